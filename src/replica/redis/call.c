@@ -7,7 +7,14 @@
 #include "../argument.h"
 #include "redis.h"
 
-enum { ARGUMENTS = 32 };
+enum { ARGUMENTS = 32, TEXT = 400 /* that it cannot save redis says in some 340 bytes */ };
+
+/* Of several scripts each would have a sentence of its own. */
+static size_t without_script(const char *text, size_t len)
+{
+	const char *end = memmem(text, len, " script: ", 9);
+	return end ? (size_t)(end - text) : len;
+}
 
 int weir__redis_error(const struct weir_redis *r, const char *text, size_t len)
 {
@@ -27,7 +34,7 @@ int weir__redis_error(const struct weir_redis *r, const char *text, size_t len)
 		{ "OOM", -ENOSPC, "the server's memory is full (of what was replaced, "
 		                  "images go after two minutes)" },
 		{ "NOREPLICAS", -EAGAIN, "the server has too few replicas to take writes" },
-		{ "MISCONF", -EAGAIN, "the server cannot save, and takes no writes" },
+		{ "MISCONF", -EAGAIN, "the server cannot save" },
 		{ "NOPERM", -EACCES, "the user of the URL may not do that" },
 		{ "ERR The user executing the script can't", -EACCES,
 		  "a rule (ACL) of the URL's user is lacking, of those that weir's page names" },
@@ -42,10 +49,10 @@ int weir__redis_error(const struct weir_redis *r, const char *text, size_t len)
 		if (len >= n && memcmp(text, known[i].word, n) == 0)
 			return weir_fail(known[i].err, "set %s at %s: %s: %.*s", r->keys.set,
 			                 weir__wire_peer(r->wire), known[i].meaning,
-			                 (int)(len < 200 ? len : 200), text);
+			                 (int)without_script(text, len < TEXT ? len : TEXT), text);
 	}
 	return weir_fail(-EPROTO, "set %s at %s: an error that was not expected: %.*s",
-	                 r->keys.set, weir__wire_peer(r->wire), (int)(len < 200 ? len : 200),
+	                 r->keys.set, weir__wire_peer(r->wire), (int)(len < TEXT ? len : TEXT),
 	                 text);
 }
 

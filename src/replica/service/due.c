@@ -10,6 +10,8 @@
 #include <weir/error.h>
 #include "service.h"
 
+enum { NOT_DUE = 1 };
+
 /* One of those of which a batch is lacking and that have not gone, each in its turn. */
 static int want(struct weir_replica *r)
 {
@@ -31,7 +33,7 @@ static int speak(struct weir_replica *r, uint64_t now)
 		return want(r);
 	}
 	if (!weir__is_due(&r->idle, now))
-		return 0;
+		return NOT_DUE;
 	weir__due_after(&r->idle, now, r->idle_ms);
 	return weir__node_idle(&r->node);
 }
@@ -86,7 +88,7 @@ static int send_report(struct weir_replica *r)
 static int report(struct weir_replica *r, uint64_t now)
 {
 	if (!weir__is_due(&r->status, now))
-		return 0;
+		return NOT_DUE;
 	weir__due_after(&r->status, now, r->idle_ms);
 	weir__redis_lapse(&r->redis);
 	int err = send_report(r);
@@ -106,7 +108,7 @@ static int heal(struct weir_replica *r, uint64_t now)
 		r->incomplete_ms = now;
 	if (now - r->incomplete_ms < WEIR_SERVICE_TURNS * (uint64_t)r->idle_ms ||
 	    !weir__is_due(&r->heal, now))
-		return 0;
+		return NOT_DUE;
 	weir__due_after(&r->heal, now, r->idle_ms);
 	int err = weir__redis_alive(&r->redis, WEIR_SERVICE_TURNS * (uint64_t)r->idle_ms, &alive,
 	                            &n);
@@ -211,19 +213,46 @@ static void notice_epoch(struct weir_replica *r, uint64_t now)
 	weir__due_now(&r->publish);
 }
 
+/* It fails until it is tried again, whatever goes well meanwhile. Of a connection that broke, and
+ * of another epoch, the next round says more. Return: whether it is over. */
+static bool note(const struct weir_replica *r, struct weir_tried *t, int err)
+{
+	if (err == -ESTALE || weir__wire_fd(r->wire) < 0)
+		return false;
+	bool over = t->err && !err;
+	t->err = err;
+	snprintf(t->sentence, sizeof t->sentence, "%s", err ? weir_error_detail() : "");
+	return over;
+}
+
+/* What began to fail before is said once, and not in turn with what fails beside it. */
+static int said(const struct weir_replica *r, int err, const char *why)
+{
+	const struct weir_tried *t = weir__service_failing(r);
+	if (t && err != -ESTALE && weir__wire_fd(r->wire) >= 0)
+		return weir_fail(t->err, "%s", t->sentence);
+	return weir_fail(err, "%s", why);
+}
+
 /* Whoever has no room for a word has a report all the more, and a generation makes room. */
 int weir__service_due(struct weir_replica *r)
 {
 	static int (*const all[])(struct weir_replica *, uint64_t) = { speak, report, heal,
 		                                                       publish };
+	_Static_assert(sizeof all / sizeof *all == WEIR_SERVICE_DUE + 1, "and publish");
 	char why[WEIR_SERVICE_SENTENCE];
 	uint64_t now = weir__now_ms();
 	int first = 0;
+	bool over = false;
 	watch(r, now);
 	forgive(r, now);
 	notice_epoch(r, now);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		int err = all[i](r, now);
+		if (err == NOT_DUE)
+			continue;
+		if (i < WEIR_SERVICE_DUE)
+			over |= note(r, &r->tried[i], err);
 		if (err && !first) {
 			first = err;
 			snprintf(why, sizeof why, "%s", weir_error_detail());
@@ -231,5 +260,7 @@ int weir__service_due(struct weir_replica *r)
 		if (weir__wire_fd(r->wire) < 0)
 			break;
 	}
-	return first ? weir_fail(first, "%s", why) : 0;
+	if (over)
+		weir__due_now(&r->status); /* who reads reports hears of it */
+	return first ? said(r, first, why) : 0;
 }

@@ -39,6 +39,13 @@ enum {
 	WEIR_SERVICE_REFUSED_MS = 3600 * 1000, /* then a refused image is fetched again */
 	WEIR_SERVICE_GROWS_MS = 200,  /* between looks at the size of a set that grows */
 	WEIR_SERVICE_SENTENCE = WEIR_SENTENCE_BYTES,
+	WEIR_SERVICE_DUE = 3, /* kinds of what is due but for a generation */
+};
+
+/* What is tried now and then, and how it ended last. */
+struct weir_tried {
+	int err;
+	char sentence[WEIR_SERVICE_SENTENCE];
 };
 
 /* A request of another thread. */
@@ -102,6 +109,7 @@ struct weir_replica {
 	char last_error[WEIR_SERVICE_SENTENCE];
 	char publish_error[WEIR_SERVICE_SENTENCE]; /* of the last generation, if it could not be
 	                                              published */
+	struct weir_tried tried[WEIR_SERVICE_DUE];
 	char save_error[WEIR_SERVICE_SENTENCE]; /* of the last image, if it could not be saved */
 	size_t wanted;                   /* whose turn it is to be asked for batches */
 	bool ended;                      /* the thread */
@@ -126,8 +134,17 @@ void *weir__service_run(void *arg);
 void weir__service_wake(struct weir_replica *r);
 /* One round: look, send, read, confirm. Return: 0, or what failed first. */
 int weir__service_round(struct weir_replica *r);
-/* What is due: words of an idle node, reports, a generation. Return: likewise. */
+/* What is due: words of an idle node, reports, a generation. Return: 0, or what failed now: of
+ * several kinds that fail, whenever it is, the first. */
 int weir__service_due(struct weir_replica *r);
+/* Of what was due before, and failed when it was tried last. Return: NULL, nothing. */
+static inline const struct weir_tried *weir__service_failing(const struct weir_replica *r)
+{
+	for (size_t i = 0; i < WEIR_SERVICE_DUE; i++)
+		if (r->tried[i].err)
+			return &r->tried[i];
+	return NULL;
+}
 /* Run @run on the thread, and wait for it. Return: its answer, with its sentence. */
 int weir__service_ask(struct weir_replica *r, int (*run)(struct weir_replica *r, void *arg),
                       void *arg);
@@ -141,7 +158,8 @@ int weir__service_publish(struct weir_replica *r, void *arg);
 /* Publish because it is this node's duty, if no other has the lease. */
 int weir__service_duty(struct weir_replica *r);
 /* Copy how the node stands. Of what failed one sentence is seen: that of the round (@err, whose
- * weir_error_detail() it is), else of the last generation, else of the last image to be saved. */
+ * weir_error_detail() it is), else of what was due, else of the last generation, else of the last
+ * image to be saved. */
 void weir__service_note(struct weir_replica *r, int err);
 /* Tell the application what was noticed when the set was joined. */
 void weir__service_tell_notice(struct weir_replica *r);

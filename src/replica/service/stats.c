@@ -67,7 +67,9 @@ void weir__service_note(struct weir_replica *r, int err)
 	s->failures = r->all_failures;
 	s->node = n->id;
 	bool passes = passes_by(r);
+	const struct weir_tried *failing = weir__service_failing(r);
 	const char *error = err                 ? weir_error_detail() :
+	                    failing             ? failing->sentence :
 	                    r->publish_error[0] ? r->publish_error :
 	                                          r->save_error;
 	if (!*error && lacks_ours(r) != 0)
@@ -142,12 +144,18 @@ void weir__service_tell_news(struct weir_replica *r)
 		say(r, -EHOSTUNREACH, sentence);
 }
 
+/* Has it failed when it was tried last, and is not due yet? */
+static bool is_failing(const struct weir_replica *r)
+{
+	return weir__service_failing(r) || r->publish_error[0];
+}
+
 /* 1: a generation was swapped in. A failure is told when it begins, when its sentence changes, and
  * when it is over: that of a full server when something was appended. */
 void weir__service_tell(struct weir_replica *r, int err)
 {
 	char sentence[WEIR_SERVICE_SENTENCE];
-	if (!err)
+	if (!err && !is_failing(r))
 		err = lacks_ours(r);
 	if (err == 1) {
 		snprintf(sentence, sizeof sentence, "set %s: generation %" PRIu64 " serves",
@@ -156,7 +164,7 @@ void weir__service_tell(struct weir_replica *r, int err)
 	} else if (err && is_news(r, err, weir_error_detail())) {
 		snprintf(r->last_error, sizeof r->last_error, "%s", weir_error_detail());
 		say(r, err, r->last_error);
-	} else if (!err && r->last_error[0] && !r->redis.full) {
+	} else if (!err && r->last_error[0] && !r->redis.full && !is_failing(r)) {
 		r->last_error[0] = '\0';
 		snprintf(sentence, sizeof sentence, "set %s: all is well again", r->node.set);
 		say(r, 0, sentence);

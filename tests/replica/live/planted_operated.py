@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Of planted.py: what is done to redis by its own commands, to keys that sign, and meanwhile."""
 CALL, MANIFEST = ("src/replica/redis/%s.c" % f for f in ("call", "manifest"))
+STATS, DUE = ("src/replica/service/%s.c" % f for f in ("stats", "due"))
 JOIN, PUBLISH = ("src/replica/node_%s.c" % f for f in ("join", "publish"))
 
 OPERATED = [
     # ---- redis is configured ----
-    ("NOT_SAVED_UNSAID", CALL, '"the server cannot save, and takes no writes"', '"no"',
+    ("NOT_SAVED_UNSAID", CALL, '"the server cannot save"', '"no"',
      "configured Configured.test_it_cannot_save"),
     ("REPLICAS_UNSAID", CALL, '"the server has too few replicas to take writes"', '"no"',
      "configured Configured.test_replicas_are_demanded"),
@@ -19,6 +20,26 @@ OPERATED = [
      "status Figures.test_no_writes_are_taken"),
     ("ASKED_BY_A_CHANGE", "src/replica/redis/scripts.c", "redis.pcall('HDEL', nodes, \"\");",
      "redis.pcall('HSET', nodes, '-', 1);", "shell Shell.test_status_changes_nothing"),
+    # ---- what is refused now and then ----
+    ("WELL_BETWEEN_TRIES", STATS, "!r->redis.full && !is_failing(r)) {", "!r->redis.full) {",
+     "said Said.test_no_writes_are_taken"),
+    ("UNSEEN_BETWEEN_TRIES", STATS, "failing             ? failing->sentence :",
+     "0 ? failing->sentence :", "said Said.test_no_writes_are_taken"),
+    ("LACKS_IN_TURN", STATS, "if (!err && !is_failing(r))", "if (!err)", "seen"),
+    ("WELL_UNPUBLISHED", STATS, "weir__service_failing(r) || r->publish_error[0];",
+     "weir__service_failing(r);", "seen"),
+    ("SCRIPT_OF_EACH", CALL, "return end ? (size_t)(end - text) : len;", "return len;",
+     "said Said.test_no_writes_are_taken"),
+    ("OVER_IS_NOT_REPORTED", DUE, "\tif (over)\n\t\tweir__due_now(&r->status);", "(void)over;",
+     "gone"),
+    ("EACH_IN_ITS_TURN", DUE, "return weir_fail(t->err, \"%s\", t->sentence);",
+     "return weir_fail(err, \"%s\", why);", "gone"),
+    ("NOT_DUE_IS_WELL", DUE, "\t\tif (err == NOT_DUE)\n\t\t\tcontinue;\n",
+     "\t\terr = err == NOT_DUE ? 0 : err;\n", "gone"),
+    ("BROKEN_FOR_LONG", DUE, "if (err == -ESTALE || weir__wire_fd(r->wire) < 0)",
+     "if (err == -ESTALE)", "gone"),
+    ("BEGAN_ANEW_FAILS", DUE, "if (err == -ESTALE || weir__wire_fd(r->wire) < 0)",
+     "if (weir__wire_fd(r->wire) < 0)", "gone"),
     # ---- a shell, meanwhile ----
     ("READ_IN_ANOTHER_EPOCH", PUBLISH, "if (strcmp(mark->epoch, n->epoch) != 0)", "if (0)",
      "shell_meanwhile Meanwhile.test_redis_restarts"),

@@ -67,8 +67,7 @@ PROBES = [
      "\t          r->stopping            ? -ECANCELED :\n"
      "\t          r->failed >= ticket    ? r->failure :", "seen"),
     ("DUE_BEFORE_THE_ROUND", STATS, "const char *error = err                 ? "
-     "weir_error_detail() :\n\t                    r->publish_error[0] ? r->publish_error :",
-     "const char *error = r->publish_error[0] ? r->publish_error :\n\t"
+     "weir_error_detail() :", "const char *error = r->publish_error[0] ? r->publish_error :\n\t"
      "err ? weir_error_detail() :", "seen"),
     ("SAVED_FIRST", STATS, "r->publish_error[0] ? r->publish_error :\n\t"
      "                                          r->save_error;",

@@ -11,6 +11,7 @@ static struct weir_replica replica;
 static int wire_fd;
 static struct {
 	int duty, look;
+	int idle, report;
 	int fd; /* of the connection, since it spoke */
 	unsigned duties, looks, pruned, forgotten;
 	uint64_t gone_ms;
@@ -28,7 +29,7 @@ int weir__node_idle(struct weir_node *n)
 {
 	(void)n;
 	wire_fd = did.fd;
-	return 0;
+	return did.idle ? weir_fail(did.idle, "a word") : 0;
 }
 
 bool weir__node_complete(const struct weir_node *n)
@@ -88,7 +89,7 @@ int weir_replica_stats(const struct weir_replica *r, struct weir_replica_stats *
 int weir__redis_report(struct weir_redis *r, const char *text, size_t len)
 {
 	(void)r, (void)text, (void)len;
-	return 0;
+	return did.report ? weir_fail(did.report, "a report") : 0;
 }
 
 int weir__redis_prune(struct weir_redis *r, uint64_t milliseconds)
@@ -119,6 +120,8 @@ int weir__wire_fd(const struct weir_wire *w)
 static int setup(void **state)
 {
 	uint64_t now = weir__now_ms();
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
 	(void)state;
 	memset(&did, 0, sizeof did);
 	did.fd = wire_fd = 3;
@@ -129,7 +132,17 @@ static int setup(void **state)
 	replica.idle_ms = replica.publish_ms = HOUR;
 	weir__due_after(&replica.idle, now, HOUR);
 	weir__due_after(&replica.status, now, HOUR);
+	p.capacity = 1;
+	p.fp_rate = 0.01;
+	assert_ok(weir_create(&f, &p));
+	assert_ok(weir_handle_create(&replica.node.handle, f, NULL)); /* reports say how full */
 	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return weir_handle_destroy(replica.node.handle);
 }
 
 static void test_who_has_gone_is_forgotten(void **state)
@@ -229,6 +242,58 @@ static void test_a_refused_image(void **state)
 	assert_int_equal(replica.node.refused.generation, 7);
 }
 
+/* What failed when it was tried stays so until it is tried again. Of two that fail one is said. */
+static void test_what_fails_now_and_then(void **state)
+{
+	static const struct {
+		bool speaks, reports; /* it is due */
+		int idle, report, fd, said;
+		const char *failing;
+	} rows[] = {
+		{ false, true, 0, -EACCES, 3, -EACCES, "a report" },
+		{ false, false, 0, 0, 3, 0, "a report" }, /* nothing is due */
+		{ true, false, 0, 0, 3, 0, "a report" },
+		{ true, false, -ESTALE, 0, 3, -ESTALE, "a report" },
+		{ true, false, -EAGAIN, 0, 3, -EAGAIN, "a word" },
+		{ false, true, 0, -EACCES, 3, -EAGAIN, "a word" },
+		{ true, false, 0, 0, -1, 0, "a word" }, /* it is cut off */
+		{ true, false, 0, 0, 3, 0, "a report" },
+		{ true, false, -EIO, 0, -1, -EIO, "a report" },
+		{ false, true, 0, 0, 3, 0, NULL },
+	};
+	(void)state;
+	replica.publish_ms = 0;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		wire_fd = 3;
+		did.fd = rows[i].fd;
+		did.idle = rows[i].idle;
+		did.report = rows[i].report;
+		weir__due_after(&replica.idle, rows[i].speaks ? 0 : weir__now_ms(), 1000);
+		weir__due_after(&replica.status, rows[i].reports ? 0 : weir__now_ms(), 1000);
+		assert_int_equal(weir__service_due(&replica), rows[i].said);
+		const struct weir_tried *failing = weir__service_failing(&replica);
+		assert_string_equal(failing ? failing->sentence : "", rows[i].failing ?
+		                    rows[i].failing : "");
+		if (rows[i].said && rows[i].said == (failing ? failing->err : 0))
+			assert_string_equal(weir_error_detail(), failing->sentence);
+	}
+}
+
+/* Whoever reads reports hears at once that it is over. */
+static void test_it_is_over(void **state)
+{
+	(void)state;
+	did.idle = -EAGAIN;
+	weir__due_now(&replica.idle);
+	assert_int_equal(weir__service_due(&replica), -EAGAIN);
+	assert_false(weir__is_due(&replica.status, weir__now_ms()));
+	did.idle = 0;
+	weir__due_now(&replica.idle);
+	did.report = -EIO; /* it is not sent before it is known that all is well */
+	assert_ok(weir__service_due(&replica));
+	assert_int_equal(weir__service_due(&replica), -EIO);
+}
+
 /* What is due waits for a connection that was cut off meanwhile. */
 static void test_it_is_cut_off(void **state)
 {
@@ -242,7 +307,7 @@ static void test_it_is_cut_off(void **state)
 	assert_int_equal(did.duties, 1);
 }
 
-#define OF(test) cmocka_unit_test_setup(test, setup)
+#define OF(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {
@@ -252,6 +317,8 @@ int main(void)
 		OF(test_when_it_is_tried_again),
 		OF(test_why_it_is_not_made),
 		OF(test_a_refused_image),
+		OF(test_what_fails_now_and_then),
+		OF(test_it_is_over),
 		OF(test_it_is_cut_off),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

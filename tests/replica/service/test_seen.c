@@ -190,12 +190,63 @@ static void test_what_failed(void **state)
 	assert_string_equal(stats().error, "an image");
 	strcpy(replica.publish_error, "a generation");
 	assert_string_equal(stats().error, "a generation");
+	replica.tried[1].err = -EIO;
+	strcpy(replica.tried[1].sentence, "a report");
+	assert_string_equal(stats().error, "a report");
+	replica.tried[1].err = 0;
 	weir__service_note(&replica, weir_fail(-EIO, "a round"));
 	assert_string_equal(replica.stats.error, "a round");
 	weir__service_note(&replica, 0);
 	assert_string_equal(replica.stats.error, "a generation");
 	replica.publish_error[0] = '\0';
 	assert_string_equal(stats().error, "an image");
+}
+
+static struct {
+	int result;
+	char sentence[WEIR_SENTENCE_BYTES];
+} told;
+
+static void hear(void *context, int result, const char *sentence)
+{
+	(void)context;
+	told.result = result;
+	snprintf(told.sentence, sizeof told.sentence, "%s", sentence);
+}
+
+/* What is tried now and then is not over because all else goes well meanwhile, nor is anything else
+ * said in turn with it. */
+static void test_what_is_over(void **state)
+{
+	static const struct {
+		int err, tried;
+		const char *generation; /* what stands in the way of one */
+		bool lacks;             /* redis has none */
+		const char *told;
+	} rows[] = {
+		{ 0, 0, "", false, "" },
+		{ -EAGAIN, -EAGAIN, "", false, "no writes" },
+		{ 0, -EAGAIN, "", false, "" },
+		{ -EAGAIN, -EAGAIN, "", false, "" },
+		{ 0, -EAGAIN, "", true, "" },
+		{ 0, 0, "no", true, "" },
+		{ 0, 0, "no", false, "" },
+		{ 0, 0, "", true, "redis has no generation" },
+		{ 0, 0, "", false, "all is well again" },
+		{ 0, 0, "", false, "" },
+	};
+	(void)state;
+	replica.report = hear;
+	strcpy(replica.node.epoch, "a");
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		told.sentence[0] = '\0';
+		replica.tried[0].err = rows[i].tried;
+		strcpy(replica.publish_error, rows[i].generation);
+		replica.node.seen.generation = !rows[i].lacks;
+		weir__service_tell(&replica, rows[i].err ? weir_fail(rows[i].err, "no writes") : 0);
+		assert_non_null(strstr(told.sentence, rows[i].told));
+		assert_int_equal(!told.sentence[0], !rows[i].told[0]);
+	}
 }
 
 /* One that was refused, and is joined now: redis had another of that number since. */
@@ -243,6 +294,7 @@ int main(void)
 		cmocka_unit_test_setup(test_closed_by_half, setup),
 		cmocka_unit_test_setup(test_answered_and_closed, setup),
 		cmocka_unit_test_setup(test_what_failed, setup),
+		cmocka_unit_test_setup(test_what_is_over, setup),
 		cmocka_unit_test_setup(test_refused, setup),
 		cmocka_unit_test_setup(test_for_how_long_it_lacks_something, setup),
 	};
