@@ -381,7 +381,7 @@ struct weir_replica_view {
 	char stream_last[42];     /* the id of the last */
 	uint64_t used_memory, maxmemory;
 	char policy[32];          /* maxmemory-policy: noeviction, or redis may lose the set */
-	char no_writes[201];      /* why it takes none, in its words: its replicas are away, or it
+	char no_writes[401];      /* why it takes none, in its words: its replicas are away, or it
 	                             cannot save; "": it takes them, or is full */
 	struct weir_replica_node *nodes; /* by the age of their reports */
 	size_t node_count;

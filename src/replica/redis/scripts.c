@@ -385,7 +385,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 		         tonumber(string.match(memory, 'maxmemory:(%d+)')),
 		         string.match(memory, 'maxmemory_policy:([%w-]+)'),
 		         redis.call('HGETALL', nodes), all, gone, of,
-		         string.sub(why, 1, 200) };
+		         string.sub(why, 1, 400) };
 	),
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Inserts of the application's threads. */
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <weir/error.h>
 #include "service.h"
@@ -40,11 +42,23 @@ static struct timespec after(uint32_t ms)
 	return t;
 }
 
+/* What fails meanwhile, without the set's name, with which most begins. */
+static int not_in_time(const struct weir_replica *r, uint32_t ms, const char *why)
+{
+	char own[sizeof r->node.set + 4];
+	size_t n = (size_t)snprintf(own, sizeof own, "set %s", r->node.set);
+	if (strncmp(why, own, n) == 0)
+		why += n + strspn(why + n, ": ");
+	return weir_fail(-ETIMEDOUT, "set %s: not confirmed within %u ms%s%s", r->node.set, ms,
+	                 *why ? ": " : "", why);
+}
+
 int weir_replica_flush(struct weir_replica *r, uint32_t milliseconds)
 {
 	if (!r)
 		return weir_fail(-EINVAL, "the replica is NULL");
 	const struct timespec end = after(milliseconds ? milliseconds : r->confirm_ms);
+	char why[WEIR_SERVICE_SENTENCE];
 	int timed_out = 0;
 	pthread_mutex_lock(&r->lock);
 	uint64_t ticket = ++r->asked; /* S1 */
@@ -55,10 +69,10 @@ int weir_replica_flush(struct weir_replica *r, uint32_t milliseconds)
 	          r->failed >= ticket    ? r->failure :
 	          r->stopping            ? -ECANCELED :
 	                                   -ETIMEDOUT;
+	snprintf(why, sizeof why, "%s", r->stats.error);
 	pthread_mutex_unlock(&r->lock);
 	if (err == -ETIMEDOUT)
-		return weir_fail(err, "set %s: not confirmed within %u ms", r->node.set,
-		                 milliseconds ? milliseconds : r->confirm_ms);
+		return not_in_time(r, milliseconds ? milliseconds : r->confirm_ms, why);
 	if (err == -ECANCELED)
 		return weir_fail(err, "set %s: not confirmed: the node is closed", r->node.set);
 	if (err == -EKEYREJECTED)

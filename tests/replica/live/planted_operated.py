@@ -40,6 +40,13 @@ OPERATED = [
      "if (err == -ESTALE)", "gone"),
     ("BEGAN_ANEW_FAILS", DUE, "if (err == -ESTALE || weir__wire_fd(r->wire) < 0)",
      "if (weir__wire_fd(r->wire) < 0)", "gone"),
+    ("TEXT_CUT", CALL, "TEXT = 400", "TEXT = 200", "said Said.test_it_cannot_save"),
+    ("NO_WRITES_CUT", "src/replica/redis/scripts.c", "string.sub(why, 1, 400)",
+     "string.sub(why, 1, 200)", "said Said.test_it_cannot_save"),
+    ("LATE_AND_UNSAID", "src/replica/service/insert.c", "*why ? \": \" : \"\", why);",
+     "\"\", \"\");", "said Said.test_it_cannot_save"),
+    ("SET_TWICE", "src/replica/service/insert.c", "if (strncmp(why, own, n) == 0)", "if (0)",
+     "seen"),
     # ---- a shell, meanwhile ----
     ("READ_IN_ANOTHER_EPOCH", PUBLISH, "if (strcmp(mark->epoch, n->epoch) != 0)", "if (0)",
      "shell_meanwhile Meanwhile.test_redis_restarts"),

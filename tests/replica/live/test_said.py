@@ -63,6 +63,24 @@ class Said(tool.Tool):
         acl("+time")
         self.is_over()
 
+    def test_it_cannot_save(self):
+        """What redis says of the way out comes to whoever reads it, also beside a long name."""
+        name = "n" * 64
+        self.options[0] = "set=" + name
+        node = self.nodes().start()
+        os.mkdir(os.path.join(self.folder, "dump.rdb"))
+        self.server.client.config_set("save", "3600 1")
+        self.server.client.bgsave()
+        group.wait_until("it cannot", lambda: self.status("--set=" + name, status=None)[
+            "no_writes"])
+        node.ask("burst 10")
+        group.wait_until("the node says so", lambda: "MISCONF" in node.stats()["error"])
+        said = self.status("--set=" + name, status=1)
+        for text in (said["no_writes"], said["alerts"][0], node.stats()["error"],
+                     node.ask("flush 1000")):
+            self.assertIn("(stop-writes-on-bgsave-error option)", text)
+            self.assertRegex(text, r"check the Redis logs for details about the RDB error\.$")
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

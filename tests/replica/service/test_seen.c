@@ -158,6 +158,23 @@ static void test_confirmed_in_the_end(void **state)
 	assert_int_equal(weir_replica_flush(&replica, 1), -ETIMEDOUT);
 }
 
+/* Whoever waited hears what failed meanwhile, if anything did. */
+static void test_why_not_in_time(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "", "set seen: not confirmed within 1 ms" },
+		{ "set seen at r: no", "set seen: not confirmed within 1 ms: at r: no" },
+		{ "set seen: no", "set seen: not confirmed within 1 ms: no" },
+		{ "r: away", "set seen: not confirmed within 1 ms: r: away" },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		strcpy(replica.stats.error, rows[i][0]);
+		assert_int_equal(weir_replica_flush(&replica, 1), -ETIMEDOUT);
+		assert_string_equal(weir_error_detail(), rows[i][1]);
+	}
+}
+
 /* Nobody will confirm it: that is no reason to wait. */
 static void test_closed_by_half(void **state)
 {
@@ -291,6 +308,7 @@ int main(void)
 		cmocka_unit_test_setup(test_what_is_not_replicated, setup),
 		cmocka_unit_test_setup(test_what_nobody_else_has, setup),
 		cmocka_unit_test_setup(test_confirmed_in_the_end, setup),
+		cmocka_unit_test_setup(test_why_not_in_time, setup),
 		cmocka_unit_test_setup(test_closed_by_half, setup),
 		cmocka_unit_test_setup(test_answered_and_closed, setup),
 		cmocka_unit_test_setup(test_what_failed, setup),
