@@ -39,7 +39,8 @@ static int open_folder(struct weir_target *t, char *name, const char *path)
 static int refuse_kind(const char *path, mode_t mode)
 {
 	return S_ISDIR(mode) ? fail(path, EISDIR, "replace a directory") :
-	       weir__fail(-EINVAL, "%s: is not a regular file; open it and use weir_save_fd", path);
+	       weir__fail(-EINVAL, "%s: is not a regular file, which an image replaces: name one",
+	                  path);
 }
 
 /* @link: opened with O_PATH through a link. Point @t to the file itself.

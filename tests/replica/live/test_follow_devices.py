@@ -36,6 +36,7 @@ class Devices(tool.Tool):
             self.assertTrue(piece, "it has ended")
             said += piece
         self.assertIn(b"at/image: ", said)
+        return said
 
     def removed(self):
         for name in os.listdir(self.at):
@@ -48,7 +49,7 @@ class Devices(tool.Tool):
     def put(self, how):
         self.removed()
         how()
-        self.says()
+        return self.says()
 
     def stands_there(self, first, how):
         """A generation that comes meanwhile is written when it has gone."""
@@ -75,7 +76,8 @@ class Devices(tool.Tool):
         self.assertEqual(os.listdir(self.at), ["image"])
 
     def test_it_ends_at_a_pipe(self):
-        self.put(lambda: os.mkfifo(self.path))
+        said = self.put(lambda: os.mkfifo(self.path))
+        self.assertIn(b"is not a regular file, which an image replaces: name one\n", said)
         self.process.terminate()
         self.assertEqual(self.process.wait(30), 0)
         self.assertEqual(os.listdir(self.at), ["image"])
