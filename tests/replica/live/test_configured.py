@@ -78,7 +78,8 @@ class Configured(tool.Tool):
         self.client.bgsave()
         group.wait_until("it has failed", lambda: self.client.info("persistence")[
             "rdb_last_bgsave_status"] == "err")
-        self.status_says("MISCONF Redis is configured to save RDB snapshots, but .* about the RDB error.$")
+        self.status_says("MISCONF Redis is configured to save RDB snapshots, but .* about the "
+                         "RDB error.$")
         self.say("the server cannot save")
         os.rmdir(self.folder + "/dump.rdb")
         self.client.bgsave()
