@@ -34,7 +34,8 @@ static int lacks_ours(const struct weir_replica *r)
 	if (n->epoch[0] && !n->seen.generation)
 		return weir_fail(-ENOENT, "set %s: redis has no generation of it (any more): "
 		                 "publish one from a node that runs (weir_replica_publish(), "
-		                 "publish_seconds)", n->set);
+		                 "publish_seconds), or a file that was saved from one, or followed "
+		                 "(weir replicate publish FILE)", n->set);
 	if (!is_left_alone(r))
 		return 0;
 	return weir_fail(-ENODATA, "set %s: redis has a generation of before, or another's: what "

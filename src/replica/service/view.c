@@ -119,12 +119,21 @@ static void take(struct weir_replica_view *v, const redisReply *a)
 	qsort(v->kept, v->kept_count, sizeof *v->kept, newest_first);
 }
 
+/* Reports are what anybody can make more of. */
+static int too_much(const struct weir_redis *x)
+{
+	char why[WEIR_SERVICE_SENTENCE];
+	snprintf(why, sizeof why, "%s", weir_error_detail());
+	return weir_fail(-EMSGSIZE, "%s: if somebody makes up what nodes report, redis-cli DEL "
+	                 "'%s' helps: who runs reports again", why, x->keys.of[WEIR_KEY_NODES]);
+}
+
 static int read_view(struct weir_replica_view *v, struct weir_redis *x)
 {
 	redisReply *reply;
 	int err = weir__redis_call(x, WEIR_SCRIPT_STATUS, NULL, 0, &reply);
 	if (err)
-		return err;
+		return err == -EMSGSIZE ? too_much(x) : err;
 	if (!has_shape(reply)) {
 		err = weir__redis_shape(x, "a question for the status");
 	} else {

@@ -166,5 +166,6 @@ int weir__trust_check(const struct weir_trust *trust, const char *line, size_t l
 		return weir_fail(-EKEYREJECTED, "the manifest's signature by key %s does not "
 		                 "verify: it is another's, or of another manifest or image", id);
 	return weir_fail(-EKEYREJECTED, "the manifest is signed by key %s, which is none of the "
-	                 "%zu that are trusted", id, trust->n);
+	                 "%zu that are trusted: their file is read when a node begins, so who "
+	                 "is to trust another is started again", id, trust->n);
 }

@@ -73,21 +73,39 @@ static int not_open(const struct replicate *r)
 	return status;
 }
 
-/* Of -ENOENT, which also says that a socket, a file of the options or an image is not there: is it
- * that there is no generation? */
-static bool is_unpublished(const struct replicate *r)
+/* The generation that redis has; what failed before is said in its own words all the same. */
+static bool look(const struct replicate *r, struct weir_replica_generation *g)
 {
 	char why[512];
 	struct weir_replica_view *v;
 	snprintf(why, sizeof why, "%s", weir_error_detail());
-	bool none = weir_replica_view(&v, &r->options) == 0;
-	if (none) {
-		none = !v->current.generation && !v->current.damaged;
+	bool seen = weir_replica_view(&v, &r->options) == 0;
+	if (seen) {
+		*g = v->current;
 		weir_replica_view_free(v);
 	}
-	if (!none)
-		(void)weir_fail(-ENOENT, "%s", why);
-	return none;
+	(void)weir_fail(-EIO, "%s", why);
+	return seen;
+}
+
+/* Of -ENOENT, which also says that a socket, a file of the options or an image is not there: is it
+ * that there is no generation? */
+static bool is_unpublished(const struct replicate *r)
+{
+	struct weir_replica_generation g;
+	return look(r, &g) && !g.generation && !g.damaged;
+}
+
+/* Of -EBADMSG, which an image is, too: is it the manifest? A node that serves makes another. */
+static int unreadable(const struct replicate *r)
+{
+	struct weir_replica_generation g;
+	if (!look(r, &g) || !g.damaged)
+		return -EBADMSG;
+	return weir_fail(-EBADMSG, "%s: a node that serves the set can publish it again; if none "
+	                 "does, redis-cli HDEL '{weir:%s}:manifest' text, and then weir replicate "
+	                 "publish a file that was saved or followed", weir_error_detail(),
+	                 r->options.set);
 }
 
 /* The set as it is. Return: 0; 1 there is none; else a negative errno. */
@@ -95,6 +113,8 @@ static int open_set(struct replicate *r, struct weir_replica **out)
 {
 	r->options.report = quiet;
 	int err = weir_replica_open(out, &r->options);
+	if (err == -EBADMSG)
+		return unreadable(r);
 	return err == -ENOENT && is_unpublished(r) ? 1 : err;
 }
 
@@ -118,28 +138,16 @@ static int open_without_image(struct replicate *r, bool of_keys, struct weir_rep
 /* To replace the set, or take it back. Return: as open_set(). */
 static int open_to_replace(struct replicate *r, struct weir_replica **out)
 {
-	char why[512];
-	struct weir_replica_view *v;
+	struct weir_replica_generation g;
 	int err = open_set(r, out);
-	if (err >= 0)
+	if (err >= 0 || !look(r, &g) || g.damaged || !g.generation)
 		return err;
-	snprintf(why, sizeof why, "%s", weir_error_detail());
-	if (weir_replica_view(&v, &r->options) != 0)
-		return err;
-	bool there = v->current.generation || v->current.damaged, damaged = v->current.damaged;
-	bool of_keys = v->current.stream_keys;
-	weir_replica_view_free(v);
-	if (!there)
-		return err;
-	if (damaged)
-		return weir_fail(-EBADMSG, "%s: a node that serves the set can publish it again, "
-		                 "nobody else", why);
 	if (err == -EKEYREJECTED)
 		return weir_fail(err, "%s: who has the set's keys (--keyed-by, --trusted), or none "
 		                 "where it has none, can replace it, and a node that serves it",
-		                 why);
-	say("%s: it is replaced without it", why);
-	return open_without_image(r, of_keys, out);
+		                 weir_error_detail());
+	say("%s: it is replaced without it", weir_error_detail());
+	return open_without_image(r, g.stream_keys, out);
 }
 
 static int copy_of(void *filter, struct weir_filter **out)

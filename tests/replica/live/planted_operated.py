@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Of planted.py: what is done to redis by its own commands, to keys that sign, and meanwhile."""
 CALL, MANIFEST = ("src/replica/redis/%s.c" % f for f in ("call", "manifest"))
+REPLICATE = "src/tool/replicate/publish.c"
 STATS, DUE = ("src/replica/service/%s.c" % f for f in ("stats", "due"))
 JOIN, PUBLISH = ("src/replica/node_%s.c" % f for f in ("join", "publish"))
 
@@ -47,6 +48,13 @@ OPERATED = [
      "\"\", \"\");", "said Said.test_it_cannot_save"),
     ("SET_TWICE", "src/replica/service/insert.c", "if (strncmp(why, own, n) == 0)", "if (0)",
      "seen"),
+    # ---- what is in the way is said with a way out ----
+    ("TOO_MUCH_TO_SAY", "src/replica/service/view.c", "err == -EMSGSIZE ? too_much(x) : err",
+     "err", "status Figures.test_an_answer_that_is_too_long"),
+    ("NO_WAY_FROM_JUNK", REPLICATE, "\tif (err == -EBADMSG)\n\t\treturn unreadable(r);\n", "",
+     "shell Shell.test_what_is_no_manifest"),
+    ("AWAY_WITH_LATER_ONES", REPLICATE, "\tif (err == -EBADMSG)\n", "\tif (err < 0)\n",
+     "shell Shell.test_what_is_no_manifest"),
     # ---- a shell, meanwhile ----
     ("READ_IN_ANOTHER_EPOCH", PUBLISH, "if (strcmp(mark->epoch, n->epoch) != 0)", "if (0)",
      "shell_meanwhile Meanwhile.test_redis_restarts"),

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Ways that a set is published and taken back from a shell, to their end: nodes take what the
 command said it did. test_shell.py PROGRAM WEIR"""
+import functools
 import os
+import re
 import subprocess
 import sys
 import time
@@ -9,6 +11,7 @@ import unittest
 
 import group
 import liar
+import nodes
 import tool
 
 
@@ -40,7 +43,8 @@ class Shell(tool.Tool):
         with open(self.folder + "/public") as one, open(self.folder + "/public2", "a") as other:
             other.write(one.read())
         self.replicate("rollback", "--generation=3", secret + "2", trusted + "2")
-        self.assertIn("none of the", self.replicate("follow", "-o", "x", trusted, status=2))
+        self.assertIn("none of the 1 that are trusted: their file is read when a node begins",
+                      self.replicate("follow", "-o", "x", trusted, status=2))
         self.served(50, trusted + "2")
 
     def test_a_secret_that_was_forgotten(self):
@@ -57,6 +61,46 @@ class Shell(tool.Tool):
         self.replicate("publish", "--secret=secret", "--trusted=public", "a")
         self.server.client.delete(*self.server.client.keys("*"))
         self.replicate("publish", "a")
+
+    def test_what_is_no_manifest(self):
+        """Where no node has the set its file begins it, when that is out of the way; what a later
+        version wrote is not."""
+        text = functools.partial(self.server.client.hset, "{weir:seen}:manifest", "text")
+        self.build("a", 0, 100, "-n", "1000")
+        self.replicate("publish", "a")
+        later = self.server.client.hget("{weir:seen}:manifest", "text").replace(b"t 1", b"t 2", 1)
+        for command in (("publish", "a"), ("publish", "--replace", "a", "--", "true"),
+                        ("rollback", "--generation=1")):
+            text(later)
+            self.assertRegex(self.replicate(*command, status=2), "version 2.* on the nodes that "
+                             "read\n$")
+            text("junk")
+            said = self.replicate(*command, status=2)
+            self.assertIn("it is not weir-manifest: a node that serves", said)
+        key, field = re.search("redis-cli HDEL '(.*)' (.*), and then weir replicate publish",
+                               said).groups()
+        self.server.client.hdel(key, field)
+        self.replicate("publish", "a")
+        self.served(50)
+
+    def test_redis_has_lost_it(self):
+        """A file that was followed begins it again, and nodes that run unite with it."""
+        ledger = self.nodes()
+        ledger.capacity = 1000
+        node = ledger.start()
+        node.ask("burst 100")
+        self.assertEqual(node.ask("publish"), "0 ")
+        follower, path = self.follow("served")
+        group.wait_until("it is followed", lambda: self.has(path, node, 0))
+        self.server.client.flushall()
+        group.wait_until("it says so", lambda: "or a file that was saved from one, or followed "
+                         "(weir replicate publish FILE)" in node.stats()["error"])
+        self.replicate("publish", path)
+        group.wait_until("it says that it may have more", lambda: "what this node has beside it" in
+                         node.stats()["error"])
+        self.assertEqual(node.ask("publish"), "0 ")
+        nodes.settle(self, ledger)
+        self.end(ledger, follower)
 
     def test_another_is_kept_by_its_number(self):
         """It has a signature that is good."""

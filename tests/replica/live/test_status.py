@@ -176,6 +176,13 @@ class Figures(Tool):
         self.nodes(report(0, keys=2 ** 64 - 1))
         self.assertEqual(self.json()["nodes"][0]["keys"], 2 ** 63 - 1) # the most of JSON here
 
+    def test_an_answer_that_is_too_long(self):
+        self.liar.lies["status"] = lambda args, answer, send: liar.Raw(b"*1048577\r\n")
+        done = self.run_tool(self.liar.url)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn("more than 1048576 elements: if somebody makes up what nodes report, "
+                      "redis-cli DEL '{weir:seen}:nodes' helps", done.stderr)
+
     def test_a_long_error(self):
         error = "set seen: " + "long " * 97 + "end"
         self.nodes(report(0, error=error))
@@ -364,9 +371,9 @@ class Figures(Tool):
     def test_no_writes_are_taken(self):
         self.assertIn('weir_replica_takes_writes{set="seen"} 1\n', self.ask("--prometheus"))
         self.assertNotIn("WeirReplicaNoWrites", alerting.firing(ALERTS, self.ask("--prometheus")))
-        for more in 189, 190:
+        for more in 389, 390:
             self.said[16] = b"NOREPLICAS " + b"x" * more
-            self.assertEqual(self.json(status=1)["no_writes"], "NOREPLICAS " + "x" * 189)
+            self.assertEqual(self.json(status=1)["no_writes"], "NOREPLICAS " + "x" * 389)
         self.said[16] = b"NOREPLICAS Not enough"
         said = self.json(status=1)
         self.assertEqual(said["no_writes"], "NOREPLICAS Not enough")
