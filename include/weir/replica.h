@@ -140,7 +140,9 @@ struct weir_replica_options {
 
 	/* Trust. */
 	const char *trusted_keys;      /* file of public keys: no generation without a signature of
-	                                  one of them is taken; NULL: any */
+	                                  one of them is taken; NULL: any. It is read when the
+	                                  set is joined: a node that is to trust another key is
+	                                  closed and opened */
 	const char *image_url;         /* base URL of images that are in no redis; https:// */
 	const char *image_ca_file;     /* its authorities; NULL: the system's */
 	bool image_http;               /* http:// will do */
