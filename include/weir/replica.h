@@ -171,9 +171,11 @@ struct weir_replica_options {
  * Errors: -EINVAL an option; -ENOENT nobody has published the set and there are no params;
  *   -EKEYREJECTED the image or its signature is by another seed or key; -ENOTSUP a kind that cannot
  *   be replicated, or an option this build lacks; -EBADMSG what is there is damaged; -ENOMEM,
- *   -EAGAIN no thread, redis cannot serve now; the errno of connecting. With a handle of the
- *   caller's those of the connection go to report.
- * Threads: any one.  Progress: blocking.  Cost: that of fetching the image.
+ *   -EAGAIN no thread, redis cannot serve now, or nobody has published the set (any more) and
+ *   nodes that live have sent inserts that are by another seed: one of those can publish it; the
+ *   errno of connecting. With a handle of the caller's those of the connection go to report.
+ * Threads: any one.  Progress: blocking; of a set that redis has lost, some 20 seconds for whoever
+ *   lives to say so.  Cost: that of fetching the image.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_open(struct weir_replica **out,
                                                const struct weir_replica_options *options);

@@ -191,6 +191,8 @@ static int begin(struct weir_replica *r, const struct weir_replica_options *o, b
 	return err ? err : catch_up(r);
 }
 
+enum { TRIES = 8, SOON = 6 /* not long after it need not wait any more */ };
+
 /* What another node is doing at this moment may be in the way, and for some turns what those sent
  * that do not live. */
 int weir__service_begin(struct weir_replica *r, const struct weir_replica_options *o)
@@ -203,12 +205,13 @@ int weir__service_begin(struct weir_replica *r, const struct weir_replica_option
 		bool passing = err == -EEXIST || err == -EPERM || err == -EAGAIN ||
 			       err == -ESTALE || err == -EINPROGRESS;
 		bool waits = err == -EAGAIN && anew && !waited;
-		if (!passing || (tries >= 8 && !waits))
+		if (!passing || (tries >= TRIES && !waits))
 			return err;
 		char why[WEIR_SERVICE_SENTENCE];
 		snprintf(why, sizeof why, "%s", weir_error_detail());
 		weir__service_unmake(r);
-		(void)weir__wire_wait(r->wire, NULL, 0, (int)weir__wire_backoff(tries));
+		unsigned failures = waits && tries > SOON ? SOON : tries;
+		(void)weir__wire_wait(r->wire, NULL, 0, (int)weir__wire_backoff(failures));
 		(void)weir_fail(err, "%s", why);
 	}
 }
