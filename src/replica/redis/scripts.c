@@ -50,16 +50,17 @@ const char *const weir__script_prelude = LUA(
 
 /* How many entries a stream is said to have had that begins anew, or whose number is nobody's: a
  * WEIR_STREAM_LEAP more each time, which every cursor finds to be lacking. A number of Lua has 53
- * bits: whatever else stands beside the manifest is not believed. */
+ * bits: whatever else stands beside the manifest is not believed. Who cannot know how often that
+ * was, takes a number of leaps that the stream has not had, of this second. */
 #define COUNTED LUA( \
 	local function counted() \
 		local function beside(name, most) \
-			local n = tonumber(redis.call('HGET', manifest, name) or 0) or 0; \
-			return n >= 0 and n < most and math.floor(n) or 0; \
+			local n = tonumber(redis.call('HGET', manifest, name) or ""); \
+			return n and n >= 0 and n < most and math.floor(n); \
 		end \
-		local leaps = beside('streams', 4096); \
+		local leaps = beside('streams', 4096) or 2048 + redis.call('TIME')[1] % 2047; \
 		redis.call('HSET', manifest, 'streams', string.format('%.0f', leaps + 1)); \
-		return string.format('%.0f', beside('entries', 4503599627370496) + \
+		return string.format('%.0f', (beside('entries', 4503599627370496) or 0) + \
 		                     leaps * 1099511627776); \
 	end \
 ) " "

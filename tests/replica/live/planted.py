@@ -157,7 +157,7 @@ MUTANTS = [
     ("POSITION_IGNORED", SCRIPTS,
      "at or '0-0',",
      "'0-0',", "scripts Scripts.test_a_stream_that_was_deleted"),
-    ("ENTRIES_IGNORED", SCRIPTS, "beside('entries', 4503599627370496)", "0",
+    ("ENTRIES_IGNORED", SCRIPTS, "(beside('entries', 4503599627370496) or 0)", "0",
      "scripts Scripts.test_a_stream_that_was_deleted"),
     ("LEAP_AT_FIRST", SCRIPTS, "redis.call('HSETNX', manifest, 'streams', 1) == 0",
      "redis.call('HSETNX', manifest, 'streams', 1) <= 1",

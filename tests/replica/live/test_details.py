@@ -179,7 +179,8 @@ class Details(tool.Tool):
         """Whose duty it is to publish: status names it."""
         self.start(seconds=2)
         group.wait_until("it has published", lambda: self.client.exists(SET + "lease"))
-        owner, _, epoch = self.client.get(SET + "lease").decode().partition(" ")
+        owner, epoch, taken = self.client.get(SET + "lease").decode().split(" ")
+        self.assertGreater(int(taken), 1000) # milliseconds
         self.assertEqual(self.status()["lease_owner"], owner)
         self.assertEqual(self.status()["epoch"], epoch)
 

@@ -87,7 +87,9 @@ REFUSED = [
     ("status --url=localhost:6379", 2, "URL of redis: " + URL),
     ("status --url=redis://127.0.0.1:1", 2, "redis://127.0.0.1:1: nobody listens there"),
     ("status --password-file=nowhere", 2, "password file nowhere: no such file or directory"),
-    ("rollback --set=other --generation=1", 2, NOBODY),
+    ("rollback --set=other --generation=1", 2, "set other: redis has no generation of it that "
+     "another could follow: publish an image first (weir replicate publish IMAGE), by the seed of "
+     "the one to return to"),
     ("key secret x", 1, "secret: cannot make it: the file exists"),
 ]
 

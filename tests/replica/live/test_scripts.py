@@ -292,14 +292,19 @@ class Scripts(nodes.OneServer):
 
     def test_numbers_of_anybody(self):
         """Beside the manifest: a stream begins all the same, with more than there ever were."""
-        for name in "entries", "streams":
-            for number in ("nan", "-nan", "inf", "1e18", "x", "-1", "%d" % (2 ** 64 - 1), "1.5"):
-                with self.subTest(name=name, number=number):
-                    self.client.hset(SET + "manifest", mapping={"streams": 2, name: number})
-                    self.client.delete(SET + "stream")
-                    self.call("append", self.epoch(), 0, "v", 1)
-                    added = self.call("read", self.epoch(), "0-0", 10)[0]
-                    self.assertTrue(0 < added < 3 << 40, added)
+        def begun(**beside):
+            self.client.hset(SET + "manifest", mapping={"streams": 2, **beside})
+            self.client.delete(SET + "stream")
+            self.call("append", self.epoch(), 0, "v", 1)
+            return self.call("read", self.epoch(), "0-0", 10)[0] >> 40
+        for number in ("nan", "-nan", "inf", "1e18", "x", "", "-1", "%d" % (2 ** 64 - 1)):
+            with self.subTest(number=number):
+                self.assertEqual(begun(entries=number), 2)
+                self.assertTrue(2048 <= begun(streams=number) < 4096)
+        self.assertEqual(begun(streams="1.5"), 1)
+        before = begun(streams="x")
+        time.sleep(1)
+        self.assertNotEqual(begun(streams="x"), before) # so nodes see that it is another
 
     def test_ids_are_set_back(self):
         """While it is published: what came since is below its position."""
