@@ -83,6 +83,8 @@ OUTSIDE = [
      "shell Shell.test_an_image_that_has_gone"),
     ("SHORT_ANSWER", REDIS + "stream.c", "a->elements == 6 &&", "a->elements >= 5 &&",
      "liar Lies.test_an_answer_that_is_too_short"),
+    ("READING_TOO_LARGE", "src/replica/wire/wire.c", "(size_t)256 << 20", "(size_t)32 << 20",
+     "large_entries"),
     ("LAST_ID_UNREAD", REDIS + "scripts.c", "string.sub(stored, 1, 17), about['last-generated-id']",
      "string.sub(stored, 1, 17), '18446744073709551615-0'", "set_back SetBack.test_ids_come_again"),
     ("TIME_OF_A_LIAR", REDIS + "store.c", "if (r->trust || r->signer) {", "if (0) {",
