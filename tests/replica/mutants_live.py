@@ -93,6 +93,7 @@ SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
            "begun_again": ("live/test_begun_again.py", ["node", "weir"]),
            "in_the_way": ("live/test_in_the_way.py", ["node", "weir"]),
            "large_entries": ("live/test_large_entries.py", ["node"]),
+           "xsetid": ("live/test_xsetid.py", ["node"]),
            "wire": ("wire/test_wire.py", ["wire_call"]),
            "hostile": ("wire/test_hostile.py", ["wire_call"])}
 PATIENCE = 150
