@@ -94,6 +94,7 @@ SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
            "in_the_way": ("live/test_in_the_way.py", ["node", "weir"]),
            "large_entries": ("live/test_large_entries.py", ["node"]),
            "xsetid": ("live/test_xsetid.py", ["node"]),
+           "one_lie": ("live/test_one_lie.py", ["node"]),
            "wire": ("wire/test_wire.py", ["wire_call"]),
            "hostile": ("wire/test_hostile.py", ["wire_call"])}
 PATIENCE = 150
