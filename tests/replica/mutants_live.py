@@ -95,6 +95,7 @@ SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
            "large_entries": ("live/test_large_entries.py", ["node"]),
            "xsetid": ("live/test_xsetid.py", ["node"]),
            "one_lie": ("live/test_one_lie.py", ["node"]),
+           "drips": ("live/test_drips.py", ["node"]),
            "wire": ("wire/test_wire.py", ["wire_call"]),
            "hostile": ("wire/test_hostile.py", ["wire_call"])}
 PATIENCE = 150
