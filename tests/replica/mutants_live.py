@@ -96,6 +96,7 @@ SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
            "xsetid": ("live/test_xsetid.py", ["node"]),
            "one_lie": ("live/test_one_lie.py", ["node"]),
            "drips": ("live/test_drips.py", ["node"]),
+           "close_after_restart": ("live/test_close_after_restart.py", ["node"]),
            "wire": ("wire/test_wire.py", ["wire_call"]),
            "hostile": ("wire/test_hostile.py", ["wire_call"])}
 PATIENCE = 150
