@@ -97,6 +97,7 @@ SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
            "one_lie": ("live/test_one_lie.py", ["node"]),
            "drips": ("live/test_drips.py", ["node"]),
            "close_after_restart": ("live/test_close_after_restart.py", ["node"]),
+           "never_sent": ("live/test_never_sent.py", ["node", "weir"]),
            "wire": ("wire/test_wire.py", ["wire_call"]),
            "hostile": ("wire/test_hostile.py", ["wire_call"])}
 PATIENCE = 150
