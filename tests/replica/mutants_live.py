@@ -98,6 +98,7 @@ SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
            "drips": ("live/test_drips.py", ["node"]),
            "close_after_restart": ("live/test_close_after_restart.py", ["node"]),
            "never_sent": ("live/test_never_sent.py", ["node", "weir"]),
+           "signed_clocks": ("live/test_signed_clocks.py", ["node", "weir"]),
            "wire": ("wire/test_wire.py", ["wire_call"]),
            "hostile": ("wire/test_hostile.py", ["wire_call"])}
 PATIENCE = 150
