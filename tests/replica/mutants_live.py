@@ -100,6 +100,7 @@ SCRIPTS = {"asked": ("live/test_asked.py", ["node"]),
            "never_sent": ("live/test_never_sent.py", ["node", "weir"]),
            "signed_clocks": ("live/test_signed_clocks.py", ["node", "weir"]),
            "a_fortnight": ("live/test_a_fortnight.py", ["node", "weir"]),
+           "junk_keys": ("live/test_junk_keys.py", ["node", "weir"]),
            "wire": ("wire/test_wire.py", ["wire_call"]),
            "hostile": ("wire/test_hostile.py", ["wire_call"])}
 PATIENCE = 150
