@@ -240,7 +240,7 @@ OUTSIDE = [
      "return n and n >= 0 and n < most and math.floor(n);", "return n;",
      "scripts Scripts.test_numbers_of_anybody"),
     ("LEAPS_OF_NOBODY", REDIS + "scripts.c", "or 2048 + redis.call('TIME')[1] % 2047;", "or 0;",
-     "meddled Meddled.test_a_number_of_streams_that_is_none"),
+     "scripts Scripts.test_numbers_of_anybody"),
     ("LEAPS_OF_NO_TIME", REDIS + "scripts.c", "2048 + redis.call('TIME')[1] % 2047;", "2048;",
      "scripts Scripts.test_numbers_of_anybody"),
     ("ABSENT_OF_ANY_NUMBER", REDIS + "scripts.c", "n = math.min(tonumber(n), most);",
