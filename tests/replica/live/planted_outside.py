@@ -85,8 +85,6 @@ OUTSIDE = [
      "liar Lies.test_an_answer_that_is_too_short"),
     ("READING_TOO_LARGE", "src/replica/wire/wire.c", "(size_t)256 << 20", "(size_t)32 << 20",
      "large_entries"),
-    ("UNSENT_UNSAID", "src/replica/service/round.c", "\t}\n\tnote(first, err);", "\t}",
-     "never_sent"),
     ("LAST_ID_UNREAD", REDIS + "scripts.c", "string.sub(stored, 1, 17), about['last-generated-id']",
      "string.sub(stored, 1, 17), '18446744073709551615-0'", "set_back SetBack.test_ids_come_again"),
     ("TIME_OF_A_LIAR", REDIS + "store.c", "if (r->trust || r->signer) {", "if (0) {",
