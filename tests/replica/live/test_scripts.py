@@ -141,6 +141,8 @@ class Scripts(nodes.OneServer):
             self.refused("WEIRBASE 77", "publish", *self.publish(none=other))
         none = self.call("manifest", "")[3].decode()
         self.call("publish", *self.publish(none=none))
+        self.client.hset(SET + "manifest", "text", "no number")
+        self.call("publish", *self.publish(base=1234)) # whatever stands beside it
         text = "\ngeneration 77\n"
         for more, is_none in ((0, False), (1, True)):
             self.client.hset(SET + "manifest", "text", text.ljust((1 << 22) + more))
