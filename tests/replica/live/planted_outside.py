@@ -216,7 +216,7 @@ OUTSIDE = [
      "faults Faults.test_faults"),
     ("MANIFEST_OF_ANY_SHAPE", REDIS + "manifest.c",
      "a->type == REDIS_REPLY_ARRAY && a->elements == 4 &&", "",
-     "mutated_tool MutatedTool.test_answers_that_are_not_what_it_said"),
+     "liar Lies.test_an_answer_that_is_too_short"),
     ("HEARD_FOR_EVER", "src/replica/service/thread.c",
      "\t\t(void)weir__wire_heard(r->ear);", "\t\t;", "meddled Meddled.test_hints_of_anybody"),
     ("LEASE_OF_ANY_EPOCH", REDIS + "scripts.c", "return of == epoch and #node",

@@ -7,8 +7,6 @@ WEEKS = [
     # ---- redis's files of before ----
     ("FORGOTTEN_IN_AN_EPOCH", LOOK, "\tweir__retained_anew(&n->retained);\n",
      "\tweir__retained_free(&n->retained);\n", "backups Backups.test_inserts_since"),
-    ("KEPT_AND_NOT_SENT", LOOK, "\tweir__retained_anew(&n->retained);\n", "",
-     "backups Keys.test_a_set_begun_anew_since"),
     ("OLDER_IS_TAKEN", JOIN, " && n->joined.generation <= m->generation;", ";",
      "backups Backups.test_generations_since"),
     ("REPLACED_COMES_BACK", LOOK, "(was_replaced(n, m) || has_all", "(has_all",

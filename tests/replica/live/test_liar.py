@@ -179,6 +179,15 @@ class Lies(unittest.TestCase):
         self.liar.lies["read"] = lambda args, answer, send: answer[:-1]
         group.wait_until("it is refused", lambda: "a reading of the stream" in
                          node.stats()["error"])
+        del self.liar.lies["read"]
+        group.wait_until("it is over", lambda: not node.stats()["error"])
+        for n in range(4):
+            with self.subTest(n=n):
+                self.liar.lies["manifest"] = lambda args, answer, send, of=n: answer[:of]
+                other = nodes.Node(PROGRAM, 1, "set=seen", "url=" + self.liar.url,
+                                   errors=self.errors)
+                self.addCleanup(other.close)
+                self.assertIn("a reading of the manifest", other.opened)
 
     def test_a_last_id_that_is_none(self):
         node = self.start()

@@ -242,6 +242,8 @@ class Figures(Tool):
         said = self.json()
         self.assertEqual([int(n["node"], 16) for n in said["nodes"]], [3, 5, 2, 4])
         self.assertEqual(said["alerts"], [])
+        self.nodes(report(40000), report(50000)) # of those nobody knows whose names they were
+        self.assertEqual(len(self.json(status=1)["nodes"]), 2)
 
     def test_a_name_of_a_node_that_lives(self):
         """Whoever writes there hides nothing of it that way."""
