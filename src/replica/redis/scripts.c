@@ -208,7 +208,6 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 			return redis.error_reply('WEIRBASE ' .. base);
 		end
 		local before = redis.call('HKEYS', kept);
-		redis.call('XRANGE', stream, '+', '-');
 		local names, chunks = ARGV[10], tonumber(ARGV[11]);
 		for i = 0, chunks - 1 do
 			local bytes = tonumber(ARGV[12]);
