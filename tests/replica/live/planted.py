@@ -98,8 +98,6 @@ MUTANTS = [
      "live Live.test_trimmed_by_force_and_nobody_else_has_it"),
     ("HEALED_UNSAID", DUE, "if (r->node.healed && !healed)", "if (0)",
      "asked Told.test_what_nobody_has"),
-    ("FULL_NOW_AND_THEN", SRC + "redis/stream.c", "r->full = err == -ENOSPC;", "",
-     "asked Told.test_a_full_server_without_inserts"),
     ("FULL_FOR_EVER", SRC + "redis/stream.c", "r->full = err == -ENOSPC;",
      "r->full |= err == -ENOSPC;", "asked Told.test_a_full_server_without_inserts"),
     ("BEGUN_UNSAID", SRC + "service/begin.c", "\tif (!err) /* which a name",
@@ -234,7 +232,7 @@ MUTANTS = [
 
     ("ANY_TEXT_COMES", SCRIPTS, "if text and #text > 4194304 then", "if false then",
      "scripts Scripts.test_a_text_longer_than_any_manifest"),
-    ("OUT_OF_STEP", LINK, "if (weir__reply_left(&l->reader))", "if (0)", "mutated"),
+    ("OUT_OF_STEP", LINK, "if (weir__reply_left(&l->reader))", "if (0)", "link"),
     ("TYPE_UNSEEN", LEASE, 'at = reply->type == REDIS_REPLY_STRING ?', "at = true ?",
      "asked Replicas.test_one_that_is_still_given_what_the_master_had"),
 

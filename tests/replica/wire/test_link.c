@@ -118,6 +118,21 @@ static void test_command(void **state)
 	assert_refused(weir__link_call(&p.link, &p.manner, args, 3, &r), -E2BIG, "more than", "");
 }
 
+/* An answer that nobody asked for would be taken for that to the next command. */
+static void test_out_of_step(void **state)
+{
+	static const char two[] = "+one\r\n+two\r\n";
+	const struct iovec args[] = { { (void *)(uintptr_t)"PING", 4 } };
+	redisReply *r;
+	(void)state;
+	assert_int_equal(write(p.other, two, sizeof two - 1), sizeof two - 1);
+	assert_ok(weir__link_call(&p.link, &p.manner, args, 1, &r));
+	assert_string_equal(r->str, "one");
+	freeReplyObject(r);
+	assert_refused(weir__link_call(&p.link, &p.manner, args, 1, &r), -EPROTO,
+	               "answers to what nobody asked", "");
+}
+
 /* The other end takes nothing: whoever writes waits no longer than it may. */
 static void test_nobody_reads(void **state)
 {
@@ -147,6 +162,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_interrupted_while_it_arrives, begin, end),
 		cmocka_unit_test_setup_teardown(test_interrupted_while_nothing_arrives, begin, end),
 		cmocka_unit_test_setup_teardown(test_command, begin, end),
+		cmocka_unit_test_setup_teardown(test_out_of_step, begin, end),
 		cmocka_unit_test_setup_teardown(test_nobody_reads, begin, end),
 		cmocka_unit_test_setup_teardown(test_closed, begin, end),
 	};
