@@ -293,7 +293,7 @@ OUTSIDE = [
      "if (a->type != REDIS_REPLY_ARRAY || a->elements > WEIR_ORIGINS)\n",
      "crowd Crowd.test_more_report_than_are_followed"),
     ("CROWD_OF_ANY_NUMBER", REDIS + "scripts.c", "if #alive > 1000000 then", "if false then",
-     "crowd Crowd.test_more_report_than_an_answer_has"),
+     "scripts Scripts.test_more_nodes_than_an_answer_has"),
     ("ABSENT_OF_ANY_NAME", REDIS + "scripts.c", "if not n or #stored ~= 16 or", "if not n or",
      "shell Shell.test_an_image_of_more_than_there_can_be"),
     ("LOOKED_THOUGH_IT_FAILED", "src/replica/service/round.c",

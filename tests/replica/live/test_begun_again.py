@@ -45,10 +45,11 @@ class BegunAgain(tool.Tool):
         time.sleep(0.6) # also those of an idle node
         self.insert()
 
-    def lose_the_manifest(self):
+    def lose_the_manifest(self, has_it=lambda: True):
         for _ in range(3): # the stream is trimmed
             self.insert()
             group.wait_until("it publishes", lambda: self.node.ask("publish") == "0 ")
+        group.wait_until("the file has it", has_it)
         self.insert()
         self.client.delete(SET + "manifest")
 
@@ -87,8 +88,8 @@ class BegunAgain(tool.Tool):
     def test_the_manifest_alone_by_the_shell(self):
         """From the file that was followed: which the generations that are kept can follow."""
         _, path = self.follow("set.weir")
-        kept = self.lose_the_manifest() or self.status(status=None)["kept"][0]["generation"]
-        group.wait_until("the file has it", lambda: self.has(path, self.node, 299))
+        self.lose_the_manifest(lambda: self.has(path, self.node, 299))
+        kept = self.status(status=None)["kept"][0]["generation"]
         self.goes()
         said = self.replicate("rollback", "--generation=%d" % kept, status=2)
         self.assertIn("publish an image first", said)

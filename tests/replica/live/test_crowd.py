@@ -8,6 +8,7 @@ import time
 import unittest
 
 import group
+import liar
 import nodes
 import tool
 
@@ -131,15 +132,19 @@ class Crowd(tool.Tool):
 
     def test_more_report_than_an_answer_has(self):
         """Then nobody can say who lives, and a lacking batch is waited for until there is an image
-        or those that report go: of a time to come they are of now, once."""
-        self.client.eval("for i = 1, 1000001 do redis.call('HSET', KEYS[1], i, ARGV[1]) end", 1,
-                         NODES, "%d h" % (time.time() * 1000 + HOUR // 2))
+        or those that report go. That it is refused test_scripts.py sees."""
+        between = liar.Liar(self.server.socket)
+        self.addCleanup(between.close)
+        between.lies["alive"] = lambda *_: liar.Error(b"WEIRCROWD 1000001 nodes report")
+        late = self.ledger.start("url=" + between.url)
         self.seed = self.hashing()
         self.entry(self.client, "00000000deadbeef", 5, "h")
         group.wait_until("it says why", lambda: "somebody makes them up (DEL the set's key nodes): "
-                         "WEIRCROWD 10000" in self.one.stats()["error"])
-        self.insert()
-        group.wait_until("nobody waits for it", lambda: self.one.stats()["complete"])
+                         "WEIRCROWD 10000" in late.stats()["error"])
+        self.assertIn("lacks inserts of others", late.ask("publish"))
+        between.lies.clear()
+        for node in self.ledger.nodes:
+            group.wait_until("nobody waits for it", lambda: node.stats()["complete"])
         self.publishes(self.one)
         self.all_is_well()
 

@@ -259,6 +259,13 @@ class Scripts(nodes.OneServer):
         self.call("report", "", 600000) # those of long ago are forgotten, or of a time to come
         self.assertEqual(self.client.hkeys(SET + "nodes"), [b"a" * 16])
 
+    def test_more_nodes_than_an_answer_has(self):
+        self.client.eval("local t = redis.call('TIME') for i = 1, ARGV[1] do redis.call('HSET', "
+                         "KEYS[1], i, t[1] .. '000 h') end", 1, SET + "nodes", 1000001)
+        self.refused("WEIRCROWD 100000", "alive", 600000)
+        self.client.hdel(SET + "nodes", *range(1, 5))
+        self.assertGreater(len(self.call("alive", 600000)), 999990)
+
     def test_a_stream_that_was_deleted(self):
         """It begins above the manifest's position, and each time with as many entries more that
         every cursor and manifest of before finds that some have gone."""
