@@ -147,20 +147,19 @@ static int publish_set(struct weir_replica *r, void *more)
 }
 
 /* Whoever has not seen the newest generation is refused when it publishes (L10): why it has not. */
-static int unseen(int err, int looked, const char *why)
+static int unseen(int err, const struct weir_failure *looked)
 {
-	return looked && err == -EEXIST ? weir_fail(looked, "%s", why) : err;
+	return looked->err && err == -EEXIST ? weir__failure_answer(looked) : err;
 }
 
 /* The image of a generation that another has published is waited for without the lease. */
 int weir__service_publish(struct weir_replica *r, void *arg)
 {
-	char why[WEIR_SERVICE_SENTENCE];
-	int looked = weir__node_look(&r->node);
-	if (looked == -EINPROGRESS)
-		return looked;
-	snprintf(why, sizeof why, "%s", weir_error_detail());
-	return unseen(with_lease(r, publish_set, arg), looked, why);
+	struct weir_failure looked;
+	weir__failure_take(&looked, weir__node_look(&r->node));
+	if (looked.err == -EINPROGRESS)
+		return looked.err;
+	return unseen(with_lease(r, publish_set, arg), &looked);
 }
 
 static int publish_own(struct weir_replica *r, void *none)
@@ -192,10 +191,9 @@ static int mark(struct weir_replica *r, void *arg)
 static int on_top(struct weir_replica *r, int (*publish)(struct weir_replica *r, void *arg),
                   void *arg)
 {
-	char why[WEIR_SERVICE_SENTENCE];
-	int looked = weir__node_look(&r->node);
-	snprintf(why, sizeof why, "%s", weir_error_detail());
-	return unseen(publish(r, arg), looked, why);
+	struct weir_failure looked;
+	weir__failure_take(&looked, weir__node_look(&r->node));
+	return unseen(publish(r, arg), &looked);
 }
 
 static int publish_filter(struct weir_replica *r, void *arg)

@@ -116,17 +116,8 @@ static int begin_from(struct weir_replica *r, const struct weir_replica_options 
  * nobody waits for those. Who lives and has what is lacking here publishes it. */
 static int heal(struct weir_replica *r)
 {
-	uint64_t *alive;
-	size_t n;
 	int err = weir__node_read(&r->node);
-	if (err || weir__node_complete(&r->node))
-		return err;
-	err = weir__redis_alive(&r->redis, WEIR_SERVICE_TURNS * (uint64_t)r->idle_ms, &alive, &n);
-	if (err)
-		return err;
-	(void)weir__node_heal(&r->node, alive, n);
-	free(alive);
-	return 0;
+	return err || weir__node_complete(&r->node) ? err : weir__service_heal(r);
 }
 
 /* Nobody has published it yet: who is first decides on the seed.

@@ -95,11 +95,21 @@ static int report(struct weir_replica *r, uint64_t now)
 	return err == -ENOSPC ? 0 : err; /* it is said elsewhere */
 }
 
-/* L8. When everybody who lives has had time to say so, and to send again what is lacking. */
-static int heal(struct weir_replica *r, uint64_t now)
+int weir__service_heal(struct weir_replica *r)
 {
 	uint64_t *alive;
 	size_t n;
+	int err = weir__redis_alive(&r->redis, WEIR_SERVICE_TURNS * (uint64_t)r->idle_ms, &alive,
+	                            &n);
+	if (!err)
+		(void)weir__node_heal(&r->node, alive, n);
+	free(alive);
+	return err;
+}
+
+/* L8. When everybody who lives has had time to say so, and to send again what is lacking. */
+static int heal(struct weir_replica *r, uint64_t now)
+{
 	if (weir__node_complete(&r->node)) {
 		r->incomplete_ms = 0;
 		return 0;
@@ -110,12 +120,8 @@ static int heal(struct weir_replica *r, uint64_t now)
 	    !weir__is_due(&r->heal, now))
 		return NOT_DUE;
 	weir__due_after(&r->heal, now, r->idle_ms);
-	int err = weir__redis_alive(&r->redis, WEIR_SERVICE_TURNS * (uint64_t)r->idle_ms, &alive,
-	                            &n);
 	bool healed = r->node.healed;
-	if (!err)
-		(void)weir__node_heal(&r->node, alive, n);
-	free(alive);
+	int err = weir__service_heal(r);
 	if (r->node.healed && !healed)
 		weir__service_tell_healed(r);
 	return err;
@@ -215,23 +221,21 @@ static void notice_epoch(struct weir_replica *r, uint64_t now)
 
 /* It fails until it is tried again, whatever goes well meanwhile. Of a connection that broke, and
  * of another epoch, the next round says more. Return: whether it is over. */
-static bool note(const struct weir_replica *r, struct weir_tried *t, int err)
+static bool note(const struct weir_replica *r, struct weir_failure *t, int err)
 {
 	if (err == -ESTALE || weir__wire_fd(r->wire) < 0)
 		return false;
 	bool over = t->err && !err;
-	t->err = err;
-	snprintf(t->sentence, sizeof t->sentence, "%s", err ? weir_error_detail() : "");
+	weir__failure_take(t, err);
 	return over;
 }
 
 /* What began to fail before is said once, and not in turn with what fails beside it. */
-static int said(const struct weir_replica *r, int err, const char *why)
+static int said(const struct weir_replica *r, const struct weir_failure *now)
 {
-	const struct weir_tried *t = weir__service_failing(r);
-	if (t && err != -ESTALE && weir__wire_fd(r->wire) >= 0)
-		return weir_fail(t->err, "%s", t->sentence);
-	return weir_fail(err, "%s", why);
+	const struct weir_failure *t = weir__service_failing(r);
+	bool before = t && now->err != -ESTALE && weir__wire_fd(r->wire) >= 0;
+	return weir__failure_answer(before ? t : now);
 }
 
 /* Whoever has no room for a word has a report all the more, and a generation makes room. */
@@ -240,9 +244,8 @@ int weir__service_due(struct weir_replica *r)
 	static int (*const all[])(struct weir_replica *, uint64_t) = { speak, report, heal,
 		                                                       publish };
 	_Static_assert(sizeof all / sizeof *all == WEIR_SERVICE_DUE + 1, "and publish");
-	char why[WEIR_SERVICE_SENTENCE];
+	struct weir_failure first = { .err = 0 };
 	uint64_t now = weir__now_ms();
-	int first = 0;
 	bool over = false;
 	watch(r, now);
 	forgive(r, now);
@@ -253,14 +256,12 @@ int weir__service_due(struct weir_replica *r)
 			continue;
 		if (i < WEIR_SERVICE_DUE)
 			over |= note(r, &r->tried[i], err);
-		if (err && !first) {
-			first = err;
-			snprintf(why, sizeof why, "%s", weir_error_detail());
-		}
+		if (err && !first.err)
+			weir__failure_take(&first, err);
 		if (weir__wire_fd(r->wire) < 0)
 			break;
 	}
 	if (over)
 		weir__due_now(&r->status); /* who reads reports hears of it */
-	return first ? said(r, first, why) : 0;
+	return first.err ? said(r, &first) : 0;
 }

@@ -7,24 +7,12 @@
 #include <weir/error.h>
 #include "service.h"
 
-/* The first of a round. */
-struct failure {
-	int err; /* 0: none */
-	char why[WEIR_SERVICE_SENTENCE];
-};
-
-static void note(struct failure *first, int err)
+/* The first of a round stays. */
+static void note(struct weir_failure *first, int err)
 {
 	if (!err || first->err)
 		return;
-	first->err = err;
-	snprintf(first->why, sizeof first->why, "%s", weir_error_detail());
-}
-
-/* With its own sentence, whatever failed since. */
-static int answer(const struct failure *first)
-{
-	return first->err ? weir_fail(first->err, "%s", first->why) : 0;
+	weir__failure_take(first, err);
 }
 
 /* An image that is on its way is no failure (S3). */
@@ -64,7 +52,7 @@ static int look(struct weir_replica *r)
 	return err;
 }
 
-static int send_all(struct weir_replica *r, struct failure *first)
+static int send_all(struct weir_replica *r, struct weir_failure *first)
 {
 	int err = weir__node_send(&r->node);
 	for (unsigned tries = 0; err == -ESTALE && tries < 3; tries++) {
@@ -138,22 +126,22 @@ static bool is_own(int err)
 
 int weir__service_round(struct weir_replica *r)
 {
-	struct failure first = { .err = 0 };
+	struct weir_failure first = { .err = 0 };
 	bool wanted;
 	uint64_t ticket = ticket_of(r, &wanted);
 	note(&first, look(r));
 	if ((first.err && broken(r)) || !r->node.epoch[0])
-		return answer(&first);
+		return weir__failure_answer(&first);
 	int err = send_all(r, &first);
 	if (wanted && !broken(r))
 		note(&first, confirm(r, ticket, err));
 	if (first.err && broken(r) && !is_own(first.err))
-		return answer(&first);
+		return weir__failure_answer(&first);
 	err = weir__node_read(&r->node); /* connects again, where nothing was to be sent */
 	if (err == -ESTALE)
 		err = look_now(r);
 	if (err && is_own(first.err))
 		return err;
 	note(&first, err);
-	return answer(&first);
+	return weir__failure_answer(&first);
 }

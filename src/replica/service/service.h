@@ -20,6 +20,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <weir/error.h>
 #include <weir/replica.h>
 #include "../node.h"
 #include "../redis/coming.h"
@@ -42,11 +44,23 @@ enum {
 	WEIR_SERVICE_DUE = 3, /* kinds of what is due but for a generation */
 };
 
-/* What is tried now and then, and how it ended last. */
-struct weir_tried {
-	int err;
-	char sentence[WEIR_SERVICE_SENTENCE];
+/* What failed, and its sentence, whatever has failed since. */
+struct weir_failure {
+	int err; /* 0: nothing */
+	char why[WEIR_SERVICE_SENTENCE];
 };
+
+/* @err: that of the call before, whose weir_error_detail() it has; 0: nothing failed. */
+static inline void weir__failure_take(struct weir_failure *f, int err)
+{
+	f->err = err;
+	snprintf(f->why, sizeof f->why, "%s", err ? weir_error_detail() : "");
+}
+/* Return: its number, with its sentence; or 0. */
+static inline int weir__failure_answer(const struct weir_failure *f)
+{
+	return f->err ? weir_fail(f->err, "%s", f->why) : 0;
+}
 
 /* A request of another thread. */
 struct weir_request {
@@ -109,7 +123,7 @@ struct weir_replica {
 	char last_error[WEIR_SERVICE_SENTENCE];
 	char publish_error[WEIR_SERVICE_SENTENCE]; /* of the last generation, if it could not be
 	                                              published */
-	struct weir_tried tried[WEIR_SERVICE_DUE];
+	struct weir_failure tried[WEIR_SERVICE_DUE]; /* how each ended last */
 	char save_error[WEIR_SERVICE_SENTENCE]; /* of the last image, if it could not be saved */
 	size_t wanted;                   /* whose turn it is to be asked for batches */
 	bool ended;                      /* the thread */
@@ -138,13 +152,15 @@ int weir__service_round(struct weir_replica *r);
  * several kinds that fail, whenever it is, the first. */
 int weir__service_due(struct weir_replica *r);
 /* Of what was due before, and failed when it was tried last. Return: NULL, nothing. */
-static inline const struct weir_tried *weir__service_failing(const struct weir_replica *r)
+static inline const struct weir_failure *weir__service_failing(const struct weir_replica *r)
 {
 	for (size_t i = 0; i < WEIR_SERVICE_DUE; i++)
 		if (r->tried[i].err)
 			return &r->tried[i];
 	return NULL;
 }
+/* End the waiting for nodes that do not live (L8). Return: 0, or the server's. */
+int weir__service_heal(struct weir_replica *r);
 /* Run @run on the thread, and wait for it. Return: its answer, with its sentence. */
 int weir__service_ask(struct weir_replica *r, int (*run)(struct weir_replica *r, void *arg),
                       void *arg);

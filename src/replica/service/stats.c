@@ -68,9 +68,9 @@ void weir__service_note(struct weir_replica *r, int err)
 	s->failures = r->all_failures;
 	s->node = n->id;
 	bool passes = passes_by(r);
-	const struct weir_tried *failing = weir__service_failing(r);
+	const struct weir_failure *failing = weir__service_failing(r);
 	const char *error = err                 ? weir_error_detail() :
-	                    failing             ? failing->sentence :
+	                    failing             ? failing->why :
 	                    r->publish_error[0] ? r->publish_error :
 	                                          r->save_error;
 	if (!*error && lacks_ours(r) != 0)

@@ -47,7 +47,7 @@ OUTSIDE = [
      ";", "in_the_way InTheWay.test_another_sets"),
     ("LONG_IN_THE_WAY", REDIS + "scripts.c", "if there and #there > 4194304 then",
      "if false then", "in_the_way InTheWay.test_no_manifest"),
-    ("IN_THE_WAY_UNSAID", ASK, "return looked && err == -EEXIST ?", "return 0 ?",
+    ("IN_THE_WAY_UNSAID", ASK, "return looked->err && err == -EEXIST ?", "return 0 ?",
      "in_the_way InTheWay.test_what_may_be_somebodys"),
     ("NOT_KEPT_UNSHOWN", "src/tool/replicate/status.c", "\t\t\treturn true;\n\treturn false;",
      "\t\t\treturn true;\n\treturn true;", "in_the_way InTheWay.test_what_may_be_somebodys"),

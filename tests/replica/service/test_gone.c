@@ -271,11 +271,11 @@ static void test_what_fails_now_and_then(void **state)
 		weir__due_after(&replica.idle, rows[i].speaks ? 0 : weir__now_ms(), 1000);
 		weir__due_after(&replica.status, rows[i].reports ? 0 : weir__now_ms(), 1000);
 		assert_int_equal(weir__service_due(&replica), rows[i].said);
-		const struct weir_tried *failing = weir__service_failing(&replica);
-		assert_string_equal(failing ? failing->sentence : "", rows[i].failing ?
+		const struct weir_failure *failing = weir__service_failing(&replica);
+		assert_string_equal(failing ? failing->why : "", rows[i].failing ?
 		                    rows[i].failing : "");
 		if (rows[i].said && rows[i].said == (failing ? failing->err : 0))
-			assert_string_equal(weir_error_detail(), failing->sentence);
+			assert_string_equal(weir_error_detail(), failing->why);
 	}
 }
 

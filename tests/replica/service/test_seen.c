@@ -208,7 +208,7 @@ static void test_what_failed(void **state)
 	strcpy(replica.publish_error, "a generation");
 	assert_string_equal(stats().error, "a generation");
 	replica.tried[1].err = -EIO;
-	strcpy(replica.tried[1].sentence, "a report");
+	strcpy(replica.tried[1].why, "a report");
 	assert_string_equal(stats().error, "a report");
 	replica.tried[1].err = 0;
 	weir__service_note(&replica, weir_fail(-EIO, "a round"));
