@@ -32,7 +32,8 @@ struct weir_node {
 	                     batches are of keys (L13) */
 	uint32_t kind;
 	bool images_only; /* it takes no inserts */
-	bool fetches_all; /* an image that is signed has what the stream, which is not, may lack */
+	bool is_signed; /* generations are: an image has what the stream, which is not, may lack,
+	                   and its time is not the server's */
 	struct weir_pending pending;
 	struct weir_retained retained;
 	/* the set has more than what was joined and the stream and retained batches have (L11) */

@@ -173,7 +173,7 @@ static bool keeps_more(const struct weir_node *n, const struct weir_manifest *m)
 static bool is_newer(const struct weir_node *n, const struct weir_manifest *m, uint64_t now)
 {
 	return m->published_ms > n->joined.published_ms ||
-	       (!n->fetches_all && n->joined.published_ms > now);
+	       (!n->is_signed && n->joined.published_ms > now);
 }
 
 /* L13. An application writes its record before it inserts: one that was read in this epoch, since

@@ -109,7 +109,7 @@ static bool follows(const struct weir_node *n, const struct weir_manifest *m)
 static bool has_all_of(struct weir_node *n, const struct weir_manifest *m,
                        const struct weir_origins *origins)
 {
-	if (n->ahead || n->healed || n->fetches_all || !follows(n, m))
+	if (n->ahead || n->healed || n->is_signed || !follows(n, m))
 		return false;
 	if (weir__stream_id_compare(n->cursor.at, m->cursor.at) < 0)
 		(void)weir__node_read(n); /* how far it came the cursor says */

@@ -78,7 +78,7 @@ MUTANTS = [
     ('READ_AND_NOT_HAD', 'node_look.c', '(void)weir__node_read(n); /* how', '; /* how'),
     ('HAD_THOUGH_LACKING', 'node_look.c', 'return weir__node_complete(n) &&', 'return'),
     ('HAD_IN_ANOTHER_EPOCH', 'node_look.c', '\tn->ahead = true;\n', '\tn->ahead = false;\n'),
-    ('HAD_THOUGH_SIGNED', 'node_look.c', ' || n->fetches_all ||', ' ||'),
+    ('HAD_THOUGH_SIGNED', 'node_look.c', ' || n->is_signed ||', ' ||'),
     ('HAD_OF_WHOM', 'node_look.c', 'weir__origins_reach(&n->origins, origins) &&', ''),
     ('FOLLOWS_THOUGH_AHEAD', 'node_publish.c', ' && !n->ahead && sent;', ' && sent;'),
     ('AHEAD_FOR_EVER', 'node_look.c', 'n->ahead = n->healed =', 'n->healed ='),

@@ -204,12 +204,12 @@ static void test_signed_images_come(void **state)
 	toy.slow = ALWAYS;
 	assert_ok(weir__node_look(&node[B]));
 	publish(A);
-	node[B].fetches_all = true;
+	node[B].is_signed = true;
 	assert_int_equal(weir__node_look(&node[B]), -EINPROGRESS);
 	/* nor does it believe the counts of one who is not what the image says of it */
 	toy.slow = 0;
 	assert_ok(weir__node_look(&node[B]));
-	node[B].fetches_all = false;
+	node[B].is_signed = false;
 	insert_and_send(A, 1);
 	publish(A);
 	assert_ok(weir__node_read(&node[B]));

@@ -32,7 +32,7 @@ int weir__service_node(struct weir_replica *r, const struct weir_replica_options
 	                o->stream_keys ? WEIR_ENTRY_KEYS : WEIR_ENTRY_HASHES,
 	                o->max_pending_bytes ? o->max_pending_bytes : UINT64_C(256) << 20);
 	r->made_node = true;
-	r->node.fetches_all = r->redis.trust != NULL;
+	r->node.is_signed = r->redis.trust != NULL;
 	weir__service_reserve(r, s.filter.bytes);
 	return 0;
 }
