@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <weir/error.h>
-#include "kinds.h"
-#include "random.h"
+#include "format/kinds.h"
+#include "format/random.h"
 
 enum { PENDING = 8 << 20 /* bytes in each list */ };
 

@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <weir/handle.h>
 #include <weir/reload.h>
-#include "manifest.h"
-#include "origins.h"
+#include "format/manifest.h"
+#include "format/origins.h"
 #include "pending.h"
 #include "retain.h"
 #include "server.h"

@@ -8,9 +8,9 @@
 #include <weir/error.h>
 #include <weir/kinds.h>
 #include <weir/normalise.h>
-#include "kinds.h"
+#include "format/kinds.h"
 #include "node.h"
-#include "random.h"
+#include "format/random.h"
 
 static int check(const struct weir_node *n)
 {

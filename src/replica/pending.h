@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "entry.h"
+#include "format/entry.h"
 
 enum { WEIR_PENDING_LISTS = 16 };
 

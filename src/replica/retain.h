@@ -6,7 +6,7 @@
 #ifndef WEIR_REPLICA_RETAIN_H
 #define WEIR_REPLICA_RETAIN_H
 
-#include "cursor.h"
+#include "format/cursor.h"
 
 struct weir_batch {
 	struct weir_batch *later;

@@ -91,13 +91,3 @@
  * Spin (tests/model/replicate.pml) shows that rules like these suffice, on two nodes and a server;
  * tests/replica runs the code itself, and shows for each rule that it is needed.
  */
-#ifndef WEIR_REPLICA_RULES_H
-#define WEIR_REPLICA_RULES_H
-
-enum {
-	/* hexadecimal digits: 40 of the server's master_replid, 16 of the set's own */
-	WEIR_REPLICA_EPOCH = 56,
-	WEIR_REPLICA_NODE = 16,  /* of a node's id, likewise: random for each start of a node */
-};
-
-#endif

@@ -6,9 +6,9 @@
 #define WEIR_REPLICA_SERVER_H
 
 #include <stdbool.h>
-#include "cursor.h"
-#include "entry.h"
-#include "manifest.h"
+#include "format/cursor.h"
+#include "format/entry.h"
+#include "format/manifest.h"
 
 struct weir_filter;
 

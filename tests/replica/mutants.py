@@ -15,6 +15,7 @@ from mutants_steps import STEPS
 ROOT = Path(__file__).resolve().parents[2]
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w', '-O1']
 HERE, SOURCES = ROOT / 'tests/replica', ROOT / 'src/replica'
+FORMAT = SOURCES / 'format'
 TESTS = [('test_pending', ''), ('test_origins', ''), ('test_node', ''), ('test_seeds', ''),
          ('test_coming', ''), ('test_rules', '60')] # seeds
 MUTANTS = [
@@ -145,7 +146,7 @@ def build(work):
     for name in [*{test for test, _ in TESTS} | set(STEPS), 'toy']:
         compile_one(HERE / f'{name}.c', work / f'{name}.o', HERE, SOURCES)
     parts = {}
-    for source in SOURCES.glob('*.c'):
+    for source in [*SOURCES.glob('*.c'), *FORMAT.glob('*.c')]:
         parts[source.name] = work / 'plain' / (source.stem + '.o')
         compile_one(source, parts[source.name])
     return parts
@@ -155,12 +156,13 @@ def plant(work, parts, library, name, file, old, new, tests=TESTS):
     """Return: as run_tests()."""
     folder = work / name
     folder.mkdir()
-    text = (SOURCES / file).read_text()
+    place = SOURCES if (SOURCES / file).exists() else FORMAT
+    text = (place / file).read_text()
     if text.count(old) != 1:
         raise SystemExit(f'{file}: this stands there {text.count(old)} times, not once: adapt '
                          f'mutants.py\n{old}')
     (folder / file).write_text(text.replace(old, new))
-    compile_one(folder / file, folder / 'bug.o', SOURCES)
+    compile_one(folder / file, folder / 'bug.o', place)
     return run_tests(folder, [folder / 'bug.o' if f == file else o for f, o in parts.items()],
                      library, tests)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Ids of a stream have one form; what has gone from a stream is counted. */
 #include "../test.h"
-#include "cursor.h"
+#include "format/cursor.h"
 
 static void test_one_form(void **state)
 {

@@ -2,7 +2,7 @@
  * Entries of the stream: what is written is read, and nothing else is. */
 #include <errno.h>
 #include "../test.h"
-#include "entry.h"
+#include "format/entry.h"
 
 enum { STRINGS = 10 };
 

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <weir/kinds.h>
 #include "../test.h"
-#include "kinds.h"
-#include "manifest.h"
+#include "format/kinds.h"
+#include "format/manifest.h"
 
 static const char good[] =
 	"weir-manifest 1\n"

@@ -2,7 +2,7 @@
  * L8: a node's batches come in order, again, or with a hole; and who waits for whom. */
 #include <errno.h>
 #include "../test.h"
-#include "origins.h"
+#include "format/origins.h"
 
 static struct weir_origins o;
 

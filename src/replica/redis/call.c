@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
-#include "../argument.h"
+#include "../format/argument.h"
+#include "../wire/reply.h"
 #include "redis.h"
+
+_Static_assert(WEIR_SCRIPT_ELEMENTS < WEIR_REPLY_ELEMENTS, "a reply holds what scripts answer");
 
 enum { ARGUMENTS = 32, TEXT = 400 /* that it cannot save redis says in some 340 bytes */ };
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <weir/error.h>
-#include "../number.h"
+#include "../format/number.h"
 
 static int copy(int to, int from, uint64_t bytes)
 {

@@ -11,7 +11,7 @@
 #include <weir/error.h>
 #include <weir/filter.h>
 #include <weir/image.h>
-#include "../argument.h"
+#include "../format/argument.h"
 #include "bytes.h"
 #include "image.h"
 

@@ -5,8 +5,8 @@
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
 #include "../clock.h"
-#include "../number.h"
-#include "../argument.h"
+#include "../format/number.h"
+#include "../format/argument.h"
 #include "coming.h"
 
 int weir__redis_lease(struct weir_redis *r, uint32_t milliseconds, bool take)

@@ -5,8 +5,8 @@
 #include <unistd.h>
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
-#include "../argument.h"
-#include "../random.h"
+#include "../format/argument.h"
+#include "../format/random.h"
 #include "folder.h"
 #include "redis.h"
 

@@ -8,9 +8,9 @@
 #include "../trust/fetch.h"
 #include "../trust/sign.h"
 #include "../wire/wire.h"
-#include "keys.h"
+#include "../format/keys.h"
 #include "reader.h"
-#include "scripts.h"
+#include "../format/scripts.h"
 
 enum {
 	WEIR_REDIS_SHA = 40,          /* characters of a script's name */

@@ -11,9 +11,9 @@
 #include <weir/error.h>
 #include <weir/image.h>
 #include "../clock.h"
-#include "../number.h"
-#include "../random.h"
-#include "../argument.h"
+#include "../format/number.h"
+#include "../format/random.h"
+#include "../format/argument.h"
 #include "bytes.h"
 #include "folder.h"
 #include "redis.h"

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
-#include "../number.h"
-#include "../argument.h"
+#include "../format/number.h"
+#include "../format/argument.h"
 #include "redis.h"
 
 enum { STRINGS = 10 }; /* of an entry: five names and their values */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <weir/error.h>
 #include <weir/kinds.h>
-#include "../number.h"
+#include "../format/number.h"
 #include "../trust/key_file.h"
 #include "service.h"
 

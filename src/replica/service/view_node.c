@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../number.h"
-#include "../rules.h"
+#include "../format/number.h"
 #include "view.h"
 
 enum { SILENT = 30 /* seconds: then it may have gone */ };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weir/error.h>
-#include "manifest.h"
+#include "format/manifest.h"
 #include "trust/fetch_url.h"
 
 /* A URL that cannot be taken apart is not shown: its password could be anywhere. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weir/error.h>
-#include "number.h"
+#include "format/number.h"
 #include "trust/key_file.h"
 #include "trust/sign.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <weir/error.h>
-#include "../argument.h"
+#include "../format/argument.h"
 #include "../clock.h"
 
 enum { ARGUMENTS = 128, PIECE = 65536,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <weir/error.h>
 #include "link.h"
-#include "../argument.h"
+#include "../format/argument.h"
 
 bool weir__host_take(struct weir_host *host, char room[WEIR_HOST_TEXT], const char *name,
                      size_t len, const char *port)

@@ -10,7 +10,7 @@
 #include <weir/error.h>
 #include "connection.h"
 #include "secret.h"
-#include "../random.h"
+#include "../format/random.h"
 
 /* ---- open and close ---- */
 

@@ -6,9 +6,9 @@
 #define WEIR_REDIS_SET_H
 
 #include <sys/uio.h>
-#include "../../replica/manifest.h"
-#include "../../replica/redis/keys.h"
-#include "../../replica/redis/scripts.h"
+#include "../../replica/format/manifest.h"
+#include "../../replica/format/keys.h"
+#include "../../replica/format/scripts.h"
 #include "keys.h"
 
 struct set {

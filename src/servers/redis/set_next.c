@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weir/replica.h>
-#include "../../replica/argument.h"
-#include "../../replica/random.h"
+#include "../../replica/format/argument.h"
+#include "../../replica/format/random.h"
 #include "set.h"
 
 /* What a position meant in another epoch it does not mean in this one: the whole stream follows,

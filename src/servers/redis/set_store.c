@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
-#include "../../replica/argument.h"
+#include "../../replica/format/argument.h"
 #include "link.h"
 #include "set.h"
 

@@ -10,11 +10,11 @@ from planted_weeks import WEEKS
 from planted_operated import OPERATED
 
 SRC = "src/replica/"
-ROUND, SCRIPTS, CALL = SRC + "service/round.c", SRC + "redis/scripts.c", SRC + "redis/call.c"
+ROUND, SCRIPTS, CALL = SRC + "service/round.c", SRC + "format/scripts.c", SRC + "redis/call.c"
 LEASE, STORE, IMAGE = SRC + "redis/lease.c", SRC + "redis/store.c", SRC + "redis/image.c"
 INSERT, DUE = SRC + "service/insert.c", SRC + "service/due.c"
 BEGIN = SRC + "service/begin.c"
-PUBLISH = SRC + "redis/publish.c"
+PUBLISH = SRC + "format/publish.c"
 OPTIONS = SRC + "service/options.c"
 REPLICATE = "src/tool/replicate/"
 STATUS = REPLICATE + "status.c"
@@ -136,14 +136,14 @@ MUTANTS = [
     ("WHO_HAS_GONE_IS_ASKED", DUE, " && !of->abandoned)", ")",
      "promises Lacking.test_who_has_gone_is_not_asked"),
 
-    # ---- redis/publish.c ----
+    # ---- format/publish.c ----
     ("COVERED_IS_THE_POSITION", PUBLISH, "weir__stream_id_print(room->covered, m->covered)",
      "weir__stream_id_print(room->covered, m->cursor.at)", "publish"),
     ("CHUNKS_OF_A_PATH", PUBLISH, "m->path[0] ? 0 : m->chunks", "m->chunks", "publish"),
     ("KEEP_IS_SECONDS", PUBLISH, "room->numbers[6], p->keep", "room->numbers[6], p->superseded_s",
      "publish"),
 
-    # ---- redis/scripts.c ----
+    # ---- format/scripts.c ----
     ("REFUSED_READING_UNSAID", SCRIPTS, "entries = redis.call('XRANGE'",
      "entries = redis.pcall('XRANGE'", "operate Operate.test_a_rule_is_lacking"),
     ("HINT_MATTERS", SCRIPTS, "redis.pcall('PUBLISH'", "redis.call('PUBLISH'",

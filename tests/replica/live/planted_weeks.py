@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Of planted.py: what whoever operates redis does to it in a week, or what happens to it."""
 LOOK, JOIN = ("src/replica/" + f for f in ("node_look.c", "node_join.c"))
-SCRIPTS = "src/replica/redis/scripts.c"
+SCRIPTS = "src/replica/format/scripts.c"
 
 WEEKS = [
     # ---- redis's files of before ----

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What the script that publishes is given: each of its arguments where it looks for it. */
 #include "../../test.h"
-#include "redis/scripts.h"
+#include "format/scripts.h"
 
 static const struct weir_manifest manifest = {
 	.epoch = "e", .generation = 6, .base = 5,

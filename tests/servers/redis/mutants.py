@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[3]
 HERE = ROOT / 'tests/servers/redis'
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w', '-O1',
                                                  '-fPIC', '-fvisibility=hidden']
-FORMAT = ('cursor', 'entry', 'kinds', 'manifest_read', 'manifest_write', 'number', 'origins',
-          'redis/keys', 'redis/publish', 'redis/scripts')
+FORMAT = ('cursor', 'entry', 'kinds', 'keys', 'manifest_read', 'manifest_write', 'number',
+          'origins', 'publish', 'scripts')
 OF_CLASS = {'Commands': 'publish', 'Kept': 'publish_kept', 'Refused': 'publish_refused'}
 # The last of each is its test; before it the word of the file, if that is not the one above.
 MUTANTS = [
@@ -152,7 +152,7 @@ MUTANTS = [
 
 def compile_all(work):
     sources = [*(ROOT / 'src/servers/redis').glob('*.c'),
-               *(ROOT / 'src/replica' / (name + '.c') for name in FORMAT)]
+               *(ROOT / 'src/replica/format' / (name + '.c') for name in FORMAT)]
     parts = {source: work / ('%d.o' % i) for i, source in enumerate(sources)}
     for source, part in parts.items():
         compile_one(source, source, part)

@@ -15,7 +15,7 @@
 #define WEIR_REPLICA_KEYS_H
 
 #include <stdint.h>
-#include "../manifest.h"
+#include "manifest.h"
 
 /* Those that every script is given, in this order. */
 enum weir_key {

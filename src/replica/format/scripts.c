@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The scripts. What goes wrong is an error whose first word says what (reply.c of this folder).
+ * The scripts. What goes wrong is an error whose first word says what (redis/call.c).
  * Redis checks its memory before a script's first command that could need more, and not again, so
  * a script whose first write is such a command is done as a whole or not at all. */
 #include "scripts.h"
@@ -8,12 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weir/error.h>
-#include "../wire/reply.h"
 
 /* The text of a script is what stands between the parentheses, on one line. */
 #define LUA(...) #__VA_ARGS__
 _Static_assert(WEIR_MANIFEST_TEXT == 4194304, "as WEIR_SCRIPT_MANIFEST has it");
-_Static_assert(WEIR_REPLY_ELEMENTS >= 1000001, "as WEIR_SCRIPT_ALIVE has it");
+_Static_assert(WEIR_SCRIPT_ELEMENTS == 1000001, "as WEIR_SCRIPT_ALIVE has it");
 _Static_assert(WEIR_STREAM_LEAP == 1099511627776, "as COUNTED has it");
 
 /* L1. On a server that is no master nothing is right. A token that nobody drew is none. A lease of
@@ -320,7 +319,7 @@ const char *const weir__script_text[WEIR_SCRIPTS] = {
 
 	/* milliseconds -> the nodes that have reported within so many. A report of a time to come,
 	 * since the clock has gone back, or somebody made it up, is of now, once: who lives reports
-	 * again. Somebody may make up any number: no answer has more than WEIR_REPLY_ELEMENTS. */
+	 * again. Somebody may make up any number: no answer has more than WEIR_SCRIPT_ELEMENTS. */
 	[WEIR_SCRIPT_ALIVE] = LUA(
 		local time = redis.call('TIME');
 		local now = time[1] * 1000 + math.floor(time[2] / 1000);

@@ -8,6 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Lengths of names in hexadecimal digits. */
+enum {
+	WEIR_REPLICA_EPOCH = 56, /* 40 of the server's master_replid, 16 of the set's token */
+	WEIR_REPLICA_NODE = 16,  /* a node's id, drawn at random at each start of the node */
+};
+
 /* @text: decimal digits without sign, blank or needless zeros.
  * Return: whether it is such a number of 64 bits; if not, @out is untouched. */
 bool weir__number_parse(uint64_t *out, const char *text, size_t len);

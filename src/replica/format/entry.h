@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
-#include "rules.h"
+#include "number.h"
 
 enum weir_entry_kind { WEIR_ENTRY_HASHES, WEIR_ENTRY_KEYS, WEIR_ENTRY_WANTED, WEIR_ENTRY_IDLE,
                        WEIR_ENTRY_FOREIGN /* it is nobody's: passed by */ };

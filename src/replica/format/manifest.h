@@ -40,7 +40,7 @@
 
 #include "cursor.h"
 #include "origins.h"
-#include "rules.h"
+#include "number.h"
 
 enum {
 	WEIR_MANIFEST_NAME = 64,        /* characters of a set's name */

@@ -5,7 +5,7 @@
 #define WEIR_REPLICA_SCRIPTS_H
 
 #include <sys/uio.h>
-#include "../argument.h"
+#include "argument.h"
 #include "keys.h"
 
 enum weir_script {
@@ -20,6 +20,8 @@ enum weir_script {
 	WEIR_SCRIPT_STATUS,
 	WEIR_SCRIPTS,
 };
+
+enum { WEIR_SCRIPT_ELEMENTS = 1000001 }; /* No answer has more. */
 
 extern const char *const weir__script_prelude;
 extern const char *const weir__script_text[WEIR_SCRIPTS];
