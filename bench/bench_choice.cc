@@ -112,7 +112,7 @@ void add_ops(Case c, const Options &options)
 
 constexpr size_t most_points = 12;
 
-/* What is asked of a kind: rates, and bits a key. */
+/* The rates, and the bits a key, at which a kind is measured. */
 struct Points {
 	std::vector<double> rates, bits;
 };
@@ -133,10 +133,10 @@ const Points &points_of(const Kind &kind, const Options &options)
 	return options.quick() ? quick : kind.when == Kind::slow ? slow : usual;
 }
 
-/* A set of the operator's size, as far as it tells kinds apart and there is time. */
+/* The operator's number of keys, within what tells kinds apart and what there is time for. */
 size_t keys_of(const Options &options)
 {
-	size_t usual = options.quick() ? 1000000 : 10000000;
+	size_t usual = options.smoke() ? 100000 : options.quick() ? 1000000 : 10000000;
 	if (!options.size)
 		return usual;
 	return std::clamp<size_t>(options.size, 100000, options.quick() ? usual : 10 * usual);
@@ -146,6 +146,7 @@ void add_all(const Options &options)
 {
 	size_t n = keys_of(options);
 	size_t most = options.full()  ? size_t(1) << 30 :
+	              options.smoke() ? size_t(1) << 20 :
 	              options.quick() ? size_t(1) << 23 :
 	                                size_t(1) << 27;
 	auto last = options.quick() ? Kind::few : options.full() ? Kind::rare : Kind::slow;
@@ -176,8 +177,8 @@ const char help[] =
 	"absent keys to give the rate within a tenth; --quick asks 8 million at most, --full a\n"
 	"thousand million.\n";
 
-const Question choice = { "choice", help, { 3, 0.02 }, { 5, 0.03 }, { 9, 0.2 }, Question::size,
-			   add_all };
+const Question choice = { "choice", help, { 3, 0.02 }, { 5, 0.03 }, { 9, 0.2 },
+			   "/rate:0.01/", Question::size, add_all };
 
 } // namespace
 } // namespace bench

@@ -161,8 +161,8 @@ const char help[] =
 	"others are what a user would write: libbloom behind a mutex, 64 shards each behind a\n"
 	"mutex or a read-write lock, liburcu's hash table (--full).\n";
 
-const Question cores = { "cores", help, { 3, 0.03 }, { 5, 0.03 }, { 9, 0.4 }, Question::nothing,
-			   add_all };
+const Question cores = { "cores", help, { 3, 0.03 }, { 5, 0.03 }, { 9, 0.4 },
+			   "/op:(hit|insert)/set:blocked/", Question::nothing, add_all };
 
 } // namespace
 } // namespace bench

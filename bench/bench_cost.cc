@@ -78,8 +78,8 @@ const char help[] =
 	"                       that it kept\n"
 	"All times are of the clock. bytes: the filter's, or the image's.\n";
 
-const Question cost = { "cost", help, { 3, 0.1 }, { 5, 0.3 }, { 9, 1.0 }, Question::keys,
-			   add_all };
+const Question cost = { "cost", help, { 3, 0.1 }, { 5, 0.3 }, { 9, 1.0 },
+			   "/form:plain/|/how:load_hashes/", Question::keys, add_all };
 
 } // namespace
 } // namespace bench

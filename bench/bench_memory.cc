@@ -35,8 +35,8 @@ const char help[] =
 	"random lines for lookups, random fetch-ors for inserts, of which one key makes two\n"
 	"here.\n";
 
-const Question memory = { "memory", help, { 3, 0.02 }, { 5, 0.05 }, { 9, 0.3 }, Question::nothing,
-			   add_all };
+const Question memory = { "memory", help, { 3, 0.02 }, { 5, 0.05 }, { 9, 0.3 },
+			   "/what:(pages|batch)/.*/op:hit/", Question::nothing, add_all };
 
 } // namespace
 } // namespace bench

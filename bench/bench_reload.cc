@@ -121,8 +121,8 @@ void report_times(benchmark::State &state, const std::string &prefix, const stru
 	counter(state, (prefix + "max_ns").c_str(), static_cast<double>(times.most) * ns);
 }
 
-/* What readers do during reloads, and what they do left in peace: in turn, since a machine
- * changes its pace within seconds. */
+/* Measure readers during reloads and without, in turn, since a machine changes its pace within
+ * seconds. */
 struct Sides {
 	Tally during, calm;
 	struct histogram during_times = {}, calm_times = {};
@@ -214,10 +214,12 @@ std::vector<unsigned> reader_counts(const Options &options)
 	return counts;
 }
 
-/* The set that was asked about, with two digits, as far as there is time for it; else what is
- * usual, and with --full what is not. */
+/* The operator's number of keys, to two digits, within what there is time for. Without one, the
+ * usual sizes; --full adds a large one. */
 std::vector<size_t> key_counts(const Options &options)
 {
+	if (options.smoke())
+		return { 100000 };
 	if (options.size) {
 		size_t most = options.quick() ? 3000000 : 100000000, unit = 1;
 		size_t n = std::clamp(options.size, size_t(100000), most);
@@ -310,8 +312,8 @@ const char help[] =
 	"missed a key. Throughput is by the readers' CPU time where the loader has another\n"
 	"CPU, else by the clock; all other times are of the clock.\n";
 
-const Question reload = { "reload", help, { 3, 0.1 }, { 5, 0.1 }, { 9, 1.0 }, Question::size,
-			  add_all };
+const Question reload = { "reload", help, { 3, 0.1 }, { 5, 0.1 }, { 9, 1.0 },
+			   "/phase:(rebuild|refresh)/op:hit/flavor:bp/keys:", Question::size, add_all };
 
 } // namespace
 } // namespace bench

@@ -21,8 +21,8 @@ double allowed_seconds; /* 0: as long as it takes */
 
 double seconds_since_begin() { return (clock_ns(CLOCK_MONOTONIC) - program_began) * 1e-9; }
 
-/* Whether a benchmark comes too late to be run: the same for all of its repetitions. What the
- * message begins with is how bench/collect knows it. */
+/* Does a benchmark come too late to be run? All its repetitions get one answer. bench/collect
+ * knows it by the beginning of the message. */
 bool left_out(benchmark::State &state, const std::string &name)
 {
 	static std::map<std::string, bool> late;
@@ -95,11 +95,16 @@ void run(benchmark::State &state, const std::string &name,
 	}
 }
 
+/* Three repetitions: with fewer the report could not tell how far they spread. */
+constexpr Pace smoke = { 3, 0.01 };
+
 void usage(FILE *out)
 {
 	fprintf(out,
-	        "usage: bench_%s [--quick | --full] [--no-context] [--within=SECONDS]%s\n"
+	        "usage: bench_%s [--smoke | --quick | --full] [--no-context] [--within=SECONDS]%s\n"
 	        "       [Google Benchmark's options]\n\n%s\n"
+	        "  --smoke      the least that the report needs, in seconds (%u repetitions of\n"
+	        "               %g s): proof that it works, no measurement\n"
 	        "  --quick      a selection (%u repetitions of %g s each)\n"
 	        "  --full       everything (%u of %g s); without either, what is usual (%u of\n"
 	        "               %g s)\n"
@@ -114,7 +119,7 @@ void usage(FILE *out)
 	        question->takes == Question::keys ? "\n       [--keys FILE ...]" :
 	        question->takes == Question::size ? "\n       [--size=KEYS]" :
 	                                            "",
-	        question->help,
+	        question->help, smoke.repetitions, smoke.seconds,
 	        question->quick.repetitions, question->quick.seconds, question->full.repetitions,
 	        question->full.seconds, question->normal.repetitions, question->normal.seconds,
 	        question->takes == Question::keys ?
@@ -125,10 +130,14 @@ void usage(FILE *out)
 	                "");
 }
 
+const std::map<std::string, Mode> modes = { { "--smoke", Mode::smoke },
+	                                    { "--quick", Mode::quick },
+	                                    { "--full", Mode::full } };
+
 struct Arguments {
 	Options options;
 	std::vector<std::string> rest; /* Google Benchmark's */
-	std::string filter = ".";
+	std::string filter; /* "": the mode's own */
 	bool context = true;
 };
 
@@ -137,8 +146,8 @@ Arguments parse(int argc, char **argv)
 	Arguments a;
 	for (int i = 1; i < argc; i++) {
 		std::string arg = argv[i];
-		if (arg == "--quick" || arg == "--full")
-			a.options.mode = arg == "--quick" ? Mode::quick : Mode::full;
+		if (modes.count(arg))
+			a.options.mode = modes.at(arg);
 		else if (arg == "--no-context")
 			a.context = false;
 		else if (arg.rfind("--within=", 0) == 0)
@@ -158,6 +167,8 @@ Arguments parse(int argc, char **argv)
 		if (arg == "--help" || arg == "-h")
 			usage(stdout);
 	}
+	if (a.filter.empty())
+		a.filter = a.options.smoke() ? question->smoke : ".";
 	return a;
 }
 
@@ -165,12 +176,14 @@ Arguments parse(int argc, char **argv)
  * after. */
 bool initialize(const char *program, const Arguments &a)
 {
-	const Pace &pace = a.options.quick() ? question->quick :
+	const Pace &pace = a.options.smoke() ? smoke :
+	                   a.options.quick() ? question->quick :
 	                   a.options.full()  ? question->full :
 	                                       question->normal;
 	/* Google Benchmark keeps a pointer to the program's name */
 	static std::vector<std::string> words;
-	words = { program, "--benchmark_repetitions=" + std::to_string(pace.repetitions),
+	words = { program, "--benchmark_filter=" + a.filter,
+		  "--benchmark_repetitions=" + std::to_string(pace.repetitions),
 		  "--benchmark_min_time=" + std::to_string(pace.seconds) };
 	words.insert(words.end(), a.rest.begin(), a.rest.end());
 	std::vector<char *> pointers;
@@ -259,7 +272,8 @@ int answer(int argc, char **argv, const Question &q)
 		q.add_all(a.options);
 		progress().filter(a.filter);
 		benchmark::AddCustomContext("weir_isa", weir_isa());
-		benchmark::AddCustomContext("mode", a.options.quick() ? "quick" :
+		benchmark::AddCustomContext("mode", a.options.smoke() ? "smoke" :
+		                                    a.options.quick() ? "quick" :
 		                                    a.options.full()  ? "full" :
 		                                                        "normal");
 		if (a.context) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What every bench_<question> has in common: its options, how its benchmarks are named, what is
- * reported of each, and a progress line.
+ * All bench_<question> share this: their options, the names of their benchmarks, what they
+ * report, and a progress line.
  *
  * A name is the question, then key:value parts: cores/op:hit/set:blocked/rate:0.01/... Google
  * Benchmark adds "manual_time". The counters:
@@ -25,18 +25,19 @@
 
 namespace bench {
 
-enum class Mode { quick, normal, full };
+enum class Mode { smoke, quick, normal, full };
 
 struct Options {
 	Mode mode = Mode::normal;
 	std::vector<std::string> keys; /* files, a key a line */
 	size_t size = 0;               /* keys of the set that is asked about; 0: what is usual */
-	bool quick() const { return mode == Mode::quick; }
+	bool smoke() const { return mode == Mode::smoke; }
+	bool quick() const { return mode == Mode::quick || smoke(); }
 	bool full() const { return mode == Mode::full; }
-	/* What there is time to fill in this mode. */
+	/* The sizes that this mode has time to fill. */
 	const std::vector<Size> &sizes() const
 	{
-		return bench::sizes(quick() ? 3.5 : full() ? 0 : 12);
+		return smoke() ? smallest_size() : bench::sizes(quick() ? 3.5 : full() ? 0 : 12);
 	}
 };
 
@@ -51,6 +52,7 @@ struct Question {
 	const char *name;
 	const char *help;
 	Pace quick, normal, full;
+	const char *smoke; /* --benchmark_filter of --smoke, among the cases of --quick */
 	enum { nothing, keys, size } takes; /* --keys, --size */
 	void (*add_all)(const Options &options);
 };

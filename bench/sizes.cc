@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t least_beyond = size_t(64) << 20;
 constexpr size_t probed = size_t(16) << 20;
-/* What a key costs in a filter that fits no cache, over what it does in the one probed. */
+/* A key costs this many times more in a filter that fits no cache than in the one probed. */
 constexpr double beyond_caches = 1.7;
 
 /* Seconds that filling one byte of a large filter and looking up its keys takes, with all CPUs:
@@ -30,6 +30,13 @@ double seconds_a_byte()
 	double took = (clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began) * 1e-9 /
 	              static_cast<double>(allowed_cpus().size());
 	return took * beyond_caches / static_cast<double>(probed);
+}
+
+/* A usual size if the machine does not say. */
+size_t l2_bytes()
+{
+	size_t known = cache_bytes(2);
+	return known ? known : size_t(1) << 20;
 }
 
 /* Where so many bytes lie. */
@@ -70,11 +77,15 @@ std::vector<Size> sizes_of(const Room &room, double seconds, double each)
 const std::vector<Size> &sizes(double seconds)
 {
 	static const std::vector<Size> found = [&] {
-		size_t l2 = cache_bytes(2);
-		/* what is usual, where the machine does not say */
-		Room room = { l2 ? l2 : size_t(1) << 20, cache_bytes(3), memory_bytes() };
+		Room room = { l2_bytes(), cache_bytes(3), memory_bytes() };
 		return sizes_of(room, seconds, seconds > 0 ? seconds_a_byte() : 0);
 	}();
+	return found;
+}
+
+const std::vector<Size> &smallest_size()
+{
+	static const std::vector<Size> found = { { "L2", l2_bytes() / 2, true } };
 	return found;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which sizes of filter are worth measuring on this machine: one for each place where a filter
- * may lie, as far as there is time to fill it. */
+ * The sizes of filter that are worth measuring on this machine: one for each place where a
+ * filter may lie, as large as the time to fill it allows. */
 #ifndef WEIR_BENCH_SIZES_H
 #define WEIR_BENCH_SIZES_H
 
@@ -25,8 +25,10 @@ struct Room {
 const std::vector<Size> &sizes(double seconds);
 /* The same of any machine. @each: what sizes() measures, the seconds that a byte costs. */
 std::vector<Size> sizes_of(const Room &room, double seconds, double each);
-/* Keys that a filter of about so many bytes is for at 1 %, with two digits: every rate is
- * measured with as many. */
+/* Half of the L2 alone, which takes no time to fill. */
+const std::vector<Size> &smallest_size();
+/* The number of keys, to two digits, for which a filter at 1 % has about @bytes. Every rate is
+ * measured with this number. */
 size_t keys_for(size_t bytes);
 
 } // namespace bench
