@@ -11,7 +11,7 @@ root=$PWD
 
 usage() {
 	cat <<-END
-	usage: bench/run.sh [--quick | --full] [--keys=FILE] [--rate=RATE]
+	usage: bench/run.sh [--smoke | --quick | --full] [--keys=FILE] [--rate=RATE]
 	                    [--reload-every=TIME] [--json=FOLDER]
 
 	Builds weir with optimisation, makes filters of real keys (the words of wamerican-insane,
@@ -19,6 +19,8 @@ usage() {
 	(weir drill), and then measures what an operator asks before deploying: how throughput
 	grows with cores, what a reload does to readers, which kind and size to take, what pages
 	and batches do, what a set costs.
+	--smoke        does weir work here? Every step, for seconds: half a minute once it
+	               is built. Its figures are too short to be measurements
 	--quick        a selection, within 3 minutes once it is built
 	--full         every size, rate and contender: hours, 8 GB of memory
 	               (without either: what is usual, and the figures that weir promises,
@@ -41,9 +43,10 @@ usage() {
 	END
 }
 
-mode=normal keys='' results='' every=1m rate=1%
+mode=normal brief='' keys='' results='' every=1m rate=1%
 for argument; do
 	case $argument in
+	--smoke) mode=smoke ;;
 	--quick) mode=quick ;;
 	--full) mode=full ;;
 	--keys=*) keys=$(realpath "${argument#--keys=}") ;;
@@ -71,6 +74,8 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$results"
 
 # What each step takes, in seconds, as pace.sh has it; of --full only the beginning is known.
+declare -A smoke=([keys]=6 [drill]=4 [cores]=2 [reload]=2 [choice]=6 [memory]=2 [cost]=3
+	[promised]=0)
 declare -A quick=([keys]=10 [drill]=10 [cores]=40 [reload]=28 [choice]=28 [memory]=20 [cost]=15
 	[promised]=0)
 declare -A normal=([keys]=10 [drill]=22 [cores]=250 [reload]=150 [choice]=220 [memory]=125 [cost]=50
@@ -82,13 +87,20 @@ cores="how does throughput grow with cores?"
 declare -A asks=([cores]=$cores
 	[reload]="what does a reload do to readers?" [choice]="which kind and size?"
 	[memory]="what do pages and batches do?" [cost]="what does a set cost?")
+[[ $mode != @(smoke|quick) ]] || brief=yes
+
+# Only what this script runs: the whole tree takes twice as long to compile.
+targets=(src/tool/weir "${questions[@]/#/bench/bench_}")
+[ -n "$brief" ] || targets+=(bench/bench_targets bench/bench_handle)
+# And nothing that depends on what else is installed here: no format, no module for a server.
+options=(-Dauto_features=disabled -Dzstd=enabled -Dtool=enabled -Dbench=enabled)
 
 build_weir() {
 	local again=
 	[ ! -e "$build/build.ninja" ] || again=--reconfigure
 	{
-		meson setup $again "$build" -Dtool=enabled -Dbench=enabled &&
-			meson compile -C "$build"
+		meson setup $again "$build" "${options[@]}" &&
+			meson compile -C "$build" "${targets[@]}"
 	} > "$work/build.log" 2>&1 || {
 		tail -n 30 "$work/build.log" >&2
 		echo "bench/run.sh: the build failed" >&2
@@ -110,6 +122,7 @@ timed() {
 drill() {
 	local seconds=10 weir=$build/src/tool/weir
 	[ "$mode" != quick ] || seconds=4
+	[ "$mode" != smoke ] || seconds=1
 	printf 'weir drill: one reload after the other, from the source\n'
 	timed "$weir" drill --no-progress -d "$seconds" --every=0 "$keys" || failed=1
 	printf '\nweir drill: every half second, by copy, one reader, pinned\n'
@@ -127,6 +140,7 @@ ask() {
 	[[ $question != @(reload|choice) ]] || [ -z "$size" ] || words+=("--size=$size")
 	commands+=(--command "$question=${words[*]//"$work/"/}")
 	[ "$mode" != quick ] || words+=("--within=$((quick[$question] * 4 / 3))")
+	[ "$mode" != smoke ] || words+=("--within=$((smoke[$question] * 4))")
 	words+=(--no-context --benchmark_out="$out" --benchmark_out_format=json)
 	timed "${words[@]}" > /dev/null || {
 		failed=1
@@ -166,7 +180,7 @@ answers=() commands=()
 for question in "${questions[@]}"; do
 	step "$question" "bench_$question: ${asks[$question]}" ask "$question"
 done
-[ "$mode" = quick ] ||
+[ -n "$brief" ] ||
 	step promised "what weir promises, beside the yardstick, and what the handle promises" \
 		promised
 bench/collect --since "$work/begin.json" -o "$results/run.json" --build "$build" --mode "$mode" \
