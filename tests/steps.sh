@@ -6,9 +6,9 @@ base_packages='gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libcmock
 	liburcu-dev zlib1g-dev libjansson-dev liblzma-dev libbz2-dev libcsv-dev libhiredis-dev
 	libssl-dev libsodium-dev libcurl4-openssl-dev'
 bench_packages='g++ libbenchmark-dev libbloom-dev'
-tool_packages='python3 zstd' # what the tests of the command call
+tool_packages='python3 zstd cmark-gfm' # what tests of the command and the documents call
 clang_packages='clang libclang-rt-14-dev'
-install_packages='build-essential debhelper lintian debootstrap mandoc man-db zstd'
+install_packages='build-essential cmark-gfm debhelper lintian debootstrap mandoc man-db zstd'
 
 # The longest first, and what builds in one folder apart: two run at a time.
 all_steps=(asan gcc clang mutants msan models coverage fuzz tsan_gcc aarch64 tsan_clang valgrind
@@ -91,7 +91,7 @@ step_quick() {
 	meson_test quick "${each_build[@]}"
 }
 
-everything=(-Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled)
+everything=(-Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled -Dguides=enabled)
 with_servers=(-Dbind=enabled -Dnginx=enabled -Dredis=enabled -Dreplicate=enabled)
 
 # In short it is the servers' folder too, and only what is asked there is compiled.

@@ -39,7 +39,8 @@ for block in "$work"/*.c "$work"/*.sh; do
 	*'*'.*) ;; # none
 	*.c) check_program "$(basename "$block" .c)"; programs=$((programs + 1)) ;;
 	*.sh)
-		bash -n "$block" || fail "bash cannot parse the block of line $(basename "$block" .sh)"
+		line=$(basename "$block" .sh)
+		bash -n "$block" || fail "bash cannot parse the block of line $line"
 		shells=$((shells + 1))
 		;;
 	esac

@@ -46,5 +46,15 @@ for package in $(grep -ho "'[a-z0-9]*-dev'" "$source/meson.build" "$source/src/t
 	tr -d "'"); do
 	grep -q "^ $package,\$" "$debian/control" || wrong "no Build-Depends on $package"
 done
+
+# The guides: cmark-gfm makes the HTML, all of share/doc/weir goes to libweir-dev, and no page is
+# compressed, which would break the links to it.
+grep -q '^ cmark-gfm,$' "$debian/control" || wrong "no Build-Depends on cmark-gfm"
+grep -q -- '-Dguides=enabled' "$debian/rules" || wrong "debian/rules makes no guides as HTML"
+grep -q 'dh_compress.* -X\.md' "$debian/rules" || wrong "debian/rules compresses the guides"
+grep -qx 'usr/share/doc/weir/\* usr/share/doc/libweir-dev' "$debian/libweir-dev.install" ||
+	wrong "libweir-dev.install has not all of share/doc/weir"
+grep -q '/html/guides/\*\.html$' "$debian/libweir-dev.doc-base" ||
+	wrong "libweir-dev.doc-base does not list the guides"
 [ "$n" -eq 0 ]
 echo "$version, $soname, $(wc -l < "$work/listed") symbols"

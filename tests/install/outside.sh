@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Install into an empty folder, then build somebody else's C and C++ programs with nothing but the
 # compiler and pkg-config, against the shared and the static library, and run them.
-# outside.sh BUILD SOURCE
+# outside.sh BUILD SOURCE html|markdown: what the guides are installed as
 set -eu
-build=$1 source=$2
+build=$1 source=$2 guides=$3
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -67,10 +67,20 @@ done
 c++ -std=c++17 $strict -o "$work/distinct" "$source/tests/examples/servers/distinct.cc" \
 	$(weir --cflags --libs)
 
-# The reference, as manual pages and as HTML.
+# The guides, and the reference as manual pages and as HTML.
 for page in man/man3/weir.3 man/man3/weir_create.3 doc/weir/html/index.html; do
 	[ -s "$work/root$prefix/share/$page" ] || fail "share/$page is not installed"
 done
+docs=$work/root$prefix/share/doc/weir
+[ -s "$docs/README.md" ] || fail "README.md is not installed"
+if [ "$guides" = html ]; then
+	for part in '<h1 id="weir">weir</h1>' '<table>' '<code class="language-c">'; do
+		grep -q "$part" "$docs/html/guides/readme.html" ||
+			fail "README.md as HTML has no $part"
+	done
+else
+	[ ! -e "$docs/html/guides" ] || fail "there are guides as HTML without cmark-gfm"
+fi
 
 # The command, where it was built, with its manual.
 if [ -e "$build/src/tool/weir" ]; then

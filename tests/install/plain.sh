@@ -34,6 +34,14 @@ done
 exec "$REAL_CC" "$@"
 END
 chmod +x "$work"/bin/*
+# The programs of this machine without cmark-gfm, which nothing in front of PATH could hide.
+mkdir "$work/others"
+while cmark=$(command -v cmark-gfm); do
+	folder=$(dirname "$cmark")
+	ln -sf "$folder"/* "$work/others"
+	rm "$work/others/cmark-gfm"
+	PATH=$(echo ":$PATH:" | sed "s|:$folder:|:$work/others:|g; s/^://; s/:$//")
+done
 REAL_PKG_CONFIG=$(command -v pkg-config) REAL_CC=$(command -v cc)
 export REAL_PKG_CONFIG REAL_CC PATH="$work/bin:$PATH"
 unset DESTDIR
@@ -41,7 +49,10 @@ unset DESTDIR
 meson setup "$work/build" "$source" > "$work/log" 2>&1 || fail "a plain meson setup fails"
 grep -q 'WARNING: the weir command is not built: it needs libjansson-dev$' "$work/log" ||
 	fail "nothing is reported of the command that is not built"
-for left_out in 'the weir command' 'tests (-Dtests=enabled)' 'benchmarks (-Dbench=enabled)'; do
+grep -q 'WARNING: the guides are installed as Markdown only: HTML needs cmark-gfm$' "$work/log" ||
+	fail "nothing is reported of the guides that are not HTML"
+for left_out in 'the weir command' 'the guides as HTML (cmark-gfm)' 'tests (-Dtests=enabled)' \
+	'benchmarks (-Dbench=enabled)'; do
 	grep -q "^ *$left_out *: .*NO" "$work/log" || fail "the summary has no \"$left_out: NO\""
 done
 option() {
@@ -52,6 +63,16 @@ option() {
 [ "$(option optimization)" = 2 ] || fail "the library is not optimised"
 meson introspect --targets "$work/build" | tr ',' '\n' | grep '"name"' > "$work/targets"
 ! grep -E 'test_|bench' "$work/targets" || fail "a plain build has tests or benchmarks"
+
+# The guides are there as Markdown, and the index leads to that.
+made=src/packaging/reference
+ninja -C "$work/build" $made/weir $made/html > "$work/log" 2>&1 || fail "the guides are not made"
+[ -s "$work/build/$made/weir/README.md" ] || fail "README.md is not installed as Markdown"
+grep -q '<a href="../README.md">' "$work/build/$made/html/index.html" ||
+	fail "the index does not lead to the guides"
+! meson setup -Dguides=enabled "$work/guides" "$source" > "$work/log" 2>&1 ||
+	fail "HTML was asked for, and nothing is reported"
+grep -q "ERROR: Program 'cmark-gfm' not found" "$work/log" || fail "another report than wanted"
 
 # What the command does not read is named too.
 sed -i 's/jansson |/liblzma |/' "$work/bin/pkg-config"

@@ -13,6 +13,9 @@ pre { overflow-x: auto; padding: .6rem .8rem; border-left: 3px solid #8886; font
 h2 { border-bottom: 1px solid #8886; margin-top: 2.5rem } h3 { margin-top: 2rem }
 dt { font-weight: 600 } dd { margin: 0 0 .5rem 1.5rem } a { text-decoration: none }
 a:hover { text-decoration: underline } code { font-size: 14px }
+table { display: block; overflow-x: auto; border-collapse: collapse; font-size: 14px }
+th, td { border: 1px solid #8886; padding: .2rem .5rem; text-align: left; vertical-align: top }
+.language-output { opacity: .75 }
 """
 
 
@@ -109,9 +112,14 @@ def header_of(header, links):
     return out
 
 
-def index(headers, links):
-    out = ["<h1>weir</h1>", "<p>A C11 library of lock-free, concurrent membership filters: the "
-           "reference of its functions, made from its headers.</p>"]
+def index(headers, links, guides):
+    out = ["<h1>weir</h1>", "<p>A C11 library of lock-free, concurrent membership filters: its "
+           "guides, and the reference of its functions, made from its headers.</p>",
+           "<h2>Guides</h2>", "<dl>"]
+    for link, title, sentence in guides:
+        out.append('<dt><a href="%s">%s</a></dt><dd>%s</dd>' % (link, html.escape(title),
+                                                                html.escape(sentence)))
+    out.append("</dl>")
     for header in headers:
         out.append('<h2><a href="%s">&lt;weir/%s&gt;</a></h2>' % (links.to[header.name],
                                                                   header.name))
@@ -123,10 +131,10 @@ def index(headers, links):
     return out
 
 
-def make(all_headers, folder, release, _date):
+def make(all_headers, folder, release, guides):
     headers = h.in_order(all_headers)
     links = Links(headers)
-    pages = {"index": document("weir", release, index(headers, links))}
+    pages = {"index": document("weir", release, index(headers, links, guides))}
     for header in headers:
         pages[header.name[:-2]] = document("weir/" + header.name, release,
                                            header_of(header, links))

@@ -3,26 +3,20 @@
 """The reference, from the comments of the public headers.
 
 reference.py man INCLUDE FOLDER CHANGELOG [DEPFILE]     manual pages of section 3
-reference.py html INCLUDE FOLDER CHANGELOG [DEPFILE]    the same as HTML
+reference.py html INCLUDE FOLDER CHANGELOG [DEPFILE FORM SOURCE PAGE...]    the same as HTML
+        Its index also lists the guides: each PAGE of SOURCE, in the FORM that guides.py made.
 reference.py check INCLUDE      every function described, every reference leads somewhere
 """
-import email.utils
 import os
 import re
 import shutil
 import sys
 
+import guides
 import headers
+import made
 import manual
 import page
-
-
-def newest(changelog):
-    """The version and its day, as the changelog has them: a build gives the same twice."""
-    with open(changelog, encoding="utf-8") as file:
-        text = file.read()
-    when = email.utils.parsedate_to_datetime(re.search(r"^ -- .*>  (.*)$", text, re.M).group(1))
-    return re.match(r"weir \((.*?)\)", text).group(1), when.strftime("%Y-%m-%d")
 
 
 def faults(found):
@@ -50,24 +44,29 @@ def faults(found):
                     yield "%s:%d: there is no header %s" % (header.name, number, name)
 
 
-def main(what, include, folder=None, changelog=None, depfile=None):
+def check(found):
+    wrong = list(faults(found))
+    for fault in wrong:
+        print(fault, file=sys.stderr)
+    functions = {name for header in found for name, _ in headers.promised(header)}
+    print("%d headers, %d functions, %d faults" % (len(found), len(functions), len(wrong)))
+    return 1 if wrong else 0
+
+
+def main(what, include, folder=None, changelog=None, depfile=None, form="html", source=".",
+         *paths):
     found = headers.read(include)
     if what == "check":
-        wrong = list(faults(found))
-        for fault in wrong:
-            print(fault, file=sys.stderr)
-        functions = {name for header in found for name, _ in headers.promised(header)}
-        print("%d headers, %d functions, %d faults" % (len(found), len(functions), len(wrong)))
-        return 1 if wrong else 0
+        return check(found)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    {"man": manual, "html": page}[what].make(found, folder, *newest(changelog))
+    if what == "man":
+        manual.make(found, folder, *made.newest(changelog))
+    else:
+        page.make(found, folder, made.newest(changelog)[0], guides.entries(form, source, paths))
     if depfile:
-        here = os.path.dirname(os.path.abspath(__file__))
         parts = [header.path for header in found] + [changelog, include]
-        parts += [os.path.join(here, name) for name in os.listdir(here) if name.endswith(".py")]
-        with open(depfile, "w", encoding="utf-8") as file:
-            file.write("%s: %s\n" % (folder, " ".join(part.replace(" ", "\\ ") for part in parts)))
+        made.write_depfile(depfile, folder, parts + [os.path.join(source, path) for path in paths])
     return 0
 
 

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The guides as they are installed: Markdown, and HTML beside the reference.
+
+guides.py markdown SOURCE FOLDER DEPFILE PAGE...
+guides.py html SOURCE FOLDER DEPFILE CHANGELOG CMARK PAGE...
+
+Each PAGE is a path within SOURCE. Markdown keeps that path below FOLDER; HTML has one folder. A
+link to another page leads to where that is installed, and a link to a header to its reference. A
+link to a file that is not installed becomes plain text.
+"""
+import html
+import os
+import posixpath
+import re
+import shutil
+import subprocess
+import sys
+
+import headers
+import made
+import page
+
+FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
+CODE = re.compile(r"(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\1(?!`)", re.S)
+LINK = re.compile(r"\[((?:[^][]|\[[^][]*\])*)\]\(([^()\s]+)\)")
+
+
+def html_name(path):
+    """The page's file below html/guides: src/kinds/README.md is kinds.html."""
+    name = path.removeprefix("src/").removesuffix(".md")
+    name = name.removesuffix("/README") or name
+    return name.replace("/", "-").lower() + ".html"
+
+
+def places(form, pages, include):
+    """Where what a link may lead to is installed, each relative to share/doc/weir."""
+    to = {path: path if form == "markdown" else "html/guides/" + html_name(path) for path in pages}
+    for path in pages:
+        if posixpath.basename(path) == "README.md":
+            to.setdefault(posixpath.dirname(path) or ".", to[path])
+    for name in os.listdir(include):
+        if name.endswith(".h"):
+            there = "index" if name in headers.PRIVATE else name[:-2]
+            to["include/weir/" + name] = "html/%s.html" % there
+    return to
+
+
+def with_links(text, path, to):
+    """@text, which is the page @path, with links that lead to what is installed."""
+    kept = []
+
+    def keep(found):
+        kept.append(found.group())
+        return "\0%d\0" % (len(kept) - 1)
+
+    def link(found):
+        words, target = found.groups()
+        if re.match(r"[a-z]+:|#", target):
+            return found.group()
+        target, mark, place = target.partition("#")
+        source = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+        if source not in to:
+            return words
+        return "[%s](%s)" % (words, posixpath.relpath(to[source], posixpath.dirname(to[path]) or
+                                                       ".") + mark + place)
+
+    text = CODE.sub(keep, FENCE.sub(keep, text))
+    text = LINK.sub(link, text)
+    while "\0" in text: # code spans may stand within what was kept later
+        text = re.sub("\0(\\d+)\0", lambda found: kept[int(found.group(1))], text)
+    return text
+
+
+def slug(heading, seen):
+    """The id that GitHub gives to a heading; @seen counts those of the page."""
+    text = html.unescape(re.sub(r"<[^>]*>", "", heading)).strip().lower()
+    name = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+    count = seen[name] = seen.get(name, -1) + 1
+    return "%s-%d" % (name, count) if count else name
+
+
+def with_ids(body):
+    seen = {}
+    return re.sub(r"<h([1-6])>(.*?)</h\1>", lambda found: '<h%s id="%s">%s</h%s>' % (
+        found.group(1), slug(found.group(2), seen), found.group(2), found.group(1)), body)
+
+
+def read(source, path):
+    with open(os.path.join(source, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def summary(text):
+    """A page's title and first sentence, without marks."""
+    title = re.match(r"# (.*)", text).group(1)
+    first = re.search(r"^(?![#`|\s-]).+?(?=\n\n|\n```|\Z)", text, re.M | re.S)
+    sentence = re.split(r"(?<=[a-z0-9)\"`*][.?!])\s", first.group())[0] if first else ""
+    plain = re.sub(r"[`*]", "", LINK.sub(r"\1", title + "\n" + sentence))
+    title, _, sentence = plain.partition("\n")
+    return title, " ".join(sentence.split())
+
+
+def make_markdown(source, folder, pages):
+    to = places("markdown", pages, os.path.join(source, "include", "weir"))
+    for path in pages:
+        out = os.path.join(folder, path)
+        os.makedirs(os.path.dirname(out), exist_ok=True)
+        with open(out, "w", encoding="utf-8") as file:
+            file.write(with_links(read(source, path), path, to))
+
+
+def make_html(source, folder, release, cmark, pages):
+    to = places("html", pages, os.path.join(source, "include", "weir"))
+    os.makedirs(folder, exist_ok=True)
+    for path in pages:
+        text = read(source, path)
+        body = subprocess.run([cmark, "--extension", "table"], check=True, encoding="utf-8",
+                              input=with_links(text, path, to), stdout=subprocess.PIPE).stdout
+        lines = ['<p><a href="../index.html">weir</a></p>', with_ids(body).rstrip()]
+        with open(os.path.join(folder, html_name(path)), "w", encoding="utf-8") as file:
+            file.write("\n".join(page.document(summary(text)[0], release, lines)) + "\n")
+
+
+def entries(form, source, pages):
+    """What the index shows of each page: a link from html/, its title and its first sentence."""
+    to = places(form, pages, os.path.join(source, "include", "weir"))
+    return [(posixpath.relpath(to[path], "html"),) + summary(read(source, path)) for path in pages]
+
+
+def main(form, source, folder, depfile, *rest):
+    shutil.rmtree(folder, ignore_errors=True)
+    if form == "markdown":
+        changelog, pages = None, rest
+        make_markdown(source, folder, pages)
+    else:
+        changelog, cmark, *pages = rest
+        make_html(source, folder, made.newest(changelog)[0], cmark, pages)
+    more = [changelog] if changelog else []
+    made.write_depfile(depfile, folder, [os.path.join(source, path) for path in pages] + more)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 6 or sys.argv[1] not in ("markdown", "html"):
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
