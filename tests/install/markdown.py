@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""A page of Markdown or HTML as the links see it: where they lead, and the places on the page.
+
+Written apart from src/packaging/reference, which makes the installed pages, so that one error does
+not hide the other.
+"""
+import html.parser
+import re
+
+
+def without_code(text):
+    """@text with its code blanked out, each character by one blank, so that lines stay."""
+    blank = lambda found: re.sub(r"[^\n]", " ", found.group())
+    text = re.sub(r"^```.*?^```$", blank, text, flags=re.M | re.S)
+    text = re.sub(r"^(?: {4}|\t).*$", blank, text, flags=re.M)
+    return re.sub(r"(`+)[^`](?:.(?!\n\n))*?\1", blank, text, flags=re.S)
+
+
+def slugs(headings):
+    """The anchors that GitHub makes of headings, in order."""
+    taken = {}
+    for heading in headings:
+        words = re.sub(r"\[(.*?)\]\([^)]*\)", r"\1", heading).strip().lower()
+        kept = "".join(c for c in words if c.isalnum() or c in "_- ").replace(" ", "-")
+        number = taken[kept] = taken.get(kept, -1) + 1
+        yield kept if number == 0 else "%s-%d" % (kept, number)
+
+
+class Markdown:
+    """links: (line, target); places: anchors; odd: (line, sentence)."""
+
+    def __init__(self, text):
+        plain = without_code(text)
+        lines = text.split("\n")
+        self.links, self.odd = [], []
+        for found in re.finditer(r"\]\(([^()\s]*)\)", plain):
+            self.links.append((plain.count("\n", 0, found.start()) + 1, found.group(1)))
+        for pattern, what in (
+                (r"^\[[^\]]+\]:", "a link by reference: write it in place"),
+                (r"\]\n?\s+\(\S+\.(?:md|h|c|sh)\b", "a blank between a link's text and its target"),
+                (r"<a\b|<img\b|<br\b", "HTML, which the installed page leaves out"),
+                (r"\]\([^()\s]*\s", "a blank within a link's target")):
+            for found in re.finditer(pattern, plain, re.M):
+                self.odd.append((plain.count("\n", 0, found.start()) + 1, what))
+        headings = [lines[n] for n, line in enumerate(plain.split("\n"))
+                    if re.match(r"#{1,6} ", line)]
+        self.places = set(slugs(re.sub(r"^#+ |\s#+$", "", heading) for heading in headings))
+
+
+class Html(html.parser.HTMLParser):
+    """The same of a page of HTML."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.odd, self.places, self.code = [], [], set(), 0
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.code += tag in ("pre", "code", "style")
+        if attrs.get("id") in self.places:
+            self.odd.append((self.getpos()[0], "two places are named " + attrs["id"]))
+        if "id" in attrs:
+            self.places.add(attrs["id"])
+        if "href" in attrs:
+            self.links.append((self.getpos()[0], attrs["href"]))
+
+    def handle_endtag(self, tag):
+        self.code -= tag in ("pre", "code", "style")
+
+    def handle_comment(self, data):
+        self.odd.append((self.getpos()[0], "HTML of the guide is left out:" + data))
+
+    def handle_data(self, data):
+        if not self.code and re.search(r"\]\(|^\|.*\|$|^#+ ", data, re.M):
+            self.odd.append((self.getpos()[0], "Markdown stands as it is: " + data.strip()[:40]))
+
+
+def read(path):
+    """The page at @path, by the end of its name."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    return Html(text) if path.endswith(".html") else Markdown(text)
