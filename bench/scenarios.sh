@@ -16,9 +16,9 @@ usage() {
 	usage: bench/scenarios.sh [--quick] [--only=NAME] [--threads=N] [--folder=FOLDER]
 
 	Builds the scenarios of tests/examples and runs them one after the other, each at the
-	size that its row in README.md has: some 15 minutes on 2 cores, 4 GB of memory, 2 GB of
-	disk. Each checks what it shows against the truth. Redis and PostgreSQL, of which some
-	start servers of their own, are not installed: without them those are left out.
+	size that tests/examples/README.md states: some 15 minutes on 2 cores, 4 GB of memory,
+	2 GB of disk. Each checks what it shows against the truth. It does not install Redis and
+	PostgreSQL, of which some start servers of their own; without them those are left out.
 	--quick          a hundredth of the size: half a minute once it is built
 	--only=NAME      one of ${names[*]}
 	--threads=N      2 to 64 (as many as there are processors, at least 2)

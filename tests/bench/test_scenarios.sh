@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# bench/scenarios.sh knows each scenario, and so do README.md and the tests; what is no option is
+# bench/scenarios.sh knows each scenario, and so do their guide and the tests; what is no option is
 # refused, with what is allowed.
 # test_scenarios.sh SOURCE
 set -eu
@@ -34,7 +34,7 @@ for source in tests/examples/*/; do
 	programs="$name(_[a-z]+)?" # one for each database, say
 	check "--help has $name" grep -qwE "$programs" <<< "$help"
 	check "bench/scenarios.sh runs $name" grep -qE "^	?run $programs " bench/scenarios.sh
-	check "$name has its row in README.md" grep -qF "(tests/examples/$name)" README.md
+	check "$name has its place in the guide" grep -qF "]($name)" tests/examples/README.md
 	check "$name has a README.md with its usage" \
 		grep -qF "$(sed -n 's/^static const char usage.. = "\(.*\)";/\1/p' \
 			"$source$name.c")" "$source/README.md"
