@@ -117,7 +117,7 @@ void question(size_t n)
 } // namespace
 } // namespace bench
 
-// Arguments: numbers of keys; without any, those that bench/README.md shows.
+// Arguments: numbers of keys; without any, those that bench/MEASURED.md shows.
 int main(int argc, char **argv)
 {
 	std::vector<size_t> sizes;

@@ -170,7 +170,7 @@ void question(uint32_t generations, uint64_t keys)
 
 } // namespace
 
-// Arguments: pairs of generations and keys; without any, all that bench/README.md shows.
+// Arguments: pairs of generations and keys; without any, all that bench/MEASURED.md shows.
 int main(int argc, char **argv)
 {
 	std::vector<uint64_t> asked;

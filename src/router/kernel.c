@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Lookups and the insert, R2 and R3. One body for all numbers of columns and of rows. It is scalar
  * on every machine: a lookup is some loads from lines that lie apart, and the batch is bound by
- * them (bench/README.md). */
+ * them (bench/MEASURED.md). */
 #include "router/router.h"
 
 /* Keys whose lines are fetched ahead. */
