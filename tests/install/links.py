@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from html import unescape
 
 import markdown
 
@@ -148,6 +149,21 @@ def words_of(path):
         return re.sub(r"\[((?:[^][]|\[[^][]*\])*)\]\([^()\s]*\)", r"\1", file.read())
 
 
+def faults_of_index(path, guides, html):
+    """The index has each guide's title and how its first paragraph begins, and a link to it."""
+    shown = [target for _, target in markdown.read(path).links
+             if target.startswith("guides/" if html else "../")]
+    if len(shown) != len(guides):
+        yield "%d guides, %d of them in index.html" % (len(guides), len(shown))
+    with open(path, encoding="utf-8") as file:
+        text = unescape(file.read())
+    for guide in guides:
+        title, _, first = words_of(guide).replace("`", "").removeprefix("# ").partition("\n\n")
+        for words in title, first.split("\n")[0]:
+            if words[:30] not in text:
+                yield "%s: index.html has no \"%s\"" % (guide, words[:30])
+
+
 def faults_of_installed(build, guides, html):
     """@html: whether the guides are to be there as HTML too."""
     with tempfile.TemporaryDirectory() as root:
@@ -169,11 +185,7 @@ def faults_of_installed(build, guides, html):
         made = [name for name in pages if "/html/guides/" in name]
         if len(made) != (len(guides) if html else 0):
             yield "%d guides, %d of them as HTML" % (len(guides), len(made))
-        index = markdown.read(os.path.join(share, "doc/weir/html/index.html"))
-        shown = [target for _, target in index.links
-                 if target.startswith("guides/" if html else "../")]
-        if len(shown) != len(guides):
-            yield "%d guides, %d of them in index.html" % (len(guides), len(shown))
+        yield from faults_of_index(os.path.join(share, "doc/weir/html/index.html"), guides, html)
         yield from faults_of_links(share, names, pages)
         yield from faults_of_manual(os.path.join(share, "man"),
                                     {name for name in names if not name.startswith("doc/")})

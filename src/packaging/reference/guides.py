@@ -92,13 +92,12 @@ def read(source, path):
 
 
 def summary(text):
-    """A page's title and first sentence, without marks."""
-    title = re.match(r"# (.*)", text).group(1)
-    first = re.search(r"^(?![#`|\s-]).+?(?=\n\n|\n```|\Z)", text, re.M | re.S)
-    sentence = re.split(r"(?<=[a-z0-9)\"`*][.?!])\s", first.group())[0] if first else ""
-    plain = re.sub(r"[`*]", "", LINK.sub(r"\1", title + "\n" + sentence))
-    title, _, sentence = plain.partition("\n")
-    return title, " ".join(sentence.split())
+    """A page's title and the first sentence of its first paragraph, without marks."""
+    title, first = re.match(r"# (.*)\n+((?:.+\n)*)", text).groups()
+    sentence = re.split(r"(?<=[a-z0-9)\"`*][.?!])\s", first)[0]
+    plain = [re.sub(r"`|\*\*|(?<!\S)\*(?=\w)|(?<=\w)\*(?!\w)", "", LINK.sub(r"\1", words))
+             for words in (title, sentence)]
+    return plain[0], " ".join(plain[1].split())
 
 
 def make_markdown(source, folder, pages):
