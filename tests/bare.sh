@@ -1,51 +1,78 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A command in a clean clone, within a minimal Debian 12 made for it: what a script needs and does
-# not install, this machine may have by chance. See --help.
+# Runs a command in a clean clone, within a minimal Debian made for it. A script that needs a package
+# and does not install it fails there; this machine may have the package by chance. See --help.
 set -eu
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/tests/install-packages.sh"
 
 usage() {
 	cat <<-END
-	usage: tests/bare.sh [--keep] [--base=FOLDER] [COMMAND...]
+	usage: tests/bare.sh [--keep] [--base=FOLDER] [--release=NAME] [COMMAND...]
 
-	Makes a minimal Debian 12 in a folder (half a minute), clones the last commit into it
-	and runs COMMAND there as root, such as: tests/bare.sh tests/run.sh asan
+	Makes a minimal Debian in a folder (half a minute), clones the last commit into it and
+	runs COMMAND there as root, such as: tests/bare.sh tests/run.sh asan
 	Without COMMAND: tests/run.sh. The exit status is COMMAND's.
-	--keep         leaves the system there and says where; else it is deleted
-	--base=FOLDER  copies the system from FOLDER, where the first such run puts it
-	--help         this
+	--keep          leaves the system there and prints where; else it is deleted
+	--base=FOLDER   copies the system from FOLDER, where the first such run puts it
+	--release=NAME  bookworm (Debian 12), unless another is given, such as trixie (13)
+	--help          this
 
-	It has debootstrap's minbase, git, and this machine's sources of packages. It is made in
-	\$TMPDIR or /var/tmp, takes 0.3 GB and what COMMAND adds. Needs root and the right to mount.
+	The system has debootstrap's minbase, git, and this machine's sources of packages. It is
+	made in \$TMPDIR or /var/tmp, takes 0.3 GB and what COMMAND adds. This script needs root and
+	the right to mount and to chroot.
 	END
 }
 
-# Where this machine has Debian 12 from, in whichever format its sources are written.
+# Prints where this machine gets Debian's packages from. Sources may have either of apt's formats.
 mirror() {
-	local release=/dists/bookworm/InRelease
-	apt-get --print-uris update | sed -n "s|^'\(.*\)$release'.*|\1|p" | head -n 1
+	local codename
+	codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	apt-get --print-uris update | sed -n "s|^'\(.*\)/dists/$codename/InRelease'.*|\1|p" |
+		head -n 1
 }
 
-# make_system FOLDER: nothing of this machine but its way to the packages.
+# sources FOLDER: this machine's sources of packages, for the release of the system.
+sources() {
+	local codename
+	codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	rm -rf "$1/etc/apt"
+	cp -a /etc/apt "$1/etc"
+	find "$1"/etc/apt/sources.list* -type f -exec \
+		sed -E -i "s/(^| )$codename(-[a-z]+)?\>/\1$release\2/g" {} +
+	cp -a /usr/share/keyrings "$1/usr/share"
+	cp -L /etc/resolv.conf /etc/hosts "$1/etc"
+}
+
+# bootstrap FOLDER URL PACKAGES: a mirror that fails is asked three times.
+bootstrap() {
+	for attempt in 1 2 3; do
+		rm -rf --one-file-system "$1"
+		! debootstrap --variant=minbase --include="$3" "$release" "$1" "$2" > "$1.log" 2>&1 ||
+			return 0
+		sleep $((attempt * 5))
+	done
+	tail -n 20 "$1.log" >&2
+	echo "bare.sh: debootstrap failed three times (its last lines are above): it needs the" \
+		"right to chroot and to make device files, and a mirror that answers" >&2
+	return 1
+}
+
+# make_system FOLDER: it takes nothing of this machine but the way to the packages.
 make_system() {
 	local from include=git
 	from=$(mirror)
-	[ -n "$from" ] || { echo "bare.sh: apt has no source of bookworm here" >&2; return 1; }
+	[ -n "$from" ] || {
+		echo "bare.sh: apt has no source of Debian here: add one to /etc/apt" >&2
+		return 1
+	}
 	[[ $from != https:* ]] || include+=,ca-certificates
 	eval "$(apt-config shell http_proxy Acquire::http::Proxy https_proxy Acquire::https::Proxy)"
 	export http_proxy https_proxy # debootstrap calls wget
-	echo "making a minimal Debian 12 in $1" >&2
-	debootstrap --variant=minbase --include=$include bookworm "$1" "$from" > "$1.log" 2>&1 || {
-		tail -n 20 "$1.log" >&2
-		echo "bare.sh: debootstrap failed" >&2
-		return 1
-	}
-	rm -rf "$1/etc/apt"
-	cp -a /etc/apt "$1/etc"
-	cp -a /usr/share/keyrings "$1/usr/share"
-	cp -L /etc/resolv.conf /etc/hosts "$1/etc"
+	echo "making a minimal Debian ($release) in $1" >&2
+	bootstrap "$1" "$from" "$include" || return
+	sources "$1"
+	echo force-unsafe-io > "$1/etc/dpkg/dpkg.cfg.d/unsafe-io" # dpkg waits for no disk
 	printf '#!/bin/sh\nexit 101\n' > "$1/usr/sbin/policy-rc.d" # no package starts a service
 	chmod +x "$1/usr/sbin/policy-rc.d"
 }
@@ -90,6 +117,7 @@ undo() {
 	exit "$status"
 }
 
+keep='' base='' release=${WEIR_BARE_RELEASE-bookworm}
 if [ "${1-}" = --within ]; then
 	shift
 	exec 2>&3 3>&-
@@ -97,23 +125,31 @@ if [ "${1-}" = --within ]; then
 	exit
 fi
 
-keep='' base=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--help | -h) usage; exit 0 ;;
 	--keep) keep=yes ;;
 	--base=?*) base=$(realpath -m "${1#--base=}") ;;
+	--release=?*) release=${1#--release=} ;;
 	-*) usage >&2; exit 2 ;;
 	*) break ;;
 	esac
 	shift
 done
+export WEIR_BARE_RELEASE=$release
 [ $# -gt 0 ] || set -- tests/run.sh
-[ "$(id -u)" -eq 0 ] || { echo "bare.sh: only root can make a system of its own" >&2; exit 2; }
+[ "$(id -u)" -eq 0 ] || {
+	echo "bare.sh: only root can make a system: run it as root" >&2
+	exit 2
+}
 apart=(--pid --fork)
 # Within a system of its own / is no mount, whose propagation could be changed.
 unshare --mount "${apart[@]}" true 2> /dev/null || apart+=(--propagation unchanged)
-unshare --mount "${apart[@]}" true || { echo "bare.sh: may not mount anything here" >&2; exit 2; }
+unshare --mount "${apart[@]}" true || {
+	echo "bare.sh: may not mount anything here: run it as root outside of a container, or in" \
+		"one that has CAP_SYS_ADMIN" >&2
+	exit 2
+}
 need_packages debootstrap
 
 umask 022

@@ -11,15 +11,20 @@ clang_packages='clang libclang-rt-14-dev'
 install_packages='build-essential cmark-gfm debhelper lintian debootstrap mandoc man-db zstd'
 
 # The longest first, and what builds in one folder apart: two run at a time.
-all_steps=(asan gcc clang mutants msan models coverage fuzz tsan_gcc aarch64 tsan_clang valgrind
-	schedule s390x install servers eva parquet)
+all_steps=(bare asan gcc clang mutants msan models coverage fuzz tsan_gcc aarch64 tsan_clang
+	valgrind schedule s390x install servers eva parquet absent)
 # What finds most for its time. The last two are about as long as each other.
-ci_steps=(asan gcc models servers tsan_gcc s390x schedule eva)
+ci_steps=(bare asan gcc absent models servers tsan_gcc s390x schedule eva)
 
 list_steps() {
 	cat <<-END
 	quick        the default build; what each verb does, on every instruction set and under
-	             threads, the README's examples
+	             threads, the examples of README and guides: the same as a plain
+	             "meson test"
+	bare         the ways in that README shows, each as it has them, in a fresh minimal
+	             Debian 12 that has nothing else; with --all in Debian 13 too
+	absent       everything built with one optional package not installed, one after the
+	             other, and with either library alone, without any option, with LTO
 	gcc          gcc -Werror, everything with the benchmarks; all tests
 	clang        the library, the command and their tests with clang -Werror
 	asan         AddressSanitizer and UndefinedBehaviorSanitizer, all tests
@@ -35,7 +40,7 @@ list_steps() {
 	models       Spin: reload and its like, a save and a seal under a power cut
 	fuzz         the corpus replayed, then a short run of libFuzzer with new inputs
 	eva          frama-c proves the image's header check free of run-time errors
-	install      README's commands and the Debian packages in a bare system; lintian
+	install      the Debian packages in a bare system; lintian
 	servers      named with weir's plugin, nginx with its module: answers, swaps, damage,
 	             reloads, kills under load; a guard before redis-server and SQLite
 	             or PostgreSQL; the module for Redis, by the npm client too where npm
@@ -81,14 +86,43 @@ build_in() {
 fixed_layout=()
 ! setarch -R true 2> /dev/null || fixed_layout=(--wrap 'setarch -R')
 
-# What every build is asked.
+# What tests/run.sh asks without a step: the suites of meson's default setup (tests/meson.build).
 each_build=(--suite unit --suite conformance --suite golden --suite stress --suite headers
 	--suite install --suite examples)
 
 step_quick() {
 	packages $base_packages g++
 	build_in quick -Dbench=disabled
-	meson_test quick "${each_build[@]}"
+	meson_test quick
+}
+
+# The same way in, with the least that shows that it works.
+step_smoke() {
+	packages $base_packages g++
+	build_in quick -Dbench=disabled
+	meson_test quick --suite headers
+}
+
+# The base is made once. Each way begins with a copy of it, so that no way can use what another
+# installed; then all of them run in one copy, one after another. The one within runs in that copy.
+step_bare() {
+	local ways='install bench tests' in_order='bench tests user install' way
+	if [ -n "${WEIR_BARE_NESTED-}" ]; then
+		check tests/bare.sh --base="$build/bare" tests/install/bare-ways.sh install
+		return
+	fi
+	for way in $ways "$in_order nested"; do
+		check tests/bare.sh --base="$build/bare" tests/install/bare-ways.sh $way
+	done
+	[ -z "$short" ] || return 0
+	check tests/bare.sh --release=trixie tests/install/bare-ways.sh $in_order
+}
+
+# In short the packages that most of the tree can do without, and each library alone.
+step_absent() {
+	local cases=all
+	[ -z "$short" ] || cases='libhiredis-dev libzstd-dev static shared'
+	check tests/bare.sh --base="$build/bare" tests/install/absent.sh $cases
 }
 
 everything=(-Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled -Dguides=enabled)
@@ -115,7 +149,7 @@ step_gcc() {
 	packages gnuplot-nox
 	build_gcc
 	[ -z "$short" ] || build_products
-	meson_test gcc --no-suite slow --no-suite schedule --no-suite model --no-suite servers \
+	meson_test gcc --setup all --no-suite slow --no-suite schedule --no-suite model --no-suite servers \
 		${short:+--no-suite unit --no-suite fault --no-suite fuzz --no-suite input} # asan's
 }
 
@@ -136,7 +170,7 @@ step_asan() {
 	"$how" asan -Dbuildtype=debugoptimized -Doptimization=1 -Dwerror=true -Dbench=disabled \
 		-Db_sanitize=address,undefined -Db_lundef=false "-Dc_args=$with" "-Dcpp_args=$with"
 	ASAN_OPTIONS=handle_sigill=1 meson_test asan -t 4 "${fixed_layout[@]}" \
-		--no-suite slow --no-suite property --no-suite model --no-suite headers \
+		--setup all --no-suite slow --no-suite property --no-suite model --no-suite headers \
 		--no-suite install --no-suite bench --no-suite tool \
 		${short:+--no-suite stress --no-suite scalar} # tsan_gcc's, and gcc's
 	# Thousands of processes: in short those that read what others wrote, and none searches its
@@ -294,7 +328,6 @@ packages_in_bare() {
 step_install() {
 	local what
 	packages $base_packages $install_packages
-	check tests/bare.sh --base="$build/bare" tests/install/bare-readme.sh
 	rm -rf "$build/deb"
 	DEB_BUILD_OPTIONS=nocheck check src/packaging/build-deb.sh "$build/deb"
 	check lintian -I --fail-on error,warning,info --tag-display-limit 0 \
