@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs a command in a clean clone, within a minimal Debian made for it. A script that needs a package
-# and does not install it fails there; this machine may have the package by chance. See --help.
+# Runs a command in a clean clone, within a minimal Debian made for it. A script that needs a
+# package and does not install it fails there; this machine may have it by chance. See --help.
 set -eu
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/tests/install-packages.sh"
@@ -48,8 +48,8 @@ sources() {
 bootstrap() {
 	for attempt in 1 2 3; do
 		rm -rf --one-file-system "$1"
-		! debootstrap --variant=minbase --include="$3" "$release" "$1" "$2" > "$1.log" 2>&1 ||
-			return 0
+		! debootstrap --variant=minbase --include="$3" "$release" "$1" "$2" \
+			> "$1.log" 2>&1 || return 0
 		sleep $((attempt * 5))
 	done
 	tail -n 20 "$1.log" >&2

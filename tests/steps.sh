@@ -149,7 +149,8 @@ step_gcc() {
 	packages gnuplot-nox
 	build_gcc
 	[ -z "$short" ] || build_products
-	meson_test gcc --setup all --no-suite slow --no-suite schedule --no-suite model --no-suite servers \
+	meson_test gcc --setup all --no-suite slow --no-suite schedule --no-suite model \
+		--no-suite servers \
 		${short:+--no-suite unit --no-suite fault --no-suite fuzz --no-suite input} # asan's
 }
 
@@ -170,7 +171,8 @@ step_asan() {
 	"$how" asan -Dbuildtype=debugoptimized -Doptimization=1 -Dwerror=true -Dbench=disabled \
 		-Db_sanitize=address,undefined -Db_lundef=false "-Dc_args=$with" "-Dcpp_args=$with"
 	ASAN_OPTIONS=handle_sigill=1 meson_test asan -t 4 "${fixed_layout[@]}" \
-		--setup all --no-suite slow --no-suite property --no-suite model --no-suite headers \
+		--setup all --no-suite slow --no-suite property --no-suite model \
+		--no-suite headers \
 		--no-suite install --no-suite bench --no-suite tool \
 		${short:+--no-suite stress --no-suite scalar} # tsan_gcc's, and gcc's
 	# Thousands of processes: in short those that read what others wrote, and none searches its

@@ -15,6 +15,9 @@ packages='gcc g++ libc6-dev meson pkg-config ccache libxxhash-dev liburcu-dev li
 	libcurl4-openssl-dev bind9-dev nginx-dev libpcre2-dev libbenchmark-dev libbloom-dev
 	libcmocka-dev cmark-gfm'
 
+every_part='the weir command,compressed images,the plugin for BIND,the module for nginx'
+every_part+=',the module for Redis,one set on many machines,the guides as HTML,benchmarks,tests'
+
 # CASE|what meson's summary reports as not built|options. Several parts are separated by commas.
 # "required" is a package without which setup must fail and name it.
 table='static||-Ddefault_library=static
@@ -39,7 +42,7 @@ cmark-gfm|the guides as HTML|
 libcmocka-dev|tests|-Dtests=auto
 libxxhash-dev|required|
 liburcu-dev|required|
-none|the weir command,compressed images,the plugin for BIND,the module for nginx,the module for Redis,one set on many machines,the guides as HTML,benchmarks,tests|-Dauto_features=disabled -Dbench=disabled
+none|every part|-Dauto_features=disabled -Dbench=disabled
 lto||-Db_lto=true
 unity|required|-Dunity=on'
 
@@ -81,13 +84,14 @@ summary() {
 build() {
 	local name=$1 lacks=$2 part folder=$root/build/absent-$1
 	shift 2
-	if ! meson setup "$folder" -Dbench=auto "$@" > "$name.setup" 2>&1; then
+	if ! meson setup "$folder" "$root" -Dbench=auto "$@" > "$name.setup" 2>&1; then
 		[ "$lacks" = required ] && explained "$name" && return
 		tail -n 5 "$name.setup" >&2
 		wrong "meson setup fails without $name"
 		return
 	fi
 	[ "$lacks" != required ] || { wrong "meson setup goes on without $name"; return; }
+	[ "$lacks" != 'every part' ] || lacks=$every_part
 	IFS=,
 	for part in $lacks; do
 		[ "$(summary "$name.setup" "$part")" = NO ] ||
