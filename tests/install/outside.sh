@@ -54,6 +54,15 @@ readelf -d "$work/c_shared" | grep -q 'NEEDED.*libweir\.so\.0\.2' ||
 	fail "the program does not ask for libweir.so.0.2"
 readelf -d "$work/c_static" | grep -q NEEDED && fail "the static program asks for a shared library"
 
+# In a prefix that ld.so does not know, the command and the other libraries find libweir.so.
+for file in "$work/root$prefix/bin/weir" "$libraries/libweir-redis.so" \
+	"$libraries/redis/modules/weir-redis.so"; do
+	[ -e "$file" ] && [ "$prefix" != /usr ] || continue
+	found=$(env -u LD_LIBRARY_PATH ldd "$file" | awk '$1 == "libweir.so.0.2" { print $3 }')
+	[ "$(realpath -m "$found")" = "$(realpath "$libraries/libweir.so.0.2")" ] ||
+		fail "$file finds libweir.so.0.2 at: $found"
+done
+
 # The example servers, with what a user types.
 for flags in -Wall '-Wall -Wextra -Werror' '-Wall -Werror -std=c11'; do
 	for server in epoll prefork; do
