@@ -65,7 +65,9 @@ tests/install/cmake.sh none . /
 for page in weir weir_create weir_load_fd weir_params; do
 	[ -e "/usr/share/man/man3/$page.3.gz" ] || fail "libweir-dev has no $page(3)"
 done
-[ -s /usr/share/doc/libweir-dev/html/index.html ] || fail "libweir-dev has no HTML"
+for page in README.md html/index.html html/guides/readme.html; do
+	[ -s "/usr/share/doc/libweir-dev/$page" ] || fail "libweir-dev has no $page"
+done
 library=$(ls /usr/lib/*/libweir.so.0.2)
 id=$(readelf -n "$library" | sed -n 's/.*Build ID: //p')
 [ -s "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ] ||

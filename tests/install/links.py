@@ -185,6 +185,9 @@ def faults_of_installed(build, guides, html):
         made = [name for name in pages if "/html/guides/" in name]
         if len(made) != (len(guides) if html else 0):
             yield "%d guides, %d of them as HTML" % (len(guides), len(made))
+        if html and not any(re.match(r"\.\./\w+\.html#weir_", target) for name in made
+                            for _, target in markdown.read(os.path.join(share, name)).links):
+            yield "no guide as HTML leads to a function's reference"
         yield from faults_of_index(os.path.join(share, "doc/weir/html/index.html"), guides, html)
         yield from faults_of_links(share, names, pages)
         yield from faults_of_manual(os.path.join(share, "man"),

@@ -86,6 +86,17 @@ def with_ids(body):
         found.group(1), slug(found.group(2), seen), found.group(2), found.group(1)), body)
 
 
+def with_functions(body, links):
+    """Names of functions in code lead to the reference, except within another link."""
+    def function(found):
+        to = links.to.get(found.group(1))
+        return '<a href="../%s">%s</a>' % (to, found.group()) if to else found.group()
+
+    parts = re.split(r"(<a .*?</a>)", body, flags=re.S)
+    return "".join(part if part.startswith("<a ") else
+                   re.sub(r"<code>(weir_\w+)(?:\(\))?</code>", function, part) for part in parts)
+
+
 def read(source, path):
     with open(os.path.join(source, path), encoding="utf-8") as file:
         return file.read()
@@ -110,13 +121,16 @@ def make_markdown(source, folder, pages):
 
 
 def make_html(source, folder, release, cmark, pages):
-    to = places("html", pages, os.path.join(source, "include", "weir"))
+    include = os.path.join(source, "include", "weir")
+    to = places("html", pages, include)
+    links = page.Links(headers.in_order(headers.read(include)))
     os.makedirs(folder, exist_ok=True)
     for path in pages:
         text = read(source, path)
         body = subprocess.run([cmark, "--extension", "table"], check=True, encoding="utf-8",
                               input=with_links(text, path, to), stdout=subprocess.PIPE).stdout
-        lines = ['<p><a href="../index.html">weir</a></p>', with_ids(body).rstrip()]
+        lines = ['<p><a href="../index.html">weir: all guides, and the reference</a></p>',
+                 with_functions(with_ids(body), links).rstrip()]
         with open(os.path.join(folder, html_name(path)), "w", encoding="utf-8") as file:
             file.write("\n".join(page.document(summary(text)[0], release, lines)) + "\n")
 
@@ -135,7 +149,9 @@ def main(form, source, folder, depfile, *rest):
     else:
         changelog, cmark, *pages = rest
         make_html(source, folder, made.newest(changelog)[0], cmark, pages)
-    more = [changelog] if changelog else []
+    include = os.path.join(source, "include", "weir")
+    more = [os.path.join(include, name) for name in os.listdir(include)]
+    more += [changelog] if changelog else []
     made.write_depfile(depfile, folder, [os.path.join(source, path) for path in pages] + more)
 
 

@@ -8,8 +8,9 @@ import headers as h
 
 STYLE = """
 :root { color-scheme: light dark }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 48rem; margin: 0 auto; padding: 1rem }
-pre { overflow-x: auto; padding: .6rem .8rem; border-left: 3px solid #8886; font-size: 14px }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 58rem; margin: 0 auto; padding: 1rem }
+pre { overflow-x: auto; padding: .6rem .8rem; border-left: 3px solid #8886; font-size: 14px;
+      tab-size: 4 }
 h2 { border-bottom: 1px solid #8886; margin-top: 2.5rem } h3 { margin-top: 2rem }
 dt { font-weight: 600 } dd { margin: 0 0 .5rem 1.5rem } a { text-decoration: none }
 a:hover { text-decoration: underline } code { font-size: 14px }
