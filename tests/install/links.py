@@ -156,9 +156,10 @@ def faults_of_index(path, guides, html):
     if len(shown) != len(guides):
         yield "%d guides, %d of them in index.html" % (len(guides), len(shown))
     with open(path, encoding="utf-8") as file:
-        text = unescape(file.read())
+        text = unescape(file.read()).replace("*", "")
     for guide in guides:
-        title, _, first = words_of(guide).replace("`", "").removeprefix("# ").partition("\n\n")
+        words = re.sub("[`*]", "", words_of(guide)).removeprefix("# ")
+        title, _, first = words.partition("\n\n")
         for words in title, first.split("\n")[0]:
             if words[:30] not in text:
                 yield "%s: index.html has no \"%s\"" % (guide, words[:30])
