@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The formulae of figures/model.py, a line each; bench/README.md has them in words."""
+"""The formulae of figures/model.py, a line each; bench/MODEL.md has them in words."""
 import math
 
 ZIPF = 0.99  # the exponent (bench/zipf.h)

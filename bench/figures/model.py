@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Throughput on any number of cores, from what a run measured on its machine: the formulae put
-together. bench/README.md lists what they leave out."""
+together. bench/MODEL.md lists what they leave out."""
 import math
 from dataclasses import dataclass, field
 

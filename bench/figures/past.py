@@ -105,7 +105,7 @@ def html_of(model, curves):
     chosen = [c for c in curves if usual(c)]
     html = '<h3>Past the cores that were measured</h3>' + page.paragraph(
         'Predicted from what one core does, what the lines of other cores cost, and what all cores'
-        ' together get of the L3 and of memory; bench/README.md has the formulae. It knows of no'
+        ' together get of the L3 and of memory; bench/MODEL.md has the formulae. It knows of no'
         ' sockets, no hyper-threads and no clock that falls as more cores work.'
     )
     for missing in model.missing:
