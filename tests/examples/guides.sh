@@ -31,7 +31,7 @@ check_program() {
 	fi
 }
 
-[ -f "$guide" ] || { echo "$guide is not written yet" >&2; exit 77; }
+[ -f "$guide" ] || fail "there is no such guide"
 python3 -B "$here/blocks.py" "$mode" "$guide" "$work" || fail "the form is wrong"
 programs=0 shells=0
 for block in "$work"/*.c "$work"/*.sh; do

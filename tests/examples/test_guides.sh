@@ -117,7 +117,10 @@ plant 'README prints otherwise' readme readme.md 'planted-first prints something
 
 check page readme.md || wrong "a good page is refused"
 plant 'a page prints otherwise' page readme.md 'planted-first prints something else' 's/^1$/2/'
-! check guide none.md || wrong "a guide that is missing passes"
+status=0
+check guide none.md || status=$?
+[ "$status" -eq 1 ] || wrong "a guide that is missing ends with $status"
+grep -q 'none.md: there is no such guide' log || wrong "the missing guide is not named"
 sed 's/planted-second/another/' guide.md > other.md
 python3 -B "$here/blocks.py" names guide.md commands.md > log 2>&1 || wrong "names are refused"
 ! python3 -B "$here/blocks.py" names guide.md other.md > log 2>&1 || wrong "one name twice passes"
