@@ -33,7 +33,8 @@ bool left_out(benchmark::State &state, const std::string &name)
 	return is;
 }
 
-/* Which of how many benchmarks runs, on a terminal. */
+/* Which of how many benchmarks runs: on a terminal in one line; else in a line now and then, so
+ * that a log shows it too. */
 class Progress {
 public:
 	void expect(const std::string &name) { names_.push_back(name); }
@@ -50,16 +51,20 @@ public:
 	}
 	void begin(const std::string &name)
 	{
-		if (!isatty(2) || !seen_.insert(name).second)
+		if (!seen_.insert(name).second)
 			return;
+		bool terminal = isatty(2);
 		double done = static_cast<double>(seen_.size() - 1);
 		double spent = clock_ns(CLOCK_MONOTONIC) * 1e-9 - began_;
+		if (!terminal && spent < shown_ + log_every)
+			return;
+		shown_ = spent;
 		char left[48] = "";
 		if (done > 0)
 			snprintf(left, sizeof(left), ", about %.0f s left",
 			         spent / done * (static_cast<double>(total_) - done));
-		fprintf(stderr, "\r%zu of %zu%s: %s\033[K\r", seen_.size(), total_, left,
-		        name.c_str());
+		fprintf(stderr, terminal ? "\r%zu of %zu%s: %s\033[K\r" : "  %zu of %zu%s: %s\n",
+		        seen_.size(), total_, left, name.c_str());
 	}
 	void end() const
 	{
@@ -71,7 +76,8 @@ private:
 	std::vector<std::string> names_;
 	std::set<std::string> seen_;
 	size_t total_ = 0;
-	double began_ = clock_ns(CLOCK_MONOTONIC) * 1e-9;
+	static constexpr double log_every = 15; /* seconds */
+	double began_ = clock_ns(CLOCK_MONOTONIC) * 1e-9, shown_ = 0;
 };
 
 Progress &progress()

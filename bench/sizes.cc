@@ -62,7 +62,8 @@ std::vector<Size> sizes_of(const Room &room, double seconds, double each)
 			size.bytes /= 2;
 		if (size.bytes < wanted) {
 			size.fits = place_of(size.bytes, room);
-			fprintf(stderr, "%zu MiB would take %.0f s to fill: %zu MiB instead\n",
+			fprintf(stderr,
+			        "  a filter of %zu MiB takes %.0f s to fill: %zu MiB instead\n",
 			        wanted >> 20, each * static_cast<double>(wanted), size.bytes >> 20);
 		}
 		if (out.empty() || std::string(out.back().fits) != size.fits)
