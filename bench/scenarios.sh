@@ -6,6 +6,7 @@ set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
 . tests/install-packages.sh
+. tests/build-error.sh
 
 export LC_ALL=C
 names=(routing signup dedup_urls digests safe_browsing lsm shown replay
@@ -68,8 +69,8 @@ build_scenarios() {
 		meson setup $again "$build" -Dbuildtype=release -Dtests=enabled -Dbench=disabled &&
 			ninja -C "$build" "${names[@]/#/tests/examples/}"
 	} > "$work/build.log" 2>&1 || {
-		tail -n 30 "$work/build.log" >&2
-		echo "bench/scenarios.sh: the build failed" >&2
+		echo "bench/scenarios.sh: the build failed:" >&2
+		build_error "$work/build.log"
 		return 1
 	}
 }

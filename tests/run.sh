@@ -10,6 +10,7 @@ logs=$build/logs
 # Debian's tools before those of a version manager, of which each call costs a shell script.
 PATH=/usr/bin:/bin:$PATH
 . tests/install-packages.sh
+. tests/build-error.sh
 . tests/steps.sh
 
 usage() {
@@ -103,8 +104,13 @@ report() {
 		"$seconds" "$used"
 	if [ "$f" -gt 0 ]; then
 		# What failed comes first, so that a part of this output has it.
-		if [ -s "$failures" ]; then head -n 100 "$failures"; else tail -n 40 "$log"; fi |
-			sed 's/^/    | /'
+		if [ -s "$failures" ]; then
+			head -n 100 "$failures"
+		elif build_failed "$log"; then
+			build_error "$log" 2>&1
+		else
+			tail -n 40 "$log"
+		fi | sed 's/^/    | /'
 		echo "    the whole of it: $log"
 	elif [ -e "$logs/$step.report" ]; then
 		sed 's/^/    /' "$logs/$step.report"

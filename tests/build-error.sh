@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+# To be sourced by the scripts of this repository: build_error LOG prints why a build failed, the
+# compiler's first error last, and the Debian package to install if a part is missing. needs_package
+# has the one table of those packages.
+
+# A row: the package; the names that meson, pkg-config and the linker have for it; its headers.
+packages_of_parts='
+libbenchmark-dev      benchmark                      benchmark/*
+bind9-dev             -                              isc/*,dns/*,ns/*,isccfg/*
+libbloom-dev          bloom                          bloom.h
+libbpf-dev            libbpf,bpf                     bpf/*
+libbz2-dev            bz2                            bzlib.h
+libc6-dev             m                              stdio.h,stdlib.h,stdint.h,string.h,errno.h
+libcmocka-dev         cmocka                         cmocka.h
+libcsv-dev            csv                            csv.h
+libcurl4-openssl-dev  libcurl,curl                   curl/*
+libhiredis-dev        hiredis                        hiredis/*
+libjansson-dev        jansson                        jansson.h
+liblzma-dev           liblzma,lzma                   lzma.h
+libpcre2-dev          libpcre2-8                     pcre2.h
+libpq-dev             libpq,pq                       libpq-fe.h
+libsodium-dev         libsodium,sodium               sodium.h,sodium/*
+libsqlite3-dev        sqlite3                        sqlite3.h
+libssl-dev            openssl,libssl,libcrypto       openssl/*
+libxxhash-dev         libxxhash,xxhash               xxhash.h
+libzstd-dev           libzstd,zstd                   zstd.h,zstd_errors.h
+linux-libc-dev        -                              linux/*,asm/*
+liburcu-dev           liburcu-*,urcu-*               urcu.h,urcu/*
+nginx-dev             -                              ngx_*.h
+zlib1g-dev            zlib,z                         zlib.h
+g++                   cpp,g++,c++                    -
+gcc                   c,cc,gcc                       -
+meson                 meson                          -
+ninja-build           ninja                          -
+pkg-config            pkg-config,pkgconf             -
+python3               python3                        -
+'
+
+# needs_package PART: the package that has it, a header or a name; nothing if the table lacks it.
+needs_package() {
+	local part=$1 package names headers pattern
+	local -a patterns
+	while read -r package names headers; do
+		IFS=, read -ra patterns <<< "$names,$headers"
+		for pattern in "${patterns[@]}"; do
+			# shellcheck disable=SC2053 # a pattern is meant
+			[[ $part != $pattern ]] || { echo "$package"; return; }
+		done
+	done <<< "$packages_of_parts"
+}
+
+# first_error LOG: the first error of the compiler, of the linker, of meson or of the shell, with
+# the lines that belong to it. A later one is often only its consequence.
+first_error() {
+	awk '
+		function error_in(line) {
+			return line ~ /: (fatal |internal compiler )?error: / ||
+				line ~ /undefined reference to|cannot find -l|: ERROR: / ||
+				line ~ /^ninja: (error|fatal)|: (command )?not found$/
+		}
+		# The path by which the compiler reached the line, and the function that it is in.
+		function leads(line) {
+			return line ~ /^(In file included| +) ?from |: (In function |At top level:)/
+		}
+		!found && leads($0) { before = before $0 "\n"; next }
+		!found && error_in($0) {
+			found = 1
+			printf "%s", before
+			print
+			next
+		}
+		!found { before = ""; next }
+		# Another message, or another command: over.
+		error_in($0) || leads($0) || /: warning: / { exit }
+		/^\[[0-9]+\/[0-9]+\]|^FAILED: |^ninja: |^A full log can be found/ { exit }
+		NF && lines++ < 8 { print }
+	' "$1"
+}
+
+# build_failed LOG: did a build stop in this log, which may be about other things too?
+build_failed() {
+	grep -qE '^ninja: (build stopped|error|fatal)|meson\.build:[0-9:]+ ERROR: ' "$1"
+}
+
+# missing_part LOG: the header, library or program that the first error misses; else nothing.
+missing_part() {
+	first_error "$1" | sed -nE \
+		-e 's/.*error: ([^ :]+): No such file or directory.*/\1/p' \
+		-e "s/.*error: '([^']+)' file not found.*/\\1/p" \
+		-e 's/.*cannot find -l([^ :]+).*/\1/p' \
+		-e 's/.*ERROR: Dependency "([^"]+)" not found.*/\1/p' \
+		-e "s/.*ERROR: .* library '([^']+)' not found.*/\\1/p" \
+		-e "s/.*ERROR: Program '([^' ]+).*' not found.*/\\1/p" \
+		-e 's/.*: ([^ :]+): (command )?not found$/\1/p' | head -n 1
+}
+
+# build_error LOG: on stderr; the last 20 lines if there is no error that this script knows.
+build_error() {
+	local error part package
+	error=$(first_error "$1")
+	[ -n "$error" ] || error=$(tail -n 20 "$1")
+	echo "$error" >&2
+	part=$(missing_part "$1")
+	[ -n "$part" ] || return 0
+	package=$(needs_package "$part")
+	if [ -n "$package" ]; then
+		echo "$part is missing: install $package (apt-get install $package)" >&2
+	else
+		echo "$part is missing: install the package that has it" >&2
+	fi
+}
