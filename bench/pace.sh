@@ -1,53 +1,95 @@
 # SPDX-License-Identifier: MIT
-# To be sourced by run.sh: how long a step takes is announced, and reported again where that does
-# not hold. The caller has $mode, which names the array of each step's seconds (full: nothing is
-# known), and the array steps, all in their order.
+# To be sourced by run.sh: say which step of how many runs and how long it takes, and how far a
+# build has come. The caller sets $mode, which names the array with each step's seconds on a quiet
+# machine, and the array $steps, in their order. Nothing is known of the seconds of --full.
+
+# A machine whose CPUs others use too takes up to this many times as long. run.sh holds the
+# questions to it with --within.
+busy=2
 
 say() {
 	printf '[%3d s] %s\n' "$SECONDS" "$*" >&2
 }
 
-# late NAME SECONDS: says, until its input ends, that NAME takes longer than was announced.
-late() {
-	local began=$SECONDS pause=2 status
-	while status=0; read -r -t "$pause" || status=$?; [ "$status" -gt 128 ]; do
-		[ $((SECONDS - began)) -gt $(($2 * 5 / 4 + 1)) ] || continue
-		say "$1 takes longer than the $2 s announced: $((SECONDS - began)) s so far"
-		pause=20
-	done
+# seconds_of STEP: on a quiet machine; 0 if nothing is known.
+seconds_of() {
+	local -n known=$mode 2> /dev/null
+	echo "${known[$1]:-0}"
 }
 
-# watched NAME SECONDS COMMAND: runs it, and reports that it is late. SECONDS: 0 if nobody knows.
-watched() {
-	local name=$1 expected=$2 status=0 running
+# range SECONDS: '40 to 80 s'.
+range() {
+	echo "$1 to $(($1 * busy)) s"
+}
+
+# announce STEP WORDS: 'step 3 of 8: WORDS (40 to 80 s, then 60 to 120 s for the rest)'
+announce() {
+	local name=$1 words=$2 at=0 left=0 i seconds
+	for i in "${!steps[@]}"; do
+		[ "${steps[i]}" != "$name" ] || at=$((i + 1))
+		[ "$at" -eq 0 ] || [ "${steps[i]}" = "$name" ] ||
+			left=$((left + $(seconds_of "${steps[i]}")))
+	done
+	seconds=$(seconds_of "$name")
+	words="step $at of ${#steps[@]}: $words"
+	[ "$seconds" -eq 0 ] || words+=" ($(range "$seconds")"
+	[ "$seconds" -eq 0 ] || [ "$left" -eq 0 ] || words+=", then $(range "$left") for the rest"
+	[ "$seconds" -eq 0 ] || words+=')'
+	say "$words"
+}
+
+# step NAME WORDS COMMAND...: announces it and runs it, in this shell, with its status.
+step() {
+	announce "$1" "$2"
 	shift 2
-	if [ "$expected" -eq 0 ]; then
-		"$@"
-		return
+	"$@"
+}
+
+# built LOG: 'DONE ALL', by the last "[DONE/ALL]" of ninja; nothing before the first.
+built() {
+	tail -c 4096 "$1" 2> /dev/null | sed -nE 's/^\[([0-9]+)\/([0-9]+)\].*/\1 \2/p' | tail -n 1
+}
+
+# how_far LOG SECONDS: 'compiling: 120 of 384, about 60 s left'.
+how_far() {
+	local finished all left
+	read -r finished all <<< "$(built "$1")"
+	if [ -z "$all" ]; then
+		echo "configuring"
+	elif [ "$finished" -eq 0 ]; then
+		echo "compiling: 0 of $all"
+	else
+		left=$(($2 * (all - finished) / finished))
+		echo "compiling: $finished of $all, about $left s left"
 	fi
-	# Not killed, which could run the script's own trap: it ends with its input.
-	exec {running}> >(late "$name" "$expected" > /dev/null)
+}
+
+# follow_build LOG: says how far the build has come, until its own input ends: on a terminal in one
+# line, each second; else after 2 seconds, then four times a minute.
+follow_build() {
+	local began=$SECONDS pause=2 status words
+	[ ! -t 2 ] || pause=1
+	while status=0; read -r -t "$pause" || status=$?; [ "$status" -gt 128 ]; do
+		words=$(how_far "$1" $((SECONDS - began)))
+		if [ -t 2 ]; then
+			printf '\r[%3d s] %s\033[K' "$SECONDS" "$words" >&2
+		else
+			say "$words"
+			pause=15
+		fi
+	done
+	[ ! -t 2 ] || printf '\r\033[K' >&2
+}
+
+# followed LOG COMMAND...: runs a build that writes LOG and says how far it has come.
+followed() {
+	local log=$1 status=0 running
+	shift
+	# The watcher ends with its input. A kill could make it run the script's own trap.
+	exec {running}> >(follow_build "$log" > /dev/null)
 	local watcher=$!
 	"$@" || status=$?
 	exec {running}>&-
 	wait "$watcher"
 	return $status
-}
-
-# step NAME WORDS COMMAND: runs it, and reports how long it takes, and what comes after it.
-step() {
-	local name=$1 words=$2 left=0 met='' other
-	shift 2
-	if [ "$mode" = full ]; then
-		say "$words"
-		watched "$name" 0 "$@"
-		return
-	fi
-	declare -n seconds=$mode
-	for other in "${steps[@]}"; do
-		[ "$other" != "$name" ] || met=yes
-		[ -z "$met" ] || left=$((left + seconds[$other]))
-	done
-	say "$words (about ${seconds[$name]} s, then $((left - seconds[$name])) s more)"
-	watched "$name" "${seconds[$name]}" "$@"
 }

@@ -6,6 +6,7 @@ set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
 . tests/install-packages.sh
+. tests/build-error.sh
 . bench/real_keys.sh
 . bench/pace.sh
 
@@ -21,10 +22,10 @@ usage() {
 	and batches do, what a set costs.
 	--smoke        does weir work here? Every step, for seconds: half a minute once it
 	               is built. Its figures are too short to be measurements
-	--quick        a selection, within 3 minutes once it is built
+	--quick        a selection: 3 minutes once it is built
 	--full         every size, rate and contender: hours, 8 GB of memory
-	               (without either: what is usual, and the figures that weir promises,
-	               within 15 minutes)
+	               (without any of these: the usual cases, and the figures that weir
+	               promises, in 15 minutes)
 	--keys=FILE    your own keys, one a line, for the drill, for what a set costs, and for
 	               the size of the set that is reloaded and of the kinds that are
 	               compared; else the words
@@ -34,6 +35,9 @@ usage() {
 	               report says what that costs; bench/report takes it too
 	--json=FOLDER  keep the figures there; else in build/bench-results/<date>
 	--help         this text
+
+	On CPUs that others use too each step takes up to twice as long. Then its program leaves
+	out the rest of its cases, and the report says how many.
 
 	FOLDER gets each program's JSON, all questions' in run.json, and report.html.
 	bench/compare reports what differs between two run.json. As root it installs the Debian
@@ -70,40 +74,58 @@ done
 build=${WEIR_BUILD:-$root/build}/bench
 [ -n "$results" ] || results=${WEIR_BUILD:-$root/build}/bench-results/$(date +%Y-%m-%d-%H%M)
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+
+# Whatever ends this script: no folder of results without results.
+made=()
+finish() {
+	rm -rf "$work"
+	for folder in "${made[@]}"; do
+		rmdir "$folder" 2> /dev/null || true # not empty: it holds what was measured
+	done
+}
+trap finish EXIT
+for folder in "$results" "$(dirname "$results")"; do
+	[ -d "$folder" ] || made+=("$folder")
+done
 mkdir -p "$results"
 
-# What each step takes, in seconds, as pace.sh has it; of --full only the beginning is known.
-declare -A smoke=([keys]=6 [drill]=4 [cores]=2 [reload]=2 [choice]=6 [memory]=2 [cost]=3
-	[promised]=0)
-declare -A quick=([keys]=10 [drill]=10 [cores]=40 [reload]=28 [choice]=28 [memory]=20 [cost]=15
-	[promised]=0)
-declare -A normal=([keys]=10 [drill]=22 [cores]=250 [reload]=150 [choice]=220 [memory]=125 [cost]=50
+# The seconds that each step takes on 2 CPUs without other work, as pace.sh has it.
+declare -A smoke=([keys]=4 [drill]=3 [cores]=2 [reload]=2 [choice]=4 [memory]=2 [cost]=2)
+declare -A quick=([keys]=5 [drill]=10 [cores]=40 [reload]=28 [choice]=28 [memory]=20 [cost]=15)
+declare -A normal=([keys]=5 [drill]=22 [cores]=250 [reload]=150 [choice]=220 [memory]=125 [cost]=50
 	[promised]=45)
+declare -A full=()
 questions=(cores reload choice memory cost)
-steps=(keys drill "${questions[@]}" promised)
+steps=(build keys drill "${questions[@]}")
 cores="how does throughput grow with cores?"
 [ "$(nproc)" -gt 1 ] || cores="how fast is it?"
 declare -A asks=([cores]=$cores
 	[reload]="what does a reload do to readers?" [choice]="which kind and size?"
 	[memory]="what do pages and batches do?" [cost]="what does a set cost?")
-[[ $mode != @(smoke|quick) ]] || brief=yes
+if [[ $mode = @(smoke|quick) ]]; then
+	brief=yes
+else
+	steps+=(promised)
+fi
 
-# Only what this script runs: the whole tree takes twice as long to compile.
+# Only what this script runs.
 targets=(src/tool/weir "${questions[@]/#/bench/bench_}")
 [ -n "$brief" ] || targets+=(bench/bench_targets bench/bench_handle)
-# And nothing that depends on what else is installed here: no format, no module for a server.
-options=(-Dauto_features=disabled -Dzstd=enabled -Dtool=enabled -Dbench=enabled)
+# Nothing depends on what else is installed here: no format, no module for a server. Symbols for a
+# debugger would take a tenth of the time.
+options=(-Dauto_features=disabled -Dzstd=enabled -Dtool=enabled -Dbench=enabled -Ddebug=false)
 
-build_weir() {
+compile_weir() {
 	local again=
 	[ ! -e "$build/build.ninja" ] || again=--reconfigure
-	{
-		meson setup $again "$build" "${options[@]}" &&
-			meson compile -C "$build" "${targets[@]}"
-	} > "$work/build.log" 2>&1 || {
-		tail -n 30 "$work/build.log" >&2
-		echo "bench/run.sh: the build failed" >&2
+	meson setup $again "$build" "${options[@]}" && ninja -C "$build" "${targets[@]}"
+} > "$work/build.log" 2>&1
+
+build_weir() {
+	followed "$work/build.log" compile_weir || {
+		[ ! -d "$build" ] || cp "$work/build.log" "$build/build.log"
+		echo "bench/run.sh: the build failed (all of it: ${build#"$root/"}/build.log):" >&2
+		build_error "$work/build.log"
 		return 1
 	}
 }
@@ -134,29 +156,32 @@ drill() {
 # ask QUESTION: every question answers in its own process; one that fails does not keep the others
 # from answering.
 ask() {
-	local question=$1 words=("${build#"$root/"}/bench/bench_$1") out=$results/$1.json
+	local question=$1 words=("${build#"$root/"}/bench/bench_$1") out=$work/$1.json
+	local -n known=$mode
 	[ "$mode" = normal ] || words+=("--$mode")
 	[ "$question" != cost ] || words+=(--keys "$keys")
 	[[ $question != @(reload|choice) ]] || [ -z "$size" ] || words+=("--size=$size")
 	commands+=(--command "$question=${words[*]//"$work/"/}")
-	[ "$mode" != quick ] || words+=("--within=$((quick[$question] * 4 / 3))")
-	[ "$mode" != smoke ] || words+=("--within=$((smoke[$question] * 4))")
+	[ "$mode" = full ] || words+=("--within=$((known[$question] * busy - 1))")
 	words+=(--no-context --benchmark_out="$out" --benchmark_out_format=json)
 	timed "${words[@]}" > /dev/null || {
 		failed=1
 		echo "bench/run.sh: bench_$question failed" >&2
 	}
-	[ ! -s "$out" ] || answers+=("$out")
+	[ -s "$out" ] || return 0
+	mv "$out" "$results"
+	answers+=("$results/$question.json")
 }
 
 # What weir promises, which are ratios to a yardstick: measured side by side.
 promised() {
 	local which=(--promised --rounds=15)
 	[ "$mode" = normal ] || which=()
-	timed "$build/bench/bench_targets" "${which[@]}" --json="$results/targets.json" ||
-		failed=1
-	timed "$build/bench/bench_handle" "${which[@]}" --json="$results/handle.json" ||
-		failed=1
+	local name
+	for name in targets handle; do
+		timed "$build/bench/bench_$name" "${which[@]}" --json="$results/$name.json" ||
+			failed=1
+	done
 }
 
 say "looking for what is needed"
@@ -164,8 +189,7 @@ need_packages gcc g++ libc6-dev meson ninja-build pkg-config libxxhash-dev libzs
 	libjansson-dev libbenchmark-dev liburcu-dev libbloom-dev wamerican-insane python3
 command -v gnuplot > /dev/null || need_packages gnuplot-nox
 bench/collect --begin --rate "$rate" -o "$work/begin.json"
-say "building in ${build#"$root/"} (about 60 s if nothing is built yet)"
-watched building 60 build_weir
+step build "building in ${build#"$root/"} (one to three minutes if nothing is built yet)" build_weir
 failed=0
 step keys "filters of real keys" real_keys "$build/src/tool/weir" "$work" || failed=1
 echo

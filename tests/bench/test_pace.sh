@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A step of bench/run.sh that takes longer than announced says so while it runs; one that keeps its
-# time says nothing more, and the status of either is its own. --reload-every is checked before
-# anything runs.
+# Each step of bench/run.sh is announced with its number, its own time and that of the rest, runs in
+# the script's own shell, and keeps its status. A question gets no longer than was announced, and a
+# build says how far it has come. Options are checked before anything runs.
 # test_pace.sh BENCH
 set -eu
 bench=$1
@@ -11,22 +11,43 @@ fail() {
 	exit 1
 }
 . "$bench/pace.sh"
-mode=brief steps=(slow other)
-declare -A brief=([slow]=1 [other]=7)
+mode=brief steps=(build slow other)
+declare -A brief=([slow]=4 [other]=7)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-step slow "a slow step" sleep 6 2> "$work/slow" || fail "a step's status is lost"
-grep -q 'a slow step (about 1 s, then 7 s more)' "$work/slow" || fail "not announced"
-grep -Eq 'slow takes longer than the 1 s announced: [3-9] s so far' "$work/slow" ||
-	fail "late, and not reported: $(cat "$work/slow")"
-step other "a quick step" true 2> "$work/quick"
-[ "$(wc -l < "$work/quick")" -eq 1 ] || fail "in time, and reported: $(cat "$work/quick")"
+announced() { # announced WANTED STEP
+	announce "$2" "a step" 2> "$work/out"
+	grep -qF "] $1" "$work/out" || fail "not \"$1\": $(cat "$work/out")"
+}
+announced 'step 1 of 3: a step' build
+announced 'step 2 of 3: a step (4 to 8 s, then 7 to 14 s for the rest)' slow
+announced 'step 3 of 3: a step (7 to 14 s)' other
+mode=unknown
+declare -A unknown=()
+announced 'step 2 of 3: a step' slow
+! grep -q '(' "$work/out" || fail "a time that nothing is known of: $(cat "$work/out")"
+mode=brief
 changed=no
 change() { changed=yes; return 3; }
 status=0
 step other "a step that fails" change 2> /dev/null || status=$?
 [ "$status $changed" = '3 yes' ] || fail "a step runs in this shell, with its status: $status"
+
+# A build: nothing before ninja counts, then how far, and its status.
+: > "$work/log"
+[ "$(how_far "$work/log" 1)" = configuring ] || fail "$(how_far "$work/log" 1)"
+echo '[0/8] a' > "$work/log"
+[ "$(how_far "$work/log" 1)" = 'compiling: 0 of 8' ] || fail "$(how_far "$work/log" 1)"
+printf '[1/8] a\n[2/8] b\nwarning: [9/9]\n' > "$work/log"
+[ "$(how_far "$work/log" 10)" = 'compiling: 2 of 8, about 30 s left' ] ||
+	fail "$(how_far "$work/log" 10)"
+status=0
+followed "$work/log" change 2> "$work/out" || status=$?
+[ "$status" -eq 3 ] || fail "a build's status is lost: $status"
+followed "$work/log" sleep 3 2> "$work/out"
+[ "$(grep -c 'compiling: 2 of 8' "$work/out")" -eq 1 ] || fail "a slow build: $(cat "$work/out")"
+
 for time in soon 0 10x -1 ''; do
 	status=0
 	"$bench/run.sh" --reload-every="$time" 2> "$work/out" || status=$?

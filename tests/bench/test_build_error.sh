@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A build that fails under bench/run.sh: the compiler's first error comes last, with the package of
+# a missing header, and no folder of results stays. Nor does one stay after an interruption. The
+# build says how far it has come. The table of packages has each header that weir includes.
+# test_build_error.sh SOURCE
+set -eu
+source=$1
+cd "$source"
+fail() {
+	echo "test_build_error.sh: $*" >&2
+	exit 1
+}
+. tests/build-error.sh
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# stub NAME < SCRIPT: stands in for a program.
+mkdir "$work/bin"
+stub() {
+	{ echo '#!/bin/bash'; cat; } > "$work/bin/$1"
+	chmod +x "$work/bin/$1"
+}
+stub dpkg-query <<< 'echo "install ok installed"' # this test installs nothing
+stub gnuplot < /dev/null
+stub meson <<< 'mkdir -p "$WEIR_BUILD/bench"'
+export PATH=$work/bin:$PATH WEIR_BUILD=$work/build
+
+# run WAIT: bench/run.sh with a ninja that compiles an unknown header after WAIT seconds.
+run() {
+	stub ninja <<-END
+		echo '[1/3] Compiling C object one.c.o'
+		sleep $1
+		echo 'one.c:7:1: warning: "error: " in a warning is no error [-Wcpp]'
+		echo 'FAILED: two.c.o'
+		echo 'cc -o two.c.o -c ../two.c'
+		echo '#include <hiredis/no_such_header.h>' | ${CC:-cc} -c -x c -o /dev/null - 2>&1
+		echo '[3/3] Compiling C object three.c.o'
+		for i in {1..60}; do echo "three.c:\$i:1: error: a consequence"; done
+		echo 'ninja: build stopped: subcommand failed.'
+		exit 1
+	END
+	status=0
+	timeout -s "${2-KILL}" "${3-60}" bench/run.sh --smoke --json="$work/new/results" \
+		> "$work/out" 2>&1 || status=$?
+}
+
+check_error() {
+	[ "$status" -eq 1 ] || fail "status $status: $(cat "$work/out")"
+	[ "$(tail -n 1 "$work/out")" = "hiredis/no_such_header.h is missing: install\
+ libhiredis-dev (apt-get install libhiredis-dev)" ] || fail "no package: $(cat "$work/out")"
+	tail -n 6 "$work/out" | grep -q 'hiredis/no_such_header.h.*\(No such\|not found\)' ||
+		fail "the compiler's error is not last: $(cat "$work/out")"
+	! grep -q consequence "$work/out" || fail "not the first error: $(cat "$work/out")"
+	[ "$(wc -l < "$work/out")" -le 12 ] || fail "too much: $(cat "$work/out")"
+	grep -q consequence "$work/build/bench/build.log" || fail "the log is not kept"
+}
+
+run 3
+check_error
+grep -q 'step 1 of 8: building' "$work/out" || fail "no step: $(cat "$work/out")"
+grep -Eq '\] compiling: 1 of 3, about [0-9]+ s left$' "$work/out" ||
+	fail "nothing says how far it has come: $(cat "$work/out")"
+[ ! -e "$work/new" ] || fail "left after a failure: $(find "$work/new")"
+run 30 INT 3
+[ "$status" -ne 0 ] || fail "not interrupted"
+[ ! -e "$work/new" ] || fail "left after an interruption: $(find "$work/new")"
+mkdir -p "$work/new/results"
+run 0
+[ -d "$work/new/results" ] || fail "a folder of the user's was removed"
+
+# Other ways to fail.
+expect() { # expect LAST-LINE < LOG
+	cat > "$work/log"
+	build_error "$work/log" 2> "$work/out"
+	[ "$(tail -n 1 "$work/out")" = "$1" ] || fail "not $1: $(cat "$work/out")"
+}
+expect 'bloom is missing: install libbloom-dev (apt-get install libbloom-dev)' <<-END
+	Library m found: YES
+	bench/meson.build:3:11: ERROR: C shared or static library 'bloom' not found
+
+	A full log can be found at build/bench/meson-logs/meson-log.txt
+END
+expect 'liburcu-bp is missing: install liburcu-dev (apt-get install liburcu-dev)' <<-END
+	meson.build:45:0: ERROR: Dependency "liburcu-bp" not found, tried pkgconfig and cmake
+END
+expect 'zstd is missing: install libzstd-dev (apt-get install libzstd-dev)' <<-END
+	FAILED: src/libweir.so.0.2.0
+	/usr/bin/ld: cannot find -lzstd: No such file or directory
+	collect2: error: ld returned 1 exit status
+END
+expect 'ninja is missing: install ninja-build (apt-get install ninja-build)' <<-END
+	bench/run.sh: line 90: ninja: command not found
+END
+expect 'a line' < <(for i in {1..30}; do echo "line $i"; done; echo 'a line')
+
+export PATH=${PATH#"$work/bin:"}
+
+# The table has each header that weir includes, with the package that has it here; those of C and
+# C++ come with the compiler.
+own=$(${CC:-cc} -print-file-name=include)
+while read -r header; do
+	[[ $header = *.h && $header != arm_neon.h ]] && [ ! -e "$own/$header" ] || continue
+	table=$(needs_package "$header") here=
+	for file in /usr/include/{,*-linux-gnu/}"$header"; do
+		[ ! -e "$file" ] || here=$(dpkg -S "$file" 2> /dev/null | sed 's/:.*//')
+	done
+	[ "$here" != libc6-dev ] || continue
+	[ -n "$table" ] || fail "tests/build-error.sh has no package for $header ($here)"
+	[ -z "$here" ] || [ "$here" = "$table" ] || fail "$header is in $here, not $table"
+	checked=$((${checked-0} + 1))
+done < <(grep -rhoE '^ *# *include <[^>]+>' src include bench tests --include=*.[ch] \
+	--include=*.cc | sed 's/.*<\(.*\)>/\1/' | grep -v '^weir/' | sort -u)
+[ "${checked-0}" -gt 30 ] || fail "only ${checked-0} headers were checked"
