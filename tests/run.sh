@@ -75,6 +75,16 @@ short=          # --ci: a build is not asked what another of the same run is ask
                 # smaller (test_is_short() in short.h)
 workers=() step_group= watch_group=
 
+# The seconds of each step that ended, the longest first, and of the whole.
+print_times() {
+	local step
+	for step in "${steps[@]}"; do
+		[ ! -s "$logs/$step.seconds" ] || echo "$(cat "$logs/$step.seconds") $step"
+	done | sort -rn | awk -v all=$SECONDS '
+		{ printf "%s%s %d s", NR > 1 ? ", " : "time of each step: ", $2, $1 }
+		END { if (NR) printf "; in all %d s\n", all }'
+}
+
 # Whatever ends this script, its last line counts what passed. A step that was begun or waited for
 # and has no result has failed.
 finish() {
@@ -84,6 +94,7 @@ finish() {
 	read -r passed failed ended < \
 		<(awk '{ p += $1; f += $2 } END { print p + 0, f + 0, NR }' "$results")
 	failed=$((failed + ${#steps[@]} - ended))
+	print_times
 	echo "$passed passed, $failed failed"
 	[ "$failed" -eq 0 ] || exit 1
 	exit "$status"
@@ -164,6 +175,7 @@ run_step() {
 	[ "$status" -eq 0 ] || [ "$f" -gt 0 ] || f=1
 	[ $((p + f)) -gt 0 ] || f=1 # a step that checked nothing has failed
 	note_used "$step"
+	echo $((SECONDS - begin)) > "$logs/$step.seconds"
 	# In one piece, whatever another worker prints.
 	report "$step" "$p" "$f" "$s" $((SECONDS - begin)) $((used - before)) > "$logs/$step.line"
 	cat "$logs/$step.line"
@@ -208,6 +220,7 @@ main() {
 	queue=$logs/queue results=$logs/results
 	printf '%s\n' "${steps[@]}" > "$queue"
 	: > "$results"
+	rm -f "$logs"/*.seconds
 	trap finish EXIT
 	trap 'exit 130' INT TERM HUP
 	# Two at a time: much of a step is a single long test, or waits.
