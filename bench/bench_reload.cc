@@ -313,7 +313,8 @@ const char help[] =
 	"CPU, else by the clock; all other times are of the clock.\n";
 
 const Question reload = { "reload", help, { 3, 0.1 }, { 5, 0.1 }, { 9, 1.0 },
-			   "/phase:(rebuild|refresh)/op:hit/flavor:bp/keys:", Question::size, add_all };
+			   "/phase:(rebuild|refresh)/op:hit/flavor:bp/keys:", Question::size,
+			   add_all };
 
 } // namespace
 } // namespace bench
