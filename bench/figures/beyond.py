@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The findings of bench/model: what more cores would do, and how far to trust that."""
+from . import grounds
 from .bear import pick
 from .cores import FITS
 from .model import WITHIN
@@ -37,6 +38,9 @@ def past(run):
     if run.one_cpu:
         return
     try:
+        if why := grounds.obstacles(run):
+            yield grounds.sentence(why)
+            return
         model, curves = predictions(run)
     except Trouble:
         return  # the section on cores has why

@@ -3,7 +3,7 @@
 of more cores."""
 from . import page, past, rivals
 from .plot import LIMIT_STYLE, Axis, Plot, Series, Style
-from .words import count, figures, percent, rate, sentence_list, value
+from .words import count, percent, rate
 
 COLOURS = {
     'blocked': 0,
@@ -179,8 +179,8 @@ def section(run):
     if not run.one_cpu:
         html += page.paragraph(
             'All threads together; the bars reach from the slowest to the fastest repetition.'
-            ' The axis of speed is logarithmic. What is dashed and unmarked is predicted, by'
-            ' bench/model.',
+            ' The axis of speed is logarithmic.'
+            + (' Dashes without marks are predicted, by bench/model.' if curves_past else ''),
             'soft',
         )
     html += page.meanings(rivals.meanings(unique(results, 'set')))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What bench/model has of a run, in words: for a terminal, and for other programs."""
+from . import grounds
 from .constants import HOWS, LIMITS, PLACES
 from .model import CORE, TRANSFERS, WITHIN
 from .predicted import predictions, sums
@@ -133,9 +134,16 @@ def check_table(curves, chosen):
     return ['', *out, table(COMPARED_HEAD, compared_rows(chosen)), OTHER_FIGURES]
 
 
+def borne(run):
+    """The model, the curves that the run bears, and why it bears none."""
+    model, curves = predictions(run)
+    why = grounds.obstacles(run)
+    return model, [] if why else curves, why
+
+
 def text(run, everything):
     """For a terminal."""
-    model, curves = predictions(run)
+    model, curves, why = borne(run)
     chosen = [
         c
         for c in curves
@@ -144,6 +152,8 @@ def text(run, everything):
     ]
     out = [f'{run.machine["cpu"]}, {plural(model.cores, "core")} measured']
     out += [f'  {what}: {words}' for what, words in constants(model)]
+    if why:
+        return '\n'.join([*out, '', grounds.sentence(why)])
     out += [f'missing: {m}' for m in model.missing]
     if chosen:
         out += ['', *curve_table(chosen)]
@@ -152,10 +162,11 @@ def text(run, everything):
 
 def document(run):
     """For other programs."""
-    model, curves = predictions(run)
+    model, curves, why = borne(run)
     return {
         'cores': model.cores,
-        'missing': model.missing,
+        'not_predicted': why,
+        'missing': [] if why else model.missing,
         'limits': [
             {
                 'what': what,

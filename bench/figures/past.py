@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What the report has of bench/model: what each curve reaches on more cores and what binds it, how
-that compares with what was measured, and what it rests on."""
+"""The report's part of bench/model: what each curve reaches on more cores and what binds it, how
+that compares with what was measured, and what it rests on. Without grounds for it, why not."""
 import re
 
-from . import page
+from . import grounds, page
 from .model import WITHIN
 from .model_text import COMPARED_HEAD, OTHER_FIGURES, compared_rows, constants, noise_of
 from .plot import Axis, Plot, Series, Style
@@ -130,6 +130,9 @@ def of(run):
     """(the curves, the section); where nothing can be predicted, no curves, and why."""
     try:
         model, curves = predictions(run)
+        why = grounds.obstacles(run)
     except Trouble as trouble:
-        return [], page.paragraph(f'Nothing is predicted of more cores: {trouble}.', 'soft')
+        why = [str(trouble)]
+    if why:
+        return [], page.paragraph(grounds.sentence(why)) + matrix(run)
     return curves, html_of(model, curves) if curves else ''

@@ -7,7 +7,6 @@ import math
 import os
 import random
 import shutil
-import subprocess
 import sys
 import unittest
 
@@ -16,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.join(HERE, '../../bench')
 sys.path[:0] = [HERE, BENCH]
 from figures import findings, formulae, past, predicted  # noqa: E402
+from figures.cores import section  # noqa: E402
 from figures.run import load  # noqa: E402
 from model_rows import MIB, SIZES, Modelled, cores, lines, owner, result  # noqa: E402
 from synthetic import Synthetic, write  # noqa: E402
@@ -335,15 +335,7 @@ class Model(Modelled):
             result('memory/what:pair/how:ping', [1.0], **ping),
         ]
         path = self.path_of(rows)
-        output = os.path.join(self.folder, 'page.html')
-        done = subprocess.run(
-            [sys.executable, os.path.join(BENCH, 'report'), path, '-o', output],
-            stdout=subprocess.DEVNULL,
-            check=False,
-        )
-        self.assertEqual(done.returncode, 0)
-        with open(output, encoding='utf-8') as file:
-            page = file.read()
+        page = section(load(path))
         self.assertIn('blocked, predicted', page)
         self.assertIn('line transfers', page)
         self.assertIn('A line handed over: 3 pairs of CPUs', page)
