@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""What to choose of what weir offers, where the results bear a difference: the kind, the words a
-key, the batch, the pages."""
+"""The choice among weir's own kinds and settings, where the results bear a difference: a kind for
+each use, the batch, the pages."""
 import math
 
 from .bear import apart
-from .uses import kinds
+from .uses import for_uses
 from .words import count, nanoseconds, value
 
 FASTER = 1.1  # what a batch or other pages must gain
 
 
-def words_of(r):
-    """'5.8 ms', or for what runs on several threads '5.8 ms on 2 CPUs'."""
+def words_of(r, times=1):
+    """'5.8 ms', or of several threads '5.8 ms on 2 CPUs'; of a set so many times as large."""
     keys = r.counters.get('keys')
     if r.unit == 'ns':
-        text = nanoseconds(r.median)
+        text = nanoseconds(times * r.median)
     else:
-        text = nanoseconds(1e9 * keys / r.median) if keys else value(r.median, r.unit)
+        text = nanoseconds(times * 1e9 * keys / r.median) if keys else value(r.median, r.unit)
     return f'{text} on {r.get("threads")} CPUs' if r.get('threads', 1) > 1 else text
 
 
@@ -91,8 +91,12 @@ def pages(run, keys):
 
 
 def advice(run, keys, rate=None):
-    """What to choose, part by part; nothing where no choice was measured."""
-    found = [*kinds(run, rate), *batch(run, keys), *pages(run, keys)]
-    if found or not run.of('choice') + run.of('memory'):
-        return found
-    return ['the defaults: no other choice differs beyond noise']
+    """(text, (head, rows) or None): a kind for each use, then settings; None if no choice was
+    measured."""
+    table = for_uses(run, keys, rate)
+    hints = [*batch(run, keys), *pages(run, keys)]
+    if not table and not hints:
+        words = 'the defaults: no other choice differs beyond noise'
+        return (words, None) if run.of('choice') + run.of('memory') else None
+    parts = [table[0]] if table else []
+    return '; '.join(parts + hints), table[1] if table else None

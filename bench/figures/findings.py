@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """All findings: sentences with figures. Each is derived from the results, and left out where they
 do not bear it."""
+from . import uses
 from .advice import at_size, enough_of, lookups_in, one_by_one
 from .bear import apart, costly, during_reloads, kind_name, of_calm, pick, quickest, rate_ratios
 from .bear import time_lost
@@ -266,6 +267,13 @@ def kinds(run):
     )
 
 
+def offered(run):
+    """All that weir offers at the rate asked for; the verdict has one kind for each use."""
+    found = list(uses.kinds(run, run.settings.get('rate')))
+    if found:
+        yield f'To choose from, for a set of your own: {"; ".join(found)}.'
+
+
 def removing(run):
     """The least memory of those that remove keys, at 1 %."""
     of = [r for r in run.of('choice', rate=0.01, op='remove') if r.counters.get('bits_per_key')]
@@ -326,7 +334,7 @@ def steadiness(run):
 def findings(run):
     """(text, what is listed below it, whether it is bad news)."""
     found = [(s, [], True) for s in errors(run)]
-    parts = (throughput, past, rivals, reloads, batches, huge, kinds, removing, costs, kept)
-    for part in (*parts, steadiness):
+    parts = (throughput, past, rivals, reloads, batches, huge, kinds, offered, removing, costs)
+    for part in (*parts, kept, steadiness):
         found += [(s, [], False) if isinstance(s, str) else (*s, False) for s in part(run)]
     return found

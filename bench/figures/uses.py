@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Which of weir's kinds for which use, at the rate that the operator asks for: the kinds that can,
-of which none is larger and slower than another."""
+"""Which of weir's kinds for which use, at the rate that the operator asks for."""
 import math
 
 from .bear import apart, is_weir
 from .questions import grouped
-from .words import figures, rate as rate_words
+from .words import byte_count, count, figures, nanoseconds, rate as rate_words
 
 USUAL_RATE = 0.01
 MORE = 0.05  # a difference in memory or time that is worth a word
@@ -94,6 +93,43 @@ def built(of, usual):
     if words:
         kind = f'{kept[0].get("kind")}{own_rate(kept[0])}'
         yield f'where the set is only replaced as a whole {kind} for {words}'
+
+
+HEAD = ['if', 'take', 'bits/key', 'memory', 'an absent key', 'measured rate']
+
+
+def use_row(use, r, keys):
+    """A use, the kind for it, and what that costs a set of so many keys."""
+    name = f'{r.get("kind")}, z = {r.get("z")}' if r.get('z') else r.get('kind')
+    measured = r.counters.get('fp_measured')
+    return [
+        use,
+        name,
+        figures(bits(r)),
+        byte_count(bits(r) * keys / 8),
+        nanoseconds(1e9 / r.median),
+        rate_words(measured) if measured else '',
+    ]
+
+
+def for_uses(run, keys, rate):
+    """(text, (head, rows)) of at most four rows: the default, then for each other use the smallest
+    kind that can; None if the default was not measured."""
+    of = asked(run, rate)
+    usual = next((r for r in of if r.counters.get('is_default')), None)
+    if not usual:
+        return None
+    keys = keys or usual.get('keys')
+    static = worth([r for r in of if not can(r, 'inserts')])
+    static = [r for r in static if beside(r, usual)]
+    rows = [use_row('keys are added (the default)', usual, keys)]
+    for use, fit in (
+        ('the set is only replaced as a whole', static),
+        ('keys leave again', worth([r for r in of if can(r, 'removes')])),
+        ('the number of keys is not known', worth([r for r in of if can(r, 'grows')])),
+    ):
+        rows += [use_row(use, r, keys) for r in fit[:1]]
+    return f'at {rate_words(usual.get("rate"))}, for {count(keys)} keys', (HEAD, rows)
 
 
 def kinds(run, rate):

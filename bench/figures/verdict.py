@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""The verdict: at most six sentences, those an operator needs before deploying. Of kinds and
-settings only weir's own are named, and only where the results bear a difference; all else is among
-the findings."""
-from .advice import advice, of_nearest, words_of
-from .bear import costly, during_reloads, pick, quickest, rate_ratios, time_lost
+"""The verdict: at most six answers, those an operator needs before deploying. Of kinds and settings
+only weir's own are named, and only where the results bear a difference. All else is among the
+findings."""
+from typing import NamedTuple
+
+from .advice import advice, of_nearest
+from .bear import costly, during_reloads, rate_ratios, time_lost
 from .cores import FITS
-from .words import byte_count, count, every, nanoseconds, percent, value
+from .grounds import command
+from .own_set import cost, own_set, speed
+from .run import median
+from .words import count, every, nanoseconds, percent
 
 EVERY = 60  # seconds from reload to reload, unless the run or the caller gives them
 PHASES = {
@@ -17,12 +22,11 @@ PHASES = {
 RATE_BEYOND = 1.25  # measured over asked: the sampling alone makes up to 1.1
 
 
-def own_set(run):
-    """(name, keys) of the operator's set, the first whose cost was asked; (None, None)."""
-    for r in run.of('cost'):
-        if r.counters.get('keys'):
-            return r.get('file'), r.counters['keys']
-    return None, None
+class Answer(NamedTuple):
+    lead: str  # what it answers
+    text: str
+    bad: bool = False
+    table: tuple = None  # (head, rows)
 
 
 def works(run):
@@ -30,7 +34,9 @@ def works(run):
     if run.errors:
         first, more = run.errors[0], len(run.errors) - 1
         others = f', and {more} more below' if more else ''
-        return 'It does not work here', f'{first["name"]}: {first["message"]}{others}', True
+        return Answer(
+            'It does not work here', f'{first["name"]}: {first["message"]}{others}', True
+        )
     parts = [f'0 inserted keys were lost in {len(asked)} measurements'] if asked else []
     ratios = rate_ratios(run)
     if ratios:
@@ -40,13 +46,7 @@ def works(run):
         )
     bad = bool(ratios) and max(ratios) > RATE_BEYOND
     lead = 'It misses the rate asked for' if bad else 'It works here'
-    return (lead, ', and '.join(parts), bad) if parts else None
-
-
-def speed(r):
-    """A median; ~: it spreads, *: it shared a CPU."""
-    mark = '*' if r.contended else ''
-    return f'{"~" if r.unsteady else ""}{value(r.median, r.unit)}{mark}'
+    return Answer(lead, ', and '.join(parts), bad) if parts else None
 
 
 def speeds(results, op, batched):
@@ -58,6 +58,17 @@ def speeds(results, op, batched):
         best = max((r for r in of if r.get('threads') == n), key=lambda r: r.median)
         parts.append(speed(best) + (' a core' if n == 1 else f' on {n} CPUs together'))
     return ', '.join(parts)
+
+
+def calm_tail(run, keys):
+    """'99.9 % of lookups end within 400 ns' while nothing is reloaded; '' if nobody timed them."""
+    of = of_nearest([r for r in during_reloads(run, True, 'hit')], keys)
+    of = of or of_nearest([r for r in during_reloads(run, False, 'hit')], keys)
+    times = [r.counters['calm_p999_ns'] for r in of if r.counters.get('calm_p999_ns')]
+    if not times:
+        return ''
+    size = f'{count(of[0].get("keys"))} keys'
+    return f'99.9 % of lookups end within {nanoseconds(median(times))} ({size})'
 
 
 def fast(run):
@@ -73,16 +84,22 @@ def fast(run):
     parts = [f'{way} {text}' for way, text in ways.items() if text]
     if not parts:
         return None
-    text = '; '.join(parts).replace(' a core', '') if run.one_cpu else '; '.join(parts)
-    shared = ', * shared a CPU' if '*' in text else ''
+    text = '; '.join(parts)
     near = f', the measured size nearest to your {count(keys)}' if keys else ''
+    marks = ''.join(
+        f', {mark} {meaning}'
+        for mark, meaning in (('~', 'spreads by more than 10 %'), ('*', 'shared a CPU'))
+        if mark in text
+    )
     size = f'{count(of[0].get("keys"))} keys {FITS.get(of[0].get("fits"), "")}'.rstrip()
-    return 'How fast', f'{text} ({size}{near}{shared})', False
+    text = text.replace(' a core', '') if run.one_cpu else text
+    tail = calm_tail(run, keys)
+    return Answer('How fast', f'{text} ({size}{near}{marks}){"; " if tail else ""}{tail}')
 
 
 def chosen(run, rate):
     found = advice(run, own_set(run)[1], rate)
-    return ('What to choose', '; '.join(found), False) if found else None
+    return Answer('What to choose', found[0], table=found[1]) if found else None
 
 
 def dearest(results):
@@ -133,56 +150,44 @@ def reload_cost(run, seconds):
     longest = max(r.counters.get('reload_seconds', 0) for r in results)
     if longest >= seconds:
         text = f'that of {size} lasts {nanoseconds(longest * 1e9)}, too long for one {often}'
-        return 'What one reload costs', text, True
-    lost = times_lost(*both, run.one_cpu, seconds)
+        return Answer('What one reload costs', text, True)
     text = f'{times_lost(*both, run.one_cpu, seconds)}, with {size} and one {often}'
-    return 'What one reload costs', '; '.join(filter(None, [text, tail(both[0] or both[1])])), False
+    text = '; '.join(filter(None, [text, tail(both[0] or both[1])]))
+    return Answer('What one reload costs', text)
 
 
-def cost(run):
-    name, keys = own_set(run)
-    of = [r for r in run.of('cost', file=name) if r.get('form', 'plain') == 'plain'] if keys else []
-    steps = {step: words_of(r) for step, r in quickest(of).items()}
-    sizes = [r.counters['bytes'] for r in of if r.counters.get('bytes')]
-    if not steps:
-        return None
-    parts = []
-    if sizes:
-        size = max(sizes)
-        parts.append(f'{byte_count(size)} of memory, {byte_count(2 * size)} during a reload')
-    for step, verb in ((('build', None), 'build'), (('save', None), 'save')):
-        if step in steps:
-            parts.append(f'{steps[step]} to {verb}')
-    for what in ('load', 'map'):
-        cold, warm = steps.get((what, 'cold')), steps.get((what, 'warm'))
-        again = f' ({warm} if the file is in the page cache)' if cold and warm else ''
-        if cold or warm:
-            parts.append(f'{cold or warm} to {what}{again}')
-    return 'What it costs', f'your set {name} of {count(keys)} keys takes {"; ".join(parts)}', False
+def set_cost(run):
+    found = cost(run)
+    return Answer('What the set costs', found[0], table=found[1]) if found else None
 
 
 def trust(run):
+    """Yes or no, and why; if not, which run to make."""
     noisy = run.machine['noisy_why']
     total, wide = len(run.results), sum(r.unsteady for r in run.results)
     shared, few = sum(r.contended for r in run.results), sum(r.spread is None for r in run.results)
-    parts = []
-    counted = f'{wide} of {total} results spread by more than 10 %'
+    parts = list(noisy) if noisy else ['the machine was quiet']
     if not any(why.endswith('spread by more than 10 %') for why in noisy):
-        parts.append(counted)
+        parts.append(f'{wide} of {total} results spread by more than 10 %')
     if shared:
         parts.append(f'{shared} had to share a CPU')
     if few:
         parts.append(f'{few} were repeated less than three times')
     if run.left_out:
         parts.append(f'{run.left_out} were left out for lack of time')
-    state = f'the machine was noisy: {"; ".join(noisy)}' if noisy else 'the machine was quiet'
-    return 'How far to trust this run', '; '.join([state, *parts]), bool(noisy)
+    smoke = run.settings.get('mode') == 'smoke'
+    if smoke:
+        parts.insert(0, 'it only shows that weir works, in times too short to measure')
+    no = bool(noisy) or smoke
+    if no:
+        parts.append(f'on an idle machine, run {command(run)}')
+    return Answer('May you trust this run', f'{"no" if no else "yes"}: {"; ".join(parts)}', no)
 
 
-def sentences(run, reload_every=None, rate=None):
-    """At most six of (what it answers, the answer, whether it is bad news)."""
+def answers(run, reload_every=None, rate=None):
+    """At most six."""
     rate = rate or run.settings.get('rate')
     seconds = reload_every or run.settings.get('reload_every') or EVERY
-    found = (works(run), fast(run), chosen(run, rate), reload_cost(run, seconds), cost(run),
+    found = (works(run), fast(run), chosen(run, rate), reload_cost(run, seconds), set_cost(run),
              trust(run))
-    return [s for s in found if s]
+    return [answer for answer in found if answer]

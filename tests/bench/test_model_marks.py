@@ -10,7 +10,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from model_rows import Modelled, cores, lines, owner, result  # noqa: E402
-from figures import beyond, cores as report, past, predicted  # noqa: E402
+from figures import beyond, cores as report, past  # noqa: E402
 from figures.run import load  # noqa: E402
 
 PRICE = 'memory/what:owner/how:{}/fits:{}'

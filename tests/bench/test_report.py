@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from html import unescape
 from html.parser import HTMLParser
 
 sys.dont_write_bytecode = True
@@ -86,7 +87,7 @@ class Report(unittest.TestCase):
 
     def verdict_of(self, path, reload_every=None):
         """The verdict: what each sentence answers, and the sentence."""
-        return {lead: text for lead, text, _ in verdict.sentences(load(path), reload_every)}
+        return {a.lead: a.text for a in verdict.answers(load(path), reload_every)}
 
     @unittest.skipUnless(shutil.which('gnuplot'), 'gnuplot is not installed')
     def test_one_file(self):
@@ -258,13 +259,13 @@ class Report(unittest.TestCase):
             self.assertIn(words, text)
         self.assertNotIn('of linear', text)
         self.assertNotIn('No inserted key was lost', text)
-        sentences = verdict.sentences(load(self.run_of(change=spoil)))
-        bad = {lead: text for lead, text, bad in sentences if bad}
-        self.assertEqual(list(bad), ['It does not work here', 'How far to trust this run'])
+        found = verdict.answers(load(self.run_of(change=spoil)))
+        bad = {a.lead: a.text for a in found if a.bad}
+        self.assertEqual(list(bad), ['It does not work here', 'May you trust this run'])
         self.assertIn('3 keys were lost', bad['It does not work here'])
-        self.assertIn('others had 30 % of the CPUs', bad['How far to trust this run'])
+        self.assertIn('others had 30 % of the CPUs', bad['May you trust this run'])
 
-    def test_the_verdict_is_six_sentences(self):
+    def test_the_verdict_has_six_answers(self):
         """What an operator needs, in this order; what weir does not offer is no choice."""
         for cpus in (1, 2, 16):
             found = self.verdict_of(self.run_of(cpus))
@@ -275,8 +276,8 @@ class Report(unittest.TestCase):
                     'How fast',
                     'What to choose',
                     'What one reload costs',
-                    'What it costs',
-                    'How far to trust this run',
+                    'What the set costs',
+                    'May you trust this run',
                 ],
             )
             text = ' '.join(found.values())
@@ -286,12 +287,34 @@ class Report(unittest.TestCase):
         self.assertIn('0.99 to 1.00 times the one asked for', found['It works here'])
         self.assertRegex(found['How fast'], r'lookups \S+ M/s a core, \S+ M/s on 16 CPUs together')
         self.assertIn('(500 k keys in the L2, the measured size nearest', found['How fast'])
-        choice = found['What to choose']
-        self.assertRegex(choice, r'^blocked with z = 2 words a key, the default at 1 %; z = 1 for')
-        self.assertIn('classic for 8 % less memory', choice)
-        self.assertIn('batches of 32 for', choice)
-        self.assertIn('830 KiB of memory', found['What it costs'])
-        self.assertTrue(found['How far to trust this run'].startswith('the machine was quiet'))
+        self.assertIn('batches of 32 for', found['What to choose'])
+        self.assertTrue(found['May you trust this run'].startswith('yes: the machine was quiet'))
+
+    def test_the_verdict_is_the_same_in_text_and_page(self):
+        """Its sentences, and its tables, of which none has more than four rows."""
+        path = self.run_of()
+        text = self.report('--text', path)[1].partition('\nVerdict:\n')[2]
+        found = verdict.answers(load(path))
+        tables = [a.table for a in found if a.table]
+        self.assertEqual(len(tables), 2)
+        for answer in found:
+            self.assertIn(f'- {answer.lead}: {answer.text}.\n', text)
+        lines = [' '.join(line.split()) for line in text.splitlines()]
+        rows = [row for _, of in tables for row in of]
+        for row in rows:
+            self.assertIn(' '.join(row), lines)
+        self.assertLessEqual(max(len(of) for _, of in tables), 4)
+        if shutil.which('gnuplot'):
+            output = os.path.join(self.folder, 'page.html')
+            self.assertEqual(self.report(path, '-o', output)[0], 0)
+            with open(output, encoding='utf-8') as file:
+                box = file.read().partition('<section class="verdict">')[2]
+            box = re.sub('<[^>]+>', ' ', box.partition('</section>')[0]).replace('\u00a0', ' ')
+            words = unescape(' '.join(box.split()))
+            for answer in found:
+                self.assertIn(f'{answer.lead}: {answer.text}.', words)
+            for row in rows:
+                self.assertIn(' '.join(row), words)
 
     def test_one_cpu_is_not_asked_about_cores(self):
         path = self.run_of(1)
@@ -323,9 +346,9 @@ class Report(unittest.TestCase):
         self.assertEqual(found[0][0], found[1][0])
         self.assertAlmostEqual(float(found[0][1]), float(found[0][0]) / 60e6 * 100, places=4)
         self.assertLess(float(found[1][1]), float(found[0][1]))
-        lasts = verdict.sentences(load(path), 0.005)[3]
-        self.assertEqual((lasts[0], lasts[2]), ('What one reload costs', True))
-        self.assertIn('lasts 10 ms, too long for one every 0.005 seconds', lasts[1])
+        lasts = verdict.answers(load(path), 0.005)[3]
+        self.assertEqual((lasts.lead, lasts.bad), ('What one reload costs', True))
+        self.assertIn('lasts 10 ms, too long for one every 0.005 seconds', lasts.text)
         self.assertIn('every 10 minutes', self.report('--text', '--reload-every=10m', path)[1])
         self.assertEqual(self.report('--text', '--reload-every=soon', path)[0], 2)
 
@@ -398,7 +421,7 @@ class Report(unittest.TestCase):
         def leave(document):
             document['left_out'] = ['cores/op:insert', 'cores/op:miss']
 
-        trust = self.verdict_of(self.run_of(change=leave))['How far to trust this run']
+        trust = self.verdict_of(self.run_of(change=leave))['May you trust this run']
         self.assertIn('2 were left out for lack of time', trust)
 
 

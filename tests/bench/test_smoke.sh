@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What bench/run.sh --smoke asks: each question answers in seconds, loses no key, and together they
-# are enough for every sentence of the verdict.
+# are enough for every answer of the verdict.
 # test_smoke.sh SOURCE BENCH_QUESTION...
 set -eu
 source=$1
@@ -29,7 +29,7 @@ done
 "$source/bench/collect" --since "$work/begin.json" --mode smoke -o "$work/run.json" "${answers[@]}"
 "$source/bench/report" --text "$work/run.json" > "$work/text"
 sed '1,/^Verdict:/d' "$work/text" > "$work/verdict"
-for lead in 'It works here' 'How fast' 'What to choose' 'What one reload costs' 'What it costs' \
-	'How far to trust this run'; do
+for lead in 'It works here' 'How fast' 'What to choose' 'What one reload costs' \
+	'What the set costs' 'May you trust this run'; do
 	grep -q "^- $lead: " "$work/verdict" || fail "no \"$lead\" in: $(cat "$work/verdict")"
 done

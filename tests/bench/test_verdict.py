@@ -25,8 +25,17 @@ class Verdict(unittest.TestCase):
 
     def verdict_of(self, cpus=2, change=None, reload_every=None):
         """{what it answers: the sentence}, and what of that is bad news."""
-        found = verdict.sentences(self.run_of(cpus, change), reload_every)
-        return {lead: text for lead, text, _ in found}, [lead for lead, _, bad in found if bad]
+        found = verdict.answers(self.run_of(cpus, change), reload_every)
+        return {a.lead: a.text for a in found}, [a.lead for a in found if a.bad]
+
+    def table_of(self, lead, change=None, rate=None):
+        """The table of an answer: (head, rows)."""
+        found = verdict.answers(self.run_of(2, change), None, rate)
+        return next(a.table for a in found if a.lead == lead)
+
+    def offered(self, change=None):
+        """All that weir offers, among the findings."""
+        return next(findings.offered(self.run_of(change=change)))
 
     def test_speeds_are_the_best_of_their_kind(self):
         found, bad = self.verdict_of()
@@ -34,7 +43,8 @@ class Verdict(unittest.TestCase):
             found['How fast'],
             'lookups 333 M/s a core, 659 M/s on 2 CPUs together; in batches of 32 833 M/s a core,'
             ' 1647 M/s on 2 CPUs together; inserts 83.3 M/s a core, 165 M/s on 2 CPUs together'
-            ' (500 k keys in the L2, the measured size nearest to your 660 k)',
+            ' (500 k keys in the L2, the measured size nearest to your 660 k);'
+            ' 99.9 % of lookups end within 400 ns (1 M keys)',
         )
         self.assertEqual(bad, [])
 
@@ -71,14 +81,16 @@ class Verdict(unittest.TestCase):
             document['settings']['rate'] = 2e-3
 
         self.assertRegex(
-            self.verdict_of(change=more)[0]['What to choose'],
+            self.offered(more),
             r'the default at 0\.1 %; .*where keys leave again cuckoo \(13\.5 bits a key\) or'
             r' counting \(49\.8 bits a key\); where nobody',
         )
         run = self.run_of(2, more)
         for rate, found in ((0.02, '1 %'), (1e-5, '0.1 %'), (None, '0.1 %')):
-            chosen = dict(s[:2] for s in verdict.sentences(run, None, rate))['What to choose']
-            self.assertIn(f'the default at {found};', chosen)
+            chosen = next(a for a in verdict.answers(run, None, rate) if a.lead == 'What to choose')
+            self.assertTrue(chosen.text.startswith(f'at {found}, for 660 k keys;'), chosen.text)
+            _, rows = chosen.table
+            self.assertEqual(rows[2][:3], ['keys leave again', 'cuckoo', '13.5'])
 
     def test_a_run_that_notes_no_abilities(self):
         """Such as older versions wrote: of no kind is said what it is not known to do."""
@@ -88,22 +100,45 @@ class Verdict(unittest.TestCase):
                 for ability in ('inserts', 'removes', 'counts', 'grows'):
                     r['counters'].pop(ability, None)
 
-        chosen = self.verdict_of(change=older)[0]['What to choose']
-        self.assertIn('classic for 8 % less memory', chosen)
-        self.assertNotRegex(chosen, 'where ')
+        self.assertIn('classic for 8 % less memory', self.offered(older))
+        self.assertNotRegex(self.offered(older), 'where ')
+        rows = self.table_of('What to choose', older)[1]
+        self.assertEqual([row[0] for row in rows], ['keys are added (the default)'])
 
     def test_what_to_choose(self):
-        found, _ = self.verdict_of()
         self.assertEqual(
-            found['What to choose'],
-            'blocked with z = 2 words a key, the default at 1 %; z = 1 for 18 % more memory and'
+            self.offered(),
+            'To choose from, for a set of your own: blocked with z = 2 words a key, the default at'
+            ' 1 %; z = 1 for 18 % more memory and'
             ' 10 % faster; classic for 8 % less memory and 3.0 times the time a key; where the set'
             ' is only replaced as a whole fuse at 0.388 % for 8 % less memory and 3.8 times the'
             ' time a key; where keys leave again cuckoo (13.5 bits a key at 0.229 %); where nobody'
-            ' knows their number growing (14 bits a key); lookups in batches of 32 for 4.9 times'
-            ' the speed of batches of 1 (10 M keys); huge pages, the'
-            ' default, for up to 40 % more speed (1 M keys)',
+            ' knows their number growing (14 bits a key).',
         )
+        found, _ = self.verdict_of()
+        self.assertEqual(
+            found['What to choose'],
+            'at 1 %, for 660 k keys; lookups in batches of 32 for 4.9 times the speed of batches of'
+            ' 1 (10 M keys); huge pages, the default, for up to 40 % more speed (1 M keys)',
+        )
+        head, rows = self.table_of('What to choose')
+        self.assertEqual(
+            head, ['if', 'take', 'bits/key', 'memory', 'an absent key', 'measured rate']
+        )
+        self.assertEqual(
+            rows,
+            [
+                ['keys are added (the default)', 'blocked, z = 2', '10.4', '836 KiB', '2.64 ns',
+                 '0.995 %'],
+                ['the set is only replaced as a whole', 'fuse', '9.55', '769 KiB', '10 ns',
+                 '0.388 %'],
+                ['keys leave again', 'cuckoo', '13.5', '1.06 MiB', '10 ns', '0.229 %'],
+                ['the number of keys is not known', 'growing', '14', '1.10 MiB', '10 ns',
+                 '0.995 %'],
+            ],
+        )
+
+    def test_pages_are_chosen_by_their_gain(self):
 
         def small_pages(results, _):
             names = {'4k': 'huge', 'huge': '4k'}
@@ -168,12 +203,25 @@ class Verdict(unittest.TestCase):
         self.assertEqual(found, [words])
 
     def test_what_a_set_costs(self):
+        """As measured, and at ten times its keys."""
         found, _ = self.verdict_of()
         self.assertEqual(
-            found['What it costs'],
-            'your set words of 660 k keys takes 830 KiB of memory, 1.62 MiB during a reload;'
-            ' 4.24 ms on 2 CPUs to build; 3 ms to save; 5 ms to load (1 ms if the file is in the'
-            ' page cache); 2 ms to map (400 µs if the file is in the page cache)',
+            found['What the set costs'],
+            'your set words, measured; and ten times as many keys, calculated as ten times the'
+            ' memory and the time, with lookups at the nearest measured size',
+        )
+        self.assertEqual(
+            self.table_of('What the set costs'),
+            (
+                ['keys', 'memory', 'during a reload', 'build', 'save', 'load', 'map',
+                 'lookups a core'],
+                [
+                    ['660 k', '830 KiB', '1.62 MiB', '4.24 ms on 2 CPUs', '3 ms', '5 ms', '2 ms',
+                     '333 M/s at 500 k keys'],
+                    ['6.60 M', '8.11 MiB', '16.2 MiB', '42.4 ms on 2 CPUs', '30 ms', '50 ms',
+                     '20 ms', '167 M/s at 10 M keys'],
+                ],
+            ),
         )
         text = '\n'.join(text for text, _, _ in findings.findings(self.run_of()))
         self.assertIn(': build (load_hashes) 4.24 ms on 2 threads, save 3 ms, load (cold) 5', text)
@@ -238,8 +286,36 @@ class Verdict(unittest.TestCase):
             for r in results[:3]:
                 r['counters']['shared'] = 1
 
-        trust = self.verdict_of(change=shared)[0]['How far to trust this run']
+        trust = self.verdict_of(change=shared)[0]['May you trust this run']
         self.assertTrue(trust.endswith('; 3 had to share a CPU'), trust)
+
+    def test_a_run_that_is_not_to_be_trusted_names_the_next(self):
+        found, bad = self.verdict_of()
+        self.assertRegex(found['May you trust this run'], '^yes: the machine was quiet; 0 of ')
+        for mode, option in (('default', ''), ('quick', ' --quick')):
+
+            def disturb(_, document, mode=mode):
+                document['settings']['mode'] = mode
+                document['machine']['idle_share']['others'] = 0.3
+
+            found, bad = self.verdict_of(change=disturb)
+            self.assertEqual(bad, ['May you trust this run'])
+            self.assertRegex(
+                found['May you trust this run'],
+                r'^no: others had 30 % of the CPUs during the run; .*; on an idle machine, run'
+                rf' bench/run\.sh{option}$',
+            )
+
+    def test_a_smoke_run_is_no_measurement(self):
+        def smoke(_, document):
+            document['settings']['mode'] = 'smoke'
+
+        found, bad = self.verdict_of(change=smoke)
+        self.assertEqual(bad, ['May you trust this run'])
+        self.assertRegex(
+            found['May you trust this run'],
+            '^no: it only shows that weir works, .*; on an idle machine, run bench/run.sh --quick$',
+        )
 
     def findings_of(self, change):
         return '\n'.join(text for text, _, _ in findings.findings(self.run_of(change=change)))
