@@ -176,6 +176,7 @@ static int print_all(struct count *c)
 			hint_encoding(&chunk);
 			hint_lines(c->lines, &chunk, &c->keying, false);
 		}
+		keyer_chunk(&keyer, &chunk);
 		err = print_chunk(c, &chunk, &keyer);
 	}
 	keyer_end(&keyer);
@@ -205,8 +206,7 @@ static int count_lines(struct count *c, const char *image)
 		return TOOL_TROUBLE;
 	c->keyed = keying_any(&c->keying);
 	c->plain = plain_wanted(stdout);
-	c->from.text = c->from.numbered = c->keyed;
-	c->from.skip_empty &= !c->keyed; /* not before it is trimmed */
+	keying_prepare(&c->keying, &c->from);
 	c->lines = lines_open(&c->from);
 	int status = print_all(c);
 	lines_close(c->lines);

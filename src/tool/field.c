@@ -10,10 +10,18 @@
 static bool lacks(const struct keyer *k, uint32_t has, const char **why)
 {
 	static _Thread_local char text[80];
-	snprintf(text, sizeof text, "field %u is asked for, and the line has %u", k->how->field,
-	         has);
+	snprintf(text, sizeof text, "field %u is asked for, and the line has %u", k->field, has);
 	*why = text;
 	return false;
+}
+
+static void plain_each(const struct keyer *k, struct iovec line,
+                       void (*take)(void *bytes, size_t len, void *arg), void *arg)
+{
+	char *at = line.iov_base, *end = at + line.iov_len, *stop;
+	for (; (stop = memchr(at, k->how->delimiter, (size_t)(end - at))); at = stop + 1)
+		take(at, (size_t)(stop - at), arg);
+	take(at, (size_t)(end - at), arg);
 }
 
 static bool plain(struct keyer *k, struct iovec line, const char **why)
@@ -21,7 +29,7 @@ static bool plain(struct keyer *k, struct iovec line, const char **why)
 	const char *at = line.iov_base, *end = at + line.iov_len;
 	for (uint32_t n = 1;; n++) {
 		const char *stop = memchr(at, k->how->delimiter, (size_t)(end - at));
-		if (n == k->how->field) {
+		if (n == k->field) {
 			stop = stop ? stop : end;
 			return keyer_text(k, (struct iovec){ (void *)at, (size_t)(stop - at) },
 			                  why);
@@ -35,29 +43,41 @@ static bool plain(struct keyer *k, struct iovec line, const char **why)
 #ifdef WEIR_HAVE_CSV
 #include <csv.h>
 
-struct quoted {
+/* The field that is asked for, as it comes by. */
+struct wanted {
 	struct keyer *k;
 	uint32_t fields;
-	bool ended; /* a line within the line */
 	struct iovec found;
 };
 
 static void field_read(void *bytes, size_t len, void *arg)
 {
-	struct quoted *q = arg;
-	if (++q->fields != q->k->how->field)
+	struct wanted *q = arg;
+	if (++q->fields != q->k->field)
 		return;
 	q->found = (struct iovec){ keyer_bytes(q->k, len ? len : 1), len };
 	if (len)
 		memcpy(q->found.iov_base, bytes, len);
 }
 
+struct row {
+	void (*take)(void *bytes, size_t len, void *arg);
+	void *arg;
+	bool ended; /* a line within the line */
+};
+
+static void row_field(void *bytes, size_t len, void *arg)
+{
+	struct row *row = arg;
+	row->take(bytes, len, row->arg);
+}
+
 /* A carriage return, or with -0 a newline, that is in no quotes; at the end of the line it is
  * csv_fini() that calls. */
 static void row_read(int end, void *arg)
 {
-	struct quoted *q = arg;
-	q->ended |= end != -1;
+	struct row *row = arg;
+	row->ended |= end != -1;
 }
 
 static int no_space(unsigned char c)
@@ -78,18 +98,27 @@ static struct csv_parser *parser(struct keyer *k)
 	return k->csv;
 }
 
+static bool quoted_each(struct keyer *k, struct iovec line,
+                        void (*take)(void *bytes, size_t len, void *arg), void *arg,
+                        const char **why)
+{
+	struct row row = { .take = take, .arg = arg };
+	struct csv_parser *csv = parser(k);
+	bool whole = csv_parse(csv, line.iov_base, line.iov_len, row_field, row_read, &row) ==
+	             line.iov_len && csv_fini(csv, row_field, row_read, &row) == 0;
+	if (whole && !row.ended)
+		return true;
+	field_end(k); /* in whatever state it is */
+	*why = row.ended ? "a carriage return or newline between fields, outside of quotes" :
+	                   "a quote within a field, or one that no other ends on its line";
+	return false;
+}
+
 static bool quoted(struct keyer *k, struct iovec line, const char **why)
 {
-	struct quoted q = { .k = k };
-	struct csv_parser *csv = parser(k);
-	bool whole = csv_parse(csv, line.iov_base, line.iov_len, field_read, row_read, &q) ==
-	             line.iov_len && csv_fini(csv, field_read, row_read, &q) == 0;
-	if (!whole || q.ended) {
-		field_end(k); /* in whatever state it is */
-		*why = q.ended ? "a carriage return or newline between fields, outside of quotes" :
-		                 "a quote within a field, or one that no other ends on its line";
+	struct wanted q = { .k = k };
+	if (!quoted_each(k, line, field_read, &q, why))
 		return false;
-	}
 	return q.found.iov_base ? keyer_text(k, q.found, why) : lacks(k, q.fields, why);
 }
 
@@ -101,12 +130,19 @@ void field_end(struct keyer *k)
 	k->csv = NULL;
 }
 #else
-static bool quoted(struct keyer *k, struct iovec line, const char **why)
+static bool quoted_each(struct keyer *k, struct iovec line,
+                        void (*take)(void *bytes, size_t len, void *arg), void *arg,
+                        const char **why)
 {
-	(void)k, (void)line;
+	(void)k, (void)line, (void)take, (void)arg;
 	*why = "a quote, and this weir was built without libcsv: build it with libcsv-dev "
 	       "installed, or write the file without quotes";
 	return false;
+}
+
+static bool quoted(struct keyer *k, struct iovec line, const char **why)
+{
+	return quoted_each(k, line, NULL, NULL, why);
 }
 
 void field_end(struct keyer *k)
@@ -115,11 +151,25 @@ void field_end(struct keyer *k)
 }
 #endif
 
+/* Cut the carriage return of Windows off. Return: does the line have quotes? */
+static bool has_quotes(const struct keyer *k, struct iovec *line)
+{
+	const char *text = line->iov_base;
+	if (line->iov_len && text[line->iov_len - 1] == '\r')
+		line->iov_len--;
+	return k->how->delimiter != '\t' && line->iov_len && memchr(text, '"', line->iov_len);
+}
+
 bool field_text(struct keyer *k, struct iovec line, const char **why)
 {
-	const char *text = line.iov_base;
-	if (line.iov_len && text[line.iov_len - 1] == '\r')
-		line.iov_len--;
-	return k->how->delimiter != '\t' && line.iov_len && memchr(text, '"', line.iov_len) ?
-	               quoted(k, line, why) : plain(k, line, why);
+	return has_quotes(k, &line) ? quoted(k, line, why) : plain(k, line, why);
+}
+
+bool field_each(struct keyer *k, struct iovec line,
+                void (*take)(void *bytes, size_t len, void *arg), void *arg, const char **why)
+{
+	if (has_quotes(k, &line))
+		return quoted_each(k, line, take, arg, why);
+	plain_each(k, line, take, arg);
+	return true;
 }

@@ -185,6 +185,7 @@ static int take_chunks(struct pass *pass, struct batch **batch)
 	keyer_begin(&keyer, &pass->fill->keying, pass->fill->what);
 	while (!atomic_load(&pass->failed) && (got = lines_next(pass->lines, &chunk)) > 0) {
 		hint(pass, &chunk);
+		keyer_chunk(&keyer, &chunk);
 		if (!take(pass, &chunk, &keyer, batch))
 			got = -1;
 	}
@@ -261,8 +262,7 @@ static int run(struct pass *pass, const char *what, uint64_t *keys)
 void fill_prepare(struct fill *fill, struct fill_found *found)
 {
 	fill->found = found;
-	fill->from.text = fill->from.numbered = keying_any(&fill->keying);
-	fill->from.skip_empty &= !fill->from.text; /* not before it is trimmed */
+	keying_prepare(&fill->keying, &fill->from);
 }
 
 int fill_count(const struct fill *fill, uint64_t *keys)

@@ -57,6 +57,7 @@ static int search(struct search *s)
 	int got = 0;
 	while (!s->find->key && (got = lines_next(s->lines, &chunk)) > 0) {
 		size_t at = 0, n;
+		keyer_chunk(&s->keyer, &chunk);
 		while ((n = chunk_keys(s->lines, &chunk, &at, lines, KEYS)) > 0)
 			for (size_t i = 0; i < n && !s->find->key; i++)
 				look(s, &chunk, lines[i]);

@@ -17,7 +17,18 @@ struct arena {
 
 bool keying_any(const struct keying *how)
 {
-	return how->comments || how->hosts || how->field || how->normal.steps;
+	return how->comments || how->hosts || how->field || how->header || how->normal.steps;
+}
+
+void keying_prepare(const struct keying *how, struct lines_options *from)
+{
+	const bool any = keying_any(how);
+	from->text = from->numbered = any;
+	from->skip_empty &= !any; /* not before it is trimmed */
+	if (!how->header && how->field != KEYING_NAMED)
+		return;
+	from->header = header_line;
+	from->header_arg = how;
 }
 
 static struct arena *arena_new(size_t room, struct arena *next)
@@ -38,7 +49,13 @@ void *keyer_bytes(struct keyer *k, size_t bytes)
 void keyer_begin(struct keyer *k, const struct keying *how, enum keying_what what)
 {
 	*k = (struct keyer){ .how = how, .what = what, .noted = how->normal };
+	k->field = how->field;
 	k->arena = arena_new(ARENA_BYTES, NULL);
+}
+
+void keyer_chunk(struct keyer *k, const struct chunk *c)
+{
+	k->field = c->field ? c->field : k->how->field;
 }
 
 void keyer_clear(struct keyer *k)
@@ -109,10 +126,10 @@ bool keyer_text(struct keyer *k, struct iovec text, const char **why)
 	return true;
 }
 
-static bool is_comment(const struct keyer *k, struct iovec line)
+bool is_comment(const struct keying *how, struct iovec line)
 {
 	const char *at = line.iov_base, *end = at + line.iov_len;
-	while (k->how->normal.steps & WEIR_NORMAL_TRIM && at < end && (*at == ' ' || *at == '\t'))
+	while (how->normal.steps & WEIR_NORMAL_TRIM && at < end && (*at == ' ' || *at == '\t'))
 		at++;
 	return at < end && *at == '#';
 }
@@ -122,7 +139,7 @@ bool keyer_take(struct keyer *k, struct iovec line, const char **why)
 	size_t before = k->n;
 	bool right = true;
 	k->texts = 0;
-	if (k->how->comments && is_comment(k, line))
+	if (k->how->comments && is_comment(k->how, line))
 		;
 	else if (k->how->hosts)
 		right = hosts_texts(k, line, why);

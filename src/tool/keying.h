@@ -6,12 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <weir/weir.h>
+#include "lines.h"
 
 struct keying {
 	/* of the input file: never in an image */
 	bool comments;   /* lines that begin with # are none */
 	bool hosts;      /* of a hosts or dnsmasq file the domains */
-	uint32_t field;  /* of a line of fields, from 1; 0: the whole line */
+	uint32_t field;  /* of a line of fields, from 1; 0: the whole line; KEYING_NAMED */
+	const char *field_name; /* to be found in the header, or NULL */
+	bool header;     /* skip the first line of each file */
 	char delimiter;  /* between fields */
 	bool skip_empty; /* an empty text is not a key */
 	bool skip_bad;   /* wrong text is passed over and counted; else it is an error */
@@ -20,13 +23,18 @@ struct keying {
 	struct weir_normal normal;
 };
 
+/* The field has a name, and each file's header says which one it is. */
+#define KEYING_NAMED UINT32_MAX
+
 /* Whether there is anything to do: else lines are the keys. */
 bool keying_any(const struct keying *how);
+/* Tell @from how the lines are read. @how has to stay where it is until they are. */
+void keying_prepare(const struct keying *how, struct lines_options *from);
 
 enum keying_what {
 	KEYING_INSERT, /* the key of each text, whose lengths are noted */
 	KEYING_LOOKUP, /* the keys that a lookup of it asks for */
-	KEYING_EXCLUDE, /* likewise, of a text whose lookup is to find none of them */
+	KEYING_EXCLUDE, /* the same keys, of a text that is to be answered no */
 };
 
 /* A thread's keys, a group at a time. Start with keyer_begin(), end with keyer_end(). */
@@ -39,6 +47,7 @@ struct keyer {
 	size_t n, room;
 	uint32_t lines;           /* of the group */
 	uint32_t texts;           /* of the last line; 0: it is not to be looked up */
+	uint32_t field;           /* how->field, or of the file where that has a name */
 	struct arena *arena;
 	struct csv_parser *csv;
 };
@@ -47,6 +56,8 @@ void keyer_begin(struct keyer *k, const struct keying *how, enum keying_what wha
 void keyer_end(struct keyer *k);
 /* An empty group. */
 void keyer_clear(struct keyer *k);
+/* The lines of @c are next. */
+void keyer_chunk(struct keyer *k, const struct chunk *c);
 /* Take one line more into the group, with whatever keys it has. Return: false if it is wrong: *@why
  * has a sentence, valid until the next call of this thread, and the line has no keys. */
 bool keyer_take(struct keyer *k, struct iovec line, const char **why);

@@ -15,10 +15,12 @@ static bool delimiter(struct keying *how)
 	return false;
 }
 
+/* Digits are a position, all else a name. */
 static bool field(struct keying *how)
 {
-	uint64_t number;
-	if (!parse_number("--field", optarg, 1, UINT32_MAX, &number))
+	uint64_t number = KEYING_NAMED;
+	how->field_name = optarg[strspn(optarg, "0123456789")] ? optarg : NULL;
+	if (!how->field_name && !parse_number("--field", optarg, 1, KEYING_NAMED - 1, &number))
 		return false;
 	how->field = (uint32_t)number;
 	if (!how->delimiter)
@@ -37,6 +39,7 @@ int keying_option(int option, struct keying *how, struct lines_options *from)
 	case KEYING_COMMENTS: how->comments = true; break;
 	case KEYING_HOSTS: how->hosts = true; break;
 	case KEYING_SKIP_BAD: how->skip_bad = true; break;
+	case KEYING_HEADER: how->header = true; break;
 	case KEYING_FIELD: return field(how);
 	case KEYING_DELIMITER: return delimiter(how);
 	case '0': from->delimiter = '\0'; break;

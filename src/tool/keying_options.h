@@ -10,7 +10,7 @@
 
 enum { KEYING_TRIM = 512, KEYING_COMMENTS, KEYING_LOWERCASE, KEYING_FIELD, KEYING_DELIMITER,
        KEYING_HOSTS, KEYING_SUFFIXES, KEYING_CIDR, KEYING_SKIP_BAD, KEYING_PLAIN,
-       KEYING_SKIP_EMPTY, KEYING_AS_IS };
+       KEYING_SKIP_EMPTY, KEYING_AS_IS, KEYING_HEADER };
 
 /* What is done to keys: in the image. */
 #define KEYING_OPTIONS_STEPS \
@@ -22,6 +22,7 @@ enum { KEYING_TRIM = 512, KEYING_COMMENTS, KEYING_LOWERCASE, KEYING_FIELD, KEYIN
 /* Of the input file. */
 #define KEYING_OPTIONS_FILE \
 	{ "comments", no_argument, NULL, KEYING_COMMENTS }, \
+	{ "header", no_argument, NULL, KEYING_HEADER }, \
 	{ "field", required_argument, NULL, KEYING_FIELD }, \
 	{ "delimiter", required_argument, NULL, KEYING_DELIMITER }, \
 	{ "hosts", no_argument, NULL, KEYING_HOSTS }, \
@@ -36,7 +37,9 @@ enum { KEYING_TRIM = 512, KEYING_COMMENTS, KEYING_LOWERCASE, KEYING_FIELD, KEYIN
 #define KEYING_HELP_FILE \
 	"Of the input file:\n" \
 	"      --comments       lines that begin with # are no keys\n" \
-	"      --field=N        the key is field N of a line, from 1\n" \
+	"      --header         skip the first line of each file: it names the columns\n" \
+	"      --field=N        the key is field N of a line, from 1; or a name: the column\n" \
+	"                       that the first line of each file calls so\n" \
 	"      --delimiter=C    between fields; default: a comma, with quotes as in CSV;\n" \
 	"                       'tab': without\n" \
 	"      --hosts          the domains of a hosts file, of dnsmasq's, or of a list\n" \

@@ -25,6 +25,8 @@ struct lines {
 	struct decoder *file; /* the one being read, or NULL */
 	size_t next;          /* of options.names */
 	bool failed, stopped;
+	bool awaits_header;
+	uint32_t field;       /* of the file, from its header */
 	uint64_t chunks, file_chunks, file_lines;
 	uint64_t closed_bytes;       /* of the files before this one */
 	atomic_uint_fast64_t bytes;  /* with this one's */
@@ -136,12 +138,39 @@ static uint64_t count(const char *from, const char *end, char delimiter)
 	return n;
 }
 
+/* The mark that a file of UTF-8 may begin with. */
+static bool is_marked(const struct lines *l, const struct chunk *c)
+{
+	return l->file_chunks == 0 && l->options.text && c->len >= 3 &&
+	       memcmp(c->data, "\xef\xbb\xbf", 3) == 0;
+}
+
+/* Find where the keys begin. False after a message about the header. A chunk gets its number only
+ * after this, since threads that print in order wait for every number. */
+static bool find_start(struct lines *l, struct chunk *c)
+{
+	c->file = strcmp(l->options.names[l->next - 1], "-") ? l->options.names[l->next - 1] :
+	                                                      "standard input";
+	c->start = is_marked(l, c) ? 3 : 0;
+	while (l->awaits_header && c->start < c->len) {
+		char *line = c->data + c->start;
+		char *end = memchr(line, l->options.delimiter, c->len - c->start);
+		size_t len = end ? (size_t)(end - line) : c->len - c->start;
+		int is = l->options.header(l->options.header_arg, c->file,
+		                           (struct iovec){ line, len }, &l->field);
+		if (is < 0)
+			return false;
+		l->awaits_header = !is;
+		c->start += len + (end != NULL);
+	}
+	c->field = l->field;
+	return true;
+}
+
 static void number(struct lines *l, struct chunk *c)
 {
-	const char *name = l->options.names[l->next - 1];
 	c->number = l->chunks++;
-	c->file = strcmp(name, "-") ? name : "standard input";
-	c->first = l->file_chunks++ == 0;
+	l->file_chunks++;
 	c->before = l->file_lines;
 	if (l->options.numbered)
 		l->file_lines += count(c->data, c->data + c->len, l->options.delimiter);
@@ -159,9 +188,13 @@ static int next_locked(struct lines *l, struct chunk *c)
 		if (!l->file) {
 			l->file = decoder_open(l->options.names[l->next++], l->options.as_is);
 			l->file_chunks = l->file_lines = 0;
+			l->awaits_header = l->options.header != NULL;
+			l->field = 0;
 		}
 		if (l->file)
 			got = fill(l, c);
+		if (got > 0 && !find_start(l, c))
+			got = -1;
 		if (got > 0) {
 			number(l, c);
 			return 1;
@@ -188,9 +221,8 @@ size_t chunk_keys(const struct lines *l, const struct chunk *c, size_t *at, stru
                   size_t max)
 {
 	size_t n = 0;
-	if (*at == 0 && c->first && l->options.text && c->len >= 3 &&
-	    memcmp(c->data, "\xef\xbb\xbf", 3) == 0)
-		*at = 3;
+	if (*at == 0)
+		*at = c->start;
 	while (n < max && *at < c->len) {
 		char *line = c->data + *at;
 		char *end = memchr(line, l->options.delimiter, c->len - *at);

@@ -16,9 +16,14 @@ struct lines_options {
 	char delimiter;   /* '\n', or '\0' */
 	bool as_is;       /* never decompress */
 	bool skip_empty;  /* an empty line is not a key */
-	bool text;        /* the mark that a file of UTF-8 may begin with is no part of a key */
+	bool text;        /* skip the mark that a file of UTF-8 may begin with */
 	bool numbered;    /* chunk_line() will be asked */
-	/* after a file that cannot be read go on with the next; lines_failed() has it */
+	/* NULL, or called with the first lines of each file until one is the header; none of them
+	 * is a key. Return: 1 for the header, 0 for a line before it, -1 after a message. The file
+	 * then counts as unreadable. Each chunk of the file has the number left in *@field. */
+	int (*header)(const void *arg, const char *file, struct iovec line, uint32_t *field);
+	const void *header_arg;
+	/* continue with the next file after one that cannot be read; lines_failed() tells */
 	bool go_on;
 };
 
@@ -35,7 +40,8 @@ struct chunk {
 	uint64_t number; /* 0, 1, 2, ... in the order of the input */
 	const char *file;  /* for messages */
 	uint64_t before;   /* lines of the file before these, if numbered */
-	bool first;        /* of its file */
+	size_t start;      /* the first key: behind the mark of UTF-8 and the header */
+	uint32_t field;    /* what header() said of the file, else 0 */
 };
 
 /* The next chunk into *@c. Any threads. Return: 1; 0 at the end; -1 after a message. */

@@ -184,6 +184,7 @@ static void ask_all(struct asking *a)
 	bool enough = false;
 	while (!enough && lines_next(a->lines, &chunk) > 0) {
 		size_t at = 0, n;
+		keyer_chunk(&a->keyer, &chunk);
 		if (chunk.number == 0) {
 			hint_encoding(&chunk);
 			hint_lines(a->lines, &chunk, &a->how->keying, false);
@@ -263,9 +264,8 @@ static int ask(struct asking *a, const char *argument)
 	a->keyed = keying_any(&a->how->keying);
 	a->plain = plain_wanted(stdout);
 	struct lines_options from = a->how->from;
-	from.text = a->keyed;
+	keying_prepare(&a->how->keying, &from);
 	from.numbered = true;
-	from.skip_empty &= !a->keyed; /* not before it is trimmed */
 	a->held = need(n * sizeof *a->held);
 	a->maybe = need(n * sizeof *a->maybe);
 	memset(a->maybe, 0, n * sizeof *a->maybe);

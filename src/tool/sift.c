@@ -176,6 +176,7 @@ static void worker(void *arg)
 			hint_encoding(&chunk);
 			hint_lines(s->lines, &chunk, &s->sift->keying, false);
 		}
+		keyer_chunk(&keyer, &chunk);
 		struct found found = ask(s, &chunk, &keyer);
 		conclude(s, &chunk, &found);
 	}
@@ -190,8 +191,7 @@ bool sift_lines(struct sift *sift)
 	sift->print = sift->print && !sift->first_only;
 	sift->plain = plain_wanted(stdout);
 	s.keyed = keying_any(&sift->keying);
-	sift->from.text = sift->from.numbered = s.keyed;
-	sift->from.skip_empty &= !s.keyed; /* not before it is trimmed */
+	keying_prepare(&sift->keying, &sift->from);
 	s.lines = lines_open(&sift->from);
 	crew_run(sift->threads, worker, NULL, &s);
 	sift->bad = atomic_load(&s.bad);

@@ -110,6 +110,9 @@ test_options() {
 	run 0 "$weir" query -c numbers.parquet:i32 texts; printf '2\n' >want; same out want '-c'
 	run 0 "$weir" query -cv numbers.parquet:i32 texts; same out want '-cv'
 	run 0 "$weir" query -q numbers.parquet:i32 texts; : >want; same out want '-q'
+	printf 'name,value\nx,-20000\ny,4\n' >table.csv
+	run 0 "$weir" query --field=value numbers.parquet:i32 table.csv
+	printf 'x,-20000\t0\n' >want; same out want '--field=value'
 	run 0 "$weir" query --json numbers.parquet:i32 texts
 	json out 'j["keys"] == [{"key": "-20000", "row_groups": [0]},' \
 		'{"key": "12288", "row_groups": [1]}]'
