@@ -286,10 +286,13 @@ int fill_remove(const struct fill *fill, struct weir_filter *f, uint64_t *keys, 
 	return run(&pass, "removing", keys);
 }
 
-/* Keys are hashed by a filter: this one is for nothing else. */
+/* Keys are hashed by a filter: this one is for nothing else. All kinds hash alike, except split,
+ * whose hash has no seed. */
 static int hasher_new(struct weir_filter **out, struct weir_params *wanted)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
+	const bool seedless = wanted->kind == WEIR_SPLIT;
+	params.kind = seedless ? WEIR_SPLIT : params.kind;
 	params.capacity = 1;
 	params.fp_rate = 0.5;
 	params.seed = wanted->seed;
@@ -301,7 +304,7 @@ static int hasher_new(struct weir_filter **out, struct weir_params *wanted)
 		say_weir(err, NULL);
 		return -1;
 	}
-	wanted->seed = params.seed;
+	wanted->seed = seedless ? 0 : params.seed;
 	return 0;
 }
 

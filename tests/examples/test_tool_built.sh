@@ -165,6 +165,9 @@ test_list_left_out() {
 test_split_has_no_seed() {
 	run 0 "$weir" build -q -k split -o split.weir keys
 	run 0 "$weir" info split.weir; prints 'seed fingerprint  *none$'
+	# From a pipe it was refused for a seed that nobody had given.
+	run 0 bash -c "cat keys | '$weir' build -q -k split -o split_piped.weir"
+	same split_piped.weir split.weir 'kind split, from a pipe'
 }
 
 # The excluded keys are counted, not the included ones: the fingerprint's width is chosen by them.
