@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * `weir build`: the passes over the input, chosen by the options given. */
 #include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
 #include "build.h"
 #include "images.h"
 #include "progress.h"
@@ -115,15 +117,16 @@ static int through_spool(struct build *build)
 	return status;
 }
 
-/* A job whose list is empty by a slip would publish a set that has nothing. Where there was one
- * before, that is refused as shrunk. */
+/* The image that stands there would be refused as shrunk next: name both options at once. */
 static int no_keys(const struct build *build)
 {
-	if (build->found.bad)
-		return trouble("no line is a key: all %llu were passed over",
-		               (unsigned long long)build->found.bad);
-	say("hint: there are no keys: the set is empty");
-	return TOOL_OK;
+	struct stat st;
+	const bool replaces = !build->guard.allow_shrink && strcmp(build->output, "-") != 0 &&
+	                      stat(build->output, &st) == 0 && st.st_size > 0;
+	return guard_empty(&build->guard, &build->fill.from, build->found.bad,
+	                   replaces ? "publishes an empty set, in place of another with "
+	                              "--allow-shrink" :
+	                              "publishes an empty set");
 }
 
 int build_make(struct build *build)

@@ -42,6 +42,7 @@ int change_option(int option, struct change *c)
 	case CHANGE_ZSTD: return parse_zstd(optarg, &c->saving.zstd_level);
 	case CHANGE_MODE: return parse_mode(optarg, &c->saving.mode);
 	case CHANGE_JSON: c->as_json = true; break;
+	case CHANGE_ALLOW_EMPTY: c->guard.allow_empty = true; break;
 	case 'q': c->quiet = true; break;
 	case 't': return threads(c);
 	default:
@@ -75,10 +76,12 @@ int change_prepare(struct change *c, const struct weir_filter *f)
 	return TOOL_OK;
 }
 
-void change_passed_over(const struct change *c)
+int change_was_read(const struct change *c)
 {
 	if (c->found.bad)
 		say("lines passed over: %llu", (unsigned long long)c->found.bad);
+	return c->keys ? TOOL_OK :
+	                 guard_empty(&c->guard, &c->fill.from, c->found.bad, "takes that for done");
 }
 
 int change_replace(struct change *c, const struct weir_image_info *info,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What weir add and weir remove share: an image whose keys the lines of files change, and which is
- * replaced as a whole. Their options, rows of their tables, lines of their help. */
+ * The parts that weir add and weir remove share: they change an image by the lines of files and
+ * replace it as a whole. Their options: rows of their tables, lines of their help. */
 #ifndef WEIR_TOOL_CHANGE_H
 #define WEIR_TOOL_CHANGE_H
 
@@ -11,7 +11,7 @@
 #include "report.h"
 #include "saving.h"
 
-enum { CHANGE_ZSTD = 896, CHANGE_MODE, CHANGE_JSON };
+enum { CHANGE_ZSTD = 896, CHANGE_MODE, CHANGE_JSON, CHANGE_ALLOW_EMPTY };
 
 #define CHANGE_OPTIONS \
 	IMAGE_OPTIONS_LOAD, \
@@ -20,6 +20,7 @@ enum { CHANGE_ZSTD = 896, CHANGE_MODE, CHANGE_JSON };
 	{ "threads", required_argument, NULL, 't' }, \
 	{ "zstd", optional_argument, NULL, CHANGE_ZSTD }, \
 	{ "mode", required_argument, NULL, CHANGE_MODE }, \
+	{ "allow-empty", no_argument, NULL, CHANGE_ALLOW_EMPTY }, \
 	{ "json", no_argument, NULL, CHANGE_JSON }, \
 	{ "quiet", no_argument, NULL, 'q' }, \
 	{ "help", no_argument, NULL, 'h' }
@@ -34,7 +35,8 @@ enum { CHANGE_ZSTD = 896, CHANGE_MODE, CHANGE_JSON };
 	"                       that is available\n" \
 	"      --zstd[=LEVEL]   compress it for transport, 1 to 19, default 3; one that\n" \
 	"                       is compressed stays so\n" \
-	"      --mode=OCTAL     permissions of the image; default: as they are\n"
+	"      --mode=OCTAL     permissions of the image; default: as they are\n" \
+	"      --allow-empty    files may have no keys; without this that is refused\n"
 
 #define CHANGE_HELP_REPORT \
 	"      --json           print the result as JSON\n" \
@@ -59,7 +61,7 @@ struct change {
 	struct weir_stats before, after;
 };
 
-/* What the two do differently. Return of the former two: enum tool_exit, after a message. */
+/* The steps in which the two differ. The former two return enum tool_exit, after a message. */
 struct change_verb {
 	/* May what stands there be changed so? */
 	int (*look)(const struct change *change, const struct weir_image_info *info);
@@ -68,7 +70,7 @@ struct change_verb {
 	void (*report)(const struct change *change);
 };
 
-/* What is done without an option. */
+/* The defaults. */
 struct change change_new(void);
 /* Any of the options above. Return: 1 taken, 0 wrong (reported), -1 not such an option. */
 int change_option(int option, struct change *change);
@@ -78,10 +80,10 @@ int change_arguments(int argc, char **argv, struct change *change);
 /* All of it. Return: enum tool_exit, after a message. */
 int change_run(struct change *change, const struct change_verb *verb);
 
-/* Parts of the work. Before the lines are read: what is done to them. Then how many were none; each
- * returns enum tool_exit, after a message. */
+/* Parts of the work. Before the lines are read: what is done to them. Then: how many were passed
+ * over, and was there a key? Each returns enum tool_exit, after a message. */
 int change_prepare(struct change *change, const struct weir_filter *f);
-void change_passed_over(const struct change *change);
+int change_was_read(const struct change *change);
 /* Load the image, let @put change it, and save it where it stood. */
 int change_replace(struct change *change, const struct weir_image_info *info,
                    int (*put)(struct change *change, struct weir_filter *f));

@@ -54,7 +54,9 @@ static int fill(struct change *add, struct weir_filter *f)
 	if (fill_load(&add->fill, f, &add->keys))
 		return add->found.full ? guard_full(f, &add->found, add->image, &add->guard) :
 		                         TOOL_TROUBLE;
-	change_passed_over(add);
+	status = change_was_read(add);
+	if (status)
+		return status;
 	if (!add->in_place)
 		normal_raised(add->image, &add->fill.keying.normal, &add->found.noted,
 		              add->before.fp_rate);

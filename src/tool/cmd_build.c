@@ -90,6 +90,7 @@ static const char help_more[] =
 	"                       is replaced, else 644 less the umask\n"
 	"      --allow-overfull  save a set that answers more than twice RATE of the\n"
 	"                       absent keys with yes; without this it is refused\n"
+	"      --allow-empty    save a set without keys; without this it is refused\n"
 	"      --allow-shrink   replace an image of more than ten times as many keys;\n"
 	"                       without this it is refused\n"
 	"      --force          replace a file that is neither empty nor a whole image,\n"
@@ -112,7 +113,7 @@ static const char help_more[] =
 
 enum {
 	LIKE = 256, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS, KEYED_BY, MODE, ALLOW_OVERFULL,
-	ALLOW_SHRINK, NEW_SEED, FORCE, EXCLUDE
+	ALLOW_SHRINK, ALLOW_EMPTY, NEW_SEED, FORCE, EXCLUDE
 };
 
 static const struct option options[] = {
@@ -133,6 +134,7 @@ static const struct option options[] = {
 	{ "mode", required_argument, NULL, MODE },
 	{ "allow-overfull", no_argument, NULL, ALLOW_OVERFULL },
 	{ "allow-shrink", no_argument, NULL, ALLOW_SHRINK },
+	{ "allow-empty", no_argument, NULL, ALLOW_EMPTY },
 	{ "force", no_argument, NULL, FORCE },
 	KEYING_OPTIONS_STEPS,
 	{ "plain-keys", no_argument, NULL, KEYING_PLAIN },
@@ -180,6 +182,7 @@ static int option_taken(int option, struct build *build, bool *progress)
 	case MODE: return parse_mode(optarg, &build->saving.mode);
 	case ALLOW_OVERFULL: build->guard.allow_overfull = true; break;
 	case ALLOW_SHRINK: build->guard.allow_shrink = true; break;
+	case ALLOW_EMPTY: build->guard.allow_empty = true; break;
 	case FORCE: build->force = true; break;
 	case NEW_SEED: build->wish.new_seed = true; break;
 	case KEYED_BY: return (build->params.hash_key = keyfile_read(optarg)) != NULL;

@@ -45,7 +45,9 @@ static int take_out(struct change *rm, struct weir_filter *f)
 		return status;
 	if (fill_remove(&rm->fill, f, &rm->keys, &rm->removed))
 		return TOOL_TROUBLE;
-	change_passed_over(rm);
+	status = change_was_read(rm);
+	if (status)
+		return status;
 	err = weir_stats_exact(f, &rm->after);
 	return err ? trouble_weir(err, NULL) : guard_ask(&rm->guard, &rm->after, rm->image);
 }

@@ -31,6 +31,7 @@ static const char help[] =
 	"  -s, --seed=N        of the hash; default: random\n"
 	"      --mode=OCTAL    permissions of the image\n"
 	"      --zstd[=LEVEL]  compress the image, 1 to 19, default 3\n"
+	"      --allow-empty   a FILE may have no keys; without this it is refused\n"
 	"      --force         replace a file that is neither empty nor a whole router;\n"
 	"                      without this it is refused\n"
 	"  -q, --quiet         no report\n"
@@ -48,7 +49,7 @@ static const char help[] =
 	"Exit status: 0 a line has a set, or the image was built; 1 none has, or what\n"
 	"stands there is not to be replaced; 2 trouble.\n";
 
-enum { JSON = 256, BUILD, MODE, ZSTD, FORCE };
+enum { JSON = 256, BUILD, MODE, ZSTD, FORCE, ALLOW_EMPTY };
 
 static const struct option options[] = {
 	{ "json", no_argument, NULL, JSON },
@@ -59,6 +60,7 @@ static const struct option options[] = {
 	{ "seed", required_argument, NULL, 's' },
 	{ "mode", required_argument, NULL, MODE },
 	{ "zstd", optional_argument, NULL, ZSTD },
+	{ "allow-empty", no_argument, NULL, ALLOW_EMPTY },
 	{ "force", no_argument, NULL, FORCE },
 	{ "quiet", no_argument, NULL, 'q' },
 	KEYING_OPTIONS_LINES,
@@ -171,6 +173,7 @@ static bool build_option(int option, struct route *r)
 	struct route_build *b = &r->build;
 	switch (option) {
 	case 'o': r->of_build = "-o"; b->output = optarg; return true;
+	case ALLOW_EMPTY: r->of_build = "--allow-empty"; return b->guard.allow_empty = true;
 	case FORCE: r->of_build = "--force"; return b->force = true;
 	case 'q': r->of_build = "-q"; return b->quiet = true;
 	case 'p': r->of_build = "-p"; return parse_rate("--rate", optarg, &b->options.fp_rate);

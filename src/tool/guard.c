@@ -13,8 +13,8 @@
 #include "tool.h"
 #include "units.h"
 
-/* Where nearly every bit is set, the estimate says little: then as many as were put in. 0: nobody
- * can tell. */
+/* Where nearly every bit is set, the estimate says little: then as many as were put in. 0: not
+ * known. */
 static uint64_t room_for(const struct guard *guard, const struct weir_stats *stats)
 {
 	double likely = 1.03 * stats->keys_estimated;
@@ -89,6 +89,34 @@ int guard_full(const struct weir_filter *f, const struct fill_found *found, cons
 	return TOOL_NO;
 }
 
+/* "keys.txt", "keys.txt and 2 more files". */
+static const char *names_of(const struct lines_options *from, char *room, size_t bytes)
+{
+	const char *first = from->n ? from->names[0] : "-";
+	first = strcmp(first, "-") ? first : "standard input";
+	if (from->n < 2)
+		return first;
+	snprintf(room, bytes, "%.4000s and %zu more file%s", first, from->n - 1,
+	         from->n == 2 ? "" : "s");
+	return room;
+}
+
+int guard_empty(const struct guard *guard, const struct lines_options *from, uint64_t bad,
+                const char *so)
+{
+	char room[4096];
+	const char *names = names_of(from, room, sizeof room);
+	if (guard->allow_empty)
+		return TOOL_OK;
+	if (bad)
+		say("no keys in %s: %llu line%s passed over, and no other is a key: "
+		    "--allow-empty %s", names, (unsigned long long)bad,
+		    bad == 1 ? " was" : "s were", so);
+	else
+		say("no keys in %s: nothing was written: --allow-empty %s", names, so);
+	return TOOL_NO;
+}
+
 static bool not_compared(const char *path, const char *why)
 {
 	say("%s: not compared with the image that it replaces: %s", path, why);
@@ -96,8 +124,8 @@ static bool not_compared(const char *path, const char *why)
 }
 
 /* The figures of the image that stands there: of a sample, or of every bit, all of it checked
- * first. False after a message: it is damaged, live, or larger than the memory that may be used; or
- * nobody can tell, since every bit is set. */
+ * first. False after a message: it is damaged, live, larger than the memory that may be used, or
+ * all its bits are set. */
 static bool look(const struct guard *guard, const char *path, const struct weir_image_info *info,
                  bool all, struct weir_stats *old)
 {

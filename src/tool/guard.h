@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What build and merge refuse to save: a set that nobody can have meant. */
+ * Refuses to save a set that is hardly meant: too full, much smaller than before, or empty. */
 #ifndef WEIR_TOOL_GUARD_H
 #define WEIR_TOOL_GUARD_H
 
@@ -9,7 +9,7 @@
 #include "fill.h"
 
 struct guard {
-	bool allow_overfull, allow_shrink; /* the options of those names */
+	bool allow_overfull, allow_shrink, allow_empty; /* the options of those names */
 	const char *option; /* that makes more room: "-n" */
 	uint64_t keys; /* all that were put in, whether or not they differ; 0: not known */
 	uint64_t max_memory; /* to unpack an old image, or to read one whose sample does not tell */
@@ -20,7 +20,13 @@ struct guard {
  * has. Return: TOOL_OK, or TOOL_NO after a message on each of the two that is so. */
 int guard_ask(const struct guard *guard, const struct weir_stats *fresh, const char *path);
 
-/* Of these alone the first. */
+/* The input has no key: a list is empty by a slip, a filter before it failed, or every line was
+ * passed over, @bad in all. @so: what follows, behind the option that allows it.
+ * Return: TOOL_OK if it is allowed, or TOOL_NO after a message. */
+int guard_empty(const struct guard *guard, const struct lines_options *from, uint64_t bad,
+                const char *so);
+
+/* Asks only whether the set is too full. */
 int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path);
 
 /* The filter has refused a key for lack of room.
@@ -28,11 +34,11 @@ int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, co
  * Return: TOOL_NO after a sentence that says what makes room. */
 int guard_full(const struct weir_filter *f, const struct fill_found *found, const char *path,
                const struct guard *guard);
-/* For a set of more keys than it has room for: what has room for them, "; -n 2010 has room for
- * them", or "" if nobody can tell. */
+/* For a set of more keys than it has room for: the option that makes it, "; -n 2010 has room for
+ * them", or "" if the bits do not tell. */
 const char *guard_advice(const struct guard *guard, const struct weir_stats *stats);
 
-/* What the image says to those who take it over. */
+/* The marks by which the image tells its followers what was allowed. */
 uint32_t guard_marks(const struct guard *guard);
 
 #endif

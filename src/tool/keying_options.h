@@ -38,8 +38,8 @@ enum { KEYING_TRIM = 512, KEYING_COMMENTS, KEYING_LOWERCASE, KEYING_FIELD, KEYIN
 	"Of the input file:\n" \
 	"      --comments       lines that begin with # are no keys\n" \
 	"      --header         skip the first line of each file: it names the columns\n" \
-	"      --field=N        the key is field N of a line, from 1; or a name: the column\n" \
-	"                       that the first line of each file calls so\n" \
+	"      --field=N        the key is field N of a line, from 1; or a column's name,\n" \
+	"                       as the first line of each file has it\n" \
 	"      --delimiter=C    between fields; default: a comma, with quotes as in CSV;\n" \
 	"                       'tab': without\n" \
 	"      --hosts          the domains of a hosts file, of dnsmasq's, or of a list\n" \

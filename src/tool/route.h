@@ -4,6 +4,7 @@
 #define WEIR_TOOL_ROUTE_H
 
 #include <weir/router.h>
+#include "guard.h"
 #include "images.h"
 #include "lines.h"
 #include "report.h"
@@ -14,7 +15,8 @@ struct route_build {
 	struct lines_options from;
 	const char *output;
 	struct image_saving saving;
-	bool quiet, as_json, force; /* force: replace what is no router */
+	struct guard guard; /* allow_empty */
+	bool quiet, as_json, force; /* force: replace any file */
 };
 
 /* @arguments: NAME=FILE each. Return: the exit status. */
@@ -26,7 +28,7 @@ void route_report(struct report *report, const struct weir_router_stats *stats);
 /* Read an image. Return: 0, or a negative errno after a message. */
 int route_load(struct weir_router **out, const char *path, const struct image_how *how);
 
-/* What one holds, of which no key is asked. Return: likewise. */
+/* Its figures, without a lookup. Return: 0, or a negative errno after a message. */
 int route_stats(struct weir_router_stats *out, const char *path, const struct image_how *how);
 
 /* As far as the statistics of a filter have the same: the rate is that of the worst set. */

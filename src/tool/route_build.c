@@ -29,12 +29,13 @@ static bool take_set(char *argument, const char **name, char **file)
 
 typedef bool take_fn(void *arg, const struct iovec *keys, size_t n);
 
-/* Hand over the lines of a file. False after a message. */
-static bool each_line(const struct route_build *b, char *file, take_fn *take, void *arg)
+/* Hand over the lines of a file. Return: TOOL_OK, or after a message another. */
+static int each_line(const struct route_build *b, char *file, take_fn *take, void *arg)
 {
+	uint64_t keys = 0;
 	struct lines_options from = b->from;
 	struct chunk chunk = { 0 };
-	struct iovec keys[KEYS];
+	struct iovec some[KEYS];
 	int more;
 	bool ok = true;
 	from.names = &file;
@@ -42,12 +43,14 @@ static bool each_line(const struct route_build *b, char *file, take_fn *take, vo
 	struct lines *lines = lines_open(&from);
 	while (ok && (more = lines_next(lines, &chunk)) > 0) {
 		size_t at = 0, n;
-		while (ok && (n = chunk_keys(lines, &chunk, &at, keys, KEYS)) > 0)
-			ok = take(arg, keys, n);
+		for (; ok && (n = chunk_keys(lines, &chunk, &at, some, KEYS)) > 0; keys += n)
+			ok = take(arg, some, n);
 	}
 	chunk_free(&chunk);
 	lines_close(lines);
-	return ok && more == 0;
+	if (!ok || more)
+		return TOOL_TROUBLE;
+	return keys ? TOOL_OK : guard_empty(&b->guard, &from, 0, "makes it an empty set");
 }
 
 static bool count_lines(void *arg, const struct iovec *keys, size_t n)
@@ -106,15 +109,16 @@ static int fill(const struct route_build *b, const struct weir_router_options *o
 	int err = weir_router_create(&r, o);
 	if (err)
 		return trouble_weir(err, NULL);
-	bool ok = true;
-	for (uint32_t set = 0; ok && set < o->sets; set++)
-		ok = each_line(b, files[set], insert_lines, &(struct filling){ r, set });
-	int status = ok ? save(b, r) : TOOL_TROUBLE;
+	int status = TOOL_OK;
+	for (uint32_t set = 0; !status && set < o->sets; set++)
+		status = each_line(b, files[set], insert_lines, &(struct filling){ r, set });
+	if (!status)
+		status = save(b, r);
 	weir_router_destroy(r);
 	return status;
 }
 
-/* What stands where the image is to be saved: no file of keys, and no other image. */
+/* May the image be saved there? Not over a file of keys, nor over an image of another kind. */
 static int ask_place(const struct route_build *b, const struct lines_options *read)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -155,9 +159,11 @@ int route_build(struct route_build *b, char **arguments, size_t n)
 	int status = take_sets(b, arguments, n, names, files);
 	if (status)
 		return status;
-	for (size_t i = 0; i < n && !o.capacity; i++)
-		if (!each_line(b, files[i], count_lines, &lines[i]))
-			return TOOL_TROUBLE;
+	for (size_t i = 0; i < n && !o.capacity; i++) {
+		status = each_line(b, files[i], count_lines, &lines[i]);
+		if (status)
+			return status;
+	}
 	o.sets = (uint32_t)n;
 	o.names = names;
 	if (!o.capacity) {

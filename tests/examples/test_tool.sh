@@ -203,17 +203,18 @@ test_input() {
 		same as_is.weir one.weir "--as-is wrong_$file"
 	done
 	absent cut.weir 'damaged input'
-	# An empty file is an empty set; a last line needs no newline; an empty line is a key.
+	# An empty file is an empty set if that is meant; a last line needs no newline; an empty line
+	# is a key.
 	: >empty
-	run 0 "$weir" build -q -o empty.weir empty
+	run 0 "$weir" build -q --allow-empty -o empty.weir empty
 	run 1 "$weir" query empty.weir keys
 	same out empty 'an empty set'
-	run 0 "$weir" build -q -o empty.weir <empty
+	run 0 "$weir" build -q --allow-empty -o empty.weir <empty
 	run 1 "$weir" query -c empty.weir keys
 	prints '^0$'
 	run 1 "$weir" query set.weir empty; same out empty 'an empty query'
 	: >empty.gz
-	run 0 "$weir" build -q -o empty.weir empty.gz
+	run 0 "$weir" build -q --allow-empty -o empty.weir empty.gz
 	printf 'one\n\ntwo' >three; printf 'one\n\ntwo\n' >three_ended
 	run 0 "$weir" build --json -o three.weir three; json out 'j["keys"] == 3'
 	run 0 "$weir" query three.weir three; same out three_ended 'the last line gets its newline'

@@ -26,7 +26,7 @@ test_add_replaces() {
 	same linked before.weir 'the old image was changed in place'
 	run 0 bash -c "'$weir' add --json set.weir - <more"
 	json out 'j["keys"] == 500 and j["keys_new_estimated"] == 0 and j["capacity"] == 2000'
-	run 0 "$weir" add -q set.weir /dev/null
+	run 0 "$weir" add -q --allow-empty set.weir /dev/null
 	same set.weir whole.weir 'nothing was added'
 	run 0 "$weir" build -q -s 7 --zstd -o packed.weir first
 	head -n 150 more >few
@@ -81,7 +81,7 @@ test_add_does_the_same_to_keys() {
 	json out 'j["normalised"] == "cidr" and j["ipv4_lengths"] == "8 24" and j["lookups"] == 2'
 	run 0 "$weir" query -c nets.weir <(printf '10.1.1.1\n11.1.1.1\n192.0.2.9\n'); prints '^3$'
 	run 2 "$weir" add nets.weir <(echo name); says ':1: .*is no IP'
-	run 0 "$weir" add --json --skip-bad nets.weir <(echo name)
+	run 0 "$weir" add --json --allow-empty --skip-bad nets.weir <(echo name)
 	says 'lines passed over: 1'; json out 'j["passed_over"] == 1 and j["keys"] == 0'
 	run 2 "$weir" add --hosts nets.weir first; says '--hosts and --cidr'
 	run 2 "$weir" add --trim nets.weir first

@@ -30,7 +30,7 @@ test_build() {
 	run 0 "$weir" build -q -k fuse --fingerprint-bits=12 -p 1% -o fine.weir --force keys
 	run 0 "$weir" info fine.weir; prints 'fingerprints of 12 bits'
 	: >none
-	run 0 "$weir" build -q -k fuse -o none.weir none
+	run 0 "$weir" build -q -k fuse --allow-empty -o none.weir none
 	run 1 "$weir" query -c none.weir keys; prints '^0$'
 }
 
@@ -137,7 +137,7 @@ test_rate_is_of_an_answer() {
 		prints 'lookups an answer  *2$'
 		prints 'rate of an answer  *1 %$'
 	done
-	run 0 "$weir" build -q -k fuse --cidr -o none.weir --force <(cat none)
+	run 0 "$weir" build -q -k fuse --allow-empty --cidr -o none.weir --force <(cat none)
 	run 0 "$weir" query -v -c none.weir <(echo 10.9.0.0); prints '^1$'
 }
 

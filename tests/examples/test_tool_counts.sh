@@ -165,7 +165,7 @@ test_remove_as_keys_were_added() {
 	run 0 "$weir" remove --json set.weir <(echo 10.9.9.9/8); json out 'j["removed"] == 1'
 	holds 1 <(printf '10.1.1.1\n192.0.2.7\n')
 	run 2 "$weir" remove set.weir <(echo name); says ':1: .*is no IP'
-	run 0 "$weir" remove --json --skip-bad set.weir <(echo name)
+	run 0 "$weir" remove --json --allow-empty --skip-bad set.weir <(echo name)
 	says 'lines passed over: 1'; json out 'j["keys"] == 0 and j["passed_over"] == 1'
 	(umask 077; head -c 16 /dev/urandom >key)
 	run 0 "$weir" build -q --zstd -k counting --keyed-by=key -n 2000 -o packed.weir first

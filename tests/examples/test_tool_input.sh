@@ -34,7 +34,8 @@ packed() {
 	cp keys "wrong_$file"
 	run 2 "$weir" build -q -o cut.weir "wrong_$file"; says "named .$2 but not in $form format"
 	"$form" -c </dev/null >"empty_$file"
-	run 0 "$weir" build --json -o empty.weir "empty_$file"; json out 'j["keys"] == 0'
+	run 0 "$weir" build --json --allow-empty -o empty.weir "empty_$file"
+	json out 'j["keys"] == 0'
 	run 0 "$weir" build -q --as-is -o as_is.weir "$file"
 	absent cut.weir 'damaged input'
 }
@@ -287,14 +288,57 @@ test_hints() {
 	same err /dev/null 'keys as such'
 }
 
-# Of a list that is empty by a slip.
+# An empty list published a set that answers no for every key, with exit status 0.
 test_no_keys() {
-	run 0 "$weir" build -q -o empty.weir /dev/null
-	says 'hint: there are no keys: the set is empty'
-	run 2 "$weir" build --cidr --skip-bad -o drop.weir <(printf '1.2.3.0/24 ; SBL1\nx\n')
-	says 'no line is a key: all 2 were passed over'
-	absent drop.weir 'of a list without keys'
-	run 0 "$weir" build --cidr --skip-bad -o drop.weir <(printf '1.2.3.0/24\nx\n')
+	: >none
+	printf '\n \n' >blank
+	printf '# a\n#b\n' >remarks
+	rm -f empty.weir one.weir
+	local said='nothing was written: --allow-empty publishes an empty set$' kind
+	for kind in blocked classic counting growing cuckoo fuse layered split frequency; do
+		run 1 "$weir" build -q -k $kind -o empty.weir none
+		says "^weir build: no keys in none: $said"
+		run 0 "$weir" build -q -k $kind --allow-empty -o $kind.empty none
+		same err /dev/null 'what is meant needs no word'
+		run 1 "$weir" query -c $kind.empty keys
+	done
+	run 1 "$weir" build -q -o empty.weir </dev/null; says "no keys in standard input: $said"
+	run 1 "$weir" build -q -o empty.weir none - none; says "no keys in none and 2 more files: "
+	run 1 "$weir" build -q -n 100 -p 1% -o empty.weir none; says "no keys in none: $said"
+	run 1 "$weir" build -q -m 4K -o empty.weir none; says "no keys in none: $said"
+	run 1 "$weir" build -q --trim --skip-empty -o empty.weir blank; says "in blank: $said"
+	run 1 "$weir" build -q --comments -o empty.weir remarks; says "in remarks: $said"
+	run 1 "$weir" build -q --hosts -o empty.weir remarks; says "in remarks: $said"
+	run 1 "$weir" build -q --cidr --comments -o empty.weir remarks; says "in remarks: $said"
+	run 1 "$weir" build -q --field=1 --header -o empty.weir <(echo name); says "$said"
+	run 1 "$weir" build --cidr --skip-bad -o empty.weir <(printf '1.2.3.0/24 ; SBL1\nx\n')
+	says ': 2 lines were passed over, and no other is a key: --allow-empty publishes'
+	run 1 "$weir" build --field=2 --skip-bad -o empty.weir <(echo one); says ': 1 line was passed'
+	run 1 bash -c "'$weir' build -q -o - none >stdout.weir"
+	same stdout.weir none 'nothing on standard output'
+	absent empty.weir 'a set of a list without keys'
+	run 0 "$weir" build -q -o one.weir none <(echo key) none # one of the files has a key
+	run 0 "$weir" build -q -k counting -o empty.weir <(echo key)
+	cp empty.weir before.weir
+	local how
+	for how in 'add' 'add --skip-bad' 'remove'; do
+		# shellcheck disable=SC2086
+		run 1 "$weir" $how empty.weir none
+		says "no keys in none: nothing was written: --allow-empty takes that for done"
+	done
+	same empty.weir before.weir 'the image stays'
+	run 0 "$weir" add -q --allow-empty empty.weir none
+	run 0 "$weir" remove -q --allow-empty empty.weir none
+	run 0 "$weir" build -q -n 100 -o live.weir <(echo key)
+	run 1 "$weir" add --live live.weir none; says 'no keys in none'
+	run 0 "$weir" verify -q live.weir # and it is not left live
+	for how in '' '-n 10'; do
+		# shellcheck disable=SC2086
+		run 1 "$weir" route --build $how -q -o r.weir a=keys b=none
+		says '^weir route: no keys in none: nothing was written: --allow-empty makes it an'
+	done
+	absent r.weir 'a router with a set without keys'
+	run 0 "$weir" route --build --allow-empty -q -o r.weir a=keys b=none
 }
 
 # Keys were made of the bytes between newlines: 24 of an image.

@@ -92,12 +92,22 @@ test_an_empty_list_replaces_no_set() {
 	run 0 "$weir" build -q -s 7 -o guarded.weir keys
 	cp guarded.weir before.weir
 	local list
-	for list in empty few; do
+	for list in 'few' '--allow-empty empty'; do
+		# shellcheck disable=SC2086
 		run 1 "$weir" build -p 1% -o guarded.weir $list
 		says '^weir build: guarded.weir: not replaced: .*under a tenth.*--allow-shrink$'
 		same out /dev/null 'a refused set is not reported as built'
 		same guarded.weir before.weir 'a refused set replaced an image'
 	done
+	# One option allows a set without keys, another that it is so much smaller.
+	run 1 "$weir" build -q -o guarded.weir empty
+	says 'no keys in empty: .*--allow-empty publishes .*, in place of another with --allow-shr'
+	run 1 "$weir" build -q --allow-shrink -o guarded.weir empty; says 'publishes an empty set$'
+	same guarded.weir before.weir 'an empty set replaced an image'
+	cp before.weir emptied.weir
+	run 0 "$weir" build -q --allow-shrink --allow-empty -o emptied.weir empty
+	allowed emptied.weir False True
+	run 1 "$weir" query emptied.weir keys
 	run 1 bash -c "'$weir' build -q -o guarded.weir <empty"
 	same guarded.weir before.weir 'a refused set replaced an image'
 	run 1 "$weir" build -q --allow-overfull -o guarded.weir empty
@@ -111,9 +121,10 @@ test_an_empty_list_replaces_no_set() {
 	run 0 bash -c "'$weir' build -q -o - few >stdout.weir"
 	rm ./- stdout.weir
 	# Nothing to compare with: no image, a damaged one, one of which every bit is set.
-	run 0 "$weir" build -q -o nothing.weir empty; allowed nothing.weir False False
+	run 0 "$weir" build -q --allow-empty -o nothing.weir empty
+	allowed nothing.weir False False
 	head -n 10 keys >text.weir
-	run 0 "$weir" build -q --force -o text.weir empty
+	run 0 "$weir" build -q --force --allow-empty -o text.weir empty
 	says '^weir build: text.weir: not compared with the file that it replaces: '
 	# A plain image takes no memory; one that must be unpacked does, and its limit is reported.
 	run 0 "$weir" build -q --zstd -o packed.weir keys
@@ -126,7 +137,7 @@ test_an_empty_list_replaces_no_set() {
 	says '^weir build: packed.weir: not compared with the image that it replaces: '
 	cp before.weir damaged.weir
 	printf '\125\252' | dd of=damaged.weir bs=1 seek=9000 conv=notrunc status=none
-	run 0 "$weir" build -q --force -o damaged.weir empty
+	run 0 "$weir" build -q --force --allow-empty -o damaged.weir empty
 	says '^weir build: damaged.weir: not compared with the image that it replaces: '
 	run 0 "$weir" build -q --allow-overfull -n 10 -p 1% -o full.weir keys
 	run 0 "$weir" build -q -o full.weir few

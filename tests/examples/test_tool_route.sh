@@ -9,7 +9,7 @@ seq 4001 6000 >b
 tab=$(printf '\t')
 
 test_build_and_route() {
-	run 0 "$weir" route --build -s 7 -o s.weir first=a second=b c
+	run 0 "$weir" route --build --allow-empty -s 7 -o s.weir first=a second=b c
 	prints 'room of each set  *5,000$'
 	prints 'first  *[45][.0-9]* k keys, estimated'
 	prints 'c  *0 keys, estimated'
@@ -24,7 +24,7 @@ test_build_and_route() {
 	printf 'zz\n' >none
 	run 1 "$weir" route s.weir none; prints '^zz$'
 	run 1 "$weir" route --json s.weir c; json out 'j == []'
-	run 0 "$weir" route --build -o none.weir c; prints 'c  *0 keys, estimated'
+	run 0 "$weir" route --build --allow-empty -o none.weir c; prints 'c  *0 keys, estimated'
 	run 2 "$weir" route s.weir nothing keys; says 'nothing: '; prints "^3${tab}first"
 	# the exit status is of all lines, however many come after the one that has a set
 	run 0 "$weir" route --build -q -s 7 -p 0.0001% -o rare.weir a
@@ -36,7 +36,7 @@ test_build_and_route() {
 }
 
 test_saturated() {
-	run 0 "$weir" route --build -s 7 -n 100 -o full.weir few=c many=a
+	run 0 "$weir" route --build --allow-empty -s 7 -n 100 -o full.weir few=c many=a
 	prints 'many  *.*; saturated$'
 	! grep 'few  .*saturated' out || fail "an empty set is saturated"
 	run 0 "$weir" info --json full.weir
@@ -101,7 +101,7 @@ test_what_stands_there_is_kept() {
 	run 1 "$weir" route --build -q --force -o hard a b; says 'same file as a'
 	same a kept 'a file of keys'
 	run 0 "$weir" route --build -q -o empty a b
-	run 0 "$weir" route --build -q -o empty a c
+	run 0 "$weir" route --build --allow-empty -q -o empty a c
 	run 0 "$weir" build -q -p 1% -o g.weir a
 	run 1 "$weir" route --build -q -o g.weir a b; says 'is of kind blocked, and would be a'
 	run 0 "$weir" route --build -q --force -o g.weir a b
