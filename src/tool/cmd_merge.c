@@ -89,6 +89,16 @@ static struct weir_filter *read_first(const struct merge *merge, struct image_ho
 	return sum;
 }
 
+static void not_merged(const struct merge *merge, const char *image)
+{
+	const char *first = merge->images[0];
+	if (unite_unlike())
+		say("%s, merged into %s: %s: make it anew of its keys: weir build --like=%s -o %s",
+		    image, first, unite_trouble(), first, image);
+	else
+		say("%s, merged into %s: %s", image, first, unite_trouble());
+}
+
 /* The first in memory of its own, the others or'ed into it. Other than 0 after a message. */
 static int merged(struct weir_filter **out, struct merge *merge)
 {
@@ -106,8 +116,7 @@ static int merged(struct weir_filter **out, struct merge *merge)
 			break;
 		status = unite(&sum, next, how.max_memory, &merge->folded);
 		if (status)
-			say("%s, merged into %s: %s", merge->images[i], merge->images[0],
-			    unite_trouble());
+			not_merged(merge, merge->images[i]);
 		weir_destroy(next);
 	}
 	progress_end();

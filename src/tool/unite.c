@@ -10,10 +10,16 @@
 #include "unite.h"
 
 static char sentence[1024];
+static bool unlike;
 
 const char *unite_trouble(void)
 {
 	return sentence;
+}
+
+bool unite_unlike(void)
+{
+	return unlike;
 }
 
 static int failed(void)
@@ -39,6 +45,7 @@ static int other_kind(const struct weir_stats *a, const struct weir_stats *b)
 {
 	snprintf(sentence, sizeof sentence, "it is of kind %s, and the other of kind %s: kinds "
 	         "must be equal", weir_kind_name(a->shape.kind), weir_kind_name(b->shape.kind));
+	unlike = true;
 	return TOOL_TROUBLE;
 }
 
@@ -79,9 +86,9 @@ static int no_factor(uint64_t a, uint64_t b)
 {
 	snprintf(sentence, sizeof sentence,
 	         "it has %llu bytes of bits, and the other %llu: sizes must be equal, or one 2, 4, "
-	         "8, ... times the other, so that it can be folded; weir build --like makes one "
-	         "that fits",
+	         "8, ... times the other, so that it can be folded",
 	         (unsigned long long)a, (unsigned long long)b);
+	unlike = true;
 	return TOOL_TROUBLE;
 }
 
@@ -96,6 +103,7 @@ static int merge(struct weir_filter *sum, const struct weir_filter *next)
 	int err = weir_merge(sum, next);
 	if (err == -ENOSPC && !kind_grows(stats_of(sum).shape.kind))
 		return full(sum);
+	unlike = err == -EINVAL; /* the sentence names the field that differs */
 	return err ? failed() : TOOL_OK;
 }
 

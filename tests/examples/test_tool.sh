@@ -360,6 +360,12 @@ test_merge() {
 	says 'full.weir: more keys than its capacity'
 	run 2 "$weir" merge -o new.weir first.weir other.weir
 	says '^weir merge: other.weir, merged into first.weir: .*seed'
+	# It did not name the remedy, which works as it stands there.
+	says ': make it anew of its keys: weir build --like=first.weir -o other.weir$'
+	run 0 "$weir" build -q --like=first.weir -o other.weir second
+	run 0 "$weir" merge -q -o new.weir first.weir other.weir
+	same new.weir one.weir 'what the remedy of merge makes'
+	rm new.weir other.weir
 	run 0 "$weir" build -q -n "$n" -p 2% -s 7 -o other.weir first
 	run 2 "$weir" merge -o new.weir first.weir other.weir; says 'merged into'
 	run 2 "$weir" merge -o new.weir first.weir no_such.weir
