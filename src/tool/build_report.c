@@ -68,10 +68,15 @@ static void rates(struct report *r, const struct build *b)
 	report_rate(r, "fp_rate_estimated", NULL, b->stats.fp_rate_estimated);
 	report_count(r, "looked_up", NULL, b->probe.looked_up);
 	report_count(r, "found", NULL, b->probe.found);
-	report_line(r, "rate",
-	            "%s measured, %s asked (%s of %s keys that are not in the set were found)",
-	            show_rate(SHOW, b->probe.rate), show_rate(SHOW, b->stats.fp_rate),
-	            show_count(SHOW, b->probe.found), show_count(SHOW, b->probe.looked_up));
+	if (!probe_tells(&b->stats))
+		report_line(r, "rate", "%s asked; not measured: under %s keys that says little",
+		            show_rate(SHOW, b->stats.fp_rate), show_count(SHOW, PROBE_KEYS));
+	else
+		report_line(r, "rate",
+		            "%s measured, %s asked (%s of %s keys that are not in the set were "
+		            "found)", show_rate(SHOW, b->probe.rate),
+		            show_rate(SHOW, b->stats.fp_rate), show_count(SHOW, b->probe.found),
+		            show_count(SHOW, b->probe.looked_up));
 	report_normal(r, &b->found.noted, b->stats.fp_rate);
 	report_fill(r, &b->stats);
 	report_stuck(r, &b->stats);

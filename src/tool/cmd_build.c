@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * weir build: a filter from files of keys. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,7 +260,8 @@ static int finish(struct build *build)
 		status = ask_replaced(build);
 	if (status)
 		return status;
-	if (!build->quiet)
+	build->probe.rate = NAN;
+	if (!build->quiet && probe_tells(&build->stats))
 		build->probe = probe_rate(build->filter, build->fill.from.delimiter,
 		                          build->stats.fp_rate);
 	build->saving.marks = guard_marks(&build->guard);

@@ -6,6 +6,11 @@
 #define AT_ONCE 4096
 #define KEY_BYTES 9 /* the delimiter, then a number */
 
+bool probe_tells(const struct weir_stats *stats)
+{
+	return !(stats->keys_estimated < PROBE_KEYS); /* not a number: every bit is set */
+}
+
 struct probe probe_rate(const struct weir_filter *f, char delimiter, double expected)
 {
 	static char keys[AT_ONCE * KEY_BYTES];

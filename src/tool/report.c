@@ -72,7 +72,7 @@ void report_bytes(struct report *report, const char *key, const char *label, uin
 
 void report_rate(struct report *report, const char *key, const char *label, double value)
 {
-	json_put(report->json, key, json_real(value));
+	json_put(report->json, key, isnan(value) ? json_null() : json_real(value));
 	line(report, label, show_rate(SHOW, value));
 }
 

@@ -119,6 +119,16 @@ test_figures_of_little() {
 	run 0 "$weir" build -o tiny.weir <(echo 1)
 	if grep -q 'a second\|bits for each' out; then fail 'noise' "$(cat out)"; else ok; fi
 	prints '^  time  *[0-9.]* s$'; prints '^  memory  *64 bytes$'
+	# A rate measured on a few cache lines was printed like one of a million keys.
+	local asked='^  rate  *1 % asked; not measured: under 1,000 keys that says little$'
+	run 0 "$weir" build -o few.weir <(seq 900); prints "$asked"
+	run 0 "$weir" build --json -o few.weir <(seq 900)
+	json out 'j["fp_rate_measured"] is None and j["looked_up"] == 0 and j["fp_rate"] == 0.01'
+	run 0 "$weir" build -o few.weir <(seq 900; seq 900); prints "$asked" # 900 different ones
+	run 0 "$weir" build -o enough.weir <(seq 1100); prints '  rate  *0\.[0-9]* % measured, 1 % asked'
+	seq 900 >few
+	run 0 "$weir" drill -r 1 -w 0 -d 1 few; prints "${asked/  rate /  rate}"
+	run 0 "$weir" drill -r 1 -w 0 -d 1 --json few; json out 'j["fp_rate_measured"] is None'
 	run 0 "$weir" build -o large.weir all_keys; prints 'bits for each key of the capacity'
 	run 0 "$weir" plan -n 1 -p 1e-9
 	if grep -q ' 1 keys' out; then fail 'one key' "$(cat out)"; else ok; fi

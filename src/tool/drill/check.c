@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The end of a drill: every key of the files and every key that was inserted is looked up once
  * more, and the rate is measured. */
+#include <math.h>
 #include "drill.h"
 #include "say.h"
 #include "tool.h"
@@ -30,6 +31,8 @@ int drill_check(struct drill *d)
 	int err = weir_stats_exact(f, &d->stats);
 	if (err)
 		return trouble_weir(err, NULL);
-	d->probe = probe_rate(f, d->fill.from.delimiter, d->stats.fp_rate_estimated);
+	d->probe.rate = NAN;
+	if (probe_tells(&d->stats))
+		d->probe = probe_rate(f, d->fill.from.delimiter, d->stats.fp_rate_estimated);
 	return TOOL_OK;
 }

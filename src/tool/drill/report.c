@@ -165,11 +165,15 @@ static void filter(struct report *r, const struct drill *d)
 	report_rate(r, "fp_rate_worst_reload", NULL, d->loads.fp_rate_most);
 	report_rate(r, "fill", NULL, d->stats.fill);
 	report_count(r, "capacity", NULL, d->stats.capacity);
-	report_line(r, "rate",
-	            "%s asked, %s measured at the end, %s at most before a swap; %.0f %% of the "
-	            "bits set",
-	            show_rate(SHOW, d->stats.fp_rate), show_rate(SHOW, d->probe.rate),
-	            show_rate(SHOW, d->loads.fp_rate_most), 100 * d->stats.fill);
+	if (probe_tells(&d->stats))
+		report_line(r, "rate",
+		            "%s asked, %s measured at the end, %s at most before a swap; %.0f %% "
+		            "of the bits set", show_rate(SHOW, d->stats.fp_rate),
+		            show_rate(SHOW, d->probe.rate), show_rate(SHOW, d->loads.fp_rate_most),
+		            100 * d->stats.fill);
+	else
+		report_line(r, "rate", "%s asked; not measured: under %s keys that says little",
+		            show_rate(SHOW, d->stats.fp_rate), show_count(SHOW, PROBE_KEYS));
 	report_count(r, "filter_bytes", NULL, d->stats.bytes);
 	report_count(r, "filter_bytes_peak", NULL, d->loads.bytes_most);
 	report_count(r, "peak_memory_bytes", NULL, d->peak_memory);
