@@ -67,6 +67,10 @@ static int run(const struct apply *a)
 	if (!status && place_is_one_of(a->how.output, a->deltas, a->n))
 		status = trouble("%s: is one of the deltas: give the image another name",
 		                 a->how.output);
+	if (!status && !is_there(a->old_image, SAY_IMAGE))
+		status = TOOL_TROUBLE;
+	for (size_t i = 0; !status && i < a->n; i++)
+		status = is_there(a->deltas[i], SAY_DELTA) ? TOOL_OK : TOOL_TROUBLE;
 	if (status)
 		return status;
 	int err = saving_try(save, a, a->how.output, &a->how.saving);

@@ -76,6 +76,8 @@ static int run(struct delta *d)
 	int status = place_ask_delta(output, d->how.force);
 	if (status)
 		return status;
+	if (!is_there(d->images[0], SAY_IMAGE) || !is_there(d->images[1], SAY_IMAGE))
+		return TOOL_TROUBLE;
 	if (place_is_one_of(output, d->images, 2))
 		return trouble("%s: is one of the two images: give the delta another name", output);
 	if (!d->how.force && stat(d->images[1], &st) == 0 && st.st_size > 0)

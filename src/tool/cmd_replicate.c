@@ -74,13 +74,24 @@ static const struct {
 	{ "key", replicate_key, REPLICATE_KEY },
 };
 
-static int check(const struct replicate *r)
+/* Asked before redis is, for the sentence that other commands have. Those of TLS are left to the
+ * library, which names the option. */
+static bool files_there(const struct replicate *r, unsigned command)
+{
+	const struct weir_replica_options *o = &r->options;
+	const bool reads = command == REPLICATE_PUBLISH && !r->replace;
+	const char *image = reads ? r->arguments[0] : NULL;
+	return is_there(image, SAY_IMAGE) && is_there(o->password_file, SAY_PASSWORD) &&
+	       is_there(o->trusted_keys, SAY_KEY_PAIR) && is_there(o->secret_key, SAY_KEY_PAIR);
+}
+
+static int check(const struct replicate *r, unsigned command)
 {
 	if (!r->options.set)
 		return misuse("--set=NAME is missing");
 	if (!r->options.url)
 		return misuse("--url=URL is missing, and $WEIR_REDIS_URL is not set");
-	return TOOL_OK;
+	return files_there(r, command) ? TOOL_OK : TOOL_TROUBLE;
 }
 
 int cmd_replicate(int argc, char **argv)
@@ -104,7 +115,7 @@ int cmd_replicate(int argc, char **argv)
 			fputs(help, stdout);
 		if (status)
 			return status < 0 ? TOOL_OK : status;
-		if (commands[i].command != REPLICATE_KEY && (status = check(&r)))
+		if (commands[i].command != REPLICATE_KEY && (status = check(&r, commands[i].command)))
 			return status;
 		return commands[i].run(&r);
 	}

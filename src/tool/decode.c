@@ -155,7 +155,7 @@ struct decoder *decoder_open(const char *name, bool as_is)
 	bool standard_input = strcmp(name, "-") == 0;
 	int fd = standard_input ? STDIN_FILENO : open_to_read(name);
 	if (fd < 0) {
-		say("%s: %s", name, strerror(errno));
+		(void)trouble_unopened(errno, name, SAY_KEYS);
 		return NULL;
 	}
 	if (standard_input && isatty(fd))

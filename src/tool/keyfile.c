@@ -6,8 +6,9 @@
 const void *keyfile_read(const char *path)
 {
 	static unsigned char key[WEIR_KEY_BYTES];
-	if (weir_key_read(key, path) == 0)
+	int err = weir_key_read(key, path);
+	if (!err)
 		return key;
-	say("%s", weir_error_detail());
+	say("%s: %s", path, opened_or(err, detail_without(path), SAY_HASH_KEY));
 	return NULL;
 }

@@ -244,7 +244,7 @@ int64_t lines_total_bytes(const struct lines_options *options)
 		if (strcmp(options->names[i], "-") == 0) {
 			regular = false;
 		} else if (stat(options->names[i], &st)) {
-			say("%s: %s", options->names[i], strerror(errno));
+			(void)trouble_unopened(errno, options->names[i], SAY_KEYS);
 			return -1;
 		} else {
 			regular = regular && S_ISREG(st.st_mode);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <weir/error.h>
 #include "plain.h"
 #include "progress.h"
@@ -72,6 +73,42 @@ int misuse(const char *format, ...)
 	return misuse_reported();
 }
 
+const char *unopened(int err, enum say_file what)
+{
+	static const char *const remedies[] = {
+		[SAY_IMAGE] = ": no image to read: weir build -o makes one",
+		[SAY_KEYS] = ": no keys to read: give another file",
+		[SAY_DELTA] = ": no delta to read: weir delta -o makes one",
+		[SAY_HASH_KEY] = ": no hash key to read: give the one that weir build had, or for "
+		                 "a new set make one: head -c 16 /dev/urandom",
+		[SAY_KEY_PAIR] = ": no key to read: weir replicate key makes a pair",
+		[SAY_PASSWORD] = ": no password to read: give another file",
+		[SAY_PARQUET] = ": no Parquet file to read: give another name",
+	};
+	static _Thread_local char text[200];
+	snprintf(text, sizeof text, "%s%s", strerror(err), err == ENOENT ? remedies[what] : "");
+	return text;
+}
+
+int trouble_unopened(int err, const char *file, enum say_file what)
+{
+	return trouble("%s: %s", file, unopened(err, what));
+}
+
+bool is_there(const char *file, enum say_file what)
+{
+	if (!file || access(file, F_OK) == 0 || errno != ENOENT)
+		return true;
+	(void)trouble_unopened(ENOENT, file, what);
+	return false;
+}
+
+const char *opened_or(int err, const char *detail, enum say_file what)
+{
+	static const char begin[] = "cannot open it: ";
+	return strncmp(detail, begin, sizeof begin - 1) == 0 ? unopened(-err, what) : detail;
+}
+
 const char *detail_without(const char *file)
 {
 	const char *detail = weir_error_detail();
@@ -88,7 +125,8 @@ const char *detail_without(const char *file)
 
 void say_weir(int err, const char *file)
 {
-	const char *detail = file ? detail_without(file) : weir_error_detail();
+	const char *detail = file ? opened_or(err, detail_without(file), SAY_IMAGE) :
+	                            weir_error_detail();
 	if (!*detail)
 		detail = weir_strerror(err);
 	if (file)

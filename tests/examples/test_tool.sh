@@ -134,7 +134,7 @@ test_build_trouble() {
 	json out 'j["kind"] == "classic" and j["probes"] == 5'
 	cp set.weir old.weir
 	run 2 "$weir" build -p 1% -o old.weir keys no_such_file
-	says '^weir build: no_such_file: No such file or directory$'
+	says '^weir build: no_such_file: No such file or directory: no keys to read: '
 	run 2 "$weir" build -p 1% -o old.weir keys .; says '^weir build: \.: Is a directory$'
 	run 2 "$weir" build -p 1e-300 -o old.weir keys
 	run 2 "$weir" build -p 1% -z 3 -o old.weir keys; says '^weir build: .*3'

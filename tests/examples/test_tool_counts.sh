@@ -182,7 +182,7 @@ test_remove_trouble() {
 	made
 	cp set.weir before.weir
 	run 2 "$weir" remove; says 'the image is missing'
-	run 2 "$weir" remove none.weir half; says 'none.weir: there is no such image'
+	run 2 "$weir" remove none.weir half; says 'none.weir: No such file or directory: no image'
 	run 2 "$weir" remove - half; says 'names no image'
 	run 2 "$weir" remove half set.weir; says 'swapped?$'
 	run 1 "$weir" remove set.weir set.weir; says 'which the keys are read from'

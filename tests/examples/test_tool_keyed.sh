@@ -58,7 +58,8 @@ test_no_key() {
 	for file in short long no_digit too_long none; do
 		run 2 "$weir" build --keyed-by=$file -o new.weir keys; says "$file: is no key"
 	done
-	run 2 "$weir" build --keyed-by=no_such -o new.weir keys; says 'no_such: cannot open'
+	run 2 "$weir" build --keyed-by=no_such -o new.weir keys
+	says 'no_such: No such file or directory: no hash key to read: '
 	run 2 "$weir" build --keyed-by=. -o new.weir keys; says '^weir build: \.: '
 	run 2 "$weir" build -s 7 --keyed-by=hex -o new.weir keys; says 'place of the seed'
 	umask 022

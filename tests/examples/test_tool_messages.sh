@@ -78,17 +78,66 @@ test_one_rule_of_rates() {
 # One thing, one name: that of the C library, whoever reports it.
 test_one_vocabulary() {
 	mkdir -p dir
-	run 2 "$weir" query nowhere.weir keys; says 'no such file or directory$'
-	run 2 "$weir" build -o x.weir nowhere; says 'No such file or directory$'
 	run 2 "$weir" query dir keys; says 'dir: is a directory'
 	run 2 "$weir" build -q -o dir keys; says 'dir: is a directory'
-	run 2 "$weir" query keys/x keys; says 'not a directory$'
+	run 2 "$weir" query keys/x keys; says ': Not a directory$'
 	ln -sf loop loop
-	run 2 "$weir" query loop keys; says 'too many levels of symbolic links$'
+	run 2 "$weir" query loop keys; says ': Too many levels of symbolic links$'
 	# An operator calls no C function.
 	mkfifo fifo
 	run 2 "$weir" info fifo; says 'is not a regular file'
 	if grep -q 'weir_' err; then fail 'a C function' "$(cat err)"; else ok; fi
+}
+
+# missing REMEDY COMMAND...: the file "nowhere" is not there, and there is one sentence for that.
+missing() {
+	run 2 "$weir" "${@:2}"
+	says "^weir [a-z ]*: nowhere: No such file or directory: $1\$"
+	if [ "$(grep -vc '^Try ' err)" = 1 ]; then ok; else fail "sentences: ${*:2}" "$(cat err)"; fi
+}
+
+# A missing file of keys, a missing image and a missing image of weir add had three forms.
+test_a_missing_file() {
+	local image='no image to read: weir build -o makes one' command
+	local keys='no keys to read: give another file'
+	run 0 "$weir" build -q -n 100 -o there.weir <(echo key)
+	run 0 "$weir" build -q -k counting -n 100 -o counts.weir <(echo key)
+	run 0 "$weir" route --build -q -o routes.weir a=keys
+	for command in query info 'info --json' 'info --prometheus' verify 'verify --json' seal add \
+		'add --live' remove count route 'delta -o x there.weir' 'apply -o x' \
+		'merge -o x there.weir' 'merge -o x' 'build -o x --like'; do
+		# shellcheck disable=SC2086
+		case $command in
+		apply*) missing "$image" $command nowhere there.weir ;;
+		*) missing "$image" $command nowhere ;;
+		esac
+	done
+	missing "$image" delta -o x nowhere there.weir
+	missing 'no delta to read: weir delta -o makes one' apply -o x there.weir nowhere
+	for command in 'build -o x' 'build -o x keys' 'query there.weir' 'query -q there.weir' \
+		'add there.weir' 'add --live there.weir' 'remove counts.weir' 'count counts.weir' \
+		'route routes.weir' 'route --build -o x' drill 'build -k layered -o x keys --exclude'; do
+		# shellcheck disable=SC2086
+		missing "$keys" $command nowhere
+	done
+	for command in build query add; do
+		missing 'no hash key to read: give the one that weir build had, or .*/urandom' \
+			$command --keyed-by=nowhere there.weir keys
+	done
+	missing 'no Parquet file to read: give another name' parquet nowhere
+	absent x 'of a file that is not there'
+	"$weir" --help | grep -q ' replicate ' || return 0
+	local connect='--set=none --url=unix:///nowhere/at/all'
+	# shellcheck disable=SC2086
+	{
+		missing "$image" replicate publish $connect nowhere
+		for command in --trusted --secret; do
+			missing 'no key to read: weir replicate key makes a pair' replicate \
+				publish $connect $command=nowhere there.weir
+		done
+		missing 'no password to read: give another file' replicate status $connect \
+			--password-file=nowhere
+	}
 }
 
 # It was byte 0 that is 0x1f.
@@ -205,7 +254,7 @@ for path in sys.argv[1:]:
 }
 
 for part in not_an_image_comes_first did_you_mean words_of_the_command info_explains_the_file \
-		one_rule_of_rates one_vocabulary a_packed_image a_rate_that_is_raised \
+		one_rule_of_rates one_vocabulary a_missing_file a_packed_image a_rate_that_is_raised \
 		figures_of_little completions; do
 	test_$part
 done

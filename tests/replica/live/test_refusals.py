@@ -11,7 +11,7 @@ import tool
 URL = "it begins with redis://, rediss://, unix://, redis+sentinel:// or rediss+sentinel://"
 BY_HTTP = ("images by HTTP (image_url, --image-url): base_url cannot be used (it is not shown, "
            "since it may have a password): it begins with ")
-MISSING = "nowhere: cannot open it: no such file or directory"
+MISSING = "nowhere: No such file or directory: no "
 WHOLE = "'%s': allowed: 1 to %d, a whole number"
 SECONDS = "'%s': allowed: %s seconds, such as %s"
 NAME = "a name is 1 to 64 letters, digits, - _ ."
@@ -86,7 +86,7 @@ REFUSED = [
     ("status --url=foo://x", 2, "URL of redis: " + URL),
     ("status --url=localhost:6379", 2, "URL of redis: " + URL),
     ("status --url=redis://127.0.0.1:1", 2, "redis://127.0.0.1:1: nobody listens there"),
-    ("status --password-file=nowhere", 2, "password file nowhere: no such file or directory"),
+    ("status --password-file=nowhere", 2, MISSING + "password to read: "),
     ("rollback --set=other --generation=1", 2, "set other: redis has no generation of it that "
      "another could follow: publish an image first (weir replicate publish IMAGE), by the seed of "
      "the one to return to"),

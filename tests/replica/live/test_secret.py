@@ -54,7 +54,7 @@ class Secret(tool.Tool):
         nodes.settle(self, self.ledger)
         with self.assertRaisesRegex(AssertionError, "secret: cannot open it: no such file"):
             self.ledger.start()
-        self.assertIn("secret: cannot open it: no such file", self.replicate(
+        self.assertIn("secret: No such file or directory: no key", self.replicate(
             "rollback", "--generation=1", "--secret=" + self.secret, self.trust(), status=2))
         os.rename(self.secret + ".away", self.secret)
         self.well()
