@@ -80,9 +80,9 @@ summary() {
 			sub(/.*: */, "", line); print line; exit }' "$1"
 }
 
-# build CASE LACKS OPTION...: in a folder of its own.
+# build CASE LACKS OPTION...: always in one folder, since ccache tells folders apart.
 build() {
-	local name=$1 lacks=$2 part folder=$root/build/absent-$1
+	local name=$1 lacks=$2 part folder=$root/build/absent
 	shift 2
 	if ! meson setup "$folder" "$root" -Dbench=auto "$@" > "$name.setup" 2>&1; then
 		[ "$lacks" = required ] && explained "$name" && return
