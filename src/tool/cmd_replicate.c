@@ -115,9 +115,9 @@ int cmd_replicate(int argc, char **argv)
 			fputs(help, stdout);
 		if (status)
 			return status < 0 ? TOOL_OK : status;
-		if (commands[i].command != REPLICATE_KEY && (status = check(&r, commands[i].command)))
-			return status;
-		return commands[i].run(&r);
+		if (commands[i].command != REPLICATE_KEY)
+			status = check(&r, commands[i].command);
+		return status ? status : commands[i].run(&r);
 	}
 	return misuse("'%s' is none of publish, follow, status, rollback and key", argv[1]);
 }

@@ -114,7 +114,8 @@ static int refuse(const struct image_how *how, uint64_t needed)
 
 const char *image_trouble(int err, const char *path)
 {
-	return err == -EFBIG && *refusal ? refusal : opened_or(err, detail_without(path), SAY_IMAGE);
+	return err == -EFBIG && *refusal ? refusal :
+	                                   opened_or(err, detail_without(path), SAY_IMAGE);
 }
 
 /* Return: @err, after a message if it is one and how->wordless allows it. */

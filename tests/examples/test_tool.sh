@@ -203,8 +203,8 @@ test_input() {
 		same as_is.weir one.weir "--as-is wrong_$file"
 	done
 	absent cut.weir 'damaged input'
-	# An empty file is an empty set if that is meant; a last line needs no newline; an empty line
-	# is a key.
+	# An empty file is an empty set if that is meant; a last line needs no newline; an empty
+	# line is a key.
 	: >empty
 	run 0 "$weir" build -q --allow-empty -o empty.weir empty
 	run 1 "$weir" query empty.weir keys

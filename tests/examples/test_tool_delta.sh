@@ -111,7 +111,8 @@ test_refused() {
 	says 'second.weir: .*max_bytes'
 	run 2 "$weir" apply --max-memory=10K -o d.weir second.weir two.delta
 	says 'second.weir: .*max_bytes'
-	run 2 "$weir" delta -o d.delta second.weir nothing; says 'nothing: No such file or directory: no image to read: '
+	run 2 "$weir" delta -o d.delta second.weir nothing
+	says 'nothing: No such file or directory: no image to read: '
 	run 2 "$weir" diff; says 'did you mean delta?'
 }
 

@@ -39,7 +39,8 @@ test_field_by_name() {
 	keys_are n.weir ann@x.test bob@x.test
 	run 0 "$weir" build -q $strict --field=id -o id.weir people.csv; keys_are id.weir 1 2
 	# Its place is that of each file, whatever stood in the one before.
-	run 0 "$weir" build --json $strict --field=email -o two.weir people.csv others.csv people.csv
+	run 0 "$weir" build --json $strict --field=email -o two.weir people.csv others.csv \
+		people.csv
 	json out 'j["keys"] == 5'
 	keys_are two.weir ann@x.test bob@x.test eve@x.test
 	run 0 "$weir" query -c --field=email -t 3 two.weir others.csv people.csv; prints '^3$'
@@ -70,7 +71,8 @@ test_forms_of_a_header() {
 	json out 'j["keys"] == 1'
 	keys_are f.weir bob@x.test
 	printf 'id,email\0001,ann@x.test\0' >nul.csv
-	run 0 "$weir" build -q -0 $strict --field=email -o f.weir nul.csv; keys_are f.weir ann@x.test
+	run 0 "$weir" build -q -0 $strict --field=email -o f.weir nul.csv
+	keys_are f.weir ann@x.test
 	gzip -c people.csv >people.csv.gz
 	zstd -qc people.csv >people.csv.zst
 	for file in people.csv.gz people.csv.zst; do
@@ -78,7 +80,8 @@ test_forms_of_a_header() {
 		keys_are f.weir ann@x.test bob@x.test eve@x.test
 	done
 	for file in people.csv people.csv.gz; do
-		run 0 bash -c "cat $file | '$weir' build -q -p 1e-6 --field=email -o f.weir - others.csv"
+		run 0 bash -c "cat $file |
+			'$weir' build -q -p 1e-6 --field=email -o f.weir - others.csv"
 		keys_are f.weir ann@x.test bob@x.test eve@x.test
 	done
 	# A header alone, with or without its newline, and a file of no bytes: no keys, no error.

@@ -313,7 +313,8 @@ test_no_keys() {
 	run 1 "$weir" build -q --field=1 --header -o empty.weir <(echo name); says "$said"
 	run 1 "$weir" build --cidr --skip-bad -o empty.weir <(printf '1.2.3.0/24 ; SBL1\nx\n')
 	says ': 2 lines were passed over, and no other is a key: --allow-empty publishes'
-	run 1 "$weir" build --field=2 --skip-bad -o empty.weir <(echo one); says ': 1 line was passed'
+	run 1 "$weir" build --field=2 --skip-bad -o empty.weir <(echo one)
+	says ': 1 line was passed'
 	run 1 bash -c "'$weir' build -q -o - none >stdout.weir"
 	same stdout.weir none 'nothing on standard output'
 	absent empty.weir 'a set of a list without keys'

@@ -93,7 +93,7 @@ test_one_vocabulary() {
 missing() {
 	run 2 "$weir" "${@:2}"
 	says "^weir [a-z ]*: nowhere: No such file or directory: $1\$"
-	if [ "$(grep -vc '^Try ' err)" = 1 ]; then ok; else fail "sentences: ${*:2}" "$(cat err)"; fi
+	[ "$(grep -vc '^Try ' err)" = 1 ] && ok || fail "sentences: ${*:2}" "$(cat err)"
 }
 
 # A missing file of keys, a missing image and a missing image of weir add had three forms.
@@ -103,8 +103,8 @@ test_a_missing_file() {
 	run 0 "$weir" build -q -n 100 -o there.weir <(echo key)
 	run 0 "$weir" build -q -k counting -n 100 -o counts.weir <(echo key)
 	run 0 "$weir" route --build -q -o routes.weir a=keys
-	for command in query info 'info --json' 'info --prometheus' verify 'verify --json' seal add \
-		'add --live' remove count route 'delta -o x there.weir' 'apply -o x' \
+	for command in query info 'info --json' 'info --prometheus' verify 'verify --json' seal \
+		add 'add --live' remove count route 'delta -o x there.weir' 'apply -o x' \
 		'merge -o x there.weir' 'merge -o x' 'build -o x --like'; do
 		# shellcheck disable=SC2086
 		case $command in
@@ -116,7 +116,8 @@ test_a_missing_file() {
 	missing 'no delta to read: weir delta -o makes one' apply -o x there.weir nowhere
 	for command in 'build -o x' 'build -o x keys' 'query there.weir' 'query -q there.weir' \
 		'add there.weir' 'add --live there.weir' 'remove counts.weir' 'count counts.weir' \
-		'route routes.weir' 'route --build -o x' drill 'build -k layered -o x keys --exclude'; do
+		'route routes.weir' 'route --build -o x' drill \
+		'build -k layered -o x keys --exclude'; do
 		# shellcheck disable=SC2086
 		missing "$keys" $command nowhere
 	done
@@ -174,7 +175,8 @@ test_figures_of_little() {
 	run 0 "$weir" build --json -o few.weir <(seq 900)
 	json out 'j["fp_rate_measured"] is None and j["looked_up"] == 0 and j["fp_rate"] == 0.01'
 	run 0 "$weir" build -o few.weir <(seq 900; seq 900); prints "$asked" # 900 different ones
-	run 0 "$weir" build -o enough.weir <(seq 1100); prints '  rate  *0\.[0-9]* % measured, 1 % asked'
+	run 0 "$weir" build -o enough.weir <(seq 1100)
+	prints '  rate  *0\.[0-9]* % measured, 1 % asked'
 	seq 900 >few
 	run 0 "$weir" drill -r 1 -w 0 -d 1 few; prints "${asked/  rate /  rate}"
 	run 0 "$weir" drill -r 1 -w 0 -d 1 --json few; json out 'j["fp_rate_measured"] is None'
@@ -254,8 +256,8 @@ for path in sys.argv[1:]:
 }
 
 for part in not_an_image_comes_first did_you_mean words_of_the_command info_explains_the_file \
-		one_rule_of_rates one_vocabulary a_missing_file a_packed_image a_rate_that_is_raised \
-		figures_of_little completions; do
+		one_rule_of_rates one_vocabulary a_missing_file a_packed_image \
+		a_rate_that_is_raised figures_of_little completions; do
 	test_$part
 done
 finish
