@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * `weir build` of kinds that are built once: from the hashes of all keys, in a file as far as
- * memory for them was limited; of layered, from those of the exclude list too. Two different keys
- * of the two lists may have one hash by chance: then all is done again with another seed. */
+ * `weir build` of kinds that are built once, from the hashes of all their keys. With
+ * --max-memory the hashes go to a file. Layered also takes those of the exclude list. Two different
+ * keys of the two lists may have one hash by chance: then all is done again with another seed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,8 @@ static const char *temporary_folder(void)
 	return folder && *folder ? folder : "/tmp";
 }
 
-/* A job that leaves its list out by a slip would publish a set that misjudges all of it. Who wants
- * none names the kind. */
+/* A job that leaves its list out by a slip would publish a set that misjudges all of it. To name
+ * the kind means that the list is left out on purpose. */
 static int ask_without_list(const struct build *build)
 {
 	if (build->wish.kind_given || !kind_excludes(build->params.kind))
@@ -40,7 +40,7 @@ static bool reads_input(const struct lines_options *from)
 	return false;
 }
 
-/* Of sets of prefixes or domains, where a text has several lookups. */
+/* Does a text take several lookups, as in sets of prefixes or domains? */
 static bool looks_up_several(const struct build *build)
 {
 	return build->fill.keying.normal.steps & (WEIR_NORMAL_CIDR | WEIR_NORMAL_SUFFIXES);
@@ -83,7 +83,7 @@ static int new_builder(struct build *build, struct weir_builder **out)
 	return weir_builder_create(out, &build->params, &options) ? trouble_plan() : TOOL_OK;
 }
 
-/* Of kinds with an exclude list, when all else was read. */
+/* Read the exclude list, after all keys. */
 static int exclude(struct build *build, struct weir_builder *builder)
 {
 	uint64_t keys;
@@ -116,6 +116,13 @@ static int include(struct build *build, struct spool *spool, struct weir_builder
 	                                                                          TOOL_OK;
 }
 
+/* More different keys than -n: refused, as other kinds refuse them. A disk without room for the
+ * hashes has the same number. */
+static bool too_many(int err)
+{
+	return err == -ENOSPC && strncmp(weir_error_detail(), "capacity ", 9) == 0;
+}
+
 /* One try. *@both: a key of each list has the hash built.equal_hash. */
 static int try(struct build *build, struct spool *spool, struct weir_builder *builder, bool *both)
 {
@@ -131,7 +138,10 @@ static int try(struct build *build, struct spool *spool, struct weir_builder *bu
 	int err = weir_builder_finish(builder, &build->filter, &build->built);
 	progress_end();
 	*both = err == -EEXIST;
-	return err && !*both ? trouble_plan() : TOOL_OK;
+	if (!err || *both)
+		return TOOL_OK;
+	(void)trouble_plan();
+	return too_many(err) ? TOOL_NO : TOOL_TROUBLE;
 }
 
 static bool read_again(const struct build *build)
@@ -141,19 +151,29 @@ static bool read_again(const struct build *build)
 
 static int one_hash(const struct find *in, const struct find *ex)
 {
-	return trouble("%s:%llu '%.*s' and %s:%llu '%.*s' have one hash by chance, so that no "
-	               "lookup can tell them apart: leave out -s, or give --new-seed or another "
-	               "key", in->file, (unsigned long long)in->line, (int)in->len, in->key,
-	               ex->file, (unsigned long long)ex->line, (int)ex->len, ex->key);
+	say("%s:%llu '%.*s' and %s:%llu '%.*s' have one hash by chance, so that no "
+	    "lookup can tell them apart: leave out -s, or give --new-seed or another key",
+	    in->file, (unsigned long long)in->line, (int)in->len, in->key, ex->file,
+	    (unsigned long long)ex->line, (int)ex->len, ex->key);
+	return TOOL_NO;
 }
 
 /* A text is excluded by all its lookups: one of these is an included prefix or domain. */
 static int covered(const struct build *build, const struct find *in, const struct find *ex)
 {
-	return trouble("%s:%llu '%.*s' covers what %s:%llu excludes, '%.*s': leave one of them "
-	               "out%s", in->file, (unsigned long long)in->line, (int)in->text_len,
-	               in->text, ex->file, (unsigned long long)ex->line, (int)ex->text_len,
-	               ex->text, build->built.equal > 1 ? "; there are more" : "");
+	say("%s:%llu '%.*s' covers what %s:%llu excludes, '%.*s': leave one of them out%s",
+	    in->file, (unsigned long long)in->line, (int)in->text_len, in->text, ex->file,
+	    (unsigned long long)ex->line, (int)ex->text_len, ex->text,
+	    build->built.equal > 1 ? "; there are more" : "");
+	return TOOL_NO;
+}
+
+static int in_both(const struct build *build, const struct find *in, const struct find *ex)
+{
+	say("%s:%llu '%.*s' is excluded by %s:%llu: a key can be in one of the lists only%s",
+	    in->file, (unsigned long long)in->line, (int)in->len, in->key, ex->file,
+	    (unsigned long long)ex->line, build->built.equal > 1 ? "; more are in both" : "");
+	return TOOL_NO;
 }
 
 /* Which keys they are. Return: TOOL_OK two, so another seed may do; else after a message. */
@@ -171,13 +191,8 @@ static int explain(const struct build *build, const struct weir_builder *builder
 		trouble("the files have changed while they were read");
 	else if (in.len != ex.len || memcmp(in.key, ex.key, in.len) != 0)
 		status = may_change ? TOOL_OK : one_hash(&in, &ex);
-	else if (looks_up_several(build))
-		covered(build, &in, &ex);
 	else
-		trouble("%s:%llu '%.*s' is excluded by %s:%llu: a key can be in one of the lists "
-		        "only%s", in.file, (unsigned long long)in.line, (int)in.len, in.key,
-		        ex.file, (unsigned long long)ex.line,
-		        build->built.equal > 1 ? "; more are in both" : "");
+		status = (looks_up_several(build) ? covered : in_both)(build, &in, &ex);
 	find_free(&in);
 	find_free(&ex);
 	return status;

@@ -31,7 +31,7 @@ static const char help[] =
 	"                       absent keys with yes; without this it is refused\n"
 	CHANGE_HELP_REPORT
 	"\n"
-	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
+	"Exit status: 0 done, 1 refused and nothing written, 2 an error.\n";
 
 enum { LIVE = 256, ALLOW_OVERFULL };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * weir apply: the new image of an old one and deltas. */
+#include <errno.h>
 #include <stdio.h>
 #include <weir/weir.h>
 #include "delta.h"
@@ -25,7 +26,7 @@ static const char help[] =
 	"  -q, --quiet       no progress line, no report\n"
 	"  -h, --help        this text\n"
 	"\n"
-	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
+	"Exit status: 0 done, 1 refused and nothing written, 2 an error.\n";
 
 static const struct option options[] = {
 	DELTA_OPTIONS,
@@ -74,7 +75,10 @@ static int run(const struct apply *a)
 	if (status)
 		return status;
 	int err = saving_try(save, a, a->how.output, &a->how.saving);
-	return err ? trouble_weir(err, NULL) : report(a);
+	if (!err)
+		return report(a);
+	say_weir(err, NULL);
+	return err == -EINVAL ? TOOL_NO : TOOL_TROUBLE; /* from another image than the old one */
 }
 
 int cmd_apply(int argc, char **argv)

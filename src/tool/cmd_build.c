@@ -110,7 +110,7 @@ static const char help_more[] =
 	"Counting, frequency and cuckoo hold a key as often as it is a line.\n"
 	"A key is a line without its newline, byte by byte: a carriage return before the\n"
 	"newline is part of the key.\n"
-	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
+	"Exit status: 0 done, 1 refused and nothing written, 2 an error.\n";
 
 enum {
 	LIKE = 256, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS, KEYED_BY, MODE, ALLOW_OVERFULL,

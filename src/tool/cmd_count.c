@@ -39,7 +39,7 @@ static const char help[] =
 	"      --no-progress   no progress line on a terminal while the image is read\n"
 	"  -h, --help          this text\n"
 	"\n"
-	"Exit status: 0 done, 2 trouble.\n";
+	"Exit status: 0 done, 2 an error.\n";
 
 enum { JSON = 256 };
 

@@ -32,7 +32,7 @@ static const char help[] =
 	"  -q, --quiet         no progress line, no report\n"
 	"  -h, --help          this text\n"
 	"\n"
-	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
+	"Exit status: 0 done, 1 refused and nothing written, 2 an error.\n";
 
 enum { ZSTD = 256 };
 

@@ -57,7 +57,7 @@ static const char help[] =
 	"probability of 1 - RATE. The new keys are bounded, since a filter with more than\n"
 	"its capacity would hide losses; if over half of its bits are set at the end, the\n"
 	"report warns of it.\n"
-	"Exit status: 0 nothing was lost, 1 something was, 2 trouble.\n";
+	"Exit status: 0 nothing was lost, 1 something was, 2 an error.\n";
 
 enum { EVERY = 256, INSERTS, PACE, COPY, KEEP_PREVIOUS, FLAVOR, PIN, SKIP_EMPTY, AS_IS, JSON,
        NO_PROGRESS };

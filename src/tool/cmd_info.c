@@ -35,7 +35,7 @@ static const char help[] =
 	"  -h, --help   this text\n"
 	"\n"
 	"The bits are not compared with their checksums: weir verify does that.\n"
-	"Exit status: 0 done, 2 trouble.\n";
+	"Exit status: 0 done, 2 an error.\n";
 
 enum { JSON = 256, EXACT, MAX_MEMORY, PROMETHEUS };
 

@@ -41,7 +41,7 @@ static const char help[] =
 	"  -q, --quiet         no progress line, no report\n"
 	"  -h, --help          this text\n"
 	"\n"
-	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
+	"Exit status: 0 done, 1 refused and nothing written, 2 an error.\n";
 
 enum { JSON = 256, ZSTD, MAX_MEMORY, NO_PROGRESS, KEYED_BY, MODE, ALLOW_OVERFULL,
        ALLOW_SHRINK, FORCE };
@@ -92,7 +92,8 @@ static struct weir_filter *read_first(const struct merge *merge, struct image_ho
 static void not_merged(const struct merge *merge, const char *image)
 {
 	const char *first = merge->images[0];
-	if (unite_unlike())
+	/* Of keys that are prefixes in one set only, no option makes one set. */
+	if (unite_unlike() && !strstr(unite_trouble(), "what is done to keys differs"))
 		say("%s, merged into %s: %s: make it anew of its keys: weir build --like=%s -o %s",
 		    image, first, unite_trouble(), first, image);
 	else

@@ -26,7 +26,7 @@ static const char help[] =
 	"      --json   as JSON: an object with the columns and an array of their filters\n"
 	"  -h, --help   this text\n"
 	"\n"
-	"Exit status: 0 done, 1 no column has a filter, 2 trouble.\n";
+	"Exit status: 0 done, 1 no column has a filter, 2 an error.\n";
 
 enum { JSON = 256, MAX_MEMORY, ALL };
 

@@ -36,7 +36,7 @@ static const char help[] =
 	"      --json         the table as JSON\n"
 	"  -h, --help         this text\n"
 	"\n"
-	"Exit status: 0 done, 2 trouble.\n";
+	"Exit status: 0 done, 2 an error.\n";
 
 enum { SETS = 256 };
 

@@ -51,7 +51,7 @@ static const char help[] =
 	"                      their order\n"
 	"  -h, --help          this text\n"
 	"\n"
-	"Exit status: 0 a line was selected, 1 none was, 2 trouble.\n";
+	"Exit status: 0 a line was selected, 1 none was, 2 an error.\n";
 
 enum { JSON = 256, FORGET_OLDER, STORED };
 

@@ -24,7 +24,7 @@ static const char help[] =
 	CHANGE_HELP_REPORT
 	"\n"
 	"Keys that were not there are counted, and are no error.\n"
-	"Exit status: 0 done, 1 refused and nothing written, 2 trouble.\n";
+	"Exit status: 0 done, 1 refused and nothing written, 2 an error.\n";
 
 enum { ALLOW_SHRINK = 256 };
 

@@ -60,7 +60,7 @@ static const char help[] =
 	"  -h, --help           this text\n"
 	"\n"
 	"Exit status: 0 done, and all is well; 1 refused, or status: something is not well;\n"
-	"2 trouble.\n";
+	"2 an error.\n";
 
 static const struct {
 	const char *name;

@@ -47,7 +47,7 @@ static const char help[] =
 	"  -h, --help          this text\n"
 	"\n"
 	"Exit status: 0 a line has a set, or the image was built; 1 none has, or what\n"
-	"stands there is not to be replaced; 2 trouble.\n";
+	"stands there is not to be replaced; 2 an error.\n";
 
 enum { JSON = 256, BUILD, MODE, ZSTD, FORCE, ALLOW_EMPTY };
 

@@ -21,7 +21,7 @@ static const char help[] =
 	"  -q, --quiet  print nothing about images that are sealed, no progress line\n"
 	"  -h, --help   this text\n"
 	"\n"
-	"Exit status: 0 all are sealed, 1 one is in use, 2 trouble.\n";
+	"Exit status: 0 all are sealed, 1 one is in use, 2 an error.\n";
 
 enum { KEYED_BY = 256, NO_PROGRESS };
 

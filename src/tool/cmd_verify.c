@@ -21,13 +21,13 @@ static const char help[] =
 	"      --keyed-by=FILE  also check that keyed images have this key; without it a\n"
 	"                       keyed image needs none\n"
 	"      --json   as JSON: an array with an object an image\n"
-	"      --max-memory=SIZE  refuse what needs more; default: half of the memory\n"
+	"      --max-memory=SIZE  an image may need no more; default: half of the memory\n"
 	"                         that is available\n"
 	"      --no-progress  no progress line on a terminal\n"
 	"  -q, --quiet  print nothing about whole images, no progress line\n"
 	"  -h, --help   this text\n"
 	"\n"
-	"Exit status: 0 all are whole, 1 one is damaged, 2 trouble.\n";
+	"Exit status: 0 all are whole, 2 one is damaged or cannot be read.\n";
 
 enum { JSON = 256, KEYED_BY, MAX_MEMORY, NO_PROGRESS };
 
@@ -62,7 +62,7 @@ static int verify(const char *path, const struct image_how *how, bool quiet, jso
 		plain_put(path, stdout);
 		printf(": whole\n");
 	}
-	return err == -EBADMSG ? TOOL_NO : err ? TOOL_TROUBLE : TOOL_OK;
+	return err ? TOOL_TROUBLE : TOOL_OK;
 }
 
 int cmd_verify(int argc, char **argv)

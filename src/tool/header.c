@@ -28,10 +28,10 @@ static void list(struct columns *c, struct iovec name)
 		return;
 	const char *comma = c->n > 1 ? ", " : "";
 	int room = (int)(NAMES_SHOWN - c->len), len = (int)strlen(comma) + (int)name.iov_len;
-	if (name.iov_len < NAMES_SHOWN && len < room)
+	if (name.iov_len < NAMES_SHOWN && len < room) {
 		c->len += (size_t)snprintf(c->names + c->len, (size_t)room, "%s%.*s", comma,
 		                           (int)name.iov_len, (const char *)name.iov_base);
-	else {
+	} else {
 		snprintf(c->names + c->len, sizeof c->names - c->len, "%s...", comma);
 		c->len = NAMES_SHOWN;
 	}

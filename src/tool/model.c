@@ -126,7 +126,7 @@ static int read_replaced(struct model *out, const struct replaced *r, bool wante
 		say("%s: not replaced: its seed cannot be kept: %s: " NEW_SEED
 		    "; if that is meant, --new-seed",
 		    r->path, image_trouble(err, r->name));
-	return err != -EKEYREJECTED && wanted && !force ? TOOL_NO : TOOL_OK;
+	return err != -EKEYREJECTED && wanted && !force ? TOOL_TROUBLE : TOOL_OK;
 }
 
 int model_replaced(struct model *out, const char *path, const struct model_wish *wish, bool force,

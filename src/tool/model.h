@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What a new image takes over from another one, its model: the one that it replaces, or that of
- * --like. With the same seed servers go on following, and with the same size besides, an image can
- * be merged with the one before, compared with it and carried over to. */
+ * A new image takes seed, size and layout from another one, its model: the one that it replaces, or
+ * that of --like. With the same seed servers go on following. With the same size besides, an image
+ * can be merged with the one before, compared with it and carried over to. */
 #ifndef WEIR_TOOL_MODEL_H
 #define WEIR_TOOL_MODEL_H
 
@@ -11,14 +11,14 @@
 
 /* Start from { 0 }. */
 struct model {
-	const char *path;          /* the image; NULL: there is none */
+	const char *path;          /* the image, or NULL */
 	double fp_rate;            /* as asked of it, for one lookup */
 	struct weir_normal normal; /* what is done to its keys: there even without a path */
 	bool normal_known;         /* an image says so, and not only others' */
 	struct weir_params params; /* those of another one like it, but for hash_key */
 };
 
-/* What is asked of the new image. */
+/* The new image as the options want it. */
 struct model_wish {
 	struct weir_params params; /* 0 is not given, but for kind: */
 	bool kind_given;
@@ -36,11 +36,11 @@ struct model_taken {
 int model_like(struct model *out, const char *path, const struct image_how *how);
 
 /*
- * The image that stands at @path and is to be replaced. There is no model if nothing stands there,
- * if it was hashed by another function or key, or if others may have written it, who would then
- * choose the seed: where that puts an end to what servers follow, a message says so.
- * Return: TOOL_OK, with a model or without; TOOL_NO after a message, if its seed is needed but
- * cannot be read.
+ * Look at the image that stands at @path and is to be replaced. It serves as a model unless it was
+ * hashed by another function or key, or another user may have written it and so chosen its seed.
+ * A message says so where servers then cannot follow.
+ * Return: TOOL_OK, with a model or without; TOOL_TROUBLE after a message, if its seed is
+ * needed but cannot be read.
  */
 int model_replaced(struct model *out, const char *path, const struct model_wish *wish, bool force,
                    const struct image_how *how);

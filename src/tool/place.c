@@ -61,7 +61,7 @@ static int refuse_to_replace(const char *path)
 		say("%s: not replaced: it is live, so a process inserts into it or was killed "
 		    "while it did: weir seal ends that, or if it is meant, --force",
 		    path);
-	return err || info.live ? TOOL_NO : TOOL_OK;
+	return err ? TOOL_TROUBLE : info.live ? TOOL_NO : TOOL_OK;
 }
 
 int place_ask(const char *path, bool force)
@@ -135,7 +135,7 @@ int place_is_whole(const char *path, uint64_t bytes, const struct image_how *how
 	say("%s: not replaced: the image that stands there is damaged: %s; look for the cause, or "
 	    "if it is meant, --force",
 	    path, image_trouble(err, path));
-	return TOOL_NO;
+	return TOOL_TROUBLE;
 }
 
 bool place_is_one_of(const char *path, char **names, size_t n)
@@ -177,7 +177,7 @@ int place_turn(const char *path, bool shared)
 		lock(fd, shared ? LOCK_SH : LOCK_EX, path);
 		if (fstat(fd, &locked) || stat(path, &there) || is_file(&locked, &there))
 			return fd;
-		close(fd); /* it was replaced meanwhile */
+		close(fd); /* it was replaced: lock the new one */
 	}
 }
 

@@ -9,30 +9,30 @@
 #include "lines.h"
 
 /* Whether a file can be made there, and may be: better known before an hour of work than after.
- * "-" is standard output. Refused is a file that is neither empty nor a weir image, an image that
- * is damaged as far as its head shows, and a live one, unless @force. Return: TOOL_OK, TOOL_NO or
+ * "-" is standard output. Unless @force, a file that is neither empty nor a weir image is refused,
+ * as is a live image, and one whose head is damaged is an error. Return: TOOL_OK, TOOL_NO or
  * TOOL_TROUBLE, the latter two after a message. */
 int place_ask(const char *path, bool force);
 
-/* Likewise of a delta: refused is a file that is neither empty nor a delta. */
+/* The same for a delta: it refuses a file that is neither empty nor a delta. */
 int place_ask_delta(const char *path, bool force);
 
-/* Whether @path is none of the files that are read, by whatever name or link. Return: TOOL_OK, or
- * TOOL_NO after a message. */
+/* Does @path differ from all files that are read, whatever their names and links? Return: TOOL_OK,
+ * or TOOL_NO after a message. */
 int place_is_not_read(const char *path, const struct lines_options *from);
 
 /* Whether the bits of the image there, if one is, are those of its checksums. It is not looked at
  * if it is much larger than @bytes of bits, those of the image that replaces it: the check is to
- * cost no more than the building did. Return: TOOL_OK, or TOOL_NO after a message. */
+ * cost no more than the building did. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
 int place_is_whole(const char *path, uint64_t bytes, const struct image_how *how);
 
 /* Is @path one of the images that are read, by whatever name or link? */
 bool place_is_one_of(const char *path, char **names, size_t n);
 
-/* The turn of one that adds to the image @path. Of two at the same time the second would replace
- * what the first has written by what was there before. Those that add in place (@shared) need not
- * wait for each other. Return: a descriptor to be closed afterwards; -1: what is wrong shows when
- * it is read. Whoever may read the image may lock it, so a wait of a second is reported. */
+/* Wait for the turn to change the image @path: without it, the second of two processes would undo
+ * what the first has written. Processes that add in place (@shared) need not wait for each other.
+ * Any process that may read the image may lock it, so a wait of a second is reported. Return: a
+ * descriptor to be closed afterwards, or -1 if the image cannot be opened. */
 int place_turn(const char *path, bool shared);
 
 /* Whether the image of that turn (-1: none) still stands there: weir build replaces it without one.

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The weir command: its subcommands and its exit codes. */
+ * The weir command: its subcommands. */
 #ifndef WEIR_TOOL_TOOL_H
 #define WEIR_TOOL_TOOL_H
 
-/* As grep's. */
-enum tool_exit {
-	TOOL_OK = 0,      /* done; query: a line was selected; verify: whole */
-	TOOL_NO = 1,      /* query: no line was selected; verify: damaged; drill: a key was lost;
-	                     build, merge, add, remove, seal: refused */
-	TOOL_TROUBLE = 2, /* wrong options, a file that cannot be read, no memory, ... */
-};
+#include "exit.h"
 
 /* A subcommand: argv[0] is its full name ("weir build"), as getopt and messages want it. */
 struct command {

@@ -46,7 +46,7 @@ static int other_kind(const struct weir_stats *a, const struct weir_stats *b)
 	snprintf(sentence, sizeof sentence, "it is of kind %s, and the other of kind %s: kinds "
 	         "must be equal", weir_kind_name(a->shape.kind), weir_kind_name(b->shape.kind));
 	unlike = true;
-	return TOOL_TROUBLE;
+	return TOOL_NO;
 }
 
 /* The keys of both are too many: not a single one was added. */
@@ -89,7 +89,7 @@ static int no_factor(uint64_t a, uint64_t b)
 	         "8, ... times the other, so that it can be folded",
 	         (unsigned long long)a, (unsigned long long)b);
 	unlike = true;
-	return TOOL_TROUBLE;
+	return TOOL_NO;
 }
 
 /* Lookups in the union ask for the lengths of both; where the steps differ, the merge refuses. */
@@ -104,7 +104,9 @@ static int merge(struct weir_filter *sum, const struct weir_filter *next)
 	if (err == -ENOSPC && !kind_grows(stats_of(sum).shape.kind))
 		return full(sum);
 	unlike = err == -EINVAL; /* the sentence names the field that differs */
-	return err ? failed() : TOOL_OK;
+	if (err)
+		(void)failed();
+	return unlike ? TOOL_NO : err ? TOOL_TROUBLE : TOOL_OK;
 }
 
 static int merge_folded(struct weir_filter *sum, const struct weir_filter *next, uint32_t factor,

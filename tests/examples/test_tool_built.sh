@@ -35,7 +35,7 @@ test_build() {
 }
 
 test_refused() {
-	run 2 "$weir" build -k fuse -n 100 -o full.weir keys
+	run 1 "$weir" build -k fuse -n 100 -o full.weir keys
 	says '^weir build: -n (keys) 100: there are 20000 different keys'
 	absent full.weir 'of too many keys'
 	run 2 "$weir" build -k fuse --max-memory=1M -o small.weir keys
@@ -93,12 +93,12 @@ test_layered() {
 	run 1 "$weir" query -c x.weir good; prints '^0$'
 	seq 7 >both
 	for threads in 1 3; do
-		run 2 "$weir" build -q -k layered -t $threads --exclude good --exclude both \
+		run 1 "$weir" build -q -k layered -t $threads --exclude good --exclude both \
 			-o y.weir keys
 		says "^weir build: keys:[1-7] '[1-7]' is excluded by both:[1-7]: .*more are in both"
 	done
 	echo '  17 ' >both
-	run 2 "$weir" build -q -k layered --trim --exclude both -o y.weir keys
+	run 1 "$weir" build -q -k layered --trim --exclude both -o y.weir keys
 	says "^weir build: keys:17 '17' is excluded by both:1: a key can be in one .* only\$"
 	run 2 "$weir" build -q -k layered --exclude <(seq 7) -o y.weir keys
 	says 'a key is in both lists, or two keys have one hash.*pipe'
@@ -219,7 +219,7 @@ test_one_hash() {
 	        open('one', 'wb').write(key + b'\n'); open('other', 'wb').write(other + b'\n')
 	        break
 	EOF
-	run 2 "$weir" build -q -k layered -s 5 --exclude other -o z.weir one
+	run 1 "$weir" build -q -k layered -s 5 --exclude other -o z.weir one
 	says '^weir build: one:1 .* and other:1 .* have one hash by chance'
 	run 0 "$weir" build -q -k layered -s 6 --exclude other -o z.weir one
 	run 0 "$weir" query -c z.weir one; prints '^1$'
@@ -267,7 +267,7 @@ test_layered_lookups() {
 test_layered_covered() {
 	printf '192.0.2.0/24\n10.0.0.0/8\n' >ranges
 	printf '172.16.0.1\n10.1.2.3\n' >innocent
-	run 2 "$weir" build -q -k layered --cidr --exclude innocent -o of_u.weir ranges
+	run 1 "$weir" build -q -k layered --cidr --exclude innocent -o of_u.weir ranges
 	says "ranges:2 '10.0.0.0/8' covers what innocent:2 excludes, '10.1.2.3': leave one .* out\$"
 	echo 172.16.0.0/16 >innocent
 	run 2 "$weir" build -q -k layered --cidr --exclude innocent -o of_u.weir ranges
@@ -275,7 +275,7 @@ test_layered_covered() {
 	run 0 "$weir" build -q -k layered --cidr --skip-bad --exclude innocent -o of_u.weir ranges
 	printf 'bad.example\ngood.test\n' >domains
 	printf 'www.other.test\nwww.bad.example\n' >innocent
-	run 2 "$weir" build -q -k layered --suffixes --exclude innocent -o of_v.weir domains
+	run 1 "$weir" build -q -k layered --suffixes --exclude innocent -o of_v.weir domains
 	says "domains:1 'bad.example' covers what innocent:2 excludes, 'www.bad.example'"
 	absent of_v.weir 'of lists that were refused'
 }

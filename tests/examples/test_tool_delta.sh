@@ -82,15 +82,15 @@ test_not_smaller() {
 }
 
 test_refused() {
-	run 2 "$weir" apply -o wrong.weir second.weir one.delta
+	run 1 "$weir" apply -o wrong.weir second.weir one.delta
 	says 'one.delta: is a delta from image .*, and second.weir is '
 	absent wrong.weir 'of another image'
-	run 2 "$weir" apply -o wrong.weir second.weir two.delta one.delta
+	run 1 "$weir" apply -o wrong.weir second.weir two.delta one.delta
 	says 'one.delta: is a delta from .*, and two.delta is '
 	run 2 "$weir" apply -o wrong.weir one.delta one.delta; says 'a delta and no image'
 	run 2 "$weir" apply -o wrong.weir second.weir set.weir; says 'not a delta: .* an image'
 	run 2 "$weir" query one.delta first; says 'weir apply makes an image of it'
-	run 1 "$weir" verify one.delta; says 'is a delta and no image'
+	run 2 "$weir" verify one.delta; says 'is a delta and no image'
 	head -c 200 one.delta >cut.delta
 	run 2 "$weir" apply -o wrong.weir first.weir cut.delta; says 'cut.delta: has 200 bytes'
 	run 1 "$weir" apply -o third second.weir two.delta; says 'third: not replaced'

@@ -132,7 +132,7 @@ test_an_empty_list_replaces_no_set() {
 	cp before.weir plain.old
 	run 1 "$weir" build -q --max-memory=16K -p 1% -o plain.old few; says 'under a tenth'
 	run 1 "$weir" build -q -p 1% -o packed.weir few; says 'under a tenth'
-	run 1 "$weir" build -q --max-memory=16K -p 1% -o packed.weir few
+	run 2 "$weir" build -q --max-memory=16K -p 1% -o packed.weir few
 	says '^weir build: packed.weir: not replaced: its seed cannot be kept: needs .*--new-seed$'
 	run 0 "$weir" build -q --new-seed --max-memory=16K -p 1% -o packed.weir few
 	says '^weir build: packed.weir: not compared with the image that it replaces: '

@@ -215,7 +215,8 @@ class Operate(tool.Tool):
         nodes.settle(self, ledger)
         self.assertEqual(other.ask("publish"), "0 ")
         self.replicate("rollback", "--generation=%d" % self.status()["current"]["generation"])
-        self.weir("build", "-q", "--like=served", "-o", "more", "/dev/null")
+        self.weir("build", "-q", "--like=served", "-o", "more", "--allow-empty",
+                  "/dev/null")
         self.replicate("publish", "more")
         self.replicate("status")
         group.wait_until("somebody listens",

@@ -12,6 +12,10 @@ URL = "it begins with redis://, rediss://, unix://, redis+sentinel:// or rediss+
 BY_HTTP = ("images by HTTP (image_url, --image-url): base_url cannot be used (it is not shown, "
            "since it may have a password): it begins with ")
 MISSING = "nowhere: No such file or directory: no "
+NO_IMAGE = MISSING + "image to read: weir build -o makes one"
+NO_PAIR = MISSING + "key to read: weir replicate key makes a pair"
+NO_HASH_KEY = MISSING + ("hash key to read: give the one that weir build had, or for a new set "
+                         "make one: head -c 16 /dev/urandom")
 WHOLE = "'%s': allowed: 1 to %d, a whole number"
 SECONDS = "'%s': allowed: %s seconds, such as %s"
 NAME = "a name is 1 to 64 letters, digits, - _ ."
@@ -38,7 +42,7 @@ MISUSED = [
     ("publish --keep= b", "--keep " + WHOLE % ("", 64)),
     ("publish --zstd=99 b", "--zstd " + WHOLE % (99, 19)),
     ("publish --zstd=x b", "--zstd " + WHOLE % ("x", 19)),
-    ("publish --keyed-by=nowhere b", MISSING),
+    ("publish --keyed-by=nowhere b", NO_HASH_KEY),
     ("publish --no-set b", "--set=NAME is missing"),
     ("follow", "-o FILE is missing"),
     ("follow -o", "option requires an argument -- 'o'"),
@@ -61,10 +65,10 @@ MISUSED = [
 # What was refused, the exit status, and the sentence.
 REFUSED = [
     ("publish junk", 2, "junk: not a weir image: byte 0 is 0x6a where 0x57 should be (WEIRIMG1)"),
-    ("publish nowhere", 2, MISSING),
+    ("publish nowhere", 2, NO_IMAGE),
     ("publish cuckoo", 1, KIND),
     ("publish --set=other cuckoo", 2, KIND),
-    ("publish --secret=nowhere b", 2, MISSING),
+    ("publish --secret=nowhere b", 2, NO_PAIR),
     ("publish --secret=open b", 2, "open: its mode is 0644: others must have no right to read or "
      "write a file of secret keys"),
     ("publish --set=a/b b", 2, "set a/b: " + NAME),
@@ -78,7 +82,7 @@ REFUSED = [
     ("follow --set=other -o x", 2, NOBODY),
     ("follow --trusted=secret -o x", 2, "secret: line 1 is no public key: \"weir-key-public 1 \", "
      "64 digits in lower case and a newline"),
-    ("follow --trusted=nowhere -o x", 2, MISSING),
+    ("follow --trusted=nowhere -o x", 2, NO_PAIR),
     ("follow --trusted=public -o x", 2, UNSIGNED),
     ("follow --image-url=foo -o x", 2, BY_HTTP + "neither https:// nor http://"),
     ("follow --image-url=http://x -o x", 2, BY_HTTP + "http://, which has to be permitted "
@@ -86,7 +90,7 @@ REFUSED = [
     ("status --url=foo://x", 2, "URL of redis: " + URL),
     ("status --url=localhost:6379", 2, "URL of redis: " + URL),
     ("status --url=redis://127.0.0.1:1", 2, "redis://127.0.0.1:1: nobody listens there"),
-    ("status --password-file=nowhere", 2, MISSING + "password to read: "),
+    ("status --password-file=nowhere", 2, MISSING + "password to read: give another file"),
     ("rollback --set=other --generation=1", 2, "set other: redis has no generation of it that "
      "another could follow: publish an image first (weir replicate publish IMAGE), by the seed of "
      "the one to return to"),
