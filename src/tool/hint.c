@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Keys that end in a carriage return, that are prefixes, that are lines of a hosts file, or names
- * with capitals are keys as any others; but hardly anybody means them so. */
+ * Hints about keys that are hardly meant so: they end in a carriage return, are prefixes or lines
+ * of a hosts file, have capitals in domains, or are the name of a column. */
+#include <ctype.h>
 #include <string.h>
 #include "hint.h"
 #include "say.h"
@@ -80,6 +81,30 @@ static void hint_names(const struct keying *how, const struct iovec *lines, size
 		    "form (xn--...): idn2 prints that");
 }
 
+/* Letters alone, as in "e-mail" or "user_id". */
+static bool is_word(struct iovec text)
+{
+	const char *at = text.iov_base;
+	for (size_t i = 0; i < text.iov_len; i++)
+		if (!isalpha((unsigned char)at[i]) && !strchr("_- ", at[i]))
+			return false;
+	return text.iov_len > 0;
+}
+
+/* Has the field a word in the first line, and none in the others? */
+static bool has_header(const struct keying *how, const struct iovec *lines, size_t n)
+{
+	const struct keying as_is = { .field = how->field, .delimiter = how->delimiter };
+	struct keyer k;
+	const char *why;
+	keyer_begin(&k, &as_is, KEYING_INSERT);
+	bool has = n > 1;
+	for (size_t i = 0; has && i < n; i++)
+		has = keyer_take(&k, lines[i], &why) && is_word(k.keys[k.n - 1]) == (i == 0);
+	keyer_end(&k);
+	return has;
+}
+
 void hint_encoding(const struct chunk *c)
 {
 	static const char *const marks[] = { "\xff\xfe", "\xfe\xff" };
@@ -104,6 +129,10 @@ void hint_lines(const struct lines *l, const struct chunk *c, const struct keyin
 		    "takes it off");
 	if (building)
 		hint_names(how, lines, n);
+	if (building && how->field && !how->header && !how->field_name &&
+	    has_header(how, lines, n))
+		say("hint: %s: the first line seems to name the columns, and is a key: --header "
+		    "skips it", c->file);
 	if (!building || how->hosts || how->field || steps & WEIR_NORMAL_CIDR)
 		return;
 	if (all(is_prefix, lines, n))

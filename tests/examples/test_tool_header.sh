@@ -31,6 +31,17 @@ test_header_is_no_key() {
 	# Without the option it is a line as any other.
 	run 0 "$weir" build --json $strict --field=2 -o all.weir people.csv
 	json out 'j["keys"] == 3'
+	says '^weir build: hint: people.csv: the first line seems to name the columns, .*--header'
+	local how
+	for how in '--header --field=2' --field=email '--plain-keys --field=2'; do
+		# shellcheck disable=SC2086
+		run 0 "$weir" build -q $how -o hint.weir people.csv
+		same err /dev/null "no hint with $how"
+	done
+	run 0 "$weir" build -q --field=2 -o hint.weir <(printf 'id,name\n1,Ann\n2,Bob\n')
+	same err /dev/null 'no hint where other lines have words too'
+	run 0 "$weir" build -q --field=2 -o hint.weir <(printf 'id,name\n')
+	same err /dev/null 'no hint of one line'
 }
 
 test_field_by_name() {
