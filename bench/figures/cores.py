@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How does throughput grow with cores, and with size? Plots, tables, and what bench/model predicts
 of more cores."""
+import re
+
 from . import page, past, rivals
 from .plot import LIMIT_STYLE, Axis, Plot, Series, Style
 from .words import count, percent, rate
@@ -37,6 +39,23 @@ def style(name):
     colour = COLOURS.get(family, 6)
     variant = 4 if ', batches' in name else 3 if name != family else 0
     return Style(colour, (colour + variant) % 8, (colour + variant) % 8)
+
+
+SHOWN_FIRST = (
+    'blocked$',
+    'blocked, batches of \\d+$',
+    'blocked, predicted',
+    'ideal',
+    'split$',
+    'libbloom-mutex$',
+)
+
+
+def rank(label):
+    """Which curves to show first: weir's default kind, the ideal, and what a user has without
+    weir."""
+    found = (i for i, name in enumerate(SHOWN_FIRST) if re.match(name, label))
+    return next(found, len(SHOWN_FIRST))
 
 
 def million(r):
@@ -189,7 +208,7 @@ def section(run):
         if not of:
             continue
         panels = [thread_panel(of, fits, usual_rate(of), curves_past) for fits in sizes_of(of)]
-        html += f'<h3>{title}</h3>' + page.plots([p for p in panels if p])
+        html += f'<h3>{title}</h3>' + page.plots([p for p in panels if p], rank)
         head, rows = thread_rows(of)
         html += page.table(
             head, rows, f'The figures: {sum(not isinstance(r, str) for r in rows)} curves'
@@ -202,6 +221,6 @@ def section(run):
             + page.paragraph(
                 'The same figures over the number of keys; they are in the tables above.', 'soft'
             )
-            + page.plots(panels)
+            + page.plots(panels, rank)
         )
     return html + page.commands(results, run.settings)

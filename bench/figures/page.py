@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The parts of the page: one file, no network, for a phone, a desk and paper, light and dark."""
 import re
+from dataclasses import replace
 from html import escape
 
 from . import plot as drawing
 from .run import unsteady
-from .words import percent, rate, value
+from .words import percent, plural, rate, value
+
+MOST_CURVES = 5  # more in one plot cannot be told apart
 
 STYLE = """
 :root { --paper: #fff; --ink: #1a1a1a; --soft: #5f6368; --grid: #d5d8dc; --card: #f5f6f8;\
@@ -30,6 +33,7 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
  margin: 1rem 0; }
 .verdict h2 { border: 0; margin: 0 0 .3rem; } .verdict ul { margin: 0; padding-left: 1.1rem; }\
  .verdict li { margin: .35rem 0; max-width: 60rem; }
+.verdict tr > :first-child { background: var(--card); }
 .findings { padding-left: 1.1rem; } .findings li { margin: .35rem 0; max-width: 60rem; }
 .bad { color: var(--bad); font-weight: 600; } nav a { margin-right: 1rem; } a { color: var(--c0); }
 .plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr));\
@@ -94,15 +98,51 @@ def aria_label(panel):
     return f'{panel.title} {panel.y.label} over {panel.x.label}'.strip()
 
 
-def plots(panels):
-    """Panels side by side under one legend."""
-    panels = [p for p in panels if any(s.points for s in p.series)]
-    if not panels:
-        return ''
+def side_by_side(panels):
+    """Panels under one legend."""
     figures = ''.join(
         f'<figure>{caption(p)}{drawing.draw(p, escape(aria_label(p)))}</figure>' for p in panels
     )
     return legend([s for p in panels for s in p.series]) + f'<div class="plots">{figures}</div>'
+
+
+def with_only(panels, labels):
+    found = [replace(p, series=[s for s in p.series if s.label in labels]) for p in panels]
+    return [p for p in found if any(s.points for s in p.series)]
+
+
+def fitting(panels, labels, most):
+    """The first of the labels, until a panel would have more than so many curves."""
+    taken = []
+    for label in labels:
+        having = [{s.label for s in p.series} for p in panels]
+        if all(len(of.intersection(taken)) < most for of in having if label in of):
+            taken.append(label)
+    return taken
+
+
+def plots(panels, rank=None, most=MOST_CURVES):
+    """Panels side by side, with at most so many curves each: those of the lowest rank(label), else
+    the first. The rest stand behind 'All figures', as many again in each row, on the same
+    scales."""
+    panels = [p for p in panels if any(s.points for s in p.series)]
+    if not panels:
+        return ''
+    labels = list(dict.fromkeys(s.label for p in panels for s in p.series))
+    labels = sorted(labels, key=rank) if rank else labels
+    first = fitting(panels, labels, most)
+    left = [label for label in labels if label not in first]
+    if not left:
+        return side_by_side(panels)
+    for p in panels:
+        drawing.fix_scales(p)
+    html = side_by_side(with_only(panels, first))
+    html += f'<details><summary>All figures: {plural(len(left), "more curve")}</summary>'
+    while left:
+        row = fitting(panels, left, most)
+        left = [label for label in left if label not in row]
+        html += side_by_side(with_only(panels, row))
+    return f'{html}</details>'
 
 
 class Cell(str):

@@ -111,7 +111,8 @@ def html_of(model, curves):
     for missing in model.missing:
         html += page.paragraph(f'Missing: {missing}.', 'soft')
     panel = reload_panel(curves)
-    html += page.plots([panel] if panel else []) + page.paragraph(MEANINGS, 'soft')
+    # A row of two phases, each measured and predicted.
+    html += page.plots([panel] if panel else [], most=4) + page.paragraph(MEANINGS, 'soft')
     html += table_of(chosen)
     if total:
         html += page.paragraph(OTHER_FIGURES, 'soft')

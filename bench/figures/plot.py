@@ -87,6 +87,21 @@ def settle(axis, values):
         axis.ticks = axis.ticks or [(t, plain(t)) for t in one_two_five(axis.low, axis.high)]
 
 
+def values_of(series):
+    """All x, and all y with their bounds."""
+    every = [(p[0], y) for s in series for p in s.points for y in p[1:]]
+    return [x for x, _ in every], [y for _, y in every]
+
+
+def fix_scales(plot):
+    """Bounds from all curves, so that plots of some of them can be compared."""
+    for axis, values in zip((plot.x, plot.y), values_of(plot.series)):
+        settle(axis, values)
+        room = 0.05 * ((max(values) - min(values)) or abs(max(values)) or 1)
+        axis.low = min(values) - room if axis.low is None else axis.low
+        axis.high = max(values) + room if axis.high is None else axis.high
+
+
 def axis_commands(name, axis):
     quoted = axis.label.replace("'", "''")
     lines = [
@@ -139,9 +154,9 @@ def series_commands(i, series):
 
 
 def script(plot):
-    every = [(p[0], y) for s in plot.series for p in s.points for y in p[1:]]
-    settle(plot.x, [x for x, _ in every])
-    settle(plot.y, [y for _, y in every])
+    xs, ys = values_of(plot.series)
+    settle(plot.x, xs)
+    settle(plot.y, ys)
     lines = [
         f'set terminal svg size {WIDTH},{HEIGHT} dynamic noenhanced font "sans,14"',
         'set encoding utf8',

@@ -185,7 +185,7 @@ def reload_section(run):
         ' pause: the worst that a server can meet. Each figure was taken in turn with the same'
         ' readers left in peace.',
         'soft',
-    ) + page.plots(panels) + reload_costs(run)
+    ) + page.plots(panels, lambda name: name.startswith('roll, ')) + reload_costs(run)
     clock = [r.counters['clock_ns'] for r in results if r.counters.get('clock_ns')]
     if clock:
         cost = nanoseconds(max(clock))
@@ -204,6 +204,7 @@ PANELS = {
     'L2': 'in the L2',
     'L3': 'in the L3',
     'memory': 'in memory',
+    None: 'one word, not an array',
 }
 WHATS = {
     'lines': "The machine's limit: random lines read",
@@ -245,31 +246,32 @@ def limit_series(of, x):
 
 
 def speed_panels(what, of):
-    """A panel for each operation and size, unless it is size that goes along the axis."""
+    """A panel for each operation and size."""
     x = numeric(of)
     if not x:
         return []
-    apart = [k for k in ('op', 'fits') if x != 'keys' and len(unique(of, k)) > 1]
+    # The size stands at the axis, if that has the keys.
+    apart = [k for k in ('op', 'fits') if (x, k) != ('keys', 'fits') and len(unique(of, k)) > 1]
+
+    def curve(r):
+        size = ('keys', 'fits') if 'fits' in r.params else ()
+        return label(r.params, (x, *apart, *NOT_SHOWN, *size)) or what
+
+    names = list(grouped(of, curve))
     return [
-        speed_panel(what, rs, x, apart, title)
+        speed_panel(grouped([r for r in rs if r.get(x) is not None], curve), x, title, names)
         for title, rs in grouped(
-            of, lambda r: ', '.join(PANELS.get(r.get(k), str(r.get(k))) for k in apart)
+            of, lambda r: ', '.join(PANELS.get(r.get(k), r.get(k)) for k in apart)
         ).items()
     ]
 
 
-def speed_panel(what, of, x, apart, name):
-    """Million keys a second over the parameter that varies most."""
+def speed_panel(groups, x, name, names):
+    """Million keys a second over the parameter that varies most. @names: of all panels' curves."""
+    of = [r for rs in groups.values() for r in rs]
     values = unique(of, x)
     log = values[0] > 0 and values[-1] / values[0] > 8
-    groups = grouped(
-        [r for r in of if r.get(x) is not None],
-        lambda r: label(
-            r.params, (x, *apart, *NOT_SHOWN, *(('keys',) if 'fits' in r.params else ()))
-        )
-        or what,
-    )
-    series = numbered(groups, lambda rs: [(r.get(x), *million(r)) for r in rs])
+    series = numbered(groups, lambda rs: [(r.get(x), *million(r)) for r in rs], names)
     series += limit_series(of, x)
     every = [y for s in series for p in s.points for y in p[1:]]
     ticks = (

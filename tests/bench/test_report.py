@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from html import unescape
 from html.parser import HTMLParser
 
@@ -16,7 +17,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.join(HERE, '../../bench')
 sys.path[:0] = [HERE, BENCH]
-from figures import choice, findings, questions, verdict  # noqa: E402
+from figures import choice, cores, findings, questions, verdict  # noqa: E402
 from figures.run import load  # noqa: E402
 from synthetic import Synthetic, write  # noqa: E402
 
@@ -113,6 +114,32 @@ class Report(unittest.TestCase):
                 self.assertIn(words, text)
             defined = set(re.findall(r'(--\w+):', text))
             self.assertLessEqual(set(re.findall(r'var\((--\w+)\)', text)), defined)
+
+    @unittest.skipUnless(shutil.which('gnuplot'), 'gnuplot is not installed')
+    def test_at_most_five_curves_a_plot(self):
+        """The rest stand behind 'All figures', where none is missing; first comes the default."""
+        drawn = []
+
+        def draw(plot, _):
+            drawn.append([s.label for s in plot.series])
+            return ''
+
+        run = load(self.run_of(8, disturbed=0))
+        with unittest.mock.patch('figures.plot.draw', draw):
+            html = cores.section(run)
+        self.assertEqual(max(map(len, drawn)), 5)
+        labels = {label for plot in drawn for label in plot}
+        for name in ('blocked', 'classic, batches of 32', 'shard-rwlock', 'lfht', 'blocked, pred'):
+            self.assertTrue(any(label.startswith(name) for label in labels), name)
+        first, rest = html.split('<details><summary>All figures: ', 1)
+        shown = re.findall(r'</svg>([^<]+)</span>', first)
+        self.assertEqual(shown[:2], ['blocked', 'blocked, batches of 32'])
+        self.assertNotIn('lfht', shown)
+        self.assertRegex(rest, r'^\d+ more curves</summary><div class="legend">')
+        with unittest.mock.patch('figures.plot.draw', draw):
+            for section in (questions.reload_section, choice.section, questions.memory_section):
+                section(run)
+        self.assertEqual(max(map(len, drawn)), 5)
 
     @unittest.skipUnless(shutil.which('gnuplot'), 'gnuplot is not installed')
     def test_a_part_of_a_run(self):
