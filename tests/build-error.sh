@@ -65,13 +65,14 @@ first_error() {
 		!found && leads($0) { before = before $0 "\n"; next }
 		!found && error_in($0) {
 			found = 1
+			meson = /: ERROR: / # it quotes the compiler
 			printf "%s", before
 			print
 			next
 		}
 		!found { before = ""; next }
 		# Another message, or another command: over.
-		error_in($0) || leads($0) || /: warning: / { exit }
+		!meson && (error_in($0) || leads($0) || /: warning: /) { exit }
 		/^\[[0-9]+\/[0-9]+\]|^FAILED: |^ninja: |^A full log can be found/ { exit }
 		NF && lines++ < 8 { print }
 	' "$1"

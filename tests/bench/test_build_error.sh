@@ -84,6 +84,12 @@ END
 expect 'liburcu-bp is missing: install liburcu-dev (apt-get install liburcu-dev)' <<-END
 	meson.build:45:0: ERROR: Dependency "liburcu-bp" not found, tried pkgconfig and cmake
 END
+expect 'xxhash.h is missing: install libxxhash-dev (apt-get install libxxhash-dev)' <<-END
+	meson.build:2:0: ERROR: Unable to detect GNU compiler type:
+	Compiler stderr:
+	cc1: fatal error: xxhash.h: No such file or directory
+	compilation terminated.
+END
 expect 'zstd is missing: install libzstd-dev (apt-get install libzstd-dev)' <<-END
 	FAILED: src/libweir.so.0.2.0
 	/usr/bin/ld: cannot find -lzstd: No such file or directory
