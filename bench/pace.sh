@@ -50,14 +50,15 @@ built() {
 	tail -c 4096 "$1" 2> /dev/null | sed -nE 's/^\[([0-9]+)\/([0-9]+)\].*/\1 \2/p' | tail -n 1
 }
 
-# how_far LOG SECONDS: 'compiling: 120 of 384, about 60 s left'.
+# how_far LOG SECONDS: 'compiling: 120 of 384, about 60 s left', after so many seconds of that. The
+# first few files say nothing about the rest.
 how_far() {
 	local finished all left
 	read -r finished all <<< "$(built "$1")"
 	if [ -z "$all" ]; then
 		echo "configuring"
-	elif [ "$finished" -eq 0 ]; then
-		echo "compiling: 0 of $all"
+	elif [ $((finished * 10)) -lt "$all" ]; then
+		echo "compiling: $finished of $all"
 	else
 		left=$(($2 * (all - finished) / finished))
 		echo "compiling: $finished of $all, about $left s left"
@@ -70,6 +71,7 @@ follow_build() {
 	local began=$SECONDS pause=2 status words
 	[ ! -t 2 ] || pause=1
 	while status=0; read -r -t "$pause" || status=$?; [ "$status" -gt 128 ]; do
+		[ -n "$(built "$1")" ] || began=$SECONDS
 		words=$(how_far "$1" $((SECONDS - began)))
 		if [ -t 2 ]; then
 			printf '\r[%3d s] %s\033[K' "$SECONDS" "$words" >&2

@@ -37,8 +37,8 @@ step other "a step that fails" change 2> /dev/null || status=$?
 # A build: nothing before ninja counts, then how far, and its status.
 : > "$work/log"
 [ "$(how_far "$work/log" 1)" = configuring ] || fail "$(how_far "$work/log" 1)"
-echo '[0/8] a' > "$work/log"
-[ "$(how_far "$work/log" 1)" = 'compiling: 0 of 8' ] || fail "$(how_far "$work/log" 1)"
+echo '[1/11] a' > "$work/log"
+[ "$(how_far "$work/log" 1)" = 'compiling: 1 of 11' ] || fail "$(how_far "$work/log" 1)"
 printf '[1/8] a\n[2/8] b\nwarning: [9/9]\n' > "$work/log"
 [ "$(how_far "$work/log" 10)" = 'compiling: 2 of 8, about 30 s left' ] ||
 	fail "$(how_far "$work/log" 10)"
