@@ -36,8 +36,9 @@ usage() {
 	--json=FOLDER  keep the figures there; else in build/bench-results/<date>
 	--help         this text
 
-	On CPUs that others use too each step takes up to twice as long. Then its program leaves
-	out the rest of its cases, and the report says how many.
+	On CPUs that other programs use too a step takes up to twice as long. A question that
+	takes longer leaves out the rest of its cases (with --smoke after 20 s, with --full
+	never), and the report says how many.
 
 	FOLDER gets each program's JSON, all questions' in run.json, and report.html.
 	bench/compare reports what differs between two run.json. As root it installs the Debian
@@ -162,7 +163,10 @@ ask() {
 	[ "$question" != cost ] || words+=(--keys "$keys")
 	[[ $question != @(reload|choice) ]] || [ -z "$size" ] || words+=("--size=$size")
 	commands+=(--command "$question=${words[*]//"$work/"/}")
-	[ "$mode" = full ] || words+=("--within=$((known[$question] * busy - 1))")
+	case $mode in
+	smoke) words+=(--within=20) ;; # complete, if that is possible at all
+	quick | normal) words+=("--within=$((known[$question] * busy - 1))") ;;
+	esac
 	words+=(--no-context --benchmark_out="$out" --benchmark_out_format=json)
 	timed "${words[@]}" > /dev/null || {
 		failed=1
@@ -189,7 +193,7 @@ need_packages gcc g++ libc6-dev meson ninja-build pkg-config libxxhash-dev libzs
 	libjansson-dev libbenchmark-dev liburcu-dev libbloom-dev wamerican-insane python3
 command -v gnuplot > /dev/null || need_packages gnuplot-nox
 bench/collect --begin --rate "$rate" -o "$work/begin.json"
-step build "building in ${build#"$root/"} (one to three minutes if nothing is built yet)" build_weir
+step build "building in ${build#"$root/"} (the first time 1 to 3 minutes on 2 CPUs)" build_weir
 failed=0
 step keys "filters of real keys" real_keys "$build/src/tool/weir" "$work" || failed=1
 echo
