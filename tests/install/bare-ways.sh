@@ -111,7 +111,8 @@ way_user() {
 	block 'meson setup build\n' > packages
 	type_block packages apt-get
 	useradd --create-home --shell /bin/bash visitor
-	runuser -u visitor -- git clone --quiet /root/weir.bundle /home/visitor/weir
+	runuser -u visitor -- git -c advice.detachedHead=false clone --quiet \
+		/root/weir.bundle /home/visitor/weir
 	runuser -l visitor -c 'exec bash "$HOME/weir/tests/install/bare-ways.sh" as_user'
 	[ -z "$(find /usr/local -name '*weir*')" ] || fail "a user's install wrote to /usr/local"
 }

@@ -98,13 +98,12 @@ if [ -e "$build/src/tool/weir" ]; then
 		fail "the manual weir.1 is not installed"
 fi
 
-# Completions lie in the prefix; what looks there only if it is asked to stands in README.md.
+# Completions lie in the prefix. The guide of the command says how fish is told of the prefix.
 if [ -e "$build/src/tool/weir" ]; then
 	[ -s "$work/root$prefix/share/fish/vendor_completions.d/weir.fish" ] ||
 		fail "no completions for fish are installed"
-	grep -q 'fish.*completions' "$source/README.md" &&
-		grep -q 'XDG_DATA_DIRS names `/usr/local/share`' "$source/README.md" ||
-		fail "README.md has no word on where fish looks"
+	grep -q 'XDG_DATA_DIRS names `/usr/local/share`' "$source/src/tool/README.md" ||
+		fail "src/tool/README.md does not say where fish looks"
 fi
 
 # And removed again.
