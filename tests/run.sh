@@ -205,8 +205,8 @@ main() {
 		export WEIR_TEST_SHORT=1
 		;;
 	--all) steps=("${all_steps[@]}") deadline=28800 ;; # hours
-	-*) usage >&2; exit 2 ;;
 	--smoke) steps=(smoke) ;;
+	-*) usage >&2; exit 2 ;;
 	'') steps=(quick) ;;
 	*) steps=("$@") ;;
 	esac
