@@ -8,7 +8,7 @@
 #include "../wire/reply.h"
 #include "redis.h"
 
-_Static_assert(WEIR_SCRIPT_ELEMENTS < WEIR_REPLY_ELEMENTS, "a reply holds what scripts answer");
+_Static_assert((int)WEIR_SCRIPT_ELEMENTS < (int)WEIR_REPLY_ELEMENTS, "a reply holds an answer");
 
 enum { ARGUMENTS = 32, TEXT = 400 /* that it cannot save redis says in some 340 bytes */ };
 
