@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * `weir build`: the passes over the input, chosen by the options given. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "build.h"
@@ -117,16 +118,17 @@ static int through_spool(struct build *build)
 	return status;
 }
 
-/* The image that stands there would be refused as shrunk next: name both options at once. */
+/* The empty set would be refused next as shrunk, or as too few keys: name all options at once. */
 static int no_keys(const struct build *build)
 {
+	char so[120];
 	struct stat st;
 	const bool replaces = !build->guard.allow_shrink && strcmp(build->output, "-") != 0 &&
 	                      stat(build->output, &st) == 0 && st.st_size > 0;
-	return guard_empty(&build->guard, &build->fill.from, build->found.bad,
-	                   replaces ? "publishes an empty set, in place of another with "
-	                              "--allow-shrink" :
-	                              "publishes an empty set");
+	snprintf(so, sizeof so, "publishes an empty set%s%s",
+	         replaces ? ", in place of another with --allow-shrink" : "",
+	         build->guard.min_keys ? ", without --min-keys" : "");
+	return guard_empty(&build->guard, &build->fill.from, build->found.bad, so);
 }
 
 int build_make(struct build *build)

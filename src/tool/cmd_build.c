@@ -89,6 +89,8 @@ static const char help_more[] =
 	"                       compressed image cannot be mapped\n"
 	"      --mode=OCTAL     permissions of the image; default: those of the file that\n"
 	"                       is replaced, else 644 less the umask\n"
+	"      --min-keys=N     refuse a set of fewer than N different keys, as after an\n"
+	"                       export that was cut short (units as for -n); default: 1\n"
 	"      --allow-overfull  save a set that answers more than twice RATE of the\n"
 	"                       absent keys with yes; without this it is refused\n"
 	"      --allow-empty    save a set without keys; without this it is refused\n"
@@ -114,7 +116,7 @@ static const char help_more[] =
 
 enum {
 	LIKE = 256, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS, KEYED_BY, MODE, ALLOW_OVERFULL,
-	ALLOW_SHRINK, ALLOW_EMPTY, NEW_SEED, FORCE, EXCLUDE
+	ALLOW_SHRINK, ALLOW_EMPTY, MIN_KEYS, NEW_SEED, FORCE, EXCLUDE
 };
 
 static const struct option options[] = {
@@ -133,6 +135,7 @@ static const struct option options[] = {
 	{ "like", required_argument, NULL, LIKE },
 	{ "keyed-by", required_argument, NULL, KEYED_BY },
 	{ "mode", required_argument, NULL, MODE },
+	{ "min-keys", required_argument, NULL, MIN_KEYS },
 	{ "allow-overfull", no_argument, NULL, ALLOW_OVERFULL },
 	{ "allow-shrink", no_argument, NULL, ALLOW_SHRINK },
 	{ "allow-empty", no_argument, NULL, ALLOW_EMPTY },
@@ -181,6 +184,7 @@ static int option_taken(int option, struct build *build, bool *progress)
 		return parse_bytes("--max-memory", optarg, &build->max_memory);
 	case ZSTD: return parse_zstd(optarg, &build->saving.zstd_level);
 	case MODE: return parse_mode(optarg, &build->saving.mode);
+	case MIN_KEYS: return parse_keys("--min-keys", optarg, &build->guard.min_keys);
 	case ALLOW_OVERFULL: build->guard.allow_overfull = true; break;
 	case ALLOW_SHRINK: build->guard.allow_shrink = true; break;
 	case ALLOW_EMPTY: build->guard.allow_empty = true; break;
@@ -193,6 +197,24 @@ static int option_taken(int option, struct build *build, bool *progress)
 	default: return keying_option(option, &build->fill.keying, &build->fill.from);
 	}
 	return 1;
+}
+
+/* Options that exclude each other. @shaped: one was given that shapes the filter. */
+static int contradictions(const struct build *build, bool shaped)
+{
+	if (build->like && shaped)
+		return misuse("--like takes size, layout and seed from %s: leave out -p, -n, -m, "
+		              "-k, -z, -g, --probes, --counter-bits, --counters-per-word, "
+		              "--fingerprint-bits, --max-keys and -s",
+		              build->like);
+	if (build->params.hash_key && build->params.seed)
+		return misuse("--keyed-by takes the place of the seed: leave out -s");
+	if (build->wish.new_seed && (build->params.seed || build->like || build->params.hash_key))
+		return misuse("--new-seed is a random one: leave out -s, --like and --keyed-by");
+	if (build->guard.min_keys && build->guard.allow_empty)
+		return misuse("--min-keys refuses an empty set, and --allow-empty saves one: "
+		              "leave out one of them");
+	return TOOL_OK;
 }
 
 /* TOOL_OK, or TOOL_TROUBLE; *@helped: the help was asked for and given. */
@@ -217,19 +239,10 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 		return misuse_reported();
 	if (!build->output || !*build->output)
 		return misuse("-o IMAGE is missing: where to save the filter");
-	if (build->like && shaped)
-		return misuse("--like takes size, layout and seed from %s: leave out -p, -n, -m, "
-		              "-k, -z, -g, --probes, --counter-bits, --counters-per-word, "
-		              "--fingerprint-bits, --max-keys and -s",
-		              build->like);
-	if (build->params.hash_key && build->params.seed)
-		return misuse("--keyed-by takes the place of the seed: leave out -s");
-	if (build->wish.new_seed && (build->params.seed || build->like || build->params.hash_key))
-		return misuse("--new-seed is a random one: leave out -s, --like and --keyed-by");
 	progress_allow(progress && !build->quiet);
 	build->fill.from.names = argv + optind;
 	build->fill.from.n = (size_t)(argc - optind);
-	return TOOL_OK;
+	return contradictions(build, shaped);
 }
 
 /* What stands where the image is to be saved, and how sound it is, apart from its keys. */
@@ -255,7 +268,10 @@ static int finish(struct build *build)
 	if (err)
 		return trouble_weir(err, NULL);
 	build->guard.keys = build->keys;
+	build->guard.different = build->built.keys;
+	int few = guard_few(&build->guard, &build->stats, &build->fill.from, build->output);
 	int status = guard_ask(&build->guard, &build->stats, build->output);
+	status = status ? status : few;
 	if (!status)
 		status = ask_replaced(build);
 	if (status)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Refuses to save a set that is hardly meant: too full, much smaller than before, or empty. */
+ * Refuses to save a set that is hardly meant: too full, too small, or empty. */
 #ifndef WEIR_TOOL_GUARD_H
 #define WEIR_TOOL_GUARD_H
 
@@ -12,6 +12,8 @@ struct guard {
 	bool allow_overfull, allow_shrink, allow_empty; /* the options of those names */
 	const char *option; /* that makes more room: "-n" */
 	uint64_t keys; /* all that were put in, whether or not they differ; 0: not known */
+	uint64_t min_keys;  /* --min-keys, different ones; 0: not given */
+	uint64_t different; /* how many differ, if the builder counted them; else 0 */
 	uint64_t max_memory; /* to unpack an old image, or to read one whose sample does not tell */
 };
 
@@ -25,6 +27,12 @@ int guard_ask(const struct guard *guard, const struct weir_stats *fresh, const c
  * Return: TOOL_OK if it is allowed, or TOOL_NO after a message. */
 int guard_empty(const struct guard *guard, const struct lines_options *from, uint64_t bad,
                 const char *so);
+
+/* An export that was cut short and still ended with status 0 leaves over a tenth of the keys, which
+ * guard_ask() lets pass. Only the person who wrote the job knows how many keys are expected.
+ * Return: TOOL_OK with at least min_keys different keys, or TOOL_NO after a message. */
+int guard_few(const struct guard *guard, const struct weir_stats *fresh,
+              const struct lines_options *from, const char *path);
 
 /* Asks only whether the set is too full. */
 int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path);

@@ -48,6 +48,7 @@ printf '\125\252' | dd of=damaged_head bs=1 seek=40 conv=notrunc status=none
 test_build() {
 	code 0 build -q -o new numbers
 	code 1 build -q -o new none
+	code 1 build -q --min-keys=5001 -o new numbers            # cut short
 	code 1 build -q --allow-empty -o set none                 # shrinks it
 	code 1 build -q -n 100 -o new numbers                     # overfull
 	code 1 build -q -k cuckoo -n 100 -o new numbers           # full
@@ -63,6 +64,8 @@ test_build() {
 	code 2 build -q -o no_such/new numbers
 	code 2 build -q -o new --cidr text
 	code 2 build --no-such-option
+	code 2 build -q --min-keys=0 -o new numbers
+	code 2 build -q --min-keys=1 --allow-empty -o new numbers
 	code 2 build -q --max-memory=1K -o new numbers
 }
 
