@@ -99,6 +99,23 @@ expect 'ninja is missing: install ninja-build (apt-get install ninja-build)' <<-
 	bench/run.sh: line 90: ninja: command not found
 END
 expect 'a line' < <(for i in {1..30}; do echo "line $i"; done; echo 'a line')
+[ "$(wc -l < "$work/out")" -eq 20 ] || fail "of an unknown error: $(cat "$work/out")"
+
+# The lines that belong to the error, at most eight, and none of other messages around it.
+printf '%s\n' 'In file included from old.c:1:' 'old.h:1:1: warning: another' \
+	'In file included from two.c:1:' 'two.h:7:1: error: the first' '    7 | quoted' \
+	> "$work/belongs"
+expect '    7 | quoted' < <(cat "$work/belongs"; echo 'three.c:1:1: warning: another')
+diff <(tail -n 3 "$work/belongs") "$work/out" || fail "lines of other messages"
+expect '    8 | quoted' < <(echo 'two.c:7:1: error: long'; printf '    %d | quoted\n' {1..30})
+[ "$(wc -l < "$work/out")" -eq 9 ] || fail "a long error: $(cat "$work/out")"
+
+# Did a build stop, as far as a log tells that has tests too?
+for line in 'ninja: build stopped: subcommand failed.' 'ninja: error: loading build.ninja' \
+		'ninja: fatal: pipe' '../meson.build:45:0: ERROR: Dependency "x" not found'; do
+	build_failed <(echo "$line") || fail "no build that stopped: $line"
+done
+! build_failed <(echo '3/9 weir:tool / a test FAIL 1.00s') || fail "a test is no build"
 
 export PATH=${PATH#"$work/bin:"}
 
