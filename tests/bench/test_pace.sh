@@ -48,6 +48,21 @@ followed "$work/log" change 2> "$work/out" || status=$?
 followed "$work/log" sleep 3 2> "$work/out"
 [ "$(grep -c 'compiling: 2 of 8' "$work/out")" -eq 1 ] || fail "a slow build: $(cat "$work/out")"
 
+# A question gets no longer than was announced: --within, less the second that it may begin late.
+# shellcheck disable=SC1090
+. <(sed -n '/^ask() {$/,/^}$/p' "$bench/run.sh")
+timed() { echo "$*" > "$work/asked"; }
+root=/none build=/none keys='' size='' results=$work commands=() answers=()
+declare -A smoke=([slow]=4) quick=([slow]=5) normal=([slow]=6) full=()
+for asked in smoke=7 quick=9 normal=11; do
+	mode=${asked%=*}
+	ask slow
+	grep -q -- " --within=${asked#*=} " "$work/asked" || fail "$mode: $(cat "$work/asked")"
+done
+mode=full
+ask slow
+! grep -q -- --within "$work/asked" || fail "--full leaves out cases: $(cat "$work/asked")"
+
 for time in soon 0 10x -1 ''; do
 	status=0
 	"$bench/run.sh" --reload-every="$time" 2> "$work/out" || status=$?
