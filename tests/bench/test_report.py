@@ -17,7 +17,8 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.join(HERE, '../../bench')
 sys.path[:0] = [HERE, BENCH]
-from figures import choice, cores, findings, questions, verdict  # noqa: E402
+from figures import choice, cores, findings, page, questions, verdict  # noqa: E402
+from figures.plot import Axis, Plot, Series, Style  # noqa: E402
 from figures.run import load  # noqa: E402
 from synthetic import Synthetic, write  # noqa: E402
 
@@ -140,6 +141,54 @@ class Report(unittest.TestCase):
             for section in (questions.reload_section, choice.section, questions.memory_section):
                 section(run)
         self.assertEqual(max(map(len, drawn)), 5)
+
+    def plots_of(self, section, run):
+        """[(in front, or behind 'All figures'?, the plot, its labels)]."""
+        drawn = []
+
+        def draw(plot, _):
+            drawn.append(plot)
+            return f'<drawn {len(drawn) - 1}>'
+
+        with unittest.mock.patch('figures.plot.draw', draw):
+            html = section(run)
+        parts = re.findall('<details><summary>All figures: .*?</details>', html, re.S)
+        behind = {int(n) for part in parts for n in re.findall(r'<drawn (\d+)>', part)}
+        return [(i not in behind, p, [s.label for s in p.series]) for i, p in enumerate(drawn)]
+
+    def test_which_curves_come_first(self):
+        run = load(self.run_of(8, disturbed=0))
+
+        def places(section, begin):
+            """Where a plot has such a curve."""
+            plots = self.plots_of(section, run)
+            return {front for front, _, of in plots if any(s.startswith(begin) for s in of)}
+
+        for name in ('ideal for the fastest', 'blocked, predicted'):
+            self.assertEqual(places(cores.section, name), {True}, name)
+        self.assertEqual(places(questions.reload_section, 'roll, undisturbed'), {False})
+        for name in ('blocked, z=2', 'classic', 'fuse', 'cuckoo', 'growing'):
+            self.assertEqual(places(choice.section, name), {True}, name)
+
+    def test_a_curve_is_in_front_where_its_own_plot_has_room(self):
+        panels = [
+            Plot('', Axis('x'), Axis('y'), [Series(s, [(1, 2)], Style(0)) for s in labels])
+            for labels in ('abcdef', 'g')
+        ]
+        self.assertEqual(page.fitting(panels, 'abcdefg', 5), list('abcdeg'))
+
+    def test_plots_behind_all_figures_have_the_scales_of_those_in_front(self):
+        run = load(self.run_of(8, disturbed=0))
+        for section in (questions.reload_section, choice.section):
+            bounds = {True: {}, False: {}}
+            for front, plot, _ in self.plots_of(section, run):
+                axes = (plot.x.low, plot.x.high, plot.y.low, plot.y.high)
+                bounds[front].setdefault(plot.title, axes)
+                self.assertEqual(bounds[front][plot.title], axes)
+            self.assertTrue(bounds[False])
+            for title, axes in bounds[False].items():
+                self.assertNotIn(None, axes)
+                self.assertEqual(axes, bounds[True][title])
 
     @unittest.skipUnless(shutil.which('gnuplot'), 'gnuplot is not installed')
     def test_a_part_of_a_run(self):
