@@ -56,6 +56,17 @@ class Verdict(unittest.TestCase):
 
         self.assertEqual(self.verdict_of(change=slower)[0]['How fast'], found['How fast'])
 
+    def test_a_tail_of_readers_that_share_a_cpu_with_the_loader(self):
+        """Where no other was timed: nothing is reloaded then."""
+
+        def share(results, _):
+            for r in results:
+                if r['question'] == 'reload':
+                    r['params']['threads'] = 2
+
+        fast = self.verdict_of(change=share)[0]['How fast']
+        self.assertIn('; 99.9 % of lookups end within 400 ns (1 M keys)', fast)
+
     def test_the_nearest_size_is_so_by_its_ratio(self):
         def larger(results, _):
             for r in results:
