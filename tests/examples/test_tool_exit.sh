@@ -121,6 +121,10 @@ test_changes() {
 	code 2 add -q fuse later                                  # a kind that takes none
 	code 2 add -q damaged later
 	code 2 add -q new_set no_such
+	code 1 add -q --skip-bad nets text                        # no line is a key
+	says 'no keys in text: 1 line was passed over'
+	run 0 "$weir" build -q --cidr -k counting -n 100 -o netcounts <(echo 10.0.0.0/8)
+	code 1 remove -q --skip-bad netcounts text
 	cp counts new_counts
 	code 0 remove -q new_counts later                         # not there: nothing to do
 	code 1 remove -q new_counts none
