@@ -65,6 +65,8 @@ test_field_by_name() {
 	run 0 "$weir" build -q $strict --header --field=2 -o s.weir <(printf '2,1\n3,ann@x.test\n')
 	keys_are s.weir ann@x.test
 	run 2 "$weir" build -q --field= -o s.weir people.csv; says "--field '': allowed: 1 to"
+	run 2 "$weir" build -q --field=4294967295 -o s.weir people.csv
+	says "--field '4294967295': allowed: 1 to 4294967294"
 	# The last option wins.
 	run 0 "$weir" build --json $strict --field=none --field=2 -o s.weir people.csv
 	json out 'j["keys"] == 3'
@@ -76,6 +78,18 @@ test_forms_of_a_header() {
 	run 0 "$weir" build -q $strict --field=email -o f.weir windows.csv
 	keys_are f.weir ann@x.test
 	run 0 "$weir" build -q $strict --field=id -o f.weir windows.csv; keys_are f.weir 1
+	# Blanks around the name that is asked for count as little as those around a column's.
+	run 0 "$weir" build -q $strict --field=' email ' -o f.weir people.csv
+	keys_are f.weir ann@x.test bob@x.test
+	# Without --comments a header may begin with # itself.
+	printf '#id,email\n1,ann@x.test\n2,bob@x.test\n' >hash.csv
+	run 0 "$weir" build -q $strict --field=email -o f.weir hash.csv
+	keys_are f.weir ann@x.test bob@x.test
+	run 0 "$weir" build --json $strict --header -o f.weir hash.csv; json out 'j["keys"] == 2'
+	# Lines of blanks alone before it are as empty as lines of nothing.
+	printf '\r\n \t\nid,email\r\n1,ann@x.test\r\n' >blanks.csv
+	run 0 "$weir" build -q $strict --skip-empty --field=email -o f.weir blanks.csv
+	keys_are f.weir ann@x.test
 	printf '# exported\n\nid,email\n# 1,ann@x.test\n2,bob@x.test' >comments.csv
 	run 0 "$weir" build --json $strict --comments --skip-empty --field=email -o f.weir \
 		comments.csv
@@ -174,6 +188,10 @@ test_many_pieces() {
 	json out 'j["keys"] == 900000'
 	run 0 "$weir" query -c m.weir wanted; prints '^600000$'
 	run 0 "$weir" query -c -t 4 --field=email m.weir right.csv left.csv; prints '^600000$'
+	# A line's number counts the header, also in a later piece.
+	{ cat left.csv; echo short; } >late.csv
+	run 2 "$weir" build -q --field=id -o none.weir late.csv
+	says 'late.csv:300002: field 2 is asked for, and the line has 1'
 }
 
 for part in header_is_no_key field_by_name forms_of_a_header quotes wrong_names commands \
