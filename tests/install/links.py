@@ -197,7 +197,8 @@ def faults_of_installed(build, guides, html):
 
 GOOD = {
     "README.md": "# A page\n\nSee [set](src/set.md#how-it-works-1), [`h`](include/weir/a.h),\n"
-                 "[the\nfolder](src), [out](https://example.org/) and [below](#a-page).\n",
+                 "[the\nfolder](src), [out](https://example.org/) and [below](#a-page).\n"
+                 "\n| in a table |\n|---|\n| [`h`](include/weir/a.h) |\n",
     "src/set.md": "# Set\n\n## How it `works`\n\n## How it works\n\n[up](../README.md): "
                   "`weir_a()`, `[no](link)`\n\n```\n[no](link)\n```\n",
     "include/weir/a.h": "int weir_a(void);\n",
@@ -214,6 +215,7 @@ PLANTED = (
     ("README.md", "#a-page", "#A-page", "README.md:5: #A-page has no such place"),
     ("README.md", "a.h)", "b.h)", "README.md:3: include/weir/b.h does not exist"),
     ("README.md", "a.h)", "a.h#L1)", "README.md:3: include/weir/a.h#L1 has no such place"),
+    ("README.md", "| [`h`](", "| [`h`](./b/", "README.md:9: ./b/include/weir/a.h does not exist"),
     ("README.md", "https:", "http:", "README.md:5: http://example.org/ does not exist"),
     ("README.md", "(src)", "(source)", "README.md:5: source does not exist"),
     ("README.md", "(src)", "(<a b>)", "a blank within a link's target"),
@@ -223,6 +225,7 @@ PLANTED = (
     ("src/set.md", "weir_a", "weir_c", "src/set.md:7: no header has weir_c"),
     ("README.md", "src/set.md#how-it-works-1", "src", "no link leads from README.md to src/set.md"),
     ("src/other.md", "", "# Other\n", "src/other.md is not in the list of guides"),
+    ("tests/a/other.md", "", "# Other\n", "tests/a/other.md is not in the list of guides"),
     ("man/man1/weir.1", "weir_a 3", "weir_c 3", "weir.1: weir_c(3) does not exist"),
     ("man/man1/weir.1", "gzip 1", "gzip 3", "weir.1: gzip(3) does not exist"),
     ("man/man1/weir.1", "a.yml", "b.yml", "weir.1: share/b.yml is not installed"),
@@ -231,6 +234,7 @@ PLANTED = (
     ("man/man3/weir_b.3", "weir_a", "weir_c", "weir_b.3: leads to weir_c.3, which does not exist"),
     ("a.html", "", "<h1 id=a>A</h1><a href='#b'>b</a>", "a.html:1: #b has no such place"),
     ("a.html", "", "<p>[a](b)</p>", "a.html:1: Markdown stands as it is: [a](b)"),
+    ("a.html", "", "<code>a</code> [a](b)", "a.html:1: Markdown stands as it is: [a](b)"),
     ("a.html", "", "<!-- raw HTML omitted -->", "a.html:1: HTML of the guide is left out"),
     ("a.html", "", "<i id=a></i><i id=a></i>", "a.html:1: two places are named a"),
 )
