@@ -112,12 +112,21 @@ class Grounds(unittest.TestCase):
         reason = 'spread by more than 10 %, up to 11 %, such as cores/op:hit/set:blocked/'
         self.check_predicts_nothing(self.quiet(8, widen), reason)
 
+    def test_the_widest_of_several_spreads(self):
+        def widen(document):
+            first, second = [r for r in document['results'] if is_blocked(r)][:2]
+            first['spread'], second['spread'] = 0.11, 0.3
+
+        why = grounds.obstacles(load(self.quiet(8, widen)))[0]
+        self.assertRegex(why, r'^2 of 144 rows spread by more than 10 %, up to 30 %, such as cores')
+
     def test_one_row_on_a_shared_cpu(self):
         def share(document):
             row = next(r for r in document['results'] if is_blocked(r))
             row['counters']['shared'] = 1
 
-        self.check_predicts_nothing(self.quiet(8, share), 'had two threads on one CPU, such as')
+        reason = '1 of 144 rows had two threads on one CPU, such as cores/op:hit/set:blocked/'
+        self.check_predicts_nothing(self.quiet(8, share), reason)
 
     def test_one_row_of_two_repetitions(self):
         def shorten(document):

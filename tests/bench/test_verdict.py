@@ -102,6 +102,7 @@ class Verdict(unittest.TestCase):
             self.assertTrue(chosen.text.startswith(f'at {found}, for 660 k keys;'), chosen.text)
             _, rows = chosen.table
             self.assertEqual(rows[2][:3], ['keys leave again', 'cuckoo', '13.5'])
+            self.assertEqual(len(rows), 4)  # one kind for each use, though counting is faster
 
     def test_a_run_that_notes_no_abilities(self):
         """Such as older versions wrote: of no kind is said what it is not known to do."""
