@@ -40,6 +40,8 @@ test_header_is_no_key() {
 	done
 	run 0 "$weir" build -q --field=2 -o hint.weir <(printf 'id,name\n1,Ann\n2,Bob\n')
 	same err /dev/null 'no hint where other lines have words too'
+	run 0 "$weir" build -q --field=2 -o hint.weir <(printf 'id,\n1,7\n2,8\n')
+	same err /dev/null 'no hint of a name that is empty'
 	run 0 "$weir" build -q --field=2 -o hint.weir <(printf 'id,name\n')
 	same err /dev/null 'no hint of one line'
 }
@@ -141,6 +143,10 @@ test_wrong_names() {
 	seq -s , -f 'a_long_name_of_a_column_%.0f' 1 1000 >wide.csv
 	run 2 "$weir" build -q --field=x -o none.weir wide.csv
 	says 'has a_long_name_of_a_column_1, a_long.*, \.\.\.$'
+	printf '%0200d,%0197d\n' 1 2 >edge.csv # as much as is shown, and a byte more
+	run 2 "$weir" build -q --field=x -o none.weir edge.csv; says 'has 0*1, 0*2$'
+	printf '%0200d,%0198d\n' 1 2 >edge.csv
+	run 2 "$weir" build -q --field=x -o none.weir edge.csv; says 'has 0*1, \.\.\.$'
 	{ echo id,; head -c 100000 /dev/zero | tr '\0' x; } | tr -d '\n' >long.csv
 	run 2 "$weir" build -q --field=x -o none.weir long.csv; says 'has id, \.\.\.$'
 	run 2 "$weir" build -q --field=$'\e[31m' -o none.weir people.csv; says "'.033\[31m'"
