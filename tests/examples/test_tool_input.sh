@@ -303,6 +303,8 @@ test_no_keys() {
 		run 1 "$weir" query -c $kind.empty keys
 	done
 	run 1 "$weir" build -q -o empty.weir </dev/null; says "no keys in standard input: $said"
+	: >place.weir # as mktemp leaves it: nothing that could shrink
+	run 1 "$weir" build -q -o place.weir none; says "no keys in none: $said"
 	run 1 "$weir" build -q -o empty.weir none - none; says "no keys in none and 2 more files: "
 	run 1 "$weir" build -q -n 100 -p 1% -o empty.weir none; says "no keys in none: $said"
 	run 1 "$weir" build -q -m 4K -o empty.weir none; says "no keys in none: $said"
