@@ -78,6 +78,8 @@ printf '# Commands\n\nDo this.\n\n```sh\nls\n```\n' > commands.md
 { printf '# weir\n\n| it |\n|---|\n\n'; sed -n '/^```c/,$p' guide.md; } > readme.md
 check guide guide.md || wrong "a good guide is refused"
 grep -q '^2 programs, 1 blocks of sh$' log || wrong "not all of its blocks were checked"
+{ cat guide.md; yes x | head -n $((300 - $(wc -l < guide.md))); } > long.md
+check guide long.md || wrong "a guide of 300 lines is refused"
 check commands commands.md || wrong "a good page of commands is refused"
 check readme readme.md || wrong "a good README is refused"
 
@@ -107,6 +109,8 @@ plant 'a shell error' guide guide.md 'cannot parse the block of line 43' \
 plant '301 lines' guide guide.md ' lines, at most 300' "s/^## More/&$(printf '\\nx%.0s' {1..300})/"
 plant '121 columns' guide guide.md ':33: 121 columns, at most 120' \
 	"s/^| a row |/|$(printf '%.0sä' {1..119})|/"
+plant 'columns of a tab' guide guide.md ':33: 121 columns, at most 120' \
+	"s/^| a row |/|	$(printf '%.0sx' {1..112})|/"
 plant 'no shell' commands commands.md 'not followed by a block of sh' 's/```sh/```/'
 plant 'a long README' readme readme.md ' bytes, at most 12288' \
 	"s/^## More/&$(printf '\\n%099d' {1..130})/"
