@@ -59,7 +59,7 @@ for argument; do
 	--reload-every=*) every=${argument#--reload-every=} ;;
 	--json=*) results=${argument#--json=} ;;
 	--help | -h) usage; exit 0 ;;
-	*) usage >&2; exit 2 ;;
+	*) echo "bench/run.sh: unknown option $argument: see --help" >&2; exit 2 ;;
 	esac
 done
 [[ $every =~ ^[1-9][0-9]{0,8}[smhd]?$ ]] || {

@@ -42,7 +42,7 @@ for argument; do
 	--threads=*) threads=${argument#--threads=} ;;
 	--folder=*) folder=${argument#--folder=} ;;
 	--help | -h) usage; exit 0 ;;
-	*) usage >&2; exit 2 ;;
+	*) echo "bench/scenarios.sh: unknown option $argument: see --help" >&2; exit 2 ;;
 	esac
 done
 [ -z "$only" ] || [[ " ${names[*]} " == *" $only "* ]] || {

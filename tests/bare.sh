@@ -131,7 +131,7 @@ while [ $# -gt 0 ]; do
 	--keep) keep=yes ;;
 	--base=?*) base=$(realpath -m "${1#--base=}") ;;
 	--release=?*) release=${1#--release=} ;;
-	-*) usage >&2; exit 2 ;;
+	-*) echo "tests/bare.sh: unknown option $1: see --help" >&2; exit 2 ;;
 	*) break ;;
 	esac
 	shift

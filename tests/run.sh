@@ -206,7 +206,7 @@ main() {
 		;;
 	--all) steps=("${all_steps[@]}") deadline=28800 ;; # hours
 	--smoke) steps=(smoke) ;;
-	-*) usage >&2; exit 2 ;;
+	-*) echo "tests/run.sh: unknown option $1: see --help" >&2; exit 2 ;;
 	'') steps=(quick) ;;
 	*) steps=("$@") ;;
 	esac

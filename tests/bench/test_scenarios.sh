@@ -45,5 +45,5 @@ refused '--only=nothing: there is routing' --only=nothing
 refused '--threads=1: 2 to 64' --threads=1
 refused '--threads=6x: 2 to 64' --threads=6x
 refused '--folder=/nowhere/at/all: no such folder' --folder=/nowhere/at/all
-refused 'usage: bench/scenarios.sh' --fast
+refused 'unknown option --fast: see --help' --fast
 exit "$failed"

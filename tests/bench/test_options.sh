@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A script that a newcomer runs answers an unknown option with one line on stderr that names the
+# option, and exit status 2. The whole usage would hide that line.
+# test_options.sh SOURCE
+set -eu
+cd "$1"
+failed=0
+for script in bench/run.sh bench/scenarios.sh tests/run.sh tests/bare.sh; do
+	status=0
+	answer=$("$script" --bogus 2>&1 > /dev/null) || status=$?
+	wanted="$script: unknown option --bogus: see --help"
+	[ "$status" -eq 2 ] && [ "$answer" = "$wanted" ] || {
+		echo "$script --bogus: status $status, not 2, or not \"$wanted\": $answer" >&2
+		failed=1
+	}
+done
+exit "$failed"
