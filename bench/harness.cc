@@ -9,6 +9,7 @@
 #include <set>
 #include <stdexcept>
 #include <unistd.h>
+#include "left.h"
 #include "machine.h"
 
 namespace bench {
@@ -54,15 +55,14 @@ public:
 		if (!seen_.insert(name).second)
 			return;
 		bool terminal = isatty(2);
-		double done = static_cast<double>(seen_.size() - 1);
 		double spent = clock_ns(CLOCK_MONOTONIC) * 1e-9 - began_;
 		if (!terminal && spent < shown_ + log_every)
 			return;
 		shown_ = spent;
 		char left[48] = "";
-		if (done > 0)
-			snprintf(left, sizeof(left), ", about %.0f s left",
-			         spent / done * (static_cast<double>(total_) - done));
+		double seconds = seconds_left(seen_.size() - 1, total_, spent, allowed_seconds);
+		if (seconds >= 0)
+			snprintf(left, sizeof(left), ", about %.0f s left", seconds);
 		fprintf(stderr, terminal ? "\r%zu of %zu%s: %s\033[K\r" : "  %zu of %zu%s: %s\n",
 		        seen_.size(), total_, left, name.c_str());
 	}
