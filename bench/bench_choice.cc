@@ -3,6 +3,8 @@
  * all: its time, its memory, and the rate that it really has. */
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 #include <weir/weir.h>
 #include "choice_kinds.h"
 #include "harness.h"
@@ -90,7 +92,7 @@ void add_case(const Case &c)
 		add({ { "kind", c.kind->name }, size, { "keys", c.n }, { "op", c.op } }, body);
 }
 
-void add_ops(Case c, const Options &options)
+void add_ops(std::vector<Case> &cases, Case c, const Options &options)
 {
 	for (Verb verb : { Verb::hit, Verb::miss, Verb::insert, Verb::remove, Verb::count }) {
 		c.op = name_of(verb);
@@ -101,16 +103,26 @@ void add_ops(Case c, const Options &options)
 		    (verb == Verb::count && !c.kind->counts))
 			continue;
 		if (!c.kind->batch_only && (verb != Verb::hit || !options.quick()))
-			add_case(c);
+			cases.push_back(c);
 		if (verb == Verb::miss && (c.kind->weir || c.kind->batch_only)) {
 			c.op = "batch";
 			c.batch = c.kind->weir ? batch_keys : 0;
-			add_case(c);
+			cases.push_back(c);
 		}
 	}
 }
 
 constexpr size_t most_points = 12;
+
+/* The usual rate, at which the report sets the kinds beside each other. */
+constexpr double first_rate = 0.01;
+
+/* Is that the row by which the report chooses among kinds? Of blocked in weir's own layout. */
+bool is_first(const Case &c)
+{
+	return c.rate == first_rate && c.op == std::string("miss") &&
+	       (!c.kind->words_per_key || (c.kind->name == "blocked" && is_default(c)));
+}
 
 /* The rates, and the bits a key, at which a kind is measured. */
 struct Points {
@@ -119,13 +131,13 @@ struct Points {
 
 const Points &points_of(const Kind &kind, const Options &options)
 {
-	static const Points all = { { 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5 },
+	static const Points all = { { first_rate, 0.1, 0.03, 0.003, 0.001, 1e-4, 1e-5 },
 	                            { 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128, 192 } };
-	static const Points usual = { { 0.1, 0.03, 0.01, 0.001, 1e-4, 1e-5 },
+	static const Points usual = { { first_rate, 0.1, 0.03, 0.001, 1e-4, 1e-5 },
 	                              { 8, 10, 12, 16, 24 } };
-	static const Points quick = { { 0.1, 0.01, 0.001, 1e-5 }, { 8, 12, 16 } };
-	static const Points slow = { { 0.1, 0.01, 0.001 }, { 8, 12, 16 } };
-	static const Points few = { { 0.1, 0.01, 0.001, 1e-5 }, { 16 } };
+	static const Points quick = { { first_rate, 0.1, 0.001, 1e-5 }, { 8, 12, 16 } };
+	static const Points slow = { { first_rate, 0.1, 0.001 }, { 8, 12, 16 } };
+	static const Points few = { { first_rate, 0.1, 0.001, 1e-5 }, { 16 } };
 	if (options.full())
 		return all;
 	if (kind.when == Kind::few)
@@ -151,6 +163,7 @@ void add_all(const Options &options)
 	                                size_t(1) << 27;
 	auto last = options.quick() ? Kind::few : options.full() ? Kind::rare : Kind::slow;
 	/* Point by point: where the time ends, every kind has been asked as much. */
+	std::vector<Case> cases;
 	for (bool memory : { false, true })
 		for (size_t i = 0; i < most_points; i++)
 			for (const Kind &kind : kinds()) {
@@ -159,9 +172,14 @@ void add_all(const Options &options)
 				if (kind.when > last || i >= at.size() ||
 				    !kind.can(n, memory ? 0 : at[i], memory ? at[i] : 0))
 					continue;
-				add_ops({ &kind, n, memory ? 0 : at[i], memory ? at[i] : 0, "",
-				          Verb::miss, 0, most }, options);
+				add_ops(cases, { &kind, n, memory ? 0 : at[i], memory ? at[i] : 0,
+				                 "", Verb::miss, 0, most }, options);
 			}
+	/* Every kind has its first row before any has its second: a busy machine may end a run
+	 * early, and advice from half of the kinds would be wrong. */
+	std::stable_partition(cases.begin(), cases.end(), is_first);
+	for (const Case &c : cases)
+		add_case(c);
 }
 
 const char help[] =
