@@ -95,6 +95,8 @@ def advice(run, keys, rate=None):
     measured."""
     table = for_uses(run, keys, rate)
     hints = [*batch(run, keys), *pages(run, keys)]
+    if not table and any(r.question == 'choice' for r in run.left_out):
+        hints.insert(0, 'the default kind was not measured: left out for lack of time')
     if not table and not hints:
         words = 'the defaults: no other choice differs beyond noise'
         return (words, None) if run.of('choice') + run.of('memory') else None

@@ -181,7 +181,10 @@ def section(run):
             html += page.paragraph(LEAST, 'soft') + beside
         of = sorted(
             (r for r in results if r.get(param) is not None),
-            key=lambda r: (-r.get(param) if param == 'rate' else r.get(param)),
+            key=lambda r: (
+                -r.get(param) if param == 'rate' else r.get(param),
+                kinds.index(kind_name(r)),
+            ),
         )
         html += page.table(HEAD, [row(r) for r in of], f'{title}: {len(of)} figures') if of else ''
     return html + page.commands(results, run.settings)

@@ -136,10 +136,17 @@ def rivals(run):
 SHARING = ', loader and readers sharing a CPU'
 
 
-def kept_by(results, what, beside='', pace=0):
-    """What @what keep during reloads, of many cases: typical, and the worst that is sure."""
+def kept_by(results, what, noisy, beside='', pace=0):
+    """What @what keep during reloads, of many cases: typical, and the worst that is sure. In a
+    @noisy run a cost that does not show may still be there."""
     cases = plural(len(results), 'case')
     sure = [r for r in results if costly(r)]
+    if not sure and noisy:
+        at = f', the loader at pace {figures(pace)},' if pace else beside and f'{beside},'
+        return (
+            f'The cost of reloads to {what}{at} is not measurable in this run: it was noisy'
+            f' ({cases}).'
+        )
     if pace:
         beside = f', the loader at pace {figures(pace)}'
     if not sure and pace:
@@ -170,15 +177,16 @@ def kept_by(results, what, beside='', pace=0):
 
 
 def reloads(run):
+    noisy = run.machine['noisy']
     for what, ops in (('lookups', ('hit', 'batch')), ('inserts', ('insert',))):
         for alone in (True, False):
             of = during_reloads(run, alone, *ops)
             if of:
-                yield kept_by(of, what, '' if alone else SHARING)
+                yield kept_by(of, what, noisy, '' if alone else SHARING)
     paced = during_reloads(run, True, 'hit', paced=True)
     for pace in sorted({r.get('pace') for r in paced}):
         of = [r for r in paced if r.get('pace') == pace]
-        yield kept_by(of, 'lookups', pace=pace)
+        yield kept_by(of, 'lookups', noisy, pace=pace)
     timed = [
         r
         for r in run.of('reload', op='hit', pace=None)
@@ -259,9 +267,10 @@ def kinds(run):
     small, fast = min(of, key=lambda r: r.counters['bits_per_key']), max(of, key=lambda r: r.median)
     second = max((r for r in of if r is not fast), key=lambda r: r.median)
     sure = '' if apart(fast, second) else f' (with {kind_name(second)} within noise)'
+    among = uses.of_measured(list(uses.late_kinds(run, 0.01)))
     yield (
         f'At 1 % and {count(fast.get("keys"))} keys {explained.name(kind_name(small))} is the'
-        f' smallest{described(small)} at {nanoseconds(1e9 / small.median)} an absent key;'
+        f' smallest{among}{described(small)} at {nanoseconds(1e9 / small.median)} an absent key;'
         f' {explained.name(kind_name(fast))} is the fastest{described(fast)} at'
         f' {nanoseconds(1e9 / fast.median)}{sure}.'
     )
@@ -280,10 +289,11 @@ def removing(run):
     if of:
         small = min(of, key=lambda r: r.counters['bits_per_key'])
         others = len({r.get('kind') for r in of}) - 1
+        late = uses.of_measured(list(uses.late_kinds(run, 0.01, 'remove')))
+        among = late or (f' of {others + 1}' if others else '')
         yield (
-            f'Of what removes keys {kind_name(small)} is the smallest'
-            f'{f" of {others + 1}" if others else ""}{described(small)}: a removal takes'
-            f' {nanoseconds(1e9 / small.median)}.'
+            f'Of what removes keys {kind_name(small)} is the smallest{among}{described(small)}: a'
+            f' removal takes {nanoseconds(1e9 / small.median)}.'
         )
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """May a run be asked about more cores than it measured? A line through two points, or through
 points that other programs moved, is no prediction."""
-from .machine import disturbances
 from .predicted import wanted
 from .run import SPREAD_MARKED
 from .words import percent, plural
@@ -41,8 +40,8 @@ def few_cores(run):
 
 def disturbed(run):
     """What speaks against a quiet run: other programs, threads on one CPU, wide spreads."""
-    m = run.machine
-    yield from disturbances(m['load_average'], m['idle_share'], m['cpus_allowed'])
+    if run.disturbance:
+        yield run.disturbance
     rows = list(rests_on(run))
     shared = [r for r in rows if r.contended]
     if shared:

@@ -55,6 +55,18 @@ def caches_of(cpu):
     return caches
 
 
+def assumed_caches():
+    """The sizes that bench_cores assumes where the kernel shows no caches: the C library's, and
+    for an unknown L2 that of bench/sizes.cc. 0: none."""
+    known = {}
+    for level in (2, 3):
+        try:
+            known[level] = max(0, os.sysconf(f'SC_LEVEL{level}_CACHE_SIZE'))
+        except (ValueError, OSError):
+            known[level] = 0
+    return {'L2': known[2] or 1 << 20, 'L3': known[3]}
+
+
 def cores_of(cpus):
     """How many cores those CPUs are: hyper-threads of one core name the same siblings."""
     siblings = {
@@ -98,12 +110,14 @@ def version_of(build):
 def describe(build):
     cpus = sorted(os.sched_getaffinity(0))
     cores = cores_of(cpus)
+    caches = caches_of(cpus[0])
     return {
         **cpu_name(),
         'cpus_allowed': len(cpus),
         'cores': cores,
         'smt': cores < len(cpus),
-        'caches': caches_of(cpus[0]),
+        'caches': caches,
+        **({} if caches else {'caches_assumed': assumed_caches()}),
         'memory_bytes': memory_bytes(),
         'governor': text_of(
             f'/sys/devices/system/cpu/cpu{cpus[0]}/cpufreq/scaling_governor', 'not shown'
@@ -169,6 +183,18 @@ def disturbances(load, idle, cpus):
             on = f'{cpus} CPU{"s" if cpus > 1 else ""}'
             why.append(f'the load average was {average:.1f} at the {when}, on {on}')
     return why
+
+
+def disturbance(load, idle, cpus):
+    """The same in one clause, for where the long form stands elsewhere; '' if there was none."""
+    why = disturbances(load, idle, cpus)
+    if not why:
+        return ''
+    if idle.get('others', 0) > 0.05:
+        return f'others had {100 * idle["others"]:.0f} % of the CPUs'
+    if min(idle['begin'], idle['end']) < 0.9:
+        return 'others used the CPUs before or after the run'
+    return why[0]
 
 
 def load_between(begin, end, cpus):

@@ -3,7 +3,7 @@
 import json
 import reprlib
 
-from .machine import disturbances
+from .machine import disturbance, disturbances
 
 FORMAT = 1
 # A result whose quartiles lie further apart than this share of its median is marked.
@@ -101,6 +101,9 @@ def misshapen(raw):
     for name, value in sizes.items():
         if not is_number(value) or value < 1:
             yield f'machine.{name}', value
+    for i, name in enumerate(raw.get('left_out', [])):
+        if not isinstance(name, str):
+            yield f'left_out[{i}]', name
     for i, r in enumerate(raw['results']):
         at = r['name'] if isinstance(r['name'], str) else f'results[{i}]'
         for name in ('name', 'question', 'unit'):
@@ -159,6 +162,18 @@ class Result:
         return max(self.values)
 
 
+class LeftOut:
+    """A benchmark that its program did not begin for lack of time."""
+
+    def __init__(self, name):
+        self.question, *parts = name.split('/')
+        pairs = (part.partition(':') for part in parts)
+        self.params = {key: number(value) for key, colon, value in pairs if colon}
+
+    def get(self, param, default=None):
+        return self.params.get(param, default)
+
+
 class Run:
     def __init__(self, raw, path):
         self.path = path
@@ -167,8 +182,14 @@ class Run:
         self.machine = judged(raw['machine'], raw['results'])
         self.settings = raw['settings']
         self.errors = raw.get('errors', [])
-        self.left_out = len(raw.get('left_out', []))  # for lack of time
+        self.left_out = [LeftOut(name) for name in raw.get('left_out', [])]
         self.results = [Result(r) for r in raw['results']]
+
+    @property
+    def disturbance(self):
+        """How others disturbed it, in one clause; '' if they did not."""
+        m = self.machine
+        return disturbance(m['load_average'], m['idle_share'], m['cpus_allowed'])
 
     @property
     def one_cpu(self):

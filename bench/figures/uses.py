@@ -4,6 +4,7 @@ import math
 
 from .bear import apart, is_weir
 from .questions import grouped
+from .rivals import MEANING
 from .words import byte_count, count, figures, nanoseconds, rate as rate_words
 
 USUAL_RATE = 0.01
@@ -60,6 +61,51 @@ def asked(run, rate):
     return [r for r in of if r.get('rate') == nearest]
 
 
+def late_kinds(run, rate, op='miss'):
+    """The kinds that this run has no such row of, for lack of time: {name: their verbs}."""
+    late = [r for r in run.left_out if r.question == 'choice' and r.get('rate') == rate]
+    asked_of = {r.get('kind') for r in run.of('choice', rate=rate, op=op)}
+    names = dict.fromkeys(r.get('kind') for r in late if r.get('op') == op)
+    return {
+        name: {r.get('op') for r in late if r.get('kind') == name}
+        for name in names
+        if name not in asked_of
+    }
+
+
+def late_and_able(run, rate, fits):
+    """The names of weir's own kinds that were left out and for which fits(name, verbs) holds."""
+    late = late_kinds(run, rate)
+    return [n for n, verbs in late.items() if n not in MEANING and fits(n, verbs)]
+
+
+def of_measured(late):
+    """What a superlative needs where kinds were left out: ' of those measured (...)'."""
+    if not late:
+        return ''
+    were = 'was' if len(late) == 1 else 'were'
+    return f' of those measured ({", ".join(late)} {were} left out for lack of time)'
+
+
+# The uses beside the default: their row in the table; which measured rows can, and which kinds of
+# which only the verbs are known, since there was no time for them.
+USES = {
+    'static': (
+        'the set is only replaced as a whole',
+        lambda r: not can(r, 'inserts'),
+        lambda name, verbs: 'insert' not in verbs,
+    ),
+    'removing': (
+        'keys leave again', lambda r: can(r, 'removes'), lambda name, verbs: 'remove' in verbs
+    ),
+    'growing': (
+        'the number of keys is not known',
+        lambda r: can(r, 'grows'),
+        lambda name, verbs: name == 'growing',
+    ),
+}
+
+
 def worth(of):
     """Of these the smallest first, without those that another beats or equals in both."""
     kept = []
@@ -73,29 +119,36 @@ def sized(r):
     return f'{r.get("kind")} ({figures(bits(r))} bits a key{own_rate(r)})'
 
 
-def removing(of):
+def fitting(run, of, use):
+    """The rows worth taking for a use, and the kinds for it that were left out."""
+    _, fits, fits_late = USES[use]
+    return worth([r for r in of if fits(r)]), late_and_able(run, of[0].get('rate'), fits_late)
+
+
+def removing(run, of):
     """'where keys leave again cuckoo (13.5 bits a key at 0.23 %) or counting (49.8 bits a key)'."""
-    kept = worth([r for r in of if can(r, 'removes')])
+    kept, late = fitting(run, of, 'removing')
     if kept:
-        yield f'where keys leave again {" or ".join(sized(r) for r in kept)}'
+        yield f'where keys leave again {" or ".join(sized(r) for r in kept)}{of_measured(late)}'
 
 
-def growing(of):
-    kept = worth([r for r in of if can(r, 'grows')])
+def growing(run, of):
+    kept, late = fitting(run, of, 'growing')
     if kept:
-        yield f'where nobody knows their number {sized(kept[0])}'
+        yield f'where nobody knows their number {sized(kept[0])}{of_measured(late)}'
 
 
-def built(of, usual):
+def built(run, of, usual):
     """The smallest that takes no inserts, if that is smaller or faster than what does."""
-    kept = worth([r for r in of if not can(r, 'inserts')])
+    kept, late = fitting(run, of, 'static')
     words = kept and beside(kept[0], usual)
     if words:
         kind = f'{kept[0].get("kind")}{own_rate(kept[0])}'
-        yield f'where the set is only replaced as a whole {kind} for {words}'
+        yield f'where the set is only replaced as a whole {kind} for {words}{of_measured(late)}'
 
 
 HEAD = ['if', 'take', 'bits/key', 'memory', 'an absent key', 'measured rate']
+NOTE = 'note'
 
 
 def use_row(use, r, keys):
@@ -112,6 +165,27 @@ def use_row(use, r, keys):
     ]
 
 
+def note_of(use, able, late):
+    """Why a row is empty, or what it was not set beside: '' if neither."""
+    if late:
+        return f'{", ".join(late)}: not measured, left out for lack of time'
+    if able:
+        return ''
+    if use == 'static':
+        return 'no kind that is built once is smaller or faster here'
+    return 'this run asked no kind that can'
+
+
+def row_for(run, of, use, usual, keys):
+    """The smallest kind for a use, and a note."""
+    kept, late = fitting(run, of, use)
+    if use == 'static':
+        kept = [r for r in kept if beside(r, usual)]
+    words = USES[use][0]
+    row = use_row(words, kept[0], keys) if kept else [words, *'-' * (len(HEAD) - 1)]
+    return [*row, note_of(use, kept, late)]
+
+
 def for_uses(run, keys, rate):
     """(text, (head, rows)) of at most four rows: the default, then for each other use the smallest
     kind that can; None if the default was not measured."""
@@ -120,16 +194,12 @@ def for_uses(run, keys, rate):
     if not usual:
         return None
     keys = keys or usual.get('keys')
-    static = worth([r for r in of if not can(r, 'inserts')])
-    static = [r for r in static if beside(r, usual)]
-    rows = [use_row('keys are added (the default)', usual, keys)]
-    for use, fit in (
-        ('the set is only replaced as a whole', static),
-        ('keys leave again', worth([r for r in of if can(r, 'removes')])),
-        ('the number of keys is not known', worth([r for r in of if can(r, 'grows')])),
-    ):
-        rows += [use_row(use, r, keys) for r in fit[:1]]
-    return f'at {rate_words(usual.get("rate"))}, for {count(keys)} keys', (HEAD, rows)
+    rows = [[*use_row('keys are added (the default)', usual, keys), '']]
+    rows += [row_for(run, of, use, usual, keys) for use in USES]
+    head = [*HEAD, NOTE]
+    if not any(row[-1] for row in rows):
+        head, rows = HEAD, [row[:-1] for row in rows]
+    return f'at {rate_words(usual.get("rate"))}, for {count(keys)} keys', (head, rows)
 
 
 def kinds(run, rate):
@@ -144,6 +214,6 @@ def kinds(run, rate):
     for r in of:
         if r is not usual and can(r, 'inserts') and (words := beside(r, usual)):
             yield f'{name_of(r)} for {words}'
-    yield from built(of, usual)
-    yield from removing(of)
-    yield from growing(of)
+    yield from built(run, of, usual)
+    yield from removing(run, of)
+    yield from growing(run, of)

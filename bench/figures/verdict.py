@@ -19,6 +19,8 @@ PHASES = {
     'refresh': 'from a file',
     'roll': 'shard by shard',
 }
+NO_FIGURE = 'not measured: the CPUs were busy'
+SPREAD_BEYOND = 0.5  # the spread from which on a median is no figure
 RATE_BEYOND = 1.25  # measured over asked: the sampling alone makes up to 1.1
 
 
@@ -49,21 +51,35 @@ def works(run):
     return Answer(lead, ', and '.join(parts), bad) if parts else None
 
 
+def disturbed(r):
+    """Does a result say more about other programs than about weir?"""
+    return r.contended or (r.spread or 0) > SPREAD_BEYOND
+
+
+def best_of(results):
+    """The speed of the fastest that nothing disturbed; NO_FIGURE if there is none."""
+    calm = [r for r in results if not disturbed(r)]
+    return speed(max(calm, key=lambda r: r.median)) if calm else NO_FIGURE
+
+
 def speeds(results, op, batched):
     """'62 M/s a core, 120 M/s on 2 CPUs together' of one way to ask; '' if that was not."""
     of = [r for r in results if r.get('op') == op and bool(r.get('batch')) == batched]
     threads = sorted({r.get('threads') for r in of})
     parts = []
     for n in sorted({*threads[:1], *threads[-1:]}):
-        best = max((r for r in of if r.get('threads') == n), key=lambda r: r.median)
-        parts.append(speed(best) + (' a core' if n == 1 else f' on {n} CPUs together'))
-    return ', '.join(parts)
+        best = best_of([r for r in of if r.get('threads') == n])
+        where = ' a core' if n == 1 else f' on {n} CPUs together'
+        parts.append(f'{where.strip()} {best}' if best == NO_FIGURE else best + where)
+    return NO_FIGURE if all(NO_FIGURE in part for part in parts) and parts else ', '.join(parts)
 
 
 def calm_tail(run, keys):
-    """'99.9 % of lookups end within 400 ns' while nothing is reloaded; '' if nobody timed them."""
-    of = of_nearest([r for r in during_reloads(run, True, 'hit')], keys)
-    of = of or of_nearest([r for r in during_reloads(run, False, 'hit')], keys)
+    """'99.9 % of lookups end within 400 ns' while nothing is reloaded; '' if nobody timed them in
+    peace. Readers who share a CPU with the loader do so on purpose."""
+    apart = of_nearest(during_reloads(run, True, 'hit'), keys)
+    of = apart or of_nearest(during_reloads(run, False, 'hit'), keys)
+    of = [r for r in of if not (apart and disturbed(r))]
     times = [r.counters['calm_p999_ns'] for r in of if r.counters.get('calm_p999_ns')]
     if not times:
         return ''
@@ -88,7 +104,7 @@ def fast(run):
     near = f', the measured size nearest to your {count(keys)}' if keys else ''
     marks = ''.join(
         f', {mark} {meaning}'
-        for mark, meaning in (('~', 'spreads by more than 10 %'), ('*', 'shared a CPU'))
+        for mark, meaning in (('~', 'spreads by more than 10 %'),)
         if mark in text
     )
     size = f'{count(of[0].get("keys"))} keys {FITS.get(of[0].get("fits"), "")}'.rstrip()
@@ -128,7 +144,8 @@ def tail(results):
 
 
 def times_lost(apart, sharing, one_cpu, seconds):
-    """What one reload takes of each reader's time, at most, and its share of @seconds."""
+    """What one reload takes of each reader's time, at most, and its share of @seconds; '' if that
+    is nothing beyond noise."""
     found = [(dearest(apart), ''), (dearest(sharing), ' where the loader has no CPU to itself')]
     words = []
     for r, where in found:
@@ -137,7 +154,7 @@ def times_lost(apart, sharing, one_cpu, seconds):
             of = '' if words else " of each reader's time"
             where = '' if one_cpu else where
             words.append(f'{nanoseconds(time_lost(r))}{of}{where} ({how(r)}; {share})')
-    return f'at most {", and ".join(words)}' if words else 'nothing beyond noise'
+    return f'at most {", and ".join(words)}' if words else ''
 
 
 def reload_cost(run, seconds):
@@ -151,7 +168,11 @@ def reload_cost(run, seconds):
     if longest >= seconds:
         text = f'that of {size} lasts {nanoseconds(longest * 1e9)}, too long for one {often}'
         return Answer('What one reload costs', text, True)
-    text = f'{times_lost(*both, run.one_cpu, seconds)}, with {size} and one {often}'
+    lost = times_lost(*both, run.one_cpu, seconds)
+    if not lost and run.machine['noisy']:
+        text = f'not measurable in this run, with {size}: the noise is larger than the cost'
+        return Answer('What one reload costs', text)
+    text = f'{lost or "nothing beyond noise"}, with {size} and one {often}'
     text = '; '.join(filter(None, [text, tail(both[0] or both[1])]))
     return Answer('What one reload costs', text)
 
@@ -166,15 +187,14 @@ def trust(run):
     noisy = run.machine['noisy_why']
     total, wide = len(run.results), sum(r.unsteady for r in run.results)
     shared, few = sum(r.contended for r in run.results), sum(r.spread is None for r in run.results)
-    parts = list(noisy) if noisy else ['the machine was quiet']
-    if not any(why.endswith('spread by more than 10 %') for why in noisy):
-        parts.append(f'{wide} of {total} results spread by more than 10 %')
+    parts = [run.disturbance] if run.disturbance else [] if noisy else ['the machine was quiet']
+    parts.append(f'{wide} of {total} results spread by more than 10 %')
     if shared:
         parts.append(f'{shared} had to share a CPU')
     if few:
         parts.append(f'{few} were repeated less than three times')
     if run.left_out:
-        parts.append(f'{run.left_out} were left out for lack of time')
+        parts.append(f'{len(run.left_out)} were left out for lack of time')
     smoke = run.settings.get('mode') == 'smoke'
     if smoke:
         parts.insert(0, 'it only shows that weir works, in times too short to measure')

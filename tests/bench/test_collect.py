@@ -161,7 +161,7 @@ class Collect(unittest.TestCase):
         file = self.written('a.json', repetition('cores/set:a', 0, items_per_second=1), late, late)
         self.assertEqual(self.collect('--reload-every', '10m', '--rate', '0.1%', file), (0, ''))
         run = load(self.path('run.json'))
-        self.assertEqual((run.errors, run.left_out, len(run.results)), ([], 1, 1))
+        self.assertEqual((run.errors, len(run.left_out), len(run.results)), ([], 1, 1))
         self.assertEqual(run.settings['reload_every'], 600)
         self.assertEqual(run.settings['rate'], 0.001)
 

@@ -313,7 +313,7 @@ class Report(unittest.TestCase):
             self.assertNotIn(words, text)
         for words in (
             'made no difference beyond noise',
-            'cost lookups nothing beyond noise',
+            'The cost of reloads to lookups is not measurable in this run: it was noisy (8 cases)',
             'which is no difference beyond noise',
         ):
             self.assertIn(words, text)

@@ -115,7 +115,8 @@ class Verdict(unittest.TestCase):
         self.assertIn('classic for 8 % less memory', self.offered(older))
         self.assertNotRegex(self.offered(older), 'where ')
         rows = self.table_of('What to choose', older)[1]
-        self.assertEqual([row[0] for row in rows], ['keys are added (the default)'])
+        self.assertEqual([row[1] for row in rows], ['blocked, z = 2', '-', '-', '-'])
+        self.assertEqual(rows[2][-1], 'this run asked no kind that can')
 
     def test_what_to_choose(self):
         self.assertEqual(
@@ -314,7 +315,7 @@ class Verdict(unittest.TestCase):
             self.assertEqual(bad, ['May you trust this run'])
             self.assertRegex(
                 found['May you trust this run'],
-                r'^no: others had 30 % of the CPUs during the run; .*; on an idle machine, run'
+                r'^no: others had 30 % of the CPUs; .*; on an idle machine, run'
                 rf' bench/run\.sh{option}$',
             )
 
