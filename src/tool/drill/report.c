@@ -51,9 +51,11 @@ static const char *show_some(struct shown *to, double value)
 	return isnan(value) ? "-" : show_short(to, value);
 }
 
+/* One wait for a CPU makes the longest lookup thousands of times as long: that measures nothing. */
 static const char *show_ratio(struct shown *to, double value)
 {
-	snprintf(to->text, sizeof to->text, isnan(value) ? "-" : "%.2f", value);
+	snprintf(to->text, sizeof to->text,
+	         isnan(value) ? "-" : value > 100 ? "over 100" : "%.2f", value);
 	return to->text;
 }
 
