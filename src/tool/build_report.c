@@ -57,26 +57,40 @@ static void keys(struct report *r, const struct build *b)
 	report_line(r, "capacity", "%s", show_count(SHOW, b->stats.capacity));
 	if (b->counted && distinct < 0.9 * (double)b->keys)
 		report_line(r, "hint",
-		            "many lines repeat: -n %llu makes room for those that differ",
+		            "about %.0f %% of the lines repeat others: -n %llu makes room for "
+		            "those that differ", 100 * (1 - distinct / (double)b->keys),
 		            (unsigned long long)round_up((uint64_t)distinct));
+}
+
+/* The filter of a set of prefixes or domains is made for a part of the rate that was asked. */
+static const char *asked(char text[100], const struct build *b)
+{
+	const uint32_t lookups = weir_normal_most(&b->found.noted);
+	const double rate = b->stats.fp_rate;
+	if (lookups > 1)
+		snprintf(text, 100, "%s for each of %u lookups, %s asked for all of them",
+		         show_rate(SHOW, rate), lookups, show_rate(SHOW, rate * lookups));
+	else
+		snprintf(text, 100, "%s asked", show_rate(SHOW, rate));
+	return text;
 }
 
 static void rates(struct report *r, const struct build *b)
 {
+	char text[100];
 	report_rate(r, "fp_rate", NULL, b->stats.fp_rate);
 	report_rate(r, "fp_rate_measured", NULL, b->probe.rate);
 	report_rate(r, "fp_rate_estimated", NULL, b->stats.fp_rate_estimated);
 	report_count(r, "looked_up", NULL, b->probe.looked_up);
 	report_count(r, "found", NULL, b->probe.found);
 	if (!probe_tells(&b->stats))
-		report_line(r, "rate", "%s asked; not measured: under %s keys that says little",
-		            show_rate(SHOW, b->stats.fp_rate), show_count(SHOW, PROBE_KEYS));
+		report_line(r, "rate", "%s; not measured: under %s keys that says little",
+		            asked(text, b), show_count(SHOW, PROBE_KEYS));
 	else
 		report_line(r, "rate",
-		            "%s measured, %s asked (%s of %s keys that are not in the set were "
-		            "found)", show_rate(SHOW, b->probe.rate),
-		            show_rate(SHOW, b->stats.fp_rate), show_count(SHOW, b->probe.found),
-		            show_count(SHOW, b->probe.looked_up));
+		            "%s measured, %s (%s of %s keys that are not in the set were "
+		            "found)", show_rate(SHOW, b->probe.rate), asked(text, b),
+		            show_count(SHOW, b->probe.found), show_count(SHOW, b->probe.looked_up));
 	report_normal(r, &b->found.noted, b->stats.fp_rate);
 	report_fill(r, &b->stats);
 	report_stuck(r, &b->stats);

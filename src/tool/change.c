@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "change.h"
 #include "crew.h"
+#include "normal_report.h"
 #include "place.h"
 #include "plain.h"
 #include "progress.h"
@@ -144,7 +145,7 @@ void change_report_set(const struct change *c, struct report *r)
 	const struct weir_stats *s = &c->after;
 	report_line(r, "in it now", "about %s", show_estimate(SHOW, s->keys_estimated));
 	report_count(r, "capacity", "capacity", s->capacity);
-	report_rate(r, "fp_rate", "rate asked", s->fp_rate);
+	report_rate(r, "fp_rate", rate_label(&c->found.noted), s->fp_rate);
 	report_rate(r, "fp_rate_estimated", "rate, estimated", s->fp_rate_estimated);
 }
 

@@ -63,7 +63,7 @@ static void report_header(struct report *r, const struct weir_image_info *info)
 	report_shape(r, &info->shape);
 	report_count(r, "capacity", kind_grows(info->shape.kind) ?
 	             "of the first layer" : "capacity", info->capacity);
-	report_rate(r, "fp_rate", "rate asked", info->fp_rate);
+	report_rate(r, "fp_rate", rate_label(&info->normal), info->fp_rate);
 	report_normal(r, &info->normal, info->fp_rate);
 	report_bytes(r, "bytes", "memory", info->bytes);
 	report_count(r, "file_bytes", NULL, info->file_bytes);

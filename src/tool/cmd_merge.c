@@ -7,6 +7,7 @@
 #include "guard.h"
 #include "images.h"
 #include "keyfile.h"
+#include "normal_report.h"
 #include "options.h"
 #include "place.h"
 #include "plain.h"
@@ -72,6 +73,7 @@ struct merge {
 	char **images;
 	int n;
 	bool folded; /* images were larger than others */
+	struct weir_normal normal; /* of the union */
 };
 
 static uint64_t bytes_of(const struct weir_filter *f)
@@ -142,7 +144,7 @@ static void report(const struct merge *merge, const struct weir_stats *s)
 	report_bool(&r, "folded", NULL, merge->folded);
 	if (merge->folded)
 		report_line(&r, "size", "that of the smallest image: larger ones were folded");
-	report_rate(&r, "fp_rate", "rate asked", s->fp_rate);
+	report_rate(&r, "fp_rate", rate_label(&merge->normal), s->fp_rate);
 	report_rate(&r, "fp_rate_estimated", "rate, estimated", s->fp_rate_estimated);
 	report_fill(&r, s);
 	report_stuck(&r, s);
@@ -163,6 +165,7 @@ static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stat
 	int status = merged(&sum, merge);
 	if (status)
 		return status;
+	weir_normal_of(sum, &merge->normal);
 	int err = weir_stats_exact(sum, stats);
 	status = err ? trouble_weir(err, NULL) :
 	                   guard_ask(&merge->guard, stats, merge->output);

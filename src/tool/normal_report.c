@@ -59,6 +59,11 @@ const char *normal_options(char text[NORMAL_STEPS], uint32_t steps)
 	return text;
 }
 
+const char *rate_label(const struct weir_normal *n)
+{
+	return weir_normal_most(n) > 1 ? "rate of one lookup" : "rate asked";
+}
+
 void report_normal(struct report *r, const struct weir_normal *n, double rate)
 {
 	char steps[NORMAL_STEPS];

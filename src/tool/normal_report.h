@@ -13,6 +13,9 @@ const char *normal_steps(char text[NORMAL_STEPS], uint32_t steps);
 /* The options of weir build that do it, "--trim --cidr", or "--plain-keys". */
 const char *normal_options(char text[NORMAL_STEPS], uint32_t steps);
 
+/* The name of the rate that a filter was made for. */
+const char *rate_label(const struct weir_normal *n);
+
 /* @rate: of one lookup: of an answer it is up to so many times as much as there are lookups. */
 void report_normal(struct report *r, const struct weir_normal *n, double rate);
 

@@ -101,7 +101,7 @@ test_build() {
 	# Lines that repeat take no room, if the number of keys is given.
 	cat keys keys keys >repeated
 	run 0 "$weir" build -o repeated.weir repeated
-	prints "hint  *many lines repeat: -n [0-9]* makes room"
+	prints "hint  *about 67 % of the lines repeat others: -n [0-9]* makes room"
 	# More keys than the given number: built if that is meant, with a warning.
 	run 0 "$weir" build --allow-overfull -n 1000 -p 1% -o small.weir keys
 	says 'more keys than its capacity'

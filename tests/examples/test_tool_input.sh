@@ -230,6 +230,12 @@ test_cidr() {
 	run 0 "$weir" build --json --cidr -n 100 -p 1% -o net3.weir nets
 	json out 'j["capacity"] == 100 and abs(j["fp_rate_answer"] - 0.01) < 1e-9' \
 		'and abs(j["fp_rate"] * 3 - 0.01) < 1e-9'
+	# The report called 0.3333 % the rate that was asked.
+	run 0 "$weir" build --cidr -n 100 -p 1% -o net3.weir nets
+	prints '  rate  *0.3333 % for each of 3 lookups, 1 % asked for all of them; '
+	run 0 "$weir" info net3.weir; prints '  rate of one lookup  *0.3333 %$'
+	run 0 "$weir" merge -o net4.weir net3.weir; prints '  rate of one lookup  *0.3333 %$'
+	run 0 "$weir" add net3.weir nets; prints '  rate of one lookup  *0.3333 %$'
 	run 0 "$weir" build --json --force --suffixes -n 100 -p 1% -o net3.weir --new-seed \
 		<(printf 'a.b\na.b.c\n')
 	json out 'j["capacity"] == 100 and abs(j["fp_rate"] * 2 - 0.01) < 1e-9'
