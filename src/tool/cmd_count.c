@@ -185,8 +185,7 @@ static int print_all(struct count *c)
 		return trouble_weir(err, NULL);
 	if (c->as_json)
 		fputs(c->printed ? "\n]\n" : "[]\n", stdout);
-	if (c->bad)
-		say("lines passed over: %llu", (unsigned long long)c->bad);
+	say_unanswered(c->bad, c->keying.skip_bad);
 	return lines_failed(c->lines) || (c->bad && !c->keying.skip_bad) ? TOOL_TROUBLE : TOOL_OK;
 }
 

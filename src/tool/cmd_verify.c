@@ -46,9 +46,10 @@ static int verify(const char *path, const struct image_how *how, bool quiet, jso
 	if (!image_named(path))
 		return image_unnamed(path);
 	int err = image_verify(path, how);
-	if (err)
-		say("%s: %s%s", path, err == -EBADMSG && image_begins(path) ? "damaged: " : "",
-		    image_trouble(err, path));
+	if (err == -EBADMSG)
+		say_weir(err, path);
+	else if (err)
+		say("%s: %s", path, image_trouble(err, path));
 	if (all) {
 		struct report r = report_new();
 		report_text(&r, "image", NULL, path);

@@ -247,8 +247,7 @@ static int conclude(const struct asking *a)
 {
 	if (a->how->first_only && a->selected)
 		return TOOL_OK;
-	if (a->bad)
-		say("lines passed over: %llu", (unsigned long long)a->bad);
+	say_unanswered(a->bad, a->how->keying.skip_bad);
 	print_counts(a);
 	if (lines_failed(a->lines) || (a->bad && !a->how->keying.skip_bad))
 		return TOOL_TROUBLE;

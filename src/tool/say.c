@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <weir/error.h>
+#include "images.h"
 #include "plain.h"
 #include "progress.h"
 #include "say.h"
@@ -129,7 +130,9 @@ void say_weir(int err, const char *file)
 	                            weir_error_detail();
 	if (!*detail)
 		detail = weir_strerror(err);
-	if (file)
+	if (file && err == -EBADMSG && image_begins(file))
+		say("%s: damaged: %s: restore it, or build it anew", file, detail);
+	else if (file)
 		say("%s: %s", file, detail);
 	else
 		say("%s", detail);
@@ -139,6 +142,15 @@ int trouble_weir(int err, const char *file)
 {
 	say_weir(err, file);
 	return TOOL_TROUBLE;
+}
+
+void say_unanswered(uint64_t lines, bool skipped)
+{
+	if (lines && skipped)
+		say("lines passed over: %llu", (unsigned long long)lines);
+	else if (lines)
+		say("lines without an answer: %llu: all others were looked up",
+		    (unsigned long long)lines);
 }
 
 void *need_more(void *old, size_t bytes)

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The name that leads every message: "weir", then "weir build". */
 void say_as(const char *name);
@@ -32,9 +33,14 @@ bool is_there(const char *file, enum say_file what);
 const char *detail_without(const char *file);
 /* @detail, or if that is about a file that cannot be opened, unopened(). */
 const char *opened_or(int err, const char *detail, enum say_file what);
-/* A weir call on an image failed with @err: its sentence, led by @file unless that is NULL. */
+/* A weir call on an image failed with @err: its sentence, led by @file unless that is NULL. A
+ * damaged image is called so, and the message ends with the remedy. */
 int trouble_weir(int err, const char *file);
 void say_weir(int err, const char *file);
+
+/* Report how many input lines could not be keys, if any. @skipped: --skip-bad was given; else they
+ * are an error. */
+void say_unanswered(uint64_t lines, bool skipped);
 
 /* Memory, or a message and exit. */
 void *need(size_t bytes);

@@ -195,8 +195,7 @@ bool sift_lines(struct sift *sift)
 	s.lines = lines_open(&sift->from);
 	crew_run(sift->threads, worker, NULL, &s);
 	sift->bad = atomic_load(&s.bad);
-	if (sift->bad)
-		say("lines passed over: %llu", (unsigned long long)sift->bad);
+	say_unanswered(sift->bad, sift->keying.skip_bad);
 	bool failed = lines_failed(s.lines) || (sift->bad && !sift->keying.skip_bad);
 	lines_close(s.lines);
 	pthread_cond_destroy(&s.moved);

@@ -324,7 +324,7 @@ test_info_verify() {
 		printf '\125\252' |
 			dd of=damaged.weir bs=1 seek=$((size / 2)) conv=notrunc status=none
 		run 2 "$weir" verify damaged.weir set.weir
-		says '^weir verify: damaged.weir: damaged: '
+		says '^weir verify: damaged.weir: damaged: .*: restore it, or build it anew$'
 		prints '^set.weir: whole$'
 		run 2 "$weir" verify --json damaged.weir
 		json out 'j[0]["state"] == "damaged" and len(j[0]["error"]) > 10'

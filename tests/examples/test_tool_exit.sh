@@ -111,6 +111,30 @@ test_query_skips_what_is_no_address() {
 	same out none 'lines that are passed over'
 	code 2 query --cidr nets mixed                            # without it the first is an error
 	same out <(printf '10.1.1.1\n10.2.2.2\n') 'what is right is answered all the same'
+	says '^weir query: mixed:1: .name.: is no IP .*(--skip-bad passes over such lines)$'
+	# It said that five were passed over, as if --skip-bad had been given.
+	says '^weir query: lines without an answer: 5: all others were looked up$'
+	code 0 query --cidr -q nets mixed                         # one is found: as of grep -q
+	code 2 query --cidr -q nets text
+}
+
+# Only verify called it damaged: the others had sums that do not match, and no remedy.
+test_damage_has_a_name_and_a_remedy() {
+	local command
+	for command in 'query damaged numbers' 'count damaged numbers' 'add damaged later' \
+			'remove damaged later' 'merge -o new set damaged' 'verify damaged'; do
+		# shellcheck disable=SC2086
+		run 2 "$weir" $command
+		says "^weir ${command%% *}: damaged: damaged: the bits of .* sum to "
+		says ': restore it, or build it anew$'
+	done
+	for command in 'info damaged_head' 'info --prometheus damaged_head' 'seal damaged_head'; do
+		# shellcheck disable=SC2086
+		run 2 "$weir" $command
+		says "^weir ${command%% *}: damaged_head: damaged: "
+		says ': restore it, or build it anew$'
+	done
+	run 2 "$weir" query text numbers; says '^weir query: text: not a weir image'
 }
 
 test_changes() {
@@ -239,7 +263,8 @@ test_the_table_of_the_manual() {
 	done
 }
 
-for part in build readers query_skips_what_is_no_address changes unions_and_deltas route parquet \
+for part in build readers query_skips_what_is_no_address \
+		damage_has_a_name_and_a_remedy changes unions_and_deltas route parquet \
 		drill replicate the_table_of_the_manual; do
 	test_$part
 done
