@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * weir remove: keys out of an image, which is replaced as a whole. */
+#include <math.h>
 #include <stdio.h>
 #include "change.h"
 #include "options.h"
 #include "say.h"
+#include "show.h"
 #include "tool.h"
 
 static const char help[] =
@@ -23,8 +25,9 @@ static const char help[] =
 	"                       refused\n"
 	CHANGE_HELP_REPORT
 	"\n"
-	"Keys that were not there are counted, and are no error.\n"
-	"Exit status: 0 done, 1 refused and nothing written, 2 an error.\n";
+	"Keys that were not there are counted, with a warning. If none was there, nothing\n"
+	"is written.\n"
+	"Exit status: 0 done, 1 refused or none was there, nothing written, 2 an error.\n";
 
 enum { ALLOW_SHRINK = 256 };
 
@@ -33,6 +36,41 @@ static const struct option options[] = {
 	CHANGE_OPTIONS,
 	{ 0 },
 };
+
+/* A wrong file, or a job that has run already: the image stays as it is. */
+static int none_there(const struct change *rm)
+{
+	say("%s: not written: keys that were not there: %llu, all of them: remove only keys that "
+	    "were added",
+	    rm->image, (unsigned long long)rm->keys);
+	return TOOL_NO;
+}
+
+/* A key that was never added is taken for one that was as often as a lookup of it is wrong, and
+ * its removal takes a copy of another key. The others of that sort are counted as not there. So are
+ * lines that come too often: the number is an upper bound of what is to be expected. */
+static double wrongly_removed(const struct change *rm)
+{
+	double rate = rm->before.fp_rate_estimated;
+	double about = (double)(rm->keys - rm->removed) * rate / (1 - rate);
+	return about < (double)rm->removed ? about : (double)rm->removed; /* also if not a number */
+}
+
+static void warn_of_absent(const struct change *rm, uint64_t absent)
+{
+	static const char remedy[] = "remove only keys that were added";
+	const double about = wrongly_removed(rm);
+	if (about >= 0.5)
+		say("%s: keys that were not there: %llu: about %s of the %s removed ones may have "
+		    "been copies of other keys, which lookups may miss now: %s",
+		    rm->image, (unsigned long long)absent, show_short(SHOW, about),
+		    show_count(SHOW, rm->removed), remedy);
+	else
+		say("%s: keys that were not there: %llu: with a chance of about %s one of the %s "
+		    "removed ones was a copy of another key, which lookups may miss now: %s",
+		    rm->image, (unsigned long long)absent, show_rate(SHOW, -expm1(-about)),
+		    show_count(SHOW, rm->removed), remedy);
+}
 
 static int take_out(struct change *rm, struct weir_filter *f)
 {
@@ -43,11 +81,16 @@ static int take_out(struct change *rm, struct weir_filter *f)
 	int status = change_prepare(rm, f);
 	if (status)
 		return status;
+	err = weir_stats_exact(f, &rm->before);
+	if (err)
+		return trouble_weir(err, NULL);
 	if (fill_remove(&rm->fill, f, &rm->keys, &rm->removed))
 		return TOOL_TROUBLE;
 	status = change_was_read(rm);
 	if (status)
 		return status;
+	if (rm->keys && !rm->removed)
+		return none_there(rm);
 	err = weir_stats_exact(f, &rm->after);
 	return err ? trouble_weir(err, NULL) : guard_ask(&rm->guard, &rm->after, rm->image);
 }
@@ -65,7 +108,7 @@ static void report(const struct change *rm)
 {
 	uint64_t absent = rm->keys - rm->removed;
 	if (absent)
-		say("%s: keys that were not there: %llu", rm->image, (unsigned long long)absent);
+		warn_of_absent(rm, absent);
 	if (rm->quiet)
 		return;
 	struct report r = report_new();

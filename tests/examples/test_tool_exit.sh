@@ -150,7 +150,9 @@ test_changes() {
 	run 0 "$weir" build -q --cidr -k counting -n 100 -o netcounts <(echo 10.0.0.0/8)
 	code 1 remove -q --skip-bad netcounts text
 	cp counts new_counts
-	code 0 remove -q new_counts later                         # not there: nothing to do
+	head -n 5 numbers >five
+	code 0 remove -q new_counts five
+	code 1 remove -q new_counts absent                        # none is there
 	code 1 remove -q new_counts none
 	code 1 remove -q new_counts numbers                       # shrinks it
 	code 2 remove -q set later
