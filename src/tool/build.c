@@ -79,7 +79,7 @@ static void take_size(struct build *build, uint64_t keys)
 /* A pass into the filter has failed. */
 static int not_filled(const struct build *build)
 {
-	return build->found.full ? guard_full(build->filter, &build->found, build->output,
+	return build->found.full ? guard_full(build->filter, &build->fill, build->output,
 	                                      &build->guard) :
 	                           TOOL_TROUBLE;
 }
@@ -108,7 +108,7 @@ static int through_spool(struct build *build)
 	struct spool spool = { .max_bytes = build->max_memory };
 	int status = fill_spool(&build->fill, &build->params, &spool) ? TOOL_TROUBLE : TOOL_OK;
 	if (!status) {
-		build->keys = spool.hashes;
+		build->keys = build->guard.keys = spool.hashes;
 		take_size(build, spool.hashes);
 		status = create(build, spool.hashes * sizeof(uint64_t));
 	}

@@ -52,7 +52,7 @@ static int fill(struct change *add, struct weir_filter *f)
 	if (status)
 		return status;
 	if (fill_load(&add->fill, f, &add->keys))
-		return add->found.full ? guard_full(f, &add->found, add->image, &add->guard) :
+		return add->found.full ? guard_full(f, &add->fill, add->image, &add->guard) :
 		                         TOOL_TROUBLE;
 	status = change_was_read(add);
 	if (status)
@@ -130,7 +130,7 @@ static void report(const struct change *add)
 	report_estimate(&r, "keys_new_estimated", NULL, fresh);
 	report_estimate(&r, "keys_estimated", NULL, s->keys_estimated);
 	if (copies)
-		report_line(&r, "keys", "%s added, each once more", show_count(SHOW, add->keys));
+		report_line(&r, "keys", "%s added, one copy each", show_count(SHOW, add->keys));
 	else if (isfinite(fresh))
 		report_line(&r, "keys", "%s added, about %s of them new",
 		            show_count(SHOW, add->keys), show_short(SHOW, fresh));

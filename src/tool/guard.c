@@ -65,27 +65,57 @@ static bool often_came(const struct weir_filter *f, const struct weir_stats *sta
 	return weir_count_hash(f, hash) >= (stats->shape.field[0] == 16 ? 8 : 10);
 }
 
-int guard_full(const struct weir_filter *f, const struct fill_found *found, const char *path,
+/* How many keys the input has; 0 if it cannot be read again. */
+static uint64_t keys_in(const struct guard *guard, const struct fill *fill)
+{
+	struct fill again = *fill;
+	uint64_t keys = 0;
+	again.found = NULL; /* stays as the pass before left it */
+	if (!guard->keys && fill->bytes && fill_count(&again, &keys))
+		return 0; /* after a message */
+	return guard->keys ? guard->keys : keys;
+}
+
+/* @keys: of the input. The room that takes them and those that were there before. */
+static uint64_t room_for_all(uint64_t keys, uint64_t taken, const struct weir_stats *stats)
+{
+	double before = stats->keys_estimated - (double)taken;
+	return round_up(keys + (before >= 1 && isfinite(before) ? (uint64_t)before : 0));
+}
+
+/* The filter in memory took some keys, but none of them is saved: the message says so first. */
+static int no_room(const struct guard *guard, const struct weir_stats *stats, const char *path,
+                   uint64_t taken, uint64_t keys)
+{
+	const bool anew = *guard->option != '-'; /* "weir build -n", or "-n" */
+	const char *option = kind_grows(stats->shape.kind) ? "--max-keys" : "-n";
+	char all[40] = "", room[80];
+	snprintf(room, sizeof room, "a larger %s", option);
+	if (keys) {
+		snprintf(all, sizeof all, " %s", show_count(SHOW, keys));
+		snprintf(room, sizeof room, "%s of at least %llu", option, (unsigned long long)
+		         (anew ? room_for_all(keys, taken, stats) : round_up(keys)));
+	}
+	say("%s: not written: there is room for %s of these%s keys; nothing was %s: build it%s "
+	    "with %s",
+	    path, show_count(SHOW, taken), all, anew ? "added" : "saved",
+	    anew ? " anew from your records" : "", room);
+	return TOOL_NO;
+}
+
+int guard_full(const struct weir_filter *f, const struct fill *fill, const char *path,
                const struct guard *guard)
 {
-	const uint64_t taken = found->taken;
+	const struct fill_found *found = fill->found;
 	struct weir_stats stats = WEIR_STATS_INIT;
 	int err = weir_stats_exact(f, &stats);
 	if (err)
 		return trouble_weir(err, path);
-	bool grows = kind_grows(stats.shape.kind);
-	int begins = (int)strcspn(guard->option, "-"); /* "weir build -n", or "-n" */
-	if (often_came(f, &stats, found->refused))
-		say("%s: not written: %s of the keys were taken, and then one that it holds as "
-		    "often as it can: leave out what comes again and again, or count it with "
-		    "--kind=counting",
-		    path, show_count(SHOW, taken));
-	else
-		say("%s: not written: full: %s of the keys were taken and the others not, since "
-		    "it has room for %s: %.*s%s with a larger number makes one of all its keys",
-		    path, show_count(SHOW, taken),
-		    show_count(SHOW, grows ? stats.max_capacity : stats.capacity), begins,
-		    guard->option, grows ? "--max-keys" : "-n");
+	if (!often_came(f, &stats, found->refused))
+		return no_room(guard, &stats, path, found->taken, keys_in(guard, fill));
+	say("%s: not written: one of the keys is in it as often as it can hold a key; nothing was "
+	    "%s: leave out what comes again and again, or count it with --kind=counting",
+	    path, *guard->option == '-' ? "saved" : "added");
 	return TOOL_NO;
 }
 

@@ -37,11 +37,12 @@ int guard_few(const struct guard *guard, const struct weir_stats *fresh,
 /* Asks only whether the set is too full. */
 int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path);
 
-/* The filter has refused a key for lack of room.
- * @found: by the pass that added to it.
+/* The filter has refused a key for lack of room. Files are read again to count their keys.
+ * @fill: of the pass that added to it, with what that found.
  * Return: TOOL_NO after a sentence that says what makes room. */
-int guard_full(const struct weir_filter *f, const struct fill_found *found, const char *path,
+int guard_full(const struct weir_filter *f, const struct fill *fill, const char *path,
                const struct guard *guard);
+
 /* For a set of more keys than it has room for: the option that makes it, "; -n 2010 has room for
  * them", or "" if the bits do not tell. */
 const char *guard_advice(const struct guard *guard, const struct weir_stats *stats);

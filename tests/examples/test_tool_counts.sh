@@ -367,34 +367,38 @@ test_no_room() {
 	cp moves.weir before.weir
 	for t in 1 4; do
 		run 1 "$weir" add -t $t moves.weir far
-		says '^weir add: moves.weir: not written: full: [12],[0-9]* of the keys were taken '
-		says ' the others not, since it has room for 2,[0-9]*: weir build -n with a larger '
+		says '^weir add: moves.weir: not written: there is room for 1,[0-9]* of these '
+		says ' of these 5,000 keys; nothing was added: build it anew from your records '
+		says 'with -n of at least 6000$'
 		[ "$(wc -l <err)" -eq 1 ] && ok || fail 'more than one sentence'
 		same moves.weir before.weir 'a set that is full'
 	done
 	for t in 1 2 3 4 5 6 7 8 9 10 11; do echo same; done >same_keys
 	run 1 "$weir" add moves.weir same_keys
 	# ten copies, but for what cannot make room for them
-	says 'not written: [0-9]* of the keys were taken, and then one that it holds as often as'
+	says 'not written: one of the keys is in it as often as it can hold a key; nothing '
 	same moves.weir before.weir 'a key that came too often'
 	# the same where the set has its capacity of others already
 	run 0 "$weir" build -q -k cuckoo -n 1000 -p 0.3% -s 3 -o at.weir first
 	run 1 "$weir" add at.weir same_keys
-	says 'not written: [0-9]* of the keys were taken, and then one that it holds as often as'
+	says 'not written: one of the keys is in it as often as it can hold a key; nothing '
 	run 0 "$weir" add -q moves.weir half; run 0 "$weir" query -c moves.weir first
 	prints '^1000$'
 	rm before.weir
 	run 1 "$weir" build -k cuckoo -n 2000 -o none.weir far
-	says '^weir build: none.weir: not written: full: .*: -n with a larger number'
-	run 1 bash -c "'$weir' build -k cuckoo -n 2000 -o none.weir <far"
-	says 'not written: full: '
+	says '^weir build: none.weir: not written: there is room for 2,[0-9]* of these 5,000 keys; '
+	says 'nothing was saved: build it with -n of at least 5000$'
+	run 0 "$weir" build -q -k cuckoo -n 5000 -o told.weir far # the number that it named
+	run 1 bash -c "'$weir' build -k cuckoo -n 2000 -o none.weir <far" # cannot be counted
+	says 'not written: there is room for 2,[0-9]* of these keys; .*: build it with a larger -n'
 	run 0 "$weir" build -q -k growing -n 100 --max-keys=1000 -o grows.weir half
 	cp grows.weir before.weir
 	run 1 "$weir" add grows.weir far
-	says 'grows.weir: not written: full: .* has room for 1,000: weir build --max-keys with a '
+	says 'grows.weir: not written: there is room for [0-9]* of these 5,000 keys; nothing was '
+	says ': build it anew from your records with --max-keys of at least 55[0-9]0$'
 	same grows.weir before.weir 'one that grows no more'
 	run 1 "$weir" build -k growing -n 100 --max-keys=1000 -o none.weir far
-	says ' has room for 1,000: --max-keys with a larger number makes one of all its keys$'
+	says 'room for 1,0[0-9]* of these 5,000 keys; .* build it with --max-keys of at least 5000'
 	absent none.weir 'what was refused'
 }
 

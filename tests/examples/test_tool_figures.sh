@@ -10,7 +10,7 @@ seq 501 1000 >half
 
 test_copies() {
 	run 0 "$weir" build -q -k cuckoo -n 2000 -p 1% -s 7 -o moves.weir first
-	run 0 "$weir" add moves.weir half; prints '  keys  *500 added, each once more$'
+	run 0 "$weir" add moves.weir half; prints '  keys  *500 added, one copy each$'
 	run 0 "$weir" add --json moves.weir <(echo 7)
 	json out 'j["keys_new_estimated"] is None and j["keys_estimated"] == 1501'
 	run 0 "$weir" info moves.weir; prints '  places taken  '
