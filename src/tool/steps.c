@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * See steps.h. */
+#include <stdio.h>
 #include <string.h>
 #include "images.h"
 #include "keying_options.h"
@@ -32,28 +33,41 @@ static int like_differs(const struct build *build)
 	               build->like, normal_steps(theirs, build->model.normal.steps));
 }
 
+#define REFUSED "servers that follow it would refuse keys prepared otherwise"
+
+/* "without --cidr", "with --trim, not with --trim --cidr". */
+static const char *built(char text[2 * NORMAL_STEPS + 32], uint32_t before, uint32_t now)
+{
+	char was[NORMAL_STEPS], asked[NORMAL_STEPS];
+	normal_options(was, before);
+	normal_options(asked, now);
+	if (!before)
+		snprintf(text, 2 * NORMAL_STEPS + 32, "without %s", asked);
+	else if (!now)
+		snprintf(text, 2 * NORMAL_STEPS + 32, "with %s", was);
+	else
+		snprintf(text, 2 * NORMAL_STEPS + 32, "with %s, not with %s", was, asked);
+	return text;
+}
+
 static int changed(struct build *build, uint32_t before)
 {
-	char was[NORMAL_STEPS], now[NORMAL_STEPS], asked[NORMAL_STEPS], back[NORMAL_STEPS];
+	char how[2 * NORMAL_STEPS + 32], options[NORMAL_STEPS];
 	const uint32_t steps = build->fill.keying.normal.steps;
-	normal_steps(was, before);
-	normal_steps(now, steps);
-	normal_options(asked, steps);
-	normal_options(back, before);
+	built(how, before, steps);
 	build->steps_changed = true;
 	if (build->force)
-		say("%s: to its keys was done: %s; now: %s: servers that follow it refuse that; to "
-		    "take it back: --force %s",
-		    build->output, was, now, back);
+		say("%s: the image that is replaced was built %s, and " REFUSED ": to take this "
+		    "back, build it again with --force %s",
+		    build->output, how, normal_options(options, before));
 	else if (build->like)
-		say("%s: not replaced: to its keys was done: %s; to those of --like: %s: servers "
-		    "that follow it refuse that; if it is meant, --force",
-		    build->output, was, now);
+		say("%s: not replaced: the image was built %s, unlike --like=%s, and " REFUSED
+		    ": give another --like, or pass --force if you mean it",
+		    build->output, how, build->like);
 	else
-		say("%s: not replaced: to its keys was done: %s; asked now: %s: servers that "
-		    "follow it refuse that; without %s the same is done again, or if it is meant, "
-		    "--force",
-		    build->output, was, now, asked);
+		say("%s: not replaced: the image was built %s, and " REFUSED ": leave %s out, or "
+		    "pass --force if you mean it",
+		    build->output, how, normal_options(options, steps));
 	return build->force ? TOOL_OK : TOOL_NO;
 }
 

@@ -16,10 +16,12 @@ test_another_step_is_refused() {
 	for option in --lowercase --trim --suffixes '--trim --lowercase'; do
 		# shellcheck disable=SC2086
 		run 1 "$weir" build -q $option -o set.weir names
-		says '^weir build: set.weir: not replaced: to its keys was done: nothing; asked '
-		says "refuse that; without $option the same is done again, .* --force\$"
+		says "^weir build: set.weir: not replaced: the image was built without $option, "
+		says ", and servers that follow it would refuse keys prepared otherwise: "
+		says ": leave $option out, or pass --force if you mean it\$"
 	done
-	run 1 "$weir" build -q --cidr -o set.weir nets; says 'asked now: cidr: '
+	run 1 "$weir" build -q --cidr -o set.weir nets
+	says 'was built without --cidr, and servers .*: leave --cidr out, or pass --force if '
 	same set.weir plain.weir 'the set'
 	run 0 "$weir" build -q -o set.weir names; same set.weir plain.weir 'the usual job'
 	run 0 "$weir" build -q --plain-keys -o set.weir names
@@ -28,19 +30,23 @@ test_another_step_is_refused() {
 
 test_a_change_is_taken_back() {
 	run 0 "$weir" build --force --lowercase -o set.weir names
-	says '^weir build: set.weir: to its keys was done: nothing; now: lowercase: .* refuse '
-	says 'to take it back: --force --plain-keys$'
+	says '^weir build: set.weir: the image that is replaced was built without --lowercase, '
+	says 'refuse keys .*: to take this back, build it again with --force --plain-keys$'
 	# One output had both that servers refuse it, and that they go on following.
 	lacks 'go on following' out
 	prints '  seed  *that of the image that is replaced$'
 	run 0 "$weir" build -q -o set.weir names; same err /dev/null 'lowercase again'
-	run 1 "$weir" build -q --plain-keys -o set.weir names; says 'without --plain-keys the same'
+	run 1 "$weir" build -q --plain-keys -o set.weir names
+	says 'was built with --lowercase, and servers .*: leave --plain-keys out, or pass --force'
+	run 1 "$weir" build -q --trim -o set.weir names
+	says 'was built with --lowercase, not with --trim, and servers .*: leave --trim out, or'
 	run 0 "$weir" build -q --force --plain-keys -o set.weir names
-	says 'was done: lowercase; now: nothing: .* take it back: --force --lowercase$'
+	says 'was built with --lowercase, and servers .*, build it again with --force --lowercase$'
 	same set.weir plain.weir 'what was taken back'
 	run 0 "$weir" build -q --force --trim --cidr -o set.weir nets
 	run 0 "$weir" build -q --force --suffixes -o set.weir names
-	says 'to take it back: --force --trim --cidr$'
+	says 'was built with --trim --cidr, not with --suffixes, and servers .*back, build it '
+	says ' again with --force --trim --cidr$'
 	run 0 "$weir" build -q --force --plain-keys -o set.weir names
 }
 
@@ -64,10 +70,13 @@ test_like_and_keys() {
 	run 0 "$weir" build -q --cidr -o nets.weir nets
 	cp nets.weir before.weir
 	run 1 "$weir" build -q --like=plain.weir -o nets.weir names
-	says 'nets.weir: not replaced: to its keys was done: cidr; to those of --like: nothing: '
-	run 1 "$weir" build -q --new-seed --plain-keys -o nets.weir names; says 'asked now: nothing'
+	says 'nets.weir: not replaced: the image was built with --cidr, unlike --like=plain.weir, '
+	says ' refuse keys prepared otherwise: give another --like, or pass --force if you mean it$'
+	run 1 "$weir" build -q --new-seed --plain-keys -o nets.weir names
+	says 'was built with --cidr, and servers .*: leave --plain-keys out'
 	(umask 077; head -c 16 /dev/urandom >key)
-	run 1 "$weir" build -q --keyed-by=key --plain-keys -o nets.weir names; says 'now: nothing'
+	run 1 "$weir" build -q --keyed-by=key --plain-keys -o nets.weir names
+	says 'was built with --cidr, and servers .*: leave --plain-keys out'
 	same nets.weir before.weir 'what was refused'
 	run 0 "$weir" build -q --force --like=plain.weir -o nets.weir names
 	run 2 "$weir" build -q --like=before.weir --plain-keys -o x.weir nets
