@@ -6,19 +6,24 @@
 #include "hint.h"
 #include "say.h"
 
-enum { LINES = 256 }; /* to judge by */
+enum { LINES = 2048 }; /* to judge by */
 
 static bool ends_in_cr(struct iovec line)
 {
 	return line.iov_len && ((const char *)line.iov_base)[line.iov_len - 1] == '\r';
 }
 
-static bool is_prefix(struct iovec line)
+/* An address or a prefix. */
+static bool is_network(struct iovec line)
 {
 	unsigned char key[WEIR_CIDR_KEY];
 	line = weir_normal_trim(line.iov_base, line.iov_len);
-	return line.iov_len && memchr(line.iov_base, '/', line.iov_len) &&
-	       weir_normal_cidr(key, line.iov_base, line.iov_len) > 0;
+	return line.iov_len && weir_normal_cidr(key, line.iov_base, line.iov_len) > 0;
+}
+
+static bool is_prefix(struct iovec line)
+{
+	return line.iov_len && memchr(line.iov_base, '/', line.iov_len) && is_network(line);
 }
 
 static bool is_hosts_line(struct iovec line)
@@ -34,17 +39,38 @@ static bool is_hosts_line(struct iovec line)
 	return n < line.iov_len && !memchr(from, '/', n) && weir_normal_cidr(key, from, n) > 0;
 }
 
-static bool all(bool (*is)(struct iovec line), const struct iovec *lines, size_t n)
+/* How many lines there are beside comments, and how many have one form. */
+struct share {
+	size_t asked, found;
+};
+
+static struct share share_of(bool (*is)(struct iovec line), const struct iovec *lines, size_t n)
 {
-	size_t asked = 0, found = 0;
+	struct share s = { 0, 0 };
 	for (size_t i = 0; i < n; i++) {
 		struct iovec bare = weir_normal_trim(lines[i].iov_base, lines[i].iov_len);
 		if (is != ends_in_cr && (!bare.iov_len || *(const char *)bare.iov_base == '#'))
 			continue;
-		asked++;
-		found += is(lines[i]);
+		s.asked++;
+		s.found += is(lines[i]);
 	}
-	return asked && found == asked;
+	return s;
+}
+
+static bool all(struct share s)
+{
+	return s.found && s.found == s.asked;
+}
+
+/* Two of three: a file may have an odd line and still call for the option. */
+static bool most(struct share s)
+{
+	return s.found && 3 * s.found >= 2 * s.asked;
+}
+
+static const char *how_many(struct share s)
+{
+	return all(s) ? "the" : most(s) ? "most" : "some";
 }
 
 static bool has_capital(unsigned char c)
@@ -105,6 +131,20 @@ static bool has_header(const struct keying *how, const struct iovec *lines, size
 	return has;
 }
 
+/* A prefix that is taken as text matches no address. One is enough where the lines are addresses
+ * otherwise: a list may have a few prefixes among thousands of addresses. */
+static void hint_form(const struct iovec *lines, size_t n)
+{
+	const struct share prefixes = share_of(is_prefix, lines, n);
+	const struct share hosts = share_of(is_hosts_line, lines, n);
+	if (most(prefixes) || (prefixes.found && all(share_of(is_network, lines, n))))
+		say("hint: %s lines are IP prefixes: --cidr finds the addresses in them",
+		    how_many(prefixes));
+	else if (most(hosts))
+		say("hint: %s lines are those of a hosts file: --hosts takes their domains",
+		    how_many(hosts));
+}
+
 void hint_encoding(const struct chunk *c)
 {
 	static const char *const marks[] = { "\xff\xfe", "\xfe\xff" };
@@ -124,19 +164,16 @@ void hint_lines(const struct lines *l, const struct chunk *c, const struct keyin
 	const uint32_t steps = how->normal.steps;
 	struct iovec lines[LINES];
 	size_t at = 0, n = chunk_keys(l, c, &at, lines, LINES);
-	if (!(steps & WEIR_NORMAL_TRIM) && !how->hosts && !how->field && all(ends_in_cr, lines, n))
-		say("hint: the lines end in a carriage return, which is part of the keys: --trim "
-		    "takes it off");
+	struct share share = share_of(ends_in_cr, lines, n);
+	if (!(steps & WEIR_NORMAL_TRIM) && !how->hosts && !how->field && most(share))
+		say("hint: %s lines end in a carriage return, which is part of the keys: --trim "
+		    "takes it off", how_many(share));
 	if (building)
 		hint_names(how, lines, n);
 	if (building && how->field && !how->header && !how->field_name &&
 	    has_header(how, lines, n))
 		say("hint: %s: the first line seems to name the columns, and is a key: --header "
 		    "skips it", c->file);
-	if (!building || how->hosts || how->field || steps & WEIR_NORMAL_CIDR)
-		return;
-	if (all(is_prefix, lines, n))
-		say("hint: the lines are IP prefixes: --cidr finds the addresses in them");
-	else if (all(is_hosts_line, lines, n))
-		say("hint: the lines are those of a hosts file: --hosts takes their domains");
+	if (building && !how->hosts && !how->field && !(steps & WEIR_NORMAL_CIDR))
+		hint_form(lines, n);
 }

@@ -267,13 +267,33 @@ test_like_and_merge() {
 	says 'what is done to keys differs'
 }
 
+# One address among prefixes, or one odd line in a hosts file, and no hint came: the deny list
+# matched nothing, with exit status 0.
+test_hints_of_mixed_lists() {
+	run 0 "$weir" build -q -o h.weir <(printf '10.0.0.0/8\n192.168.1.7\n2001:db8::/32\n')
+	says '^weir build: hint: most lines are IP prefixes: --cidr finds the addresses in them$'
+	run 0 "$weir" build -q -o h.weir <(seq -f '10.%.0f.0.0/16' 50; echo 192.0.2.1)
+	says 'hint: most lines are IP prefixes: --cidr'
+	run 0 "$weir" build -q -o h.weir <(seq -f '10.0.%.0f.1' 250; seq -f '10.1.%.0f.1' 250
+		echo 192.0.2.0/24)
+	says 'hint: some lines are IP prefixes: --cidr'
+	run 0 "$weir" build -q -o h.weir <(seq -f '10.0.%.0f.1' 250; seq -f '10.1.%.0f.1' 250)
+	same err /dev/null 'no hint of addresses alone'
+	run 0 "$weir" build -q -o h.weir --allow-shrink <(printf '10.0.0.0/8\n10.0.0.1\na/b\nc\n')
+	same err /dev/null 'no hint of one prefix among other texts'
+	run 0 "$weir" build -q -o h.weir <(printf '0.0.0.0 a.test\n::1 b.test\n\n# x\nodd one\n')
+	says 'hint: most lines are those of a hosts file: --hosts'
+	run 0 "$weir" build -q -o h.weir <(printf 'a\r\nb\r\nc\n'); says 'most lines end in a ca'
+}
+
 test_hints() {
 	run 0 "$weir" build -o hint.weir <(printf 'a\r\nb\r\n'); says 'hint: .*--trim'
 	run 0 "$weir" query hint.weir <(printf 'a\r\n'); says 'hint: .*--trim'
 	run 0 "$weir" build -o hint.weir <(printf '# x\n10.0.0.0/8\n::/0\n'); says 'hint: .*--cidr'
 	run 0 "$weir" build -o hint.weir <(printf '0.0.0.0 a.test\n'); says 'hint: .*--hosts'
 	run 0 "$weir" build -o hint.weir <(printf '0.0.0.0 a.test\nword\n')
-	same err /dev/null 'no hint where not every line is such a one'
+	same err /dev/null 'no hint where half of the lines are such ones'
+	test_hints_of_mixed_lists
 	# A job has -q, and servers answered no for keys that they had.
 	run 0 "$weir" build -q -o hint.weir <(printf '10.0.0.0/8\n'); says 'hint: .*--cidr'
 	run 0 "$weir" build -q -o hint.weir <(printf 'a\r\nb\r\n'); says 'hint: .*--trim'
