@@ -165,25 +165,25 @@ def use_row(use, r, keys):
     ]
 
 
-def note_of(use, able, late):
-    """Why a row is empty, or what it was not set beside: '' if neither."""
+def note_of(able, taken, late):
+    """Why a row is empty, or what it was not set beside; '' if neither. Only of
+    kinds that are built once may one be @able and not @taken."""
     if late:
         return f'{", ".join(late)}: not measured, left out for lack of time'
-    if able:
+    if taken:
         return ''
-    if use == 'static':
+    if able:
         return 'no kind that is built once is smaller or faster here'
     return 'this run asked no kind that can'
 
 
 def row_for(run, of, use, usual, keys):
     """The smallest kind for a use, and a note."""
-    kept, late = fitting(run, of, use)
-    if use == 'static':
-        kept = [r for r in kept if beside(r, usual)]
+    able, late = fitting(run, of, use)
+    kept = [r for r in able if use != 'static' or beside(r, usual)]
     words = USES[use][0]
     row = use_row(words, kept[0], keys) if kept else [words, *'-' * (len(HEAD) - 1)]
-    return [*row, note_of(use, kept, late)]
+    return [*row, note_of(able, kept, late)]
 
 
 def for_uses(run, keys, rate):

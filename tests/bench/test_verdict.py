@@ -116,7 +116,7 @@ class Verdict(unittest.TestCase):
         self.assertNotRegex(self.offered(older), 'where ')
         rows = self.table_of('What to choose', older)[1]
         self.assertEqual([row[1] for row in rows], ['blocked, z = 2', '-', '-', '-'])
-        self.assertEqual(rows[2][-1], 'this run asked no kind that can')
+        self.assertEqual({row[-1] for row in rows[1:]}, {'this run asked no kind that can'})
 
     def test_what_to_choose(self):
         self.assertEqual(
