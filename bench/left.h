@@ -9,8 +9,8 @@
 namespace bench {
 
 /* Estimates the seconds left after @done of @total cases took @spent seconds; negative: too early
- * to say. The first cases fill larger sets than the rest, so the estimate waits until a
- * tenth is done. A program that leaves out late cases ends within @limit seconds (0: it has no limit). */
+ * to say. The first cases fill larger sets than the rest, so the estimate waits until a tenth is
+ * done. A program that leaves out late cases ends within @limit seconds (0: it has no limit). */
 inline double seconds_left(size_t done, size_t total, double spent, double limit)
 {
 	if (!done || done * 10 < total)

@@ -81,7 +81,7 @@ print_times() {
 	for step in "${steps[@]}"; do
 		[ ! -s "$logs/$step.seconds" ] || echo "$(cat "$logs/$step.seconds") $step"
 	done | sort -rn | awk -v all=$SECONDS '
-		{ printf "%s%s %d s", NR > 1 ? ", " : "time of each step: ", $2, $1 }
+		{ printf "%s%s %d s", (NR > 1 ? ", " : "time of each step: "), $2, $1 }
 		END { if (NR) printf "; in all %d s\n", all }'
 }
 

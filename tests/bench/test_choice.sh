@@ -34,7 +34,8 @@ expect miss bits:16 "blocked classic counting cuckoo fuse growing layered split 
 kinds=$(echo "$all" | wc -w)
 first=$(echo "$rows" | head -n "$kinds")
 [ "$(echo "$first" | grep -c '/rate:0.01/.*/op:miss/')" -eq "$kinds" ] &&
-	[ "$(echo "$first" | sed 's|^choice/kind:\([a-z]*\)/.*|\1|' | sort -u | xargs)" = "$all" ] ||
+	[ "$(echo "$first" | sed 's|^choice/kind:\([a-z]*\)/.*|\1|' | sort -u | xargs)" = \
+		"$all" ] ||
 	fail "not one row of each kind comes first: $first"
 echo "$first" | grep -q 'kind:blocked/z:2/' || fail "blocked's first row is not weir's own layout"
 changing='kind:(counting|cuckoo|growing)/rate:0.01/.*op:(miss|insert|remove|count)/'

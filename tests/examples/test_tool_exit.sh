@@ -138,10 +138,14 @@ test_damage_has_a_name_and_a_remedy() {
 }
 
 test_changes() {
+	head -n 5 numbers >five
 	cp set new_set
 	code 0 add -q new_set later
 	code 1 add -q new_set none
 	code 1 add -q new_set new_set                             # it would read what it writes
+	run 0 "$weir" build -q -k cuckoo -s 3 -n 2000 -o moves five
+	code 1 add -q moves numbers                               # full
+	code 1 add -q moves <(for _ in {1..20}; do echo same; done)
 	code 2 add -q fuse later                                  # a kind that takes none
 	code 2 add -q damaged later
 	code 2 add -q new_set no_such
@@ -150,7 +154,6 @@ test_changes() {
 	run 0 "$weir" build -q --cidr -k counting -n 100 -o netcounts <(echo 10.0.0.0/8)
 	code 1 remove -q --skip-bad netcounts text
 	cp counts new_counts
-	head -n 5 numbers >five
 	code 0 remove -q new_counts five
 	code 1 remove -q new_counts absent                        # none is there
 	code 1 remove -q new_counts none
@@ -249,6 +252,13 @@ test_replicate() {
 # The manual's table has each command, and a word for exactly those codes that it was brought to.
 test_the_table_of_the_manual() {
 	local command line codes
+	# It did not have these three among what is refused.
+	for line in 'no keys at all in the input' 'a full filter: more keys than there is' \
+			'more copies of one key than a filter of kind'; do
+		if sed '1,/^These are refused/d' "$page" | grep -q "^$line"; then ok; else
+			fail "the manual lacks '$line'"
+		fi
+	done
 	for command in plan build merge query info count delta apply add remove route \
 			'route --build' seal verify parquet drill 'replicate key'; do
 		[[ $command != replicate* || ${met[$command]-} ]] || continue
