@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every link and anchor leads somewhere: in all Markdown of the source, in the installed guides, as
-Markdown and as HTML, and in the manual pages. Functions that a guide names exist.
+Markdown and as HTML, and in the manual pages. Functions that a guide names exist. No code in a
+table's cell holds a bare |, at which GitHub and cmark-gfm would end the cell.
 
 links.py source SOURCE GUIDE...     the source, in which each GUIDE is a page that is installed
 links.py installed BUILD html|markdown GUIDE...
@@ -200,7 +201,7 @@ GOOD = {
                  "[the\nfolder](src), [out](https://example.org/) and [below](#a-page).\n"
                  "\n| in a table |\n|---|\n| [`h`](include/weir/a.h) |\n",
     "src/set.md": "# Set\n\n## How it `works`\n\n## How it works\n\n[up](../README.md): "
-                  "`weir_a()`, `[no](link)`\n\n```\n[no](link)\n```\n",
+                  "`weir_a()`, `[no](link)`\n\n```\n[no](link)\n```\n\n| `a \\| b` | `c` |\n",
     "include/weir/a.h": "int weir_a(void);\n",
 }
 MANUAL = {
@@ -222,6 +223,8 @@ PLANTED = (
     ("README.md", "](src/set", "] (src/set", "README.md:3: a blank between a link's text and"),
     ("README.md", "See ", "[a]: src\n", "README.md:3: a link by reference"),
     ("README.md", "See ", "<a href='x'>", "README.md:3: HTML, which the installed page leaves"),
+    ("README.md", "See ", "| `a|b` |\n", "README.md:3: a | in code splits the table's cell"),
+    ("README.md", "See ", "| ``a`\\|`|`` |\n", "README.md:3: a | in code splits the table's cell"),
     ("src/set.md", "weir_a", "weir_c", "src/set.md:7: no header has weir_c"),
     ("README.md", "src/set.md#how-it-works-1", "src", "no link leads from README.md to src/set.md"),
     ("src/other.md", "", "# Other\n", "src/other.md is not in the list of guides"),

@@ -8,12 +8,50 @@ import html.parser
 import re
 
 
+def without_blocks(text):
+    """@text with a blank for each character in a block of code, so that lines stay."""
+    lines, fence = [], None
+    for line in text.split("\n"):
+        opens = re.match(r"(```+)[^`]*$", line)
+        if fence:
+            fence = None if line.startswith(fence) and not line.strip("` ") else fence
+            line = " " * len(line)
+        elif opens or re.match(r" {4}|\t", line):
+            fence = opens and opens.group(1)
+            line = " " * len(line)
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def code_spans(paragraph):
+    """The parts of @paragraph, each with whether it is a code span. Takes linear time: a run of
+    backticks looks for its end only if an equal run follows."""
+    parts = re.split("(`+)", paragraph) # text and runs in turn
+    last = {parts[n]: n for n in range(1, len(parts), 2)}
+    n = 0
+    while n < len(parts):
+        if n % 2 and last[parts[n]] > n:
+            end = parts.index(parts[n], n + 1)
+            yield True, "".join(parts[n:end + 1])
+            n = end
+        else:
+            yield False, parts[n]
+        n += 1
+
+
 def without_code(text):
-    """@text with its code blanked out, each character by one blank, so that lines stay."""
-    blank = lambda found: re.sub(r"[^\n]", " ", found.group())
-    text = re.sub(r"^```.*?^```$", blank, text, flags=re.M | re.S)
-    text = re.sub(r"^(?: {4}|\t).*$", blank, text, flags=re.M)
-    return re.sub(r"(`+)[^`](?:.(?!\n\n))*?\1", blank, text, flags=re.S)
+    """@text with a blank for each character of code."""
+    return "\n\n".join("".join(re.sub(r"[^\n]", " ", part) if code else part
+                               for code, part in code_spans(paragraph))
+                       for paragraph in without_blocks(text).split("\n\n"))
+
+
+def split_cells(text):
+    """Each line of a table with a | within a code span, which ends the cell there all the same."""
+    for number, line in enumerate(without_blocks(text).split("\n"), 1):
+        if line.lstrip().startswith("|") and any(code and re.search(r"(?<!\\)\|", part)
+                                                 for code, part in code_spans(line)):
+            yield number
 
 
 def slugs(headings):
@@ -42,6 +80,8 @@ class Markdown:
                 (r"\]\([^()\s]*\s", "a blank within a link's target")):
             for found in re.finditer(pattern, plain, re.M):
                 self.odd.append((plain.count("\n", 0, found.start()) + 1, what))
+        self.odd += [(line, "a | in code splits the table's cell: write \\|")
+                     for line in split_cells(text)]
         headings = [lines[n] for n, line in enumerate(plain.split("\n"))
                     if re.match(r"#{1,6} ", line)]
         self.places = set(slugs(re.sub(r"^#+ |\s#+$", "", heading) for heading in headings))

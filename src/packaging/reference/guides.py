@@ -8,6 +8,9 @@ guides.py html SOURCE FOLDER DEPFILE CHANGELOG CMARK PAGE...
 Each PAGE is a path within SOURCE. Markdown keeps that path below FOLDER; HTML has one folder. A
 link to another page leads to where that is installed, and a link to a header to its reference. A
 link to a file that is not installed becomes plain text.
+
+A page may come from a stranger's pull request. It must not make this script hang, or copy a file
+from outside SOURCE. Such a page is refused with a sentence and exit status 1.
 """
 import html
 import os
@@ -21,8 +24,8 @@ import headers
 import made
 import page
 
-FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
-CODE = re.compile(r"(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\1(?!`)", re.S)
+FENCE = re.compile(r"(`{3,})[^`]*")
+RUN = re.compile(r"`+")
 LINK = re.compile(r"\[((?:[^][]|\[[^][]*\])*)\]\(([^()\s]+)\)")
 
 
@@ -46,13 +49,53 @@ def places(form, pages, include):
     return to
 
 
+def fences(text):
+    """Start and end of each fenced block. One that nothing ends goes on to the end of the text."""
+    at, start, fence = 0, None, None
+    for line in text.split("\n"):
+        found = FENCE.fullmatch(line)
+        if start is None and found:
+            start, fence = at, found.group(1)
+        elif start is not None and line.startswith(fence) and not line.rstrip(" ").strip("`"):
+            yield start, at + len(line)
+            start = None
+        at += len(line) + 1
+    if start is not None:
+        yield start, len(text)
+
+
+def spans(paragraph):
+    """Start and end of each code span: a run of backticks, to the next run of its length."""
+    runs = [found.span() for found in RUN.finditer(paragraph)]
+    last = {end - start: n for n, (start, end) in enumerate(runs)}
+    n = 0
+    while n < len(runs):
+        start, end = runs[n]
+        length = end - start
+        if last[length] > n: # so the search ends, and never passes a run twice
+            n += 1
+            while runs[n][1] - runs[n][0] != length:
+                n += 1
+            yield start, runs[n][1]
+        n += 1
+
+
+def code_of(text):
+    """Start and end of each piece of @text that is code, in order. Takes time linear in @text."""
+    after = 0
+    for start, end in list(fences(text)) + [(len(text), len(text))]:
+        at = after
+        for paragraph in text[after:start].split("\n\n"):
+            yield from ((at + first, at + last) for first, last in spans(paragraph))
+            at += len(paragraph) + 2
+        if start < end:
+            yield start, end
+        after = end
+
+
 def with_links(text, path, to):
     """@text, which is the page @path, with links that lead to what is installed."""
-    kept = []
-
-    def keep(found):
-        kept.append(found.group())
-        return "\0%d\0" % (len(kept) - 1)
+    kept, parts, after = [], [], 0
 
     def link(found):
         words, target = found.groups()
@@ -65,11 +108,12 @@ def with_links(text, path, to):
         return "[%s](%s)" % (words, posixpath.relpath(to[source], posixpath.dirname(to[path]) or
                                                        ".") + mark + place)
 
-    text = CODE.sub(keep, FENCE.sub(keep, text))
-    text = LINK.sub(link, text)
-    while "\0" in text: # code spans may stand within what was kept later
-        text = re.sub("\0(\\d+)\0", lambda found: kept[int(found.group(1))], text)
-    return text
+    for start, end in code_of(text):
+        parts += [text[after:start], "\0%d\0" % len(kept)] # read() refuses NUL in a page
+        kept.append(text[start:end])
+        after = end
+    text = LINK.sub(link, "".join(parts) + text[after:])
+    return re.sub("\0(\\d+)\0", lambda found: kept[int(found.group(1))], text)
 
 
 def slug(heading, seen):
@@ -98,8 +142,16 @@ def with_functions(body, links):
 
 
 def read(source, path):
-    with open(os.path.join(source, path), encoding="utf-8") as file:
-        return file.read()
+    """The page's text. A symbolic link is refused: it could copy a private file into the page."""
+    there = os.path.join(os.path.realpath(source), os.path.normpath(path))
+    if os.path.realpath(there) != there:
+        sys.exit("%s: the page is or lies behind a symbolic link: put the file itself there" % path)
+    with open(there, encoding="utf-8") as file:
+        text = file.read()
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        sys.exit("%s:%d: the page holds a NUL byte: remove it" % (path, line))
+    return text
 
 
 def summary(text):
@@ -116,8 +168,9 @@ def make_markdown(source, folder, pages):
     for path in pages:
         out = os.path.join(folder, path)
         os.makedirs(os.path.dirname(out), exist_ok=True)
+        text = with_links(read(source, path), path, to)
         with open(out, "w", encoding="utf-8") as file:
-            file.write(with_links(read(source, path), path, to))
+            file.write(text)
 
 
 def make_html(source, folder, release, cmark, pages):
