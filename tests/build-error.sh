@@ -62,15 +62,16 @@ first_error() {
 		function leads(line) {
 			return line ~ /^(In file included| +) ?from |: (In function |At top level:)/
 		}
-		!found && leads($0) { before = before $0 "\n"; next }
+		!found && leads($0) { before[leading++ % 20] = $0; next } # 20 suffice
 		!found && error_in($0) {
 			found = 1
 			meson = /: ERROR: / # it quotes the compiler
-			printf "%s", before
+			for (i = leading > 20 ? leading - 20 : 0; i < leading; i++)
+				print before[i % 20]
 			print
 			next
 		}
-		!found { before = ""; next }
+		!found { leading = 0; next }
 		# Another message, or another command: over.
 		!meson && (error_in($0) || leads($0) || /: warning: /) { exit }
 		/^\[[0-9]+\/[0-9]+\]|^FAILED: |^ninja: |^A full log can be found/ { exit }
@@ -83,9 +84,16 @@ build_failed() {
 	grep -qE '^ninja: (build stopped|error|fatal)|meson\.build:[0-9:]+ ERROR: ' "$1"
 }
 
-# missing_part LOG: the header, library or program that the first error misses; else nothing.
+# printable < TEXT: without colours, and with ? for each control character. A log quotes source that
+# a stranger may have written, whose escapes could retitle the terminal or hide lines.
+printable() {
+	LC_ALL=C sed -E -e 's/\x1b\[[0-9;]*[mK]//g' -e 's/\xc2[\x80-\x9f]/?/g' |
+		LC_ALL=C tr '\000-\010\013-\037\177' '?'
+}
+
+# missing_part < ERROR: the header, library or program that it misses; else nothing.
 missing_part() {
-	first_error "$1" | sed -nE \
+	sed -nE \
 		-e 's/.*error: ([^ :]+): No such file or directory.*/\1/p' \
 		-e "s/.*error: '([^']+)' file not found.*/\\1/p" \
 		-e 's/.*cannot find -l([^ :]+).*/\1/p' \
@@ -97,11 +105,11 @@ missing_part() {
 
 # build_error LOG: on stderr; the last 20 lines if there is no error that this script knows.
 build_error() {
-	local error part package
-	error=$(first_error "$1")
-	[ -n "$error" ] || error=$(tail -n 20 "$1")
-	echo "$error" >&2
-	part=$(missing_part "$1")
+	local error part= package
+	error=$(first_error "$1" | printable)
+	[ -z "$error" ] || part=$(missing_part <<< "$error")
+	[ -n "$error" ] || error=$(tail -n 20 "$1" | printable)
+	printf '%s\n' "$error" >&2
 	[ -n "$part" ] || return 0
 	package=$(needs_package "$part")
 	if [ -n "$package" ]; then

@@ -117,6 +117,23 @@ for line in 'ninja: build stopped: subcommand failed.' 'ninja: error: loading bu
 done
 ! build_failed <(echo '3/9 weir:tool / a test FAIL 1.00s') || fail "a test is no build"
 
+# A hostile log: escapes in its first error, in its last lines and in what is missing.
+escapes=$'\e]0;title\a\e[2J\b\r\177\xc2\x9b2J\e[31m'
+expect 'x?]0;title??[2J????2J.h is missing: install the package that has it' <<-END
+	one.c:1:10: fatal error: x$escapes.h: No such file or directory
+END
+expect '	é ?]0;title??[2J????2J end' <<< "	é $escapes end"
+expect '-e' <<< '-e'
+# The lines that lead to an error: the last 20 of many, in time that is linear in their number.
+{
+	yes 'In file included from a.h:1,' | head -n 300000
+	printf '                 from b.h:%d:\n' {1..19}
+	echo 'one.c:1:1: error: deep'
+} > "$work/deep"
+(ulimit -t 10; expect 'one.c:1:1: error: deep' < "$work/deep") || fail "a deep log takes too long"
+{ echo 'In file included from a.h:1,'; tail -n 20 "$work/deep"; } | cmp -s - "$work/out" ||
+	fail "not the last 20 lines: $(head -n 30 "$work/out")"
+
 export PATH=${PATH#"$work/bin:"}
 
 # The table has each header that weir includes, with the package that has it here; those of C and
