@@ -2,6 +2,7 @@
  * weir apply: the new image of an old one and deltas. */
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <weir/weir.h>
 #include "delta.h"
 #include "images.h"
@@ -62,6 +63,21 @@ static int report(const struct apply *a)
 	return TOOL_OK;
 }
 
+static bool is_regular(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* The library has the same number for a file that is not regular, which it does not read. */
+static bool all_read(const struct apply *a)
+{
+	bool all = is_regular(a->old_image);
+	for (size_t i = 0; all && i < a->n; i++)
+		all = is_regular(a->deltas[i]);
+	return all;
+}
+
 static int run(const struct apply *a)
 {
 	int status = place_ask(a->how.output, a->how.force);
@@ -78,7 +94,8 @@ static int run(const struct apply *a)
 	if (!err)
 		return report(a);
 	say_weir(err, NULL);
-	return err == -EINVAL ? TOOL_NO : TOOL_TROUBLE; /* from another image than the old one */
+	/* a delta was made from another image than the old one */
+	return err == -EINVAL && all_read(a) ? TOOL_NO : TOOL_TROUBLE;
 }
 
 int cmd_apply(int argc, char **argv)

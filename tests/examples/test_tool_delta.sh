@@ -85,6 +85,11 @@ test_refused() {
 	run 1 "$weir" apply -o wrong.weir second.weir one.delta
 	says 'one.delta: is a delta from image .*, and second.weir is '
 	absent wrong.weir 'of another image'
+	# What is no regular file was not read: no refusal, but an error.
+	run 2 "$weir" apply -q -o wrong.weir /dev/null one.delta
+	says 'dev/null: is not a regular file'
+	run 2 "$weir" apply -q -o wrong.weir first.weir /dev/null; says 'is not a regular file'
+	absent wrong.weir 'of nothing'
 	run 1 "$weir" apply -o wrong.weir second.weir two.delta one.delta
 	says 'one.delta: is a delta from .*, and two.delta is '
 	run 2 "$weir" apply -o wrong.weir one.delta one.delta; says 'a delta and no image'
