@@ -110,6 +110,7 @@ static int add_in_place(struct change *add, const struct weir_image_info *info)
 	weir_destroy(live);
 	if (status || sealed == TOOL_TROUBLE)
 		return status ? status : sealed;
+	say_saved(add->image);
 	return place_stands(add->image, add->turn, add->lost);
 }
 

@@ -63,9 +63,12 @@ int saving_try(saving_fn *save, const void *what, const char *path, const struct
 	int err = save(what, to_stdout ? NULL : path, &options);
 	progress_end();
 	release_ends(before);
-	if (!err)
-		owner_report(&owner, path, how->mode != 0);
-	return err;
+	if (err)
+		return err;
+	owner_report(&owner, path, how->mode != 0);
+	if (!to_stdout)
+		say_saved(path);
+	return 0;
 }
 
 int saving_run(saving_fn *save, const void *what, const char *path, const struct image_saving *how)

@@ -178,11 +178,21 @@ void *need_lines(size_t bytes)
 	return memset(p, 0, bytes);
 }
 
+static const char *saved;
+
+void say_saved(const char *path)
+{
+	saved = path;
+}
+
 int close_stdout(int status)
 {
 	errno = 0;
 	int lost = ferror(stdout);
-	if (fclose(stdout) || lost)
-		return trouble("cannot write the output: %s", strerror(errno ? errno : EIO));
-	return status;
+	if (!fclose(stdout) && !lost)
+		return status;
+	const char *why = strerror(errno ? errno : EIO);
+	if (saved)
+		return trouble("%s was saved, but its report could not be written: %s", saved, why);
+	return trouble("cannot write the output: %s", why);
 }

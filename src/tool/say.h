@@ -48,6 +48,8 @@ void *need_more(void *old, size_t bytes);
 /* Zeroed, at the beginning of a cache line: for what threads write side by side. */
 void *need_lines(size_t bytes);
 
+/* The command has saved its file to @path: close_stdout() says so if only the report is lost. */
+void say_saved(const char *path);
 /* Flush and close stdout: a full disk shows only here. Returns TOOL_TROUBLE if something was
  * lost, else @status. */
 int close_stdout(int status);

@@ -164,6 +164,15 @@ test_build_trouble() {
 	if [ -w /dev/full ]; then
 		run 2 bash -c "'$weir' build -q -o - keys >/dev/full"
 		says 'standard output: .*o space left'
+		# The image stands there, and it was said that nothing could be written.
+		rm -f full.weir
+		run 2 bash -c "'$weir' build -o full.weir keys >/dev/full"
+		says '^weir build: full.weir was saved, but its report could not be written: No sp'
+		run 0 "$weir" query -c full.weir keys; prints "^$n\$"
+		run 2 bash -c "'$weir' add full.weir keys >/dev/full"; says 'full.weir was saved, '
+		run 2 bash -c "'$weir' add --live full.weir keys >/dev/full"
+		says '^weir add: full.weir was saved, but its report could not be written: '
+		run 2 bash -c "'$weir' info full.weir >/dev/full"; says 'cannot write the output: '
 	fi
 	run 2 bash -c "ulimit -f 64; trap '' XFSZ; '$weir' build -o new.weir keys"
 	says '^weir build: .*new.weir'
