@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * weir route --build: a router of the lines of files, a set a file. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "images.h"
 #include "place.h"
@@ -29,10 +31,12 @@ static bool take_set(char *argument, const char **name, char **file)
 
 typedef bool take_fn(void *arg, const struct iovec *keys, size_t n);
 
-/* Hand over the lines of a file. Return: TOOL_OK, or after a message another. */
-static int each_line(const struct route_build *b, char *file, take_fn *take, void *arg)
+/* Hand over the lines of a file, unless @take is NULL; how many there were through @keys. Return:
+ * TOOL_OK, or TOOL_TROUBLE after a message. */
+static int each_line(const struct route_build *b, char *file, take_fn *take, void *arg,
+                     uint64_t *keys)
 {
-	uint64_t keys = 0;
+	*keys = 0;
 	struct lines_options from = b->from;
 	struct chunk chunk = { 0 };
 	struct iovec some[KEYS];
@@ -43,22 +47,44 @@ static int each_line(const struct route_build *b, char *file, take_fn *take, voi
 	struct lines *lines = lines_open(&from);
 	while (ok && (more = lines_next(lines, &chunk)) > 0) {
 		size_t at = 0, n;
-		for (; ok && (n = chunk_keys(lines, &chunk, &at, some, KEYS)) > 0; keys += n)
-			ok = take(arg, some, n);
+		for (; ok && (n = chunk_keys(lines, &chunk, &at, some, KEYS)) > 0; *keys += n)
+			ok = !take || take(arg, some, n);
 	}
 	chunk_free(&chunk);
 	lines_close(lines);
-	if (!ok || more)
-		return TOOL_TROUBLE;
+	return ok && !more ? TOOL_OK : TOOL_TROUBLE;
+}
+
+static int ask_keys(const struct route_build *b, char *file, uint64_t keys)
+{
+	const struct lines_options from = { .names = &file, .n = 1 };
 	return keys ? TOOL_OK : guard_empty(&b->guard, &from, 0, "makes it an empty set");
 }
 
-static bool count_lines(void *arg, const struct iovec *keys, size_t n)
+/* A pipe that is read twice is empty the second time. */
+static int ask_regular(char *file)
 {
-	uint64_t *lines = arg;
-	(void)keys;
-	*lines += n;
-	return true;
+	struct stat st;
+	if (stat(file, &st))
+		return trouble_unopened(errno, file, SAY_KEYS);
+	if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) /* reading a folder says what it is */
+		return TOOL_OK;
+	return trouble("%s: is not a regular file, and is to be read twice: give the number of its "
+	               "keys with -n, or save it to a file first", file);
+}
+
+/* The size of each set is that of the lines that its file has. */
+static int count_files(const struct route_build *b, char **files, size_t n, uint64_t *lines)
+{
+	int status = TOOL_OK;
+	for (size_t i = 0; !status && i < n; i++) {
+		status = ask_regular(files[i]);
+		if (!status)
+			status = each_line(b, files[i], NULL, NULL, &lines[i]);
+		if (!status)
+			status = ask_keys(b, files[i], lines[i]);
+	}
+	return status;
 }
 
 struct filling {
@@ -103,7 +129,22 @@ static int save(const struct route_build *b, const struct weir_router *r)
 	return status;
 }
 
-static int fill(const struct route_build *b, const struct weir_router_options *o, char **files)
+/* @counted: the lines of each file, or NULL where they were not. */
+static int fill_set(const struct route_build *b, char *file, const uint64_t *counted,
+                    struct filling *f)
+{
+	uint64_t keys;
+	int status = each_line(b, file, insert_lines, f, &keys);
+	if (!status && !counted)
+		status = ask_keys(b, file, keys);
+	if (status || !counted || keys == *counted)
+		return status;
+	return trouble("%s: changed while it was read: it had %s lines, then %s: build again", file,
+	               show_count(SHOW, *counted), show_count(SHOW, keys));
+}
+
+static int fill(const struct route_build *b, const struct weir_router_options *o, char **files,
+                const uint64_t *counted)
 {
 	struct weir_router *r = NULL;
 	int err = weir_router_create(&r, o);
@@ -111,7 +152,8 @@ static int fill(const struct route_build *b, const struct weir_router_options *o
 		return trouble_weir(err, NULL);
 	int status = TOOL_OK;
 	for (uint32_t set = 0; !status && set < o->sets; set++)
-		status = each_line(b, files[set], insert_lines, &(struct filling){ r, set });
+		status = fill_set(b, files[set], counted ? &counted[set] : NULL,
+		                  &(struct filling){ r, set });
 	if (!status)
 		status = save(b, r);
 	weir_router_destroy(r);
@@ -154,21 +196,18 @@ int route_build(struct route_build *b, char **arguments, size_t n)
 {
 	const char *names[WEIR_ROUTER_SETS];
 	char *files[WEIR_ROUTER_SETS];
-	uint64_t lines[WEIR_ROUTER_SETS] = { 0 };
+	uint64_t lines[WEIR_ROUTER_SETS] = { 0 }, room[WEIR_ROUTER_SETS];
 	struct weir_router_options o = b->options;
 	int status = take_sets(b, arguments, n, names, files);
-	if (status)
-		return status;
-	for (size_t i = 0; i < n && !o.capacity; i++) {
-		status = each_line(b, files[i], count_lines, &lines[i]);
-		if (status)
-			return status;
-	}
 	o.sets = (uint32_t)n;
 	o.names = names;
-	if (!o.capacity) {
-		lines[0] += lines[0] == 0; /* where all files are empty */
-		o.keys = lines;
-	}
-	return fill(b, &o, files);
+	if (status || o.capacity)
+		return status ? status : fill(b, &o, files, NULL);
+	status = count_files(b, files, n, lines);
+	if (status)
+		return status;
+	memcpy(room, lines, sizeof room);
+	room[0] += room[0] == 0; /* where all files are empty */
+	o.keys = room;
+	return fill(b, &o, files, lines);
 }

@@ -144,7 +144,40 @@ test_build_to_standard_output() {
 	absent - "a file is named as standard output is"
 }
 
+# Each file is read twice, and a pipe has nothing the second time: the set was empty, or too small
+# for its keys, with exit status 0.
+test_a_pipe_is_not_read_twice() {
+	mkfifo fifo
+	rm -f pipe.weir
+	run 2 timeout 60 "$weir" route --build -q -o pipe.weir first=a second=fifo
+	says '^weir route: fifo: is not a regular file, and is to be read twice: give the number'
+	run 2 "$weir" route --build -q -o pipe.weir first=a second=<(cat b)
+	says ': is not a regular file, and is to be read twice: '
+	run 2 "$weir" route --build -q -o pipe.weir nowhere; says 'nowhere: No such file'
+	absent pipe.weir 'a router of a pipe'
+	run 0 "$weir" route --build -q -n 5000 -s 7 -o pipe.weir first=a second=<(cat b)
+	run 0 "$weir" route pipe.weir b; prints "^6000${tab}second$"
+}
+
+# A file that grew between the two passes filled a set that had no room for it.
+test_a_file_that_changes_between_passes() {
+	local tries writer
+	seq 1000000 >long
+	echo 0 >grows
+	while :; do echo x >>grows; sleep 0.01; done &
+	writer=$!
+	for tries in $(seq 20); do
+		"$weir" route --build -q -o grown.weir first=grows second=long 2>err && continue
+		break
+	done
+	kill $writer
+	wait $writer 2>/dev/null
+	says '^weir route: grows: changed while it was read: it had .* lines, then .*: build again$'
+}
+
 test_build_and_route
+test_a_pipe_is_not_read_twice
+test_a_file_that_changes_between_passes
 test_saturated
 test_replaces_images_alone
 test_build_to_standard_output
