@@ -104,11 +104,12 @@ static void sum_up(const struct count *c, struct sum *sum, int64_t count)
 	sum->count += count < 0 ? c->full : (uint64_t)count;
 }
 
-static void is_bad(struct count *c, const struct chunk *chunk, const char *line, const char *why)
+static void is_bad(struct count *c, const struct chunk *chunk, const struct keyer *keyer,
+                   const char *line, const char *why)
 {
-	if (c->bad++ == 0 && !c->keying.skip_bad)
-		say("%s:%llu: %s (--skip-bad passes over such lines)", chunk->file,
-		    (unsigned long long)chunk_line(c->lines, chunk, line), why);
+	const bool first = c->bad++ == 0;
+	if (keyer->open ? lines_torn(c->lines) : first && !keyer_passes(keyer))
+		keyer_report(keyer, c->lines, chunk, line, why);
 }
 
 /* 0, or a negative errno of the library's. */
@@ -121,7 +122,7 @@ static int ask_keyed(struct count *c, const struct chunk *chunk, struct keyer *k
 	keyer_clear(keyer);
 	for (size_t i = 0; i < n; i++) {
 		if (!keyer_take(keyer, lines[i], &why))
-			is_bad(c, chunk, lines[i].iov_base, why);
+			is_bad(c, chunk, keyer, lines[i].iov_base, why);
 		else if (keyer->texts)
 			sums[i].in = true;
 	}

@@ -7,6 +7,33 @@
 #include "keyer.h"
 #include "say.h"
 
+struct row_shape row_shape(const struct keying *how, struct iovec line)
+{
+	const char *at = line.iov_base, *end = at + line.iov_len;
+	const bool quotes = how->delimiter != '\t';
+	struct row_shape shape = { .fields = 1 };
+	bool begins = true; /* a field; some writers put a blank before its quote */
+	for (; at < end; at++) {
+		if (shape.open) {
+			if (*at != '"')
+				continue;
+			if (at + 1 < end && at[1] == '"')
+				at++; /* two are one, which is text */
+			else
+				shape.open = false;
+		} else if (*at == how->delimiter) {
+			shape.fields++;
+			begins = true;
+		} else if (*at == '"' && begins && quotes) {
+			shape.open = true;
+			begins = false;
+		} else {
+			begins = begins && *at == ' ';
+		}
+	}
+	return shape;
+}
+
 static bool lacks(const struct keyer *k, uint32_t has, const char **why)
 {
 	static _Thread_local char text[80];
@@ -110,7 +137,7 @@ static bool quoted_each(struct keyer *k, struct iovec line,
 		return true;
 	field_end(k); /* in whatever state it is */
 	*why = row.ended ? "a carriage return or newline between fields, outside of quotes" :
-	                   "a quote within a field, or one that no other ends on its line";
+	                   "a quote within a field";
 	return false;
 }
 
@@ -160,16 +187,34 @@ static bool has_quotes(const struct keyer *k, struct iovec *line)
 	return k->how->delimiter != '\t' && line->iov_len && memchr(text, '"', line->iov_len);
 }
 
+/* A line is wrong. Say so if its last field goes on over its end: the next lines are its text. */
+static void note_end(struct keyer *k, struct iovec line, const char **why)
+{
+	k->open = row_shape(k->how, line).open;
+	if (k->open)
+		*why = "a quote that no other ends on its line: a field over several lines is not "
+		       "read: write each row on one line";
+}
+
 bool field_text(struct keyer *k, struct iovec line, const char **why)
 {
-	return has_quotes(k, &line) ? quoted(k, line, why) : plain(k, line, why);
+	if (!has_quotes(k, &line))
+		return plain(k, line, why);
+	const bool right = quoted(k, line, why);
+	if (!right)
+		note_end(k, line, why);
+	return right;
 }
 
 bool field_each(struct keyer *k, struct iovec line,
                 void (*take)(void *bytes, size_t len, void *arg), void *arg, const char **why)
 {
+	bool right = true;
 	if (has_quotes(k, &line))
-		return quoted_each(k, line, take, arg, why);
-	plain_each(k, line, take, arg);
-	return true;
+		right = quoted_each(k, line, take, arg, why);
+	else
+		plain_each(k, line, take, arg);
+	if (!right)
+		note_end(k, line, why);
+	return right;
 }

@@ -127,15 +127,15 @@ static bool put(struct pass *pass, const struct iovec *keys, size_t n, struct ba
 	return true;
 }
 
-static bool is_bad(struct pass *pass, const struct chunk *chunk, const char *line, const char *why)
+static bool is_bad(struct pass *pass, const struct chunk *chunk, const struct keyer *keyer,
+                   const char *line, const char *why)
 {
-	if (pass->fill->keying.skip_bad) {
+	if (keyer_passes(keyer)) {
 		atomic_fetch_add(&pass->bad, 1);
 		return false;
 	}
 	if (!atomic_exchange(&pass->failed, true)) {
-		say("%s:%llu: %s (--skip-bad passes over such lines)", chunk->file,
-		    (unsigned long long)chunk_line(pass->lines, chunk, line), why);
+		keyer_report(keyer, pass->lines, chunk, line, why);
 		if (pass->fill->found)
 			pass->fill->found->wrong = true;
 	}
@@ -153,7 +153,7 @@ static bool take(struct pass *pass, const struct chunk *chunk, struct keyer *key
 		keyer_clear(keyer);
 		for (size_t i = 0; pass->keyed && i < n; i++)
 			if (!keyer_take(keyer, lines[i], &why) &&
-			    is_bad(pass, chunk, lines[i].iov_base, why))
+			    is_bad(pass, chunk, keyer, lines[i].iov_base, why))
 				return false;
 		if (pass->keyed)
 			n = keyer->n;

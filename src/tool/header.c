@@ -82,12 +82,39 @@ static int find(const struct keying *how, const char *file, struct iovec line, u
 	return is;
 }
 
+static int is_blank(const char *file)
+{
+	say("%s: its first line is blank, and is to name the columns: --skip-empty passes over "
+	    "blank lines", file);
+	return -1;
+}
+
+/* A title above the header would be skipped in its place, and the header would be a key. 1, or -1
+ * after a message. */
+static int has_field(const struct keying *how, const char *file, struct iovec line)
+{
+	const struct row_shape shape = row_shape(how, line);
+	if (shape.open)
+		say("%s: its first line ends within a quoted field: write the names of the columns "
+		    "on one line", file);
+	else if (shape.fields < how->field)
+		say("%s: its first line names no column %u: it has %u: write the names of the "
+		    "columns there%s", file, how->field, shape.fields,
+		    shape.fields > 1 ? "" : ", or give --delimiter=C");
+	else
+		return 1;
+	return -1;
+}
+
 int header_line(const void *arg, const char *file, struct iovec line, uint32_t *field)
 {
 	const struct keying *how = arg;
+	const bool blank = !bare(line.iov_base, line.iov_len).iov_len;
 	if (how->comments && is_comment(how, line))
 		return 0;
-	if (how->skip_empty && !bare(line.iov_base, line.iov_len).iov_len)
-		return 0;
-	return how->field == KEYING_NAMED ? find(how, file, line, field) : 1;
+	if (blank)
+		return how->skip_empty ? 0 : is_blank(file);
+	if (how->field == KEYING_NAMED)
+		return find(how, file, line, field);
+	return how->field ? has_field(how, file, line) : 1;
 }

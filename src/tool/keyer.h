@@ -18,6 +18,13 @@ void field_end(struct keyer *k);
 bool field_each(struct keyer *k, struct iovec line,
                 void (*take)(void *bytes, size_t len, void *arg), void *arg, const char **why);
 
+/* The fields of a line, quoted or not, also where no libcsv reads them. */
+struct row_shape {
+	uint32_t fields;
+	bool open; /* the last one is quoted, and goes on over the end of the line */
+};
+struct row_shape row_shape(const struct keying *how, struct iovec line);
+
 bool is_comment(const struct keying *how, struct iovec line);
 /* For lines_options.header: @how is a struct keying. Find the column that it names. */
 int header_line(const void *how, const char *file, struct iovec line, uint32_t *field);

@@ -139,6 +139,7 @@ bool keyer_take(struct keyer *k, struct iovec line, const char **why)
 	size_t before = k->n;
 	bool right = true;
 	k->texts = 0;
+	k->open = false;
 	if (k->how->comments && is_comment(k->how, line))
 		;
 	else if (k->how->hosts)
@@ -151,4 +152,16 @@ bool keyer_take(struct keyer *k, struct iovec line, const char **why)
 		k->n = before;
 	k->lines++;
 	return right;
+}
+
+bool keyer_passes(const struct keyer *k)
+{
+	return k->how->skip_bad && !k->open;
+}
+
+void keyer_report(const struct keyer *k, const struct lines *l, const struct chunk *c,
+                  const char *line, const char *why)
+{
+	say("%s:%llu: %s%s", c->file, (unsigned long long)chunk_line(l, c, line), why,
+	    k->open ? "" : " (--skip-bad passes over such lines)");
 }

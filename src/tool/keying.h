@@ -47,6 +47,7 @@ struct keyer {
 	size_t n, room;
 	uint32_t lines;           /* of the group */
 	uint32_t texts;           /* of the last line; 0: it is not to be looked up */
+	bool open;                /* the last line ends within a quoted field */
 	uint32_t field;           /* how->field, or of the file where that has a name */
 	struct arena *arena;
 	struct csv_parser *csv;
@@ -61,5 +62,11 @@ void keyer_chunk(struct keyer *k, const struct chunk *c);
 /* Take one line more into the group, with whatever keys it has. Return: false if it is wrong: *@why
  * has a sentence, valid until the next call of this thread, and the line has no keys. */
 bool keyer_take(struct keyer *k, struct iovec line, const char **why);
+/* After it was false: does --skip-bad pass over the line? It does not if a quoted field goes on
+ * over the line's end: the lines that follow are its text, and must not be taken for rows. */
+bool keyer_passes(const struct keyer *k);
+/* Report that line, of chunk @c. */
+void keyer_report(const struct keyer *k, const struct lines *l, const struct chunk *c,
+                  const char *line, const char *why);
 
 #endif

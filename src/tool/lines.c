@@ -24,7 +24,7 @@ struct lines {
 	pthread_mutex_t turn;
 	struct decoder *file; /* the one being read, or NULL */
 	size_t next;          /* of options.names */
-	bool failed, stopped;
+	bool failed, torn, stopped;
 	bool awaits_header;
 	uint32_t field;       /* of the file, from its header */
 	uint64_t chunks, file_chunks, file_lines;
@@ -257,6 +257,15 @@ int64_t lines_total_bytes(const struct lines_options *options)
 uint64_t lines_done_bytes(const struct lines *l)
 {
 	return atomic_load(&((struct lines *)l)->bytes);
+}
+
+bool lines_torn(struct lines *l)
+{
+	pthread_mutex_lock(&l->turn);
+	const bool first = !l->torn;
+	l->torn = l->failed = true;
+	pthread_mutex_unlock(&l->turn);
+	return first;
 }
 
 bool lines_failed(const struct lines *l)

@@ -61,6 +61,9 @@ uint64_t chunk_line(const struct lines *l, const struct chunk *c, const char *li
 int64_t lines_total_bytes(const struct lines_options *options);
 /* How many of those are done; any thread. */
 uint64_t lines_done_bytes(const struct lines *l);
+/* A line whose end is missing, so that those behind it are none: the file counts as one that cannot
+ * be read. Any thread. Return: whether it is the first such line. */
+bool lines_torn(struct lines *l);
 /* After the end: whether a file could not be read (with go_on). */
 bool lines_failed(const struct lines *l);
 

@@ -45,9 +45,9 @@ static void set(uint64_t *bitmap, size_t i)
 
 static void is_bad(struct asking *a, const struct chunk *chunk, const char *line, const char *why)
 {
-	if (a->bad++ == 0 && !a->how->keying.skip_bad)
-		say("%s:%llu: %s (--skip-bad passes over such lines)", chunk->file,
-		    (unsigned long long)chunk_line(a->lines, chunk, line), why);
+	const bool first = a->bad++ == 0;
+	if (a->keyer.open ? lines_torn(a->lines) : first && !keyer_passes(&a->keyer))
+		keyer_report(&a->keyer, a->lines, chunk, line, why);
 }
 
 /* ---- hashes ---- */

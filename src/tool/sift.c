@@ -51,11 +51,12 @@ static void gather(struct chunk *chunk, const struct iovec *keys, size_t n, cons
 	}
 }
 
-static void is_bad(struct sifting *s, const struct chunk *chunk, const char *line, const char *why)
+static void is_bad(struct sifting *s, const struct chunk *chunk, const struct keyer *keyer,
+                   const char *line, const char *why)
 {
-	if (atomic_fetch_add(&s->bad, 1) == 0 && !s->sift->keying.skip_bad)
-		say("%s:%llu: %s (--skip-bad passes over such lines)", chunk->file,
-		    (unsigned long long)chunk_line(s->lines, chunk, line), why);
+	const bool first = atomic_fetch_add(&s->bad, 1) == 0;
+	if (keyer->open ? lines_torn(s->lines) : first && !keyer_passes(keyer))
+		keyer_report(keyer, s->lines, chunk, line, why);
 }
 
 static size_t contains(const struct sift *sift, const struct iovec *keys, size_t n,
@@ -75,7 +76,7 @@ static void ask_keyed(struct sifting *s, const struct chunk *chunk, struct keyer
 	keyer_clear(keyer);
 	for (size_t i = 0; i < n; i++) {
 		if (!keyer_take(keyer, lines[i], &why))
-			is_bad(s, chunk, lines[i].iov_base, why);
+			is_bad(s, chunk, keyer, lines[i].iov_base, why);
 		else if (keyer->texts)
 			in[i / 64] |= UINT64_C(1) << i % 64;
 	}

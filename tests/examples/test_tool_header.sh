@@ -126,8 +126,77 @@ test_quotes() {
 	keys_are q.weir 'a, b'
 	printf '"id,email\n1,ann@x.test\n' >open.csv
 	run 2 "$weir" build -q --field=email -o none.weir open.csv
-	says '^weir build: open.csv: its first line names no columns: a quote within a field'
+	says '^weir build: open.csv: its first line names no columns: a quote that no'
 	absent none.weir 'a header that is no line of fields'
+}
+
+# A note of several lines in one cell, and --skip-bad took each of them for a row: a key that the
+# note only mentions was in the set, and the row's own was not.
+test_skip_bad_keeps_out_of_a_cell() {
+	local how
+	printf 'id,host,note\n1,good.test,"hello\n2,evil.test,x\nbye"\n3,fine.test,ok\n' >cell.csv
+	printf 'id,host,note\n1,good.test, "a ""b"" c\n2,evil.test,x\nbye"\n' >blank.csv
+	rm -f cell.weir
+	for how in --field=host '--field=2 --header' '--field=2 -t 1'; do
+		# shellcheck disable=SC2086
+		run 2 "$weir" build -q $how --skip-bad -o cell.weir cell.csv
+		says '^weir build: cell.csv:2: a quote that no other ends on its line: .* one line$'
+		# shellcheck disable=SC2086
+		run 2 "$weir" build -q $how --skip-bad -o cell.weir blank.csv
+		says 'blank.csv:2: a quote that no other ends on its line'
+	done
+	printf 'id,"host\n1,x","note"\n1,good.test,x\n' >cell_head.csv
+	run 2 "$weir" build -q --header --field=2 --skip-bad -o cell.weir cell_head.csv
+	says 'cell_head.csv: its first line ends within a quoted field: write the names of the'
+	run 2 "$weir" build -q --field=note --skip-bad -o cell.weir cell_head.csv
+	says 'cell_head.csv: its first line names no columns: a quote that no other ends'
+	absent cell.weir 'a set of the lines of a cell'
+	run 0 "$weir" build -q -k counting $strict -o cell.weir <(echo fine.test)
+	for how in query count; do
+		run 2 "$weir" $how --field=host --skip-bad cell.weir cell.csv
+		says "^weir $how: cell.csv:2: a quote that no other ends on its line"
+		prints '3,fine.test,ok$'
+	done
+	run 2 "$weir" add -q --field=host --skip-bad cell.weir cell.csv; says 'cell.csv:2: a quote'
+	# With tabs a quote is a byte as any other, and ends nothing.
+	run 0 "$weir" build -q $strict --field=2 --delimiter=tab --skip-bad -o t.weir \
+		<(printf '1\t"a\n2\t3\n')
+	keys_are t.weir 3
+	# What --skip-bad is for: the field is missing, or the quote stands within it.
+	run 0 "$weir" build --json $strict --field=2 --skip-bad -o t.weir \
+		<(printf '1,3\n2\n3,5" disk\n')
+	json out 'j["keys"] == 1 and j["passed_over"] == 2'
+}
+
+# One blank line before it, and the header was a key.
+test_a_first_line_that_is_no_header() {
+	local how
+	rm -f blank.weir
+	{ echo; cat people.csv; } >blank.csv
+	{ printf ' \r\n'; cat people.csv; } >blank_too.csv
+	for how in '' --field=2 --field=email; do
+		# shellcheck disable=SC2086
+		run 2 "$weir" build -q --header $how -o blank.weir blank.csv
+		says '^weir build: blank.csv: its first line is blank, and is to name the columns: '
+		# shellcheck disable=SC2086
+		run 2 "$weir" build -q --header $how -o blank.weir blank_too.csv
+		says 'blank_too.csv: its first line is blank'
+		# shellcheck disable=SC2086
+		run 0 "$weir" build --json --header --skip-empty $how -o b.weir blank.csv
+		json out 'j["keys"] == 2'
+	done
+	{ echo 'exported today'; cat people.csv; } >title.csv
+	run 2 "$weir" build -q --header --field=2 -o blank.weir people.csv title.csv
+	says '^weir build: title.csv: its first line names no column 2: it has 1: write the names'
+	says 'columns there, or give --delimiter=C$'
+	{ echo '"a, b",c'; cat people.csv; } >title.csv
+	run 2 "$weir" build -q --header --field=3 -o blank.weir title.csv
+	says 'its first line names no column 3: it has 2: write the names of the columns there$'
+	absent blank.weir 'a set with a header in it'
+	run 0 "$weir" build -q $strict --field=email -o n.weir people.csv
+	run 2 "$weir" query --header --field=2 n.weir blank.csv people.csv
+	says '^weir query: blank.csv: its first line is blank'
+	same out <(tail -n +2 people.csv) 'query goes on with the next file'
 }
 
 test_wrong_names() {
@@ -200,7 +269,8 @@ test_many_pieces() {
 	says 'late.csv:300002: field 2 is asked for, and the line has 1'
 }
 
-for part in header_is_no_key field_by_name forms_of_a_header quotes wrong_names commands \
+for part in header_is_no_key field_by_name forms_of_a_header quotes skip_bad_keeps_out_of_a_cell \
+		a_first_line_that_is_no_header wrong_names commands \
 		many_pieces; do
 	test_$part
 done

@@ -101,12 +101,13 @@ test_fields() {
 	says '^weir build: t.csv:1: field 3 is asked for, and the line has 2'
 	printf '1,"open\n2,b"c\n3,d\n' >open.csv
 	run 2 "$weir" build -q --field=2 -o f3.weir open.csv; says 'open.csv:1: a quote'
-	run 0 "$weir" build --json --skip-bad --field=2 -o f3.weir open.csv
+	printf '1,a"b\n2,b"c\n3,d\n' >within.csv
+	run 0 "$weir" build --json --skip-bad --field=2 -o f3.weir within.csv
 	json out 'j["keys"] == 1 and j["passed_over"] == 2'
 	if [[ " $forms " == *" csv "* ]]; then
 		# After a wrong line the next one is read from its beginning.
-		printf '1,"open\n2,"d"\n3,"open\n4,"e"\n' >open.csv
-		run 0 "$weir" build --json --skip-bad --field=2 -o f3.weir open.csv
+		printf '1,"x"y\n2,"d"\n3,"x"y\n4,"e"\n' >within.csv
+		run 0 "$weir" build --json --skip-bad --field=2 -o f3.weir within.csv
 		json out 'j["keys"] == 2 and j["passed_over"] == 2'
 		run 0 "$weir" query -c f3.weir <(printf 'd\ne\n'); prints '^2$'
 		# Blanks are part of a field, and the delimiter is the one given, with quotes too.
