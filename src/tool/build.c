@@ -131,6 +131,14 @@ static int no_keys(const struct build *build)
 	return guard_empty(&build->guard, &build->fill.from, build->found.bad, so);
 }
 
+/* Has the input keys, and each of its files? */
+static int ask_files(const struct build *build)
+{
+	return build->keys ? guard_keyless(&build->guard, &build->found.keyless,
+	                                   "publishes the set of the other files") :
+	                     no_keys(build);
+}
+
 int build_make(struct build *build)
 {
 	int64_t bytes = lines_total_bytes(&build->fill.from);
@@ -156,10 +164,13 @@ int build_make(struct build *build)
 	build->seconds = seconds_now() - began;
 	if (build->found.bad)
 		say("lines passed over: %llu", (unsigned long long)build->found.bad);
+	if (build->exclude_found.bad)
+		say("lines of the exclude list passed over: %llu",
+		    (unsigned long long)build->exclude_found.bad);
 	if (build->found.bad || build->found.wrong)
 		steps_explain(build);
-	if (!status && !build->keys)
-		status = no_keys(build);
+	if (!status)
+		status = ask_files(build);
 	if (!status && weir_normal_set(build->filter, &build->found.noted))
 		status = trouble_weir(-EINVAL, NULL);
 	return status;

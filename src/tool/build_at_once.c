@@ -83,6 +83,17 @@ static int new_builder(struct build *build, struct weir_builder **out)
 	return weir_builder_create(out, &build->params, &options) ? trouble_plan() : TOOL_OK;
 }
 
+/* A pass over the exclude list has found @keys. A list that is empty by a slip would publish a set
+ * that misjudges all of it. */
+static int ask_list(const struct build *build, uint64_t keys)
+{
+	static const char so[] = "excludes the keys of the other lists";
+	const struct fill_found *found = &build->exclude_found;
+	return keys ? guard_keyless(&build->guard, &found->keyless, so) :
+	              guard_empty(&build->guard, &build->exclude.from, found->bad,
+	                          "excludes nothing");
+}
+
 /* Read the exclude list, after all keys. */
 static int exclude(struct build *build, struct weir_builder *builder)
 {
@@ -95,8 +106,9 @@ static int exclude(struct build *build, struct weir_builder *builder)
 	if (err)
 		return trouble_plan();
 	build->exclude.keying.normal = build->found.noted;
-	return fill_exclude(&build->exclude, &build->params, builder, &keys) ? TOOL_TROUBLE :
-	                                                                       TOOL_OK;
+	if (fill_exclude(&build->exclude, &build->params, builder, &keys))
+		return TOOL_TROUBLE;
+	return ask_list(build, keys);
 }
 
 static int from_spool(struct build *build, struct spool *spool, struct weir_builder *builder)
@@ -202,11 +214,11 @@ static int explain(const struct build *build, const struct weir_builder *builder
 static int count_excluded(struct build *build)
 {
 	build->exclude.keying.normal = build->found.noted;
-	if (build->exclude.from.n && !build->params.exclude_keys &&
-	    build->exclude.bytes)
-		return fill_count(&build->exclude, &build->params.exclude_keys) ? TOOL_TROUBLE :
-		                                                                 TOOL_OK;
-	return TOOL_OK;
+	if (!build->exclude.from.n || build->params.exclude_keys || !build->exclude.bytes)
+		return TOOL_OK;
+	if (fill_count(&build->exclude, &build->params.exclude_keys))
+		return TOOL_TROUBLE;
+	return ask_list(build, build->params.exclude_keys);
 }
 
 /* The rate that was asked is an answer's, and what is excluded is excluded by all its lookups.

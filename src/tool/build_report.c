@@ -46,6 +46,9 @@ static void keys(struct report *r, const struct build *b)
 	if (b->exclude.from.n) {
 		report_count(r, "excluded", "excluded", b->built.excluded);
 		report_count(r, "excluded_passed", NULL, b->built.passed);
+		report_count(r, "excluded_passed_over",
+		             b->exclude_found.bad ? "passed over of the list" : NULL,
+		             b->exclude_found.bad);
 	}
 	report_count(r, "passed_over", b->found.bad ? "lines passed over" : NULL, b->found.bad);
 	if (isfinite(b->stats.keys_estimated))

@@ -81,8 +81,9 @@ int change_was_read(const struct change *c)
 {
 	if (c->found.bad)
 		say("lines passed over: %llu", (unsigned long long)c->found.bad);
-	return c->keys ? TOOL_OK :
-	                 guard_empty(&c->guard, &c->fill.from, c->found.bad, "takes that for done");
+	if (c->keys)
+		return guard_keyless(&c->guard, &c->found.keyless, "takes the other files alone");
+	return guard_empty(&c->guard, &c->fill.from, c->found.bad, "takes that for done");
 }
 
 int change_replace(struct change *c, const struct weir_image_info *info,

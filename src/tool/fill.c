@@ -46,6 +46,7 @@ struct pass {
 	atomic_uint_fast64_t refused;
 	atomic_bool failed;
 	bool keyed; /* keys are not just lines */
+	struct tally *tally;
 };
 
 static struct batch *batch_new(const struct pass *pass)
@@ -130,10 +131,8 @@ static bool put(struct pass *pass, const struct iovec *keys, size_t n, struct ba
 static bool is_bad(struct pass *pass, const struct chunk *chunk, const struct keyer *keyer,
                    const char *line, const char *why)
 {
-	if (keyer_passes(keyer)) {
-		atomic_fetch_add(&pass->bad, 1);
+	if (keyer_passes(keyer))
 		return false;
-	}
 	if (!atomic_exchange(&pass->failed, true)) {
 		keyer_report(keyer, pass->lines, chunk, line, why);
 		if (pass->fill->found)
@@ -146,15 +145,18 @@ static bool take(struct pass *pass, const struct chunk *chunk, struct keyer *key
                  struct batch **batch)
 {
 	struct iovec lines[KEYS];
-	uint64_t taken = 0;
+	uint64_t taken = 0, bad = 0;
 	size_t at = 0, n;
 	const char *why;
 	while ((n = chunk_keys(pass->lines, chunk, &at, lines, KEYS)) > 0) {
 		keyer_clear(keyer);
-		for (size_t i = 0; pass->keyed && i < n; i++)
-			if (!keyer_take(keyer, lines[i], &why) &&
-			    is_bad(pass, chunk, keyer, lines[i].iov_base, why))
+		for (size_t i = 0; pass->keyed && i < n; i++) {
+			if (keyer_take(keyer, lines[i], &why))
+				continue;
+			if (is_bad(pass, chunk, keyer, lines[i].iov_base, why))
 				return false;
+			bad++;
+		}
 		if (pass->keyed)
 			n = keyer->n;
 		if (!put(pass, pass->keyed ? keyer->keys : lines, n, batch))
@@ -162,6 +164,8 @@ static bool take(struct pass *pass, const struct chunk *chunk, struct keyer *key
 		taken += n;
 	}
 	atomic_fetch_add(&pass->keys, taken);
+	atomic_fetch_add(&pass->bad, bad);
+	tally_add(pass->tally, chunk, taken, bad);
 	return true;
 }
 
@@ -238,13 +242,22 @@ static void note_room(const struct pass *pass)
 	}
 }
 
+/* Forget the findings of the pass before. */
+static void begin(struct pass *pass)
+{
+	struct fill_found *found = pass->fill->found;
+	pass->tally = tally_new(&pass->fill->from);
+	if (!found)
+		return;
+	*found = (struct fill_found){ .noted = pass->fill->keying.normal,
+	                              .hinted = found->hinted,
+	                              .steps_given = found->steps_given };
+}
+
 static int run(struct pass *pass, const char *what, uint64_t *keys)
 {
 	struct fill_found *found = pass->fill->found;
-	if (found)
-		*found = (struct fill_found){ .noted = pass->fill->keying.normal,
-		                              .hinted = found->hinted,
-		                              .steps_given = found->steps_given };
+	begin(pass);
 	pass->lines = lines_open(&pass->fill->from);
 	pass->keyed = keying_any(&pass->fill->keying);
 	progress_begin(what);
@@ -253,8 +266,11 @@ static int run(struct pass *pass, const char *what, uint64_t *keys)
 	lines_close(pass->lines);
 	pthread_mutex_destroy(&pass->lock);
 	*keys = atomic_load(&pass->keys);
-	if (found)
+	const struct keyless keyless = tally_end(pass->tally);
+	if (found) {
 		found->bad = atomic_load(&pass->bad);
+		found->keyless = keyless;
+	}
 	note_room(pass);
 	return atomic_load(&pass->failed) ? -1 : 0;
 }

@@ -8,6 +8,7 @@
 #include <weir/weir.h>
 #include "keying.h"
 #include "lines.h"
+#include "tally.h"
 
 /* Hashes kept until it is known how many there are. Start from { 0 }. */
 struct spool {
@@ -19,6 +20,7 @@ struct spool {
 struct fill_found {
 	struct weir_normal noted; /* with the lengths or numbers of labels of its keys */
 	uint64_t bad;             /* lines that were passed over */
+	struct keyless keyless;   /* files */
 	bool wrong;               /* one was, and put an end to the pass */
 	bool full;                /* the filter was, and that did; the caller reports it */
 	uint64_t taken;           /* keys that it took */

@@ -180,6 +180,13 @@ int guard_few(const struct guard *guard, const struct weir_stats *fresh,
 	return TOOL_NO;
 }
 
+int guard_keyless(const struct guard *guard, const struct keyless *keyless, const char *so)
+{
+	char *name = keyless->name;
+	const struct lines_options files = { .names = &name, .n = keyless->files };
+	return keyless->files ? guard_empty(guard, &files, keyless->bad, so) : TOOL_OK;
+}
+
 static bool not_compared(const char *path, const char *why)
 {
 	say("%s: not compared with the image that it replaces: %s", path, why);

@@ -34,6 +34,9 @@ int guard_empty(const struct guard *guard, const struct lines_options *from, uin
 int guard_few(const struct guard *guard, const struct weir_stats *fresh,
               const struct lines_options *from, const char *path);
 
+/* The same where some of the files have no key, and others do. */
+int guard_keyless(const struct guard *guard, const struct keyless *keyless, const char *so);
+
 /* Asks only whether the set is too full. */
 int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path);
 

@@ -170,6 +170,7 @@ static bool find_start(struct lines *l, struct chunk *c)
 static void number(struct lines *l, struct chunk *c)
 {
 	c->number = l->chunks++;
+	c->file_number = l->next - 1;
 	l->file_chunks++;
 	c->before = l->file_lines;
 	if (l->options.numbered)

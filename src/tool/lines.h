@@ -39,6 +39,7 @@ struct chunk {
 	size_t len, room;
 	uint64_t number; /* 0, 1, 2, ... in the order of the input */
 	const char *file;  /* for messages */
+	size_t file_number; /* of lines_options.names, from 0 */
 	uint64_t before;   /* lines of the file before these, if numbered */
 	size_t start;      /* the first key: behind the mark of UTF-8 and the header */
 	uint32_t field;    /* what header() said of the file, else 0 */

@@ -272,7 +272,8 @@ test_layered_covered() {
 	echo 172.16.0.0/16 >innocent
 	run 2 "$weir" build -q -k layered --cidr --exclude innocent -o of_u.weir ranges
 	says 'innocent:1: is a prefix: .* only single addresses are excluded'
-	run 0 "$weir" build -q -k layered --cidr --skip-bad --exclude innocent -o of_u.weir ranges
+	run 0 "$weir" build -q -k layered --cidr --skip-bad --exclude innocent --allow-empty \
+		-o of_u.weir ranges
 	printf 'bad.example\ngood.test\n' >domains
 	printf 'www.other.test\nwww.bad.example\n' >innocent
 	run 1 "$weir" build -q -k layered --suffixes --exclude innocent -o of_v.weir domains
@@ -280,8 +281,39 @@ test_layered_covered() {
 	absent of_v.weir 'of lists that were refused'
 }
 
+# A list that an export failed to write was taken without a word, and the set misjudged all of it.
+test_an_exclude_list_without_keys() {
+	seq 100 >in
+	seq 101 200 >out_of_it
+	: >none
+	echo id >head
+	rm -f x.weir
+	local how
+	for how in '' '-n 200' --exclude-keys=100; do
+		# shellcheck disable=SC2086
+		run 1 "$weir" build -q -k layered $how --exclude=none -o x.weir in
+		says '^weir build: no keys in none: nothing was written: --allow-empty excludes not'
+	done
+	run 1 bash -c "'$weir' build -q -k layered --exclude=- -o x.weir in </dev/null"
+	says 'no keys in standard input: '
+	run 1 "$weir" build -q -k layered --header --exclude=head -o x.weir in; says 'keys in head:'
+	run 1 "$weir" build -q -k layered --exclude=out_of_it --exclude=none -o x.weir in
+	says 'in none: nothing was written: --allow-empty excludes the keys of the other lists$'
+	echo 10.0.0.0/8 >in
+	run 1 "$weir" build -q -k layered --cidr --skip-bad --exclude=head -o x.weir in
+	says '^weir build: no keys in head: 1 line was passed over, and no other is a key'
+	absent x.weir 'a set without its list'
+	printf 'name\n11.0.0.1\nx\n' >out_of_it
+	run 0 "$weir" build --json -k layered --cidr --skip-bad --exclude=out_of_it -o x.weir in
+	says '^weir build: lines of the exclude list passed over: 2$'
+	json out 'j["excluded_passed_over"] == 2 and j["passed_over"] == 0'
+	run 0 "$weir" build -q -k layered --cidr --allow-empty --exclude=none -o x.weir in
+	same err /dev/null 'what is meant needs no word'
+}
+
 test_build
 test_layered
+test_an_exclude_list_without_keys
 test_layered_lookups
 test_layered_covered
 test_rate_is_of_an_answer

@@ -114,7 +114,8 @@ test_forms_of_a_header() {
 	# A header alone, with or without its newline, and a file of no bytes: no keys, no error.
 	printf 'id,email' >alone.csv
 	: >none.csv
-	run 0 "$weir" build -q $strict --field=email -o f.weir alone.csv none.csv people.csv
+	run 0 "$weir" build -q $strict --allow-empty --field=email -o f.weir alone.csv none.csv \
+		people.csv
 	keys_are f.weir ann@x.test bob@x.test
 	run 1 "$weir" query --field=email f.weir alone.csv none.csv; same out none.csv 'no lines'
 }
