@@ -46,6 +46,7 @@ struct pass {
 	atomic_uint_fast64_t refused;
 	atomic_bool failed;
 	bool keyed; /* keys are not just lines */
+	bool hints; /* it is the first pass, which looks for a missing option */
 	struct tally *tally;
 };
 
@@ -169,16 +170,18 @@ static bool take(struct pass *pass, const struct chunk *chunk, struct keyer *key
 	return true;
 }
 
-/* At the beginning of the first pass. */
-static void hint(struct pass *pass, const struct chunk *chunk)
+/* At the beginning of each file. Each may have a header; the other hints are printed once. */
+static void hint(const struct pass *pass, const struct chunk *chunk)
 {
-	struct fill_found *found = pass->fill->found;
-	if (chunk->number || !found || found->hinted)
+	struct keying how = pass->fill->keying;
+	if (!pass->hints || !chunk->first)
 		return;
-	found->hinted = true;
-	hint_encoding(chunk);
-	if (!found->steps_given)
-		hint_lines(pass->lines, chunk, &pass->fill->keying, true);
+	if (chunk->number == 0)
+		hint_encoding(chunk);
+	else
+		how.normal.steps = 0;
+	if (!pass->fill->found->steps_given && (chunk->number == 0 || how.field))
+		hint_lines(pass->lines, chunk, &how, true);
 }
 
 static int take_chunks(struct pass *pass, struct batch **batch)
@@ -249,8 +252,9 @@ static void begin(struct pass *pass)
 	pass->tally = tally_new(&pass->fill->from);
 	if (!found)
 		return;
+	pass->hints = !found->hinted;
 	*found = (struct fill_found){ .noted = pass->fill->keying.normal,
-	                              .hinted = found->hinted,
+	                              .hinted = true,
 	                              .steps_given = found->steps_given };
 }
 

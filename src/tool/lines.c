@@ -171,7 +171,7 @@ static void number(struct lines *l, struct chunk *c)
 {
 	c->number = l->chunks++;
 	c->file_number = l->next - 1;
-	l->file_chunks++;
+	c->first = l->file_chunks++ == 0;
 	c->before = l->file_lines;
 	if (l->options.numbered)
 		l->file_lines += count(c->data, c->data + c->len, l->options.delimiter);

@@ -40,6 +40,7 @@ struct chunk {
 	uint64_t number; /* 0, 1, 2, ... in the order of the input */
 	const char *file;  /* for messages */
 	size_t file_number; /* of lines_options.names, from 0 */
+	bool first;        /* of its file */
 	uint64_t before;   /* lines of the file before these, if numbered */
 	size_t start;      /* the first key: behind the mark of UTF-8 and the header */
 	uint32_t field;    /* what header() said of the file, else 0 */

@@ -200,6 +200,17 @@ test_a_first_line_that_is_no_header() {
 	same out <(tail -n +2 people.csv) 'query goes on with the next file'
 }
 
+# Only the first file was looked at.
+test_hint_of_a_later_header() {
+	printf '1,ann@x.test\n2,bob@x.test\n' >bare.csv
+	run 0 "$weir" build -q -t 2 --field=1 -o hint.weir bare.csv people.csv others.csv
+	says '^weir build: hint: people.csv: the first line seems to name the columns, and is a key'
+	run 0 "$weir" build -q --field=1 -k fuse -o hint.weir bare.csv people.csv
+	if [ "$(grep -c hint: err)" = 1 ]; then ok; else fail 'one hint' "$(cat err)"; fi
+	run 0 "$weir" build -q --field=1 -o hint.weir bare.csv bare.csv
+	same err /dev/null 'no hint where no file has a header'
+}
+
 test_wrong_names() {
 	run 2 "$weir" build -q --field=mail -o none.weir people.csv
 	says "^weir build: people.csv: no column is named 'mail': its first line has id, email\$"
@@ -271,7 +282,7 @@ test_many_pieces() {
 }
 
 for part in header_is_no_key field_by_name forms_of_a_header quotes skip_bad_keeps_out_of_a_cell \
-		a_first_line_that_is_no_header wrong_names commands \
+		a_first_line_that_is_no_header hint_of_a_later_header wrong_names commands \
 		many_pieces; do
 	test_$part
 done
