@@ -54,7 +54,7 @@ followed "$work/log" sleep 3 2> "$work/out"
 timed() { echo "$*" > "$work/asked"; }
 root=/none build=/none keys='' size='' results=$work commands=() answers=()
 declare -A smoke=([slow]=4) quick=([slow]=5) normal=([slow]=6) full=()
-for asked in smoke=7 quick=9 normal=11; do
+for asked in smoke=20 quick=9 normal=11; do
 	mode=${asked%=*}
 	ask slow
 	grep -q -- " --within=${asked#*=} " "$work/asked" || fail "$mode: $(cat "$work/asked")"
