@@ -313,8 +313,9 @@ test_min_keys_refuses_an_export_that_was_cut_short() {
 	run 1 "$weir" build -q --min-keys=2 -o few.weir <(echo one); says ': 1 key, where --min'
 	run 1 "$weir" build -q --min-keys=600 -o few.weir --like=blocked.weir short
 	says 'short: 590 keys, where'
-	run 1 "$weir" build -q --min-keys=1k -o few.weir short - </dev/null
-	says 'short and 1 more file: 590 keys'
+	echo one_more > one
+	run 1 "$weir" build -q --min-keys=1k -o few.weir short one
+	says 'short and 1 more file: 591 keys'
 	run 1 bash -c "'$weir' build -q --min-keys=1k -o - <short >few.stdout"
 	says 'standard input: 590 keys, where'
 	same few.stdout /dev/null 'nothing on standard output'

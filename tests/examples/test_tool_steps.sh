@@ -57,7 +57,8 @@ test_a_job_that_inherits_prefixes() {
 	says "^weir build: names:1: 'Key-1': is no IP address"
 	says '^weir build: set.weir: the image that is replaced was built with --cidr, .* mista'
 	says ' --force --plain-keys ends it$'
-	run 0 "$weir" build -q --skip-bad -o set.weir names nets
+	cat names nets > mixed
+	run 0 "$weir" build -q --skip-bad -o set.weir mixed
 	says '--force --plain-keys ends it'
 	run 2 "$weir" build -q --hosts -o set.weir names; says '--force --plain-keys ends it'
 	run 2 "$weir" build -q --cidr -o set.weir names; lacks 'ends it' err
