@@ -34,8 +34,8 @@ bool left_out(benchmark::State &state, const std::string &name)
 	return is;
 }
 
-/* Which of how many benchmarks runs: on a terminal in one line; else in a line now and then, so
- * that a log shows it too. */
+/* Shows how many benchmarks have run. A terminal gets one line that changes. A log gets a new line
+ * every few seconds. */
 class Progress {
 public:
 	void expect(const std::string &name) { names_.push_back(name); }

@@ -24,18 +24,16 @@ usage() {
 	END
 }
 
+codename=$(. /etc/os-release && echo "$VERSION_CODENAME") # of this machine
+
 # Prints where this machine gets Debian's packages from. Sources may have either of apt's formats.
 mirror() {
-	local codename
-	codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
 	apt-get --print-uris update | sed -n "s|^'\(.*\)/dists/$codename/InRelease'.*|\1|p" |
 		head -n 1
 }
 
 # sources FOLDER: this machine's sources of packages, for the release of the system.
 sources() {
-	local codename
-	codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
 	rm -rf "$1/etc/apt"
 	cp -a /etc/apt "$1/etc"
 	find "$1"/etc/apt/sources.list* -type f -exec \
