@@ -44,10 +44,10 @@
  * capacity different keys, that happens once in a million filters; but of one key the two buckets
  * hold 8 copies (16-bit fingerprints) or 10 (12-bit) at most, at any load, and half of that where
  * both are the same bucket (1 of 200 keys at a capacity of 1000, fewer in larger ones). Filters
- * whose keys all come twice refuse the first at 94 % of capacity (12-bit), three times at 82 %,
- * four times at 58 to 67 %; one key in a hundred that comes 6 times is refused long before that. A
- * refused insert has searched in vain: 35 us against 0.02 us into an empty filter, so do not try
- * again at each request. Who never removes calls weir_insert_absent().
+ * whose keys all come twice refuse the first at 94 % of capacity (12-bit; 91 % of 16-bit), three
+ * times at 82 % (72 %), four times at 58 to 67 % (54 %); one key in a hundred that comes 6 times is
+ * refused long before that. A refused insert has searched in vain: 35 us against 0.02 us into an
+ * empty filter, so do not try again at each request. Who never removes calls weir_insert_absent().
  * A merge adds the copies of both; it fails with -EAGAIN if something must move in a destination
  * that is itself being copied. A key whose insert was concurrent with a clone, save or merge may
  * not be in the copy: do not remove it from there. It cannot be mapped WEIR_MAP_LIVE. A child of
