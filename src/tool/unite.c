@@ -49,6 +49,14 @@ static int other_kind(const struct weir_stats *a, const struct weir_stats *b)
 	return TOOL_NO;
 }
 
+/* A kind that is built once from all its keys. */
+static int never_merged(uint32_t kind)
+{
+	snprintf(sentence, sizeof sentence, "kind %s cannot merge: weir build makes one set from "
+	         "the keys of both", weir_kind_name(kind));
+	return TOOL_TROUBLE;
+}
+
 /* The keys of both are too many: not a single one was added. */
 static int full(const struct weir_filter *sum)
 {
@@ -130,6 +138,8 @@ int unite(struct weir_filter **sum, const struct weir_filter *next, uint64_t max
 	struct weir_filter *smaller;
 	if (theirs.shape.kind != ours.shape.kind)
 		return other_kind(&theirs, &ours);
+	if (weir_kind_is_built(ours.shape.kind))
+		return never_merged(ours.shape.kind);
 	if (kind_grows(ours.shape.kind)) /* the library knows which sizes go together */
 		return merge(*sum, next);
 	if (!factor)

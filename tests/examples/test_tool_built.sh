@@ -46,6 +46,8 @@ test_refused() {
 	run 2 "$weir" remove f.weir keys; says 'kind fuse cannot remove'
 	run 2 "$weir" count f.weir keys; says 'kind fuse cannot count'
 	run 2 "$weir" merge -o m.weir once.weir twice.weir; says 'kind fuse cannot merge'
+	run 0 "$weir" build -q -k fuse -s 99 -o seed.weir keys
+	run 2 "$weir" merge -o m.weir once.weir seed.weir; says 'kind fuse cannot merge: weir build'
 }
 
 # The hashes beyond that are in a file without a name. Two threads need 126M and 3,000,000 hashes
