@@ -148,7 +148,7 @@ static int open_and_print(struct route *r, int argc, char **argv)
 	if (status)
 		return status;
 	progress_allow(r->how.progress);
-	if (route_load(&r->router, image, &r->how))
+	if (!is_there(image, SAY_ROUTER) || route_load(&r->router, image, &r->how))
 		return TOOL_TROUBLE;
 	status = print_all(r);
 	weir_router_destroy(r->router);

@@ -78,6 +78,7 @@ const char *unopened(int err, enum say_file what)
 {
 	static const char *const remedies[] = {
 		[SAY_IMAGE] = ": no image to read: weir build -o makes one",
+		[SAY_ROUTER] = ": no image to read: weir route --build -o makes one",
 		[SAY_KEYS] = ": no keys to read: give another file",
 		[SAY_DELTA] = ": no delta to read: weir delta -o makes one",
 		[SAY_HASH_KEY] = ": no hash key to read: give the one that weir build had, or for "

@@ -21,8 +21,8 @@ int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int misuse_reported(void);
 /* A file that the command was to read. The sentence about one that cannot be opened, alike for all:
  * the system's word for @err, an errno, and if nothing stands there the remedy. */
-enum say_file { SAY_IMAGE, SAY_KEYS, SAY_DELTA, SAY_HASH_KEY, SAY_KEY_PAIR, SAY_PASSWORD,
-                SAY_PARQUET };
+enum say_file { SAY_IMAGE, SAY_ROUTER, SAY_KEYS, SAY_DELTA, SAY_HASH_KEY, SAY_KEY_PAIR,
+                SAY_PASSWORD, SAY_PARQUET };
 const char *unopened(int err, enum say_file what);
 /* "FILE: " and that sentence; returns TOOL_TROUBLE. */
 int trouble_unopened(int err, const char *file, enum say_file what);

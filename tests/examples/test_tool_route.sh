@@ -25,6 +25,8 @@ test_build_and_route() {
 	run 1 "$weir" route s.weir none; prints '^zz$'
 	run 1 "$weir" route --json s.weir c; json out 'j == []'
 	run 0 "$weir" route --build --allow-empty -o none.weir c; prints 'c  *0 keys, estimated'
+	run 2 "$weir" route missing.weir keys
+	says '^weir route: missing.weir: .*weir route --build -o makes one'
 	run 2 "$weir" route s.weir nothing keys; says 'nothing: '; prints "^3${tab}first"
 	# the exit status is of all lines, however many come after the one that has a set
 	run 0 "$weir" route --build -q -s 7 -p 0.0001% -o rare.weir a
