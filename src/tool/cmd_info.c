@@ -89,6 +89,7 @@ static void report_header(struct report *r, const struct weir_image_info *info)
 	            info->shrink_allowed);
 	report_bool(r, "compressed", "compressed", info->compressed);
 	report_bool(r, "live", "live", info->live);
+	report_line(r, "checksums", "not compared: weir verify does that");
 }
 
 static void report_stats(struct report *r, const struct weir_stats *s)

@@ -309,6 +309,7 @@ test_info_verify() {
 	run 0 "$weir" query set.weir keys
 	run 0 "$weir" query packed.weir keys; same out keys 'a compressed image'
 	run 0 "$weir" info set.weir packed.weir
+	prints 'checksums  *not compared: weir verify does that'
 	prints '^set.weir$'
 	prints '  capacity  '
 	prints '  compressed  *yes'
