@@ -112,7 +112,7 @@ static bool is_word(struct iovec text)
 {
 	const char *at = text.iov_base;
 	for (size_t i = 0; i < text.iov_len; i++)
-		if (!isalpha((unsigned char)at[i]) && !strchr("_- ", at[i]))
+		if (!isalpha((unsigned char)at[i]) && (!at[i] || !strchr("_- ", at[i])))
 			return false;
 	return text.iov_len > 0;
 }
