@@ -80,6 +80,17 @@ class Pages(unittest.TestCase):
             self.write("nul.md", PAGE + text + "\n")
             self.assert_refused("nul.md", "nul.md:5: the page holds a NUL byte: remove it")
 
+    def test_a_page_that_is_not_utf8_is_refused(self):
+        with open(os.path.join(self.tree, "latin.md"), "wb") as file:
+            file.write(b"# Caf\xe9\n\nA sentence.\n")
+        self.assert_refused("latin.md", "latin.md: byte 5 is not UTF-8: save the page as UTF-8")
+
+    def test_a_page_without_a_title_is_refused(self):
+        for text in "", "\n", "A sentence.\n", "#\n":
+            self.write("bare.md", text)
+            self.assert_refused("bare.md", "bare.md: the first line is no title: begin the page "
+                                "with a line '# TITLE'")
+
     def test_a_page_behind_a_symbolic_link_is_refused(self):
         secret = os.path.join(self.root, "secret")
         os.mkdir(secret)

@@ -146,8 +146,13 @@ def read(source, path):
     there = os.path.join(os.path.realpath(source), os.path.normpath(path))
     if os.path.realpath(there) != there:
         sys.exit("%s: the page is or lies behind a symbolic link: put the file itself there" % path)
-    with open(there, encoding="utf-8") as file:
-        text = file.read()
+    try:
+        with open(there, encoding="utf-8") as file:
+            text = file.read()
+    except UnicodeDecodeError as error:
+        sys.exit("%s: byte %d is not UTF-8: save the page as UTF-8" % (path, error.start))
+    if not re.match(r"# .", text):
+        sys.exit("%s: the first line is no title: begin the page with a line '# TITLE'" % path)
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         sys.exit("%s:%d: the page holds a NUL byte: remove it" % (path, line))
