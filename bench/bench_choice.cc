@@ -2,6 +2,7 @@
  * Which kind and size? Every kind there is, at one rate asked of all and at one size given to
  * all: its time, its memory, and the rate that it really has. */
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -114,11 +115,11 @@ void add_ops(std::vector<Case> &cases, Case c, const Options &options)
 
 constexpr size_t most_points = 12;
 
-/* The usual rate, at which the report sets the kinds beside each other. */
-constexpr double first_rate = 0.01;
+/* The report sets the kinds beside each other at the operator's rate, or at this one. */
+constexpr double usual_rate = 0.01;
 
 /* Is that the row by which the report chooses among kinds? Of blocked in weir's own layout. */
-bool is_first(const Case &c)
+bool is_first(const Case &c, double first_rate)
 {
 	return c.rate == first_rate && c.op == std::string("miss") &&
 	       (!c.kind->words_per_key || (c.kind->name == "blocked" && is_default(c)));
@@ -129,20 +130,33 @@ struct Points {
 	std::vector<double> rates, bits;
 };
 
-const Points &points_of(const Kind &kind, const Options &options)
+const Points &usual_points(const Kind &kind, const Options &options)
 {
-	static const Points all = { { first_rate, 0.1, 0.03, 0.003, 0.001, 1e-4, 1e-5 },
+	static const Points all = { { usual_rate, 0.1, 0.03, 0.003, 0.001, 1e-4, 1e-5 },
 	                            { 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128, 192 } };
-	static const Points usual = { { first_rate, 0.1, 0.03, 0.001, 1e-4, 1e-5 },
+	static const Points usual = { { usual_rate, 0.1, 0.03, 0.001, 1e-4, 1e-5 },
 	                              { 8, 10, 12, 16, 24 } };
-	static const Points quick = { { first_rate, 0.1, 0.001, 1e-5 }, { 8, 12, 16 } };
-	static const Points slow = { { first_rate, 0.1, 0.001 }, { 8, 12, 16 } };
-	static const Points few = { { first_rate, 0.1, 0.001, 1e-5 }, { 16 } };
+	static const Points quick = { { usual_rate, 0.1, 0.001, 1e-5 }, { 8, 12, 16 } };
+	static const Points slow = { { usual_rate, 0.1, 0.001 }, { 8, 12, 16 } };
+	static const Points few = { { usual_rate, 0.1, 0.001, 1e-5 }, { 16 } };
 	if (options.full())
 		return all;
 	if (kind.when == Kind::few)
 		return few;
 	return options.quick() ? quick : kind.when == Kind::slow ? slow : usual;
+}
+
+/* The operator's rate comes first. */
+Points points_of(const Kind &kind, const Options &options)
+{
+	Points points = usual_points(kind, options);
+	std::vector<double> &rates = points.rates;
+	if (options.rate > 0) {
+		auto same = [&](double rate) { return std::abs(rate / options.rate - 1) < 1e-9; };
+		rates.erase(std::remove_if(rates.begin(), rates.end(), same), rates.end());
+		rates.insert(rates.begin(), options.rate);
+	}
+	return points;
 }
 
 /* The operator's number of keys, within what tells kinds apart and what there is time for. */
@@ -167,7 +181,7 @@ void add_all(const Options &options)
 	for (bool memory : { false, true })
 		for (size_t i = 0; i < most_points; i++)
 			for (const Kind &kind : kinds()) {
-				const Points &points = points_of(kind, options);
+				const Points points = points_of(kind, options);
 				const std::vector<double> &at = memory ? points.bits : points.rates;
 				if (kind.when > last || i >= at.size() ||
 				    !kind.can(n, memory ? 0 : at[i], memory ? at[i] : 0))
@@ -177,7 +191,9 @@ void add_all(const Options &options)
 			}
 	/* Every kind has its first row before any has its second: a busy machine may end a run
 	 * early, and advice from half of the kinds would be wrong. */
-	std::stable_partition(cases.begin(), cases.end(), is_first);
+	const double first_rate = options.rate > 0 ? options.rate : usual_rate;
+	std::stable_partition(cases.begin(), cases.end(),
+	                      [first_rate](const Case &c) { return is_first(c, first_rate); });
 	for (const Case &c : cases)
 		add_case(c);
 }
@@ -196,7 +212,7 @@ const char help[] =
 	"thousand million.\n";
 
 const Question choice = { "choice", help, { 3, 0.02 }, { 5, 0.03 }, { 9, 0.2 },
-			   "/rate:0.01/", Question::size, add_all };
+			   "/rate:0.01/", Question::set, add_all };
 
 } // namespace
 } // namespace bench

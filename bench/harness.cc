@@ -104,6 +104,29 @@ void run(benchmark::State &state, const std::string &name,
 /* Three repetitions: with fewer the report could not tell how far they spread. */
 constexpr Pace smoke = { 3, 0.01 };
 
+#define OF_SIZE \
+	"  --size=KEYS  ask about a set of so many keys, or as near as there is\n" \
+	"               time for\n"
+const char of_size[] = OF_SIZE;
+const char of_set[] = OF_SIZE
+	"  --rate=RATE  ask at this false-positive rate first, such as 0.5% or 0.005\n";
+
+double wanted_rate(const std::string &text)
+{
+	char *end;
+	double rate = strtod(text.c_str(), &end);
+	if (*end == '%') {
+		rate /= 100;
+		end++;
+	}
+	if (*end || !(rate > 0 && rate <= 0.5)) {
+		fprintf(stderr, "bench_%s: --rate=%s: give a rate above 0 and up to 0.5, such as "
+		                "0.5%% or 0.005\n", question->name, text.c_str());
+		exit(2);
+	}
+	return rate;
+}
+
 void usage(FILE *out)
 {
 	fprintf(out,
@@ -124,16 +147,16 @@ void usage(FILE *out)
 	        question->name,
 	        question->takes == Question::keys ? "\n       [--keys FILE ...]" :
 	        question->takes == Question::size ? "\n       [--size=KEYS]" :
+	        question->takes == Question::set  ? "\n       [--size=KEYS] [--rate=RATE]" :
 	                                            "",
 	        question->help, smoke.repetitions, smoke.seconds,
 	        question->quick.repetitions, question->quick.seconds, question->full.repetitions,
 	        question->full.seconds, question->normal.repetitions, question->normal.seconds,
 	        question->takes == Question::keys ?
 	                "  --keys FILE  keys, one a line; several files may follow\n" :
-	        question->takes == Question::size ?
-	                "  --size=KEYS  ask about a set of so many keys, or as near as there is\n"
-	                "               time for\n" :
-	                "");
+	        question->takes == Question::size ? of_size :
+	        question->takes == Question::set  ? of_set :
+	                                            "");
 }
 
 const std::map<std::string, Mode> modes = { { "--smoke", Mode::smoke },
@@ -158,7 +181,10 @@ Arguments parse(int argc, char **argv)
 			a.context = false;
 		else if (arg.rfind("--within=", 0) == 0)
 			allowed_seconds = strtod(arg.c_str() + 9, nullptr);
-		else if (question->takes == Question::size && arg.rfind("--size=", 0) == 0)
+		else if (question->takes == Question::set && arg.rfind("--rate=", 0) == 0)
+			a.options.rate = wanted_rate(arg.substr(7));
+		else if ((question->takes == Question::size || question->takes == Question::set) &&
+		         arg.rfind("--size=", 0) == 0)
 			a.options.size = strtoull(arg.c_str() + 7, nullptr, 10);
 		else if (question->takes == Question::keys && arg == "--keys" && i + 1 < argc &&
 		         argv[i + 1][0] != '-')

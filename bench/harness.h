@@ -31,6 +31,7 @@ struct Options {
 	Mode mode = Mode::normal;
 	std::vector<std::string> keys; /* files, a key a line */
 	size_t size = 0;               /* keys of the set that is asked about; 0: what is usual */
+	double rate = 0;               /* that the operator wants; 0: what is usual */
 	bool smoke() const { return mode == Mode::smoke; }
 	bool quick() const { return mode == Mode::quick || smoke(); }
 	bool full() const { return mode == Mode::full; }
@@ -53,7 +54,7 @@ struct Question {
 	const char *help;
 	Pace quick, normal, full;
 	const char *smoke; /* --benchmark_filter of --smoke, among the cases of --quick */
-	enum { nothing, keys, size } takes; /* --keys, --size */
+	enum { nothing, keys, size, set } takes; /* --keys; --size; --size and --rate */
 	void (*add_all)(const Options &options);
 };
 

@@ -67,8 +67,9 @@ done
 	exit 2
 }
 
-[[ $rate =~ ^[0-9]*\.?[0-9]+(e-[0-9]+)?%?$ ]] && [[ $rate =~ [1-9] ]] || {
-	echo "bench/run.sh: --rate=$rate: not a rate such as 1%, 0.1%, 1e-5" >&2
+[[ $rate =~ ^[0-9]*\.?[0-9]+(e-[0-9]+)?%?$ ]] &&
+	awk -v r="$rate" 'BEGIN { r /= r ~ /%$/ ? 100 : 1; exit !(r > 0 && r <= 0.5) }' || {
+	echo "bench/run.sh: --rate=$rate: give a rate up to 50%, such as 1%, 0.1%, 1e-5" >&2
 	exit 2
 }
 
@@ -85,8 +86,10 @@ finish() {
 	done
 }
 trap finish EXIT
-for folder in "$results" "$(dirname "$results")"; do
-	[ -d "$folder" ] || made+=("$folder")
+folder=$results
+while [ ! -d "$folder" ]; do
+	made+=("$folder")
+	folder=$(dirname "$folder")
 done
 mkdir -p "$results"
 
@@ -162,6 +165,7 @@ ask() {
 	[ "$mode" = normal ] || words+=("--$mode")
 	[ "$question" != cost ] || words+=(--keys "$keys")
 	[[ $question != @(reload|choice) ]] || [ -z "$size" ] || words+=("--size=$size")
+	[ "$question" != choice ] || words+=("--rate=$rate")
 	commands+=(--command "$question=${words[*]//"$work/"/}")
 	case $mode in
 	smoke) words+=(--within=20) ;; # complete, if that is possible at all
