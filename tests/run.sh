@@ -121,7 +121,7 @@ report() {
 			build_error "$log" 2>&1
 		else
 			tail -n 40 "$log"
-		fi | sed 's/^/    | /'
+		fi | printable | sed 's/^/    | /'
 		echo "    the whole of it: $log"
 	elif [ -e "$logs/$step.report" ]; then
 		sed 's/^/    /' "$logs/$step.report"
