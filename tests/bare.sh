@@ -14,7 +14,8 @@ usage() {
 	runs COMMAND there as root, such as: tests/bare.sh tests/run.sh asan
 	Without COMMAND: tests/run.sh. The exit status is COMMAND's.
 	--keep          leaves the system there and prints where; else it is deleted
-	--base=FOLDER   copies the system from FOLDER, where the first such run puts it
+	--base=FOLDER   copies the system from FOLDER, where the first such run puts it; what is
+	                compiled there is kept in FOLDER.ccache for the next run
 	--release=NAME  bookworm (Debian 12), unless another is given, such as trixie (13)
 	--help          this
 
@@ -75,18 +76,47 @@ make_system() {
 	chmod +x "$1/usr/sbin/policy-rc.d"
 }
 
+# give_ccache FOLDER: a compiler cache beside the packages of the system, none of which is installed
+# for it. It cannot hide a missing header: an object is found by the contents of all its headers.
+give_ccache() {
+	cat > "$1/usr/local/bin/ccache" <<-'END'
+	#!/bin/sh
+	export CCACHE_DIR=/opt/ccache/cache CCACHE_NOHASHDIR=yes CCACHE_UMASK=000
+	export LD_LIBRARY_PATH=$(echo /opt/ccache/usr/lib/*-linux-gnu*)
+	exec /opt/ccache/usr/bin/ccache "$@"
+	END
+	chmod +x "$1/usr/local/bin/ccache"
+	mkdir -p "$1/opt/ccache/cache"
+	chroot "$1" sh -c '
+		apt-get -q update &&
+		apt-get -q -y --no-install-recommends --download-only install ccache &&
+		for deb in /var/cache/apt/archives/*.deb; do dpkg -x "$deb" /opt/ccache; done
+		status=$?
+		apt-get clean && rm -rf /var/lib/apt/lists/*
+		exit $status' > "$1.log" 2>&1 < /dev/null ||
+		{ tail -n 20 "$1.log" >&2; return 1; }
+}
+
 # run_within FOLDER BASE COMMAND...: the first process of its namespaces. When it ends, whatever
 # ends it, none of their processes and mounts is left.
 run_within() {
-	local folder=$1 base=$2 system=$1/system
-	local known=(HOME=/root TERM="${TERM-dumb}" PATH=/usr/sbin:/usr/bin:/sbin:/bin)
+	local folder=$1 base=$2 system=$1/system cache=$2.ccache
+	[ ! -d /opt/ccache/cache ] || cache=/opt/ccache/cache # within such a system
+	[ -z "$base" ] || mkdir -p -m 777 "$cache"
+	local known=(HOME=/root TERM="${TERM-dumb}")
+	known+=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 	shift 2
 	if [ -n "$base" ] && [ -e "$base" ]; then
 		cp -a "$base" "$system"
 	else
 		make_system "$system"
-		[ -z "$base" ] || { cp -a "$system" "$base.new" && mv "$base.new" "$base"; }
+		[ -z "$base" ] || {
+			give_ccache "$system"
+			cp -a "$system" "$base.new"
+			mv "$base.new" "$base"
+		}
 	fi
+	[ -z "$base" ] || mount --bind "$cache" "$system/opt/ccache/cache"
 	mount -t proc proc "$system/proc"
 	mount -t sysfs -o ro sysfs "$system/sys"
 	mount -t devpts -o newinstance,ptmxmode=666,mode=620,gid=5 devpts "$system/dev/pts"

@@ -10,7 +10,7 @@ root=$PWD
 . "$root/tests/install-packages.sh"
 
 # What a case needs beside gcc: all that weir can use.
-packages='gcc g++ libc6-dev meson pkg-config ccache libxxhash-dev liburcu-dev libzstd-dev zlib1g-dev
+packages='gcc g++ libc6-dev meson pkg-config libxxhash-dev liburcu-dev libzstd-dev zlib1g-dev
 	libjansson-dev liblzma-dev libbz2-dev libcsv-dev libhiredis-dev libssl-dev libsodium-dev
 	libcurl4-openssl-dev bind9-dev nginx-dev libpcre2-dev libbenchmark-dev libbloom-dev
 	libcmocka-dev cmark-gfm'
@@ -122,7 +122,6 @@ explained() {
 main() {
 	local name lacks options begin_s
 	need_packages $packages
-	export CCACHE_DIR=$root/build/ccache
 	mkdir -p build absent
 	cd absent
 	put_back=()

@@ -14,7 +14,6 @@ fail() {
 	echo "$*" >&2
 	exit 1
 }
-export PATH=/usr/local/bin:$PATH # as a login has it
 root=$PWD
 TIMEFORMAT='%R %U %S'
 
@@ -88,8 +87,6 @@ sys.stdout.buffer.write(bz2.compress(open("keys", "rb").read()))' > keys.bz2
 	readelf -S /usr/local/lib/libweir.so | grep -q '\.debug_info' ||
 		fail "libweir.so is stripped"
 	echo "setup and install took $cpu s of CPU"
-	# On the machine this is measured on it is under 30; others, and busy ones, take longer.
-	awk -v cpu="$cpu" 'BEGIN { exit cpu > 120 }' || fail "that is more than 120 s"
 }
 
 # The clone of a user who may write nowhere else; the packages are there.
