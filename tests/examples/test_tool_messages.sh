@@ -104,7 +104,7 @@ test_a_missing_file() {
 	run 0 "$weir" build -q -k counting -n 100 -o counts.weir <(echo key)
 	run 0 "$weir" route --build -q -o routes.weir a=keys
 	for command in query info 'info --json' 'info --prometheus' verify 'verify --json' seal \
-		add 'add --live' remove count route 'delta -o x there.weir' 'apply -o x' \
+		add 'add --live' remove count 'delta -o x there.weir' 'apply -o x' \
 		'merge -o x there.weir' 'merge -o x' 'build -o x --like'; do
 		# shellcheck disable=SC2086
 		case $command in
@@ -112,6 +112,7 @@ test_a_missing_file() {
 		*) missing "$image" $command nowhere ;;
 		esac
 	done
+	missing 'no image to read: weir route --build -o makes one' route nowhere
 	missing "$image" delta -o x nowhere there.weir
 	missing 'no delta to read: weir delta -o makes one' apply -o x there.weir nowhere
 	for command in 'build -o x' 'build -o x keys' 'query there.weir' 'query -q there.weir' \
