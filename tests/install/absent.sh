@@ -80,11 +80,12 @@ summary() {
 			sub(/.*: */, "", line); print line; exit }' "$1"
 }
 
-# build CASE LACKS OPTION...: always in one folder, since ccache tells folders apart.
+# build CASE LACKS OPTION...: in one folder and without debug information, as bench/run.sh builds, so
+# that ccache has most files.
 build() {
 	local name=$1 lacks=$2 part folder=$root/build/absent
 	shift 2
-	if ! meson setup "$folder" "$root" -Dbench=auto "$@" > "$name.setup" 2>&1; then
+	if ! meson setup "$folder" "$root" -Dbench=auto -Ddebug=false "$@" > "$name.setup" 2>&1; then
 		[ "$lacks" = required ] && explained "$name" && return
 		tail -n 5 "$name.setup" >&2
 		wrong "meson setup fails without $name"
