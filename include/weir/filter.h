@@ -146,7 +146,8 @@ WEIR_API void weir_hash_fixed(const struct weir_filter *f, const void *keys, siz
  *   same time, at least one is answered WEIR_NEW. With words_per_key = 1 it is exactly one.
  * Errors: -EROFS the filter is mapped read-only; -ENOTSUP the kind takes no inserts; others are the
  *   kind's own (blocked and classic have none).
- * Threads: any, with lookups and inserts.  Order: relaxed, see above.  Progress: wait-free.
+ * Threads: any, with lookups and inserts.  Order: relaxed, see <weir/filter.h>.
+ * Progress: wait-free.
  * Cost: blocked one cache line, classic up to k. If every bit is set already, nothing is written;
  *   else blocked has words_per_key atomic or's, classic one for each bit that was 0.
  */
@@ -286,7 +287,7 @@ WEIR_API WEIR_MUST_CHECK int weir_load_hashes(struct weir_filter *f, const uint6
  *   a key that was inserted once, lookups of other keys may have missed them meanwhile.
  * Threads: any, with lookups and inserts.  Order: relaxed, as inserts.
  * Progress: counting lock-free: a thread tries a word again only when another has changed it.
- *   Cuckoo waits for moves of the same fingerprint, see above.
+ *   Cuckoo waits for moves of the same fingerprint, see <weir/filter.h>.
  * Cost: counting as an insert: words_per_key compare-and-swaps. A counter at its largest value
  *   (weir_stats.counters_stuck) is never lowered again.
  */
@@ -343,7 +344,7 @@ WEIR_API WEIR_MUST_CHECK int weir_count_fixed(const struct weir_filter *f, const
  *   the kind cannot; growing: -ENOSPC a layer of both together has more keys than it may hold,
  *   -ENOMEM; cuckoo: -ENOSPC there is no room for all, -EAGAIN something must move in @dst, which
  *   is being copied: lookups may have answered true meanwhile for keys of @src.
- * Threads: any, with lookups and inserts on both (not of counting, see above). An
+ * Threads: any, with lookups and inserts on both (not of counting, see <weir/filter.h>). An
  *   insert into @src that is concurrent with the call may be missed.
  * Order: relaxed.  Progress: wait-free; cuckoo as its inserts.  Cost: reads both, writes the words
  *   that change; growing reads both twice.
@@ -355,7 +356,7 @@ WEIR_API WEIR_MUST_CHECK int weir_merge(struct weir_filter *dst, const struct we
  * @out: receives the copy; untouched on failure.
  * Return: 0 or a negative errno.
  * Errors: -EINVAL @out is NULL; -ENOMEM; -ENOTSUP the kind cannot, or WEIR_ISA as weir_create().
- * Threads: any, with lookups and inserts (not of counting, see above). An insert
+ * Threads: any, with lookups and inserts (not of counting, see <weir/filter.h>). An insert
  *   concurrent with the call may be missed.
  * Order: relaxed.  Progress: blocking (memory).  Cost: memory bandwidth.
  */

@@ -142,7 +142,7 @@ enum weir_absent {
 /** Start from WEIR_HANDLE_OPTIONS_INIT. */
 struct weir_handle_options {
 	size_t struct_size; /* sizeof(struct weir_handle_options) */
-	const struct rcu_flavor_struct *flavor; /* of RCU, see above; NULL: urcu-bp. It must
+	const struct rcu_flavor_struct *flavor; /* of RCU, see the top; NULL: urcu-bp. It must
 	                                           outlive the handle. */
 	uint32_t flags;          /* enum weir_handle_flags */
 	enum weir_absent absent; /* until the first filter; it takes WEIR_HANDLE_ANY_SEED */
@@ -259,7 +259,7 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_normal_contains(const struct weir_handl
  * Insert a key into every filter in use: the current one, the next one while a reload runs, the
  * previous one while it is kept.
  * Return: as weir_insert() of the current filter, or a negative errno: then the key is taken back,
- *   see above (Full filters), and nothing is promised. If several threads insert
+ *   see <weir/handle.h> (Full filters), and nothing is promised. If several threads insert
  *   one new key at the same time, at least one is answered WEIR_NEW. With words_per_key = 1 it is
  *   exactly one, but not across a swap: while a commit, refresh or rollback switches filters, some
  *   of the threads may ask the old one and some the new one, and then two may be answered WEIR_NEW
@@ -322,7 +322,7 @@ WEIR_API int64_t weir_handle_insert_fixed(struct weir_handle *h, const void *key
 WEIR_API uint64_t weir_handle_hash(const struct weir_handle *h, const void *key, size_t len);
 
 /**
- * As weir_remove() of the current filter. See above (Removal) for the order that is safe.
+ * As weir_remove() of the current filter. <weir/handle.h> (Removal) has the order that is safe.
  * Return: 0 or a negative errno.
  * Errors: as weir_remove(); -EAGAIN there is no filter yet; -EBUSY a reload runs or the previous
  *   filter is kept (not one that is void). A removal could reach one of the filters before the
@@ -360,7 +360,7 @@ WEIR_API int64_t weir_handle_remove_fixed(struct weir_handle *h, const void *key
 /**
  * As weir_count() of the current filter, in a section of its own, while a reload runs too.
  * Return: as weir_count(): how often the key is there at most, or a negative errno. Keys that a
- *   reload has put there twice count twice (above, Removal).
+ *   reload has put there twice count twice (<weir/handle.h>, Removal).
  * Errors: as weir_count(); -EAGAIN there is no filter yet.
  * Threads: as weir_handle_contains().  Order, Progress: as weir_count().
  * Cost: as weir_count(), and a section.
@@ -414,7 +414,7 @@ struct weir_handle_stats {
 	                             when one has succeeded since; "": none yet */
 	bool nearly_full;         /* the current filter can refuse a key, and holds 90 % of those
 	                             that it was made for: begin a reload into a larger one now
-	                             (see above: Full filters) */
+	                             (see <weir/handle.h>: Full filters) */
 	bool previous_void;       /* the previous filter refused a key that the current one took, so
 	                             no rollback can return to it; the next reload or refresh
 	                             frees it, or weir_handle_drop_previous() */

@@ -80,12 +80,13 @@ summary() {
 			sub(/.*: */, "", line); print line; exit }' "$1"
 }
 
-# build CASE LACKS OPTION...: in one folder and without debug information, as bench/run.sh builds, so
-# that ccache has most files.
+# build CASE LACKS OPTION...: always in one folder, since ccache tells folders apart, and without
+# debug information, as bench/run.sh builds, so that ccache has most files.
 build() {
 	local name=$1 lacks=$2 part folder=$root/build/absent
 	shift 2
-	if ! meson setup "$folder" "$root" -Dbench=auto -Ddebug=false "$@" > "$name.setup" 2>&1; then
+	set -- -Dbench=auto -Ddebug=false "$@"
+	if ! meson setup "$folder" "$root" "$@" > "$name.setup" 2>&1; then
 		[ "$lacks" = required ] && explained "$name" && return
 		tail -n 5 "$name.setup" >&2
 		wrong "meson setup fails without $name"
