@@ -152,6 +152,7 @@ static bool is_not_owed(struct weir_replica *r, uint64_t now)
 	if (!r->owed || has_none_yet(&r->node) || r->node.united)
 		return false;
 	r->owed = false;
+	r->publish_error[0] = '\0'; /* of an attempt before that, which nobody repeats */
 	weir__due_after(&r->publish, now, r->publish_ms);
 	return true;
 }

@@ -222,6 +222,21 @@ static void test_why_it_is_not_made(void **state)
 	assert_string_equal(replica.publish_error, "");
 }
 
+/* A node that owes a generation to a new epoch fails to publish it; then another node does. */
+static void test_anothers_generation_ends_the_error_of_an_owed_one(void **state)
+{
+	(void)state;
+	strcpy(replica.node.epoch, "b");
+	did.duty = -ESTALE;
+	assert_int_equal(weir__service_due(&replica), -ESTALE);
+	assert_string_not_equal(replica.publish_error, "");
+	strcpy(replica.node.joined.epoch, "b");
+	weir__due_now(&replica.publish);
+	assert_ok(weir__service_due(&replica));
+	assert_int_equal(did.duties, 1);
+	assert_string_equal(replica.publish_error, "");
+}
+
 /* It may have been spoiled for a moment alone. */
 static void test_a_refused_image(void **state)
 {
@@ -316,6 +331,7 @@ int main(void)
 		OF(test_who_said_nothing_in_a_new_epoch),
 		OF(test_when_it_is_tried_again),
 		OF(test_why_it_is_not_made),
+		OF(test_anothers_generation_ends_the_error_of_an_owed_one),
 		OF(test_a_refused_image),
 		OF(test_what_fails_now_and_then),
 		OF(test_it_is_over),
