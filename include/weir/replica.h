@@ -200,7 +200,7 @@ WEIR_API struct weir_handle *weir_replica_handle(const struct weir_replica *r);
  * Insert a key here, and soon on all other nodes.
  * Return: WEIR_NEW, WEIR_SEEN, or a negative errno.
  * Errors: as weir_handle_insert(): then it is on no node for certain. A key that this node keeps to
- *   itself, since there was no room for it in pending batches, is no error (<weir/replica.h>, Full).
+ *   itself, since there was no room for it in pending batches, is no error (above: Full).
  * Threads: any.  Progress: a lock that is held for an append, and while batches are made of what
  *   was appended.  Cost: that of weir_handle_insert() and some 20 ns.
  */
