@@ -30,14 +30,32 @@ expect count rate:0.01 "counting cuckoo frequency"
 # cuckoo has no rate near 10 %; sixteen bits are one counter of frequency
 expect miss rate:0.1 "blocked classic counting frequency fuse growing layered split yardstick"
 expect miss bits:16 "blocked classic counting cuckoo fuse growing layered split yardstick"
-# Time may end early: every kind has its first row, at the usual rate, before any has its second.
-kinds=$(echo "$all" | wc -w)
-first=$(echo "$rows" | head -n "$kinds")
-[ "$(echo "$first" | grep -c '/rate:0.01/.*/op:miss/')" -eq "$kinds" ] &&
-	[ "$(echo "$first" | sed 's|^choice/kind:\([a-z]*\)/.*|\1|' | sort -u | xargs)" = \
-		"$all" ] ||
-	fail "not one row of each kind comes first: $first"
-echo "$first" | grep -q 'kind:blocked/z:2/' || fail "blocked's first row is not weir's own layout"
+# Time may end early: every kind has its first row, at the operator's rate or the usual one, before
+# any has its second.
+each_kind_first() {
+	kinds=$(echo "$all" | wc -w)
+	first=$(echo "$rows" | head -n "$kinds")
+	[ "$(echo "$first" | grep -c "/rate:$1/.*/op:miss/")" -eq "$kinds" ] &&
+		[ "$(echo "$first" | sed 's|^choice/kind:\([a-z]*\)/.*|\1|' | sort -u | xargs)" = \
+			"$all" ] ||
+		fail "not one row of each kind comes first: $first"
+	echo "$first" | grep -q "kind:blocked/z:$2/" ||
+		fail "blocked's first row is not weir's own layout"
+}
+each_kind_first 0.01 2
+for asked in 0.4% 0.004; do
+	rows=$("$choice" --quick --rate=$asked --no-context --benchmark_list_tests)
+	each_kind_first 0.004 2
+	expect miss rate:0.01 "$all" # and the usual rates after it
+done
+rows=$("$choice" --quick --rate=0.1% --no-context --benchmark_list_tests)
+[ -z "$(echo "$rows" | sort | uniq -d)" ] || fail "a rate that is usual too comes twice"
+for bad in 0 60% 1x ''; do
+	status=0
+	said=$("$choice" --rate=$bad 2>&1 > /dev/null) || status=$?
+	[ "$status" -eq 2 ] && [ "${said#*--rate=$bad: give a rate}" != "$said" ] ||
+		fail "--rate=$bad: status $status, $said"
+done
 changing='kind:(counting|cuckoo|growing)/rate:0.01/.*op:(miss|insert|remove|count)/'
 "$choice" --quick --no-context --benchmark_repetitions=1 --benchmark_min_time=0.001 \
 	--benchmark_filter="$changing" \
