@@ -88,12 +88,14 @@ give_ccache() {
 	chmod +x "$1/usr/local/bin/ccache"
 	mkdir -p "$1/opt/ccache/cache"
 	chroot "$1" sh -c '
-		apt-get -q update &&
-		apt-get -q -y --no-install-recommends --download-only install ccache &&
+		for attempt in 1 2 3; do # a mirror that fails is asked three times
+			apt-get -q update && apt-get -q -y --no-install-recommends \
+				--download-only install ccache && break
+			sleep $((attempt * 5))
+		done
 		for deb in /var/cache/apt/archives/*.deb; do dpkg -x "$deb" /opt/ccache; done
-		status=$?
 		apt-get clean && rm -rf /var/lib/apt/lists/*
-		exit $status' > "$1.log" 2>&1 < /dev/null ||
+		[ -x /opt/ccache/usr/bin/ccache ]' > "$1.log" 2>&1 < /dev/null ||
 		{ tail -n 20 "$1.log" >&2; return 1; }
 }
 
