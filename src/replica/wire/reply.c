@@ -9,7 +9,7 @@
 
 enum { LENGTH = 32 }; /* of the line that declares that of a string */
 
-static void *create_array(const redisReadTask *task, int elements)
+static void *create_array(const redisReadTask *task, weir_reply_count elements)
 {
 	struct weir_reply_reader *r = task->privdata;
 	if (elements > 0)
@@ -52,6 +52,18 @@ int weir__reply_feed(struct weir_reply_reader *r, const void *data, size_t len)
 		0 : weir_fail(-ENOMEM, "no memory for an answer of %s", r->peer);
 }
 
+/* Of what is being read; -1: nothing is. */
+static int type_of(const redisReader *in)
+{
+	if (in->ridx < 0)
+		return -1;
+#if HIREDIS_MAJOR >= 1
+	return in->task[in->ridx]->type;
+#else
+	return in->rstack[in->ridx].type;
+#endif
+}
+
 /* Of what has not arrived whole. hiredis looks for the end of a line from its beginning each time
  * that something arrives, so a line without end would cost the square of its length. */
 static int check_rest(const struct weir_reply_reader *r)
@@ -59,7 +71,7 @@ static int check_rest(const struct weir_reply_reader *r)
 	const redisReader *in = r->reader;
 	const char *at = in->buf + in->pos;
 	size_t n = in->len - in->pos;
-	bool string = in->ridx >= 0 && in->rstack[in->ridx].type == REDIS_REPLY_STRING;
+	bool string = type_of(in) == REDIS_REPLY_STRING;
 	bool whole = n && memmem(at, n < LENGTH ? n : LENGTH, "\r\n", 2);
 	if (string && n >= LENGTH && !whole)
 		return weir_fail(-EPROTO, "%s: that is no length of a string", r->peer);

@@ -13,10 +13,16 @@ enum {
 	WEIR_REPLY_LINE = 1 << 16,     /* bytes of what is no string of declared length */
 };
 
+#if HIREDIS_MAJOR >= 1
+typedef size_t weir_reply_count; /* of the elements that an array declares */
+#else
+typedef int weir_reply_count;
+#endif
+
 struct weir_reply_reader {
 	redisReader *reader;
 	redisReplyObjectFunctions functions;
-	void *(*create_array)(const redisReadTask *task, int elements); /* hiredis' own */
+	void *(*create_array)(const redisReadTask *task, weir_reply_count n); /* hiredis' own */
 	size_t limit;      /* bytes of one answer */
 	size_t bytes;      /* of the one that is being read */
 	uint64_t elements; /* declared in it */
