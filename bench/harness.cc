@@ -216,7 +216,7 @@ bool initialize(const char *program, const Arguments &a)
 	static std::vector<std::string> words;
 	words = { program, "--benchmark_filter=" + a.filter,
 		  "--benchmark_repetitions=" + std::to_string(pace.repetitions),
-		  "--benchmark_min_time=" + std::to_string(pace.seconds) };
+		  "--benchmark_min_time=" + std::to_string(pace.seconds) + BENCH_UNIT_OF_TIME };
 	words.insert(words.end(), a.rest.begin(), a.rest.end());
 	std::vector<char *> pointers;
 	for (std::string &word : words)
