@@ -27,17 +27,8 @@ int weir__same_hashing_check(const struct weir_filter *current, const struct wei
 int weir__carry_check(const struct weir_filter *next, const struct weir_filter *current)
 {
 	char theirs[WEIR_HASHING_TEXT], ours[WEIR_HASHING_TEXT];
-	if (weir__same_hashing(&current->hashing, &next->hashing)) {
-		int err = weir__merge_check(next, current);
-		if (!err || next->kind != current->kind || next->bytes == current->bytes)
-			return err;
-		return weir__fail(err,
-		                  "nothing can be carried over: the next filter has %llu bytes, "
-		                  "the current one %llu: build each with one capacity (weir build "
-		                  "-n), and take over the first such file without carry",
-		                  (unsigned long long)next->bytes,
-		                  (unsigned long long)current->bytes);
-	}
+	if (weir__same_hashing(&current->hashing, &next->hashing))
+		return weir__merge_check(next, current);
 	return weir__fail(-EINVAL,
 	                  "nothing can be carried over: the next filter's keys are hashed by %s, "
 	                  "the current filter's by %s: make it with the current one's seed or key "

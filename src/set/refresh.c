@@ -75,7 +75,16 @@ static bool carries(const struct weir_look *l)
 static int check_carry(struct weir_filter *next, const struct weir_filter *current)
 {
 	int err = weir_normal_unite(&next->normal, &current->normal);
-	return err ? err : weir__carry_check(next, current);
+	if (!err)
+		err = weir__carry_check(next, current);
+	if (!err || next->kind != current->kind || next->bytes == current->bytes ||
+	    !weir__same_hashing(&current->hashing, &next->hashing))
+		return err;
+	return weir__fail(err, "nothing can be carried over: the next filter has %llu bytes, the "
+	                  "current one %llu: build each with one capacity (weir build -n), and "
+	                  "take over the first such file without carry",
+	                  (unsigned long long)next->bytes,
+	                  (unsigned long long)current->bytes);
 }
 
 /* On failure the filter is still the caller's. */

@@ -3,6 +3,7 @@
 #ifndef WEIR_TESTS_SCHEDULE_DET_URCU_H
 #define WEIR_TESTS_SCHEDULE_DET_URCU_H
 
+#include <stdbool.h>
 #include <urcu/flavor.h>
 
 extern const struct rcu_flavor_struct urcu_bp_flavor;

@@ -4,6 +4,7 @@
 #ifndef WEIR_TESTS_FLAVOR_H
 #define WEIR_TESTS_FLAVOR_H
 
+#include <stdbool.h>
 #include <string.h>
 #include <urcu/flavor.h>
 #include <weir/handle.h>

@@ -2,6 +2,7 @@
  * A window with each flavor of RCU, among several who advance it, and beside a stalled section. */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <urcu/flavor.h>

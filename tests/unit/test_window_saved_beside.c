@@ -3,6 +3,7 @@
  * of urcu-qsbr that is offline into a pipe that nobody reads yet. */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <urcu/urcu-qsbr.h>
