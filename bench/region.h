@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Memory for every contender's bits, by the rules of weir's own (src/memory.c): below 2 MiB the
- * heap at 64-byte alignment, above it whole pages, 2 MiB aligned, with huge pages asked for. So
+ * Memory for every contender's bits, by the rules of weir's own (src/ground/memory.c): below 2 MiB
+ * the heap at 64-byte alignment, above it whole pages, 2 MiB aligned, with huge pages asked for. So
  * no side of a comparison has better pages than the other. */
 #ifndef WEIR_BENCH_REGION_H
 #define WEIR_BENCH_REGION_H

@@ -6,9 +6,9 @@
 #define WEIR_TESTS_BOUNDED_H
 
 #include <stdatomic.h>
-#include "batch.h"
-#include "error.h"
-#include "filter.h"
+#include "kind/batch.h"
+#include "ground/error.h"
+#include "filter/filter.h"
 
 enum { BOUNDED_SEED = 1 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * futex(2) as src/owner.c calls it through syscall(), for what stands in the place of that. */
+ * futex(2) as src/ground/owner.c calls it through syscall(), for what stands in the place of
+ * that. */
 #ifndef WEIR_TESTS_FUTEX_CALL_H
 #define WEIR_TESTS_FUTEX_CALL_H
 

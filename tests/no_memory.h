@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include "memory.h"
+#include "ground/memory.h"
 
 static bool no_memory;
 static atomic_uint asked_for_memory; /* times */

@@ -5,11 +5,11 @@
 #include <string.h>
 #include "build/builder.h"
 #include "build/sorted.h"
-#include "error.h"
-#include "filter.h"
-#include "kinds/list.h"
-#include "options.h"
-#include "plan.h"
+#include "filter/filter.h"
+#include "filter/kinds.h"
+#include "filter/plan.h"
+#include "ground/error.h"
+#include "ground/options.h"
 
 enum { HASHED = 256 };
 

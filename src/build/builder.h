@@ -6,7 +6,7 @@
 
 #include <weir/build.h>
 #include "build/collect.h"
-#include "kind.h"
+#include "kind/kind.h"
 
 struct weir_sorted;
 

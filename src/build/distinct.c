@@ -4,9 +4,9 @@
 #include "build/distinct.h"
 #include <stdlib.h>
 #include <string.h>
-#include "error.h"
-#include "parallel.h"
-#include "random.h"
+#include "ground/error.h"
+#include "ground/parallel.h"
+#include "ground/random.h"
 
 enum { RUN = 2048 }; /* hashes, on average */
 enum { MOST_RUN_BITS = 32 - WEIR_BIN_BITS };

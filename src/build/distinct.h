@@ -4,7 +4,7 @@
 #define WEIR_SRC_BUILD_DISTINCT_H
 
 #include "build/collect.h"
-#include "kind.h"
+#include "kind/kind.h"
 
 /* Asked for each bin that is done: so many more hashes. Return: 0; -ECANCELED. */
 typedef int weir__step_fn(void *arg, uint64_t hashes);

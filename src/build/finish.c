@@ -2,11 +2,11 @@
  * The end of a builder; and weir_build(), which is one from its beginning. */
 #include <string.h>
 #include "build/sorted.h"
-#include "clock.h"
-#include "error.h"
-#include "kinds/list.h"
-#include "options.h"
-#include "plan.h"
+#include "filter/kinds.h"
+#include "filter/plan.h"
+#include "ground/clock.h"
+#include "ground/error.h"
+#include "ground/options.h"
 
 /* Of a kind without an exclude list. */
 static int finish_at_once(struct weir_builder *b, struct weir_filter **out)

@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "error.h"
-#include "parallel.h"
+#include "ground/error.h"
+#include "ground/parallel.h"
 
 struct work {
 	const struct weir_distinct *a, *b;

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include "build/overlap.h"
 #include "build/sorted.h"
-#include "clock.h"
-#include "error.h"
-#include "filter.h"
-#include "kinds/list.h"
-#include "plan.h"
+#include "filter/filter.h"
+#include "filter/kinds.h"
+#include "filter/plan.h"
+#include "ground/clock.h"
+#include "ground/error.h"
 
 /* ---- sealing ---- */
 

@@ -2,8 +2,8 @@
  * The keys of a builder in their order. */
 #include "build/sorted.h"
 #include <stdlib.h>
-#include "error.h"
-#include "progress.h"
+#include "ground/error.h"
+#include "ground/progress.h"
 
 /* Runs for parts of the first levels of any size, and of second ones up to four billion keys. */
 enum { FEWEST_RUN_BITS = 4 };

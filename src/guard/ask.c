@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Asks of a guard, one key at a time, and when a thread leaves its filter out. */
-#include "error.h"
+#include "ground/error.h"
 #include "guard/count.h"
 
 void weir__guard_decide(struct weir_guard_thread *t)

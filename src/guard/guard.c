@@ -2,9 +2,9 @@
  * A guard: made, joined and left by threads, and freed. */
 #include <stdlib.h>
 #include <string.h>
-#include "error.h"
+#include "ground/error.h"
+#include "ground/options.h"
 #include "guard/guard.h"
-#include "options.h"
 
 enum {
 	WINDOW = 4096, LEAST_WINDOW = 1024, MOST_WINDOW = 1 << 24,

@@ -14,7 +14,7 @@
 
 #include <pthread.h>
 #include <weir/guard.h>
-#include "atomic.h"
+#include "ground/atomic.h"
 
 enum weir__guard_figure {
 	WEIR__ASKED, WEIR__STOPPED, WEIR__TRUE_POSITIVES, WEIR__FALSE_POSITIVES, WEIR__BYPASSED,

@@ -3,11 +3,11 @@
  * compression. So memory for them is not touched before the bytes have come, and each piece can be
  * the last. */
 #include <stdlib.h>
-#include "error.h"
-#include "hash.h"
+#include "ground/error.h"
+#include "ground/progress.h"
+#include "hash/hash.h"
 #include "image/bits.h"
 #include "image/unzstd.h"
-#include "progress.h"
 
 /* One reading of all shards. */
 struct reading {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
-#include "error.h"
+#include "ground/error.h"
 #include "image/bits.h"
 #include "image/compound.h"
 #include "image/load.h"

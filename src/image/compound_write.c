@@ -2,8 +2,8 @@
  * Writing the images of compounds, member by member. To a file the head is written last. A stream
  * begins with it, so the members' heads are computed first. */
 #include <string.h>
-#include "error.h"
-#include "hash.h"
+#include "ground/error.h"
+#include "hash/hash.h"
 #include "image/compound_write.h"
 #include "image/write.h"
 

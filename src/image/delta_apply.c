@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "error.h"
+#include "ground/error.h"
+#include "ground/progress.h"
 #include "image/delta.h"
 #include "image/delta_apply.h"
 #include "image/delta_options.h"
 #include "image/load.h"
 #include "image/save.h"
 #include "image/unzstd.h"
-#include "progress.h"
 
 /* A delta that is read. */
 struct reading {

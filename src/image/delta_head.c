@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include "error.h"
-#include "hash.h"
+#include "ground/error.h"
+#include "ground/options.h"
+#include "hash/hash.h"
 #include "image/delta.h"
 #include "image/head.h"
-#include "options.h"
 
 enum { FORMAT = 8, OLD = 16, NEW = 40, CHANGED = 64, LENGTH = 72, ZEROS = 80, SUM = 120 };
 

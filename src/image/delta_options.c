@@ -2,9 +2,9 @@
  * What the verbs of deltas share. */
 #include <fcntl.h>
 #include <string.h>
-#include "error.h"
+#include "ground/error.h"
+#include "ground/options.h"
 #include "image/delta_options.h"
-#include "options.h"
 
 int weir__delta_options(struct weir_delta_options *out, const struct weir_delta_options *options)
 {

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "error.h"
+#include "ground/error.h"
+#include "ground/progress.h"
 #include "image/delta.h"
 #include "image/delta_options.h"
 #include "image/plain.h"
 #include "image/save.h"
 #include "image/zstd.h"
-#include "progress.h"
 
 struct writing {
 	const struct weir_plain *old, *new;

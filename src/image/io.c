@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "error.h"
+#include "ground/error.h"
 #include "image/head.h"
 #include "image/io.h"
 

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "error.h"
+#include "ground/error.h"
 #include "image/live.h"
 
 enum { MOST_WAITS = 100, WAIT_US = 10000 };

@@ -5,13 +5,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "error.h"
-#include "hash.h"
+#include "filter/plan.h"
+#include "ground/error.h"
+#include "ground/options.h"
+#include "hash/hash.h"
 #include "image/bits.h"
 #include "image/compound.h"
 #include "image/load.h"
-#include "options.h"
-#include "plan.h"
 
 int weir__load_options(struct weir_load_options *out, const struct weir_load_options *options)
 {

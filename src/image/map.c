@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "error.h"
+#include "ground/error.h"
 #include "image/bits.h"
 #include "image/compound.h"
 #include "image/live.h"

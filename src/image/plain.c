@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The plain form of an image in memory: see plain.h. */
 #include <string.h>
-#include "error.h"
+#include "ground/error.h"
 #include "image/bits.h"
 #include "image/compound.h"
 #include "image/load.h"

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "error.h"
-#include "hash.h"
+#include "filter/kinds.h"
+#include "ground/error.h"
+#include "hash/hash.h"
 #include "image/delta.h"
 #include "image/preface.h"
-#include "kinds/list.h"
 
 static void number(char text[24], uint64_t value, bool hex)
 {

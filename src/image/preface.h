@@ -3,7 +3,7 @@
 #ifndef WEIR_SRC_IMAGE_PREFACE_H
 #define WEIR_SRC_IMAGE_PREFACE_H
 
-#include "filter.h"
+#include "filter/filter.h"
 #include "image/head.h"
 #include "image/io.h"
 

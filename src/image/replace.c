@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
-#include "error.h"
+#include "ground/error.h"
+#include "image/permissions.h"
 #include "image/replace.h"
-#include "image/rights.h"
 
 static int fail(const struct weir_replace *r, int error, const char *what)
 {

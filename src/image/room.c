@@ -3,7 +3,7 @@
  * one that the same filter would be saved as: its bits and so their checksums are the same, and
  * what follows from the form is made anew. */
 #include <string.h>
-#include "error.h"
+#include "ground/error.h"
 #include "image/bits.h"
 #include "image/compound.h"
 #include "image/room.h"

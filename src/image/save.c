@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "apart.h"
-#include "error.h"
+#include "ground/error.h"
+#include "ground/options.h"
 #include "image/compound_write.h"
 #include "image/replace.h"
 #include "image/save.h"
 #include "image/write.h"
-#include "options.h"
+#include "kind/apart.h"
 
 int weir__save_options(struct weir_save_options *out, const struct weir_save_options *options)
 {

@@ -9,8 +9,8 @@
  * right. tests/fault/test_power_cut.c replays what this file does, cut off at every point. */
 #include <stdlib.h>
 #include <sys/mman.h>
-#include "error.h"
-#include "hash.h"
+#include "ground/error.h"
+#include "hash/hash.h"
 #include "image/compound.h"
 #include "image/live.h"
 #include "image/seal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Images in memory that processes share: one reads a file's into it, and each makes a filter of its
  * own around it. */
-#include "error.h"
+#include "ground/error.h"
 #include "image/load.h"
 #include "image/map.h"
 #include "image/room.h"

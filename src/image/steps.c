@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * What is done to keys, from bytes to fields and back, as head.c does it for the other fields. */
-#include "error.h"
+#include "ground/error.h"
 #include "image/steps.h"
-#include "normalise.h"
+#include "normalise/normalise.h"
 
 enum { AT_STEPS = 140, AT_IPV4 = 144, AT_IPV6 = 152, AT_LABELS = 176 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-#include "error.h"
+#include "ground/error.h"
 #include "image/target.h"
 
 enum { MOST_TRIES = 100 }; /* to follow a link to a file that others replace meanwhile */

@@ -18,10 +18,10 @@
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
-#include "error.h"
-#include "hash.h"
+#include "ground/error.h"
+#include "ground/random.h"
+#include "hash/hash.h"
 #include "image/temporary.h"
-#include "random.h"
 
 enum { MOST_TRIES = 100, PREFIX = WEIR_TEMPORARY_NAME - 17 };
 

@@ -5,7 +5,7 @@
 #define WEIR_SRC_IMAGE_UNZSTD_H
 
 #include "config.h"
-#include "error.h"
+#include "ground/error.h"
 #include "image/io.h"
 
 /* All zero: none. */

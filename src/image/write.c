@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "error.h"
-#include "hash.h"
+#include "ground/error.h"
+#include "ground/progress.h"
+#include "hash/hash.h"
 #include "image/write.h"
-#include "progress.h"
 
 void weir__writing_end(struct weir_writing *w)
 {

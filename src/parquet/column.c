@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The columns of an opened file, and their paths. */
 #include <string.h>
-#include "error.h"
-#include "options.h"
+#include "ground/error.h"
+#include "ground/options.h"
 #include "parquet/file.h"
 
 uint32_t weir_parquet_columns(const struct weir_parquet *p)

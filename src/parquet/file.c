@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "error.h"
-#include "options.h"
+#include "ground/error.h"
+#include "ground/options.h"
 #include "parquet/file.h"
 
 enum {

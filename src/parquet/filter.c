@@ -2,8 +2,8 @@
  * A column in a row group, and its filter. */
 #include <stdlib.h>
 #include <string.h>
-#include "error.h"
-#include "options.h"
+#include "ground/error.h"
+#include "ground/options.h"
 #include "parquet/file.h"
 #include "parquet/header.h"
 

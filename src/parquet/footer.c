@@ -2,7 +2,7 @@
  * A footer: FileMetaData, its row groups and their column chunks. */
 #include <stdlib.h>
 #include <weir/parquet.h>
-#include "error.h"
+#include "ground/error.h"
 #include "parquet/footer.h"
 
 /* Numbers of fields, as the format's definition has them. */

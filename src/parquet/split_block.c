@@ -4,14 +4,14 @@
 #include <math.h>
 #include <string.h>
 #include <weir/parquet.h>
-#include "error.h"
-#include "filter.h"
-#include "kinds/list.h"
-#include "lines.h"
-#include "options.h"
+#include "filter/filter.h"
+#include "filter/kinds.h"
+#include "filter/plan.h"
+#include "ground/error.h"
+#include "ground/options.h"
+#include "kind/lines.h"
+#include "kind/sizing.h"
 #include "parquet/header.h"
-#include "plan.h"
-#include "sizing.h"
 
 enum { BLOCK = 32, WORD = 8 };
 static const uint64_t strict_bytes = UINT64_C(128) << 20;

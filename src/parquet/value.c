@@ -2,9 +2,9 @@
  * The hash of a column's value: that of its plain encoding. */
 #include <string.h>
 #include <weir/parquet.h>
-#include "error.h"
-#include "hash.h"
-#include "kinds/list.h"
+#include "filter/kinds.h"
+#include "ground/error.h"
+#include "hash/hash.h"
 
 static const char *const types[] = {
 	[WEIR_PARQUET_BOOLEAN] = "BOOLEAN", [WEIR_PARQUET_INT32] = "INT32",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Inserts: of one key and of many. */
 #include <inttypes.h>
-#include "batch.h"
-#include "error.h"
+#include "ground/error.h"
+#include "kind/batch.h"
 #include "router/router.h"
 
 enum {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * A router is made, copied in its layout, and freed. */
 #include <string.h>
-#include "cancel.h"
-#include "error.h"
-#include "kinds/list.h"
+#include "filter/kinds.h"
+#include "ground/cancel.h"
+#include "ground/error.h"
 #include "router/router.h"
 
 /* The names are in the memory already. It is the router's on success, and freed on failure. */
@@ -29,7 +29,7 @@ static struct weir_layout layout_of(const struct weir_router_options *o,
                                     const struct weir_hashing *hashing)
 {
 	return (struct weir_layout){
-		.kind = &weir__type_router,
+		.kind = &weir__kind_router,
 		.hashing = *hashing,
 		.shape = { WEIR_ROUTER, { p->columns, p->rows_per_key, p->sets } },
 		.shards = p->shards,
@@ -54,7 +54,7 @@ int weir_router_create(struct weir_router **out, const struct weir_router_option
 	if (!err)
 		err = weir__memory_given(o.memory, o.memory_bytes);
 	if (!err)
-		err = weir__hashing_of(&hashing, weir__type_router.hash, o.seed, o.hash_key);
+		err = weir__hashing_of(&hashing, weir__kind_router.hash, o.seed, o.hash_key);
 	if (!err)
 		err = weir__memory_alloc(&memory, plan.bytes, o.flags, o.memory, o.memory_bytes);
 	if (err)

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "error.h"
+#include "ground/error.h"
 #include "router/router.h"
 
 /* The bytes of the character that begins here, of well-formed UTF-8 (RFC 3629), no control

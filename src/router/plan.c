@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include "error.h"
-#include "lines.h"
-#include "options.h"
-#include "plan.h"
+#include "filter/plan.h"
+#include "ground/error.h"
+#include "ground/options.h"
+#include "kind/lines.h"
+#include "kind/sizing.h"
 #include "router/router.h"
-#include "sizing.h"
 
 #define LEAST_RATE 1e-6
 #define SLACK 1.01 /* fewer rows are quicker, and so near the least memory they are as good */

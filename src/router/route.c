@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Lookups: of one key and of many. */
-#include "batch.h"
+#include "kind/batch.h"
 #include "router/router.h"
 
 enum { AT_A_TIME = 512 }; /* hashes made of a batch of keys */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The inside of a router, and the rules that make it one.
  *
- * R1  A router is a struct weir_filter whose kind is weir__type_router. So memory, images, copies
+ * R1  A router is a struct weir_filter whose kind is weir__kind_router. So memory, images, copies
  *     and generations under RCU are those of filters (H1 to H14), and none of it stands here a
  *     second time. struct weir_router and the structs of its handle and reload have no inside of
  *     their own: they are other names for the callers, so that a compiler keeps the verbs of
@@ -33,7 +33,7 @@
 #define WEIR_SRC_ROUTER_ROUTER_H
 
 #include <weir/router.h>
-#include "filter.h"
+#include "filter/filter.h"
 
 enum { WEIR_ROUTER_COLUMNS, WEIR_ROUTER_PROBES, WEIR_ROUTER_SETS_AT }; /* of its shape */
 

@@ -2,8 +2,8 @@
  * What is in each set, from its column in a sample of pages. */
 #include <math.h>
 #include <string.h>
-#include "error.h"
-#include "options.h"
+#include "ground/error.h"
+#include "ground/options.h"
 #include "router/router.h"
 
 enum { SAMPLE_PAGES = 256 };

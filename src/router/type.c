@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * What the rest of the library knows of routers: weir__type_router (R1). */
+ * What the rest of the library knows of routers: weir__kind_router (R1). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "error.h"
+#include "filter/kinds.h"
+#include "ground/error.h"
 #include "kinds/common/bits.h"
-#include "kinds/list.h"
 #include "router/router.h"
 
 static bool legal(const struct weir_shape *shape, uint64_t lines)
@@ -100,7 +100,7 @@ static void destroy(struct weir_filter *f)
 	free(f->own);
 }
 
-const struct weir_kind weir__type_router = {
+const struct weir_kind weir__kind_router = {
 	.id = WEIR_ROUTER,
 	.name = "router",
 	.hash = &weir__xxh3,

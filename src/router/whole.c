@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Unions of whole routers, and copies of some of their sets. */
-#include "error.h"
+#include "filter/merge.h"
+#include "ground/error.h"
 #include "router/router.h"
-#include "whole.h"
 
 static int check(const struct weir_filter *dst, const struct weir_filter *src)
 {

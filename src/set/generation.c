@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Records, the writer's claim, and freeing what a writer has retired. */
 #include <stdlib.h>
-#include "clock.h"
-#include "error.h"
-#include "filter.h"
-#include "set/callback.h"
+#include "filter/filter.h"
+#include "ground/clock.h"
+#include "ground/error.h"
+#include "rcu/callback.h"
 #include "set/generation.h"
 
 struct weir_generation *weir__record(struct weir_filter *current, struct weir_filter *next,

@@ -86,11 +86,11 @@
 #define WEIR_SRC_GENERATION_H
 
 #include <weir/handle.h>
-#include "atomic.h"
-#include "kind.h"
-#include "set/absent.h"
+#include "ground/atomic.h"
+#include "kind/kind.h"
+#include "rcu/rcu.h"
 #include "set/last_file.h"
-#include "set/rcu.h"
+#include "set/placeholder.h"
 #include "set/refusal.h"
 
 /* Where the bits of a filter are. */
@@ -121,7 +121,7 @@ struct weir_generation {
 	unsigned char alike[WEIR_TAKERS];  /* H9: the first taker with the same hashes */
 };
 
-/* Says of every hash that it may be there (beside.c). */
+/* Says of every hash that it may be there (set/dual_write.c). */
 extern const struct weir_filter weir__any_hash;
 
 /* H12: the previous filter, if a rollback may return to it; NULL: there is none. */

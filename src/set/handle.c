@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The handle: creation, destruction, and the verbs on one key. */
 #include <stdlib.h>
-#include "cancel.h"
-#include "error.h"
-#include "options.h"
-#include "set/beside.h"
+#include "ground/cancel.h"
+#include "ground/error.h"
+#include "ground/options.h"
+#include "set/dual_write.h"
 #include "set/generation.h"
 #include "set/handle.h"
 

@@ -11,7 +11,7 @@
 #define WEIR_SRC_REFUSAL_H
 
 #include <weir/handle.h>
-#include "atomic.h"
+#include "ground/atomic.h"
 
 struct weir_refusal {
 	atomic_uint_fast64_t since; /* ns of CLOCK_MONOTONIC; 0: something was published since */

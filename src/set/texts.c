@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The verbs of a handle on texts: each filter does to them what its own keys had done. */
 #include <weir/normalise.h>
-#include "set/beside.h"
+#include "set/dual_write.h"
 #include "set/generation.h"
 
 int weir_handle_normal_contains(const struct weir_handle *h, const void *text, size_t len)

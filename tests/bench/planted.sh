@@ -19,7 +19,7 @@ plant() {
 	none) ;;
 	sleep) # every key hashed waits a little
 		sed -i '/^\tstruct weir_batch batch = weir__batch_fixed(keys, key_bytes, n);/i\
-\	for (volatile size_t i = 0; i < n * 8; i++) {}' src/filter.c ;;
+\	for (volatile size_t i = 0; i < n * 8; i++) {}' src/filter/filter.c ;;
 	batch) # lookups of a batch are done one by one
 		sed -i '/^size_t weir_contains_fixed/,/^}/c\
 size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,\
@@ -32,7 +32,7 @@ size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t
 		found += there;\
 	}\
 	return found;\
-}' src/filter.c ;;
+}' src/filter/filter.c ;;
 	esac
 }
 
@@ -51,7 +51,8 @@ built() {
 		tail -n 20 "$copy.log" >&2
 		exit 2
 	}
-	if [ "$1" != none ] && cmp -s "$copy/src/filter.c" "$folder/none/src/filter.c"; then
+	file=src/filter/filter.c
+	if [ "$1" != none ] && cmp -s "$copy/$file" "$folder/none/$file"; then
 		echo "planted.sh: $1 changed nothing" >&2
 		exit 2
 	fi

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "faults.h"
-#include "memory.h"
+#include "ground/memory.h"
 
 enum { BYTES = 4 << 20, KEYS = 1 << 18 };
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The bugs planted into the classic kind: see schedule/mutants.py."""
 
-CLASSIC = 'src/kinds/classic.c'
+CLASSIC = 'src/kinds/classic/classic.c'
 
 MUTANTS = [
     ('CLASSIC_PLAIN_OR', CLASSIC,

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The bugs planted into the growing kind: see schedule/mutants.py."""
 
-LAYERS = 'src/compound/growing_layers.c'
-WHOLE = 'src/compound/growing_whole.c'
-KERNEL = 'src/compound/growing_kernel.h'
-MERGE = 'src/whole.c'
+LAYERS = 'src/growing/layers.c'
+WHOLE = 'src/growing/whole.c'
+KERNEL = 'src/growing/kernel.h'
+MERGE = 'src/filter/merge.c'
 GROUPS = {LAYERS: 'growing', WHOLE: 'growing', KERNEL: 'growing',
           'GROWING_MERGE_READ_AGAIN': 'growing'}
 

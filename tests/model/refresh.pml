@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A refresh (src/set/refresh.c): the filter is replaced by an image file that was made from the
- * application's record.
+ * A refresh (src/set/follow/refresh.c): the filter is replaced by an image file that was made from
+ * the application's record.
  *
  * The application writes its record before it inserts. Somebody makes a file of the record, at any
  * time and a word at a time; the refresh maps the file it finds and checks it, and then reloads

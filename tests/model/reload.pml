@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A reload beside inserters and readers (src/set/handle.c, src/set/reload.c): begin, fill next by
- * copy or from the application's record, commit or abort.
+ * A reload beside inserters and readers (src/set/handle.c, src/set/reload/reload.c): begin, fill
+ * next by copy or from the application's record, commit or abort.
  *
  *  - Once an insert has returned, every lookup of its key that starts later finds it, whatever
  *    reload has begun or ended meanwhile.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Rollback (src/set/reload.c): a commit keeps the old filter as previous, and inserts go there too
- * until it is dropped.
+ * Rollback (src/set/reload/reload.c): a commit keeps the old filter as previous, and inserts go
+ * there too until it is dropped.
  *
  * The loader does what it likes each round: reload (commit and keep, commit and drop, abort),
  * rollback, drop. So a reload also runs while previous is kept, with a record of three.

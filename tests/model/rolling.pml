@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A rolling reload (src/set/rolling.c): a set of shards, each with a record of its own, is replaced
- * one shard after another.
+ * A rolling reload (src/set/sharded/rolling.c): a set of shards, each with a record of its own, is
+ * replaced one shard after another.
  *
  *  - Once an insert has returned, every lookup of its key that starts later finds it.
  *  - Each key lives in one shard, so each lookup is of one filter, wholly old or wholly new.

@@ -15,10 +15,10 @@ import mutants_window
 WORD = 'include/weir/word.h'
 INLINE = 'include/weir/inline.h'
 KERNEL = 'src/kinds/blocked/kernel.h'
-ATOMIC = 'src/atomic.h'
-BULK = 'src/bulk.c'
-OWNER = 'src/owner.c'
-WHOLE = 'src/whole.c'
+ATOMIC = 'src/ground/atomic.h'
+BULK = 'src/filter/bulk.c'
+OWNER = 'src/ground/owner.c'
+WHOLE = 'src/filter/merge.c'
 BITS = 'src/kinds/common/bits.c'
 
 # So that each load collects the hashes of its parts first. No bug by itself (HARMLESS), but bugs
@@ -92,7 +92,7 @@ MUTANTS = [
     ('BUCKET_UNOWNED', BULK, *BUCKETS_ALWAYS,
      'while (!weir__owner_take(&f->owners[part]))\n\t\tweir__owner_wait(&f->owners[part]);',
      'weir__owner_take(&f->owners[part]);'),
-    # sleeping until a part is dropped (W3 in src/owner.h)
+    # sleeping until a part is dropped (W3 in src/ground/owner.h)
     ('DROP_WAKES_NOBODY', OWNER,
      'if (weir__mark_sub_release(owner, process) & ASLEEP) /* W3, W5 */',
      'if (weir__mark_sub_release(owner, process) & 8)'),
@@ -133,7 +133,7 @@ MUTANTS = [
     ('LOAD_STORES', KERNEL,
      'block[weir__word_index(z, i, r)] |= WEIR__LE64',
      'block[weir__word_index(z, i, r)] = WEIR__LE64'),
-    # runs of lines (L1 in src/kind.h)
+    # runs of lines (L1 in src/kind/kind.h)
     ('PARTS_BY_OTHER_BITS', BULK, *BUCKETS_ALWAYS,
      'part = part_of(hash, shift);', 'part = hash >> 40 & (f->parts - 1);'),
     ('BUCKETS_ALWAYS', BULK, *BUCKETS_ALWAYS),

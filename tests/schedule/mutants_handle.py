@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: MIT
 """The bugs planted into the handle's side, as in mutants.py: name, file, what stands there, what is
 put in its place; where a bug needs several edits of its file, more such pairs follow. An order of
-src/atomic.h is weakened where it is used, so that the scenarios of that file look for it."""
+src/ground/atomic.h is weakened where it is used, so that the scenarios of that file look for it."""
 
 GENERATION = 'src/set/generation.h'
 RECORDS = 'src/set/generation.c'
-RCU = 'src/set/rcu.h'
+RCU = 'src/rcu/rcu.h'
 HEADER = 'include/weir/handle.h'
 HANDLE = 'src/set/handle.c'
-BATCH = 'src/set/handle_batch.c'
+BATCH = 'src/set/batches.c'
 KEYS = 'src/set/keys.h'
-STATS = 'src/set/handle_stats.c'
-RELOAD = 'src/set/reload.c'
-STEPS = 'src/set/reload_steps.c'
-PACE = 'src/set/pace.c'
-BESIDE = 'src/set/beside.c'
-ABSENT = 'src/set/absent.c'
+STATS = 'src/set/stats.c'
+RELOAD = 'src/set/reload/reload.c'
+STEPS = 'src/set/reload/steps.c'
+PACE = 'src/set/reload/pace.c'
+BESIDE = 'src/set/dual_write.c'
+ABSENT = 'src/set/placeholder.c'
 TEXTS = 'src/set/texts.c'
-REMOVAL = 'src/set/handle_removal.c'
+REMOVAL = 'src/set/removal.c'
 COUNTERS = 'src/kinds/common/counters.c'
 ROLLBACK = 'src/set/rollback.c'
-REFRESH = 'src/set/refresh.c'
+REFRESH = 'src/set/follow/refresh.c'
 REFUSAL = 'src/set/refusal.c'
-ROLLING = 'src/set/rolling.c'
-ROLLING_VERBS = 'src/set/rolling_verbs.c'
-SHARE = 'src/set/share.c'
+ROLLING = 'src/set/sharded/rolling.c'
+ROLLING_VERBS = 'src/set/sharded/verbs.c'
+SHARE = 'src/set/reload/one_shard.c'
 
 ALL = 'reload,batch,previous,writers,retire,refresh,absent,full,removal,rolling'
 GROUPS = {
@@ -458,7 +458,7 @@ MUTANTS = [
     ('SET_INSERTS_NO_SECTION', ROLLING_VERBS,
      '\tsize_t at = 0;\n\tweir__read_lock(&set->rcu);\n', '\tsize_t at = 0;\n',
      '\tweir__read_unlock(&set->rcu);\n\tfor (;', '\tfor (;'),
-    # a loader's sleeps (P1 in src/set/pace.h)
+    # a loader's sleeps (P1 in src/set/reload/pace.h)
     ('SLEEPS_IN_SECTION', PACE, 'p->asked && !weir__in_section(p->rcu) ?', 'p->asked ?'),
     ('SLEEPS_ONLINE', PACE, '\tif (online)\n\t\tflavor->thread_offline();\n', ''),
     ('WAKES_OFFLINE', PACE, '\tif (online)\n\t\tflavor->thread_online();\n', ''),

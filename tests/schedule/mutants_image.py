@@ -10,7 +10,7 @@ LIVE, SEAL, MAP = 'src/image/live.c', 'src/image/seal.c', 'src/image/map.c'
 REPLACE, TARGET = 'src/image/replace.c', 'src/image/target.c'
 OLD_IMAGE = ('O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);\n'
              '\tif (fd < 0)\n\t\treturn errno')
-FOLLOW = 'src/set/follow.c'
+FOLLOW = 'src/set/follow/follow.c'
 RETRY = 'fmin(f->retry > 0 ? 2 * f->retry : first_retry, f->options.poll_seconds)'
 FOLDER = 'n ? f->path : slash ? "/" : "."'
 SYNC_ALL = 'return err ? err : sync_pages(m, m->length);'

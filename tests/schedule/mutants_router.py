@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Bugs of a router (R3 to R5 in src/router/router.h)."""
 
-KERNEL, HANDLE, RELOAD = ('src/router/kernel.c', 'src/router/handle.c', 'src/router/reload.c')
+KERNEL, HANDLE = 'src/router/kernel.c', 'src/set/router/handle.c'
+RELOAD = 'src/set/router/reload.c'
 WHOLE = 'src/router/whole.c'
 GROUPS = {what: 'router' for what in (KERNEL, HANDLE, RELOAD, WHOLE)}
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Bugs of a window (W1 to W8 and W10 in src/compound/window.h)."""
+"""Bugs of a window (W1 to W8 and W10 in src/window/window.h)."""
 
-INSERT, ADVANCE = 'src/compound/window_insert.c', 'src/compound/window_advance.c'
-WINDOW, KERNEL, ATOMIC = ('src/compound/window.h', 'src/compound/window_kernel.h', 'src/atomic.h')
-SAVE, LOOK = 'src/compound/window_save.c', 'src/compound/window_look.c'
+INSERT, ADVANCE = 'src/window/insert.c', 'src/window/advance.c'
+WINDOW, KERNEL, ATOMIC = ('src/window/window.h', 'src/window/kernel.h', 'src/ground/atomic.h')
+SAVE, LOOK = 'src/window/save.c', 'src/window/look.c'
 # by file; of one that others share by name
 GROUPS = {what: 'window' for what in (INSERT, ADVANCE, WINDOW, KERNEL, SAVE, LOOK,
                                       'SECOND_LOAD_BEFORE_THE_WORDS', 'CLEAR_RELAXED')}

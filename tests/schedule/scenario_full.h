@@ -6,7 +6,7 @@
 
 #include "../bounded.h"
 #include "set/generation.h"
-#include "set/reload.h"
+#include "set/reload/reload.h"
 /* after those, which have a parameter of the name of its variable */
 #include "scenario_handle.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A growing filter while layers are appended (G1 to G5 in src/compound/growing.h): its first layer
+ * A growing filter while layers are appended (G1 to G5 in src/growing/growing.h): its first layer
  * holds one key, its second four. Each execution makes a filter of its own, whatever the subject
  * is. A key is a bit or two of a line, so that the search is about the layers. */
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A window that advances beside inserts, lookups and saves: W1 to W5, W7, W8 and W10 in
- * src/compound/window.h. Of the subjects one will do, since a window makes its own filters. */
+ * src/window/window.h. Of the subjects one will do, since a window makes its own filters. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>

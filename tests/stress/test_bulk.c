@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Loads that own the whole filter, and loads that collect the hashes of each part first
- * (src/bulk.c: buckets): by one thread or by several, the bits are those of single inserts. The
- * library is linked statically, so that the test decides how large the caches are, and what other
- * threads own when a load waits for them. */
+ * (src/filter/bulk.c: buckets): by one thread or by several, the bits are those of single inserts.
+ * The library is linked statically, so that the test decides how large the caches are, and what
+ * other threads own when a load waits for them. */
 #include <errno.h>
 #include <pthread.h>
 #include "../short.h"
 #include "../no_memory.h"
 #include "../test.h"
 #include "../kinds/kind.h"
-#include "bulk.h"
-#include "owner.h"
+#include "filter/bulk.h"
+#include "ground/owner.h"
 
 /* Under a sanitizer, where a key costs ten times as much, all of it half as large. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

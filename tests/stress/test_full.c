@@ -13,7 +13,7 @@
 #include "../bounded.h"
 #include "flavor.h"
 #include "set/generation.h"
-#include "set/reload.h"
+#include "set/reload/reload.h"
 
 enum { KEYS_EACH = 600, LINES = 512, COUNTERS = 8 * LINES - 1, BATCH = 40 };
 

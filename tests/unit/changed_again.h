@@ -4,7 +4,7 @@
 #ifndef WEIR_TESTS_UNIT_CHANGED_AGAIN_H
 #define WEIR_TESTS_UNIT_CHANGED_AGAIN_H
 
-#include "atomic.h"
+#include "ground/atomic.h"
 
 extern unsigned changes_left, loaded_again;
 

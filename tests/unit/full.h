@@ -6,7 +6,7 @@
 #include "../bounded.h"
 #include "../handles.h"
 #include "set/generation.h"
-#include "set/reload.h"
+#include "set/reload/reload.h"
 
 enum { FULL_LINES = 64 };
 

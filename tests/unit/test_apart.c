@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "apart.h"
+#include "kind/apart.h"
 #include "../folder.h"
 
 #ifdef WEIR_DEBUG

@@ -2,8 +2,8 @@
  * What the library makes of a kind that counts exactly (slots of a hash and how often it is in) by
  * another hash than XXH3, takes keys out again, and is full at some time. */
 #include <errno.h>
-#include "batch.h"
-#include "error.h"
+#include "kind/batch.h"
+#include "ground/error.h"
 #include "toy.h"
 
 static int64_t room = INT64_MAX; /* new keys that it still takes */

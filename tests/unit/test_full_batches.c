@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Batches into filters that are full: the keys before the first that any filter refuses are in all
  * of them, that one and those after it in none, and the caller learns how many there were. */
-#define KEYS 1300 /* more than two pieces (beside.c) */
+#define KEYS 1300 /* more than two pieces (set/dual_write.c) */
 #include "../kinds/kind.h"
 #include "full_keys.h"
 

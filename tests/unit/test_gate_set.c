@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The gate where a set is replaced shard by shard: its figures are those of the whole set as it
- * would be (G1 to G5 of src/set/gate_set.c). */
+ * would be (G1 to G5 of src/set/reload/gate_shard.c). */
 #include "gate_rolling.h"
 
 static void test_min_keys_of_the_set(void **state)

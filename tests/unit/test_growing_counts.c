@@ -3,7 +3,7 @@
  * batches; and a copy, a union and an image count the keys that came while they were made. */
 #include <errno.h>
 #include "../folder.h"
-#include "filter.h"
+#include "filter/filter.h"
 #include "kinds/common/bits.h"
 
 enum { FIRST = 100, MOST = 500, BATCH = 6000 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The list of kinds and what each promises the library: its names, its shapes there and back, and
- * where its keys lie (L1 and L2 in src/kind.h). */
+ * where its keys lie (L1 and L2 in src/kind/kind.h). */
 #include <errno.h>
 #include "../test.h"
 #include "../kinds/kind.h"
-#include "kinds/list.h"
+#include "filter/kinds.h"
 
 static const struct {
 	uint32_t number, constant;

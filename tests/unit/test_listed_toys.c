@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include "../folder.h"
-#include "error.h"
-#include "filter.h"
+#include "ground/error.h"
+#include "filter/filter.h"
 #include "kinds/common/bits.h"
-#include "kinds/list.h"
+#include "filter/kinds.h"
 
 enum { TOY = 4713, SEED = 77, LINES = 64, HASH_AT = 48, DEPTH = 3 };
 

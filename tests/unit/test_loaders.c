@@ -13,8 +13,8 @@
 #include "../futex_call.h"
 #include "../no_memory.h"
 #include "../test.h"
-#include "kind.h"
-#include "owner.h"
+#include "kind/kind.h"
+#include "ground/owner.h"
 
 enum { KEYS = 200, DEADLINE = 60 };
 static const double settled = 0.2, held = 1; /* seconds */

@@ -3,7 +3,7 @@
  * happens there, or a follower would look for each file of a busy folder. */
 #include <fcntl.h>
 #include "../test.h"
-#include "set/notice.h"
+#include "set/follow/inotify.h"
 
 static char *folder;
 

@@ -3,8 +3,8 @@
  * and makes the same filter. */
 #include <sys/mman.h>
 #include "../paced.h"
-#include "filter.h"
-#include "set/pace.h"
+#include "filter/filter.h"
+#include "set/reload/pace.h"
 
 enum { KEYS = 100000 };
 

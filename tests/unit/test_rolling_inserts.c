@@ -3,7 +3,7 @@
  * does that: the test makes one read-only. */
 #include <errno.h>
 #include "../test.h"
-#include "filter.h"
+#include "filter/filter.h"
 
 enum { KEYS = 200, REFUSED = 100, SHARDS = 8, READ_ONLY = 5 };
 

@@ -4,9 +4,9 @@
 #define WEIR_TESTS_UNIT_TOY_H
 
 #include "../folder.h"
-#include "batch.h"
-#include "filter.h"
-#include "kinds/list.h"
+#include "kind/batch.h"
+#include "filter/filter.h"
+#include "filter/kinds.h"
 
 enum { SEED = 77, LINES = 64 };
 

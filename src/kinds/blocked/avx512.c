@@ -14,7 +14,7 @@
 	WORK_STEP(a, notes, at, n, z, g, test)
 #define KERNEL_LOAD load_eights
 
-#include "batch.h"
+#include "kind/batch.h"
 #include "kinds/blocked/eight.h"
 
 /* The notes of a key with one or two words are the indices of these words, and r. */

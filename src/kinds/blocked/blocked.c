@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include "kinds/blocked/plan.h"
 #include "kinds/common/bits.h"
-#include "kinds/list.h"
 
 static bool legal(const struct weir_shape *shape, uint64_t lines)
 {

@@ -4,7 +4,7 @@
  * flags. It defines KERNEL_ISA and KERNEL_TABLE. If it notes and tests several keys faster than one
  * by one, it also defines KERNEL_NOTE and KERNEL_TEST_NOTED. */
 #include <weir/inline.h>
-#include "batch.h"
+#include "kind/batch.h"
 #include "kinds/blocked/kernels.h"
 
 /* Else gcc adds the index of each word to the array's address first, which takes two instructions

@@ -5,7 +5,7 @@
 #define WEIR_SRC_KINDS_BLOCKED_KERNELS_H
 
 #include "config.h"
-#include "kind.h"
+#include "kind/kind.h"
 
 /* The fields of its shape. */
 enum { WEIR_BLOCKED_Z = 0, WEIR_BLOCKED_G = 1 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * The choice of a blocked layout: the fewest words a key whose size is within 6 % of the
  * smallest. */
-#include "error.h"
+#include "ground/error.h"
+#include "kind/sizing.h"
 #include "kinds/blocked/kernels.h"
 #include "kinds/blocked/plan.h"
 #include "kinds/common/choose.h"
-#include "sizing.h"
 
 enum { FIELDS = 20, MOST_G = 10 };
 /* At this rate the classic kind needs 15 % less memory, at lower rates even less. */

@@ -4,7 +4,7 @@
 #define WEIR_SRC_KINDS_BLOCKED_PLAN_H
 
 #include <weir/params.h>
-#include "kinds/common/sectors.h"
+#include "kinds/common/sector_rate.h"
 
 /* The member plan of struct weir_kind. */
 int weir__blocked_plan(const struct weir_params *params, struct weir_plan *out);

@@ -5,7 +5,7 @@
 #ifndef WEIR_SRC_KINDS_COMMON_BITS_H
 #define WEIR_SRC_KINDS_COMMON_BITS_H
 
-#include "kind.h"
+#include "kind/kind.h"
 
 /* merge: or each word into dst, if that changes it. */
 int weir__bits_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,

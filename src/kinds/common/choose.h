@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The choice of words a key and of cells a word, for kinds whose layouts are sectors.h's. */
+ * The choice of words a key and of cells a word, for kinds whose layouts are those of
+ * kinds/common/sector_rate.h. */
 #ifndef WEIR_SRC_KINDS_COMMON_CHOOSE_H
 #define WEIR_SRC_KINDS_COMMON_CHOOSE_H
 
-#include "kinds/common/sectors.h"
-#include "sizing.h"
+#include "kind/sizing.h"
+#include "kinds/common/sector_rate.h"
 
 /* The layouts that a kind has. */
 struct weir_choices {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Counters: the shape, the plan and the functions on whole arrays. */
 #include <stdio.h>
-#include "error.h"
+#include "ground/error.h"
 #include "kinds/common/choose.h"
 #include "kinds/common/counters.h"
 

@@ -19,7 +19,7 @@
 #ifndef WEIR_SRC_KINDS_COMMON_COUNTERS_H
 #define WEIR_SRC_KINDS_COMMON_COUNTERS_H
 
-#include "kind.h"
+#include "kind/kind.h"
 
 /* For loops over the words and counters of a key, where their numbers are constants. */
 #ifndef COUNTERS_UNROLL

@@ -8,7 +8,7 @@
  * both WEIR__INLINE, and KERNEL_REMOVE(name), which is empty or sets .remove. A key's words and
  * counters are found by COUNTERS_LOOK, COUNTERS_HOLD and COUNTERS_COUNT: those of counters.h, or
  * others of the same answers. */
-#include "batch.h"
+#include "kind/batch.h"
 #include "kinds/common/counters.h"
 
 /* The steps of a batch: the note of a key is its hash. */

@@ -35,7 +35,7 @@
 #define WEIR_SRC_KINDS_COMMON_FUSE_H
 
 #include <weir/inline.h>
-#include "kind.h"
+#include "kind/kind.h"
 
 /* The fields of a shape. */
 enum { WEIR_FUSE_WIDTH, WEIR_FUSE_SEGMENT_BITS, WEIR_FUSE_SEGMENTS, WEIR_FUSE_PART_BITS };

@@ -4,7 +4,7 @@
 #ifndef WEIR_SRC_KINDS_COMMON_FUSE_AVX512_H
 #define WEIR_SRC_KINDS_COMMON_FUSE_AVX512_H
 
-#include "batch.h"
+#include "kind/batch.h"
 #include "kinds/common/fuse_level.h"
 
 /* The seeds of eight parts. Each is loaded by itself: a gather waits for all loads before it where

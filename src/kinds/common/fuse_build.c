@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Building a fuse structure: each thread takes the next part. */
+#include "ground/error.h"
+#include "ground/parallel.h"
 #include "kinds/common/fuse_build.h"
-#include "error.h"
 #include "kinds/common/fuse_peel.h"
-#include "parallel.h"
 
 /* With a set of which one in three tries fails, one in 60,000 parts fails them all; all parts have
  * one size, so a larger one is for all. */

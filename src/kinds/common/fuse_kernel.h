@@ -5,7 +5,7 @@
 #ifndef WEIR_SRC_KINDS_COMMON_FUSE_KERNEL_H
 #define WEIR_SRC_KINDS_COMMON_FUSE_KERNEL_H
 
-#include "batch.h"
+#include "kind/batch.h"
 #include "kinds/common/fuse_level.h"
 
 WEIR__INLINE uint64_t weir__fuse_cell_of(const struct weir_fuse_level *l,

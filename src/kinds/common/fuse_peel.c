@@ -4,7 +4,7 @@
 #include "kinds/common/fuse_peel.h"
 #include <stdlib.h>
 #include <string.h>
-#include "error.h"
+#include "ground/error.h"
 
 /* A count is in the upper five bits of a byte. In the others, xor'ed: the marks of the keys, and
  * which of their cells it is to them. A cell of the size that is planned has 2.7 keys, and one of

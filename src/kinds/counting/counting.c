@@ -37,7 +37,6 @@
 
 #include "config.h"
 #include "kinds/common/bits.h"
-#include "kinds/list.h"
 
 #define ALL(b) \
 	COUNTING_REMOVE(b##_any, b, a->shape.field[WEIR_COUNTERS_Z], \

@@ -3,7 +3,7 @@
 #ifndef WEIR_SRC_KINDS_COUNTING_KERNELS_H
 #define WEIR_SRC_KINDS_COUNTING_KERNELS_H
 
-#include "kind.h"
+#include "kind/kind.h"
 
 /* X(counter_bits, words_per_key, counters_per_word) */
 #define COUNTING_LAYOUTS(X) \

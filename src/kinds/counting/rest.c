@@ -2,7 +2,7 @@
  * What the kernels of the counting kind leave to others, out of line and for any layout: the rest
  * of an insert or a removal that met another thread's, or a stuck counter (C1 to C4 in
  * counting.c). */
-#include "error.h"
+#include "ground/error.h"
 #include "kinds/common/counters.h"
 #include "kinds/counting/kernels.h"
 

@@ -4,12 +4,11 @@
  *
  * One scalar kernel serves every instruction set: a bucket is one word, and a few operations on it
  * compare all of its places. The two buckets of a key lie apart, so vectors would gain nothing. */
-#include "batch.h"
-#include "error.h"
+#include "ground/error.h"
+#include "kind/batch.h"
 #include "kinds/cuckoo/plan.h"
 #include "kinds/cuckoo/put.h"
 #include "kinds/cuckoo/whole.h"
-#include "kinds/list.h"
 
 /* ---- lookups: C4, C5 ---- */
 

@@ -24,7 +24,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "kind.h"
+#include "kind/kind.h"
 
 enum { WEIR_CUCKOO_WIDTH = 0, WEIR_CUCKOO_MOST_PLACES = 5 }; /* a field of the shape */
 

@@ -3,9 +3,9 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include "error.h"
+#include "ground/error.h"
+#include "ground/owner.h"
 #include "kinds/cuckoo/move.h"
-#include "owner.h"
 
 static uint32_t stripes_for(uint64_t lines)
 {

@@ -18,10 +18,10 @@
  * small filters to it. */
 #include <math.h>
 #include <stdio.h>
-#include "error.h"
+#include "ground/error.h"
+#include "kind/sizing.h"
 #include "kinds/cuckoo/layout.h"
 #include "kinds/cuckoo/plan.h"
-#include "sizing.h"
 
 static const double most_load = 0.95;
 

@@ -4,7 +4,7 @@
  * "New" is answered if no equal fingerprint was in the two buckets (C4, without an end of its
  * tries). Of two threads with one key at least one is: a thread that finds the other's copy finds
  * it before its own swap, so not both find each other's. */
-#include "error.h"
+#include "ground/error.h"
 #include "kinds/cuckoo/put.h"
 
 /* The two buckets of a copy. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Statistics, union and copy of cuckoo filters. Union and copy go under the source's hold (C7). */
-#include "error.h"
+#include "ground/error.h"
 #include "kinds/cuckoo/plan.h"
 #include "kinds/cuckoo/put.h"
 #include "kinds/cuckoo/whole.h"

@@ -3,7 +3,7 @@
 #ifndef WEIR_SRC_KINDS_CUCKOO_WHOLE_H
 #define WEIR_SRC_KINDS_CUCKOO_WHOLE_H
 
-#include "kind.h"
+#include "kind/kind.h"
 
 void weir__cuckoo_measure(const struct weir_filter *f, uint64_t first, uint64_t n,
                           struct weir_measure *sum);

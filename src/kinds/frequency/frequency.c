@@ -24,7 +24,6 @@
 
 #include "config.h"
 #include "kinds/common/bits.h"
-#include "kinds/list.h"
 
 COUNTERS_ANY(8)
 COUNTERS_ANY(16)

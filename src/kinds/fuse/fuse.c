@@ -8,7 +8,6 @@
 #include "kinds/common/fuse_measure.h"
 #include "kinds/fuse/kernels.h"
 #include "kinds/fuse/plan.h"
-#include "kinds/list.h"
 
 static int build(struct weir_filter *f, const struct weir_key_set *given)
 {

@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include "error.h"
+#include "ground/error.h"
+#include "kind/lines.h"
+#include "kind/sizing.h"
 #include "kinds/common/fuse_size.h"
-#include "lines.h"
-#include "sizing.h"
 
 /* So many lines, in all parts: as many segments as they hold. */
 static void fill(struct weir_plan *plan, uint64_t lines, uint32_t shards)

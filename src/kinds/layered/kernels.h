@@ -4,7 +4,7 @@
 #define WEIR_SRC_KINDS_LAYERED_KERNELS_H
 
 #include "config.h"
-#include "kind.h"
+#include "kind/kind.h"
 
 extern const struct weir_kernel weir__layered_scalar, weir__layered_avx2, weir__layered_avx512,
 	weir__layered_neon;

@@ -10,7 +10,6 @@
 #include "kinds/layered/kernels.h"
 #include "kinds/layered/levels.h"
 #include "kinds/layered/plan.h"
-#include "kinds/list.h"
 
 /* The sieve's parts may have more lines than they need. */
 static void take_first(struct weir_filter *f, const struct weir_array *sieve)

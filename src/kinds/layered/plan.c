@@ -10,12 +10,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include "error.h"
-#include "kind.h"
+#include "ground/error.h"
+#include "kind/kind.h"
+#include "kind/lines.h"
+#include "kind/sizing.h"
 #include "kinds/common/fuse_size.h"
 #include "kinds/layered/levels.h"
-#include "lines.h"
-#include "sizing.h"
 
 /* ---- sizes ---- */
 

@@ -3,7 +3,7 @@
  * KERNEL_ISA, KERNEL_TABLE, and before that
  *   split_masks(hash, out)   the bits of a key, in the four words of its block,
  *   split_holds(block, hash) are all of them set? */
-#include "batch.h"
+#include "kind/batch.h"
 #include "kinds/split/split.h"
 
 WEIR__INLINE uint64_t *block_of(const struct weir_array *a, uint64_t hash)

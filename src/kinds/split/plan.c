@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The size of a split filter. Its layout is that of sectors.h with eight words of 32 bits, each of
- * which a key sets one bit in: the rate is that of the layout, not the one of Parquet's formula,
- * which takes all blocks to be equally full and takes 8 % less at 1 %, 20 % less at 0.01 %. */
+ * The size of a split filter. Its layout is that of kinds/common/sector_rate.h with eight words of
+ * 32 bits, each of which a key sets one bit in: the rate is that of the layout, not the one of
+ * Parquet's formula, which takes all blocks to be equally full and takes 8 % less at 1 %, 20 % less
+ * at 0.01 %. */
 #include <inttypes.h>
-#include "error.h"
+#include "ground/error.h"
+#include "kind/sizing.h"
 #include "kinds/split/split.h"
-#include "sizing.h"
 
 const struct weir_sectors weir__split_sectors = { .words = 8, .cells = 32, .z = 8, .g = 1 };
 

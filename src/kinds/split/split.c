@@ -2,9 +2,8 @@
  * The split kind: what is asked of whole filters. split.h has the layout, kernel.h the verbs,
  * plan.c the sizes. */
 #include <stdio.h>
-#include "error.h"
+#include "ground/error.h"
 #include "kinds/common/bits.h"
-#include "kinds/list.h"
 #include "kinds/split/split.h"
 
 static uint64_t blocks_of(const struct weir_array *a)

@@ -16,8 +16,8 @@
 #define WEIR_SRC_KINDS_SPLIT_SPLIT_H
 
 #include "config.h"
-#include "kind.h"
-#include "kinds/common/sectors.h"
+#include "kind/kind.h"
+#include "kinds/common/sector_rate.h"
 
 /* The fields of its shape. */
 enum { WEIR_SPLIT_BLOCKS };

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ * Bulk loading. A filter is cut into parts, and the top bits of a hash choose its part (L1).
+ *
+ * A thread that has the filter to itself owns all parts for a piece of its hashes, and loads them
+ * as they come: up to the size of the last-level cache nothing is faster. Threads that meet share
+ * the parts, and so does a thread whose hashes would come to each line of a larger array again and
+ * again: it first collects the hashes of each part in a bucket, and loads a part from its bucket,
+ * while the part is in the core's own cache. Without memory for buckets it goes over the hashes in
+ * rounds, each time for the parts that are free. */
+#include "filter/bulk.h"
+#include "ground/cancel.h"
+#include "ground/owner.h"
+
+/* Hashes that the buckets hold together. It bounds the scratch memory, and gives each part enough
+ * of them to pay for fetching it. A test has smaller ones. */
+#ifndef WEIR_BULK_BUCKETS
+#define WEIR_BULK_BUCKETS (16 << 20)
+#endif
+
+enum {
+	PIECE = 64 << 10,    /* hashes loaded while all parts are owned: some 100 us */
+	PARTS_MOST = 1024,   /* buckets that are written to in turn */
+	PARTS_SHARED = 16,   /* parts even of a small filter, for several loading threads */
+	KEYS_A_LINE = 2,     /* so often a line is fetched for, and buckets pay */
+	ROUND = 1 << 20,     /* hashes that rounds go over: some ms */
+	SOME = 512,          /* of them, collected on the stack */
+};
+
+uint32_t weir__bulk_parts(const struct weir_kernel *kernel, uint64_t bytes, uint32_t shards)
+{
+	const uint64_t block = kernel->block_lines ? UINT64_C(64) * kernel->block_lines : 64;
+	unsigned left = kernel->partition_bits;
+	uint32_t parts = 1;
+	while (left-- && parts < shards && parts < PARTS_MOST && bytes % (2 * parts * block) == 0 &&
+	       (parts < PARTS_SHARED || bytes / parts > weir__cache_bytes() / 2))
+		parts *= 2;
+	return parts;
+}
+
+/* ---- all parts at once ---- */
+
+/* Return: the number of parts that are owned now: all, or those before one that another thread has
+ * or waits for (W5). */
+static uint32_t take_parts(struct weir_filter *f)
+{
+	uint32_t p = 0;
+	while (p < f->parts && weir__owner_take_spare(&f->owners[p]))
+		p++;
+	return p;
+}
+
+static void drop_parts(struct weir_filter *f, uint32_t taken)
+{
+	for (uint32_t p = 0; p < taken; p++)
+		weir__owner_drop(&f->owners[p]);
+}
+
+/* As long as no other thread has or wants a part. An owner waits for nothing (W4), so who lacks a
+ * part drops those that it took.  Return: how many hashes were loaded. */
+static size_t load_whole(struct weir_filter *f, const uint64_t *hashes, size_t n)
+{
+	size_t done = 0;
+	uint32_t taken = f->parts;
+	while (done < n && taken == f->parts) {
+		size_t piece = n - done < PIECE ? n - done : PIECE;
+		taken = take_parts(f);
+		if (taken == f->parts) {
+			f->kernel->load(f, hashes + done, piece);
+			done += piece;
+		}
+		drop_parts(f, taken);
+	}
+	return done;
+}
+
+/* ---- part by part ---- */
+
+struct buckets {
+	uint64_t *hashes;          /* part p's from p * room on */
+	uint32_t *held;            /* in each */
+	uint32_t room;             /* of each */
+	struct weir_memory memory; /* of both arrays */
+};
+
+/* Room for an equal share and for what a fair one may exceed it by: eight standard deviations at
+ * least. An odd number of lines, so that the buckets' ends lie in different sets of the cache. */
+static uint32_t room_for(size_t hashes, uint32_t parts)
+{
+	uint64_t share = hashes / parts, slack = 8;
+	while (slack * slack < 64 * share) /* 8 of them */
+		slack *= 2;
+	return (uint32_t)((share + slack) / 8 | 1) * 8;
+}
+
+static int buckets_alloc(struct buckets *b, uint32_t parts, size_t n)
+{
+	b->room = room_for(n < WEIR_BULK_BUCKETS ? n : WEIR_BULK_BUCKETS, parts);
+	uint64_t hash_bytes = (uint64_t)parts * b->room * sizeof *b->hashes;
+	uint64_t bytes = hash_bytes + parts * sizeof *b->held;
+	int err = weir__memory_alloc(&b->memory, (bytes + 63) / 64 * 64, 0, NULL, 0);
+	if (err)
+		return err;
+	b->hashes = b->memory.bits;
+	b->held = (uint32_t *)(void *)((char *)b->memory.bits + hash_bytes);
+	return 0;
+}
+
+/* Load what the bucket of a part holds, once no other thread owns the part. */
+static void empty_bucket(struct weir_filter *f, struct buckets *b, uint32_t part)
+{
+	while (!weir__owner_take(&f->owners[part]))
+		weir__owner_wait(&f->owners[part]);
+	f->kernel->load(f, b->hashes + (size_t)part * b->room, b->held[part]);
+	weir__owner_drop(&f->owners[part]);
+	b->held[part] = 0;
+}
+
+/* For part_of(): how far the top log2(parts) bits of a hash lie above its bit 1. */
+static unsigned part_shift(const struct weir_filter *f)
+{
+	return 63 - (unsigned)__builtin_ctz(f->parts);
+}
+
+/* With one part 0, in two steps: a shift by 64 is undefined. */
+static uint32_t part_of(uint64_t hash, unsigned shift)
+{
+	return (uint32_t)(hash >> 1 >> shift);
+}
+
+static void load_parts(struct weir_filter *f, struct buckets *b, const uint64_t *hashes, size_t n)
+{
+	const unsigned shift = part_shift(f);
+	uint32_t *held = b->held, room = b->room, part = 0;
+	for (size_t i = 0; i < n; i++) {
+		/* Read once: the caller's memory may change meanwhile, which must cost the caller
+		 * keys, and nobody else's part. */
+		uint64_t hash = *(const volatile uint64_t *)&hashes[i];
+		part = part_of(hash, shift);
+		b->hashes[(size_t)part * room + held[part]] = hash;
+		if (__builtin_expect(++held[part] == room, 0))
+			empty_bucket(f, b, part);
+	}
+	/* Each thread begins elsewhere, so that they seldom meet. */
+	for (uint32_t left = f->parts; left; left--, part = (part + 1) % f->parts)
+		if (held[part])
+			empty_bucket(f, b, part);
+}
+
+/* ---- in rounds, where there is no memory for buckets ---- */
+
+enum round_state { NONE, LEFT, TAKEN };
+
+/* Load those of the hashes whose part this thread has taken. */
+static void load_taken(struct weir_filter *f, const unsigned char *state, const uint64_t *hashes,
+                       size_t n)
+{
+	const unsigned shift = part_shift(f);
+	uint64_t some[SOME];
+	size_t held = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t hash = *(const volatile uint64_t *)&hashes[i]; /* as in load_parts() */
+		some[held] = hash;
+		held += state[part_of(hash, shift)] == TAKEN;
+		if (held < SOME)
+			continue;
+		f->kernel->load(f, some, held);
+		held = 0;
+	}
+	f->kernel->load(f, some, held);
+}
+
+/* Take what is left and nobody owns. Return: whether there was any. */
+static bool take_left(struct weir_filter *f, unsigned char *state)
+{
+	bool any = false;
+	for (uint32_t p = 0; p < f->parts; p++)
+		if (state[p] == LEFT && weir__owner_take(&f->owners[p])) {
+			state[p] = TAKEN;
+			any = true;
+		}
+	return any;
+}
+
+static void drop_taken(struct weir_filter *f, unsigned char *state)
+{
+	for (uint32_t p = 0; p < f->parts; p++)
+		if (state[p] == TAKEN) {
+			weir__owner_drop(&f->owners[p]);
+			state[p] = NONE;
+		}
+}
+
+/* A round takes all parts that are left and that no other thread owns, loads what falls on them,
+ * and drops them, waiting for nothing (W4). If others own all that are left, it first waits for one
+ * of them. So each round leaves fewer parts, and there are at most f->parts of them, however many
+ * others load. To own the whole filter at once, a thread beside others could wait for ever. */
+static void load_in_rounds(struct weir_filter *f, const uint64_t *hashes, size_t n)
+{
+	unsigned char state[PARTS_MOST] = { NONE };
+	const unsigned shift = part_shift(f);
+	for (size_t i = 0; i < n; i++)
+		state[part_of(hashes[i], shift)] = LEFT;
+	for (uint32_t part = 0; part < f->parts; part++)
+		while (state[part] == LEFT) {
+			if (take_left(f, state)) {
+				load_taken(f, state, hashes, n);
+				drop_taken(f, state);
+			} else {
+				weir__owner_wait(&f->owners[part]);
+			}
+		}
+}
+
+static bool buckets_pay(const struct weir_filter *f, size_t n)
+{
+	return f->bytes > weir__last_cache_bytes() && n >= KEYS_A_LINE * f->array.lines;
+}
+
+int weir__bulk_load(struct weir_filter *f, const uint64_t *hashes, size_t n)
+{
+	WEIR__UNCANCELLED; /* others wait for the parts that this thread owns */
+	struct buckets buckets;
+	int err = weir__owners_begin();
+	if (err)
+		return err;
+	size_t done = buckets_pay(f, n) ? 0 : load_whole(f, hashes, n);
+	if (done == n)
+		return 0;
+	if (buckets_alloc(&buckets, f->parts, n - done)) {
+		for (size_t some; done < n; done += some) {
+			some = n - done < ROUND ? n - done : ROUND;
+			load_in_rounds(f, hashes + done, some);
+		}
+		return 0;
+	}
+	load_parts(f, &buckets, hashes + done, n - done);
+	weir__memory_free(&buckets.memory);
+	return 0;
+}

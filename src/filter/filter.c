@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT
+ * Creation and the verbs. The hot verbs are calls through the filter's pointers
+ * (<weir/filter.h>). */
+#include <stdlib.h>
+#include <string.h>
+#include "filter/bulk.h"
+#include "filter/filter.h"
+#include "filter/kinds.h"
+#include "filter/plan.h"
+#include "ground/error.h"
+#include "ground/options.h"
+#include "kind/apart.h"
+
+int weir__insert_refused(const struct weir_filter *f)
+{
+	if (f->insert_error == -ENOTSUP)
+		return weir__kind_cannot(f->kind, "take inserts");
+	return weir__fail(f->insert_error, "the filter is mapped read-only, or was sealed: it "
+	                  "takes no insert");
+}
+
+static int refuse_insert(struct weir_filter *f, const void *key, size_t len)
+{
+	(void)key, (void)len;
+	return weir__insert_refused(f);
+}
+
+static int refuse_insert_hash(struct weir_filter *f, uint64_t hash)
+{
+	(void)hash;
+	return weir__insert_refused(f);
+}
+
+static void refuse_inserts(struct weir_filter *f, int insert_error)
+{
+	f->insert_error = insert_error;
+	f->verbs.insert = refuse_insert;
+	f->verbs.insert_hash = refuse_insert_hash;
+	f->verbs.insert_u64 = refuse_insert_hash; /* whatever the number is */
+}
+
+/* The verbs of a uint64_t where there is no quicker way: those of its eight bytes. */
+static bool contains_bytes(const struct weir_filter *f, uint64_t key)
+{
+	return f->verbs.contains(f, &key, sizeof key);
+}
+
+static int insert_bytes(struct weir_filter *f, uint64_t key)
+{
+	return f->verbs.insert(f, &key, sizeof key);
+}
+
+/* The key verbs of a keyed filter. A kernel's own hash by the kind's function. */
+static bool contains_keyed(const struct weir_filter *f, const void *key, size_t len)
+{
+	return f->verbs.contains_hash(f, weir__siphash(f->hashing.key, key, len));
+}
+
+static int insert_keyed(struct weir_filter *f, const void *key, size_t len)
+{
+	return f->verbs.insert_hash(f, weir__siphash(f->hashing.key, key, len));
+}
+
+static void set_kernel(struct weir_filter *f, const struct weir_kernel *kernel, int insert_error)
+{
+	f->kernel = kernel;
+	f->verbs = kernel->verbs;
+	bool keyed = weir__keyed(&f->hashing);
+	if (keyed) {
+		f->verbs.contains = contains_keyed;
+		f->verbs.insert = insert_keyed;
+	}
+	if (keyed || !f->verbs.contains_u64)
+		f->verbs.contains_u64 = contains_bytes;
+	if (keyed || !f->verbs.insert_u64)
+		f->verbs.insert_u64 = insert_bytes;
+	weir__apart_wrap(f);
+	if (!kernel->verbs.insert)
+		insert_error = -ENOTSUP;
+	if (insert_error)
+		refuse_inserts(f, insert_error);
+}
+
+void weir__filter_read_only(struct weir_filter *f)
+{
+	if (!f->insert_error)
+		refuse_inserts(f, -EROFS);
+}
+
+static struct weir_filter *filter_alloc(uint32_t parts)
+{
+	size_t bytes = sizeof(struct weir_filter) + parts * sizeof(struct weir_owner);
+	struct weir_filter *f = NULL;
+	if (posix_memalign((void **)&f, 64, bytes))
+		return NULL;
+	memset(f, 0, bytes);
+	f->parts = parts;
+	return f;
+}
+
+int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout,
+                      const struct weir_memory *memory, int insert_error)
+{
+	uint64_t seed = layout->hashing.seed;
+	const struct weir_kind *kind = layout->kind;
+	uint64_t bytes = 64 * layout->lines;
+	enum weir_isa isa;
+	int err = weir__isa_choose(&isa);
+	if (err)
+		return err;
+	const struct weir_kernel *kernel = kind->kernel(isa, &layout->shape);
+	if (!kernel)
+		return weir__fail(-ENOTSUP, "kind %s has no kernel for %s", kind->name,
+		                  weir__isa_name(isa));
+	struct weir_filter *f =
+		filter_alloc(weir__bulk_parts(kernel, bytes, layout->shards));
+	if (!f)
+		return weir__fail(-ENOMEM, "no memory for a filter's record");
+	f->array = (struct weir_array){
+		.words = memory->bits,
+		.lines = layout->lines,
+		.seed = seed,
+		.flip8 = weir__flip8(seed),
+		.shape = layout->shape
+	};
+	f->hashing = layout->hashing;
+	f->kind = kind;
+	set_kernel(f, kernel, insert_error);
+	f->isa = isa;
+	f->shards = layout->shards;
+	f->bytes = bytes;
+	f->outgrows_cache = bytes > weir__cache_bytes();
+	f->capacity = layout->capacity;
+	f->max_capacity = layout->max_capacity;
+	f->flags = layout->flags;
+	f->fp_rate = layout->fp_rate;
+	f->normal = layout->normal;
+	f->memory = *memory;
+	err = kind->create ? kind->create(f) : 0;
+	if (err)
+		free(f);
+	else
+		*out = f;
+	return err;
+}
+
+struct weir_layout weir__filter_layout(const struct weir_filter *f)
+{
+	return (struct weir_layout){
+		.kind = f->kind,
+		.hashing = f->hashing,
+		.shape = f->array.shape,
+		.shards = f->shards,
+		.lines = f->array.lines,
+		.capacity = f->capacity,
+		.max_capacity = f->max_capacity,
+		.fp_rate = f->fp_rate,
+		.normal = f->normal,
+		.flags = f->flags
+	};
+}
+
+int weir__hashing_choose(struct weir_hashing *out, const struct weir_params *p)
+{
+	const struct weir_kind *kind = weir__kind(p->kind);
+	if (!kind->as_is || p->hash_key)
+		return weir__hashing_of(out, kind->hash, p->seed, p->hash_key);
+	*out = weir__hashing_seeded(kind->hash, p->seed);
+	return 0;
+}
+
+int weir__create_planned(struct weir_filter **out, const struct weir_params *p,
+                         const struct weir_plan *plan)
+{
+	struct weir_hashing hashing;
+	struct weir_memory memory;
+	int err = weir__hashing_choose(&hashing, p);
+	if (!err)
+		err = weir__memory_alloc(&memory, plan->bytes, p->flags, p->memory,
+		                         p->memory_bytes);
+	if (err)
+		return err;
+	struct weir_layout layout = {
+		.kind = weir__kind(p->kind),
+		.hashing = hashing,
+		.shape = plan->shape,
+		.shards = plan->shards,
+		.lines = plan->bytes / 64,
+		.capacity = plan->capacity,
+		.max_capacity = weir__kind(p->kind)->members ? plan->max_capacity : 0,
+		.flags = p->flags,
+		/* as asked; that of the rounded size is a little lower */
+		.fp_rate = p->fp_rate > 0 ? p->fp_rate : plan->fp_rate
+	};
+	err = weir__filter_make(out, &layout, &memory, 0);
+	if (err)
+		weir__memory_free(&memory);
+	return err;
+}
+
+int weir_create(struct weir_filter **out, const struct weir_params *params)
+{
+	struct weir_params p;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	if (!out)
+		return weir__fail(-EINVAL, "out is NULL: weir_create needs a place for the filter");
+	int err = weir__params_check(params, &p);
+	if (!err)
+		err = weir_plan(&p, &plan);
+	return err ? err : weir__create_planned(out, &p, &plan);
+}
+
+void weir_destroy(struct weir_filter *f)
+{
+	if (!f)
+		return;
+	if (f->kind->destroy)
+		f->kind->destroy(f);
+	weir__memory_free(&f->memory);
+	free(f);
+}
+
+uint64_t weir_hash(const struct weir_filter *f, const void *key, size_t len)
+{
+	return weir__hash_by(&f->hashing, key, len);
+}
+
+/* The symbols of the verbs that filter.h inlines, for callers that do not. */
+extern inline int weir_insert(struct weir_filter *f, const void *key, size_t len);
+extern inline int weir_insert_hash(struct weir_filter *f, uint64_t hash);
+extern inline int weir_insert_u64(struct weir_filter *f, uint64_t key);
+extern inline bool weir_contains(const struct weir_filter *f, const void *key, size_t len);
+extern inline bool weir_contains_hash(const struct weir_filter *f, uint64_t hash);
+extern inline bool weir_contains_u64(const struct weir_filter *f, uint64_t key);
+
+static int take_view(struct weir_inline_mut *out, const struct weir_filter *f)
+{
+	if (weir__keyed(&f->hashing))
+		return weir__fail(-ENOTSUP, "the filter is keyed, and the inlined verbs hash by "
+		                  "XXH3: use weir_contains and weir_insert");
+	return f->kind->view ? f->kind->view(f, out) : weir__kind_cannot(f->kind, "be inlined");
+}
+
+int weir_inline_check_layout(const struct weir_filter *f, uint32_t words_per_key,
+                             uint32_t bits_per_word)
+{
+	struct weir_inline_mut view;
+	char has[WEIR_SHAPE_TEXT], wanted[WEIR_SHAPE_TEXT];
+	int err = take_view(&view, f);
+	if (err || (weir__words_per_key(&view.view) == words_per_key &&
+	            weir__bits_per_word(&view.view) == bits_per_word))
+		return err;
+	f->kind->describe(&f->array.shape, has);
+	f->kind->describe(&(struct weir_shape){ f->kind->id, { words_per_key, bits_per_word } },
+	                  wanted);
+	return weir__fail(-ENOTSUP, "the filter has %s, the program is compiled for %s: make it "
+	                  "with words_per_key %u and bits_per_word %u, or compile the program "
+	                  "without WEIR_INLINE_WORDS_PER_KEY", has, wanted, words_per_key,
+	                  bits_per_word);
+}
+
+int weir_inline_init(struct weir_inline *out, const struct weir_filter *f)
+{
+	struct weir_inline_mut both;
+	int err = take_view(&both, f);
+	if (!err)
+		*out = both.view;
+	return err;
+}
+
+/* In brackets: to its callers the name is a macro too, which refuses a const filter. */
+int(weir_inline_init_mut)(struct weir_inline_mut *out, struct weir_filter *f)
+{
+	return take_view(out, f);
+}
+
+/* Ask for the filter's own shards, unless they would be chosen. An image of others has perhaps
+ * other ones; so has a fold of more than 8 GiB, and those chosen for its size would round it. */
+static int ask_shards(const struct weir_filter *f, struct weir_params *params)
+{
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	int err = weir_plan(params, &plan);
+	if (err || (plan.bytes == f->bytes && plan.shards == f->shards))
+		return err;
+	if (params->struct_size < offsetof(struct weir_params, shards) + sizeof params->shards)
+		return weir__fail(-EINVAL,
+		                  "weir_params.struct_size %zu: no room for shards, which is %u",
+		                  params->struct_size, f->shards);
+	params->shards = f->shards;
+	return 0;
+}
+
+/* A compound's members to come are sized by its rate. So that is what is asked for, unless the size
+ * was given, and the rate follows from it. */
+static bool sized_by_rate(const struct weir_filter *f, struct weir_params *p)
+{
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	if (!f->kind->members)
+		return false;
+	p->fp_rate = f->fp_rate;
+	if (weir_plan(p, &plan) == 0 && plan.bytes == f->bytes)
+		return true;
+	p->fp_rate = 0;
+	return false;
+}
+
+/* Of a kind whose blocks are smaller than lines: a filter that is made has whole lines. */
+static int check_blocks(const struct weir_filter *f, const struct weir_params *params)
+{
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	const uint32_t *has = f->array.shape.field, *planned = plan.shape.field;
+	int err = weir_plan(params, &plan);
+	for (unsigned i = 0; !err && i < WEIR_SHAPE_FIELDS; i++)
+		if (planned[i] != has[i])
+			err = weir__fail(-EINVAL, "%s is %u, and of this size one is made with %u: "
+			                 "weir_clone copies the filter",
+			                 f->kind->fields[i], has[i], planned[i]);
+	return err;
+}
+
+int weir_params_of(const struct weir_filter *f, struct weir_params *out)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	int err = weir__size_check(out, sizeof *out, "weir_params");
+	if (err)
+		return err;
+	p.struct_size = out->struct_size;
+	err = weir_params_ask(&p, &f->array.shape);
+	if (err)
+		return err;
+	p.capacity = f->capacity;
+	if (f->max_capacity && p.struct_size < sizeof p)
+		return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for max_capacity, "
+		                  "and the filter has one", p.struct_size);
+	p.max_capacity = f->max_capacity;
+	if (!sized_by_rate(f, &p))
+		p.max_bytes = f->bytes;
+	p.seed = f->hashing.seed;
+	p.hash_key = weir__keyed(&f->hashing) ? f->hashing.key : NULL;
+	if (p.hash_key && p.struct_size < offsetof(struct weir_params, counter_bits))
+		return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for hash_key, "
+		                  "and the filter is keyed", p.struct_size);
+	err = ask_shards(f, &p);
+	if (!err && f->kind->folded)
+		err = check_blocks(f, &p);
+	if (!err)
+		memcpy(out, &p, out->struct_size);
+	return err;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ * The table of kinds, and the public functions about kinds and shapes. */
+#include "filter/kinds.h"
+#include "ground/error.h"
+
+static const struct weir_kind *const kinds[] = {
+#define ENTRY(number, constant, name, summary) [number] = &weir__kind_##name,
+	WEIR_KINDS(ENTRY)
+#undef ENTRY
+};
+
+const struct weir_kind *weir__kind(uint32_t id)
+{
+	return id < sizeof kinds / sizeof kinds[0] ? kinds[id] : NULL; /* there are gaps */
+}
+
+const struct weir_kind *weir__type(uint32_t id)
+{
+#define IS_IT(number, constant, name, summary) \
+	if (id == constant) \
+		return &weir__kind_##name;
+	WEIR_TYPES(IS_IT)
+#undef IS_IT
+	return NULL;
+}
+
+static const struct weir_kind *known(uint32_t id)
+{
+	const struct weir_kind *kind = weir__kind(id);
+	return kind ? kind : weir__type(id);
+}
+
+const char *weir_kind_name(uint32_t kind)
+{
+	const struct weir_kind *k = known(kind);
+	return k ? k->name : NULL;
+}
+
+const char *weir_shape_field(uint32_t kind, unsigned i)
+{
+	const struct weir_kind *k = known(kind);
+	return k && i < WEIR_SHAPE_FIELDS ? k->fields[i] : NULL;
+}
+
+int weir_shape_text(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
+{
+	const struct weir_kind *kind = known(shape->kind);
+	text[0] = 0;
+	if (!kind)
+		return weir__fail(-ENOTSUP, "kind %u: this library does not know it", shape->kind);
+	if (!weir__shape_legal(kind, shape, UINT64_MAX))
+		return weir__fail(-EINVAL, "kind %s has no such shape", kind->name);
+	kind->describe(shape, text);
+	return 0;
+}

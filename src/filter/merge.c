@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT
+ * Union, copy and fold of whole filters. The checks are here, the work is the kind's. */
+#include "filter/merge.h"
+#include "ground/error.h"
+#include "kind/apart.h"
+
+enum { PIECE_LINES = WEIR__PIECE / 64 };
+
+#define DIFFER(what, format, a, b) \
+	weir__fail(-EINVAL, \
+	           "cannot merge: %s differs: " format " in the destination, " format \
+	           " in the source", \
+	           what, a, b)
+
+static int same_shape(const struct weir_filter *dst, const struct weir_filter *src)
+{
+	const uint32_t *a = dst->array.shape.field, *b = src->array.shape.field;
+	for (unsigned i = 0; i < WEIR_SHAPE_FIELDS; i++)
+		if (a[i] != b[i])
+			return DIFFER(dst->kind->fields[i], "%u", a[i], b[i]);
+	return 0;
+}
+
+static int same_hashing(const struct weir_hashing *dst, const struct weir_hashing *src)
+{
+	char a[WEIR_HASHING_TEXT], b[WEIR_HASHING_TEXT];
+	if (weir__same_hashing(dst, src))
+		return 0;
+	return DIFFER(dst->by != src->by ? "hash" : weir__keyed(dst) ? "key" : "seed", "%s",
+	              weir__hashing_text(dst, a), weir__hashing_text(src, b));
+}
+
+/* Lookups in the union ask for what the destination has noted, and perhaps do so now. */
+static int same_normal(const struct weir_normal *dst, const struct weir_normal *src)
+{
+	char a[WEIR__NORMAL_TEXT], b[WEIR__NORMAL_TEXT];
+	if (weir__normal_covers(dst, src))
+		return 0;
+	if (dst->steps != src->steps)
+		return DIFFER("what is done to keys", "%s", weir__normal_text(dst, a),
+		              weir__normal_text(src, b));
+	return weir__fail(-EINVAL, "cannot merge: the source has keys of %s that the destination "
+	                  "has none of: weir_normal_unite() theirs before it is published",
+	                  dst->steps & WEIR_NORMAL_CIDR ? "prefix lengths" : "numbers of labels");
+}
+
+static int same_layout(const struct weir_filter *dst, const struct weir_filter *src)
+{
+	if (dst->kind != src->kind)
+		return DIFFER("kind", "%s", dst->kind->name, src->kind->name);
+	if (dst->bytes != src->bytes)
+		return DIFFER("bytes", "%llu", (unsigned long long)dst->bytes,
+		              (unsigned long long)src->bytes);
+	if (dst->max_capacity != src->max_capacity)
+		return DIFFER("max_capacity", "%llu", (unsigned long long)dst->max_capacity,
+		              (unsigned long long)src->max_capacity);
+	if (dst->kind->join && (dst->fp_rate < src->fp_rate || dst->fp_rate > src->fp_rate))
+		return DIFFER("fp_rate", "%g", dst->fp_rate, src->fp_rate); /* sizes its members */
+	int err = same_shape(dst, src);
+	if (!err)
+		err = same_hashing(&dst->hashing, &src->hashing);
+	return err ? err : same_normal(&dst->normal, &src->normal);
+}
+
+int weir__merge_check(const struct weir_filter *dst, const struct weir_filter *src)
+{
+	int err = same_layout(dst, src);
+	if (!err && !dst->kind->merge && !dst->kind->join)
+		err = weir__kind_cannot(dst->kind, "merge");
+	if (!err && dst->insert_error)
+		err = weir__insert_refused(dst);
+	return err;
+}
+
+static int merge_lines(struct weir_filter *dst, const struct weir_filter *src,
+                       weir_progress_fn *progress, void *progress_arg)
+{
+	const uint64_t lines = dst->array.lines;
+	/* While a filter is held, inserts wait: no function of the caller runs then, which might
+	 * sleep, or insert itself. */
+	const uint64_t piece = dst->kind->hold ? lines : PIECE_LINES;
+	int err = 0;
+	weir__hold(src);
+	for (uint64_t at = 0, n; !err && at < lines; at += n) {
+		n = lines - at < piece ? lines - at : piece;
+		err = dst->kind->merge(dst, src, at, n);
+		if (!err && at + n < lines)
+			err = weir__progress(progress, progress_arg, 64 * (at + n), dst->bytes,
+			                     "bytes");
+	}
+	weir__let_go(src);
+	return err;
+}
+
+/* Member by member: none is itself a compound. Those that the source has at the beginning: it may
+ * get more meanwhile (M2), of inserts that may be missed. */
+static int merge_members(struct weir_filter *dst, const struct weir_filter *src,
+                         weir_progress_fn *progress, void *progress_arg)
+{
+	struct weir_member to[WEIR__MEMBERS_MOST], from[WEIR__MEMBERS_MOST],
+		now[WEIR__MEMBERS_MOST];
+	const unsigned n = weir__members(src, from);
+	int err = dst == src ? 0 : dst->kind->join(dst, from, n);
+	if (err || dst == src)
+		return err;
+	(void)weir__members(dst, to);
+	for (unsigned i = 0; !err && i < n; i++)
+		err = merge_lines(to[i].f, from[i].f, progress, progress_arg);
+	(void)weir__members(src, now);
+	for (unsigned i = 0; i < n; i++)
+		dst->kind->joined(dst, i, now[i].note - from[i].note);
+	return err;
+}
+
+int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
+                weir_progress_fn *progress, void *progress_arg)
+{
+	int err = weir__merge_check(dst, src);
+	if (err)
+		return err;
+	return dst->kind->join ? merge_members(dst, src, progress, progress_arg) :
+	                         merge_lines(dst, src, progress, progress_arg);
+}
+
+/* All of src or nothing: nobody changes either meanwhile. */
+static int merge_whole(struct weir_filter *dst, const struct weir_filter *src)
+{
+	int err = weir__merge_check(dst, src);
+	if (err)
+		return err;
+	err = weir__merge(dst, src, NULL, NULL);
+	if (err && dst->kind->take_back)
+		dst->kind->take_back(dst, src, weir_error_taken());
+	return err;
+}
+
+int weir_merge(struct weir_filter *dst, const struct weir_filter *src)
+{
+	weir__whole_begin(dst, "weir_merge");
+	weir__whole_begin(src, "weir_merge");
+	int err = merge_whole(dst, src);
+	weir__whole_end(src);
+	weir__whole_end(dst);
+	return err;
+}
+
+static int make(struct weir_filter **out, const struct weir_layout *layout)
+{
+	struct weir_memory memory;
+	int err = weir__memory_alloc(&memory, 64 * layout->lines, 0, NULL, 0);
+	if (err)
+		return err;
+	err = weir__filter_make(out, layout, &memory, 0);
+	if (err)
+		weir__memory_free(&memory);
+	return err;
+}
+
+int weir__filter_like(struct weir_filter **out, const struct weir_filter *f)
+{
+	struct weir_layout layout = weir__filter_layout(f);
+	return make(out, &layout);
+}
+
+static int clone_compound(struct weir_filter **out, const struct weir_filter *f)
+{
+	struct weir_member member[WEIR__MEMBERS_MOST], now[WEIR__MEMBERS_MOST];
+	struct weir_layout layout = weir__filter_layout(f);
+	unsigned n = weir__members(f, member), done = 0;
+	int err = 0;
+	while (!err && done < n) {
+		err = weir_clone(&now[done].f, member[done].f);
+		done += !err;
+	}
+	(void)weir__members(f, member); /* notes of at least what was copied */
+	for (unsigned i = 0; i < done; i++)
+		now[i].note = member[i].note;
+	if (!err)
+		err = weir__compound_make(out, &layout, now, n, 0);
+	if (err)
+		weir__members_free(now, done);
+	return err;
+}
+
+int weir_clone(struct weir_filter **out, const struct weir_filter *f)
+{
+	if (!out)
+		return weir__fail(-EINVAL, "out is NULL: weir_clone needs a place for the copy");
+	if (f->kind->members)
+		return clone_compound(out, f);
+	if (!f->kind->snapshot)
+		return weir__kind_cannot(f->kind, "be copied");
+	int err = weir__filter_like(out, f);
+	if (err)
+		return err;
+	weir__whole_begin(f, "weir_clone");
+	weir__hold(f);
+	f->kind->snapshot(f, 0, f->array.lines, (*out)->array.words);
+	weir__let_go(f);
+	weir__whole_end(f);
+	return 0;
+}
+
+static int fold_layout(struct weir_layout *layout, const struct weir_filter *f, uint32_t factor)
+{
+	const unsigned block_lines = f->kernel->block_lines ? f->kernel->block_lines : 1;
+	const uint64_t blocks = f->array.lines / block_lines;
+	const bool power = factor && !(factor & (factor - 1));
+	if (power && f->kind->folded)
+		return f->kind->folded(layout, factor);
+	if (!power || blocks % factor)
+		return weir__fail(-EINVAL, "factor %u: a power of two that divides the %llu blocks",
+		                  factor, (unsigned long long)blocks);
+	layout->lines /= factor;
+	return 0;
+}
+
+static int fold_into(struct weir_filter **out, const struct weir_filter *f, uint32_t factor)
+{
+	struct weir_layout layout = weir__filter_layout(f);
+	struct weir_filter *folded;
+	int err = fold_layout(&layout, f, factor);
+	if (err)
+		return err;
+	layout.shards = layout.shards > factor ? layout.shards / factor : 1;
+	layout.capacity = layout.capacity > factor ? layout.capacity / factor : 1;
+	err = make(&folded, &layout);
+	if (err)
+		return err;
+	weir__whole_begin(f, "weir_fold");
+	err = f->kind->fold(folded, f, factor);
+	weir__whole_end(f);
+	if (err)
+		weir_destroy(folded);
+	else
+		*out = folded;
+	return err;
+}
+
+int weir_fold(struct weir_filter **out, const struct weir_filter *f, uint32_t factor)
+{
+	if (!out)
+		return weir__fail(-EINVAL,
+		                  "out is NULL: weir_fold needs a place for the smaller filter");
+	if (!f->kind->fold)
+		return weir__kind_cannot(f->kind, "fold");
+	return fold_into(out, f, factor);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ * The calculator: checks that hold for every kind, then the kind's own plan. */
+#include <inttypes.h>
+#include <string.h>
+#include "filter/kinds.h"
+#include "filter/plan.h"
+#include "ground/error.h"
+#include "ground/options.h"
+#include "kind/lines.h"
+#include "kind/sizing.h"
+
+/* ---- checks ---- */
+
+static int check_kind(uint32_t id)
+{
+#define KNOWN(number, constant, name, summary) " " #number " (" #name ")"
+	const struct weir_kind *type = weir__type(id);
+	if (type)
+		return weir__fail(-ENOTSUP, "kind %u: a %s is no filter: %s makes one", id,
+		                  type->name, type->made_by);
+	if (!weir__kind(id))
+		return weir__fail(-ENOTSUP, "kind %u: this library has" WEIR_KINDS(KNOWN), id);
+#undef KNOWN
+	return 0;
+}
+
+int weir__flags_check(uint32_t flags)
+{
+	const uint32_t known = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES | WEIR_PREFAULT;
+	if (flags & ~known)
+		return weir__fail(-EINVAL, "flags 0x%x: 0x%x is unknown, all known flags are 0x%x",
+		                  flags, flags & ~known, known);
+	if (flags & WEIR_HUGETLB && flags & WEIR_NO_HUGE_PAGES)
+		return weir__fail(-EINVAL, "flags 0x%x: WEIR_HUGETLB and WEIR_NO_HUGE_PAGES "
+		                  "exclude each other", flags);
+	return 0;
+}
+
+static int check_ranges(const struct weir_params *p)
+{
+	if (p->capacity > WEIR__MOST_KEYS)
+		return weir__fail(-EINVAL, "capacity %" PRIu64 ": allowed: 1 to 2^48 keys",
+		                  p->capacity);
+	if (p->fp_rate != 0 && !(p->fp_rate >= 1e-9 && p->fp_rate <= WEIR__MOST_RATE))
+		return weir__fail(-EINVAL, "fp_rate %.10g: allowed: 1e-9 to 0.5", p->fp_rate);
+	if (p->max_bytes != 0 && (p->max_bytes < 64 || p->max_bytes > WEIR__MOST_BYTES))
+		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": allowed: 64 to 2^46",
+		                  p->max_bytes);
+	if ((p->capacity != 0) + (p->fp_rate != 0) + (p->max_bytes != 0) < 2)
+		return weir__fail(-EINVAL,
+		                  "capacity %" PRIu64 ", fp_rate %g, max_bytes %" PRIu64
+		                  ": give two of the three (0 means not given)",
+		                  p->capacity, p->fp_rate, p->max_bytes);
+	if (p->fp_rate != 0 && p->fp_rate < 2 * (double)p->capacity / WEIR__HASHES)
+		return weir__fail(-EINVAL,
+		                  "fp_rate %g: at a capacity of %" PRIu64
+		                  " at least %g, since the hashes have 64 bits",
+		                  p->fp_rate, p->capacity, 2 * (double)p->capacity / WEIR__HASHES);
+	return 0;
+}
+
+/* ---- the numbers of a shape that a caller may choose ---- */
+
+static const struct {
+	const char *name;
+	size_t at; /* of a uint32_t in struct weir_params */
+} numbers[] = {
+	{ "words_per_key", offsetof(struct weir_params, words_per_key) },
+	{ "bits_per_word", offsetof(struct weir_params, bits_per_word) },
+	{ "probes", offsetof(struct weir_params, probes) },
+	{ "counter_bits", offsetof(struct weir_params, counter_bits) },
+	{ "fingerprint_bits", offsetof(struct weir_params, fingerprint_bits) },
+	{ "counters_per_word", offsetof(struct weir_params, counters_per_word) },
+};
+enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
+
+static uint32_t *number(struct weir_params *p, unsigned i)
+{
+	return (uint32_t *)(void *)((char *)p + numbers[i].at);
+}
+
+/* The index of the field of that name in the kind's shape, or WEIR_SHAPE_FIELDS if it has none. */
+static unsigned field_of(const struct weir_kind *kind, const char *name)
+{
+	unsigned i = 0;
+	while (i < WEIR_SHAPE_FIELDS && kind->fields[i] && strcmp(kind->fields[i], name))
+		i++;
+	return i < WEIR_SHAPE_FIELDS && kind->fields[i] ? i : WEIR_SHAPE_FIELDS;
+}
+
+static int check_numbers(struct weir_params *p)
+{
+	const struct weir_kind *kind = weir__kind(p->kind);
+	for (unsigned i = 0; i < NUMBERS; i++)
+		if (*number(p, i) && field_of(kind, numbers[i].name) == WEIR_SHAPE_FIELDS)
+			return weir__fail(-EINVAL, "%s %u: kind %s has no such number, leave it 0",
+			                  numbers[i].name, *number(p, i), kind->name);
+	return 0;
+}
+
+static int check_hashing(const struct weir_params *p)
+{
+	const struct weir_kind *kind = weir__kind(p->kind);
+	if (kind->as_is && p->hash_key)
+		return weir__fail(-EINVAL, "hash_key: kind %s cannot be keyed: others who read the "
+		                  "filter hash by %s", kind->name, kind->hash->name);
+	if (kind->as_is && p->seed)
+		return weir__fail(-EINVAL, "seed %" PRIu64 ": kind %s has none: others who read "
+		                  "the filter hash by %s with seed 0", p->seed, kind->name,
+		                  kind->hash->name);
+	return 0;
+}
+
+static int check_most(const struct weir_params *p)
+{
+	const struct weir_kind *kind = weir__kind(p->kind);
+	if (p->max_capacity && !kind->grow_ahead)
+		return weir__fail(-EINVAL, "max_capacity %" PRIu64 ": kind %s does not grow, leave "
+		                  "it 0", p->max_capacity, kind->name);
+	return 0;
+}
+
+static int check_excluded(const struct weir_params *p)
+{
+	const struct weir_kind *kind = weir__kind(p->kind);
+	if (p->exclude_keys && !kind->sieve)
+		return weir__fail(-EINVAL, "exclude_keys %" PRIu64 ": kind %s has no exclude list, "
+		                  "leave it 0", p->exclude_keys, kind->name);
+	if (p->exclude_keys > WEIR__MOST_KEYS)
+		return weir__fail(-EINVAL, "exclude_keys %" PRIu64 ": allowed: 0 to 2^48 keys",
+		                  p->exclude_keys);
+	return 0;
+}
+
+static int check_shards(const struct weir_params *p)
+{
+	if (p->shards & (p->shards - 1) || p->shards > WEIR__MOST_SHARDS)
+		return weir__fail(-EINVAL,
+		                  "shards %u: a power of two up to %u, or 0 to have it chosen",
+		                  p->shards, WEIR__MOST_SHARDS);
+	return p->max_bytes ? weir__shards_fit(p->shards, p->max_bytes) : 0;
+}
+
+int weir__params_copy(const struct weir_params *in, struct weir_params *out)
+{
+	int err = weir__size_check(in, sizeof *in, "weir_params");
+	if (err)
+		return err;
+	memset(out, 0, sizeof *out);
+	memcpy(out, in, in->struct_size);
+	out->struct_size = sizeof *out;
+	return 0;
+}
+
+static int check_all_but_memory(const struct weir_params *in, struct weir_params *out)
+{
+	int err = weir__params_copy(in, out);
+	if (!err)
+		err = check_kind(out->kind);
+	if (!err)
+		err = weir__flags_check(out->flags);
+	if (!err)
+		err = check_numbers(out);
+	if (!err)
+		err = check_ranges(out);
+	if (!err)
+		err = check_most(out);
+	if (!err)
+		err = check_excluded(out);
+	return err ? err : check_shards(out);
+}
+
+int weir__params_check(const struct weir_params *in, struct weir_params *out)
+{
+	int err = check_all_but_memory(in, out);
+	if (!err)
+		err = check_hashing(out);
+	return err ? err : weir__memory_given(out->memory, out->memory_bytes);
+}
+
+int weir__params_check_open(const struct weir_params *in, struct weir_params *out)
+{
+	struct weir_params given;
+	int err = weir__params_copy(in, &given);
+	if (err)
+		return err;
+	const bool open = !given.capacity;
+	if (open && given.fp_rate == 0.0 && !given.max_bytes)
+		return weir__fail(-EINVAL, "fp_rate 0, max_bytes 0: give one of the two (capacity "
+		                  "0 is as many keys as come)");
+	given.capacity = open ? 1 : given.capacity;
+	err = weir__params_check(&given, out);
+	if (!err && open)
+		out->capacity = 0;
+	return err;
+}
+
+int weir_plan(const struct weir_params *params, struct weir_plan *out)
+{
+	struct weir_params p;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	int err = weir__size_check(out, sizeof *out, "weir_plan");
+	if (!err)
+		err = check_all_but_memory(params, &p);
+	if (err)
+		return err;
+	plan.shape.kind = p.kind;
+	err = weir__kind(p.kind)->plan(&p, &plan);
+	if (err)
+		return err;
+	if (!plan.max_capacity) { /* of one size */
+		plan.max_capacity = plan.capacity;
+		plan.full_bytes = plan.bytes;
+		plan.full_bits_per_key = plan.worst_bits_per_key = plan.late_bits_per_key =
+			plan.bits_per_key;
+	}
+	plan.struct_size = out->struct_size;
+	memcpy(out, &plan, out->struct_size);
+	return 0;
+}
+
+/* One number of the shape into the parameters of a caller whose struct may be older and shorter. */
+static int ask_number(struct weir_params *p, size_t size, unsigned i, uint32_t value)
+{
+	if (value && numbers[i].at + sizeof value > size)
+		return weir__fail(-EINVAL,
+		                  "weir_params.struct_size %zu: no room for %s, which is %u", size,
+		                  numbers[i].name, value);
+	*number(p, i) = value;
+	return 0;
+}
+
+int weir_params_ask(struct weir_params *params, const struct weir_shape *shape)
+{
+	struct weir_params p;
+	if (!shape)
+		return weir__fail(-EINVAL, "shape is NULL: weir_params_ask needs one to ask for");
+	const struct weir_kind *kind = weir__kind(shape->kind);
+	int err = kind ? weir__params_copy(params, &p) : check_kind(shape->kind);
+	if (!err && !weir__shape_legal(kind, shape, UINT64_MAX))
+		err = weir__fail(-EINVAL, "shape: kind %s has no such shape", kind->name);
+	for (unsigned i = 0; !err && i < NUMBERS; i++) {
+		unsigned field = field_of(kind, numbers[i].name);
+		err = ask_number(&p, params->struct_size, i,
+		                 field < WEIR_SHAPE_FIELDS ? shape->field[field] : 0);
+	}
+	if (err)
+		return err;
+	p.kind = kind->id;
+	p.struct_size = params->struct_size;
+	memcpy(params, &p, p.struct_size);
+	return 0;
+}

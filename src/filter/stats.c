@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ * Statistics from the bits themselves: all of them, or a sample spread over the shards. */
+#include <math.h>
+#include <string.h>
+#include "filter/filter.h"
+#include "ground/error.h"
+#include "ground/options.h"
+#include "ground/random.h"
+
+enum { RUN_LINES = WEIR__SURVEY_FEWEST_LINES, PIECE_LINES = WEIR__PIECE / 64 };
+
+/* A sample: a run of lines of every step'th shard, the first ones; or, from a random number on, of
+ * one shard of each step, from any line on, the first following the last. */
+struct sample {
+	uint64_t lines;
+	uint32_t step;
+	bool random;
+	uint64_t number;
+};
+
+/* Keys hash to lines at random, so the first lines of a shard are as good a sample as any, unless
+ * somebody made up the bits. A run is at least a page long: single lines would each miss the cache
+ * and the TLB, which takes a hundred times as long for a filter of 1 GiB. */
+static struct sample choose(const struct weir_filter *f, const struct weir_survey *survey)
+{
+	struct sample s = { .lines = f->array.lines / f->shards, .step = 1 };
+	uint64_t most = survey->lines, runs = most / RUN_LINES;
+	if (f->array.lines <= most || (survey->unforeseen && weir__random(&s.number)))
+		return s;
+	s.random = survey->unforeseen;
+	s.lines = f->shards <= runs ? most / f->shards : RUN_LINES;
+	if (f->shards > runs)
+		s.step = f->shards / (uint32_t)runs;
+	return s;
+}
+
+/* A walk through the runs of a sample, and the caller to be asked on the way. */
+struct walk {
+	const struct weir_filter *f;
+	const struct weir_survey *survey;
+	struct sample sample;
+	uint64_t whole;       /* lines in a shard */
+	uint64_t done, total; /* lines */
+};
+
+/* splitmix64 (Steele, Lea, Flood 2014): below n, from 1. */
+static uint64_t draw(struct sample *s, uint64_t n)
+{
+	uint64_t z = s->number += UINT64_C(0x9e3779b97f4a7c15);
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return weir__mulhi64(z ^ z >> 31, n);
+}
+
+static int ask(const struct walk *w)
+{
+	if (w->done % PIECE_LINES || w->done == w->total)
+		return 0;
+	return weir__progress(w->survey->progress, w->survey->progress_arg, 64 * w->done,
+	                      64 * w->total, "bytes");
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The sample's lines of a shard, or of one that follows it within the step. */
+static int measure_run(struct walk *w, uint32_t shard, struct weir_measure *sum)
+{
+	uint64_t at = 0;
+	int err = 0;
+	if (w->sample.random) {
+		shard += (uint32_t)draw(&w->sample, least(w->sample.step, w->f->shards - shard));
+		at = draw(&w->sample, w->whole);
+	}
+	for (uint64_t left = w->sample.lines, n; !err && left; left -= n) {
+		n = least(least(left, w->whole - at), PIECE_LINES - w->done % PIECE_LINES);
+		w->f->kind->measure(w->f, shard * w->whole + at, n, sum);
+		at = (at + n) % w->whole;
+		w->done += n;
+		err = ask(w);
+	}
+	return err;
+}
+
+/* Are there more keys than capacity, by more than three standard deviations of the estimate from a
+ * sample of that share? */
+static bool saturated(const struct weir_stats *s)
+{
+	return s->keys_estimated >
+	       (double)s->capacity + 3 * sqrt((double)s->capacity / s->sampled) + 1;
+}
+
+static double fill_of(const struct weir_measure *m)
+{
+	return (double)m->used / (double)m->cells;
+}
+
+/* How far the estimate from a sample may be off. */
+static double keys_error(const struct weir_stats *s)
+{
+	return s->sampled < 1 ? 3 * sqrt(s->keys_estimated / s->sampled) + 10 / s->sampled : 0;
+}
+
+static int measure(const struct weir_filter *f, const struct weir_survey *survey,
+                   struct weir_stats *s)
+{
+	struct weir_measure all = { 0 };
+	struct walk w = { .f = f, .survey = survey, .sample = choose(f, survey) };
+	w.whole = f->array.lines / f->shards;
+	w.total = w.sample.lines * ((f->shards - 1) / w.sample.step + 1);
+	for (uint32_t shard = 0; shard < f->shards; shard += w.sample.step) {
+		struct weir_measure one = { 0 };
+		int err = measure_run(&w, shard, &one);
+		if (err)
+			return err;
+		s->fill_max = fmax(s->fill_max, fill_of(&one));
+		all.lines += one.lines;
+		all.cells += one.cells;
+		all.used += one.used;
+		all.stuck += one.stuck;
+		all.rate += one.rate;
+	}
+	s->fill = fill_of(&all);
+	s->sampled = (double)all.lines / (double)f->array.lines;
+	f->kind->estimate(f, &all, &s->keys_estimated, &s->fp_rate_estimated);
+	s->saturated = saturated(s);
+	s->keys_error = keys_error(s);
+	s->counters_stuck = (uint64_t)llround((double)all.stuck / s->sampled);
+	return 0;
+}
+
+/* What progress is called with for one member of several. */
+struct part {
+	const struct weir_survey *survey;
+	uint64_t before, total; /* bytes of bits */
+};
+
+static int part_progress(void *arg, uint64_t done, uint64_t total)
+{
+	const struct part *part = arg;
+	(void)total;
+	return part->survey->progress(part->survey->progress_arg, part->before + done,
+	                              part->total);
+}
+
+/* Add those of a member of @bytes: means over its bits, sums, and a key that any of them
+ * answers. */
+static void add(struct weir_stats *s, const struct weir_stats *one, double share)
+{
+	s->fill += share * one->fill;
+	s->fill_max = fmax(s->fill_max, one->fill_max);
+	s->sampled += share * one->sampled;
+	s->keys_estimated += one->keys_estimated;
+	s->keys_error = hypot(s->keys_error, one->keys_error);
+	s->fp_rate_estimated += (1 - s->fp_rate_estimated) * one->fp_rate_estimated;
+	s->saturated |= one->saturated;
+}
+
+/* Of each member by its share of the lines to be read. */
+static int measure_all(const struct weir_filter *f, const struct weir_survey *survey,
+                       struct weir_stats *s)
+{
+	struct weir_member member[WEIR__MEMBERS_MOST];
+	struct part part = { .survey = survey };
+	unsigned n = weir__members(f, member);
+	if (n == 1 && member[0].f == f)
+		return measure(f, survey, s);
+	for (unsigned i = 0; i < n; i++)
+		part.total += member[i].f->bytes;
+	s->bytes = part.total;
+	for (unsigned i = 0; i < n; i++) {
+		struct weir_stats one = { .capacity = member[i].f->capacity };
+		double share = (double)member[i].f->bytes / (double)part.total;
+		struct weir_survey own = { .lines = UINT64_MAX, .unforeseen = survey->unforeseen };
+		if (survey->lines < UINT64_MAX)
+			own.lines = WEIR__SURVEY_FEWEST_LINES +
+			            (uint64_t)(share * (double)survey->lines);
+		if (survey->progress) {
+			own.progress = part_progress;
+			own.progress_arg = &part;
+		}
+		int err = measure(member[i].f, &own, &one);
+		if (err)
+			return err;
+		add(s, &one, share);
+		part.before += member[i].f->bytes;
+	}
+	return 0;
+}
+
+bool weir__nearly_full(const struct weir_filter *f, double keys)
+{
+	const double share = 0.9;
+	return f->kind->most && keys >= share * (double)f->kind->most(f);
+}
+
+int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
+                 struct weir_stats *out)
+{
+	int err = weir__size_check(out, sizeof *out, "weir_stats");
+	if (err)
+		return err;
+	struct weir_stats s = {
+		.struct_size = out->struct_size,
+		.shape = f->array.shape,
+		.shards = f->shards,
+		.bytes = f->bytes,
+		.capacity = f->capacity,
+		.fp_rate = f->fp_rate,
+		.isa = weir__isa_name(f->kernel->isa),
+		.seed_fingerprint = weir__seed_fingerprint(f->array.seed),
+		.max_capacity = f->max_capacity ? f->max_capacity : f->capacity
+	};
+	err = measure_all(f, survey, &s);
+	s.nearly_full = weir__nearly_full(f, s.keys_estimated);
+	if (!err)
+		memcpy(out, &s, out->struct_size);
+	return err;
+}
+
+int weir_stats(const struct weir_filter *f, struct weir_stats *out)
+{
+	const struct weir_survey survey = { .lines = WEIR__SURVEY_SAMPLE_LINES };
+	return weir__survey(f, &survey, out);
+}
+
+int weir_stats_exact(const struct weir_filter *f, struct weir_stats *out)
+{
+	const struct weir_survey survey = { .lines = UINT64_MAX };
+	return weir__survey(f, &survey, out);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ * Reads a key, and refuses one that is none or no secret. It may come through a FIFO; whose FIFO
+ * that is shows before its writer comes, which may be never. */
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <weir/key.h>
+#include "ground/error.h"
+
+#define MAKE "(umask 077; head -c 16 /dev/urandom > FILE)"
+
+enum { DIGITS = 2 * WEIR_KEY_BYTES };
+
+static int digit(char c)
+{
+	static const char digits[] = "0123456789abcdefABCDEF";
+	const char *at = c ? strchr(digits, c) : NULL;
+	int value = at ? (int)(at - digits) : -1;
+	return value < 16 ? value : value - 6;
+}
+
+static bool from_digits(const char *text, unsigned char key[WEIR_KEY_BYTES])
+{
+	for (unsigned i = 0; i < WEIR_KEY_BYTES; i++) {
+		int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
+		if (high < 0 || low < 0)
+			return false;
+		key[i] = (unsigned char)(16 * high + low);
+	}
+	return true;
+}
+
+static int open_at_once(const char *path)
+{
+	int fd;
+	do
+		fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
+/* All of a file, if that is less than @room bytes: else @room of them. A negative errno. */
+static ssize_t read_all(int fd, char *bytes, size_t room)
+{
+	struct pollfd ready = { .fd = fd, .events = POLLIN };
+	size_t n = 0;
+	while (n < room) {
+		/* Without a writer yet a FIFO would be at its end. */
+		ssize_t got = poll(&ready, 1, -1) < 0 ? -1 : read(fd, bytes + n, room - n);
+		if (got < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		n += (size_t)got;
+	}
+	return (ssize_t)n;
+}
+
+/* Whoever may read the file can choose colliding keys, and whoever may write it, the key. */
+static int check_secret(int fd, const char *path)
+{
+	struct stat st;
+	if (fstat(fd, &st))
+		return weir__fail(-errno, "%s: %s", path, weir_strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return weir__fail(-EISDIR, "%s: is a directory, and no key", path);
+	if (st.st_uid != geteuid() && st.st_uid != 0)
+		return weir__fail(-EACCES, "%s: belongs to user %u, who may write it: a key must "
+		                  "be yours or root's", path, (unsigned)st.st_uid);
+	if (st.st_mode & (S_IRWXO | S_IWGRP))
+		return weir__fail(-EACCES, "%s: its mode is %04o: a key that others may read or "
+		                  "write, or its group write, is no secret; make another one: "
+		                  MAKE, path, (unsigned)(st.st_mode & 07777));
+	return 0;
+}
+
+static int parse(unsigned char *key, const char *bytes, ssize_t n, const char *path)
+{
+	unsigned char parsed[WEIR_KEY_BYTES];
+	bool digits = n == DIGITS || (n == DIGITS + 1 && bytes[DIGITS] == '\n');
+	if (n < 0)
+		return weir__fail((int)n, "%s: cannot read it: %s", path, weir_strerror((int)n));
+	if (n == WEIR_KEY_BYTES)
+		memcpy(key, bytes, WEIR_KEY_BYTES);
+	else if (digits && from_digits(bytes, parsed))
+		memcpy(key, parsed, WEIR_KEY_BYTES);
+	else
+		return weir__fail(-EBADMSG, "%s: is no key: 16 bytes, or 32 hexadecimal digits and "
+		                  "a newline; make one: " MAKE, path);
+	return 0;
+}
+
+int weir_key_read(void *key, const char *path)
+{
+	char bytes[DIGITS + 2];
+	if (!key || !path)
+		return weir__fail(-EINVAL, "%s is NULL", key ? "path" : "key");
+	int fd = open_at_once(path);
+	if (fd < 0)
+		return weir__fail(-errno, "%s: cannot open it: %s", path, weir_strerror(errno));
+	int err = check_secret(fd, path);
+	if (!err)
+		err = parse(key, bytes, read_all(fd, bytes, sizeof bytes), path);
+	close(fd);
+	explicit_bzero(bytes, sizeof bytes);
+	return err;
+}

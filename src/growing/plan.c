@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ * The growing kind's mathematics: how many layers, how large each of them.
+ * Source: Almeida, Baquero, Preguica, Hutchison 2007 (scalable Bloom filters), whose layers have
+ * tighter rates one after another; here their number is bounded, so that the shares can be
+ * equal. */
+#include <inttypes.h>
+#include <math.h>
+#include "filter/kinds.h"
+#include "ground/error.h"
+#include "growing/growing.h"
+#include "kind/lines.h"
+#include "kind/sizing.h"
+
+enum {
+	COUNTED = 8192,     /* keys of a full layer that are counted at least (G4) */
+	MOST_SAMPLE = 15,
+	SOLVED = 1 << 20,   /* keys that the bits a key are solved for: rounding is below 1e-4 */
+};
+/* No share of the rate may be lower: the blocked kind's formula has an error of about 1e-13. */
+static const double least_share = 1e-9;
+
+uint64_t weir__layer_sample(uint64_t keys)
+{
+	uint64_t sample = 0;
+	while (sample < MOST_SAMPLE && keys / (2 * sample + 2) >= COUNTED)
+		sample = 2 * sample + 1;
+	return sample;
+}
+
+/* A count of one in (sample + 1) is multiplied by that, so its variance is keys * sample. */
+static uint64_t deviations(uint64_t keys, unsigned n)
+{
+	return (uint64_t)ceil(n * sqrt((double)keys * (double)weir__layer_sample(keys)));
+}
+
+uint64_t weir__layer_full(uint64_t keys)
+{
+	return keys + deviations(keys, 3);
+}
+
+uint64_t weir__layer_room(uint64_t keys)
+{
+	return keys + deviations(keys, 6);
+}
+
+/* Those of n whole layers, or all that are allowed. */
+static uint64_t keys_of(uint64_t capacity, unsigned n)
+{
+	uint64_t layers = 0;
+	for (unsigned i = 0; i < n; i++)
+		layers = layers * WEIR__LAYER_TIMES + 1;
+	return capacity > WEIR__MOST_KEYS / layers ? WEIR__MOST_KEYS : capacity * layers;
+}
+
+uint64_t weir__layer_capacity(uint64_t capacity, uint64_t max_capacity, unsigned layer)
+{
+	uint64_t before = layer ? keys_of(capacity, layer) : 0;
+	uint64_t whole = keys_of(capacity, layer + 1);
+	return (whole < max_capacity ? whole : max_capacity) - before;
+}
+
+uint64_t weir__layer_lines(double bits_per_key, uint64_t keys, uint32_t *shards)
+{
+	return weir__lines(bits_per_key * (double)weir__layer_room(keys), 1, 0, shards);
+}
+
+int weir__layer_bits(double *bits_per_key, double fp_rate, uint32_t z, uint32_t g)
+{
+	/* Beyond these the formula's errors would show, and a filter whose size was given may well
+	 * be beyond them. */
+	const double lowest = 1e-10, highest = WEIR__MOST_RATE;
+	const struct weir_params params = { .kind = WEIR_BLOCKED,
+		                            .capacity = SOLVED,
+		                            .fp_rate = fmin(fmax(fp_rate, lowest), highest),
+		                            .words_per_key = z,
+		                            .bits_per_word = g };
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	int err = weir__kind(WEIR_BLOCKED)->plan(&params, &plan);
+	*bits_per_key = plan.bits_per_key;
+	return err;
+}
+
+/* The largest capacity that has that room. */
+static uint64_t capacity_in(uint64_t room)
+{
+	uint64_t keys = room;
+	while (keys > 1 && weir__layer_room(keys) > room)
+		keys -= weir__layer_room(keys) - room > keys / 2 ? 1 :
+		                                                   weir__layer_room(keys) - room;
+	return keys;
+}
+
+/* ---- the plan ---- */
+
+static int check_share(const struct weir_params *p, unsigned layers, double floor_rate)
+{
+	double least = fmax(least_share, 2 * floor_rate) * layers;
+	if (p->fp_rate == 0 || p->fp_rate >= least)
+		return 0;
+	return weir__fail(-EINVAL, "fp_rate %g: with %u layers, each with its share, at least %g: "
+	                  "a lower max_capacity needs fewer layers", p->fp_rate, layers, least);
+}
+
+/* Of the first layer with its capacity, and not all that it has room for. */
+static int rate_at_capacity(const struct weir_params *first, struct weir_plan *out)
+{
+	struct weir_params full = *first;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	full.capacity = out->capacity;
+	full.max_bytes = out->bytes;
+	full.fp_rate = 0;
+	full.shards = out->shards;
+	full.words_per_key = out->shape.field[WEIR_GROWING_Z];
+	full.bits_per_word = out->shape.field[WEIR_GROWING_G];
+	int err = weir__kind(WEIR_BLOCKED)->plan(&full, &plan);
+	out->fp_rate = plan.fp_rate;
+	return err;
+}
+
+/* The first layer, a blocked filter that has its share of the rate. */
+static int plan_one(const struct weir_params *p, unsigned layers, uint64_t capacity,
+                    struct weir_plan *out)
+{
+	struct weir_params first = *p;
+	/* the last layer is the largest: its floor is kept free in each share */
+	uint64_t most = p->max_capacity ? p->max_capacity : keys_of(capacity, layers);
+	double floor_rate = (double)most / WEIR__HASHES;
+	int err = check_share(p, layers, floor_rate);
+	if (err)
+		return err;
+	first.kind = WEIR_BLOCKED;
+	first.max_capacity = 0;
+	if (p->fp_rate > 0)
+		first.fp_rate = p->fp_rate / layers - floor_rate;
+	if (p->capacity && p->fp_rate > 0)
+		first.capacity = weir__layer_room(p->capacity);
+	out->shape.kind = WEIR_BLOCKED;
+	err = weir__kind(WEIR_BLOCKED)->plan(&first, out);
+	out->shape.kind = WEIR_GROWING;
+	out->shape.field[WEIR_GROWING_LAYERS] = layers;
+	out->capacity = p->capacity ? p->capacity : err ? 0 : capacity_in(out->capacity);
+	return err ? err : rate_at_capacity(&first, out);
+}
+
+static int plan_first(const struct weir_params *p, unsigned layers, struct weir_plan *out)
+{
+	int err = plan_one(p, layers, p->capacity, out);
+	/* without a capacity the floor is known when that is */
+	return err || p->capacity || p->max_capacity ? err :
+	       plan_one(p, layers, out->capacity, out);
+}
+
+/* The fewest layers that hold max_capacity. */
+static unsigned layers_for(uint64_t capacity, uint64_t max_capacity)
+{
+	unsigned n = 1;
+	while (n < WEIR__LAYERS_MOST && keys_of(capacity, n) < max_capacity)
+		n++;
+	return n;
+}
+
+/* Without a capacity the first layer's depends on how many layers there are, and their number on
+ * it: the more layers, the fewer keys in the first. */
+static int plan_layers(const struct weir_params *p, struct weir_plan *out)
+{
+	unsigned n = p->max_capacity ? layers_for(p->capacity ? p->capacity : 1, p->max_capacity) :
+	                               layers_for(p->capacity ? p->capacity : 1, WEIR__MOST_KEYS);
+	if (p->capacity || !p->max_capacity)
+		return plan_first(p, n, out);
+	int err = 0;
+	for (n = 1; !err && n <= WEIR__LAYERS_MOST; n++) {
+		err = plan_first(p, n, out);
+		if (!err && out->capacity >= p->max_capacity)
+			out->capacity = p->max_capacity;
+		if (!err && keys_of(out->capacity, n) >= p->max_capacity)
+			return 0;
+	}
+	return err;
+}
+
+bool weir__layers_legal(uint64_t capacity, uint64_t max_capacity, unsigned layers)
+{
+	return max_capacity >= capacity && layers_for(capacity, max_capacity) == layers &&
+	       max_capacity <= keys_of(capacity, layers);
+}
+
+static int check_most(const struct weir_params *p, const struct weir_plan *plan)
+{
+	uint64_t most = keys_of(plan->capacity, WEIR__LAYERS_MOST);
+	if (p->max_capacity && p->max_capacity < plan->capacity)
+		return weir__fail(-EINVAL, "max_capacity %" PRIu64 ": less than the first layer's "
+		                  "capacity, which is %" PRIu64, p->max_capacity, plan->capacity);
+	if (p->max_capacity > most)
+		return weir__fail(-EINVAL, "max_capacity %" PRIu64 ": %d layers from a capacity of "
+		                  "%" PRIu64 " on hold %" PRIu64 ": give a larger capacity",
+		                  p->max_capacity, WEIR__LAYERS_MOST, plan->capacity, most);
+	return 0;
+}
+
+/* When full, and just after an append: then all layers but the last are full, and that is empty.
+ * (It is allocated a little before, but nothing touches it until then.) */
+static int plan_full(struct weir_plan *out, double share)
+{
+	uint64_t keys = 0, bytes = 0;
+	uint32_t shards;
+	double bits_per_key;
+	int err = weir__layer_bits(&bits_per_key, share, out->shape.field[WEIR_GROWING_Z],
+	                           out->shape.field[WEIR_GROWING_G]);
+	if (err)
+		return err;
+	out->worst_bits_per_key = out->late_bits_per_key = out->bits_per_key;
+	for (unsigned i = 0; i < out->shape.field[WEIR_GROWING_LAYERS]; i++) {
+		uint64_t own = weir__layer_capacity(out->capacity, out->max_capacity, i);
+		bytes += i ? 64 * weir__layer_lines(bits_per_key, own, &shards) : out->bytes;
+		if (i) {
+			out->late_bits_per_key = 8 * (double)bytes / (double)keys;
+			out->worst_bits_per_key = fmax(out->worst_bits_per_key,
+			                               out->late_bits_per_key);
+		}
+		keys += own;
+	}
+	out->full_bytes = bytes;
+	out->full_bits_per_key = 8 * (double)bytes / (double)keys;
+	return 0;
+}
+
+int weir__growing_plan(const struct weir_params *p, struct weir_plan *out)
+{
+	if (p->max_capacity > WEIR__MOST_KEYS)
+		return weir__fail(-EINVAL, "max_capacity %" PRIu64 ": allowed: up to 2^48 keys",
+		                  p->max_capacity);
+	int err = p->capacity ? check_most(p, &(struct weir_plan){ .capacity = p->capacity }) : 0;
+	if (!err)
+		err = plan_layers(p, out);
+	if (!err)
+		err = check_most(p, out);
+	if (err)
+		return err;
+	unsigned layers = out->shape.field[WEIR_GROWING_LAYERS];
+	double share = out->fp_rate;
+	out->max_capacity = p->max_capacity ? p->max_capacity : keys_of(out->capacity, layers);
+	out->bits_per_key = 8 * (double)out->bytes / (double)out->capacity;
+	out->fp_rate *= layers;
+	if (out->fp_rate > WEIR__MOST_RATE * (1 + 1e-6))
+		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": with %" PRIu64 " keys in the "
+		                  "first of %u layers the rate of all would be %.3g, %g is the "
+		                  "most",
+		                  p->max_bytes, out->capacity, layers, out->fp_rate,
+		                  WEIR__MOST_RATE);
+	out->fp_rate_floor = (double)out->max_capacity / WEIR__HASHES;
+	out->reason = "the blocked layout for each layer's share of the rate";
+	return plan_full(out, p->fp_rate > 0 ? p->fp_rate / layers : share);
+}

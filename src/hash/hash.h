@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ * From keys to 64-bit hashes. The only place in src that names xxHash.
+ *
+ * A kind names its hash function, which a seed makes one of many. A filter that was given a key
+ * hashes by SipHash-2-4 with that key instead, whatever its kind. Filters with the same function
+ * and the same seed have the same hashes. XXH3 is inlined into kernels and batches: 8-byte keys use
+ * the form in <weir/inline.h>, and AVX-512 hashes eight of them at once. XXH64 is for formats of
+ * other libraries. */
+#ifndef WEIR_SRC_HASH_HASH_H
+#define WEIR_SRC_HASH_HASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <weir/inline.h>
+#include "ground/cpu.h"
+#include "hash/siphash.h"
+#ifndef XXH_INLINE_ALL
+#define XXH_INLINE_ALL
+#endif
+#include <xxhash.h>
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#include <immintrin.h>
+#endif
+
+struct weir_hashing;
+
+struct weir_hash {
+	uint32_t id; /* in images: never changes */
+	const char *name;
+	uint64_t (*of)(const struct weir_hashing *h, const void *key, size_t len);
+};
+
+/* hash.c */
+extern const struct weir_hash weir__xxh3;        /* id 1 */
+extern const struct weir_hash weir__xxh64;       /* id 2 */
+extern const struct weir_hash weir__siphash_2_4; /* id 3 */
+
+/* How the keys of one filter are hashed. The function and the seed are the whole of it: two that
+ * agree in both have the same hashes. So the seed of a keyed one is no random number but its key's
+ * check value. */
+struct weir_hashing {
+	const struct weir_hash *by;
+	uint64_t seed; /* 0 only of a kind that others read (as_is) */
+	unsigned char key[WEIR_SIPHASH_KEY]; /* of weir__siphash_2_4; else zero */
+};
+
+struct weir_hashing weir__hashing_seeded(const struct weir_hash *by, uint64_t seed);
+/* @hash_key: WEIR_SIPHASH_KEY bytes. */
+struct weir_hashing weir__hashing_keyed(const void *hash_key);
+/* By that function with a seed, a random one if it is 0; or by SipHash with the caller's key. */
+int weir__hashing_of(struct weir_hashing *out, const struct weir_hash *by, uint64_t seed,
+                     const void *hash_key);
+
+static inline bool weir__keyed(const struct weir_hashing *h)
+{
+	return h->by == &weir__siphash_2_4;
+}
+
+static inline bool weir__same_hashing(const struct weir_hashing *a, const struct weir_hashing *b)
+{
+	return a->by == b->by && a->seed == b->seed;
+}
+
+/* For sentences: "XXH3, seed fingerprint 0123abcd", "SipHash-2-4, key fingerprint 0123abcd" or
+ * "XXH64, seed 0". */
+enum { WEIR_HASHING_TEXT = 64 };
+const char *weir__hashing_text(const struct weir_hashing *h, char text[WEIR_HASHING_TEXT]);
+
+/* 32 bits that are equal for equal seeds and show nothing else of them: SipHash-2-4 keyed by the
+ * seed, of a text that never changes. Nobody can compute a seed from it but by trying all. */
+uint64_t weir__seed_fingerprint(uint64_t seed);
+
+/* By XXH3, inlined. */
+static inline uint64_t weir__hash(uint64_t seed, const void *key, size_t len)
+{
+	return XXH3_64bits_withSeed(key, len, seed);
+}
+
+/* By any hash function. */
+static inline uint64_t weir__hash_by(const struct weir_hashing *h, const void *key, size_t len)
+{
+	return __builtin_expect(h->by == &weir__xxh3, 1) ? weir__hash(h->seed, key, len) :
+	                                                   h->by->of(h, key, len);
+}
+
+/* Checksums of images and of seeds: XXH3 without a seed. */
+static inline uint64_t weir__checksum(const void *bytes, size_t n)
+{
+	return XXH3_64bits(bytes, n);
+}
+
+/* The checksum of bytes that come in pieces: that of all of them together. */
+struct weir_checksum {
+	XXH3_state_t state;
+};
+
+static inline void weir__checksum_begin(struct weir_checksum *sum)
+{
+	XXH3_64bits_reset(&sum->state);
+}
+
+static inline void weir__checksum_add(struct weir_checksum *sum, const void *bytes, size_t n)
+{
+	XXH3_64bits_update(&sum->state, bytes, n);
+}
+
+static inline uint64_t weir__checksum_end(const struct weir_checksum *sum)
+{
+	return XXH3_64bits_digest(&sum->state);
+}
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+
+WEIR__INLINE __m512i weir__hash8_lanes(__m512i key, __m512i flip)
+{
+	const __m512i m = _mm512_set1_epi64((long long)WEIR__HASH8_M);
+	__m512i x = _mm512_xor_si512(_mm512_rol_epi64(key, 32), flip);
+	x = _mm512_ternarylogic_epi64(x, _mm512_rol_epi64(x, 49), _mm512_rol_epi64(x, 24), 0x96);
+	x = _mm512_mullo_epi64(x, m);
+	x = _mm512_xor_si512(x, _mm512_add_epi64(_mm512_srli_epi64(x, 35), _mm512_set1_epi64(8)));
+	x = _mm512_mullo_epi64(x, m);
+	return _mm512_xor_si512(x, _mm512_srli_epi64(x, 28));
+}
+
+/* Put the hashes of n 8-byte keys, side by side, into out. */
+WEIR__INLINE void weir__hash8_each(uint64_t flip8, const char *keys, size_t n, uint64_t *out)
+{
+	const __m512i flip = _mm512_set1_epi64((long long)flip8);
+	size_t i = 0;
+	for (; i + 8 <= n; i += 8)
+		_mm512_storeu_si512(out + i,
+		                    weir__hash8_lanes(_mm512_loadu_si512(keys + 8 * i), flip));
+	if (i < n) {
+		__mmask8 rest = (__mmask8)((1u << (n - i)) - 1);
+		_mm512_mask_storeu_epi64(
+			out + i, rest,
+			weir__hash8_lanes(_mm512_maskz_loadu_epi64(rest, keys + 8 * i), flip));
+	}
+}
+
+#else
+
+WEIR__INLINE void weir__hash8_each(uint64_t flip8, const char *keys, size_t n, uint64_t *out)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = weir__hash8(flip8, keys + 8 * i);
+}
+
+#endif
+
+/* weir__hash8_each compiled for AVX-512, for callers that are compiled for any CPU; and by whatever
+ * is best for an instruction set. */
+void weir__hash8_avx512(uint64_t flip8, const char *keys, size_t n, uint64_t *out);
+void weir__hash8_for(enum weir_isa isa, uint64_t flip8, const char *keys, size_t n, uint64_t *out);
+
+#endif

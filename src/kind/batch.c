@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ * The hashes of a batch: given, or made from keys. */
+#include <sys/uio.h>
+#include "config.h"
+#include "ground/error.h"
+#include "kind/batch.h"
+
+/* Keys are fetched ahead: lines of the array are fetched between them, which confuses the
+ * hardware's own prefetcher. */
+enum { KEYS_AHEAD = 16 };
+
+static void hash_keys(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
+                      size_t n, uint64_t *out)
+{
+	const struct iovec *key = (const struct iovec *)batch->keys + at;
+	const struct weir_hashing hashing = f->hashing; /* a copy that no store can alias */
+	size_t ahead = batch->n - at > KEYS_AHEAD ? batch->n - at - KEYS_AHEAD : 0;
+	for (size_t i = 0; i < n; i++) {
+		if (i < ahead)
+			__builtin_prefetch(key[i + KEYS_AHEAD].iov_base, 0, 3);
+		out[i] = weir__hash_by(&hashing, key[i].iov_base, key[i].iov_len);
+	}
+}
+
+/* By XXH3. With a constant @width its branches on the length are gone. */
+WEIR__INLINE void hash_wide(uint64_t seed, const char *key, size_t width, size_t n, uint64_t *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		__builtin_prefetch(key + i * width + WEIR_AHEAD, 0, 3);
+		out[i] = weir__hash(seed, key + i * width, width);
+	}
+}
+
+/* The widths of addresses (IPv6), of SHA-1 and of SHA-256 are cases of their own. */
+static void hash_fixed(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
+                       size_t n, uint64_t *out)
+{
+	const char *key = (const char *)batch->keys + at * batch->key_bytes;
+	const struct weir_hashing *hashing = &f->hashing;
+	const size_t width = batch->key_bytes;
+	if (hashing->by == &weir__xxh64 && width == 8)
+		for (size_t i = 0; i < n; i++)
+			out[i] = XXH64(key + 8 * i, 8, hashing->seed);
+	else if (hashing->by != &weir__xxh3)
+		for (size_t i = 0; i < n; i++)
+			out[i] = hashing->by->of(hashing, key + i * width, width);
+	else if (width == 16)
+		hash_wide(hashing->seed, key, 16, n, out);
+	else if (width == 20)
+		hash_wide(hashing->seed, key, 20, n, out);
+	else if (width == 32)
+		hash_wide(hashing->seed, key, 32, n, out);
+	else
+		hash_wide(hashing->seed, key, width, n, out);
+}
+
+struct weir_batch weir__batch_hashes(const uint64_t *hashes, size_t n)
+{
+	return (struct weir_batch){
+		.from = WEIR_FROM_HASHES, .keys = hashes, .key_bytes = 8, .n = n
+	};
+}
+
+struct weir_batch weir__batch_keys(const struct iovec *keys, size_t n)
+{
+	return (struct weir_batch){
+		.from = WEIR_FROM_KEYS, .keys = keys, .n = n, .hash = hash_keys
+	};
+}
+
+struct weir_batch weir__batch_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
+                                    size_t n)
+{
+	bool in_line = key_bytes == 8 && f->hashing.by == &weir__xxh3;
+	return (struct weir_batch){
+		.from = in_line ? WEIR_FROM_FIXED8 : WEIR_FROM_KEYS,
+		.keys = keys,
+		.key_bytes = key_bytes,
+		.n = n,
+		.hash = hash_fixed
+	};
+}
+
+void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
+                      size_t n, uint64_t *out)
+{
+	if (batch->from == WEIR_FROM_FIXED8)
+		weir__hash8_for(f->isa, f->array.flip8, (const char *)batch->keys + 8 * at, n, out);
+	else
+		batch->hash(f, batch, at, n, out);
+}
+
+int64_t weir__batch_stopped(const struct weir_batch *batch, size_t taken, uint64_t answers,
+                            uint64_t *bitmap, int err)
+{
+	for (size_t at = taken / 64 * 64; bitmap && at < batch->n; at += 64, answers = 0)
+		bitmap[at / 64] = answers;
+	return weir__stopped(taken, err);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ * The batch pipeline, inlined into each kernel. It hashes a few keys, notes where they lie and
+ * fetches their lines. Meanwhile it works on keys noted earlier, whose lines have arrived. The
+ * steps are small, so that fetches and work interleave: a burst of fetches would fill the core's
+ * line buffers and stall it. In a filter that fits a core's own cache nothing is prefetched, since
+ * that would cost 15 %. For hashes and 8-byte keys the loop calls nothing: where indirect branches
+ * are not predicted (IBRS on older CPUs), a call in each step would drain the core. */
+#ifndef WEIR_SRC_KIND_BATCH_H
+#define WEIR_SRC_KIND_BATCH_H
+
+#include "hash/hash.h"
+#include "kind/kind.h"
+
+enum {
+	WEIR_BATCH_ROOM = 128, /* keys noted at a time, a power of two */
+	WEIR_HASHED = 64,  /* keys hashed at a time: many short chains of multiplies overlap */
+	WEIR_AHEAD = 1024, /* bytes of keys or hashes fetched ahead */
+};
+
+/* Where lines of the array are fetched to. Lookups fetch to the core's second-level cache: the
+ * lines that a first-level cache can wait for at the same time are fewer. What is to be written is
+ * always fetched to the first. */
+enum { WEIR_TO_L2 = 2, WEIR_TO_L1 = 3 };
+
+/* The keys of a batch. */
+struct weir_batch {
+	enum { WEIR_FROM_HASHES, WEIR_FROM_FIXED8, WEIR_FROM_KEYS } from;
+	const void *keys;
+	size_t key_bytes;
+	size_t n;
+	/* WEIR_FROM_KEYS: puts the hashes of keys at .. at+n-1 into out. */
+	void (*hash)(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
+	             size_t n, uint64_t *out);
+};
+
+struct weir_batch weir__batch_hashes(const uint64_t *hashes, size_t n);
+struct weir_batch weir__batch_keys(const struct iovec *keys, size_t n);
+struct weir_batch weir__batch_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
+                                    size_t n);
+
+/* Put the hashes of n keys from at on into out. The batch is of keys, not of hashes. */
+void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
+                      size_t n, uint64_t *out);
+
+/* Of a kind that refuses keys: the end of an insert_batch that key @taken was refused in, which is
+ * of the words whose answers are not in the bitmap yet. @answers: those of the keys before it.
+ * Return: weir__stopped(taken, err). */
+int64_t weir__batch_stopped(const struct weir_batch *batch, size_t taken, uint64_t answers,
+                            uint64_t *bitmap, int err);
+
+/* The notes of a kernel. Each number that it notes for a key has a row: the kinds choose their own.
+ * Key i of a batch has column i % WEIR_BATCH_ROOM. */
+struct weir_notes {
+	uint64_t row[4][WEIR_BATCH_ROOM];
+} __attribute__((aligned(64)));
+
+WEIR__INLINE unsigned weir__least(size_t left, unsigned most)
+{
+	return left < most ? (unsigned)left : most;
+}
+
+/* The hashes of n keys from at on: where the caller has them, else in scratch. */
+WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint64_t flip8,
+                                              const struct weir_batch *batch, size_t at, unsigned n,
+                                              uint64_t *scratch)
+{
+	const char *keys = (const char *)batch->keys + 8 * at;
+	if (batch->from == WEIR_FROM_KEYS) {
+		batch->hash(f, batch, at, n, scratch);
+		return scratch;
+	}
+	/* Lines of the array are fetched between the keys of a long batch, which confuses the
+	 * hardware's own prefetcher. */
+	for (unsigned line = 0; line < WEIR_HASHED * 8; line += 64)
+		__builtin_prefetch(keys + WEIR_AHEAD + line, 0, 3);
+	if (batch->from == WEIR_FROM_HASHES)
+		return (const uint64_t *)(const void *)keys;
+	weir__hash8_each(flip8, keys, n, scratch);
+	return scratch;
+}
+
+/* Note n keys in columns at .. at+n-1, and fetch their lines if the filter outgrows the cache
+ * (far). */
+typedef void weir__note_fn(const struct weir_array *a, const uint64_t *hashes, unsigned n,
+                           bool far, struct weir_notes *notes, unsigned at);
+/* Work on the n keys noted in columns at .. at+n-1. Return: their answers, key i's in bit i. */
+typedef uint64_t weir__work_fn(const struct weir_array *a, bool far,
+                               const struct weir_notes *notes, unsigned at, unsigned n);
+
+/* The one loop of every batch. Return: the number of answers that are true.
+ * @step: keys at a time, a power of two up to 64.  @lead: keys noted ahead, a multiple of step
+ *   below WEIR_BATCH_ROOM.  These two, @note and @work are constants, so that the compiler inlines
+ *   them. */
+WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct weir_batch *batch,
+                                    uint64_t *bitmap, unsigned step, unsigned lead,
+                                    weir__note_fn *note, weir__work_fn *work)
+{
+	uint64_t scratch[WEIR_HASHED] __attribute__((aligned(64))), answers = 0;
+	struct weir_notes notes;
+	/* a copy that no store can alias, so that it stays in registers */
+	const struct weir_array array = f->array;
+	size_t n = batch->n, positive = 0;
+	bool far = f->outgrows_cache;
+	const uint64_t *hashes = NULL;
+	const size_t ahead = n < lead ? (n + step - 1) / step * step : lead; /* no idle steps */
+	for (size_t noted = 0, worked = 0; worked < n; noted += step) {
+		if (noted < n) {
+			if (noted % WEIR_HASHED == 0)
+				hashes = weir__batch_take(f, array.flip8, batch, noted,
+				                          weir__least(n - noted, WEIR_HASHED),
+				                          scratch);
+			note(&array, hashes + noted % WEIR_HASHED, weir__least(n - noted, step),
+			     far, &notes, noted % WEIR_BATCH_ROOM);
+		}
+		if (noted < ahead)
+			continue;
+		answers |= work(&array, far, &notes, worked % WEIR_BATCH_ROOM,
+		                weir__least(n - worked, step))
+		        << (worked % 64);
+		worked += step;
+		if (worked % 64 && worked < n)
+			continue;
+		positive += (size_t)__builtin_popcountll(answers);
+		if (bitmap)
+			bitmap[(worked - 1) / 64] = answers;
+		answers = 0;
+	}
+	return positive;
+}
+
+/* Keys of eight bytes are hashed inline, without a stack frame, others by this call. It is direct,
+ * and so should be the calls that follow it: where indirect branches are not predicted, a second
+ * one through the verbs would cost as much as the hash. */
+static __attribute__((noinline, unused)) uint64_t weir__hash_other(const struct weir_filter *f,
+                                                                   const void *key, size_t len)
+{
+	return weir__hash(f->array.seed, key, len);
+}
+
+/* The batch verbs of a kernel: contains_batch_NAME and insert_batch_NAME, each of a note and a work
+ * as above. */
+#define WEIR__BATCH_VERBS(name, step, lead, note_to_read, test, note_to_write, put) \
+	static size_t contains_batch_##name(const struct weir_filter *f, \
+	                                    const struct weir_batch *batch, uint64_t *bitmap) \
+	{ \
+		return weir__batch_run(f, batch, bitmap, step, lead, note_to_read, test); \
+	} \
+	static int64_t insert_batch_##name(struct weir_filter *f, const struct weir_batch *batch, \
+	                                   uint64_t *bitmap) \
+	{ \
+		return (int64_t)weir__batch_run(f, batch, bitmap, step, lead, note_to_write, put); \
+	}
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ * The last step of every kind's plan: one of {capacity, fp_rate, max_bytes} from the other two, by
+ * the kind's own formula. */
+#ifndef WEIR_SRC_KIND_SIZING_H
+#define WEIR_SRC_KIND_SIZING_H
+
+#include <weir/params.h>
+
+/* The limits that weir_plan() checks. */
+#define WEIR__MOST_KEYS (UINT64_C(1) << 48)
+#define WEIR__MOST_BYTES (UINT64_C(1) << 46)
+#define WEIR__MOST_RATE 0.5
+/* 2^64. No kind can distinguish two keys with one hash, so no rate is below capacity / 2^64. */
+#define WEIR__HASHES 18446744073709551616.0
+
+/* A kind's own mathematics: the least bits a key for a rate, and the rate for some bits a key. */
+struct weir_formula {
+	double (*bits)(double fp_rate, const struct weir_shape *shape);
+	double (*rate)(double bits_per_key, const struct weir_shape *shape);
+	uint32_t block_lines; /* lines that only come together; 0: one */
+	/* Keys that so many lines take at most, whatever the rate: no less for more lines. NULL: no
+	 * limit. */
+	uint64_t (*most)(uint64_t lines, const struct weir_shape *shape);
+};
+
+/* The goal of a kind's choice of shape. One of the two is not 0. */
+struct weir_wanted {
+	double fp_rate;      /* the rate asked for, less the floor of 64-bit hashes */
+	double bits_per_key; /* that the size allows, if no rate is given */
+};
+struct weir_wanted weir__wanted(const struct weir_params *params);
+
+/* Is there room for so many shards, if they were asked for? Return: 0 or -EINVAL. */
+int weir__shards_fit(uint32_t shards, uint64_t bytes);
+
+/* Complete a plan whose shape is chosen: capacity, bytes, shards, bits_per_key and the rates.
+ * Return: 0 or a negative errno. */
+int weir__size_complete(const struct weir_params *params, const struct weir_formula *formula,
+                        struct weir_plan *out);
+
+#endif

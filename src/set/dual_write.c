@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ * Inserts beside a reload, with a previous filter kept, into filters that hash differently (H9), or
+ * before the first set (H10). */
+#include <string.h>
+#include <weir/normalise.h>
+#include "filter/filter.h"
+#include "ground/error.h"
+#include "set/dual_write.h"
+
+enum { AT_A_TIME = 512 }; /* hashes of a batch, for each identity: a multiple of 64 */
+
+/* H9: lookups of hashes ask this one where nobody knows which filter's hash it is. */
+static bool contains_any_hash(const struct weir_filter *f, uint64_t hash)
+{
+	(void)f, (void)hash;
+	return true;
+}
+
+const struct weir_filter weir__any_hash = {
+	.verbs = { .contains_hash = contains_any_hash }
+};
+
+int weir__refuse_hashes(const char *verb)
+{
+	return weir__fail(-EINVAL, "a hash, for a handle made with WEIR_HANDLE_ANY_SEED: its "
+	                           "filters hash differently, so %s the key, or make the "
+	                           "handle with WEIR_HANDLE_OWN_HASHES if all hashes are by a "
+	                           "function of your own", verb);
+}
+
+/* H9: the hash of the key for filter @i of the record, and made once for those that hash alike. */
+static uint64_t hash_for(const struct weir_generation *g, unsigned i,
+                         const struct weir_filter *taker, const struct weir_given *key,
+                         uint64_t hashes[WEIR_TAKERS])
+{
+	if (!key->key)
+		return key->hash;
+	if (g->alike[i] == i)
+		hashes[i] = weir_hash(taker, key->key, key->len);
+	return hashes[g->alike[i]];
+}
+
+/* What is to be done with a key in a filter of the record. */
+struct place {
+	struct weir_filter *taker;
+	const struct weir_given *key;
+	uint64_t hash; /* unless the key is a text */
+};
+
+static int put(const struct place *p)
+{
+	return p->key->text ? weir_normal_insert(p->taker, p->key->key, p->key->len) :
+	                      weir_insert_hash(p->taker, p->hash);
+}
+
+/* What a kind cannot remove remains. */
+static void take_back(const struct place *p)
+{
+	if (!p->taker->kernel->remove)
+		return;
+	(void)!(p->key->text ? weir__normal_remove(p->taker, p->key->key, p->key->len) :
+	                       weir_remove_hash(p->taker, p->hash));
+}
+
+/* H12: the taker @i refused with @err. Return: 0 if that does not matter; else it does. */
+static int weigh(unsigned i, struct weir_filter *taker, int err)
+{
+	const bool stands = i == 2 && weir__standby_decide_relaxed(&taker->standby,
+	                                                           WEIR_STANDBY_VOID) ==
+	                                      WEIR_STANDBY_VOID;
+	return stands ? 0 : err;
+}
+
+/* Say which filter it was, and what has become of the key in the others. */
+static int explain(const struct weir_generation *g, unsigned i, int err)
+{
+	const bool removes = g->absence || g->current->kernel->remove;
+	if (i == 0)
+		return err;
+	return weir__fail(err, "%s: %s; %s", i == 1 ? "the next filter, of the reload that runs" :
+	                                              "the filter that a rollback returns to",
+	                  weir_error_detail(),
+	                  g->absence ? "it is kept for a later one" :
+	                  removes    ? "it is taken back from the current one" :
+	                               "the current one, which cannot remove it, keeps it");
+}
+
+static int insert(const struct weir_generation *g, const struct weir_given *key)
+{
+	uint64_t hashes[WEIR_TAKERS];
+	struct place places[WEIR_TAKERS];
+	unsigned put_into = 0;
+	int answer = g->absence ? weir__absence_keep(g->absence, key) : 0;
+	for (unsigned i = 0; i < WEIR_TAKERS && answer >= 0; i++) {
+		struct place *p = &places[put_into];
+		p->taker = weir__taker(g, i);
+		if (!p->taker)
+			continue;
+		p->key = key;
+		p->hash = key->text ? 0 : hash_for(g, i, p->taker, key, hashes);
+		int one = put(p), refused = one < 0 ? weigh(i, p->taker, one) : 0;
+		put_into += one >= 0;
+		answer = refused ? explain(g, i, refused) : i == 0 ? one : answer;
+	}
+	while (answer < 0 && put_into)
+		take_back(&places[--put_into]);
+	return answer;
+}
+
+int weir__insert_hash_beside(const struct weir_generation *g, uint64_t hash)
+{
+	if (g->beside & WEIR_BESIDE_NO_HASHES)
+		return weir__refuse_hashes("insert");
+	return insert(g, &(struct weir_given){ .hash = hash });
+}
+
+int weir__insert_key_beside(const struct weir_generation *g, const void *key, size_t len)
+{
+	if (g->beside == WEIR_BESIDE_NO_HASHES)
+		return weir_insert(g->current, key, len);
+	return insert(g, &(struct weir_given){ .key = key ? key : "", .len = len });
+}
+
+int weir__insert_text(const struct weir_generation *g, const void *text, size_t len)
+{
+	return insert(g, &(struct weir_given){ .key = text ? text : "", .len = len, .text = true });
+}
+
+size_t weir__answer_all(bool answer, size_t n, uint64_t *bitmap)
+{
+	const uint64_t all = answer ? ~UINT64_C(0) : 0;
+	for (size_t at = 0; bitmap && at < n; at += 64)
+		bitmap[at / 64] = n - at < 64 ? all & ((UINT64_C(1) << (n - at)) - 1) : all;
+	return answer ? n : 0;
+}
+
+/* A piece of a batch on its way into the filters of a record. */
+struct piece {
+	const struct weir_generation *g;
+	const struct weir_keys *keys;
+	size_t at, n;
+	const uint64_t *hashes[WEIR_TAKERS]; /* for each filter */
+	uint64_t made[WEIR_TAKERS][AT_A_TIME];
+	size_t taken; /* by all filters up to now: n, or those before the first that was refused */
+	int64_t err;  /* its, with the sentence; 0: none */
+	char sentence[WEIR_SENTENCE_BYTES];
+};
+
+/* Hashed once for the filters that hash alike (H9). */
+static void hash_piece(struct piece *p, unsigned i, const struct weir_filter *taker)
+{
+	const unsigned alike = p->g->alike[i];
+	if (p->keys->hashes)
+		p->hashes[i] = p->keys->hashes + p->at;
+	else if (alike == i)
+		weir__keys_hash(taker, p->keys, p->at, p->n, p->made[i]);
+	if (!p->keys->hashes)
+		p->hashes[i] = p->made[alike];
+}
+
+/* H12: what the filters before have beyond that, they give back, the last key first. */
+static void refuse_piece(struct piece *p, unsigned i, size_t taken, int err)
+{
+	p->err = explain(p->g, i, err);
+	memcpy(p->sentence, weir_error_detail(), strlen(weir_error_detail()) + 1);
+	for (size_t at = p->taken; at-- > taken;)
+		for (unsigned before = i; before-- > 0;) {
+			struct weir_filter *taker = weir__taker(p->g, before);
+			if (taker)
+				take_back(&(struct place){ taker, &(struct weir_given){ 0 },
+				                           p->hashes[before][at] });
+		}
+	p->taken = taken;
+}
+
+/* AT_A_TIME keys at most, those that all filters so far have taken. */
+static int64_t insert_some(struct piece *p, uint64_t *bitmap)
+{
+	int64_t answer = 0;
+	for (unsigned i = 0; i < WEIR_TAKERS; i++) {
+		struct weir_filter *taker = weir__taker(p->g, i);
+		if (!taker)
+			continue;
+		hash_piece(p, i, taker);
+		int64_t one = weir_insert_hashes(taker, p->hashes[i], p->taken, i ? NULL : bitmap);
+		size_t taken = one < 0 ? weir_error_taken() : p->taken;
+		if (one < 0 && weigh(i, taker, (int)one))
+			refuse_piece(p, i, taken, (int)one);
+		answer = i == 0 ? one : answer;
+	}
+	return p->err ? weir__stopped(p->taken, weir__fail((int)p->err, "%s", p->sentence)) :
+	                answer;
+}
+
+/* Clear the answers to the keys from @at on. */
+static void forget_answers(uint64_t *bitmap, size_t at, size_t n)
+{
+	if (bitmap && at < n && at % 64)
+		bitmap[at / 64] &= (UINT64_C(1) << at % 64) - 1;
+	for (size_t word = (at + 63) / 64; bitmap && word < WEIR_BITMAP_WORDS(n); word++)
+		bitmap[word] = 0;
+}
+
+static int64_t insert_in_pieces(const struct weir_generation *g, const struct weir_keys *k,
+                                size_t at, size_t n, uint64_t *bitmap)
+{
+	int64_t inserted = 0;
+	for (size_t done = 0; done < n; done += AT_A_TIME) {
+		size_t some = n - done < AT_A_TIME ? n - done : AT_A_TIME;
+		struct piece p;
+		p.g = g, p.keys = k, p.at = at + done, p.n = p.taken = some, p.err = 0;
+		int64_t answer = insert_some(&p, bitmap ? bitmap + done / 64 : NULL);
+		if (answer < 0) {
+			forget_answers(bitmap, done + p.taken, n);
+			return weir__stopped(done + p.taken, answer);
+		}
+		inserted += answer;
+	}
+	return inserted;
+}
+
+/* H10 */
+static int64_t insert_absent(const struct weir_generation *g, const struct weir_keys *k, size_t at,
+                             size_t n, uint64_t *bitmap)
+{
+	const bool answers = g->absence->answer == WEIR_NEW;
+	for (size_t i = 0; i < n; i++) {
+		struct weir_given key = weir__keys_one(k, at + i);
+		int answer = insert(g, &key);
+		if (answer >= 0)
+			continue;
+		(void)weir__answer_all(answers, n, bitmap);
+		forget_answers(bitmap, i, n);
+		return weir__stopped(i, answer);
+	}
+	return (int64_t)weir__answer_all(answers, n, bitmap);
+}
+
+int64_t weir__insert_keys_beside(const struct weir_generation *g, const struct weir_keys *k,
+                                 size_t at, size_t n, uint64_t *bitmap)
+{
+	if (k->hashes && g->beside & WEIR_BESIDE_NO_HASHES)
+		return weir__stopped(0, weir__refuse_hashes("insert"));
+	if (g->absence)
+		return insert_absent(g, k, at, n, bitmap);
+	if (!(g->beside & WEIR_BESIDE_FILTERS))
+		return weir__keys_insert(g->current, k, at, n, bitmap);
+	return insert_in_pieces(g, k, at, n, bitmap);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT
+ * The thread that follows a file: it looks, then waits for a notice, for the time of the next look
+ * or for the end. */
+#include <math.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <weir/follow.h>
+#include "ground/cancel.h"
+#include "ground/clock.h"
+#include "ground/error.h"
+#include "ground/options.h"
+#include "set/follow/announce.h"
+#include "set/follow/delta_chain.h"
+#include "set/follow/inotify.h"
+#include "set/follow/sanity.h"
+#include "set/generation.h"
+#include "set/reload/gate.h"
+#include "set/reload/pace.h"
+
+static const double first_retry = 0.05; /* seconds */
+
+struct weir_follower {
+	struct weir_handle *handle;
+	struct weir_refresh_options refresh; /* whose gate, if there is one, is the next field */
+	struct weir_gate gate;
+	weir_progress_fn *progress; /* the caller's; that in refresh is may_go_on() */
+	void *progress_arg;
+	struct weir_follow_options options;
+	struct weir_notice notice;
+	pid_t process; /* that has the thread */
+	pthread_t thread;
+	int stop;           /* eventfd: readable when the thread is to end */
+	bool gave_up;       /* a look, for that */
+	double delay;       /* seconds until the next look, if no notice comes before */
+	double retry;       /* the last delay after a failure; 0 after a success */
+	struct weir_announcer announcer;     /* without a report */
+	char reported[WEIR_SANITY_TEXT]; /* the last failure's sentence; empty after a success */
+	size_t length;      /* of path */
+	char path[];        /* and, behind it, the folder's */
+};
+
+/* A failure is reported unless the look before failed with the same sentence. Of two files that are
+ * refused for the same reason both are reported: soon after the first (first_retry) comes a look
+ * that finds it unchanged and answers 0, which empties f->reported. */
+static void report(struct weir_follower *f, int result, const char *sentence)
+{
+	if (result >= 0)
+		f->reported[0] = 0;
+	if (result == 0 || strcmp(f->reported, sentence) == 0)
+		return;
+	if (result < 0)
+		snprintf(f->reported, sizeof f->reported, "%s", sentence);
+	if (f->options.report)
+		f->options.report(f->options.context, result, sentence);
+}
+
+static bool stopped(const struct weir_follower *f)
+{
+	struct pollfd fd = { .fd = f->stop, .events = POLLIN };
+	return poll(&fd, 1, 0) > 0;
+}
+
+/* Called while a file is read, counted and carried. Each of these may be given up until its last
+ * byte: a file that is too small to be asked about is taken. */
+static int may_go_on(void *argument, uint64_t done, uint64_t total)
+{
+	struct weir_follower *f = argument;
+	f->gave_up = done < total && stopped(f);
+	if (f->gave_up)
+		return 1;
+	return f->progress ? f->progress(f->progress_arg, done, total) : 0;
+}
+
+static void look(struct weir_follower *f)
+{
+	char sentence[sizeof f->reported] = "";
+	int result = weir_handle_refresh_with(f->handle, f->path, &f->refresh);
+	if (f->gave_up)
+		return;
+	if (result < 0) {
+		/* a copy: the user's report may call weir, which writes another sentence */
+		snprintf(sentence, sizeof sentence, "%s", weir_error_detail());
+		f->delay = f->retry = fmin(f->retry > 0 ? 2 * f->retry : first_retry,
+		                           f->options.poll_seconds);
+	} else {
+		f->retry = 0;
+		if (result > 0)
+			weir__sanity_report(f->handle, f->path, sentence);
+		f->delay = f->options.poll_seconds;
+	}
+	report(f, result, sentence);
+	if (!f->options.report && !f->options.quiet)
+		weir__announce(&f->announcer, f->path, result, sentence,
+		               weir__refused_now(f->handle));
+}
+
+/* Returns false when the thread is to end. */
+static bool wait_for_more(struct weir_follower *f)
+{
+	double now = weir__seconds(), until = now + f->delay;
+	do {
+		struct pollfd fds[] = { { .fd = f->stop, .events = POLLIN },
+		                        { .fd = f->notice.fd, .events = POLLIN } };
+		if (poll(fds, 2, (int)ceil((until - now) * 1e3)) <= 0)
+			/* time for the next look; or poll() failed, for want of memory */
+			return true;
+		if (fds[0].revents)
+			return false;
+		if (weir__notice_read(&f->notice))
+			return true;
+		now = weir__seconds();
+	} while (now < until);
+	return true;
+}
+
+/* With qsbr no grace period ends while an online thread waits, so this one goes offline for its
+ * waits. With the other flavors those two calls do nothing. */
+static void *follow(void *argument)
+{
+	struct weir_follower *f = argument;
+	const struct rcu_flavor_struct *flavor = f->handle->rcu.flavor;
+	bool goes_on;
+	pthread_setname_np(pthread_self(), "weir-follow");
+	flavor->register_thread();
+	do {
+		if (!f->options.poll_only)
+			/* before the look: what changes after it is noticed */
+			weir__notice_renew(&f->notice);
+		look(f);
+		flavor->thread_offline();
+		goes_on = wait_for_more(f);
+		flavor->thread_online();
+	} while (goes_on);
+	flavor->unregister_thread();
+	return NULL;
+}
+
+/* Of the default size of stack: the program's thread-local variables lie in it too. */
+static int start_thread(struct weir_follower *f)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int error = pthread_create(&f->thread, NULL, follow, f);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error;
+}
+
+static void free_follower(struct weir_follower *f)
+{
+	weir__flag_release(&f->handle->followed); /* weir_handle_destroy() may free it now */
+	weir__notice_close(&f->notice);
+	if (f->stop >= 0)
+		close(f->stop);
+	free(f);
+}
+
+/* Split the path into the folder and the name in it: "set.weir" is in ".", "/set.weir" in "/". */
+static void split_path(struct weir_follower *f)
+{
+	const char *slash = strrchr(f->path, '/');
+	char *folder = f->path + f->length + 1;
+	size_t n = slash ? (size_t)(slash - f->path) : 0;
+	memcpy(folder, n ? f->path : slash ? "/" : ".", n ? n : 1);
+	f->notice = weir__notice(folder, slash ? slash + 1 : f->path,
+	                         f->refresh.deltas ? WEIR__DELTA_MARK : NULL);
+}
+
+static int begin(struct weir_follower *f)
+{
+	split_path(f);
+	f->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (f->stop < 0)
+		return weir__fail(-errno, "%s: no eventfd to stop its follower: %s", f->path,
+		                  weir_strerror(errno));
+	f->delay = f->options.poll_seconds;
+	f->process = getpid();
+	int error = start_thread(f);
+	return error ? weir__fail(-error, "%s: no thread to follow it: %s", f->path,
+	                          weir_strerror(error)) :
+	               0;
+}
+
+/* Over the defaults, and checked. */
+static int read_options(struct weir_follow_options *out, struct weir_refresh_options *refresh,
+                        struct weir_gate *gate, const struct weir_follow_options *options)
+{
+	int err = weir__options_copy(out, sizeof *out, options, "weir_follow_options");
+	if (!err)
+		err = weir__options_copy(refresh, sizeof *refresh, out->refresh,
+		                         "weir_refresh_options");
+	if (!err)
+		err = weir__pace_check(refresh->pace);
+	if (!err)
+		err = weir__gate_take(gate, &refresh->gate);
+	if (!err && out->poll_seconds == 0)
+		out->poll_seconds = 1;
+	if (!err && !(out->poll_seconds >= 0.001 && out->poll_seconds <= 86400))
+		err = weir__fail(-EINVAL, "poll_seconds %g: allowed: 0.001 to 86400, or 0",
+		                 out->poll_seconds);
+	/* complete now: fields that an older header lacks have their defaults */
+	refresh->struct_size = sizeof *refresh;
+	out->refresh = NULL; /* the caller's: copied */
+	return err;
+}
+
+/* Not begun. NULL: no memory. */
+static struct weir_follower *make(struct weir_handle *h, const char *path,
+                                  const struct weir_follow_options *options,
+                                  const struct weir_refresh_options *refresh)
+{
+	size_t length = strlen(path);
+	struct weir_follower *f = calloc(1, sizeof *f + 2 * length + 3);
+	if (!f)
+		return NULL;
+	*f = (struct weir_follower){
+		.handle = h,
+		.refresh = *refresh,
+		.progress = refresh->progress,
+		.progress_arg = refresh->progress_arg,
+		.options = *options,
+		.length = length
+	};
+	if (refresh->gate) {
+		f->gate = *refresh->gate;
+		f->refresh.gate = &f->gate;
+	}
+	f->refresh.progress = may_go_on;
+	f->refresh.progress_arg = f;
+	memcpy(f->path, path, length + 1);
+	return f;
+}
+
+int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *path,
+                const struct weir_follow_options *options)
+{
+	WEIR__UNCANCELLED;
+	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_gate gate;
+	if (!out || !h || !path)
+		return weir__fail(-EINVAL, "%s is NULL: weir_follow needs it",
+		                  !out ? "out" :
+		                  !h   ? "the handle" :
+		                         "path");
+	int err = read_options(&o, &refresh, &gate, options);
+	if (err)
+		return err;
+	if (!weir__flag_claim_acquire(&h->followed))
+		return weir__fail(-EBUSY, "%s: a follower of this handle runs already", path);
+	struct weir_follower *f = make(h, path, &o, &refresh);
+	if (!f) {
+		weir__flag_release(&h->followed);
+		return weir__fail(-ENOMEM, "%s: no memory to follow it", path);
+	}
+	err = begin(f);
+	if (err)
+		free_follower(f);
+	else
+		*out = f;
+	return err;
+}
+
+/* The follower's thread may be waiting for a grace period. With qsbr that lasts until the caller,
+ * if it is online, passes through a quiescent state: it goes offline while it waits for the
+ * thread. */
+static void end_thread(struct weir_follower *f)
+{
+	const struct rcu_flavor_struct *flavor = f->handle->rcu.flavor;
+	bool online = flavor->read_ongoing();
+	(void)!write(f->stop, &(uint64_t){ 1 }, sizeof(uint64_t));
+	if (online)
+		flavor->thread_offline();
+	pthread_join(f->thread, NULL);
+	if (online)
+		flavor->thread_online();
+}
+
+int weir_follow_stop(struct weir_follower *f)
+{
+	WEIR__UNCANCELLED;
+	if (!f)
+		return 0;
+	if (f->process == getpid()) {
+		if (weir__in_section(&f->handle->rcu))
+			return weir__fail(-EDEADLK, "weir_follow_stop inside a read-side section: "
+			                            "it would wait for its own caller");
+		if (pthread_equal(f->thread, pthread_self()))
+			return weir__fail(-EDEADLK, "weir_follow_stop on the follower's own "
+			                            "thread: it would wait for itself");
+		end_thread(f);
+	}
+	free_follower(f);
+	return 0;
+}

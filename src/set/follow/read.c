@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ * Reading what a look finds: see set/follow/read.h. */
+#include "ground/error.h"
+#include "image/load.h"
+#include "image/map.h"
+#include "set/follow/read.h"
+
+/* Every step that takes long asks, before it sleeps and after each sleep (P3). */
+int weir__look_goes_on(void *argument, uint64_t done, uint64_t total)
+{
+	struct weir_look *l = argument;
+	weir_progress_fn *progress = l->options->progress;
+	bool more = false;
+	(void)weir__pace_note(&l->pace, l->turn, 1);
+	do
+		l->stopped = progress && progress(l->options->progress_arg, done, total) != 0;
+	while (!l->stopped && (more = weir__pace_rest(&l->pace, more)));
+	l->turn = weir__pace_begin(&l->pace); /* P4 */
+	return l->stopped;
+}
+
+/* What is wrong with the image, and what to do about it. */
+static int with_remedy(int err, const void *key)
+{
+	const char *remedy =
+		err == -EBADMSG ? "damaged, or no image: build it anew with weir build --force" :
+		err == -ENOTSUP ? "build it with this server's version of weir, or update the "
+		                  "server's" :
+		err == -EFBIG   ? "raise max_bytes, or build a smaller one (weir build -m)" :
+		err != -EKEYREJECTED ? NULL :
+		key             ? "the current filter is keyed: build it with --keyed-by, and with "
+		                  "its key" :
+		                  "the current filter is not keyed: build it without --keyed-by";
+	return remedy ? weir__fail(err, "%s; %s", weir_error_detail(), remedy) : err;
+}
+
+/* Into memory; or if the caller wants it so and it is not compressed, mapped: privately if the
+ * current filter takes inserts, read-only if it does not. */
+static int read_image(struct weir_filter **out, struct weir_look *l,
+                      const struct weir_load_options *o)
+{
+	enum weir_map_mode mode = l->handle->generation->current->insert_error ? WEIR_MAP_READ :
+	                                                                         WEIR_MAP_PRIVATE;
+	int err = l->options->map ?
+	          weir__map_or_load(out, l->source, mode, o) :
+	          weir__source_settle(l->source, weir__source_load(out, l->source, o));
+	if (err == -EBADMSG && weir__source_changed(l->source))
+		err = weir__fail(-EBUSY, "%s: was written to while it was read: it is read again "
+		                 "when that is done; to replace it at once, rename another file "
+		                 "to its name", l->source->name);
+	return err;
+}
+
+/* Into memory, and the deltas to it. */
+static int read_chain(struct weir_filter **out, struct weir_look *l,
+                      const struct weir_load_options *o)
+{
+	struct weir_plain plain;
+	int err = weir__chain_heads(&l->chain);
+	if (err)
+		return err;
+	if (l->chain.n == 0)
+		return read_image(out, l, o);
+	err = weir__source_settle(l->source, weir__plain_read(&plain, l->source, o));
+	if (err)
+		return err;
+	err = weir__chain_apply(&l->chain, &plain, l->source->name, o);
+	if (!err)
+		err = weir__plain_filter(out, &plain, l->source->name, o);
+	if (err)
+		weir__plain_free(&plain);
+	return err;
+}
+
+/* What max_bytes leaves for the image. */
+static int find_room(uint64_t *room, const struct weir_handle *h, uint64_t max_bytes)
+{
+	uint64_t held = weir__held_bytes(h, h->generation);
+	*room = max_bytes ? max_bytes - held : 0;
+	if (max_bytes && held >= max_bytes)
+		return weir__fail(-EFBIG, "max_bytes %llu: %llu bytes are held already: raise it, "
+		                  "or let go of the previous filter (weir_handle_drop_previous)",
+		                  (unsigned long long)max_bytes, (unsigned long long)held);
+	return 0;
+}
+
+int weir__look_read(struct weir_filter **out, struct weir_look *l)
+{
+	const struct weir_filter *current = l->handle->generation->current;
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	int err = find_room(&o.max_bytes, l->handle, l->options->max_bytes);
+	if (err)
+		return err;
+	o.hash_key = weir__keyed(&current->hashing) ? current->hashing.key : NULL;
+	o.progress = weir__look_goes_on;
+	o.progress_arg = l;
+	err = weir__source_check(l->source);
+	if (!err)
+		err = l->chain.n ? read_chain(out, l, &o) : read_image(out, l, &o);
+	l->verdict = weir__source_verdict(l->source, err) ? WEIR_VERDICT_ALONE : WEIR_VERDICT_NONE;
+	if (l->chain.failed && (err == -EBADMSG || err == -ENOTSUP)) {
+		l->verdict = WEIR_VERDICT_ALONE;
+		return weir__fail(err, "%s; remove it", weir_error_detail());
+	}
+	return l->source->outside ? err : with_remedy(err, o.hash_key);
+}

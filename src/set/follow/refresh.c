@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ * The handle's filter from a file that is replaced from time to time. The file is checked before
+ * anything is published. Then it is a reload whose next filter is there already: begin, carry, the
+ * gate, commit, by the rules of generation.h.
+ *
+ * The gate is asked last, of what is published: carry adds keys. So a refusal is a verdict on the
+ * file alone, or, with carry, on the file and the current filter. The first kind is remembered
+ * until the file changes. The second is remembered until the file or the generation changes:
+ *  - while the filter stays current its bits only grow, so what was too full or had a key of
+ *    must_miss is refused again, and to verify the file at every look would find nothing new;
+ *  - after a reload, rollback or refresh the same file may well pass.
+ * What progress stops, at any step, is no refusal. */
+#include <fcntl.h>
+#include <weir/refresh.h>
+#include "filter/merge.h"
+#include "ground/cancel.h"
+#include "ground/clock.h"
+#include "ground/error.h"
+#include "ground/options.h"
+#include "set/follow/read.h"
+#include "set/follow/sanity.h"
+#include "set/reload/gate.h"
+#include "set/reload/next.h"
+#include "set/reload/reload.h"
+
+/* Which hashes it takes, where the handle holds filters of one seed. */
+static int check_hashing(const struct weir_look *l, const struct weir_filter *next)
+{
+	if (l->handle->flags & WEIR_HANDLE_ANY_SEED)
+		return 0;
+	int err = weir__same_hashing_check(l->handle->generation->current, &next->hashing,
+	                                   l->source->name);
+	return err ? weir__fail(err, "%s: build it with weir build --like=IMAGE of one that was "
+	                             "taken, or give the handle WEIR_HANDLE_ANY_SEED",
+	                        weir_error_detail()) : 0;
+}
+
+/* Make a filter of the file, or fail with what is wrong with the file itself. */
+static int prepare(struct weir_filter **out, struct weir_look *l)
+{
+	const struct weir_filter *current = l->handle->generation->current;
+	struct weir_filter *next = NULL;
+	int err = weir__look_read(&next, l);
+	if (err)
+		return err;
+	l->verdict = WEIR_VERDICT_ALONE; /* the image is whole: it may have another seed */
+	err = check_hashing(l, next);
+	if (!err)
+		err = weir__same_steps_check(l->handle, next, l->source->name);
+	if (!err) {
+		bool adds = l->options->carry || l->handle->absence; /* H10: nothing to compare */
+		l->verdict = WEIR_VERDICT_BESIDE;
+		err = weir__sanity_ask(l->source->name, next, adds ? NULL : current,
+		                       weir__look_goes_on, l);
+	}
+	if (!err && l->options->map)
+		err = weir__pace_touch(&l->pace, next, weir__look_goes_on, l);
+	if (!err && l->handle->absence) {
+		l->verdict = WEIR_VERDICT_NONE; /* no memory */
+		err = weir__absence_note(l->handle->absence, next);
+	}
+	if (err)
+		weir_destroy(next);
+	else
+		*out = next;
+	return err;
+}
+
+/* Before the first set there is nothing to carry (H10). */
+static bool carries(const struct weir_look *l)
+{
+	return l->options->carry && !l->handle->absence;
+}
+
+static int check_carry(struct weir_filter *next, const struct weir_filter *current)
+{
+	int err = weir_normal_unite(&next->normal, &current->normal);
+	if (!err)
+		err = weir__carry_check(next, current);
+	if (!err || next->kind != current->kind || next->bytes == current->bytes ||
+	    !weir__same_hashing(&current->hashing, &next->hashing))
+		return err;
+	return weir__fail(err, "nothing can be carried over: the next filter has %llu bytes, the "
+	                  "current one %llu: build each with one capacity (weir build -n), and "
+	                  "take over the first such file without carry",
+	                  (unsigned long long)next->bytes,
+	                  (unsigned long long)current->bytes);
+}
+
+/* On failure the filter is still the caller's. */
+static int begin(struct weir_reload **r, struct weir_look *l, struct weir_filter *next)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	l->verdict = WEIR_VERDICT_BESIDE;
+	int err = weir__next_check(l->handle, next);
+	if (!err && carries(l))
+		err = check_carry(next, l->handle->generation->current);
+	if (err)
+		return err;
+	o.keep_previous = l->options->keep_previous;
+	o.defer_free = l->options->defer_free;
+	o.gate = l->options->gate;
+	o.pace = l->options->pace;
+	l->verdict = WEIR_VERDICT_NONE; /* no memory */
+	return weir__reload_open(r, l->handle, next, &o);
+}
+
+/* Publish it as the next filter, carry, and ask the gate. @r: a reload that began is to be closed,
+ * or after a failure dropped; if none began, there is no next filter any more. */
+static int offer(struct weir_reload **r, struct weir_look *l, struct weir_filter *next)
+{
+	int err = begin(r, l, next);
+	if (err) {
+		weir_destroy(next);
+	} else {
+		l->verdict = WEIR_VERDICT_BESIDE;
+		err = weir__reload_replay(*r);
+		if (err == -EAGAIN)
+			l->verdict = WEIR_VERDICT_NONE;
+	}
+	if (!err && carries(l)) {
+		/* begin() has asked all that could fail but progress, memory and room */
+		err = weir__merge(next, l->handle->generation->current, weir__look_goes_on, l);
+		if (err == -ENOMEM || err == -EAGAIN)
+			l->verdict = WEIR_VERDICT_NONE;
+	}
+	if (!err) {
+		l->verdict = l->options->carry ? WEIR_VERDICT_BESIDE : WEIR_VERDICT_ALONE;
+		err = weir__reload_ask(*r, weir__look_goes_on, l);
+	}
+	return err ? weir__fail(err, "%s: %s", l->source->name, weir_error_detail()) : 0;
+}
+
+/* Before the claim ends: whether, and for how long, this look is the last at the file. Return:
+ * whether this very refusal was there before. */
+static bool remember(const struct weir_look *l, int err)
+{
+	struct weir_handle *h = l->handle;
+	if (err && (l->stopped || l->verdict == WEIR_VERDICT_NONE))
+		return false;
+	const bool beside = err && l->verdict == WEIR_VERDICT_BESIDE;
+	bool again = weir__last_file_judge(&h->last_file, &l->source->identity, err,
+	                                   beside ? h->generation->number : 0, l->began);
+	weir__figure_add_relaxed(&h->refused, err && !again);
+	return again;
+}
+
+/* The handle is claimed, and no longer when this returns. */
+static int look(struct weir_look *l)
+{
+	struct weir_filter *next = NULL;
+	struct weir_reload *r = NULL;
+	if (weir__last_file_is(&l->handle->last_file, &l->source->identity,
+	                       l->handle->generation->number)) {
+		if (!l->handle->last_file.refused)
+			weir__refusal_ends(l->handle);
+		weir__writer_release(l->handle);
+		return 0;
+	}
+	int err = prepare(&next, l);
+	if (!err)
+		err = offer(&r, l, next);
+	if (!err)
+		weir__pace_settle(&l->pace);
+	bool again = remember(l, err);
+	if (err && !again && !l->stopped)
+		weir__refusal_begins(l->handle);
+	if (!r)
+		weir__writer_release(l->handle);
+	else if (err)
+		weir__reload_drop(r);
+	else
+		weir__reload_close(r, l->began);
+	return err ? again ? 0 : err : 1;
+}
+
+/* Likewise. */
+static int refresh(struct weir_handle *h, const char *path,
+                   const struct weir_refresh_options *options)
+{
+	struct weir_source source;
+	double began = weir__seconds();
+	weir__standby_free(h);
+	int err = weir__source_find(&source, path, O_RDONLY);
+	if (err) {
+		if (h->last_file.refused) /* so that its sentence is the last when it is back */
+			h->last_file = (struct weir_last_file){ 0 };
+		weir__refusal_begins(h);
+		weir__writer_release(h);
+		return err;
+	}
+	struct weir_look l = { .handle = h, .source = &source, .options = options, .began = began };
+	weir__pace_make(&l.pace, &h->rcu, options->pace);
+	l.turn = weir__pace_begin(&l.pace);
+	if (options->deltas)
+		err = weir__chain_find(&l.chain, path);
+	source.identity.chain = l.chain.identity;
+	if (err) {
+		weir__refusal_begins(h);
+		weir__writer_release(h);
+	} else {
+		err = look(&l);
+	}
+	weir__chain_free(&l.chain);
+	weir__source_close(&source);
+	return err;
+}
+
+int weir_handle_refresh_with(struct weir_handle *h, const char *path,
+                             const struct weir_refresh_options *options)
+{
+	WEIR__UNCANCELLED;
+	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
+	struct weir_gate gate;
+	if (!h || !path)
+		return weir__fail(-EINVAL, "%s is NULL: weir_handle_refresh needs it",
+		                  h ? "path" : "the handle");
+	int err = weir__options_copy(&o, sizeof o, options, "weir_refresh_options");
+	if (!err)
+		err = weir__pace_check(o.pace);
+	if (!err)
+		err = weir__gate_take(&gate, &o.gate);
+	if (!err)
+		err = weir__writer_begin(h, "weir_handle_refresh");
+	return err ? err : refresh(h, path, &o);
+}
+
+int weir_handle_refresh(struct weir_handle *h, const char *path)
+{
+	return weir_handle_refresh_with(h, path, NULL);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ * The rate of an image against the one asked, its keys against those of the filter before it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "filter/filter.h"
+#include "ground/error.h"
+#include "set/follow/sanity.h"
+
+static const double saturated = 1.01; /* of the capacity */
+
+/* A negative number: no; a positive one: yes; 0: the samples do not tell. Every bit of the filter
+ * before may be set: then nothing is known of its keys. */
+static int shrunk(const struct weir_stats *next, const struct weir_stats *before)
+{
+	double above = before->keys_error, here = next->keys_error;
+	if (!isfinite(before->keys_estimated) ||
+	    next->keys_estimated - here >= WEIR_SANE_KEYS * (before->keys_estimated + above))
+		return -1;
+	return next->keys_estimated + here < WEIR_SANE_KEYS * (before->keys_estimated - above);
+}
+
+/* @fewer: whether it has too few keys; @before: then the figures of the current filter. */
+static int ask_keys(bool *fewer, const struct weir_filter *next, const struct weir_filter *current,
+                    const struct weir_survey *sample, struct weir_stats *s,
+                    struct weir_stats *before)
+{
+	struct weir_survey all = *sample;
+	all.lines = UINT64_MAX;
+	int err = weir__survey(current, sample, before);
+	int answer = err ? 0 : shrunk(s, before);
+	if (!err && !answer)
+		err = weir__survey(next, &all, s);
+	if (!err && !answer)
+		err = weir__survey(current, &all, before);
+	*fewer = !err && answer >= 0 && shrunk(s, before) > 0;
+	return err;
+}
+
+/* Both, where both hold, so that the builder need not find out one after the other. */
+static int refuse(const char *path, bool full, bool fewer, const struct weir_stats *s,
+                  const struct weir_stats *before)
+{
+	char rate[160] = "", keys[160] = "";
+	if (full)
+		snprintf(rate, sizeof rate,
+		         "overfull: it answers %.6f of absent keys with true, above twice the %.6f "
+		         "asked: build it with a larger -n", s->fp_rate_estimated, s->fp_rate);
+	if (fewer)
+		snprintf(keys, sizeof keys,
+		         "about %.0f keys, where the current filter has about %.0f: under a tenth: "
+		         "build it of the whole list", s->keys_estimated, before->keys_estimated);
+	return weir__fail(-ECANCELED,
+	                  "%s: refused: %s%s%s. If it is meant, weir build%s%s marks it as such, "
+	                  "and it is taken",
+	                  path, rate, full && fewer ? "; and " : "", keys,
+	                  full ? " --allow-overfull" : "", fewer ? " --allow-shrink" : "");
+}
+
+int weir__sanity_ask(const char *path, const struct weir_filter *next,
+                     const struct weir_filter *current, weir_progress_fn *progress,
+                     void *progress_arg)
+{
+	struct weir_stats s = WEIR_STATS_INIT, before = WEIR_STATS_INIT;
+	const struct weir_survey sample = { .lines = WEIR__SURVEY_SAMPLE_LINES,
+		                            .unforeseen = true,
+		                            .progress = progress,
+		                            .progress_arg = progress_arg };
+	bool fewer = false;
+	int err = weir__survey(next, &sample, &s);
+	/* Few keys may have such a rate by chance, with room for them all: saturated is more. */
+	bool full = s.saturated && s.fp_rate_estimated > WEIR_SANE_RATE * s.fp_rate &&
+	            !(next->marks & WEIR_MARK_OVERFULL_ALLOWED);
+	if (!err && current && !(next->marks & WEIR_MARK_SHRINK_ALLOWED))
+		err = ask_keys(&fewer, next, current, &sample, &s, &before);
+	return !err && (full || fewer) ? refuse(path, full, fewer, &s, &before) : err;
+}
+
+void weir__sanity_report(const struct weir_handle *h, const char *path,
+                         char text[WEIR_SANITY_TEXT])
+{
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	char plain[WEIR_SANITY_TEXT];
+	int n = snprintf(plain, sizeof plain, "%.250s: taken over", path);
+	if (weir_handle_stats(h, &s) == 0 && s.filter.saturated &&
+	    s.filter.keys_estimated > saturated * (double)s.filter.capacity)
+		snprintf(plain + n, sizeof plain - (size_t)n,
+		         ", but saturated: about %.0f keys in a capacity of %llu, so it answers "
+		         "%.6f of absent keys with true, where %.6f was asked",
+		         s.filter.keys_estimated, (unsigned long long)s.filter.capacity,
+		         s.filter.fp_rate_estimated, s.filter.fp_rate);
+	weir_escape(text, WEIR_SANITY_TEXT, plain, strlen(plain));
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ * The placeholder and the keys that are kept for the first set. */
+#include <stdlib.h>
+#include <string.h>
+#include "ground/error.h"
+#include "kind/kind.h"
+#include "set/placeholder.h"
+
+struct weir_kept {
+	struct weir_kept *older;
+	size_t len;
+	bool hashed; /* bytes are a hash of the caller's own */
+	bool text;   /* bytes are one */
+	char bytes[];
+};
+
+/* One line, which nothing is ever inserted into. */
+static int make_placeholder(struct weir_filter **out, const struct weir_handle_options *options)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.capacity = 1;
+	p.max_bytes = 64;
+	p.hash_key = options->hash_key;
+	int err = weir_create(out, &p);
+	if (!err && options->absent == WEIR_ABSENT_YES)
+		memset((*out)->array.words, 0xff, (*out)->bytes);
+	return err;
+}
+
+static int check(const struct weir_handle_options *options)
+{
+	if (options->absent == WEIR_ABSENT_REFUSED)
+		return weir__fail(-EINVAL, "initial is NULL: weir_handle_create needs a filter, or "
+		                           "options.absent: the answer until one comes");
+	if (!(options->flags & WEIR_HANDLE_ANY_SEED))
+		return weir__fail(-EINVAL, "options.absent without WEIR_HANDLE_ANY_SEED: no seed "
+		                           "is known before the first set comes");
+	return 0;
+}
+
+int weir__absence_make(struct weir_absence **out, struct weir_filter **placeholder,
+                       const struct weir_handle_options *options)
+{
+	int err = check(options);
+	if (err)
+		return err;
+	struct weir_absence *a = malloc(sizeof *a);
+	if (!a)
+		return weir__fail(-ENOMEM, "no memory for a handle without a set");
+	*a = (struct weir_absence){
+		.answer = options->absent == WEIR_ABSENT_YES ? WEIR_SEEN : WEIR_NEW,
+		.limit = options->keep_inserts
+	};
+	err = make_placeholder(placeholder, options);
+	if (err)
+		free(a);
+	else
+		*out = a;
+	return err;
+}
+
+/* Room for so many bytes more, if there is. */
+static bool take_room(struct weir_absence *a, uint64_t bytes)
+{
+	uint64_t taken = weir__figure_load_relaxed(&a->taken);
+	do {
+		if (bytes > a->limit || taken > a->limit - bytes)
+			return false;
+	} while (!weir__figure_swap_relaxed(&a->taken, &taken, taken + bytes));
+	return true;
+}
+
+/* H10 (O8) */
+static void push(struct weir_absence *a, struct weir_kept *kept)
+{
+	kept->older = weir__kept_load_relaxed(&a->newest);
+	while (!weir__kept_swap_release(&a->newest, &kept->older, kept))
+		;
+}
+
+int weir__absence_keep(struct weir_absence *a, const struct weir_given *key)
+{
+	const void *bytes = key->key ? key->key : &key->hash;
+	size_t len = key->key ? key->len : sizeof key->hash;
+	if (!a->limit)
+		return weir__fail(-EAGAIN, "no set is published yet, and options.keep_inserts is "
+		                           "0: insert again when there is one");
+	if (len > SIZE_MAX - sizeof(struct weir_kept) ||
+	    !take_room(a, sizeof(struct weir_kept) + len))
+		return weir__fail(-ENOBUFS,
+		                  "no set is published yet, and options.keep_inserts %llu has no "
+		                  "room for %zu bytes more: the key is not kept",
+		                  (unsigned long long)a->limit, len);
+	struct weir_kept *kept = malloc(sizeof *kept + len);
+	if (!kept) {
+		weir__figure_sub_relaxed(&a->taken, sizeof *kept + len);
+		return weir__fail(-ENOMEM, "no set is published yet, and there is no memory to "
+		                           "keep a key of %zu bytes", len);
+	}
+	kept->len = len;
+	kept->hashed = !key->key;
+	kept->text = key->text;
+	if (len)
+		memcpy(kept->bytes, bytes, len);
+	push(a, kept);
+	return a->answer;
+}
+
+/* The key of a text, as @n wants it. @room: to be freed. Return: 0; 1 it is none; -ENOMEM. */
+static int key_of(struct iovec *key, void **room, const struct weir_normal *n,
+                  const struct weir_kept *kept)
+{
+	*room = malloc(weir_normal_room(n, kept->len) + 1);
+	if (!*room)
+		return weir__fail(-ENOMEM, "no memory for a text of %zu bytes that was kept",
+		                  kept->len);
+	return weir_normal_key(n, kept->bytes, kept->len, *room, key) != 0;
+}
+
+/* A key may have come more often than the filter holds copies of one. What it then refuses is there
+ * as often as it can be. */
+static int insert_kept(struct weir_filter *next, uint64_t hash)
+{
+	int answer = weir_insert_hash(next, hash);
+	const bool is_there = answer == -ENOSPC && next->kind->copies &&
+	                      next->kernel->count(next, hash) >= next->kind->copies(next, hash);
+	return is_there ? WEIR_SEEN : answer;
+}
+
+/* While lookups read what is noted it stays as it is. */
+static int insert_noted(struct weir_filter *next, const struct iovec *key)
+{
+	struct weir_normal noted = next->normal;
+	if (weir_normal_note(&noted, key))
+		return weir__fail(-EAGAIN, "a key came meanwhile of a length that the set has none "
+		                           "of: with the next look");
+	return insert_kept(next, weir_hash(next, key->iov_base, key->iov_len));
+}
+
+static int replay_text(struct weir_filter *next, const struct weir_kept *kept)
+{
+	struct iovec key;
+	void *room;
+	int answer = key_of(&key, &room, &next->normal, kept);
+	if (!answer)
+		answer = insert_noted(next, &key);
+	free(room);
+	return answer;
+}
+
+int weir__absence_note(struct weir_absence *a, struct weir_filter *next)
+{
+	const struct weir_kept *text = weir__kept_load_acquire(&a->newest);
+	int err = 0;
+	for (; text && err >= 0; text = text->older) {
+		struct iovec key;
+		void *room = NULL;
+		if (!text->text)
+			continue;
+		err = key_of(&key, &room, &next->normal, text);
+		if (!err)
+			(void)weir_normal_note(&next->normal, &key);
+		free(room);
+	}
+	return err < 0 ? err : 0;
+}
+
+static int replay_one(struct weir_filter *next, const struct weir_kept *kept)
+{
+	uint64_t hash;
+	if (kept->text)
+		return replay_text(next, kept);
+	if (kept->hashed)
+		memcpy(&hash, kept->bytes, sizeof hash);
+	else
+		hash = weir_hash(next, kept->bytes, kept->len);
+	return insert_kept(next, hash);
+}
+
+int weir__absence_replay(struct weir_absence *a, struct weir_filter *next)
+{
+	const struct weir_kept *kept = weir__kept_load_acquire(&a->newest);
+	int answer = 0;
+	for (; kept && answer >= 0; kept = kept->older)
+		answer = replay_one(next, kept);
+	return answer < 0 ? answer : 0;
+}
+
+void weir__absence_free(struct weir_absence *a)
+{
+	if (!a)
+		return;
+	for (struct weir_kept *kept = a->newest, *older; kept; kept = older) {
+		older = kept->older;
+		free(kept);
+	}
+	free(a);
+}

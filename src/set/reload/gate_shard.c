@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ * The gate's figures where one shard of a rolling set is replaced.
+ *
+ * G1  The figures are those of the set as it would be with the new shard in its place. Keys add up.
+ *     The shards have equal size, and an absent key falls into each of them as often, so the set's
+ *     fill and its rate are the means of theirs.
+ * G2  What is read of the other shards holds until the commit: the set is claimed, so nobody else
+ *     replaces one. Inserts go on and only add.
+ * G3  A shard cannot answer for the others. If the set would break a limit, a shard that keeps it
+ *     for its own part passes: a set that inserts have overfilled is mended a shard at a time. So
+ *     does one with no fewer keys than the shard that it replaces: a first load starts below
+ *     min_keys.
+ * G4  The last shard of a round (all others have been replaced since it was) completes the set, so
+ *     min_keys is asked of it without G3.
+ * G5  An empty or short source shows in the first shard: keys spread over the shards at random, so
+ *     the share of a source with min_keys keys has min_keys / shards of them, and 6 standard
+ *     deviations (of a Poisson variable) fewer in one shard of a billion. Otherwise the shards
+ *     before the one that brings the set below min_keys would be lost.
+ *
+ * A limit that a sample of the other shards keeps is kept; a refusal is by all their bits. */
+#include <math.h>
+#include "filter/filter.h"
+#include "ground/error.h"
+#include "set/generation.h"
+#include "set/reload/gate.h"
+
+/* Lines in the sample beside a page of each shard: 64 MiB. A larger set costs a commit no more. */
+enum { SAMPLE_LINES = 1 << 20 };
+
+struct figures {
+	double keys, fill, rate;
+};
+
+/* A shard and the set that it is to be part of. */
+struct part {
+	weir_progress_fn *progress;
+	void *progress_arg;
+	const struct weir_share *share;
+	uint32_t shards;
+	struct figures next; /* of the new shard */
+};
+
+static struct figures measure(const struct part *p, const struct weir_filter *f, uint64_t lines)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	const struct weir_survey survey = { .lines = lines,
+		                            .progress = p->progress,
+		                            .progress_arg = p->progress_arg };
+	(void)weir__survey(f, &survey, &s); /* its size is right, and progress never stops it */
+	return (struct figures){ s.keys_estimated, s.fill, s.fp_rate_estimated };
+}
+
+/* G2: what a shard of the set is now. */
+static const struct weir_generation *now(const struct part *p, uint32_t shard)
+{
+	return p->share->handles[shard]->generation;
+}
+
+/* G1, of all bits or of a sample of them. */
+static struct figures of_the_set(const struct part *p, bool exact)
+{
+	uint64_t lines = WEIR__SURVEY_FEWEST_LINES + SAMPLE_LINES / p->shards;
+	struct figures sum = p->next;
+	for (uint32_t i = 0; i < p->shards; i++) {
+		if (i == p->share->shard)
+			continue;
+		struct figures one = measure(p, now(p, i)->current, exact ? UINT64_MAX : lines);
+		sum.keys += one.keys;
+		sum.fill += one.fill;
+		sum.rate += one.rate;
+	}
+	return (struct figures){ sum.keys, sum.fill / p->shards, sum.rate / p->shards };
+}
+
+/* G4 */
+static bool completes_a_round(const struct part *p)
+{
+	uint64_t number = now(p, p->share->shard)->number;
+	for (uint32_t i = 0; i < p->shards; i++)
+		if (i != p->share->shard && now(p, i)->number <= number)
+			return false;
+	return true;
+}
+
+static int ask_keys(const struct part *p, double min_keys)
+{
+	double mean = min_keys / p->shards;
+	if (p->next.keys < mean - 6 * sqrt(mean)) /* G5 */
+		return weir__fail(-ECANCELED,
+		                  "the gate refused: about %.0f keys in shard %u, where the share "
+		                  "of min_keys %.0f is %.0f",
+		                  p->next.keys, p->share->shard, min_keys, mean);
+	const struct weir_filter *before = now(p, p->share->shard)->current;
+	bool own_part = p->next.keys >= mean ||
+	                p->next.keys >= measure(p, before, UINT64_MAX).keys;
+	if (own_part && !completes_a_round(p)) /* G3 */
+		return 0;
+	if (of_the_set(p, false).keys >= min_keys)
+		return 0;
+	double keys = of_the_set(p, true).keys;
+	if (keys >= min_keys)
+		return 0;
+	return weir__fail(-ECANCELED,
+	                  "the gate refused: about %.0f keys in the set with this shard %u, "
+	                  "where min_keys is %.0f",
+	                  keys, p->share->shard, min_keys);
+}
+
+static int ask_fill(const struct part *p, double max)
+{
+	if (p->next.fill <= max || of_the_set(p, false).fill <= max) /* G3 */
+		return 0;
+	double fill = of_the_set(p, true).fill;
+	if (fill <= max)
+		return 0;
+	return weir__fail(-ECANCELED,
+	                  "the gate refused: fill %.4f of the set with this shard %u, which has "
+	                  "%.4f, where max_fill is %.4f",
+	                  fill, p->share->shard, p->next.fill, max);
+}
+
+static int ask_rate(const struct part *p, double max)
+{
+	if (p->next.rate <= max || of_the_set(p, false).rate <= max) /* G3 */
+		return 0;
+	double rate = of_the_set(p, true).rate;
+	if (rate <= max)
+		return 0;
+	return weir__fail(-ECANCELED,
+	                  "the gate refused: the set with this shard %u answers %.6f of absent "
+	                  "keys with true, the shard itself %.6f, where max_fp_rate is %.6f",
+	                  p->share->shard, rate, p->next.rate, max);
+}
+
+int weir__gate_check_set(const struct weir_gate *gate)
+{
+	if (!gate->check)
+		return 0;
+	return weir__fail(-EINVAL, "gate.check: it would see one shard of the rolling set, where "
+	                           "lookups of keys are wrong: look at weir_reload_next() before "
+	                           "the commit, or in fill, with rotated hashes");
+}
+
+int weir__gate_ask_set(const struct weir_gate *gate, const struct weir_filter *next,
+                       const struct weir_share *share, weir_progress_fn *progress,
+                       void *progress_arg)
+{
+	struct part p = { .progress = progress,
+	                  .progress_arg = progress_arg,
+	                  .share = share,
+	                  .shards = UINT32_C(1) << share->bits };
+	int err = 0;
+	p.next = measure(&p, next, UINT64_MAX);
+	if (gate->min_keys > 0)
+		err = ask_keys(&p, gate->min_keys);
+	if (!err && gate->max_fill > 0)
+		err = ask_fill(&p, gate->max_fill);
+	if (!err && gate->max_fp_rate > 0)
+		err = ask_rate(&p, gate->max_fp_rate);
+	return err;
+}

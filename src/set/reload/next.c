@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT
+ * The next filter of a reload: what it may be beside the current one, and how it is made. */
+#include <math.h>
+#include <weir/build.h>
+#include "filter/kinds.h"
+#include "filter/merge.h"
+#include "filter/plan.h"
+#include "ground/error.h"
+#include "ground/options.h"
+#include "set/placeholder.h"
+#include "set/reload/next.h"
+
+int weir__same_hashing_check(const struct weir_filter *current, const struct weir_hashing *next,
+                             const char *whose)
+{
+	char theirs[WEIR_HASHING_TEXT], ours[WEIR_HASHING_TEXT];
+	if (weir__same_hashing(&current->hashing, next))
+		return 0;
+	return weir__fail(-EINVAL,
+	                  "%s: keys hashed by %s, where the current filter's are by %s: all "
+	                  "filters of a handle share one hash, unless it was made with "
+	                  "WEIR_HANDLE_ANY_SEED",
+	                  whose, weir__hashing_text(next, theirs),
+	                  weir__hashing_text(&current->hashing, ours));
+}
+
+int weir__carry_check(const struct weir_filter *next, const struct weir_filter *current)
+{
+	char theirs[WEIR_HASHING_TEXT], ours[WEIR_HASHING_TEXT];
+	if (weir__same_hashing(&current->hashing, &next->hashing))
+		return weir__merge_check(next, current);
+	return weir__fail(-EINVAL,
+	                  "nothing can be carried over: the next filter's keys are hashed by %s, "
+	                  "the current filter's by %s: make it with the current one's seed or key "
+	                  "(weir build --like), or fill it from the keys",
+	                  weir__hashing_text(&next->hashing, theirs),
+	                  weir__hashing_text(&current->hashing, ours));
+}
+
+/* Lengths may differ: a lookup asks for those of the filter that it reads. */
+int weir__same_steps_check(const struct weir_handle *h, const struct weir_filter *next,
+                           const char *whose)
+{
+	const struct weir_filter *current = h->generation->current;
+	char theirs[WEIR__NORMAL_TEXT], ours[WEIR__NORMAL_TEXT];
+	if (h->flags & WEIR_HANDLE_ANY_STEPS || current->normal.steps == next->normal.steps)
+		return 0;
+	return weir__fail(-EINVAL, "%s: what is done to its keys is %s, to those that are asked "
+	                  "for %s: a server would miss keys; replace it by weir build --force %s, "
+	                  "or give the handle WEIR_HANDLE_ANY_STEPS and ask by "
+	                  "weir_handle_normal_contains()",
+	                  whose, weir__normal_text(&next->normal, theirs),
+	                  weir__normal_text(&current->normal, ours),
+	                  current->normal.steps ? "and the options of those steps" :
+	                                          "--plain-keys");
+}
+
+typedef int params_check(const struct weir_params *in, struct weir_params *out);
+
+/* What is not given is the current filter's, unless the kind has a hash of its own alone. */
+static void complete_hashing(struct weir_params *p, const struct weir_hashing *current,
+                             bool any_seed)
+{
+	bool other = any_seed && p->seed && p->seed != current->seed;
+	if (weir__kind(p->kind)->as_is)
+		return;
+	if (!p->hash_key && weir__keyed(current) && !other)
+		p->hash_key = current->key;
+	if (!p->seed && !p->hash_key)
+		p->seed = current->seed;
+}
+
+static int next_params(struct weir_params *out, const struct weir_handle *h,
+                       const struct weir_params *params, params_check *check)
+{
+	const struct weir_filter *current = h->generation->current;
+	bool any_seed = h->flags & WEIR_HANDLE_ANY_SEED;
+	int err = check(params, out);
+	if (err)
+		return err;
+	complete_hashing(out, &current->hashing, any_seed);
+	if (any_seed)
+		return 0;
+	struct weir_hashing next =
+		out->hash_key ? weir__hashing_keyed(out->hash_key) :
+		                weir__hashing_seeded(weir__kind(out->kind)->hash, out->seed);
+	return weir__same_hashing_check(current, &next, "params.seed, hash_key and kind");
+}
+
+int weir__peak_check(const struct weir_handle *h, uint64_t next_bytes, uint64_t max_bytes)
+{
+	uint64_t held = weir__held_bytes(h, h->generation);
+	if (max_bytes && (next_bytes > max_bytes || held > max_bytes - next_bytes))
+		return weir__fail(
+			-EFBIG,
+			"max_bytes %llu: %llu bytes are held and the next filter needs %llu more",
+			(unsigned long long)max_bytes, (unsigned long long)held,
+			(unsigned long long)next_bytes);
+	return 0;
+}
+
+/* H7 */
+static int check_memory(struct weir_handle *h, const void *memory, uint64_t bytes)
+{
+	const char *whose = memory ? weir__bits_in(h, (struct weir_bits){ memory, bytes }) : NULL;
+	return whose ? weir__fail(-EINVAL,
+	                          "params.memory %p: %s of this handle has bits within the %llu "
+	                          "bytes from there: give other memory, or none",
+	                          memory, whose, (unsigned long long)bytes) :
+	               0;
+}
+
+bool weir__inserts_count(const struct weir_handle *h)
+{
+	return h->absence ? h->absence->limit > 0 : !h->generation->current->insert_error;
+}
+
+static int check_inserts(const struct weir_handle *h, const struct weir_kind *next)
+{
+	if (!weir__inserts_count(h))
+		return 0;
+	if (h->absence)
+		return weir__fail(-ENOTSUP, "kind %s takes no inserts, and the handle keeps those "
+		                  "that come before its first set: make it with keep_inserts 0",
+		                  next->name);
+	return weir__fail(-ENOTSUP,
+	                  "kind %s takes no inserts, and the current filter, of kind %s, does: "
+	                  "those to come would be lost; create the handle with a filter of that "
+	                  "kind", next->name, h->generation->current->kind->name);
+}
+
+int weir__next_check(const struct weir_handle *h, const struct weir_filter *next)
+{
+	return next->kernel->verbs.insert ? 0 : check_inserts(h, next->kind);
+}
+
+static int check_given(const struct weir_handle *h, const struct weir_reload_options *options)
+{
+	return options->params || !h->absence ? 0 :
+	       weir__fail(-EINVAL, "options.params is NULL: no set is published yet that the next "
+	                  "filter could be like");
+}
+
+bool weir__next_is_built(const struct weir_handle *h, const struct weir_reload_options *options)
+{
+	struct weir_params p;
+	if (!options->params)
+		return !h->absence && h->generation->current->kind->build;
+	return weir__params_copy(options->params, &p) == 0 && weir_kind_is_built(p.kind);
+}
+
+int weir__next_make(struct weir_filter **out, struct weir_handle *h,
+                    const struct weir_reload_options *options)
+{
+	const struct weir_filter *current = h->generation->current;
+	struct weir_params params;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	int err = check_given(h, options);
+	if (err)
+		return err;
+	if (!options->params) {
+		err = weir__peak_check(h, current->bytes, options->max_bytes);
+		return err ? err : weir__filter_like(out, current);
+	}
+	err = next_params(&params, h, options->params, weir__params_check);
+	if (!err)
+		err = weir_plan(&params, &plan);
+	if (!err)
+		err = weir__peak_check(h, plan.bytes, options->max_bytes);
+	if (!err)
+		err = check_memory(h, params.memory, plan.bytes);
+	if (!err)
+		err = weir_create(out, &params);
+	if (!err)
+		(*out)->normal = current->normal;
+	return err;
+}
+
+/* ---- of a kind that is built once ---- */
+
+/* Kind, rate and width of the current one; as many keys as come. */
+static int params_like(struct weir_params *out, const struct weir_filter *current)
+{
+	*out = (struct weir_params)WEIR_PARAMS_INIT;
+	int err = weir_params_ask(out, &current->array.shape);
+	out->fp_rate = fmax(current->fp_rate, 1e-9);
+	out->seed = current->hashing.seed;
+	out->hash_key = weir__keyed(&current->hashing) ? current->hashing.key : NULL;
+	return err;
+}
+
+/* Leave the next filter no more bytes than max_bytes does. */
+static int limit_peak(struct weir_params *p, const struct weir_handle *h, uint64_t max_bytes)
+{
+	int err = weir__peak_check(h, p->max_bytes ? p->max_bytes : 64, max_bytes);
+	if (!err && max_bytes && !p->max_bytes)
+		p->max_bytes = max_bytes - weir__held_bytes(h, h->generation);
+	return err;
+}
+
+int weir__next_collect(struct weir_builder **out, struct weir_handle *h,
+                       const struct weir_reload_options *options)
+{
+	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_params params;
+	int err = check_given(h, options);
+	if (!err)
+		err = options->params ?
+			next_params(&params, h, options->params, weir__params_check_open) :
+			params_like(&params, h->generation->current);
+	if (!err)
+		err = check_inserts(h, weir__kind(params.kind));
+	if (!err)
+		err = limit_peak(&params, h, options->max_bytes);
+	if (!err)
+		err = check_memory(h, params.memory, params.memory_bytes);
+	if (!err)
+		err = weir__options_copy(&build, sizeof build, options->build,
+		                         "weir_builder_options");
+	if (!err && options->pace > 0)
+		build.threads = 1; /* a share of one core */
+	return err ? err : weir_builder_create(out, &params, &build);
+}

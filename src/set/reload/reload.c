@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ * The verbs of a reload. What they publish is in set/reload/steps.c. */
+#include <string.h>
+#include "ground/cancel.h"
+#include "ground/clock.h"
+#include "ground/error.h"
+#include "ground/options.h"
+#include "set/reload/built.h"
+#include "set/reload/next.h"
+#include "set/reload/reload.h"
+
+/* Make the next filter and publish it. */
+static int open_new(struct weir_reload **out, struct weir_handle *h,
+                    const struct weir_reload_options *options)
+{
+	struct weir_filter *next = NULL;
+	struct weir_pace pace;
+	weir__pace_make(&pace, &h->rcu, options->pace);
+	struct weir_turns turns = weir__pace_turns(&pace);
+	int err = weir__next_make(&next, h, options);
+	if (err)
+		return err;
+	(void)weir__pace_touch(&pace, next, weir__pace_progress, &turns); /* which never stops */
+	weir__pace_settle(&pace);
+	err = weir__reload_open(out, h, next, options);
+	if (err)
+		weir_destroy(next);
+	return err;
+}
+
+/* Publish the caller's. */
+static int open_given(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
+                      const struct weir_reload_options *options)
+{
+	struct weir_pace pace;
+	weir__pace_make(&pace, &h->rcu, options->pace);
+	struct weir_turns turns = weir__pace_turns(&pace);
+	int err = weir__next_take(h, next, options);
+	if (err)
+		return err;
+	(void)weir__pace_touch(&pace, next, weir__pace_progress, &turns); /* which never stops */
+	weir__pace_settle(&pace);
+	return weir__reload_open(out, h, next, options);
+}
+
+/* @next: the caller's, or NULL: it is made. */
+static int open_next(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
+                const struct weir_reload_options *options)
+{
+	if (next)
+		return open_given(out, h, next, options);
+	return weir__next_is_built(h, options) ? weir__reload_collect(out, h, options) :
+	                                         open_new(out, h, options);
+}
+
+int weir__reload_begin(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
+                       const struct weir_reload_options *options, struct weir_share share)
+{
+	WEIR__UNCANCELLED;
+	struct weir_reload_options o = *options;
+	struct weir_reload *r;
+	struct weir_gate gate;
+	int err = weir__gate_take(&gate, &o.gate);
+	if (!err)
+		err = weir__pace_check(o.pace);
+	if (!err && o.gate && share.bits)
+		err = weir__gate_check_set(o.gate);
+	if (!err)
+		err = weir__writer_begin(h, next ? "weir_reload_begin_with" : "weir_reload_begin");
+	if (err)
+		return err;
+	weir__standby_free(h);
+	err = open_next(&r, h, next, &o);
+	if (err) {
+		weir__writer_release(h);
+		return err;
+	}
+	r->share = share;
+	err = r->builder ? 0 : weir__reload_replay(r);
+	if (!err)
+		*out = r;
+	else if (next)
+		weir__reload_give_back(r);
+	else
+		weir__reload_drop(r);
+	return err;
+}
+
+static int begin(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
+                 const struct weir_reload_options *options, const char *verb)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	if (!out || !h)
+		return weir__fail(-EINVAL, "%s is NULL: %s needs it", out ? "the handle" : "out",
+		                  verb);
+	int err = weir__options_copy(&o, sizeof o, options, "weir_reload_options");
+	return err ? err : weir__reload_begin(out, h, next, &o, (struct weir_share){ 0 });
+}
+
+int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,
+                      const struct weir_reload_options *options)
+{
+	return begin(out, h, NULL, options, "weir_reload_begin");
+}
+
+int weir_reload_begin_with(struct weir_reload **out, struct weir_handle *h,
+                           struct weir_filter *next, const struct weir_reload_options *options)
+{
+	if (!next)
+		return weir__fail(-EINVAL, "next is NULL: weir_reload_begin_with needs it");
+	return begin(out, h, next, options, "weir_reload_begin_with");
+}
+
+static int insert_one(struct weir_reload *r, uint64_t hash)
+{
+	if (r->share.bits) {
+		if (weir__share_shard(r->share.bits, hash) != r->share.shard)
+			return WEIR_SEEN;
+		hash = weir__share_hash(r->share.bits, hash);
+	}
+	return r->builder ? weir_builder_add_hash(r->builder, hash) :
+	                    weir_insert_hash(r->next, hash);
+}
+
+int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash)
+{
+	uint64_t began = weir__pace_single_begin(&r->pace);
+	int answer = insert_one(r, hash);
+	weir__pace_single_end(&r->pace, began);
+	return answer;
+}
+
+int weir_reload_insert(struct weir_reload *r, const void *key, size_t len)
+{
+	uint64_t began = weir__pace_single_begin(&r->pace);
+	int answer = insert_one(r, r->builder ? weir_builder_hash(r->builder, key, len) :
+	                                        weir_hash(r->next, key, len));
+	weir__pace_single_end(&r->pace, began);
+	return answer;
+}
+
+/* With a pace piece by piece. */
+static int64_t insert(struct weir_reload *r, const struct weir_keys *keys, size_t n)
+{
+	size_t piece = r->pace.asked ? WEIR__PACE_PIECE : n, at = 0;
+	uint64_t began = weir__pace_begin(&r->pace);
+	int64_t inserted = 0;
+	do {
+		size_t some = n - at < piece ? n - at : piece;
+		int64_t answer = r->builder ?
+			weir__reload_add(r, keys, at, some) :
+			weir__share_insert(&r->share, r->next, keys, at, some);
+		if (answer < 0)
+			return weir__stopped(at + weir_error_taken(), answer);
+		inserted += answer;
+		at += some;
+		began = weir__pace_turn(&r->pace, began);
+	} while (at < n);
+	return inserted;
+}
+
+int64_t weir_reload_insert_hashes(struct weir_reload *r, const uint64_t *hashes, size_t n)
+{
+	return insert(r, &(struct weir_keys){ .hashes = hashes }, n);
+}
+
+int64_t weir_reload_insert_keys(struct weir_reload *r, const struct iovec *keys, size_t n)
+{
+	return insert(r, &(struct weir_keys){ .vectors = keys }, n);
+}
+
+int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *keys, size_t key_bytes,
+                                 size_t n)
+{
+	return insert(r, &(struct weir_keys){ .fixed = keys, .key_bytes = key_bytes }, n);
+}
+
+int weir_reload_copy(struct weir_reload *r)
+{
+	return r->builder ? weir__reload_cannot_copy(r) : weir__reload_copy(r);
+}
+
+int weir_reload_progress(const struct weir_reload *r, struct weir_reload_progress *out)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	int err = weir__size_check(out, sizeof *out, "weir_reload_progress");
+	if (!err)
+		err = r->builder ? 0 : weir_stats(r->next, &stats);
+	if (err)
+		return err;
+	if (r->builder)
+		weir__reload_collected(r, &stats);
+	struct weir_reload_progress p = { .struct_size = out->struct_size,
+	                                  .keys = stats.keys_estimated,
+	                                  .share = stats.capacity ? stats.keys_estimated /
+	                                           (double)stats.capacity : 0,
+	                                  .seconds = weir__seconds() - r->since };
+	memcpy(out, &p, out->struct_size);
+	return 0;
+}
+
+const struct weir_filter *weir_reload_next(const struct weir_reload *r)
+{
+	return r->next;
+}
+
+/* Before the gate. What the loader's own progress stops ends as by weir_reload_abort(). */
+static int build(struct weir_reload *r)
+{
+	bool stopped;
+	int err = weir__reload_build(r, &stopped);
+	if (err && !stopped) {
+		weir__figure_add_relaxed(&r->handle->failed, 1);
+		weir__refusal_begins(r->handle);
+	}
+	return err;
+}
+
+static int ask(struct weir_reload *r)
+{
+	struct weir_turns turns = weir__pace_turns(&r->pace);
+	int err = weir__reload_ask(r, weir__pace_progress, &turns);
+	if (err) {
+		weir__figure_add_relaxed(&r->handle->refused, 1);
+		weir__refusal_begins(r->handle);
+	}
+	return err;
+}
+
+int weir_reload_commit(struct weir_reload *r)
+{
+	WEIR__UNCANCELLED;
+	if (weir__in_section(&r->handle->rcu))
+		return weir__fail(-EDEADLK, "weir_reload_commit inside a read-side section: it "
+		                            "would wait for its own caller");
+	int err = r->builder ? build(r) : 0;
+	if (!err)
+		err = ask(r);
+	weir__pace_settle(&r->pace);
+	if (err)
+		weir__reload_drop(r);
+	else
+		weir__reload_close(r, r->since);
+	return err;
+}
+
+void weir_reload_abort(struct weir_reload *r)
+{
+	WEIR__UNCANCELLED;
+	if (r)
+		weir__reload_drop(r);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ * Reload: which records are published, and when the old ones are freed. The rules H1 to H14 are in
+ * generation.h.
+ *
+ *     begin   record {current, next, previous}   grace period   free the old record
+ *     commit  record {next, -, current if kept}  grace period   free both old records, the old
+ *                                                current unless kept, the old previous
+ *     abort   record {current, -, previous}      grace period   free both old records, next
+ *
+ * All that a commit or an abort will need is allocated by begin, so that neither can fail for
+ * want of memory. */
+#include <stdlib.h>
+#include "filter/merge.h"
+#include "ground/clock.h"
+#include "ground/error.h"
+#include "set/reload/next.h"
+#include "set/reload/reload.h"
+
+static int no_memory(void)
+{
+	return weir__fail(-ENOMEM, "no memory for a reload's records");
+}
+
+int weir__reload_alloc(struct weir_reload **out, struct weir_handle *h,
+                       const struct weir_reload_options *options)
+{
+	struct weir_reload *r = malloc(sizeof *r);
+	struct weir_generation *after = weir__record(NULL, NULL, NULL, 0);
+	struct weir_retired *retired = calloc(1, sizeof *retired);
+	if (!r || !after || !retired) {
+		free(r);
+		free(after);
+		free(retired);
+		return no_memory();
+	}
+	*r = (struct weir_reload){ .handle = h,
+	                           .after = after,
+	                           .retired = retired,
+	                           .since = weir__seconds(),
+	                           .options = *options };
+	weir__pace_make(&r->pace, &h->rcu, options->pace);
+	if (options->gate) {
+		r->gate = *options->gate;
+		r->options.gate = &r->gate;
+	}
+	*out = r;
+	return 0;
+}
+
+void weir__reload_free(struct weir_reload *r)
+{
+	weir_destroy(r->next);
+	weir_builder_destroy(r->builder);
+	free(r->after);
+	free(r->retired);
+	free(r);
+}
+
+int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
+                      const struct weir_reload_options *options)
+{
+	const struct weir_generation *g = h->generation;
+	struct weir_generation *during = weir__record(g->current, next, g->previous, g->number);
+	int err = during ? weir__reload_alloc(out, h, options) : no_memory();
+	if (err) {
+		free(during);
+		return err;
+	}
+	during->since = g->since;
+	struct weir_generation *before = weir__publish(h, during);
+	weir__synchronize(&h->rcu); /* H2 */
+	free(before);               /* H3 */
+	(*out)->next = next;
+	(*out)->since = weir__seconds();
+	return 0;
+}
+
+int weir__reload_copy(struct weir_reload *r)
+{
+	const struct weir_filter *current = r->handle->generation->current;
+	if (r->handle->absence)
+		return 0; /* H10: it was replayed */
+	struct weir_turns turns = weir__pace_turns(&r->pace);
+	int err = weir__carry_check(r->next, current);
+	return err ? err : weir__merge(r->next, current, weir__pace_progress, &turns);
+}
+
+/* Publish r->after, leave to a grace period what it no longer names, and let the next writer in. */
+static void close_with(struct weir_reload *r, struct weir_generation after,
+                       struct weir_filter *gone, struct weir_filter *gone_too, bool defer)
+{
+	struct weir_handle *h = r->handle;
+	*r->after = after;
+	weir__figure_store_relaxed(&h->collecting, 0);
+	r->retired->filters[0] = gone;
+	r->retired->filters[1] = gone_too;
+	r->retired->records[0] = weir__publish(h, r->after);
+	if (after.current == r->next)
+		weir__pace_warm(&r->pace, r->next);
+	weir__retire(h, r->retired, defer);
+	weir_builder_destroy(r->builder);
+	free(r);
+	weir__writer_release(h);
+}
+
+/* Of a kind that is built once: nobody has seen it. */
+static void drop_unpublished(struct weir_reload *r)
+{
+	struct weir_handle *h = r->handle;
+	weir__figure_store_relaxed(&h->collecting, 0);
+	weir__reload_free(r);
+	weir__writer_release(h);
+}
+
+/* The record without the next filter. */
+static struct weir_generation without_next(const struct weir_reload *r)
+{
+	const struct weir_generation *g = r->handle->generation;
+	return (struct weir_generation){ .current = g->current,
+	                                 .previous = g->previous,
+	                                 .number = g->number,
+	                                 .since = g->since };
+}
+
+void weir__reload_drop(struct weir_reload *r)
+{
+	if (r->builder) {
+		drop_unpublished(r);
+		return;
+	}
+	bool defer = r->options.defer_free || weir__in_section(&r->handle->rcu);
+	close_with(r, without_next(r), r->handle->generation->next, NULL, defer);
+}
+
+void weir__reload_give_back(struct weir_reload *r)
+{
+	close_with(r, without_next(r), NULL, NULL, false);
+}
+
+int weir__reload_ask(struct weir_reload *r, weir_progress_fn *progress, void *progress_arg)
+{
+	return weir__gate_ask(r->options.gate, r->next, &r->share, progress, progress_arg);
+}
+
+void weir__reload_close(struct weir_reload *r, double began)
+{
+	struct weir_handle *h = r->handle;
+	const struct weir_generation *g = h->generation;
+	bool keep = r->options.keep_previous && !h->absence; /* H10 */
+	struct weir_generation after = { .current = r->next,
+	                                 .previous = keep ? g->current : NULL,
+	                                 .number = g->number + 1,
+	                                 .since = weir__seconds() };
+	r->retired->absence = h->absence;
+	h->absence = NULL;
+	if (keep)
+		weir__standby_open_relaxed(&g->current->standby); /* H12 */
+	weir__figure_add_relaxed(&h->swaps, 1);
+	weir__figure_store_relaxed(&h->reload_ns, (uint64_t)((after.since - began) * 1e9));
+	weir__refusal_ends(h);
+	close_with(r, after, keep ? NULL : g->current, g->previous, r->options.defer_free);
+}
+
+int weir__reload_replay(struct weir_reload *r)
+{
+	struct weir_absence *absence = r->handle->absence;
+	return absence ? weir__absence_replay(absence, r->next) : 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * A rolling set: a table of handles, one a shard, that share a seed and the right to write. */
+#ifndef WEIR_SRC_ROLLING_H
+#define WEIR_SRC_ROLLING_H
+
+#include <weir/rolling.h>
+#include "set/generation.h"
+#include "set/reload/one_shard.h"
+
+struct weir_rolling {
+	unsigned bits;
+	uint32_t shards;
+	struct weir_hashing hashing; /* of all shards */
+	struct weir_params shard_params;
+	struct weir_rcu rcu;
+	atomic_bool claimed; /* H4: one shard at a time, so that the peak is one shard more */
+	struct weir_handle *shard[];
+};
+
+#endif

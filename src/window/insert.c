@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ * Inserts into a window. One body for both layouts and all shapes: the atomic or's are most of the
+ * work. */
+#include "window/window.h"
+
+/* Where a key lies in each slot. */
+struct place {
+	uint64_t *words; /* of its column or block, in slot 0 */
+	uint64_t mask[8];
+	uint32_t index[8];
+};
+
+static inline uint64_t *place(const struct weir_window_bits *b, uint64_t hash)
+{
+	return weir__window_is_ring(b) ? weir__window_block(b, hash) :
+	                                 weir__window_column(b, hash, weir__remix(hash));
+}
+
+static inline void place_of(struct place *p, const struct weir_window_bits *b, uint64_t hash)
+{
+	uint64_t r = weir__remix(hash), r2 = weir__remix2(r);
+	bool ring = weir__window_is_ring(b);
+	p->words = place(b, hash);
+	for (unsigned i = 0, j = 0; i < b->z; i++) {
+		p->index[i] = ring ? weir__word_index(b->z, i, r) : 0;
+		p->mask[i] = 0;
+		for (unsigned t = 0; t < b->g; t++, j++)
+			p->mask[i] |= UINT64_C(1) << weir__bit_index(b->z, j, r, r2);
+	}
+}
+
+/* Into one slot. All words are loaded first: a locked instruction holds back the loads behind it.
+ * Relaxed: what is there was there before the insert (B1). Return: was a bit set by this insert? */
+static bool set(const struct weir_window_bits *b, const struct place *p, uint32_t slot)
+{
+	uint64_t *words = p->words + slot * b->slot_step, missing = 0;
+	bool changed = false;
+	for (unsigned i = 0; i < b->z; i++)
+		missing |= p->mask[i] & ~weir__word_load_relaxed(words + p->index[i]);
+	for (unsigned i = 0; missing && i < b->z; i++) {
+		uint64_t before = weir__slot_fetch_or_seq_cst(words + p->index[i], p->mask[i]);
+		changed |= (p->mask[i] & ~before) != 0;
+	}
+	return changed;
+}
+
+/* Is the key in one of these slots? */
+static bool look(const struct weir_window_bits *b, const struct place *p, uint32_t slots)
+{
+	uint32_t in = 0;
+	for (; slots; slots &= slots - 1) {
+		const uint64_t *words = p->words + (uint32_t)__builtin_ctz(slots) * b->slot_step;
+		uint64_t missing = 0;
+		for (unsigned i = 0; i < b->z; i++)
+			missing |= p->mask[i] & ~weir__slot_load_seq_cst(words + p->index[i]);
+		in |= !missing;
+	}
+	return in;
+}
+
+static uint32_t others(uint64_t state, uint32_t own)
+{
+	return weir__window_live(state) & ~(UINT32_C(1) << own);
+}
+
+/* Towards an advance by number. */
+static void count(struct weir_window *w, uint64_t hash, uint32_t slot)
+{
+	if ((hash & w->sampled) == 0 && w->enough != UINT64_MAX &&
+	    weir__figure_add_relaxed(&w->counted[slot], 1) + 1 == w->enough)
+		(void)weir__window_wake(w);
+}
+
+/* In a section. */
+static int insert(struct weir_window *w, uint64_t hash)
+{
+	const struct weir_window_bits *b = &w->bits;
+	struct place p;
+	place_of(&p, b, hash);
+	uint64_t state = weir__window_load_acquire(&w->state);
+	uint32_t own = weir__window_newest(state);
+	bool one_word = b->z == 1;
+	bool there = !one_word && look(b, &p, others(state, own)); /* W5 */
+	if (!set(b, &p, own))
+		return WEIR_SEEN;
+	count(w, hash, own);
+	if (one_word) { /* W4 */
+		state = weir__window_load_seq_cst(&w->state);
+		there = look(b, &p, others(state, own));
+	}
+	return there ? WEIR_SEEN : WEIR_NEW;
+}
+
+int weir_window_insert_hash(struct weir_window *w, uint64_t hash)
+{
+	int answer;
+	WEIR__IN_SECTION(&w->rcu, answer = insert(w, hash));
+	return answer;
+}
+
+int weir_window_insert(struct weir_window *w, const void *key, size_t len)
+{
+	return weir_window_insert_hash(w, weir__hash_by(&w->hashing, key, len));
+}
+
+/* By value, as contains_keyed() in window/look.c. */
+static __attribute__((noinline)) int insert_keyed(struct weir_window *w, uint64_t key)
+{
+	return weir_window_insert(w, &key, sizeof key);
+}
+
+int weir_window_insert_u64(struct weir_window *w, uint64_t key)
+{
+	if (__builtin_expect(weir__keyed(&w->hashing), 0))
+		return insert_keyed(w, key);
+	return weir_window_insert_hash(w, weir__hash8(w->flip8, &key));
+}
+
+/* In one section. */
+static uint64_t insert_some(struct weir_window *w, const uint64_t *hashes, unsigned n)
+{
+	const struct weir_window_bits *b = &w->bits;
+	uint64_t new = 0;
+	weir__read_lock(&w->rcu);
+	uint32_t own = weir__window_newest(weir__window_load_acquire(&w->state));
+	for (unsigned i = 0; i < n; i++)
+		__builtin_prefetch(place(b, hashes[i]) + own * b->slot_step, 1, 3);
+	for (unsigned i = 0; i < n; i++)
+		new |= (uint64_t)insert(w, hashes[i]) << i;
+	weir__read_unlock(&w->rcu);
+	return new;
+}
+
+size_t weir_window_insert_hashes(struct weir_window *w, const uint64_t *hashes, size_t n,
+                                 uint64_t *bitmap)
+{
+	const struct weir_window_keys keys = { .hashes = hashes };
+	return weir__window_run(w, &keys, n, bitmap, insert_some);
+}
+
+size_t weir_window_insert_keys(struct weir_window *w, const struct iovec *keys, size_t n,
+                               uint64_t *bitmap)
+{
+	const struct weir_window_keys these = { .keys = keys };
+	return weir__window_run(w, &these, n, bitmap, insert_some);
+}
+
+size_t weir_window_insert_fixed(struct weir_window *w, const void *keys, size_t key_bytes, size_t n,
+                                uint64_t *bitmap)
+{
+	const struct weir_window_keys these = { .fixed = keys, .key_bytes = key_bytes };
+	return weir__window_run(w, &these, n, bitmap, insert_some);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ * Lookups in a window. */
+#include "ground/error.h"
+#include "window/window.h"
+
+/* In a section. The live slots that have the key. */
+static inline uint32_t slots_with(const struct weir_window *w, uint64_t hash, uint64_t *state)
+{
+	*state = weir__window_load_acquire(&w->state);
+	return w->kernel.look(&w->bits, hash) & weir__window_live(*state);
+}
+
+bool weir__window_look_again(const struct weir_window *w, uint64_t hash)
+{
+	uint64_t state;
+	uint32_t in;
+	WEIR__IN_SECTION(&w->rcu, in = slots_with(w, hash, &state));
+	return in != 0;
+}
+
+bool weir_window_contains_hash(const struct weir_window *w, uint64_t hash)
+{
+	return w->kernel.contains(w, hash);
+}
+
+bool weir_window_contains(const struct weir_window *w, const void *key, size_t len)
+{
+	return w->kernel.contains(w, weir__hash_by(&w->hashing, key, len));
+}
+
+/* By value: a key whose address is taken would go through memory in the quick way too. */
+static __attribute__((noinline)) bool contains_keyed(const struct weir_window *w, uint64_t key)
+{
+	return weir_window_contains(w, &key, sizeof key);
+}
+
+bool weir_window_contains_u64(const struct weir_window *w, uint64_t key)
+{
+	if (__builtin_expect(weir__keyed(&w->hashing), 0))
+		return contains_keyed(w, key);
+	return w->kernel.contains(w, weir__hash8(w->flip8, &key));
+}
+
+int weir_window_age_hash(const struct weir_window *w, uint64_t hash)
+{
+	uint64_t state;
+	uint32_t in, slots = w->bits.slots;
+	WEIR__IN_SECTION(&w->rcu, in = slots_with(w, hash, &state));
+	if (!in)
+		return -ENOENT;
+	/* Slots below the newest's and the newest's own come first, from above. */
+	uint32_t newest = weir__window_newest(state);
+	uint32_t below = in & ((UINT32_C(2) << newest) - 1);
+	uint32_t slot = 31 - (uint32_t)__builtin_clz(below ? below : in);
+	return (int)weir__window_slot(newest, slot, slots);
+}
+
+int weir_window_age(const struct weir_window *w, const void *key, size_t len)
+{
+	return weir_window_age_hash(w, weir__hash_by(&w->hashing, key, len));
+}
+
+static uint64_t answers_of(const struct weir_window *w, const uint64_t *hashes, unsigned n,
+                           uint64_t state)
+{
+	return w->kernel.look_each(&w->bits, hashes, n, weir__window_live(state));
+}
+
+/* As W8 looks one up. */
+static uint64_t look_some(struct weir_window *w, const uint64_t *hashes, unsigned n)
+{
+	uint64_t state = weir__window_load_acquire(&w->state);
+	uint64_t in = answers_of(w, hashes, n, state);
+	if (__builtin_expect(weir__window_load_after(&w->state) != state, 0)) {
+		weir__read_lock(&w->rcu);
+		in = answers_of(w, hashes, n, weir__window_load_acquire(&w->state));
+		weir__read_unlock(&w->rcu);
+	}
+	return in;
+}
+
+/* It writes nothing: the loop is that of inserts too. */
+static size_t look_each(const struct weir_window *w, const struct weir_window_keys *keys, size_t n,
+                        uint64_t *bitmap)
+{
+	return weir__window_run((struct weir_window *)(uintptr_t)w, keys, n, bitmap, look_some);
+}
+
+size_t weir_window_contains_hashes(const struct weir_window *w, const uint64_t *hashes, size_t n,
+                                   uint64_t *bitmap)
+{
+	const struct weir_window_keys keys = { .hashes = hashes };
+	return look_each(w, &keys, n, bitmap);
+}
+
+size_t weir_window_contains_keys(const struct weir_window *w, const struct iovec *keys, size_t n,
+                                 uint64_t *bitmap)
+{
+	const struct weir_window_keys these = { .keys = keys };
+	return look_each(w, &these, n, bitmap);
+}
+
+size_t weir_window_contains_fixed(const struct weir_window *w, const void *keys, size_t key_bytes,
+                                  size_t n, uint64_t *bitmap)
+{
+	const struct weir_window_keys these = { .fixed = keys, .key_bytes = key_bytes };
+	return look_each(w, &these, n, bitmap);
+}

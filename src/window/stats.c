@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ * What a window holds, from its bits. */
+#include <math.h>
+#include <string.h>
+#include "ground/options.h"
+#include "window/window.h"
+
+enum { SAMPLE = 16384 }; /* lines, of a ring's slot or of all columns */
+
+/* Over the blocks that were looked at. */
+struct sums {
+	double fill; /* share of bits set */
+	double rate; /* of absent keys answered true */
+};
+
+/* The words of a block fall into z equal runs, of which a key has a word each. */
+static struct sums block_of(const struct weir_window_bits *b, const uint64_t *word)
+{
+	unsigned run = 8 / b->z;
+	struct sums sum = { 0, 1 };
+	for (unsigned z = 0; z < b->z; z++) {
+		double chance = 0;
+		for (unsigned i = 0; i < run; i++, word += b->stride) {
+			double set = __builtin_popcountll(weir__word_load_relaxed(word)) / 64.0;
+			sum.fill += set / 8;
+			chance += pow(set, b->g) / run;
+		}
+		sum.rate *= chance;
+	}
+	return sum;
+}
+
+static struct sums survey(const struct weir_window_bits *b, uint32_t slot)
+{
+	const uint64_t most = weir__window_is_ring(b) ? SAMPLE : SAMPLE / 8;
+	uint64_t n = b->blocks < most ? b->blocks : most, step = b->blocks / n;
+	struct sums all = { 0, 0 };
+	for (uint64_t i = 0; i < n; i++) {
+		struct sums one = block_of(b, b->words + slot * b->slot_step +
+		                                      8 * i * step * b->stride);
+		all.fill += one.fill / (double)n;
+		all.rate += one.rate / (double)n;
+	}
+	return all;
+}
+
+/* Each key throws g bits into a word: it leaves a bit 0 with the chance (63/64)^g. */
+static double keys_of(const struct weir_window_bits *b, double fill)
+{
+	double words = (double)b->blocks * (8 / b->z);
+	return words * -log1p(-fmin(fill, 1 - 0x1p-20)) / -expm1(b->g * log1p(-1 / 64.0));
+}
+
+static void look(const struct weir_window *w, struct weir_window_stats *s)
+{
+	uint64_t state = weir__window_load_acquire(&w->state), now = w->clock(w->clock_arg);
+	uint32_t newest = weir__window_newest(state), slot;
+	double misses = 1;
+	s->advances = weir__window_advances(state);
+	s->keys_counted = weir__window_counted(w, newest);
+	for (uint32_t i = 0; i < w->plan.generations; i++) {
+		slot = weir__window_slot(newest, i, w->bits.slots);
+		struct sums sum = survey(&w->bits, slot);
+		/* a generation that was never the newest has no age */
+		s->age_seconds[i] = i > s->advances ?
+		                            0 : (double)weir__window_age(w, slot, now) * 1e-9;
+		s->fill[i] = sum.fill;
+		s->keys_estimated += keys_of(&w->bits, sum.fill);
+		misses *= 1 - sum.rate;
+	}
+	s->fp_rate_estimated = 1 - misses;
+	s->due_seconds = w->period ? (double)w->period * 1e-9 - s->age_seconds[0] : INFINITY;
+	s->span_seconds = w->span_seconds;
+	s->generation_keys = w->generation_keys;
+	s->saved_ns = w->saved;
+	s->late_seconds = (double)weir__figure_load_relaxed(&w->late) * 1e-9;
+}
+
+int weir_window_stats(const struct weir_window *w, struct weir_window_stats *out)
+{
+	struct weir_window_stats s = WEIR_WINDOW_STATS_INIT;
+	int err = weir__size_check(out, sizeof *out, "weir_window_stats");
+	if (err)
+		return err;
+	s.struct_size = out->struct_size;
+	s.plan = w->plan;
+	/* A section, so that no slot is cleared while it is surveyed. */
+	weir__read_lock(&w->rcu);
+	look(w, &s);
+	weir__read_unlock(&w->rcu);
+	memcpy(out, &s, out->struct_size);
+	return 0;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ * The thread that advances a window: it sleeps until an advance is due by time, until an insert
+ * wakes it since one is due by number, or until the end. */
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "ground/cancel.h"
+#include "ground/error.h"
+#include "window/window.h"
+
+/* An insert calls this in its section, when its key is in. So write() must be no cancellation point
+ * here, which would keep the key and lose the answer, nor change errno. It fails only if the count
+ * is at its most: then the thread is awake. */
+bool weir__window_wake(const struct weir_window *w)
+{
+	const uint64_t one = 1;
+	if (w->wake < 0)
+		return true;
+	WEIR__UNCANCELLED;
+	const int before = errno;
+	const bool woken = write(w->wake, &one, sizeof one) > 0;
+	errno = before;
+	return woken;
+}
+
+enum { WAKES = 8 }; /* of a thread that is joined, and would sleep for years if one was refused */
+
+static void sleep_for(const struct weir_window *w, uint64_t ns)
+{
+	struct pollfd fd = { .fd = w->wake, .events = POLLIN };
+	struct timespec t = { .tv_sec = (time_t)(ns / 1000000000),
+		              .tv_nsec = (long)(ns % 1000000000) };
+	uint64_t count;
+	if (ppoll(&fd, 1, ns == UINT64_MAX ? NULL : &t, NULL) > 0 &&
+	    read(w->wake, &count, sizeof count) < 0)
+		return; /* nobody else reads it: it stays readable, and the next sleep is none */
+}
+
+/* While another thread advances, which waits for a grace period. */
+enum { ANOTHER_IS_AT_IT = 1000000 };
+
+/* With qsbr no grace period ends while an online thread sleeps, nor while one tries again and again
+ * without a rest. With the other flavors going offline does nothing. */
+static void *run(void *argument)
+{
+	struct weir_window *w = argument;
+	const struct rcu_flavor_struct *flavor = w->rcu.flavor;
+	uint64_t wait;
+	pthread_setname_np(pthread_self(), "weir-window");
+	flavor->register_thread();
+	while (!weir__flag_held_acquire(&w->stopped)) {
+		if (weir_window_tick(w) > 0)
+			continue;
+		if (weir__window_due(w, &wait))
+			wait = ANOTHER_IS_AT_IT;
+		flavor->thread_offline();
+		sleep_for(w, wait);
+		flavor->thread_online();
+	}
+	flavor->unregister_thread();
+	return NULL;
+}
+
+int weir__window_timer_start(struct weir_window *w)
+{
+	sigset_t all, before;
+	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (w->wake < 0)
+		return weir__fail(-errno, "no eventfd to wake a window's timer: %s",
+		                  weir_strerror(errno));
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	w->process = getpid();
+	int error = pthread_create(&w->thread, NULL, run, w);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!error)
+		return 0;
+	close(w->wake);
+	w->wake = -1;
+	return weir__fail(-error, "no thread for a window's timer: %s", weir_strerror(error));
+}
+
+void weir__window_timer_stop(struct weir_window *w)
+{
+	if (w->wake < 0)
+		return;
+	if (w->process == getpid()) {
+		const struct rcu_flavor_struct *flavor = w->rcu.flavor;
+		bool online = flavor->read_ongoing();
+		(void)weir__flag_claim_acquire(&w->stopped);
+		for (unsigned tries = 0; tries < WAKES && !weir__window_wake(w); tries++)
+			sched_yield();
+		/* qsbr: the thread's last grace period waits for whoever is online */
+		if (online)
+			flavor->thread_offline();
+		pthread_join(w->thread, NULL);
+		if (online)
+			flavor->thread_online();
+	}
+	close(w->wake);
+}
