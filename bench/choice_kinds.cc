@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <weir/weir.h>
-#include "../src/tool/numbers.h"
+#include "../src/tool/output/numbers.h"
 #include "sets/weir_filter.h"
 
 namespace bench {

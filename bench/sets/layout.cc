@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 #include <weir/weir.h>
-#include "../../src/tool/numbers.h"
+#include "../../src/tool/output/numbers.h"
 #include "set.h"
 #include "weir_filter.h"
 

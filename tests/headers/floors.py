@@ -50,11 +50,11 @@ replica/wire/wait.c replica/wire/wire.c
 replica/redis/lease.c replica/redis/manifest.c replica/redis/store.c
 replica/service/ask.c replica/service/begin.c replica/service/due.c replica/service/thread.c
 servers/redis/chain.c servers/redis/cuckoo.c
-tool/decode.c tool/images.c tool/plain.c tool/say.c
-tool/field.c tool/header.c tool/hosts.c tool/keying.c
-tool/build.c tool/build_at_once.c
+tool/images/images.c tool/input/decode.c tool/output/plain.c tool/output/say.c
+tool/input/field.c tool/input/header.c tool/input/hosts.c tool/input/keying.c
+tool/images/build.c tool/images/build_at_once.c
 tool/drill/drill.c tool/drill/insert.c tool/drill/load.c tool/drill/read.c
-tool/replicate/status.c tool/replicate/status_json.c
+tool/commands/replicate/status.c tool/commands/replicate/status_json.c
 """.strip().split("\n")
 
 

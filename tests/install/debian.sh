@@ -42,8 +42,8 @@ for option in $(sed -n "s/^option('\([a-z0-9]*\)', type: 'feature', value: 'auto
 	grep -q -- "-D$option=\(en\|dis\)abled" "$debian/rules" ||
 		wrong "debian/rules has no -D$option=enabled, and no -D$option=disabled"
 done
-for package in $(grep -ho "'[a-z0-9]*-dev'" "$source/meson.build" "$source/src/tool/meson.build" |
-	tr -d "'"); do
+for package in $(grep -ho "'[a-z0-9]*-dev'" "$source/meson.build" \
+	"$source/src/tool/input/meson.build" | tr -d "'"); do
 	grep -q "^ $package,\$" "$debian/control" || wrong "no Build-Depends on $package"
 done
 

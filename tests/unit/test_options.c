@@ -3,8 +3,8 @@
  * begin with it. */
 #include <stdarg.h>
 #include <stdbool.h>
-#include "../../src/tool/options.h"
-#include "../../src/tool/say.h"
+#include "../../src/tool/commands/options.h"
+#include "../../src/tool/output/say.h"
 #include "../test.h"
 
 static char reported[200];

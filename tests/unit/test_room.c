@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The default of --max-memory, from files as the kernel has them: control groups of version 2 and
  * version 1, in containers, and none. */
-#include "../../src/tool/room.h"
+#include "../../src/tool/input/room.h"
 #include "../folder.h"
 
 static const uint64_t MIB = 1 << 20;

@@ -3,8 +3,8 @@
  * more, and the rate is measured. */
 #include <math.h>
 #include "drill.h"
-#include "say.h"
-#include "tool.h"
+#include "output/exit.h"
+#include "output/say.h"
 
 static void check(struct drill *d, const uint64_t *hashes, uint64_t n, const char *of)
 {

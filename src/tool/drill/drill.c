@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "crew.h"
 #include "drill.h"
-#include "progress.h"
-#include "say.h"
-#include "show.h"
+#include "output/crew.h"
+#include "output/exit.h"
+#include "output/progress.h"
+#include "output/say.h"
+#include "output/show.h"
 #include "ticks.h"
-#include "tool.h"
 
 enum { LOST_SAID = 5 };
 

@@ -9,10 +9,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <weir/weir.h>
-#include "fill.h"
 #include "flavors.h"
 #include "histogram.h"
-#include "probe.h"
+#include "images/probe.h"
+#include "input/fill.h"
 
 struct drill;
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 #include "drill.h"
-#include "progress.h"
-#include "say.h"
+#include "output/progress.h"
+#include "output/say.h"
 
 enum { ABSENT = 65536, SLICE = 1 << 20, ROLLBACK_EVERY = 4 };
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "drill.h"
-#include "report.h"
-#include "say.h"
-#include "show.h"
+#include "output/report.h"
+#include "output/say.h"
+#include "output/show.h"
 #include "ticks.h"
 
 /* Of all threads, in one phase. NAN: nothing was measured in it. */

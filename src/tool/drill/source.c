@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 #include "drill.h"
-#include "say.h"
-#include "show.h"
-#include "tool.h"
+#include "output/exit.h"
+#include "output/say.h"
+#include "output/show.h"
 
 enum { INSERTS_LEAST = 100000 };
 

@@ -2,9 +2,9 @@
 """Of planted.py: what a status reads and how it judges, and what nodes report for it."""
 
 VIEW, NODE = ("src/replica/service/" + f for f in ("view.c", "view_node.c"))
-STATUS = "src/tool/replicate/status.c"
+STATUS = "src/tool/commands/replicate/status.c"
 DUE = "src/replica/service/due.c"
-JSON = "src/tool/replicate/status_json.c"
+JSON = "src/tool/commands/replicate/status_json.c"
 
 FIGURES = [
     ("REPORTS_OF_BEFORE", STATUS, "v->used_memory > v->maxmemory ?",

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Of planted.py: what is done to redis by its own commands, to keys that sign, and meanwhile."""
 CALL, MANIFEST = ("src/replica/redis/%s.c" % f for f in ("call", "manifest"))
-REPLICATE = "src/tool/replicate/publish.c"
+TOOL = "src/tool/commands/replicate/"
+REPLICATE = TOOL + "publish.c"
 STATS, DUE = ("src/replica/service/%s.c" % f for f in ("stats", "due"))
 JOIN, PUBLISH = ("src/replica/node_%s.c" % f for f in ("join", "publish"))
 
@@ -15,9 +16,9 @@ OPERATED = [
      "configured Configured.test_replicas_are_demanded"),
     ("NOT_SAVED_UNSEEN", "src/replica/format/scripts.c", "'MISCONF.*') or", "'READONLY.*') or",
      "configured Configured.test_it_cannot_save"),
-    ("NO_WRITES_UNSAID", "src/tool/replicate/status.c", "if (v->no_writes[0])", "if (0)",
+    ("NO_WRITES_UNSAID", TOOL + "status.c", "if (v->no_writes[0])", "if (0)",
      "status Figures.test_no_writes_are_taken"),
-    ("WRITES_ALWAYS_TAKEN", "src/tool/replicate/status_json.c", "v->no_writes[0] == '\\0'", "1",
+    ("WRITES_ALWAYS_TAKEN", TOOL + "status_json.c", "v->no_writes[0] == '\\0'", "1",
      "status Figures.test_no_writes_are_taken"),
     ("ASKED_BY_A_CHANGE", "src/replica/format/scripts.c", "redis.pcall('HDEL', nodes, \"\");",
      "redis.pcall('HSET', nodes, '-', 1);", "shell Shell.test_status_changes_nothing"),
@@ -67,7 +68,7 @@ OPERATED = [
     ("RECORD_BESIDE_A_GAP", JOIN, "if (!p->gap && is_of_record(n, m, now)) {",
      "if (m->source == WEIR_SOURCE_RECORD) {", "replayed Replayed.test_it_is_put_back"),
     # ---- what stands in the place of a file ----
-    ("WAITS_AT_A_PIPE", "src/tool/replicate/follow.c", "\tif (stat(path, &f->file) != 0 ||",
+    ("WAITS_AT_A_PIPE", TOOL + "follow.c", "\tif (stat(path, &f->file) != 0 ||",
      "\tclose(open(path, 0));\n\tif (stat(path, &f->file) != 0 ||",
      "follow_devices Devices.test_it_ends_at_a_pipe"),
     # ---- a user of redis ----

@@ -5,7 +5,7 @@ SRC = "src/replica/"
 ASK, BEGIN, DUE, INSERT, ROUND, STATS = (SRC + "service/%s.c" % f for f in (
     "ask", "begin", "due", "insert", "round", "stats"))
 COMING, LEASE = SRC + "redis/coming.c", SRC + "redis/lease.c"
-FOLLOW, PUBLISH = ("src/tool/replicate/%s.c" % f for f in ("follow", "publish"))
+FOLLOW, PUBLISH = ("src/tool/commands/replicate/%s.c" % f for f in ("follow", "publish"))
 
 ROOM = "filter + filter / 16 + (6 << 20)"
 SIZED = "room Room.test_of_another_size"
@@ -27,7 +27,7 @@ PROBES = [
     # ---- publish ----
     ("BEGINS_THOUGH_IT_FAILED", PUBLISH, "if (!err && !r->quiet) /* which",
      "if (!r->quiet) /* which", "operate Operate.test_the_first_is_refused"),
-    ("FIRST_WITHOUT_ITS_KEYS", "src/tool/replicate/publish.c",
+    ("FIRST_WITHOUT_ITS_KEYS", "src/tool/commands/replicate/publish.c",
      "int err = weir_replica_publish_with(replica, f);", "int err = weir_replica_publish(replica);",
      "operate Operate.test_another_is_first_meanwhile"),
     ("BYTES_CHANGE_UNSAID", PUBLISH,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Of planted.py: what an operator sees of troubles, of wrong uses and of disks that are full."""
 
-FOLLOW = "src/tool/replicate/follow.c"
+FOLLOW = "src/tool/commands/replicate/follow.c"
 OPTIONS = "src/replica/service/options.c"
 LOOK, AGAIN = ("src/replica/" + f for f in ("node_look.c", "node_publish.c"))
 

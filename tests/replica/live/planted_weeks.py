@@ -26,7 +26,7 @@ WEEKS = [
      "uint32_t patience = there ? r->confirm_ms : ONE_TRY_MS;",
      "uint32_t patience = there ? 100 : ONE_TRY_MS;", "away Away.test_closed_when_it_goes_on"),
     # ---- the file that is followed ----
-    ("CHANGED_IS_WRITTEN", "src/tool/replicate/follow.c",
+    ("CHANGED_IS_WRITTEN", "src/tool/commands/replicate/follow.c",
      "st.st_mtim.tv_sec == was->st_mtim.tv_sec &&",
      "st.st_mtim.tv_sec == was->st_mtim.tv_sec && st.st_ctim.tv_nsec == was->st_ctim.tv_nsec &&",
      "follow_moments Moments.test_whose_it_is"),
@@ -38,7 +38,7 @@ WEEKS = [
      "losses Losses.test_a_rollback_to_the_current_one"),
     ("APART_NO_MORE", JOIN, "\tn->apart |= n->alone;\n", "\tn->apart = n->alone;\n",
      "losses Losses.test_a_rollback_after_a_generation"),
-    ("SHELLS_DO_NOT_WAIT", "src/tool/replicate/publish.c",
+    ("SHELLS_DO_NOT_WAIT", "src/tool/commands/replicate/publish.c",
      "\twait_until_complete(r, replica);\n\treturn", "\treturn",
      "losses Losses.test_a_file_that_was_saved"),
     ("PUBLISHED_TOO_SOON", "src/replica/service/due.c", " || is_not_owed(r, now))", ")",

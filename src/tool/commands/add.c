@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ * weir add: more keys into an image, which is replaced as a whole, or changed in place. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "commands.h"
+#include "images/change.h"
+#include "images/live.h"
+#include "images/place.h"
+#include "options.h"
+#include "output/normal_report.h"
+#include "output/numbers.h"
+#include "output/say.h"
+#include "output/show.h"
+
+static const char help[] =
+	"Usage: weir add [OPTION]... IMAGE [FILE|-]...\n"
+	"Add the lines of the FILEs, or of standard input, to IMAGE, which is replaced as\n"
+	"a whole or not at all. Files in gzip, zstd, xz or bzip2 format are\n"
+	"decompressed. To its keys is done what was done to those that it has. Counting,\n"
+	"frequency and cuckoo hold a key that is there, or is a line twice, once more\n"
+	"each time.\n"
+	"\n"
+	"      --live           add to IMAGE in place, beside other processes that do so;\n"
+	"                       it is sealed after the last of them. Killed meanwhile, it\n"
+	"                       stays live: weir seal ends that\n"
+	"      --keyed-by=FILE  the key of a keyed image, as weir build had it\n"
+	KEYING_HELP_FILE
+	CHANGE_HELP_FILE
+	"      --allow-overfull  save a set that answers more than twice its rate of the\n"
+	"                       absent keys with yes; without this it is refused\n"
+	CHANGE_HELP_REPORT
+	"\n"
+	"Exit status: 0 done, 1 refused and nothing written, 2 an error.\n";
+
+enum { LIVE = 256, ALLOW_OVERFULL };
+
+static const struct option options[] = {
+	{ "live", no_argument, NULL, LIVE },
+	{ "allow-overfull", no_argument, NULL, ALLOW_OVERFULL },
+	CHANGE_OPTIONS,
+	{ 0 },
+};
+
+/* Put the keys into a filter of nobody else's, and ask whether it may be saved. */
+static int fill(struct change *add, struct weir_filter *f)
+{
+	int err = weir_stats_exact(f, &add->before);
+	if (err)
+		return trouble_weir(err, NULL);
+	int status = change_prepare(add, f);
+	if (status)
+		return status;
+	if (fill_load(&add->fill, f, &add->keys))
+		return add->found.full ? guard_full(f, &add->fill, add->image, &add->guard) :
+		                         TOOL_TROUBLE;
+	status = change_was_read(add);
+	if (status)
+		return status;
+	if (!add->in_place)
+		normal_raised(add->image, &add->fill.keying.normal, &add->found.noted,
+		              add->before.fp_rate);
+	err = weir_normal_set(f, &add->found.noted);
+	if (!err)
+		err = weir_stats_exact(f, &add->after);
+	return err ? trouble_weir(err, NULL) :
+	             guard_overfull(&add->guard, &add->after, add->image);
+}
+
+/* Which lengths are asked for stands in the head, which processes have read. */
+static int ask_lengths(const struct change *add)
+{
+	const struct weir_normal *had = &add->fill.keying.normal;
+	if (memcmp(had, &add->found.noted, sizeof *had) == 0)
+		return TOOL_OK;
+	say("%s: not written: keys have %s that it has none of, and no lookup in it would ask for "
+	    "them: leave out --live",
+	    add->image,
+	    had->steps & WEIR_NORMAL_CIDR ? "prefix lengths" : "numbers of labels");
+	return TOOL_NO;
+}
+
+/* A copy is filled first: what was refused must not be in the image. */
+static int add_to_live(struct change *add, struct weir_filter *live)
+{
+	struct weir_filter *copy;
+	int err = weir_clone(&copy, live);
+	if (err)
+		return trouble_weir(err, add->image);
+	int status = fill(add, copy);
+	if (!status)
+		status = ask_lengths(add);
+	err = status ? 0 : weir_merge(live, copy);
+	if (err)
+		status = trouble_weir(err, add->image);
+	weir_destroy(copy);
+	return status;
+}
+
+static int add_in_place(struct change *add, const struct weir_image_info *info)
+{
+	struct weir_filter *live;
+	if (info->bytes > add->how.max_memory)
+		return trouble("%s: needs %s of memory: more than --max-memory allows (%s)",
+		               add->image, show_bytes(SHOW, info->bytes),
+		               show_bytes(SHOW, add->how.max_memory));
+	if (live_open(&live, add->image, &add->how))
+		return TOOL_TROUBLE;
+	int status = add_to_live(add, live), sealed = live_seal(live, add->image);
+	weir_destroy(live);
+	if (status || sealed == TOOL_TROUBLE)
+		return status ? status : sealed;
+	say_saved(add->image);
+	return place_stands(add->image, add->turn, add->lost);
+}
+
+static void report(const struct change *add)
+{
+	const struct weir_stats *s = &add->after;
+	const bool copies = kind_copies(s->shape.kind);
+	/* of copies nobody can tell which were there */
+	double fresh = copies ? INFINITY : s->keys_estimated - add->before.keys_estimated;
+	if (isfinite(fresh) && fresh > (double)add->keys) /* the estimates err a little */
+		fresh = (double)add->keys;
+	report_saturated(add->image, s, guard_advice(&add->guard, s));
+	if (add->quiet)
+		return;
+	struct report r = report_new();
+	report_text(&r, "output", NULL, add->image);
+	report_count(&r, "keys", NULL, add->keys);
+	report_estimate(&r, "keys_new_estimated", NULL, fresh);
+	report_estimate(&r, "keys_estimated", NULL, s->keys_estimated);
+	if (copies)
+		report_line(&r, "keys", "%s added, one copy each", show_count(SHOW, add->keys));
+	else if (isfinite(fresh))
+		report_line(&r, "keys", "%s added, about %s of them new",
+		            show_count(SHOW, add->keys), show_short(SHOW, fresh));
+	change_report_set(add, &r);
+	report_normal(&r, &add->found.noted, s->fp_rate);
+	report_stuck(&r, s);
+	report_count(&r, "passed_over", add->found.bad ? "lines passed over" : NULL,
+	             add->found.bad);
+	report_bool(&r, "saturated", "saturated", s->saturated);
+	change_report_end(add, &r);
+}
+
+static int look(const struct change *add, const struct weir_image_info *info)
+{
+	if (info->live && !add->in_place) {
+		say("%s: is live, so a process inserts into it or was killed while it did: weir "
+		    "seal ends that; --live adds to it meanwhile",
+		    add->image);
+		return TOOL_NO;
+	}
+	if (weir_kind_is_built(info->shape.kind))
+		return trouble("%s: kind %s cannot take inserts: weir build makes one anew, of all "
+		               "its keys", add->image, weir_kind_name(info->shape.kind));
+	if (add->in_place && kind_counts(info->shape.kind))
+		return trouble("%s: is of kind %s, and only kinds that hold a key once are changed "
+		               "in place: leave out --live",
+		               add->image, weir_kind_name(info->shape.kind));
+	if (add->in_place && info->compressed)
+		return trouble("%s: is compressed, and only a plain image is changed in place: "
+		               "leave out --live",
+		               add->image);
+	return TOOL_OK;
+}
+
+static int work(struct change *add, const struct weir_image_info *info)
+{
+	return add->in_place ? add_in_place(add, info) : change_replace(add, info, fill);
+}
+
+static bool option_taken(int option, struct change *add)
+{
+	switch (option) {
+	case LIVE: add->in_place = true; break;
+	case ALLOW_OVERFULL: add->guard.allow_overfull = true; break;
+	default: return change_option(option, add) > 0;
+	}
+	return true;
+}
+
+int cmd_add(int argc, char **argv)
+{
+	static const struct change_verb verb = { look, work, report };
+	struct change add = change_new();
+	for (int option; (option = option_next(argc, argv, CHANGE_LETTERS, options)) != -1;) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return TOOL_OK;
+		}
+		if (!option_taken(option, &add))
+			return misuse_reported();
+	}
+	int status = change_arguments(argc, argv, &add);
+	if (status)
+		return status;
+	if (add.in_place && (add.saving.zstd_level || add.saving.mode))
+		return misuse("--live changes the image in place: leave out --zstd and --mode");
+	add.saving.marks = guard_marks(&add.guard);
+	return change_run(&add, &verb);
+}

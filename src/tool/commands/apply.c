@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ * weir apply: the new image of an old one and deltas. */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <weir/weir.h>
+#include "commands.h"
+#include "images/delta.h"
+#include "images/images.h"
+#include "images/place.h"
+#include "options.h"
+#include "output/say.h"
+
+static const char help[] =
+	"Usage: weir apply [OPTION]... -o NEW OLD DELTA...\n"
+	"Make the new image of the old one and what weir delta saved; of several deltas\n"
+	"each goes on where the one before ended. NEW is byte for byte the image that\n"
+	"the last delta was made to, as a plain one. It is checked before it is saved.\n"
+	"\n"
+	"  -o, --output=NEW  the image to write; may be OLD\n"
+	"      --max-memory=SIZE  of both images; default: half of the memory that is\n"
+	"                    available\n"
+	"      --mode=OCTAL  permissions of the file, as of weir build\n"
+	"      --force       replace a file that is no image\n"
+	"      --json        print the result as JSON\n"
+	"      --no-progress  no progress line on a terminal\n"
+	"  -q, --quiet       no progress line, no report\n"
+	"  -h, --help        this text\n"
+	"\n"
+	"Exit status: 0 done, 1 refused and nothing written, 2 an error.\n";
+
+static const struct option options[] = {
+	DELTA_OPTIONS,
+	{ 0 },
+};
+
+struct apply {
+	struct delta_how how;
+	const char *old_image;
+	char **deltas;
+	size_t n;
+};
+
+static int save(const void *what, const char *path, const struct weir_save_options *file)
+{
+	const struct apply *a = what;
+	const struct weir_delta_options o = delta_options(file, &a->how);
+	return weir_delta_apply(path, a->old_image, (const char *const *)a->deltas, a->n, &o);
+}
+
+static int report(const struct apply *a)
+{
+	struct weir_delta_info last = WEIR_DELTA_INFO_INIT;
+	int err = weir_delta_info(a->deltas[a->n - 1], &last);
+	if (err)
+		return trouble_weir(err, a->deltas[a->n - 1]);
+	struct report r = report_new();
+	report_text(&r, "output", NULL, a->how.output);
+	report_count(&r, "deltas", "deltas", a->n);
+	report_count(&r, "generation", "generation", last.new_generation);
+	report_bytes(&r, "file_bytes", "file", last.new_bytes);
+	delta_put(&r, &a->how);
+	return TOOL_OK;
+}
+
+static bool is_regular(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* The library has the same number for a file that is not regular, which it does not read. */
+static bool all_read(const struct apply *a)
+{
+	bool all = is_regular(a->old_image);
+	for (size_t i = 0; all && i < a->n; i++)
+		all = is_regular(a->deltas[i]);
+	return all;
+}
+
+static int run(const struct apply *a)
+{
+	int status = place_ask(a->how.output, a->how.force);
+	if (!status && place_is_one_of(a->how.output, a->deltas, a->n))
+		status = trouble("%s: is one of the deltas: give the image another name",
+		                 a->how.output);
+	if (!status && !is_there(a->old_image, SAY_IMAGE))
+		status = TOOL_TROUBLE;
+	for (size_t i = 0; !status && i < a->n; i++)
+		status = is_there(a->deltas[i], SAY_DELTA) ? TOOL_OK : TOOL_TROUBLE;
+	if (status)
+		return status;
+	int err = saving_try(save, a, a->how.output, &a->how.saving);
+	if (!err)
+		return report(a);
+	say_weir(err, NULL);
+	/* a delta was made from another image than the old one */
+	return err == -EINVAL && all_read(a) ? TOOL_NO : TOOL_TROUBLE;
+}
+
+int cmd_apply(int argc, char **argv)
+{
+	struct apply a = { .how.max_memory = image_max_memory() };
+	for (int option; (option = option_next(argc, argv, "o:qh", options)) != -1;) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return TOOL_OK;
+		}
+		if (!delta_option(option, &a.how))
+			return misuse_reported();
+	}
+	int status = delta_named(&a.how, "NEW is missing: where to save the image", argv + optind,
+	                         argc - optind);
+	if (!status && !image_named(a.how.output))
+		status = misuse("-o -: the image is written to a file");
+	if (!status && argc - optind < 2)
+		status = misuse("an image and at least one delta are needed");
+	if (status)
+		return status;
+	a.old_image = argv[optind];
+	a.deltas = argv + optind + 1;
+	a.n = (size_t)(argc - optind - 1);
+	return run(&a);
+}

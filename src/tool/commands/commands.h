@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * The weir command: its subcommands. */
+#ifndef WEIR_TOOL_TOOL_H
+#define WEIR_TOOL_TOOL_H
+
+#include "output/exit.h"
+
+/* A subcommand: argv[0] is its full name ("weir build"), as getopt and messages want it. */
+struct command {
+	const char *name;
+	const char *summary;
+	int (*run)(int argc, char **argv);
+};
+
+int cmd_plan(int argc, char **argv);
+int cmd_build(int argc, char **argv);
+int cmd_query(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
+int cmd_delta(int argc, char **argv);
+int cmd_apply(int argc, char **argv);
+int cmd_add(int argc, char **argv);
+int cmd_remove(int argc, char **argv);
+int cmd_count(int argc, char **argv);
+int cmd_route(int argc, char **argv);
+int cmd_seal(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
+int cmd_parquet(int argc, char **argv);
+int cmd_replicate(int argc, char **argv);
+int cmd_drill(int argc, char **argv);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT
+ * weir count: how often each line is in the set, at most. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weir/weir.h>
+#include "commands.h"
+#include "images/image_options.h"
+#include "input/hint.h"
+#include "input/keying_options.h"
+#include "options.h"
+#include "output/numbers.h"
+#include "output/plain.h"
+#include "output/progress.h"
+#include "output/report.h"
+#include "output/say.h"
+
+static const char help[] =
+	"Usage: weir count [OPTION]... IMAGE [FILE|-]...\n"
+	"Print how often each line of the FILEs, or of standard input, is in the set, a\n"
+	"tab and the line. The set is one of kind counting, frequency or\n"
+	"cuckoo. Files in gzip, zstd, xz or bzip2 format are decompressed.\n"
+	"A count is never too low, and by chance too high. Where a counter of a line is\n"
+	"full, a plus sign follows: 15+ is 15 or more.\n"
+	"\n"
+	"      --json          an array with an object a line: key, count, full\n"
+	"Done to keys as when the set was built. Of an address or a domain the counts of\n"
+	"all that cover it are added up.\n"
+	KEYING_HELP_FILE
+	"  -0, --null          lines end with a NUL byte instead of a newline, in the\n"
+	"                      output too\n"
+	"      --skip-empty    pass over empty lines\n"
+	"      --as-is         do not decompress, whatever the input looks like\n"
+	"      --keyed-by=FILE  the key of a keyed image, as weir build had it\n"
+	"      --no-verify     start at once: do not compare the image's checksums first\n"
+	"      --max-memory=SIZE  of an image that is read into memory: compressed, or\n"
+	"                      from a pipe; default: half of the memory that is available\n"
+	"      --no-progress   no progress line on a terminal while the image is read\n"
+	"  -h, --help          this text\n"
+	"\n"
+	"Exit status: 0 done, 2 an error.\n";
+
+enum { JSON = 256 };
+
+static const struct option options[] = {
+	{ "json", no_argument, NULL, JSON },
+	KEYING_OPTIONS_FILE,
+	KEYING_OPTIONS_LINES,
+	IMAGE_OPTIONS_OPEN,
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+#define KEYS 512 /* of one call, and lines of a group */
+
+struct count {
+	struct lines_options from;
+	struct keying keying;
+	struct image_how how;
+	bool as_json;
+	/* while it runs */
+	struct weir_filter *filter;
+	struct lines *lines;
+	uint64_t full; /* what a full counter stands for */
+	bool keyed;    /* keys are not just lines */
+	bool plain;    /* standard output is a terminal: lines are escaped */
+	uint64_t printed, bad;
+};
+
+/* What a line's keys come to. */
+struct sum {
+	uint64_t count;
+	bool in;   /* it has a key at all */
+	bool full; /* there may be more */
+};
+
+static void put_text(const struct count *c, struct iovec line, const struct sum *sum)
+{
+	printf("%llu%s\t", (unsigned long long)sum->count, sum->full ? "+" : "");
+	if (c->plain)
+		(void)!plain_write(line.iov_base, line.iov_len, stdout);
+	else
+		(void)!fwrite(line.iov_base, 1, line.iov_len, stdout);
+	putchar(c->from.delimiter); /* what cannot be written shows when stdout is closed */
+}
+
+static void put_object(const struct count *c, struct iovec line, const struct sum *sum)
+{
+	struct report r = report_new();
+	report_bytes_of(&r, "key", line.iov_base, line.iov_len);
+	report_count(&r, "count", NULL, sum->count);
+	report_bool(&r, "full", NULL, sum->full);
+	fputs(c->printed ? ",\n  " : "[\n  ", stdout);
+	put_json(r.json, stdout);
+	report_free(&r);
+}
+
+/* No kind has another error for one key than that its counters are full. */
+static void sum_up(const struct count *c, struct sum *sum, int64_t count)
+{
+	sum->in = true;
+	sum->full |= count < 0;
+	sum->count += count < 0 ? c->full : (uint64_t)count;
+}
+
+static void is_bad(struct count *c, const struct chunk *chunk, const struct keyer *keyer,
+                   const char *line, const char *why)
+{
+	const bool first = c->bad++ == 0;
+	if (keyer->open ? lines_torn(c->lines) : first && !keyer_passes(keyer))
+		keyer_report(keyer, c->lines, chunk, line, why);
+}
+
+/* 0, or a negative errno of the library's. */
+static int ask_keyed(struct count *c, const struct chunk *chunk, struct keyer *keyer,
+                     const struct iovec *lines, size_t n, struct sum *sums)
+{
+	int64_t counts[KEYS];
+	const char *why;
+	int err = 0;
+	keyer_clear(keyer);
+	for (size_t i = 0; i < n; i++) {
+		if (!keyer_take(keyer, lines[i], &why))
+			is_bad(c, chunk, keyer, lines[i].iov_base, why);
+		else if (keyer->texts)
+			sums[i].in = true;
+	}
+	for (size_t at = 0, some; !err && at < keyer->n; at += some) {
+		some = keyer->n - at < KEYS ? keyer->n - at : KEYS;
+		err = weir_count_keys(c->filter, keyer->keys + at, some, counts);
+		for (size_t i = 0; !err && i < some; i++)
+			sum_up(c, &sums[keyer->of[at + i]], counts[i]);
+	}
+	return err;
+}
+
+static int ask(struct count *c, const struct iovec *keys, size_t n, struct sum *sums)
+{
+	int64_t counts[KEYS];
+	int err = weir_count_keys(c->filter, keys, n, counts);
+	for (size_t i = 0; !err && i < n; i++)
+		sum_up(c, &sums[i], counts[i]);
+	return err;
+}
+
+static int print_chunk(struct count *c, const struct chunk *chunk, struct keyer *keyer)
+{
+	struct iovec lines[KEYS];
+	size_t at = 0, n;
+	while ((n = chunk_keys(c->lines, chunk, &at, lines, KEYS)) > 0) {
+		struct sum sums[KEYS] = { { 0 } };
+		int err = c->keyed ? ask_keyed(c, chunk, keyer, lines, n, sums) :
+		                     ask(c, lines, n, sums);
+		if (err)
+			return err;
+		for (size_t i = 0; i < n; i++) {
+			if (!sums[i].in)
+				continue;
+			(c->as_json ? put_object : put_text)(c, lines[i], &sums[i]);
+			c->printed++;
+		}
+	}
+	fflush(stdout); /* whoever types the lines waits for the counts */
+	return 0;
+}
+
+/* On this thread alone: to print takes longer than to ask. */
+static int print_all(struct count *c)
+{
+	struct chunk chunk = { 0 };
+	struct keyer keyer;
+	int err = 0;
+	keyer_begin(&keyer, &c->keying, KEYING_LOOKUP);
+	while (!err && lines_next(c->lines, &chunk) > 0) {
+		if (chunk.number == 0) {
+			hint_encoding(&chunk);
+			hint_lines(c->lines, &chunk, &c->keying, false);
+		}
+		keyer_chunk(&keyer, &chunk);
+		err = print_chunk(c, &chunk, &keyer);
+	}
+	keyer_end(&keyer);
+	chunk_free(&chunk);
+	if (err)
+		return trouble_weir(err, NULL);
+	if (c->as_json)
+		fputs(c->printed ? "\n]\n" : "[]\n", stdout);
+	say_unanswered(c->bad, c->keying.skip_bad);
+	return lines_failed(c->lines) || (c->bad && !c->keying.skip_bad) ? TOOL_TROUBLE : TOOL_OK;
+}
+
+static int count_lines(struct count *c, const char *image)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	/* Of no keys: whether the kind can count, before the input is waited for. */
+	int err = weir_count_hashes(c->filter, NULL, 0, NULL);
+	if (!err)
+		err = weir_stats(c->filter, &stats);
+	if (err)
+		return trouble_weir(err, image);
+	uint32_t bits = shape_number(&stats.shape, "counter_bits");
+	c->full = (UINT64_C(1) << bits) - 1;
+	weir_normal_of(c->filter, &c->keying.normal);
+	if (!keying_fits(&c->keying))
+		return TOOL_TROUBLE;
+	c->keyed = keying_any(&c->keying);
+	c->plain = plain_wanted(stdout);
+	keying_prepare(&c->keying, &c->from);
+	c->lines = lines_open(&c->from);
+	int status = print_all(c);
+	lines_close(c->lines);
+	return status;
+}
+
+static bool option_taken(int option, struct count *c)
+{
+	if (option == JSON)
+		return c->as_json = true;
+	int taken = keying_option(option, &c->keying, &c->from);
+	return (taken < 0 ? image_option(option, &c->how) : taken) > 0;
+}
+
+int cmd_count(int argc, char **argv)
+{
+	struct count c = { .from = { .delimiter = '\n', .go_on = true }, .how = image_how() };
+	const char *image;
+	for (int option; (option = option_next(argc, argv, "0h", options)) != -1;) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return TOOL_OK;
+		}
+		if (!option_taken(option, &c))
+			return misuse_reported();
+	}
+	if (!keying_fits(&c.keying))
+		return misuse_reported();
+	int status = image_arguments(argc, argv, &image, &c.from);
+	if (!status)
+		status = image_swapped(image, c.from.names, c.from.n);
+	progress_allow(c.how.progress);
+	if (!status && image_open(&c.filter, image, &c.how))
+		status = TOOL_TROUBLE;
+	if (!status)
+		status = count_lines(&c, image);
+	weir_destroy(c.filter);
+	return status;
+}

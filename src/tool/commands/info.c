@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT
+ * weir info: what the header of an image holds, and what follows from its bits. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <weir/weir.h>
+#include "commands.h"
+#include "images/delta.h"
+#include "images/images.h"
+#include "images/route.h"
+#include "images/window_file.h"
+#include "input/units.h"
+#include "options.h"
+#include "output/normal_report.h"
+#include "output/numbers.h"
+#include "output/plain.h"
+#include "output/prometheus.h"
+#include "output/report.h"
+#include "output/say.h"
+#include "output/show.h"
+
+static const char help[] =
+	"Usage: weir info [OPTION]... IMAGE...\n"
+	"Print what images hold: their headers, and the keys and the rate that their bits\n"
+	"stand for. Of a compressed image that is the header alone. Of a window also how\n"
+	"long ago each generation became the newest, at the time of saving.\n"
+	"\n"
+	"      --exact  count every bit, of a compressed image too; default: a sample of\n"
+	"               1 MiB of a larger image\n"
+	"      --max-memory=SIZE  of a compressed image, for --exact; default: half of\n"
+	"               the memory that is available\n"
+	"      --json   as JSON: an array with an object an image\n"
+	"      --prometheus  as metrics, in Prometheus' text format\n"
+	"  -h, --help   this text\n"
+	"\n"
+	"The bits are not compared with their checksums: weir verify does that.\n"
+	"Exit status: 0 done, 2 an error.\n";
+
+enum { JSON = 256, EXACT, MAX_MEMORY, PROMETHEUS };
+
+static const struct option options[] = {
+	{ "exact", no_argument, NULL, EXACT },
+	{ "max-memory", required_argument, NULL, MAX_MEMORY },
+	{ "json", no_argument, NULL, JSON },
+	{ "prometheus", no_argument, NULL, PROMETHEUS },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static void report_fingerprint(struct report *r, const struct weir_image_info *info)
+{
+	char text[20] = "none";
+	if (info->seed_fingerprint)
+		snprintf(text, sizeof text, "%08llx", (unsigned long long)info->seed_fingerprint);
+	report_text(r, "seed_fingerprint", info->keyed ? "key fingerprint" : "seed fingerprint",
+	            text);
+}
+
+static void report_header(struct report *r, const struct weir_image_info *info)
+{
+	report_count(r, "format", NULL, info->format);
+	report_shape(r, &info->shape);
+	report_count(r, "capacity", kind_grows(info->shape.kind) ?
+	             "of the first layer" : "capacity", info->capacity);
+	report_rate(r, "fp_rate", rate_label(&info->normal), info->fp_rate);
+	report_normal(r, &info->normal, info->fp_rate);
+	report_bytes(r, "bytes", "memory", info->bytes);
+	report_count(r, "file_bytes", NULL, info->file_bytes);
+	if (info->compressed)
+		report_line(r, "file", "%s", show_bytes(SHOW, info->file_bytes));
+	else
+		report_line(r, "file", "%s: the bits begin at %s of it, after head, checksums and "
+		            "padding, %s", show_bytes(SHOW, info->file_bytes),
+		            show_bytes(SHOW, info->file_bytes - info->bytes),
+		            info->bytes >= 2 << 20 ? "to be mapped with huge pages" :
+		                                     "to be mapped by whole pages");
+	if (!kind_grows(info->shape.kind))
+		report_real(r, "bits_per_key", "bits a key",
+		            (double)info->bytes * 8.0 / (double)info->capacity);
+	report_count(r, "shards", "shards", info->shards);
+	report_count(r, "generation", "generation", info->generation);
+	report_fingerprint(r, info);
+	report_text(r, "hash", "hash", info->hash);
+	report_bool(r, "keyed", "keyed", info->keyed);
+	report_bool(r, "overfull_allowed", info->overfull_allowed ? "overfull allowed" : NULL,
+	            info->overfull_allowed);
+	report_bool(r, "shrink_allowed", info->shrink_allowed ? "shrink allowed" : NULL,
+	            info->shrink_allowed);
+	report_bool(r, "compressed", "compressed", info->compressed);
+	report_bool(r, "live", "live", info->live);
+	report_line(r, "checksums", "not compared: weir verify does that");
+}
+
+static void report_stats(struct report *r, const struct weir_stats *s)
+{
+	if (kind_grows(s->shape.kind)) {
+		report_count(r, "max_capacity", "room for keys", s->max_capacity);
+		report_real(r, "bits_per_key", "bits a key now", s->keys_estimated >= 1 ?
+		            (double)s->bytes * 8.0 / s->keys_estimated : 0.0);
+	}
+	report_fill(r, s);
+	report_stuck(r, s);
+	report_rate(r, "fill_max", "in the fullest shard", s->fill_max);
+	report_estimate(r, "keys_estimated", "keys, estimated", s->keys_estimated);
+	report_estimate(r, "keys_error", NULL, s->keys_error);
+	report_rate(r, "fp_rate_estimated", "rate, estimated", s->fp_rate_estimated);
+	report_rate(r, "sampled", "of the bits looked at", s->sampled);
+	report_bool(r, "saturated", "saturated", s->saturated);
+	report_text(r, "isa", "kernel", s->isa);
+}
+
+/* Likewise. */
+static int look_at_sets(struct report *r, const char *path, const struct image_how *how)
+{
+	struct weir_router_stats stats;
+	int err = route_stats(&stats, path, how);
+	if (!err)
+		route_report(r, &stats);
+	return err;
+}
+
+/* 0, or a negative errno after a message. */
+static int look_at_bits(struct report *r, const char *path, const struct weir_image_info *info,
+                        bool exact, const struct image_how *how)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	struct weir_window_stats window;
+	if (info->shape.kind == WEIR_ROUTER)
+		return look_at_sets(r, path, how);
+	if (info->shape.kind == WEIR_WINDOW) {
+		int failed = window_stats(path, how, &window);
+		if (!failed)
+			window_report(r, &window);
+		return failed;
+	}
+	int err = image_stats(path, info, exact, how, &stats);
+	if (!err)
+		report_stats(r, &stats);
+	return err;
+}
+
+static void report_unread(struct report *r, const char *why)
+{
+	report_rate(r, "sampled", NULL, 0.0);
+	report_text(r, "bits", "bits", why);
+}
+
+/* Keep it for a list, or print it under its name. */
+static void info_put(struct report *r, const char *path, json_t *all)
+{
+	if (all) {
+		json_array_append(all, r->json);
+	} else {
+		plain_put(path, stdout);
+		putchar('\n');
+		report_print(r, false, stdout);
+	}
+	report_free(r);
+}
+
+static int info_of_delta(const char *path, const struct weir_delta_info *info, json_t *all)
+{
+	struct report r = report_new();
+	report_text(&r, "delta", NULL, path);
+	delta_report(&r, info);
+	info_put(&r, path, all);
+	return TOOL_OK;
+}
+
+static int info_of(const char *path, bool exact, const struct image_how *how, json_t *all)
+{
+	struct stat st;
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct weir_delta_info delta = WEIR_DELTA_INFO_INIT;
+	if (!image_named(path))
+		return image_unnamed(path);
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return trouble("%s: is not a regular file", path);
+	if (weir_delta_info(path, &delta) == 0)
+		return info_of_delta(path, &delta, all);
+	int err = weir_image_info(path, &info);
+	if (err)
+		return trouble_weir(err, path);
+	struct report r = report_new();
+	report_text(&r, "image", NULL, path);
+	report_header(&r, &info);
+	if (info.live)
+		report_unread(&r, "in use: not looked at");
+	else if (info.compressed && !exact)
+		report_unread(&r, "compressed: not looked at; --exact unpacks them");
+	else
+		err = look_at_bits(&r, path, &info, exact, how);
+	info_put(&r, path, all);
+	return err ? TOOL_TROUBLE : TOOL_OK;
+}
+
+static int sample_bits(struct sample *s, bool exact, const struct image_how *how)
+{
+	struct weir_window_stats window;
+	struct weir_router_stats router;
+	if (s->info.shape.kind == WEIR_ROUTER) {
+		int failed = route_stats(&router, s->path, how);
+		if (!failed)
+			s->stats = router_as_filter(&router);
+		return failed;
+	}
+	if (s->info.shape.kind != WEIR_WINDOW)
+		return image_stats(s->path, &s->info, exact, how, &s->stats);
+	int err = window_stats(s->path, how, &window);
+	if (!err)
+		s->stats = window_as_filter(&window);
+	return err;
+}
+
+/* For a collector: what cannot be read has no lines, and a message. */
+static int print_metrics(char **paths, size_t n, bool exact, const struct image_how *how)
+{
+	struct sample *samples = need(n * sizeof *samples);
+	size_t found = 0;
+	int status = TOOL_OK;
+	for (size_t i = 0; i < n; i++) {
+		struct stat st;
+		struct sample s = { .path = paths[i],
+			            .info = WEIR_IMAGE_INFO_INIT,
+			            .stats = WEIR_STATS_INIT };
+		int err = stat(s.path, &st) == 0 && !S_ISREG(st.st_mode) ?
+		          trouble("%s: is not a regular file", s.path) :
+		          weir_image_info(s.path, &s.info);
+		if (err < 0)
+			say_weir(err, s.path);
+		if (!err && !s.info.live && (exact || !s.info.compressed))
+			err = sample_bits(&s, exact, how);
+		s.modified = st.st_mtim;
+		if (err)
+			status = TOOL_TROUBLE;
+		else
+			samples[found++] = s;
+	}
+	prometheus_print(samples, found, stdout);
+	free(samples);
+	return status;
+}
+
+int cmd_info(int argc, char **argv)
+{
+	bool exact = false, as_json = false, as_metrics = false;
+	struct image_how how = { .max_memory = image_max_memory() };
+	for (int option; (option = option_next(argc, argv, "h", options)) != -1;) {
+		switch (option) {
+		case EXACT: exact = true; break;
+		case MAX_MEMORY:
+			if (!parse_bytes("--max-memory", optarg, &how.max_memory))
+				return misuse_reported();
+			break;
+		case JSON: as_json = true; break;
+		case PROMETHEUS: as_metrics = true; break;
+		case 'h': fputs(help, stdout); return TOOL_OK;
+		default: return misuse_reported();
+		}
+	}
+	if (optind == argc)
+		return misuse("the image is missing");
+	if (as_json && as_metrics)
+		return misuse("--json and --prometheus: one of them");
+	if (as_metrics)
+		return print_metrics(argv + optind, (size_t)(argc - optind), exact, &how);
+	json_t *all = as_json ? json_array() : NULL;
+	int status = TOOL_OK;
+	for (int i = optind; i < argc; i++)
+		if (info_of(argv[i], exact, &how, all))
+			status = TOOL_TROUBLE;
+	if (all)
+		print_json(all, stdout);
+	json_decref(all);
+	return status;
+}

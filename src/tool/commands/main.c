@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ * The weir command: finds the subcommand and sees to it that its output was written. */
+#include <ctype.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <weir/version.h>
+#include "commands.h"
+#include "images/images.h"
+#include "nearest.h"
+#include "output/say.h"
+
+static const struct command commands[] = {
+	{ "plan", "what a filter will cost: memory, rate, layouts", cmd_plan },
+	{ "build", "make a filter of the lines of files", cmd_build },
+	{ "query", "print the lines that may be in the set", cmd_query },
+	{ "info", "what an image holds", cmd_info },
+	{ "merge", "the union of several images", cmd_merge },
+	{ "delta", "what is different between two images, as a small file", cmd_delta },
+	{ "apply", "make the new image of the old one and deltas", cmd_apply },
+	{ "add", "add keys to an image", cmd_add },
+	{ "remove", "remove keys from an image that counts them", cmd_remove },
+	{ "count", "print how often each line is in the set, at most", cmd_count },
+	{ "route", "print which of several sets may have each line", cmd_route },
+	{ "seal", "seal an image that a killed process left live", cmd_seal },
+	{ "verify", "check images for damage", cmd_verify },
+	{ "parquet", "each filter of a Parquet file", cmd_parquet },
+#ifdef WEIR_HAVE_REPLICATE
+	{ "replicate", "one set on many machines, by redis", cmd_replicate },
+#endif
+	{ "drill", "rehearse replacing a set under load: is anything lost?", cmd_drill },
+};
+#define COMMANDS (sizeof commands / sizeof *commands)
+
+static int usage(FILE *to)
+{
+	fputs("Usage: weir COMMAND [OPTION]... [ARGUMENT]...\n"
+	      "Sets of keys as filters: might this key be in the set? No is certain, yes is\n"
+	      "wrong at a rate you choose.\n\n",
+	      to);
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
+	fputs("\n'weir COMMAND --help' and 'man weir' have more; 'weir --version', or -V, prints\n"
+	      "the version.\n"
+	      "\n"
+	      "  weir plan -n 100M -p 0.1%\n"
+	      "  weir build -p 1% -o words.weir /usr/share/dict/words\n"
+	      "  weir query words.weir text.txt\n",
+	      to);
+	return TOOL_OK;
+}
+
+static int version(void)
+{
+	printf("weir %s (library %s)\n", WEIR_VERSION_STRING, weir_version());
+	return TOOL_OK;
+}
+
+/* Words of other tools, and of this one. */
+static const struct {
+	const char *word, *command;
+} others[] = {
+	{ "version", "--version" }, { "fold", "merge" },    { "union", "merge" },
+	{ "create", "build" },      { "make", "build" },    { "rebuild", "build" },
+	{ "lookup", "query" },      { "contains", "query" }, { "grep", "query" },
+	{ "check", "verify" },      { "insert", "add" },    { "stats", "info" },
+	{ "show", "info" },         { "delete", "remove" },   { "erase", "remove" },
+	{ "frequency", "count" },   { "diff", "delta" },    { "patch", "apply" },
+};
+
+/* ": did you mean query?" */
+static const char *meant(const char *typed)
+{
+	static char text[64];
+	char name[32] = "";
+	struct nearest nearest = { 0 };
+	for (size_t i = 0; typed[i] && i < sizeof name - 1; i++)
+		name[i] = (char)tolower((unsigned char)typed[i]);
+	for (size_t i = 0; i < sizeof others / sizeof *others && !nearest.word; i++)
+		if (strcmp(name, others[i].word) == 0)
+			nearest.word = others[i].command;
+	bool known = nearest.word != NULL;
+	for (size_t i = 0; i < COMMANDS && !known; i++)
+		nearest_offer(&nearest, name, strlen(name), commands[i].name);
+	if (nearest.word)
+		snprintf(text, sizeof text, ": did you mean %s?", nearest.word);
+	return text;
+}
+
+static int run(const char *name, int argc, char **argv)
+{
+	static char full_name[32];
+	for (size_t i = 0; i < COMMANDS; i++) {
+		if (strcmp(name, commands[i].name))
+			continue;
+		snprintf(full_name, sizeof full_name, "weir %s", name);
+		say_as(full_name);
+		argv[0] = full_name;
+		return commands[i].run(argc, argv);
+	}
+	return misuse("'%s' is no command%s", name, meant(name));
+}
+
+static int help(int argc, char **argv)
+{
+	static char dash_help[] = "--help";
+	if (argc < 2)
+		return usage(stdout);
+	char *asked[] = { argv[1], dash_help, NULL };
+	return run(argv[1], 2, asked);
+}
+
+static int dispatch(int argc, char **argv)
+{
+	if (argc < 2) {
+		usage(stderr);
+		return TOOL_TROUBLE;
+	}
+	const char *first = argv[1];
+	if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0)
+		return usage(stdout);
+	if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0)
+		return version();
+	if (strcmp(first, "help") == 0)
+		return help(argc - 1, argv + 1);
+	return run(first, argc - 1, argv + 1);
+}
+
+/* A mapped image is shorter than it was: somebody writes to it in place. On whatever thread. */
+static void on_bus_error(int number)
+{
+	(void)number;
+	(void)!write(STDERR_FILENO, image_shrank, strlen(image_shrank));
+	_exit(TOOL_TROUBLE);
+}
+
+/* A file that is opened while a standard descriptor is closed would get its number, and be read or
+ * written for it: an image for the keys of standard input. What is opened here instead can be
+ * neither, so that its use fails as it should. */
+static bool standard_taken(void)
+{
+	bool taken = true;
+	for (int fd = STDIN_FILENO; taken && fd <= STDERR_FILENO; fd++)
+		taken = fcntl(fd, F_GETFD) >= 0 || open("/", O_PATH) == fd;
+	return taken;
+}
+
+int main(int argc, char **argv)
+{
+	if (!standard_taken())
+		return TOOL_TROUBLE;
+	(void)signal(SIGBUS, on_bus_error);
+	(void)signal(SIGXFSZ, SIG_IGN); /* write() fails then, and there is a message */
+	return close_stdout(dispatch(argc, argv));
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ * weir merge: the union of images that were built alike. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <weir/weir.h>
+#include "commands.h"
+#include "images/guard.h"
+#include "images/images.h"
+#include "images/place.h"
+#include "images/saving.h"
+#include "images/unite.h"
+#include "input/keyfile.h"
+#include "input/units.h"
+#include "options.h"
+#include "output/normal_report.h"
+#include "output/plain.h"
+#include "output/progress.h"
+#include "output/report.h"
+#include "output/say.h"
+
+static const char help[] =
+	"Usage: weir merge [OPTION]... -o IMAGE IMAGE...\n"
+	"Save the union of images of the same kind, layout and seed: weir build --like\n"
+	"makes such ones. Where one is 2, 4, 8, ... times as large as another, it is\n"
+	"folded to that size, which then has to hold the keys of all.\n"
+	"Counters are added: a key of two images counts as often as in both together.\n"
+	"\n"
+	"  -o, --output=IMAGE  the image to write (- for standard output); may be one of\n"
+	"                      those read\n"
+	"      --keyed-by=FILE  the key of keyed images, as weir build had it\n"
+	"      --zstd[=LEVEL]  compress it for transport, 1 to 19, default 3\n"
+	"      --max-memory=SIZE  of the union and of images that are read into memory\n"
+	"                      (compressed, or from a pipe); default: half of the memory\n"
+	"                      that is available\n"
+	"      --mode=OCTAL    as of weir build, as are the next three\n"
+	"      --allow-overfull\n"
+	"      --allow-shrink\n"
+	"      --force\n"
+	"      --json          print the result as JSON\n"
+	"      --no-progress   no progress line on a terminal\n"
+	"  -q, --quiet         no progress line, no report\n"
+	"  -h, --help          this text\n"
+	"\n"
+	"Exit status: 0 done, 1 refused and nothing written, 2 an error.\n";
+
+enum { JSON = 256, ZSTD, MAX_MEMORY, NO_PROGRESS, KEYED_BY, MODE, ALLOW_OVERFULL,
+       ALLOW_SHRINK, FORCE };
+
+static const struct option options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "zstd", optional_argument, NULL, ZSTD },
+	{ "keyed-by", required_argument, NULL, KEYED_BY },
+	{ "mode", required_argument, NULL, MODE },
+	{ "allow-overfull", no_argument, NULL, ALLOW_OVERFULL },
+	{ "allow-shrink", no_argument, NULL, ALLOW_SHRINK },
+	{ "force", no_argument, NULL, FORCE },
+	{ "max-memory", required_argument, NULL, MAX_MEMORY },
+	{ "json", no_argument, NULL, JSON },
+	{ "no-progress", no_argument, NULL, NO_PROGRESS },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+struct merge {
+	const char *output;
+	struct image_saving saving;
+	struct guard guard;
+	const void *hash_key;
+	bool force, as_json, quiet, progress;
+	uint64_t max_memory;
+	char **images;
+	int n;
+	bool folded; /* images were larger than others */
+	struct weir_normal normal; /* of the union */
+};
+
+static uint64_t bytes_of(const struct weir_filter *f)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	return weir_stats(f, &s) == 0 ? s.bytes : 0;
+}
+
+static struct weir_filter *read_first(const struct merge *merge, struct image_how *how)
+{
+	struct weir_filter *sum;
+	if (image_load(&sum, merge->images[0], how))
+		return NULL;
+	how->max_memory -= bytes_of(sum);
+	return sum;
+}
+
+static void not_merged(const struct merge *merge, const char *image)
+{
+	const char *first = merge->images[0];
+	/* Of keys that are prefixes in one set only, no option makes one set. */
+	if (unite_unlike() && !strstr(unite_trouble(), "what is done to keys differs"))
+		say("%s, merged into %s: %s: make it anew of its keys: weir build --like=%s -o %s",
+		    image, first, unite_trouble(), first, image);
+	else
+		say("%s, merged into %s: %s", image, first, unite_trouble());
+}
+
+/* The first in memory of its own, the others or'ed into it. Other than 0 after a message. */
+static int merged(struct weir_filter **out, struct merge *merge)
+{
+	struct image_how how = { .check = true, .max_memory = merge->max_memory,
+	                         .hash_key = merge->hash_key };
+	struct weir_filter *next, *sum = read_first(merge, &how);
+	int status = TOOL_OK;
+	if (!sum)
+		return TOOL_TROUBLE;
+	progress_begin("merging");
+	for (int i = 1; !status && i < merge->n; i++) {
+		progress_at((double)i / merge->n, 0);
+		status = image_open(&next, merge->images[i], &how) ? TOOL_TROUBLE : TOOL_OK;
+		if (status)
+			break;
+		status = unite(&sum, next, how.max_memory, &merge->folded);
+		if (status)
+			not_merged(merge, merge->images[i]);
+		weir_destroy(next);
+	}
+	progress_end();
+	if (status)
+		weir_destroy(sum);
+	else
+		*out = sum;
+	return status;
+}
+
+static void report(const struct merge *merge, const struct weir_stats *s)
+{
+	report_saturated(merge->output, s, guard_advice(&merge->guard, s));
+	if (merge->quiet)
+		return;
+	FILE *to = strcmp(merge->output, "-") ? stdout : stderr;
+	struct report r = report_new();
+	report_text(&r, "output", NULL, merge->output);
+	report_count(&r, "images", "images", (uint64_t)merge->n);
+	report_estimate(&r, "keys_estimated", "keys, estimated", s->keys_estimated);
+	report_count(&r, "capacity", "capacity", s->capacity);
+	report_bool(&r, "folded", NULL, merge->folded);
+	if (merge->folded)
+		report_line(&r, "size", "that of the smallest image: larger ones were folded");
+	report_rate(&r, "fp_rate", rate_label(&merge->normal), s->fp_rate);
+	report_rate(&r, "fp_rate_estimated", "rate, estimated", s->fp_rate_estimated);
+	report_fill(&r, s);
+	report_stuck(&r, s);
+	report_bytes(&r, "bytes", "memory", s->bytes);
+	report_bool(&r, "saturated", "saturated", s->saturated);
+	if (!merge->as_json) {
+		plain_put(merge->output, to);
+		fputc('\n', to);
+	}
+	report_print(&r, merge->as_json, to);
+	report_free(&r);
+}
+
+/* @turn: of an output that is read too; else -1. */
+static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stats)
+{
+	struct weir_filter *sum;
+	int status = merged(&sum, merge);
+	if (status)
+		return status;
+	weir_normal_of(sum, &merge->normal);
+	int err = weir_stats_exact(sum, stats);
+	status = err ? trouble_weir(err, NULL) :
+	                   guard_ask(&merge->guard, stats, merge->output);
+	if (!status)
+		status = place_stands(merge->output, turn, "merged is not in it: merge again");
+	if (!status)
+		status = place_ask(merge->output, merge->force); /* a link may have come */
+	if (!status)
+		status = image_save(sum, merge->output, &merge->saving);
+	weir_destroy(sum);
+	return status;
+}
+
+static int run(struct merge *merge)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	int status = place_ask(merge->output, merge->force);
+	if (status)
+		return status;
+	bool adds = place_is_one_of(merge->output, merge->images, (size_t)merge->n);
+	int turn = adds ? place_turn(merge->output, false) : -1;
+	status = merge_and_save(merge, turn, &stats);
+	if (turn >= 0)
+		close(turn);
+	if (!status)
+		report(merge, &stats);
+	return status;
+}
+
+static bool option_taken(int option, struct merge *merge)
+{
+	switch (option) {
+	case 'o': merge->output = optarg; break;
+	case ZSTD: return parse_zstd(optarg, &merge->saving.zstd_level);
+	case MAX_MEMORY: return parse_bytes("--max-memory", optarg, &merge->max_memory);
+	case MODE: return parse_mode(optarg, &merge->saving.mode);
+	case ALLOW_OVERFULL: merge->guard.allow_overfull = true; break;
+	case ALLOW_SHRINK: merge->guard.allow_shrink = true; break;
+	case FORCE: merge->force = true; break;
+	case KEYED_BY: return (merge->hash_key = keyfile_read(optarg)) != NULL;
+	case JSON: merge->as_json = true; break;
+	case NO_PROGRESS: merge->progress = false; break;
+	case 'q': merge->quiet = true; break;
+	default: return false;
+	}
+	return true;
+}
+
+int cmd_merge(int argc, char **argv)
+{
+	struct merge merge = { .progress = true, .max_memory = image_max_memory(),
+	                       .guard.option = "weir build -n" };
+	for (int option; (option = option_next(argc, argv, "o:qh", options)) != -1;) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return TOOL_OK;
+		}
+		if (!option_taken(option, &merge))
+			return misuse_reported();
+	}
+	merge.saving.marks = guard_marks(&merge.guard);
+	merge.guard.max_memory = merge.max_memory;
+	if (!merge.output || !*merge.output)
+		return misuse("-o IMAGE is missing: where to save the union");
+	if (optind == argc)
+		return misuse("the images to merge are missing");
+	merge.images = argv + optind;
+	merge.n = argc - optind;
+	for (int i = 0; i < merge.n; i++)
+		if (!image_named(merge.images[i]))
+			return image_unnamed(merge.images[i]);
+	progress_allow(merge.progress && !merge.quiet);
+	return run(&merge);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * getopt_long() with messages of this command's own. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include "nearest.h"
+#include "options.h"
+#include "output/say.h"
+
+/* How many of the options does this argument, --NAME or --NAME=VALUE, name or abbreviate? @takes:
+ * whether the one it names may have a value. */
+static unsigned named(const char *argument, const struct option *options, bool *takes)
+{
+	size_t len = strcspn(argument + 2, "=");
+	unsigned n = 0;
+	for (; options->name; options++) {
+		if (strncmp(options->name, argument + 2, len))
+			continue;
+		*takes = options->has_arg != no_argument;
+		if (strlen(options->name) == len)
+			return 1;
+		n++;
+	}
+	return n;
+}
+
+/* ": did you mean --rate?" */
+static const char *meant(const char *argument, const struct option *options)
+{
+	static char text[64];
+	struct nearest nearest = { 0 };
+	for (; options->name; options++)
+		nearest_offer(&nearest, argument + 2, strcspn(argument + 2, "="), options->name);
+	if (nearest.word)
+		snprintf(text, sizeof text, ": did you mean --%s?", nearest.word);
+	return text;
+}
+
+static void report_long(const char *argument, const struct option *options)
+{
+	bool takes = false;
+	unsigned n = named(argument, options, &takes);
+	if (!n)
+		say("unrecognized option '%s'%s", argument, meant(argument, options));
+	else if (n > 1)
+		say("option '%s' is ambiguous", argument);
+	else if (takes)
+		say("option '%s' requires an argument", argument);
+	else
+		say("option '%.*s' doesn't allow an argument", (int)strcspn(argument, "="),
+		    argument);
+}
+
+int option_next(int argc, char **argv, const char *letters, const struct option *options)
+{
+	char quiet[64]; /* the colon keeps getopt_long() silent */
+	int before = optind;
+	snprintf(quiet, sizeof quiet, ":%s", letters);
+	int option = getopt_long(argc, argv, quiet, options, NULL);
+	if (option != '?' && option != ':')
+		return option;
+	/* A word of letters stays where it is until its last, a --NAME is passed at once. */
+	const char *argument = optind > before ? argv[optind - 1] : "";
+	if (strncmp(argument, "--", 2) == 0)
+		report_long(argument, options);
+	else if (option == ':')
+		say("option requires an argument -- '%c'", optopt);
+	else
+		say("invalid option -- '%c'", optopt);
+	return '?';
+}

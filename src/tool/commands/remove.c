@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ * weir remove: keys out of an image, which is replaced as a whole. */
+#include <math.h>
+#include <stdio.h>
+#include "commands.h"
+#include "images/change.h"
+#include "options.h"
+#include "output/say.h"
+#include "output/show.h"
+
+static const char help[] =
+	"Usage: weir remove [OPTION]... IMAGE [FILE|-]...\n"
+	"Remove the lines of the FILEs, or of standard input, from IMAGE, which is\n"
+	"replaced as a whole or not at all. It is one of kind counting or cuckoo. Files\n"
+	"in gzip, zstd, xz or bzip2 format are decompressed. To its keys is done what\n"
+	"was done to those that it has.\n"
+	"A key is removed as often as it is a line, and is gone when that is as often as\n"
+	"it was added. Remove only keys that were added: one that was not may be taken\n"
+	"for one, and its removal then makes others unfindable.\n"
+	"\n"
+	"      --keyed-by=FILE  the key of a keyed image, as weir build had it\n"
+	KEYING_HELP_FILE
+	CHANGE_HELP_FILE
+	"      --allow-shrink   leave under a tenth of the keys; without this it is\n"
+	"                       refused\n"
+	CHANGE_HELP_REPORT
+	"\n"
+	"Keys that were not there are counted, with a warning. If none was there, nothing\n"
+	"is written.\n"
+	"Exit status: 0 done, 1 refused or none was there, nothing written, 2 an error.\n";
+
+enum { ALLOW_SHRINK = 256 };
+
+static const struct option options[] = {
+	{ "allow-shrink", no_argument, NULL, ALLOW_SHRINK },
+	CHANGE_OPTIONS,
+	{ 0 },
+};
+
+/* A wrong file, or a job that has run already: the image stays as it is. */
+static int none_there(const struct change *rm)
+{
+	say("%s: not written: keys that were not there: %llu, all of them: remove only keys that "
+	    "were added",
+	    rm->image, (unsigned long long)rm->keys);
+	return TOOL_NO;
+}
+
+/* A key that was never added is taken for one that was as often as a lookup of it is wrong, and
+ * its removal takes a copy of another key. The others of that sort are counted as not there. So are
+ * lines that come too often: the number is an upper bound of what is to be expected. */
+static double wrongly_removed(const struct change *rm)
+{
+	double rate = rm->before.fp_rate_estimated;
+	double about = (double)(rm->keys - rm->removed) * rate / (1 - rate);
+	return about < (double)rm->removed ? about : (double)rm->removed; /* also if not a number */
+}
+
+static void warn_of_absent(const struct change *rm, uint64_t absent)
+{
+	static const char remedy[] = "remove only keys that were added";
+	const double about = wrongly_removed(rm);
+	if (about >= 0.5)
+		say("%s: keys that were not there: %llu: about %s of the %s removed ones may have "
+		    "been copies of other keys, which lookups may miss now: %s",
+		    rm->image, (unsigned long long)absent, show_short(SHOW, about),
+		    show_count(SHOW, rm->removed), remedy);
+	else
+		say("%s: keys that were not there: %llu: with a chance of about %s one of the %s "
+		    "removed ones was a copy of another key, which lookups may miss now: %s",
+		    rm->image, (unsigned long long)absent, show_rate(SHOW, -expm1(-about)),
+		    show_count(SHOW, rm->removed), remedy);
+}
+
+static int take_out(struct change *rm, struct weir_filter *f)
+{
+	/* Of no keys: whether the kind can remove, before the input is waited for. */
+	int err = (int)weir_remove_hashes(f, NULL, 0, NULL);
+	if (err)
+		return trouble_weir(err, rm->image);
+	int status = change_prepare(rm, f);
+	if (status)
+		return status;
+	err = weir_stats_exact(f, &rm->before);
+	if (err)
+		return trouble_weir(err, NULL);
+	if (fill_remove(&rm->fill, f, &rm->keys, &rm->removed))
+		return TOOL_TROUBLE;
+	status = change_was_read(rm);
+	if (status)
+		return status;
+	if (rm->keys && !rm->removed)
+		return none_there(rm);
+	err = weir_stats_exact(f, &rm->after);
+	return err ? trouble_weir(err, NULL) : guard_ask(&rm->guard, &rm->after, rm->image);
+}
+
+static int work(struct change *rm, const struct weir_image_info *info)
+{
+	if (rm->guard.allow_shrink)
+		rm->saving.marks |= WEIR_MARK_SHRINK_ALLOWED;
+	if (info->overfull_allowed) /* fewer keys may still be too many */
+		rm->saving.marks |= WEIR_MARK_OVERFULL_ALLOWED;
+	return change_replace(rm, info, take_out);
+}
+
+static void report(const struct change *rm)
+{
+	uint64_t absent = rm->keys - rm->removed;
+	if (absent)
+		warn_of_absent(rm, absent);
+	if (rm->quiet)
+		return;
+	struct report r = report_new();
+	report_text(&r, "output", NULL, rm->image);
+	report_count(&r, "keys", NULL, rm->keys);
+	report_count(&r, "removed", "keys removed", rm->removed);
+	report_count(&r, "absent", "keys not there", absent);
+	report_estimate(&r, "keys_estimated", NULL, rm->after.keys_estimated);
+	change_report_set(rm, &r);
+	report_stuck(&r, &rm->after);
+	report_count(&r, "passed_over", rm->found.bad ? "lines passed over" : NULL,
+	             rm->found.bad);
+	change_report_end(rm, &r);
+}
+
+static int look(const struct change *rm, const struct weir_image_info *info)
+{
+	if (!info->live)
+		return TOOL_OK;
+	say("%s: is live, so a process inserts into it or was killed while it did: weir seal ends "
+	    "that",
+	    rm->image);
+	return TOOL_NO;
+}
+
+int cmd_remove(int argc, char **argv)
+{
+	static const struct change_verb verb = { look, work, report };
+	struct change rm = change_new();
+	rm.lost = "removed is still in it: remove it again";
+	rm.guard.allow_overfull = true;
+	for (int option; (option = option_next(argc, argv, CHANGE_LETTERS, options)) != -1;) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return TOOL_OK;
+		}
+		if (option == ALLOW_SHRINK)
+			rm.guard.allow_shrink = true;
+		else if (change_option(option, &rm) <= 0)
+			return misuse_reported();
+	}
+	int status = change_arguments(argc, argv, &rm);
+	if (status)
+		return status;
+	rm.guard.max_memory = rm.how.max_memory;
+	return change_run(&rm, &verb);
+}

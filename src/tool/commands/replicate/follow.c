@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ * weir replicate follow: each generation becomes a file, which servers follow. */
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <weir/error.h>
+#include <weir/handle.h>
+#include <weir/image.h>
+#include "commands/commands.h"
+#include "images/images.h"
+#include "output/say.h"
+#include "replicate.h"
+
+enum { SOON_S = 120 }; /* also where attributes of files are cached */
+
+struct following {
+	const struct replicate *r;
+	atomic_bool another; /* generation has come, whatever its number is; the node's thread */
+	bool saved;
+	time_t again;        /* when it was saved once more, since somebody had written to it */
+	uint64_t generation; /* that was, */
+	struct stat file;    /* and the file as it was written then */
+};
+
+/* Seconds, from more than SOON_S on. */
+static time_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + SOON_S + 1;
+}
+
+static void report(void *context, int result, const char *sentence)
+{
+	struct following *f = context;
+	if (result == 1)
+		atomic_store(&f->another, true);
+	if (result != 1 || !f->r->quiet)
+		say("%s", sentence);
+}
+
+/* As weir build: what is no image was not made by this. */
+static int check_replaceable(const char *path)
+{
+	struct stat st;
+	if (stat(path, &st) != 0 || st.st_size == 0 || image_begins(path))
+		return 0;
+	return weir_fail(-EEXIST, "%s: it is neither empty nor an image: it stays", path);
+}
+
+static bool is_as_saved(const struct following *f)
+{
+	struct stat st;
+	const struct stat *was = &f->file;
+	return stat(f->r->output, &st) == 0 && st.st_dev == was->st_dev &&
+	       st.st_ino == was->st_ino && st.st_size == was->st_size &&
+	       st.st_mtim.tv_sec == was->st_mtim.tv_sec &&
+	       st.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
+}
+
+/* Has somebody put an image of this generation there, or of a later one, which has not come here?
+ * It may be another set's. */
+static bool is_whole(struct following *f, const struct weir_replica *replica)
+{
+	const struct image_how how = { .only_files = true,
+		                       .wordless = true,
+		                       .max_memory = image_max_memory() };
+	struct weir_handle_stats ours = WEIR_HANDLE_STATS_INIT;
+	struct weir_image_info its = WEIR_IMAGE_INFO_INIT;
+	const char *path = f->r->output;
+	if (stat(path, &f->file) != 0 || weir_image_info(path, &its) != 0 ||
+	    weir_handle_stats(weir_replica_handle(replica), &ours) != 0 ||
+	    its.generation < f->generation || its.seed_fingerprint != ours.filter.seed_fingerprint)
+		return false;
+	return image_verify(path, &how) == 0 && is_as_saved(f); /* still */
+}
+
+/* Another who follows the set may write here too. What that one wrote is as good, and the two would
+ * replace each other's file for ever. What somebody copied there does not come again as soon as it
+ * was replaced. */
+static bool is_anothers(struct following *f, const struct weir_replica *replica)
+{
+	bool whole = is_whole(f, replica), soon = now() - f->again <= SOON_S;
+	f->again = whole ? now() : 0;
+	return whole && soon;
+}
+
+/* Write the file if there is another generation than the one in it, or if somebody has removed it
+ * or written to it. */
+static int save(struct following *f, struct weir_replica *replica)
+{
+	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	int err = weir_replica_stats(replica, &s);
+	if (err)
+		return err;
+	bool another = atomic_exchange(&f->another, false) || s.generation != f->generation;
+	if (another)
+		f->again = 0;
+	f->saved = f->saved && !another && (is_as_saved(f) || is_anothers(f, replica));
+	if (f->saved)
+		return 0;
+	o.zstd_level = f->r->zstd_level;
+	o.generation = s.generation;
+	o.written = &f->file;
+	o.only_images = true;
+	err = weir_replica_save(replica, f->r->output, &o);
+	f->generation = s.generation;
+	f->saved = !err;
+	return err;
+}
+
+/* Until a signal ends it. A file that cannot be written now is tried again. */
+static void follow(struct following *f, struct weir_replica *replica, const sigset_t *ends)
+{
+	const struct timespec piece = { .tv_nsec = 200000000 };
+	int last = 0;
+	while (sigtimedwait(ends, NULL, &piece) < 0) {
+		int err = save(f, replica);
+		if (err && err != last)
+			say_weir(err, f->r->output);
+		last = err;
+	}
+}
+
+int replicate_follow(struct replicate *r)
+{
+	struct following f = { .r = r };
+	struct weir_replica *replica;
+	sigset_t ends;
+	if (!r->output || r->count)
+		return r->count ? misuse("'%s' is too much", r->arguments[0]) :
+		                  misuse("-o FILE is missing");
+	if (strcmp(r->output, "-") == 0)
+		return misuse("-o -: a file is replaced, again and again; ./- is one of that name");
+	if (check_replaceable(r->output) != 0)
+		return trouble("%s", weir_error_detail());
+	r->options.report = report;
+	r->options.context = &f;
+	r->options.confirm_ms = 1000; /* it inserts nothing: nothing is waited for at the end */
+	int err = weir_replica_open(&replica, &r->options);
+	if (err)
+		return trouble("%s", weir_error_detail());
+	/* not before: an image may be long in coming, and then a signal ends that too */
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	err = save(&f, replica);
+	if (err) {
+		int status = trouble_weir(err, r->output);
+		(void)weir_replica_close(replica);
+		return status;
+	}
+	follow(&f, replica, &ends);
+	err = weir_replica_close(replica);
+	return err ? trouble("%s", weir_error_detail()) : TOOL_OK;
+}

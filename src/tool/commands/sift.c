@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ * Lines selected by a filter. Threads ask for whole chunks at once and then wait for their turn
+ * to print, so that the order of the input is kept. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "commands.h"
+#include "input/hint.h"
+#include "output/crew.h"
+#include "output/plain.h"
+#include "output/say.h"
+#include "sift.h"
+
+#define KEYS 512 /* of one call: the batch pipeline's own groups are far smaller */
+
+struct sifting {
+	struct sift *sift;
+	struct lines *lines;
+	pthread_mutex_t lock;
+	pthread_cond_t moved;
+	uint64_t turn; /* the chunk to be printed next */
+	bool keyed;    /* keys are not just lines */
+	atomic_uint_fast64_t bad;
+};
+
+struct found {
+	uint64_t lines, selected;
+	size_t bytes; /* selected lines, moved to the front of the chunk */
+};
+
+/* Move the selected ones of @n keys to the front of their chunk, runs of neighbours at once. */
+static void gather(struct chunk *chunk, const struct iovec *keys, size_t n, const uint64_t *bitmap,
+                   char delimiter, size_t *end)
+{
+	for (size_t i = 0; i < n;) {
+		if (!(bitmap[i / 64] >> i % 64 & 1)) {
+			i++;
+			continue;
+		}
+		const char *from = keys[i].iov_base, *to = from;
+		for (; i < n && keys[i].iov_base == to && bitmap[i / 64] >> i % 64 & 1; i++)
+			to += keys[i].iov_len + 1;
+		/* which a file's last line may lack; the chunk has room for it */
+		chunk->data[to - 1 - chunk->data] = delimiter;
+		memmove(chunk->data + *end, from, (size_t)(to - from));
+		*end += (size_t)(to - from);
+	}
+}
+
+static void is_bad(struct sifting *s, const struct chunk *chunk, const struct keyer *keyer,
+                   const char *line, const char *why)
+{
+	const bool first = atomic_fetch_add(&s->bad, 1) == 0;
+	if (keyer->open ? lines_torn(s->lines) : first && !keyer_passes(keyer))
+		keyer_report(keyer, s->lines, chunk, line, why);
+}
+
+static size_t contains(const struct sift *sift, const struct iovec *keys, size_t n,
+                       uint64_t *bitmap)
+{
+	return sift->window ? weir_window_contains_keys(sift->window, keys, n, bitmap) :
+	                      weir_contains_keys(sift->filter, keys, n, bitmap);
+}
+
+/* One group of lines, into @in those that are looked up: no comments, none that are wrong; into
+ * @maybe those of them that may be in the set. */
+static void ask_keyed(struct sifting *s, const struct chunk *chunk, struct keyer *keyer,
+                      const struct iovec *lines, size_t n, uint64_t *in, uint64_t *maybe)
+{
+	uint64_t bits[WEIR_BITMAP_WORDS(KEYS)];
+	const char *why;
+	keyer_clear(keyer);
+	for (size_t i = 0; i < n; i++) {
+		if (!keyer_take(keyer, lines[i], &why))
+			is_bad(s, chunk, keyer, lines[i].iov_base, why);
+		else if (keyer->texts)
+			in[i / 64] |= UINT64_C(1) << i % 64;
+	}
+	for (size_t at = 0, some; at < keyer->n; at += some) {
+		some = keyer->n - at < KEYS ? keyer->n - at : KEYS;
+		contains(s->sift, keyer->keys + at, some, bits);
+		for (size_t i = 0; i < some; i++) {
+			uint32_t line = keyer->of[at + i];
+			maybe[line / 64] |= (bits[i / 64] >> i % 64 & 1) << line % 64;
+		}
+	}
+}
+
+static size_t count(const uint64_t *bitmap, size_t n)
+{
+	size_t bits = 0;
+	for (size_t w = 0; w < WEIR_BITMAP_WORDS(n); w++)
+		bits += (size_t)__builtin_popcountll(bitmap[w]);
+	return bits;
+}
+
+static struct found ask(struct sifting *s, struct chunk *chunk, struct keyer *keyer)
+{
+	const struct sift *sift = s->sift;
+	struct iovec keys[KEYS];
+	struct found found = { 0, 0, 0 };
+	size_t at = 0, n;
+	while ((n = chunk_keys(s->lines, chunk, &at, keys, KEYS)) > 0) {
+		uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)] = { 0 };
+		uint64_t in[WEIR_BITMAP_WORDS(KEYS)] = { 0 };
+		size_t lines = n, maybe;
+		if (s->keyed) {
+			ask_keyed(s, chunk, keyer, keys, n, in, bitmap);
+			lines = count(in, n);
+			maybe = count(bitmap, n);
+		} else {
+			maybe = contains(sift, keys, n, bitmap);
+		}
+		if (sift->invert)
+			for (size_t w = 0; w < WEIR_BITMAP_WORDS(n); w++)
+				bitmap[w] = s->keyed ? in[w] & ~bitmap[w] : ~bitmap[w];
+		found.lines += lines;
+		found.selected += sift->invert ? lines - maybe : maybe;
+		if (sift->print)
+			gather(chunk, keys, n, bitmap, sift->from.delimiter, &found.bytes);
+	}
+	return found;
+}
+
+/* For people: each line escaped, its end as it is. */
+static bool print_plain(const char *data, size_t bytes, char delimiter)
+{
+	for (const char *end = data + bytes, *next; data < end; data = next) {
+		const char *stop = memchr(data, delimiter, (size_t)(end - data));
+		next = stop ? stop + 1 : end;
+		if (!plain_write(data, (size_t)((stop ? stop : end) - data), stdout) ||
+		    (stop && putchar(delimiter) == EOF))
+			return false;
+	}
+	return true;
+}
+
+static void print(const struct sift *sift, const char *data, size_t bytes)
+{
+	bool ok = !bytes || (sift->plain ? print_plain(data, bytes, sift->from.delimiter) :
+	                                   fwrite(data, 1, bytes, stdout) == bytes);
+	if (bytes && (!ok || fflush(stdout))) {
+		say("cannot write the output: %s", strerror(errno));
+		/* other threads may be reading: nothing is left to be tidied */
+		_exit(TOOL_TROUBLE);
+	}
+}
+
+/* In the order of the chunks. */
+static void conclude(struct sifting *s, const struct chunk *chunk, const struct found *found)
+{
+	pthread_mutex_lock(&s->lock);
+	while (s->turn != chunk->number)
+		pthread_cond_wait(&s->moved, &s->lock);
+	s->sift->lines += found->lines;
+	s->sift->selected += found->selected;
+	if (s->sift->first_only && found->selected)
+		_exit(TOOL_OK); /* another thread may be waiting for input that never comes */
+	print(s->sift, chunk->data, found->bytes);
+	s->turn++;
+	pthread_cond_broadcast(&s->moved);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void worker(void *arg)
+{
+	struct sifting *s = arg;
+	struct chunk chunk = { 0 };
+	struct keyer keyer;
+	keyer_begin(&keyer, &s->sift->keying, KEYING_LOOKUP);
+	while (lines_next(s->lines, &chunk) > 0) {
+		if (chunk.number == 0) {
+			hint_encoding(&chunk);
+			hint_lines(s->lines, &chunk, &s->sift->keying, false);
+		}
+		keyer_chunk(&keyer, &chunk);
+		struct found found = ask(s, &chunk, &keyer);
+		conclude(s, &chunk, &found);
+	}
+	keyer_end(&keyer);
+	chunk_free(&chunk);
+}
+
+bool sift_lines(struct sift *sift)
+{
+	struct sifting s = { .sift = sift, .lock = PTHREAD_MUTEX_INITIALIZER,
+	                     .moved = PTHREAD_COND_INITIALIZER };
+	sift->print = sift->print && !sift->first_only;
+	sift->plain = plain_wanted(stdout);
+	s.keyed = keying_any(&sift->keying);
+	keying_prepare(&sift->keying, &sift->from);
+	s.lines = lines_open(&sift->from);
+	crew_run(sift->threads, worker, NULL, &s);
+	sift->bad = atomic_load(&s.bad);
+	say_unanswered(sift->bad, sift->keying.skip_bad);
+	bool failed = lines_failed(s.lines) || (sift->bad && !sift->keying.skip_bad);
+	lines_close(s.lines);
+	pthread_cond_destroy(&s.moved);
+	pthread_mutex_destroy(&s.lock);
+	return !failed;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ * One run of `weir build`: its options, and the filter and the figures that it ends with. */
+#ifndef WEIR_TOOL_BUILD_H
+#define WEIR_TOOL_BUILD_H
+
+#include <stdbool.h>
+#include <weir/weir.h>
+#include "guard.h"
+#include "input/fill.h"
+#include "model.h"
+#include "probe.h"
+#include "saving.h"
+
+struct build {
+	/* the options */
+	struct weir_params params;
+	struct fill fill;
+	struct fill_found found;
+	struct fill exclude; /* of kinds with such a list; its files may be none */
+	struct fill_found exclude_found;
+	const char *output, *like;
+	uint64_t max_memory;
+	bool spills; /* it was given: beyond it hashes go to a file */
+	struct image_saving saving;
+	struct guard guard;
+	bool force, quiet, as_json;
+	/* what is taken over from another image */
+	struct model model;
+	struct model_wish wish;
+	struct model_taken taken;
+	bool steps_taken;   /* what is done to keys is as it was done to the model's */
+	bool steps_changed; /* other than to those of the image that is replaced (--force) */
+	/* the result */
+	struct weir_filter *filter;
+	uint64_t keys;
+	bool counted;   /* the capacity is the number of lines of a first pass */
+	double seconds; /* of reading and loading */
+	struct weir_build_report built; /* of kinds that are built once */
+	struct weir_stats stats;
+	struct probe probe;
+};
+
+/* Make the filter from the files. Return: TOOL_OK; TOOL_NO or TOOL_TROUBLE after a message. */
+int build_make(struct build *build);
+/* Whether the kind takes the exclude list, if there is one; it is read as the keys are. Return:
+ * likewise. */
+int build_excludes(struct build *build);
+/* Is the rate to be divided by the lookups of an answer? How many those are shows only when every
+ * key is read. */
+bool build_lookups_unknown(const struct build *build);
+/* Of kinds that are built once, when the parameters stand. Return: likewise. */
+int build_at_once(struct build *build);
+/* Print what was built: on standard output, or on stderr if the image went there. */
+void build_report(const struct build *build);
+
+#endif

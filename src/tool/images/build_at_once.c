@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT
+ * `weir build` of kinds that are built once, from the hashes of all their keys. With
+ * --max-memory the hashes go to a file. Layered also takes those of the exclude list. Two different
+ * keys of the two lists may have one hash by chance: then all is done again with another seed. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include "build.h"
+#include "input/find.h"
+#include "output/exit.h"
+#include "output/numbers.h"
+#include "output/progress.h"
+#include "output/say.h"
+#include "output/words.h"
+
+static const char *temporary_folder(void)
+{
+	const char *folder = getenv("TMPDIR");
+	return folder && *folder ? folder : "/tmp";
+}
+
+/* A job that leaves its list out by a slip would publish a set that misjudges all of it. To name
+ * the kind means that the list is left out on purpose. */
+static int ask_without_list(const struct build *build)
+{
+	if (build->wish.kind_given || !kind_excludes(build->params.kind))
+		return TOOL_OK;
+	say("%s: is of kind %s, and what it excludes would be answered yes again: --exclude=FILE "
+	    "gives the list, -k %s says that there is none", build->model.path,
+	    weir_kind_name(build->params.kind), weir_kind_name(build->params.kind));
+	return TOOL_NO;
+}
+
+static bool reads_input(const struct lines_options *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		if (strcmp(from->names[i], "-") == 0)
+			return true;
+	return false;
+}
+
+/* Does a text take several lookups, as in sets of prefixes or domains? */
+static bool looks_up_several(const struct build *build)
+{
+	return build->fill.keying.normal.steps & (WEIR_NORMAL_CIDR | WEIR_NORMAL_SUFFIXES);
+}
+
+int build_excludes(struct build *build)
+{
+	const struct lines_options list = build->exclude.from;
+	if (!list.n)
+		return ask_without_list(build);
+	if (reads_input(&list) && (!build->fill.from.n || reads_input(&build->fill.from)))
+		return misuse("--exclude -: the keys are read from standard input, so nothing is "
+		              "left there for the list");
+	if (!kind_excludes(build->params.kind))
+		return misuse("--exclude %s: kind %s has no exclude list", list.names[0],
+		              weir_kind_name(build->params.kind));
+	build->exclude = build->fill;
+	build->exclude.what = KEYING_EXCLUDE;
+	build->exclude.from.names = list.names;
+	build->exclude.from.n = list.n;
+	const int64_t bytes = lines_total_bytes(&build->exclude.from);
+	if (bytes < 0)
+		return TOOL_TROUBLE;
+	build->exclude.bytes = (uint64_t)bytes;
+	build->exclude_found.hinted = true;
+	fill_prepare(&build->exclude, &build->exclude_found);
+	return TOOL_OK;
+}
+
+static int new_builder(struct build *build, struct weir_builder **out)
+{
+	struct weir_builder_options options = WEIR_BUILDER_OPTIONS_INIT;
+	options.threads = build->fill.threads;
+	options.progress = progress_reported;
+	options.max_memory = build->max_memory;
+	options.spill_folder = build->spills ? temporary_folder() : NULL;
+	while (build->params.seed == 0 && !build->params.hash_key)
+		if (getrandom(&build->params.seed, sizeof build->params.seed, 0) < 0)
+			return trouble("no random numbers for a seed: %s", weir_strerror(errno));
+	return weir_builder_create(out, &build->params, &options) ? trouble_plan() : TOOL_OK;
+}
+
+/* A pass over the exclude list has found @keys. A list that is empty by a slip would publish a set
+ * that misjudges all of it. */
+static int ask_list(const struct build *build, uint64_t keys)
+{
+	static const char so[] = "excludes the keys of the other lists";
+	const struct fill_found *found = &build->exclude_found;
+	return keys ? guard_keyless(&build->guard, &found->keyless, so) :
+	              guard_empty(&build->guard, &build->exclude.from, found->bad,
+	                          "excludes nothing");
+}
+
+/* Read the exclude list, after all keys. */
+static int exclude(struct build *build, struct weir_builder *builder)
+{
+	uint64_t keys;
+	if (!build->exclude.from.n)
+		return TOOL_OK;
+	progress_begin("first level");
+	int err = weir_builder_seal(builder);
+	progress_end();
+	if (err)
+		return trouble_plan();
+	build->exclude.keying.normal = build->found.noted;
+	if (fill_exclude(&build->exclude, &build->params, builder, &keys))
+		return TOOL_TROUBLE;
+	return ask_list(build, keys);
+}
+
+static int from_spool(struct build *build, struct spool *spool, struct weir_builder *builder)
+{
+	build->keys = spool->hashes;
+	uint64_t *hashes = spool_take(spool);
+	int err = weir_builder_add_hashes(builder, hashes, build->keys);
+	free(hashes);
+	return err ? trouble_plan() : TOOL_OK;
+}
+
+static int include(struct build *build, struct spool *spool, struct weir_builder *builder)
+{
+	if (spool->first)
+		return from_spool(build, spool, builder);
+	return fill_gather(&build->fill, &build->params, builder, &build->keys) ? TOOL_TROUBLE :
+	                                                                          TOOL_OK;
+}
+
+/* More different keys than -n: refused, as other kinds refuse them. A disk without room for the
+ * hashes has the same number. */
+static bool too_many(int err)
+{
+	return err == -ENOSPC && strncmp(weir_error_detail(), "capacity ", 9) == 0;
+}
+
+/* One try. *@both: a key of each list has the hash built.equal_hash. */
+static int try(struct build *build, struct spool *spool, struct weir_builder *builder, bool *both)
+{
+	*both = false;
+	int status = include(build, spool, builder);
+	if (status)
+		return status;
+	status = exclude(build, builder);
+	if (status)
+		return status;
+	build->built = (struct weir_build_report)WEIR_BUILD_REPORT_INIT;
+	progress_begin("building");
+	int err = weir_builder_finish(builder, &build->filter, &build->built);
+	progress_end();
+	*both = err == -EEXIST;
+	if (!err || *both)
+		return TOOL_OK;
+	(void)trouble_plan();
+	return too_many(err) ? TOOL_NO : TOOL_TROUBLE;
+}
+
+static bool read_again(const struct build *build)
+{
+	return build->fill.bytes && build->exclude.bytes;
+}
+
+static int one_hash(const struct find *in, const struct find *ex)
+{
+	say("%s:%llu '%.*s' and %s:%llu '%.*s' have one hash by chance, so that no "
+	    "lookup can tell them apart: leave out -s, or give --new-seed or another key",
+	    in->file, (unsigned long long)in->line, (int)in->len, in->key, ex->file,
+	    (unsigned long long)ex->line, (int)ex->len, ex->key);
+	return TOOL_NO;
+}
+
+/* A text is excluded by all its lookups: one of these is an included prefix or domain. */
+static int covered(const struct build *build, const struct find *in, const struct find *ex)
+{
+	say("%s:%llu '%.*s' covers what %s:%llu excludes, '%.*s': leave one of them out%s",
+	    in->file, (unsigned long long)in->line, (int)in->text_len, in->text, ex->file,
+	    (unsigned long long)ex->line, (int)ex->text_len, ex->text,
+	    build->built.equal > 1 ? "; there are more" : "");
+	return TOOL_NO;
+}
+
+static int in_both(const struct build *build, const struct find *in, const struct find *ex)
+{
+	say("%s:%llu '%.*s' is excluded by %s:%llu: a key can be in one of the lists only%s",
+	    in->file, (unsigned long long)in->line, (int)in->len, in->key, ex->file,
+	    (unsigned long long)ex->line, build->built.equal > 1 ? "; more are in both" : "");
+	return TOOL_NO;
+}
+
+/* Which keys they are. Return: TOOL_OK two, so another seed may do; else after a message. */
+static int explain(const struct build *build, const struct weir_builder *builder, bool may_change)
+{
+	const uint64_t hash = build->built.equal_hash;
+	struct find in = { .hash = hash }, ex = { .hash = hash };
+	int status = TOOL_TROUBLE;
+	if (!read_again(build))
+		return trouble("a key is in both lists, or two keys have one hash by chance; a "
+		               "pipe cannot be read again to find out: give files, or try again");
+	if (find_key(&build->fill, builder, &in) || find_key(&build->exclude, builder, &ex))
+		status = TOOL_TROUBLE; /* reported */
+	else if (!in.key || !ex.key)
+		trouble("the files have changed while they were read");
+	else if (in.len != ex.len || memcmp(in.key, ex.key, in.len) != 0)
+		status = may_change ? TOOL_OK : one_hash(&in, &ex);
+	else
+		status = (looks_up_several(build) ? covered : in_both)(build, &in, &ex);
+	find_free(&in);
+	find_free(&ex);
+	return status;
+}
+
+/* The width of fingerprints is chosen by the list's length, before it is read. */
+static int count_excluded(struct build *build)
+{
+	build->exclude.keying.normal = build->found.noted;
+	if (!build->exclude.from.n || build->params.exclude_keys || !build->exclude.bytes)
+		return TOOL_OK;
+	if (fill_count(&build->exclude, &build->params.exclude_keys))
+		return TOOL_TROUBLE;
+	return ask_list(build, build->params.exclude_keys);
+}
+
+/* The rate that was asked is an answer's, and what is excluded is excluded by all its lookups.
+ * These show in a first pass over files; of a pipe the hashes are kept until then. */
+static int settle_lookups(struct build *build, struct spool *spool)
+{
+	uint64_t keys;
+	if (!build_lookups_unknown(build) && !(looks_up_several(build) && build->exclude.from.n))
+		return TOOL_OK;
+	if (build->fill.bytes ? fill_count(&build->fill, &keys) :
+	                        fill_spool(&build->fill, &build->params, spool))
+		return TOOL_TROUBLE;
+	if (build->params.fp_rate != 0.0)
+		build->params.fp_rate = model_rate(&build->model, &build->found.noted,
+		                                   build->params.fp_rate);
+	return TOOL_OK;
+}
+
+static int try_seeds(struct build *build, struct spool *spool)
+{
+	const bool may_change = build->params.seed == 0 && !build->params.hash_key;
+	bool both = true;
+	int status = settle_lookups(build, spool);
+	if (!status)
+		status = count_excluded(build);
+	while (!status && both) {
+		struct weir_builder *builder = NULL;
+		status = new_builder(build, &builder);
+		if (!status)
+			status = try(build, spool, builder, &both);
+		if (!status && both) {
+			status = explain(build, builder, may_change);
+			build->params.seed = may_change ? 0 : build->params.seed;
+		}
+		weir_builder_destroy(builder);
+	}
+	return status;
+}
+
+int build_at_once(struct build *build)
+{
+	struct spool spool = { .max_bytes = build->max_memory };
+	int status = try_seeds(build, &spool);
+	spool_free(&spool);
+	return status;
+}

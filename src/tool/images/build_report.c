@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ * What `weir build` prints at its end: what was built, and the rate as it was measured. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "build.h"
+#include "input/units.h"
+#include "output/normal_report.h"
+#include "output/numbers.h"
+#include "output/plain.h"
+#include "output/report.h"
+#include "output/show.h"
+
+enum { FEW = 1000, MANY = 100000 };
+
+/* What became of the image that stood there, or of --like. */
+static void taken(struct report *r, const struct build *b)
+{
+	const char *of = b->like ? "--like" : "the image that is replaced";
+	report_bool(r, "seed_kept", NULL, b->taken.seed);
+	report_bool(r, "size_kept", NULL, b->taken.size && !b->taken.steps);
+	if (!b->model.path)
+		return;
+	if (b->taken.seed)
+		report_line(r, b->params.hash_key ? "key" : "seed", "that of %s%s", of,
+		            b->like || b->steps_changed ? "" : ": servers go on following");
+	else
+		report_line(r, "seed", "not that of %s: servers that follow it refuse this one, "
+		            "unless they take any", of);
+	if (b->taken.size)
+		report_line(r, "size", "that of %s%s", of,
+		            b->taken.steps > 0 ? ", doubled until the keys fit" :
+		            b->taken.steps < 0 ? ", halved, since under half was used" :
+		                                 "");
+}
+
+static void keys(struct report *r, const struct build *b)
+{
+	double distinct = b->stats.keys_estimated;
+	if (distinct > (double)b->keys) /* the estimate errs a little on either side */
+		distinct = (double)b->keys;
+	report_count(r, "keys", NULL, b->keys);
+	report_estimate(r, "keys_estimated", NULL, b->stats.keys_estimated);
+	report_count(r, "capacity", NULL, b->stats.capacity);
+	if (b->exclude.from.n) {
+		report_count(r, "excluded", "excluded", b->built.excluded);
+		report_count(r, "excluded_passed", NULL, b->built.passed);
+		report_count(r, "excluded_passed_over",
+		             b->exclude_found.bad ? "passed over of the list" : NULL,
+		             b->exclude_found.bad);
+	}
+	report_count(r, "passed_over", b->found.bad ? "lines passed over" : NULL, b->found.bad);
+	if (isfinite(b->stats.keys_estimated))
+		report_line(r, "keys", "%s, about %s of them different", show_count(SHOW, b->keys),
+		            show_short(SHOW, distinct));
+	else
+		report_line(r, "keys", "%s; every bit is set: how many differ is unknown",
+		            show_count(SHOW, b->keys));
+	report_line(r, "capacity", "%s", show_count(SHOW, b->stats.capacity));
+	if (b->counted && distinct < 0.9 * (double)b->keys)
+		report_line(r, "hint",
+		            "about %.0f %% of the lines repeat others: -n %llu makes room for "
+		            "those that differ", 100 * (1 - distinct / (double)b->keys),
+		            (unsigned long long)round_up((uint64_t)distinct));
+}
+
+/* The filter of a set of prefixes or domains is made for a part of the rate that was asked. */
+static const char *asked(char text[100], const struct build *b)
+{
+	const uint32_t lookups = weir_normal_most(&b->found.noted);
+	const double rate = b->stats.fp_rate;
+	if (lookups > 1)
+		snprintf(text, 100, "%s for each of %u lookups, %s asked for all of them",
+		         show_rate(SHOW, rate), lookups, show_rate(SHOW, rate * lookups));
+	else
+		snprintf(text, 100, "%s asked", show_rate(SHOW, rate));
+	return text;
+}
+
+static void rates(struct report *r, const struct build *b)
+{
+	char text[100];
+	report_rate(r, "fp_rate", NULL, b->stats.fp_rate);
+	report_rate(r, "fp_rate_measured", NULL, b->probe.rate);
+	report_rate(r, "fp_rate_estimated", NULL, b->stats.fp_rate_estimated);
+	report_count(r, "looked_up", NULL, b->probe.looked_up);
+	report_count(r, "found", NULL, b->probe.found);
+	if (!probe_tells(&b->stats))
+		report_line(r, "rate", "%s; not measured: under %s keys that says little",
+		            asked(text, b), show_count(SHOW, PROBE_KEYS));
+	else
+		report_line(r, "rate",
+		            "%s measured, %s (%s of %s keys that are not in the set were "
+		            "found)", show_rate(SHOW, b->probe.rate), asked(text, b),
+		            show_count(SHOW, b->probe.found), show_count(SHOW, b->probe.looked_up));
+	report_normal(r, &b->found.noted, b->stats.fp_rate);
+	report_fill(r, &b->stats);
+	report_stuck(r, &b->stats);
+	report_bool(r, "saturated", NULL, b->stats.saturated);
+}
+
+static void sizes(struct report *r, const struct build *b)
+{
+	struct stat st;
+	const bool grows = kind_grows(b->stats.shape.kind);
+	double keys = grows ? b->stats.keys_estimated : (double)b->stats.capacity;
+	double bits_per_key = keys > 0 ? (double)b->stats.bytes * 8.0 / keys : 0;
+	report_count(r, "bytes", NULL, b->stats.bytes);
+	report_real(r, "bits_per_key", NULL, bits_per_key);
+	if (b->stats.capacity < FEW) /* a filter has 64 bytes at least */
+		report_line(r, "memory", "%s", show_bytes(SHOW, b->stats.bytes));
+	else
+		report_line(r, "memory", "%s, %.2f bits for each key%s",
+		            show_bytes(SHOW, b->stats.bytes), bits_per_key,
+		            grows ? "" : " of the capacity");
+	if (strcmp(b->output, "-") && stat(b->output, &st) == 0)
+		report_bytes(r, "file_bytes", "file", (uint64_t)st.st_size);
+}
+
+static void speed(struct report *r, const struct build *b)
+{
+	double per_second = b->seconds > 0 ? (double)b->keys / b->seconds : 0.0;
+	report_real(r, "seconds", NULL, b->seconds);
+	report_real(r, "keys_per_second", NULL, per_second);
+	report_count(r, "threads", NULL, b->fill.threads);
+	if (b->keys < MANY) /* that measures how threads begin */
+		report_line(r, "time", "%.2f s", b->seconds);
+	else
+		report_line(r, "time", "%.2f s, %s keys a second with %u thread%s", b->seconds,
+		            show_short(SHOW, per_second), b->fill.threads,
+		            b->fill.threads == 1 ? "" : "s");
+}
+
+void build_report(const struct build *build)
+{
+	report_saturated(build->output, &build->stats, guard_advice(&build->guard, &build->stats));
+	if (build->quiet)
+		return;
+	FILE *to = strcmp(build->output, "-") ? stdout : stderr;
+	struct report r = report_new();
+	report_text(&r, "output", NULL, build->output);
+	report_shape(&r, &build->stats.shape);
+	report_bool(&r, "keyed", build->params.hash_key ? "keyed" : NULL,
+	            build->params.hash_key != NULL);
+	taken(&r, build);
+	keys(&r, build);
+	rates(&r, build);
+	sizes(&r, build);
+	speed(&r, build);
+	if (!build->as_json) {
+		plain_put(build->output, to);
+		fputc('\n', to);
+	}
+	report_print(&r, build->as_json, to);
+	report_free(&r);
+}

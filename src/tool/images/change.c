@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ * An image is loaded, changed by the lines of files, and replaced. */
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+#include "change.h"
+#include "input/units.h"
+#include "output/crew.h"
+#include "output/exit.h"
+#include "output/normal_report.h"
+#include "output/plain.h"
+#include "output/progress.h"
+#include "output/say.h"
+#include "output/show.h"
+#include "place.h"
+
+/* ---- the command line ---- */
+
+struct change change_new(void)
+{
+	return (struct change){ .fill = { .from.delimiter = '\n', .threads = crew_default() },
+		                .found.steps_given = true, /* the image says what is done */
+		                .how = image_how(),
+		                .guard.option = "weir build -n",
+		                .lost = "added is not in it: add it again",
+		                .before = WEIR_STATS_INIT,
+		                .after = WEIR_STATS_INIT };
+}
+
+static int threads(struct change *c)
+{
+	uint64_t number;
+	if (!parse_number("--threads", optarg, 1, CREW_MOST, &number))
+		return 0;
+	c->fill.threads = (unsigned)number;
+	return 1;
+}
+
+int change_option(int option, struct change *c)
+{
+	int taken;
+	switch (option) {
+	case CHANGE_ZSTD: return parse_zstd(optarg, &c->saving.zstd_level);
+	case CHANGE_MODE: return parse_mode(optarg, &c->saving.mode);
+	case CHANGE_JSON: c->as_json = true; break;
+	case CHANGE_ALLOW_EMPTY: c->guard.allow_empty = true; break;
+	case 'q': c->quiet = true; break;
+	case 't': return threads(c);
+	default:
+		taken = keying_option(option, &c->fill.keying, &c->fill.from);
+		return taken < 0 ? image_option(option, &c->how) : taken;
+	}
+	return 1;
+}
+
+int change_arguments(int argc, char **argv, struct change *c)
+{
+	int status = image_arguments(argc, argv, &c->image, &c->fill.from);
+	if (status)
+		return status;
+	progress_allow(c->how.progress && !c->quiet);
+	return keying_fits(&c->fill.keying) ? TOOL_OK : misuse_reported();
+}
+
+/* ---- the work ---- */
+
+int change_prepare(struct change *c, const struct weir_filter *f)
+{
+	int64_t bytes = lines_total_bytes(&c->fill.from);
+	if (bytes < 0)
+		return TOOL_TROUBLE;
+	c->fill.bytes = (uint64_t)bytes;
+	weir_normal_of(f, &c->fill.keying.normal);
+	if (!keying_fits(&c->fill.keying))
+		return TOOL_TROUBLE;
+	fill_prepare(&c->fill, &c->found);
+	return TOOL_OK;
+}
+
+int change_was_read(const struct change *c)
+{
+	if (c->found.bad)
+		say("lines passed over: %llu", (unsigned long long)c->found.bad);
+	if (c->keys)
+		return guard_keyless(&c->guard, &c->found.keyless, "takes the other files alone");
+	return guard_empty(&c->guard, &c->fill.from, c->found.bad, "takes that for done");
+}
+
+int change_replace(struct change *c, const struct weir_image_info *info,
+                   int (*put)(struct change *change, struct weir_filter *f))
+{
+	struct weir_filter *f;
+	if (image_load(&f, c->image, &c->how))
+		return TOOL_TROUBLE;
+	int status = put(c, f);
+	if (info->compressed && !c->saving.zstd_level)
+		(void)parse_zstd(NULL, &c->saving.zstd_level);
+	c->saving.generation = info->generation;
+	if (info->shrink_allowed) /* a server may still follow from the set before that */
+		c->saving.marks |= WEIR_MARK_SHRINK_ALLOWED;
+	if (!status)
+		status = place_stands(c->image, c->turn, c->lost);
+	if (!status)
+		status = image_save(f, c->image, &c->saving);
+	weir_destroy(f);
+	return status;
+}
+
+static int look(const struct change *c, const struct change_verb *verb,
+                struct weir_image_info *info)
+{
+	*info = (struct weir_image_info)WEIR_IMAGE_INFO_INIT;
+	int err = weir_image_info(c->image, info);
+	return err ? trouble_weir(err, c->image) : verb->look(c, info);
+}
+
+/* Looked at before the turn, since one that is live is refused at once, and again after it, since
+ * whoever had the turn has replaced it. */
+int change_run(struct change *c, const struct change_verb *verb)
+{
+	struct weir_image_info info;
+	int status = image_swapped(c->image, c->fill.from.names, c->fill.from.n);
+	if (!status)
+		status = place_is_not_read(c->image, &c->fill.from);
+	if (!status)
+		status = look(c, verb, &info);
+	if (status)
+		return status;
+	c->turn = place_turn(c->image, c->in_place);
+	status = look(c, verb, &info);
+	if (!status && !c->in_place)
+		status = place_ask(c->image, false);
+	if (!status)
+		status = verb->work(c, &info);
+	if (c->turn >= 0)
+		close(c->turn);
+	if (!status)
+		verb->report(c);
+	return status;
+}
+
+/* ---- the report ---- */
+
+void change_report_set(const struct change *c, struct report *r)
+{
+	const struct weir_stats *s = &c->after;
+	report_line(r, "in it now", "about %s", show_estimate(SHOW, s->keys_estimated));
+	report_count(r, "capacity", "capacity", s->capacity);
+	report_rate(r, "fp_rate", rate_label(&c->found.noted), s->fp_rate);
+	report_rate(r, "fp_rate_estimated", "rate, estimated", s->fp_rate_estimated);
+}
+
+void change_report_end(const struct change *c, struct report *r)
+{
+	if (!c->as_json) {
+		plain_put(c->image, stdout);
+		putchar('\n');
+	}
+	report_print(r, c->as_json, stdout);
+	report_free(r);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+ * An empty list of keys builds a perfect image, and every server takes it. The one who builds it
+ * knows whether that is meant. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "guard.h"
+#include "images.h"
+#include "input/units.h"
+#include "output/exit.h"
+#include "output/numbers.h"
+#include "output/say.h"
+#include "output/show.h"
+
+/* Where nearly every bit is set, the estimate says little: then as many as were put in. 0: not
+ * known. */
+static uint64_t room_for(const struct guard *guard, const struct weir_stats *stats)
+{
+	double likely = 1.03 * stats->keys_estimated;
+	if (stats->fill > 0.98 || !isfinite(likely) ||
+	    (guard->keys && likely > (double)guard->keys))
+		return guard->keys ? round_up(guard->keys) : 0;
+	return round_up((uint64_t)ceil(likely));
+}
+
+const char *guard_advice(const struct guard *guard, const struct weir_stats *stats)
+{
+	static char advice[80];
+	uint64_t room = room_for(guard, stats);
+	*advice = '\0';
+	if (room)
+		snprintf(advice, sizeof advice, "; %s %llu has room for them", guard->option,
+		         (unsigned long long)room);
+	return advice;
+}
+
+/* Few keys at a low rate are spread unevenly: by chance it may be twice the one asked though there
+ * is room for them all. */
+static bool has_room(const struct guard *guard, const struct weir_stats *fresh)
+{
+	return guard->keys ? guard->keys <= fresh->capacity : !fresh->saturated;
+}
+
+int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path)
+{
+	if (guard->allow_overfull || has_room(guard, fresh) ||
+	    fresh->fp_rate_estimated <= WEIR_SANE_RATE * fresh->fp_rate)
+		return TOOL_OK;
+	say("%s: not written: %s of the absent keys would be found in it, above twice the %s "
+	    "asked: %s different keys (estimated) in room for %s%s, or if it is meant, "
+	    "--allow-overfull",
+	    path, show_rate(SHOW, fresh->fp_rate_estimated), show_rate(SHOW, fresh->fp_rate),
+	    show_estimate(SHOW, fresh->keys_estimated), show_count(SHOW, fresh->capacity),
+	    guard_advice(guard, fresh));
+	return TOOL_NO;
+}
+
+/* A kind that keeps copies has room for few of one key: two buckets full, however much room there
+ * is elsewhere. */
+static bool often_came(const struct weir_filter *f, const struct weir_stats *stats, uint64_t hash)
+{
+	if (!kind_copies(stats->shape.kind))
+		return false;
+	return weir_count_hash(f, hash) >= (stats->shape.field[0] == 16 ? 8 : 10);
+}
+
+/* How many keys the input has; 0 if it cannot be read again. */
+static uint64_t keys_in(const struct guard *guard, const struct fill *fill)
+{
+	struct fill again = *fill;
+	uint64_t keys = 0;
+	again.found = NULL; /* stays as the pass before left it */
+	if (!guard->keys && fill->bytes && fill_count(&again, &keys))
+		return 0; /* after a message */
+	return guard->keys ? guard->keys : keys;
+}
+
+/* @keys: of the input. The room that takes them and those that were there before. */
+static uint64_t room_for_all(uint64_t keys, uint64_t taken, const struct weir_stats *stats)
+{
+	double before = stats->keys_estimated - (double)taken;
+	return round_up(keys + (before >= 1 && isfinite(before) ? (uint64_t)before : 0));
+}
+
+/* The filter in memory took some keys, but none of them is saved: the message says so first. */
+static int no_room(const struct guard *guard, const struct weir_stats *stats, const char *path,
+                   uint64_t taken, uint64_t keys)
+{
+	const bool anew = *guard->option != '-'; /* "weir build -n", or "-n" */
+	const char *option = kind_grows(stats->shape.kind) ? "--max-keys" : "-n";
+	char all[40] = "", room[80];
+	snprintf(room, sizeof room, "a larger %s", option);
+	if (keys) {
+		snprintf(all, sizeof all, " %s", show_count(SHOW, keys));
+		snprintf(room, sizeof room, "%s of at least %llu", option, (unsigned long long)
+		         (anew ? room_for_all(keys, taken, stats) : round_up(keys)));
+	}
+	say("%s: not written: there is room for %s of these%s keys; nothing was %s: build it%s "
+	    "with %s",
+	    path, show_count(SHOW, taken), all, anew ? "added" : "saved",
+	    anew ? " anew from your records" : "", room);
+	return TOOL_NO;
+}
+
+int guard_full(const struct weir_filter *f, const struct fill *fill, const char *path,
+               const struct guard *guard)
+{
+	const struct fill_found *found = fill->found;
+	struct weir_stats stats = WEIR_STATS_INIT;
+	int err = weir_stats_exact(f, &stats);
+	if (err)
+		return trouble_weir(err, path);
+	if (!often_came(f, &stats, found->refused))
+		return no_room(guard, &stats, path, found->taken, keys_in(guard, fill));
+	say("%s: not written: one of the keys is in it as often as it can hold a key; nothing was "
+	    "%s: leave out what comes again and again, or count it with --kind=counting",
+	    path, *guard->option == '-' ? "saved" : "added");
+	return TOOL_NO;
+}
+
+/* "keys.txt", "keys.txt and 2 more files". */
+static const char *names_of(const struct lines_options *from, char *room, size_t bytes)
+{
+	const char *first = from->n ? from->names[0] : "-";
+	first = strcmp(first, "-") ? first : "standard input";
+	if (from->n < 2)
+		return first;
+	snprintf(room, bytes, "%.4000s and %zu more file%s", first, from->n - 1,
+	         from->n == 2 ? "" : "s");
+	return room;
+}
+
+int guard_empty(const struct guard *guard, const struct lines_options *from, uint64_t bad,
+                const char *so)
+{
+	char room[4096];
+	const char *names = names_of(from, room, sizeof room);
+	if (guard->allow_empty)
+		return TOOL_OK;
+	if (bad)
+		say("no keys in %s: %llu line%s passed over, and no other is a key: "
+		    "--allow-empty %s", names, (unsigned long long)bad,
+		    bad == 1 ? " was" : "s were", so);
+	else
+		say("no keys in %s: nothing was written: --allow-empty %s", names, so);
+	return TOOL_NO;
+}
+
+/* A complete list of min_keys keys must pass, so the limit allows for the error of the estimate. At
+ * rates up to 10 % lists of 100 to 20,000 keys passed for each of 60 seeds; at 50 % nearly all. */
+static bool fewer_differ(const struct guard *guard, const struct weir_stats *fresh,
+                         const char *path)
+{
+	if (!guard->min_keys || guard->different)
+		return guard->different < guard->min_keys;
+	if (fresh->fill <= 0.98)
+		return fresh->keys_estimated + 30 < 0.97 * (double)guard->min_keys;
+	say("%s: --min-keys counts repeated keys too: nearly every bit is set, so the bits do not "
+	    "tell how many differ", path);
+	return false;
+}
+
+int guard_few(const struct guard *guard, const struct weir_stats *fresh,
+              const struct lines_options *from, const char *path)
+{
+	char room[4096], differ[80] = "";
+	const bool few = guard->keys < guard->min_keys; /* exact: no estimate is needed */
+	if (!few && !fewer_differ(guard, fresh, path))
+		return TOOL_OK;
+	if (guard->different && guard->different < guard->keys)
+		snprintf(differ, sizeof differ, ", %llu of them different",
+		         (unsigned long long)guard->different);
+	else if (!few)
+		snprintf(differ, sizeof differ, ", about %s of them different",
+		         show_short(SHOW, fresh->keys_estimated));
+	say("%s: %llu key%s%s, where --min-keys is %llu: nothing was written: is the export "
+	    "complete?", names_of(from, room, sizeof room), (unsigned long long)guard->keys,
+	    guard->keys == 1 ? "" : "s", differ, (unsigned long long)guard->min_keys);
+	return TOOL_NO;
+}
+
+int guard_keyless(const struct guard *guard, const struct keyless *keyless, const char *so)
+{
+	char *name = keyless->name;
+	const struct lines_options files = { .names = &name, .n = keyless->files };
+	return keyless->files ? guard_empty(guard, &files, keyless->bad, so) : TOOL_OK;
+}
+
+static bool not_compared(const char *path, const char *why)
+{
+	say("%s: not compared with the image that it replaces: %s", path, why);
+	return false;
+}
+
+/* The figures of the image that stands there: of a sample, or of every bit, all of it checked
+ * first. False after a message: it is damaged, live, larger than the memory that may be used, or
+ * all its bits are set. */
+static bool look(const struct guard *guard, const char *path, const struct weir_image_info *info,
+                 bool all, struct weir_stats *old)
+{
+	const struct image_how how = { .check = all,
+		                       .progress = true,
+		                       .wordless = true,
+		                       .max_memory = guard->max_memory };
+	int err = image_stats(path, info, all, &how, old);
+	if (err)
+		return not_compared(path, image_trouble(err, path));
+	return isfinite(old->keys_estimated) || not_compared(path, "every bit of that is set");
+}
+
+/* A negative number: no; a positive one: yes; 0: the sample does not tell. */
+static int fewer(double keys, const struct weir_stats *old)
+{
+	if (keys >= WEIR_SANE_KEYS * (old->keys_estimated + old->keys_error))
+		return -1;
+	return keys < WEIR_SANE_KEYS * (old->keys_estimated - old->keys_error);
+}
+
+/* The old image is read as a whole only if a sample of it does not tell. So few keys in so large an
+ * image are rare, and a sparse file declares terabytes: one above the limit is not read. */
+static int compare(const struct guard *guard, double keys, const char *path,
+                   const struct weir_image_info *info, struct weir_stats *old)
+{
+	int answer = 0;
+	if (!info->compressed) { /* to look at a compressed one it is unpacked as a whole */
+		if (!look(guard, path, info, false, old))
+			return -1;
+		answer = fewer(keys, old);
+		if (answer < 0 || (answer && old->sampled < 1))
+			return answer;
+		if (old->sampled < 1 && old->bytes > guard->max_memory) {
+			(void)not_compared(path, "a sample does not tell, and to read all of it "
+			                         "is above --max-memory");
+			return -1;
+		}
+	}
+	return look(guard, path, info, true, old) ? fewer(keys, old) : -1;
+}
+
+static int shrunk(const struct guard *guard, const struct weir_stats *fresh, const char *path)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct weir_stats old = WEIR_STATS_INIT;
+	struct stat st;
+	if (stat(path, &st) || st.st_size == 0) /* mktemp leaves an empty file */
+		return TOOL_OK;
+	if (weir_image_info(path, &info)) {
+		say("%s: not compared with the file that it replaces: %s", path,
+		    weir_error_detail());
+		return TOOL_OK;
+	}
+	if (compare(guard, fresh->keys_estimated, path, &info, &old) <= 0)
+		return TOOL_OK;
+	say("%s: not replaced: about %s different keys, where the old image has about %s: under a "
+	    "tenth; if it is meant, --allow-shrink",
+	    path, show_short(SHOW, fresh->keys_estimated), show_short(SHOW, old.keys_estimated));
+	return TOOL_NO;
+}
+
+int guard_ask(const struct guard *guard, const struct weir_stats *fresh, const char *path)
+{
+	int full = guard_overfull(guard, fresh, path), small = TOOL_OK;
+	if (!guard->allow_shrink && strcmp(path, "-"))
+		small = shrunk(guard, fresh, path);
+	return full ? full : small;
+}
+
+uint32_t guard_marks(const struct guard *guard)
+{
+	return (guard->allow_overfull ? WEIR_MARK_OVERFULL_ALLOWED : 0) |
+	       (guard->allow_shrink ? WEIR_MARK_SHRINK_ALLOWED : 0);
+}

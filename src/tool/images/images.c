@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ * Image files as the subcommands open them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "images.h"
+#include "input/decode.h"
+#include "input/room.h"
+#include "output/exit.h"
+#include "output/progress.h"
+#include "output/say.h"
+#include "output/show.h"
+
+/* A pipe, a socket, a device. Of those the library opens none: who waits to write to a FIFO would
+ * take that for a reader. */
+static bool is_stream(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+bool image_named(const char *path)
+{
+	return strcmp(path, "-") != 0;
+}
+
+int image_unnamed(const char *path)
+{
+	return trouble("%s: names no image: /dev/stdin is standard input, where an image is read "
+	               "from a pipe, and ./- a file of that name",
+	               path);
+}
+
+bool image_begins(const char *path)
+{
+	static const char name[8] = { 'W', 'E', 'I', 'R', 'I', 'M', 'G', '1' };
+	char begin[sizeof name];
+	struct stat st;
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	bool same = fd >= 0 && read(fd, begin, sizeof begin) == sizeof begin &&
+	            memcmp(begin, name, sizeof name) == 0;
+	if (fd >= 0)
+		close(fd);
+	return same;
+}
+
+int image_swapped(const char *image, char **others, size_t n)
+{
+	struct stat st;
+	if (stat(image, &st) || !S_ISREG(st.st_mode) || image_begins(image))
+		return TOOL_OK;
+	for (size_t i = 0; i < n; i++)
+		if (image_begins(others[i]))
+			return trouble("%s is not an image, %s is one: swapped?", image, others[i]);
+	return TOOL_OK;
+}
+
+/* Where it is not a stream, and where it cannot be opened: -1. Then the library opens the path, or
+ * fails with a sentence. */
+static int open_stream(const char *path)
+{
+	return is_stream(path) ? open_to_read(path) : -1;
+}
+
+static void close_stream(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static struct weir_load_options begin(const struct image_how *how, const char *what)
+{
+	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
+	options.hash_key = how->hash_key;
+	if (how->progress) {
+		options.progress = progress_reported;
+		progress_begin(what);
+	}
+	return options;
+}
+
+static void end(const struct image_how *how)
+{
+	if (how->progress)
+		progress_end();
+}
+
+uint64_t image_max_memory(void)
+{
+	return room_half("");
+}
+
+/* max_bytes of what is read into memory: 0 would be no limit. */
+static uint64_t most_bytes(const struct image_how *how)
+{
+	return how->max_memory ? how->max_memory : 1;
+}
+
+static char refusal[200];
+
+/* @needed: 0 if it is not known. */
+static int refuse(const struct image_how *how, uint64_t needed)
+{
+	snprintf(refusal, sizeof refusal, "needs %s%s than --max-memory allows (%s)",
+	         needed ? show_bytes(SHOW, needed) : "",
+	         needed ? " of memory: more" : "more memory", show_bytes(SHOW, how->max_memory));
+	return -EFBIG;
+}
+
+const char *image_trouble(int err, const char *path)
+{
+	return err == -EFBIG && *refusal ? refusal :
+	                                   opened_or(err, detail_without(path), SAY_IMAGE);
+}
+
+/* Return: @err, after a message if it is one and how->wordless allows it. */
+static int settle(int err, const char *path, const struct image_how *how)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	if (err == -EFBIG) {
+		bool known = !is_stream(path) && weir_image_info(path, &info) == 0;
+		(void)refuse(how, known ? info.bytes : 0);
+		if (!how->wordless)
+			say("%s: %s", path, refusal);
+	} else if (how->wordless) {
+		return err;
+	} else if (err == -EKEYREJECTED && !how->hash_key) {
+		say("%s: is keyed: give the key that it was built with, --keyed-by=FILE", path);
+	} else if (err) {
+		say_weir(err, path);
+	}
+	return err;
+}
+
+int image_read_ended(int err, const char *path, const struct image_how *how)
+{
+	end(how);
+	return settle(err, path, how);
+}
+
+int image_load(struct weir_filter **out, const char *path, const struct image_how *how)
+{
+	struct weir_load_options options = begin(how, "reading");
+	options.max_bytes = most_bytes(how);
+	int fd = open_stream(path);
+	int err = fd < 0 ? weir_load(out, path, &options) : weir_load_fd(out, fd, &options);
+	close_stream(fd);
+	end(how);
+	return settle(err, path, how);
+}
+
+int image_load_fd(struct weir_filter **out, int fd, const char *path, const struct image_how *how)
+{
+	struct weir_load_options options = begin(how, "reading");
+	options.max_bytes = most_bytes(how);
+	int err = weir_load_fd(out, fd, &options);
+	end(how);
+	return settle(err, path, how);
+}
+
+char image_shrank[4600] = "weir: an image shrank while it was read: replace images by renaming\n";
+
+static void prepare_sentence(const char *path)
+{
+	char shown[4200];
+	(void)weir_escape(shown, sizeof shown, path, strlen(path));
+	snprintf(image_shrank, sizeof image_shrank,
+	         "%s: %s: shrank while it was read: replace images by renaming\n", said_as(),
+	         shown);
+}
+
+int image_open(struct weir_filter **out, const char *path, const struct image_how *how)
+{
+	if (is_stream(path))
+		return image_load(out, path, how);
+	struct weir_load_options options = begin(how, "verifying");
+	options.no_verify = !how->check;
+	prepare_sentence(path);
+	int err = weir_map(out, path, WEIR_MAP_READ, &options);
+	end(how);
+	/* -EINVAL: it is compressed */
+	return err == -EINVAL ? image_load(out, path, how) : settle(err, path, how);
+}
+
+int image_stats(const char *path, const struct weir_image_info *info, bool exact,
+                const struct image_how *how, struct weir_stats *out)
+{
+	struct weir_load_options options = begin(how, "reading");
+	prepare_sentence(path);
+	options.no_verify = !how->check;
+	/* A plain one is mapped; but another one may stand there by now. */
+	options.max_bytes = info->compressed ? most_bytes(how) : info->bytes;
+	int err = exact ? weir_image_stats_exact(path, &options, out) :
+	                  weir_image_stats(path, &options, out);
+	end(how);
+	return settle(err, path, how);
+}
+
+/* The memory that weir_image_verify() takes, of which image.h has the most. */
+static uint64_t needed_to_verify(const struct weir_image_info *info)
+{
+	const uint64_t mib = 1 << 20, shard = info->bytes / info->shards;
+	uint64_t needed = (shard < mib ? shard : mib) + UINT64_C(8) * info->shards;
+	if (info->compressed)
+		needed += 2 * mib + (shard < 8 * mib ? shard : 8 * mib);
+	return needed;
+}
+
+int image_verify(const char *path, const struct image_how *how)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	uint64_t needed = 12 << 20;
+	int err = 0, fd = how->only_files ? -1 : open_stream(path);
+	if (fd < 0) {
+		err = weir_image_info(path, &info);
+		needed = err ? 0 : needed_to_verify(&info);
+	}
+	if (!err && needed > how->max_memory)
+		err = refuse(how, needed);
+	if (!err) {
+		struct weir_load_options options = begin(how, "verifying");
+		err = fd < 0 ? weir_image_verify(path, &options) :
+		               weir_image_verify_fd(fd, &options);
+		end(how);
+	}
+	close_stream(fd);
+	return err;
+}

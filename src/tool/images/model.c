@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT
+ * See model.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "model.h"
+#include "output/exit.h"
+#include "output/normal_report.h"
+#include "output/numbers.h"
+#include "output/say.h"
+#include "output/show.h"
+
+#define OTHER_KEY "servers that follow it refuse that, also those that take any seed"
+#define NEW_SEED "servers that follow it refuse one of another seed, unless they take any"
+
+/* Of a filter, which is freed. 0, or a negative errno of the library's. */
+static int take_model(struct model *out, struct weir_filter *f, const char *path, double fp_rate,
+                      const struct image_how *how)
+{
+	struct model model = { .path = path,
+		               .params = WEIR_PARAMS_INIT,
+		               .fp_rate = fp_rate,
+		               .normal_known = true };
+	int err = weir_params_of(f, &model.params);
+	weir_normal_of(f, &model.normal);
+	weir_destroy(f);
+	if (model.params.hash_key) { /* the filter's copy, which has gone */
+		model.params.hash_key = how->hash_key;
+		model.params.seed = 0;
+	}
+	if (!err)
+		*out = model;
+	return err;
+}
+
+int model_like(struct model *out, const char *path, const struct image_how *how)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct weir_filter *f;
+	if (!image_named(path))
+		return image_unnamed(path);
+	if (image_open(&f, path, how))
+		return TOOL_TROUBLE;
+	bool known = weir_image_info(path, &info) == 0; /* not of a pipe */
+	return take_model(out, f, path, known ? info.fp_rate : 0.0, how) ? TOOL_TROUBLE : TOOL_OK;
+}
+
+/* Whoever may write it has perhaps chosen the seed, and keys that collide. */
+static bool trusted(int fd, const char *path)
+{
+	struct stat st;
+	if (fstat(fd, &st))
+		return false;
+	if (st.st_uid != geteuid() && st.st_uid != 0)
+		say("%s: its seed is not kept, since user %u, who owns it, may have chosen it: "
+		    NEW_SEED "; chown it, or --new-seed if that is meant",
+		    path, (unsigned)st.st_uid);
+	else if (st.st_mode & (S_IWGRP | S_IWOTH))
+		say("%s: its seed is not kept, since others may write it (mode %04o) and may have "
+		    "chosen it: " NEW_SEED "; chmod go-w it, or --new-seed if that is meant",
+		    path, (unsigned)(st.st_mode & 07777));
+	else
+		return true;
+	return false;
+}
+
+/* Are the keys hashed by the same function? Whether a key is the same shows when it is opened. */
+static bool same_hash(const struct weir_image_info *info, bool keyed, const char *path)
+{
+	if (info->keyed != keyed)
+		say("%s: its keys were hashed by %s, and are %s now: " OTHER_KEY ": they are to be "
+		    "started anew, %s",
+		    path, info->hash, keyed ? "keyed (--keyed-by)" : "not keyed",
+		    keyed ? "with the key" : "without a key");
+	return info->keyed == keyed;
+}
+
+/* What stands there, whoever replaces it meanwhile. */
+struct replaced {
+	const char *path;
+	int fd;
+	char name[40]; /* of the descriptor, where /proc is mounted */
+	struct weir_image_info info;
+};
+
+/* Return: whether it is an image. Its descriptor is then to be closed. */
+static bool open_replaced(struct replaced *r, const char *path)
+{
+	*r = (struct replaced){ .path = path, .info = WEIR_IMAGE_INFO_INIT };
+	r->fd = image_begins(path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	if (r->fd < 0)
+		return false;
+	snprintf(r->name, sizeof r->name, "/proc/self/fd/%d", r->fd);
+	bool named = access(r->name, F_OK) == 0;
+	if (weir_image_info(named ? r->name : path, &r->info) == 0 && !r->info.live)
+		return true;
+	close(r->fd);
+	return false;
+}
+
+static int read_replaced(struct model *out, const struct replaced *r, bool wanted, bool force,
+                         const struct image_how *how)
+{
+	struct image_how quiet = *how;
+	struct weir_filter *f;
+	quiet.wordless = true;
+	quiet.check = false;
+	int err = access(r->name, F_OK) == 0 ? image_open(&f, r->name, &quiet) :
+	                                       image_load_fd(&f, r->fd, r->path, &quiet);
+	if (!err)
+		err = take_model(out, f, r->path, r->info.fp_rate, how);
+	if (!err)
+		return TOOL_OK;
+	if (err == -EKEYREJECTED)
+		say("%s: is keyed by another key: " OTHER_KEY ": they are to be started anew, with "
+		    "the new key",
+		    r->path);
+	else if (wanted && force)
+		say("%s: its seed is not kept, since it cannot be read: %s: " NEW_SEED, r->path,
+		    image_trouble(err, r->name));
+	else if (wanted)
+		say("%s: not replaced: its seed cannot be kept: %s: " NEW_SEED
+		    "; if that is meant, --new-seed",
+		    r->path, image_trouble(err, r->name));
+	return err != -EKEYREJECTED && wanted && !force ? TOOL_TROUBLE : TOOL_OK;
+}
+
+int model_replaced(struct model *out, const char *path, const struct model_wish *wish, bool force,
+                   const struct image_how *how)
+{
+	struct replaced r;
+	char text[NORMAL_STEPS];
+	bool keyed = wish->params.hash_key != NULL, wanted = !wish->new_seed && !wish->params.seed;
+	if (strcmp(path, "-") == 0 || !open_replaced(&r, path))
+		return TOOL_OK;
+	if (r.info.shape.kind == WEIR_WINDOW) {
+		close(r.fd);
+		say("%s: not replaced: is a window, and would be a filter: give another name, or "
+		    "remove it first", path);
+		return TOOL_NO;
+	}
+	int status = TOOL_OK;
+	bool trust = !wanted || trusted(r.fd, path);
+	out->normal_known = trust;
+	if (trust)
+		out->normal = r.info.normal;
+	else if (r.info.normal.steps)
+		say("%s: nor is done again what was done to its keys (%s), unless options say so",
+		    path, normal_steps(text, r.info.normal.steps));
+	if (same_hash(&r.info, keyed, path) && trust)
+		status = read_replaced(out, &r, wanted, force, how);
+	close(r.fd);
+	return status;
+}
+
+/* An answer is yes if one of its lookups is: so many times the rate of one it can have. */
+static double rate_of_answer(const struct model *model)
+{
+	return model->fp_rate * weir_normal_most(&model->normal);
+}
+
+static bool differs(uint32_t wanted, uint32_t is)
+{
+	return wanted && wanted != is;
+}
+
+/* Rates are of answers: they are the same if only rounding tells them apart. */
+static bool same_rate(double a, double b)
+{
+	return fabs(a - b) <= 1e-12 * b;
+}
+
+static bool wants_another(const struct model *model, const struct model_wish *wish, uint32_t steps)
+{
+	const struct weir_params *w = &wish->params, *is = &model->params;
+	return !model->path || w->max_bytes || w->capacity ||
+	       steps != model->normal.steps ||
+	       (w->fp_rate != 0.0 && !same_rate(w->fp_rate, rate_of_answer(model))) ||
+	       (wish->kind_given && w->kind != is->kind) ||
+	       differs(w->words_per_key, is->words_per_key) ||
+	       differs(w->bits_per_word, is->bits_per_word) || differs(w->probes, is->probes) ||
+	       differs(w->counter_bits, is->counter_bits) ||
+	       differs(w->counters_per_word, is->counters_per_word) ||
+	       differs(w->fingerprint_bits, is->fingerprint_bits) ||
+	       (w->max_capacity && w->max_capacity != is->max_capacity);
+}
+
+struct model_taken model_take(const struct model *model, const struct model_wish *wish,
+                              struct weir_params *params)
+{
+	struct model_taken taken = { false, false, 0 };
+	if (!model->path)
+		return taken;
+	taken.seed = !wish->new_seed && !params->seed;
+	if (taken.seed)
+		params->seed = model->params.seed; /* 0 if it is keyed */
+	/* One that follows from a size can be as low as no rate that can be asked for. */
+	if (params->fp_rate == 0.0 && !params->max_bytes && model->fp_rate >= 1e-9 &&
+	    model->fp_rate <= 0.5)
+		params->fp_rate = fmin(rate_of_answer(model), 0.5);
+	if (weir_kind_is_built(model->params.kind) &&
+	    !wants_another(model, wish, model->normal.steps))
+		params->kind = model->params.kind;
+	return taken;
+}
+
+/* How often to double, or if it is negative, to halve. The half of an odd number is rounded up. */
+static int steps(uint64_t capacity, uint64_t keys, bool never_smaller)
+{
+	int n = 0;
+	for (; capacity < keys && capacity <= UINT64_MAX / 2; n++)
+		capacity *= 2;
+	for (; !never_smaller && capacity > 1 && capacity - capacity / 2 > keys; n--)
+		capacity -= capacity / 2;
+	return n;
+}
+
+static uint64_t stepped(uint64_t number, int n)
+{
+	for (; n > 0; n--)
+		number *= 2;
+	for (; n < 0 && number > 1; n++)
+		number -= number / 2;
+	return number;
+}
+
+double model_rate(const struct model *model, const struct weir_normal *noted, double rate)
+{
+	uint32_t lookups = weir_normal_most(noted);
+	bool own = model->path && lookups == weir_normal_most(&model->normal) &&
+	           same_rate(rate, rate_of_answer(model));
+	return own ? model->fp_rate : rate / lookups;
+}
+
+/* Is the model's size the one that its own rate asks for? Not if it was given. */
+static bool follows_from_rate(const struct model *model, const struct weir_params *params)
+{
+	struct weir_params p = *params;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	p.capacity = model->params.capacity;
+	p.shards = model->params.shards;
+	p.fp_rate = model->fp_rate;
+	return p.fp_rate != 0.0 && weir_plan(&p, &plan) == 0 &&
+	       plan.bytes == model->params.max_bytes;
+}
+
+/* How many keys the model's size has room for, at the rate of @params. That is another rate than
+ * its own where an answer takes more lookups than it did, or fewer. */
+static uint64_t room_of(const struct model *model, const struct weir_params *params)
+{
+	struct weir_params p = *params;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	if (p.fp_rate == model->fp_rate || !follows_from_rate(model, params))
+		return model->params.capacity;
+	p.capacity = 0;
+	p.max_bytes = model->params.max_bytes;
+	p.shards = model->params.shards;
+	return weir_plan(&p, &plan) ? model->params.capacity : plan.capacity;
+}
+
+/* The bytes are exactly doubled or halved, so that one can be folded to the other, and the room is
+ * what has the rate in them. */
+static void step(const struct model *model, int n, uint64_t keys, struct weir_params *params)
+{
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	struct weir_params p = *params;
+	p.capacity = 0;
+	p.max_bytes = 64 * stepped(model->params.max_bytes / 64, n);
+	if (model->params.shards)
+		p.shards = (uint32_t)stepped(model->params.shards, n);
+	if (p.fp_rate == 0.0 || weir_plan(&p, &plan) || plan.capacity < keys) {
+		p.capacity = stepped(model->params.capacity, n); /* with the rate that follows */
+		p.fp_rate = 0.0;
+	}
+	*params = p;
+}
+
+/* One that grows keeps its first layer, and what it may come to, while that has room for the keys:
+ * the layers that it needs come by themselves. */
+static int take_growing(const struct model *model, uint64_t keys, struct weir_params *params)
+{
+	enum { MOST = 21845 }; /* times the first layer: if nothing else is asked */
+	const struct weir_params *is = &model->params;
+	uint64_t room = is->max_capacity ? is->max_capacity : is->capacity * MOST;
+	int n = steps(room, keys, true);
+	params->capacity = stepped(is->capacity, n);
+	params->max_capacity = stepped(is->max_capacity, n);
+	params->shards = n ? 0 : is->shards;
+	if (!n && is->max_bytes) { /* the size was given, and the rate follows */
+		params->max_bytes = is->max_bytes;
+		params->fp_rate = 0.0;
+	}
+	return n;
+}
+
+void model_size(const struct model *model, const struct model_wish *wish,
+                const struct weir_normal *noted, uint64_t keys, struct weir_params *params,
+                struct model_taken *taken)
+{
+	const struct weir_params *is = &model->params;
+	bool given = params->capacity || (params->max_bytes && params->fp_rate != 0.0);
+	params->fp_rate = model_rate(model, noted, params->fp_rate);
+	if (!given)
+		params->capacity = keys ? keys : 1;
+	if (wants_another(model, wish, noted->steps))
+		return;
+	taken->size = true;
+	params->kind = is->kind;
+	params->words_per_key = is->words_per_key;
+	params->bits_per_word = is->bits_per_word;
+	params->probes = is->probes;
+	params->counter_bits = is->counter_bits;
+	params->counters_per_word = is->counters_per_word;
+	params->fingerprint_bits = is->fingerprint_bits;
+	if (kind_grows(is->kind)) {
+		taken->steps = take_growing(model, params->capacity, params);
+		return;
+	}
+	uint64_t room = room_of(model, params);
+	taken->steps = steps(room, params->capacity, wish->never_smaller);
+	if (taken->steps || room != is->capacity) {
+		step(model, taken->steps, params->capacity, params);
+		return;
+	}
+	bool from_rate = follows_from_rate(model, params);
+	params->capacity = is->capacity;
+	params->shards = is->shards;
+	if (!from_rate) {
+		params->fp_rate = 0.0;
+		params->max_bytes = is->max_bytes;
+	}
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ * See place.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "output/exit.h"
+#include "output/say.h"
+#include "place.h"
+
+enum { SILENT_TRIES = 20, TRY_US = 50000 };
+
+/* Can a file be made there? */
+static bool can_be_made(const char *path)
+{
+	struct stat st;
+	if (strcmp(path, "-") == 0) {
+		if (isatty(STDOUT_FILENO))
+			say("-o -: an image is no text for a terminal: redirect standard output");
+		return !isatty(STDOUT_FILENO);
+	}
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		say("%s: %s, and an image replaces the file it is saved to (-o - writes to "
+		    "standard output)",
+		    path, S_ISDIR(st.st_mode) ? "is a directory" : "is not a regular file");
+		return false;
+	}
+	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && stat(path, &st)) {
+		say("%s: is a link that does not lead to a file: %s", path, strerror(errno));
+		return false;
+	}
+	char *copy = need(strlen(path) + 1);
+	const char *folder = dirname(strcpy(copy, path));
+	bool ok = access(folder, W_OK | X_OK) == 0;
+	if (!ok)
+		say("%s: cannot write in %s: %s", path, folder, strerror(errno));
+	free(copy);
+	return ok;
+}
+
+static int refuse_to_replace(const char *path)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	if (access(path, R_OK) == 0 && !image_begins(path)) {
+		say("%s: not replaced: it is neither a weir image nor empty; if it is meant, "
+		    "--force",
+		    path);
+		return TOOL_NO;
+	}
+	int err = weir_image_info(path, &info);
+	if (err)
+		say("%s: not replaced: the image that stands there cannot be read, and servers "
+		    "that follow it refuse one of another seed: %s; restore it, or if it is "
+		    "meant, --force",
+		    path, image_trouble(err, path));
+	else if (info.live)
+		say("%s: not replaced: it is live, so a process inserts into it or was killed "
+		    "while it did: weir seal ends that, or if it is meant, --force",
+		    path);
+	return err ? TOOL_TROUBLE : info.live ? TOOL_NO : TOOL_OK;
+}
+
+int place_ask(const char *path, bool force)
+{
+	struct stat st;
+	if (!can_be_made(path))
+		return TOOL_TROUBLE;
+	if (force || strcmp(path, "-") == 0 || stat(path, &st) ||
+	    st.st_size == 0) /* mktemp leaves an empty file */
+		return TOOL_OK;
+	return refuse_to_replace(path);
+}
+
+int place_ask_delta(const char *path, bool force)
+{
+	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
+	struct stat st;
+	if (strcmp(path, "-") == 0)
+		return misuse("-o -: the head of a delta is written last: give it a file");
+	if (!can_be_made(path))
+		return TOOL_TROUBLE;
+	if (force || stat(path, &st) || st.st_size == 0 || weir_delta_info(path, &info) == 0)
+		return TOOL_OK;
+	say("%s: not replaced: it is neither a delta nor empty; if it is meant, --force", path);
+	return TOOL_NO;
+}
+
+static bool is_file(const struct stat *a, const struct stat *b)
+{
+	return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* "-" is standard input, as in lines.h. */
+static bool reads(const char *name, const struct stat *file)
+{
+	struct stat st;
+	int err = strcmp(name, "-") ? stat(name, &st) : fstat(STDIN_FILENO, &st);
+	return !err && is_file(&st, file);
+}
+
+int place_is_not_read(const char *path, const struct lines_options *from)
+{
+	struct stat file;
+	const char *name = NULL;
+	if (strcmp(path, "-") == 0 || stat(path, &file))
+		return TOOL_OK;
+	if (!from->n && reads("-", &file))
+		name = "-";
+	for (size_t i = 0; !name && i < from->n; i++)
+		if (reads(from->names[i], &file))
+			name = from->names[i];
+	if (!name)
+		return TOOL_OK;
+	say("%s: not replaced: it is %s%s, which the keys are read from: give the image another "
+	    "name",
+	    path, strcmp(name, "-") ? "the same file as " : "standard input",
+	    strcmp(name, "-") ? name : "");
+	return TOOL_NO;
+}
+
+int place_is_whole(const char *path, uint64_t bytes, const struct image_how *how)
+{
+	const uint64_t most = 2 * bytes + (1 << 20);
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	if (strcmp(path, "-") == 0 || access(path, F_OK) || weir_image_info(path, &info) ||
+	    info.live || info.bytes > most)
+		return TOOL_OK;
+	int err = image_verify(path, how);
+	if (err != -EBADMSG)
+		return TOOL_OK;
+	say("%s: not replaced: the image that stands there is damaged: %s; look for the cause, or "
+	    "if it is meant, --force",
+	    path, image_trouble(err, path));
+	return TOOL_TROUBLE;
+}
+
+bool place_is_one_of(const char *path, char **names, size_t n)
+{
+	struct stat file;
+	bool is = false;
+	if (strcmp(path, "-") == 0 || stat(path, &file))
+		return false;
+	for (size_t i = 0; !is && i < n; i++)
+		is = reads(names[i], &file);
+	return is;
+}
+
+/* At most a second in silence. */
+static void lock(int fd, int how, const char *path)
+{
+	for (unsigned tries = 0; flock(fd, how | LOCK_NB); tries++) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return;
+		if (tries == SILENT_TRIES) {
+			say("%s: waits for its turn: another process has locked it, as weir add "
+			    "does (lslocks shows which)",
+			    path);
+			while (flock(fd, how) && errno == EINTR)
+				continue;
+			return;
+		}
+		(void)usleep(TRY_US);
+	}
+}
+
+int place_turn(const char *path, bool shared)
+{
+	struct stat locked, there;
+	for (;;) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd < 0)
+			return -1;
+		lock(fd, shared ? LOCK_SH : LOCK_EX, path);
+		if (fstat(fd, &locked) || stat(path, &there) || is_file(&locked, &there))
+			return fd;
+		close(fd); /* it was replaced: lock the new one */
+	}
+}
+
+int place_stands(const char *path, int turn, const char *lost)
+{
+	struct stat locked, there;
+	if (turn < 0 || fstat(turn, &locked) ||
+	    (stat(path, &there) == 0 && is_file(&locked, &there)))
+		return TOOL_OK;
+	say("%s: was replaced or removed meanwhile, so what was to be %s", path, lost);
+	return TOOL_NO;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ * Saving, and the signals that end a process meanwhile. Where the file system has no unnamed files,
+ * a temporary file must be removed: so the save is stopped in order, and the process then ends as
+ * the signal would have ended it. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "input/units.h"
+#include "output/exit.h"
+#include "output/progress.h"
+#include "output/say.h"
+#include "owner.h"
+#include "saving.h"
+
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+#define ENDS (sizeof ends / sizeof *ends)
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number)
+{
+	caught = number;
+}
+
+/* One that is ignored (nohup) stays so. */
+static void catch_ends(struct sigaction before[ENDS])
+{
+	const struct sigaction now = { .sa_handler = on_signal };
+	for (size_t i = 0; i < ENDS; i++)
+		if (sigaction(ends[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
+			sigaction(ends[i], &now, NULL);
+}
+
+static void release_ends(const struct sigaction before[ENDS])
+{
+	for (size_t i = 0; i < ENDS; i++)
+		sigaction(ends[i], &before[i], NULL);
+	if (caught)
+		raise(caught);
+}
+
+static int on_progress(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg;
+	progress_of(done, total);
+	return caught;
+}
+
+int saving_try(saving_fn *save, const void *what, const char *path, const struct image_saving *how)
+{
+	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
+	struct owner owner = owner_of(path);
+	struct sigaction before[ENDS];
+	bool to_stdout = strcmp(path, "-") == 0;
+	options.zstd_level = how->zstd_level;
+	options.mode = how->mode;
+	options.marks = how->marks;
+	options.generation = how->generation;
+	options.progress = on_progress;
+	catch_ends(before);
+	progress_begin("saving");
+	int err = save(what, to_stdout ? NULL : path, &options);
+	progress_end();
+	release_ends(before);
+	if (err)
+		return err;
+	owner_report(&owner, path, how->mode != 0);
+	if (!to_stdout)
+		say_saved(path);
+	return 0;
+}
+
+int saving_run(saving_fn *save, const void *what, const char *path, const struct image_saving *how)
+{
+	int err = saving_try(save, what, path, how);
+	return err ? trouble_weir(err, strcmp(path, "-") ? path : "standard output") : TOOL_OK;
+}
+
+static int save_filter(const void *f, const char *path, const struct weir_save_options *options)
+{
+	return path ? weir_save(f, path, options) : weir_save_fd(f, STDOUT_FILENO, options);
+}
+
+int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how)
+{
+	return saving_run(save_filter, f, path, how);
+}
+
+bool parse_zstd(const char *text, int *level)
+{
+	uint64_t number = 3;
+	if (text && !parse_number("--zstd", text, 1, 19, &number))
+		return false;
+	*level = (int)number;
+	return true;
+}
+
+bool parse_mode(const char *text, uint32_t *mode)
+{
+	char *end = NULL;
+	unsigned long number = *text >= '0' && *text <= '7' ? strtoul(text, &end, 8) : 0;
+	*mode = (uint32_t)number;
+	if (number && number <= 0777 && !*end)
+		return true;
+	say("--mode '%s': allowed: 1 to 777, permissions in octal, such as 640", text);
+	return false;
+}

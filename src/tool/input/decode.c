@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ * A file's bytes, decompressed. The first bytes show the form; a name that promises another is
+ * an error, because a set of the wrong bytes would answer "certainly not" for every real key. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "decode.h"
+#include "output/say.h"
+#include "unpack.h"
+
+ssize_t unpack_some(struct decoder *d, void *to, size_t room)
+{
+	ssize_t got;
+	do
+		got = read(d->fd, to, room);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		say("%s: %s", d->name, strerror(errno));
+	else if (got == 0)
+		d->at_end = true;
+	else
+		d->taken += (uint64_t)got;
+	return got;
+}
+
+bool unpack_refill(struct decoder *d)
+{
+	if (d->start < d->end || d->at_end)
+		return true;
+	ssize_t got = unpack_some(d, d->input, sizeof d->input);
+	d->start = 0;
+	d->end = got > 0 ? (size_t)got : 0;
+	return got >= 0;
+}
+
+static ssize_t read_plain(struct decoder *d, char *to, size_t room)
+{
+	if (d->start == d->end)
+		return d->at_end ? 0 : unpack_some(d, to, room);
+	size_t n = d->end - d->start < room ? d->end - d->start : room;
+	memcpy(to, d->input + d->start, n);
+	d->start += n;
+	return (ssize_t)n;
+}
+
+ssize_t unpack_cut_short(const struct decoder *d)
+{
+	say("%s: the %s data ends too early: the file is cut short", d->name, d->form->name);
+	return -1;
+}
+
+ssize_t unpack_damaged(const struct decoder *d, const char *why)
+{
+	say("%s: damaged %s data: %s", d->name, d->form->name, why);
+	return -1;
+}
+
+/* Arguments that are swapped make a set of an image's bytes. */
+static const struct form form_image = { .name = "weir image",
+	                                .bytes = 8,
+	                                .magic = "WEIRIMG1",
+	                                .mask = { 255, 255, 255, 255, 255, 255, 255, 255 } };
+
+static const struct form *const forms[] = {
+	&form_gzip, &form_zstd, &form_zstd_skippable, &form_xz, &form_bzip2, &form_bzip2_empty,
+	&form_image,
+};
+#define FORMS (sizeof forms / sizeof *forms)
+
+bool form_begins(const struct form *form, const unsigned char *bytes, size_t have)
+{
+	for (size_t i = 0; i < form->bytes && i < have; i++)
+		if ((bytes[i] & form->mask[i]) != form->magic[i])
+			return false;
+	return true;
+}
+
+/* Read first bytes until they show the form: a line of one letter from a terminal does so at
+ * once. */
+static bool sniff(struct decoder *d, const struct form **out)
+{
+	*out = NULL;
+	for (;;) {
+		const struct form *may_be = NULL;
+		for (size_t i = 0; i < FORMS && !may_be; i++)
+			if (form_begins(forms[i], d->input, d->end))
+				may_be = forms[i];
+		if (!may_be || d->at_end)
+			return true;
+		if (d->end >= may_be->bytes) {
+			*out = may_be;
+			return true;
+		}
+		ssize_t got = unpack_some(d, d->input + d->end, sizeof d->input - d->end);
+		if (got < 0)
+			return false;
+		d->end += (size_t)got;
+	}
+}
+
+static bool name_agrees(const struct decoder *d, const struct form *found)
+{
+	size_t len = strlen(d->name);
+	for (size_t i = 0; i < FORMS && forms[i]->ending; i++) {
+		size_t ending = strlen(forms[i]->ending);
+		if (len <= ending || strcmp(d->name + len - ending, forms[i]->ending) ||
+		    d->end == 0)
+			continue;
+		if (found && strcmp(found->name, forms[i]->name) == 0)
+			return true;
+		say("%s: named %s but not in %s format (--as-is takes the bytes as they are)",
+		    d->name, forms[i]->ending, forms[i]->name);
+		return false;
+	}
+	return true;
+}
+
+static bool start(struct decoder *d)
+{
+	const struct form *form;
+	if (!sniff(d, &form) || !name_agrees(d, form))
+		return false;
+	if (!form)
+		return true;
+	if (form == &form_image) {
+		say("%s: is a weir image, and no file of keys: swapped? (--as-is takes the bytes "
+		    "as they are)", d->name);
+		return false;
+	}
+	if (!form->begin) {
+		say("%s: is in %s format, and this weir was built without %s: unpack it (--as-is "
+		    "takes the bytes as they are)", d->name, form->name, form->library);
+		return false;
+	}
+	d->form = form;
+	d->in_stream = form->begin(d);
+	if (!d->in_stream)
+		say("%s: no memory for decompression", d->name);
+	return d->in_stream;
+}
+
+int open_to_read(const char *path)
+{
+	int fd;
+	do
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
+struct decoder *decoder_open(const char *name, bool as_is)
+{
+	bool standard_input = strcmp(name, "-") == 0;
+	int fd = standard_input ? STDIN_FILENO : open_to_read(name);
+	if (fd < 0) {
+		(void)trouble_unopened(errno, name, SAY_KEYS);
+		return NULL;
+	}
+	if (standard_input && isatty(fd))
+		say("reads keys from the terminal, one a line; Ctrl-D ends them");
+	struct decoder *d = need(sizeof *d);
+	memset(d, 0, offsetof(struct decoder, input));
+	d->name = standard_input ? "standard input" : name;
+	d->fd = fd;
+	if (as_is || start(d))
+		return d;
+	decoder_close(d);
+	return NULL;
+}
+
+ssize_t decoder_read(struct decoder *d, char *to, size_t room)
+{
+	return d->form ? d->form->read(d, to, room) : read_plain(d, to, room);
+}
+
+uint64_t decoder_taken(const struct decoder *d)
+{
+	return d->taken;
+}
+
+void decoder_close(struct decoder *d)
+{
+	if (d->form)
+		d->form->end(d);
+	if (d->fd != STDIN_FILENO)
+		close(d->fd);
+	free(d);
+}

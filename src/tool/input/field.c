@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ * A field of a line of fields. A line without a quote is cut at its delimiters; the others are
+ * read by libcsv (RFC 4180). Where tabs are between fields, quotes are bytes as others. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "keyer.h"
+#include "output/say.h"
+
+struct row_shape row_shape(const struct keying *how, struct iovec line)
+{
+	const char *at = line.iov_base, *end = at + line.iov_len;
+	const bool quotes = how->delimiter != '\t';
+	struct row_shape shape = { .fields = 1 };
+	bool begins = true; /* a field; some writers put a blank before its quote */
+	for (; at < end; at++) {
+		if (shape.open) {
+			if (*at != '"')
+				continue;
+			if (at + 1 < end && at[1] == '"')
+				at++; /* two are one, which is text */
+			else
+				shape.open = false;
+		} else if (*at == how->delimiter) {
+			shape.fields++;
+			begins = true;
+		} else if (*at == '"' && begins && quotes) {
+			shape.open = true;
+			begins = false;
+		} else {
+			begins = begins && *at == ' ';
+		}
+	}
+	return shape;
+}
+
+static bool lacks(const struct keyer *k, uint32_t has, const char **why)
+{
+	static _Thread_local char text[80];
+	snprintf(text, sizeof text, "field %u is asked for, and the line has %u", k->field, has);
+	*why = text;
+	return false;
+}
+
+static void plain_each(const struct keyer *k, struct iovec line,
+                       void (*take)(void *bytes, size_t len, void *arg), void *arg)
+{
+	char *at = line.iov_base, *end = at + line.iov_len, *stop;
+	for (; (stop = memchr(at, k->how->delimiter, (size_t)(end - at))); at = stop + 1)
+		take(at, (size_t)(stop - at), arg);
+	take(at, (size_t)(end - at), arg);
+}
+
+static bool plain(struct keyer *k, struct iovec line, const char **why)
+{
+	const char *at = line.iov_base, *end = at + line.iov_len;
+	for (uint32_t n = 1;; n++) {
+		const char *stop = memchr(at, k->how->delimiter, (size_t)(end - at));
+		if (n == k->field) {
+			stop = stop ? stop : end;
+			return keyer_text(k, (struct iovec){ (void *)at, (size_t)(stop - at) },
+			                  why);
+		}
+		if (!stop)
+			return lacks(k, n, why);
+		at = stop + 1;
+	}
+}
+
+#ifdef WEIR_HAVE_CSV
+#include <csv.h>
+
+/* The field that is asked for, as it comes by. */
+struct wanted {
+	struct keyer *k;
+	uint32_t fields;
+	struct iovec found;
+};
+
+static void field_read(void *bytes, size_t len, void *arg)
+{
+	struct wanted *q = arg;
+	if (++q->fields != q->k->field)
+		return;
+	q->found = (struct iovec){ keyer_bytes(q->k, len ? len : 1), len };
+	if (len)
+		memcpy(q->found.iov_base, bytes, len);
+}
+
+struct row {
+	void (*take)(void *bytes, size_t len, void *arg);
+	void *arg;
+	bool ended; /* a line within the line */
+};
+
+static void row_field(void *bytes, size_t len, void *arg)
+{
+	struct row *row = arg;
+	row->take(bytes, len, row->arg);
+}
+
+/* A carriage return, or with -0 a newline, that is in no quotes; at the end of the line it is
+ * csv_fini() that calls. */
+static void row_read(int end, void *arg)
+{
+	struct row *row = arg;
+	row->ended |= end != -1;
+}
+
+static int no_space(unsigned char c)
+{
+	(void)c;
+	return 0;
+}
+
+static struct csv_parser *parser(struct keyer *k)
+{
+	if (k->csv)
+		return k->csv;
+	k->csv = need(sizeof *k->csv);
+	if (csv_init(k->csv, CSV_STRICT | CSV_STRICT_FINI))
+		exit(trouble("libcsv does not start"));
+	csv_set_delim(k->csv, (unsigned char)k->how->delimiter);
+	csv_set_space_func(k->csv, no_space); /* blanks are part of a field */
+	return k->csv;
+}
+
+static bool quoted_each(struct keyer *k, struct iovec line,
+                        void (*take)(void *bytes, size_t len, void *arg), void *arg,
+                        const char **why)
+{
+	struct row row = { .take = take, .arg = arg };
+	struct csv_parser *csv = parser(k);
+	bool whole = csv_parse(csv, line.iov_base, line.iov_len, row_field, row_read, &row) ==
+	             line.iov_len && csv_fini(csv, row_field, row_read, &row) == 0;
+	if (whole && !row.ended)
+		return true;
+	field_end(k); /* in whatever state it is */
+	*why = row.ended ? "a carriage return or newline between fields, outside of quotes" :
+	                   "a quote within a field";
+	return false;
+}
+
+static bool quoted(struct keyer *k, struct iovec line, const char **why)
+{
+	struct wanted q = { .k = k };
+	if (!quoted_each(k, line, field_read, &q, why))
+		return false;
+	return q.found.iov_base ? keyer_text(k, q.found, why) : lacks(k, q.fields, why);
+}
+
+void field_end(struct keyer *k)
+{
+	if (k->csv)
+		csv_free(k->csv);
+	free(k->csv);
+	k->csv = NULL;
+}
+#else
+static bool quoted_each(struct keyer *k, struct iovec line,
+                        void (*take)(void *bytes, size_t len, void *arg), void *arg,
+                        const char **why)
+{
+	(void)k, (void)line, (void)take, (void)arg;
+	*why = "a quote, and this weir was built without libcsv: build it with libcsv-dev "
+	       "installed, or write the file without quotes";
+	return false;
+}
+
+static bool quoted(struct keyer *k, struct iovec line, const char **why)
+{
+	return quoted_each(k, line, NULL, NULL, why);
+}
+
+void field_end(struct keyer *k)
+{
+	(void)k;
+}
+#endif
+
+/* Cut the carriage return of Windows off. Return: does the line have quotes? */
+static bool has_quotes(const struct keyer *k, struct iovec *line)
+{
+	const char *text = line->iov_base;
+	if (line->iov_len && text[line->iov_len - 1] == '\r')
+		line->iov_len--;
+	return k->how->delimiter != '\t' && line->iov_len && memchr(text, '"', line->iov_len);
+}
+
+/* A line is wrong. Say so if its last field goes on over its end: the next lines are its text. */
+static void note_end(struct keyer *k, struct iovec line, const char **why)
+{
+	k->open = row_shape(k->how, line).open;
+	if (k->open)
+		*why = "a quote that no other ends on its line: a field over several lines is not "
+		       "read: write each row on one line";
+}
+
+bool field_text(struct keyer *k, struct iovec line, const char **why)
+{
+	if (!has_quotes(k, &line))
+		return plain(k, line, why);
+	const bool right = quoted(k, line, why);
+	if (!right)
+		note_end(k, line, why);
+	return right;
+}
+
+bool field_each(struct keyer *k, struct iovec line,
+                void (*take)(void *bytes, size_t len, void *arg), void *arg, const char **why)
+{
+	bool right = true;
+	if (has_quotes(k, &line))
+		right = quoted_each(k, line, take, arg, why);
+	else
+		plain_each(k, line, take, arg);
+	if (!right)
+		note_end(k, line, why);
+	return right;
+}

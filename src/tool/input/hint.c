@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ * Hints about keys that are hardly meant so: they end in a carriage return, are prefixes or lines
+ * of a hosts file, have capitals in domains, or are the name of a column. */
+#include <ctype.h>
+#include <string.h>
+#include "hint.h"
+#include "output/say.h"
+
+enum { LINES = 2048 }; /* to judge by */
+
+static bool ends_in_cr(struct iovec line)
+{
+	return line.iov_len && ((const char *)line.iov_base)[line.iov_len - 1] == '\r';
+}
+
+/* An address or a prefix. */
+static bool is_network(struct iovec line)
+{
+	unsigned char key[WEIR_CIDR_KEY];
+	line = weir_normal_trim(line.iov_base, line.iov_len);
+	return line.iov_len && weir_normal_cidr(key, line.iov_base, line.iov_len) > 0;
+}
+
+static bool is_prefix(struct iovec line)
+{
+	return line.iov_len && memchr(line.iov_base, '/', line.iov_len) && is_network(line);
+}
+
+static bool is_hosts_line(struct iovec line)
+{
+	unsigned char key[WEIR_CIDR_KEY];
+	line = weir_normal_trim(line.iov_base, line.iov_len);
+	const char *from = line.iov_base;
+	size_t n = 0;
+	while (n < line.iov_len && from[n] != ' ' && from[n] != '\t')
+		n++;
+	if (line.iov_len > 9 && !memcmp(from, "address=/", 9))
+		return true;
+	return n < line.iov_len && !memchr(from, '/', n) && weir_normal_cidr(key, from, n) > 0;
+}
+
+/* How many lines there are beside comments, and how many have one form. */
+struct share {
+	size_t asked, found;
+};
+
+static struct share share_of(bool (*is)(struct iovec line), const struct iovec *lines, size_t n)
+{
+	struct share s = { 0, 0 };
+	for (size_t i = 0; i < n; i++) {
+		struct iovec bare = weir_normal_trim(lines[i].iov_base, lines[i].iov_len);
+		if (is != ends_in_cr && (!bare.iov_len || *(const char *)bare.iov_base == '#'))
+			continue;
+		s.asked++;
+		s.found += is(lines[i]);
+	}
+	return s;
+}
+
+static bool all(struct share s)
+{
+	return s.found && s.found == s.asked;
+}
+
+/* Two of three: a file may have an odd line and still call for the option. */
+static bool most(struct share s)
+{
+	return s.found && 3 * s.found >= 2 * s.asked;
+}
+
+static const char *how_many(struct share s)
+{
+	return all(s) ? "the" : most(s) ? "most" : "some";
+}
+
+static bool has_capital(unsigned char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static bool is_beyond_ascii(unsigned char c)
+{
+	return c > 127;
+}
+
+static bool any(bool (*is)(unsigned char c), const struct iovec *lines, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const unsigned char *at = lines[i].iov_base, *end = at + lines[i].iov_len;
+		while (at < end && *at != '#')
+			if (is(*at++))
+				return true;
+	}
+	return false;
+}
+
+/* Of domains. */
+static void hint_names(const struct keying *how, const struct iovec *lines, size_t n)
+{
+	if (!how->hosts && !(how->normal.steps & WEIR_NORMAL_SUFFIXES))
+		return;
+	if (!(how->normal.steps & WEIR_NORMAL_LOWERCASE) && any(has_capital, lines, n))
+		say("hint: there are capitals in the names, which domains are the same without: "
+		    "--lowercase finds them either way");
+	if (any(is_beyond_ascii, lines, n))
+		say("hint: there are names beyond ASCII, for which the DNS is asked in another "
+		    "form (xn--...): idn2 prints that");
+}
+
+/* Letters alone, as in "e-mail" or "user_id". */
+static bool is_word(struct iovec text)
+{
+	const char *at = text.iov_base;
+	for (size_t i = 0; i < text.iov_len; i++)
+		if (!isalpha((unsigned char)at[i]) && (!at[i] || !strchr("_- ", at[i])))
+			return false;
+	return text.iov_len > 0;
+}
+
+/* Has the field a word in the first line, and none in the others? */
+static bool has_header(const struct keying *how, const struct iovec *lines, size_t n)
+{
+	const struct keying as_is = { .field = how->field, .delimiter = how->delimiter };
+	struct keyer k;
+	const char *why;
+	keyer_begin(&k, &as_is, KEYING_INSERT);
+	bool has = n > 1;
+	for (size_t i = 0; has && i < n; i++)
+		has = keyer_take(&k, lines[i], &why) && is_word(k.keys[k.n - 1]) == (i == 0);
+	keyer_end(&k);
+	return has;
+}
+
+/* A prefix that is taken as text matches no address. One is enough where the lines are addresses
+ * otherwise: a list may have a few prefixes among thousands of addresses. */
+static void hint_form(const struct iovec *lines, size_t n)
+{
+	const struct share prefixes = share_of(is_prefix, lines, n);
+	const struct share hosts = share_of(is_hosts_line, lines, n);
+	if (most(prefixes) || (prefixes.found && all(share_of(is_network, lines, n))))
+		say("hint: %s lines are IP prefixes: --cidr finds the addresses in them",
+		    how_many(prefixes));
+	else if (most(hosts))
+		say("hint: %s lines are those of a hosts file: --hosts takes their domains",
+		    how_many(hosts));
+}
+
+void hint_encoding(const struct chunk *c)
+{
+	static const char *const marks[] = { "\xff\xfe", "\xfe\xff" };
+	for (size_t i = 0; i < 2; i++)
+		if (c->len >= 2 && memcmp(c->data, marks[i], 2) == 0)
+			say("hint: %s: is in UTF-16, as the byte order mark shows, and lines are "
+			    "taken byte by byte: iconv -f UTF-16 -t UTF-8 makes them what they "
+			    "look like",
+			    c->file);
+}
+
+void hint_lines(const struct lines *l, const struct chunk *c, const struct keying *how,
+                bool building)
+{
+	if (how->plain)
+		return;
+	const uint32_t steps = how->normal.steps;
+	struct iovec lines[LINES];
+	size_t at = 0, n = chunk_keys(l, c, &at, lines, LINES);
+	struct share share = share_of(ends_in_cr, lines, n);
+	if (!(steps & WEIR_NORMAL_TRIM) && !how->hosts && !how->field && most(share))
+		say("hint: %s lines end in a carriage return, which is part of the keys: --trim "
+		    "takes it off", how_many(share));
+	if (building)
+		hint_names(how, lines, n);
+	if (building && how->field && !how->header && !how->field_name &&
+	    has_header(how, lines, n))
+		say("hint: %s: the first line seems to name the columns, and is a key: --header "
+		    "skips it", c->file);
+	if (building && !how->hosts && !how->field && !(steps & WEIR_NORMAL_CIDR))
+		hint_form(lines, n);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ * Keys from files. One mutex makes threads take turns at reading; splitting, hashing and the
+ * rest is done outside of it. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "decode.h"
+#include "lines.h"
+#include "output/say.h"
+
+#define CHUNK_BYTES ((size_t)1 << 20)
+/* Or a little more, as they are read. A small compressed file can hold a line that no machine has
+ * memory for. */
+#define LINE_MOST ((size_t)256 << 20)
+
+static char standard_input[] = "-";
+static char *only_standard_input[] = { standard_input };
+
+struct lines {
+	struct lines_options options;
+	pthread_mutex_t turn;
+	struct decoder *file; /* the one being read, or NULL */
+	size_t next;          /* of options.names */
+	bool failed, torn, stopped;
+	bool awaits_header;
+	uint32_t field;       /* of the file, from its header */
+	uint64_t chunks, file_chunks, file_lines;
+	uint64_t closed_bytes;       /* of the files before this one */
+	atomic_uint_fast64_t bytes;  /* with this one's */
+	char *rest;                  /* the beginning of a line whose end was not read yet */
+	size_t rest_len, rest_room;
+};
+
+struct lines *lines_open(const struct lines_options *options)
+{
+	struct lines *l = need(sizeof *l);
+	*l = (struct lines){ .options = *options };
+	if (!l->options.n) {
+		l->options.names = only_standard_input;
+		l->options.n = 1;
+	}
+	pthread_mutex_init(&l->turn, NULL);
+	return l;
+}
+
+void lines_close(struct lines *l)
+{
+	if (l->file)
+		decoder_close(l->file);
+	pthread_mutex_destroy(&l->turn);
+	free(l->rest);
+	free(l);
+}
+
+static void chunk_room(struct chunk *c, size_t bytes)
+{
+	if (c->room >= bytes)
+		return;
+	c->data = need_more(c->data, bytes);
+	c->room = bytes;
+}
+
+void chunk_free(struct chunk *c)
+{
+	free(c->data);
+	*c = (struct chunk){ 0 };
+}
+
+static void keep_rest(struct lines *l, const char *from, size_t len)
+{
+	if (l->rest_room < len) {
+		l->rest = need_more(l->rest, len);
+		l->rest_room = len;
+	}
+	if (len)
+		memcpy(l->rest, from, len);
+	l->rest_len = len;
+}
+
+static void file_end(struct lines *l)
+{
+	l->closed_bytes += decoder_taken(l->file);
+	decoder_close(l->file);
+	l->file = NULL;
+	l->rest_len = 0;
+}
+
+/* Room for a line that is longer than the chunk. False after a message. */
+static bool chunk_grow(const struct lines *l, struct chunk *c)
+{
+	if (c->len > LINE_MOST) {
+		say("%s: a line of more than 256 MiB: is it text?%s", l->options.names[l->next - 1],
+		    l->options.delimiter ? " (-0 is for keys that end with NUL bytes)" : "");
+		return false;
+	}
+	chunk_room(c, c->room < LINE_MOST ? c->room * 2 : c->room + CHUNK_BYTES);
+	return true;
+}
+
+/* Fill a chunk from the open file. Return: 1 it has lines; 0 the file has no more; -1 it cannot
+ * be read. */
+static int fill(struct lines *l, struct chunk *c)
+{
+	chunk_room(c, CHUNK_BYTES);
+	chunk_room(c, l->rest_len + 2);
+	c->len = l->rest_len;
+	if (c->len)
+		memcpy(c->data, l->rest, c->len);
+	l->rest_len = 0;
+	for (;;) {
+		if (c->len + 1 >= c->room && !chunk_grow(l, c))
+			return -1;
+		ssize_t got = decoder_read(l->file, c->data + c->len, c->room - 1 - c->len);
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			return c->len > 0;
+		atomic_store(&l->bytes, l->closed_bytes + decoder_taken(l->file));
+		char *last = memrchr(c->data + c->len, l->options.delimiter, (size_t)got);
+		c->len += (size_t)got;
+		if (last) {
+			size_t whole = (size_t)(last + 1 - c->data);
+			keep_rest(l, c->data + whole, c->len - whole);
+			c->len = whole;
+			return 1;
+		}
+	}
+}
+
+static uint64_t count(const char *from, const char *end, char delimiter)
+{
+	uint64_t n = 0;
+	for (; from < end; from++)
+		n += *from == delimiter;
+	return n;
+}
+
+/* The mark that a file of UTF-8 may begin with. */
+static bool is_marked(const struct lines *l, const struct chunk *c)
+{
+	return l->file_chunks == 0 && l->options.text && c->len >= 3 &&
+	       memcmp(c->data, "\xef\xbb\xbf", 3) == 0;
+}
+
+/* Find where the keys begin. False after a message about the header. A chunk gets its number only
+ * after this, since threads that print in order wait for every number. */
+static bool find_start(struct lines *l, struct chunk *c)
+{
+	c->file = strcmp(l->options.names[l->next - 1], "-") ? l->options.names[l->next - 1] :
+	                                                      "standard input";
+	c->start = is_marked(l, c) ? 3 : 0;
+	while (l->awaits_header && c->start < c->len) {
+		char *line = c->data + c->start;
+		char *end = memchr(line, l->options.delimiter, c->len - c->start);
+		size_t len = end ? (size_t)(end - line) : c->len - c->start;
+		int is = l->options.header(l->options.header_arg, c->file,
+		                           (struct iovec){ line, len }, &l->field);
+		if (is < 0)
+			return false;
+		l->awaits_header = !is;
+		c->start += len + (end != NULL);
+	}
+	c->field = l->field;
+	return true;
+}
+
+static void number(struct lines *l, struct chunk *c)
+{
+	c->number = l->chunks++;
+	c->file_number = l->next - 1;
+	c->first = l->file_chunks++ == 0;
+	c->before = l->file_lines;
+	if (l->options.numbered)
+		l->file_lines += count(c->data, c->data + c->len, l->options.delimiter);
+}
+
+uint64_t chunk_line(const struct lines *l, const struct chunk *c, const char *line)
+{
+	return c->before + count(c->data, line, l->options.delimiter) + 1;
+}
+
+static int next_locked(struct lines *l, struct chunk *c)
+{
+	while (!l->stopped && (l->file || l->next < l->options.n)) {
+		int got = -1;
+		if (!l->file) {
+			l->file = decoder_open(l->options.names[l->next++], l->options.as_is);
+			l->file_chunks = l->file_lines = 0;
+			l->awaits_header = l->options.header != NULL;
+			l->field = 0;
+		}
+		if (l->file)
+			got = fill(l, c);
+		if (got > 0 && !find_start(l, c))
+			got = -1;
+		if (got > 0) {
+			number(l, c);
+			return 1;
+		}
+		if (l->file)
+			file_end(l);
+		if (got < 0) {
+			l->failed = true;
+			l->stopped = !l->options.go_on;
+		}
+	}
+	return l->stopped ? -1 : 0;
+}
+
+int lines_next(struct lines *l, struct chunk *c)
+{
+	pthread_mutex_lock(&l->turn);
+	int result = next_locked(l, c);
+	pthread_mutex_unlock(&l->turn);
+	return result;
+}
+
+size_t chunk_keys(const struct lines *l, const struct chunk *c, size_t *at, struct iovec *keys,
+                  size_t max)
+{
+	size_t n = 0;
+	if (*at == 0)
+		*at = c->start;
+	while (n < max && *at < c->len) {
+		char *line = c->data + *at;
+		char *end = memchr(line, l->options.delimiter, c->len - *at);
+		/* a file's last line may lack its delimiter */
+		size_t len = end ? (size_t)(end - line) : c->len - *at;
+		*at += len + 1;
+		if (len || !l->options.skip_empty)
+			keys[n++] = (struct iovec){ line, len };
+	}
+	return n;
+}
+
+int64_t lines_total_bytes(const struct lines_options *options)
+{
+	int64_t total = 0;
+	bool regular = options->n > 0;
+	for (size_t i = 0; i < options->n; i++) {
+		struct stat st = { 0 };
+		if (strcmp(options->names[i], "-") == 0) {
+			regular = false;
+		} else if (stat(options->names[i], &st)) {
+			(void)trouble_unopened(errno, options->names[i], SAY_KEYS);
+			return -1;
+		} else {
+			regular = regular && S_ISREG(st.st_mode);
+			total += st.st_size;
+		}
+	}
+	return regular ? total : 0;
+}
+
+uint64_t lines_done_bytes(const struct lines *l)
+{
+	return atomic_load(&((struct lines *)l)->bytes);
+}
+
+bool lines_torn(struct lines *l)
+{
+	pthread_mutex_lock(&l->turn);
+	const bool first = !l->torn;
+	l->torn = l->failed = true;
+	pthread_mutex_unlock(&l->turn);
+	return first;
+}
+
+bool lines_failed(const struct lines *l)
+{
+	return l->failed;
+}

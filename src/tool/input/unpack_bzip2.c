@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ * bzip2, as a form of input, if the weir command is built with libbz2. */
+#include "unpack.h"
+
+#ifdef WEIR_HAVE_BZIP2
+#include <bzlib.h>
+#include <stdlib.h>
+#include "output/say.h"
+
+static bool begin(struct decoder *d)
+{
+	bz_stream *bz = need(sizeof *bz);
+	*bz = (bz_stream){ 0 };
+	d->state = bz;
+	return BZ2_bzDecompressInit(bz, 0, 0) == BZ_OK;
+}
+
+static void end(struct decoder *d)
+{
+	(void)BZ2_bzDecompressEnd(d->state);
+	free(d->state);
+}
+
+/* Another stream may follow one that has ended. */
+static bool next_stream(struct decoder *d)
+{
+	bz_stream *bz = d->state;
+	(void)BZ2_bzDecompressEnd(bz);
+	*bz = (bz_stream){ 0 };
+	d->in_stream = BZ2_bzDecompressInit(bz, 0, 0) == BZ_OK;
+	return d->in_stream;
+}
+
+static ssize_t read_bzip2(struct decoder *d, char *to, size_t room)
+{
+	bz_stream *bz = d->state;
+	size_t made = 0;
+	while (!made) {
+		if (!unpack_refill(d))
+			return -1;
+		if (d->start == d->end)
+			return d->in_stream ? unpack_cut_short(d) : 0;
+		if (!d->in_stream && !next_stream(d))
+			return unpack_damaged(d, "no memory to unpack it");
+		bz->next_in = (char *)d->input + d->start;
+		bz->avail_in = (unsigned)(d->end - d->start);
+		bz->next_out = to;
+		bz->avail_out = room > UINT32_MAX ? UINT32_MAX : (unsigned)room;
+		int result = BZ2_bzDecompress(bz);
+		d->start = d->end - bz->avail_in;
+		made = (size_t)(bz->next_out - to);
+		if (result == BZ_STREAM_END)
+			d->in_stream = false;
+		else if (result != BZ_OK)
+			return unpack_damaged(d, result == BZ_DATA_ERROR_MAGIC ?
+			                         "what follows a stream is none" :
+			                         result == BZ_MEM_ERROR ? "no memory to unpack it" :
+			                         "its checksums or its structure are wrong");
+	}
+	return (ssize_t)made;
+}
+#define CODE .begin = begin, .read = read_bzip2, .end = end
+#else
+#define CODE .library = "libbz2"
+#endif
+
+/* Text may well begin with BZh: a block, or the end of an empty file, follows. */
+const struct form form_bzip2 = {
+	.name = "bzip2",
+	.ending = ".bz2",
+	.bytes = 10,
+	.magic = { 'B', 'Z', 'h', '0', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59 },
+	.mask = { 0xff, 0xff, 0xff, 0xf0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff },
+	CODE
+};
+const struct form form_bzip2_empty = {
+	.name = "bzip2",
+	.ending = ".bz2",
+	.bytes = 10,
+	.magic = { 'B', 'Z', 'h', '0', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90 },
+	.mask = { 0xff, 0xff, 0xff, 0xf0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff },
+	CODE
+};

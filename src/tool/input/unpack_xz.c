@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * xz, as a form of input, if the weir command is built with liblzma. */
+#include "unpack.h"
+
+#ifdef WEIR_HAVE_XZ
+#include <lzma.h>
+#include <stdlib.h>
+#include "output/say.h"
+
+#define MEMORY_MOST (UINT64_C(1) << 30) /* xz -9 makes files that take 65 MiB */
+
+static bool begin(struct decoder *d)
+{
+	lzma_stream *xz = need(sizeof *xz);
+	*xz = (lzma_stream)LZMA_STREAM_INIT;
+	d->state = xz;
+	return lzma_stream_decoder(xz, MEMORY_MOST, LZMA_CONCATENATED) == LZMA_OK;
+}
+
+static void end(struct decoder *d)
+{
+	lzma_end(d->state);
+	free(d->state);
+}
+
+static const char *why(lzma_ret result)
+{
+	switch (result) {
+	case LZMA_MEM_ERROR: return "no memory to unpack it";
+	case LZMA_MEMLIMIT_ERROR: return "it takes more than 1 GiB of memory to unpack";
+	case LZMA_OPTIONS_ERROR: return "options that this liblzma does not know";
+	case LZMA_FORMAT_ERROR: return "what follows a stream is none";
+	default: return "its checksums or its structure are wrong";
+	}
+}
+
+static ssize_t read_xz(struct decoder *d, char *to, size_t room)
+{
+	lzma_stream *xz = d->state;
+	size_t made = 0;
+	while (!made && d->in_stream) {
+		if (!unpack_refill(d))
+			return -1;
+		xz->next_in = d->input + d->start;
+		xz->avail_in = d->end - d->start;
+		xz->next_out = (uint8_t *)to;
+		xz->avail_out = room;
+		bool last = d->at_end;
+		lzma_ret result = lzma_code(xz, last ? LZMA_FINISH : LZMA_RUN);
+		d->start = d->end - xz->avail_in;
+		made = room - xz->avail_out;
+		d->in_stream = result != LZMA_STREAM_END;
+		if (result == LZMA_BUF_ERROR && last && !made)
+			return unpack_cut_short(d);
+		if (result != LZMA_OK && result != LZMA_STREAM_END && result != LZMA_BUF_ERROR)
+			return unpack_damaged(d, why(result));
+	}
+	return (ssize_t)made;
+}
+#define CODE .begin = begin, .read = read_xz, .end = end
+#else
+#define CODE .library = "liblzma"
+#endif
+
+const struct form form_xz = { .name = "xz",
+	                      .ending = ".xz",
+	                      .bytes = 6,
+	                      .magic = { 0xfd, '7', 'z', 'X', 'Z', 0 },
+	                      .mask = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff },
+	                      CODE };

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ * Reports: a table of label and value beside a JSON object. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "exit.h"
+#include "numbers.h"
+#include "plain.h"
+#include "report.h"
+#include "say.h"
+#include "show.h"
+
+static json_t *need_json(json_t *json)
+{
+	if (!json) {
+		say("no memory for the JSON output, or text that is not UTF-8");
+		exit(TOOL_TROUBLE);
+	}
+	return json;
+}
+
+void json_put(json_t *object, const char *key, json_t *value)
+{
+	if (json_object_set_new(object, key, need_json(value))) {
+		say("no memory for the JSON output");
+		exit(TOOL_TROUBLE);
+	}
+}
+
+/* Jansson has no whole number above INT64_MAX. A real would lose digits, and a cast makes it
+ * negative. */
+static json_t *json_count(uint64_t value)
+{
+	char text[24];
+	if (value <= INT64_MAX)
+		return json_integer((json_int_t)value);
+	snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+	return json_string(text);
+}
+
+struct report report_new(void)
+{
+	return (struct report){ need_json(json_object()), TABLE_INIT("ll") };
+}
+
+void report_free(struct report *report)
+{
+	json_decref(report->json);
+	table_free(&report->lines);
+}
+
+static void line(struct report *report, const char *label, const char *text)
+{
+	if (!label)
+		return;
+	table_add(&report->lines, "  %s", label);
+	table_add(&report->lines, "%s", text);
+}
+
+void report_count(struct report *report, const char *key, const char *label, uint64_t value)
+{
+	json_put(report->json, key, json_count(value));
+	line(report, label, show_count(SHOW, value));
+}
+
+void report_bytes(struct report *report, const char *key, const char *label, uint64_t value)
+{
+	json_put(report->json, key, json_count(value));
+	line(report, label, show_bytes(SHOW, value));
+}
+
+void report_rate(struct report *report, const char *key, const char *label, double value)
+{
+	json_put(report->json, key, isnan(value) ? json_null() : json_real(value));
+	line(report, label, show_rate(SHOW, value));
+}
+
+void report_real(struct report *report, const char *key, const char *label, double value)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%.4g", value);
+	json_put(report->json, key, json_real(value));
+	line(report, label, text);
+}
+
+void report_estimate(struct report *report, const char *key, const char *label, double value)
+{
+	json_put(report->json, key,
+	         isfinite(value) ? json_integer((json_int_t)(value + 0.5)) : json_null());
+	line(report, label, show_estimate(SHOW, value));
+}
+
+/* A file name need not be UTF-8, JSON must be: one that is not is escaped as in messages. */
+static json_t *json_any_text(const char *text)
+{
+	json_t *json = json_string(text);
+	if (json)
+		return json;
+	char *plain = plain_copy(text);
+	json = json_string(plain);
+	free(plain);
+	return json;
+}
+
+void report_text(struct report *report, const char *key, const char *label, const char *value)
+{
+	json_put(report->json, key, json_any_text(value));
+	line(report, label, value);
+}
+
+void report_bool(struct report *report, const char *key, const char *label, bool value)
+{
+	json_put(report->json, key, json_boolean(value));
+	line(report, label, value ? "yes" : "no");
+}
+
+void report_shape(struct report *report, const struct weir_shape *shape)
+{
+	const char *kind = weir_kind_name(shape->kind), *field;
+	char text[WEIR_SHAPE_TEXT];
+	report_text(report, "kind", NULL, kind);
+	for (unsigned i = 0; (field = weir_shape_field(shape->kind, i)) != NULL; i++)
+		report_count(report, field, NULL, shape->field[i]);
+	if (weir_shape_text(shape, text) == 0)
+		report_line(report, "layout", "%s, %s", kind, text);
+}
+
+void report_bytes_of(struct report *report, const char *key, const char *bytes, size_t len)
+{
+	json_t *json = json_stringn(bytes, len);
+	if (!json) {
+		char *text = plain_bytes(bytes, len);
+		json = json_string(text);
+		free(text);
+	}
+	json_put(report->json, key, json);
+}
+
+void report_fill(struct report *report, const struct weir_stats *stats)
+{
+	const char *label = kind_has(stats->shape.kind, "counter_bits") ? "counters above 0" :
+	                    kind_copies(stats->shape.kind) ? "places taken" : "bits set";
+	report_rate(report, "fill", label, stats->fill);
+}
+
+void report_stuck(struct report *report, const struct weir_stats *stats)
+{
+	if (kind_has(stats->shape.kind, "counter_bits"))
+		report_count(report, "counters_stuck", "counters full", stats->counters_stuck);
+}
+
+void report_line(struct report *report, const char *label, const char *format, ...)
+{
+	char text[400];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	line(report, label, text);
+}
+
+void report_saturated(const char *path, const struct weir_stats *stats, const char *advice)
+{
+	if (stats->saturated && kind_copies(stats->shape.kind))
+		say("%s: more keys than its capacity of %s: %s, so more will soon be refused", path,
+		    show_count(SHOW, stats->capacity),
+		    show_estimate(SHOW, stats->keys_estimated));
+	else if (stats->saturated)
+		say("%s: more keys than its capacity of %s: %s different ones (estimated), so the "
+		    "rate is %s and not %s%s",
+		    path, show_count(SHOW, stats->capacity),
+		    show_estimate(SHOW, stats->keys_estimated),
+		    show_rate(SHOW, stats->fp_rate_estimated), show_rate(SHOW, stats->fp_rate),
+		    advice);
+}
+
+/* JSON escapes what is below U+0020, and this what else a terminal would obey. */
+static void put_ascii(const char *text, FILE *to)
+{
+	for (; *text; text++)
+		if (*text == '\x7f')
+			fputs("\\u007f", to);
+		else
+			fputc(*text, to);
+}
+
+static void dump(const json_t *json, size_t style, FILE *to)
+{
+	bool plain = plain_wanted(to);
+	char *text = json_dumps(json, style | (plain ? JSON_ENSURE_ASCII : 0));
+	if (!text) {
+		say("no memory for the JSON output");
+		exit(TOOL_TROUBLE);
+	}
+	if (plain)
+		put_ascii(text, to);
+	else
+		fputs(text, to);
+	free(text);
+}
+
+void print_json(const json_t *json, FILE *to)
+{
+	dump(json, JSON_INDENT(2) | JSON_REAL_PRECISION(9), to);
+	fputc('\n', to);
+}
+
+void put_json(const json_t *json, FILE *to)
+{
+	dump(json, 0, to);
+}
+
+void report_print(const struct report *report, bool as_json, FILE *to)
+{
+	if (as_json)
+		print_json(report->json, to);
+	else
+		table_print(&report->lines, to);
+}
