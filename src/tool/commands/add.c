@@ -7,6 +7,7 @@
 #include "images/change.h"
 #include "images/live.h"
 #include "images/place.h"
+#include "input/file.h"
 #include "options.h"
 #include "output/normal_report.h"
 #include "output/numbers.h"

@@ -8,6 +8,7 @@
 #include "images/delta.h"
 #include "images/images.h"
 #include "images/place.h"
+#include "input/file.h"
 #include "options.h"
 #include "output/say.h"
 

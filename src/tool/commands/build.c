@@ -3,14 +3,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include "commands.h"
 #include "images/build.h"
 #include "images/images.h"
 #include "images/place.h"
 #include "images/shape.h"
-#include "input/keyfile.h"
+#include "input/file.h"
 #include "input/keying_options.h"
 #include "input/units.h"
 #include "options.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * weir count: how often each line is in the set, at most. */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <weir/weir.h>
 #include "commands.h"
 #include "images/image_options.h"
+#include "input/file.h"
 #include "input/hint.h"
 #include "input/keying_options.h"
 #include "options.h"

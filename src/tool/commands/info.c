@@ -10,6 +10,7 @@
 #include "images/images.h"
 #include "images/route.h"
 #include "images/window_file.h"
+#include "input/file.h"
 #include "input/units.h"
 #include "options.h"
 #include "output/normal_report.h"

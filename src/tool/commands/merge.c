@@ -10,7 +10,7 @@
 #include "images/place.h"
 #include "images/saving.h"
 #include "images/unite.h"
-#include "input/keyfile.h"
+#include "input/file.h"
 #include "input/units.h"
 #include "options.h"
 #include "output/normal_report.h"

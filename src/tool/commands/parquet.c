@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * weir parquet: the filters of a Parquet file, by row group and column. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <weir/weir.h>

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include "commands.h"
 #include "images/change.h"
+#include "input/file.h"
 #include "options.h"
 #include "output/say.h"
 #include "output/show.h"

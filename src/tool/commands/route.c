@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * weir route: which sets may have each line; and the image that knows it. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <weir/weir.h>
 #include "commands.h"
 #include "images/image_options.h"
 #include "images/route.h"
+#include "input/file.h"
 #include "input/keying_options.h"
 #include "input/units.h"
 #include "options.h"

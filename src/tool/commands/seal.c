@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "commands.h"
 #include "images/live.h"
-#include "input/keyfile.h"
+#include "input/file.h"
 #include "options.h"
 #include "output/plain.h"
 #include "output/progress.h"

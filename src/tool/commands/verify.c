@@ -5,7 +5,7 @@
 #include <weir/weir.h>
 #include "commands.h"
 #include "images/images.h"
-#include "input/keyfile.h"
+#include "input/file.h"
 #include "input/units.h"
 #include "options.h"
 #include "output/plain.h"

@@ -1,10 +1,41 @@
 /* SPDX-License-Identifier: MIT
- * The end of a drill: every key of the files and every key that was inserted is looked up once
- * more, and the rate is measured. */
+ * Findings of a drill: keys that were lost, and errors. At its end every key of the files and every
+ * key that was inserted is looked up once more, and the rate is measured. */
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include "drill.h"
+#include "input/file.h"
 #include "output/exit.h"
+#include "output/progress.h"
 #include "output/say.h"
+
+enum { LOST_SAID = 5 };
+
+double drill_part(const struct drill *d)
+{
+	return (seconds_now() - d->began) / d->seconds;
+}
+
+void drill_lost(struct drill *d, uint64_t keys, const char *format, ...)
+{
+	char what[160];
+	va_list args;
+	uint64_t before = atomic_fetch_add_explicit(&d->lost, keys, memory_order_relaxed);
+	if (before >= LOST_SAID)
+		return;
+	va_start(args, format);
+	vsnprintf(what, sizeof what, format, args);
+	va_end(args);
+	say("LOST: %s", what);
+}
+
+void drill_fail(struct drill *d, int err)
+{
+	if (!atomic_exchange(&d->failed, true))
+		say_weir(err, NULL);
+	atomic_store(&d->over, true);
+}
 
 static void check(struct drill *d, const uint64_t *hashes, uint64_t n, const char *of)
 {

@@ -2,10 +2,8 @@
  * The threads of a drill: they start together, run for as long as was asked, and end together. */
 #include <pthread.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include "drill.h"
 #include "output/crew.h"
@@ -14,33 +12,6 @@
 #include "output/say.h"
 #include "output/show.h"
 #include "ticks.h"
-
-enum { LOST_SAID = 5 };
-
-double drill_part(const struct drill *d)
-{
-	return (seconds_now() - d->began) / d->seconds;
-}
-
-void drill_lost(struct drill *d, uint64_t keys, const char *format, ...)
-{
-	char what[160];
-	va_list args;
-	uint64_t before = atomic_fetch_add_explicit(&d->lost, keys, memory_order_relaxed);
-	if (before >= LOST_SAID)
-		return;
-	va_start(args, format);
-	vsnprintf(what, sizeof what, format, args);
-	va_end(args);
-	say("LOST: %s", what);
-}
-
-void drill_fail(struct drill *d, int err)
-{
-	if (!atomic_exchange(&d->failed, true))
-		say_weir(err, NULL);
-	atomic_store(&d->over, true);
-}
 
 /* Thread @number on a CPU of its own, as long as there are any. */
 static void stay(unsigned number)

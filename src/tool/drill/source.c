@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "drill.h"
+#include "input/file.h"
 #include "output/exit.h"
 #include "output/say.h"
 #include "output/show.h"

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include "build.h"
 #include "images.h"
+#include "input/file.h"
 #include "output/exit.h"
 #include "output/progress.h"
 #include "output/say.h"
@@ -61,12 +62,6 @@ static int find_model(struct build *build)
 	if (!status)
 		build->taken = model_take(&build->model, &build->wish, &build->params);
 	return status;
-}
-
-bool build_lookups_unknown(const struct build *build)
-{
-	return build->params.fp_rate != 0.0 &&
-	       build->fill.keying.normal.steps & (WEIR_NORMAL_CIDR | WEIR_NORMAL_SUFFIXES);
 }
 
 static void take_size(struct build *build, uint64_t keys)

@@ -46,6 +46,11 @@ static bool looks_up_several(const struct build *build)
 	return build->fill.keying.normal.steps & (WEIR_NORMAL_CIDR | WEIR_NORMAL_SUFFIXES);
 }
 
+bool build_lookups_unknown(const struct build *build)
+{
+	return build->params.fp_rate != 0.0 && looks_up_several(build);
+}
+
 int build_excludes(struct build *build)
 {
 	const struct lines_options list = build->exclude.from;

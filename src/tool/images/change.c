@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * An image is loaded, changed by the lines of files, and replaced. */
-#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 #include "change.h"
+#include "input/file.h"
 #include "input/units.h"
 #include "output/crew.h"
 #include "output/exit.h"

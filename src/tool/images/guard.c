@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include "guard.h"
 #include "images.h"
+#include "input/file.h"
 #include "input/units.h"
 #include "output/exit.h"
 #include "output/numbers.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * How an image is opened, by the command line. */
 #include "image_options.h"
-#include "input/keyfile.h"
+#include "input/file.h"
 #include "input/units.h"
 #include "output/exit.h"
 #include "output/say.h"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "images.h"
 #include "input/decode.h"
+#include "input/file.h"
 #include "input/room.h"
 #include "output/exit.h"
 #include "output/progress.h"
@@ -32,21 +33,6 @@ int image_unnamed(const char *path)
 	return trouble("%s: names no image: /dev/stdin is standard input, where an image is read "
 	               "from a pipe, and ./- a file of that name",
 	               path);
-}
-
-bool image_begins(const char *path)
-{
-	static const char name[8] = { 'W', 'E', 'I', 'R', 'I', 'M', 'G', '1' };
-	char begin[sizeof name];
-	struct stat st;
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return false;
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	bool same = fd >= 0 && read(fd, begin, sizeof begin) == sizeof begin &&
-	            memcmp(begin, name, sizeof name) == 0;
-	if (fd >= 0)
-		close(fd);
-	return same;
 }
 
 int image_swapped(const char *image, char **others, size_t n)

@@ -19,9 +19,6 @@ struct image_how {
 /* --max-memory where it is not given. */
 uint64_t image_max_memory(void);
 
-/* Is it a regular file that begins as images do? */
-bool image_begins(const char *path);
-
 /* Does the path name an image? "-" names none; a sentence says what does, and TOOL_TROUBLE is
  * returned. */
 bool image_named(const char *path);

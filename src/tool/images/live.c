@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See live.h. */
 #include <errno.h>
+#include "input/file.h"
 #include "live.h"
 #include "output/exit.h"
 #include "output/progress.h"

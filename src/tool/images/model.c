@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "input/file.h"
 #include "model.h"
 #include "output/exit.h"
 #include "output/normal_report.h"
 #include "output/numbers.h"
 #include "output/say.h"
-#include "output/show.h"
 
 #define OTHER_KEY "servers that follow it refuse that, also those that take any seed"
 #define NEW_SEED "servers that follow it refuse one of another seed, unless they take any"

@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "input/file.h"
 #include "output/exit.h"
 #include "output/say.h"
 #include "place.h"

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "images.h"
+#include "input/file.h"
 #include "output/exit.h"
 #include "output/report.h"
 #include "output/say.h"

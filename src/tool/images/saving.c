@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "input/file.h"
 #include "input/units.h"
 #include "output/exit.h"
 #include "output/progress.h"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "images.h"
+#include "input/file.h"
 #include "input/keying_options.h"
 #include "output/exit.h"
 #include "output/normal_report.h"

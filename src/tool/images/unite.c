@@ -3,7 +3,6 @@
  * filter of half the size. */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include "output/exit.h"
 #include "output/numbers.h"
 #include "output/show.h"

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
+#include "input/file.h"
 #include "output/progress.h"
 #include "output/show.h"
 #include "window_file.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "decode.h"
+#include "file.h"
 #include "output/say.h"
 #include "unpack.h"
 
@@ -139,15 +140,6 @@ static bool start(struct decoder *d)
 	if (!d->in_stream)
 		say("%s: no memory for decompression", d->name);
 	return d->in_stream;
-}
-
-int open_to_read(const char *path)
-{
-	int fd;
-	do
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-	while (fd < 0 && errno == EINTR);
-	return fd;
 }
 
 struct decoder *decoder_open(const char *name, bool as_is)

@@ -21,10 +21,6 @@ struct decoder *decoder_open(const char *name, bool as_is);
  * message. */
 ssize_t decoder_read(struct decoder *d, char *to, size_t room);
 
-/* Open a file, which for a FIFO waits until somebody writes to it, through all signals. Return: the
- * descriptor, or -1 with errno. */
-int open_to_read(const char *path);
-
 /* Bytes taken from the file so far, before decompression. */
 uint64_t decoder_taken(const struct decoder *d);
 void decoder_close(struct decoder *d);

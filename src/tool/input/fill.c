@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "file.h"
 #include "fill.h"
 #include "hint.h"
 #include "output/crew.h"

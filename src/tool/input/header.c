@@ -67,17 +67,16 @@ static int settle(const struct columns *c, const char *file, const char *name)
 static int find(const struct keying *how, const char *file, struct iovec line, uint32_t *field)
 {
 	struct columns *c = need(sizeof *c);
-	struct keyer k;
+	struct keyer k = { .how = how }; /* for its fields alone */
 	const char *why;
 	*c = (struct columns){ .wanted = bare(how->field_name, strlen(how->field_name)) };
-	keyer_begin(&k, how, KEYING_LOOKUP);
 	int is = -1;
 	if (field_each(&k, line, take, c, &why))
 		is = settle(c, file, how->field_name);
 	else
 		say("%s: its first line names no columns: %s", file, why);
 	*field = c->first;
-	keyer_end(&k);
+	field_end(&k);
 	free(c);
 	return is;
 }

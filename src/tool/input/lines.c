@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "decode.h"
+#include "file.h"
 #include "lines.h"
 #include "output/say.h"
 

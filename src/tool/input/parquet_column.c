@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "file.h"
 #include "output/exit.h"
 #include "output/say.h"
 #include "output/show.h"

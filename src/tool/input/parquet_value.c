@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "output/plain.h"
+#include "file.h"
 #include "output/say.h"
 #include "parquet_value.h"
 

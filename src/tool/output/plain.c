@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Escaped output. */
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <weir/error.h>
 #include "plain.h"
-#include "say.h"
 
 bool plain_wanted(FILE *to)
 {
@@ -33,16 +31,3 @@ void plain_put(const char *text, FILE *to)
 		fputs(text, to);
 }
 
-char *plain_bytes(const char *text, size_t len)
-{
-	enum { LONGEST = 4 }; /* of one byte */
-	size_t room = len * LONGEST + 2 * LONGEST + 1;
-	char *copy = need(room);
-	weir_escape(copy, room, text, len);
-	return copy;
-}
-
-char *plain_copy(const char *text)
-{
-	return plain_bytes(text, strlen(text));
-}

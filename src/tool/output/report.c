@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include "exit.h"
 #include "numbers.h"
 #include "plain.h"

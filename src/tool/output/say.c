@@ -8,7 +8,6 @@
 #include <unistd.h>
 #include <weir/error.h>
 #include "exit.h"
-#include "images/images.h"
 #include "plain.h"
 #include "progress.h"
 #include "say.h"
@@ -74,77 +73,6 @@ int misuse(const char *format, ...)
 	return misuse_reported();
 }
 
-const char *unopened(int err, enum say_file what)
-{
-	static const char *const remedies[] = {
-		[SAY_IMAGE] = ": no image to read: weir build -o makes one",
-		[SAY_ROUTER] = ": no image to read: weir route --build -o makes one",
-		[SAY_KEYS] = ": no keys to read: give another file",
-		[SAY_DELTA] = ": no delta to read: weir delta -o makes one",
-		[SAY_HASH_KEY] = ": no hash key to read: give the one that weir build had, or for "
-		                 "a new set make one: head -c 16 /dev/urandom",
-		[SAY_KEY_PAIR] = ": no key to read: weir replicate key makes a pair",
-		[SAY_PASSWORD] = ": no password to read: give another file",
-		[SAY_PARQUET] = ": no Parquet file to read: give another name",
-	};
-	static _Thread_local char text[200];
-	snprintf(text, sizeof text, "%s%s", strerror(err), err == ENOENT ? remedies[what] : "");
-	return text;
-}
-
-int trouble_unopened(int err, const char *file, enum say_file what)
-{
-	return trouble("%s: %s", file, unopened(err, what));
-}
-
-bool is_there(const char *file, enum say_file what)
-{
-	if (!file || access(file, F_OK) == 0 || errno != ENOENT)
-		return true;
-	(void)trouble_unopened(ENOENT, file, what);
-	return false;
-}
-
-const char *opened_or(int err, const char *detail, enum say_file what)
-{
-	static const char begin[] = "cannot open it: ";
-	return strncmp(detail, begin, sizeof begin - 1) == 0 ? unopened(-err, what) : detail;
-}
-
-const char *detail_without(const char *file)
-{
-	const char *detail = weir_error_detail();
-	char *shown = plain_copy(file); /* escaped, as all of the sentence */
-	size_t len = strlen(shown);
-	int descriptor = 0;
-	if (strncmp(detail, shown, len) == 0 && strncmp(detail + len, ": ", 2) == 0)
-		detail += len + 2;
-	else
-		(void)sscanf(detail, "file descriptor %*d: %n", &descriptor);
-	free(shown);
-	return detail + descriptor;
-}
-
-void say_weir(int err, const char *file)
-{
-	const char *detail = file ? opened_or(err, detail_without(file), SAY_IMAGE) :
-	                            weir_error_detail();
-	if (!*detail)
-		detail = weir_strerror(err);
-	if (file && err == -EBADMSG && image_begins(file))
-		say("%s: damaged: %s: restore it, or build it anew", file, detail);
-	else if (file)
-		say("%s: %s", file, detail);
-	else
-		say("%s", detail);
-}
-
-int trouble_weir(int err, const char *file)
-{
-	say_weir(err, file);
-	return TOOL_TROUBLE;
-}
-
 void say_unanswered(uint64_t lines, bool skipped)
 {
 	if (lines && skipped)
@@ -177,6 +105,20 @@ void *need_lines(size_t bytes)
 		exit(TOOL_TROUBLE);
 	}
 	return memset(p, 0, bytes);
+}
+
+char *plain_bytes(const char *text, size_t len)
+{
+	enum { LONGEST = 4 }; /* of one byte */
+	size_t room = len * LONGEST + 2 * LONGEST + 1;
+	char *copy = need(room);
+	weir_escape(copy, room, text, len);
+	return copy;
+}
+
+char *plain_copy(const char *text)
+{
+	return plain_bytes(text, strlen(text));
 }
 
 static const char *saved;

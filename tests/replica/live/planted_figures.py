@@ -67,7 +67,7 @@ FIGURES = [
         ("JSON_NO_KIND", "g->kind ? json_string(g->kind) : json_null()",
          'json_string(g->kind ? g->kind : "")'),
     )],
-    ("PUBLISHED_AHEAD_IS_NEW", STATUS, "now - then : then - now)",
+    ("PUBLISHED_AHEAD_IS_NEW", JSON, "now - then : then - now)",
      "now - then : 0)", "status Figures.test_the_clock_was_set_back"),
     *[(name, STATUS, old, new, "status Figures") for name, old, new in (
         ("ALERT_SILENT", "if (n->age > SILENT) {", "if (n->age < 0) {"),

@@ -11,6 +11,7 @@
 #include <weir/image.h>
 #include "commands/commands.h"
 #include "images/images.h"
+#include "input/file.h"
 #include "output/say.h"
 #include "replicate.h"
 

@@ -6,7 +6,7 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "images/saving.h"
-#include "input/keyfile.h"
+#include "input/file.h"
 #include "input/units.h"
 #include "output/say.h"
 #include "replicate.h"

@@ -11,7 +11,6 @@
 #include <weir/kinds.h>
 #include "commands/commands.h"
 #include "images/images.h"
-#include "output/plain.h"
 #include "output/say.h"
 #include "replicate.h"
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "commands/commands.h"
+#include "input/file.h"
 #include "output/say.h"
 #include "replicate.h"
 

@@ -14,12 +14,6 @@ enum { SILENT = 30, LACKING = 30 /* seconds */ };
 
 static void alert(struct alerts *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-double age_of(const struct weir_replica_view *v, const struct weir_replica_generation *g)
-{
-	uint64_t now = v->now_ms, then = g->generation ? g->published_ms : now;
-	return (double)(now > then ? now - then : then - now) / 1000;
-}
-
 static void alert(struct alerts *a, const char *format, ...)
 {
 	va_list args;

@@ -7,6 +7,12 @@
 #include "output/report.h"
 #include "status.h"
 
+double age_of(const struct weir_replica_view *v, const struct weir_replica_generation *g)
+{
+	uint64_t now = v->now_ms, then = g->generation ? g->published_ms : now;
+	return (double)(now > then ? now - then : then - now) / 1000;
+}
+
 static json_t *text(const char *of)
 {
 	json_t *j = json_string(of);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ * Files that the command reads: opening them, and the sentences about one that cannot be read. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <weir/weir.h>
+#include "file.h"
+#include "output/exit.h"
+#include "output/plain.h"
+#include "output/say.h"
+
+int open_to_read(const char *path)
+{
+	int fd;
+	do
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
+bool image_begins(const char *path)
+{
+	static const char name[8] = { 'W', 'E', 'I', 'R', 'I', 'M', 'G', '1' };
+	char begin[sizeof name];
+	struct stat st;
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	bool same = fd >= 0 && read(fd, begin, sizeof begin) == sizeof begin &&
+	            memcmp(begin, name, sizeof name) == 0;
+	if (fd >= 0)
+		close(fd);
+	return same;
+}
+
+const char *unopened(int err, enum say_file what)
+{
+	static const char *const remedies[] = {
+		[SAY_IMAGE] = ": no image to read: weir build -o makes one",
+		[SAY_ROUTER] = ": no image to read: weir route --build -o makes one",
+		[SAY_KEYS] = ": no keys to read: give another file",
+		[SAY_DELTA] = ": no delta to read: weir delta -o makes one",
+		[SAY_HASH_KEY] = ": no hash key to read: give the one that weir build had, or for "
+		                 "a new set make one: head -c 16 /dev/urandom",
+		[SAY_KEY_PAIR] = ": no key to read: weir replicate key makes a pair",
+		[SAY_PASSWORD] = ": no password to read: give another file",
+		[SAY_PARQUET] = ": no Parquet file to read: give another name",
+	};
+	static _Thread_local char text[200];
+	snprintf(text, sizeof text, "%s%s", strerror(err), err == ENOENT ? remedies[what] : "");
+	return text;
+}
+
+int trouble_unopened(int err, const char *file, enum say_file what)
+{
+	return trouble("%s: %s", file, unopened(err, what));
+}
+
+bool is_there(const char *file, enum say_file what)
+{
+	if (!file || access(file, F_OK) == 0 || errno != ENOENT)
+		return true;
+	(void)trouble_unopened(ENOENT, file, what);
+	return false;
+}
+
+const char *opened_or(int err, const char *detail, enum say_file what)
+{
+	static const char begin[] = "cannot open it: ";
+	return strncmp(detail, begin, sizeof begin - 1) == 0 ? unopened(-err, what) : detail;
+}
+
+const char *detail_without(const char *file)
+{
+	const char *detail = weir_error_detail();
+	char *shown = plain_copy(file); /* escaped, as all of the sentence */
+	size_t len = strlen(shown);
+	int descriptor = 0;
+	if (strncmp(detail, shown, len) == 0 && strncmp(detail + len, ": ", 2) == 0)
+		detail += len + 2;
+	else
+		(void)sscanf(detail, "file descriptor %*d: %n", &descriptor);
+	free(shown);
+	return detail + descriptor;
+}
+
+void say_weir(int err, const char *file)
+{
+	const char *detail = file ? opened_or(err, detail_without(file), SAY_IMAGE) :
+	                            weir_error_detail();
+	if (!*detail)
+		detail = weir_strerror(err);
+	if (file && err == -EBADMSG && image_begins(file))
+		say("%s: damaged: %s: restore it, or build it anew", file, detail);
+	else if (file)
+		say("%s: %s", file, detail);
+	else
+		say("%s", detail);
+}
+
+int trouble_weir(int err, const char *file)
+{
+	say_weir(err, file);
+	return TOOL_TROUBLE;
+}
+
+const void *keyfile_read(const char *path)
+{
+	static unsigned char key[WEIR_KEY_BYTES];
+	int err = weir_key_read(key, path);
+	if (!err)
+		return key;
+	say("%s: %s", path, opened_or(err, detail_without(path), SAY_HASH_KEY));
+	return NULL;
+}
