@@ -9,7 +9,6 @@
 #endif
 
 extern "C" {
-#include "../src/tool/drill/histogram.h"
 #include "../src/tool/drill/ticks.h"
 /* ticks.c asks for it; reload_readers.cc has it. */
 double seconds_now(void);

@@ -2,7 +2,7 @@
  * The histogram of weir drill: every value's class, quantiles to 0.8 %, the exact maximum, sums
  * of two. */
 #include <string.h>
-#include "../../src/tool/drill/histogram.h"
+#include "../../src/tool/drill/ticks.h"
 #include "../test.h"
 
 static struct histogram a, b;

@@ -3,7 +3,7 @@
  * begin with it. */
 #include <stdarg.h>
 #include <stdbool.h>
-#include "../../src/tool/commands/options.h"
+#include "../../src/tool/commands/commands.h"
 #include "../../src/tool/output/say.h"
 #include "../test.h"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Completions of the weir command for bash, zsh and fish, from its own help texts.
-generate.py OUT_BASH OUT_ZSH OUT_FISH kinds.h keying_options.h change.h main.c COMMAND.c..."""
+generate.py OUT_BASH OUT_ZSH OUT_FISH kinds.h keying.h change.h main.c COMMAND.c..."""
 import re
 import sys
 

@@ -5,14 +5,13 @@
 #include <string.h>
 #include "commands.h"
 #include "images/change.h"
-#include "images/live.h"
-#include "images/place.h"
+#include "images/images.h"
+#include "images/saving.h"
 #include "input/file.h"
-#include "options.h"
-#include "output/normal_report.h"
 #include "output/numbers.h"
+#include "output/report.h"
 #include "output/say.h"
-#include "output/show.h"
+#include "output/units.h"
 
 static const char help[] =
 	"Usage: weir add [OPTION]... IMAGE [FILE|-]...\n"

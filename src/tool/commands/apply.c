@@ -7,9 +7,8 @@
 #include "commands.h"
 #include "images/delta.h"
 #include "images/images.h"
-#include "images/place.h"
+#include "images/saving.h"
 #include "input/file.h"
-#include "options.h"
 #include "output/say.h"
 
 static const char help[] =

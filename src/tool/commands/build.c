@@ -7,15 +7,13 @@
 #include "commands.h"
 #include "images/build.h"
 #include "images/images.h"
-#include "images/place.h"
+#include "images/saving.h"
 #include "images/shape.h"
 #include "input/file.h"
-#include "input/keying_options.h"
-#include "input/units.h"
-#include "options.h"
-#include "output/crew.h"
+#include "input/keying.h"
 #include "output/progress.h"
 #include "output/say.h"
+#include "output/units.h"
 
 #define KIND_LINE(number, constant, name, summary) \
 	"                " #name ": " summary "\n"

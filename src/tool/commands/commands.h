@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The weir command: its subcommands. */
-#ifndef WEIR_TOOL_TOOL_H
-#define WEIR_TOOL_TOOL_H
+ * The weir command: its subcommands, and how they read their options. */
+#ifndef WEIR_TOOL_COMMANDS_H
+#define WEIR_TOOL_COMMANDS_H
 
-#include "output/exit.h"
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include "output/say.h"
 
 /* A subcommand: argv[0] is its full name ("weir build"), as getopt and messages want it. */
 struct command {
@@ -28,5 +31,24 @@ int cmd_verify(int argc, char **argv);
 int cmd_parquet(int argc, char **argv);
 int cmd_replicate(int argc, char **argv);
 int cmd_drill(int argc, char **argv);
+
+/* ---- options ---- */
+
+/* As getopt_long(), but what is wrong is reported by say(), which escapes it: getopt's own messages
+ * quote arguments as they are. @letters does not begin with a colon. Return: '?' after a message.
+ */
+int option_next(int argc, char **argv, const char *letters, const struct option *options);
+
+/* ---- the word that somebody meant who mistyped it ---- */
+
+/* Of what was offered so far, the nearest. Start from { 0 }. */
+struct nearest {
+	const char *word; /* NULL: none is near */
+	size_t distance;
+};
+
+/* A letter more, less, another, or two exchanged make a distance of 1. A word is near that is at
+ * most a third of its letters away, or that begins with what was typed. @len: of @typed. */
+void nearest_offer(struct nearest *nearest, const char *typed, size_t len, const char *word);
 
 #endif

@@ -3,13 +3,10 @@
 #include <stdio.h>
 #include <weir/weir.h>
 #include "commands.h"
-#include "images/image_options.h"
+#include "images/images.h"
 #include "input/file.h"
-#include "input/hint.h"
-#include "input/keying_options.h"
-#include "options.h"
+#include "input/keying.h"
 #include "output/numbers.h"
-#include "output/plain.h"
 #include "output/progress.h"
 #include "output/report.h"
 #include "output/say.h"

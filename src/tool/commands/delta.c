@@ -8,11 +8,10 @@
 #include "commands.h"
 #include "images/delta.h"
 #include "images/images.h"
-#include "images/place.h"
+#include "images/saving.h"
 #include "input/file.h"
-#include "options.h"
 #include "output/say.h"
-#include "output/show.h"
+#include "output/units.h"
 
 static const char help[] =
 	"Usage: weir delta [OPTION]... -o DELTA OLD NEW\n"

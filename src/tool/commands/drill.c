@@ -4,11 +4,9 @@
 #include <stdio.h>
 #include "commands.h"
 #include "drill/drill.h"
-#include "input/units.h"
-#include "options.h"
-#include "output/crew.h"
 #include "output/progress.h"
 #include "output/say.h"
+#include "output/units.h"
 
 static const char help[] =
 	"Usage: weir drill [OPTION]... [FILE|-]...\n"

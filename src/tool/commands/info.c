@@ -6,20 +6,14 @@
 #include <sys/stat.h>
 #include <weir/weir.h>
 #include "commands.h"
+#include "images/compound.h"
 #include "images/delta.h"
 #include "images/images.h"
-#include "images/route.h"
-#include "images/window_file.h"
 #include "input/file.h"
-#include "input/units.h"
-#include "options.h"
-#include "output/normal_report.h"
 #include "output/numbers.h"
-#include "output/plain.h"
-#include "output/prometheus.h"
 #include "output/report.h"
 #include "output/say.h"
-#include "output/show.h"
+#include "output/units.h"
 
 static const char help[] =
 	"Usage: weir info [OPTION]... IMAGE...\n"

@@ -10,7 +10,6 @@
 #include <weir/version.h>
 #include "commands.h"
 #include "images/images.h"
-#include "nearest.h"
 #include "output/say.h"
 
 static const struct command commands[] = {

@@ -7,17 +7,12 @@
 #include "commands.h"
 #include "images/guard.h"
 #include "images/images.h"
-#include "images/place.h"
 #include "images/saving.h"
-#include "images/unite.h"
 #include "input/file.h"
-#include "input/units.h"
-#include "options.h"
-#include "output/normal_report.h"
-#include "output/plain.h"
 #include "output/progress.h"
 #include "output/report.h"
 #include "output/say.h"
+#include "output/units.h"
 
 static const char help[] =
 	"Usage: weir merge [OPTION]... -o IMAGE IMAGE...\n"

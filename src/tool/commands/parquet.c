@@ -4,14 +4,11 @@
 #include <stdlib.h>
 #include <weir/weir.h>
 #include "commands.h"
-#include "images/image_options.h"
-#include "input/parquet_column.h"
-#include "input/units.h"
-#include "options.h"
-#include "output/plain.h"
+#include "images/images.h"
+#include "input/parquet.h"
 #include "output/report.h"
 #include "output/say.h"
-#include "output/show.h"
+#include "output/units.h"
 
 static const char help[] =
 	"Usage: weir parquet [OPTION]... FILE\n"

@@ -3,14 +3,12 @@
 #include <stdio.h>
 #include <weir/weir.h>
 #include "commands.h"
-#include "images/route.h"
+#include "images/compound.h"
 #include "images/shape.h"
-#include "input/units.h"
-#include "options.h"
 #include "output/numbers.h"
 #include "output/report.h"
 #include "output/say.h"
-#include "output/show.h"
+#include "output/units.h"
 #include "output/words.h"
 
 static const char help[] =

@@ -3,18 +3,15 @@
 #include <stdio.h>
 #include <weir/weir.h>
 #include "commands.h"
-#include "images/image_options.h"
-#include "images/window_file.h"
-#include "input/keying_options.h"
-#include "input/parquet_column.h"
-#include "input/units.h"
-#include "options.h"
-#include "output/crew.h"
+#include "images/compound.h"
+#include "images/images.h"
+#include "input/keying.h"
+#include "input/parquet.h"
 #include "output/progress.h"
 #include "output/report.h"
 #include "output/say.h"
-#include "parquet_query.h"
-#include "sift.h"
+#include "output/units.h"
+#include "query.h"
 
 static const char help[] =
 	"Usage: weir query [OPTION]... IMAGE [FILE|-]...\n"

@@ -5,9 +5,8 @@
 #include "commands.h"
 #include "images/change.h"
 #include "input/file.h"
-#include "options.h"
 #include "output/say.h"
-#include "output/show.h"
+#include "output/units.h"
 
 static const char help[] =
 	"Usage: weir remove [OPTION]... IMAGE [FILE|-]...\n"

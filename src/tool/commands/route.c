@@ -3,15 +3,13 @@
 #include <stdio.h>
 #include <weir/weir.h>
 #include "commands.h"
-#include "images/image_options.h"
-#include "images/route.h"
+#include "images/compound.h"
+#include "images/images.h"
 #include "input/file.h"
-#include "input/keying_options.h"
-#include "input/units.h"
-#include "options.h"
-#include "output/plain.h"
+#include "input/keying.h"
 #include "output/progress.h"
 #include "output/say.h"
+#include "output/units.h"
 
 static const char help[] =
 	"Usage: weir route [OPTION]... IMAGE [FILE|-]...\n"

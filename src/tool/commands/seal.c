@@ -2,10 +2,8 @@
  * weir seal: what a killed process left live. */
 #include <stdio.h>
 #include "commands.h"
-#include "images/live.h"
+#include "images/images.h"
 #include "input/file.h"
-#include "options.h"
-#include "output/plain.h"
 #include "output/progress.h"
 #include "output/say.h"
 

@@ -8,11 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "commands.h"
-#include "input/hint.h"
-#include "output/crew.h"
-#include "output/plain.h"
+#include "input/keying.h"
+#include "output/progress.h"
 #include "output/say.h"
-#include "sift.h"
+#include "query.h"
 
 #define KEYS 512 /* of one call: the batch pipeline's own groups are far smaller */
 

@@ -6,12 +6,10 @@
 #include "commands.h"
 #include "images/images.h"
 #include "input/file.h"
-#include "input/units.h"
-#include "options.h"
-#include "output/plain.h"
 #include "output/progress.h"
 #include "output/report.h"
 #include "output/say.h"
+#include "output/units.h"
 
 static const char help[] =
 	"Usage: weir verify [OPTION]... IMAGE...\n"

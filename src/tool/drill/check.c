@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include "drill.h"
 #include "input/file.h"
-#include "output/exit.h"
 #include "output/progress.h"
 #include "output/say.h"
 

@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <time.h>
 #include "drill.h"
-#include "output/crew.h"
-#include "output/exit.h"
 #include "output/progress.h"
 #include "output/say.h"
-#include "output/show.h"
+#include "output/units.h"
 #include "ticks.h"
 
 /* Thread @number on a CPU of its own, as long as there are any. */

@@ -3,7 +3,7 @@
 #include <stdbool.h> /* which flavor.h of liburcu 0.15 needs and does not include */
 #include <string.h>
 #include <urcu/flavor.h>
-#include "flavors.h"
+#include "drill.h"
 #include "output/say.h"
 
 extern const struct rcu_flavor_struct urcu_memb_flavor, urcu_mb_flavor, urcu_qsbr_flavor;

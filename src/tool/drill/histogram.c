@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Log-linear histograms: the class of a value is its highest bit and the six bits below it. */
-#include "histogram.h"
+#include "ticks.h"
 
 static unsigned class_of(uint64_t value)
 {

@@ -6,7 +6,7 @@
 #include "drill.h"
 #include "output/report.h"
 #include "output/say.h"
-#include "output/show.h"
+#include "output/units.h"
 #include "ticks.h"
 
 /* Of all threads, in one phase. NAN: nothing was measured in it. */

@@ -6,9 +6,8 @@
 #include <unistd.h>
 #include "drill.h"
 #include "input/file.h"
-#include "output/exit.h"
 #include "output/say.h"
-#include "output/show.h"
+#include "output/units.h"
 
 enum { INSERTS_LEAST = 100000 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * See ticks.h. */
-#include "histogram.h"
 #include "output/progress.h"
 #include "ticks.h"
 #if defined(__x86_64__)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * A clock for times of some nanoseconds: the processor's own counter where it runs evenly, else
- * clock_gettime(). */
+ * Times of some nanoseconds: a clock, which is the processor's own counter where it runs evenly,
+ * else clock_gettime(); and a histogram. */
 #ifndef WEIR_TOOL_TICKS_H
 #define WEIR_TOOL_TICKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
+
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
@@ -45,5 +46,21 @@ static inline uint64_t ticks_between(uint64_t before, uint64_t now)
 {
 	return now > before ? now - before : 0;
 }
+
+/* ---- a histogram: exact below 128 ticks, above that 64 classes for each doubling ---- */
+
+enum { HISTOGRAM_SUB_BITS = 6,
+       HISTOGRAM_CLASSES = (64 - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS };
+
+/* Start from zeros. */
+struct histogram {
+	uint64_t total, most; /* how many values; the largest, exact */
+	uint64_t counts[HISTOGRAM_CLASSES];
+};
+
+void histogram_add(struct histogram *h, uint64_t value);
+void histogram_merge(struct histogram *into, const struct histogram *from);
+/* The quantile @q (0 to 1): the middle of its class. 0 if there are no values. */
+double histogram_quantile(const struct histogram *h, double q);
 
 #endif

@@ -53,4 +53,15 @@ int build_at_once(struct build *build);
 /* Print what was built: on standard output, or on stderr if the image went there. */
 void build_report(const struct build *build);
 
+/* ---- what is done to the keys, where an image stands already: the same again ---- */
+
+/* Settle what is done, when the model is known: as the options say, or else as it was done to the
+ * model's. Return: TOOL_OK; TOOL_NO after a message, if an image is to be replaced to whose keys
+ * something else was done, and --force is not given; TOOL_TROUBLE after a message. */
+int steps_settle(struct build *build);
+
+/* After a line that was wrong: if that is so only because of the image that is replaced, a message
+ * says so, and how to end it. */
+void steps_explain(const struct build *build);
+
 #endif

@@ -5,12 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "build.h"
-#include "input/units.h"
-#include "output/normal_report.h"
 #include "output/numbers.h"
-#include "output/plain.h"
 #include "output/report.h"
-#include "output/show.h"
+#include "output/say.h"
+#include "output/units.h"
 
 enum { FEW = 1000, MANY = 100000 };
 

@@ -4,15 +4,11 @@
 #include <unistd.h>
 #include "change.h"
 #include "input/file.h"
-#include "input/units.h"
-#include "output/crew.h"
-#include "output/exit.h"
-#include "output/normal_report.h"
-#include "output/plain.h"
 #include "output/progress.h"
+#include "output/report.h"
 #include "output/say.h"
-#include "output/show.h"
-#include "place.h"
+#include "output/units.h"
+#include "saving.h"
 
 /* ---- the command line ---- */
 

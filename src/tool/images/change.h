@@ -5,9 +5,9 @@
 #define WEIR_TOOL_CHANGE_H
 
 #include "guard.h"
-#include "image_options.h"
+#include "images.h"
 #include "input/fill.h"
-#include "input/keying_options.h"
+#include "input/keying.h"
 #include "output/report.h"
 #include "saving.h"
 

@@ -4,12 +4,9 @@
 #include <inttypes.h>
 #include "delta.h"
 #include "images.h"
-#include "input/units.h"
-#include "output/exit.h"
-#include "output/plain.h"
 #include "output/progress.h"
 #include "output/say.h"
-#include "output/show.h"
+#include "output/units.h"
 
 static void report_id(struct report *r, const char *key, const char *label, uint64_t id,
                       uint64_t generation)

@@ -8,11 +8,9 @@
 #include "guard.h"
 #include "images.h"
 #include "input/file.h"
-#include "input/units.h"
-#include "output/exit.h"
 #include "output/numbers.h"
 #include "output/say.h"
-#include "output/show.h"
+#include "output/units.h"
 
 /* Where nearly every bit is set, the estimate says little: then as many as were put in. 0: not
  * known. */

@@ -10,10 +10,9 @@
 #include "input/decode.h"
 #include "input/file.h"
 #include "input/room.h"
-#include "output/exit.h"
 #include "output/progress.h"
 #include "output/say.h"
-#include "output/show.h"
+#include "output/units.h"
 
 /* A pipe, a socket, a device. Of those the library opens none: who waits to write to a FIFO would
  * take that for a reader. */
@@ -216,4 +215,63 @@ int image_verify(const char *path, const struct image_how *how)
 	}
 	close_stream(fd);
 	return err;
+}
+
+/* ---- options ---- */
+
+struct image_how image_how(void)
+{
+	return (struct image_how){ .check = true, .progress = true,
+		                   .max_memory = image_max_memory() };
+}
+
+int image_option(int option, struct image_how *how)
+{
+	switch (option) {
+	case IMAGE_KEYED_BY: return (how->hash_key = keyfile_read(optarg)) != NULL;
+	case IMAGE_MAX_MEMORY: return parse_bytes("--max-memory", optarg, &how->max_memory);
+	case IMAGE_NO_PROGRESS: how->progress = false; break;
+	case IMAGE_NO_VERIFY: how->check = false; break;
+	default: return -1;
+	}
+	return 1;
+}
+
+int image_arguments(int argc, char **argv, const char **image, struct lines_options *from)
+{
+	if (optind == argc)
+		return misuse("the image is missing");
+	*image = argv[optind++];
+	from->names = argv + optind;
+	from->n = (size_t)(argc - optind);
+	return image_named(*image) ? TOOL_OK : image_unnamed(*image);
+}
+
+/* ---- images that are changed in place ---- */
+
+int live_open(struct weir_filter **out, const char *path, const struct image_how *how)
+{
+	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
+	options.hash_key = how->hash_key;
+	options.progress = progress_reported;
+	progress_begin("verifying");
+	int err = weir_map(out, path, WEIR_MAP_LIVE, &options);
+	progress_end();
+	if (err == -EKEYREJECTED && !how->hash_key)
+		say("%s: is keyed: give the key that it was built with, --keyed-by=FILE", path);
+	else if (err)
+		say_weir(err, path);
+	return err;
+}
+
+int live_seal(struct weir_filter *f, const char *path)
+{
+	int err = weir_seal(f);
+	if (err == -EBUSY)
+		say("%s: stays live, since another process has it mapped so: the last one to end "
+		    "seals it, or weir seal does after that",
+		    path);
+	else if (err)
+		say_weir(err, path);
+	return err == -EBUSY ? TOOL_NO : err ? TOOL_TROUBLE : TOOL_OK;
 }

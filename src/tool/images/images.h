@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Image files as the subcommands open them. */
+ * Image files as the subcommands open them, by options that stand in the commands' tables. */
 #ifndef WEIR_TOOL_IMAGES_H
 #define WEIR_TOOL_IMAGES_H
 
+#include <getopt.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <weir/weir.h>
+#include "input/lines.h"
 
 /* How an image is opened. */
 struct image_how {
@@ -48,5 +51,48 @@ int image_verify(const char *path, const struct image_how *how);
 extern char image_shrank[4600];
 /* What was wrong with an image, in a sentence that does not begin with its path. */
 const char *image_trouble(int err, const char *path);
+
+/* ---- options ---- */
+
+enum { IMAGE_KEYED_BY = 768, IMAGE_MAX_MEMORY, IMAGE_NO_PROGRESS, IMAGE_NO_VERIFY };
+
+#define IMAGE_OPTIONS_LOAD \
+	{ "keyed-by", required_argument, NULL, IMAGE_KEYED_BY }, \
+	{ "max-memory", required_argument, NULL, IMAGE_MAX_MEMORY }, \
+	{ "no-progress", no_argument, NULL, IMAGE_NO_PROGRESS }
+/* Of one that need not be checked first. */
+#define IMAGE_OPTIONS_OPEN \
+	IMAGE_OPTIONS_LOAD, \
+	{ "no-verify", no_argument, NULL, IMAGE_NO_VERIFY }
+
+/* What is done without an option. */
+struct image_how image_how(void);
+/* Return: 1 taken, 0 wrong (reported), -1 not such an option. */
+int image_option(int option, struct image_how *how);
+
+/* The arguments from optind on: the image and the files. Return: TOOL_OK, or TOOL_TROUBLE after a
+ * message. */
+int image_arguments(int argc, char **argv, const char **image, struct lines_options *from);
+
+/* ---- images that are changed in place ---- */
+
+/* Map an image for inserts in place, whether it is live or not. It is live from then on. Return: 0,
+ * or a negative errno after a message. */
+int live_open(struct weir_filter **out, const char *path, const struct image_how *how);
+
+/* Seal it. Return: TOOL_OK; TOOL_NO after a message if another process has it mapped live, which
+ * has to seal it then; TOOL_TROUBLE after a message. */
+int live_seal(struct weir_filter *f, const char *path);
+
+/* ---- the union of filters whose sizes may differ by a power of two: the larger is folded ---- */
+
+/* Merge @next into @sum, which is replaced by a smaller one if it is the larger. @max_memory: for a
+ * folded copy. @folded: set if one was. Return: TOOL_OK, or another: unite_trouble() has the
+ * sentence. */
+int unite(struct weir_filter **sum, const struct weir_filter *next, uint64_t max_memory,
+          bool *folded);
+const char *unite_trouble(void);
+/* Did it fail because the two were built differently? weir build --like is the remedy. */
+bool unite_unlike(void);
 
 #endif

@@ -9,9 +9,8 @@
 #include <unistd.h>
 #include "input/file.h"
 #include "model.h"
-#include "output/exit.h"
-#include "output/normal_report.h"
 #include "output/numbers.h"
+#include "output/report.h"
 #include "output/say.h"
 
 #define OTHER_KEY "servers that follow it refuse that, also those that take any seed"

@@ -9,9 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "input/file.h"
-#include "output/exit.h"
 #include "output/say.h"
-#include "place.h"
+#include "saving.h"
 
 enum { SILENT_TRIES = 20, TRY_US = 50000 };
 

@@ -3,16 +3,54 @@
  * a temporary file must be removed: so the save is stopped in order, and the process then ends as
  * the signal would have ended it. */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "input/file.h"
-#include "input/units.h"
-#include "output/exit.h"
 #include "output/progress.h"
 #include "output/say.h"
-#include "owner.h"
+#include "output/units.h"
 #include "saving.h"
+
+/* ---- who may read an image before and after it is replaced ---- */
+
+struct owner {
+	bool there;
+	struct stat st;
+};
+
+static struct owner owner_of(const char *path)
+{
+	struct owner owner = { .there = false };
+	owner.there = stat(path, &owner.st) == 0 && S_ISREG(owner.st.st_mode);
+	return owner;
+}
+
+static unsigned permissions(const struct owner *owner)
+{
+	return (unsigned)(owner->st.st_mode & 0777);
+}
+
+/* A job as root that takes a file away from its server must not go unnoticed: where user, group or
+ * permissions of a replaced file are others now, a message says so. @mode_given: not of those. */
+static void owner_report(const struct owner *before, const char *path, bool mode_given)
+{
+	struct owner now = owner_of(path);
+	if (!before->there || !now.there)
+		return;
+	if (before->st.st_uid == now.st.st_uid && before->st.st_gid == now.st.st_gid &&
+	    (mode_given || (permissions(before) & ~permissions(&now)) == 0))
+		return;
+	say("%s: was of user %u, group %u, mode %04o; is of user %u, group %u, mode %04o now: see "
+	    "that its readers still may (--mode; a directory with the set-group-ID bit keeps the "
+	    "group)",
+	    path, (unsigned)before->st.st_uid, (unsigned)before->st.st_gid, permissions(before),
+	    (unsigned)now.st.st_uid, (unsigned)now.st.st_gid, permissions(&now));
+}
+
+/* ---- saving ---- */
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 #define ENDS (sizeof ends / sizeof *ends)

@@ -1,10 +1,49 @@
 /* SPDX-License-Identifier: MIT
- * Image files as the subcommands save them. */
+ * Where an image is to be saved, and how: what stands there must not be lost by a slip. */
 #ifndef WEIR_TOOL_SAVING_H
 #define WEIR_TOOL_SAVING_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <weir/weir.h>
+#include "images.h"
+#include "input/lines.h"
+
+/* ---- the place ---- */
+
+/* Whether a file can be made there, and may be: better known before an hour of work than after.
+ * "-" is standard output. Unless @force, a file that is neither empty nor a weir image is refused,
+ * as is a live image, and one whose head is damaged is an error. Return: TOOL_OK, TOOL_NO or
+ * TOOL_TROUBLE, the latter two after a message. */
+int place_ask(const char *path, bool force);
+
+/* The same for a delta: it refuses a file that is neither empty nor a delta. */
+int place_ask_delta(const char *path, bool force);
+
+/* Does @path differ from all files that are read, whatever their names and links? Return: TOOL_OK,
+ * or TOOL_NO after a message. */
+int place_is_not_read(const char *path, const struct lines_options *from);
+
+/* Whether the bits of the image there, if one is, are those of its checksums. It is not looked at
+ * if it is much larger than @bytes of bits, those of the image that replaces it: the check is to
+ * cost no more than the building did. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
+int place_is_whole(const char *path, uint64_t bytes, const struct image_how *how);
+
+/* Is @path one of the images that are read, by whatever name or link? */
+bool place_is_one_of(const char *path, char **names, size_t n);
+
+/* Wait for the turn to change the image @path: without it, the second of two processes would undo
+ * what the first has written. Processes that add in place (@shared) need not wait for each other.
+ * Any process that may read the image may lock it, so a wait of a second is reported. Return: a
+ * descriptor to be closed afterwards, or -1 if the image cannot be opened. */
+int place_turn(const char *path, bool shared);
+
+/* Whether the image of that turn (-1: none) still stands there: weir build replaces it without one.
+ * @lost: the end of a message, after "what was to be".
+ * Return: TOOL_OK, or TOOL_NO after a message. */
+int place_stands(const char *path, int turn, const char *lost);
+
+/* ---- saving ---- */
 
 /* How to save: struct weir_save_options. */
 struct image_saving {

@@ -2,9 +2,9 @@
  * See shape.h. */
 #include <getopt.h>
 #include <string.h>
-#include "input/units.h"
 #include "output/numbers.h"
 #include "output/say.h"
+#include "output/units.h"
 #include "shape.h"
 
 static bool parse_kind(const char *text, uint32_t *out)

@@ -3,10 +3,10 @@
  * filter of half the size. */
 #include <errno.h>
 #include <stdio.h>
-#include "output/exit.h"
+#include "images.h"
 #include "output/numbers.h"
-#include "output/show.h"
-#include "unite.h"
+#include "output/say.h"
+#include "output/units.h"
 
 static char sentence[1024];
 static bool unlike;

@@ -9,7 +9,6 @@
 #include "decode.h"
 #include "file.h"
 #include "output/say.h"
-#include "unpack.h"
 
 ssize_t unpack_some(struct decoder *d, void *to, size_t room)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A file's bytes, decompressed if they are compressed. */
+ * A file's bytes, decompressed if they are compressed, and the forms that they may have. */
 #ifndef WEIR_TOOL_DECODE_H
 #define WEIR_TOOL_DECODE_H
 
@@ -24,5 +24,49 @@ ssize_t decoder_read(struct decoder *d, char *to, size_t room);
 /* Bytes taken from the file so far, before decompression. */
 uint64_t decoder_taken(const struct decoder *d);
 void decoder_close(struct decoder *d);
+
+/* ---- the forms, each with the first bytes that show it ---- */
+
+enum { UNPACK_MAGIC = 10 }; /* the longest */
+
+struct decoder;
+
+struct form {
+	const char *name, *ending; /* @ending: NULL: that of no name */
+	size_t bytes;
+	unsigned char magic[UNPACK_MAGIC], mask[UNPACK_MAGIC];
+	/* Return: false if there is no memory. NULL: this weir was built without @library. */
+	bool (*begin)(struct decoder *d);
+	ssize_t (*read)(struct decoder *d, char *to, size_t room);
+	void (*end)(struct decoder *d);
+	const char *library;
+};
+
+struct decoder {
+	const char *name; /* for messages */
+	int fd;
+	bool at_end;      /* the file has no more bytes */
+	bool in_stream;   /* a compressed stream has begun and not ended */
+	uint64_t taken;
+	const struct form *form; /* NULL: plain */
+	void *state;             /* the form's */
+	size_t start, end;       /* the part of input that is not used yet */
+	unsigned char input[(size_t)256 << 10];
+};
+
+/* Whether the first min(have, magic) bytes are the form's. */
+bool form_begins(const struct form *form, const unsigned char *bytes, size_t have);
+
+/* Bytes from the file. Return: how many, 0 at its end, -1 after a message. */
+ssize_t unpack_some(struct decoder *d, void *to, size_t room);
+/* Read input if none is left, unless the file is at its end. False after a message. */
+bool unpack_refill(struct decoder *d);
+/* The file ends within a stream: -1 after a message. */
+ssize_t unpack_cut_short(const struct decoder *d);
+/* What is read is damaged: likewise. */
+ssize_t unpack_damaged(const struct decoder *d, const char *why);
+
+extern const struct form form_gzip, form_zstd, form_zstd_skippable, form_xz, form_bzip2,
+	form_bzip2_empty;
 
 #endif

@@ -9,8 +9,6 @@
 #include <unistd.h>
 #include <weir/weir.h>
 #include "file.h"
-#include "output/exit.h"
-#include "output/plain.h"
 #include "output/say.h"
 
 int open_to_read(const char *path)

@@ -12,8 +12,8 @@ int open_to_read(const char *path);
 /* Is it a regular file that begins as images do? */
 bool image_begins(const char *path);
 
-/* The secret key of --keyed-by=FILE: the 16 bytes in a file, which has them raw or as 32 hexadecimal
- * digits. They are kept as long as the process: there is one key. Return: NULL after a message. */
+/* The secret key of --keyed-by=FILE: the 16 bytes in a file, raw or as 32 hexadecimal digits. They
+ * are kept as long as the process: there is one key. Return: NULL after a message. */
 const void *keyfile_read(const char *path);
 
 /* A file that the command was to read. The sentence about one that cannot be opened, alike for all:

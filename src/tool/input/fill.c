@@ -9,11 +9,10 @@
 #include <string.h>
 #include "file.h"
 #include "fill.h"
-#include "hint.h"
-#include "output/crew.h"
+#include "keying.h"
 #include "output/progress.h"
 #include "output/say.h"
-#include "output/show.h"
+#include "output/units.h"
 
 /* Hashes of one batch: 32 MiB, less where many threads have one each; touched only as far as
  * there are keys. */

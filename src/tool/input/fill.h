@@ -8,7 +8,6 @@
 #include <weir/weir.h>
 #include "keying.h"
 #include "lines.h"
-#include "tally.h"
 
 /* Hashes kept until it is known how many there are. Start from { 0 }. */
 struct spool {

@@ -3,7 +3,7 @@
  * of a hosts file, have capitals in domains, or are the name of a column. */
 #include <ctype.h>
 #include <string.h>
-#include "hint.h"
+#include "keying.h"
 #include "output/say.h"
 
 enum { LINES = 2048 }; /* to judge by */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * From lines to keys: what describes the input file, and what is done to keys. */
+ * From lines to keys: what describes the input file, and what is done to keys. The options for
+ * that: rows of the commands' tables, lines of their help. */
 #ifndef WEIR_TOOL_KEYING_H
 #define WEIR_TOOL_KEYING_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <weir/weir.h>
@@ -68,5 +70,60 @@ bool keyer_passes(const struct keyer *k);
 /* Report that line, of chunk @c. */
 void keyer_report(const struct keyer *k, const struct lines *l, const struct chunk *c,
                   const char *line, const char *why);
+
+/* ---- options ---- */
+
+enum { KEYING_TRIM = 512, KEYING_COMMENTS, KEYING_LOWERCASE, KEYING_FIELD, KEYING_DELIMITER,
+       KEYING_HOSTS, KEYING_SUFFIXES, KEYING_CIDR, KEYING_SKIP_BAD, KEYING_PLAIN,
+       KEYING_SKIP_EMPTY, KEYING_AS_IS, KEYING_HEADER };
+
+/* What is done to keys: in the image. */
+#define KEYING_OPTIONS_STEPS \
+	{ "trim", no_argument, NULL, KEYING_TRIM }, \
+	{ "lowercase", no_argument, NULL, KEYING_LOWERCASE }, \
+	{ "suffixes", no_argument, NULL, KEYING_SUFFIXES }, \
+	{ "cidr", no_argument, NULL, KEYING_CIDR }
+
+/* Of the input file. */
+#define KEYING_OPTIONS_FILE \
+	{ "comments", no_argument, NULL, KEYING_COMMENTS }, \
+	{ "header", no_argument, NULL, KEYING_HEADER }, \
+	{ "field", required_argument, NULL, KEYING_FIELD }, \
+	{ "delimiter", required_argument, NULL, KEYING_DELIMITER }, \
+	{ "hosts", no_argument, NULL, KEYING_HOSTS }, \
+	{ "skip-bad", no_argument, NULL, KEYING_SKIP_BAD }
+
+/* Of what is a line. */
+#define KEYING_OPTIONS_LINES \
+	{ "null", no_argument, NULL, '0' }, \
+	{ "skip-empty", no_argument, NULL, KEYING_SKIP_EMPTY }, \
+	{ "as-is", no_argument, NULL, KEYING_AS_IS }
+
+#define KEYING_HELP_FILE \
+	"Of the input file:\n" \
+	"      --comments       lines that begin with # are no keys\n" \
+	"      --header         skip the first line of each file: it names the columns\n" \
+	"      --field=N        the key is field N of a line, from 1; or a column's name,\n" \
+	"                       as the first line of each file has it\n" \
+	"      --delimiter=C    between fields; default: a comma, with quotes as in CSV;\n" \
+	"                       'tab': without\n" \
+	"      --hosts          the domains of a hosts file, of dnsmasq's, or of a list\n" \
+	"      --skip-bad       pass over lines that are no prefix, no hosts line or lack\n" \
+	"                       the field, and count them; else the first is an error\n"
+
+/* Any of these. Return: 1 taken, 0 wrong (reported), -1 not such an option. */
+int keying_option(int option, struct keying *how, struct lines_options *from);
+/* Do the options fit each other? False after a message. */
+bool keying_fits(const struct keying *how);
+
+/* ---- hints ---- */
+
+/* Of the first chunk: is it text of another encoding? */
+void hint_encoding(const struct chunk *c);
+
+/* Look at the first chunk of the input. @building: of a set; else lines are looked up in one. None
+ * with --plain-keys. */
+void hint_lines(const struct lines *l, const struct chunk *c, const struct keying *how,
+                bool building);
 
 #endif

@@ -69,4 +69,21 @@ bool lines_torn(struct lines *l);
 /* After the end: whether a file could not be read (with go_on). */
 bool lines_failed(const struct lines *l);
 
+/* ---- how many keys each file had ---- */
+
+struct tally;
+
+/* Files without keys. */
+struct keyless {
+	uint64_t files;
+	char *name;   /* of the first */
+	uint64_t bad; /* its lines that were passed over */
+};
+
+struct tally *tally_new(const struct lines_options *from);
+/* Count @keys that were taken from @chunk, and @bad lines that were passed over. Any threads. */
+void tally_add(struct tally *t, const struct chunk *chunk, uint64_t keys, uint64_t bad);
+/* After the pass: which files had no keys. Frees the tally. */
+struct keyless tally_end(struct tally *t);
+
 #endif

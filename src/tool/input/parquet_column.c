@@ -8,10 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "file.h"
-#include "output/exit.h"
 #include "output/say.h"
-#include "output/show.h"
-#include "parquet_column.h"
+#include "output/units.h"
+#include "parquet.h"
 
 enum { FOOTER_COSTS = 32 }; /* bytes of memory a byte of a footer takes at most, and a little */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "file.h"
 #include "output/say.h"
-#include "parquet_value.h"
+#include "parquet.h"
 
 enum { SHOWN = 60, MOST_SCALE = 18, NUMBER_TEXT = 400 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * bzip2, as a form of input, if the weir command is built with libbz2. */
-#include "unpack.h"
+#include "decode.h"
 
 #ifdef WEIR_HAVE_BZIP2
 #include <bzlib.h>

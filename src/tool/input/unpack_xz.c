@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * xz, as a form of input, if the weir command is built with liblzma. */
-#include "unpack.h"
+#include "decode.h"
 
 #ifdef WEIR_HAVE_XZ
 #include <lzma.h>

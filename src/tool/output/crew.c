@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-#include "crew.h"
+#include "progress.h"
 #include "say.h"
 
 unsigned crew_default(void)

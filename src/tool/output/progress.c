@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "progress.h"
-#include "show.h"
+#include "units.h"
 
 static struct {
 	bool allowed, drawn;

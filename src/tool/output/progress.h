@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The progress line: one line on a terminal's stderr, drawn over itself and wiped at the end.
- * Elsewhere nothing is drawn. */
+ * Work that takes time: its progress line, and its threads. The line is drawn over itself on a
+ * terminal's stderr and wiped at the end; elsewhere nothing is drawn. */
 #ifndef WEIR_TOOL_PROGRESS_H
 #define WEIR_TOOL_PROGRESS_H
 
@@ -28,5 +28,16 @@ void progress_wipe(void);
 
 /* Seconds of a clock that never jumps. */
 double seconds_now(void);
+
+/* ---- several threads at one piece of work ---- */
+
+#define CREW_MOST 1024
+
+/* As many threads as this process may use CPUs. */
+unsigned crew_default(void);
+
+/* Run work(arg) in @threads threads and wait for all; meanwhile tick(arg), unless NULL, ten
+ * times a second in this one. */
+void crew_run(unsigned threads, void (*work)(void *arg), void (*tick)(void *arg), void *arg);
 
 #endif

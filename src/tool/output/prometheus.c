@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "numbers.h"
-#include "plain.h"
-#include "prometheus.h"
+#include "report.h"
+#include "say.h"
 
 /* The value of an image; NAN: none, since its bits were not looked at. */
 #define METRICS(X) \

@@ -1,14 +1,34 @@
 /* SPDX-License-Identifier: MIT
- * Figures about one thing, as lines or as a JSON object: collected once, printed either way. */
+ * Figures about one thing, collected once: printed as lines, as JSON, or as metrics. Tables of
+ * text. */
 #ifndef WEIR_TOOL_REPORT_H
 #define WEIR_TOOL_REPORT_H
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 #include <weir/filter.h>
-#include "table.h"
+#include <weir/weir.h>
+
+/* ---- a table of text, its columns as wide as their widest cell ---- */
+
+struct table {
+	const char *align; /* a column a letter: 'l' left, 'r' right */
+	char **cells;
+	size_t n;
+};
+
+#define TABLE_INIT(align) { align, NULL, 0 }
+
+/* The next cell, row by row. */
+void table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void table_print(const struct table *table, FILE *to);
+void table_free(struct table *table);
+
+/* ---- a report ---- */
 
 struct report {
 	json_t *json;
@@ -53,5 +73,37 @@ void put_json(const json_t *json, FILE *to);
 
 /* Set a member of an object, or exit for want of memory. Takes @value over. */
 void json_put(json_t *object, const char *key, json_t *value);
+
+/* ---- what is done to keys ---- */
+
+enum { NORMAL_STEPS = 64 };
+
+/* What is done, "trim, cidr", or "nothing". */
+const char *normal_steps(char text[NORMAL_STEPS], uint32_t steps);
+/* The options of weir build that do it, "--trim --cidr", or "--plain-keys". */
+const char *normal_options(char text[NORMAL_STEPS], uint32_t steps);
+
+/* The name of the rate that a filter was made for. */
+const char *rate_label(const struct weir_normal *n);
+
+/* @rate: of one lookup: of an answer it is up to so many times as much as there are lookups. */
+void report_normal(struct report *r, const struct weir_normal *n, double rate);
+
+/* Keys of lengths that a set had none of raise the rate of all answers: a message says so. @rate:
+ * of one lookup. */
+void normal_raised(const char *path, const struct weir_normal *before,
+                   const struct weir_normal *now, double rate);
+
+/* ---- images as Prometheus text, for node_exporter's textfile collector ---- */
+
+/* An image that was looked at. */
+struct sample {
+	const char *path; /* its label */
+	struct weir_image_info info;
+	struct weir_stats stats; /* if its bits were looked at, else sampled is 0 */
+	struct timespec modified;
+};
+
+void prometheus_print(const struct sample *samples, size_t n, FILE *to);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Messages and the ends that they lead to. */
+ * Messages and the ends that they lead to; names of others, escaped. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <weir/error.h>
-#include "exit.h"
-#include "plain.h"
 #include "progress.h"
 #include "say.h"
 
@@ -138,4 +136,32 @@ int close_stdout(int status)
 	if (saved)
 		return trouble("%s was saved, but its report could not be written: %s", saved, why);
 	return trouble("cannot write the output: %s", why);
+}
+
+/* ---- what others named ---- */
+
+bool plain_wanted(FILE *to)
+{
+	return to == stderr || isatty(fileno(to));
+}
+
+bool plain_write(const char *text, size_t len, FILE *to)
+{
+	char part[4096];
+	while (len) {
+		size_t taken = weir_escape(part, sizeof part, text, len);
+		if (fputs(part, to) < 0)
+			return false;
+		text += taken;
+		len -= taken;
+	}
+	return true;
+}
+
+void plain_put(const char *text, FILE *to)
+{
+	if (plain_wanted(to))
+		plain_write(text, strlen(text), to);
+	else
+		fputs(text, to);
 }

@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: MIT
  * Messages on stderr, each led by the command's name: "weir build: keys.txt: No such file or
- * directory". Quoted names and keys are escaped (plain.h). */
+ * directory". Quoted names and keys are escaped. The exit codes; memory, or a message and exit. */
 #ifndef WEIR_TOOL_SAY_H
 #define WEIR_TOOL_SAY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+/* ---- exit codes: man weir has the table ---- */
+
+/* The numbers are in order: of several files the worst counts. */
+enum tool_exit {
+	/* Done; found; nothing was lost; all is well. */
+	TOOL_OK = 0,
+	/* Not found; a key was lost; a set is not well. Or refused, and nothing was written: all
+	 * was read, but the result would be wrong or is hardly meant. The message names the
+	 * remedy. */
+	TOOL_NO = 1,
+	/* Wrong options; a kind that cannot do this; a file that is missing, damaged or cannot be
+	 * read or written; no memory. */
+	TOOL_TROUBLE = 2,
+};
+
+/* ---- messages ---- */
 
 /* The name that leads every message: "weir", then "weir build". */
 void say_as(const char *name);
@@ -34,5 +52,20 @@ void say_saved(const char *path);
 /* Flush and close stdout: a full disk shows only here. Returns TOOL_TROUBLE if something was
  * lost, else @status. */
 int close_stdout(int status);
+
+/* ---- what others named, where people read it ---- */
+
+/* Does the stream go to people: standard error, or a terminal? */
+bool plain_wanted(FILE *to);
+
+/* Write @len bytes, escaped by weir_escape(). Return: false if they cannot be written. */
+bool plain_write(const char *text, size_t len, FILE *to);
+
+/* Write text that may hold others', escaped if plain_wanted(). */
+void plain_put(const char *text, FILE *to);
+
+/* The text escaped, to be freed. */
+char *plain_bytes(const char *text, size_t len);
+char *plain_copy(const char *text);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <weir/params.h>
-#include "show.h"
+#include "units.h"
 
 const char *show_count(struct shown *to, uint64_t count)
 {

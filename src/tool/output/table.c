@@ -3,9 +3,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include "plain.h"
+#include "report.h"
 #include "say.h"
-#include "table.h"
 
 void table_add(struct table *table, const char *format, ...)
 {

@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "commands/commands.h"
-#include "commands/options.h"
 #include "images/saving.h"
 #include "input/file.h"
-#include "input/units.h"
 #include "output/say.h"
+#include "output/units.h"
 #include "replicate.h"
 
 enum {

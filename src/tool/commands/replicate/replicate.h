@@ -4,6 +4,7 @@
 #define WEIR_TOOL_REPLICATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <weir/replica.h>
 
 /* What the command line says. */
@@ -36,5 +37,23 @@ int replicate_follow(struct replicate *r);
 int replicate_status(struct replicate *r);
 int replicate_rollback(struct replicate *r);
 int replicate_key(struct replicate *r);
+
+/* ---- the status of a set for programs ---- */
+
+enum { ALERTS = 1000 };
+
+/* Sentences about what is not well. */
+struct alerts {
+	char *of[ALERTS];
+	size_t n;
+};
+
+void status_json(const struct replicate *r, const struct weir_replica_view *v,
+                 const struct alerts *a);
+void status_prometheus(const struct replicate *r, const struct weir_replica_view *v,
+                       const struct alerts *a);
+
+/* Seconds since a generation was published; or until then, if a clock was set back. */
+double age_of(const struct weir_replica_view *v, const struct weir_replica_generation *g);
 
 #endif

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "commands/commands.h"
-#include "output/plain.h"
 #include "output/say.h"
-#include "status.h"
+#include "replicate.h"
 
 enum { SILENT = 30, LACKING = 30 /* seconds */ };
 

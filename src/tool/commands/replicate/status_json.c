@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "output/plain.h"
 #include "output/report.h"
-#include "status.h"
+#include "output/say.h"
+#include "replicate.h"
 
 double age_of(const struct weir_replica_view *v, const struct weir_replica_generation *g)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Lines selected by a filter or a window, in the order of the input. */
-#ifndef WEIR_TOOL_SIFT_H
-#define WEIR_TOOL_SIFT_H
+ * The parts of weir query: lines selected by a filter or a window, in the order of the input; and
+ * the row groups of a Parquet file that may hold a value of a column. */
+#ifndef WEIR_TOOL_QUERY_H
+#define WEIR_TOOL_QUERY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,6 +10,8 @@
 #include <weir/window.h>
 #include "input/keying.h"
 #include "input/lines.h"
+
+/* ---- filters and windows ---- */
 
 struct sift {
 	/* the options */
@@ -29,5 +32,18 @@ struct sift {
 /* Return: false if a file could not be read, or a line is wrong and sift->keying does not pass over
  * such ones (reported); the others were. */
 bool sift_lines(struct sift *sift);
+
+/* ---- Parquet files ---- */
+
+struct parquet_query {
+	struct lines_options from;
+	struct keying keying;
+	bool invert, count, first_only, as_json;
+	bool stored; /* values are given as the file has them */
+	uint64_t max_memory;
+};
+
+/* @argument: FILE:COLUMN. Return: an exit status. */
+int parquet_query(const struct parquet_query *how, const char *argument);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Figures of the command line: numbers of keys, sizes of memory, rates. Each function returns
- * false after a message if the text is not valid. */
+ * Figures as people write them on the command line, and as they read them. */
 #ifndef WEIR_TOOL_UNITS_H
 #define WEIR_TOOL_UNITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* ---- written: each returns false after a message if the text is not valid ---- */
 
 /* A number of keys, at least 1: 1000000, 1e6, 1M, 1.5G. K, M, G and T are powers of 1000: keys
  * are counted, not addressed. */
@@ -32,5 +33,21 @@ bool parse_number(const char *option, const char *text, uint64_t least, uint64_t
                   uint64_t *out);
 /* The same of a number from 1 to @most that fits 32 bits. */
 bool parse_small(const char *option, const char *text, uint32_t most, uint32_t *out);
+
+/* ---- read: each writes into the caller's buffer and returns it ---- */
+
+struct shown {
+	char text[40];
+};
+
+#define SHOW (&(struct shown){ { 0 } })
+
+const char *show_count(struct shown *to, uint64_t count);   /* 663,473 */
+const char *show_estimate(struct shown *to, double count);  /* as show_short(), and infinity */
+const char *show_short(struct shown *to, double count);     /* 663 k, 12.3 M */
+const char *show_bytes(struct shown *to, uint64_t bytes);   /* 831 KiB, 1.19 GiB, 64 bytes */
+const char *show_time(struct shown *to, double ns);         /* 1.23 ns, 45.6 ms; NAN: - */
+const char *show_rate(struct shown *to, double rate);       /* 1.003 % */
+const char *show_clock(struct shown *to, double seconds);   /* 0:07, 12:31, 1:02:03 */
 
 #endif

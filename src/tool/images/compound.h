@@ -1,14 +1,30 @@
 /* SPDX-License-Identifier: MIT
- * The parts of weir route, and what weir plan and weir info show of routers. */
-#ifndef WEIR_TOOL_ROUTE_H
-#define WEIR_TOOL_ROUTE_H
+ * Images of windows and routers, as the subcommands open, show and build them. */
+#ifndef WEIR_TOOL_COMPOUND_H
+#define WEIR_TOOL_COMPOUND_H
 
 #include <weir/router.h>
+#include <weir/window.h>
 #include "guard.h"
 #include "images.h"
 #include "input/lines.h"
 #include "output/report.h"
 #include "saving.h"
+
+/* ---- windows ---- */
+
+/* Is it a regular file with the image of a window? */
+bool window_file(const char *path);
+/* Read one. Return: 0, or a negative errno after a message. */
+int window_load(struct weir_window **out, const char *path, const struct image_how *how,
+                bool forget_older);
+/* What one holds, of which no key is asked. Return: likewise. */
+int window_stats(const char *path, const struct image_how *how, struct weir_window_stats *out);
+void window_report(struct report *r, const struct weir_window_stats *stats);
+/* As far as the statistics of a filter have the same. */
+struct weir_stats window_as_filter(const struct weir_window_stats *stats);
+
+/* ---- routers ---- */
 
 struct route_build {
 	struct weir_router_options options; /* capacity 0: as many as the longest file has lines */

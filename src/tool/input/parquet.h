@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * A column of a Parquet file as the command line names it, FILE:COLUMN, and its filters. */
-#ifndef WEIR_TOOL_PARQUET_COLUMN_H
-#define WEIR_TOOL_PARQUET_COLUMN_H
+ * A column of a Parquet file as the command line names it, FILE:COLUMN: its filters, and text as its
+ * values. */
+#ifndef WEIR_TOOL_PARQUET_H
+#define WEIR_TOOL_PARQUET_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/uio.h>
 #include <weir/parquet.h>
 
 /* A row group's filter of the column. */
@@ -33,5 +35,22 @@ char *parquet_path(const struct weir_parquet *file, uint32_t column);
 /* Read what FILE:COLUMN names. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
 int parquet_load(struct parquet_column *out, const char *argument, uint64_t max_memory);
 void parquet_free(struct parquet_column *column);
+
+/* ---- from text to values ---- */
+
+/* The hashes of what a text may stand for: of a zero, 0.0 and -0.0. */
+struct parquet_value {
+	uint64_t hash[2];
+	unsigned n;
+};
+
+/* Can text stand for values of the column at all? @stored: they are given as the file has them:
+ * integers as such, bytes as hexadecimal digits. False after a message, led by @name. */
+bool parquet_readable(const struct weir_parquet_column *column, bool stored, const char *name);
+
+/* A column's value. Return: NULL; or why the text is none, a sentence that is valid until the next
+ * call. */
+const char *parquet_value(const struct weir_parquet_column *column, bool stored, struct iovec text,
+                          struct parquet_value *out);
 
 #endif

@@ -7,13 +7,11 @@
 #include <string.h>
 #include <weir/weir.h>
 #include "commands.h"
-#include "input/hint.h"
-#include "input/parquet_column.h"
-#include "input/parquet_value.h"
-#include "output/plain.h"
+#include "input/keying.h"
+#include "input/parquet.h"
 #include "output/report.h"
 #include "output/say.h"
-#include "parquet_query.h"
+#include "query.h"
 
 enum { LINES = 512 };
 
