@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <weir/weir.h>
-#include "../src/tool/output/numbers.h"
+#include "sets/numbers.h"
 #include "sets/weir_filter.h"
 
 namespace bench {
@@ -44,7 +44,7 @@ bool wanted(struct weir_params &params, uint32_t kind, uint32_t z, size_t n, dou
 {
 	struct weir_plan plan;
 	uint64_t bytes = static_cast<uint64_t>(static_cast<double>(n) * bits / 8);
-	bool grows = kind_has(kind, "layers");
+	bool grows = weir_kind_can(kind, WEIR_CAN_GROW);
 	params = WeirFilter::params_of(grows ? n / grown_times : n, rate, kind);
 	params.words_per_key = z;
 	params.max_capacity = grows ? n : 0;
@@ -81,7 +81,7 @@ void ask_verbs(Kind &kind, uint32_t id)
  * others the words are their own choice but in a full run. */
 void add_weir(std::vector<Kind> &all, uint32_t kind)
 {
-	bool words = kind_has(kind, "words_per_key"), usual = kind <= WEIR_CLASSIC;
+	bool words = shape_has(kind, "words_per_key"), usual = kind <= WEIR_CLASSIC;
 	for (uint32_t z = words && usual; z <= 8; z = z ? 2 * z : 1) {
 		Kind one = { weir_kind_name(kind), z,
 			     [kind, z](size_t n, double rate, double bits) {
@@ -92,8 +92,8 @@ void add_weir(std::vector<Kind> &all, uint32_t kind)
 			struct weir_params params;
 			return wanted(params, kind, z, n, rate, bits);
 		};
-		one.inserts = !weir_kind_is_built(kind);
-		one.grows = kind_has(kind, "layers");
+		one.inserts = !weir_kind_can(kind, WEIR_CAN_BUILD);
+		one.grows = weir_kind_can(kind, WEIR_CAN_GROW);
 		ask_verbs(one, kind);
 		all.push_back(one);
 		if (!words)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Kinds that remove keys, and a blocked filter that costs as much memory. */
 #include <weir/weir.h>
-#include "../../src/tool/output/numbers.h"
+#include "numbers.h"
 #include "set.h"
 #include "weir_filter.h"
 

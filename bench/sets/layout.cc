@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 #include <weir/weir.h>
-#include "../../src/tool/output/numbers.h"
+#include "numbers.h"
 #include "set.h"
 #include "weir_filter.h"
 
@@ -132,7 +132,7 @@ public:
 	}
 
 private:
-	const bool built_ = weir_kind_is_built(params.kind);
+	const bool built_ = weir_kind_can(params.kind, WEIR_CAN_BUILD);
 	std::vector<uint64_t> to_build_;
 	std::mutex lock_;
 	struct weir_plan plan_ = WEIR_PLAN_INIT;

@@ -47,14 +47,6 @@ WEIR_API uint64_t weir_hash_seeded(uint64_t seed, const void *key, size_t len);
 WEIR_API WEIR_MUST_CHECK int weir_build(struct weir_filter **out, const struct weir_params *params,
                                         const uint64_t *hashes, size_t n);
 
-/**
- * Is a kind built once, so that its filters take no insert?
- * @kind: enum weir_kind_id.
- * Return: true; false it takes inserts, or there is none of that number.
- * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
- */
-WEIR_API bool weir_kind_is_built(uint32_t kind);
-
 struct weir_builder; /* opaque: the keys that a filter is to be built from */
 
 /** How a builder works. Start from WEIR_BUILDER_OPTIONS_INIT; 0 always means "not given". */

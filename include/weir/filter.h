@@ -118,6 +118,15 @@ WEIR_API WEIR_MUST_CHECK int weir_create(struct weir_filter **out,
 WEIR_API void weir_destroy(struct weir_filter *f);
 
 /**
+ * Test what a filter can do now.
+ * @what: abilities to test, or'ed (enum weir_ability): WEIR_CAN_REMOVE, say, or WEIR_CAN_ALL.
+ * Return: the abilities in @what that the filter has. One that is mapped read-only takes no inserts
+ *   and no removals. WEIR_CAN_DECIDE needs words_per_key = 1.
+ * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
+ */
+WEIR_API uint32_t weir_can(const struct weir_filter *f, uint32_t what);
+
+/**
  * The 64-bit hash of a key, by the hash function of the filter's kind. Blocked and classic:
  * XXH3_64bits_withSeed(key, len, seed of @f). Of a keyed filter, whatever its kind: SipHash-2-4
  * with weir_params.hash_key.

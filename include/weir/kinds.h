@@ -41,6 +41,40 @@ enum weir_kind_id {
 #undef WEIR__CONSTANT
 };
 
+/**
+ * The abilities of filters. Ask weir_kind_can() about a kind and weir_can() about one filter.
+ * Lookups are total: without the ability they return true, every set, or "not seen". Any other verb
+ * that a filter lacks fails with -ENOTSUP. Windows and routers have them by verbs of their own.
+ */
+enum weir_ability {
+	WEIR_CAN_INSERT = 1 << 0,      /* takes inserts at any time; not if mapped read-only */
+	WEIR_CAN_BUILD = 1 << 1,       /* is built once, from all its keys (build.h) */
+	WEIR_CAN_EXCLUDE = 1 << 2,     /* is built with an exclude list too */
+	WEIR_CAN_REMOVE = 1 << 3,
+	WEIR_CAN_COUNT = 1 << 4,       /* counts a key twice that is inserted twice */
+	WEIR_CAN_HOLD_COPIES = 1 << 5, /* its estimates count such a key twice, too */
+	WEIR_CAN_REFUSE = 1 << 6,      /* refuses inserts when it is full (-ENOSPC) */
+	WEIR_CAN_GROW = 1 << 7,
+	WEIR_CAN_ROUTE = 1 << 8,       /* has more than one set (router.h) */
+	WEIR_CAN_FORGET = 1 << 9,      /* drops keys over time (window.h) */
+	WEIR_CAN_DECIDE = 1 << 10,     /* of racing inserts of a new key, one returns WEIR_NEW */
+	WEIR_CAN_MERGE = 1 << 11,
+	WEIR_CAN_CLONE = 1 << 12,
+	WEIR_CAN_FOLD = 1 << 13,
+	WEIR_CAN_FILL_FAST = 1 << 14,  /* weir_load_hashes() is faster than inserts */
+	WEIR_CAN_BE_KEYED = 1 << 15,   /* takes weir_params.hash_key */
+	WEIR_CAN_NORMALISE = 1 << 16,  /* takes the steps of normalise.h */
+	WEIR_CAN_MAP = 1 << 17,        /* its image can be mapped */
+	WEIR_CAN_MAP_LIVE = 1 << 18,   /* and shared by processes that insert */
+	WEIR_CAN_PUBLISH = 1 << 19,    /* goes into a handle */
+	WEIR_CAN_REPLICATE = 1 << 20,  /* its inserts can be replicated one by one (replica.h) */
+	WEIR_CAN_INLINE = 1 << 21,     /* works with inline.h */
+	WEIR_CAN_BE_EXACT = 1 << 22,   /* has no false positives on the lists it is built from */
+	WEIR_CAN_HASH = 1 << 23,       /* takes hashes made by weir_hash() */
+	WEIR_CAN_TELL_NEW = 1 << 24,   /* its inserts tell WEIR_NEW from WEIR_SEEN */
+	WEIR_CAN_ALL = (1 << 25) - 1,
+};
+
 /** How the bits of a filter are laid out: its kind and the kind's own numbers. */
 struct weir_shape {
 	uint32_t kind;     /* enum weir_kind_id */
@@ -72,6 +106,15 @@ enum {
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API const char *weir_kind_name(uint32_t kind);
+
+/**
+ * Test what filters of a kind can do.
+ * @kind: enum weir_kind_id.
+ * @what: abilities to test, or'ed: WEIR_CAN_REMOVE, say, or WEIR_CAN_ALL.
+ * Return: the abilities in @what that filters of the kind can have; 0 if there is no such kind.
+ * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
+ */
+WEIR_API uint32_t weir_kind_can(uint32_t kind, uint32_t what);
 
 /**
  * The name of a number of a kind's shapes, such as "words_per_key". struct weir_params has a field

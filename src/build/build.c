@@ -18,12 +18,6 @@ uint64_t weir_hash_seeded(uint64_t seed, const void *key, size_t len)
 	return weir__hash(seed, key, len);
 }
 
-bool weir_kind_is_built(uint32_t kind)
-{
-	const struct weir_kind *k = weir__kind(kind);
-	return k && k->build;
-}
-
 /* ---- making one ---- */
 
 static int check_kind(const struct weir_params *p)

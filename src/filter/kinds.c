@@ -36,6 +36,24 @@ const char *weir_kind_name(uint32_t kind)
 	return k ? k->name : NULL;
 }
 
+uint32_t weir_kind_can(uint32_t kind, uint32_t what)
+{
+	const struct weir_kind *k = known(kind);
+	return k ? weir__kind_can(k) & what : 0;
+}
+
+uint32_t weir_can(const struct weir_filter *f, uint32_t what)
+{
+	const uint32_t changes = WEIR_CAN_INSERT | WEIR_CAN_REMOVE | WEIR_CAN_GROW |
+	                         WEIR_CAN_FILL_FAST | WEIR_CAN_DECIDE | WEIR_CAN_TELL_NEW;
+	uint32_t can = weir__kind_can(f->kind);
+	if (f->insert_error)
+		can &= ~changes;
+	if (f->kind->decides && !f->kind->decides(&f->array.shape))
+		can &= ~(uint32_t)WEIR_CAN_DECIDE;
+	return can & what;
+}
+
 const char *weir_shape_field(uint32_t kind, unsigned i)
 {
 	const struct weir_kind *k = known(kind);

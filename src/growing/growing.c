@@ -108,6 +108,9 @@ const struct weir_kind weir__kind_growing = {
 	.id = WEIR_GROWING,
 	.name = "growing",
 	.hash = &weir__xxh3,
+	.can = WEIR_CAN_HASH | WEIR_CAN_MAP | WEIR_CAN_PUBLISH |
+	       WEIR_CAN_INSERT | WEIR_CAN_TELL_NEW |
+	       WEIR_CAN_REPLICATE,
 	.fields = { "words_per_key", "bits_per_word", "layers" },
 	.plan = weir__growing_plan,
 	.legal = legal,

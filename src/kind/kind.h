@@ -133,6 +133,8 @@ struct weir_kind {
 	/* Others know which keys it has: its seed is 0, it is never keyed, and nothing is done to
 	 * keys before they are hashed. */
 	bool as_is;
+	/* enum weir_ability: what no member below shows. weir__kind_can() adds the rest. */
+	uint32_t can;
 	/* The names of the numbers in its shapes, NULL past the last. A number that a caller may
 	 * choose has the name of its field in struct weir_params. */
 	const char *fields[WEIR_SHAPE_FIELDS];
@@ -145,6 +147,8 @@ struct weir_kind {
 	 * may come from a damaged image; those past the last name are 0. Callers ask
 	 * weir__shape_legal(). */
 	bool (*legal)(const struct weir_shape *shape, uint64_t lines);
+	/* Of racing inserts of a new key, does one alone return WEIR_NEW? NULL: of no shape. */
+	bool (*decides)(const struct weir_shape *shape);
 	/* A legal shape in words, such as "7 bits a key". */
 	void (*describe)(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT]);
 	/* The kernel for an instruction set and a legal shape. A kind that is not compiled for each
@@ -251,6 +255,9 @@ struct weir_kind {
 	const char *made_by; /* the verbs that make one and that read its images */
 	const char *read_by;
 };
+
+/* All abilities that filters of the kind can have. */
+uint32_t weir__kind_can(const struct weir_kind *kind);
 
 /* Does the kind have this shape, and 0 in every field that it has no name for? */
 bool weir__shape_legal(const struct weir_kind *kind, const struct weir_shape *shape,

@@ -104,6 +104,8 @@ const struct weir_kind weir__kind_router = {
 	.id = WEIR_ROUTER,
 	.name = "router",
 	.hash = &weir__xxh3,
+	.can = WEIR_CAN_HASH | WEIR_CAN_MAP | WEIR_CAN_PUBLISH |
+	       WEIR_CAN_INSERT | WEIR_CAN_TELL_NEW | WEIR_CAN_ROUTE,
 	.fields = { "columns", "rows_per_key", "sets" },
 	.legal = legal,
 	.describe = describe,

@@ -162,10 +162,17 @@ static int suits(const struct weir_parts *p, unsigned i, const struct weir_layou
 	return 0;
 }
 
+static bool decides(const struct weir_shape *shape)
+{
+	return shape->field[2] == 1; /* words_per_key */
+}
+
 const struct weir_kind weir__kind_window = {
 	.id = WEIR_WINDOW,
 	.name = "window",
 	.hash = &weir__xxh3,
+	.can = WEIR_CAN_HASH | WEIR_CAN_INSERT | WEIR_CAN_TELL_NEW | WEIR_CAN_FORGET,
+	.decides = decides,
 	.fields = { "layout", "generations", "words_per_key", "bits_per_word" },
 	.legal = legal,
 	.describe = describe,

@@ -39,11 +39,7 @@ static inline uint64_t test_seed(uint32_t kind, uint64_t seed)
 /* Does the kind have a max_capacity? */
 static inline bool test_grows(uint32_t kind)
 {
-	const char *name;
-	for (unsigned i = 0; (name = weir_shape_field(kind, i)) != NULL; i++)
-		if (strcmp(name, "layers") == 0)
-			return true;
-	return false;
+	return weir_kind_can(kind, WEIR_CAN_GROW) != 0;
 }
 
 /* One that grows is given no more than its capacity, so that it is full where others are. */

@@ -324,8 +324,9 @@ static void what_is_refused(void **state)
 	const uint64_t hashes[] = { 1, 2, 3 }; /* made with some seed */
 	assert_refused(weir_build(&second, &p, hashes, 3), -EINVAL, "seed 0", "made with");
 	assert_null(second);
-	assert_true(weir_kind_is_built(WEIR_FUSE) && !weir_kind_is_built(WEIR_BLOCKED) &&
-	            !weir_kind_is_built(77));
+	assert_true(weir_kind_can(WEIR_FUSE, WEIR_CAN_BUILD) &&
+	            !weir_kind_can(WEIR_BLOCKED, WEIR_CAN_BUILD) &&
+	            !weir_kind_can(77, WEIR_CAN_BUILD));
 }
 
 int main(void)

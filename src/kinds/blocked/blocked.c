@@ -93,10 +93,20 @@ static int view(const struct weir_filter *f, struct weir_inline_mut *out)
 	return 0;
 }
 
+/* One atomic or has the whole answer. */
+static bool decides(const struct weir_shape *shape)
+{
+	return shape->field[0] == 1;
+}
+
 const struct weir_kind weir__kind_blocked = {
 	.id = WEIR_BLOCKED,
 	.name = "blocked",
 	.hash = &weir__xxh3,
+	.can = WEIR_CAN_HASH | WEIR_CAN_MAP | WEIR_CAN_PUBLISH |
+	       WEIR_CAN_INSERT | WEIR_CAN_TELL_NEW | WEIR_CAN_FILL_FAST |
+	       WEIR_CAN_MAP_LIVE | WEIR_CAN_REPLICATE,
+	.decides = decides,
 	.fields = { "words_per_key", "bits_per_word" },
 	.plan = weir__blocked_plan,
 	.legal = legal,

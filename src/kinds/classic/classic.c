@@ -303,6 +303,9 @@ const struct weir_kind weir__kind_classic = {
 	.id = WEIR_CLASSIC,
 	.name = "classic",
 	.hash = &weir__xxh3,
+	.can = WEIR_CAN_HASH | WEIR_CAN_MAP | WEIR_CAN_PUBLISH |
+	       WEIR_CAN_INSERT | WEIR_CAN_TELL_NEW |
+	       WEIR_CAN_MAP_LIVE | WEIR_CAN_REPLICATE,
 	.fields = { "probes", "bits_per_probe" },
 	.plan = plan,
 	.legal = legal,

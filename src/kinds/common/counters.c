@@ -52,6 +52,12 @@ bool weir__counters_legal(const struct weir_shape *shape, uint64_t lines,
 	       (lines == UINT64_MAX || lines % lines_of(b) == 0);
 }
 
+/* One compare-and-swap has the whole answer. */
+bool weir__counters_decides(const struct weir_shape *shape)
+{
+	return shape->field[WEIR_COUNTERS_Z] == 1;
+}
+
 void weir__counters_describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
 {
 	const unsigned z = shape->field[WEIR_COUNTERS_Z], g = shape->field[WEIR_COUNTERS_G];

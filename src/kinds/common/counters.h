@@ -208,6 +208,7 @@ void weir__counters_estimate(const struct weir_filter *f, const struct weir_meas
 int weir__counters_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
                          uint64_t n);
 int weir__counters_fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor);
+bool weir__counters_decides(const struct weir_shape *shape);
 
 /* The three of them that need to know the kind, */
 #define WEIR__COUNTERS_OF(kind) \
@@ -229,6 +230,10 @@ int weir__counters_fold(struct weir_filter *dst, const struct weir_filter *f, ui
 	.describe = weir__counters_describe, .kernel = kernel, \
 	.measure = weir__counters_measure, .estimate = weir__counters_estimate, \
 	.merge = weir__counters_merge, .snapshot = weir__bits_snapshot, \
-	.fold = weir__counters_fold
+	.fold = weir__counters_fold, .decides = weir__counters_decides
+
+#define WEIR__COUNTERS_CAN \
+	(WEIR_CAN_HASH | WEIR_CAN_MAP | WEIR_CAN_PUBLISH | WEIR_CAN_INSERT | WEIR_CAN_TELL_NEW | \
+	 WEIR_CAN_FILL_FAST | WEIR_CAN_COUNT | WEIR_CAN_MAP_LIVE)
 
 #endif

@@ -62,4 +62,5 @@ const struct weir_kind weir__kind_counting = {
 	.id = WEIR_COUNTING,
 	.name = "counting",
 	WEIR__COUNTERS_MEMBERS,
+	.can = WEIR__COUNTERS_CAN | WEIR_CAN_REMOVE,
 };

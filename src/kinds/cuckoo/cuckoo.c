@@ -255,6 +255,9 @@ const struct weir_kind weir__kind_cuckoo = {
 	.id = WEIR_CUCKOO,
 	.name = "cuckoo",
 	.hash = &weir__xxh3,
+	.can = WEIR_CAN_HASH | WEIR_CAN_MAP | WEIR_CAN_PUBLISH |
+	       WEIR_CAN_INSERT | WEIR_CAN_TELL_NEW |
+	       WEIR_CAN_REMOVE | WEIR_CAN_COUNT | WEIR_CAN_HOLD_COPIES,
 	.fields = { "fingerprint_bits" },
 	.plan = weir__cuckoo_plan,
 	.legal = weir__cuckoo_legal,

@@ -52,4 +52,5 @@ const struct weir_kind weir__kind_frequency = {
 	.id = WEIR_FREQUENCY,
 	.name = "frequency",
 	WEIR__COUNTERS_MEMBERS,
+	.can = WEIR__COUNTERS_CAN,
 };

@@ -57,6 +57,7 @@ const struct weir_kind weir__kind_fuse = {
 	.id = WEIR_FUSE,
 	.name = "fuse",
 	.hash = &weir__xxh3,
+	.can = WEIR_CAN_HASH | WEIR_CAN_MAP | WEIR_CAN_PUBLISH,
 	.fields = { "fingerprint_bits", "segment_bits", "segments", "part_bits" },
 	.plan = weir__fuse_plan,
 	.legal = weir__fuse_legal,

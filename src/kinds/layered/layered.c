@@ -79,6 +79,8 @@ const struct weir_kind weir__kind_layered = {
 	.id = WEIR_LAYERED,
 	.name = "layered",
 	.hash = &weir__xxh3,
+	.can = WEIR_CAN_HASH | WEIR_CAN_MAP | WEIR_CAN_PUBLISH |
+	       WEIR_CAN_BE_EXACT,
 	.fields = { "fingerprint_bits", "segment_bits", "segments", "part_bits",
 	            "second_segment_bits", "second_segments", "second_part_bits" },
 	.plan = weir__layered_plan,

@@ -101,6 +101,9 @@ const struct weir_kind weir__kind_split = {
 	.name = "split",
 	.hash = &weir__xxh64,
 	.as_is = true,
+	.can = WEIR_CAN_HASH | WEIR_CAN_MAP | WEIR_CAN_PUBLISH |
+	       WEIR_CAN_INSERT | WEIR_CAN_TELL_NEW | WEIR_CAN_FILL_FAST |
+	       WEIR_CAN_MAP_LIVE | WEIR_CAN_REPLICATE,
 	.fields = { "blocks" },
 	.plan = weir__split_plan,
 	.legal = legal,

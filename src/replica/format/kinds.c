@@ -9,18 +9,10 @@
 
 enum weir_replicable weir__replicable(uint32_t kind)
 {
-	switch (kind) {
-	case WEIR_BLOCKED:
-	case WEIR_CLASSIC:
-	case WEIR_GROWING:
-	case WEIR_SPLIT:
-		return WEIR_REPLICABLE_INSERTS;
-	case WEIR_FUSE:
-	case WEIR_LAYERED:
-		return WEIR_REPLICABLE_IMAGES;
-	default:
-		return WEIR_REPLICABLE_NOT;
-	}
+	const uint32_t can = weir_kind_can(kind, WEIR_CAN_REPLICATE | WEIR_CAN_BUILD);
+	return can & WEIR_CAN_REPLICATE ? WEIR_REPLICABLE_INSERTS :
+	       can & WEIR_CAN_BUILD     ? WEIR_REPLICABLE_IMAGES :
+	                                  WEIR_REPLICABLE_NOT;
 }
 
 int weir__replicable_check(uint32_t kind)

@@ -146,7 +146,7 @@ bool weir__next_is_built(const struct weir_handle *h, const struct weir_reload_o
 	struct weir_params p;
 	if (!options->params)
 		return !h->absence && h->generation->current->kind->build;
-	return weir__params_copy(options->params, &p) == 0 && weir_kind_is_built(p.kind);
+	return weir__params_copy(options->params, &p) == 0 && weir_kind_can(p.kind, WEIR_CAN_BUILD);
 }
 
 int weir__next_make(struct weir_filter **out, struct weir_handle *h,

@@ -35,7 +35,7 @@ static uint64_t shard_capacity(uint64_t capacity, uint32_t shards, bool built)
 static int plan_one(const struct weir_params *params, struct weir_plan *plan)
 {
 	struct weir_params p = *params;
-	if (weir_kind_is_built(p.kind) && !p.capacity)
+	if (weir_kind_can(p.kind, WEIR_CAN_BUILD) && !p.capacity)
 		p.capacity = 1;
 	return weir_plan(&p, plan);
 }
@@ -62,8 +62,9 @@ static int shard_params(struct weir_params *out, const struct weir_params *param
 		return weir__fail(-EINVAL, "shards %u: a power of two from 2 to 65536", shards);
 	int err = weir__params_copy(params, &given);
 	if (!err)
-		err = weir_kind_is_built(given.kind) ? weir__params_check_open(&given, out) :
-		                                       weir__params_check(&given, out);
+		err = weir_kind_can(given.kind, WEIR_CAN_BUILD) ?
+		              weir__params_check_open(&given, out) :
+		              weir__params_check(&given, out);
 	if (!err && out->memory)
 		err = weir__fail(
 			-EINVAL,
@@ -77,7 +78,8 @@ static int shard_params(struct weir_params *out, const struct weir_params *param
 		                  (unsigned long long)out->max_bytes, shards);
 	if (out->capacity)
 		out->capacity =
-			shard_capacity(out->capacity, shards, weir_kind_is_built(out->kind));
+			shard_capacity(out->capacity, shards,
+			               weir_kind_can(out->kind, WEIR_CAN_BUILD));
 	out->max_capacity = out->max_capacity ? shard_most(out, shards) : 0;
 	out->max_bytes /= shards;
 	return check_shard(out, shards);
@@ -88,7 +90,7 @@ static int empty(struct weir_filter **out, const struct weir_params *params)
 {
 	struct weir_params p = *params;
 	struct weir_builder *b;
-	if (!weir_kind_is_built(p.kind))
+	if (!weir_kind_can(p.kind, WEIR_CAN_BUILD))
 		return weir_create(out, &p);
 	p.capacity = 0; /* as little as it can be */
 	int err = weir_builder_create(&b, &p, NULL);
@@ -193,7 +195,7 @@ int weir_rolling_begin(struct weir_reload **out, struct weir_rolling *set, uint3
 	if (shard >= set->shards)
 		return weir__fail(-EINVAL, "shard %u: allowed: 0 to %u", shard, set->shards - 1);
 	int err = check_options(&o, options);
-	if (!err && weir_kind_is_built(set->shard_params.kind))
+	if (!err && weir_kind_can(set->shard_params.kind, WEIR_CAN_BUILD))
 		o.params = &set->shard_params; /* others are as large as those before them */
 	return err ? err :
 	             weir__reload_begin(out, set->shard[shard], NULL, &o,

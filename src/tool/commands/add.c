@@ -8,7 +8,6 @@
 #include "images/images.h"
 #include "images/saving.h"
 #include "input/file.h"
-#include "output/numbers.h"
 #include "output/report.h"
 #include "output/say.h"
 #include "output/units.h"
@@ -117,7 +116,7 @@ static int add_in_place(struct change *add, const struct weir_image_info *info)
 static void report(const struct change *add)
 {
 	const struct weir_stats *s = &add->after;
-	const bool copies = kind_copies(s->shape.kind);
+	const bool copies = weir_kind_can(s->shape.kind, WEIR_CAN_HOLD_COPIES);
 	/* of copies nobody can tell which were there */
 	double fresh = copies ? INFINITY : s->keys_estimated - add->before.keys_estimated;
 	if (isfinite(fresh) && fresh > (double)add->keys) /* the estimates err a little */
@@ -152,10 +151,10 @@ static int look(const struct change *add, const struct weir_image_info *info)
 		    add->image);
 		return TOOL_NO;
 	}
-	if (weir_kind_is_built(info->shape.kind))
+	if (weir_kind_can(info->shape.kind, WEIR_CAN_BUILD))
 		return trouble("%s: kind %s cannot take inserts: weir build makes one anew, of all "
 		               "its keys", add->image, weir_kind_name(info->shape.kind));
-	if (add->in_place && kind_counts(info->shape.kind))
+	if (add->in_place && weir_kind_can(info->shape.kind, WEIR_CAN_COUNT))
 		return trouble("%s: is of kind %s, and only kinds that hold a key once are changed "
 		               "in place: leave out --live",
 		               add->image, weir_kind_name(info->shape.kind));

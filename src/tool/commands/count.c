@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <weir/weir.h>
 #include "commands.h"
+#include "images/shape.h"
 #include "images/images.h"
 #include "input/file.h"
 #include "input/keying.h"
-#include "output/numbers.h"
 #include "output/progress.h"
 #include "output/report.h"
 #include "output/say.h"

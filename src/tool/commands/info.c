@@ -10,7 +10,6 @@
 #include "images/delta.h"
 #include "images/images.h"
 #include "input/file.h"
-#include "output/numbers.h"
 #include "output/report.h"
 #include "output/say.h"
 #include "output/units.h"
@@ -56,7 +55,7 @@ static void report_header(struct report *r, const struct weir_image_info *info)
 {
 	report_count(r, "format", NULL, info->format);
 	report_shape(r, &info->shape);
-	report_count(r, "capacity", kind_grows(info->shape.kind) ?
+	report_count(r, "capacity", weir_kind_can(info->shape.kind, WEIR_CAN_GROW) ?
 	             "of the first layer" : "capacity", info->capacity);
 	report_rate(r, "fp_rate", rate_label(&info->normal), info->fp_rate);
 	report_normal(r, &info->normal, info->fp_rate);
@@ -70,7 +69,7 @@ static void report_header(struct report *r, const struct weir_image_info *info)
 		            show_bytes(SHOW, info->file_bytes - info->bytes),
 		            info->bytes >= 2 << 20 ? "to be mapped with huge pages" :
 		                                     "to be mapped by whole pages");
-	if (!kind_grows(info->shape.kind))
+	if (!weir_kind_can(info->shape.kind, WEIR_CAN_GROW))
 		report_real(r, "bits_per_key", "bits a key",
 		            (double)info->bytes * 8.0 / (double)info->capacity);
 	report_count(r, "shards", "shards", info->shards);
@@ -89,7 +88,7 @@ static void report_header(struct report *r, const struct weir_image_info *info)
 
 static void report_stats(struct report *r, const struct weir_stats *s)
 {
-	if (kind_grows(s->shape.kind)) {
+	if (weir_kind_can(s->shape.kind, WEIR_CAN_GROW)) {
 		report_count(r, "max_capacity", "room for keys", s->max_capacity);
 		report_real(r, "bits_per_key", "bits a key now", s->keys_estimated >= 1 ?
 		            (double)s->bytes * 8.0 / s->keys_estimated : 0.0);

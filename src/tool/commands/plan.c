@@ -5,7 +5,7 @@
 #include "commands.h"
 #include "images/compound.h"
 #include "images/shape.h"
-#include "output/numbers.h"
+#include "images/shape.h"
 #include "output/report.h"
 #include "output/say.h"
 #include "output/units.h"
@@ -184,7 +184,7 @@ static void plan_layout(struct plans *plans, struct weir_params params, const st
 
 static void plan_kind(struct plans *plans, const struct weir_params *params, uint32_t kind)
 {
-	for (uint32_t words = kind_has(kind, "words_per_key"); words <= MOST_WORDS; words *= 2) {
+	for (uint32_t words = shape_has(kind, "words_per_key"); words <= MOST_WORDS; words *= 2) {
 		struct layout layout = layout_of(kind, words);
 		plan_layout(plans, *params, &layout);
 		if (!words)

@@ -250,7 +250,7 @@ int build_make(struct build *build)
 	fill_prepare(&build->fill, &build->found);
 	double began = seconds_now();
 	const bool known = size_known(build);
-	if (weir_kind_is_built(build->params.kind))
+	if (weir_kind_can(build->params.kind, WEIR_CAN_BUILD))
 		status = build_at_once(build);
 	else if (known && !build_lookups_unknown(build))
 		status = in_one_pass(build);

@@ -8,7 +8,6 @@
 #include <sys/random.h>
 #include "build.h"
 #include "input/fill.h"
-#include "output/numbers.h"
 #include "output/progress.h"
 #include "output/say.h"
 #include "output/words.h"
@@ -122,7 +121,7 @@ static const char *temporary_folder(void)
  * the kind means that the list is left out on purpose. */
 static int ask_without_list(const struct build *build)
 {
-	if (build->wish.kind_given || !kind_excludes(build->params.kind))
+	if (build->wish.kind_given || !weir_kind_can(build->params.kind, WEIR_CAN_EXCLUDE))
 		return TOOL_OK;
 	say("%s: is of kind %s, and what it excludes would be answered yes again: --exclude=FILE "
 	    "gives the list, -k %s says that there is none", build->model.path,
@@ -157,7 +156,7 @@ int build_excludes(struct build *build)
 	if (reads_input(&list) && (!build->fill.from.n || reads_input(&build->fill.from)))
 		return misuse("--exclude -: the keys are read from standard input, so nothing is "
 		              "left there for the list");
-	if (!kind_excludes(build->params.kind))
+	if (!weir_kind_can(build->params.kind, WEIR_CAN_EXCLUDE))
 		return misuse("--exclude %s: kind %s has no exclude list", list.names[0],
 		              weir_kind_name(build->params.kind));
 	build->exclude = build->fill;

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "build.h"
-#include "output/numbers.h"
 #include "output/report.h"
 #include "output/say.h"
 #include "output/units.h"
@@ -101,7 +100,7 @@ static void rates(struct report *r, const struct build *b)
 static void sizes(struct report *r, const struct build *b)
 {
 	struct stat st;
-	const bool grows = kind_grows(b->stats.shape.kind);
+	const bool grows = weir_kind_can(b->stats.shape.kind, WEIR_CAN_GROW);
 	double keys = grows ? b->stats.keys_estimated : (double)b->stats.capacity;
 	double bits_per_key = keys > 0 ? (double)b->stats.bytes * 8.0 / keys : 0;
 	report_count(r, "bytes", NULL, b->stats.bytes);

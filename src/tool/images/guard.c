@@ -8,7 +8,6 @@
 #include "guard.h"
 #include "images.h"
 #include "input/file.h"
-#include "output/numbers.h"
 #include "output/say.h"
 #include "output/units.h"
 
@@ -59,7 +58,7 @@ int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, co
  * is elsewhere. */
 static bool often_came(const struct weir_filter *f, const struct weir_stats *stats, uint64_t hash)
 {
-	if (!kind_copies(stats->shape.kind))
+	if (!weir_kind_can(stats->shape.kind, WEIR_CAN_HOLD_COPIES))
 		return false;
 	return weir_count_hash(f, hash) >= (stats->shape.field[0] == 16 ? 8 : 10);
 }
@@ -87,7 +86,7 @@ static int no_room(const struct guard *guard, const struct weir_stats *stats, co
                    uint64_t taken, uint64_t keys)
 {
 	const bool anew = *guard->option != '-'; /* "weir build -n", or "-n" */
-	const char *option = kind_grows(stats->shape.kind) ? "--max-keys" : "-n";
+	const char *option = weir_kind_can(stats->shape.kind, WEIR_CAN_GROW) ? "--max-keys" : "-n";
 	char all[40] = "", room[80];
 	snprintf(room, sizeof room, "a larger %s", option);
 	if (keys) {

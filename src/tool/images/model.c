@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include "input/file.h"
 #include "model.h"
-#include "output/numbers.h"
 #include "output/report.h"
 #include "output/say.h"
 
@@ -201,7 +200,7 @@ struct model_taken model_take(const struct model *model, const struct model_wish
 	if (params->fp_rate == 0.0 && !params->max_bytes && model->fp_rate >= 1e-9 &&
 	    model->fp_rate <= 0.5)
 		params->fp_rate = fmin(rate_of_answer(model), 0.5);
-	if (weir_kind_is_built(model->params.kind) &&
+	if (weir_kind_can(model->params.kind, WEIR_CAN_BUILD) &&
 	    !wants_another(model, wish, model->normal.steps))
 		params->kind = model->params.kind;
 	return taken;
@@ -315,7 +314,7 @@ void model_size(const struct model *model, const struct model_wish *wish,
 	params->counter_bits = is->counter_bits;
 	params->counters_per_word = is->counters_per_word;
 	params->fingerprint_bits = is->fingerprint_bits;
-	if (kind_grows(is->kind)) {
+	if (weir_kind_can(is->kind, WEIR_CAN_GROW)) {
 		taken->steps = take_growing(model, params->capacity, params);
 		return;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir route --build: a router of the lines of files, a set a file. weir plan --sets: what one costs. */
+ * weir route --build: a router of the lines of files, a set a file. weir plan --sets: what one
+ * costs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,6 @@
 #include "output/report.h"
 #include "output/say.h"
 #include "output/units.h"
-#include "output/words.h"
 #include "saving.h"
 
 enum { KEYS = 512 }; /* of one call */
@@ -271,7 +271,7 @@ int route_plan(struct weir_router_options *o, const char *keys, bool as_json)
 		o->keys = each;
 	int err = weir_router_plan(o, &plan);
 	if (err)
-		return trouble_plan();
+		return trouble_refused();
 	report_plan(&plan, as_json);
 	return TOOL_OK;
 }

@@ -2,7 +2,6 @@
  * See shape.h. */
 #include <getopt.h>
 #include <string.h>
-#include "output/numbers.h"
 #include "output/say.h"
 #include "output/units.h"
 #include "shape.h"
@@ -73,14 +72,14 @@ static const char *foreign(const struct weir_params *params, uint64_t *value)
 	numbers_of(&copy, numbers);
 	for (unsigned i = 0; i < NUMBERS; i++) {
 		*value = *numbers[i].value;
-		if (*value && !kind_has(params->kind, numbers[i].name))
+		if (*value && !shape_has(params->kind, numbers[i].name))
 			return numbers[i].option;
 	}
 	*value = params->max_capacity;
-	if (*value && !kind_grows(params->kind))
+	if (*value && !weir_kind_can(params->kind, WEIR_CAN_GROW))
 		return "--max-keys";
 	*value = params->exclude_keys;
-	return *value && !kind_excludes(params->kind) ? "--exclude-keys" : NULL;
+	return *value && !weir_kind_can(params->kind, WEIR_CAN_EXCLUDE) ? "--exclude-keys" : NULL;
 }
 
 bool shape_fits(const struct weir_params *params)
@@ -99,13 +98,31 @@ unsigned shape_own(struct weir_params *params)
 	unsigned left = 0;
 	numbers_of(params, numbers);
 	for (unsigned i = 0; i < NUMBERS; i++) {
-		if (!kind_has(params->kind, numbers[i].name))
+		if (!shape_has(params->kind, numbers[i].name))
 			*numbers[i].value = 0;
 		left += *numbers[i].value != 0;
 	}
-	if (!kind_grows(params->kind))
+	if (!weir_kind_can(params->kind, WEIR_CAN_GROW))
 		params->max_capacity = 0;
-	if (!kind_excludes(params->kind))
+	if (!weir_kind_can(params->kind, WEIR_CAN_EXCLUDE))
 		params->exclude_keys = 0;
 	return left + (params->max_capacity != 0);
+}
+
+bool shape_has(uint32_t kind, const char *number)
+{
+	const char *has;
+	for (unsigned i = 0; (has = weir_shape_field(kind, i)) != NULL; i++)
+		if (strcmp(has, number) == 0)
+			return true;
+	return false;
+}
+
+uint32_t shape_number(const struct weir_shape *shape, const char *number)
+{
+	const char *has;
+	for (unsigned i = 0; (has = weir_shape_field(shape->kind, i)) != NULL; i++)
+		if (strcmp(has, number) == 0)
+			return shape->field[i];
+	return 0;
 }

@@ -30,4 +30,9 @@ bool shape_fits(const struct weir_params *params);
 /* Without the numbers that the kind does not have. Return: how many are left. */
 unsigned shape_own(struct weir_params *params);
 
+/* The numbers of a shape have names: weir_shape_field(). Has a kind one of that name; and the
+ * number of a shape, 0 if its kind has none such. */
+bool shape_has(uint32_t kind, const char *number);
+uint32_t shape_number(const struct weir_shape *shape, const char *number);
+
 #endif

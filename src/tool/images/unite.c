@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include "images.h"
-#include "output/numbers.h"
 #include "output/say.h"
 #include "output/units.h"
 
@@ -108,7 +107,7 @@ static int merge(struct weir_filter *sum, const struct weir_filter *next)
 	if (!weir_normal_unite(&ours, &theirs) && weir_normal_set(sum, &ours))
 		return failed();
 	int err = weir_merge(sum, next);
-	if (err == -ENOSPC && !kind_grows(stats_of(sum).shape.kind))
+	if (err == -ENOSPC && !weir_kind_can(stats_of(sum).shape.kind, WEIR_CAN_GROW))
 		return full(sum);
 	unlike = err == -EINVAL; /* the sentence names the field that differs */
 	if (err)
@@ -137,9 +136,10 @@ int unite(struct weir_filter **sum, const struct weir_filter *next, uint64_t max
 	struct weir_filter *smaller;
 	if (theirs.shape.kind != ours.shape.kind)
 		return other_kind(&theirs, &ours);
-	if (weir_kind_is_built(ours.shape.kind))
+	if (weir_kind_can(ours.shape.kind, WEIR_CAN_BUILD))
 		return never_merged(ours.shape.kind);
-	if (kind_grows(ours.shape.kind)) /* the library knows which sizes go together */
+	/* The library knows which sizes go together. */
+	if (weir_kind_can(ours.shape.kind, WEIR_CAN_GROW))
 		return merge(*sum, next);
 	if (!factor)
 		return no_factor(more, have);

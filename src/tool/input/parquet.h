@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A column of a Parquet file as the command line names it, FILE:COLUMN: its filters, and text as its
- * values. */
+ * A column of a Parquet file as the command line names it, FILE:COLUMN: its filters, and text as
+ * its values. */
 #ifndef WEIR_TOOL_PARQUET_H
 #define WEIR_TOOL_PARQUET_H
 

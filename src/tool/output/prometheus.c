@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include "numbers.h"
 #include "report.h"
 #include "say.h"
 
@@ -14,7 +13,7 @@
 	X("keys", "Distinct keys, estimated from the bits.", bits ? s->stats.keys_estimated : NAN) \
 	X("fill_ratio", "Share of bits set, or of counters above 0.", bits ? s->stats.fill : NAN) \
 	X("counters_full", "Counters at their largest value, which change no more.", \
-	  bits && kind_has(s->info.shape.kind, "counter_bits") ? \
+	  bits && has_counters(s->info.shape.kind) ? \
 		  (double)s->stats.counters_stuck : \
 		  NAN) \
 	X("fp_rate", "Share of absent keys answered with yes, estimated.", \

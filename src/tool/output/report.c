@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "numbers.h"
 #include "report.h"
 #include "say.h"
 #include "units.h"
@@ -135,16 +134,24 @@ void report_bytes_of(struct report *report, const char *key, const char *bytes, 
 	json_put(report->json, key, json);
 }
 
+/* Others that count keep a copy of each key. */
+bool has_counters(uint32_t kind)
+{
+	return weir_kind_can(kind, WEIR_CAN_COUNT | WEIR_CAN_HOLD_COPIES) == WEIR_CAN_COUNT;
+}
+
 void report_fill(struct report *report, const struct weir_stats *stats)
 {
-	const char *label = kind_has(stats->shape.kind, "counter_bits") ? "counters above 0" :
-	                    kind_copies(stats->shape.kind) ? "places taken" : "bits set";
+	const uint32_t places = WEIR_CAN_HOLD_COPIES | WEIR_CAN_BUILD;
+	const char *label = has_counters(stats->shape.kind)           ? "counters above 0" :
+	                    weir_kind_can(stats->shape.kind, places) ? "places taken" :
+	                                                               "bits set";
 	report_rate(report, "fill", label, stats->fill);
 }
 
 void report_stuck(struct report *report, const struct weir_stats *stats)
 {
-	if (kind_has(stats->shape.kind, "counter_bits"))
+	if (has_counters(stats->shape.kind))
 		report_count(report, "counters_stuck", "counters full", stats->counters_stuck);
 }
 
@@ -160,7 +167,7 @@ void report_line(struct report *report, const char *label, const char *format, .
 
 void report_saturated(const char *path, const struct weir_stats *stats, const char *advice)
 {
-	if (stats->saturated && kind_copies(stats->shape.kind))
+	if (stats->saturated && weir_kind_can(stats->shape.kind, WEIR_CAN_HOLD_COPIES))
 		say("%s: more keys than its capacity of %s: %s, so more will soon be refused", path,
 		    show_count(SHOW, stats->capacity),
 		    show_estimate(SHOW, stats->keys_estimated));

@@ -55,6 +55,8 @@ void report_shape(struct report *report, const struct weir_shape *shape);
 void report_bytes_of(struct report *report, const char *key, const char *bytes, size_t len);
 /* The share of bits that are set, or of counters above 0. */
 void report_fill(struct report *report, const struct weir_stats *stats);
+/* Does the kind count keys in counters that can be full? */
+bool has_counters(uint32_t kind);
 /* The counters that are full, of kinds that have counters. */
 void report_stuck(struct report *report, const struct weir_stats *stats);
 /* A line for people alone. */

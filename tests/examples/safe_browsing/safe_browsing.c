@@ -41,7 +41,7 @@ static struct weir_filter *build(void)
 	struct weir_builder *b = NULL;
 	struct weir_filter *filter = NULL;
 	memset(store, 0, slots * sizeof *store);
-	if (weir_kind_is_built(params.kind))
+	if (weir_kind_can(params.kind, WEIR_CAN_BUILD))
 		must(weir_builder_create(&b, &params, NULL), "builder");
 	else
 		must(weir_create(&filter, &params), "create");

@@ -103,7 +103,7 @@ static double build(unsigned threads)
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
 	double sum_made = 0, sum_filled = 0;
 	o.threads = threads;
-	if (weir_kind_is_built(params.kind))
+	if (weir_kind_can(params.kind, WEIR_CAN_BUILD))
 		must(weir_builder_create(&builder, &params, &o), "builder");
 	else
 		must(weir_create(&filter, &params), "create");

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT
+ * The abilities of every kind (enum weir_ability) against what the verbs do: one that is claimed
+ * works, and one that is not answers -ENOTSUP, or what its header says. */
+#include <errno.h>
+#include "../folder.h"
+#include "filter/kinds.h"
+
+enum { KEYS = 1000 };
+
+static const uint32_t kinds[] = {
+#define NUMBER(number, constant, name, summary) number,
+	WEIR_KINDS(NUMBER)
+#undef NUMBER
+};
+static const uint32_t types[] = {
+#define NUMBER(number, constant, name, summary) number,
+	WEIR_TYPES(NUMBER)
+#undef NUMBER
+};
+
+static uint64_t hashes[KEYS];
+
+static bool claims(uint32_t kind, uint32_t what)
+{
+	return weir_kind_can(kind, what) != 0;
+}
+
+static struct weir_params params_of(uint32_t kind)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	p.kind = kind;
+	p.capacity = 16 * KEYS;
+	p.fp_rate = 0.01;
+	p.seed = test_seed(kind, 7);
+	return p;
+}
+
+/* A filter of the kind with the keys in it, by whatever way it takes them. */
+static struct weir_filter *filled(uint32_t kind)
+{
+	const struct weir_params p = params_of(kind);
+	struct weir_filter *f;
+	if (claims(kind, WEIR_CAN_BUILD)) {
+		assert_int_equal(weir_build(&f, &p, hashes, KEYS), 0);
+		return f;
+	}
+	assert_int_equal(weir_create(&f, &p), 0);
+	assert_true(weir_insert_hashes(f, hashes, KEYS, NULL) >= 0);
+	return f;
+}
+
+/* 0 where the ability is claimed, else -ENOTSUP. */
+static void expect(uint32_t kind, uint32_t what, int64_t answer)
+{
+	const bool can = claims(kind, what);
+	if (can != (answer >= 0) || (!can && answer != -ENOTSUP))
+		fail_msg("kind %s, ability 0x%x: claimed %d, answered %lld (%s)",
+		         weir_kind_name(kind), what, can, (long long)answer, weir_error_detail());
+}
+
+static void inserts(uint32_t kind, struct weir_filter *f)
+{
+	const int first = weir_insert_hash(f, 12345);
+	expect(kind, WEIR_CAN_INSERT, first);
+	expect(kind, WEIR_CAN_INSERT, weir_insert(f, "key", 3));
+	expect(kind, WEIR_CAN_INSERT, weir_load_hashes(f, hashes, 0));
+	assert_true(claims(kind, WEIR_CAN_INSERT | WEIR_CAN_BUILD));
+	assert_false(claims(kind, WEIR_CAN_INSERT) && claims(kind, WEIR_CAN_BUILD));
+	if (claims(kind, WEIR_CAN_INSERT))
+		assert_true(weir_insert(f, "key", 3) == WEIR_SEEN || !claims(kind,
+		                                                            WEIR_CAN_TELL_NEW));
+	/* every kind that takes inserts tells new keys, most of which are certainly absent */
+	if (claims(kind, WEIR_CAN_TELL_NEW)) {
+		uint64_t others[KEYS];
+		for (unsigned i = 0; i < KEYS; i++)
+			others[i] = test_key(KEYS + i);
+		assert_true(weir_insert_hashes(f, others, KEYS, NULL) > KEYS / 2);
+	}
+	assert_int_equal(claims(kind, WEIR_CAN_TELL_NEW), claims(kind, WEIR_CAN_INSERT));
+	assert_true(claims(kind, WEIR_CAN_HASH) && weir_contains_hash(f, hashes[0]));
+	assert_int_equal(claims(kind, WEIR_CAN_FILL_FAST), f->kernel->load != NULL);
+}
+
+static void removal_and_counts(uint32_t kind, struct weir_filter *f)
+{
+	expect(kind, WEIR_CAN_REMOVE, weir_remove_hash(f, hashes[0]));
+	expect(kind, WEIR_CAN_COUNT, weir_count_hash(f, hashes[1]));
+	if (!claims(kind, WEIR_CAN_COUNT))
+		return;
+	/* a key that is inserted twice counts twice */
+	const int64_t before = weir_count_hash(f, hashes[1]);
+	assert_true(weir_insert_hash(f, hashes[1]) >= 0);
+	assert_int_equal(weir_count_hash(f, hashes[1]), before + 1);
+}
+
+/* Do the estimates count copies? */
+static void copies(uint32_t kind)
+{
+	struct weir_params p = params_of(kind);
+	struct weir_stats once = WEIR_STATS_INIT, twice = WEIR_STATS_INIT;
+	struct weir_filter *f;
+	if (!claims(kind, WEIR_CAN_INSERT)) {
+		assert_false(claims(kind, WEIR_CAN_HOLD_COPIES));
+		return;
+	}
+	assert_int_equal(weir_create(&f, &p), 0);
+	assert_true(weir_insert_hashes(f, hashes, KEYS, NULL) >= 0);
+	assert_int_equal(weir_stats_exact(f, &once), 0);
+	assert_true(weir_insert_hashes(f, hashes, KEYS, NULL) >= 0);
+	assert_int_equal(weir_stats_exact(f, &twice), 0);
+	assert_int_equal(claims(kind, WEIR_CAN_HOLD_COPIES),
+	                 twice.keys_estimated > 1.5 * once.keys_estimated);
+	weir_destroy(f);
+}
+
+static void fullness(uint32_t kind)
+{
+	struct weir_params p = params_of(kind);
+	struct weir_filter *f;
+	int answer = 0;
+	if (!claims(kind, WEIR_CAN_INSERT))
+		return;
+	p.capacity = 64;
+	p.max_capacity = claims(kind, WEIR_CAN_GROW) ? 64 : 0;
+	assert_int_equal(weir_create(&f, &p), 0);
+	for (uint64_t i = 0; i < 100 * KEYS && answer >= 0; i++)
+		answer = weir_insert_hash(f, hashes[i % KEYS] + i);
+	assert_int_equal(answer, claims(kind, WEIR_CAN_REFUSE) ? -ENOSPC : answer >= 0 ? answer : 1);
+	weir_destroy(f);
+}
+
+static void whole_filters(uint32_t kind, struct weir_filter *f)
+{
+	struct weir_filter *other = NULL;
+	expect(kind, WEIR_CAN_CLONE, weir_clone(&other, f));
+	if (other)
+		expect(kind, WEIR_CAN_MERGE, weir_merge(other, f));
+	weir_destroy(other);
+	other = NULL;
+	const int folded = weir_fold(&other, f, 1);
+	expect(kind, WEIR_CAN_FOLD, folded);
+	weir_destroy(other);
+	expect(kind, WEIR_CAN_GROW, weir_grow_ahead(f));
+	struct weir_inline view;
+	expect(kind, WEIR_CAN_INLINE, weir_inline_init(&view, f));
+}
+
+static void building(uint32_t kind)
+{
+	const struct weir_params p = params_of(kind);
+	struct weir_builder *b = NULL;
+	struct weir_filter *f = NULL;
+	expect(kind, WEIR_CAN_BUILD, weir_builder_create(&b, &p, NULL));
+	if (!b) {
+		assert_false(claims(kind, WEIR_CAN_EXCLUDE | WEIR_CAN_BE_EXACT));
+		return;
+	}
+	assert_int_equal(weir_builder_add_hashes(b, hashes, KEYS / 2), 0);
+	const int sealed = weir_builder_seal(b);
+	expect(kind, WEIR_CAN_EXCLUDE, sealed);
+	if (!sealed)
+		assert_int_equal(weir_builder_exclude_hashes(b, hashes + KEYS / 2, KEYS / 2), 0);
+	assert_int_equal(weir_builder_finish(b, &f, NULL), 0);
+	for (unsigned i = 0; i < KEYS && claims(kind, WEIR_CAN_BE_EXACT); i++)
+		assert_int_equal(weir_contains_hash(f, hashes[i]), i < KEYS / 2);
+	assert_int_equal(claims(kind, WEIR_CAN_BE_EXACT), claims(kind, WEIR_CAN_EXCLUDE));
+	weir_builder_destroy(b);
+	weir_destroy(f);
+}
+
+static void keys_and_texts(uint32_t kind)
+{
+	static const unsigned char secret[WEIR_KEY_BYTES] = "of sixteen bytes";
+	const struct weir_normal trim = { .steps = WEIR_NORMAL_TRIM };
+	struct weir_params p = params_of(kind);
+	struct weir_filter *f = NULL;
+	p.hash_key = secret;
+	p.seed = 0;
+	const int keyed = weir_create(&f, &p);
+	assert_int_equal(keyed == 0, claims(kind, WEIR_CAN_BE_KEYED));
+	assert_true(keyed == 0 || keyed == -EINVAL || keyed == -ENOTSUP);
+	weir_destroy(f);
+	p.hash_key = NULL;
+	assert_int_equal(weir_create(&f, &p), 0);
+	assert_int_equal(weir_normal_set(f, &trim) == 0, claims(kind, WEIR_CAN_NORMALISE));
+	weir_destroy(f);
+}
+
+static void images(uint32_t kind, const struct weir_filter *f)
+{
+	struct weir_filter *mapped = NULL;
+	assert_int_equal(weir_save(f, path, NULL), 0);
+	expect(kind, WEIR_CAN_MAP, weir_map(&mapped, path, WEIR_MAP_READ, NULL));
+	if (mapped) /* read-only: nothing that changes it is left */
+		assert_int_equal(weir_can(mapped, WEIR_CAN_ALL),
+		                 weir_can(f, WEIR_CAN_ALL & ~(WEIR_CAN_INSERT | WEIR_CAN_REMOVE |
+		                                              WEIR_CAN_GROW | WEIR_CAN_FILL_FAST |
+		                                              WEIR_CAN_DECIDE |
+		                                              WEIR_CAN_TELL_NEW)));
+	weir_destroy(mapped);
+	mapped = NULL;
+	const int live = weir_map(&mapped, path, WEIR_MAP_LIVE, NULL);
+	const bool inserts = !live && weir_insert_hash(mapped, 1) >= 0;
+	assert_int_equal(inserts, claims(kind, WEIR_CAN_MAP_LIVE));
+	weir_destroy(mapped);
+}
+
+static void publishing(uint32_t kind)
+{
+	struct weir_handle *h = NULL;
+	struct weir_filter *f = filled(kind);
+	const int err = weir_handle_create(&h, f, NULL);
+	expect(kind, WEIR_CAN_PUBLISH, err);
+	if (err)
+		weir_destroy(f);
+	else
+		assert_int_equal(weir_handle_destroy(h), 0);
+}
+
+static void every_kind_does_what_it_claims(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		const uint32_t kind = kinds[i];
+		struct weir_filter *f = filled(kind);
+		assert_int_equal(weir_kind_can(kind, WEIR_CAN_ROUTE | WEIR_CAN_FORGET), 0);
+		images(kind, f);
+		inserts(kind, f);
+		removal_and_counts(kind, f);
+		whole_filters(kind, f);
+		weir_destroy(f);
+		copies(kind);
+		fullness(kind);
+		building(kind);
+		keys_and_texts(kind);
+		publishing(kind);
+	}
+}
+
+/* With one word a key, one alone of racing inserts returns WEIR_NEW: stress/ has the races. */
+static void one_word_decides(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		struct weir_params p = params_of(kinds[i]);
+		struct weir_filter *f;
+		p.words_per_key = 1;
+		if (weir_create(&f, &p)) {
+			assert_false(claims(kinds[i], WEIR_CAN_DECIDE));
+			continue;
+		}
+		assert_int_equal(weir_can(f, WEIR_CAN_DECIDE), weir_kind_can(kinds[i],
+		                                                             WEIR_CAN_DECIDE));
+		weir_destroy(f);
+		p.words_per_key = 2;
+		assert_int_equal(weir_create(&f, &p), 0);
+		assert_int_equal(weir_can(f, WEIR_CAN_DECIDE), 0);
+		assert_int_equal(weir_can(f, WEIR_CAN_ALL & ~WEIR_CAN_DECIDE),
+		                 weir_kind_can(kinds[i], WEIR_CAN_ALL & ~WEIR_CAN_DECIDE));
+		weir_destroy(f);
+	}
+}
+
+/* What has verbs of its own: a window forgets, a router has sets. */
+static void types_do_what_they_claim(void **state)
+{
+	(void)state;
+	struct weir_router_options ro = WEIR_ROUTER_OPTIONS_INIT;
+	struct weir_window_options wo = WEIR_WINDOW_OPTIONS_INIT;
+	struct weir_router *r;
+	struct weir_window *w;
+	ro.sets = 2;
+	ro.capacity = KEYS;
+	ro.fp_rate = 0.001;
+	wo.capacity = KEYS;
+	wo.fp_rate = 0.001;
+	wo.span_seconds = 3600;
+	assert_int_equal(weir_router_create(&r, &ro), 0);
+	assert_true(weir_router_insert(r, 1, "key", 3) == WEIR_NEW &&
+	            weir_router_route(r, "key", 3) == 2 && weir_router_merge(r, r) <= 0);
+	weir_router_destroy(r);
+	assert_int_equal(weir_window_create(&w, &wo), 0);
+	assert_true(weir_window_insert(w, "key", 3) == WEIR_NEW &&
+	            weir_window_insert(w, "key", 3) == WEIR_SEEN && weir_window_advance(w) == 0);
+	weir_window_destroy(w);
+	const uint32_t both = WEIR_CAN_INSERT | WEIR_CAN_TELL_NEW | WEIR_CAN_HASH |
+	                      WEIR_CAN_BE_KEYED;
+	assert_int_equal(weir_kind_can(WEIR_ROUTER, WEIR_CAN_ALL),
+	                 both | WEIR_CAN_ROUTE | WEIR_CAN_MERGE | WEIR_CAN_MAP | WEIR_CAN_PUBLISH);
+	assert_int_equal(weir_kind_can(WEIR_WINDOW, WEIR_CAN_ALL),
+	                 both | WEIR_CAN_FORGET | WEIR_CAN_DECIDE);
+	assert_int_equal(COUNT_OF(types), 2);
+}
+
+static void an_unknown_kind_can_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(weir_kind_can(200, WEIR_CAN_ALL), 0);
+	assert_int_equal(weir_kind_can(UINT32_MAX, UINT32_MAX), 0);
+	for (size_t i = 0; i < COUNT_OF(kinds); i++)
+		assert_int_equal(weir_kind_can(kinds[i], ~(uint32_t)WEIR_CAN_ALL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_kind_does_what_it_claims),
+		cmocka_unit_test(one_word_decides),
+		cmocka_unit_test(types_do_what_they_claim),
+		cmocka_unit_test(an_unknown_kind_can_nothing),
+	};
+	for (uint64_t i = 0; i < KEYS; i++)
+		hashes[i] = test_key(i);
+	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}
