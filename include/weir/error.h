@@ -4,6 +4,7 @@
 #define WEIR_ERROR_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <weir/export.h>
 
 WEIR_BEGIN_DECLS
@@ -37,6 +38,48 @@ WEIR_API const char *weir_error_name(int err);
  * Errors: none.  Threads: each thread sees its own.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API const char *weir_error_detail(void);
+
+/** Which check refused a parameter, and what values[] of struct weir_error_info then are. The
+ * numbers never change. thing is the parameter, by the name of its field. */
+enum weir_error_code {
+	WEIR_ERROR_OTHER = 0,        /* the sentence says it */
+	WEIR_ERROR_RANGE = 1,        /* given, least, most */
+	WEIR_ERROR_CHOICE = 2,       /* given, and the sum of 2^n of each n that is allowed */
+	WEIR_ERROR_TWO_OF_THREE = 3, /* capacity, fp_rate, max_bytes; 0: not given */
+	WEIR_ERROR_KIND_LACKS = 4,   /* given, kind */
+	WEIR_ERROR_RATE_LEAST = 5,   /* fp_rate, capacity, least, bits (hash or fingerprint) */
+	WEIR_ERROR_TOO_LARGE = 6,    /* capacity, fp_rate, bytes that it needs, most bytes */
+	WEIR_ERROR_LISTS_LARGE = 7,  /* capacity, exclude_keys, bytes that they need, most bytes */
+	WEIR_ERROR_ONE_KEY = 8,      /* max_bytes, fp_rate: no room for one key */
+	WEIR_ERROR_KEYS_MOST = 9,    /* capacity, max_bytes, most keys in them */
+	WEIR_ERROR_BLOCK = 10,       /* max_bytes, bytes of a block */
+	WEIR_ERROR_RATE_MOST = 11,   /* max_bytes, capacity, rate that follows, most */
+	WEIR_ERROR_WIDTH = 12,       /* fingerprint_bits, rate that follows, fp_rate */
+	WEIR_ERROR_WIDTH_BYTES = 13, /* max_bytes, capacity, fingerprint_bits, exclude_keys */
+	WEIR_ERROR_MORE_KEYS = 14,   /* capacity, different keys that came */
+	WEIR_ERROR_HASHES = 15,      /* max_memory, bytes of the hashes so far */
+	WEIR_ERROR_THREADS = 16,     /* max_memory, least, threads */
+	WEIR_ERROR_PASSED = 17,      /* exclude_keys, keys of the list that passed */
+	WEIR_ERROR_SETS_LARGE = 18,  /* capacity, sets, bytes that they need, most bytes */
+};
+
+/** A thread's last failed call, for a front end that words its own message. */
+struct weir_error_info {
+	size_t struct_size; /* sizeof(struct weir_error_info) */
+	int err;            /* the negative errno */
+	uint32_t code;      /* enum weir_error_code */
+	const char *thing;  /* the parameter, a static string; NULL if code is 0 */
+	double values[4];   /* as enum weir_error_code says; 0 past the last */
+};
+#define WEIR_ERROR_INFO_INIT { sizeof(struct weir_error_info), 0, 0, NULL, { 0, 0, 0, 0 } }
+
+/**
+ * Describe this thread's last failed weir call in numbers; weir_error_detail() is its sentence.
+ * @out: receives the description, as much of it as its struct_size says; all 0 before the first
+ *   failure. It is valid as long as the sentence.
+ * Errors: none.  Threads: each thread sees its own.  Progress: wait-free.  Cost: nanoseconds.
+ */
+WEIR_API void weir_error_last(struct weir_error_info *out);
 
 /**
  * How many keys of a batch of inserts were taken, when it failed: of this thread's last call of a

@@ -60,10 +60,12 @@ static int memory_for_hashes(uint64_t *out, const struct weir_builder_options *o
 	if (!o->max_memory)
 		return 0;
 	if (o->max_memory < rest + rest / 8)
-		return weir__fail(-EINVAL, "max_memory %" PRIu64 ": at least %" PRIu64 " for %"
-		                  PRIu32 " thread%s, however few keys there are",
-		                  o->max_memory, rest + rest / 8, o->threads,
-		                  o->threads == 1 ? "" : "s");
+		return weir__refused(
+			weir__fail(-EINVAL, "max_memory %" PRIu64 ": at least %" PRIu64 " for %"
+			           PRIu32 " thread%s, however few keys there are", o->max_memory,
+			           rest + rest / 8, o->threads, o->threads == 1 ? "" : "s"),
+			WEIR_ERROR_THREADS, "max_memory", (double)o->max_memory, (double)(rest +
+			rest / 8), o->threads, 0);
 	*out = o->max_memory - rest;
 	return 0;
 }

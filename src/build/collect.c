@@ -156,9 +156,11 @@ static int make_room(struct weir_collected *c, struct weir_lane *lane)
 		return 0;
 	if (c->folder)
 		return spill(c, lane);
-	return weir__fail(-EFBIG, "the hashes of the keys so far take %" PRIu64 " bytes: "
-	                  "max_memory leaves %" PRIu64 "; give a spill_folder, or more", bytes,
-	                  c->most_bytes);
+	return weir__refused(
+		weir__fail(-EFBIG, "the hashes of the keys so far take %" PRIu64 " bytes: "
+		           "max_memory leaves %" PRIu64 "; give a spill_folder, or more", bytes,
+		           c->most_bytes),
+		WEIR_ERROR_HASHES, "max_memory", (double)c->most_bytes, (double)bytes, 0, 0);
 }
 
 static int grow(struct weir_collected *c, struct weir_lane *lane, struct weir_bin *bin)

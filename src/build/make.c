@@ -45,8 +45,10 @@ static int check_number(const struct weir_params *p, uint64_t n)
 {
 	if (!p->capacity || n <= p->capacity)
 		return 0;
-	return weir__fail(-ENOSPC, "capacity %" PRIu64 ": there are %" PRIu64 " different keys",
-	                  p->capacity, n);
+	return weir__refused(
+		weir__fail(-ENOSPC, "capacity %" PRIu64 ": there are %" PRIu64 " different keys",
+		           p->capacity, n),
+		WEIR_ERROR_MORE_KEYS, "capacity", (double)p->capacity, (double)n, 0, 0);
 }
 
 /* Keys of the exclude list that may pass. Where the fingerprint's width is chosen, no more than 64

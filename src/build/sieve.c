@@ -165,9 +165,13 @@ static int check_runs(const struct weir_builder *b, uint64_t passed)
 	const unsigned bits = WEIR_BIN_BITS + b->included->distinct.run_bits;
 	if ((b->report.keys + passed) >> bits <= 1000000)
 		return 0;
-	return weir__fail(-EFBIG, "exclude_keys %" PRIu64 ": %" PRIu64 " keys of the exclude list "
-	                  "have passed the first level: give a number nearer to the list's",
-	                  b->params.exclude_keys, passed);
+	return weir__refused(
+		weir__fail(-EFBIG, "exclude_keys %" PRIu64 ": %" PRIu64
+		           " keys of the exclude list "
+		           "have passed the first level: give a number nearer to the list's",
+		           b->params.exclude_keys, passed),
+		WEIR_ERROR_PASSED, "exclude_keys", (double)b->params.exclude_keys, (double)passed,
+		0, 0);
 }
 
 static int build_on_sieve(struct weir_builder *b, struct weir_filter **out,

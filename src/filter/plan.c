@@ -39,23 +39,35 @@ int weir__flags_check(uint32_t flags)
 static int check_ranges(const struct weir_params *p)
 {
 	if (p->capacity > WEIR__MOST_KEYS)
-		return weir__fail(-EINVAL, "capacity %" PRIu64 ": allowed: 1 to 2^48 keys",
-		                  p->capacity);
+		return weir__refused(
+			weir__fail(-EINVAL, "capacity %" PRIu64 ": allowed: 1 to 2^48 keys",
+			           p->capacity),
+			WEIR_ERROR_RANGE, "capacity", (double)p->capacity, 1,
+			(double)WEIR__MOST_KEYS, 0);
 	if (p->fp_rate != 0 && !(p->fp_rate >= 1e-9 && p->fp_rate <= WEIR__MOST_RATE))
-		return weir__fail(-EINVAL, "fp_rate %.10g: allowed: 1e-9 to 0.5", p->fp_rate);
+		return weir__refused(
+			weir__fail(-EINVAL, "fp_rate %.10g: allowed: 1e-9 to 0.5", p->fp_rate),
+			WEIR_ERROR_RANGE, "fp_rate", p->fp_rate, 1e-9, WEIR__MOST_RATE, 0);
 	if (p->max_bytes != 0 && (p->max_bytes < 64 || p->max_bytes > WEIR__MOST_BYTES))
-		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": allowed: 64 to 2^46",
-		                  p->max_bytes);
+		return weir__refused(
+			weir__fail(-EINVAL, "max_bytes %" PRIu64 ": allowed: 64 to 2^46",
+			           p->max_bytes),
+			WEIR_ERROR_RANGE, "max_bytes", (double)p->max_bytes, 64,
+			(double)WEIR__MOST_BYTES, 0);
 	if ((p->capacity != 0) + (p->fp_rate != 0) + (p->max_bytes != 0) < 2)
-		return weir__fail(-EINVAL,
-		                  "capacity %" PRIu64 ", fp_rate %g, max_bytes %" PRIu64
-		                  ": give two of the three (0 means not given)",
-		                  p->capacity, p->fp_rate, p->max_bytes);
+		return weir__refused(
+			weir__fail(-EINVAL, "capacity %" PRIu64 ", fp_rate %g, max_bytes %" PRIu64
+			           ": give two of the three (0 means not given)", p->capacity,
+			           p->fp_rate, p->max_bytes),
+			WEIR_ERROR_TWO_OF_THREE, "capacity", (double)p->capacity, p->fp_rate,
+			(double)p->max_bytes, 0);
 	if (p->fp_rate != 0 && p->fp_rate < 2 * (double)p->capacity / WEIR__HASHES)
-		return weir__fail(-EINVAL,
-		                  "fp_rate %g: at a capacity of %" PRIu64
-		                  " at least %g, since the hashes have 64 bits",
-		                  p->fp_rate, p->capacity, 2 * (double)p->capacity / WEIR__HASHES);
+		return weir__refused(
+			weir__fail(-EINVAL, "fp_rate %g: at a capacity of %" PRIu64
+			           " at least %g, since the hashes have 64 bits", p->fp_rate,
+			           p->capacity, 2 * (double)p->capacity / WEIR__HASHES),
+			WEIR_ERROR_RATE_LEAST, "fp_rate", p->fp_rate, (double)p->capacity,
+			2 * (double)p->capacity / WEIR__HASHES, 64);
 	return 0;
 }
 
@@ -93,8 +105,12 @@ static int check_numbers(struct weir_params *p)
 	const struct weir_kind *kind = weir__kind(p->kind);
 	for (unsigned i = 0; i < NUMBERS; i++)
 		if (*number(p, i) && field_of(kind, numbers[i].name) == WEIR_SHAPE_FIELDS)
-			return weir__fail(-EINVAL, "%s %u: kind %s has no such number, leave it 0",
-			                  numbers[i].name, *number(p, i), kind->name);
+			return weir__refused(
+				weir__fail(-EINVAL,
+				           "%s %u: kind %s has no such number, leave it 0",
+				           numbers[i].name, *number(p, i), kind->name),
+				WEIR_ERROR_KIND_LACKS, numbers[i].name, *number(p, i), p->kind, 0,
+				0);
 	return 0;
 }
 
@@ -102,12 +118,17 @@ static int check_hashing(const struct weir_params *p)
 {
 	const struct weir_kind *kind = weir__kind(p->kind);
 	if (kind->as_is && p->hash_key)
-		return weir__fail(-EINVAL, "hash_key: kind %s cannot be keyed: others who read the "
-		                  "filter hash by %s", kind->name, kind->hash->name);
+		return weir__refused(
+			weir__fail(-EINVAL,
+			           "hash_key: kind %s cannot be keyed: others who read the "
+			           "filter hash by %s", kind->name, kind->hash->name),
+			WEIR_ERROR_KIND_LACKS, "hash_key", 0, p->kind, 0, 0);
 	if (kind->as_is && p->seed)
-		return weir__fail(-EINVAL, "seed %" PRIu64 ": kind %s has none: others who read "
-		                  "the filter hash by %s with seed 0", p->seed, kind->name,
-		                  kind->hash->name);
+		return weir__refused(
+			weir__fail(-EINVAL, "seed %" PRIu64 ": kind %s has none: others who read "
+			           "the filter hash by %s with seed 0", p->seed, kind->name,
+			           kind->hash->name),
+			WEIR_ERROR_KIND_LACKS, "seed", (double)p->seed, p->kind, 0, 0);
 	return 0;
 }
 
@@ -115,8 +136,12 @@ static int check_most(const struct weir_params *p)
 {
 	const struct weir_kind *kind = weir__kind(p->kind);
 	if (p->max_capacity && !kind->grow_ahead)
-		return weir__fail(-EINVAL, "max_capacity %" PRIu64 ": kind %s does not grow, leave "
-		                  "it 0", p->max_capacity, kind->name);
+		return weir__refused(
+			weir__fail(-EINVAL, "max_capacity %" PRIu64
+			           ": kind %s does not grow, leave " "it 0", p->max_capacity,
+			           kind->name),
+			WEIR_ERROR_KIND_LACKS, "max_capacity", (double)p->max_capacity, p->kind, 0,
+			0);
 	return 0;
 }
 
@@ -124,20 +149,29 @@ static int check_excluded(const struct weir_params *p)
 {
 	const struct weir_kind *kind = weir__kind(p->kind);
 	if (p->exclude_keys && !kind->sieve)
-		return weir__fail(-EINVAL, "exclude_keys %" PRIu64 ": kind %s has no exclude list, "
-		                  "leave it 0", p->exclude_keys, kind->name);
+		return weir__refused(
+			weir__fail(-EINVAL, "exclude_keys %" PRIu64
+			           ": kind %s has no exclude list, " "leave it 0", p->exclude_keys,
+			           kind->name),
+			WEIR_ERROR_KIND_LACKS, "exclude_keys", (double)p->exclude_keys, p->kind, 0,
+			0);
 	if (p->exclude_keys > WEIR__MOST_KEYS)
-		return weir__fail(-EINVAL, "exclude_keys %" PRIu64 ": allowed: 0 to 2^48 keys",
-		                  p->exclude_keys);
+		return weir__refused(
+			weir__fail(-EINVAL, "exclude_keys %" PRIu64 ": allowed: 0 to 2^48 keys",
+			           p->exclude_keys),
+			WEIR_ERROR_RANGE, "exclude_keys", (double)p->exclude_keys, 0,
+			(double)WEIR__MOST_KEYS, 0);
 	return 0;
 }
 
 static int check_shards(const struct weir_params *p)
 {
 	if (p->shards & (p->shards - 1) || p->shards > WEIR__MOST_SHARDS)
-		return weir__fail(-EINVAL,
-		                  "shards %u: a power of two up to %u, or 0 to have it chosen",
-		                  p->shards, WEIR__MOST_SHARDS);
+		return weir__refused(
+			weir__fail(-EINVAL,
+			           "shards %u: a power of two up to %u, or 0 to have it chosen",
+			           p->shards, WEIR__MOST_SHARDS),
+			WEIR_ERROR_RANGE, "shards", p->shards, 1, WEIR__MOST_SHARDS, 0);
 	return p->max_bytes ? weir__shards_fit(p->shards, p->max_bytes) : 0;
 }
 
@@ -186,8 +220,11 @@ int weir__params_check_open(const struct weir_params *in, struct weir_params *ou
 		return err;
 	const bool open = !given.capacity;
 	if (open && given.fp_rate == 0.0 && !given.max_bytes)
-		return weir__fail(-EINVAL, "fp_rate 0, max_bytes 0: give one of the two (capacity "
-		                  "0 is as many keys as come)");
+		return weir__refused(
+			weir__fail(-EINVAL,
+			           "fp_rate 0, max_bytes 0: give one of the two (capacity "
+			           "0 is as many keys as come)"),
+			WEIR_ERROR_TWO_OF_THREE, "fp_rate", 0, 0, 0, 0);
 	given.capacity = open ? 1 : given.capacity;
 	err = weir__params_check(&given, out);
 	if (!err && open)

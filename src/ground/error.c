@@ -60,6 +60,7 @@ enum { DETAIL = WEIR_SENTENCE_BYTES, CHARACTER = 4 };
 static _Thread_local struct {
 	char detail[DETAIL];
 	size_t taken;
+	struct weir_error_info info;
 } last;
 
 const char *weir_strerror(int err)
@@ -95,6 +96,22 @@ const char *weir_error_detail(void)
 	return last.detail;
 }
 
+void weir_error_last(struct weir_error_info *out)
+{
+	struct weir_error_info info = last.info;
+	if (out->struct_size < sizeof info.struct_size)
+		return;
+	info.struct_size = out->struct_size;
+	memcpy(out, &info, out->struct_size < sizeof info ? out->struct_size : sizeof info);
+}
+
+int weir__refused(int err, enum weir_error_code code, const char *thing, double a, double b,
+                  double c, double d)
+{
+	last.info = (struct weir_error_info){ 0, err, code, thing, { a, b, c, d } };
+	return err;
+}
+
 size_t weir_error_taken(void)
 {
 	return last.taken;
@@ -123,6 +140,7 @@ int weir__fail(int err, const char *format, ...)
 	va_start(args, format);
 	explain(format, args);
 	va_end(args);
+	last.info = (struct weir_error_info){ .err = err };
 	return err;
 }
 
@@ -132,6 +150,7 @@ int weir_fail(int err, const char *format, ...)
 	va_start(args, format);
 	explain(format, args);
 	va_end(args);
+	last.info = (struct weir_error_info){ .err = err };
 	return err;
 }
 

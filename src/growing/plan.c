@@ -97,8 +97,11 @@ static int check_share(const struct weir_params *p, unsigned layers, double floo
 	double least = fmax(least_share, 2 * floor_rate) * layers;
 	if (p->fp_rate == 0 || p->fp_rate >= least)
 		return 0;
-	return weir__fail(-EINVAL, "fp_rate %g: with %u layers, each with its share, at least %g: "
-	                  "a lower max_capacity needs fewer layers", p->fp_rate, layers, least);
+	return weir__refused(
+		weir__fail(-EINVAL,
+		           "fp_rate %g: with %u layers, each with its share, at least %g: "
+		           "a lower max_capacity needs fewer layers", p->fp_rate, layers, least),
+		WEIR_ERROR_RANGE, "fp_rate", p->fp_rate, least, WEIR__MOST_RATE, 0);
 }
 
 /* Of the first layer with its capacity, and not all that it has room for. */
@@ -188,12 +191,20 @@ static int check_most(const struct weir_params *p, const struct weir_plan *plan)
 {
 	uint64_t most = keys_of(plan->capacity, WEIR__LAYERS_MOST);
 	if (p->max_capacity && p->max_capacity < plan->capacity)
-		return weir__fail(-EINVAL, "max_capacity %" PRIu64 ": less than the first layer's "
-		                  "capacity, which is %" PRIu64, p->max_capacity, plan->capacity);
+		return weir__refused(
+			weir__fail(-EINVAL, "max_capacity %" PRIu64
+			           ": less than the first layer's " "capacity, which is %" PRIu64,
+			           p->max_capacity, plan->capacity),
+			WEIR_ERROR_RANGE, "max_capacity", (double)p->max_capacity,
+			(double)plan->capacity, (double)most, 0);
 	if (p->max_capacity > most)
-		return weir__fail(-EINVAL, "max_capacity %" PRIu64 ": %d layers from a capacity of "
-		                  "%" PRIu64 " on hold %" PRIu64 ": give a larger capacity",
-		                  p->max_capacity, WEIR__LAYERS_MOST, plan->capacity, most);
+		return weir__refused(
+			weir__fail(-EINVAL, "max_capacity %" PRIu64
+			           ": %d layers from a capacity of " "%" PRIu64 " on hold %" PRIu64
+			           ": give a larger capacity", p->max_capacity, WEIR__LAYERS_MOST,
+			           plan->capacity, most),
+			WEIR_ERROR_RANGE, "max_capacity", (double)p->max_capacity,
+			(double)plan->capacity, (double)most, 0);
 	return 0;
 }
 
@@ -227,8 +238,11 @@ static int plan_full(struct weir_plan *out, double share)
 int weir__growing_plan(const struct weir_params *p, struct weir_plan *out)
 {
 	if (p->max_capacity > WEIR__MOST_KEYS)
-		return weir__fail(-EINVAL, "max_capacity %" PRIu64 ": allowed: up to 2^48 keys",
-		                  p->max_capacity);
+		return weir__refused(
+			weir__fail(-EINVAL, "max_capacity %" PRIu64 ": allowed: up to 2^48 keys",
+			           p->max_capacity),
+			WEIR_ERROR_RANGE, "max_capacity", (double)p->max_capacity, 1,
+			(double)WEIR__MOST_KEYS, 0);
 	int err = p->capacity ? check_most(p, &(struct weir_plan){ .capacity = p->capacity }) : 0;
 	if (!err)
 		err = plan_layers(p, out);
@@ -242,11 +256,13 @@ int weir__growing_plan(const struct weir_params *p, struct weir_plan *out)
 	out->bits_per_key = 8 * (double)out->bytes / (double)out->capacity;
 	out->fp_rate *= layers;
 	if (out->fp_rate > WEIR__MOST_RATE * (1 + 1e-6))
-		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": with %" PRIu64 " keys in the "
-		                  "first of %u layers the rate of all would be %.3g, %g is the "
-		                  "most",
-		                  p->max_bytes, out->capacity, layers, out->fp_rate,
-		                  WEIR__MOST_RATE);
+		return weir__refused(
+			weir__fail(-EINVAL, "max_bytes %" PRIu64 ": with %" PRIu64 " keys in the "
+			           "first of %u layers the rate of all would be %.3g, %g is the "
+			           "most", p->max_bytes, out->capacity, layers, out->fp_rate,
+			           WEIR__MOST_RATE),
+			WEIR_ERROR_RATE_MOST, "max_bytes", (double)p->max_bytes,
+			(double)out->capacity, out->fp_rate, WEIR__MOST_RATE);
 	out->fp_rate_floor = (double)out->max_capacity / WEIR__HASHES;
 	out->reason = "the blocked layout for each layer's share of the rate";
 	return plan_full(out, p->fp_rate > 0 ? p->fp_rate / layers : share);

@@ -10,10 +10,11 @@ int weir__shards_fit(uint32_t shards, uint64_t bytes)
 {
 	if (shards <= 1 || bytes / 64 / shards >= WEIR__SHARD_LINES)
 		return 0;
-	return weir__fail(-EINVAL,
-	                  "shards %" PRIu32 ": at least %u lines of 64 bytes each, and %" PRIu64
-	                  " bytes have %" PRIu64,
-	                  shards, WEIR__SHARD_LINES, bytes, bytes / 64);
+	return weir__refused(
+		weir__fail(-EINVAL, "shards %" PRIu32 ": at least %u lines of 64 bytes each, and %"
+		           PRIu64 " bytes have %" PRIu64, shards, WEIR__SHARD_LINES, bytes, bytes /
+		           64),
+		WEIR_ERROR_RANGE, "shards", shards, 1, (double)(bytes / 64 / WEIR__SHARD_LINES), 0);
 }
 
 struct weir_wanted weir__wanted(const struct weir_params *p)
@@ -60,15 +61,19 @@ static int bytes_from_rate(const struct weir_params *p, const struct weir_formul
 	uint32_t shards;
 	uint64_t enough = weir__lines(bits, block_lines(formula), p->shards, &shards);
 	if (512.0 * (double)lines < bits && !p->max_bytes)
-		return weir__fail(-EFBIG,
-		                  "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
-		                  " bytes: a filter has 2^46 at most",
-		                  p->capacity, p->fp_rate, 64 * enough);
+		return weir__refused(
+			weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
+			           " bytes: a filter has 2^46 at most", p->capacity, p->fp_rate, 64
+			           * enough),
+			WEIR_ERROR_TOO_LARGE, "capacity", (double)p->capacity, p->fp_rate, 64 *
+			(double)enough, (double)limit);
 	if (512.0 * (double)lines < bits)
-		return weir__fail(-EFBIG,
-		                  "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
-		                  " bytes: max_bytes is %" PRIu64,
-		                  p->capacity, p->fp_rate, 64 * enough, limit);
+		return weir__refused(
+			weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
+			           " bytes: max_bytes is %" PRIu64, p->capacity, p->fp_rate, 64 *
+			           enough, limit),
+			WEIR_ERROR_TOO_LARGE, "capacity", (double)p->capacity, p->fp_rate, 64 *
+			(double)enough, (double)limit);
 	if (enough < lines) {
 		lines = enough;
 		out->shards = shards;
@@ -92,9 +97,11 @@ static int capacity_from_bytes(const struct weir_params *p, const struct weir_fo
 	if (formula->most)
 		keys = fmin(keys, (double)formula->most((uint64_t)bits / 512, &out->shape));
 	if (keys < 1)
-		return weir__fail(-EINVAL,
-		                  "max_bytes %" PRIu64 ": too small for one key at fp_rate %g",
-		                  p->max_bytes, p->fp_rate);
+		return weir__refused(
+			weir__fail(-EINVAL, "max_bytes %" PRIu64
+			           ": too small for one key at fp_rate %g", p->max_bytes,
+			           p->fp_rate),
+			WEIR_ERROR_ONE_KEY, "max_bytes", (double)p->max_bytes, p->fp_rate, 0, 0);
 	out->capacity = (uint64_t)keys;
 	out->bytes = (uint64_t)bits / 8;
 	return 0;
@@ -106,9 +113,12 @@ static int rate_from_both(const struct weir_params *p, const struct weir_formula
 	uint64_t lines = weir__lines_within(p->max_bytes, block_lines(formula), p->shards,
 	                                    &out->shards);
 	if (lines && formula->most && formula->most(lines, &out->shape) < p->capacity)
-		return weir__fail(-EFBIG, "capacity %" PRIu64 ": max_bytes %" PRIu64
-		                  " hold %" PRIu64 " keys at most", p->capacity, p->max_bytes,
-		                  formula->most(lines, &out->shape));
+		return weir__refused(
+			weir__fail(-EFBIG, "capacity %" PRIu64 ": max_bytes %" PRIu64 " hold %"
+			           PRIu64 " keys at most", p->capacity, p->max_bytes,
+			           formula->most(lines, &out->shape)),
+			WEIR_ERROR_KEYS_MOST, "capacity", (double)p->capacity,
+			(double)p->max_bytes, (double)formula->most(lines, &out->shape), 0);
 	out->capacity = p->capacity;
 	out->bytes = 64 * lines;
 	return 0;
@@ -126,8 +136,12 @@ int weir__size_complete(const struct weir_params *p, const struct weir_formula *
 		err = capacity_from_bytes(p, formula, out);
 	}
 	if (!err && !out->bytes)
-		err = weir__fail(-EINVAL, "max_bytes %" PRIu64 ": less than a block, which is %u "
-		                 "lines of 64 bytes", p->max_bytes, block_lines(formula));
+		err = weir__refused(
+			weir__fail(-EINVAL, "max_bytes %" PRIu64
+			           ": less than a block, which is %u " "lines of 64 bytes",
+			           p->max_bytes, block_lines(formula)),
+			WEIR_ERROR_BLOCK, "max_bytes", (double)p->max_bytes, 64.0 *
+			block_lines(formula), 0, 0);
 	if (!err)
 		err = weir__shards_fit(p->shards, out->bytes);
 	if (err)
@@ -136,9 +150,11 @@ int weir__size_complete(const struct weir_params *p, const struct weir_formula *
 	out->fp_rate_floor = (double)out->capacity / WEIR__HASHES;
 	out->fp_rate = formula->rate(out->bits_per_key, &out->shape) + out->fp_rate_floor;
 	if (out->fp_rate > WEIR__MOST_RATE * (1 + 1e-6))
-		return weir__fail(-EINVAL,
-		                  "max_bytes %" PRIu64 ": with %" PRIu64
-		                  " keys the rate would be %.3g, %g is the most",
-		                  p->max_bytes, p->capacity, out->fp_rate, WEIR__MOST_RATE);
+		return weir__refused(
+			weir__fail(-EINVAL, "max_bytes %" PRIu64 ": with %" PRIu64
+			           " keys the rate would be %.3g, %g is the most", p->max_bytes,
+			           p->capacity, out->fp_rate, WEIR__MOST_RATE),
+			WEIR_ERROR_RATE_MOST, "max_bytes", (double)p->max_bytes,
+			(double)p->capacity, out->fp_rate, WEIR__MOST_RATE);
 	return 0;
 }

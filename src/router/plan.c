@@ -101,9 +101,12 @@ static int from_rate(const struct weir_router_options *o, struct weir_router_pla
 	const uint64_t limit = o->max_bytes ? o->max_bytes : WEIR__MOST_BYTES;
 	if (!(wanted * WEIR__PAGE_BYTES < (double)WEIR__MOST_BYTES) ||
 	    pages_up(wanted) * WEIR__PAGE_BYTES > limit)
-		return weir__fail(-EFBIG, "capacity %" PRIu64 " of %" PRIu32 " sets at fp_rate %g "
-		                  "needs %.0f bytes: %" PRIu64 " are the most", o->capacity,
-		                  o->sets, o->fp_rate, wanted * WEIR__PAGE_BYTES, limit);
+		return weir__refused(
+			weir__fail(-EFBIG, "capacity %" PRIu64 " of %" PRIu32 " sets at fp_rate %g "
+			           "needs %.0f bytes: %" PRIu64 " are the most", o->capacity,
+			           o->sets, o->fp_rate, wanted * WEIR__PAGE_BYTES, limit),
+			WEIR_ERROR_SETS_LARGE, "capacity", (double)o->capacity, o->sets,
+			wanted * WEIR__PAGE_BYTES, (double)limit);
 	p->bytes = pages_up(wanted) * WEIR__PAGE_BYTES;
 	p->capacity = o->capacity;
 	return 0;
@@ -116,8 +119,10 @@ static int from_bytes(const struct weir_router_options *o, struct weir_router_pl
 	p->capacity = o->capacity ? o->capacity :
 	                            (uint64_t)((double)(pages - 1) *
 	                                       load_of(o->fp_rate, p->columns, p->rows_per_key));
-	return p->capacity ? 0 : weir__fail(-EINVAL, "max_bytes %" PRIu64 ": too small for one key "
-	                                    "at fp_rate %g", o->max_bytes, o->fp_rate);
+	return p->capacity ? 0 : weir__refused(
+		weir__fail(-EINVAL, "max_bytes %" PRIu64 ": too small for one key "
+		           "at fp_rate %g", o->max_bytes, o->fp_rate),
+		WEIR_ERROR_ONE_KEY, "max_bytes", (double)o->max_bytes, o->fp_rate, 0, 0);
 }
 
 /* What the sets' sizes make of it. */
@@ -157,30 +162,46 @@ static int check_keys(struct weir_router_options *o)
 static int check(struct weir_router_options *o)
 {
 	if (o->sets < 1 || o->sets > WEIR_ROUTER_SETS)
-		return weir__fail(-EINVAL, "sets %" PRIu32 ": allowed: 1 to %d", o->sets,
-		                  WEIR_ROUTER_SETS);
+		return weir__refused(
+			weir__fail(-EINVAL, "sets %" PRIu32 ": allowed: 1 to %d", o->sets,
+			           WEIR_ROUTER_SETS),
+			WEIR_ERROR_RANGE, "sets", o->sets, 1, WEIR_ROUTER_SETS, 0);
 	int err = check_keys(o);
 	if (!err)
 		err = weir__flags_check(o->flags);
 	if (err)
 		return err;
 	if (o->capacity > WEIR__MOST_KEYS)
-		return weir__fail(-EINVAL, "capacity %" PRIu64 ": allowed: 1 to 2^48 keys of a set",
-		                  o->capacity);
+		return weir__refused(
+			weir__fail(-EINVAL, "capacity %" PRIu64
+			           ": allowed: 1 to 2^48 keys of a set", o->capacity),
+			WEIR_ERROR_RANGE, "capacity", (double)o->capacity, 1,
+			(double)WEIR__MOST_KEYS, 0);
 	if (o->fp_rate != 0 && !(o->fp_rate >= LEAST_RATE && o->fp_rate <= WEIR__MOST_RATE))
-		return weir__fail(-EINVAL, "fp_rate %.10g: that of each set, %g to %g", o->fp_rate,
-		                  LEAST_RATE, WEIR__MOST_RATE);
+		return weir__refused(
+			weir__fail(-EINVAL, "fp_rate %.10g: that of each set, %g to %g",
+			           o->fp_rate, LEAST_RATE, WEIR__MOST_RATE),
+			WEIR_ERROR_RANGE, "fp_rate", o->fp_rate, LEAST_RATE, WEIR__MOST_RATE, 0);
 	if (o->max_bytes != 0 &&
 	    (o->max_bytes < 2 * WEIR__PAGE_BYTES || o->max_bytes > WEIR__MOST_BYTES))
-		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": allowed: %d, a page and that of "
-		                  "the names, to 2^46", o->max_bytes, 2 * WEIR__PAGE_BYTES);
+		return weir__refused(
+			weir__fail(-EINVAL, "max_bytes %" PRIu64
+			           ": allowed: %d, a page and that of " "the names, to 2^46",
+			           o->max_bytes, 2 * WEIR__PAGE_BYTES),
+			WEIR_ERROR_RANGE, "max_bytes", (double)o->max_bytes, 2 * WEIR__PAGE_BYTES,
+			(double)WEIR__MOST_BYTES, 0);
 	if ((o->capacity != 0) + (o->fp_rate != 0) + (o->max_bytes != 0) < 2)
-		return weir__fail(-EINVAL, "capacity %" PRIu64 ", fp_rate %g, max_bytes %" PRIu64
-		                  ": give two of the three (0 means not given)", o->capacity,
-		                  o->fp_rate, o->max_bytes);
+		return weir__refused(
+			weir__fail(-EINVAL, "capacity %" PRIu64 ", fp_rate %g, max_bytes %" PRIu64
+			           ": give two of the three (0 means not given)", o->capacity,
+			           o->fp_rate, o->max_bytes),
+			WEIR_ERROR_TWO_OF_THREE, "capacity", (double)o->capacity, o->fp_rate,
+			(double)o->max_bytes, 0);
 	if (o->rows_per_key > WEIR_ROUTER_ROWS)
-		return weir__fail(-EINVAL, "rows_per_key %" PRIu32 ": allowed: 1 to %d, or 0 to "
-		                  "have it chosen", o->rows_per_key, WEIR_ROUTER_ROWS);
+		return weir__refused(
+			weir__fail(-EINVAL, "rows_per_key %" PRIu32 ": allowed: 1 to %d, or 0 to "
+			           "have it chosen", o->rows_per_key, WEIR_ROUTER_ROWS),
+			WEIR_ERROR_RANGE, "rows_per_key", o->rows_per_key, 1, WEIR_ROUTER_ROWS, 0);
 	return 0;
 }
 
@@ -204,9 +225,12 @@ int weir__router_plan(struct weir_router_options *o, const struct weir_router_op
 		return err;
 	complete(o, &p);
 	if (p.fp_rate > WEIR__MOST_RATE * (1 + 1e-6))
-		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": with %" PRIu64 " keys the rate "
-		                  "of a set would be %.3g, %g is the most", o->max_bytes,
-		                  o->capacity, p.fp_rate, WEIR__MOST_RATE);
+		return weir__refused(
+			weir__fail(-EINVAL, "max_bytes %" PRIu64 ": with %" PRIu64
+			           " keys the rate " "of a set would be %.3g, %g is the most",
+			           o->max_bytes, o->capacity, p.fp_rate, WEIR__MOST_RATE),
+			WEIR_ERROR_RATE_MOST, "max_bytes", (double)o->max_bytes,
+			(double)o->capacity, p.fp_rate, WEIR__MOST_RATE);
 	*plan = p;
 	return 0;
 }

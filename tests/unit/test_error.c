@@ -134,6 +134,88 @@ static void the_library_says_its_version(void **state)
 	assert_string_equal(weir_version(), WEIR_VERSION_STRING);
 }
 
+/* What weir_error_last() tells of parameters that are refused: the check, the field, the values. */
+static void a_refusal_has_its_numbers(void **state)
+{
+	enum { CHOICES = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 };
+	static const struct {
+		struct weir_params params;
+		enum weir_error_code code;
+		const char *thing;
+		double values[4];
+	} refused[] = {
+		{ { .capacity = 1ull << 50, .fp_rate = 0.01 }, WEIR_ERROR_RANGE, "capacity",
+		  { 0x1p50, 1, 0x1p48 } },
+		{ { .capacity = 9, .fp_rate = 0.75 }, WEIR_ERROR_RANGE, "fp_rate",
+		  { 0.75, 1e-9, 0.5 } },
+		{ { .capacity = 9, .max_bytes = 63 }, WEIR_ERROR_RANGE, "max_bytes",
+		  { 63, 64, 0x1p46 } },
+		{ { .capacity = 9 }, WEIR_ERROR_TWO_OF_THREE, "capacity", { 9, 0, 0 } },
+		{ { .capacity = 9, .fp_rate = 0.01, .probes = 3 }, WEIR_ERROR_KIND_LACKS, "probes",
+		  { 3, WEIR_BLOCKED } },
+		{ { .capacity = 9, .fp_rate = 0.01, .max_capacity = 3 }, WEIR_ERROR_KIND_LACKS,
+		  "max_capacity", { 3, WEIR_BLOCKED } },
+		{ { .capacity = 9, .fp_rate = 0.01, .exclude_keys = 3 }, WEIR_ERROR_KIND_LACKS,
+		  "exclude_keys", { 3, WEIR_BLOCKED } },
+		{ { .capacity = 9, .fp_rate = 0.01, .words_per_key = 3 }, WEIR_ERROR_CHOICE,
+		  "words_per_key", { 3, CHOICES } },
+		{ { .capacity = 9, .fp_rate = 0.01, .words_per_key = 8, .bits_per_word = 99 },
+		  WEIR_ERROR_RANGE, "bits_per_word", { 99, 1, 2 } },
+		{ { .kind = WEIR_CLASSIC, .capacity = 9, .fp_rate = 0.01, .probes = 33 },
+		  WEIR_ERROR_RANGE, "probes", { 33, 1, 32 } },
+		{ { .kind = WEIR_COUNTING, .capacity = 9, .fp_rate = 0.01, .counter_bits = 3 },
+		  WEIR_ERROR_CHOICE, "counter_bits", { 3, 1 << 4 | 1 << 8 | 1 << 16 } },
+		{ { .kind = WEIR_CUCKOO, .capacity = 9, .fp_rate = 0.01, .fingerprint_bits = 3 },
+		  WEIR_ERROR_CHOICE, "fingerprint_bits", { 3, 1 << 12 | 1 << 16 } },
+		{ { .kind = WEIR_FUSE, .capacity = 9, .fp_rate = 0.01, .fingerprint_bits = 33 },
+		  WEIR_ERROR_RANGE, "fingerprint_bits", { 33, 1, 32 } },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(refused); i++) {
+		struct weir_params params = refused[i].params;
+		struct weir_plan plan = WEIR_PLAN_INIT;
+		struct weir_error_info info = WEIR_ERROR_INFO_INIT;
+		params.struct_size = sizeof params;
+		const int err = weir_plan(&params, &plan);
+		weir_error_last(&info);
+		assert_int_equal(info.struct_size, sizeof info);
+		assert_int_equal(err, -EINVAL);
+		assert_int_equal(info.err, err);
+		assert_int_equal(info.code, refused[i].code);
+		assert_string_equal(info.thing, refused[i].thing);
+		for (unsigned v = 0; v < 4; v++)
+			assert_true(info.values[v] >= refused[i].values[v] &&
+			            info.values[v] <= refused[i].values[v]);
+		/* the sentence is of the same thing */
+		assert_memory_equal(weir_error_detail(), info.thing, strlen(info.thing));
+	}
+}
+
+/* Another failure forgets the numbers of the one before; an older caller gets what it has room
+ * for. */
+static void the_numbers_are_of_the_last_failure(void **state)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	struct weir_error_info info = WEIR_ERROR_INFO_INIT;
+	(void)state;
+	params.capacity = 1000000;
+	params.fp_rate = 0.01;
+	params.max_bytes = 65536;
+	assert_int_equal(weir_plan(&params, &plan), -EFBIG);
+	info.struct_size = offsetof(struct weir_error_info, thing);
+	weir_error_last(&info);
+	assert_int_equal(info.struct_size, offsetof(struct weir_error_info, thing));
+	assert_true(info.err == -EFBIG && info.code == WEIR_ERROR_TOO_LARGE && !info.thing);
+	info.struct_size = sizeof info;
+	weir_error_last(&info);
+	assert_true(info.values[0] >= 1e6 && info.values[0] <= 1e6 && info.values[2] > 65536 &&
+	            info.values[3] <= 65536 && info.values[3] >= 65536);
+	assert_int_equal(weir_fail(-EIO, "something else"), -EIO);
+	weir_error_last(&info);
+	assert_true(info.err == -EIO && info.code == WEIR_ERROR_OTHER && !info.thing);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +225,8 @@ int main(void)
 		cmocka_unit_test(the_sentence_is_the_threads_own),
 		cmocka_unit_test(success_leaves_the_sentence),
 		cmocka_unit_test(callers_fail_alike),
+		cmocka_unit_test(a_refusal_has_its_numbers),
+		cmocka_unit_test(the_numbers_are_of_the_last_failure),
 		cmocka_unit_test(the_library_says_its_version),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,14 +50,22 @@ static int check_layout(const struct weir_params *p)
 {
 	unsigned z = p->words_per_key, g = p->bits_per_word, most = weir__blocked_max_g(z ? z : 1);
 	if (z & (z - 1) || z > 8)
-		return weir__fail(-EINVAL, "words_per_key %u: allowed: 1, 2, 4 or 8, or 0 to "
-		                  "have it chosen", z);
+		return weir__refused(
+			weir__fail(-EINVAL, "words_per_key %u: allowed: 1, 2, 4 or 8, or 0 to "
+			           "have it chosen", z),
+			WEIR_ERROR_CHOICE, "words_per_key", z, 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8,
+			0, 0);
 	if (g > most && z)
-		return weir__fail(-EINVAL, "bits_per_word %u: allowed: 1 to %u with words_per_key "
-		                  "%u, or 0 to have it chosen", g, most, z);
+		return weir__refused(
+			weir__fail(-EINVAL,
+			           "bits_per_word %u: allowed: 1 to %u with words_per_key "
+			           "%u, or 0 to have it chosen", g, most, z),
+			WEIR_ERROR_RANGE, "bits_per_word", g, 1, most, 0);
 	if (g > most)
-		return weir__fail(-EINVAL, "bits_per_word %u: allowed: 1 to %u, or 0 to have it "
-		                  "chosen", g, most);
+		return weir__refused(
+			weir__fail(-EINVAL, "bits_per_word %u: allowed: 1 to %u, or 0 to have it "
+			           "chosen", g, most),
+			WEIR_ERROR_RANGE, "bits_per_word", g, 1, most, 0);
 	return 0;
 }
 

@@ -37,6 +37,13 @@ static bool allowed_bits(unsigned b, const struct weir_counters_kind *kind)
 	return b == kind->bits[0] || b == kind->bits[1] || b == kind->bits[2];
 }
 
+/* For weir__refused(). */
+static double allowed_sum(const struct weir_counters_kind *kind)
+{
+	const uint64_t one = 1;
+	return (double)(one << kind->bits[0] | one << kind->bits[1] | one << kind->bits[2]);
+}
+
 static bool allowed_z(unsigned z)
 {
 	return z == 1 || z == 2 || z == 4 || z == WEIR_COUNTERS_MOST_Z;
@@ -97,19 +104,28 @@ static int check(const struct weir_params *p, unsigned b, const struct weir_coun
 {
 	const unsigned z = p->words_per_key, g = p->counters_per_word;
 	if (!allowed_bits(b, kind))
-		return weir__fail(-EINVAL, "counter_bits %u: allowed: %s, or 0 to have it chosen",
-		                  b, kind->allowed);
+		return weir__refused(
+			weir__fail(-EINVAL, "counter_bits %u: allowed: %s, or 0 to have it chosen",
+			           b, kind->allowed),
+			WEIR_ERROR_CHOICE, "counter_bits", b, allowed_sum(kind), 0, 0);
 	if (z && !allowed_z(z))
-		return weir__fail(-EINVAL, "words_per_key %u: allowed: 1, 2, 4 or 8, or 0 to "
-		                  "have it chosen", z);
+		return weir__refused(
+			weir__fail(-EINVAL, "words_per_key %u: allowed: 1, 2, 4 or 8, or 0 to "
+			           "have it chosen", z),
+			WEIR_ERROR_CHOICE, "words_per_key", z, 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8,
+			0, 0);
 	if (g > most_g(64 / b, z ? z : 1) && z)
-		return weir__fail(-EINVAL, "counters_per_word %u: allowed: 1 to %u with "
-		                  "counter_bits %u and words_per_key %u, or 0 to have it chosen", g,
-		                  most_g(64 / b, z), b, z);
+		return weir__refused(
+			weir__fail(-EINVAL, "counters_per_word %u: allowed: 1 to %u with "
+			           "counter_bits %u and words_per_key %u, or 0 to have it chosen",
+			           g, most_g(64 / b, z), b, z),
+			WEIR_ERROR_RANGE, "counters_per_word", g, 1, most_g(64 / b, z), 0);
 	if (g > most_g(64 / b, z ? z : 1))
-		return weir__fail(-EINVAL, "counters_per_word %u: allowed: 1 to %u with "
-		                  "counter_bits %u, or 0 to have it chosen", g,
-		                  most_g(64 / b, 1), b);
+		return weir__refused(
+			weir__fail(-EINVAL, "counters_per_word %u: allowed: 1 to %u with "
+			           "counter_bits %u, or 0 to have it chosen", g, most_g(64 / b, 1),
+			           b),
+			WEIR_ERROR_RANGE, "counters_per_word", g, 1, most_g(64 / b, 1), 0);
 	return 0;
 }
 

@@ -91,8 +91,10 @@ int weir__cuckoo_plan(const struct weir_params *p, struct weir_plan *out)
 		                                     .most = weir__cuckoo_most };
 	uint32_t asked = p->fingerprint_bits;
 	if (asked && asked != 12 && asked != 16)
-		return weir__fail(-EINVAL, "fingerprint_bits %u: allowed: 12 or 16, or 0 to have "
-		                  "it chosen", asked);
+		return weir__refused(
+			weir__fail(-EINVAL, "fingerprint_bits %u: allowed: 12 or 16, or 0 to have "
+			           "it chosen", asked),
+			WEIR_ERROR_CHOICE, "fingerprint_bits", asked, 1 << 12 | 1 << 16, 0, 0);
 	out->shape.field[WEIR_CUCKOO_WIDTH] = asked ? asked : choose(p);
 	out->reason = asked        ? "the fingerprint that was asked for" :
 	              p->fp_rate > 0 ? "the fingerprint that needs the least memory" :

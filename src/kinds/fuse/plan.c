@@ -118,12 +118,18 @@ static unsigned width_within(struct weir_plan *plan, const struct weir_params *p
 static int too_low(const struct weir_params *p, uint64_t keys)
 {
 	if (p->fingerprint_bits)
-		return weir__fail(-EINVAL, "fingerprint_bits %u: the rate is %.3g, above fp_rate "
-		                  "%g; give one of the two, or more bits", p->fingerprint_bits,
-		                  rate_of(p->fingerprint_bits), p->fp_rate);
-	return weir__fail(-EINVAL, "fp_rate %g: at a capacity of %" PRIu64 " at least %.3g: a "
-	                  "fingerprint has 32 bits at most", p->fp_rate, keys,
-	                  rate_of(WEIR_FUSE_MOST_WIDTH) + (double)keys / WEIR__HASHES);
+		return weir__refused(
+			weir__fail(-EINVAL, "fingerprint_bits %u: the rate is %.3g, above fp_rate "
+			           "%g; give one of the two, or more bits", p->fingerprint_bits,
+			           rate_of(p->fingerprint_bits), p->fp_rate),
+			WEIR_ERROR_WIDTH, "fingerprint_bits", p->fingerprint_bits,
+			rate_of(p->fingerprint_bits), p->fp_rate, 0);
+	return weir__refused(
+		weir__fail(-EINVAL, "fp_rate %g: at a capacity of %" PRIu64 " at least %.3g: a "
+		           "fingerprint has 32 bits at most", p->fp_rate, keys,
+		           rate_of(WEIR_FUSE_MOST_WIDTH) + (double)keys / WEIR__HASHES),
+		WEIR_ERROR_RATE_LEAST, "fp_rate", p->fp_rate, (double)keys,
+		rate_of(WEIR_FUSE_MOST_WIDTH) + (double)keys / WEIR__HASHES, WEIR_FUSE_MOST_WIDTH);
 }
 
 static int bytes_from_rate(const struct weir_params *p, struct weir_plan *out)
@@ -133,13 +139,19 @@ static int bytes_from_rate(const struct weir_params *p, struct weir_plan *out)
 		return too_low(p, p->capacity);
 	size_for(out, p->capacity, width, p->shards);
 	if (p->max_bytes && out->bytes > p->max_bytes)
-		return weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
-		                  " bytes: max_bytes is %" PRIu64, p->capacity, p->fp_rate,
-		                  out->bytes, p->max_bytes);
+		return weir__refused(
+			weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
+			           " bytes: max_bytes is %" PRIu64, p->capacity, p->fp_rate,
+			           out->bytes, p->max_bytes),
+			WEIR_ERROR_TOO_LARGE, "capacity", (double)p->capacity, p->fp_rate,
+			(double)out->bytes, (double)p->max_bytes);
 	if (out->bytes > WEIR__MOST_BYTES)
-		return weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
-		                  " bytes: a filter has 2^46 at most", p->capacity, p->fp_rate,
-		                  out->bytes);
+		return weir__refused(
+			weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
+			           " bytes: a filter has 2^46 at most", p->capacity, p->fp_rate,
+			           out->bytes),
+			WEIR_ERROR_TOO_LARGE, "capacity", (double)p->capacity, p->fp_rate,
+			(double)out->bytes, (double)WEIR__MOST_BYTES);
 	return 0;
 }
 
@@ -148,10 +160,13 @@ static int bytes_from_rate(const struct weir_params *p, struct weir_plan *out)
 static int rate_from_both(const struct weir_params *p, struct weir_plan *out)
 {
 	if (!width_within(out, p))
-		return weir__fail(-EFBIG, "max_bytes %" PRIu64 ": too small for %" PRIu64
-		                  " keys with fingerprints of %u bit%s", p->max_bytes, p->capacity,
-		                  p->fingerprint_bits ? p->fingerprint_bits : 1,
-		                  p->fingerprint_bits > 1 ? "s" : "");
+		return weir__refused(
+			weir__fail(-EFBIG, "max_bytes %" PRIu64 ": too small for %" PRIu64
+			           " keys with fingerprints of %u bit%s", p->max_bytes,
+			           p->capacity, p->fingerprint_bits ? p->fingerprint_bits : 1,
+			           p->fingerprint_bits > 1 ? "s" : ""),
+			WEIR_ERROR_WIDTH_BYTES, "max_bytes", (double)p->max_bytes,
+			(double)p->capacity, p->fingerprint_bits ? p->fingerprint_bits : 1, 0);
 	fill_most(out, p->max_bytes, p->shards);
 	return 0;
 }
@@ -173,8 +188,10 @@ static int capacity_from_bytes(const struct weir_params *p, struct weir_plan *ou
 			less = half;
 	}
 	if (!enough)
-		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": too small for one key at "
-		                  "fp_rate %g", p->max_bytes, p->fp_rate);
+		return weir__refused(
+			weir__fail(-EINVAL, "max_bytes %" PRIu64 ": too small for one key at "
+			           "fp_rate %g", p->max_bytes, p->fp_rate),
+			WEIR_ERROR_ONE_KEY, "max_bytes", (double)p->max_bytes, p->fp_rate, 0, 0);
 	size_for(out, enough, width, p->shards);
 	fill_most(out, p->max_bytes, p->shards);
 	return 0;
@@ -184,8 +201,12 @@ int weir__fuse_plan(const struct weir_params *p, struct weir_plan *out)
 {
 	int err;
 	if (p->fingerprint_bits > WEIR_FUSE_MOST_WIDTH)
-		return weir__fail(-EINVAL, "fingerprint_bits %u: allowed: 1 to %d, or 0 to have it "
-		                  "chosen", p->fingerprint_bits, WEIR_FUSE_MOST_WIDTH);
+		return weir__refused(
+			weir__fail(-EINVAL,
+			           "fingerprint_bits %u: allowed: 1 to %d, or 0 to have it "
+			           "chosen", p->fingerprint_bits, WEIR_FUSE_MOST_WIDTH),
+			WEIR_ERROR_RANGE, "fingerprint_bits", p->fingerprint_bits, 1,
+			WEIR_FUSE_MOST_WIDTH, 0);
 	if (p->capacity && p->fp_rate > 0)
 		err = bytes_from_rate(p, out);
 	else

@@ -143,25 +143,37 @@ static unsigned width_within(struct weir_plan *plan, const struct weir_params *p
 static int too_low(const struct weir_params *p, uint64_t keys)
 {
 	if (p->fingerprint_bits)
-		return weir__fail(-EINVAL, "fingerprint_bits %u: the rate is %.3g, above fp_rate "
-		                  "%g; give one of the two, or more bits", p->fingerprint_bits,
-		                  rate_of(p->fingerprint_bits), p->fp_rate);
-	return weir__fail(-EINVAL, "fp_rate %g: at a capacity of %" PRIu64 " at least %.3g: a "
-	                  "fingerprint has 32 bits at most", p->fp_rate, keys,
-	                  rate_of(WEIR_FUSE_MOST_WIDTH) + (double)keys / WEIR__HASHES);
+		return weir__refused(
+			weir__fail(-EINVAL, "fingerprint_bits %u: the rate is %.3g, above fp_rate "
+			           "%g; give one of the two, or more bits", p->fingerprint_bits,
+			           rate_of(p->fingerprint_bits), p->fp_rate),
+			WEIR_ERROR_WIDTH, "fingerprint_bits", p->fingerprint_bits,
+			rate_of(p->fingerprint_bits), p->fp_rate, 0);
+	return weir__refused(
+		weir__fail(-EINVAL, "fp_rate %g: at a capacity of %" PRIu64 " at least %.3g: a "
+		           "fingerprint has 32 bits at most", p->fp_rate, keys,
+		           rate_of(WEIR_FUSE_MOST_WIDTH) + (double)keys / WEIR__HASHES),
+		WEIR_ERROR_RATE_LEAST, "fp_rate", p->fp_rate, (double)keys,
+		rate_of(WEIR_FUSE_MOST_WIDTH) + (double)keys / WEIR__HASHES, WEIR_FUSE_MOST_WIDTH);
 }
 
 static int too_large(const struct weir_params *p, const struct weir_plan *plan)
 {
 	if (p->max_bytes && plan->bytes > p->max_bytes)
-		return weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g, and %" PRIu64
-		                  " excluded keys, need %" PRIu64 " bytes: max_bytes is %" PRIu64,
-		                  p->capacity, p->fp_rate, p->exclude_keys, plan->bytes,
-		                  p->max_bytes);
+		return weir__refused(
+			weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g, and %" PRIu64
+			           " excluded keys, need %" PRIu64 " bytes: max_bytes is %" PRIu64,
+			           p->capacity, p->fp_rate, p->exclude_keys, plan->bytes,
+			           p->max_bytes),
+			WEIR_ERROR_LISTS_LARGE, "capacity", (double)p->capacity,
+			(double)p->exclude_keys, (double)plan->bytes, (double)p->max_bytes);
 	if (plan->bytes > WEIR__MOST_BYTES)
-		return weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g, and %" PRIu64
-		                  " excluded keys, need %" PRIu64 " bytes: a filter has 2^46 at "
-		                  "most", p->capacity, p->fp_rate, p->exclude_keys, plan->bytes);
+		return weir__refused(
+			weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g, and %" PRIu64
+			           " excluded keys, need %" PRIu64 " bytes: a filter has 2^46 at "
+			           "most", p->capacity, p->fp_rate, p->exclude_keys, plan->bytes),
+			WEIR_ERROR_LISTS_LARGE, "capacity", (double)p->capacity,
+			(double)p->exclude_keys, (double)plan->bytes, (double)WEIR__MOST_BYTES);
 	return 0;
 }
 
@@ -175,11 +187,15 @@ static int bytes_from_rate(const struct weir_params *p, struct weir_plan *out)
 static int rate_from_both(const struct weir_params *p, struct weir_plan *out)
 {
 	if (!width_within(out, p))
-		return weir__fail(-EFBIG, "max_bytes %" PRIu64 ": too small for %" PRIu64
-		                  " keys with fingerprints of %u bit%s, and %" PRIu64
-		                  " excluded ones", p->max_bytes, p->capacity,
-		                  p->fingerprint_bits ? p->fingerprint_bits : 1,
-		                  p->fingerprint_bits > 1 ? "s" : "", p->exclude_keys);
+		return weir__refused(
+			weir__fail(-EFBIG, "max_bytes %" PRIu64 ": too small for %" PRIu64
+			           " keys with fingerprints of %u bit%s, and %" PRIu64
+			           " excluded ones", p->max_bytes, p->capacity,
+			           p->fingerprint_bits ? p->fingerprint_bits : 1,
+			           p->fingerprint_bits > 1 ? "s" : "", p->exclude_keys),
+			WEIR_ERROR_WIDTH_BYTES, "max_bytes", (double)p->max_bytes,
+			(double)p->capacity, p->fingerprint_bits ? p->fingerprint_bits : 1,
+			(double)p->exclude_keys);
 	fill_most(out, p);
 	return 0;
 }
@@ -198,8 +214,10 @@ static int capacity_from_bytes(const struct weir_params *p, struct weir_plan *ou
 			less = half;
 	}
 	if (!enough)
-		return weir__fail(-EINVAL, "max_bytes %" PRIu64 ": too small for one key at "
-		                  "fp_rate %g", p->max_bytes, p->fp_rate);
+		return weir__refused(
+			weir__fail(-EINVAL, "max_bytes %" PRIu64 ": too small for one key at "
+			           "fp_rate %g", p->max_bytes, p->fp_rate),
+			WEIR_ERROR_ONE_KEY, "max_bytes", (double)p->max_bytes, p->fp_rate, 0, 0);
 	(void)width_for(out, enough, p->fp_rate - (double)enough / WEIR__HASHES, p);
 	fill_most(out, p);
 	return 0;
@@ -219,8 +237,12 @@ int weir__layered_plan(const struct weir_params *p, struct weir_plan *out)
 {
 	int err;
 	if (p->fingerprint_bits > WEIR_FUSE_MOST_WIDTH)
-		return weir__fail(-EINVAL, "fingerprint_bits %u: allowed: 1 to %d, or 0 to have it "
-		                  "chosen", p->fingerprint_bits, WEIR_FUSE_MOST_WIDTH);
+		return weir__refused(
+			weir__fail(-EINVAL,
+			           "fingerprint_bits %u: allowed: 1 to %d, or 0 to have it "
+			           "chosen", p->fingerprint_bits, WEIR_FUSE_MOST_WIDTH),
+			WEIR_ERROR_RANGE, "fingerprint_bits", p->fingerprint_bits, 1,
+			WEIR_FUSE_MOST_WIDTH, 0);
 	if (p->capacity && p->fp_rate > 0)
 		err = bytes_from_rate(p, out);
 	else

@@ -29,8 +29,12 @@ int weir__split_plan(const struct weir_params *p, struct weir_plan *out)
 	if (err)
 		return err;
 	if (out->bytes / WEIR_SPLIT_BLOCK > WEIR_SPLIT_MOST)
-		return weir__fail(-EFBIG, "%" PRIu64 " bytes: kind split has 2^28 blocks of 32 "
-		                  "bytes at most, since 32 bits of a hash choose one", out->bytes);
+		return weir__refused(
+			weir__fail(-EFBIG, "%" PRIu64 " bytes: kind split has 2^28 blocks of 32 "
+			           "bytes at most, since 32 bits of a hash choose one",
+			           out->bytes),
+			WEIR_ERROR_RANGE, "max_bytes", (double)out->bytes, 64,
+			(double)WEIR_SPLIT_MOST * WEIR_SPLIT_BLOCK, 0);
 	out->shape.field[WEIR_SPLIT_BLOCKS] = (uint32_t)(out->bytes / WEIR_SPLIT_BLOCK);
 	out->reason = "the layout is Parquet's: one bit in each of eight words of 32 bits";
 	return 0;

@@ -5,11 +5,9 @@
 #include "commands.h"
 #include "images/compound.h"
 #include "images/shape.h"
-#include "images/shape.h"
 #include "output/report.h"
 #include "output/say.h"
 #include "output/units.h"
-#include "output/words.h"
 
 static const char help[] =
 	"Usage: weir plan [OPTION]... (two of -n, -p and -m, or all)\n"
@@ -141,7 +139,7 @@ static json_t *row_missing_json(const struct layout *layout)
 	report_text(&r, "kind", NULL, weir_kind_name(layout->kind));
 	if (layout->words)
 		report_count(&r, "words_per_key", NULL, layout->words);
-	report_text(&r, "error", NULL, words_of_plan());
+	report_text(&r, "error", NULL, refusal());
 	report_bool(&r, "default", NULL, false);
 	json_t *json = json_incref(r.json);
 	report_free(&r);
@@ -178,7 +176,7 @@ static void plan_layout(struct plans *plans, struct weir_params params, const st
 	}
 	row_missing(&plans->table, layout);
 	table_add(&plans->missing, "- %s:", layout->name);
-	table_add(&plans->missing, "%s", words_of_plan());
+	table_add(&plans->missing, "%s", refusal());
 	json_array_append_new(plans->rows, row_missing_json(layout));
 }
 
@@ -219,7 +217,7 @@ static int plan(const struct weir_params *params, const uint32_t *of, unsigned n
 	                       json_array() };
 	first.kind = of[0];
 	(void)shape_own(&first);
-	int status = weir_plan(&first, &plans.chosen) ? trouble_plan() : TOOL_OK;
+	int status = weir_plan(&first, &plans.chosen) ? trouble_refused() : TOOL_OK;
 	if (!status) {
 		heading(&plans.table);
 		for (unsigned i = 0; i < n; i++)
@@ -251,7 +249,7 @@ static int numbers_had(const struct weir_params *params)
 		asked++;
 		had += weir_plan(&own, &plan) == 0;
 	}
-	return asked && !had ? trouble_plan() : TOOL_OK;
+	return asked && !had ? trouble_refused() : TOOL_OK;
 }
 
 static int plan_all(const struct weir_params *params, bool as_json)

@@ -12,7 +12,6 @@
 #include "output/report.h"
 #include "output/say.h"
 #include "output/units.h"
-#include "output/words.h"
 
 /* ---- what is done to keys ---- */
 
@@ -129,7 +128,7 @@ static int create(struct build *build, uint64_t other_bytes)
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	int err = weir_plan(&build->params, &plan);
 	if (err)
-		return trouble_plan();
+		return trouble_refused();
 	if (plan.bytes > build->max_memory || other_bytes > build->max_memory - plan.bytes)
 		return trouble("the filter needs %s%s: more than --max-memory allows (%s)%s",
 		               show_bytes(SHOW, plan.bytes),
@@ -140,7 +139,7 @@ static int create(struct build *build, uint64_t other_bytes)
 		                       "gives another" :
 		                       "");
 	err = weir_create(&build->filter, &build->params);
-	return err ? trouble_plan() : TOOL_OK;
+	return err ? trouble_refused() : TOOL_OK;
 }
 
 /* Seed and size of --like, or else of the image that is replaced. */

@@ -10,7 +10,6 @@
 #include "input/fill.h"
 #include "output/progress.h"
 #include "output/say.h"
-#include "output/words.h"
 
 /* ---- the key of a hash in files: one thread reads, it happens once, if at all ---- */
 
@@ -182,7 +181,7 @@ static int new_builder(struct build *build, struct weir_builder **out)
 	while (build->params.seed == 0 && !build->params.hash_key)
 		if (getrandom(&build->params.seed, sizeof build->params.seed, 0) < 0)
 			return trouble("no random numbers for a seed: %s", weir_strerror(errno));
-	return weir_builder_create(out, &build->params, &options) ? trouble_plan() : TOOL_OK;
+	return weir_builder_create(out, &build->params, &options) ? trouble_refused() : TOOL_OK;
 }
 
 /* A pass over the exclude list has found @keys. A list that is empty by a slip would publish a set
@@ -206,7 +205,7 @@ static int exclude(struct build *build, struct weir_builder *builder)
 	int err = weir_builder_seal(builder);
 	progress_end();
 	if (err)
-		return trouble_plan();
+		return trouble_refused();
 	build->exclude.keying.normal = build->found.noted;
 	if (fill_exclude(&build->exclude, &build->params, builder, &keys))
 		return TOOL_TROUBLE;
@@ -219,7 +218,7 @@ static int from_spool(struct build *build, struct spool *spool, struct weir_buil
 	uint64_t *hashes = spool_take(spool);
 	int err = weir_builder_add_hashes(builder, hashes, build->keys);
 	free(hashes);
-	return err ? trouble_plan() : TOOL_OK;
+	return err ? trouble_refused() : TOOL_OK;
 }
 
 static int include(struct build *build, struct spool *spool, struct weir_builder *builder)
@@ -234,7 +233,9 @@ static int include(struct build *build, struct spool *spool, struct weir_builder
  * hashes has the same number. */
 static bool too_many(int err)
 {
-	return err == -ENOSPC && strncmp(weir_error_detail(), "capacity ", 9) == 0;
+	struct weir_error_info info = WEIR_ERROR_INFO_INIT;
+	weir_error_last(&info);
+	return err == -ENOSPC && info.code == WEIR_ERROR_MORE_KEYS;
 }
 
 /* One try. *@both: a key of each list has the hash built.equal_hash. */
@@ -254,7 +255,7 @@ static int try(struct build *build, struct spool *spool, struct weir_builder *bu
 	*both = err == -EEXIST;
 	if (!err || *both)
 		return TOOL_OK;
-	(void)trouble_plan();
+	(void)trouble_refused();
 	return too_many(err) ? TOOL_NO : TOOL_TROUBLE;
 }
 

@@ -86,12 +86,12 @@ static uint64_t most_bytes(const struct image_how *how)
 	return how->max_memory ? how->max_memory : 1;
 }
 
-static char refusal[200];
+static char too_large[200];
 
 /* @needed: 0 if it is not known. */
 static int refuse(const struct image_how *how, uint64_t needed)
 {
-	snprintf(refusal, sizeof refusal, "needs %s%s than --max-memory allows (%s)",
+	snprintf(too_large, sizeof too_large, "needs %s%s than --max-memory allows (%s)",
 	         needed ? show_bytes(SHOW, needed) : "",
 	         needed ? " of memory: more" : "more memory", show_bytes(SHOW, how->max_memory));
 	return -EFBIG;
@@ -99,7 +99,7 @@ static int refuse(const struct image_how *how, uint64_t needed)
 
 const char *image_trouble(int err, const char *path)
 {
-	return err == -EFBIG && *refusal ? refusal :
+	return err == -EFBIG && *too_large ? too_large :
 	                                   opened_or(err, detail_without(path), SAY_IMAGE);
 }
 
@@ -111,7 +111,7 @@ static int settle(int err, const char *path, const struct image_how *how)
 		bool known = !is_stream(path) && weir_image_info(path, &info) == 0;
 		(void)refuse(how, known ? info.bytes : 0);
 		if (!how->wordless)
-			say("%s: %s", path, refusal);
+			say("%s: %s", path, too_large);
 	} else if (how->wordless) {
 		return err;
 	} else if (err == -EKEYREJECTED && !how->hash_key) {

@@ -35,6 +35,11 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* As trouble(), with a line that points to --help. */
 int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The last refusal of weir_plan(), weir_create() or weir_builder_create(), worded from its numbers
+ * (weir_error_last()) with the options of this command. Valid until the next call. */
+const char *refusal(void);
+/* As trouble(), with that sentence. */
+int trouble_refused(void);
 /* After option_next() has reported what is wrong: a line that points to --help. */
 int misuse_reported(void);
 /* Report how many input lines could not be keys, if any. @skipped: --skip-bad was given; else they

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ * The library's refusals of parameters, in the options of this command. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <weir/error.h>
+#include <weir/kinds.h>
+#include "say.h"
+
+enum { TEXT = 512, NUMBER = 40 };
+
+/* What a user gives for a parameter. */
+static const struct {
+	const char *thing, *option;
+} options[] = {
+	{ "capacity", "-n (keys)" },
+	{ "fp_rate", "-p (rate)" },
+	{ "max_bytes", "-m (memory)" },
+	{ "max_memory", "--max-memory" },
+	{ "words_per_key", "-z (words)" },
+	{ "bits_per_word", "-g (bits)" },
+	{ "probes", "--probes" },
+	{ "counter_bits", "--counter-bits" },
+	{ "counters_per_word", "--counters-per-word" },
+	{ "fingerprint_bits", "--fingerprint-bits" },
+	{ "max_capacity", "--max-keys" },
+	{ "exclude_keys", "--exclude-keys" },
+	{ "sets", "--sets" },
+	{ "seed", "--seed" },
+	{ "hash_key", "--keyed-by" },
+};
+
+/* A sentence for each code: @ is the option, 0 to 3 in brackets a value. A ~ before it: three
+ * digits are enough; a * : a list of numbers; a k: the name of a kind; an m: the most bytes. */
+static const char *const sentences[] = {
+	[WEIR_ERROR_RANGE] = "@ {0}: allowed: {1} to {2}",
+	[WEIR_ERROR_CHOICE] = "@ {0}: allowed: {*1}",
+	[WEIR_ERROR_TWO_OF_THREE] = "-n (keys) {0}, -p (rate) {1}, -m (memory) {2}: give two of the "
+	                            "three (0 means not given)",
+	[WEIR_ERROR_KIND_LACKS] = "@ {0}: not for kind {k1}",
+	[WEIR_ERROR_RATE_LEAST] = "@ {0}: with {1} keys at least {~2}, since a hash or fingerprint "
+	                          "has {3} bits",
+	[WEIR_ERROR_TOO_LARGE] = "@ {0} at -p (rate) {1} needs {2} bytes: {m3}",
+	[WEIR_ERROR_LISTS_LARGE] = "@ {0} and {1} excluded keys need {2} bytes: {m3}",
+	[WEIR_ERROR_ONE_KEY] = "@ {0}: too small for one key at -p (rate) {1}",
+	[WEIR_ERROR_KEYS_MOST] = "@ {0}: -m (memory) {1} hold {2} keys at most",
+	[WEIR_ERROR_BLOCK] = "@ {0}: less than a block, which has {1} bytes",
+	[WEIR_ERROR_RATE_MOST] = "@ {0}: with {1} keys the rate would be {~2}, {3} is the most",
+	[WEIR_ERROR_WIDTH] = "@ {0}: the rate is {~1}, above -p (rate) {2}; give one of the two, or "
+	                     "more bits",
+	[WEIR_ERROR_WIDTH_BYTES] = "@ {0}: too small for {1} keys with fingerprints of {2} bits",
+	[WEIR_ERROR_MORE_KEYS] = "@ {0}: there are {1} different keys",
+	[WEIR_ERROR_HASHES] = "the hashes of the keys so far take {1} bytes: @ leaves {0}; give more",
+	[WEIR_ERROR_THREADS] = "@ {0}: at least {1} for {2} threads, however few keys there are",
+	[WEIR_ERROR_PASSED] = "@ {0}: {1} keys of the exclude list have passed the first level: give "
+	                      "a number nearer to the list's",
+	[WEIR_ERROR_SETS_LARGE] = "@ {0} of {1} sets needs {2} bytes: {3} are the most",
+};
+
+static const char *option_of(const char *thing)
+{
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+		if (strcmp(thing, options[i].thing) == 0)
+			return options[i].option;
+	return thing;
+}
+
+/* Of powers of two that are limits nobody knows the digits. */
+static void put_number(char to[NUMBER], double value, bool short_one)
+{
+	int power;
+	if (value >= 0x1p40 && frexp(value, &power) <= 0.5)
+		snprintf(to, NUMBER, "2^%d", power - 1);
+	else if (!short_one && value < 0x1p53 && value == floor(value))
+		snprintf(to, NUMBER, "%.0f", value);
+	else
+		snprintf(to, NUMBER, short_one ? "%.3g" : "%.15g", value);
+}
+
+/* "1, 2, 4 or 8", of the bits of a number. */
+static void put_list(char to[NUMBER], double value)
+{
+	uint64_t bits = (uint64_t)value;
+	size_t n = 0;
+	*to = '\0';
+	for (unsigned i = 0; bits; i++, bits >>= 1)
+		if (bits & 1)
+			n += (size_t)snprintf(to + n, NUMBER - n, "%s%u",
+			                      n == 0 ? "" : bits == 1 ? " or " : ", ", i);
+}
+
+/* What a mark such as {0}, {~2}, {*1}, {k1} or {m3} stands for. */
+static void put_value(char to[NUMBER], const char *mark, const struct weir_error_info *info)
+{
+	const bool plain = mark[0] >= '0' && mark[0] <= '3';
+	const double value = info->values[(plain ? mark[0] : mark[1]) - '0'];
+	const char *kind = mark[0] == 'k' ? weir_kind_name((uint32_t)value) : NULL;
+	if (mark[0] == '*')
+		put_list(to, value);
+	else if (mark[0] == 'm' && value >= 0x1p46)
+		snprintf(to, NUMBER, "a filter has 2^46 at most");
+	else if (mark[0] == 'm')
+		snprintf(to, NUMBER, "-m (memory) is %.0f", value);
+	else if (kind)
+		snprintf(to, NUMBER, "%s", kind);
+	else
+		put_number(to, value, mark[0] == '~');
+}
+
+const char *refusal(void)
+{
+	static char text[TEXT];
+	struct weir_error_info info = WEIR_ERROR_INFO_INIT;
+	char value[NUMBER];
+	size_t n = 0;
+	weir_error_last(&info);
+	if (!info.thing || info.code >= sizeof sentences / sizeof *sentences ||
+	    !sentences[info.code])
+		return weir_error_detail();
+	for (const char *at = sentences[info.code]; *at && n < TEXT; at++) {
+		if (*at == '{') {
+			put_value(value, at + 1, &info);
+			at = strchr(at, '}');
+			n += (size_t)snprintf(text + n, TEXT - n, "%s", value);
+		} else if (*at == '@') {
+			n += (size_t)snprintf(text + n, TEXT - n, "%s", option_of(info.thing));
+		} else {
+			n += (size_t)snprintf(text + n, TEXT - n, "%c", *at);
+		}
+	}
+	return text;
+}
+
+int trouble_refused(void)
+{
+	return trouble("%s", refusal());
+}
