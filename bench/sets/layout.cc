@@ -29,7 +29,7 @@ class Chosen final : public LayoutSet, WeirFilter {
 public:
 	Chosen(const struct weir_params &wanted, bool huge) : WeirFilter(wanted, huge), one_(filter)
 	{
-		check(weir_plan(&wanted, &plan_), "weir_plan");
+		check(weir_plan_make(&wanted, &plan_), "weir_plan");
 	}
 	/* With all keys: of one that grows, of all its layers. */
 	uint64_t bytes() const override { return plan_.full_bytes; }
@@ -56,8 +56,7 @@ public:
 		if (!batch_)
 			return one_.lookup(keys, n);
 		for (size_t i = 0; i < n; i += batch_)
-			found += weir_contains_fixed(filter, keys + i, sizeof(*keys),
-			                             std::min(n - i, batch_), bitmap);
+			found += weir_contains_keys(filter, weir_keys_fixed(keys + i, sizeof(*keys), std::min(n - i, batch_)), bitmap);
 		return found;
 	}
 	void insert(const uint64_t *keys, size_t n) override
@@ -67,15 +66,14 @@ public:
 			one_.insert(keys, n);
 		else
 			for (size_t i = 0; i < n; i += batch_)
-				weir_insert_fixed(filter, keys + i, sizeof(*keys),
-				                  std::min(n - i, batch_), bitmap);
+				weir_insert_keys(filter, weir_keys_fixed(keys + i, sizeof(*keys), std::min(n - i, batch_)), bitmap);
 	}
 	void load_keys(const uint64_t *keys, size_t n) override
 	{
 		std::vector<uint64_t> hashes(n);
-		weir_hash_fixed(filter, keys, sizeof(*keys), n, hashes.data());
+		weir_hash_keys(filter, weir_keys_fixed(keys, sizeof(*keys), n), hashes.data());
 		if (!built_) {
-			check(weir_load_hashes(filter, hashes.data(), n), "weir_load_hashes");
+			check(weir_fill_keys(filter, weir_keys_hashes(hashes.data(), n)), "weir_load_hashes");
 			return;
 		}
 		std::lock_guard<std::mutex> own(lock_);
@@ -88,7 +86,7 @@ public:
 			return;
 		weir_destroy(filter);
 		filter = nullptr;
-		check(weir_build(&all, &params, to_build_.data(), to_build_.size()), "weir_build");
+		check(weir_build(&all, &params, weir_keys_hashes(to_build_.data(), to_build_.size()), nullptr), "weir_build");
 		filter = all;
 		one_ = OneByOne(filter);
 	}
@@ -117,8 +115,7 @@ public:
 		if (!batch_)
 			return one_.lookup(keys, n);
 		for (size_t i = 0; i < n; i += batch_)
-			found += weir_contains_keys(filter, keys + i, std::min(n - i, batch_),
-			                            bitmap);
+			found += weir_contains_keys(filter, weir_keys_iov(keys + i, std::min(n - i, batch_)), bitmap);
 		return found;
 	}
 	void insert(const struct iovec *keys, size_t n) override
@@ -128,7 +125,7 @@ public:
 			one_.insert(keys, n);
 		else
 			for (size_t i = 0; i < n; i += batch_)
-				weir_insert_keys(filter, keys + i, std::min(n - i, batch_), bitmap);
+				weir_insert_keys(filter, weir_keys_iov(keys + i, std::min(n - i, batch_)), bitmap);
 	}
 
 private:

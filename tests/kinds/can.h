@@ -11,7 +11,7 @@
 
 static inline bool test_takes_inserts(struct weir_filter *f)
 {
-	return weir_insert_hashes(f, NULL, 0, NULL) != -ENOTSUP;
+	return weir_insert_keys(f, weir_keys_hashes(NULL, 0), NULL) != -ENOTSUP;
 }
 
 static inline bool test_copies(const struct weir_filter *f)
@@ -52,7 +52,7 @@ static inline void test_bound(struct weir_params *params)
 static inline double test_fill_of(const struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	return weir_stats_exact(f, &stats) == 0 ? stats.fill : 0;
+	return weir_measure(f, WEIR_EXACT, &stats) == 0 ? stats.fill : 0;
 }
 
 /* Does each insert keep a copy? Then some hundred of one key are too many. */
@@ -81,7 +81,7 @@ static inline bool test_affords(uint32_t kind, double fp_rate)
 	params.kind = kind;
 	params.capacity = 100000;
 	params.fp_rate = fp_rate;
-	return weir_plan(&params, &plan) == 0 && plan.bits_per_key <= 256;
+	return weir_plan_make(&params, &plan) == 0 && plan.bits_per_key <= 256;
 }
 
 /* Keys of these hashes into an empty filter: by inserts, or where its kind takes none, by
@@ -91,12 +91,12 @@ static inline int test_fill(struct weir_filter **f, const uint64_t *hashes, size
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_filter *built = NULL;
 	if (test_takes_inserts(*f)) {
-		int64_t answer = weir_insert_hashes(*f, hashes, n, NULL);
+		int64_t answer = weir_insert_keys(*f, weir_keys_hashes(hashes, n), NULL);
 		return answer < 0 ? (int)answer : 0;
 	}
 	int err = weir_params_of(*f, &params);
 	if (!err)
-		err = weir_build(&built, &params, hashes, n);
+		err = weir_build(&built, &params, weir_keys_hashes(hashes, n), NULL);
 	if (err)
 		return err;
 	weir_destroy(*f);

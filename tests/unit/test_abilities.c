@@ -41,11 +41,11 @@ static struct weir_filter *filled(uint32_t kind)
 	const struct weir_params p = params_of(kind);
 	struct weir_filter *f;
 	if (claims(kind, WEIR_CAN_BUILD)) {
-		assert_int_equal(weir_build(&f, &p, hashes, KEYS), 0);
+		assert_int_equal(weir_build(&f, &p, weir_keys_hashes(hashes, KEYS), NULL), 0);
 		return f;
 	}
 	assert_int_equal(weir_create(&f, &p), 0);
-	assert_true(weir_insert_hashes(f, hashes, KEYS, NULL) >= 0);
+	assert_true(weir_insert_keys(f, weir_keys_hashes(hashes, KEYS), NULL) >= 0);
 	return f;
 }
 
@@ -63,7 +63,7 @@ static void inserts(uint32_t kind, struct weir_filter *f)
 	const int first = weir_insert_hash(f, 12345);
 	expect(kind, WEIR_CAN_INSERT, first);
 	expect(kind, WEIR_CAN_INSERT, weir_insert(f, "key", 3));
-	expect(kind, WEIR_CAN_INSERT, weir_load_hashes(f, hashes, 0));
+	expect(kind, WEIR_CAN_INSERT, weir_fill_keys(f, weir_keys_hashes(hashes, 0)));
 	assert_true(claims(kind, WEIR_CAN_INSERT | WEIR_CAN_BUILD));
 	assert_false(claims(kind, WEIR_CAN_INSERT) && claims(kind, WEIR_CAN_BUILD));
 	if (claims(kind, WEIR_CAN_INSERT))
@@ -74,7 +74,7 @@ static void inserts(uint32_t kind, struct weir_filter *f)
 		uint64_t others[KEYS];
 		for (unsigned i = 0; i < KEYS; i++)
 			others[i] = test_key(KEYS + i);
-		assert_true(weir_insert_hashes(f, others, KEYS, NULL) > KEYS / 2);
+		assert_true(weir_insert_keys(f, weir_keys_hashes(others, KEYS), NULL) > KEYS / 2);
 	}
 	assert_int_equal(claims(kind, WEIR_CAN_TELL_NEW), claims(kind, WEIR_CAN_INSERT));
 	assert_true(claims(kind, WEIR_CAN_HASH) && weir_contains_hash(f, hashes[0]));
@@ -104,10 +104,10 @@ static void copies(uint32_t kind)
 		return;
 	}
 	assert_int_equal(weir_create(&f, &p), 0);
-	assert_true(weir_insert_hashes(f, hashes, KEYS, NULL) >= 0);
-	assert_int_equal(weir_stats_exact(f, &once), 0);
-	assert_true(weir_insert_hashes(f, hashes, KEYS, NULL) >= 0);
-	assert_int_equal(weir_stats_exact(f, &twice), 0);
+	assert_true(weir_insert_keys(f, weir_keys_hashes(hashes, KEYS), NULL) >= 0);
+	assert_int_equal(weir_measure(f, WEIR_EXACT, &once), 0);
+	assert_true(weir_insert_keys(f, weir_keys_hashes(hashes, KEYS), NULL) >= 0);
+	assert_int_equal(weir_measure(f, WEIR_EXACT, &twice), 0);
 	assert_int_equal(claims(kind, WEIR_CAN_HOLD_COPIES),
 	                 twice.keys_estimated > 1.5 * once.keys_estimated);
 	weir_destroy(f);
@@ -155,12 +155,14 @@ static void building(uint32_t kind)
 		assert_false(claims(kind, WEIR_CAN_EXCLUDE | WEIR_CAN_BE_EXACT));
 		return;
 	}
-	assert_int_equal(weir_builder_add_hashes(b, hashes, KEYS / 2), 0);
+	assert_int_equal(weir_builder_add_keys(b, weir_keys_hashes(hashes, KEYS / 2)), 0);
 	const int sealed = weir_builder_seal(b);
 	expect(kind, WEIR_CAN_EXCLUDE, sealed);
 	if (!sealed)
-		assert_int_equal(weir_builder_exclude_hashes(b, hashes + KEYS / 2, KEYS / 2), 0);
-	assert_int_equal(weir_builder_finish(b, &f, NULL), 0);
+		assert_int_equal(weir_builder_exclude_keys(b, weir_keys_hashes(hashes + KEYS / 2,
+		                                                               KEYS / 2)),
+		                 0);
+	assert_int_equal(weir_builder_finish(&f, b, NULL), 0);
 	for (unsigned i = 0; i < KEYS && claims(kind, WEIR_CAN_BE_EXACT); i++)
 		assert_int_equal(weir_contains_hash(f, hashes[i]), i < KEYS / 2);
 	assert_int_equal(claims(kind, WEIR_CAN_BE_EXACT), claims(kind, WEIR_CAN_EXCLUDE));

@@ -27,7 +27,7 @@ static struct weir_builder *begun(const struct weir_params *p,
 static struct weir_filter *finished(struct weir_builder *b, struct weir_build_report *report)
 {
 	struct weir_filter *f = NULL;
-	assert_ok(weir_builder_finish(b, &f, report));
+	assert_ok(weir_builder_finish(&f, b, report));
 	assert_non_null(f);
 	weir_builder_destroy(b);
 	return f;
@@ -55,9 +55,14 @@ static void *add(void *arg)
 		case 0: assert_ok(weir_builder_add(a->b, &key, 8)); break;
 		case 1: assert_ok(weir_builder_add_u64(a->b, key)); break;
 		case 2: assert_ok(weir_builder_add_hash(a->b, hash)); break;
-		case 3: assert_ok(weir_builder_add_hashes(a->b, &hash, 1)); break;
-		case 4: assert_ok(weir_builder_add_keys(a->b, &whole, 1)); break;
-		default: assert_ok(weir_builder_add_fixed(a->b, &key, 8, 1));
+		case 3:
+			assert_ok(weir_builder_add_keys(a->b, weir_keys_hashes(&hash, 1)));
+			break;
+		case 4:
+			assert_ok(weir_builder_add_keys(a->b, weir_keys_iov(&whole, 1)));
+			break;
+		default:
+			assert_ok(weir_builder_add_keys(a->b, weir_keys_fixed(&key, 8, 1)));
 		}
 	}
 	return NULL;
@@ -137,8 +142,8 @@ static void many_in_a_call(void **state)
 		struct weir_build_report report = WEIR_BUILD_REPORT_INIT;
 		const struct weir_params p = params();
 		struct weir_builder *b = begun(&p, NULL);
-		assert_ok(fixed ? weir_builder_add_fixed(b, keys, 8, MANY) :
-		                  weir_builder_add_keys(b, vectors, MANY));
+		assert_ok(fixed ? weir_builder_add_keys(b, weir_keys_fixed(keys, 8, MANY)) :
+		                  weir_builder_add_keys(b, weir_keys_iov(vectors, MANY)));
 		struct weir_filter *f = finished(b, &report);
 		assert_true(report.added == MANY && report.keys == MANY);
 		assert_has(f, MANY);
@@ -162,7 +167,7 @@ static void spilled(void **state)
 		err = weir_builder_add_u64(b, test_key(i));
 	assert_refused(err, -EFBIG, "max_memory", "spill_folder");
 	assert_refused(weir_builder_add_u64(b, 1), -EFBIG, "an earlier call has failed", "");
-	assert_refused(weir_builder_finish(b, &f, NULL), -EFBIG, "an earlier call has failed", "");
+	assert_refused(weir_builder_finish(&f, b, NULL), -EFBIG, "an earlier call has failed", "");
 	weir_builder_destroy(b);
 	o.spill_folder = folder;
 	b = begun(&p, &o);
@@ -265,7 +270,7 @@ static void progress_and_stop(void **state)
 		last_done = 0;
 		for (uint64_t i = 0; i < 10000; i++)
 			assert_ok(weir_builder_add_u64(b, test_key(i)));
-		int err = weir_builder_finish(b, &f, NULL);
+		int err = weir_builder_finish(&f, b, NULL);
 		assert_int_equal(err, stop % 3 ? -ECANCELED : 0);
 		assert_true(stop % 3 == 0 || strstr(weir_error_detail(), "of 20000 hashes"));
 		assert_true(stop % 3 != 0 || last_done == 20000);
@@ -310,19 +315,19 @@ static void what_is_refused(void **state)
 	assert_refused(weir_builder_create(&b, &p, &o), -EINVAL, "weir_builder_options", "1");
 	assert_null(b);
 	b = begun(&p, NULL);
-	assert_refused(weir_builder_finish(b, NULL, NULL), -EINVAL, "out is NULL", "");
+	assert_refused(weir_builder_finish(NULL, b, NULL), -EINVAL, "out is NULL", "");
 	report.struct_size = 1;
-	assert_refused(weir_builder_finish(b, &f, &report), -EINVAL, "weir_build_report", "1");
+	assert_refused(weir_builder_finish(&f, b, &report), -EINVAL, "weir_build_report", "1");
 	assert_ok(weir_builder_add(b, "one", 3));
-	assert_ok(weir_builder_finish(b, &f, NULL));
+	assert_ok(weir_builder_finish(&f, b, NULL));
 	assert_refused(weir_builder_add(b, "two", 3), -EINVAL, "was finished", "");
 	struct weir_filter *second = NULL;
-	assert_refused(weir_builder_finish(b, &second, NULL), -EINVAL, "was finished", "");
+	assert_refused(weir_builder_finish(&second, b, NULL), -EINVAL, "was finished", "");
 	weir_destroy(f);
 	weir_builder_destroy(b);
 	weir_builder_destroy(NULL);
 	const uint64_t hashes[] = { 1, 2, 3 }; /* made with some seed */
-	assert_refused(weir_build(&second, &p, hashes, 3), -EINVAL, "seed 0", "made with");
+	assert_refused(weir_build(&second, &p, weir_keys_hashes(hashes, 3), NULL), -EINVAL, "seed 0", "made with");
 	assert_null(second);
 	assert_true(weir_kind_can(WEIR_FUSE, WEIR_CAN_BUILD) &&
 	            !weir_kind_can(WEIR_BLOCKED, WEIR_CAN_BUILD) &&

@@ -176,7 +176,7 @@ static void a_refusal_has_its_numbers(void **state)
 		struct weir_plan plan = WEIR_PLAN_INIT;
 		struct weir_error_info info = WEIR_ERROR_INFO_INIT;
 		params.struct_size = sizeof params;
-		const int err = weir_plan(&params, &plan);
+		const int err = weir_plan_make(&params, &plan);
 		weir_error_last(&info);
 		assert_int_equal(info.struct_size, sizeof info);
 		assert_int_equal(err, -EINVAL);
@@ -202,7 +202,7 @@ static void the_numbers_are_of_the_last_failure(void **state)
 	params.capacity = 1000000;
 	params.fp_rate = 0.01;
 	params.max_bytes = 65536;
-	assert_int_equal(weir_plan(&params, &plan), -EFBIG);
+	assert_int_equal(weir_plan_make(&params, &plan), -EFBIG);
 	info.struct_size = offsetof(struct weir_error_info, thing);
 	weir_error_last(&info);
 	assert_int_equal(info.struct_size, offsetof(struct weir_error_info, thing));

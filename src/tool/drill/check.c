@@ -38,7 +38,7 @@ void drill_fail(struct drill *d, int err)
 
 static void check(struct drill *d, const uint64_t *hashes, uint64_t n, const char *of)
 {
-	uint64_t found = weir_handle_contains_hashes(d->handle, hashes, n, NULL);
+	uint64_t found = weir_handle_contains_keys(d->handle, weir_keys_hashes(hashes, n), NULL);
 	d->checked_at_end += n;
 	d->lost_at_end += n - found;
 	if (found < n)
@@ -58,7 +58,7 @@ int drill_check(struct drill *d)
 	/* No thread is left that could replace it: it may be kept from here on. */
 	const struct weir_filter *f = weir_handle_get(d->handle);
 	flavor_leave(&d->flavor);
-	int err = weir_stats_exact(f, &d->stats);
+	int err = weir_measure(f, WEIR_EXACT, &d->stats);
 	if (err)
 		return trouble_weir(err, NULL);
 	d->probe.rate = NAN;

@@ -56,7 +56,7 @@ static int size(struct drill *d, uint64_t memory)
 		d->inserts = d->n > INSERTS_LEAST ? d->n : INSERTS_LEAST;
 	if (!d->params.capacity)
 		d->params.capacity = d->n + d->inserts;
-	int err = weir_plan(&d->params, &plan);
+	int err = weir_plan_make(&d->params, &plan);
 	if (err)
 		return trouble_weir(err, NULL);
 	d->filter_bytes = plan.bytes;
@@ -77,7 +77,7 @@ static int publish(struct drill *d)
 	int err = weir_create(&first, &d->params);
 	if (err)
 		return trouble_weir(err, NULL);
-	err = weir_load_hashes(first, d->source, d->n);
+	err = weir_fill_keys(first, weir_keys_hashes(d->source, d->n));
 	options.flavor = d->flavor.rcu;
 	if (!err)
 		err = weir_handle_create(&d->handle, first, &options);

@@ -216,7 +216,7 @@ static int from_spool(struct build *build, struct spool *spool, struct weir_buil
 {
 	build->keys = spool->hashes;
 	uint64_t *hashes = spool_take(spool);
-	int err = weir_builder_add_hashes(builder, hashes, build->keys);
+	int err = weir_builder_add_keys(builder, weir_keys_hashes(hashes, build->keys));
 	free(hashes);
 	return err ? trouble_refused() : TOOL_OK;
 }
@@ -250,7 +250,7 @@ static int try(struct build *build, struct spool *spool, struct weir_builder *bu
 		return status;
 	build->built = (struct weir_build_report)WEIR_BUILD_REPORT_INIT;
 	progress_begin("building");
-	int err = weir_builder_finish(builder, &build->filter, &build->built);
+	int err = weir_builder_finish(&build->filter, builder, &build->built);
 	progress_end();
 	*both = err == -EEXIST;
 	if (!err || *both)

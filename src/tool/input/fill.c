@@ -66,7 +66,7 @@ static struct batch *batch_new(const struct pass *pass)
 static int take_out(struct pass *pass, const struct batch *batch)
 {
 	pthread_mutex_lock(&pass->lock);
-	int64_t n = weir_remove_hashes(pass->f, batch->hashes, batch->n, NULL);
+	int64_t n = weir_remove_keys(pass->f, weir_keys_hashes(batch->hashes, batch->n), NULL);
 	*pass->removed += n > 0 ? (uint64_t)n : 0;
 	pthread_mutex_unlock(&pass->lock);
 	return n < 0 ? (int)n : 0;
@@ -74,10 +74,12 @@ static int take_out(struct pass *pass, const struct batch *batch)
 
 static bool load(struct pass *pass, struct batch *batch)
 {
-	int err = !batch->n      ? 0 :
-	          pass->builder ? pass->take(pass->builder, batch->hashes, batch->n) :
-	          pass->removed ? take_out(pass, batch) :
-	                          weir_load_hashes(pass->f, batch->hashes, batch->n);
+	int err = !batch->n ? 0 :
+	          pass->builder ?
+	                      pass->take(pass->builder, batch->hashes, batch->n) :
+	          pass->removed ?
+	                      take_out(pass, batch) :
+	                      weir_fill_keys(pass->f, weir_keys_hashes(batch->hashes, batch->n));
 	atomic_fetch_add(&pass->taken, err ? weir_error_taken() : batch->n);
 	if (err == -ENOSPC && pass->fill->found) {
 		atomic_store(&pass->refused, batch->hashes[weir_error_taken()]);
@@ -123,7 +125,8 @@ static bool put(struct pass *pass, const struct iovec *keys, size_t n, struct ba
 		some = n - at < KEYS ? n - at : KEYS;
 		if ((*batch)->n + some > (*batch)->room && !flush(pass, batch))
 			return false;
-		weir_hash_keys(pass->f, keys + at, some, (*batch)->hashes + (*batch)->n);
+		weir_hash_keys(pass->f, weir_keys_iov(keys + at, some),
+		               (*batch)->hashes + (*batch)->n);
 		(*batch)->n += some;
 	}
 	return true;

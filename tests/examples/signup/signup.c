@@ -54,8 +54,9 @@ static void *fill(void *thread)
 			hashing += seconds() - hash;
 		}
 		double ready = seconds();
-		must(builder ? weir_builder_add_hashes(builder, hashes, n) :
-		               weir_load_hashes(filter, hashes, n), "load");
+		must(builder ? weir_builder_add_keys(builder, weir_keys_hashes(hashes, n)) :
+		               weir_fill_keys(filter, weir_keys_hashes(hashes, n)),
+		     "load");
 		made[(uintptr_t)thread] += ready - began - hashing;
 		filled[(uintptr_t)thread] += seconds() - ready + hashing;
 	}
@@ -74,8 +75,9 @@ static void *look(void *unused)
 		make(b, first, n);
 		uint64_t of_those = first >= numbers ? 0 : least(n, numbers - first);
 		double began = cpu_seconds();
-		yes[0] += weir_contains_keys(filter, b->key, of_those, NULL);
-		yes[1] += weir_contains_keys(filter, b->key + of_those, n - of_those, NULL);
+		yes[0] += weir_contains_keys(filter, weir_keys_iov(b->key, of_those), NULL);
+		yes[1] += weir_contains_keys(filter, weir_keys_iov(b->key + of_those, n - of_those),
+		                             NULL);
 		double ended = cpu_seconds();
 		batch += (uint64_t)((ended - began) * 1e9);
 		if (first / BATCH % 8)
@@ -116,7 +118,7 @@ static double build(unsigned threads)
 	if (!builder)
 		return wall;
 	double began = seconds();
-	must(weir_builder_finish(builder, &filter, NULL), "build");
+	must(weir_builder_finish(&filter, builder, NULL), "build");
 	weir_builder_destroy(builder);
 	return wall + seconds() - began;
 }
@@ -132,7 +134,7 @@ int main(int argc, char **argv)
 	params.seed = SEED;
 	double built = build(threads);
 	struct weir_stats stats = WEIR_STATS_INIT;
-	must(weir_stats(filter, &stats), "stats");
+	must(weir_measure(filter, WEIR_SAMPLED, &stats), "stats");
 	atomic_store(&next, 0);
 	in_threads(threads, look);
 	double n = (double)numbers;
