@@ -68,8 +68,10 @@ public:
 		size_t n = hashes.size();
 		if (how == Visit::batch)
 			for (size_t i = 0; i < n; i += batch_keys)
-				weir_insert_hashes(filter_.filter, &hashes[i],
-				                   std::min(n - i, batch_keys), bitmap);
+				weir_insert_keys(filter_.filter,
+				                 weir_keys_hashes(&hashes[i],
+				                                  std::min(n - i, batch_keys)),
+				                 bitmap);
 		else if (how == Visit::lock)
 			for (uint64_t h : hashes)
 				__atomic_fetch_or(line_of(h), UINT64_C(1) << h % 64,

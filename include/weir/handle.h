@@ -231,19 +231,13 @@ WEIR_API bool weir_handle_contains_u64(const struct weir_handle *h, uint64_t key
  */
 WEIR_API bool weir_handle_contains_hash(const struct weir_handle *h, uint64_t hash);
 /**
- * As weir_contains_hashes(), of the current filter; with WEIR_HANDLE_ANY_SEED as
+ * As weir_contains_keys(), of the current filter; with WEIR_HANDLE_ANY_SEED as
  * weir_handle_contains_hash(). Each 1 Mi (2^20) keys have a section of their own, so that a grace
  * period does not wait for the whole batch.
- * Threads, Order, Progress: as weir_handle_contains().  Cost: as weir_contains_hashes().
+ * Threads, Order, Progress: as weir_handle_contains().  Cost: as weir_contains_keys().
  */
-WEIR_API size_t weir_handle_contains_hashes(const struct weir_handle *h, const uint64_t *hashes,
-                                            size_t n, uint64_t *bitmap);
-/** As weir_handle_contains_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API size_t weir_handle_contains_keys(const struct weir_handle *h, const struct iovec *keys,
-                                          size_t n, uint64_t *bitmap);
-/** As weir_handle_contains_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API size_t weir_handle_contains_fixed(const struct weir_handle *h, const void *keys,
-                                           size_t key_bytes, size_t n, uint64_t *bitmap);
+WEIR_API int64_t weir_handle_contains_keys(const struct weir_handle *h, struct weir_keys keys,
+                                           uint64_t *bitmap);
 
 /**
  * As weir_normal_contains() of the current filter, in a section of its own: a text as people write
@@ -294,23 +288,17 @@ WEIR_API int weir_handle_normal_insert(struct weir_handle *h, const void *text, 
  */
 WEIR_API int weir_handle_insert_hash(struct weir_handle *h, uint64_t hash);
 /**
- * As weir_handle_insert(), of many keys. Each 1 Mi (2^20) keys have a section of their own.
- * @bitmap: as for weir_insert_hashes(), of the current filter.
- * Return: as weir_insert_hashes(), of the current filter. After an error the first
+ * As weir_handle_insert(), of a batch. Each 1 Mi (2^20) keys have a section of their own.
+ * @bitmap: as for weir_insert_keys(), of the current filter.
+ * Return: as weir_insert_keys(), of the current filter. After an error the first
  *   weir_error_taken() keys are inserted, and promised; the others are taken back, as one key of
  *   weir_handle_insert().
- * Errors: as weir_insert_hashes() and weir_handle_insert_hash().
+ * Errors: as weir_insert_keys() and weir_handle_insert_hash().
  * Threads, Order: as weir_handle_contains().
- * Progress, Cost: as weir_insert_hashes(), into each filter.
+ * Progress, Cost: as weir_insert_keys(), into each filter.
  */
-WEIR_API int64_t weir_handle_insert_hashes(struct weir_handle *h, const uint64_t *hashes, size_t n,
-                                           uint64_t *bitmap);
-/** As weir_handle_insert_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API int64_t weir_handle_insert_keys(struct weir_handle *h, const struct iovec *keys, size_t n,
+WEIR_API int64_t weir_handle_insert_keys(struct weir_handle *h, struct weir_keys keys,
                                          uint64_t *bitmap);
-/** As weir_handle_insert_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API int64_t weir_handle_insert_fixed(struct weir_handle *h, const void *keys, size_t key_bytes,
-                                          size_t n, uint64_t *bitmap);
 
 /**
  * As weir_hash(). All filters of a handle have one hash function and seed, or key:
@@ -320,6 +308,11 @@ WEIR_API int64_t weir_handle_insert_fixed(struct weir_handle *h, const void *key
  * Threads, Progress: as weir_handle_contains().
  */
 WEIR_API uint64_t weir_handle_hash(const struct weir_handle *h, const void *key, size_t len);
+/** As weir_handle_hash(), of the eight bytes at &key. */
+WEIR_API uint64_t weir_handle_hash_u64(const struct weir_handle *h, uint64_t key);
+/** As weir_handle_hash(), of each key of a batch, all by one filter, into @out. */
+WEIR_API void weir_handle_hash_keys(const struct weir_handle *h, struct weir_keys keys,
+                                    uint64_t *out);
 
 /**
  * As weir_remove() of the current filter. <weir/handle.h> (Removal) has the order that is safe.
@@ -339,23 +332,17 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_remove_u64(struct weir_handle *h, uint6
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_remove_hash(struct weir_handle *h, uint64_t hash);
 /**
- * As weir_handle_remove(), of many keys. Each 1 Mi (2^20) keys have a section of their own. A key
+ * As weir_handle_remove(), of a batch. Each 1 Mi (2^20) keys have a section of their own. A key
  * that is not there is passed over.
- * @bitmap: as for weir_remove_hashes(); NULL if only the count matters. After an error too it says
+ * @bitmap: as for weir_remove_keys(); NULL if only the count matters. After an error too it says
  *   which keys were removed: a reload may begin between two sections.
  * Return: how many were removed, or a negative errno.
- * Errors: -ENOTSUP, -EROFS as weir_remove_hashes(); -EAGAIN, -EBUSY, -EINVAL as
+ * Errors: -ENOTSUP, -EROFS as weir_remove_keys(); -EAGAIN, -EBUSY, -EINVAL as
  *   weir_handle_remove_hash(): repeat the keys that were not removed.
- * Threads, Order, Progress, Cost: as weir_remove_hashes().
+ * Threads, Order, Progress, Cost: as weir_remove_keys().
  */
-WEIR_API int64_t weir_handle_remove_hashes(struct weir_handle *h, const uint64_t *hashes, size_t n,
-                                           uint64_t *bitmap);
-/** As weir_handle_remove_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API int64_t weir_handle_remove_keys(struct weir_handle *h, const struct iovec *keys, size_t n,
+WEIR_API int64_t weir_handle_remove_keys(struct weir_handle *h, struct weir_keys keys,
                                          uint64_t *bitmap);
-/** As weir_handle_remove_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API int64_t weir_handle_remove_fixed(struct weir_handle *h, const void *keys, size_t key_bytes,
-                                          size_t n, uint64_t *bitmap);
 
 /**
  * As weir_count() of the current filter, in a section of its own, while a reload runs too.
@@ -375,22 +362,15 @@ WEIR_API int64_t weir_handle_count_u64(const struct weir_handle *h, uint64_t key
  */
 WEIR_API int64_t weir_handle_count_hash(const struct weir_handle *h, uint64_t hash);
 /**
- * As weir_handle_count(), of many keys. Each 1 Mi (2^20) keys have a section of their own.
- * @counts: receives the answer of weir_count() for each of @n keys.
- * Return: 0 or a negative errno: then @counts has the answers of any of them.
+ * As weir_handle_count(), of a batch. Each 1 Mi (2^20) keys have a section of their own.
+ * @counts: receives the answer of weir_count() for each key.
+ * Return: how many of them are not 0, or a negative errno: then @counts has the answers of any of
+ *   them.
  * Errors: -ENOTSUP as weir_count(); -EAGAIN, -EINVAL as weir_handle_count_hash().
  * Threads, Order, Progress, Cost: as weir_handle_count() of each key.
  */
-WEIR_API WEIR_MUST_CHECK int weir_handle_count_hashes(const struct weir_handle *h,
-                                                      const uint64_t *hashes, size_t n,
-                                                      int64_t *counts);
-/** As weir_handle_count_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API WEIR_MUST_CHECK int weir_handle_count_keys(const struct weir_handle *h,
-                                                    const struct iovec *keys, size_t n,
-                                                    int64_t *counts);
-/** As weir_handle_count_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API WEIR_MUST_CHECK int weir_handle_count_fixed(const struct weir_handle *h, const void *keys,
-                                                     size_t key_bytes, size_t n, int64_t *counts);
+WEIR_API int64_t weir_handle_count_keys(const struct weir_handle *h, struct weir_keys keys,
+                                        int64_t *counts);
 
 /** A handle's figures. Start from WEIR_HANDLE_STATS_INIT. */
 struct weir_handle_stats {

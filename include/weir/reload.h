@@ -155,27 +155,16 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_begin_with(struct weir_reload **out,
                                                     const struct weir_reload_options *options);
 
 /**
- * Insert into the next filter only.
- * Return, Errors, Order, Progress, Cost: as weir_insert(); with a pace it may sleep.
+ * Insert a batch into the next filter only.
+ * @keys: of any form. With WEIR_HANDLE_ANY_SEED hashes are by weir_hash() of the next filter or,
+ *   with WEIR_HANDLE_OWN_HASHES, by the caller's own function.
+ * Return, Errors, Order, Progress, Cost: as weir_insert_keys(), weir_error_taken() too; with a pace
+ *   it may sleep. Of a kind that is built once 0, and no bit of @bitmap is set.
  * Threads: any number of loader threads, with inserts and lookups through the handle. All of them
  *   must have finished before the commit.
  */
-WEIR_API int weir_reload_insert(struct weir_reload *r, const void *key, size_t len);
-/** As weir_reload_insert(), of a hash: with WEIR_HANDLE_ANY_SEED by weir_hash() of the next filter
- * or, with WEIR_HANDLE_OWN_HASHES, the caller's own function. */
-WEIR_API int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash);
-/**
- * As weir_reload_insert(), of many keys: the cache misses of many overlap. This is how to load
- * millions.
- * Return, Errors, Progress, Cost: as weir_insert_hashes(), weir_error_taken() too; with a pace it
- * may sleep.
- */
-WEIR_API int64_t weir_reload_insert_hashes(struct weir_reload *r, const uint64_t *hashes, size_t n);
-/** As weir_reload_insert_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API int64_t weir_reload_insert_keys(struct weir_reload *r, const struct iovec *keys, size_t n);
-/** As weir_reload_insert_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *keys, size_t key_bytes,
-                                          size_t n);
+WEIR_API int64_t weir_reload_insert_keys(struct weir_reload *r, struct weir_keys keys,
+                                         uint64_t *bitmap);
 
 /**
  * Seal what was inserted, of a kind that is exact on an exclude list too (layered): its keys come
@@ -190,18 +179,11 @@ WEIR_API int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *key
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_seal(struct weir_reload *r);
 /**
- * Exclude a key, when the reload is sealed.
- * Return, Errors, Cost: as weir_builder_exclude(). That a key is in both lists weir_reload_commit()
- * answers with -EEXIST, as weir_builder_finish() does.
+ * Exclude a batch of keys, when the reload is sealed.
+ * Return, Errors, Cost: as weir_builder_exclude_keys(). That a key is in both lists
+ *   weir_reload_commit() answers with -EEXIST, as weir_builder_finish() does.
  */
-WEIR_API WEIR_MUST_CHECK int weir_reload_exclude(struct weir_reload *r, const void *key,
-                                                 size_t len);
-/** As weir_reload_exclude(), of many keys by their hashes. */
-WEIR_API WEIR_MUST_CHECK int weir_reload_exclude_hashes(struct weir_reload *r,
-                                                        const uint64_t *hashes, size_t n);
-/** As weir_reload_exclude(), of many keys. */
-WEIR_API WEIR_MUST_CHECK int weir_reload_exclude_keys(struct weir_reload *r,
-                                                      const struct iovec *keys, size_t n);
+WEIR_API WEIR_MUST_CHECK int weir_reload_exclude_keys(struct weir_reload *r, struct weir_keys keys);
 
 /**
  * Merge the current filter into the next one. Afterwards the next filter has every insert that
@@ -279,6 +261,38 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_rollback(struct weir_handle *h);
  * Return, Errors, Threads, Progress: as weir_handle_rollback().
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_drop_previous(struct weir_handle *h);
+
+/* ---- one key: batches of one ---- */
+
+/** As weir_reload_insert_keys(), of one key: its bytes, the eight bytes at &key, its hash. */
+static inline int weir_reload_insert(struct weir_reload *r, const void *key, size_t len)
+{
+	struct iovec one = { (void *)(uintptr_t)key, len };
+	return (int)weir_reload_insert_keys(r, weir_keys_iov(&one, 1), NULL);
+}
+static inline int weir_reload_insert_u64(struct weir_reload *r, uint64_t key)
+{
+	return (int)weir_reload_insert_keys(r, weir_keys_u64(&key, 1), NULL);
+}
+static inline int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash)
+{
+	return (int)weir_reload_insert_keys(r, weir_keys_hashes(&hash, 1), NULL);
+}
+/** As weir_reload_exclude_keys(), of one key. */
+static inline WEIR_MUST_CHECK int weir_reload_exclude(struct weir_reload *r, const void *key,
+                                                      size_t len)
+{
+	struct iovec one = { (void *)(uintptr_t)key, len };
+	return weir_reload_exclude_keys(r, weir_keys_iov(&one, 1));
+}
+static inline WEIR_MUST_CHECK int weir_reload_exclude_u64(struct weir_reload *r, uint64_t key)
+{
+	return weir_reload_exclude_keys(r, weir_keys_u64(&key, 1));
+}
+static inline WEIR_MUST_CHECK int weir_reload_exclude_hash(struct weir_reload *r, uint64_t hash)
+{
+	return weir_reload_exclude_keys(r, weir_keys_hashes(&hash, 1));
+}
 
 WEIR_END_DECLS
 

@@ -14,6 +14,7 @@ struct weir_builder {
 	struct weir_params params; /* with the seed */
 	unsigned char key[WEIR_SIPHASH_KEY];
 	struct weir_hashing hashing;
+	enum weir_isa isa; /* that hashes are made by */
 	struct weir_builder_options options;
 	char *folder;
 	atomic_int failed; /* 0, or what every further call answers */
@@ -30,12 +31,9 @@ struct weir_builder {
 	struct weir_build_report report;
 };
 
+/* Give the hashes of the keys to take, some hundred at a time. */
 typedef int weir__take_fn(struct weir_builder *b, const uint64_t *hashes, size_t n);
-/* Give the hashes of n keys to take, some hundred at a time. */
-int weir__builder_take_keys(struct weir_builder *b, const struct iovec *keys, size_t n,
-                            weir__take_fn *take);
-int weir__builder_take_fixed(struct weir_builder *b, const void *keys, size_t key_bytes, size_t n,
-                             weir__take_fn *take);
+int weir__builder_take(struct weir_builder *b, struct weir_keys keys, weir__take_fn *take);
 
 /* Added so far, with all that were equal. */
 uint64_t weir__builder_added(struct weir_builder *b);

@@ -53,8 +53,8 @@ int weir_builder_finish(struct weir_builder *b, struct weir_filter **out,
 
 /* ---- all at once ---- */
 
-int weir_build(struct weir_filter **out, const struct weir_params *params, const uint64_t *hashes,
-               size_t n)
+int weir_build(struct weir_filter **out, const struct weir_params *params, struct weir_keys keys,
+               const struct weir_builder_options *options)
 {
 	struct weir_params p;
 	struct weir_builder *b;
@@ -63,14 +63,15 @@ int weir_build(struct weir_filter **out, const struct weir_params *params, const
 	int err = weir__params_check_open(params, &p);
 	if (err)
 		return err;
-	if (!p.seed && !p.hash_key && !weir__kind(p.kind)->as_is)
+	if (keys.form == WEIR_KEYS_HASHES && !p.seed && !p.hash_key && !weir__kind(p.kind)->as_is)
 		return weir__fail(-EINVAL, "seed 0: give the one that the hashes were made with");
-	if (n && !hashes)
-		return weir__fail(-EINVAL, "hashes is NULL: %zu of them to build from", n);
-	err = weir_builder_create(&b, &p, NULL);
+	if (keys.n && !keys.at)
+		return weir__fail(-EINVAL, "keys.at is NULL: %zu keys to build from",
+		                  (size_t)keys.n);
+	err = weir_builder_create(&b, &p, options);
 	if (err)
 		return err;
-	err = weir_builder_add_hashes(b, hashes, n);
+	err = weir_builder_add_keys(b, keys);
 	if (!err)
 		err = weir_builder_finish(b, out, NULL);
 	weir_builder_destroy(b);

@@ -97,7 +97,7 @@ static int exclude_some(struct weir_builder *b, const uint64_t *hashes, size_t n
 {
 	uint64_t bitmap[WEIR_BITMAP_WORDS(AT_A_TIME)], kept[AT_A_TIME];
 	size_t m = 0;
-	if (!weir_contains_hashes(b->sieve, hashes, n, bitmap))
+	if (!weir_contains_keys(b->sieve, weir_keys_hashes(hashes, n), bitmap))
 		return 0;
 	for (size_t word = 0; 64 * word < n; word++)
 		for (uint64_t left = bitmap[word]; left; left &= left - 1)
@@ -105,16 +105,9 @@ static int exclude_some(struct weir_builder *b, const uint64_t *hashes, size_t n
 	return weir__collect(b->passed, kept, m);
 }
 
-int weir_builder_exclude_hashes(struct weir_builder *b, const uint64_t *hashes, size_t n)
+static int exclude(struct weir_builder *b, const uint64_t *hashes, size_t n)
 {
-	int err = cannot(b), failed = atomic_load_explicit(&b->failed, memory_order_relaxed);
-	if (err)
-		return err;
-	if (failed)
-		return weir__builder_has_failed(failed);
-	if (!b->sieve)
-		return weir__fail(-EINVAL, "the builder is not sealed: all included keys first, "
-		                  "then weir_builder_seal()");
+	int err = 0;
 	for (size_t at = 0; at < n && !err; at += AT_A_TIME)
 		err = exclude_some(b, hashes + at, n - at < AT_A_TIME ? n - at : AT_A_TIME);
 	if (err)
@@ -124,29 +117,17 @@ int weir_builder_exclude_hashes(struct weir_builder *b, const uint64_t *hashes, 
 	return err;
 }
 
-int weir_builder_exclude_hash(struct weir_builder *b, uint64_t hash)
+int weir_builder_exclude_keys(struct weir_builder *b, struct weir_keys keys)
 {
-	return weir_builder_exclude_hashes(b, &hash, 1);
-}
-
-int weir_builder_exclude(struct weir_builder *b, const void *key, size_t len)
-{
-	return weir_builder_exclude_hash(b, weir_builder_hash(b, key, len));
-}
-
-int weir_builder_exclude_u64(struct weir_builder *b, uint64_t key)
-{
-	return weir_builder_exclude(b, &key, sizeof key);
-}
-
-int weir_builder_exclude_keys(struct weir_builder *b, const struct iovec *keys, size_t n)
-{
-	return weir__builder_take_keys(b, keys, n, weir_builder_exclude_hashes);
-}
-
-int weir_builder_exclude_fixed(struct weir_builder *b, const void *keys, size_t key_bytes, size_t n)
-{
-	return weir__builder_take_fixed(b, keys, key_bytes, n, weir_builder_exclude_hashes);
+	int err = cannot(b), failed = atomic_load_explicit(&b->failed, memory_order_relaxed);
+	if (err)
+		return err;
+	if (failed)
+		return weir__builder_has_failed(failed);
+	if (!b->sieve)
+		return weir__fail(-EINVAL, "the builder is not sealed: all included keys first, "
+		                  "then weir_builder_seal()");
+	return weir__builder_take(b, keys, exclude);
 }
 
 /* ---- the second stage ---- */

@@ -225,6 +225,11 @@ uint64_t weir_hash(const struct weir_filter *f, const void *key, size_t len)
 	return weir__hash_by(&f->hashing, key, len);
 }
 
+uint64_t weir_hash_u64(const struct weir_filter *f, uint64_t key)
+{
+	return weir__hash_by(&f->hashing, &key, sizeof key);
+}
+
 /* The symbols of the verbs that filter.h inlines, for callers that do not. */
 extern inline int weir_insert(struct weir_filter *f, const void *key, size_t len);
 extern inline int weir_insert_hash(struct weir_filter *f, uint64_t hash);

@@ -66,41 +66,25 @@ int64_t weir__router_insert_hashes(struct weir_filter *f, uint32_t set, const ui
 	return new;
 }
 
-int64_t weir_router_insert_hashes(struct weir_router *r, uint32_t set, const uint64_t *hashes,
-                                  size_t n, uint64_t *bitmap)
-{
-	struct weir_filter *f = weir__router_mut(r);
-	int err = weir__router_insert_check(f, set);
-	return err ? err : weir__router_insert_hashes(f, set, hashes, n, bitmap);
-}
-
-static int64_t insert_batch(struct weir_router *r, uint32_t set, const struct weir_batch *batch,
-                            uint64_t *bitmap)
+int64_t weir_router_insert_keys(struct weir_router *r, uint32_t set, struct weir_keys keys,
+                                uint64_t *bitmap)
 {
 	struct weir_filter *f = weir__router_mut(r);
 	uint64_t hashes[AT_A_TIME];
 	int64_t new = 0;
 	int err = weir__router_insert_check(f, set);
-	for (size_t at = 0; !err && at < batch->n; at += AT_A_TIME) {
-		size_t n = weir__least(batch->n - at, AT_A_TIME);
-		weir__batch_hash(f, batch, at, n, hashes);
+	if (!err && keys.n && !weir__keys_form(keys))
+		err = weir__keys_refused();
+	if (err)
+		return err;
+	if (keys.form == WEIR_KEYS_HASHES)
+		return weir__router_insert_hashes(f, set, keys.at, keys.n, bitmap);
+	const struct weir_batch batch = weir__batch(f, keys);
+	for (size_t at = 0; at < keys.n; at += AT_A_TIME) {
+		size_t n = weir__least(keys.n - at, AT_A_TIME);
+		weir__batch_hash(f, &batch, at, n, hashes);
 		new += weir__router_insert_hashes(f, set, hashes, n,
 		                                  bitmap ? bitmap + at / 64 : NULL);
 	}
-	return err ? err : new;
-}
-
-int64_t weir_router_insert_keys(struct weir_router *r, uint32_t set, const struct iovec *keys,
-                                size_t n, uint64_t *bitmap)
-{
-	const struct weir_batch batch = weir__batch_keys(keys, n);
-	return insert_batch(r, set, &batch, bitmap);
-}
-
-int64_t weir_router_insert_fixed(struct weir_router *r, uint32_t set, const void *keys,
-                                 size_t key_bytes, size_t n, uint64_t *bitmap)
-{
-	const struct weir_batch batch = weir__batch_fixed(weir__router_filter(r), keys, key_bytes,
-	                                                  n);
-	return insert_batch(r, set, &batch, bitmap);
+	return new;
 }

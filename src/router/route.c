@@ -10,6 +10,14 @@ static inline uint64_t route(const struct weir_filter *f, uint64_t hash)
 	return weir__router_own(f)->kernel->route(&f->array, hash);
 }
 
+/* Of a batch that cannot be taken. */
+static int64_t every_set(const struct weir_filter *f, size_t n, uint64_t *masks)
+{
+	for (size_t i = 0; i < n; i++)
+		masks[i] = weir__router_all(&f->array);
+	return (int64_t)n;
+}
+
 uint64_t weir_router_route_hash(const struct weir_router *r, uint64_t hash)
 {
 	return route(weir__router_filter(r), hash);
@@ -35,38 +43,22 @@ uint64_t weir_router_route_u64(const struct weir_router *r, uint64_t key)
 	return route(f, weir__hash_u64(f->array.flip8, key));
 }
 
-size_t weir_router_route_hashes(const struct weir_router *r, const uint64_t *hashes, size_t n,
-                                uint64_t *masks)
+int64_t weir_router_route_keys(const struct weir_router *r, struct weir_keys keys, uint64_t *masks)
 {
 	const struct weir_filter *f = weir__router_filter(r);
-	return weir__router_own(f)->kernel->route_each(&f->array, hashes, n, f->outgrows_cache,
-	                                               masks);
-}
-
-static size_t route_batch(const struct weir_router *r, const struct weir_batch *batch,
-                          uint64_t *masks)
-{
+	const struct weir_router_kernel *kernel = weir__router_own(f)->kernel;
+	const bool far = f->outgrows_cache;
 	uint64_t hashes[AT_A_TIME];
 	size_t positive = 0;
-	for (size_t at = 0; at < batch->n; at += AT_A_TIME) {
-		size_t n = weir__least(batch->n - at, AT_A_TIME);
-		weir__batch_hash(weir__router_filter(r), batch, at, n, hashes);
-		positive += weir_router_route_hashes(r, hashes, n, masks + at);
+	if (keys.form == WEIR_KEYS_HASHES)
+		return (int64_t)kernel->route_each(&f->array, keys.at, keys.n, far, masks);
+	if (!weir__keys_form(keys))
+		return every_set(f, keys.n, masks);
+	const struct weir_batch batch = weir__batch(f, keys);
+	for (size_t at = 0; at < keys.n; at += AT_A_TIME) {
+		const size_t n = weir__least(keys.n - at, AT_A_TIME);
+		weir__batch_hash(f, &batch, at, n, hashes);
+		positive += kernel->route_each(&f->array, hashes, n, far, masks + at);
 	}
-	return positive;
-}
-
-size_t weir_router_route_keys(const struct weir_router *r, const struct iovec *keys, size_t n,
-                              uint64_t *masks)
-{
-	const struct weir_batch batch = weir__batch_keys(keys, n);
-	return route_batch(r, &batch, masks);
-}
-
-size_t weir_router_route_fixed(const struct weir_router *r, const void *keys, size_t key_bytes,
-                               size_t n, uint64_t *masks)
-{
-	const struct weir_batch batch = weir__batch_fixed(weir__router_filter(r), keys, key_bytes,
-	                                                  n);
-	return route_batch(r, &batch, masks);
+	return (int64_t)positive;
 }

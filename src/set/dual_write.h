@@ -14,14 +14,11 @@ int weir__insert_key_beside(const struct weir_generation *g, const void *key, si
 /* As those; also where there is nothing beside the current filter. Each filter does to the text
  * what its own keys had done. */
 int weir__insert_text(const struct weir_generation *g, const void *text, size_t len);
-/* Of n keys from @at on. Return: how many were new. */
-int64_t weir__insert_keys_beside(const struct weir_generation *g, const struct weir_keys *k,
-                                 size_t at, size_t n, uint64_t *bitmap);
+/* Of a batch. Return: how many were new. */
+int64_t weir__insert_keys_beside(const struct weir_generation *g, struct weir_keys keys,
+                                 uint64_t *bitmap);
 
 /* H9: -EINVAL, for a hash of nobody knows which filter. @verb: what is to be done with the key. */
 int weir__refuse_hashes(const char *verb);
-
-/* Put the same answer for n keys into the bitmap, unless it is NULL. Return: how many are true. */
-size_t weir__answer_all(bool answer, size_t n, uint64_t *bitmap);
 
 #endif

@@ -172,3 +172,13 @@ uint64_t weir_handle_hash(const struct weir_handle *h, const void *key, size_t l
 	weir__read_unlock(&h->rcu);
 	return hash;
 }
+
+uint64_t weir_handle_hash_u64(const struct weir_handle *h, uint64_t key)
+{
+	return weir_handle_hash(h, &key, sizeof key);
+}
+
+void weir_handle_hash_keys(const struct weir_handle *h, struct weir_keys keys, uint64_t *out)
+{
+	WEIR__IN_SECTION(&h->rcu, weir_hash_keys(weir__generation(h)->current, keys, out));
+}

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * The handle's removals and counts, of the current filter: H13 in generation.h. */
 #include "ground/error.h"
+#include "kind/batch.h"
 #include "set/dual_write.h"
 #include "set/generation.h"
 #include "set/keys.h"
 
 enum { SECTION_KEYS = 1 << 20 }; /* as of batches (set/batches.c): a multiple of 64 */
+
+static struct weir_keys section(struct weir_keys keys, size_t at)
+{
+	return weir_keys_part(keys, at, keys.n - at < SECTION_KEYS ? keys.n - at : SECTION_KEYS);
+}
 
 /* H13. Return: 0, or why no key may be removed now. */
 static int may_remove(const struct weir_generation *g)
@@ -70,51 +76,30 @@ int weir_handle_remove_hash(struct weir_handle *h, uint64_t hash)
 	return answer;
 }
 
-static int64_t remove_section(const struct weir_generation *g, const struct weir_keys *k, size_t at,
-                              size_t n, uint64_t *bitmap)
+static int64_t remove_section(const struct weir_generation *g, struct weir_keys keys,
+                              uint64_t *bitmap)
 {
-	int err = k->hashes ? know_hash(g, "remove") : 0;
+	int err = keys.form == WEIR_KEYS_HASHES ? know_hash(g, "remove") : 0;
 	if (!err)
 		err = may_remove(g);
-	return err ? err : weir__keys_remove(g->current, k, at, n, bitmap);
+	return err ? err : weir_remove_keys(g->current, keys, bitmap);
 }
 
-static int64_t remove_all(struct weir_handle *h, const struct weir_keys *k, size_t n,
-                          uint64_t *bitmap)
+int64_t weir_handle_remove_keys(struct weir_handle *h, struct weir_keys keys, uint64_t *bitmap)
 {
 	int64_t removed = 0;
-	for (size_t at = 0; at < n; at += SECTION_KEYS) {
-		size_t some = n - at < SECTION_KEYS ? n - at : SECTION_KEYS;
+	for (size_t at = 0; at < keys.n; at += SECTION_KEYS) {
 		uint64_t *answers = bitmap ? bitmap + at / 64 : NULL;
 		weir__read_lock(&h->rcu);
-		int64_t answer = remove_section(weir__generation(h), k, at, some, answers);
+		int64_t answer = remove_section(weir__generation(h), section(keys, at), answers);
 		weir__read_unlock(&h->rcu);
 		if (answer < 0) {
-			(void)weir__answer_all(false, n - at, answers);
+			(void)weir__answer_all(false, keys.n - at, answers);
 			return answer;
 		}
 		removed += answer;
 	}
 	return removed;
-}
-
-int64_t weir_handle_remove_hashes(struct weir_handle *h, const uint64_t *hashes, size_t n,
-                                  uint64_t *bitmap)
-{
-	return remove_all(h, &(struct weir_keys){ .hashes = hashes }, n, bitmap);
-}
-
-int64_t weir_handle_remove_keys(struct weir_handle *h, const struct iovec *keys, size_t n,
-                                uint64_t *bitmap)
-{
-	return remove_all(h, &(struct weir_keys){ .vectors = keys }, n, bitmap);
-}
-
-int64_t weir_handle_remove_fixed(struct weir_handle *h, const void *keys, size_t key_bytes,
-                                 size_t n, uint64_t *bitmap)
-{
-	return remove_all(h, &(struct weir_keys){ .fixed = keys, .key_bytes = key_bytes }, n,
-	                  bitmap);
 }
 
 static int64_t count_key(const struct weir_generation *g, const void *key, size_t len)
@@ -150,43 +135,23 @@ int64_t weir_handle_count_hash(const struct weir_handle *h, uint64_t hash)
 	return answer;
 }
 
-static int count_section(const struct weir_generation *g, const struct weir_keys *k, size_t at,
-                         size_t n, int64_t *counts)
-{
-	int err = k->hashes ? know_hash(g, "count") : 0;
-	if (!err)
-		err = may_count(g);
-	return err ? err : weir__keys_count(g->current, k, at, n, counts);
-}
-
-static int count_all(const struct weir_handle *h, const struct weir_keys *k, size_t n,
-                     int64_t *counts)
-{
-	int err = 0;
-	for (size_t at = 0; !err && at < n; at += SECTION_KEYS) {
-		size_t some = n - at < SECTION_KEYS ? n - at : SECTION_KEYS;
-		weir__read_lock(&h->rcu);
-		err = count_section(weir__generation(h), k, at, some, counts + at);
-		weir__read_unlock(&h->rcu);
-	}
-	return err;
-}
-
-int weir_handle_count_hashes(const struct weir_handle *h, const uint64_t *hashes, size_t n,
+static int64_t count_section(const struct weir_generation *g, struct weir_keys keys,
                              int64_t *counts)
 {
-	return count_all(h, &(struct weir_keys){ .hashes = hashes }, n, counts);
+	int err = keys.form == WEIR_KEYS_HASHES ? know_hash(g, "count") : 0;
+	if (!err)
+		err = may_count(g);
+	return err ? err : weir_count_keys(g->current, keys, counts);
 }
 
-int weir_handle_count_keys(const struct weir_handle *h, const struct iovec *keys, size_t n,
-                           int64_t *counts)
+int64_t weir_handle_count_keys(const struct weir_handle *h, struct weir_keys keys, int64_t *counts)
 {
-	return count_all(h, &(struct weir_keys){ .vectors = keys }, n, counts);
-}
-
-int weir_handle_count_fixed(const struct weir_handle *h, const void *keys, size_t key_bytes,
-                            size_t n, int64_t *counts)
-{
-	return count_all(h, &(struct weir_keys){ .fixed = keys, .key_bytes = key_bytes }, n,
-	                 counts);
+	int64_t counted = 0, answer = 0;
+	for (size_t at = 0; answer >= 0 && at < keys.n; at += SECTION_KEYS) {
+		weir__read_lock(&h->rcu);
+		answer = count_section(weir__generation(h), section(keys, at), counts + at);
+		weir__read_unlock(&h->rcu);
+		counted += answer;
+	}
+	return answer < 0 ? answer : counted;
 }

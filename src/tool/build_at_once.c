@@ -115,7 +115,7 @@ static int from_spool(struct build *build, struct spool *spool, struct weir_buil
 {
 	build->keys = spool->hashes;
 	uint64_t *hashes = spool_take(spool);
-	int err = weir_builder_add_hashes(builder, hashes, build->keys);
+	int err = weir_builder_add_keys(builder, weir_keys_hashes(hashes, build->keys));
 	free(hashes);
 	return err ? trouble_plan() : TOOL_OK;
 }

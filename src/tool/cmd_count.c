@@ -128,7 +128,7 @@ static int ask_keyed(struct count *c, const struct chunk *chunk, struct keyer *k
 	}
 	for (size_t at = 0, some; !err && at < keyer->n; at += some) {
 		some = keyer->n - at < KEYS ? keyer->n - at : KEYS;
-		err = weir_count_keys(c->filter, keyer->keys + at, some, counts);
+		err = weir_count_keys(c->filter, weir_keys_iov(keyer->keys + at, some), counts);
 		for (size_t i = 0; !err && i < some; i++)
 			sum_up(c, &sums[keyer->of[at + i]], counts[i]);
 	}
@@ -138,7 +138,7 @@ static int ask_keyed(struct count *c, const struct chunk *chunk, struct keyer *k
 static int ask(struct count *c, const struct iovec *keys, size_t n, struct sum *sums)
 {
 	int64_t counts[KEYS];
-	int err = weir_count_keys(c->filter, keys, n, counts);
+	int err = weir_count_keys(c->filter, weir_keys_iov(keys, n), counts);
 	for (size_t i = 0; !err && i < n; i++)
 		sum_up(c, &sums[i], counts[i]);
 	return err;
@@ -194,7 +194,7 @@ static int count_lines(struct count *c, const char *image)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
 	/* Of no keys: whether the kind can count, before the input is waited for. */
-	int err = weir_count_hashes(c->filter, NULL, 0, NULL);
+	int err = weir_count_keys(c->filter, weir_keys_hashes(NULL, 0), NULL);
 	if (!err)
 		err = weir_stats(c->filter, &stats);
 	if (err)

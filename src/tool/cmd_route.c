@@ -115,7 +115,7 @@ static void print_chunk(struct route *r, const struct lines *lines, const struct
 	uint64_t masks[KEYS];
 	size_t at = 0, n;
 	while ((n = chunk_keys(lines, chunk, &at, keys, KEYS)) > 0) {
-		r->routed += weir_router_route_keys(r->router, keys, n, masks);
+		r->routed += weir_router_route_keys(r->router, weir_keys_iov(keys, n), masks);
 		for (size_t i = 0; i < n; i++, r->printed++)
 			(r->as_json ? put_object : put_text)(r, keys[i], masks[i]);
 	}

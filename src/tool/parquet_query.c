@@ -111,7 +111,7 @@ static void ask_group(struct asking *a, uint32_t group)
 		memcpy(held, a->in, sizeof a->in);
 	for (size_t at = 0, some; filter && at < a->n; at += some) {
 		some = a->n - at < LINES ? a->n - at : LINES;
-		weir_contains_hashes(filter, a->hashes + at, some, bitmap);
+		weir_contains_keys(filter, weir_keys_hashes(a->hashes + at, some), bitmap);
 		for (size_t i = 0; i < some; i++)
 			if (bit(bitmap, i))
 				set(held, a->of[at + i]);

@@ -23,7 +23,8 @@ struct probe probe_rate(const struct weir_filter *f, char delimiter, double expe
 			keys[i * KEY_BYTES] = delimiter;
 			memcpy(keys + i * KEY_BYTES + 1, &number, sizeof number);
 		}
-		probe.found += weir_contains_fixed(f, keys, KEY_BYTES, AT_ONCE, NULL);
+		probe.found += weir_contains_keys(f, weir_keys_fixed(keys, KEY_BYTES, AT_ONCE),
+		                                  NULL);
 		probe.looked_up += AT_ONCE;
 	}
 	probe.rate = (double)probe.found / (double)probe.looked_up;

@@ -95,7 +95,7 @@ struct filling {
 static bool insert_lines(void *arg, const struct iovec *keys, size_t n)
 {
 	const struct filling *f = arg;
-	int64_t new = weir_router_insert_keys(f->router, f->set, keys, n, NULL);
+	int64_t new = weir_router_insert_keys(f->router, f->set, weir_keys_iov(keys, n), NULL);
 	if (new < 0)
 		say_weir((int)new, NULL);
 	return new >= 0;

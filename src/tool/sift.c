@@ -62,8 +62,9 @@ static void is_bad(struct sifting *s, const struct chunk *chunk, const struct ke
 static size_t contains(const struct sift *sift, const struct iovec *keys, size_t n,
                        uint64_t *bitmap)
 {
-	return sift->window ? weir_window_contains_keys(sift->window, keys, n, bitmap) :
-	                      weir_contains_keys(sift->filter, keys, n, bitmap);
+	return sift->window ?
+	               weir_window_contains_keys(sift->window, weir_keys_iov(keys, n), bitmap) :
+	               weir_contains_keys(sift->filter, weir_keys_iov(keys, n), bitmap);
 }
 
 /* One group of lines, into @in those that are looked up: no comments, none that are wrong; into

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Lookups in a window. */
 #include "ground/error.h"
+#include "kind/batch.h"
 #include "window/window.h"
 
 /* In a section. The live slots that have the key. */
@@ -79,30 +80,11 @@ static uint64_t look_some(struct weir_window *w, const uint64_t *hashes, unsigne
 	return in;
 }
 
-/* It writes nothing: the loop is that of inserts too. */
-static size_t look_each(const struct weir_window *w, const struct weir_window_keys *keys, size_t n,
-                        uint64_t *bitmap)
+int64_t weir_window_contains_keys(const struct weir_window *w, struct weir_keys keys,
+                                  uint64_t *bitmap)
 {
-	return weir__window_run((struct weir_window *)(uintptr_t)w, keys, n, bitmap, look_some);
-}
-
-size_t weir_window_contains_hashes(const struct weir_window *w, const uint64_t *hashes, size_t n,
-                                   uint64_t *bitmap)
-{
-	const struct weir_window_keys keys = { .hashes = hashes };
-	return look_each(w, &keys, n, bitmap);
-}
-
-size_t weir_window_contains_keys(const struct weir_window *w, const struct iovec *keys, size_t n,
-                                 uint64_t *bitmap)
-{
-	const struct weir_window_keys these = { .keys = keys };
-	return look_each(w, &these, n, bitmap);
-}
-
-size_t weir_window_contains_fixed(const struct weir_window *w, const void *keys, size_t key_bytes,
-                                  size_t n, uint64_t *bitmap)
-{
-	const struct weir_window_keys these = { .fixed = keys, .key_bytes = key_bytes };
-	return look_each(w, &these, n, bitmap);
+	if (!weir__keys_form(keys))
+		return weir__answer_all(true, keys.n, bitmap);
+	/* It writes nothing: the loop is that of inserts too. */
+	return weir__window_run((struct weir_window *)(uintptr_t)w, keys, bitmap, look_some);
 }

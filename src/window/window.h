@@ -237,19 +237,11 @@ uint64_t weir__window_bytes(uint32_t layout, uint32_t generations, uint64_t one)
 int weir__window_make(struct weir_window **out, const struct weir_window_options *o,
                       const struct weir_window_plan *plan, const struct weir_hashing *hashing);
 
-/* The keys of a batch: one of the three is given. */
-struct weir_window_keys {
-	const uint64_t *hashes;
-	const struct iovec *keys;
-	const char *fixed; /* of key_bytes each */
-	size_t key_bytes;
-};
-
 /* Of up to 64 keys: the answers, key i's in bit i. */
 typedef uint64_t weir__window_some_fn(struct weir_window *w, const uint64_t *hashes, unsigned n);
 /* Of all. Return: how many answers are true. */
-size_t weir__window_run(struct weir_window *w, const struct weir_window_keys *keys, size_t n,
-                        uint64_t *bitmap, weir__window_some_fn *some);
+int64_t weir__window_run(struct weir_window *w, struct weir_keys keys, uint64_t *bitmap,
+                         weir__window_some_fn *some);
 
 /* What of time and number is due. *wait: ns until an advance by time, UINT64_MAX: none. */
 bool weir__window_due(const struct weir_window *w, uint64_t *wait);

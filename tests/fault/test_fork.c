@@ -199,7 +199,7 @@ static void *load_on_and_on(void *argument)
 	struct loading *l = argument;
 	sem_post(&l->begun);
 	while (!l->stop)
-		assert_ok(weir_load_hashes(l->f, l->hashes, LOADED));
+		assert_ok(weir_fill_keys(l->f, weir_keys_hashes(l->hashes, LOADED)));
 	return NULL;
 }
 
@@ -222,8 +222,9 @@ static void test_children_of_a_fork_in_a_load(void **state)
 		assert_true(child >= 0);
 		if (child == 0) {
 			alarm(DEADLINE);
-			int err = weir_load_hashes(l.f, l.hashes, LOADED);
-			_exit(err || weir_contains_hashes(l.f, l.hashes, LOADED, NULL) != LOADED);
+			int err = weir_fill_keys(l.f, weir_keys_hashes(l.hashes, LOADED));
+			_exit(err || weir_contains_keys(l.f, weir_keys_hashes(l.hashes, LOADED),
+			                                NULL) != LOADED);
 		}
 		reap(1);
 	}

@@ -66,9 +66,10 @@ static void build(struct weir_filter **f, const struct test_golden *golden, cons
 	}
 	assert_ok(weir_params_of(*f, &params));
 	assert_ok(weir_builder_create(&b, &params, NULL));
-	assert_ok(weir_builder_add_hashes(b, hashes, golden->keys));
+	assert_ok(weir_builder_add_keys(b, weir_keys_hashes(hashes, golden->keys)));
 	assert_ok(weir_builder_seal(b));
-	assert_ok(weir_builder_exclude_hashes(b, hashes + golden->keys, excluded(golden)));
+	assert_ok(weir_builder_exclude_keys(b, weir_keys_hashes(hashes + golden->keys,
+	                                                        excluded(golden))));
 	weir_destroy(*f);
 	assert_ok(weir_builder_finish(b, f, NULL));
 	weir_builder_destroy(b);

@@ -11,7 +11,7 @@
 
 static inline bool test_takes_inserts(struct weir_filter *f)
 {
-	return weir_insert_hashes(f, NULL, 0, NULL) != -ENOTSUP;
+	return weir_insert_keys(f, weir_keys_hashes(NULL, 0), NULL) != -ENOTSUP;
 }
 
 static inline bool test_copies(const struct weir_filter *f)
@@ -95,12 +95,12 @@ static inline int test_fill(struct weir_filter **f, const uint64_t *hashes, size
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_filter *built = NULL;
 	if (test_takes_inserts(*f)) {
-		int64_t answer = weir_insert_hashes(*f, hashes, n, NULL);
+		int64_t answer = weir_insert_keys(*f, weir_keys_hashes(hashes, n), NULL);
 		return answer < 0 ? (int)answer : 0;
 	}
 	int err = weir_params_of(*f, &params);
 	if (!err)
-		err = weir_build(&built, &params, hashes, n);
+		err = weir_build(&built, &params, weir_keys_hashes(hashes, n), NULL);
 	if (err)
 		return err;
 	weir_destroy(*f);

@@ -23,8 +23,8 @@ static void built(uint64_t capacity, size_t n, unsigned width, uint64_t most_byt
 	p.seed = n + width;
 	for (size_t i = 0; i < n; i++)
 		hashes[i] = test_key(i);
-	assert_ok(weir_build(&f, &p, hashes, n));
-	assert_int_equal(weir_contains_hashes(f, hashes, n, NULL), n);
+	assert_ok(weir_build(&f, &p, weir_keys_hashes(hashes, n), NULL));
+	assert_int_equal(weir_contains_keys(f, weir_keys_hashes(hashes, n), NULL), n);
 	for (size_t i = 0; i < n; i++)
 		if (!weir_contains_hash(f, hashes[i]))
 			fail_msg("key %zu of %zu is missed", i, n);
@@ -66,7 +66,7 @@ static uint64_t found_in(const struct weir_filter *f, uint64_t first, uint64_t n
 		const size_t some = n - at < COUNT_OF(hashes) ? n - at : COUNT_OF(hashes);
 		for (size_t i = 0; i < some; i++)
 			hashes[i] = test_key(first + at + i);
-		found += weir_contains_hashes(f, hashes, some, NULL);
+		found += weir_contains_keys(f, weir_keys_hashes(hashes, some), NULL);
 	}
 	return found;
 }

@@ -46,7 +46,7 @@ static uint64_t ask(const struct server *s, unsigned way)
 			found += weir_handle_contains(s->set, s->keys[i].iov_base,
 			                              s->keys[i].iov_len);
 	} else if (way == 1) {
-		found = weir_handle_contains_keys(s->set, s->keys, s->n, answers);
+		found = weir_handle_contains_keys(s->set, weir_keys_iov(s->keys, s->n), answers);
 	} else {
 		urcu_bp_read_lock();
 		const struct weir_filter *f = weir_handle_get(s->set);

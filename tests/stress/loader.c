@@ -37,8 +37,8 @@ static int insert_some(struct weir_reload *r, const struct reloads *s, unsigned 
 		hashes[j] = weir_hash(s->hasher, &keys[j], sizeof keys[j]);
 	}
 	if (batch)
-		answer = s->reseeds ? weir_reload_insert_fixed(r, keys, sizeof keys[0], n) :
-		                      weir_reload_insert_hashes(r, hashes, n);
+		answer = weir_reload_insert_keys(r, s->reseeds ? weir_keys_u64(keys, n) :
+		                                                 weir_keys_hashes(hashes, n), NULL);
 	for (unsigned j = 0; !batch && j < n && answer >= 0; j++)
 		answer = s->reseeds ? weir_reload_insert(r, &keys[j], sizeof keys[j]) :
 		                      weir_reload_insert_hash(r, hashes[j]);

@@ -42,7 +42,8 @@ static uint64_t insert_some(uint64_t thread, uint64_t at)
 		n = keys_each - at;
 	for (uint64_t i = 0; i < n; i++)
 		hashes[i] = hash_of(thread, at + i);
-	note(n == 1 ? weir_insert_hash(f, hashes[0]) : weir_insert_hashes(f, hashes, n, NULL));
+	note(n == 1 ? weir_insert_hash(f, hashes[0]) :
+	              weir_insert_keys(f, weir_keys_hashes(hashes, n), NULL));
 	for (uint64_t i = 0; i < n; i++)
 		check(thread, at + i);
 	return at + n;

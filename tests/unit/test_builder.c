@@ -55,9 +55,14 @@ static void *add(void *arg)
 		case 0: assert_ok(weir_builder_add(a->b, &key, 8)); break;
 		case 1: assert_ok(weir_builder_add_u64(a->b, key)); break;
 		case 2: assert_ok(weir_builder_add_hash(a->b, hash)); break;
-		case 3: assert_ok(weir_builder_add_hashes(a->b, &hash, 1)); break;
-		case 4: assert_ok(weir_builder_add_keys(a->b, &whole, 1)); break;
-		default: assert_ok(weir_builder_add_fixed(a->b, &key, 8, 1));
+		case 3:
+			assert_ok(weir_builder_add_keys(a->b, weir_keys_hashes(&hash, 1)));
+			break;
+		case 4:
+			assert_ok(weir_builder_add_keys(a->b, weir_keys_iov(&whole, 1)));
+			break;
+		default:
+			assert_ok(weir_builder_add_keys(a->b, weir_keys_u64(&key, 1)));
 		}
 	}
 	return NULL;
@@ -137,8 +142,8 @@ static void many_in_a_call(void **state)
 		struct weir_build_report report = WEIR_BUILD_REPORT_INIT;
 		const struct weir_params p = params();
 		struct weir_builder *b = begun(&p, NULL);
-		assert_ok(fixed ? weir_builder_add_fixed(b, keys, 8, MANY) :
-		                  weir_builder_add_keys(b, vectors, MANY));
+		assert_ok(fixed ? weir_builder_add_keys(b, weir_keys_u64(keys, MANY)) :
+		                  weir_builder_add_keys(b, weir_keys_iov(vectors, MANY)));
 		struct weir_filter *f = finished(b, &report);
 		assert_true(report.added == MANY && report.keys == MANY);
 		assert_has(f, MANY);
@@ -322,7 +327,8 @@ static void what_is_refused(void **state)
 	weir_builder_destroy(b);
 	weir_builder_destroy(NULL);
 	const uint64_t hashes[] = { 1, 2, 3 }; /* made with some seed */
-	assert_refused(weir_build(&second, &p, hashes, 3), -EINVAL, "seed 0", "made with");
+	assert_refused(weir_build(&second, &p, weir_keys_hashes(hashes, 3), NULL), -EINVAL,
+	               "seed 0", "made with");
 	assert_null(second);
 	assert_true(weir_kind_is_built(WEIR_FUSE) && !weir_kind_is_built(WEIR_BLOCKED) &&
 	            !weir_kind_is_built(77));

@@ -55,11 +55,11 @@ static void whole_batches(void **state)
 		vectors[i] = (struct iovec){ &keys[i], 1 + i % 8 };
 	}
 	struct weir_reload *r = begun(h, NULL);
-	assert_int_equal(weir_reload_insert_fixed(r, keys, 8, KEYS - 1), 0);
-	assert_int_equal(weir_reload_insert_keys(r, vectors, KEYS), 0);
-	assert_int_equal(weir_reload_insert_hashes(r, keys, 0), 0);
-	assert_int_equal(weir_reload_insert_hashes(r, &zero, 1), 0);
-	assert_int_equal(weir_reload_insert_fixed(r, NULL, 0, 1), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_u64(keys, KEYS - 1), NULL), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_iov(vectors, KEYS), NULL), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(keys, 0), NULL), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(&zero, 1), NULL), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_fixed(NULL, 0, 1), NULL), 0);
 	assert_ok(weir_reload_commit(r));
 	assert_new(h, KEYS - 1);
 	assert_true(weir_handle_contains(h, "", 0) && weir_handle_contains_hash(h, zero));
@@ -203,7 +203,8 @@ static void spilled(void **state)
 	build.max_memory = UINT64_C(64) << 20;
 	o.build = &build;
 	struct weir_reload *r = begun(h, &o);
-	assert_refused(weir_reload_insert_fixed(r, keys, 8, MANY), -EFBIG, "max_memory", "");
+	assert_refused(weir_reload_insert_keys(r, weir_keys_u64(keys, MANY), NULL), -EFBIG,
+	               "max_memory", "");
 	assert_in_range(weir_error_taken(), MANY / 100, MANY - 1);
 	assert_ok(weir_reload_progress(r, &progress)); /* nothing is locked any more */
 	assert_true(progress.keys < MANY);
@@ -212,7 +213,7 @@ static void spilled(void **state)
 	assert_old(h);
 	build.spill_folder = folder;
 	r = begun(h, &o);
-	assert_int_equal(weir_reload_insert_fixed(r, keys, 8, MANY), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_u64(keys, MANY), NULL), 0);
 	assert_ok(weir_reload_commit(r));
 	for (uint64_t i = 0; i < MANY; i++)
 		assert_true(has(h, 2000000 + i));

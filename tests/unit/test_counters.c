@@ -162,8 +162,8 @@ static void what_is_not_there(void **state)
 	assert_ok(weir_remove(f, "a", 1));
 	assert_refused(weir_remove(f, "a", 1), -ENOENT, "not there", "is 0");
 	assert_true(exact(f).fill == 0); /* nothing has changed */
-	assert_int_equal(weir_insert_fixed(f, keys, 8, 2, NULL), 2);
-	assert_int_equal(weir_remove_fixed(f, keys, 8, 3, &bitmap), 2);
+	assert_int_equal(weir_insert_keys(f, weir_keys_u64(keys, 2), NULL), 2);
+	assert_int_equal(weir_remove_keys(f, weir_keys_u64(keys, 3), &bitmap), 2);
 	assert_int_equal(bitmap, 3);
 	weir_destroy(f);
 }
@@ -209,7 +209,7 @@ static void counts_in_batches(void **state)
 		for (uint64_t n = 0; n < 3 * i; n++)
 			assert_ok(weir_insert_u64(f, keys[i]));
 	}
-	assert_ok(weir_count_fixed(f, keys, 8, 100, counts));
+	assert_ok(weir_count_keys(f, weir_keys_u64(keys, 100), counts));
 	for (int64_t i = 0; i < 100; i++)
 		if (3 * i >= 255 ? counts[i] != -EOVERFLOW : counts[i] < 3 * i)
 			fail_msg("key %d came %d times: %d", (int)i, (int)(3 * i), (int)counts[i]);

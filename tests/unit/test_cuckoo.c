@@ -177,7 +177,8 @@ static void batches_stop_at_the_first_refusal(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 100; i++)
 		keys[i] = i < 70 || i == 99 ? test_key(i) : 7; /* the ninth 7 is refused */
-	assert_refused(weir_insert_fixed(f, keys, 8, 100, bitmap), -ENOSPC, "no room", "8 copies");
+	assert_refused(weir_insert_keys(f, weir_keys_u64(keys, 100), bitmap), -ENOSPC,
+	               "no room", "8 copies");
 	for (unsigned i = 0; i < 71; i++)
 		assert_true(weir_contains_u64(f, keys[i]));
 	uint64_t seven = 7;

@@ -24,11 +24,11 @@ static struct weir_stats stats_of(const struct weir_filter *f)
 static struct weir_filter *built(const struct weir_params *p, const uint64_t *hashes, size_t n)
 {
 	struct weir_filter *f = NULL;
-	assert_ok(weir_build(&f, p, hashes, n));
+	assert_ok(weir_build(&f, p, weir_keys_hashes(hashes, n), NULL));
 	assert_non_null(f);
 	for (size_t i = 0; i < n; i++)
 		assert_true(weir_contains_hash(f, hashes[i]));
-	assert_int_equal(weir_contains_hashes(f, hashes, n, NULL), n);
+	assert_int_equal(weir_contains_keys(f, weir_keys_hashes(hashes, n), NULL), n);
 	return f;
 }
 
@@ -148,7 +148,7 @@ static void not_built(const struct weir_params *p, size_t n, int err, const char
                       const char *value)
 {
 	struct weir_filter *f = NULL;
-	assert_refused(weir_build(&f, p, hashes, n), err, names, value);
+	assert_refused(weir_build(&f, p, weir_keys_hashes(hashes, n), NULL), err, names, value);
 	assert_null(f);
 }
 
@@ -190,7 +190,8 @@ static void alike_when_multiplied(void **state)
 		alike[i] = i / SIDE * UINT64_C(0xa8a2288097) + i % SIDE * UINT64_C(0x53f887addb);
 		assert_true(alike[i] * UINT64_C(0x9E3779B97F4A7C15) >> 43 == 0);
 	}
-	assert_refused(weir_build(&f, &p, alike, SIDE * SIDE), -ENOSPC, "1048576 keys", "spread");
+	assert_refused(weir_build(&f, &p, weir_keys_hashes(alike, SIDE * SIDE), NULL), -ENOSPC,
+	               "1048576 keys", "spread");
 	free(alike);
 }
 
@@ -201,12 +202,14 @@ static void takes_no_inserts(void **state)
 	fill(hashes, 100, 1);
 	struct weir_filter *f = built(&p, hashes, 100), *copy = NULL;
 	assert_refused(weir_insert(f, "key", 3), -ENOTSUP, "kind fuse", "inserts");
-	assert_refused(weir_insert_hashes(f, hashes, 3, NULL), -ENOTSUP, "kind fuse", "inserts");
-	assert_refused(weir_load_hashes(f, hashes, 3), -ENOTSUP, "kind fuse", "inserts");
+	assert_refused(weir_insert_keys(f, weir_keys_hashes(hashes, 3), NULL), -ENOTSUP,
+	               "kind fuse", "inserts");
+	assert_refused(weir_fill_keys(f, weir_keys_hashes(hashes, 3)), -ENOTSUP, "kind fuse",
+	               "inserts");
 	assert_refused(weir_merge(f, f), -ENOTSUP, "kind fuse", "merge");
 	assert_refused(weir_fold(&copy, f, 2), -ENOTSUP, "kind fuse", "fold");
 	assert_ok(weir_clone(&copy, f));
-	assert_int_equal(weir_contains_hashes(copy, hashes, 100, NULL), 100);
+	assert_int_equal(weir_contains_keys(copy, weir_keys_hashes(hashes, 100), NULL), 100);
 	weir_destroy(copy);
 	weir_destroy(f);
 }

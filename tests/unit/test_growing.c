@@ -185,7 +185,8 @@ static void no_key_beyond_the_limit(void **state)
 	uint64_t hashes[8] = { weir_hash(f, &(uint64_t){ test_key(3) }, 8) };
 	for (unsigned i = 1; i < 8; i++)
 		hashes[i] = weir_hash(f, &(uint64_t){ test_key(n + i) }, 8);
-	assert_refused(weir_insert_hashes(f, hashes, 8, NULL), -ENOSPC, "max_capacity 90", "");
+	assert_refused(weir_insert_keys(f, weir_keys_hashes(hashes, 8), NULL), -ENOSPC,
+	               "max_capacity 90", "");
 	assert_ok(weir_grow_ahead(f));
 	weir_destroy(f);
 }
@@ -201,12 +202,12 @@ static void batches_grow(void **state)
 		hashes[i] = weir_hash(f, &(uint64_t){ test_key(i) }, 8);
 	int64_t fresh = 0;
 	for (uint64_t i = 0; i < KEYS; i += 1000)
-		fresh += weir_insert_hashes(f, hashes + i, 1000, bitmap);
+		fresh += weir_insert_keys(f, weir_keys_hashes(hashes + i, 1000), bitmap);
 	assert_true(fresh > KEYS - KEYS / 50 && fresh <= KEYS);
-	assert_int_equal(weir_contains_hashes(f, hashes, KEYS, bitmap), KEYS);
+	assert_int_equal(weir_contains_keys(f, weir_keys_hashes(hashes, KEYS), bitmap), KEYS);
 	assert_int_equal(bitmap[KEYS / 64 - 1], UINT64_MAX);
-	assert_int_equal(weir_insert_hashes(f, hashes, KEYS, bitmap), 0);
-	assert_ok(weir_load_hashes(f, hashes, KEYS));
+	assert_int_equal(weir_insert_keys(f, weir_keys_hashes(hashes, KEYS), bitmap), 0);
+	assert_ok(weir_fill_keys(f, weir_keys_hashes(hashes, KEYS)));
 	assert_true(exact(f).bytes > 100000 && rate_of(f, KEYS, 100000) < 0.012);
 	free(hashes);
 	free(bitmap);

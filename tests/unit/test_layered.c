@@ -84,9 +84,14 @@ static void *exclude(void *arg)
 		case 0: assert_ok(weir_builder_exclude(part->b, &key, 8)); break;
 		case 1: assert_ok(weir_builder_exclude_u64(part->b, key)); break;
 		case 2: assert_ok(weir_builder_exclude_hash(part->b, hash)); break;
-		case 3: assert_ok(weir_builder_exclude_hashes(part->b, &hash, 1)); break;
-		case 4: assert_ok(weir_builder_exclude_keys(part->b, &whole, 1)); break;
-		default: assert_ok(weir_builder_exclude_fixed(part->b, &key, 8, 1));
+		case 3:
+			assert_ok(weir_builder_exclude_keys(part->b, weir_keys_hashes(&hash, 1)));
+			break;
+		case 4:
+			assert_ok(weir_builder_exclude_keys(part->b, weir_keys_iov(&whole, 1)));
+			break;
+		default:
+			assert_ok(weir_builder_exclude_keys(part->b, weir_keys_u64(&key, 1)));
 		}
 	}
 	return NULL;
@@ -117,7 +122,8 @@ static void from_several_threads(void **state)
 		assert_int_equal(weir_contains_u64(f, test_key(i)), i < KEYS);
 	uint64_t *keys = malloc(8 * (KEYS + OTHERS)); /* more than go through a level at once */
 	keys_of(keys, 0, KEYS + OTHERS);
-	assert_int_equal(weir_contains_fixed(f, keys, 8, KEYS + OTHERS, NULL), KEYS);
+	assert_int_equal(weir_contains_keys(f, weir_keys_u64(keys, KEYS + OTHERS), NULL),
+	                 KEYS);
 	free(keys);
 	weir_destroy(f);
 }
@@ -165,23 +171,25 @@ static void spilled(void **state)
 	keys_of(hashes, 0, 4 * MANY);
 	o.max_memory = 63 << 20;
 	struct weir_builder *b = begun(&p, &o);
-	assert_ok(weir_builder_add_hashes(b, hashes, KEYS));
+	assert_ok(weir_builder_add_keys(b, weir_keys_hashes(hashes, KEYS)));
 	assert_ok(weir_builder_seal(b));
 	for (uint64_t at = KEYS; !err && at < 4 * MANY; at += 1000)
-		err = weir_builder_exclude_hashes(b, hashes + at, 1000);
+		err = weir_builder_exclude_keys(b, weir_keys_hashes(hashes + at, 1000));
 	assert_refused(err, -EFBIG, "max_memory", "spill_folder");
 	assert_refused(weir_builder_finish(b, &f, NULL), -EFBIG, "an earlier call has failed", "");
 	weir_builder_destroy(b);
 	o.spill_folder = folder;
 	for (uint64_t n = KEYS; n <= MANY; n += MANY - KEYS) {
 		b = begun(&p, &o);
-		assert_ok(weir_builder_add_hashes(b, hashes, n));
+		assert_ok(weir_builder_add_keys(b, weir_keys_hashes(hashes, n)));
 		assert_ok(weir_builder_seal(b));
-		assert_ok(weir_builder_exclude_hashes(b, hashes + n, 4 * MANY - n));
+		assert_ok(weir_builder_exclude_keys(b, weir_keys_hashes(hashes + n, 4 * MANY - n)));
 		f = finished(b, &r);
 		assert_true(r.spilled_bytes > 8 * (n > KEYS ? n : MANY));
-		assert_int_equal(weir_contains_hashes(f, hashes, n, NULL), n);
-		assert_int_equal(weir_contains_hashes(f, hashes + n, 4 * MANY - n, NULL), 0);
+		assert_int_equal(weir_contains_keys(f, weir_keys_hashes(hashes, n), NULL), n);
+		assert_int_equal(weir_contains_keys(f, weir_keys_hashes(hashes + n, 4 * MANY - n),
+		                                    NULL),
+		                 0);
 		weir_destroy(f);
 	}
 	free(hashes);
@@ -343,22 +351,25 @@ static void reloaded(void **state)
 	keys_of(hashes, 0, KEYS + OTHERS);
 	assert_ok(weir_handle_create(&h, built(&p, 100, 1000, NULL), NULL));
 	assert_ok(weir_reload_begin(&r, h, NULL));
-	assert_refused(weir_reload_exclude_hashes(r, hashes, 1), -EINVAL, "not sealed", "");
-	assert_int_equal(weir_reload_insert_hashes(r, hashes, KEYS), 0);
+	assert_refused(weir_reload_exclude_keys(r, weir_keys_hashes(hashes, 1)), -EINVAL,
+	               "not sealed", "");
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL), 0);
 	assert_ok(weir_reload_seal(r));
-	assert_ok(weir_reload_exclude_hashes(r, hashes + KEYS, OTHERS));
-	assert_ok(weir_reload_exclude_keys(r, &key, 1));
+	assert_ok(weir_reload_exclude_keys(r, weir_keys_hashes(hashes + KEYS, OTHERS)));
+	assert_ok(weir_reload_exclude_keys(r, weir_keys_iov(&key, 1)));
 	assert_ok(weir_reload_exclude(r, "a key", 5));
 	assert_ok(weir_reload_commit(r));
-	assert_int_equal(weir_handle_contains_hashes(h, hashes, KEYS, NULL), KEYS);
-	assert_int_equal(weir_handle_contains_hashes(h, hashes + KEYS, OTHERS, NULL), 0);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, KEYS), NULL), KEYS);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes + KEYS, OTHERS),
+	                                           NULL),
+	                 0);
 	assert_false(weir_handle_contains(h, "a key", 5));
 	assert_ok(weir_reload_begin(&r, h, NULL)); /* the same key in both */
-	assert_int_equal(weir_reload_insert_hashes(r, hashes, KEYS), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL), 0);
 	assert_ok(weir_reload_seal(r));
-	assert_ok(weir_reload_exclude_hashes(r, hashes, 1));
+	assert_ok(weir_reload_exclude_keys(r, weir_keys_hashes(hashes, 1)));
 	assert_refused(weir_reload_commit(r), -EEXIST, "another seed", "");
-	assert_int_equal(weir_handle_contains_hashes(h, hashes, KEYS, NULL), KEYS);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, KEYS), NULL), KEYS);
 	assert_ok(weir_handle_destroy(h));
 }
 

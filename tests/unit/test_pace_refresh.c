@@ -176,7 +176,7 @@ static int fill(struct weir_reload *r, uint32_t shard, void *context)
 	(void)shard;
 	for (uint64_t i = 0; i < 1000; i++) {
 		uint64_t hash = test_key(i);
-		int64_t answer = weir_reload_insert_hashes(r, &hash, 1);
+		int64_t answer = weir_reload_insert_keys(r, weir_keys_hashes(&hash, 1), NULL);
 		if (answer < 0)
 			return (int)answer;
 	}

@@ -58,14 +58,14 @@ static void test_loaders_batches(void **state)
 	uint64_t keys[] = { 1, 2, 3 }, hashes[] = { test_key(1), test_key(2) };
 	struct iovec vectors[] = { { "a", 1 }, { "bc", 2 } };
 	(void)state;
-	assert_int_equal(weir_reload_insert_hashes(r, hashes, 2), 2);
-	assert_int_equal(weir_reload_insert_keys(r, vectors, 2), 2);
-	assert_int_equal(weir_reload_insert_fixed(r, keys, 8, 3), 3);
-	assert_int_equal(weir_reload_insert_fixed(r, keys, 8, 3), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes, 2), NULL), 2);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_iov(vectors, 2), NULL), 2);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_u64(keys, 3), NULL), 3);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_u64(keys, 3), NULL), 0);
 	assert_ok(weir_reload_commit(r));
-	assert_int_equal(weir_handle_contains_hashes(h, hashes, 2, NULL), 2);
-	assert_int_equal(weir_handle_contains_keys(h, vectors, 2, NULL), 2);
-	assert_int_equal(weir_handle_contains_fixed(h, keys, 8, 3, NULL), 3);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, 2), NULL), 2);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_iov(vectors, 2), NULL), 2);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_u64(keys, 3), NULL), 3);
 	close_handle(flavors, h);
 }
 
@@ -214,10 +214,11 @@ static void test_a_read_only_filter_among_them(void **state)
 	struct weir_reload *r = begin(h, &o);
 	/* the current one */
 	assert_refused(weir_handle_insert_hash(h, hash), -EROFS, "read-only", "");
-	assert_refused(weir_handle_insert_hashes(h, &hash, 1, NULL), -EROFS, "read-only", "");
+	assert_refused(weir_handle_insert_keys(h, weir_keys_hashes(&hash, 1), NULL), -EROFS,
+	               "read-only", "");
 	assert_ok(weir_reload_commit(r));
 	/* the previous one */
-	assert_int_equal(weir_handle_insert_hashes(h, &hash, 1, NULL), 1);
+	assert_int_equal(weir_handle_insert_keys(h, weir_keys_hashes(&hash, 1), NULL), 1);
 	assert_refused(weir_handle_rollback(h), -ENOENT, "void", "drop_previous");
 	assert_true(weir_handle_contains_hash(h, hash));
 	assert_ok(weir_handle_drop_previous(h));

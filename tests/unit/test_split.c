@@ -142,8 +142,8 @@ static void odd_numbers_of_blocks_load(void **state)
 	static unsigned char a[65537 * 32], b[65537 * 32];
 	for (uint64_t i = 0; i < KEYS; i++)
 		hashes[i] = test_key(i) * UINT64_C(0x9e3779b97f4a7c15);
-	assert_ok(weir_load_hashes(loaded, hashes, KEYS));
-	assert_ok(weir_insert_hashes(inserted, hashes, KEYS, NULL));
+	assert_ok(weir_fill_keys(loaded, weir_keys_hashes(hashes, KEYS)));
+	assert_ok(weir_insert_keys(inserted, weir_keys_hashes(hashes, KEYS), NULL));
 	const uint32_t any = WEIR_PARQUET_ANY_SIZE;
 	assert_true(weir_parquet_export(loaded, WEIR_PARQUET_BITSET, any, a, sizeof a) > 0);
 	assert_true(weir_parquet_export(inserted, WEIR_PARQUET_BITSET, any, b, sizeof b) > 0);

@@ -151,7 +151,7 @@ static void a_sample_agrees_with_the_whole(void **state)
 		assert_non_null(keys);
 		for (uint64_t i = 0; i < CAPACITY; i++)
 			keys[i] = test_key(i);
-		assert_ok(weir_insert_fixed(f, keys, 8, CAPACITY / 2, NULL));
+		assert_ok(weir_insert_keys(f, weir_keys_u64(keys, CAPACITY / 2), NULL));
 		struct weir_stats part = sampled(f), whole = exact(f);
 		assert_true(whole.sampled == 1);
 		assert_true(whole.keys_error == 0 && part.keys_error > 0);
@@ -167,11 +167,12 @@ static void a_sample_agrees_with_the_whole(void **state)
 		            "rate of a sample");
 		assert_near(whole.keys_estimated, CAPACITY / 2, 0.002, "keys of the whole");
 		assert_false(part.saturated);
-		assert_ok(weir_insert_fixed(f, keys + CAPACITY / 2, 8, CAPACITY / 2, NULL));
+		assert_ok(weir_insert_keys(f, weir_keys_u64(keys + CAPACITY / 2, CAPACITY / 2),
+		                           NULL));
 		assert_false(sampled(f).saturated);
 		for (uint64_t i = 0; i < CAPACITY / 10; i++)
 			keys[i] = test_key(i + CAPACITY);
-		int64_t answer = weir_insert_fixed(f, keys, 8, CAPACITY / 10, NULL);
+		int64_t answer = weir_insert_keys(f, weir_keys_u64(keys, CAPACITY / 10), NULL);
 		assert_ok(answer == -ENOSPC ? 0 : answer); /* a kind may be full now */
 		assert_true(answer < 0 || sampled(f).saturated); /* so many show in a sample too */
 		assert_true(answer < 0 || exact(f).saturated);

@@ -32,7 +32,7 @@ int weir__script_make(char **out, enum weir_script script);
 
 /* What WEIR_SCRIPT_PUBLISH is given beside the manifest and its text. */
 struct weir_publishing {
-	const struct weir_keys *keys;
+	const struct weir_key_names *keys;
 	struct iovec owner;    /* of the lease */
 	const char *signature; /* "": none */
 	const char *none;      /* SHA-1 of the text there is, if it is no manifest; else "" */

@@ -28,7 +28,7 @@ struct weir_redis {
 	struct weir_wire *read_wire;  /* likewise: to a replica, which is asked first; NULL: none */
 	void (*wake)(void *context);  /* by that thread, when it has ended; NULL: nobody waits */
 	void *wake_context;
-	struct weir_keys keys;
+	struct weir_key_names keys;
 	char owner[WEIR_REPLICA_NODE + 1]; /* of the lease: the node's id */
 	uint32_t chunk_bytes;
 	uint32_t keep;             /* generations, the current one too */

@@ -19,7 +19,7 @@ int match_serves(const struct weir_filter *f)
 static int last(const struct weir_filter *f, const struct iovec *keys, size_t n)
 {
 	uint64_t found[WEIR_BITMAP_WORDS(WEIR_NORMAL_LOOKUPS)];
-	if (n == 0 || weir_contains_keys(f, keys, n, found) == 0)
+	if (n == 0 || weir_contains_keys(f, weir_keys_iov(keys, n), found) == 0)
 		return -1;
 	size_t word = WEIR_BITMAP_WORDS(n) - 1;
 	while (!found[word])

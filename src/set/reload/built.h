@@ -10,9 +10,8 @@
 /* Begin to collect. The handle is claimed. Return: as weir_reload_begin(). */
 int weir__reload_collect(struct weir_reload **out, struct weir_handle *h,
                          const struct weir_reload_options *options);
-/* Add those of the n keys from @first on that lie in the share. Return: 0 or a negative errno. */
-int64_t weir__reload_add(struct weir_reload *r, const struct weir_keys *keys, size_t first,
-                         size_t n);
+/* Add those that lie in the share. Return: 0 or a negative errno. */
+int64_t weir__reload_add(struct weir_reload *r, struct weir_keys keys);
 /* What was added, as the keys of statistics; their capacity is 0 if it is open. */
 void weir__reload_collected(const struct weir_reload *r, struct weir_stats *out);
 /* Refuse to copy the current filter. */

@@ -28,9 +28,10 @@ static inline uint64_t weir__share_hash(unsigned bits, uint64_t hash)
 
 /* Keep those that lie in the share, as the shard's own hashes. Return: how many. */
 size_t weir__share_keep(const struct weir_share *share, uint64_t *hashes, size_t n);
-/* Insert those of the n keys from @first on that lie in the share into its filter. Return: how many
- * were new, or a negative errno. */
+/* Insert those of the keys that lie in the share into its filter.
+ * @bitmap: as for weir_insert_keys(); a key of another share is not new.
+ * Return: how many were new, or a negative errno. */
 int64_t weir__share_insert(const struct weir_share *share, struct weir_filter *f,
-                           const struct weir_keys *keys, size_t first, size_t n);
+                           struct weir_keys keys, uint64_t *bitmap);
 
 #endif

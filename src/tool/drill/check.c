@@ -8,7 +8,7 @@
 
 static void check(struct drill *d, const uint64_t *hashes, uint64_t n, const char *of)
 {
-	uint64_t found = weir_handle_contains_hashes(d->handle, hashes, n, NULL);
+	uint64_t found = weir_handle_contains_keys(d->handle, weir_keys_hashes(hashes, n), NULL);
 	d->checked_at_end += n;
 	d->lost_at_end += n - found;
 	if (found < n)

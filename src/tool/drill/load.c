@@ -36,7 +36,7 @@ static int insert_all(struct drill *d, struct weir_reload *r, const uint64_t *ha
 {
 	for (uint64_t i = 0; i < n && !done(d); i += SLICE) {
 		uint64_t m = n - i < SLICE ? n - i : SLICE;
-		int64_t err = weir_reload_insert_hashes(r, hashes + i, m);
+		int64_t err = weir_reload_insert_keys(r, weir_keys_hashes(hashes + i, m), NULL);
 		if (err < 0)
 			return (int)err;
 		flavor_quiet(&d->flavor);
@@ -65,7 +65,8 @@ static int inspect(struct loader *l, const struct weir_reload *r)
 	struct loads *loads = &l->drill->loads;
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
 	int err = weir_handle_stats(l->drill->handle, &stats);
-	size_t found = weir_contains_hashes(weir_reload_next(r), l->absent, ABSENT, NULL);
+	size_t found = weir_contains_keys(weir_reload_next(r), weir_keys_hashes(l->absent, ABSENT),
+	                                  NULL);
 	double rate = (double)found / ABSENT;
 	loads->fp_rate_most = rate > loads->fp_rate_most ? rate : loads->fp_rate_most;
 	loads->bytes_most = stats.bytes > loads->bytes_most ? stats.bytes : loads->bytes_most;

@@ -77,7 +77,7 @@ static int publish(struct drill *d)
 	int err = weir_create(&first, &d->params);
 	if (err)
 		return trouble_weir(err, NULL);
-	err = weir_load_hashes(first, d->source, d->n);
+	err = weir_fill_keys(first, weir_keys_hashes(d->source, d->n));
 	options.flavor = d->flavor.rcu;
 	if (!err)
 		err = weir_handle_create(&d->handle, first, &options);

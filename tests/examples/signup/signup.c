@@ -54,8 +54,9 @@ static void *fill(void *thread)
 			hashing += seconds() - hash;
 		}
 		double ready = seconds();
-		must(builder ? weir_builder_add_hashes(builder, hashes, n) :
-		               weir_load_hashes(filter, hashes, n), "load");
+		must(builder ? weir_builder_add_keys(builder, weir_keys_hashes(hashes, n)) :
+		               weir_fill_keys(filter, weir_keys_hashes(hashes, n)),
+		     "load");
 		made[(uintptr_t)thread] += ready - began - hashing;
 		filled[(uintptr_t)thread] += seconds() - ready + hashing;
 	}
@@ -74,8 +75,9 @@ static void *look(void *unused)
 		make(b, first, n);
 		uint64_t of_those = first >= numbers ? 0 : least(n, numbers - first);
 		double began = cpu_seconds();
-		yes[0] += weir_contains_keys(filter, b->key, of_those, NULL);
-		yes[1] += weir_contains_keys(filter, b->key + of_those, n - of_those, NULL);
+		yes[0] += weir_contains_keys(filter, weir_keys_iov(b->key, of_those), NULL);
+		yes[1] += weir_contains_keys(filter, weir_keys_iov(b->key + of_those, n - of_those),
+		                             NULL);
 		double ended = cpu_seconds();
 		batch += (uint64_t)((ended - began) * 1e9);
 		if (first / BATCH % 8)
