@@ -60,7 +60,7 @@ weir_filter *filter_of(uint64_t capacity, uint64_t *bytes)
 	p.capacity = capacity;
 	p.fp_rate = 0.01;
 	must(weir_create(&f, &p));
-	must(weir_stats(f, &s));
+	must(weir_measure(f, WEIR_SAMPLED, &s));
 	*bytes += s.bytes;
 	return f;
 }

@@ -17,7 +17,7 @@ constexpr size_t grown_times = 100;
 int plan_of(const struct weir_params &params, struct weir_plan &plan)
 {
 	plan = WEIR_PLAN_INIT;
-	return weir_plan(&params, &plan);
+	return weir_plan_make(&params, &plan);
 }
 
 /* Its first layer's size says little of the whole: the rate for which all its layers have at most

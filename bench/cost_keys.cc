@@ -140,7 +140,7 @@ Quality quality_of(const struct weir_filter *f, const KeyFile &file)
 {
 	static const Strings absent_keys(absent, 1000000); /* 16 to 64 random bytes: in no file */
 	struct weir_stats stats = WEIR_STATS_INIT;
-	check(weir_stats(f, &stats), "weir_stats");
+	check(weir_measure(f, WEIR_SAMPLED, &stats), "weir_measure");
 	size_t most = std::max(file.keys.size(), absent_keys.size());
 	std::vector<uint64_t> bitmap(WEIR_BITMAP_WORDS(most));
 	Quality q;

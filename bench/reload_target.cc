@@ -135,7 +135,7 @@ public:
 	uint64_t bytes() override
 	{
 		struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
-		check(weir_handle_stats(handle_, &stats), "weir_handle_stats");
+		check(weir_handle_measure(handle_, &stats), "weir_handle_stats");
 		return stats.filter.bytes;
 	}
 

@@ -100,7 +100,7 @@ static inline void fill(struct weir_reload *r, uint64_t first, uint64_t n)
 static inline struct weir_handle_stats stats_of(const struct weir_handle *h)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-	assert_ok(weir_handle_stats(h, &s));
+	assert_ok(weir_handle_measure(h, &s));
 	return s;
 }
 

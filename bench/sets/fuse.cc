@@ -44,7 +44,7 @@ public:
 	uint64_t bytes() const override
 	{
 		struct weir_stats stats = WEIR_STATS_INIT;
-		check(weir_stats(filter, &stats), "weir_stats");
+		check(weir_measure(filter, WEIR_SAMPLED, &stats), "weir_measure");
 		return stats.bytes;
 	}
 	void clear() override
@@ -63,11 +63,11 @@ public:
 		if (threads_ == 1) {
 			check(weir_builder_add_keys(b, weir_keys_u64(keys, n)),
 			      "adding");
-			check(weir_builder_finish(b, &filter, nullptr), "weir_builder_finish");
+			check(weir_builder_finish(&filter, b, nullptr), "weir_builder_finish");
 		} else {
 			Unpinned unpinned;
 			add_by_threads(b, keys, n);
-			check(weir_builder_finish(b, &filter, nullptr), "weir_builder_finish");
+			check(weir_builder_finish(&filter, b, nullptr), "weir_builder_finish");
 		}
 		weir_builder_destroy(b);
 	}

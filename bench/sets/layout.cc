@@ -29,7 +29,7 @@ class Chosen final : public LayoutSet, WeirFilter {
 public:
 	Chosen(const struct weir_params &wanted, bool huge) : WeirFilter(wanted, huge), one_(filter)
 	{
-		check(weir_plan(&wanted, &plan_), "weir_plan");
+		check(weir_plan_make(&wanted, &plan_), "weir_plan");
 	}
 	/* With all keys: of one that grows, of all its layers. */
 	uint64_t bytes() const override { return plan_.full_bytes; }

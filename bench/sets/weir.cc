@@ -175,7 +175,7 @@ std::string weir_isa()
 {
 	WeirFilter probe(1000, 0.01, WEIR_BLOCKED);
 	struct weir_stats stats = WEIR_STATS_INIT;
-	check(weir_stats(probe.filter, &stats), "weir_stats");
+	check(weir_measure(probe.filter, WEIR_SAMPLED, &stats), "weir_measure");
 	return stats.isa;
 }
 

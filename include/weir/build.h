@@ -186,15 +186,15 @@ WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_keys(struct weir_builder *b,
  *   filter with release order.  Progress: blocking.
  * Cost: as weir_build(), shared by the threads.
  */
-WEIR_API WEIR_MUST_CHECK int weir_builder_finish(struct weir_builder *b, struct weir_filter **out,
+WEIR_API WEIR_MUST_CHECK int weir_builder_finish(struct weir_filter **out, struct weir_builder *b,
                                                  struct weir_build_report *report);
 
 /**
  * Free a builder, finished or not.
  * @b: NULL is allowed.
- * Errors: none.  Threads: nobody else may use it.  Progress: blocking (memory).
+ * Return: 0.  Errors: none.  Threads: nobody else may use it.  Progress: blocking (memory).
  */
-WEIR_API void weir_builder_destroy(struct weir_builder *b);
+WEIR_API int weir_builder_destroy(struct weir_builder *b);
 
 /* ---- one key: batches of one ---- */
 

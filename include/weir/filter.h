@@ -96,7 +96,7 @@ enum weir_inserted {
  * @out: receives the filter; untouched on failure.
  * @params: from WEIR_PARAMS_INIT.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL, -EFBIG as weir_plan(); -EINVAL @out is NULL, memory is too small or
+ * Errors: -EINVAL, -EFBIG as weir_plan_make(); -EINVAL @out is NULL, memory is too small or
  *   misaligned, or seed is not hash_key's; -ENOMEM; -ENOTSUP an unknown kind, or the environment
  *   variable WEIR_ISA names an instruction set that this machine or kind lacks; the errno of
  *   getrandom().
@@ -110,9 +110,9 @@ WEIR_API WEIR_MUST_CHECK int weir_create(struct weir_filter **out,
 /**
  * Free a filter and the memory it owns. No other thread may use it any more.
  * @f: a filter, or NULL for nothing.
- * Errors: none.  Threads: the last user.  Progress: blocking (memory).
+ * Return: 0.  Errors: none.  Threads: the last user.  Progress: blocking (memory).
  */
-WEIR_API void weir_destroy(struct weir_filter *f);
+WEIR_API int weir_destroy(struct weir_filter *f);
 
 /**
  * The 64-bit hash of a key, by the hash function of the filter's kind. Blocked and classic:
@@ -345,7 +345,7 @@ WEIR_API WEIR_MUST_CHECK int weir_fold(struct weir_filter **out, const struct we
 
 /**
  * Have a growing filter's next layer now, so that no insert allocates it: for who wants inserts
- * whose time is bounded. Call it when the filter has been made, and again when weir_stats() shows
+ * whose time is bounded. Call it when the filter has been made, and again when weir_measure() shows
  * that its bytes have grown. Else the insert that fills a layer to 7/8 allocates the next one,
  * which is four times as large, and the kernel zeroes its pages when they are first written to
  * (with WEIR_PREFAULT at once).
@@ -392,17 +392,23 @@ struct weir_stats {
 	{ sizeof(struct weir_stats), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, false, \
 	  0, 0, 0.0, 0, 0, false }
 
+/** How much of the bits weir_measure() reads. */
+enum weir_effort {
+	WEIR_SAMPLED = 0, /* up to 1 MiB: up to half a millisecond */
+	WEIR_EXACT = 1,   /* every bit: memory bandwidth */
+};
+
 /**
- * Statistics from the bits themselves. Up to 1 MiB all bits are read; beyond, a sample of 1 MiB,
- * which is a run of lines from each of up to 256 shards.
+ * Figures from the bits themselves. Up to 1 MiB all bits are read; beyond, a sample of 1 MiB, which
+ * is a run of lines from each of up to 256 shards, or with WEIR_EXACT all.
+ * @effort: enum weir_effort.
  * @out: from WEIR_STATS_INIT.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL struct_size is less than that of a size_t or more than this library's.
- * Threads: any.  Order: relaxed.  Progress: wait-free, writes nothing shared.  Cost: up to 0.5 ms.
+ * Errors: -EINVAL @effort; struct_size is less than that of a size_t or more than this library's.
+ * Threads: any.  Order: relaxed.  Progress: wait-free, writes nothing shared.  Cost: see @effort.
  */
-WEIR_API WEIR_MUST_CHECK int weir_stats(const struct weir_filter *f, struct weir_stats *out);
-/** As weir_stats(), of every bit.  Cost: memory bandwidth. */
-WEIR_API WEIR_MUST_CHECK int weir_stats_exact(const struct weir_filter *f, struct weir_stats *out);
+WEIR_API WEIR_MUST_CHECK int weir_measure(const struct weir_filter *f, uint32_t effort,
+                                          struct weir_stats *out);
 
 /**
  * Parameters for another filter of exactly the same kind, size, shards, shape and seed:
@@ -413,7 +419,7 @@ WEIR_API WEIR_MUST_CHECK int weir_stats_exact(const struct weir_filter *f, struc
  * Return: 0 or a negative errno.
  * Errors: -EINVAL struct_size, or it has no room for a number of the shape, for shards, or for the
  *   hash_key of a keyed filter; or the filter is an image of others whose capacity at its size
- *   weir_plan() refuses.
+ *   weir_plan_make() refuses.
  * Threads: any.  Progress: wait-free.  Cost: some microseconds.
  */
 WEIR_API WEIR_MUST_CHECK int weir_params_of(const struct weir_filter *f, struct weir_params *out);

@@ -96,9 +96,9 @@ WEIR_API WEIR_MUST_CHECK int weir_guard_join(struct weir_guard_thread **out, str
 /**
  * End it. What the thread has counted stays in the guard's figures.
  * @t: is freed; NULL for nothing.
- * Errors: none.  Threads, Progress: as weir_guard_join().
+ * Return: 0.  Errors: none.  Threads, Progress: as weir_guard_join().
  */
-WEIR_API void weir_guard_leave(struct weir_guard_thread *t);
+WEIR_API int weir_guard_leave(struct weir_guard_thread *t);
 
 /**
  * May the key be in the store?
@@ -180,7 +180,7 @@ struct weir_guard_stats {
  *   two of them may be of different moments.
  * Progress: blocking (the lock of weir_guard_join()).  Cost: some 10 ns a thread.
  */
-WEIR_API WEIR_MUST_CHECK int weir_guard_stats(struct weir_guard *g, struct weir_guard_stats *out);
+WEIR_API WEIR_MUST_CHECK int weir_guard_measure(struct weir_guard *g, struct weir_guard_stats *out);
 
 WEIR_END_DECLS
 

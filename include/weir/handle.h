@@ -52,15 +52,15 @@
  * after an error the key is not in the set, as far as the promise goes.
  *   - The current filter is full. The way out is a reload into a larger one. It is filled from
  *     the application's record, as a copy needs one of equal size. Begin it in good time:
- *     weir_handle_stats() says nearly_full from 90 % of the capacity on. While it runs, a key that
- *     the current filter refuses is refused, though the next one has room for it, since no lookup
- *     would find it before the commit; nothing of it is left in the next filter. Every key that was
- *     acknowledged meanwhile is in both. Insert what was refused again after the commit.
+ *     weir_handle_measure() says nearly_full from 90 % of the capacity on. While it runs, a key
+ *     that the current filter refuses is refused, though the next one has room for it, since no
+ *     lookup would find it before the commit; nothing of it is left in the next filter. Every key
+ *     that was acknowledged meanwhile is in both. Insert what was refused again after the commit.
  *   - The next filter is full: it is too small for its source. Then inserts are refused although
  *     the current one has room, until the reload is aborted.
  *   - The previous filter refuses (it is the smaller one): the key is inserted all the same, but
  *     the previous filter does not have it, so no rollback can return to it any more: it is void.
- *     weir_handle_stats() says previous_void, weir_handle_rollback() answers -ENOENT.
+ *     weir_handle_measure() says previous_void, weir_handle_rollback() answers -ENOENT.
  * Batches are taken in the order of their keys up to the first that any filter refuses;
  * weir_error_taken() says how many those are. A lookup beside an insert that is refused may find
  * its key for a moment.
@@ -384,7 +384,7 @@ struct weir_handle_stats {
 	uint64_t bytes;           /* of bits: all filters, and those call_rcu has still to free */
 	uint64_t swaps;           /* commits, refreshes and rollbacks so far */
 	uint64_t refused;         /* commits and refreshes that the gate or a bad file stopped */
-	struct weir_stats filter; /* of the current filter, as weir_stats(); with its own size */
+	struct weir_stats filter; /* of the current filter, as weir_measure(); with its own size */
 	double last_reload;       /* seconds that the last commit or refresh took until its filter
 	                             was published: since weir_reload_begin() had returned, or
 	                             since the refresh was called; 0: none yet */
@@ -413,9 +413,9 @@ struct weir_handle_stats {
  * them as well.
  * @out: from WEIR_HANDLE_STATS_INIT.
  * Return: 0 or a negative errno.  Errors: -EINVAL struct_size, of @out or of its filter.
- * Threads, Progress: as weir_handle_contains().  Cost: as weir_stats().
+ * Threads, Progress: as weir_handle_contains().  Cost: as weir_measure().
  */
-WEIR_API WEIR_MUST_CHECK int weir_handle_stats(const struct weir_handle *h,
+WEIR_API WEIR_MUST_CHECK int weir_handle_measure(const struct weir_handle *h,
                                                struct weir_handle_stats *out);
 
 WEIR_END_DECLS

@@ -83,10 +83,10 @@ struct weir_reload_options {
  *  - weir_reload_insert*() collect, and answer 0 whether the key is new or not. A failure is for
  *    good: abort the reload. weir_reload_copy() answers -ENOTSUP.
  *  - weir_reload_commit() builds, then asks the gate, then publishes. What weir_builder_finish()
- *    fails with ends the reload, and counts as failed in weir_handle_stats(); where the options'
+ *    fails with ends the reload, and counts as failed in weir_handle_measure(); where the options'
  *    progress stopped it, as weir_reload_abort().
  *  - Until then the next filter takes no memory, and the keys take 8 bytes each. weir_reload_next()
- *    returns NULL, and weir_reload_progress() counts what was added, with all that were equal;
+ *    returns NULL, and weir_reload_measure() counts what was added, with all that were equal;
  *    share is 0 with a capacity of 0.
  *  - A pace lets it build by one thread.
  */
@@ -200,22 +200,22 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_exclude_keys(struct weir_reload *r, str
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_copy(struct weir_reload *r);
 
-/** How far a reload is. Start from WEIR_RELOAD_PROGRESS_INIT. */
-struct weir_reload_progress {
-	size_t struct_size; /* sizeof(struct weir_reload_progress) */
+/** How far a reload is. Start from WEIR_RELOAD_STATS_INIT. */
+struct weir_reload_stats {
+	size_t struct_size; /* sizeof(struct weir_reload_stats) */
 	double keys;        /* distinct keys in the next filter, estimated from its bits */
 	double share;       /* keys / its capacity */
 	double seconds;     /* since weir_reload_begin() returned */
 };
-#define WEIR_RELOAD_PROGRESS_INIT { sizeof(struct weir_reload_progress), 0.0, 0.0, 0.0 }
+#define WEIR_RELOAD_STATS_INIT { sizeof(struct weir_reload_stats), 0.0, 0.0, 0.0 }
 /**
  * Estimate how far a reload is. Inserters count nothing for it, so they do not slow each other.
- * @out: from WEIR_RELOAD_PROGRESS_INIT.
+ * @out: from WEIR_RELOAD_STATS_INIT.
  * Return: 0 or a negative errno.  Errors: -EINVAL struct_size.
- * Threads: as weir_reload_insert().  Progress, Cost: as weir_stats().
+ * Threads: as weir_reload_insert().  Progress, Cost: as weir_measure().
  */
-WEIR_API WEIR_MUST_CHECK int weir_reload_progress(const struct weir_reload *r,
-                                                  struct weir_reload_progress *out);
+WEIR_API WEIR_MUST_CHECK int weir_reload_measure(const struct weir_reload *r,
+                                                  struct weir_reload_stats *out);
 
 /**
  * The next filter, for lookups and statistics until the commit or abort.
@@ -233,7 +233,7 @@ WEIR_API const struct weir_filter *weir_reload_next(const struct weir_reload *r)
  *   inside a read-side section; of a kind that is built once as weir_builder_finish(), likewise.
  * Threads: one, after all loader threads have finished.
  * Progress: blocking (a grace period, unless defer_free is set; a refusal with another sentence
- *   than the last may wait for one in any case, before weir_handle_stats() shows it; the pace,
+ *   than the last may wait for one in any case, before weir_handle_measure() shows it; the pace,
  *   while the gate counts).
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_commit(struct weir_reload *r);
@@ -241,10 +241,10 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_commit(struct weir_reload *r);
 /**
  * Give up the reload. The current filter stays and has missed no insert.
  * @r: is freed; NULL for nothing.
- * Errors: none.  Threads: as weir_reload_commit().
+ * Return: 0.  Errors: none.  Threads: as weir_reload_commit().
  * Progress: blocking (a grace period), unless defer_free is set or the caller is in a section.
  */
-WEIR_API void weir_reload_abort(struct weir_reload *r);
+WEIR_API int weir_reload_abort(struct weir_reload *r);
 
 /**
  * Publish the previous filter, kept by keep_previous, as the current one, and free the rejected

@@ -185,7 +185,7 @@ struct weir_rolling_stats {
  * The set's figures now.
  * @out: from WEIR_ROLLING_STATS_INIT.
  * Return: 0 or a negative errno.  Errors: -EINVAL struct_size.
- * Threads, Progress: as weir_handle_contains().  Cost: as weir_stats() of each shard.
+ * Threads, Progress: as weir_handle_contains().  Cost: as weir_measure() of each shard.
  */
 WEIR_API WEIR_MUST_CHECK int weir_rolling_stats(const struct weir_rolling *set,
                                                 struct weir_rolling_stats *out);

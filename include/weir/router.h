@@ -141,9 +141,9 @@ WEIR_API WEIR_MUST_CHECK int weir_router_create(struct weir_router **out,
 /**
  * Free a router. No other thread may use it any more.
  * @r: a router, or NULL for nothing.
- * Errors: none.  Threads: the last user.  Progress: blocking (memory).
+ * Return: 0.  Errors: none.  Threads: the last user.  Progress: blocking (memory).
  */
-WEIR_API void weir_router_destroy(struct weir_router *r);
+WEIR_API int weir_router_destroy(struct weir_router *r);
 
 /** As weir_hash(), of a router's keys. All its sets hash alike. */
 WEIR_API uint64_t weir_router_hash(const struct weir_router *r, const void *key, size_t len);
@@ -421,9 +421,9 @@ WEIR_API WEIR_MUST_CHECK int weir_router_reload_commit(struct weir_router_reload
 /**
  * Give the next router up and free it.
  * @r: a reload, or NULL for nothing.
- * Errors: none.  Threads: the loader.  Progress: blocking (a grace period).
+ * Return: 0.  Errors: none.  Threads: the loader.  Progress: blocking (a grace period).
  */
-WEIR_API void weir_router_reload_abort(struct weir_router_reload *r);
+WEIR_API int weir_router_reload_abort(struct weir_router_reload *r);
 
 /** As weir_handle_rollback(): the previous router, which got every insert, is current again. */
 WEIR_API WEIR_MUST_CHECK int weir_router_handle_rollback(struct weir_router_handle *h);

@@ -162,9 +162,9 @@ WEIR_API WEIR_MUST_CHECK int weir_window_create(struct weir_window **out,
  * only the memory is freed. A child of a fork() during an advance cannot advance its copy (-EBUSY),
  * so create the window after becoming a daemon.
  * @w: a window, or NULL for nothing.
- * Errors: none.  Threads: the last user.  Progress: blocking (an advance under way).
+ * Return: 0.  Errors: none.  Threads: the last user.  Progress: blocking (an advance under way).
  */
-WEIR_API void weir_window_destroy(struct weir_window *w);
+WEIR_API int weir_window_destroy(struct weir_window *w);
 
 /** As weir_hash(), of a window's keys. */
 WEIR_API uint64_t weir_window_hash(const struct weir_window *w, const void *key, size_t len);

@@ -42,7 +42,7 @@ static int check_shape(const struct weir_params *p)
 	one.capacity = 1;
 	one.fp_rate = p->fp_rate > 0 ? p->fp_rate : 0.5;
 	one.fingerprint_bits = p->fingerprint_bits;
-	return weir_plan(&one, &plan);
+	return weir_plan_make(&one, &plan);
 }
 
 static int check_options(struct weir_builder_options *out,
@@ -136,10 +136,10 @@ int weir_builder_create(struct weir_builder **out, const struct weir_params *par
 	return 0;
 }
 
-void weir_builder_destroy(struct weir_builder *b)
+int weir_builder_destroy(struct weir_builder *b)
 {
 	if (!b)
-		return;
+		return 0;
 	weir__sorted_free(b->included);
 	weir_destroy(b->sieve);
 	if (b->passed)
@@ -150,6 +150,7 @@ void weir_builder_destroy(struct weir_builder *b)
 	free(b->folder);
 	memset(b->key, 0, sizeof b->key);
 	free(b);
+	return 0;
 }
 
 /* ---- adding ---- */

@@ -16,7 +16,7 @@ static int finish_at_once(struct weir_builder *b, struct weir_filter **out)
 	int err = weir__builder_sort(b, &sorted);
 	const double begun = weir__seconds();
 	if (!err)
-		err = weir_plan(&b->params, &plan);
+		err = weir_plan_make(&b->params, &plan);
 	if (!err)
 		err = weir__builder_make(b, out, &b->params, &plan, &sorted->given);
 	b->report.build_seconds = weir__seconds() - begun;
@@ -32,7 +32,7 @@ static int finish(struct weir_builder *b, struct weir_filter **out)
 	return err ? err : weir__builder_finish_sealed(b, out);
 }
 
-int weir_builder_finish(struct weir_builder *b, struct weir_filter **out,
+int weir_builder_finish(struct weir_filter **out, struct weir_builder *b,
                         struct weir_build_report *report)
 {
 	if (!out)
@@ -73,7 +73,7 @@ int weir_build(struct weir_filter **out, const struct weir_params *params, struc
 		return err;
 	err = weir_builder_add_keys(b, keys);
 	if (!err)
-		err = weir_builder_finish(b, out, NULL);
+		err = weir_builder_finish(out, b, NULL);
 	weir_builder_destroy(b);
 	return err;
 }

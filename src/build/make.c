@@ -67,7 +67,7 @@ int weir__builder_sort(struct weir_builder *b, struct weir_sorted **out)
 	b->total = 2 * report->added;
 	const uint64_t keys = b->params.capacity ? b->params.capacity : report->added;
 	/* what cannot be is not sorted for: for each 2^20 keys of the capacity that takes memory */
-	int err = b->params.capacity ? weir_plan(&b->params, &plan) : 0;
+	int err = b->params.capacity ? weir_plan_make(&b->params, &plan) : 0;
 	if (!err)
 		err = weir__sort(out, b, &b->collected, keys + may_pass(&b->params, keys));
 	report->sort_seconds = weir__seconds() - begun;

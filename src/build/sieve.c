@@ -39,7 +39,7 @@ static int make_sieve(struct weir_builder *b)
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	int err = weir__kind(b->params.kind)->sieve(&b->params, &p);
 	if (!err)
-		err = weir_plan(&p, &plan);
+		err = weir_plan_make(&p, &plan);
 	return err ? err : weir__builder_make(b, &b->sieve, &p, &plan, &b->included->given);
 }
 

@@ -42,7 +42,7 @@ uint64_t weir__filter_bytes(const struct weir_filter *f);
 
 /* What weir__survey() reads, and whom it asks meanwhile. */
 #define WEIR__SURVEY_FEWEST_LINES (4096 / 64)       /* a page */
-#define WEIR__SURVEY_SAMPLE_LINES ((1 << 20) / 64)  /* weir_stats() */
+#define WEIR__SURVEY_SAMPLE_LINES ((1 << 20) / 64)  /* weir_measure() */
 struct weir_survey {
 	uint64_t lines;  /* read at most, WEIR__SURVEY_FEWEST_LINES or more: a sample if the filter
 	                    has more */
@@ -54,9 +54,11 @@ struct weir_survey {
 
 /* Is a filter of so many keys, estimated, one that can refuse a key, and will soon? */
 bool weir__nearly_full(const struct weir_filter *f, double keys);
-/* weir_stats() of that. Return: 0; -EINVAL struct_size; -ECANCELED progress stopped it. */
+/* weir_measure() of that. Return: 0; -EINVAL struct_size; -ECANCELED progress stopped it. */
 int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
                  struct weir_stats *out);
+/* Return: 0, or -EINVAL if it is none of enum weir_effort. */
+int weir__effort_check(uint32_t effort);
 /* From now on inserts answer -EROFS. */
 void weir__filter_read_only(struct weir_filter *f);
 

@@ -195,7 +195,7 @@ int weir__params_check_open(const struct weir_params *in, struct weir_params *ou
 	return err;
 }
 
-int weir_plan(const struct weir_params *params, struct weir_plan *out)
+int weir_plan_make(const struct weir_params *params, struct weir_plan *out)
 {
 	struct weir_params p;
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -230,7 +230,7 @@ static int ask_number(struct weir_params *p, size_t size, unsigned i, uint32_t v
 	return 0;
 }
 
-int weir_params_ask(struct weir_params *params, const struct weir_shape *shape)
+int weir_params_shape(struct weir_params *params, const struct weir_shape *shape)
 {
 	struct weir_params p;
 	if (!shape)

@@ -117,10 +117,10 @@ int weir_guard_join(struct weir_guard_thread **out, struct weir_guard *g)
 	return 0;
 }
 
-void weir_guard_leave(struct weir_guard_thread *t)
+int weir_guard_leave(struct weir_guard_thread *t)
 {
 	if (!t)
-		return;
+		return 0;
 	struct weir_guard *g = t->guard;
 	pthread_mutex_lock(&g->lock);
 	for (unsigned i = 0; i < WEIR__GUARD_FIGURES; i++)
@@ -131,4 +131,5 @@ void weir_guard_leave(struct weir_guard_thread *t)
 	g->joined--;
 	pthread_mutex_unlock(&g->lock);
 	free(t);
+	return 0;
 }

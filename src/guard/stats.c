@@ -10,7 +10,7 @@ static double share_of(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
-int weir_guard_stats(struct weir_guard *g, struct weir_guard_stats *out)
+int weir_guard_measure(struct weir_guard *g, struct weir_guard_stats *out)
 {
 	uint64_t sum[WEIR__GUARD_FIGURES];
 	struct weir_guard_stats s = WEIR_GUARD_STATS_INIT;

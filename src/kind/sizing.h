@@ -6,7 +6,7 @@
 
 #include <weir/params.h>
 
-/* The limits that weir_plan() checks. */
+/* The limits that weir_plan_make() checks. */
 #define WEIR__MOST_KEYS (UINT64_C(1) << 48)
 #define WEIR__MOST_BYTES (UINT64_C(1) << 46)
 #define WEIR__MOST_RATE 0.5

@@ -22,8 +22,8 @@ int weir__parquet_check(const struct weir_parquet *p, uint32_t column)
 	                      p->footer.n_columns);
 }
 
-int weir_parquet_column(const struct weir_parquet *p, uint32_t column,
-                        struct weir_parquet_column *out)
+int weir_parquet_inspect_column(const struct weir_parquet *p, uint32_t column,
+                                struct weir_parquet_column *out)
 {
 	int err = weir__size_check(out, sizeof *out, "weir_parquet_column");
 	if (!err)

@@ -119,7 +119,7 @@ static int check_filter(const struct weir_node *n, const struct weir_filter *f,
                         struct weir_manifest *m)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	int err = weir_stats(f, &s);
+	int err = weir_measure(f, WEIR_SAMPLED, &s);
 	if (!err)
 		err = weir__replicable_check(s.shape.kind);
 	if (err)

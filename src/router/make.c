@@ -82,11 +82,10 @@ int weir__router_like(struct weir_filter **out, const struct weir_filter *f)
 	return make(out, &layout, &memory);
 }
 
-void weir_router_destroy(struct weir_router *r)
+int weir_router_destroy(struct weir_router *r)
 {
 	WEIR__UNCANCELLED;
-	if (r)
-		weir_destroy(weir__router_mut(r));
+	return r ? weir_destroy(weir__router_mut(r)) : 0;
 }
 
 uint64_t weir_router_hash(const struct weir_router *r, const void *key, size_t len)

@@ -93,7 +93,7 @@ int weir_handle_destroy(struct weir_handle *h)
 	 * the same, whether or not one is under way. */
 	if (weir__flag_held_acquire(&h->followed))
 		return weir__fail(-EBUSY, "weir_handle_destroy: a follower of this handle runs: "
-		                          "weir_follow_stop() comes first");
+		                          "weir_follower_stop() comes first");
 	int err = weir__destroy_begin(h, "weir_handle_destroy");
 	if (err)
 		return err;

@@ -26,7 +26,7 @@ static bool size_known(struct build *build)
 static int create(struct build *build, uint64_t other_bytes)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	int err = weir_plan(&build->params, &plan);
+	int err = weir_plan_make(&build->params, &plan);
 	if (err)
 		return trouble_plan();
 	if (plan.bytes > build->max_memory || other_bytes > build->max_memory - plan.bytes)

@@ -147,7 +147,7 @@ static int try(struct build *build, struct spool *spool, struct weir_builder *bu
 		return status;
 	build->built = (struct weir_build_report)WEIR_BUILD_REPORT_INIT;
 	progress_begin("building");
-	int err = weir_builder_finish(builder, &build->filter, &build->built);
+	int err = weir_builder_finish(&build->filter, builder, &build->built);
 	progress_end();
 	*both = err == -EEXIST;
 	if (!err || *both)

@@ -45,7 +45,7 @@ static const struct option options[] = {
 /* Put the keys into a filter of nobody else's, and ask whether it may be saved. */
 static int fill(struct change *add, struct weir_filter *f)
 {
-	int err = weir_stats_exact(f, &add->before);
+	int err = weir_measure(f, WEIR_EXACT, &add->before);
 	if (err)
 		return trouble_weir(err, NULL);
 	int status = change_prepare(add, f);
@@ -62,7 +62,7 @@ static int fill(struct change *add, struct weir_filter *f)
 		              add->before.fp_rate);
 	err = weir_normal_set(f, &add->found.noted);
 	if (!err)
-		err = weir_stats_exact(f, &add->after);
+		err = weir_measure(f, WEIR_EXACT, &add->after);
 	return err ? trouble_weir(err, NULL) :
 	             guard_overfull(&add->guard, &add->after, add->image);
 }

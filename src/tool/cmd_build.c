@@ -264,7 +264,7 @@ static int ask_replaced(const struct build *build)
 
 static int finish(struct build *build)
 {
-	int err = weir_stats_exact(build->filter, &build->stats);
+	int err = weir_measure(build->filter, WEIR_EXACT, &build->stats);
 	if (err)
 		return trouble_weir(err, NULL);
 	build->guard.keys = build->keys;

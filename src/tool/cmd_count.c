@@ -196,7 +196,7 @@ static int count_lines(struct count *c, const char *image)
 	/* Of no keys: whether the kind can count, before the input is waited for. */
 	int err = weir_count_keys(c->filter, weir_keys_hashes(NULL, 0), NULL);
 	if (!err)
-		err = weir_stats(c->filter, &stats);
+		err = weir_measure(c->filter, WEIR_SAMPLED, &stats);
 	if (err)
 		return trouble_weir(err, image);
 	uint32_t bits = shape_number(&stats.shape, "counter_bits");

@@ -79,7 +79,7 @@ struct merge {
 static uint64_t bytes_of(const struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	return weir_stats(f, &s) == 0 ? s.bytes : 0;
+	return weir_measure(f, WEIR_SAMPLED, &s) == 0 ? s.bytes : 0;
 }
 
 static struct weir_filter *read_first(const struct merge *merge, struct image_how *how)
@@ -166,7 +166,7 @@ static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stat
 	if (status)
 		return status;
 	weir_normal_of(sum, &merge->normal);
-	int err = weir_stats_exact(sum, stats);
+	int err = weir_measure(sum, WEIR_EXACT, stats);
 	status = err ? trouble_weir(err, NULL) :
 	                   guard_ask(&merge->guard, stats, merge->output);
 	if (!status)

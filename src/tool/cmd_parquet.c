@@ -69,7 +69,7 @@ static void add_json(struct listing *l, uint32_t group, uint32_t column, const c
 {
 	struct weir_parquet_column is = WEIR_PARQUET_COLUMN_INIT;
 	struct report r = report_new();
-	(void)!weir_parquet_column(l->file, column, &is);
+	(void)!weir_parquet_inspect_column(l->file, column, &is);
 	report_count(&r, "row_group", NULL, group);
 	report_text(&r, "column", NULL, path);
 	report_text(&r, "type", NULL, weir_parquet_type_name(is.type));
@@ -97,7 +97,7 @@ static void add_row(struct listing *l, uint32_t group, uint32_t column, const ch
 {
 	struct weir_parquet_column is = WEIR_PARQUET_COLUMN_INIT;
 	char type[80];
-	(void)!weir_parquet_column(l->file, column, &is);
+	(void)!weir_parquet_inspect_column(l->file, column, &is);
 	put_type(&is, type, sizeof type);
 	table_add(&l->table, "%u", group);
 	table_add(&l->table, "%s", path);
@@ -123,12 +123,12 @@ static int list_chunk(struct listing *l, uint32_t group, uint32_t column, const 
 	struct weir_parquet_chunk chunk = WEIR_PARQUET_CHUNK_INIT;
 	struct weir_stats stats = WEIR_STATS_INIT;
 	struct weir_filter *filter = NULL;
-	int err = weir_parquet_chunk(l->file, group, column, &chunk);
+	int err = weir_parquet_inspect_chunk(l->file, group, column, &chunk);
 	const bool lacks = !chunk.filter_offset || chunk.encrypted || chunk.elsewhere;
 	if (!err && !lacks)
-		err = weir_parquet_filter(&filter, l->file, group, column);
+		err = weir_parquet_read(&filter, l->file, group, column);
 	if (!err && filter)
-		err = weir_stats_exact(filter, &stats);
+		err = weir_measure(filter, WEIR_EXACT, &stats);
 	weir_destroy(filter);
 	if (err)
 		return parquet_trouble(err, l->path, l->max_memory);

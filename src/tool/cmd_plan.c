@@ -172,7 +172,7 @@ static void plan_layout(struct plans *plans, struct weir_params params, const st
 	params.kind = layout->kind;
 	(void)shape_own(&params);
 	params.words_per_key = layout->words;
-	if (weir_plan(&params, &plan) == 0) {
+	if (weir_plan_make(&params, &plan) == 0) {
 		row(&plans->table, layout, &plan, marked);
 		note_growth(&plans->missing, layout, &plan);
 		json_array_append_new(plans->rows, row_json(&plan, marked));
@@ -221,7 +221,7 @@ static int plan(const struct weir_params *params, const uint32_t *of, unsigned n
 	                       json_array() };
 	first.kind = of[0];
 	(void)shape_own(&first);
-	int status = weir_plan(&first, &plans.chosen) ? trouble_plan() : TOOL_OK;
+	int status = weir_plan_make(&first, &plans.chosen) ? trouble_plan() : TOOL_OK;
 	if (!status) {
 		heading(&plans.table);
 		for (unsigned i = 0; i < n; i++)
@@ -251,7 +251,7 @@ static int numbers_had(const struct weir_params *params)
 		if (!shape_own(&own))
 			continue;
 		asked++;
-		had += weir_plan(&own, &plan) == 0;
+		had += weir_plan_make(&own, &plan) == 0;
 	}
 	return asked && !had ? trouble_plan() : TOOL_OK;
 }

@@ -81,7 +81,7 @@ static int take_out(struct change *rm, struct weir_filter *f)
 	int status = change_prepare(rm, f);
 	if (status)
 		return status;
-	err = weir_stats_exact(f, &rm->before);
+	err = weir_measure(f, WEIR_EXACT, &rm->before);
 	if (err)
 		return trouble_weir(err, NULL);
 	if (fill_remove(&rm->fill, f, &rm->keys, &rm->removed))
@@ -91,7 +91,7 @@ static int take_out(struct change *rm, struct weir_filter *f)
 		return status;
 	if (rm->keys && !rm->removed)
 		return none_there(rm);
-	err = weir_stats_exact(f, &rm->after);
+	err = weir_measure(f, WEIR_EXACT, &rm->after);
 	return err ? trouble_weir(err, NULL) : guard_ask(&rm->guard, &rm->after, rm->image);
 }
 

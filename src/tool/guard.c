@@ -108,7 +108,7 @@ int guard_full(const struct weir_filter *f, const struct fill *fill, const char 
 {
 	const struct fill_found *found = fill->found;
 	struct weir_stats stats = WEIR_STATS_INIT;
-	int err = weir_stats_exact(f, &stats);
+	int err = weir_measure(f, WEIR_EXACT, &stats);
 	if (err)
 		return trouble_weir(err, path);
 	if (!often_came(f, &stats, found->refused))

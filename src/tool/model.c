@@ -244,7 +244,7 @@ static bool follows_from_rate(const struct model *model, const struct weir_param
 	p.capacity = model->params.capacity;
 	p.shards = model->params.shards;
 	p.fp_rate = model->fp_rate;
-	return p.fp_rate != 0.0 && weir_plan(&p, &plan) == 0 &&
+	return p.fp_rate != 0.0 && weir_plan_make(&p, &plan) == 0 &&
 	       plan.bytes == model->params.max_bytes;
 }
 
@@ -259,7 +259,7 @@ static uint64_t room_of(const struct model *model, const struct weir_params *par
 	p.capacity = 0;
 	p.max_bytes = model->params.max_bytes;
 	p.shards = model->params.shards;
-	return weir_plan(&p, &plan) ? model->params.capacity : plan.capacity;
+	return weir_plan_make(&p, &plan) ? model->params.capacity : plan.capacity;
 }
 
 /* The bytes are exactly doubled or halved, so that one can be folded to the other, and the room is
@@ -272,7 +272,7 @@ static void step(const struct model *model, int n, uint64_t keys, struct weir_pa
 	p.max_bytes = 64 * stepped(model->params.max_bytes / 64, n);
 	if (model->params.shards)
 		p.shards = (uint32_t)stepped(model->params.shards, n);
-	if (p.fp_rate == 0.0 || weir_plan(&p, &plan) || plan.capacity < keys) {
+	if (p.fp_rate == 0.0 || weir_plan_make(&p, &plan) || plan.capacity < keys) {
 		p.capacity = stepped(model->params.capacity, n); /* with the rate that follows */
 		p.fp_rate = 0.0;
 	}

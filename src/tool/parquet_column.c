@@ -130,10 +130,10 @@ static int load_group(struct parquet_group *group, const struct weir_parquet *fi
                       uint32_t row_group, uint32_t column)
 {
 	struct weir_parquet_chunk chunk = WEIR_PARQUET_CHUNK_INIT;
-	int err = weir_parquet_chunk(file, row_group, column, &chunk);
+	int err = weir_parquet_inspect_chunk(file, row_group, column, &chunk);
 	group->rows = chunk.rows;
 	if (!err)
-		err = weir_parquet_filter(&group->filter, file, row_group, column);
+		err = weir_parquet_read(&group->filter, file, row_group, column);
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -151,7 +151,8 @@ static int load_groups(struct parquet_column *c, const struct weir_parquet *file
 			return parquet_trouble(err, path, max_memory);
 		if (!c->groups[i].filter)
 			c->lacking++;
-		else if (weir_stats(c->groups[i].filter, &stats) == 0 && stats.bytes > left)
+		else if (weir_measure(c->groups[i].filter, WEIR_SAMPLED, &stats) == 0 &&
+		         stats.bytes > left)
 			return parquet_trouble(-EFBIG, path, max_memory);
 		left -= stats.bytes;
 	}
@@ -166,8 +167,9 @@ int parquet_load(struct parquet_column *out, const char *argument, uint64_t max_
 	struct weir_parquet *file = parquet_open(path, max_memory);
 	int status = file ? find(file, path, out->name, &column) : TOOL_TROUBLE;
 	if (!status)
-		status = weir_parquet_column(file, column, &out->is) ? trouble_weir(-EINVAL, path) :
-		                                                       TOOL_OK;
+		status = weir_parquet_inspect_column(file, column, &out->is) ?
+		                 trouble_weir(-EINVAL, path) :
+		                 TOOL_OK;
 	if (!status)
 		status = load_groups(out, file, path, column, max_memory);
 	weir_parquet_close(file);

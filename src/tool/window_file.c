@@ -106,7 +106,7 @@ struct weir_stats window_as_filter(const struct weir_window_stats *s)
 	stats.fp_rate_estimated = s->fp_rate_estimated;
 	for (uint32_t i = 0; i < s->plan.generations; i++)
 		stats.fill += s->fill[i] / s->plan.generations;
-	/* as weir_stats() judges */
+	/* as weir_measure() judges */
 	stats.saturated = s->keys_estimated > (double)s->plan.capacity +
 	                                              3 * sqrt((double)s->plan.capacity) + 1;
 	return stats;

@@ -128,14 +128,15 @@ int weir_window_create(struct weir_window **out, const struct weir_window_option
 	return err;
 }
 
-void weir_window_destroy(struct weir_window *w)
+int weir_window_destroy(struct weir_window *w)
 {
 	WEIR__UNCANCELLED;
 	if (!w)
-		return;
+		return 0;
 	weir__window_timer_stop(w);
 	weir__memory_free(&w->memory);
 	free(w);
+	return 0;
 }
 
 uint64_t weir_window_hash(const struct weir_window *w, const void *key, size_t len)

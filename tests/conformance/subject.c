@@ -11,7 +11,7 @@ static struct weir_stats stats_assert(const struct weir_filter *f,
                                       const struct subject_layout *layout)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	assert_ok(weir_stats(f, &stats));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &stats));
 	if (!layout->kind->unasked)
 		assert_int_equal(stats.shape.field[0], layout->shape->field[0]);
 	if (!layout->kind->sized)
@@ -27,7 +27,7 @@ struct subject subject_make(const struct subject_layout *layout, uint64_t lines)
 	unsigned bits_per_key = layout->kind->bits_per_key ? layout->kind->bits_per_key : 12;
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	assert_ok(weir_params_ask(&params, layout->shape));
+	assert_ok(weir_params_shape(&params, layout->shape));
 	if (layout->kind->block_lines)
 		lines = (lines + layout->kind->block_lines(layout->shape) - 1) /
 		        layout->kind->block_lines(layout->shape) *
@@ -35,7 +35,7 @@ struct subject subject_make(const struct subject_layout *layout, uint64_t lines)
 	params.max_bytes = 64 * lines;
 	params.capacity = s.capacity = lines * 512 / bits_per_key;
 	params.seed = test_seed(params.kind, SEED);
-	assert_ok(weir_plan(&params, &plan));
+	assert_ok(weir_plan_make(&params, &plan));
 	assert_true(plan.bytes <= 64 * lines && plan.bytes > 63 * lines && plan.bytes % 64 == 0);
 	s.bytes = params.memory_bytes = plan.bytes;
 	s.memory = params.memory = aligned_alloc(64, plan.bytes);

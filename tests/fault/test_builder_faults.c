@@ -57,7 +57,7 @@ static int build_on(unsigned processors, size_t n, uint32_t threads, bool spills
 	if (b && err) /* a lane that is still locked: this waits for ever */
 		assert_true(weir__builder_added(b) <= n);
 	if (!err)
-		err = weir_builder_finish(b, &f, NULL);
+		err = weir_builder_finish(&f, b, NULL);
 	weir_builder_destroy(b);
 	assert_int_equal(err == 0, f != NULL);
 	assert_true(!f || weir_contains_keys(f, weir_keys_hashes(hashes, n), NULL) == (int64_t)n);
@@ -90,7 +90,7 @@ static int build_two(size_t n, size_t m, bool spills)
 	for (size_t at = 0; !err && at < m; at += 1000)
 		err = weir_builder_exclude_keys(b, weir_keys_hashes(hashes + n + at, 1000));
 	if (!err)
-		err = weir_builder_finish(b, &f, NULL);
+		err = weir_builder_finish(&f, b, NULL);
 	weir_builder_destroy(b);
 	assert_int_equal(err == 0, f != NULL);
 	assert_true(!f || (weir_contains_keys(f, weir_keys_hashes(hashes, n), NULL) == (int64_t)n &&
@@ -125,7 +125,7 @@ static int replaced(struct weir_handle *h)
 	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes + FEW, 100), NULL) ==
 	                         100,
 	                 err != 0);
-	assert_ok(weir_handle_stats(h, &s));
+	assert_ok(weir_handle_measure(h, &s));
 	assert_false(s.reloading);
 	assert_int_equal(s.generation, err ? 1 : 2);
 	return err;

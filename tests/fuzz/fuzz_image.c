@@ -65,7 +65,7 @@ static void insert_and_look(struct weir_filter *f)
 static void measure(const struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	MUST(weir_stats_exact(f, &s) == 0);
+	MUST(weir_measure(f, WEIR_EXACT, &s) == 0);
 	MUST(s.bytes >= 64 && s.bytes <= MOST_BITS && s.bytes % 64 == 0 && s.shards >= 1 &&
 	     s.bytes / 64 % s.shards == 0);
 	MUST(s.capacity >= 1 && s.fp_rate > 0 && s.fp_rate < 1 && s.fill >= 0 && s.fill <= 1);
@@ -87,9 +87,10 @@ static bool keeps_copies(uint32_t kind)
 static void must_be_alike(struct weir_filter *a, struct weir_filter *b)
 {
 	struct weir_stats sa = WEIR_STATS_INIT, sb = WEIR_STATS_INIT, both = WEIR_STATS_INIT;
-	MUST(weir_stats_exact(a, &sa) == 0 && weir_stats_exact(b, &sb) == 0);
+	MUST(weir_measure(a, WEIR_EXACT, &sa) == 0 && weir_measure(b, WEIR_EXACT, &sb) == 0);
 	int err = weir_merge(b, a);
-	MUST((err == 0 || err == -ENOSPC || err == -ENOTSUP) && weir_stats_exact(b, &both) == 0);
+	MUST((err == 0 || err == -ENOSPC || err == -ENOTSUP) &&
+	     weir_measure(b, WEIR_EXACT, &both) == 0);
 	MUST(sa.fill == both.fill || (keeps_copies(sa.shape.kind) && sa.fill < both.fill));
 	MUST(sa.fill == sb.fill && sa.capacity == sb.capacity && sa.fp_rate == sb.fp_rate);
 	for (unsigned i = 0; i < KEYS; i++)

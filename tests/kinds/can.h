@@ -56,7 +56,7 @@ static inline void test_bound(struct weir_params *params)
 static inline double test_fill_of(const struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	return weir_stats_exact(f, &stats) == 0 ? stats.fill : 0;
+	return weir_measure(f, WEIR_EXACT, &stats) == 0 ? stats.fill : 0;
 }
 
 /* Does each insert keep a copy? Then some hundred of one key are too many. */
@@ -85,7 +85,7 @@ static inline bool test_affords(uint32_t kind, double fp_rate)
 	params.kind = kind;
 	params.capacity = 100000;
 	params.fp_rate = fp_rate;
-	return weir_plan(&params, &plan) == 0 && plan.bits_per_key <= 256;
+	return weir_plan_make(&params, &plan) == 0 && plan.bits_per_key <= 256;
 }
 
 /* Keys of these hashes into an empty filter: by inserts, or where its kind takes none, by

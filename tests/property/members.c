@@ -171,7 +171,7 @@ static bool has_kernel(const struct build *b)
 	struct weir_filter *f = NULL;
 	params.capacity = b->n, params.fp_rate = 0.01;
 	assert_ok(weir_create(&f, &params));
-	assert_ok(weir_stats(f, &stats));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &stats));
 	weir_destroy(f);
 	return strcmp(stats.isa, getenv("WEIR_ISA")) == 0;
 }

@@ -83,7 +83,7 @@ static struct measured measure(const struct sample *s)
 		params.seed = test_seed(s->kind->id, 1 + i);
 		from = params.seed ? 0 : i << 40;
 		test_bound(&params);
-		assert_ok(weir_plan(&params, &m.plan));
+		assert_ok(weir_plan_make(&params, &m.plan));
 		assert_ok(weir_create(&f, &params));
 		f = filled(f, s);
 		positive += ask(f, s, lookups);

@@ -27,7 +27,7 @@ static void begin(void)
 static struct weir_guard_stats figures(void)
 {
 	struct weir_guard_stats s = WEIR_GUARD_STATS_INIT;
-	det_assert(weir_guard_stats(guard, &s) == 0);
+	det_assert(weir_guard_measure(guard, &s) == 0);
 	return s;
 }
 

@@ -227,7 +227,7 @@ static struct weir_filter *first(const struct weir_params *p)
 		for (uint64_t i = 0; i < EXCLUDED; i++)
 			succeeds(weir_builder_exclude_u64(b, excluded_key(i)));
 	}
-	succeeds(weir_builder_finish(b, &f, NULL));
+	succeeds(weir_builder_finish(&f, b, NULL));
 	weir_builder_destroy(b);
 	return f;
 }

@@ -82,7 +82,7 @@ static struct subject make(const struct test_shape *shape)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct subject s;
-	assert_ok(weir_params_ask(&p, &shape->shape));
+	assert_ok(weir_params_shape(&p, &shape->shape));
 	p.capacity = (uint64_t)BYTES; /* eight bits a key */
 	p.max_bytes = BYTES;
 	p.seed = test_seed(p.kind, 9);

@@ -74,7 +74,7 @@ static int judge(double fp_rate)
 			check(thread, i);
 	for (uint64_t i = 0; i < PROBES; i++)
 		found += weir_contains_hash(f, hash_of(77, i));
-	if (weir_stats_exact(f, &stats))
+	if (weir_measure(f, WEIR_EXACT, &stats))
 		return 1;
 	double rate = (double)found / PROBES;
 	printf("%llu keys, %llu missed, %llu failed, rate %.5f of %.5f, %.1f bits a key\n",

@@ -31,7 +31,7 @@ static inline struct weir_builder *begun(const struct weir_params *p,
 static inline struct weir_filter *finished(struct weir_builder *b, struct weir_build_report *report)
 {
 	struct weir_filter *f = NULL;
-	assert_ok(weir_builder_finish(b, &f, report));
+	assert_ok(weir_builder_finish(&f, b, report));
 	assert_non_null(f);
 	weir_builder_destroy(b);
 	return f;

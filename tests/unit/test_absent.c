@@ -277,7 +277,7 @@ static void test_a_follower_waits_for_the_first_file(void **state)
 	struct weir_follower *f;
 	(void)state;
 	follow.poll_seconds = 0.01;
-	assert_ok(weir_follow(&f, h, path, &follow));
+	assert_ok(weir_follower_start(&f, h, path, &follow));
 	assert_ok(weir_handle_insert(h, "inserted", 8));
 	usleep(30000);
 	assert_true(stats_of(h).absent);
@@ -287,7 +287,7 @@ static void test_a_follower_waits_for_the_first_file(void **state)
 	assert_true(weir_handle_contains(h, "in the file", 11));
 	assert_true(weir_handle_contains(h, "inserted", 8));
 	assert_false(weir_handle_contains(h, "x", 1));
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	assert_ok(weir_handle_destroy(h));
 }
 

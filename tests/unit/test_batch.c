@@ -179,11 +179,11 @@ static void assert_inserts_like_singles(uint32_t kind, enum form form, size_t wi
 		          form == KEYS   ? weir_insert(single, v->iov_base, v->iov_len) :
 		                           weir_insert(single, bytes + i * width, width));
 	}
-	assert_ok(weir_stats_exact(batch, &a));
-	assert_ok(weir_stats_exact(single, &b));
+	assert_ok(weir_measure(batch, WEIR_EXACT, &a));
+	assert_ok(weir_measure(single, WEIR_EXACT, &b));
 	int err = weir_merge(single, batch);
 	assert_ok(err == -ENOTSUP ? 0 : err);
-	assert_ok(weir_stats_exact(single, &both));
+	assert_ok(weir_measure(single, WEIR_EXACT, &both));
 	/* the same number of bits, and none that the other lacks */
 	assert_true(a.fill == b.fill && b.fill == both.fill);
 	for (size_t i = 0; with_bitmap && i < n; i++)

@@ -27,7 +27,7 @@ static struct weir_builder *begun(const struct weir_params *p,
 static struct weir_filter *finished(struct weir_builder *b, struct weir_build_report *report)
 {
 	struct weir_filter *f = NULL;
-	assert_ok(weir_builder_finish(b, &f, report));
+	assert_ok(weir_builder_finish(&f, b, report));
 	assert_non_null(f);
 	weir_builder_destroy(b);
 	return f;
@@ -167,7 +167,7 @@ static void spilled(void **state)
 		err = weir_builder_add_u64(b, test_key(i));
 	assert_refused(err, -EFBIG, "max_memory", "spill_folder");
 	assert_refused(weir_builder_add_u64(b, 1), -EFBIG, "an earlier call has failed", "");
-	assert_refused(weir_builder_finish(b, &f, NULL), -EFBIG, "an earlier call has failed", "");
+	assert_refused(weir_builder_finish(&f, b, NULL), -EFBIG, "an earlier call has failed", "");
 	weir_builder_destroy(b);
 	o.spill_folder = folder;
 	b = begun(&p, &o);
@@ -270,7 +270,7 @@ static void progress_and_stop(void **state)
 		last_done = 0;
 		for (uint64_t i = 0; i < 10000; i++)
 			assert_ok(weir_builder_add_u64(b, test_key(i)));
-		int err = weir_builder_finish(b, &f, NULL);
+		int err = weir_builder_finish(&f, b, NULL);
 		assert_int_equal(err, stop % 3 ? -ECANCELED : 0);
 		assert_true(stop % 3 == 0 || strstr(weir_error_detail(), "of 20000 hashes"));
 		assert_true(stop % 3 != 0 || last_done == 20000);
@@ -315,14 +315,14 @@ static void what_is_refused(void **state)
 	assert_refused(weir_builder_create(&b, &p, &o), -EINVAL, "weir_builder_options", "1");
 	assert_null(b);
 	b = begun(&p, NULL);
-	assert_refused(weir_builder_finish(b, NULL, NULL), -EINVAL, "out is NULL", "");
+	assert_refused(weir_builder_finish(NULL, b, NULL), -EINVAL, "out is NULL", "");
 	report.struct_size = 1;
-	assert_refused(weir_builder_finish(b, &f, &report), -EINVAL, "weir_build_report", "1");
+	assert_refused(weir_builder_finish(&f, b, &report), -EINVAL, "weir_build_report", "1");
 	assert_ok(weir_builder_add(b, "one", 3));
-	assert_ok(weir_builder_finish(b, &f, NULL));
+	assert_ok(weir_builder_finish(&f, b, NULL));
 	assert_refused(weir_builder_add(b, "two", 3), -EINVAL, "was finished", "");
 	struct weir_filter *second = NULL;
-	assert_refused(weir_builder_finish(b, &second, NULL), -EINVAL, "was finished", "");
+	assert_refused(weir_builder_finish(&second, b, NULL), -EINVAL, "was finished", "");
 	weir_destroy(f);
 	weir_builder_destroy(b);
 	weir_builder_destroy(NULL);

@@ -10,7 +10,7 @@
 /* Without parameters: of the current set's kind, rate and hash, for as many keys as come. */
 static void filled_and_built(void **state)
 {
-	struct weir_reload_progress p = WEIR_RELOAD_PROGRESS_INIT;
+	struct weir_reload_stats p = WEIR_RELOAD_STATS_INIT;
 	struct weir_params old = WEIR_PARAMS_INIT, next = WEIR_PARAMS_INIT;
 	struct weir_reload *other = NULL;
 	struct weir_handle *h = handle(0);
@@ -25,7 +25,7 @@ static void filled_and_built(void **state)
 	assert_refused(weir_reload_begin(&other, h, NULL), -EBUSY, "under way", "");
 	fill(r, 0, KEYS);
 	fill(r, 0, 10); /* again: of these there is one each */
-	assert_ok(weir_reload_progress(r, &p));
+	assert_ok(weir_reload_measure(r, &p));
 	assert_true(p.keys == KEYS + 10 && p.share == 0 && p.seconds >= 0);
 	assert_old(h);
 	assert_refused(weir_handle_insert(h, "key", 3), -ENOTSUP, "kind fuse", "inserts");
@@ -76,9 +76,9 @@ struct loader {
 static void *load(void *arg)
 {
 	const struct loader *l = arg;
-	struct weir_reload_progress p = WEIR_RELOAD_PROGRESS_INIT;
+	struct weir_reload_stats p = WEIR_RELOAD_STATS_INIT;
 	fill(l->r, l->first, KEYS / 4);
-	assert_ok(weir_reload_progress(l->r, &p));
+	assert_ok(weir_reload_measure(l->r, &p));
 	assert_true(p.keys >= KEYS / 4);
 	return NULL;
 }
@@ -144,7 +144,7 @@ static void keyed_and_normalised(void **state)
 	p.fp_rate = 0.001;
 	assert_ok(weir_builder_create(&b, &p, NULL));
 	assert_ok(weir_builder_add(b, "old", 3));
-	assert_ok(weir_builder_finish(b, &f, NULL));
+	assert_ok(weir_builder_finish(&f, b, NULL));
 	weir_builder_destroy(b);
 	assert_ok(weir_normal_set(f, &lowercase));
 	assert_ok(weir_handle_create(&h, f, NULL));
@@ -191,7 +191,7 @@ static void another_seed(void **state)
 static void spilled(void **state)
 {
 	enum { MANY = 2000000 };
-	struct weir_reload_progress progress = WEIR_RELOAD_PROGRESS_INIT;
+	struct weir_reload_stats progress = WEIR_RELOAD_STATS_INIT;
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_handle *h = handle(0);
@@ -206,7 +206,7 @@ static void spilled(void **state)
 	assert_refused(weir_reload_insert_keys(r, weir_keys_u64(keys, MANY), NULL), -EFBIG,
 	               "max_memory", "");
 	assert_in_range(weir_error_taken(), MANY / 100, MANY - 1);
-	assert_ok(weir_reload_progress(r, &progress)); /* nothing is locked any more */
+	assert_ok(weir_reload_measure(r, &progress)); /* nothing is locked any more */
 	assert_true(progress.keys < MANY);
 	assert_refused(weir_reload_insert(r, "key", 3), -EFBIG, "an earlier call has failed", "");
 	assert_refused(weir_reload_commit(r), -EFBIG, "an earlier call has failed", "");

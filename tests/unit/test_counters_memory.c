@@ -15,7 +15,7 @@ static const struct { uint32_t kind, bits; } rows[] = {
 static struct weir_stats exact(const struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	assert_ok(weir_stats_exact(f, &s));
+	assert_ok(weir_measure(f, WEIR_EXACT, &s));
 	return s;
 }
 

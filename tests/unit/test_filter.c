@@ -110,7 +110,7 @@ static void eight_byte_hashes_for_many_seeds(void **state)
 static struct weir_stats stats_of(const struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	assert_ok(weir_stats_exact(f, &stats));
+	assert_ok(weir_measure(f, WEIR_EXACT, &stats));
 	return stats;
 }
 
@@ -172,7 +172,7 @@ static double planned_rate(const struct weir_filter *f)
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	assert_ok(weir_params_of(f, &params));
-	assert_ok(weir_plan(&params, &plan));
+	assert_ok(weir_plan_make(&params, &plan));
 	return plan.fp_rate;
 }
 

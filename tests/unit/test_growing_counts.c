@@ -35,7 +35,7 @@ static uint64_t fill(struct weir_filter *f, uint64_t first)
 static uint64_t bytes_of(const struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	assert_ok(weir_stats_exact(f, &stats));
+	assert_ok(weir_measure(f, WEIR_EXACT, &stats));
 	return stats.bytes;
 }
 

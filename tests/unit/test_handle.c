@@ -255,18 +255,18 @@ static void test_stats(void **state)
 
 	older.struct_size = offsetof(struct weir_handle_stats, swaps);
 	older.swaps = 77;
-	assert_ok(weir_handle_stats(h, &older));
+	assert_ok(weir_handle_measure(h, &older));
 	assert_int_equal(older.struct_size, offsetof(struct weir_handle_stats, swaps));
 	assert_int_equal(older.bytes, s.bytes);
 	/* beyond what an older caller knows of nothing is written */
 	assert_int_equal(older.swaps, 77);
 	older.struct_size = 0;
-	assert_refused(weir_handle_stats(h, &older), -EINVAL, "weir_handle_stats.struct_size 0",
+	assert_refused(weir_handle_measure(h, &older), -EINVAL, "weir_handle_stats.struct_size 0",
 	               "_INIT");
 	older.struct_size = sizeof older + 1;
-	assert_refused(weir_handle_stats(h, &older), -EINVAL, "weir_handle_stats.struct_size",
+	assert_refused(weir_handle_measure(h, &older), -EINVAL, "weir_handle_stats.struct_size",
 	               "_INIT");
-	assert_refused(weir_handle_stats(h, NULL), -EINVAL, "weir_handle_stats is NULL", "_INIT");
+	assert_refused(weir_handle_measure(h, NULL), -EINVAL, "weir_handle_stats is NULL", "_INIT");
 	close_handle(flavors, h);
 }
 

@@ -20,7 +20,7 @@ static struct weir_params params_for(uint32_t kind, uint64_t capacity)
 static uint64_t planned_bytes(const struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	assert_ok(weir_plan(params, &plan));
+	assert_ok(weir_plan_make(params, &plan));
 	return plan.bytes;
 }
 

@@ -156,7 +156,7 @@ static void test_in_a_section(void **state)
 		assert_ok(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL));
 		assert_int_equal(fake.sleeps, 0);
 		flavor->rcu->read_unlock();
-		assert_ok(weir_reload_insert_keys(r, weir_keys_hashes(hashes, 1), NULL));
+		assert_ok(weir_reload_insert_keys(r, weir_keys_hashes(hashes, 2), NULL));
 		assert_rested(0.1, 1 + pieces(KEYS, WEIR__PACE_PIECE));
 		assert_ok(weir_reload_commit(r));
 		close_handle(flavor, h);

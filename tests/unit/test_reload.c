@@ -231,27 +231,27 @@ static void test_progress(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_reload *r = begin(h, NULL);
-	struct weir_reload_progress p = WEIR_RELOAD_PROGRESS_INIT;
-	struct weir_reload_progress older = WEIR_RELOAD_PROGRESS_INIT;
+	struct weir_reload_stats p = WEIR_RELOAD_STATS_INIT;
+	struct weir_reload_stats older = WEIR_RELOAD_STATS_INIT;
 	(void)state;
-	assert_ok(weir_reload_progress(r, &p));
+	assert_ok(weir_reload_measure(r, &p));
 	assert_true(p.keys == 0 && p.share == 0 && p.seconds >= 0 && p.seconds < 600);
 	for (uint64_t i = 0; i < 5000; i++)
 		assert_ok(weir_reload_insert_hash(r, test_key(i)));
 	usleep(10000);
-	assert_ok(weir_reload_progress(r, &p));
+	assert_ok(weir_reload_measure(r, &p));
 	assert_true(p.keys > 4800 && p.keys < 5200 && p.share > 0.48 && p.share < 0.52 &&
 	            p.seconds >= 0.01);
-	older.struct_size = offsetof(struct weir_reload_progress, share);
-	assert_ok(weir_reload_progress(r, &older));
+	older.struct_size = offsetof(struct weir_reload_stats, share);
+	assert_ok(weir_reload_measure(r, &older));
 	assert_true(older.keys == p.keys && older.share == 0);
 	older.struct_size = 0;
-	assert_refused(weir_reload_progress(r, &older), -EINVAL,
+	assert_refused(weir_reload_measure(r, &older), -EINVAL,
 	               "weir_reload_progress.struct_size 0", "_INIT");
 	older.struct_size = 1000;
-	assert_refused(weir_reload_progress(r, &older), -EINVAL,
+	assert_refused(weir_reload_measure(r, &older), -EINVAL,
 	               "weir_reload_progress.struct_size 1000", "_INIT");
-	assert_refused(weir_reload_progress(r, NULL), -EINVAL, "weir_reload_progress is NULL",
+	assert_refused(weir_reload_measure(r, NULL), -EINVAL, "weir_reload_progress is NULL",
 	               "_INIT");
 	weir_reload_abort(r);
 	close_handle(flavors, h);

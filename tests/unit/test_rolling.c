@@ -60,7 +60,7 @@ static double fill_of_one(uint32_t kind, uint64_t capacity)
 	struct weir_stats s = WEIR_STATS_INIT;
 	for (uint64_t i = 0; i < capacity; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
-	assert_ok(weir_stats_exact(f, &s));
+	assert_ok(weir_measure(f, WEIR_EXACT, &s));
 	weir_destroy(f);
 	return s.fill;
 }
@@ -77,7 +77,7 @@ static void full_set(void **state)
 		if (!set)
 			continue;
 		p.capacity = KEYS / SHARDS;
-		assert_ok(weir_plan(&p, &plan));
+		assert_ok(weir_plan_make(&p, &plan));
 		insert_range(set, 0, KEYS);
 		assert_int_equal(count_range(set, 0, KEYS), KEYS);
 		double rate = (double)count_range(set, KEYS, 6 * KEYS) / (5 * KEYS);
@@ -254,7 +254,7 @@ static void shards_are_where_hashes_say(void **state)
 	assert_int_equal(weir_rolling_insert_hash(set, hash), WEIR_NEW);
 	for (uint32_t i = 0; i < SHARDS; i++) {
 		struct weir_stats stats = WEIR_STATS_INIT;
-		assert_ok(weir_stats(weir_rolling_get(set, i), &stats));
+		assert_ok(weir_measure(weir_rolling_get(set, i), WEIR_SAMPLED, &stats));
 		assert_int_equal(stats.fill > 0, i == 5);
 	}
 	assert_true(weir_contains_hash(weir_rolling_get(set, 5), hash << 3 | 5));

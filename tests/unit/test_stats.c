@@ -8,14 +8,14 @@
 static struct weir_stats exact(const struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	assert_ok(weir_stats_exact(f, &stats));
+	assert_ok(weir_measure(f, WEIR_EXACT, &stats));
 	return stats;
 }
 
 static struct weir_stats sampled(const struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	assert_ok(weir_stats(f, &stats));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &stats));
 	return stats;
 }
 
@@ -60,7 +60,7 @@ static double planned_rate(const struct weir_filter *f)
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	assert_ok(weir_params_of(f, &params));
-	assert_ok(weir_plan(&params, &plan));
+	assert_ok(weir_plan_make(&params, &plan));
 	return plan.fp_rate;
 }
 
@@ -244,14 +244,14 @@ static void struct_sizes(void **state)
 	struct weir_stats s = WEIR_STATS_INIT;
 	(void)state;
 	s.struct_size = 0;
-	assert_refused(weir_stats(f, &s), -EINVAL, "struct_size", "0");
+	assert_refused(weir_measure(f, WEIR_SAMPLED, &s), -EINVAL, "struct_size", "0");
 	s.struct_size = sizeof s + 8;
-	assert_refused(weir_stats_exact(f, &s), -EINVAL, "weir_stats.struct_size", "_INIT");
-	assert_refused(weir_stats(f, NULL), -EINVAL, "weir_stats is NULL", "_INIT");
+	assert_refused(weir_measure(f, WEIR_EXACT, &s), -EINVAL, "weir_stats.struct_size", "_INIT");
+	assert_refused(weir_measure(f, WEIR_SAMPLED, NULL), -EINVAL, "weir_stats is NULL", "_INIT");
 	memset(&s, 0xa5, sizeof s);
 	/* a program built with an older header */
 	s.struct_size = offsetof(struct weir_stats, fill);
-	assert_ok(weir_stats(f, &s));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
 	assert_int_equal(s.capacity, 1000);
 	for (size_t i = offsetof(struct weir_stats, fill); i < sizeof s; i++)
 		assert_int_equal(((unsigned char *)&s)[i], 0xa5);

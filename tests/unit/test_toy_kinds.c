@@ -219,7 +219,7 @@ static void assert_exact(uint64_t lines, uint32_t shards)
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	struct weir_filter *f = without_bits(lines, shards);
 	assert_ok(weir_params_of(f, &params));
-	assert_ok(weir_plan(&params, &plan));
+	assert_ok(weir_plan_make(&params, &plan));
 	if (plan.bytes != 64 * lines || plan.shards != shards)
 		fail_msg("%llu lines in %u shards: planned are %llu in %u",
 		         (unsigned long long)lines, shards, (unsigned long long)plan.bytes / 64,
@@ -238,7 +238,7 @@ static void parameters_of_a_fold_above_4_gib(void **state)
 		struct weir_plan plan = WEIR_PLAN_INIT;
 		params.max_bytes = 64 * 65536 * sizes[i];
 		params.capacity = params.max_bytes;
-		assert_ok(weir_plan(&params, &plan));
+		assert_ok(weir_plan_make(&params, &plan));
 		assert_true(plan.bytes == params.max_bytes && plan.shards == 65536);
 		for (uint32_t factor = 1; factor <= 65536; factor *= 2) /* as weir_fold() */
 			assert_exact(65536 * sizes[i] / factor, 65536 / factor);

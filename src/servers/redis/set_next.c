@@ -38,7 +38,7 @@ static int describe(const struct set *s, const struct weir_filter *f, struct wei
 {
 	struct weir_stats st = WEIR_STATS_INIT;
 	*m = s->manifest;
-	int err = weir_stats(f, &st);
+	int err = weir_measure(f, WEIR_SAMPLED, &st);
 	if (!err)
 		err = weir__random(&m->publisher);
 	if (!err)

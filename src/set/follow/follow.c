@@ -237,8 +237,8 @@ static struct weir_follower *make(struct weir_handle *h, const char *path,
 	return f;
 }
 
-int weir_follow(struct weir_follower **out, struct weir_handle *h, const char *path,
-                const struct weir_follow_options *options)
+int weir_follower_start(struct weir_follower **out, struct weir_handle *h, const char *path,
+                        const struct weir_follow_options *options)
 {
 	WEIR__UNCANCELLED;
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
@@ -282,7 +282,7 @@ static void end_thread(struct weir_follower *f)
 		flavor->thread_online();
 }
 
-int weir_follow_stop(struct weir_follower *f)
+int weir_follower_stop(struct weir_follower *f)
 {
 	WEIR__UNCANCELLED;
 	if (!f)

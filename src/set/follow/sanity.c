@@ -82,7 +82,7 @@ void weir__sanity_report(const struct weir_handle *h, const char *path,
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	char plain[WEIR_SANITY_TEXT];
 	int n = snprintf(plain, sizeof plain, "%.250s: taken over", path);
-	if (weir_handle_stats(h, &s) == 0 && s.filter.saturated &&
+	if (weir_handle_measure(h, &s) == 0 && s.filter.saturated &&
 	    s.filter.keys_estimated > saturated * (double)s.filter.capacity)
 		snprintf(plain + n, sizeof plain - (size_t)n,
 		         ", but saturated: about %.0f keys in a capacity of %llu, so it answers "

@@ -102,7 +102,7 @@ int weir__reload_build(struct weir_reload *r, bool *stopped)
 	struct pacer pacer = { weir__pace_turns(&r->pace), r->builder->options, false };
 	r->builder->options.progress = turn;
 	r->builder->options.progress_arg = &pacer;
-	int err = weir_builder_finish(r->builder, &r->next, NULL);
+	int err = weir_builder_finish(&r->next, r->builder, NULL);
 	if (!err)
 		r->next->normal = r->handle->generation->current->normal;
 	*stopped = pacer.stopped;

@@ -164,7 +164,7 @@ int weir__next_make(struct weir_filter **out, struct weir_handle *h,
 	}
 	err = next_params(&params, h, options->params, weir__params_check);
 	if (!err)
-		err = weir_plan(&params, &plan);
+		err = weir_plan_make(&params, &plan);
 	if (!err)
 		err = weir__peak_check(h, plan.bytes, options->max_bytes);
 	if (!err)
@@ -182,7 +182,7 @@ int weir__next_make(struct weir_filter **out, struct weir_handle *h,
 static int params_like(struct weir_params *out, const struct weir_filter *current)
 {
 	*out = (struct weir_params)WEIR_PARAMS_INIT;
-	int err = weir_params_ask(out, &current->array.shape);
+	int err = weir_params_shape(out, &current->array.shape);
 	out->fp_rate = fmax(current->fp_rate, 1e-9);
 	out->seed = current->hashing.seed;
 	out->hash_key = weir__keyed(&current->hashing) ? current->hashing.key : NULL;

@@ -175,17 +175,17 @@ int weir_reload_copy(struct weir_reload *r)
 	return r->builder ? weir__reload_cannot_copy(r) : weir__reload_copy(r);
 }
 
-int weir_reload_progress(const struct weir_reload *r, struct weir_reload_progress *out)
+int weir_reload_measure(const struct weir_reload *r, struct weir_reload_stats *out)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
 	int err = weir__size_check(out, sizeof *out, "weir_reload_progress");
 	if (!err)
-		err = r->builder ? 0 : weir_stats(r->next, &stats);
+		err = r->builder ? 0 : weir_measure(r->next, WEIR_SAMPLED, &stats);
 	if (err)
 		return err;
 	if (r->builder)
 		weir__reload_collected(r, &stats);
-	struct weir_reload_progress p = { .struct_size = out->struct_size,
+	struct weir_reload_stats p = { .struct_size = out->struct_size,
 	                                  .keys = stats.keys_estimated,
 	                                  .share = stats.capacity ? stats.keys_estimated /
 	                                           (double)stats.capacity : 0,
@@ -239,9 +239,10 @@ int weir_reload_commit(struct weir_reload *r)
 	return err;
 }
 
-void weir_reload_abort(struct weir_reload *r)
+int weir_reload_abort(struct weir_reload *r)
 {
 	WEIR__UNCANCELLED;
 	if (r)
 		weir__reload_drop(r);
+	return 0;
 }

@@ -113,7 +113,8 @@ int weir_router_reload_commit(struct weir_router_reload *r)
 	return weir_reload_commit(reload_of(r));
 }
 
-void weir_router_reload_abort(struct weir_router_reload *r)
+int weir_router_reload_abort(struct weir_router_reload *r)
 {
 	weir_reload_abort(reload_of(r));
+	return 0;
 }

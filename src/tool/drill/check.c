@@ -28,7 +28,7 @@ int drill_check(struct drill *d)
 	/* No thread is left that could replace it: it may be kept from here on. */
 	const struct weir_filter *f = weir_handle_get(d->handle);
 	flavor_leave(&d->flavor);
-	int err = weir_stats_exact(f, &d->stats);
+	int err = weir_measure(f, WEIR_EXACT, &d->stats);
 	if (err)
 		return trouble_weir(err, NULL);
 	d->probe.rate = NAN;

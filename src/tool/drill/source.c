@@ -56,7 +56,7 @@ static int size(struct drill *d, uint64_t memory)
 		d->inserts = d->n > INSERTS_LEAST ? d->n : INSERTS_LEAST;
 	if (!d->params.capacity)
 		d->params.capacity = d->n + d->inserts;
-	int err = weir_plan(&d->params, &plan);
+	int err = weir_plan_make(&d->params, &plan);
 	if (err)
 		return trouble_weir(err, NULL);
 	d->filter_bytes = plan.bytes;

@@ -72,7 +72,7 @@ static bool is_whole(struct following *f, const struct weir_replica *replica)
 	struct weir_image_info its = WEIR_IMAGE_INFO_INIT;
 	const char *path = f->r->output;
 	if (stat(path, &f->file) != 0 || weir_image_info(path, &its) != 0 ||
-	    weir_handle_stats(weir_replica_handle(replica), &ours) != 0 ||
+	    weir_handle_measure(weir_replica_handle(replica), &ours) != 0 ||
 	    its.generation < f->generation || its.seed_fingerprint != ours.filter.seed_fingerprint)
 		return false;
 	return image_verify(path, &how) == 0 && is_as_saved(f); /* still */
@@ -94,7 +94,7 @@ static int save(struct following *f, struct weir_replica *replica)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
-	int err = weir_replica_stats(replica, &s);
+	int err = weir_replica_measure(replica, &s);
 	if (err)
 		return err;
 	bool another = atomic_exchange(&f->another, false) || s.generation != f->generation;

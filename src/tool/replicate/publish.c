@@ -36,7 +36,7 @@ static int failed(const struct replicate *r, int err)
 static void tell(const struct replicate *r, struct weir_replica *replica)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
-	if (r->quiet || weir_replica_stats(replica, &s) != 0)
+	if (r->quiet || weir_replica_measure(replica, &s) != 0)
 		return;
 	printf("set %s: generation %" PRIu64 "\n", r->options.set, s.newest);
 }
@@ -164,7 +164,7 @@ static void wait_until_complete(const struct replicate *r, struct weir_replica *
 	const struct timespec piece = { .tv_nsec = PIECE_MS * 1000000 };
 	for (unsigned ms = 0; ms < PATIENCE_MS; ms += PIECE_MS) {
 		struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
-		if (weir_replica_stats(replica, &s) != 0 || s.complete)
+		if (weir_replica_measure(replica, &s) != 0 || s.complete)
 			return;
 		if (ms == 20 * PIECE_MS && !r->quiet)
 			say("set %s: waits for inserts of others", r->options.set);
@@ -257,10 +257,9 @@ static void compare(struct instead *i, const struct weir_filter *f)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan old = WEIR_PLAN_INIT, new = WEIR_PLAN_INIT;
-	if (i->r->quiet || i->r->options.handle ||
-	    weir_replica_params(i->replica, &params) != 0 ||
-	    weir_plan(&params, &old) != 0 || weir_params_of(f, &params) != 0 ||
-	    weir_plan(&params, &new) != 0)
+	if (i->r->quiet || i->r->options.handle || weir_replica_params(i->replica, &params) != 0 ||
+	    weir_plan_make(&params, &old) != 0 || weir_params_of(f, &params) != 0 ||
+	    weir_plan_make(&params, &new) != 0)
 		return; /* of one that has grown, or came from elsewhere, there are none */
 	if (old.shape.kind == new.shape.kind && old.capacity == new.capacity &&
 	    old.bytes == new.bytes)

@@ -57,7 +57,7 @@ static struct weir_filter *build(void)
 		must(weir_builder_exclude(b, url, len), "exclude");
 	}
 	if (b)
-		must(weir_builder_finish(b, &filter, NULL), "build");
+		must(weir_builder_finish(&filter, b, NULL), "build");
 	weir_builder_destroy(b);
 	return filter;
 }

@@ -118,7 +118,7 @@ static double build(unsigned threads)
 	if (!builder)
 		return wall;
 	double began = seconds();
-	must(weir_builder_finish(builder, &filter, NULL), "build");
+	must(weir_builder_finish(&filter, builder, NULL), "build");
 	weir_builder_destroy(builder);
 	return wall + seconds() - began;
 }
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 	params.seed = SEED;
 	double built = build(threads);
 	struct weir_stats stats = WEIR_STATS_INIT;
-	must(weir_stats(filter, &stats), "stats");
+	must(weir_measure(filter, WEIR_SAMPLED, &stats), "stats");
 	atomic_store(&next, 0);
 	in_threads(threads, look);
 	double n = (double)numbers;
