@@ -272,6 +272,8 @@ WEIR_API WEIR_MUST_CHECK int weir_fill_keys(struct weir_filter *f, struct weir_k
  *   (weir_stats.counters_stuck) is never lowered again.
  */
 WEIR_API WEIR_MUST_CHECK int weir_remove(struct weir_filter *f, const void *key, size_t len);
+/** As weir_remove(), of the eight bytes at &key. */
+WEIR_API WEIR_MUST_CHECK int weir_remove_u64(struct weir_filter *f, uint64_t key);
 /** As weir_remove(), of a hash. */
 WEIR_API WEIR_MUST_CHECK int weir_remove_hash(struct weir_filter *f, uint64_t hash);
 /**
@@ -292,6 +294,8 @@ WEIR_API int64_t weir_remove_keys(struct weir_filter *f, struct weir_keys keys, 
  * Threads: any, with lookups and inserts.  Order, Progress, Cost: as weir_contains().
  */
 WEIR_API int64_t weir_count(const struct weir_filter *f, const void *key, size_t len);
+/** As weir_count(), of the eight bytes at &key. */
+WEIR_API int64_t weir_count_u64(const struct weir_filter *f, uint64_t key);
 /** As weir_count(), of a hash. */
 WEIR_API int64_t weir_count_hash(const struct weir_filter *f, uint64_t hash);
 /**

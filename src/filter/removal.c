@@ -36,6 +36,11 @@ int weir_remove(struct weir_filter *f, const void *key, size_t len)
 	return weir_remove_hash(f, weir_hash(f, key, len));
 }
 
+int weir_remove_u64(struct weir_filter *f, uint64_t key)
+{
+	return weir_remove(f, &key, sizeof key);
+}
+
 int weir_insert_absent_hash(struct weir_filter *f, uint64_t hash)
 {
 	if (f->insert_error)
@@ -61,6 +66,11 @@ int64_t weir_count_hash(const struct weir_filter *f, uint64_t hash)
 int64_t weir_count(const struct weir_filter *f, const void *key, size_t len)
 {
 	return weir_count_hash(f, weir_hash(f, key, len));
+}
+
+int64_t weir_count_u64(const struct weir_filter *f, uint64_t key)
+{
+	return weir_count(f, &key, sizeof key);
 }
 
 /* As weir__batch_take(), and fetch the lines of the keys. */
