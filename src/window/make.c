@@ -31,7 +31,7 @@ static const struct weir_window_kernel *kernel_for(enum weir_isa isa,
 		return ring ? weir__window_ring_avx2(z, g) : weir__window_columns_avx2(g);
 #endif
 	(void)isa;
-	return ring ? weir__window_ring(z, g) : weir__window_columns(g);
+	return ring ? weir__window_ring_scalar(z, g) : weir__window_columns_scalar(g);
 }
 
 static void lay_out(struct weir_window *w)

@@ -14,7 +14,7 @@ import mutants_window
 
 WORD = 'include/weir/word.h'
 INLINE = 'include/weir/inline.h'
-KERNEL = 'src/kinds/blocked/kernel.h'
+KERNEL = 'src/kinds/blocked/kernel.c'
 ATOMIC = 'src/ground/atomic.h'
 BULK = 'src/filter/bulk.c'
 OWNER = 'src/ground/owner.c'

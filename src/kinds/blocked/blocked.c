@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind: one cache line a key. <weir/inline.h> has the layout, kernel.h the kernels.
- * Here are the scalar kernels, the choice of a kernel, and the functions on whole arrays.
+ * The blocked kind: one cache line a key. <weir/inline.h> has the layout, kernel.c the kernels.
+ * Here are the choice of a kernel and the functions on whole arrays.
  * Source: Putze, Sanders, Singler 2007; Lang, Neumann, Kemper, Boncz 2019. */
-#define WEIR_INLINE_SCALAR 1
-#define KERNEL_ISA WEIR_ISA_SCALAR
-#define KERNEL_TABLE weir__blocked_scalar
-#include "kinds/blocked/kernel.h"
-
 #include <stdio.h>
+#include <weir/inline.h>
+#include "kinds/blocked/kernels.h"
 #include "kinds/blocked/plan.h"
 #include "kinds/common/bits.h"
 

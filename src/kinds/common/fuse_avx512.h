@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Batches in a fuse structure for AVX-512 (F, DQ and VL): eight keys are noted at once. To be
- * included before fuse_kernel.h. */
+ * Batches in a fuse structure for AVX-512 (F, DQ and VL): eight keys are noted at once. For
+ * fuse_kernel.h. */
 #ifndef WEIR_SRC_KINDS_COMMON_FUSE_AVX512_H
 #define WEIR_SRC_KINDS_COMMON_FUSE_AVX512_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The split kind: what is asked of whole filters. split.h has the layout, kernel.h the verbs,
+ * The split kind: what is asked of whole filters. split.h has the layout, kernel.c the verbs,
  * plan.c the sizes. */
 #include <stdio.h>
 #include "ground/error.h"

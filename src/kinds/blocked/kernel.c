@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind's kernels: <weir/inline.h> compiled for one instruction set, once for each of
- * its layouts and once for all others. Each <isa>.c includes this file and is compiled with its own
- * flags. It defines KERNEL_ISA and KERNEL_TABLE. If it notes and tests several keys faster than one
- * by one, it also defines KERNEL_NOTE and KERNEL_TEST_NOTED. */
+ * The blocked kind's kernels: <weir/inline.h> compiled for one instruction set (ground/isa.h), once
+ * for each of its layouts and once for all others. */
+#include "ground/isa.h"
+#if defined(KERNEL_SCALAR)
+#define WEIR_INLINE_SCALAR 1
+#endif
 #include <weir/inline.h>
 #include "kind/batch.h"
 #include "kinds/blocked/kernels.h"
+#if defined(WEIR_KERNEL_AVX512)
+#include "kinds/blocked/kernel_avx512.h"
+#endif
 
 /* Else gcc adds the index of each word to the array's address first, which takes two instructions
  * more. */
@@ -212,7 +217,7 @@ KERNEL_FUNCTIONS(any, a->shape.field[WEIR_BLOCKED_Z], a->shape.field[WEIR_BLOCKE
 		.partition_bits = 64, \
 	}
 #define KERNEL(z, g) [WEIR_BLOCKED_SLOT(z, g)] = KERNEL_ENTRY(z##_##g),
-const struct weir_kernel KERNEL_TABLE[WEIR_BLOCKED_SLOTS] = {
+const struct weir_kernel KERNEL_NAME(weir__blocked)[WEIR_BLOCKED_SLOTS] = {
 	WEIR__LAYOUTS(KERNEL)
 	[WEIR_BLOCKED_ANY] = KERNEL_ENTRY(any),
 };

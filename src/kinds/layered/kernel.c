@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The layered kind's lookups, compiled for one instruction set. A batch goes through the first
- * level, and what passes through the second: of absent keys few do, and three lines more for each
- * would cost more than they. Each <isa>.c defines KERNEL_ISA and KERNEL and includes this file. */
+ * The layered kind's lookups, compiled for one instruction set (ground/isa.h). A batch goes
+ * through the first level, and what passes through the second: of absent keys few do, and three
+ * lines more for each would cost more than they. */
+#include "ground/isa.h"
 #include "kinds/common/fuse_kernel.h"
 #include "kinds/layered/kernels.h"
 #include "kinds/layered/levels.h"
@@ -141,7 +142,7 @@ static size_t contains_batch(const struct weir_filter *f, const struct weir_batc
 	return positive;
 }
 
-const struct weir_kernel KERNEL = {
+const struct weir_kernel KERNEL_NAME(weir__layered) = {
 	.isa = KERNEL_ISA,
 	.verbs = { .contains = contains, .contains_hash = contains_hash,
 	           .contains_u64 = contains_u64 },

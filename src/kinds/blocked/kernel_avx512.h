@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind for AVX-512 (F, DQ and VL: Skylake-SP and later): the kernels of <weir/inline.h>
- * compiled with its flags. Batches note eight keys at once. With one or two words a key they also
+ * The blocked kind's batches for AVX-512 (F, DQ and VL: Skylake-SP and later), for kernel.c. They
+ * note eight keys at once. With one or two words a key they also
  * test eight at once. They load each word by itself and broadcast it into its lane, because with
  * the mitigation of gather data sampling a gather waits for all loads before it. The verbs of one
  * key use 256 bits (weir__test_narrow). A load computes the words and masks of eight keys at
  * once. */
-#define KERNEL_ISA WEIR_ISA_AVX512
-#define KERNEL_TABLE weir__blocked_avx512
+#ifndef WEIR_SRC_KINDS_BLOCKED_KERNEL_AVX512_H
+#define WEIR_SRC_KINDS_BLOCKED_KERNEL_AVX512_H
+
+#include "kind/batch.h"
+#include "kinds/blocked/eight.h"
+
 #define KERNEL_NOTE note_eight
 #define KERNEL_TEST_NOTED(a, notes, at, n, z, g, test) \
 	if (z <= 2) \
 		return test_eight(a, notes, at, n, z <= 2 ? z : 1, g); \
 	WORK_STEP(a, notes, at, n, z, g, test)
 #define KERNEL_LOAD load_eights
-
-#include "kind/batch.h"
-#include "kinds/blocked/eight.h"
 
 /* The notes of a key with one or two words are the indices of these words, and r. */
 enum { ROW_WORD = 0, ROW_OF_R = 1, ROW_WORD_2 = 2 };
@@ -116,4 +117,4 @@ WEIR__INLINE void load_eights(const struct weir_array *a, bool far, const uint64
 		load_one(&array, hashes[i], z, g);
 }
 
-#include "kinds/blocked/kernel.h"
+#endif

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * The growing kind's kernels: the tests and sets of <weir/inline.h> on every layer, compiled for
- * one instruction set, once for each layout of inline_layouts.h and once for all others. Each
- * growing_<isa>.c includes this file. It defines KERNEL_ISA and KERNEL_TABLE.
+ * one instruction set (ground/isa.h), once for each layout of inline_layouts.h and once for all
+ * others.
  *
  * A lookup fetches the lines of all layers before it tests one, so that their misses overlap. */
+#include "ground/isa.h"
+#if defined(KERNEL_SCALAR)
+#define WEIR_INLINE_SCALAR 1
+#endif
 #include <weir/inline.h>
 #include "growing/growing.h"
 #include "growing/kernels.h"
@@ -217,7 +221,7 @@ KERNEL_FUNCTIONS(any, f->array.shape.field[WEIR_GROWING_Z], f->array.shape.field
 		.insert_batch = insert_batch_##name, \
 	}
 #define KERNEL(z, g) [WEIR_BLOCKED_SLOT(z, g)] = KERNEL_ENTRY(z##_##g),
-const struct weir_kernel KERNEL_TABLE[WEIR_BLOCKED_SLOTS] = {
+const struct weir_kernel KERNEL_NAME(weir__growing)[WEIR_BLOCKED_SLOTS] = {
 	WEIR__LAYOUTS(KERNEL)
 	[WEIR_BLOCKED_ANY] = KERNEL_ENTRY(any),
 };

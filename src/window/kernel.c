@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The lookups of a window, compiled for one instruction set: window/scalar.c and its like define
- * KERNEL_COLUMNS and KERNEL_RING, the names of their finders, and include this file. */
+ * The lookups of a window, compiled for one instruction set (ground/isa.h). None are for NEON:
+ * each ARM that weir runs on has it, so those for any CPU use it. */
+#include "ground/isa.h"
+#if !defined(WEIR_KERNEL_NEON)
+
 #include <weir/inline.h>
 #include "window/columns.h"
 #include "window/window.h"
@@ -170,7 +173,7 @@ WEIR__LAYOUTS(KERNEL)
 #undef KERNEL
 KERNEL_FUNCTIONS(ring_any, look_any, each_key, b->z, b->g)
 
-const struct weir_window_kernel *KERNEL_COLUMNS(unsigned g)
+const struct weir_window_kernel *KERNEL_NAME(weir__window_columns)(unsigned g)
 {
 #define KERNEL(g) { contains_columns_##g, look_columns_##g, each_columns_##g },
 	static const struct weir_window_kernel kernels[] = { COLUMNS(KERNEL) };
@@ -178,7 +181,7 @@ const struct weir_window_kernel *KERNEL_COLUMNS(unsigned g)
 	return &kernels[g - 1];
 }
 
-const struct weir_window_kernel *KERNEL_RING(unsigned z, unsigned g)
+const struct weir_window_kernel *KERNEL_NAME(weir__window_ring)(unsigned z, unsigned g)
 {
 	static const struct weir_window_kernel any = { contains_ring_any, look_ring_any,
 		                                       each_ring_any };
@@ -193,3 +196,5 @@ const struct weir_window_kernel *KERNEL_RING(unsigned z, unsigned g)
 #undef KERNEL
 	return &any;
 }
+
+#endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The fuse kind's lookups, compiled for one instruction set. Each <isa>.c defines KERNEL_ISA and
- * KERNEL_FIND and includes this file. */
+ * The fuse kind's lookups, compiled for one instruction set (ground/isa.h). */
+#include "ground/isa.h"
 #include "kinds/common/fuse_kernel.h"
 #include "kinds/fuse/kernels.h"
 
@@ -76,7 +76,7 @@ FUSE_WIDTHS(KERNEL)
 #undef KERNEL
 VERBS(any, WIDTH_ANY)
 
-const struct weir_kernel *KERNEL_FIND(const struct weir_shape *shape)
+const struct weir_kernel *KERNEL_NAME(weir__fuse)(const struct weir_shape *shape)
 {
 	switch (shape->field[WEIR_FUSE_WIDTH]) {
 #define KERNEL(w) case w: return &kernel_##w;

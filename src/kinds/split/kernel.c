@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The split kind's kernels, compiled once for each instruction set. The including file defines
- * KERNEL_ISA, KERNEL_TABLE, and before that
- *   split_masks(hash, out)   the bits of a key, in the four words of its block,
- *   split_holds(block, hash) are all of them set? */
+ * The split kind's kernels, compiled once for each instruction set (ground/isa.h). */
+#include "ground/isa.h"
 #include "kind/batch.h"
+#include "kinds/split/masks.h"
 #include "kinds/split/split.h"
 
 WEIR__INLINE uint64_t *block_of(const struct weir_array *a, uint64_t hash)
@@ -142,4 +141,4 @@ static void load(struct weir_filter *f, const uint64_t *hashes, size_t n)
 		.load = load, \
 		.partition_bits = bits, \
 	}
-const struct weir_kernel KERNEL_TABLE[2] = { KERNEL(32), KERNEL(0) };
+const struct weir_kernel KERNEL_NAME(weir__split)[2] = { KERNEL(32), KERNEL(0) };
