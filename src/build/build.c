@@ -9,7 +9,6 @@
 #include "filter/kinds.h"
 #include "filter/plan.h"
 #include "ground/error.h"
-#include "ground/options.h"
 #include "kind/batch.h"
 
 enum { HASHED = 256 };

@@ -4,9 +4,8 @@
 #include "build/sorted.h"
 #include "filter/kinds.h"
 #include "filter/plan.h"
-#include "ground/clock.h"
 #include "ground/error.h"
-#include "ground/options.h"
+#include "ground/system.h"
 
 /* Of a kind without an exclude list. */
 static int finish_at_once(struct weir_builder *b, struct weir_filter **out)

@@ -6,8 +6,8 @@
 #include "filter/filter.h"
 #include "filter/kinds.h"
 #include "filter/plan.h"
-#include "ground/clock.h"
 #include "ground/error.h"
+#include "ground/system.h"
 
 enum { ENLARGED = 4 /* times */ };
 

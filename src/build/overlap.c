@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
-#include "ground/parallel.h"
+#include "ground/threads.h"
 
 struct work {
 	const struct weir_distinct *a, *b;

@@ -9,8 +9,8 @@
 #include "filter/filter.h"
 #include "filter/kinds.h"
 #include "filter/plan.h"
-#include "ground/clock.h"
 #include "ground/error.h"
+#include "ground/system.h"
 
 /* ---- sealing ---- */
 

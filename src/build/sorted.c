@@ -3,7 +3,6 @@
 #include "build/sorted.h"
 #include <stdlib.h>
 #include "ground/error.h"
-#include "ground/progress.h"
 
 /* Runs for parts of the first levels of any size, and of second ones up to four billion keys. */
 enum { FEWEST_RUN_BITS = 4 };

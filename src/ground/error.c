@@ -139,3 +139,38 @@ const char *weir_version(void)
 {
 	return WEIR_VERSION_STRING;
 }
+
+/* ---- structs that begin with their own size ---- */
+
+int weir__size_check(const void *sized, size_t size, const char *whose)
+{
+	size_t given;
+	if (!sized)
+		return weir__fail(-EINVAL, "%s is NULL: start from its _INIT macro", whose);
+	memcpy(&given, sized, sizeof given);
+	if (given < sizeof given || given > size)
+		return weir__fail(-EINVAL,
+		                  "%s.struct_size %zu: %zu to %zu, as its _INIT macro sets it",
+		                  whose, given, sizeof given, size);
+	return 0;
+}
+
+int weir__options_copy(void *out, size_t size, const void *options, const char *whose)
+{
+	int err = options ? weir__size_check(options, size, whose) : 0;
+	if (options && !err)
+		memcpy(out, options, *(const size_t *)options);
+	return err;
+}
+
+/* ---- the answer of a progress function, as an error ---- */
+
+int weir__progress(weir_progress_fn *progress, void *arg, uint64_t done, uint64_t total,
+                   const char *unit)
+{
+	if (!progress || progress(arg, done, total) == 0)
+		return 0;
+	return weir__fail(-ECANCELED,
+	                  "stopped by the caller's progress function after %llu of %llu %s",
+	                  (unsigned long long)done, (unsigned long long)total, unit);
+}

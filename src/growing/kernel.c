@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The growing kind's kernels: the tests and sets of <weir/inline.h> on every layer, compiled for
- * one instruction set (ground/isa.h), once for each layout of inline_layouts.h and once for all
+ * one instruction set (ground/system.h), once for each layout of inline_layouts.h and once for all
  * others.
  *
  * A lookup fetches the lines of all layers before it tests one, so that their misses overlap. */
-#include "ground/isa.h"
+#include "ground/system.h"
 #if defined(KERNEL_SCALAR)
 #define WEIR_INLINE_SCALAR 1
 #endif

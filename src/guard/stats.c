@@ -2,7 +2,6 @@
  * A guard's figures: those of its threads, and of threads that are gone (Q2). */
 #include <string.h>
 #include "ground/error.h"
-#include "ground/options.h"
 #include "guard/guard.h"
 
 static double share_of(uint64_t part, uint64_t whole)

@@ -4,7 +4,6 @@
  * the last. */
 #include <stdlib.h>
 #include "ground/error.h"
-#include "ground/progress.h"
 #include "hash/hash.h"
 #include "image/bits.h"
 #include "image/unzstd.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
-#include "ground/progress.h"
 #include "image/delta.h"
 #include "image/delta_apply.h"
 #include "image/delta_options.h"

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include "ground/error.h"
-#include "ground/options.h"
 #include "image/delta_options.h"
 
 int weir__delta_options(struct weir_delta_options *out, const struct weir_delta_options *options)

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "ground/error.h"
-#include "ground/progress.h"
 #include "image/delta.h"
 #include "image/delta_options.h"
 #include "image/plain.h"

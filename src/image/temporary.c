@@ -19,7 +19,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 #include "ground/error.h"
-#include "ground/random.h"
+#include "ground/system.h"
 #include "hash/hash.h"
 #include "image/temporary.h"
 

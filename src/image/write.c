@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "ground/error.h"
-#include "ground/progress.h"
 #include "hash/hash.h"
 #include "image/write.h"
 

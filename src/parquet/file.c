@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "ground/error.h"
-#include "ground/options.h"
 #include "parquet/file.h"
 
 enum {

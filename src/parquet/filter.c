@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
-#include "ground/options.h"
 #include "parquet/file.h"
 #include "parquet/header.h"
 

@@ -2,8 +2,8 @@
  * Records, the writer's claim, and freeing what a writer has retired. */
 #include <stdlib.h>
 #include "filter/filter.h"
-#include "ground/clock.h"
 #include "ground/error.h"
+#include "ground/system.h"
 #include "rcu/callback.h"
 #include "set/generation.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The lookups of a window, compiled for one instruction set (ground/isa.h). None are for NEON:
+ * The lookups of a window, compiled for one instruction set (ground/system.h). None are for NEON:
  * each ARM that weir runs on has it, so those for any CPU use it. */
-#include "ground/isa.h"
+#include "ground/system.h"
 #if !defined(WEIR_KERNEL_NEON)
 
 #include <weir/inline.h>

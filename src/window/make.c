@@ -4,10 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 #include "config.h"
-#include "ground/cancel.h"
-#include "ground/clock.h"
-#include "ground/cpu.h"
 #include "ground/error.h"
+#include "ground/system.h"
+#include "ground/threads.h"
 #include "window/window.h"
 
 /* Counted in a sample, a generation's number is right to about 1 in 200. */

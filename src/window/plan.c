@@ -6,7 +6,6 @@
 #include <string.h>
 #include "filter/plan.h"
 #include "ground/error.h"
-#include "ground/options.h"
 #include "kinds/blocked/kernels.h"
 #include "window/window.h"
 

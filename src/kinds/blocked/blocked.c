@@ -4,9 +4,9 @@
  * Source: Putze, Sanders, Singler 2007; Lang, Neumann, Kemper, Boncz 2019. */
 #include <stdio.h>
 #include <weir/inline.h>
+#include "kind/kind.h"
 #include "kinds/blocked/kernels.h"
 #include "kinds/blocked/plan.h"
-#include "kinds/common/bits.h"
 
 static bool legal(const struct weir_shape *shape, uint64_t lines)
 {

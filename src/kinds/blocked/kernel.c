@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind's kernels: <weir/inline.h> compiled for one instruction set (ground/isa.h), once
- * for each of its layouts and once for all others. */
-#include "ground/isa.h"
+ * The blocked kind's kernels: <weir/inline.h> compiled for one instruction set (ground/system.h),
+ * once for each of its layouts and once for all others. */
+#include "ground/system.h"
 #if defined(KERNEL_SCALAR)
 #define WEIR_INLINE_SCALAR 1
 #endif

@@ -5,7 +5,7 @@
  *   int put(a, hash, b, z, g)         the atomic insert
  *   void load_one(a, hash, b, z, g)   the plain one, of a part that its thread owns (O1)
  * both WEIR__INLINE, and KERNEL_REMOVE(name), which is empty or sets .remove. */
-#include "ground/isa.h"
+#include "ground/system.h"
 #include "kind/batch.h"
 #include "kinds/common/counters.h"
 

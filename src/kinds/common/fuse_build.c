@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Building a fuse structure: each thread takes the next part. */
 #include "ground/error.h"
-#include "ground/parallel.h"
+#include "ground/threads.h"
 #include "kinds/common/fuse_build.h"
 #include "kinds/common/fuse_peel.h"
 

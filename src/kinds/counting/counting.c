@@ -32,7 +32,7 @@
 #include "kinds/counting/kernel.h"
 
 #include "config.h"
-#include "kinds/common/bits.h"
+#include "kind/kind.h"
 
 #define ALL(b) \
 	COUNTING_REMOVE(b##_any, b, a->shape.field[WEIR_COUNTERS_Z], \

@@ -19,7 +19,7 @@
 #include "kinds/frequency/kernel.h"
 
 #include "config.h"
-#include "kinds/common/bits.h"
+#include "kind/kind.h"
 
 COUNTERS_ANY(8)
 COUNTERS_ANY(16)

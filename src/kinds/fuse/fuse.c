@@ -3,7 +3,7 @@
  * cells that three keys or so share. common/fuse.h has the layout, plan.c the sizes. It is built
  * once from all its keys, part by part, by as many threads as there are parts. */
 #include <math.h>
-#include "kinds/common/bits.h"
+#include "kind/kind.h"
 #include "kinds/common/fuse_build.h"
 #include "kinds/common/fuse_measure.h"
 #include "kinds/fuse/kernels.h"

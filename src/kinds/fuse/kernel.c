@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The fuse kind's lookups, compiled for one instruction set (ground/isa.h). */
-#include "ground/isa.h"
+ * The fuse kind's lookups, compiled for one instruction set (ground/system.h). */
+#include "ground/system.h"
 #include "kinds/common/fuse_kernel.h"
 #include "kinds/fuse/kernels.h"
 

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include "ground/error.h"
-#include "kind/lines.h"
 #include "kind/sizing.h"
 #include "kinds/common/fuse_size.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The layered kind's lookups, compiled for one instruction set (ground/isa.h). A batch goes
+ * The layered kind's lookups, compiled for one instruction set (ground/system.h). A batch goes
  * through the first level, and what passes through the second: of absent keys few do, and three
  * lines more for each would cost more than they. */
-#include "ground/isa.h"
+#include "ground/system.h"
 #include "kinds/common/fuse_kernel.h"
 #include "kinds/layered/kernels.h"
 #include "kinds/layered/levels.h"

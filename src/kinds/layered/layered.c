@@ -4,7 +4,7 @@
  * taken over, and the second level is built. */
 #include <math.h>
 #include <string.h>
-#include "kinds/common/bits.h"
+#include "kind/kind.h"
 #include "kinds/common/fuse_build.h"
 #include "kinds/common/fuse_measure.h"
 #include "kinds/layered/kernels.h"

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include "ground/error.h"
 #include "kind/kind.h"
-#include "kind/lines.h"
 #include "kind/sizing.h"
 #include "kinds/common/fuse_size.h"
 #include "kinds/layered/levels.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The split kind's kernels, compiled once for each instruction set (ground/isa.h). */
-#include "ground/isa.h"
+ * The split kind's kernels, compiled once for each instruction set (ground/system.h). */
+#include "ground/system.h"
 #include "kind/batch.h"
 #include "kinds/split/masks.h"
 #include "kinds/split/split.h"

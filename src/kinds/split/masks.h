@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The bits of a key in its block of the split kind, for one instruction set (ground/isa.h):
+ * The bits of a key in its block of the split kind, for one instruction set (ground/system.h):
  *   split_masks(hash, out)   those bits, in the four words of its block,
  *   split_holds(block, hash) are all of them set? */
 #ifndef WEIR_SRC_KINDS_SPLIT_MASKS_H
 #define WEIR_SRC_KINDS_SPLIT_MASKS_H
 
-#include "ground/isa.h"
+#include "ground/system.h"
 #include "kinds/split/split.h"
 
 #if defined(WEIR_KERNEL_AVX2) || defined(WEIR_KERNEL_AVX512)

@@ -3,7 +3,7 @@
  * plan.c the sizes. */
 #include <stdio.h>
 #include "ground/error.h"
-#include "kinds/common/bits.h"
+#include "kind/kind.h"
 #include "kinds/split/split.h"
 
 static uint64_t blocks_of(const struct weir_array *a)

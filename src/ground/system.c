@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * CPU features, the WEIR_ISA override, and the size of a core's own cache. */
+ * CPU features, the WEIR_ISA override, the sizes of caches, and random numbers. */
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 #include "config.h"
 #include "ground/atomic.h"
-#include "ground/cpu.h"
 #include "ground/error.h"
+#include "ground/system.h"
+
 #if WEIR_X86
 #include <cpuid.h>
 #endif
@@ -132,4 +135,38 @@ uint64_t weir__last_cache_bytes(void)
 		weir__once_store_relaxed(&kib, known = (int)(bytes / 1024));
 	}
 	return (uint64_t)known * 1024;
+}
+
+/* ---- random numbers. A sandbox may refuse getrandom and still have /dev/urandom ---- */
+
+#define DEVICE "/dev/urandom"
+
+/* Return: 0 or an errno. */
+static int read_device(uint64_t *out)
+{
+	int fd = open(DEVICE, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return errno;
+	ssize_t n;
+	do
+		n = read(fd, out, sizeof *out);
+	while (n < 0 && errno == EINTR);
+	int error = n < 0 ? errno : n == sizeof *out ? 0 : EIO;
+	close(fd);
+	return error;
+}
+
+int weir__random(uint64_t *out)
+{
+	ssize_t n;
+	do
+		n = getrandom(out, sizeof *out, 0);
+	while (n < 0 && errno == EINTR);
+	if (n == sizeof *out)
+		return 0;
+	int refused = n < 0 ? errno : EIO, error = read_device(out);
+	return error ?
+	       weir__fail(-refused, "no random number: getrandom: %s; " DEVICE ": %s: allow one "
+	                  "of them", weir_strerror(refused), weir_strerror(error)) :
+	       0;
 }
