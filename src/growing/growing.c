@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include "filter/kinds.h"
 #include "ground/error.h"
-#include "growing/kernels.h"
-#include "growing/layers.h"
-#include "growing/whole.h"
 
 /* ---- the shape ---- */
 

@@ -10,7 +10,6 @@
 #endif
 #include <weir/inline.h>
 #include "growing/growing.h"
-#include "growing/kernels.h"
 #include "kind/batch.h"
 
 enum {

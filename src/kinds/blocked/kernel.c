@@ -7,7 +7,7 @@
 #endif
 #include <weir/inline.h>
 #include "kind/batch.h"
-#include "kinds/blocked/kernels.h"
+#include "kinds/blocked/blocked.h"
 #if defined(WEIR_KERNEL_AVX512)
 #include "kinds/blocked/kernel_avx512.h"
 #endif

@@ -5,7 +5,7 @@
 #define WEIR_SRC_KINDS_COMMON_FUSE_AVX512_H
 
 #include "kind/batch.h"
-#include "kinds/common/fuse_level.h"
+#include "kinds/common/fuse.h"
 
 /* The seeds of eight parts. Each is loaded by itself: a gather waits for all loads before it where
  * gather data sampling is mitigated. Of one part they are one. */

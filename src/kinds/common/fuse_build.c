@@ -3,7 +3,6 @@
 #include "ground/error.h"
 #include "ground/threads.h"
 #include "kinds/common/fuse_build.h"
-#include "kinds/common/fuse_peel.h"
 
 /* With a set of which one in three tries fails, one in 60,000 parts fails them all; all parts have
  * one size, so a larger one is for all. */

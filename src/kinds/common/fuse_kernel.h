@@ -5,7 +5,7 @@
 #define WEIR_SRC_KINDS_COMMON_FUSE_KERNEL_H
 
 #include "kind/batch.h"
-#include "kinds/common/fuse_level.h"
+#include "kinds/common/fuse.h"
 #if defined(WEIR_KERNEL_AVX512)
 #include "kinds/common/fuse_avx512.h"
 #endif

@@ -29,7 +29,7 @@
  *     into the destination as well (a handle's reload by copy): a key that is inserted meanwhile
  *     counts once in each word, by its insert there, and once more in those that were carried after
  *     it came. Too much, never too little. */
-#include "kinds/counting/kernel.h"
+#include "kinds/counting/counting.h"
 
 #include "config.h"
 #include "kind/kind.h"

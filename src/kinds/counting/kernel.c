@@ -5,7 +5,7 @@
 #if defined(KERNEL_SCALAR) || defined(WEIR_KERNEL_AVX512)
 
 #define COUNTERS_UNROLL WEIR__UNROLL
-#include "kinds/counting/kernel.h"
+#include "kinds/counting/counting.h"
 
 #define LAYOUT(b, z, g) COUNTING_REMOVE(b##_##z##_##g, b, z, g) COUNTERS_ONE(b, z, g)
 COUNTING_LAYOUTS(LAYOUT)

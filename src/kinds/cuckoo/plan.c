@@ -20,8 +20,7 @@
 #include <stdio.h>
 #include "ground/error.h"
 #include "kind/sizing.h"
-#include "kinds/cuckoo/layout.h"
-#include "kinds/cuckoo/plan.h"
+#include "kinds/cuckoo/cuckoo.h"
 
 static const double most_load = 0.95;
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Statistics, union and copy of cuckoo filters. Union and copy go under the source's hold (C7). */
 #include "ground/error.h"
-#include "kinds/cuckoo/plan.h"
+#include "kinds/cuckoo/cuckoo.h"
 #include "kinds/cuckoo/put.h"
-#include "kinds/cuckoo/whole.h"
 
 void weir__cuckoo_measure(const struct weir_filter *f, uint64_t first, uint64_t n,
                           struct weir_measure *sum)

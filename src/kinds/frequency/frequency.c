@@ -16,7 +16,7 @@
  *     times.
  * F3  No key can be taken out: A has counters {1, 2} and B {2, 3}; where A came first, the insert
  *     of B raises 3 alone, and a removal of A would set 2 to 0. B would be lost. */
-#include "kinds/frequency/kernel.h"
+#include "kinds/frequency/frequency.h"
 
 #include "config.h"
 #include "kind/kind.h"

@@ -5,7 +5,7 @@
 #if defined(KERNEL_SCALAR) || defined(WEIR_KERNEL_AVX512)
 
 #define COUNTERS_UNROLL WEIR__UNROLL
-#include "kinds/frequency/kernel.h"
+#include "kinds/frequency/frequency.h"
 
 FREQUENCY_LAYOUTS(COUNTERS_ONE)
 

@@ -4,8 +4,7 @@
  * lines more for each would cost more than they. */
 #include "ground/system.h"
 #include "kinds/common/fuse_kernel.h"
-#include "kinds/layered/kernels.h"
-#include "kinds/layered/levels.h"
+#include "kinds/layered/layered.h"
 
 WEIR__INLINE struct weir_fuse_level first_of(const struct weir_array *a)
 {

@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: MIT
- * The insert of the frequency kind (F1, F2 in frequency.c), and its kernels. */
+ * The frequency kind: the layouts that have kernels of their own, and the insert of one key. */
+#ifndef WEIR_SRC_KINDS_FREQUENCY_FREQUENCY_H
+#define WEIR_SRC_KINDS_FREQUENCY_FREQUENCY_H
+
+#include "kind/kind.h"
 #include "kinds/common/counters.h"
-#include "kinds/frequency/kernels.h"
+
+/* The layouts that have kernels of their own: those that are chosen for 10 % to 1 %.
+ * X(counter_bits, words_per_key, counters_per_word) */
+#define FREQUENCY_LAYOUTS(X) \
+	X(8, 2, 2) X(8, 4, 1) X(16, 4, 1) X(32, 4, 1)
+
+/* The kernel for one of these, or NULL. */
+const struct weir_kernel *weir__frequency_scalar(const struct weir_shape *shape);
+const struct weir_kernel *weir__frequency_avx512(const struct weir_shape *shape);
+
+/* The insert of the frequency kind (F1, F2 in frequency.c), and its kernels. */
 
 /* Of the counters of mask, those that equal the least one, unless that is stuck. */
 WEIR__INLINE uint64_t least_of(uint64_t word, uint64_t mask, unsigned b, unsigned g,
@@ -51,3 +65,5 @@ WEIR__INLINE void load_one(const struct weir_array *a, uint64_t hash, unsigned b
 
 #define KERNEL_REMOVE(name)
 #include "kinds/common/counters_kernel.h"
+
+#endif

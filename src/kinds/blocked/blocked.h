@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * The blocked kind's shape, and tables of kernels by that shape, one for each instruction set: its
  * own, and those of a kind that is made of blocked filters. */
-#ifndef WEIR_SRC_KINDS_BLOCKED_KERNELS_H
-#define WEIR_SRC_KINDS_BLOCKED_KERNELS_H
+#ifndef WEIR_SRC_KINDS_BLOCKED_BLOCKED_H
+#define WEIR_SRC_KINDS_BLOCKED_BLOCKED_H
 
+#include <weir/params.h>
 #include "config.h"
 #include "kind/kind.h"
+#include "kinds/common/sectors.h"
 
 /* The fields of its shape. */
 enum { WEIR_BLOCKED_Z = 0, WEIR_BLOCKED_G = 1 };
@@ -48,5 +50,11 @@ weir__blocked_find(const struct weir_kernel *const tables[WEIR_ISA_COUNT], enum 
 
 WEIR_BLOCKED_TABLES(blocked);
 
-#endif
+/* ---- the choice of a shape ---- */
 
+/* The layout of z words of g bits. */
+struct weir_sectors weir__blocked_sectors(unsigned z, unsigned g);
+/* The largest g for z: at most 10, and z * g at most the 20 fields of r and r2. */
+unsigned weir__blocked_max_g(unsigned z);
+
+#endif

@@ -18,12 +18,13 @@
  *
  * Every insert stores a copy in one of the two buckets: the one with more free places, or the
  * first if they have as many; there the lowest free place. Where both are full, room is made in one
- * of them (search.c). */
-#ifndef WEIR_SRC_KINDS_CUCKOO_LAYOUT_H
-#define WEIR_SRC_KINDS_CUCKOO_LAYOUT_H
+ * of them (put.c). */
+#ifndef WEIR_SRC_KINDS_CUCKOO_CUCKOO_H
+#define WEIR_SRC_KINDS_CUCKOO_CUCKOO_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <weir/params.h>
 #include "kind/kind.h"
 
 enum { WEIR_CUCKOO_WIDTH = 0, WEIR_CUCKOO_MOST_PLACES = 5 }; /* a field of the shape */
@@ -91,5 +92,29 @@ WEIR__INLINE uint64_t weir__cuckoo_other(const struct weir_array *a, uint64_t bu
 	uint64_t sum = weir__mulhi64((x ^ x >> 32) * UINT64_C(0xD6E8FEB86659FD93), 8 * a->lines);
 	return sum - bucket + (sum < bucket ? 8 * a->lines : 0);
 }
+
+/* ---- the mathematics ---- */
+
+/* Of absent keys answered true, with a share @load of the places taken. */
+double weir__cuckoo_rate(double load, unsigned width);
+/* Keys that so many lines take but for one time in a million. */
+uint64_t weir__cuckoo_most(uint64_t lines, const struct weir_shape *shape);
+
+/* The kind's plan, legal and describe. */
+int weir__cuckoo_plan(const struct weir_params *params, struct weir_plan *out);
+bool weir__cuckoo_legal(const struct weir_shape *shape, uint64_t lines);
+void weir__cuckoo_describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT]);
+
+/* The members of the cuckoo kind that go over all of an array. */
+
+void weir__cuckoo_measure(const struct weir_filter *f, uint64_t first, uint64_t n,
+                          struct weir_measure *sum);
+void weir__cuckoo_estimate(const struct weir_filter *f, const struct weir_measure *sum,
+                           double *keys, double *rate);
+int weir__cuckoo_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
+                       uint64_t n);
+void weir__cuckoo_take_back(struct weir_filter *dst, const struct weir_filter *src,
+                            uint64_t copies);
+void weir__cuckoo_snapshot(const struct weir_filter *f, uint64_t first, uint64_t n, uint64_t *out);
 
 #endif

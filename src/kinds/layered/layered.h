@@ -10,9 +10,11 @@
  * The layout, frozen by golden files. The array is the parts of the first level, those of the
  * second, and as many lines of zeros as make it a multiple of the shards. A part has the fewest
  * lines that its cells take. The two have segments and parts of their own number and length. */
-#ifndef WEIR_SRC_KINDS_LAYERED_LEVELS_H
-#define WEIR_SRC_KINDS_LAYERED_LEVELS_H
+#ifndef WEIR_SRC_KINDS_LAYERED_LAYERED_H
+#define WEIR_SRC_KINDS_LAYERED_LAYERED_H
 
+#include "config.h"
+#include "kind/kind.h"
 #include "kinds/common/fuse.h"
 
 /* The fields of a shape: those of the first level (WEIR_FUSE_WIDTH to WEIR_FUSE_PART_BITS), then
@@ -35,5 +37,10 @@ static inline uint64_t weir__level_lines(const struct weir_fuse *part)
 {
 	return weir__fuse_lines(part) << part->part_bits;
 }
+
+/* ---- one kernel for each instruction set ---- */
+
+extern const struct weir_kernel weir__layered_scalar, weir__layered_avx2, weir__layered_avx512,
+	weir__layered_neon;
 
 #endif
