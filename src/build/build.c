@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "build/builder.h"
-#include "build/sorted.h"
 #include "filter/filter.h"
 #include "filter/kinds.h"
 #include "filter/plan.h"

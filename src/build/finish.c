@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The end of a builder; and weir_build(), which is one from its beginning. */
 #include <string.h>
-#include "build/sorted.h"
+#include "build/builder.h"
 #include "filter/kinds.h"
 #include "filter/plan.h"
 #include "ground/error.h"

@@ -4,8 +4,8 @@
  * both. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include "build/overlap.h"
-#include "build/sorted.h"
+#include "build/builder.h"
+#include "build/distinct.h"
 #include "filter/filter.h"
 #include "filter/kinds.h"
 #include "filter/plan.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 #include "ground/error.h"
 #include "hash/hash.h"
-#include "image/compound_write.h"
-#include "image/write.h"
+#include "image/compound.h"
+#include "image/save.h"
 
 enum { PAGE = 4096 };
 

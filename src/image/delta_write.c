@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include "ground/error.h"
 #include "image/delta.h"
-#include "image/delta_options.h"
 #include "image/plain.h"
 #include "image/save.h"
 #include "image/zstd.h"

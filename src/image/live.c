@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "ground/error.h"
-#include "image/live.h"
+#include "image/map.h"
 
 enum { MOST_WAITS = 100, WAIT_US = 10000 };
 

@@ -8,7 +8,6 @@
 #include "filter/plan.h"
 #include "ground/error.h"
 #include "hash/hash.h"
-#include "image/bits.h"
 #include "image/compound.h"
 #include "image/load.h"
 

@@ -4,7 +4,7 @@
  *
  * The commit record is one aligned word: live or sealed. It is set to live and synced before the
  * first insert. It is set to sealed last, when bits and checksums are on the disk, by the only one
- * that has the image mapped live (S1 to S4 in image/live.h). So a crash at any point leaves either
+ * that has the image mapped live (S1 to S4 in image/map.h). So a crash at any point leaves either
  * a live image, which can be mapped live and sealed again, or a sealed one whose checksums are
  * right. tests/fault/test_power_cut.c replays what this file does, cut off at every point. */
 #include <stdlib.h>
@@ -12,8 +12,7 @@
 #include "ground/error.h"
 #include "hash/hash.h"
 #include "image/compound.h"
-#include "image/live.h"
-#include "image/seal.h"
+#include "image/map.h"
 
 static uint64_t *commit_word(const struct weir_mapping *m)
 {

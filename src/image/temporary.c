@@ -21,7 +21,7 @@
 #include "ground/error.h"
 #include "ground/system.h"
 #include "hash/hash.h"
-#include "image/temporary.h"
+#include "image/replace.h"
 
 enum { MOST_TRIES = 100, PREFIX = WEIR_TEMPORARY_NAME - 17 };
 

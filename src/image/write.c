@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "ground/error.h"
 #include "hash/hash.h"
-#include "image/write.h"
+#include "image/save.h"
 
 void weir__writing_end(struct weir_writing *w)
 {

@@ -2,7 +2,7 @@
  * The columns of an opened file, and their paths. */
 #include <string.h>
 #include "ground/error.h"
-#include "parquet/file.h"
+#include "parquet/footer.h"
 
 uint32_t weir_parquet_columns(const struct weir_parquet *p)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The header: numBytes, then algorithm, hash and compression, each a union of one choice so far. */
 #include "ground/error.h"
-#include "parquet/header.h"
 #include "parquet/thrift.h"
 
 enum { NUM_BYTES = 1, ALGORITHM, HASH, COMPRESSION, FIELDS };

@@ -9,7 +9,7 @@
 #include "filter/plan.h"
 #include "ground/error.h"
 #include "kind/sizing.h"
-#include "parquet/header.h"
+#include "parquet/thrift.h"
 
 enum { BLOCK = 32, WORD = 8 };
 static const uint64_t strict_bytes = UINT64_C(128) << 20;
