@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "../trust/image_hash.h"
+#include "../trust/sign.h"
 
 struct weir_bytes_sum {
 	uint64_t checksum[2];                /* XXH3 of 128 bits, the high half first */

@@ -5,8 +5,8 @@
 #include <unistd.h>
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
-#include "../format/argument.h"
-#include "../format/random.h"
+#include "../format/scripts.h"
+#include "../node.h"
 #include "folder.h"
 #include "redis.h"
 

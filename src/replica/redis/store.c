@@ -12,8 +12,8 @@
 #include <weir/image.h>
 #include "../clock.h"
 #include "../format/number.h"
-#include "../format/random.h"
-#include "../format/argument.h"
+#include "../format/scripts.h"
+#include "../node.h"
 #include "bytes.h"
 #include "folder.h"
 #include "redis.h"

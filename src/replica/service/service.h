@@ -18,6 +18,7 @@
 #ifndef WEIR_REPLICA_SERVICE_H
 #define WEIR_REPLICA_SERVICE_H
 
+#include <hiredis/hiredis.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -185,5 +186,11 @@ void weir__service_tell_healed(struct weir_replica *r);
 void weir__service_tell(struct weir_replica *r, int err);
 /* Tell it what is no failure, but to be known. */
 void weir__service_tell_news(struct weir_replica *r);
+
+/* ---- parts of a view: reports of nodes ---- */
+
+/* { node, report, ... }: the reports that can be read, by age.
+ * Return: how many; @out has room for half of the elements. */
+size_t weir__view_nodes(struct weir_replica_node *out, const redisReply *flat, uint64_t now_ms);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What redis has of a set, for an operator. */
-#include "view.h"
+#include "service.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,6 @@
 #include <weir/kinds.h>
 #include "../format/number.h"
 #include "../trust/key_file.h"
-#include "service.h"
 
 /* What the script answers (scripts.c), in its order. */
 enum {

@@ -7,7 +7,7 @@
  *     ed25519 KEY IMAGE SIGNATURE       16, 64 and 128 hexadecimal digits in lower case
  *
  * KEY: the first 8 bytes of the BLAKE2b-256 of the public key; it only finds the key sooner.
- * IMAGE: the hash of the whole image (image_hash.h).
+ * IMAGE: the hash of the whole image (sign.h).
  * SIGNATURE: Ed25519ph (RFC 8032) over "weir-signature 1\n", the 32 bytes of that hash, and the
  * manifest's text. The first two have a fixed length, so the three can be cut in one way only. The
  * variant that hashes first takes them as they are, where the other would need a copy of all in one
@@ -19,7 +19,25 @@
 #define WEIR_REPLICA_TRUST_SIGN_H
 
 #include <stddef.h>
-#include "image_hash.h"
+
+/* The cryptographic hash of an image, which is what is signed: BLAKE2b of 256 bits without a key,
+ * as b2sum -l 256 prints it. An image may be larger than memory, so it is hashed piece by piece. */
+
+enum { WEIR_IMAGE_HASH = 32, WEIR_IMAGE_HASH_STATE = 384 };
+
+/* libsodium's own state, so that users of this header need none of libsodium's. */
+struct weir_image_hash {
+	_Alignas(64) unsigned char state[WEIR_IMAGE_HASH_STATE];
+};
+
+/* Return: 0; -ENOTSUP this build has no libsodium, or it does not work: then call no other. */
+int weir__image_hash_begin(struct weir_image_hash *h);
+/* @bytes: @len bytes that follow those before; may be NULL when @len is 0. */
+void weir__image_hash_add(struct weir_image_hash *h, const void *bytes, size_t len);
+/* Once, at the end. */
+void weir__image_hash_end(struct weir_image_hash *h, unsigned char out[WEIR_IMAGE_HASH]);
+
+/* ---- signatures ---- */
 
 enum { WEIR_SIGNATURE_TEXT = 8 + 16 + 1 + 64 + 1 + 128 + 1 }; /* with a NUL byte */
 

@@ -24,4 +24,11 @@ int weir__wire_connect(struct weir_wire *w);
  * one is to another: a server that hangs or is cut off from the rest would be found again. */
 void weir__wire_leave(struct weir_wire *w);
 
+/* ---- passwords in memory and in files ---- */
+
+/* The first line of a file. @out: receives malloc'ed text.
+ * Return: 0; -EINVAL it is empty or too long; -ENOMEM; the errno of reading. */
+int weir__secret_read(char **out, const char *path);
+void weir__secret_free(char *secret);
+
 #endif
