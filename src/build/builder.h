@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A builder: what is known of the filter to come, and what was added. build.c collects, sieve.c
- * takes an exclude list, finish.c builds, by the steps in make.c. */
+ * A builder: what is known of the filter to come, and what was added. build.c collects, finish.c
+ * takes an exclude list and builds, by the steps in make.c. */
 #ifndef WEIR_SRC_BUILD_BUILDER_H
 #define WEIR_SRC_BUILD_BUILDER_H
 

@@ -12,8 +12,8 @@
 #include <weir/filter.h>
 #include <weir/image.h>
 #include "../format/scripts.h"
-#include "bytes.h"
 #include "coming.h"
+#include "redis.h"
 
 static int put(int fd, const char *data, size_t len, uint64_t at)
 {

@@ -7,7 +7,6 @@
 #include <weir/error.h>
 #include "../format/scripts.h"
 #include "../node.h"
-#include "folder.h"
 #include "redis.h"
 
 static bool is_text(const struct redisReply *r)

@@ -14,8 +14,6 @@
 #include "../format/number.h"
 #include "../format/scripts.h"
 #include "../node.h"
-#include "bytes.h"
-#include "folder.h"
 #include "redis.h"
 
 int weir__redis_now(void *context, uint64_t *ms)

@@ -9,7 +9,7 @@
 #include <weir/error.h>
 #include <weir/kinds.h>
 #include "../format/number.h"
-#include "../trust/key_file.h"
+#include "../trust/sign.h"
 
 /* What the script answers (scripts.c), in its order. */
 enum {

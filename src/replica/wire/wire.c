@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <weir/error.h>
 #include "../node.h"
-#include "connection.h"
+#include "link.h"
 
 /* ---- open and close ---- */
 
