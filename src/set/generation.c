@@ -4,7 +4,7 @@
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "ground/system.h"
-#include "rcu/callback.h"
+#include "rcu/rcu.h"
 #include "set/generation.h"
 
 struct weir_generation *weir__record(struct weir_filter *current, struct weir_filter *next,
