@@ -52,7 +52,7 @@ int weir__builder_seal(struct weir_builder *b);
 /* The second stage, of one that is sealed. */
 int weir__builder_finish_sealed(struct weir_builder *b, struct weir_filter **out);
 
-/* The keys of a builder in their order, for the kind that builds from them. */
+/* ---- the keys of a builder in their order, for the kind that builds from them ---- */
 
 struct weir_sorted {
 	struct weir_key_set given; /* first; given.n: how many differ */

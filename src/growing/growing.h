@@ -103,7 +103,7 @@ int weir__layer_bits(double *bits_per_key, double fp_rate, uint32_t z, uint32_t 
 /* The member plan of struct weir_kind. */
 int weir__growing_plan(const struct weir_params *params, struct weir_plan *out);
 
-/* The growing kind's layers and records. */
+/* ---- the growing kind's layers and records ---- */
 
 static inline uint64_t weir__keys_in(const struct weir_filter *f, unsigned layer)
 {
@@ -143,7 +143,7 @@ _Static_assert((int)WEIR_GROWING_Z == (int)WEIR_BLOCKED_Z &&
 
 WEIR_BLOCKED_TABLES(growing);
 
-/* Members of struct weir_kind that the growing kind has as a compound. */
+/* ---- members of struct weir_kind that the growing kind has as a compound ---- */
 
 unsigned weir__growing_members(const struct weir_filter *f,
                                struct weir_member out[WEIR__MEMBERS_MOST]);

@@ -169,7 +169,7 @@ uint64_t weir__image_length(const struct weir_image_head *head);
 uint64_t weir__image_get64(const unsigned char *bytes);
 void weir__image_put64(unsigned char *bytes, uint64_t value);
 
-/* The words of the head that are of what is done to keys (head.h): bytes 140 to 191. */
+/* ---- what is done to keys: bytes 140 to 191 ---- */
 
 /* From the head's bytes, and to them. */
 struct weir_normal weir__steps_get(const unsigned char *bytes);

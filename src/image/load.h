@@ -24,7 +24,7 @@ int weir__bits_load(struct weir_filter **out, struct weir_source *source,
  * sentence. */
 int weir__bits_check(const struct weir_filter *f, const char *name);
 
-/* The parts of loading that mapping uses. */
+/* ---- the parts of loading that mapping uses ---- */
 
 /* Copy the caller's options over the defaults, and check them. Return: 0 or -EINVAL. */
 int weir__load_options(struct weir_load_options *out, const struct weir_load_options *options);

@@ -67,7 +67,7 @@ void weir__live_release(struct weir_mapping *mapping);
 /* Close the descriptor only: a process forked from this one keeps the lock with its mapping. */
 void weir__live_close(const struct weir_mapping *mapping);
 
-/* The live mark of a mapped image. */
+/* ---- the live mark of a mapped image ---- */
 
 /* Mark the file of a WEIR_MAP_LIVE mapping live and sync the mark. This comes before any insert. */
 int weir__mark_live(struct weir_mapping *mapping);

@@ -32,7 +32,7 @@ int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const
                        const struct weir_load_options *options);
 void weir__plain_free(const struct weir_plain *plain);
 
-/* Memory that the plain form of an image is put into. */
+/* ---- memory that the plain form of an image is put into ---- */
 
 struct weir_room {
 	unsigned char *memory;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Where a save goes to: a folder, which stays open, and a name in it. */
+/* ---- where a save goes to: a folder, which stays open, and a name in it ---- */
 
 struct weir_target {
 	int folder;              /* the only look-up by path: all later calls are relative to it */
@@ -28,7 +28,7 @@ void weir__target_look_again(struct weir_target *target);
 int weir__target_check_image(const struct weir_target *target, const char *path);
 void weir__target_close(const struct weir_target *target);
 
-/* The rights of a new file: never wider than those of the one it replaces. */
+/* ---- the rights of a new file: never wider than those of the one it replaces ---- */
 
 /* The permissions to create the new file with; the umask takes some away.
  * @given: the caller's, or 0. */
@@ -36,7 +36,7 @@ mode_t weir__rights_at_first(const struct weir_target *target, unsigned given);
 /* Give the written file @fd its owner, then its permissions. Return: 0 or an errno. */
 int weir__rights_settle(const struct weir_target *target, unsigned given, int fd);
 
-/* The file that a save writes, before it has the name that it is for. */
+/* ---- the file that a save writes, before it has the name that it is for ---- */
 
 /* ".weir-new-", the checksum of the target's name, "-", a random number, the end */
 enum { WEIR_TEMPORARY_NAME = 10 + 16 + 1 + 16 + 1 };

@@ -8,7 +8,7 @@
 #include "image/preface.h"
 #include "image/zstd.h"
 
-/* Writing one image: that of a filter, or of a compound's member. */
+/* ---- writing one image: that of a filter, or of a compound's member ---- */
 
 struct weir_writing {
 	const struct weir_filter *f;
@@ -48,7 +48,7 @@ static inline uint64_t weir__written(const struct weir_writing *w)
 	return w->front_bytes + w->written;
 }
 
-/* The parts of saving that types beside the filters use. */
+/* ---- the parts of saving that types beside the filters use ---- */
 
 enum { WEIR__FD_NAME = 32 }; /* bytes for "file descriptor 1234567890" */
 

@@ -67,7 +67,7 @@ bool weir__fuse_sound(uint32_t width, uint32_t segment_bits, uint32_t segments,
 	       part_bits <= WEIR_FUSE_MOST_PART_BITS;
 }
 
-/* The keys in a fuse structure. */
+/* ---- the keys in a fuse structure ---- */
 
 /* The cells that begin in a line of a part: from *first on, behind the last. */
 static uint64_t cells_in(const struct weir_fuse *part, uint64_t line, uint64_t *first)

@@ -203,7 +203,7 @@ static inline uint32_t weir__fuse_segments(const struct weir_fuse *part)
 	return (uint32_t)(part->cells >> part->segment_bits);
 }
 
-/* How many keys a fuse structure has: from its cells, or a sample of them. */
+/* ---- how many keys a fuse structure has: from its cells, or a sample of them ---- */
 
 /* Add lines first .. first+n-1 of it to sum.  @part_lines: from one part to the next. */
 void weir__fuse_measure(const struct weir_fuse *part, const uint64_t *words, uint64_t part_lines,

@@ -23,7 +23,7 @@ int weir__counting_absent(void);
 const struct weir_kernel *weir__counting_scalar(const struct weir_shape *shape);
 const struct weir_kernel *weir__counting_avx512(const struct weir_shape *shape);
 
-/* The verbs of the counting kind on one key (C1 to C4 in counting.c), and its kernels. */
+/* ---- the verbs on one key (C1 to C4 in counting.c), and its kernels ---- */
 
 /* Quick where each word is still as it was seen: then no counter of the key was stuck, and those
  * that were 0 were so when the word changed. */

@@ -105,7 +105,7 @@ int weir__cuckoo_plan(const struct weir_params *params, struct weir_plan *out);
 bool weir__cuckoo_legal(const struct weir_shape *shape, uint64_t lines);
 void weir__cuckoo_describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT]);
 
-/* The members of the cuckoo kind that go over all of an array. */
+/* ---- the members of the cuckoo kind that go over all of an array ---- */
 
 void weir__cuckoo_measure(const struct weir_filter *f, uint64_t first, uint64_t n,
                           struct weir_measure *sum);

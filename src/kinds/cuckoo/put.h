@@ -5,7 +5,7 @@
 
 #include "kinds/cuckoo/move.h"
 
-/* The search for a free place, and the way there. */
+/* ---- the search for a free place, and the way there ---- */
 
 enum {
 	WEIR_CUCKOO_SEARCHED = 512, /* buckets that a search looks into, at most */

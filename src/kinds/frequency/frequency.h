@@ -15,7 +15,7 @@
 const struct weir_kernel *weir__frequency_scalar(const struct weir_shape *shape);
 const struct weir_kernel *weir__frequency_avx512(const struct weir_shape *shape);
 
-/* The insert of the frequency kind (F1, F2 in frequency.c), and its kernels. */
+/* ---- the insert (F1, F2 in frequency.c), and its kernels ---- */
 
 /* Of the counters of mask, those that equal the least one, unless that is stuck. */
 WEIR__INLINE uint64_t least_of(uint64_t word, uint64_t mask, unsigned b, unsigned g,
