@@ -49,7 +49,7 @@ public:
 	size_t lines() const { return bytes() / 64; }
 	void clear() { filter_.region->clear(); }
 
-	/* A line is the high half of hash times lines (L1 in src/kinds/blocked/kernel.h): a part of
+	/* A line is the high half of hash times lines (L1 in src/kinds/blocked/kernel.c): a part of
 	 * the hashes is a part of the lines. @part: parts_ for all of them. */
 	Hashes make(unsigned part, size_t n, uint64_t &salt) const
 	{

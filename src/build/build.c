@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "build/builder.h"
-#include "build/sorted.h"
 #include "filter/filter.h"
 #include "filter/kinds.h"
 #include "filter/plan.h"
 #include "ground/error.h"
-#include "ground/options.h"
 #include "kind/batch.h"
 
 enum { HASHED = 256 };

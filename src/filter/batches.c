@@ -6,8 +6,8 @@
 #include "filter/bulk.h"
 #include "filter/filter.h"
 #include "ground/error.h"
-#include "kind/apart.h"
 #include "kind/batch.h"
+#include "kind/kind.h"
 
 enum {
 #ifdef WEIR_DET

@@ -8,8 +8,7 @@
 #include "filter/kinds.h"
 #include "filter/plan.h"
 #include "ground/error.h"
-#include "ground/options.h"
-#include "kind/apart.h"
+#include "kind/kind.h"
 
 int weir__insert_refused(const struct weir_filter *f)
 {

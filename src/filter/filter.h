@@ -3,7 +3,7 @@
 #ifndef WEIR_SRC_FILTER_FILTER_H
 #define WEIR_SRC_FILTER_FILTER_H
 
-#include "ground/progress.h"
+#include "ground/error.h"
 #include "kind/kind.h"
 #include "normalise/normalise.h"
 

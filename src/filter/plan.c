@@ -5,8 +5,6 @@
 #include "filter/kinds.h"
 #include "filter/plan.h"
 #include "ground/error.h"
-#include "ground/options.h"
-#include "kind/lines.h"
 #include "kind/sizing.h"
 
 /* ---- checks ---- */

@@ -3,8 +3,8 @@
  * for those who never remove. */
 #include "filter/filter.h"
 #include "ground/error.h"
-#include "kind/apart.h"
 #include "kind/batch.h"
+#include "kind/kind.h"
 
 enum { TOGETHER = 64 }; /* keys whose lines are fetched together: a word of the bitmap */
 

@@ -4,8 +4,7 @@
 #include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
-#include "ground/options.h"
-#include "ground/random.h"
+#include "ground/system.h"
 
 enum { RUN_LINES = WEIR__SURVEY_FEWEST_LINES, PIECE_LINES = WEIR__PIECE / 64 };
 

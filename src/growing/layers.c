@@ -6,7 +6,7 @@
 #include <string.h>
 #include "filter/kinds.h"
 #include "ground/error.h"
-#include "growing/layers.h"
+#include "growing/growing.h"
 #include "kind/sizing.h"
 
 /* The count that stands for so many keys. */

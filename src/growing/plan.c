@@ -8,7 +8,6 @@
 #include "filter/kinds.h"
 #include "ground/error.h"
 #include "growing/growing.h"
-#include "kind/lines.h"
 #include "kind/sizing.h"
 
 enum {

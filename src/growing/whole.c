@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
-#include "growing/layers.h"
-#include "growing/whole.h"
+#include "growing/growing.h"
 
 unsigned weir__growing_members(const struct weir_filter *f,
                                struct weir_member out[WEIR__MEMBERS_MOST])

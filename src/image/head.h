@@ -169,4 +169,14 @@ uint64_t weir__image_length(const struct weir_image_head *head);
 uint64_t weir__image_get64(const unsigned char *bytes);
 void weir__image_put64(unsigned char *bytes, uint64_t value);
 
+/* ---- what is done to keys: bytes 140 to 191 ---- */
+
+/* From the head's bytes, and to them. */
+struct weir_normal weir__steps_get(const unsigned char *bytes);
+void weir__steps_put(unsigned char *bytes, const struct weir_normal *n);
+
+/* Are the steps known, and the lengths those that there are, and of a step that is there? Pure and
+ * proven as weir__image_check(). Return: if not, false, and the fault is set. */
+bool weir__steps_check(const struct weir_normal *n, struct weir_image_fault *fault);
+
 #endif

@@ -7,9 +7,7 @@
 #include <unistd.h>
 #include "filter/plan.h"
 #include "ground/error.h"
-#include "ground/options.h"
 #include "hash/hash.h"
-#include "image/bits.h"
 #include "image/compound.h"
 #include "image/load.h"
 

@@ -7,8 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "ground/error.h"
-#include "ground/options.h"
-#include "parquet/file.h"
+#include "parquet/footer.h"
 
 enum {
 	MAGIC = 4,

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
-#include "ground/options.h"
-#include "parquet/file.h"
-#include "parquet/header.h"
+#include "parquet/footer.h"
+#include "parquet/thrift.h"
 
 enum { HEADER_MOST = 256 }; /* bytes in which a filter's header ends: it takes about 16 */
 

@@ -8,10 +8,8 @@
 #include "filter/kinds.h"
 #include "filter/plan.h"
 #include "ground/error.h"
-#include "ground/options.h"
-#include "kind/lines.h"
 #include "kind/sizing.h"
-#include "parquet/header.h"
+#include "parquet/thrift.h"
 
 enum { BLOCK = 32, WORD = 8 };
 static const uint64_t strict_bytes = UINT64_C(128) << 20;

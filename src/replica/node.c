@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <weir/error.h>
-#include "format/kinds.h"
-#include "format/random.h"
+#include "format/number.h"
 
 enum { PENDING = 8 << 20 /* bytes in each list */ };
 

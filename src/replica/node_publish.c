@@ -8,9 +8,8 @@
 #include <weir/error.h>
 #include <weir/kinds.h>
 #include <weir/normalise.h>
-#include "format/kinds.h"
+#include "format/number.h"
 #include "node.h"
-#include "format/random.h"
 
 static int check(const struct weir_node *n)
 {

@@ -2,8 +2,8 @@
  * A router is made, copied in its layout, and freed. */
 #include <string.h>
 #include "filter/kinds.h"
-#include "ground/cancel.h"
 #include "ground/error.h"
+#include "ground/threads.h"
 #include "router/router.h"
 
 /* The names are in the memory already. It is the router's on success, and freed on failure. */

@@ -6,8 +6,6 @@
 #include <string.h>
 #include "filter/plan.h"
 #include "ground/error.h"
-#include "ground/options.h"
-#include "kind/lines.h"
 #include "kind/sizing.h"
 #include "router/router.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "filter/kinds.h"
 #include "ground/error.h"
-#include "kinds/common/bits.h"
+#include "kind/kind.h"
 #include "router/router.h"
 
 static bool legal(const struct weir_shape *shape, uint64_t lines)

@@ -20,7 +20,7 @@
  *     (H1), and a rollback loses none. What was inserted before its successor's begin was inserted
  *     into it as the current one. If it refuses one: H12.
  * H6  A thread is not cancelled in a verb that claims the handle or waits for a grace period
- *     (cancel.h): the claim would stay taken, and liburcu's lock, which every grace period of the
+ *     (threads.h): the claim would stay taken, and liburcu's lock, which every grace period of the
  *     flavor needs. Between begin and commit it may be: then the reload stays open, as after any
  *     other return from the loader, and somebody has to abort it.
  * H7  Memory of the caller's that some filter of the handle has its bits in is not given to the

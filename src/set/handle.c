@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The handle: creation, destruction, and the verbs on one key. */
 #include <stdlib.h>
-#include "ground/cancel.h"
 #include "ground/error.h"
-#include "ground/options.h"
+#include "ground/threads.h"
 #include "set/dual_write.h"
 #include "set/generation.h"
 #include "set/handle.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The last refusal: H11. */
 #include <string.h>
-#include "ground/clock.h"
 #include "ground/error.h"
+#include "ground/system.h"
 #include "set/generation.h"
 
 static const double second = 1e9; /* ns */

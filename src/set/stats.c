@@ -2,8 +2,8 @@
  * What a handle holds. */
 #include <string.h>
 #include "filter/filter.h"
-#include "ground/clock.h"
-#include "ground/options.h"
+#include "ground/error.h"
+#include "ground/system.h"
 #include "set/generation.h"
 
 /* The fields behind the filter begin at this one. */

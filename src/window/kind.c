@@ -9,7 +9,7 @@
 #include "filter/filter.h"
 #include "filter/kinds.h"
 #include "ground/error.h"
-#include "kinds/blocked/kernels.h"
+#include "kinds/blocked/blocked.h"
 #include "window/image.h"
 
 enum { MOST_COLUMN_BITS = 10 }; /* a key's in a word: a field of its hash has 60 bits */

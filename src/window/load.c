@@ -7,7 +7,6 @@
 #include "filter/kinds.h"
 #include "filter/plan.h"
 #include "ground/error.h"
-#include "ground/options.h"
 #include "image/compound.h"
 #include "image/load.h"
 #include "window/image.h"

@@ -4,10 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 #include "config.h"
-#include "ground/cancel.h"
-#include "ground/clock.h"
-#include "ground/cpu.h"
 #include "ground/error.h"
+#include "ground/system.h"
+#include "ground/threads.h"
 #include "window/window.h"
 
 /* Counted in a sample, a generation's number is right to about 1 in 200. */
@@ -31,7 +30,7 @@ static const struct weir_window_kernel *kernel_for(enum weir_isa isa,
 		return ring ? weir__window_ring_avx2(z, g) : weir__window_columns_avx2(g);
 #endif
 	(void)isa;
-	return ring ? weir__window_ring(z, g) : weir__window_columns(g);
+	return ring ? weir__window_ring_scalar(z, g) : weir__window_columns_scalar(g);
 }
 
 static void lay_out(struct weir_window *w)

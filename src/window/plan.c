@@ -6,8 +6,7 @@
 #include <string.h>
 #include "filter/plan.h"
 #include "ground/error.h"
-#include "ground/options.h"
-#include "kinds/blocked/kernels.h"
+#include "kinds/blocked/blocked.h"
 #include "window/window.h"
 
 #define LEAST_RATE 1e-9 /* a filter's, so a generation's */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "filter/kinds.h"
 #include "ground/error.h"
-#include "image/compound_write.h"
+#include "image/compound.h"
 #include "image/save.h"
 #include "window/image.h"
 

@@ -190,11 +190,11 @@ static inline uint64_t weir__window_advances(uint64_t state)
 bool weir__window_look_again(const struct weir_window *w, uint64_t hash);
 
 /* Columns, of words_per_key 1. */
-const struct weir_window_kernel *weir__window_columns(unsigned g);
+const struct weir_window_kernel *weir__window_columns_scalar(unsigned g);
 const struct weir_window_kernel *weir__window_columns_avx2(unsigned g);
 const struct weir_window_kernel *weir__window_columns_avx512(unsigned g);
 /* A ring. */
-const struct weir_window_kernel *weir__window_ring(unsigned z, unsigned g);
+const struct weir_window_kernel *weir__window_ring_scalar(unsigned z, unsigned g);
 const struct weir_window_kernel *weir__window_ring_avx2(unsigned z, unsigned g);
 const struct weir_window_kernel *weir__window_ring_avx512(unsigned z, unsigned g);
 

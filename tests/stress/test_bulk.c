@@ -10,7 +10,7 @@
 #include "../test.h"
 #include "../kinds/kind.h"
 #include "filter/bulk.h"
-#include "ground/owner.h"
+#include "ground/threads.h"
 
 /* Under a sanitizer, where a key costs ten times as much, all of it half as large. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "kind/apart.h"
+#include "kind/kind.h"
 #include "../folder.h"
 
 #ifdef WEIR_DEBUG

@@ -3,7 +3,7 @@
  * called with counts each key once for all that. The library's peeling is made to fail here. */
 #include <errno.h>
 #include "../built_sets.h"
-#include "kinds/common/fuse_peel.h"
+#include "kinds/common/fuse_build.h"
 
 enum { TRIES = 10 }; /* of one array */
 

@@ -4,8 +4,7 @@
 #include <errno.h>
 #include "../crowd.h"
 #include "../folder.h"
-#include "kinds/cuckoo/layout.h"
-#include "kinds/cuckoo/plan.h"
+#include "kinds/cuckoo/cuckoo.h"
 
 static struct weir_filter *made(uint32_t bits, uint64_t capacity, uint64_t seed)
 {

@@ -85,7 +85,7 @@ static void hashes_are_xxh3_with_the_seed(void **state)
 	weir_destroy(f);
 }
 
-/* hash/avx512.c writes XXH3's path for 8 bytes again: it must be XXH3's for any seed and key. */
+/* hash/kernel.c writes XXH3's path for 8 bytes again: it must be XXH3's for any seed and key. */
 static void eight_byte_hashes_for_many_seeds(void **state)
 {
 	uint64_t keys[64], out[64], random = 0;

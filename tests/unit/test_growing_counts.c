@@ -4,7 +4,7 @@
 #include <errno.h>
 #include "../folder.h"
 #include "filter/filter.h"
-#include "kinds/common/bits.h"
+#include "kind/kind.h"
 
 enum { FIRST = 100, MOST = 500, BATCH = 6000 };
 

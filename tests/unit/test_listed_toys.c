@@ -7,7 +7,7 @@
 #include "../folder.h"
 #include "ground/error.h"
 #include "filter/filter.h"
-#include "kinds/common/bits.h"
+#include "kind/kind.h"
 #include "filter/kinds.h"
 
 enum { TOY = 4713, SEED = 77, LINES = 64, HASH_AT = 48, DEPTH = 3 };

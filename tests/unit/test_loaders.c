@@ -14,7 +14,7 @@
 #include "../no_memory.h"
 #include "../test.h"
 #include "kind/kind.h"
-#include "ground/owner.h"
+#include "ground/threads.h"
 
 enum { KEYS = 200, DEADLINE = 60 };
 static const double settled = 0.2, held = 1; /* seconds */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include "../test.h"
 #include "blocked.h"
-#include "kind/lines.h"
+#include "kind/sizing.h"
 
 static const unsigned words[] = { 1, 2, 4, 8 };
 

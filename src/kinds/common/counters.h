@@ -231,4 +231,13 @@ int weir__counters_fold(struct weir_filter *dst, const struct weir_filter *f, ui
 	.merge = weir__counters_merge, .snapshot = weir__bits_snapshot, \
 	.fold = weir__counters_fold
 
+/* How a kernel finds a key's words and counters: as above, or in lanes, with the same answers. */
+#if defined(WEIR_KERNEL_AVX512)
+#include "kinds/common/counters_avx512.h"
+#else
+#define COUNTERS_LOOK weir__counters_look
+#define COUNTERS_HOLD weir__counters_hold
+#define COUNTERS_COUNT weir__counters_count
+#endif
+
 #endif

@@ -11,9 +11,9 @@
 #include <weir/error.h>
 #include <weir/filter.h>
 #include <weir/image.h>
-#include "../format/argument.h"
-#include "bytes.h"
-#include "image.h"
+#include "../format/scripts.h"
+#include "coming.h"
+#include "redis.h"
 
 static int put(int fd, const char *data, size_t len, uint64_t at)
 {

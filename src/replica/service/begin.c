@@ -8,7 +8,7 @@
 #include <weir/error.h>
 #include <weir/filter.h>
 #include <weir/kinds.h>
-#include "../format/kinds.h"
+#include "../format/manifest.h"
 #include "service.h"
 
 /* An image is larger than its filter: the bits of each part begin at a huge page. Redis holds two

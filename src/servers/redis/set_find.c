@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include "../../replica/format/argument.h"
-#include "../../replica/format/random.h"
+#include "../../replica/format/number.h"
 #include "set.h"
 
 /* A key that the scripts touch may expire while they do: the filter would go with it. */

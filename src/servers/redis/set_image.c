@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
-#include "../../replica/format/argument.h"
+#include "../../replica/format/scripts.h"
 #include "set.h"
 
 /* Look at chunk @i. @to: NULL, or where its bytes go. */

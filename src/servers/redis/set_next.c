@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weir/replica.h>
-#include "../../replica/format/argument.h"
-#include "../../replica/format/random.h"
+#include "../../replica/format/number.h"
 #include "set.h"
 
 /* What a position meant in another epoch it does not mean in this one: the whole stream follows,

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "ground/clock.h"
+#include "ground/system.h"
 #include "set/follow/announce.h"
 #include "set/generation.h"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include "ground/error.h"
 #include "hash/hash.h"
-#include "image/delta_apply.h"
+#include "image/delta.h"
 #include "set/follow/delta_chain.h"
 
 enum { MOST = 4096 };

@@ -11,10 +11,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include <weir/follow.h>
-#include "ground/cancel.h"
-#include "ground/clock.h"
 #include "ground/error.h"
-#include "ground/options.h"
+#include "ground/system.h"
+#include "ground/threads.h"
 #include "set/follow/announce.h"
 #include "set/follow/delta_chain.h"
 #include "set/follow/inotify.h"

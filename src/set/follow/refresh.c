@@ -13,10 +13,9 @@
 #include <fcntl.h>
 #include <weir/refresh.h>
 #include "filter/merge.h"
-#include "ground/cancel.h"
-#include "ground/clock.h"
 #include "ground/error.h"
-#include "ground/options.h"
+#include "ground/system.h"
+#include "ground/threads.h"
 #include "set/follow/read.h"
 #include "set/follow/sanity.h"
 #include "set/reload/gate.h"

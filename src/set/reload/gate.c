@@ -3,7 +3,6 @@
 #include <sys/uio.h>
 #include "filter/filter.h"
 #include "ground/error.h"
-#include "ground/options.h"
 #include "set/reload/gate.h"
 
 /* How many bytes of a canary a sentence shows. */

@@ -6,7 +6,6 @@
 #include "filter/merge.h"
 #include "filter/plan.h"
 #include "ground/error.h"
-#include "ground/options.h"
 #include "set/placeholder.h"
 #include "set/reload/next.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The verbs of a reload. What they publish is in set/reload/steps.c. */
 #include <string.h>
-#include "ground/cancel.h"
-#include "ground/clock.h"
 #include "ground/error.h"
-#include "ground/options.h"
+#include "ground/system.h"
+#include "ground/threads.h"
 #include "kind/batch.h"
 #include "set/reload/built.h"
 #include "set/reload/next.h"

@@ -11,8 +11,8 @@
  * want of memory. */
 #include <stdlib.h>
 #include "filter/merge.h"
-#include "ground/clock.h"
 #include "ground/error.h"
+#include "ground/system.h"
 #include "set/reload/next.h"
 #include "set/reload/reload.h"
 

@@ -4,9 +4,8 @@
  * routers alone is that an insert names a set. */
 #include <weir/handle.h>
 #include <weir/reload.h>
-#include "ground/cancel.h"
 #include "ground/error.h"
-#include "ground/options.h"
+#include "ground/threads.h"
 #include "kind/batch.h"
 #include "set/router/handle.h"
 

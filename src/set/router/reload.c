@@ -2,9 +2,8 @@
  * The next router of a handle: made or checked (R4), then published by the steps of every reload
  * (set/reload/steps.c). */
 #include <inttypes.h>
-#include "ground/cancel.h"
 #include "ground/error.h"
-#include "ground/options.h"
+#include "ground/threads.h"
 #include "set/reload/reload.h"
 #include "set/router/handle.h"
 

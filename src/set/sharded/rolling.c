@@ -8,9 +8,8 @@
 #include <string.h>
 #include <weir/build.h>
 #include "filter/plan.h"
-#include "ground/cancel.h"
 #include "ground/error.h"
-#include "ground/options.h"
+#include "ground/threads.h"
 #include "set/handle.h"
 #include "set/reload/reload.h"
 #include "set/sharded/rolling.h"
