@@ -5,8 +5,6 @@
 #include <string.h>
 #include "build/builder.h"
 #include "filter/filter.h"
-#include "filter/kinds.h"
-#include "filter/plan.h"
 #include "ground/error.h"
 #include "kind/batch.h"
 

@@ -6,8 +6,6 @@
 #include "build/builder.h"
 #include "build/distinct.h"
 #include "filter/filter.h"
-#include "filter/kinds.h"
-#include "filter/plan.h"
 #include "ground/error.h"
 #include "ground/system.h"
 

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include "build/builder.h"
 #include "filter/filter.h"
-#include "filter/kinds.h"
-#include "filter/plan.h"
 #include "ground/error.h"
 #include "ground/system.h"
 

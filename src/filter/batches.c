@@ -3,7 +3,6 @@
  * verbs of one. The pipeline costs some 20 ns a call, as much as four keys in cache. */
 #include <stdlib.h>
 #include <string.h>
-#include "filter/bulk.h"
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/batch.h"

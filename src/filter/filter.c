@@ -3,10 +3,7 @@
  * (<weir/filter.h>). */
 #include <stdlib.h>
 #include <string.h>
-#include "filter/bulk.h"
 #include "filter/filter.h"
-#include "filter/kinds.h"
-#include "filter/plan.h"
 #include "ground/error.h"
 #include "kind/kind.h"
 

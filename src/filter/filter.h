@@ -3,9 +3,42 @@
 #ifndef WEIR_SRC_FILTER_FILTER_H
 #define WEIR_SRC_FILTER_FILTER_H
 
+#include <weir/params.h>
 #include "ground/error.h"
 #include "kind/kind.h"
 #include "normalise/normalise.h"
+
+/* The kinds of <weir/kinds.h> by their numbers. */
+
+/* The kind with that number, or NULL. */
+const struct weir_kind *weir__kind(uint32_t id);
+/* The type with that number, or NULL. Of a type there is what images and shapes need. */
+const struct weir_kind *weir__type(uint32_t id);
+
+/* Bulk loading of a private filter by plain stores: a part has one owner at a time (O1). */
+
+/* The number of parts of a filter of @bytes: a power of two, at most 2^partition_bits (L1). Parts
+ * are runs of whole shards and of whole blocks, and fit half of a core's own cache, if there are
+ * shards enough. */
+uint32_t weir__bulk_parts(const struct weir_kernel *kernel, uint64_t bytes, uint32_t shards);
+
+/* Return: 0 or -ENOMEM (owner.h); then nothing was loaded. */
+int weir__bulk_load(struct weir_filter *f, const uint64_t *hashes, size_t n);
+
+/* The checks of parameters that hold for every kind. */
+
+/* Copy parameters into this library's struct. Fields that an older header's struct lacks become 0,
+ * which means "not given". Returns 0 or -EINVAL, with the sentence set. */
+int weir__params_copy(const struct weir_params *in, struct weir_params *out);
+
+/* Copy parameters, which may come from an older header, and check them.
+ * Return: 0 or a negative errno. */
+int weir__params_check(const struct weir_params *in, struct weir_params *out);
+/* The same, of a kind that is built once: a capacity of 0 is known at the end. */
+int weir__params_check_open(const struct weir_params *in, struct weir_params *out);
+
+/* Check that flags are known and none excludes another. Return: 0 or -EINVAL. */
+int weir__flags_check(uint32_t flags);
 
 /*
  * Make a filter of @layout around memory that holds its bits.
@@ -67,5 +100,16 @@ int weir__normal_remove(struct weir_filter *f, const void *text, size_t len);
 
 /* Refuse an insert: set the sentence and return insert_error, which must not be 0. */
 int weir__insert_refused(const struct weir_filter *f);
+
+/* Operations on whole filters. */
+
+/* Make an empty filter of the same layout and seed as @f, in memory of its own. */
+int weir__filter_like(struct weir_filter **out, const struct weir_filter *f);
+/* Return: 0 if weir_merge() can merge the two, else its error. */
+int weir__merge_check(const struct weir_filter *dst, const struct weir_filter *src);
+/* weir_merge() that calls @progress between pieces (progress.h), or NULL. Return: likewise;
+ * -ECANCELED it was stopped: then @dst has a part of @src. */
+int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
+                weir_progress_fn *progress, void *progress_arg);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Union, copy and fold of whole filters. The checks are here, the work is the kind's. */
-#include "filter/merge.h"
+#include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/kind.h"
 

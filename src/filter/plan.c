@@ -2,8 +2,7 @@
  * The calculator: checks that hold for every kind, then the kind's own plan. */
 #include <inttypes.h>
 #include <string.h>
-#include "filter/kinds.h"
-#include "filter/plan.h"
+#include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/sizing.h"
 

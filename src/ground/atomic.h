@@ -252,8 +252,8 @@ static inline void weir__closed_store_relaxed(atomic_bool *closed)
 	atomic_store_explicit(closed, true, memory_order_relaxed);
 }
 
-/* O9  The last refusal (H11 in set/refusal.h). Loading needs: the sentence that was written before
- *     (acquire).  Pairs with: weir__refusal_store_release.
+/* O9  The last refusal (H11 in set/generation.h). Loading needs: the sentence that was written
+ *     before (acquire).  Pairs with: weir__refusal_store_release.
  *     Without the order a reader could copy a sentence before it is written. */
 struct weir_refusal;
 

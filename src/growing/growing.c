@@ -4,7 +4,7 @@
 #include "growing/growing.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include "filter/kinds.h"
+#include "filter/filter.h"
 #include "ground/error.h"
 
 /* ---- the shape ---- */

@@ -5,7 +5,7 @@
  * equal. */
 #include <inttypes.h>
 #include <math.h>
-#include "filter/kinds.h"
+#include "filter/filter.h"
 #include "ground/error.h"
 #include "growing/growing.h"
 #include "kind/sizing.h"

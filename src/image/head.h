@@ -56,7 +56,7 @@
  * one, and the table has 16 bytes a member: a number of the kind's (growing: its count of keys;
  * window: its age), then the commit record in the member's head, so that no member is exchanged for
  * another. Its own words are of growing max_capacity, of a window those in
- * window/image.h. It is never live.
+ * window/window.h. It is never live.
  *
  * In a compressed image each shard is 8 bytes with the length of its zstd frame, then the frame.
  * Format 2 is written only when there is something to say that format 1 cannot. A mark, a step

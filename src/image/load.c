@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "filter/plan.h"
+#include "filter/filter.h"
 #include "ground/error.h"
 #include "hash/hash.h"
 #include "image/compound.h"

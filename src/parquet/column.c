@@ -2,7 +2,7 @@
  * The columns of an opened file, their paths, and the hash of a column's value. */
 #include <string.h>
 #include <weir/parquet.h>
-#include "filter/kinds.h"
+#include "filter/filter.h"
 #include "ground/error.h"
 #include "hash/hash.h"
 #include "parquet/footer.h"

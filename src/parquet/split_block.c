@@ -5,8 +5,6 @@
 #include <string.h>
 #include <weir/parquet.h>
 #include "filter/filter.h"
-#include "filter/kinds.h"
-#include "filter/plan.h"
 #include "ground/error.h"
 #include "kind/sizing.h"
 #include "parquet/thrift.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "filter/kinds.h"
+#include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/kind.h"
 #include "router/router.h"

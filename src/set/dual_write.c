@@ -6,7 +6,7 @@
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/batch.h"
-#include "set/dual_write.h"
+#include "set/generation.h"
 
 enum { AT_A_TIME = 512 }; /* hashes of a batch, for each identity: a multiple of 64 */
 

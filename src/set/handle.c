@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The handle: creation, destruction, and the verbs on one key. */
 #include <stdlib.h>
+#include <weir/normalise.h>
 #include "ground/error.h"
 #include "ground/threads.h"
-#include "set/dual_write.h"
 #include "set/generation.h"
-#include "set/handle.h"
 
 extern inline const struct weir_filter *weir_handle_get(const struct weir_handle *h);
 
@@ -180,4 +179,21 @@ uint64_t weir_handle_hash_u64(const struct weir_handle *h, uint64_t key)
 void weir_handle_hash_keys(const struct weir_handle *h, struct weir_keys keys, uint64_t *out)
 {
 	WEIR__IN_SECTION(&h->rcu, weir_hash_keys(weir__generation(h)->current, keys, out));
+}
+
+/* ---- texts: each filter does to them what its own keys had done ---- */
+
+int weir_handle_normal_contains(const struct weir_handle *h, const void *text, size_t len)
+{
+	int answer;
+	WEIR__IN_SECTION(&h->rcu,
+	                 answer = weir_normal_contains(weir__generation(h)->current, text, len));
+	return answer;
+}
+
+int weir_handle_normal_insert(struct weir_handle *h, const void *text, size_t len)
+{
+	int answer;
+	WEIR__IN_SECTION(&h->rcu, answer = weir__insert_text(weir__generation(h), text, len));
+	return answer;
 }

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include "filter/plan.h"
+#include "filter/filter.h"
 #include "ground/error.h"
 #include "kinds/blocked/blocked.h"
 #include "window/window.h"

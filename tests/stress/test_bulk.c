@@ -9,7 +9,7 @@
 #include "../no_memory.h"
 #include "../test.h"
 #include "../kinds/kind.h"
-#include "filter/bulk.h"
+#include "filter/filter.h"
 #include "ground/threads.h"
 
 /* Under a sanitizer, where a key costs ten times as much, all of it half as large. */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include "../test.h"
 #include "../kinds/kind.h"
-#include "filter/kinds.h"
+#include "filter/filter.h"
 
 static const struct {
 	uint32_t number, constant;

@@ -8,7 +8,6 @@
 #include "ground/error.h"
 #include "filter/filter.h"
 #include "kind/kind.h"
-#include "filter/kinds.h"
 
 enum { TOY = 4713, SEED = 77, LINES = 64, HASH_AT = 48, DEPTH = 3 };
 

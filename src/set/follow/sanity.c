@@ -5,7 +5,7 @@
 #include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
-#include "set/follow/sanity.h"
+#include "set/follow/follow.h"
 
 static const double saturated = 1.01; /* of the capacity */
 

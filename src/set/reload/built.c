@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * A reload that collects, and builds in its commit. */
 #include "build/builder.h"
-#include "filter/kinds.h"
+#include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/batch.h"
-#include "set/reload/built.h"
-#include "set/reload/next.h"
+#include "set/reload/reload.h"
 
 enum { AT_A_TIME = 256 };
 

@@ -3,7 +3,7 @@
  * inserted and the others are passed over. */
 #include "ground/error.h"
 #include "kind/batch.h"
-#include "set/reload/one_shard.h"
+#include "set/reload/reload.h"
 
 enum { AT_A_TIME = 2048 }; /* a multiple of 64 */
 

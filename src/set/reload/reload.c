@@ -5,8 +5,6 @@
 #include "ground/system.h"
 #include "ground/threads.h"
 #include "kind/batch.h"
-#include "set/reload/built.h"
-#include "set/reload/next.h"
 #include "set/reload/reload.h"
 
 /* Make the next filter and publish it. */

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weir/build.h>
-#include "filter/plan.h"
+#include "filter/filter.h"
 #include "ground/error.h"
 #include "ground/threads.h"
-#include "set/handle.h"
+#include "set/generation.h"
 #include "set/reload/reload.h"
 #include "set/sharded/rolling.h"
 

@@ -6,7 +6,7 @@
 #include <weir/rolling.h>
 #include "kind/batch.h"
 #include "set/generation.h"
-#include "set/reload/one_shard.h"
+#include "set/reload/reload.h"
 
 struct weir_rolling {
 	unsigned bits;
