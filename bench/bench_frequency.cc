@@ -125,7 +125,7 @@ void ask_weir(const Stream &s, const struct weir_params &params)
 	must(weir_create(&f, &params));
 	for (uint64_t key : s.draws)
 		must(weir_insert_u64(f, scramble(key)));
-	must(weir_stats(f, &stats));
+	must(weir_measure(f, WEIR_SAMPLED, &stats));
 	must(weir_shape_text(&stats.shape, shape));
 	print(shape, errors_of(s, [f](uint64_t key) { return weir_count(f, &key, sizeof key); }));
 	weir_destroy(f);
@@ -149,7 +149,7 @@ template <class Counter> void ask_count_min(const Stream &s, uint64_t bytes)
 void compare(const Asked &asked, const Stream &s, double exponent, struct weir_params params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	must(weir_plan(&params, &plan));
+	must(weir_plan_make(&params, &plan));
 	std::printf("\nZipf %g: %llu inserts of %llu keys, %u bits a counter, %.1f counters (%.1f "
 	            "bits) a key\n\n| mean and 99 %% too much, exact |", exponent,
 	            (unsigned long long)s.draws.size(), (unsigned long long)s.distinct, asked.bits,
@@ -166,7 +166,7 @@ void compare(const Asked &asked, const Stream &s, double exponent, struct weir_p
 		for (uint32_t g = 1; g <= 64 / asked.bits; g++) {
 			params.words_per_key = z;
 			params.counters_per_word = g;
-			if (weir_plan(&params, &plan) == 0)
+			if (weir_plan_make(&params, &plan) == 0)
 				ask_weir(s, params);
 		}
 	if (asked.bits == 8)

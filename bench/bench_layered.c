@@ -95,8 +95,10 @@ static double looked_up(const struct weir_filter *f, const uint64_t *hashes, siz
 		/* of this thread alone: the machine may have others */
 		const double begun = clock_of(CLOCK_THREAD_CPUTIME_ID);
 		for (size_t i = 0; i < LOOKUPS; i += batch)
-			found += batch > 1 ? weir_contains_hashes(f, hashes + i, batch, NULL) :
-			                     weir_contains_hash(f, hashes[i]);
+			found += batch > 1 ?
+			                 weir_contains_keys(f, weir_keys_hashes(hashes + i, batch),
+			                                    NULL) :
+			                 weir_contains_hash(f, hashes[i]);
 		ns[r] = 1e9 * (clock_of(CLOCK_THREAD_CPUTIME_ID) - begun) / LOOKUPS;
 	}
 	qsort(ns, ROUNDS, sizeof *ns, ascending);
@@ -130,7 +132,7 @@ static struct weir_filter *fuse_of(uint64_t included, unsigned threads)
 	check(weir_builder_create(&b, &p, &o));
 	struct stream s = { b, weir_builder_add_hashes, included, 0 };
 	(void)streamed(&s, threads);
-	check(weir_builder_finish(b, &f, NULL));
+	check(weir_builder_finish(&f, b, NULL));
 	weir_builder_destroy(b);
 	return f;
 }
@@ -172,9 +174,9 @@ int main(int argc, char **argv)
 	check(weir_builder_seal(b));
 	struct stream ex = { b, weir_builder_exclude_hashes, included + excluded, included };
 	const double streaming = streamed(&ex, threads);
-	check(weir_builder_finish(b, &f, &report));
+	check(weir_builder_finish(&f, b, &report));
 	weir_builder_destroy(b);
-	check(weir_stats(f, &stats));
+	check(weir_measure(f, WEIR_SAMPLED, &stats));
 	check(weir_shape_text(&stats.shape, shape));
 	printf("%" PRIu64 " included, %" PRIu64 " excluded, %" PRIu64 " passed, %u threads: %s\n",
 	       report.keys, report.excluded, report.passed, threads, shape);

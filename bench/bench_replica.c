@@ -173,11 +173,11 @@ static void measure_wire(const char *what)
 static void await(void)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
-	if (weir_replica_stats(node[0], &s) != 0)
+	if (weir_replica_measure(node[0], &s) != 0)
 		fail("publish");
 	uint64_t newest = s.newest;
 	for (unsigned i = 0; i < NODES; i++) {
-		while (weir_replica_stats(node[i], &s) == 0 && s.generation < newest)
+		while (weir_replica_measure(node[i], &s) == 0 && s.generation < newest)
 			usleep(1000);
 	}
 }

@@ -60,7 +60,7 @@ weir_filter *filter_of(uint64_t capacity, uint64_t *bytes)
 	p.capacity = capacity;
 	p.fp_rate = 0.01;
 	must(weir_create(&f, &p));
-	must(weir_stats(f, &s));
+	must(weir_measure(f, WEIR_SAMPLED, &s));
 	*bytes += s.bytes;
 	return f;
 }
@@ -87,12 +87,14 @@ All made(uint64_t keys)
 		}
 		all.filters.push_back(filter_of(keys, &all.filter_bytes));
 		double begin = cpu_seconds();
-		must(weir_router_insert_hashes(all.router, set, hashes.data(), keys, nullptr));
+		must(weir_router_insert_keys(all.router, set, weir_keys_hashes(hashes.data(), keys),
+		                             nullptr));
 		router_seconds += cpu_seconds() - begin;
 		begin = cpu_seconds();
-		must(weir_insert_hashes(all.filters[set], hashes.data(), keys, nullptr));
+		must(weir_insert_keys(all.filters[set], weir_keys_hashes(hashes.data(), keys),
+		                      nullptr));
 		filter_seconds += cpu_seconds() - begin;
-		must(weir_insert_hashes(all.pairs, pairs.data(), keys, nullptr));
+		must(weir_insert_keys(all.pairs, weir_keys_hashes(pairs.data(), keys), nullptr));
 	}
 	std::printf("%u sets of %llu keys at 1 %%: router %.1f MB, filters %.1f MB, pairs %.1f MB; "
 	            "inserts, batch: router %.1f ns, filters %.1f ns\n\n", kSets,
@@ -113,7 +115,7 @@ struct Room {
 // One batch, by each contender. The filters leave 64 bitmaps, not masks: that is in their favour.
 void by_router(const All &all, const uint64_t *hashes, size_t n, Room *room)
 {
-	sink += weir_router_route_hashes(all.router, hashes, n, room->masks.data());
+	sink += weir_router_route_keys(all.router, weir_keys_hashes(hashes, n), room->masks.data());
 }
 
 void one_by_one(const All &all, const uint64_t *hashes, size_t n, Room *)
@@ -125,7 +127,7 @@ void one_by_one(const All &all, const uint64_t *hashes, size_t n, Room *)
 void by_filters(const All &all, const uint64_t *hashes, size_t n, Room *room)
 {
 	for (const weir_filter *f : all.filters)
-		sink += weir_contains_hashes(f, hashes, n, room->bitmap.data());
+		sink += weir_contains_keys(f, weir_keys_hashes(hashes, n), room->bitmap.data());
 }
 
 void by_pairs(const All &all, const uint64_t *hashes, size_t n, Room *room)
@@ -133,8 +135,8 @@ void by_pairs(const All &all, const uint64_t *hashes, size_t n, Room *room)
 	for (uint32_t set = 0; set < kSets; set++) {
 		for (size_t i = 0; i < n; i++)
 			room->pairs[i] = pair_of(set, hashes[i]);
-		sink += weir_contains_hashes(all.pairs, room->pairs.data(), n,
-		                             room->bitmap.data());
+		sink += weir_contains_keys(all.pairs, weir_keys_hashes(room->pairs.data(), n),
+		                           room->bitmap.data());
 	}
 }
 

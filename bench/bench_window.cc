@@ -97,9 +97,10 @@ double nanoseconds(const Contender &c, Verb verb, const std::vector<uint64_t> &k
 		for (uint64_t key : keys)
 			sink += weir_contains_u64(c.filter, key);
 	else if (verb == kBatch && c.window)
-		sink += weir_window_contains_fixed(c.window, keys.data(), 8, n, nullptr);
+		sink += weir_window_contains_keys(c.window, weir_keys_u64(keys.data(), n),
+		                                  nullptr);
 	else if (verb == kBatch)
-		sink += weir_contains_fixed(c.filter, keys.data(), 8, n, nullptr);
+		sink += weir_contains_keys(c.filter, weir_keys_u64(keys.data(), n), nullptr);
 	else if (c.window)
 		for (uint64_t key : keys)
 			sink += size_t(weir_window_insert_u64(c.window, key));

@@ -108,17 +108,19 @@ void insert_part(struct weir_filter *f, const struct iovec *keys, size_t n, How 
 	}
 	if (how == How::batch) {
 		for (size_t i = 0; i < n; i += batch_keys)
-			weir_insert_keys(f, keys + i, std::min(n - i, batch_keys), nullptr);
+			weir_insert_keys(f, weir_keys_iov(keys + i, std::min(n - i, batch_keys)),
+			                 nullptr);
 		return;
 	}
 	std::vector<uint64_t> hashes(std::min(n, at_once));
 	for (size_t i = 0, m; i < n; i += m) {
 		m = std::min(n - i, at_once);
-		weir_hash_keys(f, keys + i, m, hashes.data());
+		weir_hash_keys(f, weir_keys_iov(keys + i, m), hashes.data());
 		if (how == How::load_hashes)
-			check(weir_load_hashes(f, hashes.data(), m), "weir_load_hashes");
+			check(weir_fill_keys(f, weir_keys_hashes(hashes.data(), m)),
+			      "weir_load_hashes");
 		else
-			weir_insert_hashes(f, hashes.data(), m, nullptr);
+			weir_insert_keys(f, weir_keys_hashes(hashes.data(), m), nullptr);
 	}
 }
 
@@ -138,7 +140,7 @@ Quality quality_of(const struct weir_filter *f, const KeyFile &file)
 {
 	static const Strings absent_keys(absent, 1000000); /* 16 to 64 random bytes: in no file */
 	struct weir_stats stats = WEIR_STATS_INIT;
-	check(weir_stats(f, &stats), "weir_stats");
+	check(weir_measure(f, WEIR_SAMPLED, &stats), "weir_measure");
 	size_t most = std::max(file.keys.size(), absent_keys.size());
 	std::vector<uint64_t> bitmap(WEIR_BITMAP_WORDS(most));
 	Quality q;
@@ -146,9 +148,11 @@ Quality quality_of(const struct weir_filter *f, const KeyFile &file)
 	                 static_cast<double>(file.keys.size());
 	q.fp_asked = 0.01;
 	q.lost = file.keys.size() -
-	         weir_contains_keys(f, file.keys.data(), file.keys.size(), bitmap.data());
+	         weir_contains_keys(f, weir_keys_iov(file.keys.data(), file.keys.size()),
+	                            bitmap.data());
 	double wrong = static_cast<double>(
-		weir_contains_keys(f, absent_keys.data(), absent_keys.size(), bitmap.data()));
+		weir_contains_keys(f, weir_keys_iov(absent_keys.data(), absent_keys.size()),
+	                           bitmap.data()));
 	q.fp_measured = wrong / static_cast<double>(absent_keys.size());
 	q.fp_interval = wrong > 0 ? 2.576 * std::sqrt((1 - q.fp_measured) / wrong) : 1;
 	return q;

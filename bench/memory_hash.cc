@@ -26,7 +26,8 @@ struct Lengthy {
 		}
 		for (size_t i = 0; i < count; i++)
 			keys.push_back({ &bytes[i * length], length });
-		check(weir_insert_keys(filter.filter, keys.data(), count, nullptr) < 0,
+		check(weir_insert_keys(filter.filter, weir_keys_iov(keys.data(), count), nullptr) <
+		              0,
 		      "weir_insert_keys");
 	}
 
@@ -55,7 +56,7 @@ uint64_t hash(const Lengthy &l)
 uint64_t hash_batch(const Lengthy &l)
 {
 	uint64_t hashes[1024];
-	weir_hash_keys(l.filter.filter, l.keys.data(), l.count, hashes);
+	weir_hash_keys(l.filter.filter, weir_keys_iov(l.keys.data(), l.count), hashes);
 	asm volatile("" : : "r"(hashes) : "memory");
 	return hashes[0];
 }
@@ -72,7 +73,7 @@ uint64_t lookup(const Lengthy &l)
 uint64_t lookup_batch(const Lengthy &l)
 {
 	uint64_t bitmap[1024 / 64];
-	return weir_contains_keys(l.filter.filter, l.keys.data(), l.count, bitmap);
+	return weir_contains_keys(l.filter.filter, weir_keys_iov(l.keys.data(), l.count), bitmap);
 }
 
 struct Way {

@@ -49,7 +49,7 @@ public:
 	size_t lines() const { return bytes() / 64; }
 	void clear() { filter_.region->clear(); }
 
-	/* A line is the high half of hash times lines (L1 in src/kinds/blocked/kernel.h): a part of
+	/* A line is the high half of hash times lines (L1 in src/kinds/blocked/kernel.c): a part of
 	 * the hashes is a part of the lines. @part: parts_ for all of them. */
 	Hashes make(unsigned part, size_t n, uint64_t &salt) const
 	{
@@ -68,8 +68,10 @@ public:
 		size_t n = hashes.size();
 		if (how == Visit::batch)
 			for (size_t i = 0; i < n; i += batch_keys)
-				weir_insert_hashes(filter_.filter, &hashes[i],
-				                   std::min(n - i, batch_keys), bitmap);
+				weir_insert_keys(filter_.filter,
+				                 weir_keys_hashes(&hashes[i],
+				                                  std::min(n - i, batch_keys)),
+				                 bitmap);
 		else if (how == Visit::lock)
 			for (uint64_t h : hashes)
 				__atomic_fetch_or(line_of(h), UINT64_C(1) << h % 64,

@@ -25,7 +25,8 @@ void insert_all(struct weir_reload *r, const std::vector<uint64_t> &hashes)
 {
 	for (size_t i = 0; i < hashes.size(); i += piece) {
 		size_t n = std::min(piece, hashes.size() - i);
-		must(weir_reload_insert_hashes(r, &hashes[i], n) >= 0, "weir_reload_insert_hashes");
+		must(weir_reload_insert_keys(r, weir_keys_hashes(&hashes[i], n), nullptr) >= 0,
+		     "weir_reload_insert_hashes");
 	}
 }
 
@@ -102,8 +103,10 @@ public:
 		struct weir_filter *filter;
 		check(weir_create(&filter, &params), "weir_create");
 		std::vector<uint64_t> keys = make_keys(0, n);
-		weir_hash_fixed(filter, keys.data(), sizeof(keys[0]), n, hashes_.data());
-		check(weir_load_hashes(filter, hashes_.data(), n), "weir_load_hashes");
+		weir_hash_keys(filter, weir_keys_u64(keys.data(), n),
+		               hashes_.data());
+		check(weir_fill_keys(filter, weir_keys_hashes(hashes_.data(), n)),
+		      "weir_load_hashes");
 		if (phase == Phase::refresh)
 			save_images(filter);
 		options.flavor = flavor.rcu;
@@ -126,13 +129,13 @@ public:
 	}
 	size_t find_many(const uint64_t *hashes, size_t n, uint64_t *bitmap) const
 	{
-		return weir_handle_contains_hashes(handle_, hashes, n, bitmap);
+		return weir_handle_contains_keys(handle_, weir_keys_hashes(hashes, n), bitmap);
 	}
 	int add(uint64_t hash) { return weir_handle_insert_hash(handle_, hash); }
 	uint64_t bytes() override
 	{
 		struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
-		check(weir_handle_stats(handle_, &stats), "weir_handle_stats");
+		check(weir_handle_measure(handle_, &stats), "weir_handle_stats");
 		return stats.filter.bytes;
 	}
 
@@ -208,7 +211,7 @@ public:
 	}
 	size_t find_many(const uint64_t *hashes, size_t n, uint64_t *bitmap) const
 	{
-		return weir_rolling_contains_hashes(set_, hashes, n, bitmap);
+		return weir_rolling_contains_keys(set_, weir_keys_hashes(hashes, n), bitmap);
 	}
 	int add(uint64_t hash) { return weir_rolling_insert_hash(set_, hash); }
 	uint64_t bytes() override
@@ -229,7 +232,8 @@ private:
 	{
 		const std::vector<uint64_t> &part =
 			static_cast<RollingTarget *>(self)->parts_[shard];
-		int64_t got = weir_reload_insert_hashes(r, part.data(), part.size());
+		int64_t got = weir_reload_insert_keys(r, weir_keys_hashes(part.data(), part.size()),
+		                                      nullptr);
 		return got < 0 ? static_cast<int>(got) : 0;
 	}
 

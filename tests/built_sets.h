@@ -29,7 +29,7 @@ static inline struct weir_handle *handle(uint32_t flags)
 		const uint64_t key = test_key(1000000 + i);
 		hashes[i] = weir_hash_seeded(SEED, &key, 8);
 	}
-	assert_ok(weir_build(&f, &p, hashes, 100));
+	assert_ok(weir_build(&f, &p, weir_keys_hashes(hashes, 100), NULL));
 	o.flags = flags;
 	assert_ok(weir_handle_create(&h, f, &o));
 	return h;
@@ -80,9 +80,19 @@ static inline void fill(struct weir_reload *r, uint64_t first, uint64_t n)
 		switch (i % 5) {
 		case 0: assert_int_equal(weir_reload_insert(r, &key, 8), 0); break;
 		case 1: assert_int_equal(weir_reload_insert_hash(r, hash), 0); break;
-		case 2: assert_int_equal(weir_reload_insert_hashes(r, &hash, 1), 0); break;
-		case 3: assert_int_equal(weir_reload_insert_keys(r, &whole, 1), 0); break;
-		default: assert_int_equal(weir_reload_insert_fixed(r, &key, 8, 1), 0);
+		case 2:
+			assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(&hash, 1),
+			                                         NULL),
+			                 0);
+			break;
+		case 3:
+			assert_int_equal(weir_reload_insert_keys(r, weir_keys_iov(&whole, 1), NULL),
+			                 0);
+			break;
+		default:
+			assert_int_equal(weir_reload_insert_keys(r, weir_keys_u64(&key, 1),
+			                                         NULL),
+			                 0);
 		}
 	}
 }
@@ -90,7 +100,7 @@ static inline void fill(struct weir_reload *r, uint64_t first, uint64_t n)
 static inline struct weir_handle_stats stats_of(const struct weir_handle *h)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-	assert_ok(weir_handle_stats(h, &s));
+	assert_ok(weir_handle_measure(h, &s));
 	return s;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * How likely the cuckoo kind is to refuse a key: the formula in src/kinds/cuckoo/plan.c. */
+ * How likely the cuckoo kind is to refuse a key: the formula in src/kinds/cuckoo/whole.c. */
 #ifndef WEIR_TESTS_CROWD_H
 #define WEIR_TESTS_CROWD_H
 

@@ -70,7 +70,7 @@ static inline struct weir_follower *follow(struct weir_handle *h, double poll_se
 	o.poll_only = poll_only;
 	o.report = report;
 	o.context = &heard;
-	assert_ok(weir_follow(&f, h, path, &o));
+	assert_ok(weir_follower_start(&f, h, path, &o));
 	return f;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images whose bits somebody made up: valid, and every bit is set except where weir_stats() looks,
- * which filter.h describes. */
+ * Images whose bits somebody made up: valid, and every bit is set except where weir_measure()
+ * looks, which filter.h describes. */
 #ifndef WEIR_TESTS_FORGED_H
 #define WEIR_TESTS_FORGED_H
 

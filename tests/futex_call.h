@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * futex(2) as src/ground/owner.c calls it through syscall(), for what stands in the place of
+ * futex(2) as src/ground/threads.c calls it through syscall(), for what stands in the place of
  * that. */
 #ifndef WEIR_TESTS_FUTEX_CALL_H
 #define WEIR_TESTS_FUTEX_CALL_H

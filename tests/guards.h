@@ -36,7 +36,7 @@ static inline struct weir_guard_thread *joined(struct weir_guard *g)
 static inline struct weir_guard_stats stats_of(struct weir_guard *g)
 {
 	struct weir_guard_stats s = WEIR_GUARD_STATS_INIT;
-	assert_ok(weir_guard_stats(g, &s));
+	assert_ok(weir_guard_measure(g, &s));
 	return s;
 }
 

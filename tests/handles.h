@@ -59,7 +59,7 @@ static inline void close_handle(const struct flavor *flavor, struct weir_handle 
 static inline struct weir_handle_stats stats_of(const struct weir_handle *h)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-	assert_ok(weir_handle_stats(h, &s));
+	assert_ok(weir_handle_measure(h, &s));
 	return s;
 }
 

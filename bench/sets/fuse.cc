@@ -44,7 +44,7 @@ public:
 	uint64_t bytes() const override
 	{
 		struct weir_stats stats = WEIR_STATS_INIT;
-		check(weir_stats(filter, &stats), "weir_stats");
+		check(weir_measure(filter, WEIR_SAMPLED, &stats), "weir_measure");
 		return stats.bytes;
 	}
 	void clear() override
@@ -61,12 +61,13 @@ public:
 		options.threads = threads_;
 		check(weir_builder_create(&b, &params_, &options), "weir_builder_create");
 		if (threads_ == 1) {
-			check(weir_builder_add_fixed(b, keys, sizeof(*keys), n), "adding");
-			check(weir_builder_finish(b, &filter, nullptr), "weir_builder_finish");
+			check(weir_builder_add_keys(b, weir_keys_u64(keys, n)),
+			      "adding");
+			check(weir_builder_finish(&filter, b, nullptr), "weir_builder_finish");
 		} else {
 			Unpinned unpinned;
 			add_by_threads(b, keys, n);
-			check(weir_builder_finish(b, &filter, nullptr), "weir_builder_finish");
+			check(weir_builder_finish(&filter, b, nullptr), "weir_builder_finish");
 		}
 		weir_builder_destroy(b);
 	}
@@ -82,7 +83,8 @@ private:
 		auto part = [&](unsigned t) {
 			size_t from = n * t / threads_, to = n * (t + 1) / threads_;
 			/* a failure is the builder's for good: finishing reports it */
-			(void)!weir_builder_add_fixed(b, keys + from, sizeof(*keys), to - from);
+			(void)!weir_builder_add_keys(b, weir_keys_fixed(keys + from, sizeof(*keys),
+			                                                to - from));
 		};
 		for (unsigned t = 1; t < threads_; t++)
 			others.emplace_back(part, t);
@@ -103,8 +105,10 @@ public:
 	{
 		uint64_t found = 0, bitmap[batch_keys / 64];
 		for (size_t i = 0; i < n; i += batch_keys)
-			found += weir_contains_fixed(filter, keys + i, sizeof(*keys),
-			                             std::min(n - i, batch_keys), bitmap);
+			found += weir_contains_keys(filter,
+			                            weir_keys_fixed(keys + i, sizeof(*keys),
+			                                            std::min(n - i, batch_keys)),
+			                            bitmap);
 		return found;
 	}
 };

@@ -58,9 +58,11 @@ public:
 		uint64_t found = 0, bitmap[batch_keys / 64], bypassed[batch_keys / 64];
 		for (size_t i = 0; i < n; i += batch_keys) {
 			size_t m = std::min(n - i, batch_keys);
-			found += static_cast<uint64_t>(weir_guard_ask_fixed(
-				thread, keys + i, sizeof(*keys), m, bitmap, bypassed));
-			weir_guard_saw_each(thread, bitmap, bypassed, bitmap, m);
+			found += static_cast<uint64_t>(
+				weir_guard_ask_keys(thread,
+			                            weir_keys_u64(keys + i, m),
+			                            bitmap, bypassed));
+			weir_guard_saw_keys(thread, bitmap, bypassed, bitmap, m);
 		}
 		return found;
 	}

@@ -229,7 +229,8 @@ private:
 			}
 			struct weir_reload *r = nullptr;
 			check(weir_reload_begin(&r, handle, nullptr), "weir_reload_begin");
-			weir_reload_insert_hashes(r, source_.data(), source_.size());
+			weir_reload_insert_keys(r, weir_keys_hashes(source_.data(), source_.size()),
+			                        nullptr);
 			check(weir_reload_commit(r), "weir_reload_commit");
 		}
 		urcu_memb_unregister_thread();

@@ -56,7 +56,10 @@ public:
 		if (!batch_)
 			return one_.lookup(keys, n);
 		for (size_t i = 0; i < n; i += batch_)
-			found += weir_contains_keys(filter, weir_keys_fixed(keys + i, sizeof(*keys), std::min(n - i, batch_)), bitmap);
+			found += weir_contains_keys(filter,
+			                            weir_keys_fixed(keys + i, sizeof(*keys),
+			                                            std::min(n - i, batch_)),
+			                            bitmap);
 		return found;
 	}
 	void insert(const uint64_t *keys, size_t n) override
@@ -66,14 +69,18 @@ public:
 			one_.insert(keys, n);
 		else
 			for (size_t i = 0; i < n; i += batch_)
-				weir_insert_keys(filter, weir_keys_fixed(keys + i, sizeof(*keys), std::min(n - i, batch_)), bitmap);
+				weir_insert_keys(filter,
+				                 weir_keys_fixed(keys + i, sizeof(*keys),
+				                                 std::min(n - i, batch_)),
+				                 bitmap);
 	}
 	void load_keys(const uint64_t *keys, size_t n) override
 	{
 		std::vector<uint64_t> hashes(n);
-		weir_hash_keys(filter, weir_keys_fixed(keys, sizeof(*keys), n), hashes.data());
+		weir_hash_keys(filter, weir_keys_u64(keys, n), hashes.data());
 		if (!built_) {
-			check(weir_fill_keys(filter, weir_keys_hashes(hashes.data(), n)), "weir_load_hashes");
+			check(weir_fill_keys(filter, weir_keys_hashes(hashes.data(), n)),
+			      "weir_load_hashes");
 			return;
 		}
 		std::lock_guard<std::mutex> own(lock_);
@@ -86,7 +93,9 @@ public:
 			return;
 		weir_destroy(filter);
 		filter = nullptr;
-		check(weir_build(&all, &params, weir_keys_hashes(to_build_.data(), to_build_.size()), nullptr), "weir_build");
+		check(weir_build(&all, &params,
+		                 weir_keys_hashes(to_build_.data(), to_build_.size()), nullptr),
+		      "weir_build");
 		filter = all;
 		one_ = OneByOne(filter);
 	}
@@ -115,7 +124,10 @@ public:
 		if (!batch_)
 			return one_.lookup(keys, n);
 		for (size_t i = 0; i < n; i += batch_)
-			found += weir_contains_keys(filter, weir_keys_iov(keys + i, std::min(n - i, batch_)), bitmap);
+			found +=
+				weir_contains_keys(filter,
+			                           weir_keys_iov(keys + i, std::min(n - i, batch_)),
+			                           bitmap);
 		return found;
 	}
 	void insert(const struct iovec *keys, size_t n) override
@@ -125,7 +137,9 @@ public:
 			one_.insert(keys, n);
 		else
 			for (size_t i = 0; i < n; i += batch_)
-				weir_insert_keys(filter, weir_keys_iov(keys + i, std::min(n - i, batch_)), bitmap);
+				weir_insert_keys(filter,
+				                 weir_keys_iov(keys + i, std::min(n - i, batch_)),
+				                 bitmap);
 	}
 
 private:

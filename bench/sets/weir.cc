@@ -56,22 +56,28 @@ public:
 	{
 		uint64_t found = 0, bitmap[batch_keys / 64];
 		for (size_t i = 0; i < n; i += batch_keys)
-			found += weir_contains_fixed(filter, keys + i, sizeof(*keys),
-			                             std::min(n - i, batch_keys), bitmap);
+			found += weir_contains_keys(filter,
+			                            weir_keys_fixed(keys + i, sizeof(*keys),
+			                                            std::min(n - i, batch_keys)),
+			                            bitmap);
 		return found;
 	}
 	void insert(const uint64_t *keys, size_t n) override
 	{
 		uint64_t bitmap[batch_keys / 64];
 		for (size_t i = 0; i < n; i += batch_keys)
-			weir_insert_fixed(filter, keys + i, sizeof(*keys),
-			                  std::min(n - i, batch_keys), bitmap);
+			weir_insert_keys(filter,
+			                 weir_keys_fixed(keys + i, sizeof(*keys),
+			                                 std::min(n - i, batch_keys)),
+			                 bitmap);
 	}
 	uint64_t lookup(const struct iovec *keys, size_t n) override
 	{
 		uint64_t found = 0, bitmap[batch_keys / 64];
 		for (size_t i = 0; i < n; i += batch_keys)
-			found += weir_contains_keys(filter, keys + i, std::min(n - i, batch_keys),
+			found += weir_contains_keys(filter,
+			                            weir_keys_iov(keys + i,
+			                                          std::min(n - i, batch_keys)),
 			                            bitmap);
 		return found;
 	}
@@ -79,7 +85,9 @@ public:
 	{
 		uint64_t bitmap[batch_keys / 64];
 		for (size_t i = 0; i < n; i += batch_keys)
-			weir_insert_keys(filter, keys + i, std::min(n - i, batch_keys), bitmap);
+			weir_insert_keys(filter,
+			                 weir_keys_iov(keys + i, std::min(n - i, batch_keys)),
+			                 bitmap);
 	}
 };
 
@@ -94,8 +102,10 @@ public:
 		static thread_local std::vector<uint64_t> bitmap(at_once / 64);
 		uint64_t found = 0;
 		for (size_t i = 0; i < n; i += at_once)
-			found += weir_contains_fixed(filter, keys + i, sizeof(*keys),
-			                             std::min(n - i, at_once), bitmap.data());
+			found += weir_contains_keys(filter,
+			                            weir_keys_fixed(keys + i, sizeof(*keys),
+			                                            std::min(n - i, at_once)),
+			                            bitmap.data());
 		return found;
 	}
 };
@@ -112,7 +122,8 @@ public:
 		hashes.resize(std::max(hashes.size(), std::min(n, at_once)));
 		for (size_t i = 0; i < n; i += at_once) {
 			size_t m = std::min(n - i, at_once);
-			weir_hash_fixed(filter, keys + i, sizeof(*keys), m, hashes.data());
+			weir_hash_keys(filter, weir_keys_u64(keys + i, m),
+			               hashes.data());
 			load(hashes.data(), m);
 		}
 	}
@@ -120,7 +131,7 @@ public:
 protected:
 	virtual void load(const uint64_t *hashes, size_t n)
 	{
-		weir_insert_hashes(filter, hashes, n, nullptr);
+		weir_insert_keys(filter, weir_keys_hashes(hashes, n), nullptr);
 	}
 };
 
@@ -131,7 +142,7 @@ public:
 protected:
 	void load(const uint64_t *hashes, size_t n) override
 	{
-		check(weir_load_hashes(filter, hashes, n), "weir_load_hashes");
+		check(weir_fill_keys(filter, weir_keys_hashes(hashes, n)), "weir_load_hashes");
 	}
 };
 
@@ -164,7 +175,7 @@ std::string weir_isa()
 {
 	WeirFilter probe(1000, 0.01, WEIR_BLOCKED);
 	struct weir_stats stats = WEIR_STATS_INIT;
-	check(weir_stats(probe.filter, &stats), "weir_stats");
+	check(weir_measure(probe.filter, WEIR_SAMPLED, &stats), "weir_measure");
 	return stats.isa;
 }
 

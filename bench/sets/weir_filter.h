@@ -25,7 +25,7 @@ struct WeirFilter {
 	explicit WeirFilter(const struct weir_params &wanted, bool huge = true) : params(wanted)
 	{
 		struct weir_plan plan = WEIR_PLAN_INIT;
-		check(weir_plan(&params, &plan), "weir_plan");
+		check(weir_plan_make(&params, &plan), "weir_plan");
 		region = std::make_unique<Region>(plan.bytes, huge);
 		params.memory = region->base();
 		params.memory_bytes = plan.bytes;
@@ -45,7 +45,7 @@ struct WeirFilter {
 	unsigned layout_words() const
 	{
 		struct weir_stats stats = WEIR_STATS_INIT;
-		check(weir_stats(filter, &stats), "weir_stats");
+		check(weir_measure(filter, WEIR_SAMPLED, &stats), "weir_measure");
 		return stats.shape.kind == WEIR_BLOCKED ? stats.shape.field[0] : 0;
 	}
 

@@ -60,11 +60,11 @@ public:
 	virtual uint64_t look(const Wide *keys, size_t n)
 	{
 		uint64_t bitmap[batch_keys / 64];
-		return weir_contains_fixed(filter, keys, sizeof(*keys), n, bitmap);
+		return weir_contains_keys(filter, weir_keys_u64(keys, n), bitmap);
 	}
 	void put(const Wide *keys, size_t n)
 	{
-		weir_insert_fixed(filter, keys, sizeof(*keys), n, nullptr);
+		weir_insert_keys(filter, weir_keys_u64(keys, n), nullptr);
 	}
 };
 
@@ -78,7 +78,7 @@ public:
 		uint64_t bitmap[batch_keys / 64];
 		for (size_t i = 0; i < n; i++)
 			vectors[i] = { const_cast<Wide *>(&keys[i]), sizeof(*keys) };
-		return weir_contains_keys(filter, vectors, n, bitmap);
+		return weir_contains_keys(filter, weir_keys_iov(vectors, n), bitmap);
 	}
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Filters that are built once, from all their keys, and take no insert afterwards.
  *
- * Such a kind needs every key at once. weir_build() takes an array of hashes; a builder collects
+ * Such a kind needs every key at once. weir_build() takes a batch of keys; a builder collects
  * keys from several threads, of which some may be equal, and builds when there are no more. The
  * seed is known before the filter is, so that hashes can be made: it is given, or a builder chooses
  * it. */
@@ -29,24 +29,6 @@ WEIR_BEGIN_DECLS
  */
 WEIR_API uint64_t weir_hash_seeded(uint64_t seed, const void *key, size_t len);
 
-/**
- * Build a filter from all its keys, by one thread.
- * @out: receives the filter; untouched on failure.
- * @params: as for weir_create(), but with the seed or hash_key that the hashes were made with. A
- *   capacity of 0 becomes the number of different hashes, which needs the least memory.
- * @hashes: @n hashes, one for each key. A hash may occur more than once.
- * Return: 0 or a negative errno.
- * Errors: as weir_create(); -ENOTSUP the kind takes inserts instead; -EINVAL seed is 0 and hash_key
- *   NULL, or @hashes is NULL; -ENOSPC there are more different hashes than the capacity, or they
- *   cannot be built, which hashes that are no better than a counter cause.
- * Threads: any.  Order: none; publish the filter with release order.
- * Progress: blocking (memory).  Cost: fuse: 55 to 70 ns a hash; 8 bytes a hash beside the filter
- *   and 50 MB at most.
- * Source: Graf and Lemire 2022 (binary fuse filters).
- */
-WEIR_API WEIR_MUST_CHECK int weir_build(struct weir_filter **out, const struct weir_params *params,
-                                        const uint64_t *hashes, size_t n);
-
 struct weir_builder; /* opaque: the keys that a filter is to be built from */
 
 /** How a builder works. Start from WEIR_BUILDER_OPTIONS_INIT; 0 always means "not given". */
@@ -66,6 +48,26 @@ struct weir_builder_options {
 };
 
 #define WEIR_BUILDER_OPTIONS_INIT { sizeof(struct weir_builder_options), 0, 0, NULL, NULL, NULL }
+
+/**
+ * Build a filter from all its keys.
+ * @out: receives the filter; untouched on failure.
+ * @params: as for weir_create(). A capacity of 0 becomes the number of different keys, which needs
+ *   the least memory. With hashes, the seed or hash_key that they were made with.
+ * @keys: of any form. A key may occur more than once.
+ * @options: as for weir_builder_create(); NULL for the defaults: one thread.
+ * Return: 0 or a negative errno.
+ * Errors: as weir_create(); -ENOTSUP the kind takes inserts instead; -EINVAL hashes with seed 0 and
+ *   hash_key NULL, or keys.at is NULL; -ENOSPC there are more different keys than the capacity, or
+ *   they cannot be built, which hashes that are no better than a counter cause.
+ * Threads: any.  Order: none; publish the filter with release order.
+ * Progress: blocking (memory).  Cost: fuse: 55 to 70 ns a key; 8 bytes a key beside the filter and
+ *   50 MB at most.
+ * Source: Graf and Lemire 2022 (binary fuse filters).
+ */
+WEIR_API WEIR_MUST_CHECK int weir_build(struct weir_filter **out, const struct weir_params *params,
+                                        struct weir_keys keys,
+                                        const struct weir_builder_options *options);
 
 /** What a builder did. Start from WEIR_BUILD_REPORT_INIT. */
 struct weir_build_report {
@@ -111,63 +113,25 @@ WEIR_API WEIR_MUST_CHECK int weir_builder_create(struct weir_builder **out,
  */
 WEIR_API uint64_t weir_builder_hash(const struct weir_builder *b, const void *key, size_t len);
 
+/** As weir_builder_hash(), of the eight bytes at &key. */
+WEIR_API uint64_t weir_builder_hash_u64(const struct weir_builder *b, uint64_t key);
+/** As weir_builder_hash(), of each key of a batch, into @out. */
+WEIR_API void weir_builder_hash_keys(const struct weir_builder *b, struct weir_keys keys,
+                                     uint64_t *out);
+
 /**
- * Add a key. It may be added again.
+ * Add a batch of keys. They may be added again.
  * @b: the builder.
- * Return: 0 or a negative errno. After a failure the builder has failed for good: it answers every
- *   further call alike.
+ * @keys: of any form; hashes are of weir_builder_hash(), or of weir_hash_seeded() with the same
+ *   seed.
+ * Return: 0 or a negative errno. After a failure some of them are added, and the builder has failed
+ *   for good: it answers every further call alike.
  * Errors: -ENOMEM; -EFBIG max_memory, and no folder to spill to; what the file system answers to a
  *   spill; -EINVAL the builder was finished.
  * Threads: any number at the same time.  Progress: blocking: a lock that few threads share, memory,
- *   the file.  Cost: some 20 ns; 8 bytes.
+ *   the file.  Cost: some 20 ns a call, some 5 ns a hash; 8 bytes each.
  */
-WEIR_API WEIR_MUST_CHECK int weir_builder_add(struct weir_builder *b, const void *key, size_t len);
-
-/**
- * Add a key of eight bytes.
- * @key: in the machine's own order: its bytes are hashed, as weir_insert_u64() does.
- * Return: as weir_builder_add().
- * Errors: as weir_builder_add().  Threads: any.  Progress: blocking.  Cost: some 20 ns; 8 bytes.
- */
-WEIR_API WEIR_MUST_CHECK int weir_builder_add_u64(struct weir_builder *b, uint64_t key);
-
-/**
- * Add a key by its hash.
- * @hash: of weir_builder_hash(), or of weir_hash_seeded() with the same seed.
- * Return: as weir_builder_add().
- * Errors: as weir_builder_add().  Threads: any.  Progress: blocking.  Cost: some 15 ns; 8 bytes.
- */
-WEIR_API WEIR_MUST_CHECK int weir_builder_add_hash(struct weir_builder *b, uint64_t hash);
-
-/**
- * Add @n keys by their hashes.
- * @hashes: as weir_builder_add_hash().
- * Return: as weir_builder_add(). After a failure some of them are added.
- * Errors: as weir_builder_add().  Threads: any.  Progress: blocking.  Cost: some 5 ns a key; 8
- *   bytes each.
- */
-WEIR_API WEIR_MUST_CHECK int weir_builder_add_hashes(struct weir_builder *b, const uint64_t *hashes,
-                                                     size_t n);
-
-/**
- * Add @n keys.
- * @keys: their bytes and lengths.
- * Return: as weir_builder_add_hashes().
- * Errors: as weir_builder_add().  Threads: any.  Progress: blocking.  Cost: some 10 ns a key; 8
- *   bytes each.
- */
-WEIR_API WEIR_MUST_CHECK int weir_builder_add_keys(struct weir_builder *b, const struct iovec *keys,
-                                                   size_t n);
-
-/**
- * Add @n keys of @key_bytes each, side by side.
- * @keys: @n * @key_bytes bytes.
- * Return: as weir_builder_add_hashes().
- * Errors: as weir_builder_add().  Threads: any.  Progress: blocking.  Cost: some 10 ns a key; 8
- *   bytes each.
- */
-WEIR_API WEIR_MUST_CHECK int weir_builder_add_fixed(struct weir_builder *b, const void *keys,
-                                                    size_t key_bytes, size_t n);
+WEIR_API WEIR_MUST_CHECK int weir_builder_add_keys(struct weir_builder *b, struct weir_keys keys);
 
 /**
  * Seal the included keys: from now on keys of the exclude list are taken. For kinds that are exact
@@ -185,64 +149,19 @@ WEIR_API WEIR_MUST_CHECK int weir_builder_add_fixed(struct weir_builder *b, cons
 WEIR_API WEIR_MUST_CHECK int weir_builder_seal(struct weir_builder *b);
 
 /**
- * Exclude a key: lookups of it will be answered false. It may be excluded again.
+ * Exclude a batch of keys: lookups of them will be answered false. They may be excluded again.
  * @b: the builder, sealed.
- * Return: 0 or a negative errno. After a failure the builder has failed for good, but for -ENOTSUP
- *   and one that is not sealed.
+ * @keys: as weir_builder_add_keys().
+ * Return: 0 or a negative errno. After a failure some of them are excluded, and the builder has
+ *   failed for good, but for -ENOTSUP and one that is not sealed.
  * Errors: -ENOTSUP the kind takes no exclude list; -EINVAL the builder is not sealed yet, or was
- *   finished; -ENOMEM, -EFBIG and those of a file as weir_builder_add(). That the key is included
- *   is found by weir_builder_finish().
- * Threads: any number at the same time.  Progress: blocking where it passes, as weir_builder_add().
- * Cost: a hash and a lookup; 8 bytes for one in 2^fingerprint_bits.
- */
-WEIR_API WEIR_MUST_CHECK int weir_builder_exclude(struct weir_builder *b, const void *key,
-                                                  size_t len);
-
-/**
- * Exclude a key of eight bytes.
- * @key: as weir_builder_add_u64().
- * Return: as weir_builder_exclude().
- * Errors: as weir_builder_exclude().  Threads: any.  Progress: blocking.  Cost: as
- *   weir_builder_exclude().
- */
-WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_u64(struct weir_builder *b, uint64_t key);
-
-/**
- * Exclude a key by its hash.
- * @hash: as weir_builder_add_hash().
- * Return: as weir_builder_exclude().
- * Errors: as weir_builder_exclude().  Threads: any.  Progress: blocking.  Cost: a lookup.
- */
-WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_hash(struct weir_builder *b, uint64_t hash);
-
-/**
- * Exclude @n keys by their hashes.
- * @hashes: as weir_builder_add_hash().
- * Return: as weir_builder_exclude(). After a failure some of them are excluded.
- * Errors: as weir_builder_exclude().  Threads: any.  Progress: blocking.  Cost: a batch of lookups.
- */
-WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_hashes(struct weir_builder *b,
-                                                         const uint64_t *hashes, size_t n);
-
-/**
- * Exclude @n keys.
- * @keys: their bytes and lengths.
- * Return: as weir_builder_exclude_hashes().
- * Errors: as weir_builder_exclude().  Threads: any.  Progress: blocking.  Cost: their hashes and a
- *   batch of lookups.
+ *   finished; -ENOMEM, -EFBIG and those of a file as weir_builder_add_keys(). That a key is
+ *   included is found by weir_builder_finish().
+ * Threads: any number at the same time.  Progress: blocking where a key passes, as
+ *   weir_builder_add_keys().  Cost: a batch of lookups; 8 bytes for one in 2^fingerprint_bits.
  */
 WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_keys(struct weir_builder *b,
-                                                       const struct iovec *keys, size_t n);
-
-/**
- * Exclude @n keys of @key_bytes each, side by side.
- * @keys: @n * @key_bytes bytes.
- * Return: as weir_builder_exclude_hashes().
- * Errors: as weir_builder_exclude().  Threads: any.  Progress: blocking.  Cost: their hashes and a
- *   batch of lookups.
- */
-WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_fixed(struct weir_builder *b, const void *keys,
-                                                        size_t key_bytes, size_t n);
+                                                       struct weir_keys keys);
 
 /**
  * Build the filter from what was added.
@@ -259,15 +178,48 @@ WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_fixed(struct weir_builder *b, 
  *   filter with release order.  Progress: blocking.
  * Cost: as weir_build(), shared by the threads.
  */
-WEIR_API WEIR_MUST_CHECK int weir_builder_finish(struct weir_builder *b, struct weir_filter **out,
+WEIR_API WEIR_MUST_CHECK int weir_builder_finish(struct weir_filter **out, struct weir_builder *b,
                                                  struct weir_build_report *report);
 
 /**
  * Free a builder, finished or not.
  * @b: NULL is allowed.
- * Errors: none.  Threads: nobody else may use it.  Progress: blocking (memory).
+ * Return: 0.  Errors: none.  Threads: nobody else may use it.  Progress: blocking (memory).
  */
-WEIR_API void weir_builder_destroy(struct weir_builder *b);
+WEIR_API int weir_builder_destroy(struct weir_builder *b);
+
+/* ---- one key: batches of one ---- */
+
+/** As weir_builder_add_keys(), of one key: its bytes, the eight bytes at &key, its hash. */
+static inline WEIR_MUST_CHECK int weir_builder_add(struct weir_builder *b, const void *key,
+                                                   size_t len)
+{
+	struct iovec one = { (void *)(uintptr_t)key, len };
+	return weir_builder_add_keys(b, weir_keys_iov(&one, 1));
+}
+static inline WEIR_MUST_CHECK int weir_builder_add_u64(struct weir_builder *b, uint64_t key)
+{
+	return weir_builder_add_keys(b, weir_keys_u64(&key, 1));
+}
+static inline WEIR_MUST_CHECK int weir_builder_add_hash(struct weir_builder *b, uint64_t hash)
+{
+	return weir_builder_add_keys(b, weir_keys_hashes(&hash, 1));
+}
+/** As weir_builder_exclude_keys(), of one key. */
+static inline WEIR_MUST_CHECK int weir_builder_exclude(struct weir_builder *b, const void *key,
+                                                       size_t len)
+{
+	struct iovec one = { (void *)(uintptr_t)key, len };
+	return weir_builder_exclude_keys(b, weir_keys_iov(&one, 1));
+}
+static inline WEIR_MUST_CHECK int weir_builder_exclude_u64(struct weir_builder *b, uint64_t key)
+{
+	return weir_builder_exclude_keys(b, weir_keys_u64(&key, 1));
+}
+static inline WEIR_MUST_CHECK int weir_builder_exclude_hash(struct weir_builder *b, uint64_t hash)
+{
+	return weir_builder_exclude_keys(b, weir_keys_hashes(&hash, 1));
+}
 
 WEIR_END_DECLS
 

@@ -83,7 +83,7 @@ WEIR_API void weir_error_last(struct weir_error_info *out);
 
 /**
  * How many keys of a batch of inserts were taken, when it failed: of this thread's last call of a
- * verb that inserts many keys (those named _hashes, _keys and _fixed, and weir_load_hashes()), if
+ * verb that inserts a batch (those named _keys), if
  * that returned a negative errno. Kinds that can refuse a key because they are full (-ENOSPC) take
  * a batch in the order of its keys and stop at the first that is refused. So the keys before that
  * one are inserted, that one and those after it are not, and the rest can be given again.

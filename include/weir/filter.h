@@ -3,13 +3,13 @@
  *
  * Who may call what with whom (X: at the same time on one filter, -: not):
  *
- *                      contains insert merge(src) merge(dst) stats,clone,save load_hashes destroy
+ *                      contains insert merge(src) merge(dst) stats,clone,save fill_keys   destroy
  *   contains              X       X        X         X             X              -         -
  *   insert                X       X        X         X             X              -         -
  *   merge (as src)        X       X        X         X             X              -         -
  *   merge (as dst)        X       X        X         X             X              -         -
  *   stats, clone, save    X       X        X         X             X              -         -
- *   load_hashes           -       -        -         -             -              X         -
+ *   fill_keys             -       -        -         -             -              X         -
  *   destroy               -       -        -         -             -              -         -
  *
  * Here a removal counts as an insert, a count as a lookup, and weir_fold() as weir_clone().
@@ -27,7 +27,7 @@
  * verbs htole64(n), say.
  *
  * Wait-free for the blocked and classic kinds: weir_hash(), all lookups, and all inserts, none of
- * which allocates memory. Only weir_load_hashes() ever does, and waits for another thread. Of
+ * which allocates memory. Only weir_fill_keys() ever does, and waits for another thread. Of
  * counting and frequency lookups and counts are wait-free, inserts and removals lock-free.
  *
  * Order: a lookup sees every insert that happens-before it. For the blocked and classic kinds the
@@ -65,8 +65,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/uio.h>
 #include <weir/export.h>
+#include <weir/keys.h>
 #include <weir/params.h>
 
 WEIR_BEGIN_DECLS
@@ -91,15 +91,12 @@ enum weir_inserted {
 	                  fingerprint was in its two buckets */
 };
 
-/** Words of a bitmap of answers for @n keys. Key i has bit i % 64 of word i / 64. */
-#define WEIR_BITMAP_WORDS(n) (((size_t)(n) + 63) / 64)
-
 /**
  * Create an empty filter.
  * @out: receives the filter; untouched on failure.
  * @params: from WEIR_PARAMS_INIT.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL, -EFBIG as weir_plan(); -EINVAL @out is NULL, memory is too small or
+ * Errors: -EINVAL, -EFBIG as weir_plan_make(); -EINVAL @out is NULL, memory is too small or
  *   misaligned, or seed is not hash_key's; -ENOMEM; -ENOTSUP an unknown kind, or the environment
  *   variable WEIR_ISA names an instruction set that this machine or kind lacks; the errno of
  *   getrandom().
@@ -113,9 +110,9 @@ WEIR_API WEIR_MUST_CHECK int weir_create(struct weir_filter **out,
 /**
  * Free a filter and the memory it owns. No other thread may use it any more.
  * @f: a filter, or NULL for nothing.
- * Errors: none.  Threads: the last user.  Progress: blocking (memory).
+ * Return: 0.  Errors: none.  Threads: the last user.  Progress: blocking (memory).
  */
-WEIR_API void weir_destroy(struct weir_filter *f);
+WEIR_API int weir_destroy(struct weir_filter *f);
 
 /**
  * Test what a filter can do now.
@@ -140,13 +137,11 @@ WEIR_API uint32_t weir_can(const struct weir_filter *f, uint32_t what);
  */
 WEIR_API uint64_t weir_hash(const struct weir_filter *f, const void *key, size_t len);
 
-/** As weir_hash(), of each of @n keys, into @out. */
-WEIR_API void weir_hash_keys(const struct weir_filter *f, const struct iovec *keys, size_t n,
-                             uint64_t *out);
-/** As weir_hash_keys(), of @n keys of @key_bytes bytes each, side by side. By XXH3, a CPU with
- * AVX-512 hashes eight 8-byte keys at a time. */
-WEIR_API void weir_hash_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
-                              size_t n, uint64_t *out);
+/** As weir_hash(), of the eight bytes at &key. */
+WEIR_API uint64_t weir_hash_u64(const struct weir_filter *f, uint64_t key);
+/** As weir_hash(), of each key of a batch, into @out. By XXH3, a CPU with AVX-512 hashes eight
+ * 8-byte keys at a time. */
+WEIR_API void weir_hash_keys(const struct weir_filter *f, struct weir_keys keys, uint64_t *out);
 
 /**
  * Insert a key.
@@ -217,8 +212,8 @@ WEIR_API inline bool weir_contains_u64(const struct weir_filter *f, uint64_t key
 }
 
 /**
- * Look up many keys: hash, prefetch, then test, so that the cache misses of many keys overlap.
- * @n: how many keys; may be 0.
+ * Look up a batch: hash, prefetch, then test, so that the cache misses of many keys overlap.
+ * @keys: of any form (<weir/keys.h>). Fixed keys of 8 bytes are the fastest.
  * @bitmap: WEIR_BITMAP_WORDS(n) words that receive the answers, bits past n cleared; NULL if only
  *   the count matters.
  * Return: how many may be in the set.
@@ -226,20 +221,13 @@ WEIR_API inline bool weir_contains_u64(const struct weir_filter *f, uint64_t key
  * Cost: in cache from about 2 ns a key; beyond, about one random cache line a key. Each call takes
  *   some 10 to 20 ns besides, and overlaps no misses with the next one's.
  */
-WEIR_API size_t weir_contains_hashes(const struct weir_filter *f, const uint64_t *hashes, size_t n,
-                                     uint64_t *bitmap);
-/** As weir_contains_hashes(), of keys, each of its own length. */
-WEIR_API size_t weir_contains_keys(const struct weir_filter *f, const struct iovec *keys, size_t n,
-                                   uint64_t *bitmap);
-/** As weir_contains_hashes(), of @n keys of @key_bytes bytes each, side by side. The fastest width
- * is 8. */
-WEIR_API size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
-                                    size_t n, uint64_t *bitmap);
+WEIR_API int64_t weir_contains_keys(const struct weir_filter *f, struct weir_keys keys,
+                                    uint64_t *bitmap);
 
 /**
- * Insert many keys, in no particular order. Into a kind that can refuse a key they go in the order
+ * Insert a batch, in no particular order. Into a kind that can refuse a key they go in the order
  * given, up to the first that is refused.
- * @bitmap: as for weir_contains_hashes(); a bit is set if its key was WEIR_NEW. May be NULL. After
+ * @bitmap: as for weir_contains_keys(); a bit is set if its key was WEIR_NEW. May be NULL. After
  *   -ENOSPC it has the answers of the keys that were taken.
  * Return: how many were WEIR_NEW, or a negative errno. Of two equal new keys, in one batch or in
  *   those of several threads, at least one is answered WEIR_NEW. With words_per_key = 1 it is
@@ -251,25 +239,18 @@ WEIR_API size_t weir_contains_fixed(const struct weir_filter *f, const void *key
  * Progress: wait-free.  Cost: in cache from about 6 ns a key, most of it the atomic or's; beyond,
  *   about one random cache line a key.
  */
-WEIR_API int64_t weir_insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
-                                    uint64_t *bitmap);
-/** As weir_insert_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API int64_t weir_insert_keys(struct weir_filter *f, const struct iovec *keys, size_t n,
-                                  uint64_t *bitmap);
-/** As weir_insert_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API int64_t weir_insert_fixed(struct weir_filter *f, const void *keys, size_t key_bytes,
-                                   size_t n, uint64_t *bitmap);
+WEIR_API int64_t weir_insert_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap);
 
 /**
- * Bulk-load a private filter, one that no other thread looks up or inserts into yet. The stores are
+ * Fill a private filter, one that no other thread looks up or inserts into yet. The stores are
  * plain, so it is faster than inserts. Several threads may load one filter at the same time, each
  * with hashes of its own: a part of the filter has one owner at a time. A kind without plain stores
  * (classic) and a WEIR_MAP_LIVE image, which other processes may insert into, are loaded by
- * weir_insert_hashes() instead.
- * @hashes: @n hashes, as weir_hash() makes them, in any order.
+ * weir_insert_keys() instead.
+ * @keys: of any form, in any order.
  * Return: 0 or a negative errno.
- * Errors: as weir_insert_hashes(); -ENOMEM pthread_atfork() failed when the library was loaded.
- * Threads: other calls of weir_load_hashes() only. A child of fork() may load too, even if another
+ * Errors: as weir_insert_keys(); -ENOMEM pthread_atfork() failed when the library was loaded.
+ * Threads: other calls of weir_fill_keys() only. A child of fork() may load too, even if another
  *   thread was loading at that moment; of that thread's keys the child's copy has any part.
  * Order: none; publish the filter afterwards with release order (an unlock, a thread join, an
  *   rcu_assign_pointer).
@@ -281,8 +262,7 @@ WEIR_API int64_t weir_insert_fixed(struct weir_filter *f, const void *keys, size
  *   hashes a call as it has lines of 64 bytes, if there are so many. Without the memory the call
  *   is slower, and no error.
  */
-WEIR_API WEIR_MUST_CHECK int weir_load_hashes(struct weir_filter *f, const uint64_t *hashes,
-                                              size_t n);
+WEIR_API WEIR_MUST_CHECK int weir_fill_keys(struct weir_filter *f, struct weir_keys keys);
 
 /**
  * Remove a key that was inserted. Each removal needs an insert of its own that has returned, before
@@ -301,22 +281,17 @@ WEIR_API WEIR_MUST_CHECK int weir_load_hashes(struct weir_filter *f, const uint6
  *   (weir_stats.counters_stuck) is never lowered again.
  */
 WEIR_API WEIR_MUST_CHECK int weir_remove(struct weir_filter *f, const void *key, size_t len);
+/** As weir_remove(), of the eight bytes at &key. */
+WEIR_API WEIR_MUST_CHECK int weir_remove_u64(struct weir_filter *f, uint64_t key);
 /** As weir_remove(), of a hash. */
 WEIR_API WEIR_MUST_CHECK int weir_remove_hash(struct weir_filter *f, uint64_t hash);
 /**
- * As weir_remove(), of many keys. A key that cannot be removed is passed over.
- * @bitmap: as for weir_contains_hashes(); a bit is set if its key was removed. May be NULL.
+ * As weir_remove(), of a batch. A key that cannot be removed is passed over.
+ * @bitmap: as for weir_contains_keys(); a bit is set if its key was removed. May be NULL.
  * Return: how many were removed, or a negative errno.
  * Errors: -ENOTSUP, -EROFS as weir_remove(); no key was removed.
  */
-WEIR_API int64_t weir_remove_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
-                                    uint64_t *bitmap);
-/** As weir_remove_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API int64_t weir_remove_keys(struct weir_filter *f, const struct iovec *keys, size_t n,
-                                  uint64_t *bitmap);
-/** As weir_remove_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API int64_t weir_remove_fixed(struct weir_filter *f, const void *keys, size_t key_bytes,
-                                   size_t n, uint64_t *bitmap);
+WEIR_API int64_t weir_remove_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap);
 
 /**
  * How often a key is in the set, at most: its inserts less its removals, or more by chance. Never
@@ -328,21 +303,18 @@ WEIR_API int64_t weir_remove_fixed(struct weir_filter *f, const void *keys, size
  * Threads: any, with lookups and inserts.  Order, Progress, Cost: as weir_contains().
  */
 WEIR_API int64_t weir_count(const struct weir_filter *f, const void *key, size_t len);
+/** As weir_count(), of the eight bytes at &key. */
+WEIR_API int64_t weir_count_u64(const struct weir_filter *f, uint64_t key);
 /** As weir_count(), of a hash. */
 WEIR_API int64_t weir_count_hash(const struct weir_filter *f, uint64_t hash);
 /**
- * As weir_count(), of many keys.
- * @counts: receives the answer of weir_count() for each of @n keys.
- * Return: 0 or a negative errno.  Errors: -ENOTSUP as weir_count(); @counts is untouched.
+ * As weir_count(), of a batch.
+ * @counts: receives the answer of weir_count() for each key.
+ * Return: how many of them are not 0, or a negative errno.
+ * Errors: -ENOTSUP as weir_count(); @counts is untouched.
  */
-WEIR_API WEIR_MUST_CHECK int weir_count_hashes(const struct weir_filter *f, const uint64_t *hashes,
-                                               size_t n, int64_t *counts);
-/** As weir_count_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API WEIR_MUST_CHECK int weir_count_keys(const struct weir_filter *f, const struct iovec *keys,
-                                             size_t n, int64_t *counts);
-/** As weir_count_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API WEIR_MUST_CHECK int weir_count_fixed(const struct weir_filter *f, const void *keys,
-                                              size_t key_bytes, size_t n, int64_t *counts);
+WEIR_API int64_t weir_count_keys(const struct weir_filter *f, struct weir_keys keys,
+                                 int64_t *counts);
 
 /**
  * Union: afterwards @dst answers true wherever @src does. Of kinds that count, counts are added.
@@ -386,7 +358,7 @@ WEIR_API WEIR_MUST_CHECK int weir_fold(struct weir_filter **out, const struct we
 
 /**
  * Have a growing filter's next layer now, so that no insert allocates it: for who wants inserts
- * whose time is bounded. Call it when the filter has been made, and again when weir_stats() shows
+ * whose time is bounded. Call it when the filter has been made, and again when weir_measure() shows
  * that its bytes have grown. Else the insert that fills a layer to 7/8 allocates the next one,
  * which is four times as large, and the kernel zeroes its pages when they are first written to
  * (with WEIR_PREFAULT at once).
@@ -433,17 +405,23 @@ struct weir_stats {
 	{ sizeof(struct weir_stats), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, false, \
 	  0, 0, 0.0, 0, 0, false }
 
+/** How much of the bits weir_measure() reads. */
+enum weir_effort {
+	WEIR_SAMPLED = 0, /* up to 1 MiB: up to half a millisecond */
+	WEIR_EXACT = 1,   /* every bit: memory bandwidth */
+};
+
 /**
- * Statistics from the bits themselves. Up to 1 MiB all bits are read; beyond, a sample of 1 MiB,
- * which is a run of lines from each of up to 256 shards.
+ * Figures from the bits themselves. Up to 1 MiB all bits are read; beyond, a sample of 1 MiB, which
+ * is a run of lines from each of up to 256 shards, or with WEIR_EXACT all.
+ * @effort: enum weir_effort.
  * @out: from WEIR_STATS_INIT.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL struct_size is less than that of a size_t or more than this library's.
- * Threads: any.  Order: relaxed.  Progress: wait-free, writes nothing shared.  Cost: up to 0.5 ms.
+ * Errors: -EINVAL @effort; struct_size is less than that of a size_t or more than this library's.
+ * Threads: any.  Order: relaxed.  Progress: wait-free, writes nothing shared.  Cost: see @effort.
  */
-WEIR_API WEIR_MUST_CHECK int weir_stats(const struct weir_filter *f, struct weir_stats *out);
-/** As weir_stats(), of every bit.  Cost: memory bandwidth. */
-WEIR_API WEIR_MUST_CHECK int weir_stats_exact(const struct weir_filter *f, struct weir_stats *out);
+WEIR_API WEIR_MUST_CHECK int weir_measure(const struct weir_filter *f, uint32_t effort,
+                                          struct weir_stats *out);
 
 /**
  * Parameters for another filter of exactly the same kind, size, shards, shape and seed:
@@ -454,7 +432,7 @@ WEIR_API WEIR_MUST_CHECK int weir_stats_exact(const struct weir_filter *f, struc
  * Return: 0 or a negative errno.
  * Errors: -EINVAL struct_size, or it has no room for a number of the shape, for shards, or for the
  *   hash_key of a keyed filter; or the filter is an image of others whose capacity at its size
- *   weir_plan() refuses.
+ *   weir_plan_make() refuses.
  * Threads: any.  Progress: wait-free.  Cost: some microseconds.
  */
 WEIR_API WEIR_MUST_CHECK int weir_params_of(const struct weir_filter *f, struct weir_params *out);

@@ -2,8 +2,8 @@
  * A thread of the library that follows an image file: whoever replaces the file replaces the
  * handle's filter.
  *
- *     weir_follow(&follower, set, "/var/lib/app/blocked.weir", NULL)   once, after the last fork()
- *     weir_follow_stop(follower)                                       before weir_handle_destroy()
+ *     weir_follower_start(&follower, set, "blocked.weir", NULL)   once, after the last fork()
+ *     weir_follower_stop(follower)                                before weir_handle_destroy()
  *
  * The thread looks, that is, it calls weir_handle_refresh_with(). It does so at once, every
  * poll_seconds, and whenever inotify reports that a file was renamed to that name, written and
@@ -28,7 +28,7 @@ struct weir_follower;
 struct weir_follow_options {
 	size_t struct_size;  /* sizeof(struct weir_follow_options) */
 	/* for each look; NULL: the defaults. Copied, and its gate too, but the keys and the context
-	 * that the gate points to, and progress_arg, must live until weir_follow_stop(). */
+	 * that the gate points to, and progress_arg, must live until weir_follower_stop(). */
 	const struct weir_refresh_options *refresh;
 	double poll_seconds; /* between looks without a notice: 0.001 to 86400; 0: 1 */
 	bool poll_only;      /* without inotify */
@@ -57,15 +57,15 @@ struct weir_follow_options {
  * Return: 0 or a negative errno.
  * Errors: -EINVAL NULL, or an option is out of its range; -EBUSY this handle has a follower
  *   already; -ENOMEM; -EMFILE, -ENFILE no descriptor for the stop signal; -EAGAIN no thread. Errors
- *   of a look go to report, or to standard error; weir_handle_stats() counts swaps and refusals,
+ *   of a look go to report, or to standard error; weir_handle_measure() counts swaps and refusals,
  *   and has the last refusal's sentence.
  * Threads: any one. Other threads may reload, roll back and refresh between two looks.
- *   A child of fork() has no such thread. It calls weir_follow_stop() and may follow again. But if
- *   fork() came during a look that swaps, the child's copy of the handle stays -EBUSY. So a server
- *   forks first and follows then.
+ *   A child of fork() has no such thread. It calls weir_follower_stop() and may follow again. But
+ *   if fork() came during a look that swaps, the child's copy of the handle stays -EBUSY. So a
+ *   server forks first and follows then.
  * Progress: blocking (a thread's start).
  */
-WEIR_API WEIR_MUST_CHECK int weir_follow(struct weir_follower **out, struct weir_handle *h,
+WEIR_API WEIR_MUST_CHECK int weir_follower_start(struct weir_follower **out, struct weir_handle *h,
                                          const char *path,
                                          const struct weir_follow_options *options);
 
@@ -81,7 +81,7 @@ WEIR_API WEIR_MUST_CHECK int weir_follow(struct weir_follower **out, struct weir
  *   1 MiB, a tenth of a second of its pace, the time of the gate's check and canaries, and that of
  *   a grace period or two.
  */
-WEIR_API int weir_follow_stop(struct weir_follower *f);
+WEIR_API int weir_follower_stop(struct weir_follower *f);
 
 WEIR_END_DECLS
 

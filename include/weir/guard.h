@@ -96,9 +96,9 @@ WEIR_API WEIR_MUST_CHECK int weir_guard_join(struct weir_guard_thread **out, str
 /**
  * End it. What the thread has counted stays in the guard's figures.
  * @t: is freed; NULL for nothing.
- * Errors: none.  Threads, Progress: as weir_guard_join().
+ * Return: 0.  Errors: none.  Threads, Progress: as weir_guard_join().
  */
-WEIR_API void weir_guard_leave(struct weir_guard_thread *t);
+WEIR_API int weir_guard_leave(struct weir_guard_thread *t);
 
 /**
  * May the key be in the store?
@@ -120,28 +120,20 @@ WEIR_API WEIR_MUST_CHECK int weir_guard_ask_u64(struct weir_guard_thread *t, uin
  */
 WEIR_API WEIR_MUST_CHECK int weir_guard_ask_hash(struct weir_guard_thread *t, uint64_t hash);
 /**
- * As weir_guard_ask_hash(), of many hashes; each counts as an ask. Whether to leave the filter out
+ * As weir_guard_ask(), of a batch; each key counts as an ask. Whether to leave the filter out
  * is decided anew at the end of a word of @bitmap, so up to 63 asks late.
- * @bitmap: receives WEIR_BITMAP_WORDS(@n) words; a bit is set if the store is to be asked for its
- *   key. Bits beyond @n are 0.
+ * @bitmap: receives WEIR_BITMAP_WORDS(n) words; a bit is set if the store is to be asked for its
+ *   key. Bits beyond n are 0.
  * @bypassed: likewise; a bit is set if its key's answer was WEIR_GUARD_BYPASSED, as its bit of
  *   @bitmap then is. NULL: the filter is asked for every key of this batch.
  * Return: how many bits of @bitmap are set, or a negative errno.
  * Errors: as weir_guard_ask_hash().
- * Threads, Order, Progress: as weir_guard_ask().  Cost: as weir_handle_contains_hashes(), and some
+ * Threads, Order, Progress: as weir_guard_ask().  Cost: as weir_handle_contains_keys(), and some
  *   10 ns a batch; while bypassed below 1 ns a key. A set that is no handle is asked key by key.
  */
-WEIR_API WEIR_MUST_CHECK int64_t weir_guard_ask_hashes(struct weir_guard_thread *t,
-                                                       const uint64_t *hashes, size_t n,
-                                                       uint64_t *bitmap, uint64_t *bypassed);
-/** As weir_guard_ask_hashes(), of keys as weir_contains_keys() takes them.  Errors: none. */
 WEIR_API WEIR_MUST_CHECK int64_t weir_guard_ask_keys(struct weir_guard_thread *t,
-                                                     const struct iovec *keys, size_t n,
-                                                     uint64_t *bitmap, uint64_t *bypassed);
-/** As weir_guard_ask_keys(), of keys as weir_contains_fixed() takes them. */
-WEIR_API WEIR_MUST_CHECK int64_t weir_guard_ask_fixed(struct weir_guard_thread *t, const void *keys,
-                                                      size_t key_bytes, size_t n, uint64_t *bitmap,
-                                                      uint64_t *bypassed);
+                                                     struct weir_keys keys, uint64_t *bitmap,
+                                                     uint64_t *bypassed);
 /**
  * Report what the store answered, once for each ask that it was asked after. Several asks may be
  * open at the same time, and be reported in any order.
@@ -154,12 +146,12 @@ WEIR_API void weir_guard_saw(struct weir_guard_thread *t, int answer, bool found
  * As weir_guard_saw(), of a batch: what the store answered for each key whose bit of @bitmap is
  * set. Who asks the store for a part of them at a time reports that part: with the bits of the
  * others cleared.
- * @bitmap, @bypassed: of weir_guard_ask_hashes(), _keys() or _fixed(); @bypassed NULL: none was.
+ * @bitmap, @bypassed: of weir_guard_ask_keys(); @bypassed NULL: none was.
  * @found: a bit is set if the store had its key; what is not set in @bitmap counts for nothing.
  * @n: the keys of the batch.
  * Errors: none.  Threads: as weir_guard_ask().  Progress: wait-free.  Cost: 2 to 3 ns a word.
  */
-WEIR_API void weir_guard_saw_each(struct weir_guard_thread *t, const uint64_t *bitmap,
+WEIR_API void weir_guard_saw_keys(struct weir_guard_thread *t, const uint64_t *bitmap,
                                   const uint64_t *bypassed, const uint64_t *found, size_t n);
 
 /** A guard's figures since it was made, of all threads. Start from WEIR_GUARD_STATS_INIT. */
@@ -188,7 +180,7 @@ struct weir_guard_stats {
  *   two of them may be of different moments.
  * Progress: blocking (the lock of weir_guard_join()).  Cost: some 10 ns a thread.
  */
-WEIR_API WEIR_MUST_CHECK int weir_guard_stats(struct weir_guard *g, struct weir_guard_stats *out);
+WEIR_API WEIR_MUST_CHECK int weir_guard_measure(struct weir_guard *g, struct weir_guard_stats *out);
 
 WEIR_END_DECLS
 

@@ -52,15 +52,15 @@
  * after an error the key is not in the set, as far as the promise goes.
  *   - The current filter is full. The way out is a reload into a larger one. It is filled from
  *     the application's record, as a copy needs one of equal size. Begin it in good time:
- *     weir_handle_stats() says nearly_full from 90 % of the capacity on. While it runs, a key that
- *     the current filter refuses is refused, though the next one has room for it, since no lookup
- *     would find it before the commit; nothing of it is left in the next filter. Every key that was
- *     acknowledged meanwhile is in both. Insert what was refused again after the commit.
+ *     weir_handle_measure() says nearly_full from 90 % of the capacity on. While it runs, a key
+ *     that the current filter refuses is refused, though the next one has room for it, since no
+ *     lookup would find it before the commit; nothing of it is left in the next filter. Every key
+ *     that was acknowledged meanwhile is in both. Insert what was refused again after the commit.
  *   - The next filter is full: it is too small for its source. Then inserts are refused although
  *     the current one has room, until the reload is aborted.
  *   - The previous filter refuses (it is the smaller one): the key is inserted all the same, but
  *     the previous filter does not have it, so no rollback can return to it any more: it is void.
- *     weir_handle_stats() says previous_void, weir_handle_rollback() answers -ENOENT.
+ *     weir_handle_measure() says previous_void, weir_handle_rollback() answers -ENOENT.
  * Batches are taken in the order of their keys up to the first that any filter refuses;
  * weir_error_taken() says how many those are. A lookup beside an insert that is refused may find
  * its key for a moment.
@@ -231,19 +231,13 @@ WEIR_API bool weir_handle_contains_u64(const struct weir_handle *h, uint64_t key
  */
 WEIR_API bool weir_handle_contains_hash(const struct weir_handle *h, uint64_t hash);
 /**
- * As weir_contains_hashes(), of the current filter; with WEIR_HANDLE_ANY_SEED as
+ * As weir_contains_keys(), of the current filter; with WEIR_HANDLE_ANY_SEED as
  * weir_handle_contains_hash(). Each 1 Mi (2^20) keys have a section of their own, so that a grace
  * period does not wait for the whole batch.
- * Threads, Order, Progress: as weir_handle_contains().  Cost: as weir_contains_hashes().
+ * Threads, Order, Progress: as weir_handle_contains().  Cost: as weir_contains_keys().
  */
-WEIR_API size_t weir_handle_contains_hashes(const struct weir_handle *h, const uint64_t *hashes,
-                                            size_t n, uint64_t *bitmap);
-/** As weir_handle_contains_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API size_t weir_handle_contains_keys(const struct weir_handle *h, const struct iovec *keys,
-                                          size_t n, uint64_t *bitmap);
-/** As weir_handle_contains_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API size_t weir_handle_contains_fixed(const struct weir_handle *h, const void *keys,
-                                           size_t key_bytes, size_t n, uint64_t *bitmap);
+WEIR_API int64_t weir_handle_contains_keys(const struct weir_handle *h, struct weir_keys keys,
+                                           uint64_t *bitmap);
 
 /**
  * As weir_normal_contains() of the current filter, in a section of its own: a text as people write
@@ -294,23 +288,17 @@ WEIR_API int weir_handle_normal_insert(struct weir_handle *h, const void *text, 
  */
 WEIR_API int weir_handle_insert_hash(struct weir_handle *h, uint64_t hash);
 /**
- * As weir_handle_insert(), of many keys. Each 1 Mi (2^20) keys have a section of their own.
- * @bitmap: as for weir_insert_hashes(), of the current filter.
- * Return: as weir_insert_hashes(), of the current filter. After an error the first
+ * As weir_handle_insert(), of a batch. Each 1 Mi (2^20) keys have a section of their own.
+ * @bitmap: as for weir_insert_keys(), of the current filter.
+ * Return: as weir_insert_keys(), of the current filter. After an error the first
  *   weir_error_taken() keys are inserted, and promised; the others are taken back, as one key of
  *   weir_handle_insert().
- * Errors: as weir_insert_hashes() and weir_handle_insert_hash().
+ * Errors: as weir_insert_keys() and weir_handle_insert_hash().
  * Threads, Order: as weir_handle_contains().
- * Progress, Cost: as weir_insert_hashes(), into each filter.
+ * Progress, Cost: as weir_insert_keys(), into each filter.
  */
-WEIR_API int64_t weir_handle_insert_hashes(struct weir_handle *h, const uint64_t *hashes, size_t n,
-                                           uint64_t *bitmap);
-/** As weir_handle_insert_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API int64_t weir_handle_insert_keys(struct weir_handle *h, const struct iovec *keys, size_t n,
+WEIR_API int64_t weir_handle_insert_keys(struct weir_handle *h, struct weir_keys keys,
                                          uint64_t *bitmap);
-/** As weir_handle_insert_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API int64_t weir_handle_insert_fixed(struct weir_handle *h, const void *keys, size_t key_bytes,
-                                          size_t n, uint64_t *bitmap);
 
 /**
  * As weir_hash(). All filters of a handle have one hash function and seed, or key:
@@ -320,6 +308,11 @@ WEIR_API int64_t weir_handle_insert_fixed(struct weir_handle *h, const void *key
  * Threads, Progress: as weir_handle_contains().
  */
 WEIR_API uint64_t weir_handle_hash(const struct weir_handle *h, const void *key, size_t len);
+/** As weir_handle_hash(), of the eight bytes at &key. */
+WEIR_API uint64_t weir_handle_hash_u64(const struct weir_handle *h, uint64_t key);
+/** As weir_handle_hash(), of each key of a batch, all by one filter, into @out. */
+WEIR_API void weir_handle_hash_keys(const struct weir_handle *h, struct weir_keys keys,
+                                    uint64_t *out);
 
 /**
  * As weir_remove() of the current filter. <weir/handle.h> (Removal) has the order that is safe.
@@ -339,23 +332,17 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_remove_u64(struct weir_handle *h, uint6
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_remove_hash(struct weir_handle *h, uint64_t hash);
 /**
- * As weir_handle_remove(), of many keys. Each 1 Mi (2^20) keys have a section of their own. A key
+ * As weir_handle_remove(), of a batch. Each 1 Mi (2^20) keys have a section of their own. A key
  * that is not there is passed over.
- * @bitmap: as for weir_remove_hashes(); NULL if only the count matters. After an error too it says
+ * @bitmap: as for weir_remove_keys(); NULL if only the count matters. After an error too it says
  *   which keys were removed: a reload may begin between two sections.
  * Return: how many were removed, or a negative errno.
- * Errors: -ENOTSUP, -EROFS as weir_remove_hashes(); -EAGAIN, -EBUSY, -EINVAL as
+ * Errors: -ENOTSUP, -EROFS as weir_remove_keys(); -EAGAIN, -EBUSY, -EINVAL as
  *   weir_handle_remove_hash(): repeat the keys that were not removed.
- * Threads, Order, Progress, Cost: as weir_remove_hashes().
+ * Threads, Order, Progress, Cost: as weir_remove_keys().
  */
-WEIR_API int64_t weir_handle_remove_hashes(struct weir_handle *h, const uint64_t *hashes, size_t n,
-                                           uint64_t *bitmap);
-/** As weir_handle_remove_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API int64_t weir_handle_remove_keys(struct weir_handle *h, const struct iovec *keys, size_t n,
+WEIR_API int64_t weir_handle_remove_keys(struct weir_handle *h, struct weir_keys keys,
                                          uint64_t *bitmap);
-/** As weir_handle_remove_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API int64_t weir_handle_remove_fixed(struct weir_handle *h, const void *keys, size_t key_bytes,
-                                          size_t n, uint64_t *bitmap);
 
 /**
  * As weir_count() of the current filter, in a section of its own, while a reload runs too.
@@ -375,22 +362,15 @@ WEIR_API int64_t weir_handle_count_u64(const struct weir_handle *h, uint64_t key
  */
 WEIR_API int64_t weir_handle_count_hash(const struct weir_handle *h, uint64_t hash);
 /**
- * As weir_handle_count(), of many keys. Each 1 Mi (2^20) keys have a section of their own.
- * @counts: receives the answer of weir_count() for each of @n keys.
- * Return: 0 or a negative errno: then @counts has the answers of any of them.
+ * As weir_handle_count(), of a batch. Each 1 Mi (2^20) keys have a section of their own.
+ * @counts: receives the answer of weir_count() for each key.
+ * Return: how many of them are not 0, or a negative errno: then @counts has the answers of any of
+ *   them.
  * Errors: -ENOTSUP as weir_count(); -EAGAIN, -EINVAL as weir_handle_count_hash().
  * Threads, Order, Progress, Cost: as weir_handle_count() of each key.
  */
-WEIR_API WEIR_MUST_CHECK int weir_handle_count_hashes(const struct weir_handle *h,
-                                                      const uint64_t *hashes, size_t n,
-                                                      int64_t *counts);
-/** As weir_handle_count_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API WEIR_MUST_CHECK int weir_handle_count_keys(const struct weir_handle *h,
-                                                    const struct iovec *keys, size_t n,
-                                                    int64_t *counts);
-/** As weir_handle_count_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API WEIR_MUST_CHECK int weir_handle_count_fixed(const struct weir_handle *h, const void *keys,
-                                                     size_t key_bytes, size_t n, int64_t *counts);
+WEIR_API int64_t weir_handle_count_keys(const struct weir_handle *h, struct weir_keys keys,
+                                        int64_t *counts);
 
 /** A handle's figures. Start from WEIR_HANDLE_STATS_INIT. */
 struct weir_handle_stats {
@@ -404,7 +384,7 @@ struct weir_handle_stats {
 	uint64_t bytes;           /* of bits: all filters, and those call_rcu has still to free */
 	uint64_t swaps;           /* commits, refreshes and rollbacks so far */
 	uint64_t refused;         /* commits and refreshes that the gate or a bad file stopped */
-	struct weir_stats filter; /* of the current filter, as weir_stats(); with its own size */
+	struct weir_stats filter; /* of the current filter, as weir_measure(); with its own size */
 	double last_reload;       /* seconds that the last commit or refresh took until its filter
 	                             was published: since weir_reload_begin() had returned, or
 	                             since the refresh was called; 0: none yet */
@@ -433,9 +413,9 @@ struct weir_handle_stats {
  * them as well.
  * @out: from WEIR_HANDLE_STATS_INIT.
  * Return: 0 or a negative errno.  Errors: -EINVAL struct_size, of @out or of its filter.
- * Threads, Progress: as weir_handle_contains().  Cost: as weir_stats().
+ * Threads, Progress: as weir_handle_contains().  Cost: as weir_measure().
  */
-WEIR_API WEIR_MUST_CHECK int weir_handle_stats(const struct weir_handle *h,
+WEIR_API WEIR_MUST_CHECK int weir_handle_measure(const struct weir_handle *h,
                                                struct weir_handle_stats *out);
 
 WEIR_END_DECLS

@@ -322,20 +322,20 @@ WEIR_API WEIR_MUST_CHECK int weir_image_info(const char *path, struct weir_image
 WEIR_API uint32_t weir_marks_of(const struct weir_filter *f);
 
 /**
- * As weir_stats(), of the filter in an image. No key is needed: hash_key is ignored. A plain image
- * is mapped, a compressed one is read into memory.
+ * As weir_measure(), of the filter in an image. No key is needed: hash_key is ignored. A plain
+ * image is mapped, a compressed one is read into memory.
  * @options: as for weir_map(), NULL for the defaults. With no_verify only the sampled bits of a
  *   plain image are read; else all of the image is checked first.
  * @out: from WEIR_STATS_INIT.
  * Return: 0 or a negative errno.
  * Errors: as weir_map() with WEIR_MAP_READ and weir_load(); -EINVAL struct_size.
  * Threads: any.  Progress: blocking (file system).  Cost: as weir_map(), or weir_load() of a
- *   compressed image, then as weir_stats().
+ *   compressed image, then as weir_measure().
  */
 WEIR_API WEIR_MUST_CHECK int weir_image_stats(const char *path,
                                               const struct weir_load_options *options,
                                               struct weir_stats *out);
-/** As weir_image_stats(), of every bit, as weir_stats_exact(). Where the bits are checked first,
+/** As weir_image_stats(), of every bit, as weir_measure(). Where the bits are checked first,
  * progress begins anew when they are counted. */
 WEIR_API WEIR_MUST_CHECK int weir_image_stats_exact(const char *path,
                                                     const struct weir_load_options *options,

@@ -65,7 +65,7 @@ struct weir_metrics_set {
  *   errno, and nothing was written. Another call may need some bytes more: 4096 are enough for a
  *   handle with labels of at most 100 bytes.
  * Errors: -EINVAL @h is NULL, or @labels are not labels: the sentence names the place.
- * Threads, Progress: as weir_handle_contains().  Cost: as weir_handle_stats().
+ * Threads, Progress: as weir_handle_contains().  Cost: as weir_handle_measure().
  */
 WEIR_API WEIR_MUST_CHECK int64_t weir_handle_metrics(const struct weir_handle *h,
                                                      const char *labels, char *buffer,
@@ -87,7 +87,7 @@ struct weir_metrics_guard {
  * @labels, @buffer: as for weir_handle_metrics().
  * Return: as weir_handle_metrics(); 4096 bytes are enough with labels of at most 100 bytes.
  * Errors: -EINVAL @g is NULL, or @labels are not labels: the sentence names the place.
- * Threads, Progress: as weir_guard_stats().  Cost: that, and some microseconds.
+ * Threads, Progress: as weir_guard_measure().  Cost: that, and some microseconds.
  */
 WEIR_API WEIR_MUST_CHECK int64_t weir_guard_metrics(struct weir_guard *g, const char *labels,
                                                     char *buffer, size_t bytes);

@@ -115,7 +115,8 @@ struct weir_plan {
  * Source: Putze, Sanders, Singler 2007 (blocked); Lang, Neumann, Kemper, Boncz 2019
  *   (cache-sectorized).
  */
-WEIR_API WEIR_MUST_CHECK int weir_plan(const struct weir_params *params, struct weir_plan *out);
+WEIR_API WEIR_MUST_CHECK int weir_plan_make(const struct weir_params *params,
+                                            struct weir_plan *out);
 
 /**
  * Ask for a shape: sets kind and each of the numbers that choose a shape. One that the kind does
@@ -126,7 +127,7 @@ WEIR_API WEIR_MUST_CHECK int weir_plan(const struct weir_params *params, struct 
  * Errors: -EINVAL struct_size, or the kind has no such shape; -ENOTSUP an unknown kind.
  * Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
-WEIR_API WEIR_MUST_CHECK int weir_params_ask(struct weir_params *params,
+WEIR_API WEIR_MUST_CHECK int weir_params_shape(struct weir_params *params,
                                              const struct weir_shape *shape);
 
 WEIR_END_DECLS

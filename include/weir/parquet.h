@@ -48,8 +48,8 @@ struct weir_parquet_options {
  * Complete parameters for a filter that every reader takes: kind split, and of the sizes that are
  * powers of two the least that has the rate, up to 128 MiB.
  * @params: from WEIR_PARAMS_INIT, with capacity and fp_rate; max_bytes, if it is not 0, is a
- *   limit. kind and max_bytes are set; fp_rate becomes 0, so that weir_create() and weir_plan()
- *   give the rate of that size, which is better than asked.
+ *   limit. kind and max_bytes are set; fp_rate becomes 0, so that weir_create() and
+ *   weir_plan_make() give the rate of that size, which is better than asked.
  * Return: 0 or a negative errno; @params is untouched then.
  * Errors: -EINVAL capacity or fp_rate is missing or out of its range; -EFBIG it would take more
  *   than the limit.
@@ -185,9 +185,9 @@ WEIR_API WEIR_MUST_CHECK int weir_parquet_open(struct weir_parquet **out, const 
 /**
  * Close a file. Filters that were read from it stay.
  * @p: NULL is allowed.
- * Errors: none.  Threads: nobody else may use it.  Progress: blocking (memory).
+ * Return: 0.  Errors: none.  Threads: nobody else may use it.  Progress: blocking (memory).
  */
-WEIR_API void weir_parquet_close(struct weir_parquet *p);
+WEIR_API int weir_parquet_close(struct weir_parquet *p);
 
 /**
  * How many columns there are, counted as leaves of the schema.
@@ -211,8 +211,9 @@ WEIR_API uint32_t weir_parquet_row_groups(const struct weir_parquet *p);
  * Errors: -EINVAL there is no such column, or struct_size is wrong.
  * Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
-WEIR_API WEIR_MUST_CHECK int weir_parquet_column(const struct weir_parquet *p, uint32_t column,
-                                                 struct weir_parquet_column *out);
+WEIR_API WEIR_MUST_CHECK int weir_parquet_inspect_column(const struct weir_parquet *p,
+                                                         uint32_t column,
+                                                         struct weir_parquet_column *out);
 
 /**
  * A column's path: its name, behind those of the groups it is in, with dots between: a.b.c. A name
@@ -246,8 +247,9 @@ WEIR_API WEIR_MUST_CHECK int weir_parquet_find(const struct weir_parquet *p, con
  * Errors: -EINVAL there is no such row group or column, or struct_size is wrong.
  * Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
-WEIR_API WEIR_MUST_CHECK int weir_parquet_chunk(const struct weir_parquet *p, uint32_t row_group,
-                                                uint32_t column, struct weir_parquet_chunk *out);
+WEIR_API WEIR_MUST_CHECK int weir_parquet_inspect_chunk(const struct weir_parquet *p,
+                                                        uint32_t row_group, uint32_t column,
+                                                        struct weir_parquet_chunk *out);
 
 /**
  * Read the filter of a column in a row group. Where it says no to a value, the row group has none
@@ -262,7 +264,7 @@ WEIR_API WEIR_MUST_CHECK int weir_parquet_chunk(const struct weir_parquet *p, ui
  *   memory).  Cost: two reads and a copy.
  * Source: BloomFilter.md of the Parquet format.
  */
-WEIR_API WEIR_MUST_CHECK int weir_parquet_filter(struct weir_filter **out,
+WEIR_API WEIR_MUST_CHECK int weir_parquet_read(struct weir_filter **out,
                                                  const struct weir_parquet *p,
                                                  uint32_t row_group, uint32_t column);
 

@@ -55,7 +55,7 @@ struct weir_refresh_options {
  * bits: from a sample at random places, and where that does not tell the keys, from all of them.
  * weir_save_options.marks allows either: the builder's --allow-overfull and --allow-shrink set
  * them. A set that is merely saturated is published, since without it keys would be missing:
- * weir_handle_stats() shows it.
+ * weir_handle_measure() shows it.
  *
  * If the file has changed, or this is the first call: read it into memory and check it, merge the
  * current filter into it if carry is set, ask the gate of the result, and swap. Replace the file by

@@ -83,10 +83,10 @@ struct weir_reload_options {
  *  - weir_reload_insert*() collect, and answer 0 whether the key is new or not. A failure is for
  *    good: abort the reload. weir_reload_copy() answers -ENOTSUP.
  *  - weir_reload_commit() builds, then asks the gate, then publishes. What weir_builder_finish()
- *    fails with ends the reload, and counts as failed in weir_handle_stats(); where the options'
+ *    fails with ends the reload, and counts as failed in weir_handle_measure(); where the options'
  *    progress stopped it, as weir_reload_abort().
  *  - Until then the next filter takes no memory, and the keys take 8 bytes each. weir_reload_next()
- *    returns NULL, and weir_reload_progress() counts what was added, with all that were equal;
+ *    returns NULL, and weir_reload_measure() counts what was added, with all that were equal;
  *    share is 0 with a capacity of 0.
  *  - A pace lets it build by one thread.
  */
@@ -155,27 +155,16 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_begin_with(struct weir_reload **out,
                                                     const struct weir_reload_options *options);
 
 /**
- * Insert into the next filter only.
- * Return, Errors, Order, Progress, Cost: as weir_insert(); with a pace it may sleep.
+ * Insert a batch into the next filter only.
+ * @keys: of any form. With WEIR_HANDLE_ANY_SEED hashes are by weir_hash() of the next filter or,
+ *   with WEIR_HANDLE_OWN_HASHES, by the caller's own function.
+ * Return, Errors, Order, Progress, Cost: as weir_insert_keys(), weir_error_taken() too; with a pace
+ *   it may sleep. Of a kind that is built once 0, and no bit of @bitmap is set.
  * Threads: any number of loader threads, with inserts and lookups through the handle. All of them
  *   must have finished before the commit.
  */
-WEIR_API int weir_reload_insert(struct weir_reload *r, const void *key, size_t len);
-/** As weir_reload_insert(), of a hash: with WEIR_HANDLE_ANY_SEED by weir_hash() of the next filter
- * or, with WEIR_HANDLE_OWN_HASHES, the caller's own function. */
-WEIR_API int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash);
-/**
- * As weir_reload_insert(), of many keys: the cache misses of many overlap. This is how to load
- * millions.
- * Return, Errors, Progress, Cost: as weir_insert_hashes(), weir_error_taken() too; with a pace it
- * may sleep.
- */
-WEIR_API int64_t weir_reload_insert_hashes(struct weir_reload *r, const uint64_t *hashes, size_t n);
-/** As weir_reload_insert_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API int64_t weir_reload_insert_keys(struct weir_reload *r, const struct iovec *keys, size_t n);
-/** As weir_reload_insert_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *keys, size_t key_bytes,
-                                          size_t n);
+WEIR_API int64_t weir_reload_insert_keys(struct weir_reload *r, struct weir_keys keys,
+                                         uint64_t *bitmap);
 
 /**
  * Seal what was inserted, of a kind that is exact on an exclude list too (layered): its keys come
@@ -190,18 +179,11 @@ WEIR_API int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *key
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_seal(struct weir_reload *r);
 /**
- * Exclude a key, when the reload is sealed.
- * Return, Errors, Cost: as weir_builder_exclude(). That a key is in both lists weir_reload_commit()
- * answers with -EEXIST, as weir_builder_finish() does.
+ * Exclude a batch of keys, when the reload is sealed.
+ * Return, Errors, Cost: as weir_builder_exclude_keys(). That a key is in both lists
+ *   weir_reload_commit() answers with -EEXIST, as weir_builder_finish() does.
  */
-WEIR_API WEIR_MUST_CHECK int weir_reload_exclude(struct weir_reload *r, const void *key,
-                                                 size_t len);
-/** As weir_reload_exclude(), of many keys by their hashes. */
-WEIR_API WEIR_MUST_CHECK int weir_reload_exclude_hashes(struct weir_reload *r,
-                                                        const uint64_t *hashes, size_t n);
-/** As weir_reload_exclude(), of many keys. */
-WEIR_API WEIR_MUST_CHECK int weir_reload_exclude_keys(struct weir_reload *r,
-                                                      const struct iovec *keys, size_t n);
+WEIR_API WEIR_MUST_CHECK int weir_reload_exclude_keys(struct weir_reload *r, struct weir_keys keys);
 
 /**
  * Merge the current filter into the next one. Afterwards the next filter has every insert that
@@ -218,22 +200,22 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_exclude_keys(struct weir_reload *r,
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_copy(struct weir_reload *r);
 
-/** How far a reload is. Start from WEIR_RELOAD_PROGRESS_INIT. */
-struct weir_reload_progress {
-	size_t struct_size; /* sizeof(struct weir_reload_progress) */
+/** How far a reload is. Start from WEIR_RELOAD_STATS_INIT. */
+struct weir_reload_stats {
+	size_t struct_size; /* sizeof(struct weir_reload_stats) */
 	double keys;        /* distinct keys in the next filter, estimated from its bits */
 	double share;       /* keys / its capacity */
 	double seconds;     /* since weir_reload_begin() returned */
 };
-#define WEIR_RELOAD_PROGRESS_INIT { sizeof(struct weir_reload_progress), 0.0, 0.0, 0.0 }
+#define WEIR_RELOAD_STATS_INIT { sizeof(struct weir_reload_stats), 0.0, 0.0, 0.0 }
 /**
  * Estimate how far a reload is. Inserters count nothing for it, so they do not slow each other.
- * @out: from WEIR_RELOAD_PROGRESS_INIT.
+ * @out: from WEIR_RELOAD_STATS_INIT.
  * Return: 0 or a negative errno.  Errors: -EINVAL struct_size.
- * Threads: as weir_reload_insert().  Progress, Cost: as weir_stats().
+ * Threads: as weir_reload_insert().  Progress, Cost: as weir_measure().
  */
-WEIR_API WEIR_MUST_CHECK int weir_reload_progress(const struct weir_reload *r,
-                                                  struct weir_reload_progress *out);
+WEIR_API WEIR_MUST_CHECK int weir_reload_measure(const struct weir_reload *r,
+                                                  struct weir_reload_stats *out);
 
 /**
  * The next filter, for lookups and statistics until the commit or abort.
@@ -251,7 +233,7 @@ WEIR_API const struct weir_filter *weir_reload_next(const struct weir_reload *r)
  *   inside a read-side section; of a kind that is built once as weir_builder_finish(), likewise.
  * Threads: one, after all loader threads have finished.
  * Progress: blocking (a grace period, unless defer_free is set; a refusal with another sentence
- *   than the last may wait for one in any case, before weir_handle_stats() shows it; the pace,
+ *   than the last may wait for one in any case, before weir_handle_measure() shows it; the pace,
  *   while the gate counts).
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_commit(struct weir_reload *r);
@@ -259,10 +241,10 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_commit(struct weir_reload *r);
 /**
  * Give up the reload. The current filter stays and has missed no insert.
  * @r: is freed; NULL for nothing.
- * Errors: none.  Threads: as weir_reload_commit().
+ * Return: 0.  Errors: none.  Threads: as weir_reload_commit().
  * Progress: blocking (a grace period), unless defer_free is set or the caller is in a section.
  */
-WEIR_API void weir_reload_abort(struct weir_reload *r);
+WEIR_API int weir_reload_abort(struct weir_reload *r);
 
 /**
  * Publish the previous filter, kept by keep_previous, as the current one, and free the rejected
@@ -279,6 +261,38 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_rollback(struct weir_handle *h);
  * Return, Errors, Threads, Progress: as weir_handle_rollback().
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_drop_previous(struct weir_handle *h);
+
+/* ---- one key: batches of one ---- */
+
+/** As weir_reload_insert_keys(), of one key: its bytes, the eight bytes at &key, its hash. */
+static inline int weir_reload_insert(struct weir_reload *r, const void *key, size_t len)
+{
+	struct iovec one = { (void *)(uintptr_t)key, len };
+	return (int)weir_reload_insert_keys(r, weir_keys_iov(&one, 1), NULL);
+}
+static inline int weir_reload_insert_u64(struct weir_reload *r, uint64_t key)
+{
+	return (int)weir_reload_insert_keys(r, weir_keys_u64(&key, 1), NULL);
+}
+static inline int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash)
+{
+	return (int)weir_reload_insert_keys(r, weir_keys_hashes(&hash, 1), NULL);
+}
+/** As weir_reload_exclude_keys(), of one key. */
+static inline WEIR_MUST_CHECK int weir_reload_exclude(struct weir_reload *r, const void *key,
+                                                      size_t len)
+{
+	struct iovec one = { (void *)(uintptr_t)key, len };
+	return weir_reload_exclude_keys(r, weir_keys_iov(&one, 1));
+}
+static inline WEIR_MUST_CHECK int weir_reload_exclude_u64(struct weir_reload *r, uint64_t key)
+{
+	return weir_reload_exclude_keys(r, weir_keys_u64(&key, 1));
+}
+static inline WEIR_MUST_CHECK int weir_reload_exclude_hash(struct weir_reload *r, uint64_t hash)
+{
+	return weir_reload_exclude_keys(r, weir_keys_hashes(&hash, 1));
+}
 
 WEIR_END_DECLS
 

@@ -297,7 +297,7 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_params(struct weir_replica *r, struct 
 
 /**
  * Save the set as it is here, as weir_save(): for a start without redis, or for other programs. If
- * it fails, that is this node's error too (weir_replica_stats(), weir replicate status), until an
+ * it fails, that is this node's error too (weir_replica_measure(), weir replicate status), until an
  * image has been saved.
  * Return: 0; as weir_save().
  * Threads: any, outside of read-side sections.  Progress: blocking; inserts of others are applied
@@ -334,7 +334,7 @@ struct weir_replica_stats {
  * Return: 0; -EINVAL struct_size.
  * Threads: any.  Progress: a lock that is held for a copy.
  */
-WEIR_API WEIR_MUST_CHECK int weir_replica_stats(const struct weir_replica *r,
+WEIR_API WEIR_MUST_CHECK int weir_replica_measure(const struct weir_replica *r,
                                                 struct weir_replica_stats *out);
 
 /** A node, as it has reported. */

@@ -66,21 +66,21 @@ WEIR_API int weir_rolling_insert(struct weir_rolling *set, const void *key, size
 /** As weir_handle_insert_hash(), of the hash's shard. */
 WEIR_API int weir_rolling_insert_hash(struct weir_rolling *set, uint64_t hash);
 /**
- * As weir_contains_hashes(). The call is one section, so keep it below some million keys.
+ * As weir_contains_keys(). The call is one section, so keep it below some million keys.
  * Threads, Order, Progress: as weir_handle_contains().
  * Cost: the lines of 64 keys are fetched together, so that their cache misses overlap. In cache it
  *   is no faster than single lookups.
  */
-WEIR_API size_t weir_rolling_contains_hashes(const struct weir_rolling *set, const uint64_t *hashes,
-                                             size_t n, uint64_t *bitmap);
+WEIR_API int64_t weir_rolling_contains_keys(const struct weir_rolling *set, struct weir_keys keys,
+                                            uint64_t *bitmap);
 /**
- * As weir_rolling_contains_hashes(), of inserts.
- * @bitmap, Return: as weir_insert_hashes(). After an error the keys before the one that its shard
+ * As weir_rolling_contains_keys(), of inserts.
+ * @bitmap, Return: as weir_insert_keys(). After an error the keys before the one that its shard
  *   refused are inserted: weir_error_taken() says how many.
  * Errors: as weir_handle_insert().
  */
-WEIR_API int64_t weir_rolling_insert_hashes(struct weir_rolling *set, const uint64_t *hashes,
-                                            size_t n, uint64_t *bitmap);
+WEIR_API int64_t weir_rolling_insert_keys(struct weir_rolling *set, struct weir_keys keys,
+                                          uint64_t *bitmap);
 
 /**
  * As weir_handle_remove(), of the key's shard: -EBUSY only while that shard is being replaced. What
@@ -93,28 +93,27 @@ WEIR_API WEIR_MUST_CHECK int weir_rolling_remove_hash(struct weir_rolling *set, 
 /**
  * As weir_rolling_remove_hash(), of many, one after another. A key that is not there is passed
  * over.
- * @bitmap: as for weir_remove_hashes(); NULL if only the count matters. After an error too it says
+ * @bitmap: as for weir_remove_keys(); NULL if only the count matters. After an error too it says
  *   which keys were removed.
  * Return: how many were removed, or a negative errno.
  * Errors: -EBUSY a key's shard is being replaced: it and the keys after it were not removed;
  *   -ENOTSUP, -EROFS as weir_remove().
  * Threads, Order, Progress: as weir_rolling_remove().
  */
-WEIR_API int64_t weir_rolling_remove_hashes(struct weir_rolling *set, const uint64_t *hashes,
-                                            size_t n, uint64_t *bitmap);
+WEIR_API int64_t weir_rolling_remove_keys(struct weir_rolling *set, struct weir_keys keys,
+                                          uint64_t *bitmap);
 /** As weir_handle_count(), of the key's shard. */
 WEIR_API int64_t weir_rolling_count(const struct weir_rolling *set, const void *key, size_t len);
 /** As weir_rolling_count(), of a hash: by weir_rolling_hash() or the caller's own function. */
 WEIR_API int64_t weir_rolling_count_hash(const struct weir_rolling *set, uint64_t hash);
 /**
  * As weir_rolling_count_hash(), of many, one after another.
- * @counts: receives the answer of weir_count() for each of @n keys.
- * Return: 0 or a negative errno.  Errors: -ENOTSUP as weir_count().
+ * @counts: receives the answer of weir_count() for each key.
+ * Return: how many of them are not 0, or a negative errno.  Errors: -ENOTSUP as weir_count().
  * Threads, Order, Progress: as weir_rolling_count().
  */
-WEIR_API WEIR_MUST_CHECK int weir_rolling_count_hashes(const struct weir_rolling *set,
-                                                       const uint64_t *hashes, size_t n,
-                                                       int64_t *counts);
+WEIR_API int64_t weir_rolling_count_keys(const struct weir_rolling *set, struct weir_keys keys,
+                                         int64_t *counts);
 
 /**
  * As weir_handle_get(), of a shard: for statistics, and to save the set shard by shard. The shard's
@@ -186,7 +185,7 @@ struct weir_rolling_stats {
  * The set's figures now.
  * @out: from WEIR_ROLLING_STATS_INIT.
  * Return: 0 or a negative errno.  Errors: -EINVAL struct_size.
- * Threads, Progress: as weir_handle_contains().  Cost: as weir_stats() of each shard.
+ * Threads, Progress: as weir_handle_contains().  Cost: as weir_measure() of each shard.
  */
 WEIR_API WEIR_MUST_CHECK int weir_rolling_stats(const struct weir_rolling *set,
                                                 struct weir_rolling_stats *out);

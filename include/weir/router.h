@@ -141,9 +141,9 @@ WEIR_API WEIR_MUST_CHECK int weir_router_create(struct weir_router **out,
 /**
  * Free a router. No other thread may use it any more.
  * @r: a router, or NULL for nothing.
- * Errors: none.  Threads: the last user.  Progress: blocking (memory).
+ * Return: 0.  Errors: none.  Threads: the last user.  Progress: blocking (memory).
  */
-WEIR_API void weir_router_destroy(struct weir_router *r);
+WEIR_API int weir_router_destroy(struct weir_router *r);
 
 /** As weir_hash(), of a router's keys. All its sets hash alike. */
 WEIR_API uint64_t weir_router_hash(const struct weir_router *r, const void *key, size_t len);
@@ -188,21 +188,14 @@ WEIR_API int weir_router_insert_u64(struct weir_router *r, uint32_t set, uint64_
 
 /**
  * Insert many keys into a set, in no particular order.
- * @n: how many hashes; may be 0.
  * @bitmap: WEIR_BITMAP_WORDS(n) words that receive the answers, bits past n cleared: a bit is set
  *   if its key was WEIR_NEW; or NULL.
  * Return: how many were WEIR_NEW, or a negative errno: then none was inserted.
  * Errors: as weir_router_insert().  Threads, Order, Progress: as weir_router_insert() of each key.
  * Cost: their cache misses overlap.
  */
-WEIR_API int64_t weir_router_insert_hashes(struct weir_router *r, uint32_t set,
-                                           const uint64_t *hashes, size_t n, uint64_t *bitmap);
-/** As weir_router_insert_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API int64_t weir_router_insert_keys(struct weir_router *r, uint32_t set,
-                                         const struct iovec *keys, size_t n, uint64_t *bitmap);
-/** As weir_router_insert_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API int64_t weir_router_insert_fixed(struct weir_router *r, uint32_t set, const void *keys,
-                                          size_t key_bytes, size_t n, uint64_t *bitmap);
+WEIR_API int64_t weir_router_insert_keys(struct weir_router *r, uint32_t set, struct weir_keys keys,
+                                         uint64_t *bitmap);
 
 /**
  * Which sets may hold this key?
@@ -220,20 +213,13 @@ WEIR_API uint64_t weir_router_route_u64(const struct weir_router *r, uint64_t ke
 
 /**
  * Route many keys: their cache misses overlap.
- * @n: how many hashes; may be 0.
  * @masks: n masks, one for each key.
  * Return: how many keys have a mask that is not 0.
  * Errors: none.  Threads, Order, Progress: as weir_router_route() of each key.
  * Cost: in cache from about 5 ns a key, whatever the number of sets.
  */
-WEIR_API size_t weir_router_route_hashes(const struct weir_router *r, const uint64_t *hashes,
-                                         size_t n, uint64_t *masks);
-/** As weir_router_route_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API size_t weir_router_route_keys(const struct weir_router *r, const struct iovec *keys,
-                                       size_t n, uint64_t *masks);
-/** As weir_router_route_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API size_t weir_router_route_fixed(const struct weir_router *r, const void *keys,
-                                        size_t key_bytes, size_t n, uint64_t *masks);
+WEIR_API int64_t weir_router_route_keys(const struct weir_router *r, struct weir_keys keys,
+                                        uint64_t *masks);
 
 /**
  * What a router holds: from the bits of a sample of 256 pages at even distances, or of all.
@@ -358,9 +344,9 @@ WEIR_API uint64_t weir_router_handle_route(const struct weir_router_handle *h, c
 WEIR_API uint64_t weir_router_handle_route_hash(const struct weir_router_handle *h, uint64_t hash);
 /** As weir_router_handle_route(), of the eight bytes at &key. */
 WEIR_API uint64_t weir_router_handle_route_u64(const struct weir_router_handle *h, uint64_t key);
-/** As weir_router_route_hashes() of the current router, in a section of its own. */
-WEIR_API size_t weir_router_handle_route_hashes(const struct weir_router_handle *h,
-                                                const uint64_t *hashes, size_t n, uint64_t *masks);
+/** As weir_router_route_keys() of the current router, in a section of its own. */
+WEIR_API int64_t weir_router_handle_route_keys(const struct weir_router_handle *h,
+                                               struct weir_keys keys, uint64_t *masks);
 
 /**
  * Insert into the current router, and beside a reload into the next one, and into the previous one
@@ -377,10 +363,9 @@ WEIR_API int weir_router_handle_insert_hash(struct weir_router_handle *h, uint32
 /** As weir_router_handle_insert(), of the eight bytes at &key. */
 WEIR_API int weir_router_handle_insert_u64(struct weir_router_handle *h, uint32_t set,
                                            uint64_t key);
-/** As weir_router_insert_hashes(), through the handle. */
-WEIR_API int64_t weir_router_handle_insert_hashes(struct weir_router_handle *h, uint32_t set,
-                                                  const uint64_t *hashes, size_t n,
-                                                  uint64_t *bitmap);
+/** As weir_router_insert_keys(), through the handle. */
+WEIR_API int64_t weir_router_handle_insert_keys(struct weir_router_handle *h, uint32_t set,
+                                                struct weir_keys keys, uint64_t *bitmap);
 
 /** Start from WEIR_ROUTER_RELOAD_OPTIONS_INIT. */
 struct weir_router_reload_options {
@@ -436,9 +421,9 @@ WEIR_API WEIR_MUST_CHECK int weir_router_reload_commit(struct weir_router_reload
 /**
  * Give the next router up and free it.
  * @r: a reload, or NULL for nothing.
- * Errors: none.  Threads: the loader.  Progress: blocking (a grace period).
+ * Return: 0.  Errors: none.  Threads: the loader.  Progress: blocking (a grace period).
  */
-WEIR_API void weir_router_reload_abort(struct weir_router_reload *r);
+WEIR_API int weir_router_reload_abort(struct weir_router_reload *r);
 
 /** As weir_handle_rollback(): the previous router, which got every insert, is current again. */
 WEIR_API WEIR_MUST_CHECK int weir_router_handle_rollback(struct weir_router_handle *h);

@@ -7,6 +7,7 @@
 #include <weir/error.h>
 #include <weir/kinds.h>
 #include <weir/params.h>
+#include <weir/keys.h>
 #include <weir/filter.h>
 #include <weir/normalise.h>
 #include <weir/build.h>

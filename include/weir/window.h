@@ -162,9 +162,9 @@ WEIR_API WEIR_MUST_CHECK int weir_window_create(struct weir_window **out,
  * only the memory is freed. A child of a fork() during an advance cannot advance its copy (-EBUSY),
  * so create the window after becoming a daemon.
  * @w: a window, or NULL for nothing.
- * Errors: none.  Threads: the last user.  Progress: blocking (an advance under way).
+ * Return: 0.  Errors: none.  Threads: the last user.  Progress: blocking (an advance under way).
  */
-WEIR_API void weir_window_destroy(struct weir_window *w);
+WEIR_API int weir_window_destroy(struct weir_window *w);
 
 /** As weir_hash(), of a window's keys. */
 WEIR_API uint64_t weir_window_hash(const struct weir_window *w, const void *key, size_t len);
@@ -217,36 +217,23 @@ WEIR_API int weir_window_age_hash(const struct weir_window *w, uint64_t hash);
 
 /**
  * Look up many keys in a window: their cache misses overlap.
- * @n: how many hashes; may be 0.
  * @bitmap: WEIR_BITMAP_WORDS(n) words that receive the answers, bits past n cleared; or NULL.
  * Return: how many were seen lately.
  * Errors: none.  Threads, Order, Progress: as weir_window_contains() of each key.
  * Cost: in cache from about 2 ns a key.
  */
-WEIR_API size_t weir_window_contains_hashes(const struct weir_window *w, const uint64_t *hashes,
-                                            size_t n, uint64_t *bitmap);
-/** As weir_window_contains_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API size_t weir_window_contains_keys(const struct weir_window *w, const struct iovec *keys,
-                                          size_t n, uint64_t *bitmap);
-/** As weir_window_contains_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API size_t weir_window_contains_fixed(const struct weir_window *w, const void *keys,
-                                           size_t key_bytes, size_t n, uint64_t *bitmap);
+WEIR_API int64_t weir_window_contains_keys(const struct weir_window *w, struct weir_keys keys,
+                                           uint64_t *bitmap);
 
 /**
  * Insert many keys into a window, in no particular order.
- * @bitmap: as for weir_window_contains_hashes(); a bit is set if its key was WEIR_NEW.
+ * @bitmap: as for weir_window_contains_keys(); a bit is set if its key was WEIR_NEW.
  * Return: how many were WEIR_NEW.
  * Errors: none.  Threads, Order, Progress: as weir_window_insert() of each key.
  * Cost: in cache from about 10 ns a key.
  */
-WEIR_API size_t weir_window_insert_hashes(struct weir_window *w, const uint64_t *hashes, size_t n,
-                                          uint64_t *bitmap);
-/** As weir_window_insert_hashes(), of keys as weir_contains_keys() takes them. */
-WEIR_API size_t weir_window_insert_keys(struct weir_window *w, const struct iovec *keys, size_t n,
-                                        uint64_t *bitmap);
-/** As weir_window_insert_hashes(), of keys as weir_contains_fixed() takes them. */
-WEIR_API size_t weir_window_insert_fixed(struct weir_window *w, const void *keys, size_t key_bytes,
-                                         size_t n, uint64_t *bitmap);
+WEIR_API int64_t weir_window_insert_keys(struct weir_window *w, struct weir_keys keys,
+                                         uint64_t *bitmap);
 
 /**
  * Advance now, whether that is due or not. An advance before its time shortens what is remembered.

@@ -4,12 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "build/builder.h"
-#include "build/sorted.h"
 #include "filter/filter.h"
-#include "filter/kinds.h"
-#include "filter/plan.h"
 #include "ground/error.h"
-#include "ground/options.h"
+#include "kind/batch.h"
 
 enum { HASHED = 256 };
 
@@ -35,7 +32,7 @@ static int check_shape(const struct weir_params *p)
 	one.capacity = 1;
 	one.fp_rate = p->fp_rate > 0 ? p->fp_rate : 0.5;
 	one.fingerprint_bits = p->fingerprint_bits;
-	return weir_plan(&one, &plan);
+	return weir_plan_make(&one, &plan);
 }
 
 static int check_options(struct weir_builder_options *out,
@@ -90,6 +87,8 @@ static int begin(struct weir_builder *b, const struct weir_builder_options *opti
 	if (!err)
 		err = weir__hashing_choose(&b->hashing, &b->params);
 	if (!err)
+		err = weir__isa_choose(&b->isa);
+	if (!err)
 		err = copy_folder(b, b->options.spill_folder);
 	if (err)
 		return err;
@@ -129,10 +128,10 @@ int weir_builder_create(struct weir_builder **out, const struct weir_params *par
 	return 0;
 }
 
-void weir_builder_destroy(struct weir_builder *b)
+int weir_builder_destroy(struct weir_builder *b)
 {
 	if (!b)
-		return;
+		return 0;
 	weir__sorted_free(b->included);
 	weir_destroy(b->sieve);
 	if (b->passed)
@@ -143,6 +142,7 @@ void weir_builder_destroy(struct weir_builder *b)
 	free(b->folder);
 	memset(b->key, 0, sizeof b->key);
 	free(b);
+	return 0;
 }
 
 /* ---- adding ---- */
@@ -152,6 +152,17 @@ uint64_t weir_builder_hash(const struct weir_builder *b, const void *key, size_t
 	return weir__hash_by(&b->hashing, key, len);
 }
 
+uint64_t weir_builder_hash_u64(const struct weir_builder *b, uint64_t key)
+{
+	return weir__hash_by(&b->hashing, &key, sizeof key);
+}
+
+void weir_builder_hash_keys(const struct weir_builder *b, struct weir_keys keys, uint64_t *out)
+{
+	if (weir__keys_form(keys))
+		weir__keys_hash(&b->hashing, b->isa, keys, out);
+}
+
 int weir__builder_has_failed(int err)
 {
 	return weir__fail(err, err == -EINVAL ? "the builder was finished: it takes no more keys" :
@@ -159,72 +170,38 @@ int weir__builder_has_failed(int err)
 	                                        "keys and can only be destroyed");
 }
 
-int weir_builder_add_hashes(struct weir_builder *b, const uint64_t *hashes, size_t n)
+int weir__builder_take(struct weir_builder *b, struct weir_keys keys, weir__take_fn *take)
+{
+	uint64_t hashes[HASHED];
+	int err = 0;
+	if (keys.n && !weir__keys_form(keys))
+		return weir__keys_refused();
+	if (keys.form == WEIR_KEYS_HASHES)
+		return take(b, keys.at, keys.n);
+	for (size_t at = 0; at < keys.n && !err; at += HASHED) {
+		const size_t some = keys.n - at < HASHED ? keys.n - at : HASHED;
+		weir_builder_hash_keys(b, weir_keys_part(keys, at, some), hashes);
+		err = take(b, hashes, some);
+	}
+	return err;
+}
+
+static int add(struct weir_builder *b, const uint64_t *hashes, size_t n)
+{
+	int err = weir__collect(&b->collected, hashes, n);
+	if (err)
+		atomic_store_explicit(&b->failed, err, memory_order_relaxed);
+	return err;
+}
+
+int weir_builder_add_keys(struct weir_builder *b, struct weir_keys keys)
 {
 	int err = atomic_load_explicit(&b->failed, memory_order_relaxed);
 	if (err)
 		return weir__builder_has_failed(err);
 	if (b->sieve)
 		return weir__fail(-EINVAL, "the builder is sealed: it takes no more included keys");
-	err = weir__collect(&b->collected, hashes, n);
-	if (err)
-		atomic_store_explicit(&b->failed, err, memory_order_relaxed);
-	return err;
-}
-
-int weir_builder_add_hash(struct weir_builder *b, uint64_t hash)
-{
-	return weir_builder_add_hashes(b, &hash, 1);
-}
-
-int weir_builder_add(struct weir_builder *b, const void *key, size_t len)
-{
-	return weir_builder_add_hash(b, weir_builder_hash(b, key, len));
-}
-
-int weir_builder_add_u64(struct weir_builder *b, uint64_t key)
-{
-	return weir_builder_add(b, &key, sizeof key);
-}
-
-int weir__builder_take_keys(struct weir_builder *b, const struct iovec *keys, size_t n,
-                            weir__take_fn *take)
-{
-	uint64_t hashes[HASHED];
-	int err = 0;
-	for (size_t at = 0; at < n && !err; at += HASHED) {
-		const size_t some = n - at < HASHED ? n - at : HASHED;
-		for (size_t i = 0; i < some; i++)
-			hashes[i] = weir_builder_hash(b, keys[at + i].iov_base,
-			                              keys[at + i].iov_len);
-		err = take(b, hashes, some);
-	}
-	return err;
-}
-
-int weir__builder_take_fixed(struct weir_builder *b, const void *keys, size_t key_bytes, size_t n,
-                             weir__take_fn *take)
-{
-	const char *key = keys;
-	uint64_t hashes[HASHED];
-	int err = 0;
-	for (size_t at = 0; at < n && !err; at += HASHED) {
-		const size_t some = n - at < HASHED ? n - at : HASHED;
-		for (size_t i = 0; i < some; i++, key += key_bytes)
-			hashes[i] = weir_builder_hash(b, key, key_bytes);
-		err = take(b, hashes, some);
-	}
-	return err;
-}
-
-int weir_builder_add_keys(struct weir_builder *b, const struct iovec *keys, size_t n)
-{
-	return weir__builder_take_keys(b, keys, n, weir_builder_add_hashes);
-}
-
-int weir_builder_add_fixed(struct weir_builder *b, const void *keys, size_t key_bytes, size_t n)
-{
-	return weir__builder_take_fixed(b, keys, key_bytes, n, weir_builder_add_hashes);
+	return weir__builder_take(b, keys, add);
 }
 
 uint64_t weir__builder_added(struct weir_builder *b)

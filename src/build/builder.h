@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * A builder: what is known of the filter to come, and what was added. build.c collects, sieve.c
- * takes an exclude list, finish.c builds, by the steps in make.c. */
+ * A builder: what is known of the filter to come, and what was added. build.c collects, finish.c
+ * takes an exclude list and builds, by the steps in make.c. */
 #ifndef WEIR_SRC_BUILD_BUILDER_H
 #define WEIR_SRC_BUILD_BUILDER_H
 
 #include <weir/build.h>
 #include "build/collect.h"
+#include "build/distinct.h"
 #include "kind/kind.h"
 
 struct weir_sorted;
@@ -14,6 +15,7 @@ struct weir_builder {
 	struct weir_params params; /* with the seed */
 	unsigned char key[WEIR_SIPHASH_KEY];
 	struct weir_hashing hashing;
+	enum weir_isa isa; /* that hashes are made by */
 	struct weir_builder_options options;
 	char *folder;
 	atomic_int failed; /* 0, or what every further call answers */
@@ -30,12 +32,9 @@ struct weir_builder {
 	struct weir_build_report report;
 };
 
+/* Give the hashes of the keys to take, some hundred at a time. */
 typedef int weir__take_fn(struct weir_builder *b, const uint64_t *hashes, size_t n);
-/* Give the hashes of n keys to take, some hundred at a time. */
-int weir__builder_take_keys(struct weir_builder *b, const struct iovec *keys, size_t n,
-                            weir__take_fn *take);
-int weir__builder_take_fixed(struct weir_builder *b, const void *keys, size_t key_bytes, size_t n,
-                             weir__take_fn *take);
+int weir__builder_take(struct weir_builder *b, struct weir_keys keys, weir__take_fn *take);
 
 /* Added so far, with all that were equal. */
 uint64_t weir__builder_added(struct weir_builder *b);
@@ -52,5 +51,20 @@ int weir__builder_make(struct weir_builder *b, struct weir_filter **out,
 int weir__builder_seal(struct weir_builder *b);
 /* The second stage, of one that is sealed. */
 int weir__builder_finish_sealed(struct weir_builder *b, struct weir_filter **out);
+
+/* ---- the keys of a builder in their order, for the kind that builds from them ---- */
+
+struct weir_sorted {
+	struct weir_key_set given; /* first; given.n: how many differ */
+	struct weir_distinct distinct;
+	struct weir_builder *b;
+};
+
+/* Sort what was collected, which is used up.  @expected: keys of the structure to come, 0: not more
+ * than were collected.
+ * Return: 0 or a negative errno; the caller calls weir__sorted_free() in any case. */
+int weir__sort(struct weir_sorted **out, struct weir_builder *b, struct weir_collected *from,
+               uint64_t expected);
+void weir__sorted_free(struct weir_sorted *s);
 
 #endif

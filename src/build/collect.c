@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "ground/cancel.h"
 #include "ground/error.h"
+#include "ground/threads.h"
 
 enum { FIRST = 32, MOST = 8192 }; /* hashes of a block */
 

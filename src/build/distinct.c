@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
-#include "ground/parallel.h"
-#include "ground/random.h"
+#include "ground/system.h"
+#include "ground/threads.h"
 
 enum { RUN = 2048 }; /* hashes, on average */
 enum { MOST_RUN_BITS = 32 - WEIR_BIN_BITS };

@@ -44,4 +44,11 @@ uint64_t weir__distinct_count(const struct weir_distinct *d, uint64_t part, unsi
 int weir__distinct_read(const struct weir_distinct *d, uint64_t part, unsigned part_bits,
                         uint64_t *out);
 
+/* ---- hashes that two lists have in common ---- */
+
+/* @equal: receives how many there are.  @least: receives the least of them, if there is one.
+ * Return: 0 or a negative errno. */
+int weir__overlap(const struct weir_distinct *a, const struct weir_distinct *b, unsigned threads,
+                  uint64_t *equal, uint64_t *least);
+
 #endif

@@ -1,13 +1,86 @@
 /* SPDX-License-Identifier: MIT
- * The steps of a builder's end: the keys are sorted, then the kind builds, in a larger array if it
- * must. */
+ * The steps of a builder: its keys in their order, then a filter of the plan, built from them. */
 #include <inttypes.h>
-#include "build/sorted.h"
+#include <stdlib.h>
+#include "build/builder.h"
 #include "filter/filter.h"
-#include "filter/kinds.h"
-#include "filter/plan.h"
-#include "ground/clock.h"
 #include "ground/error.h"
+#include "ground/system.h"
+
+/* ---- the keys in their order ---- */
+
+/* Runs for parts of the first levels of any size, and of second ones up to four billion keys. */
+enum { FEWEST_RUN_BITS = 4 };
+
+static int step(void *builder, uint64_t hashes)
+{
+	struct weir_builder *b = builder;
+	int err = 0;
+	pthread_mutex_lock(&b->reporting);
+	b->done += hashes;
+	if (b->options.progress)
+		err = weir__progress(b->options.progress, b->options.progress_arg, b->done,
+		                     b->total, "hashes");
+	pthread_mutex_unlock(&b->reporting);
+	return err;
+}
+
+static const struct weir_sorted *of(const struct weir_key_set *given)
+{
+	return (const struct weir_sorted *)(const void *)given;
+}
+
+static uint64_t given_count(const struct weir_key_set *given, uint64_t part, unsigned part_bits)
+{
+	return weir__distinct_count(&of(given)->distinct, part, part_bits);
+}
+
+static int given_read(const struct weir_key_set *given, uint64_t part, unsigned part_bits,
+                      uint64_t *out)
+{
+	return weir__distinct_read(&of(given)->distinct, part, part_bits, out);
+}
+
+static int given_built(const struct weir_key_set *given, uint64_t keys)
+{
+	return step(of(given)->b, keys);
+}
+
+/* No kind has parts for fewer than a million keys. */
+static unsigned run_bits_for(uint64_t expected)
+{
+	unsigned bits = FEWEST_RUN_BITS;
+	while (expected >> WEIR_BIN_BITS >> bits > 1000000)
+		bits++;
+	return bits;
+}
+
+int weir__sort(struct weir_sorted **out, struct weir_builder *b, struct weir_collected *from,
+               uint64_t expected)
+{
+	struct weir_sorted *s = *out = calloc(1, sizeof *s);
+	if (!s)
+		return weir__fail(-ENOMEM, "no memory to sort the keys in");
+	s->b = b;
+	s->given = (struct weir_key_set){ .threads = b->options.threads,
+		                        .count = given_count,
+		                        .read = given_read,
+		                        .built = given_built };
+	int err = weir__distinct(&s->distinct, from, run_bits_for(expected), b->options.threads,
+	                         step, b);
+	s->given.n = atomic_load_explicit(&s->distinct.n, memory_order_relaxed);
+	return err;
+}
+
+void weir__sorted_free(struct weir_sorted *s)
+{
+	if (s)
+		weir__distinct_end(&s->distinct);
+	free(s);
+}
+
+/* The steps of a builder's end: the keys are sorted, then the kind builds, in a larger array if it
+ * must. */
 
 enum { ENLARGED = 4 /* times */ };
 
@@ -69,7 +142,7 @@ int weir__builder_sort(struct weir_builder *b, struct weir_sorted **out)
 	b->total = 2 * report->added;
 	const uint64_t keys = b->params.capacity ? b->params.capacity : report->added;
 	/* what cannot be is not sorted for: for each 2^20 keys of the capacity that takes memory */
-	int err = b->params.capacity ? weir_plan(&b->params, &plan) : 0;
+	int err = b->params.capacity ? weir_plan_make(&b->params, &plan) : 0;
 	if (!err)
 		err = weir__sort(out, b, &b->collected, keys + may_pass(&b->params, keys));
 	report->sort_seconds = weir__seconds() - begun;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Hashes that two lists have in common: bin by bin a table of the one's is asked for the other's.
  * Each thread takes the next bin. */
-#include "build/overlap.h"
+#include "build/distinct.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
-#include "ground/parallel.h"
+#include "ground/threads.h"
 
 struct work {
 	const struct weir_distinct *a, *b;

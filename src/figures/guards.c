@@ -40,7 +40,7 @@ static void values_of(const void *array, size_t i, double *values)
 {
 	const struct weir_metrics_guard *guards = array;
 	struct weir_guard_stats stats = WEIR_GUARD_STATS_INIT, *s = &stats;
-	(void)!weir_guard_stats(guards[i].guard, &stats); /* could refuse its size alone */
+	(void)!weir_guard_measure(guards[i].guard, &stats); /* could refuse its size alone */
 #define VALUE(name, type, help, value) *values++ = (value);
 	METRICS(VALUE)
 #undef VALUE

@@ -50,7 +50,7 @@ static void values_of(const void *array, size_t i, double *values)
 {
 	const struct weir_metrics_set *sets = array;
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT, *s = &stats;
-	(void)!weir_handle_stats(sets[i].handle, &stats); /* could refuse its size alone */
+	(void)!weir_handle_measure(sets[i].handle, &stats); /* could refuse its size alone */
 #define VALUE(name, type, help, value) *values++ = (value);
 	METRICS(VALUE)
 #undef VALUE

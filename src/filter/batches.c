@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * The verbs of many keys at a time: by the kernel's pipeline (batch.h), and of a few keys by the
  * verbs of one. The pipeline costs some 20 ns a call, as much as four keys in cache. */
-#include "filter/bulk.h"
+#include <stdlib.h>
+#include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
-#include "kind/apart.h"
 #include "kind/batch.h"
+#include "kind/kind.h"
 
 enum {
 #ifdef WEIR_DET
@@ -25,8 +26,8 @@ static void fetch_few(const struct weir_filter *f, const uint64_t *hashes, size_
 			__builtin_prefetch(weir__line(&f->array, hashes[i]));
 }
 
-static size_t contains_few(const struct weir_filter *f, const uint64_t *hashes, size_t n,
-                           uint64_t *bitmap)
+static int64_t contains_few(const struct weir_filter *f, const uint64_t *hashes, size_t n,
+                            uint64_t *bitmap)
 {
 	uint64_t answers = 0;
 	fetch_few(f, hashes, n);
@@ -34,7 +35,7 @@ static size_t contains_few(const struct weir_filter *f, const uint64_t *hashes, 
 		answers |= (uint64_t)f->verbs.contains_hash(f, hashes[i]) << i;
 	if (bitmap && n)
 		*bitmap = answers;
-	return (size_t)__builtin_popcountll(answers);
+	return __builtin_popcountll(answers);
 }
 
 static int64_t insert_few(struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap)
@@ -56,142 +57,108 @@ static int64_t insert_few(struct weir_filter *f, const uint64_t *hashes, size_t 
 	return answer < 0 ? weir__stopped(i, answer) : __builtin_popcountll(answers);
 }
 
-static void hash_few_keys(const struct weir_filter *f, const struct iovec *keys, size_t n,
-                          uint64_t out[WEIR_ROOM])
+static void hash_few(const struct weir_filter *f, struct weir_keys keys, uint64_t out[WEIR_ROOM])
 {
-	for (size_t i = 0; i < n; i++)
-		out[i] = weir__hash_by(&f->hashing, keys[i].iov_base, keys[i].iov_len);
-}
-
-static void hash_few_fixed(const struct weir_filter *f, const char *keys, size_t key_bytes,
-                           size_t n, uint64_t out[WEIR_ROOM])
-{
-	if (key_bytes == 8 && f->hashing.by == &weir__xxh3)
-		weir__hash8_each(f->array.flip8, keys, n, out);
+	const struct iovec *key = keys.at;
+	const char *fixed = keys.at;
+	if (keys.form == WEIR_KEYS_IOV)
+		for (size_t i = 0; i < keys.n; i++)
+			out[i] = weir__hash_by(&f->hashing, key[i].iov_base, key[i].iov_len);
+	else if (keys.width == 8 && f->hashing.by == &weir__xxh3)
+		weir__hash8_each(f->array.flip8, fixed, keys.n, out);
 	else
-		for (size_t i = 0; i < n; i++)
-			out[i] = weir__hash_by(&f->hashing, keys + i * key_bytes, key_bytes);
+		for (size_t i = 0; i < keys.n; i++)
+			out[i] = weir__hash_by(&f->hashing, fixed + i * keys.width, keys.width);
 }
 
 /* Not inlined: their callers would keep registers and a guard of the stack for them. */
 #define APART static __attribute__((noinline))
 
-APART size_t contains_few_keys(const struct weir_filter *f, const struct iovec *keys, size_t n,
-                               uint64_t *bitmap)
+APART int64_t contains_few_keys(const struct weir_filter *f, struct weir_keys keys,
+                                uint64_t *bitmap)
 {
 	uint64_t hashes[WEIR_ROOM];
-	hash_few_keys(f, keys, n, hashes);
-	return contains_few(f, hashes, n, bitmap);
+	if (!weir__keys_form(keys))
+		return weir__answer_all(true, keys.n, bitmap);
+	hash_few(f, keys, hashes);
+	return contains_few(f, hashes, keys.n, bitmap);
 }
 
-APART size_t contains_few_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
-                                size_t n, uint64_t *bitmap)
+APART int64_t insert_few_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap)
 {
 	uint64_t hashes[WEIR_ROOM];
-	hash_few_fixed(f, keys, key_bytes, n, hashes);
-	return contains_few(f, hashes, n, bitmap);
+	if (!weir__keys_form(keys))
+		return keys.n ? weir__stopped(0, weir__keys_refused()) : 0;
+	hash_few(f, keys, hashes);
+	return insert_few(f, hashes, keys.n, bitmap);
 }
 
-APART int64_t insert_few_keys(struct weir_filter *f, const struct iovec *keys, size_t n,
-                              uint64_t *bitmap)
+void weir_hash_keys(const struct weir_filter *f, struct weir_keys keys, uint64_t *out)
 {
-	uint64_t hashes[WEIR_ROOM];
-	hash_few_keys(f, keys, n, hashes);
-	return insert_few(f, hashes, n, bitmap);
+	struct weir_batch batch = weir__batch(f, keys);
+	if (keys.form == WEIR_KEYS_HASHES)
+		memcpy(out, keys.at, 8 * keys.n);
+	else if (weir__keys_form(keys))
+		weir__batch_hash(f, &batch, 0, keys.n, out);
 }
 
-APART int64_t insert_few_fixed(struct weir_filter *f, const void *keys, size_t key_bytes, size_t n,
-                               uint64_t *bitmap)
+int64_t weir_contains_keys(const struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap)
 {
-	uint64_t hashes[WEIR_ROOM];
-	hash_few_fixed(f, keys, key_bytes, n, hashes);
-	return insert_few(f, hashes, n, bitmap);
+	if (keys.n <= WEIR_FEW)
+		return keys.form == WEIR_KEYS_HASHES ? contains_few(f, keys.at, keys.n, bitmap) :
+		                                       contains_few_keys(f, keys, bitmap);
+	if (__builtin_expect(!weir__keys_form(keys), 0))
+		return weir__answer_all(true, keys.n, bitmap);
+	struct weir_batch batch = weir__batch(f, keys);
+	return (int64_t)f->kernel->contains_batch(f, &batch, bitmap);
 }
 
-void weir_hash_keys(const struct weir_filter *f, const struct iovec *keys, size_t n, uint64_t *out)
+int64_t weir_insert_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap)
 {
-	struct weir_batch batch = weir__batch_keys(keys, n);
-	weir__batch_hash(f, &batch, 0, n, out);
-}
-
-void weir_hash_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes, size_t n,
-                     uint64_t *out)
-{
-	struct weir_batch batch = weir__batch_fixed(f, keys, key_bytes, n);
-	weir__batch_hash(f, &batch, 0, n, out);
-}
-
-size_t weir_contains_hashes(const struct weir_filter *f, const uint64_t *hashes, size_t n,
-                            uint64_t *bitmap)
-{
-	if (n <= WEIR_FEW)
-		return contains_few(f, hashes, n, bitmap);
-	struct weir_batch batch = weir__batch_hashes(hashes, n);
-	return f->kernel->contains_batch(f, &batch, bitmap);
-}
-
-size_t weir_contains_keys(const struct weir_filter *f, const struct iovec *keys, size_t n,
-                          uint64_t *bitmap)
-{
-	if (n <= WEIR_FEW)
-		return contains_few_keys(f, keys, n, bitmap);
-	struct weir_batch batch = weir__batch_keys(keys, n);
-	return f->kernel->contains_batch(f, &batch, bitmap);
-}
-
-size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
-                           size_t n, uint64_t *bitmap)
-{
-	if (n <= WEIR_FEW)
-		return contains_few_fixed(f, keys, key_bytes, n, bitmap);
-	struct weir_batch batch = weir__batch_fixed(f, keys, key_bytes, n);
-	return f->kernel->contains_batch(f, &batch, bitmap);
-}
-
-static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
-{
+	if (keys.n <= WEIR_FEW)
+		return keys.form == WEIR_KEYS_HASHES ? insert_few(f, keys.at, keys.n, bitmap) :
+		                                       insert_few_keys(f, keys, bitmap);
 	if (f->insert_error)
 		return weir__stopped(0, weir__insert_refused(f));
+	if (__builtin_expect(!weir__keys_form(keys), 0))
+		return weir__stopped(0, weir__keys_refused());
+	struct weir_batch batch = weir__batch(f, keys);
 	weir__change_begin(f);
-	int64_t answer = f->kernel->insert_batch(f, batch, bitmap);
+	int64_t answer = f->kernel->insert_batch(f, &batch, bitmap);
 	weir__change_end(f);
 	return answer;
 }
 
-int64_t weir_insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
-                           uint64_t *bitmap)
+enum { FILLED = 1 << 20 }; /* keys hashed at a time for a bulk load, where it wants hashes */
+
+/* Of keys: their hashes, a piece after the other. */
+static int fill_hashed(struct weir_filter *f, struct weir_keys keys)
 {
-	if (n <= WEIR_FEW)
-		return insert_few(f, hashes, n, bitmap);
-	struct weir_batch batch = weir__batch_hashes(hashes, n);
-	return insert_batch(f, &batch, bitmap);
+	uint64_t *hashes = malloc(8 * (keys.n < FILLED ? keys.n : FILLED));
+	int err = 0;
+	if (!hashes) {
+		int64_t answer = weir_insert_keys(f, keys, NULL);
+		return answer < 0 ? (int)answer : 0;
+	}
+	for (size_t at = 0; at < keys.n && !err; at += FILLED) {
+		const size_t n = keys.n - at < FILLED ? keys.n - at : FILLED;
+		weir_hash_keys(f, weir_keys_part(keys, at, n), hashes);
+		err = weir__bulk_load(f, hashes, n);
+	}
+	free(hashes);
+	return err;
 }
 
-int64_t weir_insert_keys(struct weir_filter *f, const struct iovec *keys, size_t n,
-                         uint64_t *bitmap)
-{
-	if (n <= WEIR_FEW)
-		return insert_few_keys(f, keys, n, bitmap);
-	struct weir_batch batch = weir__batch_keys(keys, n);
-	return insert_batch(f, &batch, bitmap);
-}
-
-int64_t weir_insert_fixed(struct weir_filter *f, const void *keys, size_t key_bytes, size_t n,
-                          uint64_t *bitmap)
-{
-	if (n <= WEIR_FEW)
-		return insert_few_fixed(f, keys, key_bytes, n, bitmap);
-	struct weir_batch batch = weir__batch_fixed(f, keys, key_bytes, n);
-	return insert_batch(f, &batch, bitmap);
-}
-
-int weir_load_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n)
+int weir_fill_keys(struct weir_filter *f, struct weir_keys keys)
 {
 	if (f->insert_error)
 		return (int)weir__stopped(0, weir__insert_refused(f));
+	if (!weir__keys_form(keys))
+		return keys.n ? (int)weir__stopped(0, weir__keys_refused()) : 0;
 	if (f->kernel->load && !f->memory.shared)
-		return weir__bulk_load(f, hashes, n);
+		return keys.form == WEIR_KEYS_HASHES ? weir__bulk_load(f, keys.at, keys.n) :
+		                                       fill_hashed(f, keys);
 	/* The kernel has no plain stores, or other processes write to the bits too. */
-	int64_t answer = weir_insert_hashes(f, hashes, n, NULL);
+	int64_t answer = weir_insert_keys(f, keys, NULL);
 	return answer < 0 ? (int)answer : 0;
 }

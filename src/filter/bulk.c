@@ -7,9 +7,8 @@
  * again: it first collects the hashes of each part in a bucket, and loads a part from its bucket,
  * while the part is in the core's own cache. Without memory for buckets it goes over the hashes in
  * rounds, each time for the parts that are free. */
-#include "filter/bulk.h"
-#include "ground/cancel.h"
-#include "ground/owner.h"
+#include "filter/filter.h"
+#include "ground/threads.h"
 
 /* Hashes that the buckets hold together. It bounds the scratch memory, and gives each part enough
  * of them to pay for fetching it. A test has smaller ones. */

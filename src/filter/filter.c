@@ -3,13 +3,9 @@
  * (<weir/filter.h>). */
 #include <stdlib.h>
 #include <string.h>
-#include "filter/bulk.h"
 #include "filter/filter.h"
-#include "filter/kinds.h"
-#include "filter/plan.h"
 #include "ground/error.h"
-#include "ground/options.h"
-#include "kind/apart.h"
+#include "kind/kind.h"
 
 int weir__insert_refused(const struct weir_filter *f)
 {
@@ -206,23 +202,29 @@ int weir_create(struct weir_filter **out, const struct weir_params *params)
 		return weir__fail(-EINVAL, "out is NULL: weir_create needs a place for the filter");
 	int err = weir__params_check(params, &p);
 	if (!err)
-		err = weir_plan(&p, &plan);
+		err = weir_plan_make(&p, &plan);
 	return err ? err : weir__create_planned(out, &p, &plan);
 }
 
-void weir_destroy(struct weir_filter *f)
+int weir_destroy(struct weir_filter *f)
 {
 	if (!f)
-		return;
+		return 0;
 	if (f->kind->destroy)
 		f->kind->destroy(f);
 	weir__memory_free(&f->memory);
 	free(f);
+	return 0;
 }
 
 uint64_t weir_hash(const struct weir_filter *f, const void *key, size_t len)
 {
 	return weir__hash_by(&f->hashing, key, len);
+}
+
+uint64_t weir_hash_u64(const struct weir_filter *f, uint64_t key)
+{
+	return weir__hash_by(&f->hashing, &key, sizeof key);
 }
 
 /* The symbols of the verbs that filter.h inlines, for callers that do not. */
@@ -279,7 +281,7 @@ int(weir_inline_init_mut)(struct weir_inline_mut *out, struct weir_filter *f)
 static int ask_shards(const struct weir_filter *f, struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	int err = weir_plan(params, &plan);
+	int err = weir_plan_make(params, &plan);
 	if (err || (plan.bytes == f->bytes && plan.shards == f->shards))
 		return err;
 	if (params->struct_size < offsetof(struct weir_params, shards) + sizeof params->shards)
@@ -298,7 +300,7 @@ static bool sized_by_rate(const struct weir_filter *f, struct weir_params *p)
 	if (!f->kind->members)
 		return false;
 	p->fp_rate = f->fp_rate;
-	if (weir_plan(p, &plan) == 0 && plan.bytes == f->bytes)
+	if (weir_plan_make(p, &plan) == 0 && plan.bytes == f->bytes)
 		return true;
 	p->fp_rate = 0;
 	return false;
@@ -309,7 +311,7 @@ static int check_blocks(const struct weir_filter *f, const struct weir_params *p
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	const uint32_t *has = f->array.shape.field, *planned = plan.shape.field;
-	int err = weir_plan(params, &plan);
+	int err = weir_plan_make(params, &plan);
 	for (unsigned i = 0; !err && i < WEIR_SHAPE_FIELDS; i++)
 		if (planned[i] != has[i])
 			err = weir__fail(-EINVAL, "%s is %u, and of this size one is made with %u: "
@@ -325,7 +327,7 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 	if (err)
 		return err;
 	p.struct_size = out->struct_size;
-	err = weir_params_ask(&p, &f->array.shape);
+	err = weir_params_shape(&p, &f->array.shape);
 	if (err)
 		return err;
 	p.capacity = f->capacity;

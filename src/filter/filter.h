@@ -3,9 +3,42 @@
 #ifndef WEIR_SRC_FILTER_FILTER_H
 #define WEIR_SRC_FILTER_FILTER_H
 
-#include "ground/progress.h"
+#include <weir/params.h>
+#include "ground/error.h"
 #include "kind/kind.h"
 #include "normalise/normalise.h"
+
+/* The kinds of <weir/kinds.h> by their numbers. */
+
+/* The kind with that number, or NULL. */
+const struct weir_kind *weir__kind(uint32_t id);
+/* The type with that number, or NULL. Of a type there is what images and shapes need. */
+const struct weir_kind *weir__type(uint32_t id);
+
+/* Bulk loading of a private filter by plain stores: a part has one owner at a time (O1). */
+
+/* The number of parts of a filter of @bytes: a power of two, at most 2^partition_bits (L1). Parts
+ * are runs of whole shards and of whole blocks, and fit half of a core's own cache, if there are
+ * shards enough. */
+uint32_t weir__bulk_parts(const struct weir_kernel *kernel, uint64_t bytes, uint32_t shards);
+
+/* Return: 0 or -ENOMEM (owner.h); then nothing was loaded. */
+int weir__bulk_load(struct weir_filter *f, const uint64_t *hashes, size_t n);
+
+/* The checks of parameters that hold for every kind. */
+
+/* Copy parameters into this library's struct. Fields that an older header's struct lacks become 0,
+ * which means "not given". Returns 0 or -EINVAL, with the sentence set. */
+int weir__params_copy(const struct weir_params *in, struct weir_params *out);
+
+/* Copy parameters, which may come from an older header, and check them.
+ * Return: 0 or a negative errno. */
+int weir__params_check(const struct weir_params *in, struct weir_params *out);
+/* The same, of a kind that is built once: a capacity of 0 is known at the end. */
+int weir__params_check_open(const struct weir_params *in, struct weir_params *out);
+
+/* Check that flags are known and none excludes another. Return: 0 or -EINVAL. */
+int weir__flags_check(uint32_t flags);
 
 /*
  * Make a filter of @layout around memory that holds its bits.
@@ -42,7 +75,7 @@ uint64_t weir__filter_bytes(const struct weir_filter *f);
 
 /* What weir__survey() reads, and whom it asks meanwhile. */
 #define WEIR__SURVEY_FEWEST_LINES (4096 / 64)       /* a page */
-#define WEIR__SURVEY_SAMPLE_LINES ((1 << 20) / 64)  /* weir_stats() */
+#define WEIR__SURVEY_SAMPLE_LINES ((1 << 20) / 64)  /* weir_measure() */
 struct weir_survey {
 	uint64_t lines;  /* read at most, WEIR__SURVEY_FEWEST_LINES or more: a sample if the filter
 	                    has more */
@@ -54,9 +87,11 @@ struct weir_survey {
 
 /* Is a filter of so many keys, estimated, one that can refuse a key, and will soon? */
 bool weir__nearly_full(const struct weir_filter *f, double keys);
-/* weir_stats() of that. Return: 0; -EINVAL struct_size; -ECANCELED progress stopped it. */
+/* weir_measure() of that. Return: 0; -EINVAL struct_size; -ECANCELED progress stopped it. */
 int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
                  struct weir_stats *out);
+/* Return: 0, or -EINVAL if it is none of enum weir_effort. */
+int weir__effort_check(uint32_t effort);
 /* From now on inserts answer -EROFS. */
 void weir__filter_read_only(struct weir_filter *f);
 
@@ -65,5 +100,16 @@ int weir__normal_remove(struct weir_filter *f, const void *text, size_t len);
 
 /* Refuse an insert: set the sentence and return insert_error, which must not be 0. */
 int weir__insert_refused(const struct weir_filter *f);
+
+/* Operations on whole filters. */
+
+/* Make an empty filter of the same layout and seed as @f, in memory of its own. */
+int weir__filter_like(struct weir_filter **out, const struct weir_filter *f);
+/* Return: 0 if weir_merge() can merge the two, else its error. */
+int weir__merge_check(const struct weir_filter *dst, const struct weir_filter *src);
+/* weir_merge() that calls @progress between pieces (progress.h), or NULL. Return: likewise;
+ * -ECANCELED it was stopped: then @dst has a part of @src. */
+int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
+                weir_progress_fn *progress, void *progress_arg);
 
 #endif

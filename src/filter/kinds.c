@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The table of kinds, and the public functions about kinds and shapes. */
-#include "filter/kinds.h"
+#include "filter/filter.h"
 #include "ground/error.h"
 
 static const struct weir_kind *const kinds[] = {

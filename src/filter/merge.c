@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Union, copy and fold of whole filters. The checks are here, the work is the kind's. */
-#include "filter/merge.h"
+#include "filter/filter.h"
 #include "ground/error.h"
-#include "kind/apart.h"
+#include "kind/kind.h"
 
 enum { PIECE_LINES = WEIR__PIECE / 64 };
 

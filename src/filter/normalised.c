@@ -64,7 +64,7 @@ int weir_normal_contains(const struct weir_filter *f, const void *text, size_t l
 		return n;
 	n = weir_normal_lookups(&f->normal, text, len, room.bytes, keys);
 	if (n > 0)
-		n = weir_contains_keys(f, keys, (size_t)n, NULL) > 0;
+		n = weir_contains_keys(f, weir_keys_iov(keys, (size_t)n), NULL) > 0;
 	free(room.made);
 	return n;
 }

@@ -2,11 +2,8 @@
  * The calculator: checks that hold for every kind, then the kind's own plan. */
 #include <inttypes.h>
 #include <string.h>
-#include "filter/kinds.h"
-#include "filter/plan.h"
+#include "filter/filter.h"
 #include "ground/error.h"
-#include "ground/options.h"
-#include "kind/lines.h"
 #include "kind/sizing.h"
 
 /* ---- checks ---- */
@@ -232,7 +229,7 @@ int weir__params_check_open(const struct weir_params *in, struct weir_params *ou
 	return err;
 }
 
-int weir_plan(const struct weir_params *params, struct weir_plan *out)
+int weir_plan_make(const struct weir_params *params, struct weir_plan *out)
 {
 	struct weir_params p;
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -267,7 +264,7 @@ static int ask_number(struct weir_params *p, size_t size, unsigned i, uint32_t v
 	return 0;
 }
 
-int weir_params_ask(struct weir_params *params, const struct weir_shape *shape)
+int weir_params_shape(struct weir_params *params, const struct weir_shape *shape)
 {
 	struct weir_params p;
 	if (!shape)

@@ -3,8 +3,8 @@
  * for those who never remove. */
 #include "filter/filter.h"
 #include "ground/error.h"
-#include "kind/apart.h"
 #include "kind/batch.h"
+#include "kind/kind.h"
 
 enum { TOGETHER = 64 }; /* keys whose lines are fetched together: a word of the bitmap */
 
@@ -36,6 +36,11 @@ int weir_remove(struct weir_filter *f, const void *key, size_t len)
 	return weir_remove_hash(f, weir_hash(f, key, len));
 }
 
+int weir_remove_u64(struct weir_filter *f, uint64_t key)
+{
+	return weir_remove(f, &key, sizeof key);
+}
+
 int weir_insert_absent_hash(struct weir_filter *f, uint64_t hash)
 {
 	if (f->insert_error)
@@ -63,6 +68,11 @@ int64_t weir_count(const struct weir_filter *f, const void *key, size_t len)
 	return weir_count_hash(f, weir_hash(f, key, len));
 }
 
+int64_t weir_count_u64(const struct weir_filter *f, uint64_t key)
+{
+	return weir_count(f, &key, sizeof key);
+}
+
 /* As weir__batch_take(), and fetch the lines of the keys. */
 static const uint64_t *take(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
                             unsigned n, uint64_t *scratch)
@@ -73,16 +83,19 @@ static const uint64_t *take(const struct weir_filter *f, const struct weir_batch
 	return hashes;
 }
 
-static int64_t remove_batch(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
+int64_t weir_remove_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap)
 {
 	uint64_t scratch[WEIR_HASHED] __attribute__((aligned(64)));
+	const struct weir_batch batch = weir__batch(f, keys);
 	int64_t removed = 0;
 	int err = remove_check(f);
+	if (!err && keys.n && !weir__keys_form(keys))
+		err = weir__keys_refused();
 	if (err)
 		return err;
-	for (size_t at = 0; at < batch->n; at += TOGETHER) {
-		unsigned n = weir__least(batch->n - at, TOGETHER);
-		const uint64_t *hashes = take(f, batch, at, n, scratch);
+	for (size_t at = 0; at < batch.n; at += TOGETHER) {
+		unsigned n = weir__least(batch.n - at, TOGETHER);
+		const uint64_t *hashes = take(f, &batch, at, n, scratch);
 		uint64_t answers = 0;
 		weir__change_begin(f);
 		for (unsigned i = 0; i < n; i++)
@@ -95,57 +108,23 @@ static int64_t remove_batch(struct weir_filter *f, const struct weir_batch *batc
 	return removed;
 }
 
-static int count_batch(const struct weir_filter *f, const struct weir_batch *batch, int64_t *counts)
+int64_t weir_count_keys(const struct weir_filter *f, struct weir_keys keys, int64_t *counts)
 {
 	uint64_t scratch[WEIR_HASHED] __attribute__((aligned(64)));
+	const struct weir_batch batch = weir__batch(f, keys);
+	int64_t counted = 0;
 	int err = count_check(f);
-	for (size_t at = 0; !err && at < batch->n; at += TOGETHER) {
-		unsigned n = weir__least(batch->n - at, TOGETHER);
-		const uint64_t *hashes = take(f, batch, at, n, scratch);
-		for (unsigned i = 0; i < n; i++)
+	if (!err && keys.n && !weir__keys_form(keys))
+		err = weir__keys_refused();
+	if (err)
+		return err;
+	for (size_t at = 0; at < batch.n; at += TOGETHER) {
+		unsigned n = weir__least(batch.n - at, TOGETHER);
+		const uint64_t *hashes = take(f, &batch, at, n, scratch);
+		for (unsigned i = 0; i < n; i++) {
 			counts[at + i] = f->kernel->count(f, hashes[i]);
+			counted += counts[at + i] != 0;
+		}
 	}
-	return err;
-}
-
-int64_t weir_remove_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
-                           uint64_t *bitmap)
-{
-	struct weir_batch batch = weir__batch_hashes(hashes, n);
-	return remove_batch(f, &batch, bitmap);
-}
-
-int64_t weir_remove_keys(struct weir_filter *f, const struct iovec *keys, size_t n,
-                         uint64_t *bitmap)
-{
-	struct weir_batch batch = weir__batch_keys(keys, n);
-	return remove_batch(f, &batch, bitmap);
-}
-
-int64_t weir_remove_fixed(struct weir_filter *f, const void *keys, size_t key_bytes, size_t n,
-                          uint64_t *bitmap)
-{
-	struct weir_batch batch = weir__batch_fixed(f, keys, key_bytes, n);
-	return remove_batch(f, &batch, bitmap);
-}
-
-int weir_count_hashes(const struct weir_filter *f, const uint64_t *hashes, size_t n,
-                      int64_t *counts)
-{
-	struct weir_batch batch = weir__batch_hashes(hashes, n);
-	return count_batch(f, &batch, counts);
-}
-
-int weir_count_keys(const struct weir_filter *f, const struct iovec *keys, size_t n,
-                    int64_t *counts)
-{
-	struct weir_batch batch = weir__batch_keys(keys, n);
-	return count_batch(f, &batch, counts);
-}
-
-int weir_count_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes, size_t n,
-                     int64_t *counts)
-{
-	struct weir_batch batch = weir__batch_fixed(f, keys, key_bytes, n);
-	return count_batch(f, &batch, counts);
+	return counted;
 }

@@ -4,8 +4,7 @@
 #include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
-#include "ground/options.h"
-#include "ground/random.h"
+#include "ground/system.h"
 
 enum { RUN_LINES = WEIR__SURVEY_FEWEST_LINES, PIECE_LINES = WEIR__PIECE / 64 };
 
@@ -196,6 +195,14 @@ bool weir__nearly_full(const struct weir_filter *f, double keys)
 	return f->kind->most && keys >= share * (double)f->kind->most(f);
 }
 
+int weir__effort_check(uint32_t effort)
+{
+	if (effort <= WEIR_EXACT)
+		return 0;
+	return weir__fail(-EINVAL, "effort %u: WEIR_SAMPLED (%d) or WEIR_EXACT (%d)", effort,
+	                  WEIR_SAMPLED, WEIR_EXACT);
+}
+
 int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
                  struct weir_stats *out)
 {
@@ -220,14 +227,10 @@ int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
 	return err;
 }
 
-int weir_stats(const struct weir_filter *f, struct weir_stats *out)
+int weir_measure(const struct weir_filter *f, uint32_t effort, struct weir_stats *out)
 {
-	const struct weir_survey survey = { .lines = WEIR__SURVEY_SAMPLE_LINES };
-	return weir__survey(f, &survey, out);
-}
-
-int weir_stats_exact(const struct weir_filter *f, struct weir_stats *out)
-{
-	const struct weir_survey survey = { .lines = UINT64_MAX };
-	return weir__survey(f, &survey, out);
+	const struct weir_survey survey = { .lines = effort == WEIR_EXACT ? UINT64_MAX :
+	                                             WEIR__SURVEY_SAMPLE_LINES };
+	int err = weir__effort_check(effort);
+	return err ? err : weir__survey(f, &survey, out);
 }

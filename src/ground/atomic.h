@@ -10,7 +10,7 @@
 #include <weir/word.h>
 
 /* O1  A part of a private filter has one owner while it is loaded by plain stores (bulk.c). Its
- *     mark says whose it is; what the values mean: owner.h.
+ *     mark says whose it is; what the values mean: threads.h.
  *     Taking needs: everything that the previous owner wrote (acquire).  Pairs with:
  *     weir__mark_sub_release.
  *     Without the order a thread could or into a stale word and lose the previous owner's bits.
@@ -252,8 +252,8 @@ static inline void weir__closed_store_relaxed(atomic_bool *closed)
 	atomic_store_explicit(closed, true, memory_order_relaxed);
 }
 
-/* O9  The last refusal (H11 in set/refusal.h). Loading needs: the sentence that was written before
- *     (acquire).  Pairs with: weir__refusal_store_release.
+/* O9  The last refusal (H11 in set/generation.h). Loading needs: the sentence that was written
+ *     before (acquire).  Pairs with: weir__refusal_store_release.
  *     Without the order a reader could copy a sentence before it is written. */
 struct weir_refusal;
 
@@ -270,7 +270,7 @@ static inline void weir__refusal_store_release(struct weir_refusal **published,
 }
 
 #ifdef WEIR_DEBUG
-/* O11 Debug builds: how many calls change a filter, and how many handle it whole (apart.h). Each
+/* O11 Debug builds: how many calls change a filter, and how many handle it whole (kind.h). Each
  *     adds itself and then looks at the other's number. Needs: one order of all four (seq_cst), so
  *     that of two that meet one sees the other. */
 static inline unsigned weir__apart_add(atomic_uint *calls, unsigned more)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * How to fail: return weir__fail(-EINVAL, "capacity %llu: ...", ...). */
+ * What every verb owes its caller: how to fail (return weir__fail(-EINVAL, "capacity %llu: ...",
+ * ...)), the check of a struct that begins with its own size, and how a long verb asks whether it
+ * may go on. */
 #ifndef WEIR_SRC_GROUND_ERROR_H
 #define WEIR_SRC_GROUND_ERROR_H
 
@@ -7,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <weir/error.h>
+#include <weir/image.h>
 
 /* Set the thread's sentence: escaped by weir_escape(), cut at 511 bytes, never within a character
  * or an escape. Return: @err, a negative errno. */
@@ -19,5 +22,29 @@ int weir__refused(int err, enum weir_error_code code, const char *thing, double 
 
 /* As the last of a batch that fails: set what weir_error_taken() returns. Return: @err. */
 int64_t weir__stopped(size_t taken, int64_t err) __attribute__((cold));
+
+/* ---- structs that begin with their own size, so that they can grow: an older header's is shorter
+ *      ---- */
+
+/* Check a struct's own size: at least that of a size_t, at most @size.
+ * @whose: the struct's name for the sentence, such as "weir_stats".
+ * Return: 0; -EINVAL the size is wrong, or @sized is NULL. */
+int weir__size_check(const void *sized, size_t size, const char *whose);
+
+/* Copy the caller's options, which may come from an older header, over the defaults.
+ * @out: @size bytes, set to the defaults.  @options: may be NULL.  @whose: as above.
+ * Return: as weir__size_check(). */
+int weir__options_copy(void *out, size_t size, const void *options, const char *whose);
+
+/* ---- asking the caller of a long verb whether it may go on ---- */
+
+/* Bytes of bits that are read, merged or counted at most before the caller is asked again: well
+ * below a millisecond of work. */
+enum { WEIR__PIECE = 1 << 20 };
+
+/* Call the caller's progress function. @unit: of @done and @total, such as "bytes". Return: 0;
+ * -ECANCELED the function asked to stop. */
+int weir__progress(weir_progress_fn *progress, void *arg, uint64_t done, uint64_t total,
+                   const char *unit);
 
 #endif

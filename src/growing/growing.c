@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * The growing kind: its shape, and a filter with its first layer. growing.h has the layout and the
- * rules (G1 to G5), growing/kernel.h the hot verbs. */
+ * rules (G1 to G5), growing/kernel.c the hot verbs. */
 #include "growing/growing.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include "filter/kinds.h"
+#include "filter/filter.h"
 #include "ground/error.h"
-#include "growing/kernels.h"
-#include "growing/layers.h"
-#include "growing/whole.h"
 
 /* ---- the shape ---- */
 

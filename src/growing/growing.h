@@ -32,7 +32,9 @@
 #ifndef WEIR_SRC_GROWING_GROWING_H
 #define WEIR_SRC_GROWING_GROWING_H
 
+#include "filter/filter.h"
 #include "kind/kind.h"
+#include "kinds/blocked/blocked.h"
 
 /* The fields of its shape. */
 enum { WEIR_GROWING_Z = 0, WEIR_GROWING_G = 1, WEIR_GROWING_LAYERS = 2 };
@@ -100,5 +102,55 @@ uint64_t weir__layer_lines(double bits_per_key, uint64_t keys, uint32_t *shards)
 int weir__layer_bits(double *bits_per_key, double fp_rate, uint32_t z, uint32_t g);
 /* The member plan of struct weir_kind. */
 int weir__growing_plan(const struct weir_params *params, struct weir_plan *out);
+
+/* ---- the growing kind's layers and records ---- */
+
+static inline uint64_t weir__keys_in(const struct weir_filter *f, unsigned layer)
+{
+	return weir__layer_capacity(f->capacity, f->max_capacity, layer);
+}
+
+static inline unsigned weir__layers_most(const struct weir_filter *f)
+{
+	return f->array.shape.field[WEIR_GROWING_LAYERS];
+}
+
+static inline struct weir_shape weir__layer_shape(const struct weir_shape *shape)
+{
+	return (struct weir_shape){ WEIR_BLOCKED, { shape->field[WEIR_GROWING_Z],
+		                                    shape->field[WEIR_GROWING_G] } };
+}
+
+/* The count that stands for so many keys (G4). */
+uint64_t weir__counted(uint64_t keys, uint64_t sample, uint64_t lines);
+/* Of layer i, but for its lines and shards. */
+struct weir_layout weir__layer_layout(const struct weir_filter *f, unsigned i);
+/* Make the record of layer i, which takes over its filter. */
+int weir__layer_of(struct weir__layer **out, const struct weir_filter *f, unsigned i,
+                   struct weir_filter *bits);
+void weir__layer_free(struct weir__layer *layer);
+/* The record of @before's layers, if any, and one more. */
+int weir__record_make(struct weir__layers **out, const struct weir__layers *before,
+                      struct weir__layer *layer);
+/* Make the record after this one, unless another thread has. */
+int weir__growing_append(struct weir_filter *f, struct weir__layers *layers);
+
+/* ---- its tables of kernels by the shape of a layer ---- */
+
+_Static_assert((int)WEIR_GROWING_Z == (int)WEIR_BLOCKED_Z &&
+                       (int)WEIR_GROWING_G == (int)WEIR_BLOCKED_G,
+               "its shape begins as that of its layers");
+
+WEIR_BLOCKED_TABLES(growing);
+
+/* ---- members of struct weir_kind that the growing kind has as a compound ---- */
+
+unsigned weir__growing_members(const struct weir_filter *f,
+                               struct weir_member out[WEIR__MEMBERS_MOST]);
+int weir__growing_suits(const struct weir_parts *parts, unsigned i,
+                        const struct weir_layout *member);
+int weir__growing_adopt(struct weir_filter *f, const struct weir_member *m, unsigned n);
+int weir__growing_join(struct weir_filter *dst, const struct weir_member *from, unsigned n);
+void weir__growing_joined(struct weir_filter *dst, unsigned i, uint64_t more);
 
 #endif

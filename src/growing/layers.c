@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "filter/kinds.h"
+#include "filter/filter.h"
 #include "ground/error.h"
-#include "growing/layers.h"
+#include "growing/growing.h"
 #include "kind/sizing.h"
 
 /* The count that stands for so many keys. */

@@ -5,10 +5,9 @@
  * equal. */
 #include <inttypes.h>
 #include <math.h>
-#include "filter/kinds.h"
+#include "filter/filter.h"
 #include "ground/error.h"
 #include "growing/growing.h"
-#include "kind/lines.h"
 #include "kind/sizing.h"
 
 enum {

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
-#include "growing/layers.h"
-#include "growing/whole.h"
+#include "growing/growing.h"
 
 unsigned weir__growing_members(const struct weir_filter *f,
                                struct weir_member out[WEIR__MEMBERS_MOST])
@@ -126,7 +125,7 @@ static int join_count(const struct weir_filter *f, unsigned i, const struct weir
 	if (!ours || !from->note)
 		return 0;
 	double estimate = keys_together(to->f, from->f);
-	/* as weir_stats() judges: not by more than the estimate may be off */
+	/* as weir_measure() judges: not by more than the estimate may be off */
 	if (!(estimate <= (double)weir__layer_full(keys) + 3 * sqrt((double)keys) + 1))
 		return weir__fail(-ENOSPC, "cannot merge: layer %u of both has about %.0f keys, "
 		                  "and its capacity is %llu: insert the keys into a growing "

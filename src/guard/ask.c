@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Asks of a guard, one key at a time, and when a thread leaves its filter out. */
+ * Asks of a guard: one key at a time; many keys at a time, in runs, as long as they go to the
+ * filter; and when a thread leaves its filter out. */
+#include <stddef.h>
 #include "ground/error.h"
-#include "guard/count.h"
+#include "guard/guard.h"
+#include "kind/batch.h"
+
+/* ---- one key ---- */
 
 void weir__guard_decide(struct weir_guard_thread *t)
 {
@@ -55,4 +60,135 @@ void weir_guard_saw(struct weir_guard_thread *t, int answer, bool found)
 		weir__guard_add(t, found ? WEIR__TRUE_POSITIVES : WEIR__FALSE_POSITIVES, 1);
 	else if (answer == WEIR_GUARD_BYPASSED)
 		weir__guard_add(t, found ? WEIR__BYPASSED_FOUND : WEIR__BYPASSED_ABSENT, 1);
+}
+
+/* ---- many keys ---- */
+
+enum { WORD = 64 /* keys of one word of a bitmap */ };
+_Static_assert(1 << WEIR__GUARD_MEASURED_BITS == WORD, "of a bypassed word one key is measured");
+
+/* Ask the set of a guard without a handle for key @i. */
+typedef bool contains_fn(const struct weir_guard_options *o, struct weir_keys keys, size_t i);
+
+static bool contains_hash(const struct weir_guard_options *o, struct weir_keys keys, size_t i)
+{
+	return o->contains_hash(o->set, ((const uint64_t *)keys.at)[i]);
+}
+
+static bool contains_iov(const struct weir_guard_options *o, struct weir_keys keys, size_t i)
+{
+	const struct iovec *key = (const struct iovec *)keys.at + i;
+	return o->contains(o->set, key->iov_base, key->iov_len);
+}
+
+static bool contains_fixed(const struct weir_guard_options *o, struct weir_keys keys, size_t i)
+{
+	return o->contains(o->set, (const char *)keys.at + i * keys.width, keys.width);
+}
+
+static contains_fn *contains_of(struct weir_keys keys)
+{
+	return keys.form == WEIR_KEYS_HASHES ? contains_hash :
+	       keys.form == WEIR_KEYS_IOV    ? contains_iov : contains_fixed;
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* By the filter, in a run. Return: how many it lets pass. */
+static size_t ask_run(struct weir_guard_thread *t, struct weir_keys keys, uint64_t *bitmap)
+{
+	const struct weir_guard_options *o = &t->guard->options;
+	const size_t n = keys.n;
+	size_t maybe = 0;
+	weir__guard_add(t, WEIR__ASKED, n);
+	if (o->handle) {
+		maybe = (size_t)weir_handle_contains_keys(o->handle, keys, bitmap);
+	} else {
+		contains_fn *contains = contains_of(keys);
+		for (size_t word = 0; word < WEIR_BITMAP_WORDS(n); word++)
+			bitmap[word] = 0;
+		for (size_t i = 0; i < n; i++) {
+			const bool passed = contains(o, keys, i);
+			bitmap[i / WORD] |= (uint64_t)passed << i % WORD;
+			maybe += passed;
+		}
+	}
+	weir__guard_measured(t, (uint32_t)n, (uint32_t)(n - maybe));
+	return maybe;
+}
+
+/* While bypassed, a word of keys: one of its 64 is measured, at a random place, so a shorter one
+ * may have none. Return: how many are passed on. */
+static size_t ask_word(struct weir_guard_thread *t, struct weir_keys keys, uint64_t *bitmap,
+                       uint64_t *bypassed)
+{
+	const size_t n = keys.n;
+	const uint64_t all = ~UINT64_C(0) >> (WORD - n);
+	const unsigned i = weir__guard_draw(t);
+	uint64_t absent = 0;
+	weir__guard_add(t, WEIR__ASKED, n);
+	*bypassed = all;
+	if (i < n) {
+		const bool maybe = contains_of(keys)(&t->guard->options, keys, i);
+		*bypassed &= ~(UINT64_C(1) << i);
+		absent = (uint64_t)!maybe << i;
+		(void)weir__guard_answer(t, maybe);
+	}
+	weir__guard_add(t, WEIR__BYPASSED, (uint64_t)__builtin_popcountll(*bypassed));
+	*bitmap = all & ~absent;
+	return (size_t)__builtin_popcountll(*bitmap);
+}
+
+/* In runs that end with a decision, and with a word of the bitmap. */
+static int64_t ask_all(struct weir_guard_thread *t, struct weir_keys keys, uint64_t *bitmap,
+                       uint64_t *bypassed)
+{
+	const size_t n = keys.n;
+	size_t passed = 0;
+	for (size_t from = 0, run; from < n; from += run) {
+		const size_t word = from / WORD;
+		if (bypassed && weir__guard_bypassing(t)) {
+			run = least(n - from, WORD);
+			passed += ask_word(t, weir_keys_part(keys, from, run), &bitmap[word],
+			                   &bypassed[word]);
+			continue;
+		}
+		const uint32_t left = weir__guard_window(t) - t->measured;
+		run = least(n - from, WORD * WEIR_BITMAP_WORDS(left));
+		passed += ask_run(t, weir_keys_part(keys, from, run), &bitmap[word]);
+		for (size_t i = 0; bypassed && i < WEIR_BITMAP_WORDS(run); i++)
+			bypassed[word + i] = 0;
+	}
+	return (int64_t)passed;
+}
+
+int64_t weir_guard_ask_keys(struct weir_guard_thread *t, struct weir_keys keys, uint64_t *bitmap,
+                            uint64_t *bypassed)
+{
+	const struct weir_guard_options *o = &t->guard->options;
+	if (keys.n && !weir__keys_form(keys))
+		return weir__keys_refused();
+	if (keys.form == WEIR_KEYS_HASHES && !o->handle && !o->contains_hash)
+		return weir__guard_no_hashes();
+	return ask_all(t, keys, bitmap, bypassed);
+}
+
+void weir_guard_saw_keys(struct weir_guard_thread *t, const uint64_t *bitmap,
+                         const uint64_t *bypassed, const uint64_t *found, size_t n)
+{
+	uint64_t sum[WEIR__GUARD_FIGURES] = { 0 };
+	for (size_t i = 0; i < WEIR_BITMAP_WORDS(n); i++) {
+		const uint64_t out = bypassed ? bypassed[i] & bitmap[i] : 0, in = bitmap[i] & ~out;
+		sum[WEIR__TRUE_POSITIVES] += (uint64_t)__builtin_popcountll(in & found[i]);
+		sum[WEIR__FALSE_POSITIVES] += (uint64_t)__builtin_popcountll(in & ~found[i]);
+		sum[WEIR__BYPASSED_FOUND] += (uint64_t)__builtin_popcountll(out & found[i]);
+		sum[WEIR__BYPASSED_ABSENT] += (uint64_t)__builtin_popcountll(out & ~found[i]);
+	}
+	weir__guard_add(t, WEIR__TRUE_POSITIVES, sum[WEIR__TRUE_POSITIVES]);
+	weir__guard_add(t, WEIR__FALSE_POSITIVES, sum[WEIR__FALSE_POSITIVES]);
+	weir__guard_add(t, WEIR__BYPASSED_FOUND, sum[WEIR__BYPASSED_FOUND]);
+	weir__guard_add(t, WEIR__BYPASSED_ABSENT, sum[WEIR__BYPASSED_ABSENT]);
 }

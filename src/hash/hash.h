@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 #include <weir/inline.h>
-#include "ground/cpu.h"
-#include "hash/siphash.h"
+#include "ground/system.h"
+
 #ifndef XXH_INLINE_ALL
 #define XXH_INLINE_ALL
 #endif
@@ -23,6 +23,14 @@
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 #include <immintrin.h>
 #endif
+
+/* SipHash-2-4 with an output of 64 bits: a hash that nobody can foretell who has not the key.
+ * Source: Aumasson, Bernstein 2012, "SipHash: a fast short-input PRF". */
+
+enum { WEIR_SIPHASH_KEY = 16 }; /* bytes */
+
+/* @bytes may be NULL when @n is 0. The same on every machine. */
+uint64_t weir__siphash(const unsigned char key[WEIR_SIPHASH_KEY], const void *bytes, size_t n);
 
 struct weir_hashing;
 

@@ -4,10 +4,9 @@
  * the last. */
 #include <stdlib.h>
 #include "ground/error.h"
-#include "ground/progress.h"
 #include "hash/hash.h"
-#include "image/bits.h"
-#include "image/unzstd.h"
+#include "image/load.h"
+#include "image/zstd.h"
 
 /* One reading of all shards. */
 struct reading {

@@ -5,7 +5,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 #include "ground/error.h"
-#include "image/bits.h"
 #include "image/compound.h"
 #include "image/load.h"
 

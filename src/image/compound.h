@@ -72,4 +72,24 @@ int weir__members_join(struct weir_filter **out, const struct weir_layout *layou
                        const struct weir_member *members, unsigned n, int insert_error,
                        const char *name);
 
+/* ---- writing them ---- */
+
+/* What is to be saved. */
+struct weir_compound {
+	/* Of it only shape, capacity, rate_bits, normal and own are read: the rest follows
+	 * from the members. */
+	struct weir_image_head head;
+	struct weir_member member[WEIR_IMAGE_MEMBERS]; /* of one hashing */
+	unsigned n;
+};
+
+/* Write the image from the descriptor's offset 0 on: a file that is new. The members may be in use.
+ * @renew: puts the members' notes as they are after their bits were copied, or NULL. */
+int weir__compound_write(struct weir_compound *c, int fd, const char *name,
+                         const struct weir_save_options *options,
+                         void (*renew)(void *arg, struct weir_compound *c), void *arg);
+/* Write it from the descriptor's position on. Nobody may insert into the members meanwhile. */
+int weir__compound_stream(struct weir_compound *c, int fd, const char *name,
+                          const struct weir_save_options *options);
+
 #endif

@@ -33,6 +33,7 @@
 
 #include <weir/delta.h>
 #include "image/io.h"
+#include "image/plain.h"
 
 enum { WEIR_DELTA_HEAD = 128, WEIR_DELTA_FORMAT = 1 };
 
@@ -75,5 +76,26 @@ void weir__delta_put(unsigned char *bytes, const struct weir_delta_head *head);
 int weir__delta_read(struct weir_delta_head *out, struct weir_source *source);
 /* Are these the first eight bytes of a delta? */
 int weir__is_delta(const unsigned char bytes[8]);
+
+/* ---- what the verbs of deltas share ---- */
+
+/* Copy the caller's options over the defaults, and check them. Return: 0 or -EINVAL. */
+int weir__delta_options(struct weir_delta_options *out, const struct weir_delta_options *options);
+/* What of them is for reading images. */
+struct weir_load_options weir__delta_reading(const struct weir_delta_options *options);
+/* Read an image, plain or compressed, into its plain form. @options: as of weir__plain_read(). */
+int weir__delta_image(struct weir_plain *out, const char *path,
+                      const struct weir_load_options *options);
+/* to ^= from */
+void weir__delta_xor(unsigned char *to, const unsigned char *from, uint64_t n);
+
+/* ---- applying one, for a caller that has the image in memory ---- */
+
+/* Make the new image of the old one, in place, and check every byte. After a failure nothing is
+ * promised of it.
+ * @name: of what it is now, for sentences.  @path: of the delta.
+ * @options: max_bytes and progress are taken of them. */
+int weir__delta_apply(struct weir_plain *plain, const char *name, const char *path,
+                      const struct weir_load_options *options);
 
 #endif

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 #include "ground/error.h"
-#include "ground/options.h"
 #include "hash/hash.h"
 #include "image/delta.h"
 #include "image/head.h"

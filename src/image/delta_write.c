@@ -5,9 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "ground/error.h"
-#include "ground/progress.h"
 #include "image/delta.h"
-#include "image/delta_options.h"
 #include "image/plain.h"
 #include "image/save.h"
 #include "image/zstd.h"

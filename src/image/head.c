@@ -4,7 +4,6 @@
  * after it has checked it. */
 #include <errno.h>
 #include "image/head.h"
-#include "image/steps.h"
 
 #define MAX_BLOCKS (UINT64_C(1) << 40)
 #define MAX_CAPACITY (UINT64_C(1) << 48)

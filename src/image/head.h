@@ -56,7 +56,7 @@
  * one, and the table has 16 bytes a member: a number of the kind's (growing: its count of keys;
  * window: its age), then the commit record in the member's head, so that no member is exchanged for
  * another. Its own words are of growing max_capacity, of a window those in
- * window/image.h. It is never live.
+ * window/window.h. It is never live.
  *
  * In a compressed image each shard is 8 bytes with the length of its zstd frame, then the frame.
  * Format 2 is written only when there is something to say that format 1 cannot. A mark, a step
@@ -168,5 +168,15 @@ uint64_t weir__image_length(const struct weir_image_head *head);
 /* Read or write a little-endian number at any address. */
 uint64_t weir__image_get64(const unsigned char *bytes);
 void weir__image_put64(unsigned char *bytes, uint64_t value);
+
+/* ---- what is done to keys: bytes 140 to 191 ---- */
+
+/* From the head's bytes, and to them. */
+struct weir_normal weir__steps_get(const unsigned char *bytes);
+void weir__steps_put(unsigned char *bytes, const struct weir_normal *n);
+
+/* Are the steps known, and the lengths those that there are, and of a step that is there? Pure and
+ * proven as weir__image_check(). Return: if not, false, and the fault is set. */
+bool weir__steps_check(const struct weir_normal *n, struct weir_image_fault *fault);
 
 #endif

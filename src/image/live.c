@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * The descriptor of a live mapping stays open for its lock alone. A daemon that closes every
- * descriptor closes this one too, and its number may be another file's by then: so it is compared
- * with the file before each use. */
+ * Live images: the lock that keeps live mappings and a seal apart (S1 to S4 in map.h), the live
+ * mark, and sealing. */
 #include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "ground/error.h"
-#include "image/live.h"
+#include "hash/hash.h"
+#include "image/compound.h"
+#include "image/map.h"
+
+/* The descriptor of a live mapping stays open for its lock alone. A daemon that closes every
+ * descriptor closes this one too, and its number may be another file's by then: so it is compared
+ * with the file before each use. */
 
 enum { MOST_WAITS = 100, WAIT_US = 10000 };
 
@@ -86,4 +93,153 @@ void weir__live_close(const struct weir_mapping *m)
 {
 	if (is_open(m))
 		close(m->fd);
+}
+
+/* The checksums of a mapped image. They are verified here, made void by the live mark, and computed
+ * again to seal the image.
+ *
+ * The commit record is one aligned word: live or sealed. It is set to live and synced before the
+ * first insert. It is set to sealed last, when bits and checksums are on the disk, by the only one
+ * that has the image mapped live (S1 to S4 in image/map.h). So a crash at any point leaves either
+ * a live image, which can be mapped live and sealed again, or a sealed one whose checksums are
+ * right. tests/fault/test_power_cut.c replays what this file does, cut off at every point. */
+
+static uint64_t *commit_word(const struct weir_mapping *m)
+{
+	return (uint64_t *)(void *)(m->image + WEIR_IMAGE_COMMIT);
+}
+
+static int sync_pages(const struct weir_mapping *m, uint64_t length)
+{
+	if (msync(m->image, length, MS_SYNC) == 0)
+		return 0;
+	return weir__fail(-errno, "%s: cannot sync: %s", m->name, weir_strerror(errno));
+}
+
+int weir__mark_live(struct weir_mapping *m)
+{
+	weir__commit_store_release(commit_word(m), WEIR_IMAGE_LIVE);
+	return sync_pages(m, WEIR_IMAGE_HEAD);
+}
+
+/* Are the reserved bytes between table and bits still zero? */
+static int check_gap(const struct weir_mapping *m)
+{
+	uint64_t n = weir__image_padding(&m->head), at = weir__image_bits_offset(&m->head) - n;
+	return weir__zeros_check(m->name, m->image + at, at, n);
+}
+
+static int went_live(const struct weir_mapping *m)
+{
+	return weir__fail(-EBUSY, "%s: marked live since it was mapped: its checksums are void "
+	                  "until it is sealed", m->name);
+}
+
+/* The mapping read as an image in memory. */
+static int verify_members(const struct weir_mapping *m, const struct weir_filter *f)
+{
+	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_source source = {
+		.name = m->name, .fd = -1, .memory = m->image, .length = m->length, .exact = true
+	};
+	struct weir_preface p;
+	int err = weir__preface_read(&p, &source, 0, false);
+	if (err)
+		return err;
+	options.hash_key = weir__keyed(&f->hashing) ? f->hashing.key : NULL;
+	err = p.head.commit == m->head.commit ?
+	      weir__members_verify(&p, &source, &options) :
+	      weir__fail(-EBADMSG, "%s: its head is another one than when it was mapped", m->name);
+	weir__preface_free(&p);
+	return err;
+}
+
+int weir_verify(const struct weir_filter *f)
+{
+	const struct weir_mapping *m = weir__mapping_of(f);
+	if (!m || m->mode != WEIR_MAP_READ)
+		return weir__fail(-EINVAL,
+		                  "weir_verify: the filter is not mapped with WEIR_MAP_READ");
+	if (m->head.members)
+		return verify_members(m, f);
+	uint64_t commit = weir__commit_load_acquire(commit_word(m));
+	if (commit == WEIR_IMAGE_LIVE)
+		return went_live(m);
+	struct weir_preface p = {
+		.head = m->head,
+		.table = m->image + WEIR_IMAGE_HEAD,
+		.shard_bytes = f->bytes / f->shards
+	};
+	int err = check_gap(m);
+	for (uint32_t shard = 0; !err && shard < f->shards; shard++)
+		err = weir__preface_check(&p, shard, (const unsigned char *)f->array.words +
+		                                     shard * p.shard_bytes, m->name);
+	/* Bits and checksums belong together only if no live mapping came meanwhile. */
+	return weir__commit_load_after(commit_word(m)) == commit ? err : went_live(m);
+}
+
+/* Renew the table and the head's checksums in the mapping. The new commit record goes to @commit;
+ * that in the mapping stays live. */
+static int seal_sums(struct weir_filter *f, uint64_t *commit)
+{
+	struct weir_mapping *m = weir__mapping_of(f);
+	unsigned char bytes[WEIR_IMAGE_HEAD], *table = m->image + WEIR_IMAGE_HEAD;
+	uint64_t shard_bytes = f->bytes / f->shards, *copy = malloc(shard_bytes);
+	if (!copy)
+		return weir__fail(-ENOMEM, "%s: no memory for %llu bytes to seal through", m->name,
+		                  (unsigned long long)shard_bytes);
+	for (uint32_t shard = 0; shard < f->shards; shard++) {
+		weir__shard_copy(f, shard, copy);
+		weir__image_put64(table + 8 * (size_t)shard, weir__checksum(copy, shard_bytes));
+	}
+	free(copy);
+	weir__head_commit(&m->head, table, bytes);
+	for (unsigned i = WEIR_IMAGE_CHECKSUM; i < WEIR_IMAGE_COMMIT; i++)
+		m->image[i] = bytes[i];
+	*commit = m->head.commit;
+	return 0;
+}
+
+/* S3 */
+static int prepare_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t *commit)
+{
+	int err = weir__mark_live(m); /* a process forked from this one may have sealed it */
+	if (!err)
+		err = seal_sums(f, commit);
+	return err ? err : sync_pages(m, m->length);
+}
+
+/* The record is the image's last word on its bits: whether or not it can be synced, there must be
+ * no insert after it. */
+static int finish_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t commit)
+{
+	weir__commit_store_release(commit_word(m), commit);
+	int err = msync(m->image, WEIR_IMAGE_HEAD, MS_SYNC) ? errno : 0;
+	weir__filter_read_only(f);
+	m->mode = WEIR_MAP_READ;
+	/* S4. A view made of the filter before could still insert. */
+	(void)mprotect(m->image, m->length, PROT_READ);
+	weir__live_release(m);
+	return err ? weir__fail(-err, "%s: is sealed, but that cannot be synced, so a power cut "
+	                        "may bring the live mark back: %s", m->name, weir_strerror(err)) :
+	             0;
+}
+
+int weir_seal(struct weir_filter *f)
+{
+	struct weir_mapping *m = weir__mapping_of(f);
+	uint64_t commit;
+	if (!m || m->mode != WEIR_MAP_LIVE)
+		return weir__fail(-EINVAL,
+		                  "weir_seal: the filter is not mapped with WEIR_MAP_LIVE");
+	if (!f->kind->snapshot)
+		return weir__kind_cannot(f->kind, "be sealed");
+	int err = weir__live_claim(m);
+	if (err)
+		return err;
+	err = prepare_seal(f, m, &commit);
+	if (!err)
+		return finish_seal(f, m, commit);
+	weir__live_unclaim(m);
+	return err;
 }

@@ -5,11 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "filter/plan.h"
+#include "filter/filter.h"
 #include "ground/error.h"
-#include "ground/options.h"
 #include "hash/hash.h"
-#include "image/bits.h"
 #include "image/compound.h"
 #include "image/load.h"
 

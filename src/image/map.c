@@ -9,11 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "ground/error.h"
-#include "image/bits.h"
 #include "image/compound.h"
-#include "image/live.h"
 #include "image/load.h"
-#include "image/seal.h"
+#include "image/map.h"
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "filter/kinds.h"
+#include "filter/filter.h"
 #include "ground/error.h"
 #include "hash/hash.h"
 #include "image/delta.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Images of routers: those of an array whose first page is checked too (weir_kind.check). */
 #include <string.h>
-#include "filter/kinds.h"
+#include "filter/filter.h"
 #include "ground/error.h"
 #include "image/load.h"
 #include "image/map.h"

@@ -7,12 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "ground/error.h"
-#include "ground/options.h"
-#include "image/compound_write.h"
+#include "image/compound.h"
 #include "image/replace.h"
 #include "image/save.h"
-#include "image/write.h"
-#include "kind/apart.h"
+#include "kind/kind.h"
 
 int weir__save_options(struct weir_save_options *out, const struct weir_save_options *options)
 {

@@ -4,7 +4,7 @@
 #include "ground/error.h"
 #include "image/load.h"
 #include "image/map.h"
-#include "image/room.h"
+#include "image/plain.h"
 
 enum { ALIGNED = 64 }; /* a line */
 

@@ -2,7 +2,7 @@
  * Statistics of an image's bits, for which no key is needed. */
 #include <fcntl.h>
 #include <weir/filter.h>
-#include "ground/options.h"
+#include "ground/error.h"
 #include "image/map.h"
 
 static int open_any(struct weir_filter **out, const char *path,

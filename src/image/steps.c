@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What is done to keys, from bytes to fields and back, as head.c does it for the other fields. */
 #include "ground/error.h"
-#include "image/steps.h"
+#include "image/head.h"
 #include "normalise/normalise.h"
 
 enum { AT_STEPS = 140, AT_IPV4 = 144, AT_IPV6 = 152, AT_LABELS = 176 };

@@ -10,7 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 #include "ground/error.h"
-#include "image/target.h"
+#include "image/replace.h"
 
 enum { MOST_TRIES = 100 }; /* to follow a link to a file that others replace meanwhile */
 

@@ -19,9 +19,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 #include "ground/error.h"
-#include "ground/random.h"
+#include "ground/system.h"
 #include "hash/hash.h"
-#include "image/temporary.h"
+#include "image/replace.h"
 
 enum { MOST_TRIES = 100, PREFIX = WEIR_TEMPORARY_NAME - 17 };
 

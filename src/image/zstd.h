@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Packing shards for compressed images. Each shard is 8 bytes with the length of its zstd frame,
- * then the frame. The length comes first, so that a stream can be read without seeking. */
+ * Packing and unpacking shards for compressed images. Each shard is 8 bytes with the length of its
+ * zstd frame, then the frame. The length comes first, so that a stream can be read without
+ * seeking. */
 #ifndef WEIR_SRC_IMAGE_ZSTD_H
 #define WEIR_SRC_IMAGE_ZSTD_H
 
 #include "config.h"
 #include "ground/error.h"
 #include "image/io.h"
+
+/* ---- packing ---- */
 
 /* Packs shards of one size. All zero: none. */
 struct weir_packer {
@@ -43,6 +46,72 @@ static inline int weir__pack(struct weir_packer *packer, const void *bits, uint6
                              uint64_t *n)
 {
 	(void)packer, (void)bits, (void)shard_bytes, (void)n;
+	return -ENOTSUP;
+}
+
+#endif
+
+/* ---- unpacking step by step, through memory that is bounded whatever the image declares ---- */
+
+/* All zero: none. */
+struct weir_unpacker {
+	void *context;         /* zstd's */
+	unsigned char *buffer; /* for a part of a frame */
+	uint64_t at, end;      /* the bytes of buffer that are not unpacked yet */
+	uint64_t left;         /* bytes of the frame that are not in the buffer yet */
+	const char *unit;      /* what has a frame, for sentences: "shard" */
+	uint32_t shard;        /* whose frame it is */
+	bool ended;            /* the frame has */
+};
+
+#if WEIR_HAVE_ZSTD
+
+/* @name: of the image, for the sentence. */
+int weir__unpacker_begin(struct weir_unpacker *u, const char *name);
+void weir__unpacker_end(struct weir_unpacker *u);
+/* Begin with the frame of a shard. */
+int weir__unpack_begin(struct weir_unpacker *u, struct weir_source *source, uint32_t shard,
+                       uint64_t shard_bytes);
+/* One step of unpacking, to be called until ended. It reads a part of the frame, or unpacks up to
+ * @room bytes, or both. @got: receives how many bytes were unpacked, which may be 0. */
+int weir__unpack(struct weir_unpacker *u, struct weir_source *source, void *to, uint64_t room,
+                 uint64_t *got);
+/* All of a frame, which must hold exactly @bytes bytes. */
+int weir__unpack_all(struct weir_unpacker *u, struct weir_source *source, uint32_t shard, void *to,
+                     uint64_t bytes);
+
+#else
+
+static inline int weir__unpacker_begin(struct weir_unpacker *u, const char *name)
+{
+	(void)u;
+	return weir__fail(-ENOTSUP, "%s: is compressed with zstd, which this build of weir has not",
+	                  name);
+}
+
+static inline void weir__unpacker_end(struct weir_unpacker *u)
+{
+	(void)u;
+}
+
+static inline int weir__unpack_begin(struct weir_unpacker *u, struct weir_source *source,
+                                     uint32_t shard, uint64_t shard_bytes)
+{
+	(void)u, (void)source, (void)shard, (void)shard_bytes;
+	return -ENOTSUP;
+}
+
+static inline int weir__unpack(struct weir_unpacker *u, struct weir_source *source, void *to,
+                               uint64_t room, uint64_t *got)
+{
+	(void)u, (void)source, (void)to, (void)room, (void)got;
+	return -ENOTSUP;
+}
+
+static inline int weir__unpack_all(struct weir_unpacker *u, struct weir_source *source,
+                                   uint32_t shard, void *to, uint64_t bytes)
+{
+	(void)u, (void)source, (void)shard, (void)to, (void)bytes;
 	return -ENOTSUP;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The hashes of a batch: given, or made from keys. */
+#include <string.h>
 #include <sys/uio.h>
 #include "config.h"
 #include "ground/error.h"
@@ -32,12 +33,9 @@ WEIR__INLINE void hash_wide(uint64_t seed, const char *key, size_t width, size_t
 }
 
 /* The widths of addresses (IPv6), of SHA-1 and of SHA-256 are cases of their own. */
-static void hash_fixed(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
-                       size_t n, uint64_t *out)
+static void hash_width(const struct weir_hashing *hashing, const char *key, size_t width, size_t n,
+                       uint64_t *out)
 {
-	const char *key = (const char *)batch->keys + at * batch->key_bytes;
-	const struct weir_hashing *hashing = &f->hashing;
-	const size_t width = batch->key_bytes;
 	if (hashing->by == &weir__xxh64 && width == 8)
 		for (size_t i = 0; i < n; i++)
 			out[i] = XXH64(key + 8 * i, 8, hashing->seed);
@@ -54,31 +52,48 @@ static void hash_fixed(const struct weir_filter *f, const struct weir_batch *bat
 		hash_wide(hashing->seed, key, width, n, out);
 }
 
-struct weir_batch weir__batch_hashes(const uint64_t *hashes, size_t n)
+static void hash_fixed(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
+                       size_t n, uint64_t *out)
 {
-	return (struct weir_batch){
-		.from = WEIR_FROM_HASHES, .keys = hashes, .key_bytes = 8, .n = n
-	};
+	hash_width(&f->hashing, (const char *)batch->keys + at * batch->key_bytes,
+	           batch->key_bytes, n, out);
 }
 
-struct weir_batch weir__batch_keys(const struct iovec *keys, size_t n)
+void weir__keys_hash(const struct weir_hashing *hashing, enum weir_isa isa, struct weir_keys keys,
+                     uint64_t *out)
 {
-	return (struct weir_batch){
-		.from = WEIR_FROM_KEYS, .keys = keys, .n = n, .hash = hash_keys
-	};
+	const struct iovec *key = keys.at;
+	if (keys.form == WEIR_KEYS_HASHES)
+		memcpy(out, keys.at, 8 * keys.n);
+	else if (keys.form == WEIR_KEYS_IOV)
+		for (size_t i = 0; i < keys.n; i++)
+			out[i] = weir__hash_by(hashing, key[i].iov_base, key[i].iov_len);
+	else if (keys.width == 8 && hashing->by == &weir__xxh3)
+		weir__hash8_for(isa, weir__flip8(hashing->seed), keys.at, keys.n, out);
+	else
+		hash_width(hashing, keys.at, keys.width, keys.n, out);
 }
 
-struct weir_batch weir__batch_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
-                                    size_t n)
+struct weir_batch weir__batch(const struct weir_filter *f, struct weir_keys keys)
 {
-	bool in_line = key_bytes == 8 && f->hashing.by == &weir__xxh3;
-	return (struct weir_batch){
-		.from = in_line ? WEIR_FROM_FIXED8 : WEIR_FROM_KEYS,
-		.keys = keys,
-		.key_bytes = key_bytes,
-		.n = n,
-		.hash = hash_fixed
-	};
+	struct weir_batch batch = { .from = WEIR_FROM_KEYS, .keys = keys.at, .n = keys.n };
+	if (keys.form == WEIR_KEYS_HASHES) {
+		batch.from = WEIR_FROM_HASHES;
+	} else if (keys.form == WEIR_KEYS_IOV) {
+		batch.hash = hash_keys;
+	} else {
+		if (keys.width == 8 && f->hashing.by == &weir__xxh3)
+			batch.from = WEIR_FROM_FIXED8;
+		batch.key_bytes = keys.width;
+		batch.hash = hash_fixed;
+	}
+	return batch;
+}
+
+int weir__keys_refused(void)
+{
+	return weir__fail(-EINVAL, "a batch of 2^40 keys or more, or of fixed keys above 65,535 "
+	                  "bytes: hand it over in parts, and longer keys by weir_keys_iov()");
 }
 
 void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
@@ -96,4 +111,12 @@ int64_t weir__batch_stopped(const struct weir_batch *batch, size_t taken, uint64
 	for (size_t at = taken / 64 * 64; bitmap && at < batch->n; at += 64, answers = 0)
 		bitmap[at / 64] = answers;
 	return weir__stopped(taken, err);
+}
+
+int64_t weir__answer_all(bool answer, size_t n, uint64_t *bitmap)
+{
+	const uint64_t all = answer ? ~UINT64_C(0) : 0;
+	for (size_t at = 0; bitmap && at < n; at += 64)
+		bitmap[at / 64] = n - at < 64 ? all & ((UINT64_C(1) << (n - at)) - 1) : all;
+	return answer ? (int64_t)n : 0;
 }

@@ -33,14 +33,25 @@ struct weir_batch {
 	             size_t n, uint64_t *out);
 };
 
-struct weir_batch weir__batch_hashes(const uint64_t *hashes, size_t n);
-struct weir_batch weir__batch_keys(const struct iovec *keys, size_t n);
-struct weir_batch weir__batch_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,
-                                    size_t n);
+/* Is it a batch that can be taken? Then weir__batch() takes it. */
+static inline bool weir__keys_form(struct weir_keys keys)
+{
+	return keys.form != WEIR_KEYS_NONE && keys.form <= WEIR_KEYS_IOV;
+}
+struct weir_batch weir__batch(const struct weir_filter *f, struct weir_keys keys);
+/* Fails with -EINVAL, as each verb does that changes something by a batch of no form. */
+int weir__keys_refused(void);
 
 /* Put the hashes of n keys from at on into out. The batch is of keys, not of hashes. */
 void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
                       size_t n, uint64_t *out);
+
+/* The hashes of a batch that has a form, for what is no filter. */
+void weir__keys_hash(const struct weir_hashing *hashing, enum weir_isa isa, struct weir_keys keys,
+                     uint64_t *out);
+
+/* Put the same answer for n keys into the bitmap, unless it is NULL. Return: how many are true. */
+int64_t weir__answer_all(bool answer, size_t n, uint64_t *bitmap);
 
 /* Of a kind that refuses keys: the end of an insert_batch that key @taken was refused in, which is
  * of the words whose answers are not in the bitmap yet. @answers: those of the keys before it.

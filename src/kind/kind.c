@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * What is asked of every kind alike: what it can do, whether a shape is legal, and the answer to a
- * verb that it lacks. */
+ * verb that it lacks. And the bodies that several kinds name as members of theirs. */
+#include <stdio.h>
+#include <stdlib.h>
 #include "ground/error.h"
 #include "kind/kind.h"
 
@@ -47,4 +49,112 @@ void weir__let_go(const struct weir_filter *f)
 {
 	if (f->kind->let_go)
 		f->kind->let_go(f);
+}
+
+/* ---- a debug build: copies and removals apart ---- */
+
+#if defined WEIR_DEBUG && !defined WEIR_DET
+
+/* A kind that holds its moves off copies keys whole or not at all. */
+static struct weir_apart *apart_of(const struct weir_filter *f)
+{
+	return f->kernel->remove && !f->kind->hold ?
+	               &((struct weir_filter *)(uintptr_t)f)->apart :
+	               NULL;
+}
+
+static void stop(const struct weir_filter *f, const char *verb)
+{
+	fprintf(stderr, "weir: %s of a filter of kind %s beside an insert or a removal: the copy "
+	        "could have a key by halves\n", verb, f->kind->name);
+	abort();
+}
+
+void weir__change_begin(struct weir_filter *f)
+{
+	struct weir_apart *a = apart_of(f);
+	if (!a)
+		return;
+	(void)weir__apart_add(&a->changes, 1);
+	if (weir__apart_add(&a->wholes, 0))
+		stop(f, "a save, clone, merge or fold");
+}
+
+void weir__change_end(struct weir_filter *f)
+{
+	struct weir_apart *a = apart_of(f);
+	if (a)
+		(void)weir__apart_add(&a->changes, UINT32_MAX);
+}
+
+void weir__whole_begin(const struct weir_filter *f, const char *verb)
+{
+	struct weir_apart *a = apart_of(f);
+	if (!a)
+		return;
+	(void)weir__apart_add(&a->wholes, 1);
+	if (weir__apart_add(&a->changes, 0))
+		stop(f, verb);
+}
+
+void weir__whole_end(const struct weir_filter *f)
+{
+	struct weir_apart *a = apart_of(f);
+	if (a)
+		(void)weir__apart_add(&a->wholes, UINT32_MAX);
+}
+
+static int insert(struct weir_filter *f, const void *key, size_t len)
+{
+	weir__change_begin(f);
+	int answer = f->apart.inside.insert(f, key, len);
+	weir__change_end(f);
+	return answer;
+}
+
+static int insert_hash(struct weir_filter *f, uint64_t hash)
+{
+	weir__change_begin(f);
+	int answer = f->apart.inside.insert_hash(f, hash);
+	weir__change_end(f);
+	return answer;
+}
+
+static int insert_u64(struct weir_filter *f, uint64_t key)
+{
+	weir__change_begin(f);
+	int answer = f->apart.inside.insert_u64(f, key);
+	weir__change_end(f);
+	return answer;
+}
+
+void weir__apart_wrap(struct weir_filter *f)
+{
+	if (!apart_of(f))
+		return;
+	f->apart.inside = f->verbs;
+	f->verbs.insert = insert;
+	f->verbs.insert_hash = insert_hash;
+	f->verbs.insert_u64 = insert_u64;
+}
+#endif
+
+/* ---- union and copy for kinds whose bits only go from 0 to 1 ---- */
+
+int weir__bits_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
+                     uint64_t n)
+{
+	for (uint64_t i = 8 * first; i < 8 * (first + n); i++) {
+		uint64_t bits = weir__word_load_relaxed(src->array.words + i);
+		if (bits & ~weir__word_load_relaxed(dst->array.words + i))
+			weir__word_or_relaxed(dst->array.words + i, bits);
+	}
+	return 0;
+}
+
+void weir__bits_snapshot(const struct weir_filter *f, uint64_t first, uint64_t n, uint64_t *out)
+{
+	const uint64_t *from = f->array.words + 8 * first;
+	for (uint64_t i = 0; i < 8 * n; i++)
+		out[i] = WEIR__LE64(weir__word_load_relaxed(from + i));
 }

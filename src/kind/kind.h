@@ -20,8 +20,8 @@
 #include <weir/normalise.h>
 #include <weir/params.h>
 #include "ground/atomic.h"
-#include "ground/cpu.h"
 #include "ground/memory.h"
+#include "ground/system.h"
 #include "hash/hash.h"
 
 struct weir_batch;
@@ -281,7 +281,7 @@ struct weir_array {
 };
 
 #ifdef WEIR_DEBUG
-struct weir_apart { /* apart.h */
+struct weir_apart { /* weir__change_begin() and its like */
 	atomic_uint changes, wholes;
 	struct weir_verbs inside;
 };
@@ -328,5 +328,52 @@ static inline uint64_t *weir__line(const struct weir_array *a, uint64_t hash)
 WEIR_KINDS(WEIR__DECLARE)
 WEIR_TYPES(WEIR__DECLARE)
 #undef WEIR__DECLARE
+
+/* The rule that nothing else can check: of a kind that removes keys no insert or removal may run
+ * while the filter is saved, copied, merged or folded (filter.h), since the copy could have a key
+ * by halves, and removing it there would take another's share. A debug build stops the program that
+ * breaks it; others do nothing. A handle's reload and refresh are not asked: what they carry beside
+ * live inserts is too much at worst. */
+
+#if defined WEIR_DEBUG && !defined WEIR_DET
+/* @verb: for the sentence, such as "weir_clone". */
+void weir__change_begin(struct weir_filter *f);
+void weir__change_end(struct weir_filter *f);
+void weir__whole_begin(const struct weir_filter *f, const char *verb);
+void weir__whole_end(const struct weir_filter *f);
+/* Put verbs that ask in the place of the filter's inserts. */
+void weir__apart_wrap(struct weir_filter *f);
+#else
+static inline void weir__change_begin(struct weir_filter *f)
+{
+	(void)f;
+}
+static inline void weir__change_end(struct weir_filter *f)
+{
+	(void)f;
+}
+static inline void weir__whole_begin(const struct weir_filter *f, const char *verb)
+{
+	(void)f, (void)verb;
+}
+static inline void weir__whole_end(const struct weir_filter *f)
+{
+	(void)f;
+}
+static inline void weir__apart_wrap(struct weir_filter *f)
+{
+	(void)f;
+}
+#endif
+
+/* Members of struct weir_kind for kinds whose bits only go from 0 to 1 (B1). Others must look
+ * before they take them: counters cannot be or'ed, and a copy made word by word can miss a key that
+ * moves. */
+
+/* merge: or each word into dst, if that changes it. */
+int weir__bits_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
+                     uint64_t n);
+/* snapshot: word by word. Also for counters that only grow, or that nobody changes meanwhile. */
+void weir__bits_snapshot(const struct weir_filter *f, uint64_t first, uint64_t n, uint64_t *out);
 
 #endif

@@ -32,4 +32,9 @@ struct weir__subjects {
 int64_t weir__exposition(const struct weir__subjects *s, const void *array, size_t n, char *buffer,
                          size_t bytes);
 
+/* ---- labels, as a caller gives them: name="value",name="value" ---- */
+
+/* Return: 0, also for NULL and ""; or -EINVAL with the place and what should be there. */
+int weir__labels_check(const char *labels);
+
 #endif

@@ -7,8 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "ground/error.h"
-#include "ground/options.h"
-#include "parquet/file.h"
+#include "parquet/footer.h"
 
 enum {
 	MAGIC = 4,
@@ -136,14 +135,15 @@ int weir_parquet_open(struct weir_parquet **out, const char *path,
 	return err;
 }
 
-void weir_parquet_close(struct weir_parquet *p)
+int weir_parquet_close(struct weir_parquet *p)
 {
 	if (!p)
-		return;
+		return 0;
 	if (p->fd >= 0)
 		close(p->fd);
 	weir__footer_free(&p->footer);
 	free(p->bytes);
 	free(p->name);
 	free(p);
+	return 0;
 }

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
-#include "ground/options.h"
-#include "parquet/file.h"
-#include "parquet/header.h"
+#include "parquet/footer.h"
+#include "parquet/thrift.h"
 
 enum { HEADER_MOST = 256 }; /* bytes in which a filter's header ends: it takes about 16 */
 
@@ -22,8 +21,8 @@ static int find_chunk(const struct weir_parquet *p, uint32_t row_group, uint32_t
 	return 0;
 }
 
-int weir_parquet_chunk(const struct weir_parquet *p, uint32_t row_group, uint32_t column,
-                       struct weir_parquet_chunk *out)
+int weir_parquet_inspect_chunk(const struct weir_parquet *p, uint32_t row_group, uint32_t column,
+                               struct weir_parquet_chunk *out)
 {
 	const struct weir_chunk *chunk = NULL;
 	int err = weir__size_check(out, sizeof *out, "weir_parquet_chunk");
@@ -88,8 +87,8 @@ static int read_header(const struct weir_parquet *p, const struct weir_chunk *ch
 	return 0;
 }
 
-int weir_parquet_filter(struct weir_filter **out, const struct weir_parquet *p,
-                        uint32_t row_group, uint32_t column)
+int weir_parquet_read(struct weir_filter **out, const struct weir_parquet *p, uint32_t row_group,
+                      uint32_t column)
 {
 	const struct weir_chunk *chunk = NULL;
 	uint64_t length = 0;

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <weir/parquet.h>
 #include "parquet/thrift.h"
 
 enum { WEIR_PARQUET_DEPTH = 64 }; /* of columns within groups */
@@ -80,12 +81,28 @@ static inline bool weir__chunk_has_filter(const struct weir_chunk *chunk)
 	return chunk->filter_at && !chunk->encrypted && !chunk->elsewhere;
 }
 
-/* room.c: the room of each filter, that of none in another's. Records a fault in @t.
+/* The room of each filter, that of none in another's. Records a fault in @t.
  * Return: 0 or -ENOMEM. */
 int weir__footer_rooms(struct weir_footer *footer, uint64_t filters_end, struct weir_thrift *t);
 
-/* grow.c: room for one element more in an array of @n, whose room is the next power of two.
+/* schema.c: room for one element more in an array of @n, whose room is the next power of two.
  * @size: bytes of an element. Return: false, with the array as it was, if there is no memory. */
 bool weir__footer_grow(void *array, uint64_t n, size_t size);
+
+/* ---- an opened file ---- */
+
+struct weir_parquet {
+	char *name; /* for sentences */
+	int fd;
+	uint64_t filters_end; /* where its footer begins */
+	uint64_t max_filter_bytes;
+	unsigned char *bytes; /* of the footer, in which its names are */
+	struct weir_footer footer;
+};
+
+/* Read exactly @n bytes. Return: 0 or a negative errno. */
+int weir__parquet_read(const struct weir_parquet *p, void *out, uint64_t n, uint64_t at);
+/* Is there such a column? Return: 0 or -EINVAL. */
+int weir__parquet_check(const struct weir_parquet *p, uint32_t column);
 
 #endif

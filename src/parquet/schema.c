@@ -7,6 +7,17 @@
 #include <weir/parquet.h>
 #include "parquet/footer.h"
 
+bool weir__footer_grow(void *array, uint64_t n, size_t size)
+{
+	void **at = array, *more;
+	if (n & (n - 1)) /* no power of two: there is room */
+		return true;
+	more = n < SIZE_MAX / 2 / size ? realloc(*at, (n ? 2 * (size_t)n : 1) * size) : NULL;
+	if (more)
+		*at = more;
+	return more != NULL;
+}
+
 /* ---- what a value means ---- */
 
 /* By ConvertedType, the older way. */

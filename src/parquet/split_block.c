@@ -5,13 +5,9 @@
 #include <string.h>
 #include <weir/parquet.h>
 #include "filter/filter.h"
-#include "filter/kinds.h"
-#include "filter/plan.h"
 #include "ground/error.h"
-#include "ground/options.h"
-#include "kind/lines.h"
 #include "kind/sizing.h"
-#include "parquet/header.h"
+#include "parquet/thrift.h"
 
 enum { BLOCK = 32, WORD = 8 };
 static const uint64_t strict_bytes = UINT64_C(128) << 20;
@@ -36,7 +32,7 @@ int weir_parquet_params(struct weir_params *params)
 	p.kind = WEIR_SPLIT;
 	p.max_bytes = 0;
 	if (!err)
-		err = weir_plan(&p, &plan);
+		err = weir_plan_make(&p, &plan);
 	if (err)
 		return err;
 	while (bytes < plan.bytes)
@@ -203,7 +199,7 @@ static int complete(struct weir_filter *f, const struct weir_parquet_options *o)
 	struct weir_stats stats = WEIR_STATS_INIT;
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	int err = o->capacity ? 0 : weir_stats_exact(f, &stats);
+	int err = o->capacity ? 0 : weir_measure(f, WEIR_EXACT, &stats);
 	if (err)
 		return err;
 	/* Of a filter whose bits are all set there is no end to the estimate. */
@@ -213,7 +209,7 @@ static int complete(struct weir_filter *f, const struct weir_parquet_options *o)
 	if (o->fp_rate > 0)
 		return 0;
 	p.kind = WEIR_SPLIT, p.capacity = f->capacity, p.max_bytes = f->bytes;
-	f->fp_rate = weir_plan(&p, &plan) ? WEIR__MOST_RATE : fmax(plan.fp_rate, 1e-9);
+	f->fp_rate = weir_plan_make(&p, &plan) ? WEIR__MOST_RATE : fmax(plan.fp_rate, 1e-9);
 	return 0;
 }
 

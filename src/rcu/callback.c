@@ -3,7 +3,7 @@
  * rcu_flavor_struct. The references are weak, since weir needs liburcu-bp alone. A program that
  * gives weir another flavor has that one's library too, and then they are found. */
 #include <pthread.h>
-#include "rcu/callback.h"
+#include "rcu/rcu.h"
 
 struct call_rcu_data;
 

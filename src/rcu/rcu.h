@@ -163,4 +163,8 @@ static inline bool weir__in_section(const struct weir_rcu *rcu)
 	return inside != before;
 }
 
+/* Is this liburcu's own thread, which runs what call_rcu was given?
+ * Return: false too for a flavor that is none of liburcu's bp, memb, mb and qsbr. */
+bool weir__in_callback(const struct rcu_flavor_struct *flavor);
+
 #endif

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <weir/error.h>
-#include "format/kinds.h"
-#include "format/random.h"
+#include "format/number.h"
 
 enum { PENDING = 8 << 20 /* bytes in each list */ };
 
@@ -18,7 +17,7 @@ void weir__node_make(struct weir_node *n, const struct weir_server *server,
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	*n = (struct weir_node){ .server = server, .handle = handle, .id = id };
 	snprintf(n->set, sizeof n->set, "%s", set);
-	if (weir_handle_stats(handle, &s) == 0) {
+	if (weir_handle_measure(handle, &s) == 0) {
 		n->hashing = s.filter.seed_fingerprint;
 		n->kind = s.filter.shape.kind;
 		n->images_only = weir__replicable(n->kind) == WEIR_REPLICABLE_IMAGES;

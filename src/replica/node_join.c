@@ -121,7 +121,7 @@ static int check_image(const struct weir_node *n, const struct weir_manifest *m,
                        const struct weir_filter *image)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	int err = weir_stats(image, &s);
+	int err = weir_measure(image, WEIR_SAMPLED, &s);
 	if (err || s.seed_fingerprint == m->hashing)
 		return err;
 	return weir_fail(-EKEYREJECTED, "set %s: the image of generation %" PRIu64 " is hashed by "

@@ -8,9 +8,8 @@
 #include <weir/error.h>
 #include <weir/kinds.h>
 #include <weir/normalise.h>
-#include "format/kinds.h"
+#include "format/number.h"
 #include "node.h"
-#include "format/random.h"
 
 static int check(const struct weir_node *n)
 {
@@ -119,7 +118,7 @@ static int check_filter(const struct weir_node *n, const struct weir_filter *f,
                         struct weir_manifest *m)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	int err = weir_stats(f, &s);
+	int err = weir_measure(f, WEIR_SAMPLED, &s);
 	if (!err)
 		err = weir__replicable_check(s.shape.kind);
 	if (err)

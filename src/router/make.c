@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * A router is made, copied in its layout, and freed. */
 #include <string.h>
-#include "filter/kinds.h"
-#include "ground/cancel.h"
+#include "filter/filter.h"
 #include "ground/error.h"
+#include "ground/threads.h"
 #include "router/router.h"
 
 /* The names are in the memory already. It is the router's on success, and freed on failure. */
@@ -82,14 +82,48 @@ int weir__router_like(struct weir_filter **out, const struct weir_filter *f)
 	return make(out, &layout, &memory);
 }
 
-void weir_router_destroy(struct weir_router *r)
+int weir_router_destroy(struct weir_router *r)
 {
 	WEIR__UNCANCELLED;
-	if (r)
-		weir_destroy(weir__router_mut(r));
+	return r ? weir_destroy(weir__router_mut(r)) : 0;
 }
 
 uint64_t weir_router_hash(const struct weir_router *r, const void *key, size_t len)
 {
 	return weir__hash_by(&weir__router_filter(r)->hashing, key, len);
+}
+
+/* ---- unions of whole routers, and copies of some of their sets ---- */
+
+static int check(const struct weir_filter *dst, const struct weir_filter *src)
+{
+	int err = weir__merge_check(dst, src);
+	return err ? err : weir__router_alike(dst, src);
+}
+
+/* The bits of these sets in a word: once for each of its cells. */
+static uint64_t in_each_cell(const struct weir_array *a, uint64_t sets)
+{
+	uint64_t bits = sets & weir__router_all(a);
+	for (unsigned width = weir__router_columns(a); width < 64; width *= 2)
+		bits |= bits << width;
+	return bits;
+}
+
+int weir__router_copy_sets(struct weir_filter *dst, const struct weir_filter *src, uint64_t sets)
+{
+	const uint64_t wanted = in_each_cell(&src->array, sets), words = 8 * src->array.lines;
+	int err = check(dst, src);
+	for (uint64_t i = WEIR__PAGE_WORDS; !err && i < words; i++) {
+		uint64_t bits = weir__word_load_relaxed(src->array.words + i) & wanted;
+		if (bits & ~weir__word_load_relaxed(dst->array.words + i))
+			weir__word_or_relaxed(dst->array.words + i, bits);
+	}
+	return err;
+}
+
+int weir_router_merge(struct weir_router *dst, const struct weir_router *src)
+{
+	return weir__router_copy_sets(weir__router_mut(dst), weir__router_filter(src),
+	                              ~UINT64_C(0));
 }

@@ -4,10 +4,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include "filter/plan.h"
+#include "filter/filter.h"
 #include "ground/error.h"
-#include "ground/options.h"
-#include "kind/lines.h"
 #include "kind/sizing.h"
 #include "router/router.h"
 

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 #include "ground/error.h"
-#include "ground/options.h"
 #include "router/router.h"
 
 enum { SAMPLE_PAGES = 256 };

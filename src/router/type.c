@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "filter/kinds.h"
+#include "filter/filter.h"
 #include "ground/error.h"
-#include "kinds/common/bits.h"
+#include "kind/kind.h"
 #include "router/router.h"
 
 static bool legal(const struct weir_shape *shape, uint64_t lines)

@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: MIT
- * The handle's batches. Each SECTION_KEYS keys have a section of their own, so that a grace period
- * waits for some milliseconds and not for the whole batch. */
+ * The handle's batches, and its removals and counts, of the current filter: H13 in generation.h.
+ * Of a batch each SECTION_KEYS keys have a section of their own, so that a grace
+ * period waits for some milliseconds and not for the whole batch. */
 #include "ground/error.h"
-#include "set/dual_write.h"
+#include "kind/batch.h"
 #include "set/generation.h"
-#include "set/keys.h"
 
 enum { SECTION_KEYS = 1 << 20 }; /* a multiple of 64: each section has whole words of the bitmap */
 
-static size_t contain_section(const struct weir_generation *g, const struct weir_keys *k, size_t at,
-                              size_t n, uint64_t *bitmap)
+static struct weir_keys section(struct weir_keys keys, size_t at)
 {
-	if (k->hashes && g->by_hash == &weir__any_hash)
-		return weir__answer_all(true, n, bitmap);
-	return weir__keys_contain(g->current, k, at, n, bitmap);
+	return weir_keys_part(keys, at, keys.n - at < SECTION_KEYS ? keys.n - at : SECTION_KEYS);
 }
 
-static size_t contains_all(const struct weir_handle *h, const struct weir_keys *k, size_t n,
-                           uint64_t *bitmap)
+static int64_t contain_section(const struct weir_generation *g, struct weir_keys keys,
+                               uint64_t *bitmap)
 {
-	size_t found = 0;
-	for (size_t at = 0; at < n; at += SECTION_KEYS) {
-		size_t some = n - at < SECTION_KEYS ? n - at : SECTION_KEYS;
+	if (keys.form == WEIR_KEYS_HASHES && g->by_hash == &weir__any_hash)
+		return weir__answer_all(true, keys.n, bitmap);
+	return weir_contains_keys(g->current, keys, bitmap);
+}
+
+int64_t weir_handle_contains_keys(const struct weir_handle *h, struct weir_keys keys,
+                                  uint64_t *bitmap)
+{
+	int64_t found = 0;
+	for (size_t at = 0; at < keys.n; at += SECTION_KEYS) {
 		weir__read_lock(&h->rcu);
-		found += contain_section(weir__generation(h), k, at, some,
+		found += contain_section(weir__generation(h), section(keys, at),
 		                         bitmap ? bitmap + at / 64 : NULL);
 		weir__read_unlock(&h->rcu);
 	}
@@ -31,26 +35,26 @@ static size_t contains_all(const struct weir_handle *h, const struct weir_keys *
 }
 
 /* H1: into every filter of the record. The answer is the current one's unless another refuses. */
-static int64_t insert_section(const struct weir_generation *g, const struct weir_keys *k, size_t at,
-                              size_t n, uint64_t *bitmap)
+static int64_t insert_section(const struct weir_generation *g, struct weir_keys keys,
+                              uint64_t *bitmap)
 {
-	return g->beside ? weir__insert_keys_beside(g, k, at, n, bitmap) :
-	                   weir__keys_insert(g->current, k, at, n, bitmap);
+	return g->beside ? weir__insert_keys_beside(g, keys, bitmap) :
+	                   weir_insert_keys(g->current, keys, bitmap);
 }
 
-static int64_t insert_all(struct weir_handle *h, const struct weir_keys *k, size_t n,
-                          uint64_t *bitmap)
+int64_t weir_handle_insert_keys(struct weir_handle *h, struct weir_keys keys, uint64_t *bitmap)
 {
+	const size_t n = keys.n;
 	int64_t inserted = 0;
 	for (size_t at = 0; at < n; at += SECTION_KEYS) {
-		size_t some = n - at < SECTION_KEYS ? n - at : SECTION_KEYS;
+		const struct weir_keys some = section(keys, at);
 		weir__read_lock(&h->rcu);
-		int64_t answer = insert_section(weir__generation(h), k, at, some,
+		int64_t answer = insert_section(weir__generation(h), some,
 		                                bitmap ? bitmap + at / 64 : NULL);
 		size_t taken = answer < 0 ? at + weir_error_taken() : 0;
 		weir__read_unlock(&h->rcu);
 		if (answer < 0) {
-			size_t rest = at + some; /* whole words */
+			size_t rest = at + some.n; /* whole words */
 			if (rest < n)
 				(void)weir__answer_all(false, n - rest,
 				                       bitmap ? bitmap + rest / 64 : NULL);
@@ -61,40 +65,147 @@ static int64_t insert_all(struct weir_handle *h, const struct weir_keys *k, size
 	return inserted;
 }
 
-size_t weir_handle_contains_hashes(const struct weir_handle *h, const uint64_t *hashes, size_t n,
-                                   uint64_t *bitmap)
+/* ---- removals and counts ---- */
+
+/* H13. Return: 0, or why no key may be removed now. */
+static int may_remove(const struct weir_generation *g)
 {
-	return contains_all(h, &(struct weir_keys){ .hashes = hashes }, n, bitmap);
+	if (g->absence)
+		return weir__fail(-EAGAIN, "no set is published yet: there is nothing to remove a "
+		                           "key from");
+	if (g->next)
+		return weir__fail(-EBUSY, "no removal while a reload runs: it could come too early "
+		                          "to one of the filters; keep the key's record, and "
+		                          "repeat the removal after the commit");
+	if (weir__standby(g))
+		return weir__fail(-EBUSY, "no removal while the previous filter is kept: it could "
+		                          "come too early to one of the filters; keep the key's "
+		                          "record, and repeat the removal after "
+		                          "weir_handle_drop_previous()");
+	return 0;
 }
 
-size_t weir_handle_contains_keys(const struct weir_handle *h, const struct iovec *keys, size_t n,
-                                 uint64_t *bitmap)
+static int may_count(const struct weir_generation *g)
 {
-	return contains_all(h, &(struct weir_keys){ .vectors = keys }, n, bitmap);
+	return g->absence ? weir__fail(-EAGAIN, "no set is published yet: there is nothing to "
+	                                        "count") : 0;
 }
 
-size_t weir_handle_contains_fixed(const struct weir_handle *h, const void *keys, size_t key_bytes,
-                                  size_t n, uint64_t *bitmap)
+/* H9 */
+static int know_hash(const struct weir_generation *g, const char *verb)
 {
-	return contains_all(h, &(struct weir_keys){ .fixed = keys, .key_bytes = key_bytes }, n,
-	                    bitmap);
+	return g->beside & WEIR_BESIDE_NO_HASHES ? weir__refuse_hashes(verb) : 0;
 }
 
-int64_t weir_handle_insert_hashes(struct weir_handle *h, const uint64_t *hashes, size_t n,
-                                  uint64_t *bitmap)
+static int remove_key(const struct weir_generation *g, const void *key, size_t len)
 {
-	return insert_all(h, &(struct weir_keys){ .hashes = hashes }, n, bitmap);
+	int err = may_remove(g);
+	return err ? err : weir_remove(g->current, key, len);
 }
 
-int64_t weir_handle_insert_keys(struct weir_handle *h, const struct iovec *keys, size_t n,
-                                uint64_t *bitmap)
+int weir_handle_remove(struct weir_handle *h, const void *key, size_t len)
 {
-	return insert_all(h, &(struct weir_keys){ .vectors = keys }, n, bitmap);
+	int answer;
+	WEIR__IN_SECTION(&h->rcu, answer = remove_key(weir__generation(h), key, len));
+	return answer;
 }
 
-int64_t weir_handle_insert_fixed(struct weir_handle *h, const void *keys, size_t key_bytes,
-                                 size_t n, uint64_t *bitmap)
+int weir_handle_remove_u64(struct weir_handle *h, uint64_t key)
 {
-	return insert_all(h, &(struct weir_keys){ .fixed = keys, .key_bytes = key_bytes }, n,
-	                  bitmap);
+	return weir_handle_remove(h, &key, sizeof key);
+}
+
+static int remove_hash(const struct weir_generation *g, uint64_t hash)
+{
+	int err = know_hash(g, "remove");
+	if (!err)
+		err = may_remove(g);
+	return err ? err : weir_remove_hash(g->current, hash);
+}
+
+int weir_handle_remove_hash(struct weir_handle *h, uint64_t hash)
+{
+	int answer;
+	WEIR__IN_SECTION(&h->rcu, answer = remove_hash(weir__generation(h), hash));
+	return answer;
+}
+
+static int64_t remove_section(const struct weir_generation *g, struct weir_keys keys,
+                              uint64_t *bitmap)
+{
+	int err = keys.form == WEIR_KEYS_HASHES ? know_hash(g, "remove") : 0;
+	if (!err)
+		err = may_remove(g);
+	return err ? err : weir_remove_keys(g->current, keys, bitmap);
+}
+
+int64_t weir_handle_remove_keys(struct weir_handle *h, struct weir_keys keys, uint64_t *bitmap)
+{
+	int64_t removed = 0;
+	for (size_t at = 0; at < keys.n; at += SECTION_KEYS) {
+		uint64_t *answers = bitmap ? bitmap + at / 64 : NULL;
+		weir__read_lock(&h->rcu);
+		int64_t answer = remove_section(weir__generation(h), section(keys, at), answers);
+		weir__read_unlock(&h->rcu);
+		if (answer < 0) {
+			(void)weir__answer_all(false, keys.n - at, answers);
+			return answer;
+		}
+		removed += answer;
+	}
+	return removed;
+}
+
+static int64_t count_key(const struct weir_generation *g, const void *key, size_t len)
+{
+	int err = may_count(g);
+	return err ? err : weir_count(g->current, key, len);
+}
+
+int64_t weir_handle_count(const struct weir_handle *h, const void *key, size_t len)
+{
+	int64_t answer;
+	WEIR__IN_SECTION(&h->rcu, answer = count_key(weir__generation(h), key, len));
+	return answer;
+}
+
+int64_t weir_handle_count_u64(const struct weir_handle *h, uint64_t key)
+{
+	return weir_handle_count(h, &key, sizeof key);
+}
+
+static int64_t count_hash(const struct weir_generation *g, uint64_t hash)
+{
+	int err = know_hash(g, "count");
+	if (!err)
+		err = may_count(g);
+	return err ? err : weir_count_hash(g->current, hash);
+}
+
+int64_t weir_handle_count_hash(const struct weir_handle *h, uint64_t hash)
+{
+	int64_t answer;
+	WEIR__IN_SECTION(&h->rcu, answer = count_hash(weir__generation(h), hash));
+	return answer;
+}
+
+static int64_t count_section(const struct weir_generation *g, struct weir_keys keys,
+                             int64_t *counts)
+{
+	int err = keys.form == WEIR_KEYS_HASHES ? know_hash(g, "count") : 0;
+	if (!err)
+		err = may_count(g);
+	return err ? err : weir_count_keys(g->current, keys, counts);
+}
+
+int64_t weir_handle_count_keys(const struct weir_handle *h, struct weir_keys keys, int64_t *counts)
+{
+	int64_t counted = 0, answer = 0;
+	for (size_t at = 0; answer >= 0 && at < keys.n; at += SECTION_KEYS) {
+		weir__read_lock(&h->rcu);
+		answer = count_section(weir__generation(h), section(keys, at), counts + at);
+		weir__read_unlock(&h->rcu);
+		counted += answer;
+	}
+	return answer < 0 ? answer : counted;
 }

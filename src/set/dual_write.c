@@ -5,7 +5,8 @@
 #include <weir/normalise.h>
 #include "filter/filter.h"
 #include "ground/error.h"
-#include "set/dual_write.h"
+#include "kind/batch.h"
+#include "set/generation.h"
 
 enum { AT_A_TIME = 512 }; /* hashes of a batch, for each identity: a multiple of 64 */
 
@@ -126,19 +127,10 @@ int weir__insert_text(const struct weir_generation *g, const void *text, size_t 
 	return insert(g, &(struct weir_given){ .key = text ? text : "", .len = len, .text = true });
 }
 
-size_t weir__answer_all(bool answer, size_t n, uint64_t *bitmap)
-{
-	const uint64_t all = answer ? ~UINT64_C(0) : 0;
-	for (size_t at = 0; bitmap && at < n; at += 64)
-		bitmap[at / 64] = n - at < 64 ? all & ((UINT64_C(1) << (n - at)) - 1) : all;
-	return answer ? n : 0;
-}
-
 /* A piece of a batch on its way into the filters of a record. */
 struct piece {
 	const struct weir_generation *g;
-	const struct weir_keys *keys;
-	size_t at, n;
+	struct weir_keys keys;
 	const uint64_t *hashes[WEIR_TAKERS]; /* for each filter */
 	uint64_t made[WEIR_TAKERS][AT_A_TIME];
 	size_t taken; /* by all filters up to now: n, or those before the first that was refused */
@@ -150,12 +142,10 @@ struct piece {
 static void hash_piece(struct piece *p, unsigned i, const struct weir_filter *taker)
 {
 	const unsigned alike = p->g->alike[i];
-	if (p->keys->hashes)
-		p->hashes[i] = p->keys->hashes + p->at;
-	else if (alike == i)
-		weir__keys_hash(taker, p->keys, p->at, p->n, p->made[i]);
-	if (!p->keys->hashes)
-		p->hashes[i] = p->made[alike];
+	const bool given = p->keys.form == WEIR_KEYS_HASHES;
+	if (!given && alike == i)
+		weir_hash_keys(taker, p->keys, p->made[i]);
+	p->hashes[i] = given ? p->keys.at : p->made[alike];
 }
 
 /* H12: what the filters before have beyond that, they give back, the last key first. */
@@ -182,7 +172,8 @@ static int64_t insert_some(struct piece *p, uint64_t *bitmap)
 		if (!taker)
 			continue;
 		hash_piece(p, i, taker);
-		int64_t one = weir_insert_hashes(taker, p->hashes[i], p->taken, i ? NULL : bitmap);
+		int64_t one = weir_insert_keys(taker, weir_keys_hashes(p->hashes[i], p->taken),
+		                               i ? NULL : bitmap);
 		size_t taken = one < 0 ? weir_error_taken() : p->taken;
 		if (one < 0 && weigh(i, taker, (int)one))
 			refuse_piece(p, i, taken, (int)one);
@@ -201,14 +192,15 @@ static void forget_answers(uint64_t *bitmap, size_t at, size_t n)
 		bitmap[word] = 0;
 }
 
-static int64_t insert_in_pieces(const struct weir_generation *g, const struct weir_keys *k,
-                                size_t at, size_t n, uint64_t *bitmap)
+static int64_t insert_in_pieces(const struct weir_generation *g, struct weir_keys keys,
+                                uint64_t *bitmap)
 {
+	const size_t n = keys.n;
 	int64_t inserted = 0;
 	for (size_t done = 0; done < n; done += AT_A_TIME) {
 		size_t some = n - done < AT_A_TIME ? n - done : AT_A_TIME;
 		struct piece p;
-		p.g = g, p.keys = k, p.at = at + done, p.n = p.taken = some, p.err = 0;
+		p.g = g, p.keys = weir_keys_part(keys, done, some), p.taken = some, p.err = 0;
 		int64_t answer = insert_some(&p, bitmap ? bitmap + done / 64 : NULL);
 		if (answer < 0) {
 			forget_answers(bitmap, done + p.taken, n);
@@ -220,12 +212,13 @@ static int64_t insert_in_pieces(const struct weir_generation *g, const struct we
 }
 
 /* H10 */
-static int64_t insert_absent(const struct weir_generation *g, const struct weir_keys *k, size_t at,
-                             size_t n, uint64_t *bitmap)
+static int64_t insert_absent(const struct weir_generation *g, struct weir_keys keys,
+                             uint64_t *bitmap)
 {
+	const size_t n = keys.n;
 	const bool answers = g->absence->answer == WEIR_NEW;
 	for (size_t i = 0; i < n; i++) {
-		struct weir_given key = weir__keys_one(k, at + i);
+		struct weir_given key = weir__keys_one(keys, i);
 		int answer = insert(g, &key);
 		if (answer >= 0)
 			continue;
@@ -233,17 +226,19 @@ static int64_t insert_absent(const struct weir_generation *g, const struct weir_
 		forget_answers(bitmap, i, n);
 		return weir__stopped(i, answer);
 	}
-	return (int64_t)weir__answer_all(answers, n, bitmap);
+	return weir__answer_all(answers, n, bitmap);
 }
 
-int64_t weir__insert_keys_beside(const struct weir_generation *g, const struct weir_keys *k,
-                                 size_t at, size_t n, uint64_t *bitmap)
+int64_t weir__insert_keys_beside(const struct weir_generation *g, struct weir_keys keys,
+                                 uint64_t *bitmap)
 {
-	if (k->hashes && g->beside & WEIR_BESIDE_NO_HASHES)
+	if (keys.n && !weir__keys_form(keys))
+		return weir__stopped(0, weir__keys_refused());
+	if (keys.form == WEIR_KEYS_HASHES && g->beside & WEIR_BESIDE_NO_HASHES)
 		return weir__stopped(0, weir__refuse_hashes("insert"));
 	if (g->absence)
-		return insert_absent(g, k, at, n, bitmap);
+		return insert_absent(g, keys, bitmap);
 	if (!(g->beside & WEIR_BESIDE_FILTERS))
-		return weir__keys_insert(g->current, k, at, n, bitmap);
-	return insert_in_pieces(g, k, at, n, bitmap);
+		return weir_insert_keys(g->current, keys, bitmap);
+	return insert_in_pieces(g, keys, bitmap);
 }

@@ -2,9 +2,9 @@
  * Records, the writer's claim, and freeing what a writer has retired. */
 #include <stdlib.h>
 #include "filter/filter.h"
-#include "ground/clock.h"
 #include "ground/error.h"
-#include "rcu/callback.h"
+#include "ground/system.h"
+#include "rcu/rcu.h"
 #include "set/generation.h"
 
 struct weir_generation *weir__record(struct weir_filter *current, struct weir_filter *next,

@@ -20,7 +20,7 @@
  *     (H1), and a rollback loses none. What was inserted before its successor's begin was inserted
  *     into it as the current one. If it refuses one: H12.
  * H6  A thread is not cancelled in a verb that claims the handle or waits for a grace period
- *     (cancel.h): the claim would stay taken, and liburcu's lock, which every grace period of the
+ *     (threads.h): the claim would stay taken, and liburcu's lock, which every grace period of the
  *     flavor needs. Between begin and commit it may be: then the reload stays open, as after any
  *     other return from the loader, and somebody has to abort it.
  * H7  Memory of the caller's that some filter of the handle has its bits in is not given to the
@@ -82,16 +82,123 @@
  *
  * Spin (tests/model/reload.pml and its like) shows that H1 to H5 suffice, tests/schedule runs
  * the code itself. */
-#ifndef WEIR_SRC_GENERATION_H
-#define WEIR_SRC_GENERATION_H
+#ifndef WEIR_SRC_SET_GENERATION_H
+#define WEIR_SRC_SET_GENERATION_H
 
+#include <sys/uio.h>
+#include <weir/filter.h>
 #include <weir/handle.h>
 #include "ground/atomic.h"
+#include "image/io.h"
 #include "kind/kind.h"
 #include "rcu/rcu.h"
-#include "set/last_file.h"
-#include "set/placeholder.h"
-#include "set/refusal.h"
+
+/* One key, as a verb was given it. */
+struct weir_given {
+	const void *key; /* NULL: by its hash */
+	size_t len;
+	uint64_t hash;
+	bool text; /* a key as people write it: normalise.h */
+};
+
+/* Key @at of a batch that has a form. */
+static inline struct weir_given weir__keys_one(struct weir_keys k, size_t at)
+{
+	const struct iovec *vector = k.at;
+	if (k.form == WEIR_KEYS_HASHES)
+		return (struct weir_given){ .hash = ((const uint64_t *)k.at)[at] };
+	if (k.form == WEIR_KEYS_IOV)
+		return (struct weir_given){
+			.key = vector[at].iov_base ? vector[at].iov_base : "",
+			.len = vector[at].iov_len
+		};
+	return (struct weir_given){ .key = (const char *)k.at + at * k.width, .len = k.width };
+}
+
+/* ---- H10: before the first set a placeholder answers every lookup alike, and inserts are kept
+ *      ---- */
+
+struct weir_kept; /* a key that was inserted */
+
+struct weir_absence {
+	int answer;     /* to an insert: what a lookup is answered, so WEIR_SEEN for yes */
+	uint64_t limit; /* bytes of those kept; 0: none are, and inserts are refused */
+	atomic_uint_fast64_t taken;
+	struct weir_kept *newest;
+};
+
+/* @options: complete.  @placeholder: receives the first filter of the handle, the caller's.
+ * Return: 0; -EINVAL, -ENOMEM with the sentence. */
+int weir__absence_make(struct weir_absence **out, struct weir_filter **placeholder,
+                       const struct weir_handle_options *options);
+/* By an inserter, in its section.
+ * Return: @a->answer; -EAGAIN nothing is kept; -ENOBUFS there is no more room; -ENOMEM. */
+int weir__absence_keep(struct weir_absence *a, const struct weir_given *key);
+/* Let @next, which nobody else has yet, have the lengths of all texts that are kept.
+ * Return: 0 or -ENOMEM. */
+int weir__absence_note(struct weir_absence *a, struct weir_filter *next);
+/* Insert all that was kept into @next; texts that are no keys there are passed over.
+ * Return: 0, or the error of an insert; -EAGAIN a text's length is not noted in @next. */
+int weir__absence_replay(struct weir_absence *a, struct weir_filter *next);
+/* @a: may be NULL. */
+void weir__absence_free(struct weir_absence *a);
+
+/* ---- the last refusal of a handle's commits and refreshes, for its statistics: why, and since
+ *      when ----
+ *
+ * H11 A refusal is published by a pointer of its own, which leads to nothing but a sentence, so it
+ *     may be older or newer than the record (H1) that a reader has. Only the writer (H4) publishes.
+ *     There are two places: the sentence is written into the one that is not published, and a
+ *     grace period before that sees to it that nobody who found it published still reads it. So
+ *     readers copy it in a section, never wait and never see half of one, and to refuse needs no
+ *     memory, which may be just what is lacking. */
+
+struct weir_refusal {
+	atomic_uint_fast64_t since; /* ns of CLOCK_MONOTONIC; 0: something was published since */
+	char sentence[WEIR_SENTENCE_BYTES];
+};
+
+struct weir_refusals {
+	struct weir_refusal *last; /* NULL: none yet */
+	struct weir_refusal places[2];
+};
+
+/* By the writer, outside of sections: a commit or refresh fails with the thread's sentence. May
+ * wait for a grace period. */
+void weir__refusal_begins(struct weir_handle *h);
+/* By the writer: a filter was published, or the file is the one that was. */
+void weir__refusal_ends(struct weir_handle *h);
+/* Is a commit or refresh refused now? Any thread, at any time. */
+bool weir__refused_now(const struct weir_handle *h);
+/* In a section. */
+void weir__refusal_read(const struct weir_handle *h, struct weir_handle_stats *out);
+
+/* ---- the file that a handle's refresh has taken or refused last, so that it is not looked at
+ *      again; by the handle's writer alone ----
+ *
+ * What is found damaged may be about to be written, in place, by somebody who copies over it. The
+ * next bytes then give it another size, time or commit record, and it is another file. But times
+ * are as coarse as the kernel's tick (some file systems': two seconds): bytes written within the
+ * tick of the head that was read change nothing that shows. So for some seconds a damaged file is
+ * read again at each look, in silence: the same refusal is not reported twice. */
+
+struct weir_last_file {
+	struct weir_file_identity identity;
+	bool refused;
+	/* 0, or the generation whose filter it was refused with: then it is looked at again when
+	 * another one is current */
+	uint64_t refused_with;
+	double damaged_since; /* weir__seconds(); 0: it is not, or it will stay so */
+};
+
+/* Was it looked at already, with the same answer to come? */
+bool weir__last_file_is(const struct weir_last_file *last, const struct weir_file_identity *file,
+                        uint64_t generation);
+
+/* Remember a verdict. @err: 0 or the refusal. @with: the generation that it was refused beside, or
+ * 0. @began: when the look did. Return: whether this very refusal was there before. */
+bool weir__last_file_judge(struct weir_last_file *last, const struct weir_file_identity *file,
+                           int err, uint64_t with, double began);
 
 /* Where the bits of a filter are. */
 struct weir_bits {
@@ -229,5 +336,25 @@ const char *weir__bits_in(struct weir_handle *h, struct weir_bits place);
 
 /* Bytes of bits of the filters that a record of the handle names and of those retired. */
 uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generation *g);
+
+/* ---- inserts that are more than one into the current filter: g->beside is not 0; in a section
+ *      ---- */
+
+/* H1: into every filter of the record. Return: the current one's answer, or the error of the first
+ * that refuses. */
+int weir__insert_hash_beside(const struct weir_generation *g, uint64_t hash);
+int weir__insert_key_beside(const struct weir_generation *g, const void *key, size_t len);
+/* As those; also where there is nothing beside the current filter. Each filter does to the text
+ * what its own keys had done. */
+int weir__insert_text(const struct weir_generation *g, const void *text, size_t len);
+/* Of a batch. Return: how many were new. */
+int64_t weir__insert_keys_beside(const struct weir_generation *g, struct weir_keys keys,
+                                 uint64_t *bitmap);
+
+/* H9: -EINVAL, for a hash of nobody knows which filter. @verb: what is to be done with the key. */
+int weir__refuse_hashes(const char *verb);
+
+/* Free a handle that nobody uses any more, and all it holds. */
+void weir__handle_free(struct weir_handle *h);
 
 #endif

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The handle: creation, destruction, and the verbs on one key. */
 #include <stdlib.h>
-#include "ground/cancel.h"
+#include <weir/normalise.h>
 #include "ground/error.h"
-#include "ground/options.h"
-#include "set/dual_write.h"
+#include "ground/threads.h"
 #include "set/generation.h"
-#include "set/handle.h"
 
 extern inline const struct weir_filter *weir_handle_get(const struct weir_handle *h);
 
@@ -93,7 +91,7 @@ int weir_handle_destroy(struct weir_handle *h)
 	 * the same, whether or not one is under way. */
 	if (weir__flag_held_acquire(&h->followed))
 		return weir__fail(-EBUSY, "weir_handle_destroy: a follower of this handle runs: "
-		                          "weir_follow_stop() comes first");
+		                          "weir_follower_stop() comes first");
 	int err = weir__destroy_begin(h, "weir_handle_destroy");
 	if (err)
 		return err;
@@ -171,4 +169,31 @@ uint64_t weir_handle_hash(const struct weir_handle *h, const void *key, size_t l
 	uint64_t hash = weir_hash(weir__generation(h)->current, key, len);
 	weir__read_unlock(&h->rcu);
 	return hash;
+}
+
+uint64_t weir_handle_hash_u64(const struct weir_handle *h, uint64_t key)
+{
+	return weir_handle_hash(h, &key, sizeof key);
+}
+
+void weir_handle_hash_keys(const struct weir_handle *h, struct weir_keys keys, uint64_t *out)
+{
+	WEIR__IN_SECTION(&h->rcu, weir_hash_keys(weir__generation(h)->current, keys, out));
+}
+
+/* ---- texts: each filter does to them what its own keys had done ---- */
+
+int weir_handle_normal_contains(const struct weir_handle *h, const void *text, size_t len)
+{
+	int answer;
+	WEIR__IN_SECTION(&h->rcu,
+	                 answer = weir_normal_contains(weir__generation(h)->current, text, len));
+	return answer;
+}
+
+int weir_handle_normal_insert(struct weir_handle *h, const void *text, size_t len)
+{
+	int answer;
+	WEIR__IN_SECTION(&h->rcu, answer = weir__insert_text(weir__generation(h), text, len));
+	return answer;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "ground/error.h"
 #include "kind/kind.h"
-#include "set/placeholder.h"
+#include "set/generation.h"
 
 struct weir_kept {
 	struct weir_kept *older;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The last refusal: H11. */
+ * What a handle remembers of its commits and refreshes: the last refusal (H11), and the file that
+ * was taken or refused last. */
+#include <errno.h>
 #include <string.h>
-#include "ground/clock.h"
 #include "ground/error.h"
+#include "ground/system.h"
 #include "set/generation.h"
 
 static const double second = 1e9; /* ns */
@@ -60,4 +62,30 @@ bool weir__refused_now(const struct weir_handle *h)
 	bool refused = last && weir__figure_load_relaxed(&last->since);
 	weir__read_unlock(&h->rcu);
 	return refused;
+}
+
+/* ---- whether a file is looked at again ---- */
+
+static const double settled = 2.5; /* seconds: longer than a tick of any clock of files */
+
+bool weir__last_file_is(const struct weir_last_file *last, const struct weir_file_identity *file,
+                        uint64_t generation)
+{
+	return weir__same_file(&last->identity, file) && last->damaged_since == 0 &&
+	       (!last->refused_with || last->refused_with == generation);
+}
+
+bool weir__last_file_judge(struct weir_last_file *last, const struct weir_file_identity *file,
+                           int err, uint64_t with, double began)
+{
+	bool damaged = err == -EBADMSG;
+	bool again = damaged && last->damaged_since > 0 && weir__same_file(&last->identity, file);
+	double since = again ? last->damaged_since : began;
+	*last = (struct weir_last_file){
+		.identity = *file,
+		.refused = err != 0,
+		.refused_with = with,
+		.damaged_since = damaged && began - since < settled ? since : 0
+	};
+	return again;
 }

@@ -6,8 +6,8 @@
  *     drop       record {current, -, -}   grace period   free the old record, the previous one */
 #include <stdlib.h>
 #include <weir/reload.h>
-#include "ground/cancel.h"
 #include "ground/error.h"
+#include "ground/threads.h"
 #include "set/generation.h"
 
 /* H12: from here on it is the rollback that an inserter has to reckon with; or it is void. */

@@ -2,14 +2,14 @@
  * What a handle holds. */
 #include <string.h>
 #include "filter/filter.h"
-#include "ground/clock.h"
-#include "ground/options.h"
+#include "ground/error.h"
+#include "ground/system.h"
 #include "set/generation.h"
 
 /* The fields behind the filter begin at this one. */
 #define BEHIND offsetof(struct weir_handle_stats, last_reload)
 
-/* The sizes that the caller's header has, of both structs: weir_stats() writes no more than the
+/* The sizes that the caller's header has, of both structs: weir_measure() writes no more than the
  * inner one's. A header without the inner struct gets the fields before it. */
 static int take_sizes(struct weir_handle_stats *s, const struct weir_handle_stats *out)
 {
@@ -37,7 +37,7 @@ static void put(struct weir_handle_stats *out, const struct weir_handle_stats *s
 		       room - behind < sizeof *s - BEHIND ? room - behind : sizeof *s - BEHIND);
 }
 
-int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out)
+int weir_handle_measure(const struct weir_handle *h, struct weir_handle_stats *out)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	int err = take_sizes(&s, out);
@@ -46,7 +46,7 @@ int weir_handle_stats(const struct weir_handle *h, struct weir_handle_stats *out
 	weir__read_lock(&h->rcu);
 	const struct weir_generation *g = weir__generation(h);
 	if (!g->absence) /* the placeholder's figures mean nothing (H10) */
-		err = weir_stats(g->current, &s.filter);
+		err = weir_measure(g->current, WEIR_SAMPLED, &s.filter);
 	s.generation = g->number;
 	s.age = weir__seconds() - g->since;
 	s.reloading = g->next || weir__figure_load_relaxed(&h->collecting);

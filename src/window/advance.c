@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Advances: W1, W6 and W7. */
 #include <inttypes.h>
-#include "ground/cancel.h"
 #include "ground/error.h"
+#include "ground/threads.h"
 #include "window/window.h"
 
 bool weir__window_due(const struct weir_window *w, uint64_t *wait)

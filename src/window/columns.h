@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Columns, for one instruction set: a line has a key's words of eight slots side by side, so that
- * one mask in all lanes is compared with all of them. For window/kernel.h. */
+ * one mask in all lanes is compared with all of them. For window/kernel.c. */
 #ifndef WEIR_SRC_WINDOW_COLUMNS_H
 #define WEIR_SRC_WINDOW_COLUMNS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Inserts into a window. One body for both layouts and all shapes: the atomic or's are most of the
  * work. */
+#include "kind/batch.h"
 #include "window/window.h"
 
 /* Where a key lies in each slot. */
@@ -131,23 +132,9 @@ static uint64_t insert_some(struct weir_window *w, const uint64_t *hashes, unsig
 	return new;
 }
 
-size_t weir_window_insert_hashes(struct weir_window *w, const uint64_t *hashes, size_t n,
-                                 uint64_t *bitmap)
+int64_t weir_window_insert_keys(struct weir_window *w, struct weir_keys keys, uint64_t *bitmap)
 {
-	const struct weir_window_keys keys = { .hashes = hashes };
-	return weir__window_run(w, &keys, n, bitmap, insert_some);
-}
-
-size_t weir_window_insert_keys(struct weir_window *w, const struct iovec *keys, size_t n,
-                               uint64_t *bitmap)
-{
-	const struct weir_window_keys these = { .keys = keys };
-	return weir__window_run(w, &these, n, bitmap, insert_some);
-}
-
-size_t weir_window_insert_fixed(struct weir_window *w, const void *keys, size_t key_bytes, size_t n,
-                                uint64_t *bitmap)
-{
-	const struct weir_window_keys these = { .fixed = keys, .key_bytes = key_bytes };
-	return weir__window_run(w, &these, n, bitmap, insert_some);
+	if (keys.n && !weir__keys_form(keys))
+		return weir__keys_refused();
+	return weir__window_run(w, keys, bitmap, insert_some);
 }

@@ -7,10 +7,9 @@
 #include <string.h>
 #include <time.h>
 #include "filter/filter.h"
-#include "filter/kinds.h"
 #include "ground/error.h"
-#include "kinds/blocked/kernels.h"
-#include "window/image.h"
+#include "kinds/blocked/blocked.h"
+#include "window/window.h"
 
 enum { MOST_COLUMN_BITS = 10 }; /* a key's in a word: a field of its hash has 60 bits */
 

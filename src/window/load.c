@@ -4,13 +4,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include "filter/kinds.h"
-#include "filter/plan.h"
+#include "filter/filter.h"
 #include "ground/error.h"
-#include "ground/options.h"
 #include "image/compound.h"
 #include "image/load.h"
-#include "window/image.h"
+#include "window/window.h"
 
 /* One loading. Generation i of the image becomes generation i + shift; beyond the last it is
  * dropped. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Lookups in a window. */
 #include "ground/error.h"
+#include "kind/batch.h"
 #include "window/window.h"
 
 /* In a section. The live slots that have the key. */
@@ -79,30 +80,38 @@ static uint64_t look_some(struct weir_window *w, const uint64_t *hashes, unsigne
 	return in;
 }
 
-/* It writes nothing: the loop is that of inserts too. */
-static size_t look_each(const struct weir_window *w, const struct weir_window_keys *keys, size_t n,
-                        uint64_t *bitmap)
+int64_t weir_window_contains_keys(const struct weir_window *w, struct weir_keys keys,
+                                  uint64_t *bitmap)
 {
-	return weir__window_run((struct weir_window *)(uintptr_t)w, keys, n, bitmap, look_some);
+	if (!weir__keys_form(keys))
+		return weir__answer_all(true, keys.n, bitmap);
+	/* It writes nothing: the loop is that of inserts too. */
+	return weir__window_run((struct weir_window *)(uintptr_t)w, keys, bitmap, look_some);
 }
 
-size_t weir_window_contains_hashes(const struct weir_window *w, const uint64_t *hashes, size_t n,
-                                   uint64_t *bitmap)
+/* ---- the one loop of all batches: the hashes of up to 64 keys, and their answers ---- */
+
+static const uint64_t *hashes_of(const struct weir_window *w, struct weir_keys keys,
+                                 uint64_t *scratch)
 {
-	const struct weir_window_keys keys = { .hashes = hashes };
-	return look_each(w, &keys, n, bitmap);
+	if (keys.form == WEIR_KEYS_HASHES)
+		return keys.at;
+	weir__keys_hash(&w->hashing, w->isa, keys, scratch);
+	return scratch;
 }
 
-size_t weir_window_contains_keys(const struct weir_window *w, const struct iovec *keys, size_t n,
-                                 uint64_t *bitmap)
+int64_t weir__window_run(struct weir_window *w, struct weir_keys keys, uint64_t *bitmap,
+                         weir__window_some_fn *some)
 {
-	const struct weir_window_keys these = { .keys = keys };
-	return look_each(w, &these, n, bitmap);
-}
-
-size_t weir_window_contains_fixed(const struct weir_window *w, const void *keys, size_t key_bytes,
-                                  size_t n, uint64_t *bitmap)
-{
-	const struct weir_window_keys these = { .fixed = keys, .key_bytes = key_bytes };
-	return look_each(w, &these, n, bitmap);
+	uint64_t scratch[WEIR_WINDOW_STEP];
+	int64_t positive = 0;
+	for (size_t at = 0; at < keys.n; at += WEIR_WINDOW_STEP) {
+		size_t now = keys.n - at < WEIR_WINDOW_STEP ? keys.n - at : WEIR_WINDOW_STEP;
+		uint64_t answers = some(w, hashes_of(w, weir_keys_part(keys, at, now), scratch),
+		                        (unsigned)now);
+		if (bitmap)
+			bitmap[at / WEIR_WINDOW_STEP] = answers;
+		positive += __builtin_popcountll(answers);
+	}
+	return positive;
 }

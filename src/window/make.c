@@ -4,10 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 #include "config.h"
-#include "ground/cancel.h"
-#include "ground/clock.h"
-#include "ground/cpu.h"
 #include "ground/error.h"
+#include "ground/system.h"
+#include "ground/threads.h"
 #include "window/window.h"
 
 /* Counted in a sample, a generation's number is right to about 1 in 200. */
@@ -31,7 +30,7 @@ static const struct weir_window_kernel *kernel_for(enum weir_isa isa,
 		return ring ? weir__window_ring_avx2(z, g) : weir__window_columns_avx2(g);
 #endif
 	(void)isa;
-	return ring ? weir__window_ring(z, g) : weir__window_columns(g);
+	return ring ? weir__window_ring_scalar(z, g) : weir__window_columns_scalar(g);
 }
 
 static void lay_out(struct weir_window *w)
@@ -128,14 +127,15 @@ int weir_window_create(struct weir_window **out, const struct weir_window_option
 	return err;
 }
 
-void weir_window_destroy(struct weir_window *w)
+int weir_window_destroy(struct weir_window *w)
 {
 	WEIR__UNCANCELLED;
 	if (!w)
-		return;
+		return 0;
 	weir__window_timer_stop(w);
 	weir__memory_free(&w->memory);
 	free(w);
+	return 0;
 }
 
 uint64_t weir_window_hash(const struct weir_window *w, const void *key, size_t len)

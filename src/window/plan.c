@@ -4,10 +4,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include "filter/plan.h"
+#include "filter/filter.h"
 #include "ground/error.h"
-#include "ground/options.h"
-#include "kinds/blocked/kernels.h"
+#include "kinds/blocked/blocked.h"
 #include "window/window.h"
 
 #define LEAST_RATE 1e-9 /* a filter's, so a generation's */
@@ -104,7 +103,7 @@ static int plan_one(struct weir_window_options *o, struct weir_plan *out)
 	p.max_bytes = o->max_bytes / n;
 	p.words_per_key = o->words_per_key;
 	p.shards = 1;
-	return weir_plan(&p, out);
+	return weir_plan_make(&p, out);
 }
 
 /* Later than at its capacity an advance by number would come to a generation that is overfull, or

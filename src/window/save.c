@@ -2,11 +2,11 @@
  * Saving a window: its generations are copied in one section (W10), and the copies are written as
  * the members of a compound. */
 #include <string.h>
-#include "filter/kinds.h"
+#include "filter/filter.h"
 #include "ground/error.h"
-#include "image/compound_write.h"
+#include "image/compound.h"
 #include "image/save.h"
-#include "window/image.h"
+#include "window/window.h"
 
 /* A generation's place, empty. */
 static int member_make(struct weir_filter **out, const struct weir_window *w)

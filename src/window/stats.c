@@ -2,7 +2,7 @@
  * What a window holds, from its bits. */
 #include <math.h>
 #include <string.h>
-#include "ground/options.h"
+#include "ground/error.h"
 #include "window/window.h"
 
 enum { SAMPLE = 16384 }; /* lines, of a ring's slot or of all columns */

@@ -7,8 +7,8 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include "ground/cancel.h"
 #include "ground/error.h"
+#include "ground/threads.h"
 #include "window/window.h"
 
 /* An insert calls this in its section, when its key is in. So write() must be no cancellation point

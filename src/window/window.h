@@ -59,6 +59,7 @@
 #include "ground/atomic.h"
 #include "ground/memory.h"
 #include "hash/hash.h"
+#include "kind/kind.h"
 #include "rcu/rcu.h"
 
 #define WEIR__WINDOW_LEAST_SPAN 0.001 /* seconds */
@@ -190,11 +191,11 @@ static inline uint64_t weir__window_advances(uint64_t state)
 bool weir__window_look_again(const struct weir_window *w, uint64_t hash);
 
 /* Columns, of words_per_key 1. */
-const struct weir_window_kernel *weir__window_columns(unsigned g);
+const struct weir_window_kernel *weir__window_columns_scalar(unsigned g);
 const struct weir_window_kernel *weir__window_columns_avx2(unsigned g);
 const struct weir_window_kernel *weir__window_columns_avx512(unsigned g);
 /* A ring. */
-const struct weir_window_kernel *weir__window_ring(unsigned z, unsigned g);
+const struct weir_window_kernel *weir__window_ring_scalar(unsigned z, unsigned g);
 const struct weir_window_kernel *weir__window_ring_avx2(unsigned z, unsigned g);
 const struct weir_window_kernel *weir__window_ring_avx512(unsigned z, unsigned g);
 
@@ -237,19 +238,11 @@ uint64_t weir__window_bytes(uint32_t layout, uint32_t generations, uint64_t one)
 int weir__window_make(struct weir_window **out, const struct weir_window_options *o,
                       const struct weir_window_plan *plan, const struct weir_hashing *hashing);
 
-/* The keys of a batch: one of the three is given. */
-struct weir_window_keys {
-	const uint64_t *hashes;
-	const struct iovec *keys;
-	const char *fixed; /* of key_bytes each */
-	size_t key_bytes;
-};
-
 /* Of up to 64 keys: the answers, key i's in bit i. */
 typedef uint64_t weir__window_some_fn(struct weir_window *w, const uint64_t *hashes, unsigned n);
 /* Of all. Return: how many answers are true. */
-size_t weir__window_run(struct weir_window *w, const struct weir_window_keys *keys, size_t n,
-                        uint64_t *bitmap, weir__window_some_fn *some);
+int64_t weir__window_run(struct weir_window *w, struct weir_keys keys, uint64_t *bitmap,
+                         weir__window_some_fn *some);
 
 /* What of time and number is due. *wait: ns until an advance by time, UINT64_MAX: none. */
 bool weir__window_due(const struct weir_window *w, uint64_t *wait);
@@ -261,5 +254,36 @@ int weir__window_timer_start(struct weir_window *w);
 void weir__window_timer_stop(struct weir_window *w);
 /* From an insert: an advance by number is due. Return: false the system refused. */
 bool weir__window_wake(const struct weir_window *w);
+
+/* What an image says of a window. It is a compound (image/compound.h) with a member for each
+ * generation, the newest first, which is a blocked filter (W9). Of the shape's numbers the names
+ * are in window/kind.c. A member's note is its age in nanoseconds when the image was saved, or
+ * WEIR_WINDOW_NEVER: it was never the newest, like all after it. The spare is not saved. */
+
+enum { WEIR_WINDOW_LAYOUT, WEIR_WINDOW_G, WEIR_WINDOW_WORDS, WEIR_WINDOW_BITS }; /* of its shape */
+
+#define WEIR_WINDOW_MOST_KEYS (UINT64_C(1) << 48) /* that are counted in the newest generation */
+#define WEIR_WINDOW_NEVER UINT64_MAX
+#define WEIR_WINDOW_OLDEST (UINT64_C(1) << 62) /* ns: 146 years. The sum of two fits a uint64_t. */
+
+/* The words for its own use. */
+enum {
+	WEIR_WINDOW_SPAN,       /* span_seconds, IEEE 754 binary64 */
+	WEIR_WINDOW_PER_KEYS,   /* generation_keys */
+	WEIR_WINDOW_COUNTED,    /* of them, in the newest generation */
+	WEIR_WINDOW_SAVED,      /* when, in ns since 1970 */
+	WEIR_WINDOW_OWN,        /* how many */
+};
+
+/* A member as it is saved. */
+struct weir_shape weir__window_member_shape(uint32_t z, uint32_t g);
+double weir__window_span_of(const uint64_t own[WEIR_WINDOW_OWN]);
+/* Do the number of members, the words of its own and the notes make sense? Else the sentence does
+ * not begin with the image's name. Return: 0 or -EBADMSG. */
+int weir__window_suits(const struct weir_parts *parts);
+/* CLOCK_REALTIME as an image may have it, whatever the machine's clock says: 1 to 2^63. */
+uint64_t weir__window_real_time(void);
+/* Generations that have been the newest: the first so many. */
+unsigned weir__window_used(const uint64_t note[], unsigned n);
 
 #endif

@@ -343,7 +343,7 @@ static bool has_kernel(const char *isa, const struct subject_layout *layout)
 {
 	struct subject s = subject_make(layout, 64);
 	struct weir_stats stats = WEIR_STATS_INIT;
-	assert_ok(weir_stats(s.f, &stats));
+	assert_ok(weir_measure(s.f, WEIR_SAMPLED, &stats));
 	bool has = strcmp(stats.isa, isa) == 0;
 	subject_free(&s);
 	return has;

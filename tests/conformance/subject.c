@@ -11,7 +11,7 @@ static struct weir_stats stats_assert(const struct weir_filter *f,
                                       const struct subject_layout *layout)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	assert_ok(weir_stats(f, &stats));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &stats));
 	if (!layout->kind->unasked)
 		assert_int_equal(stats.shape.field[0], layout->shape->field[0]);
 	if (!layout->kind->sized)
@@ -27,7 +27,7 @@ struct subject subject_make(const struct subject_layout *layout, uint64_t lines)
 	unsigned bits_per_key = layout->kind->bits_per_key ? layout->kind->bits_per_key : 12;
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	assert_ok(weir_params_ask(&params, layout->shape));
+	assert_ok(weir_params_shape(&params, layout->shape));
 	if (layout->kind->block_lines)
 		lines = (lines + layout->kind->block_lines(layout->shape) - 1) /
 		        layout->kind->block_lines(layout->shape) *
@@ -35,7 +35,7 @@ struct subject subject_make(const struct subject_layout *layout, uint64_t lines)
 	params.max_bytes = 64 * lines;
 	params.capacity = s.capacity = lines * 512 / bits_per_key;
 	params.seed = test_seed(params.kind, SEED);
-	assert_ok(weir_plan(&params, &plan));
+	assert_ok(weir_plan_make(&params, &plan));
 	assert_true(plan.bytes <= 64 * lines && plan.bytes > 63 * lines && plan.bytes % 64 == 0);
 	s.bytes = params.memory_bytes = plan.bytes;
 	s.memory = params.memory = aligned_alloc(64, plan.bytes);
@@ -103,10 +103,13 @@ static void forms_free(struct forms *forms)
 const char *subject_insert_name(unsigned way)
 {
 	static const char *const names[SUBJECT_INSERTS] = {
-		[SUBJECT_ONE_KEY] = "weir_insert",         [SUBJECT_ONE_HASH] = "weir_insert_hash",
-		[SUBJECT_ONE_U64] = "weir_insert_u64",     [SUBJECT_HASHES] = "weir_insert_hashes",
-		[SUBJECT_KEYS] = "weir_insert_keys",       [SUBJECT_FIXED] = "weir_insert_fixed",
-		[SUBJECT_LOAD] = "weir_load_hashes",
+		[SUBJECT_ONE_KEY] = "weir_insert",
+		[SUBJECT_ONE_HASH] = "weir_insert_hash",
+		[SUBJECT_ONE_U64] = "weir_insert_u64",
+		[SUBJECT_HASHES] = "weir_insert_keys of hashes",
+		[SUBJECT_KEYS] = "weir_insert_keys of vectors",
+		[SUBJECT_FIXED] = "weir_insert_keys of one width",
+		[SUBJECT_LOAD] = "weir_fill_keys",
 	};
 	return names[way];
 }
@@ -121,10 +124,11 @@ int64_t subject_insert_batch(struct subject *s, unsigned way, uint64_t first, ui
                              uint64_t *bitmap)
 {
 	struct forms forms = forms_make(s, first, n);
-	int64_t fresh = way == SUBJECT_HASHES ? weir_insert_hashes(s->f, forms.hashes, n, bitmap)
-	              : way == SUBJECT_KEYS   ? weir_insert_keys(s->f, forms.vectors, n, bitmap)
-	              : way == SUBJECT_FIXED  ? weir_insert_fixed(s->f, forms.keys, 8, n, bitmap)
-	                                      : weir_load_hashes(s->f, forms.hashes, n);
+	const struct weir_keys keys = way == SUBJECT_KEYS  ? weir_keys_iov(forms.vectors, n) :
+	                              way == SUBJECT_FIXED ? weir_keys_u64(forms.keys, n) :
+	                                                     weir_keys_hashes(forms.hashes, n);
+	int64_t fresh = way == SUBJECT_LOAD ? weir_fill_keys(s->f, keys) :
+	                                      weir_insert_keys(s->f, keys, bitmap);
 	forms_free(&forms);
 	assert_ok(fresh);
 	return fresh;
@@ -150,7 +154,7 @@ int64_t subject_build(struct subject *s, uint64_t first, uint64_t n)
 	assert_ok(weir_params_of(s->f, &params));
 	params.memory = s->memory;
 	params.memory_bytes = s->bytes;
-	int err = weir_build(&built, &params, forms.hashes, n);
+	int err = weir_build(&built, &params, weir_keys_hashes(forms.hashes, n), NULL);
 	if (!err) {
 		weir_destroy(s->f);
 		s->f = built;
@@ -179,9 +183,9 @@ const char *subject_lookup_name(unsigned way)
 {
 	static const char *const names[SUBJECT_LOOKUPS] = { "weir_contains", "weir_contains_hash",
 	                                                    "weir_contains_u64",
-	                                                    "weir_contains_hashes",
-	                                                    "weir_contains_keys",
-	                                                    "weir_contains_fixed" };
+	                                                    "weir_contains_keys of hashes",
+	                                                    "weir_contains_keys of vectors",
+	                                                    "weir_contains_keys of one width" };
 	return names[way];
 }
 
@@ -189,10 +193,11 @@ size_t subject_contains(const struct subject *s, unsigned way, uint64_t first, u
                         uint64_t *bitmap)
 {
 	struct forms forms = forms_make(s, first, n);
-	size_t found = way < 3  ? contains_one_by_one(s, &forms, way, n, bitmap)
-	             : way == 3 ? weir_contains_hashes(s->f, forms.hashes, n, bitmap)
-	             : way == 4 ? weir_contains_keys(s->f, forms.vectors, n, bitmap)
-	                        : weir_contains_fixed(s->f, forms.keys, 8, n, bitmap);
+	const struct weir_keys keys = way == 3 ? weir_keys_hashes(forms.hashes, n) :
+	                              way == 4 ? weir_keys_iov(forms.vectors, n) :
+	                                         weir_keys_u64(forms.keys, n);
+	size_t found = way < 3 ? contains_one_by_one(s, &forms, way, n, bitmap) :
+	                         (size_t)weir_contains_keys(s->f, keys, bitmap);
 	forms_free(&forms);
 	return found;
 }

@@ -29,7 +29,7 @@ def counts(build):
         report = json.loads(printed)
         ran = any(line['count'] for file in report['files'] for line in file['lines'])
         if not ran and re.search('avx|neon', str(data.relative_to(build))):
-            print(f'{data.stem}: never ran, left out')
+            print(f'{data.relative_to(build)}: never ran, left out')
             continue
         yield report
 

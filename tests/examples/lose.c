@@ -36,11 +36,11 @@ int getloadavg(double loads[], int n)
 
 #else
 
-int64_t weir_reload_insert_hashes(struct weir_reload *r, const uint64_t *hashes, size_t n)
+int64_t weir_reload_insert_keys(struct weir_reload *r, struct weir_keys keys, uint64_t *bitmap)
 {
-	typedef int64_t insert(struct weir_reload *, const uint64_t *, size_t);
-	insert *real = (insert *)dlsym(RTLD_NEXT, "weir_reload_insert_hashes");
-	return real(r, hashes, n > 1000 ? n - 1000 : 0);
+	typedef int64_t insert(struct weir_reload *, struct weir_keys, uint64_t *);
+	insert *real = (insert *)dlsym(RTLD_NEXT, "weir_reload_insert_keys");
+	return real(r, weir_keys_part(keys, 0, keys.n > 1000 ? keys.n - 1000 : 0), bitmap);
 }
 
 #endif

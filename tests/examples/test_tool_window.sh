@@ -51,7 +51,7 @@ test_compressed_and_keyed() {
 	run 2 "$weir" info --exact --max-memory=1 w.weir; says 'max-memory'
 }
 
-# As weir_stats() judges a filter: more keys than the capacity of 3,000, by three deviations.
+# As weir_measure() judges a filter: more keys than the capacity of 3,000, by three deviations.
 test_overfull() {
 	run 0 "$make_window" w.weir 0 0 0 alpha =2900
 	run 0 "$weir" info --prometheus w.weir; prints '^weir_image_saturated{image="w.weir"} 0$'

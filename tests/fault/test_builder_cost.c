@@ -16,7 +16,7 @@ static void build(const struct weir_params *p, int wanted, unsigned excluded)
 	must(!excluded || weir_builder_seal(b) == 0);
 	for (uint64_t i = 0; i < excluded; i++)
 		must(weir_builder_exclude_hash(b, test_key(100 + i)) == 0);
-	must(weir_builder_finish(b, &f, NULL) == wanted);
+	must(weir_builder_finish(&f, b, NULL) == wanted);
 	for (uint64_t i = 0; i < 100 && !wanted; i++)
 		must(weir_contains_hash(f, test_key(i)));
 	for (uint64_t i = 0; i < excluded; i++)

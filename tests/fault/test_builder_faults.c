@@ -51,16 +51,16 @@ static int build_on(unsigned processors, size_t n, uint32_t threads, bool spills
 			const cpu_set_t one = nth_cpu(&all, at > 0);
 			assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
 		}
-		err = weir_builder_add_hashes(b, hashes + at, 1000);
+		err = weir_builder_add_keys(b, weir_keys_hashes(hashes + at, 1000));
 	}
 	assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
 	if (b && err) /* a lane that is still locked: this waits for ever */
 		assert_true(weir__builder_added(b) <= n);
 	if (!err)
-		err = weir_builder_finish(b, &f, NULL);
+		err = weir_builder_finish(&f, b, NULL);
 	weir_builder_destroy(b);
 	assert_int_equal(err == 0, f != NULL);
-	assert_true(!f || weir_contains_hashes(f, hashes, n, NULL) == n);
+	assert_true(!f || weir_contains_keys(f, weir_keys_hashes(hashes, n), NULL) == (int64_t)n);
 	weir_destroy(f);
 	return err;
 }
@@ -84,17 +84,17 @@ static int build_two(size_t n, size_t m, bool spills)
 	o.spill_folder = spills ? folder : NULL;
 	int err = weir_builder_create(&b, &p, &o);
 	if (!err)
-		err = weir_builder_add_hashes(b, hashes, n);
+		err = weir_builder_add_keys(b, weir_keys_hashes(hashes, n));
 	if (!err)
 		err = weir_builder_seal(b);
 	for (size_t at = 0; !err && at < m; at += 1000)
-		err = weir_builder_exclude_hashes(b, hashes + n + at, 1000);
+		err = weir_builder_exclude_keys(b, weir_keys_hashes(hashes + n + at, 1000));
 	if (!err)
-		err = weir_builder_finish(b, &f, NULL);
+		err = weir_builder_finish(&f, b, NULL);
 	weir_builder_destroy(b);
 	assert_int_equal(err == 0, f != NULL);
-	assert_true(!f || (weir_contains_hashes(f, hashes, n, NULL) == n &&
-	                   weir_contains_hashes(f, hashes + n, m, NULL) == 0));
+	assert_true(!f || (weir_contains_keys(f, weir_keys_hashes(hashes, n), NULL) == (int64_t)n &&
+	                   weir_contains_keys(f, weir_keys_hashes(hashes + n, m), NULL) == 0));
 	weir_destroy(f);
 	return err;
 }
@@ -115,15 +115,17 @@ static int replaced(struct weir_handle *h)
 	int err = weir_reload_begin(&r, h, NULL);
 	if (err)
 		return err;
-	err = (int)weir_reload_insert_hashes(r, hashes, FEW);
+	err = (int)weir_reload_insert_keys(r, weir_keys_hashes(hashes, FEW), NULL);
 	if (err)
 		weir_reload_abort(r);
 	else
 		err = weir_reload_commit(r);
-	size_t found = weir_handle_contains_hashes(h, hashes, FEW, NULL);
+	size_t found = weir_handle_contains_keys(h, weir_keys_hashes(hashes, FEW), NULL);
 	assert_true(err ? found < FEW : found == FEW);
-	assert_int_equal(weir_handle_contains_hashes(h, hashes + FEW, 100, NULL) == 100, err != 0);
-	assert_ok(weir_handle_stats(h, &s));
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes + FEW, 100), NULL) ==
+	                         100,
+	                 err != 0);
+	assert_ok(weir_handle_measure(h, &s));
 	assert_false(s.reloading);
 	assert_int_equal(s.generation, err ? 1 : 2);
 	return err;
@@ -137,7 +139,7 @@ static int by_a_reload(void)
 	p.kind = WEIR_FUSE;
 	p.fp_rate = 0.0001;
 	p.seed = 3;
-	int err = weir_build(&f, &p, hashes + FEW, 100);
+	int err = weir_build(&f, &p, weir_keys_hashes(hashes + FEW, 100), NULL);
 	if (err)
 		return err;
 	err = weir_handle_create(&h, f, NULL);

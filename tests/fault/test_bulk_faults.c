@@ -75,7 +75,7 @@ static bool load_failing_at(unsigned n)
 	shim.mapped = 0;
 	shim.what = NULL;
 	shim.at = n, shim.error = ENOMEM, shim.armed = true;
-	int answer = weir_load_hashes(f, keys, KEYS);
+	int answer = weir_fill_keys(f, weir_keys_hashes(keys, KEYS));
 	shim.armed = false, shim.at = 0;
 	assert_ok(answer);
 	assert_int_equal(shim.allocated, 0);
@@ -90,7 +90,7 @@ static void a_load_does_without(void **state)
 	struct weir_filter *f = make(wanted);
 	unsigned n = 1;
 	(void)state;
-	assert_true(weir_insert_hashes(f, keys, KEYS, NULL) > 0);
+	assert_true(weir_insert_keys(f, weir_keys_hashes(keys, KEYS), NULL) > 0);
 	while (load_failing_at(n))
 		n++;
 	assert_in_range(n, 2, 10);
@@ -101,7 +101,7 @@ static uint64_t scratch_of(uint64_t cache, size_t n)
 {
 	struct weir_filter *f = make(memory);
 	scratch = 0, last_cache = cache;
-	assert_ok(weir_load_hashes(f, keys, n));
+	assert_ok(weir_fill_keys(f, weir_keys_hashes(keys, n)));
 	last_cache = 0;
 	weir_destroy(f);
 	return scratch;
@@ -145,12 +145,12 @@ static void hashes_that_change_meanwhile(void **state)
 	if (child == 0)
 		go_on_changing(shared);
 	for (unsigned round = 0; round < 24; round++)
-		assert_ok(round % 2 ? weir_insert_hashes(f, shared, KEYS, NULL) :
-		                      weir_load_hashes(f, shared, KEYS));
+		assert_ok(round % 2 ? weir_insert_keys(f, weir_keys_hashes(shared, KEYS), NULL) :
+		                      weir_fill_keys(f, weir_keys_hashes(shared, KEYS)));
 	kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	assert_ok(weir_load_hashes(f, keys, KEYS));
-	assert_int_equal(weir_contains_hashes(f, keys, KEYS, NULL), KEYS);
+	assert_ok(weir_fill_keys(f, weir_keys_hashes(keys, KEYS)));
+	assert_int_equal(weir_contains_keys(f, weir_keys_hashes(keys, KEYS), NULL), KEYS);
 	weir_destroy(f);
 	munmap(shared, bytes);
 }

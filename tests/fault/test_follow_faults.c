@@ -82,7 +82,7 @@ static void test_a_follower_that_cannot_start(void **state)
 	unsigned descriptors = open_descriptors();
 	for (unsigned i = 0; i < COUNT_OF(calls); i++) {
 		shim = (struct shim){ .armed = true, .at = i + 1, .error = calls[i].error };
-		int answer = weir_follow(&f, h, path, NULL);
+		int answer = weir_follower_start(&f, h, path, NULL);
 		shim.armed = false;
 		assert_refused(answer, calls[i].answer, path, calls[i].sentence);
 		assert_null(f);
@@ -109,7 +109,7 @@ static void test_a_follower_without_inotify(void **state)
 			save(0, 2 * KEYS);
 			expect(flavors, i, 0);
 		}
-		assert_ok(weir_follow_stop(f));
+		assert_ok(weir_follower_stop(f));
 		shim.no_inotify = shim.no_watch = false;
 		assert_int_equal(open_descriptors(), descriptors);
 	}
@@ -151,7 +151,7 @@ static void waits_are(double poll_seconds, unsigned comes, unsigned goes, const 
 	struct weir_follower *f = follow(h, poll_seconds, true);
 	while (sem_wait(&waits.all))
 		;
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	shim.wait = NULL;
 	assert_false(waits.failed);
 	for (unsigned i = 0; i < COUNT_OF(waits.milliseconds); i++)
@@ -203,8 +203,8 @@ static void test_the_folder_that_is_watched(void **state)
 	shim.watch = note_folder;
 	for (unsigned i = 0; i < COUNT_OF(files); i++) {
 		watched.calls = 0;
-		assert_ok(weir_follow(&f, h, files[i][0], &o));
-		assert_ok(weir_follow_stop(f)); /* after the first look */
+		assert_ok(weir_follower_start(&f, h, files[i][0], &o));
+		assert_ok(weir_follower_stop(f)); /* after the first look */
 		assert_int_equal(watched.calls, 1);
 		assert_string_equal(watched.folder, files[i][1]);
 	}
@@ -218,7 +218,7 @@ static void test_polling_alone_watches_nothing(void **state)
 	save(0, 100);
 	struct weir_follower *f = follow(h, often, true);
 	expect(flavors, 1, 0);
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	assert_int_equal(watched.calls, 0);
 }
 
@@ -240,7 +240,7 @@ static void test_no_gap_between_the_watch_and_the_look(void **state)
 	shim.watch = replace_once;
 	struct weir_follower *f = follow(h, never, false);
 	expect(flavors, 1, 0);
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	assert_false(watched.failed);
 	assert_int_equal(missing_in(h, KEYS, 2 * KEYS), 0);
 }

@@ -91,7 +91,7 @@ static int follow_and_serve(struct weir_handle *h, uint64_t first)
 	heard.swaps = heard.failures = 0;
 	struct weir_follower *f = follow(h, often, false);
 	expect(flavors, 1, 0);
-	int wrong = missing_in(h, 0, 100) ? 10 : weir_follow_stop(f) ? 11 : 0;
+	int wrong = missing_in(h, 0, 100) ? 10 : weir_follower_stop(f) ? 11 : 0;
 	return wrong ? wrong : serve(h, first, true);
 }
 
@@ -119,7 +119,7 @@ static int in_child(struct weir_handle *h, struct weir_follower *f)
 {
 	struct weir_filter *next = test_filter(WEIR_BLOCKED, 10000, 0.01);
 	struct weir_handle *mine = NULL;
-	if (weir_handle_destroy(h) != -EBUSY || weir_follow_stop(f) ||
+	if (weir_handle_destroy(h) != -EBUSY || weir_follower_stop(f) ||
 	    weir_handle_create(&mine, next, NULL))
 		return 1;
 	/* the parent's has it already */
@@ -128,7 +128,7 @@ static int in_child(struct weir_handle *h, struct weir_follower *f)
 	heard.swaps = heard.failures = 0;
 	f = follow(mine, never, false);
 	expect(flavors, 1, 0);
-	if (missing_in(mine, 0, 100) || weir_follow_stop(f) || weir_handle_destroy(mine) ||
+	if (missing_in(mine, 0, 100) || weir_follower_stop(f) || weir_handle_destroy(mine) ||
 	    weir_handle_destroy(h))
 		return 3;
 	return 0;
@@ -179,7 +179,7 @@ static void test_a_follower_that_is_not_there(void **state)
 	assert_int_equal(status, 0);
 	save(100, 200); /* the child's end of it has not stopped ours */
 	expect(flavors, 2, 0);
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	close_handle(flavors, h);
 }
 
@@ -199,7 +199,7 @@ static void *load_on_and_on(void *argument)
 	struct loading *l = argument;
 	sem_post(&l->begun);
 	while (!l->stop)
-		assert_ok(weir_load_hashes(l->f, l->hashes, LOADED));
+		assert_ok(weir_fill_keys(l->f, weir_keys_hashes(l->hashes, LOADED)));
 	return NULL;
 }
 
@@ -222,8 +222,9 @@ static void test_children_of_a_fork_in_a_load(void **state)
 		assert_true(child >= 0);
 		if (child == 0) {
 			alarm(DEADLINE);
-			int err = weir_load_hashes(l.f, l.hashes, LOADED);
-			_exit(err || weir_contains_hashes(l.f, l.hashes, LOADED, NULL) != LOADED);
+			int err = weir_fill_keys(l.f, weir_keys_hashes(l.hashes, LOADED));
+			_exit(err || weir_contains_keys(l.f, weir_keys_hashes(l.hashes, LOADED),
+			                                NULL) != LOADED);
 		}
 		reap(1);
 	}

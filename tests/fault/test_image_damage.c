@@ -53,7 +53,7 @@ static void use(struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
 	struct weir_filter *copy;
-	assert_ok(weir_stats_exact(f, &stats));
+	assert_ok(weir_measure(f, WEIR_EXACT, &stats));
 	assert_true(stats.bytes == 64 && stats.shards == 1 && stats.fp_rate > 0 &&
 	            stats.fp_rate < 1 && stats.capacity >= 1);
 	for (uint64_t i = 0; i < 100; i++) {

@@ -151,7 +151,7 @@ static void test_a_followed_file_that_is_copied_over(void **state)
 	for (unsigned i = 0; missing_in(h, 0, 2 * KEYS) && i < 10000; i++)
 		usleep(2000);
 	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0);
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 }
 
 #define fresh(test) cmocka_unit_test_setup_teardown(test, open_it, close_it)

@@ -17,7 +17,7 @@ static int use(void)
 	int err = weir_parquet_open(&p, PARQUET_FILES "/numbers.parquet", NULL);
 	assert_int_equal(err == 0, p != NULL);
 	if (!err)
-		err = weir_parquet_filter(&f, p, 0, 0);
+		err = weir_parquet_read(&f, p, 0, 0);
 	assert_int_equal(err == 0, f != NULL);
 	assert_ok(weir_parquet_hash(&hash, WEIR_PARQUET_INT32, &first, sizeof first));
 	assert_true(!f || weir_contains_hash(f, hash));

@@ -118,11 +118,12 @@ static void test_two_copies(void **state)
 		assert_true(plugins[0].weir_handle_get != plugins[1].weir_handle_get);
 		for (unsigned i = 0; i < COPIES; i++) {
 			use(&plugins[i], i * KEYS);
-			assert_int_equal(
-				plugins[i].weir_follow(&plugins[i].f, plugins[i].h, path, NULL), 0);
+			assert_int_equal(plugins[i].weir_follower_start(&plugins[i].f, plugins[i].h,
+			                                                path, NULL),
+			                 0);
 		}
 		for (unsigned i = 0; i < COPIES; i++)
-			assert_int_equal(plugins[i].weir_follow_stop(plugins[i].f), 0);
+			assert_int_equal(plugins[i].weir_follower_stop(plugins[i].f), 0);
 		for (unsigned i = 0; i < COPIES; i++)
 			use(&plugins[i], i * KEYS); /* what the follower took over was empty */
 		visit_start(&visitor, plugins);

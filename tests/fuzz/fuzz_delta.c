@@ -43,7 +43,7 @@ static int is_verdict(int err)
 static void use(struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	MUST(weir_stats_exact(f, &s) == 0 && s.bytes >= 32 && s.bytes <= 2 * MOST_BITS);
+	MUST(weir_measure(f, WEIR_EXACT, &s) == 0 && s.bytes >= 32 && s.bytes <= 2 * MOST_BITS);
 	for (uint64_t i = 0; i < 40; i++) {
 		const int answer = weir_insert_u64(f, i);
 		MUST(answer < 0 || weir_contains_u64(f, i));

@@ -28,7 +28,7 @@ static void look(const struct weir_filter *f)
 	uint64_t hashes[KEYS], bitmap[WEIR_BITMAP_WORDS(KEYS)];
 	for (unsigned i = 0; i < KEYS; i++)
 		hashes[i] = i < 2 ? -(uint64_t)i : key_of(i); /* the least and the greatest too */
-	size_t found = weir_contains_hashes(f, hashes, KEYS, bitmap);
+	size_t found = weir_contains_keys(f, weir_keys_hashes(hashes, KEYS), bitmap);
 	for (unsigned i = 0; i < KEYS; i++) {
 		bool alone = weir_contains_hash(f, hashes[i]);
 		MUST(alone == (bitmap[i / 64] >> i % 64 & 1));
@@ -53,19 +53,19 @@ static void insert_and_look(struct weir_filter *f)
 		MUST(answer >= 0);
 		MUST(weir_contains(f, &hashes[i], i % 9));
 	}
-	int64_t answer = weir_insert_hashes(f, hashes, KEYS, bitmap);
+	int64_t answer = weir_insert_keys(f, weir_keys_hashes(hashes, KEYS), bitmap);
 	if (answer == -ENOTSUP)
-		(void)weir_contains_hashes(f, hashes, KEYS, bitmap);
+		(void)weir_contains_keys(f, weir_keys_hashes(hashes, KEYS), bitmap);
 	if (answer == -ENOSPC || answer == -ENOMEM || answer == -ENOTSUP)
 		return;
 	MUST(answer >= 0);
-	MUST(weir_contains_hashes(f, hashes, KEYS, bitmap) == KEYS);
+	MUST(weir_contains_keys(f, weir_keys_hashes(hashes, KEYS), bitmap) == KEYS);
 }
 
 static void measure(const struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	MUST(weir_stats_exact(f, &s) == 0);
+	MUST(weir_measure(f, WEIR_EXACT, &s) == 0);
 	MUST(s.bytes >= 64 && s.bytes <= MOST_BITS && s.bytes % 64 == 0 && s.shards >= 1 &&
 	     s.bytes / 64 % s.shards == 0);
 	MUST(s.capacity >= 1 && s.fp_rate > 0 && s.fp_rate < 1 && s.fill >= 0 && s.fill <= 1);
@@ -87,9 +87,10 @@ static bool keeps_copies(uint32_t kind)
 static void must_be_alike(struct weir_filter *a, struct weir_filter *b)
 {
 	struct weir_stats sa = WEIR_STATS_INIT, sb = WEIR_STATS_INIT, both = WEIR_STATS_INIT;
-	MUST(weir_stats_exact(a, &sa) == 0 && weir_stats_exact(b, &sb) == 0);
+	MUST(weir_measure(a, WEIR_EXACT, &sa) == 0 && weir_measure(b, WEIR_EXACT, &sb) == 0);
 	int err = weir_merge(b, a);
-	MUST((err == 0 || err == -ENOSPC || err == -ENOTSUP) && weir_stats_exact(b, &both) == 0);
+	MUST((err == 0 || err == -ENOSPC || err == -ENOTSUP) &&
+	     weir_measure(b, WEIR_EXACT, &both) == 0);
 	MUST(sa.fill == both.fill || (keeps_copies(sa.shape.kind) && sa.fill < both.fill));
 	MUST(sa.fill == sb.fill && sa.capacity == sb.capacity && sa.fp_rate == sb.fp_rate);
 	for (unsigned i = 0; i < KEYS; i++)
@@ -248,12 +249,12 @@ static void use(struct weir_window *w)
 		hashes[i] = key_of(i);
 		MUST(weir_window_insert_hash(w, hashes[i]) >= 0);
 	}
-	MUST(weir_window_contains_hashes(w, hashes, KEYS, bitmap) == KEYS);
+	MUST(weir_window_contains_keys(w, weir_keys_hashes(hashes, KEYS), bitmap) == KEYS);
 	MUST(weir_window_stats(w, &s) == 0 && s.plan.bytes <= 3 * MOST_BITS);
 	for (unsigned i = 0; i < s.plan.generations; i++)
 		MUST(s.age_seconds[i] >= 0 && s.fill[i] >= 0 && s.fill[i] <= 1);
 	MUST(weir_window_tick(w) >= 0 && weir_window_advance(w) == 0);
-	MUST(weir_window_contains_hashes(w, hashes, KEYS, bitmap) == KEYS ||
+	MUST(weir_window_contains_keys(w, weir_keys_hashes(hashes, KEYS), bitmap) == KEYS ||
 	     s.plan.generations == 2);
 }
 
@@ -310,7 +311,7 @@ static void use_router(struct weir_router *r)
 		hashes[i] = key_of(i);
 		MUST(weir_router_insert_hash(r, i % sets, hashes[i]) >= 0);
 	}
-	MUST(weir_router_route_hashes(r, hashes, KEYS, masks) == KEYS);
+	MUST(weir_router_route_keys(r, weir_keys_hashes(hashes, KEYS), masks) == KEYS);
 	for (unsigned i = 0; i < KEYS; i++)
 		MUST(masks[i] >> (i % sets) & 1 && (sets == 64 || masks[i] >> sets == 0));
 	MUST(weir_router_stats(r, &s) == 0 && s.bytes <= MOST_BITS);

@@ -19,7 +19,7 @@ enum { KEYS = 40, MOST_COLUMNS = 50, MOST_GROUPS = 50 };
 static void use(struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	MUST(weir_stats_exact(f, &s) == 0);
+	MUST(weir_measure(f, WEIR_EXACT, &s) == 0);
 	MUST(s.bytes >= 32 && s.fill >= 0 && s.fill <= 1 && s.fp_rate > 0);
 	for (uint64_t i = 0; i < KEYS; i++) {
 		uint64_t hash;
@@ -39,7 +39,7 @@ static void ask(const struct weir_parquet *p, uint32_t column)
 	struct weir_parquet_column is = WEIR_PARQUET_COLUMN_INIT;
 	char path[64];
 	uint32_t found;
-	MUST(weir_parquet_column(p, column, &is) == 0);
+	MUST(weir_parquet_inspect_column(p, column, &is) == 0);
 	MUST(weir_parquet_type_name(is.type));
 	size_t n = weir_parquet_path(p, column, path, sizeof path);
 	MUST(strlen(path) == (n < sizeof path ? n : sizeof path - 1));
@@ -50,8 +50,8 @@ static void ask(const struct weir_parquet *p, uint32_t column)
 	for (uint32_t g = 0; g < weir_parquet_row_groups(p) && g < MOST_GROUPS; g++) {
 		struct weir_parquet_chunk chunk = WEIR_PARQUET_CHUNK_INIT;
 		struct weir_filter *f = NULL;
-		MUST(weir_parquet_chunk(p, g, column, &chunk) == 0);
-		int err = weir_parquet_filter(&f, p, g, column);
+		MUST(weir_parquet_inspect_chunk(p, g, column, &chunk) == 0);
+		int err = weir_parquet_read(&f, p, g, column);
 		MUST(err ? !f && is_verdict(err) : f != NULL);
 		MUST(err != -ENOENT || !chunk.filter_offset);
 		if (f)

@@ -66,11 +66,12 @@ static void build(struct weir_filter **f, const struct test_golden *golden, cons
 	}
 	assert_ok(weir_params_of(*f, &params));
 	assert_ok(weir_builder_create(&b, &params, NULL));
-	assert_ok(weir_builder_add_hashes(b, hashes, golden->keys));
+	assert_ok(weir_builder_add_keys(b, weir_keys_hashes(hashes, golden->keys)));
 	assert_ok(weir_builder_seal(b));
-	assert_ok(weir_builder_exclude_hashes(b, hashes + golden->keys, excluded(golden)));
+	assert_ok(weir_builder_exclude_keys(b, weir_keys_hashes(hashes + golden->keys,
+	                                                        excluded(golden))));
 	weir_destroy(*f);
-	assert_ok(weir_builder_finish(b, f, NULL));
+	assert_ok(weir_builder_finish(f, b, NULL));
 	weir_builder_destroy(b);
 }
 
@@ -81,7 +82,7 @@ static struct weir_filter *make(const struct test_golden *golden)
 	char key[512];
 	params.capacity = golden->capacity;
 	params.fp_rate = 0.01;
-	assert_ok(weir_params_ask(&params, &golden->shape));
+	assert_ok(weir_params_shape(&params, &golden->shape));
 	if (keyed(golden))
 		params.hash_key = key_of_keyed;
 	else

@@ -68,7 +68,7 @@ done
 for page in README.md html/index.html html/guides/readme.html; do
 	[ -s "/usr/share/doc/libweir-dev/$page" ] || fail "libweir-dev has no $page"
 done
-library=$(ls /usr/lib/*/libweir.so.0.2)
+library=$(ls /usr/lib/*/libweir.so.0.3)
 id=$(readelf -n "$library" | sed -n 's/.*Build ID: //p')
 [ -s "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ] ||
 	fail "libweir0-dbgsym has not the symbols of $library"

@@ -18,9 +18,11 @@ int main(void)
 	}
 	bool right = weir_insert(f, "apple", 5) == WEIR_NEW && weir_contains(f, "apple", 5) &&
 	             !weir_contains(f, "pear", 4) && weir_insert_hash(f, 12345) == WEIR_NEW &&
-	             weir_contains_hash(f, 12345) && weir_insert_fixed(f, keys, 8, 2, NULL) == 2 &&
-	             weir_contains_fixed(f, keys, 8, 3, bitmap) == 2 && bitmap[0] == 3 &&
-	             weir_inline_init(&view, f) == 0 && weir_inline_contains(&view, "apple", 5) &&
+	             weir_contains_hash(f, 12345) &&
+	             weir_insert_keys(f, weir_keys_u64(keys, 2), NULL) == 2 &&
+	             weir_contains_keys(f, weir_keys_u64(keys, 3), bitmap) == 2 &&
+	             bitmap[0] == 3 && weir_inline_init(&view, f) == 0 &&
+	             weir_inline_contains(&view, "apple", 5) &&
 	             !weir_inline_contains(&view, "plum", 4);
 	weir_destroy(f);
 	printf("weir %s\n", weir_version());

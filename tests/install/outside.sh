@@ -34,7 +34,7 @@ version=$(sed -n 's/^#define WEIR_VERSION_STRING "\(.*\)"/\1/p' "$source/include
 [ "$(weir --modversion)" = "$version" ] ||
 	fail "weir.pc has version $(weir --modversion), the headers $version"
 readelf -d "$libraries/libweir.so" | grep -q 'SONAME.*libweir\.so\.0\.2\]' ||
-	fail "libweir.so has no soname libweir.so.0.2"
+	fail "libweir.so has no soname libweir.so.0.3"
 
 # A path with a space or a quote would break the unquoted lists below; mktemp makes none.
 strict='-Wall -Wextra -Werror'
@@ -51,16 +51,16 @@ for optimise in -O0 -O2; do
 	done
 done
 readelf -d "$work/c_shared" | grep -q 'NEEDED.*libweir\.so\.0\.2' ||
-	fail "the program does not ask for libweir.so.0.2"
+	fail "the program does not ask for libweir.so.0.3"
 readelf -d "$work/c_static" | grep -q NEEDED && fail "the static program asks for a shared library"
 
 # In a prefix that ld.so does not know, the command and the other libraries find libweir.so.
 for file in "$work/root$prefix/bin/weir" "$libraries/libweir-redis.so" \
 	"$libraries/redis/modules/weir-redis.so"; do
 	[ -e "$file" ] && [ "$prefix" != /usr ] || continue
-	found=$(env -u LD_LIBRARY_PATH ldd "$file" | awk '$1 == "libweir.so.0.2" { print $3 }')
-	[ "$(realpath -m "$found")" = "$(realpath "$libraries/libweir.so.0.2")" ] ||
-		fail "$file finds libweir.so.0.2 at: $found"
+	found=$(env -u LD_LIBRARY_PATH ldd "$file" | awk '$1 == "libweir.so.0.3" { print $3 }')
+	[ "$(realpath -m "$found")" = "$(realpath "$libraries/libweir.so.0.3")" ] ||
+		fail "$file finds libweir.so.0.3 at: $found"
 done
 
 # The example servers, with what a user types.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The bugs planted into the counting kind: see schedule/mutants.py."""
 
-KERNEL = 'src/kinds/counting/kernel.h'
+KERNEL = 'src/kinds/counting/counting.h'
 REST = 'src/kinds/counting/rest.c'
 COUNTERS = 'src/kinds/common/counters.c'
 

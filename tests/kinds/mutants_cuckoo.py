@@ -3,7 +3,7 @@
 public implementations have been found to do. See schedule/mutants.py."""
 
 MOVE = 'src/kinds/cuckoo/move.c'
-SEARCH = 'src/kinds/cuckoo/search.c'
+SEARCH = 'src/kinds/cuckoo/put.c'
 PUT = 'src/kinds/cuckoo/put.c'
 CUCKOO = 'src/kinds/cuckoo/cuckoo.c'
 ATOMIC = 'src/ground/atomic.h'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The bugs planted into the frequency kind: see schedule/mutants.py."""
 
-KERNEL = 'src/kinds/frequency/kernel.h'
+KERNEL = 'src/kinds/frequency/frequency.h'
 
 MUTANTS = [
     ('FREQUENCY_STORE', KERNEL,

@@ -3,7 +3,7 @@
 
 LAYERS = 'src/growing/layers.c'
 WHOLE = 'src/growing/whole.c'
-KERNEL = 'src/growing/kernel.h'
+KERNEL = 'src/growing/kernel.c'
 MERGE = 'src/filter/merge.c'
 GROUPS = {LAYERS: 'growing', WHOLE: 'growing', KERNEL: 'growing',
           'GROWING_MERGE_READ_AGAIN': 'growing'}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The bugs planted into the split kind: see schedule/mutants.py."""
 
-SPLIT = 'src/kinds/split/kernel.h'
+SPLIT = 'src/kinds/split/kernel.c'
 
 MUTANTS = [
     ('SPLIT_PLAIN_OR', SPLIT,

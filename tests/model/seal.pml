@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The commit record of a live image under a power cut and kills (src/image/seal.c, live.h): it is
+ * The commit record of a live image under a power cut and kills (src/image/live.c, map.h): it is
  * live from before the first insert until bits and checksums are on the disk. Two processes map the
  * image live, insert and seal, each at any moment killed; a lock keeps them apart (S1 to S4). Pages
  * reach the disk in any order, at any time; msync waits for those it names.

@@ -23,7 +23,7 @@ static struct weir_filter *like(const struct weir_filter *theirs)
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_filter *f = NULL;
 	struct weir_stats stats = WEIR_STATS_INIT;
-	if (weir_stats(theirs, &stats))
+	if (weir_measure(theirs, WEIR_SAMPLED, &stats))
 		return NULL;
 	params.kind = WEIR_SPLIT;
 	params.max_bytes = stats.bytes;
@@ -64,8 +64,8 @@ int main(int argc, char **argv)
 	uint32_t column = 0, group = argc == 4 ? (uint32_t)atoi(argv[2]) : 0;
 	if (argc != 4 || weir_parquet_open(&file, argv[1], NULL) ||
 	    weir_parquet_find(file, argv[3], &column) ||
-	    weir_parquet_chunk(file, group, column, &chunk) ||
-	    weir_parquet_filter(&theirs, file, group, column))
+	    weir_parquet_inspect_chunk(file, group, column, &chunk) ||
+	    weir_parquet_read(&theirs, file, group, column))
 		return failed("FILE ROW_GROUP COLUMN");
 	ours = like(theirs);
 	if (!ours || insert_all(ours) ||

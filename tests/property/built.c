@@ -23,14 +23,14 @@ static void built(uint64_t capacity, size_t n, unsigned width, uint64_t most_byt
 	p.seed = n + width;
 	for (size_t i = 0; i < n; i++)
 		hashes[i] = test_key(i);
-	assert_ok(weir_build(&f, &p, hashes, n));
-	assert_int_equal(weir_contains_hashes(f, hashes, n, NULL), n);
+	assert_ok(weir_build(&f, &p, weir_keys_hashes(hashes, n), NULL));
+	assert_int_equal(weir_contains_keys(f, weir_keys_hashes(hashes, n), NULL), n);
 	for (size_t i = 0; i < n; i++)
 		if (!weir_contains_hash(f, hashes[i]))
 			fail_msg("key %zu of %zu is missed", i, n);
 	for (uint64_t i = 0; i < ABSENT; i++)
 		found += weir_contains_hash(f, test_key(n + i));
-	assert_ok(weir_stats(f, &s));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
 	assert_true(s.bytes <= most_bytes);
 	if ((double)found > expected + 5 * sqrt(expected) + 3 ||
 	    ((double)found < 0.96 * expected - 5 * sqrt(expected) && capacity == n && n >= 1000))
@@ -66,7 +66,7 @@ static uint64_t found_in(const struct weir_filter *f, uint64_t first, uint64_t n
 		const size_t some = n - at < COUNT_OF(hashes) ? n - at : COUNT_OF(hashes);
 		for (size_t i = 0; i < some; i++)
 			hashes[i] = test_key(first + at + i);
-		found += weir_contains_hashes(f, hashes, some, NULL);
+		found += weir_contains_keys(f, weir_keys_hashes(hashes, some), NULL);
 	}
 	return found;
 }
@@ -91,11 +91,11 @@ static void layered(uint64_t n, uint64_t m, double fp_rate, unsigned width)
 	assert_ok(weir_builder_seal(b));
 	for (uint64_t i = 0; i < m; i++)
 		assert_ok(weir_builder_exclude_hash(b, test_key(n + i)));
-	assert_ok(weir_builder_finish(b, &f, &r));
+	assert_ok(weir_builder_finish(&f, b, &r));
 	weir_builder_destroy(b);
 	assert_int_equal(found_in(f, 0, n), n);
 	assert_int_equal(found_in(f, n, m), 0);
-	assert_ok(weir_stats(f, &s));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
 	assert_int_equal(s.shape.field[0], width);
 	const double theory = 1.125 * ((double)n * width + (double)(n + r.passed));
 	assert_true(n < 1000000 || 8 * (double)s.bytes < 1.05 * theory);

@@ -112,7 +112,7 @@ static struct weir_filter *filter_of(const struct stream *s, uint32_t bits, doub
 	struct weir_filter *f;
 	p.kind = WEIR_FREQUENCY, p.counter_bits = bits, p.seed = 42;
 	p.capacity = s->distinct, p.fp_rate = fp_rate;
-	assert_ok(weir_plan(&p, &plan));
+	assert_ok(weir_plan_make(&p, &plan));
 	assert_ok(weir_create(&f, &p));
 	*bytes = plan.bytes;
 	return f;

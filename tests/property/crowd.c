@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * How full a cuckoo filter gets before it refuses a key, against the formula that its capacity is
- * computed by (src/kinds/cuckoo/plan.c): of a number of builds no larger a share is full at any
+ * computed by (src/kinds/cuckoo/whole.c): of a number of builds no larger a share is full at any
  * number of keys than the formula allows. One in a million cannot be counted; but the formula is a
  * bound that is proved, and the share measured stays below it from one half down to what can be
  * counted, the further the rarer it gets. So capacity, the last number of keys at which the formula

@@ -37,6 +37,7 @@ struct worker {
 static void fill(struct worker *w, uint64_t first, uint64_t n)
 {
 	struct build *b = w->build;
+	const struct weir_keys hashes = weir_keys_hashes(b->hashes + first, n);
 	switch (b->way) {
 	case ONE_BY_ONE:
 		for (uint64_t i = first; i < first + n; i++) {
@@ -51,18 +52,17 @@ static void fill(struct worker *w, uint64_t first, uint64_t n)
 	case FIXED:
 		for (uint64_t i = 0, count; i < n; i += count) {
 			count = n - i < PIECE ? n - i : PIECE;
-			w->refused += weir_insert_fixed(b->f, b->keys + first + i, 8, count, NULL) <
-			              0;
-			w->missing += count - weir_contains_fixed(b->f, b->keys + first + i, 8,
-			                                          count, NULL);
+			const struct weir_keys some = weir_keys_u64(b->keys + first + i, count);
+			w->refused += weir_insert_keys(b->f, some, NULL) < 0;
+			w->missing += count - weir_contains_keys(b->f, some, NULL);
 		}
 		return;
 	case HASHES:
-		w->refused += weir_insert_hashes(b->f, b->hashes + first, n, NULL) < 0;
-		w->missing += n - weir_contains_hashes(b->f, b->hashes + first, n, NULL);
+		w->refused += weir_insert_keys(b->f, hashes, NULL) < 0;
+		w->missing += n - weir_contains_keys(b->f, hashes, NULL);
 		return;
 	default: /* private until all threads are done: nobody may look it up before */
-		w->refused += weir_load_hashes(b->f, b->hashes + first, n) != 0;
+		w->refused += weir_fill_keys(b->f, hashes) != 0;
 	}
 }
 
@@ -78,8 +78,9 @@ static void *work(void *arg)
 	fill(w, first, end - first);
 	pthread_barrier_wait(&b->barrier);
 	w->missing += b->n;
-	w->missing -= w->number ? weir_contains_hashes(b->f, b->hashes, b->n, NULL) :
-	                          weir_contains_fixed(b->f, b->keys, 8, b->n, NULL);
+	const struct weir_keys all = w->number ? weir_keys_hashes(b->hashes, b->n) :
+	                                         weir_keys_u64(b->keys, b->n);
+	w->missing -= weir_contains_keys(b->f, all, NULL);
 	for (uint64_t i = 0; i < b->n; i += b->n > 200000 ? 17 : 1)
 		w->missing += !weir_contains_hash(b->f, b->hashes[i]);
 	return NULL;
@@ -134,7 +135,7 @@ static void build(struct build b)
 	assert_true(b.keys && b.hashes);
 	for (uint64_t i = 0; i < b.n; i++)
 		b.keys[i] = test_key(i);
-	weir_hash_fixed(b.f, b.keys, 8, b.n, b.hashes);
+	weir_hash_keys(b.f, weir_keys_u64(b.keys, b.n), b.hashes);
 	run_threads(&b);
 	/* 1 % is expected, 14 standard deviations below; but a few keys may happen to lie in a
 	 * block so that twice as many others are answered true */
@@ -170,7 +171,7 @@ static bool has_kernel(const struct build *b)
 	struct weir_filter *f = NULL;
 	params.capacity = b->n, params.fp_rate = 0.01;
 	assert_ok(weir_create(&f, &params));
-	assert_ok(weir_stats(f, &stats));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &stats));
 	weir_destroy(f);
 	return strcmp(stats.isa, getenv("WEIR_ISA")) == 0;
 }
@@ -190,10 +191,10 @@ static bool built_at_once(struct build b)
 	assert_true(b.keys && b.hashes);
 	for (uint64_t i = 0; i < b.n; i++)
 		b.keys[i] = test_key(i);
-	weir_hash_fixed(b.f, b.keys, 8, b.n, b.hashes);
+	weir_hash_keys(b.f, weir_keys_u64(b.keys, b.n), b.hashes);
 	assert_ok(test_fill(&b.f, b.hashes, b.n));
-	assert_int_equal(weir_contains_hashes(b.f, b.hashes, b.n, NULL), b.n);
-	assert_int_equal(weir_contains_fixed(b.f, b.keys, 8, b.n, NULL), b.n);
+	assert_int_equal(weir_contains_keys(b.f, weir_keys_hashes(b.hashes, b.n), NULL), b.n);
+	assert_int_equal(weir_contains_keys(b.f, weir_keys_u64(b.keys, b.n), NULL), b.n);
 	assert_true(absent_found(&b) < ABSENT / 50);
 	free(b.keys), free(b.hashes);
 	weir_destroy(b.f);

@@ -42,9 +42,9 @@ static struct weir_filter *filled(struct weir_filter *f, const struct sample *s)
 		n = s->capacity - at < PIECE ? s->capacity - at : PIECE;
 		make_keys(s, at, n);
 		if (inserts)
-			assert_ok(weir_insert_fixed(f, piece, 8, n, NULL));
+			assert_ok(weir_insert_keys(f, weir_keys_u64(piece, n), NULL));
 		else
-			weir_hash_fixed(f, piece, 8, n, hashes + at);
+			weir_hash_keys(f, weir_keys_u64(piece, n), hashes + at);
 	}
 	if (!inserts)
 		assert_ok(test_fill(&f, hashes, s->capacity));
@@ -58,7 +58,7 @@ static uint64_t ask(const struct weir_filter *f, const struct sample *s, uint64_
 	for (uint64_t at = 0, n; at < lookups; at += n) {
 		n = lookups - at < PIECE ? lookups - at : PIECE;
 		make_keys(s, s->capacity + at, n);
-		positive += weir_contains_fixed(f, piece, 8, n, NULL);
+		positive += weir_contains_keys(f, weir_keys_u64(piece, n), NULL);
 	}
 	return positive;
 }
@@ -83,7 +83,7 @@ static struct measured measure(const struct sample *s)
 		params.seed = test_seed(s->kind->id, 1 + i);
 		from = params.seed ? 0 : i << 40;
 		test_bound(&params);
-		assert_ok(weir_plan(&params, &m.plan));
+		assert_ok(weir_plan_make(&params, &m.plan));
 		assert_ok(weir_create(&f, &params));
 		f = filled(f, s);
 		positive += ask(f, s, lookups);

@@ -56,7 +56,7 @@ static inline void publish_of(unsigned i, uint64_t seed, unsigned keys)
 static inline uint64_t seed_of(unsigned i)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-	assert_ok(weir_handle_stats(handle[i], &s));
+	assert_ok(weir_handle_measure(handle[i], &s));
 	assert_int_equal(s.filter.seed_fingerprint, node[i].hashing);
 	return s.filter.seed_fingerprint;
 }

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <weir/kinds.h>
 #include "../test.h"
-#include "format/kinds.h"
 #include "format/manifest.h"
 
 static const char good[] =

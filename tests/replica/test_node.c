@@ -496,7 +496,7 @@ static void test_a_kind_that_cannot_follow(void **state)
 	p.seed = 42;
 	p.fp_rate = 0.01;
 	p.capacity = 3;
-	assert_ok(weir_build(&f, &p, hashes, 3));
+	assert_ok(weir_build(&f, &p, weir_keys_hashes(hashes, 3), NULL));
 	assert_refused(weir__node_publish_from(&node[A], f, &mark), -ENOTSUP, "fuse", "blocked");
 	weir_destroy(f);
 	f = test_filter(WEIR_CLASSIC, 1000, 1e-6);

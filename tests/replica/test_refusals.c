@@ -112,7 +112,7 @@ static struct weir_filter *another(unsigned kind, uint64_t seed)
 	p.capacity = 100;
 	p.fp_rate = 0.01;
 	if (kind == WEIR_FUSE)
-		assert_ok(weir_build(&f, &p, hashes, COUNT_OF(hashes)));
+		assert_ok(weir_build(&f, &p, weir_keys_hashes(hashes, COUNT_OF(hashes)), NULL));
 	else
 		assert_ok(weir_create(&f, &p));
 	return f;

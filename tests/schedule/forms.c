@@ -32,42 +32,46 @@ static void write_batch(struct batch *b, const uint64_t *hashes, size_t n)
 	}
 }
 
-/* A verb's batches, name_hashes(), name_keys() or name_fixed(), of the caller's n hashes. What
- * follows them: n, and a bitmap if the verb has one. */
-#define BY_FORM(name, on, hashes, ...) \
-	struct batch b; \
-	if (verbs() != KEYS && verbs() != FIXED) \
-		return name##_hashes(on, hashes, __VA_ARGS__); \
-	write_batch(&b, hashes, n); \
-	return verbs() == KEYS ? name##_keys(on, b.vectors, __VA_ARGS__) : \
-	                      name##_fixed(on, b.keys, sizeof b.keys[0], __VA_ARGS__)
+/* The caller's n hashes, as a batch of the form under way. */
+static struct weir_keys by_form(struct batch *b, const uint64_t *hashes, size_t n)
+{
+	if (verbs() != KEYS && verbs() != FIXED)
+		return weir_keys_hashes(hashes, n);
+	write_batch(b, hashes, n);
+	return verbs() == KEYS ? weir_keys_iov(b->vectors, n) : weir_keys_u64(b->keys, n);
+}
 
 int64_t form_insert_all(struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap)
 {
-	BY_FORM(weir_insert, f, hashes, n, bitmap);
+	struct batch b;
+	return weir_insert_keys(f, by_form(&b, hashes, n), bitmap);
 }
 
-size_t form_contains_all(const struct weir_filter *f, const uint64_t *hashes, size_t n,
-                         uint64_t *bitmap)
+int64_t form_contains_all(const struct weir_filter *f, const uint64_t *hashes, size_t n,
+                          uint64_t *bitmap)
 {
-	BY_FORM(weir_contains, f, hashes, n, bitmap);
+	struct batch b;
+	return weir_contains_keys(f, by_form(&b, hashes, n), bitmap);
 }
 
 int64_t form_reload_insert_all(struct weir_reload *r, const uint64_t *hashes, size_t n)
 {
-	BY_FORM(weir_reload_insert, r, hashes, n);
+	struct batch b;
+	return weir_reload_insert_keys(r, by_form(&b, hashes, n), NULL);
 }
 
 int64_t form_handle_insert_all(struct weir_handle *h, const uint64_t *hashes, size_t n,
                                uint64_t *bitmap)
 {
-	BY_FORM(weir_handle_insert, h, hashes, n, bitmap);
+	struct batch b;
+	return weir_handle_insert_keys(h, by_form(&b, hashes, n), bitmap);
 }
 
-size_t form_handle_contains_all(const struct weir_handle *h, const uint64_t *hashes, size_t n,
-                                uint64_t *bitmap)
+int64_t form_handle_contains_all(const struct weir_handle *h, const uint64_t *hashes, size_t n,
+                                 uint64_t *bitmap)
 {
-	BY_FORM(weir_handle_contains, h, hashes, n, bitmap);
+	struct batch b;
+	return weir_handle_contains_keys(h, by_form(&b, hashes, n), bitmap);
 }
 
 static int one(int64_t count, const uint64_t *bitmap)
@@ -85,7 +89,7 @@ static int one(int64_t count, const uint64_t *bitmap)
 		key = subject_key(subject, hash); \
 		return name(on, &key, sizeof key); \
 	} \
-	return one((int64_t)all(on, &hash, 1, &bitmap), &bitmap)
+	return one(all(on, &hash, 1, &bitmap), &bitmap)
 
 int form_insert(struct weir_filter *f, uint64_t hash)
 {
@@ -116,7 +120,8 @@ bool form_handle_contains(const struct weir_handle *h, uint64_t hash)
 static int64_t remove_batch(struct weir_handle *h, const uint64_t *hashes, size_t n,
                             uint64_t *bitmap)
 {
-	BY_FORM(weir_handle_remove, h, hashes, n, bitmap);
+	struct batch b;
+	return weir_handle_remove_keys(h, by_form(&b, hashes, n), bitmap);
 }
 
 int form_handle_remove(struct weir_handle *h, uint64_t hash)
@@ -130,14 +135,28 @@ int form_handle_remove(struct weir_handle *h, uint64_t hash)
 	return removed < 0 ? removed : removed ? 0 : -ENOENT;
 }
 
+static int64_t rolling_insert_all(struct weir_rolling *set, const uint64_t *hashes, size_t n,
+                                  uint64_t *bitmap)
+{
+	struct batch b;
+	return weir_rolling_insert_keys(set, by_form(&b, hashes, n), bitmap);
+}
+
+static int64_t rolling_contains_all(const struct weir_rolling *set, const uint64_t *hashes,
+                                    size_t n, uint64_t *bitmap)
+{
+	struct batch b;
+	return weir_rolling_contains_keys(set, by_form(&b, hashes, n), bitmap);
+}
+
 int form_rolling_insert(struct weir_rolling *set, uint64_t hash)
 {
-	ONE(weir_rolling_insert, weir_rolling_insert_hashes, set, hash);
+	ONE(weir_rolling_insert, rolling_insert_all, set, hash);
 }
 
 bool form_rolling_contains(const struct weir_rolling *set, uint64_t hash)
 {
-	ONE(weir_rolling_contains, weir_rolling_contains_hashes, set, hash);
+	ONE(weir_rolling_contains, rolling_contains_all, set, hash);
 }
 
 int form_reload_insert(struct weir_reload *r, uint64_t hash)

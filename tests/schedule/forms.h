@@ -26,19 +26,18 @@ int form_handle_insert(struct weir_handle *h, uint64_t hash);
 bool form_handle_contains(const struct weir_handle *h, uint64_t hash);
 /* Return: 0 or a negative errno. */
 int form_handle_remove(struct weir_handle *h, uint64_t hash);
-/* A rolling set has batches of hashes alone. */
 int form_rolling_insert(struct weir_rolling *set, uint64_t hash);
 bool form_rolling_contains(const struct weir_rolling *set, uint64_t hash);
 
 /* Batches, of FORM_MOST at most: of hashes, unless the form is KEYS or FIXED. */
 enum { FORM_MOST = 4 };
 int64_t form_insert_all(struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap);
-size_t form_contains_all(const struct weir_filter *f, const uint64_t *hashes, size_t n,
-                         uint64_t *bitmap);
+int64_t form_contains_all(const struct weir_filter *f, const uint64_t *hashes, size_t n,
+                          uint64_t *bitmap);
 int64_t form_reload_insert_all(struct weir_reload *r, const uint64_t *hashes, size_t n);
 int64_t form_handle_insert_all(struct weir_handle *h, const uint64_t *hashes, size_t n,
                                uint64_t *bitmap);
-size_t form_handle_contains_all(const struct weir_handle *h, const uint64_t *hashes, size_t n,
-                                uint64_t *bitmap);
+int64_t form_handle_contains_all(const struct weir_handle *h, const uint64_t *hashes, size_t n,
+                                 uint64_t *bitmap);
 
 #endif

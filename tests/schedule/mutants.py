@@ -14,12 +14,12 @@ import mutants_window
 
 WORD = 'include/weir/word.h'
 INLINE = 'include/weir/inline.h'
-KERNEL = 'src/kinds/blocked/kernel.h'
+KERNEL = 'src/kinds/blocked/kernel.c'
 ATOMIC = 'src/ground/atomic.h'
 BULK = 'src/filter/bulk.c'
-OWNER = 'src/ground/owner.c'
+OWNER = 'src/ground/threads.c'
 WHOLE = 'src/filter/merge.c'
-BITS = 'src/kinds/common/bits.c'
+BITS = 'src/kind/kind.c'
 
 # So that each load collects the hashes of its parts first. No bug by itself (HARMLESS), but bugs
 # there begin with it.
@@ -92,7 +92,7 @@ MUTANTS = [
     ('BUCKET_UNOWNED', BULK, *BUCKETS_ALWAYS,
      'while (!weir__owner_take(&f->owners[part]))\n\t\tweir__owner_wait(&f->owners[part]);',
      'weir__owner_take(&f->owners[part]);'),
-    # sleeping until a part is dropped (W3 in src/ground/owner.h)
+    # sleeping until a part is dropped (W3 in src/ground/threads.h)
     ('DROP_WAKES_NOBODY', OWNER,
      'if (weir__mark_sub_release(owner, process) & ASLEEP) /* W3, W5 */',
      'if (weir__mark_sub_release(owner, process) & 8)'),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Bugs of a guard (Q1 and Q2 in src/guard/guard.h), and of its report."""
 
-GUARD, COUNT, STATS = 'src/guard/guard.c', 'src/guard/count.h', 'src/guard/stats.c'
-GROUPS = {what: 'guard' for what in (GUARD, COUNT, STATS)}
+GUARD, COUNT = 'src/guard/guard.c', 'src/guard/guard.h'
+GROUPS = {what: 'guard' for what in (GUARD, COUNT)}
 SUM = 'g->left[i] += weir__figure_load_relaxed(&t->figure[i]);'
 
 MUTANTS = [
@@ -16,8 +16,8 @@ MUTANTS = [
     ('GOES_BEFORE_IT_IS_COUNTED', GUARD, 'pthread_mutex_lock(&g->lock);\n\tfor (',
      'pthread_mutex_lock(&g->lock);\n\t*t->link = t->next;\n'
      '\tpthread_mutex_unlock(&g->lock);\n\tpthread_mutex_lock(&g->lock);\n\tfor ('),
-    ('REPORTS_UNLOCKED', STATS, 'pthread_mutex_lock(&g->lock);', '',
-     'pthread_mutex_unlock(&g->lock);', ''),
-    ('UNREPORTED_BELOW_0', STATS, 's.unreported = closed < s.asked ? s.asked - closed : 0;',
+    ('REPORTS_UNLOCKED', GUARD, 'pthread_mutex_lock(&g->lock); /* Q2 */', '',
+     's.threads = g->joined; pthread_mutex_unlock(&g->lock);', 's.threads = g->joined;'),
+    ('UNREPORTED_BELOW_0', GUARD, 's.unreported = closed < s.asked ? s.asked - closed : 0;',
      's.unreported = s.asked - closed;'),
 ]

@@ -6,7 +6,7 @@ import re
 import subprocess
 import time
 
-LIVE, SEAL, MAP = 'src/image/live.c', 'src/image/seal.c', 'src/image/map.c'
+LIVE, MAP = 'src/image/live.c', 'src/image/map.c'
 REPLACE, TARGET = 'src/image/replace.c', 'src/image/target.c'
 OLD_IMAGE = ('O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);\n'
              '\tif (fd < 0)\n\t\treturn errno')
@@ -20,23 +20,23 @@ MUTANTS = [
     # the order of writes and syncs
     ('SAVE_NO_FSYNC', REPLACE, 'error = sync_retrying(r->new.fd);', 'error = 0;'),
     ('SAVE_NO_FOLDER_SYNC', REPLACE, 'error = sync_retrying(r->target.folder);', 'error = 0;'),
-    ('SEALED_BEFORE_SYNC', SEAL, SYNC_ALL,
+    ('SEALED_BEFORE_SYNC', LIVE, SYNC_ALL,
      'if (!err)\n\t\tweir__commit_store_release(commit_word(m), *commit);\n\t' + SYNC_ALL),
-    ('BITS_NOT_SYNCED', SEAL, SYNC_ALL, 'return err;'),
-    ('LIVE_NOT_SYNCED', SEAL,
+    ('BITS_NOT_SYNCED', LIVE, SYNC_ALL, 'return err;'),
+    ('LIVE_NOT_SYNCED', LIVE,
      'weir__commit_store_release(commit_word(m), WEIR_IMAGE_LIVE);\n'
      '\treturn sync_pages(m, WEIR_IMAGE_HEAD);',
      'weir__commit_store_release(commit_word(m), WEIR_IMAGE_LIVE);\n\treturn 0;'),
     ('LIVE_NOT_MARKED', MAP, 'int err = weir__mark_live(m);', 'int err = 0;'),
-    ('SEAL_NOT_SYNCED', SEAL,
+    ('SEAL_NOT_SYNCED', LIVE,
      'int err = msync(m->image, WEIR_IMAGE_HEAD, MS_SYNC) ? errno : 0;', 'int err = 0;'),
     # the lock (S1 to S4)
     ('MAPPED_UNLOCKED', MAP, 'err = live ? weir__live_share(source.fd, path) : 0;', 'err = 0;'),
-    ('SEALED_UNLOCKED', SEAL, CLAIM, 'int err = 0;'),
+    ('SEALED_UNLOCKED', LIVE, CLAIM, 'int err = 0;'),
     ('SEALED_SHARED', LIVE, 'set_lock(m->fd, F_WRLCK) == 0', 'set_lock(m->fd, F_RDLCK) == 0'),
     ('LOCK_STAYS', LIVE, '(void)set_lock(m->fd, F_UNLCK);\n\tweir__live_close(m);', ''),
-    ('SEALED_TAKES_INSERTS', SEAL, 'weir__filter_read_only(f);', ''),
-    ('VERIFIED_ONCE', SEAL,
+    ('SEALED_TAKES_INSERTS', LIVE, 'weir__filter_read_only(f);', ''),
+    ('VERIFIED_ONCE', LIVE,
      'return weir__commit_load_after(commit_word(m)) == commit ? err : went_live(m);',
      'return err;'),
     ('SETTLED_BY_THE_FIRST_LOOK', 'src/image/preface.c',

@@ -3,7 +3,7 @@
 
 KERNEL, HANDLE = 'src/router/kernel.c', 'src/set/router/handle.c'
 RELOAD = 'src/set/router/reload.c'
-WHOLE = 'src/router/whole.c'
+WHOLE = 'src/router/make.c'
 GROUPS = {what: 'router' for what in (KERNEL, HANDLE, RELOAD, WHOLE)}
 
 MUTANTS = [

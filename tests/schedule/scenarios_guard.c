@@ -27,7 +27,7 @@ static void begin(void)
 static struct weir_guard_stats figures(void)
 {
 	struct weir_guard_stats s = WEIR_GUARD_STATS_INIT;
-	det_assert(weir_guard_stats(guard, &s) == 0);
+	det_assert(weir_guard_measure(guard, &s) == 0);
 	return s;
 }
 
@@ -52,8 +52,9 @@ static void come_ask_both_and_go(void *unused)
 	struct weir_guard_thread *t;
 	(void)unused;
 	det_assert(weir_guard_join(&t, guard) == 0);
-	det_assert(weir_guard_ask_fixed(t, keys, sizeof *keys, 2, &bitmap, &bypassed) == 1);
-	weir_guard_saw_each(t, &bitmap, &bypassed, &found, 2);
+	det_assert(weir_guard_ask_keys(t, weir_keys_u64(keys, 2), &bitmap,
+	                               &bypassed) == 1);
+	weir_guard_saw_keys(t, &bitmap, &bypassed, &found, 2);
 	weir_guard_leave(t);
 }
 

@@ -9,7 +9,7 @@ static void load(void *first)
 {
 	unsigned from = *(unsigned *)first;
 	uint64_t hashes[2] = { hash_of(from), hash_of(from + 2) };
-	det_assert(weir_load_hashes(subject->filter, hashes, 2) == 0);
+	det_assert(weir_fill_keys(subject->filter, weir_keys_hashes(hashes, 2)) == 0);
 	det_assert(det_allocated() <= 1); /* the other thread's scratch memory at most */
 	promise(from);
 }

@@ -90,7 +90,7 @@ static void ask_stats(void *unused)
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	(void)unused;
 	works_on(1u << SUBJECT_KEYS); /* none */
-	det_assert(weir_handle_stats(handle, &s) == 0);
+	det_assert(weir_handle_measure(handle, &s) == 0);
 	det_assert(s.generation >= 1 && s.generation <= 2 && s.bytes >= subject->bytes &&
 	           s.bytes <= 3 * subject->bytes);
 	det_assert(s.filter.bytes == subject->bytes && !(s.reloading && s.generation == 2));
@@ -115,7 +115,7 @@ static void ask_stats_at_once(void *unused)
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	(void)unused;
 	works_on(3);
-	det_assert(weir_handle_stats(handle, &s) == 0);
+	det_assert(weir_handle_measure(handle, &s) == 0);
 	det_assert(s.filter.fill == fill_of[s.generation]);
 	det_assert(s.bytes == subject->bytes * (s.reloading ? 2 : 1));
 }
@@ -136,7 +136,7 @@ static void learn_fills(void)
 	det_assert(weir_clone(&f, subject->filter) == 0);
 	for (unsigned key = 0; key < 2; key++) {
 		det_assert(form_insert(f, hash_of(key)) == WEIR_NEW);
-		det_assert(weir_stats(f, &s) == 0);
+		det_assert(weir_measure(f, WEIR_SAMPLED, &s) == 0);
 		fill_of[1 + key] = s.fill;
 	}
 	weir_destroy(f);

@@ -100,7 +100,7 @@ static void look_for_a_mixture(void *unused)
 	(void)unused;
 	works_on(1);
 	det_assert(!rolling_holds(0));
-	det_assert(weir_rolling_contains_hashes(rolling_set, &hash, 1, NULL) == 0);
+	det_assert(weir_rolling_contains_keys(rolling_set, weir_keys_hashes(&hash, 1), NULL) == 0);
 }
 
 static void replace_part(void *unused)
@@ -133,7 +133,9 @@ static void insert_batch(void *unused)
 	(void)unused;
 	works_on(10);
 	flavor->register_thread();
-	det_assert(weir_rolling_insert_hashes(rolling_set, hashes, 2, &bitmap) == 2 && bitmap == 3);
+	det_assert(weir_rolling_insert_keys(rolling_set, weir_keys_hashes(hashes, 2), &bitmap) ==
+	                   2 &&
+	           bitmap == 3);
 	promise(1);
 	flavor->unregister_thread();
 }
@@ -146,7 +148,7 @@ static void look_up_batch(void *unused)
 	works_on(15);
 	flavor->register_thread();
 	uint64_t must = promised(1) ? 15 : 5;
-	size_t n = weir_rolling_contains_hashes(rolling_set, hashes, 4, &bitmap);
+	size_t n = weir_rolling_contains_keys(rolling_set, weir_keys_hashes(hashes, 4), &bitmap);
 	det_assert((bitmap & must) == must && n == (size_t)__builtin_popcountll(bitmap));
 	flavor->unregister_thread();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The way out of a real filter that is nearly full: a reload into a larger one, from the
- * application's record, begun when weir_handle_stats() says so. Key 0 is in from the beginning. An
- * inserter that is refused comes again after the commit, and then there is room. What was
+ * application's record, begun when weir_handle_measure() says so. Key 0 is in from the beginning.
+ * An inserter that is refused comes again after the commit, and then there is room. What was
  * acknowledged is never missed (H12), though in a cuckoo filter an insert moves key 0. */
 #include "scenario_cuckoo.h"
 #include "scenario_handle.h"
@@ -16,7 +16,7 @@ static void begin_with(struct weir_filter *initial)
 	for (unsigned key = 0; key < 3; key++)
 		unnote(key);
 	det_assert(weir_handle_create(&handle, initial, NULL) == 0);
-	det_assert(weir_handle_stats(handle, &s) == 0 && s.nearly_full);
+	det_assert(weir_handle_measure(handle, &s) == 0 && s.nearly_full);
 }
 
 /* With so many places left, which the copy of key 0 can move to. Key 1 wants its place. */

@@ -103,7 +103,7 @@ static void look_in_a_batch(void *unused)
 {
 	uint64_t hashes[2] = { hash_of(KEY), hash_of(KEY) }, bitmap = 0;
 	(void)unused;
-	seen = weir_window_contains_hashes(window, hashes, 2, &bitmap) == 2;
+	seen = weir_window_contains_keys(window, weir_keys_hashes(hashes, 2), &bitmap) == 2;
 	det_assert(seen == (bitmap == 3));
 }
 
@@ -216,7 +216,7 @@ static void insert_in_a_batch(void *slot)
 	const uint64_t hash = hash_of(KEY);
 	int i = *(int *)slot;
 	uint64_t new = 0;
-	answer[i] = (int)weir_window_insert_hashes(window, &hash, 1, &new);
+	answer[i] = (int)weir_window_insert_keys(window, weir_keys_hashes(&hash, 1), &new);
 	promise((unsigned)i);
 	det_assert(answer[i] == (int)new);
 }

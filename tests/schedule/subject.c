@@ -135,8 +135,8 @@ static void ask_what_it_can(struct subject *s)
 {
 	s->merges = weir_merge(s->filter, s->other) != -ENOTSUP;
 	s->copies = test_copies(s->filter);
-	s->removes = weir_remove_hashes(s->filter, NULL, 0, NULL) != -ENOTSUP;
-	s->counts = weir_count_hashes(s->filter, NULL, 0, NULL) != -ENOTSUP;
+	s->removes = weir_remove_keys(s->filter, weir_keys_hashes(NULL, 0), NULL) != -ENOTSUP;
+	s->counts = weir_count_keys(s->filter, weir_keys_hashes(NULL, 0), NULL) != -ENOTSUP;
 }
 
 uint64_t subject_key(const struct subject *s, uint64_t hash)

@@ -46,7 +46,7 @@ static uint64_t ask(const struct server *s, unsigned way)
 			found += weir_handle_contains(s->set, s->keys[i].iov_base,
 			                              s->keys[i].iov_len);
 	} else if (way == 1) {
-		found = weir_handle_contains_keys(s->set, s->keys, s->n, answers);
+		found = weir_handle_contains_keys(s->set, weir_keys_iov(s->keys, s->n), answers);
 	} else {
 		urcu_bp_read_lock();
 		const struct weir_filter *f = weir_handle_get(s->set);
@@ -71,7 +71,7 @@ static void *look_up(void *argument)
 static void report(struct server *s)
 {
 	struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
-	check(weir_handle_stats(s->set, &now) == 0, "%s", weir_error_detail());
+	check(weir_handle_measure(s->set, &now) == 0, "%s", weir_error_detail());
 	printf("lookups %" PRIu64 "\nlost %" PRIu64 "\nabsent %d\ngeneration %" PRIu64
 	       "\nswaps %" PRIu64 "\nrefused %" PRIu64 "\nrefused_since %.9f\nkeys %.0f\n"
 	       "saturated %d\nlast_reload %.6f\nsentence %s\n\n",
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 	check(argc == 4, "usage: %s any|one IMAGE KEYS", argv[0]);
 	read_keys(&s, argv[3]);
 	open_set(&s, strcmp(argv[1], "any") == 0, argv[2]);
-	check(weir_follow(&follower, s.set, argv[2], NULL) == 0, "%s", weir_error_detail());
+	check(weir_follower_start(&follower, s.set, argv[2], NULL) == 0, "%s", weir_error_detail());
 	for (int i = 0; i < READERS; i++)
 		check(pthread_create(&readers[i], NULL, look_up, &s) == 0, "no thread");
 	while (fgets(line, sizeof line, stdin))
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 	atomic_store(&s.over, true);
 	for (int i = 0; i < READERS; i++)
 		pthread_join(readers[i], NULL);
-	check(weir_follow_stop(follower) == 0, "%s", weir_error_detail());
+	check(weir_follower_stop(follower) == 0, "%s", weir_error_detail());
 	check(weir_handle_destroy(s.set) == 0, "%s", weir_error_detail());
 	for (size_t i = 0; i < s.n; i++)
 		free(s.keys[i].iov_base);

@@ -26,14 +26,18 @@ static int64_t insert_each(struct weir_handle *h, const struct keys *k, enum for
 	return fresh;
 }
 
+static struct weir_keys batch(const struct keys *k, enum form form)
+{
+	return form == HASHES ? weir_keys_hashes(k->hashes, k->n) :
+	       form == KEYS   ? weir_keys_iov(k->vectors, k->n) :
+	                        weir_keys_fixed(k->numbers, BYTES, k->n);
+}
+
 void keys_insert(struct weir_handle *h, const struct keys *k, enum form form)
 {
 	uint64_t bitmap = 0;
-	int64_t answer = form == HASHES ? weir_handle_insert_hashes(h, k->hashes, k->n, &bitmap) :
-	                 form == KEYS   ? weir_handle_insert_keys(h, k->vectors, k->n, &bitmap) :
-	                 form == FIXED  ? weir_handle_insert_fixed(h, k->numbers, BYTES, k->n,
-	                                                           &bitmap) :
-	                                  insert_each(h, k, form);
+	int64_t answer = form < HASHES ? insert_each(h, k, form) :
+	                                 weir_handle_insert_keys(h, batch(k, form), &bitmap);
 	check(answer >= 0, "%s", weir_error_detail());
 	check(form < HASHES || answer == __builtin_popcountll(bitmap), "%lld new, bitmap %#llx",
 	      (long long)answer, (unsigned long long)bitmap);
@@ -50,9 +54,6 @@ static unsigned found_each(const struct weir_handle *h, const struct keys *k, en
 
 unsigned keys_found(const struct weir_handle *h, const struct keys *k, enum form form)
 {
-	return form == HASHES ? (unsigned)weir_handle_contains_hashes(h, k->hashes, k->n, NULL) :
-	       form == KEYS   ? (unsigned)weir_handle_contains_keys(h, k->vectors, k->n, NULL) :
-	       form == FIXED  ? (unsigned)weir_handle_contains_fixed(h, k->numbers, BYTES, k->n,
-	                                                             NULL) :
-	                        found_each(h, k, form);
+	return form < HASHES ? found_each(h, k, form) :
+	                       (unsigned)weir_handle_contains_keys(h, batch(k, form), NULL);
 }

@@ -37,8 +37,8 @@ static int insert_some(struct weir_reload *r, const struct reloads *s, unsigned 
 		hashes[j] = weir_hash(s->hasher, &keys[j], sizeof keys[j]);
 	}
 	if (batch)
-		answer = s->reseeds ? weir_reload_insert_fixed(r, keys, sizeof keys[0], n) :
-		                      weir_reload_insert_hashes(r, hashes, n);
+		answer = weir_reload_insert_keys(r, s->reseeds ? weir_keys_u64(keys, n) :
+		                                                 weir_keys_hashes(hashes, n), NULL);
 	for (unsigned j = 0; !batch && j < n && answer >= 0; j++)
 		answer = s->reseeds ? weir_reload_insert(r, &keys[j], sizeof keys[j]) :
 		                      weir_reload_insert_hash(r, hashes[j]);
@@ -99,7 +99,7 @@ static void reload(struct reloads *s, enum reload_action how, uint64_t *random)
 static void leave_previous(struct reloads *s, enum reload_action how)
 {
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
-	succeeds(weir_handle_stats(s->handle, &stats));
+	succeeds(weir_handle_measure(s->handle, &stats));
 	int err = how == ROLLED_BACK ? weir_handle_rollback(s->handle) :
 	                               weir_handle_drop_previous(s->handle);
 	check(err == (stats.previous_kept ? 0 : -ENOENT), "%d with%s previous: %s", err,

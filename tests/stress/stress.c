@@ -91,7 +91,7 @@ struct weir_filter *stress_filter(const struct layout *layout, uint64_t capacity
 	params.capacity = capacity;
 	params.fp_rate = 0.01;
 	params.seed = test_seed(layout->kind->id, 1);
-	int err = weir_plan(&params, &plan);
+	int err = weir_plan_make(&params, &plan);
 	check(err == 0, "%s", weir_error_detail());
 	if (words) {
 		*bytes = plan.bytes;
@@ -107,7 +107,7 @@ struct weir_filter *stress_filter(const struct layout *layout, uint64_t capacity
 void stress_check_fill(const struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	int err = weir_stats_exact(f, &stats);
+	int err = weir_measure(f, WEIR_EXACT, &stats);
 	check(err == 0, "%s", weir_error_detail());
 	if (!test_kind_of(stats.shape.kind)->reference.bits)
 		return;

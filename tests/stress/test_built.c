@@ -70,7 +70,8 @@ static void look_for_many(uint64_t *random)
 		check(weir_rolling_contains(s.set, &keys[i], 8),
 		      "key %llu is missed in the rolling set", (unsigned long long)keys[i]);
 	}
-	check(weir_handle_contains_fixed(s.handle, keys, 8, TOGETHER, NULL) == TOGETHER,
+	check(weir_handle_contains_keys(s.handle, weir_keys_u64(keys, TOGETHER), NULL) ==
+	              TOGETHER,
 	      "a key of a batch is missed");
 }
 
@@ -84,7 +85,7 @@ static void look_for_excluded(uint64_t *random)
 		check(!weir_rolling_contains(s.set, &keys[i], 8),
 		      "excluded key %llu is found in the rolling set", (unsigned long long)keys[i]);
 	}
-	check(weir_handle_contains_fixed(s.handle, keys, 8, TOGETHER, NULL) == 0,
+	check(weir_handle_contains_keys(s.handle, weir_keys_u64(keys, TOGETHER), NULL) == 0,
 	      "an excluded key of a batch is found");
 }
 
@@ -119,7 +120,9 @@ static void collect(void *shared, unsigned thread)
 		if (i % 2)
 			succeeds(weir_reload_insert(share->r, &key, sizeof key));
 		else
-			succeeds(weir_reload_insert_fixed(share->r, &key, sizeof key, 1));
+			succeeds(weir_reload_insert_keys(share->r,
+			                                 weir_keys_fixed(&key, sizeof key, 1),
+			                                 NULL));
 	}
 }
 
@@ -224,7 +227,7 @@ static struct weir_filter *first(const struct weir_params *p)
 		for (uint64_t i = 0; i < EXCLUDED; i++)
 			succeeds(weir_builder_exclude_u64(b, excluded_key(i)));
 	}
-	succeeds(weir_builder_finish(b, &f, NULL));
+	succeeds(weir_builder_finish(&f, b, NULL));
 	weir_builder_destroy(b);
 	return f;
 }

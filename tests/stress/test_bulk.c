@@ -9,8 +9,8 @@
 #include "../no_memory.h"
 #include "../test.h"
 #include "../kinds/kind.h"
-#include "filter/bulk.h"
-#include "ground/owner.h"
+#include "filter/filter.h"
+#include "ground/threads.h"
 
 /* Under a sanitizer, where a key costs ten times as much, all of it half as large. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -82,7 +82,7 @@ static struct subject make(const struct test_shape *shape)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct subject s;
-	assert_ok(weir_params_ask(&p, &shape->shape));
+	assert_ok(weir_params_shape(&p, &shape->shape));
 	p.capacity = (uint64_t)BYTES; /* eight bits a key */
 	p.max_bytes = BYTES;
 	p.seed = test_seed(p.kind, 9);
@@ -136,8 +136,8 @@ static void by_one_thread(void **state)
 		size_t at = 0;
 		last_cache = buckets ? 0 : UINT64_MAX;
 		for (size_t n = 0; n < 200; at += n++)
-			assert_ok(weir_load_hashes(s.f, hashes + at, n));
-		assert_ok(weir_load_hashes(s.f, hashes + at, KEYS - at));
+			assert_ok(weir_fill_keys(s.f, weir_keys_hashes(hashes + at, n)));
+		assert_ok(weir_fill_keys(s.f, weir_keys_hashes(hashes + at, KEYS - at)));
 		assert_as_inserted(shape, &s);
 		unmake(&s);
 	}
@@ -155,7 +155,7 @@ static void all_in_one_part(void **state)
 		assert_ok(weir_insert_hash(one.f, narrow[i]));
 	}
 	last_cache = 0;
-	assert_ok(weir_load_hashes(many.f, narrow, KEYS));
+	assert_ok(weir_fill_keys(many.f, weir_keys_hashes(narrow, KEYS)));
 	assert_memory_equal(one.memory, many.memory, BYTES);
 	unmake(&one), unmake(&many), free(narrow);
 }
@@ -173,7 +173,7 @@ static void *load(void *loader)
 	pthread_barrier_wait(l->begin);
 	for (size_t done = 0, n; done < l->n && !l->answer; done += n) {
 		n = l->n - done < l->call ? l->n - done : l->call;
-		l->answer = weir_load_hashes(l->f, hashes + l->at + done, n);
+		l->answer = weir_fill_keys(l->f, weir_keys_hashes(hashes + l->at + done, n));
 	}
 	return NULL;
 }
@@ -229,7 +229,7 @@ static void beside_others_without_end(void **state)
 		others.waits = 0;
 		assert_true(weir__owner_take(&s.f->owners[others.owned]));
 		others.f = s.f;
-		assert_ok(weir_load_hashes(s.f, hashes, KEYS));
+		assert_ok(weir_fill_keys(s.f, weir_keys_hashes(hashes, KEYS)));
 		others.f = NULL;
 		no_memory = false;
 		assert_in_range(others.waits, 1, s.f->parts);
@@ -257,7 +257,7 @@ static void beside_one_that_slept(void **state)
 	let_one_sleep(s.f);
 	for (unsigned i = 0; i < 2; i++) {
 		asked_for_memory = 0;
-		assert_ok(weir_load_hashes(s.f, hashes, KEYS));
+		assert_ok(weir_fill_keys(s.f, weir_keys_hashes(hashes, KEYS)));
 		assert_int_equal(asked_for_memory, !i); /* then its turn has come */
 	}
 	assert_as_inserted(shape, &s);
@@ -270,7 +270,7 @@ static void load_in_rounds(struct weir_filter *f, const uint64_t *of, size_t n)
 	let_one_sleep(f);
 	no_memory = true;
 	asked_for_memory = 0;
-	assert_ok(weir_load_hashes(f, of, n));
+	assert_ok(weir_fill_keys(f, weir_keys_hashes(of, n)));
 	assert_int_equal(asked_for_memory, n > 0);
 	no_memory = false;
 }

@@ -94,7 +94,7 @@ static void run(uint32_t kind, uint32_t bits, uint32_t z, const struct stress *s
 	check(weir_create(&r.f, &p) == 0, "%s: %s", name, weir_error_detail());
 	stress_run(s->threads, hold, &r);
 	struct weir_stats stats = WEIR_STATS_INIT;
-	check(weir_stats_exact(r.f, &stats) == 0, "%s: %s", name, weir_error_detail());
+	check(weir_measure(r.f, WEIR_EXACT, &stats) == 0, "%s: %s", name, weir_error_detail());
 	check(!r.removes || stats.counters_stuck || stats.fill == 0,
 	      "%s: all keys are out, and %g of the counters are not 0", name, stats.fill);
 	check(!r.removes || bits == 4 || !stats.counters_stuck,

@@ -93,7 +93,7 @@ static void live(void *shared, unsigned thread)
 static double used(const struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	check(weir_stats_exact(f, &stats) == 0, "%s", weir_error_detail());
+	check(weir_measure(f, WEIR_EXACT, &stats) == 0, "%s", weir_error_detail());
 	return stats.keys_estimated;
 }
 

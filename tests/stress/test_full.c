@@ -54,9 +54,11 @@ static void let_others(void)
 static void insert_all(struct thread *t, const uint64_t *hashes, size_t n)
 {
 	for (size_t at = 0; at < n;) {
-		int64_t answer = n - at == 1 ? weir_handle_insert_hash(s.handle, hashes[at]) :
-		                               weir_handle_insert_hashes(s.handle, hashes + at,
-		                                                         n - at, NULL);
+		int64_t answer =
+			n - at == 1 ? weir_handle_insert_hash(s.handle, hashes[at]) :
+				      weir_handle_insert_keys(s.handle,
+		                                              weir_keys_hashes(hashes + at, n - at),
+		                                              NULL);
 		check(answer >= 0 || answer == -ENOSPC, "%s", weir_error_detail());
 		if (answer >= 0)
 			return;
@@ -184,7 +186,7 @@ static void reload(unsigned thread)
 	uint64_t random = s.seed + thread;
 	while (atomic_load_explicit(&s.inserting, memory_order_relaxed)) {
 		struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
-		check(weir_handle_stats(s.handle, &now) == 0, "%s", weir_error_detail());
+		check(weir_handle_measure(s.handle, &now) == 0, "%s", weir_error_detail());
 		const bool keep = stress_random(&random) % 2,
 			   larger = now.nearly_full && stress_random(&random) % 4;
 		struct weir_reload *r =

@@ -42,7 +42,8 @@ static uint64_t insert_some(uint64_t thread, uint64_t at)
 		n = keys_each - at;
 	for (uint64_t i = 0; i < n; i++)
 		hashes[i] = hash_of(thread, at + i);
-	note(n == 1 ? weir_insert_hash(f, hashes[0]) : weir_insert_hashes(f, hashes, n, NULL));
+	note(n == 1 ? weir_insert_hash(f, hashes[0]) :
+	              weir_insert_keys(f, weir_keys_hashes(hashes, n), NULL));
 	for (uint64_t i = 0; i < n; i++)
 		check(thread, at + i);
 	return at + n;
@@ -73,7 +74,7 @@ static int judge(double fp_rate)
 			check(thread, i);
 	for (uint64_t i = 0; i < PROBES; i++)
 		found += weir_contains_hash(f, hash_of(77, i));
-	if (weir_stats_exact(f, &stats))
+	if (weir_measure(f, WEIR_EXACT, &stats))
 		return 1;
 	double rate = (double)found / PROBES;
 	printf("%llu keys, %llu missed, %llu failed, rate %.5f of %.5f, %.1f bits a key\n",

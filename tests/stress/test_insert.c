@@ -48,7 +48,7 @@ static void insert_batch(struct contest *c, unsigned thread, uint64_t key, unsig
 	uint64_t hashes[BATCH], bitmap = 0;
 	for (unsigned i = 0; i < n; i++)
 		hashes[i] = stress_hash(c->first + key + i);
-	int64_t fresh = weir_insert_hashes(c->f, hashes, n, &bitmap);
+	int64_t fresh = weir_insert_keys(c->f, weir_keys_hashes(hashes, n), &bitmap);
 	check(fresh == __builtin_popcountll(bitmap), "%lld new, bitmap %#llx", (long long)fresh,
 	      (unsigned long long)bitmap);
 	for (unsigned i = 0; i < n; i++)

@@ -23,7 +23,7 @@ static void load(void *shared, unsigned thread)
 	barrier_wait(&l->start);
 	for (uint64_t at = from, n; at < to; at += n) {
 		n = to - at < CALL ? to - at : CALL;
-		int err = weir_load_hashes(l->f, l->hashes + at, n);
+		int err = weir_fill_keys(l->f, weir_keys_hashes(l->hashes + at, n));
 		check(err == 0, "%s", weir_error_detail());
 	}
 }
@@ -40,12 +40,12 @@ static void run(const struct layout *layout, unsigned threads, uint64_t first, u
 	struct loading l = { .f = f, .hashes = hashes, .threads = threads, .n = n,
 	                     .start = { .threads = threads } };
 	stress_run(threads, load, &l);
-	int64_t fresh = weir_insert_hashes(alone, hashes, n, NULL);
+	int64_t fresh = weir_insert_keys(alone, weir_keys_hashes(hashes, n), NULL);
 	check(fresh > 0, "%s", weir_error_detail());
 	check(!layout->kind->commutes || memcmp(words, words_alone, bytes) == 0,
 	      "%s: loaded bits differ from inserted ones", layout->name);
-	check(weir_contains_hashes(f, hashes, n, NULL) == n, "%s: a loaded key is missed",
-	      layout->name);
+	check(weir_contains_keys(f, weir_keys_hashes(hashes, n), NULL) == (int64_t)n,
+	      "%s: a loaded key is missed", layout->name);
 	weir_destroy(f);
 	weir_destroy(alone);
 	free(words);

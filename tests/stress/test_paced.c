@@ -173,7 +173,10 @@ static int fill(struct weir_reload *r, uint32_t shard, void *random)
 			for (uint64_t j = 0; j < m; j++)
 				keys[j] = key_of(t, i + j);
 			if (stress_random(random) % 2)
-				succeeds(weir_reload_insert_fixed(r, keys, sizeof keys[0], m));
+				succeeds(weir_reload_insert_keys(r,
+				                                 weir_keys_fixed(keys,
+				                                                 sizeof keys[0], m),
+				                                 NULL));
 			else
 				for (uint64_t j = 0; j < m; j++)
 					succeeds(weir_reload_insert(r, &keys[j], sizeof keys[j]));

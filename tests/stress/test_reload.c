@@ -95,7 +95,7 @@ static unsigned found_in_section(const struct reloads *s, const struct keys *k, 
 static void measure(const struct reloads *s, struct weir_handle_stats *last)
 {
 	struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
-	int err = weir_handle_stats(s->handle, &now);
+	int err = weir_handle_measure(s->handle, &now);
 	check(err == 0, "%s", weir_error_detail());
 	check(now.generation >= last->generation && now.swaps >= last->swaps,
 	      "generation %llu after %llu, %llu swaps after %llu",

@@ -22,7 +22,7 @@ struct shared {
 static void measure(const struct shared *s, struct weir_handle_stats *last)
 {
 	struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
-	int err = weir_handle_stats(s->handle, &now);
+	int err = weir_handle_measure(s->handle, &now);
 	check(err == 0, "%s", weir_error_detail());
 	check(now.filter.bytes == s->bytes && now.filter.capacity == CAPACITY,
 	      "a filter of %llu bytes for %llu keys", (unsigned long long)now.filter.bytes,
@@ -92,7 +92,7 @@ static void run(const struct layout *layout, const struct stress *options)
 	double start = stress_seconds();
 	struct weir_stats stats = WEIR_STATS_INIT;
 	struct weir_filter *f = stress_filter(layout, CAPACITY, NULL, NULL);
-	check(weir_stats(f, &stats) == 0, "%s", weir_error_detail());
+	check(weir_measure(f, WEIR_SAMPLED, &stats) == 0, "%s", weir_error_detail());
 	s = (struct shared){
 		.flavor = options->flavor,
 		.bytes = stats.bytes,

@@ -115,7 +115,7 @@ static void run(const struct stress *options, bool keep_previous, bool defer_fre
 	                   .defer_free = defer_free };
 	struct weir_filter *f = stress_filter(&layout, CAPACITY, NULL, NULL);
 	struct weir_stats stats = WEIR_STATS_INIT;
-	check(weir_stats(f, &stats) == 0, "%s", weir_error_detail());
+	check(weir_measure(f, WEIR_SAMPLED, &stats) == 0, "%s", weir_error_detail());
 	for (uint64_t i = 0; i < CAPACITY / 2; i++)
 		(void)weir_insert_hash(f, stress_hash(i));
 	s.handle = flavor_handle(s.flavor, 0, f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The way out of a filter that is nearly full: threads insert into a handle without end, and
- * whenever weir_handle_stats() says nearly_full one reloads it into a filter of twice the size,
+ * whenever weir_handle_measure() says nearly_full one reloads it into a filter of twice the size,
  * from the application's record. Cuckoo filters, in which inserts move keys by then, and growing
  * ones at their max_capacity. A key whose insert was acknowledged is never missed; what is refused
  * is inserted again until there is room. */
@@ -100,7 +100,7 @@ static void watch(void)
 {
 	while (atomic_load_explicit(&s.inserting, memory_order_acquire)) {
 		struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
-		check(weir_handle_stats(s.handle, &now) == 0, "%s", weir_error_detail());
+		check(weir_handle_measure(s.handle, &now) == 0, "%s", weir_error_detail());
 		if (now.nearly_full)
 			reload_larger();
 		let_others();

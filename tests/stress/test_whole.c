@@ -80,9 +80,9 @@ static void image(const struct shared *s, const uint64_t *promised, uint64_t *ra
 static void statistics(const struct weir_filter *f, double *fill)
 {
 	struct weir_stats stats = WEIR_STATS_INIT, exact = WEIR_STATS_INIT;
-	int err = weir_stats(f, &stats);
+	int err = weir_measure(f, WEIR_SAMPLED, &stats);
 	check(err == 0, "%s", weir_error_detail());
-	err = weir_stats_exact(f, &exact);
+	err = weir_measure(f, WEIR_EXACT, &exact);
 	check(err == 0, "%s", weir_error_detail());
 	check(exact.fill >= *fill, "the fill went down from %g to %g", *fill, exact.fill);
 	*fill = exact.fill;

@@ -3,7 +3,7 @@
 #ifndef WEIR_TESTS_BLOCKED_H
 #define WEIR_TESTS_BLOCKED_H
 
-#include "kinds/blocked/plan.h"
+#include "kinds/blocked/blocked.h"
 
 static inline double blocked_bits(double fp_rate, unsigned z, unsigned g)
 {

@@ -31,7 +31,7 @@ static inline struct weir_builder *begun(const struct weir_params *p,
 static inline struct weir_filter *finished(struct weir_builder *b, struct weir_build_report *report)
 {
 	struct weir_filter *f = NULL;
-	assert_ok(weir_builder_finish(b, &f, report));
+	assert_ok(weir_builder_finish(&f, b, report));
 	assert_non_null(f);
 	weir_builder_destroy(b);
 	return f;
@@ -50,9 +50,9 @@ static inline struct weir_filter *built(const struct weir_params *p, uint64_t n,
 	uint64_t *hashes = malloc(8 * (n + m) + 8);
 	struct weir_builder *b = begun(p, NULL);
 	keys_of(hashes, 0, n + m);
-	assert_ok(weir_builder_add_hashes(b, hashes, n));
+	assert_ok(weir_builder_add_keys(b, weir_keys_hashes(hashes, n)));
 	assert_ok(weir_builder_seal(b));
-	assert_ok(weir_builder_exclude_hashes(b, hashes + n, m));
+	assert_ok(weir_builder_exclude_keys(b, weir_keys_hashes(hashes + n, m)));
 	free(hashes);
 	return finished(b, report);
 }
@@ -62,14 +62,14 @@ static inline uint64_t found_in(const struct weir_filter *f, uint64_t first, uin
 {
 	uint64_t *hashes = malloc(8 * n + 8), *bitmap = malloc(n / 8 + 16), found = 0;
 	keys_of(hashes, first, n);
-	assert_int_equal(weir_contains_hashes(f, hashes, n, bitmap),
-	                 weir_contains_hashes(f, hashes, n, NULL));
+	assert_int_equal(weir_contains_keys(f, weir_keys_hashes(hashes, n), bitmap),
+	                 weir_contains_keys(f, weir_keys_hashes(hashes, n), NULL));
 	for (uint64_t i = 0; i < n; i++) {
 		const bool there = weir_contains_hash(f, hashes[i]);
 		assert_int_equal(bitmap[i / 64] >> i % 64 & 1, there);
 		found += there;
 	}
-	assert_int_equal(weir_contains_hashes(f, hashes, n, NULL), found);
+	assert_int_equal(weir_contains_keys(f, weir_keys_hashes(hashes, n), NULL), found);
 	free(bitmap);
 	free(hashes);
 	return found;

@@ -62,11 +62,11 @@ static inline int load_pieces(struct weir_filter *f, uint64_t from, uint64_t ste
 	size_t n = 0;
 	for (uint64_t i = from; i < to; i += step) {
 		hashes[n++] = test_key(i);
-		if (n == 512 && weir_load_hashes(f, hashes, n))
+		if (n == 512 && weir_fill_keys(f, weir_keys_hashes(hashes, n)))
 			return 3;
 		n %= 512;
 	}
-	return weir_load_hashes(f, hashes, n) ? 3 : 0;
+	return weir_fill_keys(f, weir_keys_hashes(hashes, n)) ? 3 : 0;
 }
 
 #endif

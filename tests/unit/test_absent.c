@@ -74,11 +74,15 @@ static void test_every_lookup_is_answered_alike(void **state)
 			assert_int_equal(weir_handle_contains(h, &keys[i], 8), yes);
 			assert_int_equal(weir_handle_contains(h, &keys[i], 7), yes);
 		}
-		assert_int_equal(weir_handle_insert_keys(h, vectors, 70, bitmap), yes ? 0 : 70);
+		assert_int_equal(weir_handle_insert_keys(h, weir_keys_iov(vectors, 70), bitmap),
+		                 yes ? 0 : 70);
 		assert_true(bitmap[0] == (yes ? 0 : UINT64_MAX) && bitmap[1] == (yes ? 0 : 63));
-		assert_int_equal(weir_handle_insert_fixed(h, keys, 8, 70, NULL), yes ? 0 : 70);
-		assert_int_equal(weir_handle_contains_keys(h, vectors, 70, bitmap), yes ? 70 : 0);
-		assert_int_equal(weir_handle_contains_fixed(h, keys, 8, 70, NULL), yes ? 70 : 0);
+		assert_int_equal(weir_handle_insert_keys(h, weir_keys_u64(keys, 70), NULL),
+		                 yes ? 0 : 70);
+		assert_int_equal(weir_handle_contains_keys(h, weir_keys_iov(vectors, 70), bitmap),
+		                 yes ? 70 : 0);
+		assert_int_equal(weir_handle_contains_keys(h, weir_keys_u64(keys, 70), NULL),
+		                 yes ? 70 : 0);
 		assert_int_equal(weir_contains(weir_handle_get(h), "x", 1), yes);
 		struct weir_handle_stats s = stats_of(h); /* no figures of a placeholder */
 		assert_true(s.absent && !s.filter.saturated && s.filter.capacity == 0);
@@ -98,7 +102,7 @@ static void test_inserts_are_kept_for_the_first_set(void **state)
 		keys[i] = test_key(i);
 	assert_ok(weir_handle_insert(h, "before", 6));
 	assert_ok(weir_handle_insert(h, NULL, 0));
-	assert_ok(weir_handle_insert_fixed(h, keys, 8, 600, NULL));
+	assert_ok(weir_handle_insert_keys(h, weir_keys_u64(keys, 600), NULL));
 	struct weir_reload *r = begun(h, false);
 	assert_true(weir_contains(weir_reload_next(r), "before", 6));
 	assert_ok(weir_handle_insert(h, "beside an abort", 15));
@@ -115,7 +119,7 @@ static void test_inserts_are_kept_for_the_first_set(void **state)
 	assert_true(weir_handle_contains(h, "beside an abort", 15));
 	assert_true(weir_handle_contains_u64(h, 17) && !weir_handle_contains_u64(h, 18));
 	assert_true(weir_handle_contains(h, "during", 6) && weir_handle_contains(h, "loaded", 6));
-	assert_int_equal(weir_handle_contains_fixed(h, keys, 8, 600, NULL), 600);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_u64(keys, 600), NULL), 600);
 	assert_false(weir_handle_contains(h, "never", 5));
 	struct weir_handle_stats s = stats_of(h);
 	assert_true(!s.absent && !s.previous_kept && s.swaps == 1 && s.generation == 2);
@@ -133,8 +137,8 @@ static void test_inserts_that_are_not_kept(void **state)
 	unsigned kept = 0;
 	(void)state;
 	assert_refused(weir_handle_insert(h, "x", 1), -EAGAIN, "keep_inserts", "0");
-	assert_refused(weir_handle_insert_fixed(h, "xy", 1, 2, NULL), -EAGAIN, "keep_inserts",
-	               "0");
+	assert_refused(weir_handle_insert_keys(h, weir_keys_fixed("xy", 1, 2), NULL), -EAGAIN,
+	               "keep_inserts", "0");
 	assert_ok(weir_handle_destroy(h));
 	o.keep_inserts = 2000;
 	h = made(&o);
@@ -169,11 +173,11 @@ static void test_own_hashes_are_kept(void **state)
 	o.flags |= WEIR_HANDLE_OWN_HASHES;
 	h = made(&o);
 	assert_int_equal(weir_handle_insert_hash(h, 7), WEIR_NEW);
-	assert_int_equal(weir_handle_insert_hashes(h, hashes, 3, NULL), 3);
-	assert_int_equal(weir_handle_contains_hashes(h, hashes, 3, NULL), 0);
+	assert_int_equal(weir_handle_insert_keys(h, weir_keys_hashes(hashes, 3), NULL), 3);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, 3), NULL), 0);
 	assert_ok(weir_reload_commit(begun(h, false)));
 	assert_true(weir_handle_contains_hash(h, 7));
-	assert_int_equal(weir_handle_contains_hashes(h, hashes, 3, NULL), 3);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, 3), NULL), 3);
 	assert_ok(weir_handle_destroy(h));
 }
 
@@ -273,7 +277,7 @@ static void test_a_follower_waits_for_the_first_file(void **state)
 	struct weir_follower *f;
 	(void)state;
 	follow.poll_seconds = 0.01;
-	assert_ok(weir_follow(&f, h, path, &follow));
+	assert_ok(weir_follower_start(&f, h, path, &follow));
 	assert_ok(weir_handle_insert(h, "inserted", 8));
 	usleep(30000);
 	assert_true(stats_of(h).absent);
@@ -283,7 +287,7 @@ static void test_a_follower_waits_for_the_first_file(void **state)
 	assert_true(weir_handle_contains(h, "in the file", 11));
 	assert_true(weir_handle_contains(h, "inserted", 8));
 	assert_false(weir_handle_contains(h, "x", 1));
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	assert_ok(weir_handle_destroy(h));
 }
 

@@ -49,9 +49,9 @@ static int64_t insert_by(unsigned form, struct weir_handle *h, uint64_t from, ui
 		vectors[i] = (struct iovec){ &keys[i], 8 };
 	}
 	if (form == 1)
-		return weir_handle_insert_keys(h, vectors, EACH, bitmap);
+		return weir_handle_insert_keys(h, weir_keys_iov(vectors, EACH), bitmap);
 	if (form == 2)
-		return weir_handle_insert_fixed(h, keys, 8, EACH, bitmap);
+		return weir_handle_insert_keys(h, weir_keys_u64(keys, EACH), bitmap);
 	memset(bitmap, 0, WEIR_BITMAP_WORDS(EACH) * sizeof *bitmap);
 	for (unsigned i = 0; i < EACH; i++) {
 		int answer = weir_handle_insert(h, &keys[i], 8);
@@ -182,14 +182,14 @@ static void test_hashes_of_another_filter(void **state)
 		hashes[i] = test_key(i);
 	assert_refused(weir_handle_insert_hash(h, 1), -EINVAL, "WEIR_HANDLE_ANY_SEED",
 	               "WEIR_HANDLE_OWN_HASHES");
-	assert_refused(weir_handle_insert_hashes(h, hashes, 130, bitmap), -EINVAL,
+	assert_refused(weir_handle_insert_keys(h, weir_keys_hashes(hashes, 130), bitmap), -EINVAL,
 	               "WEIR_HANDLE_ANY_SEED", "insert the key");
 	assert_int_equal(stats_of(h).filter.fill == 0, 1);
 	/* nothing that may be there is answered to be absent */
 	assert_true(weir_handle_contains_hash(h, 1));
-	assert_int_equal(weir_handle_contains_hashes(h, hashes, 130, bitmap), 130);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, 130), bitmap), 130);
 	assert_true(bitmap[0] == UINT64_MAX && bitmap[1] == UINT64_MAX && bitmap[2] == 3);
-	assert_int_equal(weir_handle_contains_hashes(h, hashes, 130, NULL), 130);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, 130), NULL), 130);
 	/* a hash of the filter itself is good there */
 	assert_ok(weir_handle_insert(h, "k", 1));
 	assert_true(weir_contains_hash(weir_handle_get(h), weir_hash(weir_handle_get(h), "k", 1)));
@@ -209,12 +209,13 @@ static void test_hashes_of_the_callers_own(void **state)
 	assert_false(weir_handle_contains_hash(h, 1));
 	struct weir_reload *r = begun(h, &other, true);
 	assert_int_equal(weir_handle_insert_hash(h, 1), WEIR_NEW);
-	assert_int_equal(weir_handle_insert_hashes(h, hashes, 70, bitmap), 70);
+	assert_int_equal(weir_handle_insert_keys(h, weir_keys_hashes(hashes, 70), bitmap), 70);
 	assert_ok(weir_reload_commit(r));
 	assert_int_equal(weir_handle_insert_hash(h, 2), WEIR_NEW);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_true(weir_handle_contains_hash(h, 1) && weir_handle_contains_hash(h, 2));
-		assert_int_equal(weir_handle_contains_hashes(h, hashes, 70, NULL), 70);
+		assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, 70), NULL),
+		                 70);
 		assert_int_equal(weir_handle_rollback(h), i ? -ENOENT : 0);
 	}
 	assert_ok(weir_handle_destroy(h));

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "kind/apart.h"
+#include "kind/kind.h"
 #include "../folder.h"
 
 #ifdef WEIR_DEBUG
@@ -51,7 +51,7 @@ static void insert_u64(struct weir_filter *f)
 static void insert_many(struct weir_filter *f)
 {
 	uint64_t hashes[100] = { 1 };
-	assert_true(weir_insert_hashes(f, hashes, 100, NULL) >= 0);
+	assert_true(weir_insert_keys(f, weir_keys_hashes(hashes, 100), NULL) >= 0);
 }
 
 static void take_out(struct weir_filter *f)
@@ -63,7 +63,7 @@ static void take_out(struct weir_filter *f)
 static void take_out_many(struct weir_filter *f)
 {
 	uint64_t hash = 5;
-	assert_true(weir_remove_hashes(f, &hash, 1, NULL) >= 0);
+	assert_true(weir_remove_keys(f, weir_keys_hashes(&hash, 1), NULL) >= 0);
 }
 
 /* What @verb writes to standard error, and whether it aborts, while the other side is under way. */

@@ -46,9 +46,9 @@ enum form { HASHES, KEYS, FIXED };
 static size_t ask(const struct weir_filter *f, enum form form, size_t width, size_t n,
                   uint64_t *bitmap)
 {
-	return form == HASHES ? weir_contains_hashes(f, hashes, n, bitmap)
-	     : form == KEYS   ? weir_contains_keys(f, vectors, n, bitmap)
-	                      : weir_contains_fixed(f, bytes, width, n, bitmap);
+	return form == HASHES ? weir_contains_keys(f, weir_keys_hashes(hashes, n), bitmap) :
+	       form == KEYS   ? weir_contains_keys(f, weir_keys_iov(vectors, n), bitmap) :
+	                        weir_contains_keys(f, weir_keys_fixed(bytes, width, n), bitmap);
 }
 
 static void assert_like_singles(const struct weir_filter *f, enum form form, size_t width, size_t n)
@@ -115,7 +115,7 @@ static void for_each_kind(void (*body)(uint32_t kind))
 static void lookups(uint32_t kind)
 {
 	struct weir_filter *f = half_full(kind, 8);
-	weir_hash_fixed(f, bytes, 8, MOST, hashes);
+	weir_hash_keys(f, weir_keys_fixed(bytes, 8, MOST), hashes);
 	const size_t step = test_is_short() ? 5 : 1; /* and so every remainder by a power of 2 */
 	for (size_t i = 0; i < SIZES; i += step) {
 		assert_like_singles(f, HASHES, 0, size_at(i));
@@ -144,8 +144,10 @@ static void misaligned_keys(uint32_t kind)
 	struct weir_filter *f = test_filter(kind, 1000, 0.01);
 	for (size_t shift = 0; shift < 8; shift++) {
 		uint64_t bitmap[2];
-		assert_ok(weir_insert_fixed(f, bytes + shift, 8, 100, NULL));
-		assert_int_equal(weir_contains_fixed(f, bytes + shift, 8, 100, bitmap), 100);
+		assert_ok(weir_insert_keys(f, weir_keys_fixed(bytes + shift, 8, 100), NULL));
+		assert_int_equal(weir_contains_keys(f, weir_keys_fixed(bytes + shift, 8, 100),
+		                                    bitmap),
+		                 100);
 		for (size_t i = 0; i < 100; i++)
 			assert_true(weir_contains(f, bytes + shift + 8 * i, 8));
 	}
@@ -154,9 +156,9 @@ static void misaligned_keys(uint32_t kind)
 
 static int64_t put(struct weir_filter *f, enum form form, size_t width, size_t n, uint64_t *bitmap)
 {
-	return form == HASHES ? weir_insert_hashes(f, hashes, n, bitmap)
-	     : form == KEYS   ? weir_insert_keys(f, vectors, n, bitmap)
-	                      : weir_insert_fixed(f, bytes, width, n, bitmap);
+	return form == HASHES ? weir_insert_keys(f, weir_keys_hashes(hashes, n), bitmap) :
+	       form == KEYS   ? weir_insert_keys(f, weir_keys_iov(vectors, n), bitmap) :
+	                        weir_insert_keys(f, weir_keys_fixed(bytes, width, n), bitmap);
 }
 
 /* The bits must be those of single inserts (equal after merging either way), and every key NEW
@@ -177,11 +179,11 @@ static void assert_inserts_like_singles(uint32_t kind, enum form form, size_t wi
 		          form == KEYS   ? weir_insert(single, v->iov_base, v->iov_len) :
 		                           weir_insert(single, bytes + i * width, width));
 	}
-	assert_ok(weir_stats_exact(batch, &a));
-	assert_ok(weir_stats_exact(single, &b));
+	assert_ok(weir_measure(batch, WEIR_EXACT, &a));
+	assert_ok(weir_measure(single, WEIR_EXACT, &b));
 	int err = weir_merge(single, batch);
 	assert_ok(err == -ENOTSUP ? 0 : err);
-	assert_ok(weir_stats_exact(single, &both));
+	assert_ok(weir_measure(single, WEIR_EXACT, &both));
 	/* the same number of bits, and none that the other lacks */
 	assert_true(a.fill == b.fill && b.fill == both.fill);
 	for (size_t i = 0; with_bitmap && i < n; i++)
@@ -201,7 +203,7 @@ static void assert_inserts_like_singles(uint32_t kind, enum form form, size_t wi
 static void inserts(uint32_t kind)
 {
 	struct weir_filter *f = test_filter(kind, 1, 0.1);
-	weir_hash_fixed(f, bytes, 8, MOST, hashes);
+	weir_hash_keys(f, weir_keys_fixed(bytes, 8, MOST), hashes);
 	weir_destroy(f);
 	if (!test_affords(kind, 1e-5) || test_keeps_copies(kind))
 		return;
@@ -225,7 +227,7 @@ static void news(uint32_t kind)
 		keys[i] = test_key(i / 3); /* each three times */
 	for (uint64_t i = 0; i < 300; i += 30)
 		assert_int_equal(weir_insert(f, &keys[i], 8), WEIR_NEW);
-	assert_true(weir_insert_fixed(f, keys, 8, 300, bitmap) >= 90);
+	assert_true(weir_insert_keys(f, weir_keys_u64(keys, 300), bitmap) >= 90);
 	for (uint64_t i = 0; i < 300; i += 3) {
 		unsigned news = 0;
 		for (uint64_t j = i; j < i + 3; j++)
@@ -247,7 +249,8 @@ static void every_other(uint32_t kind)
 			keys[i] = test_key(100 * n + i);
 		for (size_t i = 1; i < n; i += 2)
 			assert_ok(weir_insert(f, &keys[i], 8));
-		assert_int_equal(weir_insert_fixed(f, keys, 8, n, &bitmap), (n + 1) / 2);
+		assert_int_equal(weir_insert_keys(f, weir_keys_u64(keys, n), &bitmap),
+		                 (n + 1) / 2);
 		assert_int_equal(bitmap, UINT64_C(0x5555555555555555) & ((UINT64_C(1) << n) - 1));
 		weir_destroy(f);
 	}
@@ -265,12 +268,13 @@ static void long_ones(uint32_t kind)
 	assert_non_null(many);
 	for (uint64_t i = 0; i < LONG; i++)
 		many[i] = test_key(i);
-	int64_t fresh = weir_insert_hashes(f, many, LONG, NULL);
+	int64_t fresh = weir_insert_keys(f, weir_keys_hashes(many, LONG), NULL);
 	assert_in_range(fresh, LONG - 10, LONG); /* the rest are false positives */
-	assert_int_equal(weir_contains_hashes(f, many, LONG, NULL), LONG);
-	assert_int_equal(weir_insert_hashes(f, many, LONG, NULL), 0);
-	assert_ok(weir_insert_hashes(small, many, LONG, NULL)); /* one that has a single part */
-	assert_int_equal(weir_contains_hashes(small, many, LONG, NULL), LONG);
+	assert_int_equal(weir_contains_keys(f, weir_keys_hashes(many, LONG), NULL), LONG);
+	assert_int_equal(weir_insert_keys(f, weir_keys_hashes(many, LONG), NULL), 0);
+	assert_ok(weir_insert_keys(small, weir_keys_hashes(many, LONG),
+	                           NULL)); /* one that has a single part */
+	assert_int_equal(weir_contains_keys(small, weir_keys_hashes(many, LONG), NULL), LONG);
 	free(many);
 	weir_destroy(f), weir_destroy(small);
 }
@@ -284,7 +288,7 @@ static void ends(uint32_t kind)
 	struct weir_filter *f = test_filter(kind, 4000000, 0.01); /* outgrows an L2 */
 	assert_true(pages != MAP_FAILED);
 	assert_int_equal(mprotect(end, page, PROT_NONE), 0);
-	weir_hash_fixed(f, bytes, 8, MOST, hashes);
+	weir_hash_keys(f, weir_keys_fixed(bytes, 8, MOST), hashes);
 	for (size_t n = 0; n <= most; n++) {
 		struct iovec *last = (struct iovec *)(void *)end - n;
 		if (test_keeps_copies(kind)) { /* there are the same keys in each turn */
@@ -292,18 +296,24 @@ static void ends(uint32_t kind)
 			f = test_filter(kind, 4000000, 0.01);
 		}
 		memcpy(last, vectors, n * sizeof *last);
-		assert_ok(weir_insert_keys(f, last, n, NULL));
-		assert_int_equal(weir_contains_keys(f, last, n, NULL), n);
+		assert_ok(weir_insert_keys(f, weir_keys_iov(last, n), NULL));
+		assert_int_equal(weir_contains_keys(f, weir_keys_iov(last, n), NULL), n);
 		memcpy(end - 8 * n, hashes, 8 * n);
-		assert_ok(weir_insert_hashes(f, (uint64_t *)(void *)end - n, n, NULL));
-		assert_int_equal(
-			weir_contains_hashes(f, (uint64_t *)(void *)end - n, n, NULL), n);
-		assert_ok(weir_load_hashes(f, (uint64_t *)(void *)end - n, n));
+		assert_ok(weir_insert_keys(f, weir_keys_hashes((uint64_t *)(void *)end - n, n),
+		                           NULL));
+		assert_int_equal(weir_contains_keys(f,
+		                                    weir_keys_hashes((uint64_t *)(void *)end - n,
+		                                                     n),
+		                                    NULL),
+		                 n);
+		assert_ok(weir_fill_keys(f, weir_keys_hashes((uint64_t *)(void *)end - n, n)));
 		for (size_t width = 8; width <= 32 && width * n <= page; width += 4) {
 			memcpy(end - width * n, bytes, width * n);
 			const char *first = end - width * n;
-			assert_ok(weir_insert_fixed(f, first, width, n, NULL));
-			assert_int_equal(weir_contains_fixed(f, first, width, n, NULL), n);
+			assert_ok(weir_insert_keys(f, weir_keys_fixed(first, width, n), NULL));
+			assert_int_equal(weir_contains_keys(f, weir_keys_fixed(first, width, n),
+			                                    NULL),
+			                 n);
 		}
 	}
 	weir_destroy(f);

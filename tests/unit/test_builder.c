@@ -62,7 +62,7 @@ static void *add(void *arg)
 			assert_ok(weir_builder_add_keys(a->b, weir_keys_iov(&whole, 1)));
 			break;
 		default:
-			assert_ok(weir_builder_add_keys(a->b, weir_keys_fixed(&key, 8, 1)));
+			assert_ok(weir_builder_add_keys(a->b, weir_keys_u64(&key, 1)));
 		}
 	}
 	return NULL;
@@ -142,7 +142,7 @@ static void many_in_a_call(void **state)
 		struct weir_build_report report = WEIR_BUILD_REPORT_INIT;
 		const struct weir_params p = params();
 		struct weir_builder *b = begun(&p, NULL);
-		assert_ok(fixed ? weir_builder_add_keys(b, weir_keys_fixed(keys, 8, MANY)) :
+		assert_ok(fixed ? weir_builder_add_keys(b, weir_keys_u64(keys, MANY)) :
 		                  weir_builder_add_keys(b, weir_keys_iov(vectors, MANY)));
 		struct weir_filter *f = finished(b, &report);
 		assert_true(report.added == MANY && report.keys == MANY);
@@ -327,7 +327,8 @@ static void what_is_refused(void **state)
 	weir_builder_destroy(b);
 	weir_builder_destroy(NULL);
 	const uint64_t hashes[] = { 1, 2, 3 }; /* made with some seed */
-	assert_refused(weir_build(&second, &p, weir_keys_hashes(hashes, 3), NULL), -EINVAL, "seed 0", "made with");
+	assert_refused(weir_build(&second, &p, weir_keys_hashes(hashes, 3), NULL), -EINVAL,
+	               "seed 0", "made with");
 	assert_null(second);
 	assert_true(weir_kind_can(WEIR_FUSE, WEIR_CAN_BUILD) &&
 	            !weir_kind_can(WEIR_BLOCKED, WEIR_CAN_BUILD) &&

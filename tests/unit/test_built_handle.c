@@ -20,7 +20,7 @@ static struct weir_filter *built(uint64_t first)
 		const uint64_t key = test_key(first + i);
 		hashes[i] = weir_hash_seeded(5, &key, 8);
 	}
-	assert_ok(weir_build(&f, &p, hashes, KEYS));
+	assert_ok(weir_build(&f, &p, weir_keys_hashes(hashes, KEYS), NULL));
 	return f;
 }
 

@@ -10,7 +10,7 @@
 /* Without parameters: of the current set's kind, rate and hash, for as many keys as come. */
 static void filled_and_built(void **state)
 {
-	struct weir_reload_progress p = WEIR_RELOAD_PROGRESS_INIT;
+	struct weir_reload_stats p = WEIR_RELOAD_STATS_INIT;
 	struct weir_params old = WEIR_PARAMS_INIT, next = WEIR_PARAMS_INIT;
 	struct weir_reload *other = NULL;
 	struct weir_handle *h = handle(0);
@@ -25,7 +25,7 @@ static void filled_and_built(void **state)
 	assert_refused(weir_reload_begin(&other, h, NULL), -EBUSY, "under way", "");
 	fill(r, 0, KEYS);
 	fill(r, 0, 10); /* again: of these there is one each */
-	assert_ok(weir_reload_progress(r, &p));
+	assert_ok(weir_reload_measure(r, &p));
 	assert_true(p.keys == KEYS + 10 && p.share == 0 && p.seconds >= 0);
 	assert_old(h);
 	assert_refused(weir_handle_insert(h, "key", 3), -ENOTSUP, "kind fuse", "inserts");
@@ -55,11 +55,11 @@ static void whole_batches(void **state)
 		vectors[i] = (struct iovec){ &keys[i], 1 + i % 8 };
 	}
 	struct weir_reload *r = begun(h, NULL);
-	assert_int_equal(weir_reload_insert_fixed(r, keys, 8, KEYS - 1), 0);
-	assert_int_equal(weir_reload_insert_keys(r, vectors, KEYS), 0);
-	assert_int_equal(weir_reload_insert_hashes(r, keys, 0), 0);
-	assert_int_equal(weir_reload_insert_hashes(r, &zero, 1), 0);
-	assert_int_equal(weir_reload_insert_fixed(r, NULL, 0, 1), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_u64(keys, KEYS - 1), NULL), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_iov(vectors, KEYS), NULL), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(keys, 0), NULL), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(&zero, 1), NULL), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_fixed(NULL, 0, 1), NULL), 0);
 	assert_ok(weir_reload_commit(r));
 	assert_new(h, KEYS - 1);
 	assert_true(weir_handle_contains(h, "", 0) && weir_handle_contains_hash(h, zero));
@@ -76,9 +76,9 @@ struct loader {
 static void *load(void *arg)
 {
 	const struct loader *l = arg;
-	struct weir_reload_progress p = WEIR_RELOAD_PROGRESS_INIT;
+	struct weir_reload_stats p = WEIR_RELOAD_STATS_INIT;
 	fill(l->r, l->first, KEYS / 4);
-	assert_ok(weir_reload_progress(l->r, &p));
+	assert_ok(weir_reload_measure(l->r, &p));
 	assert_true(p.keys >= KEYS / 4);
 	return NULL;
 }
@@ -144,7 +144,7 @@ static void keyed_and_normalised(void **state)
 	p.fp_rate = 0.001;
 	assert_ok(weir_builder_create(&b, &p, NULL));
 	assert_ok(weir_builder_add(b, "old", 3));
-	assert_ok(weir_builder_finish(b, &f, NULL));
+	assert_ok(weir_builder_finish(&f, b, NULL));
 	weir_builder_destroy(b);
 	assert_ok(weir_normal_set(f, &lowercase));
 	assert_ok(weir_handle_create(&h, f, NULL));
@@ -191,7 +191,7 @@ static void another_seed(void **state)
 static void spilled(void **state)
 {
 	enum { MANY = 2000000 };
-	struct weir_reload_progress progress = WEIR_RELOAD_PROGRESS_INIT;
+	struct weir_reload_stats progress = WEIR_RELOAD_STATS_INIT;
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_handle *h = handle(0);
@@ -203,16 +203,17 @@ static void spilled(void **state)
 	build.max_memory = UINT64_C(64) << 20;
 	o.build = &build;
 	struct weir_reload *r = begun(h, &o);
-	assert_refused(weir_reload_insert_fixed(r, keys, 8, MANY), -EFBIG, "max_memory", "");
+	assert_refused(weir_reload_insert_keys(r, weir_keys_u64(keys, MANY), NULL), -EFBIG,
+	               "max_memory", "");
 	assert_in_range(weir_error_taken(), MANY / 100, MANY - 1);
-	assert_ok(weir_reload_progress(r, &progress)); /* nothing is locked any more */
+	assert_ok(weir_reload_measure(r, &progress)); /* nothing is locked any more */
 	assert_true(progress.keys < MANY);
 	assert_refused(weir_reload_insert(r, "key", 3), -EFBIG, "an earlier call has failed", "");
 	assert_refused(weir_reload_commit(r), -EFBIG, "an earlier call has failed", "");
 	assert_old(h);
 	build.spill_folder = folder;
 	r = begun(h, &o);
-	assert_int_equal(weir_reload_insert_fixed(r, keys, 8, MANY), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_u64(keys, MANY), NULL), 0);
 	assert_ok(weir_reload_commit(r));
 	for (uint64_t i = 0; i < MANY; i++)
 		assert_true(has(h, 2000000 + i));

@@ -67,7 +67,7 @@ static void at_a_pace(void **state)
 	o.build = &build;
 	o.pace = 0.3;
 	struct weir_reload *r = begun(h, &o);
-	assert_int_equal(weir_reload_insert_hashes(r, hashes, KEYS), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL), 0);
 	fill(r, 0, 1000);
 	assert_ok(weir_reload_commit(r));
 	assert_true(last[0] == KEYS + 1000 + KEYS && last[1] == last[0]); /* added, different */

@@ -45,7 +45,7 @@ static void not_to_be_built(void **state)
 {
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
-	struct weir_reload_progress p = WEIR_RELOAD_PROGRESS_INIT;
+	struct weir_reload_stats p = WEIR_RELOAD_STATS_INIT;
 	struct weir_params next = params();
 	struct weir_handle *h = handle(0);
 	(void)state;
@@ -53,7 +53,7 @@ static void not_to_be_built(void **state)
 	o.params = &next;
 	struct weir_reload *r = begun(h, &o);
 	fill(r, 0, KEYS);
-	assert_ok(weir_reload_progress(r, &p));
+	assert_ok(weir_reload_measure(r, &p));
 	assert_true(p.share > 1 && p.share < 1.001);
 	assert_refused(weir_reload_commit(r), -ENOSPC, "capacity 19999", "20000 different keys");
 	assert_old(h);

@@ -3,7 +3,7 @@
  * called with counts each key once for all that. The library's peeling is made to fail here. */
 #include <errno.h>
 #include "../built_sets.h"
-#include "kinds/common/fuse_peel.h"
+#include "kinds/common/fuse_build.h"
 
 enum { TRIES = 10 }; /* of one array */
 
@@ -43,7 +43,7 @@ static int64_t built_within(uint64_t max_bytes, unsigned n, uint64_t last[2])
 		assert_ok(weir_builder_add(b, &key, 8));
 	}
 	failures = n;
-	int err = weir_builder_finish(b, &f, NULL);
+	int err = weir_builder_finish(&f, b, NULL);
 	weir_builder_destroy(b);
 	if (err)
 		return err;
@@ -51,7 +51,7 @@ static int64_t built_within(uint64_t max_bytes, unsigned n, uint64_t last[2])
 		const uint64_t key = test_key(i);
 		assert_true(weir_contains(f, &key, 8));
 	}
-	assert_ok(weir_stats(f, &s));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
 	weir_destroy(f);
 	return (int64_t)s.bytes;
 }

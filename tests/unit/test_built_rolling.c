@@ -31,7 +31,8 @@ static int fill(struct weir_reload *r, uint32_t shard, void *source)
 			assert_ok(weir_reload_insert(r, &keys[i], 8));
 	}
 	if (s->form == 1)
-		assert_int_equal(weir_reload_insert_fixed(r, keys, 8, KEYS), 0);
+		assert_int_equal(weir_reload_insert_keys(r, weir_keys_u64(keys, KEYS), NULL),
+		                 0);
 	return 0;
 }
 

@@ -25,8 +25,8 @@ static int do_rolling_destroy(void) { return weir_rolling_destroy(set); }
 static int do_follow(void)
 {
 	struct weir_follower *f;
-	int err = weir_follow(&f, h, path, NULL);
-	return err ? err : weir_follow_stop(f);
+	int err = weir_follower_start(&f, h, path, NULL);
+	return err ? err : weir_follower_stop(f);
 }
 
 static int do_rolling_begin(void)

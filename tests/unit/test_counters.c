@@ -19,7 +19,7 @@ static struct weir_filter *made(uint32_t kind, uint32_t bits, uint32_t z, uint64
 static struct weir_stats exact(const struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	assert_ok(weir_stats_exact(f, &s));
+	assert_ok(weir_measure(f, WEIR_EXACT, &s));
 	return s;
 }
 
@@ -42,7 +42,7 @@ static void sizes_agree_with_the_table(void **state)
 		struct weir_plan plan = WEIR_PLAN_INIT;
 		p.kind = WEIR_COUNTING, p.capacity = 10000000, p.fp_rate = 0.01;
 		p.counter_bits = table[i].bits, p.words_per_key = table[i].z;
-		assert_ok(weir_plan(&p, &plan));
+		assert_ok(weir_plan_make(&p, &plan));
 		if (!(fabs(plan.bits_per_key / table[i].bits_per_key - 1) < 0.02))
 			fail_msg("%u bits, z %u: %g bits a key", table[i].bits, table[i].z,
 			         plan.bits_per_key);
@@ -67,7 +67,7 @@ static void numbers_that_are_chosen(void **state)
 		struct weir_plan plan = WEIR_PLAN_INIT;
 		p.kind = rows[i].kind, p.capacity = 1000, p.fp_rate = rows[i].fp_rate;
 		p.counter_bits = rows[i].bits;
-		assert_ok(weir_plan(&p, &plan));
+		assert_ok(weir_plan_make(&p, &plan));
 		assert_int_equal(plan.shape.field[0], rows[i].chosen_bits);
 		assert_int_equal(plan.shape.field[1], rows[i].z);
 		assert_true(plan.bytes % (16 * plan.shape.field[0]) == 0);
@@ -86,11 +86,11 @@ static void numbers_that_are_waived(void **state)
 		struct weir_params p = WEIR_PARAMS_INIT;
 		struct weir_plan plan = WEIR_PLAN_INIT;
 		p.kind = WEIR_FREQUENCY, p.capacity = 1000, p.max_bytes = rows[i].bytes;
-		assert_ok(weir_plan(&p, &plan));
+		assert_ok(weir_plan_make(&p, &plan));
 		assert_int_equal(plan.shape.field[1], rows[i].z);
 		assert_int_equal(plan.shape.field[2], rows[i].g);
 		p.words_per_key = 1, p.counters_per_word = 1; /* as asked for */
-		assert_ok(weir_plan(&p, &plan));
+		assert_ok(weir_plan_make(&p, &plan));
 		assert_int_equal(plan.shape.field[1] * plan.shape.field[2], 1);
 	}
 }
@@ -123,7 +123,8 @@ static void numbers_that_are_refused(void **state)
 		p.counters_per_word = rows[i].g;
 		if (rows[i].bytes)
 			p.fp_rate = 0, p.max_bytes = rows[i].bytes;
-		assert_refused(weir_plan(&p, &plan), -EINVAL, rows[i].says[0], rows[i].says[1]);
+		assert_refused(weir_plan_make(&p, &plan), -EINVAL, rows[i].says[0],
+		               rows[i].says[1]);
 	}
 }
 
@@ -162,8 +163,8 @@ static void what_is_not_there(void **state)
 	assert_ok(weir_remove(f, "a", 1));
 	assert_refused(weir_remove(f, "a", 1), -ENOENT, "not there", "is 0");
 	assert_true(exact(f).fill == 0); /* nothing has changed */
-	assert_int_equal(weir_insert_fixed(f, keys, 8, 2, NULL), 2);
-	assert_int_equal(weir_remove_fixed(f, keys, 8, 3, &bitmap), 2);
+	assert_int_equal(weir_insert_keys(f, weir_keys_u64(keys, 2), NULL), 2);
+	assert_int_equal(weir_remove_keys(f, weir_keys_u64(keys, 3), &bitmap), 2);
 	assert_int_equal(bitmap, 3);
 	weir_destroy(f);
 }
@@ -209,7 +210,7 @@ static void counts_in_batches(void **state)
 		for (uint64_t n = 0; n < 3 * i; n++)
 			assert_ok(weir_insert_u64(f, keys[i]));
 	}
-	assert_ok(weir_count_fixed(f, keys, 8, 100, counts));
+	assert_ok(weir_count_keys(f, weir_keys_u64(keys, 100), counts));
 	for (int64_t i = 0; i < 100; i++)
 		if (3 * i >= 255 ? counts[i] != -EOVERFLOW : counts[i] < 3 * i)
 			fail_msg("key %d came %d times: %d", (int)i, (int)(3 * i), (int)counts[i]);

@@ -15,7 +15,7 @@ static const struct { uint32_t kind, bits; } rows[] = {
 static struct weir_stats exact(const struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	assert_ok(weir_stats_exact(f, &s));
+	assert_ok(weir_measure(f, WEIR_EXACT, &s));
 	return s;
 }
 
@@ -107,7 +107,7 @@ static void loads_stop_at_the_largest_value(void **state)
 			}
 			for (unsigned i = 0; i < KEYS * TIMES; i++)
 				assert_int_equal(weir_insert_hash(f[0], hashes[i]), WEIR_SEEN);
-			assert_ok(weir_load_hashes(f[1], hashes, KEYS * TIMES));
+			assert_ok(weir_fill_keys(f[1], weir_keys_hashes(hashes, KEYS * TIMES)));
 			assert_memory_equal(memory[0], memory[1], BLOCK * bits / 8);
 			assert_true(exact(f[1]).counters_stuck > KEYS / 2);
 			weir_destroy(f[0]), weir_destroy(f[1]);

@@ -126,8 +126,8 @@ static struct weir_filter *rich_filled(int insert_error)
 		hashes[i] = XXH64(&numbers[i], 8, SEED);
 		vectors[i] = (struct iovec){ &numbers[i], 8 };
 	}
-	assert_int_equal(weir_insert_fixed(f, numbers, 8, KEYS, NULL), KEYS);
-	assert_int_equal(weir_insert_hashes(f, hashes, TWICE, NULL), 0);
+	assert_int_equal(weir_insert_keys(f, weir_keys_u64(numbers, KEYS), NULL), KEYS);
+	assert_int_equal(weir_insert_keys(f, weir_keys_hashes(hashes, TWICE), NULL), 0);
 	f->insert_error = insert_error;
 	return f;
 }
@@ -143,13 +143,13 @@ static void hashes_are_the_kind_s(void **state)
 		bytes[i] = (char)test_key(i);
 	assert_int_equal(weir_hash(f, NULL, 0), XXH64(NULL, 0, SEED));
 	for (size_t width = 1; width <= 20; width++) { /* 8 too: XXH3 has a way of its own there */
-		weir_hash_fixed(f, bytes, width, 100, out);
+		weir_hash_keys(f, weir_keys_fixed(bytes, width, 100), out);
 		for (size_t i = 0; i < 100; i++) {
 			assert_int_equal(out[i], XXH64(bytes + i * width, width, SEED));
 			assert_int_equal(weir_hash(f, bytes + i * width, width), out[i]);
 			keys[i] = (struct iovec){ bytes + i, 1 + (i + width) % 20 };
 		}
-		weir_hash_keys(f, keys, 100, out);
+		weir_hash_keys(f, weir_keys_iov(keys, 100), out);
 		for (size_t i = 0; i < 100; i++)
 			assert_int_equal(out[i], XXH64(keys[i].iov_base, keys[i].iov_len, SEED));
 	}
@@ -170,9 +170,9 @@ static void lookups_by_the_kind_s_hash(void **state)
 	uint64_t more = test_key(KEYS);
 	assert_true(weir_contains(f, &more, sizeof more));
 	for (size_t n = KEYS; n; n = n > 8 ? 8 : n - 1) {
-		assert_int_equal(weir_contains_fixed(f, numbers, 8, n, NULL), n);
-		assert_int_equal(weir_contains_keys(f, vectors, n, NULL), n);
-		assert_int_equal(weir_contains_hashes(f, hashes, n, NULL), n);
+		assert_int_equal(weir_contains_keys(f, weir_keys_u64(numbers, n), NULL), n);
+		assert_int_equal(weir_contains_keys(f, weir_keys_iov(vectors, n), NULL), n);
+		assert_int_equal(weir_contains_keys(f, weir_keys_hashes(hashes, n), NULL), n);
 	}
 	weir_destroy(f);
 }
@@ -180,9 +180,9 @@ static void lookups_by_the_kind_s_hash(void **state)
 static void assert_counts(const struct weir_filter *f, int64_t twice, int64_t once)
 {
 	int64_t counts[3][KEYS];
-	assert_ok(weir_count_hashes(f, hashes, KEYS, counts[0]));
-	assert_ok(weir_count_keys(f, vectors, KEYS, counts[1]));
-	assert_ok(weir_count_fixed(f, numbers, 8, KEYS, counts[2]));
+	assert_ok(weir_count_keys(f, weir_keys_hashes(hashes, KEYS), counts[0]));
+	assert_ok(weir_count_keys(f, weir_keys_iov(vectors, KEYS), counts[1]));
+	assert_ok(weir_count_keys(f, weir_keys_u64(numbers, KEYS), counts[2]));
 	for (unsigned i = 0; i < KEYS; i++) {
 		int64_t wanted = i < TWICE ? twice : once;
 		assert_int_equal(weir_count(f, &numbers[i], 8), wanted);
@@ -209,9 +209,9 @@ static void removed_one_by_one(void **state)
 
 static int64_t remove_in(struct weir_filter *f, unsigned form, size_t n, uint64_t *bitmap)
 {
-	return form == 0 ? weir_remove_hashes(f, hashes, n, bitmap) :
-	       form == 1 ? weir_remove_keys(f, vectors, n, bitmap) :
-	                   weir_remove_fixed(f, numbers, 8, n, bitmap);
+	return form == 0 ? weir_remove_keys(f, weir_keys_hashes(hashes, n), bitmap) :
+	       form == 1 ? weir_remove_keys(f, weir_keys_iov(vectors, n), bitmap) :
+	                   weir_remove_keys(f, weir_keys_u64(numbers, n), bitmap);
 }
 
 static void removed_in_batches(void **state)
@@ -270,19 +270,23 @@ static void a_batch_that_is_refused(void **state)
 	assert_says(weir_insert_hash(f, more[0]), -ENOSPC, "the toy is full");
 	for (size_t n = 1; n <= 10; n++) {
 		room = 0;
-		assert_says(weir_insert_hashes(f, more, n, bitmap), -ENOSPC, "the toy is full");
-		assert_says(weir_insert_fixed(f, more, 8, n, NULL), -ENOSPC, "the toy is full");
-		assert_says(weir_insert_keys(f, keys, n, bitmap), -ENOSPC, "the toy is full");
+		assert_says(weir_insert_keys(f, weir_keys_hashes(more, n), bitmap), -ENOSPC,
+		            "the toy is full");
+		assert_says(weir_insert_keys(f, weir_keys_u64(more, n), NULL), -ENOSPC,
+		            "the toy is full");
+		assert_says(weir_insert_keys(f, weir_keys_iov(keys, n), bitmap), -ENOSPC,
+		            "the toy is full");
 	}
 	room = 2; /* none of the rest */
-	assert_says(weir_insert_fixed(f, more, 8, 4, NULL), -ENOSPC, "the toy is full");
-	assert_int_equal(weir_contains_fixed(f, more, 8, 4, bitmap), 2);
+	assert_says(weir_insert_keys(f, weir_keys_u64(more, 4), NULL), -ENOSPC,
+	            "the toy is full");
+	assert_int_equal(weir_contains_keys(f, weir_keys_u64(more, 4), bitmap), 2);
 	assert_int_equal(bitmap[0], 3);
 	/* without plain stores it loads by inserts */
-	assert_says(weir_load_hashes(f, more, 10), -ENOSPC, "the toy is full");
+	assert_says(weir_fill_keys(f, weir_keys_hashes(more, 10)), -ENOSPC, "the toy is full");
 	room = 10;
-	assert_ok(weir_load_hashes(f, more, 10));
-	assert_int_equal(weir_contains_hashes(f, more, 10, NULL), 10);
+	assert_ok(weir_fill_keys(f, weir_keys_hashes(more, 10)));
+	assert_int_equal(weir_contains_keys(f, weir_keys_hashes(more, 10), NULL), 10);
 	weir_destroy(f);
 }
 

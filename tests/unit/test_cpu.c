@@ -40,7 +40,7 @@ static int answered(unsigned leaf, unsigned row, unsigned *a, unsigned *b, unsig
 
 #define __get_cpuid_count answered
 #endif
-#include "../../src/ground/cpu.c"
+#include "../../src/ground/system.c"
 #undef sysconf
 
 static long reported(int name)

@@ -4,8 +4,7 @@
 #include <errno.h>
 #include "../crowd.h"
 #include "../folder.h"
-#include "kinds/cuckoo/layout.h"
-#include "kinds/cuckoo/plan.h"
+#include "kinds/cuckoo/cuckoo.h"
 
 static struct weir_filter *made(uint32_t bits, uint64_t capacity, uint64_t seed)
 {
@@ -20,7 +19,7 @@ static struct weir_filter *made(uint32_t bits, uint64_t capacity, uint64_t seed)
 static double fill(const struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	assert_ok(weir_stats_exact(f, &stats));
+	assert_ok(weir_measure(f, WEIR_EXACT, &stats));
 	return stats.fill;
 }
 
@@ -84,7 +83,7 @@ static void what_it_takes(void **state)
 		struct weir_params p = WEIR_PARAMS_INIT;
 		struct weir_plan plan = WEIR_PLAN_INIT;
 		p.kind = WEIR_CUCKOO, p.capacity = 10000000, p.fp_rate = rows[i].rate;
-		assert_ok(weir_plan(&p, &plan));
+		assert_ok(weir_plan_make(&p, &plan));
 		assert_int_equal(plan.shape.field[0], rows[i].bits);
 		if (!(fabs(plan.bits_per_key / rows[i].bits_per_key - 1) < 0.005 &&
 		      fabs(plan.fp_rate / rows[i].fp_rate - 1) < 0.005))
@@ -99,21 +98,22 @@ static void numbers_that_are_refused(void **state)
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	(void)state;
 	p.kind = WEIR_CUCKOO, p.capacity = 1000, p.fp_rate = 0.01, p.fingerprint_bits = 8;
-	assert_refused(weir_plan(&p, &plan), -EINVAL, "fingerprint_bits 8", "12 or 16");
+	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "fingerprint_bits 8", "12 or 16");
 	p.fingerprint_bits = 0, p.counter_bits = 4;
-	assert_refused(weir_plan(&p, &plan), -EINVAL, "counter_bits 4", "kind cuckoo");
+	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "counter_bits 4", "kind cuckoo");
 	p.counter_bits = 0, p.max_bytes = 1600;
-	assert_refused(weir_plan(&p, &plan), -EFBIG, "capacity 1000", "max_bytes is 1600");
+	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "capacity 1000", "max_bytes is 1600");
 	p.fp_rate = 0;
-	assert_refused(weir_plan(&p, &plan), -EFBIG, "max_bytes 1600", "keys at most");
+	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "max_bytes 1600", "keys at most");
 	p.max_bytes = 2200; /* room for 12 bits, not for 16 */
-	assert_ok(weir_plan(&p, &plan));
+	assert_ok(weir_plan_make(&p, &plan));
 	assert_int_equal(plan.shape.field[0], 12);
 	p.max_bytes = 4000;
-	assert_ok(weir_plan(&p, &plan));
+	assert_ok(weir_plan_make(&p, &plan));
 	assert_int_equal(plan.shape.field[0], 16);
 	p.max_bytes = 0, p.capacity = 1000000000, p.fp_rate = 1e-9; /* no limit was given */
-	assert_refused(weir_plan(&p, &plan), -EFBIG, "capacity 1000000000", "has 2^46 at most");
+	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "capacity 1000000000",
+	               "has 2^46 at most");
 }
 
 /* ---- inserts and removals ---- */
@@ -164,7 +164,7 @@ static void until_it_is_full(void **state)
 			assert_ok(weir_remove(f, &bytes, 8));
 		}
 		struct weir_stats stats = WEIR_STATS_INIT;
-		assert_ok(weir_stats_exact(f, &stats));
+		assert_ok(weir_measure(f, WEIR_EXACT, &stats));
 		assert_true(fabs(stats.keys_estimated - (double)(100 - refused)) < 0.001);
 		weir_destroy(f);
 	}
@@ -177,7 +177,8 @@ static void batches_stop_at_the_first_refusal(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 100; i++)
 		keys[i] = i < 70 || i == 99 ? test_key(i) : 7; /* the ninth 7 is refused */
-	assert_refused(weir_insert_fixed(f, keys, 8, 100, bitmap), -ENOSPC, "no room", "8 copies");
+	assert_refused(weir_insert_keys(f, weir_keys_u64(keys, 100), bitmap), -ENOSPC,
+	               "no room", "8 copies");
 	for (unsigned i = 0; i < 71; i++)
 		assert_true(weir_contains_u64(f, keys[i]));
 	uint64_t seven = 7;

@@ -129,7 +129,7 @@ static void nobody_stays_in_a_filter(void **state)
 	assert_ok(weir_clone(&copy, f));
 	assert_nobody_in(f);
 	assert_nobody_in(copy);
-	assert_ok(weir_stats_exact(f, &stats));
+	assert_ok(weir_measure(f, WEIR_EXACT, &stats));
 	assert_refused(weir_merge(full, f), -ENOSPC, "no room", "");
 	assert_nobody_in(f);
 	assert_nobody_in(full);

@@ -67,7 +67,7 @@ static void hashes_are_xxh3_with_the_seed(void **state)
 	for (size_t n = 0; n <= 40; n++)
 		for (size_t width = 1; width <= 300; width += width < 70 ? 1 : 23) {
 			memset(out, 0xee, sizeof out);
-			weir_hash_fixed(f, bytes, width, n, out);
+			weir_hash_keys(f, weir_keys_fixed(bytes, width, n), out);
 			for (size_t i = 0; i < n; i++)
 				assert_int_equal(
 					out[i], XXH3_64bits_withSeed(bytes + i * width, width, 42));
@@ -77,7 +77,7 @@ static void hashes_are_xxh3_with_the_seed(void **state)
 			for (size_t i = 0; i < n; i++)
 				keys[i] = (struct iovec){ bytes + i * width,
 				                          width - i % (width < 40 ? width : 40) };
-			weir_hash_keys(f, keys, n, out);
+			weir_hash_keys(f, weir_keys_iov(keys, n), out);
 			for (size_t i = 0; i < n; i++)
 				assert_int_equal(out[i], XXH3_64bits_withSeed(keys[i].iov_base,
 				                                              keys[i].iov_len, 42));
@@ -85,7 +85,7 @@ static void hashes_are_xxh3_with_the_seed(void **state)
 	weir_destroy(f);
 }
 
-/* hash/avx512.c writes XXH3's path for 8 bytes again: it must be XXH3's for any seed and key. */
+/* hash/kernel.c writes XXH3's path for 8 bytes again: it must be XXH3's for any seed and key. */
 static void eight_byte_hashes_for_many_seeds(void **state)
 {
 	uint64_t keys[64], out[64], random = 0;
@@ -100,7 +100,7 @@ static void eight_byte_hashes_for_many_seeds(void **state)
 		assert_ok(weir_create(&f, &params));
 		for (size_t i = 0; i < COUNT_OF(keys); i++)
 			keys[i] = round % 4 ? test_random(&random) : i; /* small numbers too */
-		weir_hash_fixed(f, keys, 8, 1 + round % 64, out);
+		weir_hash_keys(f, weir_keys_u64(keys, 1 + round % 64), out);
 		for (size_t i = 0; i < 1 + round % 64; i++)
 			assert_int_equal(out[i], XXH3_64bits_withSeed(&keys[i], 8, params.seed));
 		weir_destroy(f);
@@ -110,7 +110,7 @@ static void eight_byte_hashes_for_many_seeds(void **state)
 static struct weir_stats stats_of(const struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	assert_ok(weir_stats_exact(f, &stats));
+	assert_ok(weir_measure(f, WEIR_EXACT, &stats));
 	return stats;
 }
 
@@ -172,7 +172,7 @@ static double planned_rate(const struct weir_filter *f)
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	assert_ok(weir_params_of(f, &params));
-	assert_ok(weir_plan(&params, &plan));
+	assert_ok(weir_plan_make(&params, &plan));
 	return plan.fp_rate;
 }
 
@@ -244,18 +244,18 @@ static void nulls_of_no_keys_and_of_no_bitmap(void **state)
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
 		struct weir_filter *f = test_filter(test_kinds[k], 100, 0.01);
-		assert_int_equal(weir_contains_hashes(f, NULL, 0, NULL), 0);
-		assert_int_equal(weir_contains_keys(f, NULL, 0, NULL), 0);
-		assert_int_equal(weir_contains_fixed(f, NULL, 8, 0, NULL), 0);
-		weir_hash_keys(f, NULL, 0, NULL);
-		weir_hash_fixed(f, NULL, 3, 0, NULL);
+		assert_int_equal(weir_contains_keys(f, weir_keys_hashes(NULL, 0), NULL), 0);
+		assert_int_equal(weir_contains_keys(f, weir_keys_iov(NULL, 0), NULL), 0);
+		assert_int_equal(weir_contains_keys(f, weir_keys_u64(NULL, 0), NULL), 0);
+		weir_hash_keys(f, weir_keys_iov(NULL, 0), NULL);
+		weir_hash_keys(f, weir_keys_fixed(NULL, 3, 0), NULL);
 		if (test_takes_inserts(f)) {
-			assert_int_equal(weir_insert_hashes(f, NULL, 0, NULL), 0);
-			assert_int_equal(weir_insert_keys(f, NULL, 0, NULL), 0);
-			assert_int_equal(weir_insert_fixed(f, NULL, 8, 0, NULL), 0);
-			assert_ok(weir_load_hashes(f, NULL, 0));
-			assert_ok(weir_insert_keys(f, vectors, 2, NULL));
-			assert_int_equal(weir_contains_keys(f, vectors, 2, NULL), 2);
+			assert_int_equal(weir_insert_keys(f, weir_keys_hashes(NULL, 0), NULL), 0);
+			assert_int_equal(weir_insert_keys(f, weir_keys_iov(NULL, 0), NULL), 0);
+			assert_int_equal(weir_insert_keys(f, weir_keys_u64(NULL, 0), NULL), 0);
+			assert_ok(weir_fill_keys(f, weir_keys_hashes(NULL, 0)));
+			assert_ok(weir_insert_keys(f, weir_keys_iov(vectors, 2), NULL));
+			assert_int_equal(weir_contains_keys(f, weir_keys_iov(vectors, 2), NULL), 2);
 		}
 		weir_destroy(f);
 	}

@@ -36,11 +36,11 @@ static void test_swaps(void **state)
 			}
 			assert_refused(weir_handle_destroy(h), -EBUSY, "weir_handle_destroy",
 			               "weir_follow_stop");
-			assert_refused(weir_follow(&untouched, h, path, NULL), -EBUSY, path,
+			assert_refused(weir_follower_start(&untouched, h, path, NULL), -EBUSY, path,
 			               "a follower of this handle runs");
 			assert_null(untouched);
 			double begun = now();
-			assert_ok(weir_follow_stop(f));
+			assert_ok(weir_follower_stop(f));
 			assert_true(now() - begun < patience);
 			assert_int_equal(stats_of(h).swaps, 4);
 			close_handle(flavor, h);
@@ -66,7 +66,7 @@ static void test_written_in_place(void **state)
 	assert_true(image_spit(other, image, n)); /* another name: none of its business */
 	assert_int_equal(rename(other, path), 0);
 	WAIT_UNTIL(stats_of(h).swaps == 1);
-	assert_ok(weir_follow_stop(f)); /* what it found is reported now */
+	assert_ok(weir_follower_stop(f)); /* what it found is reported now */
 	assert_int_equal(heard.swaps, 1);
 	assert_in_range(heard.failures, 2, 4);
 	heard_last(1, path);
@@ -95,7 +95,7 @@ static void test_damaged_is_reported_once(void **state)
 		save(100, 200);
 		expect(flavors, 2, 2);
 		assert_int_equal(missing_in(h, 100, 200), 0);
-		assert_ok(weir_follow_stop(f));
+		assert_ok(weir_follower_stop(f));
 		close_handle(flavors, h);
 	}
 }
@@ -121,7 +121,7 @@ static void test_what_passes(void **state)
 	assert_ok(weir_reload_commit(r));
 	expect(flavors, 1, 2);
 	assert_int_equal(missing_in(h, 0, 100), 0);
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	close_handle(flavors, h);
 }
 
@@ -138,7 +138,7 @@ static void test_destroyed_while_the_writer_is_busy(void **state)
 		;
 	assert_refused(weir_handle_destroy(h), -EBUSY, "weir_handle_destroy", "weir_follow_stop");
 	weir_reload_abort(r);
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	close_handle(flavors, h);
 }
 
@@ -174,7 +174,7 @@ static void test_the_folder_goes(void **state)
 		expect(flavors, swaps + 2, failures); /* and noticed again */
 		assert_int_equal(missing_in(h, 1000 * turn + 200, 1000 * turn + 300), 0);
 	}
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	close_handle(flavors, h);
 	free(folder);
 	folder = outer;
@@ -196,12 +196,12 @@ static void test_links(void **state)
 	o.poll_seconds = often;
 	o.report = report;
 	o.context = &heard;
-	assert_ok(weir_follow(&f, h, to, &o));
+	assert_ok(weir_follower_start(&f, h, to, &o));
 	expect(flavors, 1, 0);
 	save(100, 200);
 	expect(flavors, 2, 0);
 	assert_int_equal(missing_in(h, 100, 200), 0);
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	close_handle(flavors, h);
 }
 
@@ -219,11 +219,11 @@ static void test_a_name_without_folder(void **state)
 	expect(flavors, 1, 0);
 	save(100, 200);
 	expect(flavors, 2, 0);
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	snprintf(path, sizeof path, "/weir-no-such-file");
 	f = follow(h, never, false);
 	expect(flavors, 2, 1);
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	assert_int_equal(chdir(before), 0);
 	memcpy(path, absolute, sizeof path);
 	close_handle(flavors, h);

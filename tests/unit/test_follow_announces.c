@@ -31,13 +31,13 @@ static struct weir_follower *begin(const struct weir_follow_options *options)
 	fflush(stderr);
 	before = dup(2);
 	assert_int_equal(dup2(fileno(said), 2), 2);
-	assert_ok(weir_follow(&f, h, path, options));
+	assert_ok(weir_follower_start(&f, h, path, options));
 	return f;
 }
 
 static void end(struct weir_follower *f)
 {
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	fflush(stderr);
 	assert_int_equal(dup2(before, 2), 2);
 	close(before);
@@ -174,7 +174,7 @@ static void test_a_reported_swap_is_escaped(void **state)
 	save(0, 10);
 	expect(flavors, 1, 1);
 	heard_last(1, "/a\\033[2J.weir: taken over");
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 }
 
 static void fill_pipe(int ends[2])

@@ -36,7 +36,7 @@ static void test_a_follower_waits_for_no_writer(void **state)
 		put_fifo();
 		expect(flavors, 1, 2);
 		double begun = now();
-		assert_ok(weir_follow_stop(f));
+		assert_ok(weir_follower_stop(f));
 		assert_true(now() - begun < patience);
 		assert_int_equal(missing_in(h, 1, 2), 0);
 		close_handle(flavors, h);

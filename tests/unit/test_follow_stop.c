@@ -7,7 +7,7 @@
 static void test_stop(void **state)
 {
 	(void)state;
-	assert_int_equal(weir_follow_stop(NULL), 0);
+	assert_int_equal(weir_follower_stop(NULL), 0);
 	FOR_EACH_FLAVOR(flavor) {
 		struct weir_handle *h = open_handle(flavor, 10000);
 		heard.swaps = 0;
@@ -18,12 +18,12 @@ static void test_stop(void **state)
 			expect(flavor, 1, 0);
 			if (flavor->has_sections) {
 				flavor->rcu->read_lock();
-				assert_refused(weir_follow_stop(f), -EDEADLK, "weir_follow_stop",
+				assert_refused(weir_follower_stop(f), -EDEADLK, "weir_follow_stop",
 				               "inside a read-side section");
 				flavor->rcu->read_unlock();
 			}
 			double begun = now();
-			assert_ok(weir_follow_stop(f));
+			assert_ok(weir_follower_stop(f));
 			assert_true(now() - begun < patience);
 		}
 		close_handle(flavor, h);
@@ -40,7 +40,7 @@ static void test_stop_at_any_moment(void **state)
 			save(i, i + 10);
 			struct weir_follower *f = follow(h, 0.001, i % 2);
 			usleep(i * 50);
-			assert_ok(weir_follow_stop(f));
+			assert_ok(weir_follower_stop(f));
 			/* the first look is at once: stop waits for it */
 			assert_int_equal(missing_in(h, i, i + 10), 0);
 		}
@@ -81,11 +81,11 @@ static void stop_while_it_reads(bool map)
 		insert_into(h, 0, 100);
 		looks.calls = 0;
 		sem_init(&looks.begun, 0, 0);
-		assert_ok(weir_follow(&f, h, path, &o));
+		assert_ok(weir_follower_start(&f, h, path, &o));
 		while (sem_wait(&looks.begun))
 			;
 		double begun = now();
-		assert_ok(weir_follow_stop(f));
+		assert_ok(weir_follower_stop(f));
 		double took = now() - begun;
 		print_message("%s: stopped within %.1f ms\n", flavor->name, took * 1e3);
 		/* 0.1 on a machine that is not busy; all of the file takes 10 at least */
@@ -117,9 +117,9 @@ static void test_stop_a_shorter_struct_s_follower(void **state)
 	o.refresh = &refresh;
 	/* read for seconds: more than this thread is ever kept from stopping it */
 	assert_true(declare_image(path, UINT64_C(8) << 30));
-	assert_ok(weir_follow(&f, h, path, &o));
+	assert_ok(weir_follower_start(&f, h, path, &o));
 	double begun = now();
-	assert_ok(weir_follow_stop(f)); /* the first look is at once */
+	assert_ok(weir_follower_stop(f)); /* the first look is at once */
 	assert_true(now() - begun < patience);
 	assert_int_equal(stats_of(h).refused, 0); /* it was not read to its end */
 	close_handle(flavors, h);
@@ -144,10 +144,10 @@ static void test_stopped_by_the_callers_progress(void **state)
 	o.refresh = &refresh;
 	o.report = report;
 	o.context = &heard;
-	assert_ok(weir_follow(&f, h, path, &o));
+	assert_ok(weir_follower_start(&f, h, path, &o));
 	expect(flavors, 0, 1);
 	heard_last(-ECANCELED, "progress");
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	assert_int_equal(stats_of(h).refused, 0);
 	close_handle(flavors, h);
 }

@@ -30,7 +30,7 @@ static void ask_thread(void *context, int result, const char *sentence)
 		if (s != SIGKILL && s != SIGSTOP && !sigismember(&blocked, s))
 			thread.signals_blocked = false;
 	if (thread.f) {
-		thread.stop_answer = weir_follow_stop(thread.f);
+		thread.stop_answer = weir_follower_stop(thread.f);
 		snprintf(thread.stop_sentence, sizeof thread.stop_sentence, "%s",
 		         weir_error_detail());
 	}
@@ -52,7 +52,7 @@ static void test_name_and_signals(void **state)
 	sem_init(&thread.asked, 0, 0);
 	pthread_sigmask(SIG_BLOCK, NULL, &before);
 	save(0, 100);
-	assert_ok(weir_follow(&f, h, path, &o));
+	assert_ok(weir_follower_start(&f, h, path, &o));
 	pthread_sigmask(SIG_BLOCK, NULL, &after);
 	for (int s = 1; s <= SIGRTMAX; s++)
 		/* the caller's own are as they were */
@@ -70,7 +70,7 @@ static void test_name_and_signals(void **state)
 	if (thread.stop_answer != -EDEADLK || !strstr(thread.stop_sentence, "own thread"))
 		fail_msg("stopped on its own thread: %d, \"%s\"", thread.stop_answer,
 		         thread.stop_sentence);
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	thread.f = NULL;
 	close_handle(flavors, h);
 }
@@ -119,7 +119,7 @@ static void test_a_follower_that_waits_holds_nobody_up(void **state)
 			         flavor->name, patience);
 		pthread_join(waiting, NULL);
 		flavor->rcu->thread_online();
-		assert_ok(weir_follow_stop(f));
+		assert_ok(weir_follower_stop(f));
 		close_handle(flavor, h);
 	}
 }
@@ -142,9 +142,9 @@ static void test_large_thread_local_variables(void **state)
 	o.report = touch_all;
 	o.context = &heard;
 	save(0, 100);
-	assert_ok(weir_follow(&f, h, path, &o));
+	assert_ok(weir_follower_start(&f, h, path, &o));
 	expect(flavors, 1, 0);
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	close_handle(flavors, h);
 }
 
@@ -156,27 +156,28 @@ static void test_options(void **state)
 	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
 	struct weir_follower *f;
 	(void)state;
-	assert_refused(weir_follow(NULL, h, path, &o), -EINVAL, "out is NULL", "weir_follow");
-	assert_refused(weir_follow(&untouched, NULL, path, &o), -EINVAL, "the handle is NULL",
+	assert_refused(weir_follower_start(NULL, h, path, &o), -EINVAL, "out is NULL",
 	               "weir_follow");
-	assert_refused(weir_follow(&untouched, h, NULL, &o), -EINVAL, "path is NULL",
+	assert_refused(weir_follower_start(&untouched, NULL, path, &o), -EINVAL,
+	               "the handle is NULL", "weir_follow");
+	assert_refused(weir_follower_start(&untouched, h, NULL, &o), -EINVAL, "path is NULL",
 	               "weir_follow");
 	for (unsigned i = 0; i < COUNT_OF(bad); i++) {
 		o.poll_seconds = bad[i];
-		assert_refused(weir_follow(&untouched, h, path, &o), -EINVAL, "poll_seconds",
-		               "0.001 to 86400");
+		assert_refused(weir_follower_start(&untouched, h, path, &o), -EINVAL,
+		               "poll_seconds", "0.001 to 86400");
 	}
 	o.poll_seconds = 0;
 	o.struct_size = 5;
-	assert_refused(weir_follow(&untouched, h, path, &o), -EINVAL,
+	assert_refused(weir_follower_start(&untouched, h, path, &o), -EINVAL,
 	               "weir_follow_options.struct_size 5", "_INIT");
 	o.struct_size = sizeof o + 1;
-	assert_refused(weir_follow(&untouched, h, path, &o), -EINVAL,
+	assert_refused(weir_follower_start(&untouched, h, path, &o), -EINVAL,
 	               "weir_follow_options.struct_size", "_INIT");
 	o.struct_size = sizeof o;
 	refresh.struct_size = 5;
 	o.refresh = &refresh;
-	assert_refused(weir_follow(&untouched, h, path, &o), -EINVAL,
+	assert_refused(weir_follower_start(&untouched, h, path, &o), -EINVAL,
 	               "weir_refresh_options.struct_size 5", "_INIT");
 	assert_null(untouched);
 
@@ -187,18 +188,18 @@ static void test_options(void **state)
 	refresh.keep_previous = true;
 	refresh.defer_free = true;
 	refresh.struct_size = offsetof(struct weir_refresh_options, defer_free);
-	assert_ok(weir_follow(&f, h, path, &o));
+	assert_ok(weir_follower_start(&f, h, path, &o));
 	refresh.keep_previous = false; /* the follower has its own copy */
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	assert_int_equal(stats_of(h).swaps, 1);
 	assert_true(stats_of(h).previous_kept);
 	assert_int_equal(missing_in(h, 0, 100), 0);
-	assert_ok(weir_follow(&f, h, path, NULL));
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_start(&f, h, path, NULL));
+	assert_ok(weir_follower_stop(f));
 	close_handle(flavors, h);
 }
 
-/* Where the frames of weir_follow() were. */
+/* Where the frames of weir_follower_start() were. */
 static __attribute__((noinline)) void write_over_the_stack(void)
 {
 	volatile char stack[1 << 14];
@@ -221,7 +222,7 @@ static void test_the_gate_is_copied(void **state)
 	o.report = report;
 	o.context = &heard;
 	o.poll_seconds = often;
-	assert_ok(weir_follow(&f, h, path, &o));
+	assert_ok(weir_follower_start(&f, h, path, &o));
 	expect(flavors, 0, 1); /* no such file */
 	memset(&gate, 0, sizeof gate);
 	memset(&refresh, 0, sizeof refresh);
@@ -232,7 +233,7 @@ static void test_the_gate_is_copied(void **state)
 	heard_last(-ECANCELED, "min_keys");
 	save(0, 1000);
 	expect(flavors, 1, 2);
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	close_handle(flavors, h);
 }
 
@@ -251,7 +252,7 @@ static void test_refused_again_after_a_success(void **state)
 		expect(flavors, i, i + 1);
 		heard_last(-ENOENT, "no such file");
 	}
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	close_handle(flavors, h);
 }
 

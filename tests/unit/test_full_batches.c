@@ -7,23 +7,23 @@
 
 static int64_t insert(struct weir_filter *f, unsigned form, size_t n, uint64_t *bitmap)
 {
-	return form == 0 ? weir_insert_hashes(f, hashes, n, bitmap) :
-	       form == 1 ? weir_insert_keys(f, vectors, n, bitmap) :
-	                   weir_insert_fixed(f, numbers, 8, n, bitmap);
+	return form == 0 ? weir_insert_keys(f, weir_keys_hashes(hashes, n), bitmap) :
+	       form == 1 ? weir_insert_keys(f, weir_keys_iov(vectors, n), bitmap) :
+	                   weir_insert_keys(f, weir_keys_u64(numbers, n), bitmap);
 }
 
 static int64_t handle_insert(struct weir_handle *h, unsigned form, size_t n, uint64_t *bitmap)
 {
-	return form == 0 ? weir_handle_insert_hashes(h, hashes, n, bitmap) :
-	       form == 1 ? weir_handle_insert_keys(h, vectors, n, bitmap) :
-	                   weir_handle_insert_fixed(h, numbers, 8, n, bitmap);
+	return form == 0 ? weir_handle_insert_keys(h, weir_keys_hashes(hashes, n), bitmap) :
+	       form == 1 ? weir_handle_insert_keys(h, weir_keys_iov(vectors, n), bitmap) :
+	                   weir_handle_insert_keys(h, weir_keys_u64(numbers, n), bitmap);
 }
 
 static int64_t reload_insert(struct weir_reload *r, unsigned form, size_t n)
 {
-	return form == 0 ? weir_reload_insert_hashes(r, hashes, n) :
-	       form == 1 ? weir_reload_insert_keys(r, vectors, n) :
-	                   weir_reload_insert_fixed(r, numbers, 8, n);
+	return form == 0 ? weir_reload_insert_keys(r, weir_keys_hashes(hashes, n), NULL) :
+	       form == 1 ? weir_reload_insert_keys(r, weir_keys_iov(vectors, n), NULL) :
+	                   weir_reload_insert_keys(r, weir_keys_u64(numbers, n), NULL);
 }
 
 /* That many copies in all, of the keys up to there. */
@@ -62,10 +62,10 @@ static void of_a_filter(void **state)
 			}
 		}
 	struct weir_filter *f = bounded_make(&bounded_keeps, FULL_LINES, 700);
-	assert_int_equal(weir_load_hashes(f, hashes, KEYS), -ENOSPC);
+	assert_int_equal(weir_fill_keys(f, weir_keys_hashes(hashes, KEYS)), -ENOSPC);
 	assert_taken(f, 700);
 	weir__filter_read_only(f);
-	assert_int_equal(weir_load_hashes(f, hashes, KEYS), -EROFS);
+	assert_int_equal(weir_fill_keys(f, weir_keys_hashes(hashes, KEYS)), -EROFS);
 	assert_int_equal(weir_error_taken(), 0);
 	for (size_t n = 0; n <= KEYS; n = 6 * n + 1) {
 		(void)weir__stopped(1, 0);
@@ -183,13 +183,13 @@ static void in_many_sections(void **state)
 	uint64_t *many = calloc(MANY, sizeof *many), *bitmap = calloc(WEIR_BITMAP_WORDS(MANY), 8);
 	(void)state;
 	bitmap[WEIR_BITMAP_WORDS(MANY) - 1] = ~UINT64_C(0);
-	assert_int_equal(weir_handle_insert_hashes(h, many, MANY, bitmap), -ENOSPC);
+	assert_int_equal(weir_handle_insert_keys(h, weir_keys_hashes(many, MANY), bitmap), -ENOSPC);
 	assert_int_equal(weir_error_taken(), (1 << 20) + 70);
 	assert_true(bitmap[0] == 1 && bitmap[WEIR_BITMAP_WORDS(MANY) - 1] == 0);
 	assert_ok(weir_handle_destroy(h));
 	h = full_open(&bounded_keeps, 70);
 	bitmap[WEIR_BITMAP_WORDS(MANY) - 1] = ~UINT64_C(0);
-	assert_int_equal(weir_handle_insert_hashes(h, many, MANY, bitmap), -ENOSPC);
+	assert_int_equal(weir_handle_insert_keys(h, weir_keys_hashes(many, MANY), bitmap), -ENOSPC);
 	assert_int_equal(weir_error_taken(), 70);
 	assert_int_equal(bitmap[WEIR_BITMAP_WORDS(MANY) - 1], 0);
 	assert_ok(weir_handle_destroy(h));
@@ -219,10 +219,12 @@ static void of_a_rolling_set(void **state)
 	(void)state;
 	size_t wanted = least(before(0, 100), before(1, 100));
 	memset(bitmap, 0xff, sizeof bitmap);
-	assert_int_equal(weir_rolling_insert_hashes(set, hashes, KEYS, bitmap), -ENOSPC);
+	assert_int_equal(weir_rolling_insert_keys(set, weir_keys_hashes(hashes, KEYS), bitmap),
+	                 -ENOSPC);
 	assert_int_equal(weir_error_taken(), wanted);
 	assert_answers(bitmap, wanted, KEYS);
-	assert_int_equal(weir_rolling_contains_hashes(set, hashes, wanted, NULL), wanted);
+	assert_int_equal(weir_rolling_contains_keys(set, weir_keys_hashes(hashes, wanted), NULL),
+	                 wanted);
 	assert_int_equal(*bounded_word(weir_rolling_get(set, 0), 0) +
 	                         *bounded_word(weir_rolling_get(set, 1), 0),
 	                 wanted);
@@ -255,10 +257,10 @@ static void of_every_kind(void **state)
 			continue;
 		}
 		assert_ok(weir_handle_create(&h, f, NULL));
-		int64_t answer = weir_handle_insert_hashes(h, many, MANY, bitmap);
+		int64_t answer = weir_handle_insert_keys(h, weir_keys_hashes(many, MANY), bitmap);
 		size_t taken = answer < 0 ? weir_error_taken() : MANY;
 		assert_true(answer == -ENOSPC ? refuses : answer > 0);
-		assert_int_equal(weir_contains_hashes(f, many, taken, NULL), taken);
+		assert_int_equal(weir_contains_keys(f, weir_keys_hashes(many, taken), NULL), taken);
 		assert_answers(bitmap, taken, MANY);
 		assert_int_equal(stats_of(h).nearly_full, refuses);
 		assert_true(answer > 0 || weir_handle_insert_hash(h, many[taken]) == -ENOSPC);

@@ -7,7 +7,7 @@
 static struct weir_handle *filled(void)
 {
 	struct weir_handle *h = full_open(&bounded_removes, 1000);
-	assert_true(weir_handle_insert_fixed(h, numbers, 8, KEYS, NULL) > 0);
+	assert_true(weir_handle_insert_keys(h, weir_keys_u64(numbers, KEYS), NULL) > 0);
 	return h;
 }
 
@@ -18,16 +18,16 @@ static int64_t copies(const struct weir_handle *h)
 
 static int64_t remove_in(struct weir_handle *h, unsigned form, size_t n, uint64_t *bitmap)
 {
-	return form == 0 ? weir_handle_remove_hashes(h, hashes, n, bitmap) :
-	       form == 1 ? weir_handle_remove_keys(h, vectors, n, bitmap) :
-	                   weir_handle_remove_fixed(h, numbers, 8, n, bitmap);
+	return form == 0 ? weir_handle_remove_keys(h, weir_keys_hashes(hashes, n), bitmap) :
+	       form == 1 ? weir_handle_remove_keys(h, weir_keys_iov(vectors, n), bitmap) :
+	                   weir_handle_remove_keys(h, weir_keys_u64(numbers, n), bitmap);
 }
 
 static int count_in(struct weir_handle *h, unsigned form, size_t n, int64_t *counts)
 {
-	return form == 0 ? weir_handle_count_hashes(h, hashes, n, counts) :
-	       form == 1 ? weir_handle_count_keys(h, vectors, n, counts) :
-	                   weir_handle_count_fixed(h, numbers, 8, n, counts);
+	return form == 0 ? weir_handle_count_keys(h, weir_keys_hashes(hashes, n), counts) :
+	       form == 1 ? weir_handle_count_keys(h, weir_keys_iov(vectors, n), counts) :
+	                   weir_handle_count_keys(h, weir_keys_u64(numbers, n), counts);
 }
 
 static void one_by_one(void **state)
@@ -93,22 +93,22 @@ static void beside_others(void **state)
 	(void)state;
 	struct weir_reload *r = full_begin(h, &bounded_removes, KEYS, true);
 	expect_busy(h, "while a reload runs");
-	assert_true(weir_reload_insert_hashes(r, hashes, KEYS) > 0);
+	assert_true(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL) > 0);
 	assert_ok(weir_reload_commit(r));
 	expect_busy(h, "while the previous filter is kept");
 	/* one that is void does not count */
 	assert_ok(weir_handle_rollback(h));
 	r = full_begin(h, &bounded_removes, KEYS, false);
-	assert_true(weir_reload_insert_hashes(r, hashes, KEYS) > 0);
+	assert_true(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL) > 0);
 	assert_ok(weir_reload_commit(r)); /* full */
 	r = full_begin(h, &bounded_removes, 1000, true);
-	assert_true(weir_reload_insert_hashes(r, hashes, KEYS) > 0);
+	assert_true(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL) > 0);
 	assert_ok(weir_reload_commit(r));
 	expect_busy(h, "weir_handle_drop_previous()");
 	assert_true(weir_handle_insert_hash(h, 1) >= 0);
 	assert_true(stats_of(h).previous_void);
 	assert_ok(weir_handle_remove_hash(h, 1));
-	assert_int_equal(weir_handle_remove_hashes(h, hashes, KEYS, NULL), KEYS);
+	assert_int_equal(weir_handle_remove_keys(h, weir_keys_hashes(hashes, KEYS), NULL), KEYS);
 	assert_ok(weir_handle_destroy(h));
 }
 
@@ -123,11 +123,13 @@ static void of_hashes_that_differ(void **state)
 	assert_int_equal(weir_handle_insert_u64(h, numbers[0]), WEIR_NEW);
 	const char *seed = "ANY_SEED", *no_removal = "remove the key", *no_count = "count the key";
 	assert_refused(weir_handle_remove_hash(h, hashes[0]), -EINVAL, seed, no_removal);
-	assert_refused(weir_handle_remove_hashes(h, hashes, 9, NULL), -EINVAL, seed, no_removal);
+	assert_refused(weir_handle_remove_keys(h, weir_keys_hashes(hashes, 9), NULL), -EINVAL, seed,
+	               no_removal);
 	assert_refused(weir_handle_count_hash(h, hashes[0]), -EINVAL, seed, no_count);
-	assert_refused(weir_handle_count_hashes(h, hashes, 9, counts), -EINVAL, seed, no_count);
+	assert_refused(weir_handle_count_keys(h, weir_keys_hashes(hashes, 9), counts), -EINVAL,
+	               seed, no_count);
 	assert_int_equal(weir_handle_count_u64(h, numbers[0]), 1);
-	assert_int_equal(weir_handle_remove_keys(h, vectors, KEYS, NULL), 1);
+	assert_int_equal(weir_handle_remove_keys(h, weir_keys_iov(vectors, KEYS), NULL), 1);
 	assert_ok(weir_handle_destroy(h));
 	o.flags |= WEIR_HANDLE_OWN_HASHES;
 	assert_ok(weir_handle_create(&h, bounded_make(&bounded_removes, FULL_LINES, 9), &o));
@@ -177,8 +179,8 @@ static void of_a_rolling_set(void **state)
 	int64_t counts[KEYS];
 	struct weir_reload *r;
 	(void)state;
-	assert_true(weir_rolling_insert_hashes(set, hashes, KEYS, NULL) > 0);
-	assert_ok(weir_rolling_count_hashes(set, hashes, KEYS, counts));
+	assert_true(weir_rolling_insert_keys(set, weir_keys_hashes(hashes, KEYS), NULL) > 0);
+	assert_ok(weir_rolling_count_keys(set, weir_keys_hashes(hashes, KEYS), counts));
 	for (unsigned i = 0; i < KEYS; i++) {
 		assert_true(counts[i] >= 1);
 		assert_int_equal(weir_rolling_count_hash(set, hashes[i]), counts[i]);
@@ -191,20 +193,24 @@ static void of_a_rolling_set(void **state)
 	while (weir_rolling_shard(set, hashes[busy]) != 1)
 		busy++;
 	memset(bitmap, 0xff, sizeof bitmap);
-	assert_refused(weir_rolling_remove_hashes(set, hashes + 2, KEYS - 2, bitmap), -EBUSY,
-	               "while a reload runs", "");
+	assert_refused(weir_rolling_remove_keys(set, weir_keys_hashes(hashes + 2, KEYS - 2),
+	                                        bitmap),
+	               -EBUSY, "while a reload runs", "");
 	assert_int_equal(bitmap[0], (UINT64_C(1) << (busy - 2)) - 1);
 	assert_true(bitmap[1] == 0);
 	weir_reload_abort(r);
-	assert_int_equal(weir_rolling_remove_hashes(set, hashes + busy, KEYS - busy, bitmap),
+	assert_int_equal(weir_rolling_remove_keys(set, weir_keys_hashes(hashes + busy, KEYS - busy),
+	                                          bitmap),
 	                 KEYS - busy);
-	assert_int_equal(weir_rolling_remove_hashes(set, hashes, KEYS, NULL), 0);
+	assert_int_equal(weir_rolling_remove_keys(set, weir_keys_hashes(hashes, KEYS), NULL), 0);
 	assert_ok(weir_rolling_destroy(set));
 	struct weir_params p = WEIR_PARAMS_INIT;
 	p.capacity = 1000, p.fp_rate = 0.01;
 	assert_ok(weir_rolling_create(&set, &p, 2, NULL));
-	assert_int_equal(weir_rolling_remove_hashes(set, hashes, KEYS, bitmap), -ENOTSUP);
-	assert_int_equal(weir_rolling_count_hashes(set, hashes, KEYS, counts), -ENOTSUP);
+	assert_int_equal(weir_rolling_remove_keys(set, weir_keys_hashes(hashes, KEYS), bitmap),
+	                 -ENOTSUP);
+	assert_int_equal(weir_rolling_count_keys(set, weir_keys_hashes(hashes, KEYS), counts),
+	                 -ENOTSUP);
 	assert_ok(weir_rolling_destroy(set));
 }
 

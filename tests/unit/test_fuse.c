@@ -17,18 +17,18 @@ static struct weir_params params(unsigned width)
 static struct weir_stats stats_of(const struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	assert_ok(weir_stats_exact(f, &s));
+	assert_ok(weir_measure(f, WEIR_EXACT, &s));
 	return s;
 }
 
 static struct weir_filter *built(const struct weir_params *p, const uint64_t *hashes, size_t n)
 {
 	struct weir_filter *f = NULL;
-	assert_ok(weir_build(&f, p, hashes, n));
+	assert_ok(weir_build(&f, p, weir_keys_hashes(hashes, n), NULL));
 	assert_non_null(f);
 	for (size_t i = 0; i < n; i++)
 		assert_true(weir_contains_hash(f, hashes[i]));
-	assert_int_equal(weir_contains_hashes(f, hashes, n, NULL), n);
+	assert_int_equal(weir_contains_keys(f, weir_keys_hashes(hashes, n), NULL), n);
 	return f;
 }
 
@@ -105,7 +105,7 @@ static void the_same_set_is_the_same_filter(void **state)
 	uint64_t *twice = malloc(2 * KEYS * sizeof *twice);
 	(void)state;
 	p.capacity = KEYS;
-	assert_ok(weir_plan(&p, &plan));
+	assert_ok(weir_plan_make(&p, &plan));
 	assert_non_null(twice);
 	fill(hashes, KEYS, 9);
 	for (unsigned i = 0; i < KEYS; i++)
@@ -137,7 +137,7 @@ static void several_parts(void **state)
 	assert_int_equal(s.shape.field[3], 1); /* part_bits */
 	assert_true(8.0 * (double)s.bytes / KEYS < 9.15);
 	assert_true(fabs(s.keys_estimated / KEYS - 1) < 0.001);
-	assert_ok(weir_stats(f, &sample));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &sample));
 	assert_true(sample.sampled < 1 && fabs(sample.keys_estimated / KEYS - 1) < 0.03);
 	assert_false(sample.saturated);
 	weir_destroy(f);
@@ -148,7 +148,7 @@ static void not_built(const struct weir_params *p, size_t n, int err, const char
                       const char *value)
 {
 	struct weir_filter *f = NULL;
-	assert_refused(weir_build(&f, p, hashes, n), err, names, value);
+	assert_refused(weir_build(&f, p, weir_keys_hashes(hashes, n), NULL), err, names, value);
 	assert_null(f);
 }
 
@@ -190,7 +190,8 @@ static void alike_when_multiplied(void **state)
 		alike[i] = i / SIDE * UINT64_C(0xa8a2288097) + i % SIDE * UINT64_C(0x53f887addb);
 		assert_true(alike[i] * UINT64_C(0x9E3779B97F4A7C15) >> 43 == 0);
 	}
-	assert_refused(weir_build(&f, &p, alike, SIDE * SIDE), -ENOSPC, "1048576 keys", "spread");
+	assert_refused(weir_build(&f, &p, weir_keys_hashes(alike, SIDE * SIDE), NULL), -ENOSPC,
+	               "1048576 keys", "spread");
 	free(alike);
 }
 
@@ -201,12 +202,14 @@ static void takes_no_inserts(void **state)
 	fill(hashes, 100, 1);
 	struct weir_filter *f = built(&p, hashes, 100), *copy = NULL;
 	assert_refused(weir_insert(f, "key", 3), -ENOTSUP, "kind fuse", "inserts");
-	assert_refused(weir_insert_hashes(f, hashes, 3, NULL), -ENOTSUP, "kind fuse", "inserts");
-	assert_refused(weir_load_hashes(f, hashes, 3), -ENOTSUP, "kind fuse", "inserts");
+	assert_refused(weir_insert_keys(f, weir_keys_hashes(hashes, 3), NULL), -ENOTSUP,
+	               "kind fuse", "inserts");
+	assert_refused(weir_fill_keys(f, weir_keys_hashes(hashes, 3)), -ENOTSUP, "kind fuse",
+	               "inserts");
 	assert_refused(weir_merge(f, f), -ENOTSUP, "kind fuse", "merge");
 	assert_refused(weir_fold(&copy, f, 2), -ENOTSUP, "kind fuse", "fold");
 	assert_ok(weir_clone(&copy, f));
-	assert_int_equal(weir_contains_hashes(copy, hashes, 100, NULL), 100);
+	assert_int_equal(weir_contains_keys(copy, weir_keys_hashes(hashes, 100), NULL), 100);
 	weir_destroy(copy);
 	weir_destroy(f);
 }
@@ -226,24 +229,24 @@ static void widths_that_are_chosen(void **state)
 	p.capacity = 1000000;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		p.fp_rate = rows[i].fp_rate;
-		assert_ok(weir_plan(&p, &plan));
+		assert_ok(weir_plan_make(&p, &plan));
 		assert_int_equal(plan.shape.field[0], rows[i].width);
 		assert_true(plan.fp_rate <= rows[i].fp_rate * 1.00001);
 		assert_true(plan.bits_per_key < 1.145 * rows[i].width);
 	}
 	p.fp_rate = 0;
 	p.max_bytes = 1130000;
-	assert_ok(weir_plan(&p, &plan));
+	assert_ok(weir_plan_make(&p, &plan));
 	assert_true(plan.shape.field[0] == 7 && plan.bytes <= p.max_bytes);
 	p.capacity = 0;
 	p.fp_rate = 0.01;
-	assert_ok(weir_plan(&p, &plan));
+	assert_ok(weir_plan_make(&p, &plan));
 	assert_true(plan.capacity > 990000 && plan.capacity < 1000000);
 	p.capacity = 5000000; /* in four parts, and room for three lines more than they take */
 	p.fp_rate = 0;
 	p.shards = 1;
 	p.max_bytes = UINT64_C(64) * 100003;
-	assert_ok(weir_plan(&p, &plan));
+	assert_ok(weir_plan_make(&p, &plan));
 	assert_true(plan.shape.field[3] == 2 && plan.bytes == UINT64_C(64) * 100000);
 }
 

@@ -5,7 +5,7 @@
 #include "../test.h"
 #include "kinds/common/fuse_build.h"
 #include "kinds/common/fuse_kernel.h"
-#include "filter/kinds.h"
+#include "filter/filter.h"
 
 enum { PART_BITS = 2, PARTS = 1 << PART_BITS, SEED = 9 };
 

@@ -73,7 +73,7 @@ static int check(const struct weir_filter *next, void *context)
 {
 	struct seen *seen = context;
 	struct weir_stats s = WEIR_STATS_INIT;
-	assert_ok(weir_stats(next, &s));
+	assert_ok(weir_measure(next, WEIR_SAMPLED, &s));
 	seen->calls++;
 	seen->keys = s.keys_estimated;
 	seen->alpha = weir_contains(next, "alpha", 5);
@@ -187,7 +187,8 @@ static void asks_nonsense(const struct weir_gate *gate, const char *sentence)
 	assert_refused(weir_reload_begin(&r, h, &reload), -EINVAL, sentence, "");
 	assert_refused(weir_handle_refresh_with(h, "no such file", &refresh), -EINVAL, sentence,
 	               "");
-	assert_refused(weir_follow(&follower, h, "no such file", &follow), -EINVAL, sentence, "");
+	assert_refused(weir_follower_start(&follower, h, "no such file", &follow), -EINVAL,
+	               sentence, "");
 }
 
 static void test_nonsense(void **state)
@@ -232,11 +233,11 @@ static void test_every_line_is_counted(void **state)
 	o.params = &p;
 	o.gate = &gate;
 	assert_ok(weir_reload_begin(&r, h, &o));
-	assert_ok(weir_stats(weir_reload_next(r), &s));
+	assert_ok(weir_measure(weir_reload_next(r), WEIR_SAMPLED, &s));
 	assert_true(s.sampled < 0.5 && s.shards >= 16);
 	for (uint64_t shard = 1; shard <= s.shards; shard++)
 		assert_ok(weir_reload_insert_hash(r, shard * (UINT64_MAX / s.shards)));
-	assert_ok(weir_stats(weir_reload_next(r), &s));
+	assert_ok(weir_measure(weir_reload_next(r), WEIR_SAMPLED, &s));
 	assert_true(s.keys_estimated == 0);
 	assert_ok(weir_reload_commit(r));
 }

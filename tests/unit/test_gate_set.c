@@ -99,7 +99,7 @@ static void test_max_fp_rate_of_the_set(void **state)
 	insert(0, KEYS);
 	gate.max_fp_rate = 0.013;
 	assert_ok(replace(3, (struct source){ 0, KEYS * 5 / 4, { NULL } }));
-	assert_ok(weir_stats_exact(weir_rolling_get(set, 3), &one));
+	assert_ok(weir_measure(weir_rolling_get(set, 3), WEIR_EXACT, &one));
 	assert_true(one.fp_rate_estimated > 0.02);
 	assert_refused(reload((struct source){ 0, KEYS * 2, { NULL } }), -ECANCELED,
 	               "the set with this shard 0 answers 0.0", "max_fp_rate is 0.013000");
@@ -116,7 +116,7 @@ static void test_max_fill_of_the_set(void **state)
 	insert(0, KEYS);
 	gate.max_fill = stats().fill + 0.02;
 	assert_ok(replace(3, (struct source){ 0, KEYS * 5 / 4, { NULL } }));
-	assert_ok(weir_stats_exact(weir_rolling_get(set, 3), &one));
+	assert_ok(weir_measure(weir_rolling_get(set, 3), WEIR_EXACT, &one));
 	assert_true(one.fill > gate.max_fill);
 	assert_refused(reload((struct source){ 0, KEYS * 2, { NULL } }), -ECANCELED,
 	               "of the set with this shard", "where max_fill is");
@@ -144,11 +144,11 @@ static void test_an_overfull_set_can_be_mended(void **state)
 enum { LARGE = 100000000, PARTS = 64 }; /* twice the sample */
 
 /* The means of all shards but 5, of all bits or of half of them. */
-static struct weir_stats others(int measure(const struct weir_filter *, struct weir_stats *))
+static struct weir_stats others(uint32_t effort)
 {
 	struct weir_stats sum = WEIR_STATS_INIT, one = WEIR_STATS_INIT;
 	for (uint32_t i = 0; i < PARTS; i++) {
-		assert_ok(measure(weir_rolling_get(set, i), &one));
+		assert_ok(weir_measure(weir_rolling_get(set, i), effort, &one));
 		sum.keys_estimated += i == 5 ? 0 : one.keys_estimated;
 		sum.fill += i == 5 ? 0 : one.fill;
 		sum.fp_rate_estimated += i == 5 ? 0 : one.fp_rate_estimated;
@@ -166,7 +166,7 @@ static struct weir_stats make_large(double from, double to)
 		make(LARGE, PARTS);
 		insert(first, first + 1000);
 		first += 1000;
-		all = others(weir_stats_exact), half = others(weir_stats);
+		all = others(WEIR_EXACT), half = others(WEIR_SAMPLED);
 	} while (half.fill < from * all.fill || half.fill > to * all.fill);
 	return all;
 }

@@ -27,14 +27,14 @@ static struct weir_filter *make(uint64_t capacity, double fp_rate, uint64_t max_
 static struct weir_plan plan_of(const struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	assert_ok(weir_plan(params, &plan));
+	assert_ok(weir_plan_make(params, &plan));
 	return plan;
 }
 
 static struct weir_stats exact(const struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	assert_ok(weir_stats_exact(f, &stats));
+	assert_ok(weir_measure(f, WEIR_EXACT, &stats));
 	return stats;
 }
 
@@ -116,27 +116,30 @@ static void bad_parameters_are_refused(void **state)
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	struct weir_params params = asked(1000, 0.01, 999);
 	(void)state;
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "max_capacity 999", "1000");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "max_capacity 999", "1000");
 	params = asked(1000, 0.01, 21845001);
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "max_capacity 21845001", "21845000");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "max_capacity 21845001",
+	               "21845000");
 	params = asked(1000, 0.01, (UINT64_C(1) << 48) + 1);
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "max_capacity 281474976710657", "2^48");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "max_capacity 281474976710657",
+	               "2^48");
 	params = asked(1000, 2e-9, 0);
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "fp_rate 2e-09", "8e-09");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "fp_rate 2e-09", "8e-09");
 	params.max_capacity = 1000; /* one layer can */
-	assert_ok(weir_plan(&params, &plan));
+	assert_ok(weir_plan_make(&params, &plan));
 	params = asked(1000, 0, 0);
 	params.max_bytes = 320; /* 2.56 bits a key: each layer alone would answer too often */
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "max_bytes 320", "layers");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "max_bytes 320", "layers");
 	params = asked(0, 0.01, 21845001);
 	params.max_bytes = 64;
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "max_capacity 21845001", "capacity");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "max_capacity 21845001",
+	               "capacity");
 	params = asked(1000, 0.01, 0);
 	params.words_per_key = 3;
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "words_per_key 3", "1, 2, 4 or 8");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "words_per_key 3", "1, 2, 4 or 8");
 	params = asked(1000, 0.01, 2000);
 	params.kind = WEIR_BLOCKED;
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "max_capacity 2000", "blocked");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "max_capacity 2000", "blocked");
 }
 
 /* ---- growing ---- */
@@ -185,7 +188,8 @@ static void no_key_beyond_the_limit(void **state)
 	uint64_t hashes[8] = { weir_hash(f, &(uint64_t){ test_key(3) }, 8) };
 	for (unsigned i = 1; i < 8; i++)
 		hashes[i] = weir_hash(f, &(uint64_t){ test_key(n + i) }, 8);
-	assert_refused(weir_insert_hashes(f, hashes, 8, NULL), -ENOSPC, "max_capacity 90", "");
+	assert_refused(weir_insert_keys(f, weir_keys_hashes(hashes, 8), NULL), -ENOSPC,
+	               "max_capacity 90", "");
 	assert_ok(weir_grow_ahead(f));
 	weir_destroy(f);
 }
@@ -201,12 +205,12 @@ static void batches_grow(void **state)
 		hashes[i] = weir_hash(f, &(uint64_t){ test_key(i) }, 8);
 	int64_t fresh = 0;
 	for (uint64_t i = 0; i < KEYS; i += 1000)
-		fresh += weir_insert_hashes(f, hashes + i, 1000, bitmap);
+		fresh += weir_insert_keys(f, weir_keys_hashes(hashes + i, 1000), bitmap);
 	assert_true(fresh > KEYS - KEYS / 50 && fresh <= KEYS);
-	assert_int_equal(weir_contains_hashes(f, hashes, KEYS, bitmap), KEYS);
+	assert_int_equal(weir_contains_keys(f, weir_keys_hashes(hashes, KEYS), bitmap), KEYS);
 	assert_int_equal(bitmap[KEYS / 64 - 1], UINT64_MAX);
-	assert_int_equal(weir_insert_hashes(f, hashes, KEYS, bitmap), 0);
-	assert_ok(weir_load_hashes(f, hashes, KEYS));
+	assert_int_equal(weir_insert_keys(f, weir_keys_hashes(hashes, KEYS), bitmap), 0);
+	assert_ok(weir_fill_keys(f, weir_keys_hashes(hashes, KEYS)));
 	assert_true(exact(f).bytes > 100000 && rate_of(f, KEYS, 100000) < 0.012);
 	free(hashes);
 	free(bitmap);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include "../folder.h"
 #include "filter/filter.h"
-#include "kinds/common/bits.h"
+#include "kind/kind.h"
 
 enum { FIRST = 100, MOST = 500, BATCH = 6000 };
 
@@ -35,7 +35,7 @@ static uint64_t fill(struct weir_filter *f, uint64_t first)
 static uint64_t bytes_of(const struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	assert_ok(weir_stats_exact(f, &stats));
+	assert_ok(weir_measure(f, WEIR_EXACT, &stats));
 	return stats.bytes;
 }
 
@@ -54,8 +54,8 @@ static void a_key_counts_once(void **state)
 	assert_int_equal(fresh, KEYS);
 	for (unsigned i = 0; i < BATCH; i++)
 		hashes[i] = test_key(i % KEYS);
-	assert_int_equal(weir_insert_hashes(f, hashes, BATCH, NULL), 0);
-	assert_ok(weir_load_hashes(f, hashes, BATCH));
+	assert_int_equal(weir_insert_keys(f, weir_keys_hashes(hashes, BATCH), NULL), 0);
+	assert_ok(weir_fill_keys(f, weir_keys_hashes(hashes, BATCH)));
 	assert_true(bytes_of(f) == bytes);
 	assert_int_equal(fresh + fill(f, KEYS), MOST);
 	weir_destroy(f);
@@ -70,7 +70,8 @@ static void a_batch_counts_where_it_goes_in_whole(void **state)
 	for (unsigned i = 0; i < BATCH; i++)
 		hashes[i] = test_key(i % FIRST);
 	for (unsigned i = 0; i < 5; i++)
-		assert_int_equal(weir_insert_hashes(f, hashes, BATCH, NULL), i ? 0 : FIRST);
+		assert_int_equal(weir_insert_keys(f, weir_keys_hashes(hashes, BATCH), NULL),
+		                 i ? 0 : FIRST);
 	assert_int_equal(FIRST + fill(f, FIRST), BATCH);
 	weir_destroy(f);
 }
@@ -117,7 +118,8 @@ static void batch_at_the_limit(uint64_t capacity, uint64_t max_capacity)
 	uint64_t fresh = 0;
 	for (unsigned i = 0; i < BATCH; i++)
 		hashes[i] = test_key(i);
-	assert_refused(weir_insert_hashes(f, hashes, BATCH, bitmap), -ENOSPC, "max_capacity", "");
+	assert_refused(weir_insert_keys(f, weir_keys_hashes(hashes, BATCH), bitmap), -ENOSPC,
+	               "max_capacity", "");
 	const size_t taken = weir_error_taken();
 	for (size_t i = 0; i < taken; i++) {
 		assert_true(weir_contains_hash(f, hashes[i]));
@@ -125,8 +127,8 @@ static void batch_at_the_limit(uint64_t capacity, uint64_t max_capacity)
 	}
 	assert_int_equal(fresh, max_capacity);
 	assert_false(weir_contains_hash(f, hashes[taken]));
-	assert_refused(weir_insert_hashes(f, hashes + taken, BATCH - taken, NULL), -ENOSPC,
-	               "max_capacity", "");
+	assert_refused(weir_insert_keys(f, weir_keys_hashes(hashes + taken, BATCH - taken), NULL),
+	               -ENOSPC, "max_capacity", "");
 	assert_int_equal(weir_error_taken(), 0);
 	weir_destroy(f);
 }

@@ -70,16 +70,16 @@ static void batches_without_a_next_layer(void **state)
 	for (unsigned i = 0; i < MANY; i++)
 		hashes[i] = test_key(i);
 	no_memory = true;
-	assert_int_equal(weir_insert_hashes(f, hashes, MANY, bitmap), -ENOMEM);
+	assert_int_equal(weir_insert_keys(f, weir_keys_hashes(hashes, MANY), bitmap), -ENOMEM);
 	assert_int_equal(weir_error_taken(), FIRST);
 	assert_true(bitmap[0] == UINT64_MAX && bitmap[1] == (UINT64_C(1) << (FIRST - 64)) - 1);
 	for (unsigned i = 2; i < WEIR_BITMAP_WORDS(MANY); i++)
 		assert_true(bitmap[i] == 0);
 	assert_has(f, FIRST);
-	assert_int_equal(weir_load_hashes(f, hashes, MANY), -ENOMEM);
+	assert_int_equal(weir_fill_keys(f, weir_keys_hashes(hashes, MANY)), -ENOMEM);
 	assert_int_equal(weir_error_taken(), FIRST); /* which are there */
 	no_memory = false;
-	assert_int_equal(weir_insert_hashes(f, hashes, MOST, NULL), MOST - FIRST);
+	assert_int_equal(weir_insert_keys(f, weir_keys_hashes(hashes, MOST), NULL), MOST - FIRST);
 	assert_has(f, MOST);
 	weir_destroy(f);
 }

@@ -190,10 +190,10 @@ static void options_that_are_refused(void **state)
 	g = made(&o);
 	assert_refused(weir_guard_join(NULL, g), -EINVAL, "out is NULL", "");
 	assert_refused(weir_guard_join(&t, NULL), -EINVAL, "the guard is NULL", "");
-	assert_refused(weir_guard_stats(NULL, &s), -EINVAL, "the guard is NULL", "");
-	assert_refused(weir_guard_stats(g, NULL), -EINVAL, "weir_guard_stats", "");
+	assert_refused(weir_guard_measure(NULL, &s), -EINVAL, "the guard is NULL", "");
+	assert_refused(weir_guard_measure(g, NULL), -EINVAL, "weir_guard_stats", "");
 	s.struct_size = 2;
-	assert_refused(weir_guard_stats(g, &s), -EINVAL, "weir_guard_stats", "2");
+	assert_refused(weir_guard_measure(g, &s), -EINVAL, "weir_guard_stats", "2");
 	assert_ok(weir_guard_destroy(g));
 }
 

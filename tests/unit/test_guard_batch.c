@@ -150,10 +150,10 @@ static void ask_batch(struct weir_guard_thread *t, struct model *m, enum form fo
 	const size_t words = WEIR_BITMAP_WORDS(n);
 	memset(k.bitmap, 0x5a, sizeof k.bitmap);
 	memset(k.bypassed, 0x5a, sizeof k.bypassed);
-	const int64_t passed =
-		form == HASHES ? weir_guard_ask_hashes(t, k.hash, n, k.bitmap, bypassed) :
-		form == KEY_VECTORS ? weir_guard_ask_keys(t, k.vector, n, k.bitmap, bypassed) :
-		                      weir_guard_ask_fixed(t, k.number, 8, n, k.bitmap, bypassed);
+	const struct weir_keys keys = form == HASHES      ? weir_keys_hashes(k.hash, n) :
+	                              form == KEY_VECTORS ? weir_keys_iov(k.vector, n) :
+	                                                    weir_keys_u64(k.number, n);
+	const int64_t passed = weir_guard_ask_keys(t, keys, k.bitmap, bypassed);
 	int64_t set = 0;
 	for (size_t i = 0; i < words; i++)
 		set += __builtin_popcountll(k.bitmap[i]);
@@ -163,7 +163,7 @@ static void ask_batch(struct weir_guard_thread *t, struct model *m, enum form fo
 	assert_true(k.bitmap[words] == UINT64_C(0x5a5a5a5a5a5a5a5a) &&
 	            k.bypassed[words] == UINT64_C(0x5a5a5a5a5a5a5a5a));
 	model_batch(m, &(struct batch){ k.number, k.bitmap, bypassed, n });
-	weir_guard_saw_each(t, k.bitmap, bypassed, k.found, n);
+	weir_guard_saw_keys(t, k.bitmap, bypassed, k.found, n);
 }
 
 static void assert_as_the_model(struct weir_guard *g, const struct model *m)
@@ -248,12 +248,13 @@ static void reported_in_parts(void **state)
 	struct weir_guard *g = made(&o);
 	struct weir_guard_thread *t = joined(g);
 	(void)state;
-	assert_int_equal(weir_guard_ask_fixed(t, keys, 8, 4, &bitmap, &bypassed), 3);
+	assert_int_equal(weir_guard_ask_keys(t, weir_keys_u64(keys, 4), &bitmap, &bypassed),
+	                 3);
 	assert_true(bitmap == 0xd && bypassed == 0);
 	assert_int_equal(stats_of(g).unreported, 3);
-	weir_guard_saw_each(t, &(uint64_t){ 0x1 }, NULL, &found, 4);
+	weir_guard_saw_keys(t, &(uint64_t){ 0x1 }, NULL, &found, 4);
 	assert_int_equal(stats_of(g).unreported, 2);
-	weir_guard_saw_each(t, &(uint64_t){ 0xc }, &bypassed, &found, 4);
+	weir_guard_saw_keys(t, &(uint64_t){ 0xc }, &bypassed, &found, 4);
 	const struct weir_guard_stats s = stats_of(g);
 	assert_true(s.unreported == 0 && s.true_positives == 2 && s.false_positives == 1);
 	assert_true(s.stopped == 1 && s.asked == 4);
@@ -270,8 +271,8 @@ static void hashes_that_nobody_takes(void **state)
 	uint64_t hash = 0, bitmap = 7, bypassed = 7;
 	(void)state;
 	assert_refused(weir_guard_ask_hash(t, hash), -ENOTSUP, "contains_hash is NULL", "by keys");
-	assert_refused(weir_guard_ask_hashes(t, &hash, 1, &bitmap, &bypassed), -ENOTSUP,
-	               "contains_hash is NULL", "");
+	assert_refused(weir_guard_ask_keys(t, weir_keys_hashes(&hash, 1), &bitmap, &bypassed),
+	               -ENOTSUP, "contains_hash is NULL", "");
 	assert_true(bitmap == 7 && bypassed == 7 && stats_of(g).asked == 0);
 	weir_guard_leave(t);
 	assert_ok(weir_guard_destroy(g));

@@ -83,17 +83,18 @@ enum form { HASHES, KEYS, FIXED, FORMS };
 static size_t contains(const struct weir_handle *h, const struct forms *k, enum form form, size_t n,
                        uint64_t *bitmap)
 {
-	return form == HASHES ? weir_handle_contains_hashes(h, k->hashes, n, bitmap)
-	       : form == KEYS ? weir_handle_contains_keys(h, k->vectors, n, bitmap)
-	                      : weir_handle_contains_fixed(h, k->keys, 8, n, bitmap);
+	return form == HASHES ?
+	               weir_handle_contains_keys(h, weir_keys_hashes(k->hashes, n), bitmap) :
+	       form == KEYS ? weir_handle_contains_keys(h, weir_keys_iov(k->vectors, n), bitmap) :
+	                      weir_handle_contains_keys(h, weir_keys_u64(k->keys, n), bitmap);
 }
 
 static int64_t insert(struct weir_handle *h, const struct forms *k, enum form form, size_t n,
                       uint64_t *bitmap)
 {
-	return form == HASHES ? weir_handle_insert_hashes(h, k->hashes, n, bitmap)
-	       : form == KEYS ? weir_handle_insert_keys(h, k->vectors, n, bitmap)
-	                      : weir_handle_insert_fixed(h, k->keys, 8, n, bitmap);
+	return form == HASHES ? weir_handle_insert_keys(h, weir_keys_hashes(k->hashes, n), bitmap) :
+	       form == KEYS   ? weir_handle_insert_keys(h, weir_keys_iov(k->vectors, n), bitmap) :
+	                        weir_handle_insert_keys(h, weir_keys_u64(k->keys, n), bitmap);
 }
 
 static bool bit(const uint64_t *bitmap, size_t i)
@@ -163,16 +164,19 @@ static void test_batches_go_to_every_filter(void **state)
 		hashes[i] = test_key(i);
 	keep.keep_previous = true;
 	assert_ok(weir_reload_begin(&r, h, &keep));
-	assert_in_range(weir_handle_insert_hashes(h, hashes, MOST, NULL), MOST - MOST / 20, MOST);
-	assert_int_equal(weir_contains_hashes(weir_reload_next(r), hashes, MOST, NULL), MOST);
+	assert_in_range(weir_handle_insert_keys(h, weir_keys_hashes(hashes, MOST), NULL),
+	                MOST - MOST / 20, MOST);
+	assert_int_equal(weir_contains_keys(weir_reload_next(r), weir_keys_hashes(hashes, MOST),
+	                                    NULL),
+	                 MOST);
 	assert_int_equal(weir_handle_insert_u64(h, 17), WEIR_NEW);
 	assert_true(weir_contains_u64(weir_reload_next(r), 17));
 	assert_ok(weir_reload_commit(r));
 	for (size_t i = 0; i < MOST; i++)
 		hashes[i] = test_key(MOST + i);
-	assert_ok(weir_handle_insert_hashes(h, hashes, MOST, NULL));
+	assert_ok(weir_handle_insert_keys(h, weir_keys_hashes(hashes, MOST), NULL));
 	assert_ok(weir_handle_rollback(h));
-	assert_int_equal(weir_handle_contains_hashes(h, hashes, MOST, NULL), MOST);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, MOST), NULL), MOST);
 	assert_int_equal(missing_in(h, 0, MOST), 0);
 	close_handle(flavors, h);
 	free(hashes);
@@ -194,11 +198,13 @@ static void test_read_only(void **state)
 	assert_refused(weir_handle_insert(h, "b", 1), -EROFS, "read-only", "");
 	assert_refused(weir_handle_insert_hash(h, 1), -EROFS, "read-only", "");
 	assert_refused(weir_handle_insert_u64(h, 1), -EROFS, "read-only", "");
-	assert_refused(weir_handle_insert_hashes(h, (uint64_t[]){ 1 }, 1, NULL), -EROFS,
+	assert_refused(weir_handle_insert_keys(h, weir_keys_hashes((uint64_t[]){ 1 }, 1), NULL),
+	               -EROFS, "read-only", "");
+	assert_refused(weir_handle_insert_keys(h, weir_keys_iov(&(struct iovec){ "b", 1 }, 1),
+	                                       NULL),
+	               -EROFS, "read-only", "");
+	assert_refused(weir_handle_insert_keys(h, weir_keys_fixed("b", 1, 1), NULL), -EROFS,
 	               "read-only", "");
-	assert_refused(weir_handle_insert_keys(h, &(struct iovec){ "b", 1 }, 1, NULL), -EROFS,
-	               "read-only", "");
-	assert_refused(weir_handle_insert_fixed(h, "b", 1, 1, NULL), -EROFS, "read-only", "");
 	assert_ok(weir_handle_destroy(h));
 	test_folder_remove(folder);
 }
@@ -249,18 +255,18 @@ static void test_stats(void **state)
 
 	older.struct_size = offsetof(struct weir_handle_stats, swaps);
 	older.swaps = 77;
-	assert_ok(weir_handle_stats(h, &older));
+	assert_ok(weir_handle_measure(h, &older));
 	assert_int_equal(older.struct_size, offsetof(struct weir_handle_stats, swaps));
 	assert_int_equal(older.bytes, s.bytes);
 	/* beyond what an older caller knows of nothing is written */
 	assert_int_equal(older.swaps, 77);
 	older.struct_size = 0;
-	assert_refused(weir_handle_stats(h, &older), -EINVAL, "weir_handle_stats.struct_size 0",
+	assert_refused(weir_handle_measure(h, &older), -EINVAL, "weir_handle_stats.struct_size 0",
 	               "_INIT");
 	older.struct_size = sizeof older + 1;
-	assert_refused(weir_handle_stats(h, &older), -EINVAL, "weir_handle_stats.struct_size",
+	assert_refused(weir_handle_measure(h, &older), -EINVAL, "weir_handle_stats.struct_size",
 	               "_INIT");
-	assert_refused(weir_handle_stats(h, NULL), -EINVAL, "weir_handle_stats is NULL", "_INIT");
+	assert_refused(weir_handle_measure(h, NULL), -EINVAL, "weir_handle_stats is NULL", "_INIT");
 	close_handle(flavors, h);
 }
 

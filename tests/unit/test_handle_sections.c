@@ -35,22 +35,15 @@ static void unlock(void)
 #define OF_A_KEY(type, name, filter) \
 	IN_A_SECTION(type, name, (filter f, const void *key, size_t len), (f, key, len)) \
 	IN_A_SECTION(type, name##_hash, (filter f, uint64_t hash), (f, hash))
-#define OF_MANY(type, name, filter, out) \
-	IN_A_SECTION(type, name##_hashes, \
-	             (filter f, const uint64_t *hashes, size_t n, out *answers), \
-	             (f, hashes, n, answers)) \
-	IN_A_SECTION(type, name##_keys, \
-	             (filter f, const struct iovec *keys, size_t n, out *answers), \
-	             (f, keys, n, answers)) \
-	IN_A_SECTION(type, name##_fixed, \
-	             (filter f, const void *keys, size_t bytes, size_t n, out *answers), \
-	             (f, keys, bytes, n, answers))
+#define OF_MANY(name, filter, out) \
+	IN_A_SECTION(int64_t, name##_keys, (filter f, struct weir_keys of, out *answers), \
+	             (f, of, answers))
 OF_A_KEY(int, weir_remove, struct weir_filter *)
-OF_MANY(int64_t, weir_remove, struct weir_filter *, uint64_t)
+OF_MANY(weir_remove, struct weir_filter *, uint64_t)
 OF_A_KEY(int64_t, weir_count, const struct weir_filter *)
-OF_MANY(int, weir_count, const struct weir_filter *, int64_t)
-OF_MANY(size_t, weir_contains, const struct weir_filter *, uint64_t)
-OF_MANY(int64_t, weir_insert, struct weir_filter *, uint64_t)
+OF_MANY(weir_count, const struct weir_filter *, int64_t)
+OF_MANY(weir_contains, const struct weir_filter *, uint64_t)
+OF_MANY(weir_insert, struct weir_filter *, uint64_t)
 
 /* ---- the batch: one key that is not there, again and again, and PRESENT that are, some of them
  *      first, the others where one section ends and the next one begins ---- */
@@ -83,7 +76,7 @@ static struct weir_handle *open_as(uint32_t kind, uint32_t flags)
 		keys[i] = test_key(which(i));
 		vectors[i] = (struct iovec){ &keys[i], 8 };
 	}
-	weir_hash_fixed(f, keys, 8, MOST, hashes);
+	weir_hash_keys(f, weir_keys_u64(keys, MOST), hashes);
 	flavor = urcu_memb_flavor;
 	flavor.read_lock = lock;
 	flavor.read_unlock = unlock;
@@ -128,32 +121,30 @@ static void assert_bits(enum bits bits)
 	assert_true(bitmap[WEIR_BITMAP_WORDS(MOST)] == UINT64_C(0xeeeeeeeeeeeeeeee));
 }
 
+static struct weir_keys in_form(unsigned form, size_t n)
+{
+	return form == 0 ? weir_keys_hashes(hashes, n) : form == 1 ? weir_keys_iov(vectors, n) :
+	                                                             weir_keys_u64(keys, n);
+}
+
 static int64_t remove_in(struct weir_handle *h, unsigned form, size_t n, uint64_t *answers)
 {
-	return form == 0 ? weir_handle_remove_hashes(h, hashes, n, answers) :
-	       form == 1 ? weir_handle_remove_keys(h, vectors, n, answers) :
-	                   weir_handle_remove_fixed(h, keys, 8, n, answers);
+	return weir_handle_remove_keys(h, in_form(form, n), answers);
 }
 
-static int count_in(struct weir_handle *h, unsigned form, size_t n)
+static int64_t count_in(struct weir_handle *h, unsigned form, size_t n)
 {
-	return form == 0 ? weir_handle_count_hashes(h, hashes, n, counts) :
-	       form == 1 ? weir_handle_count_keys(h, vectors, n, counts) :
-	                   weir_handle_count_fixed(h, keys, 8, n, counts);
+	return weir_handle_count_keys(h, in_form(form, n), counts);
 }
 
-static size_t contains_in(struct weir_handle *h, unsigned form, size_t n, uint64_t *answers)
+static int64_t contains_in(struct weir_handle *h, unsigned form, size_t n, uint64_t *answers)
 {
-	return form == 0 ? weir_handle_contains_hashes(h, hashes, n, answers) :
-	       form == 1 ? weir_handle_contains_keys(h, vectors, n, answers) :
-	                   weir_handle_contains_fixed(h, keys, 8, n, answers);
+	return weir_handle_contains_keys(h, in_form(form, n), answers);
 }
 
 static int64_t insert_in(struct weir_handle *h, unsigned form, size_t n, uint64_t *answers)
 {
-	return form == 0 ? weir_handle_insert_hashes(h, hashes, n, answers) :
-	       form == 1 ? weir_handle_insert_keys(h, vectors, n, answers) :
-	                   weir_handle_insert_fixed(h, keys, 8, n, answers);
+	return weir_handle_insert_keys(h, in_form(form, n), answers);
 }
 
 /* ---- the verbs ---- */

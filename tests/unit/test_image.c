@@ -75,8 +75,8 @@ static void round_trip(const struct test_kind *kind, const struct test_layout *l
 	assert_ok(err);
 	assert_ok(weir_load(&g, path, NULL));
 	assert_same_answers(f, g, capacity);
-	assert_ok(weir_stats_exact(f, &before));
-	assert_ok(weir_stats_exact(g, &after));
+	assert_ok(weir_measure(f, WEIR_EXACT, &before));
+	assert_ok(weir_measure(g, WEIR_EXACT, &after));
 	assert_true(before.fill == after.fill && before.fp_rate == after.fp_rate &&
 	            before.seed_fingerprint == after.seed_fingerprint);
 	assert_true(before.bytes == after.bytes && before.shards == after.shards &&
@@ -185,7 +185,7 @@ static void test_info(void **state)
 	(void)state;
 	options.generation = UINT64_MAX;
 	options.zstd_level = 3 * TEST_ZSTD;
-	assert_ok(weir_stats(f, &stats));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &stats));
 	assert_ok(weir_save(f, path, &options));
 	assert_ok(weir_image_info(path, &info));
 	assert_int_equal(info.format, 1);
@@ -218,7 +218,7 @@ static void test_fold_and_merge_results_save(void **state)
 	struct weir_filter *f = filled(WEIR_BLOCKED, NULL, 200000), *half, *back;
 	struct weir_stats stats = WEIR_STATS_INIT;
 	(void)state;
-	assert_ok(weir_stats(f, &stats));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &stats));
 	assert_true(stats.shards >= 2);
 	for (uint32_t factor = 2; factor <= stats.shards; factor *= 2) {
 		assert_ok(weir_fold(&half, f, factor));

@@ -23,9 +23,10 @@ static void test_read_only(void **state)
 		int refused = test_takes_inserts(f) ? -EROFS : -ENOTSUP;
 		const char *sentence = refused == -EROFS ? "read-only" : "cannot";
 		assert_refused(weir_insert_hash(f, 1), refused, sentence, "");
-		assert_refused(weir_insert_hashes(f, (uint64_t[]){ 1 }, 1, NULL), refused, sentence,
-		               "");
-		assert_refused(weir_load_hashes(f, (uint64_t[]){ 1 }, 1), refused, sentence, "");
+		assert_refused(weir_insert_keys(f, weir_keys_hashes((uint64_t[]){ 1 }, 1), NULL),
+		               refused, sentence, "");
+		assert_refused(weir_fill_keys(f, weir_keys_hashes((uint64_t[]){ 1 }, 1)), refused,
+		               sentence, "");
 		assert_read_only(weir_merge(f, f));
 		assert_ok(weir_verify(f));
 		assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");

@@ -109,7 +109,8 @@ static void test_live_mark_and_seal(void **state)
 	/* it is now as if mapped to read */
 	assert_int_equal(missing(f, 0, 1003), 0);
 	assert_refused(weir_insert_hash(f, 1), -EROFS, "sealed", "");
-	assert_refused(weir_insert_hashes(f, (uint64_t[]){ 1 }, 1, NULL), -EROFS, "sealed", "");
+	assert_refused(weir_insert_keys(f, weir_keys_hashes((uint64_t[]){ 1 }, 1), NULL), -EROFS,
+	               "sealed", "");
 	assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
 	assert_ok(weir_verify(f));
 	assert_ok(weir_map(&g, path, WEIR_MAP_LIVE, NULL)); /* and in nobody's way */

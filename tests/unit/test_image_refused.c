@@ -152,7 +152,7 @@ static void test_limits_and_memory(void **state)
 	struct weir_stats stats = WEIR_STATS_INIT;
 	struct weir_filter *g;
 	(void)state;
-	assert_ok(weir_stats(f, &stats));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &stats));
 	o.max_bytes = stats.bytes - 1;
 	assert_refused(weir_load(&untouched, path, &o), -EFBIG, "max_bytes", path);
 	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EFBIG, "max_bytes", path);

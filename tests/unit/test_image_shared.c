@@ -107,7 +107,7 @@ static void is_used(uint64_t n, bool takes_inserts)
 	struct weir_stats a = WEIR_STATS_INIT, b = WEIR_STATS_INIT;
 	struct weir_filter *f, *g;
 	assert_ok(weir_map(&g, path, WEIR_MAP_READ, NULL));
-	assert_ok(weir_stats_exact(g, &b));
+	assert_ok(weir_measure(g, WEIR_EXACT, &b));
 	for (unsigned i = 0; i < 2; i++) {
 		trusting.no_verify = i;
 		assert_ok(weir_map_memory(&f, memory, plain_bytes, &trusting));
@@ -117,7 +117,7 @@ static void is_used(uint64_t n, bool takes_inserts)
 			                 weir_contains_hash(g, test_key(key)));
 		assert_refused(weir_insert_hash(f, 1), takes_inserts ? -EROFS : -ENOTSUP, "", "");
 		assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
-		assert_ok(weir_stats_exact(f, &a));
+		assert_ok(weir_measure(f, WEIR_EXACT, &a));
 		assert_true(a.bytes == b.bytes && a.capacity == b.capacity && a.fill == b.fill);
 		assert_ok(weir_verify(f));
 		/* in the last line, which every kind's bits reach */

@@ -199,7 +199,7 @@ static void the_calculator_s_layouts_are_inlined(void **state)
 		struct weir_params params = WEIR_PARAMS_INIT;
 		struct weir_plan plan = WEIR_PLAN_INIT;
 		params.capacity = 1000000, params.fp_rate = rate;
-		assert_ok(weir_plan(&params, &plan));
+		assert_ok(weir_plan_make(&params, &plan));
 		seen[plan.shape.field[0]][plan.shape.field[1]]++;
 	}
 #define TAKE(z, g) \

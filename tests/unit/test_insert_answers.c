@@ -42,7 +42,9 @@ static void test_new_to_the_current_filter(void **state)
 			struct weir_reload *r = begun(h, seed);
 			assert_int_equal(weir_reload_insert(r, "loaded", 6), WEIR_NEW);
 			if (batch) {
-				assert_int_equal(weir_handle_insert_keys(h, keys, 2, &which), 1);
+				assert_int_equal(weir_handle_insert_keys(h, weir_keys_iov(keys, 2),
+				                                         &which),
+				                 1);
 				assert_int_equal(which, 2);
 			} else {
 				assert_int_equal(weir_handle_insert(h, "old", 3), WEIR_SEEN);
@@ -58,8 +60,10 @@ static void expect_read_only(struct weir_handle *h)
 	struct iovec key = { (char[]){ "k" }, 1 };
 	uint64_t which;
 	assert_refused(weir_handle_insert(h, "k", 1), -EROFS, "read-only", "");
-	assert_refused(weir_handle_insert_keys(h, &key, 1, &which), -EROFS, "read-only", "");
-	assert_refused(weir_handle_insert_fixed(h, "k", 1, 1, NULL), -EROFS, "read-only", "");
+	assert_refused(weir_handle_insert_keys(h, weir_keys_iov(&key, 1), &which), -EROFS,
+	               "read-only", "");
+	assert_refused(weir_handle_insert_keys(h, weir_keys_fixed("k", 1, 1), NULL), -EROFS,
+	               "read-only", "");
 }
 
 static void test_an_error_of_any_filter(void **state)

@@ -38,9 +38,9 @@ static void test_a_batch_longer_than_a_section(void **state)
 	assert_non_null(keys);
 	for (unsigned i = 0; i < MOST; i++)
 		keys[i] = test_key(i);
-	assert_int_equal(weir_handle_insert_fixed(h, keys, 8, MOST, NULL), MOST);
+	assert_int_equal(weir_handle_insert_keys(h, weir_keys_u64(keys, MOST), NULL), MOST);
 	publish_a_set(h);
-	assert_int_equal(weir_handle_contains_fixed(h, keys, 8, MOST, NULL), MOST);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_u64(keys, MOST), NULL), MOST);
 	assert_ok(weir_handle_destroy(h));
 	free(keys);
 }
@@ -159,9 +159,10 @@ static void test_keys_of_several_lengths(void **state)
 	struct iovec keys[] = { { bytes, 1 }, { bytes, 8 }, { NULL, 0 }, { bytes, 12 } };
 	struct weir_handle *h = without_a_set();
 	(void)state;
-	assert_int_equal(weir_handle_insert_keys(h, keys, COUNT_OF(keys), NULL), COUNT_OF(keys));
+	assert_int_equal(weir_handle_insert_keys(h, weir_keys_iov(keys, COUNT_OF(keys)), NULL),
+	                 COUNT_OF(keys));
 	publish_a_set(h);
-	assert_int_equal(weir_handle_contains_keys(h, keys, COUNT_OF(keys), NULL),
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_iov(keys, COUNT_OF(keys)), NULL),
 	                 COUNT_OF(keys));
 	assert_false(weir_handle_contains(h, bytes, 2));
 	assert_ok(weir_handle_destroy(h));

@@ -59,7 +59,7 @@ static void test_a_keyed_filter_hashes_by_siphash(void **state)
 		assert_true(weir_hash(f, message, 15) == UINT64_C(0xa129ca6149be45e5));
 		assert_true(weir_hash(f, message, 8) == UINT64_C(0x93f5f5799a932462));
 		/* the width that other filters hash in line */
-		weir_hash_fixed(f, message, 8, 1, &out);
+		weir_hash_keys(f, weir_keys_fixed(message, 8, 1), &out);
 		assert_true(out == UINT64_C(0x93f5f5799a932462));
 		assert_true(weir_hash(f, NULL, 0) == UINT64_C(0x726fdb47dd0e0e31));
 		if (test_copies(f)) {
@@ -100,18 +100,20 @@ static void every_verb(uint32_t kind)
 		assert_ok(i % 2 ? weir_insert(one, &numbers[i], 8) :
 		                  weir_insert_u64(one, numbers[i]));
 	}
-	assert_ok(weir_insert_keys(many, vectors, KEYS, NULL));
-	assert_ok(weir_insert_fixed(many, numbers, 8, KEYS, NULL));
-	weir_hash_keys(one, vectors, KEYS, hashes);
-	weir_hash_fixed(one, numbers, 8, KEYS, more);
+	assert_ok(weir_insert_keys(many, weir_keys_iov(vectors, KEYS), NULL));
+	assert_ok(weir_insert_keys(many, weir_keys_u64(numbers, KEYS), NULL));
+	weir_hash_keys(one, weir_keys_iov(vectors, KEYS), hashes);
+	weir_hash_keys(one, weir_keys_u64(numbers, KEYS), more);
 	for (unsigned which = 0; which < 2; which++) {
 		const struct weir_filter *f = which ? one : many;
 		for (size_t n = KEYS; n; n = n > 8 ? 8 : n - 1) {
-			assert_int_equal(weir_contains_keys(f, vectors, n, NULL), n);
-			assert_int_equal(weir_contains_fixed(f, numbers, 8, n, NULL), n);
+			assert_int_equal(weir_contains_keys(f, weir_keys_iov(vectors, n), NULL), n);
+			assert_int_equal(weir_contains_keys(f, weir_keys_u64(numbers, n),
+			                                    NULL),
+			                 n);
 		}
-		assert_int_equal(weir_contains_hashes(f, hashes, KEYS, NULL), KEYS);
-		assert_int_equal(weir_contains_hashes(f, more, KEYS, NULL), KEYS);
+		assert_int_equal(weir_contains_keys(f, weir_keys_hashes(hashes, KEYS), NULL), KEYS);
+		assert_int_equal(weir_contains_keys(f, weir_keys_hashes(more, KEYS), NULL), KEYS);
 		for (unsigned i = 0; i < KEYS; i++)
 			assert_true(weir_contains(f, vectors[i].iov_base, vectors[i].iov_len) &&
 			            weir_contains(f, &numbers[i], 8) &&
@@ -247,7 +249,11 @@ static void test_a_keyed_rolling_set(void **state)
 	for (uint32_t shard = 0; shard < 4; shard++) {
 		assert_ok(weir_rolling_begin(&r, set, shard, NULL));
 		assert_ok(weir_reload_insert(r, "x", 1));
-		assert_int_equal(weir_reload_insert_keys(r, &(struct iovec){ (void *)"y", 1 }, 1),
+		assert_int_equal(weir_reload_insert_keys(r,
+		                                         weir_keys_iov(&(struct iovec){ (void *)"y",
+		                                                                        1 },
+		                                                       1),
+		                                         NULL),
 		                 weir_rolling_shard(set, weir_hash(f, "y", 1)) == shard);
 		assert_ok(weir_reload_commit(r));
 	}

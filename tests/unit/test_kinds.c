@@ -4,7 +4,7 @@
 #include <errno.h>
 #include "../test.h"
 #include "../kinds/kind.h"
-#include "filter/kinds.h"
+#include "filter/filter.h"
 
 static const struct {
 	uint32_t number, constant;
@@ -85,7 +85,7 @@ static struct weir_shape some_shape(const struct test_kind *kind)
 	params.kind = kind->id;
 	params.capacity = 1000;
 	params.fp_rate = 0.01;
-	assert_ok(weir_plan(&params, &plan));
+	assert_ok(weir_plan_make(&params, &plan));
 	return plan.shape;
 }
 
@@ -96,7 +96,7 @@ static void assert_no_shape(const struct weir_shape *shape)
 	assert_refused(weir_shape_text(shape, text), -EINVAL, weir_kind_name(shape->kind),
 	               "no such shape");
 	assert_string_equal(text, "");
-	assert_refused(weir_params_ask(&params, shape), -EINVAL, weir_kind_name(shape->kind),
+	assert_refused(weir_params_shape(&params, shape), -EINVAL, weir_kind_name(shape->kind),
 	               "no such shape");
 	assert_memory_equal(&params, &before, sizeof params);
 }
@@ -122,11 +122,12 @@ static void shapes_that_there_are_not(void **state)
 		snprintf(number, sizeof number, "kind %u", unknown[i]);
 		assert_refused(weir_shape_text(&shape, text), -ENOTSUP, number, "not know");
 		assert_string_equal(text, "");
-		assert_refused(weir_params_ask(&params, &shape), -ENOTSUP, number, "this library");
+		assert_refused(weir_params_shape(&params, &shape), -ENOTSUP, number,
+		               "this library");
 	}
 }
 
-/* ---- weir_params_ask() ---- */
+/* ---- weir_params_shape() ---- */
 
 static void what_is_asked_for_is_planned(void **state)
 {
@@ -137,20 +138,20 @@ static void what_is_asked_for_is_planned(void **state)
 			struct weir_plan plan = WEIR_PLAN_INIT, again = WEIR_PLAN_INIT;
 			params.kind = unknown[0], params.words_per_key = params.probes = 99;
 			params.capacity = 12345, params.fp_rate = 0.01, params.seed = 3;
-			assert_ok(weir_params_ask(&params, &kind->shapes.rows[i].shape));
+			assert_ok(weir_params_shape(&params, &kind->shapes.rows[i].shape));
 			assert_int_equal(params.kind, kind->id);
 			/* the rest of it stays */
 			assert_true(params.struct_size == sizeof params &&
 			            params.capacity == 12345 && params.fp_rate == 0.01 &&
 			            params.seed == 3);
-			assert_ok(weir_plan(&params, &plan));
+			assert_ok(weir_plan_make(&params, &plan));
 			if (!kind->unasked)
 				assert_int_equal(plan.shape.field[0],
 				                 kind->shapes.rows[i].shape.field[0]);
 			if (!kind->sized)
 				test_assert_same_shape(&plan.shape, &kind->shapes.rows[i].shape);
-			assert_ok(weir_params_ask(&params, &plan.shape));
-			assert_ok(weir_plan(&params, &again));
+			assert_ok(weir_params_shape(&params, &plan.shape));
+			assert_ok(weir_plan_make(&params, &again));
 			assert_memory_equal(&plan, &again, sizeof plan);
 		}
 }
@@ -163,19 +164,19 @@ static void an_older_header_s_shorter_struct(void **state)
 		struct weir_shape shape = some_shape(kind);
 		const size_t size = offsetof(struct weir_params, memory);
 		memset(&params, 0xa5, sizeof params);
-		assert_ok(weir_params_ask(&wanted, &shape));
+		assert_ok(weir_params_shape(&wanted, &shape));
 		params.struct_size = size;
 		if (wanted.probes || wanted.counter_bits || wanted.fingerprint_bits) {
 			/* behind the end: not to be lost in silence */
 			struct weir_params before = params;
-			assert_refused(weir_params_ask(&params, &shape), -EINVAL, "struct_size",
+			assert_refused(weir_params_shape(&params, &shape), -EINVAL, "struct_size",
 			               wanted.probes       ? "no room for probes" :
 			               wanted.counter_bits ? "no room for counter_bits" :
 			                                     "no room for fingerprint_bits");
 			assert_memory_equal(&params, &before, sizeof params);
 			continue;
 		}
-		assert_ok(weir_params_ask(&params, &shape));
+		assert_ok(weir_params_shape(&params, &shape));
 		assert_int_equal(params.struct_size, size);
 		assert_int_equal(params.kind, kind->id);
 		assert_int_equal(params.words_per_key, wanted.words_per_key);
@@ -195,9 +196,9 @@ static void no_room_by_a_byte(void **state)
 		struct weir_params params = WEIR_PARAMS_INIT;
 		params.struct_size = size;
 		if (size == at + 4)
-			assert_ok(weir_params_ask(&params, &shape));
+			assert_ok(weir_params_shape(&params, &shape));
 		else
-			assert_refused(weir_params_ask(&params, &shape), -EINVAL, "struct_size",
+			assert_refused(weir_params_shape(&params, &shape), -EINVAL, "struct_size",
 			               "no room for probes");
 		assert_int_equal(params.probes, size == at + 4 ? 7 : 0);
 	}
@@ -209,13 +210,14 @@ static void asking_with_no_struct(void **state)
 	FOR_EACH_KIND(kind) {
 		struct weir_params params = WEIR_PARAMS_INIT;
 		struct weir_shape shape = some_shape(kind);
-		assert_refused(weir_params_ask(&params, NULL), -EINVAL, "shape is NULL", "");
-		assert_refused(weir_params_ask(NULL, &shape), -EINVAL, "weir_params is NULL",
+		assert_refused(weir_params_shape(&params, NULL), -EINVAL, "shape is NULL", "");
+		assert_refused(weir_params_shape(NULL, &shape), -EINVAL, "weir_params is NULL",
 		               "_INIT");
 		params.struct_size = 0;
-		assert_refused(weir_params_ask(&params, &shape), -EINVAL, "struct_size 0", "_INIT");
+		assert_refused(weir_params_shape(&params, &shape), -EINVAL, "struct_size 0",
+		               "_INIT");
 		params.struct_size = sizeof params + 1;
-		assert_refused(weir_params_ask(&params, &shape), -EINVAL, "struct_size", "_INIT");
+		assert_refused(weir_params_shape(&params, &shape), -EINVAL, "struct_size", "_INIT");
 	}
 }
 
@@ -228,7 +230,7 @@ static struct weir_filter *visible(const struct test_kind *kind, const struct we
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
-	assert_ok(weir_params_ask(&params, shape));
+	assert_ok(weir_params_shape(&params, shape));
 	params.max_bytes = params.memory_bytes = 64 * LINES;
 	params.capacity = 512 * LINES / (kind->bits_per_key ? kind->bits_per_key : 12);
 	params.memory = words;

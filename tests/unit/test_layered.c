@@ -29,7 +29,7 @@ static void exact_on_both(void **state)
 		assert_true(fabs((double)r.passed - odds * OTHERS) <=
 		            0.05 * odds * OTHERS + 5 * sqrt(odds * OTHERS));
 		assert_true(r.seal_seconds > 0 && r.build_seconds > 0 && !r.equal);
-		assert_ok(weir_stats_exact(f, &s));
+		assert_ok(weir_measure(f, WEIR_EXACT, &s));
 		assert_true(s.fp_rate_estimated == odds / 2);
 		/* a key's cell has its fingerprint's bits; the second level's are none of them */
 		const double bits = KEYS * widths[i] * (1 - odds);
@@ -54,7 +54,7 @@ static void as_the_reference(void **state)
 			p.memory_bytes = 1 << 20;
 			p.memory = aligned_alloc(64, p.memory_bytes);
 			struct weir_filter *f = built(&p, n, m, NULL);
-			assert_ok(weir_stats_exact(f, &s));
+			assert_ok(weir_measure(f, WEIR_EXACT, &s));
 			reference_init(&ref, &s.shape, s.bytes / 64, SEED);
 			keys_of(hashes, 0, n + m);
 			assert_ok(layered_reference_build(&ref, hashes, n, hashes + n, m));
@@ -84,9 +84,14 @@ static void *exclude(void *arg)
 		case 0: assert_ok(weir_builder_exclude(part->b, &key, 8)); break;
 		case 1: assert_ok(weir_builder_exclude_u64(part->b, key)); break;
 		case 2: assert_ok(weir_builder_exclude_hash(part->b, hash)); break;
-		case 3: assert_ok(weir_builder_exclude_hashes(part->b, &hash, 1)); break;
-		case 4: assert_ok(weir_builder_exclude_keys(part->b, &whole, 1)); break;
-		default: assert_ok(weir_builder_exclude_fixed(part->b, &key, 8, 1));
+		case 3:
+			assert_ok(weir_builder_exclude_keys(part->b, weir_keys_hashes(&hash, 1)));
+			break;
+		case 4:
+			assert_ok(weir_builder_exclude_keys(part->b, weir_keys_iov(&whole, 1)));
+			break;
+		default:
+			assert_ok(weir_builder_exclude_keys(part->b, weir_keys_u64(&key, 1)));
 		}
 	}
 	return NULL;
@@ -117,7 +122,8 @@ static void from_several_threads(void **state)
 		assert_int_equal(weir_contains_u64(f, test_key(i)), i < KEYS);
 	uint64_t *keys = malloc(8 * (KEYS + OTHERS)); /* more than go through a level at once */
 	keys_of(keys, 0, KEYS + OTHERS);
-	assert_int_equal(weir_contains_fixed(f, keys, 8, KEYS + OTHERS, NULL), KEYS);
+	assert_int_equal(weir_contains_keys(f, weir_keys_u64(keys, KEYS + OTHERS), NULL),
+	                 KEYS);
 	free(keys);
 	weir_destroy(f);
 }
@@ -143,7 +149,7 @@ static void memory_is_shared(void **state)
 			err = weir_builder_exclude_hash(b, test_key(MANY + k));
 		if (n < MANY) {
 			assert_ok(err);
-			assert_ok(weir_builder_finish(b, &f, NULL));
+			assert_ok(weir_builder_finish(&f, b, NULL));
 			weir_destroy(f);
 		}
 		weir_builder_destroy(b);
@@ -165,23 +171,25 @@ static void spilled(void **state)
 	keys_of(hashes, 0, 4 * MANY);
 	o.max_memory = 63 << 20;
 	struct weir_builder *b = begun(&p, &o);
-	assert_ok(weir_builder_add_hashes(b, hashes, KEYS));
+	assert_ok(weir_builder_add_keys(b, weir_keys_hashes(hashes, KEYS)));
 	assert_ok(weir_builder_seal(b));
 	for (uint64_t at = KEYS; !err && at < 4 * MANY; at += 1000)
-		err = weir_builder_exclude_hashes(b, hashes + at, 1000);
+		err = weir_builder_exclude_keys(b, weir_keys_hashes(hashes + at, 1000));
 	assert_refused(err, -EFBIG, "max_memory", "spill_folder");
-	assert_refused(weir_builder_finish(b, &f, NULL), -EFBIG, "an earlier call has failed", "");
+	assert_refused(weir_builder_finish(&f, b, NULL), -EFBIG, "an earlier call has failed", "");
 	weir_builder_destroy(b);
 	o.spill_folder = folder;
 	for (uint64_t n = KEYS; n <= MANY; n += MANY - KEYS) {
 		b = begun(&p, &o);
-		assert_ok(weir_builder_add_hashes(b, hashes, n));
+		assert_ok(weir_builder_add_keys(b, weir_keys_hashes(hashes, n)));
 		assert_ok(weir_builder_seal(b));
-		assert_ok(weir_builder_exclude_hashes(b, hashes + n, 4 * MANY - n));
+		assert_ok(weir_builder_exclude_keys(b, weir_keys_hashes(hashes + n, 4 * MANY - n)));
 		f = finished(b, &r);
 		assert_true(r.spilled_bytes > 8 * (n > KEYS ? n : MANY));
-		assert_int_equal(weir_contains_hashes(f, hashes, n, NULL), n);
-		assert_int_equal(weir_contains_hashes(f, hashes + n, 4 * MANY - n, NULL), 0);
+		assert_int_equal(weir_contains_keys(f, weir_keys_hashes(hashes, n), NULL), n);
+		assert_int_equal(weir_contains_keys(f, weir_keys_hashes(hashes + n, 4 * MANY - n),
+		                                    NULL),
+		                 0);
 		weir_destroy(f);
 	}
 	free(hashes);
@@ -220,7 +228,7 @@ static void in_their_order(void **state)
 	assert_refused(weir_builder_add_hash(b, 2), -EINVAL, "sealed", "no more included keys");
 	assert_ok(weir_builder_exclude_hash(b, 2));
 	struct weir_filter *f = NULL;
-	assert_ok(weir_builder_finish(b, &f, NULL));
+	assert_ok(weir_builder_finish(&f, b, NULL));
 	assert_true(weir_contains_hash(f, 1) && !weir_contains_hash(f, 2));
 	assert_refused(weir_builder_exclude_hash(b, 3), -EINVAL, "was finished", "");
 	assert_refused(weir_builder_seal(b), -EINVAL, "was finished", "");
@@ -240,10 +248,11 @@ static void of_other_kinds(void **state)
 	weir_builder_destroy(b);
 	p.exclude_keys = 10;
 	p.capacity = 10;
-	assert_refused(weir_plan(&p, &plan), -EINVAL, "exclude_keys 10", "kind fuse");
+	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "exclude_keys 10", "kind fuse");
 	p.kind = WEIR_LAYERED;
 	p.exclude_keys = UINT64_MAX;
-	assert_refused(weir_plan(&p, &plan), -EINVAL, "exclude_keys 18446744073709551615", "2^48");
+	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "exclude_keys 18446744073709551615",
+	               "2^48");
 }
 
 /* The least hash that is in both, wherever it stands in either, and alone; 0 is one like others. */
@@ -268,7 +277,7 @@ static void in_both_lists(void **state)
 		for (uint64_t k = both[i][1]; k-- > 0;)
 			assert_ok(weir_builder_exclude_hash(b, both[i][0] + k));
 		snprintf(name, sizeof name, "0x%016llx", (unsigned long long)both[i][0]);
-		assert_refused(weir_builder_finish(b, &f, &r), -EEXIST, name, "another seed");
+		assert_refused(weir_builder_finish(&f, b, &r), -EEXIST, name, "another seed");
 		assert_true(!f && r.equal == both[i][1] && r.equal_hash == both[i][0]);
 		weir_builder_destroy(b);
 	}
@@ -286,7 +295,7 @@ static void the_same_list(void **state)
 	assert_ok(weir_builder_seal(b));
 	for (uint64_t k = 0; k < KEYS; k++)
 		assert_ok(weir_builder_exclude_hash(b, test_key(k)));
-	assert_refused(weir_builder_finish(b, &f, &r), -EEXIST, "not the only one", "");
+	assert_refused(weir_builder_finish(&f, b, &r), -EEXIST, "not the only one", "");
 	assert_int_equal(r.equal, KEYS);
 	weir_builder_destroy(b);
 }
@@ -304,7 +313,7 @@ static void not_spread(void **state)
 	assert_ok(weir_builder_seal(b));
 	for (uint64_t k = 0; k < KEYS; k++)
 		assert_ok(weir_builder_exclude_hash(b, k));
-	assert_refused(weir_builder_finish(b, &f, NULL), -ENOSPC, "cannot be built", "spread");
+	assert_refused(weir_builder_finish(&f, b, NULL), -ENOSPC, "cannot be built", "spread");
 	assert_null(f);
 	weir_builder_destroy(b);
 }
@@ -324,7 +333,7 @@ static void alike_when_multiplied(void **state)
 	for (uint64_t i = 0; i < SIDE * SIDE; i++)
 		assert_ok(weir_builder_exclude_hash(b, i / SIDE * UINT64_C(0xa8a2288097) +
 		                                       i % SIDE * UINT64_C(0x53f887addb)));
-	assert_refused(weir_builder_finish(b, &f, NULL), -ENOSPC, "cannot be built", "spread");
+	assert_refused(weir_builder_finish(&f, b, NULL), -ENOSPC, "cannot be built", "spread");
 	weir_builder_destroy(b);
 }
 
@@ -343,22 +352,25 @@ static void reloaded(void **state)
 	keys_of(hashes, 0, KEYS + OTHERS);
 	assert_ok(weir_handle_create(&h, built(&p, 100, 1000, NULL), NULL));
 	assert_ok(weir_reload_begin(&r, h, NULL));
-	assert_refused(weir_reload_exclude_hashes(r, hashes, 1), -EINVAL, "not sealed", "");
-	assert_int_equal(weir_reload_insert_hashes(r, hashes, KEYS), 0);
+	assert_refused(weir_reload_exclude_keys(r, weir_keys_hashes(hashes, 1)), -EINVAL,
+	               "not sealed", "");
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL), 0);
 	assert_ok(weir_reload_seal(r));
-	assert_ok(weir_reload_exclude_hashes(r, hashes + KEYS, OTHERS));
-	assert_ok(weir_reload_exclude_keys(r, &key, 1));
+	assert_ok(weir_reload_exclude_keys(r, weir_keys_hashes(hashes + KEYS, OTHERS)));
+	assert_ok(weir_reload_exclude_keys(r, weir_keys_iov(&key, 1)));
 	assert_ok(weir_reload_exclude(r, "a key", 5));
 	assert_ok(weir_reload_commit(r));
-	assert_int_equal(weir_handle_contains_hashes(h, hashes, KEYS, NULL), KEYS);
-	assert_int_equal(weir_handle_contains_hashes(h, hashes + KEYS, OTHERS, NULL), 0);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, KEYS), NULL), KEYS);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes + KEYS, OTHERS),
+	                                           NULL),
+	                 0);
 	assert_false(weir_handle_contains(h, "a key", 5));
 	assert_ok(weir_reload_begin(&r, h, NULL)); /* the same key in both */
-	assert_int_equal(weir_reload_insert_hashes(r, hashes, KEYS), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL), 0);
 	assert_ok(weir_reload_seal(r));
-	assert_ok(weir_reload_exclude_hashes(r, hashes, 1));
+	assert_ok(weir_reload_exclude_keys(r, weir_keys_hashes(hashes, 1)));
 	assert_refused(weir_reload_commit(r), -EEXIST, "another seed", "");
-	assert_int_equal(weir_handle_contains_hashes(h, hashes, KEYS, NULL), KEYS);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, KEYS), NULL), KEYS);
 	assert_ok(weir_handle_destroy(h));
 }
 

@@ -17,7 +17,7 @@ static void within_bytes(void **state)
 	p.exclude_keys = OTHERS;
 	p.max_bytes = 8000;
 	struct weir_filter *f = built(&p, KEYS, OTHERS, &r); /* of the widest for that */
-	assert_ok(weir_stats(f, &s));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
 	assert_true(s.bytes <= 8000 && s.bytes > 7500 && s.shape.field[0] > 8);
 	assert_int_equal(found_in(f, 0, KEYS), KEYS);
 	assert_int_equal(found_in(f, KEYS, OTHERS), 0);
@@ -38,7 +38,7 @@ static void within_bytes(void **state)
 	assert_ok(weir_builder_seal(b));
 	for (uint64_t k = 0; k < OTHERS; k++)
 		assert_ok(weir_builder_exclude_hash(b, test_key(KEYS + k)));
-	assert_refused(weir_builder_finish(b, &f, NULL), -EFBIG, "max_bytes is 1600", "");
+	assert_refused(weir_builder_finish(&f, b, NULL), -EFBIG, "max_bytes is 1600", "");
 	weir_builder_destroy(b);
 }
 
@@ -50,11 +50,11 @@ static void no_larger_than_needed(void **state)
 	struct weir_stats s = WEIR_STATS_INIT, limited = WEIR_STATS_INIT;
 	struct weir_filter *f = built(&p, KEYS, OTHERS, &r);
 	(void)state;
-	assert_ok(weir_stats(f, &s));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
 	weir_destroy(f);
 	p.max_bytes = 1 << 20;
 	f = built(&p, KEYS, OTHERS, &r);
-	assert_ok(weir_stats(f, &limited));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &limited));
 	assert_int_equal(limited.bytes, s.bytes);
 	weir_destroy(f);
 }
@@ -88,7 +88,7 @@ static int stopped_at(uint64_t call, bool *sealed)
 	for (uint64_t k = 0; !err && k < KEYS; k++)
 		assert_ok(weir_builder_exclude_hash(b, test_key(KEYS + k)));
 	if (!err)
-		err = weir_builder_finish(b, &f, NULL);
+		err = weir_builder_finish(&f, b, NULL);
 	assert_int_equal(!err, f != NULL);
 	weir_builder_destroy(b);
 	weir_destroy(f);
@@ -140,22 +140,23 @@ static void as_published(void **state)
 	p.capacity = 11700000;
 	p.exclude_keys = 804300000;
 	p.fp_rate = 0.5;
-	assert_ok(weir_plan(&p, &plan));
+	assert_ok(weir_plan_make(&p, &plan));
 	assert_int_equal(plan.shape.field[0], 6);
 	assert_true(plan.bytes <= 13600000 && plan.bytes > 11050000);
 	p.fp_rate = 0.001; /* 2^-(9 + 1) */
-	assert_ok(weir_plan(&p, &plan));
+	assert_ok(weir_plan_make(&p, &plan));
 	assert_int_equal(plan.shape.field[0], 9);
 	p.exclude_keys = 0;
 	p.fp_rate = 0.25;
-	assert_ok(weir_plan(&p, &plan));
+	assert_ok(weir_plan_make(&p, &plan));
 	assert_int_equal(plan.shape.field[0], 1);
 	p.fp_rate = 1e-10;
-	assert_refused(weir_plan(&p, &plan), -EINVAL, "fp_rate 1e-10", "");
+	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "fp_rate 1e-10", "");
 	p.fp_rate = 0;
 	p.max_bytes = 12000000; /* 8.2 bits a key */
 	p.exclude_keys = 804300000;
-	assert_refused(weir_plan(&p, &plan), -EFBIG, "max_bytes 12000000", "804300000 excluded");
+	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "max_bytes 12000000",
+	               "804300000 excluded");
 }
 
 /* Lines of the parts of a level. */
@@ -174,7 +175,7 @@ static void filled(void **state)
 	p.kind = WEIR_LAYERED;
 	p.capacity = 9000000;
 	for (p.max_bytes = 12000000; p.max_bytes < 13000000; p.max_bytes += 100000) {
-		assert_ok(weir_plan(&p, &plan));
+		assert_ok(weir_plan_make(&p, &plan));
 		const uint32_t *field = plan.shape.field;
 		const uint64_t lines = lines_of(field[0], field + 1) + lines_of(1, field + 4);
 		assert_true(field[6] > 0 && lines <= plan.bytes / 64);

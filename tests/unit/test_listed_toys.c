@@ -7,8 +7,7 @@
 #include "../folder.h"
 #include "ground/error.h"
 #include "filter/filter.h"
-#include "kinds/common/bits.h"
-#include "filter/kinds.h"
+#include "kind/kind.h"
 
 enum { TOY = 4713, SEED = 77, LINES = 64, HASH_AT = 48, DEPTH = 3 };
 
@@ -121,7 +120,7 @@ static struct weir_filter *built(uint64_t capacity, const uint64_t *hashes, size
 	struct weir_params p = params(capacity);
 	struct weir_filter *f = NULL;
 	answer = 0;
-	assert_ok(weir_build(&f, &p, hashes, n));
+	assert_ok(weir_build(&f, &p, weir_keys_hashes(hashes, n), NULL));
 	return f;
 }
 
@@ -151,7 +150,8 @@ static void work_that_fails(void **state)
 	(void)state;
 	answer = -EIO;
 	destroyed = 0;
-	assert_refused(weir_build(&out, &p, &hash, 1), -EIO, "the toy fails", "");
+	assert_refused(weir_build(&out, &p, weir_keys_hashes(&hash, 1), NULL), -EIO,
+	               "the toy fails", "");
 	assert_int_equal(destroyed, 1);
 	assert_refused(weir_fold(&out, f, 2), -EIO, "the toy fails", "");
 	assert_int_equal(destroyed, 2);

@@ -14,7 +14,7 @@
 #include "../no_memory.h"
 #include "../test.h"
 #include "kind/kind.h"
-#include "ground/owner.h"
+#include "ground/threads.h"
 
 enum { KEYS = 200, DEADLINE = 60 };
 static const double settled = 0.2, held = 1; /* seconds */
@@ -88,8 +88,8 @@ static bool load(void)
 	uint64_t hashes[KEYS];
 	for (uint64_t i = 0; i < KEYS; i++)
 		hashes[i] = test_key(i);
-	return weir_load_hashes(filter, hashes, keys) == 0 &&
-	       weir_contains_hashes(filter, hashes, keys, NULL) == keys;
+	return weir_fill_keys(filter, weir_keys_hashes(hashes, keys)) == 0 &&
+	       weir_contains_keys(filter, weir_keys_hashes(hashes, keys), NULL) == (int64_t)keys;
 }
 
 static void *loader(void *begun)

@@ -20,7 +20,7 @@ static struct weir_params params_for(uint32_t kind, uint64_t capacity)
 static uint64_t planned_bytes(const struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	assert_ok(weir_plan(params, &plan));
+	assert_ok(weir_plan_make(params, &plan));
 	return plan.bytes;
 }
 
@@ -223,12 +223,14 @@ static void more_than_2_to_the_32_bits(void **state)
 		}
 		for (uint64_t i = 0; i < KEYS; i++)
 			keys[i] = test_key(i);
-		weir_hash_fixed(f, keys, 8, KEYS, hashes);
+		weir_hash_keys(f, weir_keys_u64(keys, KEYS), hashes);
 		for (uint64_t i = 0; i < KEYS / 2; i++)
 			assert_int_equal(weir_insert(f, &keys[i], 8), WEIR_NEW);
-		assert_int_equal(weir_insert_fixed(f, keys, 8, KEYS / 2, bitmap), 0);
-		assert_ok(weir_load_hashes(f, hashes, KEYS / 2));
-		assert_int_equal(weir_contains_fixed(f, keys, 8, KEYS, bitmap), KEYS / 2);
+		assert_int_equal(weir_insert_keys(f, weir_keys_u64(keys, KEYS / 2), bitmap),
+		                 0);
+		assert_ok(weir_fill_keys(f, weir_keys_hashes(hashes, KEYS / 2)));
+		assert_int_equal(weir_contains_keys(f, weir_keys_u64(keys, KEYS), bitmap),
+		                 KEYS / 2);
 		for (uint64_t i = 0; i < KEYS; i++) {
 			assert_int_equal(weir_contains(f, &keys[i], 8), i < KEYS / 2);
 			wrong += weir_contains_hash(f, hashes[i]) !=
@@ -268,8 +270,8 @@ static void more_than_2_to_the_32_blocks(void **state)
 	assert_ok(err);
 	for (uint64_t i = 0; i < 2 * KEYS; i++)
 		keys[i] = test_key(i);
-	assert_int_equal(weir_insert_fixed(f, keys, 8, KEYS, NULL), KEYS);
-	assert_int_equal(weir_contains_fixed(f, keys, 8, 2 * KEYS, bitmap), KEYS);
+	assert_int_equal(weir_insert_keys(f, weir_keys_u64(keys, KEYS), NULL), KEYS);
+	assert_int_equal(weir_contains_keys(f, weir_keys_u64(keys, 2 * KEYS), bitmap), KEYS);
 	for (uint64_t i = 0; i < 2 * KEYS; i++)
 		assert_int_equal(weir_contains(f, &keys[i], 8), bitmap[i / 64] >> i % 64 & 1);
 	weir_destroy(f);

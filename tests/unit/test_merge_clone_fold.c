@@ -37,7 +37,7 @@ static uint64_t count_range(const struct weir_filter *f, uint64_t first, uint64_
 static struct weir_stats exact(const struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	assert_ok(weir_stats_exact(f, &stats));
+	assert_ok(weir_measure(f, WEIR_EXACT, &stats));
 	return stats;
 }
 
@@ -210,7 +210,7 @@ static bool has_lines(uint32_t kind, uint64_t lines)
 	params.kind = kind;
 	params.max_bytes = 64 * lines;
 	params.capacity = lines * keys_a_line(kind);
-	return weir_plan(&params, &plan) == 0 && plan.bytes == params.max_bytes;
+	return weir_plan_make(&params, &plan) == 0 && plan.bytes == params.max_bytes;
 }
 
 static void fold(uint32_t kind, uint64_t lines, uint32_t factor)
@@ -231,7 +231,7 @@ static void fold(uint32_t kind, uint64_t lines, uint32_t factor)
 	assert_int_equal(exact(folded).bytes, 64 * lines / factor);
 	params.max_bytes /= factor;
 	params.capacity = params.capacity / factor;
-	assert_ok(weir_params_ask(&params, &shape));
+	assert_ok(weir_params_shape(&params, &shape));
 	struct weir_filter *direct = with(&params);
 	insert_range(direct, 0, keys);
 	assert_same_bits(folded, direct); /* as if it had been made that small */

@@ -3,7 +3,7 @@
  * happens there, or a follower would look for each file of a busy folder. */
 #include <fcntl.h>
 #include "../test.h"
-#include "set/follow/inotify.h"
+#include "set/follow/follow.h"
 
 static char *folder;
 

@@ -71,7 +71,7 @@ static int build_reported(struct weir_build_report *report)
 	int err = weir_builder_create(&b, &p, NULL);
 	if (err)
 		return err;
-	err = weir_builder_finish(b, &f, report);
+	err = weir_builder_finish(&f, b, report);
 	weir_builder_destroy(b);
 	weir_destroy(f);
 	return err;
@@ -83,23 +83,23 @@ static void test_what_verbs_fill_in(void **state)
 	struct weir_reload *r;
 	(void)state;
 	p.capacity = 1000, p.fp_rate = 0.01;
-	WITH_EACH_OLDER(struct weir_stats, WEIR_STATS_INIT, weir_stats(filter, s));
-	WITH_EACH_OLDER(struct weir_stats, WEIR_STATS_INIT, weir_stats_exact(filter, s));
-	WITH_EACH_OLDER(struct weir_plan, WEIR_PLAN_INIT, weir_plan(&p, s));
+	WITH_EACH_OLDER(struct weir_stats, WEIR_STATS_INIT, weir_measure(filter, WEIR_SAMPLED, s));
+	WITH_EACH_OLDER(struct weir_stats, WEIR_STATS_INIT, weir_measure(filter, WEIR_EXACT, s));
+	WITH_EACH_OLDER(struct weir_plan, WEIR_PLAN_INIT, weir_plan_make(&p, s));
 	WITH_EACH_OLDER(struct weir_image_info, WEIR_IMAGE_INFO_INIT, weir_image_info(path, s));
 	WITH_EACH_OLDER(struct weir_handle_stats, WEIR_HANDLE_STATS_INIT,
-	                weir_handle_stats(handle, s));
+	                weir_handle_measure(handle, s));
 	WITH_EACH_OLDER(struct weir_build_report, WEIR_BUILD_REPORT_INIT, build_reported(s));
 	WITH_EACH_OLDER(struct weir_rolling_stats, WEIR_ROLLING_STATS_INIT,
 	                weir_rolling_stats(rolling, s));
 	assert_ok(weir_reload_begin(&r, handle, NULL));
-	WITH_EACH_OLDER(struct weir_reload_progress, WEIR_RELOAD_PROGRESS_INIT,
-	                weir_reload_progress(r, s));
+	WITH_EACH_OLDER(struct weir_reload_stats, WEIR_RELOAD_STATS_INIT,
+	                weir_reload_measure(r, s));
 	weir_reload_abort(r);
 }
 
 /* The handle's statistics hold the filter's, which have a size of their own. What the caller reads
- * there afterwards must be its own header's, or the next weir_stats() into it overflows. */
+ * there afterwards must be its own header's, or the next weir_measure() into it overflows. */
 static void test_the_struct_inside_the_handles_statistics(void **state)
 {
 	struct weir_handle_stats whole = WEIR_HANDLE_STATS_INIT;
@@ -109,18 +109,18 @@ static void test_the_struct_inside_the_handles_statistics(void **state)
 	for (size_t inner = STEP; inner <= sizeof whole.filter; inner += STEP) {
 		whole.filter.struct_size = inner;
 		struct weir_handle_stats *s = older(&whole, before + inner);
-		assert_ok(weir_handle_stats(handle, s));
+		assert_ok(weir_handle_measure(handle, s));
 		assert_int_equal(s->struct_size, before + inner);
 		assert_int_equal(s->filter.struct_size, inner);
 		if (inner >= offsetof(struct weir_stats, capacity) + sizeof(uint64_t))
 			assert_int_equal(s->filter.capacity, 10000);
-		assert_ok(weir_stats(filter, &s->filter));
+		assert_ok(weir_measure(filter, WEIR_SAMPLED, &s->filter));
 	}
 	whole.filter.struct_size = sizeof whole.filter + 1;
-	assert_refused(weir_handle_stats(handle, &whole), -EINVAL,
+	assert_refused(weir_handle_measure(handle, &whole), -EINVAL,
 	               "weir_handle_stats.filter.struct_size", "_INIT");
 	whole.filter.struct_size = 0;
-	assert_refused(weir_handle_stats(handle, &whole), -EINVAL,
+	assert_refused(weir_handle_measure(handle, &whole), -EINVAL,
 	               "weir_handle_stats.filter.struct_size 0", "_INIT");
 }
 
@@ -143,8 +143,8 @@ static int reload(const struct weir_reload_options *options)
 static int follow(const struct weir_follow_options *options)
 {
 	struct weir_follower *f;
-	int err = weir_follow(&f, handle, path, options);
-	return err ? err : weir_follow_stop(f);
+	int err = weir_follower_start(&f, handle, path, options);
+	return err ? err : weir_follower_stop(f);
 }
 
 static int load(const struct weir_load_options *options)

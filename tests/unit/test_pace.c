@@ -49,12 +49,17 @@ static void test_the_share_is_kept(void **state)
 			uint64_t bytes = stats_of(h).filter.bytes;
 			assert_rested_but(paces[i], pieces(bytes, 2 << 20), LEAST);
 			start(flavor);
-			assert_int_equal(weir_reload_insert_hashes(r, hashes, 0), 0);
+			assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes, 0),
+			                                         NULL),
+			                 0);
 			/* what one call is short of a sleep, the next one sleeps */
 			for (uint64_t at = 0; at < KEYS; at += 1000)
-				assert_ok(weir_reload_insert_hashes(r, hashes + at, 1000));
+				assert_ok(
+					weir_reload_insert_keys(r,
+				                                weir_keys_hashes(hashes + at, 1000),
+				                                NULL));
 			assert_rested(paces[i], 1 + KEYS / 1000);
-			assert_ok(weir_reload_insert_hashes(r, hashes, KEYS));
+			assert_ok(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL));
 			assert_ok(weir_reload_copy(r));
 			double turns = 1 + KEYS / 1000 + pieces(KEYS, WEIR__PACE_PIECE) +
 			               pieces(bytes, 1 << 20) - 1;
@@ -74,7 +79,7 @@ static void test_without_a_pace(void **state)
 	(void)state;
 	start(flavors);
 	struct weir_reload *r = begin(h, 0);
-	assert_ok(weir_reload_insert_hashes(r, hashes, KEYS));
+	assert_ok(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL));
 	assert_ok(weir_reload_insert_hash(r, hashes[0]));
 	assert_ok(weir_reload_copy(r));
 	assert_ok(weir_reload_commit(r));
@@ -148,10 +153,10 @@ static void test_in_a_section(void **state)
 		struct weir_reload *r = begin(h, 0.1);
 		start(flavor);
 		flavor->rcu->read_lock();
-		assert_ok(weir_reload_insert_hashes(r, hashes, KEYS));
+		assert_ok(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL));
 		assert_int_equal(fake.sleeps, 0);
 		flavor->rcu->read_unlock();
-		assert_ok(weir_reload_insert_hashes(r, hashes, 1));
+		assert_ok(weir_reload_insert_keys(r, weir_keys_hashes(hashes, 2), NULL));
 		assert_rested(0.1, 1 + pieces(KEYS, WEIR__PACE_PIECE));
 		assert_ok(weir_reload_commit(r));
 		close_handle(flavor, h);
@@ -172,9 +177,9 @@ static void test_the_bits(void **state)
 		vectors[i] = (struct iovec){ hashes + i, 1 + i % 8 };
 	for (unsigned i = 0; i < 2; i++) {
 		struct weir_reload *r = begin(h, i ? 0.1 : 0);
-		assert_ok(weir_reload_insert_hashes(r, hashes, KEYS / 2));
-		assert_ok(weir_reload_insert_keys(r, vectors, KEYS));
-		assert_ok(weir_reload_insert_fixed(r, hashes, 8, KEYS));
+		assert_ok(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS / 2), NULL));
+		assert_ok(weir_reload_insert_keys(r, weir_keys_iov(vectors, KEYS), NULL));
+		assert_ok(weir_reload_insert_keys(r, weir_keys_u64(hashes, KEYS), NULL));
 		assert_ok(weir_reload_copy(r));
 		const struct weir_filter *next = weir_reload_next(r);
 		if (i)
@@ -211,7 +216,7 @@ static void test_the_pages_are_there(void **state)
 		struct weir_reload *r = begin(h, i & 1 ? 1 : 0);
 		size_t absent = absent_pages(weir_reload_next(r));
 		assert_true(i & 1 ? absent == 0 : absent > 1000);
-		assert_ok(weir_reload_insert_hashes(r, hashes, KEYS));
+		assert_ok(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL));
 		assert_ok(weir_reload_commit(r));
 		assert_int_equal(missing_in(h, 0, KEYS), 0);
 		close_handle(flavors, h);
@@ -229,14 +234,15 @@ static void test_a_set_that_is_built(void **state)
 		p.kind = WEIR_FUSE;
 		p.fp_rate = 0.01;
 		p.seed = 1;
-		assert_ok(weir_build(&f, &p, hashes, 100));
+		assert_ok(weir_build(&f, &p, weir_keys_hashes(hashes, 100), NULL));
 		assert_ok(weir_handle_create(&h, f, NULL));
 		struct weir_reload *r = begin(h, pace);
-		assert_ok(weir_reload_insert_hashes(r, hashes, KEYS));
+		assert_ok(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL));
 		start(flavors);
 		assert_ok(weir_reload_commit(r));
 		assert_true(pace > 0 ? fake.sleeps > 8 : fake.sleeps == 0);
-		assert_true(weir_handle_contains_hashes(h, hashes, KEYS, NULL) == KEYS);
+		assert_true(weir_handle_contains_keys(h, weir_keys_hashes(hashes, KEYS), NULL) ==
+		            KEYS);
 		assert_ok(weir_handle_destroy(h));
 	}
 }

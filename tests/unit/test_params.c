@@ -22,7 +22,7 @@ static void refused(const struct weir_params *params, int err, const char *name,
 	assert_refused(weir_create(&f, params), err, name, value);
 	assert_ptr_equal(f, untouched);
 	/* the calculator refuses what creation does */
-	assert_refused(weir_plan(params, &plan), err, name, value);
+	assert_refused(weir_plan_make(params, &plan), err, name, value);
 	if (!strstr(weir_error_detail(), range))
 		fail_msg("\"%s\" does not say \"%s\"", weir_error_detail(), range);
 }
@@ -101,9 +101,9 @@ static void sizes(void **state)
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
 	params.max_bytes = strtoull(strstr(weir_error_detail(), "needs ") + 6, NULL, 10);
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	assert_ok(weir_plan(&params, &plan));
+	assert_ok(weir_plan_make(&params, &plan));
 	params.max_bytes -= 64;
-	assert_refused(weir_plan(&params, &plan), -EFBIG, "max_bytes", "needs");
+	assert_refused(weir_plan_make(&params, &plan), -EFBIG, "max_bytes", "needs");
 }
 
 static void fewer_than_two(void **state)
@@ -174,7 +174,7 @@ static void callers_memory(void **state)
 	struct weir_filter *f = NULL;
 	char value[40], *memory = aligned_alloc(64, 8192);
 	(void)state;
-	assert_ok(weir_plan(&params, &plan));
+	assert_ok(weir_plan_make(&params, &plan));
 	assert_true(plan.bytes <= 8192 - 64);
 	for (size_t shift = 1; shift < 64; shift = shift * 3 - 1) {
 		params.memory = memory + shift;
@@ -209,8 +209,8 @@ static void pointers_and_struct_sizes(void **state)
 	(void)state;
 	assert_refused(weir_create(NULL, &params), -EINVAL, "out", "NULL");
 	assert_refused(weir_create(&f, NULL), -EINVAL, "weir_params is NULL", "_INIT");
-	assert_refused(weir_plan(NULL, &plan), -EINVAL, "params", "NULL");
-	assert_refused(weir_plan(&params, NULL), -EINVAL, "plan", "NULL");
+	assert_refused(weir_plan_make(NULL, &plan), -EINVAL, "params", "NULL");
+	assert_refused(weir_plan_make(&params, NULL), -EINVAL, "plan", "NULL");
 	params.struct_size = 0;
 	refused(&params, -EINVAL, "weir_params.struct_size", "0", "_INIT");
 	params.struct_size = sizeof params + 8;
@@ -218,9 +218,9 @@ static void pointers_and_struct_sizes(void **state)
 	refused(&params, -EINVAL, "weir_params.struct_size", value, "_INIT");
 	params = good();
 	plan.struct_size = 0;
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "struct_size", "0");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "struct_size", "0");
 	plan.struct_size = sizeof plan + 1;
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "weir_plan.struct_size", "_INIT");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "weir_plan.struct_size", "_INIT");
 	/* a program built with an older, shorter header */
 	params.struct_size = offsetof(struct weir_params, memory);
 	memset(&params.memory, 0xff, sizeof params - offsetof(struct weir_params, memory));
@@ -237,14 +237,14 @@ static void the_ends_of_the_ranges(void **state)
 	struct weir_filter *f = NULL;
 	(void)state;
 	params.capacity = UINT64_C(1) << 48, params.fp_rate = 0.5;
-	assert_ok(weir_plan(&params, &plan));
+	assert_ok(weir_plan_make(&params, &plan));
 	params = good(), params.fp_rate = 1e-9;
-	assert_ok(weir_plan(&params, &plan));
+	assert_ok(weir_plan_make(&params, &plan));
 	params = good(), params.fp_rate = 0.5;
-	assert_ok(weir_plan(&params, &plan));
+	assert_ok(weir_plan_make(&params, &plan));
 	params = good(), params.fp_rate = 0, params.max_bytes = UINT64_C(1) << 46,
 	params.capacity = UINT64_C(1) << 43;
-	assert_ok(weir_plan(&params, &plan));
+	assert_ok(weir_plan_make(&params, &plan));
 	params = good(), params.capacity = 1, params.fp_rate = 0.5, params.max_bytes = 64;
 	assert_ok(weir_create(&f, &params));
 	weir_destroy(f);
@@ -270,7 +270,7 @@ static void three_directions(void **state)
 				params.kind = kind->id;
 				params.capacity = capacity;
 				params.fp_rate = rate[r];
-				assert_ok(weir_plan(&params, &size));
+				assert_ok(weir_plan_make(&params, &size));
 				assert_int_equal(size.capacity, capacity);
 				assert_true(size.fp_rate <= rate[r] * 1.001 &&
 				            size.bytes % 64 == 0);
@@ -279,17 +279,17 @@ static void three_directions(void **state)
 				            1e-9 * size.bits_per_key);
 				assert_true(size.shards && size.bytes / 64 % size.shards == 0);
 				params.capacity = 0, params.max_bytes = size.bytes;
-				assert_ok(weir_plan(&params, &keys));
+				assert_ok(weir_plan_make(&params, &keys));
 				assert_true(keys.bytes <= size.bytes &&
 				            keys.capacity >= capacity - 1 - capacity / 500);
 				double most = (double)capacity * (capacity < 20000 ? 1.2 : 1.01);
 				assert_true((double)keys.capacity <= most || kind->coarse);
 				params.capacity = capacity, params.fp_rate = 0;
-				assert_ok(weir_plan(&params, &odds));
+				assert_ok(weir_plan_make(&params, &odds));
 				assert_true(odds.bytes <= size.bytes &&
 				            odds.fp_rate <= rate[r] * 1.01);
 				params.fp_rate = rate[r]; /* all three: a limit that is kept */
-				assert_ok(weir_plan(&params, &odds));
+				assert_ok(weir_plan_make(&params, &odds));
 				assert_true(odds.bytes <= size.bytes);
 			}
 }
@@ -303,9 +303,9 @@ static void the_plan_is_what_is_created(void **state)
 		struct weir_stats stats = WEIR_STATS_INIT;
 		struct weir_filter *f = NULL;
 		params.capacity = capacity;
-		assert_ok(weir_plan(&params, &plan));
+		assert_ok(weir_plan_make(&params, &plan));
 		assert_ok(weir_create(&f, &params));
-		assert_ok(weir_stats(f, &stats));
+		assert_ok(weir_measure(f, WEIR_SAMPLED, &stats));
 		assert_int_equal(stats.bytes, plan.bytes);
 		test_assert_same_shape(&stats.shape, &plan.shape);
 		assert_int_equal(stats.shards, plan.shards);

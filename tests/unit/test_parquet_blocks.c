@@ -67,7 +67,7 @@ static void a_published_bitset_goes_in(void **state)
 		assert_true(weir_contains(f, (char[]){ 'a', digit }, 2));
 	assert_false(weir_contains(f, "hello", 5));
 	struct weir_stats s = WEIR_STATS_INIT;
-	assert_ok(weir_stats_exact(f, &s));
+	assert_ok(weir_measure(f, WEIR_EXACT, &s));
 	assert_in_range(s.capacity, 8, 12); /* estimated: ten keys */
 	weir_destroy(f);
 }
@@ -289,7 +289,7 @@ static void options_are_kept_or_refused(void **state)
 	struct weir_stats s = WEIR_STATS_INIT;
 	o.form = WEIR_PARQUET_BITSET, o.capacity = 17, o.fp_rate = 0.25;
 	assert_int_equal(weir_parquet_import(&f, spark_strings, 32, &o), 32);
-	assert_ok(weir_stats(f, &s));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
 	assert_true(s.capacity == 17 && s.fp_rate == 0.25);
 	weir_destroy(f);
 	f = NULL;
@@ -317,7 +317,7 @@ static void full_and_empty_ones_have_a_capacity(void **state)
 		struct weir_stats s = WEIR_STATS_INIT;
 		memset(bits, (int)value, sizeof bits);
 		struct weir_filter *f = import(bits, sizeof bits, WEIR_PARQUET_BITSET);
-		assert_ok(weir_stats_exact(f, &s));
+		assert_ok(weir_measure(f, WEIR_EXACT, &s));
 		assert_int_equal(s.capacity, value ? 512 : 1);
 		assert_true(s.fp_rate >= 1e-9 && s.fp_rate <= 0.5);
 		weir_destroy(f);

@@ -108,7 +108,7 @@ static void test_every_value(void **state)
 		assert_int_equal(weir_parquet_row_groups(p), GROUPS);
 		for (unsigned g = 0; g < GROUPS; g++) {
 			struct weir_filter *f;
-			assert_ok(weir_parquet_filter(&f, p, g, column));
+			assert_ok(weir_parquet_read(&f, p, g, column));
 			assert_int_equal(found(f, c, g * EACH, EACH), EACH);
 			wrong += found(f, c, 1000, ABSENT);
 			weir_destroy(f);
@@ -128,7 +128,7 @@ static void test_columns(void **state)
 		char path_of[64];
 		uint32_t column;
 		assert_ok(weir_parquet_find(p, columns[c].path, &column));
-		assert_ok(weir_parquet_column(p, column, &is));
+		assert_ok(weir_parquet_inspect_column(p, column, &is));
 		assert_int_equal(is.type, columns[c].is.type);
 		assert_int_equal(is.type_length, columns[c].is.type_length);
 		assert_int_equal(is.logical, columns[c].is.logical);
@@ -154,7 +154,7 @@ static void test_chunks(void **state)
 	struct weir_parquet *p = open_named("numbers");
 	struct weir_parquet_chunk chunk = WEIR_PARQUET_CHUNK_INIT;
 	(void)state;
-	assert_ok(weir_parquet_chunk(p, 0, 0, &chunk));
+	assert_ok(weir_parquet_inspect_chunk(p, 0, 0, &chunk));
 	assert_int_equal(chunk.rows, 2048);
 	assert_int_equal(chunk.values, 2048);
 	assert_true(chunk.filter_offset > 4);
@@ -162,7 +162,7 @@ static void test_chunks(void **state)
 	assert_int_equal(chunk.encrypted + chunk.elsewhere, 0);
 	chunk.struct_size = offsetof(struct weir_parquet_chunk, values); /* an older header's */
 	chunk.values = 7;
-	assert_ok(weir_parquet_chunk(p, 2, 4, &chunk));
+	assert_ok(weir_parquet_inspect_chunk(p, 2, 4, &chunk));
 	assert_int_equal(chunk.values, 7);
 	weir_parquet_close(p);
 }
@@ -178,11 +178,13 @@ static void test_wrong_numbers(void **state)
 	uint32_t column = 77;
 	(void)state;
 	assert_int_equal(weir_parquet_columns(p), 5);
-	assert_refused(weir_parquet_filter(&f, p, 3, 0), -EINVAL, "row group 3", "it has 3");
-	assert_refused(weir_parquet_filter(&f, p, 0, 5), -EINVAL, "column 5", "it has 5");
-	assert_refused(weir_parquet_chunk(p, UINT32_MAX, 0, &chunk), -EINVAL, "4294967295", "");
-	assert_refused(weir_parquet_column(p, 5, &is), -EINVAL, "column 5", "dated.parquet");
-	assert_refused(weir_parquet_filter(&f, p, 1, 4), -ENOENT, "column 4 of row group 1",
+	assert_refused(weir_parquet_read(&f, p, 3, 0), -EINVAL, "row group 3", "it has 3");
+	assert_refused(weir_parquet_read(&f, p, 0, 5), -EINVAL, "column 5", "it has 5");
+	assert_refused(weir_parquet_inspect_chunk(p, UINT32_MAX, 0, &chunk), -EINVAL, "4294967295",
+	               "");
+	assert_refused(weir_parquet_inspect_column(p, 5, &is), -EINVAL, "column 5",
+	               "dated.parquet");
+	assert_refused(weir_parquet_read(&f, p, 1, 4), -ENOENT, "column 4 of row group 1",
 	               "no filter"); /* of booleans */
 	assert_null(f);
 	assert_refused(weir_parquet_find(p, "da", &column), -ENOENT, "no column da", "");
@@ -190,9 +192,11 @@ static void test_wrong_numbers(void **state)
 	assert_refused(weir_parquet_find(p, "", &column), -ENOENT, "no column", "");
 	assert_int_equal(column, 77);
 	is.struct_size = 1;
-	assert_refused(weir_parquet_column(p, 0, &is), -EINVAL, "weir_parquet_column", " 1:");
+	assert_refused(weir_parquet_inspect_column(p, 0, &is), -EINVAL, "weir_parquet_column",
+	               " 1:");
 	chunk.struct_size = sizeof chunk + 1;
-	assert_refused(weir_parquet_chunk(p, 0, 0, &chunk), -EINVAL, "weir_parquet_chunk", "");
+	assert_refused(weir_parquet_inspect_chunk(p, 0, 0, &chunk), -EINVAL, "weir_parquet_chunk",
+	               "");
 	weir_parquet_close(p);
 	p = open_named("nested");
 	assert_refused(weir_parquet_find(p, "top.b", &column), -ENOENT, "top.b", "");
@@ -294,15 +298,15 @@ static void test_limits(void **state)
 	assert_refused(weir_parquet_open(&p, path, &o), -EFBIG, "footer", "max_footer_bytes");
 	o.max_footer_bytes = footer;
 	assert_ok(weir_parquet_open(&p, path, &o));
-	assert_refused(weir_parquet_filter(&f, p, 0, 0), -EFBIG, "64 bytes", "max_filter_bytes");
+	assert_refused(weir_parquet_read(&f, p, 0, 0), -EFBIG, "64 bytes", "max_filter_bytes");
 	weir_parquet_close(p);
 	o.max_filter_bytes = 64;
 	assert_ok(weir_parquet_open(&p, path, &o));
-	assert_ok(weir_parquet_filter(&f, p, 0, 0));
+	assert_ok(weir_parquet_read(&f, p, 0, 0));
 	weir_destroy(f);
 	assert_int_equal(truncate(path, 100), 0); /* behind its back */
 	f = NULL;
-	assert_refused(weir_parquet_filter(&f, p, 0, 0), -EBADMSG, path, "it was longer");
+	assert_refused(weir_parquet_read(&f, p, 0, 0), -EBADMSG, path, "it was longer");
 	assert_null(f);
 	weir_parquet_close(p);
 }
@@ -351,7 +355,7 @@ static void test_declared_shorter(void **state)
 	struct weir_filter *f = NULL;
 	const size_t n = slurp("numbers", bytes);
 	(void)state;
-	assert_ok(weir_parquet_chunk(p, 0, 0, &chunk));
+	assert_ok(weir_parquet_inspect_chunk(p, 0, 0, &chunk));
 	weir_parquet_close(p);
 	put_int(&whole, (int64_t)chunk.filter_offset);
 	put(&whole, 1 << 4 | T_I32); /* the next field, its length */
@@ -364,7 +368,7 @@ static void test_declared_shorter(void **state)
 	memcpy(at, less.at, less.n);
 	spit(bytes, n);
 	assert_ok(weir_parquet_open(&p, path, NULL));
-	assert_refused(weir_parquet_filter(&f, p, 0, 0), -EBADMSG, "numBytes is 64", "room for 63");
+	assert_refused(weir_parquet_read(&f, p, 0, 0), -EBADMSG, "numBytes is 64", "room for 63");
 	assert_null(f);
 	weir_parquet_close(p);
 }
@@ -389,7 +393,7 @@ static unsigned use(const char *name)
 		(void)weir_parquet_path(p, c, room, sizeof room);
 		for (uint32_t g = 0; g < weir_parquet_row_groups(p); g++) {
 			struct weir_filter *f = NULL;
-			err = weir_parquet_filter(&f, p, g, c);
+			err = weir_parquet_read(&f, p, g, c);
 			assert_int_equal(err == 0, f != NULL);
 			assert_true(err == 0 || err == -EBADMSG || err == -ENOTSUP ||
 			            err == -ENOENT);
@@ -476,7 +480,7 @@ static void test_length_not_recorded(void **state)
 	int fd = memory_file(name, bytes, n);
 	assert_int_equal(use(name), 15);
 	assert_ok(weir_parquet_open(&p, name, NULL));
-	assert_ok(weir_parquet_chunk(p, 0, 0, &chunk));
+	assert_ok(weir_parquet_inspect_chunk(p, 0, 0, &chunk));
 	assert_int_equal(chunk.filter_length, 0);
 	weir_parquet_close(p);
 	close(fd);

@@ -11,7 +11,7 @@ static const unsigned words[] = { 1, 2, 4, 8 };
 static struct weir_plan plan_of(const struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	assert_ok(weir_plan(params, &plan));
+	assert_ok(weir_plan_make(params, &plan));
 	return plan;
 }
 
@@ -22,7 +22,7 @@ static void assert_round_trip(struct weir_params params)
 	struct weir_plan size = plan_of(&params), other;
 	double asked = params.fp_rate;
 	assert_true(size.fp_rate <= asked);
-	assert_ok(weir_params_ask(&params, &size.shape));
+	assert_ok(weir_params_shape(&params, &size.shape));
 	params.max_bytes = size.bytes, params.fp_rate = 0; /* its rate */
 	other = plan_of(&params);
 	assert_int_equal(other.bytes, size.bytes);
@@ -37,13 +37,14 @@ static void assert_round_trip(struct weir_params params)
 	if (asked < 0.49)
 		assert_true(plan_of(&params).fp_rate > asked);
 	else
-		assert_refused(weir_plan(&params, &other), -EINVAL, "max_bytes", "0.5 is the most");
+		assert_refused(weir_plan_make(&params, &other), -EINVAL, "max_bytes",
+		               "0.5 is the most");
 	/* as a limit it is enough, and a line a shard less is not */
 	params.capacity = size.capacity, params.fp_rate = asked;
 	assert_int_equal(plan_of(&params).bytes, size.bytes);
 	params.max_bytes = size.bytes - 64 * (uint64_t)size.shards;
 	if (params.max_bytes)
-		assert_refused(weir_plan(&params, &other), -EFBIG, "max_bytes", "capacity");
+		assert_refused(weir_plan_make(&params, &other), -EFBIG, "max_bytes", "capacity");
 }
 
 static void three_directions_agree(void **state)
@@ -126,7 +127,7 @@ static void the_floor_of_64_bit_hashes(void **state)
 	/* the layout was given what the floor leaves, no less */
 	assert_true(plan.fp_rate > 3.9e-9);
 	params.fp_rate = 1e-9;
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "fp_rate 1e-09", "17179869184");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "fp_rate 1e-09", "17179869184");
 	params.capacity = 0, params.max_bytes = UINT64_C(1) << 46;
 	plan = plan_of(&params);
 	assert_true(plan.fp_rate <= 1e-9 && plan.fp_rate_floor <= 0.5e-9 * (1 + 1e-9));
@@ -139,17 +140,17 @@ static void what_excludes_each_other(void **state)
 	(void)state;
 	params.capacity = 1000, params.fp_rate = 0.01;
 	params.flags = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES;
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "flags 0x3", "exclude");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "flags 0x3", "exclude");
 	params.flags = 0, params.kind = WEIR_CLASSIC, params.probes = 33;
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "probes 33", "32");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "probes 33", "32");
 	params.probes = 0, params.words_per_key = 7; /* a number of another kind */
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "words_per_key 7", "classic");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "words_per_key 7", "classic");
 	params.kind = WEIR_BLOCKED, params.words_per_key = 0, params.probes = 7;
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "probes 7", "blocked");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "probes 7", "blocked");
 	params.probes = 0, params.shards = 3;
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "shards 3", "power of two");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "shards 3", "power of two");
 	params.shards = 131072;
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "shards 131072", "65536");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "shards 131072", "65536");
 }
 
 /* Shards of the caller's choice: the size is a multiple of them, and they have 1024 lines each. */
@@ -162,19 +163,20 @@ static void shards_that_were_asked_for(void **state)
 		params = (struct weir_params)WEIR_PARAMS_INIT;
 		params.kind = test_kinds[k];
 		params.capacity = 10000000, params.fp_rate = 0.01;
-		assert_ok(weir_plan(&params, &chosen));
+		assert_ok(weir_plan_make(&params, &chosen));
 		for (params.shards = 1; params.shards <= chosen.shards; params.shards *= 2) {
-			assert_ok(weir_plan(&params, &plan));
+			assert_ok(weir_plan_make(&params, &plan));
 			assert_int_equal(plan.shards, params.shards);
 			assert_int_equal(plan.bytes / 64 % params.shards, 0);
 			assert_true(plan.bytes <= chosen.bytes);
 		}
 		params.shards = 65536; /* by the rate, then by the size alone */
-		assert_refused(weir_plan(&params, &plan), -EINVAL, "shards 65536", "1024 lines");
+		assert_refused(weir_plan_make(&params, &plan), -EINVAL, "shards 65536",
+		               "1024 lines");
 		params.max_bytes = 1 << 20, params.fp_rate = 0;
-		assert_refused(weir_plan(&params, &plan), -EINVAL, "shards 65536", "16384");
+		assert_refused(weir_plan_make(&params, &plan), -EINVAL, "shards 65536", "16384");
 		params.capacity = 0, params.fp_rate = 0.01, params.shards = 16;
-		assert_ok(weir_plan(&params, &plan));
+		assert_ok(weir_plan_make(&params, &plan));
 		assert_true(plan.shards == 16 && plan.bytes == 1 << 20);
 	}
 }
@@ -186,7 +188,8 @@ static void too_small_for_one_key(void **state)
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	(void)state;
 	params.fp_rate = 1e-9, params.max_bytes = 64, params.words_per_key = 1;
-	assert_refused(weir_plan(&params, &plan), -EINVAL, "max_bytes 64", "too small for one key");
+	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "max_bytes 64",
+	               "too small for one key");
 }
 
 /* More bits a word than four or eight words have: one or two are left to choose from. */
@@ -227,7 +230,7 @@ static void what_a_plan_says(void **state)
 	} old = { { .struct_size = offsetof(struct weir_plan, reason) }, "" };
 	old.plan.reason = old.after;
 	/* an older header's shorter plan is filled as far as it goes */
-	assert_ok(weir_plan(&params, &old.plan));
+	assert_ok(weir_plan_make(&params, &old.plan));
 	assert_true(old.plan.fp_rate == plan.fp_rate && old.plan.reason == old.after);
 	assert_int_equal(old.plan.struct_size, offsetof(struct weir_plan, reason));
 }
@@ -248,8 +251,8 @@ static void the_parameters_of_a_filter_make_its_like(void **state)
 			assert_ok(weir_params_of(f, &params));
 			assert_null(params.memory);
 			assert_ok(weir_create(&like, &params));
-			assert_ok(weir_stats(f, &a));
-			assert_ok(weir_stats(like, &b));
+			assert_ok(weir_measure(f, WEIR_SAMPLED, &a));
+			assert_ok(weir_measure(like, WEIR_SAMPLED, &b));
 			assert_true(a.bytes == b.bytes && a.shards == b.shards &&
 			            a.capacity == b.capacity);
 			test_assert_same_shape(&a.shape, &b.shape);

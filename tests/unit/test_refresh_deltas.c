@@ -490,7 +490,7 @@ static void followed(void **state)
 	o.poll_seconds = never;
 	o.report = report;
 	o.context = &heard;
-	assert_ok(weir_follow(&f, h, path, &o));
+	assert_ok(weir_follower_start(&f, h, path, &o));
 	expect(flavors, 1, 0);
 	publish("1", 1, 2);
 	expect(flavors, 2, 0);
@@ -501,7 +501,7 @@ static void followed(void **state)
 	withdraw("2");
 	expect(flavors, 4, 0);
 	assert_version(2);
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 }
 
 int main(void)

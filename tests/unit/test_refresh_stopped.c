@@ -168,8 +168,8 @@ static struct {
 	atomic_bool stopping;
 } meeting;
 
-/* In the second step wait for the caller of weir_follow_stop(), and then go on slowly: a look that
- * does not ask would be over, and have swapped, long before. */
+/* In the second step wait for the caller of weir_follower_stop(), and then go on slowly: a look
+ * that does not ask would be over, and have swapped, long before. */
 static int meet(void *arg, uint64_t done, uint64_t total)
 {
 	int answer = watch(arg, done, total);
@@ -199,7 +199,7 @@ static void test_a_follower_is_stopped_in_the_gate(void **state)
 	memset(&seen, 0, sizeof seen);
 	atomic_store(&meeting.stopping, false);
 	sem_init(&meeting.there, 0, 0);
-	assert_ok(weir_follow(&f, h, path, &o));
+	assert_ok(weir_follower_start(&f, h, path, &o));
 	struct timespec until;
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += (time_t)patience;
@@ -208,7 +208,7 @@ static void test_a_follower_is_stopped_in_the_gate(void **state)
 		;
 	assert_int_equal(late, 0); /* the second step never asked */
 	atomic_store(&meeting.stopping, true);
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 	assert_int_equal(heard.swaps + heard.failures, 0);
 	assert_int_equal(stats_of(h).swaps, 0);
 	assert_int_equal(stats_of(h).refused, 0);

@@ -158,7 +158,7 @@ static void test_fields_behind_an_older_filter_s(void **state)
 	whole.filter.struct_size -= less;
 	memset(older, 0x5a, sizeof older);
 	memcpy(older, &whole, behind - less);
-	assert_ok(weir_handle_stats(h, (struct weir_handle_stats *)(void *)older));
+	assert_ok(weir_handle_measure(h, (struct weir_handle_stats *)(void *)older));
 	memcpy(&since, older + offsetof(struct weir_handle_stats, refused_since) - less,
 	       sizeof since);
 	assert_true(since > 0 && since < patience);

@@ -58,14 +58,14 @@ static void test_loaders_batches(void **state)
 	uint64_t keys[] = { 1, 2, 3 }, hashes[] = { test_key(1), test_key(2) };
 	struct iovec vectors[] = { { "a", 1 }, { "bc", 2 } };
 	(void)state;
-	assert_int_equal(weir_reload_insert_hashes(r, hashes, 2), 2);
-	assert_int_equal(weir_reload_insert_keys(r, vectors, 2), 2);
-	assert_int_equal(weir_reload_insert_fixed(r, keys, 8, 3), 3);
-	assert_int_equal(weir_reload_insert_fixed(r, keys, 8, 3), 0);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes, 2), NULL), 2);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_iov(vectors, 2), NULL), 2);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_u64(keys, 3), NULL), 3);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_u64(keys, 3), NULL), 0);
 	assert_ok(weir_reload_commit(r));
-	assert_int_equal(weir_handle_contains_hashes(h, hashes, 2, NULL), 2);
-	assert_int_equal(weir_handle_contains_keys(h, vectors, 2, NULL), 2);
-	assert_int_equal(weir_handle_contains_fixed(h, keys, 8, 3, NULL), 3);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, 2), NULL), 2);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_iov(vectors, 2), NULL), 2);
+	assert_int_equal(weir_handle_contains_keys(h, weir_keys_u64(keys, 3), NULL), 3);
 	close_handle(flavors, h);
 }
 
@@ -214,10 +214,11 @@ static void test_a_read_only_filter_among_them(void **state)
 	struct weir_reload *r = begin(h, &o);
 	/* the current one */
 	assert_refused(weir_handle_insert_hash(h, hash), -EROFS, "read-only", "");
-	assert_refused(weir_handle_insert_hashes(h, &hash, 1, NULL), -EROFS, "read-only", "");
+	assert_refused(weir_handle_insert_keys(h, weir_keys_hashes(&hash, 1), NULL), -EROFS,
+	               "read-only", "");
 	assert_ok(weir_reload_commit(r));
 	/* the previous one */
-	assert_int_equal(weir_handle_insert_hashes(h, &hash, 1, NULL), 1);
+	assert_int_equal(weir_handle_insert_keys(h, weir_keys_hashes(&hash, 1), NULL), 1);
 	assert_refused(weir_handle_rollback(h), -ENOENT, "void", "drop_previous");
 	assert_true(weir_handle_contains_hash(h, hash));
 	assert_ok(weir_handle_drop_previous(h));
@@ -230,27 +231,27 @@ static void test_progress(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_reload *r = begin(h, NULL);
-	struct weir_reload_progress p = WEIR_RELOAD_PROGRESS_INIT;
-	struct weir_reload_progress older = WEIR_RELOAD_PROGRESS_INIT;
+	struct weir_reload_stats p = WEIR_RELOAD_STATS_INIT;
+	struct weir_reload_stats older = WEIR_RELOAD_STATS_INIT;
 	(void)state;
-	assert_ok(weir_reload_progress(r, &p));
+	assert_ok(weir_reload_measure(r, &p));
 	assert_true(p.keys == 0 && p.share == 0 && p.seconds >= 0 && p.seconds < 600);
 	for (uint64_t i = 0; i < 5000; i++)
 		assert_ok(weir_reload_insert_hash(r, test_key(i)));
 	usleep(10000);
-	assert_ok(weir_reload_progress(r, &p));
+	assert_ok(weir_reload_measure(r, &p));
 	assert_true(p.keys > 4800 && p.keys < 5200 && p.share > 0.48 && p.share < 0.52 &&
 	            p.seconds >= 0.01);
-	older.struct_size = offsetof(struct weir_reload_progress, share);
-	assert_ok(weir_reload_progress(r, &older));
+	older.struct_size = offsetof(struct weir_reload_stats, share);
+	assert_ok(weir_reload_measure(r, &older));
 	assert_true(older.keys == p.keys && older.share == 0);
 	older.struct_size = 0;
-	assert_refused(weir_reload_progress(r, &older), -EINVAL,
+	assert_refused(weir_reload_measure(r, &older), -EINVAL,
 	               "weir_reload_progress.struct_size 0", "_INIT");
 	older.struct_size = 1000;
-	assert_refused(weir_reload_progress(r, &older), -EINVAL,
+	assert_refused(weir_reload_measure(r, &older), -EINVAL,
 	               "weir_reload_progress.struct_size 1000", "_INIT");
-	assert_refused(weir_reload_progress(r, NULL), -EINVAL, "weir_reload_progress is NULL",
+	assert_refused(weir_reload_measure(r, NULL), -EINVAL, "weir_reload_progress is NULL",
 	               "_INIT");
 	weir_reload_abort(r);
 	close_handle(flavors, h);

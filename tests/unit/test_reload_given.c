@@ -166,7 +166,7 @@ static struct weir_filter *fuse_of(uint64_t from, uint64_t to)
 	p.fp_rate = 0.01;
 	p.capacity = to - from;
 	p.seed = 1;
-	assert_ok(weir_build(&f, &p, hashes, to - from));
+	assert_ok(weir_build(&f, &p, weir_keys_hashes(hashes, to - from), NULL));
 	return f;
 }
 

@@ -60,7 +60,7 @@ static double fill_of_one(uint32_t kind, uint64_t capacity)
 	struct weir_stats s = WEIR_STATS_INIT;
 	for (uint64_t i = 0; i < capacity; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
-	assert_ok(weir_stats_exact(f, &s));
+	assert_ok(weir_measure(f, WEIR_EXACT, &s));
 	weir_destroy(f);
 	return s.fill;
 }
@@ -77,7 +77,7 @@ static void full_set(void **state)
 		if (!set)
 			continue;
 		p.capacity = KEYS / SHARDS;
-		assert_ok(weir_plan(&p, &plan));
+		assert_ok(weir_plan_make(&p, &plan));
 		insert_range(set, 0, KEYS);
 		assert_int_equal(count_range(set, 0, KEYS), KEYS);
 		double rate = (double)count_range(set, KEYS, 6 * KEYS) / (5 * KEYS);
@@ -116,27 +116,32 @@ static void batches(void **state)
 			hashes[i] = weir_rolling_hash(one, &key, 8);
 			assert_int_equal(hashes[i], weir_rolling_hash(many, &key, 8));
 		}
-		assert_true(weir_rolling_contains_hashes(many, hashes, n, NULL) == 0);
-		int64_t answer = weir_rolling_insert_hashes(many, hashes, n, fresh);
+		assert_true(weir_rolling_contains_keys(many, weir_keys_hashes(hashes, n), NULL) ==
+		            0);
+		int64_t answer = weir_rolling_insert_keys(many, weir_keys_hashes(hashes, n), fresh);
 		for (size_t i = 0; i < n; i++) {
 			int is_new = weir_rolling_insert_hash(one, hashes[i]);
 			inserted += is_new;
 			assert_int_equal(fresh[i / 64] >> i % 64 & 1, is_new);
 		}
 		assert_int_equal(answer, inserted);
-		assert_int_equal(weir_rolling_insert_hashes(many, hashes, n, NULL), 0);
+		assert_int_equal(weir_rolling_insert_keys(many, weir_keys_hashes(hashes, n), NULL),
+		                 0);
 		for (size_t i = 0; i < n; i++) { /* in turn one that is in, one that is not */
 			uint64_t key = test_key(i % 700 + (i & 1) * KEYS);
 			hashes[i] = weir_rolling_hash(one, &key, 8);
 		}
-		assert_int_equal(weir_rolling_contains_hashes(many, hashes, n, found),
-		                 weir_rolling_contains_hashes(one, hashes, n, NULL));
+		assert_int_equal(weir_rolling_contains_keys(many, weir_keys_hashes(hashes, n),
+		                                            found),
+		                 weir_rolling_contains_keys(one, weir_keys_hashes(hashes, n),
+		                                            NULL));
 		for (size_t i = 0; i < n; i++) {
 			bool hit = weir_rolling_contains_hash(one, hashes[i]);
 			hits += hit;
 			assert_int_equal(found[i / 64] >> i % 64 & 1, hit);
 		}
-		assert_int_equal(hits, weir_rolling_contains_hashes(many, hashes, n, NULL));
+		assert_int_equal(hits, weir_rolling_contains_keys(many, weir_keys_hashes(hashes, n),
+		                                                  NULL));
 		assert_in_range(hits, (n + 1) / 2, (n + 1) / 2 + n / 50);
 		assert_ok(weir_rolling_destroy(one));
 		assert_ok(weir_rolling_destroy(many));
@@ -158,18 +163,18 @@ static int fill(struct weir_reload *r, uint32_t shard, void *context)
 	for (size_t i = 0; s->form == 0 && i < KEYS; i++)
 		assert_ok(weir_reload_insert(r, &s->keys[i], 8));
 	if (s->form == 1)
-		assert_ok(weir_reload_insert_fixed(r, s->keys, 8, KEYS));
+		assert_ok(weir_reload_insert_keys(r, weir_keys_u64(s->keys, KEYS), NULL));
 	struct iovec v[1000];
 	for (size_t at = 0; s->form == 2 && at < KEYS; at += 1000) {
 		for (size_t i = 0; i < 1000; i++)
 			v[i] = (struct iovec){ .iov_base = &s->keys[at + i], .iov_len = 8 };
-		assert_ok(weir_reload_insert_keys(r, v, 1000));
+		assert_ok(weir_reload_insert_keys(r, weir_keys_iov(v, 1000), NULL));
 	}
 	if (s->form == 3) {
 		uint64_t *hashes = malloc(sizeof s->keys);
 		assert_non_null(hashes);
-		weir_hash_fixed(weir_reload_next(r), s->keys, 8, KEYS, hashes);
-		assert_ok(weir_reload_insert_hashes(r, hashes, KEYS));
+		weir_hash_keys(weir_reload_next(r), weir_keys_u64(s->keys, KEYS), hashes);
+		assert_ok(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL));
 		free(hashes);
 	}
 	return 0;
@@ -249,7 +254,7 @@ static void shards_are_where_hashes_say(void **state)
 	assert_int_equal(weir_rolling_insert_hash(set, hash), WEIR_NEW);
 	for (uint32_t i = 0; i < SHARDS; i++) {
 		struct weir_stats stats = WEIR_STATS_INIT;
-		assert_ok(weir_stats(weir_rolling_get(set, i), &stats));
+		assert_ok(weir_measure(weir_rolling_get(set, i), WEIR_SAMPLED, &stats));
 		assert_int_equal(stats.fill > 0, i == 5);
 	}
 	assert_true(weir_contains_hash(weir_rolling_get(set, 5), hash << 3 | 5));

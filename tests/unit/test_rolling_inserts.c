@@ -26,13 +26,14 @@ static void test_a_batch_ends_at_the_first_refusal(void **state)
 	for (uint64_t i = 0; i < KEYS; i++)
 		hashes[i] = hash_in(i == REFUSED ? READ_ONLY : i % READ_ONLY, i);
 	assert_int_equal(weir_rolling_insert_hash(set, hashes[REFUSED]), -EROFS);
-	assert_int_equal(weir_rolling_insert_hashes(set, hashes, KEYS, fresh), -EROFS);
+	assert_int_equal(weir_rolling_insert_keys(set, weir_keys_hashes(hashes, KEYS), fresh),
+	                 -EROFS);
 	for (uint64_t i = 0; i < KEYS; i++)
 		assert_int_equal(weir_rolling_contains_hash(set, hashes[i]), i < REFUSED);
 	assert_true(fresh[0] == UINT64_MAX);
 	assert_true(fresh[1] == (UINT64_C(1) << (REFUSED - 64)) - 1);
 	assert_int_equal(fresh[2] | fresh[3], 0);
-	assert_int_equal(weir_rolling_insert_hashes(set, hashes, REFUSED, NULL), 0);
+	assert_int_equal(weir_rolling_insert_keys(set, weir_keys_hashes(hashes, REFUSED), NULL), 0);
 	assert_ok(weir_rolling_destroy(set));
 }
 

@@ -28,7 +28,7 @@ static void figures_are_made_of_the_shards_figures(void **state)
 	for (uint64_t i = 0; i < KEYS; i++)
 		assert_ok(weir_rolling_insert_hash(set, test_key(i) >> 1));
 	assert_ok(weir_rolling_stats(set, &s));
-	assert_ok(weir_stats(weir_rolling_get(set, 0), &one));
+	assert_ok(weir_measure(weir_rolling_get(set, 0), WEIR_SAMPLED, &one));
 	assert_int_equal(s.bytes, 2 * one.bytes);
 	assert_true(one.fill_max > one.fill && s.fill_max == one.fill_max);
 	assert_true(s.fill == one.fill / 2);

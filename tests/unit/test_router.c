@@ -112,9 +112,9 @@ static void one_and_many(void **state)
 	int64_t new = 0;
 	for (unsigned i = 0; i < N; i++)
 		new += weir_router_insert_u64(a, 39, keys[i]);
-	assert_int_equal(weir_router_insert_hashes(b, 39, hashes, N, bitmap), new);
-	assert_int_equal(weir_router_insert_keys(c, 39, vectors, N, NULL), new);
-	assert_int_equal(weir_router_insert_fixed(d, 39, keys, 8, N, bitmap), new);
+	assert_int_equal(weir_router_insert_keys(b, 39, weir_keys_hashes(hashes, N), bitmap), new);
+	assert_int_equal(weir_router_insert_keys(c, 39, weir_keys_iov(vectors, N), NULL), new);
+	assert_int_equal(weir_router_insert_keys(d, 39, weir_keys_u64(keys, N), bitmap), new);
 	int64_t bits = 0;
 	for (unsigned i = 0; i < N; i++)
 		bits += bitmap[i / 64] >> (i % 64) & 1;
@@ -123,17 +123,22 @@ static void one_and_many(void **state)
 	struct weir_router *each[] = { a, b, c, d };
 	for (unsigned r = 0; r < 4; r++) {
 		memset(masks, 0xff, sizeof masks);
-		assert_int_equal(weir_router_route_hashes(each[r], hashes, N, masks), N);
+		assert_int_equal(weir_router_route_keys(each[r], weir_keys_hashes(hashes, N),
+		                                        masks),
+		                 N);
 		for (unsigned i = 0; i < N; i++) {
 			assert_true(masks[i] >> 39 == 1);
 			assert_true(masks[i] == weir_router_route_u64(a, keys[i]));
 			assert_true(masks[i] == weir_router_route(a, &keys[i], 8));
 		}
 		memset(again, 0, sizeof again);
-		assert_int_equal(weir_router_route_keys(each[r], vectors, N, again), N);
+		assert_int_equal(weir_router_route_keys(each[r], weir_keys_iov(vectors, N), again),
+		                 N);
 		assert_memory_equal(again, masks, sizeof masks);
 		memset(again, 0, sizeof again);
-		assert_int_equal(weir_router_route_fixed(each[r], keys, 8, N, again), N);
+		assert_int_equal(weir_router_route_keys(each[r], weir_keys_u64(keys, N),
+		                                        again),
+		                 N);
 		assert_memory_equal(again, masks, sizeof masks);
 	}
 	for (unsigned r = 0; r < 4; r++)
@@ -150,10 +155,11 @@ static void far_as_near(void **state)
 	for (unsigned i = 0; i < N; i++)
 		hashes[i] = test_key(i);
 	for (uint32_t set = 0; set < 64; set++)
-		assert_ok(weir_router_insert_hashes(r, set, hashes + 60 * set, 100, NULL));
+		assert_ok(weir_router_insert_keys(r, set, weir_keys_hashes(hashes + 60 * set, 100),
+		                                  NULL));
 	for (size_t n = 0; n < 100; n++)
-		(void)weir_router_route_hashes(r, hashes, n, masks);
-	(void)weir_router_route_hashes(r, hashes, N, masks);
+		(void)weir_router_route_keys(r, weir_keys_hashes(hashes, n), masks);
+	(void)weir_router_route_keys(r, weir_keys_hashes(hashes, N), masks);
 	for (unsigned i = 0; i < N; i++)
 		assert_true(masks[i] == weir_router_route_hash(r, hashes[i]));
 	assert_true(masks[3779] & UINT64_C(1) << 62);
@@ -173,7 +179,7 @@ static void keyed(void **state)
 	assert_int_equal(weir_router_insert(r, 8, &key, 8), WEIR_NEW);
 	assert_int_equal(weir_router_insert_u64(r, 8, key), WEIR_SEEN);
 	assert_true(weir_router_route_u64(r, key) == 1u << 8);
-	assert_int_equal(weir_router_route_fixed(r, &key, 8, 1, &mask), 1);
+	assert_int_equal(weir_router_route_keys(r, weir_keys_u64(&key, 1), &mask), 1);
 	assert_true(mask == 1u << 8);
 	weir_router_destroy(r);
 	o.seed = 5; /* of another key */
@@ -215,9 +221,10 @@ static void sets_that_there_are_not(void **state)
 	struct weir_router *r = router_of(9, 100, 0);
 	(void)state;
 	assert_refused(weir_router_insert_hash(r, 9, 1), -EINVAL, "set 9", "9");
-	assert_refused(weir_router_insert_hashes(r, UINT32_MAX, &hash, 1, NULL), -EINVAL, "set",
-	               "9");
-	assert_refused(weir_router_insert_fixed(r, 16, &hash, 8, 1, NULL), -EINVAL, "16", "9");
+	assert_refused(weir_router_insert_keys(r, UINT32_MAX, weir_keys_hashes(&hash, 1), NULL),
+	               -EINVAL, "set", "9");
+	assert_refused(weir_router_insert_keys(r, 16, weir_keys_u64(&hash, 1), NULL), -EINVAL,
+	               "16", "9");
 	assert_true(weir_router_route_hash(r, 1) == 0);
 	weir_router_destroy(r);
 }

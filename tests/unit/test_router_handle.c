@@ -171,9 +171,10 @@ static void through_the_handle(void **state)
 		uint64_t key = 5000 + i;
 		hashes[i] = weir_router_handle_hash(h, &key, 8);
 	}
-	assert_true(weir_router_handle_insert_hashes(h, 6, hashes, 70, bitmap) >= 68);
+	assert_true(weir_router_handle_insert_keys(h, 6, weir_keys_hashes(hashes, 70), bitmap) >=
+	            68);
 	assert_int_equal(weir_router_handle_insert_hash(h, 6, hashes[69]), WEIR_SEEN);
-	assert_int_equal(weir_router_handle_route_hashes(h, hashes, 70, masks), 70);
+	assert_int_equal(weir_router_handle_route_keys(h, weir_keys_hashes(hashes, 70), masks), 70);
 	for (uint64_t i = 0; i < 70; i++) {
 		uint64_t key = 5000 + i;
 		assert_true(masks[i] >> 6 & 1);

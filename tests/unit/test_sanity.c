@@ -85,7 +85,7 @@ static double estimated(struct weir_filter *f, uint64_t first, uint64_t keys)
 	struct weir_stats s = WEIR_STATS_INIT;
 	for (uint64_t i = first; i < first + keys; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
-	assert_ok(weir_stats(f, &s));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
 	return s.keys_estimated;
 }
 
@@ -144,7 +144,7 @@ static void test_a_rate_missed_by_chance_is_no_overfull_set(void **state)
 		struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 1e-6);
 		for (uint64_t i = 0; i < 1000; i++)
 			assert_ok(weir_insert_hash(f, test_key(1000 * seed + i)));
-		assert_ok(weir_stats_exact(f, &s));
+		assert_ok(weir_measure(f, WEIR_EXACT, &s));
 		missed += s.fp_rate_estimated > WEIR_SANE_RATE * s.fp_rate;
 		assert_ok(weir_save(f, path, NULL));
 		weir_destroy(f);
@@ -232,7 +232,7 @@ static void test_a_saturated_image_is_published_loudly(void **state)
 		if (strstr(heard.sentence, "saturated"))
 			fail_msg("\"%s\"", heard.sentence);
 	}
-	assert_ok(weir_follow_stop(f));
+	assert_ok(weir_follower_stop(f));
 }
 
 /* The caller's own reload is asked by its gate alone. */

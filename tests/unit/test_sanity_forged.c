@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A refresh looks at random places of an image, not at those that everybody knows: somebody who
- * makes an image up cannot leave just those empty. weir_stats() keeps its places, for series of
+ * makes an image up cannot leave just those empty. weir_measure() keeps its places, for series of
  * figures that can be compared. */
 #include "../folder.h"
 #include "../forged.h"
@@ -72,9 +72,9 @@ static void test_figures_stay_as_they_are(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < 100000; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
-	assert_ok(weir_stats(f, &a));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &a));
 	for (unsigned turn = 0; turn < 10; turn++) {
-		assert_ok(weir_stats(f, &b));
+		assert_ok(weir_measure(f, WEIR_SAMPLED, &b));
 		assert_true(a.sampled < 1 && a.keys_estimated == b.keys_estimated);
 	}
 	weir_destroy(f);

@@ -3,7 +3,6 @@
  * is made of it. The vectors are bytes, so a big-endian machine must come to the same. */
 #include "../test.h"
 #include "hash/hash.h"
-#include "hash/siphash.h"
 
 /* Key 00 01 .. 0f; message i is the bytes 00 01 .. up to i - 1; the bytes of the output, the lowest
  * first. Source: Aumasson and Bernstein, vectors_sip64. */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include "../test.h"
 #include "blocked.h"
-#include "kind/lines.h"
+#include "kind/sizing.h"
 
 static const unsigned words[] = { 1, 2, 4, 8 };
 
@@ -71,7 +71,7 @@ static void agrees_with_the_table(void **state)
 static struct weir_plan plan_of(const struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	assert_ok(weir_plan(params, &plan));
+	assert_ok(weir_plan_make(params, &plan));
 	return plan;
 }
 
@@ -188,7 +188,7 @@ static void classic_has_the_textbook_s_rate(void **state)
 			struct weir_plan plan = WEIR_PLAN_INIT;
 			if (wanted > 0.49 || wanted < 1e-12)
 				continue;
-			assert_ok(weir_plan(&params, &plan));
+			assert_ok(weir_plan_make(&params, &plan));
 			assert_int_equal(test_number(&plan.shape, "probes"), k);
 			wanted = pow(-expm1(-(double)k / plan.bits_per_key), k);
 			assert_near(plan.fp_rate - plan.fp_rate_floor, wanted, 1e-6, "classic",

@@ -36,7 +36,7 @@ static struct weir_filter *of_blocks(unsigned blocks)
 static uint32_t blocks_of(const struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	assert_ok(weir_stats(f, &s));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
 	return s.shape.field[0];
 }
 
@@ -120,7 +120,7 @@ static void odd_numbers_of_blocks_lose_no_key(void **state)
 		const uint64_t n = 12 * blocks;
 		fill(f, n);
 		assert_has(f, n);
-		assert_ok(weir_stats_exact(f, &s));
+		assert_ok(weir_measure(f, WEIR_EXACT, &s));
 		assert_int_equal(s.shape.field[0], blocks);
 		assert_int_equal(s.bytes, 64 * ((blocks + 1) / 2));
 		assert_true(fabs(s.keys_estimated - (double)n) < 3 + 0.1 * (double)n);
@@ -142,8 +142,8 @@ static void odd_numbers_of_blocks_load(void **state)
 	static unsigned char a[65537 * 32], b[65537 * 32];
 	for (uint64_t i = 0; i < KEYS; i++)
 		hashes[i] = test_key(i) * UINT64_C(0x9e3779b97f4a7c15);
-	assert_ok(weir_load_hashes(loaded, hashes, KEYS));
-	assert_ok(weir_insert_hashes(inserted, hashes, KEYS, NULL));
+	assert_ok(weir_fill_keys(loaded, weir_keys_hashes(hashes, KEYS)));
+	assert_ok(weir_insert_keys(inserted, weir_keys_hashes(hashes, KEYS), NULL));
 	const uint32_t any = WEIR_PARQUET_ANY_SIZE;
 	assert_true(weir_parquet_export(loaded, WEIR_PARQUET_BITSET, any, a, sizeof a) > 0);
 	assert_true(weir_parquet_export(inserted, WEIR_PARQUET_BITSET, any, b, sizeof b) > 0);
@@ -225,7 +225,7 @@ static void sizes_are_those_of_the_layout(void **state)
 	for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
 		struct weir_params p = split_params(1000000, table[i].rate);
 		struct weir_plan plan = WEIR_PLAN_INIT;
-		assert_ok(weir_plan(&p, &plan));
+		assert_ok(weir_plan_make(&p, &plan));
 		assert_true(fabs(plan.bits_per_key / table[i].bits - 1) < 0.01);
 		assert_int_equal(plan.shape.field[0], plan.bytes / 32);
 	}
@@ -236,7 +236,7 @@ static void more_blocks_than_32_bits_choose_are_refused(void **state)
 	(void)state;
 	struct weir_params p = split_params(UINT64_C(1) << 40, 0.01);
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	assert_refused(weir_plan(&p, &plan), -EFBIG, "2^28 blocks", "32 bits");
+	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "2^28 blocks", "32 bits");
 }
 
 int main(void)

@@ -8,14 +8,14 @@
 static struct weir_stats exact(const struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	assert_ok(weir_stats_exact(f, &stats));
+	assert_ok(weir_measure(f, WEIR_EXACT, &stats));
 	return stats;
 }
 
 static struct weir_stats sampled(const struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	assert_ok(weir_stats(f, &stats));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &stats));
 	return stats;
 }
 
@@ -60,7 +60,7 @@ static double planned_rate(const struct weir_filter *f)
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	assert_ok(weir_params_of(f, &params));
-	assert_ok(weir_plan(&params, &plan));
+	assert_ok(weir_plan_make(&params, &plan));
 	return plan.fp_rate;
 }
 
@@ -151,7 +151,7 @@ static void a_sample_agrees_with_the_whole(void **state)
 		assert_non_null(keys);
 		for (uint64_t i = 0; i < CAPACITY; i++)
 			keys[i] = test_key(i);
-		assert_ok(weir_insert_fixed(f, keys, 8, CAPACITY / 2, NULL));
+		assert_ok(weir_insert_keys(f, weir_keys_u64(keys, CAPACITY / 2), NULL));
 		struct weir_stats part = sampled(f), whole = exact(f);
 		assert_true(whole.sampled == 1);
 		assert_true(whole.keys_error == 0 && part.keys_error > 0);
@@ -167,11 +167,12 @@ static void a_sample_agrees_with_the_whole(void **state)
 		            "rate of a sample");
 		assert_near(whole.keys_estimated, CAPACITY / 2, 0.002, "keys of the whole");
 		assert_false(part.saturated);
-		assert_ok(weir_insert_fixed(f, keys + CAPACITY / 2, 8, CAPACITY / 2, NULL));
+		assert_ok(weir_insert_keys(f, weir_keys_u64(keys + CAPACITY / 2, CAPACITY / 2),
+		                           NULL));
 		assert_false(sampled(f).saturated);
 		for (uint64_t i = 0; i < CAPACITY / 10; i++)
 			keys[i] = test_key(i + CAPACITY);
-		int64_t answer = weir_insert_fixed(f, keys, 8, CAPACITY / 10, NULL);
+		int64_t answer = weir_insert_keys(f, weir_keys_u64(keys, CAPACITY / 10), NULL);
 		assert_ok(answer == -ENOSPC ? 0 : answer); /* a kind may be full now */
 		assert_true(answer < 0 || sampled(f).saturated); /* so many show in a sample too */
 		assert_true(answer < 0 || exact(f).saturated);
@@ -243,14 +244,14 @@ static void struct_sizes(void **state)
 	struct weir_stats s = WEIR_STATS_INIT;
 	(void)state;
 	s.struct_size = 0;
-	assert_refused(weir_stats(f, &s), -EINVAL, "struct_size", "0");
+	assert_refused(weir_measure(f, WEIR_SAMPLED, &s), -EINVAL, "struct_size", "0");
 	s.struct_size = sizeof s + 8;
-	assert_refused(weir_stats_exact(f, &s), -EINVAL, "weir_stats.struct_size", "_INIT");
-	assert_refused(weir_stats(f, NULL), -EINVAL, "weir_stats is NULL", "_INIT");
+	assert_refused(weir_measure(f, WEIR_EXACT, &s), -EINVAL, "weir_stats.struct_size", "_INIT");
+	assert_refused(weir_measure(f, WEIR_SAMPLED, NULL), -EINVAL, "weir_stats is NULL", "_INIT");
 	memset(&s, 0xa5, sizeof s);
 	/* a program built with an older header */
 	s.struct_size = offsetof(struct weir_stats, fill);
-	assert_ok(weir_stats(f, &s));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
 	assert_int_equal(s.capacity, 1000);
 	for (size_t i = offsetof(struct weir_stats, fill); i < sizeof s; i++)
 		assert_int_equal(((unsigned char *)&s)[i], 0xa5);

@@ -5,7 +5,7 @@
 #include <weir/reload.h>
 #include "../folder.h"
 #include "../handles.h"
-#include "set/placeholder.h"
+#include "set/generation.h"
 
 static const struct weir_normal lower = { .steps = WEIR_NORMAL_LOWERCASE };
 static const struct weir_normal nets = { .steps = WEIR_NORMAL_CIDR, .ipv4 = 1u << 24 };

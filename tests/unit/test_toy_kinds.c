@@ -62,14 +62,19 @@ static void no_inserts(struct weir_filter *f)
 	assert_says(weir_insert(f, "a", 1), -ENOTSUP, insert_refused);
 	assert_says(weir_insert_hash(f, 1), -ENOTSUP, insert_refused);
 	assert_says(weir_insert_u64(f, 1), -ENOTSUP, insert_refused);
-	assert_says(weir_insert_hashes(f, hashes, 3, &bitmap), -ENOTSUP, insert_refused);
-	assert_says(weir_insert_hashes(f, NULL, 0, NULL), -ENOTSUP, insert_refused);
-	assert_says(weir_insert_keys(f, keys, 1, &bitmap), -ENOTSUP, insert_refused);
-	assert_says(weir_insert_fixed(f, hashes, 8, 3, &bitmap), -ENOTSUP, insert_refused);
-	assert_says(weir_insert_fixed(f, hashes, 3, 3, NULL), -ENOTSUP, insert_refused);
-	assert_says(weir_insert_hashes(f, hashes, 9, &bitmap), -ENOTSUP, insert_refused);
-	assert_says(weir_insert_fixed(f, hashes, 8, 9, &bitmap), -ENOTSUP, insert_refused);
-	assert_says(weir_load_hashes(f, hashes, 3), -ENOTSUP, insert_refused);
+	assert_says(weir_insert_keys(f, weir_keys_hashes(hashes, 3), &bitmap), -ENOTSUP,
+	            insert_refused);
+	assert_says(weir_insert_keys(f, weir_keys_hashes(NULL, 0), NULL), -ENOTSUP, insert_refused);
+	assert_says(weir_insert_keys(f, weir_keys_iov(keys, 1), &bitmap), -ENOTSUP, insert_refused);
+	assert_says(weir_insert_keys(f, weir_keys_u64(hashes, 3), &bitmap), -ENOTSUP,
+	            insert_refused);
+	assert_says(weir_insert_keys(f, weir_keys_fixed(hashes, 3, 3), NULL), -ENOTSUP,
+	            insert_refused);
+	assert_says(weir_insert_keys(f, weir_keys_hashes(hashes, 9), &bitmap), -ENOTSUP,
+	            insert_refused);
+	assert_says(weir_insert_keys(f, weir_keys_u64(hashes, 9), &bitmap), -ENOTSUP,
+	            insert_refused);
+	assert_says(weir_fill_keys(f, weir_keys_hashes(hashes, 3)), -ENOTSUP, insert_refused);
 	assert_int_equal(bitmap, 0xa5);
 }
 
@@ -82,14 +87,14 @@ static void no_removals_and_counts(struct weir_filter *f)
 	struct iovec keys[1] = { { hashes, 8 } };
 	assert_says(weir_remove(f, "a", 1), -ENOTSUP, remove);
 	assert_says(weir_remove_hash(f, 1), -ENOTSUP, remove);
-	assert_says(weir_remove_hashes(f, hashes, 3, &bitmap), -ENOTSUP, remove);
-	assert_says(weir_remove_keys(f, keys, 1, &bitmap), -ENOTSUP, remove);
-	assert_says(weir_remove_fixed(f, hashes, 8, 3, NULL), -ENOTSUP, remove);
+	assert_says(weir_remove_keys(f, weir_keys_hashes(hashes, 3), &bitmap), -ENOTSUP, remove);
+	assert_says(weir_remove_keys(f, weir_keys_iov(keys, 1), &bitmap), -ENOTSUP, remove);
+	assert_says(weir_remove_keys(f, weir_keys_u64(hashes, 3), NULL), -ENOTSUP, remove);
 	assert_says(weir_count(f, "a", 1), -ENOTSUP, count);
 	assert_says(weir_count_hash(f, 1), -ENOTSUP, count);
-	assert_says(weir_count_hashes(f, hashes, 3, counts), -ENOTSUP, count);
-	assert_says(weir_count_keys(f, keys, 1, counts), -ENOTSUP, count);
-	assert_says(weir_count_fixed(f, hashes, 8, 3, counts), -ENOTSUP, count);
+	assert_says(weir_count_keys(f, weir_keys_hashes(hashes, 3), counts), -ENOTSUP, count);
+	assert_says(weir_count_keys(f, weir_keys_iov(keys, 1), counts), -ENOTSUP, count);
+	assert_says(weir_count_keys(f, weir_keys_u64(hashes, 3), counts), -ENOTSUP, count);
 	assert_true(bitmap == 0xa5 && counts[0] == 5 && counts[1] == 5 && counts[2] == 5);
 }
 
@@ -150,7 +155,7 @@ static void kinds_that_are_not_built(void **state)
 		params.kind = test_kinds[k];
 		params.capacity = 10, params.fp_rate = 0.01;
 		params.seed = test_seed(params.kind, SEED);
-		int err = weir_build(&f, &params, &hash, 1);
+		int err = weir_build(&f, &params, weir_keys_hashes(&hash, 1), NULL);
 		if (err == 0) {
 			weir_destroy(f);
 			continue;
@@ -170,18 +175,24 @@ static void what_a_build_is_not_given(void **state)
 	uint64_t hash = 1;
 	(void)state;
 	params.fp_rate = 0.01;
-	assert_refused(weir_build(NULL, &params, &hash, 1), -EINVAL, "out is NULL", "weir_build");
-	assert_refused(weir_build(&f, NULL, &hash, 1), -EINVAL, "weir_params is NULL", "_INIT");
+	assert_refused(weir_build(NULL, &params, weir_keys_hashes(&hash, 1), NULL), -EINVAL,
+	               "out is NULL", "weir_build");
+	assert_refused(weir_build(&f, NULL, weir_keys_hashes(&hash, 1), NULL), -EINVAL,
+	               "weir_params is NULL", "_INIT");
 	params.fp_rate = 0;
-	assert_refused(weir_build(&f, &params, &hash, 1), -EINVAL, "fp_rate 0", "give one");
+	assert_refused(weir_build(&f, &params, weir_keys_hashes(&hash, 1), NULL), -EINVAL,
+	               "fp_rate 0", "give one");
 	params.fp_rate = 0.01;
 	/* the capacity is that of the hashes, so the next thing is missed */
-	assert_refused(weir_build(&f, &params, &hash, 1), -EINVAL, "seed 0", "made with");
+	assert_refused(weir_build(&f, &params, weir_keys_hashes(&hash, 1), NULL), -EINVAL, "seed 0",
+	               "made with");
 	params.hash_key = "sixteen secrets!"; /* then a seed follows from it */
-	assert_refused(weir_build(&f, &params, NULL, 3), -EINVAL, "hashes is NULL", "3");
+	assert_refused(weir_build(&f, &params, weir_keys_hashes(NULL, 3), NULL), -EINVAL,
+	               "keys.at is NULL", "3");
 	params.hash_key = NULL;
 	params.seed = SEED;
-	assert_refused(weir_build(&f, &params, NULL, 3), -EINVAL, "hashes is NULL", "3");
+	assert_refused(weir_build(&f, &params, weir_keys_hashes(NULL, 3), NULL), -EINVAL,
+	               "keys.at is NULL", "3");
 	assert_null(f);
 }
 
@@ -208,7 +219,7 @@ static void assert_exact(uint64_t lines, uint32_t shards)
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	struct weir_filter *f = without_bits(lines, shards);
 	assert_ok(weir_params_of(f, &params));
-	assert_ok(weir_plan(&params, &plan));
+	assert_ok(weir_plan_make(&params, &plan));
 	if (plan.bytes != 64 * lines || plan.shards != shards)
 		fail_msg("%llu lines in %u shards: planned are %llu in %u",
 		         (unsigned long long)lines, shards, (unsigned long long)plan.bytes / 64,
@@ -227,7 +238,7 @@ static void parameters_of_a_fold_above_4_gib(void **state)
 		struct weir_plan plan = WEIR_PLAN_INIT;
 		params.max_bytes = 64 * 65536 * sizes[i];
 		params.capacity = params.max_bytes;
-		assert_ok(weir_plan(&params, &plan));
+		assert_ok(weir_plan_make(&params, &plan));
 		assert_true(plan.bytes == params.max_bytes && plan.shards == 65536);
 		for (uint32_t factor = 1; factor <= 65536; factor *= 2) /* as weir_fold() */
 			assert_exact(65536 * sizes[i] / factor, 65536 / factor);

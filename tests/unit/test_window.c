@@ -226,7 +226,8 @@ static void test_keyed(void **state)
 		                         weir_window_insert(w, &key, 8), WEIR_NEW);
 		assert_true(weir_window_contains_u64(w, key) && weir_window_contains(w, &key, 8));
 		assert_true(weir_window_contains_hash(w, weir_window_hash(w, &key, 8)));
-		assert_int_equal(weir_window_contains_fixed(w, &key, 8, 1, bitmap), 1);
+		assert_int_equal(weir_window_contains_keys(w, weir_keys_u64(&key, 1), bitmap),
+		                 1);
 	}
 	weir_window_destroy(w);
 }

@@ -33,7 +33,9 @@ static void each_flavor(void **state)
 		for (uint64_t k = 0; k < 12; k++) {
 			uint64_t key = test_key(k), again = test_key(k + 100);
 			assert_int_equal(weir_window_insert_u64(w, key), WEIR_NEW);
-			assert_int_equal(weir_window_insert_fixed(w, &again, 8, 1, NULL), 1);
+			assert_int_equal(weir_window_insert_keys(w, weir_keys_u64(&again, 1),
+			                                         NULL),
+			                 1);
 			wait_for(2.001);
 			assert_int_equal(weir_window_tick(w), 1);
 			assert_int_equal(weir_window_age(w, &key, 8), 1);

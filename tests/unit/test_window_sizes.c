@@ -36,11 +36,11 @@ static void answers(struct weir_window *w, const uint64_t *keys, uint64_t *in)
 {
 	size_t one_by_one = 0;
 	for (int k = 0; k < ASKED / 2; k += 100) {
-		weir_window_insert_fixed(w, keys + k, 8, 100, NULL);
+		weir_window_insert_keys(w, weir_keys_u64(keys + k, 100), NULL);
 		if (k % 300 == 0)
 			assert_ok(weir_window_advance(w));
 	}
-	size_t n = weir_window_contains_fixed(w, keys, 8, ASKED, in);
+	size_t n = weir_window_contains_keys(w, weir_keys_u64(keys, ASKED), in);
 	for (int k = 0; k < ASKED; k++) {
 		bool has = weir_window_contains_u64(w, keys[k]);
 		assert_int_equal(has, in[k / 64] >> k % 64 & 1);
@@ -129,19 +129,27 @@ static void test_forms(void **state)
 			hashes[i] = weir_window_hash(w, &keys[i], 8);
 			vectors[i] = (struct iovec){ &keys[i], 8 };
 		}
-		assert_int_equal(weir_window_contains_hashes(w, hashes, KEYS, bitmap), 0);
-		assert_int_equal(weir_window_insert_hashes(w, hashes, 50, bitmap), 50);
-		assert_int_equal(weir_window_insert_keys(w, vectors, 100, bitmap), 50);
+		assert_int_equal(weir_window_contains_keys(w, weir_keys_hashes(hashes, KEYS),
+		                                           bitmap),
+		                 0);
+		assert_int_equal(weir_window_insert_keys(w, weir_keys_hashes(hashes, 50), bitmap),
+		                 50);
+		assert_int_equal(weir_window_insert_keys(w, weir_keys_iov(vectors, 100), bitmap),
+		                 50);
 		assert_int_equal(bitmap[0], UINT64_MAX << 50);
-		assert_int_equal(weir_window_insert_fixed(w, keys, 8, 150, NULL), 50);
-		assert_int_equal(weir_window_contains_keys(w, vectors, KEYS, bitmap), 150);
+		assert_int_equal(weir_window_insert_keys(w, weir_keys_u64(keys, 150), NULL),
+		                 50);
+		assert_int_equal(weir_window_contains_keys(w, weir_keys_iov(vectors, KEYS), bitmap),
+		                 150);
 		assert_int_equal(bitmap[2], (UINT64_C(1) << 22) - 1);
 		assert_int_equal(bitmap[3], 0);
-		assert_int_equal(weir_window_contains_fixed(w, keys, 8, KEYS, NULL), 150);
-		assert_int_equal(weir_window_contains_fixed(w, keys, 4, 0, NULL), 0);
+		assert_int_equal(weir_window_contains_keys(w, weir_keys_u64(keys, KEYS), NULL),
+		                 150);
+		assert_int_equal(weir_window_contains_keys(w, weir_keys_fixed(keys, 4, 0), NULL),
+		                 0);
 		assert_int_equal(weir_window_age_hash(w, hashes[149]), 0);
 		assert_int_equal(weir_window_insert(w, "odd", 3), WEIR_NEW);
-		assert_int_equal(weir_window_insert_fixed(w, "odd", 3, 1, NULL), 0);
+		assert_int_equal(weir_window_insert_keys(w, weir_keys_fixed("odd", 3, 1), NULL), 0);
 		weir_window_destroy(w);
 	}
 }

@@ -6,7 +6,6 @@
 #include "../folder.h"
 #include "kind/batch.h"
 #include "filter/filter.h"
-#include "filter/kinds.h"
 
 enum { SEED = 77, LINES = 64 };
 

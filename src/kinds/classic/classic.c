@@ -23,8 +23,8 @@
 #include <string.h>
 #include "ground/error.h"
 #include "kind/batch.h"
+#include "kind/kind.h"
 #include "kind/sizing.h"
-#include "kinds/common/bits.h"
 
 /* The fields of its shape. bits_per_probe is always 1. */
 enum { PROBES = 0, BITS_PER_PROBE = 1, MOST_K = 32 };

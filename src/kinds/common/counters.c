@@ -2,8 +2,8 @@
  * Counters: the shape, the plan and the functions on whole arrays. */
 #include <stdio.h>
 #include "ground/error.h"
-#include "kinds/common/choose.h"
 #include "kinds/common/counters.h"
+#include "kinds/common/sectors.h"
 
 static unsigned bits_of(const struct weir_shape *shape)
 {

@@ -236,4 +236,13 @@ bool weir__counters_decides(const struct weir_shape *shape);
 	(WEIR_CAN_HASH | WEIR_CAN_MAP | WEIR_CAN_PUBLISH | WEIR_CAN_INSERT | WEIR_CAN_TELL_NEW | \
 	 WEIR_CAN_FILL_FAST | WEIR_CAN_COUNT | WEIR_CAN_MAP_LIVE)
 
+/* How a kernel finds a key's words and counters: as above, or in lanes, with the same answers. */
+#if defined(WEIR_KERNEL_AVX512)
+#include "kinds/common/counters_avx512.h"
+#else
+#define COUNTERS_LOOK weir__counters_look
+#define COUNTERS_HOLD weir__counters_hold
+#define COUNTERS_COUNT weir__counters_count
+#endif
+
 #endif

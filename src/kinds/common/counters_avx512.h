@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * The words and counters of a key by AVX-512: each of its counters in a lane of its own. A word's
  * lanes are 8/z; where it has fewer counters the first is there more than once. So it serves
- * layouts with g at most 8/z. */
+ * layouts with g at most 8/z. Only counters.h includes it. */
 #ifndef WEIR_SRC_KINDS_COMMON_COUNTERS_AVX512_H
 #define WEIR_SRC_KINDS_COMMON_COUNTERS_AVX512_H
 
 #include <immintrin.h>
-#include "kinds/common/counters.h"
 
 #define COUNTERS_LOOK counters_look_lanes
 #define COUNTERS_HOLD counters_hold_lanes

@@ -2,12 +2,10 @@
  * The kernels of a kind of counters for one instruction set, each compiled for one layout or, where
  * z and g are read from the filter, for all of b bits. A kind's source includes this file once it
  * has defined
- *   KERNEL_ISA
  *   int put(a, hash, b, z, g)         the atomic insert
  *   void load_one(a, hash, b, z, g)   the plain one, of a part that its thread owns (O1)
- * both WEIR__INLINE, and KERNEL_REMOVE(name), which is empty or sets .remove. A key's words and
- * counters are found by COUNTERS_LOOK, COUNTERS_HOLD and COUNTERS_COUNT: those of counters.h, or
- * others of the same answers. */
+ * both WEIR__INLINE, and KERNEL_REMOVE(name), which is empty or sets .remove. */
+#include "ground/system.h"
 #include "kind/batch.h"
 #include "kinds/common/counters.h"
 

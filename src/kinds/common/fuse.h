@@ -167,4 +167,48 @@ static inline void weir__fuse_put(unsigned char *cells, uint64_t i, unsigned wid
 	__builtin_memcpy(at, &bytes, sizeof bytes);
 }
 
+/* ---- where a structure lies, for lookups, and what batches note of a key ---- */
+
+struct weir_fuse_level {
+	struct weir_fuse part;
+	const uint64_t *words; /* of the first part */
+	uint64_t part_words;   /* from one part to the next */
+	bool second;           /* it has bits for fingerprints: weir__fuse_value() */
+	bool any;              /* its width is no constant, and not asked how its cells lie */
+};
+
+/* The part of a key: its seed, then its cells. */
+WEIR__INLINE const unsigned char *weir__fuse_part_of(const struct weir_fuse_level *l, uint64_t h)
+{
+	return (const unsigned char *)(l->words +
+	                               l->part_words * weir__fuse_part(h, l->part.part_bits));
+}
+
+/* The rows of a batch's notes: of a key its three cells, as bits of the structure, and what they
+ * make together. A key's part begins with its seed: a line more, which its neighbours share. */
+enum { WEIR_FUSE_ROW_CELL = 0, WEIR_FUSE_ROW_VALUE = 3 };
+
+/* ---- how large a structure is for a number of keys ---- */
+
+/* The fewest segments for so many keys, in as many parts as they need. */
+struct weir_fuse weir__fuse_for(uint64_t keys, unsigned width);
+/* As many segments as a part of so many lines has room for. */
+uint32_t weir__fuse_segments_within(uint64_t lines, unsigned width, unsigned segment_bits);
+/* Is there such a structure? The numbers may come from a damaged image. */
+bool weir__fuse_sound(uint32_t width, uint32_t segment_bits, uint32_t segments,
+                      uint32_t part_bits);
+
+static inline uint32_t weir__fuse_segments(const struct weir_fuse *part)
+{
+	return (uint32_t)(part->cells >> part->segment_bits);
+}
+
+/* ---- how many keys a fuse structure has: from its cells, or a sample of them ---- */
+
+/* Add lines first .. first+n-1 of it to sum.  @part_lines: from one part to the next. */
+void weir__fuse_measure(const struct weir_fuse *part, const uint64_t *words, uint64_t part_lines,
+                        uint64_t first, uint64_t n, struct weir_measure *sum);
+/* The keys, from such a sum of fingerprints.  @whole: of all lines. */
+double weir__fuse_keys(const struct weir_fuse *part, const struct weir_measure *sum, bool whole);
+
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Batches in a fuse structure for AVX-512 (F, DQ and VL): eight keys are noted at once. To be
- * included before fuse_kernel.h. */
+ * Batches in a fuse structure for AVX-512 (F, DQ and VL): eight keys are noted at once. For
+ * fuse_kernel.h. */
 #ifndef WEIR_SRC_KINDS_COMMON_FUSE_AVX512_H
 #define WEIR_SRC_KINDS_COMMON_FUSE_AVX512_H
 
 #include "kind/batch.h"
-#include "kinds/common/fuse_level.h"
+#include "kinds/common/fuse.h"
 
 /* The seeds of eight parts. Each is loaded by itself: a gather waits for all loads before it where
  * gather data sampling is mitigated. Of one part they are one. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Building a fuse structure: each thread takes the next part. */
 #include "ground/error.h"
-#include "ground/parallel.h"
+#include "ground/threads.h"
 #include "kinds/common/fuse_build.h"
-#include "kinds/common/fuse_peel.h"
 
 /* With a set of which one in three tries fails, one in 60,000 parts fails them all; all parts have
  * one size, so a larger one is for all. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Lookups in a fuse structure, compiled for one instruction set: of one key, and in batches, with
- * all three lines of 64 keys on their way. An instruction set that notes several keys at once
- * defines FUSE_NOTE. */
+ * all three lines of 64 keys on their way. */
 #ifndef WEIR_SRC_KINDS_COMMON_FUSE_KERNEL_H
 #define WEIR_SRC_KINDS_COMMON_FUSE_KERNEL_H
 
 #include "kind/batch.h"
-#include "kinds/common/fuse_level.h"
+#include "kinds/common/fuse.h"
+#if defined(WEIR_KERNEL_AVX512)
+#include "kinds/common/fuse_avx512.h"
+#endif
 
 WEIR__INLINE uint64_t weir__fuse_cell_of(const struct weir_fuse_level *l,
                                          const unsigned char *cells, uint64_t i)

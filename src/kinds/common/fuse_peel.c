@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Building one part of a fuse structure. What is kept of a cell's keys are their number and the xor
  * of their hashes: with one key left, that is its hash. */
-#include "kinds/common/fuse_peel.h"
+#include "kinds/common/fuse_build.h"
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"

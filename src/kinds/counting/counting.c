@@ -29,14 +29,10 @@
  *     into the destination as well (a handle's reload by copy): a key that is inserted meanwhile
  *     counts once in each word, by its insert there, and once more in those that were carried after
  *     it came. Too much, never too little. */
-#define KERNEL_ISA WEIR_ISA_SCALAR
-#define COUNTERS_LOOK weir__counters_look
-#define COUNTERS_HOLD weir__counters_hold
-#define COUNTERS_COUNT weir__counters_count
-#include "kinds/counting/kernel.h"
+#include "kinds/counting/counting.h"
 
 #include "config.h"
-#include "kinds/common/bits.h"
+#include "kind/kind.h"
 
 #define ALL(b) \
 	COUNTING_REMOVE(b##_any, b, a->shape.field[WEIR_COUNTERS_Z], \

@@ -4,7 +4,7 @@
  * counting.c). */
 #include "ground/error.h"
 #include "kinds/common/counters.h"
-#include "kinds/counting/kernels.h"
+#include "kinds/counting/counting.h"
 
 static void find(const struct weir_array *a, uint64_t hash, struct weir_counters *key)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * The cuckoo kind: fingerprints that move between two buckets each, so that what was inserted can
- * be removed again. The layout is in layout.h, who may do what at the same time in move.h.
+ * be removed again. The layout is in cuckoo.h, who may do what at the same time in move.h.
  *
  * One scalar kernel serves every instruction set: a bucket is one word, and a few operations on it
  * compare all of its places. The two buckets of a key lie apart, so vectors would gain nothing. */
 #include "ground/error.h"
 #include "kind/batch.h"
-#include "kinds/cuckoo/plan.h"
+#include "kinds/cuckoo/cuckoo.h"
 #include "kinds/cuckoo/put.h"
-#include "kinds/cuckoo/whole.h"
 
 /* ---- lookups: C4, C5 ---- */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
-#include "ground/owner.h"
+#include "ground/threads.h"
 #include "kinds/cuckoo/move.h"
 
 static uint32_t stripes_for(uint64_t lines)

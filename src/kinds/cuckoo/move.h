@@ -32,7 +32,7 @@
 #ifndef WEIR_SRC_KINDS_CUCKOO_MOVE_H
 #define WEIR_SRC_KINDS_CUCKOO_MOVE_H
 
-#include "kinds/cuckoo/layout.h"
+#include "kinds/cuckoo/cuckoo.h"
 
 enum {
 	WEIR_CUCKOO_STRIPES = 1024, /* at most: they stay in the first-level cache */

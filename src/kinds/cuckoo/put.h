@@ -1,9 +1,40 @@
 /* SPDX-License-Identifier: MIT
- * Putting a copy in. */
+ * Putting a copy in, and the search for a free place where both buckets are full. */
 #ifndef WEIR_SRC_KINDS_CUCKOO_PUT_H
 #define WEIR_SRC_KINDS_CUCKOO_PUT_H
 
-#include "kinds/cuckoo/search.h"
+#include "kinds/cuckoo/move.h"
+
+/* ---- the search for a free place, and the way there ---- */
+
+enum {
+	WEIR_CUCKOO_SEARCHED = 512, /* buckets that a search looks into, at most */
+};
+
+/* A bucket that was come to by moving the copy at bit @shift of the bucket of node @from. */
+struct weir_cuckoo_node {
+	uint64_t bucket;
+	uint16_t from;
+	uint16_t fingerprint;
+	uint32_t shift;
+};
+
+/*
+ * Search breadth first from buckets @first and @second (perhaps the same) for one with a free
+ * place. Nothing is written. The order is part of the layout: the two, then of each bucket in turn
+ * the other buckets of its copies, from the lowest place on, each bucket once.
+ * @node: WEIR_CUCKOO_SEARCHED of them.
+ * Return: the node with a free place, or -1.
+ */
+int weir__cuckoo_search(const struct weir_array *a, uint64_t first, uint64_t second,
+                        struct weir_cuckoo_node *node);
+
+/* Free a place in one of two buckets that are full. Return: 1: try again; 0: there is no room
+ * (C8); -EAGAIN. */
+int weir__cuckoo_make_room(const struct weir_array *a, uint64_t first, uint64_t second,
+                           enum weir_cuckoo_wait wait);
+
+/* ---- putting a copy in ---- */
 
 /* WEIR_CUCKOO_ABSENT: unless an equal one is there. */
 enum weir_cuckoo_put { WEIR_CUCKOO_ALWAYS, WEIR_CUCKOO_ABSENT };

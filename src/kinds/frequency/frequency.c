@@ -16,14 +16,10 @@
  *     times.
  * F3  No key can be taken out: A has counters {1, 2} and B {2, 3}; where A came first, the insert
  *     of B raises 3 alone, and a removal of A would set 2 to 0. B would be lost. */
-#define KERNEL_ISA WEIR_ISA_SCALAR
-#define COUNTERS_LOOK weir__counters_look
-#define COUNTERS_HOLD weir__counters_hold
-#define COUNTERS_COUNT weir__counters_count
-#include "kinds/frequency/kernel.h"
+#include "kinds/frequency/frequency.h"
 
 #include "config.h"
-#include "kinds/common/bits.h"
+#include "kind/kind.h"
 
 COUNTERS_ANY(8)
 COUNTERS_ANY(16)

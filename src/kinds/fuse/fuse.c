@@ -1,13 +1,257 @@
 /* SPDX-License-Identifier: MIT
  * The fuse kind: a fingerprint of each key of a fixed set, in the least memory of all kinds, in
- * cells that three keys or so share. common/fuse.h has the layout, plan.c the sizes. It is built
- * once from all its keys, part by part, by as many threads as there are parts. */
+ * cells that three keys or so share. common/fuse.h has the layout. It is built once from all its
+ * keys, part by part, by as many threads as there are parts. */
+#include <inttypes.h>
 #include <math.h>
-#include "kinds/common/bits.h"
+#include <stdbool.h>
+#include <stdio.h>
+#include <weir/params.h>
+#include "ground/error.h"
+#include "kind/kind.h"
+#include "kind/sizing.h"
+#include "kinds/common/fuse.h"
 #include "kinds/common/fuse_build.h"
-#include "kinds/common/fuse_measure.h"
 #include "kinds/fuse/kernels.h"
-#include "kinds/fuse/plan.h"
+
+/* The lines of a set of keys, and the choice of a fingerprint's width. common/fuse.c has the
+ * cells that a set needs; what does not fit or does not peel is built larger (enlarge_by).
+ * All lines are filled with segments as far as they fit. */
+
+/* So many lines, in all parts: as many segments as they hold. */
+static void fill(struct weir_plan *plan, uint64_t lines, uint32_t shards)
+{
+	uint32_t *field = plan->shape.field;
+	field[WEIR_FUSE_SEGMENTS] =
+		weir__fuse_segments_within(lines >> field[WEIR_FUSE_PART_BITS],
+	                                   field[WEIR_FUSE_WIDTH], field[WEIR_FUSE_SEGMENT_BITS]);
+	plan->bytes = 64 * lines;
+	plan->shards = shards;
+}
+
+/* As few lines as take the plan's segments: whole ones of each part, and of each shard. */
+static void fill_least(struct weir_plan *plan, uint32_t wanted)
+{
+	const struct weir_fuse part = weir__fuse_of(&plan->shape);
+	const uint64_t parts = UINT64_C(1) << part.part_bits;
+	uint32_t shards;
+	uint64_t lines = weir__lines(512.0 * (double)(weir__fuse_lines(&part) * parts), 1, wanted,
+	                             &shards);
+	fill(plan, (lines + parts - 1) / parts * parts, shards);
+}
+
+/* As many as there is room for; not fewer than there are. */
+static void fill_most(struct weir_plan *plan, uint64_t max_bytes, uint32_t wanted)
+{
+	const uint64_t parts = UINT64_C(1) << plan->shape.field[WEIR_FUSE_PART_BITS];
+	uint32_t shards;
+	uint64_t lines = weir__lines_within(max_bytes, 1, wanted, &shards);
+	lines -= lines % parts;
+	if (64 * lines > plan->bytes)
+		fill(plan, lines, shards);
+}
+
+/* The fewest lines for so many keys. */
+static void size_for(struct weir_plan *plan, uint64_t keys, unsigned width, uint32_t shards)
+{
+	const struct weir_fuse part = weir__fuse_for(keys, width);
+	plan->shape.field[WEIR_FUSE_WIDTH] = width;
+	plan->shape.field[WEIR_FUSE_SEGMENT_BITS] = part.segment_bits;
+	plan->shape.field[WEIR_FUSE_SEGMENTS] = weir__fuse_segments(&part);
+	plan->shape.field[WEIR_FUSE_PART_BITS] = part.part_bits;
+	plan->capacity = keys;
+	fill_least(plan, shards);
+}
+
+/* The same filter with more cells for the same keys, by a share of them such as 0.02. */
+static void enlarge_by(struct weir_plan *plan, double share)
+{
+	uint32_t *segments = &plan->shape.field[WEIR_FUSE_SEGMENTS];
+	*segments += (uint32_t)fmax(1, ceil(share * *segments));
+	fill_least(plan, plan->shards);
+}
+
+/* ---- the width ---- */
+
+static double rate_of(unsigned width)
+{
+	return ldexp(1, -(int)width);
+}
+
+/* The floor of 64-bit hashes is no reason for another bit. */
+static bool has_rate(unsigned width, double fp_rate)
+{
+	return rate_of(width) <= fp_rate * (1 + 1e-6);
+}
+
+/* One that has a kernel of its own, if it is at most a seventh wider. */
+static unsigned near_own(unsigned width)
+{
+	for (unsigned own = 8; own <= WEIR_FUSE_MOST_WIDTH; own *= 2)
+		if (own >= width && 7 * (own - width) <= width)
+			return own;
+	return width;
+}
+
+/* The narrowest for the rate, or near it; 0: none is. */
+static unsigned width_for(double fp_rate, uint32_t asked)
+{
+	unsigned width = 1;
+	if (asked)
+		return has_rate(asked, fp_rate) ? asked : 0;
+	while (width <= WEIR_FUSE_MOST_WIDTH && !has_rate(width, fp_rate))
+		width++;
+	return width <= WEIR_FUSE_MOST_WIDTH ? near_own(width) : 0;
+}
+
+static bool fits(struct weir_plan *plan, const struct weir_params *p, unsigned width)
+{
+	size_for(plan, p->capacity, width, p->shards);
+	return plan->bytes <= p->max_bytes;
+}
+
+/* The widest that so many keys leave room for; 0: not one bit. */
+static unsigned width_within(struct weir_plan *plan, const struct weir_params *p)
+{
+	if (p->fingerprint_bits)
+		return fits(plan, p, p->fingerprint_bits) ? p->fingerprint_bits : 0;
+	unsigned width = WEIR_FUSE_MOST_WIDTH;
+	while (width && !fits(plan, p, width))
+		width--;
+	return width;
+}
+
+/* ---- any two of the three ---- */
+
+static int too_low(const struct weir_params *p, uint64_t keys)
+{
+	if (p->fingerprint_bits)
+		return weir__refused(
+			weir__fail(-EINVAL, "fingerprint_bits %u: the rate is %.3g, above fp_rate "
+			           "%g; give one of the two, or more bits", p->fingerprint_bits,
+			           rate_of(p->fingerprint_bits), p->fp_rate),
+			WEIR_ERROR_WIDTH, "fingerprint_bits", p->fingerprint_bits,
+			rate_of(p->fingerprint_bits), p->fp_rate, 0);
+	return weir__refused(
+		weir__fail(-EINVAL, "fp_rate %g: at a capacity of %" PRIu64 " at least %.3g: a "
+		           "fingerprint has 32 bits at most", p->fp_rate, keys,
+		           rate_of(WEIR_FUSE_MOST_WIDTH) + (double)keys / WEIR__HASHES),
+		WEIR_ERROR_RATE_LEAST, "fp_rate", p->fp_rate, (double)keys,
+		rate_of(WEIR_FUSE_MOST_WIDTH) + (double)keys / WEIR__HASHES, WEIR_FUSE_MOST_WIDTH);
+}
+
+static int bytes_from_rate(const struct weir_params *p, struct weir_plan *out)
+{
+	const unsigned width = width_for(weir__wanted(p).fp_rate, p->fingerprint_bits);
+	if (!width)
+		return too_low(p, p->capacity);
+	size_for(out, p->capacity, width, p->shards);
+	if (p->max_bytes && out->bytes > p->max_bytes)
+		return weir__refused(
+			weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
+			           " bytes: max_bytes is %" PRIu64, p->capacity, p->fp_rate,
+			           out->bytes, p->max_bytes),
+			WEIR_ERROR_TOO_LARGE, "capacity", (double)p->capacity, p->fp_rate,
+			(double)out->bytes, (double)p->max_bytes);
+	if (out->bytes > WEIR__MOST_BYTES)
+		return weir__refused(
+			weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
+			           " bytes: a filter has 2^46 at most", p->capacity, p->fp_rate,
+			           out->bytes),
+			WEIR_ERROR_TOO_LARGE, "capacity", (double)p->capacity, p->fp_rate,
+			(double)out->bytes, (double)WEIR__MOST_BYTES);
+	return 0;
+}
+
+/* What is left of the bytes becomes segments: so a filter that had to be built larger is planned
+ * again by its capacity and its bytes. */
+static int rate_from_both(const struct weir_params *p, struct weir_plan *out)
+{
+	if (!width_within(out, p))
+		return weir__refused(
+			weir__fail(-EFBIG, "max_bytes %" PRIu64 ": too small for %" PRIu64
+			           " keys with fingerprints of %u bit%s", p->max_bytes,
+			           p->capacity, p->fingerprint_bits ? p->fingerprint_bits : 1,
+			           p->fingerprint_bits > 1 ? "s" : ""),
+			WEIR_ERROR_WIDTH_BYTES, "max_bytes", (double)p->max_bytes,
+			(double)p->capacity, p->fingerprint_bits ? p->fingerprint_bits : 1, 0);
+	fill_most(out, p->max_bytes, p->shards);
+	return 0;
+}
+
+/* More keys take more bytes, but for a step where they take another part. */
+static int capacity_from_bytes(const struct weir_params *p, struct weir_plan *out)
+{
+	uint64_t enough = 0, less = WEIR__MOST_KEYS + 1;
+	const unsigned width = width_for(p->fp_rate, p->fingerprint_bits);
+	if (!width)
+		return too_low(p, 1);
+	while (less - enough > 1) {
+		const uint64_t half = enough + (less - enough) / 2;
+		size_for(out, half, width, p->shards);
+		if (out->bytes <= p->max_bytes &&
+		    has_rate(width, p->fp_rate - (double)half / WEIR__HASHES))
+			enough = half;
+		else
+			less = half;
+	}
+	if (!enough)
+		return weir__refused(
+			weir__fail(-EINVAL, "max_bytes %" PRIu64 ": too small for one key at "
+			           "fp_rate %g", p->max_bytes, p->fp_rate),
+			WEIR_ERROR_ONE_KEY, "max_bytes", (double)p->max_bytes, p->fp_rate, 0, 0);
+	size_for(out, enough, width, p->shards);
+	fill_most(out, p->max_bytes, p->shards);
+	return 0;
+}
+
+static int make_plan(const struct weir_params *p, struct weir_plan *out)
+{
+	int err;
+	if (p->fingerprint_bits > WEIR_FUSE_MOST_WIDTH)
+		return weir__refused(
+			weir__fail(-EINVAL,
+			           "fingerprint_bits %u: allowed: 1 to %d, or 0 to have it "
+			           "chosen", p->fingerprint_bits, WEIR_FUSE_MOST_WIDTH),
+			WEIR_ERROR_RANGE, "fingerprint_bits", p->fingerprint_bits, 1,
+			WEIR_FUSE_MOST_WIDTH, 0);
+	if (p->capacity && p->fp_rate > 0)
+		err = bytes_from_rate(p, out);
+	else
+		err = p->capacity ? rate_from_both(p, out) : capacity_from_bytes(p, out);
+	if (!err)
+		err = weir__shards_fit(p->shards, out->bytes);
+	if (err)
+		return err;
+	out->reason = p->fingerprint_bits ? "the fingerprint that was asked for" :
+	              p->fp_rate > 0      ? "the fewest bits with the rate, or 8, 16, 32 if near" :
+	                                    "the widest fingerprint that the keys leave room for";
+	out->bits_per_key = 8 * (double)out->bytes / (double)out->capacity;
+	out->fp_rate_floor = (double)out->capacity / WEIR__HASHES;
+	out->fp_rate = rate_of(out->shape.field[WEIR_FUSE_WIDTH]) + out->fp_rate_floor;
+	return 0;
+}
+
+static bool legal(const struct weir_shape *shape, uint64_t lines)
+{
+	const uint32_t *field = shape->field;
+	if (!weir__fuse_sound(field[WEIR_FUSE_WIDTH], field[WEIR_FUSE_SEGMENT_BITS],
+	                      field[WEIR_FUSE_SEGMENTS], field[WEIR_FUSE_PART_BITS]))
+		return false;
+	const struct weir_fuse part = weir__fuse_of(shape);
+	return lines == UINT64_MAX || (lines >> part.part_bits << part.part_bits == lines &&
+	                               lines >> part.part_bits >= weir__fuse_lines(&part));
+}
+
+static void describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
+{
+	const uint32_t width = shape->field[WEIR_FUSE_WIDTH];
+	const uint32_t parts = UINT32_C(1) << shape->field[WEIR_FUSE_PART_BITS];
+	snprintf(text, WEIR_SHAPE_TEXT, "fingerprints of %" PRIu32 " bit%s in %" PRIu32 " part%s",
+	         width, width == 1 ? "" : "s", parts, parts == 1 ? "" : "s");
+}
+
+/* ---- the kind ---- */
 
 static int build(struct weir_filter *f, const struct weir_key_set *given)
 {
@@ -22,7 +266,7 @@ static int build(struct weir_filter *f, const struct weir_key_set *given)
 
 static void enlarge(struct weir_plan *plan)
 {
-	weir__fuse_enlarge(plan, WEIR_FUSE_MORE);
+	enlarge_by(plan, WEIR_FUSE_MORE);
 }
 
 static void measure(const struct weir_filter *f, uint64_t first, uint64_t n,
@@ -59,9 +303,9 @@ const struct weir_kind weir__kind_fuse = {
 	.hash = &weir__xxh3,
 	.can = WEIR_CAN_HASH | WEIR_CAN_MAP | WEIR_CAN_PUBLISH,
 	.fields = { "fingerprint_bits", "segment_bits", "segments", "part_bits" },
-	.plan = weir__fuse_plan,
-	.legal = weir__fuse_legal,
-	.describe = weir__fuse_describe,
+	.plan = make_plan,
+	.legal = legal,
+	.describe = describe,
 	.kernel = kernel,
 	.measure = measure,
 	.estimate = estimate,

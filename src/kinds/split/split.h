@@ -17,7 +17,7 @@
 
 #include "config.h"
 #include "kind/kind.h"
-#include "kinds/common/sector_rate.h"
+#include "kinds/common/sectors.h"
 
 /* The fields of its shape. */
 enum { WEIR_SPLIT_BLOCKS };
@@ -43,9 +43,5 @@ extern const struct weir_kernel weir__split_scalar[2];
 extern const struct weir_kernel weir__split_avx2[2];
 extern const struct weir_kernel weir__split_avx512[2];
 extern const struct weir_kernel weir__split_neon[2];
-
-/* plan.c */
-extern const struct weir_sectors weir__split_sectors;
-int weir__split_plan(const struct weir_params *params, struct weir_plan *out);
 
 #endif

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void weir__keys_make(struct weir_keys *k, const char *set)
+void weir__keys_make(struct weir_key_names *k, const char *set)
 {
 	static const char *const names[WEIR_KEYS] = { "manifest", "stream", "lease", "kept",
 	                                              "nodes" };
@@ -14,7 +14,7 @@ void weir__keys_make(struct weir_keys *k, const char *set)
 	snprintf(k->hint, sizeof k->hint, "{weir:%s}:hint", k->set);
 }
 
-const char *weir__key_of_chunks(char text[WEIR_KEY_TEXT], const struct weir_keys *k,
+const char *weir__key_of_chunks(char text[WEIR_KEY_TEXT], const struct weir_key_names *k,
                                 uint64_t stored)
 {
 	snprintf(text, WEIR_KEY_TEXT, "{weir:%s}:c:%016" PRIx64 ":", k->set, stored);

@@ -39,16 +39,16 @@ enum {
 	WEIR_SET_SUPERSEDED_S = 120,  /* and those that none names any more */
 };
 
-struct weir_keys {
+struct weir_key_names {
 	char of[WEIR_KEYS][WEIR_KEY_TEXT];
 	char hint[WEIR_KEY_TEXT];
 	char set[WEIR_MANIFEST_NAME + 1];
 };
 
 /* @set: a set's name (weir__set_name_is()). */
-void weir__keys_make(struct weir_keys *k, const char *set);
+void weir__keys_make(struct weir_key_names *k, const char *set);
 /* The chunks' names without their numbers. Return: @text. */
-const char *weir__key_of_chunks(char text[WEIR_KEY_TEXT], const struct weir_keys *k,
+const char *weir__key_of_chunks(char text[WEIR_KEY_TEXT], const struct weir_key_names *k,
                                 uint64_t stored);
 
 #endif

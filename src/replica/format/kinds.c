@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A batch may come twice: after a failure nobody knows whether it had arrived. So a kind is
  * replicated whose inserts say nothing more the second time. */
-#include "kinds.h"
+#include "manifest.h"
 #include <errno.h>
 #include <string.h>
 #include <weir/error.h>

@@ -14,7 +14,7 @@
  *     entries NUMBER               ever added to the stream up to there (L7)
  *     covered ID                   the position of the generation that it replaces, if that is of
  *                                  the same epoch, else 0-0 (L3)
- *     kind NAME                    of the filter, as in kinds.h
+ *     kind NAME                    of the filter, as in manifest.h
  *     hashing HEX                  fingerprint of seed or key (weir_image_info())
  *     stream keys                  if batches are of keys, so that another generation may be of
  *                                  another seed (L13)
@@ -38,9 +38,11 @@
 #ifndef WEIR_REPLICA_MANIFEST_H
 #define WEIR_REPLICA_MANIFEST_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include "cursor.h"
-#include "origins.h"
 #include "number.h"
+#include "origins.h"
 
 enum {
 	WEIR_MANIFEST_NAME = 64,        /* characters of a set's name */
@@ -94,5 +96,19 @@ int weir__manifest_write(char **text, size_t *len, const struct weir_manifest *m
 /* Before it is published: what no node could read would stay there, in the way of every other.
  * Return: as weir__manifest_read(). */
 int weir__manifest_check(const char *text, size_t len);
+
+/* ---- which kinds can be the same on every node ---- */
+
+enum weir_replicable {
+	WEIR_REPLICABLE_NOT,
+	WEIR_REPLICABLE_IMAGES,  /* built once: images alone */
+	WEIR_REPLICABLE_INSERTS, /* an insert may come twice, and inserts in any order */
+};
+
+enum weir_replicable weir__replicable(uint32_t kind);
+/* Return: 0; -ENOTSUP with the reason. */
+int weir__replicable_check(uint32_t kind);
+/* The kind of that name. Return: 0; -ENOTSUP it is unknown, or cannot be replicated. */
+int weir__replicable_named(uint32_t *out, const char *name, size_t len);
 
 #endif

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 #include <weir/error.h>
-#include "kinds.h"
 #include "manifest.h"
 #include "number.h"
 

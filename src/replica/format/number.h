@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Numbers in what comes from a server: read in one way only, so that what is signed or compared as
- * text has one meaning. */
+ * Numbers: in what comes from a server, read in one way only, so that what is signed or compared as
+ * text has one meaning; and numbers that no other node draws. */
 #ifndef WEIR_REPLICA_NUMBER_H
 #define WEIR_REPLICA_NUMBER_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/random.h>
+#include <weir/error.h>
 
 /* Lengths of names in hexadecimal digits. */
 enum {
@@ -21,5 +24,19 @@ bool weir__number_parse(uint64_t *out, const char *text, size_t len);
 bool weir__hex_parse(uint64_t *out, const char *text, size_t len, size_t digits);
 /* Are these @digits such digits? */
 bool weir__is_hex(const char *text, size_t len, size_t digits);
+
+/* ---- names of nodes and images, tokens ---- */
+
+/* Return: 0, or -EIO: then @out is untouched. */
+static inline int weir__random(uint64_t *out)
+{
+	uint64_t drawn;
+	if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) {
+		(void)weir_fail(-EIO, "the system gives no random number");
+		return -EIO; /* said so that the compiler sees it */
+	}
+	*out = drawn;
+	return 0;
+}
 
 #endif

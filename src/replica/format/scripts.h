@@ -4,9 +4,33 @@
 #ifndef WEIR_REPLICA_SCRIPTS_H
 #define WEIR_REPLICA_SCRIPTS_H
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/uio.h>
-#include "argument.h"
 #include "keys.h"
+
+/* ---- arguments of commands: bytes, texts, numbers as texts ---- */
+
+enum { WEIR_NUMBER_TEXT = 21 };
+
+static inline struct iovec weir__bytes(const void *data, size_t len)
+{
+	return (struct iovec){ (void *)(uintptr_t)data, len };
+}
+
+static inline struct iovec weir__text(const char *text)
+{
+	return weir__bytes(text, strlen(text));
+}
+
+static inline struct iovec weir__number(char room[WEIR_NUMBER_TEXT], uint64_t number)
+{
+	snprintf(room, WEIR_NUMBER_TEXT, "%" PRIu64, number);
+	return weir__text(room);
+}
+
+/* ---- the scripts ---- */
 
 enum weir_script {
 	WEIR_SCRIPT_MANIFEST,
@@ -32,7 +56,7 @@ int weir__script_make(char **out, enum weir_script script);
 
 /* What WEIR_SCRIPT_PUBLISH is given beside the manifest and its text. */
 struct weir_publishing {
-	const struct weir_keys *keys;
+	const struct weir_key_names *keys;
 	struct iovec owner;    /* of the lease */
 	const char *signature; /* "": none */
 	const char *none;      /* SHA-1 of the text there is, if it is no manifest; else "" */

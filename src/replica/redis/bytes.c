@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Bytes are read, not mapped: a file that a web server gives may be cut by somebody meanwhile. */
 #define XXH_INLINE_ALL
-#include "bytes.h"
+#include "redis.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
-#include "../format/argument.h"
+#include "../format/scripts.h"
 #include "../wire/reply.h"
 #include "redis.h"
 

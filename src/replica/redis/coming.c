@@ -12,7 +12,6 @@
 #include <weir/error.h>
 #include <weir/filter.h>
 #include "../clock.h"
-#include "image.h"
 
 enum { SENTENCE = 512 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Files of a folder: written, synced, named; removed when no generation has them. */
-#include "folder.h"
+#include "redis.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

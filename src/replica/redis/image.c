@@ -11,9 +11,9 @@
 #include <weir/error.h>
 #include <weir/filter.h>
 #include <weir/image.h>
-#include "../format/argument.h"
-#include "bytes.h"
-#include "image.h"
+#include "../format/scripts.h"
+#include "coming.h"
+#include "redis.h"
 
 static int put(int fd, const char *data, size_t len, uint64_t at)
 {
@@ -165,7 +165,7 @@ static int load(const struct weir_redis *r, const struct weir_manifest *m, int f
 		return weir_fail(err, "set %s: the image of generation %" PRIu64 ": %s",
 		                 r->keys.set, m->generation, reason());
 	struct weir_stats s = WEIR_STATS_INIT;
-	err = weir_stats(f, &s);
+	err = weir_measure(f, WEIR_SAMPLED, &s);
 	if (!err && s.shape.kind != m->kind)
 		err = weir_fail(-EBADMSG, "set %s: the image of generation %" PRIu64 " is of "
 		                "another kind than its manifest says", r->keys.set, m->generation);

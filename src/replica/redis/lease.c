@@ -6,7 +6,7 @@
 #include <weir/error.h>
 #include "../clock.h"
 #include "../format/number.h"
-#include "../format/argument.h"
+#include "../format/scripts.h"
 #include "coming.h"
 
 int weir__redis_lease(struct weir_redis *r, uint32_t milliseconds, bool take)

@@ -5,9 +5,8 @@
 #include <unistd.h>
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
-#include "../format/argument.h"
-#include "../format/random.h"
-#include "folder.h"
+#include "../format/scripts.h"
+#include "../node.h"
 #include "redis.h"
 
 static bool is_text(const struct redisReply *r)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A replica that was away is left alone for a while: the master has what it has. */
-#include "reader.h"
+#include "redis.h"
 #include <stdio.h>
 #include "../clock.h"
 

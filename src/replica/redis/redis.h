@@ -3,14 +3,33 @@
 #ifndef WEIR_REPLICA_REDIS_H
 #define WEIR_REPLICA_REDIS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include "../format/keys.h"
+#include "../format/scripts.h"
 #include "../server.h"
 #include "../trust/fetch.h"
 #include "../trust/sign.h"
 #include "../wire/wire.h"
-#include "../format/keys.h"
-#include "reader.h"
-#include "../format/scripts.h"
+
+/* Is the replica that images are read from worth asking? */
+
+struct weir_reader {
+	uint64_t again_ms;  /* until then it is not asked */
+	bool away, told;    /* and whether somebody has been told */
+	char sentence[256];
+};
+
+bool weir__reader_is_due(const struct weir_reader *reader);
+/* After an image. @away: why it was not read to the end; "". @gave: whether some of it was read. */
+void weir__reader_note(struct weir_reader *reader, const char *away, bool gave);
+/* A sentence once, when it is away or gives wrong images, until it was read from again.
+ * Return: NULL: there is nothing to tell. */
+const char *weir__reader_news(struct weir_reader *reader);
+
+/* ---- the server ---- */
 
 enum {
 	WEIR_REDIS_SHA = 40,          /* characters of a script's name */
@@ -28,7 +47,7 @@ struct weir_redis {
 	struct weir_wire *read_wire;  /* likewise: to a replica, which is asked first; NULL: none */
 	void (*wake)(void *context);  /* by that thread, when it has ended; NULL: nobody waits */
 	void *wake_context;
-	struct weir_keys keys;
+	struct weir_key_names keys;
 	char owner[WEIR_REPLICA_NODE + 1]; /* of the lease: the node's id */
 	uint32_t chunk_bytes;
 	uint32_t keep;             /* generations, the current one too */
@@ -156,5 +175,27 @@ int weir__redis_store(void *context, const struct weir_filter *f, struct weir_ma
 int weir__redis_now(void *context, uint64_t *ms);
 int weir__redis_publish(void *context, const struct weir_manifest *m, const char *text,
                         size_t len);
+
+/* ---- checksum and hash of the bytes of an image in a file ---- */
+
+struct weir_bytes_sum {
+	uint64_t checksum[2];                /* XXH3 of 128 bits, the high half first */
+	unsigned char hash[WEIR_IMAGE_HASH]; /* if it was asked for */
+};
+
+/* @bytes: of the file, from its beginning. Return: 0 or a negative errno; -EBADMSG it is shorter.
+ */
+int weir__bytes_sum(struct weir_bytes_sum *out, int fd, uint64_t bytes, bool hash);
+
+/* ---- a folder of images that a web server shows ---- */
+
+/* Copy @bytes of @fd to a new file, readable by all, whole or not at all: it has its name when it
+ * is on the disk. Return: 0 or a negative errno. */
+int weir__folder_put(const char *folder, const char *name, int fd, uint64_t bytes);
+/* Remove images of a set (SET-GENERATION-HEX.weir), and what was left of making them, that are not
+ * among @names and are @seconds old: before that somebody may still fetch one, or publish it.
+ * Return: 0 or a negative errno. */
+int weir__folder_prune(const char *folder, const char *set, char *const *names, size_t n,
+                       unsigned seconds);
 
 #endif

@@ -12,10 +12,8 @@
 #include <weir/image.h>
 #include "../clock.h"
 #include "../format/number.h"
-#include "../format/random.h"
-#include "../format/argument.h"
-#include "bytes.h"
-#include "folder.h"
+#include "../format/scripts.h"
+#include "../node.h"
 #include "redis.h"
 
 int weir__redis_now(void *context, uint64_t *ms)

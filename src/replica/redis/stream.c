@@ -4,7 +4,7 @@
 #include <hiredis/hiredis.h>
 #include <weir/error.h>
 #include "../format/number.h"
-#include "../format/argument.h"
+#include "../format/scripts.h"
 #include "redis.h"
 
 enum { STRINGS = 10 }; /* of an entry: five names and their values */

@@ -8,7 +8,7 @@
 #include <weir/error.h>
 #include <weir/filter.h>
 #include <weir/kinds.h>
-#include "../format/kinds.h"
+#include "../format/manifest.h"
 #include "service.h"
 
 /* An image is larger than its filter: the bits of each part begin at a huge page. Redis holds two
@@ -21,7 +21,7 @@ void weir__service_reserve(struct weir_replica *r, uint64_t filter)
 int weir__service_node(struct weir_replica *r, const struct weir_replica_options *o)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-	int err = weir_handle_stats(r->handle, &s);
+	int err = weir_handle_measure(r->handle, &s);
 	if (!err && s.absent)
 		err = weir_fail(-EINVAL, "set %s: the handle has no filter yet", o->set);
 	if (!err)
@@ -67,7 +67,8 @@ static void compare(struct weir_replica *r, const struct weir_replica_options *o
 {
 	struct weir_stats is = WEIR_STATS_INIT;
 	struct weir_plan asked = WEIR_PLAN_INIT;
-	if (!o->params || weir_stats(image, &is) != 0 || weir_plan(o->params, &asked) != 0)
+	if (!o->params || weir_measure(image, WEIR_SAMPLED, &is) != 0 ||
+	    weir_plan_make(o->params, &asked) != 0)
 		return;
 	/* of a growing one that has grown nobody asks for the size that it has */
 	bool size = asked.capacity == is.capacity && asked.bytes == is.bytes;

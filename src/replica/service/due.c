@@ -41,7 +41,7 @@ static int speak(struct weir_replica *r, uint64_t now)
 /* How full the set is; and how large, which it need not have been when it began. */
 static bool take_fill(struct weir_replica *r, struct weir_handle_stats *s)
 {
-	if (weir_handle_stats(r->node.handle, s) != 0)
+	if (weir_handle_measure(r->node.handle, s) != 0)
 		return false;
 	weir__service_reserve(r, s->filter.bytes);
 	return true;
@@ -65,7 +65,7 @@ static int send_report(struct weir_replica *r)
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
 	char text[1024 + WEIR_SENTENCE_BYTES], host[65] = "", fill[128] = "";
 	char position[WEIR_STREAM_ID_TEXT];
-	int err = weir_replica_stats(r, &s);
+	int err = weir_replica_measure(r, &s);
 	if (err)
 		return err;
 	gethostname(host, sizeof host - 1);

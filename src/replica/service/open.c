@@ -144,7 +144,7 @@ static uint64_t unsent(struct weir_replica *r)
 static void end(struct weir_replica *r)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
-	bool there = weir_replica_stats(r, &s) == 0 && s.connected;
+	bool there = weir_replica_measure(r, &s) == 0 && s.connected;
 	uint32_t patience = there ? r->confirm_ms : ONE_TRY_MS;
 	(void)!weir_replica_flush(r, patience);
 	pthread_mutex_lock(&r->lock);

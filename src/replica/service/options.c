@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weir/error.h>
-#include "../format/kinds.h"
-#include "../format/random.h"
+#include "../format/manifest.h"
+#include "../node.h"
 #include "service.h"
 
 enum { DAY_MS = 24 * 3600 * 1000, READ_MS = 2000 };

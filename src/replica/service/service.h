@@ -18,14 +18,51 @@
 #ifndef WEIR_REPLICA_SERVICE_H
 #define WEIR_REPLICA_SERVICE_H
 
+#include <hiredis/hiredis.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <weir/error.h>
 #include <weir/replica.h>
+#include "../clock.h"
 #include "../node.h"
 #include "../redis/coming.h"
-#include "due.h"
+
+/* ---- what is due by the clock ---- */
+
+struct weir_due {
+	uint64_t at; /* 0: at once */
+};
+
+static inline bool weir__is_due(const struct weir_due *d, uint64_t now)
+{
+	return now >= d->at;
+}
+
+/* Some milliseconds more, up to @most: nodes that begin together do not stay together. */
+static inline uint64_t weir__jitter(uint64_t most)
+{
+	static _Thread_local unsigned seed;
+	if (!seed)
+		seed = (unsigned)(uintptr_t)&seed ^ (unsigned)weir__now_ms();
+	return (uint64_t)rand_r(&seed) % (most + 1);
+}
+
+static inline void weir__due_now(struct weir_due *d)
+{
+	d->at = 0;
+}
+
+/* Again after @ms, up to a quarter more. */
+static inline void weir__due_after(struct weir_due *d, uint64_t now, uint64_t ms)
+{
+	d->at = now + ms + weir__jitter(ms / 4);
+}
+
+/* ---- the service ---- */
 
 enum {
 	WEIR_SERVICE_IDLE_MS = 5000,   /* between words of a node that has nothing to send, and
@@ -185,5 +222,11 @@ void weir__service_tell_healed(struct weir_replica *r);
 void weir__service_tell(struct weir_replica *r, int err);
 /* Tell it what is no failure, but to be known. */
 void weir__service_tell_news(struct weir_replica *r);
+
+/* ---- parts of a view: reports of nodes ---- */
+
+/* { node, report, ... }: the reports that can be read, by age.
+ * Return: how many; @out has room for half of the elements. */
+size_t weir__view_nodes(struct weir_replica_node *out, const redisReply *flat, uint64_t now_ms);
 
 #endif

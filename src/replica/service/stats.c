@@ -84,7 +84,7 @@ void weir__service_note(struct weir_replica *r, int err)
 	pthread_mutex_unlock(&r->lock);
 }
 
-int weir_replica_stats(const struct weir_replica *r, struct weir_replica_stats *out)
+int weir_replica_measure(const struct weir_replica *r, struct weir_replica_stats *out)
 {
 	struct weir_replica *own = (struct weir_replica *)(uintptr_t)r; /* its lock */
 	if (!r || !out)

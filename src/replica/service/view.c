@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What redis has of a set, for an operator. */
-#include "view.h"
+#include "service.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,8 +9,7 @@
 #include <weir/error.h>
 #include <weir/kinds.h>
 #include "../format/number.h"
-#include "../trust/key_file.h"
-#include "service.h"
+#include "../trust/sign.h"
 
 /* What the script answers (scripts.c), in its order. */
 enum {

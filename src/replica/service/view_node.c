@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../format/number.h"
-#include "view.h"
+#include "service.h"
 
 enum { SILENT = 30 /* seconds: then it may have gone */ };
 

@@ -12,7 +12,6 @@
 #include <weir/version.h>
 #include "trust/fetch.h"
 #include "trust/fetch_answer.h"
-#include "trust/fetch_url.h"
 
 enum {
 	SLOWEST = 1000,       /* bytes a second, on average over stall_s */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A server's answer: may it be taken, is it the rest of what came before, and where do its bytes
- * go? All that a server says is doubted here. */
+ * The two ends of a fetch: the URL of an image, and the server's answer. */
 #ifndef WEIR_REPLICA_TRUST_FETCH_ANSWER_H
 #define WEIR_REPLICA_TRUST_FETCH_ANSWER_H
 
@@ -8,6 +7,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* The URL of an image: the operator's base URL and a manifest's path. User and password are taken
+ * out of it, so that it can be shown. */
+
+enum { WEIR_FETCH_URL = 2048 }; /* characters of a base URL */
+
+struct weir_fetch_url {
+	char *shown; /* malloc'ed, without user and password */
+	char *user, *password; /* decoded, by libcurl; NULL: none */
+};
+
+/* @path: "" for none. @url: freed by the caller, also after a failure.
+ * Return: 0; -EINVAL with a sentence that shows no user or password; -ENOMEM. */
+int weir__fetch_url(struct weir_fetch_url *url, const char *base, bool allow_http,
+                    const char *path);
+void weir__fetch_url_free(struct weir_fetch_url *url);
+
+/* A server's answer: may it be taken, is it the rest of what came before, and where do its bytes
+ * go? All that a server says is doubted here. */
 
 enum {
 	WEIR_FETCH_VALIDATOR = 256, /* characters of one that is used */

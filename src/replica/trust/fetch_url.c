@@ -7,7 +7,7 @@
 #include <string.h>
 #include <weir/error.h>
 #include "format/manifest.h"
-#include "trust/fetch_url.h"
+#include "trust/fetch_answer.h"
 
 /* A URL that cannot be taken apart is not shown: its password could be anywhere. */
 static int not_parsed(const char *why)

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sodium.h>
 #include <weir/error.h>
-#include "trust/image_hash.h"
+#include "trust/sign.h"
 
 _Static_assert(sizeof(crypto_generichash_state) <= WEIR_IMAGE_HASH_STATE, "it has room");
 _Static_assert(_Alignof(crypto_generichash_state) <= _Alignof(struct weir_image_hash), "aligned");

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <weir/error.h>
-#include "trust/key_file.h"
+#include "trust/sign.h"
 
 enum { HEX = 2 * WEIR_KEY_SEED, FIRST = WEIR_KEY_LINE - HEX - 1 };
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <weir/error.h>
-#include "trust/key_file.h"
+#include "trust/sign.h"
 
 enum { HEX = 2 * WEIR_KEY_SEED };
 

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <weir/error.h>
 #include "format/number.h"
-#include "trust/key_file.h"
 #include "trust/sign.h"
 
 enum { ID = 8, SIGNATURE = crypto_sign_BYTES };

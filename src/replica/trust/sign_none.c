@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 #include <weir/error.h>
-#include "trust/key_file.h"
 #include "trust/sign.h"
 
 static int none(const char *what)

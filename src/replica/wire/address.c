@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * URLs, from left to right. The password is in them, so no sentence shows more than what stands
  * behind it. */
-#include "address.h"
+#include "link.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <weir/error.h>
-#include "connection.h"
+#include "link.h"
 
 enum { REDIRECTS = 5, HEARD = 1000 };
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <weir/error.h>
-#include "../format/argument.h"
 #include "../clock.h"
+#include "../format/scripts.h"
 
 enum { ARGUMENTS = 128, PIECE = 65536,
        COMMAND = 512 << 20 }; /* bytes: redis takes no larger argument */

@@ -3,12 +3,45 @@
 #ifndef WEIR_REPLICA_LINK_H
 #define WEIR_REPLICA_LINK_H
 
-#include "address.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 #include "reply.h"
 #include "stream.h"
-#include "tls.h"
 #include "wire.h"
-#include <string.h>
+
+/* ---- a URL of redis (wire.h), taken apart ---- */
+
+enum { WEIR_HOSTS = 32, WEIR_HOST_TEXT = 300 };
+
+struct weir_host {
+	const char *name; /* of TCP */
+	uint16_t port;
+};
+
+struct weir_address {
+	bool tls, sentinel;
+	const char *path; /* of a Unix socket; NULL: TCP */
+	const char *user, *password; /* NULL: none */
+	const char *master; /* the name that Sentinels know it by */
+	uint32_t database;
+	size_t n;
+	struct weir_host hosts[WEIR_HOSTS]; /* the first is tried first */
+	char *text; /* that the others point into */
+	size_t text_len;
+};
+
+/* Return: 0; -EINVAL what is wrong, without a password in the sentence; -ENOMEM. */
+int weir__address_parse(struct weir_address *out, const char *url);
+void weir__address_free(struct weir_address *a);
+/* The first host failed: it comes last now. */
+void weir__address_rotate(struct weir_address *a);
+/* "redis://host:port", "unix://path". Return: @text. */
+const char *weir__address_print(char text[WEIR_HOST_TEXT], const struct weir_address *a,
+                                const struct weir_host *host);
+
+/* ---- a connection to one server ---- */
 
 /* What all connections of a wire have in common. */
 struct weir_manner {
@@ -61,5 +94,33 @@ static inline bool weir__reply_is(const redisReply *r, const char *word)
 	return r->type == REDIS_REPLY_ERROR && r->len >= n && memcmp(r->str, word, n) == 0 &&
 	       (r->len == n || strchr(" ,.", r->str[n]));
 }
+
+/* ---- what a wire is made of ---- */
+
+struct weir_wire {
+	struct weir_manner manner;
+	char *user, *password, *password_file, *sentinel_user, *sentinel_password;
+	struct weir_link link;
+	uint64_t number;
+	struct weir_host moved;       /* where a Cluster said that the keys are; port 0: nowhere */
+	char moved_name[WEIR_HOST_TEXT];
+	char peer[WEIR_HOST_TEXT];
+	char host[WEIR_HOST_TEXT];    /* to which it is connected */
+};
+
+/* Open another connection to a server, as this wire's user. */
+int weir__wire_link(struct weir_wire *w, struct weir_link *l, const struct weir_host *host);
+/* Connect to the master, if that is not done. */
+int weir__wire_connect(struct weir_wire *w);
+/* Close a connection that failed, or whose server cannot serve. Where there are several, the next
+ * one is to another: a server that hangs or is cut off from the rest would be found again. */
+void weir__wire_leave(struct weir_wire *w);
+
+/* ---- passwords in memory and in files ---- */
+
+/* The first line of a file. @out: receives malloc'ed text.
+ * Return: 0; -EINVAL it is empty or too long; -ENOMEM; the errno of reading. */
+int weir__secret_read(char **out, const char *path);
+void weir__secret_free(char *secret);
 
 #endif

@@ -2,7 +2,7 @@
  * A build without OpenSSL. */
 #include <errno.h>
 #include <weir/error.h>
-#include "tls.h"
+#include "stream.h"
 
 int weir__tls_make(struct weir_tls **out, const char *ca_file, const char *cert_file,
                    const char *key_file, bool insecure)

@@ -3,7 +3,7 @@
  * holds getaddrinfo() for as long as resolv.conf says. A question that nobody waits for any more
  * cannot be taken back while such a thread has it: it is put aside, and a later one frees it when
  * it is answered. */
-#include "resolve.h"
+#include "stream.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What was a password is overwritten when it is freed. */
-#include "secret.h"
+#include "link.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <weir/error.h>
+#include "../format/scripts.h"
 #include "link.h"
-#include "../format/argument.h"
 
 bool weir__host_take(struct weir_host *host, char room[WEIR_HOST_TEXT], const char *name,
                      size_t len, const char *port)

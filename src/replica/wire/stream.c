@@ -11,8 +11,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include <weir/error.h>
-#include "resolve.h"
-#include "tls.h"
 #include "../clock.h"
 
 int weir__stream_wait(const struct weir_byte_stream *s, short events, uint32_t milliseconds)

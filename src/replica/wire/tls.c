@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * OpenSSL over a socket that does not block. Its own socket BIO would write without MSG_NOSIGNAL,
  * so it gets one of ours. */
-#include "tls.h"
+#include "stream.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>

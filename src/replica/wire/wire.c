@@ -8,9 +8,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include <weir/error.h>
-#include "connection.h"
-#include "secret.h"
-#include "../format/random.h"
+#include "../node.h"
+#include "link.h"
 
 /* ---- open and close ---- */
 

@@ -13,8 +13,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "counts.h"
 #include "options.h"
+#include "report.h"
 
 struct cells {
 	struct cells *next; /* set before the push, never changed after it */

@@ -3,10 +3,50 @@
  * labels that its set has no key of. Any other is asked for each suffix: its keys are the domains
  * alone.
  * Either way the suffixes of a name are one batch, whose cache misses overlap. */
+#include <string.h>
 #include <sys/uio.h>
 #include <weir/filter.h>
 #include <weir/normalise.h>
 #include "match.h"
+
+/* ---- a name as a key ---- */
+
+/* One byte of a label. */
+static char *put(char *to, unsigned char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		c = (unsigned char)(c + ('a' - 'A'));
+	if (c <= ' ' || c >= 127) {
+		*to++ = '\\';
+		*to++ = (char)('0' + c / 100);
+		*to++ = (char)('0' + c / 10 % 10);
+		c = (unsigned char)('0' + c % 10);
+	} else if (strchr("\".;\\()@$", c)) {
+		*to++ = '\\';
+	}
+	*to++ = (char)c;
+	return to;
+}
+
+void name_text(struct name *out, const unsigned char *wire, size_t bytes)
+{
+	const unsigned char *end = wire + bytes;
+	char *to = out->text;
+	out->labels = 0;
+	while (wire < end && *wire && *wire <= 63 && out->labels < NAME_LABELS) {
+		const unsigned char *next = wire + 1 + *wire;
+		if (next > end)
+			break;
+		if (out->labels)
+			*to++ = '.';
+		out->at[out->labels++] = (uint16_t)(to - out->text);
+		while (++wire < next)
+			to = put(to, *wire);
+	}
+	out->len = (size_t)(to - out->text);
+}
+
+/* ---- the suffix ---- */
 
 int match_serves(const struct weir_filter *f)
 {
@@ -19,7 +59,7 @@ int match_serves(const struct weir_filter *f)
 static int last(const struct weir_filter *f, const struct iovec *keys, size_t n)
 {
 	uint64_t found[WEIR_BITMAP_WORDS(WEIR_NORMAL_LOOKUPS)];
-	if (n == 0 || weir_contains_keys(f, keys, n, found) == 0)
+	if (n == 0 || weir_contains_keys(f, weir_keys_iov(keys, n), found) == 0)
 		return -1;
 	size_t word = WEIR_BITMAP_WORDS(n) - 1;
 	while (!found[word])

@@ -20,13 +20,10 @@
 #include <weir/image.h>
 #include "answer.h"
 #include "bind.h"
-#include "counts.h"
 #include "match.h"
-#include "name.h"
 #include "options.h"
 #include "report.h"
 #include "set.h"
-#include "version.h"
 
 /* What named looks up; all else is hidden. */
 #define ENTRY __attribute__((visibility("default")))
@@ -38,7 +35,7 @@ ENTRY ns_plugin_version_t plugin_version;
 struct instance {
 	struct options options;
 	struct set *block, *allow; /* allow: NULL without such a list */
-	int list;                  /* of counts.h */
+	int list;                  /* of report.h */
 	struct report_part part;
 };
 

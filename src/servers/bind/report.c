@@ -18,7 +18,6 @@
 #include <unistd.h>
 #include "bind.h"
 #include "report.h"
-#include "text.h"
 
 struct report_file {
 	struct report_file *next;

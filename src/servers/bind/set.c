@@ -90,7 +90,7 @@ static void became(struct set *s)
 	/* release: S3; without it a query could see ready and then no set */
 	atomic_store_explicit(&s->ready, true, memory_order_release);
 	atomic_store_explicit(&s->stuck, false, memory_order_relaxed);
-	if (weir_handle_stats(s->handle, &stats) == 0)
+	if (weir_handle_measure(s->handle, &stats) == 0)
 		say(s, ISC_LOG_INFO, "%s: a set of about %.0f keys, %.1f MiB", s->path,
 		    stats.filter.keys_estimated, (double)stats.filter.bytes / 1048576);
 }
@@ -146,7 +146,7 @@ static int begin(struct set *s)
 	} else {
 		became(s);
 	}
-	return weir_follow(&s->follower, s->handle, s->path, &follow);
+	return weir_follower_start(&s->follower, s->handle, s->path, &follow);
 }
 
 static void forget(struct set *s)
@@ -158,7 +158,7 @@ static void forget(struct set *s)
 
 static void end(struct set *s)
 {
-	int result = weir_follow_stop(s->follower); /* S5 */
+	int result = weir_follower_stop(s->follower); /* S5 */
 	if (result == 0)
 		result = weir_handle_destroy(s->handle);
 	if (result < 0) { /* in a read-side section, where no caller is: keep it, and say so */

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weir/metrics.h>
-#include "counts.h"
 #include "options.h"
 #include "report.h"
-#include "text.h"
 
 enum { LABELS_ROOM = NAME_MOST + 32 };
 

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <string.h>
 #include "bind.h"
-#include "version.h"
 
 bool version_fits(void)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include "file.h"
+#include "store.h"
 
 enum { YOUNG = 30 * 1000 * 1000 }; /* ns: three ticks of the slowest kernel (100 Hz) */
 

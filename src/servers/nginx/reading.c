@@ -133,7 +133,7 @@ static int measure(struct reading *r, struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
 	struct weir_normal normal;
-	int err = weir_stats_exact(f, &s);
+	int err = weir_measure(f, WEIR_EXACT, &s);
 	if (err)
 		return err;
 	r->facts.keys = s.keys_estimated;

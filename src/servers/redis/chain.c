@@ -51,7 +51,7 @@ static int make_link(struct chain *c, struct chain_link *out, const struct weir_
 {
 	struct weir_params p = *like;
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	int err = weir_plan(&p, &plan);
+	int err = weir_plan_make(&p, &plan);
 	if (err)
 		return err;
 	*out = (struct chain_link){ .capacity = p.capacity, .bytes = plan.bytes };
@@ -79,7 +79,7 @@ int chain_grow(struct chain *c, uint64_t most)
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	if (c->links == CHAIN_LINKS)
 		return weir_fail(-EFBIG, "a chain has at most %d links", CHAIN_LINKS);
-	int err = weir_plan(&p, &plan);
+	int err = weir_plan_make(&p, &plan);
 	if (err)
 		return err;
 	if (most && plan.bytes + chain_bytes(c) > most)
@@ -208,7 +208,7 @@ static int append_image(struct chain *c, uint64_t items, const void *image, size
 	int err = weir_load_memory(&f, image, bytes, &o);
 	if (err)
 		return err;
-	err = weir_stats(f, &s);
+	err = weir_measure(f, WEIR_SAMPLED, &s);
 	if (!err && s.bytes != plan->bytes)
 		err = weir_fail(-EBADMSG, "link %zu has %llu bytes of bits instead of %llu",
 		                c->links, (unsigned long long)s.bytes,
@@ -233,7 +233,7 @@ int chain_append(struct chain *c, uint64_t items, const void *image, size_t byte
 		return weir_fail(-EBADMSG, "link %zu has %llu items, its capacity is %llu",
 		                 c->links, (unsigned long long)items,
 		                 (unsigned long long)p.capacity);
-	int err = weir_plan(&p, &plan);
+	int err = weir_plan_make(&p, &plan);
 	if (err)
 		return err;
 	/* Images are plain. Before memory is taken: the settings may ask for more. */

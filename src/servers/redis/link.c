@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "link.h"
+#include "keys.h"
 
 void *key_image(const struct weir_filter *f, uint64_t generation, size_t *bytes)
 {

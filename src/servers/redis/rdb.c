@@ -3,7 +3,7 @@
  * image of weir with its checksums (link.c). */
 #include <errno.h>
 #include <sys/mman.h>
-#include "link.h"
+#include "keys.h"
 
 struct key_kind bf_keys = { NULL, false, "BF.WEIRLINK", "BF.LOADCHUNK",
 	                    "ERR non scaling filter is full", bf_replicate };

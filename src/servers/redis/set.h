@@ -13,7 +13,7 @@
 
 struct set {
 	struct redis_context *context;
-	struct weir_keys keys;
+	struct weir_key_names keys;
 	char epoch[WEIR_REPLICA_EPOCH + 1]; /* the server's, with the set's half (L1, rules.h) */
 	struct weir_manifest manifest;      /* generation 0: there is none */
 	struct weir_origins origins;        /* the manifest's */

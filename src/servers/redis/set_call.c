@@ -4,7 +4,7 @@
  * and the append-only file by itself; what a command writes, because it is asked for (!). */
 #include <errno.h>
 #include <stdlib.h>
-#include "../../replica/format/argument.h"
+#include "../../replica/format/scripts.h"
 #include "set.h"
 
 enum { ARGUMENTS = 3 + WEIR_KEYS + 16 };

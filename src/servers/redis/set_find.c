@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include "../../replica/format/argument.h"
-#include "../../replica/format/random.h"
+#include "../../replica/format/number.h"
 #include "set.h"
 
 /* A key that the scripts touch may expire while they do: the filter would go with it. */
@@ -105,7 +104,7 @@ int set_check_key(const struct set *s, const struct chain *c)
 		return weir_fail(-ENOTSUP, "set %s: the key has grown to %zu filters, a set is "
 		                 "one: reserve enough (BF.RESERVE with NONSCALING)", s->keys.set,
 		                 c->links);
-	int err = weir_stats(c->link[0].filter, &st);
+	int err = weir_measure(c->link[0].filter, WEIR_SAMPLED, &st);
 	if (err || !s->manifest.generation || st.seed_fingerprint == s->manifest.hashing)
 		return err;
 	return weir_fail(-EKEYREJECTED, "set %s has another seed than the key: its fingerprint is "

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
-#include "../../replica/format/argument.h"
+#include "../../replica/format/scripts.h"
 #include "set.h"
 
 /* Look at chunk @i. @to: NULL, or where its bytes go. */
@@ -63,7 +63,7 @@ static int check_filter(const struct set *s, const struct weir_filter *f)
 {
 	const struct weir_manifest *m = &s->manifest;
 	struct weir_stats st = WEIR_STATS_INIT;
-	int err = weir_stats(f, &st);
+	int err = weir_measure(f, WEIR_SAMPLED, &st);
 	if (!err && (st.shape.kind != m->kind || st.seed_fingerprint != m->hashing))
 		err = weir_fail(-EBADMSG, "set %s: the image of generation %" PRIu64 " is of "
 		                "another kind or seed than its manifest says", s->keys.set,

@@ -91,7 +91,8 @@ static void replicate(struct redis_context *context, struct redis_string *name,
 static uint64_t items_of(const struct chain_link *l)
 {
 	struct weir_stats st = WEIR_STATS_INIT;
-	if (weir_stats(l->filter, &st) != 0 || !(st.keys_estimated < (double)l->capacity))
+	if (weir_measure(l->filter, WEIR_SAMPLED, &st) != 0 ||
+	    !(st.keys_estimated < (double)l->capacity))
 		return l->capacity;
 	uint64_t items = (uint64_t)(st.keys_estimated + 0.5);
 	return items > l->items ? items : l->items;
@@ -130,14 +131,14 @@ static int settings_of(const struct set *s, const struct weir_filter *f,
 	struct weir_params p = WEIR_PARAMS_INIT, again = WEIR_PARAMS_INIT;
 	struct weir_stats st = WEIR_STATS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	int err = weir_stats(f, &st);
+	int err = weir_measure(f, WEIR_SAMPLED, &st);
 	if (!err)
 		err = weir_params_of(f, &p);
 	if (err)
 		return err;
 	again.capacity = st.capacity;
 	again.fp_rate = st.fp_rate;
-	if (st.fp_rate > 0.25 || weir_plan(&again, &plan) != 0 || plan.bytes != st.bytes)
+	if (st.fp_rate > 0.25 || weir_plan_make(&again, &plan) != 0 || plan.bytes != st.bytes)
 		return weir_fail(-ENOTSUP, "set %s: its filter is for %llu keys at a rate of %g in "
 		                 "%llu bytes: a key of BF.* is sized by capacity and error rate "
 		                 "alone, of at most 0.25", s->keys.set,

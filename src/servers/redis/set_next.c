@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weir/replica.h>
-#include "../../replica/format/argument.h"
-#include "../../replica/format/random.h"
+#include "../../replica/format/number.h"
 #include "set.h"
 
 /* What a position meant in another epoch it does not mean in this one: the whole stream follows,
@@ -38,7 +37,7 @@ static int describe(const struct set *s, const struct weir_filter *f, struct wei
 {
 	struct weir_stats st = WEIR_STATS_INIT;
 	*m = s->manifest;
-	int err = weir_stats(f, &st);
+	int err = weir_measure(f, WEIR_SAMPLED, &st);
 	if (!err)
 		err = weir__random(&m->publisher);
 	if (!err)

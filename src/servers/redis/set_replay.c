@@ -3,8 +3,8 @@
  * seed, and keys; what is nobody's is passed by (entry.h). */
 #include <errno.h>
 #include <inttypes.h>
-#include "../../replica/format/argument.h"
 #include "../../replica/format/entry.h"
+#include "../../replica/format/scripts.h"
 #include "set.h"
 
 enum { STRINGS = 10 }; /* of an entry: five names and their values */

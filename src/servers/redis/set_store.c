@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
-#include "../../replica/format/argument.h"
-#include "link.h"
+#include "../../replica/format/scripts.h"
+#include "keys.h"
 #include "set.h"
 
 static void name_of(const struct set *s, const struct weir_manifest *m, uint64_t i, char *name,

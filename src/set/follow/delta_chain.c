@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include "ground/error.h"
 #include "hash/hash.h"
-#include "image/delta_apply.h"
-#include "set/follow/delta_chain.h"
+#include "image/delta.h"
+#include "set/follow/follow.h"
 
 enum { MOST = 4096 };
 

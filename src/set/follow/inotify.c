@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
-#include "set/follow/inotify.h"
+#include "set/follow/follow.h"
 
 /* Not IN_CREATE: a file that is being written is of no use before it is closed. IN_DELETE as well
  * as IN_DELETE_SELF: the notice that a folder was removed comes only when the last mapping of a

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Reading what a look finds: see set/follow/read.h. */
+ * Reading what a look finds: see set/follow/follow.h. */
 #include "ground/error.h"
 #include "image/load.h"
 #include "image/map.h"
-#include "set/follow/read.h"
+#include "set/follow/follow.h"
 
 /* Every step that takes long asks, before it sleeps and after each sleep (P3). */
 int weir__look_goes_on(void *argument, uint64_t done, uint64_t total)

@@ -12,15 +12,11 @@
  * What progress stops, at any step, is no refusal. */
 #include <fcntl.h>
 #include <weir/refresh.h>
-#include "filter/merge.h"
-#include "ground/cancel.h"
-#include "ground/clock.h"
+#include "filter/filter.h"
 #include "ground/error.h"
-#include "ground/options.h"
-#include "set/follow/read.h"
-#include "set/follow/sanity.h"
-#include "set/reload/gate.h"
-#include "set/reload/next.h"
+#include "ground/system.h"
+#include "ground/threads.h"
+#include "set/follow/follow.h"
 #include "set/reload/reload.h"
 
 /* Which hashes it takes, where the handle holds filters of one seed. */

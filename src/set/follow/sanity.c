@@ -5,7 +5,7 @@
 #include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
-#include "set/follow/sanity.h"
+#include "set/follow/follow.h"
 
 static const double saturated = 1.01; /* of the capacity */
 
@@ -82,7 +82,7 @@ void weir__sanity_report(const struct weir_handle *h, const char *path,
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	char plain[WEIR_SANITY_TEXT];
 	int n = snprintf(plain, sizeof plain, "%.250s: taken over", path);
-	if (weir_handle_stats(h, &s) == 0 && s.filter.saturated &&
+	if (weir_handle_measure(h, &s) == 0 && s.filter.saturated &&
 	    s.filter.keys_estimated > saturated * (double)s.filter.capacity)
 		snprintf(plain + n, sizeof plain - (size_t)n,
 		         ", but saturated: about %.0f keys in a capacity of %llu, so it answers "

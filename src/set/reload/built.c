@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * A reload that collects, and builds in its commit. */
 #include "build/builder.h"
-#include "filter/kinds.h"
+#include "filter/filter.h"
 #include "ground/error.h"
-#include "set/reload/built.h"
-#include "set/reload/next.h"
+#include "kind/batch.h"
+#include "set/reload/reload.h"
 
 enum { AT_A_TIME = 256 };
 
@@ -25,35 +25,26 @@ int weir__reload_collect(struct weir_reload **out, struct weir_handle *h,
 	return 0;
 }
 
-static uint64_t hash_of(const struct weir_reload *r, const struct weir_keys *keys, size_t at)
-{
-	const struct weir_given key = weir__keys_one(keys, at);
-	return keys->hashes ? key.hash : weir_builder_hash(r->builder, key.key, key.len);
-}
-
-typedef int take_fn(struct weir_builder *b, const uint64_t *hashes, size_t n);
+typedef int take_fn(struct weir_builder *b, struct weir_keys keys);
 
 /* Give those that lie in the share to take. */
-static int64_t each(struct weir_reload *r, const struct weir_keys *keys, size_t first, size_t n,
-                    take_fn *take)
+static int64_t each(struct weir_reload *r, struct weir_keys keys, take_fn *take)
 {
 	uint64_t hashes[AT_A_TIME];
-	for (size_t at = 0; at < n; at += AT_A_TIME) {
-		const size_t some = n - at < AT_A_TIME ? n - at : AT_A_TIME;
-		for (size_t i = 0; i < some; i++)
-			hashes[i] = hash_of(r, keys, first + at + i);
+	for (size_t at = 0; at < keys.n; at += AT_A_TIME) {
+		const size_t some = keys.n - at < AT_A_TIME ? keys.n - at : AT_A_TIME;
+		weir_builder_hash_keys(r->builder, weir_keys_part(keys, at, some), hashes);
 		const size_t kept = weir__share_keep(&r->share, hashes, some);
-		int err = take(r->builder, hashes, kept);
+		int err = take(r->builder, weir_keys_hashes(hashes, kept));
 		if (err)
 			return weir__stopped(at, err);
 	}
 	return 0;
 }
 
-int64_t weir__reload_add(struct weir_reload *r, const struct weir_keys *keys, size_t first,
-                         size_t n)
+int64_t weir__reload_add(struct weir_reload *r, struct weir_keys keys)
 {
-	return each(r, keys, first, n, weir_builder_add_hashes);
+	return each(r, keys, weir_builder_add_keys);
 }
 
 /* ---- the exclude list ---- */
@@ -69,26 +60,12 @@ int weir_reload_seal(struct weir_reload *r)
 	return err ? err : weir_builder_seal(r->builder);
 }
 
-static int exclude(struct weir_reload *r, const struct weir_keys *keys, size_t n)
+int weir_reload_exclude_keys(struct weir_reload *r, struct weir_keys keys)
 {
 	int err = cannot_exclude(r);
-	return err ? err : (int)each(r, keys, 0, n, weir_builder_exclude_hashes);
-}
-
-int weir_reload_exclude_hashes(struct weir_reload *r, const uint64_t *hashes, size_t n)
-{
-	return exclude(r, &(struct weir_keys){ .hashes = hashes }, n);
-}
-
-int weir_reload_exclude_keys(struct weir_reload *r, const struct iovec *keys, size_t n)
-{
-	return exclude(r, &(struct weir_keys){ .vectors = keys }, n);
-}
-
-int weir_reload_exclude(struct weir_reload *r, const void *key, size_t len)
-{
-	const struct iovec one = { (void *)(uintptr_t)key, len };
-	return weir_reload_exclude_keys(r, &one, 1);
+	if (!err && keys.n && !weir__keys_form(keys))
+		err = weir__keys_refused();
+	return err ? err : (int)each(r, keys, weir_builder_exclude_keys);
 }
 
 void weir__reload_collected(const struct weir_reload *r, struct weir_stats *out)
@@ -124,7 +101,7 @@ int weir__reload_build(struct weir_reload *r, bool *stopped)
 	struct pacer pacer = { weir__pace_turns(&r->pace), r->builder->options, false };
 	r->builder->options.progress = turn;
 	r->builder->options.progress_arg = &pacer;
-	int err = weir_builder_finish(r->builder, &r->next, NULL);
+	int err = weir_builder_finish(&r->next, r->builder, NULL);
 	if (!err)
 		r->next->normal = r->handle->generation->current->normal;
 	*stopped = pacer.stopped;

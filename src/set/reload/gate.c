@@ -3,8 +3,7 @@
 #include <sys/uio.h>
 #include "filter/filter.h"
 #include "ground/error.h"
-#include "ground/options.h"
-#include "set/reload/gate.h"
+#include "set/reload/reload.h"
 
 /* How many bytes of a canary a sentence shows. */
 static int shown(const struct iovec *key)

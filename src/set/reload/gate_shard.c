@@ -22,7 +22,7 @@
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "set/generation.h"
-#include "set/reload/gate.h"
+#include "set/reload/reload.h"
 
 /* Lines in the sample beside a page of each shard: 64 MiB. A larger set costs a commit no more. */
 enum { SAMPLE_LINES = 1 << 20 };

@@ -2,9 +2,10 @@
  * Inserts into the reload of one shard: of all that the loader offers, the keys of that shard are
  * inserted and the others are passed over. */
 #include "ground/error.h"
-#include "set/reload/one_shard.h"
+#include "kind/batch.h"
+#include "set/reload/reload.h"
 
-enum { AT_A_TIME = 2048 };
+enum { AT_A_TIME = 2048 }; /* a multiple of 64 */
 
 /* The caller's keys before the one that is number @kept of those that lie in the share. */
 static size_t passed(const struct weir_share *share, const uint64_t *hashes, size_t n, size_t kept)
@@ -29,22 +30,55 @@ size_t weir__share_keep(const struct weir_share *share, uint64_t *hashes, size_t
 	return kept;
 }
 
-int64_t weir__share_insert(const struct weir_share *share, struct weir_filter *f,
-                           const struct weir_keys *keys, size_t first, size_t n)
+/* Give the answers of the kept keys, in their order, to the keys that they were of. */
+static void spread(const uint64_t *kept, const uint64_t *inside, size_t n, uint64_t *bitmap)
 {
-	uint64_t hashes[AT_A_TIME];
+	size_t next = 0;
+	for (size_t word = 0; word < WEIR_BITMAP_WORDS(n); word++) {
+		bitmap[word] = 0;
+		for (uint64_t left = inside[word]; left; left &= left - 1, next++)
+			bitmap[word] |= (left & -left) * (kept[next / 64] >> next % 64 & 1);
+	}
+}
+
+static int64_t insert_some(const struct weir_share *share, struct weir_filter *f,
+                           struct weir_keys keys, uint64_t *bitmap)
+{
+	uint64_t hashes[AT_A_TIME], answers[WEIR_BITMAP_WORDS(AT_A_TIME)] = { 0 };
+	uint64_t inside[WEIR_BITMAP_WORDS(AT_A_TIME)] = { 0 };
+	const size_t n = keys.n;
+	weir_hash_keys(f, keys, hashes);
+	for (size_t i = 0; i < n; i++)
+		inside[i / 64] |= (uint64_t)(weir__share_shard(share->bits, hashes[i]) ==
+		                             share->shard) << i % 64;
+	const size_t kept = weir__share_keep(share, hashes, n);
+	int64_t answer = weir_insert_keys(f, weir_keys_hashes(hashes, kept), answers);
+	if (bitmap)
+		spread(answers, inside, n, bitmap);
+	if (answer < 0) {
+		const size_t taken = weir_error_taken();
+		weir_hash_keys(f, keys, hashes);
+		return weir__stopped(passed(share, hashes, n, taken), answer);
+	}
+	return answer;
+}
+
+int64_t weir__share_insert(const struct weir_share *share, struct weir_filter *f,
+                           struct weir_keys keys, uint64_t *bitmap)
+{
 	int64_t inserted = 0;
 	if (share->bits == 0)
-		return weir__keys_insert(f, keys, first, n, NULL);
-	for (size_t at = 0; at < n; at += AT_A_TIME) {
-		size_t some = n - at < AT_A_TIME ? n - at : AT_A_TIME;
-		weir__keys_hash(f, keys, first + at, some, hashes);
-		size_t kept = weir__share_keep(share, hashes, some);
-		int64_t answer = weir_insert_hashes(f, hashes, kept, NULL);
+		return weir_insert_keys(f, keys, bitmap);
+	for (size_t at = 0; at < keys.n; at += AT_A_TIME) {
+		const size_t some = keys.n - at < AT_A_TIME ? keys.n - at : AT_A_TIME;
+		int64_t answer = insert_some(share, f, weir_keys_part(keys, at, some),
+		                             bitmap ? bitmap + at / 64 : NULL);
 		if (answer < 0) {
-			size_t taken = weir_error_taken();
-			weir__keys_hash(f, keys, first + at, some, hashes);
-			return weir__stopped(at + passed(share, hashes, some, taken), answer);
+			const size_t taken = at + weir_error_taken(), rest = at + some;
+			if (rest < keys.n)
+				(void)weir__answer_all(false, keys.n - rest,
+				                       bitmap ? bitmap + rest / 64 : NULL);
+			return weir__stopped(taken, answer);
 		}
 		inserted += answer;
 	}

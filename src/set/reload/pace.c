@@ -2,10 +2,9 @@
  * Work and sleep in turn. The clocks are CLOCK_THREAD_CPUTIME_ID, since a loader that waits for the
  * disk or for its CPU takes nothing from anybody, and CLOCK_MONOTONIC. */
 #include <math.h>
-#include "ground/cancel.h"
-#include "ground/clock.h"
 #include "ground/error.h"
-#include "ground/progress.h"
+#include "ground/system.h"
+#include "ground/threads.h"
 #include "set/reload/pace.h"
 
 static const double least_share = 0.001;

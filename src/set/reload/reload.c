@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The verbs of a reload. What they publish is in set/reload/steps.c. */
 #include <string.h>
-#include "ground/cancel.h"
-#include "ground/clock.h"
 #include "ground/error.h"
-#include "ground/options.h"
-#include "set/reload/built.h"
-#include "set/reload/next.h"
+#include "ground/system.h"
+#include "ground/threads.h"
+#include "kind/batch.h"
 #include "set/reload/reload.h"
 
 /* Make the next filter and publish it. */
@@ -118,61 +116,55 @@ static int insert_one(struct weir_reload *r, uint64_t hash)
 			return WEIR_SEEN;
 		hash = weir__share_hash(r->share.bits, hash);
 	}
-	return r->builder ? weir_builder_add_hash(r->builder, hash) :
+	return r->builder ? weir_builder_add_keys(r->builder, weir_keys_hashes(&hash, 1)) :
 	                    weir_insert_hash(r->next, hash);
 }
 
-int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash)
+/* A batch of one. */
+static int64_t insert_single(struct weir_reload *r, struct weir_keys key)
 {
-	uint64_t began = weir__pace_single_begin(&r->pace);
+	uint64_t began = weir__pace_single_begin(&r->pace), hash;
+	if (r->builder)
+		weir_builder_hash_keys(r->builder, key, &hash);
+	else
+		weir_hash_keys(r->next, key, &hash);
 	int answer = insert_one(r, hash);
 	weir__pace_single_end(&r->pace, began);
-	return answer;
-}
-
-int weir_reload_insert(struct weir_reload *r, const void *key, size_t len)
-{
-	uint64_t began = weir__pace_single_begin(&r->pace);
-	int answer = insert_one(r, r->builder ? weir_builder_hash(r->builder, key, len) :
-	                                        weir_hash(r->next, key, len));
-	weir__pace_single_end(&r->pace, began);
-	return answer;
+	return answer < 0 ? weir__stopped(0, answer) : answer;
 }
 
 /* With a pace piece by piece. */
-static int64_t insert(struct weir_reload *r, const struct weir_keys *keys, size_t n)
+static int64_t insert(struct weir_reload *r, struct weir_keys keys, uint64_t *bitmap)
 {
-	size_t piece = r->pace.asked ? WEIR__PACE_PIECE : n, at = 0;
+	const size_t n = keys.n, piece = r->pace.asked ? WEIR__PACE_PIECE : n;
+	size_t at = 0;
 	uint64_t began = weir__pace_begin(&r->pace);
 	int64_t inserted = 0;
 	do {
-		size_t some = n - at < piece ? n - at : piece;
-		int64_t answer = r->builder ?
-			weir__reload_add(r, keys, at, some) :
-			weir__share_insert(&r->share, r->next, keys, at, some);
-		if (answer < 0)
+		const struct weir_keys some =
+			weir_keys_part(keys, at, n - at < piece ? n - at : piece);
+		uint64_t *answers = bitmap ? bitmap + at / 64 : NULL;
+		int64_t answer = r->builder ? weir__reload_add(r, some) :
+		                              weir__share_insert(&r->share, r->next, some, answers);
+		if (answer < 0) {
+			(void)weir__answer_all(false, n - at - some.n,
+			                       bitmap ? bitmap + (at + some.n) / 64 : NULL);
 			return weir__stopped(at + weir_error_taken(), answer);
+		}
+		at += some.n;
 		inserted += answer;
-		at += some;
 		began = weir__pace_turn(&r->pace, began);
 	} while (at < n);
 	return inserted;
 }
 
-int64_t weir_reload_insert_hashes(struct weir_reload *r, const uint64_t *hashes, size_t n)
+int64_t weir_reload_insert_keys(struct weir_reload *r, struct weir_keys keys, uint64_t *bitmap)
 {
-	return insert(r, &(struct weir_keys){ .hashes = hashes }, n);
-}
-
-int64_t weir_reload_insert_keys(struct weir_reload *r, const struct iovec *keys, size_t n)
-{
-	return insert(r, &(struct weir_keys){ .vectors = keys }, n);
-}
-
-int64_t weir_reload_insert_fixed(struct weir_reload *r, const void *keys, size_t key_bytes,
-                                 size_t n)
-{
-	return insert(r, &(struct weir_keys){ .fixed = keys, .key_bytes = key_bytes }, n);
+	if (keys.n && !weir__keys_form(keys))
+		return weir__stopped(0, weir__keys_refused());
+	if (bitmap && r->builder)
+		(void)weir__answer_all(false, keys.n, bitmap);
+	return keys.n == 1 && !bitmap ? insert_single(r, keys) : insert(r, keys, bitmap);
 }
 
 int weir_reload_copy(struct weir_reload *r)
@@ -180,17 +172,17 @@ int weir_reload_copy(struct weir_reload *r)
 	return r->builder ? weir__reload_cannot_copy(r) : weir__reload_copy(r);
 }
 
-int weir_reload_progress(const struct weir_reload *r, struct weir_reload_progress *out)
+int weir_reload_measure(const struct weir_reload *r, struct weir_reload_stats *out)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
 	int err = weir__size_check(out, sizeof *out, "weir_reload_progress");
 	if (!err)
-		err = r->builder ? 0 : weir_stats(r->next, &stats);
+		err = r->builder ? 0 : weir_measure(r->next, WEIR_SAMPLED, &stats);
 	if (err)
 		return err;
 	if (r->builder)
 		weir__reload_collected(r, &stats);
-	struct weir_reload_progress p = { .struct_size = out->struct_size,
+	struct weir_reload_stats p = { .struct_size = out->struct_size,
 	                                  .keys = stats.keys_estimated,
 	                                  .share = stats.capacity ? stats.keys_estimated /
 	                                           (double)stats.capacity : 0,
@@ -244,9 +236,10 @@ int weir_reload_commit(struct weir_reload *r)
 	return err;
 }
 
-void weir_reload_abort(struct weir_reload *r)
+int weir_reload_abort(struct weir_reload *r)
 {
 	WEIR__UNCANCELLED;
 	if (r)
 		weir__reload_drop(r);
+	return 0;
 }

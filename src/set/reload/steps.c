@@ -10,10 +10,9 @@
  * All that a commit or an abort will need is allocated by begin, so that neither can fail for
  * want of memory. */
 #include <stdlib.h>
-#include "filter/merge.h"
-#include "ground/clock.h"
+#include "filter/filter.h"
 #include "ground/error.h"
-#include "set/reload/next.h"
+#include "ground/system.h"
 #include "set/reload/reload.h"
 
 static int no_memory(void)

@@ -4,9 +4,9 @@
  * routers alone is that an insert names a set. */
 #include <weir/handle.h>
 #include <weir/reload.h>
-#include "ground/cancel.h"
 #include "ground/error.h"
-#include "ground/options.h"
+#include "ground/threads.h"
+#include "kind/batch.h"
 #include "set/router/handle.h"
 
 int weir_router_handle_create(struct weir_router_handle **out, struct weir_router *initial,
@@ -74,13 +74,13 @@ uint64_t weir_router_handle_route_u64(const struct weir_router_handle *handle, u
 	return mask;
 }
 
-size_t weir_router_handle_route_hashes(const struct weir_router_handle *handle,
-                                       const uint64_t *hashes, size_t n, uint64_t *masks)
+int64_t weir_router_handle_route_keys(const struct weir_router_handle *handle,
+                                      struct weir_keys keys, uint64_t *masks)
 {
 	const struct weir_handle *h = weir__router_handle_of(handle);
-	size_t positive;
+	int64_t positive;
 	WEIR__IN_SECTION(&h->rcu,
-	                 positive = weir_router_route_hashes(current(h), hashes, n, masks));
+	                 positive = weir_router_route_keys(current(h), keys, masks));
 	return positive;
 }
 
@@ -101,13 +101,33 @@ static int64_t insert_each(const struct weir_generation *g, uint32_t set, const 
 	return answer;
 }
 
-int64_t weir_router_handle_insert_hashes(struct weir_router_handle *handle, uint32_t set,
-                                         const uint64_t *hashes, size_t n, uint64_t *bitmap)
+enum { AT_A_TIME = 512 }; /* hashes made of a batch of keys: a multiple of 64 */
+
+/* In a section. A hash of one generation is one of each (R4). */
+static int64_t insert_batch(const struct weir_generation *g, uint32_t set, struct weir_keys keys,
+                            uint64_t *bitmap)
+{
+	uint64_t hashes[AT_A_TIME];
+	int64_t new = 0;
+	for (size_t at = 0; at < keys.n || at == 0; at += AT_A_TIME) {
+		const size_t n = keys.n - at < AT_A_TIME ? keys.n - at : AT_A_TIME;
+		weir_hash_keys(g->current, weir_keys_part(keys, at, n), hashes);
+		int64_t answer = insert_each(g, set, hashes, n, bitmap ? bitmap + at / 64 : NULL);
+		if (answer < 0)
+			return answer;
+		new += answer;
+	}
+	return new;
+}
+
+int64_t weir_router_handle_insert_keys(struct weir_router_handle *handle, uint32_t set,
+                                       struct weir_keys keys, uint64_t *bitmap)
 {
 	struct weir_handle *h = weir__router_handle(handle);
 	int64_t answer;
-	WEIR__IN_SECTION(&h->rcu, answer = insert_each(weir__generation(h), set, hashes, n,
-	                                               bitmap));
+	if (keys.n && !weir__keys_form(keys))
+		return weir__keys_refused();
+	WEIR__IN_SECTION(&h->rcu, answer = insert_batch(weir__generation(h), set, keys, bitmap));
 	return answer;
 }
 

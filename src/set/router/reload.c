@@ -2,9 +2,8 @@
  * The next router of a handle: made or checked (R4), then published by the steps of every reload
  * (set/reload/steps.c). */
 #include <inttypes.h>
-#include "ground/cancel.h"
 #include "ground/error.h"
-#include "ground/options.h"
+#include "ground/threads.h"
 #include "set/reload/reload.h"
 #include "set/router/handle.h"
 
@@ -113,7 +112,8 @@ int weir_router_reload_commit(struct weir_router_reload *r)
 	return weir_reload_commit(reload_of(r));
 }
 
-void weir_router_reload_abort(struct weir_router_reload *r)
+int weir_router_reload_abort(struct weir_router_reload *r)
 {
 	weir_reload_abort(reload_of(r));
+	return 0;
 }

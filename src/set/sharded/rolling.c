@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weir/build.h>
-#include "filter/plan.h"
-#include "ground/cancel.h"
+#include "filter/filter.h"
 #include "ground/error.h"
-#include "ground/options.h"
-#include "set/handle.h"
+#include "ground/threads.h"
+#include "set/generation.h"
 #include "set/reload/reload.h"
 #include "set/sharded/rolling.h"
 
@@ -37,7 +36,7 @@ static int plan_one(const struct weir_params *params, struct weir_plan *plan)
 	struct weir_params p = *params;
 	if (weir_kind_can(p.kind, WEIR_CAN_BUILD) && !p.capacity)
 		p.capacity = 1;
-	return weir_plan(&p, plan);
+	return weir_plan_make(&p, plan);
 }
 
 /* Fail, with the sentence, if there can be no shard of that size. */
@@ -96,7 +95,7 @@ static int empty(struct weir_filter **out, const struct weir_params *params)
 	int err = weir_builder_create(&b, &p, NULL);
 	if (err)
 		return err;
-	err = weir_builder_finish(b, out, NULL);
+	err = weir_builder_finish(out, b, NULL);
 	weir_builder_destroy(b);
 	return err;
 }
@@ -231,7 +230,7 @@ int weir_rolling_reload(struct weir_rolling *set, const struct weir_reload_optio
 static int add_stats(struct weir_rolling_stats *all, const struct weir_handle *h)
 {
 	struct weir_handle_stats one = WEIR_HANDLE_STATS_INIT;
-	int err = weir_handle_stats(h, &one);
+	int err = weir_handle_measure(h, &one);
 	if (err)
 		return err;
 	all->bytes += one.bytes;

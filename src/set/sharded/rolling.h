@@ -4,8 +4,9 @@
 #define WEIR_SRC_ROLLING_H
 
 #include <weir/rolling.h>
+#include "kind/batch.h"
 #include "set/generation.h"
-#include "set/reload/one_shard.h"
+#include "set/reload/reload.h"
 
 struct weir_rolling {
 	unsigned bits;
@@ -16,5 +17,12 @@ struct weir_rolling {
 	atomic_bool claimed; /* H4: one shard at a time, so that the peak is one shard more */
 	struct weir_handle *shard[];
 };
+
+/* The hashes of a batch that has a form. */
+static inline void weir__rolling_hash_keys(const struct weir_rolling *set, struct weir_keys keys,
+                                           uint64_t *out)
+{
+	weir__keys_hash(&set->hashing, WEIR_ISA_SCALAR, keys, out);
+}
 
 #endif

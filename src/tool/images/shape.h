@@ -24,8 +24,9 @@ enum { SHAPE_COUNTER_BITS = 768, SHAPE_COUNTERS_PER_WORD, SHAPE_FINGERPRINT_BITS
  * (reported), -1 not such an option. */
 int shape_option(int option, struct weir_params *params);
 
-/* Whether the kind has the numbers that were asked for; if not, a sentence is printed. weir_plan_make()
- * refuses it too, but in its own words, and where keys are counted first only after that. */
+/* Whether the kind has the numbers that were asked for; if not, a sentence is printed.
+ * weir_plan_make() refuses it too, but in its own words, and where keys are counted first only
+ * after that. */
 bool shape_fits(const struct weir_params *params);
 /* Without the numbers that the kind does not have. Return: how many are left. */
 unsigned shape_own(struct weir_params *params);

@@ -36,7 +36,7 @@ struct pass {
 	struct weir_filter *f;
 	struct spool *spool;
 	struct weir_builder *builder; /* that takes the hashes in place of f */
-	int (*take)(struct weir_builder *b, const uint64_t *hashes, size_t n); /* by this verb */
+	int (*take)(struct weir_builder *b, struct weir_keys keys); /* by this verb */
 	pthread_mutex_t lock; /* of spool, removed and what was found */
 	uint64_t *removed; /* not loaded but removed, and how many were */
 	atomic_uint_fast64_t keys;
@@ -74,12 +74,11 @@ static int take_out(struct pass *pass, const struct batch *batch)
 
 static bool load(struct pass *pass, struct batch *batch)
 {
-	int err = !batch->n ? 0 :
-	          pass->builder ?
-	                      pass->take(pass->builder, batch->hashes, batch->n) :
-	          pass->removed ?
-	                      take_out(pass, batch) :
-	                      weir_fill_keys(pass->f, weir_keys_hashes(batch->hashes, batch->n));
+	const struct weir_keys keys = weir_keys_hashes(batch->hashes, batch->n);
+	int err = !batch->n     ? 0 :
+	          pass->builder ? pass->take(pass->builder, keys) :
+	          pass->removed ? take_out(pass, batch) :
+	                          weir_fill_keys(pass->f, keys);
 	atomic_fetch_add(&pass->taken, err ? weir_error_taken() : batch->n);
 	if (err == -ENOSPC && pass->fill->found) {
 		atomic_store(&pass->refused, batch->hashes[weir_error_taken()]);
@@ -358,7 +357,7 @@ int fill_gather(const struct fill *fill, const struct weir_params *params,
                 struct weir_builder *builder, uint64_t *keys)
 {
 	struct pass pass = { .task = LOAD, .fill = fill, .builder = builder,
-	                     .take = weir_builder_add_hashes, .lock = PTHREAD_MUTEX_INITIALIZER };
+	                     .take = weir_builder_add_keys, .lock = PTHREAD_MUTEX_INITIALIZER };
 	return into_builder(&pass, params, "reading", keys);
 }
 
@@ -366,7 +365,7 @@ int fill_exclude(const struct fill *fill, const struct weir_params *params,
                  struct weir_builder *builder, uint64_t *keys)
 {
 	struct pass pass = { .task = LOAD, .fill = fill, .builder = builder,
-	                     .take = weir_builder_exclude_hashes,
+	                     .take = weir_builder_exclude_keys,
 	                     .lock = PTHREAD_MUTEX_INITIALIZER };
 	return into_builder(&pass, params, "excluding", keys);
 }

@@ -163,7 +163,7 @@ int main(int argc, char **argv)
 	pthread_join(nightly, NULL);
 	for (uint64_t i = 0; i < users + SIGN_UPS; i++)
 		lost += !weir_handle_contains_u64(set, (uint64_t)id_of(i));
-	must(weir_guard_stats(guard, &stats), "stats");
+	must(weir_guard_measure(guard, &stats), "stats");
 	printf("%.1f %% of absent ids came through; nobody who has signed up was turned away: "
 	       "%llu of %llu\n", 100 * stats.fp_rate,
 	       (unsigned long long)lost, (unsigned long long)found);

@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 	count(0, urls, &skipped, &twice);
 	in_threads(threads, race);
 	count(urls, raced, &raced_skipped, &twice);
-	must(weir_stats(seen, &stats), "stats");
+	must(weir_measure(seen, WEIR_SAMPLED, &stats), "stats");
 	double set = hash_set(&different);
 	printf("%llu URLs, found %d times each by %u threads: %llu fetched twice, %.4f %% wrongly "
 	       "skipped (asked %.4f %%); %.1f MB beside %.1f MB of a hash set; %.0f ns an insert, "

@@ -48,8 +48,9 @@ static struct weir_router *fill(double *seconds_each)
 			mine[i] = session(i * shards + shard, true);
 		qsort(mine, keys, sizeof *mine, compare);
 		double began = cpu_seconds();
-		must((int)weir_router_insert_fixed(router, (uint32_t)shard, mine, sizeof *mine,
-		                                   keys, NULL), "insert");
+		must((int)weir_router_insert_keys(router, (uint32_t)shard,
+		                                  weir_keys_fixed(mine, sizeof *mine, keys), NULL),
+		     "insert");
 		*seconds_each += (cpu_seconds() - began) / (double)(shards * keys);
 	}
 	return router;
@@ -75,7 +76,8 @@ static void ask(const struct weir_router *router, uint64_t n, bool present, stru
 			address[i] = session(which[i], present);
 		}
 		double began = cpu_seconds();
-		weir_router_route_fixed(router, address, sizeof address[0], end, masks);
+		weir_router_route_keys(router, weir_keys_fixed(address, sizeof address[0], end),
+		                       masks);
 		out->routing += cpu_seconds() - began;
 		for (uint64_t i = 0; i < end; i++) {
 			uint64_t found = 0;

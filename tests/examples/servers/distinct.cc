@@ -42,7 +42,7 @@ public:
 	struct weir_stats stats() const /* "struct": there is a function weir_stats too */
 	{
 		struct weir_stats now = WEIR_STATS_INIT;
-		if (weir_stats_exact(filter.get(), &now) < 0)
+		if (weir_measure(filter.get(), WEIR_EXACT, &now) < 0)
 			throw std::runtime_error(weir_error_detail());
 		return now;
 	}

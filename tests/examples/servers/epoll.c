@@ -59,7 +59,7 @@ static void statistics(int s)
 {
 	struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
 	char text[512];
-	if (weir_handle_stats(set, &now) < 0) {
+	if (weir_handle_measure(set, &now) < 0) {
 		reply(s, "error: no statistics\n\n");
 		return;
 	}
@@ -157,7 +157,7 @@ static int start(const char *image, struct weir_follower **follower)
 	refresh.carry = true; /* what was inserted after the job read the record is kept */
 	follow.refresh = &refresh;
 	follow.report = report;
-	return weir_follow(follower, set, image, &follow);
+	return weir_follower_start(follower, set, image, &follow);
 }
 
 int main(int argc, char **argv)
@@ -195,5 +195,5 @@ int main(int argc, char **argv)
 	eventfd_write(stopping, 1);
 	for (int i = 0; i < WORKERS; i++)
 		pthread_join(workers[i], NULL);
-	return weir_follow_stop(follower) < 0 || weir_handle_destroy(set) < 0;
+	return weir_follower_stop(follower) < 0 || weir_handle_destroy(set) < 0;
 }

@@ -209,8 +209,8 @@ static void stats(void)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
 	struct weir_handle_stats h = WEIR_HANDLE_STATS_INIT;
-	if (weir_replica_stats(replica, &s) != 0 ||
-	    weir_handle_stats(weir_replica_handle(replica), &h) != 0)
+	if (weir_replica_measure(replica, &s) != 0 ||
+	    weir_handle_measure(weir_replica_handle(replica), &h) != 0)
 		return;
 	say("stats inserted=%" PRIu64 " connected=%d complete=%d generation=%" PRIu64 " newest=%"
 	    PRIu64 " retained=%" PRIu64 " lost=%" PRIu64 " failures=%" PRIu64 " refused=%" PRIu64

@@ -8,7 +8,6 @@
 #include <time.h>
 #include "../../test.h"
 #include "redis/coming.h"
-#include "redis/image.h"
 
 enum { TURNS = 16, BYTES = 1000, NEVER = 3600000 };
 

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include "../../test.h"
-#include "redis/bytes.h"
+#include "redis/redis.h"
 #include "redis/coming.h"
 
 enum { CHUNKS = 3, KEYS = 1000 };

@@ -13,7 +13,7 @@ static void assert_given(const struct weir_manifest *m, const char *const *expec
 {
 	struct weir_publish_texts room;
 	struct iovec args[WEIR_PUBLISH_ARGUMENTS];
-	struct weir_keys keys;
+	struct weir_key_names keys;
 	weir__keys_make(&keys, "x");
 	const struct weir_publishing p = { &keys, { "owner", 5 }, "signature", "sum", 7, 120 };
 	weir__publish_arguments(args, &room, &p, m, "text", 4);

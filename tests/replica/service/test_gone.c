@@ -80,7 +80,7 @@ int weir__service_duty(struct weir_replica *r)
 	return did.duty;
 }
 
-int weir_replica_stats(const struct weir_replica *r, struct weir_replica_stats *out)
+int weir_replica_measure(const struct weir_replica *r, struct weir_replica_stats *out)
 {
 	(void)r, (void)out;
 	return 0;

@@ -85,7 +85,7 @@ static struct weir_replica_stats stats(void)
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
 	replica.stats = s;
 	weir__service_note(&replica, 0);
-	assert_ok(weir_replica_stats(&replica, &s));
+	assert_ok(weir_replica_measure(&replica, &s));
 	return s;
 }
 

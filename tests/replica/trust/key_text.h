@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include "../../test.h"
-#include "trust/key_file.h"
 #include "trust/sign.h"
 
 /* The seed 00 01 ... 1f and its public key. */

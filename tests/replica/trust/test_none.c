@@ -3,7 +3,6 @@
 #include <errno.h>
 #include "../../test.h"
 #include "trust/fetch.h"
-#include "trust/key_file.h"
 #include "trust/sign.h"
 
 static void test_signatures(void **state)

@@ -2,7 +2,7 @@
  * URLs: what each form means, what is refused, and that no sentence shows a password. */
 #include <errno.h>
 #include "../../test.h"
-#include "address.h"
+#include "link.h"
 #include "wire.h"
 
 static struct weir_address a;

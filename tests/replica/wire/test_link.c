@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "../../test.h"
-#include "link.h"
+#include "keys.h"
 
 enum { LIMIT = 1 << 20 };
 

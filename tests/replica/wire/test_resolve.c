@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "../../test.h"
 #include "../../../src/replica/clock.h"
-#include "resolve.h"
+#include "stream.h"
 
 enum { QUESTIONS = 8 };
 

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ * A batch of keys: struct weir_keys, which every verb on many keys takes by value. It points to the
+ * caller's arrays, which must stay valid during the call.
+ *
+ *     weir_insert_keys(f, weir_keys_u64(ids, n), NULL);
+ *     found = weir_contains_keys(f, weir_keys_iov(names, n), bitmap);
+ *
+ * Each verb has four forms:
+ *
+ *     weir_VERB(o, key, len)     bytes
+ *     weir_VERB_u64(o, number)   a number: its eight bytes in this machine's memory
+ *     weir_VERB_hash(o, hash)    a hash by weir_hash() or by a function of your own
+ *     weir_VERB_keys(o, keys)    a batch, whose cache misses overlap
+ *
+ * Builder and reload export the last form alone. Their headers define the other three inline, as
+ * batches of one. */
+#ifndef WEIR_KEYS_H
+#define WEIR_KEYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+#include <weir/export.h>
+
+WEIR_BEGIN_DECLS
+
+/** What weir_keys.at points to. */
+enum weir_keys_form {
+	WEIR_KEYS_NONE = 0,   /* no batch that can be taken: 2^40 keys and more, or fixed keys above
+	                         65,535 bytes. Inserts refuse it (-EINVAL), lookups answer yes */
+	WEIR_KEYS_HASHES = 1, /* uint64_t hashes */
+	WEIR_KEYS_FIXED = 2,  /* keys of one width, side by side */
+	WEIR_KEYS_IOV = 3,    /* struct iovec: each key has its own length */
+};
+
+/** A batch, made by the functions below. It is two words, so that it travels in registers. Another
+ * word would cost 15 ns a call. */
+struct weir_keys {
+	const void *at;
+	uint64_t n : 40;     /* keys */
+	uint64_t width : 16; /* bytes a key, of WEIR_KEYS_FIXED; else 0 */
+	uint64_t form : 8;   /* enum weir_keys_form */
+};
+
+/** Words in a bitmap of @n answers. Key i has bit i % 64 of word i / 64. Bits past @n are 0. */
+#define WEIR_BITMAP_WORDS(n) (((size_t)(n) + 63) / 64)
+
+/** The constructor that those below share. */
+static inline struct weir_keys weir__keys(const void *at, uint64_t n, uint64_t width, uint64_t form)
+{
+	struct weir_keys k;
+	k.at = at;
+	k.n = n >> 40 ? (UINT64_C(1) << 40) - 1 : n;
+	k.width = width & 0xffff;
+	k.form = n >> 40 || width >> 16 ? 0 : form & 0xff; /* 0: WEIR_KEYS_NONE */
+	return k;
+}
+
+/** @n keys of any length. An iov_base may be NULL where the length is 0. */
+static inline struct weir_keys weir_keys_iov(const struct iovec *keys, size_t n)
+{
+	return weir__keys(keys, n, 0, WEIR_KEYS_IOV);
+}
+
+/** @n keys of @width bytes each, up to 65,535, such as addresses. */
+static inline struct weir_keys weir_keys_fixed(const void *keys, size_t width, size_t n)
+{
+	return weir__keys(keys, n, width, WEIR_KEYS_FIXED);
+}
+
+/** @n numbers: fixed keys of eight bytes, the fastest width. */
+static inline struct weir_keys weir_keys_u64(const uint64_t *numbers, size_t n)
+{
+	return weir__keys(numbers, n, 8, WEIR_KEYS_FIXED);
+}
+
+/** @n hashes, all by the hash function and seed of the object that takes them. */
+static inline struct weir_keys weir_keys_hashes(const uint64_t *hashes, size_t n)
+{
+	return weir__keys(hashes, n, 0, WEIR_KEYS_HASHES);
+}
+
+/** A part of a batch: @n keys, from key @first on. */
+static inline struct weir_keys weir_keys_part(struct weir_keys k, size_t first, size_t n)
+{
+	size_t each = k.form == WEIR_KEYS_IOV   ? sizeof(struct iovec) :
+	              k.form == WEIR_KEYS_FIXED ? (size_t)k.width : sizeof(uint64_t);
+	return weir__keys((const char *)k.at + first * each, n, k.width, k.form);
+}
+
+WEIR_END_DECLS
+
+#endif

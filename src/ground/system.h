@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ * What the machine and its kernel answer: the instruction sets of the CPU and the one that a file
+ * is compiled for, the sizes of caches, the time, a random number. */
+#ifndef WEIR_SRC_GROUND_SYSTEM_H
+#define WEIR_SRC_GROUND_SYSTEM_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* ---- the CPU ---- */
+
+/* In rising order of preference. */
+enum weir_isa {
+	WEIR_ISA_SCALAR,
+	WEIR_ISA_NEON,
+	WEIR_ISA_AVX2,
+	WEIR_ISA_AVX512,
+	WEIR_ISA_COUNT,
+};
+
+const char *weir__isa_name(enum weir_isa isa);
+
+/* Choose the best instruction set of this CPU and build, or the one that the environment variable
+ * WEIR_ISA names. The variable is read on each call, that is, whenever a filter is made.
+ * Return: 0; -ENOTSUP this CPU and build do not have the one named: the sentence lists those they
+ *   have. */
+int weir__isa_choose(enum weir_isa *out);
+
+/* Bytes of the second-level cache; 1 MiB if the system does not report it. */
+uint64_t weir__cache_bytes(void);
+
+/* Bytes of the last-level cache; eight times that if the system does not report it. */
+uint64_t weir__last_cache_bytes(void);
+
+/* The instruction set that a kernel is compiled for. src/meson.build compiles each kernel.c for any
+ * CPU, where KERNEL_SCALAR is defined, and once more for each instruction set of the machine, with
+ * its flags and WEIR_KERNEL_AVX2, WEIR_KERNEL_AVX512 or WEIR_KERNEL_NEON. A kernel that gains
+ * nothing from an instruction set defines nothing for it. */
+
+/* KERNEL_NAME(weir__blocked) is weir__blocked_avx2, and so on. */
+#if defined(WEIR_KERNEL_AVX512)
+#define KERNEL_ISA WEIR_ISA_AVX512
+#define KERNEL_NAME(name) name##_avx512
+#elif defined(WEIR_KERNEL_AVX2)
+#define KERNEL_ISA WEIR_ISA_AVX2
+#define KERNEL_NAME(name) name##_avx2
+#elif defined(WEIR_KERNEL_NEON)
+#define KERNEL_ISA WEIR_ISA_NEON
+#define KERNEL_NAME(name) name##_neon
+#else
+#define KERNEL_SCALAR 1
+#define KERNEL_ISA WEIR_ISA_SCALAR
+#define KERNEL_NAME(name) name##_scalar
+#endif
+
+/* ---- time ---- */
+
+/* ns of a clock. */
+static inline uint64_t weir__clock(clockid_t clock)
+{
+	struct timespec t;
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+/* Of CLOCK_MONOTONIC. */
+static inline double weir__seconds(void)
+{
+	return (double)weir__clock(CLOCK_MONOTONIC) * 1e-9;
+}
+
+/* ---- random numbers: seeds, and names that cannot be guessed ---- */
+
+/* A random number from the kernel. Return: 0 or a negative errno. */
+int weir__random(uint64_t *out);
+
+#endif

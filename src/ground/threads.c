@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ * Owners of parts, by the number of the process and futex(2); and one piece of work by several
+ * threads. */
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "ground/error.h"
+#include "ground/threads.h"
+
+enum { NOBODY = 0, ASLEEP = 1 };
+
+static unsigned process = 2; /* W1; changes in a child that has no second thread yet */
+
+static void count_process(void)
+{
+	process += 2;
+}
+
+static int watched = -1; /* pthread_atfork()'s answer */
+
+/* When the library is loaded, and not with the first load of a filter: a fork() that is under way
+ * then would not call a handler that comes so late, and the handlers of others may keep it under
+ * way for long. */
+__attribute__((constructor)) static void watch_forks(void)
+{
+	watched = pthread_atfork(NULL, NULL, count_process);
+}
+
+int weir__owners_begin(void)
+{
+	return watched ? weir__fail(-watched, "no memory to be called after a fork()") : 0;
+}
+
+static bool owned(unsigned mark)
+{
+	return (mark & ~(unsigned)ASLEEP) == process;
+}
+
+bool weir__owner_held(const struct weir_owner *owner)
+{
+	return owned(weir__mark_load_acquire(owner));
+}
+
+bool weir__owner_take(struct weir_owner *owner)
+{
+	unsigned seen = weir__mark_load_relaxed(owner);
+	return !owned(seen) && weir__mark_swap_acquire(owner, seen, process); /* W2 */
+}
+
+bool weir__owner_take_spare(struct weir_owner *owner)
+{
+	return weir__mark_load_relaxed(owner) != (NOBODY | ASLEEP) && weir__owner_take(owner);
+}
+
+void weir__owner_drop(struct weir_owner *owner)
+{
+	if (weir__mark_sub_release(owner, process) & ASLEEP) /* W3, W5 */
+		syscall(SYS_futex, &owner->mark, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Where futex(2) is refused, by a sandbox: a sleep of a millisecond serves. */
+static void sleep_on(struct weir_owner *owner, unsigned mark)
+{
+	if (syscall(SYS_futex, &owner->mark, FUTEX_WAIT_PRIVATE, mark, NULL, NULL, 0) == 0 ||
+	    errno == EAGAIN || errno == EINTR)
+		return;
+	nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+void weir__owner_wait(struct weir_owner *owner)
+{
+	unsigned seen = weir__mark_load_relaxed(owner);
+	if (seen == process && weir__mark_swap_acquire(owner, seen, process | ASLEEP))
+		seen = process | ASLEEP;
+	if (seen == (process | ASLEEP)) /* W3 */
+		sleep_on(owner, seen);
+}
+
+/* ---- one piece of work by several threads. An error's sentence is its thread's own, so it is
+ *      taken over from one to the other ---- */
+
+struct crew {
+	int (*work)(void *arg);
+	void *arg;
+	pthread_mutex_t lock;
+	int err;
+	char sentence[512]; /* as long as any is */
+};
+
+static void note(struct crew *crew, int err)
+{
+	pthread_mutex_lock(&crew->lock);
+	if (err && !crew->err) {
+		crew->err = err;
+		snprintf(crew->sentence, sizeof crew->sentence, "%s", weir_error_detail());
+	}
+	pthread_mutex_unlock(&crew->lock);
+}
+
+static void *run(void *crew)
+{
+	struct crew *c = crew;
+	note(c, c->work(c->arg));
+	return NULL;
+}
+
+/* The caller's signals stay the caller's. */
+static unsigned begin(pthread_t *thread, unsigned n, struct crew *crew)
+{
+	sigset_t all, before;
+	unsigned begun = 0;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (begun < n && pthread_create(&thread[begun], NULL, run, crew) == 0)
+		begun++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return begun;
+}
+
+int weir__parallel(unsigned threads, int (*work)(void *arg), void *arg)
+{
+	struct crew crew = { .work = work, .arg = arg, .lock = PTHREAD_MUTEX_INITIALIZER };
+	pthread_t *thread = threads > 1 ? malloc((threads - 1) * sizeof *thread) : NULL;
+	unsigned begun = thread ? begin(thread, threads - 1, &crew) : 0;
+	run(&crew);
+	while (begun)
+		pthread_join(thread[--begun], NULL);
+	free(thread);
+	return crew.err ? weir__fail(crew.err, "%s", crew.sentence) : 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ * The blocked kind's shape, and tables of kernels by that shape, one for each instruction set: its
+ * own, and those of a kind that is made of blocked filters. */
+#ifndef WEIR_SRC_KINDS_BLOCKED_BLOCKED_H
+#define WEIR_SRC_KINDS_BLOCKED_BLOCKED_H
+
+#include <weir/params.h>
+#include "config.h"
+#include "kind/kind.h"
+#include "kinds/common/sectors.h"
+
+/* The fields of its shape. */
+enum { WEIR_BLOCKED_Z = 0, WEIR_BLOCKED_G = 1 };
+
+/* The first slot serves the rare shapes. Each other slot serves one shape: z = 1, 2, 4, 8 in rows,
+ * g = 1 to 10 in columns. It is empty if the shape was not compiled. */
+#define WEIR_BLOCKED_SLOT(z, g) (((z) == 1 ? 0 : (z) == 2 ? 1 : (z) == 4 ? 2 : 3) * 10 + (g))
+enum { WEIR_BLOCKED_ANY = 0, WEIR_BLOCKED_SLOTS = 41 };
+
+/* The tables of a kind. */
+#define WEIR_BLOCKED_TABLES(kind) \
+	extern const struct weir_kernel weir__##kind##_scalar[WEIR_BLOCKED_SLOTS]; \
+	extern const struct weir_kernel weir__##kind##_avx2[WEIR_BLOCKED_SLOTS]; \
+	extern const struct weir_kernel weir__##kind##_avx512[WEIR_BLOCKED_SLOTS]; \
+	extern const struct weir_kernel weir__##kind##_neon[WEIR_BLOCKED_SLOTS]
+#if WEIR_X86
+#define WEIR_BLOCKED_BY_ISA(kind) \
+	{ [WEIR_ISA_SCALAR] = weir__##kind##_scalar, [WEIR_ISA_AVX2] = weir__##kind##_avx2, \
+	  [WEIR_ISA_AVX512] = weir__##kind##_avx512 }
+#elif WEIR_ARM
+#define WEIR_BLOCKED_BY_ISA(kind) \
+	{ [WEIR_ISA_SCALAR] = weir__##kind##_scalar, [WEIR_ISA_NEON] = weir__##kind##_neon }
+#else
+#define WEIR_BLOCKED_BY_ISA(kind) { [WEIR_ISA_SCALAR] = weir__##kind##_scalar }
+#endif
+
+/* The kernel for a shape that begins with Z and G. NULL: there is no table for that instruction
+ * set. */
+static inline const struct weir_kernel *
+weir__blocked_find(const struct weir_kernel *const tables[WEIR_ISA_COUNT], enum weir_isa isa,
+                   const struct weir_shape *shape)
+{
+	uint32_t z = shape->field[WEIR_BLOCKED_Z], g = shape->field[WEIR_BLOCKED_G];
+	const struct weir_kernel *table = tables[isa];
+	if (!table)
+		return NULL;
+	const struct weir_kernel *own = &table[WEIR_BLOCKED_SLOT(z, g)];
+	return own->contains_batch ? own : &table[WEIR_BLOCKED_ANY];
+}
+
+WEIR_BLOCKED_TABLES(blocked);
+
+/* ---- the choice of a shape ---- */
+
+/* The layout of z words of g bits. */
+struct weir_sectors weir__blocked_sectors(unsigned z, unsigned g);
+/* The largest g for z: at most 10, and z * g at most the 20 fields of r and r2. */
+unsigned weir__blocked_max_g(unsigned z);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ * The blocked kind's batches for AVX-512 (F, DQ and VL: Skylake-SP and later), for kernel.c. They
+ * note eight keys at once. With one or two words a key they also
+ * test eight at once. They load each word by itself and broadcast it into its lane, because with
+ * the mitigation of gather data sampling a gather waits for all loads before it. The verbs of one
+ * key use 256 bits (weir__test_narrow). A load computes the words and masks of eight keys at
+ * once. */
+#ifndef WEIR_SRC_KINDS_BLOCKED_KERNEL_AVX512_H
+#define WEIR_SRC_KINDS_BLOCKED_KERNEL_AVX512_H
+
+#include "kind/batch.h"
+#include "kinds/blocked/eight.h"
+
+#define KERNEL_NOTE note_eight
+#define KERNEL_TEST_NOTED(a, notes, at, n, z, g, test) \
+	if (z <= 2) \
+		return test_eight(a, notes, at, n, z <= 2 ? z : 1, g); \
+	WORK_STEP(a, notes, at, n, z, g, test)
+#define KERNEL_LOAD load_eights
+
+/* The notes of a key with one or two words are the indices of these words, and r. */
+enum { ROW_WORD = 0, ROW_OF_R = 1, ROW_WORD_2 = 2 };
+
+/* Note n keys, up to eight. Eight columns are always written; those past n are free. */
+WEIR__INLINE void note_eight(const struct weir_array *a, const uint64_t *hashes, unsigned n,
+                             unsigned z, struct weir_notes *notes, unsigned at)
+{
+	__m512i h = n == 8 ? _mm512_loadu_si512(hashes) :
+	                     _mm512_maskz_loadu_epi64((__mmask8)((1u << n) - 1), hashes);
+	__m512i r = weir__remix8(h), block = weir__block8(a->lines, h);
+	_mm512_store_si512(notes->row[ROW_OF_R] + at, r);
+	_mm512_store_si512(notes->row[ROW_WORD] + at,
+	                   z <= 2 ? weir__word_index8(block, r, z <= 2 ? z : 1, 0) : block);
+	if (z == 2)
+		_mm512_store_si512(notes->row[ROW_WORD_2] + at, weir__word_index8(block, r, 2, 1));
+}
+
+/* The eight words at eight indices. */
+WEIR__INLINE __m512i words8(const struct weir_array *a, const uint64_t *index)
+{
+	__m512i words = _mm512_broadcastq_epi64(
+		_mm_loadl_epi64((const void *)(a->words + index[0])));
+	WEIR__UNROLL
+	for (unsigned i = 1; i < 8; i++)
+		words = _mm512_mask_broadcastq_epi64(
+			words, (__mmask8)(1u << i),
+			_mm_loadl_epi64((const void *)(a->words + index[i])));
+	return words;
+}
+
+WEIR__INLINE uint64_t test_eight(const struct weir_array *a, const struct weir_notes *notes,
+                                 unsigned at, unsigned n, unsigned z, unsigned g)
+{
+	__m512i r = _mm512_load_si512(notes->row[ROW_OF_R] + at), r2 = weir__remix2_8(r, z, g),
+		all = _mm512_set1_epi64(1);
+	WEIR__UNROLL
+	for (unsigned i = 0; i < z; i++) {
+		__m512i word = words8(a, notes->row[i ? ROW_WORD_2 : ROW_WORD] + at);
+		WEIR__UNROLL
+		for (unsigned j = i * g; j < (i + 1) * g; j++)
+			all = _mm512_and_si512(
+				all, _mm512_rorv_epi64(word, weir__field8(r, r2, z, j)));
+	}
+	return _mm512_test_epi64_mask(all, all) & ((1u << n) - 1);
+}
+
+/* ---- loading: the notes of a key are, for each of its words, the index and the mask. They are
+ *      used some keys later: a word of a vector that was just stored cannot be forwarded, and would
+ *      be waited for until it is in the cache. ---- */
+
+enum { LOAD_WINDOW = 64, LOAD_LEAD = 48, MOST_Z = 8 };
+
+struct load_notes {
+	uint64_t index[MOST_Z][LOAD_WINDOW], mask[MOST_Z][LOAD_WINDOW];
+} __attribute__((aligned(64)));
+
+WEIR__INLINE void load_note(const struct weir_array *a, bool far, const uint64_t *hashes,
+                            unsigned z, unsigned g, struct load_notes *notes, unsigned at)
+{
+	__m512i h = _mm512_loadu_si512(hashes), r = weir__remix8(h), r2 = weir__remix2_8(r, z, g),
+		block = weir__block8(a->lines, h);
+	WEIR__UNROLL
+	for (unsigned i = 0; i < z; i++) {
+		_mm512_store_si512(notes->index[i] + at, weir__word_index8(block, r, z, i));
+		_mm512_store_si512(notes->mask[i] + at, weir__word_mask8(r, r2, z, g, i));
+	}
+	WEIR__UNROLL
+	for (unsigned k = 0; k < 8 && far; k++)
+		__builtin_prefetch(a->words + notes->index[0][at + k], 1, WEIR_TO_L1);
+}
+
+WEIR__INLINE void load_noted(const struct weir_array *a, unsigned z, const struct load_notes *notes,
+                             unsigned at)
+{
+	WEIR__UNROLL
+	for (unsigned k = at; k < at + 8; k++)
+		WEIR__UNROLL
+		for (unsigned i = 0; i < z; i++)
+			a->words[notes->index[i][k]] |= notes->mask[i][k];
+}
+
+WEIR__INLINE void load_one(const struct weir_array *a, uint64_t hash, unsigned z, unsigned g);
+
+WEIR__INLINE void load_eights(const struct weir_array *a, bool far, const uint64_t *hashes,
+                              size_t n, unsigned z, unsigned g)
+{
+	const struct weir_array array = *a; /* a copy that no store can alias */
+	struct load_notes notes;
+	size_t eights = n - n % 8;
+	for (size_t i = 0; i < eights + LOAD_LEAD; i += 8) {
+		if (i < eights)
+			load_note(&array, far, hashes + i, z, g, &notes, i % LOAD_WINDOW);
+		if (i >= LOAD_LEAD)
+			load_noted(&array, z, &notes, (i - LOAD_LEAD) % LOAD_WINDOW);
+	}
+	for (size_t i = eights; i < n; i++)
+		load_one(&array, hashes[i], z, g);
+}
+
+#endif

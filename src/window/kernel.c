@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ * The lookups of a window, compiled for one instruction set (ground/system.h). None are for NEON:
+ * each ARM that weir runs on has it, so those for any CPU use it. */
+#include "ground/system.h"
+#if !defined(WEIR_KERNEL_NEON)
+
+#include <weir/inline.h>
+#include "window/columns.h"
+#include "window/window.h"
+#if defined(WEIR__AVX512)
+#include "kinds/blocked/eight.h"
+#endif
+
+/* ---- columns: one line has a key's words of eight slots, side by side ---- */
+
+/* Of another number of slots than fill one line. */
+WEIR__INLINE uint32_t column_lines(const struct weir_window_bits *b, const uint64_t *words,
+                                   column_mask mask)
+{
+	uint32_t in = 0;
+	if (b->stride == 4)
+		return column_half(words, mask);
+	for (uint32_t s = 0; s < b->slots; s += 8)
+		in |= column_line(words + s, mask) << s;
+	return in;
+}
+
+WEIR__INLINE uint32_t look_columns(const struct weir_window_bits *b, uint64_t hash, unsigned z,
+                                   unsigned g)
+{
+	uint64_t r = weir__remix(hash), n = weir__window_word(b, hash, r);
+	column_mask mask = column_mask_of_key(r, g);
+	(void)z; /* 1 */
+	if (__builtin_expect(b->stride == 8, 1))
+		return column_line(b->words + 8 * n, mask); /* a shift, not a product */
+	return column_lines(b, b->words + b->stride * n, mask);
+}
+
+/* ---- a ring: each slot has an array of its own, with the key at the same place in each ---- */
+
+/* No branch between the slots, so that their lines are fetched together. */
+WEIR__INLINE uint32_t look_ring(const struct weir_window_bits *b, uint64_t hash, unsigned z,
+                                unsigned g)
+{
+	const uint64_t *block = weir__window_block(b, hash);
+	uint64_t r = weir__remix(hash);
+	uint32_t in = 0;
+	for (uint32_t s = 0; s < b->slots; s++)
+		in |= (uint32_t)weir__test(block + s * b->slot_step, r, z, g) << s;
+	return in;
+}
+
+/* Shapes that are not compiled with their numbers as constants. */
+WEIR__INLINE uint32_t look_any(const struct weir_window_bits *b, uint64_t hash, unsigned z,
+                               unsigned g)
+{
+	const uint64_t *block = weir__window_block(b, hash);
+	uint64_t r = weir__remix(hash);
+	uint32_t in = 0;
+	for (uint32_t s = 0; s < b->slots; s++)
+		in |= (uint32_t)weir__test_any(block + s * b->slot_step, r, z, g) << s;
+	return in;
+}
+
+/* ---- many keys ---- */
+
+/* Beyond a core's cache all lines are fetched first: of columns three at most, of a ring all. */
+WEIR__INLINE void fetch(const struct weir_window_bits *b, const uint64_t *hashes, unsigned n)
+{
+	bool ring = weir__window_is_ring(b);
+	uint64_t step = ring ? b->slot_step : 8;
+	uint32_t lines = ring ? b->slots : (b->slots + 7) / 8;
+	for (unsigned i = 0; b->far && i < n; i++) {
+		const uint64_t *at = ring ? weir__window_block(b, hashes[i]) :
+		                            weir__window_column(b, hashes[i],
+		                                                weir__remix(hashes[i]));
+		for (uint32_t line = 0; line < lines; line++)
+			__builtin_prefetch(at + line * step, 0, 2);
+	}
+}
+
+typedef uint32_t look_fn(const struct weir_window_bits *b, uint64_t hash, unsigned z, unsigned g);
+
+WEIR__INLINE uint64_t is_in(uint32_t slots, uint32_t live)
+{
+	return (slots & live) != 0;
+}
+
+WEIR__INLINE uint64_t each_key(const struct weir_window_bits *b, const uint64_t *hashes, unsigned n,
+                               uint32_t live, look_fn *look, unsigned z, unsigned g)
+{
+	uint64_t answers = 0;
+	fetch(b, hashes, n);
+	for (unsigned i = 0; i < n; i++)
+		answers |= is_in(look(b, hashes[i], z, g), live) << i;
+	return answers;
+}
+
+#if defined(WEIR__AVX512)
+
+/* Word and mask of each key, eight at a time; beyond the cache their lines are fetched. */
+struct noted {
+	uint64_t word[WEIR_WINDOW_STEP], mask[WEIR_WINDOW_STEP];
+} __attribute__((aligned(64)));
+
+WEIR__INLINE void note_columns(struct noted *noted, const struct weir_window_bits *b,
+                               const uint64_t *hashes, unsigned n, unsigned g)
+{
+	for (unsigned i = 0; i < n; i += 8) {
+		__m512i h = n - i >= 8 ? _mm512_loadu_si512(hashes + i) :
+		                         _mm512_maskz_loadu_epi64((__mmask8)((1u << (n - i)) - 1),
+		                                                  hashes + i);
+		__m512i r = weir__remix8(h), block = weir__block8(b->blocks, h);
+		_mm512_store_si512(noted->word + i, weir__word_index8(block, r, 1, 0));
+		_mm512_store_si512(noted->mask + i, weir__word_mask8(r, r, 1, g, 0));
+	}
+	for (unsigned i = 0; b->far && i < n; i++)
+		for (uint32_t s = 0; s < b->slots; s += 8)
+			__builtin_prefetch(b->words + b->stride * noted->word[i] + s, 0, 2);
+}
+
+WEIR__INLINE uint64_t each_column(const struct weir_window_bits *b, const uint64_t *hashes,
+                                  unsigned n, uint32_t live, look_fn *look, unsigned z, unsigned g)
+{
+	struct noted noted;
+	uint64_t answers = 0;
+	(void)look, (void)z;
+	note_columns(&noted, b, hashes, n, g);
+	if (b->stride == 8) {
+		for (unsigned i = 0; i < n; i++)
+			answers |= is_in(column_line(b->words + 8 * noted.word[i],
+			                             column_mask_of(noted.mask[i])), live) << i;
+		return answers;
+	}
+	for (unsigned i = 0; i < n; i++)
+		answers |= is_in(column_lines(b, b->words + b->stride * noted.word[i],
+		                              column_mask_of(noted.mask[i])), live) << i;
+	return answers;
+}
+
+#else
+#define each_column each_key
+#endif
+
+#define KERNEL_FUNCTIONS(name, look, each, z, g) \
+	static bool contains_##name(const struct weir_window *w, uint64_t hash) \
+	{ \
+		uint64_t state = weir__window_load_acquire(&w->state); \
+		const struct weir_window_bits *b = &w->bits; \
+		if (look(b, hash, z, g) & weir__window_live(state)) \
+			return true; \
+		if (__builtin_expect(weir__window_load_after(&w->state) == state, 1)) \
+			return false; \
+		return weir__window_look_again(w, hash); \
+	} \
+	static uint32_t look_##name(const struct weir_window_bits *b, uint64_t hash) \
+	{ \
+		return look(b, hash, z, g); \
+	} \
+	static uint64_t each_##name(const struct weir_window_bits *b, const uint64_t *hashes, \
+	                            unsigned n, uint32_t live) \
+	{ \
+		const struct weir_window_bits bits = *b; /* a copy that stays in registers */ \
+		return each(&bits, hashes, n, live, look, z, g); \
+	}
+
+#define COLUMNS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10)
+#define KERNEL(g) KERNEL_FUNCTIONS(columns_##g, look_columns, each_column, 1, g)
+COLUMNS(KERNEL)
+#undef KERNEL
+#define KERNEL(z, g) KERNEL_FUNCTIONS(ring_##z##_##g, look_ring, each_key, z, g)
+WEIR__LAYOUTS(KERNEL)
+#undef KERNEL
+KERNEL_FUNCTIONS(ring_any, look_any, each_key, b->z, b->g)
+
+const struct weir_window_kernel *KERNEL_NAME(weir__window_columns)(unsigned g)
+{
+#define KERNEL(g) { contains_columns_##g, look_columns_##g, each_columns_##g },
+	static const struct weir_window_kernel kernels[] = { COLUMNS(KERNEL) };
+#undef KERNEL
+	return &kernels[g - 1];
+}
+
+const struct weir_window_kernel *KERNEL_NAME(weir__window_ring)(unsigned z, unsigned g)
+{
+	static const struct weir_window_kernel any = { contains_ring_any, look_ring_any,
+		                                       each_ring_any };
+#define KERNEL(Z, G) \
+	if (z == (Z) && g == (G)) { \
+		static const struct weir_window_kernel kernel = { \
+			contains_ring_##Z##_##G, look_ring_##Z##_##G, each_ring_##Z##_##G \
+		}; \
+		return &kernel; \
+	}
+	WEIR__LAYOUTS(KERNEL)
+#undef KERNEL
+	return &any;
+}
+
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT
+ * Batches of keys: every form gives the same answers through every object, a part of a batch is
+ * that part, and a batch that cannot be taken is refused by what changes a set and answered yes by
+ * lookups. */
+#include <stdbool.h>
+#include "test.h"
+
+enum { KEYS = 200, FORMS = 4 };
+
+static uint64_t numbers[KEYS], hashes[KEYS];
+static struct iovec vectors[KEYS];
+
+static struct weir_keys in_form(unsigned form, size_t n)
+{
+	return form == 0 ? weir_keys_u64(numbers, n) : form == 1 ? weir_keys_fixed(numbers, 8, n) :
+	       form == 2 ? weir_keys_iov(vectors, n) : weir_keys_hashes(hashes, n);
+}
+
+/* Keys that no batch can hold. */
+static const struct { size_t n, width; } too_many[] = { { 1ull << 40, 8 }, { 3, 65536 } };
+
+static struct weir_keys refused_batch(unsigned i)
+{
+	return weir_keys_fixed(numbers, too_many[i].width, too_many[i].n);
+}
+
+static struct weir_filter *filter_of(uint32_t kind)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	p.kind = kind, p.capacity = 10000, p.fp_rate = 1e-6, p.seed = 7;
+	assert_ok(weir_create(&f, &p));
+	for (size_t i = 0; i < KEYS; i++) {
+		numbers[i] = test_key(i);
+		vectors[i] = (struct iovec){ &numbers[i], 8 };
+		hashes[i] = weir_hash_u64(f, numbers[i]);
+	}
+	return f;
+}
+
+static void test_the_forms_are_one_batch(void **state)
+{
+	uint64_t made[KEYS], bitmap[WEIR_BITMAP_WORDS(KEYS)];
+	int64_t counts[KEYS];
+	(void)state;
+	for (unsigned form = 0; form < FORMS; form++) {
+		struct weir_filter *f = filter_of(WEIR_COUNTING);
+		const struct weir_keys all = in_form(form, KEYS), half = in_form(form, KEYS / 2);
+		weir_hash_keys(f, all, made);
+		assert_memory_equal(made, hashes, sizeof hashes);
+		assert_int_equal(weir_insert_keys(f, half, bitmap), KEYS / 2);
+		assert_ok(weir_fill_keys(f, half));
+		assert_int_equal(weir_contains_keys(f, all, bitmap), KEYS / 2);
+		assert_int_equal(weir_count_keys(f, all, counts), KEYS / 2);
+		for (size_t i = 0; i < KEYS; i++) {
+			assert_int_equal(bitmap[i / 64] >> i % 64 & 1, i < KEYS / 2);
+			assert_int_equal(counts[i], i < KEYS / 2 ? 2 : 0);
+			assert_int_equal(weir_count_u64(f, numbers[i]), counts[i]);
+		}
+		assert_ok(weir_remove_u64(f, numbers[0]));
+		assert_int_equal(weir_count_u64(f, numbers[0]), 1);
+		assert_int_equal(weir_remove_keys(f, half, NULL), KEYS / 2);
+		assert_ok(weir_destroy(f));
+	}
+}
+
+static void test_a_part_is_that_part(void **state)
+{
+	struct weir_filter *f = filter_of(WEIR_BLOCKED);
+	(void)state;
+	for (unsigned form = 0; form < FORMS; form++)
+		for (size_t first = 0; first < KEYS; first += 37) {
+			uint64_t made[KEYS];
+			const size_t n = KEYS - first;
+			weir_hash_keys(f, weir_keys_part(in_form(form, KEYS), first, n), made);
+			assert_memory_equal(made, hashes + first, 8 * n);
+		}
+	assert_ok(weir_destroy(f));
+}
+
+static void test_no_batch_is_no_keys(void **state)
+{
+	const struct weir_keys none = { NULL, 0, 0, WEIR_KEYS_NONE };
+	struct weir_filter *f = filter_of(WEIR_COUNTING);
+	(void)state;
+	assert_int_equal(weir_insert_keys(f, none, NULL), 0);
+	assert_int_equal(weir_contains_keys(f, none, NULL), 0);
+	assert_int_equal(weir_remove_keys(f, none, NULL), 0);
+	assert_int_equal(weir_count_keys(f, none, NULL), 0);
+	assert_ok(weir_fill_keys(f, none));
+	assert_ok(weir_destroy(f));
+}
+
+#define REFUSED(call) assert_refused(call, -EINVAL, "2^40", "65,535")
+
+static void test_a_filter_refuses_what_no_batch_holds(void **state)
+{
+	struct weir_filter *f = filter_of(WEIR_COUNTING);
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(too_many); i++) {
+		const struct weir_keys k = refused_batch(i);
+		int64_t counts[3];
+		REFUSED(weir_insert_keys(f, k, NULL));
+		assert_int_equal(weir_error_taken(), 0);
+		REFUSED(weir_fill_keys(f, k));
+		REFUSED(weir_remove_keys(f, k, NULL));
+		REFUSED(weir_count_keys(f, k, counts));
+		assert_true(weir_contains_keys(f, k, NULL) > 0);
+	}
+	uint64_t bitmap = 0;
+	assert_int_equal(weir_contains_keys(f, refused_batch(1), &bitmap), 3);
+	assert_int_equal(bitmap, 7);
+	assert_ok(weir_destroy(f));
+}
+
+static void test_a_builder_takes_every_form(void **state)
+{
+	(void)state;
+	for (unsigned form = 0; form < FORMS; form++) {
+		struct weir_params p = WEIR_PARAMS_INIT;
+		struct weir_filter *f = filter_of(WEIR_BLOCKED), *built = NULL;
+		uint64_t made[KEYS];
+		struct weir_builder *b;
+		p.kind = WEIR_FUSE, p.fp_rate = 1e-6, p.seed = 7;
+		assert_ok(weir_builder_create(&b, &p, NULL));
+		weir_builder_hash_keys(b, in_form(form, KEYS), made);
+		assert_memory_equal(made, hashes, sizeof hashes);
+		assert_true(weir_builder_hash_u64(b, numbers[5]) == hashes[5]);
+		assert_ok(weir_builder_add_keys(b, in_form(form, KEYS)));
+		REFUSED(weir_builder_add_keys(b, refused_batch(1)));
+		assert_ok(weir_builder_finish(&built, b, NULL));
+		assert_int_equal(weir_contains_keys(built, in_form(form, KEYS), NULL), KEYS);
+		assert_ok(weir_builder_destroy(b));
+		assert_ok(weir_destroy(built));
+		assert_ok(weir_build(&built, &p, in_form(form, KEYS), NULL));
+		assert_int_equal(weir_contains_keys(built, in_form(form, KEYS), NULL), KEYS);
+		REFUSED(weir_build(&f, &p, refused_batch(1), NULL));
+		assert_ok(weir_destroy(built));
+		assert_ok(weir_destroy(f));
+	}
+}
+
+/* The answers of a reload's batch are those of the next filter, with a pace and without one. */
+static void test_a_reload_answers_for_each_key(void **state)
+{
+	(void)state;
+	for (unsigned way = 0; way < 2 * FORMS; way++) {
+		const unsigned form = way / 2;
+		struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+		uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)], made[KEYS];
+		struct weir_handle *h;
+		struct weir_reload *r;
+		o.pace = way % 2 ? 1 : 0;
+		assert_ok(weir_handle_create(&h, filter_of(WEIR_BLOCKED), NULL));
+		weir_handle_hash_keys(h, in_form(form, KEYS), made);
+		assert_memory_equal(made, hashes, sizeof hashes);
+		assert_true(weir_handle_hash_u64(h, numbers[5]) == hashes[5]);
+		assert_ok(weir_reload_begin(&r, h, &o));
+		assert_int_equal(weir_reload_insert_u64(r, numbers[3]), WEIR_NEW);
+		assert_int_equal(weir_reload_insert_u64(r, numbers[3]), WEIR_SEEN);
+		memset(bitmap, 0xee, sizeof bitmap);
+		assert_int_equal(weir_reload_insert_keys(r, in_form(form, KEYS), bitmap),
+		                 KEYS - 1);
+		for (size_t i = 0; i < 64 * COUNT_OF(bitmap); i++)
+			assert_int_equal(bitmap[i / 64] >> i % 64 & 1, i < KEYS && i != 3);
+		REFUSED(weir_reload_insert_keys(r, refused_batch(1), NULL));
+		REFUSED(weir_handle_insert_keys(h, refused_batch(1), NULL));
+		assert_int_equal(weir_handle_contains_keys(h, refused_batch(1), NULL), 3);
+		assert_ok(weir_reload_commit(r));
+		assert_int_equal(weir_handle_contains_keys(h, in_form(form, KEYS), NULL), KEYS);
+		assert_ok(weir_handle_destroy(h));
+	}
+}
+
+/* The keys of other shards are passed over, and their bits are 0. */
+static void test_a_shard_answers_for_its_own_keys(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f = filter_of(WEIR_BLOCKED);
+	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
+	struct weir_rolling *set;
+	struct weir_reload *r;
+	(void)state;
+	p.capacity = 10000, p.fp_rate = 1e-6, p.seed = 7;
+	assert_ok(weir_rolling_create(&set, &p, 4, NULL));
+	for (unsigned form = 0; form < FORMS; form++) {
+		int64_t own = 0;
+		assert_ok(weir_rolling_begin(&r, set, 2, NULL));
+		memset(bitmap, 0xee, sizeof bitmap);
+		int64_t new = weir_reload_insert_keys(r, in_form(form, KEYS), bitmap);
+		for (size_t i = 0; i < 64 * COUNT_OF(bitmap); i++) {
+			const bool here = i < KEYS && weir_rolling_shard(set, hashes[i]) == 2;
+			assert_int_equal(bitmap[i / 64] >> i % 64 & 1, here);
+			own += here;
+		}
+		assert_int_equal(new, own);
+		assert_ok(weir_reload_commit(r));
+		assert_int_equal(weir_rolling_contains_keys(set, in_form(form, KEYS), NULL), own);
+		assert_ok(weir_rolling_begin(&r, set, 2, NULL)); /* empty again */
+		assert_ok(weir_reload_commit(r));
+		assert_int_equal(weir_rolling_insert_keys(set, in_form(form, 10), NULL),
+		                 form ? 0 : 10);
+	}
+	REFUSED(weir_rolling_insert_keys(set, refused_batch(1), NULL));
+	assert_int_equal(weir_rolling_contains_keys(set, refused_batch(1), NULL), 3);
+	assert_ok(weir_rolling_destroy(set));
+	assert_ok(weir_destroy(f));
+}
+
+static void test_windows_and_routers_take_every_form(void **state)
+{
+	struct weir_window_options wo = WEIR_WINDOW_OPTIONS_INIT;
+	struct weir_router_options ro = WEIR_ROUTER_OPTIONS_INIT;
+	(void)state;
+	wo.capacity = ro.capacity = 10000, wo.fp_rate = ro.fp_rate = 1e-6, wo.seed = ro.seed = 7;
+	ro.sets = 5;
+	for (unsigned form = 0; form < FORMS; form++) {
+		struct weir_filter *f = filter_of(WEIR_BLOCKED);
+		uint64_t masks[KEYS];
+		struct weir_window *w;
+		struct weir_router *r;
+		assert_ok(weir_window_create(&w, &wo));
+		assert_ok(weir_router_create(&r, &ro));
+		assert_int_equal(weir_window_insert_keys(w, in_form(form, KEYS / 2), NULL),
+		                 KEYS / 2);
+		assert_int_equal(weir_window_contains_keys(w, in_form(form, KEYS), NULL),
+		                 KEYS / 2);
+		REFUSED(weir_window_insert_keys(w, refused_batch(1), NULL));
+		assert_int_equal(weir_window_contains_keys(w, refused_batch(1), NULL), 3);
+		assert_int_equal(weir_router_insert_keys(r, 3, in_form(form, KEYS / 2), NULL),
+		                 KEYS / 2);
+		assert_int_equal(weir_router_route_keys(r, in_form(form, KEYS), masks), KEYS / 2);
+		assert_true(masks[0] == 8 && masks[KEYS - 1] == 0);
+		REFUSED(weir_router_insert_keys(r, 3, refused_batch(1), NULL));
+		assert_int_equal(weir_router_route_keys(r, refused_batch(1), masks), 3);
+		assert_true(masks[2] == 31);
+		assert_ok(weir_window_destroy(w));
+		assert_ok(weir_router_destroy(r));
+		assert_ok(weir_destroy(f));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_forms_are_one_batch),
+		cmocka_unit_test(test_a_part_is_that_part),
+		cmocka_unit_test(test_no_batch_is_no_keys),
+		cmocka_unit_test(test_a_filter_refuses_what_no_batch_holds),
+		cmocka_unit_test(test_a_builder_takes_every_form),
+		cmocka_unit_test(test_a_reload_answers_for_each_key),
+		cmocka_unit_test(test_a_shard_answers_for_its_own_keys),
+		cmocka_unit_test(test_windows_and_routers_take_every_form),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
