@@ -15,6 +15,9 @@ struct sample {
 	struct timespec modified;
 };
 
+/* The metrics of images. */
 void prometheus_print(const struct sample *samples, size_t n, FILE *to);
+/* Of any objects, whose figures stay as they are. */
+void prometheus_write(const struct weir_metrics *of, size_t n, FILE *to);
 
 #endif
