@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <weir/metrics.h>
 
 enum { EXPOSITION_MOST = 200 };
 
@@ -19,6 +20,11 @@ struct exposition {
 	double values[EXPOSITION_MOST];
 	const char *fault; /* NULL: none */
 };
+
+static inline int64_t exposition_of(struct weir_metrics m, char *buffer, size_t bytes)
+{
+	return weir_metrics_write(&m, 1, buffer, bytes);
+}
 
 static inline size_t exposition_name(const char *at, bool of_metric)
 {

@@ -12,7 +12,7 @@ install_packages='build-essential cmark-gfm debhelper lintian debootstrap mandoc
 
 # The longest first, and what builds in one folder apart: two run at a time.
 all_steps=(bare asan gcc clang mutants msan models coverage fuzz tsan_gcc aarch64 tsan_clang
-	valgrind schedule s390x install servers eva parquet absent)
+	valgrind schedule s390x install servers eva parquet absent folders)
 # What finds most for its time. The last two are about as long as each other.
 ci_steps=(bare asan gcc absent models servers tsan_gcc s390x schedule eva)
 
@@ -25,6 +25,8 @@ list_steps() {
 	             Debian 12 that has nothing else; with --all in Debian 13 too
 	absent       everything built with one optional package not installed, one after the
 	             other, and with either library alone, without any option, with LTO
+	folders      with one optional folder deleted, one after the other, the rest is set up
+	             and built
 	gcc          gcc -Werror, everything with the benchmarks; all tests
 	clang        the library, the command and their tests with clang -Werror
 	asan         AddressSanitizer and UndefinedBehaviorSanitizer, all tests
@@ -123,6 +125,11 @@ step_absent() {
 	local cases=all
 	[ -z "$short" ] || cases='libhiredis-dev libzstd-dev static shared'
 	check tests/bare.sh --base="$build/bare" tests/install/absent.sh $cases
+}
+
+step_folders() {
+	packages $base_packages $bench_packages $tool_packages bind9-dev nginx-dev libpcre2-dev
+	check tests/install/folders.sh . "$build/folders"
 }
 
 everything=(-Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled -Dguides=enabled)

@@ -199,7 +199,7 @@ def adopt(svg, title):
         svg,
     )
     svg = svg.replace('xlink:href', 'href')
-    svg = re.sub(r'\s*\n\s*', '\n', svg).strip()
+    svg = re.sub(r'>\s*\n\s*<', '><', svg).strip()  # a line a plot
     return svg.replace('<svg', f'<svg role="img" aria-label="{title}"', 1)
 
 

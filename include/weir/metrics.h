@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Statistics as Prometheus text (exposition format 0.0.4), for a server's own /metrics. A handle's:
+ * Writes the figures of any number of objects as one Prometheus text (exposition format 0.0.4), for
+ * the /metrics of a server. Each metric name stands once, followed by the lines of all objects.
  *
- *     weir_generation              gauge    of the current filter: 1, then one more a swap
- *     weir_absent                  gauge    1: there is no set yet; its figures are 0
- *     weir_age_seconds             gauge    since the current filter was published
+ *     struct weir_metrics of[] = { weir_metrics_handle(ips, "set=\"ips\""),
+ *                                  weir_metrics_guard(guard, "set=\"ips\"") };
+ *     weir_metrics_write(of, 2, buffer, sizeof buffer);
+ *
+ * A filter has these, and a handle has them of its current filter:
+ *
  *     weir_keys                    gauge    distinct keys, estimated; +Inf: every bit is set
  *     weir_capacity_keys           gauge    keys that it was made for
  *     weir_fill_ratio              gauge    share of bits set
@@ -11,8 +15,14 @@
  *     weir_fp_rate_asked           gauge    as it was made for
  *     weir_saturated               gauge    1: more keys than its capacity
  *     weir_nearly_full             gauge    1: inserts may be refused soon, reload a larger one
+ *     weir_bytes                   gauge    of bits; a handle: of all filters held
+ *
+ * A handle has these too:
+ *
+ *     weir_generation              gauge    of the current filter: 1, then one more a swap
+ *     weir_absent                  gauge    1: there is no set yet; its figures are 0
+ *     weir_age_seconds             gauge    since the current filter was published
  *     weir_previous_void           gauge    1: no rollback, the previous filter refused a key
- *     weir_bytes                   gauge    of bits: all filters held
  *     weir_swaps_total             counter  commits, refreshes and rollbacks
  *     weir_refused_total           counter  commits and refreshes that a gate or a bad file stopped
  *     weir_failed_total            counter  commits whose filter could not be built
@@ -20,7 +30,7 @@
  *     weir_refused_seconds         gauge    since when; 0: it is not so
  *     weir_last_reload_seconds     gauge    that the last commit or refresh took
  *
- * and a guard's:
+ * A guard has these:
  *
  *     weir_guard_asked_total            counter  keys that it was asked for
  *     weir_guard_stopped_total          counter  of those, ruled out by the filter
@@ -36,65 +46,106 @@
  *                                                made; of an hour: by rate() of the counters
  *     weir_guard_saved_ratio            gauge    stopped / asked, likewise
  *
- * What each is: struct weir_handle_stats, struct weir_guard_stats. Why something was refused stands
- * in refused_sentence there, and in no metric, since a label that changes makes a new series.
+ * struct weir_stats, weir_handle_stats and weir_guard_stats say what each figure is. The reason of
+ * a refusal is in refused_sentence there and in no metric: a label that changes makes a new series.
  * Alerts for saturated, stale, refused and absent sets are in src/packaging/alerts.yml.
  */
 #ifndef WEIR_METRICS_H
 #define WEIR_METRICS_H
 
-#include <weir/guard.h>
-#include <weir/handle.h>
+#include <weir/filter.h>
 
 WEIR_BEGIN_DECLS
 
-/** A handle and the labels of its lines. */
-struct weir_metrics_set {
-	const struct weir_handle *handle;
-	const char *labels; /* such as set="bad_ips",shard="3": names of letters, digits and _,
-	                       values with \\, \" and \n escaped; printable UTF-8, at most 511
-	                       bytes. Different ones for each handle. NULL or "": none. */
+struct weir_handle;
+struct weir_guard;
+
+enum weir_metrics_form {
+	WEIR_METRICS_FILTER = 0,
+	WEIR_METRICS_HANDLE = 1,
+	WEIR_METRICS_GUARD = 2,
+	WEIR_METRICS_OTHER = 3, /* an object of another library, or of the caller */
+};
+
+/** One metric of an object of another library. */
+struct weir_metric {
+	const char *name, *help; /* valid until the text is written; the whole name, such as
+	                            app_queries_total; its first object gives help and counter */
+	double value;            /* NAN: the object has no such line */
+	uint32_t counter;        /* 1: a counter; 0: a gauge */
+	uint32_t reserved;       /* 0 */
 };
 
 /**
- * Write the metrics of a handle.
- * @labels: as in struct weir_metrics_set.
- * @buffer: receives as much of the text as fits, and a final NUL byte. It ends with a whole line
- *   only where the answer is less than @bytes. May be NULL where that is 0.
+ * Gets metric number @i of an object. The library of the object hands this function over.
+ * Return: 1; 0 if @i is past the last metric.
+ */
+typedef int weir_metric_fn(const void *object, uint32_t i, struct weir_metric *out);
+
+/** An object and the labels of its lines. Make one with the functions below. */
+struct weir_metrics {
+	union {
+		const struct weir_filter *filter;
+		const struct weir_handle *handle;
+		struct weir_guard *guard;
+		const void *other;
+	};
+	const char *labels;   /* such as set="bad_ips",shard="3": names of letters, digits and _,
+	                         values with \\, \" and \n escaped; printable UTF-8. Different
+	                         ones for each object of one form. NULL or "": none. */
+	weir_metric_fn *next; /* for WEIR_METRICS_OTHER; else NULL */
+	uint32_t form;        /* enum weir_metrics_form */
+	uint32_t reserved;
+};
+
+/** The metrics of a filter. A filter and a handle in one text need different labels. */
+static inline struct weir_metrics weir_metrics_filter(const struct weir_filter *f,
+                                                      const char *labels)
+{
+	struct weir_metrics m = { { f }, labels, NULL, WEIR_METRICS_FILTER, 0 };
+	return m;
+}
+
+/** The metrics of a handle and of its current filter. */
+static inline struct weir_metrics weir_metrics_handle(const struct weir_handle *h,
+                                                      const char *labels)
+{
+	struct weir_metrics m = { { NULL }, labels, NULL, WEIR_METRICS_HANDLE, 0 };
+	m.handle = h;
+	return m;
+}
+
+/** The metrics of a guard. */
+static inline struct weir_metrics weir_metrics_guard(struct weir_guard *g, const char *labels)
+{
+	struct weir_metrics m = { { NULL }, labels, NULL, WEIR_METRICS_GUARD, 0 };
+	m.guard = g;
+	return m;
+}
+
+/** The metrics of an object that the library knows nothing of, as @next counts them out. */
+static inline struct weir_metrics weir_metrics_other(const void *object, weir_metric_fn *next,
+                                                     const char *labels)
+{
+	struct weir_metrics m = { { NULL }, labels, next, WEIR_METRICS_OTHER, 0 };
+	m.other = object;
+	return m;
+}
+
+/**
+ * Write the metrics of @n objects.
+ * @buffer: receives as much of the text as fits, and a final NUL byte. The text ends with a whole
+ *   line only if the answer is less than @bytes. May be NULL if that is 0.
+ * @bytes: 4096 for each object are enough if its labels have at most 100 bytes.
  * Return: the bytes of the whole text, without the NUL byte, as snprintf() does; or a negative
- *   errno, and nothing was written. Another call may need some bytes more: 4096 are enough for a
- *   handle with labels of at most 100 bytes.
- * Errors: -EINVAL @h is NULL, or @labels are not labels: the sentence names the place.
- * Threads, Progress: as weir_handle_contains().  Cost: as weir_handle_measure().
+ *   errno, and nothing was written. Another call may need some bytes more: figures change.
+ * Errors: -EINVAL an object is NULL, or its labels are malformed: the sentence names the place.
+ *   -ENOMEM.
+ * Threads: as the weir_measure(), weir_handle_measure() or weir_guard_measure() of each object.
+ * Progress: blocking (memory).  Cost: that of those, and some microseconds.
  */
-WEIR_API WEIR_MUST_CHECK int64_t weir_handle_metrics(const struct weir_handle *h,
-                                                     const char *labels, char *buffer,
-                                                     size_t bytes);
-/** As weir_handle_metrics(), of @n handles in one text: in that each metric's name may stand once
- * only, with the lines of all handles.
- * Errors: also -ENOMEM.  Progress: blocking (memory). */
-WEIR_API WEIR_MUST_CHECK int64_t weir_handles_metrics(const struct weir_metrics_set *sets,
-                                                      size_t n, char *buffer, size_t bytes);
-
-/** A guard and the labels of its lines, as those of struct weir_metrics_set. */
-struct weir_metrics_guard {
-	struct weir_guard *guard;
-	const char *labels;
-};
-
-/**
- * Write the metrics of a guard.
- * @labels, @buffer: as for weir_handle_metrics().
- * Return: as weir_handle_metrics(); 4096 bytes are enough with labels of at most 100 bytes.
- * Errors: -EINVAL @g is NULL, or @labels are not labels: the sentence names the place.
- * Threads, Progress: as weir_guard_measure().  Cost: that, and some microseconds.
- */
-WEIR_API WEIR_MUST_CHECK int64_t weir_guard_metrics(struct weir_guard *g, const char *labels,
+WEIR_API WEIR_MUST_CHECK int64_t weir_metrics_write(const struct weir_metrics *of, size_t n,
                                                     char *buffer, size_t bytes);
-/** As weir_guard_metrics(), of @n guards in one text.  Errors: also -ENOMEM.
- * Progress: blocking (memory). */
-WEIR_API WEIR_MUST_CHECK int64_t weir_guards_metrics(const struct weir_metrics_guard *guards,
-                                                     size_t n, char *buffer, size_t bytes);
 
 WEIR_END_DECLS
 

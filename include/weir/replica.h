@@ -66,6 +66,7 @@
 #define WEIR_REPLICA_H
 
 #include <weir/handle.h>
+#include <weir/metrics.h>
 #include <weir/params.h>
 
 WEIR_BEGIN_DECLS
@@ -336,6 +337,23 @@ struct weir_replica_stats {
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_measure(const struct weir_replica *r,
                                                 struct weir_replica_stats *out);
+
+/**
+ * Get metric number @i of this node, from weir_replica_measure(): the weir_metric_fn of a replica.
+ * The names are those of weir replicate status --prometheus, weir_replica_node_complete and so on;
+ * connected, newest_generation, batches_total and failures_total are here only.
+ * Return: 1; 0 if @i is past the last metric.
+ * Threads: any.  Progress: a lock that is held for a copy.
+ */
+WEIR_API int weir_replica_metric(const void *replica, uint32_t i, struct weir_metric *out);
+
+/** The metrics of a replica, for weir_metrics_write(). Its handle has more: add
+ * weir_metrics_handle(weir_replica_handle(r), labels). */
+static inline struct weir_metrics weir_metrics_replica(const struct weir_replica *r,
+                                                       const char *labels)
+{
+	return weir_metrics_other(r, weir_replica_metric, labels);
+}
 
 /** A node, as it has reported. */
 struct weir_replica_node {

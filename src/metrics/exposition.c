@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Prometheus text by one writer that counts what does not fit. Labels that a scraper could not read
- * are refused here, where an operator reads the sentence. */
+ * Prints samples grouped by name, and counts the bytes that do not fit. Labels that a scraper could
+ * not read are refused here, where an operator reads the sentence. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -58,15 +58,31 @@ static int refuse(const char *labels, const char *at, const char *what)
 	                  "\\\" and \\n escaped", (size_t)(at - labels), what);
 }
 
+/* The first byte that weir_escape() would change, or the end. */
+static const char *after_printable(const char *at)
+{
+	const char *end = at + strlen(at);
+	char shown[16]; /* room for one character at least */
+	while (at < end) {
+		const char *same = shown;
+		weir_escape(shown, sizeof shown, at, (size_t)(end - at));
+		while (*same && *at == *same) {
+			at++;
+			same++;
+		}
+		if (*same)
+			break;
+	}
+	return at;
+}
+
 int weir__labels_check(const char *labels)
 {
-	char shown[WEIR_SENTENCE_BYTES];
 	if (!labels || !*labels)
 		return 0;
-	size_t n = strlen(labels), fits = weir_escape(shown, sizeof shown, labels, n);
-	if (fits < n || strcmp(shown, labels))
-		return weir__fail(-EINVAL, "labels: %zu bytes: allowed: printable UTF-8, at most "
-		                  "%d bytes", n, WEIR_SENTENCE_BYTES - 1);
+	const char *strange = after_printable(labels);
+	if (*strange)
+		return refuse(labels, strange, "not printable UTF-8");
 	for (const char *at = labels;; at++) {
 		const char *end = after_name(at);
 		if (!end)
@@ -87,10 +103,22 @@ int weir__labels_check(const char *labels)
 
 /* ---- the text ---- */
 
-struct series {
-	const char *labels;
-	double value[WEIR__METRICS];
-};
+int weir__samples_add(struct weir__samples *to, const char *labels, const struct weir_metric *of,
+                      size_t n)
+{
+	if (to->room - to->n < n) {
+		const size_t room = 2 * to->room + n;
+		struct weir__sample *more = realloc(to->of, room * sizeof *more);
+		if (!more)
+			return weir__fail(-ENOMEM, "no memory for %zu metrics", room);
+		to->of = more;
+		to->room = room;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(of[i].value))
+			to->of[to->n++] = (struct weir__sample){ of[i], labels };
+	return 0;
+}
 
 struct text {
 	char *at;
@@ -111,64 +139,36 @@ static void __attribute__((format(printf, 2, 3))) put(struct text *t, const char
 }
 
 /* To 15 digits, which hold every count that is not an estimate. */
-static void put_value(struct text *t, double value)
+static void put_line(struct text *t, const struct weir__sample *s)
 {
+	const double value = s->metric.value;
+	put(t, "%s", s->metric.name);
+	if (s->labels && *s->labels)
+		put(t, "{%s}", s->labels);
 	if (isinf(value))
-		put(t, "+Inf\n");
+		put(t, " %cInf\n", value < 0 ? '-' : '+');
 	else
-		put(t, "%.15g\n", value);
+		put(t, " %.15g\n", value);
 }
 
-static void put_row(struct text *t, const struct weir__metric *m, unsigned row,
-                    const struct series *series, size_t n)
-{
-	put(t, "# HELP weir_%s %s\n# TYPE weir_%s %s\n", m->name, m->help, m->name, m->type);
-	for (size_t i = 0; i < n; i++) {
-		const char *labels = series[i].labels;
-		if (labels && *labels)
-			put(t, "weir_%s{%s} ", m->name, labels);
-		else
-			put(t, "weir_%s ", m->name);
-		put_value(t, series[i].value[row]);
-	}
-}
-
-static int check(const struct weir__subjects *s, const void *array, size_t n, const char *buffer,
-                 size_t bytes)
-{
-	int err = 0;
-	if ((n && !array) || (bytes && !buffer))
-		return weir__fail(-EINVAL, "%s is NULL: %s needs it",
-		                  n && !array ? s->array : "buffer", s->verb);
-	for (size_t i = 0; !err && i < n; i++) {
-		const char *labels;
-		err = s->given(array, i, &labels) ? weir__labels_check(labels) :
-		      weir__fail(-EINVAL, "%s %zu is NULL: %s needs it", s->what, i, s->verb);
-	}
-	return err;
-}
-
-int64_t weir__exposition(const struct weir__subjects *s, const void *array, size_t n, char *buffer,
-                         size_t bytes)
+int64_t weir__samples_print(struct weir__samples *s, char *buffer, size_t bytes)
 {
 	struct text t = { .at = buffer, .room = bytes };
-	struct series one, *series = &one;
-	int err = check(s, array, n, buffer, bytes);
-	if (err)
-		return err;
-	if (n > 1)
-		series = calloc(n, sizeof *series);
-	if (!series)
-		return weir__fail(-ENOMEM, "no memory for the metrics of %zu %ss", n, s->what);
 	if (bytes)
 		*buffer = '\0';
-	for (size_t i = 0; i < n; i++) {
-		s->given(array, i, &series[i].labels);
-		s->values(array, i, series[i].value);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct weir_metric m = s->of[i].metric;
+		if (!m.name)
+			continue;
+		put(&t, "# HELP %s %s\n# TYPE %s %s\n", m.name, m.help, m.name,
+		    m.counter ? "counter" : "gauge");
+		for (size_t j = i; j < s->n; j++) {
+			const char *name = s->of[j].metric.name;
+			if (!name || (name != m.name && strcmp(name, m.name) != 0))
+				continue;
+			put_line(&t, &s->of[j]);
+			s->of[j].metric.name = NULL;
+		}
 	}
-	for (unsigned row = 0; n && row < s->rows; row++)
-		put_row(&t, &s->table[row], row, series, n);
-	if (n > 1)
-		free(series);
 	return t.length;
 }

@@ -1,36 +1,27 @@
 /* SPDX-License-Identifier: MIT
- * Figures as Prometheus text (exposition format 0.0.4): a table of what there is, and the values of
- * each object beside its labels. */
+ * The only writer of Prometheus text (exposition format 0.0.4). Collect the metrics of all objects,
+ * then print them: the format wants each name once, before the lines of all objects. */
 #ifndef WEIR_SRC_METRICS_EXPOSITION_H
 #define WEIR_SRC_METRICS_EXPOSITION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <weir/metrics.h>
 
-struct weir__metric {
-	const char *name; /* after weir_ */
-	const char *type; /* "gauge" or "counter" */
-	const char *help;
+struct weir__sample {
+	struct weir_metric metric; /* its name is NULL once it is printed */
+	const char *labels;
 };
 
-enum { WEIR__METRICS = 20 }; /* most rows of a table */
-
-/* Objects of one type, each with labels, in the caller's array. */
-struct weir__subjects {
-	const char *verb, *what, *array; /* for sentences: weir_handle_metrics, handle, sets */
-	const struct weir__metric *table;
-	unsigned rows; /* at most WEIR__METRICS */
-	/* Is there an object in element @i? Its labels. */
-	bool (*given)(const void *array, size_t i, const char **labels);
-	/* Its figures, one for each row. */
-	void (*values)(const void *array, size_t i, double *values);
+struct weir__samples { /* begin with zeros */
+	struct weir__sample *of;
+	size_t n, room;
 };
 
-/* Return: the bytes of the whole text, without the NUL byte, as snprintf() does; -EINVAL something
- * is NULL, or labels are not labels; -ENOMEM, not of one object. */
-int64_t weir__exposition(const struct weir__subjects *s, const void *array, size_t n, char *buffer,
-                         size_t bytes);
+/* Add @n metrics of one object; those that are NAN are left out. Return: 0 or -ENOMEM. */
+int weir__samples_add(struct weir__samples *to, const char *labels, const struct weir_metric *of,
+                      size_t n);
+
+/* Return: the bytes of the whole text, without the NUL byte, as snprintf() does. */
+int64_t weir__samples_print(struct weir__samples *s, char *buffer, size_t bytes);
 
 /* ---- labels, as a caller gives them: name="value",name="value" ---- */
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A prediction takes four measured cores and a quiet run. Otherwise text, page and JSON have none,
-and say which condition failed and what to do. Asked of the recorded runs of bench/results, and of
-made-up ones, quiet on two and on eight cores."""
+and say which condition failed and what to do. Asked of the recorded run of bench/results, and of
+made-up ones, quiet on two and on eight cores, noisy on sixteen."""
 import glob
 import json
 import os
@@ -88,9 +88,16 @@ class Grounds(unittest.TestCase):
         todo = self.check_predicts_nothing(self.quiet(2), few)
         self.assertEqual(todo, 'run bench/run.sh on a machine with at least 4 cores')
 
-    def test_the_recorded_runs_are_noisy(self):
-        """On 2 and on 16 cores: virtual machines whose host had other guests."""
-        small, large = sorted(glob.glob(os.path.join(BENCH, 'results/*.json')))
+    def test_virtual_machines_whose_host_has_other_guests_are_noisy(self):
+        """The recorded run on 2 cores, and one on 16."""
+
+        def disturb(document):
+            for r in document['results']:
+                if is_blocked(r):
+                    r['spread'], r['counters']['shared'] = 0.2, 1
+
+        (small,) = glob.glob(os.path.join(BENCH, 'results/*.json'))
+        large = self.quiet(16, disturb)
         shared, wide = 'had two threads on one CPU, such as cores/', 'spread by more than 10 %, up'
         todo = self.check_predicts_nothing(small, 'the run measured 2 cores', shared, wide)
         self.assertTrue(todo.endswith('at least 4 cores and while nothing else uses its CPUs'))

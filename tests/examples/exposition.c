@@ -13,7 +13,7 @@ static int print_handle(void)
 	params.capacity = 1000;
 	params.fp_rate = 0.01;
 	if (weir_create(&f, &params) || weir_handle_create(&h, f, NULL) ||
-	    weir_handle_metrics(h, "set=\"a\"", text, sizeof text) < 0)
+	    exposition_of(weir_metrics_handle(h, "set=\"a\""), text, sizeof text) < 0)
 		return 2;
 	fputs(text, stdout);
 	return weir_handle_destroy(h) ? 2 : 0;

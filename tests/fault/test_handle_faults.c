@@ -185,8 +185,9 @@ static int do_long_text(void)
 static int do_metrics(void)
 {
 	char text[4096];
-	const struct weir_metrics_set sets[] = { { h, "n=\"1\"" }, { h, "n=\"2\"" } };
-	int64_t n = weir_handles_metrics(sets, 2, text, sizeof text);
+	const struct weir_metrics sets[] = { weir_metrics_handle(h, "n=\"1\""),
+	                                     weir_metrics_handle(h, "n=\"2\"") };
+	int64_t n = weir_metrics_write(sets, 2, text, sizeof text);
 	return n < 0 ? (int)n : 0;
 }
 

@@ -49,7 +49,6 @@ replica/wire/resolve.c replica/wire/stream.c replica/wire/tls.c
 replica/wire/wait.c replica/wire/wire.c
 replica/redis/lease.c replica/redis/manifest.c replica/redis/store.c
 replica/service/ask.c replica/service/begin.c replica/service/due.c replica/service/thread.c
-servers/redis/chain.c servers/redis/cuckoo.c
 """.strip().split("\n")
 
 

@@ -30,8 +30,8 @@ def promised():
     names = set()
     for header in os.listdir(include):
         with open(os.path.join(include, header), encoding="utf-8") as file:
-            names.update(re.findall(r"^(?:WEIR_API|WEIR__INLINE)[^;{]*?\b(weir_[a-z0-9]\w*)\(",
-                                    file.read(), re.M))
+            names.update(re.findall(r"^(?:WEIR_API|WEIR__INLINE|static inline)[^;{]*?"
+                                    r"\b(weir_[a-z0-9]\w*)\(", file.read(), re.M))
     return names
 
 

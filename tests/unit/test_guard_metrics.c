@@ -41,7 +41,7 @@ static void the_figures_of_the_statistics(void **state)
 	struct weir_guard_thread *t = joined(g), *other = joined(g);
 	(void)state;
 	use(t);
-	read_text(weir_guard_metrics(g, NULL, text, sizeof text), "");
+	read_text(exposition_of(weir_metrics_guard(g, NULL), text, sizeof text), "");
 	assert_int_equal(e.n, 12);
 	assert_int_equal(e.series, 12);
 	assert_true(value_of("weir_guard_asked_total") == 9);
@@ -60,7 +60,7 @@ static void the_figures_of_the_statistics(void **state)
 	ask(other, 10, 5);
 	const struct weir_guard_stats s = stats_of(g);
 	assert_true(s.bypassed > 0 && s.bypassed_absent > 0);
-	read_text(weir_guard_metrics(g, "store=\"bans\"", text, sizeof text), "");
+	read_text(exposition_of(weir_metrics_guard(g, "store=\"bans\""), text, sizeof text), "");
 	assert_true(value_of("weir_guard_bypassed_total{store=\"bans\"}") == (double)s.bypassed);
 	assert_true(value_of("weir_guard_bypassed_absent_total{store=\"bans\"}") ==
 	            (double)s.bypassed_absent);
@@ -75,12 +75,14 @@ static void of_several_guards(void **state)
 {
 	const struct weir_guard_options o = of_one(0, 0);
 	struct weir_guard *a = made(&o), *b = made(&o);
-	const struct weir_metrics_guard guards[] = { { a, "store=\"a\"" }, { b, "store=\"b\"" } };
-	const struct weir_metrics_guard bad[] = { { a, NULL }, { NULL, NULL } };
+	const struct weir_metrics guards[] = { weir_metrics_guard(a, "store=\"a\""),
+	                                       weir_metrics_guard(b, "store=\"b\"") };
+	const struct weir_metrics bad[] = { weir_metrics_guard(a, NULL),
+	                                    weir_metrics_guard(NULL, NULL) };
 	struct weir_guard_thread *t = joined(b);
 	(void)state;
 	use(t);
-	read_text(weir_guards_metrics(guards, 2, text, sizeof text), NULL);
+	read_text(weir_metrics_write(guards, 2, text, sizeof text), NULL);
 	assert_int_equal(e.n, 12);
 	assert_int_equal(e.series, 24);
 	assert_true(value_of("weir_guard_asked_total{store=\"a\"}") == 0);
@@ -88,17 +90,18 @@ static void of_several_guards(void **state)
 	assert_true(value_of("weir_guard_fp_rate{store=\"a\"}") == 0);
 	char part[100];
 	memset(part, 0x5a, sizeof part);
-	const int64_t whole = weir_guards_metrics(guards, 2, part, 60);
+	const int64_t whole = weir_metrics_write(guards, 2, part, 60);
 	assert_int_equal(whole, strlen(text));
 	assert_true(strlen(part) == 59 && strncmp(part, text, 59) == 0 && part[60] == 0x5a);
-	assert_int_equal(weir_guards_metrics(guards, 2, NULL, 0), whole);
-	assert_int_equal(weir_guards_metrics(NULL, 0, text, sizeof text), 0);
+	assert_int_equal(weir_metrics_write(guards, 2, NULL, 0), whole);
+	assert_int_equal(weir_metrics_write(NULL, 0, text, sizeof text), 0);
 	assert_string_equal(text, "");
-	assert_refused(weir_guards_metrics(NULL, 1, text, 1), -EINVAL, "guards is NULL", "");
-	assert_refused(weir_guards_metrics(bad, 2, text, 1), -EINVAL, "guard 1 is NULL", "");
-	assert_refused(weir_guard_metrics(NULL, NULL, text, 1), -EINVAL, "guard 0 is NULL", "");
-	assert_refused(weir_guard_metrics(a, "store", text, 1), -EINVAL, "labels: byte 5", "");
-	assert_refused(weir_guard_metrics(a, NULL, NULL, 1), -EINVAL, "buffer is NULL", "");
+	assert_refused(weir_metrics_write(NULL, 1, text, 1), -EINVAL, "of is NULL", "");
+	assert_refused(weir_metrics_write(bad, 2, text, 1), -EINVAL, "object 1 is NULL", "");
+	assert_refused(exposition_of(bad[1], text, 1), -EINVAL, "object 0 is NULL", "");
+	assert_refused(exposition_of(weir_metrics_guard(a, "store"), text, 1), -EINVAL,
+	               "labels: byte 5", "");
+	assert_refused(exposition_of(bad[0], NULL, 1), -EINVAL, "buffer is NULL", "");
 	weir_guard_leave(t);
 	assert_ok(weir_guard_destroy(a));
 	assert_ok(weir_guard_destroy(b));

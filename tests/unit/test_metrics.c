@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A handle's metrics: text that a strict reader takes, with the figures of the statistics; labels
- * that are refused; buffers of every size. */
+ * The metrics of handles, filters and other objects: text that a strict reader takes, with the
+ * figures of the statistics; labels that are refused; buffers of every size. */
 #include <math.h>
 #include "../exposition.h"
 #include "../followers.h"
@@ -25,7 +25,7 @@ static int close_it(void **state)
 
 static void read_metrics(const char *labels)
 {
-	int64_t n = weir_handle_metrics(h, labels, text, sizeof text);
+	int64_t n = exposition_of(weir_metrics_handle(h, labels), text, sizeof text);
 	assert_ok(n);
 	assert_int_equal(n, strlen(text));
 	assert_true(n < 4096); /* as the header has it */
@@ -93,7 +93,7 @@ static void test_before_the_first_set(void **state)
 	o.flags = WEIR_HANDLE_ANY_SEED;
 	o.absent = WEIR_ABSENT_YES;
 	assert_ok(weir_handle_create(&without, NULL, &o));
-	assert_ok(weir_handle_metrics(without, NULL, text, sizeof text));
+	assert_ok(exposition_of(weir_metrics_handle(without, NULL), text, sizeof text));
 	assert_true(exposition_read(&e, text));
 	assert_true(value_of("weir_absent") == 1);
 	assert_true(value_of("weir_keys") == 0 && value_of("weir_saturated") == 0);
@@ -108,7 +108,7 @@ static void test_keys_without_number(void **state)
 	for (uint64_t i = 0; i < 10000; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
 	assert_ok(weir_handle_create(&full, f, NULL));
-	assert_ok(weir_handle_metrics(full, NULL, text, sizeof text));
+	assert_ok(exposition_of(weir_metrics_handle(full, NULL), text, sizeof text));
 	assert_true(exposition_read(&e, text));
 	assert_non_null(strstr(text, "\nweir_keys +Inf\n"));
 	assert_ok(weir_handle_destroy(full));
@@ -117,21 +117,101 @@ static void test_keys_without_number(void **state)
 static void test_several_handles_in_one_text(void **state)
 {
 	struct weir_handle *second = open_handle(flavors, 500);
-	const struct weir_metrics_set sets[] = { { h, "set=\"a\"" }, { second, "set=\"b\"" } };
+	const struct weir_metrics sets[] = { weir_metrics_handle(h, "set=\"a\""),
+	                                     weir_metrics_handle(second, "set=\"b\"") };
 	(void)state;
-	assert_ok(weir_handles_metrics(sets, 2, text, sizeof text));
+	assert_ok(weir_metrics_write(sets, 2, text, sizeof text));
 	assert_true(exposition_read(&e, text));
 	assert_int_equal(e.n, 18);
 	assert_int_equal(e.series, 36);
 	assert_true(value_of("weir_capacity_keys{set=\"a\"}") == 10000);
 	assert_true(value_of("weir_capacity_keys{set=\"b\"}") > 499);
-	const struct weir_metrics_set bad[] = { { h, "set=\"a\"" }, { second, "set=b" } };
-	assert_refused(weir_handles_metrics(bad, 2, text, sizeof text), -EINVAL, "labels: byte 4",
+	const struct weir_metrics bad[] = { sets[0], weir_metrics_handle(second, "set=b") };
+	assert_refused(weir_metrics_write(bad, 2, text, sizeof text), -EINVAL, "labels: byte 4",
 	               "no value");
 	strcpy(text, "before");
-	assert_int_equal(weir_handles_metrics(NULL, 0, text, sizeof text), 0);
+	assert_int_equal(weir_metrics_write(NULL, 0, text, sizeof text), 0);
 	assert_string_equal(text, "");
 	close_handle(flavors, second);
+}
+
+/* A bare filter has the names that a handle has for its current filter. */
+static void test_a_filter_beside_a_handle(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_CUCKOO, 500, 0.01);
+	struct weir_stats s = WEIR_STATS_INIT;
+	(void)state;
+	for (uint64_t i = 0; i < 480; i++)
+		assert_ok(weir_insert_hash(f, test_key(i)));
+	assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
+	const struct weir_metrics of[] = { weir_metrics_filter(f, "set=\"bare\""),
+	                                   weir_metrics_handle(h, "set=\"a\"") };
+	assert_ok(weir_metrics_write(of, 1, text, sizeof text));
+	assert_true(exposition_read(&e, text));
+	assert_int_equal(e.n, 8);
+	assert_int_equal(e.series, 8);
+	assert_true(value_of("weir_keys{set=\"bare\"}") == 480);
+	assert_true(value_of("weir_capacity_keys{set=\"bare\"}") == 500);
+	assert_true(fabs(value_of("weir_fill_ratio{set=\"bare\"}") - s.fill) < 1e-12);
+	assert_true(fabs(value_of("weir_fp_rate{set=\"bare\"}") - s.fp_rate_estimated) < 1e-12);
+	assert_true(value_of("weir_fp_rate_asked{set=\"bare\"}") == 0.01);
+	assert_true(value_of("weir_saturated{set=\"bare\"}") == s.saturated);
+	assert_true(s.nearly_full && value_of("weir_nearly_full{set=\"bare\"}") == 1);
+	assert_true(value_of("weir_bytes{set=\"bare\"}") == (double)s.bytes);
+	assert_ok(weir_metrics_write(of, 2, text, sizeof text));
+	assert_true(exposition_read(&e, text)); /* each name once */
+	assert_int_equal(e.n, 18);
+	assert_int_equal(e.series, 26);
+	assert_true(value_of("weir_capacity_keys{set=\"a\"}") == 10000);
+	assert_true(value_of("weir_capacity_keys{set=\"bare\"}") == 500);
+	weir_destroy(f);
+}
+
+static int next_of_a_queue(const void *object, uint32_t i, struct weir_metric *out)
+{
+	const double *lengths = object;
+	const struct weir_metric of[] = {
+		{ "queue_length", "Jobs that wait.", lengths[0], 0, 0 },
+		{ "queue_jobs_total", "Jobs, ever.", lengths[1], 1, 0 },
+		{ "weir_bytes", "Another help.", lengths[2], 0, 0 },
+	};
+	if (i >= COUNT_OF(of))
+		return 0;
+	*out = of[i];
+	return 1;
+}
+
+static void test_objects_of_another_library(void **state)
+{
+	static const double a[] = { -INFINITY, 4e12, 7 }, b[] = { NAN, 0.5, NAN },
+	                    none[] = { NAN, NAN, NAN };
+	const struct weir_metrics of[] = {
+		weir_metrics_handle(h, NULL),
+		weir_metrics_other(a, next_of_a_queue, "queue=\"a\""),
+		weir_metrics_other(b, next_of_a_queue, "queue=\"b\""),
+	};
+	(void)state;
+	assert_ok(weir_metrics_write(of, 3, text, sizeof text));
+	assert_true(exposition_read(&e, text));
+	assert_int_equal(e.n, 20);
+	assert_int_equal(e.series, 22);
+	assert_non_null(strstr(text, "# HELP queue_length Jobs that wait.\n# TYPE queue_length "
+	                       "gauge\nqueue_length{queue=\"a\"} -Inf\n#"));
+	assert_non_null(strstr(text, "# TYPE queue_jobs_total counter\n"
+	                       "queue_jobs_total{queue=\"a\"} 4000000000000\n"
+	                       "queue_jobs_total{queue=\"b\"} 0.5\n"));
+	assert_true(value_of("weir_bytes{queue=\"a\"}") == 7);
+	assert_null(strstr(text, "Another help"));
+	/* without a line there is no name either */
+	assert_int_equal(exposition_of(weir_metrics_other(none, next_of_a_queue, NULL), text,
+	                               sizeof text), 0);
+	struct weir_metrics bad[] = { of[0], of[1] };
+	bad[1].next = NULL;
+	assert_refused(weir_metrics_write(bad, 2, text, 1), -EINVAL, "object 1's function", "NULL");
+	bad[1] = weir_metrics_other(NULL, next_of_a_queue, NULL);
+	assert_refused(weir_metrics_write(bad, 2, text, 1), -EINVAL, "object 1 is NULL", "");
+	bad[0].form = 4;
+	assert_refused(weir_metrics_write(bad, 2, text, 1), -EINVAL, "object 0", "form 4");
 }
 
 /* As much as fits, and never a byte more; the answer is always the whole length. */
@@ -139,10 +219,11 @@ static void test_buffers_of_every_size(void **state)
 {
 	char part[4096];
 	(void)state;
-	int64_t whole = weir_handle_metrics(h, "set=\"a\"", text, sizeof text);
+	int64_t whole = exposition_of(weir_metrics_handle(h, "set=\"a\""), text, sizeof text);
 	for (size_t room = 0; room <= (size_t)whole + 1; room++) {
 		memset(part, 0x5a, sizeof part);
-		int64_t n = weir_handle_metrics(h, "set=\"a\"", room ? part : NULL, room);
+		int64_t n = exposition_of(weir_metrics_handle(h, "set=\"a\""),
+		                          room ? part : NULL, room);
 		assert_true(n > 0 && llabs(n - whole) < 30); /* its age has other digits */
 		assert_int_equal(part[room], 0x5a);
 		if (room)
@@ -163,30 +244,34 @@ static void test_labels_that_are_refused(void **state)
 		{ "a=\"1\",b=\"2\",b=\"3\"", "byte 12: a name that stands there twice" },
 		{ "a=\"\\x\"", "byte 2: no value" }, { "a=\"\\\"", "byte 2: no value" },
 		{ "a=\"\\", "byte 2: no value" },
-		{ "a=\"b\"}\nweir_keys 7\n# {c=\"d\"", "printable" },
-		{ "a=\"\xff\"", "printable" },
+		{ "a=\"b\"}\nweir_keys 7\n# {c=\"d\"", "byte 6: not printable" },
+		{ "a=\"\xff\"", "byte 3: not printable" },
 	};
-	char labels[600] = "a=\"";
+	char labels[720] = "a=\"";
 	(void)state;
-	assert_true(weir_handle_metrics(h, "", text, sizeof text) > 0);
+	assert_true(exposition_of(weir_metrics_handle(h, ""), text, sizeof text) > 0);
 	assert_non_null(strstr(text, "\nweir_keys 0"));
 	/* what a name begins with is another name */
-	assert_ok(weir_handle_metrics(h, "ab=\"1\",a=\"2\",a3_b=\"3\"", text, sizeof text));
+	assert_ok(exposition_of(weir_metrics_handle(h, "ab=\"1\",a=\"2\",a3_b=\"3\""), text,
+	                        sizeof text));
 	for (unsigned i = 0; i < COUNT_OF(bad); i++)
-		assert_refused(weir_handle_metrics(h, bad[i][0], text, sizeof text), -EINVAL,
-		               "labels: ", bad[i][1]);
-	memset(labels + 3, 'x', 507);
-	strcpy(labels + 510, "\"");
-	assert_ok(weir_handle_metrics(h, labels, text, sizeof text));
+		assert_refused(exposition_of(weir_metrics_handle(h, bad[i][0]), text, sizeof text),
+		               -EINVAL, "labels: ", bad[i][1]);
+	for (char *at = labels + 3; at < labels + 700; at += 2)
+		memcpy(at, "\u00e9", 3);
+	strcpy(labels + 701, "\"");
+	assert_ok(exposition_of(weir_metrics_handle(h, labels), text, sizeof text));
 	assert_true(exposition_read(&e, text));
-	strcpy(labels + 510, "x\"");
-	assert_refused(weir_handle_metrics(h, labels, text, sizeof text), -EINVAL, "512 bytes",
-	               "at most 511");
-	assert_refused(weir_handle_metrics(NULL, NULL, text, 1), -EINVAL, "handle 0 is NULL", "");
-	assert_refused(weir_handle_metrics(h, NULL, NULL, 1), -EINVAL, "buffer is NULL", "");
-	assert_refused(weir_handles_metrics(NULL, 1, text, 1), -EINVAL, "sets is NULL", "");
-	assert_refused(weir_handles_metrics(NULL, 0, NULL, 1), -EINVAL, "buffer is NULL", "");
-	assert_int_equal(weir_handles_metrics(NULL, 0, NULL, 0), 0);
+	labels[700] = 'x'; /* cuts a character in two */
+	assert_refused(exposition_of(weir_metrics_handle(h, labels), text, sizeof text), -EINVAL,
+	               "labels: byte 699: ", "printable");
+	assert_refused(exposition_of(weir_metrics_handle(NULL, NULL), text, 1), -EINVAL,
+	               "object 0 is NULL", "");
+	assert_refused(exposition_of(weir_metrics_handle(h, NULL), NULL, 1), -EINVAL,
+	               "buffer is NULL", "");
+	assert_refused(weir_metrics_write(NULL, 1, text, 1), -EINVAL, "of is NULL", "");
+	assert_refused(weir_metrics_write(NULL, 0, NULL, 1), -EINVAL, "buffer is NULL", "");
+	assert_int_equal(weir_metrics_write(NULL, 0, NULL, 0), 0);
 }
 
 #define fresh(test) cmocka_unit_test_setup_teardown(test, open_it, close_it)
@@ -198,6 +283,8 @@ int main(void)
 		fresh(test_before_the_first_set),
 		fresh(test_keys_without_number),
 		fresh(test_several_handles_in_one_text),
+		fresh(test_a_filter_beside_a_handle),
+		fresh(test_objects_of_another_library),
 		fresh(test_buffers_of_every_size),
 		fresh(test_labels_that_are_refused),
 	};

@@ -11,7 +11,7 @@ FIELDS = "Return|Errors|Threads|Order|Progress|Cost|Source"
 FIELD = re.compile(r"((?:@\w+|%s)(?:, (?:@\w+|%s))*):\s*" % (FIELDS, FIELDS))
 NAME = re.compile(r"\b(weir_\w+)\(")
 # What the compiler alone needs to know.
-MARKS = r"WEIR_API |WEIR_MUST_CHECK |WEIR_PRINTF\(.*?\) |\binline |WEIR__INLINE "
+MARKS = r"WEIR_API |WEIR_MUST_CHECK |WEIR_PRINTF\(.*?\) |\bstatic |\binline |WEIR__INLINE "
 # no page of their own
 PRIVATE = ("export.h", "inline_hash.h", "inline_lanes.h", "inline_layouts.h", "inline_test.h",
            "word.h", "weir.h")
@@ -107,7 +107,7 @@ def template(comment):
 def code_after(source, at):
     """The declaration at a place: its kind, its name, its text."""
     rest = source[at:]
-    function = re.match(r"(?:WEIR_API|WEIR__INLINE)\b[^;{]*?\)(?=\s*[;{])", rest)
+    function = re.match(r"(?:WEIR_API|WEIR__INLINE|static inline)\b[^;{]*?\)(?=\s*[;{])", rest)
     if function:
         code = re.sub(MARKS, "", function.group())
         return "function", NAME.search(code).group(1), re.sub(r"\s+", " ", code) + ";"
@@ -146,8 +146,8 @@ def plain_structs(header):
 
 def promised(header):
     """Every function that the header marks for the linker, or gives to be inlined."""
-    for found in re.finditer(r"^(?:WEIR_API|WEIR__INLINE)\b[^;{]*?\b(weir_\w+)\(", header.source,
-                             re.M):
+    for found in re.finditer(r"^(?:WEIR_API|WEIR__INLINE|static inline)\b[^;{]*?\b(weir_\w+)\(",
+                             header.source, re.M):
         if not found.group(1).startswith("weir__"):
             yield found.group(1), header.source.count("\n", 0, found.start()) + 1
 

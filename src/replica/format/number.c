@@ -16,9 +16,12 @@ bool weir__number_parse(uint64_t *out, const char *text, size_t len)
 	return true;
 }
 
-static int digit(char c)
+int weir__hex_digit(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	return c >= '0' && c <= '9' ? c - '0' :
+	       c >= 'a' && c <= 'f' ? c - 'a' + 10 :
+	       c >= 'A' && c <= 'F' ? c - 'A' + 10 :
+	                              -1;
 }
 
 bool weir__is_hex(const char *text, size_t len, size_t digits)
@@ -26,7 +29,7 @@ bool weir__is_hex(const char *text, size_t len, size_t digits)
 	if (len != digits)
 		return false;
 	for (size_t i = 0; i < len; i++)
-		if (digit(text[i]) < 0)
+		if (weir__hex_digit(text[i]) < 0 || (text[i] >= 'A' && text[i] <= 'F'))
 			return false;
 	return true;
 }
@@ -37,7 +40,7 @@ bool weir__hex_parse(uint64_t *out, const char *text, size_t len, size_t digits)
 	if (digits > 16 || !weir__is_hex(text, len, digits))
 		return false;
 	for (size_t i = 0; i < len; i++)
-		n = n << 4 | (uint64_t)digit(text[i]);
+		n = n << 4 | (uint64_t)weir__hex_digit(text[i]);
 	*out = n;
 	return true;
 }

@@ -24,6 +24,8 @@ bool weir__number_parse(uint64_t *out, const char *text, size_t len);
 bool weir__hex_parse(uint64_t *out, const char *text, size_t len, size_t digits);
 /* Are these @digits such digits? */
 bool weir__is_hex(const char *text, size_t len, size_t digits);
+/* The value of one in either case, as URLs have them; -1: it is none. */
+int weir__hex_digit(char c);
 
 /* ---- names of nodes and images, tokens ---- */
 

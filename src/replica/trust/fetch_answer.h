@@ -15,7 +15,9 @@ enum { WEIR_FETCH_URL = 2048 }; /* characters of a base URL */
 
 struct weir_fetch_url {
 	char *shown; /* malloc'ed, without user and password */
-	char *user, *password; /* decoded, by libcurl; NULL: none */
+	const char *user, *password; /* decoded; NULL: none */
+	char *text; /* malloc'ed, that those two point into */
+	size_t text_len;
 };
 
 /* @path: "" for none. @url: freed by the caller, also after a failure.

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * libcurl takes URLs apart, so that what is checked is what will be asked. */
-#include <curl/curl.h>
+ * A base URL is refused unless libcurl can only read it as we do: its host ends at the first slash,
+ * and what libcurl is given has neither user nor password, query nor fragment. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <weir/error.h>
 #include "format/manifest.h"
+#include "format/url.h"
 #include "trust/fetch_answer.h"
 
 /* A URL that cannot be taken apart is not shown: its password could be anywhere. */
@@ -16,7 +17,6 @@ static int not_parsed(const char *why)
 	                 "password): %s", why);
 }
 
-/* Before libcurl, which is more lenient. */
 static int check_text(const char *base, bool allow_http)
 {
 	bool https = strncmp(base, "https://", 8) == 0;
@@ -36,62 +36,34 @@ static int check_text(const char *base, bool allow_http)
 	return 0;
 }
 
-/* @part: receives it, or stays NULL if there is none. */
-static int take(CURLU *u, CURLUPart what, char **part)
+/* @at: behind the scheme, cut in place. */
+static int parse(struct weir_fetch_url *url, char *at, bool https, const char *path)
 {
-	CURLUcode code = curl_url_get(u, what, part, CURLU_URLDECODE);
-	if (code == CURLUE_NO_USER || code == CURLUE_NO_PASSWORD)
-		return 0;
-	if (code == CURLUE_OUT_OF_MEMORY)
-		return weir_fail(-ENOMEM, "no memory for a URL");
-	return code ? not_parsed(curl_url_strerror(code)) : 0;
-}
-
-/* Everything but user and password, and the path. */
-static int join(struct weir_fetch_url *url, CURLU *u, const char *path)
-{
-	char *rest = NULL;
-	CURLUcode code = curl_url_set(u, CURLUPART_USER, NULL, 0);
-	if (!code)
-		code = curl_url_set(u, CURLUPART_PASSWORD, NULL, 0);
-	if (!code)
-		code = curl_url_get(u, CURLUPART_URL, &rest, 0);
-	if (code)
-		return code == CURLUE_OUT_OF_MEMORY ? weir_fail(-ENOMEM, "no memory for a URL") :
-		                                      not_parsed(curl_url_strerror(code));
-	size_t len = strlen(rest);
-	while (len && rest[len - 1] == '/')
+	char *rest = at + strcspn(at, "/"), *name;
+	uint16_t port;
+	char *host = weir__url_user(at, rest, &url->user, &url->password);
+	if (!host)
+		return not_parsed("its user or password is not encoded right: %41 is an A");
+	size_t len = strlen(host);
+	while (len && host[len - 1] == '/')
 		len--;
-	int n = asprintf(&url->shown, "%.*s/%s", (int)len, rest, path);
-	curl_free(rest);
-	if (n < 0) {
+	if (asprintf(&url->shown, "http%s://%.*s/%s", https ? "s" : "", (int)len, host, path) < 0) {
 		url->shown = NULL;
 		return weir_fail(-ENOMEM, "no memory for a URL");
 	}
+	*rest = '\0';
+	if (weir__url_host(host, &name, &port) != WEIR_URL_FINE)
+		return not_parsed("its host or port is none");
+	if ((url->user || url->password) && !https)
+		return weir_fail(-EINVAL, "%s: its user and password would be sent in the clear by "
+		                 "http", url->shown);
 	return 0;
-}
-
-static int parse(struct weir_fetch_url *url, CURLU *u, const char *base, const char *path)
-{
-	CURLUcode code = curl_url_set(u, CURLUPART_URL, base, 0);
-	if (code)
-		return code == CURLUE_OUT_OF_MEMORY ? weir_fail(-ENOMEM, "no memory for a URL") :
-		                                      not_parsed(curl_url_strerror(code));
-	int err = take(u, CURLUPART_USER, &url->user);
-	if (!err)
-		err = take(u, CURLUPART_PASSWORD, &url->password);
-	if (!err)
-		err = join(url, u, path);
-	if (!err && (url->user || url->password) && strncmp(base, "https://", 8) != 0)
-		err = weir_fail(-EINVAL, "%s: its user and password would be sent in the clear by "
-		                "http", url->shown);
-	return err;
 }
 
 int weir__fetch_url(struct weir_fetch_url *url, const char *base, bool allow_http,
                     const char *path)
 {
-	*url = (struct weir_fetch_url){ NULL, NULL, NULL };
+	*url = (struct weir_fetch_url){ NULL, NULL, NULL, NULL, 0 };
 	if (!base)
 		return weir_fail(-EINVAL, "base_url is NULL");
 	if (*path && !weir__manifest_path_is(path, strlen(path)))
@@ -99,24 +71,19 @@ int weir__fetch_url(struct weir_fetch_url *url, const char *base, bool allow_htt
 	int err = check_text(base, allow_http);
 	if (err)
 		return err;
-	CURLU *u = curl_url();
-	err = u ? parse(url, u, base, path) : weir_fail(-ENOMEM, "no memory for a URL");
-	curl_url_cleanup(u);
-	return err;
-}
-
-/* libcurl's strings are its own to free. */
-static void wipe(char *text)
-{
-	if (text)
-		explicit_bzero(text, strlen(text));
-	curl_free(text);
+	url->text = strdup(base);
+	if (!url->text)
+		return weir_fail(-ENOMEM, "no memory for a URL");
+	url->text_len = strlen(base);
+	const bool https = base[4] == 's';
+	return parse(url, url->text + strlen(https ? "https://" : "http://"), https, path);
 }
 
 void weir__fetch_url_free(struct weir_fetch_url *url)
 {
 	free(url->shown);
-	wipe(url->user);
-	wipe(url->password);
-	*url = (struct weir_fetch_url){ NULL, NULL, NULL };
+	if (url->text)
+		explicit_bzero(url->text, url->text_len); /* there are NULs within */
+	free(url->text);
+	*url = (struct weir_fetch_url){ NULL, NULL, NULL, NULL, 0 };
 }

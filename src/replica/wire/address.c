@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * URLs, from left to right. The password is in them, so no sentence shows more than what stands
- * behind it. */
+ * URLs of redis, from left to right. The password is in them, so no sentence shows more than what
+ * stands behind it. */
 #include "link.h"
 #include <errno.h>
 #include <stdio.h>
@@ -8,92 +8,28 @@
 #include <string.h>
 #include <sys/un.h>
 #include <weir/error.h>
+#include "format/url.h"
 
 enum { REDIS = 6379, SENTINEL = 26379, DATABASES = 1 << 20 };
 
-static int hex(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' :
-	       c >= 'a' && c <= 'f' ? c - 'a' + 10 :
-	       c >= 'A' && c <= 'F' ? c - 'A' + 10 :
-	                              -1;
-}
-
-/* %41 -> A, in place. Return: whether all were such. */
-static bool decode(char *text)
-{
-	char *to = text;
-	for (const char *from = text; *from; from++) {
-		if (*from != '%') {
-			*to++ = *from;
-			continue;
-		}
-		int high = hex(from[1]), low = high < 0 ? -1 : hex(from[2]);
-		if (low < 0 || (high | low) == 0)
-			return false;
-		*to++ = (char)(high << 4 | low);
-		from += 2;
-	}
-	*to = '\0';
-	return true;
-}
-
-/* Decimal digits, at most @most. */
-static bool number(uint32_t *out, const char *text, uint32_t most)
-{
-	uint64_t n = 0;
-	if (!*text || strlen(text) > 10)
-		return false;
-	for (; *text; text++) {
-		if (*text < '0' || *text > '9')
-			return false;
-		n = 10 * n + (uint64_t)(*text - '0');
-	}
-	*out = (uint32_t)n;
-	return n <= most;
-}
-
-/* USER:PASSWORD@, USER@, :PASSWORD@. Return: what follows; NULL: it is none. */
-static char *take_user(struct weir_address *a, char *at, char *end)
-{
-	char *sign = NULL;
-	for (char *c = at; c < end; c++)
-		if (*c == '@')
-			sign = c;
-	if (!sign)
-		return at;
-	*sign = '\0';
-	char *colon = strchr(at, ':');
-	if (colon)
-		*colon = '\0';
-	a->user = *at ? at : NULL;
-	a->password = colon ? colon + 1 : NULL;
-	return decode(at) && (!colon || decode(colon + 1)) ? sign + 1 : NULL;
-}
-
 static int take_host(struct weir_address *a, char *at)
 {
-	uint32_t port = a->sentinel ? SENTINEL : REDIS;
-	char *colon = strrchr(at, ':'), *name = at;
-	if (*at == '[') { /* IPv6 */
-		char *close = strchr(at, ']');
-		if (!close || (close[1] && close[1] != ':'))
-			return weir_fail(-EINVAL, "URL of redis: %.100s: a bracket is not closed",
-			                 at);
-		colon = close[1] ? close + 1 : NULL;
-		*close = '\0';
-		name = at + 1;
-	}
-	if (colon)
-		*colon = '\0';
-	if (colon && (!number(&port, colon + 1, 65535) || port == 0))
+	uint16_t port = a->sentinel ? SENTINEL : REDIS;
+	char *name;
+	switch (weir__url_host(at, &name, &port)) {
+	case WEIR_URL_BRACKET:
+		return weir_fail(-EINVAL, "URL of redis: %.100s: a bracket is not closed", at);
+	case WEIR_URL_PORT:
 		return weir_fail(-EINVAL, "URL of redis: host %.100s: its port is 1 to 65535",
 		                 name);
-	if (!*name || strlen(name) > 255 || strpbrk(name, " /?#@"))
+	case WEIR_URL_HOST:
 		return weir_fail(-EINVAL, "URL of redis: '%.100s' is no host", name);
+	default:
+		break;
+	}
 	if (a->n == WEIR_HOSTS)
 		return weir_fail(-EINVAL, "URL of redis: more than %d hosts", WEIR_HOSTS);
-	a->hosts[a->n++] = (struct weir_host){ name, (uint16_t)port };
+	a->hosts[a->n++] = (struct weir_host){ name, port };
 	return 0;
 }
 
@@ -112,7 +48,7 @@ static int take_hosts(struct weir_address *a, char *at)
 
 static int take_database(struct weir_address *a, const char *at)
 {
-	if (!*at || number(&a->database, at, DATABASES))
+	if (!*at || weir__url_number(&a->database, at, DATABASES))
 		return 0;
 	return weir_fail(-EINVAL, "URL of redis: '%.100s' is no number of a database", at);
 }
@@ -130,7 +66,7 @@ static int take_net(struct weir_address *a, char *at)
 		char *slash = rest ? strchr(rest, '/') : NULL;
 		if (slash)
 			*slash = '\0';
-		if (!rest || !*rest || !decode(rest))
+		if (!rest || !*rest || !weir__url_decode(rest))
 			return weir_fail(-EINVAL, "URL of redis: behind the Sentinels stands the "
 			                 "name of the master: redis+sentinel://HOST/NAME");
 		a->master = rest;
@@ -146,7 +82,7 @@ static int take_unix(struct weir_address *a, char *at)
 	char *query = strchr(at, '?');
 	if (query)
 		*query++ = '\0';
-	if (*at != '/' || !decode(at) || strlen(at) > most)
+	if (*at != '/' || !weir__url_decode(at) || strlen(at) > most)
 		return weir_fail(-EINVAL, "URL of redis: '%.150s' is no path of a socket: it "
 		                 "begins with / and has at most %zu bytes", at, most);
 	a->path = at;
@@ -176,7 +112,7 @@ static int parse(struct weir_address *a)
 		a->sentinel = known[i].sentinel;
 		char *at = a->text + n;
 		char *end = at + strcspn(at, known[i].unix_socket ? "/?" : "/");
-		at = take_user(a, at, end);
+		at = weir__url_user(at, end, &a->user, &a->password);
 		if (!at)
 			return weir_fail(-EINVAL, "URL of redis: what stands before @ is not "
 			                 "encoded right: %%41 is an A");

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ * A statistics file's text: the library's metrics of each handle, and the plugin's own counts. */
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +11,37 @@
 
 enum { LABELS_ROOM = NAME_MOST + 32 };
 
+static const struct row {
+	enum count what;
+	const char *name, *help;
+} rows[] = {
+	{ COUNT_QUERIES, "weir_bind_queries_total",
+	  "Names that were looked up, the targets of CNAMEs among them." },
+	{ COUNT_ALLOWED, "weir_bind_allowed_total",
+	  "In the set, and passed on, since the allow list has them." },
+	{ COUNT_NOT_READY, "weir_bind_not_ready_total",
+	  "Names that came before there was an image." },
+#define BLOCKED "weir_bind_blocked_total", "Of the names, answered by the plugin."
+	{ COUNT_NXDOMAIN, BLOCKED },
+	{ COUNT_NODATA, BLOCKED },
+	{ COUNT_ADDRESS, BLOCKED },
+};
+
+/* Labels of a set's handle, or of some counts of a list. */
+struct line {
+	char labels[LABELS_ROOM];
+	const struct row *row;
+	uint32_t rows;
+	uint64_t counts[COUNTS];
+};
+
+/* All that a text has. */
+struct lines {
+	struct weir_metrics *of;
+	struct line *lines;
+	size_t n;
+};
+
 /* A part whose name a newer one has is passed over: the same labels may stand once only. */
 static bool is_newest(const struct report_part *parts, const struct report_part *part)
 {
@@ -17,102 +50,85 @@ static bool is_newest(const struct report_part *parts, const struct report_part 
 	return parts == part;
 }
 
-static int sets_of(const struct report_part *parts, struct weir_metrics_set *sets,
-                   char (*labels)[LABELS_ROOM])
+static int next_count(const void *object, uint32_t i, struct weir_metric *out)
 {
-	int n = 0;
-	for (const struct report_part *p = parts; p; p = p->next) {
-		if (!is_newest(parts, p))
-			continue;
-		for (int allow = 0; allow <= (p->allow != NULL); allow++, n++) {
-			snprintf(labels[n], LABELS_ROOM, "list=\"%s\",set=\"%s\"", p->name,
-			         allow ? "allow" : "block");
-			sets[n].handle = allow ? p->allow : p->block;
-			sets[n].labels = labels[n];
-		}
-	}
-	return n;
+	const struct line *line = object;
+	const struct row *row = &line->row[i];
+	if (i >= line->rows)
+		return 0;
+	*out = (struct weir_metric){ row->name, row->help, (double)line->counts[row->what], 1, 0 };
+	return 1;
+}
+
+static void __attribute__((format(printf, 3, 4))) add(struct lines *to, struct weir_metrics of,
+                                                      const char *labels, ...)
+{
+	va_list args;
+	va_start(args, labels);
+	vsnprintf(to->lines[to->n].labels, LABELS_ROOM, labels, args);
+	va_end(args);
+	of.labels = to->lines[to->n].labels;
+	to->of[to->n++] = of;
+}
+
+static void add_counts(struct lines *to, const struct report_part *p, const char *answer,
+                       unsigned row, uint32_t n)
+{
+	struct line *line = &to->lines[to->n];
+	line->row = &rows[row];
+	line->rows = n;
+	counts_sum(p->list, line->counts);
+	add(to, weir_metrics_other(line, next_count, NULL), "list=\"%s\"%s", p->name, answer);
+}
+
+enum { LINES_OF_A_PART = 6 };
+
+static void add_part(struct lines *to, const struct report_part *p)
+{
+	add(to, weir_metrics_handle(p->block, NULL), "list=\"%s\",set=\"block\"", p->name);
+	if (p->allow)
+		add(to, weir_metrics_handle(p->allow, NULL), "list=\"%s\",set=\"allow\"",
+		    p->name);
+	add_counts(to, p, "", 0, 3);
+	add_counts(to, p, ",answer=\"nxdomain\"", 3, 1);
+	add_counts(to, p, ",answer=\"nodata\"", 4, 1);
+	add_counts(to, p, ",answer=\"address\"", 5, 1);
 }
 
 /* Two calls, since the first only measures; digits may be added between them. */
-static int write_sets(FILE *to, const struct weir_metrics_set *sets, int n)
+static char *write_text(const struct lines *lines)
 {
-	int64_t bytes = weir_handles_metrics(sets, (size_t)n, NULL, 0);
+	char *text = NULL;
+	int64_t bytes = weir_metrics_write(lines->of, lines->n, NULL, 0);
 	for (size_t room = 0; bytes >= (int64_t)room;) {
 		room = (size_t)bytes + 1024;
-		char *text = malloc(room);
-		if (!text)
-			return -1;
-		bytes = weir_handles_metrics(sets, (size_t)n, text, room);
-		if (bytes >= 0 && bytes < (int64_t)room)
-			fputs(text, to);
 		free(text);
+		text = malloc(room);
+		if (!text)
+			return NULL;
+		bytes = weir_metrics_write(lines->of, lines->n, text, room);
 	}
-	return bytes < 0 ? -1 : 0;
-}
-
-static void head(FILE *to, const char *metric, const char *help)
-{
-	fprintf(to, "# HELP %s %s\n# TYPE %s counter\n", metric, help, metric);
-}
-
-static void line(FILE *to, const char *metric, const char *name, const char *more, uint64_t value)
-{
-	fprintf(to, "%s{list=\"%s\"%s} %llu\n", metric, name, more, (unsigned long long)value);
-}
-
-static void write_counts(FILE *to, const struct report_part *parts)
-{
-	static const struct {
-		enum count what;
-		const char *metric, *more, *help; /* help: where a metric begins */
-	} rows[] = {
-		{ COUNT_QUERIES, "weir_bind_queries_total", "",
-		  "Names that were looked up, the targets of CNAMEs among them." },
-		{ COUNT_NXDOMAIN, "weir_bind_blocked_total", ",answer=\"nxdomain\"",
-		  "Of those, answered by the plugin." },
-		{ COUNT_NODATA, "weir_bind_blocked_total", ",answer=\"nodata\"", NULL },
-		{ COUNT_ADDRESS, "weir_bind_blocked_total", ",answer=\"address\"", NULL },
-		{ COUNT_ALLOWED, "weir_bind_allowed_total", "",
-		  "In the set, and passed on, since the allow list has them." },
-		{ COUNT_NOT_READY, "weir_bind_not_ready_total", "",
-		  "Names that came before there was an image." },
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		if (rows[i].help)
-			head(to, rows[i].metric, rows[i].help);
-		for (const struct report_part *p = parts; p; p = p->next) {
-			uint64_t sums[COUNTS];
-			if (!is_newest(parts, p))
-				continue;
-			counts_sum(p->list, sums);
-			line(to, rows[i].metric, p->name, rows[i].more, sums[rows[i].what]);
-		}
-	}
+	if (bytes >= 0)
+		return text;
+	free(text);
+	return NULL;
 }
 
 char *text_of(const struct report_part *parts)
 {
-	size_t n = 0, bytes;
+	size_t n = 0;
 	for (const struct report_part *p = parts; p; p = p->next)
-		n += 2;
-	struct weir_metrics_set *sets = calloc(n + 1, sizeof *sets);
-	char (*labels)[LABELS_ROOM] = calloc(n + 1, sizeof *labels), *text = NULL;
-	FILE *to = open_memstream(&text, &bytes);
-	int result = -1;
-	if (sets && labels && to) {
-		result = write_sets(to, sets, sets_of(parts, sets, labels));
-		write_counts(to, parts);
-		if (ferror(to))
-			result = -1;
+		n += LINES_OF_A_PART;
+	struct lines lines = { calloc(n + 1, sizeof *lines.of), calloc(n + 1, sizeof *lines.lines),
+		               0 };
+	char *text = NULL;
+	if (lines.of && lines.lines) {
+		for (const struct report_part *p = parts; p; p = p->next)
+			if (is_newest(parts, p))
+				add_part(&lines, p);
+		text = write_text(&lines);
 	}
-	if (to && fclose(to) != 0)
-		result = -1;
-	free(sets);
-	free(labels);
-	if (result < 0) {
-		free(text);
-		text = NULL;
-	}
+	free(lines.of);
+	free(lines.lines);
 	return text;
 }

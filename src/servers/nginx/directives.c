@@ -18,7 +18,7 @@ static bool is_name(const ngx_str_t *name)
 		    c != '_')
 			return false;
 	}
-	return name->len && name->len <= 64;
+	return name->len && name->len <= NGX_WEIR_NAME;
 }
 
 /* A zone of that name, which a rule may name before it is defined. */

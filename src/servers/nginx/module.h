@@ -50,8 +50,10 @@ struct ngx_weir_key {
 	enum ngx_weir_form form;
 };
 
+enum { NGX_WEIR_NAME = 64 }; /* longest name of a zone */
+
 struct ngx_weir_zone {
-	ngx_str_t name;
+	ngx_str_t name; /* letters, digits and _ */
 	ngx_str_t path; /* NUL behind it; NULL: named by a rule, and not defined yet */
 	const char *needed_in; /* the file with that rule */
 	ngx_uint_t needed_at;  /* its line */

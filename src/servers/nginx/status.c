@@ -2,6 +2,7 @@
  * The content of weir_status: the figures of all zones as JSON, or as Prometheus text under the
  * names of weir/metrics.h, so that the same alerts serve. */
 #include <math.h>
+#include <weir/metrics.h>
 #include "module.h"
 
 #define FIGURES(X) \
@@ -28,15 +29,19 @@
 #define NUMBER(name, type, help) FIGURE_##name,
 enum figure { FIGURES(NUMBER) FIGURES_ALL };
 
+enum { gauge = 0, counter = 1 };
+
 static const struct {
-	const char *name, *type, *help;
+	const char *name, *metric, *help;
+	uint32_t counter;
 } figures[] = {
-#define ROW(name, type, help) { #name, #type, help },
+#define ROW(name, type, help) { #name, "weir_" #name, help, type },
 	FIGURES(ROW)
 };
 
 struct row {
 	const struct ngx_weir_zone *zone;
+	char labels[sizeof "set=\"\"" + NGX_WEIR_NAME];
 	struct store_facts facts;
 	double figure[FIGURES_ALL];
 };
@@ -85,10 +90,10 @@ static void measure(struct row *row)
 }
 
 /* A whole number, or a rate; JSON knows no infinity. */
-static u_char *put_number(u_char *p, u_char *end, double x, const char *infinite)
+static u_char *put_number(u_char *p, u_char *end, double x)
 {
 	if (!isfinite(x))
-		return ngx_slprintf(p, end, "%s", infinite);
+		return ngx_slprintf(p, end, "null");
 	return x == floor(x) ? ngx_slprintf(p, end, "%.0f", x) : ngx_slprintf(p, end, "%.9f", x);
 }
 
@@ -117,26 +122,34 @@ static u_char *put_json(u_char *p, u_char *end, const struct row *rows, ngx_uint
 		             strlen(sentence));
 		for (unsigned f = 0; f < FIGURES_ALL; f++) {
 			p = ngx_slprintf(p, end, "%s\"%s\":", f ? "," : "", figures[f].name);
-			p = put_number(p, end, rows[i].figure[f], "null");
+			p = put_number(p, end, rows[i].figure[f]);
 		}
 		p = ngx_slprintf(p, end, "}");
 	}
 	return ngx_slprintf(p, end, "]}\n");
 }
 
-static u_char *put_prometheus(u_char *p, u_char *end, const struct row *rows, ngx_uint_t n)
+static int next_figure(const void *object, uint32_t i, struct weir_metric *out)
 {
-	for (unsigned f = 0; f < FIGURES_ALL; f++) {
-		p = ngx_slprintf(p, end, "# HELP weir_%s %s\n# TYPE weir_%s %s\n", figures[f].name,
-		                 figures[f].help, figures[f].name, figures[f].type);
-		for (ngx_uint_t i = 0; i < n; i++) {
-			p = ngx_slprintf(p, end, "weir_%s{set=\"%V\"} ", figures[f].name,
-			                 &rows[i].zone->name);
-			p = put_number(p, end, rows[i].figure[f], "+Inf");
-			p = ngx_slprintf(p, end, "\n");
-		}
+	const struct row *row = object;
+	if (i >= FIGURES_ALL)
+		return 0;
+	*out = (struct weir_metric){ figures[i].metric, figures[i].help, row->figure[i],
+		                     figures[i].counter, 0 };
+	return 1;
+}
+
+/* Return: the end of the text; NULL: no memory. */
+static u_char *put_prometheus(u_char *p, u_char *end, struct weir_metrics *of, struct row *rows,
+                              ngx_uint_t n)
+{
+	for (ngx_uint_t i = 0; i < n; i++) {
+		ngx_snprintf((u_char *)rows[i].labels, sizeof rows[i].labels, "set=\"%V\"%Z",
+		             &rows[i].zone->name);
+		of[i] = weir_metrics_other(&rows[i], next_figure, rows[i].labels);
 	}
-	return p;
+	int64_t bytes = weir_metrics_write(of, n, (char *)p, (size_t)(end - p));
+	return bytes < 0 || bytes >= end - p ? NULL : p + bytes;
 }
 
 static ngx_int_t send_text(ngx_http_request_t *r, ngx_buf_t *b, bool prometheus)
@@ -166,14 +179,18 @@ ngx_int_t ngx_weir_status(ngx_http_request_t *r)
 	if (answer != NGX_OK)
 		return answer;
 	struct row *rows = ngx_pcalloc(r->pool, (n + 1) * sizeof *rows);
+	struct weir_metrics *of = ngx_pcalloc(r->pool, (n + 1) * sizeof *of);
 	/* texts of a zone at their longest, and each figure with its name, twice */
 	ngx_buf_t *b = ngx_create_temp_buf(r->pool, 8192 + n * (24 * STORE_TEXT + 8192));
-	if (!rows || !b)
+	if (!rows || !of || !b)
 		return NGX_HTTP_INTERNAL_SERVER_ERROR;
 	for (ngx_uint_t i = 0; i < n; i++) {
 		rows[i].zone = zones[i];
 		measure(&rows[i]);
 	}
-	b->last = (loc->prometheus ? put_prometheus : put_json)(b->last, b->end, rows, n);
+	b->last = loc->prometheus ? put_prometheus(b->last, b->end, of, rows, n) :
+	                            put_json(b->last, b->end, rows, n);
+	if (!b->last)
+		return NGX_HTTP_INTERNAL_SERVER_ERROR;
 	return send_text(r, b, loc->prometheus);
 }

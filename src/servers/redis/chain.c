@@ -47,6 +47,20 @@ unsigned char *chain_bits(const struct chain_link *l)
 	return (unsigned char *)l->memory + (LINE - (uintptr_t)l->memory % LINE);
 }
 
+/* Four fingerprints of 16 bits to a bucket; 0 is a free place. So it is whatever the byte order. */
+uint64_t chain_fingerprints(const void *bits, uint64_t bytes)
+{
+	const unsigned char *at = bits;
+	uint64_t sum = 0;
+	for (uint64_t i = 0; i < bytes; i += 8) {
+		uint16_t place[4];
+		memcpy(place, at + i, sizeof place);
+		for (int k = 0; k < 4; k++)
+			sum += place[k] != 0;
+	}
+	return sum;
+}
+
 static int make_link(struct chain *c, struct chain_link *out, const struct weir_params *like)
 {
 	struct weir_params p = *like;

@@ -78,6 +78,8 @@ int chain_grow(struct chain *c, uint64_t most);
 void chain_shrink(struct chain *c);
 /* A link's bits: any bits are a filter, of either kind. */
 unsigned char *chain_bits(const struct chain_link *l);
+/* Items in @bytes bytes of a cuckoo link's bits, a multiple of 8. */
+uint64_t chain_fingerprints(const void *bits, uint64_t bytes);
 bool chain_has(const struct chain *c, const void *item, size_t len);
 
 uint64_t chain_capacity(const struct chain *c);
@@ -90,8 +92,6 @@ int chain_put(struct chain *c, const void *item, size_t len, bool absent, uint64
 /* Once, from the newest link that has it. Return: was it removed? */
 bool chain_take(struct chain *c, const void *item, size_t len);
 uint64_t chain_count(const struct chain *c, const void *item, size_t len);
-/* Items in @bytes bytes of a cuckoo link's bits, a multiple of 8. */
-uint64_t chain_fingerprints(const void *bits, uint64_t bytes);
 
 /* To read one back: make it empty of links, then append each image in turn. All is checked against
  * the settings: a chain that this accepts is one that chain_add() could have made. */

@@ -1,22 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The items of a chain of cuckoo filters. */
 #include <errno.h>
-#include <string.h>
 #include "chain.h"
-
-/* Four fingerprints of 16 bits to a bucket; 0 is a free place. So it is whatever the byte order. */
-uint64_t chain_fingerprints(const void *bits, uint64_t bytes)
-{
-	const unsigned char *at = bits;
-	uint64_t sum = 0;
-	for (uint64_t i = 0; i < bytes; i += 8) {
-		uint16_t place[4];
-		memcpy(place, at + i, sizeof place);
-		for (int k = 0; k < 4; k++)
-			sum += place[k] != 0;
-	}
-	return sum;
-}
 
 /* Are links of several sizes? */
 static bool is_uneven(const struct chain *c)

@@ -107,5 +107,7 @@ struct sample {
 };
 
 void prometheus_print(const struct sample *samples, size_t n, FILE *to);
+/* Of any objects, whose figures stay as they are. */
+void prometheus_write(const struct weir_metrics *of, size_t n, FILE *to);
 
 #endif

@@ -301,9 +301,40 @@ static void test_for_how_long_it_lacks_something(void **state)
 	}
 }
 
+static void test_the_metrics_of_a_node(void **state)
+{
+	static char text[8192];
+	const struct weir_metrics of = weir_metrics_replica(&replica, "set=\"seen\"");
+	static const char *const lines[] = {
+		"complete{set=\"seen\"} 1", "lacking_seconds{set=\"seen\"} 0.25",
+		"generation{set=\"seen\"} 6", "newest_generation{set=\"seen\"} 7",
+		"refused{set=\"seen\"} 5", "batches_total{set=\"seen\"} 11",
+		"retained_bytes{set=\"seen\"} 80", "not_replicated{set=\"seen\"} 0",
+		"failures_total{set=\"seen\"} 3", "failing{set=\"seen\"} 1",
+		"image_here_bytes{set=\"seen\"} 17", "image_bytes{set=\"seen\"} 170",
+		"connected{set=\"seen\"} 1",
+	};
+	(void)state;
+	replica.stats = (struct weir_replica_stats){ sizeof replica.stats, true, true, 250, 6, 7, 5,
+		                                     11, 80, 0, 3, 1, 17, 170, "no" };
+	assert_ok(weir_metrics_write(&of, 1, text, sizeof text));
+	for (size_t i = 0; i < COUNT_OF(lines); i++) {
+		char line[100];
+		snprintf(line, sizeof line, "\nweir_replica_node_%s\n", lines[i]);
+		if (!strstr(text, line))
+			fail_msg("no %s", lines[i]);
+	}
+	struct weir_metric one;
+	assert_int_equal(weir_replica_metric(&replica, COUNT_OF(lines) - 1, &one), 1);
+	assert_int_equal(weir_replica_metric(&replica, COUNT_OF(lines), &one), 0);
+	assert_int_equal(weir_metrics_write(&(struct weir_metrics){
+		.next = weir_replica_metric, .form = WEIR_METRICS_OTHER }, 1, text, 1), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_the_metrics_of_a_node, setup),
 		cmocka_unit_test_setup(test_entries_that_are_nobodys, setup),
 		cmocka_unit_test_setup(test_what_is_not_replicated, setup),
 		cmocka_unit_test_setup(test_what_nobody_else_has, setup),

@@ -307,7 +307,9 @@ class Options(Case):
                           ('https://h/x?', 'query'), ('https://h x', 'blank'),
                           ('https://h\t', 'blank'), ('https://h\\@i', 'blank'),
                           ('https://\u00e9', 'ASCII'), ('https://h:99999', ''),
-                          ('https://h:1x', ''), ('https://h/' + 'x' * 2048, '2048')):
+                          ('https://h:1x', 'host or port'), ('https://h:0', 'host or port'),
+                          ('https://[::1', 'host or port'), ('https://@', 'host or port'),
+                          ('https://a:%4@h', 'encoded'), ('https://h/' + 'x' * 2048, '2048')):
             name, sentence, _ = self.fetch(url, allow_http=False)
             self.assertEqual(name, 'EINVAL', url + ' ' + sentence)
             self.assertIn(part, sentence)
@@ -316,7 +318,8 @@ class Options(Case):
         for url in ('http://me:hidden@127.0.0.1:1', 'https://me:hidden@h?q',
                     'https://me:hidden@h:99999', 'ftp://me:hidden@h', 'https://me:hidden@',
                     'https://me:hid@den@127.0.0.1:1', 'https://me:hidden@127.0.0.1:1',
-                    'https://me:hidden%00@127.0.0.1:1', 'https://hidden@127.0.0.1:1'):
+                    'https://me:hidden%00@127.0.0.1:1', 'https://hidden@127.0.0.1:1',
+                    'https://hidden:hidden%zz@127.0.0.1:1', 'https://me:hidden@h@:1'):
             name, sentence, _ = self.fetch(url, 'tries=1')
             self.assertIn(name, ('EINVAL', 'EIO'), sentence)
             self.assertTrue(sentence)

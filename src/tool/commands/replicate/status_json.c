@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "output/report.h"
 #include "output/say.h"
 #include "replicate.h"
@@ -110,14 +111,6 @@ void status_json(const struct replicate *r, const struct weir_replica_view *v,
 	json_decref(j);
 }
 
-/* A set's name needs no escaping. */
-static void gauge(const struct replicate *r, const char *name, const char *help, double value)
-{
-	printf("# HELP weir_replica_%s %s\n# TYPE weir_replica_%s gauge\n"
-	       "weir_replica_%s{set=\"%s\"} %.15g\n", name, help, name, name, r->options.set,
-	       value);
-}
-
 static uint64_t all_absent(const struct weir_replica_view *v)
 {
 	uint64_t n = v->current.chunks_absent;
@@ -127,118 +120,81 @@ static uint64_t all_absent(const struct weir_replica_view *v)
 	return n;
 }
 
-static void nodes_gauge(const struct replicate *r, const struct weir_replica_view *v,
-                        const char *name, const char *help,
-                        double (*value)(const struct weir_replica_node *n))
+#define GAUGE(name, help, value) { "weir_replica_" name, help, (double)(value), 0, 0 }
+
+struct view {
+	const struct weir_replica_view *v;
+	size_t alerts;
+};
+
+static int next_of_view(const void *object, uint32_t i, struct weir_metric *out)
 {
-	printf("# HELP weir_replica_node_%s %s\n# TYPE weir_replica_node_%s gauge\n", name, help,
-	       name);
-	for (size_t i = 0; i < v->node_count; i++)
-		printf("weir_replica_node_%s{set=\"%s\",node=\"%016" PRIx64 "\"} %.15g\n", name,
-		       r->options.set, v->nodes[i].node, value(&v->nodes[i]));
+	const struct view *view = object;
+	const struct weir_replica_view *v = view->v;
+	const struct weir_metric of[] = {
+		GAUGE("generation", "The newest generation.", v->current.generation),
+		GAUGE("generation_age_seconds", "Since it was published.", age_of(v, &v->current)),
+		GAUGE("image_bytes", "Bytes of its image.", v->current.image_bytes),
+		GAUGE("pieces_absent",
+		      "Of images of generations that are kept: redis has lost them.",
+		      all_absent(v)),
+		GAUGE("stream_length", "Batches in the stream.", v->stream_length),
+		GAUGE("takes_writes", "Whether redis does.", v->no_writes[0] == '\0'),
+		GAUGE("alerts", "How many things are not well.", view->alerts),
+	};
+	if (i >= sizeof of / sizeof *of)
+		return 0;
+	*out = of[i];
+	return 1;
 }
 
-static double node_age(const struct weir_replica_node *n)
+static int next_of_node(const void *object, uint32_t i, struct weir_metric *out)
 {
-	return n->age;
+	const struct weir_replica_node *n = object;
+	const struct weir_metric of[] = {
+		GAUGE("node_age_seconds", "Since the node reported.", n->age),
+		GAUGE("node_generation", "That the node serves.", n->generation),
+		GAUGE("node_complete", "Whether it has all that it knows of.", n->complete),
+		GAUGE("node_lacking_seconds", "For how long it had not, when it reported.",
+		      n->lacking),
+		GAUGE("node_publisher", "Whether it is to publish now and then.", n->publisher),
+		GAUGE("node_refused", "A generation that it will not take; 0: none.", n->refused),
+		GAUGE("node_failing", "Whether it reports an error.", n->error[0] != '\0'),
+		GAUGE("node_retained_bytes", "Of batches that could still be lost.",
+		      n->retained_bytes),
+		GAUGE("node_not_replicated", "Inserts that the node keeps to itself.",
+		      n->not_replicated),
+		GAUGE("node_image_here_bytes", "Of an image on its way to the node.",
+		      n->image_here),
+		GAUGE("node_image_bytes", "Of that image as a whole; 0: none is.", n->image_bytes),
+		GAUGE("node_keys", "In the node's filter, by estimate.", n->keys),
+		GAUGE("node_capacity", "Keys that it is made for.", n->capacity),
+		GAUGE("node_saturated", "Whether it has more than that.", n->saturated),
+		GAUGE("node_nearly_full", "Whether it will soon refuse keys.", n->nearly_full),
+	};
+	if (i >= sizeof of / sizeof *of)
+		return 0;
+	*out = of[i];
+	return 1;
 }
 
-static double node_generation(const struct weir_replica_node *n)
-{
-	return (double)n->generation;
-}
-
-static double node_complete(const struct weir_replica_node *n)
-{
-	return n->complete;
-}
-
-static double node_lacking(const struct weir_replica_node *n)
-{
-	return n->lacking;
-}
-
-static double node_failing(const struct weir_replica_node *n)
-{
-	return n->error[0] != '\0';
-}
-
-static double node_retained(const struct weir_replica_node *n)
-{
-	return (double)n->retained_bytes;
-}
-
-static double node_publisher(const struct weir_replica_node *n)
-{
-	return n->publisher;
-}
-
-static double node_refused(const struct weir_replica_node *n)
-{
-	return (double)n->refused;
-}
-
-static double node_alone(const struct weir_replica_node *n)
-{
-	return (double)n->not_replicated;
-}
-
-static double node_here(const struct weir_replica_node *n)
-{
-	return (double)n->image_here;
-}
-
-static double node_image(const struct weir_replica_node *n)
-{
-	return (double)n->image_bytes;
-}
-
-static double node_keys(const struct weir_replica_node *n)
-{
-	return (double)n->keys;
-}
-
-static double node_capacity(const struct weir_replica_node *n)
-{
-	return (double)n->capacity;
-}
-
-static double node_saturated(const struct weir_replica_node *n)
-{
-	return n->saturated;
-}
-
-static double node_nearly_full(const struct weir_replica_node *n)
-{
-	return n->nearly_full;
-}
-
+/* A set's name needs no escaping. */
 void status_prometheus(const struct replicate *r, const struct weir_replica_view *v,
-                                const struct alerts *a)
+                       const struct alerts *a)
 {
-	gauge(r, "generation", "The newest generation.", (double)v->current.generation);
-	gauge(r, "generation_age_seconds", "Since it was published.", age_of(v, &v->current));
-	gauge(r, "image_bytes", "Bytes of its image.", (double)v->current.image_bytes);
-	gauge(r, "pieces_absent", "Of images of generations that are kept: redis has lost them.",
-	      (double)all_absent(v));
-	gauge(r, "stream_length", "Batches in the stream.", (double)v->stream_length);
-	gauge(r, "takes_writes", "Whether redis does.", v->no_writes[0] == '\0');
-	gauge(r, "alerts", "How many things are not well.", (double)a->n);
-	nodes_gauge(r, v, "age_seconds", "Since the node reported.", node_age);
-	nodes_gauge(r, v, "generation", "That the node serves.", node_generation);
-	nodes_gauge(r, v, "complete", "Whether it has all that it knows of.", node_complete);
-	nodes_gauge(r, v, "lacking_seconds", "For how long it had not, when it reported.",
-	            node_lacking);
-	nodes_gauge(r, v, "publisher", "Whether it is to publish now and then.", node_publisher);
-	nodes_gauge(r, v, "refused", "A generation that it will not take; 0: none.", node_refused);
-	nodes_gauge(r, v, "failing", "Whether it reports an error.", node_failing);
-	nodes_gauge(r, v, "retained_bytes", "Of batches that could still be lost.",
-	            node_retained);
-	nodes_gauge(r, v, "not_replicated", "Inserts that the node keeps to itself.", node_alone);
-	nodes_gauge(r, v, "image_here_bytes", "Of an image on its way to the node.", node_here);
-	nodes_gauge(r, v, "image_bytes", "Of that image as a whole; 0: none is.", node_image);
-	nodes_gauge(r, v, "keys", "In the node's filter, by estimate.", node_keys);
-	nodes_gauge(r, v, "capacity", "Keys that it is made for.", node_capacity);
-	nodes_gauge(r, v, "saturated", "Whether it has more than that.", node_saturated);
-	nodes_gauge(r, v, "nearly_full", "Whether it will soon refuse keys.", node_nearly_full);
+	const struct view view = { v, a->n };
+	const size_t n = v->node_count, room = strlen(r->options.set) + 64;
+	struct weir_metrics *of = need((n + 1) * sizeof *of);
+	char *labels = need((n + 1) * room);
+	snprintf(labels, room, "set=\"%s\"", r->options.set);
+	of[0] = weir_metrics_other(&view, next_of_view, labels);
+	for (size_t i = 0; i < n; i++) {
+		char *own = labels + (i + 1) * room;
+		snprintf(own, room, "set=\"%s\",node=\"%016" PRIx64 "\"", r->options.set,
+		         v->nodes[i].node);
+		of[i + 1] = weir_metrics_other(&v->nodes[i], next_of_node, own);
+	}
+	prometheus_write(of, n + 1, stdout);
+	free(labels);
+	free(of);
 }
