@@ -125,7 +125,8 @@ static void fullness(uint32_t kind)
 	assert_int_equal(weir_create(&f, &p), 0);
 	for (uint64_t i = 0; i < 100 * KEYS && answer >= 0; i++)
 		answer = weir_insert_hash(f, hashes[i % KEYS] + i);
-	assert_int_equal(answer, claims(kind, WEIR_CAN_REFUSE) ? -ENOSPC : answer >= 0 ? answer : 1);
+	assert_int_equal(answer, claims(kind, WEIR_CAN_REFUSE) ? -ENOSPC :
+	                         answer >= 0                   ? answer : 1);
 	weir_destroy(f);
 }
 

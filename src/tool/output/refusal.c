@@ -35,8 +35,8 @@ static const struct {
 static const char *const sentences[] = {
 	[WEIR_ERROR_RANGE] = "@ {0}: allowed: {1} to {2}",
 	[WEIR_ERROR_CHOICE] = "@ {0}: allowed: {*1}",
-	[WEIR_ERROR_TWO_OF_THREE] = "-n (keys) {0}, -p (rate) {1}, -m (memory) {2}: give two of the "
-	                            "three (0 means not given)",
+	[WEIR_ERROR_TWO_OF_THREE] = "-n (keys) {0}, -p (rate) {1}, -m (memory) {2}: give two of "
+	                            "the three (0 means not given)",
 	[WEIR_ERROR_KIND_LACKS] = "@ {0}: not for kind {k1}",
 	[WEIR_ERROR_RATE_LEAST] = "@ {0}: with {1} keys at least {~2}, since a hash or fingerprint "
 	                          "has {3} bits",
@@ -46,14 +46,15 @@ static const char *const sentences[] = {
 	[WEIR_ERROR_KEYS_MOST] = "@ {0}: -m (memory) {1} hold {2} keys at most",
 	[WEIR_ERROR_BLOCK] = "@ {0}: less than a block, which has {1} bytes",
 	[WEIR_ERROR_RATE_MOST] = "@ {0}: with {1} keys the rate would be {~2}, {3} is the most",
-	[WEIR_ERROR_WIDTH] = "@ {0}: the rate is {~1}, above -p (rate) {2}; give one of the two, or "
-	                     "more bits",
+	[WEIR_ERROR_WIDTH] = "@ {0}: the rate is {~1}, above -p (rate) {2}; give one of the two, "
+	                     "or more bits",
 	[WEIR_ERROR_WIDTH_BYTES] = "@ {0}: too small for {1} keys with fingerprints of {2} bits",
 	[WEIR_ERROR_MORE_KEYS] = "@ {0}: there are {1} different keys",
-	[WEIR_ERROR_HASHES] = "the hashes of the keys so far take {1} bytes: @ leaves {0}; give more",
+	[WEIR_ERROR_HASHES] = "the hashes of the keys so far take {1} bytes: @ leaves {0}; "
+	                      "give more",
 	[WEIR_ERROR_THREADS] = "@ {0}: at least {1} for {2} threads, however few keys there are",
-	[WEIR_ERROR_PASSED] = "@ {0}: {1} keys of the exclude list have passed the first level: give "
-	                      "a number nearer to the list's",
+	[WEIR_ERROR_PASSED] = "@ {0}: {1} keys of the exclude list have passed the first level: "
+	                      "give a number nearer to the list's",
 	[WEIR_ERROR_SETS_LARGE] = "@ {0} of {1} sets needs {2} bytes: {3} are the most",
 };
 

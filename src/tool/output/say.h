@@ -35,8 +35,8 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* As trouble(), with a line that points to --help. */
 int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The last refusal of weir_plan_make(), weir_create() or weir_builder_create(), worded from its numbers
- * (weir_error_last()) with the options of this command. Valid until the next call. */
+/* The last refusal of weir_plan_make(), weir_create() or weir_builder_create(), worded from its
+ * numbers (weir_error_last()) with the options of this command. Valid until the next call. */
 const char *refusal(void);
 /* As trouble(), with that sentence. */
 int trouble_refused(void);
