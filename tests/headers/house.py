@@ -14,11 +14,11 @@ import sys
 
 # A number may shrink. One that grows beyond these fails the test.
 LIMITS = {
-    "files": 637,
-    "files under 40 lines": 204,
+    "files": 470,
+    "files under 40 lines": 40,
     "lines of the longest file": 500,
     "lines of the longest function": 49,
-    "exported functions": 260,
+    "exported functions": 250,
 }
 
 OPTIONAL = ("src/replica/", "src/servers/redis/")

@@ -3,7 +3,7 @@
  * works, and one that is not answers -ENOTSUP, or what its header says. */
 #include <errno.h>
 #include "../folder.h"
-#include "filter/kinds.h"
+#include "filter/filter.h"
 
 enum { KEYS = 1000 };
 

@@ -3,7 +3,7 @@
  * that part, and a batch that cannot be taken is refused by what changes a set and answered yes by
  * lookups. */
 #include <stdbool.h>
-#include "test.h"
+#include "../test.h"
 
 enum { KEYS = 200, FORMS = 4 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * The metrics of images, as an object of weir_metrics_write() each. */
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -78,7 +77,7 @@ void prometheus_write(const struct weir_metrics *of, size_t n, FILE *to)
 	int64_t bytes = weir_metrics_write(of, n, NULL, 0);
 	char *text = bytes < 0 ? NULL : need((size_t)bytes + 1);
 	if (!text || weir_metrics_write(of, n, text, (size_t)bytes + 1) != bytes) {
-		say_weir(-ENOMEM, NULL);
+		say("%s", weir_error_detail());
 		exit(TOOL_TROUBLE);
 	}
 	fputs(text, to);
