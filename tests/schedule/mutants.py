@@ -127,7 +127,7 @@ MUTANTS = [
      'load_taken(f, state, hashes, n);\n\t\t\t\tdrop_taken(f, state);',
      'unsigned char mine[PARTS_MOST];\n\t\t\t\tmemcpy(mine, state, sizeof mine);\n'
      '\t\t\t\tdrop_taken(f, state);\n\t\t\t\tload_taken(f, mine, hashes, n);',
-     '#include "bulk.h"', '#include <string.h>\n#include "bulk.h"'),
+     '#include "filter/filter.h"', '#include <string.h>\n#include "filter/filter.h"'),
     ('ROUND_NEVER_DROPPED', BULK, *ROUNDS_ALWAYS,
      '\t\t\tweir__owner_drop(&f->owners[p]);\n\t\t\tstate[p] = NONE;', '\t\t\tstate[p] = NONE;'),
     ('LOAD_STORES', KERNEL,

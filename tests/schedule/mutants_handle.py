@@ -9,7 +9,7 @@ RCU = 'src/rcu/rcu.h'
 HEADER = 'include/weir/handle.h'
 HANDLE = 'src/set/handle.c'
 BATCH = 'src/set/batches.c'
-KEYS = 'src/set/generation.h'
+FORMS = 'src/kind/batch.c'
 STATS = 'src/set/stats.c'
 RELOAD = 'src/set/reload/reload.c'
 STEPS = 'src/set/reload/steps.c'
@@ -36,7 +36,7 @@ GROUPS = {
     BESIDE: 'reload,batch,previous,absent,full',
     ABSENT: 'absent',
     BATCH: 'batch',
-    KEYS: 'batch',
+    FORMS: 'batch',
     STATS: 'retire,refresh',
     RELOAD: 'reload,previous,writers,retire,absent,full,rolling',
     STEPS: 'reload,previous,writers,retire,absent,full,rolling',
@@ -76,11 +76,11 @@ MUTANTS = [
     ('INSERT_PREVIOUS_OR_NEXT', GENERATION, 'i == 2 ? weir__standby(g) :',
      'i == 2 ? (g->next ? NULL : weir__standby(g)) :'),
     ('BATCH_CURRENT_ONLY', BATCH,
-     'return g->beside ? weir__insert_keys_beside(g, k, at, n, bitmap) :', 'return'),
-    ('BATCH_NO_PREVIOUS', BESIDE, 'int64_t one = weir_insert_hashes(taker,',
-     'int64_t one = p->keys->hashes && i == 2 ? 0 : weir_insert_hashes(taker,'),
-    ('KEYS_NO_PREVIOUS', BESIDE, 'int64_t one = weir_insert_hashes(taker,',
-     'int64_t one = !p->keys->hashes && i == 2 ? 0 : weir_insert_hashes(taker,'),
+     'return g->beside ? weir__insert_keys_beside(g, keys, bitmap) :', 'return'),
+    ('BATCH_NO_PREVIOUS', BESIDE, 'int64_t one = weir_insert_keys(taker,',
+     'int64_t one = p->keys.form == WEIR_KEYS_HASHES && i == 2 ? 0 : weir_insert_keys(taker,'),
+    ('KEYS_NO_PREVIOUS', BESIDE, 'int64_t one = weir_insert_keys(taker,',
+     'int64_t one = p->keys.form != WEIR_KEYS_HASHES && i == 2 ? 0 : weir_insert_keys(taker,'),
     ('TEXT_CURRENT_ONLY', BESIDE, 'int one = put(p),',
      'int one = key->text && i ? 0 : put(p),'),
     ('TEXT_NO_SECTION', TEXTS,
@@ -91,15 +91,15 @@ MUTANTS = [
      'if (before && weir__same_hashing(&before->hashing, &taker->hashing))', 'if (before)'),
     ('ALIKE_AS_BEFORE', RECORDS, 'for (unsigned char i = 0; i < WEIR_TAKERS; i++)',
      'for (unsigned char i = 0; i < WEIR_TAKERS - 1; i++)'),
-    ('KEYS_BY_CURRENTS_HASH', BESIDE, 'p->hashes[i] = p->made[alike];',
-     'p->hashes[i] = p->made[0];'),
+    ('KEYS_BY_CURRENTS_HASH', BESIDE, 'p->hashes[i] = given ? p->keys.at : p->made[alike];',
+     'p->hashes[i] = given ? p->keys.at : p->made[0];'),
     ('KEY_BY_CURRENTS_HASH', BESIDE, '\treturn hashes[g->alike[i]];', '\treturn hashes[0];'),
     ('BATCH_READS_TWICE', BATCH,
-     'int64_t answer = insert_section(weir__generation(h), k, at, some, bitmap ? bitmap + at / 64'
+     'int64_t answer = insert_section(weir__generation(h), some, bitmap ? bitmap + at / 64'
      ' : NULL);',
      'struct weir_filter *first = weir__generation(h)->current;\n'
      '\t\tstruct weir_generation other = *weir__generation(h);\n\t\tother.current = first;\n'
-     '\t\tint64_t answer = insert_section(&other, k, at, some, bitmap ? bitmap + at / 64 : NULL);'),
+     '\t\tint64_t answer = insert_section(&other, some, bitmap ? bitmap + at / 64 : NULL);'),
     # filters that refuse (H12)
     ('REFUSED_NOT_TAKEN_BACK', BESIDE, 'while (answer < 0 && put_into)',
      'while (answer > 1 && put_into)'),
@@ -177,13 +177,13 @@ MUTANTS = [
      '\t\tweir__read_lock(&h->rcu);\n\t\tfound +=', '\t\tfound +=',
      '\t\tweir__read_unlock(&h->rcu);\n\t}\n\treturn found;', '\t}\n\treturn found;'),
     ('BATCH_INSERT_NO_SECTION', BATCH,
-     '\t\tweir__read_lock(&h->rcu);\n\t\tint64_t answer', '\t\tint64_t answer',
-     '\t\tweir__read_unlock(&h->rcu);\n\t\tif (answer < 0)', '\t\tif (answer < 0)'),
-    ('KEYS_ALL_BUT_ONE', KEYS, 'return weir_insert_keys(f, k->vectors + at, n, bitmap);',
-     'return weir_insert_keys(f, k->vectors + at, n - 1, bitmap);'),
-    ('FIXED_SHORT', KEYS,
-     'return weir_insert_fixed(f, k->fixed + at * k->key_bytes, k->key_bytes, n, bitmap);',
-     'return weir_insert_fixed(f, k->fixed + at * k->key_bytes, k->key_bytes - 1, n, bitmap);'),
+     '\t\tweir__read_lock(&h->rcu);\n\t\tint64_t answer = insert_section',
+     '\t\tint64_t answer = insert_section',
+     '\t\tweir__read_unlock(&h->rcu);\n\t\tif (answer < 0) {\n\t\t\tsize_t rest',
+     '\t\tif (answer < 0) {\n\t\t\tsize_t rest'),
+    ('KEYS_ALL_BUT_ONE', FORMS, 'batch.hash = hash_keys;', 'batch.hash = hash_keys, batch.n--;'),
+    ('FIXED_SHORT', FORMS, 'batch.from = WEIR_FROM_FIXED8;', ';',
+     'batch.key_bytes = keys.width;', 'batch.key_bytes = keys.width - 1u;'),
     ('STATS_FOUND_BEFORE', STATS,
      '\tweir__read_lock(&h->rcu);\n\tconst struct weir_generation *g = weir__generation(h);\n',
      '\tconst struct weir_generation *g = weir__generation(h);\n\tweir__read_lock(&h->rcu);\n'),
@@ -334,11 +334,11 @@ MUTANTS = [
      '\tclose_with(r, after, keep ? NULL : g->current, g->previous,',
      '\tif (!keep)\n\t\tweir_destroy(g->current);\n\tclose_with(r, after, NULL, g->previous,'),
     ('ABORT_FREES_FIRST', STEPS,
-     'close_with(r, after, g->next, NULL, defer);',
-     'weir_destroy(r->next);\n\tclose_with(r, after, NULL, NULL, defer);'),
+     'close_with(r, without_next(r), r->handle->generation->next, NULL, defer);',
+     'weir_destroy(r->next);\n\tclose_with(r, without_next(r), NULL, NULL, defer);'),
     ('ABORT_LEAKS', STEPS,
-     'close_with(r, after, g->next, NULL, defer);',
-     'close_with(r, after, NULL, NULL, defer);'),
+     'close_with(r, without_next(r), r->handle->generation->next, NULL, defer);',
+     'close_with(r, without_next(r), NULL, NULL, defer);'),
     ('ABORT_DROPS_PREVIOUS', STEPS,
      '{ .current = g->current, .previous = g->previous, .number = g->number, .since = g->since };',
      '{ .current = g->current, .number = g->number, .since = g->since };'),
@@ -451,12 +451,13 @@ MUTANTS = [
      'g = weir__generation( set->shard[weir__share_shard(set->bits, hash)]);',
      'g = weir__generation(set->shard[weir__share_shard(set->bits, hashes[at])]);'),
     ('SET_BATCH_NO_SECTION', ROLLING_VERBS,
-     '\tsize_t found = 0;\n\tweir__read_lock(&set->rcu);\n',
-     '\tsize_t found = 0;\n',
+     'return weir__answer_all(true, keys.n, bitmap);\n\tweir__read_lock(&set->rcu);\n',
+     'return weir__answer_all(true, keys.n, bitmap);\n',
      '\tweir__read_unlock(&set->rcu);\n\treturn found;',
      '\treturn found;'),
     ('SET_INSERTS_NO_SECTION', ROLLING_VERBS,
-     '\tsize_t at = 0;\n\tweir__read_lock(&set->rcu);\n', '\tsize_t at = 0;\n',
+     'return weir__stopped(0, weir__keys_refused());\n\tweir__read_lock(&set->rcu);\n',
+     'return weir__stopped(0, weir__keys_refused());\n',
      '\tweir__read_unlock(&set->rcu);\n\tfor (;', '\tfor (;'),
     # a loader's sleeps (P1 in src/set/reload/pace.h)
     ('SLEEPS_IN_SECTION', PACE, 'p->asked && !weir__in_section(p->rcu) ?', 'p->asked ?'),

@@ -369,8 +369,8 @@ MUTANTS = [
      "operate Operate.test_another_has_the_lease"),
     ("FASTER_IS_TROUBLE", REPLICATE + "publish.c", "err == -EEXIST || err == -ESTALE",
      "err == -ESTALE", "operate Operate.test_another_has_the_lease"),
-    ("NUMBER_THOUGH_QUIET", REPLICATE + "publish.c", "if (r->quiet || weir_replica_stats",
-     "if (weir_replica_stats", "operate Operate.test_another_size"),
+    ("NUMBER_THOUGH_QUIET", REPLICATE + "publish.c", "if (r->quiet || weir_replica_measure",
+     "if (weir_replica_measure", "operate Operate.test_another_size"),
     ("FIRST_THOUGH_QUIET", REPLICATE + "publish.c", "if (!err && !r->quiet) /* which",
      "if (!err) /* which", "operate Operate.test_another_size"),
     ("ANOTHER_THAN_NOTHING", REPLICATE + "publish.c", "if (i->r->quiet || "

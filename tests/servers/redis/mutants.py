@@ -92,7 +92,7 @@ MUTANTS = [
      'Refused.test_an_image_that_is_not_there_takes_no_memory'),
     ('COUNT_GOES_DOWN', 'set_load.c', 'return items > l->items ? items : l->items;',
      'return items;', 'Commands.test_the_count_is_an_estimate'),
-    ('COUNT_WITHOUT_END', 'set_load.c', ' || !(st.keys_estimated < (double)l->capacity))', ')',
+    ('COUNT_WITHOUT_END', 'set_load.c', ' ||\n\t    !(st.keys_estimated < (double)l->capacity))', ')',
      'Commands.test_the_count_is_an_estimate'),
     ('NOT_REPLAYED', 'set_load.c', 'err = set_replay(s, f, entries);', '*entries = 0;',
      'Commands.test_what_follows'),

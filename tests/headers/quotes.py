@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Does each planted bug still quote the sources? The bugs are planted only in long runs; an edit
+that makes a quote stale shows here at once.
+
+quotes.py SOURCE_ROOT"""
+import importlib
+import re
+import sys
+from pathlib import Path
+
+# Folder of the list, module, name of the list, folder of its sources.
+EXACT = (
+    ("tests/replica", "mutants", "MUTANTS", "src/replica"),
+    ("tests/replica/live", "planted", "MUTANTS", ""),
+    ("tests/servers/redis", "mutants", "MUTANTS", "src/servers/redis"),
+)
+
+
+def load(root, folder, module):
+    sys.path.insert(0, str(root / folder))
+    for name in [name for name in sys.modules if name.startswith(("mutants", "planted"))]:
+        del sys.modules[name]
+    found = importlib.import_module(module)
+    sys.path.pop(0)
+    return found
+
+
+def spread(old):
+    """A pattern for the tokens of a quote: white space may stand between any two of them."""
+    pattern, before = "", ""
+    for token in re.findall(r"\w+|\S", old):
+        between = r"\s+" if re.match(r"\w", before) and re.match(r"\w", token) else r"\s*"
+        pattern += (between if before else "") + re.escape(token)
+        before = token
+    return pattern
+
+
+def main(root):
+    root = Path(root)
+    wrong = n = 0
+    for name, path, *pairs in load(root, "tests/schedule", "mutants").MUTANTS:
+        text = (root / path).read_text()
+        for old in pairs[::2]:
+            n += 1
+            times = len(re.findall(spread(old), text))
+            if times != 1:
+                print("%s: this stands in %s %d times, not once:\n%s" % (name, path, times, old))
+                wrong += 1
+    for folder, module, listed, sources in EXACT:
+        for name, path, old, *_ in getattr(load(root, folder, module), listed):
+            n += 1
+            places = [root / sources / path, root / sources / "format" / path,
+                      root / "src/replica/format" / path]
+            text = next(place for place in places if place.exists()).read_text()
+            if text.count(old) != 1:
+                print("%s: this stands in %s %d times, not once:\n%s" %
+                      (name, path, text.count(old), old))
+                wrong += 1
+    print("%d quotes, %d stale" % (n, wrong))
+    return 1 if wrong or n < 400 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
