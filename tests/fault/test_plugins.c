@@ -14,7 +14,7 @@ enum { COPIES = 2, ROUNDS = 5, KEYS = 500 };
 #define VERBS(X) \
 	X(weir_create) X(weir_save) X(weir_handle_create) X(weir_handle_destroy) \
 	X(weir_handle_contains_hash) X(weir_handle_insert_hash) X(weir_reload_begin) \
-	X(weir_reload_copy) X(weir_reload_commit) X(weir_follow) X(weir_follow_stop) \
+	X(weir_reload_copy) X(weir_reload_commit) X(weir_follower_start) X(weir_follower_stop) \
 	X(weir_handle_get)
 
 /* One plugin's weir. */

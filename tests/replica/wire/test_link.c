@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "../../test.h"
-#include "keys.h"
+#include "link.h"
 
 enum { LIMIT = 1 << 20 };
 
