@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See flavors.h. The build defines WEIR_HAVE_x for each flavor that it found beside bp. */
+ * liburcu's flavors. The build defines WEIR_HAVE_x for each flavor that it found beside bp. */
 #include <stdbool.h> /* which flavor.h of liburcu 0.15 needs and does not include */
 #include <string.h>
 #include <urcu/flavor.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See place.h. */
+ * The place where an image is to be saved: what stands there, and whose turn it is. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>

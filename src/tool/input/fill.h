@@ -24,7 +24,7 @@ struct fill_found {
 	bool full;                /* the filter was, and that did; the caller reports it */
 	uint64_t taken;           /* keys that it took */
 	uint64_t refused;         /* the hash of one that it refused */
-	bool hinted;              /* hint.h has looked */
+	bool hinted;              /* hint_lines() has looked */
 	bool steps_given;         /* and is not to look for steps */
 };
 
