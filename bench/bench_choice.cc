@@ -57,7 +57,7 @@ bool is_default(const Case &c)
 		params.fp_rate = 0;
 		params.max_bytes = static_cast<uint64_t>(static_cast<double>(c.n) * c.bits / 8);
 	}
-	check(weir_plan_make(&params, &plan), "weir_plan");
+	check(weir_plan_make(&params, &plan), "weir_plan_make");
 	return c.kind->words_per_key == plan.shape.field[0];
 }
 

@@ -46,7 +46,7 @@ static uint64_t hash_of(uint64_t i)
 
 struct stream {
 	struct weir_builder *b;
-	int (*take)(struct weir_builder *b, const uint64_t *hashes, size_t n);
+	int (*take)(struct weir_builder *b, struct weir_keys keys);
 	uint64_t end;
 	_Atomic uint64_t next;
 };
@@ -62,7 +62,7 @@ static void *give(void *arg)
 		const size_t n = s->end - first < BATCH ? (size_t)(s->end - first) : BATCH;
 		for (size_t i = 0; i < n; i++)
 			hashes[i] = hash_of(first + i);
-		check(s->take(s->b, hashes, n));
+		check(s->take(s->b, weir_keys_hashes(hashes, n)));
 	}
 }
 
@@ -130,7 +130,7 @@ static struct weir_filter *fuse_of(uint64_t included, unsigned threads)
 	p.seed = 1;
 	o.threads = threads;
 	check(weir_builder_create(&b, &p, &o));
-	struct stream s = { b, weir_builder_add_hashes, included, 0 };
+	struct stream s = { b, weir_builder_add_keys, included, 0 };
 	(void)streamed(&s, threads);
 	check(weir_builder_finish(&f, b, NULL));
 	weir_builder_destroy(b);
@@ -169,10 +169,10 @@ int main(int argc, char **argv)
 	p.seed = 1;
 	o.threads = threads;
 	check(weir_builder_create(&b, &p, &o));
-	struct stream in = { b, weir_builder_add_hashes, included, 0 };
+	struct stream in = { b, weir_builder_add_keys, included, 0 };
 	const double adding = streamed(&in, threads);
 	check(weir_builder_seal(b));
-	struct stream ex = { b, weir_builder_exclude_hashes, included + excluded, included };
+	struct stream ex = { b, weir_builder_exclude_keys, included + excluded, included };
 	const double streaming = streamed(&ex, threads);
 	check(weir_builder_finish(&f, b, &report));
 	weir_builder_destroy(b);

@@ -118,7 +118,7 @@ void insert_part(struct weir_filter *f, const struct iovec *keys, size_t n, How 
 		weir_hash_keys(f, weir_keys_iov(keys + i, m), hashes.data());
 		if (how == How::load_hashes)
 			check(weir_fill_keys(f, weir_keys_hashes(hashes.data(), m)),
-			      "weir_load_hashes");
+			      "weir_fill_keys");
 		else
 			weir_insert_keys(f, weir_keys_hashes(hashes.data(), m), nullptr);
 	}

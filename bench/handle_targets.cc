@@ -46,8 +46,8 @@ void guards(std::vector<Comparison> &out, size_t n)
 {
 	const Side handle = { "weir_handle_contains, bp", handle_bp, Op::hit };
 	const Side bare = { "weir_contains", weir_single, Op::hit };
-	const Side batch = { "weir_contains_fixed", weir_batch, Op::hit };
-	const char *one = "weir_guard_ask", *many = "weir_guard_ask_fixed";
+	const Side batch = { "weir_contains_keys", weir_batch, Op::hit };
+	const char *one = "weir_guard_ask", *many = "weir_guard_ask_keys";
 	auto against = [&](const char *question, Side guard, Side other) {
 		other.op = guard.op;
 		out.push_back({ question, n, 0.01, guard, other });

@@ -26,7 +26,7 @@ void insert_all(struct weir_reload *r, const std::vector<uint64_t> &hashes)
 	for (size_t i = 0; i < hashes.size(); i += piece) {
 		size_t n = std::min(piece, hashes.size() - i);
 		must(weir_reload_insert_keys(r, weir_keys_hashes(&hashes[i], n), nullptr) >= 0,
-		     "weir_reload_insert_hashes");
+		     "weir_reload_insert_keys");
 	}
 }
 
@@ -106,7 +106,7 @@ public:
 		weir_hash_keys(filter, weir_keys_u64(keys.data(), n),
 		               hashes_.data());
 		check(weir_fill_keys(filter, weir_keys_hashes(hashes_.data(), n)),
-		      "weir_load_hashes");
+		      "weir_fill_keys");
 		if (phase == Phase::refresh)
 			save_images(filter);
 		options.flavor = flavor.rcu;
@@ -135,7 +135,7 @@ public:
 	uint64_t bytes() override
 	{
 		struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
-		check(weir_handle_measure(handle_, &stats), "weir_handle_stats");
+		check(weir_handle_measure(handle_, &stats), "weir_handle_measure");
 		return stats.filter.bytes;
 	}
 

@@ -14,7 +14,7 @@ void lookups(std::vector<Comparison> &out, size_t n, double rate, bool promised)
 	for (Op op : { Op::hit, Op::miss }) {
 		bool hit = op == Op::hit;
 		out.push_back({ hit ? "batch lookup, hit" : "batch lookup, miss", n, rate,
-		                { "weir_contains_fixed", weir_batch, op },
+		                { "weir_contains_keys", weir_batch, op },
 		                { "yardstick, batch", yardstick_batch, op }, limit(batch) });
 		out.push_back({ hit ? "single lookup, hit" : "single lookup, miss", n, rate,
 		                { "weir_contains", weir_single, op },
@@ -26,10 +26,10 @@ void lookups(std::vector<Comparison> &out, size_t n, double rate, bool promised)
 		                n == m1 ? limit(1.15) : 0 });
 	}
 	out.push_back({ "batch against single yardstick", n, rate,
-	                { "weir_contains_fixed", weir_batch, Op::hit },
+	                { "weir_contains_keys", weir_batch, Op::hit },
 	                { "yardstick, inlined", yardstick_single, Op::hit } });
 	out.push_back({ "batch against AVX-512 yardstick", n, rate,
-	                { "weir_contains_fixed", weir_batch, Op::hit },
+	                { "weir_contains_keys", weir_batch, Op::hit },
 	                { "yardstick -march=native", yardstick_native_batch, Op::hit } });
 	out.push_back({ "dependent lookups (latency)", n, rate,
 	                { "weir_contains", weir_single, Op::chain },
@@ -95,7 +95,7 @@ void inserts(std::vector<Comparison> &out, size_t n, double rate, bool promised)
 	                { "weir_inline_insert", weir_inlined, Op::insert }, yardstick,
 	                limit(m1, 0.65) });
 	out.push_back({ "insert new, batch", n, rate,
-	                { "weir_insert_fixed", weir_batch, Op::insert }, yardstick,
+	                { "weir_insert_keys", weir_batch, Op::insert }, yardstick,
 	                limit(m10, 0.50) });
 	out.push_back({ "insert present : lookup", n, rate,
 	                { "weir_insert", weir_single, Op::present },
@@ -112,9 +112,9 @@ void threads(std::vector<Comparison> &out, size_t n, double rate)
 	out.push_back({ "machine: 2 threads : 1", n, rate,
 	                { "registers only", registers_only, Op::hit, 2, nullptr, true },
 	                one, 0, true, true });
-	scale("2 threads : 1, batch lookup", "weir_contains_fixed", weir_batch, Op::hit, 1.9);
+	scale("2 threads : 1, batch lookup", "weir_contains_keys", weir_batch, Op::hit, 1.9);
 	scale("2 threads : 1, single lookup", "weir_contains", weir_single, Op::hit, 1.9);
-	scale("2 threads : 1, batch insert", "weir_insert_fixed", weir_batch, Op::insert, 1.8);
+	scale("2 threads : 1, batch insert", "weir_insert_keys", weir_batch, Op::insert, 1.8);
 	scale("2 threads : 1, single insert", "weir_insert", weir_single, Op::insert, 0);
 	scale("2 threads : 1, yardstick insert", "yardstick, inlined", yardstick_single, Op::insert,
 	      0);
@@ -133,9 +133,9 @@ void kernels(std::vector<Comparison> &out, size_t n, double rate)
 		compare("weir_contains, avx2", "avx2", "weir_contains, scalar", "scalar",
 		        weir_single);
 		compare("weir_contains, best", nullptr, "weir_contains, avx2", "avx2", weir_single);
-		compare("weir_contains_fixed, avx2", "avx2", "weir_contains_fixed, scalar",
+		compare("weir_contains_keys, avx2", "avx2", "weir_contains_keys, scalar",
 		        "scalar", weir_batch);
-		compare("weir_contains_fixed, best", nullptr, "weir_contains_fixed, avx2", "avx2",
+		compare("weir_contains_keys, best", nullptr, "weir_contains_keys, avx2", "avx2",
 		        weir_batch);
 	}
 }
@@ -146,10 +146,10 @@ void large(std::vector<Comparison> &out)
 	for (Op op : { Op::hit, Op::miss })
 		out.push_back({ op == Op::hit ? "batch lookup : random line, hit" :
 		                                "batch lookup : random line, miss",
-		                m100, 0.01, { "weir_contains_fixed", weir_batch, op },
+		                m100, 0.01, { "weir_contains_keys", weir_batch, op },
 		                lines, 1.35 });
 	out.push_back({ "batch lookup : random line, 4M", m100, 0.01,
-	                { "weir_contains_fixed, 4M a call", weir_long_batch, Op::hit }, lines,
+	                { "weir_contains_keys, 4M a call", weir_long_batch, Op::hit }, lines,
 	                1.5 });
 	out.push_back({ "single lookup : random line", m100, 0.01,
 	                { "weir_contains", weir_single, Op::hit }, lines });
@@ -159,13 +159,13 @@ void large(std::vector<Comparison> &out)
 void loads(std::vector<Comparison> &out, size_t n, double most_ns)
 {
 	Comparison c = { "hash and load : single inserts", n, 0.01,
-		         { "weir_load_hashes", weir_private, Op::insert },
+		         { "weir_fill_keys", weir_private, Op::insert },
 		         { "weir_insert", weir_single, Op::insert }, 0, true };
 	c.most_ns = most_ns;
 	out.push_back(c);
 	out.push_back({ "insert all at once : by 1,024", n, 0.01,
 	                { "weir_insert_hashes", weir_bulk, Op::insert },
-	                { "weir_insert_fixed", weir_batch, Op::insert } });
+	                { "weir_insert_keys", weir_batch, Op::insert } });
 }
 
 /* Batches of longer keys: what is left when XXH3's own time is taken off. */
@@ -173,7 +173,7 @@ void wide(std::vector<Comparison> &out)
 {
 	const Side alone = { "XXH3 alone", xxh3_wide, Op::hit, 1, nullptr, true };
 	out.push_back({ "32 bytes, batch : XXH3 alone", m1, 0.01,
-	                { "weir_contains_fixed", weir_wide, Op::hit }, alone, 0.01, false, 2.5 });
+	                { "weir_contains_keys", weir_wide, Op::hit }, alone, 0.01, false, 2.5 });
 	out.push_back({ "32 bytes, vectors : XXH3 alone", m1, 0.01,
 	                { "weir_contains_keys", weir_wide_vectors, Op::hit }, alone, 0.01, false,
 	                2.5 });

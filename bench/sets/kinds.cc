@@ -17,7 +17,7 @@ std::unique_ptr<Set> blocked_as_counting(size_t n, double rate)
 	struct weir_params like = WeirFilter::params_of(n, rate, WEIR_COUNTING);
 	struct weir_params params = WeirFilter::params_of(n, 0, WEIR_BLOCKED);
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	check(weir_plan_make(&like, &plan), "weir_plan");
+	check(weir_plan_make(&like, &plan), "weir_plan_make");
 	params.max_bytes = plan.bytes;
 	params.words_per_key = shape_number(&plan.shape, "words_per_key");
 	params.bits_per_word = shape_number(&plan.shape, "counters_per_word");

@@ -29,7 +29,7 @@ class Chosen final : public LayoutSet, WeirFilter {
 public:
 	Chosen(const struct weir_params &wanted, bool huge) : WeirFilter(wanted, huge), one_(filter)
 	{
-		check(weir_plan_make(&wanted, &plan_), "weir_plan");
+		check(weir_plan_make(&wanted, &plan_), "weir_plan_make");
 	}
 	/* With all keys: of one that grows, of all its layers. */
 	uint64_t bytes() const override { return plan_.full_bytes; }
@@ -80,7 +80,7 @@ public:
 		weir_hash_keys(filter, weir_keys_u64(keys, n), hashes.data());
 		if (!built_) {
 			check(weir_fill_keys(filter, weir_keys_hashes(hashes.data(), n)),
-			      "weir_load_hashes");
+			      "weir_fill_keys");
 			return;
 		}
 		std::lock_guard<std::mutex> own(lock_);

@@ -132,9 +132,9 @@ std::unique_ptr<Set> weir_single_u64(size_t n, double rate); /* by the verbs nam
 std::unique_ptr<Set> weir_batch(size_t n, double rate);
 /* lookup: 4 Mi keys a call */
 std::unique_ptr<Set> weir_long_batch(size_t n, double rate);
-/* insert: weir_insert_hashes on everything at once */
+/* insert: weir_insert_keys on everything at once */
 std::unique_ptr<Set> weir_bulk(size_t n, double rate);
-/* insert: weir_load_hashes on everything at once */
+/* insert: weir_fill_keys on everything at once */
 std::unique_ptr<Set> weir_private(size_t n, double rate);
 std::unique_ptr<Set> weir_classic(size_t n, double rate);
 

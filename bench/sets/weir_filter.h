@@ -25,7 +25,7 @@ struct WeirFilter {
 	explicit WeirFilter(const struct weir_params &wanted, bool huge = true) : params(wanted)
 	{
 		struct weir_plan plan = WEIR_PLAN_INIT;
-		check(weir_plan_make(&params, &plan), "weir_plan");
+		check(weir_plan_make(&params, &plan), "weir_plan_make");
 		region = std::make_unique<Region>(plan.bytes, huge);
 		params.memory = region->base();
 		params.memory_bytes = plan.bytes;

@@ -348,7 +348,7 @@ WEIR_API WEIR_MUST_CHECK int weir_clone(struct weir_filter **out, const struct w
  * is that of a filter of 1 / @factor of the bytes with the same keys. Its capacity shrinks as well.
  * @out: receives the copy; untouched on failure.
  * @factor: a power of two that divides the number of lines (counting, frequency: of blocks, each of
- *   counter_bits / 4 lines), such as any up to weir_plan's shards.
+ *   counter_bits / 4 lines), such as any up to the plan's shards.
  * Return: 0 or a negative errno.
  * Errors: as weir_clone(); -EINVAL @factor; others are the kind's own.
  * Threads, Order, Progress, Cost: as weir_clone().

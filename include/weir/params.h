@@ -48,7 +48,7 @@ struct weir_params {
 	void *memory;           /* for the bits: 64-byte aligned, zeroed by weir_create(), must
 	                           outlive the filter; NULL: the library allocates. Of a growing
 	                           filter the first layer's; the others are allocated. */
-	size_t memory_bytes;    /* bytes at memory: at least weir_plan's bytes */
+	size_t memory_bytes;    /* bytes at memory: at least the plan's bytes */
 	uint32_t probes;        /* classic: k, bits that a key sets: 1 to 32 */
 	uint32_t shards;        /* runs of lines to cut the bits into: a power of two up to 65536,
 	                           and 1024 lines each unless it is 1; 0: the library chooses */

@@ -10,8 +10,8 @@
  *     returned, every insert that starts goes to both, and every insert that read the record before
  *     has ended: its bits are in current, and a copy made now carries them. The copy ors into next
  *     word by word, atomically: plain stores would wipe out what inserters write there meanwhile.
- *     For the same reason loader threads use atomic inserts (weir_insert_hashes sorts them by shard
- *     first), not weir_load_hashes().
+ *     For the same reason loader threads use atomic inserts (weir_insert_keys sorts them by shard
+ *     first), not weir_fill_keys().
  * H3  What leaves the record (a filter, the old record itself) is freed only after a grace period
  * that began after it had left.
  * H4  One writer at a time: begin, rollback, drop, refresh and destroy claim the handle and answer

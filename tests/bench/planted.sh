@@ -18,21 +18,20 @@ plant() {
 	case $1 in
 	none) ;;
 	sleep) # every key hashed waits a little
-		sed -i '/^\tstruct weir_batch batch = weir__batch_fixed(keys, key_bytes, n);/i\
-\	for (volatile size_t i = 0; i < n * 8; i++) {}' src/filter/filter.c ;;
+		sed -i '/^\tstruct weir_batch batch = weir__batch(f, keys);/i\
+\	for (volatile size_t i = 0; i < keys.n * 8; i++) {}' src/filter/batches.c ;;
 	batch) # lookups of a batch are done one by one
-		sed -i '/^size_t weir_contains_fixed/,/^}/c\
-size_t weir_contains_fixed(const struct weir_filter *f, const void *keys, size_t key_bytes,\
-                           size_t n, uint64_t *bitmap)\
+		sed -i '/^int64_t weir_contains_keys/,/^}/c\
+int64_t weir_contains_keys(const struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap)\
 {\
-	size_t found = 0;\
-	for (size_t i = 0; i < n; i++) {\
-		bool there = weir_contains(f, (const char *)keys + i * key_bytes, key_bytes);\
+	int64_t found = 0;\
+	for (size_t i = 0; i < keys.n; i++) {\
+		bool there = weir_contains(f, (const char *)keys.at + i * keys.width, keys.width);\
 		bitmap[i / 64] = (i % 64 ? bitmap[i / 64] : 0) \| (uint64_t)there << i % 64;\
 		found += there;\
 	}\
 	return found;\
-}' src/filter/filter.c ;;
+}' src/filter/batches.c ;;
 	esac
 }
 
@@ -51,7 +50,7 @@ built() {
 		tail -n 20 "$copy.log" >&2
 		exit 2
 	}
-	file=src/filter/filter.c
+	file=src/filter/batches.c
 	if [ "$1" != none ] && cmp -s "$copy/$file" "$folder/none/$file"; then
 		echo "planted.sh: $1 changed nothing" >&2
 		exit 2

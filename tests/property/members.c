@@ -10,8 +10,8 @@
 
 enum { PIECE = 1000, MOST_THREADS = 2, ABSENT = 20000 };
 enum way { ONE_BY_ONE, FIXED, HASHES, LOAD, WAYS };
-static const char *const way_names[WAYS] = { "weir_insert, _u64", "weir_insert_fixed",
-                                             "weir_insert_hashes", "weir_load_hashes" };
+static const char *const way_names[WAYS] = { "weir_insert, _u64", "weir_insert_keys of numbers",
+                                             "weir_insert_keys of hashes", "weir_fill_keys" };
 static const char *const isas[] = { "scalar", "neon", "avx2", "avx512" };
 static bool slow;
 

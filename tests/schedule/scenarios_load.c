@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir_load_hashes: plain stores by several threads into a filter that nobody looks at yet. One
+ * weir_fill_keys: plain stores by several threads into a filter that nobody looks at yet. One
  * owner a shard (O1 in src/ground/atomic.h), so no two of those stores race; and what is published
  * afterwards with release order is all there. */
 #include "forms.h"

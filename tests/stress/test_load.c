@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir_load_hashes by several threads on one private filter: plain stores, one owner a shard.
+ * weir_fill_keys by several threads on one private filter: plain stores, one owner a shard.
  * The bits must be those that atomic inserts set; ThreadSanitizer, that no two stores raced.
  * Every second filter is of one part, where the threads take turns. */
 #include <stdio.h>

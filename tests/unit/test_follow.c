@@ -35,7 +35,7 @@ static void test_swaps(void **state)
 				insert_into(h, 5000, 5010);
 			}
 			assert_refused(weir_handle_destroy(h), -EBUSY, "weir_handle_destroy",
-			               "weir_follow_stop");
+			               "weir_follower_stop");
 			assert_refused(weir_follower_start(&untouched, h, path, NULL), -EBUSY, path,
 			               "a follower of this handle runs");
 			assert_null(untouched);
@@ -136,7 +136,7 @@ static void test_destroyed_while_the_writer_is_busy(void **state)
 	expect(flavors, 1, 0);
 	while (weir_reload_begin(&r, h, NULL)) /* its look ends */
 		;
-	assert_refused(weir_handle_destroy(h), -EBUSY, "weir_handle_destroy", "weir_follow_stop");
+	assert_refused(weir_handle_destroy(h), -EBUSY, "weir_handle_destroy", "weir_follower_stop");
 	weir_reload_abort(r);
 	assert_ok(weir_follower_stop(f));
 	close_handle(flavors, h);

@@ -157,11 +157,11 @@ static void test_options(void **state)
 	struct weir_follower *f;
 	(void)state;
 	assert_refused(weir_follower_start(NULL, h, path, &o), -EINVAL, "out is NULL",
-	               "weir_follow");
+	               "weir_follower_start");
 	assert_refused(weir_follower_start(&untouched, NULL, path, &o), -EINVAL,
-	               "the handle is NULL", "weir_follow");
+	               "the handle is NULL", "weir_follower_start");
 	assert_refused(weir_follower_start(&untouched, h, NULL, &o), -EINVAL, "path is NULL",
-	               "weir_follow");
+	               "weir_follower_start");
 	for (unsigned i = 0; i < COUNT_OF(bad); i++) {
 		o.poll_seconds = bad[i];
 		assert_refused(weir_follower_start(&untouched, h, path, &o), -EINVAL,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir_load_hashes where another thread owns the part that it wants (O1, W1 to W4): the loader
+ * weir_fill_keys where another thread owns the part that it wants (O1, W1 to W4): the loader
  * sleeps, whatever its priority, and a part that nobody of this process owns is taken over. The
  * test is the other thread: it takes the marks itself. */
 #include <errno.h>

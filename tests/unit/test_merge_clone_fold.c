@@ -307,7 +307,7 @@ static void a_capacity_of_one(void **state)
 	weir_destroy(f), weir_destroy(folded);
 }
 
-/* What weir_plan calls shards is a factor that always works. */
+/* What a plan calls shards is a factor that always works. */
 static void any_factor_up_to_the_shards(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000003, 0.01), *folded = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir_plan: its three directions against each other, the choice of the layout, and what it says
+ * weir_plan_make: its three directions against each other, the choice of the layout, and what it says
  * of it. test_params has what it refuses, test_sizing the mathematics. */
 #include <errno.h>
 #include <math.h>

@@ -247,11 +247,11 @@ static void test_progress(void **state)
 	assert_true(older.keys == p.keys && older.share == 0);
 	older.struct_size = 0;
 	assert_refused(weir_reload_measure(r, &older), -EINVAL,
-	               "weir_reload_progress.struct_size 0", "_INIT");
+	               "weir_reload_stats.struct_size 0", "_INIT");
 	older.struct_size = 1000;
 	assert_refused(weir_reload_measure(r, &older), -EINVAL,
-	               "weir_reload_progress.struct_size 1000", "_INIT");
-	assert_refused(weir_reload_measure(r, NULL), -EINVAL, "weir_reload_progress is NULL",
+	               "weir_reload_stats.struct_size 1000", "_INIT");
+	assert_refused(weir_reload_measure(r, NULL), -EINVAL, "weir_reload_stats is NULL",
 	               "_INIT");
 	weir_reload_abort(r);
 	close_handle(flavors, h);

@@ -241,7 +241,7 @@ int weir_follower_start(struct weir_follower **out, struct weir_handle *h, const
 	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
 	struct weir_gate gate;
 	if (!out || !h || !path)
-		return weir__fail(-EINVAL, "%s is NULL: weir_follow needs it",
+		return weir__fail(-EINVAL, "%s is NULL: weir_follower_start needs it",
 		                  !out ? "out" :
 		                  !h   ? "the handle" :
 		                         "path");
@@ -285,10 +285,10 @@ int weir_follower_stop(struct weir_follower *f)
 		return 0;
 	if (f->process == getpid()) {
 		if (weir__in_section(&f->handle->rcu))
-			return weir__fail(-EDEADLK, "weir_follow_stop inside a read-side section: "
+			return weir__fail(-EDEADLK, "weir_follower_stop inside a read-side section: "
 			                            "it would wait for its own caller");
 		if (pthread_equal(f->thread, pthread_self()))
-			return weir__fail(-EDEADLK, "weir_follow_stop on the follower's own "
+			return weir__fail(-EDEADLK, "weir_follower_stop on the follower's own "
 			                            "thread: it would wait for itself");
 		end_thread(f);
 	}

@@ -175,7 +175,7 @@ int weir_reload_copy(struct weir_reload *r)
 int weir_reload_measure(const struct weir_reload *r, struct weir_reload_stats *out)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	int err = weir__size_check(out, sizeof *out, "weir_reload_progress");
+	int err = weir__size_check(out, sizeof *out, "weir_reload_stats");
 	if (!err)
 		err = r->builder ? 0 : weir_measure(r->next, WEIR_SAMPLED, &stats);
 	if (err)
