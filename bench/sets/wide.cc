@@ -60,11 +60,11 @@ public:
 	virtual uint64_t look(const Wide *keys, size_t n)
 	{
 		uint64_t bitmap[batch_keys / 64];
-		return weir_contains_keys(filter, weir_keys_u64(keys, n), bitmap);
+		return weir_contains_keys(filter, weir_keys_fixed(keys, sizeof(*keys), n), bitmap);
 	}
 	void put(const Wide *keys, size_t n)
 	{
-		weir_insert_keys(filter, weir_keys_u64(keys, n), nullptr);
+		weir_insert_keys(filter, weir_keys_fixed(keys, sizeof(*keys), n), nullptr);
 	}
 };
 

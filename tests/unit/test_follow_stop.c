@@ -18,8 +18,8 @@ static void test_stop(void **state)
 			expect(flavor, 1, 0);
 			if (flavor->has_sections) {
 				flavor->rcu->read_lock();
-				assert_refused(weir_follower_stop(f), -EDEADLK, "weir_follower_stop",
-				               "inside a read-side section");
+				assert_refused(weir_follower_stop(f), -EDEADLK,
+				               "weir_follower_stop", "inside a read-side section");
 				flavor->rcu->read_unlock();
 			}
 			double begun = now();

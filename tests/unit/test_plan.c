@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir_plan_make: its three directions against each other, the choice of the layout, and what it says
- * of it. test_params has what it refuses, test_sizing the mathematics. */
+ * weir_plan_make: its three directions against each other, the choice of the layout, and what it
+ * says of it. test_params has what it refuses, test_sizing the mathematics. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"

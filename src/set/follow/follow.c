@@ -285,8 +285,8 @@ int weir_follower_stop(struct weir_follower *f)
 		return 0;
 	if (f->process == getpid()) {
 		if (weir__in_section(&f->handle->rcu))
-			return weir__fail(-EDEADLK, "weir_follower_stop inside a read-side section: "
-			                            "it would wait for its own caller");
+			return weir__fail(-EDEADLK, "weir_follower_stop inside a read-side "
+			                            "section: it would wait for its own caller");
 		if (pthread_equal(f->thread, pthread_self()))
 			return weir__fail(-EDEADLK, "weir_follower_stop on the follower's own "
 			                            "thread: it would wait for itself");
