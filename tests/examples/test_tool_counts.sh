@@ -77,10 +77,10 @@ test_plan_of_shapes() {
 	layout cuckoo "r['fingerprint_bits'] == 12"
 	run 0 "$weir" plan -n 1M -p 1% --counter-bits=32
 	prints '^ *counting z=2  *-  '
-	prints '^- counting z=2: *--counter-bits 32: allowed: 4, 8 or 16 bits'
+	prints '^- counting z=2: *--counter-bits 32: allowed: 4, 8 or 16'
 	prints '^ *frequency z=4 .* of 32 bits a key$'
 	run 0 "$weir" plan -n 1M -p 1% --max-keys=1000
-	prints '^- growing z=2: *--max-keys 1000: less than the first layer'
+	prints '^- growing z=2: *--max-keys 1000: allowed: 1000000 to 21845000000'
 	run 0 "$weir" plan -n 1M -p 1%
 	prints '^- growing z=4: .* after the second layer was added 77\..*, after the last 60\.'
 	run 2 "$weir" plan -n 1M -p 1% --counter-bits=5

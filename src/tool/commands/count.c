@@ -107,6 +107,13 @@ static void is_bad(struct count *c, const struct chunk *chunk, const struct keye
 		keyer_report(keyer, c->lines, chunk, line, why);
 }
 
+/* Return: 0 or a negative errno. */
+static int count_some(const struct count *c, struct weir_keys keys, int64_t *counts)
+{
+	int64_t counted = weir_count_keys(c->filter, keys, counts);
+	return counted < 0 ? (int)counted : 0;
+}
+
 /* 0, or a negative errno of the library's. */
 static int ask_keyed(struct count *c, const struct chunk *chunk, struct keyer *keyer,
                      const struct iovec *lines, size_t n, struct sum *sums)
@@ -123,7 +130,7 @@ static int ask_keyed(struct count *c, const struct chunk *chunk, struct keyer *k
 	}
 	for (size_t at = 0, some; !err && at < keyer->n; at += some) {
 		some = keyer->n - at < KEYS ? keyer->n - at : KEYS;
-		err = weir_count_keys(c->filter, weir_keys_iov(keyer->keys + at, some), counts);
+		err = count_some(c, weir_keys_iov(keyer->keys + at, some), counts);
 		for (size_t i = 0; !err && i < some; i++)
 			sum_up(c, &sums[keyer->of[at + i]], counts[i]);
 	}
@@ -133,7 +140,7 @@ static int ask_keyed(struct count *c, const struct chunk *chunk, struct keyer *k
 static int ask(struct count *c, const struct iovec *keys, size_t n, struct sum *sums)
 {
 	int64_t counts[KEYS];
-	int err = weir_count_keys(c->filter, weir_keys_iov(keys, n), counts);
+	int err = count_some(c, weir_keys_iov(keys, n), counts);
 	for (size_t i = 0; !err && i < n; i++)
 		sum_up(c, &sums[i], counts[i]);
 	return err;
@@ -189,7 +196,7 @@ static int count_lines(struct count *c, const char *image)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
 	/* Of no keys: whether the kind can count, before the input is waited for. */
-	int err = weir_count_keys(c->filter, weir_keys_hashes(NULL, 0), NULL);
+	int err = count_some(c, weir_keys_hashes(NULL, 0), NULL);
 	if (!err)
 		err = weir_measure(c->filter, WEIR_SAMPLED, &stats);
 	if (err)
