@@ -142,7 +142,7 @@ public:
 protected:
 	void load(const uint64_t *hashes, size_t n) override
 	{
-		check(weir_fill_keys(filter, weir_keys_hashes(hashes, n)), "weir_load_hashes");
+		check(weir_fill_keys(filter, weir_keys_hashes(hashes, n)), "weir_fill_keys");
 	}
 };
 

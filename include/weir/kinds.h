@@ -61,7 +61,7 @@ enum weir_ability {
 	WEIR_CAN_MERGE = 1 << 11,
 	WEIR_CAN_CLONE = 1 << 12,
 	WEIR_CAN_FOLD = 1 << 13,
-	WEIR_CAN_FILL_FAST = 1 << 14,  /* weir_load_hashes() is faster than inserts */
+	WEIR_CAN_FILL_FAST = 1 << 14,  /* weir_fill_keys() is faster than inserts */
 	WEIR_CAN_BE_KEYED = 1 << 15,   /* takes weir_params.hash_key */
 	WEIR_CAN_NORMALISE = 1 << 16,  /* takes the steps of normalise.h */
 	WEIR_CAN_MAP = 1 << 17,        /* its image can be mapped */
