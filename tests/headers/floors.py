@@ -46,7 +46,7 @@ KNOWN = """
 replica/format/manifest_read.c replica/format/manifest_write.c
 replica/node_join.c replica/node_look.c
 replica/wire/resolve.c replica/wire/stream.c replica/wire/tls.c
-replica/wire/wait.c replica/wire/wire.c
+replica/wire/backoff.c replica/wire/wire.c
 replica/redis/lease.c replica/redis/manifest.c replica/redis/store.c
 replica/service/ask.c replica/service/begin.c replica/service/due.c replica/service/thread.c
 """.strip().split("\n")

@@ -3,8 +3,8 @@
 public implementations have been found to do. See schedule/mutants.py."""
 
 MOVE = 'src/kinds/cuckoo/move.c'
-SEARCH = 'src/kinds/cuckoo/put.c'
-PUT = 'src/kinds/cuckoo/put.c'
+SEARCH = 'src/kinds/cuckoo/search.c'
+PUT = 'src/kinds/cuckoo/search.c'
 CUCKOO = 'src/kinds/cuckoo/cuckoo.c'
 ATOMIC = 'src/ground/atomic.h'
 WHOLE = 'src/filter/merge.c'

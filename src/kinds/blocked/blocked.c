@@ -8,7 +8,7 @@
 #include "kind/kind.h"
 #include "kind/sizing.h"
 #include "kinds/blocked/blocked.h"
-#include "kinds/common/sectors.h"
+#include "kinds/common/sector_rate.h"
 
 /* The choice of a blocked layout: the fewest words a key whose size is within 6 % of the
  * smallest. */

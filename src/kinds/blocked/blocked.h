@@ -7,7 +7,7 @@
 #include <weir/params.h>
 #include "config.h"
 #include "kind/kind.h"
-#include "kinds/common/sectors.h"
+#include "kinds/common/sector_rate.h"
 
 /* The fields of its shape. */
 enum { WEIR_BLOCKED_Z = 0, WEIR_BLOCKED_G = 1 };

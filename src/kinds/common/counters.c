@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "ground/error.h"
 #include "kinds/common/counters.h"
-#include "kinds/common/sectors.h"
+#include "kinds/common/sector_rate.h"
 
 static unsigned bits_of(const struct weir_shape *shape)
 {

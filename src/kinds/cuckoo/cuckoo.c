@@ -7,7 +7,7 @@
 #include "ground/error.h"
 #include "kind/batch.h"
 #include "kinds/cuckoo/cuckoo.h"
-#include "kinds/cuckoo/put.h"
+#include "kinds/cuckoo/search.h"
 
 /* ---- lookups: C4, C5 ---- */
 

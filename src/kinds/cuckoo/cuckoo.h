@@ -18,7 +18,7 @@
  *
  * Every insert stores a copy in one of the two buckets: the one with more free places, or the
  * first if they have as many; there the lowest free place. Where both are full, room is made in one
- * of them (put.c). */
+ * of them (kinds/cuckoo/search.c). */
 #ifndef WEIR_SRC_KINDS_CUCKOO_CUCKOO_H
 #define WEIR_SRC_KINDS_CUCKOO_CUCKOO_H
 

@@ -5,7 +5,7 @@
 #include "ground/error.h"
 #include "kind/sizing.h"
 #include "kinds/cuckoo/cuckoo.h"
-#include "kinds/cuckoo/put.h"
+#include "kinds/cuckoo/search.h"
 
 /* How many keys an array takes, at which rate, and the choice of the fingerprint.
  *

@@ -8,7 +8,7 @@
 #include "kind/sizing.h"
 #include "kinds/split/split.h"
 
-/* The size of a split filter. Its layout is that of kinds/common/sectors.h with eight words of
+/* The size of a split filter. Its layout is that of kinds/common/sector_rate.h with eight words of
  * 32 bits, each of which a key sets one bit in: the rate is that of the layout, not the one of
  * Parquet's formula, which takes all blocks to be equally full and takes 8 % less at 1 %, 20 % less
  * at 0.01 %. */

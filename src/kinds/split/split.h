@@ -17,7 +17,7 @@
 
 #include "config.h"
 #include "kind/kind.h"
-#include "kinds/common/sectors.h"
+#include "kinds/common/sector_rate.h"
 
 /* The fields of its shape. */
 enum { WEIR_SPLIT_BLOCKS };

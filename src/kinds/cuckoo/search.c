@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Putting a copy in, and the search for a free place where both buckets are full. */
 #include "ground/error.h"
-#include "kinds/cuckoo/put.h"
+#include "kinds/cuckoo/search.h"
 
 /* Breadth first, so the paths are short: at a load of 95 % a bucket in six has a free place. A
  * search of 512 buckets that finds none there has a chance below 1e-30; where all of the array has

@@ -2,8 +2,8 @@
  * Layouts whose key touches z words of one block, one in each of z equal groups, and g cells of
  * each: a cell is a bit or a counter. Their mathematics, from cells a key to rate and back; and the
  * choice of z and g. */
-#ifndef WEIR_SRC_KINDS_COMMON_SECTORS_H
-#define WEIR_SRC_KINDS_COMMON_SECTORS_H
+#ifndef WEIR_SRC_KINDS_COMMON_SECTOR_RATE_H
+#define WEIR_SRC_KINDS_COMMON_SECTOR_RATE_H
 
 #include "kind/sizing.h"
 
@@ -16,7 +16,7 @@ struct weir_sectors {
 	unsigned g;     /* cells a word: 1 to WEIR_SECTORS_MOST_G */
 };
 
-/* The rate at @cells_per_key, as kinds/common/sectors.c explains. */
+/* The rate at @cells_per_key, as kinds/common/sector_rate.c explains. */
 double weir__sectors_rate(double cells_per_key, const struct weir_sectors *s);
 /* The least cells a key for a rate of at most @fp_rate. */
 double weir__sectors_cells(double fp_rate, const struct weir_sectors *s);

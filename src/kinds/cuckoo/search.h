@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Putting a copy in, and the search for a free place where both buckets are full. */
-#ifndef WEIR_SRC_KINDS_CUCKOO_PUT_H
-#define WEIR_SRC_KINDS_CUCKOO_PUT_H
+#ifndef WEIR_SRC_KINDS_CUCKOO_SEARCH_H
+#define WEIR_SRC_KINDS_CUCKOO_SEARCH_H
 
 #include "kinds/cuckoo/move.h"
 

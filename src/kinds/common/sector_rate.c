@@ -18,7 +18,7 @@
  * 1e-10, even at a rate of 1e-9. */
 #include <math.h>
 #include <stdbool.h>
-#include "kinds/common/sectors.h"
+#include "kinds/common/sector_rate.h"
 
 enum { MOST_G = WEIR_SECTORS_MOST_G };
 
