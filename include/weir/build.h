@@ -190,17 +190,19 @@ WEIR_API int weir_builder_destroy(struct weir_builder *b);
 
 /* ---- one key: batches of one ---- */
 
-/** As weir_builder_add_keys(), of one key: its bytes, the eight bytes at &key, its hash. */
+/** As weir_builder_add_keys(), of one key. */
 static inline WEIR_MUST_CHECK int weir_builder_add(struct weir_builder *b, const void *key,
                                                    size_t len)
 {
 	struct iovec one = { (void *)(uintptr_t)key, len };
 	return weir_builder_add_keys(b, weir_keys_iov(&one, 1));
 }
+/** As weir_builder_add(), of the eight bytes at &key. */
 static inline WEIR_MUST_CHECK int weir_builder_add_u64(struct weir_builder *b, uint64_t key)
 {
 	return weir_builder_add_keys(b, weir_keys_u64(&key, 1));
 }
+/** As weir_builder_add(), of a hash. */
 static inline WEIR_MUST_CHECK int weir_builder_add_hash(struct weir_builder *b, uint64_t hash)
 {
 	return weir_builder_add_keys(b, weir_keys_hashes(&hash, 1));
@@ -212,10 +214,12 @@ static inline WEIR_MUST_CHECK int weir_builder_exclude(struct weir_builder *b, c
 	struct iovec one = { (void *)(uintptr_t)key, len };
 	return weir_builder_exclude_keys(b, weir_keys_iov(&one, 1));
 }
+/** As weir_builder_exclude(), of the eight bytes at &key. */
 static inline WEIR_MUST_CHECK int weir_builder_exclude_u64(struct weir_builder *b, uint64_t key)
 {
 	return weir_builder_exclude_keys(b, weir_keys_u64(&key, 1));
 }
+/** As weir_builder_exclude(), of a hash. */
 static inline WEIR_MUST_CHECK int weir_builder_exclude_hash(struct weir_builder *b, uint64_t hash)
 {
 	return weir_builder_exclude_keys(b, weir_keys_hashes(&hash, 1));

@@ -7,10 +7,10 @@
  *
  * Each verb has four forms:
  *
- *     weir_VERB(o, key, len)     bytes
- *     weir_VERB_u64(o, number)   a number: its eight bytes in this machine's memory
- *     weir_VERB_hash(o, hash)    a hash by weir_hash() or by a function of your own
- *     weir_VERB_keys(o, keys)    a batch, whose cache misses overlap
+ *     weir_contains(f, key, len)           bytes
+ *     weir_contains_u64(f, number)         a number: its eight bytes in this machine's memory
+ *     weir_contains_hash(f, hash)          a hash by weir_hash() or by a function of your own
+ *     weir_contains_keys(f, keys, bitmap)  a batch, whose cache misses overlap
  *
  * Builder and reload export the last form alone. Their headers define the other three inline, as
  * batches of one. */

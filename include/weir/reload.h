@@ -264,16 +264,18 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_drop_previous(struct weir_handle *h);
 
 /* ---- one key: batches of one ---- */
 
-/** As weir_reload_insert_keys(), of one key: its bytes, the eight bytes at &key, its hash. */
+/** As weir_reload_insert_keys(), of one key. */
 static inline int weir_reload_insert(struct weir_reload *r, const void *key, size_t len)
 {
 	struct iovec one = { (void *)(uintptr_t)key, len };
 	return (int)weir_reload_insert_keys(r, weir_keys_iov(&one, 1), NULL);
 }
+/** As weir_reload_insert(), of the eight bytes at &key. */
 static inline int weir_reload_insert_u64(struct weir_reload *r, uint64_t key)
 {
 	return (int)weir_reload_insert_keys(r, weir_keys_u64(&key, 1), NULL);
 }
+/** As weir_reload_insert(), of a hash. */
 static inline int weir_reload_insert_hash(struct weir_reload *r, uint64_t hash)
 {
 	return (int)weir_reload_insert_keys(r, weir_keys_hashes(&hash, 1), NULL);
@@ -285,10 +287,12 @@ static inline WEIR_MUST_CHECK int weir_reload_exclude(struct weir_reload *r, con
 	struct iovec one = { (void *)(uintptr_t)key, len };
 	return weir_reload_exclude_keys(r, weir_keys_iov(&one, 1));
 }
+/** As weir_reload_exclude(), of the eight bytes at &key. */
 static inline WEIR_MUST_CHECK int weir_reload_exclude_u64(struct weir_reload *r, uint64_t key)
 {
 	return weir_reload_exclude_keys(r, weir_keys_u64(&key, 1));
 }
+/** As weir_reload_exclude(), of a hash. */
 static inline WEIR_MUST_CHECK int weir_reload_exclude_hash(struct weir_reload *r, uint64_t hash)
 {
 	return weir_reload_exclude_keys(r, weir_keys_hashes(&hash, 1));

@@ -37,7 +37,7 @@ for program in outside_c_weir outside_cc_weir outside_c_weir_static outside_cc_w
 	answer=$("$work/$version/$program") || fail "$program fails: exit status $?"
 	[ "$answer" = "weir $version" ] || fail "$program prints \"$answer\""
 done
-readelf -d "$work/$version/outside_c_weir" | grep -q 'NEEDED.*libweir\.so\.0\.2' ||
+readelf -d "$work/$version/outside_c_weir" | grep -q 'NEEDED.*libweir\.so\.0\.3' ||
 	fail "the program does not ask for libweir.so.0.3"
 readelf -d "$work/$version/outside_c_weir_static" | grep 'NEEDED.*libweir' &&
 	fail "the program with weir_static asks for the shared library"

@@ -33,7 +33,7 @@ diff -r "$source/include/weir" "$work/root$prefix/include/weir" ||
 version=$(sed -n 's/^#define WEIR_VERSION_STRING "\(.*\)"/\1/p' "$source/include/weir/version.h")
 [ "$(weir --modversion)" = "$version" ] ||
 	fail "weir.pc has version $(weir --modversion), the headers $version"
-readelf -d "$libraries/libweir.so" | grep -q 'SONAME.*libweir\.so\.0\.2\]' ||
+readelf -d "$libraries/libweir.so" | grep -q 'SONAME.*libweir\.so\.0\.3\]' ||
 	fail "libweir.so has no soname libweir.so.0.3"
 
 # A path with a space or a quote would break the unquoted lists below; mktemp makes none.
@@ -50,7 +50,7 @@ for optimise in -O0 -O2; do
 		[ "$answer" = "weir $version" ] || fail "$program $optimise prints \"$answer\""
 	done
 done
-readelf -d "$work/c_shared" | grep -q 'NEEDED.*libweir\.so\.0\.2' ||
+readelf -d "$work/c_shared" | grep -q 'NEEDED.*libweir\.so\.0\.3' ||
 	fail "the program does not ask for libweir.so.0.3"
 readelf -d "$work/c_static" | grep -q NEEDED && fail "the static program asks for a shared library"
 
