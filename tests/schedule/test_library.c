@@ -130,9 +130,11 @@ static uint64_t executions_of(const struct scenario *scenario)
 static bool run(const struct scenario *scenario, enum det_strategy strategy)
 {
 	struct det_options options = {
-		/* the sentences of all threads, and what weir_error_taken() returns behind them */
+		/* the sentences of all threads, and behind them what weir_error_taken() and
+		 * weir_error_last() return */
 		.local = weir_error_detail(),
-		.local_bytes = WEIR_SENTENCE_BYTES + sizeof(size_t),
+		.local_bytes = WEIR_SENTENCE_BYTES + sizeof(size_t) +
+		               sizeof(struct weir_error_info),
 		.strategy = strategy,
 		.preemptions = preemptions_of(scenario),
 		.depth = 3,
