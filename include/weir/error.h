@@ -82,11 +82,10 @@ struct weir_error_info {
 WEIR_API void weir_error_last(struct weir_error_info *out);
 
 /**
- * How many keys of a batch of inserts were taken, when it failed: of this thread's last call of a
- * verb that inserts a batch (those named _keys), if
- * that returned a negative errno. Kinds that can refuse a key because they are full (-ENOSPC) take
- * a batch in the order of its keys and stop at the first that is refused. So the keys before that
- * one are inserted, that one and those after it are not, and the rest can be given again.
+ * How many keys this thread's last failed batch of inserts took (a verb named _keys that returned a
+ * negative errno). Kinds that can refuse a key because they are full (-ENOSPC) take a batch in the
+ * order of its keys and stop at the first that is refused. The keys before it are inserted. It and
+ * those after it are not, and can be given again.
  * Return: a number less than that of the batch's keys; 0 if none was taken. It is valid until the
  *   thread's next weir call.
  * Errors: none.  Threads: each thread sees its own.  Progress: wait-free.  Cost: nanoseconds.

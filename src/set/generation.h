@@ -115,8 +115,7 @@ static inline struct weir_given weir__keys_one(struct weir_keys k, size_t at)
 	return (struct weir_given){ .key = (const char *)k.at + at * k.width, .len = k.width };
 }
 
-/* ---- H10: before the first set a placeholder answers every lookup alike, and inserts are kept
- *      ---- */
+/* ---- before the first set: a placeholder answers lookups, and inserts are kept (H10) ---- */
 
 struct weir_kept; /* a key that was inserted */
 
@@ -337,8 +336,7 @@ const char *weir__bits_in(struct weir_handle *h, struct weir_bits place);
 /* Bytes of bits of the filters that a record of the handle names and of those retired. */
 uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generation *g);
 
-/* ---- inserts that are more than one into the current filter: g->beside is not 0; in a section
- *      ---- */
+/* ---- inserts in a section while g->beside is not 0: into more than the current filter ---- */
 
 /* H1: into every filter of the record. Return: the current one's answer, or the error of the first
  * that refuses. */

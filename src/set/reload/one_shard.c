@@ -48,11 +48,12 @@ static int64_t insert_some(const struct weir_share *share, struct weir_filter *f
 	uint64_t inside[WEIR_BITMAP_WORDS(AT_A_TIME)] = { 0 };
 	const size_t n = keys.n;
 	weir_hash_keys(f, keys, hashes);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; bitmap && i < n; i++)
 		inside[i / 64] |= (uint64_t)(weir__share_shard(share->bits, hashes[i]) ==
 		                             share->shard) << i % 64;
 	const size_t kept = weir__share_keep(share, hashes, n);
-	int64_t answer = weir_insert_keys(f, weir_keys_hashes(hashes, kept), answers);
+	int64_t answer = weir_insert_keys(f, weir_keys_hashes(hashes, kept),
+	                                  bitmap ? answers : NULL);
 	if (bitmap)
 		spread(answers, inside, n, bitmap);
 	if (answer < 0) {
