@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Replace a handle's filter under full load, or go back to the previous one.
  *
- *     weir_reload_begin       makes the next filter; once it returns, every insert goes to both
- *     weir_reload_begin_with  or takes one that is there already: loaded from an image, say
+ *     weir_reload_begin       makes the next filter, or takes options.next; once it returns, every
+ *                             insert goes to both
  *     weir_reload_insert*     the loader fills the next filter, from as many threads as it likes,
  *     weir_reload_copy        or copies the current filter's bits into it (copy-on-write)
  *     weir_reload_commit      asks the gate, then switches; or weir_reload_abort gives up
@@ -68,9 +68,14 @@ struct weir_reload_options {
 	                                     1: see below; 0: it works as fast as it can */
 	const struct weir_builder_options *build; /* of a kind that is built once; copied. NULL
 	                                     for the defaults */
+	struct weir_filter *next;         /* the next filter itself, loaded from an image, say, in
+	                                     place of params and build: weir_reload_insert*() and
+	                                     weir_reload_copy() complete it. Begin takes ownership;
+	                                     if it fails, the filter is the caller's again, and may
+	                                     have keys that were kept for the first filter */
 };
 #define WEIR_RELOAD_OPTIONS_INIT \
-	{ sizeof(struct weir_reload_options), 0, 0, false, false, 0, 0.0, 0 }
+	{ sizeof(struct weir_reload_options), 0, 0, false, false, 0, 0.0, 0, 0 }
 
 /*
  * Kinds that are built once (build.h): the same verbs, with these differences.
@@ -128,31 +133,15 @@ struct weir_reload_options {
  *   are NULL before the first filter, params.memory overlaps the bits of the current filter, the
  *   previous one or one that call_rcu has still to free, or pace or a limit of the gate is out of
  *   its range; before the first filter those of weir_insert(), of a key that was kept for it;
- *   -ENOTSUP the kind is built once, and the handle takes inserts.
+ *   -ENOTSUP the kind is built once, and the handle takes inserts. With options.next also -EINVAL
+ *   params or build is given too, or it is one of the handle's filters, shares memory with one,
+ *   hashes otherwise (not with WEIR_HANDLE_ANY_SEED), or something else is done to its keys before
+ *   (normalise.h; not with WEIR_HANDLE_ANY_STEPS); -EROFS it is mapped read-only, and the handle
+ *   takes inserts.
  * Threads: any; one reload at a time.  Progress: blocking (memory, a grace period, the pace).
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,
                                                const struct weir_reload_options *options);
-
-/**
- * As weir_reload_begin(), with a next filter that is there already: loaded from an image, say. Then
- * it is completed by weir_reload_insert*() or weir_reload_copy() before it is published, where
- * weir_handle_refresh() would publish it as it is.
- * @next: the caller's, whom alone it belongs to. From success on the reload's. It may be of a kind
- *   that is built once, where the handle takes no inserts; then nothing is inserted into it.
- * @options: params and build must be NULL.
- * Return: 0 or a negative errno: nothing has changed, @next is the caller's again, and may have
- *   keys that were kept for the first filter.
- * Errors: as weir_reload_begin(); -EINVAL @next is NULL, is one of the handle's filters or shares
- *   memory with one, hashes otherwise (not with WEIR_HANDLE_ANY_SEED), or something else is done
- *   to its keys before (normalise.h; not with WEIR_HANDLE_ANY_STEPS); -EINVAL options.params or
- *   build is given; -EROFS it is mapped read-only, and the handle takes inserts.
- * Threads, Progress: as weir_reload_begin().
- */
-WEIR_API WEIR_MUST_CHECK int weir_reload_begin_with(struct weir_reload **out,
-                                                    struct weir_handle *h,
-                                                    struct weir_filter *next,
-                                                    const struct weir_reload_options *options);
 
 /**
  * Insert a batch into the next filter only.

@@ -130,6 +130,7 @@ static int check_image(const struct weir_node *n, const struct weir_manifest *m,
 
 static int begin(struct weir_reload **r, struct weir_node *n, const struct weir_manifest *m)
 {
+	struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_filter *image;
 	int err = check_refused(n, m);
 	if (err)
@@ -137,8 +138,9 @@ static int begin(struct weir_reload **r, struct weir_node *n, const struct weir_
 	err = n->server->image(n->server->context, m, &image);
 	if (!err) {
 		err = check_image(n, m, image);
+		options.next = image;
 		if (!err)
-			err = weir_reload_begin_with(r, n->handle, image, NULL);
+			err = weir_reload_begin(r, n->handle, &options);
 		if (err)
 			weir_destroy(image);
 	}

@@ -14,7 +14,7 @@
  *     appends, reads or publishes compares it with the node's before it does anything: outside of
  *     the script the server may change in between.
  * L2  Pending first. An insert puts its hash into the pending batch, then into the handle. So when
- *     weir_reload_begin_with() has returned, whatever is in the old filter alone is pending or
+ *     weir_reload_begin() has returned, whatever is in the old filter alone is pending or
  *     retained, and the loader takes it from there into the next one. In the other order an insert
  *     between the two steps would be in neither.
  * L3  Retain. A batch is kept, confirmed or not, until a generation before the newest, of the same

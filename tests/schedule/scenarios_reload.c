@@ -186,13 +186,13 @@ static void refused(void)
 /* The next filter is there before begin is called: it has key 2, and is completed by a copy. */
 static void reload_given(void *unused)
 {
-	struct weir_filter *next;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_reload *r;
 	(void)unused;
-	det_assert(weir_clone(&next, subject->filter) == 0);
-	det_assert(form_insert(next, hash_of(2)) == WEIR_NEW);
-	det_assert(weir_reload_begin_with(&r, handle, next, NULL) == 0);
-	det_assert(weir_reload_next(r) == next);
+	det_assert(weir_clone(&o.next, subject->filter) == 0);
+	det_assert(form_insert(o.next, hash_of(2)) == WEIR_NEW);
+	det_assert(weir_reload_begin(&r, handle, &o) == 0);
+	det_assert(weir_reload_next(r) == o.next);
 	det_assert(carry_over(r) == 0);
 	det_assert(weir_reload_commit(r) == 0);
 }

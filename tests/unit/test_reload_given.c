@@ -19,6 +19,16 @@ static struct weir_filter *loaded(uint32_t kind, uint64_t capacity, uint64_t fro
 	return copy;
 }
 
+static int begin_with(struct weir_reload **r, struct weir_handle *h, struct weir_filter *next,
+                      const struct weir_reload_options *options)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	if (options)
+		o = *options;
+	o.next = next;
+	return weir_reload_begin(r, h, &o);
+}
+
 static void test_completed_then_published(void **state)
 {
 	(void)state;
@@ -27,7 +37,7 @@ static void test_completed_then_published(void **state)
 		struct weir_filter *next = loaded(WEIR_BLOCKED, 20000, 0, 1000);
 		struct weir_reload *r = NULL;
 		insert_into(h, 1000, 2000);
-		assert_ok(weir_reload_begin_with(&r, h, next, NULL));
+		assert_ok(begin_with(&r, h, next, NULL));
 		assert_ptr_equal(weir_reload_next(r), next);
 		assert_true(stats_of(h).reloading);
 		insert_into(h, 2000, 3000); /* to both */
@@ -56,7 +66,7 @@ static void test_copied_and_kept(void **state)
 	o.keep_previous = true;
 	o.pace = 0.9;
 	insert_into(h, 0, 1000);
-	assert_ok(weir_reload_begin_with(&r, h, loaded(WEIR_BLOCKED, 10000, 1000, 2000), &o));
+	assert_ok(begin_with(&r, h, loaded(WEIR_BLOCKED, 10000, 1000, 2000), &o));
 	assert_ok(weir_reload_copy(r));
 	assert_ok(weir_reload_commit(r));
 	assert_int_equal(missing_in(h, 0, 2000), 0);
@@ -76,11 +86,11 @@ static void test_given_up_or_refused(void **state)
 	struct weir_reload *r = NULL;
 	(void)state;
 	insert_into(h, 0, 1000);
-	assert_ok(weir_reload_begin_with(&r, h, loaded(WEIR_BLOCKED, 1000, 0, 10), NULL));
+	assert_ok(begin_with(&r, h, loaded(WEIR_BLOCKED, 1000, 0, 10), NULL));
 	weir_reload_abort(r); /* which frees the filter */
 	gate.min_keys = 500;
 	o.gate = &gate;
-	assert_ok(weir_reload_begin_with(&r, h, loaded(WEIR_BLOCKED, 1000, 0, 10), &o));
+	assert_ok(begin_with(&r, h, loaded(WEIR_BLOCKED, 1000, 0, 10), &o));
 	assert_refused(weir_reload_commit(r), -ECANCELED, "min_keys", "500");
 	assert_int_equal(missing_in(h, 0, 1000), 0);
 	assert_int_equal(stats_of(h).generation, 1);
@@ -92,7 +102,7 @@ static void test_given_up_or_refused(void **state)
 static void refused(struct weir_handle *h, struct weir_filter *next,
                     const struct weir_reload_options *o, int err, const char *a, const char *b)
 {
-	assert_refused(weir_reload_begin_with(&untouched, h, next, o), err, a, b);
+	assert_refused(begin_with(&untouched, h, next, o), err, a, b);
 	assert_null(untouched);
 	assert_false(stats_of(h).reloading);
 	assert_int_equal(stats_of(h).bytes, stats_of(h).filter.bytes);
@@ -106,11 +116,10 @@ static void test_wrong_options(void **state)
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	(void)state;
-	refused(h, NULL, NULL, -EINVAL, "next is NULL", "weir_reload_begin_with");
-	assert_refused(weir_reload_begin_with(NULL, h, next, NULL), -EINVAL, "out is NULL",
-	               "weir_reload_begin_with");
-	assert_refused(weir_reload_begin_with(&untouched, NULL, next, NULL), -EINVAL,
-	               "the handle is NULL", "weir_reload_begin_with");
+	assert_refused(begin_with(NULL, h, next, NULL), -EINVAL, "out is NULL",
+	               "weir_reload_begin");
+	assert_refused(begin_with(&untouched, NULL, next, NULL), -EINVAL,
+	               "the handle is NULL", "weir_reload_begin");
 	o.params = &p;
 	refused(h, next, &o, -EINVAL, "options.params", "made already");
 	o.params = NULL;
@@ -121,9 +130,9 @@ static void test_wrong_options(void **state)
 	refused(h, next, &o, -EFBIG, "max_bytes", "needs");
 	o.max_bytes++;
 	struct weir_reload *r = NULL;
-	assert_ok(weir_reload_begin_with(&r, h, next, &o));
-	assert_refused(weir_reload_begin_with(&untouched, h, next, NULL), -EBUSY,
-	               "weir_reload_begin_with", "");
+	assert_ok(begin_with(&r, h, next, &o));
+	assert_refused(begin_with(&untouched, h, next, NULL), -EBUSY,
+	               "weir_reload_begin", "");
 	weir_reload_abort(r);
 	close_handle(flavors, h);
 }
@@ -177,7 +186,7 @@ static void test_built_once(void **state)
 	struct weir_reload *r = NULL;
 	(void)state;
 	assert_ok(weir_handle_create(&h, fuse_of(0, 1000), NULL));
-	assert_ok(weir_reload_begin_with(&r, h, fuse_of(1000, 2000), NULL));
+	assert_ok(begin_with(&r, h, fuse_of(1000, 2000), NULL));
 	assert_refused(weir_handle_insert_hash(h, 1), -ENOTSUP, "", "");
 	assert_ok(weir_reload_commit(r));
 	assert_int_equal(missing_in(h, 1000, 2000), 0);
@@ -212,11 +221,11 @@ static void test_the_first_filter(void **state)
 		snprintf(key, sizeof key, "kept %d", i);
 		assert_ok(weir_handle_insert(h, key, strlen(key)));
 	}
-	assert_refused(weir_reload_begin_with(&untouched, h, small, NULL), -ENOSPC, "", "");
+	assert_refused(begin_with(&untouched, h, small, NULL), -ENOSPC, "", "");
 	assert_null(untouched);
 	assert_false(stats_of(h).reloading);
 	weir_destroy(small);
-	assert_ok(weir_reload_begin_with(&r, h, test_filter(WEIR_CUCKOO, 2000, 0.01), NULL));
+	assert_ok(begin_with(&r, h, test_filter(WEIR_CUCKOO, 2000, 0.01), NULL));
 	assert_ok(weir_reload_commit(r));
 	for (int i = 0; i < 1000; i++) {
 		snprintf(key, sizeof key, "kept %d", i);

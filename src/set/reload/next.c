@@ -226,8 +226,8 @@ static int check_options(const struct weir_reload_options *o)
 {
 	if (!o->params && !o->build)
 		return 0;
-	return weir__fail(-EINVAL, "options.%s is given to weir_reload_begin_with: the next filter "
-	                  "is made already", o->params ? "params" : "build");
+	return weir__fail(-EINVAL, "options.%s is given with options.next: the next filter is made "
+	                  "already", o->params ? "params" : "build");
 }
 
 /* H3, H7: what a record names, or named until just now, cannot come a second time. */
@@ -250,9 +250,9 @@ static int check_writable(const struct weir_handle *h, const struct weir_filter 
 	                  "handle takes inserts: load it, or map it WEIR_MAP_PRIVATE");
 }
 
-int weir__next_take(struct weir_handle *h, struct weir_filter *next,
-                    const struct weir_reload_options *options)
+int weir__next_take(struct weir_handle *h, const struct weir_reload_options *options)
 {
+	struct weir_filter *next = options->next;
 	int err = check_options(options);
 	if (!err)
 		err = check_unused(h, next);

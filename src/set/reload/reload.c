@@ -27,31 +27,31 @@ static int open_new(struct weir_reload **out, struct weir_handle *h,
 }
 
 /* Publish the caller's. */
-static int open_given(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
+static int open_given(struct weir_reload **out, struct weir_handle *h,
                       const struct weir_reload_options *options)
 {
 	struct weir_pace pace;
 	weir__pace_make(&pace, &h->rcu, options->pace);
 	struct weir_turns turns = weir__pace_turns(&pace);
-	int err = weir__next_take(h, next, options);
+	int err = weir__next_take(h, options);
 	if (err)
 		return err;
-	(void)weir__pace_touch(&pace, next, weir__pace_progress, &turns); /* which never stops */
+	/* which never stops */
+	(void)weir__pace_touch(&pace, options->next, weir__pace_progress, &turns);
 	weir__pace_settle(&pace);
-	return weir__reload_open(out, h, next, options);
+	return weir__reload_open(out, h, options->next, options);
 }
 
-/* @next: the caller's, or NULL: it is made. */
-static int open_next(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
-                const struct weir_reload_options *options)
+static int open_next(struct weir_reload **out, struct weir_handle *h,
+                     const struct weir_reload_options *options)
 {
-	if (next)
-		return open_given(out, h, next, options);
+	if (options->next)
+		return open_given(out, h, options);
 	return weir__next_is_built(h, options) ? weir__reload_collect(out, h, options) :
 	                                         open_new(out, h, options);
 }
 
-int weir__reload_begin(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
+int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
                        const struct weir_reload_options *options, struct weir_share share)
 {
 	WEIR__UNCANCELLED;
@@ -64,11 +64,11 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h, struct w
 	if (!err && o.gate && share.bits)
 		err = weir__gate_check_set(o.gate);
 	if (!err)
-		err = weir__writer_begin(h, next ? "weir_reload_begin_with" : "weir_reload_begin");
+		err = weir__writer_begin(h, "weir_reload_begin");
 	if (err)
 		return err;
 	weir__standby_free(h);
-	err = open_next(&r, h, next, &o);
+	err = open_next(&r, h, &o);
 	if (err) {
 		weir__writer_release(h);
 		return err;
@@ -77,36 +77,22 @@ int weir__reload_begin(struct weir_reload **out, struct weir_handle *h, struct w
 	err = r->builder ? 0 : weir__reload_replay(r);
 	if (!err)
 		*out = r;
-	else if (next)
+	else if (o.next)
 		weir__reload_give_back(r);
 	else
 		weir__reload_drop(r);
 	return err;
 }
 
-static int begin(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
-                 const struct weir_reload_options *options, const char *verb)
-{
-	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
-	if (!out || !h)
-		return weir__fail(-EINVAL, "%s is NULL: %s needs it", out ? "the handle" : "out",
-		                  verb);
-	int err = weir__options_copy(&o, sizeof o, options, "weir_reload_options");
-	return err ? err : weir__reload_begin(out, h, next, &o, (struct weir_share){ 0 });
-}
-
 int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,
                       const struct weir_reload_options *options)
 {
-	return begin(out, h, NULL, options, "weir_reload_begin");
-}
-
-int weir_reload_begin_with(struct weir_reload **out, struct weir_handle *h,
-                           struct weir_filter *next, const struct weir_reload_options *options)
-{
-	if (!next)
-		return weir__fail(-EINVAL, "next is NULL: weir_reload_begin_with needs it");
-	return begin(out, h, next, options, "weir_reload_begin_with");
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	if (!out || !h)
+		return weir__fail(-EINVAL, "%s is NULL: weir_reload_begin needs it",
+		                  out ? "the handle" : "out");
+	int err = weir__options_copy(&o, sizeof o, options, "weir_reload_options");
+	return err ? err : weir__reload_begin(out, h, &o, (struct weir_share){ 0 });
 }
 
 static int insert_one(struct weir_reload *r, uint64_t hash)

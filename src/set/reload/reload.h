@@ -74,9 +74,8 @@ struct weir_reload {
 	struct weir_gate gate;
 };
 
-/* weir_reload_begin_with(), or where @next is NULL weir_reload_begin(). @share: what its inserts
- * take. */
-int weir__reload_begin(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
+/* weir_reload_begin(). @options: complete.  @share: what its inserts take. */
+int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
                        const struct weir_reload_options *options, struct weir_share share);
 
 /* A reload that nothing is published of. Return: 0 or -ENOMEM. */
@@ -131,10 +130,9 @@ int weir__next_collect(struct weir_builder **out, struct weir_handle *h,
  * Return: as weir_reload_begin(). */
 int weir__next_make(struct weir_filter **out, struct weir_handle *h,
                     const struct weir_reload_options *options);
-/* May @next, a filter of the caller's, be the next one with these options? The handle is claimed.
- * Return: as weir_reload_begin_with(). */
-int weir__next_take(struct weir_handle *h, struct weir_filter *next,
-                    const struct weir_reload_options *options);
+/* May options.next, a filter of the caller's, be the next one? The handle is claimed.
+ * Return: as weir_reload_begin(). */
+int weir__next_take(struct weir_handle *h, const struct weir_reload_options *options);
 
 /* A reload whose next filter is built once: its inserts are collected, and the commit builds. Until
  * then nothing is published, and nothing need be: such a filter may only follow one that takes no

@@ -171,6 +171,7 @@ static int check_options(struct weir_reload_options *out, const struct weir_relo
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	int err = weir__options_copy(&o, sizeof o, options, "weir_reload_options");
 	const char *refused = o.params        ? "params" :
+	                      o.next          ? "next" :
 	                      o.max_bytes     ? "max_bytes" :
 	                      o.keep_previous ? "keep_previous" :
 	                      o.defer_free    ? "defer_free" :
@@ -197,7 +198,7 @@ int weir_rolling_begin(struct weir_reload **out, struct weir_rolling *set, uint3
 	if (!err && weir_kind_can(set->shard_params.kind, WEIR_CAN_BUILD))
 		o.params = &set->shard_params; /* others are as large as those before them */
 	return err ? err :
-	             weir__reload_begin(out, set->shard[shard], NULL, &o,
+	             weir__reload_begin(out, set->shard[shard], &o,
 	                                (struct weir_share){ .bits = set->bits,
 	                                                     .shard = shard,
 	                                                     .handles = set->shard });
