@@ -46,7 +46,7 @@ void must(int64_t err)
 }
 
 struct All {
-	weir_router *router = nullptr;
+	weir_filter *router = nullptr;
 	std::vector<weir_filter *> filters;
 	weir_filter *pairs = nullptr;
 	uint64_t router_bytes = 0, filter_bytes = 0, pair_bytes = 0;
@@ -69,14 +69,15 @@ weir_filter *filter_of(uint64_t capacity, uint64_t *bytes)
 All made(uint64_t keys)
 {
 	All all;
-	weir_router_options o = WEIR_ROUTER_OPTIONS_INIT;
-	struct weir_router_stats s = WEIR_ROUTER_STATS_INIT;
+	weir_params p = WEIR_PARAMS_INIT;
+	struct weir_stats s = WEIR_STATS_INIT;
 	std::vector<uint64_t> hashes(keys), pairs(keys);
-	o.sets = kSets;
-	o.capacity = keys;
-	o.fp_rate = 0.01;
-	must(weir_router_create(&all.router, &o));
-	must(weir_router_stats(all.router, &s));
+	p.kind = WEIR_ROUTER;
+	p.router.sets = kSets;
+	p.capacity = keys;
+	p.fp_rate = 0.01;
+	must(weir_create(&all.router, &p));
+	must(weir_measure(all.router, WEIR_SAMPLED, &s));
 	all.router_bytes = s.bytes;
 	all.pairs = filter_of(keys * kSets, &all.pair_bytes);
 	double router_seconds = 0, filter_seconds = 0;
@@ -87,7 +88,7 @@ All made(uint64_t keys)
 		}
 		all.filters.push_back(filter_of(keys, &all.filter_bytes));
 		double begin = cpu_seconds();
-		must(weir_router_insert_keys(all.router, set, weir_keys_hashes(hashes.data(), keys),
+		must(weir_insert_into_keys(all.router, set, weir_keys_hashes(hashes.data(), keys),
 		                             nullptr));
 		router_seconds += cpu_seconds() - begin;
 		begin = cpu_seconds();
@@ -115,13 +116,13 @@ struct Room {
 // One batch, by each contender. The filters leave 64 bitmaps, not masks: that is in their favour.
 void by_router(const All &all, const uint64_t *hashes, size_t n, Room *room)
 {
-	sink += weir_router_route_keys(all.router, weir_keys_hashes(hashes, n), room->masks.data());
+	sink += weir_route_keys(all.router, weir_keys_hashes(hashes, n), room->masks.data());
 }
 
 void one_by_one(const All &all, const uint64_t *hashes, size_t n, Room *)
 {
 	for (size_t i = 0; i < n; i++)
-		sink += weir_router_route_hash(all.router, hashes[i]) != 0;
+		sink += weir_route_hash(all.router, hashes[i]) != 0;
 }
 
 void by_filters(const All &all, const uint64_t *hashes, size_t n, Room *room)

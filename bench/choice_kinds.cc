@@ -125,7 +125,7 @@ const std::vector<Kind> &kinds()
 	static const std::vector<Kind> all = [] {
 		std::vector<Kind> kinds;
 #define ADD(number, constant, name, summary) add_weir(kinds, number);
-		WEIR_KINDS(ADD)
+		WEIR_SIMPLE_KINDS(ADD)
 #undef ADD
 		kinds.push_back({ "yardstick", 0, yardstick(yardstick_called), Kind::always });
 		kinds.push_back({ "yardstick", 0, yardstick(yardstick_batch), Kind::always, true });

@@ -150,7 +150,7 @@ public:
 		options.pace = pace;
 		check(weir_reload_begin(&r, handle_, &options), "weir_reload_begin");
 		if (phase_ == Phase::copy)
-			check(weir_reload_copy(r), "weir_reload_copy");
+			check(weir_reload_copy(r, WEIR_ALL_SETS), "weir_reload_copy");
 		else
 			insert_all(r, hashes_);
 		check(weir_reload_commit(r), "weir_reload_commit");

@@ -105,6 +105,7 @@
 #include <weir/error.h>
 #include <weir/export.h>
 #include <weir/filter.h>
+#include <weir/router.h>
 
 WEIR_BEGIN_DECLS
 
@@ -371,6 +372,41 @@ WEIR_API int64_t weir_handle_count_hash(const struct weir_handle *h, uint64_t ha
  */
 WEIR_API int64_t weir_handle_count_keys(const struct weir_handle *h, struct weir_keys keys,
                                         int64_t *counts);
+
+/* ---- sets of a router, <weir/router.h>: a filter of another kind has one set, 0 ---- */
+
+/**
+ * As weir_route(), of the current filter.
+ * Return: before the first filter every set or none, as options.absent says.
+ * Errors, Threads, Order, Progress, Cost: as weir_handle_contains().
+ */
+WEIR_API uint64_t weir_handle_route(const struct weir_handle *h, const void *key, size_t len);
+/** As weir_handle_route(), of the eight bytes at &key. */
+WEIR_API uint64_t weir_handle_route_u64(const struct weir_handle *h, uint64_t key);
+/** As weir_handle_route(), of a hash; with WEIR_HANDLE_ANY_SEED every set, as for
+ * weir_handle_contains_hash(). */
+WEIR_API uint64_t weir_handle_route_hash(const struct weir_handle *h, uint64_t hash);
+/** As weir_route_keys(), of the current filter. The call is one section, so keep it below some
+ * million keys. */
+WEIR_API int64_t weir_handle_route_keys(const struct weir_handle *h, struct weir_keys keys,
+                                        uint64_t *masks);
+
+/**
+ * Insert a key into one set: of the current filter, of the next one during a reload, and of the
+ * previous one while it is kept. All of them have the same sets.
+ * Return: as weir_insert_into(), of the current filter.
+ * Errors: those of weir_insert_into() and weir_handle_insert(); -EAGAIN before the first filter.
+ * Threads, Order, Progress, Cost: as weir_handle_insert().
+ */
+WEIR_API int weir_handle_insert_into(struct weir_handle *h, uint32_t set, const void *key,
+                                     size_t len);
+/** As weir_handle_insert_into(), of the eight bytes at &key. */
+WEIR_API int weir_handle_insert_into_u64(struct weir_handle *h, uint32_t set, uint64_t key);
+/** As weir_handle_insert_into(), of a hash: by weir_handle_hash() or the caller's own function. */
+WEIR_API int weir_handle_insert_into_hash(struct weir_handle *h, uint32_t set, uint64_t hash);
+/** As weir_insert_into_keys(), through the handle. The call is one section. */
+WEIR_API int64_t weir_handle_insert_into_keys(struct weir_handle *h, uint32_t set,
+                                              struct weir_keys keys, uint64_t *bitmap);
 
 /** A handle's figures. Start from WEIR_HANDLE_STATS_INIT. */
 struct weir_handle_stats {

@@ -83,8 +83,12 @@ struct weir_load_options {
 	weir_progress_fn *progress; /* may be NULL */
 	void *progress_arg;
 	const void *hash_key;       /* of a keyed image: its 16 bytes, copied; NULL: not keyed */
+	bool keyless;               /* weir_load*() only: load a keyed image without its key, to
+	                               measure it, say: lookups return true, inserts answer
+	                               -EROFS */
 };
-#define WEIR_LOAD_OPTIONS_INIT { sizeof(struct weir_load_options), 0, 0, false, 0, 0, 0, 0, 0 }
+#define WEIR_LOAD_OPTIONS_INIT \
+	{ sizeof(struct weir_load_options), 0, 0, false, 0, 0, 0, 0, 0, false }
 
 /** How weir_map() shares. */
 enum weir_map_mode {

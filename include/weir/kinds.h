@@ -14,7 +14,7 @@ WEIR_BEGIN_DECLS
  * benchmarks and the tests expand this list. The numbers are part of the image format and never
  * change.
  */
-#define WEIR_KINDS(X) \
+#define WEIR_SIMPLE_KINDS(X) \
 	X(0, WEIR_BLOCKED, blocked, "one cache line a lookup: the default") \
 	X(1, WEIR_CLASSIC, classic, "k probes over all: the least memory that takes inserts") \
 	X(2, WEIR_COUNTING, counting, "counters instead of bits: keys can be removed") \
@@ -25,12 +25,16 @@ WEIR_BEGIN_DECLS
 	X(7, WEIR_SPLIT, split, "the split-block filter of Parquet, bit for bit") \
 	X(8, WEIR_FREQUENCY, frequency, "counters: how often a key came, at most")
 
+/** All kinds: the simple ones, and those with verbs of their own beside those of filter.h. */
+#define WEIR_KINDS(X) \
+	WEIR_SIMPLE_KINDS(X) \
+	X(9, WEIR_ROUTER, router, "up to 64 sets in one lookup: <weir/router.h>")
+
 /**
  * What is no filter and has verbs of its own, but shapes and images as kinds have:
  * X(number, CONSTANT, name, summary).
  */
 #define WEIR_TYPES(X) \
-	X(9, WEIR_ROUTER, router, "which of up to 64 sets: <weir/router.h>") \
 	X(10, WEIR_WINDOW, window, "what was seen lately: <weir/window.h>")
 
 /** WEIR_BLOCKED, WEIR_CLASSIC and so on: the number of a kind or a type. */

@@ -72,11 +72,23 @@ struct weir_params {
 	                           choice of fingerprint_bits needs before the list is read; a
 	                           number twice too large or small costs some 1 % of memory.
 	                           Kinds without such a list: 0. */
+	struct {
+		uint32_t sets;             /* 1 to 64; 0: 8, which the narrowest rows hold */
+		uint32_t rows_per_key;     /* 1 to 10; 0: the fewest within 1 % of the least
+		                              memory */
+		const char *const *names;  /* of each set, copied: all different, 1 to 63 bytes
+		                              of UTF-8 without control characters; NULL: "0",
+		                              "1" and so on */
+		const uint64_t *keys;      /* of each set; capacity is then the most of them.
+		                              NULL: capacity */
+		uint64_t reserved[2];
+	} router;                       /* capacity, fp_rate: of each set. A set smaller than the
+	                                   largest wastes what it does not need of its column. */
 };
 
 #define WEIR_PARAMS_INIT \
 	{ sizeof(struct weir_params), WEIR_BLOCKED, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-	  0, 0 }
+	  0, 0, { 0, 0, 0, 0, { 0, 0 } } }
 
 /** What a filter of given parameters will be. Start from WEIR_PLAN_INIT. */
 struct weir_plan {
@@ -98,10 +110,17 @@ struct weir_plan {
 	double late_bits_per_key;  /* growing: just after the last layer is appended, which is
 	                              about 4 times full_bits_per_key where it is a whole one;
 	                              else bits_per_key */
+	struct {
+		double false_sets;   /* expected in the answer to a key that is in none, with the
+		                        sets as large as asked */
+		double bytes_wasted; /* what smaller sets leave of their columns, and columns
+		                        without a set */
+	} router;                 /* of other kinds 0 */
 };
 
 #define WEIR_PLAN_INIT \
-	{ sizeof(struct weir_plan), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0.0, 0.0, 0.0 }
+	{ sizeof(struct weir_plan), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0.0, 0.0, 0.0, \
+	  { 0.0, 0.0 } }
 
 /**
  * The sizing calculator: any two of {capacity, fp_rate, max_bytes} give the third.

@@ -175,9 +175,38 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_seal(struct weir_reload *r);
 WEIR_API WEIR_MUST_CHECK int weir_reload_exclude_keys(struct weir_reload *r, struct weir_keys keys);
 
 /**
+ * Insert a batch into one set of the next router, otherwise as weir_reload_insert_keys().
+ * @set: below weir_router_sets().
+ * @bitmap: as for weir_insert_keys().
+ * Return: as weir_insert_into_keys().
+ * Errors: those of weir_reload_insert_keys(); -EINVAL there is no such set.
+ * Threads: loader threads.  Progress: as weir_insert_into_keys(); with a pace it may sleep.
+ */
+WEIR_API int64_t weir_reload_insert_into_keys(struct weir_reload *r, uint32_t set,
+                                              struct weir_keys keys, uint64_t *bitmap);
+/** As weir_reload_insert_into_keys(), of one key.  Return: as weir_insert_into(). */
+static inline int weir_reload_insert_into(struct weir_reload *r, uint32_t set, const void *key,
+                                          size_t len)
+{
+	const struct iovec one = { (void *)(uintptr_t)key, len };
+	return (int)weir_reload_insert_into_keys(r, set, weir_keys_iov(&one, 1), NULL);
+}
+/** As weir_reload_insert_into(), of the eight bytes at &key. */
+static inline int weir_reload_insert_into_u64(struct weir_reload *r, uint32_t set, uint64_t key)
+{
+	return (int)weir_reload_insert_into_keys(r, set, weir_keys_u64(&key, 1), NULL);
+}
+/** As weir_reload_insert_into(), of a hash: by weir_handle_hash() or the caller's own function. */
+static inline int weir_reload_insert_into_hash(struct weir_reload *r, uint32_t set, uint64_t hash)
+{
+	return (int)weir_reload_insert_into_keys(r, set, weir_keys_hashes(&hash, 1), NULL);
+}
+
+/**
  * Merge the current filter into the next one. Afterwards the next filter has every insert that
  * began before weir_reload_begin() returned. Of a kind that counts, a key that is inserted
  * meanwhile may count once too often in the next filter, and none too seldom.
+ * @sets: a mask of the sets to merge: WEIR_ALL_SETS; or all but bit i, to clear set i of a router.
  * Return: 0 or a negative errno.
  * Errors: as weir_merge(), but then the next filter has a part of the current one: of a kind that
  *   removes keys abort the reload, since a second copy would count keys twice, and so would a copy
@@ -187,7 +216,7 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_exclude_keys(struct weir_reload *r, str
  *   of cuckoo, whose inserts may have to wait for all of the copy (filter.h): it goes at once.
  * Cost: memory bandwidth; cuckoo 25 ns a key.
  */
-WEIR_API WEIR_MUST_CHECK int weir_reload_copy(struct weir_reload *r);
+WEIR_API WEIR_MUST_CHECK int weir_reload_copy(struct weir_reload *r, uint64_t sets);
 
 /** How far a reload is. Start from WEIR_RELOAD_STATS_INIT. */
 struct weir_reload_stats {

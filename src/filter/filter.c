@@ -5,14 +5,15 @@
 #include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
+#include "kind/batch.h"
 #include "kind/kind.h"
 
 int weir__insert_refused(const struct weir_filter *f)
 {
 	if (f->insert_error == -ENOTSUP)
 		return weir__kind_cannot(f->kind, "take inserts");
-	return weir__fail(f->insert_error, "the filter is mapped read-only, or was sealed: it "
-	                  "takes no insert");
+	return weir__fail(f->insert_error, "the filter is mapped read-only, was sealed or loaded "
+	                  "keyless: it takes no insert");
 }
 
 static int refuse_insert(struct weir_filter *f, const void *key, size_t len)
@@ -81,6 +82,42 @@ void weir__filter_read_only(struct weir_filter *f)
 {
 	if (!f->insert_error)
 		refuse_inserts(f, -EROFS);
+}
+
+/* ---- without the key nothing is known of any key ---- */
+
+static bool perhaps(const struct weir_filter *f, const void *key, size_t len)
+{
+	(void)f, (void)key, (void)len;
+	return true;
+}
+
+static bool perhaps_hash(const struct weir_filter *f, uint64_t hash)
+{
+	(void)f, (void)hash;
+	return true;
+}
+
+static size_t perhaps_batch(const struct weir_filter *f, const struct weir_batch *batch,
+                            uint64_t *bitmap)
+{
+	(void)f;
+	return (size_t)weir__answer_all(true, batch->n, bitmap);
+}
+
+void weir__filter_keyless(struct weir_filter *f)
+{
+	static const struct weir_kernel keyless = {
+		.isa = WEIR_ISA_SCALAR,
+		.verbs = { .contains = perhaps,
+		           .contains_hash = perhaps_hash,
+		           .contains_u64 = perhaps_hash },
+		.contains_batch = perhaps_batch,
+	};
+	f->kernel = &keyless;
+	f->verbs.contains = perhaps;
+	f->verbs.contains_hash = f->verbs.contains_u64 = perhaps_hash;
+	weir__filter_read_only(f);
 }
 
 static struct weir_filter *filter_alloc(uint32_t parts)
@@ -156,6 +193,26 @@ struct weir_layout weir__filter_layout(const struct weir_filter *f)
 	};
 }
 
+int weir__filter_new(struct weir_filter **out, const struct weir_layout *layout,
+                     const struct weir_memory *memory, const struct weir_params *params)
+{
+	const struct weir_kind *kind = layout->kind;
+	struct weir_filter *f;
+	int err = kind->head ? kind->head(params, memory->bits) : 0;
+	if (!err)
+		err = weir__filter_make(&f, layout, memory, 0);
+	if (err)
+		return err;
+	err = kind->check ? kind->check(f) : 0;
+	if (err) {
+		f->memory = (struct weir_memory){ 0 }; /* it stays the caller's */
+		weir_destroy(f);
+		return err;
+	}
+	*out = f;
+	return 0;
+}
+
 int weir__hashing_choose(struct weir_hashing *out, const struct weir_params *p)
 {
 	const struct weir_kind *kind = weir__kind(p->kind);
@@ -188,7 +245,7 @@ int weir__create_planned(struct weir_filter **out, const struct weir_params *p,
 		/* as asked; that of the rounded size is a little lower */
 		.fp_rate = p->fp_rate > 0 ? p->fp_rate : plan->fp_rate
 	};
-	err = weir__filter_make(out, &layout, &memory, 0);
+	err = weir__filter_new(out, &layout, &memory, p);
 	if (err)
 		weir__memory_free(&memory);
 	return err;
@@ -342,6 +399,8 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 	if (p.hash_key && p.struct_size < offsetof(struct weir_params, counter_bits))
 		return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for hash_key, "
 		                  "and the filter is keyed", p.struct_size);
+	if (f->kind->head_of)
+		f->kind->head_of(f, &p);
 	err = ask_shards(f, &p);
 	if (!err && f->kind->folded)
 		err = check_blocks(f, &p);

@@ -50,6 +50,11 @@ int weir__flags_check(uint32_t flags);
 int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout,
                       const struct weir_memory *memory, int insert_error);
 
+/* As weir__filter_make(), of a filter that is new: with the head that @params say, if its kind has
+ * one. */
+int weir__filter_new(struct weir_filter **out, const struct weir_layout *layout,
+                     const struct weir_memory *memory, const struct weir_params *params);
+
 struct weir_layout weir__filter_layout(const struct weir_filter *f);
 
 /* By the kind's function with a seed, which is chosen if it is 0, unless the kind has none; or by
@@ -94,6 +99,8 @@ int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
 int weir__effort_check(uint32_t effort);
 /* From now on inserts answer -EROFS. */
 void weir__filter_read_only(struct weir_filter *f);
+/* And lookups true: the key that the filter's keys are hashed with is not known. */
+void weir__filter_keyless(struct weir_filter *f);
 
 /* As weir_remove(), of what weir_normal_insert() of the text inserts. */
 int weir__normal_remove(struct weir_filter *f, const void *text, size_t len);

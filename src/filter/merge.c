@@ -57,6 +57,8 @@ static int same_layout(const struct weir_filter *dst, const struct weir_filter *
 	if (dst->kind->join && (dst->fp_rate < src->fp_rate || dst->fp_rate > src->fp_rate))
 		return DIFFER("fp_rate", "%g", dst->fp_rate, src->fp_rate); /* sizes its members */
 	int err = same_shape(dst, src);
+	if (!err && dst->kind->alike)
+		err = dst->kind->alike(dst, src);
 	if (!err)
 		err = same_hashing(&dst->hashing, &src->hashing);
 	return err ? err : same_normal(&dst->normal, &src->normal);
@@ -81,7 +83,7 @@ static int merge_lines(struct weir_filter *dst, const struct weir_filter *src,
 	const uint64_t piece = dst->kind->hold ? lines : PIECE_LINES;
 	int err = 0;
 	weir__hold(src);
-	for (uint64_t at = 0, n; !err && at < lines; at += n) {
+	for (uint64_t at = dst->kind->head_lines, n; !err && at < lines; at += n) {
 		n = lines - at < piece ? lines - at : piece;
 		err = dst->kind->merge(dst, src, at, n);
 		if (!err && at + n < lines)
@@ -144,13 +146,14 @@ int weir_merge(struct weir_filter *dst, const struct weir_filter *src)
 	return err;
 }
 
-static int make(struct weir_filter **out, const struct weir_layout *layout)
+static int make(struct weir_filter **out, const struct weir_layout *layout,
+                const struct weir_params *params)
 {
 	struct weir_memory memory;
 	int err = weir__memory_alloc(&memory, 64 * layout->lines, 0, NULL, 0);
 	if (err)
 		return err;
-	err = weir__filter_make(out, layout, &memory, 0);
+	err = weir__filter_new(out, layout, &memory, params);
 	if (err)
 		weir__memory_free(&memory);
 	return err;
@@ -158,8 +161,11 @@ static int make(struct weir_filter **out, const struct weir_layout *layout)
 
 int weir__filter_like(struct weir_filter **out, const struct weir_filter *f)
 {
-	struct weir_layout layout = weir__filter_layout(f);
-	return make(out, &layout);
+	const struct weir_layout layout = weir__filter_layout(f);
+	struct weir_params params = WEIR_PARAMS_INIT;
+	if (f->kind->head_of)
+		f->kind->head_of(f, &params);
+	return make(out, &layout, &params);
 }
 
 static int clone_compound(struct weir_filter **out, const struct weir_filter *f)
@@ -186,6 +192,7 @@ int weir_clone(struct weir_filter **out, const struct weir_filter *f)
 {
 	if (!out)
 		return weir__fail(-EINVAL, "out is NULL: weir_clone needs a place for the copy");
+	const uint64_t head = f->kind->head_lines;
 	if (f->kind->members)
 		return clone_compound(out, f);
 	if (!f->kind->snapshot)
@@ -195,7 +202,7 @@ int weir_clone(struct weir_filter **out, const struct weir_filter *f)
 		return err;
 	weir__whole_begin(f, "weir_clone");
 	weir__hold(f);
-	f->kind->snapshot(f, 0, f->array.lines, (*out)->array.words);
+	f->kind->snapshot(f, head, f->array.lines - head, (*out)->array.words + 8 * head);
 	weir__let_go(f);
 	weir__whole_end(f);
 	return 0;
@@ -224,7 +231,7 @@ static int fold_into(struct weir_filter **out, const struct weir_filter *f, uint
 		return err;
 	layout.shards = layout.shards > factor ? layout.shards / factor : 1;
 	layout.capacity = layout.capacity > factor ? layout.capacity / factor : 1;
-	err = make(&folded, &layout);
+	err = make(&folded, &layout, NULL);
 	if (err)
 		return err;
 	weir__whole_begin(f, "weir_fold");

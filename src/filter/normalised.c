@@ -46,8 +46,8 @@ int weir_normal_set(struct weir_filter *f, const struct weir_normal *n)
 		return weir__fail(-EINVAL, "steps 0x%x: 0x%x, not cidr (4) and suffixes (8) "
 		                  "together, IPv4 lengths to 32, IPv6 lengths to 128 or labels 1 "
 		                  "to 127 of their own step alone", set->steps, WEIR__NORMAL_STEPS);
-	if (f->kind->as_is && set->steps)
-		return weir__fail(-EINVAL, "%s: kind %s takes keys as they are: others who read "
+	if (!(weir__kind_can(f->kind) & WEIR_CAN_NORMALISE) && set->steps)
+		return weir__fail(-EINVAL, "%s: kind %s takes keys as they are: weir_can() tells "
 		                  "the filter do", weir__normal_text(set, steps), f->kind->name);
 	f->normal = *set;
 	return 0;

@@ -80,6 +80,8 @@ static const struct {
 	{ "counter_bits", offsetof(struct weir_params, counter_bits) },
 	{ "fingerprint_bits", offsetof(struct weir_params, fingerprint_bits) },
 	{ "counters_per_word", offsetof(struct weir_params, counters_per_word) },
+	{ "sets", offsetof(struct weir_params, router.sets) },
+	{ "rows_per_key", offsetof(struct weir_params, router.rows_per_key) },
 };
 enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 
@@ -109,6 +111,18 @@ static int check_numbers(struct weir_params *p)
 				WEIR_ERROR_KIND_LACKS, numbers[i].name, *number(p, i), p->kind, 0,
 				0);
 	return 0;
+}
+
+/* What of a group is no number of a shape. */
+static int check_groups(const struct weir_params *p)
+{
+	const bool names = p->router.names;
+	if (p->kind == WEIR_ROUTER || (!names && !p->router.keys))
+		return 0;
+	return weir__refused(
+		weir__fail(-EINVAL, "router.%s: kind %s has one set, leave it NULL",
+		           names ? "names" : "keys", weir__kind(p->kind)->name),
+		WEIR_ERROR_KIND_LACKS, names ? "names" : "keys", 0, p->kind, 0, 0);
 }
 
 static int check_hashing(const struct weir_params *p)
@@ -192,6 +206,10 @@ static int check_all_but_memory(const struct weir_params *in, struct weir_params
 		err = weir__flags_check(out->flags);
 	if (!err)
 		err = check_numbers(out);
+	if (!err)
+		err = check_groups(out);
+	if (!err && weir__kind(out->kind)->settle)
+		err = weir__kind(out->kind)->settle(out);
 	if (!err)
 		err = check_ranges(out);
 	if (!err)

@@ -56,6 +56,8 @@ int weir__source_load(struct weir_filter **out, struct weir_source *source,
 	if (err)
 		return err;
 	err = weir__preface_load(out, source, &preface, options);
+	if (!err && preface.head.marks & WEIR_MARK_KEYED && options->hash_key == weir__no_hash_key)
+		weir__filter_keyless(*out);
 	weir__preface_free(&preface);
 	return err;
 }
@@ -72,6 +74,8 @@ static int load(struct weir_filter **out, struct weir_source *source,
 		                 "no_verify is for weir_map: what is read is always checked");
 	if (!err)
 		err = weir__memory_given(o.memory, o.memory_bytes);
+	if (o.keyless && !o.hash_key)
+		o.hash_key = weir__no_hash_key;
 	return err ? err : weir__source_load(out, source, &o);
 }
 

@@ -26,6 +26,9 @@ int weir__map_options(struct weir_load_options *out, const struct weir_load_opti
 	if (mode != WEIR_MAP_READ && mode != WEIR_MAP_PRIVATE && mode != WEIR_MAP_LIVE)
 		return weir__fail(-EINVAL, "mode %d: WEIR_MAP_READ (0), WEIR_MAP_PRIVATE (1) or "
 		                  "WEIR_MAP_LIVE (2)", (int)mode);
+	if (out->keyless)
+		return weir__fail(
+			-EINVAL, "keyless is for weir_load: a mapping needs no key to be measured");
 	if (out->flags || out->memory || out->memory_bytes)
 		return weir__fail(-EINVAL,
 		                  "flags 0x%x, memory %p, memory_bytes %zu: a mapping takes none "
@@ -217,6 +220,9 @@ int weir__map_source(struct weir_filter **out, struct weir_source *source, enum 
 	if (preface.head.compression != WEIR_IMAGE_PLAIN)
 		err = weir__fail(-EINVAL, "%s: is compressed, which cannot be mapped: weir_load it",
 		                 source->name);
+	else if (mode == WEIR_MAP_LIVE && preface.kind->head_lines)
+		err = weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped live: load it, and save "
+		                 "it again", source->name, preface.kind->name);
 	else if (mode == WEIR_MAP_LIVE && weir__is_compound(&preface))
 		err = weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped live: what one process "
 		                 "adds to it others would miss", source->name, preface.kind->name);
@@ -241,8 +247,8 @@ int weir__map_or_load(struct weir_filter **out, struct weir_source *source,
 }
 
 /* @changed: another process marked it live or sealed it while it was read: read it again. */
-static int map_once(struct weir_filter **out, const char *path, const struct weir_kind *as,
-                    enum weir_map_mode mode, const struct weir_load_options *options,
+static int map_once(struct weir_filter **out, const char *path, enum weir_map_mode mode,
+                    const struct weir_load_options *options,
                     bool *changed)
 {
 	bool live = mode == WEIR_MAP_LIVE;
@@ -250,7 +256,6 @@ static int map_once(struct weir_filter **out, const char *path, const struct wei
 	int err = weir__source_open(&source, path, live ? O_RDWR : O_RDONLY);
 	if (err)
 		return err;
-	source.as = as;
 	err = live ? weir__live_share(source.fd, path) : 0;
 	if (!err) {
 		err = weir__source_settle(&source,
@@ -262,15 +267,15 @@ static int map_once(struct weir_filter **out, const char *path, const struct wei
 }
 
 /* A live image is mapped and inserted into by others meanwhile. */
-int weir__map_path(struct weir_filter **out, const char *path, const struct weir_kind *as,
-                   enum weir_map_mode mode, const struct weir_load_options *options)
+static int map_path(struct weir_filter **out, const char *path, enum weir_map_mode mode,
+                    const struct weir_load_options *options)
 {
 	unsigned again = mode == WEIR_MAP_LIVE ? MOST_AGAIN : 0;
 	bool changed;
 	int err;
 	do {
 		changed = false;
-		err = map_once(out, path, as, mode, options, &changed);
+		err = map_once(out, path, mode, options, &changed);
 	} while (changed && again-- > 0);
 	return err;
 }
@@ -282,5 +287,5 @@ int weir_map(struct weir_filter **out, const char *path, enum weir_map_mode mode
 	if (!out)
 		return weir__fail(-EINVAL, "out is NULL: the mapped filter needs a place");
 	int err = weir__map_options(&o, options, mode);
-	return err ? err : weir__map_path(out, path, NULL, mode, &o);
+	return err ? err : map_path(out, path, mode, &o);
 }

@@ -23,10 +23,6 @@ struct weir_mapping {
 int weir__map_options(struct weir_load_options *out, const struct weir_load_options *options,
                       enum weir_map_mode mode);
 
-/* Map the image of a file. @as: as in struct weir_source.  @options: checked. */
-int weir__map_path(struct weir_filter **out, const char *path, const struct weir_kind *as,
-                   enum weir_map_mode mode, const struct weir_load_options *options);
-
 /* Make a filter around a plain image: an opened file, or for WEIR_MAP_READ in memory, whose bits it
  * is made around then. @options: checked. */
 int weir__map_source(struct weir_filter **out, struct weir_source *source, enum weir_map_mode mode,

@@ -20,7 +20,7 @@ uint32_t weir__kind_can(const struct weir_kind *kind)
 	can |= (kind->snapshot || kind->members) && !is_type ? WEIR_CAN_CLONE : 0;
 	can |= kind->fold ? WEIR_CAN_FOLD : 0;
 	can |= kind->as_is ? 0 : WEIR_CAN_BE_KEYED;
-	can |= kind->as_is || is_type ? 0 : WEIR_CAN_NORMALISE;
+	can |= kind->as_is || is_type || can & WEIR_CAN_ROUTE ? 0 : WEIR_CAN_NORMALISE;
 	can |= kind->view ? WEIR_CAN_INLINE : 0;
 	return can;
 }

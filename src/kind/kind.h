@@ -24,6 +24,7 @@
 #include "ground/system.h"
 #include "hash/hash.h"
 
+struct weir_array;
 struct weir_batch;
 
 /*
@@ -58,6 +59,11 @@ struct weir_kernel {
 	void (*load)(struct weir_filter *f, const uint64_t *hashes, size_t n);
 	unsigned partition_bits; /* L1 */
 	unsigned block_lines;    /* that the cells of one key lie in; 0: one */
+	/* As weir_route_hash(), and of many: the number of masks that are not 0; far: the array
+	 * outgrows a core's own cache. NULL: the filter has one set. */
+	uint64_t (*route)(const struct weir_array *a, uint64_t hash);
+	size_t (*route_each)(const struct weir_array *a, const uint64_t *hashes, size_t n, bool far,
+	                     uint64_t *masks);
 	/* As weir_remove_hash() and weir_count_hash(). NULL: cannot. */
 	int (*remove)(struct weir_filter *f, uint64_t hash);
 	/* As weir_insert_absent_hash(). NULL: a lookup and an insert serve. */
@@ -139,6 +145,9 @@ struct weir_kind {
 	 * choose has the name of its field in struct weir_params. */
 	const char *fields[WEIR_SHAPE_FIELDS];
 
+	/* Check the kind's own group in params, and set the general fields that follow from it.
+	 * NULL: there is nothing beside the numbers of its shapes. */
+	int (*settle)(struct weir_params *params);
 	/* Choose shape.field, then weir__size_complete() (sizing.h), then give the reason.
 	 * shape.kind is set already. plan.c has checked params, except that the numbers of the
 	 * kind's own shape may have any value. */
@@ -170,6 +179,20 @@ struct weir_kind {
 	 * errno after weir__fail(). */
 	int (*create)(struct weir_filter *f);
 	void (*destroy)(struct weir_filter *f);
+
+	/* ---- of kinds whose array begins with something else than keys, such as names: all four;
+	 *      else 0 and NULL. Copies and unions of bits begin behind it ---- */
+
+	uint64_t head_lines;
+	/* Write it as params say into lines that are all zero. */
+	int (*head)(const struct weir_params *params, uint64_t *words);
+	/* Take it into f->own, after head() or from an image that an enemy may have made. Return: 0
+	 * or -EBADMSG. */
+	int (*check)(const struct weir_filter *f);
+	/* Set what head() wrote it from: pointers into f->own. */
+	void (*head_of)(const struct weir_filter *f, struct weir_params *params);
+	/* Does it say the same of both? Return: 0 or -EINVAL. NULL: of every two. */
+	int (*alike)(const struct weir_filter *a, const struct weir_filter *b);
 
 	/* Between the two no key changes its place, so that a walk over the lines meets each key
 	 * that was there before it. Lookups go on, and inserts that move nothing. */
@@ -243,14 +266,8 @@ struct weir_kind {
 	/* Have the memory that the next inserts may need. */
 	int (*grow_ahead)(struct weir_filter *f);
 
-	/* ---- types beside the kinds (WEIR_TYPES): of the members above they have those up to
-	 *      describe() but plan(); window, which is made of filters, own_words and suits();
-	 *      router, which is an array, what verbs on whole filters need. NULL: it is a
-	 *      kind ---- */
-
-	/* Is right what an array that was read or mapped has beside bits, and take it into f->own.
-	 * An enemy may have made it. Return: 0 or -EBADMSG. NULL: any bits will do. */
-	int (*check)(const struct weir_filter *f);
+	/* ---- the type beside the kinds (WEIR_TYPES), window: of the members above it has those up
+	 *      to describe() but plan(), own_words and suits(). NULL: it is a kind ---- */
 
 	const char *made_by; /* the verbs that make one and that read its images */
 	const char *read_by;

@@ -200,7 +200,7 @@ static bool is_nothing_new(const struct weir_node *n, const struct weir_manifest
 static int unite(struct replay *p, struct weir_node *n, const struct weir_manifest *m)
 {
 	if (m->hashing == n->hashing)
-		return weir_reload_copy(p->next);
+		return weir_reload_copy(p->next, WEIR_ALL_SETS);
 	uint64_t now;
 	int err = n->server->now(n->server->context, &now);
 	if (err)

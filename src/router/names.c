@@ -49,12 +49,11 @@ static int name_check(int err, char name[][WEIR_ROUTER_NAME], uint32_t set)
 	return 0;
 }
 
-static int take_name(char name[][WEIR_ROUTER_NAME], const struct weir_router_options *o,
-                     uint32_t set)
+static int take_name(char name[][WEIR_ROUTER_NAME], const struct weir_params *p, uint32_t set)
 {
 	char number[16];
 	snprintf(number, sizeof number, "%" PRIu32, set);
-	const char *given = o->names ? o->names[set] : number;
+	const char *given = p->router.names ? p->router.names[set] : number;
 	if (!given)
 		return weir__fail(-EINVAL, "names: that of set %" PRIu32 " is NULL", set);
 	size_t n = strlen(given);
@@ -65,12 +64,12 @@ static int take_name(char name[][WEIR_ROUTER_NAME], const struct weir_router_opt
 	return name_check(-EINVAL, name, set);
 }
 
-int weir__router_write_names(uint64_t *page, const struct weir_router_options *o)
+int weir__router_write_names(const struct weir_params *p, uint64_t *page)
 {
 	char name[WEIR_ROUTER_SETS][WEIR_ROUTER_NAME] = { { 0 } };
 	int err = 0;
-	for (uint32_t set = 0; !err && set < o->sets; set++)
-		err = take_name(name, o, set);
+	for (uint32_t set = 0; !err && set < p->router.sets; set++)
+		err = take_name(name, p, set);
 	if (!err)
 		memcpy(page, name, sizeof name);
 	return err;
@@ -92,6 +91,7 @@ int weir__router_read_names(const struct weir_filter *f)
 	memcpy(own->name, f->array.words, sizeof own->name);
 	for (uint32_t set = 0; !err && set < WEIR_ROUTER_SETS; set++) {
 		char *name = own->name[set];
+		own->names[set] = name;
 		size_t n = set < sets ? strnlen(name, WEIR_ROUTER_NAME) : 0;
 		if (n == WEIR_ROUTER_NAME || !padded(name, n))
 			err = weir__fail(-EBADMSG, "the name of set %" PRIu32 " is not followed by "
@@ -102,10 +102,15 @@ int weir__router_read_names(const struct weir_filter *f)
 	return err;
 }
 
+void weir__router_names_of(const struct weir_filter *f, struct weir_params *p)
+{
+	p->router.sets = weir__router_sets(&f->array);
+	p->router.names = weir__router_own(f)->names;
+}
+
 int weir__router_alike(const struct weir_filter *a, const struct weir_filter *b)
 {
 	const uint32_t n = weir__router_sets(&a->array), m = weir__router_sets(&b->array);
-	char ours[WEIR_HASHING_TEXT], theirs[WEIR_HASHING_TEXT];
 	if (n != m)
 		return weir__fail(-EINVAL, "one router has %" PRIu32 " sets, the other %" PRIu32, n,
 		                  m);
@@ -115,28 +120,25 @@ int weir__router_alike(const struct weir_filter *a, const struct weir_filter *b)
 			return weir__fail(-EINVAL, "set %" PRIu32 " of one router is \"%s\", of "
 			                  "the other \"%s\"", set, x, y);
 	}
-	if (!weir__same_hashing(&a->hashing, &b->hashing))
-		return weir__fail(-EINVAL, "keys of one router are hashed by %s, of the other by "
-		                  "%s", weir__hashing_text(&a->hashing, ours),
-		                  weir__hashing_text(&b->hashing, theirs));
 	return 0;
 }
 
-uint32_t weir_router_sets(const struct weir_router *r)
+uint32_t weir_router_sets(const struct weir_filter *f)
 {
-	return weir__router_sets(&weir__router_filter(r)->array);
+	return f->kind == &weir__kind_router ? weir__router_sets(&f->array) : 1;
 }
 
-const char *weir_router_name(const struct weir_router *r, uint32_t set)
+const char *weir_router_name(const struct weir_filter *f, uint32_t set)
 {
-	return set < weir_router_sets(r) ? weir__router_own(weir__router_filter(r))->name[set] :
-	                                   NULL;
+	if (set >= weir_router_sets(f))
+		return NULL;
+	return f->kind == &weir__kind_router ? weir__router_own(f)->name[set] : "0";
 }
 
-int weir_router_find(const struct weir_router *r, const char *name)
+int weir_router_find(const struct weir_filter *f, const char *name)
 {
-	for (uint32_t set = 0; set < weir_router_sets(r); set++)
-		if (strcmp(weir_router_name(r, set), name) == 0)
+	for (uint32_t set = 0; set < weir_router_sets(f); set++)
+		if (strcmp(weir_router_name(f, set), name) == 0)
 			return (int)set;
 	return -ENOENT;
 }

@@ -3,7 +3,6 @@
  * distributed; and the bits that those set in a column are as balls thrown into bins. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/sizing.h"
@@ -13,7 +12,7 @@
 #define SLACK 1.01 /* fewer rows are quicker, and so near the least memory they are as good */
 #define FULL 64    /* throws a row at which exp(-FULL) of them are empty, which is none */
 
-enum { SHARD_PAGES = 256, MOST_STEPS = 60 };
+enum { SHARD_PAGES = 256, MOST_STEPS = 60, NARROWEST = 8 /* columns */ };
 
 /* The chance that k throws at random meet bits of a column only, after n keys of k throws each into
  * c rows. Let x be the share of bits that are set: it is E[x^k], taken to the second order about
@@ -56,11 +55,11 @@ static double load_of(double rate, unsigned columns, unsigned k)
 }
 
 /* The fewest rows near the best. @load: keys a page, where the rate is not given. */
-static unsigned best_rows(const struct weir_router_options *o, unsigned columns, double load)
+static unsigned best_rows(const struct weir_params *p, unsigned columns, double load)
 {
-	double cost[WEIR_ROUTER_ROWS + 1], least = INFINITY;
-	for (unsigned k = 1; k <= WEIR_ROUTER_ROWS; k++) {
-		cost[k] = o->fp_rate > 0 ? 1 / load_of(o->fp_rate, columns, k) :
+	double cost[WEIR__ROUTER_ROWS + 1], least = INFINITY;
+	for (unsigned k = 1; k <= WEIR__ROUTER_ROWS; k++) {
+		cost[k] = p->fp_rate > 0 ? 1 / load_of(p->fp_rate, columns, k) :
 		                           weir__router_rate(load, columns, k);
 		least = fmin(least, cost[k]);
 	}
@@ -70,179 +69,160 @@ static unsigned best_rows(const struct weir_router_options *o, unsigned columns,
 	return k;
 }
 
-/* The most that have enough pages each. */
-static uint32_t shards_of(uint64_t pages)
+/* Those asked for, or the most that have enough pages each. */
+static uint32_t shards_of(const struct weir_params *p, uint64_t pages)
 {
 	uint32_t shards = 1;
+	if (p->shards)
+		return p->shards;
 	while (shards < WEIR__MOST_SHARDS && pages / SHARD_PAGES >= 2 * (uint64_t)shards)
 		shards *= 2;
 	return shards;
 }
 
 /* With the one of the names. */
-static uint64_t pages_within(uint64_t bytes)
+static uint64_t pages_within(const struct weir_params *p)
 {
-	uint64_t pages = bytes / WEIR__PAGE_BYTES;
-	return pages - pages % shards_of(pages);
+	uint64_t pages = p->max_bytes / WEIR__PAGE_BYTES;
+	return pages - pages % shards_of(p, pages);
 }
 
-static uint64_t pages_up(double wanted)
+static uint64_t pages_up(const struct weir_params *p, double wanted)
 {
-	uint64_t pages = 1 + (uint64_t)fmax(ceil(wanted), 1), shards = shards_of(pages);
+	uint64_t pages = 1 + (uint64_t)fmax(ceil(wanted), 1), shards = shards_of(p, pages);
 	return (pages + shards - 1) / shards * shards;
 }
 
-static int from_rate(const struct weir_router_options *o, struct weir_router_plan *p)
+static int from_rate(const struct weir_params *p, struct weir_plan *out)
 {
-	const double wanted = (double)o->capacity / load_of(o->fp_rate, p->columns,
-	                                                    p->rows_per_key);
-	const uint64_t limit = o->max_bytes ? o->max_bytes : WEIR__MOST_BYTES;
+	const uint32_t *field = out->shape.field;
+	const double wanted = (double)p->capacity / load_of(p->fp_rate, field[WEIR_ROUTER_COLUMNS],
+	                                                    field[WEIR_ROUTER_PROBES]);
+	const uint64_t limit = p->max_bytes ? p->max_bytes : WEIR__MOST_BYTES;
 	if (!(wanted * WEIR__PAGE_BYTES < (double)WEIR__MOST_BYTES) ||
-	    pages_up(wanted) * WEIR__PAGE_BYTES > limit)
+	    pages_up(p, wanted) * WEIR__PAGE_BYTES > limit)
 		return weir__refused(
 			weir__fail(-EFBIG, "capacity %" PRIu64 " of %" PRIu32 " sets at fp_rate %g "
-			           "needs %.0f bytes: %" PRIu64 " are the most", o->capacity,
-			           o->sets, o->fp_rate, wanted * WEIR__PAGE_BYTES, limit),
-			WEIR_ERROR_SETS_LARGE, "capacity", (double)o->capacity, o->sets,
+			           "needs %.0f bytes: %" PRIu64 " are the most", p->capacity,
+			           p->router.sets, p->fp_rate, wanted * WEIR__PAGE_BYTES, limit),
+			WEIR_ERROR_SETS_LARGE, "capacity", (double)p->capacity, p->router.sets,
 			wanted * WEIR__PAGE_BYTES, (double)limit);
-	p->bytes = pages_up(wanted) * WEIR__PAGE_BYTES;
-	p->capacity = o->capacity;
-	return 0;
+	out->bytes = pages_up(p, wanted) * WEIR__PAGE_BYTES;
+	out->capacity = p->capacity;
+	return weir__shards_fit(p->shards, out->bytes);
 }
 
-static int from_bytes(const struct weir_router_options *o, struct weir_router_plan *p)
+static int from_bytes(const struct weir_params *p, struct weir_plan *out)
 {
-	const uint64_t pages = pages_within(o->max_bytes);
-	p->bytes = pages * WEIR__PAGE_BYTES;
-	p->capacity = o->capacity ? o->capacity :
-	                            (uint64_t)((double)(pages - 1) *
-	                                       load_of(o->fp_rate, p->columns, p->rows_per_key));
-	return p->capacity ? 0 : weir__refused(
+	const uint32_t *field = out->shape.field;
+	const uint64_t pages = pages_within(p);
+	out->bytes = pages * WEIR__PAGE_BYTES;
+	out->capacity = p->capacity ? p->capacity :
+		(uint64_t)((double)(pages - 1) * load_of(p->fp_rate, field[WEIR_ROUTER_COLUMNS],
+		                                         field[WEIR_ROUTER_PROBES]));
+	return out->capacity ? 0 : weir__refused(
 		weir__fail(-EINVAL, "max_bytes %" PRIu64 ": too small for one key "
-		           "at fp_rate %g", o->max_bytes, o->fp_rate),
-		WEIR_ERROR_ONE_KEY, "max_bytes", (double)o->max_bytes, o->fp_rate, 0, 0);
+		           "at fp_rate %g", p->max_bytes, p->fp_rate),
+		WEIR_ERROR_ONE_KEY, "max_bytes", (double)p->max_bytes, p->fp_rate, 0, 0);
 }
 
 /* What the sets' sizes make of it. */
-static void complete(const struct weir_router_options *o, struct weir_router_plan *p)
+static void complete(const struct weir_params *p, struct weir_plan *out)
 {
-	const double pages = (double)(p->bytes / WEIR__PAGE_BYTES - 1);
+	const uint32_t columns = out->shape.field[WEIR_ROUTER_COLUMNS];
+	const uint32_t rows = out->shape.field[WEIR_ROUTER_PROBES];
+	const double pages = (double)(out->bytes / WEIR__PAGE_BYTES - 1);
 	double used = 0;
-	p->sets = o->sets;
-	p->shards = shards_of(p->bytes / WEIR__PAGE_BYTES);
-	p->bits_per_key = 8 * (double)p->bytes / p->columns / (double)p->capacity;
-	p->fp_rate = weir__router_rate((double)p->capacity / pages, p->columns, p->rows_per_key);
-	for (uint32_t set = 0; set < o->sets; set++) {
-		double keys = (double)(o->keys ? o->keys[set] : p->capacity);
-		used += keys / (double)p->capacity / p->columns;
-		p->false_sets += keys > 0 ? weir__router_rate(keys / pages, p->columns,
-		                                              p->rows_per_key) : 0;
+	out->shards = shards_of(p, out->bytes / WEIR__PAGE_BYTES);
+	out->bits_per_key = 8 * (double)out->bytes / (double)out->capacity;
+	out->fp_rate = weir__router_rate((double)out->capacity / pages, columns, rows);
+	out->fp_rate_floor = (double)out->capacity / WEIR__HASHES;
+	for (uint32_t set = 0; set < p->router.sets; set++) {
+		double keys = (double)(p->router.keys ? p->router.keys[set] : out->capacity);
+		used += keys / (double)out->capacity / columns;
+		out->router.false_sets +=
+			keys > 0 ? weir__router_rate(keys / pages, columns, rows) : 0;
 	}
-	p->bytes_wasted = (double)p->bytes * (1 - used);
+	out->router.bytes_wasted = (double)out->bytes * (1 - used);
 }
 
-static int check_keys(struct weir_router_options *o)
+/* ---- checks ---- */
+
+static int take_keys(struct weir_params *p)
 {
+	const uint64_t *keys = p->router.keys;
 	uint64_t most = 0;
-	for (uint32_t set = 0; o->keys && set < o->sets; set++)
-		most = o->keys[set] > most ? o->keys[set] : most;
-	if (!o->keys)
+	for (uint32_t set = 0; keys && set < p->router.sets; set++)
+		most = keys[set] > most ? keys[set] : most;
+	if (!keys)
 		return 0;
-	if (o->capacity && o->capacity != most)
-		return weir__fail(-EINVAL, "capacity %" PRIu64 ": leave it 0, keys says how large "
-		                  "the sets are, %" PRIu64 " at most", o->capacity, most);
+	if (p->capacity && p->capacity != most)
+		return weir__fail(-EINVAL, "capacity %" PRIu64 ": leave it 0, router.keys says how "
+		                  "large the sets are, %" PRIu64 " at most", p->capacity, most);
 	if (!most)
-		return weir__fail(-EINVAL, "keys: every set is empty: 1 or more in one of them");
-	o->capacity = most;
+		return weir__fail(-EINVAL,
+		                  "router.keys: every set is empty: 1 or more in one of them");
+	p->capacity = most;
 	return 0;
 }
 
-static int check(struct weir_router_options *o)
+int weir__router_settle(struct weir_params *p)
 {
-	if (o->sets < 1 || o->sets > WEIR_ROUTER_SETS)
+	p->router.sets = p->router.sets ? p->router.sets : NARROWEST;
+	if (p->router.sets > WEIR_ROUTER_SETS)
 		return weir__refused(
-			weir__fail(-EINVAL, "sets %" PRIu32 ": allowed: 1 to %d", o->sets,
-			           WEIR_ROUTER_SETS),
-			WEIR_ERROR_RANGE, "sets", o->sets, 1, WEIR_ROUTER_SETS, 0);
-	int err = check_keys(o);
-	if (!err)
-		err = weir__flags_check(o->flags);
+			weir__fail(-EINVAL, "router.sets %" PRIu32 ": allowed: 1 to %d",
+			           p->router.sets, WEIR_ROUTER_SETS),
+			WEIR_ERROR_RANGE, "sets", p->router.sets, 1, WEIR_ROUTER_SETS, 0);
+	int err = take_keys(p);
 	if (err)
 		return err;
-	if (o->capacity > WEIR__MOST_KEYS)
-		return weir__refused(
-			weir__fail(-EINVAL, "capacity %" PRIu64
-			           ": allowed: 1 to 2^48 keys of a set", o->capacity),
-			WEIR_ERROR_RANGE, "capacity", (double)o->capacity, 1,
-			(double)WEIR__MOST_KEYS, 0);
-	if (o->fp_rate != 0 && !(o->fp_rate >= LEAST_RATE && o->fp_rate <= WEIR__MOST_RATE))
+	if (p->fp_rate != 0 && !(p->fp_rate >= LEAST_RATE && p->fp_rate <= WEIR__MOST_RATE))
 		return weir__refused(
 			weir__fail(-EINVAL, "fp_rate %.10g: that of each set, %g to %g",
-			           o->fp_rate, LEAST_RATE, WEIR__MOST_RATE),
-			WEIR_ERROR_RANGE, "fp_rate", o->fp_rate, LEAST_RATE, WEIR__MOST_RATE, 0);
-	if (o->max_bytes != 0 &&
-	    (o->max_bytes < 2 * WEIR__PAGE_BYTES || o->max_bytes > WEIR__MOST_BYTES))
+			           p->fp_rate, LEAST_RATE, WEIR__MOST_RATE),
+			WEIR_ERROR_RANGE, "fp_rate", p->fp_rate, LEAST_RATE, WEIR__MOST_RATE, 0);
+	if (p->max_bytes != 0 && p->max_bytes < 2 * WEIR__PAGE_BYTES)
 		return weir__refused(
 			weir__fail(-EINVAL, "max_bytes %" PRIu64
-			           ": allowed: %d, a page and that of " "the names, to 2^46",
-			           o->max_bytes, 2 * WEIR__PAGE_BYTES),
-			WEIR_ERROR_RANGE, "max_bytes", (double)o->max_bytes, 2 * WEIR__PAGE_BYTES,
+			           ": allowed: %d, a page and that of the names, to 2^46",
+			           p->max_bytes, 2 * WEIR__PAGE_BYTES),
+			WEIR_ERROR_RANGE, "max_bytes", (double)p->max_bytes, 2 * WEIR__PAGE_BYTES,
 			(double)WEIR__MOST_BYTES, 0);
-	if ((o->capacity != 0) + (o->fp_rate != 0) + (o->max_bytes != 0) < 2)
+	if (p->router.rows_per_key > WEIR__ROUTER_ROWS)
 		return weir__refused(
-			weir__fail(-EINVAL, "capacity %" PRIu64 ", fp_rate %g, max_bytes %" PRIu64
-			           ": give two of the three (0 means not given)", o->capacity,
-			           o->fp_rate, o->max_bytes),
-			WEIR_ERROR_TWO_OF_THREE, "capacity", (double)o->capacity, o->fp_rate,
-			(double)o->max_bytes, 0);
-	if (o->rows_per_key > WEIR_ROUTER_ROWS)
-		return weir__refused(
-			weir__fail(-EINVAL, "rows_per_key %" PRIu32 ": allowed: 1 to %d, or 0 to "
-			           "have it chosen", o->rows_per_key, WEIR_ROUTER_ROWS),
-			WEIR_ERROR_RANGE, "rows_per_key", o->rows_per_key, 1, WEIR_ROUTER_ROWS, 0);
+			weir__fail(-EINVAL, "router.rows_per_key %" PRIu32 ": allowed: 1 to %d, or "
+			           "0 to have it chosen", p->router.rows_per_key,
+			           WEIR__ROUTER_ROWS),
+			WEIR_ERROR_RANGE, "rows_per_key", p->router.rows_per_key, 1,
+			WEIR__ROUTER_ROWS, 0);
 	return 0;
 }
 
-int weir__router_plan(struct weir_router_options *o, const struct weir_router_options *options,
-                      struct weir_router_plan *plan)
+int weir__router_plan(const struct weir_params *p, struct weir_plan *out)
 {
-	struct weir_router_plan p = { .struct_size = sizeof p, .columns = 8 };
-	*o = (struct weir_router_options)WEIR_ROUTER_OPTIONS_INIT;
-	int err = weir__options_copy(o, sizeof *o, options, "weir_router_options");
-	if (!err)
-		err = check(o);
+	uint32_t *field = out->shape.field, columns = NARROWEST;
+	while (columns < p->router.sets)
+		columns *= 2;
+	const double load = p->fp_rate > 0 ? 0 : (double)p->capacity /
+	                                         (double)(pages_within(p) - 1);
+	field[WEIR_ROUTER_COLUMNS] = columns;
+	field[WEIR_ROUTER_SETS_AT] = p->router.sets;
+	field[WEIR_ROUTER_PROBES] =
+		p->router.rows_per_key ? p->router.rows_per_key : best_rows(p, columns, load);
+	int err = p->capacity && p->fp_rate > 0 ? from_rate(p, out) : from_bytes(p, out);
 	if (err)
 		return err;
-	while (p.columns < o->sets)
-		p.columns *= 2;
-	const double load = o->fp_rate > 0 ? 0 : (double)o->capacity /
-	                                         (double)(pages_within(o->max_bytes) - 1);
-	p.rows_per_key = o->rows_per_key ? o->rows_per_key : best_rows(o, p.columns, load);
-	err = o->capacity && o->fp_rate > 0 ? from_rate(o, &p) : from_bytes(o, &p);
-	if (err)
-		return err;
-	complete(o, &p);
-	if (p.fp_rate > WEIR__MOST_RATE * (1 + 1e-6))
+	complete(p, out);
+	if (out->fp_rate > WEIR__MOST_RATE * (1 + 1e-6))
 		return weir__refused(
 			weir__fail(-EINVAL, "max_bytes %" PRIu64 ": with %" PRIu64
-			           " keys the rate " "of a set would be %.3g, %g is the most",
-			           o->max_bytes, o->capacity, p.fp_rate, WEIR__MOST_RATE),
-			WEIR_ERROR_RATE_MOST, "max_bytes", (double)o->max_bytes,
-			(double)o->capacity, p.fp_rate, WEIR__MOST_RATE);
-	*plan = p;
-	return 0;
-}
-
-int weir_router_plan(const struct weir_router_options *options, struct weir_router_plan *out)
-{
-	struct weir_router_options o;
-	struct weir_router_plan plan;
-	int err = weir__size_check(out, sizeof *out, "weir_router_plan");
-	if (!err)
-		err = weir__router_plan(&o, options, &plan);
-	if (err)
-		return err;
-	plan.struct_size = out->struct_size;
-	memcpy(out, &plan, out->struct_size);
+			           " keys the rate of a set would be %.3g, %g is the most",
+			           p->max_bytes, p->capacity, out->fp_rate, WEIR__MOST_RATE),
+			WEIR_ERROR_RATE_MOST, "max_bytes", (double)p->max_bytes,
+			(double)p->capacity, out->fp_rate, WEIR__MOST_RATE);
+	out->reason = p->router.rows_per_key ?
+	                      "the rows a key that were asked for" :
+	                      "the fewest rows a key within 1 % of the least memory";
 	return 0;
 }

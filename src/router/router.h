@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The inside of a router, and the rules that make it one.
+ * The inside of the kind router, and its rules.
  *
- * R1  A router is a struct weir_filter whose kind is weir__kind_router. So memory, images, copies
- *     and generations under RCU are those of filters (H1 to H14), and none of it stands here a
- *     second time. struct weir_router and the structs of its handle and reload have no inside of
- *     their own: they are other names for the callers, so that a compiler keeps the verbs of
- *     filters and routers apart. What the two conversions below convert is nowhere dereferenced as
- *     anything but what it is.
  * R2  The layout, frozen by golden files. The array is pages of 64 lines. The first page has the
  *     names: line i that of set i, padded with 0; the lines of no set are 0. It is written before
  *     anybody has the router, and never after. Each further page is 32768 / columns rows, and row i
@@ -22,9 +16,9 @@
  *     meanwhile, and the order of bytes is that of every word. Accesses of a cell's own width would
  *     overlap those of other widths (a copy, a merge, a snapshot are by words), for which C11 has
  *     no rule.
- * R4  All generations of a handle have the same number of sets, with the same names, and one hash.
- *     So bit i of an answer means one thing whichever generation answers, and an insert that
- *     current takes no other taker refuses: none is void (H12).
+ * R4  All generations of a handle have the same sets, with the same names. So bit i of an answer
+ *     means one thing whichever generation answers, and a set that current has no other taker
+ *     lacks: none is void (H12).
  * R5  A copy of some sets ors the words of their columns, word by word (H2): what is inserted
  *     meanwhile into next remains.
  *
@@ -38,42 +32,19 @@
 enum { WEIR_ROUTER_COLUMNS, WEIR_ROUTER_PROBES, WEIR_ROUTER_SETS_AT }; /* of its shape */
 
 enum {
+	WEIR__ROUTER_ROWS = 10, /* most rows of a key */
 	WEIR__PAGE_LINES = 64,
 	WEIR__PAGE_WORDS = 512,
 	WEIR__PAGE_BITS = 32768,
 	WEIR__PAGE_BYTES = 4096,
 };
 
-/* For one number of columns and of rows a key. */
-struct weir_router_kernel {
-	uint64_t (*route)(const struct weir_array *a, uint64_t hash);
-	/* Return: how many masks are not 0. @far: the array outgrows a core's own cache. */
-	size_t (*route_each)(const struct weir_array *a, const uint64_t *hashes, size_t n, bool far,
-	                     uint64_t *masks);
-};
-
 /* f->own */
 struct weir_router_own {
-	const struct weir_router_kernel *kernel;
 	char name[WEIR_ROUTER_SETS][WEIR_ROUTER_NAME]; /* copied out of the first page: a file that
 	                                                  is mapped may change */
+	const char *names[WEIR_ROUTER_SETS];           /* of them, for weir_params_of() */
 };
-
-/* R1 */
-static inline struct weir_filter *weir__router_mut(struct weir_router *r)
-{
-	return (struct weir_filter *)(void *)r;
-}
-
-static inline const struct weir_filter *weir__router_filter(const struct weir_router *r)
-{
-	return (const struct weir_filter *)(const void *)r;
-}
-
-static inline struct weir_router *weir__router_of(struct weir_filter *f)
-{
-	return (struct weir_router *)(void *)f;
-}
 
 static inline const struct weir_router_own *weir__router_own(const struct weir_filter *f)
 {
@@ -134,38 +105,35 @@ WEIR__INLINE unsigned weir__row_shift(unsigned columns, unsigned row)
 }
 
 /* kernel.c */
-const struct weir_router_kernel *weir__router_kernel(const struct weir_shape *shape);
-/* As weir_router_insert_hash(), of a set that there is. */
-int weir__router_set(const struct weir_array *a, uint32_t set, uint64_t hash);
+const struct weir_kernel *weir__router_kernel(enum weir_isa isa, const struct weir_shape *shape);
+/* Insert into these sets, all of which there are. Return: how many hashes were new to one of
+ * them. */
+int64_t weir__router_insert(struct weir_filter *f, uint64_t sets, const uint64_t *hashes, size_t n,
+                            uint64_t *bitmap);
 
-/* ---- plan.c ---- */
+/* ---- plan.c: members of the kind; and for the tests ---- */
 
+int weir__router_settle(struct weir_params *params);
+int weir__router_plan(const struct weir_params *params, struct weir_plan *out);
 /* The rate of a set when @load keys a page are in it, each of k rows: a page's keys are Poisson
  * distributed. Relative error below 1e-3. */
 double weir__router_rate(double load, unsigned columns, unsigned k);
-/* Check and complete options and plan. Return: 0 or a negative errno. */
-int weir__router_plan(struct weir_router_options *o, const struct weir_router_options *options,
-                      struct weir_router_plan *plan);
 
-/* ---- names.c ---- */
+/* ---- names.c: members of the kind ---- */
 
-/* Write the names of options into the first page. Return: 0 or -EINVAL. */
-int weir__router_write_names(uint64_t *page, const struct weir_router_options *o);
-/* Copy the names out of the first page, and check them. Return: 0 or -EBADMSG. */
+int weir__router_write_names(const struct weir_params *params, uint64_t *page);
 int weir__router_read_names(const struct weir_filter *f);
-/* Have two routers the same sets, and the same hash? Return: 0 or -EINVAL. */
+void weir__router_names_of(const struct weir_filter *f, struct weir_params *params);
 int weir__router_alike(const struct weir_filter *a, const struct weir_filter *b);
 
-/* ---- whole.c ---- */
+/* ---- stats.c: members of the kind. What they say of a router is of its fullest set ---- */
+
+void weir__router_look(const struct weir_filter *f, uint64_t first, uint64_t n,
+                       struct weir_measure *sum);
+void weir__router_estimate(const struct weir_filter *f, const struct weir_measure *sum,
+                           double *keys, double *rate);
 
 /* R5. Return: 0, or a negative errno if they differ or dst takes no inserts. */
 int weir__router_copy_sets(struct weir_filter *dst, const struct weir_filter *src, uint64_t sets);
-/* An empty router of the same layout, hash and names. */
-int weir__router_like(struct weir_filter **out, const struct weir_filter *f);
-/* Insert into every set of the n hashes. Return: how many were new. */
-int64_t weir__router_insert_hashes(struct weir_filter *f, uint32_t set, const uint64_t *hashes,
-                                   size_t n, uint64_t *bitmap);
-/* Is there such a set, and does f take inserts? Return: 0 or a negative errno. */
-int weir__router_insert_check(const struct weir_filter *f, uint32_t set);
 
 #endif

@@ -70,11 +70,14 @@ test_keyed_and_compressed() {
 	says ': more than --max-memory allows'
 }
 
-test_others_say_whose_it_is() {
-	run 2 "$weir" query s.weir a; says 'is a router and no filter'
-	run 2 "$weir" merge -o x.weir s.weir s.weir; says 'is a router and no filter'
+# To the other subcommands it is a filter of the keys of all its sets.
+test_others_take_it_as_a_filter() {
+	run 0 "$weir" query s.weir a
+	run 0 "$weir" merge -q -o x.weir s.weir s.weir
+	run 0 "$weir" route x.weir a
 	run 0 "$weir" build -q -p 1% -o f.weir a
 	run 2 "$weir" route f.weir a; says 'kind blocked and no router'
+	run 2 "$weir" merge -o y.weir s.weir f.weir; says 'kind'
 }
 
 test_plan() {
@@ -185,7 +188,7 @@ test_replaces_images_alone
 test_build_to_standard_output
 test_info_and_verify
 test_keyed_and_compressed
-test_others_say_whose_it_is
+test_others_take_it_as_a_filter
 test_plan
 test_what_stands_there_is_kept
 test_misuse

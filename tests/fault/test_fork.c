@@ -23,7 +23,8 @@ static int serve(struct weir_handle *h, uint64_t first, bool defer_free)
 		if (weir_handle_insert_hash(h, test_key(first + i)) < 0)
 			return 1;
 		if (i % (KEYS / 8) == 0 &&
-		    (weir_reload_begin(&r, h, &o) || weir_reload_copy(r) || weir_reload_commit(r)))
+		    (weir_reload_begin(&r, h, &o) || weir_reload_copy(r, WEIR_ALL_SETS) ||
+		     weir_reload_commit(r)))
 			return 2;
 		if (i % (KEYS / 2) == 7 && weir_handle_rollback(h))
 			return 3;
@@ -250,7 +251,7 @@ static void *reload_slowly(void *argument)
 	s->begun = true;
 	for (uint64_t i = 0; !s->stop; i++)
 		assert_ok(weir_reload_insert_hash(r, test_key(KEYS + i % KEYS)));
-	assert_ok(weir_reload_copy(r));
+	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 	assert_ok(weir_reload_commit(r));
 	return NULL;
 }
@@ -310,7 +311,8 @@ static void test_a_loader_forks(void **state)
 	bool failed = false;
 	for (uint64_t i = 100; i < KEYS; i++)
 		failed |= weir_reload_insert_hash(r, test_key(i)) < 0;
-	failed |= weir_reload_copy(r) || weir_reload_commit(r) || missing_in(h, 0, KEYS);
+	failed |= weir_reload_copy(r, WEIR_ALL_SETS) || weir_reload_commit(r) ||
+	          missing_in(h, 0, KEYS);
 	if (child == 0)
 		_exit(failed);
 	assert_false(failed);

@@ -59,7 +59,7 @@ static void use(struct plugin *p, uint64_t first)
 		if (i % 100 == 0) {
 			o.defer_free = i % 200 == 0;
 			assert_int_equal(p->weir_reload_begin(&r, p->h, &o), 0);
-			assert_int_equal(p->weir_reload_copy(r), 0);
+			assert_int_equal(p->weir_reload_copy(r, WEIR_ALL_SETS), 0);
 			assert_int_equal(p->weir_reload_commit(r), 0);
 		}
 	}

@@ -9,31 +9,32 @@
 
 enum { KEYS = 500, SETS = 9, MOST_CALLS = 1000 };
 
-static struct weir_router *router;
+static struct weir_filter *router;
 
-static int make(struct weir_router **out)
+static int make(struct weir_filter **out)
 {
-	struct weir_router_options o = WEIR_ROUTER_OPTIONS_INIT;
-	o.sets = SETS;
+	struct weir_params o = WEIR_PARAMS_INIT;
+	o.kind = WEIR_ROUTER;
+	o.router.sets = SETS;
 	o.capacity = KEYS;
 	o.fp_rate = 0.01;
 	o.seed = 42;
-	return weir_router_create(out, &o);
+	return weir_create(out, &o);
 }
 
-static struct weir_router *made(void)
+static struct weir_filter *made(void)
 {
-	struct weir_router *r = NULL;
+	struct weir_filter *r = NULL;
 	assert_ok(make(&r));
 	for (uint64_t i = 0; i < KEYS; i++)
-		assert_ok(weir_router_insert_u64(r, (uint32_t)(i % SETS), test_key(i)));
+		assert_ok(weir_insert_into_u64(r, (uint32_t)(i % SETS), test_key(i)));
 	return r;
 }
 
-static void assert_has_all(const struct weir_router *r)
+static void assert_has_all(const struct weir_filter *r)
 {
 	for (uint64_t i = 0; i < KEYS; i++)
-		assert_true(weir_router_route_u64(r, test_key(i)) >> (i % SETS) & 1);
+		assert_true(weir_route_u64(r, test_key(i)) >> (i % SETS) & 1);
 }
 
 static int save_with(int level)
@@ -41,7 +42,7 @@ static int save_with(int level)
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	o.zstd_level = level;
 	o.generation = 2;
-	return weir_router_save(router, path, &o);
+	return weir_save(router, path, &o);
 }
 
 static int do_save(void) { return save_with(0); }
@@ -49,76 +50,75 @@ static int do_save(void) { return save_with(0); }
 static int do_save_fd(void)
 {
 	int fd = memfd_create("image", 0);
-	int err = weir_router_save_fd(router, fd, NULL);
+	int err = weir_save_fd(router, fd, NULL);
 	close(fd);
 	return err;
 }
 
-static int ended(int err, struct weir_router *r)
+static int ended(int err, struct weir_filter *r)
 {
 	assert_int_equal(err == 0, r != NULL);
 	if (!err)
 		assert_has_all(r);
-	weir_router_destroy(r);
+	weir_destroy(r);
 	return err;
 }
 
 static int do_load(void)
 {
-	struct weir_router *r = NULL;
-	int err = weir_router_load(&r, path, NULL);
+	struct weir_filter *r = NULL;
+	int err = weir_load(&r, path, NULL);
 	return ended(err, r);
 }
 
 static int do_map(void)
 {
-	struct weir_router *r = NULL;
-	int err = weir_router_map(&r, path, WEIR_MAP_READ, NULL);
+	struct weir_filter *r = NULL;
+	int err = weir_map(&r, path, WEIR_MAP_READ, NULL);
 	return ended(err, r);
 }
 
 static int do_create(void)
 {
-	struct weir_router *r = NULL;
+	struct weir_filter *r = NULL;
 	int err = make(&r);
 	assert_int_equal(err == 0, r != NULL);
-	weir_router_destroy(r);
+	weir_destroy(r);
 	return err;
 }
 
-static int replace(struct weir_router_handle *h)
+static int replace(struct weir_handle *h)
 {
-	struct weir_router_reload *reload = NULL;
-	int err = weir_router_reload_begin(&reload, h, NULL);
+	struct weir_reload *reload = NULL;
+	int err = weir_reload_begin(&reload, h, NULL);
 	if (err)
 		return err;
-	assert_ok(weir_router_reload_copy(reload, ~UINT64_C(0)));
-	assert_ok(weir_router_reload_commit(reload)); /* nothing is left to fail */
+	assert_ok(weir_reload_copy(reload, ~UINT64_C(0)));
+	assert_ok(weir_reload_commit(reload)); /* nothing is left to fail */
 	return 0;
 }
 
 static int do_replace(void)
 {
-	struct weir_router_handle *h = NULL;
-	struct weir_router *r = NULL;
-	int err = weir_router_load(&r, path, NULL);
+	struct weir_handle *h = NULL;
+	struct weir_filter *r = NULL;
+	int err = weir_load(&r, path, NULL);
 	if (!err)
-		err = weir_router_handle_create(&h, r, NULL);
+		err = weir_handle_create(&h, r, NULL);
 	if (err) {
-		weir_router_destroy(r);
+		weir_destroy(r);
 		return err;
 	}
 	err = replace(h);
 	for (uint64_t i = 0; i < KEYS; i++)
-		assert_true(weir_router_handle_route_u64(h, test_key(i)) >> (i % SETS) & 1);
-	assert_ok(weir_router_handle_destroy(h));
+		assert_true(weir_handle_route_u64(h, test_key(i)) >> (i % SETS) & 1);
+	assert_ok(weir_handle_destroy(h));
 	return err;
 }
 
 static int do_stats(void)
 {
-	return weir_router_image_stats(
-		path, NULL, &(struct weir_router_stats)WEIR_ROUTER_STATS_INIT);
+	return weir_image_stats(path, NULL, &(struct weir_stats)WEIR_STATS_INIT);
 }
 #if TEST_ZSTD
 static int do_save_zstd(void) { return save_with(1); }
@@ -153,7 +153,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	weir_router_destroy(router);
+	weir_destroy(router);
 	return folder_teardown(state);
 }
 
@@ -163,7 +163,7 @@ static void fresh(const struct verb *verb)
 	o.generation = 1;
 	o.zstd_level = verb->level;
 	unlink(path);
-	assert_ok(weir_router_save(router, path, &o));
+	assert_ok(weir_save(router, path, &o));
 }
 
 static void assert_whole(const struct verb *verb, int answer)

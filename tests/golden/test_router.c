@@ -28,44 +28,45 @@ static void number_key(char key[32], uint32_t set, unsigned i)
 	snprintf(key, 32, "key %u of set %u", i, set);
 }
 
-static struct weir_router *made(const struct golden *golden)
+static struct weir_filter *made(const struct golden *golden)
 {
-	struct weir_router_options o = WEIR_ROUTER_OPTIONS_INIT;
+	struct weir_params o = WEIR_PARAMS_INIT;
 	char name[WEIR_ROUTER_SETS][WEIR_ROUTER_NAME];
 	const char *names[WEIR_ROUTER_SETS];
-	struct weir_router *r = NULL;
+	struct weir_filter *r = NULL;
 	char key[32];
 	for (uint32_t set = 0; set < golden->sets; set++) {
 		snprintf(name[set], sizeof name[set], "shard-%u", set);
 		names[set] = name[set];
 	}
-	o.sets = golden->sets;
-	o.names = names;
-	o.rows_per_key = golden->rows;
+	o.kind = WEIR_ROUTER;
+	o.router.sets = golden->sets;
+	o.router.names = names;
+	o.router.rows_per_key = golden->rows;
 	o.capacity = EACH;
 	o.fp_rate = 0.01;
 	o.seed = UINT64_C(0x0123456789abcdef);
-	assert_ok(weir_router_create(&r, &o));
+	assert_ok(weir_create(&r, &o));
 	for (uint32_t set = 0; set < golden->sets; set++)
 		for (unsigned i = 0; i < EACH; i++) {
 			number_key(key, set, i);
-			assert_ok(weir_router_insert(r, set, key, strlen(key)));
+			assert_ok(weir_insert_into(r, set, key, strlen(key)));
 		}
 	return r;
 }
 
-static uint64_t false_sets(const struct weir_router *r)
+static uint64_t false_sets(const struct weir_filter *r)
 {
 	uint64_t n = 0;
 	for (unsigned i = 0; i < OTHERS; i++) {
 		char key[32];
 		int len = snprintf(key, sizeof key, "other %u", i);
-		n += (uint64_t)__builtin_popcountll(weir_router_route(r, key, (size_t)len));
+		n += (uint64_t)__builtin_popcountll(weir_route(r, key, (size_t)len));
 	}
 	return n;
 }
 
-static void assert_answers(const struct weir_router *r, const struct golden *golden)
+static void assert_answers(const struct weir_filter *r, const struct golden *golden)
 {
 	char key[32], name[WEIR_ROUTER_NAME];
 	for (uint32_t set = 0; set < golden->sets; set++) {
@@ -73,7 +74,7 @@ static void assert_answers(const struct weir_router *r, const struct golden *gol
 		assert_string_equal(weir_router_name(r, set), name);
 		for (unsigned i = 0; i < EACH; i++) {
 			number_key(key, set, i);
-			assert_true(weir_router_route(r, key, strlen(key)) >> set & 1);
+			assert_true(weir_route(r, key, strlen(key)) >> set & 1);
 		}
 	}
 	assert_int_equal(false_sets(r), golden->false_sets);
@@ -84,11 +85,11 @@ static void fixture(const struct golden *golden, char name[4200])
 	snprintf(name, 4200, "%s/%s.weir", fixtures, golden->name);
 }
 
-static void save(const struct weir_router *r, const char *to)
+static void save(const struct weir_filter *r, const char *to)
 {
 	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
 	options.generation = 1234567890123;
-	assert_ok(weir_router_save(r, to, &options));
+	assert_ok(weir_save(r, to, &options));
 }
 
 static void assert_is(const struct golden *golden)
@@ -109,11 +110,11 @@ static void made_here(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(goldens); i++) {
-		struct weir_router *r = made(&goldens[i]);
+		struct weir_filter *r = made(&goldens[i]);
 		assert_answers(r, &goldens[i]);
 		save(r, path);
 		assert_is(&goldens[i]);
-		weir_router_destroy(r);
+		weir_destroy(r);
 	}
 }
 
@@ -122,17 +123,17 @@ static void loaded_and_mapped(void **state)
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(goldens); i++) {
 		char name[4200];
-		struct weir_router *r = NULL;
+		struct weir_filter *r = NULL;
 		fixture(&goldens[i], name);
 		assert_ok(weir_image_verify(name, NULL));
-		assert_ok(weir_router_map(&r, name, WEIR_MAP_READ, NULL));
+		assert_ok(weir_map(&r, name, WEIR_MAP_READ, NULL));
 		assert_answers(r, &goldens[i]);
-		weir_router_destroy(r);
-		assert_ok(weir_router_load(&r, name, NULL));
+		weir_destroy(r);
+		assert_ok(weir_load(&r, name, NULL));
 		assert_answers(r, &goldens[i]);
 		save(r, path);
 		assert_is(&goldens[i]);
-		weir_router_destroy(r);
+		weir_destroy(r);
 	}
 }
 
@@ -140,11 +141,11 @@ static void write_fixtures(void)
 {
 	for (unsigned i = 0; i < COUNT_OF(goldens); i++) {
 		char name[4200];
-		struct weir_router *r = made(&goldens[i]);
+		struct weir_filter *r = made(&goldens[i]);
 		fixture(&goldens[i], name);
 		save(r, name);
 		printf("%s, %llu\n", goldens[i].name, (unsigned long long)false_sets(r));
-		weir_router_destroy(r);
+		weir_destroy(r);
 	}
 }
 

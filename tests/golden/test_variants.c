@@ -152,19 +152,20 @@ static void window_end(void *of)
 static int router_make(void **out, uint32_t unused, const struct variant *v)
 {
 	static const char *const names[] = { "eu", "us", "asia" };
-	struct weir_router_options o = WEIR_ROUTER_OPTIONS_INIT;
-	struct weir_router *r;
+	struct weir_params o = WEIR_PARAMS_INIT;
+	struct weir_filter *r;
 	char key[32];
 	(void)unused;
-	o.sets = COUNT_OF(names);
-	o.names = names;
+	o.kind = WEIR_ROUTER;
+	o.router.sets = COUNT_OF(names);
+	o.router.names = names;
 	o.capacity = KEYS;
 	o.fp_rate = 0.01;
 	o.seed = v->keyed ? 0 : 77;
 	o.hash_key = v->keyed ? secret : NULL;
-	assert_ok(weir_router_create(&r, &o));
+	assert_ok(weir_create(&r, &o));
 	for (unsigned i = 0; i < KEYS; i++)
-		assert_ok(weir_router_insert(r, i % COUNT_OF(names), key, key_of(i, key)));
+		assert_ok(weir_insert_into(r, i % COUNT_OF(names), key, key_of(i, key)));
 	*out = r;
 	return 0;
 }
@@ -172,17 +173,17 @@ static int router_make(void **out, uint32_t unused, const struct variant *v)
 static int router_load(void **out, const char *from, const struct variant *v)
 {
 	const struct weir_load_options options = to_load(v);
-	return weir_router_load((struct weir_router **)out, from, &options);
+	return weir_load((struct weir_filter **)out, from, &options);
 }
 
 static int router_save(const void *of, const char *to, const struct weir_save_options *options)
 {
-	return weir_router_save(of, to, options);
+	return weir_save(of, to, options);
 }
 
 static void router_end(void *of)
 {
-	weir_router_destroy(of);
+	weir_destroy(of);
 }
 
 static void fixture(char name[4200], const char *kind, const struct variant *v)
@@ -254,6 +255,8 @@ static void for_each(void (*body)(const struct subject *s, uint32_t id, const st
 	static const uint32_t layouts[] = { WEIR_WINDOW_COLUMNS, WEIR_WINDOW_RING, 0 };
 	struct subject filter = { NULL, filter_make, filter_load, filter_save, filter_end };
 	FOR_EACH_KIND(kind) {
+		if (weir_kind_can(kind->id, WEIR_CAN_ROUTE))
+			continue; /* below, with names */
 		filter.kind = weir_kind_name(kind->id);
 		for (size_t i = 0; i < COUNT_OF(variants); i++)
 			body(&filter, kind->id, &variants[i]);

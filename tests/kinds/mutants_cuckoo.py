@@ -67,11 +67,11 @@ MUTANTS = [
      '(_Atomic uint64_t *)word, &was, WEIR__LE64(to), memory_order_relaxed,'),
     # C7
     ('CUCKOO_CLONE_UNHELD', WHOLE,
-     'weir__hold(f);\n\tf->kind->snapshot(f, 0, f->array.lines, (*out)->array.words);\n'
-     '\tweir__let_go(f);',
-     'f->kind->snapshot(f, 0, f->array.lines, (*out)->array.words);'),
+     'weir__hold(f);\n\tf->kind->snapshot(f, head,', 'f->kind->snapshot(f, head,',
+     'weir__let_go(f);\n\tweir__whole_end(f);', 'weir__whole_end(f);'),
     ('CUCKOO_MERGE_UNHELD', WHOLE,
-     'weir__hold(src);\n\tfor (uint64_t at = 0, n;', 'for (uint64_t at = 0, n;',
+     'weir__hold(src);\n\tfor (uint64_t at = dst->kind->head_lines, n;',
+     'for (uint64_t at = dst->kind->head_lines, n;',
      '\tweir__let_go(src);\n\treturn err;', '\treturn err;'),
     ('CUCKOO_SAVE_UNHELD', SAVE, 'if (f->kind->hold)', 'if (0)'),
     # C8

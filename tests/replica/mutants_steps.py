@@ -186,8 +186,8 @@ STEPS = {
     'test_records': [
         ('RECORD_AS_OLD', 'node_join.c', 'return m->published_ms > n->joined.published_ms ||',
          'return m->published_ms >= n->joined.published_ms ||'),
-        ('RECORD_OF_THIS_SEED', 'node_join.c', 'return weir_reload_copy(p->next);',
-         'return is_of_record(n, m, 0) ? 0 : weir_reload_copy(p->next);'),
+        ('RECORD_OF_THIS_SEED', 'node_join.c', 'return weir_reload_copy(p->next, WEIR_ALL_SETS);',
+         'return is_of_record(n, m, 0) ? 0 : weir_reload_copy(p->next, WEIR_ALL_SETS);'),
         ('RECORD_AT_FIRST', 'node_publish.c', 'm.source = WEIR_SOURCE_RECORD;',
          'm.source = m.base ? WEIR_SOURCE_RECORD : WEIR_SOURCE_AGAIN;'),
         ('RECORD_AGAIN', 'node_publish.c', '\tm->source = WEIR_SOURCE_AGAIN;\n',

@@ -127,7 +127,7 @@ struct weir_reload *reload_begun(const struct weir_reload_options *options)
 int carry_over(struct weir_reload *r)
 {
 	if (!reseeds())
-		return weir_reload_copy(r);
+		return weir_reload_copy(r, WEIR_ALL_SETS);
 	for (unsigned key = 0; key < SUBJECT_KEYS; key++)
 		if (noted(key))
 			det_assert(form_reload_insert(r, hash_of(key)) >= 0);

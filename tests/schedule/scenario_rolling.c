@@ -112,7 +112,7 @@ struct weir_reload *rolling_begun(uint32_t shard)
 void rolling_copy(uint32_t shard)
 {
 	struct weir_reload *r = rolling_begun(shard);
-	det_assert(weir_reload_copy(r) == 0);
+	det_assert(weir_reload_copy(r, WEIR_ALL_SETS) == 0);
 	det_assert(weir_reload_commit(r) == 0);
 }
 

@@ -33,7 +33,7 @@ static struct weir_reload *first_begun(const struct weir_reload_options *options
 static void load_first(void *options)
 {
 	struct weir_reload *r = first_begun(options);
-	det_assert(weir_reload_copy(r) == 0); /* nothing */
+	det_assert(weir_reload_copy(r, WEIR_ALL_SETS) == 0); /* nothing */
 	det_assert(weir_reload_commit(r) == 0);
 }
 

@@ -58,7 +58,7 @@ static void load_recorded(void *unused)
 static void load_by_copy(void *most) /* as the current filter's */
 {
 	struct weir_reload *r = full_begin_into((uint32_t)(uintptr_t)most, false);
-	det_assert(weir_reload_copy(r) == 0);
+	det_assert(weir_reload_copy(r, WEIR_ALL_SETS) == 0);
 	det_assert(weir_reload_commit(r) == 0);
 	promise(3);
 }

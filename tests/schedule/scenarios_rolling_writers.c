@@ -19,7 +19,7 @@ static void copy_if_free(void *shard)
 	begin_thread(shard);
 	if (result[i])
 		return;
-	det_assert(weir_reload_copy(open[i]) == 0);
+	det_assert(weir_reload_copy(open[i], WEIR_ALL_SETS) == 0);
 	det_assert(weir_reload_commit(open[i]) == 0);
 }
 
@@ -42,7 +42,8 @@ static void two_begin(void)
 	           (result[0] == -EBUSY && result[1] == 0));
 	uint32_t won = result[0] != 0;
 	det_assert(weir_rolling_destroy(rolling_set) == -EBUSY);
-	det_assert(weir_reload_copy(open[won]) == 0 && weir_reload_commit(open[won]) == 0);
+	det_assert(weir_reload_copy(open[won], WEIR_ALL_SETS) == 0 &&
+	           weir_reload_commit(open[won]) == 0);
 	rolling_end_with(15, !won, won);
 }
 
@@ -63,7 +64,7 @@ static int stop_at_second(struct weir_reload *r, uint32_t shard, void *context)
 {
 	(void)context;
 	det_assert(form_reload_insert(r, rolling_key(3)) == (shard ? WEIR_NEW : WEIR_SEEN));
-	return shard ? -ECANCELED : weir_reload_copy(r);
+	return shard ? -ECANCELED : weir_reload_copy(r, WEIR_ALL_SETS);
 }
 
 static void stop_thread(void *unused)

@@ -7,23 +7,24 @@
 #include "scenario.h"
 
 enum { KEY = 0, KEPT = 0, CLEARED = 1, SETS = 2, TRIES = 2 };
-static struct weir_router *router;
-static struct weir_router_handle *handle;
-static struct weir_router_reload_options how;
+static struct weir_filter *router;
+static struct weir_handle *handle;
+static struct weir_reload_options how;
 static uint64_t masks[TRIES];
 static int result, both[TRIES] = { 0, 1 };
 
 /* One page, two rows a key: the cells of both sets are bits of one word. */
-static struct weir_router *made(void)
+static struct weir_filter *made(void)
 {
-	struct weir_router_options o = WEIR_ROUTER_OPTIONS_INIT;
-	struct weir_router *r;
-	o.sets = SETS;
+	struct weir_params o = WEIR_PARAMS_INIT;
+	struct weir_filter *r;
+	o.kind = WEIR_ROUTER;
+	o.router.sets = SETS;
 	o.capacity = 4;
 	o.max_bytes = 8192;
-	o.rows_per_key = 2;
+	o.router.rows_per_key = 2;
 	o.seed = 1;
-	det_assert(weir_router_create(&r, &o) == 0);
+	det_assert(weir_create(&r, &o) == 0);
 	return r;
 }
 
@@ -35,20 +36,20 @@ static void begin(void)
 
 static void end(void)
 {
-	weir_router_destroy(router);
+	weir_destroy(router);
 	det_assert(det_allocated() == 0);
 }
 
 static void begin_handle(void)
 {
 	begin();
-	how = (struct weir_router_reload_options)WEIR_ROUTER_RELOAD_OPTIONS_INIT;
-	det_assert(weir_router_handle_create(&handle, router, NULL) == 0);
+	how = (struct weir_reload_options)WEIR_RELOAD_OPTIONS_INIT;
+	det_assert(weir_handle_create(&handle, router, NULL) == 0);
 }
 
 static void end_handle(void)
 {
-	det_assert(weir_router_handle_destroy(handle) == 0);
+	det_assert(weir_handle_destroy(handle) == 0);
 	det_assert(det_allocated() == 0);
 }
 
@@ -58,14 +59,14 @@ static void end_handle(void)
 static void insert(void *slot)
 {
 	int i = *(int *)slot;
-	answer[i] = weir_router_insert_hash(router, (uint32_t)i, hash_of(KEY));
+	answer[i] = weir_insert_into_hash(router, (uint32_t)i, hash_of(KEY));
 	promise((unsigned)i);
 	det_assert(answer[i] == WEIR_NEW);
 }
 
 static void insert_same(void *slot)
 {
-	answer[*(int *)slot] = weir_router_insert_hash(router, KEPT, hash_of(KEY));
+	answer[*(int *)slot] = weir_insert_into_hash(router, KEPT, hash_of(KEY));
 }
 
 static void two_sets(void)
@@ -74,7 +75,7 @@ static void two_sets(void)
 	det_spawn(insert, &both[0]);
 	det_spawn(insert, &both[1]);
 	det_join_all();
-	det_assert(weir_router_route_hash(router, hash_of(KEY)) == 3);
+	det_assert(weir_route_hash(router, hash_of(KEY)) == 3);
 	end();
 }
 
@@ -85,7 +86,7 @@ static void one_set(void)
 	det_spawn(insert_same, &both[1]);
 	det_join_all();
 	det_assert(answer[0] == WEIR_NEW || answer[1] == WEIR_NEW);
-	det_assert(weir_router_route_hash(router, hash_of(KEY)) == 1);
+	det_assert(weir_route_hash(router, hash_of(KEY)) == 1);
 	end();
 }
 
@@ -94,8 +95,8 @@ static void look(void *unused)
 	uint64_t wanted = (uint64_t)promised(0) | (uint64_t)promised(1) << 1;
 	uint64_t hashes[2] = { hash_of(KEY), hash_of(KEY) };
 	(void)unused;
-	det_assert((weir_router_route_hash(router, hash_of(KEY)) & wanted) == wanted);
-	(void)weir_router_route_keys(router, weir_keys_hashes(hashes, 2), masks);
+	det_assert((weir_route_hash(router, hash_of(KEY)) & wanted) == wanted);
+	(void)weir_route_keys(router, weir_keys_hashes(hashes, 2), masks);
 	det_assert((masks[0] & wanted) == wanted && (masks[1] & wanted) == wanted);
 }
 
@@ -112,19 +113,19 @@ static void promised_route(void)
 /* What a merge writes and what is inserted meanwhile are bits of one word. */
 static void merge(void *from)
 {
-	det_assert(weir_router_merge(router, from) == 0);
+	det_assert(weir_merge(router, from) == 0);
 }
 
 static void insert_and_merge(void)
 {
 	begin();
-	struct weir_router *other = made();
-	det_assert(weir_router_insert_hash(other, 1, hash_of(KEY)) == WEIR_NEW);
+	struct weir_filter *other = made();
+	det_assert(weir_insert_into_hash(other, 1, hash_of(KEY)) == WEIR_NEW);
 	det_spawn(insert, &both[0]);
 	det_spawn(merge, other);
 	det_join_all();
-	det_assert(weir_router_route_hash(router, hash_of(KEY)) == 3);
-	weir_router_destroy(other);
+	det_assert(weir_route_hash(router, hash_of(KEY)) == 3);
+	weir_destroy(other);
 	end();
 }
 
@@ -133,7 +134,7 @@ static void insert_and_merge(void)
 static void insert_through(void *slot)
 {
 	int i = *(int *)slot;
-	det_assert(weir_router_handle_insert_hash(handle, (uint32_t)i, hash_of(KEY)) >= 0);
+	det_assert(weir_handle_insert_into_hash(handle, (uint32_t)i, hash_of(KEY)) >= 0);
 	promise((unsigned)i);
 }
 
@@ -148,17 +149,17 @@ static void look_through(void *unused)
 {
 	uint64_t wanted = (uint64_t)promised(0) | (uint64_t)promised(1) << 1;
 	(void)unused;
-	det_assert((weir_router_handle_route_hash(handle, hash_of(KEY)) & wanted) == wanted);
+	det_assert((weir_handle_route_hash(handle, hash_of(KEY)) & wanted) == wanted);
 }
 
 static void clear(void *unused)
 {
-	struct weir_router_reload *r;
+	struct weir_reload *r;
 	(void)unused;
-	det_assert(weir_router_reload_begin(&r, handle, &how) == 0);
+	det_assert(weir_reload_begin(&r, handle, &how) == 0);
 	promise(2);
-	det_assert(weir_router_reload_copy(r, ~(UINT64_C(1) << CLEARED)) == 0);
-	det_assert(weir_router_reload_commit(r) == 0);
+	det_assert(weir_reload_copy(r, ~(UINT64_C(1) << CLEARED)) == 0);
+	det_assert(weir_reload_commit(r) == 0);
 }
 
 static void insert_and_clear(void)
@@ -187,7 +188,7 @@ static void replace_and_return(void *unused)
 {
 	how.keep_previous = true;
 	clear(unused);
-	result = weir_router_handle_rollback(handle);
+	result = weir_handle_rollback(handle);
 	det_assert(result == 0);
 }
 
@@ -204,10 +205,10 @@ static void insert_and_roll_back(void)
 
 static void give_up(void *unused)
 {
-	struct weir_router_reload *r;
+	struct weir_reload *r;
 	(void)unused;
-	det_assert(weir_router_reload_begin(&r, handle, &how) == 0);
-	weir_router_reload_abort(r);
+	det_assert(weir_reload_begin(&r, handle, &how) == 0);
+	weir_reload_abort(r);
 }
 
 static void insert_and_give_up(void)

@@ -47,7 +47,7 @@ static void reload_over_it(void *unused)
 {
 	(void)unused;
 	struct weir_reload *r = full_begin_into(6, false);
-	det_assert(weir_reload_copy(r) == 0);
+	det_assert(weir_reload_copy(r, WEIR_ALL_SETS) == 0);
 	det_assert(weir_reload_commit(r) == 0);
 }
 

@@ -84,7 +84,7 @@ static void reload(struct reloads *s, enum reload_action how, uint64_t *random)
 	if (bits % 16 == 8)
 		check_busy(s);
 	if (how == BY_COPY || (how == ABORTED && (bits & 4) && !s->reseeds))
-		succeeds(weir_reload_copy(r));
+		succeeds(weir_reload_copy(r, WEIR_ALL_SETS));
 	else
 		load_source(s, r, random);
 	stress_delay(random);

@@ -62,7 +62,7 @@ static void reload(struct weir_handle *h, uint64_t round)
 	o.defer_free = round % 3 == 0;
 	int err = weir_reload_begin(&r, h, &o);
 	check(err == 0, "%s", weir_error_detail());
-	err = weir_reload_copy(r);
+	err = weir_reload_copy(r, WEIR_ALL_SETS);
 	check(err == 0, "%s", weir_error_detail());
 	err = weir_reload_commit(r);
 	check(err == 0, "%s", weir_error_detail());

@@ -51,7 +51,7 @@ static void reload(struct race *r)
 		struct weir_reload *next;
 		int err = weir_reload_begin(&next, r->h, NULL);
 		check(err == 0, "%s", weir_error_detail());
-		err = weir_reload_copy(next);
+		err = weir_reload_copy(next, WEIR_ALL_SETS);
 		check(err == 0, "%s", weir_error_detail());
 		err = weir_reload_commit(next);
 		check(err == 0, "%s", weir_error_detail());

@@ -197,7 +197,7 @@ static void reload(uint64_t *random)
 	options.gate = stress_random(random) & 1 ? &counted : NULL;
 	succeeds(weir_reload_begin(&r, s.handle, &options));
 	if (s.kind == BY_COPY || (s.kind == ABORTED && stress_random(random) & 1))
-		succeeds(weir_reload_copy(r));
+		succeeds(weir_reload_copy(r, WEIR_ALL_SETS));
 	else
 		succeeds(fill(r, 0, random));
 	if (s.kind == ABORTED)

@@ -9,7 +9,7 @@
 enum { SETS = 9, RECENT = 512, LOOKS = 8 };
 
 struct race {
-	struct weir_router_handle *h;
+	struct weir_handle *h;
 	const struct rcu_flavor_struct *flavor;
 	uint64_t each;
 	unsigned threads;
@@ -31,14 +31,14 @@ static void insert(struct race *r, struct note *note, uint64_t number)
 	note->hash = stress_hash(number);
 	note->set = (uint32_t)(number % SETS);
 	note->begun = atomic_load(&r->begun[note->set]);
-	int answer = weir_router_handle_insert_hash(r->h, note->set, note->hash);
+	int answer = weir_handle_insert_into_hash(r->h, note->set, note->hash);
 	check(answer >= 0, "%s", weir_error_detail());
 }
 
 /* It may be gone only if a reload that clears its set was not through begin when it began. */
 static void look(struct race *r, const struct note *note)
 {
-	uint64_t mask = weir_router_handle_route_hash(r->h, note->hash);
+	uint64_t mask = weir_handle_route_hash(r->h, note->hash);
 	if (!(mask >> note->set & 1)) {
 		uint64_t clears = atomic_load(&r->beginning[note->set]);
 		check(clears > note->begun, "a key of set %u is lost", note->set);
@@ -52,26 +52,26 @@ static void look(struct race *r, const struct note *note)
  * reload of the set was under way, or came later, the two are equal. */
 static void clear(struct race *r, uint64_t turn, uint64_t *random)
 {
-	struct weir_router_reload_options o = WEIR_ROUTER_RELOAD_OPTIONS_INIT;
-	struct weir_router_reload *reload;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *reload;
 	const uint32_t set = (uint32_t)(turn % SETS);
 	o.keep_previous = turn % 4 == 1;
 	o.defer_free = turn % 3 == 1;
 	atomic_fetch_add(&r->beginning[set], 1);
-	int err = weir_router_reload_begin(&reload, r->h, &o);
+	int err = weir_reload_begin(&reload, r->h, &o);
 	check(err == 0, "%s", weir_error_detail());
 	atomic_fetch_add(&r->begun[set], 1);
-	err = weir_router_reload_copy(reload, ~(UINT64_C(1) << set));
+	err = weir_reload_copy(reload, ~(UINT64_C(1) << set));
 	check(err == 0, "%s", weir_error_detail());
 	stress_delay(random);
 	if (turn % 5 == 4) {
-		weir_router_reload_abort(reload);
+		weir_reload_abort(reload);
 		return;
 	}
-	err = weir_router_reload_commit(reload);
+	err = weir_reload_commit(reload);
 	check(err == 0, "%s", weir_error_detail());
 	if (turn % 8 == 1)
-		err = weir_router_handle_rollback(r->h);
+		err = weir_handle_rollback(r->h);
 	check(err == 0, "%s", weir_error_detail());
 	atomic_fetch_add_explicit(&r->reloads, 1, memory_order_relaxed);
 }
@@ -105,24 +105,25 @@ int main(int argc, char **argv)
 {
 	static struct race r;
 	struct stress s = stress_read(argc, argv, 4000000);
-	struct weir_router_options o = WEIR_ROUTER_OPTIONS_INIT;
-	struct weir_router_handle_options how = WEIR_ROUTER_HANDLE_OPTIONS_INIT;
-	struct weir_router *first;
+	struct weir_params o = WEIR_PARAMS_INIT;
+	struct weir_handle_options how = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_filter *first;
 	r.flavor = flavor_named(s.flavor_name);
 	r.threads = s.threads < 2 ? 2 : s.threads;
 	r.each = s.operations / (LOOKS + 1) / r.threads;
 	atomic_store(&r.working, r.threads);
 	how.flavor = r.flavor;
-	o.sets = SETS;
+	o.kind = WEIR_ROUTER;
+	o.router.sets = SETS;
 	/* sets are cleared again and again, but not at a pace that is known */
 	o.capacity = r.each * r.threads / SETS + 1;
 	o.fp_rate = 0.001;
-	int err = weir_router_create(&first, &o);
+	int err = weir_create(&first, &o);
 	check(err == 0, "%s", weir_error_detail());
-	err = weir_router_handle_create(&r.h, first, &how);
+	err = weir_handle_create(&r.h, first, &how);
 	check(err == 0, "%s", weir_error_detail());
 	stress_run(r.threads + 1, work, &r);
-	err = weir_router_handle_destroy(r.h);
+	err = weir_handle_destroy(r.h);
 	check(err == 0, "%s", weir_error_detail());
 	check(atomic_load(&r.reloads) > 0, "no reload in %llu inserts", (unsigned long long)r.each);
 	printf("%u threads, %llu inserts each, %llu lookups, %llu of keys that were cleared, "

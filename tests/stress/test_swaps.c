@@ -67,7 +67,7 @@ static void swap(struct swaps *s)
 	options.defer_free = s->defer_free;
 	int err = weir_reload_begin(&r, s->handle, &options);
 	check(err == 0, "%s", weir_error_detail());
-	err = weir_reload_copy(r);
+	err = weir_reload_copy(r, WEIR_ALL_SETS);
 	check(err == 0, "%s", weir_error_detail());
 	err = weir_reload_commit(r);
 	check(err == 0, "%s", weir_error_detail());

@@ -108,7 +108,7 @@ static void test_inserts_are_kept_for_the_first_set(void **state)
 	assert_ok(weir_handle_insert(h, "beside an abort", 15));
 	assert_ok(weir_handle_insert_u64(h, 17));
 	assert_true(weir_contains(weir_reload_next(r), "beside an abort", 15));
-	assert_ok(weir_reload_copy(r)); /* nothing to copy */
+	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS)); /* nothing to copy */
 	weir_reload_abort(r);
 	assert_true(stats_of(h).absent);
 	r = begun(h, true);

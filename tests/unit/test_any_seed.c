@@ -262,10 +262,11 @@ static void test_a_copy_needs_one_seed(void **state)
 	(void)state;
 	assert_ok(weir_handle_insert(h, "k", 1));
 	struct weir_reload *r = begun(h, &other, false);
-	assert_refused(weir_reload_copy(r), -EINVAL, "hashed by", "fill it from the keys");
+	assert_refused(weir_reload_copy(r, WEIR_ALL_SETS), -EINVAL, "hashed by",
+	               "fill it from the keys");
 	weir_reload_abort(r);
 	r = begun(h, NULL, false);
-	assert_ok(weir_reload_copy(r));
+	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 	assert_ok(weir_reload_commit(r));
 	assert_true(weir_handle_contains(h, "k", 1));
 	assert_ok(weir_handle_destroy(h));

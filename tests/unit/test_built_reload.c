@@ -29,7 +29,7 @@ static void filled_and_built(void **state)
 	assert_true(p.keys == KEYS + 10 && p.share == 0 && p.seconds >= 0);
 	assert_old(h);
 	assert_refused(weir_handle_insert(h, "key", 3), -ENOTSUP, "kind fuse", "inserts");
-	assert_refused(weir_reload_copy(r), -ENOTSUP, "kind fuse", "take over");
+	assert_refused(weir_reload_copy(r, WEIR_ALL_SETS), -ENOTSUP, "kind fuse", "take over");
 	assert_ok(weir_reload_commit(r));
 	assert_new(h, KEYS);
 	assert_false(stats_of(h).reloading);

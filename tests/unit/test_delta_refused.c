@@ -227,17 +227,18 @@ static void forged(void **state)
 /* The parts of a router's image have their checksums, and its names are none. */
 static void forged_beyond_checksums(void **state)
 {
-	struct weir_router_options o = WEIR_ROUTER_OPTIONS_INIT;
-	struct weir_router *r;
+	struct weir_params o = WEIR_PARAMS_INIT;
+	struct weir_filter *r;
 	size_t n = 0, at;
 	(void)state;
-	o.sets = 3;
+	o.kind = WEIR_ROUTER;
+	o.router.sets = 3;
 	o.capacity = 100;
 	o.fp_rate = 0.01;
 	o.seed = 42;
-	assert_ok(weir_router_create(&r, &o));
-	assert_ok(weir_router_save(r, new_image, NULL));
-	weir_router_destroy(r);
+	assert_ok(weir_create(&r, &o));
+	assert_ok(weir_save(r, new_image, NULL));
+	weir_destroy(r);
 	unsigned char *image = image_slurp(new_image, &n);
 	forge(image, n, 0);
 	assert_ok(apply_it());

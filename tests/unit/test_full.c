@@ -24,7 +24,7 @@ static void current_is_full(void **state)
 	struct weir_reload *r = full_begin(h, &bounded_removes, 9, false);
 	assert_says(weir_handle_insert_hash(h, 3), -ENOSPC, "2 copies are all it takes");
 	assert_false(weir_contains_hash(weir_reload_next(r), 3));
-	assert_int_equal(weir_reload_copy(r), -EINVAL); /* of another shape */
+	assert_int_equal(weir_reload_copy(r, WEIR_ALL_SETS), -EINVAL); /* of another shape */
 	assert_int_equal(weir_reload_insert_hash(r, 1), WEIR_NEW);
 	assert_int_equal(weir_reload_insert_hash(r, 2), WEIR_NEW);
 	assert_ok(weir_reload_commit(r));
@@ -109,7 +109,7 @@ static void previous_is_freed(void **state)
 	o.max_bytes = bytes; /* two filters: with the void one it would be three */
 	assert_ok(weir_reload_begin(&r, h, &o));
 	assert_int_equal(stats_of(h).bytes, bytes);
-	assert_ok(weir_reload_copy(r));
+	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 	assert_int_equal(weir_handle_insert_hash(h, 3), WEIR_NEW);
 	assert_ok(weir_reload_commit(r));
 	for (unsigned i = 1; i <= 3; i++)

@@ -342,7 +342,7 @@ static void a_reload_is_the_way_out(void **state)
 	options.params = NULL;
 	assert_ok(weir_reload_begin(&r, h, &options));
 	assert_ok(weir_handle_insert(h, &(uint64_t){ test_key(5000) }, 8));
-	assert_ok(weir_reload_copy(r));
+	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 	assert_ok(weir_reload_commit(r));
 	for (uint64_t i = 0; i < 5001; i++)
 		assert_true(weir_handle_contains(h, &(uint64_t){ test_key(i) }, 8));

@@ -213,32 +213,33 @@ static void test_a_shard_answers_for_its_own_keys(void **state)
 static void test_windows_and_routers_take_every_form(void **state)
 {
 	struct weir_window_options wo = WEIR_WINDOW_OPTIONS_INIT;
-	struct weir_router_options ro = WEIR_ROUTER_OPTIONS_INIT;
+	struct weir_params ro = WEIR_PARAMS_INIT;
 	(void)state;
 	wo.capacity = ro.capacity = 10000, wo.fp_rate = ro.fp_rate = 1e-6, wo.seed = ro.seed = 7;
-	ro.sets = 5;
+	ro.kind = WEIR_ROUTER;
+	ro.router.sets = 5;
 	for (unsigned form = 0; form < FORMS; form++) {
 		struct weir_filter *f = filter_of(WEIR_BLOCKED);
 		uint64_t masks[KEYS];
 		struct weir_window *w;
-		struct weir_router *r;
+		struct weir_filter *r;
 		assert_ok(weir_window_create(&w, &wo));
-		assert_ok(weir_router_create(&r, &ro));
+		assert_ok(weir_create(&r, &ro));
 		assert_int_equal(weir_window_insert_keys(w, in_form(form, KEYS / 2), NULL),
 		                 KEYS / 2);
 		assert_int_equal(weir_window_contains_keys(w, in_form(form, KEYS), NULL),
 		                 KEYS / 2);
 		REFUSED(weir_window_insert_keys(w, refused_batch(1), NULL));
 		assert_int_equal(weir_window_contains_keys(w, refused_batch(1), NULL), 3);
-		assert_int_equal(weir_router_insert_keys(r, 3, in_form(form, KEYS / 2), NULL),
+		assert_int_equal(weir_insert_into_keys(r, 3, in_form(form, KEYS / 2), NULL),
 		                 KEYS / 2);
-		assert_int_equal(weir_router_route_keys(r, in_form(form, KEYS), masks), KEYS / 2);
+		assert_int_equal(weir_route_keys(r, in_form(form, KEYS), masks), KEYS / 2);
 		assert_true(masks[0] == 8 && masks[KEYS - 1] == 0);
-		REFUSED(weir_router_insert_keys(r, 3, refused_batch(1), NULL));
-		assert_int_equal(weir_router_route_keys(r, refused_batch(1), masks), 3);
+		REFUSED(weir_insert_into_keys(r, 3, refused_batch(1), NULL));
+		assert_int_equal(weir_route_keys(r, refused_batch(1), masks), 3);
 		assert_true(masks[2] == 31);
 		assert_ok(weir_window_destroy(w));
-		assert_ok(weir_router_destroy(r));
+		assert_ok(weir_destroy(r));
 		assert_ok(weir_destroy(f));
 	}
 }

@@ -166,12 +166,14 @@ static void an_older_header_s_shorter_struct(void **state)
 		memset(&params, 0xa5, sizeof params);
 		assert_ok(weir_params_shape(&wanted, &shape));
 		params.struct_size = size;
-		if (wanted.probes || wanted.counter_bits || wanted.fingerprint_bits) {
+		if (wanted.probes || wanted.counter_bits || wanted.fingerprint_bits ||
+		    wanted.router.sets) {
 			/* behind the end: not to be lost in silence */
 			struct weir_params before = params;
 			assert_refused(weir_params_shape(&params, &shape), -EINVAL, "struct_size",
 			               wanted.probes       ? "no room for probes" :
 			               wanted.counter_bits ? "no room for counter_bits" :
+			               wanted.router.sets  ? "no room for sets" :
 			                                     "no room for fingerprint_bits");
 			assert_memory_equal(&params, &before, sizeof params);
 			continue;
@@ -292,7 +294,7 @@ static void measures_of_runs(void **state)
 	words = aligned_alloc(64, 64 * LINES);
 	assert_non_null(words);
 	FOR_EACH_KIND(kind) {
-		if (!weir__kind(kind->id)->measure)
+		if (!weir__kind(kind->id)->measure || !kind->shapes.n)
 			continue;
 		struct weir_filter *f = visible(kind, &kind->shapes.rows[0].shape);
 		struct weir_measure last = { 0 }, rest = { 0 };

@@ -37,7 +37,8 @@ static void the_callers_memory(void **state)
 		params.memory = place + 64;
 		params.memory_bytes = bytes;
 		assert_ok(weir_create(&f, &params));
-		for (uint64_t i = 0; i < bytes; i++)
+		/* but for the names that a router's begins with */
+		for (uint64_t i = weir_router_sets(f) > 1 ? 4096 : 0; i < bytes; i++)
 			assert_int_equal(place[64 + i], 0);
 		assert_false(weir_contains(f, "key", 3));
 		bool takes = test_takes_inserts(f);

@@ -60,7 +60,7 @@ static void test_the_share_is_kept(void **state)
 				                                NULL));
 			assert_rested(paces[i], 1 + KEYS / 1000);
 			assert_ok(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL));
-			assert_ok(weir_reload_copy(r));
+			assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 			double turns = 1 + KEYS / 1000 + pieces(KEYS, WEIR__PACE_PIECE) +
 			               pieces(bytes, 1 << 20) - 1;
 			assert_rested(paces[i], turns);
@@ -81,7 +81,7 @@ static void test_without_a_pace(void **state)
 	struct weir_reload *r = begin(h, 0);
 	assert_ok(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL));
 	assert_ok(weir_reload_insert_hash(r, hashes[0]));
-	assert_ok(weir_reload_copy(r));
+	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 	assert_ok(weir_reload_commit(r));
 	assert_int_equal(fake.looks, 0);
 	assert_int_equal(fake.sleeps, 0);
@@ -180,7 +180,7 @@ static void test_the_bits(void **state)
 		assert_ok(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS / 2), NULL));
 		assert_ok(weir_reload_insert_keys(r, weir_keys_iov(vectors, KEYS), NULL));
 		assert_ok(weir_reload_insert_keys(r, weir_keys_u64(hashes, KEYS), NULL));
-		assert_ok(weir_reload_copy(r));
+		assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 		const struct weir_filter *next = weir_reload_next(r);
 		if (i)
 			assert_memory_equal(next->array.words, kept->array.words, next->bytes);

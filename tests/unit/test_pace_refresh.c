@@ -165,7 +165,7 @@ static void test_the_gate_s_check_is_not_counted(void **state)
 	assert_int_equal(weir_handle_refresh_with(h, path, &options), 1);
 	assert_rested_but(0.01, seen.calls - seen.again, LEAST);
 	assert_ok(weir_reload_begin(&r, h, &o));
-	assert_ok(weir_reload_copy(r));
+	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 	start(flavors);
 	assert_ok(weir_reload_commit(r));
 	assert_rested_but(0.01, 6, PUT_OFF); /* MiB counted, and what the copy left */

@@ -79,7 +79,7 @@ static void test_copy(void **state)
 		insert_into(h, 0, 1000);
 		struct weir_reload *r = begin(h, NULL);
 		insert_into(h, 1000, 2000);
-		assert_ok(weir_reload_copy(r));
+		assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 		insert_into(h, 2000, 3000);
 		assert_ok(weir_reload_commit(r));
 		assert_int_equal(missing_in(h, 0, 3000), 0);
@@ -87,7 +87,8 @@ static void test_copy(void **state)
 		larger.fp_rate = 0.01;
 		o.params = &larger;
 		r = begin(h, &o);
-		assert_refused(weir_reload_copy(r), -EINVAL, "bytes differs", "destination");
+		assert_refused(weir_reload_copy(r, WEIR_ALL_SETS), -EINVAL, "bytes differs",
+		               "destination");
 		weir_reload_abort(r); /* a refused copy has not ended the reload */
 		assert_int_equal(missing_in(h, 0, 3000), 0);
 		close_handle(flavor, h);

@@ -67,7 +67,7 @@ static void test_copied_and_kept(void **state)
 	o.pace = 0.9;
 	insert_into(h, 0, 1000);
 	assert_ok(begin_with(&r, h, loaded(WEIR_BLOCKED, 10000, 1000, 2000), &o));
-	assert_ok(weir_reload_copy(r));
+	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 	assert_ok(weir_reload_commit(r));
 	assert_int_equal(missing_in(h, 0, 2000), 0);
 	insert_into(h, 2000, 2100);

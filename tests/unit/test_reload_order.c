@@ -250,7 +250,7 @@ static void reload(struct crowd *c, unsigned turn)
 		loaders[i] = (struct one){ c, i };
 		assert_int_equal(pthread_create(&threads[i], NULL, load, &loaders[i]), 0);
 	}
-	assert_ok(weir_reload_copy(c->r));
+	assert_ok(weir_reload_copy(c->r, WEIR_ALL_SETS));
 	c->flavor->rcu->thread_offline();
 	for (unsigned i = 0; i < LOADERS; i++) {
 		pthread_join(threads[i], &failed);

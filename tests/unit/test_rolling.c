@@ -215,7 +215,7 @@ static void inserted_meanwhile(void **state)
 		assert_refused(weir_rolling_begin(&other, set, (shard + 1) % SHARDS, NULL), -EBUSY,
 		               "weir_reload_begin", "under way");
 		insert_range(set, 1000 * (shard + 1), 1000 * (shard + 2));
-		assert_ok(weir_reload_copy(r));
+		assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 		assert_ok(weir_reload_commit(r));
 	}
 	assert_int_equal(count_range(set, 0, 1000 * (SHARDS + 1)), 1000 * (SHARDS + 1));

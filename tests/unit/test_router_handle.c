@@ -4,184 +4,184 @@
 #include "../folder.h"
 #include "router.h"
 
-static struct weir_router_handle *published(void)
+static struct weir_handle *published(void)
 {
-	struct weir_router_handle *h = NULL;
-	assert_ok(weir_router_handle_create(&h, router_of(10, 1000, 0), NULL));
+	struct weir_handle *h = NULL;
+	assert_ok(weir_handle_create(&h, router_of(10, 1000, 0), NULL));
 	for (uint32_t set = 0; set < 10; set++)
 		for (uint64_t i = 0; i < 300; i++)
-			assert_ok(weir_router_handle_insert_u64(h, set, i));
+			assert_ok(weir_handle_insert_into_u64(h, set, i));
 	return h;
 }
 
-static uint64_t all_of(const struct weir_router_handle *h, uint64_t first, uint64_t n)
+static uint64_t all_of(const struct weir_handle *h, uint64_t first, uint64_t n)
 {
 	uint64_t all = ~UINT64_C(0);
 	for (uint64_t i = first; i < first + n; i++)
-		all &= weir_router_handle_route_u64(h, i);
+		all &= weir_handle_route_u64(h, i);
 	return all;
 }
 
 /* Set 4 is cleared: what was inserted into it before is gone, what comes after begin is there. */
 static void one_set_is_cleared(void **state)
 {
-	struct weir_router_handle *h = published();
-	struct weir_router_reload *r = NULL;
+	struct weir_handle *h = published();
+	struct weir_reload *r = NULL;
 	(void)state;
-	assert_ok(weir_router_reload_begin(&r, h, NULL));
-	assert_int_equal(weir_router_handle_insert_u64(h, 4, 1000), WEIR_NEW);
-	assert_int_equal(weir_router_handle_insert_u64(h, 4, 7), WEIR_SEEN); /* by current */
-	assert_ok(weir_router_reload_copy(r, ~(UINT64_C(1) << 4)));
-	assert_ok(weir_router_handle_insert_u64(h, 4, 1001));
-	assert_ok(weir_router_handle_insert_u64(h, 5, 1001));
+	assert_ok(weir_reload_begin(&r, h, NULL));
+	assert_int_equal(weir_handle_insert_into_u64(h, 4, 1000), WEIR_NEW);
+	assert_int_equal(weir_handle_insert_into_u64(h, 4, 7), WEIR_SEEN); /* by current */
+	assert_ok(weir_reload_copy(r, ~(UINT64_C(1) << 4)));
+	assert_ok(weir_handle_insert_into_u64(h, 4, 1001));
+	assert_ok(weir_handle_insert_into_u64(h, 5, 1001));
 	assert_true(all_of(h, 0, 300) == 0x3ff); /* until the commit */
-	assert_ok(weir_router_reload_commit(r));
+	assert_ok(weir_reload_commit(r));
 	assert_true(all_of(h, 0, 300) == (0x3ff & ~(1u << 4)));
 	assert_true(all_of(h, 1000, 1) & 1u << 4);
 	assert_true((all_of(h, 1001, 1) & 3u << 4) == 3u << 4);
 	uint64_t left = 0;
 	for (uint64_t i = 0; i < 300; i++)
-		left += weir_router_handle_route_u64(h, i) >> 4 & 1;
+		left += weir_handle_route_u64(h, i) >> 4 & 1;
 	assert_true(left < 3);
-	assert_ok(weir_router_handle_destroy(h));
+	assert_ok(weir_handle_destroy(h));
 }
 
 static void given_up_and_rolled_back(void **state)
 {
-	struct weir_router_handle *h = published();
-	struct weir_router_reload_options o = WEIR_ROUTER_RELOAD_OPTIONS_INIT;
-	struct weir_router_reload *r = NULL;
+	struct weir_handle *h = published();
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r = NULL;
 	(void)state;
-	assert_ok(weir_router_reload_begin(&r, h, NULL));
-	assert_ok(weir_router_handle_insert_u64(h, 1, 2000));
-	weir_router_reload_abort(r);
+	assert_ok(weir_reload_begin(&r, h, NULL));
+	assert_ok(weir_handle_insert_into_u64(h, 1, 2000));
+	weir_reload_abort(r);
 	assert_true(all_of(h, 2000, 1) & 2);
-	assert_int_equal(weir_router_handle_rollback(h), -ENOENT);
+	assert_int_equal(weir_handle_rollback(h), -ENOENT);
 	o.keep_previous = true;
-	assert_ok(weir_router_reload_begin(&r, h, &o));
-	assert_ok(weir_router_reload_commit(r)); /* all sets empty */
-	assert_true(weir_router_handle_route_u64(h, 2000) == 0);
-	assert_ok(weir_router_handle_insert_u64(h, 7, 2001));
-	assert_ok(weir_router_handle_rollback(h));
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_ok(weir_reload_commit(r)); /* all sets empty */
+	assert_true(weir_handle_route_u64(h, 2000) == 0);
+	assert_ok(weir_handle_insert_into_u64(h, 7, 2001));
+	assert_ok(weir_handle_rollback(h));
 	assert_true(all_of(h, 2000, 1) & 2);
 	assert_true(all_of(h, 2001, 1) & 1u << 7);
 	assert_true(all_of(h, 0, 300) == 0x3ff);
-	assert_ok(weir_router_handle_destroy(h));
+	assert_ok(weir_handle_destroy(h));
 }
 
 /* A larger one, made by the caller, which takes what comes meanwhile. */
 static void another_size(void **state)
 {
-	struct weir_router_handle *h = published();
-	struct weir_router_reload_options o = WEIR_ROUTER_RELOAD_OPTIONS_INIT;
-	struct weir_router_reload *r = NULL;
+	struct weir_handle *h = published();
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r = NULL;
 	(void)state;
 	o.next = router_of(10, 9000, 0);
 	o.defer_free = true;
-	assert_ok(weir_router_reload_begin(&r, h, &o));
-	assert_ptr_equal(weir_router_reload_next(r), o.next);
-	assert_refused(weir_router_reload_copy(r, 1), -EINVAL, "bytes", "differs");
-	assert_ok(weir_router_handle_insert_u64(h, 9, 3000));
-	assert_ok(weir_router_insert_u64(weir_router_reload_next(r), 2, 3001));
-	assert_ok(weir_router_reload_commit(r));
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_ptr_equal(weir_reload_next(r), o.next);
+	assert_refused(weir_reload_copy(r, 1), -EINVAL, "bytes", "differs");
+	assert_ok(weir_handle_insert_into_u64(h, 9, 3000));
+	assert_ok(weir_reload_insert_into_u64(r, 2, 3001));
+	assert_ok(weir_reload_commit(r));
 	assert_true(all_of(h, 3000, 1) & 1u << 9);
 	assert_true(all_of(h, 3001, 1) & 1u << 2);
-	assert_ok(weir_router_handle_destroy(h));
+	assert_ok(weir_handle_destroy(h));
 }
 
 static void refused(void **state)
 {
-	struct weir_router_handle *h = published();
-	struct weir_router_reload_options o = WEIR_ROUTER_RELOAD_OPTIONS_INIT;
-	struct weir_router_reload *r = NULL, *second = NULL;
-	struct weir_router_options other = router_options(10, 1000);
+	struct weir_handle *h = published();
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r = NULL, *second = NULL;
+	struct weir_params other = router_params(10, 1000);
 	(void)state;
-	assert_int_equal(weir_router_handle_create(&h, NULL, NULL), -EINVAL);
-	assert_refused(weir_router_handle_insert_u64(h, 10, 1), -EINVAL, "set 10", "10");
+	assert_int_equal(weir_handle_create(&h, NULL, NULL), -EINVAL);
+	assert_refused(weir_handle_insert_into_u64(h, 10, 1), -EINVAL, "set 10", "10");
 	o.max_bytes = 8192;
-	assert_refused(weir_router_reload_begin(&r, h, &o), -EFBIG, "max_bytes 8192", "held");
+	assert_refused(weir_reload_begin(&r, h, &o), -EFBIG, "max_bytes 8192", "held");
 	o.next = router_of(10, 1000, 0); /* as large as the one that is held */
-	o.max_bytes = 2 * router_stats(o.next).bytes - 1;
-	assert_refused(weir_router_reload_begin(&r, h, &o), -EFBIG, "max_bytes", "held");
+	o.max_bytes = 2 * whole_stats(o.next).bytes - 1;
+	assert_refused(weir_reload_begin(&r, h, &o), -EFBIG, "max_bytes", "held");
 	o.max_bytes++;
-	assert_ok(weir_router_reload_begin(&r, h, &o));
-	weir_router_reload_abort(r);
+	assert_ok(weir_reload_begin(&r, h, &o));
+	weir_reload_abort(r);
 	o.max_bytes = 0;
 	o.next = router_of(11, 1000, 0);
-	assert_refused(weir_router_reload_begin(&r, h, &o), -EINVAL, "10 sets", "11");
-	weir_router_destroy(o.next);
+	assert_refused(weir_reload_begin(&r, h, &o), -EINVAL, "10 sets", "11");
+	weir_destroy(o.next);
 	other.seed = 43;
-	assert_ok(weir_router_create(&o.next, &other));
-	assert_refused(weir_router_reload_begin(&r, h, &o), -EINVAL, "hashed", "fingerprint");
-	weir_router_destroy(o.next);
+	assert_ok(weir_create(&o.next, &other));
+	assert_refused(weir_reload_begin(&r, h, &o), -EINVAL, "hashed", "fingerprint");
+	weir_destroy(o.next);
 	other.seed = 42;
-	other.names = (const char *const[]){ "a", "b", "c", "d", "e", "f", "g", "h", "i", "j" };
-	assert_ok(weir_router_create(&o.next, &other));
-	assert_refused(weir_router_reload_begin(&r, h, &o), -EINVAL, "\"0\"", "\"a\"");
-	weir_router_destroy(o.next);
+	other.router.names =
+		(const char *const[]){ "a", "b", "c", "d", "e", "f", "g", "h", "i", "j" };
+	assert_ok(weir_create(&o.next, &other));
+	assert_refused(weir_reload_begin(&r, h, &o), -EINVAL, "\"0\"", "\"a\"");
+	weir_destroy(o.next);
 	o.next = NULL;
 	urcu_bp_read_lock();
-	assert_refused(weir_router_reload_begin(&r, h, &o), -EDEADLK, "section", "caller");
-	assert_non_null(weir_router_handle_get(h));
+	assert_refused(weir_reload_begin(&r, h, &o), -EDEADLK, "section", "caller");
+	assert_non_null(weir_handle_get(h));
 	urcu_bp_read_unlock();
-	assert_ok(weir_router_reload_begin(&r, h, &o));
-	assert_refused(weir_router_reload_begin(&second, h, &o), -EBUSY, "under way", "reload");
-	weir_router_reload_abort(r);
-	assert_ok(weir_router_handle_destroy(h));
-	assert_ok(weir_router_handle_destroy(NULL));
-	weir_router_reload_abort(NULL);
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_refused(weir_reload_begin(&second, h, &o), -EBUSY, "under way", "reload");
+	weir_reload_abort(r);
+	assert_ok(weir_handle_destroy(h));
+	assert_ok(weir_handle_destroy(NULL));
+	weir_reload_abort(NULL);
 }
 
-static struct weir_router *mapped(void)
+static struct weir_filter *mapped(void)
 {
-	struct weir_router *r = router_of(10, 1000, 0);
-	assert_ok(weir_router_save(r, path, NULL));
-	weir_router_destroy(r);
-	assert_ok(weir_router_map(&r, path, WEIR_MAP_READ, NULL));
+	struct weir_filter *r = router_of(10, 1000, 0);
+	assert_ok(weir_save(r, path, NULL));
+	weir_destroy(r);
+	assert_ok(weir_map(&r, path, WEIR_MAP_READ, NULL));
 	return r;
 }
 
-/* Neither can be the next one, nor stand by: it would miss what is inserted. */
+/* It cannot be the next one, and one that stands by is void once an insert has come. */
 static void those_that_take_no_inserts(void **state)
 {
-	struct weir_router_reload_options o = WEIR_ROUTER_RELOAD_OPTIONS_INIT;
-	struct weir_router_handle *h = published();
-	struct weir_router_reload *r = NULL;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_handle *h = published();
+	struct weir_reload *r = NULL;
 	(void)state;
 	o.next = mapped();
-	assert_refused(weir_router_reload_begin(&r, h, &o), -EROFS, "read-only", "");
-	assert_ok(weir_router_handle_destroy(h));
-	assert_ok(weir_router_handle_create(&h, o.next, NULL));
+	assert_refused(weir_reload_begin(&r, h, &o), -EROFS, "read-only", "");
+	assert_ok(weir_handle_destroy(h));
+	assert_ok(weir_handle_create(&h, o.next, NULL));
 	o.next = NULL;
 	o.keep_previous = true;
-	assert_refused(weir_router_reload_begin(&r, h, &o), -EROFS, "keep_previous", "read-only");
-	o.keep_previous = false;
-	assert_ok(weir_router_reload_begin(&r, h, &o));
-	assert_ok(weir_router_reload_commit(r));
-	assert_ok(weir_router_handle_insert_u64(h, 3, 7));
-	assert_ok(weir_router_handle_destroy(h));
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_ok(weir_reload_commit(r));
+	assert_ok(weir_handle_insert_into_u64(h, 3, 7));
+	assert_refused(weir_handle_rollback(h), -ENOENT, "refused", "");
+	assert_ok(weir_handle_destroy(h));
 }
 
 static void through_the_handle(void **state)
 {
-	struct weir_router_handle *h = published();
+	struct weir_handle *h = published();
 	uint64_t hashes[70], masks[70], bitmap[2];
 	(void)state;
 	for (uint64_t i = 0; i < 70; i++) {
 		uint64_t key = 5000 + i;
-		hashes[i] = weir_router_handle_hash(h, &key, 8);
+		hashes[i] = weir_handle_hash(h, &key, 8);
 	}
-	assert_true(weir_router_handle_insert_keys(h, 6, weir_keys_hashes(hashes, 70), bitmap) >=
+	assert_true(weir_handle_insert_into_keys(h, 6, weir_keys_hashes(hashes, 70), bitmap) >=
 	            68);
-	assert_int_equal(weir_router_handle_insert_hash(h, 6, hashes[69]), WEIR_SEEN);
-	assert_int_equal(weir_router_handle_route_keys(h, weir_keys_hashes(hashes, 70), masks), 70);
+	assert_int_equal(weir_handle_insert_into_hash(h, 6, hashes[69]), WEIR_SEEN);
+	assert_int_equal(weir_handle_route_keys(h, weir_keys_hashes(hashes, 70), masks), 70);
 	for (uint64_t i = 0; i < 70; i++) {
 		uint64_t key = 5000 + i;
 		assert_true(masks[i] >> 6 & 1);
-		assert_true(masks[i] == weir_router_handle_route_hash(h, hashes[i]));
-		assert_true(masks[i] == weir_router_handle_route(h, &key, 8));
+		assert_true(masks[i] == weir_handle_route_hash(h, hashes[i]));
+		assert_true(masks[i] == weir_handle_route(h, &key, 8));
 	}
-	assert_ok(weir_router_handle_destroy(h));
+	assert_ok(weir_handle_destroy(h));
 }
 
 int main(void)

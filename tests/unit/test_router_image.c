@@ -4,98 +4,122 @@
 #include "../folder.h"
 #include "router.h"
 
-static struct weir_router *filled(void)
+static struct weir_filter *filled(void)
 {
 	static const char *const given[3] = { "one", "two", "three" };
-	struct weir_router_options o = router_options(3, 2000);
-	struct weir_router *r = NULL;
-	o.names = given;
-	assert_ok(weir_router_create(&r, &o));
+	struct weir_params o = router_params(3, 2000);
+	struct weir_filter *r = NULL;
+	o.router.names = given;
+	assert_ok(weir_create(&r, &o));
 	for (uint64_t i = 0; i < 2000; i++)
-		assert_ok(weir_router_insert_hash(r, (uint32_t)(i % 3), test_key(i)));
+		assert_ok(weir_insert_into_hash(r, (uint32_t)(i % 3), test_key(i)));
 	return r;
 }
 
-static void assert_same(const struct weir_router *a, const struct weir_router *b)
+static void assert_same(const struct weir_filter *a, const struct weir_filter *b)
 {
 	assert_int_equal(weir_router_sets(a), weir_router_sets(b));
 	for (uint32_t set = 0; set < 3; set++)
 		assert_string_equal(weir_router_name(a, set), weir_router_name(b, set));
 	for (uint64_t i = 0; i < 4000; i++)
-		assert_true(weir_router_route_hash(a, test_key(i)) ==
-		            weir_router_route_hash(b, test_key(i)));
-	assert_true(weir_router_hash(a, "x", 1) == weir_router_hash(b, "x", 1));
+		assert_true(weir_route_hash(a, test_key(i)) ==
+		            weir_route_hash(b, test_key(i)));
+	assert_true(weir_hash(a, "x", 1) == weir_hash(b, "x", 1));
 }
 
 static void there_and_back(void **state)
 {
-	struct weir_router *r = filled(), *back = NULL;
+	struct weir_filter *r = filled(), *back = NULL;
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	(void)state;
 	for (int zstd = 0; zstd <= (TEST_ZSTD ? 3 : 0); zstd += 3) {
 		o.zstd_level = zstd;
-		assert_ok(weir_router_save(r, path, &o));
+		assert_ok(weir_save(r, path, &o));
 		assert_ok(weir_image_verify(path, NULL));
-		assert_ok(weir_router_load(&back, path, NULL));
+		assert_ok(weir_load(&back, path, NULL));
 		assert_same(r, back);
-		weir_router_destroy(back);
+		weir_destroy(back);
 	}
 	o.zstd_level = 0;
 	FILE *file = tmpfile();
-	assert_ok(weir_router_save_fd(r, fileno(file), NULL));
+	assert_ok(weir_save_fd(r, fileno(file), NULL));
 	rewind(file);
-	assert_ok(weir_router_load_fd(&back, fileno(file), NULL));
+	assert_ok(weir_load_fd(&back, fileno(file), NULL));
 	assert_same(r, back);
-	weir_router_destroy(back);
+	weir_destroy(back);
 	fclose(file);
-	assert_ok(weir_router_save(r, path, &o));
+	assert_ok(weir_save(r, path, &o));
 	for (int mode = WEIR_MAP_READ; mode <= WEIR_MAP_PRIVATE; mode++) {
-		assert_ok(weir_router_map(&back, path, (enum weir_map_mode)mode, NULL));
+		assert_ok(weir_map(&back, path, (enum weir_map_mode)mode, NULL));
 		assert_same(r, back);
-		assert_int_equal(weir_router_insert_hash(back, 0, 1),
+		assert_int_equal(weir_insert_into_hash(back, 0, 1),
 		                 mode == WEIR_MAP_READ ? -EROFS : WEIR_NEW);
-		weir_router_destroy(back);
+		weir_destroy(back);
 	}
-	assert_refused(weir_router_map(&back, path, WEIR_MAP_LIVE, NULL), -ENOTSUP, "live", path);
-	o.marks = WEIR_MARK_OVERFULL_ALLOWED;
-	assert_refused(weir_router_save(r, path, &o), -EINVAL, "marks", "0x2");
-	weir_router_destroy(r);
+	assert_refused(weir_map(&back, path, WEIR_MAP_LIVE, NULL), -ENOTSUP, "live", path);
+	weir_destroy(r);
 }
 
-static void of_another_sort(void **state)
+/* What the image of any kind is asked. */
+static void as_any_other(void **state)
 {
-	struct weir_router *r = filled();
-	struct weir_filter *f = NULL;
+	struct weir_filter *r = filled(), *back = NULL;
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
 	char text[WEIR_SHAPE_TEXT];
 	(void)state;
-	assert_ok(weir_router_save(r, path, NULL));
-	assert_refused(weir_load(&f, path, NULL), -ENOTSUP, "router", "weir_router_load()");
-	assert_refused(weir_map(&f, path, WEIR_MAP_READ, NULL), -ENOTSUP, "router",
-	               "weir_router_load()");
+	assert_ok(weir_save(r, path, NULL));
 	assert_ok(weir_image_info(path, &info));
 	assert_int_equal(info.shape.kind, WEIR_ROUTER);
 	assert_ok(weir_shape_text(&info.shape, text));
 	assert_string_equal(text, "3 sets in 8 columns, 6 rows a key");
-	struct weir_params p = WEIR_PARAMS_INIT;
-	p.kind = WEIR_ROUTER;
-	p.capacity = 1000;
-	p.fp_rate = 0.01;
-	assert_refused(weir_create(&f, &p), -ENOTSUP, "router", "weir_router_create()");
-	weir_router_destroy(r);
-	f = test_filter(WEIR_BLOCKED, 1000, 0.01);
-	assert_ok(weir_save(f, path, NULL));
-	assert_refused(weir_router_load(&r, path, NULL), -ENOTSUP, "blocked", "no router");
-	weir_destroy(f);
+	/* a loaded one says how to make one that can be merged with it */
+	assert_ok(weir_load(&back, path, NULL));
+	assert_ok(weir_params_of(back, &p));
+	weir_destroy(r);
+	assert_ok(weir_create(&r, &p));
+	assert_ok(weir_merge(r, back));
+	assert_same(r, back);
+	weir_destroy(r);
+	assert_ok(weir_clone(&r, back));
+	assert_same(r, back);
+	weir_destroy(r);
+	weir_destroy(back);
+}
+
+/* Without its key a keyed one is measured, and says of every key that each set may have it. */
+static void without_its_key(void **state)
+{
+	static const unsigned char key[16] = "a key of 16 byte";
+	struct weir_params p = router_params(3, 1000);
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_filter *r = NULL, *back = NULL;
+	uint64_t number = 7, mask = 0, bitmap;
+	(void)state;
+	p.seed = 0, p.hash_key = key;
+	assert_ok(weir_create(&r, &p));
+	assert_int_equal(weir_insert_into_u64(r, 1, 1), WEIR_NEW);
+	assert_ok(weir_save(r, path, NULL));
+	assert_refused(weir_load(&back, path, NULL), -EKEYREJECTED, "keyed", "");
+	o.keyless = true;
+	assert_ok(weir_load(&back, path, &o));
+	assert_true(router_stats(back).keys[1] > 0.5 && router_stats(back).keys[0] < 0.5);
+	assert_true(weir_route_u64(back, 7) == 7 && weir_route_hash(back, 7) == 7);
+	assert_int_equal(weir_route_keys(back, weir_keys_u64(&number, 1), &mask), 1);
+	assert_true(mask == 7 && weir_contains(back, "x", 1));
+	assert_int_equal(weir_contains_keys(back, weir_keys_u64(&number, 1), &bitmap), 1);
+	assert_refused(weir_insert_into_u64(back, 1, 2), -EROFS, "keyless", "");
+	weir_destroy(back);
+	weir_destroy(r);
 }
 
 /* ---- hostile ones: whole, with checksums of what they hold ---- */
 
 static unsigned char *slurped(size_t *n)
 {
-	struct weir_router *r = filled();
-	assert_ok(weir_router_save(r, path, NULL));
-	weir_router_destroy(r);
+	struct weir_filter *r = filled();
+	assert_ok(weir_save(r, path, NULL));
+	weir_destroy(r);
 	unsigned char *image = image_slurp(path, n);
 	assert_non_null(image);
 	return image;
@@ -104,13 +128,13 @@ static unsigned char *slurped(size_t *n)
 /* Refused by all that reads it. */
 static void assert_hostile(unsigned char *image, size_t n, const char *a, const char *b)
 {
-	struct weir_router *r = NULL;
+	struct weir_filter *r = NULL;
 	image_repair_table(image, n);
 	image_repair(image, n);
 	assert_true(image_spit(path, image, n));
-	assert_refused(weir_router_load(&r, path, NULL), -EBADMSG, a, b);
-	assert_refused(weir_router_load_memory(&r, image, n, NULL), -EBADMSG, a, b);
-	assert_refused(weir_router_map(&r, path, WEIR_MAP_READ, NULL), -EBADMSG, a, b);
+	assert_refused(weir_load(&r, path, NULL), -EBADMSG, a, b);
+	assert_refused(weir_load_memory(&r, image, n, NULL), -EBADMSG, a, b);
+	assert_refused(weir_map(&r, path, WEIR_MAP_READ, NULL), -EBADMSG, a, b);
 	assert_refused(weir_image_verify(path, NULL), -EBADMSG, a, b);
 	assert_null(r);
 }
@@ -177,16 +201,16 @@ static void bits_of_no_set(void **state)
 {
 	size_t n;
 	unsigned char *image = slurped(&n);
-	struct weir_router *r = NULL;
+	struct weir_filter *r = NULL;
 	(void)state;
 	memset(image + 8192, 0xff, n - 8192);
 	image_repair_table(image, n);
 	image_repair(image, n);
-	assert_ok(weir_router_load_memory(&r, image, n, NULL));
+	assert_ok(weir_load_memory(&r, image, n, NULL));
 	for (uint64_t i = 0; i < 1000; i++)
-		assert_int_equal(weir_router_route_hash(r, test_key(i)), 7);
+		assert_int_equal(weir_route_hash(r, test_key(i)), 7);
 	assert_true(router_stats(r).saturated == 7);
-	weir_router_destroy(r);
+	weir_destroy(r);
 	free(image);
 }
 
@@ -195,15 +219,15 @@ static void damaged(void **state)
 {
 	size_t n;
 	unsigned char *image = slurped(&n);
-	struct weir_router *r = NULL;
+	struct weir_filter *r = NULL;
 	(void)state;
 	for (size_t at = 0; at < 8192; at++) {
 		image[at] ^= 0x40;
-		assert_true(weir_router_load_memory(&r, image, n, NULL) < 0);
+		assert_true(weir_load_memory(&r, image, n, NULL) < 0);
 		image[at] ^= 0x40;
 	}
 	for (size_t cut = 0; cut < n; cut += 97)
-		assert_true(weir_router_load_memory(&r, image, cut, NULL) < 0);
+		assert_true(weir_load_memory(&r, image, cut, NULL) < 0);
 	assert_null(r);
 	free(image);
 }
@@ -212,7 +236,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(there_and_back),
-		cmocka_unit_test(of_another_sort),
+		cmocka_unit_test(as_any_other),
+		cmocka_unit_test(without_its_key),
 		cmocka_unit_test(hostile_names),
 		cmocka_unit_test(hostile_shapes),
 		cmocka_unit_test(bits_of_no_set),

@@ -52,57 +52,59 @@ static void measured(void **state)
 	(void)state;
 	for (unsigned w = 0; w < COUNT_OF(sets); w++) {
 		uint64_t draw = 1000000000, false_by[2] = { 0, 0 };
-		struct weir_router *r = router_of(sets[w], KEYS, 0);
-		struct weir_router_stats s = router_stats(r);
+		struct weir_filter *r = router_of(sets[w], KEYS, 0);
+		const struct weir_shape s = whole_stats(r).shape;
 		const uint32_t last = sets[w] - 1;
 		for (uint64_t i = 0; i < KEYS; i++) {
-			assert_ok(weir_router_insert_hash(r, 0, test_key(2 * i)));
+			assert_ok(weir_insert_into_hash(r, 0, test_key(2 * i)));
 			if (i % 2)
-				assert_ok(weir_router_insert_hash(r, last, test_key(2 * i + 1)));
+				assert_ok(weir_insert_into_hash(r, last, test_key(2 * i + 1)));
 		}
 		for (uint64_t i = 0; i < KEYS; i++) {
-			assert_true(weir_router_route_hash(r, test_key(2 * i)) & 1);
+			assert_true(weir_route_hash(r, test_key(2 * i)) & 1);
 			if (i % 2)
-				assert_true(weir_router_route_hash(r, test_key(2 * i + 1)) >>
+				assert_true(weir_route_hash(r, test_key(2 * i + 1)) >>
 				            last & 1);
 		}
 		for (uint64_t i = 0; i < OTHERS; i++) {
-			uint64_t mask = weir_router_route_hash(r, test_random(&draw));
+			uint64_t mask = weir_route_hash(r, test_random(&draw));
 			false_by[0] += mask & 1;
 			false_by[1] += mask >> last & 1;
 			assert_true((mask & ~(1 | UINT64_C(1) << last)) == 0);
 		}
 		double full = (double)false_by[0] / OTHERS, half = (double)false_by[1] / OTHERS;
-		double load = KEYS / (double)(s.bytes / 4096 - 1);
-		double asked = weir__router_rate(load, s.columns, s.rows_per_key);
+		double load = KEYS / (double)(whole_stats(r).bytes / 4096 - 1);
+		double asked = weir__router_rate(load, test_number(&s, "columns"),
+		                                 test_number(&s, "rows_per_key"));
 		assert_true(asked <= 0.01 && asked > 0.0094);
 		assert_true(full > 0.93 * asked && full < 1.07 * asked);
 		assert_true(half < 0.1 * full);
-		weir_router_destroy(r);
+		weir_destroy(r);
 	}
 }
 
-static struct weir_router_plan planned(const struct weir_router_options *o)
+static struct weir_plan planned(const struct weir_params *o)
 {
-	struct weir_router_plan p = WEIR_ROUTER_PLAN_INIT;
-	assert_ok(weir_router_plan(o, &p));
+	struct weir_plan p = WEIR_PLAN_INIT;
+	assert_ok(weir_plan_make(o, &p));
 	return p;
 }
 
 /* 9.9 bits a key and set at 1 %, and 0.64 false sets. */
 static void million(void **state)
 {
-	struct weir_router_options o = router_options(64, 1000000);
-	struct weir_router_plan p = planned(&o);
+	struct weir_params o = router_params(64, 1000000);
+	struct weir_plan p = planned(&o);
 	(void)state;
-	assert_true(p.bits_per_key > 9.7 && p.bits_per_key < 9.95);
-	assert_true(p.false_sets > 0.62 && p.false_sets <= 0.64);
-	assert_true(p.bytes % 4096 == 0 && p.columns == 64 && p.rows_per_key == 6);
-	assert_true(fabs(p.bytes_wasted) < 1);
+	assert_true(p.bits_per_key > 64 * 9.7 && p.bits_per_key < 64 * 9.95);
+	assert_true(p.router.false_sets > 0.62 && p.router.false_sets <= 0.64);
+	assert_true(p.bytes % 4096 == 0 && test_number(&p.shape, "columns") == 64 &&
+	            test_number(&p.shape, "rows_per_key") == 6);
+	assert_true(fabs(p.router.bytes_wasted) < 1);
 	/* the same from bytes and rate, and from bytes and capacity */
 	o.max_bytes = p.bytes;
 	o.capacity = 0;
-	struct weir_router_plan q = planned(&o);
+	struct weir_plan q = planned(&o);
 	assert_true(q.bytes == p.bytes && q.capacity >= 1000000 && q.capacity < 1005000);
 	o.capacity = 1000000;
 	o.fp_rate = 0;
@@ -113,66 +115,73 @@ static void million(void **state)
 static void unequal(void **state)
 {
 	const uint64_t keys[3] = { 1000000, 500000, 0 };
-	struct weir_router_options o = router_options(3, 0);
-	o.keys = keys;
-	struct weir_router_plan p = planned(&o);
+	struct weir_params o = router_params(3, 0);
+	o.router.keys = keys;
+	struct weir_plan p = planned(&o);
 	(void)state;
-	assert_true(p.capacity == 1000000 && p.columns == 8);
+	assert_true(p.capacity == 1000000 && test_number(&p.shape, "columns") == 8);
 	/* of eight columns one and a half is used */
-	assert_true(fabs(p.bytes_wasted / (double)p.bytes - 6.5 / 8) < 1e-9);
-	assert_true(p.false_sets > 0.0097 && p.false_sets < 0.0105);
+	assert_true(fabs(p.router.bytes_wasted / (double)p.bytes - 6.5 / 8) < 1e-9);
+	assert_true(p.router.false_sets > 0.0097 && p.router.false_sets < 0.0105);
 	o.capacity = 7;
-	assert_refused(weir_router_plan(&o, &p), -EINVAL, "capacity 7", "1000000");
+	assert_refused(weir_plan_make(&o, &p), -EINVAL, "capacity 7", "1000000");
 	o.capacity = 0;
-	o.keys = (uint64_t[3]){ 0 };
-	assert_refused(weir_router_plan(&o, &p), -EINVAL, "keys", "empty");
+	o.router.keys = (uint64_t[3]){ 0 };
+	assert_refused(weir_plan_make(&o, &p), -EINVAL, "keys", "empty");
+}
+
+static void sets_not_given(void **state)
+{
+	struct weir_params o = router_params(0, 1000);
+	struct weir_plan p = planned(&o);
+	(void)state;
+	assert_int_equal(test_number(&p.shape, "sets"), 8);
 }
 
 static void refused(void **state)
 {
-	struct weir_router_plan p = WEIR_ROUTER_PLAN_INIT;
-	struct weir_router_options o = router_options(65, 1000);
+	struct weir_plan p = WEIR_PLAN_INIT;
+	struct weir_params o = router_params(65, 1000);
 	(void)state;
-	assert_refused(weir_router_plan(&o, &p), -EINVAL, "sets 65", "64");
-	o.sets = 0;
-	assert_refused(weir_router_plan(&o, &p), -EINVAL, "sets 0", "64");
-	o = router_options(8, 0);
-	assert_refused(weir_router_plan(&o, &p), -EINVAL, "capacity 0", "two");
-	o = router_options(8, UINT64_C(1) << 49);
-	assert_refused(weir_router_plan(&o, &p), -EINVAL, "capacity", "2^48");
-	o = router_options(8, 1000);
+	assert_refused(weir_plan_make(&o, &p), -EINVAL, "sets 65", "64");
+	o = router_params(8, 0);
+	assert_refused(weir_plan_make(&o, &p), -EINVAL, "capacity 0", "two");
+	o = router_params(8, UINT64_C(1) << 49);
+	assert_refused(weir_plan_make(&o, &p), -EINVAL, "capacity", "2^48");
+	o = router_params(8, 1000);
 	o.fp_rate = 1e-7;
-	assert_refused(weir_router_plan(&o, &p), -EINVAL, "fp_rate 1e-07", "1e-06");
+	assert_refused(weir_plan_make(&o, &p), -EINVAL, "fp_rate 1e-07", "1e-06");
 	o.fp_rate = 0.01;
 	o.max_bytes = 8191;
-	assert_refused(weir_router_plan(&o, &p), -EINVAL, "max_bytes 8191", "8192");
+	assert_refused(weir_plan_make(&o, &p), -EINVAL, "max_bytes 8191", "8192");
 	o.max_bytes = 8192;
-	assert_refused(weir_router_plan(&o, &p), -EFBIG, "capacity 1000", "8192");
+	assert_refused(weir_plan_make(&o, &p), -EFBIG, "capacity 1000", "8192");
 	o.fp_rate = 0;
 	o.capacity = 100000;
-	assert_refused(weir_router_plan(&o, &p), -EINVAL, "max_bytes 8192", "0.5");
-	o.rows_per_key = 11;
-	assert_refused(weir_router_plan(&o, &p), -EINVAL, "rows_per_key 11", "10");
-	o = router_options(64, UINT64_C(1) << 46);
-	assert_refused(weir_router_plan(&o, &p), -EFBIG, "capacity", "bytes");
+	assert_refused(weir_plan_make(&o, &p), -EINVAL, "max_bytes 8192", "0.5");
+	o.router.rows_per_key = 11;
+	assert_refused(weir_plan_make(&o, &p), -EINVAL, "rows_per_key 11", "10");
+	o = router_params(64, UINT64_C(1) << 46);
+	assert_refused(weir_plan_make(&o, &p), -EFBIG, "capacity", "bytes");
 	o.flags = 1u << 30;
-	assert_refused(weir_router_plan(&o, &p), -EINVAL, "flags", "unknown");
+	assert_refused(weir_plan_make(&o, &p), -EINVAL, "flags", "unknown");
 	p.struct_size = 4;
-	o = router_options(8, 1000);
-	assert_refused(weir_router_plan(&o, &p), -EINVAL, "weir_router_plan", "4");
+	o = router_params(8, 1000);
+	assert_refused(weir_plan_make(&o, &p), -EINVAL, "weir_plan", "4");
 }
 
 /* Of a page with 10^14 keys the sum over a page's keys took minutes. */
 static void far_too_many(void **state)
 {
-	struct weir_router_options o = WEIR_ROUTER_OPTIONS_INIT;
-	struct weir_router_plan plan = WEIR_ROUTER_PLAN_INIT;
+	struct weir_params o = WEIR_PARAMS_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
 	(void)state;
-	o.sets = 3;
+	o.kind = WEIR_ROUTER;
+	o.router.sets = 3;
 	o.capacity = UINT64_C(1) << 48;
 	o.max_bytes = 8192;
-	assert_refused(weir_router_plan(&o, &plan), -EINVAL, "the rate of a set would be 1,", "");
-	for (unsigned k = 1; k <= WEIR_ROUTER_ROWS; k++) {
+	assert_refused(weir_plan_make(&o, &plan), -EINVAL, "the rate of a set would be 1,", "");
+	for (unsigned k = 1; k <= WEIR__ROUTER_ROWS; k++) {
 		const double most = 64.0 * 512 / k; /* up to here it is summed */
 		assert_true(weir__router_rate(most, 64, k) > 1 - 1e-9);
 		assert_true(weir__router_rate(1.01 * most, 64, k) <= 1);
@@ -186,6 +195,7 @@ int main(void)
 		cmocka_unit_test(measured),
 		cmocka_unit_test(million),
 		cmocka_unit_test(unequal),
+		cmocka_unit_test(sets_not_given),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(far_too_many),
 	};

@@ -24,8 +24,8 @@ int weir__replicable_check(uint32_t kind)
 		return weir_fail(-ENOTSUP, "kind %u cannot be replicated: it is unknown here",
 		                 (unsigned)kind);
 	return weir_fail(-ENOTSUP, "kind %s cannot be replicated: an insert that comes twice would "
-	                 "count twice, and a window or a router is no filter; use blocked, "
-	                 "classic, growing or split", name);
+	                 "count twice, a window forgets and a router has many sets; use "
+	                 "blocked, classic, growing or split", name);
 }
 
 int weir__replicable_named(uint32_t *out, const char *name, size_t len)

@@ -43,6 +43,8 @@ static int prepare(struct weir_filter **out, struct weir_look *l)
 	err = check_hashing(l, next);
 	if (!err)
 		err = weir__same_steps_check(l->handle, next, l->source->name);
+	if (!err)
+		err = weir__same_sets_check(l->handle, next, l->source->name);
 	if (!err) {
 		bool adds = l->options->carry || l->handle->absence; /* H10: nothing to compare */
 		l->verdict = WEIR_VERDICT_BESIDE;

@@ -52,6 +52,21 @@ int weir__same_steps_check(const struct weir_handle *h, const struct weir_filter
 	                                          "--plain-keys");
 }
 
+int weir__same_sets_check(const struct weir_handle *h, const struct weir_filter *next,
+                          const char *whose)
+{
+	const struct weir_filter *current = h->generation->current;
+	const bool routes = current->kind->alike || next->kind->alike;
+	if (h->absence || !routes)
+		return 0;
+	int err = current->kind != next->kind ?
+		weir__fail(-EINVAL, "of kind %s, the current filter of kind %s",
+		           next->kind->name, current->kind->name) :
+		next->kind->alike(current, next);
+	return err ? weir__fail(err, "%s: %s: all routers of a handle have the same sets", whose,
+	                        weir_error_detail()) : 0;
+}
+
 typedef int params_check(const struct weir_params *in, struct weir_params *out);
 
 /* What is not given is the current filter's, unless the kind has a hash of its own alone. */
@@ -168,8 +183,12 @@ int weir__next_make(struct weir_filter **out, struct weir_handle *h,
 		err = check_memory(h, params.memory, plan.bytes);
 	if (!err)
 		err = weir_create(out, &params);
-	if (!err)
-		(*out)->normal = current->normal;
+	if (err)
+		return err;
+	(*out)->normal = current->normal;
+	err = weir__same_sets_check(h, *out, "params.router");
+	if (err)
+		weir_destroy(*out);
 	return err;
 }
 
@@ -261,6 +280,8 @@ int weir__next_take(struct weir_handle *h, const struct weir_reload_options *opt
 		                               "the next filter");
 	if (!err)
 		err = weir__same_steps_check(h, next, "the next filter");
+	if (!err)
+		err = weir__same_sets_check(h, next, "the next filter");
 	if (!err)
 		err = weir__next_check(h, next);
 	if (!err)

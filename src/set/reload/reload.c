@@ -153,9 +153,20 @@ int64_t weir_reload_insert_keys(struct weir_reload *r, struct weir_keys keys, ui
 	return keys.n == 1 && !bitmap ? insert_single(r, keys) : insert(r, keys, bitmap);
 }
 
-int weir_reload_copy(struct weir_reload *r)
+int64_t weir_reload_insert_into_keys(struct weir_reload *r, uint32_t set, struct weir_keys keys,
+                                     uint64_t *bitmap)
 {
-	return r->builder ? weir__reload_cannot_copy(r) : weir__reload_copy(r);
+	if (r->builder || (!r->next->kernel->route && set == 0))
+		return weir_reload_insert_keys(r, keys, bitmap);
+	uint64_t began = weir__pace_begin(&r->pace);
+	int64_t answer = weir_insert_into_keys(r->next, set, keys, bitmap);
+	(void)weir__pace_turn(&r->pace, began);
+	return answer;
+}
+
+int weir_reload_copy(struct weir_reload *r, uint64_t sets)
+{
+	return r->builder ? weir__reload_cannot_copy(r) : weir__reload_copy(r, sets);
 }
 
 int weir_reload_measure(const struct weir_reload *r, struct weir_reload_stats *out)

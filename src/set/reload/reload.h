@@ -92,7 +92,7 @@ int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct we
 int weir__reload_replay(struct weir_reload *r);
 /* Copy the current filter's bits into the next one, after weir__reload_open(). Return: as
  * weir_reload_copy(). */
-int weir__reload_copy(struct weir_reload *r);
+int weir__reload_copy(struct weir_reload *r, uint64_t sets);
 /* Ask the gate of the next filter. Nothing is merged into it afterwards.
  * @progress: called while its bits are counted, or NULL.
  * Return: 0, or -ECANCELED with the sentence, also if progress stopped it: then drop it. */
@@ -115,6 +115,9 @@ int weir__carry_check(const struct weir_filter *next, const struct weir_filter *
  * WEIR_HANDLE_ANY_STEPS).  @whose: leads the sentence. */
 int weir__same_steps_check(const struct weir_handle *h, const struct weir_filter *next,
                            const char *whose);
+/* R4: has the next filter the sets of the current one? Return: 0 or -EINVAL. */
+int weir__same_sets_check(const struct weir_handle *h, const struct weir_filter *next,
+                          const char *whose);
 /* Was who inserts now, or did before the first set, promised to find the key? */
 bool weir__inserts_count(const struct weir_handle *h);
 /* Return: 0, or -EFBIG if all filters together would have more bytes. 0: no limit. */

@@ -13,6 +13,7 @@
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "ground/system.h"
+#include "router/router.h"
 #include "set/reload/reload.h"
 
 static int no_memory(void)
@@ -74,13 +75,16 @@ int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct we
 	return 0;
 }
 
-int weir__reload_copy(struct weir_reload *r)
+int weir__reload_copy(struct weir_reload *r, uint64_t sets)
 {
 	const struct weir_filter *current = r->handle->generation->current;
 	if (r->handle->absence)
 		return 0; /* H10: it was replayed */
 	struct weir_turns turns = weir__pace_turns(&r->pace);
+	const uint64_t all = WEIR_ALL_SETS >> (64 - weir_router_sets(current));
 	int err = weir__carry_check(r->next, current);
+	if (!err && ~sets & all)
+		return sets & all ? weir__router_copy_sets(r->next, current, sets) : 0;
 	return err ? err : weir__merge(r->next, current, weir__pace_progress, &turns);
 }
 

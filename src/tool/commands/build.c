@@ -35,7 +35,7 @@ static const char help[] =
 	"  -m, --memory=SIZE    the filter's bytes (K, M, G, T: powers of 1024); with -n\n"
 	"                       and -p: at most that\n"
 	"  -k, --kind=KIND      the kind of filter:\n"
-	WEIR_KINDS(KIND_LINE)
+	WEIR_SIMPLE_KINDS(KIND_LINE)
 	"  -z, --words=Z        blocked: words of a cache line a key touches, 1, 2, 4 or\n"
 	"                       8; counting, frequency: of a block; default: chosen by\n"
 	"                       the rate\n"

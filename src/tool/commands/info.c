@@ -107,10 +107,12 @@ static void report_stats(struct report *r, const struct weir_stats *s)
 /* Likewise. */
 static int look_at_sets(struct report *r, const char *path, const struct image_how *how)
 {
-	struct weir_router_stats stats;
-	int err = route_stats(&stats, path, how);
-	if (!err)
-		route_report(r, &stats);
+	struct weir_filter *f;
+	int err = route_load(&f, path, true, how);
+	if (err)
+		return err;
+	err = route_report(r, f);
+	weir_destroy(f);
 	return err;
 }
 
@@ -189,16 +191,23 @@ static int info_of(const char *path, bool exact, const struct image_how *how, js
 	return err ? TOOL_TROUBLE : TOOL_OK;
 }
 
+static int sample_sets(struct sample *s, const struct image_how *how)
+{
+	struct weir_router_stats sets;
+	struct weir_filter *f;
+	int err = route_load(&f, s->path, true, how);
+	if (err)
+		return err;
+	err = route_measure(f, &sets, &s->stats);
+	weir_destroy(f);
+	return err;
+}
+
 static int sample_bits(struct sample *s, bool exact, const struct image_how *how)
 {
 	struct weir_window_stats window;
-	struct weir_router_stats router;
-	if (s->info.shape.kind == WEIR_ROUTER) {
-		int failed = route_stats(&router, s->path, how);
-		if (!failed)
-			s->stats = router_as_filter(&router);
-		return failed;
-	}
+	if (s->info.shape.kind == WEIR_ROUTER)
+		return sample_sets(s, how);
 	if (s->info.shape.kind != WEIR_WINDOW)
 		return image_stats(s->path, &s->info, exact, how, &s->stats);
 	int err = window_stats(s->path, how, &window);

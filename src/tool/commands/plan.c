@@ -56,7 +56,7 @@ struct layout {
 
 static const uint32_t kinds[] = {
 #define NUMBER(number, constant, name, summary) number,
-	WEIR_KINDS(NUMBER)
+	WEIR_SIMPLE_KINDS(NUMBER)
 #undef NUMBER
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, MOST_WORDS = 8 };
@@ -266,14 +266,15 @@ static int plan_one(const struct weir_params *params, bool as_json)
 static int plan_sets(const struct weir_params *params, uint32_t sets, const char *keys,
                      bool as_json)
 {
-	struct weir_router_options o = WEIR_ROUTER_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
 	if (params->counter_bits || params->counters_per_word || params->fingerprint_bits ||
 	    params->max_capacity)
 		return misuse("--sets: a router has none of the numbers of kinds");
-	o.sets = sets;
-	o.fp_rate = params->fp_rate;
-	o.max_bytes = params->max_bytes;
-	return route_plan(&o, keys, as_json);
+	p.kind = WEIR_ROUTER;
+	p.router.sets = sets;
+	p.fp_rate = params->fp_rate;
+	p.max_bytes = params->max_bytes;
+	return route_plan(&p, keys, as_json);
 }
 
 int cmd_plan(int argc, char **argv)

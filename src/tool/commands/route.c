@@ -74,7 +74,7 @@ struct route {
 	bool builds, as_json;
 	const char *of_build; /* an option that was given and is for --build alone */
 	/* while it runs */
-	struct weir_router *router;
+	struct weir_filter *router;
 	bool plain;       /* standard output is a terminal: lines are escaped */
 	uint64_t printed, routed;
 };
@@ -112,7 +112,7 @@ static void print_chunk(struct route *r, const struct lines *lines, const struct
 	uint64_t masks[KEYS];
 	size_t at = 0, n;
 	while ((n = chunk_keys(lines, chunk, &at, keys, KEYS)) > 0) {
-		r->routed += weir_router_route_keys(r->router, weir_keys_iov(keys, n), masks);
+		r->routed += weir_route_keys(r->router, weir_keys_iov(keys, n), masks);
 		for (size_t i = 0; i < n; i++, r->printed++)
 			(r->as_json ? put_object : put_text)(r, keys[i], masks[i]);
 	}
@@ -145,10 +145,10 @@ static int open_and_print(struct route *r, int argc, char **argv)
 	if (status)
 		return status;
 	progress_allow(r->how.progress);
-	if (!is_there(image, SAY_ROUTER) || route_load(&r->router, image, &r->how))
+	if (!is_there(image, SAY_ROUTER) || route_load(&r->router, image, false, &r->how))
 		return TOOL_TROUBLE;
 	status = print_all(r);
-	weir_router_destroy(r->router);
+	weir_destroy(r->router);
 	return status;
 }
 
@@ -157,9 +157,9 @@ static int build(struct route *r, int argc, char **argv)
 	struct route_build *b = &r->build;
 	if (!b->output)
 		return misuse("--build without -o: where is the image to be saved?");
-	b->options.fp_rate = b->options.fp_rate > 0 ? b->options.fp_rate : 0.01;
-	b->options.max_bytes = r->how.max_memory;
-	b->options.hash_key = r->how.hash_key;
+	b->params.fp_rate = b->params.fp_rate > 0 ? b->params.fp_rate : 0.01;
+	b->params.max_bytes = r->how.max_memory;
+	b->params.hash_key = r->how.hash_key;
 	b->as_json = r->as_json;
 	b->from.go_on = false;
 	return route_build(b, argv + optind, (size_t)(argc - optind));
@@ -173,13 +173,13 @@ static bool build_option(int option, struct route *r)
 	case ALLOW_EMPTY: r->of_build = "--allow-empty"; return b->guard.allow_empty = true;
 	case FORCE: r->of_build = "--force"; return b->force = true;
 	case 'q': r->of_build = "-q"; return b->quiet = true;
-	case 'p': r->of_build = "-p"; return parse_rate("--rate", optarg, &b->options.fp_rate);
-	case 'n': r->of_build = "-n"; return parse_keys("--keys", optarg, &b->options.capacity);
+	case 'p': r->of_build = "-p"; return parse_rate("--rate", optarg, &b->params.fp_rate);
+	case 'n': r->of_build = "-n"; return parse_keys("--keys", optarg, &b->params.capacity);
 	case MODE: r->of_build = "--mode"; return parse_mode(optarg, &b->saving.mode);
 	case ZSTD: r->of_build = "--zstd"; return parse_zstd(optarg, &b->saving.zstd_level);
 	case 's':
 		r->of_build = "-s";
-		return parse_number("--seed", optarg, 1, UINT64_MAX, &b->options.seed);
+		return parse_number("--seed", optarg, 1, UINT64_MAX, &b->params.seed);
 	default: return false;
 	}
 }
@@ -202,7 +202,7 @@ static bool option_taken(int option, struct route *r)
 
 int cmd_route(int argc, char **argv)
 {
-	struct route r = { .build = { .options = WEIR_ROUTER_OPTIONS_INIT,
+	struct route r = { .build = { .params = WEIR_PARAMS_INIT,
 		                      .from = { .delimiter = '\n', .go_on = true } },
 		           .how = image_how() };
 	for (int option; (option = option_next(argc, argv, "o:p:n:s:q0h", options)) != -1;) {

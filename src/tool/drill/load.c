@@ -93,7 +93,7 @@ static int swap(struct loader *l)
 	int err = weir_reload_begin(&r, d->handle, &options);
 	if (err)
 		return err;
-	err = d->by_copy ? weir_reload_copy(r) : from_source(d, r);
+	err = d->by_copy ? weir_reload_copy(r, WEIR_ALL_SETS) : from_source(d, r);
 	if (!err)
 		err = inspect(l, r);
 	if (err || done(d)) {

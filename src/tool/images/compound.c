@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Images of windows and routers, as the subcommands open them and show them. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,38 +120,35 @@ struct weir_stats window_as_filter(const struct weir_window_stats *s)
 
 /* ---- routers ---- */
 
-static struct weir_load_options begin_router(const struct image_how *how)
+int route_load(struct weir_filter **out, const char *path, bool keyless,
+               const struct image_how *how)
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
 	options.hash_key = how->hash_key;
+	options.keyless = keyless;
 	options.max_bytes = how->max_memory ? how->max_memory : 1; /* 0 would be no limit */
 	if (how->progress) {
 		options.progress = progress_reported;
 		progress_begin("reading");
 	}
-	return options;
+	int err = image_read_ended(weir_load(out, path, &options), path, how);
+	if (err || weir_can(*out, WEIR_CAN_ROUTE))
+		return err;
+	struct weir_stats stats = WEIR_STATS_INIT;
+	if (weir_measure(*out, WEIR_SAMPLED, &stats) == 0)
+		say("%s: is of kind %s and no router: weir query looks keys up in it", path,
+		    weir_kind_name(stats.shape.kind));
+	weir_destroy(*out);
+	return -ENOTSUP;
 }
 
-int route_load(struct weir_router **out, const char *path, const struct image_how *how)
-{
-	const struct weir_load_options options = begin_router(how);
-	return image_read_ended(weir_router_load(out, path, &options), path, how);
-}
-
-int route_stats(struct weir_router_stats *out, const char *path, const struct image_how *how)
-{
-	const struct weir_load_options options = begin_router(how);
-	*out = (struct weir_router_stats)WEIR_ROUTER_STATS_INIT;
-	return image_read_ended(weir_router_image_stats(path, &options, out), path, how);
-}
-
-static void report_set(struct report *report, json_t *sets, const struct weir_router_stats *s,
-                       uint32_t set)
+static void report_set(struct report *report, json_t *sets, const struct weir_filter *f,
+                       const struct weir_router_stats *s, uint32_t set)
 {
 	const bool full = s->saturated >> set & 1;
 	struct report one = report_new();
-	char *name = plain_copy(s->names[set]);
-	report_text(&one, "name", NULL, s->names[set]);
+	char *name = plain_copy(weir_router_name(f, set));
+	report_text(&one, "name", NULL, weir_router_name(f, set));
 	report_estimate(&one, "keys_estimated", NULL, s->keys[set]);
 	report_rate(&one, "fill", NULL, s->fill[set]);
 	report_rate(&one, "fp_rate_estimated", NULL, s->fp_rates[set]);
@@ -163,29 +161,40 @@ static void report_set(struct report *report, json_t *sets, const struct weir_ro
 	free(name);
 }
 
-void route_report(struct report *report, const struct weir_router_stats *s)
+int route_measure(const struct weir_filter *f, struct weir_router_stats *sets,
+                  struct weir_stats *whole)
 {
-	json_t *sets = json_array();
-	report_bytes(report, "memory_bytes", "memory, loaded", s->bytes);
-	report_count(report, "set_capacity", "room of each set", s->capacity);
-	report_estimate(report, "keys_estimated", "keys, estimated", s->keys_estimated);
-	report_real(report, "false_sets", "false sets a lookup", s->false_sets);
-	report_rate(report, "sampled", "of the bits looked at", s->sampled);
-	for (uint32_t set = 0; set < s->sets; set++)
-		report_set(report, sets, s, set);
-	json_put(report->json, "sets", sets);
+	*sets = (struct weir_router_stats)WEIR_ROUTER_STATS_INIT;
+	*whole = (struct weir_stats)WEIR_STATS_INIT;
+	int err = weir_router_measure(f, WEIR_SAMPLED, sets);
+	if (!err)
+		err = weir_measure(f, WEIR_SAMPLED, whole);
+	if (err)
+		say_weir(err, NULL);
+	whole->sampled = sets->sampled;
+	whole->keys_estimated = whole->fill = 0;
+	for (uint32_t set = 0; set < sets->sets; set++) {
+		whole->keys_estimated += sets->keys[set];
+		whole->fill += sets->fill[set] / sets->sets;
+	}
+	return err;
 }
 
-struct weir_stats router_as_filter(const struct weir_router_stats *s)
+int route_report(struct report *report, const struct weir_filter *f)
 {
-	struct weir_stats stats = WEIR_STATS_INIT;
-	stats.sampled = s->sampled;
-	stats.keys_estimated = s->keys_estimated;
-	stats.saturated = s->saturated != 0;
-	for (uint32_t set = 0; set < s->sets; set++) {
-		stats.fill += s->fill[set] / s->sets;
-		if (s->fp_rates[set] > stats.fp_rate_estimated)
-			stats.fp_rate_estimated = s->fp_rates[set];
-	}
-	return stats;
+	struct weir_router_stats s;
+	struct weir_stats whole;
+	int err = route_measure(f, &s, &whole);
+	if (err)
+		return err;
+	json_t *sets = json_array();
+	report_bytes(report, "memory_bytes", "memory, loaded", whole.bytes);
+	report_count(report, "set_capacity", "room of each set", whole.capacity);
+	report_estimate(report, "keys_estimated", "keys, estimated", whole.keys_estimated);
+	report_real(report, "false_sets", "false sets a lookup", s.false_sets);
+	report_rate(report, "sampled", "of the bits looked at", s.sampled);
+	for (uint32_t set = 0; set < s.sets; set++)
+		report_set(report, sets, f, &s, set);
+	json_put(report->json, "sets", sets);
+	return 0;
 }

@@ -27,7 +27,7 @@ struct weir_stats window_as_filter(const struct weir_window_stats *stats);
 /* ---- routers ---- */
 
 struct route_build {
-	struct weir_router_options options; /* capacity 0: as many as the longest file has lines */
+	struct weir_params params; /* capacity 0: as many as the longest file has lines */
 	struct lines_options from;
 	const char *output;
 	struct image_saving saving;
@@ -38,19 +38,18 @@ struct route_build {
 /* @arguments: NAME=FILE each. Return: the exit status. */
 int route_build(struct route_build *b, char **arguments, size_t n);
 
-/* What is in each set. */
-void route_report(struct report *report, const struct weir_router_stats *stats);
-
-/* Read an image. Return: 0, or a negative errno after a message. */
-int route_load(struct weir_router **out, const char *path, const struct image_how *how);
-
-/* Its figures, without a lookup. Return: 0, or a negative errno after a message. */
-int route_stats(struct weir_router_stats *out, const char *path, const struct image_how *how);
-
-/* As far as the statistics of a filter have the same: the rate is that of the worst set. */
-struct weir_stats router_as_filter(const struct weir_router_stats *stats);
+/* Read an image. @keyless: of a keyed one no key is asked, and no lookup answered. Return: 0, or a
+ * negative errno after a message. */
+int route_load(struct weir_filter **out, const char *path, bool keyless,
+               const struct image_how *how);
+/* Its figures: of each set, and as those of a filter that holds the keys of all sets. Return:
+ * likewise. */
+int route_measure(const struct weir_filter *f, struct weir_router_stats *sets,
+                  struct weir_stats *whole);
+/* What is in each set. Return: likewise. */
+int route_report(struct report *report, const struct weir_filter *f);
 
 /* weir plan --sets. @keys: commas between numbers, as many as sets, or one; NULL: not given. */
-int route_plan(struct weir_router_options *options, const char *keys, bool as_json);
+int route_plan(struct weir_params *params, const char *keys, bool as_json);
 
 #endif

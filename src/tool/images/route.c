@@ -13,6 +13,7 @@
 #include "output/say.h"
 #include "output/units.h"
 #include "saving.h"
+#include "shape.h"
 
 enum { KEYS = 512 }; /* of one call */
 
@@ -89,38 +90,37 @@ static int count_files(const struct route_build *b, char **files, size_t n, uint
 }
 
 struct filling {
-	struct weir_router *router;
+	struct weir_filter *router;
 	uint32_t set;
 };
 
 static bool insert_lines(void *arg, const struct iovec *keys, size_t n)
 {
 	const struct filling *f = arg;
-	int64_t new = weir_router_insert_keys(f->router, f->set, weir_keys_iov(keys, n), NULL);
+	int64_t new = weir_insert_into_keys(f->router, f->set, weir_keys_iov(keys, n), NULL);
 	if (new < 0)
 		say_weir((int)new, NULL);
 	return new >= 0;
 }
 
-static void report(const struct route_build *b, const struct weir_router *r)
+static void report(const struct route_build *b, const struct weir_filter *r)
 {
-	struct weir_router_stats s = WEIR_ROUTER_STATS_INIT;
-	if (b->quiet || weir_router_stats(r, &s))
+	if (b->quiet)
 		return;
 	struct report report = report_new();
 	report_text(&report, "image", "image", b->output);
-	route_report(&report, &s);
-	report_print(&report, b->as_json, strcmp(b->output, "-") ? stdout : stderr);
+	if (route_report(&report, r) == 0)
+		report_print(&report, b->as_json, strcmp(b->output, "-") ? stdout : stderr);
 	report_free(&report);
 }
 
 static int save_router(const void *r, const char *path, const struct weir_save_options *options)
 {
-	return path ? weir_router_save(r, path, options) :
-	              weir_router_save_fd(r, STDOUT_FILENO, options);
+	return path ? weir_save(r, path, options) :
+	              weir_save_fd(r, STDOUT_FILENO, options);
 }
 
-static int save(const struct route_build *b, const struct weir_router *r)
+static int save(const struct route_build *b, const struct weir_filter *r)
 {
 	int status = place_ask(b->output, b->force); /* by now a link may lead elsewhere */
 	if (!status)
@@ -144,20 +144,20 @@ static int fill_set(const struct route_build *b, char *file, const uint64_t *cou
 	               show_count(SHOW, *counted), show_count(SHOW, keys));
 }
 
-static int fill(const struct route_build *b, const struct weir_router_options *o, char **files,
+static int fill(const struct route_build *b, const struct weir_params *p, char **files,
                 const uint64_t *counted)
 {
-	struct weir_router *r = NULL;
-	int err = weir_router_create(&r, o);
+	struct weir_filter *r = NULL;
+	int err = weir_create(&r, p);
 	if (err)
 		return trouble_weir(err, NULL);
 	int status = TOOL_OK;
-	for (uint32_t set = 0; !status && set < o->sets; set++)
+	for (uint32_t set = 0; !status && set < p->router.sets; set++)
 		status = fill_set(b, files[set], counted ? &counted[set] : NULL,
 		                  &(struct filling){ r, set });
 	if (!status)
 		status = save(b, r);
-	weir_router_destroy(r);
+	weir_destroy(r);
 	return status;
 }
 
@@ -198,19 +198,20 @@ int route_build(struct route_build *b, char **arguments, size_t n)
 	const char *names[WEIR_ROUTER_SETS];
 	char *files[WEIR_ROUTER_SETS];
 	uint64_t lines[WEIR_ROUTER_SETS] = { 0 }, room[WEIR_ROUTER_SETS];
-	struct weir_router_options o = b->options;
+	struct weir_params p = b->params;
 	int status = take_sets(b, arguments, n, names, files);
-	o.sets = (uint32_t)n;
-	o.names = names;
-	if (status || o.capacity)
-		return status ? status : fill(b, &o, files, NULL);
+	p.kind = WEIR_ROUTER;
+	p.router.sets = (uint32_t)n;
+	p.router.names = names;
+	if (status || p.capacity)
+		return status ? status : fill(b, &p, files, NULL);
 	status = count_files(b, files, n, lines);
 	if (status)
 		return status;
 	memcpy(room, lines, sizeof room);
 	room[0] += room[0] == 0; /* where all files are empty */
-	o.keys = room;
-	return fill(b, &o, files, lines);
+	p.router.keys = room;
+	return fill(b, &p, files, lines);
 }
 
 /* ---- what a router will cost ---- */
@@ -239,37 +240,38 @@ static uint32_t parse_list(const char *text, uint64_t out[WEIR_ROUTER_SETS])
 	return n;
 }
 
-static void report_plan(const struct weir_router_plan *p, bool as_json)
+static void report_plan(const struct weir_plan *p, bool as_json)
 {
 	struct report r = report_new();
-	report_count(&r, "sets", "sets", p->sets);
-	report_count(&r, "columns", "columns", p->columns);
-	report_count(&r, "rows_per_key", "rows of a key", p->rows_per_key);
+	report_count(&r, "sets", "sets", shape_number(&p->shape, "sets"));
+	report_count(&r, "columns", "columns", shape_number(&p->shape, "columns"));
+	report_count(&r, "rows_per_key", "rows of a key", shape_number(&p->shape, "rows_per_key"));
 	report_count(&r, "capacity", "keys of each set", p->capacity);
 	report_bytes(&r, "bytes", "memory", p->bytes);
 	report_bytes(&r, "bytes_wasted", "of that wasted",
-	             p->bytes_wasted > 0 ? (uint64_t)p->bytes_wasted : 0);
-	report_real(&r, "bits_per_key", "bits a key and set", p->bits_per_key);
+	             p->router.bytes_wasted > 0 ? (uint64_t)p->router.bytes_wasted : 0);
+	report_real(&r, "bits_per_key", "bits a key and set",
+	            p->bits_per_key / shape_number(&p->shape, "columns"));
 	report_rate(&r, "fp_rate", "rate of a full set", p->fp_rate);
-	report_real(&r, "false_sets", "false sets a lookup", p->false_sets);
+	report_real(&r, "false_sets", "false sets a lookup", p->router.false_sets);
 	report_print(&r, as_json, stdout);
 	report_free(&r);
 }
 
-int route_plan(struct weir_router_options *o, const char *keys, bool as_json)
+int route_plan(struct weir_params *p, const char *keys, bool as_json)
 {
-	struct weir_router_plan plan = WEIR_ROUTER_PLAN_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
 	uint64_t each[WEIR_ROUTER_SETS];
 	uint32_t n = keys ? parse_list(keys, each) : 0;
 	if (keys && !n)
 		return misuse_reported();
 	if (n == 1)
-		o->capacity = each[0];
-	else if (n && n != o->sets)
-		return misuse("--keys=%s: %u numbers for %u sets", keys, n, o->sets);
+		p->capacity = each[0];
+	else if (n && n != p->router.sets)
+		return misuse("--keys=%s: %u numbers for %u sets", keys, n, p->router.sets);
 	else if (n)
-		o->keys = each;
-	int err = weir_router_plan(o, &plan);
+		p->router.keys = each;
+	int err = weir_plan_make(p, &plan);
 	if (err)
 		return trouble_refused();
 	report_plan(&plan, as_json);

@@ -14,8 +14,8 @@ static bool parse_kind(const char *text, uint32_t *out)
 		return true; \
 	}
 #define NAME(number, constant, name, summary) " " #name
-	WEIR_KINDS(TRY)
-	say("--kind '%s': the kinds are" WEIR_KINDS(NAME), text);
+	WEIR_SIMPLE_KINDS(TRY)
+	say("--kind '%s': the kinds are" WEIR_SIMPLE_KINDS(NAME), text);
 #undef TRY
 #undef NAME
 	return false;

@@ -33,14 +33,15 @@ static uint32_t session(uint64_t i, bool present)
 	return key_address(SEED, 2 * i + !present);
 }
 
-static struct weir_router *fill(double *seconds_each)
+static struct weir_filter *fill(double *seconds_each)
 {
-	struct weir_router_options o = WEIR_ROUTER_OPTIONS_INIT;
-	struct weir_router *router;
-	o.sets = (uint32_t)shards;
+	struct weir_params o = WEIR_PARAMS_INIT;
+	struct weir_filter *router;
+	o.kind = WEIR_ROUTER;
+	o.router.sets = (uint32_t)shards;
 	o.capacity = keys;
 	o.fp_rate = 0.01;
-	must(weir_router_create(&router, &o), "create");
+	must(weir_create(&router, &o), "create");
 	*seconds_each = 0;
 	for (uint64_t shard = 0; shard < shards; shard++) {
 		uint32_t *mine = store + shard * keys;
@@ -48,7 +49,7 @@ static struct weir_router *fill(double *seconds_each)
 			mine[i] = session(i * shards + shard, true);
 		qsort(mine, keys, sizeof *mine, compare);
 		double began = cpu_seconds();
-		must((int)weir_router_insert_keys(router, (uint32_t)shard,
+		must((int)weir_insert_into_keys(router, (uint32_t)shard,
 		                                  weir_keys_fixed(mine, sizeof *mine, keys), NULL),
 		     "insert");
 		*seconds_each += (cpu_seconds() - began) / (double)(shards * keys);
@@ -64,7 +65,7 @@ struct answers {
 	double routing; /* seconds of the processor */
 };
 
-static void ask(const struct weir_router *router, uint64_t n, bool present, struct answers *out)
+static void ask(const struct weir_filter *router, uint64_t n, bool present, struct answers *out)
 {
 	uint32_t address[BATCH];
 	uint64_t masks[BATCH], which[BATCH];
@@ -76,7 +77,7 @@ static void ask(const struct weir_router *router, uint64_t n, bool present, stru
 			address[i] = session(which[i], present);
 		}
 		double began = cpu_seconds();
-		weir_router_route_keys(router, weir_keys_fixed(address, sizeof address[0], end),
+		weir_route_keys(router, weir_keys_fixed(address, sizeof address[0], end),
 		                       masks);
 		out->routing += cpu_seconds() - began;
 		for (uint64_t i = 0; i < end; i++) {
@@ -101,10 +102,10 @@ int main(int argc, char **argv)
 	uint64_t lookups = number(argv[3], 1000, UINT32_MAX, usage);
 	store = room_for(shards * keys, sizeof *store);
 	double insert;
-	struct weir_router *router = fill(&insert);
-	struct weir_router_stats stats = WEIR_ROUTER_STATS_INIT;
+	struct weir_filter *router = fill(&insert);
+	struct weir_stats stats = WEIR_STATS_INIT;
 	struct answers present, absent;
-	must(weir_router_stats(router, &stats), "stats");
+	must(weir_measure(router, WEIR_SAMPLED, &stats), "stats");
 	ask(router, lookups, true, &present);
 	ask(router, lookups, false, &absent);
 	double n = (double)lookups;
@@ -114,7 +115,7 @@ int main(int argc, char **argv)
 	       (double)present.asked / n, (double)absent.asked / n, (unsigned long long)shards,
 	       (double)stats.bytes * 1e-6, (double)(shards * keys * sizeof *store) * 1e-6,
 	       (present.routing + absent.routing) / n / 2 * 1e9, insert * 1e9);
-	weir_router_destroy(router);
+	weir_destroy(router);
 	free(store);
 	bool kept = promise(!present.lost, "the router names the shard that has the key");
 	kept &= promise(!present.wrong && present.found == lookups && !absent.wrong,

@@ -21,8 +21,8 @@ SECONDS = "'%s': allowed: %s seconds, such as %s"
 NAME = "a name is 1 to 64 letters, digits, - _ ."
 UNSIGNED = ("set seen: the manifest has no signature, and one of a key that is trusted is wanted: "
             "publish with a secret key (secret_key, --secret)")
-KIND = ("kind cuckoo cannot be replicated: an insert that comes twice would count twice, and a "
-        "window or a router is no filter; use blocked, classic, growing or split")
+KIND = ("kind cuckoo cannot be replicated: an insert that comes twice would count twice, a "
+        "window forgets and a router has many sets; use blocked, classic, growing or split")
 NOBODY = ("set other: there is no generation of it at unix://%s: an image is to be published "
           "first, or params say what it is to be")
 FILES = "the names of two files are needed: secret, public"
