@@ -22,7 +22,7 @@ COUNTERS = 'src/kinds/common/counters.c'
 ROLLBACK = 'src/set/rollback.c'
 REFRESH = 'src/set/follow/refresh.c'
 REFUSAL = 'src/set/refusal.c'
-ROLLING = 'src/set/sharded/rolling.c'
+ROLLING = 'src/set/sharded/make.c'
 ROLLING_VERBS = 'src/set/sharded/verbs.c'
 SHARE = 'src/set/reload/one_shard.c'
 

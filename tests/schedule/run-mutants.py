@@ -23,10 +23,10 @@ HANDLE_PASSES = [['--form', 'hash', '--preemptions', '1', '--executions', '600']
                  ['--form', 'hash', '--preemptions', '2', '--executions', '6000']]
 SCHEDULE = ROOT / 'tests/schedule'
 INSTRUMENT = ['-O0', '-fsanitize=thread', '-DWEIR_DET', '-include', SCHEDULE / 'det_redirect.h']
-INSTRUMENTED = ['forms', 'scenario_full', 'scenario_handle', 'scenario_rolling', 'scenarios_absent',
+INSTRUMENTED = ['forms', 'scenario_full', 'scenario_handle', 'scenario_sharded', 'scenarios_absent',
                 'scenarios_full', 'scenarios_guard', 'scenarios_handle_batch',
                 'scenarios_previous', 'scenarios_refresh', 'scenarios_reload', 'scenarios_removal',
-                'scenarios_retire', 'scenarios_rolling', 'scenarios_rolling_writers',
+                'scenarios_retire', 'scenarios_sharded', 'scenarios_sharded_writers',
                 'scenarios_router',
                 'scenarios_void', 'scenarios_way_out', 'scenarios_window', 'scenarios_writers']
 TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_plain', 'det_rcu',

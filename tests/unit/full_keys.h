@@ -4,7 +4,7 @@
 #define WEIR_TESTS_UNIT_FULL_KEYS_H
 
 #include <sys/uio.h>
-#include "full_rolling.h"
+#include "full_sharded.h"
 
 enum { FORMS = 3 };
 static uint64_t numbers[KEYS], hashes[KEYS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The gate where a set is replaced shard by shard: its figures are those of the whole set as it
  * would be (G1 to G5 of src/set/reload/gate_shard.c). */
-#include "gate_rolling.h"
+#include "gate_sharded.h"
 
 static void test_min_keys_of_the_set(void **state)
 {

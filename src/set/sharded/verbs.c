@@ -5,7 +5,7 @@
 #include "ground/error.h"
 #include "hash/hash.h"
 #include "kind/batch.h"
-#include "set/sharded/rolling.h"
+#include "set/sharded/sharded.h"
 
 enum { TOGETHER = 64 }; /* keys whose lines are fetched together: a word of the bitmap */
 

@@ -12,7 +12,7 @@
 #include "ground/threads.h"
 #include "set/generation.h"
 #include "set/reload/reload.h"
-#include "set/sharded/rolling.h"
+#include "set/sharded/sharded.h"
 
 /* Of a kind that grows and refuses keys beyond: six deviations, unless it is not to grow at all. */
 static uint64_t shard_most(const struct weir_params *shard, uint32_t shards)

@@ -4,7 +4,7 @@
 #define WEIR_TESTS_UNIT_FULL_ROLLING_H
 
 #include "full.h"
-#include "set/sharded/rolling.h"
+#include "set/sharded/sharded.h"
 
 /* Of two shards with room for so many copies each. */
 static inline struct weir_rolling *full_rolling(uint32_t most)

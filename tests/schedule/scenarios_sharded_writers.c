@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Who replaces the shards of a rolling set: one at a time, whatever the shard; a replacement
  * given up; the set destroyed. */
-#include "scenario_rolling.h"
+#include "scenario_sharded.h"
 
 static int result[SHARDS];
 static struct weir_reload *open[SHARDS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A rolling set beside inserts and lookups: both shards replaced by copy and from the
  * application's record, lookups that are wholly old or wholly new, batches over both shards. */
-#include "scenario_rolling.h"
+#include "scenario_sharded.h"
 
 static void copied(void)
 {

@@ -2,7 +2,7 @@
  * The gate where a set is replaced shard by shard: canaries are looked up as the set looks them up,
  * each in the shard where it lies; what cannot be asked; what a refusal leaves. */
 #include <sys/uio.h>
-#include "gate_rolling.h"
+#include "gate_sharded.h"
 
 static bool has(const char *word)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What the scenarios of a rolling set share. */
-#include "scenario_rolling.h"
+#include "scenario_sharded.h"
 
 struct weir_rolling *rolling_set;
 struct insertion rolling_one = { 1, 1 }, rolling_three = { 3, 3 };
