@@ -244,7 +244,7 @@ bool wanted(const Options &options, const Case &c)
 	bool usual = !c.flavor->rcu || (c.read == Read::hit && !options.quick());
 	bool first = !c.flavor->rcu && c.read == Read::hit;
 	bool more = c.read == Read::insert || c.read == Read::hit_of_16;
-	/* a rolling set has no one filter to hold on to */
+	/* a sharded set has no one filter to hold on to */
 	if (c.read == Read::hit_of_16 && c.phase == Phase::roll)
 		return false;
 	if (!time_for_all(options, c.n))

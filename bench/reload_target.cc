@@ -185,59 +185,62 @@ private:
 	unsigned turn_ = 0;
 };
 
-class RollingTarget final : public Verbs<RollingTarget> {
+class ShardedTarget final : public Verbs<ShardedTarget> {
 public:
-	RollingTarget(size_t n, const Flavor &flavor) : Verbs(n), parts_(shards)
+	ShardedTarget(size_t n, const Flavor &flavor) : Verbs(n), parts_(shards)
 	{
 		struct weir_params params = WeirFilter::params_of(n, 0.01, WEIR_BLOCKED);
-		check(weir_rolling_create(&set_, &params, shards, flavor.rcu),
-		      "weir_rolling_create");
+		struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
+		options.params = &params;
+		options.shards = shards;
+		options.flavor = flavor.rcu;
+		check(weir_handle_create(&set_, nullptr, &options), "weir_handle_create");
 		for (size_t i = 0; i < n; i++) {
 			uint64_t key = scramble(i);
-			hashes_[i] = weir_rolling_hash(set_, &key, sizeof(key));
-			parts_[weir_rolling_shard(set_, hashes_[i])].push_back(hashes_[i]);
+			hashes_[i] = weir_handle_hash(set_, &key, sizeof(key));
+			parts_[weir_handle_shard(set_, hashes_[i])].push_back(hashes_[i]);
 		}
 		replace(0);
 	}
-	~RollingTarget() override { weir_rolling_destroy(set_); }
-	RollingTarget(const RollingTarget &) = delete;
-	RollingTarget &operator=(const RollingTarget &) = delete;
+	~ShardedTarget() override { weir_handle_destroy(set_); }
+	ShardedTarget(const ShardedTarget &) = delete;
+	ShardedTarget &operator=(const ShardedTarget &) = delete;
 
-	bool find(uint64_t hash) const { return weir_rolling_contains_hash(set_, hash); }
-	/* There is no one filter to take; add_all() asks for no such row. */
+	bool find(uint64_t hash) const { return weir_handle_contains_hash(set_, hash); }
+	/* The view costs what the verb does; add_all() asks for no such row. */
 	uint64_t find_in_section(const uint64_t *) const
 	{
-		throw std::logic_error("a rolling set has no weir_handle_get()");
+		throw std::logic_error("sections of a sharded set are not measured");
 	}
 	size_t find_many(const uint64_t *hashes, size_t n, uint64_t *bitmap) const
 	{
-		return weir_rolling_contains_keys(set_, weir_keys_hashes(hashes, n), bitmap);
+		return weir_handle_contains_keys(set_, weir_keys_hashes(hashes, n), bitmap);
 	}
-	int add(uint64_t hash) { return weir_rolling_insert_hash(set_, hash); }
+	int add(uint64_t hash) { return weir_handle_insert_hash(set_, hash); }
 	uint64_t bytes() override
 	{
-		struct weir_rolling_stats stats = WEIR_ROLLING_STATS_INIT;
-		check(weir_rolling_stats(set_, &stats), "weir_rolling_stats");
+		struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
+		check(weir_handle_measure(set_, &stats), "weir_handle_measure");
 		return stats.bytes;
 	}
 	void replace(double pace) override
 	{
 		struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
 		options.pace = pace;
-		check(weir_rolling_reload(set_, &options, fill, this), "weir_rolling_reload");
+		check(weir_reload_all(set_, &options, fill, this), "weir_reload_all");
 	}
 
 private:
 	static int fill(struct weir_reload *r, uint32_t shard, void *self)
 	{
 		const std::vector<uint64_t> &part =
-			static_cast<RollingTarget *>(self)->parts_[shard];
+			static_cast<ShardedTarget *>(self)->parts_[shard];
 		int64_t got = weir_reload_insert_keys(r, weir_keys_hashes(part.data(), part.size()),
 		                                      nullptr);
 		return got < 0 ? static_cast<int>(got) : 0;
 	}
 
-	struct weir_rolling *set_ = nullptr;
+	struct weir_handle *set_ = nullptr;
 	/* the loader's source, sorted by shard as it would be */
 	std::vector<std::vector<uint64_t>> parts_;
 };
@@ -269,7 +272,7 @@ const char *name_of(Read read)
 std::unique_ptr<Target> make_target(size_t n, Phase phase, const Flavor &flavor)
 {
 	if (phase == Phase::roll)
-		return std::make_unique<RollingTarget>(n, flavor);
+		return std::make_unique<ShardedTarget>(n, flavor);
 	return std::make_unique<HandleTarget>(n, phase, flavor);
 }
 

@@ -55,10 +55,10 @@ struct weir_follow_options {
  *   Replace the file by renaming, as weir_save() does.
  * @options: NULL for the defaults.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL NULL, or an option is out of its range; -EBUSY this handle has a follower
- *   already; -ENOMEM; -EMFILE, -ENFILE no descriptor for the stop signal; -EAGAIN no thread. Errors
- *   of a look go to report, or to standard error; weir_handle_measure() counts swaps and refusals,
- *   and has the last refusal's sentence.
+ * Errors: -EINVAL NULL, or an option is out of its range; -ENOTSUP the set is sharded; -EBUSY this
+ *   handle has a follower already; -ENOMEM; -EMFILE, -ENFILE no descriptor for the stop signal;
+ *   -EAGAIN no thread. Errors of a look go to report, or to standard error; weir_handle_measure()
+ *   counts swaps and refusals, and has the last refusal's sentence.
  * Threads: any one. Other threads may reload, roll back and refresh between two looks.
  *   A child of fork() has no such thread. It calls weir_follower_stop() and may follow again. But
  *   if fork() came during a look that swaps, the child's copy of the handle stays -EBUSY. So a

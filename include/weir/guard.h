@@ -47,8 +47,8 @@ typedef bool weir_guard_contains_hash_fn(const void *set, uint64_t hash);
 struct weir_guard_options {
 	size_t struct_size;               /* sizeof(struct weir_guard_options) */
 	const struct weir_handle *handle; /* asked by weir_handle_contains() */
-	weir_guard_contains_fn *contains; /* or this is called: for a filter, a window, a rolling
-	                                     set, keys as people write them */
+	weir_guard_contains_fn *contains; /* or this is called: for a filter, a window, keys as
+	                                     people write them */
 	const void *set;                  /* for contains */
 	double bypass_below;  /* the least share of asks that the filter must stop, 0 to below 1:
 	                         what a lookup costs, divided by what the store's answer for an

@@ -88,9 +88,20 @@
  *
  * Cancellation. A thread may be cancelled (pthread_cancel) at any time. The verbs that claim the
  * handle or wait for a grace period, weir_handle_destroy() and those of reload.h, refresh.h,
- * follow.h and rolling.h, hold the cancellation back until they return; so nothing stays claimed,
+ * and follow.h, hold the cancellation back until they return; so nothing stays claimed,
  * and a gate's check and a report run with cancellation disabled. But a reload that is open when
  * its loader ends stays open: abort it in a handler of pthread_cleanup_push().
+ *
+ * Sharded sets. A set that is too large to hold twice is made with options.shards, and replaced one
+ * shard at a time: its peak is the set and one shard. The verbs are those of any handle.
+ *   - A key lives in one shard, so a lookup sees the old contents of that shard or the new ones.
+ *     The set as a whole is a mixture meanwhile. The promise to inserts, and what is said of
+ *     removals, hold for each shard, with the weir_reload_begin() of the key's shard.
+ *   - Its size and its seed or hash_key never change, it keeps no previous filter and follows no
+ *     file (-ENOTSUP). A shard that is full refuses its keys, whatever room the others have.
+ *   - Shards of a kind that is built once (build.h) become as large as their keys need. Of a
+ *     params.capacity that is not 0 a commit refuses a shard of more keys than its share and six
+ *     standard deviations of random hashes (-ENOSPC).
  *
  * Plugins. A plugin may be closed by dlclose() when its handles are destroyed. libweir.so then
  * stays loaded, since some threads still use liburcu. Link a plugin that contains libweir.a with
@@ -153,20 +164,33 @@ struct weir_handle_options {
 	/* 16 bytes, copied, as weir_params.hash_key: of the files that are to come. NULL: they are
 	 * not keyed. An initial filter has its own. */
 	const void *hash_key;
+	/* They make an empty filter where none is given: as weir_create(), and of a kind that is
+	 * built once one without keys. All that it points to is copied. */
+	const struct weir_params *params;
+	/* The shards of a set that params size as a whole: a power of two from 2 to 65536. Each has
+	 * room for its share of the capacity and the spread of random hashes; its limit is its
+	 * share of max_bytes. 0: one filter. */
+	uint32_t shards;
+	/* enum weir_ability: what each filter must have, this one and all to come. A reload or
+	 * refresh refuses others (-ENOTSUP). */
+	uint32_t can;
 };
 #define WEIR_HANDLE_OPTIONS_INIT \
-	{ sizeof(struct weir_handle_options), 0, 0, WEIR_ABSENT_REFUSED, 0, 0 }
+	{ sizeof(struct weir_handle_options), 0, 0, WEIR_ABSENT_REFUSED, 0, 0, 0, 0, 0 }
 
 /**
  * Publish a filter.
  * @out: receives the handle; untouched on failure.
  * @initial: the first filter; the handle owns it from now on. On failure the caller still owns it.
- *   NULL: there is none yet, and lookups are answered as options.absent says, until a reload or a
- *   refresh publishes one.
+ *   NULL: it is made of options.params; or there is none yet, and lookups are answered as
+ *   options.absent says, until a reload or a refresh publishes one.
  * @options: NULL for the defaults.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL @out is NULL, or @initial without options.absent, or that without
- *   WEIR_HANDLE_ANY_SEED, or an option is out of its range; -ENOMEM.
+ * Errors: -EINVAL @out is NULL, or @initial without options.params and absent, or absent without
+ *   WEIR_HANDLE_ANY_SEED, or params beside either, or an option is out of its range; -ENOTSUP the
+ *   filter lacks one of options.can; -ENOMEM; with params as weir_create(). With shards -EINVAL
+ *   params.memory, max_bytes below 64 a shard, or @initial, absent, keep_inserts, flags or
+ *   hash_key.
  * Threads: any.  Order: publish the handle itself with release order (a thread's start does).
  * Progress: blocking (memory).  Cost: under a microsecond.
  */
@@ -188,11 +212,20 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_create(struct weir_handle **out,
  */
 WEIR_API int weir_handle_destroy(struct weir_handle *h);
 
-/* The fields that weir_handle_get() reads; frozen. */
+/* What the inline verbs below read; frozen. */
 struct weir_generation_head {
 	struct weir_filter *current;
 };
+struct weir_handle_verbs {
+	bool (*contains)(const struct weir_handle *h, const void *key, size_t len);
+	bool (*contains_u64)(const struct weir_handle *h, uint64_t key);
+	bool (*contains_hash)(const struct weir_handle *h, uint64_t hash);
+	int (*insert)(struct weir_handle *h, const void *key, size_t len);
+	int (*insert_u64)(struct weir_handle *h, uint64_t key);
+	int (*insert_hash)(struct weir_handle *h, uint64_t hash);
+};
 struct weir_handle_head {
+	struct weir_handle_verbs verbs;
 	const struct weir_generation_head *generation;
 };
 
@@ -200,9 +233,11 @@ struct weir_handle_head {
  * The current filter, for any number of lookups. Call it inside a read-side section of your own, of
  * the handle's flavor; the filter is valid until that section ends. Insert by weir_handle_insert():
  * an insert into this filter alone would be lost if a reload runs, so the filter is const.
- * Return: the filter, never NULL. Before the first one it is a placeholder of one line that answers
- *   as options.absent says. With WEIR_HANDLE_ANY_SEED its weir_hash() is good for this filter, in
- *   this section, and for no other.
+ * Return: the filter, never NULL. Of a sharded set it is a view: it looks up, counts and measures
+ *   in all shards; what else a filter can it answers with -ENOTSUP, so save such a set shard by
+ *   shard (weir_handle_get_shard()). Before the first filter it is a placeholder of one line that
+ *   answers as options.absent says. With WEIR_HANDLE_ANY_SEED its weir_hash() is good for this
+ *   filter, in this section, and for no other.
  * Errors: none.  Threads: any, registered with the flavor.  Order: acquire.  Progress: wait-free.
  * Cost: two loads of lines that only a writer of the handle changes.
  */
@@ -222,15 +257,24 @@ WEIR_API inline const struct weir_filter *weir_handle_get(const struct weir_hand
  *   4 ns; another flavor takes two calls more. To look up several keys, hold one section of your
  *   own and call weir_handle_get(): then each lookup costs as much as that of a bare filter.
  */
-WEIR_API bool weir_handle_contains(const struct weir_handle *h, const void *key, size_t len);
+WEIR_API inline bool weir_handle_contains(const struct weir_handle *h, const void *key, size_t len)
+{
+	return ((const struct weir_handle_verbs *)h)->contains(h, key, len);
+}
 /** As weir_handle_contains(), of the eight bytes at &key: see weir_contains_u64(). */
-WEIR_API bool weir_handle_contains_u64(const struct weir_handle *h, uint64_t key);
+WEIR_API inline bool weir_handle_contains_u64(const struct weir_handle *h, uint64_t key)
+{
+	return ((const struct weir_handle_verbs *)h)->contains_u64(h, key);
+}
 /**
  * As weir_handle_contains(), of a hash: by weir_handle_hash() or the caller's own function.
  * Return: with WEIR_HANDLE_ANY_SEED and not WEIR_HANDLE_OWN_HASHES always true, since the hash may
  *   be of another filter: no key is wrongly answered to be absent.
  */
-WEIR_API bool weir_handle_contains_hash(const struct weir_handle *h, uint64_t hash);
+WEIR_API inline bool weir_handle_contains_hash(const struct weir_handle *h, uint64_t hash)
+{
+	return ((const struct weir_handle_verbs *)h)->contains_hash(h, hash);
+}
 /**
  * As weir_contains_keys(), of the current filter; with WEIR_HANDLE_ANY_SEED as
  * weir_handle_contains_hash(). Each 1 Mi (2^20) keys have a section of their own, so that a grace
@@ -271,9 +315,15 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_normal_contains(const struct weir_handl
  * Cost: as weir_handle_contains(), and an insert into each filter: about two during a reload.
  *   Before the first filter an allocation, lock-free as far as malloc() is.
  */
-WEIR_API int weir_handle_insert(struct weir_handle *h, const void *key, size_t len);
+WEIR_API inline int weir_handle_insert(struct weir_handle *h, const void *key, size_t len)
+{
+	return ((const struct weir_handle_verbs *)h)->insert(h, key, len);
+}
 /** As weir_handle_insert(), of the eight bytes at &key: see weir_contains_u64(). */
-WEIR_API int weir_handle_insert_u64(struct weir_handle *h, uint64_t key);
+WEIR_API inline int weir_handle_insert_u64(struct weir_handle *h, uint64_t key)
+{
+	return ((const struct weir_handle_verbs *)h)->insert_u64(h, key);
+}
 /**
  * As weir_handle_insert(), of a text: by weir_normal_insert() into each filter in use.
  * Errors: as weir_handle_insert() and weir_normal_insert(). Before the first filter any text is
@@ -287,7 +337,10 @@ WEIR_API int weir_handle_normal_insert(struct weir_handle *h, const void *text, 
  * As weir_handle_insert(), of a hash: by weir_handle_hash() or the caller's own function.
  * Errors: as weir_handle_insert(); -EINVAL WEIR_HANDLE_ANY_SEED without WEIR_HANDLE_OWN_HASHES.
  */
-WEIR_API int weir_handle_insert_hash(struct weir_handle *h, uint64_t hash);
+WEIR_API inline int weir_handle_insert_hash(struct weir_handle *h, uint64_t hash)
+{
+	return ((const struct weir_handle_verbs *)h)->insert_hash(h, hash);
+}
 /**
  * As weir_handle_insert(), of a batch. Each 1 Mi (2^20) keys have a section of their own.
  * @bitmap: as for weir_insert_keys(), of the current filter.
@@ -318,9 +371,9 @@ WEIR_API void weir_handle_hash_keys(const struct weir_handle *h, struct weir_key
 /**
  * As weir_remove() of the current filter. <weir/handle.h> (Removal) has the order that is safe.
  * Return: 0 or a negative errno.
- * Errors: as weir_remove(); -EAGAIN there is no filter yet; -EBUSY a reload runs or the previous
- *   filter is kept (not one that is void). A removal could reach one of the filters before the
- *   insert, which would make a false negative.
+ * Errors: as weir_remove(); -EAGAIN there is no filter yet; -EBUSY a reload runs (of the key's
+ *   shard) or the previous filter is kept (not one that is void). A removal could reach one of the
+ *   filters before the insert, which would make a false negative.
  * Threads: any, registered with the flavor, with all verbs of the handle.  Order: as weir_remove().
  * Progress: as weir_remove(); it waits for no writer.  Cost: as weir_remove(), and a section.
  */
@@ -339,7 +392,8 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_remove_hash(struct weir_handle *h, uint
  *   which keys were removed: a reload may begin between two sections.
  * Return: how many were removed, or a negative errno.
  * Errors: -ENOTSUP, -EROFS as weir_remove_keys(); -EAGAIN, -EBUSY, -EINVAL as
- *   weir_handle_remove_hash(): repeat the keys that were not removed.
+ *   weir_handle_remove_hash(): repeat the keys that were not removed. Of a sharded set the keys
+ *   before the first whose shard is being replaced are removed.
  * Threads, Order, Progress, Cost: as weir_remove_keys().
  */
 WEIR_API int64_t weir_handle_remove_keys(struct weir_handle *h, struct weir_keys keys,
@@ -408,11 +462,25 @@ WEIR_API int weir_handle_insert_into_hash(struct weir_handle *h, uint32_t set, u
 WEIR_API int64_t weir_handle_insert_into_keys(struct weir_handle *h, uint32_t set,
                                               struct weir_keys keys, uint64_t *bitmap);
 
+/** The number of shards: 1 of a set that is not sharded.  Errors: none.  Threads: any. */
+WEIR_API uint32_t weir_handle_shards(const struct weir_handle *h);
+/** The shard of a hash: its top bits. A loader that sorts its source by shard first reads it once
+ * instead of once for each shard.  Errors: none.  Threads: any. */
+WEIR_API uint32_t weir_handle_shard(const struct weir_handle *h, uint64_t hash);
+/**
+ * As weir_handle_get(), of a shard: to save the set shard by shard. The shard's hashes are those of
+ * the set, rotated left by log2(shards) bits.
+ * @shard: 0 to weir_handle_shards() - 1; not checked.
+ */
+WEIR_API const struct weir_filter *weir_handle_get_shard(const struct weir_handle *h,
+                                                         uint32_t shard);
+
 /** A handle's figures. Start from WEIR_HANDLE_STATS_INIT. */
 struct weir_handle_stats {
 	size_t struct_size;       /* sizeof(struct weir_handle_stats) */
-	uint64_t generation;      /* of the current filter: 1, then one more with each swap */
-	double age;               /* seconds since the current filter was published */
+	uint64_t generation;      /* of the current filter, or of the newest shard: 1, then one more
+	                             with each swap */
+	double age;               /* seconds since that was published */
 	bool reloading;           /* a reload is open */
 	bool previous_kept;       /* weir_handle_rollback() has a filter to go back to; not one that
 	                             has refused a key: previous_void */
@@ -420,7 +488,8 @@ struct weir_handle_stats {
 	uint64_t bytes;           /* of bits: all filters, and those call_rcu has still to free */
 	uint64_t swaps;           /* commits, refreshes and rollbacks so far */
 	uint64_t refused;         /* commits and refreshes that the gate or a bad file stopped */
-	struct weir_stats filter; /* of the current filter, as weir_measure(); with its own size */
+	struct weir_stats filter; /* of the current filter, as weir_measure(); with its own size. Of
+	                             a sharded set sums, and means where a share is meant */
 	double last_reload;       /* seconds that the last commit or refresh took until its filter
 	                             was published: since weir_reload_begin() had returned, or
 	                             since the refresh was called; 0: none yet */
@@ -436,10 +505,11 @@ struct weir_handle_stats {
 	                             frees it, or weir_handle_drop_previous() */
 	uint64_t failed;          /* commits of kinds that are built once whose filter could not be
 	                             built: no room within max_bytes, say, or no memory */
+	uint64_t oldest;          /* generation of the oldest shard; without shards, generation */
 };
 #define WEIR_HANDLE_STATS_INIT \
 	{ sizeof(struct weir_handle_stats), 0, 0.0, false, false, false, 0, 0, 0, WEIR_STATS_INIT, \
-	  0.0, 0.0, "", false, false, 0 }
+	  0.0, 0.0, "", false, false, 0, 0 }
 
 /**
  * The handle's figures now. refused_since and refused_sentence are of commits that the gate refused
@@ -449,7 +519,8 @@ struct weir_handle_stats {
  * them as well.
  * @out: from WEIR_HANDLE_STATS_INIT.
  * Return: 0 or a negative errno.  Errors: -EINVAL struct_size, of @out or of its filter.
- * Threads, Progress: as weir_handle_contains().  Cost: as weir_measure().
+ * Threads, Progress: as weir_handle_contains(). Cost: as weir_measure(), and of each shard at least
+ *   as of a small filter.
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_measure(const struct weir_handle *h,
                                                struct weir_handle_stats *out);

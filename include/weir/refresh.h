@@ -96,18 +96,19 @@ struct weir_refresh_options {
  *   may change faster than its times do): -EBADMSG, -ENOTSUP, -EINVAL as weir_map() and
  *   weir_load(); -EISDIR; -EINVAL another seed or hash function, unless the handle was made with
  *   WEIR_HANDLE_ANY_SEED; -EINVAL other steps of struct weir_normal than the current filter's, or
- *   before the first filter any, unless the handle was made with WEIR_HANDLE_ANY_STEPS (its
- *   lengths and numbers of labels may differ; with carry those of the current filter are added);
+ *   before the first filter any, unless the handle was made with WEIR_HANDLE_ANY_STEPS (its lengths
+ *   and numbers of labels may differ; with carry those of the current filter are added);
  *   -EKEYREJECTED keyed otherwise than the current filter; -ECANCELED the gate refused; before the
  *   first filter those of weir_insert(), of a key that was kept for it.
  *   Some are verdicts on the file and the current filter. The call reports them once and returns 0
  *   until the file changes or another filter is current (a reload, a rollback): -ECANCELED the
- *   image is overfull or shrunk, as above; -ENOTSUP its kind is built once (build.h), and the
- *   handle takes inserts, or keeps them for the first filter; with carry: -ECANCELED the gate
- *   refused; -EINVAL carry between different shapes or seeds; -EROFS carry into a read-only
- *   mapping; -ENOSPC growing or cuckoo, there is no room for what is carried. Inserts and removals
- *   make no other filter of the current one: where a removal has made room, or taken a must_miss
- *   key away, touch the file.
+ *   image is overfull or shrunk, as above; -ENOTSUP it lacks an ability that the handle asks of
+ *   each filter (weir_handle_options.can), or its kind is built once (build.h), and the handle
+ *   takes inserts, or keeps them for the first filter; with carry: -ECANCELED the gate refused;
+ *   -EINVAL carry between different shapes or seeds; -EROFS carry into a read-only mapping; -ENOSPC
+ *   growing or cuckoo, there is no room for what is carried. Inserts and removals make no other
+ *   filter of the current one: where a removal has made room, or taken a must_miss key away, touch
+ *   the file.
  *   After all others the next call tries the file again: -EAGAIN a text was kept meanwhile, of a
  *   length that the file has none of; -EBUSY marked live, or a process marked,
  *   sealed or overwrote it during the call, or a reload or another refresh runs; -EDEADLK inside a
@@ -120,7 +121,7 @@ struct weir_refresh_options {
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_refresh(struct weir_handle *h, const char *path);
 /** As weir_handle_refresh(), with @options: NULL for the defaults. Errors: -EINVAL an option is out
- * of its range; this is no verdict on the file. */
+ * of its range; -ENOTSUP the set is sharded; these are no verdicts on the file. */
 WEIR_API WEIR_MUST_CHECK int weir_handle_refresh_with(struct weir_handle *h, const char *path,
                                                       const struct weir_refresh_options *options);
 

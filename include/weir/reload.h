@@ -6,6 +6,7 @@
  *     weir_reload_insert*     the loader fills the next filter, from as many threads as it likes,
  *     weir_reload_copy        or copies the current filter's bits into it (copy-on-write)
  *     weir_reload_commit      asks the gate, then switches; or weir_reload_abort gives up
+ *     weir_reload_all         all of it in one call, and of a sharded set each shard
  *
  * The loader reads its source after weir_reload_begin() has returned. A key inserted earlier must
  * come from that source or from the copy. At the peak there are two filters, or three while the
@@ -28,8 +29,19 @@ struct weir_reload;
  * What a filter must pass before it is published. It is asked last, after all that the loader,
  * weir_reload_copy() or carry (refresh.h) has put into the filter, and what was inserted through
  * the handle until then. Start from WEIR_GATE_INIT, which every filter passes. After a refusal the
- * current filter stays, and the sentence names the key or the figure. What it asks of a shard of a
- * rolling set is in rolling.h, at weir_rolling_begin().
+ * current filter stays, and the sentence names the key or the figure.
+ *
+ * Of a shard of a set the canaries are those that lie in it, looked up as the set does it; the
+ * others are left to their own shards. So an unwanted source may replace the shards before the
+ * first one that has a canary. The figures are of the set with the new shard in it. max_fill,
+ * max_fp_rate: a shard that breaks the limit itself is refused if the set would break it too.
+ * min_keys: a shard is refused if it has far fewer keys than a shard of a set of min_keys keys, by
+ * any chance, could have; or if the set would have fewer than min_keys, while the shard has fewer
+ * than it had and than its share of min_keys, or is the last one of a round (all others were
+ * replaced since it was). So a first load passes, and a source that is empty or cut short is
+ * refused, mostly at once. For these figures a commit reads up to 64 MiB of the other shards and
+ * 4 KiB of each, and before a refusal all of them. A check is refused in weir_reload_begin(): use
+ * weir_reload_next() before the commit, by hashes that are rotated (weir_handle_get_shard()).
  */
 struct weir_gate {
 	size_t struct_size; /* sizeof(struct weir_gate) */
@@ -73,9 +85,14 @@ struct weir_reload_options {
 	                                     weir_reload_copy() complete it. Begin takes ownership;
 	                                     if it fails, the filter is the caller's again, and may
 	                                     have keys that were kept for the first filter */
+	uint32_t shard;                   /* of a sharded set, which is to be replaced. Its size is
+	                                     fixed, and so is its peak: params, next, max_bytes,
+	                                     keep_previous and defer_free are refused. (An abort
+	                                     inside a read-side section frees its shard after that
+	                                     section, even if another replacement has begun.) */
 };
 #define WEIR_RELOAD_OPTIONS_INIT \
-	{ sizeof(struct weir_reload_options), 0, 0, false, false, 0, 0.0, 0, 0 }
+	{ sizeof(struct weir_reload_options), 0, 0, false, false, 0, 0.0, 0, 0, 0 }
 
 /*
  * Kinds that are built once (build.h): the same verbs, with these differences.
@@ -137,14 +154,18 @@ struct weir_reload_options {
  *   params or build is given too, or it is one of the handle's filters, shares memory with one,
  *   hashes otherwise (not with WEIR_HANDLE_ANY_SEED), or something else is done to its keys before
  *   (normalise.h; not with WEIR_HANDLE_ANY_STEPS); -EROFS it is mapped read-only, and the handle
- *   takes inserts.
+ *   takes inserts. -ENOTSUP the filter or its kind lacks an ability that the handle asks of each
+ *   (weir_handle_options.can). Of a sharded set -EBUSY another shard is being replaced, and -EINVAL
+ *   the shard, an option or the gate's check that is refused.
  * Threads: any; one reload at a time.  Progress: blocking (memory, a grace period, the pace).
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,
                                                const struct weir_reload_options *options);
 
 /**
- * Insert a batch into the next filter only.
+ * Insert a batch into the next filter only. The reload of a shard takes keys or hashes of the whole
+ * set and passes over those of other shards (a single one is answered WEIR_SEEN), so the loader may
+ * offer its whole source to each shard.
  * @keys: of any form. With WEIR_HANDLE_ANY_SEED hashes are by weir_hash() of the next filter or,
  *   with WEIR_HANDLE_OWN_HASHES, by the caller's own function.
  * Return, Errors, Order, Progress, Cost: as weir_insert_keys(), weir_error_taken() too; with a pace
@@ -264,13 +285,28 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_commit(struct weir_reload *r);
  */
 WEIR_API int weir_reload_abort(struct weir_reload *r);
 
+/** Offers the source to a reload, of one filter or of @shard. Return: 0; anything else stops. */
+typedef int weir_reload_fill_fn(struct weir_reload *r, uint32_t shard, void *context);
+/**
+ * Replace the whole set: begin, @fill, commit; of a sharded set each shard, one after another.
+ * @options: as for weir_reload_begin(), but shard is passed over. NULL for the defaults.
+ * @fill: called once, or once for each shard, with @context.
+ * Return: 0 or the first failure. Then the shards before it are new, that one and those after it
+ *   are old, and you may call again.
+ * Errors: as weir_reload_begin() and weir_reload_commit(); -EINVAL NULL; the answer of @fill.
+ * Threads, Progress: as weir_reload_begin(), and as @fill.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_reload_all(struct weir_handle *h,
+                                             const struct weir_reload_options *options,
+                                             weir_reload_fill_fn *fill, void *context);
+
 /**
  * Publish the previous filter, kept by keep_previous, as the current one, and free the rejected
  * one. No insert is lost, since the previous filter has received them all.
  * Return: 0 or a negative errno, and nothing has changed.
  * Errors: -ENOENT none is kept, or it refused a key that the current one took, so that it is void
  *   (the sentence says which; handle.h, Full filters); -EBUSY, -EDEADLK as weir_reload_begin();
- *   -ENOMEM.
+ *   -ENOTSUP the set is sharded; -ENOMEM.
  * Threads: as weir_reload_begin().  Progress: blocking (a grace period).
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_rollback(struct weir_handle *h);

@@ -17,7 +17,6 @@
 #include <weir/handle.h>
 #include <weir/reload.h>
 #include <weir/refresh.h>
-#include <weir/rolling.h>
 #include <weir/follow.h>
 #include <weir/window.h>
 #include <weir/router.h>

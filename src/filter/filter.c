@@ -384,7 +384,8 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 	if (err)
 		return err;
 	p.struct_size = out->struct_size;
-	err = weir_params_shape(&p, &f->array.shape);
+	err = f->kind->survey ? weir__kind_cannot(f->kind, "say the parameters of one filter") :
+	                        weir_params_shape(&p, &f->array.shape);
 	if (err)
 		return err;
 	p.capacity = f->capacity;

@@ -54,6 +54,22 @@ uint32_t weir_can(const struct weir_filter *f, uint32_t what)
 	return can & what;
 }
 
+static const char *const abilities[] = {
+	"INSERT", "BUILD", "EXCLUDE", "REMOVE", "COUNT", "HOLD_COPIES", "REFUSE", "GROW", "ROUTE",
+	"FORGET", "DECIDE", "MERGE", "CLONE", "FOLD", "FILL_FAST", "BE_KEYED", "NORMALISE", "MAP",
+	"MAP_LIVE", "PUBLISH", "REPLICATE", "INLINE", "BE_EXACT", "HASH", "TELL_NEW",
+};
+_Static_assert(WEIR_CAN_ALL == (1 << sizeof abilities / sizeof abilities[0]) - 1,
+               "each ability has its name");
+
+int weir__abilities_check(uint32_t has, uint32_t can, const struct weir_kind *kind)
+{
+	const uint32_t lacks = can & ~has;
+	return lacks ? weir__fail(-ENOTSUP, "a filter of kind %s lacks WEIR_CAN_%s, which the "
+	                          "handle was made to ask of each (options.can)", kind->name,
+	                          abilities[__builtin_ctz(lacks)]) : 0;
+}
+
 const char *weir_shape_field(uint32_t kind, unsigned i)
 {
 	const struct weir_kind *k = known(kind);

@@ -220,8 +220,12 @@ int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
 		.seed_fingerprint = weir__seed_fingerprint(f->array.seed),
 		.max_capacity = f->max_capacity ? f->max_capacity : f->capacity
 	};
-	err = measure_all(f, survey, &s);
-	s.nearly_full = weir__nearly_full(f, s.keys_estimated);
+	if (f->kind->survey) {
+		err = f->kind->survey(f, survey, &s);
+	} else {
+		err = measure_all(f, survey, &s);
+		s.nearly_full = weir__nearly_full(f, s.keys_estimated);
+	}
 	if (!err)
 		memcpy(out, &s, out->struct_size);
 	return err;

@@ -26,6 +26,7 @@
 
 struct weir_array;
 struct weir_batch;
+struct weir_survey;
 
 /*
  * The hot functions of one kind, for one instruction set and one shape. weir__filter_make() chooses
@@ -265,6 +266,12 @@ struct weir_kind {
 	void (*joined)(struct weir_filter *dst, unsigned member, uint64_t more);
 	/* Have the memory that the next inserts may need. */
 	int (*grow_ahead)(struct weir_filter *f);
+
+	/* ---- a view alone: a filter without bits, whose verbs ask others ---- */
+
+	/* The figures that weir__survey() gives of it. */
+	int (*survey)(const struct weir_filter *f, const struct weir_survey *survey,
+	              struct weir_stats *out);
 
 	/* ---- the type beside the kinds (WEIR_TYPES), window: of the members above it has those up
 	 *      to describe() but plan(), own_words and suits(). NULL: it is a kind ---- */

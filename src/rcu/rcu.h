@@ -73,10 +73,10 @@ WEIR__BP_READER;
 #endif
 
 struct weir_rcu {
+	bool bulletproof; /* urcu-bp; first, so that a handle has it on its first line */
 	void (*read_lock)(void); /* copied out of the flavor: one load less */
 	void (*read_unlock)(void);
 	const struct rcu_flavor_struct *flavor;
-	bool bulletproof; /* urcu-bp */
 };
 
 static inline struct weir_rcu weir__rcu(const struct rcu_flavor_struct *flavor)

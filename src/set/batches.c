@@ -4,7 +4,7 @@
  * period waits for some milliseconds and not for the whole batch. */
 #include "ground/error.h"
 #include "kind/batch.h"
-#include "set/generation.h"
+#include "set/sharded/sharded.h"
 
 enum { SECTION_KEYS = 1 << 20 }; /* a multiple of 64: each section has whole words of the bitmap */
 
@@ -35,9 +35,14 @@ int64_t weir_handle_contains_keys(const struct weir_handle *h, struct weir_keys 
 }
 
 /* H1: into every filter of the record. The answer is the current one's unless another refuses. */
-static int64_t insert_section(const struct weir_generation *g, struct weir_keys keys,
+static int64_t insert_section(const struct weir_handle *h, struct weir_keys keys,
                               uint64_t *bitmap)
 {
+	const struct weir_generation *g = weir__generation(h);
+	if (h->sharded)
+		return weir__keys_form(keys) ?
+		               weir__sharded_insert_keys(h->sharded, keys, bitmap) :
+		               weir__stopped(0, weir__keys_refused());
 	return g->beside ? weir__insert_keys_beside(g, keys, bitmap) :
 	                   weir_insert_keys(g->current, keys, bitmap);
 }
@@ -49,8 +54,7 @@ int64_t weir_handle_insert_keys(struct weir_handle *h, struct weir_keys keys, ui
 	for (size_t at = 0; at < n; at += SECTION_KEYS) {
 		const struct weir_keys some = section(keys, at);
 		weir__read_lock(&h->rcu);
-		int64_t answer = insert_section(weir__generation(h), some,
-		                                bitmap ? bitmap + at / 64 : NULL);
+		int64_t answer = insert_section(h, some, bitmap ? bitmap + at / 64 : NULL);
 		size_t taken = answer < 0 ? at + weir_error_taken() : 0;
 		weir__read_unlock(&h->rcu);
 		if (answer < 0) {
@@ -97,8 +101,25 @@ static int know_hash(const struct weir_generation *g, const char *verb)
 	return g->beside & WEIR_BESIDE_NO_HASHES ? weir__refuse_hashes(verb) : 0;
 }
 
-static int remove_key(const struct weir_generation *g, const void *key, size_t len)
+/* In a section. */
+static int remove_hash(const struct weir_handle *h, uint64_t hash)
 {
+	const struct weir_generation *g = weir__generation(h);
+	if (h->sharded) {
+		g = weir__shard_record(h->sharded, hash);
+		hash = weir__share_hash(h->sharded->bits, hash);
+	}
+	int err = know_hash(g, "remove");
+	if (!err)
+		err = may_remove(g);
+	return err ? err : weir_remove_hash(g->current, hash);
+}
+
+static int remove_key(const struct weir_handle *h, const void *key, size_t len)
+{
+	const struct weir_generation *g = weir__generation(h);
+	if (h->sharded)
+		return remove_hash(h, weir_hash(g->current, key, len));
 	int err = may_remove(g);
 	return err ? err : weir_remove(g->current, key, len);
 }
@@ -106,7 +127,7 @@ static int remove_key(const struct weir_generation *g, const void *key, size_t l
 int weir_handle_remove(struct weir_handle *h, const void *key, size_t len)
 {
 	int answer;
-	WEIR__IN_SECTION(&h->rcu, answer = remove_key(weir__generation(h), key, len));
+	WEIR__IN_SECTION(&h->rcu, answer = remove_key(h, key, len));
 	return answer;
 }
 
@@ -115,24 +136,43 @@ int weir_handle_remove_u64(struct weir_handle *h, uint64_t key)
 	return weir_handle_remove(h, &key, sizeof key);
 }
 
-static int remove_hash(const struct weir_generation *g, uint64_t hash)
-{
-	int err = know_hash(g, "remove");
-	if (!err)
-		err = may_remove(g);
-	return err ? err : weir_remove_hash(g->current, hash);
-}
-
 int weir_handle_remove_hash(struct weir_handle *h, uint64_t hash)
 {
 	int answer;
-	WEIR__IN_SECTION(&h->rcu, answer = remove_hash(weir__generation(h), hash));
+	WEIR__IN_SECTION(&h->rcu, answer = remove_hash(h, hash));
 	return answer;
 }
 
-static int64_t remove_section(const struct weir_generation *g, struct weir_keys keys,
-                              uint64_t *bitmap)
+/* What stops a batch: the other keys of it may well be there. */
+static bool stops(int answer)
 {
+	return answer == -EBUSY || answer == -ENOTSUP || answer == -EROFS;
+}
+
+/* Key by key, up to the first whose shard is being replaced. */
+static int64_t remove_from_shards(const struct weir_handle *h, struct weir_keys keys,
+                                  uint64_t *bitmap)
+{
+	int64_t removed = 0;
+	if (!weir__keys_form(keys))
+		return weir__keys_refused();
+	for (size_t i = 0; i < keys.n; i++) {
+		uint64_t hash;
+		weir__keys_hash(&h->sharded->hashing, WEIR_ISA_SCALAR, weir_keys_part(keys, i, 1),
+		                &hash);
+		int answer = remove_hash(h, hash);
+		if (stops(answer))
+			return answer;
+		removed += answer == 0;
+		if (bitmap)
+			bitmap[i / 64] |= (uint64_t)(answer == 0) << i % 64;
+	}
+	return removed;
+}
+
+static int64_t remove_section(const struct weir_handle *h, struct weir_keys keys, uint64_t *bitmap)
+{
+	const struct weir_generation *g = weir__generation(h);
 	int err = keys.form == WEIR_KEYS_HASHES ? know_hash(g, "remove") : 0;
 	if (!err)
 		err = may_remove(g);
@@ -142,15 +182,16 @@ static int64_t remove_section(const struct weir_generation *g, struct weir_keys 
 int64_t weir_handle_remove_keys(struct weir_handle *h, struct weir_keys keys, uint64_t *bitmap)
 {
 	int64_t removed = 0;
+	(void)weir__answer_all(false, keys.n, bitmap);
 	for (size_t at = 0; at < keys.n; at += SECTION_KEYS) {
+		const struct weir_keys some = section(keys, at);
 		uint64_t *answers = bitmap ? bitmap + at / 64 : NULL;
 		weir__read_lock(&h->rcu);
-		int64_t answer = remove_section(weir__generation(h), section(keys, at), answers);
+		int64_t answer = h->sharded ? remove_from_shards(h, some, answers) :
+		                              remove_section(h, some, answers);
 		weir__read_unlock(&h->rcu);
-		if (answer < 0) {
-			(void)weir__answer_all(false, keys.n - at, answers);
+		if (answer < 0)
 			return answer;
-		}
 		removed += answer;
 	}
 	return removed;

@@ -50,11 +50,17 @@ int weir__writer_begin(struct weir_handle *h, const char *verb)
 		return weir__fail(-EDEADLK,
 		                  "%s inside a read-side section: it would wait for its own caller",
 		                  verb);
-	if (!weir__flag_claim_acquire(h->writer))
+	if (!weir__flag_claim_acquire(&h->whole->claimed))
 		return weir__fail(-EBUSY,
 		                  "%s: a reload, refresh or rollback of this handle is under way",
 		                  verb);
 	return 0;
+}
+
+int weir__one_filter_check(const struct weir_handle *h, const char *verb)
+{
+	return h->sharded ? weir__fail(-ENOTSUP, "%s: the set is sharded: replace it shard by "
+	                               "shard, by weir_reload_all()", verb) : 0;
 }
 
 int weir__destroy_begin(struct weir_handle *h, const char *verb)

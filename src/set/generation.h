@@ -260,13 +260,16 @@ struct weir_retired {
 
 struct weir_handle {
 	/* Read by every verb, written by writers only. */
-	struct weir_generation *generation; /* first: the public header reads it */
+	struct weir_handle_verbs verbs;     /* these two first: the public header reads them */
+	struct weir_generation *generation;
 	struct weir_rcu rcu;
 	uint32_t flags; /* enum weir_handle_flags */
+	uint32_t can;   /* enum weir_ability: what each filter must have */
+	struct weir_sharded *sharded; /* itself, if it is a sharded set; NULL: it is one filter */
+	/* itself; of a shard, the set: it has the claim (H4) and the figures */
+	struct weir_handle *whole;
 
 	_Alignas(64) atomic_bool claimed;   /* H4 */
-	/* which is claimed: its own, or one that the shards of a rolling set share */
-	atomic_bool *writer;
 	struct weir_absence *absence;       /* the writer's: NULL from the first set on (H10) */
 	struct weir_retired *retired;       /* the writer's: the newest left to call_rcu (H7) */
 	atomic_uint retiring;               /* retired by call_rcu, not yet freed */
@@ -314,7 +317,7 @@ void weir__standby_free(struct weir_handle *h);
 
 static inline void weir__writer_release(struct weir_handle *h)
 {
-	weir__flag_release(h->writer);
+	weir__flag_release(&h->whole->claimed);
 }
 
 /* Return: a record with the time of now, or NULL. */
@@ -352,7 +355,31 @@ int64_t weir__insert_keys_beside(const struct weir_generation *g, struct weir_ke
 /* H9: -EINVAL, for a hash of nobody knows which filter. @verb: what is to be done with the key. */
 int weir__refuse_hashes(const char *verb);
 
+/* H1, in a section: insert into every filter that the record names. */
+static inline bool weir__alone(const struct weir_generation *g)
+{
+	return __builtin_expect(!g->beside, 1);
+}
+
+static inline int weir__insert_hash(const struct weir_generation *g, uint64_t hash)
+{
+	return weir__alone(g) ? weir_insert_hash(g->current, hash) :
+	                        weir__insert_hash_beside(g, hash);
+}
+
+/* ---- handles as objects ---- */
+
+/* Let @h, zeroed memory, publish a filter by the verbs of one filter. After a failure the filter is
+ * still the caller's. @options: complete.  Return: 0 or -ENOMEM. */
+int weir__handle_init(struct weir_handle *h, struct weir_filter *first,
+                      const struct weir_handle_options *options);
+/* As that, in memory of its own. @absence: of a placeholder (H10), or NULL. */
+int weir__handle_make(struct weir_handle **out, struct weir_filter *first,
+                      struct weir_absence *absence, const struct weir_handle_options *options);
 /* Free a handle that nobody uses any more, and all it holds. */
 void weir__handle_free(struct weir_handle *h);
+
+/* Refuse a verb that only a set of one filter has. Return: 0 or -ENOTSUP. */
+int weir__one_filter_check(const struct weir_handle *h, const char *verb);
 
 #endif

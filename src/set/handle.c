@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: MIT
- * The handle: creation, destruction, and the verbs on one key. */
+ * The handle: made and freed, and the verbs on one key. */
 #include <stdlib.h>
+#include <string.h>
 #include <weir/normalise.h>
 #include "ground/error.h"
 #include "ground/threads.h"
 #include "set/generation.h"
+#include "set/sharded/sharded.h"
 
+/* The symbols of the verbs that handle.h inlines, for callers that do not. */
 extern inline const struct weir_filter *weir_handle_get(const struct weir_handle *h);
+extern inline bool weir_handle_contains(const struct weir_handle *h, const void *key, size_t len);
+extern inline bool weir_handle_contains_u64(const struct weir_handle *h, uint64_t key);
+extern inline bool weir_handle_contains_hash(const struct weir_handle *h, uint64_t hash);
+extern inline int weir_handle_insert(struct weir_handle *h, const void *key, size_t len);
+extern inline int weir_handle_insert_u64(struct weir_handle *h, uint64_t key);
+extern inline int weir_handle_insert_hash(struct weir_handle *h, uint64_t hash);
 
+_Static_assert(offsetof(struct weir_handle, verbs) == offsetof(struct weir_handle_head, verbs),
+               "the frozen head");
 _Static_assert(offsetof(struct weir_handle, generation) ==
                        offsetof(struct weir_handle_head, generation),
                "the frozen head");
@@ -15,67 +26,106 @@ _Static_assert(offsetof(struct weir_generation, current) ==
                        offsetof(struct weir_generation_head, current),
                "the frozen head");
 
-enum { FLAGS = WEIR_HANDLE_ANY_SEED | WEIR_HANDLE_OWN_HASHES | WEIR_HANDLE_ANY_STEPS };
+/* ---- of one filter ---- */
 
-/* Over the defaults, and checked. */
-static int read_options(struct weir_handle_options *out, const struct weir_handle_options *options)
+static bool contains(const struct weir_handle *h, const void *key, size_t len)
 {
-	int err = weir__options_copy(out, sizeof *out, options, "weir_handle_options");
-	if (!err && out->flags & ~(uint32_t)FLAGS)
-		err = weir__fail(-EINVAL, "options.flags %#x: there is no such flag", out->flags);
-	if (!err && (unsigned)out->absent > WEIR_ABSENT_NO)
-		err = weir__fail(-EINVAL, "options.absent %u: WEIR_ABSENT_REFUSED, _YES or _NO",
-		                 (unsigned)out->absent);
-	return err;
+	bool answer;
+	WEIR__IN_SECTION(&h->rcu, answer = weir_contains(weir__generation(h)->current, key, len));
+	return answer;
 }
 
-/* Not published yet. The caller still owns @initial. NULL: no memory. */
-static struct weir_handle *make(struct weir_filter *initial, struct weir_absence *absence,
-                                const struct weir_handle_options *options)
+static bool contains_u64(const struct weir_handle *h, uint64_t key)
+{
+	bool answer;
+	WEIR__IN_SECTION(&h->rcu, answer = weir_contains_u64(weir__generation(h)->current, key));
+	return answer;
+}
+
+static bool contains_hash(const struct weir_handle *h, uint64_t hash)
+{
+	bool answer;
+	WEIR__IN_SECTION(&h->rcu, answer = weir_contains_hash(weir__generation(h)->by_hash, hash));
+	return answer;
+}
+
+static inline int insert_key_into(const struct weir_generation *g, const void *key, size_t len)
+{
+	return weir__alone(g) ? weir_insert(g->current, key, len) :
+	                        weir__insert_key_beside(g, key, len);
+}
+
+static int insert(struct weir_handle *h, const void *key, size_t len)
+{
+	int answer;
+	WEIR__IN_SECTION(&h->rcu, answer = insert_key_into(weir__generation(h), key, len));
+	return answer;
+}
+
+static inline int insert_u64_into(const struct weir_generation *g, uint64_t key)
+{
+	return weir__alone(g) ? weir_insert_u64(g->current, key) :
+	                        weir__insert_key_beside(g, &key, sizeof key);
+}
+
+static int insert_u64(struct weir_handle *h, uint64_t key)
+{
+	int answer;
+	WEIR__IN_SECTION(&h->rcu, answer = insert_u64_into(weir__generation(h), key));
+	return answer;
+}
+
+static int insert_hash(struct weir_handle *h, uint64_t hash)
+{
+	int answer;
+	WEIR__IN_SECTION(&h->rcu, answer = weir__insert_hash(weir__generation(h), hash));
+	return answer;
+}
+
+static const struct weir_handle_verbs one_filter = {
+	contains, contains_u64, contains_hash, insert, insert_u64, insert_hash
+};
+
+/* ---- handles as objects ---- */
+
+int weir__handle_init(struct weir_handle *h, struct weir_filter *first,
+                      const struct weir_handle_options *options)
+{
+	struct weir_generation *record = weir__record(first, NULL, NULL, 1);
+	if (!record)
+		return weir__fail(-ENOMEM, "no memory for a handle");
+	h->verbs = one_filter;
+	h->rcu = weir__rcu(options->flavor);
+	h->flags = options->flags;
+	h->can = options->can;
+	h->whole = h;
+	(void)weir__publish(h, record);
+	return 0;
+}
+
+int weir__handle_make(struct weir_handle **out, struct weir_filter *first,
+                      struct weir_absence *absence, const struct weir_handle_options *options)
 {
 	struct weir_handle *h = NULL;
-	struct weir_generation *first = weir__record(initial, NULL, NULL, 1);
-	if (!first || posix_memalign((void **)&h, 64, sizeof *h)) {
-		free(first);
-		(void)weir__fail(-ENOMEM, "no memory for a handle");
-		return NULL;
-	}
-	*h = (struct weir_handle){ .rcu = weir__rcu(options->flavor),
-	                           .flags = options->flags,
-	                           .absence = absence,
-	                           .writer = &h->claimed };
-	(void)weir__publish(h, first);
-	return h;
-}
-
-int weir_handle_create(struct weir_handle **out, struct weir_filter *initial,
-                       const struct weir_handle_options *options)
-{
-	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
-	struct weir_filter *placeholder = NULL;
-	struct weir_absence *absence = NULL;
-	if (!out)
-		return weir__fail(-EINVAL, "out is NULL: weir_handle_create needs it");
-	int err = read_options(&o, options);
-	if (!err && !initial)
-		err = weir__absence_make(&absence, &placeholder, &o);
+	if (posix_memalign((void **)&h, 64, sizeof *h))
+		return weir__fail(-ENOMEM, "no memory for a handle");
+	memset(h, 0, sizeof *h);
+	h->absence = absence;
+	int err = weir__handle_init(h, first, options);
 	if (err)
-		return err;
-	struct weir_handle *h = make(initial ? initial : placeholder, absence, &o);
-	if (h) {
+		free(h);
+	else
 		*out = h;
-		return 0;
-	}
-	weir_destroy(placeholder);
-	weir__absence_free(absence);
-	return -ENOMEM;
+	return err;
 }
 
 void weir__handle_free(struct weir_handle *h)
 {
 	weir__retired_wait(h); /* call_rcu's thread uses the handle */
+	for (uint32_t i = 0; h->sharded && i < h->sharded->shards; i++)
+		weir__handle_free(h->sharded->shard[i]);
 	struct weir_generation *last = h->generation;
-	weir_destroy(last->current);
+	weir_destroy(last->current); /* of a sharded set the view, which has no bits */
 	weir_destroy(last->previous);
 	weir__absence_free(h->absence);
 	free(last);
@@ -100,68 +150,7 @@ int weir_handle_destroy(struct weir_handle *h)
 	return 0;
 }
 
-bool weir_handle_contains(const struct weir_handle *h, const void *key, size_t len)
-{
-	bool answer;
-	WEIR__IN_SECTION(&h->rcu, answer = weir_contains(weir__generation(h)->current, key, len));
-	return answer;
-}
-
-bool weir_handle_contains_u64(const struct weir_handle *h, uint64_t key)
-{
-	bool answer;
-	WEIR__IN_SECTION(&h->rcu, answer = weir_contains_u64(weir__generation(h)->current, key));
-	return answer;
-}
-
-bool weir_handle_contains_hash(const struct weir_handle *h, uint64_t hash)
-{
-	bool answer;
-	WEIR__IN_SECTION(&h->rcu, answer = weir_contains_hash(weir__generation(h)->by_hash, hash));
-	return answer;
-}
-
-static inline bool alone(const struct weir_generation *g)
-{
-	return __builtin_expect(!g->beside, 1);
-}
-
-static inline int insert_hash(const struct weir_generation *g, uint64_t hash)
-{
-	return alone(g) ? weir_insert_hash(g->current, hash) : weir__insert_hash_beside(g, hash);
-}
-
-static inline int insert_key(const struct weir_generation *g, const void *key, size_t len)
-{
-	return alone(g) ? weir_insert(g->current, key, len) : weir__insert_key_beside(g, key, len);
-}
-
-int weir_handle_insert_hash(struct weir_handle *h, uint64_t hash)
-{
-	int answer;
-	WEIR__IN_SECTION(&h->rcu, answer = insert_hash(weir__generation(h), hash));
-	return answer;
-}
-
-int weir_handle_insert(struct weir_handle *h, const void *key, size_t len)
-{
-	int answer;
-	WEIR__IN_SECTION(&h->rcu, answer = insert_key(weir__generation(h), key, len));
-	return answer;
-}
-
-static inline int insert_u64(const struct weir_generation *g, uint64_t key)
-{
-	return alone(g) ? weir_insert_u64(g->current, key) :
-	                  weir__insert_key_beside(g, &key, sizeof key);
-}
-
-int weir_handle_insert_u64(struct weir_handle *h, uint64_t key)
-{
-	int answer;
-	WEIR__IN_SECTION(&h->rcu, answer = insert_u64(weir__generation(h), key));
-	return answer;
-}
+/* ---- of the current filter, or of the view of all shards ---- */
 
 uint64_t weir_handle_hash(const struct weir_handle *h, const void *key, size_t len)
 {
@@ -194,6 +183,8 @@ int weir_handle_normal_contains(const struct weir_handle *h, const void *text, s
 int weir_handle_normal_insert(struct weir_handle *h, const void *text, size_t len)
 {
 	int answer;
+	if (h->sharded) /* whose filters take texts as they are */
+		return weir_handle_insert(h, text, len);
 	WEIR__IN_SECTION(&h->rcu, answer = weir__insert_text(weir__generation(h), text, len));
 	return answer;
 }

@@ -30,8 +30,9 @@ static int make_placeholder(struct weir_filter **out, const struct weir_handle_o
 static int check(const struct weir_handle_options *options)
 {
 	if (options->absent == WEIR_ABSENT_REFUSED)
-		return weir__fail(-EINVAL, "initial is NULL: weir_handle_create needs a filter, or "
-		                           "options.absent: the answer until one comes");
+		return weir__fail(-EINVAL, "initial is NULL: weir_handle_create needs a filter, "
+		                           "options.params to make one, or options.absent: the "
+		                           "answer until one comes");
 	if (!(options->flags & WEIR_HANDLE_ANY_SEED))
 		return weir__fail(-EINVAL, "options.absent without WEIR_HANDLE_ANY_SEED: no seed "
 		                           "is known before the first set comes");

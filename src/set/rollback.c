@@ -46,7 +46,9 @@ static int leave(struct weir_handle *h, bool rolls_back, const char *verb)
 static int begin_and_leave(struct weir_handle *h, bool rolls_back, const char *verb)
 {
 	WEIR__UNCANCELLED;
-	int err = weir__writer_begin(h, verb);
+	int err = weir__one_filter_check(h, verb);
+	if (!err)
+		err = weir__writer_begin(h, verb);
 	if (err)
 		return err;
 	err = leave(h, rolls_back, verb);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * What a handle holds. */
 #include <string.h>
-#include "filter/filter.h"
 #include "ground/error.h"
 #include "ground/system.h"
-#include "set/generation.h"
+#include "set/sharded/sharded.h"
 
 /* The fields behind the filter begin at this one. */
 #define BEHIND offsetof(struct weir_handle_stats, last_reload)
@@ -37,27 +36,51 @@ static void put(struct weir_handle_stats *out, const struct weir_handle_stats *s
 		       room - behind < sizeof *s - BEHIND ? room - behind : sizeof *s - BEHIND);
 }
 
+/* What a record says: of the only filter, or of a shard beside others. */
+static void add_record(struct weir_handle_stats *s, const struct weir_handle *h,
+                       const struct weir_generation *g)
+{
+	const double age = weir__seconds() - g->since;
+	s->age = s->generation && s->age < age ? s->age : age;
+	s->oldest = s->oldest && s->oldest < g->number ? s->oldest : g->number;
+	s->generation = s->generation > g->number ? s->generation : g->number;
+	s->reloading |= g->next != NULL;
+	s->previous_kept |= weir__standby(g) != NULL;
+	s->previous_void |= g->previous && !weir__standby(g);
+	s->bytes += weir__held_bytes(h, g);
+}
+
+/* In a section. @g: the handle's record. */
+static void add_records(struct weir_handle_stats *s, const struct weir_handle *h,
+                        const struct weir_generation *g)
+{
+	if (!h->sharded)
+		add_record(s, h, g);
+	for (uint32_t i = 0; h->sharded && i < h->sharded->shards; i++) {
+		const struct weir_handle *shard = h->sharded->shard[i];
+		add_record(s, shard, weir__generation(shard));
+	}
+}
+
 int weir_handle_measure(const struct weir_handle *h, struct weir_handle_stats *out)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	struct weir_stats filter = WEIR_STATS_INIT;
 	int err = take_sizes(&s, out);
 	if (err)
 		return err;
 	weir__read_lock(&h->rcu);
 	const struct weir_generation *g = weir__generation(h);
 	if (!g->absence) /* the placeholder's figures mean nothing (H10) */
-		err = weir_measure(g->current, WEIR_SAMPLED, &s.filter);
-	s.generation = g->number;
-	s.age = weir__seconds() - g->since;
-	s.reloading = g->next || weir__figure_load_relaxed(&h->collecting);
-	s.previous_kept = weir__standby(g) != NULL;
-	s.previous_void = g->previous && !s.previous_kept;
-	s.nearly_full = !g->absence &&
-	                weir__nearly_full(g->current, s.filter.keys_estimated);
+		err = weir_measure(g->current, WEIR_SAMPLED, &filter);
+	add_records(&s, h, g);
 	s.absent = g->absence != NULL;
-	s.bytes = weir__held_bytes(h, g);
 	weir__refusal_read(h, &s);
 	weir__read_unlock(&h->rcu);
+	filter.struct_size = s.filter.struct_size;
+	s.filter = filter;
+	s.nearly_full = filter.nearly_full;
+	s.reloading |= weir__figure_load_relaxed(&h->collecting);
 	s.swaps = weir__figure_load_relaxed(&h->swaps);
 	s.refused = weir__figure_load_relaxed(&h->refused);
 	s.failed = weir__figure_load_relaxed(&h->failed);

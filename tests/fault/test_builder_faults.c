@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <weir/build.h>
 #include "../cpus.h"
+#include "../sharded.h"
 #include "faults.h"
 
 enum { FEW = 3000, MANY = 1200000, MOST_CALLS = 100000 };
@@ -156,12 +157,12 @@ static int by_a_reload(void)
 static int of_a_rolling_set(void)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
-	struct weir_rolling *set;
+	struct weir_handle *set;
 	p.kind = WEIR_FUSE;
 	p.fp_rate = 0.0001;
-	int err = weir_rolling_create(&set, &p, 2, NULL);
+	int err = sharded_create(&set, &p, 2, NULL);
 	if (!err)
-		assert_ok(weir_rolling_destroy(set));
+		assert_ok(weir_handle_destroy(set));
 	return err;
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include "faults.h"
 #include "../handles.h"
+#include "../sharded.h"
 
 enum { MOST_CALLS = 500, KEYS = 300 };
 
@@ -152,13 +153,13 @@ static int do_fold(void)
 
 static int do_rolling(void)
 {
-	struct weir_rolling *set;
+	struct weir_handle *set;
 	struct weir_params p = WEIR_PARAMS_INIT;
 	p.capacity = 1000;
 	p.fp_rate = 0.01;
-	int err = weir_rolling_create(&set, &p, 4, NULL);
+	int err = sharded_create(&set, &p, 4, NULL);
 	if (!err)
-		assert_ok(weir_rolling_destroy(set));
+		assert_ok(weir_handle_destroy(set));
 	return err;
 }
 

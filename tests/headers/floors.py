@@ -20,7 +20,7 @@ ground metrics hash normalise kind
 kinds/common kinds/blocked kinds/classic kinds/counting kinds/cuckoo kinds/fuse kinds/layered
 kinds/split kinds/frequency
 filter growing router build image
-rcu window set set/reload set/follow set/sharded set/router guard figures parquet
+rcu window set set/reload set/follow set/router guard figures parquet
 replica/format replica replica/trust replica/wire replica/redis replica/service
 servers/nginx servers/bind servers/redis
 tool/output tool/input tool/images tool/drill tool/commands

@@ -32,16 +32,13 @@ GRID = {
     "weir_builder_": "hash add exclude",
     "weir_reload_": "insert insert_into exclude",
     "weir_guard_": "ask",
-    "weir_rolling_": "hash contains insert remove count",
     "weir_window_": "hash contains insert age",
     "weir_replica_": "insert",
 }
 # A hash is made of a key; from a hash there is none to make.
 NO_HASH = "hash"
-# Windows and rolling sets get the verbs of filters and handles, so these are not added.
+# Windows get the verbs of filters, so these are not added.
 HOLES = """
-weir_rolling_hash_u64 weir_rolling_hash_keys weir_rolling_contains_u64 weir_rolling_insert_u64
-weir_rolling_remove_u64 weir_rolling_count_u64
 weir_window_hash_u64 weir_window_hash_keys weir_window_age_u64 weir_window_age_keys
 weir_replica_insert_u64 weir_replica_insert_keys
 """.split()

@@ -135,30 +135,6 @@ int form_handle_remove(struct weir_handle *h, uint64_t hash)
 	return removed < 0 ? removed : removed ? 0 : -ENOENT;
 }
 
-static int64_t rolling_insert_all(struct weir_rolling *set, const uint64_t *hashes, size_t n,
-                                  uint64_t *bitmap)
-{
-	struct batch b;
-	return weir_rolling_insert_keys(set, by_form(&b, hashes, n), bitmap);
-}
-
-static int64_t rolling_contains_all(const struct weir_rolling *set, const uint64_t *hashes,
-                                    size_t n, uint64_t *bitmap)
-{
-	struct batch b;
-	return weir_rolling_contains_keys(set, by_form(&b, hashes, n), bitmap);
-}
-
-int form_rolling_insert(struct weir_rolling *set, uint64_t hash)
-{
-	ONE(weir_rolling_insert, rolling_insert_all, set, hash);
-}
-
-bool form_rolling_contains(const struct weir_rolling *set, uint64_t hash)
-{
-	ONE(weir_rolling_contains, rolling_contains_all, set, hash);
-}
-
 int form_reload_insert(struct weir_reload *r, uint64_t hash)
 {
 	uint64_t key;

@@ -26,8 +26,6 @@ int form_handle_insert(struct weir_handle *h, uint64_t hash);
 bool form_handle_contains(const struct weir_handle *h, uint64_t hash);
 /* Return: 0 or a negative errno. */
 int form_handle_remove(struct weir_handle *h, uint64_t hash);
-int form_rolling_insert(struct weir_rolling *set, uint64_t hash);
-bool form_rolling_contains(const struct weir_rolling *set, uint64_t hash);
 
 /* Batches, of FORM_MOST at most: of hashes, unless the form is KEYS or FIXED. */
 enum { FORM_MOST = 4 };

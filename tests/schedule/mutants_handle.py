@@ -16,40 +16,38 @@ STEPS = 'src/set/reload/steps.c'
 PACE = 'src/set/reload/pace.c'
 BESIDE = 'src/set/dual_write.c'
 ABSENT = 'src/set/placeholder.c'
-TEXTS = 'src/set/handle.c'
-REMOVAL = 'src/set/batches.c'
 COUNTERS = 'src/kinds/common/counters.c'
 ROLLBACK = 'src/set/rollback.c'
 REFRESH = 'src/set/follow/refresh.c'
 REFUSAL = 'src/set/refusal.c'
-ROLLING = 'src/set/sharded/make.c'
-ROLLING_VERBS = 'src/set/sharded/verbs.c'
+SHARDED = 'src/set/sharded/make.c'
+SHARDED_VERBS = 'src/set/sharded/verbs.c'
+SHARDED_VIEW = 'src/set/sharded/view.c'
 SHARE = 'src/set/reload/one_shard.c'
 
-ALL = 'reload,batch,previous,writers,retire,refresh,absent,full,removal,rolling'
+ALL = 'reload,batch,previous,writers,retire,refresh,absent,full,removal,sharded'
 GROUPS = {
     GENERATION: ALL,
-    RECORDS: 'reload,previous,writers,retire,absent,rolling',
+    RECORDS: 'reload,previous,writers,retire,absent,sharded',
     RCU: ALL,
     HEADER: 'retire,previous',
-    HANDLE: 'reload,previous,writers,retire',
+    HANDLE: 'reload,previous,writers,retire,absent,sharded',
     BESIDE: 'reload,batch,previous,absent,full',
     ABSENT: 'absent',
-    BATCH: 'batch',
+    BATCH: 'batch,removal,sharded',
     FORMS: 'batch',
     STATS: 'retire,refresh',
-    RELOAD: 'reload,previous,writers,retire,absent,full,rolling',
-    STEPS: 'reload,previous,writers,retire,absent,full,rolling',
+    RELOAD: 'reload,previous,writers,retire,absent,full,sharded',
+    STEPS: 'reload,previous,writers,retire,absent,full,sharded',
     ROLLBACK: 'previous,writers,retire,full',
-    REMOVAL: 'removal',
     COUNTERS: 'counters,removal',
     PACE: 'reload',
     REFRESH: 'refresh',
     REFUSAL: 'refresh',
-    TEXTS: 'reload,previous,absent',
-    ROLLING: 'rolling',
-    ROLLING_VERBS: 'rolling',
-    SHARE: 'rolling',
+    SHARDED: 'sharded',
+    SHARDED_VERBS: 'sharded',
+    SHARDED_VIEW: 'sharded',
+    SHARE: 'sharded',
 }
 
 MUTANTS = [
@@ -62,13 +60,14 @@ MUTANTS = [
      '->generation, __ATOMIC_ACQUIRE)\n\t->current;',
      '->generation, __ATOMIC_RELAXED)\n\t->current;'),
     ('INSERT_READS_TWICE', HANDLE,
-     'WEIR__IN_SECTION(&h->rcu, answer = insert_hash(weir__generation(h), hash));',
+     'WEIR__IN_SECTION(&h->rcu, answer = weir__insert_hash(weir__generation(h), hash));',
      'WEIR__IN_SECTION(&h->rcu, { struct weir_filter *first = weir__generation(h)->current;'
      ' struct weir_generation again = *weir__generation(h); again.current = first;'
-     ' answer = alone(&again) ? weir_insert_hash(first, hash) :'
+     ' answer = weir__alone(&again) ? weir_insert_hash(first, hash) :'
      ' weir__insert_hash_beside(&again, hash); });'),
-    ('INSERT_CURRENT_ONLY', HANDLE,
-     'return alone(g) ? weir_insert_hash(g->current, hash) : weir__insert_hash_beside(g, hash);',
+    ('INSERT_CURRENT_ONLY', GENERATION,
+     'return weir__alone(g) ? weir_insert_hash(g->current, hash) :'
+     ' weir__insert_hash_beside(g, hash);',
      'return weir_insert_hash(g->current, hash);'),
     ('INSERT_NEXT_ONLY', GENERATION, 'g->absence ? NULL : g->current;',
      'g->absence || g->next ? NULL : g->current;'),
@@ -83,7 +82,7 @@ MUTANTS = [
      'int64_t one = p->keys.form != WEIR_KEYS_HASHES && i == 2 ? 0 : weir_insert_keys(taker,'),
     ('TEXT_CURRENT_ONLY', BESIDE, 'int one = put(p),',
      'int one = key->text && i ? 0 : put(p),'),
-    ('TEXT_NO_SECTION', TEXTS,
+    ('TEXT_NO_SECTION', HANDLE,
      'WEIR__IN_SECTION(&h->rcu, answer = weir__insert_text(weir__generation(h), text, len));',
      'answer = weir__insert_text(weir__generation(h), text, len);'),
     # filters that hash differently (H9)
@@ -95,11 +94,11 @@ MUTANTS = [
      'p->hashes[i] = given ? p->keys.at : p->made[0];'),
     ('KEY_BY_CURRENTS_HASH', BESIDE, '\treturn hashes[g->alike[i]];', '\treturn hashes[0];'),
     ('BATCH_READS_TWICE', BATCH,
-     'int64_t answer = insert_section(weir__generation(h), some, bitmap ? bitmap + at / 64'
-     ' : NULL);',
+     'const struct weir_generation *g = weir__generation(h);\n\tif (h->sharded)\n'
+     '\t\treturn weir__keys_form(keys)',
      'struct weir_filter *first = weir__generation(h)->current;\n'
-     '\t\tstruct weir_generation other = *weir__generation(h);\n\t\tother.current = first;\n'
-     '\t\tint64_t answer = insert_section(&other, some, bitmap ? bitmap + at / 64 : NULL);'),
+     '\tstruct weir_generation other = *weir__generation(h), *g = &other;\n'
+     '\tother.current = first;\n\tif (h->sharded)\n\t\treturn weir__keys_form(keys)'),
     # filters that refuse (H12)
     ('REFUSED_NOT_TAKEN_BACK', BESIDE, 'while (answer < 0 && put_into)',
      'while (answer > 1 && put_into)'),
@@ -137,9 +136,9 @@ MUTANTS = [
      'sum = seen > more ? seen : more, (void)weir__counters_sum(seen, more, b);'),
     # sections
     ('INSERT_FOUND_BEFORE', HANDLE,
-     'WEIR__IN_SECTION(&h->rcu, answer = insert_hash(weir__generation(h), hash));',
+     'WEIR__IN_SECTION(&h->rcu, answer = weir__insert_hash(weir__generation(h), hash));',
      'const struct weir_generation *g = weir__generation(h);\n'
-     '\tWEIR__IN_SECTION(&h->rcu, answer = insert_hash(g, hash));'),
+     '\tWEIR__IN_SECTION(&h->rcu, answer = weir__insert_hash(g, hash));'),
     ('LOOKUP_NO_SECTION', HANDLE,
      'WEIR__IN_SECTION(&h->rcu, answer = weir_contains_hash(weir__generation(h)->by_hash, hash));',
      'answer = weir_contains_hash(weir__generation(h)->by_hash, hash);'),
@@ -147,14 +146,15 @@ MUTANTS = [
      'WEIR__IN_SECTION(&h->rcu, answer = weir_contains(weir__generation(h)->current, key, len));',
      'answer = weir_contains(weir__generation(h)->current, key, len);'),
     ('KEY_INSERT_NO_SECTION', HANDLE,
-     'WEIR__IN_SECTION(&h->rcu, answer = insert_key(weir__generation(h), key, len));',
-     'answer = insert_key(weir__generation(h), key, len);'),
+     'WEIR__IN_SECTION(&h->rcu, answer = insert_key_into(weir__generation(h), key, len));',
+     'answer = insert_key_into(weir__generation(h), key, len);'),
     ('KEY_INSERT_FOUND_BEFORE', HANDLE,
-     'WEIR__IN_SECTION(&h->rcu, answer = insert_key(weir__generation(h), key, len));',
+     'WEIR__IN_SECTION(&h->rcu, answer = insert_key_into(weir__generation(h), key, len));',
      'const struct weir_generation *g = weir__generation(h);\n'
-     '\tWEIR__IN_SECTION(&h->rcu, answer = insert_key(g, key, len));'),
+     '\tWEIR__IN_SECTION(&h->rcu, answer = insert_key_into(g, key, len));'),
     ('KEY_INSERT_CURRENT_ONLY', HANDLE,
-     'return alone(g) ? weir_insert(g->current, key, len) : weir__insert_key_beside(g, key, len);',
+     'return weir__alone(g) ? weir_insert(g->current, key, len) :'
+     ' weir__insert_key_beside(g, key, len);',
      'return weir_insert(g->current, key, len);'),
     ('KEY_INSERT_OTHER_HASH', BESIDE,
      'hashes[i] = weir_hash(taker, key->key, key->len);',
@@ -162,15 +162,15 @@ MUTANTS = [
     ('HASH_NO_SECTION', HANDLE,
      '\tweir__read_lock(&h->rcu);\n\tuint64_t hash =', '\tuint64_t hash =',
      '\tweir__read_unlock(&h->rcu);\n\treturn hash;', '\treturn hash;'),
-    ('REMOVE_NO_SECTION', REMOVAL,
-     'WEIR__IN_SECTION(&h->rcu, answer = remove_hash(weir__generation(h), hash));',
-     'answer = remove_hash(weir__generation(h), hash);'),
+    ('REMOVE_NO_SECTION', BATCH,
+     'WEIR__IN_SECTION(&h->rcu, answer = remove_hash(h, hash));',
+     'answer = remove_hash(h, hash);'),
     # removals (H13)
-    ('REMOVES_FROM_NEXT_TOO', REMOVAL,
+    ('REMOVES_FROM_NEXT_TOO', BATCH,
      'return err ? err : weir_remove_hash(g->current, hash);',
      'if (err == -EBUSY && g->next)\n\t\terr = weir_remove_hash(g->next, hash) ? 0 : 0;\n'
      '\treturn err ? err : weir_remove_hash(g->current, hash);'),
-    ('REMOVES_FROM_NEXT_ALONE', REMOVAL,
+    ('REMOVES_FROM_NEXT_ALONE', BATCH,
      'return err ? err : weir_remove_hash(g->current, hash);',
      'return weir_remove_hash(g->next ? g->next : g->current, hash);'),
     ('BATCH_LOOKUP_NO_SECTION', BATCH,
@@ -191,13 +191,13 @@ MUTANTS = [
      '\tweir__read_unlock(&h->rcu);\n',
      '\tweir__read_unlock(&h->rcu);\n\ts.bytes += g->number - s.generation;\n'),
     ('STATS_IN_TWO_SECTIONS', STATS,
-     '\ts.generation = g->number;\n',
+     '\tadd_records(&s, h, g);\n',
      '\tweir__read_unlock(&h->rcu);\n\tweir__read_lock(&h->rcu);\n'
-     '\tg = weir__generation(h);\n\ts.generation = g->number;\n'),
+     '\tg = weir__generation(h);\n\tadd_records(&s, h, g);\n'),
     ('STATS_SECTION_DROPPED', STATS,
-     '\ts.generation = g->number;\n',
+     '\tadd_records(&s, h, g);\n',
      '\tweir__read_unlock(&h->rcu);\n\tweir__read_lock(&h->rcu);\n'
-     '\ts.generation = g->number;\n'),
+     '\tadd_records(&s, h, g);\n'),
     # the last refusal (H11)
     ('REFUSAL_NO_GRACE', REFUSAL, '\tif (*place->sentence)\n\t\tweir__synchronize(&h->rcu);\n', ''),
     ('REFUSAL_IN_PLACE', REFUSAL, 'r->places[r->last == &r->places[0]];', 'r->places[0];'),
@@ -347,24 +347,24 @@ MUTANTS = [
      'r->options.defer_free;'),
     # one writer at a time (H4)
     ('CLAIM_BY_STORE', RECORDS,
-     '\tif (!weir__flag_claim_acquire(h->writer))\n',
-     '\tbool taken = weir__flag_held_acquire(h->writer);\n\tif (!taken)\n'
-     '\t\tatomic_store_explicit(h->writer, true, memory_order_relaxed);\n\tif (taken)\n'),
+     '\tif (!weir__flag_claim_acquire(&h->whole->claimed))\n',
+     '\tbool taken = weir__flag_held_acquire(&h->whole->claimed);\n\tif (!taken)\n'
+     '\t\tatomic_store_explicit(&h->whole->claimed, true, memory_order_relaxed);\n\tif (taken)\n'),
     ('CLAIM_RELAXED', RECORDS,
-     'if (!weir__flag_claim_acquire(h->writer))',
-     'if (atomic_exchange_explicit(h->writer, true, memory_order_relaxed))'),
+     'if (!weir__flag_claim_acquire(&h->whole->claimed))',
+     'if (atomic_exchange_explicit(&h->whole->claimed, true, memory_order_relaxed))'),
     ('CLAIM_GIVEN_RELAXED', GENERATION,
-     'weir__flag_release(h->writer);',
-     'atomic_store_explicit(h->writer, false, memory_order_relaxed);'),
+     'weir__flag_release(&h->whole->claimed);',
+     'atomic_store_explicit(&h->whole->claimed, false, memory_order_relaxed);'),
     ('CLAIM_GIVEN_EARLY', STEPS,
      '\t*r->after = after;\n',
      '\tweir__writer_release(h);\n\t*r->after = after;\n',
      '(r->builder);\n\tfree(r);\n\tweir__writer_release(h);\n',
      '(r->builder);\n\tfree(r);\n'),
     ('CLAIM_GIVEN_IN_BEGIN', RELOAD,
-     '\tr->share = share;\n',
-     '\tr->share = share;\n\tweir__writer_release(h);\n'),
-    ('ROLLBACK_UNCLAIMED', ROLLBACK, 'int err = weir__writer_begin(h, verb);', 'int err = 0;'),
+     '\tr->share = *share;\n',
+     '\tr->share = *share;\n\tweir__writer_release(h);\n'),
+    ('ROLLBACK_UNCLAIMED', ROLLBACK, 'err = weir__writer_begin(h, verb);', 'err = 0;'),
     ('ROLLBACK_RELEASES_TWICE', ROLLBACK,
      '\tweir__writer_release(h);\n\treturn err;',
      '\tweir__writer_release(h);\n\tweir__writer_release(h);\n\treturn err;'),
@@ -426,39 +426,56 @@ MUTANTS = [
     ('REFRESH_UNCLAIMED', REFRESH,
      'err = weir__writer_begin(h, "weir_handle_refresh");',
      'err = 0;'),
-    # a rolling set: its claim, its routing, its sections
-    ('SHARDS_CLAIM_ALONE', ROLLING, '\tset->shard[i]->writer = &set->claimed;\n', ''),
-    ('SET_ALWAYS_BP', ROLLING, 'set->rcu = weir__rcu(flavor);', 'set->rcu = weir__rcu(NULL);'),
-    ('SET_DESTROY_UNCLAIMED', ROLLING,
-     'int err = weir__destroy_begin(set->shard[0], "weir_rolling_destroy");',
-     'int err = 0;'),
-    ('SET_DESTROY_NO_GRACE', ROLLING, '\tweir__synchronize(&set->rcu);\n', ''),
-    ('SET_COMMITS_STOPPED', ROLLING,
-     '\t\tif (err) {\n\t\t\tweir_reload_abort(r);',
-     '\t\tif (err) {\n\t\t\t(void)!weir_reload_commit(r);'),
-    ('SHARD_INSERT_UNTURNED', ROLLING_VERBS,
-     'return weir_handle_insert_hash(set->shard[weir__share_shard(set->bits, hash)],'
+    # a sharded set: its claim, its routing, its sections
+    ('SHARDS_CLAIM_ALONE', SHARDED, '\t(*shard)->whole = &set->handle; /* SH4 */\n', ''),
+    ('SET_ALWAYS_BP', SHARDED,
+     'err = weir__handle_init(&set->handle, view, options);',
+     'err = weir__handle_init(&set->handle, view,'
+     ' &(struct weir_handle_options){ .can = options->can });'),
+    ('SET_DESTROY_UNCLAIMED', HANDLE,
+     'int err = weir__destroy_begin(h, "weir_handle_destroy");',
+     'int err = h->sharded ? 0 : weir__destroy_begin(h, "weir_handle_destroy");'),
+    ('SET_DESTROY_NO_GRACE', HANDLE,
+     '\tweir__synchronize(&h->rcu);\n\tweir__handle_free(h);',
+     '\tif (!h->sharded)\n\t\tweir__synchronize(&h->rcu);\n\tweir__handle_free(h);'),
+    ('SET_COMMITS_STOPPED', RELOAD,
+     '\tif (err) {\n\t\tweir_reload_abort(r);',
+     '\tif (err) {\n\t\t(void)!weir_reload_commit(r);'),
+    ('SHARD_INSERT_UNTURNED', SHARDED_VERBS,
+     'return weir__insert_hash(weir__shard_record(set, hash), weir__share_hash(set->bits, hash));',
+     'return weir__insert_hash(weir__shard_record(set, hash), hash);'),
+    ('SHARD_INSERT_FOUND_BEFORE', SHARDED_VERBS,
+     'WEIR__IN_SECTION(&h->rcu, answer = put(set_of(h), hash));',
+     'const struct weir_generation *g = weir__shard_record(set_of(h), hash);\n'
+     '\tWEIR__IN_SECTION(&h->rcu, answer = weir__insert_hash(g,'
+     ' weir__share_hash(set_of(h)->bits, hash)));'),
+    ('SHARD_LOOKUP_UNTURNED', SHARDED_VERBS,
+     'return weir_contains_hash(weir__shard_record(set, hash)->current,'
      ' weir__share_hash(set->bits, hash));',
-     'return weir_handle_insert_hash(set->shard[weir__share_shard(set->bits, hash)], hash);'),
-    ('SHARD_LOOKUP_UNTURNED', ROLLING_VERBS,
-     'return weir_handle_contains_hash(set->shard[weir__share_shard(set->bits, hash)],'
+     'return weir_contains_hash(weir__shard_record(set, hash)->current, hash);'),
+    ('SHARD_LOOKUP_NO_SECTION', SHARDED_VERBS,
+     'WEIR__IN_SECTION(&h->rcu, answer = find(set_of(h), hash));',
+     'answer = find(set_of(h), hash);'),
+    ('SHARD_BATCH_UNTURNED', SHARDED_VIEW,
+     'return weir_contains_hash(weir__shard_record(set, hash)->current,'
      ' weir__share_hash(set->bits, hash));',
-     'return weir_handle_contains_hash(set->shard[weir__share_shard(set->bits, hash)], hash);'),
-    ('SHARD_BATCH_UNTURNED', ROLLING_VERBS,
-     'weir_contains_hash(g->current, weir__share_hash(set->bits, hash)) << i',
-     'weir_contains_hash(g->current, hash) << i'),
-    ('SHARD_BATCH_OF_THE_FIRST', ROLLING_VERBS,
-     'g = weir__generation( set->shard[weir__share_shard(set->bits, hash)]);',
-     'g = weir__generation(set->shard[weir__share_shard(set->bits, hashes[at])]);'),
-    ('SET_BATCH_NO_SECTION', ROLLING_VERBS,
-     'return weir__answer_all(true, keys.n, bitmap);\n\tweir__read_lock(&set->rcu);\n',
-     'return weir__answer_all(true, keys.n, bitmap);\n',
-     '\tweir__read_unlock(&set->rcu);\n\treturn found;',
-     '\treturn found;'),
-    ('SET_INSERTS_NO_SECTION', ROLLING_VERBS,
-     'return weir__stopped(0, weir__keys_refused());\n\tweir__read_lock(&set->rcu);\n',
-     'return weir__stopped(0, weir__keys_refused());\n',
-     '\tweir__read_unlock(&set->rcu);\n\tfor (;', '\tfor (;'),
+     'return weir_contains_hash(weir__shard_record(set, hash)->current, hash);'),
+    ('SHARD_BATCH_OF_THE_FIRST', SHARDED_VIEW,
+     'answers |= (uint64_t)contains_hash(view, hashes[i]) << i;',
+     'answers |= (uint64_t)weir_contains_hash(weir__shard_record(view->own, hashes[0])->current,'
+     ' weir__share_hash(((const struct weir_sharded *)view->own)->bits, hashes[i])) << i;'),
+    ('SET_BATCH_NO_SECTION', BATCH,
+     '\t\tweir__read_lock(&h->rcu);\n\t\tfound +=',
+     '\t\tif (!h->sharded)\n\t\t\tweir__read_lock(&h->rcu);\n\t\tfound +=',
+     'bitmap ? bitmap + at / 64 : NULL);\n\t\tweir__read_unlock(&h->rcu);\n\t}\n\treturn found;',
+     'bitmap ? bitmap + at / 64 : NULL);\n\t\tif (!h->sharded)\n'
+     '\t\t\tweir__read_unlock(&h->rcu);\n\t}\n\treturn found;'),
+    ('SET_INSERTS_NO_SECTION', BATCH,
+     '\t\tweir__read_lock(&h->rcu);\n\t\tint64_t answer = insert_section(',
+     '\t\tif (!h->sharded)\n\t\t\tweir__read_lock(&h->rcu);\n'
+     '\t\tint64_t answer = insert_section(',
+     'weir_error_taken() : 0;\n\t\tweir__read_unlock(&h->rcu);',
+     'weir_error_taken() : 0;\n\t\tif (!h->sharded)\n\t\t\tweir__read_unlock(&h->rcu);'),
     # a loader's sleeps (P1 in src/set/reload/pace.h)
     ('SLEEPS_IN_SECTION', PACE, 'p->asked && !weir__in_section(p->rcu) ?', 'p->asked ?'),
     ('SLEEPS_ONLINE', PACE, '\tif (online)\n\t\tflavor->thread_offline();\n', ''),

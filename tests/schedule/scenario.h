@@ -14,7 +14,7 @@ enum { PROMISES = 4 };
 struct scenario {
 	const char *name;
 	/* insert, whole, load, counters, cuckoo, growing; of a handle: reload, batch, previous,
-	 * writers, retire, refresh, absent, full, removal, rolling; window; guard; router */
+	 * writers, retire, refresh, absent, full, removal, sharded; window; guard; router */
 	const char *group;
 	void (*body)(void);
 	bool (*fits)(const struct subject *s);
@@ -29,7 +29,6 @@ struct scenario {
 	bool batches; /* of several keys: of hashes (the form is HASH), of keys, of fixed ones */
 	bool one_seed; /* of a handle, whose filters must hash alike */
 	bool one_form; /* it calls verbs that have no forms */
-	bool rolls;   /* a rolling set's: there are no batches of keys */
 	/* of a program that breaks a rule of the headers: a search must find a broken promise */
 	bool wrong;
 	/* how many times fewer random executions, since one takes so much longer; 0: none */
@@ -42,8 +41,8 @@ extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenari
 	counters_scenarios[], cuckoo_scenarios[], cuckoo_room_scenarios[], growing_scenarios[];
 extern const struct scenario reload_scenarios[], batch_scenarios[], previous_scenarios[],
 	writers_scenarios[], retire_scenarios[], refresh_scenarios[], absent_scenarios[],
-	full_scenarios[], void_scenarios[], removal_scenarios[], rolling_scenarios[],
-	rolling_writers_scenarios[], way_out_scenarios[], window_scenarios[], guard_scenarios[],
+	full_scenarios[], void_scenarios[], removal_scenarios[], sharded_scenarios[],
+	sharded_writers_scenarios[], way_out_scenarios[], window_scenarios[], guard_scenarios[],
 	router_scenarios[];
 
 /* An empty filter, no promise. */

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT
- * A rolling set beside inserts and lookups: both shards replaced by copy and from the
+ * A sharded set beside inserts and lookups: both shards replaced by copy and from the
  * application's record, lookups that are wholly old or wholly new, batches over both shards. */
 #include "scenario_sharded.h"
 
 static void copied(void)
 {
-	rolling_begin(&urcu_bp_flavor);
-	rolling_spawn_inserters();
-	det_spawn(rolling_verify_thread, &rolling_three);
-	det_spawn(rolling_copy_each_thread, NULL);
+	sharded_begin(&urcu_bp_flavor);
+	sharded_spawn_inserters();
+	det_spawn(sharded_verify_thread, &sharded_three);
+	det_spawn(sharded_copy_each_thread, NULL);
 	det_join_all();
 	det_assert(answer[1] == WEIR_NEW && answer[3] == WEIR_NEW);
-	rolling_end_with(15, 1, 1);
+	sharded_end_with(15, 1, 1);
 }
 
 static void copied_qsbr(void)
 {
-	rolling_begin(&det_qsbr_flavor);
-	det_spawn(rolling_insert_thread, &rolling_three);
-	det_spawn(rolling_verify_thread, &rolling_three);
-	det_spawn(rolling_copy_each_thread, NULL);
+	sharded_begin(&det_qsbr_flavor);
+	det_spawn(sharded_insert_thread, &sharded_three);
+	det_spawn(sharded_verify_thread, &sharded_three);
+	det_spawn(sharded_copy_each_thread, NULL);
 	det_join_all();
-	rolling_end_with(13, 1, 1);
+	sharded_end_with(13, 1, 1);
 }
 
 /* Written before the insert and read by fill: no other order between them. */
@@ -31,7 +31,7 @@ static void record_and_insert(void *insertion)
 {
 	const struct insertion *i = insertion;
 	det_store(&record[i->key], sizeof record[0], 1, DET_RELAXED);
-	rolling_insert_thread(insertion);
+	sharded_insert_thread(insertion);
 }
 
 /* The whole record is offered each time, one by one to the first shard, together to the second. */
@@ -42,7 +42,7 @@ static int fill(struct weir_reload *r, uint32_t shard, void *context)
 	(void)context;
 	for (unsigned key = 0; key < SUBJECT_KEYS; key++)
 		if (det_load(&record[key], sizeof record[key], DET_RELAXED))
-			hashes[n++] = rolling_key(key);
+			hashes[n++] = sharded_key(key);
 	for (size_t i = 0; i < n && shard == 0; i++)
 		det_assert(form_reload_insert(r, hashes[i]) >= 0);
 	if (shard)
@@ -53,19 +53,19 @@ static int fill(struct weir_reload *r, uint32_t shard, void *context)
 static void fill_each_thread(void *unused)
 {
 	(void)unused;
-	det_assert(weir_rolling_reload(rolling_set, NULL, fill, NULL) == 0);
+	det_assert(weir_reload_all(sharded_set, NULL, fill, NULL) == 0);
 }
 
 static void recorded(void)
 {
-	rolling_begin(&urcu_bp_flavor);
+	sharded_begin(&urcu_bp_flavor);
 	for (unsigned key = 0; key < SUBJECT_KEYS; key++)
 		record[key] = key % 2 == 0;
-	det_spawn(record_and_insert, &rolling_one);
-	det_spawn(record_and_insert, &rolling_three);
+	det_spawn(record_and_insert, &sharded_one);
+	det_spawn(record_and_insert, &sharded_three);
 	det_spawn(fill_each_thread, NULL);
 	det_join_all();
-	rolling_end_with(15, 1, 1);
+	sharded_end_with(15, 1, 1);
 }
 
 /* Key 0 has its first word in common with what the old first shard holds, its second with what
@@ -91,76 +91,74 @@ static bool find_part(unsigned word)
 
 static bool prepare_parts(void)
 {
-	return rolling_prepare() && find_part(0) && find_part(1);
+	return sharded_prepare() && find_part(0) && find_part(1);
 }
 
 static void look_for_a_mixture(void *unused)
 {
-	uint64_t hash = rolling_key(0);
+	uint64_t hash = sharded_key(0);
 	(void)unused;
 	works_on(1);
-	det_assert(!rolling_holds(0));
-	det_assert(weir_rolling_contains_keys(rolling_set, weir_keys_hashes(&hash, 1), NULL) == 0);
+	det_assert(!sharded_holds(0));
+	det_assert(weir_handle_contains_keys(sharded_set, weir_keys_hashes(&hash, 1), NULL) == 0);
 }
 
 static void replace_part(void *unused)
 {
 	(void)unused;
-	struct weir_reload *r = rolling_begun(0);
-	det_assert(form_reload_insert(r, rolling_hash(part[1])) == WEIR_NEW);
+	struct weir_reload *r = sharded_begun(0);
+	det_assert(form_reload_insert(r, sharded_hash(part[1])) == WEIR_NEW);
 	det_assert(weir_reload_commit(r) == 0);
 }
 
 static void wholly(void)
 {
-	rolling_make(&urcu_bp_flavor);
-	det_assert(form_rolling_insert(rolling_set, rolling_hash(part[0])) == WEIR_NEW);
+	sharded_make(&urcu_bp_flavor);
+	det_assert(form_handle_insert(sharded_set, sharded_hash(part[0])) == WEIR_NEW);
 	det_spawn(look_for_a_mixture, NULL);
 	det_spawn(replace_part, NULL);
 	det_join_all();
-	det_assert(!rolling_holds(0) &&
-	           !form_rolling_contains(rolling_set, rolling_hash(part[0])));
-	det_assert(form_rolling_insert(rolling_set, rolling_hash(part[0])) == WEIR_NEW &&
-	           rolling_holds(0));
-	rolling_end();
+	det_assert(!sharded_holds(0) &&
+	           !form_handle_contains(sharded_set, sharded_hash(part[0])));
+	det_assert(form_handle_insert(sharded_set, sharded_hash(part[0])) == WEIR_NEW &&
+	           sharded_holds(0));
+	sharded_end();
 }
 
 /* ---- batches over both shards ---- */
 
 static void insert_batch(void *unused)
 {
-	uint64_t hashes[2] = { rolling_key(1), rolling_key(3) }, bitmap = 0;
+	uint64_t hashes[2] = { sharded_key(1), sharded_key(3) }, bitmap = 0;
 	(void)unused;
 	works_on(10);
 	flavor->register_thread();
-	det_assert(weir_rolling_insert_keys(rolling_set, weir_keys_hashes(hashes, 2), &bitmap) ==
-	                   2 &&
-	           bitmap == 3);
+	det_assert(form_handle_insert_all(sharded_set, hashes, 2, &bitmap) == 2 && bitmap == 3);
 	promise(1);
 	flavor->unregister_thread();
 }
 
 static void look_up_batch(void *unused)
 {
-	uint64_t hashes[] = { rolling_key(0), rolling_key(1), rolling_key(2), rolling_key(3) };
+	uint64_t hashes[] = { sharded_key(0), sharded_key(1), sharded_key(2), sharded_key(3) };
 	uint64_t bitmap = 0;
 	(void)unused;
 	works_on(15);
 	flavor->register_thread();
 	uint64_t must = promised(1) ? 15 : 5;
-	size_t n = weir_rolling_contains_keys(rolling_set, weir_keys_hashes(hashes, 4), &bitmap);
-	det_assert((bitmap & must) == must && n == (size_t)__builtin_popcountll(bitmap));
+	int64_t n = form_handle_contains_all(sharded_set, hashes, 4, &bitmap);
+	det_assert((bitmap & must) == must && n == __builtin_popcountll(bitmap));
 	flavor->unregister_thread();
 }
 
 static void batches_of(const struct rcu_flavor_struct *of)
 {
-	rolling_begin(of);
+	sharded_begin(of);
 	det_spawn(insert_batch, NULL);
 	det_spawn(look_up_batch, NULL);
-	det_spawn(rolling_copy_each_thread, NULL);
+	det_spawn(sharded_copy_each_thread, NULL);
 	det_join_all();
-	rolling_end_with(15, 1, 1);
+	sharded_end_with(15, 1, 1);
 }
 
 static void batches(void)
@@ -173,16 +171,16 @@ static void batches_memb(void)
 	batches_of(&det_memb_flavor);
 }
 
-const struct scenario rolling_scenarios[] = {
-	{ ROLLING("each copied", copied), .fits = smallest, .preemptions = 2 },
-	{ ROLLING("each copied", copied), .fits = two_words, .search_words = 1 },
-	{ ROLLING("each copied, qsbr", copied_qsbr), .fits = smallest, .preemptions = 2 },
-	{ ROLLING("each recorded", recorded), .fits = smallest, .preemptions = 2 },
-	{ .name = "wholly", .group = "rolling", .body = wholly, .prepare = prepare_parts,
-	  .rolls = true, .narrowed = true, .cost = 20, .fits = two_words },
-	{ ROLLING("batches over both", batches), .batches = true, .fits = smallest,
+const struct scenario sharded_scenarios[] = {
+	{ SHARDED("each copied", copied), .fits = smallest, .preemptions = 2 },
+	{ SHARDED("each copied", copied), .fits = two_words, .search_words = 1 },
+	{ SHARDED("each copied, qsbr", copied_qsbr), .fits = smallest, .preemptions = 2 },
+	{ SHARDED("each recorded", recorded), .fits = smallest, .preemptions = 2 },
+	{ .name = "wholly", .group = "sharded", .body = wholly, .prepare = prepare_parts,
+	  .narrowed = true, .cost = 20, .fits = two_words },
+	{ SHARDED("batches over both", batches), .batches = true, .fits = smallest,
 	  .preemptions = 2 },
-	{ ROLLING("batches, memb", batches_memb), .batches = true, .fits = smallest,
+	{ SHARDED("batches, memb", batches_memb), .batches = true, .fits = smallest,
 	  .preemptions = 2 },
 	{ .name = NULL },
 };

@@ -73,7 +73,7 @@ static bool private_bit(const struct subject *s, unsigned own, unsigned last)
 	return false;
 }
 
-/* With the shard of keys @first and @first + 1 in a rolling set. */
+/* With the shard of keys @first and @first + 1 in a sharded set. */
 static uint64_t turned(const struct subject *s, uint64_t hash, unsigned first)
 {
 	return s->turned ? (hash & ~UINT64_C(1)) | first / 2 : hash;

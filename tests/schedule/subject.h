@@ -66,7 +66,7 @@ extern size_t subject_count;
 /* False, with a sentence on stderr, if there is no such filter or there are no such keys. */
 bool subjects_make(void);
 void subjects_unmake(void);
-/* Other keys in @s, for a filter of @s's layout that is one of a rolling set's two shards: there
+/* Other keys in @s, for a filter of @s's layout that is one of a sharded set's two shards: there
  * the lowest bit of a hash, which the set turned to the top of it, says the shard. False, with a
  * sentence on stderr, if there are none. */
 bool subject_turn(struct subject *s);

@@ -15,7 +15,7 @@ static const struct scenario *const tables[] = {
 	way_out_scenarios,
 	batch_scenarios,   previous_scenarios, writers_scenarios,        retire_scenarios,
 	refresh_scenarios, absent_scenarios,   full_scenarios,           void_scenarios,
-	removal_scenarios, rolling_scenarios,  rolling_writers_scenarios,
+	removal_scenarios, sharded_scenarios,  sharded_writers_scenarios,
 	growing_scenarios, window_scenarios,   guard_scenarios,          router_scenarios
 };
 static const char *const strategy_names[] = {
@@ -218,7 +218,7 @@ static bool comes_in(const struct scenario *scenario, enum form in)
 	       !(scenario->batches &&
 	         (in == KEY || in == HASHES || in == KEY_RESEEDED || in == TEXT)) &&
 	       !(in == TEXT && !comes_as_text(scenario)) && !(in != HASH && scenario->one_form) &&
-	       !(scenario->rolls && in > HASHES) && (in < KEY_RESEEDED || comes_reseeded(scenario));
+	       (in < KEY_RESEEDED || comes_reseeded(scenario));
 }
 
 static void run_in_each_form(const struct scenario *s)

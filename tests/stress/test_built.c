@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include "flavor.h"
+#include "../sharded.h"
 
 enum { COMMON = 3000, OWN = 500, EXCLUDED = 6000 };
 enum { SHARDS = 4, TOGETHER = 64, LOADERS = 3, SEED = 9 };
@@ -18,7 +19,7 @@ static struct built {
 	const struct rcu_flavor_struct *flavor;
 	uint32_t kind;
 	struct weir_handle *handle;
-	struct weir_rolling *set;
+	struct weir_handle *set;
 	unsigned readers;
 	atomic_bool over;
 	_Atomic uint64_t lookups;
@@ -67,7 +68,7 @@ static void look_for_many(uint64_t *random)
 		keys[i] = stress_random(random) % COMMON;
 		check(weir_handle_contains(s.handle, &keys[i], 8), "key %llu is missed",
 		      (unsigned long long)keys[i]);
-		check(weir_rolling_contains(s.set, &keys[i], 8),
+		check(weir_handle_contains(s.set, &keys[i], 8),
 		      "key %llu is missed in the rolling set", (unsigned long long)keys[i]);
 	}
 	check(weir_handle_contains_keys(s.handle, weir_keys_u64(keys, TOGETHER), NULL) ==
@@ -82,7 +83,7 @@ static void look_for_excluded(uint64_t *random)
 		keys[i] = excluded_key(stress_random(random) % EXCLUDED);
 		check(!weir_handle_contains(s.handle, &keys[i], 8), "excluded key %llu is found",
 		      (unsigned long long)keys[i]);
-		check(!weir_rolling_contains(s.set, &keys[i], 8),
+		check(!weir_handle_contains(s.set, &keys[i], 8),
 		      "excluded key %llu is found in the rolling set", (unsigned long long)keys[i]);
 	}
 	check(weir_handle_contains_keys(s.handle, weir_keys_u64(keys, TOGETHER), NULL) == 0,
@@ -194,7 +195,7 @@ static void load_sets(void)
 		const enum action action = stress_random(&random) % ACTIONS;
 		uint64_t round = ++s.rounds;
 		if (action == ROLLED)
-			succeeds(weir_rolling_reload(s.set, NULL, fill, &round));
+			succeeds(weir_reload_all(s.set, NULL, fill, &round));
 		else
 			reload(action, round);
 		s.done[action]++;
@@ -240,13 +241,13 @@ static void begin(uint32_t kind)
 	p.fp_rate = 1e-4; /* a lost key would be found by chance once in so many times */
 	p.seed = SEED;
 	s.handle = flavor_handle(s.flavor, 0, first(&p));
-	succeeds(weir_rolling_create(&s.set, &p, SHARDS, s.flavor));
-	succeeds(weir_rolling_reload(s.set, NULL, fill, &round));
+	succeeds(sharded_create(&s.set, &p, SHARDS, s.flavor));
+	succeeds(weir_reload_all(s.set, NULL, fill, &round));
 }
 
 static void end(const char *flavor)
 {
-	succeeds(weir_rolling_destroy(s.set));
+	succeeds(weir_handle_destroy(s.set));
 	succeeds(weir_handle_destroy(s.handle));
 	printf("%s, %s: %llu lookups;", flavor, weir_kind_name(s.kind),
 	       (unsigned long long)s.lookups);

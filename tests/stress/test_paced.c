@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include <weir/image.h>
 #include <weir/refresh.h>
-#include <weir/rolling.h>
 #include "flavor.h"
+#include "../sharded.h"
 
 enum {
 	KEYS_EACH = 20000,
@@ -37,7 +37,7 @@ static const char *const names[KINDS] = {
 static struct paced {
 	const struct rcu_flavor_struct *flavor;
 	struct weir_handle *handle;
-	struct weir_rolling *set;
+	struct weir_handle *set;
 	char image[64];
 	unsigned inserters;
 	uint64_t first;           /* number of the round's first key */
@@ -123,7 +123,7 @@ static void look(unsigned inserter, uint64_t *random)
 		uint64_t key = key_of(inserter, promised - 1 - back % promised);
 		check(weir_handle_contains(s.handle, &key, sizeof key),
 		      "a promised key of thread %u is missed", inserter);
-		check(weir_rolling_contains(s.set, &key, sizeof key),
+		check(weir_handle_contains(s.set, &key, sizeof key),
 		      "a promised key of thread %u is missed in the rolling set", inserter);
 	}
 	atomic_fetch_add_explicit(&s.lookups, LOOKS, memory_order_relaxed);
@@ -138,7 +138,7 @@ static void insert(unsigned thread)
 		atomic_store_explicit(&s.recorded[thread], i + 1, memory_order_release);
 		stress_delay(&random);
 		succeeds(weir_handle_insert(s.handle, &key, sizeof key));
-		succeeds(weir_rolling_insert(s.set, &key, sizeof key));
+		succeeds(weir_handle_insert(s.set, &key, sizeof key));
 		atomic_store_explicit(&s.promised[thread], i + 1, memory_order_release);
 		do {
 			look((unsigned)(stress_random(&random) % s.inserters), &random);
@@ -234,7 +234,7 @@ static void roll(uint64_t *random)
 {
 	struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
 	options.pace = pace_of_source;
-	succeeds(weir_rolling_reload(s.set, &options, fill, random));
+	succeeds(weir_reload_all(s.set, &options, fill, random));
 }
 
 static void reload_in_turn(void)
@@ -279,7 +279,7 @@ static void check_all(void)
 		for (uint64_t i = 0; i < KEYS_EACH; i++) {
 			uint64_t key = key_of(t, i);
 			check(weir_handle_contains(s.handle, &key, sizeof key) &&
-			              weir_rolling_contains(s.set, &key, sizeof key),
+			              weir_handle_contains(s.set, &key, sizeof key),
 			      "key %llu of thread %u is missed in the end", (unsigned long long)i,
 			      t);
 		}
@@ -303,10 +303,10 @@ static void round_of(uint64_t number)
 	s.handle = flavor_handle(s.flavor, 0, stress_filter(&layout, capacity, NULL, NULL));
 	params.capacity = capacity;
 	params.fp_rate = 0.01;
-	succeeds(weir_rolling_create(&s.set, &params, SHARDS, s.flavor));
+	succeeds(sharded_create(&s.set, &params, SHARDS, s.flavor));
 	stress_run(s.inserters + 2, work, NULL);
 	check_all();
-	succeeds(weir_rolling_destroy(s.set));
+	succeeds(weir_handle_destroy(s.set));
 	succeeds(weir_handle_destroy(s.handle));
 }
 

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT
- * A rolling set of filters that refuse and remove. */
+ * A sharded set of filters that refuse and remove. */
 #ifndef WEIR_TESTS_UNIT_FULL_ROLLING_H
 #define WEIR_TESTS_UNIT_FULL_ROLLING_H
 
+#include "../sharded.h"
 #include "full.h"
 #include "set/sharded/sharded.h"
 
 /* Of two shards with room for so many copies each. */
-static inline struct weir_rolling *full_rolling(uint32_t most)
+static inline struct weir_handle *full_sharded(uint32_t most)
 {
+	const struct weir_plan whole = WEIR_PLAN_INIT;
 	struct weir_params p = WEIR_PARAMS_INIT;
-	struct weir_rolling *set = NULL;
+	struct weir_handle *set = NULL;
 	p.capacity = 1000, p.fp_rate = 0.01, p.seed = BOUNDED_SEED;
-	assert_ok(weir_rolling_create(&set, &p, 2, NULL));
+	assert_ok(sharded_create(&set, &p, 2, NULL));
 	for (unsigned i = 0; i < 2; i++)
-		assert_ok(weir_reload_commit(
-			full_begin(set->shard[i], &bounded_removes, most, false)));
+		assert_ok(weir_reload_commit(full_begin(set->sharded->shard[i], &bounded_removes,
+		                                        most, false)));
+	/* a view knows what the kind that it is made with can */
+	assert_ok(weir_destroy(set->generation->current));
+	assert_ok(weir__view_make(&set->generation->current, set->sharded, &whole));
 	return set;
 }
 

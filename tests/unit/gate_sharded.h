@@ -6,10 +6,11 @@
 
 #include <errno.h>
 #include "../test.h"
+#include "../sharded.h"
 
 enum { KEYS = 10000, SHARDS = 8 };
 
-static struct weir_rolling *set;
+static struct weir_handle *set;
 static struct weir_gate gate;
 static struct weir_reload_options options;
 
@@ -19,7 +20,7 @@ static inline void make(uint64_t capacity, uint32_t shards)
 	p.capacity = capacity;
 	p.fp_rate = 0.01;
 	p.seed = 7;
-	assert_ok(weir_rolling_create(&set, &p, shards, NULL));
+	assert_ok(sharded_create(&set, &p, shards, NULL));
 }
 
 static inline int setup(void **state)
@@ -35,7 +36,7 @@ static inline int setup(void **state)
 static inline int teardown(void **state)
 {
 	(void)state;
-	assert_ok(weir_rolling_destroy(set));
+	assert_ok(weir_handle_destroy(set));
 	return 0;
 }
 
@@ -58,13 +59,13 @@ static inline int fill(struct weir_reload *r, uint32_t shard, void *context)
 
 static inline int reload(struct source source)
 {
-	return weir_rolling_reload(set, &options, fill, &source);
+	return weir_reload_all(set, &options, fill, &source);
 }
 
 static inline int replace(uint32_t shard, struct source source)
 {
 	struct weir_reload *r;
-	assert_ok(weir_rolling_begin(&r, set, shard, &options));
+	assert_ok(shard_begin(&r, set, shard, &options));
 	assert_ok(fill(r, shard, &source));
 	return weir_reload_commit(r);
 }
@@ -72,21 +73,21 @@ static inline int replace(uint32_t shard, struct source source)
 static inline void insert(uint64_t from, uint64_t to)
 {
 	for (uint64_t i = from; i < to; i++)
-		assert_ok(weir_rolling_insert_hash(set, test_key(i)));
+		assert_ok(weir_handle_insert_hash(set, test_key(i)));
 }
 
 static inline uint64_t missing(uint64_t from, uint64_t to)
 {
 	uint64_t n = 0;
 	for (uint64_t i = from; i < to; i++)
-		n += !weir_rolling_contains_hash(set, test_key(i));
+		n += !weir_handle_contains_hash(set, test_key(i));
 	return n;
 }
 
-static inline struct weir_rolling_stats stats(void)
+static inline struct weir_handle_stats stats(void)
 {
-	struct weir_rolling_stats s = WEIR_ROLLING_STATS_INIT;
-	assert_ok(weir_rolling_stats(set, &s));
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	assert_ok(weir_handle_measure(set, &s));
 	return s;
 }
 

@@ -3,6 +3,7 @@
  * loader offers. */
 #include <errno.h>
 #include "../test.h"
+#include "../sharded.h"
 
 enum { KEYS = 50000, SHARDS = 8 };
 
@@ -36,22 +37,22 @@ static int fill(struct weir_reload *r, uint32_t shard, void *source)
 	return 0;
 }
 
-static uint64_t found_in(const struct weir_rolling *set, uint64_t first)
+static uint64_t found_in(const struct weir_handle *set, uint64_t first)
 {
 	uint64_t n = 0;
 	for (uint64_t i = 0; i < KEYS; i++) {
 		const uint64_t key = test_key(first + i);
-		n += weir_rolling_contains(set, &key, 8);
+		n += weir_handle_contains(set, &key, 8);
 	}
 	return n;
 }
 
-static uint64_t capacity_of(const struct weir_rolling *set)
+static uint64_t capacity_of(const struct weir_handle *set)
 {
 	uint64_t n = 0;
 	for (uint32_t i = 0; i < SHARDS; i++) {
 		struct weir_params p = WEIR_PARAMS_INIT;
-		assert_ok(weir_params_of(weir_rolling_get(set, i), &p));
+		assert_ok(weir_params_of(weir_handle_get_shard(set, i), &p));
 		n += p.capacity;
 	}
 	return n;
@@ -60,82 +61,82 @@ static uint64_t capacity_of(const struct weir_rolling *set)
 static void filled_shard_by_shard(void **state)
 {
 	const struct weir_params p = params();
-	struct weir_rolling_stats stats = WEIR_ROLLING_STATS_INIT;
-	struct weir_rolling *set = NULL;
+	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
+	struct weir_handle *set = NULL;
 	(void)state;
-	assert_ok(weir_rolling_create(&set, &p, SHARDS, NULL));
+	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
 	assert_true(found_in(set, 0) < 50);
-	assert_ok(weir_rolling_stats(set, &stats));
+	assert_ok(weir_handle_measure(set, &stats));
 	assert_true(stats.bytes < SHARDS * 4096);
-	assert_refused(weir_rolling_insert(set, "key", 3), -ENOTSUP, "kind fuse", "inserts");
+	assert_refused(weir_handle_insert(set, "key", 3), -ENOTSUP, "kind fuse", "inserts");
 	for (unsigned form = 0; form < 2; form++) {
 		struct source source = { form * KEYS, form };
-		assert_ok(weir_rolling_reload(set, NULL, fill, &source));
+		assert_ok(weir_reload_all(set, NULL, fill, &source));
 		assert_int_equal(found_in(set, source.first), KEYS);
 		assert_true(found_in(set, KEYS - source.first) < 50);
 		assert_int_equal(capacity_of(set), KEYS); /* each key in one shard */
 	}
-	assert_ok(weir_rolling_destroy(set));
+	assert_ok(weir_handle_destroy(set));
 }
 
 /* A single one of another shard is passed over. */
 static void one_shard(void **state)
 {
 	struct weir_params p = params();
-	struct weir_rolling *set = NULL;
+	struct weir_handle *set = NULL;
 	struct weir_reload *r = NULL;
 	uint64_t taken = 0;
 	(void)state;
 	unsigned char secret[16] = "sixteen bytes!!";
 	p.seed = 0;
 	p.hash_key = secret;
-	assert_ok(weir_rolling_create(&set, &p, SHARDS, NULL));
+	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
 	memset(secret, 0, sizeof secret); /* it was copied */
-	assert_ok(weir_rolling_begin(&r, set, 3, NULL));
+	assert_ok(shard_begin(&r, set, 3, NULL));
 	for (uint64_t i = 0; i < 1000; i++) {
-		const uint64_t hash = weir_rolling_hash(set, &i, 8);
-		taken += weir_rolling_shard(set, hash) == 3;
+		const uint64_t hash = weir_handle_hash(set, &i, 8);
+		taken += weir_handle_shard(set, hash) == 3;
 		assert_int_equal(weir_reload_insert_hash(r, hash), 0);
 	}
 	assert_ok(weir_reload_commit(r));
 	struct weir_params made = WEIR_PARAMS_INIT;
-	assert_ok(weir_params_of(weir_rolling_get(set, 3), &made));
+	assert_ok(weir_params_of(weir_handle_get_shard(set, 3), &made));
 	assert_int_equal(made.capacity, taken);
 	for (uint64_t i = 0; i < 1000; i++)
-		if (weir_rolling_shard(set, weir_rolling_hash(set, &i, 8)) == 3)
-			assert_true(weir_rolling_contains(set, &i, 8));
-	assert_ok(weir_rolling_destroy(set));
+		if (weir_handle_shard(set, weir_handle_hash(set, &i, 8)) == 3)
+			assert_true(weir_handle_contains(set, &i, 8));
+	assert_ok(weir_handle_destroy(set));
 }
 
 /* A capacity holds for each shard's share, with more than chance ever needs; so do bytes. */
 static void limits(void **state)
 {
 	struct weir_params p = params();
-	struct weir_rolling *set = NULL;
-	struct weir_rolling_stats stats = WEIR_ROLLING_STATS_INIT;
+	struct weir_handle *set = NULL;
+	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
 	struct source source = { 0, 1 };
 	(void)state;
 	p.capacity = KEYS;
-	assert_ok(weir_rolling_create(&set, &p, SHARDS, NULL));
-	assert_ok(weir_rolling_stats(set, &stats));
+	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
+	assert_ok(weir_handle_measure(set, &stats));
 	assert_true(stats.bytes < SHARDS * 4096); /* no more than no keys need */
-	assert_ok(weir_rolling_reload(set, NULL, fill, &source));
+	assert_ok(weir_reload_all(set, NULL, fill, &source));
 	assert_int_equal(found_in(set, 0), KEYS);
-	assert_ok(weir_rolling_destroy(set));
+	assert_ok(weir_handle_destroy(set));
 	p.capacity = KEYS / 2;
-	assert_ok(weir_rolling_create(&set, &p, SHARDS, NULL));
-	assert_refused(weir_rolling_reload(set, NULL, fill, &source), -ENOSPC, "capacity",
+	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
+	assert_refused(weir_reload_all(set, NULL, fill, &source), -ENOSPC, "capacity",
 	               "different keys");
-	assert_ok(weir_rolling_destroy(set));
+	assert_ok(weir_handle_destroy(set));
 	p.capacity = 0;
 	p.max_bytes = KEYS;
-	assert_ok(weir_rolling_create(&set, &p, SHARDS, NULL));
-	assert_int_equal(weir_rolling_reload(set, NULL, fill, &source), -EFBIG);
-	assert_ok(weir_rolling_destroy(set));
+	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
+	assert_int_equal(weir_reload_all(set, NULL, fill, &source), -EFBIG);
+	assert_ok(weir_handle_destroy(set));
 	p.capacity = 10;
 	p.max_bytes = 0;
 	p.fp_rate = 7;
-	assert_refused(weir_rolling_create(&set, &p, SHARDS, NULL), -EINVAL, "fp_rate", "7");
+	assert_refused(sharded_create(&set, &p, SHARDS, NULL), -EINVAL, "fp_rate", "7");
 }
 
 int main(void)

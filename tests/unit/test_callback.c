@@ -2,11 +2,12 @@
  * A handle is destroyed in a callback of call_rcu: that thread would wait for itself. */
 #include <urcu/urcu-bp.h>
 #include "../handles.h"
+#include "../sharded.h"
 
 static struct {
 	struct rcu_head head;
 	struct weir_handle *h;
-	struct weir_rolling *set;
+	struct weir_handle *set;
 	int answer, set_answer;
 	char sentence[512];
 	sem_t over;
@@ -15,7 +16,7 @@ static struct {
 static void destroy_in_callback(struct rcu_head *head)
 {
 	(void)head;
-	callback.set_answer = weir_rolling_destroy(callback.set);
+	callback.set_answer = weir_handle_destroy(callback.set);
 	callback.answer = weir_handle_destroy(callback.h);
 	snprintf(callback.sentence, sizeof callback.sentence, "%s", weir_error_detail());
 	sem_post(&callback.over);
@@ -34,7 +35,7 @@ static void test_destroy_in_a_callback(void **state)
 	FOR_EACH_FLAVOR(flavor) {
 		struct sitter sitter;
 		callback.h = open_handle(flavor, 10000);
-		assert_ok(weir_rolling_create(&callback.set, &p, 2, flavor->given));
+		assert_ok(sharded_create(&callback.set, &p, 2, flavor->given));
 		sem_init(&callback.over, 0, 0);
 		struct weir_reload *r;
 		assert_ok(weir_reload_begin(&r, callback.h, &o));
@@ -49,7 +50,7 @@ static void test_destroy_in_a_callback(void **state)
 		assert_int_equal(callback.set_answer, -EDEADLK);
 		assert_int_equal(callback.answer, -EDEADLK);
 		assert_non_null(strstr(callback.sentence, "in a callback of call_rcu"));
-		assert_ok(weir_rolling_destroy(callback.set));
+		assert_ok(weir_handle_destroy(callback.set));
 		close_handle(flavor, callback.h); /* on this thread it may */
 	}
 	alarm(0);

@@ -4,12 +4,13 @@
  * claimed, and neither this handle nor another waits for ever. */
 #include <stdatomic.h>
 #include "../followers.h"
+#include "../sharded.h"
 
 enum { DEADLINE = 60 };
 
 static struct weir_handle *h;
 static struct weir_reload *open_reload;
-static struct weir_rolling *set;
+static struct weir_handle *set;
 static const struct flavor *of;
 
 static int do_begin(void) { return weir_reload_begin(&open_reload, h, NULL); }
@@ -19,7 +20,7 @@ static int do_rollback(void) { return weir_handle_rollback(h); }
 static int do_drop(void) { return weir_handle_drop_previous(h); }
 static int do_refresh(void) { return weir_handle_refresh(h, path) == 1 ? 0 : -1; }
 static int do_destroy(void) { return weir_handle_destroy(h); }
-static int do_rolling_destroy(void) { return weir_rolling_destroy(set); }
+static int do_rolling_destroy(void) { return weir_handle_destroy(set); }
 
 /* It looks once at least, and the stop waits for that. */
 static int do_follow(void)
@@ -32,7 +33,7 @@ static int do_follow(void)
 static int do_rolling_begin(void)
 {
 	struct weir_reload *r;
-	int err = weir_rolling_begin(&r, set, 1, NULL);
+	int err = shard_begin(&r, set, 1, NULL);
 	return err ? err : weir_reload_commit(r);
 }
 
@@ -60,7 +61,7 @@ static void make(const struct verb *verb)
 	p.capacity = 1000;
 	p.fp_rate = 0.01;
 	if (verb->rolls) {
-		assert_ok(weir_rolling_create(&set, &p, 2, of->given));
+		assert_ok(sharded_create(&set, &p, 2, of->given));
 		return;
 	}
 	assert_ok(handle_with(&h, test_filter(WEIR_BLOCKED, 10000, 0.01), of->given));
@@ -85,7 +86,7 @@ static void expect_usable(const struct verb *verb)
 	}
 	if (!verb->destroys && verb->rolls) {
 		assert_ok(do_rolling_begin());
-		assert_ok(weir_rolling_destroy(set));
+		assert_ok(weir_handle_destroy(set));
 	}
 	assert_ok(handle_with(&other_one, test_filter(WEIR_BLOCKED, 1000, 0.01), of->given));
 	assert_ok(weir_reload_begin(&r, other_one, NULL));

@@ -212,31 +212,31 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-static void of_a_rolling_set(void **state)
+static void of_a_sharded_set(void **state)
 {
 	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
-	struct weir_rolling *set = full_rolling(100);
+	struct weir_handle *set = full_sharded(100);
 	(void)state;
 	size_t wanted = least(before(0, 100), before(1, 100));
 	memset(bitmap, 0xff, sizeof bitmap);
-	assert_int_equal(weir_rolling_insert_keys(set, weir_keys_hashes(hashes, KEYS), bitmap),
+	assert_int_equal(weir_handle_insert_keys(set, weir_keys_hashes(hashes, KEYS), bitmap),
 	                 -ENOSPC);
 	assert_int_equal(weir_error_taken(), wanted);
 	assert_answers(bitmap, wanted, KEYS);
-	assert_int_equal(weir_rolling_contains_keys(set, weir_keys_hashes(hashes, wanted), NULL),
+	assert_int_equal(weir_handle_contains_keys(set, weir_keys_hashes(hashes, wanted), NULL),
 	                 wanted);
-	assert_int_equal(*bounded_word(weir_rolling_get(set, 0), 0) +
-	                         *bounded_word(weir_rolling_get(set, 1), 0),
+	assert_int_equal(*bounded_word(weir_handle_get_shard(set, 0), 0) +
+	                         *bounded_word(weir_handle_get_shard(set, 1), 0),
 	                 wanted);
 	for (uint32_t shard = 0; shard < 2; shard++)
 		for (unsigned form = 0; form < FORMS; form++) {
 			struct weir_reload *r;
-			assert_ok(weir_rolling_begin(&r, set, shard, NULL));
+			assert_ok(shard_begin(&r, set, shard, NULL));
 			assert_int_equal(reload_insert(r, form, KEYS), -ENOSPC);
 			assert_int_equal(weir_error_taken(), before(shard, 100));
 			weir_reload_abort(r);
 		}
-	assert_ok(weir_rolling_destroy(set));
+	assert_ok(weir_handle_destroy(set));
 }
 
 /* Twenty times the capacity into every kind there is: it takes them all, or it is one that says how
@@ -278,7 +278,7 @@ int main(void)
 		cmocka_unit_test(of_a_loader),
 		cmocka_unit_test(before_the_first_set),
 		cmocka_unit_test(in_many_sections),
-		cmocka_unit_test(of_a_rolling_set),
+		cmocka_unit_test(of_a_sharded_set),
 		cmocka_unit_test(of_every_kind),
 	};
 	return cmocka_run_group_tests(tests, make_keys, NULL);

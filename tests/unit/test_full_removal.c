@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Removals and counts through a handle and a rolling set: each form, when they are refused, and
+ * Removals and counts through a handle and a sharded set: each form, when they are refused, and
  * what a batch that is refused says. */
 #define KEYS 130
 #include "full_keys.h"
@@ -172,46 +172,46 @@ static void of_others(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void of_a_rolling_set(void **state)
+static void of_a_sharded_set(void **state)
 {
-	struct weir_rolling *set = full_rolling(1000);
+	struct weir_handle *set = full_sharded(1000);
 	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
 	int64_t counts[KEYS];
 	struct weir_reload *r;
 	(void)state;
-	assert_true(weir_rolling_insert_keys(set, weir_keys_hashes(hashes, KEYS), NULL) > 0);
-	assert_ok(weir_rolling_count_keys(set, weir_keys_hashes(hashes, KEYS), counts));
+	assert_true(weir_handle_insert_keys(set, weir_keys_hashes(hashes, KEYS), NULL) > 0);
+	assert_ok(weir_handle_count_keys(set, weir_keys_hashes(hashes, KEYS), counts));
 	for (unsigned i = 0; i < KEYS; i++) {
 		assert_true(counts[i] >= 1);
-		assert_int_equal(weir_rolling_count_hash(set, hashes[i]), counts[i]);
-		assert_int_equal(weir_rolling_count(set, &numbers[i], 8), counts[i]);
+		assert_int_equal(weir_handle_count_hash(set, hashes[i]), counts[i]);
+		assert_int_equal(weir_handle_count(set, &numbers[i], 8), counts[i]);
 	}
-	assert_ok(weir_rolling_remove(set, &numbers[0], 8));
-	assert_ok(weir_rolling_remove_hash(set, hashes[1]));
-	assert_ok(weir_rolling_begin(&r, set, 1, NULL));
+	assert_ok(weir_handle_remove(set, &numbers[0], 8));
+	assert_ok(weir_handle_remove_hash(set, hashes[1]));
+	assert_ok(shard_begin(&r, set, 1, NULL));
 	unsigned busy = 2;
-	while (weir_rolling_shard(set, hashes[busy]) != 1)
+	while (weir_handle_shard(set, hashes[busy]) != 1)
 		busy++;
 	memset(bitmap, 0xff, sizeof bitmap);
-	assert_refused(weir_rolling_remove_keys(set, weir_keys_hashes(hashes + 2, KEYS - 2),
+	assert_refused(weir_handle_remove_keys(set, weir_keys_hashes(hashes + 2, KEYS - 2),
 	                                        bitmap),
 	               -EBUSY, "while a reload runs", "");
 	assert_int_equal(bitmap[0], (UINT64_C(1) << (busy - 2)) - 1);
 	assert_true(bitmap[1] == 0);
 	weir_reload_abort(r);
-	assert_int_equal(weir_rolling_remove_keys(set, weir_keys_hashes(hashes + busy, KEYS - busy),
+	assert_int_equal(weir_handle_remove_keys(set, weir_keys_hashes(hashes + busy, KEYS - busy),
 	                                          bitmap),
 	                 KEYS - busy);
-	assert_int_equal(weir_rolling_remove_keys(set, weir_keys_hashes(hashes, KEYS), NULL), 0);
-	assert_ok(weir_rolling_destroy(set));
+	assert_int_equal(weir_handle_remove_keys(set, weir_keys_hashes(hashes, KEYS), NULL), 0);
+	assert_ok(weir_handle_destroy(set));
 	struct weir_params p = WEIR_PARAMS_INIT;
 	p.capacity = 1000, p.fp_rate = 0.01;
-	assert_ok(weir_rolling_create(&set, &p, 2, NULL));
-	assert_int_equal(weir_rolling_remove_keys(set, weir_keys_hashes(hashes, KEYS), bitmap),
+	assert_ok(sharded_create(&set, &p, 2, NULL));
+	assert_int_equal(weir_handle_remove_keys(set, weir_keys_hashes(hashes, KEYS), bitmap),
 	                 -ENOTSUP);
-	assert_int_equal(weir_rolling_count_keys(set, weir_keys_hashes(hashes, KEYS), counts),
+	assert_int_equal(weir_handle_count_keys(set, weir_keys_hashes(hashes, KEYS), counts),
 	                 -ENOTSUP);
-	assert_ok(weir_rolling_destroy(set));
+	assert_ok(weir_handle_destroy(set));
 }
 
 int main(void)
@@ -223,7 +223,7 @@ int main(void)
 		cmocka_unit_test(of_hashes_that_differ),
 		cmocka_unit_test(before_the_first_set),
 		cmocka_unit_test(of_others),
-		cmocka_unit_test(of_a_rolling_set),
+		cmocka_unit_test(of_a_sharded_set),
 	};
 	return cmocka_run_group_tests(tests, make_keys, NULL);
 }

@@ -14,8 +14,8 @@ static void test_min_keys_of_the_set(void **state)
 	assert_refused(reload((struct source){ 0, KEYS * 8 / 10, { NULL } }), -ECANCELED,
 	               "keys in the set with this shard", "min_keys is 9000");
 	assert_int_equal(stats().oldest, 2);
-	assert_int_equal(stats().newest, 3);
-	assert_true(stats().keys_estimated >= gate.min_keys);
+	assert_int_equal(stats().generation, 3);
+	assert_true(stats().filter.keys_estimated >= gate.min_keys);
 }
 
 /* The first shard tells that the source lacks most keys, before any is lost. */
@@ -29,7 +29,7 @@ static void test_an_empty_source_is_refused_at_the_first_shard(void **state)
 	assert_refused(reload((struct source){ 0, KEYS / 4, { NULL } }), -ECANCELED, "in shard 0",
 	               "share of min_keys 5000 is 625");
 	assert_int_equal(missing(0, KEYS), 0);
-	assert_int_equal(stats().newest, 1);
+	assert_int_equal(stats().generation, 1);
 }
 
 /* On the way up the set has fewer than min_keys for a while. */
@@ -56,7 +56,7 @@ static void test_a_first_load_of_a_few_keys(void **state)
 	assert_int_equal(missing(0, 25), 0);
 	assert_refused(reload((struct source){ 0, 0, { NULL } }), -ECANCELED, "keys in the set",
 	               "");
-	assert_true(stats().keys_estimated > 19);
+	assert_true(stats().filter.keys_estimated > 19);
 }
 
 /* Fewer than one a shard: the last shard tells an empty source from one with a key. */
@@ -99,11 +99,11 @@ static void test_max_fp_rate_of_the_set(void **state)
 	insert(0, KEYS);
 	gate.max_fp_rate = 0.013;
 	assert_ok(replace(3, (struct source){ 0, KEYS * 5 / 4, { NULL } }));
-	assert_ok(weir_measure(weir_rolling_get(set, 3), WEIR_EXACT, &one));
+	assert_ok(weir_measure(weir_handle_get_shard(set, 3), WEIR_EXACT, &one));
 	assert_true(one.fp_rate_estimated > 0.02);
 	assert_refused(reload((struct source){ 0, KEYS * 2, { NULL } }), -ECANCELED,
 	               "the set with this shard 0 answers 0.0", "max_fp_rate is 0.013000");
-	assert_true(stats().fp_rate_estimated <= 0.013);
+	assert_true(stats().filter.fp_rate_estimated <= 0.013);
 	gate.max_fp_rate = 0.005;
 	assert_refused(replace(2, (struct source){ 0, KEYS * 5 / 4, { NULL } }), -ECANCELED,
 	               "max_fp_rate is 0.005000", "");
@@ -114,13 +114,13 @@ static void test_max_fill_of_the_set(void **state)
 	struct weir_stats one = WEIR_STATS_INIT;
 	(void)state;
 	insert(0, KEYS);
-	gate.max_fill = stats().fill + 0.02;
+	gate.max_fill = stats().filter.fill + 0.02;
 	assert_ok(replace(3, (struct source){ 0, KEYS * 5 / 4, { NULL } }));
-	assert_ok(weir_measure(weir_rolling_get(set, 3), WEIR_EXACT, &one));
+	assert_ok(weir_measure(weir_handle_get_shard(set, 3), WEIR_EXACT, &one));
 	assert_true(one.fill > gate.max_fill);
 	assert_refused(reload((struct source){ 0, KEYS * 2, { NULL } }), -ECANCELED,
 	               "of the set with this shard", "where max_fill is");
-	assert_true(stats().fill <= gate.max_fill);
+	assert_true(stats().filter.fill <= gate.max_fill);
 }
 
 /* Inserts have overfilled the set; no shard by itself brings it below the limits. */
@@ -130,15 +130,15 @@ static void test_an_overfull_set_can_be_mended(void **state)
 	insert(0, 2 * KEYS);
 	gate.max_fp_rate = 0.015;
 	gate.max_fill = 0.5;
-	assert_true(stats().fp_rate_estimated > 0.1 && stats().fill > 0.6);
+	assert_true(stats().filter.fp_rate_estimated > 0.1 && stats().filter.fill > 0.6);
 	assert_refused(replace(0, (struct source){ 0, 2 * KEYS + 100, { NULL } }), -ECANCELED,
 	               "max_fill", "");
 	for (uint32_t i = 0; i < SHARDS / 2; i++)
 		assert_ok(replace(i, (struct source){ 0, KEYS, { NULL } }));
-	assert_true(stats().fp_rate_estimated > 0.03 && stats().fill > 0.5);
+	assert_true(stats().filter.fp_rate_estimated > 0.03 && stats().filter.fill > 0.5);
 	/* from the first shard again; some are fuller now than they were before */
 	assert_ok(reload((struct source){ KEYS, 2 * KEYS, { NULL } }));
-	assert_true(stats().fp_rate_estimated <= 0.015 && stats().fill <= 0.5);
+	assert_true(stats().filter.fp_rate_estimated <= 0.015 && stats().filter.fill <= 0.5);
 }
 
 enum { LARGE = 100000000, PARTS = 64 }; /* twice the sample */
@@ -148,7 +148,7 @@ static struct weir_stats others(uint32_t effort)
 {
 	struct weir_stats sum = WEIR_STATS_INIT, one = WEIR_STATS_INIT;
 	for (uint32_t i = 0; i < PARTS; i++) {
-		assert_ok(weir_measure(weir_rolling_get(set, i), effort, &one));
+		assert_ok(weir_measure(weir_handle_get_shard(set, i), effort, &one));
 		sum.keys_estimated += i == 5 ? 0 : one.keys_estimated;
 		sum.fill += i == 5 ? 0 : one.fill;
 		sum.fp_rate_estimated += i == 5 ? 0 : one.fp_rate_estimated;
@@ -162,7 +162,7 @@ static struct weir_stats make_large(double from, double to)
 	struct weir_stats all, half;
 	uint64_t first = 0;
 	do {
-		assert_ok(weir_rolling_destroy(set));
+		assert_ok(weir_handle_destroy(set));
 		make(LARGE, PARTS);
 		insert(first, first + 1000);
 		first += 1000;
@@ -223,10 +223,10 @@ static void test_a_few_keys_in_a_large_shard(void **state)
 	const char *sentence = weir_error_detail();
 	unsigned there = 0, seen = 0;
 	(void)state;
-	assert_ok(weir_rolling_destroy(set));
+	assert_ok(weir_handle_destroy(set));
 	make(LARGE, PARTS);
 	for (uint64_t i = 0; i < 20 * PARTS; i++)
-		there += weir_rolling_shard(set, test_key(i)) == 5;
+		there += weir_handle_shard(set, test_key(i)) == 5;
 	gate.min_keys = LARGE;
 	assert_refused(replace(5, (struct source){ 0, 20 * PARTS, { NULL } }), -ECANCELED,
 	               "keys in shard 5", "the share of min_keys");

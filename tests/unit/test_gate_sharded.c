@@ -6,12 +6,12 @@
 
 static bool has(const char *word)
 {
-	return weir_rolling_contains(set, word, strlen(word));
+	return weir_handle_contains(set, word, strlen(word));
 }
 
 static uint32_t shard_of(const char *word)
 {
-	return weir_rolling_shard(set, weir_rolling_hash(set, word, strlen(word)));
+	return weir_handle_shard(set, weir_handle_hash(set, word, strlen(word)));
 }
 
 static const struct iovec words[] = { { "alpha", 5 }, { "beta", 4 }, { "gamma", 5 },
@@ -69,7 +69,7 @@ static void test_canaries_of_other_shards_are_passed_over(void **state)
 	gate.must_hit = words;
 	gate.must_hits = 1;
 	assert_ok(replace(other, (struct source){ 0, 100, { NULL } }));
-	assert_ok(weir_rolling_insert(set, "alpha", 5));
+	assert_ok(weir_handle_insert(set, "alpha", 5));
 	gate.must_hits = 0;
 	gate.must_miss = words;
 	gate.must_misses = 1;
@@ -88,10 +88,10 @@ static void test_what_cannot_be_asked(void **state)
 	struct weir_reload *r;
 	(void)state;
 	gate.check = never;
-	assert_refused(weir_rolling_begin(&r, set, 0, &options), -EINVAL, "gate.check",
+	assert_refused(shard_begin(&r, set, 0, &options), -EINVAL, "gate.check",
 	               "weir_reload_next()");
 	assert_refused(reload((struct source){ 0, 10, { NULL } }), -EINVAL, "gate.check", "");
-	assert_int_equal(stats().newest, 1);
+	assert_int_equal(stats().generation, 1);
 }
 
 /* A refused shard stays as it was, and the set is free for the next one. */
@@ -109,7 +109,7 @@ static void test_a_refused_shard_stays(void **state)
 	assert_ok(replace(2, (struct source){ 0, 100, { NULL } }));
 	/* the newer one lies between older ones */
 	assert_int_equal(stats().oldest, 1);
-	assert_int_equal(stats().newest, 2);
+	assert_int_equal(stats().generation, 2);
 }
 
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <weir/inline.h>
 #include "../handles.h"
+#include "../sharded.h"
 
 static unsigned char key[16], another[16];
 static struct weir_filter *untouched;
@@ -240,25 +241,25 @@ static void test_a_keyed_rolling_set(void **state)
 {
 	struct weir_params p = params(WEIR_BLOCKED, key);
 	struct weir_filter *f = keyed(WEIR_BLOCKED, key);
-	struct weir_rolling *set;
+	struct weir_handle *set;
 	struct weir_reload *r;
 	(void)state;
-	assert_ok(weir_rolling_create(&set, &p, 4, NULL));
-	assert_true(weir_rolling_hash(set, "x", 1) == weir_hash(f, "x", 1));
-	assert_int_equal(weir_rolling_insert(set, "x", 1), WEIR_NEW);
+	assert_ok(sharded_create(&set, &p, 4, NULL));
+	assert_true(weir_handle_hash(set, "x", 1) == weir_hash(f, "x", 1));
+	assert_int_equal(weir_handle_insert(set, "x", 1), WEIR_NEW);
 	for (uint32_t shard = 0; shard < 4; shard++) {
-		assert_ok(weir_rolling_begin(&r, set, shard, NULL));
+		assert_ok(shard_begin(&r, set, shard, NULL));
 		assert_ok(weir_reload_insert(r, "x", 1));
 		assert_int_equal(weir_reload_insert_keys(r,
 		                                         weir_keys_iov(&(struct iovec){ (void *)"y",
 		                                                                        1 },
 		                                                       1),
 		                                         NULL),
-		                 weir_rolling_shard(set, weir_hash(f, "y", 1)) == shard);
+		                 weir_handle_shard(set, weir_hash(f, "y", 1)) == shard);
 		assert_ok(weir_reload_commit(r));
 	}
-	assert_true(weir_rolling_contains(set, "x", 1) && weir_rolling_contains(set, "y", 1));
-	assert_ok(weir_rolling_destroy(set));
+	assert_true(weir_handle_contains(set, "x", 1) && weir_handle_contains(set, "y", 1));
+	assert_ok(weir_handle_destroy(set));
 	weir_destroy(f);
 }
 

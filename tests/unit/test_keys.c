@@ -4,6 +4,7 @@
  * lookups. */
 #include <stdbool.h>
 #include "../test.h"
+#include "../sharded.h"
 
 enum { KEYS = 200, FORMS = 4 };
 
@@ -178,18 +179,18 @@ static void test_a_shard_answers_for_its_own_keys(void **state)
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f = filter_of(WEIR_BLOCKED);
 	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
-	struct weir_rolling *set;
+	struct weir_handle *set;
 	struct weir_reload *r;
 	(void)state;
 	p.capacity = 10000, p.fp_rate = 1e-6, p.seed = 7;
-	assert_ok(weir_rolling_create(&set, &p, 4, NULL));
+	assert_ok(sharded_create(&set, &p, 4, NULL));
 	for (unsigned form = 0; form < FORMS; form++) {
 		int64_t own = 0, others = 0, first = 0;
-		assert_ok(weir_rolling_begin(&r, set, 2, NULL));
+		assert_ok(shard_begin(&r, set, 2, NULL));
 		memset(bitmap, 0xee, sizeof bitmap);
 		int64_t new = weir_reload_insert_keys(r, in_form(form, KEYS), bitmap);
 		for (size_t i = 0; i < 64 * COUNT_OF(bitmap); i++) {
-			const bool here = i < KEYS && weir_rolling_shard(set, hashes[i]) == 2;
+			const bool here = i < KEYS && weir_handle_shard(set, hashes[i]) == 2;
 			assert_int_equal(bitmap[i / 64] >> i % 64 & 1, here);
 			own += here;
 			first += here && i < 10;
@@ -197,16 +198,16 @@ static void test_a_shard_answers_for_its_own_keys(void **state)
 		}
 		assert_int_equal(new, own);
 		assert_ok(weir_reload_commit(r));
-		assert_int_equal(weir_rolling_contains_keys(set, in_form(form, KEYS), NULL),
+		assert_int_equal(weir_handle_contains_keys(set, in_form(form, KEYS), NULL),
 		                 own + others);
-		assert_ok(weir_rolling_begin(&r, set, 2, NULL)); /* empty again */
+		assert_ok(shard_begin(&r, set, 2, NULL)); /* empty again */
 		assert_ok(weir_reload_commit(r));
-		assert_int_equal(weir_rolling_insert_keys(set, in_form(form, 10), NULL),
+		assert_int_equal(weir_handle_insert_keys(set, in_form(form, 10), NULL),
 		                 form ? first : 10);
 	}
-	REFUSED(weir_rolling_insert_keys(set, refused_batch(1), NULL));
-	assert_int_equal(weir_rolling_contains_keys(set, refused_batch(1), NULL), 3);
-	assert_ok(weir_rolling_destroy(set));
+	REFUSED(weir_handle_insert_keys(set, refused_batch(1), NULL));
+	assert_int_equal(weir_handle_contains_keys(set, refused_batch(1), NULL), 3);
+	assert_ok(weir_handle_destroy(set));
 	assert_ok(weir_destroy(f));
 }
 

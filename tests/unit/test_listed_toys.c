@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include "../folder.h"
+#include "../sharded.h"
 #include "ground/error.h"
 #include "filter/filter.h"
 #include "kind/kind.h"
@@ -211,11 +212,11 @@ static void an_image(void **state)
 static void a_rolling_set_s_hash(void **state)
 {
 	struct weir_params p = params(1000);
-	struct weir_rolling *set = NULL;
+	struct weir_handle *set = NULL;
 	(void)state;
-	assert_ok(weir_rolling_create(&set, &p, 4, NULL));
-	assert_int_equal(weir_rolling_hash(set, "key", 3), XXH64("key", 3, SEED));
-	assert_ok(weir_rolling_destroy(set));
+	assert_ok(sharded_create(&set, &p, 4, NULL));
+	assert_int_equal(weir_handle_hash(set, "key", 3), XXH64("key", 3, SEED));
+	assert_ok(weir_handle_destroy(set));
 }
 
 /* Of the same seed, but by another function: a hash of the one is nothing to the other. */

@@ -4,6 +4,7 @@
  * sense. */
 #include "../followers.h"
 #include "../paced.h"
+#include "../sharded.h"
 
 static struct weir_handle *h;
 static struct weir_refresh_options options;
@@ -190,21 +191,21 @@ static void test_the_gate_of_a_shard_rests(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
-	struct weir_rolling *set;
+	struct weir_handle *set;
 	uint64_t filled = 0;
 	(void)state;
 	p.capacity = 2 * (uint64_t)CAPACITY, p.fp_rate = 0.01;
-	assert_ok(weir_rolling_create(&set, &p, 2, NULL));
+	assert_ok(sharded_create(&set, &p, 2, NULL));
 	o.pace = 0.1;
 	o.gate = &gate;
 	start(flavors);
-	assert_ok(weir_rolling_reload(set, &o, fill, &filled));
+	assert_ok(weir_reload_all(set, &o, fill, &filled));
 	/* pages, keys, and bits counted */
 	assert_rested_but(0.1, 2 * (3 + 1000) + 3 * 4, 4 * LEAST);
 	assert_true(fake.slept - filled >= 2 * 4 * STEP * 9 - LEAST);
 	for (uint64_t i = 0; i < 1000; i++)
-		assert_true(weir_rolling_contains_hash(set, test_key(i)));
-	assert_ok(weir_rolling_destroy(set));
+		assert_true(weir_handle_contains_hash(set, test_key(i)));
+	assert_ok(weir_handle_destroy(set));
 }
 
 static void test_refused_values(void **state)
@@ -218,17 +219,17 @@ static void test_refused_values(void **state)
 	struct weir_follow_options watching = WEIR_FOLLOW_OPTIONS_INIT;
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_follower *follower;
-	struct weir_rolling *set;
+	struct weir_handle *set;
 	struct weir_reload *r;
 	(void)state;
 	p.capacity = 1000, p.fp_rate = 0.01;
-	assert_ok(weir_rolling_create(&set, &p, 2, NULL));
+	assert_ok(sharded_create(&set, &p, 2, NULL));
 	watching.refresh = &options;
 	for (unsigned i = 0; i < COUNT_OF(wrong); i++) {
 		const char *shown = wrong[i].shown, *allowed = "0.001 to 1";
 		options.pace = o.pace = wrong[i].pace;
 		assert_refused(weir_reload_begin(&r, h, &o), -EINVAL, shown, allowed);
-		assert_refused(weir_rolling_begin(&r, set, 0, &o), -EINVAL, shown, allowed);
+		assert_refused(shard_begin(&r, set, 0, &o), -EINVAL, shown, allowed);
 		assert_refused(weir_handle_refresh_with(h, path, &options), -EINVAL, shown,
 		               allowed);
 		assert_refused(weir_follower_start(&follower, h, path, &watching), -EINVAL, shown,
@@ -238,7 +239,7 @@ static void test_refused_values(void **state)
 	assert_ok(weir_reload_begin(&r, h, &o)); /* nobody kept the claim */
 	weir_reload_abort(r);
 	assert_int_equal(weir_handle_refresh_with(h, path, &options), 1); /* no verdict */
-	assert_ok(weir_rolling_destroy(set));
+	assert_ok(weir_handle_destroy(set));
 }
 
 #define fresh(test) cmocka_unit_test_setup_teardown(test, open_it, close_it)

@@ -4,6 +4,7 @@
 #include <sys/uio.h>
 #include "../test.h"
 #include "../kinds/kind.h"
+#include "../sharded.h"
 
 enum { KEYS = 100000, SHARDS = 8 };
 
@@ -17,17 +18,17 @@ static struct weir_params params(uint32_t kind)
 	return p;
 }
 
-static struct weir_rolling *make(uint32_t kind)
+static struct weir_handle *make(uint32_t kind)
 {
 	struct weir_params p = params(kind);
-	struct weir_rolling *set = NULL;
-	assert_ok(weir_rolling_create(&set, &p, SHARDS, NULL));
-	assert_int_equal(weir_rolling_shards(set), SHARDS);
+	struct weir_handle *set = NULL;
+	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
+	assert_int_equal(weir_handle_shards(set), SHARDS);
 	return set;
 }
 
 /* NULL: not of a kind that takes no inserts, or cannot be copied. */
-static struct weir_rolling *make_if_it_can(uint32_t kind)
+static struct weir_handle *make_if_it_can(uint32_t kind)
 {
 	struct weir_filter *f = test_filter(kind, 10, 0.1);
 	bool can = test_takes_inserts(f) && test_copies(f);
@@ -35,20 +36,20 @@ static struct weir_rolling *make_if_it_can(uint32_t kind)
 	return can ? make(kind) : NULL;
 }
 
-static void insert_range(struct weir_rolling *set, uint64_t first, uint64_t end)
+static void insert_range(struct weir_handle *set, uint64_t first, uint64_t end)
 {
 	for (uint64_t i = first; i < end; i++) {
 		uint64_t key = test_key(i);
-		assert_ok(weir_rolling_insert(set, &key, 8));
+		assert_ok(weir_handle_insert(set, &key, 8));
 	}
 }
 
-static uint64_t count_range(const struct weir_rolling *set, uint64_t first, uint64_t end)
+static uint64_t count_range(const struct weir_handle *set, uint64_t first, uint64_t end)
 {
 	uint64_t found = 0;
 	for (uint64_t i = first; i < end; i++) {
 		uint64_t key = test_key(i);
-		found += weir_rolling_contains(set, &key, 8);
+		found += weir_handle_contains(set, &key, 8);
 	}
 	return found;
 }
@@ -73,7 +74,7 @@ static void full_set(void **state)
 	FOR_EACH_KIND(kind) {
 		struct weir_params p = params(kind->id);
 		struct weir_plan plan = WEIR_PLAN_INIT;
-		struct weir_rolling *set = make_if_it_can(kind->id);
+		struct weir_handle *set = make_if_it_can(kind->id);
 		if (!set)
 			continue;
 		p.capacity = KEYS / SHARDS;
@@ -83,20 +84,23 @@ static void full_set(void **state)
 		double rate = (double)count_range(set, KEYS, 6 * KEYS) / (5 * KEYS);
 		assert_true(rate < 0.0105);
 		if (test_grows(kind->id)) { /* it is not full at its capacity */
-			assert_ok(weir_rolling_destroy(set));
+			assert_ok(weir_handle_destroy(set));
 			continue;
 		}
 		assert_true(rate > 0.86 * plan.fp_rate);
-		struct weir_rolling_stats s = WEIR_ROLLING_STATS_INIT;
-		assert_ok(weir_rolling_stats(set, &s));
-		assert_int_equal(s.shards, SHARDS);
-		assert_true(s.keys_estimated > 0.97 * KEYS && s.keys_estimated < 1.03 * KEYS);
-		assert_true(s.fp_rate_estimated > 0.9 * rate && s.fp_rate_estimated < 1.1 * rate);
+		struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+		assert_ok(weir_handle_measure(set, &s));
+		const struct weir_stats *all = &s.filter;
+		assert_int_equal(all->shards, SHARDS);
+		assert_true(all->keys_estimated > 0.97 * KEYS && all->keys_estimated < 1.03 * KEYS);
+		assert_true(all->fp_rate_estimated > 0.9 * rate &&
+		            all->fp_rate_estimated < 1.1 * rate);
 		double fill = fill_of_one(kind->id, KEYS / SHARDS);
-		assert_true(s.fill_max >= s.fill && s.fill > 0.95 * fill && s.fill < 1.05 * fill);
+		assert_true(all->fill_max >= all->fill && all->fill > 0.95 * fill &&
+		            all->fill < 1.05 * fill);
 		assert_int_equal(s.oldest, 1);
-		assert_int_equal(s.newest, 1);
-		assert_ok(weir_rolling_destroy(set));
+		assert_int_equal(s.generation, 1);
+		assert_ok(weir_handle_destroy(set));
 	}
 }
 
@@ -106,45 +110,45 @@ static void batches(void **state)
 	(void)state;
 	static const size_t lengths[] = { 0, 1, 63, 64, 65, 1000 };
 	for (size_t l = 0; l < COUNT_OF(lengths); l++) {
-		struct weir_rolling *one = make(WEIR_BLOCKED), *many = make(WEIR_BLOCKED);
+		struct weir_handle *one = make(WEIR_BLOCKED), *many = make(WEIR_BLOCKED);
 		uint64_t hashes[1000], fresh[WEIR_BITMAP_WORDS(1000)],
 			found[WEIR_BITMAP_WORDS(1000)];
 		size_t n = lengths[l], hits = 0;
 		int64_t inserted = 0;
 		for (size_t i = 0; i < n; i++) {
 			uint64_t key = test_key(i % 700);
-			hashes[i] = weir_rolling_hash(one, &key, 8);
-			assert_int_equal(hashes[i], weir_rolling_hash(many, &key, 8));
+			hashes[i] = weir_handle_hash(one, &key, 8);
+			assert_int_equal(hashes[i], weir_handle_hash(many, &key, 8));
 		}
-		assert_true(weir_rolling_contains_keys(many, weir_keys_hashes(hashes, n), NULL) ==
+		assert_true(weir_handle_contains_keys(many, weir_keys_hashes(hashes, n), NULL) ==
 		            0);
-		int64_t answer = weir_rolling_insert_keys(many, weir_keys_hashes(hashes, n), fresh);
+		int64_t answer = weir_handle_insert_keys(many, weir_keys_hashes(hashes, n), fresh);
 		for (size_t i = 0; i < n; i++) {
-			int is_new = weir_rolling_insert_hash(one, hashes[i]);
+			int is_new = weir_handle_insert_hash(one, hashes[i]);
 			inserted += is_new;
 			assert_int_equal(fresh[i / 64] >> i % 64 & 1, is_new);
 		}
 		assert_int_equal(answer, inserted);
-		assert_int_equal(weir_rolling_insert_keys(many, weir_keys_hashes(hashes, n), NULL),
+		assert_int_equal(weir_handle_insert_keys(many, weir_keys_hashes(hashes, n), NULL),
 		                 0);
 		for (size_t i = 0; i < n; i++) { /* in turn one that is in, one that is not */
 			uint64_t key = test_key(i % 700 + (i & 1) * KEYS);
-			hashes[i] = weir_rolling_hash(one, &key, 8);
+			hashes[i] = weir_handle_hash(one, &key, 8);
 		}
-		assert_int_equal(weir_rolling_contains_keys(many, weir_keys_hashes(hashes, n),
+		assert_int_equal(weir_handle_contains_keys(many, weir_keys_hashes(hashes, n),
 		                                            found),
-		                 weir_rolling_contains_keys(one, weir_keys_hashes(hashes, n),
+		                 weir_handle_contains_keys(one, weir_keys_hashes(hashes, n),
 		                                            NULL));
 		for (size_t i = 0; i < n; i++) {
-			bool hit = weir_rolling_contains_hash(one, hashes[i]);
+			bool hit = weir_handle_contains_hash(one, hashes[i]);
 			hits += hit;
 			assert_int_equal(found[i / 64] >> i % 64 & 1, hit);
 		}
-		assert_int_equal(hits, weir_rolling_contains_keys(many, weir_keys_hashes(hashes, n),
+		assert_int_equal(hits, weir_handle_contains_keys(many, weir_keys_hashes(hashes, n),
 		                                                  NULL));
 		assert_in_range(hits, (n + 1) / 2, (n + 1) / 2 + n / 50);
-		assert_ok(weir_rolling_destroy(one));
-		assert_ok(weir_rolling_destroy(many));
+		assert_ok(weir_handle_destroy(one));
+		assert_ok(weir_handle_destroy(many));
 	}
 }
 
@@ -186,19 +190,19 @@ static void replaced(void **state)
 	struct source *s = calloc(1, sizeof *s);
 	assert_non_null(s);
 	for (unsigned form = 0; form < 4; form++) {
-		struct weir_rolling *set = make(WEIR_BLOCKED);
-		struct weir_rolling_stats stats = WEIR_ROLLING_STATS_INIT;
+		struct weir_handle *set = make(WEIR_BLOCKED);
+		struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
 		insert_range(set, 0, KEYS);
 		for (size_t i = 0; i < KEYS; i++)
 			s->keys[i] = test_key(2 * KEYS + i);
 		s->form = form, s->fails_at = UINT32_MAX;
-		assert_ok(weir_rolling_reload(set, NULL, fill, s));
+		assert_ok(weir_reload_all(set, NULL, fill, s));
 		assert_int_equal(count_range(set, 2 * KEYS, 3 * KEYS), KEYS);
 		assert_true(count_range(set, 0, KEYS) < KEYS / 50); /* the old ones are gone */
-		assert_ok(weir_rolling_stats(set, &stats));
+		assert_ok(weir_handle_measure(set, &stats));
 		assert_int_equal(stats.oldest, 2);
-		assert_int_equal(stats.newest, 2);
-		assert_ok(weir_rolling_destroy(set));
+		assert_int_equal(stats.generation, 2);
+		assert_ok(weir_handle_destroy(set));
 	}
 	free(s);
 }
@@ -207,73 +211,73 @@ static void replaced(void **state)
 static void inserted_meanwhile(void **state)
 {
 	(void)state;
-	struct weir_rolling *set = make(WEIR_BLOCKED);
+	struct weir_handle *set = make(WEIR_BLOCKED);
 	insert_range(set, 0, 1000);
 	for (uint32_t shard = 0; shard < SHARDS; shard++) {
 		struct weir_reload *r, *other;
-		assert_ok(weir_rolling_begin(&r, set, shard, NULL));
-		assert_refused(weir_rolling_begin(&other, set, (shard + 1) % SHARDS, NULL), -EBUSY,
+		assert_ok(shard_begin(&r, set, shard, NULL));
+		assert_refused(shard_begin(&other, set, (shard + 1) % SHARDS, NULL), -EBUSY,
 		               "weir_reload_begin", "under way");
 		insert_range(set, 1000 * (shard + 1), 1000 * (shard + 2));
 		assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 		assert_ok(weir_reload_commit(r));
 	}
 	assert_int_equal(count_range(set, 0, 1000 * (SHARDS + 1)), 1000 * (SHARDS + 1));
-	assert_ok(weir_rolling_destroy(set));
+	assert_ok(weir_handle_destroy(set));
 }
 
 static void stopped_halfway(void **state)
 {
 	(void)state;
-	struct weir_rolling *set = make(WEIR_BLOCKED);
-	struct weir_rolling_stats stats = WEIR_ROLLING_STATS_INIT;
+	struct weir_handle *set = make(WEIR_BLOCKED);
+	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
 	struct source *s = calloc(1, sizeof *s);
 	assert_non_null(s);
 	for (size_t i = 0; i < KEYS; i++)
 		s->keys[i] = test_key(i);
 	insert_range(set, 0, KEYS);
 	s->form = 1, s->fails_at = SHARDS / 2;
-	assert_int_equal(weir_rolling_reload(set, NULL, fill, s), -EIO);
-	assert_ok(weir_rolling_stats(set, &stats));
+	assert_int_equal(weir_reload_all(set, NULL, fill, s), -EIO);
+	assert_ok(weir_handle_measure(set, &stats));
 	assert_int_equal(stats.oldest, 1);
-	assert_int_equal(stats.newest, 2);
+	assert_int_equal(stats.generation, 2);
 	assert_int_equal(count_range(set, 0, KEYS), KEYS);
 	s->fails_at = UINT32_MAX;
-	assert_ok(weir_rolling_reload(set, NULL, fill, s));
+	assert_ok(weir_reload_all(set, NULL, fill, s));
 	assert_int_equal(count_range(set, 0, KEYS), KEYS);
 	free(s);
-	assert_ok(weir_rolling_destroy(set));
+	assert_ok(weir_handle_destroy(set));
 }
 
 static void shards_are_where_hashes_say(void **state)
 {
 	(void)state;
-	struct weir_rolling *set = make(WEIR_BLOCKED);
+	struct weir_handle *set = make(WEIR_BLOCKED);
 	uint64_t hash = UINT64_C(5) << 61 | 12345;
-	assert_int_equal(weir_rolling_shard(set, hash), 5);
-	assert_int_equal(weir_rolling_insert_hash(set, hash), WEIR_NEW);
+	assert_int_equal(weir_handle_shard(set, hash), 5);
+	assert_int_equal(weir_handle_insert_hash(set, hash), WEIR_NEW);
 	for (uint32_t i = 0; i < SHARDS; i++) {
 		struct weir_stats stats = WEIR_STATS_INIT;
-		assert_ok(weir_measure(weir_rolling_get(set, i), WEIR_SAMPLED, &stats));
+		assert_ok(weir_measure(weir_handle_get_shard(set, i), WEIR_SAMPLED, &stats));
 		assert_int_equal(stats.fill > 0, i == 5);
 	}
-	assert_true(weir_contains_hash(weir_rolling_get(set, 5), hash << 3 | 5));
-	assert_ok(weir_rolling_destroy(set));
+	assert_true(weir_contains_hash(weir_handle_get_shard(set, 5), hash << 3 | 5));
+	assert_ok(weir_handle_destroy(set));
 }
 
 /* Each shard grows as far as its share of the keys may need, and a little. */
 static void growing_shards(void **state)
 {
 	struct weir_params p = params(WEIR_GROWING);
-	struct weir_rolling *set = NULL;
+	struct weir_handle *set = NULL;
 	(void)state;
 	p.capacity = KEYS / 100;
 	p.max_capacity = KEYS;
-	assert_ok(weir_rolling_create(&set, &p, SHARDS, NULL));
+	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
 	insert_range(set, 0, KEYS);
 	assert_int_equal(count_range(set, 0, KEYS), KEYS);
 	assert_true(count_range(set, KEYS, 2 * KEYS) < KEYS / 50);
-	weir_rolling_destroy(set);
+	weir_handle_destroy(set);
 }
 
 int main(void)

@@ -3,6 +3,7 @@
  * does that: the test makes one read-only. */
 #include <errno.h>
 #include "../test.h"
+#include "../sharded.h"
 #include "filter/filter.h"
 
 enum { KEYS = 200, REFUSED = 100, SHARDS = 8, READ_ONLY = 5 };
@@ -17,24 +18,25 @@ static uint64_t hash_in(uint32_t shard, uint64_t i)
 static void test_a_batch_ends_at_the_first_refusal(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
-	struct weir_rolling *set = NULL;
+	struct weir_handle *set = NULL;
 	uint64_t hashes[KEYS], fresh[WEIR_BITMAP_WORDS(KEYS)] = { 0 };
 	(void)state;
 	p.capacity = 1000000, p.fp_rate = 0.01, p.seed = 7;
-	assert_ok(weir_rolling_create(&set, &p, SHARDS, NULL));
-	weir__filter_read_only((struct weir_filter *)(uintptr_t)weir_rolling_get(set, READ_ONLY));
+	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
+	weir__filter_read_only(
+		(struct weir_filter *)(uintptr_t)weir_handle_get_shard(set, READ_ONLY));
 	for (uint64_t i = 0; i < KEYS; i++)
 		hashes[i] = hash_in(i == REFUSED ? READ_ONLY : i % READ_ONLY, i);
-	assert_int_equal(weir_rolling_insert_hash(set, hashes[REFUSED]), -EROFS);
-	assert_int_equal(weir_rolling_insert_keys(set, weir_keys_hashes(hashes, KEYS), fresh),
+	assert_int_equal(weir_handle_insert_hash(set, hashes[REFUSED]), -EROFS);
+	assert_int_equal(weir_handle_insert_keys(set, weir_keys_hashes(hashes, KEYS), fresh),
 	                 -EROFS);
 	for (uint64_t i = 0; i < KEYS; i++)
-		assert_int_equal(weir_rolling_contains_hash(set, hashes[i]), i < REFUSED);
+		assert_int_equal(weir_handle_contains_hash(set, hashes[i]), i < REFUSED);
 	assert_true(fresh[0] == UINT64_MAX);
 	assert_true(fresh[1] == (UINT64_C(1) << (REFUSED - 64)) - 1);
 	assert_int_equal(fresh[2] | fresh[3], 0);
-	assert_int_equal(weir_rolling_insert_keys(set, weir_keys_hashes(hashes, REFUSED), NULL), 0);
-	assert_ok(weir_rolling_destroy(set));
+	assert_int_equal(weir_handle_insert_keys(set, weir_keys_hashes(hashes, REFUSED), NULL), 0);
+	assert_ok(weir_handle_destroy(set));
 }
 
 int main(void)

@@ -245,7 +245,9 @@ int weir_follower_start(struct weir_follower **out, struct weir_handle *h, const
 		                  !out ? "out" :
 		                  !h   ? "the handle" :
 		                         "path");
-	int err = read_options(&o, &refresh, &gate, options);
+	int err = weir__one_filter_check(h, "weir_follower_start");
+	if (!err)
+		err = read_options(&o, &refresh, &gate, options);
 	if (err)
 		return err;
 	if (!weir__flag_claim_acquire(&h->followed))

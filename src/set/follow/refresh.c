@@ -213,7 +213,9 @@ int weir_handle_refresh_with(struct weir_handle *h, const char *path,
 	if (!h || !path)
 		return weir__fail(-EINVAL, "%s is NULL: weir_handle_refresh needs it",
 		                  h ? "path" : "the handle");
-	int err = weir__options_copy(&o, sizeof o, options, "weir_refresh_options");
+	int err = weir__one_filter_check(h, "weir_handle_refresh");
+	if (!err)
+		err = weir__options_copy(&o, sizeof o, options, "weir_refresh_options");
 	if (!err)
 		err = weir__pace_check(o.pace);
 	if (!err)

@@ -20,7 +20,7 @@ int weir__reload_collect(struct weir_reload **out, struct weir_handle *h,
 		weir__reload_free(r);
 		return err;
 	}
-	weir__figure_store_relaxed(&h->collecting, 1);
+	weir__figure_store_relaxed(&h->whole->collecting, 1);
 	*out = r;
 	return 0;
 }

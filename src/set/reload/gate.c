@@ -11,7 +11,7 @@ static int shown(const struct iovec *key)
 	return (int)(key->iov_len < 64 ? key->iov_len : 64);
 }
 
-/* Does the filter answer @wanted to a canary? One of a rolling set is looked up as the set does it:
+/* Does the filter answer @wanted to a canary? One of a sharded set is looked up as the set does it:
  * in the shard where it lies, by that shard's own hash. Of another shard the answer is yes: that
  * shard stays as it is, and was asked, or will be asked, when it is replaced itself. */
 static bool answers(const struct weir_filter *next, const struct weir_share *share,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The gate's figures where one shard of a rolling set is replaced.
+ * The gate's figures where one shard of a set is replaced.
  *
  * G1  The figures are those of the set as it would be with the new shard in its place. Keys add up.
  *     The shards have equal size, and an absent key falls into each of them as often, so the set's
@@ -136,7 +136,7 @@ int weir__gate_check_set(const struct weir_gate *gate)
 {
 	if (!gate->check)
 		return 0;
-	return weir__fail(-EINVAL, "gate.check: it would see one shard of the rolling set, where "
+	return weir__fail(-EINVAL, "gate.check: it would see one shard of the set, where "
 	                           "lookups of keys are wrong: look at weir_reload_next() before "
 	                           "the commit, or in fill, with rotated hashes");
 }

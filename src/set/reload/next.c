@@ -143,7 +143,14 @@ static int check_inserts(const struct weir_handle *h, const struct weir_kind *ne
 
 int weir__next_check(const struct weir_handle *h, const struct weir_filter *next)
 {
-	return next->kernel->verbs.insert ? 0 : check_inserts(h, next->kind);
+	int err = weir__abilities_check(weir_can(next, WEIR_CAN_ALL), h->can, next->kind);
+	return err || next->kernel->verbs.insert ? err : check_inserts(h, next->kind);
+}
+
+/* Before there is a filter: no filter of a kind can more than the kind. */
+static int check_kind(const struct weir_handle *h, const struct weir_kind *kind)
+{
+	return weir__abilities_check(weir__kind_can(kind), h->can, kind);
 }
 
 static int check_given(const struct weir_handle *h, const struct weir_reload_options *options)
@@ -176,6 +183,8 @@ int weir__next_make(struct weir_filter **out, struct weir_handle *h,
 	}
 	err = next_params(&params, h, options->params, weir__params_check);
 	if (!err)
+		err = check_kind(h, weir__kind(params.kind));
+	if (!err)
 		err = weir_plan_make(&params, &plan);
 	if (!err)
 		err = weir__peak_check(h, plan.bytes, options->max_bytes);
@@ -186,7 +195,9 @@ int weir__next_make(struct weir_filter **out, struct weir_handle *h,
 	if (err)
 		return err;
 	(*out)->normal = current->normal;
-	err = weir__same_sets_check(h, *out, "params.router");
+	err = weir__next_check(h, *out);
+	if (!err)
+		err = weir__same_sets_check(h, *out, "params.router");
 	if (err)
 		weir_destroy(*out);
 	return err;
@@ -224,6 +235,8 @@ int weir__next_collect(struct weir_builder **out, struct weir_handle *h,
 		err = options->params ?
 			next_params(&params, h, options->params, weir__params_check_open) :
 			params_like(&params, h->generation->current);
+	if (!err)
+		err = check_kind(h, weir__kind(params.kind));
 	if (!err)
 		err = check_inserts(h, weir__kind(params.kind));
 	if (!err)

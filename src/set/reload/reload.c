@@ -51,48 +51,115 @@ static int open_next(struct weir_reload **out, struct weir_handle *h,
 	                                         open_new(out, h, options);
 }
 
-int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
-                       const struct weir_reload_options *options, struct weir_share share)
+static int open_reload(struct weir_reload **out, struct weir_handle *h,
+                       const struct weir_reload_options *options, const struct weir_share *share)
 {
-	WEIR__UNCANCELLED;
-	struct weir_reload_options o = *options;
 	struct weir_reload *r;
-	struct weir_gate gate;
-	int err = weir__gate_take(&gate, &o.gate);
-	if (!err)
-		err = weir__pace_check(o.pace);
-	if (!err && o.gate && share.bits)
-		err = weir__gate_check_set(o.gate);
-	if (!err)
-		err = weir__writer_begin(h, "weir_reload_begin");
-	if (err)
-		return err;
-	weir__standby_free(h);
-	err = open_next(&r, h, &o);
+	int err = open_next(&r, h, options);
 	if (err) {
 		weir__writer_release(h);
 		return err;
 	}
-	r->share = share;
+	r->share = *share;
 	err = r->builder ? 0 : weir__reload_replay(r);
 	if (!err)
 		*out = r;
-	else if (o.next)
+	else if (options->next)
 		weir__reload_give_back(r);
 	else
 		weir__reload_drop(r);
 	return err;
 }
 
+/* What a sharded set cannot be given. */
+static int check_shard(const struct weir_sharded *set, const struct weir_reload_options *o)
+{
+	const char *refused = o->params        ? "params" :
+	                      o->next          ? "next" :
+	                      o->max_bytes     ? "max_bytes" :
+	                      o->keep_previous ? "keep_previous" :
+	                      o->defer_free    ? "defer_free" :
+	                                         NULL;
+	if (o->shard >= set->shards)
+		return weir__fail(-EINVAL, "options.shard %u: allowed: 0 to %u", o->shard,
+		                  set->shards - 1);
+	return refused ? weir__fail(-EINVAL, "options.%s: a sharded set has a fixed size, and its "
+	                            "peak is the set and one shard", refused) : 0;
+}
+
+/* Let @at be the handle of the shard, and @share what its reload takes. */
+static int find_shard(struct weir_handle **at, struct weir_share *share,
+                      struct weir_reload_options *o)
+{
+	const struct weir_sharded *set = (*at)->sharded;
+	if (!set)
+		return o->shard ? weir__fail(-EINVAL, "options.shard %u: the handle has one "
+		                             "filter", o->shard) : 0;
+	int err = check_shard(set, o);
+	if (!err && o->gate)
+		err = weir__gate_check_set(o->gate);
+	if (err)
+		return err;
+	if (weir_kind_can(set->params.kind, WEIR_CAN_BUILD))
+		o->params = &set->params; /* others are as large as those before them */
+	*share = (struct weir_share){ set->bits, o->shard, set->shard };
+	*at = set->shard[o->shard];
+	return 0;
+}
+
 int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,
                       const struct weir_reload_options *options)
 {
+	WEIR__UNCANCELLED;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_share share = { 0 };
+	struct weir_gate gate;
 	if (!out || !h)
 		return weir__fail(-EINVAL, "%s is NULL: weir_reload_begin needs it",
 		                  out ? "the handle" : "out");
 	int err = weir__options_copy(&o, sizeof o, options, "weir_reload_options");
-	return err ? err : weir__reload_begin(out, h, &o, (struct weir_share){ 0 });
+	if (!err)
+		err = weir__gate_take(&gate, &o.gate);
+	if (!err)
+		err = weir__pace_check(o.pace);
+	if (!err)
+		err = find_shard(&h, &share, &o);
+	if (!err)
+		err = weir__writer_begin(h, "weir_reload_begin");
+	if (err)
+		return err;
+	weir__standby_free(h);
+	return open_reload(out, h, &o, &share);
+}
+
+/* One round of it. */
+static int replace(struct weir_handle *h, const struct weir_reload_options *options,
+                   weir_reload_fill_fn *fill, void *context)
+{
+	struct weir_reload *r;
+	int err = weir_reload_begin(&r, h, options);
+	if (err)
+		return err;
+	err = fill(r, options->shard, context);
+	if (err) {
+		weir_reload_abort(r);
+		return err;
+	}
+	return weir_reload_commit(r);
+}
+
+int weir_reload_all(struct weir_handle *h, const struct weir_reload_options *options,
+                    weir_reload_fill_fn *fill, void *context)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	if (!h || !fill)
+		return weir__fail(-EINVAL, "%s is NULL: weir_reload_all needs it",
+		                  h ? "fill" : "the handle");
+	int err = weir__options_copy(&o, sizeof o, options, "weir_reload_options");
+	o.struct_size = sizeof o; /* complete now */
+	for (o.shard = 0; !err && o.shard < weir_handle_shards(h); o.shard++)
+		err = replace(h, &o, fill, context);
+	return err;
 }
 
 static int insert_one(struct weir_reload *r, uint64_t hash)
@@ -199,8 +266,8 @@ static int build(struct weir_reload *r)
 	bool stopped;
 	int err = weir__reload_build(r, &stopped);
 	if (err && !stopped) {
-		weir__figure_add_relaxed(&r->handle->failed, 1);
-		weir__refusal_begins(r->handle);
+		weir__figure_add_relaxed(&r->handle->whole->failed, 1);
+		weir__refusal_begins(r->handle->whole);
 	}
 	return err;
 }
@@ -210,8 +277,8 @@ static int ask(struct weir_reload *r)
 	struct weir_turns turns = weir__pace_turns(&r->pace);
 	int err = weir__reload_ask(r, weir__pace_progress, &turns);
 	if (err) {
-		weir__figure_add_relaxed(&r->handle->refused, 1);
-		weir__refusal_begins(r->handle);
+		weir__figure_add_relaxed(&r->handle->whole->refused, 1);
+		weir__refusal_begins(r->handle->whole);
 	}
 	return err;
 }

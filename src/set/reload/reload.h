@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The steps of a reload, for refresh.c and rolling.c. */
+ * The steps of a reload, for refresh.c too. */
 #ifndef WEIR_SRC_SET_RELOAD_RELOAD_H
 #define WEIR_SRC_SET_RELOAD_RELOAD_H
 
@@ -9,28 +9,9 @@
 #include <weir/reload.h>
 #include "set/generation.h"
 #include "set/reload/pace.h"
+#include "set/sharded/sharded.h"
 
-/* Which hashes of a rolling set lie in a shard, and what they become there. The top bits of a hash
- * choose the shard, and a filter chooses the block by the top bits too. All keys of a shard agree
- * in the bits that chose it, so a hash is rotated and those come last. */
-
-struct weir_handle;
-
-struct weir_share {
-	unsigned bits; /* log2(shards); 0: not of a rolling set, every hash is taken as it is */
-	uint32_t shard;
-	struct weir_handle *const *handles; /* the set's, one a shard */
-};
-
-static inline uint32_t weir__share_shard(unsigned bits, uint64_t hash)
-{
-	return (uint32_t)(hash >> (64 - bits)); /* bits > 0 */
-}
-
-static inline uint64_t weir__share_hash(unsigned bits, uint64_t hash)
-{
-	return hash << bits | hash >> (64 - bits);
-}
+/* The keys of one shard of a set. */
 
 /* Keep those that lie in the share, as the shard's own hashes. Return: how many. */
 size_t weir__share_keep(const struct weir_share *share, uint64_t *hashes, size_t n);
@@ -52,7 +33,7 @@ int weir__gate_take(struct weir_gate *copy, const struct weir_gate **gate);
 int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next,
                    const struct weir_share *share, weir_progress_fn *progress, void *progress_arg);
 
-/* For a rolling set: set/reload/gate_shard.c.
+/* For a sharded set: set/reload/gate_shard.c.
  * Return: 0, or -EINVAL with the sentence if the gate asks what no set can be asked. */
 int weir__gate_check_set(const struct weir_gate *gate);
 /* Ask for the figures of the set in which @next would be the shard. The set is claimed.
@@ -73,10 +54,6 @@ struct weir_reload {
 	struct weir_reload_options options; /* whose gate, if there is one, is the next field */
 	struct weir_gate gate;
 };
-
-/* weir_reload_begin(). @options: complete.  @share: what its inserts take. */
-int weir__reload_begin(struct weir_reload **out, struct weir_handle *h,
-                       const struct weir_reload_options *options, struct weir_share share);
 
 /* A reload that nothing is published of. Return: 0 or -ENOMEM. */
 int weir__reload_alloc(struct weir_reload **out, struct weir_handle *h,

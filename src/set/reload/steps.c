@@ -94,7 +94,7 @@ static void close_with(struct weir_reload *r, struct weir_generation after,
 {
 	struct weir_handle *h = r->handle;
 	*r->after = after;
-	weir__figure_store_relaxed(&h->collecting, 0);
+	weir__figure_store_relaxed(&h->whole->collecting, 0);
 	r->retired->filters[0] = gone;
 	r->retired->filters[1] = gone_too;
 	r->retired->records[0] = weir__publish(h, r->after);
@@ -110,7 +110,7 @@ static void close_with(struct weir_reload *r, struct weir_generation after,
 static void drop_unpublished(struct weir_reload *r)
 {
 	struct weir_handle *h = r->handle;
-	weir__figure_store_relaxed(&h->collecting, 0);
+	weir__figure_store_relaxed(&h->whole->collecting, 0);
 	weir__reload_free(r);
 	weir__writer_release(h);
 }
@@ -158,9 +158,10 @@ void weir__reload_close(struct weir_reload *r, double began)
 	h->absence = NULL;
 	if (keep)
 		weir__standby_open_relaxed(&g->current->standby); /* H12 */
-	weir__figure_add_relaxed(&h->swaps, 1);
-	weir__figure_store_relaxed(&h->reload_ns, (uint64_t)((after.since - began) * 1e9));
-	weir__refusal_ends(h);
+	weir__figure_add_relaxed(&h->whole->swaps, 1);
+	weir__figure_store_relaxed(&h->whole->reload_ns,
+	                           (uint64_t)((after.since - began) * 1e9));
+	weir__refusal_ends(h->whole);
 	close_with(r, after, keep ? NULL : g->current, g->previous, r->options.defer_free);
 }
 

@@ -1,28 +1,82 @@
 /* SPDX-License-Identifier: MIT
- * A rolling set: a table of handles, one a shard, that share a seed and the right to write. */
-#ifndef WEIR_SRC_ROLLING_H
-#define WEIR_SRC_ROLLING_H
+ * A sharded set: a handle that is replaced shard by shard.
+ *
+ * SH1 (routing) The top bits of a hash choose the shard, for ever. So a key lives in one shard.
+ * SH2 (turning) A filter chooses the block by the top bits too, and all keys of a shard agree in
+ *     those that chose it. So a shard's own hash is the set's, rotated: those bits come last.
+ * SH3 (shards are handles) Each shard publishes records of its own, by H1 to H5 of generation.h. An
+ *     inserter reads the record of its key's shard once (H1), a lookup likewise: it sees the old
+ *     contents of that shard or the new ones. The set as a whole is a mixture while shards are
+ *     replaced.
+ * SH4 (one claim) All shards share the set's claim (H4), so one is replaced at a time, and the peak
+ *     is the set and one shard.
+ * SH5 (the view) The set's own record names one filter for ever, the view, whose lookups go to the
+ *     shards' records. It has no bits, and what it is asked holds in the caller's section. */
+#ifndef WEIR_SRC_SET_SHARDED_SHARDED_H
+#define WEIR_SRC_SET_SHARDED_SHARDED_H
 
-#include <weir/rolling.h>
-#include "kind/batch.h"
+#include <weir/params.h>
+#include "hash/hash.h"
 #include "set/generation.h"
-#include "set/reload/reload.h"
 
-struct weir_rolling {
+/* Which hashes lie in a shard, and what they become there. */
+struct weir_share {
+	unsigned bits; /* log2(shards); 0: not of a sharded set, every hash is taken as it is */
+	uint32_t shard;
+	struct weir_handle *const *handles; /* the set's, one a shard */
+};
+
+/* SH1 */
+static inline uint32_t weir__share_shard(unsigned bits, uint64_t hash)
+{
+	return (uint32_t)(hash >> (64 - bits)); /* bits > 0 */
+}
+
+/* SH2 */
+static inline uint64_t weir__share_hash(unsigned bits, uint64_t hash)
+{
+	return hash << bits | hash >> (64 - bits);
+}
+
+enum { WEIR__VIEW_NAME = 80 };
+
+struct weir_sharded {
+	struct weir_handle handle; /* first: the set is one, whose record names the view (SH5) */
 	unsigned bits;
 	uint32_t shards;
 	struct weir_hashing hashing; /* of all shards */
-	struct weir_params shard_params;
-	struct weir_rcu rcu;
-	atomic_bool claimed; /* H4: one shard at a time, so that the peak is one shard more */
+	struct weir_params params;   /* of one shard */
+	struct weir_kind kind;       /* of the view: the shards', with what a view can */
+	char name[WEIR__VIEW_NAME];
 	struct weir_handle *shard[];
 };
 
-/* The hashes of a batch that has a form. */
-static inline void weir__rolling_hash_keys(const struct weir_rolling *set, struct weir_keys keys,
-                                           uint64_t *out)
+/* The record of the hash's shard, in a section. */
+static inline const struct weir_generation *weir__shard_record(const struct weir_sharded *set,
+                                                               uint64_t hash)
 {
-	weir__keys_hash(&set->hashing, WEIR_ISA_SCALAR, keys, out);
+	return weir__generation(set->shard[weir__share_shard(set->bits, hash)]);
 }
+
+/* Fetch the line of a hash in its shard's current filter; of a classic filter some line of it. */
+static inline void weir__shard_fetch(const struct weir_sharded *set, uint64_t hash)
+{
+	const struct weir_filter *f = weir__shard_record(set, hash)->current;
+	__builtin_prefetch(weir__line(&f->array, weir__share_hash(set->bits, hash)), 0, 3);
+}
+
+/* weir_create(); of a kind that is built once, the smallest filter of no keys. */
+int weir__empty_make(struct weir_filter **out, const struct weir_params *params);
+/* @options: complete, with params and shards. Return: as weir_handle_create(). */
+int weir__sharded_make(struct weir_handle **out, const struct weir_handle_options *options);
+/* The view of shards that are all there. @whole: of one filter of as many keys. */
+int weir__view_make(struct weir_filter **out, struct weir_sharded *set,
+                    const struct weir_plan *whole);
+
+/* The verbs of struct weir_handle_head. */
+extern const struct weir_handle_verbs weir__sharded_verbs;
+/* As weir_handle_insert_keys(), of a batch with a form, in a section. */
+int64_t weir__sharded_insert_keys(struct weir_sharded *set, struct weir_keys keys,
+                                  uint64_t *bitmap);
 
 #endif

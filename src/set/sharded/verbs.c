@@ -1,112 +1,78 @@
 /* SPDX-License-Identifier: MIT
- * The verbs of a rolling set: the top bits of the hash choose the shard, the rest of it is the
- * shard's own hash. */
-#include <string.h>
+ * The verbs of a sharded set on one key, and its batches of inserts: the hash chooses the shard
+ * (SH1) and becomes the shard's own (SH2). */
 #include "ground/error.h"
-#include "hash/hash.h"
 #include "kind/batch.h"
 #include "set/sharded/sharded.h"
 
 enum { TOGETHER = 64 }; /* keys whose lines are fetched together: a word of the bitmap */
 
-uint64_t weir_rolling_hash(const struct weir_rolling *set, const void *key, size_t len)
+static inline const struct weir_sharded *set_of(const struct weir_handle *h)
 {
-	return weir__hash_by(&set->hashing, key, len);
+	return (const struct weir_sharded *)(const void *)h; /* it is the first field */
 }
 
-uint32_t weir_rolling_shard(const struct weir_rolling *set, uint64_t hash)
+/* In a section. */
+static inline bool find(const struct weir_sharded *set, uint64_t hash)
 {
-	return weir__share_shard(set->bits, hash);
+	return weir_contains_hash(weir__shard_record(set, hash)->current,
+	                          weir__share_hash(set->bits, hash));
 }
 
-uint32_t weir_rolling_shards(const struct weir_rolling *set)
+static inline int put(const struct weir_sharded *set, uint64_t hash)
 {
-	return set->shards;
+	return weir__insert_hash(weir__shard_record(set, hash), weir__share_hash(set->bits, hash));
 }
 
-const struct weir_filter *weir_rolling_get(const struct weir_rolling *set, uint32_t shard)
+static bool contains_hash(const struct weir_handle *h, uint64_t hash)
 {
-	return weir_handle_get(set->shard[shard]);
+	bool answer;
+	WEIR__IN_SECTION(&h->rcu, answer = find(set_of(h), hash));
+	return answer;
 }
 
-bool weir_rolling_contains_hash(const struct weir_rolling *set, uint64_t hash)
+static bool contains(const struct weir_handle *h, const void *key, size_t len)
 {
-	return weir_handle_contains_hash(set->shard[weir__share_shard(set->bits, hash)],
-	                                 weir__share_hash(set->bits, hash));
+	return contains_hash(h, weir__hash_by(&set_of(h)->hashing, key, len));
 }
 
-bool weir_rolling_contains(const struct weir_rolling *set, const void *key, size_t len)
+static bool contains_u64(const struct weir_handle *h, uint64_t key)
 {
-	return weir_rolling_contains_hash(set, weir_rolling_hash(set, key, len));
+	return contains_hash(h, weir__hash_by(&set_of(h)->hashing, &key, sizeof key));
 }
 
-int weir_rolling_insert_hash(struct weir_rolling *set, uint64_t hash)
+static int insert_hash(struct weir_handle *h, uint64_t hash)
 {
-	return weir_handle_insert_hash(set->shard[weir__share_shard(set->bits, hash)],
-	                               weir__share_hash(set->bits, hash));
+	int answer;
+	WEIR__IN_SECTION(&h->rcu, answer = put(set_of(h), hash));
+	return answer;
 }
 
-int weir_rolling_insert(struct weir_rolling *set, const void *key, size_t len)
+static int insert(struct weir_handle *h, const void *key, size_t len)
 {
-	return weir_rolling_insert_hash(set, weir_rolling_hash(set, key, len));
+	return insert_hash(h, weir__hash_by(&set_of(h)->hashing, key, len));
 }
 
-/* The line of a hash in its shard's current filter; of a classic filter some line of it. */
-static void fetch(const struct weir_rolling *set, uint64_t hash)
+static int insert_u64(struct weir_handle *h, uint64_t key)
 {
-	const struct weir_filter *f =
-		weir__generation(set->shard[weir__share_shard(set->bits, hash)])->current;
-	__builtin_prefetch(weir__line(&f->array, weir__share_hash(set->bits, hash)), 0, 3);
+	return insert_hash(h, weir__hash_by(&set_of(h)->hashing, &key, sizeof key));
 }
 
-/* Of up to 64 keys, in a section: key i's answer in bit i. */
-static uint64_t contains_some(const struct weir_rolling *set, const uint64_t *hashes, size_t n)
-{
-	uint64_t answers = 0;
-	for (size_t i = 0; i < n; i++)
-		fetch(set, hashes[i]);
-	for (size_t i = 0; i < n; i++) {
-		const uint64_t hash = hashes[i];
-		const struct weir_generation *g =
-			weir__generation(set->shard[weir__share_shard(set->bits, hash)]);
-		answers |= (uint64_t)weir_contains_hash(g->current,
-		                                        weir__share_hash(set->bits, hash)) << i;
-	}
-	return answers;
-}
+const struct weir_handle_verbs weir__sharded_verbs = {
+	contains, contains_u64, contains_hash, insert, insert_u64, insert_hash
+};
 
-int64_t weir_rolling_contains_keys(const struct weir_rolling *set, struct weir_keys keys,
-                                   uint64_t *bitmap)
-{
-	uint64_t hashes[TOGETHER];
-	int64_t found = 0;
-	if (!weir__keys_form(keys))
-		return weir__answer_all(true, keys.n, bitmap);
-	weir__read_lock(&set->rcu);
-	for (size_t at = 0; at < keys.n; at += TOGETHER) {
-		const size_t n = keys.n - at < TOGETHER ? keys.n - at : TOGETHER;
-		weir__rolling_hash_keys(set, weir_keys_part(keys, at, n), hashes);
-		const uint64_t answers = contains_some(set, hashes, n);
-		found += __builtin_popcountll(answers);
-		if (bitmap)
-			bitmap[at / TOGETHER] = answers;
-	}
-	weir__read_unlock(&set->rcu);
-	return found;
-}
-
-/* Of up to 64 keys, in a section. Return: how many were taken. @err: 0, or why the next was not. */
-static size_t insert_some(struct weir_rolling *set, const uint64_t *hashes, size_t n,
+/* Of up to 64 keys. Return: how many were taken. @err: 0, or why the next was not. */
+static size_t insert_some(const struct weir_sharded *set, const uint64_t *hashes, size_t n,
                           uint64_t *answers, int *err)
 {
 	size_t i = 0;
 	*answers = 0;
 	*err = 0;
 	for (; i < n; i++)
-		fetch(set, hashes[i]);
+		weir__shard_fetch(set, hashes[i]);
 	for (i = 0; i < n; i++) {
-		/* in a section within this one: H1 requires one record a key */
-		int answer = weir_rolling_insert_hash(set, hashes[i]);
+		int answer = put(set, hashes[i]);
 		if (answer < 0) {
 			*err = answer;
 			break;
@@ -116,93 +82,41 @@ static size_t insert_some(struct weir_rolling *set, const uint64_t *hashes, size
 	return i;
 }
 
-int64_t weir_rolling_insert_keys(struct weir_rolling *set, struct weir_keys keys, uint64_t *bitmap)
+int64_t weir__sharded_insert_keys(struct weir_sharded *set, struct weir_keys keys,
+                                  uint64_t *bitmap)
 {
 	uint64_t hashes[TOGETHER], answers;
 	int64_t inserted = 0;
 	size_t at = 0;
-	if (keys.n && !weir__keys_form(keys))
-		return weir__stopped(0, weir__keys_refused());
-	weir__read_lock(&set->rcu);
 	for (; at < keys.n && inserted >= 0; at += TOGETHER) {
 		const size_t n = keys.n - at < TOGETHER ? keys.n - at : TOGETHER;
 		int err;
-		weir__rolling_hash_keys(set, weir_keys_part(keys, at, n), hashes);
+		weir__keys_hash(&set->hashing, WEIR_ISA_SCALAR, weir_keys_part(keys, at, n),
+		                hashes);
 		const size_t taken = insert_some(set, hashes, n, &answers, &err);
 		inserted = err ? weir__stopped(at + taken, err) :
 		                 inserted + __builtin_popcountll(answers);
 		if (bitmap)
 			bitmap[at / TOGETHER] = answers;
 	}
-	weir__read_unlock(&set->rcu);
 	for (; bitmap && at < keys.n; at += TOGETHER) /* after one that was refused */
 		bitmap[at / TOGETHER] = 0;
 	return inserted;
 }
 
-/* ---- removals and counts: a shard's are those of its handle (H13) ---- */
+/* ---- the shards themselves ---- */
 
-int weir_rolling_remove_hash(struct weir_rolling *set, uint64_t hash)
+uint32_t weir_handle_shards(const struct weir_handle *h)
 {
-	return weir_handle_remove_hash(set->shard[weir__share_shard(set->bits, hash)],
-	                               weir__share_hash(set->bits, hash));
+	return h->sharded ? h->sharded->shards : 1;
 }
 
-int weir_rolling_remove(struct weir_rolling *set, const void *key, size_t len)
+uint32_t weir_handle_shard(const struct weir_handle *h, uint64_t hash)
 {
-	return weir_rolling_remove_hash(set, weir_rolling_hash(set, key, len));
+	return h->sharded ? weir__share_shard(h->sharded->bits, hash) : 0;
 }
 
-/* What stops a batch: the other keys of it may well be there. */
-static bool stops(int answer)
+const struct weir_filter *weir_handle_get_shard(const struct weir_handle *h, uint32_t shard)
 {
-	return answer == -EBUSY || answer == -ENOTSUP || answer == -EROFS;
-}
-
-int64_t weir_rolling_remove_keys(struct weir_rolling *set, struct weir_keys keys, uint64_t *bitmap)
-{
-	int64_t removed = 0;
-	if (keys.n && !weir__keys_form(keys))
-		return weir__keys_refused();
-	if (bitmap)
-		memset(bitmap, 0, WEIR_BITMAP_WORDS(keys.n) * sizeof *bitmap);
-	for (size_t i = 0; i < keys.n; i++) {
-		uint64_t hash;
-		weir__rolling_hash_keys(set, weir_keys_part(keys, i, 1), &hash);
-		int answer = weir_rolling_remove_hash(set, hash);
-		if (stops(answer))
-			return answer;
-		removed += answer == 0;
-		if (bitmap)
-			bitmap[i / 64] |= (uint64_t)(answer == 0) << i % 64;
-	}
-	return removed;
-}
-
-int64_t weir_rolling_count_hash(const struct weir_rolling *set, uint64_t hash)
-{
-	return weir_handle_count_hash(set->shard[weir__share_shard(set->bits, hash)],
-	                              weir__share_hash(set->bits, hash));
-}
-
-int64_t weir_rolling_count(const struct weir_rolling *set, const void *key, size_t len)
-{
-	return weir_rolling_count_hash(set, weir_rolling_hash(set, key, len));
-}
-
-int64_t weir_rolling_count_keys(const struct weir_rolling *set, struct weir_keys keys,
-                                int64_t *counts)
-{
-	int64_t counted = 0;
-	if (keys.n && !weir__keys_form(keys))
-		return weir__keys_refused();
-	for (size_t i = 0; i < keys.n; i++) {
-		uint64_t hash;
-		weir__rolling_hash_keys(set, weir_keys_part(keys, i, 1), &hash);
-		counts[i] = weir_rolling_count_hash(set, hash);
-		if (counts[i] == -ENOTSUP)
-			return -ENOTSUP;
-		counted += counts[i] != 0;
-	}
-	return counted;
+	return weir_handle_get(h->sharded ? h->sharded->shard[shard] : h);
 }
