@@ -145,8 +145,8 @@ static void kind_of_view(struct weir_sharded *set, const struct weir_kind *kind)
 {
 	const uint32_t kept = WEIR_CAN_COUNT | WEIR_CAN_HOLD_COPIES | WEIR_CAN_BE_EXACT |
 	                      WEIR_CAN_HASH;
-	snprintf(set->name, sizeof set->name, "%.20s (a view of all shards, to look up and measure)",
-	         kind->name);
+	snprintf(set->name, sizeof set->name,
+	         "%.20s (a view of all shards, to look up and measure)", kind->name);
 	set->kind = (struct weir_kind){ .id = kind->id,
 	                                .name = set->name,
 	                                .hash = kind->hash,
