@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A rolling reload (src/set/sharded/make.c): a set of shards, each with a record of its own, is
+ * A rolling reload (src/set/sharded/sharded.h): a set of shards, each with a record of its own, is
  * replaced one shard after another.
  *
  *  - Once an insert has returned, every lookup of its key that starts later finds it.

@@ -256,7 +256,8 @@ int main(void)
 		cmocka_unit_test(test_counts_are_the_sets),
 		cmocka_unit_test(test_figures_are_of_all_shards),
 		cmocka_unit_test(test_one_full_shard),
-		cmocka_unit_test_setup_teardown(test_what_it_refuses, folder_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(test_what_it_refuses, folder_setup,
+		                                folder_teardown),
 		cmocka_unit_test(test_a_guard_and_metrics),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
