@@ -25,10 +25,9 @@
  *   (b) begin, commit, refresh, rollback and destroy wait for all sections. Called inside one they
  *     return -EDEADLK.
  *
- * Several lookups. Each verb of a handle has a section of its own, which takes 3 to 8 ns: often as
- * much as the lookup. Who looks up several keys, or is in a section anyway, takes the filter once
- * and uses the bare filter's verbs; then the handle costs two loads, and each lookup what it costs
- * without one:
+ * Several lookups. Each verb of a handle opens a section of its own, which takes 3 to 8 ns: often
+ * as much as the lookup. For several keys open one section and get the filter once. Then the handle
+ * costs two loads, and each lookup what it costs without one:
  *
  *     urcu_memb_read_lock();
  *     const struct weir_filter *now = weir_handle_get(set);
@@ -36,8 +35,8 @@
  *             found += weir_contains(now, key[i], len[i]);
  *     urcu_memb_read_unlock();
  *
- * weir_handle_contains() in there would begin a section within the section, and cost one again.
- * With qsbr a thread is in a section all the time. Inserts go through the handle in any case.
+ * A verb of the handle in there would open a section within the section. With qsbr a thread is in a
+ * section all the time. Inserts go through the handle in any case.
  *
  * Flavors. The default is urcu-bp: threads need no registration. Another flavor (memb, qsbr, mb) is
  * &rcu_flavor, as the urcu header that you include names it. Then every thread that calls the verbs
@@ -47,38 +46,33 @@
  * through a quiescent state, and weir cannot detect it to return -EDEADLK.
  *
  * Full filters. Kinds that can refuse a key answer -ENOSPC when they are full. A key is inserted,
- * and promised, only if every filter in use took it. Where one refused it, those that had taken it
- * remove it again, if their kind can; if not, it stays in them: a yes that nobody was promised. So
- * after an error the key is not in the set, as far as the promise goes.
- *   - The current filter is full. The way out is a reload into a larger one. It is filled from
- *     the application's record, as a copy needs one of equal size. Begin it in good time:
- *     weir_handle_measure() says nearly_full from 90 % of the capacity on. While it runs, a key
- *     that the current filter refuses is refused, though the next one has room for it, since no
- *     lookup would find it before the commit; nothing of it is left in the next filter. Every key
- *     that was acknowledged meanwhile is in both. Insert what was refused again after the commit.
- *   - The next filter is full: it is too small for its source. Then inserts are refused although
- *     the current one has room, until the reload is aborted.
- *   - The previous filter refuses (it is the smaller one): the key is inserted all the same, but
- *     the previous filter does not have it, so no rollback can return to it any more: it is void.
- *     weir_handle_measure() says previous_void, weir_handle_rollback() answers -ENOENT.
+ * and promised, only if every filter in use took it. If one refuses it, those that had taken it
+ * remove it again. A kind that cannot remove keeps it: a yes that nobody was promised.
+ *   - The current filter is full: reload into a larger one, filled from the application's record,
+ *     since a copy needs one of equal size. weir_handle_measure() says nearly_full from 90 % of the
+ *     capacity on. A key that the current filter refuses meanwhile is refused, though the next one
+ *     has room, since no lookup would find it before the commit: insert it again after that. Every
+ *     key that was acknowledged meanwhile is in both.
+ *   - The next filter is full: it is too small for its source. Inserts are refused, whatever room
+ *     the current one has, until the reload is aborted.
+ *   - The previous filter refuses: the key is inserted, and no rollback can return to that filter
+ *     any more. weir_handle_measure() says previous_void, weir_handle_rollback() answers -ENOENT.
  * Batches are taken in the order of their keys up to the first that any filter refuses;
- * weir_error_taken() says how many those are. A lookup beside an insert that is refused may find
- * its key for a moment.
+ * weir_error_taken() says how many those are. A lookup beside a refused insert may find its key for
+ * a moment.
  *
- * Removal. A key is removed from the current filter; while a reload runs, or the previous filter is
+ * Removal. A key is removed from the current filter. While a reload runs, or the previous filter is
  * kept, removals answer -EBUSY, since they could come to one of the filters before the key does.
- *   - The safe order: remove it from the filter first, and delete the application's record after
- *     that. On -EBUSY keep the record (or a tombstone that the loader still reads) and repeat both
- *     after the commit or abort.
- *   - In the other order the loader may read its source without the key, and then the next filter
- *     does not have it. The removal that is repeated after the commit lowers counters that are
- *     those of other keys, or takes another's fingerprint: false negatives. For the same reason a
- *     key whose insert was refused must not be removed.
- *   - A key may be once too often in the next filter: if the loader reads it from its source and it
- *     is inserted live as well; if it is inserted beside weir_reload_copy(); if its record is still
- *     there when the loader comes, after a removal just before weir_reload_begin(). Then its
- *     removal leaves a remainder: a false positive, in a cuckoo filter also the room of one key.
- *     Nothing is ever there too seldom.
+ *   - The safe order: remove it from the filter first, delete the application's record after that.
+ *     On -EBUSY keep the record (or a tombstone that the loader still reads) and repeat both after
+ *     the commit or abort.
+ *   - In the other order the loader may miss the key, and the repeated removal lowers counters of
+ *     other keys, or takes another's fingerprint: false negatives. For the same reason never remove
+ *     a key whose insert was refused.
+ *   - A key may be once too often in the next filter: read by the loader and inserted live as well,
+ *     inserted beside weir_reload_copy(), or removed just before weir_reload_begin() with its
+ *     record still there. Its removal then leaves a false positive, in a cuckoo filter also the
+ *     room of one key. Nothing is ever there too seldom.
  *
  * fork(). The child's copy of an ordinary filter is its own. A handle works in the child if
  * pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent, urcu_bp_after_fork_child) was
@@ -87,10 +81,10 @@
  * writer in another thread holds at the moment of fork() stays -EBUSY in the child.
  *
  * Cancellation. A thread may be cancelled (pthread_cancel) at any time. The verbs that claim the
- * handle or wait for a grace period, weir_handle_destroy() and those of reload.h, refresh.h,
- * and follow.h, hold the cancellation back until they return; so nothing stays claimed,
- * and a gate's check and a report run with cancellation disabled. But a reload that is open when
- * its loader ends stays open: abort it in a handler of pthread_cleanup_push().
+ * handle or wait for a grace period, weir_handle_destroy() and those of reload.h, refresh.h and
+ * follow.h, hold the cancellation back until they return. So nothing stays claimed, and a gate's
+ * check and a report run with cancellation disabled. But a reload that is open when its loader ends
+ * stays open: abort it in a handler of pthread_cleanup_push().
  *
  * Sharded sets. A set that is too large to hold twice is made with options.shards, and replaced one
  * shard at a time: its peak is the set and one shard. The verbs are those of any handle.
@@ -297,15 +291,14 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_normal_contains(const struct weir_handl
 /**
  * Insert a key into every filter in use: the current one, the next one while a reload runs, the
  * previous one while it is kept.
- * Return: as weir_insert() of the current filter, or a negative errno: then the key is taken back,
- *   see <weir/handle.h> (Full filters), and nothing is promised. If several threads insert
- *   one new key at the same time, at least one is answered WEIR_NEW. With words_per_key = 1 it is
- *   exactly one, but not across a swap: while a commit, refresh or rollback switches filters, some
- *   of the threads may ask the old one and some the new one, and then two may be answered WEIR_NEW
- *   (1 of 112,000 keys, each inserted by two threads beside 27,557 reloads by copy in a row). A key
- *   that only the loader has inserted is new before the commit and is not afterwards. Where one of
- *   the threads is refused, the others may all be answered WEIR_SEEN. Before the
- *   first filter, WEIR_SEEN with WEIR_ABSENT_YES and WEIR_NEW with WEIR_ABSENT_NO.
+ * Return: as weir_insert() of the current filter, or a negative errno: then the key is taken back
+ *   (Full filters, above) and nothing is promised. If several threads insert one new key at the
+ *   same time, at least one is answered WEIR_NEW; with words_per_key = 1 exactly one is, but not
+ *   across a swap, where some may ask the old filter and some the new one (two were for 1 of
+ *   112,000 keys, each inserted by two threads beside 27,557 reloads by copy). A key of the
+ *   loader's alone is new before the commit. Where one of the threads is refused, all others may be
+ *   answered WEIR_SEEN. Before the first filter: WEIR_SEEN with WEIR_ABSENT_YES, WEIR_NEW with
+ *   WEIR_ABSENT_NO.
  * Errors: as weir_insert(), of the current filter or the next one; of the previous one only while a
  *   rollback returns to it. Before the first filter: -EAGAIN options.keep_inserts is 0; -ENOBUFS it
  *   has no more room; -ENOMEM; and those of weir_insert() into the next filter, where the key stays
