@@ -11,12 +11,28 @@
 
 #if defined(LOSE_INSERTS)
 
-int weir_handle_insert_hash(struct weir_handle *h, uint64_t hash)
+static int (*insert)(struct weir_handle *h, uint64_t hash);
+
+static int lose(struct weir_handle *h, uint64_t hash)
 {
 	static atomic_uint calls;
-	typedef int insert(struct weir_handle *, uint64_t);
-	insert *real = (insert *)dlsym(RTLD_NEXT, "weir_handle_insert_hash");
-	return atomic_fetch_add(&calls, 1) % 1000 == 999 ? WEIR_NEW : real(h, hash);
+	return atomic_fetch_add(&calls, 1) % 1000 == 999 ? WEIR_NEW : insert(h, hash);
+}
+
+/* The command inlines the insert, which goes through the handle's head. */
+int weir_handle_create(struct weir_handle **out, struct weir_filter *initial,
+                       const struct weir_handle_options *options)
+{
+	typedef int create(struct weir_handle **, struct weir_filter *,
+	                   const struct weir_handle_options *);
+	create *real = (create *)dlsym(RTLD_NEXT, "weir_handle_create");
+	int err = real(out, initial, options);
+	if (!err) {
+		struct weir_handle_verbs *verbs = (struct weir_handle_verbs *)(void *)*out;
+		insert = verbs->insert_hash;
+		verbs->insert_hash = lose;
+	}
+	return err;
 }
 
 #elif defined(LOSE_COPIES)

@@ -461,9 +461,9 @@ MUTANTS = [
      ' weir__share_hash(set->bits, hash));',
      'return weir_contains_hash(weir__shard_record(set, hash)->current, hash);'),
     ('SHARD_BATCH_OF_THE_FIRST', SHARDED_VIEW,
-     'answers |= (uint64_t)contains_hash(view, hashes[i]) << i;',
-     'answers |= (uint64_t)weir_contains_hash(weir__shard_record(view->own, hashes[0])->current,'
-     ' weir__share_hash(((const struct weir_sharded *)view->own)->bits, hashes[i])) << i;'),
+     'answers |= (uint64_t)find(set, hashes[i]) << i;',
+     'answers |= (uint64_t)weir_contains_hash(weir__shard_record(set, hashes[0])->current,'
+     ' weir__share_hash(set->bits, hashes[i])) << i;'),
     ('SET_BATCH_NO_SECTION', BATCH,
      '\t\tweir__read_lock(&h->rcu);\n\t\tfound +=',
      '\t\tif (!h->sharded)\n\t\t\tweir__read_lock(&h->rcu);\n\t\tfound +=',

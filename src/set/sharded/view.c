@@ -13,11 +13,15 @@ enum { TOGETHER = 64 }; /* keys whose lines are fetched together: a word of the 
 
 /* ---- lookups: in the caller's section ---- */
 
-static bool contains_hash(const struct weir_filter *view, uint64_t hash)
+static inline bool find(const struct weir_sharded *set, uint64_t hash)
 {
-	const struct weir_sharded *set = view->own;
 	return weir_contains_hash(weir__shard_record(set, hash)->current,
 	                          weir__share_hash(set->bits, hash));
+}
+
+static bool contains_hash(const struct weir_filter *view, uint64_t hash)
+{
+	return find(view->own, hash);
 }
 
 static bool contains(const struct weir_filter *view, const void *key, size_t len)
@@ -26,13 +30,13 @@ static bool contains(const struct weir_filter *view, const void *key, size_t len
 }
 
 /* Of up to 64 keys: key i's answer in bit i. */
-static uint64_t contains_some(const struct weir_filter *view, const uint64_t *hashes, size_t n)
+static uint64_t contains_some(const struct weir_sharded *set, const uint64_t *hashes, size_t n)
 {
 	uint64_t answers = 0;
 	for (size_t i = 0; i < n; i++)
-		weir__shard_fetch(view->own, hashes[i]);
+		weir__shard_fetch(set, hashes[i]);
 	for (size_t i = 0; i < n; i++)
-		answers |= (uint64_t)contains_hash(view, hashes[i]) << i;
+		answers |= (uint64_t)find(set, hashes[i]) << i;
 	return answers;
 }
 
@@ -40,11 +44,12 @@ static size_t contains_batch(const struct weir_filter *view, const struct weir_b
                              uint64_t *bitmap)
 {
 	uint64_t scratch[WEIR_HASHED] __attribute__((aligned(64)));
+	const struct weir_sharded *set = view->own;
 	size_t found = 0;
 	for (size_t at = 0; at < batch->n; at += TOGETHER) {
 		const unsigned n = weir__least(batch->n - at, TOGETHER);
 		const uint64_t answers = contains_some(
-			view, weir__batch_take(view, view->array.flip8, batch, at, n, scratch), n);
+			set, weir__batch_take(view, view->array.flip8, batch, at, n, scratch), n);
 		found += (size_t)__builtin_popcountll(answers);
 		if (bitmap)
 			bitmap[at / TOGETHER] = answers;
