@@ -154,7 +154,7 @@ static int by_a_reload(void)
 }
 
 /* The first shard that fails ends it; what was made of the set goes too. */
-static int of_a_rolling_set(void)
+static int of_a_sharded_set(void)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_handle *set;
@@ -178,7 +178,7 @@ static const struct verb {
 	{ "of two lists", of_two_lists, 60 },
 	{ "of two lists, with a file", of_two_lists_with_a_file, 4 },
 	{ "by a reload", by_a_reload, 60 },
-	{ "of a rolling set", of_a_rolling_set, 60 },
+	{ "of a sharded set", of_a_sharded_set, 60 },
 };
 
 /* Returns whether the n-th call was reached. */

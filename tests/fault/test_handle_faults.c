@@ -151,7 +151,7 @@ static int do_fold(void)
 	return err;
 }
 
-static int do_rolling(void)
+static int do_sharded(void)
 {
 	struct weir_handle *set;
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -222,7 +222,7 @@ static const struct verb verbs[] = {
 	{ .name = "create without a set", .run = do_absent },
 	{ .name = "create without a set, keep a text", .run = do_absent_text },
 	{ .name = "create and fold a filter", .run = do_fold },
-	{ .name = "create a rolling set", .run = do_rolling },
+	{ .name = "create a sharded set", .run = do_sharded },
 	{ .name = "insert and look up a long text", .run = do_long_text },
 	{ .name = "metrics", .run = do_metrics },
 	{ .name = "a guard", .run = do_guard },

@@ -37,7 +37,7 @@ struct test_subject {
 	struct weir_params ask; /* as above; capacity 0: half as many keys as bytes */
 	uint64_t bytes;
 	bool one_new;         /* as above */
-	bool handles;           /* the scenarios of handles and rolling sets run on it */
+	bool handles;           /* the scenarios of handles and sharded sets run on it */
 };
 
 /* golden/: a filter for ever. */

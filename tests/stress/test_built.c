@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Sets that are built once, replaced under readers: by several loader threads, aborted, refused by
- * the gate, rolled back, and a rolling set shard by shard. What every set has is found at any time,
+ * the gate, rolled back, and a sharded set shard by shard. What every set has is found at any time,
  * and what a set has of its own as long as it is current; of the kind that takes an exclude list,
  * what every set excludes is never found. Each kind in turn. */
 #include <errno.h>
@@ -69,7 +69,7 @@ static void look_for_many(uint64_t *random)
 		check(weir_handle_contains(s.handle, &keys[i], 8), "key %llu is missed",
 		      (unsigned long long)keys[i]);
 		check(weir_handle_contains(s.set, &keys[i], 8),
-		      "key %llu is missed in the rolling set", (unsigned long long)keys[i]);
+		      "key %llu is missed in the sharded set", (unsigned long long)keys[i]);
 	}
 	check(weir_handle_contains_keys(s.handle, weir_keys_u64(keys, TOGETHER), NULL) ==
 	              TOGETHER,
@@ -84,7 +84,7 @@ static void look_for_excluded(uint64_t *random)
 		check(!weir_handle_contains(s.handle, &keys[i], 8), "excluded key %llu is found",
 		      (unsigned long long)keys[i]);
 		check(!weir_handle_contains(s.set, &keys[i], 8),
-		      "excluded key %llu is found in the rolling set", (unsigned long long)keys[i]);
+		      "excluded key %llu is found in the sharded set", (unsigned long long)keys[i]);
 	}
 	check(weir_handle_contains_keys(s.handle, weir_keys_u64(keys, TOGETHER), NULL) == 0,
 	      "an excluded key of a batch is found");

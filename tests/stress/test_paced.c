@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Reloads with a pace of every kind there is, while threads insert and look up: from the source, by
- * copy, refreshes by reading and by mapping, a rolling set shard by shard; aborted ones and stopped
+ * copy, refreshes by reading and by mapping, a sharded set shard by shard; aborted ones and stopped
  * ones. No key whose insert has returned may ever be missed.
  *
  * A sleep of the loader ends here when others have gone on meanwhile: each inserter by some keys,
- * into the handle and the rolling set, and now and then another thread by a grace period. Neither
+ * into the handle and the sharded set, and now and then another thread by a grace period. Neither
  * needs a loader that sleeps. The static library is linked, so that its sleeps come here. */
 #include <errno.h>
 #include <sched.h>
@@ -124,7 +124,7 @@ static void look(unsigned inserter, uint64_t *random)
 		check(weir_handle_contains(s.handle, &key, sizeof key),
 		      "a promised key of thread %u is missed", inserter);
 		check(weir_handle_contains(s.set, &key, sizeof key),
-		      "a promised key of thread %u is missed in the rolling set", inserter);
+		      "a promised key of thread %u is missed in the sharded set", inserter);
 	}
 	atomic_fetch_add_explicit(&s.lookups, LOOKS, memory_order_relaxed);
 }

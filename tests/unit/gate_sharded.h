@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of a rolling set's gate share: the set, its reloads through the gate, and what is
+ * What the tests of a sharded set's gate share: the set, its reloads through the gate, and what is
  * in it. */
 #ifndef WEIR_TESTS_UNIT_GATE_ROLLING_H
 #define WEIR_TESTS_UNIT_GATE_ROLLING_H

@@ -20,7 +20,7 @@ static int do_rollback(void) { return weir_handle_rollback(h); }
 static int do_drop(void) { return weir_handle_drop_previous(h); }
 static int do_refresh(void) { return weir_handle_refresh(h, path) == 1 ? 0 : -1; }
 static int do_destroy(void) { return weir_handle_destroy(h); }
-static int do_rolling_destroy(void) { return weir_handle_destroy(set); }
+static int do_set_destroy(void) { return weir_handle_destroy(set); }
 
 /* It looks once at least, and the stop waits for that. */
 static int do_follow(void)
@@ -30,7 +30,7 @@ static int do_follow(void)
 	return err ? err : weir_follower_stop(f);
 }
 
-static int do_rolling_begin(void)
+static int do_shard_begin(void)
 {
 	struct weir_reload *r;
 	int err = shard_begin(&r, set, 1, NULL);
@@ -50,8 +50,8 @@ static const struct verb {
 	{ .name = "refresh", .run = do_refresh },
 	{ .name = "stop of a follower", .run = do_follow },
 	{ .name = "destroy", .run = do_destroy, .destroys = true },
-	{ .name = "begin of a shard", .run = do_rolling_begin, .rolls = true },
-	{ .name = "destroy of a set", .run = do_rolling_destroy, .rolls = true, .destroys = true },
+	{ .name = "begin of a shard", .run = do_shard_begin, .rolls = true },
+	{ .name = "destroy of a set", .run = do_set_destroy, .rolls = true, .destroys = true },
 };
 
 static void make(const struct verb *verb)
@@ -85,7 +85,7 @@ static void expect_usable(const struct verb *verb)
 		assert_ok(weir_handle_destroy(h));
 	}
 	if (!verb->destroys && verb->rolls) {
-		assert_ok(do_rolling_begin());
+		assert_ok(do_shard_begin());
 		assert_ok(weir_handle_destroy(set));
 	}
 	assert_ok(handle_with(&other_one, test_filter(WEIR_BLOCKED, 1000, 0.01), of->given));

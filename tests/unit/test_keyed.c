@@ -237,7 +237,7 @@ static void test_reloads_of_a_keyed_handle(void **state)
 	close_handle(flavors, h);
 }
 
-static void test_a_keyed_rolling_set(void **state)
+static void test_a_keyed_sharded_set(void **state)
 {
 	struct weir_params p = params(WEIR_BLOCKED, key);
 	struct weir_filter *f = keyed(WEIR_BLOCKED, key);
@@ -272,7 +272,7 @@ int main(void)
 		cmocka_unit_test(test_parameters_of_keyed_filters),
 		cmocka_unit_test(test_a_keyed_filter_is_not_inlined),
 		cmocka_unit_test(test_reloads_of_a_keyed_handle),
-		cmocka_unit_test(test_a_keyed_rolling_set),
+		cmocka_unit_test(test_a_keyed_sharded_set),
 	};
 	return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -209,7 +209,7 @@ static void an_image(void **state)
 	weir_destroy(f);
 }
 
-static void a_rolling_set_s_hash(void **state)
+static void a_sharded_set_s_hash(void **state)
 {
 	struct weir_params p = params(1000);
 	struct weir_handle *set = NULL;
@@ -249,7 +249,7 @@ int main(void)
 		cmocka_unit_test(a_run_of_lines),
 		cmocka_unit_test(the_last_number_differs),
 		cmocka_unit_test_setup_teardown(an_image, folder_setup, folder_teardown),
-		cmocka_unit_test(a_rolling_set_s_hash),
+		cmocka_unit_test(a_sharded_set_s_hash),
 		cmocka_unit_test_setup_teardown(a_successor_that_hashes_otherwise, folder_setup,
 		                                folder_teardown),
 	};

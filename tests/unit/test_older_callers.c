@@ -12,7 +12,7 @@ enum { STEP = sizeof(size_t) };
 static char *page, *end; /* of the page before the unreadable one */
 static struct weir_filter *filter;
 static struct weir_handle *handle;
-static struct weir_handle *rolling;
+static struct weir_handle *sharded;
 
 static int setup(void **state)
 {
@@ -26,7 +26,7 @@ static int setup(void **state)
 	filter = test_filter(WEIR_BLOCKED, 10000, 0.01);
 	handle = open_handle(flavors, 10000);
 	p.capacity = 1000, p.fp_rate = 0.01;
-	assert_ok(sharded_create(&rolling, &p, 2, NULL));
+	assert_ok(sharded_create(&sharded, &p, 2, NULL));
 	(void)folder_setup(state);
 	assert_ok(weir_save(filter, path, NULL));
 	return 0;
@@ -35,7 +35,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)folder_teardown(state);
-	assert_ok(weir_handle_destroy(rolling));
+	assert_ok(weir_handle_destroy(sharded));
 	close_handle(flavors, handle);
 	weir_destroy(filter);
 	munmap(page, (size_t)(2 * (end - page)));
@@ -92,7 +92,7 @@ static void test_what_verbs_fill_in(void **state)
 	                weir_handle_measure(handle, s));
 	WITH_EACH_OLDER(struct weir_build_report, WEIR_BUILD_REPORT_INIT, build_reported(s));
 	WITH_EACH_OLDER(struct weir_handle_stats, WEIR_HANDLE_STATS_INIT,
-	                weir_handle_measure(rolling, s));
+	                weir_handle_measure(sharded, s));
 	assert_ok(weir_reload_begin(&r, handle, NULL));
 	WITH_EACH_OLDER(struct weir_reload_stats, WEIR_RELOAD_STATS_INIT,
 	                weir_reload_measure(r, s));

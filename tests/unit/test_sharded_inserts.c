@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A batch of inserts into a rolling set of which one shard refuses them. No shard that a set makes
+ * A batch of inserts into a sharded set of which one shard refuses them. No shard that a set makes
  * does that: the test makes one read-only. */
 #include <errno.h>
 #include "../test.h"

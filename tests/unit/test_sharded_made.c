@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * How a rolling set is made of its shards: their seed, their sizes, the set's figures; and what its
+ * How a sharded set is made of its shards: their seed, their sizes, the set's figures; and what its
  * verbs refuse. */
 #include <errno.h>
 #include "../test.h"
