@@ -106,6 +106,8 @@ int64_t weir_handle_insert_into_keys(struct weir_handle *h, uint32_t set, struct
                                      uint64_t *bitmap)
 {
 	int64_t answer;
+	if (h->sharded && set == 0) /* of a kind with one set */
+		return weir_handle_insert_keys(h, keys, bitmap);
 	WEIR__IN_SECTION(&h->rcu, answer = insert_keys(weir__generation(h), set, keys, bitmap));
 	return answer;
 }

@@ -34,7 +34,7 @@ static void test_of_parameters(void **state)
 	assert_int_equal(missing_in(made, 0, 100), 0);
 	struct weir_reload *r;
 	assert_ok(weir_reload_begin(&r, made, NULL));
-	assert_ok(weir_reload_copy(r));
+	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 	assert_ok(weir_reload_commit(r));
 	assert_int_equal(missing_in(made, 0, 100), 0);
 	assert_int_equal(stats_of(made).oldest, 2);

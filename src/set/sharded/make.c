@@ -60,6 +60,9 @@ static int shard_params(struct weir_params *out, struct weir_plan *whole,
 		err = weir_kind_can(given.kind, WEIR_CAN_BUILD) ?
 		              weir__params_check_open(&given, out) :
 		              weir__params_check(&given, out);
+	if (!err && weir_kind_can(out->kind, WEIR_CAN_ROUTE))
+		err = weir__fail(-ENOTSUP, "options.shards %u: a router cannot be sharded: take "
+		                 "several routers", shards);
 	if (!err && out->memory)
 		err = weir__fail(
 			-EINVAL,
