@@ -16,9 +16,20 @@
 #ifdef __cplusplus
 #define WEIR_BEGIN_DECLS extern "C" {
 #define WEIR_END_DECLS }
+/* A struct that begins with its size, all else zero. */
+#define WEIR__INIT(type) weir__init<struct type>()
+extern "C++" { /* a template needs it if the caller includes us within extern "C" */
+template <class T> constexpr T weir__init()
+{
+	T empty{};
+	empty.struct_size = sizeof(T);
+	return empty;
+}
+}
 #else
 #define WEIR_BEGIN_DECLS
 #define WEIR_END_DECLS
+#define WEIR__INIT(type) { .struct_size = sizeof(struct type) }
 #endif
 
 #endif
