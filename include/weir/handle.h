@@ -40,10 +40,9 @@
  *
  * Flavors. The default is urcu-bp: threads need no registration. Another flavor (memb, qsbr, mb) is
  * &rcu_flavor, as the urcu header that you include names it. Then every thread that calls the verbs
- * must be registered with it; with qsbr it must be online and report quiescent states. A section of
- * qsbr is everything between two quiescent states. So with qsbr a thread that holds a filter from
- * weir_handle_get() must not call begin, commit, refresh, rollback or destroy: liburcu would pass
- * through a quiescent state, and weir cannot detect it to return -EDEADLK.
+ * must be registered with it, with qsbr online and reporting quiescent states. A section of qsbr is
+ * everything between two of those. So a thread that holds a filter from weir_handle_get() must not
+ * call begin, commit, refresh, rollback or destroy there: weir cannot detect it for -EDEADLK.
  *
  * Full filters. Kinds that can refuse a key answer -ENOSPC when they are full. A key is inserted,
  * and promised, only if every filter in use took it. If one refuses it, those that had taken it
@@ -57,9 +56,8 @@
  *     the current one has, until the reload is aborted.
  *   - The previous filter refuses: the key is inserted, and no rollback can return to that filter
  *     any more. weir_handle_measure() says previous_void, weir_handle_rollback() answers -ENOENT.
- * Batches are taken in the order of their keys up to the first that any filter refuses;
- * weir_error_taken() says how many those are. A lookup beside a refused insert may find its key for
- * a moment.
+ * Batches are taken in the order of their keys up to the first that any filter refuses
+ * (weir_error_taken()). A lookup beside a refused insert may find its key for a moment.
  *
  * Removal. A key is removed from the current filter. While a reload runs, or the previous filter is
  * kept, removals answer -EBUSY, since they could come to one of the filters before the key does.
@@ -69,22 +67,9 @@
  *   - In the other order the loader may miss the key, and the repeated removal lowers counters of
  *     other keys, or takes another's fingerprint: false negatives. For the same reason never remove
  *     a key whose insert was refused.
- *   - A key may be once too often in the next filter: read by the loader and inserted live as well,
- *     inserted beside weir_reload_copy(), or removed just before weir_reload_begin() with its
- *     record still there. Its removal then leaves a false positive, in a cuckoo filter also the
- *     room of one key. Nothing is ever there too seldom.
- *
- * fork(). The child's copy of an ordinary filter is its own. A handle works in the child if
- * pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent, urcu_bp_after_fork_child) was
- * called, as every user of liburcu must. If anything is freed by call_rcu (defer_free, an abort
- * inside a section), pthread_atfork(urcu_bp_call_rcu_before_fork, ...) must follow. A handle that a
- * writer in another thread holds at the moment of fork() stays -EBUSY in the child.
- *
- * Cancellation. A thread may be cancelled (pthread_cancel) at any time. The verbs that claim the
- * handle or wait for a grace period, weir_handle_destroy() and those of reload.h, refresh.h and
- * follow.h, hold the cancellation back until they return. So nothing stays claimed, and a gate's
- * check and a report run with cancellation disabled. But a reload that is open when its loader ends
- * stays open: abort it in a handler of pthread_cleanup_push().
+ *   - A key may be once too often in the next filter, never too seldom: read by the loader and
+ *     inserted live as well, inserted beside weir_reload_copy(), or removed just before begin with
+ *     its record still there. Its removal leaves a false positive, in cuckoo the room of one key.
  *
  * Sharded sets. A set that is too large to hold twice is made with options.shards, and replaced one
  * shard at a time: its peak is the set and one shard. The verbs are those of any handle.
@@ -93,13 +78,8 @@
  *     removals, hold for each shard, with the weir_reload_begin() of the key's shard.
  *   - Its size and its seed or hash_key never change, it keeps no previous filter and follows no
  *     file (-ENOTSUP). A shard that is full refuses its keys, whatever room the others have.
- *   - Shards of a kind that is built once (build.h) become as large as their keys need. Of a
- *     params.capacity that is not 0 a commit refuses a shard of more keys than its share and six
- *     standard deviations of random hashes (-ENOSPC).
  *
- * Plugins. A plugin may be closed by dlclose() when its handles are destroyed. libweir.so then
- * stays loaded, since some threads still use liburcu. Link a plugin that contains libweir.a with
- * -z nodelete for the same reason.
+ * fork(), cancelled threads and plugins: reload.h.
  */
 #ifndef WEIR_HANDLE_H
 #define WEIR_HANDLE_H
@@ -161,13 +141,10 @@ struct weir_handle_options {
 	/* They make an empty filter where none is given: as weir_create(), and of a kind that is
 	 * built once one without keys. All that it points to is copied. */
 	const struct weir_params *params;
-	/* The shards of a set that params size as a whole: a power of two from 2 to 65536. Each has
-	 * room for its share of the capacity and the spread of random hashes; its limit is its
-	 * share of max_bytes. 0: one filter. */
+	/* The shards of a set that params size as a whole: a power of two from 2 to 65536, each
+	 * with its share of capacity and max_bytes, and room for random hashes. 0: one filter. */
 	uint32_t shards;
-	/* enum weir_ability: what each filter must have, this one and all to come. A reload or
-	 * refresh refuses others (-ENOTSUP). */
-	uint32_t can;
+	uint32_t can; /* enum weir_ability: what each filter must have, this one and all to come */
 };
 #define WEIR_HANDLE_OPTIONS_INIT \
 	{ sizeof(struct weir_handle_options), 0, 0, WEIR_ABSENT_REFUSED, 0, 0, 0, 0, 0 }

@@ -13,6 +13,22 @@
  * previous one is kept or a deferred free is due.
  *
  * Filters that can be full, and keys that are removed: handle.h says what a reload makes of both.
+ *
+ * fork(). The child's copy of an ordinary filter is its own. A handle works in the child if
+ * pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent, urcu_bp_after_fork_child) was
+ * called, as every user of liburcu must. If anything is freed by call_rcu (defer_free, an abort
+ * inside a section), pthread_atfork(urcu_bp_call_rcu_before_fork, ...) must follow. A handle that a
+ * writer in another thread holds at the moment of fork() stays -EBUSY in the child.
+ *
+ * Cancellation. A thread may be cancelled (pthread_cancel) at any time. The verbs that claim the
+ * handle or wait for a grace period, weir_handle_destroy() and those of this header, refresh.h
+ * and follow.h, hold the cancellation back until they return. So nothing stays claimed, and a
+ * gate's check and a report run with cancellation disabled. But a reload that is open when its
+ * loader ends stays open: abort it in a handler of pthread_cleanup_push().
+ *
+ * Plugins. A plugin may be closed by dlclose() when its handles are destroyed. libweir.so then
+ * stays loaded, since some threads still use liburcu. Link a plugin that contains libweir.a with
+ * -z nodelete for the same reason.
  */
 #ifndef WEIR_RELOAD_H
 #define WEIR_RELOAD_H
@@ -111,6 +127,8 @@ struct weir_reload_options {
  *    returns NULL, and weir_reload_measure() counts what was added, with all that were equal;
  *    share is 0 with a capacity of 0.
  *  - A pace lets it build by one thread.
+ *  - The shards of a set become as large as their keys need. Of a capacity that is not 0 a commit
+ *    refuses a shard of more keys than its share and six standard deviations of random hashes.
  */
 
 /*

@@ -251,6 +251,31 @@ static void test_what_shards_cannot(void **state)
 	assert_ok(weir_handle_destroy(made));
 }
 
+/* A sharded set has one set, and none of a kind that has more. */
+static void test_sets(void **state)
+{
+	struct weir_params p = params_of(WEIR_BLOCKED);
+	uint64_t mask = 0, key = 7;
+	(void)state;
+	assert_ok(sharded_create(&made, &p, 4, NULL));
+	assert_int_equal(weir_handle_insert_into_u64(made, 0, key), WEIR_NEW);
+	assert_true(weir_handle_contains_u64(made, key));
+	assert_true(weir_handle_insert_into_u64(made, 1, key) < 0);
+	assert_int_equal(weir_handle_route_u64(made, key), 1);
+	assert_int_equal(weir_handle_route(made, &key, 8), 1);
+	assert_int_equal(weir_handle_route_hash(made, weir_handle_hash_u64(made, key)), 1);
+	assert_int_equal(weir_handle_route_keys(made, weir_keys_u64(&key, 1), &mask), 1);
+	assert_int_equal(mask, 1);
+	key = 8;
+	assert_int_equal(weir_handle_route_u64(made, key), 0);
+	assert_ok(weir_handle_destroy(made));
+	p.kind = WEIR_ROUTER;
+	made = NULL;
+	assert_refused(sharded_create(&made, &p, 4, NULL), -ENOTSUP,
+	               "a router cannot be sharded", "");
+	assert_null(made);
+}
+
 /* Texts are keys as they are. */
 static void test_texts(void **state)
 {
@@ -277,6 +302,7 @@ int main(void)
 		                                folder_teardown),
 		cmocka_unit_test_setup_teardown(test_what_shards_cannot, folder_setup,
 		                                folder_teardown),
+		cmocka_unit_test(test_sets),
 		cmocka_unit_test(test_texts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
