@@ -41,7 +41,6 @@ void must(int err)
 
 struct Contender {
 	const char *name;
-	weir_window *window;
 	weir_filter *filter;
 	uint64_t bytes;
 };
@@ -49,22 +48,23 @@ struct Contender {
 Contender window_of(const char *name, uint32_t generations, uint32_t layout, uint32_t words,
                     uint64_t keys, const rcu_flavor_struct *flavor)
 {
-	weir_window_options o = WEIR_WINDOW_OPTIONS_INIT;
-	struct weir_window_plan plan = WEIR_WINDOW_PLAN_INIT;
-	Contender c = { name, nullptr, nullptr, 0 };
-	o.generations = generations;
-	o.layout = layout;
-	o.words_per_key = words;
+	weir_params o = WEIR_PARAMS_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	Contender c = { name, nullptr, 0 };
+	o.kind = WEIR_WINDOW;
+	o.window.generations = generations;
+	o.window.layout = layout;
+	o.window.words_per_key = words;
 	o.capacity = keys;
 	o.fp_rate = 0.01;
-	o.flavor = flavor;
-	must(weir_window_plan(&o, &plan));
-	must(weir_window_create(&c.window, &o));
+	o.window.run.flavor = flavor;
+	must(weir_plan_make(&o, &plan));
+	must(weir_create(&c.filter, &o));
 	c.bytes = plan.bytes;
 	for (uint64_t i = 0; i < keys; i++) {
 		if (i && i % (keys / generations + 1) == 0)
-			must(weir_window_advance(c.window));
-		(void)weir_window_insert_u64(c.window, key_of(i));
+			must(weir_window_advance(c.filter));
+		(void)weir_insert_u64(c.filter, key_of(i));
 	}
 	return c;
 }
@@ -72,7 +72,7 @@ Contender window_of(const char *name, uint32_t generations, uint32_t layout, uin
 Contender blocked_of(uint64_t bytes, uint64_t keys)
 {
 	weir_params p = WEIR_PARAMS_INIT;
-	Contender c = { "blocked", nullptr, nullptr, bytes };
+	Contender c = { "blocked", nullptr, bytes };
 	p.capacity = keys;
 	p.max_bytes = bytes;
 	p.words_per_key = 2;
@@ -90,20 +90,11 @@ double nanoseconds(const Contender &c, Verb verb, const std::vector<uint64_t> &k
 {
 	size_t n = keys.size();
 	double begin = cpu_seconds();
-	if (verb == kOne && c.window)
-		for (uint64_t key : keys)
-			sink += weir_window_contains_u64(c.window, key);
-	else if (verb == kOne)
+	if (verb == kOne)
 		for (uint64_t key : keys)
 			sink += weir_contains_u64(c.filter, key);
-	else if (verb == kBatch && c.window)
-		sink += weir_window_contains_keys(c.window, weir_keys_u64(keys.data(), n),
-		                                  nullptr);
 	else if (verb == kBatch)
 		sink += weir_contains_keys(c.filter, weir_keys_u64(keys.data(), n), nullptr);
-	else if (c.window)
-		for (uint64_t key : keys)
-			sink += size_t(weir_window_insert_u64(c.window, key));
 	else
 		for (uint64_t key : keys)
 			sink += size_t(weir_insert_u64(c.filter, key));
@@ -163,10 +154,8 @@ void question(uint32_t generations, uint64_t keys)
 	compare("batch, hit", kBatch, all, there);
 	compare("batch, miss", kBatch, all, absent);
 	compare("insert again", kInsert, all, there);
-	for (const Contender &c : all) {
-		weir_window_destroy(c.window);
+	for (const Contender &c : all)
 		weir_destroy(c.filter);
-	}
 }
 
 } // namespace

@@ -169,7 +169,8 @@ static inline const struct weir_kernel *bounded_kernel(enum weir_isa isa,
 }
 
 #define BOUNDED_KIND(number, text) \
-	{ .id = number, .name = text, .hash = &weir__xxh3, .kernel = bounded_kernel, \
+	{ .id = number, .name = text, .hash = &weir__xxh3, .can = WEIR_CAN_PUBLISH, \
+	  .kernel = bounded_kernel, \
 	  .most = bounded_most, .measure = bounded_measure, .estimate = bounded_estimate, \
 	  .snapshot = bounded_snapshot, .merge = bounded_merge }
 

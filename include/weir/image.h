@@ -21,6 +21,7 @@
 #include <weir/export.h>
 #include <weir/kinds.h>
 #include <weir/normalise.h>
+#include <weir/params.h>
 
 WEIR_BEGIN_DECLS
 
@@ -86,9 +87,9 @@ struct weir_load_options {
 	bool keyless;               /* weir_load*() only: load a keyed image without its key, to
 	                               measure it, say: lookups return true, inserts answer
 	                               -EROFS */
+	struct weir_window_run run; /* weir_load*() only: of a window */
 };
-#define WEIR_LOAD_OPTIONS_INIT \
-	{ sizeof(struct weir_load_options), 0, 0, false, 0, 0, 0, 0, 0, false }
+#define WEIR_LOAD_OPTIONS_INIT WEIR__INIT(weir_load_options)
 
 /** How weir_map() shares. */
 enum weir_map_mode {
@@ -173,8 +174,8 @@ WEIR_API WEIR_MUST_CHECK int weir_save_fd(const struct weir_filter *f, int fd,
  * Return: 0 or a negative errno; never an empty or partial filter.
  * Errors: -EBADMSG damaged: not an image, a field out of its range or in contradiction to another,
  *   a wrong checksum, trailing bytes; the sentence names the field, its value and the right one;
- *   -EFBIG more than max_bytes; -ENOTSUP a newer format, an unknown kind or mark, a window
- *   (weir_window_load() reads it), or zstd in a build without it; -EKEYREJECTED the image is keyed
+ *   -EFBIG more than max_bytes; -ENOTSUP a newer format, an unknown kind or mark, a router
+ *   (weir_router_load() reads it), or zstd in a build without it; -EKEYREJECTED the image is keyed
  *   and hash_key is missing or another key, or it is not keyed and hash_key was given; -EBUSY
  *   marked live and not sealed, or a process marked or sealed it during the call; -EISDIR, -EINVAL
  *   not a regular file (weir_load_fd() reads a pipe); -EINVAL an option; -ENOMEM; that of open and
@@ -258,7 +259,7 @@ WEIR_API WEIR_MUST_CHECK int weir_map_memory(struct weir_filter **out, const voi
                                              const struct weir_load_options *options);
 
 /**
- * Check every byte of an image, plain or compressed, of a filter or a window, and keep none.
+ * Check every byte of an image, plain or compressed, of any kind, and keep none.
  * @options: max_bytes, progress and progress_arg; the others must have their defaults. NULL for the
  *   defaults.
  * Return: 0 the image is whole, or a negative errno.
@@ -310,7 +311,7 @@ WEIR_API WEIR_MUST_CHECK int weir_verify(const struct weir_filter *f);
 WEIR_API WEIR_MUST_CHECK int weir_seal(struct weir_filter *f);
 
 /**
- * Read and check all of an image, of a filter or a window, but its bits.
+ * Read and check all of an image, of any kind, but its bits.
  * @out: from WEIR_IMAGE_INFO_INIT.
  * Return: 0 or a negative errno.
  * Errors: as weir_load(), but a live image is no error; -EINVAL struct_size.

@@ -28,27 +28,20 @@ WEIR_BEGIN_DECLS
 /** All kinds: the simple ones, and those with verbs of their own beside those of filter.h. */
 #define WEIR_KINDS(X) \
 	WEIR_SIMPLE_KINDS(X) \
-	X(9, WEIR_ROUTER, router, "up to 64 sets in one lookup: <weir/router.h>")
-
-/**
- * What is no filter and has verbs of its own, but shapes and images as kinds have:
- * X(number, CONSTANT, name, summary).
- */
-#define WEIR_TYPES(X) \
+	X(9, WEIR_ROUTER, router, "up to 64 sets in one lookup: <weir/router.h>") \
 	X(10, WEIR_WINDOW, window, "what was seen lately: <weir/window.h>")
 
-/** WEIR_BLOCKED, WEIR_CLASSIC and so on: the number of a kind or a type. */
+/** WEIR_BLOCKED, WEIR_CLASSIC and so on: the number of a kind. */
 enum weir_kind_id {
 #define WEIR__CONSTANT(number, constant, name, summary) constant = number,
 	WEIR_KINDS(WEIR__CONSTANT)
-	WEIR_TYPES(WEIR__CONSTANT)
 #undef WEIR__CONSTANT
 };
 
 /**
  * The abilities of filters. Ask weir_kind_can() about a kind and weir_can() about one filter.
  * Lookups are total: without the ability they return true, every set, or "not seen". Any other verb
- * that a filter lacks fails with -ENOTSUP. Windows and routers have them by verbs of their own.
+ * that a filter lacks fails with -ENOTSUP.
  */
 enum weir_ability {
 	WEIR_CAN_INSERT = 1 << 0,      /* takes inserts at any time; not if mapped read-only */
@@ -104,7 +97,7 @@ enum {
 };
 
 /**
- * The name of a kind or a type, such as "blocked".
+ * The name of a kind, such as "blocked".
  * @kind: enum weir_kind_id.
  * Return: a static string, or NULL if this library has no such kind.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
@@ -122,7 +115,8 @@ WEIR_API uint32_t weir_kind_can(uint32_t kind, uint32_t what);
 
 /**
  * The name of a number of a kind's shapes, such as "words_per_key". struct weir_params has a field
- * of that name, if a caller may choose the number.
+ * of that name, if a caller may choose the number: of a router or a window in the group router or
+ * window.
  * @kind: enum weir_kind_id.
  * @i: names field[i] of struct weir_shape.
  * Return: a static string, or NULL if there is no such kind or it has no such number.

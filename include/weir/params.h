@@ -3,6 +3,7 @@
 #ifndef WEIR_PARAMS_H
 #define WEIR_PARAMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <weir/export.h>
@@ -10,11 +11,34 @@
 
 WEIR_BEGIN_DECLS
 
+struct rcu_flavor_struct; /* liburcu's <urcu/flavor.h> */
+
 /** For flags in struct weir_params. */
 enum weir_flags {
 	WEIR_HUGETLB = 1u << 0,       /* from the reserved huge-page pool, or fail with -ENOMEM */
 	WEIR_NO_HUGE_PAGES = 1u << 1, /* ask the kernel for small pages */
 	WEIR_PREFAULT = 1u << 2,      /* touch every page at creation: no insert takes a fault */
+};
+
+/** How a window runs in this process. Set it at creation, and again at every load. */
+struct weir_window_run {
+	const struct rcu_flavor_struct *flavor; /* of liburcu; NULL: urcu-bp */
+	uint64_t (*clock)(void *arg); /* nanoseconds that never go back; NULL: CLOCK_MONOTONIC. It
+	                                 is called in read-side sections and must not wait. Not
+	                                 with timer */
+	void *clock_arg;
+	bool timer;        /* a thread of the window's own advances it; else the caller does, by
+	                      weir_window_tick() */
+	bool forget_older; /* at a load: the time since the save, by CLOCK_REALTIME, ages the keys
+	                      too; else ages go on from what they were */
+	uint32_t reserved; /* 0 */
+};
+
+/** How a window's bits lie. */
+enum weir_window_layout {
+	WEIR_WINDOW_CHOSEN = 0,  /* columns; a ring if words_per_key is above 1 */
+	WEIR_WINDOW_COLUMNS = 1, /* the words of a key side by side: fastest */
+	WEIR_WINDOW_RING = 2,    /* an array for each generation: least memory */
 };
 
 /**
@@ -31,6 +55,11 @@ enum weir_flags {
  * words_per_key, bits_per_word, probes, counter_bits, counters_per_word and fingerprint_bits choose
  * the shape; where they are 0, the library chooses. A kind takes those that weir_shape_field()
  * names and refuses the others.
+ *
+ * The group window is for windows: other kinds refuse what is not zero in it. Of a window capacity,
+ * fp_rate and max_bytes are of all generations together, at the moment before an advance, when they
+ * hold most. Each has an equal share of the capacity. So where keys come unevenly, give generations
+ * times the most that come in span_seconds/(generations-1).
  */
 struct weir_params {
 	size_t struct_size;     /* sizeof(struct weir_params), set by WEIR_PARAMS_INIT */
@@ -84,11 +113,26 @@ struct weir_params {
 		uint64_t reserved[2];
 	} router;                       /* capacity, fp_rate: of each set. A set smaller than the
 	                                   largest wastes what it does not need of its column. */
+	struct {
+		uint32_t generations;     /* G: 2 to 16; 0: 7 */
+		uint32_t layout;          /* enum weir_window_layout */
+		uint32_t words_per_key;   /* 1, 2, 4, 8; 0: columns 1, a ring what needs least
+		                             memory. With 1 at most one of racing inserts is
+		                             answered WEIR_NEW. */
+		uint32_t reserved;        /* 0 */
+		double span_seconds;      /* T, the shortest time that a key is remembered: 0.001
+		                             to 1e9; 0: no advance by time */
+		uint64_t generation_keys; /* advance after so many inserts that changed the newest
+		                             generation, capacity / generations at most; beyond
+		                             65535 it is counted in a sample, to 1 %; 0: no
+		                             advance by number. With both, the first to come.
+		                             Where capacity is 0 that is G times this. */
+		struct weir_window_run run;
+		uint64_t spare[2];        /* 0 */
+	} window;
 };
 
-#define WEIR_PARAMS_INIT \
-	{ sizeof(struct weir_params), WEIR_BLOCKED, 0, 0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-	  0, 0, { 0, 0, 0, 0, { 0, 0 } } }
+#define WEIR_PARAMS_INIT WEIR__INIT(weir_params)
 
 /** What a filter of given parameters will be. Start from WEIR_PLAN_INIT. */
 struct weir_plan {

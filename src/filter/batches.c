@@ -8,15 +8,8 @@
 #include "kind/batch.h"
 #include "kind/kind.h"
 
-enum {
-#ifdef WEIR_DET
-	WEIR_FEW = 0, /* the schedules have but few keys, and ask about the pipeline */
-#else
-	WEIR_FEW = 5, /* most keys that are too few for the pipeline */
-#endif
-	WEIR_ROOM = 5 /* for their hashes */
-};
-_Static_assert((int)WEIR_FEW <= (int)WEIR_ROOM, "the hashes of a few keys have room");
+enum { WEIR_ROOM = 5 }; /* for their hashes */
+_Static_assert((int)WEIR__FEW <= (int)WEIR_ROOM, "the hashes of a few keys have room");
 
 /* Beyond the cache the lines of a few keys are fetched together, as the pipeline would. */
 static void fetch_few(const struct weir_filter *f, const uint64_t *hashes, size_t n)
@@ -104,7 +97,7 @@ void weir_hash_keys(const struct weir_filter *f, struct weir_keys keys, uint64_t
 
 int64_t weir_contains_keys(const struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap)
 {
-	if (keys.n <= WEIR_FEW)
+	if (keys.n <= f->few)
 		return keys.form == WEIR_KEYS_HASHES ? contains_few(f, keys.at, keys.n, bitmap) :
 		                                       contains_few_keys(f, keys, bitmap);
 	if (__builtin_expect(!weir__keys_form(keys), 0))
@@ -115,7 +108,7 @@ int64_t weir_contains_keys(const struct weir_filter *f, struct weir_keys keys, u
 
 int64_t weir_insert_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap)
 {
-	if (keys.n <= WEIR_FEW)
+	if (keys.n <= f->few)
 		return keys.form == WEIR_KEYS_HASHES ? insert_few(f, keys.at, keys.n, bitmap) :
 		                                       insert_few_keys(f, keys, bitmap);
 	if (f->insert_error)

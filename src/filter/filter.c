@@ -163,6 +163,7 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 	f->shards = layout->shards;
 	f->bytes = bytes;
 	f->outgrows_cache = bytes > weir__cache_bytes();
+	f->few = WEIR__FEW;
 	f->capacity = layout->capacity;
 	f->max_capacity = layout->max_capacity;
 	f->flags = layout->flags;
@@ -196,14 +197,11 @@ struct weir_layout weir__filter_layout(const struct weir_filter *f)
 int weir__filter_new(struct weir_filter **out, const struct weir_layout *layout,
                      const struct weir_memory *memory, const struct weir_params *params)
 {
-	const struct weir_kind *kind = layout->kind;
 	struct weir_filter *f;
-	int err = kind->head ? kind->head(params, memory->bits) : 0;
-	if (!err)
-		err = weir__filter_make(&f, layout, memory, 0);
+	int err = weir__filter_make(&f, layout, memory, 0);
 	if (err)
 		return err;
-	err = kind->check ? kind->check(f) : 0;
+	err = f->kind->begin ? f->kind->begin(f, params) : 0;
 	if (err) {
 		f->memory = (struct weir_memory){ 0 }; /* it stays the caller's */
 		weir_destroy(f);
@@ -349,12 +347,12 @@ static int ask_shards(const struct weir_filter *f, struct weir_params *params)
 	return 0;
 }
 
-/* A compound's members to come are sized by its rate. So that is what is asked for, unless the size
- * was given, and the rate follows from it. */
+/* A compound's members, those to come too, are sized by its rate. So that is what is asked for,
+ * unless the size was given, and the rate follows from it. */
 static bool sized_by_rate(const struct weir_filter *f, struct weir_params *p)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
-	if (!f->kind->members)
+	if (!f->kind->members && !f->kind->freeze)
 		return false;
 	p->fp_rate = f->fp_rate;
 	if (weir_plan_make(p, &plan) == 0 && plan.bytes == f->bytes)
@@ -363,7 +361,8 @@ static bool sized_by_rate(const struct weir_filter *f, struct weir_params *p)
 	return false;
 }
 
-/* Of a kind whose blocks are smaller than lines: a filter that is made has whole lines. */
+/* Of a kind whose shape is not chosen by all its numbers: a filter that is made has whole lines,
+ * where blocks are smaller than that; and of a window the library chooses bits_per_word. */
 static int check_blocks(const struct weir_filter *f, const struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -371,9 +370,9 @@ static int check_blocks(const struct weir_filter *f, const struct weir_params *p
 	int err = weir_plan_make(params, &plan);
 	for (unsigned i = 0; !err && i < WEIR_SHAPE_FIELDS; i++)
 		if (planned[i] != has[i])
-			err = weir__fail(-EINVAL, "%s is %u, and of this size one is made with %u: "
-			                 "weir_clone copies the filter",
-			                 f->kind->fields[i], has[i], planned[i]);
+			err = weir__fail(-EINVAL, "%s is %u, and of this size one is made with "
+			                 "%u%s", f->kind->fields[i], has[i], planned[i],
+			                 f->kind->snapshot ? ": weir_clone copies the filter" : "");
 	return err;
 }
 
@@ -393,6 +392,8 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 		return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for max_capacity, "
 		                  "and the filter has one", p.struct_size);
 	p.max_capacity = f->max_capacity;
+	if (f->kind->asked)
+		f->kind->asked(f, &p);
 	if (!sized_by_rate(f, &p))
 		p.max_bytes = f->bytes;
 	p.seed = f->hashing.seed;
@@ -400,10 +401,8 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 	if (p.hash_key && p.struct_size < offsetof(struct weir_params, counter_bits))
 		return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for hash_key, "
 		                  "and the filter is keyed", p.struct_size);
-	if (f->kind->head_of)
-		f->kind->head_of(f, &p);
 	err = ask_shards(f, &p);
-	if (!err && f->kind->folded)
+	if (!err && (f->kind->folded || f->kind->freeze))
 		err = check_blocks(f, &p);
 	if (!err)
 		memcpy(out, &p, out->struct_size);

@@ -12,8 +12,6 @@
 
 /* The kind with that number, or NULL. */
 const struct weir_kind *weir__kind(uint32_t id);
-/* The type with that number, or NULL. Of a type there is what images and shapes need. */
-const struct weir_kind *weir__type(uint32_t id);
 
 /* Bulk loading of a private filter by plain stores: a part has one owner at a time (O1). */
 
@@ -54,8 +52,7 @@ int weir__flags_check(uint32_t flags);
 int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout,
                       const struct weir_memory *memory, int insert_error);
 
-/* As weir__filter_make(), of a filter that is new: with the head that @params say, if its kind has
- * one. */
+/* As weir__filter_make(), of a filter that is new: its kind begins it with @params. */
 int weir__filter_new(struct weir_filter **out, const struct weir_layout *layout,
                      const struct weir_memory *memory, const struct weir_params *params);
 
@@ -111,6 +108,15 @@ int weir__normal_remove(struct weir_filter *f, const void *text, size_t len);
 
 /* Refuse an insert: set the sentence and return insert_error, which must not be 0. */
 int weir__insert_refused(const struct weir_filter *f);
+
+/* Most keys of a batch that are too few for a kernel's pipeline. */
+enum {
+#ifdef WEIR_DET
+	WEIR__FEW = 0, /* the schedules have but few keys, and ask about the pipeline */
+#else
+	WEIR__FEW = 5,
+#endif
+};
 
 /* Operations on whole filters. */
 

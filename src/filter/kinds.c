@@ -14,31 +14,15 @@ const struct weir_kind *weir__kind(uint32_t id)
 	return id < sizeof kinds / sizeof kinds[0] ? kinds[id] : NULL; /* there are gaps */
 }
 
-const struct weir_kind *weir__type(uint32_t id)
-{
-#define IS_IT(number, constant, name, summary) \
-	if (id == constant) \
-		return &weir__kind_##name;
-	WEIR_TYPES(IS_IT)
-#undef IS_IT
-	return NULL;
-}
-
-static const struct weir_kind *known(uint32_t id)
-{
-	const struct weir_kind *kind = weir__kind(id);
-	return kind ? kind : weir__type(id);
-}
-
 const char *weir_kind_name(uint32_t kind)
 {
-	const struct weir_kind *k = known(kind);
+	const struct weir_kind *k = weir__kind(kind);
 	return k ? k->name : NULL;
 }
 
 uint32_t weir_kind_can(uint32_t kind, uint32_t what)
 {
-	const struct weir_kind *k = known(kind);
+	const struct weir_kind *k = weir__kind(kind);
 	return k ? weir__kind_can(k) & what : 0;
 }
 
@@ -65,20 +49,20 @@ _Static_assert(WEIR_CAN_ALL == (1 << sizeof abilities / sizeof abilities[0]) - 1
 int weir__abilities_check(uint32_t has, uint32_t can, const struct weir_kind *kind)
 {
 	const uint32_t lacks = can & ~has;
-	return lacks ? weir__fail(-ENOTSUP, "a filter of kind %s lacks WEIR_CAN_%s, which the "
-	                          "handle was made to ask of each (options.can)", kind->name,
+	return lacks ? weir__fail(-ENOTSUP, "a filter of kind %s lacks WEIR_CAN_%s, which each "
+	                          "filter of the handle needs", kind->name,
 	                          abilities[__builtin_ctz(lacks)]) : 0;
 }
 
 const char *weir_shape_field(uint32_t kind, unsigned i)
 {
-	const struct weir_kind *k = known(kind);
+	const struct weir_kind *k = weir__kind(kind);
 	return k && i < WEIR_SHAPE_FIELDS ? k->fields[i] : NULL;
 }
 
 int weir_shape_text(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
 {
-	const struct weir_kind *kind = known(shape->kind);
+	const struct weir_kind *kind = weir__kind(shape->kind);
 	text[0] = 0;
 	if (!kind)
 		return weir__fail(-ENOTSUP, "kind %u: this library does not know it", shape->kind);

@@ -163,8 +163,8 @@ int weir__filter_like(struct weir_filter **out, const struct weir_filter *f)
 {
 	const struct weir_layout layout = weir__filter_layout(f);
 	struct weir_params params = WEIR_PARAMS_INIT;
-	if (f->kind->head_of)
-		f->kind->head_of(f, &params);
+	if (f->kind->asked)
+		f->kind->asked(f, &params);
 	return make(out, &layout, &params);
 }
 

@@ -11,10 +11,6 @@
 static int check_kind(uint32_t id)
 {
 #define KNOWN(number, constant, name, summary) " " #number " (" #name ")"
-	const struct weir_kind *type = weir__type(id);
-	if (type)
-		return weir__fail(-ENOTSUP, "kind %u: a %s is no filter: %s makes one", id,
-		                  type->name, type->made_by);
 	if (!weir__kind(id))
 		return weir__fail(-ENOTSUP, "kind %u: this library has" WEIR_KINDS(KNOWN), id);
 #undef KNOWN
@@ -70,18 +66,23 @@ static int check_ranges(const struct weir_params *p)
 
 /* ---- the numbers of a shape that a caller may choose ---- */
 
+#define NUMBER(group, field) { #field, offsetof(struct weir_params, field), group }
 static const struct {
-	const char *name;
-	size_t at; /* of a uint32_t in struct weir_params */
+	const char *name;  /* perhaps with that of its group before it */
+	size_t at;         /* of a uint32_t in struct weir_params */
+	const char *group; /* the name of the only kind that has it; "": of those without a group */
 } numbers[] = {
-	{ "words_per_key", offsetof(struct weir_params, words_per_key) },
-	{ "bits_per_word", offsetof(struct weir_params, bits_per_word) },
-	{ "probes", offsetof(struct weir_params, probes) },
-	{ "counter_bits", offsetof(struct weir_params, counter_bits) },
-	{ "fingerprint_bits", offsetof(struct weir_params, fingerprint_bits) },
-	{ "counters_per_word", offsetof(struct weir_params, counters_per_word) },
-	{ "sets", offsetof(struct weir_params, router.sets) },
-	{ "rows_per_key", offsetof(struct weir_params, router.rows_per_key) },
+	NUMBER("", words_per_key),
+	NUMBER("", bits_per_word),
+	NUMBER("", probes),
+	NUMBER("", counter_bits),
+	NUMBER("", fingerprint_bits),
+	NUMBER("", counters_per_word),
+	{ "sets", offsetof(struct weir_params, router.sets), "router" },
+	{ "rows_per_key", offsetof(struct weir_params, router.rows_per_key), "router" },
+	NUMBER("window", window.generations),
+	NUMBER("window", window.layout),
+	NUMBER("window", window.words_per_key),
 };
 enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 
@@ -90,10 +91,15 @@ static uint32_t *number(struct weir_params *p, unsigned i)
 	return (uint32_t *)(void *)((char *)p + numbers[i].at);
 }
 
-/* The index of the field of that name in the kind's shape, or WEIR_SHAPE_FIELDS if it has none. */
-static unsigned field_of(const struct weir_kind *kind, const char *name)
+/* The index of that number in the kind's shape, or WEIR_SHAPE_FIELDS if it has none. */
+static unsigned field_of(const struct weir_kind *kind, unsigned number)
 {
+	const char *group = kind->settle ? kind->name : "";
+	const char *dot = strrchr(numbers[number].name, '.');
+	const char *name = dot ? dot + 1 : numbers[number].name;
 	unsigned i = 0;
+	if (strcmp(group, numbers[number].group) != 0)
+		return WEIR_SHAPE_FIELDS;
 	while (i < WEIR_SHAPE_FIELDS && kind->fields[i] && strcmp(kind->fields[i], name))
 		i++;
 	return i < WEIR_SHAPE_FIELDS && kind->fields[i] ? i : WEIR_SHAPE_FIELDS;
@@ -103,7 +109,7 @@ static int check_numbers(struct weir_params *p)
 {
 	const struct weir_kind *kind = weir__kind(p->kind);
 	for (unsigned i = 0; i < NUMBERS; i++)
-		if (*number(p, i) && field_of(kind, numbers[i].name) == WEIR_SHAPE_FIELDS)
+		if (*number(p, i) && field_of(kind, i) == WEIR_SHAPE_FIELDS)
 			return weir__refused(
 				weir__fail(-EINVAL,
 				           "%s %u: kind %s has no such number, leave it 0",
@@ -113,8 +119,15 @@ static int check_numbers(struct weir_params *p)
 	return 0;
 }
 
-/* What of a group is no number of a shape. */
-static int check_groups(const struct weir_params *p)
+static int not_in_group(const struct weir_params *p, const char *name, double value)
+{
+	const struct weir_kind *kind = weir__kind(p->kind);
+	return weir__refused(weir__fail(-EINVAL, "%s %g: kind %s has no such thing, leave it 0",
+	                                name, value, kind->name),
+	                     WEIR_ERROR_KIND_LACKS, name, value, p->kind, 0, 0);
+}
+
+static int check_router(const struct weir_params *p)
 {
 	const bool names = p->router.names;
 	if (p->kind == WEIR_ROUTER || (!names && !p->router.keys))
@@ -123,6 +136,25 @@ static int check_groups(const struct weir_params *p)
 		weir__fail(-EINVAL, "router.%s: kind %s has one set, leave it NULL",
 		           names ? "names" : "keys", weir__kind(p->kind)->name),
 		WEIR_ERROR_KIND_LACKS, names ? "names" : "keys", 0, p->kind, 0, 0);
+}
+
+/* What of a group is no number of a shape. */
+static int check_groups(const struct weir_params *p)
+{
+	const struct weir_window_run *run = &p->window.run;
+	const int err = check_router(p);
+	if (err || p->kind == WEIR_WINDOW)
+		return err;
+	if (p->window.span_seconds != 0)
+		return not_in_group(p, "window.span_seconds", p->window.span_seconds);
+	if (p->window.generation_keys)
+		return not_in_group(p, "window.generation_keys", (double)p->window.generation_keys);
+	if (run->flavor || run->clock || run->clock_arg || run->timer || run->forget_older ||
+	    run->reserved)
+		return not_in_group(p, "window.run", 1);
+	if (p->window.reserved || p->window.spare[0] || p->window.spare[1])
+		return not_in_group(p, "window.reserved", 1);
+	return 0;
 }
 
 static int check_hashing(const struct weir_params *p)
@@ -292,7 +324,7 @@ int weir_params_shape(struct weir_params *params, const struct weir_shape *shape
 	if (!err && !weir__shape_legal(kind, shape, UINT64_MAX))
 		err = weir__fail(-EINVAL, "shape: kind %s has no such shape", kind->name);
 	for (unsigned i = 0; !err && i < NUMBERS; i++) {
-		unsigned field = field_of(kind, numbers[i].name);
+		unsigned field = field_of(kind, i);
 		err = ask_number(&p, params->struct_size, i,
 		                 field < WEIR_SHAPE_FIELDS ? shape->field[field] : 0);
 	}

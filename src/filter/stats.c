@@ -163,6 +163,12 @@ static int measure_all(const struct weir_filter *f, const struct weir_survey *su
 {
 	struct weir_member member[WEIR__MEMBERS_MOST];
 	struct part part = { .survey = survey };
+	if (f->kind->figures) {
+		f->kind->figures(f, survey->lines, s);
+		s->saturated = saturated(s);
+		s->keys_error = keys_error(s);
+		return 0;
+	}
 	unsigned n = weir__members(f, member);
 	if (n == 1 && member[0].f == f)
 		return measure(f, survey, s);

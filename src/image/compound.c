@@ -143,8 +143,6 @@ static int member_open(struct members *m, unsigned i, struct weir_source *rest,
 	if (err)
 		return err;
 	*rest = *source;
-	rest->as = NULL;
-	rest->any = false;
 	rest->exact = false;
 	rest->at = 0;
 	rest->length = source->length == UINT64_MAX ? UINT64_MAX : source->length - source->at;

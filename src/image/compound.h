@@ -21,6 +21,9 @@
 
 #include "image/preface.h"
 
+_Static_assert((int)WEIR__OWN_WORDS == (int)WEIR_IMAGE_OWN, "the words of a compound's own");
+_Static_assert((int)WEIR__MEMBERS_MOST == (int)WEIR_IMAGE_MEMBERS, "the members of a compound");
+
 /* The zeros behind a member's image that ends at @at. */
 static inline uint64_t weir__to_page(uint64_t at)
 {

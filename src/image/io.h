@@ -33,9 +33,6 @@ struct weir_source {
 	uint64_t at;                 /* bytes read so far */
 	uint64_t length;             /* in all; UINT64_MAX: unknown */
 	bool exact;                  /* the image must fill the length */
-	const struct weir_kind *as;  /* the image must be of this type, which is no kind of filter
-	                                (window, router); NULL: of a kind */
-	bool any;                    /* or of either */
 	bool outside;                /* a system call failed: the error that is returned is no
 	                                judgement on the image's bytes */
 	mode_t mode;                 /* a file's type, as stat() has it */

@@ -41,11 +41,51 @@ static int compound_load(struct weir_filter **out, struct weir_source *source,
 	return err;
 }
 
+/* Members that lie in one array: each goes into it as it is read, so that no two are in memory at a
+ * time. */
+static int put(void *whole, unsigned i, const struct weir_member *member)
+{
+	struct weir_filter *f = whole;
+	f->kind->put(f, i, member->f);
+	weir_destroy(member->f);
+	return 0;
+}
+
+static int thaw(struct weir_filter **out, struct weir_source *source,
+                const struct weir_preface *preface, const struct weir_load_options *options)
+{
+	const struct weir_kind *kind = preface->kind;
+	struct weir_load_options each = *options; /* flags and memory are for the whole */
+	struct weir_layout layout;
+	struct weir_filter *f;
+	int err = weir__preface_layout(&layout, preface, options->hash_key, source->name);
+	if (err)
+		return err;
+	const struct weir_parts parts = weir__parts_of(preface, &layout);
+	err = kind->thaw(&f, &parts, options);
+	if (err)
+		return weir__fail(err, "%s: %s", source->name, weir_error_detail());
+	f->marks = preface->head.marks;
+	each.flags = 0;
+	each.memory = NULL;
+	each.memory_bytes = 0;
+	err = weir__members_give(put, f, preface, source, &each);
+	if (!err)
+		err = kind->thawed(f, options);
+	if (err)
+		weir_destroy(f);
+	else
+		*out = f;
+	return err;
+}
+
 int weir__preface_load(struct weir_filter **out, struct weir_source *source,
                        const struct weir_preface *preface, const struct weir_load_options *options)
 {
-	return weir__is_compound(preface) ? compound_load(out, source, preface, options) :
-	                                    weir__bits_load(out, source, preface, options);
+	if (!weir__is_compound(preface))
+		return weir__bits_load(out, source, preface, options);
+	return preface->kind->thaw ? thaw(out, source, preface, options) :
+	                             compound_load(out, source, preface, options);
 }
 
 int weir__source_load(struct weir_filter **out, struct weir_source *source,
@@ -159,7 +199,6 @@ static int verify(struct weir_source *source, const struct weir_load_options *op
 		err = weir__fail(-EINVAL, "flags 0x%x, no_verify %d, memory %p, memory_bytes %zu: "
 		                 "weir_image_verify takes none of them: it checks and keeps "
 		                 "nothing", o.flags, o.no_verify, o.memory, o.memory_bytes);
-	source->any = true;
 	if (!err)
 		err = weir__preface_read(&preface, source, o.max_bytes, false);
 	if (err)
@@ -203,7 +242,6 @@ int weir_image_info(const char *path, struct weir_image_info *out)
 		err = weir__source_open(&source, path, O_RDONLY);
 	if (err)
 		return err;
-	source.any = true;
 	err = weir__source_settle(&source, weir__preface_read(&p, &source, 0, true));
 	weir__source_close(&source);
 	if (err)

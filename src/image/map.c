@@ -210,6 +210,11 @@ static int verify_and_map(struct weir_filter **out, struct weir_source *source,
 	return err ? err : map_filter(out, source, preface, mode, &layout);
 }
 
+static bool can_map(const struct weir_preface *preface)
+{
+	return weir__kind_can(preface->kind) & WEIR_CAN_MAP;
+}
+
 int weir__map_source(struct weir_filter **out, struct weir_source *source, enum weir_map_mode mode,
                      const struct weir_load_options *options)
 {
@@ -217,7 +222,10 @@ int weir__map_source(struct weir_filter **out, struct weir_source *source, enum 
 	int err = weir__preface_read(&preface, source, options->max_bytes, mode == WEIR_MAP_LIVE);
 	if (err)
 		return err;
-	if (preface.head.compression != WEIR_IMAGE_PLAIN)
+	if (!can_map(&preface))
+		err = weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped: weir_load() reads it",
+		                 source->name, preface.kind->name);
+	else if (preface.head.compression != WEIR_IMAGE_PLAIN)
 		err = weir__fail(-EINVAL, "%s: is compressed, which cannot be mapped: weir_load it",
 		                 source->name);
 	else if (mode == WEIR_MAP_LIVE && preface.kind->head_lines)
@@ -238,7 +246,7 @@ int weir__map_or_load(struct weir_filter **out, struct weir_source *source,
 	struct weir_preface preface;
 	int err = weir__preface_read(&preface, source, options->max_bytes, false);
 	if (!err) {
-		err = preface.head.compression == WEIR_IMAGE_PLAIN ?
+		err = preface.head.compression == WEIR_IMAGE_PLAIN && can_map(&preface) ?
 		      verify_and_map(out, source, &preface, mode, options) :
 		      weir__preface_load(out, source, &preface, options);
 		weir__preface_free(&preface);

@@ -152,7 +152,6 @@ int weir__plain_read(struct weir_plain *out, struct weir_source *source,
                      const struct weir_load_options *options)
 {
 	struct weir_preface preface;
-	source->any = true;
 	int err = weir__preface_read(&preface, source, options->max_bytes, false);
 	if (err)
 		return err;
@@ -198,7 +197,6 @@ int weir__plain_check(struct weir_plain *plain, const char *name,
 {
 	struct weir_source source = source_of(plain, name);
 	struct weir_preface p;
-	source.any = true;
 	int err = weir__preface_read(&p, &source, options->max_bytes, false);
 	if (err)
 		return err;
@@ -245,6 +243,16 @@ static int filter_of_compound(struct weir_filter **out, const struct weir_plain 
 	return 0;
 }
 
+/* Members that lie in one array have no array in an image. */
+static int thawed(struct weir_filter **out, struct weir_plain *plain, struct weir_source *source,
+                  const struct weir_preface *preface, const struct weir_load_options *options)
+{
+	int err = weir__preface_load(out, source, preface, options);
+	if (!err)
+		weir__plain_free(plain);
+	return err;
+}
+
 int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const char *name,
                        const struct weir_load_options *options)
 {
@@ -257,7 +265,9 @@ int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const
 		return err;
 	err = weir__preface_layout(&layout, &preface, options->hash_key, name);
 	if (!err)
-		err = weir__is_compound(&preface) ?
+		err = preface.kind->thaw ?
+		      thawed(&f, plain, &source, &preface, options) :
+		      weir__is_compound(&preface) ?
 		      filter_of_compound(&f, plain, &source, &preface, options, &layout) :
 		      filter_of_array(&f, plain, &preface, &layout);
 	if (!err) {

@@ -58,19 +58,6 @@ static int form_check(const struct weir_preface *p, const char *name)
 	return 0;
 }
 
-/* Is it what the caller reads, a filter or a type beside them? It is no fault of the image. */
-static int type_check(const struct weir_preface *p, const struct weir_source *source)
-{
-	const struct weir_kind *kind = p->kind;
-	if (source->any || (source->as ? kind == source->as : !kind->read_by))
-		return 0;
-	if (kind->read_by)
-		return weir__fail(-ENOTSUP, "%s: is a %s and no filter: %s reads it", source->name,
-		                  kind->name, kind->read_by);
-	return weir__fail(-ENOTSUP, "%s: is a filter of kind %s and no %s: weir_load() reads it",
-	                  source->name, kind->name, source->as->name);
-}
-
 /* Of a kind that others read, nothing but its own hash of the keys as they are; of every other kind
  * no seed of 0, which to who makes a filter means a random one. */
 static int as_is_check(const struct weir_preface *p, const char *name)
@@ -95,18 +82,13 @@ static int kind_check(struct weir_preface *p, const struct weir_source *source)
 	const char *name = source->name;
 	p->kind = weir__kind(h->shape.kind);
 	if (!p->kind)
-		p->kind = weir__type(h->shape.kind);
-	if (!p->kind)
 		return weir__fail(-ENOTSUP, "%s: kind is %u, which this library does not know",
 		                  name, h->shape.kind);
-	int err = type_check(p, source);
-	if (err)
-		return err;
 	if (h->hash != p->kind->hash->id &&
 	    (p->kind->as_is || h->hash != weir__siphash_2_4.id))
 		return weir__fail(-EBADMSG, "%s: hash is %u where kind %s has %u", name,
 		                  h->hash, p->kind->name, p->kind->hash->id);
-	err = as_is_check(p, name);
+	int err = as_is_check(p, name);
 	return err ? err : form_check(p, name);
 }
 

@@ -30,20 +30,46 @@ int weir__save_options(struct weir_save_options *out, const struct weir_save_opt
 static int save_check(const struct weir_filter *f, struct weir_save_options *out,
                       const struct weir_save_options *options)
 {
-	return f->kind->snapshot || f->kind->members ? weir__save_options(out, options) :
-	                                               weir__kind_cannot(f->kind, "be saved");
+	const struct weir_kind *kind = f->kind;
+	if (!kind->snapshot && !kind->members && !kind->freeze)
+		return weir__kind_cannot(kind, "be saved");
+	int err = weir__save_options(out, options);
+	if (!err && out->marks && !(weir__kind_can(kind) & WEIR_CAN_PUBLISH))
+		err = weir__fail(-EINVAL, "marks 0x%x: 0: a %s replaces no set that is served",
+		                 out->marks, kind->name);
+	return err;
 }
 
 /* ---- compounds: compound.h ---- */
 
+static struct weir_compound whole_of(const struct weir_filter *f)
+{
+	struct weir_compound c = { .head = { .shape = f->array.shape,
+		                             .capacity = f->capacity,
+		                             .normal = f->normal,
+		                             .own = { f->max_capacity } } };
+	memcpy(&c.head.rate_bits, &f->fp_rate, sizeof f->fp_rate);
+	return c;
+}
+
 static void compound_of(struct weir_compound *c, const struct weir_filter *f)
 {
-	*c = (struct weir_compound){ .head = { .shape = f->array.shape,
-		                               .capacity = f->capacity,
-		                               .normal = f->normal,
-		                               .own = { f->max_capacity } } };
-	memcpy(&c->head.rate_bits, &f->fp_rate, sizeof f->fp_rate);
+	*c = whole_of(f);
 	c->n = weir__members(f, c->member);
+}
+
+/* Of a kind whose members lie in one array: copies, the caller's. */
+static int frozen_of(struct weir_compound *c, const struct weir_filter *f)
+{
+	struct weir_frozen frozen;
+	int err = f->kind->freeze(f, &frozen);
+	if (err)
+		return err;
+	*c = whole_of(f);
+	c->n = frozen.n;
+	memcpy(c->member, frozen.member, sizeof c->member);
+	memcpy(c->head.own, frozen.own, sizeof c->head.own);
+	return 0;
 }
 
 /* Members may have been added meanwhile; those that were saved are still the first ones (M2). */
@@ -71,6 +97,12 @@ static int write_file(void *filter, int fd, const char *path,
 	err = weir__write_file(&w);
 	weir__writing_end(&w);
 	return err;
+}
+
+static int write_frozen(void *compound, int fd, const char *path,
+                        const struct weir_save_options *options)
+{
+	return weir__compound_write(compound, fd, path, options, NULL, NULL);
 }
 
 static int write_stream(const struct weir_filter *still, int fd, const char *name,
@@ -145,6 +177,30 @@ static int save_a_copy(const struct weir_filter *f, const char *path,
 	return err;
 }
 
+static int save_frozen(const struct weir_filter *f, const char *path,
+                       const struct weir_save_options *options)
+{
+	struct weir_compound c;
+	int err = frozen_of(&c, f);
+	if (err)
+		return err;
+	err = weir__save_path(write_frozen, &c, path, options);
+	weir__members_free(c.member, c.n);
+	return err;
+}
+
+static int stream_frozen(const struct weir_filter *f, int fd, const char *name,
+                         const struct weir_save_options *options)
+{
+	struct weir_compound c;
+	int err = frozen_of(&c, f);
+	if (err)
+		return err;
+	err = weir__compound_stream(&c, fd, name, options);
+	weir__members_free(c.member, c.n);
+	return err;
+}
+
 int weir_save(const struct weir_filter *f, const char *path,
               const struct weir_save_options *options)
 {
@@ -154,6 +210,8 @@ int weir_save(const struct weir_filter *f, const char *path,
 		err = save_check(f, &o, options);
 	if (err)
 		return err;
+	if (f->kind->freeze)
+		return save_frozen(f, path, &o);
 	if (f->kind->hold)
 		return save_a_copy(f, path, &o);
 	weir__whole_begin(f, "weir_save");
@@ -170,6 +228,8 @@ int weir_save_fd(const struct weir_filter *f, int fd, const struct weir_save_opt
 	int err = save_check(f, &o, options);
 	if (!err)
 		err = weir__save_fd_check(fd, name);
+	if (!err && f->kind->freeze)
+		return stream_frozen(f, fd, name, &o);
 	if (!err)
 		err = weir_clone(&still, f);
 	if (err)

@@ -28,6 +28,7 @@ static int stats_of(const char *path, const struct weir_load_options *options, u
 	if (err)
 		return err;
 	o.hash_key = weir__no_hash_key;
+	o.run = (struct weir_window_run){ .flavor = NULL };
 	err = open_any(&f, path, &o);
 	if (err)
 		return err;

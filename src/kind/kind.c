@@ -6,10 +6,8 @@
 #include "ground/error.h"
 #include "kind/kind.h"
 
-/* A type (WEIR_TYPES) has verbs of its own: none that copies one, and none for texts. */
 uint32_t weir__kind_can(const struct weir_kind *kind)
 {
-	const bool is_type = kind->made_by != NULL;
 	uint32_t can = kind->can;
 	can |= kind->build ? WEIR_CAN_BUILD : 0;
 	can |= kind->sieve ? WEIR_CAN_EXCLUDE : 0;
@@ -17,10 +15,10 @@ uint32_t weir__kind_can(const struct weir_kind *kind)
 	can |= kind->grow_ahead ? WEIR_CAN_GROW : 0;
 	can |= kind->decides ? WEIR_CAN_DECIDE : 0;
 	can |= kind->merge || kind->join ? WEIR_CAN_MERGE : 0;
-	can |= (kind->snapshot || kind->members) && !is_type ? WEIR_CAN_CLONE : 0;
+	can |= kind->snapshot || kind->members ? WEIR_CAN_CLONE : 0;
 	can |= kind->fold ? WEIR_CAN_FOLD : 0;
 	can |= kind->as_is ? 0 : WEIR_CAN_BE_KEYED;
-	can |= kind->as_is || is_type || can & WEIR_CAN_ROUTE ? 0 : WEIR_CAN_NORMALISE;
+	can |= kind->as_is || can & (WEIR_CAN_ROUTE | WEIR_CAN_FORGET) ? 0 : WEIR_CAN_NORMALISE;
 	can |= kind->view ? WEIR_CAN_INLINE : 0;
 	return can;
 }

@@ -27,6 +27,7 @@
 struct weir_array;
 struct weir_batch;
 struct weir_survey;
+struct weir_load_options;
 
 /*
  * The hot functions of one kind, for one instruction set and one shape. weir__filter_make() chooses
@@ -115,6 +116,14 @@ struct weir_parts {
 	uint64_t note[WEIR__MEMBERS_MOST]; /* theirs */
 };
 
+/* A copy of a compound's members as they are at one moment, and what its head has besides. */
+enum { WEIR__OWN_WORDS = 4 };
+struct weir_frozen {
+	struct weir_member member[WEIR__MEMBERS_MOST];
+	unsigned n;
+	uint64_t own[WEIR__OWN_WORDS];
+};
+
 /* The keys that a filter is built from: hashes, all different. Any thread may ask for them. */
 struct weir_key_set {
 	uint64_t n;
@@ -180,18 +189,20 @@ struct weir_kind {
 	 * errno after weir__fail(). */
 	int (*create)(struct weir_filter *f);
 	void (*destroy)(struct weir_filter *f);
+	/* After create(), of a new filter: take what of params is in no shape and no layout. And
+	 * put that into params of another such filter. */
+	int (*begin)(struct weir_filter *f, const struct weir_params *params);
+	void (*asked)(const struct weir_filter *f, struct weir_params *out);
+	/* In the place of measure() and estimate(), of all of f: fill, fill_max, keys_estimated,
+	 * fp_rate_estimated and sampled. @lines: to read at most, or UINT64_MAX for all. */
+	void (*figures)(const struct weir_filter *f, uint64_t lines, struct weir_stats *out);
 
-	/* ---- of kinds whose array begins with something else than keys, such as names: all four;
-	 *      else 0 and NULL. Copies and unions of bits begin behind it ---- */
+	/* ---- of kinds whose array begins with something else than keys, such as names, which
+	 *      begin() writes; else 0 and NULL. Copies and unions of bits begin behind it ---- */
 
 	uint64_t head_lines;
-	/* Write it as params say into lines that are all zero. */
-	int (*head)(const struct weir_params *params, uint64_t *words);
-	/* Take it into f->own, after head() or from an image that an enemy may have made. Return: 0
-	 * or -EBADMSG. */
+	/* Take it from an image, which an enemy may have made. Return: 0 or -EBADMSG. */
 	int (*check)(const struct weir_filter *f);
-	/* Set what head() wrote it from: pointers into f->own. */
-	void (*head_of)(const struct weir_filter *f, struct weir_params *params);
 	/* Does it say the same of both? Return: 0 or -EINVAL. NULL: of every two. */
 	int (*alike)(const struct weir_filter *a, const struct weir_filter *b);
 
@@ -243,6 +254,18 @@ struct weir_kind {
 	 * may insert by it is the caller's affair. */
 	int (*view)(const struct weir_filter *f, struct weir_inline_mut *out);
 
+	/* ---- compounds whose members lie in one array of theirs, and then all of them, with
+	 *      own_words and suits() below: an image has the members, memory has not ---- */
+
+	/* Copy them. They and their hashing are the caller's on success. */
+	int (*freeze)(const struct weir_filter *f, struct weir_frozen *out);
+	/* Make an empty filter for the members of an image, which is not checked yet. Then put()
+	 * each of them as it is read, and then thawed(). Others get it after that. */
+	int (*thaw)(struct weir_filter **out, const struct weir_parts *parts,
+	            const struct weir_load_options *options);
+	void (*put)(struct weir_filter *f, unsigned i, const struct weir_filter *member);
+	int (*thawed)(struct weir_filter *f, const struct weir_load_options *options);
+
 	/* ---- compounds alone, and then all of them; NULL: one array is all there is. Of the
 	 *      members above create() makes the first member around the array, measure(),
 	 *      estimate(), merge(), snapshot() and fold() are NULL, and max_capacity() decides
@@ -272,12 +295,6 @@ struct weir_kind {
 	/* The figures that weir__survey() gives of it. */
 	int (*survey)(const struct weir_filter *f, const struct weir_survey *survey,
 	              struct weir_stats *out);
-
-	/* ---- the type beside the kinds (WEIR_TYPES), window: of the members above it has those up
-	 *      to describe() but plan(), own_words and suits(). NULL: it is a kind ---- */
-
-	const char *made_by; /* the verbs that make one and that read its images */
-	const char *read_by;
 };
 
 /* All abilities that filters of the kind can have. */
@@ -320,6 +337,7 @@ struct weir_filter {
 	int insert_error;    /* 0, or the answer of inserts: -EROFS (mapped read-only), -ENOTSUP */
 	enum weir_isa isa;   /* of the machine; the kernel's may be lower */
 	bool outgrows_cache; /* larger than a core's own cache: batches prefetch */
+	uint8_t few;         /* keys of a batch up to which the verbs of one key are faster */
 	uint32_t shards;     /* a power of two that divides the lines */
 	uint64_t bytes;      /* of bits: 64 * lines */
 	uint64_t capacity;   /* keys, as asked */
@@ -350,7 +368,6 @@ static inline uint64_t *weir__line(const struct weir_array *a, uint64_t hash)
 #define WEIR__DECLARE(number, constant, name, summary) \
 	extern const struct weir_kind weir__kind_##name;
 WEIR_KINDS(WEIR__DECLARE)
-WEIR_TYPES(WEIR__DECLARE)
 #undef WEIR__DECLARE
 
 /* The rule that nothing else can check: of a kind that removes keys no insert or removal may run

@@ -64,15 +64,16 @@ static int take_name(char name[][WEIR_ROUTER_NAME], const struct weir_params *p,
 	return name_check(-EINVAL, name, set);
 }
 
-int weir__router_write_names(const struct weir_params *p, uint64_t *page)
+int weir__router_name(struct weir_filter *f, const struct weir_params *p)
 {
 	char name[WEIR_ROUTER_SETS][WEIR_ROUTER_NAME] = { { 0 } };
 	int err = 0;
 	for (uint32_t set = 0; !err && set < p->router.sets; set++)
 		err = take_name(name, p, set);
-	if (!err)
-		memcpy(page, name, sizeof name);
-	return err;
+	if (err)
+		return err;
+	memcpy(f->array.words, name, sizeof name);
+	return weir__router_read_names(f);
 }
 
 /* All bytes behind a name's end, and those of lines without a set. */

@@ -121,7 +121,7 @@ double weir__router_rate(double load, unsigned columns, unsigned k);
 
 /* ---- names.c: members of the kind ---- */
 
-int weir__router_write_names(const struct weir_params *params, uint64_t *page);
+int weir__router_name(struct weir_filter *f, const struct weir_params *params);
 int weir__router_read_names(const struct weir_filter *f);
 void weir__router_names_of(const struct weir_filter *f, struct weir_params *params);
 int weir__router_alike(const struct weir_filter *a, const struct weir_filter *b);

@@ -19,6 +19,7 @@ static int read_options(struct weir_handle_options *out, const struct weir_handl
 		                 (unsigned)out->absent);
 	if (!err && out->can & ~(uint32_t)WEIR_CAN_ALL)
 		err = weir__fail(-EINVAL, "options.can %#x: there is no such ability", out->can);
+	out->can |= WEIR_CAN_PUBLISH; /* of every filter that it is ever to have */
 	return err;
 }
 

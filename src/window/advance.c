@@ -78,14 +78,20 @@ int weir__window_advance(struct weir_window *w, bool only_due)
 	return now;
 }
 
-int weir_window_advance(struct weir_window *w)
+static int advance_of(struct weir_filter *f, bool only_due)
 {
-	int answer = weir__window_advance(w, false);
+	return f->kind == &weir__kind_window ? weir__window_advance(weir__window_of(f), only_due) :
+	                                       weir__kind_cannot(f->kind, "advance");
+}
+
+int weir_window_advance(struct weir_filter *f)
+{
+	int answer = advance_of(f, false);
 	return answer < 0 ? answer : 0;
 }
 
-int weir_window_tick(struct weir_window *w)
+int weir_window_tick(struct weir_filter *f)
 {
-	int answer = weir__window_advance(w, true);
+	int answer = advance_of(f, true);
 	return answer == -EBUSY ? 0 : answer;
 }

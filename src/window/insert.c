@@ -92,29 +92,22 @@ static int insert(struct weir_window *w, uint64_t hash)
 	return there ? WEIR_SEEN : WEIR_NEW;
 }
 
-int weir_window_insert_hash(struct weir_window *w, uint64_t hash)
+int weir__window_insert_hash(struct weir_filter *f, uint64_t hash)
 {
+	struct weir_window *w = weir__window_of(f);
 	int answer;
 	WEIR__IN_SECTION(&w->rcu, answer = insert(w, hash));
 	return answer;
 }
 
-int weir_window_insert(struct weir_window *w, const void *key, size_t len)
+int weir__window_insert(struct weir_filter *f, const void *key, size_t len)
 {
-	return weir_window_insert_hash(w, weir__hash_by(&w->hashing, key, len));
+	return weir__window_insert_hash(f, weir__hash(f->array.seed, key, len));
 }
 
-/* By value, as contains_keyed() in window/look.c. */
-static __attribute__((noinline)) int insert_keyed(struct weir_window *w, uint64_t key)
+int weir__window_insert_u64(struct weir_filter *f, uint64_t key)
 {
-	return weir_window_insert(w, &key, sizeof key);
-}
-
-int weir_window_insert_u64(struct weir_window *w, uint64_t key)
-{
-	if (__builtin_expect(weir__keyed(&w->hashing), 0))
-		return insert_keyed(w, key);
-	return weir_window_insert_hash(w, weir__hash8(w->flip8, &key));
+	return weir__window_insert_hash(f, weir__hash_u64(f->array.flip8, key));
 }
 
 /* In one section. */
@@ -132,9 +125,8 @@ static uint64_t insert_some(struct weir_window *w, const uint64_t *hashes, unsig
 	return new;
 }
 
-int64_t weir_window_insert_keys(struct weir_window *w, struct weir_keys keys, uint64_t *bitmap)
+int64_t weir__window_insert_batch(struct weir_filter *f, const struct weir_batch *batch,
+                                  uint64_t *bitmap)
 {
-	if (keys.n && !weir__keys_form(keys))
-		return weir__keys_refused();
-	return weir__window_run(w, keys, bitmap, insert_some);
+	return (int64_t)weir__window_run(f, batch, bitmap, insert_some);
 }

@@ -5,6 +5,7 @@
 #if !defined(WEIR_KERNEL_NEON)
 
 #include <weir/inline.h>
+#include "kind/batch.h"
 #include "window/columns.h"
 #include "window/window.h"
 #if defined(WEIR__AVX512)
@@ -143,8 +144,9 @@ WEIR__INLINE uint64_t each_column(const struct weir_window_bits *b, const uint64
 #endif
 
 #define KERNEL_FUNCTIONS(name, look, each, z, g) \
-	static bool contains_##name(const struct weir_window *w, uint64_t hash) \
+	WEIR__INLINE bool in_##name(const struct weir_filter *f, uint64_t hash) \
 	{ \
+		const struct weir_window *w = weir__window_of(f); \
 		uint64_t state = weir__window_load_acquire(&w->state); \
 		const struct weir_window_bits *b = &w->bits; \
 		if (look(b, hash, z, g) & weir__window_live(state)) \
@@ -152,6 +154,25 @@ WEIR__INLINE uint64_t each_column(const struct weir_window_bits *b, const uint64
 		if (__builtin_expect(weir__window_load_after(&w->state) == state, 1)) \
 			return false; \
 		return weir__window_look_again(w, hash); \
+	} \
+	static bool contains_hash_##name(const struct weir_filter *f, uint64_t hash) \
+	{ \
+		return in_##name(f, hash); \
+	} \
+	static bool contains_u64_##name(const struct weir_filter *f, uint64_t key) \
+	{ \
+		return in_##name(f, weir__hash_u64(f->array.flip8, key)); \
+	} \
+	static __attribute__((noinline)) bool contains_other_##name(const struct weir_filter *f, \
+	                                                            const void *key, size_t len) \
+	{ \
+		return contains_hash_##name(f, weir__hash_other(f, key, len)); \
+	} \
+	static bool contains_##name(const struct weir_filter *f, const void *key, size_t len) \
+	{ \
+		if (__builtin_expect(len != 8, 0)) \
+			return contains_other_##name(f, key, len); \
+		return in_##name(f, weir__hash8(f->array.flip8, key)); \
 	} \
 	static uint32_t look_##name(const struct weir_window_bits *b, uint64_t hash) \
 	{ \
@@ -162,6 +183,21 @@ WEIR__INLINE uint64_t each_column(const struct weir_window_bits *b, const uint64
 	{ \
 		const struct weir_window_bits bits = *b; /* a copy that stays in registers */ \
 		return each(&bits, hashes, n, live, look, z, g); \
+	}
+
+/* Inserts are the same for each instruction set: the atomic or's are most of the work. */
+#define KERNEL_ENTRY(name) \
+	{ \
+		.verbs = { \
+			.isa = KERNEL_ISA, \
+			.verbs = { contains_##name, contains_hash_##name, weir__window_insert, \
+			           weir__window_insert_hash, contains_u64_##name, \
+			           weir__window_insert_u64 }, \
+			.contains_batch = weir__window_contains_batch, \
+			.insert_batch = weir__window_insert_batch, \
+		}, \
+		.look = look_##name, \
+		.look_each = each_##name, \
 	}
 
 #define COLUMNS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10)
@@ -175,7 +211,7 @@ KERNEL_FUNCTIONS(ring_any, look_any, each_key, b->z, b->g)
 
 const struct weir_window_kernel *KERNEL_NAME(weir__window_columns)(unsigned g)
 {
-#define KERNEL(g) { contains_columns_##g, look_columns_##g, each_columns_##g },
+#define KERNEL(g) KERNEL_ENTRY(columns_##g),
 	static const struct weir_window_kernel kernels[] = { COLUMNS(KERNEL) };
 #undef KERNEL
 	return &kernels[g - 1];
@@ -183,13 +219,10 @@ const struct weir_window_kernel *KERNEL_NAME(weir__window_columns)(unsigned g)
 
 const struct weir_window_kernel *KERNEL_NAME(weir__window_ring)(unsigned z, unsigned g)
 {
-	static const struct weir_window_kernel any = { contains_ring_any, look_ring_any,
-		                                       each_ring_any };
+	static const struct weir_window_kernel any = KERNEL_ENTRY(ring_any);
 #define KERNEL(Z, G) \
 	if (z == (Z) && g == (G)) { \
-		static const struct weir_window_kernel kernel = { \
-			contains_ring_##Z##_##G, look_ring_##Z##_##G, each_ring_##Z##_##G \
-		}; \
+		static const struct weir_window_kernel kernel = KERNEL_ENTRY(ring_##Z##_##G); \
 		return &kernel; \
 	}
 	WEIR__LAYOUTS(KERNEL)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Lookups in a window. */
-#include "ground/error.h"
+ * Lookups in a window: what its kernels share. And the ages of keys. */
 #include "kind/batch.h"
 #include "window/window.h"
 
@@ -8,7 +7,7 @@
 static inline uint32_t slots_with(const struct weir_window *w, uint64_t hash, uint64_t *state)
 {
 	*state = weir__window_load_acquire(&w->state);
-	return w->kernel.look(&w->bits, hash) & weir__window_live(*state);
+	return w->kernel->look(&w->bits, hash) & weir__window_live(*state);
 }
 
 bool weir__window_look_again(const struct weir_window *w, uint64_t hash)
@@ -19,52 +18,10 @@ bool weir__window_look_again(const struct weir_window *w, uint64_t hash)
 	return in != 0;
 }
 
-bool weir_window_contains_hash(const struct weir_window *w, uint64_t hash)
-{
-	return w->kernel.contains(w, hash);
-}
-
-bool weir_window_contains(const struct weir_window *w, const void *key, size_t len)
-{
-	return w->kernel.contains(w, weir__hash_by(&w->hashing, key, len));
-}
-
-/* By value: a key whose address is taken would go through memory in the quick way too. */
-static __attribute__((noinline)) bool contains_keyed(const struct weir_window *w, uint64_t key)
-{
-	return weir_window_contains(w, &key, sizeof key);
-}
-
-bool weir_window_contains_u64(const struct weir_window *w, uint64_t key)
-{
-	if (__builtin_expect(weir__keyed(&w->hashing), 0))
-		return contains_keyed(w, key);
-	return w->kernel.contains(w, weir__hash8(w->flip8, &key));
-}
-
-int weir_window_age_hash(const struct weir_window *w, uint64_t hash)
-{
-	uint64_t state;
-	uint32_t in, slots = w->bits.slots;
-	WEIR__IN_SECTION(&w->rcu, in = slots_with(w, hash, &state));
-	if (!in)
-		return -ENOENT;
-	/* Slots below the newest's and the newest's own come first, from above. */
-	uint32_t newest = weir__window_newest(state);
-	uint32_t below = in & ((UINT32_C(2) << newest) - 1);
-	uint32_t slot = 31 - (uint32_t)__builtin_clz(below ? below : in);
-	return (int)weir__window_slot(newest, slot, slots);
-}
-
-int weir_window_age(const struct weir_window *w, const void *key, size_t len)
-{
-	return weir_window_age_hash(w, weir__hash_by(&w->hashing, key, len));
-}
-
 static uint64_t answers_of(const struct weir_window *w, const uint64_t *hashes, unsigned n,
                            uint64_t state)
 {
-	return w->kernel.look_each(&w->bits, hashes, n, weir__window_live(state));
+	return w->kernel->look_each(&w->bits, hashes, n, weir__window_live(state));
 }
 
 /* As W8 looks one up. */
@@ -80,38 +37,109 @@ static uint64_t look_some(struct weir_window *w, const uint64_t *hashes, unsigne
 	return in;
 }
 
-int64_t weir_window_contains_keys(const struct weir_window *w, struct weir_keys keys,
-                                  uint64_t *bitmap)
+size_t weir__window_contains_batch(const struct weir_filter *f, const struct weir_batch *batch,
+                                   uint64_t *bitmap)
 {
-	if (!weir__keys_form(keys))
-		return weir__answer_all(true, keys.n, bitmap);
-	/* It writes nothing: the loop is that of inserts too. */
-	return weir__window_run((struct weir_window *)(uintptr_t)w, keys, bitmap, look_some);
+	return weir__window_run(f, batch, bitmap, look_some);
 }
 
 /* ---- the one loop of all batches: the hashes of up to 64 keys, and their answers ---- */
 
-static const uint64_t *hashes_of(const struct weir_window *w, struct weir_keys keys,
-                                 uint64_t *scratch)
+static const uint64_t *hashes_of(const struct weir_filter *f, const struct weir_batch *batch,
+                                 size_t at, size_t n, uint64_t *scratch)
 {
-	if (keys.form == WEIR_KEYS_HASHES)
-		return keys.at;
-	weir__keys_hash(&w->hashing, w->isa, keys, scratch);
+	if (batch->from == WEIR_FROM_HASHES)
+		return (const uint64_t *)batch->keys + at;
+	weir__batch_hash(f, batch, at, n, scratch);
 	return scratch;
 }
 
-int64_t weir__window_run(struct weir_window *w, struct weir_keys keys, uint64_t *bitmap,
-                         weir__window_some_fn *some)
+size_t weir__window_run(const struct weir_filter *f, const struct weir_batch *batch,
+                        uint64_t *bitmap, weir__window_some_fn *some)
 {
 	uint64_t scratch[WEIR_WINDOW_STEP];
-	int64_t positive = 0;
-	for (size_t at = 0; at < keys.n; at += WEIR_WINDOW_STEP) {
-		size_t now = keys.n - at < WEIR_WINDOW_STEP ? keys.n - at : WEIR_WINDOW_STEP;
-		uint64_t answers = some(w, hashes_of(w, weir_keys_part(keys, at, now), scratch),
-		                        (unsigned)now);
+	size_t positive = 0;
+	for (size_t at = 0; at < batch->n; at += WEIR_WINDOW_STEP) {
+		const unsigned now = weir__least(batch->n - at, WEIR_WINDOW_STEP);
+		uint64_t answers = some(weir__window_of(f), hashes_of(f, batch, at, now, scratch),
+		                        now);
 		if (bitmap)
 			bitmap[at / WEIR_WINDOW_STEP] = answers;
-		positive += __builtin_popcountll(answers);
+		positive += (size_t)__builtin_popcountll(answers);
 	}
 	return positive;
+}
+
+/* ---- ages: any other filter has one generation ---- */
+
+/* Of a window that was loaded keyless no lookup tells anything. */
+static bool is_window(const struct weir_filter *f)
+{
+	return f->kind == &weir__kind_window &&
+	       f->kernel == &weir__window_of(f)->kernel->verbs;
+}
+
+static int age_of(const struct weir_window *w, uint64_t hash)
+{
+	uint64_t state;
+	uint32_t in, slots = w->bits.slots;
+	WEIR__IN_SECTION(&w->rcu, in = slots_with(w, hash, &state));
+	if (!in)
+		return -1;
+	/* Slots below the newest's and the newest's own come first, from above. */
+	uint32_t newest = weir__window_newest(state);
+	uint32_t below = in & ((UINT32_C(2) << newest) - 1);
+	uint32_t slot = 31 - (uint32_t)__builtin_clz(below ? below : in);
+	return (int)weir__window_slot(newest, slot, slots);
+}
+
+int weir_age_hash(const struct weir_filter *f, uint64_t hash)
+{
+	return is_window(f) ? age_of(weir__window_of(f), hash) : weir_contains_hash(f, hash) - 1;
+}
+
+int weir_age(const struct weir_filter *f, const void *key, size_t len)
+{
+	return is_window(f) ? age_of(weir__window_of(f), weir_hash(f, key, len)) :
+	                      weir_contains(f, key, len) - 1;
+}
+
+int weir_age_u64(const struct weir_filter *f, uint64_t key)
+{
+	return is_window(f) ? age_of(weir__window_of(f), weir_hash_u64(f, key)) :
+	                      weir_contains_u64(f, key) - 1;
+}
+
+/* Of up to 64 keys. */
+static int64_t ages_of(const struct weir_filter *f, struct weir_keys keys, int *ages)
+{
+	uint64_t in, hashes[WEIR_WINDOW_STEP];
+	if (!is_window(f)) {
+		const int64_t seen = weir_contains_keys(f, keys, &in);
+		for (size_t i = 0; i < keys.n; i++)
+			ages[i] = (int)(in >> i & 1) - 1;
+		return seen;
+	}
+	int64_t seen = 0;
+	weir_hash_keys(f, keys, hashes);
+	for (size_t i = 0; i < keys.n; i++) {
+		ages[i] = age_of(weir__window_of(f), hashes[i]);
+		seen += ages[i] >= 0;
+	}
+	return seen;
+}
+
+int64_t weir_age_keys(const struct weir_filter *f, struct weir_keys keys, int *ages)
+{
+	int64_t seen = 0;
+	if (!weir__keys_form(keys)) {
+		for (size_t i = 0; i < keys.n; i++)
+			ages[i] = 0;
+		return (int64_t)keys.n;
+	}
+	for (size_t at = 0; at < keys.n; at += WEIR_WINDOW_STEP) {
+		const size_t n = weir__least(keys.n - at, WEIR_WINDOW_STEP);
+		seen += ages_of(f, weir_keys_part(keys, at, n), ages + at);
+	}
+	return seen;
 }

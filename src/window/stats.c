@@ -30,10 +30,16 @@ static struct sums block_of(const struct weir_window_bits *b, const uint64_t *wo
 	return sum;
 }
 
-static struct sums survey(const struct weir_window_bits *b, uint32_t slot)
+/* Blocks of a slot to read, of which a ring's are a line and the columns' share eight. */
+static uint64_t sample(const struct weir_window_bits *b, bool exact)
 {
 	const uint64_t most = weir__window_is_ring(b) ? SAMPLE : SAMPLE / 8;
-	uint64_t n = b->blocks < most ? b->blocks : most, step = b->blocks / n;
+	return exact || b->blocks < most ? b->blocks : most;
+}
+
+static struct sums survey(const struct weir_window_bits *b, uint32_t slot, uint64_t n)
+{
+	const uint64_t step = b->blocks / n;
 	struct sums all = { 0, 0 };
 	for (uint64_t i = 0; i < n; i++) {
 		struct sums one = block_of(b, b->words + slot * b->slot_step +
@@ -51,42 +57,64 @@ static double keys_of(const struct weir_window_bits *b, double fill)
 	return words * -log1p(-fmin(fill, 1 - 0x1p-20)) / -expm1(b->g * log1p(-1 / 64.0));
 }
 
-static void look(const struct weir_window *w, struct weir_window_stats *s)
+static void add(struct weir_stats *s, const struct weir_window *w, struct sums one)
+{
+	s->fill += one.fill / w->generations;
+	s->fill_max = fmax(s->fill_max, one.fill);
+	s->keys_estimated += keys_of(&w->bits, one.fill);
+	s->fp_rate_estimated += (1 - s->fp_rate_estimated) * one.rate;
+}
+
+/* In one section, so that no slot is cleared while it is surveyed. No function of the caller runs
+ * in it: an image's was called while the bits were read. */
+void weir__window_survey(const struct weir_filter *f, uint64_t lines, struct weir_stats *out)
+{
+	const struct weir_window *w = weir__window_of(f);
+	const uint64_t n = sample(&w->bits, lines == UINT64_MAX);
+	weir__read_lock(&w->rcu);
+	const uint32_t newest = weir__window_newest(weir__window_load_acquire(&w->state));
+	for (uint32_t i = 0; i < w->generations; i++)
+		add(out, w, survey(&w->bits, weir__window_slot(newest, i, w->bits.slots), n));
+	weir__read_unlock(&w->rcu);
+	out->sampled = (double)n / (double)w->bits.blocks;
+}
+
+static void look(const struct weir_window *w, uint64_t n, struct weir_window_stats *s)
 {
 	uint64_t state = weir__window_load_acquire(&w->state), now = w->clock(w->clock_arg);
 	uint32_t newest = weir__window_newest(state), slot;
-	double misses = 1;
 	s->advances = weir__window_advances(state);
 	s->keys_counted = weir__window_counted(w, newest);
-	for (uint32_t i = 0; i < w->plan.generations; i++) {
+	for (uint32_t i = 0; i < w->generations; i++) {
 		slot = weir__window_slot(newest, i, w->bits.slots);
-		struct sums sum = survey(&w->bits, slot);
 		/* a generation that was never the newest has no age */
 		s->age_seconds[i] = i > s->advances ?
 		                            0 : (double)weir__window_age(w, slot, now) * 1e-9;
-		s->fill[i] = sum.fill;
-		s->keys_estimated += keys_of(&w->bits, sum.fill);
-		misses *= 1 - sum.rate;
+		s->fill[i] = survey(&w->bits, slot, n).fill;
 	}
-	s->fp_rate_estimated = 1 - misses;
 	s->due_seconds = w->period ? (double)w->period * 1e-9 - s->age_seconds[0] : INFINITY;
-	s->span_seconds = w->span_seconds;
-	s->generation_keys = w->generation_keys;
-	s->saved_ns = w->saved;
 	s->late_seconds = (double)weir__figure_load_relaxed(&w->late) * 1e-9;
 }
 
-int weir_window_stats(const struct weir_window *w, struct weir_window_stats *out)
+int weir_window_measure(const struct weir_filter *f, uint32_t effort, struct weir_window_stats *out)
 {
 	struct weir_window_stats s = WEIR_WINDOW_STATS_INIT;
 	int err = weir__size_check(out, sizeof *out, "weir_window_stats");
+	if (!err)
+		err = weir__effort_check(effort);
+	if (!err && f->kind != &weir__kind_window)
+		err = weir__kind_cannot(f->kind, "tell generations apart");
 	if (err)
 		return err;
+	const struct weir_window *w = weir__window_of(f);
 	s.struct_size = out->struct_size;
-	s.plan = w->plan;
+	s.generations = w->generations;
+	s.span_seconds = w->span_seconds;
+	s.generation_keys = w->generation_keys;
+	s.saved_ns = w->saved;
 	/* A section, so that no slot is cleared while it is surveyed. */
 	weir__read_lock(&w->rcu);
-	look(w, &s);
+	look(w, sample(&w->bits, effort == WEIR_EXACT), &s);
 	weir__read_unlock(&w->rcu);
 	memcpy(out, &s, out->struct_size);
 	return 0;

@@ -52,7 +52,7 @@ static void *run(void *argument)
 	pthread_setname_np(pthread_self(), "weir-window");
 	flavor->register_thread();
 	while (!weir__flag_held_acquire(&w->stopped)) {
-		if (weir_window_tick(w) > 0)
+		if (weir__window_advance(w, true) > 0)
 			continue;
 		if (weir__window_due(w, &wait))
 			wait = ANOTHER_IS_AT_IT;

@@ -56,6 +56,7 @@
 
 #include <pthread.h>
 #include <weir/window.h>
+#include "filter/filter.h"
 #include "ground/atomic.h"
 #include "ground/memory.h"
 #include "hash/hash.h"
@@ -113,8 +114,7 @@ static inline bool weir__window_is_ring(const struct weir_window_bits *b)
 
 /* Compiled for an instruction set, a layout and a shape. */
 struct weir_window_kernel {
-	/* A lookup (W8). */
-	bool (*contains)(const struct weir_window *w, uint64_t hash);
+	struct weir_kernel verbs; /* first: it is the filter's (W8) */
 	/* The slots that have the key, slot s in bit s. Relaxed loads: W3. */
 	uint32_t (*look)(const struct weir_window_bits *b, uint64_t hash);
 	/* Of up to 64 keys: which are in one of the live slots, key i in bit i. */
@@ -122,14 +122,12 @@ struct weir_window_kernel {
 	                      uint32_t live);
 };
 
+/* A filter's own. create() makes it, begin() or thaw() complete it before others get the filter. */
 struct weir_window {
 	/* Read by every verb. */
 	struct weir_window_bits bits;
-	struct weir_window_kernel kernel;
+	const struct weir_window_kernel *kernel;
 	struct weir_rcu rcu;
-	struct weir_hashing hashing;
-	uint64_t flip8;
-	enum weir_isa isa;
 	uint64_t sampled;      /* count a key whose hash & this is 0; UINT64_MAX: count none */
 	uint64_t enough;       /* counted so: an advance is due */
 	int wake;              /* eventfd of the timer's thread, or -1 */
@@ -141,17 +139,25 @@ struct weir_window {
 	atomic_uint_fast64_t since[WEIR_WINDOW_SLOTS];   /* ns: the newest (W6); 0: just now */
 	atomic_uint_fast64_t counted[WEIR_WINDOW_SLOTS]; /* towards enough */
 	atomic_uint_fast64_t late;               /* ns, the most */
-	struct weir_window_plan plan;
+	uint32_t generations;
 	double span_seconds;                     /* T; 0: none */
 	uint64_t generation_keys;                /* 0: none */
 	uint64_t period;                         /* ns: T/(G-1), rounded up; 0: none */
 	uint64_t saved;                          /* ns since 1970, of its image; 0: it had none */
 	uint64_t (*clock)(void *clock_arg);
 	void *clock_arg;
-	struct weir_memory memory;
+	struct weir_window_run run;              /* as asked */
 	pthread_t thread;
 	pid_t process;                           /* that has the thread; 0: there is none */
+	/* while it is loaded: image generation i becomes generation i + shift */
+	unsigned shift;
+	uint64_t began;                          /* by its clock: its ages were set then */
 };
+
+static inline struct weir_window *weir__window_of(const struct weir_filter *f)
+{
+	return f->array.own;
+}
 
 /* The slot after s in turn: of the newest, the spare. */
 static inline uint32_t weir__window_next(uint32_t s, uint32_t slots)
@@ -221,28 +227,43 @@ static inline uint32_t weir__window_slot(uint32_t newest, uint32_t i, uint32_t s
 	return newest >= i ? newest - i : newest + slots - i;
 }
 
-/* Check and complete options and plan. Return: 0 or a negative errno. */
-int weir__window_plan(struct weir_window_options *o, const struct weir_window_options *options,
-                      struct weir_window_plan *plan);
-/* What of the options says when it advances, and by whom. */
-int weir__window_check_turns(const struct weir_window_options *o);
+/* The hot verbs that are the same for every instruction set (insert.c, look.c). */
+int weir__window_insert(struct weir_filter *f, const void *key, size_t len);
+int weir__window_insert_hash(struct weir_filter *f, uint64_t hash);
+int weir__window_insert_u64(struct weir_filter *f, uint64_t key);
+int64_t weir__window_insert_batch(struct weir_filter *f, const struct weir_batch *batch,
+                                  uint64_t *bitmap);
+size_t weir__window_contains_batch(const struct weir_filter *f, const struct weir_batch *batch,
+                                   uint64_t *bitmap);
+/* Of up to 64 keys: the answers, key i's in bit i. */
+typedef uint64_t weir__window_some_fn(struct weir_window *w, const uint64_t *hashes, unsigned n);
+/* The one loop of batches. Return: how many answers are true. */
+size_t weir__window_run(const struct weir_filter *f, const struct weir_batch *batch,
+                        uint64_t *bitmap, weir__window_some_fn *some);
+
+/* Members of struct weir_kind. */
+const struct weir_kernel *weir__window_kernel(enum weir_isa isa, const struct weir_shape *shape);
+int weir__window_settle(struct weir_params *p);
+int weir__window_plan(const struct weir_params *p, struct weir_plan *out);
+int weir__window_create(struct weir_filter *f);
+int weir__window_begin(struct weir_filter *f, const struct weir_params *p);
+void weir__window_asked(const struct weir_filter *f, struct weir_params *out);
+void weir__window_destroy(struct weir_filter *f);
+void weir__window_survey(const struct weir_filter *f, uint64_t lines, struct weir_stats *out);
+int weir__window_freeze(const struct weir_filter *f, struct weir_frozen *out);
+int weir__window_thaw(struct weir_filter **out, const struct weir_parts *parts,
+                      const struct weir_load_options *options);
+void weir__window_put(struct weir_filter *f, unsigned i, const struct weir_filter *member);
+int weir__window_thawed(struct weir_filter *f, const struct weir_load_options *options);
+
+/* What of the parameters says when it advances, and by whom. */
+int weir__window_check_turns(const struct weir_params *p);
+/* Take that into a window that nobody else has: all but the timer's thread. */
+void weir__window_furnish(struct weir_window *w, const struct weir_params *p);
 /* A generation's share of the keys. */
 uint64_t weir__window_member_capacity(uint64_t capacity, uint32_t generations);
 /* The bytes of bits of a window, and those of a generation alone. */
 uint64_t weir__window_bytes(uint32_t layout, uint32_t generations, uint64_t one);
-/*
- * Make a window, empty.
- * @o: checked; seed and hash_key are ignored.
- * The timer is not started yet.
- */
-int weir__window_make(struct weir_window **out, const struct weir_window_options *o,
-                      const struct weir_window_plan *plan, const struct weir_hashing *hashing);
-
-/* Of up to 64 keys: the answers, key i's in bit i. */
-typedef uint64_t weir__window_some_fn(struct weir_window *w, const uint64_t *hashes, unsigned n);
-/* Of all. Return: how many answers are true. */
-int64_t weir__window_run(struct weir_window *w, struct weir_keys keys, uint64_t *bitmap,
-                         weir__window_some_fn *some);
 
 /* What of time and number is due. *wait: ns until an advance by time, UINT64_MAX: none. */
 bool weir__window_due(const struct weir_window *w, uint64_t *wait);
@@ -281,6 +302,9 @@ double weir__window_span_of(const uint64_t own[WEIR_WINDOW_OWN]);
 /* Do the number of members, the words of its own and the notes make sense? Else the sentence does
  * not begin with the image's name. Return: 0 or -EBADMSG. */
 int weir__window_suits(const struct weir_parts *parts);
+/* As suits() in kind.h. */
+int weir__window_member_suits(const struct weir_parts *parts, unsigned i,
+                              const struct weir_layout *member);
 /* CLOCK_REALTIME as an image may have it, whatever the machine's clock says: 1 to 2^63. */
 uint64_t weir__window_real_time(void);
 /* Generations that have been the newest: the first so many. */

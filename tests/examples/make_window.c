@@ -22,34 +22,35 @@ static int failed(void)
 	return 1;
 }
 
-static int more(struct weir_window *w, uint64_t n)
+static int more(struct weir_filter *w, uint64_t n)
 {
 	int answer = 0;
 	for (uint64_t k = 0; k < n && answer >= 0; k++)
-		answer = weir_window_insert_u64(w, k);
+		answer = weir_insert_u64(w, k);
 	return answer < 0;
 }
 
 int main(int argc, char **argv)
 {
 	static const unsigned char hash_key[] = "0123456789abcdef";
-	struct weir_window_options o = WEIR_WINDOW_OPTIONS_INIT;
+	struct weir_params o = WEIR_PARAMS_INIT;
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
-	struct weir_window *w;
+	struct weir_filter *w;
 	if (argc < 5) {
 		fprintf(stderr, "make_window IMAGE LEVEL KEYED SECONDS KEY... [=N]\n");
 		return 1;
 	}
-	o.generations = 3;
+	o.kind = WEIR_WINDOW;
+	o.window.generations = 3;
 	o.capacity = 3000;
 	o.fp_rate = 0.0001;
-	o.span_seconds = 2;
-	o.generation_keys = 1000;
-	o.clock = its_clock;
+	o.window.span_seconds = 2;
+	o.window.generation_keys = 1000;
+	o.window.run.clock = its_clock;
 	save.zstd_level = atoi(argv[2]);
 	if (atoi(argv[3]))
 		o.hash_key = hash_key;
-	if (weir_window_create(&w, &o))
+	if (weir_create(&w, &o))
 		return failed();
 	for (int i = 5; i < argc; i++) {
 		if (argv[i][0] == '=') {
@@ -62,12 +63,12 @@ int main(int argc, char **argv)
 			if (weir_window_advance(w))
 				return failed();
 		}
-		if (weir_window_insert(w, argv[i], strlen(argv[i])) != WEIR_NEW)
+		if (weir_insert(w, argv[i], strlen(argv[i])) != WEIR_NEW)
 			return 1;
 	}
 	now_ns += (uint64_t)(atof(argv[4]) * 1e9);
-	if (weir_window_save(w, argv[1], &save))
+	if (weir_save(w, argv[1], &save))
 		return failed();
-	weir_window_destroy(w);
+	weir_destroy(w);
 	return 0;
 }

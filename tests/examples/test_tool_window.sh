@@ -96,7 +96,7 @@ test_others_say_whose_it_is() {
 		'build --like=w.weir -o o.weir keys'; do
 		# shellcheck disable=SC2086 # words
 		run 2 "$weir" $command
-		says 'w.weir: is a window and no filter: weir_window_load() reads it'
+		says 'w.weir: is a window: weir query, weir info and weir verify read it'
 	done
 	absent o.weir 'of a window'
 	run 1 "$weir" build -o w.weir keys; says 'w.weir: not replaced: is a window'

@@ -10,30 +10,31 @@
 
 enum { KEYS = 500, MOST_CALLS = 1000 };
 
-static struct weir_window *window;
+static struct weir_filter *window;
 
-static struct weir_window *made(void)
+static struct weir_filter *made(void)
 {
-	struct weir_window_options o = WEIR_WINDOW_OPTIONS_INIT;
-	struct weir_window *w = NULL;
+	struct weir_params o = WEIR_PARAMS_INIT;
+	struct weir_filter *w = NULL;
+	o.kind = WEIR_WINDOW;
 	o.capacity = 7 * KEYS;
 	o.fp_rate = 0.01;
-	o.span_seconds = 1e9; /* no advance is due, however slow the machine */
-	assert_ok(weir_window_create(&w, &o));
+	o.window.span_seconds = 1e9; /* no advance is due, however slow the machine */
+	assert_ok(weir_create(&w, &o));
 	for (uint64_t i = 0; i < KEYS; i++) {
-		assert_true(weir_window_insert_u64(w, test_key(i)) >= 0);
+		assert_true(weir_insert_u64(w, test_key(i)) >= 0);
 		if (i % 100 == 99)
 			assert_ok(weir_window_advance(w));
 	}
 	return w;
 }
 
-static void assert_has_all(const struct weir_window *w)
+static void assert_has_all(const struct weir_filter *w)
 {
 	for (uint64_t i = 0; i < KEYS; i++) {
 		uint64_t key = test_key(i);
-		assert_int_equal(weir_window_age(w, &key, 8), weir_window_age(window, &key, 8));
-		assert_true(weir_window_contains_u64(w, key));
+		assert_int_equal(weir_age(w, &key, 8), weir_age(window, &key, 8));
+		assert_true(weir_contains_u64(w, key));
 	}
 }
 
@@ -42,7 +43,7 @@ static int save_with(int level)
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	o.zstd_level = level;
 	o.generation = 2;
-	return weir_window_save(window, path, &o);
+	return weir_save(window, path, &o);
 }
 
 static int do_save(void) { return save_with(0); }
@@ -50,23 +51,23 @@ static int do_save(void) { return save_with(0); }
 static int do_save_fd(void)
 {
 	int fd = memfd_create("image", 0);
-	int err = weir_window_save_fd(window, fd, NULL);
+	int err = weir_save_fd(window, fd, NULL);
 	close(fd);
 	return err;
 }
 
 static int load_with(uint32_t timer)
 {
-	struct weir_window_load_options o = WEIR_WINDOW_LOAD_OPTIONS_INIT;
-	struct weir_window *w = NULL;
-	o.timer = timer;
-	int err = weir_window_load(&w, path, &o);
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_filter *w = NULL;
+	o.run.timer = timer;
+	int err = weir_load(&w, path, &o);
 	assert_int_equal(err == 0, w != NULL);
 	if (!err)
 		assert_has_all(w);
 	if (!err && timer) /* its thread sleeps by then, and must be woken */
 		nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
-	weir_window_destroy(w);
+	weir_destroy(w);
 	return err;
 }
 
@@ -74,8 +75,8 @@ static int do_load(void) { return load_with(0); }
 static int do_load_with_a_timer(void) { return load_with(1); }
 static int do_stats(void)
 {
-	return weir_window_image_stats(
-		path, NULL, &(struct weir_window_stats)WEIR_WINDOW_STATS_INIT);
+	struct weir_stats s = WEIR_STATS_INIT;
+	return weir_image_stats(path, NULL, &s);
 }
 #if TEST_ZSTD
 static int do_save_zstd(void) { return save_with(1); }
@@ -108,7 +109,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	weir_window_destroy(window);
+	weir_destroy(window);
 	return folder_teardown(state);
 }
 
@@ -118,7 +119,7 @@ static void fresh(const struct verb *verb)
 	o.generation = 1;
 	o.zstd_level = verb->level;
 	unlink(path);
-	assert_ok(weir_window_save(window, path, &o));
+	assert_ok(weir_save(window, path, &o));
 }
 
 static void assert_whole(const struct verb *verb, int answer)
@@ -169,7 +170,7 @@ static void every_call_fails(void **state)
 		}
 	/* the window is as it was */
 	struct weir_window_stats s = WEIR_WINDOW_STATS_INIT;
-	assert_ok(weir_window_stats(window, &s));
+	assert_ok(weir_window_measure(window, WEIR_SAMPLED, &s));
 	assert_int_equal(s.advances, 5);
 	assert_has_all(window);
 }

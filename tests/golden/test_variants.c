@@ -110,22 +110,23 @@ static uint64_t stopped_clock(void *unused)
 
 static int window_make(void **out, uint32_t layout, const struct variant *v)
 {
-	struct weir_window_options o = WEIR_WINDOW_OPTIONS_INIT;
-	struct weir_window *w;
+	struct weir_params o = WEIR_PARAMS_INIT;
+	struct weir_filter *w;
 	char key[32];
-	o.generations = 4;
-	o.layout = layout;
+	o.kind = WEIR_WINDOW;
+	o.window.generations = 4;
+	o.window.layout = layout;
 	o.capacity = KEYS;
 	o.fp_rate = 0.01;
-	o.span_seconds = 60;
+	o.window.span_seconds = 60;
 	o.seed = v->keyed ? 0 : 77;
 	o.hash_key = v->keyed ? secret : NULL;
-	o.clock = stopped_clock;
-	assert_ok(weir_window_create(&w, &o));
+	o.window.run.clock = stopped_clock;
+	assert_ok(weir_create(&w, &o));
 	for (unsigned i = 0; i < KEYS; i++) {
 		if (i == KEYS / 2)
 			assert_ok(weir_window_advance(w));
-		assert_true(weir_window_insert(w, key, key_of(i, key)) >= 0);
+		assert_true(weir_insert(w, key, key_of(i, key)) >= 0);
 	}
 	*out = w;
 	return 0;
@@ -133,20 +134,20 @@ static int window_make(void **out, uint32_t layout, const struct variant *v)
 
 static int window_load(void **out, const char *from, const struct variant *v)
 {
-	struct weir_window_load_options o = WEIR_WINDOW_LOAD_OPTIONS_INIT;
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	o.hash_key = v->keyed ? secret : NULL;
-	o.clock = stopped_clock;
-	return weir_window_load((struct weir_window **)out, from, &o);
+	o.run.clock = stopped_clock;
+	return weir_load((struct weir_filter **)out, from, &o);
 }
 
 static int window_save(const void *of, const char *to, const struct weir_save_options *options)
 {
-	return weir_window_save(of, to, options);
+	return weir_save(of, to, options);
 }
 
 static void window_end(void *of)
 {
-	weir_window_destroy(of);
+	weir_destroy(of);
 }
 
 static int router_make(void **out, uint32_t unused, const struct variant *v)
@@ -255,8 +256,8 @@ static void for_each(void (*body)(const struct subject *s, uint32_t id, const st
 	static const uint32_t layouts[] = { WEIR_WINDOW_COLUMNS, WEIR_WINDOW_RING, 0 };
 	struct subject filter = { NULL, filter_make, filter_load, filter_save, filter_end };
 	FOR_EACH_KIND(kind) {
-		if (weir_kind_can(kind->id, WEIR_CAN_ROUTE))
-			continue; /* below, with names */
+		if (weir_kind_can(kind->id, WEIR_CAN_ROUTE | WEIR_CAN_FORGET))
+			continue; /* below, with names, and in two layouts */
 		filter.kind = weir_kind_name(kind->id);
 		for (size_t i = 0; i < COUNT_OF(variants); i++)
 			body(&filter, kind->id, &variants[i]);

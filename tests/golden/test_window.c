@@ -33,50 +33,51 @@ static uint64_t test_clock(void *unused)
 }
 
 /* A second for each generation. Key i came after i / EACH advances. */
-static struct weir_window *made(const struct golden *golden)
+static struct weir_filter *made(const struct golden *golden)
 {
-	struct weir_window_options o = WEIR_WINDOW_OPTIONS_INIT;
-	struct weir_window *w = NULL;
-	o.generations = golden->generations;
-	o.layout = golden->layout;
-	o.words_per_key = golden->words_per_key;
+	struct weir_params o = WEIR_PARAMS_INIT;
+	struct weir_filter *w = NULL;
+	o.kind = WEIR_WINDOW;
+	o.window.generations = golden->generations;
+	o.window.layout = golden->layout;
+	o.window.words_per_key = golden->words_per_key;
 	o.capacity = (uint64_t)EACH * golden->generations;
 	o.fp_rate = 0.01;
-	o.span_seconds = golden->generations - 1;
-	o.generation_keys = EACH;
+	o.window.span_seconds = golden->generations - 1;
+	o.window.generation_keys = EACH;
 	o.seed = UINT64_C(0x0123456789abcdef);
-	o.clock = test_clock;
+	o.window.run.clock = test_clock;
 	now_ns = UINT64_C(1000000000000);
-	assert_ok(weir_window_create(&w, &o));
+	assert_ok(weir_create(&w, &o));
 	for (uint64_t i = 0; i < (uint64_t)EACH * golden->advances + EACH / 2; i++) {
 		if (i && i % EACH == 0) {
 			now_ns += 1000000000 + 10000000 * (i / EACH);
 			assert_ok(weir_window_advance(w));
 		}
 		uint64_t key = htole64(i); /* the same bytes on every machine */
-		assert_true(weir_window_insert(w, &key, 8) >= 0);
+		assert_true(weir_insert(w, &key, 8) >= 0);
 	}
 	now_ns += 250000000;
 	return w;
 }
 
-static uint64_t false_positives(const struct weir_window *w)
+static uint64_t false_positives(const struct weir_filter *w)
 {
 	uint64_t n = 0;
 	for (uint64_t i = 0; i < OTHERS; i++) {
 		char key[32];
 		int len = snprintf(key, sizeof key, "other %llu", (unsigned long long)i);
-		n += weir_window_contains(w, key, (size_t)len);
+		n += weir_contains(w, key, (size_t)len);
 	}
 	return n;
 }
 
 /* Ages are of the newest generation that has the key, so a false positive makes one younger. */
-static void assert_answers(const struct weir_window *w, const struct golden *golden)
+static void assert_answers(const struct weir_filter *w, const struct golden *golden)
 {
 	for (uint64_t i = 0; i < (uint64_t)EACH * golden->advances + EACH / 2; i++) {
 		uint64_t back = golden->advances - i / EACH, key = htole64(i);
-		int age = weir_window_age(w, &key, 8);
+		int age = weir_age(w, &key, 8);
 		if (back < golden->generations)
 			assert_in_range(age, 0, back);
 	}
@@ -88,11 +89,11 @@ static void fixture(const struct golden *golden, char name[4200])
 	snprintf(name, 4200, "%s/%s.weir", fixtures, golden->name);
 }
 
-static void save(const struct weir_window *w, const char *to)
+static void save(const struct weir_filter *w, const char *to)
 {
 	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
 	options.generation = 1234567890123;
-	assert_ok(weir_window_save(w, to, &options));
+	assert_ok(weir_save(w, to, &options));
 }
 
 /* The image at path is the fixture, with another time of saving. */
@@ -116,29 +117,29 @@ static void made_here(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(goldens); i++) {
-		struct weir_window *w = made(&goldens[i]);
+		struct weir_filter *w = made(&goldens[i]);
 		assert_answers(w, &goldens[i]);
 		save(w, path);
 		assert_is(&goldens[i]);
-		weir_window_destroy(w);
+		weir_destroy(w);
 	}
 }
 
 static void loaded(void **state)
 {
-	struct weir_window_load_options o = WEIR_WINDOW_LOAD_OPTIONS_INIT;
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	(void)state;
-	o.clock = test_clock;
+	o.run.clock = test_clock;
 	for (unsigned i = 0; i < COUNT_OF(goldens); i++) {
 		char name[4200];
-		struct weir_window *w = NULL;
+		struct weir_filter *w = NULL;
 		fixture(&goldens[i], name);
 		assert_ok(weir_image_verify(name, NULL));
-		assert_ok(weir_window_load(&w, name, &o));
+		assert_ok(weir_load(&w, name, &o));
 		assert_answers(w, &goldens[i]);
 		save(w, path);
 		assert_is(&goldens[i]);
-		weir_window_destroy(w);
+		weir_destroy(w);
 	}
 }
 
@@ -146,11 +147,11 @@ static void write_fixtures(void)
 {
 	for (unsigned i = 0; i < COUNT_OF(goldens); i++) {
 		char name[4200];
-		struct weir_window *w = made(&goldens[i]);
+		struct weir_filter *w = made(&goldens[i]);
 		fixture(&goldens[i], name);
 		save(w, name);
 		printf("%s, %llu\n", goldens[i].name, (unsigned long long)false_positives(w));
-		weir_window_destroy(w);
+		weir_destroy(w);
 	}
 }
 

@@ -42,6 +42,13 @@ static inline bool test_grows(uint32_t kind)
 	return weir_kind_can(kind, WEIR_CAN_GROW) != 0;
 }
 
+/* Is the kind's capacity that of several generations? What comes without an advance is all in one
+ * of them, which holds only a part of it. */
+static inline bool test_forgets(uint32_t kind)
+{
+	return weir_kind_can(kind, WEIR_CAN_FORGET) != 0;
+}
+
 /* One that grows is given no more than its capacity, so that it is full where others are. */
 static inline void test_bound(struct weir_params *params)
 {
@@ -84,12 +91,29 @@ static inline bool test_affords(uint32_t kind, double fp_rate)
 	return weir_plan_make(&params, &plan) == 0 && plan.bits_per_key <= 256;
 }
 
+/* An equal part into each generation. */
+static inline int test_fill_window(struct weir_filter *f, const uint64_t *hashes, size_t n)
+{
+	struct weir_window_stats s = WEIR_WINDOW_STATS_INIT;
+	int err = weir_window_measure(f, WEIR_SAMPLED, &s);
+	for (uint64_t i = 0; !err && i < s.generations; i++) {
+		const size_t from = n * i / s.generations, to = n * (i + 1) / s.generations;
+		const struct weir_keys part = weir_keys_hashes(hashes + from, to - from);
+		err = i ? weir_window_advance(f) : 0;
+		if (!err && weir_insert_keys(f, part, NULL) < 0)
+			err = -EIO;
+	}
+	return err;
+}
+
 /* Keys of these hashes into an empty filter: by inserts, or where its kind takes none, by
  * weir_build() of another in its place. 0 or a negative errno. */
 static inline int test_fill(struct weir_filter **f, const uint64_t *hashes, size_t n)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_filter *built = NULL;
+	if (weir_can(*f, WEIR_CAN_FORGET))
+		return test_fill_window(*f, hashes, n);
 	if (test_takes_inserts(*f)) {
 		int64_t answer = weir_insert_keys(*f, weir_keys_hashes(hashes, n), NULL);
 		return answer < 0 ? (int)answer : 0;

@@ -29,7 +29,7 @@ static void pass(uint64_t ns)
 }
 
 struct model {
-	struct weir_window *w;
+	struct weir_filter *w;
 	uint64_t random;
 	uint32_t generations;
 	uint64_t period;
@@ -67,7 +67,7 @@ static void insert(struct model *m)
 {
 	for (uint64_t n = 1 + below(m, 12); n; n--) {
 		uint64_t key = m->keys++;
-		assert_int_equal(weir_window_insert_u64(m->w, test_key(key)), WEIR_NEW);
+		assert_int_equal(weir_insert_u64(m->w, test_key(key)), WEIR_NEW);
 		put(m, key, 1);
 	}
 }
@@ -79,7 +79,7 @@ static void insert_again(struct model *m)
 		return;
 	uint64_t recent = m->keys < 100 ? m->keys : 100, key = m->keys - 1 - below(m, recent);
 	bool there = m->turn - m->in[key] < m->generations;
-	assert_int_equal(weir_window_insert_u64(m->w, test_key(key)), there ? WEIR_SEEN : WEIR_NEW);
+	assert_int_equal(weir_insert_u64(m->w, test_key(key)), there ? WEIR_SEEN : WEIR_NEW);
 	put(m, key, m->in[key] != m->turn);
 }
 
@@ -126,20 +126,20 @@ static void wait_too_long(struct model *m)
 
 static void reload(struct model *m, uint32_t forget_older)
 {
-	struct weir_window_load_options o = WEIR_WINDOW_LOAD_OPTIONS_INIT;
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	FILE *file = tmpfile();
 	assert_non_null(file);
-	assert_ok(weir_window_save_fd(m->w, fileno(file), NULL));
-	weir_window_destroy(m->w);
+	assert_ok(weir_save_fd(m->w, fileno(file), NULL));
+	weir_destroy(m->w);
 	m->w = NULL;
 	uint64_t saved = monotonic_ns;
 	uint64_t passed = below(m, 3) ? below(m, 9 * m->period) : 0;
 	pass(passed);
 	if (below(m, 2)) /* the machine was started again */
 		monotonic_ns = UINT64_C(1) << 50 | below(m, UINT64_C(1) << 40);
-	o.forget_older = forget_older;
+	o.run.forget_older = forget_older;
 	rewind(file);
-	assert_ok(weir_window_load_fd(&m->w, fileno(file), &o));
+	assert_ok(weir_load_fd(&m->w, fileno(file), &o));
 	fclose(file);
 	/* Of the model's times all move along with the ages. */
 	uint64_t gone = forget_older ? passed : 0, shift = monotonic_ns - saved - gone;
@@ -162,10 +162,10 @@ static void check_key(const struct model *m, uint64_t key)
 {
 	const uint64_t age = m->turn - m->in[key];
 	const bool there = age < m->generations;
-	assert_int_equal(weir_window_contains_u64(m->w, test_key(key)), there);
+	assert_int_equal(weir_contains_u64(m->w, test_key(key)), there);
 	uint64_t number = test_key(key);
-	assert_int_equal(weir_window_age(m->w, &number, sizeof number),
-	                 there ? (int)age : -ENOENT);
+	assert_int_equal(weir_age(m->w, &number, sizeof number),
+	                 there ? (int)age : -1);
 	if (!there && !m->by_number)
 		assert_true(monotonic_ns - m->at[key] >= UINT64_C(1000000000) * SPAN);
 }
@@ -173,7 +173,7 @@ static void check_key(const struct model *m, uint64_t key)
 static void check(const struct model *m)
 {
 	struct weir_window_stats s = WEIR_WINDOW_STATS_INIT;
-	assert_ok(weir_window_stats(m->w, &s));
+	assert_ok(weir_window_measure(m->w, WEIR_SAMPLED, &s));
 	assert_int_equal(s.advances, m->advances);
 	if (m->by_number)
 		assert_int_equal(s.keys_counted, m->counted);
@@ -189,7 +189,7 @@ static void check(const struct model *m)
 
 static void begin(struct model *m, uint64_t seed)
 {
-	struct weir_window_options o = WEIR_WINDOW_OPTIONS_INIT;
+	struct weir_params o = WEIR_PARAMS_INIT;
 	memset(m, 0, sizeof *m);
 	m->random = seed << 32;
 	m->generations = (uint32_t)(2 + below(m, 15));
@@ -198,15 +198,16 @@ static void begin(struct model *m, uint64_t seed)
 	monotonic_ns = 1 + below(m, 2) * below(m, UINT64_C(1) << 50);
 	real_ns = UINT64_C(1700000000) * 1000000000;
 	m->since[0] = monotonic_ns;
-	o.generations = m->generations;
-	o.layout = (uint32_t)below(m, 3);
-	o.words_per_key = o.layout == WEIR_WINDOW_RING ? (uint32_t)below(m, 2) : 0;
+	o.kind = WEIR_WINDOW;
+	o.window.generations = m->generations;
+	o.window.layout = (uint32_t)below(m, 3);
+	o.window.words_per_key = o.window.layout == WEIR_WINDOW_RING ? (uint32_t)below(m, 2) : 0;
 	o.capacity = UINT64_C(300) * m->generations;
 	o.fp_rate = 2e-8;
-	o.span_seconds = SPAN;
-	o.generation_keys = m->by_number ? GENERATION_KEYS : 0;
+	o.window.span_seconds = SPAN;
+	o.window.generation_keys = m->by_number ? GENERATION_KEYS : 0;
 	o.seed = 1 + seed;
-	assert_ok(weir_window_create(&m->w, &o));
+	assert_ok(weir_create(&m->w, &o));
 }
 
 typedef void step_fn(struct model *m);
@@ -222,7 +223,7 @@ static void run(struct model *m, uint64_t seed)
 		steps[below(m, COUNT_OF(steps))](m);
 		check(m);
 	}
-	weir_window_destroy(m->w);
+	weir_destroy(m->w);
 }
 
 static uint64_t runs = 40;

@@ -8,34 +8,35 @@
 #include "scenario.h"
 
 enum { KEY = 0, TRIES = 2 };
-static struct weir_window *window;
+static struct weir_filter *window;
 static int result[TRIES], both[TRIES] = { 0, 1 };
 static bool seen;
 
 /* Two generations, a few words. */
 static void begin(uint32_t layout, uint32_t words_per_key)
 {
-	struct weir_window_options o = WEIR_WINDOW_OPTIONS_INIT;
+	struct weir_params o = WEIR_PARAMS_INIT;
 	scenario_begin();
-	o.generations = 2;
-	o.layout = layout;
-	o.words_per_key = words_per_key;
+	o.kind = WEIR_WINDOW;
+	o.window.generations = 2;
+	o.window.layout = layout;
+	o.window.words_per_key = words_per_key;
 	o.capacity = 2;
 	o.fp_rate = 0.1;
 	o.seed = 1;
-	det_assert(weir_window_create(&window, &o) == 0);
+	det_assert(weir_create(&window, &o) == 0);
 }
 
 static void end(void)
 {
-	weir_window_destroy(window);
+	weir_destroy(window);
 	det_assert(det_allocated() == 0);
 }
 
 static void insert(void *slot)
 {
 	int i = *(int *)slot;
-	answer[i] = weir_window_insert_hash(window, hash_of(KEY));
+	answer[i] = weir_insert_hash(window, hash_of(KEY));
 	promise((unsigned)i);
 	det_assert(answer[i] == WEIR_NEW || answer[i] == WEIR_SEEN);
 }
@@ -49,7 +50,7 @@ static void advance(void *unused)
 static uint64_t advances(void)
 {
 	struct weir_window_stats s = WEIR_WINDOW_STATS_INIT;
-	det_assert(weir_window_stats(window, &s) == 0);
+	det_assert(weir_window_measure(window, WEIR_SAMPLED, &s) == 0);
 	return s.advances;
 }
 
@@ -61,7 +62,7 @@ static int answered_new(uint32_t layout, uint32_t words_per_key)
 	det_spawn(insert, &both[1]);
 	det_spawn(advance, NULL);
 	det_join_all();
-	det_assert(weir_window_contains_hash(window, hash_of(KEY)));
+	det_assert(weir_contains_hash(window, hash_of(KEY)));
 	int new = (answer[0] == WEIR_NEW) + (answer[1] == WEIR_NEW);
 	end();
 	return new;
@@ -96,21 +97,21 @@ static void still(void)
 static void look(void *unused)
 {
 	(void)unused;
-	seen = weir_window_contains_hash(window, hash_of(KEY));
+	seen = weir_contains_hash(window, hash_of(KEY));
 }
 
 static void look_in_a_batch(void *unused)
 {
 	uint64_t hashes[2] = { hash_of(KEY), hash_of(KEY) }, bitmap = 0;
 	(void)unused;
-	seen = weir_window_contains_keys(window, weir_keys_hashes(hashes, 2), &bitmap) == 2;
+	seen = weir_contains_keys(window, weir_keys_hashes(hashes, 2), &bitmap) == 2;
 	det_assert(seen == (bitmap == 3));
 }
 
 static void look_for_its_age(void *unused)
 {
 	(void)unused;
-	int age = weir_window_age_hash(window, hash_of(KEY));
+	int age = weir_age_hash(window, hash_of(KEY));
 	seen = age == 0 || age == 1;
 }
 
@@ -118,14 +119,14 @@ static void look_for_its_age(void *unused)
 static void carry_on(void *unused)
 {
 	advance(unused);
-	det_assert(weir_window_insert_hash(window, hash_of(KEY)) == WEIR_SEEN);
+	det_assert(weir_insert_hash(window, hash_of(KEY)) == WEIR_SEEN);
 	advance(unused);
 }
 
 static void stalled(void (*thread)(void *))
 {
 	begin(WEIR_WINDOW_COLUMNS, 1);
-	det_assert(weir_window_insert_hash(window, hash_of(KEY)) == WEIR_NEW);
+	det_assert(weir_insert_hash(window, hash_of(KEY)) == WEIR_NEW);
 	det_spawn(thread, NULL);
 	det_spawn(carry_on, NULL);
 	det_join_all();
@@ -151,15 +152,15 @@ static void stalled_age(void)
 /* Into a file in memory; then the key is looked up in what is loaded from there. */
 static void save(void *unused)
 {
-	struct weir_window *loaded = NULL;
+	struct weir_filter *loaded = NULL;
 	int fd = memfd_create("image", 0);
 	(void)unused;
-	det_assert(fd >= 0 && weir_window_save_fd(window, fd, NULL) == 0);
+	det_assert(fd >= 0 && weir_save_fd(window, fd, NULL) == 0);
 	det_assert(lseek(fd, 0, SEEK_SET) == 0);
-	if (weir_window_load_fd(&loaded, fd, NULL))
+	if (weir_load_fd(&loaded, fd, NULL))
 		det_fail("what was saved cannot be loaded: %s", weir_error_detail());
-	seen = weir_window_contains_hash(loaded, hash_of(KEY));
-	weir_window_destroy(loaded);
+	seen = weir_contains_hash(loaded, hash_of(KEY));
+	weir_destroy(loaded);
 	close(fd);
 }
 
@@ -191,7 +192,7 @@ static void look_if_promised(void *unused)
 {
 	(void)unused;
 	if (promised(0))
-		det_assert(weir_window_contains_hash(window, hash_of(KEY)));
+		det_assert(weir_contains_hash(window, hash_of(KEY)));
 }
 
 static void promised_lookup(void)
@@ -216,7 +217,7 @@ static void insert_in_a_batch(void *slot)
 	const uint64_t hash = hash_of(KEY);
 	int i = *(int *)slot;
 	uint64_t new = 0;
-	answer[i] = (int)weir_window_insert_keys(window, weir_keys_hashes(&hash, 1), &new);
+	answer[i] = (int)weir_insert_keys(window, weir_keys_hashes(&hash, 1), &new);
 	promise((unsigned)i);
 	det_assert(answer[i] == (int)new);
 }
@@ -229,7 +230,7 @@ static void stalled_insert_by(void (*thread)(void *))
 	det_spawn(advance_twice, NULL);
 	det_join_all();
 	advance(NULL);
-	det_assert(weir_window_age_hash(window, hash_of(KEY)) != 0);
+	det_assert(weir_age_hash(window, hash_of(KEY)) != 0);
 	end();
 }
 
@@ -252,7 +253,7 @@ static void advance_if_free(void *slot)
 static void two_advance(void)
 {
 	begin(WEIR_WINDOW_COLUMNS, 1);
-	det_assert(weir_window_insert_hash(window, hash_of(KEY)) == WEIR_NEW);
+	det_assert(weir_insert_hash(window, hash_of(KEY)) == WEIR_NEW);
 	det_spawn(advance_if_free, &both[0]);
 	det_spawn(advance_if_free, &both[1]);
 	det_join_all();
@@ -260,7 +261,7 @@ static void two_advance(void)
 		det_assert(result[i] == 0 || result[i] == -EBUSY);
 	uint64_t n = (uint64_t)((result[0] == 0) + (result[1] == 0));
 	det_assert(n >= 1 && advances() == n);
-	det_assert(weir_window_contains_hash(window, hash_of(KEY)) == (n < 2));
+	det_assert(weir_contains_hash(window, hash_of(KEY)) == (n < 2));
 	end();
 }
 

@@ -14,7 +14,7 @@ enum { SPAN_NS = 30000000, RECENT = 4096, NONCES = 1 << 16, CLOSE = 64, LOOKS = 
        STALL_EACH = 100000, SAVE_EACH = 20000 };
 
 struct race {
-	struct weir_window *w;
+	struct weir_filter *w;
 	const struct rcu_flavor_struct *flavor;
 	uint64_t each;  /* nonces that a thread offers */
 	unsigned threads;
@@ -45,7 +45,7 @@ static void offer(struct race *r, uint64_t i)
 {
 	_Atomic uint64_t *accepted = &r->accepted[i % NONCES];
 	uint64_t began = now();
-	if (weir_window_insert_hash(r->w, stress_hash(i)) != WEIR_NEW)
+	if (weir_insert_hash(r->w, stress_hash(i)) != WEIR_NEW)
 		return;
 	uint64_t ended = now(), before = atomic_exchange(accepted, began);
 	/* an earlier round's is of another nonce, and long ago by then: see place_free() */
@@ -66,7 +66,7 @@ static void look(struct race *r, const uint64_t *began, uint64_t i, uint64_t *ra
 	for (unsigned n = 0; n < LOOKS; n++) {
 		*random = *random * UINT64_C(6364136223846793005) + 1442695040888963407;
 		uint64_t which = oldest + (*random >> 33) % (i - oldest);
-		bool found = weir_window_contains_hash(r->w, stress_hash(which));
+		bool found = weir_contains_hash(r->w, stress_hash(which));
 		bool over = !found && now() >= began[which % RECENT] + SPAN_NS;
 		check(found || over, "nonce %llu is forgotten within its span",
 		      (unsigned long long)which);
@@ -81,16 +81,16 @@ static void stall(const struct race *r)
 {
 	r->flavor->read_lock();
 	usleep(2 * SPAN_NS / 1000);
-	(void)weir_window_contains_hash(r->w, 1);
+	(void)weir_contains_hash(r->w, 1);
 	flavor_read_unlock(r->flavor);
 }
 
-static struct weir_window *saved(const struct race *r)
+static struct weir_filter *saved(const struct race *r)
 {
-	struct weir_window *w = NULL;
+	struct weir_filter *w = NULL;
 	int fd = memfd_create("image", 0);
-	check(fd >= 0 && weir_window_save_fd(r->w, fd, NULL) == 0, "%s", weir_error_detail());
-	check(lseek(fd, 0, SEEK_SET) == 0 && weir_window_load_fd(&w, fd, NULL) == 0, "%s",
+	check(fd >= 0 && weir_save_fd(r->w, fd, NULL) == 0, "%s", weir_error_detail());
+	check(lseek(fd, 0, SEEK_SET) == 0 && weir_load_fd(&w, fd, NULL) == 0, "%s",
 	      weir_error_detail());
 	close(fd);
 	return w;
@@ -99,13 +99,13 @@ static struct weir_window *saved(const struct race *r)
 /* What this thread has inserted is in the image, but for what was over when that was made. */
 static void look_in_image(struct race *r, const uint64_t *began, uint64_t i)
 {
-	struct weir_window *image = saved(r);
+	struct weir_filter *image = saved(r);
 	uint64_t ended = now();
 	for (uint64_t which = i > RECENT ? i - RECENT : 0; which < i; which++)
-		check(weir_window_contains_hash(image, stress_hash(which)) ||
+		check(weir_contains_hash(image, stress_hash(which)) ||
 		      ended >= began[which % RECENT] + SPAN_NS,
 		      "nonce %llu is not in the image", (unsigned long long)which);
-	weir_window_destroy(image);
+	weir_destroy(image);
 	atomic_fetch_add_explicit(&r->saves, 1, memory_order_relaxed);
 }
 
@@ -136,30 +136,31 @@ int main(int argc, char **argv)
 {
 	static struct race r;
 	struct stress s = stress_read(argc, argv, 4000000);
-	struct weir_window_options o = WEIR_WINDOW_OPTIONS_INIT;
+	struct weir_params o = WEIR_PARAMS_INIT;
 	struct weir_window_stats stats = WEIR_WINDOW_STATS_INIT;
 	r.flavor = flavor_named(s.flavor_name);
 	r.threads = s.threads < 2 ? 2 : s.threads;
-	o.flavor = r.flavor;
+	o.kind = WEIR_WINDOW;
+	o.window.run.flavor = r.flavor;
 	r.each = s.operations / (LOOKS + 1) / r.threads;
 	for (uint32_t layout = WEIR_WINDOW_COLUMNS; layout <= WEIR_WINDOW_RING; layout++) {
-		o.generations = layout == WEIR_WINDOW_COLUMNS ? 7 : 3;
-		o.layout = layout;
-		o.words_per_key = 1;
+		o.window.generations = layout == WEIR_WINDOW_COLUMNS ? 7 : 3;
+		o.window.layout = layout;
+		o.window.words_per_key = 1;
 		o.capacity = 200000;
 		o.fp_rate = 0.001;
-		o.span_seconds = SPAN_NS * 1e-9;
-		o.timer = 1;
-		int err = weir_window_create(&r.w, &o);
+		o.window.span_seconds = SPAN_NS * 1e-9;
+		o.window.run.timer = 1;
+		int err = weir_create(&r.w, &o);
 		check(err == 0, "%s", weir_error_detail());
 		for (unsigned t = 0; t < r.threads; t++)
 			atomic_store(&r.at[t], 0);
 		for (unsigned i = 0; i < NONCES; i++)
 			atomic_store(&r.accepted[i], 0);
 		stress_run(r.threads, work, &r);
-		err = weir_window_stats(r.w, &stats);
+		err = weir_window_measure(r.w, WEIR_SAMPLED, &stats);
 		check(err == 0, "%s", weir_error_detail());
-		weir_window_destroy(r.w);
+		weir_destroy(r.w);
 		printf("%s: %u threads, %llu nonces, %llu accepted, %llu lookups, %llu after their "
 		       "span, %llu advances, %.1f ms late at most, %llu saves\n",
 		       layout == WEIR_WINDOW_COLUMNS ? "columns" : "ring", r.threads,

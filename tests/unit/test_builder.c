@@ -294,7 +294,7 @@ static void what_is_refused(void **state)
 	p.kind = WEIR_BLOCKED;
 	assert_refused(weir_builder_create(&b, &p, NULL), -ENOTSUP, "kind blocked", "be built");
 	p.kind = WEIR_WINDOW;
-	assert_refused(weir_builder_create(&b, &p, NULL), -ENOTSUP, "kind 10", "no filter");
+	assert_refused(weir_builder_create(&b, &p, NULL), -ENOTSUP, "kind window", "be built");
 	/* what no number of keys mends is refused before they are added */
 	p = params();
 	p.fingerprint_bits = 33;

@@ -82,7 +82,8 @@ static void round_trip(const struct test_kind *kind, const struct test_layout *l
 	assert_true(before.bytes == after.bytes && before.shards == after.shards &&
 	            before.capacity == after.capacity);
 	assert_ok(weir_save(g, other, &options));
-	assert_same_files(path, other);
+	if (!test_forgets(kind->id)) /* its keys have aged */
+		assert_same_files(path, other);
 	err = weir_merge(f, g); /* the same seed and layout, or it refuses */
 	assert_ok(err == -ENOTSUP || (kind->copies && err == -ENOSPC) ? 0 : err);
 	weir_destroy(f);

@@ -99,6 +99,7 @@ static int fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t f
 static const struct weir_kind toy = { .id = TOY,
 	                              .name = "toy",
 	                              .hash = &weir__xxh64,
+	                              .can = WEIR_CAN_PUBLISH,
 	                              .fields = { "depth", "b", "c", "d", "e", "f", "last" },
 	                              .plan = plan,
 	                              .legal = legal,

@@ -163,6 +163,14 @@ static void shards_that_were_asked_for(void **state)
 		params = (struct weir_params)WEIR_PARAMS_INIT;
 		params.kind = test_kinds[k];
 		params.capacity = 10000000, params.fp_rate = 0.01;
+		if (test_kinds[k] == WEIR_WINDOW) { /* it has no shards */
+			params.shards = 2;
+			assert_refused(weir_plan_make(&params, &plan), -EINVAL, "shards 2",
+			               "kind window");
+			params.shards = 1;
+			assert_ok(weir_plan_make(&params, &plan));
+			continue;
+		}
 		assert_ok(weir_plan_make(&params, &chosen));
 		for (params.shards = 1; params.shards <= chosen.shards; params.shards *= 2) {
 			assert_ok(weir_plan_make(&params, &plan));

@@ -18,23 +18,23 @@ static void test_ages(void **state)
 {
 	(void)state;
 	FOR_EACH_SHAPE(o) {
-		struct weir_window *w = make(&o);
-		int generations = (int)o.generations;
+		struct weir_filter *w = make(&o);
+		int generations = (int)o.window.generations;
 		for (int i = 0; i < 40; i++) {
 			uint64_t key = test_key((uint64_t)i);
-			assert_int_equal(weir_window_insert_u64(w, key), WEIR_NEW);
-			assert_int_equal(weir_window_insert_u64(w, key), WEIR_SEEN);
+			assert_int_equal(weir_insert_u64(w, key), WEIR_NEW);
+			assert_int_equal(weir_insert_u64(w, key), WEIR_SEEN);
 			for (int k = 0; k <= i; k++) {
 				uint64_t older = test_key((uint64_t)k);
-				int age = i - k < generations ? i - k : -ENOENT;
-				assert_int_equal(weir_window_age(w, &older, 8), age);
-				assert_int_equal(weir_window_contains_u64(w, older), age >= 0);
-				assert_int_equal(weir_window_contains(w, &older, 8), age >= 0);
+				int age = i - k < generations ? i - k : -1;
+				assert_int_equal(weir_age(w, &older, 8), age);
+				assert_int_equal(weir_contains_u64(w, older), age >= 0);
+				assert_int_equal(weir_contains(w, &older, 8), age >= 0);
 			}
 			assert_ok(weir_window_advance(w));
 		}
 		assert_int_equal(stats_of(w).advances, 40);
-		weir_window_destroy(w);
+		weir_destroy(w);
 	}
 }
 
@@ -43,15 +43,15 @@ static void test_seen_again(void **state)
 {
 	(void)state;
 	FOR_EACH_SHAPE(o) {
-		struct weir_window *w = make(&o);
-		assert_int_equal(weir_window_insert(w, "key", 3), WEIR_NEW);
+		struct weir_filter *w = make(&o);
+		assert_int_equal(weir_insert(w, "key", 3), WEIR_NEW);
 		for (int i = 0; i < 40; i++) {
 			assert_ok(weir_window_advance(w));
-			assert_int_equal(weir_window_age(w, "key", 3), 1);
-			assert_int_equal(weir_window_insert(w, "key", 3), WEIR_SEEN);
-			assert_int_equal(weir_window_age(w, "key", 3), 0);
+			assert_int_equal(weir_age(w, "key", 3), 1);
+			assert_int_equal(weir_insert(w, "key", 3), WEIR_SEEN);
+			assert_int_equal(weir_age(w, "key", 3), 0);
 		}
-		weir_window_destroy(w);
+		weir_destroy(w);
 	}
 }
 
@@ -61,44 +61,44 @@ static void test_the_span(void **state)
 	(void)state;
 	for (uint32_t g = 2; g <= 16; g++)
 		for (int tenth = 0; tenth < 10; tenth++) {
-			struct weir_window_options o = options(g, 0);
-			struct weir_window *w = make(&o);
+			struct weir_params o = options(g, 0);
+			struct weir_filter *w = make(&o);
 			double period = 6.0 / (g - 1), most;
 			wait_for(period * tenth / 10);
 			uint64_t began = now_ns;
-			assert_int_equal(weir_window_insert_hash(w, 77), WEIR_NEW);
+			assert_int_equal(weir_insert_hash(w, 77), WEIR_NEW);
 			do {
 				wait_for(0.001);
 				assert_ok(weir_window_tick(w));
 				most = (double)(now_ns - began) * 1e-9;
-			} while (weir_window_contains_hash(w, 77));
+			} while (weir_contains_hash(w, 77));
 			assert_true(most >= 6);
 			assert_true(most <= 6.0 * g / (g - 1) + 0.001 * g + 0.001);
-			weir_window_destroy(w);
+			weir_destroy(w);
 		}
 }
 
 /* Of periods that are no whole number of ns G-1 are the span at least. */
 static void test_the_period_is_rounded_up(void **state)
 {
-	struct weir_window_options o = options(16, 0);
+	struct weir_params o = options(16, 0);
 	(void)state;
-	o.span_seconds = 0.001;
-	struct weir_window *w = make(&o);
+	o.window.span_seconds = 0.001;
+	struct weir_filter *w = make(&o);
 	now_ns += 66666;
 	assert_int_equal(weir_window_tick(w), 0);
 	now_ns += 1;
 	assert_int_equal(weir_window_tick(w), 1);
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
 /* One advance however late, the next a full period after it. */
 static void test_late_is_not_caught_up(void **state)
 {
-	struct weir_window_options o = options(4, 0);
-	struct weir_window *w = make(&o);
+	struct weir_params o = options(4, 0);
+	struct weir_filter *w = make(&o);
 	(void)state;
-	assert_int_equal(weir_window_insert_hash(w, 77), WEIR_NEW);
+	assert_int_equal(weir_insert_hash(w, 77), WEIR_NEW);
 	assert_int_equal(weir_window_tick(w), 0);
 	wait_for(100);
 	assert_true(stats_of(w).due_seconds < -97);
@@ -109,19 +109,19 @@ static void test_late_is_not_caught_up(void **state)
 	assert_int_equal(weir_window_tick(w), 0);
 	wait_for(0.02);
 	assert_int_equal(weir_window_tick(w), 1);
-	assert_int_equal(weir_window_age_hash(w, 77), 2);
+	assert_int_equal(weir_age_hash(w, 77), 2);
 	assert_true(fabs(stats_of(w).late_seconds - 98) < 0.01);
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
 /* W6: what passes between a look at the clock and the publication shortens nothing. */
 static void test_the_time_is_read_last(void **state)
 {
-	struct weir_window_options o = options(4, 0);
+	struct weir_params o = options(4, 0);
 	(void)state;
-	o.clock = slow_clock;
+	o.window.run.clock = slow_clock;
 	slow_ns = 0;
-	struct weir_window *w = make(&o);
+	struct weir_filter *w = make(&o);
 	wait_for(3);
 	slow_ns = 500000000;
 	assert_int_equal(weir_window_tick(w), 1);
@@ -132,7 +132,7 @@ static void test_the_time_is_read_last(void **state)
 	assert_int_equal(weir_window_tick(w), 0);
 	wait_for(0.01);
 	assert_int_equal(weir_window_tick(w), 1);
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
 static void test_by_number(void **state)
@@ -140,16 +140,16 @@ static void test_by_number(void **state)
 	static const uint64_t numbers[] = { 1, 1000, 200000 };
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(numbers); i++) {
-		struct weir_window_options o = options(4, 0);
-		o.span_seconds = 0;
+		struct weir_params o = options(4, 0);
+		o.window.span_seconds = 0;
 		o.capacity = 0;
-		o.generation_keys = numbers[i];
-		struct weir_window *w = make(&o);
-		assert_int_equal(stats_of(w).plan.capacity, 4 * numbers[i]);
+		o.window.generation_keys = numbers[i];
+		struct weir_filter *w = make(&o);
+		assert_int_equal(figures_of(w).capacity, 4 * numbers[i]);
 		assert_true(isinf(stats_of(w).due_seconds));
 		uint64_t n = 0, least = numbers[i] - numbers[i] / 50, most = numbers[i];
 		for (; !weir_window_tick(w) && n < 2 * numbers[i]; n++)
-			(void)weir_window_insert_u64(w, test_key(n));
+			(void)weir_insert_u64(w, test_key(n));
 		if (numbers[i] > 65535)
 			most += numbers[i] / 50;
 		/* some keys are there by chance */
@@ -157,14 +157,14 @@ static void test_by_number(void **state)
 		assert_int_equal(stats_of(w).keys_counted, 0);
 		wait_for(1000);
 		assert_int_equal(weir_window_tick(w), 0);
-		weir_window_destroy(w);
+		weir_destroy(w);
 	}
 }
 
 static void test_inside_a_section(void **state)
 {
-	struct weir_window_options o = options(7, 0);
-	struct weir_window *w = make(&o);
+	struct weir_params o = options(7, 0);
+	struct weir_filter *w = make(&o);
 	(void)state;
 	urcu_bp_read_lock();
 	assert_refused(weir_window_advance(w), -EDEADLK, "section", "");
@@ -173,20 +173,20 @@ static void test_inside_a_section(void **state)
 	assert_refused(weir_window_tick(w), -EDEADLK, "section", "");
 	urcu_bp_read_unlock();
 	assert_int_equal(weir_window_tick(w), 1);
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
 /* The number begins again in each generation, also where a slot is used once more. */
 static void test_by_number_again_and_again(void **state)
 {
-	struct weir_window_options o = options(4, 0);
+	struct weir_params o = options(4, 0);
 	(void)state;
-	o.span_seconds = 0;
-	o.generation_keys = 1000;
+	o.window.span_seconds = 0;
+	o.window.generation_keys = 1000;
 	o.capacity = 8000;
-	struct weir_window *w = make(&o);
+	struct weir_filter *w = make(&o);
 	for (uint64_t i = 0, advances = 0, before = 0; advances < 12; i++) {
-		(void)weir_window_insert_u64(w, test_key(i));
+		(void)weir_insert_u64(w, test_key(i));
 		if (!weir_window_tick(w))
 			continue;
 		assert_true(i + 1 - before >= 1000 && i + 1 - before <= 1030);
@@ -194,42 +194,42 @@ static void test_by_number_again_and_again(void **state)
 		assert_int_equal(stats_of(w).advances, ++advances);
 		before = i + 1;
 	}
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
 /* No larger than a generation's share of the capacity. */
 static void test_number_too_large(void **state)
 {
-	struct weir_window_options o = options(4, 0);
-	struct weir_window *w = NULL;
+	struct weir_params o = options(4, 0);
+	struct weir_filter *w = NULL;
 	(void)state;
 	o.capacity = 8000;
-	o.generation_keys = 2001;
-	assert_refused(weir_window_create(&w, &o), -EINVAL, "generation_keys 2001", "2000");
+	o.window.generation_keys = 2001;
+	assert_refused(weir_create(&w, &o), -EINVAL, "generation_keys 2001", "2000");
 	assert_null(w);
-	o.generation_keys = 2000;
-	weir_window_destroy(make(&o));
+	o.window.generation_keys = 2000;
+	weir_destroy(make(&o));
 }
 
 /* Each way to a key finds it, in a window that is keyed too. */
 static void test_keyed(void **state)
 {
-	struct weir_window_options o = options(4, 0);
+	struct weir_params o = options(4, 0);
 	uint64_t bitmap[1];
 	(void)state;
 	o.seed = 0;
 	o.hash_key = "a key of 16 bytes";
-	struct weir_window *w = make(&o);
+	struct weir_filter *w = make(&o);
 	for (uint64_t i = 0; i < 64; i++) {
 		uint64_t key = test_key(i);
-		assert_int_equal(i % 2 ? weir_window_insert_u64(w, key) :
-		                         weir_window_insert(w, &key, 8), WEIR_NEW);
-		assert_true(weir_window_contains_u64(w, key) && weir_window_contains(w, &key, 8));
-		assert_true(weir_window_contains_hash(w, weir_window_hash(w, &key, 8)));
-		assert_int_equal(weir_window_contains_keys(w, weir_keys_u64(&key, 1), bitmap),
+		assert_int_equal(i % 2 ? weir_insert_u64(w, key) :
+		                         weir_insert(w, &key, 8), WEIR_NEW);
+		assert_true(weir_contains_u64(w, key) && weir_contains(w, &key, 8));
+		assert_true(weir_contains_hash(w, weir_hash(w, &key, 8)));
+		assert_int_equal(weir_contains_keys(w, weir_keys_u64(&key, 1), bitmap),
 		                 1);
 	}
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
 int main(void)

@@ -26,26 +26,26 @@ static void each_flavor(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(flavors); i++) {
-		struct weir_window_options o = options(4, 0);
+		struct weir_params o = options(4, 0);
 		const struct rcu_flavor_struct *flavor = enter(flavors[i]);
-		o.flavor = flavors[i];
-		struct weir_window *w = make(&o);
+		o.window.run.flavor = flavors[i];
+		struct weir_filter *w = make(&o);
 		for (uint64_t k = 0; k < 12; k++) {
 			uint64_t key = test_key(k), again = test_key(k + 100);
-			assert_int_equal(weir_window_insert_u64(w, key), WEIR_NEW);
-			assert_int_equal(weir_window_insert_keys(w, weir_keys_u64(&again, 1),
+			assert_int_equal(weir_insert_u64(w, key), WEIR_NEW);
+			assert_int_equal(weir_insert_keys(w, weir_keys_u64(&again, 1),
 			                                         NULL),
 			                 1);
 			wait_for(2.001);
 			assert_int_equal(weir_window_tick(w), 1);
-			assert_int_equal(weir_window_age(w, &key, 8), 1);
-			assert_true(weir_window_contains_u64(w, again));
+			assert_int_equal(weir_age(w, &key, 8), 1);
+			assert_true(weir_contains_u64(w, again));
 			for (uint64_t old = 0; old <= k; old++)
-				assert_int_equal(weir_window_contains_u64(w, test_key(old)),
+				assert_int_equal(weir_contains_u64(w, test_key(old)),
 				                 k - old < 3);
 			assert_int_equal(stats_of(w).advances, k + 1);
 		}
-		weir_window_destroy(w);
+		weir_destroy(w);
 		flavor->unregister_thread();
 	}
 }
@@ -55,16 +55,16 @@ static void timer_of_each_flavor(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(flavors); i++) {
-		struct weir_window_options o = options(4, 0);
+		struct weir_params o = options(4, 0);
 		const struct rcu_flavor_struct *flavor = enter(flavors[i]);
-		o.flavor = flavors[i];
-		o.clock = NULL;
-		o.span_seconds = 0.006;
-		o.timer = 1;
-		struct weir_window *w = make(&o);
+		o.window.run.flavor = flavors[i];
+		o.window.run.clock = NULL;
+		o.window.span_seconds = 0.006;
+		o.window.run.timer = 1;
+		struct weir_filter *w = make(&o);
 		while (stats_of(w).advances < 3)
 			flavor->read_quiescent_state();
-		weir_window_destroy(w);
+		weir_destroy(w);
 		flavor->unregister_thread();
 	}
 }
@@ -75,14 +75,14 @@ static void loaded(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(flavors); i++) {
-		struct weir_window_load_options load = WEIR_WINDOW_LOAD_OPTIONS_INIT;
-		struct weir_window_options o = options(4, 0);
-		struct weir_window *w = make(&o), *back = NULL;
+		struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
+		struct weir_params o = options(4, 0);
+		struct weir_filter *w = make(&o), *back = NULL;
 		int fd = memfd_create("window", 0);
-		assert_ok(weir_window_save_fd(w, fd, NULL));
+		assert_ok(weir_save_fd(w, fd, NULL));
 		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-		load.flavor = flavors[i];
-		assert_ok(weir_window_load_fd(&back, fd, &load));
+		load.run.flavor = flavors[i];
+		assert_ok(weir_load_fd(&back, fd, &load));
 		const struct rcu_flavor_struct *flavor = enter(flavors[i]);
 		flavor->read_lock();
 		if (flavor == &urcu_qsbr_flavor) /* has no sections */
@@ -91,8 +91,8 @@ static void loaded(void **state)
 			assert_refused(weir_window_advance(back), -EDEADLK, "section", "");
 		flavor->read_unlock();
 		assert_ok(weir_window_advance(back));
-		weir_window_destroy(back);
-		weir_window_destroy(w);
+		weir_destroy(back);
+		weir_destroy(w);
 		flavor->unregister_thread();
 		close(fd);
 	}
@@ -100,7 +100,7 @@ static void loaded(void **state)
 
 struct stalled {
 	const struct rcu_flavor_struct *flavor;
-	struct weir_window *w;
+	struct weir_filter *w;
 	_Atomic uint64_t now_ns;
 	atomic_uint looks; /* at the clock, of the thread that advances */
 	atomic_bool inside, go_on, advanced;
@@ -146,15 +146,15 @@ static void beside_a_stalled_section(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(flavors); i++) {
-		struct weir_window_options o = options(4, 0);
+		struct weir_params o = options(4, 0);
 		struct stalled s = { .flavor = flavors[i], .now_ns = 1000000000 };
 		pthread_t sleeper, advancer;
-		o.flavor = flavors[i];
-		o.clock = shared_clock;
-		o.clock_arg = &s;
+		o.window.run.flavor = flavors[i];
+		o.window.run.clock = shared_clock;
+		o.window.run.clock_arg = &s;
 		const struct rcu_flavor_struct *flavor = enter(flavors[i]);
 		s.w = make(&o);
-		assert_int_equal(weir_window_insert(s.w, "key", 3), WEIR_NEW);
+		assert_int_equal(weir_insert(s.w, "key", 3), WEIR_NEW);
 		assert_int_equal(pthread_create(&sleeper, NULL, stall, &s), 0);
 		while (!s.inside)
 			usleep(100);
@@ -164,7 +164,7 @@ static void beside_a_stalled_section(void **state)
 		/* published, and its time noted: the first look is how late it comes */
 		while (stats_of(s.w).advances == 0 || s.looks < 2)
 			usleep(100);
-		assert_int_equal(weir_window_age(s.w, "key", 3), 1);
+		assert_int_equal(weir_age(s.w, "key", 3), 1);
 		s.now_ns += UINT64_C(100000000000);
 		assert_refused(weir_window_advance(s.w), -EBUSY, "under way", "");
 		assert_int_equal(weir_window_tick(s.w), 0);
@@ -177,18 +177,18 @@ static void beside_a_stalled_section(void **state)
 		flavor->thread_online();
 		assert_int_equal(weir_window_tick(s.w), 1);
 		assert_int_equal(stats_of(s.w).advances, 2);
-		weir_window_destroy(s.w);
+		weir_destroy(s.w);
 		flavor->unregister_thread();
 	}
 }
 
 /* Another thread is quicker between the look at the clock and the claim: then nothing is due any
  * more, and the claim is given back. */
-static struct weir_window *quick;
+static struct weir_filter *quick;
 
 static uint64_t quick_clock(void *unused)
 {
-	struct weir_window *w = quick;
+	struct weir_filter *w = quick;
 	(void)unused;
 	quick = NULL;
 	if (w)
@@ -198,11 +198,11 @@ static uint64_t quick_clock(void *unused)
 
 static void another_was_quicker(void **state)
 {
-	struct weir_window_options o = options(4, 0);
+	struct weir_params o = options(4, 0);
 	(void)state;
-	o.clock = quick_clock;
+	o.window.run.clock = quick_clock;
 	quick = NULL;
-	struct weir_window *w = make(&o);
+	struct weir_filter *w = make(&o);
 	wait_for(2.001);
 	/* it comes before the first look has its answer: that look is still at the old slot */
 	quick = w;
@@ -212,11 +212,11 @@ static void another_was_quicker(void **state)
 	wait_for(2.001);
 	assert_int_equal(weir_window_tick(w), 1);
 	assert_ok(weir_window_advance(w));
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
 struct tickers {
-	struct weir_window *w;
+	struct weir_filter *w;
 	pthread_barrier_t begin;
 	atomic_uint advanced;
 };
@@ -236,7 +236,7 @@ static void *tick(void *arg)
 /* However many tick, what is due once comes once. */
 static void two_tickers(void **state)
 {
-	struct weir_window_options o = options(4, 0);
+	struct weir_params o = options(4, 0);
 	(void)state;
 	struct tickers t = { .w = make(&o) };
 	for (unsigned round = 1; round <= 20; round++) {
@@ -251,7 +251,7 @@ static void two_tickers(void **state)
 		assert_int_equal(t.advanced, round);
 		assert_int_equal(stats_of(t.w).advances, round);
 	}
-	weir_window_destroy(t.w);
+	weir_destroy(t.w);
 }
 
 int main(void)

@@ -7,31 +7,31 @@
 /* In every shape, before the first advance, in the first round of slots, and after many. */
 static void saved_and_loaded(void **state)
 {
-	const struct weir_window_load_options load = load_options();
+	const struct weir_load_options load = load_options();
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
 	unsigned n = 0;
 	(void)state;
 	FOR_EACH_SHAPE(o) {
-		unsigned advances[] = { 0, o.generations / 2, 3 * o.generations + 1 };
+		unsigned advances[] = { 0, o.window.generations / 2, 3 * o.window.generations + 1 };
 		for (unsigned i = 0; i < COUNT_OF(advances); i++) {
-			struct weir_window *w = lived(&o, advances[i]), *back;
+			struct weir_filter *w = lived(&o, advances[i]), *back;
 			wait_for(0.25);
 			save.zstd_level = n++ % 2 && TEST_ZSTD ? 3 : 0;
-			assert_ok(weir_window_save(w, path, &save));
+			assert_ok(weir_save(w, path, &save));
 			assert_ok(weir_image_verify(path, NULL));
 			back = loaded_from(path, &load);
 			assert_alike(w, back, advances[i]);
 			/* and they go on alike */
-			for (unsigned more = 0; more < o.generations; more++) {
-				assert_int_equal(weir_window_insert(w, &more, sizeof more),
-				                 weir_window_insert(back, &more, sizeof more));
+			for (unsigned more = 0; more < o.window.generations; more++) {
+				assert_int_equal(weir_insert(w, &more, sizeof more),
+				                 weir_insert(back, &more, sizeof more));
 				assert_ok(weir_window_advance(w));
 				assert_ok(weir_window_advance(back));
 				wait_for(0.5);
 				assert_alike(w, back, advances[i]);
 			}
-			weir_window_destroy(w);
-			weir_window_destroy(back);
+			weir_destroy(w);
+			weir_destroy(back);
 		}
 	}
 }
@@ -39,12 +39,12 @@ static void saved_and_loaded(void **state)
 /* Of the same window, a second later. Time stands still while it is a file. */
 static void time_stands_still(void **state)
 {
-	struct weir_window_options o = options(7, 0);
-	const struct weir_window_load_options load = load_options();
-	struct weir_window *w = lived(&o, 3), *back;
+	struct weir_params o = options(7, 0);
+	const struct weir_load_options load = load_options();
+	struct weir_filter *w = lived(&o, 3), *back;
 	(void)state;
 	wait_for(0.75);
-	assert_ok(weir_window_save(w, path, NULL));
+	assert_ok(weir_save(w, path, NULL));
 	wait_for(3600);
 	back = loaded_from(path, &load);
 	struct weir_window_stats s = stats_of(back);
@@ -58,14 +58,14 @@ static void time_stands_still(void **state)
 	assert_int_equal(weir_window_tick(back), 0);
 	/* also if the new clock is younger than the window */
 	now_ns = 5;
-	weir_window_destroy(back);
+	weir_destroy(back);
 	back = loaded_from(path, &load);
 	assert_true(fabs(stats_of(back).age_seconds[3] - 3.75) < 1e-6);
 	assert_int_equal(weir_window_tick(back), 0);
 	wait_for(0.2501);
 	assert_int_equal(weir_window_tick(back), 1);
-	weir_window_destroy(w);
-	weir_window_destroy(back);
+	weir_destroy(w);
+	weir_destroy(back);
 }
 
 /* The library's time of day; 0: the machine's. */
@@ -104,21 +104,21 @@ static void forgets_older(void **state)
 	} rows[] = { { 0.0, 0.75, 0 }, { 0.1, 0.85, 0 },  { 0.35, 0.1, 1 }, { 1.35, 0.1, 2 },
 		     { 4.5, 0.25, 5 }, { 5.75, 0.5, 6 },  { 6.35, 0.1, -1 }, { 1e6, -1, -1 },
 		     { 1.5e9, -1, -1 },  { -50, 0.75, 0 } };
-	struct weir_window_options o = options(7, 0);
-	struct weir_window_load_options load = load_options();
+	struct weir_params o = options(7, 0);
+	struct weir_load_options load = load_options();
 	const unsigned last = 9;
 	(void)state;
-	o.generation_keys = 9000;
+	o.window.generation_keys = 9000;
 	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
-		struct weir_window *w = lived(&o, last), *back;
+		struct weir_filter *w = lived(&o, last), *back;
 		wait_for(0.75);
-		assert_ok(weir_window_save(w, path, NULL));
+		assert_ok(weir_save(w, path, NULL));
 		saved_ago(rows[i].seconds);
-		load.forget_older = 0;
+		load.run.forget_older = 0;
 		back = loaded_from(path, &load);
 		assert_true(stats_of(back).age_seconds[0] == 0.75);
-		weir_window_destroy(back);
-		load.forget_older = 1;
+		weir_destroy(back);
+		load.run.forget_older = 1;
 		back = loaded_from(path, &load);
 		struct weir_window_stats s = stats_of(back);
 		if (rows[i].newest >= 0)
@@ -129,157 +129,157 @@ static void forgets_older(void **state)
 		assert_int_equal(s.keys_counted != 0, rows[i].age == 0);
 		for (unsigned k = 0; k < 7; k++) {
 			int age = rows[i].age < 0 || rows[i].age + (int)k > 6 ?
-			                  -ENOENT : rows[i].age + (int)k;
+			                  -1 : rows[i].age + (int)k;
 			for (unsigned j = 0; j < KEYS; j++) {
 				uint64_t one = key(last - k, j);
-				assert_int_equal(weir_window_age(back, &one, 8), age);
+				assert_int_equal(weir_age(back, &one, 8), age);
 			}
 		}
-		weir_window_destroy(w);
-		weir_window_destroy(back);
+		weir_destroy(w);
+		weir_destroy(back);
 	}
 }
 
 /* More advances than 32 bits count: nothing is left. */
 static void forgets_all(void **state)
 {
-	struct weir_window_options o = options(16, 0);
-	struct weir_window_load_options load = load_options();
-	struct weir_window *w, *back;
+	struct weir_params o = options(16, 0);
+	struct weir_load_options load = load_options();
+	struct weir_filter *w, *back;
 	const double period = 66667e-9; /* 1 ms / 15, rounded up */
 	(void)state;
-	o.span_seconds = 0.001;
+	o.window.span_seconds = 0.001;
 	w = make(&o);
-	assert_int_equal(weir_window_insert(w, "key", 3), WEIR_NEW);
-	assert_ok(weir_window_save(w, path, NULL));
-	load.forget_older = 1;
+	assert_int_equal(weir_insert(w, "key", 3), WEIR_NEW);
+	assert_ok(weir_save(w, path, NULL));
+	load.run.forget_older = 1;
 	for (int i = -1; i <= 1; i++) {
 		saved_ago((0x1p32 + i + 0.5) * period);
 		back = loaded_from(path, &load);
-		assert_int_equal(weir_window_age(back, "key", 3), -ENOENT);
-		weir_window_destroy(back);
+		assert_int_equal(weir_age(back, "key", 3), -1);
+		weir_destroy(back);
 	}
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
 /* A late advance is not caught up, neither by the window nor in its image: what was inserted just
  * before the save is remembered for all of T after it. */
 static void an_advance_that_was_late(void **state)
 {
-	struct weir_window_options o = options(7, 0);
-	struct weir_window_load_options load = load_options();
-	struct weir_window *w = lived(&o, 2), *back;
+	struct weir_params o = options(7, 0);
+	struct weir_load_options load = load_options();
+	struct weir_filter *w = lived(&o, 2), *back;
 	(void)state;
 	wait_for(100.6);
-	assert_int_equal(weir_window_insert(w, "late", 4), WEIR_NEW);
-	assert_ok(weir_window_save(w, path, NULL));
+	assert_int_equal(weir_insert(w, "late", 4), WEIR_NEW);
+	assert_ok(weir_save(w, path, NULL));
 	saved_ago(5.5);
-	load.forget_older = 1;
+	load.run.forget_older = 1;
 	back = loaded_from(path, &load);
-	assert_int_equal(weir_window_age(back, "late", 4), 6);
+	assert_int_equal(weir_age(back, "late", 4), 6);
 	assert_true(fabs(stats_of(back).age_seconds[0] - 0.5) < 1e-6);
-	weir_window_destroy(back);
+	weir_destroy(back);
 	saved_ago(6.5);
 	back = loaded_from(path, &load);
-	assert_int_equal(weir_window_age(back, "late", 4), -ENOENT);
-	weir_window_destroy(back);
-	weir_window_destroy(w);
+	assert_int_equal(weir_age(back, "late", 4), -1);
+	weir_destroy(back);
+	weir_destroy(w);
 }
 
 /* What is looked at between the publication of an advance and the note of its time: the newest is
  * as old as the look, in figures, in an image, and to who asks whether an advance is due. */
-static struct weir_window *looked_at;
+static struct weir_filter *looked_at;
 static unsigned looks;
 
 static uint64_t looking_clock(void *unused)
 {
-	struct weir_window *w = looked_at, *back;
+	struct weir_filter *w = looked_at, *back;
 	(void)unused;
 	looked_at = NULL; /* the figures ask the clock too */
 	struct weir_window_stats s = w ? stats_of(w) : (struct weir_window_stats){ 0 };
 	if (s.advances != 12) {
 		looked_at = w;
 	} else {
-		const struct weir_window_load_options load = load_options();
+		const struct weir_load_options load = load_options();
 		looks++;
 		assert_true(s.age_seconds[0] == 0 && s.due_seconds > 0.99);
 		assert_int_equal(weir_window_tick(w), 0);
-		assert_ok(weir_window_save(w, path, NULL));
+		assert_ok(weir_save(w, path, NULL));
 		back = loaded_from(path, &load);
 		s = stats_of(back);
 		assert_true(s.age_seconds[0] == 0 && s.age_seconds[1] > 0.99);
-		weir_window_destroy(back);
+		weir_destroy(back);
 	}
 	return now_ns;
 }
 
 static void in_the_midst_of_an_advance(void **state)
 {
-	struct weir_window_options o = options(7, 0);
+	struct weir_params o = options(7, 0);
 	(void)state;
-	o.clock = looking_clock;
+	o.window.run.clock = looking_clock;
 	looked_at = NULL;
 	looks = 0;
-	struct weir_window *w = lived(&o, 11);
+	struct weir_filter *w = lived(&o, 11);
 	wait_for(1);
 	looked_at = w;
 	assert_ok(weir_window_advance(w));
 	assert_int_equal(looks, 1);
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
-static struct weir_window *inserted_into;
+static struct weir_filter *inserted_into;
 
 static uint64_t inserting_clock(void *unused)
 {
 	(void)unused;
 	if (inserted_into)
-		assert_int_equal(weir_window_insert(inserted_into, "young", 5), WEIR_NEW);
+		assert_int_equal(weir_insert(inserted_into, "young", 5), WEIR_NEW);
 	return now_ns;
 }
 
 /* The clock is read after the words (W10): no key in the image is younger than that. */
 static void the_clock_comes_last(void **state)
 {
-	struct weir_window_options o = options(7, 0);
-	const struct weir_window_load_options load = load_options();
+	struct weir_params o = options(7, 0);
+	const struct weir_load_options load = load_options();
 	(void)state;
-	o.clock = inserting_clock;
-	struct weir_window *w = lived(&o, 2), *back;
+	o.window.run.clock = inserting_clock;
+	struct weir_filter *w = lived(&o, 2), *back;
 	inserted_into = w;
-	assert_ok(weir_window_save(w, path, NULL));
+	assert_ok(weir_save(w, path, NULL));
 	inserted_into = NULL;
 	back = loaded_from(path, &load);
-	assert_true(weir_window_contains(w, "young", 5));
-	assert_false(weir_window_contains(back, "young", 5));
-	weir_window_destroy(back);
-	weir_window_destroy(w);
+	assert_true(weir_contains(w, "young", 5));
+	assert_false(weir_contains(back, "young", 5));
+	weir_destroy(back);
+	weir_destroy(w);
 }
 
 /* A clock of the caller's that goes back makes no image that is refused. */
 static void the_clock_goes_back(void **state)
 {
-	struct weir_window_options o = options(7, 0);
-	const struct weir_window_load_options load = load_options();
-	struct weir_window *w = lived(&o, 3), *back;
+	struct weir_params o = options(7, 0);
+	const struct weir_load_options load = load_options();
+	struct weir_filter *w = lived(&o, 3), *back;
 	(void)state;
 	now_ns -= 2500000000;
 	assert_ok(weir_window_advance(w));
 	wait_for(0.5);
-	assert_ok(weir_window_save(w, path, NULL));
+	assert_ok(weir_save(w, path, NULL));
 	back = loaded_from(path, &load);
 	assert_true(fabs(stats_of(back).age_seconds[0] - 0.5) < 1e-6);
-	weir_window_destroy(back);
-	weir_window_destroy(w);
+	weir_destroy(back);
+	weir_destroy(w);
 }
 
 /* Numbers of a clock that wrap are no age of centuries. */
 static void the_clock_wraps(void **state)
 {
-	struct weir_window_options o = options(7, 0);
+	struct weir_params o = options(7, 0);
 	(void)state;
 	now_ns = UINT64_MAX - 1500000000;
-	struct weir_window *w = make(&o);
+	struct weir_filter *w = make(&o);
 	for (unsigned i = 1; i < 9; i++) {
 		assert_int_equal(weir_window_tick(w), 0);
 		assert_true(stats_of(w).age_seconds[0] == 0);
@@ -288,47 +288,47 @@ static void the_clock_wraps(void **state)
 		assert_true(fabs(stats_of(w).age_seconds[1] - 1.0001) < 1e-6);
 	}
 	assert_true(stats_of(w).late_seconds < 0.001);
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
 /* What no image can hold is as old as one can be. */
 static void the_clock_leaps(void **state)
 {
-	const struct weir_window_options o = options(3, 0);
-	struct weir_window *w = lived(&o, 2), *back;
-	const struct weir_window_load_options load = load_options();
+	const struct weir_params o = options(3, 0);
+	struct weir_filter *w = lived(&o, 2), *back;
+	const struct weir_load_options load = load_options();
 	(void)state;
 	now_ns += (UINT64_C(1) << 62) + 5000000000;
-	assert_ok(weir_window_save(w, path, NULL));
+	assert_ok(weir_save(w, path, NULL));
 	back = loaded_from(path, &load);
 	for (unsigned i = 0; i < 3; i++)
 		assert_true(stats_of(back).age_seconds[i] == 0x1p62 * 1e-9);
-	weir_window_destroy(back);
-	weir_window_destroy(w);
+	weir_destroy(back);
+	weir_destroy(w);
 }
 
 /* 0 is a time like others: of a creation, of an advance, of what was loaded. */
 static void the_clock_at_0(void **state)
 {
-	const struct weir_window_options o = options(3, 0);
-	const struct weir_window_load_options load = load_options();
-	struct weir_window *w, *back;
+	const struct weir_params o = options(3, 0);
+	const struct weir_load_options load = load_options();
+	struct weir_filter *w, *back;
 	(void)state;
 	now_ns = 0;
 	w = make(&o);
 	wait_for(5);
 	assert_true(fabs(stats_of(w).age_seconds[0] - 5) < 1e-6);
-	assert_ok(weir_window_save(w, path, NULL));
+	assert_ok(weir_save(w, path, NULL));
 	now_ns = (uint64_t)llround(stats_of(w).age_seconds[0] * 1e9); /* it began at 0 */
 	back = loaded_from(path, &load);
 	wait_for(2);
 	assert_true(fabs(stats_of(back).age_seconds[0] - 7) < 1e-6);
-	weir_window_destroy(back);
+	weir_destroy(back);
 	now_ns = 0;
 	assert_ok(weir_window_advance(w));
 	wait_for(4);
 	assert_true(fabs(stats_of(w).age_seconds[0] - 4) < 1e-6);
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
 int main(void)

@@ -8,26 +8,26 @@
 /* A word of the head; then it is loaded, if it may be, takes a key, is saved, and loaded. */
 static int with_word(unsigned at, uint64_t value)
 {
-	const struct weir_window_load_options load = load_options();
-	struct weir_window_options o = options(2, 0);
-	struct weir_window *w, *again = NULL;
+	const struct weir_load_options load = load_options();
+	struct weir_params o = options(2, 0);
+	struct weir_filter *w, *again = NULL;
 	size_t n = 0;
-	o.generation_keys = 3;
+	o.window.generation_keys = 3;
 	w = make(&o);
 	unsigned char *bytes = saved_bytes(w, &n);
-	weir_window_destroy(w);
+	weir_destroy(w);
 	image_put64(bytes + at, value);
 	image_repair(bytes, n);
-	int err = weir_window_load_memory(&w, bytes, n, &load);
+	int err = weir_load_memory(&w, bytes, n, &load);
 	free(bytes);
 	if (err)
 		return err;
-	assert_true(weir_window_insert_u64(w, 1) >= 0);
+	assert_true(weir_insert_u64(w, 1) >= 0);
 	bytes = saved_bytes(w, &n);
-	weir_window_destroy(w);
-	assert_ok(weir_window_load_memory(&again, bytes, n, &load));
+	weir_destroy(w);
+	assert_ok(weir_load_memory(&again, bytes, n, &load));
 	free(bytes);
-	weir_window_destroy(again);
+	weir_destroy(again);
 	return 0;
 }
 
@@ -83,26 +83,26 @@ static void *feed(void *unused)
 /* "The window goes on as if no time had passed since the save." */
 static void a_slow_load(void **state)
 {
-	const struct weir_window_load_options load = load_options();
-	struct weir_window_options o = options(2, 0);
-	struct weir_window *w = make(&o);
+	const struct weir_load_options load = load_options();
+	struct weir_params o = options(2, 0);
+	struct weir_filter *w = make(&o);
 	pthread_t thread;
 	(void)state;
 	o.capacity = 70;
-	assert_int_equal(weir_window_insert_u64(w, 1), WEIR_NEW);
+	assert_int_equal(weir_insert_u64(w, 1), WEIR_NEW);
 	assert_ok(weir_window_advance(w)); /* it has 6 s left */
 	image = saved_bytes(w, &image_bytes);
-	weir_window_destroy(w);
+	weir_destroy(w);
 	assert_int_equal(pipe(pipe_ends), 0);
 	assert_int_equal(pthread_create(&thread, NULL, feed, NULL), 0);
-	assert_ok(weir_window_load_fd(&w, pipe_ends[0], &load));
+	assert_ok(weir_load_fd(&w, pipe_ends[0], &load));
 	pthread_join(thread, NULL);
 	close(pipe_ends[0]);
 	free(image);
-	assert_true(weir_window_contains_u64(w, 1));
+	assert_true(weir_contains_u64(w, 1));
 	assert_true(weir_window_tick(w) >= 0);
-	assert_true(weir_window_contains_u64(w, 1)); /* still 6 s */
-	weir_window_destroy(w);
+	assert_true(weir_contains_u64(w, 1)); /* still 6 s */
+	weir_destroy(w);
 }
 
 int main(void)

@@ -10,13 +10,13 @@ static size_t image_bytes;
 /* Of five generations; three have been the newest. */
 static int image_setup(void **state)
 {
-	struct weir_window_options o = options(5, 0);
+	struct weir_params o = options(5, 0);
 	o.capacity = 300;
-	o.generation_keys = 60;
-	struct weir_window *w = lived(&o, 2);
+	o.window.generation_keys = 60;
+	struct weir_filter *w = lived(&o, 2);
 	(void)state;
-	assert_ok(weir_window_save(w, path, NULL));
-	weir_window_destroy(w);
+	assert_ok(weir_save(w, path, NULL));
+	weir_destroy(w);
 	image = image_slurp(path, &image_bytes);
 	return image == NULL || image[IMAGE_MEMBERS] != 5;
 }
@@ -31,21 +31,21 @@ static int image_teardown(void **state)
 /* Refused with a sentence by a load and a verification alike, or a window that works. */
 static bool refused(const unsigned char *bytes, size_t n)
 {
-	const struct weir_window_load_options load = load_options();
-	struct weir_window_load_options older = load;
-	struct weir_window *w = NULL;
-	older.forget_older = 1;
-	int err = weir_window_load_memory(&w, bytes, n, &load);
+	const struct weir_load_options load = load_options();
+	struct weir_load_options older = load;
+	struct weir_filter *w = NULL;
+	older.run.forget_older = 1;
+	int err = weir_load_memory(&w, bytes, n, &load);
 	if (!err) {
 		struct weir_window_stats s = stats_of(w);
-		assert_true(s.plan.bytes >= 64 && s.age_seconds[4] >= 0);
-		assert_true(weir_window_insert(w, "key", 3) >= 0);
-		assert_true(weir_window_contains(w, "key", 3));
+		assert_true(figures_of(w).bytes >= 64 && s.age_seconds[4] >= 0);
+		assert_true(weir_insert(w, "key", 3) >= 0);
+		assert_true(weir_contains(w, "key", 3));
 		assert_true(weir_window_tick(w) >= 0 && weir_window_advance(w) == 0);
-		assert_true(weir_window_contains(w, "key", 3));
+		assert_true(weir_contains(w, "key", 3));
 	}
 	assert_true(!err || weir_error_detail()[0]);
-	weir_window_destroy(w);
+	weir_destroy(w);
 	int fd = memfd_create("image", 0);
 	assert_true(write(fd, bytes, n) == (ssize_t)n && lseek(fd, 0, SEEK_SET) == 0);
 	int verified = weir_image_verify_fd(fd, NULL);
@@ -53,10 +53,10 @@ static bool refused(const unsigned char *bytes, size_t n)
 	close(fd);
 	if (!err) {
 		w = NULL;
-		if (weir_window_load_memory(&w, bytes, n, &older) == 0)
-			assert_true(weir_window_insert(w, "key", 3) >= 0 &&
+		if (weir_load_memory(&w, bytes, n, &older) == 0)
+			assert_true(weir_insert(w, "key", 3) >= 0 &&
 			            stats_of(w).age_seconds[0] >= 0);
-		weir_window_destroy(w);
+		weir_destroy(w);
 	}
 	return err != 0;
 }
@@ -92,12 +92,12 @@ static void cut_off_anywhere(void **state)
 static void head_field(unsigned at, unsigned bytes, uint64_t value, const char *name)
 {
 	unsigned char was[8];
-	struct weir_window *w = NULL;
+	struct weir_filter *w = NULL;
 	memcpy(was, image + at, bytes);
 	for (unsigned i = 0; i < bytes; i++)
 		image[at + i] = (unsigned char)(value >> 8 * i);
 	image_repair(image, image_bytes);
-	assert_refused(weir_window_load_memory(&w, image, image_bytes, NULL), -EBADMSG, name,
+	assert_refused(weir_load_memory(&w, image, image_bytes, NULL), -EBADMSG, name,
 	               "the image in memory");
 	assert_true(refused(image, image_bytes));
 	memcpy(image + at, was, bytes);
@@ -166,11 +166,11 @@ static void each_field_of_the_head(void **state)
 /* More members than generations. */
 static void members_of_another_window(void **state)
 {
-	struct weir_window_options o = options(6, 0);
-	struct weir_window *w = lived(&o, 2);
+	struct weir_params o = options(6, 0);
+	struct weir_filter *w = lived(&o, 2);
 	(void)state;
-	assert_ok(weir_window_save(w, path, NULL));
-	weir_window_destroy(w);
+	assert_ok(weir_save(w, path, NULL));
+	weir_destroy(w);
 	free(image);
 	image = image_slurp(path, &image_bytes);
 	assert_non_null(image);
@@ -188,7 +188,7 @@ static void a_smaller_member(void **state)
 {
 	enum { LESS = 5, LENGTH = 96, MEMBER = 4 };
 	const size_t n = image_bytes - 64 * LESS;
-	struct weir_window *w = NULL;
+	struct weir_filter *w = NULL;
 	size_t at = 0;
 	(void)state;
 	for (unsigned found = 0; found <= MEMBER;)
@@ -201,7 +201,7 @@ static void a_smaller_member(void **state)
 	put_less(image + IMAGE_BLOCKS, LESS);
 	put_less(image + LENGTH, 64 * LESS);
 	image_repair(image, n);
-	assert_refused(weir_window_load_memory(&w, image, n, NULL), -EBADMSG,
+	assert_refused(weir_load_memory(&w, image, n, NULL), -EBADMSG,
 	               "generation 0: blocks is", "should be");
 	assert_true(refused(image, n));
 }
@@ -223,12 +223,12 @@ static void put_into_itself(void)
 
 static void compounds_in_compounds(void **state)
 {
-	struct weir_window *w = NULL;
+	struct weir_filter *w = NULL;
 	struct weir_filter *f = test_filter(WEIR_GROWING, 1000, 0.01);
 	(void)state;
 	put_into_itself();
-	assert_refused(weir_window_load_memory(&w, image, image_bytes, NULL), -ENOTSUP,
-	               "is a window and no filter", "");
+	assert_refused(weir_load_memory(&w, image, image_bytes, NULL), -EBADMSG, "member 0",
+	               "is a compound itself");
 	assert_true(refused(image, image_bytes));
 	assert_ok(weir_save(f, path, NULL));
 	weir_destroy(f);

@@ -37,7 +37,7 @@ static unsigned char *copy_of(const unsigned char *bytes, size_t n)
 }
 
 /* Of a plain image. */
-static void take_apart(struct parts *p, const struct weir_window *w)
+static void take_apart(struct parts *p, const struct weir_filter *w)
 {
 	size_t n = 0;
 	unsigned char *bytes = saved_bytes(w, &n);
@@ -192,46 +192,46 @@ static void assert_verified(const unsigned char *bytes, size_t n, int loaded)
 }
 
 /* It takes keys, forgets them in time, and is loaded again as what it was. */
-static void assert_works(struct weir_window *w)
+static void assert_works(struct weir_filter *w)
 {
-	const struct weir_window_load_options load = load_options();
-	const uint32_t generations = stats_of(w).plan.generations;
-	struct weir_window *again = NULL;
+	const struct weir_load_options load = load_options();
+	const uint32_t generations = stats_of(w).generations;
+	struct weir_filter *again = NULL;
 	size_t n = 0;
-	assert_true(weir_window_insert_u64(w, 7) >= 0);
-	assert_int_equal(weir_window_age(w, &(uint64_t){ 7 }, 8), 0);
+	assert_true(weir_insert_u64(w, 7) >= 0);
+	assert_int_equal(weir_age(w, &(uint64_t){ 7 }, 8), 0);
 	assert_ok(weir_window_advance(w));
-	assert_true(weir_window_contains_u64(w, 7));
+	assert_true(weir_contains_u64(w, 7));
 	unsigned char *bytes = saved_bytes(w, &n);
-	assert_ok(weir_window_load_memory(&again, bytes, n, &load));
+	assert_ok(weir_load_memory(&again, bytes, n, &load));
 	free(bytes);
 	assert_alike(w, again, 3);
 	for (uint32_t i = 1; i < generations; i++)
 		assert_ok(weir_window_advance(again));
-	assert_false(weir_window_contains_u64(again, 7));
-	weir_window_destroy(again);
+	assert_false(weir_contains_u64(again, 7));
+	weir_destroy(again);
 }
 
 /* Return: was it a window? */
 static bool attempt(struct parts *p, const struct parts *other)
 {
 	static unsigned char bytes[ROOM];
-	struct weir_window_load_options load = load_options();
-	struct weir_window *w = NULL;
+	struct weir_load_options load = load_options();
+	struct weir_filter *w = NULL;
 	for (uint64_t times = 1 + below(2); times; times--)
 		change(p, other);
 	size_t n = put_together(p, bytes);
-	load.forget_older = below(4) == 0 && image_get(bytes + OWN, 8) != 0;
+	load.run.forget_older = below(4) == 0 && image_get(bytes + OWN, 8) != 0;
 	load.max_bytes = 1 << 24;
 	unsigned char *exact = copy_of(bytes, n); /* a sanitizer sees who reads behind it */
-	int err = weir_window_load_memory(&w, exact, n, &load);
+	int err = weir_load_memory(&w, exact, n, &load);
 	free(exact);
 	assert_true(err ? w == NULL && weir_error_detail()[0] : w != NULL);
 	if (err != -EFBIG)
 		assert_verified(bytes, n, err);
 	if (!err)
 		assert_works(w);
-	weir_window_destroy(w);
+	weir_destroy(w);
 	return !err;
 }
 
@@ -240,17 +240,17 @@ static void members_exchanged(void **state)
 	unsigned windows = 0;
 	(void)state;
 	for (unsigned i = 0; i < TRIES; i += 30) {
-		struct weir_window_options o = options(2 + i % 15, 1 + i / 30 % 2);
+		struct weir_params o = options(2 + i % 15, 1 + i / 30 % 2);
 		struct parts one, other;
-		o.capacity = 30 * o.generations;
-		o.words_per_key = o.layout == WEIR_WINDOW_RING ? 1 + i % 2 : 1;
-		struct weir_window *a = lived(&o, i % 3);
+		o.capacity = 30 * o.window.generations;
+		o.window.words_per_key = o.window.layout == WEIR_WINDOW_RING ? 1 + i % 2 : 1;
+		struct weir_filter *a = lived(&o, i % 3);
 		take_apart(&one, a);
-		weir_window_destroy(a);
-		o.generations = 2 + (i + 7) % 15;
+		weir_destroy(a);
+		o.window.generations = 2 + (i + 7) % 15;
 		a = lived(&o, 1);
 		take_apart(&other, a);
-		weir_window_destroy(a);
+		weir_destroy(a);
 		for (unsigned t = 0; t < 30; t++) {
 			struct parts p = copy_parts(&one);
 			windows += attempt(&p, &other);

@@ -7,30 +7,30 @@
 static void streamed(void **state)
 {
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
-	const struct weir_window_load_options load = load_options();
+	const struct weir_load_options load = load_options();
 	(void)state;
 	FOR_EACH_SHAPE(o) {
-		struct weir_window *w = lived(&o, 2), *back = NULL;
+		struct weir_filter *w = lived(&o, 2), *back = NULL;
 		int fd = memfd_create("windows", 0);
 		size_t n = 0;
 		save.zstd_level = shape % 2 && TEST_ZSTD;
 		assert_int_equal(write(fd, "before", 6), 6);
-		assert_ok(weir_window_save_fd(w, fd, &save));
+		assert_ok(weir_save_fd(w, fd, &save));
 		assert_int_equal(write(fd, "behind", 6), 6);
 		assert_int_equal(lseek(fd, 6, SEEK_SET), 6);
 		assert_ok(weir_image_verify_fd(fd, NULL));
 		assert_int_equal(lseek(fd, 6, SEEK_SET), 6);
-		assert_ok(weir_window_load_fd(&back, fd, &load));
+		assert_ok(weir_load_fd(&back, fd, &load));
 		assert_alike(w, back, 2);
-		weir_window_destroy(back);
+		weir_destroy(back);
 		close(fd);
-		assert_ok(weir_window_save(w, path, &save));
+		assert_ok(weir_save(w, path, &save));
 		unsigned char *bytes = image_slurp(path, &n);
-		assert_ok(weir_window_load_memory(&back, bytes, n, &load));
+		assert_ok(weir_load_memory(&back, bytes, n, &load));
 		assert_alike(w, back, 2);
 		free(bytes);
-		weir_window_destroy(w);
-		weir_window_destroy(back);
+		weir_destroy(w);
+		weir_destroy(back);
 	}
 }
 
@@ -48,206 +48,219 @@ static void a_generation_is_a_filter(void **state)
 {
 	(void)state;
 	FOR_EACH_SHAPE(o) {
-		struct weir_window *w = lived(&o, o.generations - 1);
+		struct weir_filter *w = lived(&o, o.window.generations - 1);
 		size_t n = 0;
-		assert_ok(weir_window_save(w, path, NULL));
+		assert_ok(weir_save(w, path, NULL));
 		unsigned char *bytes = image_slurp(path, &n);
 		int fd = open(path, O_RDONLY);
-		for (unsigned g = 0; g < o.generations; g++) {
+		for (unsigned g = 0; g < o.window.generations; g++) {
+			const unsigned age = o.window.generations - 1 - g;
 			struct weir_filter *f = NULL;
 			off_t at = (off_t)member_at(bytes, g);
 			assert_int_equal(lseek(fd, at, SEEK_SET), at);
 			assert_ok(weir_load_fd(&f, fd, NULL));
 			for (unsigned i = 0; i < KEYS; i++)
-				assert_true(weir_contains_u64(f,
-				                              key(o.generations - 1 - g, i)));
+				assert_true(weir_contains_u64(f, key(age, i)));
 			weir_destroy(f);
 		}
 		close(fd);
 		free(bytes);
-		weir_window_destroy(w);
+		weir_destroy(w);
 	}
 }
 
 /* To a stream as to a file. */
 static void options_of_a_stream(void **state)
 {
-	const struct weir_window_options o = options(3, 0);
+	const struct weir_params o = options(3, 0);
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
-	struct weir_window *w = lived(&o, 1);
+	struct weir_filter *w = lived(&o, 1);
 	unsigned char head[IMAGE_TABLE];
 	int fd = memfd_create("image", 0);
 	(void)state;
 	save.generation = 77;
-	assert_ok(weir_window_save_fd(w, fd, &save));
+	assert_ok(weir_save_fd(w, fd, &save));
 	assert_int_equal(pread(fd, head, sizeof head, 0), sizeof head);
 	assert_int_equal(image_get(head + IMAGE_GENERATION, 8), 77);
 	close(fd);
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
 static void keyed(void **state)
 {
 	static const unsigned char hash_key[16] = "fifteen letters", other[16] = "fifteen others.";
-	struct weir_window_options o = options(5, 0);
-	struct weir_window_load_options load = load_options();
-	struct weir_window_stats s = WEIR_WINDOW_STATS_INIT;
-	struct weir_window *w, *back = NULL;
+	struct weir_params o = options(5, 0);
+	struct weir_load_options load = load_options();
+	struct weir_stats whole = WEIR_STATS_INIT;
+	struct weir_filter *w, *back = NULL;
+	int age = -2;
 	(void)state;
 	o.seed = 0;
 	o.hash_key = hash_key;
 	w = lived(&o, 3);
-	assert_ok(weir_window_save(w, path, NULL));
-	assert_refused(weir_window_load(&back, path, &load), -EKEYREJECTED, path, "keyed");
+	assert_ok(weir_save(w, path, NULL));
+	assert_refused(weir_load(&back, path, &load), -EKEYREJECTED, path, "keyed");
 	load.hash_key = other;
-	assert_refused(weir_window_load(&back, path, &load), -EKEYREJECTED, path, "another key");
+	assert_refused(weir_load(&back, path, &load), -EKEYREJECTED, path, "another key");
 	load.hash_key = hash_key;
 	back = loaded_from(path, &load);
 	assert_alike(w, back, 3);
 	load.hash_key = NULL;
-	load.timer = 1; /* it is for a window that is kept */
-	assert_ok(weir_window_image_stats(path, &load, &s));
-	assert_memory_equal(s.fill, stats_of(w).fill, sizeof s.fill);
-	weir_window_destroy(w);
-	weir_window_destroy(back);
+	load.run.timer = true; /* it is for a window that is kept */
+	assert_ok(weir_image_stats(path, &load, &whole));
+	assert_true(whole.fill == figures_of(w).fill);
+	weir_destroy(back);
+	/* without the key nothing is known of a key, and all of the generations */
+	load = load_options();
+	load.keyless = true;
+	back = loaded_from(path, &load);
+	assert_memory_equal(stats_of(back).fill, stats_of(w).fill, sizeof stats_of(w).fill);
+	assert_true(weir_contains(back, "any", 3) && weir_contains_u64(back, 1));
+	assert_int_equal(weir_age(back, "any", 3), 0);
+	assert_int_equal(weir_age_u64(back, 1), 0);
+	assert_int_equal(weir_age_hash(back, 1), 0);
+	assert_int_equal(weir_age_keys(back, weir_keys_fixed("any", 3, 1), &age), 1);
+	assert_int_equal(age, 0);
+	assert_int_equal(weir_insert(back, "any", 3), -EROFS);
+	weir_destroy(w);
+	weir_destroy(back);
 }
 
 /* By number: the count goes on, in a sample too. */
 static void numbers_go_on(void **state)
 {
 	static const uint64_t each[] = { 500, 200000 };
-	const struct weir_window_load_options load = load_options();
+	const struct weir_load_options load = load_options();
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(each); i++) {
-		struct weir_window_options o = options(3, 0);
-		o.span_seconds = 0;
+		struct weir_params o = options(3, 0);
+		o.window.span_seconds = 0;
 		o.capacity = 3 * each[i];
-		o.generation_keys = each[i];
-		struct weir_window *w = make(&o), *back;
+		o.window.generation_keys = each[i];
+		struct weir_filter *w = make(&o), *back;
 		uint64_t n = 0, more = 0;
 		for (; n < each[i] / 2; n++)
-			(void)weir_window_insert_u64(w, test_key(n));
-		assert_ok(weir_window_save(w, path, NULL));
+			(void)weir_insert_u64(w, test_key(n));
+		assert_ok(weir_save(w, path, NULL));
 		back = loaded_from(path, &load);
 		assert_true(stats_of(back).keys_counted == stats_of(w).keys_counted);
 		assert_true(fabs((double)stats_of(w).keys_counted / (double)n - 1) < 0.05);
 		while (weir_window_tick(back) == 0 && more < each[i])
-			(void)weir_window_insert_u64(back, test_key(n + more++));
+			(void)weir_insert_u64(back, test_key(n + more++));
 		assert_true(fabs((double)(n + more) / (double)each[i] - 1) < 0.05);
-		struct weir_window_load_options older = load;
-		struct weir_window *none = NULL;
-		older.forget_older = 1;
-		assert_refused(weir_window_load(&none, path, &older), -EINVAL, path,
+		struct weir_load_options older = load;
+		struct weir_filter *none = NULL;
+		older.run.forget_older = 1;
+		assert_refused(weir_load(&none, path, &older), -EINVAL, path,
 		               "by number alone");
-		weir_window_destroy(w);
-		weir_window_destroy(back);
+		weir_destroy(w);
+		weir_destroy(back);
 	}
 }
 
-/* A window is no filter, and a filter no window; the sentence says who reads it. */
+/* What a handle publishes or a process maps is no window, and only a window has generations. */
 static void each_to_its_own(void **state)
 {
-	struct weir_window_options o = options(4, 0);
-	struct weir_window *w = lived(&o, 1), *none = NULL;
-	struct weir_filter *f = NULL;
+	struct weir_params o = options(4, 0);
+	struct weir_filter *w = lived(&o, 1), *f = NULL;
 	struct weir_handle *h = NULL;
 	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_stats stats = WEIR_STATS_INIT;
+	struct weir_window_stats ages = WEIR_WINDOW_STATS_INIT;
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	size_t n = 0;
 	(void)state;
-	assert_ok(weir_window_save(w, path, NULL));
+	assert_ok(weir_save(w, path, NULL));
 	unsigned char *bytes = image_slurp(path, &n);
-	const char *who = "is a window and no filter: weir_window_load() reads it";
-	assert_refused(weir_load(&f, path, NULL), -ENOTSUP, path, who);
-	assert_refused(weir_load_memory(&f, bytes, n, NULL), -ENOTSUP, "memory", who);
+	unsigned char *aligned = aligned_alloc(64, (n + 63) / 64 * 64);
+	assert_non_null(aligned);
+	memcpy(aligned, bytes, n);
+	assert_refused(weir_map_memory(&f, aligned, n, NULL), -ENOTSUP, "memory", "be mapped");
+	free(aligned);
 	for (int mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++)
 		assert_refused(weir_map(&f, path, (enum weir_map_mode)mode, NULL), -ENOTSUP, path,
-		               who);
-	assert_refused(weir_image_stats(path, NULL, &stats), -ENOTSUP, path, who);
+		               "kind window cannot be mapped: weir_load() reads it");
+	assert_ok(weir_image_stats(path, NULL, &stats));
+	assert_true(stats.bytes == figures_of(w).bytes && stats.fill == figures_of(w).fill);
 	ho.absent = WEIR_ABSENT_NO;
 	ho.flags = WEIR_HANDLE_ANY_SEED;
 	assert_ok(weir_handle_create(&h, NULL, &ho));
-	assert_refused(weir_handle_refresh(h, path), -ENOTSUP, path, who);
+	assert_refused(weir_handle_refresh(h, path), -ENOTSUP, "window", "published by a handle");
 	assert_ok(weir_handle_destroy(h));
+	h = NULL;
+	assert_refused(weir_handle_create(&h, w, NULL), -ENOTSUP, "window", "WEIR_CAN_PUBLISH");
+	assert_null(h);
 	assert_ok(weir_image_info(path, &info));
 	assert_true(info.shape.kind == WEIR_WINDOW && info.shape.field[1] == 4 &&
 	            info.format == 3 && info.capacity == o.capacity && info.fp_rate == 0.01);
 	assert_string_equal(weir_kind_name(WEIR_WINDOW), "window");
-	struct weir_params params = WEIR_PARAMS_INIT;
-	params.capacity = 10;
-	params.fp_rate = 0.01;
-	params.kind = WEIR_WINDOW;
-	assert_refused(weir_create(&f, &params), -ENOTSUP, "window", "weir_window_create()");
 	f = test_filter(WEIR_BLOCKED, 100, 0.01);
-	assert_ok(weir_save(f, path, NULL));
-	assert_refused(weir_window_load(&none, path, NULL), -ENOTSUP, path,
-	               "is a filter of kind blocked and no window: weir_load() reads it");
-	assert_null(none);
+	assert_refused(weir_window_advance(f), -ENOTSUP, "kind blocked", "advance");
+	assert_refused(weir_window_tick(f), -ENOTSUP, "kind blocked", "advance");
+	assert_refused(weir_window_measure(f, WEIR_SAMPLED, &ages), -ENOTSUP, "kind blocked",
+	               "generations");
 	weir_destroy(f);
-	weir_window_destroy(w);
+	weir_destroy(w);
 	free(bytes);
 }
 
 static void wrong_options(void **state)
 {
-	struct weir_window_options o = options(7, 0);
-	struct weir_window *w = lived(&o, 1), *none = NULL;
-	struct weir_window_load_options load = WEIR_WINDOW_LOAD_OPTIONS_INIT, bad = load;
+	struct weir_params o = options(7, 0);
+	struct weir_filter *w = lived(&o, 1), *none = NULL;
+	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT, bad = load;
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
 	(void)state;
-	assert_ok(weir_window_save(w, path, NULL));
-	assert_refused(weir_window_save(w, NULL, NULL), -EINVAL, "path", "NULL");
+	assert_ok(weir_save(w, path, NULL));
+	assert_refused(weir_save(w, NULL, NULL), -EINVAL, "path", "NULL");
 	save.marks = WEIR_MARK_OVERFULL_ALLOWED;
-	assert_refused(weir_window_save(w, path, &save), -EINVAL, "marks", "0x2");
+	assert_refused(weir_save(w, path, &save), -EINVAL, "marks", "0x2");
 	save.marks = 0;
 	save.zstd_level = 20;
-	assert_refused(weir_window_save_fd(w, 1, &save), -EINVAL, "zstd_level", "20");
-	assert_refused(weir_window_save_fd(w, 12345, NULL), -EBADF, "12345", "not open");
-	assert_refused(weir_window_load(NULL, path, NULL), -EINVAL, "out", "NULL");
-	bad.max_bytes = stats_of(w).plan.bytes - 1;
-	assert_refused(weir_window_load(&none, path, &bad), -EFBIG, path, "max_bytes");
+	assert_refused(weir_save_fd(w, 1, &save), -EINVAL, "zstd_level", "20");
+	assert_refused(weir_save_fd(w, 12345, NULL), -EBADF, "12345", "not open");
+	assert_refused(weir_load(NULL, path, NULL), -EINVAL, "out", "NULL");
+	bad.max_bytes = figures_of(w).bytes - 1;
+	assert_refused(weir_load(&none, path, &bad), -EFBIG, path, "max_bytes");
 	bad.max_bytes++;
-	assert_ok(weir_window_load(&none, path, &bad));
-	weir_window_destroy(none);
+	assert_ok(weir_load(&none, path, &bad));
+	weir_destroy(none);
 	none = NULL;
 	bad = load;
 	bad.flags = 1u << 30;
-	assert_refused(weir_window_load(&none, path, &bad), -EINVAL, "flags", "");
+	assert_refused(weir_load(&none, path, &bad), -EINVAL, "flags", "");
 	bad = load;
-	bad.timer = 2;
-	assert_refused(weir_window_load(&none, path, &bad), -EINVAL, "timer", "2");
-	bad.timer = 1;
-	bad.clock = test_clock;
-	assert_refused(weir_window_load(&none, path, &bad), -EINVAL, "timer", "clock");
+	bad.run.timer = true;
+	bad.run.clock = test_clock;
+	assert_refused(weir_load(&none, path, &bad), -EINVAL, "timer", "clock");
 	bad = load;
-	bad.forget_older = 2;
-	assert_refused(weir_window_load(&none, path, &bad), -EINVAL, "forget_older", "2");
+	bad.run.reserved = 2;
+	assert_refused(weir_load(&none, path, &bad), -EINVAL, "reserved", "2");
 	bad = load;
 	bad.struct_size = 4096;
-	assert_refused(weir_window_load(&none, path, &bad), -EINVAL, "struct_size", "4096");
-	assert_refused(weir_window_load_memory(&none, NULL, 5, NULL), -EINVAL, "NULL", "5");
-	assert_refused(weir_window_load(&none, folder, NULL), -EISDIR, folder, "");
+	assert_refused(weir_load(&none, path, &bad), -EINVAL, "struct_size", "4096");
+	assert_refused(weir_load_memory(&none, NULL, 5, NULL), -EINVAL, "NULL", "5");
+	assert_refused(weir_load(&none, folder, NULL), -EISDIR, folder, "");
 	assert_null(none);
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
 /* A loaded window has a timer if that is asked for: here of a millisecond. */
 static void with_a_timer(void **state)
 {
-	struct weir_window_options o = options(3, 0);
-	struct weir_window_load_options load = WEIR_WINDOW_LOAD_OPTIONS_INIT;
-	struct weir_window *w, *back = NULL;
+	struct weir_params o = options(3, 0);
+	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_filter *w, *back = NULL;
 	(void)state;
-	o.span_seconds = 0.002;
+	o.window.span_seconds = 0.002;
 	w = make(&o);
-	assert_ok(weir_window_save(w, path, NULL));
-	load.timer = 1;
-	assert_ok(weir_window_load(&back, path, &load));
+	assert_ok(weir_save(w, path, NULL));
+	load.run.timer = 1;
+	assert_ok(weir_load(&back, path, &load));
 	while (stats_of(back).advances < 5)
 		usleep(500);
-	weir_window_destroy(w);
-	weir_window_destroy(back);
+	weir_destroy(w);
+	weir_destroy(back);
 }
 
 #if defined(__has_feature)
@@ -272,57 +285,57 @@ static size_t resident_bytes(void)
 /* How much of the machine's memory it has taken. */
 static size_t taken_by_load(uint32_t flags)
 {
-	struct weir_window_load_options load = load_options();
+	struct weir_load_options load = load_options();
 	load.flags = flags;
 	size_t before = resident_bytes();
-	struct weir_window *w = loaded_from(path, &load);
+	struct weir_filter *w = loaded_from(path, &load);
 	size_t taken = resident_bytes() - before;
-	weir_window_destroy(w);
+	weir_destroy(w);
 	return taken;
 }
 
 /* A ring keeps one generation more than it looks into: that one is touched beforehand, if asked. */
 static void flags_of_memory(void **state)
 {
-	struct weir_window_options o = options(2, WEIR_WINDOW_RING);
-	struct weir_window_load_options load = load_options();
-	struct weir_window *untouched = NULL;
+	struct weir_params o = options(2, WEIR_WINDOW_RING);
+	struct weir_load_options load = load_options();
+	struct weir_filter *untouched = NULL;
 	(void)state;
 	if (SANITIZED)
 		skip(); /* its own memory would be measured */
 	o.capacity = 4000000;
-	struct weir_window *w = make(&o);
-	const size_t third = stats_of(w).plan.bytes / 3;
-	assert_ok(weir_window_save(w, path, NULL));
-	weir_window_destroy(w);
+	struct weir_filter *w = make(&o);
+	const size_t third = figures_of(w).bytes / 3;
+	assert_ok(weir_save(w, path, NULL));
+	weir_destroy(w);
 	const size_t read = taken_by_load(WEIR_NO_HUGE_PAGES);
 	const size_t all = taken_by_load(WEIR_NO_HUGE_PAGES | WEIR_PREFAULT);
 	assert_true(read < third * 5 / 2 && all > third * 11 / 4);
 	load.flags = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES;
-	assert_refused(weir_window_load(&untouched, path, &load), -EINVAL, "flags", "0x3");
+	assert_refused(weir_load(&untouched, path, &load), -EINVAL, "flags", "0x3");
 	load.flags = WEIR_HUGETLB; /* where the machine has such a pool, it loads */
-	int err = weir_window_load(&w, path, &load);
+	int err = weir_load(&w, path, &load);
 	assert_true(err == 0 || (err == -ENOMEM && strstr(weir_error_detail(), "huge-page pool")));
 	if (!err)
-		weir_window_destroy(w);
+		weir_destroy(w);
 }
 
 /* Whose threads need not be registered: no section is taken. */
 static void figures_need_no_flavor(void **state)
 {
 	static const void *const none[64]; /* a flavor without functions */
-	struct weir_window_options o = options(4, 0);
-	struct weir_window_load_options load = load_options();
-	struct weir_window_stats s = WEIR_WINDOW_STATS_INIT;
-	struct weir_window *w = lived(&o, 1);
+	struct weir_params o = options(4, 0);
+	struct weir_load_options load = load_options();
+	struct weir_stats s = WEIR_STATS_INIT;
+	struct weir_filter *w = lived(&o, 1);
 	(void)state;
-	assert_ok(weir_window_save(w, path, NULL));
-	weir_window_destroy(w);
-	load.flavor = (const void *)none;
-	assert_ok(weir_window_image_stats(path, &load, &s));
-	assert_int_equal(s.plan.generations, 4);
+	assert_ok(weir_save(w, path, NULL));
+	weir_destroy(w);
+	load.run.flavor = (const void *)none;
+	assert_ok(weir_image_stats(path, &load, &s));
+	assert_int_equal(s.shape.field[1], 4);
 	s.struct_size = 1;
-	assert_refused(weir_window_image_stats(path, &load, &s), -EINVAL, "weir_window_stats", "1");
+	assert_refused(weir_image_stats(path, &load, &s), -EINVAL, "weir_stats", "1");
 }
 
 static uint64_t last_done, last_total;
@@ -337,27 +350,27 @@ static int progress(void *arg, uint64_t done, uint64_t total)
 
 static void progress_of_all(void **state)
 {
-	struct weir_window_options o = options(7, 0);
-	struct weir_window_load_options load = load_options();
+	struct weir_params o = options(7, 0);
+	struct weir_load_options load = load_options();
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
-	struct weir_window *w = lived(&o, 2), *back = NULL;
+	struct weir_filter *w = lived(&o, 2), *back = NULL;
 	(void)state;
 	save.progress = load.progress = progress;
 	last_done = 0;
-	assert_ok(weir_window_save(w, path, &save));
+	assert_ok(weir_save(w, path, &save));
 	assert_true(last_done == last_total && last_total);
 	last_done = 0;
 	back = loaded_from(path, &load);
 	assert_true(last_done == last_total);
-	weir_window_destroy(back);
+	weir_destroy(back);
 	back = NULL;
 	load.progress_arg = save.progress_arg = &last_done;
 	last_done = 0;
-	assert_int_equal(weir_window_load(&back, path, &load), -ECANCELED);
+	assert_int_equal(weir_load(&back, path, &load), -ECANCELED);
 	last_done = 0;
-	assert_int_equal(weir_window_save(w, path, &save), -ECANCELED);
+	assert_int_equal(weir_save(w, path, &save), -ECANCELED);
 	assert_ok(weir_image_verify(path, NULL));
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 enum { NAMES = 60, LIVES = 30, STEPS = 200 };
 
 struct life {
-	struct weir_window *w;
+	struct weir_filter *w;
 	uint64_t span, period;   /* ns */
 	uint64_t counted;        /* ns that have passed for its keys */
 	uint64_t at[NAMES];      /* when each was inserted last, of counted */
@@ -48,17 +48,17 @@ static uint64_t real_time(void)
 /* Down for @out ns, by CLOCK_REALTIME; negative: it was set back. */
 static void restart(struct life *l, int64_t out, bool forget)
 {
-	struct weir_window_load_options load = load_options();
+	struct weir_load_options load = load_options();
 	size_t n;
 	unsigned char *bytes = saved_bytes(l->w, &n);
-	weir_window_destroy(l->w);
+	weir_destroy(l->w);
 	l->w = NULL;
 	const uint64_t before = real_time(); /* what the test itself takes counts too */
 	image_put64(bytes + SAVED, before - (uint64_t)out);
 	image_repair(bytes, n);
-	load.forget_older = forget;
+	load.run.forget_older = forget;
 	now_ns = below(2) ? below(UINT64_MAX) : now_ns;
-	assert_ok(weir_window_load_memory(&l->w, bytes, n, &load));
+	assert_ok(weir_load_memory(&l->w, bytes, n, &load));
 	free(bytes);
 	if (forget && out > 0)
 		l->counted += (uint64_t)out + (real_time() - before) + 10000000;
@@ -70,7 +70,7 @@ static void insert(struct life *l)
 {
 	const unsigned k = (unsigned)below(NAMES);
 	const bool within = l->in[k] && l->counted - l->at[k] < l->span;
-	const int answer = weir_window_insert_u64(l->w, test_key(k));
+	const int answer = weir_insert_u64(l->w, test_key(k));
 	assert_true(answer == WEIR_SEEN || (answer == WEIR_NEW && !within));
 	l->in[k] = true;
 	l->at[k] = l->counted;
@@ -84,7 +84,7 @@ static void look(const struct life *l)
 		if (!l->in[k])
 			continue;
 		const uint64_t old = l->counted - l->at[k];
-		const bool there = weir_window_contains_u64(l->w, test_key(k));
+		const bool there = weir_contains_u64(l->w, test_key(k));
 		assert_true(there || old >= l->span);
 		assert_true(!there || !l->punctual || old <= longest);
 	}
@@ -114,16 +114,16 @@ static void lives(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < LIVES; i++) {
-		struct weir_window_options o = options(2 + i % 15, 1 + i / 15 % 2);
-		struct life l = { .punctual = i % 2, .generations = o.generations };
+		struct weir_params o = options(2 + i % 15, 1 + i / 15 % 2);
+		struct life l = { .punctual = i % 2, .generations = o.window.generations };
 		o.capacity = 2000;
 		o.fp_rate = 1e-6;
-		o.span_seconds = 1000;
+		o.window.span_seconds = 1000;
 		l.w = make(&o);
 		l.span = UINT64_C(1000000000000);
-		l.period = l.span / (o.generations - 1) + 1;
+		l.period = l.span / (o.window.generations - 1) + 1;
 		live(&l);
-		weir_window_destroy(l.w);
+		weir_destroy(l.w);
 	}
 }
 

@@ -12,7 +12,7 @@
 
 extern const struct rcu_flavor_struct urcu_memb_flavor;
 
-static struct weir_window *w;
+static struct weir_filter *w;
 static const struct rcu_flavor_struct *flavor;
 static atomic_bool held, end, advanced, saved, left_offline, copied_online;
 static _Thread_local bool saves;
@@ -48,10 +48,10 @@ static uint64_t watched_clock(void *arg)
 
 static void begin(const struct rcu_flavor_struct *f)
 {
-	struct weir_window_options o = options(3, 0);
+	struct weir_params o = options(3, 0);
 	flavor = f;
-	o.flavor = f;
-	o.clock = watched_clock;
+	o.window.run.flavor = f;
+	o.window.run.clock = watched_clock;
 	w = make(&o);
 	atomic_store(&held, false);
 	atomic_store(&end, false);
@@ -62,28 +62,28 @@ static void begin(const struct rcu_flavor_struct *f)
 
 static void finish(void)
 {
-	weir_window_destroy(w);
+	weir_destroy(w);
 	flavor->unregister_thread();
 }
 
-static struct weir_window *through_an_image(void)
+static struct weir_filter *through_an_image(void)
 {
-	const struct weir_window_load_options load = load_options();
-	struct weir_window *copy = NULL;
+	const struct weir_load_options load = load_options();
+	struct weir_filter *copy = NULL;
 	int fd = memfd_create("image", 0);
-	assert_ok(weir_window_save_fd(w, fd, NULL));
+	assert_ok(weir_save_fd(w, fd, NULL));
 	assert_true(lseek(fd, 0, SEEK_SET) == 0);
-	assert_ok(weir_window_load_fd(&copy, fd, &load));
+	assert_ok(weir_load_fd(&copy, fd, &load));
 	close(fd);
 	return copy;
 }
 
 /* Keys 0 to 99 came before the advance, 100 to 199 after it was published. */
-static void assert_all(const struct weir_window *of)
+static void assert_all(const struct weir_filter *of)
 {
 	for (uint64_t k = 0; k < 200; k++) {
-		assert_int_equal(weir_window_age(of, &k, 8), k < 100);
-		assert_true(weir_window_contains_u64(of, k));
+		assert_int_equal(weir_age(of, &k, 8), k < 100);
+		assert_true(weir_contains_u64(of, k));
 	}
 }
 
@@ -93,20 +93,20 @@ static void beside_a_stalled_section(void **state)
 	(void)state;
 	begin(&urcu_memb_flavor);
 	for (uint64_t k = 0; k < 100; k++)
-		assert_true(weir_window_insert_u64(w, k) >= 0);
+		assert_true(weir_insert_u64(w, k) >= 0);
 	assert_int_equal(pthread_create(&holder, NULL, hold, NULL), 0);
 	while (!atomic_load(&held))
 		usleep(1000);
-	assert_ok(weir_window_save(w, path, NULL));
+	assert_ok(weir_save(w, path, NULL));
 	assert_int_equal(pthread_create(&advancer, NULL, advance, NULL), 0);
 	while (stats_of(w).advances == 0)
 		usleep(1000);
 	for (uint64_t k = 100; k < 200; k++)
-		assert_true(weir_window_insert_u64(w, k) >= 0);
+		assert_true(weir_insert_u64(w, k) >= 0);
 	assert_int_equal(weir_window_advance(w), -EBUSY);
-	struct weir_window *copy = through_an_image();
+	struct weir_filter *copy = through_an_image();
 	assert_all(copy);
-	weir_window_destroy(copy);
+	weir_destroy(copy);
 	wait_for(100);
 	assert_int_equal(weir_window_tick(w), 0); /* another is at it */
 	assert_false(atomic_load(&advanced));
@@ -125,7 +125,7 @@ static void *save_offline(void *unused)
 	flavor->thread_offline();
 	saves = true;
 	atomic_store(&held, true);
-	atomic_store(&saved, weir_window_save_fd(w, ends[1], NULL) == 0);
+	atomic_store(&saved, weir_save_fd(w, ends[1], NULL) == 0);
 	atomic_store(&left_offline, !flavor->read_ongoing());
 	flavor->unregister_thread();
 	close(ends[1]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A window's size, rate and options, and that all forms of a verb answer the same. */
+#include <sys/mman.h>
 #include "window.h"
 
 /* A full window's rate is the one asked for, from outside and from its own bits. */
@@ -7,42 +8,42 @@ static void test_rate(void **state)
 {
 	(void)state;
 	FOR_EACH_SHAPE(o) {
-		o.capacity = 20000 * o.generations;
-		struct weir_window *w = make(&o);
+		o.capacity = 20000 * o.window.generations;
+		struct weir_filter *w = make(&o);
 		uint64_t key = 0, wrong = 0;
-		for (uint32_t g = 0; g < o.generations; g++) {
+		for (uint32_t g = 0; g < o.window.generations; g++) {
 			for (int i = 0; i < 20000; i++)
-				(void)weir_window_insert_u64(w, test_key(key++));
-			if (g + 1 < o.generations)
+				(void)weir_insert_u64(w, test_key(key++));
+			if (g + 1 < o.window.generations)
 				assert_ok(weir_window_advance(w));
 		}
-		struct weir_window_stats s = stats_of(w);
+		struct weir_stats s = figures_of(w);
 		for (uint64_t i = 0; i < key; i++)
-			assert_true(weir_window_contains_u64(w, test_key(i)));
+			assert_true(weir_contains_u64(w, test_key(i)));
 		for (uint64_t i = 0; i < 100000; i++)
-			wrong += weir_window_contains_u64(w, test_key(i + (UINT64_C(1) << 40)));
+			wrong += weir_contains_u64(w, test_key(i + (UINT64_C(1) << 40)));
 		assert_true(wrong > 700 && wrong < 1200);
 		assert_true(s.fp_rate_estimated > 0.008 && s.fp_rate_estimated < 0.0115);
-		assert_true(s.plan.fp_rate > 0.0095 && s.plan.fp_rate <= 0.01001);
+		assert_true(s.fp_rate > 0.0095 && s.fp_rate <= 0.01001);
 		assert_true(fabs(s.keys_estimated / (double)key - 1) < 0.02);
-		weir_window_destroy(w);
+		weir_destroy(w);
 	}
 }
 
 enum { ASKED = 3001, ASKED_WORDS = WEIR_BITMAP_WORDS(ASKED) };
 
 /* Too full, so that many keys are there by chance; all are asked in a batch and one by one. */
-static void answers(struct weir_window *w, const uint64_t *keys, uint64_t *in)
+static void answers(struct weir_filter *w, const uint64_t *keys, uint64_t *in)
 {
 	size_t one_by_one = 0;
 	for (int k = 0; k < ASKED / 2; k += 100) {
-		weir_window_insert_keys(w, weir_keys_u64(keys + k, 100), NULL);
+		weir_insert_keys(w, weir_keys_u64(keys + k, 100), NULL);
 		if (k % 300 == 0)
 			assert_ok(weir_window_advance(w));
 	}
-	size_t n = weir_window_contains_keys(w, weir_keys_u64(keys, ASKED), in);
+	size_t n = weir_contains_keys(w, weir_keys_u64(keys, ASKED), in);
 	for (int k = 0; k < ASKED; k++) {
-		bool has = weir_window_contains_u64(w, keys[k]);
+		bool has = weir_contains_u64(w, keys[k]);
 		assert_int_equal(has, in[k / 64] >> k % 64 & 1);
 		one_by_one += has;
 	}
@@ -50,7 +51,7 @@ static void answers(struct weir_window *w, const uint64_t *keys, uint64_t *in)
 }
 
 /* By every instruction set there is, as by the first. Return: the bits that a key has in a word. */
-static uint32_t same_answers(struct weir_window_options *o)
+static uint32_t same_answers(struct weir_params *o)
 {
 	static const char *const names[] = { "scalar", "avx2", "avx512" };
 	static uint64_t keys[ASKED], first[ASKED_WORDS], in[ASKED_WORDS];
@@ -58,9 +59,9 @@ static uint32_t same_answers(struct weir_window_options *o)
 	for (uint64_t i = 0; i < ASKED; i++)
 		keys[i] = test_key(i);
 	for (unsigned i = 0; i < COUNT_OF(names); i++) {
-		struct weir_window *w = NULL;
+		struct weir_filter *w = NULL;
 		setenv("WEIR_ISA", names[i], 1);
-		int err = weir_window_create(&w, o);
+		int err = weir_create(&w, o);
 		unsetenv("WEIR_ISA");
 		if (err == -ENOTSUP)
 			continue;
@@ -69,8 +70,8 @@ static uint32_t same_answers(struct weir_window_options *o)
 		if (i == 0)
 			memcpy(first, in, sizeof in);
 		assert_memory_equal(first, in, sizeof in);
-		bits = stats_of(w).plan.bits_per_word;
-		weir_window_destroy(w);
+		bits = figures_of(w).shape.field[3];
+		weir_destroy(w);
 	}
 	return bits;
 }
@@ -87,7 +88,7 @@ static void test_instruction_sets(void **state)
 		(void)same_answers(&o);
 	}
 	for (uint32_t generations = 2; generations <= 16; generations += 7) {
-		struct weir_window_options o = options(generations, WEIR_WINDOW_COLUMNS);
+		struct weir_params o = options(generations, WEIR_WINDOW_COLUMNS);
 		uint32_t seen = 0;
 		o.capacity = 1000;
 		for (o.fp_rate = 0.5; o.fp_rate > 1e-5; o.fp_rate /= 2)
@@ -96,14 +97,14 @@ static void test_instruction_sets(void **state)
 	}
 	for (uint32_t layout = WEIR_WINDOW_COLUMNS; layout <= WEIR_WINDOW_RING; layout++)
 		for (uint32_t generations = 7; generations <= 16; generations += 9) {
-			struct weir_window_options o = options(generations, layout);
+			struct weir_params o = options(generations, layout);
 			o.capacity = 6000000; /* beyond a core's own cache lines are fetched */
 			(void)same_answers(&o);
 		}
-	struct weir_window_options o = options(3, WEIR_WINDOW_RING);
+	struct weir_params o = options(3, WEIR_WINDOW_RING);
 	o.capacity = 1000;
 	o.fp_rate = 1e-8;
-	o.words_per_key = 4; /* with more bits than any kernel is compiled for */
+	o.window.words_per_key = 4; /* with more bits than any kernel is compiled for */
 	assert_true(same_answers(&o) > 4);
 	if (kept)
 		setenv("WEIR_ISA", kept, 1);
@@ -120,37 +121,37 @@ static void test_forms(void **state)
 	static struct iovec vectors[KEYS];
 	(void)state;
 	for (int keyed = 0; keyed < 2; keyed++) {
-		struct weir_window_options o = options(7, 0);
+		struct weir_params o = options(7, 0);
 		if (keyed)
 			o.seed = 0, o.hash_key = secret;
-		struct weir_window *w = make(&o);
+		struct weir_filter *w = make(&o);
 		for (uint64_t i = 0; i < KEYS; i++) {
 			keys[i] = test_key(i + 1000 * (uint64_t)keyed);
-			hashes[i] = weir_window_hash(w, &keys[i], 8);
+			hashes[i] = weir_hash(w, &keys[i], 8);
 			vectors[i] = (struct iovec){ &keys[i], 8 };
 		}
-		assert_int_equal(weir_window_contains_keys(w, weir_keys_hashes(hashes, KEYS),
+		assert_int_equal(weir_contains_keys(w, weir_keys_hashes(hashes, KEYS),
 		                                           bitmap),
 		                 0);
-		assert_int_equal(weir_window_insert_keys(w, weir_keys_hashes(hashes, 50), bitmap),
+		assert_int_equal(weir_insert_keys(w, weir_keys_hashes(hashes, 50), bitmap),
 		                 50);
-		assert_int_equal(weir_window_insert_keys(w, weir_keys_iov(vectors, 100), bitmap),
+		assert_int_equal(weir_insert_keys(w, weir_keys_iov(vectors, 100), bitmap),
 		                 50);
 		assert_int_equal(bitmap[0], UINT64_MAX << 50);
-		assert_int_equal(weir_window_insert_keys(w, weir_keys_u64(keys, 150), NULL),
+		assert_int_equal(weir_insert_keys(w, weir_keys_u64(keys, 150), NULL),
 		                 50);
-		assert_int_equal(weir_window_contains_keys(w, weir_keys_iov(vectors, KEYS), bitmap),
+		assert_int_equal(weir_contains_keys(w, weir_keys_iov(vectors, KEYS), bitmap),
 		                 150);
 		assert_int_equal(bitmap[2], (UINT64_C(1) << 22) - 1);
 		assert_int_equal(bitmap[3], 0);
-		assert_int_equal(weir_window_contains_keys(w, weir_keys_u64(keys, KEYS), NULL),
+		assert_int_equal(weir_contains_keys(w, weir_keys_u64(keys, KEYS), NULL),
 		                 150);
-		assert_int_equal(weir_window_contains_keys(w, weir_keys_fixed(keys, 4, 0), NULL),
+		assert_int_equal(weir_contains_keys(w, weir_keys_fixed(keys, 4, 0), NULL),
 		                 0);
-		assert_int_equal(weir_window_age_hash(w, hashes[149]), 0);
-		assert_int_equal(weir_window_insert(w, "odd", 3), WEIR_NEW);
-		assert_int_equal(weir_window_insert_keys(w, weir_keys_fixed("odd", 3, 1), NULL), 0);
-		weir_window_destroy(w);
+		assert_int_equal(weir_age_hash(w, hashes[149]), 0);
+		assert_int_equal(weir_insert(w, "odd", 3), WEIR_NEW);
+		assert_int_equal(weir_insert_keys(w, weir_keys_fixed("odd", 3, 1), NULL), 0);
+		weir_destroy(w);
 	}
 }
 
@@ -171,48 +172,47 @@ static void test_in_words(void **state)
 /* A generation's share of it is the least that a filter can have. */
 static void test_least_rate(void **state)
 {
-	struct weir_window_plan plan = WEIR_WINDOW_PLAN_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
 	(void)state;
 	FOR_EACH_SHAPE(o) {
-		o.fp_rate = 1e-9 * o.generations;
-		assert_ok(weir_window_plan(&o, &plan));
-		assert_true(plan.fp_rate <= 1.01e-9 * o.generations);
+		o.fp_rate = 1e-9 * o.window.generations;
+		assert_ok(weir_plan_make(&o, &plan));
+		assert_true(plan.fp_rate <= 1.01e-9 * o.window.generations);
 	}
 }
 
-static void refused(struct weir_window_options o, int err, const char *a, const char *b)
+static void refused(struct weir_params o, int err, const char *a, const char *b)
 {
-	struct weir_window *w = NULL;
-	assert_refused(weir_window_create(&w, &o), err, a, b);
+	struct weir_filter *w = NULL;
+	assert_refused(weir_create(&w, &o), err, a, b);
 	assert_null(w);
 }
 
 #define REFUSED(field, value, err, b) \
 	do { \
-		struct weir_window_options other = options(7, 0); \
+		struct weir_params other = options(7, 0); \
 		other.field = value; \
 		refused(other, err, #field, b); \
 	} while (0)
 
 static void test_bad_options(void **state)
 {
-	struct weir_window_plan plan = WEIR_WINDOW_PLAN_INIT;
-	struct weir_window_options o = options(7, 0);
-	struct weir_window *w = NULL;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	struct weir_params o = options(7, 0);
+	struct weir_filter *w = NULL;
 	(void)state;
 	REFUSED(struct_size, 4, -EINVAL, "4");
-	REFUSED(generations, 1, -EINVAL, "1: 2 to 16");
-	REFUSED(generations, 17, -EINVAL, "17: 2 to 16");
-	REFUSED(layout, 3, -EINVAL, "3");
+	REFUSED(window.generations, 1, -EINVAL, "1: 2 to 16");
+	REFUSED(window.generations, 17, -EINVAL, "17: 2 to 16");
+	REFUSED(window.layout, 3, -EINVAL, "3");
 	REFUSED(capacity, 0, -EINVAL, "fp_rate 0.01, max_bytes 0: give two of the three");
 	REFUSED(fp_rate, 0.6, -EINVAL, "0.6");
 	REFUSED(fp_rate, NAN, -EINVAL, "nan");
 	REFUSED(max_bytes, 100, -EINVAL, "100: at least 512");
-	REFUSED(span_seconds, 1e-4, -EINVAL, "0.0001");
-	REFUSED(span_seconds, NAN, -EINVAL, "nan");
-	REFUSED(timer, 2, -EINVAL, "2");
-	REFUSED(timer, 1, -EINVAL, "clock");
-	REFUSED(words_per_key, 3, -EINVAL, "3");
+	REFUSED(window.span_seconds, 1e-4, -EINVAL, "0.0001");
+	REFUSED(window.span_seconds, NAN, -EINVAL, "nan");
+	REFUSED(window.run.timer, true, -EINVAL, "clock");
+	REFUSED(window.words_per_key, 3, -EINVAL, "3");
 	REFUSED(flags, 1u << 30, -EINVAL, "");
 	o.max_bytes = 4096;
 	refused(o, -EFBIG, "max_bytes", "");
@@ -220,53 +220,162 @@ static void test_bad_options(void **state)
 	o.fp_rate = 1.5e-8;
 	refused(o, -EINVAL, "fp_rate 1.5e-08", "all 16 generations, 1.6e-08 to 0.5");
 	o = options(7, WEIR_WINDOW_COLUMNS);
-	o.words_per_key = 2;
+	o.window.words_per_key = 2;
 	refused(o, -EINVAL, "words_per_key 2", "ring");
 	o = options(7, 0);
-	o.clock = NULL, o.timer = 1, o.span_seconds = 0;
+	o.window.run.clock = NULL, o.window.run.timer = 1, o.window.span_seconds = 0;
 	refused(o, -EINVAL, "timer", "span_seconds");
 	o = options(7, 0);
 	o.hash_key = secret;
 	refused(o, -EINVAL, "seed", "hash_key");
-	assert_refused(weir_window_create(&w, NULL), -EINVAL, "capacity", "");
-	assert_refused(weir_window_create(NULL, &o), -EINVAL, "out is NULL", "");
+	assert_refused(weir_create(&w, NULL), -EINVAL, "weir_params", "");
+	refused((struct weir_params){ .struct_size = sizeof o, .kind = WEIR_WINDOW }, -EINVAL,
+	        "capacity", "");
+	assert_refused(weir_create(NULL, &o), -EINVAL, "out is NULL", "");
 	plan.struct_size = 3;
-	assert_refused(weir_window_plan(&o, &plan), -EINVAL, "weir_window_plan", "3");
-	w = make(&(struct weir_window_options){ .struct_size = sizeof o, .capacity = 9,
-	                                        .fp_rate = 0.1 });
+	assert_refused(weir_plan_make(&o, &plan), -EINVAL, "weir_plan", "3");
+	w = make(&(struct weir_params){ .struct_size = sizeof o, .kind = WEIR_WINDOW,
+	                                .capacity = 9, .fp_rate = 0.1 });
 	struct weir_window_stats s = { .struct_size = 1 };
-	assert_refused(weir_window_stats(w, &s), -EINVAL, "weir_window_stats", "1");
-	weir_window_destroy(w);
-	weir_window_destroy(NULL);
+	assert_refused(weir_window_measure(w, WEIR_SAMPLED, &s), -EINVAL, "weir_window_stats", "1");
+	weir_destroy(w);
+	weir_destroy(NULL);
+}
+
+static const char flavor; /* of anything */
+
+/* The group is for windows alone, and a window has no other numbers. */
+static void test_other_kinds_refuse_the_group(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		struct weir_params with;
+	} rows[] = {
+		{ "window.generations 7", { .window.generations = 7 } },
+		{ "window.layout 1", { .window.layout = 1 } },
+		{ "window.words_per_key 2", { .window.words_per_key = 2 } },
+		{ "window.reserved", { .window.reserved = 1 } },
+		{ "window.span_seconds 60", { .window.span_seconds = 60 } },
+		{ "window.generation_keys 9", { .window.generation_keys = 9 } },
+		{ "window.run", { .window.run.timer = true } },
+		{ "window.run", { .window.run.forget_older = true } },
+		{ "window.run", { .window.run.clock = test_clock } },
+		{ "window.run", { .window.run.clock_arg = &now_ns } },
+		{ "window.run", { .window.run.flavor = (const void *)&flavor } },
+		{ "window.run", { .window.run.reserved = 1 } },
+		{ "window.reserved", { .window.spare = { 0, 1 } } },
+	};
+	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+		struct weir_params p = rows[i].with;
+		struct weir_error_info info = WEIR_ERROR_INFO_INIT;
+		p.struct_size = sizeof p;
+		p.capacity = 100;
+		p.fp_rate = 0.01;
+		refused(p, -EINVAL, rows[i].name, "kind blocked");
+		weir_error_last(&info);
+		assert_true(info.err == -EINVAL && info.code == WEIR_ERROR_KIND_LACKS);
+	}
+	REFUSED(words_per_key, 1, -EINVAL, "kind window");
+	REFUSED(bits_per_word, 3, -EINVAL, "kind window");
+	REFUSED(probes, 3, -EINVAL, "kind window");
+	REFUSED(max_capacity, 3, -EINVAL, "kind window");
+	REFUSED(window.reserved, 1, -EINVAL, "leave them 0");
+	REFUSED(window.run.reserved, 1, -EINVAL, "leave it 0");
+}
+
+/* Another window like it, of the same size, shape, seed and turns. */
+static void test_params_of(void **state)
+{
+	(void)state;
+	FOR_EACH_SHAPE(o) {
+		struct weir_params again = WEIR_PARAMS_INIT;
+		o.window.generation_keys = 900;
+		o.capacity = 1000 * o.window.generations;
+		struct weir_filter *w = make(&o), *other;
+		assert_ok(weir_params_of(w, &again));
+		assert_int_equal(again.kind, WEIR_WINDOW);
+		assert_true(again.seed == o.seed && again.window.span_seconds == 6 &&
+		            again.window.generation_keys == 900 &&
+		            again.window.run.clock == test_clock);
+		other = make(&again);
+		const struct weir_stats a = figures_of(w), b = figures_of(other);
+		assert_memory_equal(&a, &b, sizeof a);
+		assert_int_equal(stats_of(other).generations, o.window.generations);
+		weir_destroy(other);
+		weir_destroy(w);
+	}
+	struct weir_params o = options(7, 0), again;
+	const size_t size = offsetof(struct weir_params, window);
+	struct weir_filter *w = make(&o);
+	again.struct_size = size;
+	assert_refused(weir_params_of(w, &again), -EINVAL, "no room for window.generations", "");
+	weir_destroy(w);
+}
+
+/* The bits lie where the caller wants them, as of any kind; and so they do when it is loaded. */
+static void test_memory_of_the_caller_s(void **state)
+{
+	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	char metrics[4096];
+	(void)state;
+	FOR_EACH_SHAPE(o) {
+		struct weir_filter *back = NULL;
+		assert_ok(weir_plan_make(&o, &plan));
+		void *one = aligned_alloc(64, plan.bytes), *two = aligned_alloc(64, plan.bytes);
+		assert_true(one && two);
+		o.memory = one;
+		load.memory = two;
+		o.memory_bytes = load.memory_bytes = plan.bytes;
+		memset(one, 0xff, plan.bytes);
+		struct weir_filter *w = make(&o);
+		assert_int_equal(weir_insert(w, "key", 3), WEIR_NEW);
+		assert_int_equal(weir_contains(w, "other", 5), false);
+		int fd = memfd_create("image", 0);
+		assert_ok(weir_save_fd(w, fd, NULL));
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		assert_ok(weir_load_fd(&back, fd, &load));
+		assert_int_equal(weir_age(back, "key", 3), 0);
+		assert_memory_equal(one, two, plan.bytes);
+		const struct weir_metrics of = weir_metrics_filter(back, "set=\"w\"");
+		assert_true(weir_metrics_write(&of, 1, metrics, sizeof metrics) > 0);
+		assert_non_null(strstr(metrics, "weir_capacity_keys{set=\"w\"} 7000\n"));
+		weir_destroy(back);
+		weir_destroy(w);
+		close(fd);
+		free(one);
+		free(two);
+	}
 }
 
 /* Two of capacity, rate and bytes give the third. */
 static void test_plan(void **state)
 {
-	struct weir_window_plan one = WEIR_WINDOW_PLAN_INIT, two = WEIR_WINDOW_PLAN_INIT;
+	struct weir_plan one = WEIR_PLAN_INIT, two = WEIR_PLAN_INIT;
 	(void)state;
 	FOR_EACH_SHAPE(o) {
 		o.capacity = 1000000;
-		assert_ok(weir_window_plan(&o, &one));
+		assert_ok(weir_plan_make(&o, &one));
 		assert_true(fabs(one.bits_per_key - 8e-6 * (double)one.bytes) < 1e-9);
-		o.words_per_key = one.words_per_key;
+		o.window.words_per_key = one.shape.field[2];
 		o.max_bytes = one.bytes;
 		o.fp_rate = 0;
-		assert_ok(weir_window_plan(&o, &two));
+		assert_ok(weir_plan_make(&o, &two));
 		assert_true(two.bytes <= one.bytes);
 		assert_true(fabs(two.fp_rate / one.fp_rate - 1) < 0.02);
 		o.fp_rate = 0.01;
 		o.capacity = 0;
-		assert_ok(weir_window_plan(&o, &two));
+		assert_ok(weir_plan_make(&o, &two));
 		assert_true(fabs((double)two.capacity / 1e6 - 1) < 0.02);
 	}
 	/* Without the spare's, what the theory says of 7 generations at 1 %. */
-	struct weir_window_options o = options(7, WEIR_WINDOW_COLUMNS);
+	struct weir_params o = options(7, WEIR_WINDOW_COLUMNS);
 	o.capacity = 7000000;
-	assert_ok(weir_window_plan(&o, &one));
+	assert_ok(weir_plan_make(&o, &one));
 	assert_true(fabs(one.bits_per_key * 7 / 8 - 21.7) < 0.22);
-	o.layout = WEIR_WINDOW_RING;
-	assert_ok(weir_window_plan(&o, &one));
+	o.window.layout = WEIR_WINDOW_RING;
+	assert_ok(weir_plan_make(&o, &one));
 	assert_true(fabs(one.bits_per_key * 7 / 8 - 14.8) < 0.15 * 5);
 }
 
@@ -279,6 +388,9 @@ int main(void)
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_least_rate),
 		cmocka_unit_test(test_bad_options),
+		cmocka_unit_test(test_other_kinds_refuse_the_group),
+		cmocka_unit_test(test_params_of),
+		cmocka_unit_test(test_memory_of_the_caller_s),
 		cmocka_unit_test(test_plan),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,42 +14,42 @@ enum {
 };
 
 /* Of four generations, by the system's clock. */
-static struct weir_window_options timed(void)
+static struct weir_params timed(void)
 {
-	struct weir_window_options o = options(4, 0);
-	o.clock = NULL;
-	o.timer = 1;
+	struct weir_params o = options(4, 0);
+	o.window.run.clock = NULL;
+	o.window.run.timer = 1;
 	return o;
 }
 
 /* The thread of the window's own, by time and by number. */
 static void test_timer(void **state)
 {
-	struct weir_window_options o = timed();
+	struct weir_params o = timed();
 	(void)state;
-	o.span_seconds = 0.03;
-	struct weir_window *w = make(&o);
-	assert_int_equal(weir_window_insert_hash(w, 77), WEIR_NEW);
+	o.window.span_seconds = 0.03;
+	struct weir_filter *w = make(&o);
+	assert_int_equal(weir_insert_hash(w, 77), WEIR_NEW);
 	/* since then: this thread may have been kept from the insert for some advances */
 	for (uint64_t before = stats_of(w).advances; stats_of(w).advances < before + 5;)
 		usleep(1000);
-	assert_false(weir_window_contains_hash(w, 77));
-	weir_window_destroy(w);
-	o.span_seconds = 0;
-	o.generation_keys = 100;
+	assert_false(weir_contains_hash(w, 77));
+	weir_destroy(w);
+	o.window.span_seconds = 0;
+	o.window.generation_keys = 100;
 	w = make(&o);
 	for (uint64_t i = 0; stats_of(w).advances < 3; i++) {
-		(void)weir_window_insert_u64(w, test_key(i));
+		(void)weir_insert_u64(w, test_key(i));
 		if (i % 100 == 99)
 			usleep(1000);
 	}
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
 /* The insert that is one too many wakes the thread by a write, which would be a cancellation
  * point: the key would be in, and its answer lost. */
 static atomic_bool cancelled;
-static struct weir_window *counted;
+static struct weir_filter *counted;
 
 static void *insert_cancelled(void *after)
 {
@@ -59,7 +59,7 @@ static void *insert_cancelled(void *after)
 		continue;
 	for (uint64_t i = 0; i < 10; i++) {
 		errno = 4242;
-		if (weir_window_insert_u64(counted, test_key(i)) == WEIR_NEW)
+		if (weir_insert_u64(counted, test_key(i)) == WEIR_NEW)
 			answers += errno == 4242;
 	}
 	*(int *)after = answers;
@@ -69,13 +69,13 @@ static void *insert_cancelled(void *after)
 
 static void test_a_cancelled_insert_answers(void **state)
 {
-	struct weir_window_options o = timed();
+	struct weir_params o = timed();
 	pthread_t thread;
 	void *result = NULL;
 	int answers = 0;
 	(void)state;
-	o.span_seconds = 0;
-	o.generation_keys = 10;
+	o.window.span_seconds = 0;
+	o.window.generation_keys = 10;
 	counted = make(&o);
 	assert_int_equal(pthread_create(&thread, NULL, insert_cancelled, &answers), 0);
 	assert_int_equal(pthread_cancel(thread), 0);
@@ -83,22 +83,22 @@ static void test_a_cancelled_insert_answers(void **state)
 	assert_int_equal(pthread_join(thread, &result), 0);
 	assert_ptr_equal(result, PTHREAD_CANCELED);
 	assert_int_equal(answers, 10);
-	weir_window_destroy(counted);
+	weir_destroy(counted);
 }
 
 /* A child of fork() may destroy a window whose timer's thread it has not, and the parent's timer
  * goes on. A join in the child is not found by this: glibc's returns there at once. */
 static void test_timer_after_fork(void **state)
 {
-	struct weir_window_options o = timed();
+	struct weir_params o = timed();
 	(void)state;
-	o.span_seconds = 0.03;
-	struct weir_window *w = make(&o);
+	o.window.span_seconds = 0.03;
+	struct weir_filter *w = make(&o);
 	int status = -1;
 	pid_t child = fork();
 	if (child == 0) {
 		alarm(SOON);
-		weir_window_destroy(w);
+		weir_destroy(w);
 		_exit(0);
 	}
 	assert_true(child > 0);
@@ -108,34 +108,34 @@ static void test_timer_after_fork(void **state)
 	uint64_t before = stats_of(w).advances;
 	while (stats_of(w).advances < before + 2)
 		usleep(1000);
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
 /* The thread takes no signals, and its creator's are as they were. */
 static void test_timer_keeps_the_mask(void **state)
 {
-	struct weir_window_options o = timed();
+	struct weir_params o = timed();
 	sigset_t before, after;
 	(void)state;
 	assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &before), 0);
-	struct weir_window *w = make(&o);
+	struct weir_filter *w = make(&o);
 	assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &after), 0);
 	for (int signal = 1; signal < SIGRTMAX; signal++)
 		assert_int_equal(sigismember(&before, signal), sigismember(&after, signal));
-	weir_window_destroy(w);
+	weir_destroy(w);
 }
 
 /* A thread that waits for a number sleeps without an end, and is woken to end. */
 static void test_timer_idle(void **state)
 {
-	struct weir_window_options o = timed();
+	struct weir_params o = timed();
 	(void)state;
 	alarm(SOON);
-	o.span_seconds = 0;
-	o.generation_keys = 100;
-	struct weir_window *w = make(&o);
+	o.window.span_seconds = 0;
+	o.window.generation_keys = 100;
+	struct weir_filter *w = make(&o);
 	usleep(50000);
-	weir_window_destroy(w);
+	weir_destroy(w);
 	alarm(0);
 }
 
@@ -163,25 +163,25 @@ static void *advance_by_hand(void *window)
  * thread must rest then, since it may be waited for itself. */
 static void test_timer_beside_advances_of_qsbr(void **state)
 {
-	struct weir_window_options o = timed();
+	struct weir_params o = timed();
 	pthread_t thread;
 	(void)state;
 	alarm(SOON);
-	o.span_seconds = 0;
-	o.generation_keys = 1000;
-	o.flavor = &urcu_qsbr_flavor;
-	struct weir_window *w = make(&o);
+	o.window.span_seconds = 0;
+	o.window.generation_keys = 1000;
+	o.window.run.flavor = &urcu_qsbr_flavor;
+	struct weir_filter *w = make(&o);
 	urcu_qsbr_register_thread();
 	assert_int_equal(pthread_create(&thread, NULL, advance_by_hand, w), 0);
 	for (uint64_t i = 0; !atomic_load(&advanced); i++) {
-		(void)weir_window_insert_u64(w, i);
+		(void)weir_insert_u64(w, i);
 		if (i % 256 == 0)
 			urcu_qsbr_quiescent_state();
 	}
 	urcu_qsbr_unregister_thread();
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_true(stats_of(w).advances >= ADVANCES); /* none failed */
-	weir_window_destroy(w);
+	weir_destroy(w);
 	alarm(0);
 }
 

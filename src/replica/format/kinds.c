@@ -34,7 +34,7 @@ int weir__replicable_named(uint32_t *out, const char *name, size_t len)
 	static const struct {
 		uint32_t kind;
 		const char *name;
-	} kinds[] = { WEIR_KINDS(NAMED) WEIR_TYPES(NAMED) };
+	} kinds[] = { WEIR_KINDS(NAMED) };
 #undef NAMED
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		if (strlen(kinds[i].name) != len || memcmp(kinds[i].name, name, len) != 0)

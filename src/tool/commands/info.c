@@ -125,9 +125,9 @@ static int look_at_bits(struct report *r, const char *path, const struct weir_im
 	if (info->shape.kind == WEIR_ROUTER)
 		return look_at_sets(r, path, how);
 	if (info->shape.kind == WEIR_WINDOW) {
-		int failed = window_stats(path, how, &window);
+		int failed = window_stats(path, how, &stats, &window);
 		if (!failed)
-			window_report(r, &window);
+			window_report(r, &stats, &window);
 		return failed;
 	}
 	int err = image_stats(path, info, exact, how, &stats);
@@ -210,10 +210,7 @@ static int sample_bits(struct sample *s, bool exact, const struct image_how *how
 		return sample_sets(s, how);
 	if (s->info.shape.kind != WEIR_WINDOW)
 		return image_stats(s->path, &s->info, exact, how, &s->stats);
-	int err = window_stats(s->path, how, &window);
-	if (!err)
-		s->stats = window_as_filter(&window);
-	return err;
+	return window_stats(s->path, how, &s->stats, &window);
 }
 
 /* For a collector: what cannot be read has no lines, and a message. */

@@ -120,8 +120,7 @@ static bool normal_of(struct query *query, const char *image)
 	struct keying *how = &query->sift.keying;
 	struct weir_normal set = { 0 };
 	uint32_t asked = how->normal.steps;
-	if (query->sift.filter) /* nothing is done to a window's */
-		weir_normal_of(query->sift.filter, &set);
+	weir_normal_of(query->sift.filter, &set);
 	how->normal = set;
 	how->normal.steps |= asked;
 	if (asked & ~set.steps & WEIR_NORMAL_CIDR) {
@@ -149,19 +148,16 @@ static int answer(struct query *query, const char *image)
 static int open_and_answer(struct query *query, const char *image)
 {
 	struct weir_filter *filter = NULL;
-	struct weir_window *window = NULL;
 	const bool is_window = window_file(image);
 	if (query->forget_older && !is_window)
 		return trouble("--forget-older: %s is no window", image);
 	progress_allow(query->how.progress && !query->sift.first_only);
-	if (is_window ? window_load(&window, image, &query->how, query->forget_older) :
+	if (is_window ? window_load(&filter, image, &query->how, query->forget_older) :
 	                image_open(&filter, image, &query->how))
 		return TOOL_TROUBLE;
 	query->sift.filter = filter;
-	query->sift.window = window;
 	int status = answer(query, image);
 	weir_destroy(filter);
-	weir_window_destroy(window);
 	return status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The parts of weir query: lines selected by a filter or a window, in the order of the input; and
+ * The parts of weir query: lines selected by a filter, in the order of the input; and
  * the row groups of a Parquet file that may hold a value of a column. */
 #ifndef WEIR_TOOL_QUERY_H
 #define WEIR_TOOL_QUERY_H
@@ -7,18 +7,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <weir/weir.h>
-#include <weir/window.h>
 #include "input/keying.h"
 #include "input/lines.h"
 
-/* ---- filters and windows ---- */
+/* ---- filters ---- */
 
 struct sift {
 	/* the options */
 	struct lines_options from;
 	struct keying keying;
-	const struct weir_filter *filter; /* or */
-	const struct weir_window *window;
+	const struct weir_filter *filter;
 	bool invert;     /* those that are not in the set */
 	bool print;      /* on standard output; else they are counted */
 	bool plain;      /* found: standard output is a terminal, lines are escaped */

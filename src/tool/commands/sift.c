@@ -57,14 +57,6 @@ static void is_bad(struct sifting *s, const struct chunk *chunk, const struct ke
 		keyer_report(keyer, s->lines, chunk, line, why);
 }
 
-static size_t contains(const struct sift *sift, const struct iovec *keys, size_t n,
-                       uint64_t *bitmap)
-{
-	return sift->window ?
-	               weir_window_contains_keys(sift->window, weir_keys_iov(keys, n), bitmap) :
-	               weir_contains_keys(sift->filter, weir_keys_iov(keys, n), bitmap);
-}
-
 /* One group of lines, into @in those that are looked up: no comments, none that are wrong; into
  * @maybe those of them that may be in the set. */
 static void ask_keyed(struct sifting *s, const struct chunk *chunk, struct keyer *keyer,
@@ -81,7 +73,7 @@ static void ask_keyed(struct sifting *s, const struct chunk *chunk, struct keyer
 	}
 	for (size_t at = 0, some; at < keyer->n; at += some) {
 		some = keyer->n - at < KEYS ? keyer->n - at : KEYS;
-		contains(s->sift, keyer->keys + at, some, bits);
+		weir_contains_keys(s->sift->filter, weir_keys_iov(keyer->keys + at, some), bits);
 		for (size_t i = 0; i < some; i++) {
 			uint32_t line = keyer->of[at + i];
 			maybe[line / 64] |= (bits[i / 64] >> i % 64 & 1) << line % 64;
@@ -112,7 +104,8 @@ static struct found ask(struct sifting *s, struct chunk *chunk, struct keyer *ke
 			lines = count(in, n);
 			maybe = count(bitmap, n);
 		} else {
-			maybe = contains(sift, keys, n, bitmap);
+			maybe = (size_t)weir_contains_keys(sift->filter,
+			                                   weir_keys_iov(keys, n), bitmap);
 		}
 		if (sift->invert)
 			for (size_t w = 0; w < WEIR_BITMAP_WORDS(n); w++)

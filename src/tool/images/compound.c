@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Images of windows and routers, as the subcommands open them and show them. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -13,16 +12,9 @@
 
 /* ---- windows ---- */
 
-bool window_file(const char *path)
+static struct weir_load_options begin(const struct image_how *how)
 {
-	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	return image_begins(path) && weir_image_info(path, &info) == 0 &&
-	       info.shape.kind == WEIR_WINDOW;
-}
-
-static struct weir_window_load_options begin_window(const struct image_how *how)
-{
-	struct weir_window_load_options options = WEIR_WINDOW_LOAD_OPTIONS_INIT;
+	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
 	options.hash_key = how->hash_key;
 	options.max_bytes = how->max_memory ? how->max_memory : 1; /* 0 would be no limit */
 	if (how->progress) {
@@ -32,19 +24,40 @@ static struct weir_window_load_options begin_window(const struct image_how *how)
 	return options;
 }
 
-int window_load(struct weir_window **out, const char *path, const struct image_how *how,
+int window_load(struct weir_filter **out, const char *path, const struct image_how *how,
                 bool forget_older)
 {
-	struct weir_window_load_options options = begin_window(how);
-	options.forget_older = forget_older;
-	return image_read_ended(weir_window_load(out, path, &options), path, how);
+	struct weir_load_options options = begin(how);
+	options.run.forget_older = forget_older;
+	return image_read_ended(weir_load(out, path, &options), path, how);
 }
 
-int window_stats(const char *path, const struct image_how *how, struct weir_window_stats *out)
+/* So that the figures are those of one moment. */
+static uint64_t still(void *unused)
 {
-	struct weir_window_load_options options = begin_window(how);
+	(void)unused;
+	return UINT64_C(1) << 62;
+}
+
+int window_stats(const char *path, const struct image_how *how, struct weir_stats *whole,
+                 struct weir_window_stats *out)
+{
+	struct weir_load_options options = begin(how);
+	struct weir_filter *f;
+	*whole = (struct weir_stats)WEIR_STATS_INIT;
 	*out = (struct weir_window_stats)WEIR_WINDOW_STATS_INIT;
-	return image_read_ended(weir_window_image_stats(path, &options, out), path, how);
+	options.keyless = !how->hash_key;
+	options.run.clock = still;
+	int err = image_read_ended(weir_load(&f, path, &options), path, how);
+	if (err)
+		return err;
+	err = weir_measure(f, WEIR_SAMPLED, whole);
+	if (!err)
+		err = weir_window_measure(f, WEIR_SAMPLED, out);
+	if (err) /* another image stands there by now */
+		say_weir(err, path);
+	weir_destroy(f);
+	return err;
 }
 
 /* ---- what it holds ---- */
@@ -56,7 +69,7 @@ static void report_turns(struct report *r, const struct weir_window_stats *s)
 	report_count(r, "keys_counted", NULL, s->keys_counted);
 	if (s->span_seconds > 0)
 		report_line(r, "remembers", "for %.6g s at least, an advance each %.6g s",
-		            s->span_seconds, s->span_seconds / (s->plan.generations - 1));
+		            s->span_seconds, s->span_seconds / (s->generations - 1));
 	if (s->generation_keys)
 		report_line(r, s->span_seconds > 0 ? "or" : "advances",
 		            "after %s keys in a generation; so far %s",
@@ -78,7 +91,7 @@ static void report_saved(struct report *r, const struct weir_window_stats *s)
 static void report_generations(struct report *r, const struct weir_window_stats *s)
 {
 	json_t *ages = json_array(), *fills = json_array();
-	for (uint32_t i = 0; i < s->plan.generations; i++) {
+	for (uint32_t i = 0; i < s->generations; i++) {
 		char label[24];
 		snprintf(label, sizeof label, "generation %u", i);
 		if (i > s->advances)
@@ -94,28 +107,15 @@ static void report_generations(struct report *r, const struct weir_window_stats 
 	json_put(r->json, "fills", fills);
 }
 
-void window_report(struct report *r, const struct weir_window_stats *s)
+void window_report(struct report *r, const struct weir_stats *whole,
+                   const struct weir_window_stats *s)
 {
-	report_bytes(r, "memory_bytes", "memory, loaded", s->plan.bytes);
+	report_bytes(r, "memory_bytes", "memory, loaded", whole->bytes);
 	report_turns(r, s);
 	report_saved(r, s);
 	report_generations(r, s);
-	report_estimate(r, "keys_estimated", "keys, estimated", s->keys_estimated);
-	report_rate(r, "fp_rate_estimated", "rate, estimated", s->fp_rate_estimated);
-}
-
-struct weir_stats window_as_filter(const struct weir_window_stats *s)
-{
-	struct weir_stats stats = WEIR_STATS_INIT;
-	stats.sampled = 1;
-	stats.keys_estimated = s->keys_estimated;
-	stats.fp_rate_estimated = s->fp_rate_estimated;
-	for (uint32_t i = 0; i < s->plan.generations; i++)
-		stats.fill += s->fill[i] / s->plan.generations;
-	/* as weir_measure() judges */
-	stats.saturated = s->keys_estimated > (double)s->plan.capacity +
-	                                              3 * sqrt((double)s->plan.capacity) + 1;
-	return stats;
+	report_estimate(r, "keys_estimated", "keys, estimated", whole->keys_estimated);
+	report_rate(r, "fp_rate_estimated", "rate, estimated", whole->fp_rate_estimated);
 }
 
 /* ---- routers ---- */
@@ -123,14 +123,8 @@ struct weir_stats window_as_filter(const struct weir_window_stats *s)
 int route_load(struct weir_filter **out, const char *path, bool keyless,
                const struct image_how *how)
 {
-	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
-	options.hash_key = how->hash_key;
+	struct weir_load_options options = begin(how);
 	options.keyless = keyless;
-	options.max_bytes = how->max_memory ? how->max_memory : 1; /* 0 would be no limit */
-	if (how->progress) {
-		options.progress = progress_reported;
-		progress_begin("reading");
-	}
 	int err = image_read_ended(weir_load(out, path, &options), path, how);
 	if (err || weir_can(*out, WEIR_CAN_ROUTE))
 		return err;

@@ -13,16 +13,14 @@
 
 /* ---- windows ---- */
 
-/* Is it a regular file with the image of a window? */
-bool window_file(const char *path);
 /* Read one. Return: 0, or a negative errno after a message. */
-int window_load(struct weir_window **out, const char *path, const struct image_how *how,
+int window_load(struct weir_filter **out, const char *path, const struct image_how *how,
                 bool forget_older);
-/* What one holds, of which no key is asked. Return: likewise. */
-int window_stats(const char *path, const struct image_how *how, struct weir_window_stats *out);
-void window_report(struct report *r, const struct weir_window_stats *stats);
-/* As far as the statistics of a filter have the same. */
-struct weir_stats window_as_filter(const struct weir_window_stats *stats);
+/* What one holds, in all and in each generation, of which no key is asked. Return: likewise. */
+int window_stats(const char *path, const struct image_how *how, struct weir_stats *whole,
+                 struct weir_window_stats *out);
+void window_report(struct report *r, const struct weir_stats *whole,
+                   const struct weir_window_stats *stats);
 
 /* ---- routers ---- */
 

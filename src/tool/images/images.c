@@ -122,6 +122,36 @@ static int settle(int err, const char *path, const struct image_how *how)
 	return err;
 }
 
+bool window_file(const char *path)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	return image_begins(path) && weir_image_info(path, &info) == 0 &&
+	       info.shape.kind == WEIR_WINDOW;
+}
+
+/* Subcommands that take a window ask compound.h for it. */
+static int not_a_window(const char *path)
+{
+	return weir_fail(-ENOTSUP, "%s: is a window: weir query, weir info and weir verify read it",
+	                 path);
+}
+
+/* What was loaded. Return: @err, or -ENOTSUP it is a window. */
+static int no_window(int err, struct weir_filter **f, const char *path)
+{
+	if (err || !weir_can(*f, WEIR_CAN_FORGET))
+		return err;
+	weir_destroy(*f);
+	*f = NULL;
+	return not_a_window(path);
+}
+
+/* What could not be mapped. */
+static int no_window_mapped(int err, const char *path)
+{
+	return err == -ENOTSUP && window_file(path) ? not_a_window(path) : err;
+}
+
 int image_read_ended(int err, const char *path, const struct image_how *how)
 {
 	end(how);
@@ -136,7 +166,7 @@ int image_load(struct weir_filter **out, const char *path, const struct image_ho
 	int err = fd < 0 ? weir_load(out, path, &options) : weir_load_fd(out, fd, &options);
 	close_stream(fd);
 	end(how);
-	return settle(err, path, how);
+	return settle(no_window(err, out, path), path, how);
 }
 
 int image_load_fd(struct weir_filter **out, int fd, const char *path, const struct image_how *how)
@@ -145,7 +175,7 @@ int image_load_fd(struct weir_filter **out, int fd, const char *path, const stru
 	options.max_bytes = most_bytes(how);
 	int err = weir_load_fd(out, fd, &options);
 	end(how);
-	return settle(err, path, how);
+	return settle(no_window(err, out, path), path, how);
 }
 
 char image_shrank[4600] = "weir: an image shrank while it was read: replace images by renaming\n";
@@ -169,7 +199,8 @@ int image_open(struct weir_filter **out, const char *path, const struct image_ho
 	int err = weir_map(out, path, WEIR_MAP_READ, &options);
 	end(how);
 	/* -EINVAL: it is compressed */
-	return err == -EINVAL ? image_load(out, path, how) : settle(err, path, how);
+	return err == -EINVAL ? image_load(out, path, how) :
+	                        settle(no_window_mapped(err, path), path, how);
 }
 
 int image_stats(const char *path, const struct weir_image_info *info, bool exact,
@@ -255,7 +286,7 @@ int live_open(struct weir_filter **out, const char *path, const struct image_how
 	options.hash_key = how->hash_key;
 	options.progress = progress_reported;
 	progress_begin("verifying");
-	int err = weir_map(out, path, WEIR_MAP_LIVE, &options);
+	int err = no_window_mapped(weir_map(out, path, WEIR_MAP_LIVE, &options), path);
 	progress_end();
 	if (err == -EKEYREJECTED && !how->hash_key)
 		say("%s: is keyed: give the key that it was built with, --keyed-by=FILE", path);

@@ -29,7 +29,7 @@ struct request {
 /* ---- the server ---- */
 
 struct server {
-	struct weir_window *seen;
+	struct weir_filter *seen;
 	uint64_t span;       /* ns */
 	uint64_t not_before; /* after a kill: the start */
 };
@@ -49,34 +49,36 @@ static bool accept_once(struct server *s, const struct request *r, bool *stale)
 	uint64_t now = real_ns();
 	*stale = r->stamp + s->span < now || r->stamp < s->not_before || r->stamp > now;
 	return !*stale &&
-	       weir_window_insert(s->seen, r->nonce, sizeof r->nonce) == WEIR_NEW;
+	       weir_insert(s->seen, r->nonce, sizeof r->nonce) == WEIR_NEW;
 }
 
 static int server_start(struct server *s, double span_seconds, uint64_t requests, const char *file)
 {
-	struct weir_window_load_options load = WEIR_WINDOW_LOAD_OPTIONS_INIT;
-	struct weir_window_options o = WEIR_WINDOW_OPTIONS_INIT;
+	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_params o = WEIR_PARAMS_INIT;
 	*s = (struct server){ .span = (uint64_t)(span_seconds * 1e9) };
-	load.timer = 1;
-	load.forget_older = 1; /* the stamps are of real time as well */
-	int err = weir_window_load(&s->seen, file, &load);
+	load.run.timer = 1;
+	load.run.forget_older = 1; /* the stamps are of real time as well */
+	int err = weir_load(&s->seen, file, &load);
 	if (err == 0)
 		return unlink(file);
 	if (err != -ENOENT)
 		return err; /* damaged, or no right to read it: somebody should look */
 	s->not_before = real_ns();
-	o.generations = 7;
+	o.kind = WEIR_WINDOW;
+	o.window.generations = 7;
 	o.capacity = 7 * requests; /* all of them may come while one generation is the newest */
 	o.fp_rate = 1e-5;
-	o.span_seconds = span_seconds * 1.5 + 1; /* for stalls between the stamp and the window */
-	o.timer = 1;
-	return weir_window_create(&s->seen, &o);
+	/* for stalls between the stamp and the window */
+	o.window.span_seconds = span_seconds * 1.5 + 1;
+	o.window.run.timer = 1;
+	return weir_create(&s->seen, &o);
 }
 
 static int server_stop(struct server *s, const char *file)
 {
-	int err = weir_window_save(s->seen, file, NULL);
-	weir_window_destroy(s->seen);
+	int err = weir_save(s->seen, file, NULL);
+	weir_destroy(s->seen);
 	return err;
 }
 
@@ -165,7 +167,7 @@ int main(int argc, char **argv)
 	uint64_t again = real_ns(), once = 0, twice = 0;
 	run(threads, requests);
 	double busy = (double)(real_ns() - again + half - began);
-	weir_window_destroy(server.seen);
+	weir_destroy(server.seen);
 	for (uint64_t i = 0; i < requests; i++) {
 		once += accepted[i] > 0;
 		twice += accepted[i] > 1;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * The window. Its array has the spare generation and, in columns, all generations side by side, so
+ * no array of the reference is like it: golden/test_window.c pins the bits, which are those of
+ * blocked filters, and unit/test_window*.c ask what it forgets and when. */
+#include "kind.h"
+
+static const struct test_layout layouts[] = {
+	{ .name = "window columns", .one_new = true },
+	{ .name = "window columns G=16", .ask.window.generations = 16, .one_new = true },
+	{ .name = "window ring", .ask.window.layout = WEIR_WINDOW_RING },
+	{ .name = "window ring z=1",
+	  .ask.window = { .layout = WEIR_WINDOW_RING, .words_per_key = 1 }, .one_new = true },
+};
+
+const struct test_kind test_kind_window = {
+	.id = WEIR_WINDOW,
+	.every_isa = true,
+	.commutes = true,
+	.coarse = true, /* each generation has whole lines */
+	.layouts = TEST_ROWS(layouts),
+};
