@@ -14,6 +14,15 @@
 
 enum { SHARD_PAGES = 256, MOST_STEPS = 60, NARROWEST = 8 /* columns */ };
 
+/* pow() of a small whole number, without its general way. */
+static double power(double x, unsigned k)
+{
+	double y = 1;
+	while (k-- > 0)
+		y *= x;
+	return y;
+}
+
 /* The chance that k throws at random meet bits of a column only, after n keys of k throws each into
  * c rows. Let x be the share of bits that are set: it is E[x^k], taken to the second order about
  * E[x]. Of x both moments are exact. */
@@ -23,7 +32,7 @@ static double rate_of(double n, double c, unsigned k)
 	const double two = exp(throws * log1p(-2 / c)); /* of two rows both are empty */
 	const double variance = fmax(empty / c + (1 - 1 / c) * two - empty * empty, 0);
 	const double mean = 1 - empty;
-	return mean > 0 ? pow(mean, k) * (1 + 0.5 * k * (k - 1) * variance / (mean * mean)) : 0;
+	return mean > 0 ? power(mean, k) * (1 + 0.5 * k * (k - 1) * variance / (mean * mean)) : 0;
 }
 
 double weir__router_rate(double load, unsigned columns, unsigned k)
@@ -40,10 +49,12 @@ double weir__router_rate(double load, unsigned columns, unsigned k)
 	return fmin(rate, 1);
 }
 
-/* The most keys a page for a rate. */
+/* The most keys a page for a rate. Were all pages alike, their rows would be so full; that they are
+ * not makes it less. */
 static double load_of(double rate, unsigned columns, unsigned k)
 {
-	double low = 1e-9, high = (double)(WEIR__PAGE_BITS / columns) * 8;
+	const double rows = (double)(WEIR__PAGE_BITS / columns);
+	double low = 1e-9, high = 1 - log1p(-pow(rate, 1.0 / k)) * rows / k;
 	for (unsigned i = 0; i < MOST_STEPS && high - low > 1e-6 * high; i++) {
 		double middle = (low + high) / 2;
 		if (weir__router_rate(middle, columns, k) > rate)
@@ -140,8 +151,11 @@ static void complete(const struct weir_params *p, struct weir_plan *out)
 	for (uint32_t set = 0; set < p->router.sets; set++) {
 		double keys = (double)(p->router.keys ? p->router.keys[set] : out->capacity);
 		used += keys / (double)out->capacity / columns;
-		out->router.false_sets +=
-			keys > 0 ? weir__router_rate(keys / pages, columns, rows) : 0;
+		out->router.false_sets += !p->router.keys ?
+		                                  out->fp_rate :
+		                          keys > 0 ?
+		                                  weir__router_rate(keys / pages, columns, rows) :
+		                                  0;
 	}
 	out->router.bytes_wasted = (double)out->bytes * (1 - used);
 }

@@ -33,7 +33,7 @@ static void every_kind_is_the_list_s(void **state)
 		assert_true(kind->hash && kind->plan && kind->legal && kind->describe &&
 		            kind->kernel);
 		/* a compound leaves these to its members, or measures all of them */
-		const bool compound = kind->members || kind->survey;
+		const bool compound = kind->members || kind->figures;
 		assert_true(!kind->measure == compound && !kind->estimate == compound);
 	}
 	for (size_t i = 0; i < COUNT_OF(unknown); i++) {
