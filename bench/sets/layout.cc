@@ -103,7 +103,7 @@ public:
 	{
 		uint64_t refused = 0;
 		for (size_t i = 0; i < n; i++)
-			refused += weir_remove(filter, &keys[i], sizeof(*keys)) < 0;
+			refused += weir_remove(filter, &keys[i], sizeof(*keys)) != 1;
 		return refused;
 	}
 	uint64_t count(const uint64_t *keys, size_t n) override

@@ -268,12 +268,13 @@ WEIR_API WEIR_MUST_CHECK int weir_fill_keys(struct weir_filter *f, struct weir_k
  * Remove a key that was inserted. Each removal needs an insert of its own that has returned, before
  * it, in the order of the program or by whatever orders the threads. To remove a key that was never
  * inserted, or more often than it was, makes false negatives of other keys: not always is it
- * answered -ENOENT.
+ * answered 0.
  * @key: @len bytes; may be NULL when len is 0.
- * Return: 0 or a negative errno. 0 too where all counters of the key are full: such a key stays.
+ * Return: 1 it was removed, or all its counters are full: such a key stays; 0 it is not there, and
+ *   nothing has changed; but where two threads remove a key that was inserted once, lookups of
+ *   other keys may have missed them meanwhile; or a negative errno.
  * Errors: -ENOTSUP the kind cannot (any but counting and cuckoo); -EROFS the filter is mapped
- *   read-only; -ENOENT the key is not there, and nothing has changed; but where two threads remove
- *   a key that was inserted once, lookups of other keys may have missed them meanwhile.
+ *   read-only.
  * Threads: any, with lookups and inserts.  Order: relaxed, as inserts.
  * Progress: counting lock-free: a thread tries a word again only when another has changed it.
  *   Cuckoo waits for moves of the same fingerprint, see <weir/filter.h>.
@@ -293,13 +294,15 @@ WEIR_API WEIR_MUST_CHECK int weir_remove_hash(struct weir_filter *f, uint64_t ha
  */
 WEIR_API int64_t weir_remove_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap);
 
+/** The count of a key whose counters are full: it is 2^counter_bits - 1 or more. */
+#define WEIR_COUNT_FULL INT64_MAX
+
 /**
  * How often a key is in the set, at most: its inserts less its removals, or more by chance. Never
  * less: inserts that happen-before the call are counted.
  * @key: @len bytes; may be NULL when len is 0.
- * Return: the count, or a negative errno.
- * Errors: -ENOTSUP the kind cannot (blocked, classic, growing); -EOVERFLOW its counters are full:
- *   the count is 2^counter_bits - 1 or more.
+ * Return: the count, WEIR_COUNT_FULL, or a negative errno.
+ * Errors: -ENOTSUP the kind cannot (weir_can() tells).
  * Threads: any, with lookups and inserts.  Order, Progress, Cost: as weir_contains().
  */
 WEIR_API int64_t weir_count(const struct weir_filter *f, const void *key, size_t len);

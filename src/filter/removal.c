@@ -26,9 +26,9 @@ int weir_remove_hash(struct weir_filter *f, uint64_t hash)
 	if (err)
 		return err;
 	weir__change_begin(f);
-	err = f->kernel->remove(f, hash);
+	const int removed = f->kernel->remove(f, hash);
 	weir__change_end(f);
-	return err;
+	return removed;
 }
 
 int weir_remove(struct weir_filter *f, const void *key, size_t len)
@@ -99,7 +99,7 @@ int64_t weir_remove_keys(struct weir_filter *f, struct weir_keys keys, uint64_t 
 		uint64_t answers = 0;
 		weir__change_begin(f);
 		for (unsigned i = 0; i < n; i++)
-			answers |= (uint64_t)(f->kernel->remove(f, hashes[i]) == 0) << i;
+			answers |= (uint64_t)(f->kernel->remove(f, hashes[i]) == 1) << i;
 		weir__change_end(f);
 		removed += __builtin_popcountll(answers);
 		if (bitmap)

@@ -66,7 +66,7 @@ struct weir_kernel {
 	uint64_t (*route)(const struct weir_array *a, uint64_t hash);
 	size_t (*route_each)(const struct weir_array *a, const uint64_t *hashes, size_t n, bool far,
 	                     uint64_t *masks);
-	/* As weir_remove_hash() and weir_count_hash(). NULL: cannot. */
+	/* As weir_remove_hash() and weir_count_hash(), which it answers 0 or more. NULL: cannot. */
 	int (*remove)(struct weir_filter *f, uint64_t hash);
 	/* As weir_insert_absent_hash(). NULL: a lookup and an insert serve. */
 	int (*insert_absent)(struct weir_filter *f, uint64_t hash);

@@ -94,7 +94,7 @@ bool counters_contain(const struct reference *ref, uint64_t hash)
 int64_t counters_count(const struct reference *ref, uint64_t hash)
 {
 	uint64_t count = least(ref, hash);
-	return count == counters_most(ref) ? -EOVERFLOW : (int64_t)count;
+	return count == counters_most(ref) ? WEIR_COUNT_FULL : (int64_t)count;
 }
 
 unsigned counters_block_lines(const struct weir_shape *shape)

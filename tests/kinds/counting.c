@@ -28,9 +28,9 @@ static int insert(struct reference *ref, uint64_t hash)
 static int take_out(struct reference *ref, uint64_t hash)
 {
 	if (!counters_contain(ref, hash))
-		return -ENOENT;
+		return 0;
 	change(ref, hash, -1);
-	return 0;
+	return 1;
 }
 
 /* ---- what the tests take of it ---- */

@@ -156,9 +156,9 @@ static int take_out(struct reference *ref, uint64_t hash)
 	for (unsigned i = 0; i < 2; i++)
 		if (times(ref, home.bucket[i], home.fingerprint)) {
 			set(ref, home.bucket[i], lowest(ref, home.bucket[i], home.fingerprint), 0);
-			return 0;
+			return 1;
 		}
-	return -ENOENT;
+	return 0;
 }
 
 /* ---- what the tests take of it ---- */

@@ -131,8 +131,7 @@ int form_handle_remove(struct weir_handle *h, uint64_t hash)
 		return weir_handle_remove_hash(h, hash);
 	if (verbs() == KEY)
 		return weir_handle_remove(h, &key, sizeof key);
-	int removed = one(remove_batch(h, &hash, 1, &bitmap), &bitmap);
-	return removed < 0 ? removed : removed ? 0 : -ENOENT;
+	return one(remove_batch(h, &hash, 1, &bitmap), &bitmap);
 }
 
 int form_reload_insert(struct weir_reload *r, uint64_t hash)

@@ -31,7 +31,7 @@ static void verify(const struct holder *h, unsigned i)
 	const struct round *r = h->round;
 	int64_t count = weir_count_hash(r->f, h->held[i].hash);
 	check(weir_contains_hash(r->f, h->held[i].hash), "%s: a key that is in is missed", r->name);
-	check(count >= h->held[i].times || count == -EOVERFLOW,
+	check(count >= h->held[i].times || count == WEIR_COUNT_FULL,
 	      "%s: a key that is in %" PRId64 " times is counted %" PRId64, r->name,
 	      h->held[i].times, count);
 }
@@ -39,7 +39,7 @@ static void verify(const struct holder *h, unsigned i)
 static void take_out(struct holder *h, unsigned i)
 {
 	for (; h->held[i].times; h->held[i].times--)
-		check(weir_remove_hash(h->round->f, h->held[i].hash) == 0,
+		check(weir_remove_hash(h->round->f, h->held[i].hash) == 1,
 		      "%s: a key that is in cannot be removed: %s", h->round->name,
 		      weir_error_detail());
 }

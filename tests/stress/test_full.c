@@ -70,7 +70,7 @@ static void insert_all(struct thread *t, const uint64_t *hashes, size_t n)
 
 static void remove_one(struct thread *t, uint64_t hash)
 {
-	for (int err; (err = weir_handle_remove_hash(s.handle, hash)) != 0; t->busy++) {
+	for (int err; (err = weir_handle_remove_hash(s.handle, hash)) != 1; t->busy++) {
 		check(err == -EBUSY, "%s", weir_error_detail());
 		let_others();
 	}

@@ -57,7 +57,7 @@ static void insert_many(struct weir_filter *f)
 static void take_out(struct weir_filter *f)
 {
 	assert_ok(weir_insert(f, "b", 1));
-	assert_ok(weir_remove(f, "b", 1));
+	assert_int_equal(weir_remove(f, "b", 1), 1);
 }
 
 static void take_out_many(struct weir_filter *f)

@@ -232,8 +232,5 @@ int weir__counters_fold(struct weir_filter *dst, const struct weir_filter *f, ui
 
 int64_t weir__counters_answer(uint64_t least, unsigned b)
 {
-	if (least < (UINT64_C(1) << b) - 1)
-		return (int64_t)least;
-	return weir__fail(-EOVERFLOW, "the count is %llu or more: the key's counters of %u bits "
-	                  "are full", (unsigned long long)least, b);
+	return least < (UINT64_C(1) << b) - 1 ? (int64_t)least : WEIR_COUNT_FULL;
 }

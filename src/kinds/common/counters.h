@@ -177,7 +177,7 @@ WEIR__INLINE uint64_t weir__counters_count(const struct weir_array *a, uint64_t 
 	return least;
 }
 
-/* weir_count_hash(): that, or -EOVERFLOW. */
+/* weir_count_hash(): that, or WEIR_COUNT_FULL. */
 int64_t weir__counters_answer(uint64_t least, unsigned b);
 
 /* A kind of counters. */

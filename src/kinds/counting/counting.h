@@ -16,8 +16,6 @@
  * @fresh: one of the counters in those words was 0. */
 int weir__counting_put(const struct weir_array *a, uint64_t hash, unsigned from, bool fresh);
 int weir__counting_take(const struct weir_array *a, uint64_t hash, unsigned from);
-/* -ENOENT */
-int weir__counting_absent(void);
 
 /* The kernel for one of these, or NULL. */
 const struct weir_kernel *weir__counting_scalar(const struct weir_shape *shape);
@@ -57,12 +55,13 @@ WEIR__INLINE void load_one(const struct weir_array *a, uint64_t hash, unsigned b
 	}
 }
 
+/* Return: 1 removed; 0 it is not there. */
 WEIR__INLINE int take(const struct weir_array *a, uint64_t hash, unsigned b, unsigned z, unsigned g)
 {
 	struct weir_counters key;
 	COUNTERS_LOOK(a, hash, b, z, g, &key);
 	if (__builtin_expect(key.missing, 0))
-		return weir__counting_absent();
+		return 1;
 	if (__builtin_expect(key.stuck, 0))
 		return weir__counting_take(a, hash, 0);
 	COUNTERS_UNROLL
@@ -72,7 +71,7 @@ WEIR__INLINE int take(const struct weir_array *a, uint64_t hash, unsigned b, uns
 		                                              word - key.mask[i]), 0))
 			return weir__counting_take(a, hash, i);
 	}
-	return 0;
+	return 1;
 }
 
 #define KERNEL_REMOVE(name) .remove = remove_##name,

@@ -44,11 +44,6 @@ static bool lower(uint64_t *word, uint64_t mask, unsigned b, uint64_t *lowered)
 	return true;
 }
 
-int weir__counting_absent(void)
-{
-	return weir__fail(-ENOENT, "the key is not there: one of its counters is 0");
-}
-
 int weir__counting_take(const struct weir_array *a, uint64_t hash, unsigned from)
 {
 	const unsigned b = a->shape.field[WEIR_COUNTERS_B], z = a->shape.field[WEIR_COUNTERS_Z];
@@ -61,8 +56,8 @@ int weir__counting_take(const struct weir_array *a, uint64_t hash, unsigned from
 	while (i < z && lower(key.word[i], key.mask[i], b, &lowered[i]))
 		i++;
 	if (i == z)
-		return 0;
+		return 1;
 	while (i--) /* C4 */
 		raise(key.word[i], lowered[i], b);
-	return weir__counting_absent();
+	return 0;
 }

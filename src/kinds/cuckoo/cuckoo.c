@@ -181,9 +181,7 @@ static int insert_u64(struct weir_filter *f, uint64_t key)
 static int take_out(struct weir_filter *f, uint64_t hash)
 {
 	const struct weir_array *a = &f->array;
-	int err = weir__cuckoo_take_out(a, weir__cuckoo_spot(a, hash, weir__cuckoo_width(a)));
-	return err ? weir__fail(err, "the filter has no copy of the key: each removal needs an "
-	                        "insert of its own") : 0;
+	return weir__cuckoo_take_out(a, weir__cuckoo_spot(a, hash, weir__cuckoo_width(a)));
 }
 
 #define VERBS(width) \

@@ -136,7 +136,7 @@ static bool take_out_of(const struct weir_array *a, uint64_t bucket, unsigned fi
 	return true;
 }
 
-int weir__cuckoo_take_out(const struct weir_array *a, struct weir_cuckoo_spot spot)
+bool weir__cuckoo_take_out(const struct weir_array *a, struct weir_cuckoo_spot spot)
 {
 	unsigned width = weir__cuckoo_width(a);
 	uint32_t stripe = weir__cuckoo_stripe(a, spot.fingerprint);
@@ -145,7 +145,7 @@ int weir__cuckoo_take_out(const struct weir_array *a, struct weir_cuckoo_spot sp
 	bool found = take_out_of(a, spot.bucket, spot.fingerprint, width) ||
 	             take_out_of(a, other, spot.fingerprint, width);
 	drop(a, stripe);
-	return found ? 0 : -ENOENT;
+	return found;
 }
 
 /* ---- all stripes ---- */

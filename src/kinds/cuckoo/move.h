@@ -86,9 +86,9 @@ struct weir_cuckoo_step {
 /* Return: true: moved. false: it is not there any more, or there is no room for it. Or -EAGAIN. */
 int weir__cuckoo_move(const struct weir_array *a, const struct weir_cuckoo_step *step,
                       enum weir_cuckoo_wait wait);
-/* Take a copy of the fingerprint out of the bucket, else out of its other. Return: 0 or -ENOENT,
- * without a sentence. */
-int weir__cuckoo_take_out(const struct weir_array *a, struct weir_cuckoo_spot spot);
+/* Take a copy of the fingerprint out of the bucket, else out of its other. Return: was there
+ * one? */
+bool weir__cuckoo_take_out(const struct weir_array *a, struct weir_cuckoo_spot spot);
 
 /* The kind's hold and let_go (C7). */
 void weir__cuckoo_hold(const struct weir_filter *f);

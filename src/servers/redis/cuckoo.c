@@ -61,7 +61,7 @@ bool chain_take(struct chain *c, const void *item, size_t len)
 		newest = newest ? newest : &c->link[i];
 		found++;
 	}
-	if (!found || (found > 1 && is_uneven(c)) || weir_remove(newest->filter, item, len))
+	if (!found || (found > 1 && is_uneven(c)) || weir_remove(newest->filter, item, len) != 1)
 		return false;
 	newest->items--;
 	c->deleted++;

@@ -91,12 +91,11 @@ static void put_object(const struct count *c, struct iovec line, const struct su
 	report_free(&r);
 }
 
-/* No kind has another error for one key than that its counters are full. */
 static void sum_up(const struct count *c, struct sum *sum, int64_t count)
 {
 	sum->in = true;
-	sum->full |= count < 0;
-	sum->count += count < 0 ? c->full : (uint64_t)count;
+	sum->full |= count == WEIR_COUNT_FULL;
+	sum->count += count == WEIR_COUNT_FULL ? c->full : (uint64_t)count;
 }
 
 static void is_bad(struct count *c, const struct chunk *chunk, const struct keyer *keyer,
