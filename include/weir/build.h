@@ -22,7 +22,7 @@ WEIR_BEGIN_DECLS
 /**
  * The hash of a key by the library's function, before there is a filter.
  * @seed: that of the filter to come: params.seed.
- * Return: what weir_hash() returns for a filter of that seed without hash_key, of any kind but
+ * Return: what weir_hash() returns for a filter of that seed without secret, of any kind but
  *   split.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: some nanoseconds.
  * Source: XXH3_64bits_withSeed of xxHash.
@@ -53,12 +53,12 @@ struct weir_builder_options {
  * Build a filter from all its keys.
  * @out: receives the filter; untouched on failure.
  * @params: as for weir_create(). A capacity of 0 becomes the number of different keys, which needs
- *   the least memory. With hashes, the seed or hash_key that they were made with.
+ *   the least memory. With hashes, the seed or secret that they were made with.
  * @keys: of any form. A key may occur more than once.
  * @options: as for weir_builder_create(); NULL for the defaults: one thread.
  * Return: 0 or a negative errno.
  * Errors: as weir_create(); -ENOTSUP the kind takes inserts instead; -EINVAL hashes with seed 0 and
- *   hash_key NULL, or keys.at is NULL; -ENOSPC there are more different keys than the capacity, or
+ *   secret NULL, or keys.at is NULL; -ENOSPC there are more different keys than the capacity, or
  *   they cannot be built, which hashes that are no better than a counter cause.
  * Threads: any.  Order: none; publish the filter with release order.
  * Progress: blocking (memory).  Cost: fuse: 55 to 70 ns a key; 8 bytes a key beside the filter and
@@ -91,7 +91,7 @@ struct weir_build_report {
 /**
  * Begin to collect keys.
  * @out: receives the builder; untouched on failure.
- * @params: of the filter to come, copied. Where seed is 0 and hash_key NULL a random seed is
+ * @params: of the filter to come, copied. Where seed is 0 and secret NULL a random seed is
  *   chosen. A capacity of 0 becomes the number of different keys; where it is given, more of them
  *   are refused at the end.
  * @options: NULL for the defaults; copied.

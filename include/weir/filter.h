@@ -97,7 +97,7 @@ enum weir_inserted {
  * @params: from WEIR_PARAMS_INIT.
  * Return: 0 or a negative errno.
  * Errors: -EINVAL, -EFBIG as weir_plan_make(); -EINVAL @out is NULL, memory is too small or
- *   misaligned, or seed is not hash_key's; -ENOMEM; -ENOTSUP an unknown kind, or the environment
+ *   misaligned, or seed is not secret's; -ENOMEM; -ENOTSUP an unknown kind, or the environment
  *   variable WEIR_ISA names an instruction set that this machine or kind lacks; the errno of
  *   getrandom().
  * Threads: any.  Progress: blocking (memory).
@@ -126,7 +126,7 @@ WEIR_API uint32_t weir_can(const struct weir_filter *f, uint32_t what);
 /**
  * The 64-bit hash of a key, by the hash function of the filter's kind. Blocked and classic:
  * XXH3_64bits_withSeed(key, len, seed of @f). Of a keyed filter, whatever its kind: SipHash-2-4
- * with weir_params.hash_key.
+ * with weir_params.secret.
  * The _hash verbs take any uniformly distributed 64-bit value. To be protected against chosen keys,
  * make the filter keyed. Give one filter the hashes of one function only.
  * @key: @len bytes; may be NULL when len is 0.
@@ -429,12 +429,12 @@ WEIR_API WEIR_MUST_CHECK int weir_measure(const struct weir_filter *f, uint32_t 
 /**
  * Parameters for another filter of exactly the same kind, size, shards, shape and seed:
  * weir_create() makes an empty one that weir_merge() accepts. They hold the seed: keep them from
- * clients. memory is NULL. hash_key points to the filter's copy of it, which goes with the filter;
+ * clients. memory is NULL. secret points to the filter's copy of it, which goes with the filter;
  * NULL: it is not keyed.
  * @out: from WEIR_PARAMS_INIT.
  * Return: 0 or a negative errno.
  * Errors: -EINVAL struct_size, or it has no room for a number of the shape, for shards, or for the
- *   hash_key of a keyed filter; or the filter is an image of others whose capacity at its size
+ *   secret of a keyed filter; or the filter is an image of others whose capacity at its size
  *   weir_plan_make() refuses.
  * Threads: any.  Progress: wait-free.  Cost: some microseconds.
  */

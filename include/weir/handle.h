@@ -76,7 +76,7 @@
  *   - A key lives in one shard, so a lookup sees the old contents of that shard or the new ones.
  *     The set as a whole is a mixture meanwhile. The promise to inserts, and what is said of
  *     removals, hold for each shard, with the weir_reload_begin() of the key's shard.
- *   - Its size and its seed or hash_key never change, it keeps no previous filter and follows no
+ *   - Its size and its seed or secret never change, it keeps no previous filter and follows no
  *     file (-ENOTSUP). A shard that is full refuses its keys, whatever room the others have.
  *
  * fork(), cancelled threads and plugins: reload.h.
@@ -100,7 +100,7 @@ struct weir_handle;
 
 /** For weir_handle_options.flags. */
 enum weir_handle_flags {
-	/* The filters may hash their keys differently: another seed, hash_key or function in
+	/* The filters may hash their keys differently: another seed, secret or function in
 	 * weir_reload_begin(), in each file of refresh.h and follow.h. A key is hashed once for
 	 * each that is in use. A hash is good only for the filter whose weir_hash() made it, so
 	 * the verbs that take hashes insert none (-EINVAL), and answer to lookups that each may be
@@ -135,9 +135,9 @@ struct weir_handle_options {
 	/* Memory, in bytes, for keys that are inserted until then. The first filter receives them
 	 * in weir_reload_begin() or a refresh. 0: such an insert is refused. */
 	uint64_t keep_inserts;
-	/* 16 bytes, copied, as weir_params.hash_key: of the files that are to come. NULL: they are
+	/* 16 bytes, copied, as weir_params.secret: of the files that are to come. NULL: they are
 	 * not keyed. An initial filter has its own. */
-	const void *hash_key;
+	const void *secret;
 	/* They make an empty filter where none is given: as weir_create(), and of a kind that is
 	 * built once one without keys. All that it points to is copied. */
 	const struct weir_params *params;
@@ -161,7 +161,7 @@ struct weir_handle_options {
  *   WEIR_HANDLE_ANY_SEED, or params beside either, or an option is out of its range; -ENOTSUP the
  *   filter lacks one of options.can; -ENOMEM; with params as weir_create(). With shards -EINVAL
  *   params.memory, max_bytes below 64 a shard, or @initial, absent, keep_inserts, flags or
- *   hash_key.
+ *   secret.
  * Threads: any.  Order: publish the handle itself with release order (a thread's start does).
  * Progress: blocking (memory).  Cost: under a microsecond.
  */

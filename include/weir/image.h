@@ -10,7 +10,7 @@
  *
  * The seed lies in the image: whoever can read the file can choose keys that collide, so where
  * clients are hostile give it mode 0640 and the server's group, or make the filter keyed
- * (weir_params.hash_key), whose key is in no image.
+ * (weir_params.secret), whose key is in no image.
  */
 #ifndef WEIR_IMAGE_H
 #define WEIR_IMAGE_H
@@ -31,7 +31,7 @@ struct stat; /* <sys/stat.h> */
 
 /** What the header of an image says beside its fields. */
 enum weir_image_marks {
-	WEIR_MARK_KEYED = 1u << 0,            /* its filter has a weir_params.hash_key */
+	WEIR_MARK_KEYED = 1u << 0,            /* its filter has a weir_params.secret */
 	WEIR_MARK_OVERFULL_ALLOWED = 1u << 1, /* its rate may be above twice the one asked: its
 	                                         builder wanted it so */
 	WEIR_MARK_SHRINK_ALLOWED = 1u << 2,   /* likewise: it may have under a tenth of the keys of
@@ -83,7 +83,7 @@ struct weir_load_options {
 	size_t memory_bytes;        /* weir_load*() only: bytes at memory */
 	weir_progress_fn *progress; /* may be NULL */
 	void *progress_arg;
-	const void *hash_key;       /* of a keyed image: its 16 bytes, copied; NULL: not keyed */
+	const void *secret;       /* of a keyed image: its 16 bytes, copied; NULL: not keyed */
 	bool keyless;               /* weir_load*() only: load a keyed image without its key, to
 	                               measure it, say: lookups return true, inserts answer
 	                               -EROFS */
@@ -114,7 +114,7 @@ struct weir_image_info {
 	uint64_t seed_fingerprint; /* as in struct weir_stats; of a keyed image its key's */
 	bool compressed;           /* with zstd */
 	bool live;                 /* mapped with WEIR_MAP_LIVE and not sealed since */
-	bool keyed;                /* to be loaded with the hash_key that it was made with */
+	bool keyed;                /* to be loaded with the secret that it was made with */
 	bool overfull_allowed;     /* WEIR_MARK_OVERFULL_ALLOWED */
 	bool shrink_allowed;       /* WEIR_MARK_SHRINK_ALLOWED */
 	const char *hash;          /* of its keys: "XXH3", "XXH64" or "SipHash-2-4" */
@@ -176,7 +176,7 @@ WEIR_API WEIR_MUST_CHECK int weir_save_fd(const struct weir_filter *f, int fd,
  *   a wrong checksum, trailing bytes; the sentence names the field, its value and the right one;
  *   -EFBIG more than max_bytes; -ENOTSUP a newer format, an unknown kind or mark, a router
  *   (weir_router_load() reads it), or zstd in a build without it; -EKEYREJECTED the image is keyed
- *   and hash_key is missing or another key, or it is not keyed and hash_key was given; -EBUSY
+ *   and secret is missing or another key, or it is not keyed and secret was given; -EBUSY
  *   marked live and not sealed, or a process marked or sealed it during the call; -EISDIR, -EINVAL
  *   not a regular file (weir_load_fd() reads a pipe); -EINVAL an option; -ENOMEM; that of open and
  *   read.
@@ -220,8 +220,8 @@ WEIR_API WEIR_MUST_CHECK int weir_map(struct weir_filter **out, const char *path
  *   failure it may hold anything.
  * @bytes: receives the plain image's length; untouched on failure.
  * @path: the file.
- * @options: max_bytes, progress, progress_arg and hash_key; the others must have their defaults.
- *   NULL for the defaults. A keyed image is read with its hash_key or without one.
+ * @options: max_bytes, progress, progress_arg and secret; the others must have their defaults.
+ *   NULL for the defaults. A keyed image is read with its secret or without one.
  * Return: 0 or a negative errno.
  * Errors: as weir_load(); -EFBIG also: the plain image has more than @room bytes, and the sentence
  *   has both numbers (of a compound the bytes up to the first member that has no room); -EINVAL
@@ -327,7 +327,7 @@ WEIR_API WEIR_MUST_CHECK int weir_image_info(const char *path, struct weir_image
 WEIR_API uint32_t weir_marks_of(const struct weir_filter *f);
 
 /**
- * As weir_measure(), of the filter in an image. No key is needed: hash_key is ignored. A plain
+ * As weir_measure(), of the filter in an image. No key is needed: secret is ignored. A plain
  * image is mapped, a compressed one is read into memory.
  * @options: as for weir_map(), NULL for the defaults. With no_verify only the sampled bits of a
  *   plain image are read; else all of the image is checked first.

@@ -24,7 +24,7 @@
  *  a key         x       x        x       x       x     x     x      -       x        x      x
  *  normalise     x       x        x       x       x     x     x      -       x        -      -
  *
- * "a key": hashed with a secret (weir_params.hash_key). What weir_handle_get() returns of a sharded
+ * "a key": hashed with a secret (weir_params.secret). What weir_handle_get() returns of a sharded
  * set is a view: it looks up, counts where its kind does, measures, and can nothing else.
  */
 #ifndef WEIR_KINDS_H
@@ -86,7 +86,7 @@ enum weir_ability {
 	WEIR_CAN_CLONE = 1 << 12,
 	WEIR_CAN_FOLD = 1 << 13,
 	WEIR_CAN_FILL_FAST = 1 << 14,  /* weir_fill_keys() is faster than inserts */
-	WEIR_CAN_BE_KEYED = 1 << 15,   /* takes weir_params.hash_key */
+	WEIR_CAN_BE_KEYED = 1 << 15,   /* takes weir_params.secret */
 	WEIR_CAN_NORMALISE = 1 << 16,  /* takes the steps of normalise.h */
 	WEIR_CAN_MAP = 1 << 17,        /* its image can be mapped */
 	WEIR_CAN_MAP_LIVE = 1 << 18,   /* and shared by processes that insert */

@@ -72,7 +72,7 @@ struct weir_params {
 	                           counting, frequency: of its block */
 	uint32_t bits_per_word; /* blocked: g, bits that a key sets in each of those words */
 	uint64_t seed;          /* of the hash; 0: random, but of split, whose seed is 0. With
-	                           hash_key 0, or the seed that weir_params_of() gives of a filter
+	                           secret 0, or the seed that weir_params_of() gives of a filter
 	                           with the same key. */
 	void *memory;           /* for the bits: 64-byte aligned, zeroed by weir_create(), must
 	                           outlive the filter; NULL: the library allocates. Of a growing
@@ -81,7 +81,7 @@ struct weir_params {
 	uint32_t probes;        /* classic: k, bits that a key sets: 1 to 32 */
 	uint32_t shards;        /* runs of lines to cut the bits into: a power of two up to 65536,
 	                           and 1024 lines each unless it is 1; 0: the library chooses */
-	const void *hash_key;   /* 16 secret bytes, copied by weir_create(): the filter is keyed.
+	const void *secret;   /* 16 secret bytes, copied by weir_create(): the filter is keyed.
 	                           Its keys are hashed by SipHash-2-4 with them, whatever its kind,
 	                           so that whoever sees answers and images, but not these, finds
 	                           no keys that collide. NULL: not keyed, as split always is. */
@@ -168,7 +168,7 @@ struct weir_plan {
 
 /**
  * The sizing calculator: any two of {capacity, fp_rate, max_bytes} give the third.
- * @params: as for weir_create(); memory, seed and hash_key are ignored.
+ * @params: as for weir_create(); memory, seed and secret are ignored.
  * @out: the plan; its struct_size must be set (WEIR_PLAN_INIT).
  * Return: 0 or a negative errno.
  * Errors: -EINVAL a parameter is out of its range, or fewer than two are given; -EFBIG the filter

@@ -83,7 +83,7 @@ struct weir_reload_options {
 	                                     (none that a filter of the handle still uses); NULL:
 	                                     kind, size and shape of the current one, in private
 	                                     memory, without flags. The seed stays, and the
-	                                     hash_key, given once more or not; with
+	                                     secret, given once more or not; with
 	                                     WEIR_HANDLE_ANY_SEED if none is given. */
 	uint64_t max_bytes;               /* of bits, all filters together; 0: no limit. Of a
 	                                     growing one those that it begins with: it grows on up
@@ -164,7 +164,7 @@ struct weir_reload_options {
  * Return: 0 or a negative errno, and nothing has changed.
  * Errors: -EBUSY a reload, refresh or rollback runs; -EDEADLK inside a read-side section; -EFBIG
  *   more than max_bytes; -EINVAL, -ENOTSUP, -ENOMEM as weir_create(); -EINVAL NULL, params name
- *   another seed, hash_key or a kind that hashes otherwise (not with WEIR_HANDLE_ANY_SEED), params
+ *   another seed, secret or a kind that hashes otherwise (not with WEIR_HANDLE_ANY_SEED), params
  *   are NULL before the first filter, params.memory overlaps the bits of the current filter, the
  *   previous one or one that call_rcu has still to free, or pace or a limit of the gate is out of
  *   its range; before the first filter those of weir_insert(), of a key that was kept for it;
@@ -249,7 +249,7 @@ static inline int weir_reload_insert_into_hash(struct weir_reload *r, uint32_t s
  * Return: 0 or a negative errno.
  * Errors: as weir_merge(), but then the next filter has a part of the current one: of a kind that
  *   removes keys abort the reload, since a second copy would count keys twice, and so would a copy
- *   after one that succeeded; -EINVAL the two differ in kind, size, shape, seed or hash_key. Before
+ *   after one that succeeded; -EINVAL the two differ in kind, size, shape, seed or secret. Before
  *   the first filter there is nothing to merge, and none of these.
  * Threads: as weir_reload_insert().  Progress: as weir_merge(); with a pace it may sleep, but not
  *   of cuckoo, whose inserts may have to wait for all of the copy (filter.h): it goes at once.

@@ -55,7 +55,7 @@
  * the set with stream_keys: nodes then tell one another the keys, of at most 65,532 bytes, each
  * with 4 bytes for its length, and a generation from a record (weir_replica_publish_from()) may be
  * of any seed. Each node hashes a key for each filter in use; a handle of the caller's needs
- * WEIR_HANDLE_ANY_SEED. A hash_key is no seed: all have the same.
+ * WEIR_HANDLE_ANY_SEED. A secret is no seed: all have the same.
  *
  * Keys. They are taken as they are. A set whose image was made by steps (normalise.h, weir build
  * --lowercase and its like) is asked by weir_handle_normal_contains(); what is inserted into it is
@@ -108,7 +108,7 @@ struct weir_replica_options {
 	                                     NULL: that is an error. A set that is there stays as
 	                                     it is: if it is of another kind or size, report
 	                                     hears of it once */
-	const void *hash_key;          /* of keyed filters: 16 bytes */
+	const void *secret;          /* of keyed filters: 16 bytes */
 	uint64_t max_image_bytes;      /* refuse larger images, also when unpacked: some 500 KB
 	                                  of zstd may be 16 GiB; 0: 16 GiB */
 

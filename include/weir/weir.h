@@ -11,7 +11,7 @@
 #include <weir/filter.h>
 #include <weir/normalise.h>
 #include <weir/build.h>
-#include <weir/key.h>
+#include <weir/secret.h>
 #include <weir/image.h>
 #include <weir/delta.h>
 #include <weir/handle.h>

@@ -93,8 +93,8 @@ static int begin(struct weir_builder *b, const struct weir_builder_options *opti
 	if (err)
 		return err;
 	b->params.seed = b->hashing.seed;
-	if (b->params.hash_key)
-		b->params.hash_key = memcpy(b->key, b->params.hash_key, sizeof b->key);
+	if (b->params.secret)
+		b->params.secret = memcpy(b->key, b->params.secret, sizeof b->key);
 	pthread_mutex_init(&b->reporting, NULL);
 	weir__collect_begin(&b->collected, most, b->folder);
 	return 0;

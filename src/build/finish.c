@@ -258,7 +258,7 @@ int weir_build(struct weir_filter **out, const struct weir_params *params, struc
 	int err = weir__params_check_open(params, &p);
 	if (err)
 		return err;
-	if (keys.form == WEIR_KEYS_HASHES && !p.seed && !p.hash_key && !weir__kind(p.kind)->as_is)
+	if (keys.form == WEIR_KEYS_HASHES && !p.seed && !p.secret && !weir__kind(p.kind)->as_is)
 		return weir__fail(-EINVAL, "seed 0: give the one that the hashes were made with");
 	if (keys.n && !keys.at)
 		return weir__fail(-EINVAL, "keys.at is NULL: %zu keys to build from",

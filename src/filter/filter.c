@@ -214,8 +214,8 @@ int weir__filter_new(struct weir_filter **out, const struct weir_layout *layout,
 int weir__hashing_choose(struct weir_hashing *out, const struct weir_params *p)
 {
 	const struct weir_kind *kind = weir__kind(p->kind);
-	if (!kind->as_is || p->hash_key)
-		return weir__hashing_of(out, kind->hash, p->seed, p->hash_key);
+	if (!kind->as_is || p->secret)
+		return weir__hashing_of(out, kind->hash, p->seed, p->secret);
 	*out = weir__hashing_seeded(kind->hash, p->seed);
 	return 0;
 }
@@ -397,9 +397,9 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 	if (!sized_by_rate(f, &p))
 		p.max_bytes = f->bytes;
 	p.seed = f->hashing.seed;
-	p.hash_key = weir__keyed(&f->hashing) ? f->hashing.key : NULL;
-	if (p.hash_key && p.struct_size < offsetof(struct weir_params, counter_bits))
-		return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for hash_key, "
+	p.secret = weir__keyed(&f->hashing) ? f->hashing.key : NULL;
+	if (p.secret && p.struct_size < offsetof(struct weir_params, counter_bits))
+		return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for secret, "
 		                  "and the filter is keyed", p.struct_size);
 	err = ask_shards(f, &p);
 	if (!err && (f->kind->folded || f->kind->freeze))

@@ -160,12 +160,12 @@ static int check_groups(const struct weir_params *p)
 static int check_hashing(const struct weir_params *p)
 {
 	const struct weir_kind *kind = weir__kind(p->kind);
-	if (kind->as_is && p->hash_key)
+	if (kind->as_is && p->secret)
 		return weir__refused(
 			weir__fail(-EINVAL,
-			           "hash_key: kind %s cannot be keyed: others who read the "
+			           "secret: kind %s cannot be keyed: others who read the "
 			           "filter hash by %s", kind->name, kind->hash->name),
-			WEIR_ERROR_KIND_LACKS, "hash_key", 0, p->kind, 0, 0);
+			WEIR_ERROR_KIND_LACKS, "secret", 0, p->kind, 0, 0);
 	if (kind->as_is && p->seed)
 		return weir__refused(
 			weir__fail(-EINVAL, "seed %" PRIu64 ": kind %s has none: others who read "

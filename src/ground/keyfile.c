@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <weir/key.h>
+#include <weir/secret.h>
 #include "ground/error.h"
 
 #define MAKE "(umask 077; head -c 16 /dev/urandom > FILE)"
 
-enum { DIGITS = 2 * WEIR_KEY_BYTES };
+enum { DIGITS = 2 * WEIR_SECRET_BYTES };
 
 static int digit(char c)
 {
@@ -22,9 +22,9 @@ static int digit(char c)
 	return value < 16 ? value : value - 6;
 }
 
-static bool from_digits(const char *text, unsigned char key[WEIR_KEY_BYTES])
+static bool from_digits(const char *text, unsigned char key[WEIR_SECRET_BYTES])
 {
-	for (unsigned i = 0; i < WEIR_KEY_BYTES; i++) {
+	for (unsigned i = 0; i < WEIR_SECRET_BYTES; i++) {
 		int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
 		if (high < 0 || low < 0)
 			return false;
@@ -81,21 +81,21 @@ static int check_secret(int fd, const char *path)
 
 static int parse(unsigned char *key, const char *bytes, ssize_t n, const char *path)
 {
-	unsigned char parsed[WEIR_KEY_BYTES];
+	unsigned char parsed[WEIR_SECRET_BYTES];
 	bool digits = n == DIGITS || (n == DIGITS + 1 && bytes[DIGITS] == '\n');
 	if (n < 0)
 		return weir__fail((int)n, "%s: cannot read it: %s", path, weir_strerror((int)n));
-	if (n == WEIR_KEY_BYTES)
-		memcpy(key, bytes, WEIR_KEY_BYTES);
+	if (n == WEIR_SECRET_BYTES)
+		memcpy(key, bytes, WEIR_SECRET_BYTES);
 	else if (digits && from_digits(bytes, parsed))
-		memcpy(key, parsed, WEIR_KEY_BYTES);
+		memcpy(key, parsed, WEIR_SECRET_BYTES);
 	else
 		return weir__fail(-EBADMSG, "%s: is no key: 16 bytes, or 32 hexadecimal digits and "
 		                  "a newline; make one: " MAKE, path);
 	return 0;
 }
 
-int weir_key_read(void *key, const char *path)
+int weir_secret_read(void *key, const char *path)
 {
 	char bytes[DIGITS + 2];
 	if (!key || !path)

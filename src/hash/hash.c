@@ -102,24 +102,24 @@ struct weir_hashing weir__hashing_seeded(const struct weir_hash *by, uint64_t se
 
 /* The check value is the hash of a text that never changes. It stands in images, where it tells a
  * right key from a wrong one; it helps nobody to guess the key, which has 128 bits. */
-struct weir_hashing weir__hashing_keyed(const void *hash_key)
+struct weir_hashing weir__hashing_keyed(const void *secret)
 {
 	static const char text[] = "weir key check";
 	struct weir_hashing h = { .by = &weir__siphash_2_4 };
-	memcpy(h.key, hash_key, sizeof h.key);
+	memcpy(h.key, secret, sizeof h.key);
 	uint64_t check = weir__siphash(h.key, text, sizeof text - 1);
 	h.seed = check ? check : 1; /* 0 would mean a random seed */
 	return h;
 }
 
 int weir__hashing_of(struct weir_hashing *out, const struct weir_hash *by, uint64_t seed,
-                     const void *hash_key)
+                     const void *secret)
 {
 	int err = 0;
-	if (hash_key) {
-		*out = weir__hashing_keyed(hash_key);
+	if (secret) {
+		*out = weir__hashing_keyed(secret);
 		if (seed && seed != out->seed)
-			return weir__fail(-EINVAL, "seed: with hash_key it is the key's check "
+			return weir__fail(-EINVAL, "seed: with secret it is the key's check "
 			                  "value, or 0: this one is another's");
 		return 0;
 	}

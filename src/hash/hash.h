@@ -55,11 +55,11 @@ struct weir_hashing {
 };
 
 struct weir_hashing weir__hashing_seeded(const struct weir_hash *by, uint64_t seed);
-/* @hash_key: WEIR_SIPHASH_KEY bytes. */
-struct weir_hashing weir__hashing_keyed(const void *hash_key);
+/* @secret: WEIR_SIPHASH_KEY bytes. */
+struct weir_hashing weir__hashing_keyed(const void *secret);
 /* By that function with a seed, a random one if it is 0; or by SipHash with the caller's key. */
 int weir__hashing_of(struct weir_hashing *out, const struct weir_hash *by, uint64_t seed,
-                     const void *hash_key);
+                     const void *secret);
 
 static inline bool weir__keyed(const struct weir_hashing *h)
 {

@@ -128,8 +128,8 @@ static int check_suits(const struct members *m, const struct weir_preface *p)
 	struct weir_layout compound, member;
 	struct weir_parts parts = weir__parts_of(whole, &compound);
 	/* cannot fail: no key is asked for */
-	(void)weir__preface_layout(&compound, whole, weir__no_hash_key, m->source->name);
-	(void)weir__preface_layout(&member, p, weir__no_hash_key, m->source->name);
+	(void)weir__preface_layout(&compound, whole, weir__no_secret, m->source->name);
+	(void)weir__preface_layout(&member, p, weir__no_secret, m->source->name);
 	int err = whole->kind->suits(&parts, m->now, &member);
 	return err ? failed_in(m->source->name, err) : 0;
 }
@@ -269,7 +269,7 @@ static int take_mapped(struct members *m, const struct weir_preface *p, struct w
 	int err = m->asked->no_verify ? skip_bits(rest, 64 * p->head.nblocks) :
 	                                check_bits(m, p, rest, at, f);
 	if (!err)
-		err = weir__preface_layout(&layout, p, m->asked->hash_key, m->source->name);
+		err = weir__preface_layout(&layout, p, m->asked->secret, m->source->name);
 	if (!err)
 		err = weir__filter_make(f, &layout, &memory, m->insert_error);
 	if (!err)

@@ -43,7 +43,7 @@ struct weir_parts weir__parts_of(const struct weir_preface *whole,
 /*
  * Read and check all members behind a compound's head, each into memory of its own.
  * @whole: weir__preface_read() of it, from @source.
- * @hash_key: in @options, as for any image.
+ * @secret: in @options, as for any image.
  * @out: receives whole->head.members members with their notes, the caller's.
  */
 int weir__members_load(struct weir_member out[WEIR_IMAGE_MEMBERS],

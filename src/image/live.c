@@ -146,7 +146,7 @@ static int verify_members(const struct weir_mapping *m, const struct weir_filter
 	int err = weir__preface_read(&p, &source, 0, false);
 	if (err)
 		return err;
-	options.hash_key = weir__keyed(&f->hashing) ? f->hashing.key : NULL;
+	options.secret = weir__keyed(&f->hashing) ? f->hashing.key : NULL;
 	err = p.head.commit == m->head.commit ?
 	      weir__members_verify(&p, &source, &options) :
 	      weir__fail(-EBADMSG, "%s: its head is another one than when it was mapped", m->name);

@@ -29,7 +29,7 @@ static int compound_load(struct weir_filter **out, struct weir_source *source,
 	struct weir_member member[WEIR_IMAGE_MEMBERS];
 	struct weir_layout layout;
 	const unsigned n = preface->head.members;
-	int err = weir__preface_layout(&layout, preface, options->hash_key, source->name);
+	int err = weir__preface_layout(&layout, preface, options->secret, source->name);
 	if (!err)
 		err = weir__members_load(member, preface, source, options);
 	if (err)
@@ -58,7 +58,7 @@ static int thaw(struct weir_filter **out, struct weir_source *source,
 	struct weir_load_options each = *options; /* flags and memory are for the whole */
 	struct weir_layout layout;
 	struct weir_filter *f;
-	int err = weir__preface_layout(&layout, preface, options->hash_key, source->name);
+	int err = weir__preface_layout(&layout, preface, options->secret, source->name);
 	if (err)
 		return err;
 	const struct weir_parts parts = weir__parts_of(preface, &layout);
@@ -96,7 +96,7 @@ int weir__source_load(struct weir_filter **out, struct weir_source *source,
 	if (err)
 		return err;
 	err = weir__preface_load(out, source, &preface, options);
-	if (!err && preface.head.marks & WEIR_MARK_KEYED && options->hash_key == weir__no_hash_key)
+	if (!err && preface.head.marks & WEIR_MARK_KEYED && options->secret == weir__no_secret)
 		weir__filter_keyless(*out);
 	weir__preface_free(&preface);
 	return err;
@@ -114,8 +114,8 @@ static int load(struct weir_filter **out, struct weir_source *source,
 		                 "no_verify is for weir_map: what is read is always checked");
 	if (!err)
 		err = weir__memory_given(o.memory, o.memory_bytes);
-	if (o.keyless && !o.hash_key)
-		o.hash_key = weir__no_hash_key;
+	if (o.keyless && !o.secret)
+		o.secret = weir__no_secret;
 	return err ? err : weir__source_load(out, source, &o);
 }
 
@@ -182,7 +182,7 @@ static int verify_array(struct weir_source *source, const struct weir_preface *p
 	struct weir_filter *f;
 	if (!preface->kind->check)
 		return weir__bits_read(source, preface, options, NULL);
-	looks.hash_key = weir__no_hash_key;
+	looks.secret = weir__no_secret;
 	int err = weir__bits_load(&f, source, preface, &looks);
 	if (!err)
 		weir_destroy(f);
@@ -204,7 +204,7 @@ static int verify(struct weir_source *source, const struct weir_load_options *op
 	if (err)
 		return err;
 	/* no key is needed, but one that is given must be the right one */
-	err = weir__preface_layout(&layout, &preface, o.hash_key ? o.hash_key : weir__no_hash_key,
+	err = weir__preface_layout(&layout, &preface, o.secret ? o.secret : weir__no_secret,
 	                           source->name);
 	if (!err)
 		err = weir__is_compound(&preface) ?
@@ -248,7 +248,7 @@ int weir_image_info(const char *path, struct weir_image_info *out)
 		return err;
 	struct weir_layout layout;
 	/* cannot fail: no key is asked for */
-	(void)weir__preface_layout(&layout, &p, weir__no_hash_key, path);
+	(void)weir__preface_layout(&layout, &p, weir__no_secret, path);
 	struct weir_image_info info = {
 		.struct_size = out->struct_size,
 		.format = weir__image_format(&p.head),

@@ -202,7 +202,7 @@ static int verify_and_map(struct weir_filter **out, struct weir_source *source,
                           const struct weir_load_options *options)
 {
 	struct weir_layout layout;
-	int err = weir__preface_layout(&layout, preface, options->hash_key, source->name);
+	int err = weir__preface_layout(&layout, preface, options->secret, source->name);
 	if (!err && weir__is_compound(preface))
 		return map_compound(out, source, preface, mode, options, &layout);
 	if (!err)

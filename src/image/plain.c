@@ -126,7 +126,7 @@ static int check_array(unsigned char *image, const struct weir_preface *preface,
 	if (!preface->kind->check)
 		return 0;
 	/* cannot fail: no key is asked for */
-	(void)weir__preface_layout(&layout, preface, weir__no_hash_key, name);
+	(void)weir__preface_layout(&layout, preface, weir__no_secret, name);
 	int err = weir__filter_make(&f, &layout, &memory, -EROFS);
 	if (err)
 		return err;
@@ -263,7 +263,7 @@ int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const
 	int err = weir__preface_read(&preface, &source, options->max_bytes, false);
 	if (err)
 		return err;
-	err = weir__preface_layout(&layout, &preface, options->hash_key, name);
+	err = weir__preface_layout(&layout, &preface, options->secret, name);
 	if (!err)
 		err = preface.kind->thaw ?
 		      thawed(&f, plain, &source, &preface, options) :

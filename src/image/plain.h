@@ -27,7 +27,7 @@ int weir__plain_resize(struct weir_plain *plain, uint64_t bytes, const char *nam
 int weir__plain_check(struct weir_plain *plain, const char *name,
                       const struct weir_load_options *options);
 /* Make a filter of it, which has the memory from now on. If that fails, it is the caller's still.
- * It was checked. @options: hash_key is taken of them. */
+ * It was checked. @options: secret is taken of them. */
 int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const char *name,
                        const struct weir_load_options *options);
 void weir__plain_free(const struct weir_plain *plain);

@@ -221,24 +221,24 @@ int weir__preface_check(const struct weir_preface *preface, uint32_t shard, cons
 	                               name);
 }
 
-const unsigned char weir__no_hash_key[WEIR_SIPHASH_KEY];
+const unsigned char weir__no_secret[WEIR_SIPHASH_KEY];
 
 /* How the image's keys are hashed, if the caller has what that takes. Without the key a lookup of a
  * key could answer nothing but no. A key too many is refused as well: somebody who can replace the
  * file would else have the server read a set that is not keyed. */
 static int hashing_of(struct weir_hashing *out, const struct weir_image_head *head,
-                      const struct weir_hash *by, const void *hash_key, const char *name)
+                      const struct weir_hash *by, const void *secret, const char *name)
 {
-	bool keyed = head->marks & WEIR_MARK_KEYED, looks = hash_key == weir__no_hash_key;
+	bool keyed = head->marks & WEIR_MARK_KEYED, looks = secret == weir__no_secret;
 	*out = weir__hashing_seeded(keyed ? &weir__siphash_2_4 : by, head->seed);
-	if (looks || (!keyed && !hash_key))
+	if (looks || (!keyed && !secret))
 		return 0;
 	if (!keyed)
 		return weir__fail(-EKEYREJECTED, "%s: is not keyed, and a key was given", name);
-	if (!hash_key)
+	if (!secret)
 		return weir__fail(-EKEYREJECTED,
 		                  "%s: is keyed: give the key that it was built with", name);
-	struct weir_hashing given = weir__hashing_keyed(hash_key);
+	struct weir_hashing given = weir__hashing_keyed(secret);
 	if (!weir__same_hashing(&given, out))
 		return weir__fail(-EKEYREJECTED, "%s: is keyed by another key than the one given",
 		                  name);
@@ -247,7 +247,7 @@ static int hashing_of(struct weir_hashing *out, const struct weir_image_head *he
 }
 
 int weir__preface_layout(struct weir_layout *out, const struct weir_preface *p,
-                         const void *hash_key, const char *name)
+                         const void *secret, const char *name)
 {
 	*out = (struct weir_layout){
 		.kind = p->kind,
@@ -259,7 +259,7 @@ int weir__preface_layout(struct weir_layout *out, const struct weir_preface *p,
 		.normal = p->head.normal
 	};
 	memcpy(&out->fp_rate, &p->head.rate_bits, sizeof out->fp_rate);
-	return hashing_of(&out->hashing, &p->head, p->kind->hash, hash_key, name);
+	return hashing_of(&out->hashing, &p->head, p->kind->hash, secret, name);
 }
 
 void weir__head_of(const struct weir_filter *f, uint32_t compression, uint64_t generation,

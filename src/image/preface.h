@@ -28,12 +28,12 @@ int weir__preface_check(const struct weir_preface *preface, uint32_t shard, cons
 
 /* Of a caller who looks at the bits alone: opens a keyed image without its key. The key verbs of
  * such a filter are wrong, so it must not leave weir_image_stats(). */
-extern const unsigned char weir__no_hash_key[];
+extern const unsigned char weir__no_secret[];
 
-/* The layout from a head. @hash_key: the caller's, or NULL.
+/* The layout from a head. @secret: the caller's, or NULL.
  * Return: 0; -EKEYREJECTED if that is not the image's. */
 int weir__preface_layout(struct weir_layout *out, const struct weir_preface *preface,
-                         const void *hash_key, const char *name);
+                         const void *secret, const char *name);
 /* The head, without its checksums, of a filter. */
 void weir__head_of(const struct weir_filter *f, uint32_t compression, uint64_t generation,
                    uint32_t marks, struct weir_image_head *out);

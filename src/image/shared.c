@@ -18,7 +18,7 @@ static int try_it(const struct weir_room *room, const struct weir_load_options *
 	source.name = room->name;
 	o.no_verify = true;
 	/* no key is needed, but one that is given must be the right one */
-	o.hash_key = options->hash_key ? options->hash_key : weir__no_hash_key;
+	o.secret = options->secret ? options->secret : weir__no_secret;
 	if (!err)
 		err = weir__map_source(&f, &source, WEIR_MAP_READ, &o);
 	if (!err)

@@ -27,7 +27,7 @@ static int stats_of(const char *path, const struct weir_load_options *options, u
 		err = weir__map_options(&o, options, WEIR_MAP_READ);
 	if (err)
 		return err;
-	o.hash_key = weir__no_hash_key;
+	o.secret = weir__no_secret;
 	o.run = (struct weir_window_run){ .flavor = NULL };
 	err = open_any(&f, path, &o);
 	if (err)

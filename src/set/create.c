@@ -39,7 +39,7 @@ static int check_sharded(const struct weir_filter *initial, const struct weir_ha
 	                    o->absent        ? "options.absent" :
 	                    o->keep_inserts  ? "options.keep_inserts" :
 	                    o->flags         ? "options.flags" :
-	                    o->hash_key      ? "options.hash_key" :
+	                    o->secret      ? "options.secret" :
 	                                       NULL;
 	if (given)
 		return weir__fail(-EINVAL, "%s: a sharded handle makes all its filters of "

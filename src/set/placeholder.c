@@ -20,7 +20,7 @@ static int make_placeholder(struct weir_filter **out, const struct weir_handle_o
 	struct weir_params p = WEIR_PARAMS_INIT;
 	p.capacity = 1;
 	p.max_bytes = 64;
-	p.hash_key = options->hash_key;
+	p.secret = options->secret;
 	int err = weir_create(out, &p);
 	if (!err && options->absent == WEIR_ABSENT_YES)
 		memset((*out)->array.words, 0xff, (*out)->bytes);

@@ -32,7 +32,7 @@ static int more(struct weir_filter *w, uint64_t n)
 
 int main(int argc, char **argv)
 {
-	static const unsigned char hash_key[] = "0123456789abcdef";
+	static const unsigned char secret[] = "0123456789abcdef";
 	struct weir_params o = WEIR_PARAMS_INIT;
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
 	struct weir_filter *w;
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 	o.window.run.clock = its_clock;
 	save.zstd_level = atoi(argv[2]);
 	if (atoi(argv[3]))
-		o.hash_key = hash_key;
+		o.secret = secret;
 	if (weir_create(&w, &o))
 		return failed();
 	for (int i = 5; i < argc; i++) {

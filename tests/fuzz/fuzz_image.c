@@ -105,12 +105,12 @@ static int memory_file(void)
 }
 
 /* As the input was loaded. */
-static const void *hash_key;
+static const void *secret;
 
 static struct weir_load_options load_options(void)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
-	o.hash_key = hash_key;
+	o.secret = secret;
 	return o;
 }
 
@@ -145,7 +145,7 @@ static void map(const uint8_t *data, size_t size)
 	MUST(write(fd, data, size) == (ssize_t)size);
 	MUST(weir_image_verify(path, NULL) == 0);
 	MUST(weir_image_info(path, &info) == 0 && info.file_bytes == size && !info.live);
-	MUST(info.keyed == (hash_key != NULL) && weir_image_stats(path, NULL, &stats) == 0);
+	MUST(info.keyed == (secret != NULL) && weir_image_stats(path, NULL, &stats) == 0);
 	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++) {
 		int err = weir_map(&f, path, (enum weir_map_mode)mode, &o);
 		if (mode == WEIR_MAP_LIVE && err == -ENOTSUP && !info.compressed)
@@ -179,7 +179,7 @@ static void map_live(const uint8_t *data, size_t size)
 	MUST(write(fd, data, size) == (ssize_t)size);
 	int err = weir_map(&f, path, WEIR_MAP_LIVE, &o);
 	if (err == -EKEYREJECTED) {
-		o.hash_key = hash_key = fuzz_key;
+		o.secret = secret = fuzz_key;
 		err = weir_map(&f, path, WEIR_MAP_LIVE, &o);
 	}
 	MUST(err == 0 || err == -EBADMSG || err == -EKEYREJECTED || err == -ENOTSUP);
@@ -281,7 +281,7 @@ static void try_window(const uint8_t *data, size_t size)
 	o.max_bytes = 3 * MOST_BITS;
 	int err = weir_load_memory(&w, data, size, &o);
 	if (err == -EKEYREJECTED) {
-		o.hash_key = fuzz_key;
+		o.secret = fuzz_key;
 		err = weir_load_memory(&w, data, size, &o);
 	}
 	if (err) {
@@ -347,11 +347,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_filter *f = NULL, *copy;
-	hash_key = NULL;
+	secret = NULL;
 	o.max_bytes = MOST_BITS;
 	int err = weir_load_memory(&f, data, size, &o);
 	if (err == -EKEYREJECTED) {
-		o.hash_key = hash_key = fuzz_key;
+		o.secret = secret = fuzz_key;
 		err = weir_load_memory(&f, data, size, &o);
 	}
 	if (err) {

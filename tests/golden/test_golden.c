@@ -84,7 +84,7 @@ static struct weir_filter *make(const struct test_golden *golden)
 	params.fp_rate = 0.01;
 	assert_ok(weir_params_shape(&params, &golden->shape));
 	if (keyed(golden))
-		params.hash_key = key_of_keyed;
+		params.secret = key_of_keyed;
 	else
 		params.seed = test_seed(params.kind, UINT64_C(0x0123456789abcdef));
 	assert_ok(weir_create(&f, &params));
@@ -135,7 +135,7 @@ static void assert_answers(const struct weir_filter *f, const struct test_golden
 static struct weir_load_options load_options(const struct test_golden *golden)
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
-	options.hash_key = keyed(golden) ? key_of_keyed : NULL;
+	options.secret = keyed(golden) ? key_of_keyed : NULL;
 	return options;
 }
 

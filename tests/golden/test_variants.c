@@ -56,7 +56,7 @@ static size_t key_of(unsigned i, char key[32])
 static struct weir_load_options to_load(const struct variant *v)
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
-	options.hash_key = v->keyed ? secret : NULL;
+	options.secret = v->keyed ? secret : NULL;
 	return options;
 }
 
@@ -69,7 +69,7 @@ static int filter_make(void **out, uint32_t id, const struct variant *v)
 	params.kind = id;
 	params.capacity = KEYS;
 	params.fp_rate = 0.01;
-	params.hash_key = v->keyed ? secret : NULL;
+	params.secret = v->keyed ? secret : NULL;
 	params.seed = v->keyed ? 0 : test_seed(id, 77);
 	int err = weir_create(&f, &params);
 	if (err)
@@ -120,7 +120,7 @@ static int window_make(void **out, uint32_t layout, const struct variant *v)
 	o.fp_rate = 0.01;
 	o.window.span_seconds = 60;
 	o.seed = v->keyed ? 0 : 77;
-	o.hash_key = v->keyed ? secret : NULL;
+	o.secret = v->keyed ? secret : NULL;
 	o.window.run.clock = stopped_clock;
 	assert_ok(weir_create(&w, &o));
 	for (unsigned i = 0; i < KEYS; i++) {
@@ -135,7 +135,7 @@ static int window_make(void **out, uint32_t layout, const struct variant *v)
 static int window_load(void **out, const char *from, const struct variant *v)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
-	o.hash_key = v->keyed ? secret : NULL;
+	o.secret = v->keyed ? secret : NULL;
 	o.run.clock = stopped_clock;
 	return weir_load((struct weir_filter **)out, from, &o);
 }
@@ -163,7 +163,7 @@ static int router_make(void **out, uint32_t unused, const struct variant *v)
 	o.capacity = KEYS;
 	o.fp_rate = 0.01;
 	o.seed = v->keyed ? 0 : 77;
-	o.hash_key = v->keyed ? secret : NULL;
+	o.secret = v->keyed ? secret : NULL;
 	assert_ok(weir_create(&r, &o));
 	for (unsigned i = 0; i < KEYS; i++)
 		assert_ok(weir_insert_into(r, i % COUNT_OF(names), key, key_of(i, key)));

@@ -168,17 +168,17 @@ static void building(uint32_t kind)
 
 static void keys_and_texts(uint32_t kind)
 {
-	static const unsigned char secret[WEIR_KEY_BYTES] = "of sixteen bytes";
+	static const unsigned char secret[WEIR_SECRET_BYTES] = "of sixteen bytes";
 	const struct weir_normal trim = { .steps = WEIR_NORMAL_TRIM };
 	struct weir_params p = params_of(kind);
 	struct weir_filter *f = NULL;
-	p.hash_key = secret;
+	p.secret = secret;
 	p.seed = 0;
 	const int keyed = weir_create(&f, &p);
 	assert_int_equal(keyed == 0, claims(kind, WEIR_CAN_BE_KEYED));
 	assert_true(keyed == 0 || keyed == -EINVAL || keyed == -ENOTSUP);
 	weir_destroy(f);
-	p.hash_key = NULL;
+	p.secret = NULL;
 	assert_int_equal(weir_create(&f, &p), 0);
 	assert_int_equal(weir_normal_set(f, &trim) == 0, claims(kind, WEIR_CAN_NORMALISE));
 	weir_destroy(f);

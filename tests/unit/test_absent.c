@@ -43,11 +43,11 @@ static struct weir_reload *begun(struct weir_handle *h, bool keep_previous)
 	return r;
 }
 
-static void save_keys(const void *hash_key, const char *key)
+static void save_keys(const void *secret, const char *key)
 {
 	struct weir_params p = of_keys(1000);
 	struct weir_filter *f;
-	p.hash_key = hash_key;
+	p.secret = secret;
 	assert_ok(weir_create(&f, &p));
 	assert_ok(weir_insert(f, key, strlen(key)));
 	assert_ok(weir_save(f, path, NULL));
@@ -236,7 +236,7 @@ static void test_the_first_file_is_keyed(void **state)
 	save_keys(key_bytes, "a key");
 	assert_int_equal(weir_handle_refresh(h, path), -EKEYREJECTED);
 	assert_ok(weir_handle_destroy(h));
-	o.hash_key = key_bytes;
+	o.secret = key_bytes;
 	h = made(&o);
 	assert_int_equal(weir_handle_refresh(h, path), 1);
 	assert_true(weir_handle_contains(h, "a key", 5));

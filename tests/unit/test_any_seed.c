@@ -126,7 +126,7 @@ static void test_one_seed_and_two_functions(void **state)
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_handle *h;
 	(void)state;
-	p.hash_key = key_bytes;
+	p.secret = key_bytes;
 	assert_ok(weir_create(&f, &p));
 	struct weir_params keyed = WEIR_PARAMS_INIT, plain = seeded(0);
 	assert_ok(weir_params_of(f, &keyed));
@@ -156,13 +156,13 @@ static void test_a_key_stays_or_goes(void **state)
 	struct weir_handle *h;
 	struct weir_filter *f;
 	(void)state;
-	p.hash_key = key_bytes;
+	p.secret = key_bytes;
 	assert_ok(weir_create(&f, &p));
 	o.flags = WEIR_HANDLE_ANY_SEED;
 	assert_ok(weir_handle_create(&h, f, &o));
 	uint64_t hash = weir_handle_hash(h, "k", 1);
 	for (unsigned i = 0; i < 3; i++) {
-		next.hash_key = i == 1 ? other : NULL;
+		next.secret = i == 1 ? other : NULL;
 		next.seed = i == 2 ? 43 : 0;
 		struct weir_reload *r = begun(h, &next, false);
 		assert_int_equal(weir_hash(weir_reload_next(r), "k", 1) == hash, i == 0);

@@ -227,7 +227,7 @@ static void keyed_and_seeded(void **state)
 	struct weir_params p = params();
 	(void)state;
 	for (int keyed = 0; keyed < 2; keyed++) {
-		p.hash_key = keyed ? "sixteen secrets!" : NULL;
+		p.secret = keyed ? "sixteen secrets!" : NULL;
 		struct weir_builder *b = begun(&p, NULL);
 		const uint64_t hash = weir_builder_hash(b, "one", 3);
 		assert_ok(weir_builder_add(b, "one", 3));
@@ -236,7 +236,7 @@ static void keyed_and_seeded(void **state)
 		assert_true(weir_contains(f, "one", 3));
 		weir_destroy(f);
 	}
-	p.hash_key = NULL;
+	p.secret = NULL;
 	p.seed = 11;
 	struct weir_builder *b = begun(&p, NULL);
 	assert_int_equal(weir_builder_hash(b, "one", 3), weir_hash_seeded(11, "one", 3));

@@ -139,7 +139,7 @@ static void keyed_and_normalised(void **state)
 	struct weir_handle *h = NULL;
 	(void)state;
 	p.seed = 0;
-	p.hash_key = secret;
+	p.secret = secret;
 	p.fingerprint_bits = 21; /* more than the rate needs */
 	p.fp_rate = 0.001;
 	assert_ok(weir_builder_create(&b, &p, NULL));

@@ -89,7 +89,7 @@ static void one_shard(void **state)
 	(void)state;
 	unsigned char secret[16] = "sixteen bytes!!";
 	p.seed = 0;
-	p.hash_key = secret;
+	p.secret = secret;
 	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
 	memset(secret, 0, sizeof secret); /* it was copied */
 	assert_ok(shard_begin(&r, set, 3, NULL));

@@ -219,7 +219,7 @@ static void keyed(void **state)
 	(void)state;
 	p.capacity = 1000;
 	p.fp_rate = 0.01;
-	p.hash_key = key;
+	p.secret = key;
 	assert_ok(weir_create(&f, &p));
 	assert_ok(weir_insert(f, "one", 3));
 	assert_ok(weir_save(f, old_image, NULL));
@@ -228,7 +228,7 @@ static void keyed(void **state)
 	weir_destroy(f);
 	assert_makes(old_image, new_image);
 	assert_refused(weir_delta_load(&f, old_image, deltas, 1, NULL), -EKEYREJECTED, "keyed", "");
-	o.hash_key = key;
+	o.secret = key;
 	assert_ok(weir_delta_load(&f, old_image, deltas, 1, &o));
 	assert_true(weir_contains(f, "two", 3));
 	weir_destroy(f);

@@ -144,9 +144,9 @@ static void test_options_that_exclude_each_other(void **state)
 	REFUSED(&o, "options.absent", "sharded");
 	o.absent = WEIR_ABSENT_REFUSED, o.keep_inserts = 1;
 	REFUSED(&o, "options.keep_inserts", "sharded");
-	o.keep_inserts = 0, o.hash_key = "sixteen bytes!!";
-	REFUSED(&o, "options.hash_key", "sharded");
-	o.hash_key = NULL;
+	o.keep_inserts = 0, o.secret = "sixteen bytes!!";
+	REFUSED(&o, "options.secret", "sharded");
+	o.secret = NULL;
 	for (uint32_t flag = 1; flag <= WEIR_HANDLE_ANY_STEPS; flag *= 2) {
 		o.flags = flag;
 		REFUSED(&o, "options.flags", "sharded");

@@ -18,16 +18,16 @@ static int setup(void **state)
 	return folder_setup(state);
 }
 
-/* An image of some keys. @hash_key: NULL: not keyed. */
-static void save(const void *hash_key, uint64_t from, uint64_t to, uint32_t marks, int level)
+/* An image of some keys. @secret: NULL: not keyed. */
+static void save(const void *secret, uint64_t from, uint64_t to, uint32_t marks, int level)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	struct weir_filter *f = NULL;
 	p.capacity = KEYS;
 	p.fp_rate = 1e-4;
-	p.hash_key = hash_key;
-	p.seed = hash_key ? 0 : 42;
+	p.secret = secret;
+	p.seed = secret ? 0 : 42;
 	o.marks = marks;
 	o.zstd_level = level;
 	assert_ok(weir_create(&f, &p));
@@ -46,10 +46,10 @@ static uint64_t field(unsigned at)
 	return value;
 }
 
-static struct weir_load_options with_key(const void *hash_key)
+static struct weir_load_options with_key(const void *secret)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
-	o.hash_key = hash_key;
+	o.secret = secret;
 	return o;
 }
 

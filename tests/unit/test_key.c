@@ -21,7 +21,7 @@ static const char *file_of(const void *bytes, size_t n, mode_t mode)
 	return path;
 }
 
-static const unsigned char secret[WEIR_KEY_BYTES] = {
+static const unsigned char secret[WEIR_SECRET_BYTES] = {
 	0x00, 0x01, 0x7f, 0x80, 0xff, 0x0a, 0xab, 0xcd,
 	0xef, 0x10, 0x20, 0x30, 0x09, 0x90, 0x9a, 0xa9,
 };
@@ -36,20 +36,21 @@ static void two_forms(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(forms); i++) {
-		unsigned char key[WEIR_KEY_BYTES + 1];
+		unsigned char key[WEIR_SECRET_BYTES + 1];
 		memset(key, 0x55, sizeof key);
-		assert_ok(weir_key_read(key, file_of(forms[i].bytes, forms[i].n, forms[i].mode)));
+		assert_ok(weir_secret_read(key, file_of(forms[i].bytes, forms[i].n,
+		                                        forms[i].mode)));
 		assert_memory_equal(key, secret, sizeof secret);
-		assert_int_equal(key[WEIR_KEY_BYTES], 0x55); /* not one byte more */
+		assert_int_equal(key[WEIR_SECRET_BYTES], 0x55); /* not one byte more */
 	}
 }
 
 /* After a refusal the caller's key is what it was. */
 static void refuse(const char *path, int err, const char *a, const char *b)
 {
-	unsigned char key[WEIR_KEY_BYTES] = { 1, 2, 3 }, before[WEIR_KEY_BYTES];
+	unsigned char key[WEIR_SECRET_BYTES] = { 1, 2, 3 }, before[WEIR_SECRET_BYTES];
 	memcpy(before, key, sizeof key);
-	assert_refused(weir_key_read(key, path), err, a, b);
+	assert_refused(weir_secret_read(key, path), err, a, b);
 	assert_memory_equal(key, before, sizeof key);
 }
 
@@ -70,7 +71,7 @@ static void no_key(void **state)
 	refuse("/no/such/key", -ENOENT, "/no/such/key: cannot open it", "no such file");
 	refuse(folder, -EISDIR, folder, "is a directory");
 	refuse(NULL, -EINVAL, "path", "NULL");
-	assert_refused(weir_key_read(NULL, folder), -EINVAL, "key", "NULL");
+	assert_refused(weir_secret_read(NULL, folder), -EINVAL, "key", "NULL");
 }
 
 static void no_secret(void **state)
@@ -93,7 +94,7 @@ static void no_secret(void **state)
 static void in_parts(void **state)
 {
 	char path[512];
-	unsigned char key[WEIR_KEY_BYTES];
+	unsigned char key[WEIR_SECRET_BYTES];
 	(void)state;
 	snprintf(path, sizeof path, "%s/pipe", folder);
 	assert_int_equal(mkfifo(path, 0600), 0);
@@ -108,7 +109,7 @@ static void in_parts(void **state)
 		_exit(0);
 	}
 	assert_true(child > 0);
-	assert_ok(weir_key_read(key, path));
+	assert_ok(weir_secret_read(key, path));
 	assert_memory_equal(key, secret, sizeof secret);
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }

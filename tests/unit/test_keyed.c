@@ -19,19 +19,19 @@ static int setup(void **state)
 	return 0;
 }
 
-static struct weir_params params(uint32_t kind, const void *hash_key)
+static struct weir_params params(uint32_t kind, const void *secret)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	p.kind = kind;
 	p.capacity = 1000;
 	p.fp_rate = 1e-4;
-	p.hash_key = hash_key;
+	p.secret = secret;
 	return p;
 }
 
-static struct weir_filter *keyed(uint32_t kind, const void *hash_key)
+static struct weir_filter *keyed(uint32_t kind, const void *secret)
 {
-	struct weir_params p = params(kind, hash_key);
+	struct weir_params p = params(kind, secret);
 	struct weir_filter *f = NULL;
 	assert_ok(weir_create(&f, &p));
 	return f;
@@ -148,7 +148,7 @@ static struct weir_filter *twin_without_a_key(const struct weir_filter *f)
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *g = NULL;
 	assert_ok(weir_params_of(f, &p));
-	p.hash_key = NULL;
+	p.secret = NULL;
 	p.fp_rate = 1e-4;
 	assert_ok(weir_create(&g, &p));
 	return g;
@@ -175,20 +175,20 @@ static void test_parameters_of_keyed_filters(void **state)
 	struct weir_filter *f = keyed(WEIR_BLOCKED, key), *like;
 	(void)state;
 	asked.seed = 42;
-	assert_refused(weir_create(&untouched, &asked), -EINVAL, "seed", "hash_key");
+	assert_refused(weir_create(&untouched, &asked), -EINVAL, "seed", "secret");
 	asked.seed = seed_of(f);
 	assert_ok(weir_create(&like, &asked));
 	weir_destroy(like);
 	assert_ok(weir_params_of(f, &p));
-	assert_memory_equal(p.hash_key, key, sizeof key);
+	assert_memory_equal(p.secret, key, sizeof key);
 	p.fp_rate = 1e-4;
 	assert_ok(weir_create(&like, &p));
 	assert_ok(weir_merge(f, like));
 	weir_destroy(like);
 	/* an older caller's has no place for it: parameters without it would be another filter's */
 	p = (struct weir_params)WEIR_PARAMS_INIT;
-	p.struct_size = offsetof(struct weir_params, hash_key);
-	assert_refused(weir_params_of(f, &p), -EINVAL, "struct_size", "hash_key");
+	p.struct_size = offsetof(struct weir_params, secret);
+	assert_refused(weir_params_of(f, &p), -EINVAL, "struct_size", "secret");
 	weir_destroy(f);
 	struct weir_filter *plain = test_filter(WEIR_BLOCKED, 1000, 0.01);
 	assert_ok(weir_params_of(plain, &p));
@@ -218,7 +218,7 @@ static void test_reloads_of_a_keyed_handle(void **state)
 	assert_ok(weir_handle_insert(h, "x", 1));
 	for (unsigned with_params = 0; with_params < 3; with_params++) {
 		/* the key stays, whether it is given once more or not */
-		next.hash_key = with_params == 2 ? key : NULL;
+		next.secret = with_params == 2 ? key : NULL;
 		o.params = with_params ? &next : NULL;
 		assert_ok(weir_reload_begin(&r, h, &o));
 		assert_ok(weir_reload_insert(r, "x", 1));
@@ -228,11 +228,11 @@ static void test_reloads_of_a_keyed_handle(void **state)
 		assert_true(weir_handle_contains(h, "x", 1) && weir_handle_contains(h, "y", 1));
 		assert_true(weir_handle_hash(h, "x", 1) == hash);
 	}
-	next.hash_key = another;
-	assert_refused(weir_reload_begin(&no_reload, h, &o), -EINVAL, "hash_key", "share one");
+	next.secret = another;
+	assert_refused(weir_reload_begin(&no_reload, h, &o), -EINVAL, "secret", "share one");
 	assert_ok(weir_handle_destroy(h));
 	h = open_handle(flavors, 1000);
-	next.hash_key = key;
+	next.secret = key;
 	assert_refused(weir_reload_begin(&no_reload, h, &o), -EINVAL, "SipHash-2-4", "XXH3");
 	close_handle(flavors, h);
 }

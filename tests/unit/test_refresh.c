@@ -51,7 +51,7 @@ static void save_keyed(void)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
-	p.capacity = 10000, p.fp_rate = 0.01, p.hash_key = "sixteen bytes of";
+	p.capacity = 10000, p.fp_rate = 0.01, p.secret = "sixteen bytes of";
 	assert_ok(weir_create(&f, &p));
 	assert_ok(weir_save(f, path, NULL));
 	weir_destroy(f);

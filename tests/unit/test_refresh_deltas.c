@@ -291,7 +291,7 @@ static void keyed(void **state)
 	(void)state;
 	p.capacity = 10000;
 	p.fp_rate = 0.01;
-	p.hash_key = key;
+	p.secret = key;
 	assert_ok(weir_create(&f, &p));
 	assert_ok(weir_insert_u64(f, i));
 	assert_ok(weir_save(f, path, NULL));

@@ -177,7 +177,7 @@ static void keyed(void **state)
 	uint64_t key = 77, mask;
 	(void)state;
 	o.seed = 0;
-	o.hash_key = secret;
+	o.secret = secret;
 	assert_ok(weir_create(&r, &o));
 	assert_int_equal(weir_insert_into(r, 8, &key, 8), WEIR_NEW);
 	assert_int_equal(weir_insert_into_u64(r, 8, key), WEIR_SEEN);
@@ -186,7 +186,7 @@ static void keyed(void **state)
 	assert_true(mask == 1u << 8);
 	weir_destroy(r);
 	o.seed = 5; /* of another key */
-	assert_refused(weir_create(&r, &o), -EINVAL, "seed", "hash_key");
+	assert_refused(weir_create(&r, &o), -EINVAL, "seed", "secret");
 }
 
 static void names(void **state)

@@ -96,7 +96,7 @@ static void without_its_key(void **state)
 	struct weir_filter *r = NULL, *back = NULL;
 	uint64_t number = 7, mask = 0, bitmap;
 	(void)state;
-	p.seed = 0, p.hash_key = key;
+	p.seed = 0, p.secret = key;
 	assert_ok(weir_create(&r, &p));
 	assert_int_equal(weir_insert_into_u64(r, 1, 1), WEIR_NEW);
 	assert_ok(weir_save(r, path, NULL));

@@ -75,8 +75,8 @@ static void a_seed_a_key_and_steps_are_refused(void **state)
 	struct weir_filter *f = NULL;
 	p.seed = 1;
 	assert_refused(weir_create(&f, &p), -EINVAL, "seed 1", "XXH64 with seed 0");
-	p.seed = 0, p.hash_key = "0123456789abcdef";
-	assert_refused(weir_create(&f, &p), -EINVAL, "hash_key", "cannot be keyed");
+	p.seed = 0, p.secret = "0123456789abcdef";
+	assert_refused(weir_create(&f, &p), -EINVAL, "secret", "cannot be keyed");
 	assert_null(f);
 	f = split(1000);
 	assert_refused(weir_normal_set(f, &n), -EINVAL, "lowercase: kind split", "as they are");

@@ -186,10 +186,10 @@ static void what_a_build_is_not_given(void **state)
 	/* the capacity is that of the hashes, so the next thing is missed */
 	assert_refused(weir_build(&f, &params, weir_keys_hashes(&hash, 1), NULL), -EINVAL, "seed 0",
 	               "made with");
-	params.hash_key = "sixteen secrets!"; /* then a seed follows from it */
+	params.secret = "sixteen secrets!"; /* then a seed follows from it */
 	assert_refused(weir_build(&f, &params, weir_keys_hashes(NULL, 3), NULL), -EINVAL,
 	               "keys.at is NULL", "3");
-	params.hash_key = NULL;
+	params.secret = NULL;
 	params.seed = SEED;
 	assert_refused(weir_build(&f, &params, weir_keys_hashes(NULL, 3), NULL), -EINVAL,
 	               "keys.at is NULL", "3");

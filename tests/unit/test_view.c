@@ -16,7 +16,7 @@ static void make(uint32_t kind, bool keyed)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	p.kind = kind, p.capacity = KEYS, p.fp_rate = 0.01, p.seed = keyed ? 0 : 7;
-	p.hash_key = keyed ? "sixteen bytes!!" : NULL;
+	p.secret = keyed ? "sixteen bytes!!" : NULL;
 	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
 }
 

@@ -218,7 +218,7 @@ static void test_keyed(void **state)
 	uint64_t bitmap[1];
 	(void)state;
 	o.seed = 0;
-	o.hash_key = "a key of 16 bytes";
+	o.secret = "a key of 16 bytes";
 	struct weir_filter *w = make(&o);
 	for (uint64_t i = 0; i < 64; i++) {
 		uint64_t key = test_key(i);

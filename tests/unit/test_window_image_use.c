@@ -88,7 +88,7 @@ static void options_of_a_stream(void **state)
 
 static void keyed(void **state)
 {
-	static const unsigned char hash_key[16] = "fifteen letters", other[16] = "fifteen others.";
+	static const unsigned char secret[16] = "fifteen letters", other[16] = "fifteen others.";
 	struct weir_params o = options(5, 0);
 	struct weir_load_options load = load_options();
 	struct weir_stats whole = WEIR_STATS_INIT;
@@ -96,16 +96,16 @@ static void keyed(void **state)
 	int age = -2;
 	(void)state;
 	o.seed = 0;
-	o.hash_key = hash_key;
+	o.secret = secret;
 	w = lived(&o, 3);
 	assert_ok(weir_save(w, path, NULL));
 	assert_refused(weir_load(&back, path, &load), -EKEYREJECTED, path, "keyed");
-	load.hash_key = other;
+	load.secret = other;
 	assert_refused(weir_load(&back, path, &load), -EKEYREJECTED, path, "another key");
-	load.hash_key = hash_key;
+	load.secret = secret;
 	back = loaded_from(path, &load);
 	assert_alike(w, back, 3);
-	load.hash_key = NULL;
+	load.secret = NULL;
 	load.run.timer = true; /* it is for a window that is kept */
 	assert_ok(weir_image_stats(path, &load, &whole));
 	assert_true(whole.fill == figures_of(w).fill);

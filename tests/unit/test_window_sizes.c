@@ -123,7 +123,7 @@ static void test_forms(void **state)
 	for (int keyed = 0; keyed < 2; keyed++) {
 		struct weir_params o = options(7, 0);
 		if (keyed)
-			o.seed = 0, o.hash_key = secret;
+			o.seed = 0, o.secret = secret;
 		struct weir_filter *w = make(&o);
 		for (uint64_t i = 0; i < KEYS; i++) {
 			keys[i] = test_key(i + 1000 * (uint64_t)keyed);
@@ -226,8 +226,8 @@ static void test_bad_options(void **state)
 	o.window.run.clock = NULL, o.window.run.timer = 1, o.window.span_seconds = 0;
 	refused(o, -EINVAL, "timer", "span_seconds");
 	o = options(7, 0);
-	o.hash_key = secret;
-	refused(o, -EINVAL, "seed", "hash_key");
+	o.secret = secret;
+	refused(o, -EINVAL, "seed", "secret");
 	assert_refused(weir_create(&w, NULL), -EINVAL, "weir_params", "");
 	refused((struct weir_params){ .struct_size = sizeof o, .kind = WEIR_WINDOW }, -EINVAL,
 	        "capacity", "");

@@ -276,7 +276,7 @@ static int make_sieve(const struct weir_params *p, struct weir_params *out)
 	out->shards = 1;
 	out->flags = p->flags;
 	out->seed = p->seed;
-	out->hash_key = p->hash_key;
+	out->secret = p->secret;
 	return err;
 }
 

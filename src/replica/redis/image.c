@@ -156,7 +156,7 @@ static int load(const struct weir_redis *r, const struct weir_manifest *m, int f
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	o.max_bytes = r->max_image_bytes;
-	o.hash_key = r->hash_key;
+	o.secret = r->secret;
 	if (lseek(fd, 0, SEEK_SET) != 0)
 		return weir_fail(-errno, "an image cannot be read again");
 	struct weir_filter *f;

@@ -58,7 +58,7 @@ struct weir_redis {
 	uint64_t max_image_bytes;
 	uint64_t reserve;          /* bytes that batches leave free: of one image and a manifest */
 	int zstd_level;
-	const void *hash_key;      /* of keyed filters */
+	const void *secret;      /* of keyed filters */
 	const char *image_folder;  /* where a publisher puts images for a web server; NULL: redis */
 	struct weir_signer *signer;            /* may be NULL */
 	struct weir_trust *trust;              /* NULL: no signature is asked for */

@@ -62,7 +62,7 @@ static void free_all(struct weir_replica *r)
 	free(r->folder);
 	free(r->image_url);
 	free(r->image_ca_file);
-	free(r->hash_key);
+	free(r->secret);
 	free(r);
 }
 

@@ -123,10 +123,10 @@ int weir__service_redis(struct weir_replica *r, const struct weir_replica_option
 	x->max_image_bytes = o->max_image_bytes ? o->max_image_bytes : x->max_image_bytes;
 	r->folder = copy(o->image_folder);
 	x->image_folder = r->folder;
-	if (o->hash_key && (r->hash_key = malloc(16)))
-		memcpy(r->hash_key, o->hash_key, 16);
-	x->hash_key = r->hash_key;
-	if ((o->image_folder && !r->folder) || (o->hash_key && !r->hash_key))
+	if (o->secret && (r->secret = malloc(16)))
+		memcpy(r->secret, o->secret, 16);
+	x->secret = r->secret;
+	if ((o->image_folder && !r->folder) || (o->secret && !r->secret))
 		return weir_fail(-ENOMEM, "no memory for the options of a replica");
 	err = o->secret_key ? weir__signer_open(&x->signer, o->secret_key) : 0;
 	if (!err && o->trusted_keys)

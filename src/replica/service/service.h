@@ -125,7 +125,7 @@ struct weir_replica {
 	uint32_t poll_ms, idle_ms, confirm_replicas, confirm_ms, publish_ms;
 	char *folder; /* of images */
 	char *image_url, *image_ca_file;
-	unsigned char *hash_key;
+	unsigned char *secret;
 	void (*report)(void *context, int result, const char *sentence);
 	void *context;
 

@@ -108,7 +108,7 @@ static void secret_of(struct reading *r, const char *name, struct secret *out)
 	char *path = path_of(r, name);
 	if (!path)
 		return;
-	out->given = weir_key_read(out->bytes, path) == 0;
+	out->given = weir_secret_read(out->bytes, path) == 0;
 	if (!out->given)
 		wrong(r, get(r, name), "'%s': %s", name, weir_error_detail());
 	free(path);

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <weir/key.h>
+#include <weir/secret.h>
 #include "bind.h"
 
 enum answer { ANSWER_NXDOMAIN, ANSWER_NODATA, ANSWER_ADDRESS, ANSWERS };
@@ -19,7 +19,7 @@ enum { NAME_MOST = 64 };
 /* The key of keyed images. */
 struct secret {
 	bool given;
-	unsigned char bytes[WEIR_KEY_BYTES];
+	unsigned char bytes[WEIR_SECRET_BYTES];
 };
 
 struct options {

@@ -129,7 +129,7 @@ static int begin(struct set *s)
 	struct weir_follow_options follow = WEIR_FOLLOW_OPTIONS_INIT;
 	options.flags = WEIR_HANDLE_ANY_SEED | WEIR_HANDLE_ANY_STEPS;
 	options.absent = WEIR_ABSENT_NO;
-	options.hash_key = s->key.given ? s->key.bytes : NULL;
+	options.secret = s->key.given ? s->key.bytes : NULL;
 	gate.check = check;
 	gate.context = s;
 	refresh.gate = &gate;

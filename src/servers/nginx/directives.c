@@ -91,13 +91,13 @@ static char *set_on_error(ngx_conf_t *cf, struct ngx_weir_zone *zone, const ngx_
 }
 
 /* Read now, by the master: its workers need not be able to. */
-static char *set_hash_key(ngx_conf_t *cf, struct ngx_weir_zone *zone, ngx_str_t path)
+static char *set_secret(ngx_conf_t *cf, struct ngx_weir_zone *zone, ngx_str_t path)
 {
-	u_char *key = ngx_palloc(cf->pool, WEIR_KEY_BYTES);
+	u_char *key = ngx_palloc(cf->pool, WEIR_SECRET_BYTES);
 	if (!key || ngx_conf_full_name(cf->cycle, &path, 1) != NGX_OK)
 		return NGX_CONF_ERROR;
-	zone->hash_key = key;
-	if (weir_key_read(key, (char *)path.data) == 0)
+	zone->secret = key;
+	if (weir_secret_read(key, (char *)path.data) == 0)
 		return NGX_CONF_OK;
 	ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "keyed_by: %s", weir_error_detail());
 	return NGX_CONF_ERROR;
@@ -121,7 +121,7 @@ static char *set_option(ngx_conf_t *cf, struct ngx_weir_zone *zone, const ngx_st
 	} else if (behind(value, "key=", &rest)) {
 		return set_key(cf, &zone->key, rest);
 	} else if (behind(value, "keyed_by=", &rest)) {
-		return set_hash_key(cf, zone, rest);
+		return set_secret(cf, zone, rest);
 	} else if (is_word(value, "map")) {
 		zone->map = true;
 	} else if (!is_word(value, "load")) {

@@ -60,7 +60,7 @@ struct ngx_weir_zone {
 	ngx_msec_t check;
 	size_t max; /* bytes of an image */
 	bool map;
-	const void *hash_key; /* of keyed images, or NULL */
+	const void *secret; /* of keyed images, or NULL */
 	enum ngx_weir_on_error on_error;
 	struct ngx_weir_key key; /* of $weir_NAME where no rule asked */
 	ngx_int_t answer;    /* the index of $weir_NAME */

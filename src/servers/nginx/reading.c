@@ -54,7 +54,7 @@ static const char *hint(const struct reading *r)
 {
 	if (r->err == -EFBIG && !r->store->map)
 		return ": a larger max= gives it room";
-	if (r->err == -EKEYREJECTED && !r->store->hash_key)
+	if (r->err == -EKEYREJECTED && !r->store->secret)
 		return ", by keyed_by=FILE";
 	return "";
 }
@@ -79,7 +79,7 @@ static int get(struct reading *r, struct weir_filter **f)
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	size_t bytes = 0;
 	o.progress = r->stop;
-	o.hash_key = s->hash_key;
+	o.secret = s->secret;
 	int err = s->map ? weir_image_verify(s->path, &o) :
 	                   weir_image_read(s->filling, s->room, &bytes, s->path, &o);
 	r->facts.bytes = bytes;

@@ -77,7 +77,7 @@ static void destroy(struct store *s)
 	if (s->fd >= 0)
 		close(s->fd); /* N7 */
 	free(s->path);
-	explicit_bzero(s->secret, sizeof s->secret);
+	explicit_bzero(s->secret_bytes, sizeof s->secret_bytes);
 	free(s);
 }
 
@@ -108,7 +108,7 @@ static size_t whole_pages(size_t room)
 }
 
 int store_create(struct store **out, const char *path, size_t room, bool map,
-                 const void *hash_key)
+                 const void *secret)
 {
 	struct store *s = calloc(1, sizeof *s);
 	*out = NULL;
@@ -116,8 +116,8 @@ int store_create(struct store **out, const char *path, size_t room, bool map,
 		return -ENOMEM;
 	*s = (struct store){ .path = strdup(path), .map = map, .fd = -1, .slot = -1,
 		             .room = whole_pages(room), .references = 1 };
-	if (hash_key)
-		s->hash_key = memcpy(s->secret, hash_key, sizeof s->secret);
+	if (secret)
+		s->secret = memcpy(s->secret_bytes, secret, sizeof s->secret_bytes);
 	int err = s->path ? map_all(s) : -ENOMEM;
 	if (err)
 		destroy(s);
@@ -127,18 +127,18 @@ int store_create(struct store **out, const char *path, size_t room, bool map,
 }
 
 bool store_is(const struct store *s, const char *path, size_t room, bool map,
-              const void *hash_key)
+              const void *secret)
 {
 	return s->map == map && s->room == whole_pages(room) && strcmp(s->path, path) == 0 &&
-	       !s->hash_key == !hash_key &&
-	       (!hash_key || memcmp(s->secret, hash_key, sizeof s->secret) == 0);
+	       !s->secret == !secret &&
+	       (!secret || memcmp(s->secret_bytes, secret, sizeof s->secret_bytes) == 0);
 }
 
 struct weir_load_options store_trusting(const struct store *s)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	o.no_verify = true;
-	o.hash_key = s->hash_key;
+	o.secret = s->secret;
 	return o;
 }
 

@@ -83,8 +83,8 @@ struct store {
 	char *path;                 /* of the image */
 	bool map;                   /* the set is used where the file is */
 	size_t room;                /* of a slot */
-	const void *hash_key;       /* of keyed images, or NULL; the bytes are the next ones */
-	unsigned char secret[WEIR_KEY_BYTES];
+	const void *secret;       /* of keyed images, or NULL; the bytes are the next ones */
+	unsigned char secret_bytes[WEIR_SECRET_BYTES];
 	int fd;
 	unsigned references;        /* of this process: configurations that use it */
 	const _Atomic uint64_t *current;
@@ -100,13 +100,13 @@ struct store {
 	unsigned char *filling;     /* then the free slot, mapped to be written */
 };
 
-/* @hash_key: WEIR_KEY_BYTES, copied: images are keyed by it; NULL: they are not keyed.
+/* @secret: WEIR_SECRET_BYTES, copied: images are keyed by it; NULL: they are not keyed.
  * Return: 0 or a negative errno; NULL is left in @out then. */
 int store_create(struct store **out, const char *path, size_t room, bool map,
-                 const void *hash_key);
+                 const void *secret);
 /* Would such a store serve as well? */
 bool store_is(const struct store *s, const char *path, size_t room, bool map,
-              const void *hash_key);
+              const void *secret);
 /* For what has been checked before. */
 struct weir_load_options store_trusting(const struct store *s);
 struct store *store_share(struct store *s); /* one more reference */

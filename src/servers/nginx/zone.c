@@ -121,10 +121,10 @@ static ngx_int_t have_store(struct ngx_weir_zone *zone, struct ngx_weir_zone *be
 		return NGX_ERROR;
 	const char *path = (char *)zone->path.data;
 	if (before && before->store &&
-	    store_is(before->store, path, zone->max, zone->map, zone->hash_key)) {
+	    store_is(before->store, path, zone->max, zone->map, zone->secret)) {
 		zone->store = store_share(before->store);
 	} else {
-		int err = store_create(&zone->store, path, zone->max, zone->map, zone->hash_key);
+		int err = store_create(&zone->store, path, zone->max, zone->map, zone->secret);
 		if (err) {
 			ngx_log_error(NGX_LOG_EMERG, cycle->log, -err, "weir_zone \"%V\": cannot "
 			              "reserve two slots of max=%uz bytes", &zone->name,

@@ -91,7 +91,7 @@ int weir__look_read(struct weir_filter **out, struct weir_look *l)
 	int err = find_room(&o.max_bytes, l->handle, l->options->max_bytes);
 	if (err)
 		return err;
-	o.hash_key = weir__keyed(&current->hashing) ? current->hashing.key : NULL;
+	o.secret = weir__keyed(&current->hashing) ? current->hashing.key : NULL;
 	o.progress = weir__look_goes_on;
 	o.progress_arg = l;
 	err = weir__source_check(l->source);
@@ -102,5 +102,5 @@ int weir__look_read(struct weir_filter **out, struct weir_look *l)
 		l->verdict = WEIR_VERDICT_ALONE;
 		return weir__fail(err, "%s; remove it", weir_error_detail());
 	}
-	return l->source->outside ? err : with_remedy(err, o.hash_key);
+	return l->source->outside ? err : with_remedy(err, o.secret);
 }

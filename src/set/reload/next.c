@@ -76,9 +76,9 @@ static void complete_hashing(struct weir_params *p, const struct weir_hashing *c
 	bool other = any_seed && p->seed && p->seed != current->seed;
 	if (weir__kind(p->kind)->as_is)
 		return;
-	if (!p->hash_key && weir__keyed(current) && !other)
-		p->hash_key = current->key;
-	if (!p->seed && !p->hash_key)
+	if (!p->secret && weir__keyed(current) && !other)
+		p->secret = current->key;
+	if (!p->seed && !p->secret)
 		p->seed = current->seed;
 }
 
@@ -94,9 +94,9 @@ static int next_params(struct weir_params *out, const struct weir_handle *h,
 	if (any_seed)
 		return 0;
 	struct weir_hashing next =
-		out->hash_key ? weir__hashing_keyed(out->hash_key) :
+		out->secret ? weir__hashing_keyed(out->secret) :
 		                weir__hashing_seeded(weir__kind(out->kind)->hash, out->seed);
-	return weir__same_hashing_check(current, &next, "params.seed, hash_key and kind");
+	return weir__same_hashing_check(current, &next, "params.seed, secret and kind");
 }
 
 int weir__peak_check(const struct weir_handle *h, uint64_t next_bytes, uint64_t max_bytes)
@@ -212,7 +212,7 @@ static int params_like(struct weir_params *out, const struct weir_filter *curren
 	int err = weir_params_shape(out, &current->array.shape);
 	out->fp_rate = fmax(current->fp_rate, 1e-9);
 	out->seed = current->hashing.seed;
-	out->hash_key = weir__keyed(&current->hashing) ? current->hashing.key : NULL;
+	out->secret = weir__keyed(&current->hashing) ? current->hashing.key : NULL;
 	return err;
 }
 

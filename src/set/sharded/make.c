@@ -172,7 +172,7 @@ int weir__sharded_make(struct weir_handle **out, const struct weir_handle_option
 		return err;
 	}
 	set->params = p;
-	set->params.hash_key = weir__keyed(&set->hashing) ? set->hashing.key : NULL;
+	set->params.secret = weir__keyed(&set->hashing) ? set->hashing.key : NULL;
 	*out = &set->handle;
 	return 0;
 }

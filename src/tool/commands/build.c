@@ -187,7 +187,7 @@ static int option_taken(int option, struct build *build, bool *progress)
 	case ALLOW_EMPTY: build->guard.allow_empty = true; break;
 	case FORCE: build->force = true; break;
 	case NEW_SEED: build->wish.new_seed = true; break;
-	case KEYED_BY: return (build->params.hash_key = keyfile_read(optarg)) != NULL;
+	case KEYED_BY: return (build->params.secret = keyfile_read(optarg)) != NULL;
 	case JSON: build->as_json = true; break;
 	case NO_PROGRESS: *progress = false; break;
 	case 'q': build->quiet = true; break;
@@ -204,9 +204,9 @@ static int contradictions(const struct build *build, bool shaped)
 		              "-k, -z, -g, --probes, --counter-bits, --counters-per-word, "
 		              "--fingerprint-bits, --max-keys and -s",
 		              build->like);
-	if (build->params.hash_key && build->params.seed)
+	if (build->params.secret && build->params.seed)
 		return misuse("--keyed-by takes the place of the seed: leave out -s");
-	if (build->wish.new_seed && (build->params.seed || build->like || build->params.hash_key))
+	if (build->wish.new_seed && (build->params.seed || build->like || build->params.secret))
 		return misuse("--new-seed is a random one: leave out -s, --like and --keyed-by");
 	if (build->guard.min_keys && build->guard.allow_empty)
 		return misuse("--min-keys refuses an empty set, and --allow-empty saves one: "

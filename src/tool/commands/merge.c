@@ -62,7 +62,7 @@ struct merge {
 	const char *output;
 	struct image_saving saving;
 	struct guard guard;
-	const void *hash_key;
+	const void *secret;
 	bool force, as_json, quiet, progress;
 	uint64_t max_memory;
 	char **images;
@@ -101,7 +101,7 @@ static void not_merged(const struct merge *merge, const char *image)
 static int merged(struct weir_filter **out, struct merge *merge)
 {
 	struct image_how how = { .check = true, .max_memory = merge->max_memory,
-	                         .hash_key = merge->hash_key };
+	                         .secret = merge->secret };
 	struct weir_filter *next, *sum = read_first(merge, &how);
 	int status = TOOL_OK;
 	if (!sum)
@@ -200,7 +200,7 @@ static bool option_taken(int option, struct merge *merge)
 	case ALLOW_OVERFULL: merge->guard.allow_overfull = true; break;
 	case ALLOW_SHRINK: merge->guard.allow_shrink = true; break;
 	case FORCE: merge->force = true; break;
-	case KEYED_BY: return (merge->hash_key = keyfile_read(optarg)) != NULL;
+	case KEYED_BY: return (merge->secret = keyfile_read(optarg)) != NULL;
 	case JSON: merge->as_json = true; break;
 	case NO_PROGRESS: merge->progress = false; break;
 	case 'q': merge->quiet = true; break;

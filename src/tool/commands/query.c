@@ -165,7 +165,7 @@ static int ask_column(const struct query *query, const char *column)
 {
 	if (query->forget_older)
 		return trouble("--forget-older: %s is no window", column);
-	if (query->how.hash_key)
+	if (query->how.secret)
 		return trouble("--keyed-by: %s is not keyed", column);
 	return parquet_query(&(struct parquet_query){ .from = query->sift.from,
 	                                              .keying = query->sift.keying,

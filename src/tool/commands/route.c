@@ -159,7 +159,7 @@ static int build(struct route *r, int argc, char **argv)
 		return misuse("--build without -o: where is the image to be saved?");
 	b->params.fp_rate = b->params.fp_rate > 0 ? b->params.fp_rate : 0.01;
 	b->params.max_bytes = r->how.max_memory;
-	b->params.hash_key = r->how.hash_key;
+	b->params.secret = r->how.secret;
 	b->as_json = r->as_json;
 	b->from.go_on = false;
 	return route_build(b, argv + optind, (size_t)(argc - optind));

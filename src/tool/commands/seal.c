@@ -59,7 +59,7 @@ int cmd_seal(int argc, char **argv)
 	for (int option; (option = option_next(argc, argv, "qh", options)) != -1;) {
 		switch (option) {
 		case KEYED_BY:
-			if (!(how.hash_key = keyfile_read(optarg)))
+			if (!(how.secret = keyfile_read(optarg)))
 				return misuse_reported();
 			break;
 		case NO_PROGRESS: progress = false; break;

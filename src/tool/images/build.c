@@ -147,7 +147,7 @@ static int find_model(struct build *build)
 {
 	struct image_how how = { .check = true, .progress = true,
 	                         .max_memory = build->max_memory,
-	                         .hash_key = build->params.hash_key };
+	                         .secret = build->params.secret };
 	int status;
 	build->wish.params = build->params;
 	build->wish.never_smaller = build->like != NULL; /* to be merged with it */

@@ -178,7 +178,7 @@ static int new_builder(struct build *build, struct weir_builder **out)
 	options.progress = progress_reported;
 	options.max_memory = build->max_memory;
 	options.spill_folder = build->spills ? temporary_folder() : NULL;
-	while (build->params.seed == 0 && !build->params.hash_key)
+	while (build->params.seed == 0 && !build->params.secret)
 		if (getrandom(&build->params.seed, sizeof build->params.seed, 0) < 0)
 			return trouble("no random numbers for a seed: %s", weir_strerror(errno));
 	return weir_builder_create(out, &build->params, &options) ? trouble_refused() : TOOL_OK;
@@ -342,7 +342,7 @@ static int settle_lookups(struct build *build, struct spool *spool)
 
 static int try_seeds(struct build *build, struct spool *spool)
 {
-	const bool may_change = build->params.seed == 0 && !build->params.hash_key;
+	const bool may_change = build->params.seed == 0 && !build->params.secret;
 	bool both = true;
 	int status = settle_lookups(build, spool);
 	if (!status)

@@ -20,7 +20,7 @@ static void taken(struct report *r, const struct build *b)
 	if (!b->model.path)
 		return;
 	if (b->taken.seed)
-		report_line(r, b->params.hash_key ? "key" : "seed", "that of %s%s", of,
+		report_line(r, b->params.secret ? "key" : "seed", "that of %s%s", of,
 		            b->like || b->steps_changed ? "" : ": servers go on following");
 	else
 		report_line(r, "seed", "not that of %s: servers that follow it refuse this one, "
@@ -138,8 +138,8 @@ void build_report(const struct build *build)
 	struct report r = report_new();
 	report_text(&r, "output", NULL, build->output);
 	report_shape(&r, &build->stats.shape);
-	report_bool(&r, "keyed", build->params.hash_key ? "keyed" : NULL,
-	            build->params.hash_key != NULL);
+	report_bool(&r, "keyed", build->params.secret ? "keyed" : NULL,
+	            build->params.secret != NULL);
 	taken(&r, build);
 	keys(&r, build);
 	rates(&r, build);

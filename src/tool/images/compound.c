@@ -15,7 +15,7 @@
 static struct weir_load_options begin(const struct image_how *how)
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
-	options.hash_key = how->hash_key;
+	options.secret = how->secret;
 	options.max_bytes = how->max_memory ? how->max_memory : 1; /* 0 would be no limit */
 	if (how->progress) {
 		options.progress = progress_reported;
@@ -46,7 +46,7 @@ int window_stats(const char *path, const struct image_how *how, struct weir_stat
 	struct weir_filter *f;
 	*whole = (struct weir_stats)WEIR_STATS_INIT;
 	*out = (struct weir_window_stats)WEIR_WINDOW_STATS_INIT;
-	options.keyless = !how->hash_key;
+	options.keyless = !how->secret;
 	options.run.clock = still;
 	int err = image_read_ended(weir_load(&f, path, &options), path, how);
 	if (err)

@@ -61,7 +61,7 @@ static void close_stream(int fd)
 static struct weir_load_options begin(const struct image_how *how, const char *what)
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
-	options.hash_key = how->hash_key;
+	options.secret = how->secret;
 	if (how->progress) {
 		options.progress = progress_reported;
 		progress_begin(what);
@@ -114,7 +114,7 @@ static int settle(int err, const char *path, const struct image_how *how)
 			say("%s: %s", path, too_large);
 	} else if (how->wordless) {
 		return err;
-	} else if (err == -EKEYREJECTED && !how->hash_key) {
+	} else if (err == -EKEYREJECTED && !how->secret) {
 		say("%s: is keyed: give the key that it was built with, --keyed-by=FILE", path);
 	} else if (err) {
 		say_weir(err, path);
@@ -259,7 +259,7 @@ struct image_how image_how(void)
 int image_option(int option, struct image_how *how)
 {
 	switch (option) {
-	case IMAGE_KEYED_BY: return (how->hash_key = keyfile_read(optarg)) != NULL;
+	case IMAGE_KEYED_BY: return (how->secret = keyfile_read(optarg)) != NULL;
 	case IMAGE_MAX_MEMORY: return parse_bytes("--max-memory", optarg, &how->max_memory);
 	case IMAGE_NO_PROGRESS: how->progress = false; break;
 	case IMAGE_NO_VERIFY: how->check = false; break;
@@ -283,12 +283,12 @@ int image_arguments(int argc, char **argv, const char **image, struct lines_opti
 int live_open(struct weir_filter **out, const char *path, const struct image_how *how)
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
-	options.hash_key = how->hash_key;
+	options.secret = how->secret;
 	options.progress = progress_reported;
 	progress_begin("verifying");
 	int err = no_window_mapped(weir_map(out, path, WEIR_MAP_LIVE, &options), path);
 	progress_end();
-	if (err == -EKEYREJECTED && !how->hash_key)
+	if (err == -EKEYREJECTED && !how->secret)
 		say("%s: is keyed: give the key that it was built with, --keyed-by=FILE", path);
 	else if (err)
 		say_weir(err, path);

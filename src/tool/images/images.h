@@ -16,7 +16,7 @@ struct image_how {
 	bool only_files;     /* not opened as a pipe, which may keep one waiting */
 	bool wordless;       /* no message after a failure: image_trouble() has the sentence */
 	uint64_t max_memory; /* --max-memory, for what is read into memory */
-	const void *hash_key; /* --keyed-by, or NULL */
+	const void *secret; /* --keyed-by, or NULL */
 };
 
 /* --max-memory where it is not given. */

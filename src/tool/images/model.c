@@ -26,8 +26,8 @@ static int take_model(struct model *out, struct weir_filter *f, const char *path
 	int err = weir_params_of(f, &model.params);
 	weir_normal_of(f, &model.normal);
 	weir_destroy(f);
-	if (model.params.hash_key) { /* the filter's copy, which has gone */
-		model.params.hash_key = how->hash_key;
+	if (model.params.secret) { /* the filter's copy, which has gone */
+		model.params.secret = how->secret;
 		model.params.seed = 0;
 	}
 	if (!err)
@@ -132,7 +132,7 @@ int model_replaced(struct model *out, const char *path, const struct model_wish 
 {
 	struct replaced r;
 	char text[NORMAL_STEPS];
-	bool keyed = wish->params.hash_key != NULL, wanted = !wish->new_seed && !wish->params.seed;
+	bool keyed = wish->params.secret != NULL, wanted = !wish->new_seed && !wish->params.seed;
 	if (strcmp(path, "-") == 0 || !open_replaced(&r, path))
 		return TOOL_OK;
 	if (r.info.shape.kind == WEIR_WINDOW) {

@@ -15,7 +15,7 @@ struct model {
 	double fp_rate;            /* as asked of it, for one lookup */
 	struct weir_normal normal; /* what is done to its keys: there even without a path */
 	bool normal_known;         /* an image says so, and not only others' */
-	struct weir_params params; /* those of another one like it, but for hash_key */
+	struct weir_params params; /* those of another one like it, but for secret */
 };
 
 /* The new image as the options want it. */

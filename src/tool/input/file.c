@@ -108,8 +108,8 @@ int trouble_weir(int err, const char *file)
 
 const void *keyfile_read(const char *path)
 {
-	static unsigned char key[WEIR_KEY_BYTES];
-	int err = weir_key_read(key, path);
+	static unsigned char key[WEIR_SECRET_BYTES];
+	int err = weir_secret_read(key, path);
 	if (!err)
 		return key;
 	say("%s: %s", path, opened_or(err, detail_without(path), SAY_HASH_KEY));

@@ -318,7 +318,7 @@ static int hasher_new(struct weir_filter **out, struct weir_params *wanted)
 	params.capacity = 1;
 	params.fp_rate = 0.5;
 	params.seed = wanted->seed;
-	params.hash_key = wanted->hash_key;
+	params.secret = wanted->secret;
 	int err = weir_create(out, &params);
 	if (!err)
 		err = weir_params_of(*out, &params);

@@ -50,10 +50,10 @@ int fill_load(const struct fill *fill, struct weir_filter *f, uint64_t *keys);
 /* Remove them from @f, which nobody else has; how many through @keys, and through @removed how many
  * of them were there. */
 int fill_remove(const struct fill *fill, struct weir_filter *f, uint64_t *keys, uint64_t *removed);
-/* Keep their hashes, in at most spool->max_bytes. @params: their seed and hash_key are those of
+/* Keep their hashes, in at most spool->max_bytes. @params: their seed and secret are those of
  * the hash; where the seed is 0, it receives one. */
 int fill_spool(const struct fill *fill, struct weir_params *params, struct spool *spool);
-/* Put their hashes into @builder, which has the seed and hash_key of @params; how many through
+/* Put their hashes into @builder, which has the seed and secret of @params; how many through
  * @keys. */
 int fill_gather(const struct fill *fill, const struct weir_params *params,
                 struct weir_builder *builder, uint64_t *keys);

@@ -27,7 +27,7 @@ static const struct {
 	{ "exclude_keys", "--exclude-keys" },
 	{ "sets", "--sets" },
 	{ "seed", "--seed" },
-	{ "hash_key", "--keyed-by" },
+	{ "secret", "--keyed-by" },
 };
 
 /* A sentence for each code: @ is the option, 0 to 3 in brackets a value. A ~ before it: three

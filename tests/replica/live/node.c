@@ -278,7 +278,7 @@ static bool take_params(struct weir_replica_options *o, const char *word)
 	else if (strcmp(word, "rate=0.01") == 0)
 		params.fp_rate = 0.01;
 	else if (strcmp(word, "keyed=1") == 0)
-		params.hash_key = o->hash_key = "sixteen bytes...";
+		params.secret = o->secret = "sixteen bytes...";
 	else if (strcmp(word, "zstd=1") == 0)
 		o->zstd_level = 1;
 	else

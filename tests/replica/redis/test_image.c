@@ -101,7 +101,7 @@ static void make_image(bool keyed)
 	p.kind = WEIR_CLASSIC;
 	p.capacity = KEYS;
 	p.fp_rate = 1e-6;
-	p.hash_key = keyed ? key : NULL;
+	p.secret = keyed ? key : NULL;
 	assert_ok(weir_create(&f, &p));
 	for (uint64_t i = 0; i < KEYS; i++)
 		assert_ok(weir_insert_u64(f, test_key(i)));
@@ -246,9 +246,9 @@ static void test_kind(void **state)
 static void test_key_of_a_keyed_one(void **state)
 {
 	(void)state;
-	of.redis.hash_key = key;
+	of.redis.secret = key;
 	assert_ok(get());
-	of.redis.hash_key = NULL;
+	of.redis.secret = NULL;
 	assert_refused(get(), -EKEYREJECTED, "generation 7", "key");
 	assert_int_equal(left(), 0);
 }

@@ -108,7 +108,7 @@ static bool take(struct replicate *r, int option)
 		return parse_small("--keep", optarg, WEIR_REPLICA_KEEP_MOST, &o->keep);
 	case ZSTD: return parse_zstd(optarg, &r->zstd_level);
 	case STREAM: return take_stream(o);
-	case KEYED_BY: return (o->hash_key = keyfile_read(optarg)) != NULL;
+	case KEYED_BY: return (o->secret = keyfile_read(optarg)) != NULL;
 	case REPLACE: return r->replace = true;
 	case MAX_AGE: return parse_seconds("--max-age", optarg, 1, 1e9, &r->max_age);
 	case GENERATION:

@@ -60,7 +60,7 @@ static int end(const struct replicate *r, struct weir_replica *replica, int err)
 static int load(struct weir_filter **out, const struct replicate *r)
 {
 	const struct image_how how = { .check = true, .max_memory = image_max_memory(),
-		                       .hash_key = r->options.hash_key };
+		                       .secret = r->options.secret };
 	return image_load(out, r->arguments[0], &how);
 }
 
