@@ -106,11 +106,11 @@ static inline int bounded_remove(struct weir_filter *f, uint64_t hash)
 	uint64_t count = atomic_load_explicit(counter, memory_order_relaxed);
 	do
 		if (!count)
-			return weir__fail(-ENOENT, "there is no such key");
+			return 0;
 	while (!atomic_compare_exchange_strong_explicit(
 		counter, &count, count - 1, memory_order_relaxed, memory_order_relaxed));
 	atomic_fetch_sub_explicit(bounded_word(f, 0), 1, memory_order_relaxed);
-	return 0;
+	return 1;
 }
 
 static inline int64_t bounded_count(const struct weir_filter *f, uint64_t hash)

@@ -416,8 +416,8 @@ WEIR_API int64_t weir_handle_route_keys(const struct weir_handle *h, struct weir
                                         uint64_t *masks);
 
 /**
- * Insert a key into one set: of the current filter, of the next one during a reload, and of the
- * previous one while it is kept. All of them have the same sets.
+ * Through the handle insert a key into one set: of the current filter, of the next one during a
+ * reload, and of the previous one while it is kept. All of them have the same sets.
  * Return: as weir_insert_into(), of the current filter.
  * Errors: those of weir_insert_into() and weir_handle_insert(); -EAGAIN before the first filter.
  * Threads, Order, Progress, Cost: as weir_handle_insert().

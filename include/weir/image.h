@@ -174,8 +174,8 @@ WEIR_API WEIR_MUST_CHECK int weir_save_fd(const struct weir_filter *f, int fd,
  * Return: 0 or a negative errno; never an empty or partial filter.
  * Errors: -EBADMSG damaged: not an image, a field out of its range or in contradiction to another,
  *   a wrong checksum, trailing bytes; the sentence names the field, its value and the right one;
- *   -EFBIG more than max_bytes; -ENOTSUP a newer format, an unknown kind or mark, a router
- *   (weir_router_load() reads it), or zstd in a build without it; -EKEYREJECTED the image is keyed
+ *   -EFBIG more than max_bytes; -ENOTSUP a newer format, an unknown kind or mark, or zstd in a
+ *   build without it; -EKEYREJECTED the image is keyed
  *   and secret is missing or another key, or it is not keyed and secret was given; -EBUSY
  *   marked live and not sealed, or a process marked or sealed it during the call; -EISDIR, -EINVAL
  *   not a regular file (weir_load_fd() reads a pipe); -EINVAL an option; -ENOMEM; that of open and

@@ -154,7 +154,7 @@ static int64_t remove_from_shards(const struct weir_handle *h, struct weir_keys 
                                   uint64_t *bitmap)
 {
 	int64_t removed = 0;
-	if (!weir__keys_form(keys))
+	if (keys.n && !weir__keys_form(keys))
 		return weir__keys_refused();
 	for (size_t i = 0; i < keys.n; i++) {
 		uint64_t hash;
@@ -163,9 +163,9 @@ static int64_t remove_from_shards(const struct weir_handle *h, struct weir_keys 
 		int answer = remove_hash(h, hash);
 		if (stops(answer))
 			return answer;
-		removed += answer == 0;
+		removed += answer == 1;
 		if (bitmap)
-			bitmap[i / 64] |= (uint64_t)(answer == 0) << i % 64;
+			bitmap[i / 64] |= (uint64_t)(answer == 1) << i % 64;
 	}
 	return removed;
 }

@@ -61,7 +61,7 @@ WEIR__INLINE int take(const struct weir_array *a, uint64_t hash, unsigned b, uns
 	struct weir_counters key;
 	COUNTERS_LOOK(a, hash, b, z, g, &key);
 	if (__builtin_expect(key.missing, 0))
-		return 1;
+		return 0;
 	if (__builtin_expect(key.stuck, 0))
 		return weir__counting_take(a, hash, 0);
 	COUNTERS_UNROLL
