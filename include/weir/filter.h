@@ -429,8 +429,8 @@ WEIR_API WEIR_MUST_CHECK int weir_measure(const struct weir_filter *f, uint32_t 
 /**
  * Parameters for another filter of exactly the same kind, size, shards, shape and seed:
  * weir_create() makes an empty one that weir_merge() accepts. They hold the seed: keep them from
- * clients. memory is NULL. secret points to the filter's copy of it, which goes with the filter;
- * NULL: it is not keyed.
+ * clients. memory is NULL. secret and router.names point to the filter's copies, which go with the
+ * filter; secret NULL: it is not keyed.
  * @out: from WEIR_PARAMS_INIT.
  * Return: 0 or a negative errno.
  * Errors: -EINVAL struct_size, or it has no room for a number of the shape, for shards, or for the

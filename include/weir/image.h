@@ -83,11 +83,13 @@ struct weir_load_options {
 	size_t memory_bytes;        /* weir_load*() only: bytes at memory */
 	weir_progress_fn *progress; /* may be NULL */
 	void *progress_arg;
-	const void *secret;       /* of a keyed image: its 16 bytes, copied; NULL: not keyed */
+	const void *secret;         /* of a keyed image: its 16 bytes, copied; NULL: not keyed */
 	bool keyless;               /* weir_load*() only: load a keyed image without its key, to
 	                               measure it, say: lookups return true, inserts answer
 	                               -EROFS */
 	struct weir_window_run run; /* weir_load*() only: of a window */
+	uint32_t can;               /* enum weir_ability: -ENOTSUP unless the filter has them all,
+	                               which its kind tells before a bit is read */
 };
 #define WEIR_LOAD_OPTIONS_INIT WEIR__INIT(weir_load_options)
 
@@ -175,11 +177,11 @@ WEIR_API WEIR_MUST_CHECK int weir_save_fd(const struct weir_filter *f, int fd,
  * Errors: -EBADMSG damaged: not an image, a field out of its range or in contradiction to another,
  *   a wrong checksum, trailing bytes; the sentence names the field, its value and the right one;
  *   -EFBIG more than max_bytes; -ENOTSUP a newer format, an unknown kind or mark, or zstd in a
- *   build without it; -EKEYREJECTED the image is keyed
- *   and secret is missing or another key, or it is not keyed and secret was given; -EBUSY
- *   marked live and not sealed, or a process marked or sealed it during the call; -EISDIR, -EINVAL
- *   not a regular file (weir_load_fd() reads a pipe); -EINVAL an option; -ENOMEM; that of open and
- *   read.
+ *   build without it, or the filter lacks an ability that options.can names; -EKEYREJECTED the
+ *   image is keyed and secret is missing or another, or it is not keyed and secret was given;
+ *   -EBUSY marked live and not sealed, or a process marked or sealed it during the call; -EISDIR,
+ *   -EINVAL not a regular file (weir_load_fd() reads a pipe); -EINVAL an option; -ENOMEM; that of
+ *   open and read.
  * Threads: any.  Order: none; publish the filter with release order.
  * Progress: blocking (file system).  Cost: the disk, then memory bandwidth. Memory for the bits,
  *   touched as they come, and up to 10 MiB to unpack a compressed image.

@@ -36,8 +36,10 @@ int weir__params_check(const struct weir_params *in, struct weir_params *out);
 int weir__params_check_open(const struct weir_params *in, struct weir_params *out);
 
 /* Are the abilities @can (enum weir_ability) among those that a filter @has, of that kind?
- * Return: 0; -ENOTSUP, and the sentence names the first that is not. */
-int weir__abilities_check(uint32_t has, uint32_t can, const struct weir_kind *kind);
+ * @who: needs them, for the sentence.  Return: 0; -ENOTSUP, and the sentence names the first that
+ * is not. */
+int weir__abilities_check(uint32_t has, uint32_t can, const struct weir_kind *kind,
+                          const char *who);
 
 /* Check that flags are known and none excludes another. Return: 0 or -EINVAL. */
 int weir__flags_check(uint32_t flags);

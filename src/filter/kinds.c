@@ -46,12 +46,12 @@ static const char *const abilities[] = {
 _Static_assert(WEIR_CAN_ALL == (1 << sizeof abilities / sizeof abilities[0]) - 1,
                "each ability has its name");
 
-int weir__abilities_check(uint32_t has, uint32_t can, const struct weir_kind *kind)
+int weir__abilities_check(uint32_t has, uint32_t can, const struct weir_kind *kind,
+                          const char *who)
 {
 	const uint32_t lacks = can & ~has;
-	return lacks ? weir__fail(-ENOTSUP, "a filter of kind %s lacks WEIR_CAN_%s, which each "
-	                          "filter of the handle needs", kind->name,
-	                          abilities[__builtin_ctz(lacks)]) : 0;
+	return lacks ? weir__fail(-ENOTSUP, "a filter of kind %s lacks WEIR_CAN_%s, which %s needs",
+	                          kind->name, abilities[__builtin_ctz(lacks)], who) : 0;
 }
 
 const char *weir_shape_field(uint32_t kind, unsigned i)

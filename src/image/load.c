@@ -17,6 +17,8 @@ int weir__load_options(struct weir_load_options *out, const struct weir_load_opt
 	int err = weir__options_copy(&o, sizeof o, options, "weir_load_options");
 	if (!err)
 		err = weir__flags_check(o.flags);
+	if (!err && o.can & ~(uint32_t)WEIR_CAN_ALL)
+		err = weir__fail(-EINVAL, "options.can %#x: there is no such ability", o.can);
 	*out = o;
 	return err;
 }
@@ -95,9 +97,19 @@ int weir__source_load(struct weir_filter **out, struct weir_source *source,
 	int err = weir__preface_read(&preface, source, options->max_bytes, false);
 	if (err)
 		return err;
-	err = weir__preface_load(out, source, &preface, options);
+	struct weir_filter *f;
+	err = weir__preface_can(&preface, NULL, options->can, source->name);
+	if (!err)
+		err = weir__preface_load(&f, source, &preface, options);
 	if (!err && preface.head.marks & WEIR_MARK_KEYED && options->secret == weir__no_secret)
-		weir__filter_keyless(*out);
+		weir__filter_keyless(f);
+	if (!err) {
+		err = weir__preface_can(&preface, f, options->can, source->name);
+		if (err)
+			weir_destroy(f);
+		else
+			*out = f;
+	}
 	weir__preface_free(&preface);
 	return err;
 }

@@ -215,6 +215,23 @@ static bool can_map(const struct weir_preface *preface)
 	return weir__kind_can(preface->kind) & WEIR_CAN_MAP;
 }
 
+/* And can it do what the caller needs, mapped as it is? */
+static int map_wanted(struct weir_filter **out, struct weir_source *source,
+                      const struct weir_preface *preface, enum weir_map_mode mode,
+                      const struct weir_load_options *options)
+{
+	struct weir_filter *f;
+	int err = verify_and_map(&f, source, preface, mode, options);
+	if (err)
+		return err;
+	err = weir__preface_can(preface, f, options->can, source->name);
+	if (err)
+		weir_destroy(f);
+	else
+		*out = f;
+	return err;
+}
+
 int weir__map_source(struct weir_filter **out, struct weir_source *source, enum weir_map_mode mode,
                      const struct weir_load_options *options)
 {
@@ -222,7 +239,9 @@ int weir__map_source(struct weir_filter **out, struct weir_source *source, enum 
 	int err = weir__preface_read(&preface, source, options->max_bytes, mode == WEIR_MAP_LIVE);
 	if (err)
 		return err;
-	if (!can_map(&preface))
+	if (options->can & ~weir__kind_can(preface.kind))
+		err = weir__preface_can(&preface, NULL, options->can, source->name);
+	else if (!can_map(&preface))
 		err = weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped: weir_load() reads it",
 		                 source->name, preface.kind->name);
 	else if (preface.head.compression != WEIR_IMAGE_PLAIN)
@@ -235,7 +254,7 @@ int weir__map_source(struct weir_filter **out, struct weir_source *source, enum 
 		err = weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped live: what one process "
 		                 "adds to it others would miss", source->name, preface.kind->name);
 	else
-		err = verify_and_map(out, source, &preface, mode, options);
+		err = map_wanted(out, source, &preface, mode, options);
 	weir__preface_free(&preface);
 	return err;
 }

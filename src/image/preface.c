@@ -221,6 +221,14 @@ int weir__preface_check(const struct weir_preface *preface, uint32_t shard, cons
 	                               name);
 }
 
+int weir__preface_can(const struct weir_preface *p, const struct weir_filter *f, uint32_t can,
+                      const char *name)
+{
+	const uint32_t has = f ? weir_can(f, WEIR_CAN_ALL) : weir__kind_can(p->kind);
+	int err = weir__abilities_check(has, can, p->kind, "options.can");
+	return err ? weir__fail(err, "%s: %s", name, weir_error_detail()) : 0;
+}
+
 const unsigned char weir__no_secret[WEIR_SIPHASH_KEY];
 
 /* How the image's keys are hashed, if the caller has what that takes. Without the key a lookup of a

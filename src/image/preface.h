@@ -30,6 +30,10 @@ int weir__preface_check(const struct weir_preface *preface, uint32_t shard, cons
  * such a filter are wrong, so it must not leave weir_image_stats(). */
 extern const unsigned char weir__no_secret[];
 
+/* Has a filter of the image, or any of its kind where @f is NULL, what options.can asks for?
+ * Return: 0 or -ENOTSUP. */
+int weir__preface_can(const struct weir_preface *p, const struct weir_filter *f, uint32_t can,
+                      const char *name);
 /* The layout from a head. @secret: the caller's, or NULL.
  * Return: 0; -EKEYREJECTED if that is not the image's. */
 int weir__preface_layout(struct weir_layout *out, const struct weir_preface *preface,

@@ -63,7 +63,8 @@ static int first_filter(struct weir_filter **made, struct weir_absence **absence
 		first = *made;
 	}
 	if (!err)
-		err = weir__abilities_check(weir_can(first, WEIR_CAN_ALL), o->can, first->kind);
+		err = weir__abilities_check(weir_can(first, WEIR_CAN_ALL), o->can, first->kind,
+		                            "each filter of the handle");
 	return err;
 }
 

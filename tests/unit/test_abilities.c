@@ -302,6 +302,38 @@ static void types_do_what_they_claim(void **state)
 	                 both | WEIR_CAN_FORGET | WEIR_CAN_DECIDE);
 }
 
+/* An image is refused for what its filter cannot do, loaded or mapped as it is. */
+static void an_image_that_lacks_what_is_needed(void **state)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		struct weir_filter *f = filled(kinds[i]), *back = NULL;
+		const uint32_t can = weir_can(f, WEIR_CAN_ALL);
+		assert_int_equal(weir_save(f, path, NULL), 0);
+		weir_destroy(f);
+		o.can = can;
+		assert_int_equal(weir_load(&back, path, &o), 0);
+		weir_destroy(back);
+		back = NULL;
+		for (uint32_t bit = 1; bit < WEIR_CAN_ALL; bit <<= 1) {
+			o.can = bit;
+			if (can & bit)
+				continue;
+			assert_refused(weir_load(&back, path, &o), -ENOTSUP, path,
+			               "lacks WEIR_CAN_");
+			assert_refused(weir_map(&back, path, WEIR_MAP_READ, &o), -ENOTSUP, path,
+			               "");
+			assert_null(back);
+		}
+		o.can = WEIR_CAN_INSERT; /* none is inserted into what is mapped read-only */
+		assert_refused(weir_map(&back, path, WEIR_MAP_READ, &o), -ENOTSUP, path, "");
+	}
+	o.can = WEIR_CAN_ALL + 1;
+	assert_refused(weir_load(&(struct weir_filter *){ NULL }, path, &o), -EINVAL, "options.can",
+	               "no such ability");
+}
+
 static void an_unknown_kind_can_nothing(void **state)
 {
 	(void)state;
@@ -317,6 +349,7 @@ int main(void)
 		cmocka_unit_test(every_kind_does_what_it_claims),
 		cmocka_unit_test(one_word_decides),
 		cmocka_unit_test(types_do_what_they_claim),
+		cmocka_unit_test(an_image_that_lacks_what_is_needed),
 		cmocka_unit_test(an_unknown_kind_can_nothing),
 	};
 	for (uint64_t i = 0; i < KEYS; i++)

@@ -162,6 +162,41 @@ static void those_that_take_no_inserts(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
+/* A filter of another kind is a router with one set, through a handle and in a reload too. */
+static void of_one_set(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_reload *r = NULL;
+	struct weir_handle *h = NULL;
+	struct weir_filter *f;
+	uint64_t key = 9, mask;
+	(void)state;
+	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 1000, 0.001), NULL));
+	assert_int_equal(weir_handle_insert_into_u64(h, 0, key), WEIR_NEW);
+	assert_refused(weir_handle_insert_into_u64(h, 1, key), -EINVAL, "set 1", "has 1");
+	assert_true(weir_handle_contains_u64(h, key) && weir_handle_route_u64(h, key) == 1);
+	assert_int_equal(weir_handle_route_keys(h, weir_keys_u64(&key, 1), &mask), 1);
+	assert_true(mask == 1);
+	assert_ok(weir_reload_begin(&r, h, NULL));
+	assert_int_equal(weir_reload_insert_into_u64(r, 0, 10), WEIR_NEW);
+	assert_refused(weir_reload_insert_into_u64(r, 1, 10), -EINVAL, "set 1", "has 1");
+	assert_ok(weir_reload_copy(r, 2)); /* which sets there are not */
+	assert_ok(weir_reload_commit(r));
+	assert_true(weir_handle_contains_u64(h, 10) && !weir_handle_contains_u64(h, key));
+	assert_ok(weir_handle_destroy(h));
+	p.kind = WEIR_FUSE, p.fp_rate = 0.01, p.seed = 42;
+	assert_ok(weir_build(&f, &p, weir_keys_u64(&key, 1), NULL));
+	assert_ok(weir_handle_create(&h, f, NULL));
+	assert_true(weir_handle_route_u64(h, key) == 1);
+	assert_refused(weir_handle_insert_into_u64(h, 0, 10), -ENOTSUP, "fuse", "inserts");
+	assert_ok(weir_reload_begin(&r, h, NULL));
+	assert_ok(weir_reload_insert_into_u64(r, 0, 10));
+	assert_refused(weir_reload_insert_into_u64(r, 1, 10), -EINVAL, "set 1", "one");
+	assert_ok(weir_reload_commit(r));
+	assert_true(weir_handle_route_u64(h, 10) == 1);
+	assert_ok(weir_handle_destroy(h));
+}
+
 static void through_the_handle(void **state)
 {
 	struct weir_handle *h = published();
@@ -192,6 +227,7 @@ int main(void)
 		cmocka_unit_test(another_size),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(those_that_take_no_inserts),
+		cmocka_unit_test(of_one_set),
 		cmocka_unit_test(through_the_handle),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);

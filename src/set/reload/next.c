@@ -143,14 +143,16 @@ static int check_inserts(const struct weir_handle *h, const struct weir_kind *ne
 
 int weir__next_check(const struct weir_handle *h, const struct weir_filter *next)
 {
-	int err = weir__abilities_check(weir_can(next, WEIR_CAN_ALL), h->can, next->kind);
+	int err = weir__abilities_check(weir_can(next, WEIR_CAN_ALL), h->can, next->kind,
+	                                "each filter of the handle");
 	return err || next->kernel->verbs.insert ? err : check_inserts(h, next->kind);
 }
 
 /* Before there is a filter: no filter of a kind can more than the kind. */
 static int check_kind(const struct weir_handle *h, const struct weir_kind *kind)
 {
-	return weir__abilities_check(weir__kind_can(kind), h->can, kind);
+	return weir__abilities_check(weir__kind_can(kind), h->can, kind,
+	                             "each filter of the handle");
 }
 
 static int check_given(const struct weir_handle *h, const struct weir_reload_options *options)

@@ -223,8 +223,11 @@ int64_t weir_reload_insert_keys(struct weir_reload *r, struct weir_keys keys, ui
 int64_t weir_reload_insert_into_keys(struct weir_reload *r, uint32_t set, struct weir_keys keys,
                                      uint64_t *bitmap)
 {
-	if (r->builder || (!r->next->kernel->route && set == 0))
+	if (set == 0 && (r->builder || !r->next->kernel->route))
 		return weir_reload_insert_keys(r, keys, bitmap);
+	if (r->builder) /* of a kind with one set */
+		return weir__stopped(0, weir__fail(-EINVAL, "set %u: the next filter has one, 0",
+		                                   set));
 	uint64_t began = weir__pace_begin(&r->pace);
 	int64_t answer = weir_insert_into_keys(r->next, set, keys, bitmap);
 	(void)weir__pace_turn(&r->pace, began);

@@ -108,7 +108,8 @@ static int add_shard(struct weir_sharded *set, struct weir_params *params,
 	int err = weir__empty_make(&f, params);
 	if (err)
 		return err;
-	err = weir__abilities_check(weir_can(f, WEIR_CAN_ALL), options->can, f->kind);
+	err = weir__abilities_check(weir_can(f, WEIR_CAN_ALL), options->can, f->kind,
+	                            "each shard of the handle");
 	if (!err)
 		err = weir__handle_make(shard, f, NULL, options);
 	if (err) {
