@@ -177,7 +177,8 @@ static void round_of(struct reloads *s, const struct layout *layout, const struc
 		atomic_store(&s->promised[t], 0);
 	}
 	s->hasher = stress_filter(layout, 1000, NULL, NULL);
-	s->other_kind = weir_hash(s->hasher, "", 0) == weir_hash_seeded(1, "", 0) ?
+	const bool routes = weir_kind_can(layout->kind->id, WEIR_CAN_ROUTE); /* all, or none */
+	s->other_kind = !routes && weir_hash(s->hasher, "", 0) == weir_hash_seeded(1, "", 0) ?
 	                WEIR_BLOCKED : layout->kind->id;
 	s->handle = flavor_handle(s->flavor, s->reseeds ? WEIR_HANDLE_ANY_SEED : 0,
 	                          stress_filter(layout, reload_capacity(s), NULL, NULL));
