@@ -271,6 +271,12 @@ int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const
 		      filter_of_compound(&f, plain, &source, &preface, options, &layout) :
 		      filter_of_array(&f, plain, &preface, &layout);
 	if (!err) {
+		plain->memory = (struct weir_memory){ 0 }; /* the filter has it, or it was copied */
+		err = weir__preface_can(&preface, f, options->can, name);
+		if (err)
+			weir_destroy(f);
+	}
+	if (!err) {
 		f->marks = preface.head.marks;
 		*out = f;
 	}

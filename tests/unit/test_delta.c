@@ -237,6 +237,7 @@ static void keyed(void **state)
 /* From one kind to another: a window and a router are filters too. */
 static void other_types(void **state)
 {
+	const struct weir_load_options needs = { sizeof needs, .can = WEIR_CAN_REMOVE };
 	const char *deltas[] = { delta };
 	struct weir_filter *f, *same;
 	char image[4200];
@@ -251,6 +252,8 @@ static void other_types(void **state)
 	snprintf(image, sizeof image, "%s/router_64.weir", kept);
 	save_keys(old_image, 1000, 0, 100, 0);
 	assert_makes(old_image, image);
+	assert_refused(weir_delta_load(&f, old_image, deltas, 1, &needs), -ENOTSUP, delta,
+	               "WEIR_CAN_REMOVE");
 	assert_ok(weir_delta_load(&f, old_image, deltas, 1, NULL));
 	assert_ok(weir_load(&same, image, NULL));
 	assert_int_equal(weir_router_sets(f), 64);
