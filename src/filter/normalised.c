@@ -47,7 +47,7 @@ int weir_normal_set(struct weir_filter *f, const struct weir_normal *n)
 		                  "together, IPv4 lengths to 32, IPv6 lengths to 128 or labels 1 "
 		                  "to 127 of their own step alone", set->steps, WEIR__NORMAL_STEPS);
 	if (!(weir__kind_can(f->kind) & WEIR_CAN_NORMALISE) && set->steps)
-		return weir__fail(-EINVAL, "%s: kind %s takes keys as they are: weir_can() tells",
+		return weir__fail(-EINVAL, "%s: kind %s takes keys as they are",
 		                  weir__normal_text(set, steps), f->kind->name);
 	f->normal = *set;
 	return 0;

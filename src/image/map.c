@@ -232,6 +232,24 @@ static int map_wanted(struct weir_filter **out, struct weir_source *source,
 	return err;
 }
 
+/* What cannot be mapped so, whatever its bits are. */
+static int check_form(const struct weir_preface *p, enum weir_map_mode mode, const char *name)
+{
+	if (!can_map(p))
+		return weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped: weir_load() reads it",
+		                  name, p->kind->name);
+	if (p->head.compression != WEIR_IMAGE_PLAIN)
+		return weir__fail(-EINVAL,
+		                  "%s: is compressed, which cannot be mapped: weir_load it", name);
+	if (mode == WEIR_MAP_LIVE && p->kind->head_lines)
+		return weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped live: load it, and save "
+		                  "it again", name, p->kind->name);
+	if (mode == WEIR_MAP_LIVE && weir__is_compound(p))
+		return weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped live: what one process "
+		                  "adds to it others would miss", name, p->kind->name);
+	return 0;
+}
+
 int weir__map_source(struct weir_filter **out, struct weir_source *source, enum weir_map_mode mode,
                      const struct weir_load_options *options)
 {
@@ -239,21 +257,10 @@ int weir__map_source(struct weir_filter **out, struct weir_source *source, enum 
 	int err = weir__preface_read(&preface, source, options->max_bytes, mode == WEIR_MAP_LIVE);
 	if (err)
 		return err;
-	if (options->can & ~weir__kind_can(preface.kind))
-		err = weir__preface_can(&preface, NULL, options->can, source->name);
-	else if (!can_map(&preface))
-		err = weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped: weir_load() reads it",
-		                 source->name, preface.kind->name);
-	else if (preface.head.compression != WEIR_IMAGE_PLAIN)
-		err = weir__fail(-EINVAL, "%s: is compressed, which cannot be mapped: weir_load it",
-		                 source->name);
-	else if (mode == WEIR_MAP_LIVE && preface.kind->head_lines)
-		err = weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped live: load it, and save "
-		                 "it again", source->name, preface.kind->name);
-	else if (mode == WEIR_MAP_LIVE && weir__is_compound(&preface))
-		err = weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped live: what one process "
-		                 "adds to it others would miss", source->name, preface.kind->name);
-	else
+	err = weir__preface_can(&preface, NULL, options->can, source->name);
+	if (!err)
+		err = check_form(&preface, mode, source->name);
+	if (!err)
 		err = map_wanted(out, source, &preface, mode, options);
 	weir__preface_free(&preface);
 	return err;

@@ -72,6 +72,12 @@ static inline uint64_t weir__router_all(const struct weir_array *a)
 	return ~UINT64_C(0) >> (64 - weir__router_sets(a));
 }
 
+/* Of a filter of any kind: another has one set. */
+static inline uint64_t weir__all_sets(const struct weir_filter *f)
+{
+	return WEIR_ALL_SETS >> (64 - weir_router_sets(f));
+}
+
 /* ---- R2: where a key's cells are. Constants where they are inlined with constants ---- */
 
 static inline uint64_t *weir__router_page(const struct weir_array *a, uint64_t hash)

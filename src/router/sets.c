@@ -70,7 +70,7 @@ int64_t weir_insert_into_keys(struct weir_filter *f, uint32_t set, struct weir_k
 /* Where there is no kernel for more than one. */
 static uint64_t mask_of(const struct weir_filter *f, bool contained)
 {
-	return !contained ? 0 : f->kind == &weir__kind_router ? weir__router_all(&f->array) : 1;
+	return contained ? weir__all_sets(f) : 0;
 }
 
 uint64_t weir_route_hash(const struct weir_filter *f, uint64_t hash)

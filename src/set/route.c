@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The handle's verbs that name sets. What it publishes, and why nothing is lost, is H1 to H7 in
  * generation.h; all routers of a handle have the same sets (R4 in router/router.h). */
-#include <weir/router.h>
 #include "ground/error.h"
 #include "kind/batch.h"
+#include "router/router.h"
 #include "set/generation.h"
 
 /* ---- lookups: in a section, of the current filter ---- */
@@ -14,17 +14,12 @@ static uint64_t route_absent(const struct weir_generation *g)
 	return weir_contains_hash(g->current, 0) ? WEIR_ALL_SETS : 0;
 }
 
-static uint64_t all_sets(const struct weir_filter *f)
-{
-	return WEIR_ALL_SETS >> (64 - weir_router_sets(f));
-}
-
 /* H9 */
 static uint64_t route_hash(const struct weir_generation *g, uint64_t hash)
 {
 	if (g->absence)
 		return route_absent(g);
-	return g->by_hash == &weir__any_hash ? all_sets(g->current) :
+	return g->by_hash == &weir__any_hash ? weir__all_sets(g->current) :
 	                                       weir_route_hash(g->current, hash);
 }
 
@@ -60,7 +55,7 @@ static int64_t route_keys(const struct weir_generation *g, struct weir_keys keys
 	const bool unknown = keys.form == WEIR_KEYS_HASHES && g->by_hash == &weir__any_hash;
 	if (!g->absence && !unknown)
 		return weir_route_keys(g->current, keys, masks);
-	const uint64_t mask = g->absence ? route_absent(g) : all_sets(g->current);
+	const uint64_t mask = g->absence ? route_absent(g) : weir__all_sets(g->current);
 	for (size_t i = 0; i < keys.n; i++)
 		masks[i] = mask;
 	return mask ? (int64_t)keys.n : 0;

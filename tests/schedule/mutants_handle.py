@@ -23,6 +23,7 @@ REFUSAL = 'src/set/refusal.c'
 SHARDED = 'src/set/sharded/make.c'
 SHARDED_VERBS = 'src/set/sharded/verbs.c'
 SHARDED_VIEW = 'src/set/sharded/view.c'
+SHARDED_HEAD = 'src/set/sharded/sharded.h'
 SHARE = 'src/set/reload/one_shard.c'
 
 ALL = 'reload,batch,previous,writers,retire,refresh,absent,full,removal,sharded'
@@ -47,6 +48,7 @@ GROUPS = {
     SHARDED: 'sharded',
     SHARDED_VERBS: 'sharded',
     SHARDED_VIEW: 'sharded',
+    SHARDED_HEAD: 'sharded',
     SHARE: 'sharded',
 }
 
@@ -449,19 +451,19 @@ MUTANTS = [
      'const struct weir_generation *g = weir__shard_record(set_of(h), hash);\n'
      '\tWEIR__IN_SECTION(&h->rcu, answer = weir__insert_hash(g,'
      ' weir__share_hash(set_of(h)->bits, hash)));'),
-    ('SHARD_LOOKUP_UNTURNED', SHARDED_VERBS,
+    ('SHARD_LOOKUP_UNTURNED', SHARDED_HEAD,
      'return weir_contains_hash(weir__shard_record(set, hash)->current,'
      ' weir__share_hash(set->bits, hash));',
      'return weir_contains_hash(weir__shard_record(set, hash)->current, hash);'),
     ('SHARD_LOOKUP_NO_SECTION', SHARDED_VERBS,
-     'WEIR__IN_SECTION(&h->rcu, answer = find(set_of(h), hash));',
-     'answer = find(set_of(h), hash);'),
+     'WEIR__IN_SECTION(&h->rcu, answer = weir__shard_contains(set_of(h), hash));',
+     'answer = weir__shard_contains(set_of(h), hash);'),
     ('SHARD_BATCH_UNTURNED', SHARDED_VIEW,
-     'return weir_contains_hash(weir__shard_record(set, hash)->current,'
-     ' weir__share_hash(set->bits, hash));',
-     'return weir_contains_hash(weir__shard_record(set, hash)->current, hash);'),
+     'answers |= (uint64_t)weir__shard_contains(set, hashes[i]) << i;',
+     'answers |= (uint64_t)weir_contains_hash(weir__shard_record(set, hashes[i])->current,'
+     ' hashes[i]) << i;'),
     ('SHARD_BATCH_OF_THE_FIRST', SHARDED_VIEW,
-     'answers |= (uint64_t)find(set, hashes[i]) << i;',
+     'answers |= (uint64_t)weir__shard_contains(set, hashes[i]) << i;',
      'answers |= (uint64_t)weir_contains_hash(weir__shard_record(set, hashes[0])->current,'
      ' weir__share_hash(set->bits, hashes[i])) << i;'),
     ('SET_BATCH_NO_SECTION', BATCH,

@@ -81,7 +81,7 @@ int weir__reload_copy(struct weir_reload *r, uint64_t sets)
 	if (r->handle->absence)
 		return 0; /* H10: it was replayed */
 	struct weir_turns turns = weir__pace_turns(&r->pace);
-	const uint64_t all = WEIR_ALL_SETS >> (64 - weir_router_sets(current));
+	const uint64_t all = weir__all_sets(current);
 	int err = weir__carry_check(r->next, current);
 	if (!err && ~sets & all)
 		return sets & all ? weir__router_copy_sets(r->next, current, sets) : 0;

@@ -58,6 +58,15 @@ static inline const struct weir_generation *weir__shard_record(const struct weir
 	return weir__generation(set->shard[weir__share_shard(set->bits, hash)]);
 }
 
+/* Is the key in its shard? In a section. */
+static inline bool weir__shard_contains(const struct weir_sharded *set, uint64_t hash)
+{
+	return weir_contains_hash(weir__shard_record(set, hash)->current,
+	                          weir__share_hash(set->bits, hash));
+}
+
+enum { WEIR__TOGETHER = 64 }; /* keys whose lines are fetched together: a word of the bitmap */
+
 /* Fetch the line of a hash in its shard's current filter; of a classic filter some line of it. */
 static inline void weir__shard_fetch(const struct weir_sharded *set, uint64_t hash)
 {

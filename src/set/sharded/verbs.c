@@ -5,20 +5,12 @@
 #include "kind/batch.h"
 #include "set/sharded/sharded.h"
 
-enum { TOGETHER = 64 }; /* keys whose lines are fetched together: a word of the bitmap */
-
 static inline const struct weir_sharded *set_of(const struct weir_handle *h)
 {
 	return (const struct weir_sharded *)(const void *)h; /* it is the first field */
 }
 
 /* In a section. */
-static inline bool find(const struct weir_sharded *set, uint64_t hash)
-{
-	return weir_contains_hash(weir__shard_record(set, hash)->current,
-	                          weir__share_hash(set->bits, hash));
-}
-
 static inline int put(const struct weir_sharded *set, uint64_t hash)
 {
 	return weir__insert_hash(weir__shard_record(set, hash), weir__share_hash(set->bits, hash));
@@ -27,7 +19,7 @@ static inline int put(const struct weir_sharded *set, uint64_t hash)
 static bool contains_hash(const struct weir_handle *h, uint64_t hash)
 {
 	bool answer;
-	WEIR__IN_SECTION(&h->rcu, answer = find(set_of(h), hash));
+	WEIR__IN_SECTION(&h->rcu, answer = weir__shard_contains(set_of(h), hash));
 	return answer;
 }
 
@@ -85,11 +77,11 @@ static size_t insert_some(const struct weir_sharded *set, const uint64_t *hashes
 int64_t weir__sharded_insert_keys(struct weir_sharded *set, struct weir_keys keys,
                                   uint64_t *bitmap)
 {
-	uint64_t hashes[TOGETHER], answers;
+	uint64_t hashes[WEIR__TOGETHER], answers;
 	int64_t inserted = 0;
 	size_t at = 0;
-	for (; at < keys.n && inserted >= 0; at += TOGETHER) {
-		const size_t n = keys.n - at < TOGETHER ? keys.n - at : TOGETHER;
+	for (; at < keys.n && inserted >= 0; at += WEIR__TOGETHER) {
+		const size_t n = keys.n - at < WEIR__TOGETHER ? keys.n - at : WEIR__TOGETHER;
 		int err;
 		weir__keys_hash(&set->hashing, WEIR_ISA_SCALAR, weir_keys_part(keys, at, n),
 		                hashes);
@@ -97,10 +89,10 @@ int64_t weir__sharded_insert_keys(struct weir_sharded *set, struct weir_keys key
 		inserted = err ? weir__stopped(at + taken, err) :
 		                 inserted + __builtin_popcountll(answers);
 		if (bitmap)
-			bitmap[at / TOGETHER] = answers;
+			bitmap[at / WEIR__TOGETHER] = answers;
 	}
-	for (; bitmap && at < keys.n; at += TOGETHER) /* after one that was refused */
-		bitmap[at / TOGETHER] = 0;
+	for (; bitmap && at < keys.n; at += WEIR__TOGETHER) /* after one that was refused */
+		bitmap[at / WEIR__TOGETHER] = 0;
 	return inserted;
 }
 

@@ -9,19 +9,11 @@
 #include "kind/batch.h"
 #include "set/sharded/sharded.h"
 
-enum { TOGETHER = 64 }; /* keys whose lines are fetched together: a word of the bitmap */
-
 /* ---- lookups: in the caller's section ---- */
-
-static inline bool find(const struct weir_sharded *set, uint64_t hash)
-{
-	return weir_contains_hash(weir__shard_record(set, hash)->current,
-	                          weir__share_hash(set->bits, hash));
-}
 
 static bool contains_hash(const struct weir_filter *view, uint64_t hash)
 {
-	return find(view->own, hash);
+	return weir__shard_contains(view->own, hash);
 }
 
 static bool contains(const struct weir_filter *view, const void *key, size_t len)
@@ -36,7 +28,7 @@ static uint64_t contains_some(const struct weir_sharded *set, const uint64_t *ha
 	for (size_t i = 0; i < n; i++)
 		weir__shard_fetch(set, hashes[i]);
 	for (size_t i = 0; i < n; i++)
-		answers |= (uint64_t)find(set, hashes[i]) << i;
+		answers |= (uint64_t)weir__shard_contains(set, hashes[i]) << i;
 	return answers;
 }
 
@@ -46,13 +38,13 @@ static size_t contains_batch(const struct weir_filter *view, const struct weir_b
 	uint64_t scratch[WEIR_HASHED] __attribute__((aligned(64)));
 	const struct weir_sharded *set = view->own;
 	size_t found = 0;
-	for (size_t at = 0; at < batch->n; at += TOGETHER) {
-		const unsigned n = weir__least(batch->n - at, TOGETHER);
+	for (size_t at = 0; at < batch->n; at += WEIR__TOGETHER) {
+		const unsigned n = weir__least(batch->n - at, WEIR__TOGETHER);
 		const uint64_t answers = contains_some(
 			set, weir__batch_take(view, view->array.flip8, batch, at, n, scratch), n);
 		found += (size_t)__builtin_popcountll(answers);
 		if (bitmap)
-			bitmap[at / TOGETHER] = answers;
+			bitmap[at / WEIR__TOGETHER] = answers;
 	}
 	return found;
 }
