@@ -207,7 +207,7 @@ test_unions_and_deltas() {
 }
 
 test_route() {
-	code 0 route --build -q -o new a=numbers b=later
+	code 0 route --build -q -s 7 -p 1e-6 -o new a=numbers b=later
 	cp new routes
 	code 1 route --build -q -o new a=numbers b=none
 	code 1 route --build -q -o set a=numbers                  # another purpose
