@@ -58,7 +58,7 @@ bool is_default(const Case &c)
 		params.max_bytes = static_cast<uint64_t>(static_cast<double>(c.n) * c.bits / 8);
 	}
 	check(weir_plan_make(&params, &plan), "weir_plan_make");
-	return c.kind->words_per_key == plan.shape.field[0];
+	return c.kind->words_per_key == plan.shape.blocked.words_per_key;
 }
 
 void run(benchmark::State &state, const Case &c)

@@ -159,13 +159,13 @@ void compare(const Asked &asked, const Stream &s, double exponent, struct weir_p
 	std::printf(" full |\n|---|---|---|---|---|---|---|---|\n");
 	params.fp_rate = 0;
 	params.max_bytes = plan.bytes;
-	params.words_per_key = plan.shape.field[1];
-	params.counters_per_word = plan.shape.field[2];
+	params.frequency.words_per_key = plan.shape.frequency.words_per_key;
+	params.frequency.counters_per_word = plan.shape.frequency.counters_per_word;
 	ask_weir(s, params);
 	for (uint32_t z = 1; asked.layouts && z <= 8; z *= 2)
 		for (uint32_t g = 1; g <= 64 / asked.bits; g++) {
-			params.words_per_key = z;
-			params.counters_per_word = g;
+			params.frequency.words_per_key = z;
+			params.frequency.counters_per_word = g;
 			if (weir_plan_make(&params, &plan) == 0)
 				ask_weir(s, params);
 		}
@@ -185,7 +185,7 @@ void ask_all(const Asked &asked)
 		struct weir_params params = WEIR_PARAMS_INIT;
 		params.kind = WEIR_FREQUENCY;
 		params.capacity = s.distinct;
-		params.counter_bits = asked.bits;
+		params.frequency.counter_bits = asked.bits;
 		params.seed = 42;
 		for (double rate : asked.rates) {
 			params.fp_rate = rate;

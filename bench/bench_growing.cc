@@ -99,7 +99,7 @@ void question(size_t n)
 {
 	Side sides[2];
 	struct weir_params params = WeirFilter::params_of(n / 100, 0.01, WEIR_GROWING);
-	params.max_capacity = n;
+	params.growing.max_capacity = n;
 	sides[0].set = weir_layout(params);
 	params = WeirFilter::params_of(n, 0, WEIR_BLOCKED);
 	params.max_bytes = sides[0].set->bytes();

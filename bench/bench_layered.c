@@ -165,7 +165,7 @@ int main(int argc, char **argv)
 		return 2;
 	p.kind = WEIR_LAYERED;
 	p.fp_rate = 0.5;
-	p.exclude_keys = excluded;
+	p.layered.exclude_keys = excluded;
 	p.seed = 1;
 	o.threads = threads;
 	check(weir_builder_create(&b, &p, &o));

@@ -75,8 +75,8 @@ Contender blocked_of(uint64_t bytes, uint64_t keys)
 	Contender c = { "blocked", nullptr, bytes };
 	p.capacity = keys;
 	p.max_bytes = bytes;
-	p.words_per_key = 2;
-	p.bits_per_word = 3;
+	p.blocked.words_per_key = 2;
+	p.blocked.bits_per_word = 3;
 	must(weir_create(&c.filter, &p));
 	for (uint64_t i = 0; i < keys; i++)
 		(void)weir_insert_u64(c.filter, key_of(i));

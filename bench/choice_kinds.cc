@@ -27,14 +27,27 @@ bool grown_within(struct weir_params &params, uint64_t bytes)
 	struct weir_plan plan;
 	double low = 1e-8, high = 0.5;
 	params.fp_rate = high;
-	if (plan_of(params, plan) || plan.full_bytes > bytes)
+	if (plan_of(params, plan) || plan.growing.full_bytes > bytes)
 		return false;
 	for (int step = 0; step < 12; step++) {
 		params.fp_rate = std::sqrt(low * high);
-		(plan_of(params, plan) || plan.full_bytes > bytes ? low : high) = params.fp_rate;
+		const bool large = plan_of(params, plan) || plan.growing.full_bytes > bytes;
+		(large ? low : high) = params.fp_rate;
 	}
 	params.fp_rate = high;
 	return true;
+}
+
+/* Of a kind that has such a number. */
+void ask_words(struct weir_params &params, uint32_t z)
+{
+	switch (params.kind) {
+	case WEIR_COUNTING: params.counting.words_per_key = z; break;
+	case WEIR_GROWING: params.growing.words_per_key = z; break;
+	case WEIR_FREQUENCY: params.frequency.words_per_key = z; break;
+	case WEIR_BLOCKED: params.blocked.words_per_key = z; break;
+	default: break;
+	}
 }
 
 /* What to create; false: the kind has no such filter, or one of a rate so much lower than asked
@@ -46,8 +59,8 @@ bool wanted(struct weir_params &params, uint32_t kind, uint32_t z, size_t n, dou
 	uint64_t bytes = static_cast<uint64_t>(static_cast<double>(n) * bits / 8);
 	bool grows = weir_kind_can(kind, WEIR_CAN_GROW);
 	params = WeirFilter::params_of(grows ? n / grown_times : n, rate, kind);
-	params.words_per_key = z;
-	params.max_capacity = grows ? n : 0;
+	ask_words(params, z);
+	params.growing.max_capacity = grows ? n : 0;
 	if (bits > 0 && grows)
 		return grown_within(params, bytes);
 	if (bits > 0) {

@@ -19,8 +19,8 @@ std::unique_ptr<Set> blocked_as_counting(size_t n, double rate)
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	check(weir_plan_make(&like, &plan), "weir_plan_make");
 	params.max_bytes = plan.bytes;
-	params.words_per_key = shape_number(&plan.shape, "words_per_key");
-	params.bits_per_word = shape_number(&plan.shape, "counters_per_word");
+	params.blocked.words_per_key = shape_number(&plan.shape, "words_per_key");
+	params.blocked.bits_per_word = shape_number(&plan.shape, "counters_per_word");
 	return weir_layout(params);
 }
 

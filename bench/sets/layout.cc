@@ -32,7 +32,7 @@ public:
 		check(weir_plan_make(&wanted, &plan_), "weir_plan_make");
 	}
 	/* With all keys: of one that grows, of all its layers. */
-	uint64_t bytes() const override { return plan_.full_bytes; }
+	uint64_t bytes() const override { return plan_.growing.full_bytes; }
 	void clear() override
 	{
 		renew();

@@ -46,7 +46,7 @@ struct WeirFilter {
 	{
 		struct weir_stats stats = WEIR_STATS_INIT;
 		check(weir_measure(filter, WEIR_SAMPLED, &stats), "weir_measure");
-		return stats.shape.kind == WEIR_BLOCKED ? stats.shape.field[0] : 0;
+		return stats.shape.kind == WEIR_BLOCKED ? stats.shape.blocked.words_per_key : 0;
 	}
 
 	static struct weir_params params_of(size_t n, double rate, uint32_t kind)

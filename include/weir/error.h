@@ -40,7 +40,8 @@ WEIR_API const char *weir_error_name(int err);
 WEIR_API const char *weir_error_detail(void);
 
 /** Which check refused a parameter, and what values[] of struct weir_error_info then are. The
- * numbers never change. thing is the parameter, by the name of its field. */
+ * numbers never change. thing is the parameter, by the name of its field; if it is another kind's
+ * or reserved, with that of its group: "classic.probes". */
 enum weir_error_code {
 	WEIR_ERROR_OTHER = 0,        /* the sentence says it */
 	WEIR_ERROR_RANGE = 1,        /* given, least, most */

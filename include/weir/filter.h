@@ -405,8 +405,8 @@ struct weir_stats {
 };
 
 #define WEIR_STATS_INIT \
-	{ sizeof(struct weir_stats), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, false, \
-	  0, 0, 0.0, 0, 0, false }
+	{ sizeof(struct weir_stats), { 0, { { 0 } } }, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, \
+	  false, 0, 0, 0.0, 0, 0, false }
 
 /** How much of the bits weir_measure() reads. */
 enum weir_effort {

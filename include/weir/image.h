@@ -123,8 +123,8 @@ struct weir_image_info {
 	struct weir_normal normal; /* what is done to its keys before that */
 };
 #define WEIR_IMAGE_INFO_INIT \
-	{ sizeof(struct weir_image_info), 0, { 0, { 0 } }, 0, 0, 0.0, 0, 0, 0, 0, false, false, \
-	  false, false, false, 0, { 0, 0, 0, { 0 }, { 0 } } }
+	{ sizeof(struct weir_image_info), 0, { 0, { { 0 } } }, 0, 0, 0.0, 0, 0, 0, 0, false, \
+	  false, false, false, false, 0, { 0, 0, 0, { 0 }, { 0 } } }
 
 /**
  * Save a filter to a file, atomically. The image is written to an unnamed temporary file in the

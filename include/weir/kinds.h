@@ -99,23 +99,45 @@ enum weir_ability {
 	WEIR_CAN_ALL = (1 << 25) - 1,
 };
 
-/** How the bits of a filter are laid out: its kind and the kind's own numbers. */
+/* The numbers of each kind's shape. */
+struct weir_blocked_shape { uint32_t words_per_key, bits_per_word; };
+struct weir_classic_shape { uint32_t probes, bits_per_probe; };
+struct weir_counting_shape { uint32_t counter_bits, words_per_key, counters_per_word; };
+struct weir_growing_shape { /* of each layer, and the most layers that it may come to */
+	uint32_t words_per_key, bits_per_word, layers;
+};
+struct weir_cuckoo_shape { uint32_t fingerprint_bits; };
+struct weir_fuse_shape { /* segments: of a part */
+	uint32_t fingerprint_bits, segment_bits, segments, part_bits;
+};
+struct weir_layered_shape { /* those of its first level, then those of the second */
+	uint32_t fingerprint_bits, segment_bits, segments, part_bits;
+	uint32_t second_segment_bits, second_segments, second_part_bits;
+};
+struct weir_split_shape { uint32_t blocks; }; /* of 32 bytes */
+struct weir_router_shape { uint32_t columns, rows_per_key, sets; };
+struct weir_window_shape { /* layout: enum weir_window_layout */
+	uint32_t layout, generations, words_per_key, bits_per_word;
+};
+
+/** How a filter lays out its bits: its kind and the kind's numbers. Read these by name, or by index
+ * with weir_shape_field(). */
 struct weir_shape {
-	uint32_t kind;     /* enum weir_kind_id */
-	uint32_t field[7]; /* blocked: words_per_key (z), bits_per_word (g);
-	                      classic: probes (k), bits_per_probe (1);
-	                      growing: words_per_key, bits_per_word of each layer, layers (the
-	                      most that it may come to);
-	                      counting, frequency: counter_bits, words_per_key, counters_per_word;
-	                      cuckoo: fingerprint_bits;
-	                      fuse: fingerprint_bits, segment_bits, segments (of a part),
-	                      part_bits;
-	                      layered: those four of its first level, second_segment_bits,
-	                      second_segments, second_part_bits;
-	                      split: blocks (of 32 bytes);
-	                      router: columns, rows_per_key, sets;
-	                      window: layout (enum weir_window_layout), generations,
-	                      words_per_key, bits_per_word; 0 past the last */
+	uint32_t kind; /* enum weir_kind_id */
+	union {
+		uint32_t field[7]; /* those that the kind does not use are 0 */
+		struct weir_blocked_shape blocked;
+		struct weir_classic_shape classic;
+		struct weir_counting_shape counting;
+		struct weir_growing_shape growing;
+		struct weir_cuckoo_shape cuckoo;
+		struct weir_fuse_shape fuse;
+		struct weir_layered_shape layered;
+		struct weir_split_shape split;
+		struct weir_counting_shape frequency;
+		struct weir_router_shape router;
+		struct weir_window_shape window;
+	};
 };
 
 enum {
@@ -141,9 +163,8 @@ WEIR_API const char *weir_kind_name(uint32_t kind);
 WEIR_API uint32_t weir_kind_can(uint32_t kind, uint32_t what);
 
 /**
- * The name of a number of a kind's shapes, such as "words_per_key". struct weir_params has a field
- * of that name, if a caller may choose the number: of a router or a window in the group router or
- * window.
+ * The name of a number of a kind's shapes, such as "words_per_key". The kind's group in struct
+ * weir_params has a field of that name, if a caller may choose the number.
  * @kind: enum weir_kind_id.
  * @i: names field[i] of struct weir_shape.
  * Return: a static string, or NULL if there is no such kind or it has no such number.

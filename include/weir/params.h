@@ -47,19 +47,17 @@ enum weir_window_layout {
  * Give two of capacity, fp_rate and max_bytes, and the third follows. If all three are given,
  * max_bytes is a limit: creation fails with -EFBIG if the filter would need more.
  *
+ * The parameters of one kind form a group with its name. A number that is 0 there is chosen by the
+ * library. The groups of all other kinds, and reserved words, must be 0: else -EINVAL.
+ *
  * Of a growing filter capacity and max_bytes are the first layer's, fp_rate the whole's for ever.
  * A layer that is appended is empty and four times the last, so a key takes the most bits just
  * then. At 1 % and eight layers: 77 after the first append and 61 after each late one, of which
  * only the pages that were written to are in memory; 15.2 when all layers are full.
  *
- * words_per_key, bits_per_word, probes, counter_bits, counters_per_word and fingerprint_bits choose
- * the shape; where they are 0, the library chooses. A kind takes those that weir_shape_field()
- * names and refuses the others.
- *
- * The group window is for windows: other kinds refuse what is not zero in it. Of a window capacity,
- * fp_rate and max_bytes are of all generations together, at the moment before an advance, when they
- * hold most. Each has an equal share of the capacity. So where keys come unevenly, give generations
- * times the most that come in span_seconds/(generations-1).
+ * Of a window capacity, fp_rate and max_bytes are of all generations together, at the moment before
+ * an advance, when they hold most. Each has an equal share of the capacity. So where keys come
+ * unevenly, give generations times the most that come in span_seconds/(generations-1).
  */
 struct weir_params {
 	size_t struct_size;     /* sizeof(struct weir_params), set by WEIR_PARAMS_INIT */
@@ -68,39 +66,78 @@ struct weir_params {
 	uint64_t capacity;      /* keys the filter is to hold at fp_rate: 1 to 2^48 */
 	double fp_rate;         /* false positives among absent keys, when full: 1e-9 to 0.5 */
 	uint64_t max_bytes;     /* bytes of bits: 64 to 2^46 */
-	uint32_t words_per_key; /* blocked: z, words of its line that a key touches: 1, 2, 4, 8;
-	                           counting, frequency: of its block */
-	uint32_t bits_per_word; /* blocked: g, bits that a key sets in each of those words */
 	uint64_t seed;          /* of the hash; 0: random, but of split, whose seed is 0. With
 	                           secret 0, or the seed that weir_params_of() gives of a filter
 	                           with the same key. */
+	const void *secret;     /* 16 secret bytes, copied by weir_create(): the filter is keyed.
+	                           Its keys are hashed by SipHash-2-4 with them, whatever its kind,
+	                           so that whoever sees answers and images, but not these, finds
+	                           no keys that collide. NULL: not keyed, as split always is. */
 	void *memory;           /* for the bits: 64-byte aligned, zeroed by weir_create(), must
 	                           outlive the filter; NULL: the library allocates. Of a growing
 	                           filter the first layer's; the others are allocated. */
 	size_t memory_bytes;    /* bytes at memory: at least the plan's bytes */
-	uint32_t probes;        /* classic: k, bits that a key sets: 1 to 32 */
 	uint32_t shards;        /* runs of lines to cut the bits into: a power of two up to 65536,
 	                           and 1024 lines each unless it is 1; 0: the library chooses */
-	const void *secret;   /* 16 secret bytes, copied by weir_create(): the filter is keyed.
-	                           Its keys are hashed by SipHash-2-4 with them, whatever its kind,
-	                           so that whoever sees answers and images, but not these, finds
-	                           no keys that collide. NULL: not keyed, as split always is. */
-	uint32_t counter_bits;  /* counting: bits of a counter: 4, 8, 16; frequency: 8, 16, 32 */
-	uint32_t fingerprint_bits;  /* cuckoo: bits of a fingerprint: 12, 16. Below the rate of 16,
-	                               0.012 %, memory grows as 1/fp_rate: 20 bits a key at
-	                               0.01 %, 195 at 0.001 %; fuse: 1 to 32, the rate is
-	                               1 / 2^bits; layered: likewise, half of that */
-	uint32_t counters_per_word; /* counting, frequency: g, counters of each of those words */
-	uint64_t max_capacity;  /* growing: keys that the whole may come to, capacity to 21,845
-	                           times that; 0: those 21,845 times. The fewer, the fewer layers,
-	                           and the fewer bits a key. Kinds of one size: 0. Keys are counted
-	                           in a sample of the blocks: one of 1000 filters is full up to 1 %
-	                           before that; and who knows the seed may choose keys that are not
-	                           counted, and overfill it, unless it is keyed. */
-	uint64_t exclude_keys;  /* layered: about how many keys the exclude list has, which the
-	                           choice of fingerprint_bits needs before the list is read; a
-	                           number twice too large or small costs some 1 % of memory.
-	                           Kinds without such a list: 0. */
+	uint32_t reserved;      /* 0 */
+	struct {
+		uint32_t words_per_key;  /* z, words of its line that a key touches: 1, 2, 4, 8 */
+		uint32_t bits_per_word;  /* g, bits that a key sets in each of those words */
+		uint32_t reserved[2];
+	} blocked;
+	struct {
+		uint32_t probes;         /* k, bits that a key sets: 1 to 32 */
+		uint32_t reserved[3];
+	} classic;
+	struct {
+		uint32_t counter_bits;      /* bits of a counter: 4, 8, 16 */
+		uint32_t words_per_key;     /* words of its block that a key touches: 1, 2, 4, 8 */
+		uint32_t counters_per_word; /* g, counters of each of those words */
+		uint32_t reserved;
+	} counting;
+	struct {
+		uint64_t max_capacity;   /* keys that the whole may come to, capacity to 21,845
+		                            times that; 0: those 21,845 times. The fewer, the fewer
+		                            layers, and the fewer bits a key. Keys are counted in a
+		                            sample of the blocks: one of 1000 filters is full up to
+		                            1 % before that; and who knows the seed may choose keys
+		                            that are not counted, and overfill it, unless it is
+		                            keyed. */
+		uint32_t words_per_key;  /* of each layer, as in the group blocked */
+		uint32_t bits_per_word;
+		uint64_t reserved;
+	} growing;
+	struct {
+		uint32_t fingerprint_bits; /* 12, 16. Below the rate of 16, 0.012 %, memory grows
+		                              as 1/fp_rate: 20 bits a key at 0.01 %, 195 at
+		                              0.001 % */
+		uint32_t reserved[3];
+	} cuckoo;
+	struct {
+		uint32_t fingerprint_bits; /* 1 to 32: the rate is 1 / 2^bits */
+		uint32_t reserved[3];
+	} fuse;
+	struct {
+		uint64_t exclude_keys;     /* about how many keys the exclude list has, which the
+		                              choice of fingerprint_bits needs before the list is
+		                              read; a number twice too large or small costs some
+		                              1 % of memory */
+		uint32_t fingerprint_bits; /* 1 to 32: the rate is half of 1 / 2^bits */
+		uint32_t reserved;
+	} layered;
+	struct {
+		uint32_t any_reader;     /* 1: a size that every reader of Parquet takes, a power of
+		                            two up to 128 MiB: the least that has fp_rate, which is
+		                            then better than asked; or the largest within max_bytes,
+		                            where that is one of only two that are given */
+		uint32_t reserved[3];
+	} split;
+	struct {
+		uint32_t counter_bits;      /* bits of a counter: 8, 16, 32 */
+		uint32_t words_per_key;     /* words of its block that a key touches: 1, 2, 4, 8 */
+		uint32_t counters_per_word; /* g, counters of each of those words */
+		uint32_t reserved;
+	} frequency;
 	struct {
 		uint32_t sets;             /* 1 to 64; 0: 8, which the narrowest rows hold */
 		uint32_t rows_per_key;     /* 1 to 10; 0: the fewest within 1 % of the least
@@ -145,15 +182,18 @@ struct weir_plan {
 	double fp_rate;          /* expected at capacity with these bytes, by the kind's formula */
 	double fp_rate_floor;    /* capacity / 2^64: no filter over 64-bit hashes does better */
 	const char *reason;      /* a static sentence: why this shape */
-	uint64_t max_capacity;   /* keys: growing: of all layers that it may have; else capacity */
-	uint64_t full_bytes;     /* of bits, with max_capacity keys; of kinds of one size bytes */
-	double full_bits_per_key;  /* full_bytes * 8 / max_capacity */
-	double worst_bits_per_key; /* growing: the most from the first layer's end on: just after
-	                              the second layer is appended, when it is empty: about 5
-	                              times full_bits_per_key; else bits_per_key */
-	double late_bits_per_key;  /* growing: just after the last layer is appended, which is
-	                              about 4 times full_bits_per_key where it is a whole one;
-	                              else bits_per_key */
+	struct {
+		uint64_t max_capacity; /* keys of all layers that it may have */
+		uint64_t full_bytes;   /* of bits, with max_capacity keys */
+		double full_bits_per_key;  /* full_bytes * 8 / max_capacity */
+		double worst_bits_per_key; /* the most from the first layer's end on: just after
+		                              the second layer is appended, when it is empty:
+		                              about 5 times full_bits_per_key */
+		double late_bits_per_key;  /* just after the last layer is appended, which is
+		                              about 4 times full_bits_per_key where it is a whole
+		                              one */
+		uint64_t reserved;
+	} growing;               /* of other kinds: repeats capacity, bytes and bits_per_key */
 	struct {
 		double false_sets;   /* expected in the answer to a key that is in none, with the
 		                        sets as large as asked */
@@ -163,8 +203,8 @@ struct weir_plan {
 };
 
 #define WEIR_PLAN_INIT \
-	{ sizeof(struct weir_plan), { 0, { 0 } }, 0, 0, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0.0, 0.0, 0.0, \
-	  { 0.0, 0.0 } }
+	{ sizeof(struct weir_plan), { 0, { { 0 } } }, 0, 0, 0, 0.0, 0.0, 0.0, 0, \
+	  { 0, 0, 0.0, 0.0, 0.0, 0 }, { 0.0, 0.0 } }
 
 /**
  * The sizing calculator: any two of {capacity, fp_rate, max_bytes} give the third.
@@ -182,8 +222,8 @@ WEIR_API WEIR_MUST_CHECK int weir_plan_make(const struct weir_params *params,
                                             struct weir_plan *out);
 
 /**
- * Ask for a shape: sets kind and each of the numbers that choose a shape. One that the kind does
- * not have becomes 0.
+ * Ask for a shape: sets kind and the numbers of its group that choose a shape, and clears the
+ * groups of other kinds.
  * @params: from WEIR_PARAMS_INIT; its other fields stay. Untouched on failure.
  * @shape: of a plan, of statistics or of an image's info.
  * Return: 0 or a negative errno.

@@ -31,7 +31,8 @@ static int check_shape(const struct weir_params *p)
 	one.kind = p->kind;
 	one.capacity = 1;
 	one.fp_rate = p->fp_rate > 0 ? p->fp_rate : 0.5;
-	one.fingerprint_bits = p->fingerprint_bits;
+	one.fuse = p->fuse;
+	one.layered.fingerprint_bits = p->layered.fingerprint_bits;
 	return weir_plan_make(&one, &plan);
 }
 

@@ -151,9 +151,9 @@ static int check_runs(const struct weir_builder *b, uint64_t passed)
 		weir__fail(-EFBIG, "exclude_keys %" PRIu64 ": %" PRIu64
 		           " keys of the exclude list "
 		           "have passed the first level: give a number nearer to the list's",
-		           b->params.exclude_keys, passed),
-		WEIR_ERROR_PASSED, "exclude_keys", (double)b->params.exclude_keys, (double)passed,
-		0, 0);
+		           b->params.layered.exclude_keys, passed),
+		WEIR_ERROR_PASSED, "exclude_keys", (double)b->params.layered.exclude_keys,
+		(double)passed, 0, 0);
 }
 
 static int build_on_sieve(struct weir_builder *b, struct weir_filter **out,

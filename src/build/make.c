@@ -128,9 +128,9 @@ static int check_number(const struct weir_params *p, uint64_t n)
  * for each included key: of the widest, 32 bits, the whole would be smaller than that. */
 static uint64_t may_pass(const struct weir_params *p, uint64_t keys)
 {
-	if (p->fingerprint_bits) /* 32 at most: checked when the builder was made */
-		return p->exclude_keys >> p->fingerprint_bits;
-	return p->exclude_keys / 2 / 64 < keys ? p->exclude_keys / 2 : 64 * keys;
+	if (p->layered.fingerprint_bits) /* 32 at most: checked when the builder was made */
+		return p->layered.exclude_keys >> p->layered.fingerprint_bits;
+	return p->layered.exclude_keys / 2 / 64 < keys ? p->layered.exclude_keys / 2 : 64 * keys;
 }
 
 int weir__builder_sort(struct weir_builder *b, struct weir_sorted **out)

@@ -238,7 +238,7 @@ int weir__create_planned(struct weir_filter **out, const struct weir_params *p,
 		.shards = plan->shards,
 		.lines = plan->bytes / 64,
 		.capacity = plan->capacity,
-		.max_capacity = weir__kind(p->kind)->members ? plan->max_capacity : 0,
+		.max_capacity = weir__kind(p->kind)->members ? plan->growing.max_capacity : 0,
 		.flags = p->flags,
 		/* as asked; that of the rounded size is a little lower */
 		.fp_rate = p->fp_rate > 0 ? p->fp_rate : plan->fp_rate
@@ -308,7 +308,8 @@ int weir_inline_check_layout(const struct weir_filter *f, uint32_t words_per_key
 	            weir__bits_per_word(&view.view) == bits_per_word))
 		return err;
 	f->kind->describe(&f->array.shape, has);
-	f->kind->describe(&(struct weir_shape){ f->kind->id, { words_per_key, bits_per_word } },
+	f->kind->describe(&(struct weir_shape){ .kind = f->kind->id,
+	                                          .blocked = { words_per_key, bits_per_word } },
 	                  wanted);
 	return weir__fail(-ENOTSUP, "the filter has %s, the program is compiled for %s: make it "
 	                  "with words_per_key %u and bits_per_word %u, or compile the program "
@@ -382,25 +383,24 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 	int err = weir__size_check(out, sizeof *out, "weir_params");
 	if (err)
 		return err;
-	p.struct_size = out->struct_size;
 	err = f->kind->survey ? weir__kind_cannot(f->kind, "say the parameters of one filter") :
 	                        weir_params_shape(&p, &f->array.shape);
 	if (err)
 		return err;
 	p.capacity = f->capacity;
-	if (f->max_capacity && p.struct_size < sizeof p)
-		return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for max_capacity, "
-		                  "and the filter has one", p.struct_size);
-	p.max_capacity = f->max_capacity;
 	if (f->kind->asked)
 		f->kind->asked(f, &p);
+	p.secret = weir__keyed(&f->hashing) ? f->hashing.key : NULL;
+	if (p.secret && out->struct_size < offsetof(struct weir_params, memory))
+		return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for secret, "
+		                  "and the filter is keyed", out->struct_size);
+	err = weir__groups_fit(&p, out->struct_size);
+	if (err)
+		return err;
+	p.struct_size = out->struct_size;
 	if (!sized_by_rate(f, &p))
 		p.max_bytes = f->bytes;
 	p.seed = f->hashing.seed;
-	p.secret = weir__keyed(&f->hashing) ? f->hashing.key : NULL;
-	if (p.secret && p.struct_size < offsetof(struct weir_params, counter_bits))
-		return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for secret, "
-		                  "and the filter is keyed", p.struct_size);
 	err = ask_shards(f, &p);
 	if (!err && (f->kind->folded || f->kind->freeze))
 		err = check_blocks(f, &p);

@@ -64,99 +64,6 @@ static int check_ranges(const struct weir_params *p)
 	return 0;
 }
 
-/* ---- the numbers of a shape that a caller may choose ---- */
-
-#define NUMBER(group, field) { #field, offsetof(struct weir_params, field), group }
-static const struct {
-	const char *name;  /* perhaps with that of its group before it */
-	size_t at;         /* of a uint32_t in struct weir_params */
-	const char *group; /* the name of the only kind that has it; "": of those without a group */
-} numbers[] = {
-	NUMBER("", words_per_key),
-	NUMBER("", bits_per_word),
-	NUMBER("", probes),
-	NUMBER("", counter_bits),
-	NUMBER("", fingerprint_bits),
-	NUMBER("", counters_per_word),
-	{ "sets", offsetof(struct weir_params, router.sets), "router" },
-	{ "rows_per_key", offsetof(struct weir_params, router.rows_per_key), "router" },
-	NUMBER("window", window.generations),
-	NUMBER("window", window.layout),
-	NUMBER("window", window.words_per_key),
-};
-enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
-
-static uint32_t *number(struct weir_params *p, unsigned i)
-{
-	return (uint32_t *)(void *)((char *)p + numbers[i].at);
-}
-
-/* The index of that number in the kind's shape, or WEIR_SHAPE_FIELDS if it has none. */
-static unsigned field_of(const struct weir_kind *kind, unsigned number)
-{
-	const char *group = kind->settle ? kind->name : "";
-	const char *dot = strrchr(numbers[number].name, '.');
-	const char *name = dot ? dot + 1 : numbers[number].name;
-	unsigned i = 0;
-	if (strcmp(group, numbers[number].group) != 0)
-		return WEIR_SHAPE_FIELDS;
-	while (i < WEIR_SHAPE_FIELDS && kind->fields[i] && strcmp(kind->fields[i], name))
-		i++;
-	return i < WEIR_SHAPE_FIELDS && kind->fields[i] ? i : WEIR_SHAPE_FIELDS;
-}
-
-static int check_numbers(struct weir_params *p)
-{
-	const struct weir_kind *kind = weir__kind(p->kind);
-	for (unsigned i = 0; i < NUMBERS; i++)
-		if (*number(p, i) && field_of(kind, i) == WEIR_SHAPE_FIELDS)
-			return weir__refused(
-				weir__fail(-EINVAL,
-				           "%s %u: kind %s has no such number, leave it 0",
-				           numbers[i].name, *number(p, i), kind->name),
-				WEIR_ERROR_KIND_LACKS, numbers[i].name, *number(p, i), p->kind, 0,
-				0);
-	return 0;
-}
-
-static int not_in_group(const struct weir_params *p, const char *name, double value)
-{
-	const struct weir_kind *kind = weir__kind(p->kind);
-	return weir__refused(weir__fail(-EINVAL, "%s %g: kind %s has no such thing, leave it 0",
-	                                name, value, kind->name),
-	                     WEIR_ERROR_KIND_LACKS, name, value, p->kind, 0, 0);
-}
-
-static int check_router(const struct weir_params *p)
-{
-	const bool names = p->router.names;
-	if (p->kind == WEIR_ROUTER || (!names && !p->router.keys))
-		return 0;
-	return weir__refused(
-		weir__fail(-EINVAL, "router.%s: kind %s has one set, leave it NULL",
-		           names ? "names" : "keys", weir__kind(p->kind)->name),
-		WEIR_ERROR_KIND_LACKS, names ? "names" : "keys", 0, p->kind, 0, 0);
-}
-
-/* What of a group is no number of a shape. */
-static int check_groups(const struct weir_params *p)
-{
-	const struct weir_window_run *run = &p->window.run;
-	const int err = check_router(p);
-	if (err || p->kind == WEIR_WINDOW)
-		return err;
-	if (p->window.span_seconds != 0)
-		return not_in_group(p, "window.span_seconds", p->window.span_seconds);
-	if (p->window.generation_keys)
-		return not_in_group(p, "window.generation_keys", (double)p->window.generation_keys);
-	if (run->flavor || run->clock || run->clock_arg || run->timer || run->forget_older ||
-	    run->reserved)
-		return not_in_group(p, "window.run", 1);
-	if (p->window.reserved || p->window.spare[0] || p->window.spare[1])
-		return not_in_group(p, "window.reserved", 1);
-	return 0;
-}
-
 static int check_hashing(const struct weir_params *p)
 {
 	const struct weir_kind *kind = weir__kind(p->kind);
@@ -172,38 +79,6 @@ static int check_hashing(const struct weir_params *p)
 			           "the filter hash by %s with seed 0", p->seed, kind->name,
 			           kind->hash->name),
 			WEIR_ERROR_KIND_LACKS, "seed", (double)p->seed, p->kind, 0, 0);
-	return 0;
-}
-
-static int check_most(const struct weir_params *p)
-{
-	const struct weir_kind *kind = weir__kind(p->kind);
-	if (p->max_capacity && !kind->grow_ahead)
-		return weir__refused(
-			weir__fail(-EINVAL, "max_capacity %" PRIu64
-			           ": kind %s does not grow, leave " "it 0", p->max_capacity,
-			           kind->name),
-			WEIR_ERROR_KIND_LACKS, "max_capacity", (double)p->max_capacity, p->kind, 0,
-			0);
-	return 0;
-}
-
-static int check_excluded(const struct weir_params *p)
-{
-	const struct weir_kind *kind = weir__kind(p->kind);
-	if (p->exclude_keys && !kind->sieve)
-		return weir__refused(
-			weir__fail(-EINVAL, "exclude_keys %" PRIu64
-			           ": kind %s has no exclude list, " "leave it 0", p->exclude_keys,
-			           kind->name),
-			WEIR_ERROR_KIND_LACKS, "exclude_keys", (double)p->exclude_keys, p->kind, 0,
-			0);
-	if (p->exclude_keys > WEIR__MOST_KEYS)
-		return weir__refused(
-			weir__fail(-EINVAL, "exclude_keys %" PRIu64 ": allowed: 0 to 2^48 keys",
-			           p->exclude_keys),
-			WEIR_ERROR_RANGE, "exclude_keys", (double)p->exclude_keys, 0,
-			(double)WEIR__MOST_KEYS, 0);
 	return 0;
 }
 
@@ -237,17 +112,11 @@ static int check_all_but_memory(const struct weir_params *in, struct weir_params
 	if (!err)
 		err = weir__flags_check(out->flags);
 	if (!err)
-		err = check_numbers(out);
-	if (!err)
-		err = check_groups(out);
+		err = weir__groups_check(out);
 	if (!err && weir__kind(out->kind)->settle)
 		err = weir__kind(out->kind)->settle(out);
 	if (!err)
 		err = check_ranges(out);
-	if (!err)
-		err = check_most(out);
-	if (!err)
-		err = check_excluded(out);
 	return err ? err : check_shards(out);
 }
 
@@ -292,25 +161,14 @@ int weir_plan_make(const struct weir_params *params, struct weir_plan *out)
 	err = weir__kind(p.kind)->plan(&p, &plan);
 	if (err)
 		return err;
-	if (!plan.max_capacity) { /* of one size */
-		plan.max_capacity = plan.capacity;
-		plan.full_bytes = plan.bytes;
-		plan.full_bits_per_key = plan.worst_bits_per_key = plan.late_bits_per_key =
-			plan.bits_per_key;
+	if (!plan.growing.max_capacity) { /* of one size */
+		plan.growing.max_capacity = plan.capacity;
+		plan.growing.full_bytes = plan.bytes;
+		plan.growing.full_bits_per_key = plan.growing.worst_bits_per_key =
+			plan.growing.late_bits_per_key = plan.bits_per_key;
 	}
 	plan.struct_size = out->struct_size;
 	memcpy(out, &plan, out->struct_size);
-	return 0;
-}
-
-/* One number of the shape into the parameters of a caller whose struct may be older and shorter. */
-static int ask_number(struct weir_params *p, size_t size, unsigned i, uint32_t value)
-{
-	if (value && numbers[i].at + sizeof value > size)
-		return weir__fail(-EINVAL,
-		                  "weir_params.struct_size %zu: no room for %s, which is %u", size,
-		                  numbers[i].name, value);
-	*number(p, i) = value;
 	return 0;
 }
 
@@ -318,19 +176,17 @@ int weir_params_shape(struct weir_params *params, const struct weir_shape *shape
 {
 	struct weir_params p;
 	if (!shape)
-		return weir__fail(-EINVAL, "shape is NULL: weir_params_ask needs one to ask for");
+		return weir__fail(-EINVAL, "shape is NULL: weir_params_shape needs one to ask for");
 	const struct weir_kind *kind = weir__kind(shape->kind);
 	int err = kind ? weir__params_copy(params, &p) : check_kind(shape->kind);
 	if (!err && !weir__shape_legal(kind, shape, UINT64_MAX))
 		err = weir__fail(-EINVAL, "shape: kind %s has no such shape", kind->name);
-	for (unsigned i = 0; !err && i < NUMBERS; i++) {
-		unsigned field = field_of(kind, i);
-		err = ask_number(&p, params->struct_size, i,
-		                 field < WEIR_SHAPE_FIELDS ? shape->field[field] : 0);
-	}
 	if (err)
 		return err;
-	p.kind = kind->id;
+	weir__groups_ask(&p, shape);
+	err = weir__groups_fit(&p, params->struct_size);
+	if (err)
+		return err;
 	p.struct_size = params->struct_size;
 	memcpy(params, &p, p.struct_size);
 	return 0;

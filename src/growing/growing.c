@@ -101,6 +101,11 @@ static uint64_t most(const struct weir_filter *f)
 	return f->max_capacity;
 }
 
+static void asked(const struct weir_filter *f, struct weir_params *out)
+{
+	out->growing.max_capacity = f->max_capacity;
+}
+
 const struct weir_kind weir__kind_growing = {
 	.id = WEIR_GROWING,
 	.name = "growing",
@@ -113,6 +118,7 @@ const struct weir_kind weir__kind_growing = {
 	.legal = legal,
 	.describe = describe,
 	.kernel = kernel,
+	.asked = asked,
 	.create = create,
 	.destroy = destroy,
 	.members = weir__growing_members,

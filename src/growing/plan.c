@@ -71,8 +71,7 @@ int weir__layer_bits(double *bits_per_key, double fp_rate, uint32_t z, uint32_t 
 	const struct weir_params params = { .kind = WEIR_BLOCKED,
 		                            .capacity = SOLVED,
 		                            .fp_rate = fmin(fmax(fp_rate, lowest), highest),
-		                            .words_per_key = z,
-		                            .bits_per_word = g };
+		                            .blocked = { z, g } };
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	int err = weir__kind(WEIR_BLOCKED)->plan(&params, &plan);
 	*bits_per_key = plan.bits_per_key;
@@ -90,6 +89,12 @@ static uint64_t capacity_in(uint64_t room)
 }
 
 /* ---- the plan ---- */
+
+/* Keys in all layers; 0: nothing is asked. */
+static uint64_t asked(const struct weir_params *p)
+{
+	return p->growing.max_capacity;
+}
 
 static int check_share(const struct weir_params *p, unsigned layers, double floor_rate)
 {
@@ -112,8 +117,8 @@ static int rate_at_capacity(const struct weir_params *first, struct weir_plan *o
 	full.max_bytes = out->bytes;
 	full.fp_rate = 0;
 	full.shards = out->shards;
-	full.words_per_key = out->shape.field[WEIR_GROWING_Z];
-	full.bits_per_word = out->shape.field[WEIR_GROWING_G];
+	full.blocked.words_per_key = out->shape.field[WEIR_GROWING_Z];
+	full.blocked.bits_per_word = out->shape.field[WEIR_GROWING_G];
 	int err = weir__kind(WEIR_BLOCKED)->plan(&full, &plan);
 	out->fp_rate = plan.fp_rate;
 	return err;
@@ -125,13 +130,14 @@ static int plan_one(const struct weir_params *p, unsigned layers, uint64_t capac
 {
 	struct weir_params first = *p;
 	/* the last layer is the largest: its floor is kept free in each share */
-	uint64_t most = p->max_capacity ? p->max_capacity : keys_of(capacity, layers);
+	uint64_t most = asked(p) ? asked(p) : keys_of(capacity, layers);
 	double floor_rate = (double)most / WEIR__HASHES;
 	int err = check_share(p, layers, floor_rate);
 	if (err)
 		return err;
 	first.kind = WEIR_BLOCKED;
-	first.max_capacity = 0;
+	first.blocked.words_per_key = p->growing.words_per_key;
+	first.blocked.bits_per_word = p->growing.bits_per_word;
 	if (p->fp_rate > 0)
 		first.fp_rate = p->fp_rate / layers - floor_rate;
 	if (p->capacity && p->fp_rate > 0)
@@ -148,7 +154,7 @@ static int plan_first(const struct weir_params *p, unsigned layers, struct weir_
 {
 	int err = plan_one(p, layers, p->capacity, out);
 	/* without a capacity the floor is known when that is */
-	return err || p->capacity || p->max_capacity ? err :
+	return err || p->capacity || asked(p) ? err :
 	       plan_one(p, layers, out->capacity, out);
 }
 
@@ -165,16 +171,16 @@ static unsigned layers_for(uint64_t capacity, uint64_t max_capacity)
  * it: the more layers, the fewer keys in the first. */
 static int plan_layers(const struct weir_params *p, struct weir_plan *out)
 {
-	unsigned n = p->max_capacity ? layers_for(p->capacity ? p->capacity : 1, p->max_capacity) :
+	unsigned n = asked(p) ? layers_for(p->capacity ? p->capacity : 1, asked(p)) :
 	                               layers_for(p->capacity ? p->capacity : 1, WEIR__MOST_KEYS);
-	if (p->capacity || !p->max_capacity)
+	if (p->capacity || !asked(p))
 		return plan_first(p, n, out);
 	int err = 0;
 	for (n = 1; !err && n <= WEIR__LAYERS_MOST; n++) {
 		err = plan_first(p, n, out);
-		if (!err && out->capacity >= p->max_capacity)
-			out->capacity = p->max_capacity;
-		if (!err && keys_of(out->capacity, n) >= p->max_capacity)
+		if (!err && out->capacity >= asked(p))
+			out->capacity = asked(p);
+		if (!err && keys_of(out->capacity, n) >= asked(p))
 			return 0;
 	}
 	return err;
@@ -189,20 +195,20 @@ bool weir__layers_legal(uint64_t capacity, uint64_t max_capacity, unsigned layer
 static int check_most(const struct weir_params *p, const struct weir_plan *plan)
 {
 	uint64_t most = keys_of(plan->capacity, WEIR__LAYERS_MOST);
-	if (p->max_capacity && p->max_capacity < plan->capacity)
+	if (asked(p) && asked(p) < plan->capacity)
 		return weir__refused(
 			weir__fail(-EINVAL, "max_capacity %" PRIu64
 			           ": less than the first layer's " "capacity, which is %" PRIu64,
-			           p->max_capacity, plan->capacity),
-			WEIR_ERROR_RANGE, "max_capacity", (double)p->max_capacity,
+			           asked(p), plan->capacity),
+			WEIR_ERROR_RANGE, "max_capacity", (double)asked(p),
 			(double)plan->capacity, (double)most, 0);
-	if (p->max_capacity > most)
+	if (asked(p) > most)
 		return weir__refused(
 			weir__fail(-EINVAL, "max_capacity %" PRIu64
 			           ": %d layers from a capacity of " "%" PRIu64 " on hold %" PRIu64
-			           ": give a larger capacity", p->max_capacity, WEIR__LAYERS_MOST,
+			           ": give a larger capacity", asked(p), WEIR__LAYERS_MOST,
 			           plan->capacity, most),
-			WEIR_ERROR_RANGE, "max_capacity", (double)p->max_capacity,
+			WEIR_ERROR_RANGE, "max_capacity", (double)asked(p),
 			(double)plan->capacity, (double)most, 0);
 	return 0;
 }
@@ -218,29 +224,29 @@ static int plan_full(struct weir_plan *out, double share)
 	                           out->shape.field[WEIR_GROWING_G]);
 	if (err)
 		return err;
-	out->worst_bits_per_key = out->late_bits_per_key = out->bits_per_key;
+	out->growing.worst_bits_per_key = out->growing.late_bits_per_key = out->bits_per_key;
 	for (unsigned i = 0; i < out->shape.field[WEIR_GROWING_LAYERS]; i++) {
-		uint64_t own = weir__layer_capacity(out->capacity, out->max_capacity, i);
+		uint64_t own = weir__layer_capacity(out->capacity, out->growing.max_capacity, i);
 		bytes += i ? 64 * weir__layer_lines(bits_per_key, own, &shards) : out->bytes;
 		if (i) {
-			out->late_bits_per_key = 8 * (double)bytes / (double)keys;
-			out->worst_bits_per_key = fmax(out->worst_bits_per_key,
-			                               out->late_bits_per_key);
+			out->growing.late_bits_per_key = 8 * (double)bytes / (double)keys;
+			out->growing.worst_bits_per_key = fmax(out->growing.worst_bits_per_key,
+			                               out->growing.late_bits_per_key);
 		}
 		keys += own;
 	}
-	out->full_bytes = bytes;
-	out->full_bits_per_key = 8 * (double)bytes / (double)keys;
+	out->growing.full_bytes = bytes;
+	out->growing.full_bits_per_key = 8 * (double)bytes / (double)keys;
 	return 0;
 }
 
 int weir__growing_plan(const struct weir_params *p, struct weir_plan *out)
 {
-	if (p->max_capacity > WEIR__MOST_KEYS)
+	if (asked(p) > WEIR__MOST_KEYS)
 		return weir__refused(
 			weir__fail(-EINVAL, "max_capacity %" PRIu64 ": allowed: up to 2^48 keys",
-			           p->max_capacity),
-			WEIR_ERROR_RANGE, "max_capacity", (double)p->max_capacity, 1,
+			           asked(p)),
+			WEIR_ERROR_RANGE, "max_capacity", (double)asked(p), 1,
 			(double)WEIR__MOST_KEYS, 0);
 	int err = p->capacity ? check_most(p, &(struct weir_plan){ .capacity = p->capacity }) : 0;
 	if (!err)
@@ -251,7 +257,7 @@ int weir__growing_plan(const struct weir_params *p, struct weir_plan *out)
 		return err;
 	unsigned layers = out->shape.field[WEIR_GROWING_LAYERS];
 	double share = out->fp_rate;
-	out->max_capacity = p->max_capacity ? p->max_capacity : keys_of(out->capacity, layers);
+	out->growing.max_capacity = asked(p) ? asked(p) : keys_of(out->capacity, layers);
 	out->bits_per_key = 8 * (double)out->bytes / (double)out->capacity;
 	out->fp_rate *= layers;
 	if (out->fp_rate > WEIR__MOST_RATE * (1 + 1e-6))
@@ -262,7 +268,7 @@ int weir__growing_plan(const struct weir_params *p, struct weir_plan *out)
 			           WEIR__MOST_RATE),
 			WEIR_ERROR_RATE_MOST, "max_bytes", (double)p->max_bytes,
 			(double)out->capacity, out->fp_rate, WEIR__MOST_RATE);
-	out->fp_rate_floor = (double)out->max_capacity / WEIR__HASHES;
+	out->fp_rate_floor = (double)out->growing.max_capacity / WEIR__HASHES;
 	out->reason = "the blocked layout for each layer's share of the rate";
 	return plan_full(out, p->fp_rate > 0 ? p->fp_rate / layers : share);
 }

@@ -5,7 +5,7 @@
  * array of 64-byte lines and calls the kind through the members below. A new kind is
  *   - a line in <weir/kinds.h>,
  *   - a folder in kinds/ (and its name in kinds/meson.build) that defines weir__kind_NAME,
- *   - for each number that a caller may choose, a field of struct weir_params and a line in plan.c.
+ *   - for what a caller may choose, a group in struct weir_params and its rows in filter/groups.c.
  * A new filter's array is all zero: that is the empty set of every kind.
  * If a kind lacks an optional member, that member is NULL and the public verb fails with
  * weir__kind_cannot(). */
@@ -152,7 +152,7 @@ struct weir_kind {
 	/* enum weir_ability: what no member below shows. weir__kind_can() adds the rest. */
 	uint32_t can;
 	/* The names of the numbers in its shapes, NULL past the last. A number that a caller may
-	 * choose has the name of its field in struct weir_params. */
+	 * choose has the name of its field in the kind's group of struct weir_params. */
 	const char *fields[WEIR_SHAPE_FIELDS];
 
 	/* Check the kind's own group in params, and set the general fields that follow from it.

@@ -71,8 +71,6 @@ static int check_shape(struct weir_params *p)
 		p->window.layout = z > 1 ? WEIR_WINDOW_RING : WEIR_WINDOW_COLUMNS;
 	if (p->window.layout == WEIR_WINDOW_COLUMNS)
 		p->window.words_per_key = 1;
-	if (p->window.reserved || p->window.spare[0] || p->window.spare[1])
-		return weir__fail(-EINVAL, "window.reserved, window.spare: leave them 0");
 	return 0;
 }
 
@@ -144,7 +142,7 @@ static int plan_one(const struct weir_params *p, struct weir_plan *out)
 	one.capacity = weir__window_member_capacity(p->capacity, p->window.generations);
 	one.fp_rate = p->fp_rate > 0 ? rate_of_one(p->fp_rate, (double)g) : 0;
 	one.max_bytes = p->max_bytes / n;
-	one.words_per_key = p->window.words_per_key;
+	one.blocked.words_per_key = p->window.words_per_key;
 	one.shards = 1;
 	return weir_plan_make(&one, out);
 }

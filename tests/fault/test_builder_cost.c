@@ -38,9 +38,9 @@ static struct weir_params params(uint32_t kind)
 static void of_a_long_list(void)
 {
 	struct weir_params p = params(WEIR_LAYERED);
-	p.exclude_keys = UINT64_C(1) << 48;
+	p.layered.exclude_keys = UINT64_C(1) << 48;
 	build(&p, 0, 5000);
-	p.fingerprint_bits = 32;
+	p.layered.fingerprint_bits = 32;
 	build(&p, 0, 5000);
 }
 

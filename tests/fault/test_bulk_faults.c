@@ -43,7 +43,7 @@ static struct weir_filter *make(unsigned char *place)
 	p.capacity = KEYS;
 	p.max_bytes = p.memory_bytes = BYTES;
 	p.memory = place;
-	p.words_per_key = 2, p.bits_per_word = 3;
+	p.blocked.words_per_key = 2, p.blocked.bits_per_word = 3;
 	p.seed = 9;
 	assert_ok(weir_create(&f, &p));
 	return f;

@@ -53,7 +53,23 @@ static inline bool test_forgets(uint32_t kind)
 static inline void test_bound(struct weir_params *params)
 {
 	if (test_grows(params->kind))
-		params->max_capacity = params->capacity;
+		params->growing.max_capacity = params->capacity;
+}
+
+/* Of counting or frequency; 0 is chosen. */
+static inline void test_ask_counters(struct weir_params *p, uint32_t kind, uint32_t bits,
+                                     uint32_t words, uint32_t each)
+{
+	p->kind = kind;
+	if (kind == WEIR_COUNTING) {
+		p->counting.counter_bits = bits;
+		p->counting.words_per_key = words;
+		p->counting.counters_per_word = each;
+	} else {
+		p->frequency.counter_bits = bits;
+		p->frequency.words_per_key = words;
+		p->frequency.counters_per_word = each;
+	}
 }
 
 static inline double test_fill_of(const struct weir_filter *f)

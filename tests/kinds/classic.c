@@ -16,7 +16,7 @@ static unsigned bits_of(const struct reference *ref, uint64_t hash,
 
 /* ---- what the tests take of it ---- */
 
-#define SHAPE(k) { WEIR_CLASSIC, { k, 1 } }
+#define SHAPE(k) { WEIR_CLASSIC, .classic = { k, 1 } }
 static const struct test_shape shapes[] = {
 	{ .shape = SHAPE(1) },
 	{ .shape = SHAPE(2) },
@@ -33,10 +33,10 @@ static const struct test_shape shapes[] = {
 
 static const struct test_layout layouts[] = { { .name = "classic", .huge_keys = 500009 } };
 static const struct test_layout extremes[] = {
-	{ .name = "classic k=32", .ask = { .probes = 32 } },
+	{ .name = "classic k=32", .ask.classic = { .probes = 32 } },
 };
 static const struct test_subject subjects[] = {
-	{ .name = "classic", .ask = { .probes = 4 }, .bytes = 64 },
+	{ .name = "classic", .ask.classic = { .probes = 4 }, .bytes = 64 },
 };
 
 static const struct test_golden goldens[] = {

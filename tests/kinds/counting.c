@@ -37,7 +37,7 @@ static int take_out(struct reference *ref, uint64_t hash)
 
 #define SHAPE(b, z, g) \
 	{ \
-		.shape = { WEIR_COUNTING, { b, z, g } }, \
+		.shape = { WEIR_COUNTING, .counting = { b, z, g } }, \
 		.main = IS(b, z, g, 4, 2, 3) || IS(b, z, g, 8, 4, 1) || IS(b, z, g, 16, 2, 4), \
 		.one_new = (z) == 1, \
 	}
@@ -53,22 +53,22 @@ static const struct test_shape shapes[] = {
 };
 
 static const struct test_layout layouts[] = {
-	{ ASK("counting 4 bits", 0, 0, 0), .huge_keys = 500009 },
-	{ ASK("counting 4 bits z=1", 4, 1, 0), .one_new = true },
-	{ ASK("counting 4 bits z=4", 4, 4, 0) },
-	{ ASK("counting 8 bits", 8, 0, 0) },
-	{ ASK("counting 16 bits", 16, 0, 0) },
+	{ ASK("counting 4 bits", counting, 0, 0, 0), .huge_keys = 500009 },
+	{ ASK("counting 4 bits z=1", counting, 4, 1, 0), .one_new = true },
+	{ ASK("counting 4 bits z=4", counting, 4, 4, 0) },
+	{ ASK("counting 8 bits", counting, 8, 0, 0) },
+	{ ASK("counting 16 bits", counting, 16, 0, 0) },
 };
 
 static const struct test_layout extremes[] = {
-	{ ASK("counting 4 bits z=1 g=15", 4, 1, 15) },
-	{ ASK("counting 4 bits z=2 g=7", 4, 2, 7) },
-	{ ASK("counting 4 bits z=8 g=2", 4, 8, 2) },
-	{ ASK("counting 16 bits z=8 g=3", 16, 8, 3) },
+	{ ASK("counting 4 bits z=1 g=15", counting, 4, 1, 15) },
+	{ ASK("counting 4 bits z=2 g=7", counting, 4, 2, 7) },
+	{ ASK("counting 4 bits z=8 g=2", counting, 4, 8, 2) },
+	{ ASK("counting 16 bits z=8 g=3", counting, 16, 8, 3) },
 };
 
 static const struct test_subject subjects[] = {
-	{ ASK("counting", 4, 2, 2), .bytes = 64 },
+	{ ASK("counting", counting, 4, 2, 2), .bytes = 64 },
 };
 
 static const struct test_golden goldens[] = {

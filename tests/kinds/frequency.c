@@ -25,7 +25,7 @@ static int insert(struct reference *ref, uint64_t hash)
 
 #define SHAPE(b, z, g) \
 	{ \
-		.shape = { WEIR_FREQUENCY, { b, z, g } }, \
+		.shape = { WEIR_FREQUENCY, .frequency = { b, z, g } }, \
 		.main = IS(b, z, g, 8, 2, 4) || IS(b, z, g, 16, 4, 1) || IS(b, z, g, 32, 2, 2), \
 		.one_new = (z) == 1, \
 	}
@@ -38,23 +38,23 @@ static const struct test_shape shapes[] = {
 };
 
 static const struct test_layout layouts[] = {
-	{ ASK("frequency 16 bits", 0, 0, 0), .huge_keys = 300007 },
-	{ ASK("frequency 8 bits", 8, 0, 0) },
-	{ ASK("frequency 8 bits z=1", 8, 1, 0), .one_new = true },
-	{ ASK("frequency 32 bits", 32, 0, 0) },
+	{ ASK("frequency 16 bits", frequency, 0, 0, 0), .huge_keys = 300007 },
+	{ ASK("frequency 8 bits", frequency, 8, 0, 0) },
+	{ ASK("frequency 8 bits z=1", frequency, 8, 1, 0), .one_new = true },
+	{ ASK("frequency 32 bits", frequency, 32, 0, 0) },
 };
 
 static const struct test_layout extremes[] = {
-	{ ASK("frequency 8 bits z=2 g=8", 8, 2, 8) },
-	{ ASK("frequency 16 bits z=8 g=3", 16, 8, 3) },
-	{ ASK("frequency 32 bits z=8 g=2", 32, 8, 2) },
+	{ ASK("frequency 8 bits z=2 g=8", frequency, 8, 2, 8) },
+	{ ASK("frequency 16 bits z=8 g=3", frequency, 16, 8, 3) },
+	{ ASK("frequency 32 bits z=8 g=2", frequency, 32, 8, 2) },
 };
 
 static const struct test_subject subjects[] = {
 	{ .name = "frequency", .bytes = 128,
-	  .ask = { .capacity = 4, .counter_bits = 8, .words_per_key = 2, .counters_per_word = 2 } },
+	  .ask = { .capacity = 4, .frequency = { 8, 2, 2 } } },
 	{ .name = "frequency z=1", .bytes = 128, .one_new = true,
-	  .ask = { .capacity = 4, .counter_bits = 8, .words_per_key = 1, .counters_per_word = 3 } },
+	  .ask = { .capacity = 4, .frequency = { 8, 1, 3 } } },
 };
 
 static const struct test_golden goldens[] = {

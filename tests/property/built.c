@@ -19,7 +19,7 @@ static void built(uint64_t capacity, size_t n, unsigned width, uint64_t most_byt
 	p.kind = WEIR_FUSE;
 	p.capacity = capacity;
 	p.fp_rate = odds;
-	p.fingerprint_bits = width;
+	p.fuse.fingerprint_bits = width;
 	p.seed = n + width;
 	for (size_t i = 0; i < n; i++)
 		hashes[i] = test_key(i);
@@ -83,7 +83,7 @@ static void layered(uint64_t n, uint64_t m, double fp_rate, unsigned width)
 	const double half = ldexp(1, -(int)width - 1), expected = half * ABSENT;
 	p.kind = WEIR_LAYERED;
 	p.fp_rate = fp_rate;
-	p.exclude_keys = m;
+	p.layered.exclude_keys = m;
 	p.seed = n + m;
 	assert_ok(weir_builder_create(&b, &p, NULL));
 	for (uint64_t i = 0; i < n; i++)

@@ -110,7 +110,7 @@ static struct weir_filter *filter_of(const struct stream *s, uint32_t bits, doub
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	struct weir_filter *f;
-	p.kind = WEIR_FREQUENCY, p.counter_bits = bits, p.seed = 42;
+	p.kind = WEIR_FREQUENCY, p.frequency.counter_bits = bits, p.seed = 42;
 	p.capacity = s->distinct, p.fp_rate = fp_rate;
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_ok(weir_create(&f, &p));

@@ -19,7 +19,7 @@ static unsigned taken(uint32_t bits, unsigned lines, uint64_t seed)
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f = NULL;
 	unsigned n = 0;
-	p.kind = WEIR_CUCKOO, p.fingerprint_bits = bits, p.seed = seed;
+	p.kind = WEIR_CUCKOO, p.cuckoo.fingerprint_bits = bits, p.seed = seed;
 	p.capacity = 1, p.max_bytes = 64 * lines;
 	assert_ok(weir_create(&f, &p));
 	while (n < MOST && weir_insert_u64(f, test_key(n)) >= 0)

@@ -170,7 +170,7 @@ static struct weir_filter *growing(unsigned first)
 	p.kind = WEIR_GROWING;
 	p.seed = 42;
 	p.capacity = 1000;
-	p.max_capacity = 4000;
+	p.growing.max_capacity = 4000;
 	p.fp_rate = 0.01;
 	assert_ok(weir_create(&f, &p));
 	for (unsigned key = first; key < first + 3900; key++)

@@ -50,7 +50,7 @@ bool cuckoo_find_lodgers(void)
 {
 	uint64_t try = 1;
 	struct lodger l;
-	width = test_params(subject->kind, &subject->row->ask).fingerprint_bits;
+	width = test_params(subject->kind, &subject->row->ask).cuckoo.fingerprint_bits;
 	while (!learn(&newcomer, cuckoo_hash(try)))
 		try++;
 	while (!learn(&resident, cuckoo_hash(try)) || !shares_one(&resident))

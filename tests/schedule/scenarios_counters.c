@@ -216,17 +216,19 @@ static bool removes(const struct subject *s)
 /* It writes counters itself. */
 static bool has_counters(const struct subject *s)
 {
-	return removes(s) && s->row->ask.counter_bits;
+	return removes(s) && s->row->ask.counting.counter_bits;
 }
 
 static bool has_words_of_counters(const struct subject *s)
 {
-	return counts(s) && s->row->ask.counter_bits && s->key[0].words > 1;
+	const struct weir_params *ask = &s->row->ask;
+	return counts(s) && (ask->counting.counter_bits || ask->frequency.counter_bits) &&
+	       s->key[0].words > 1;
 }
 
 static bool fills(const struct subject *s)
 {
-	return removes(s) && s->row->ask.counter_bits == 4;
+	return removes(s) && s->row->ask.counting.counter_bits == 4;
 }
 
 static bool removes_and_merges(const struct subject *s)

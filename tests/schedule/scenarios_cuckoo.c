@@ -162,7 +162,7 @@ static int wide_make(void)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	params.kind = WEIR_CUCKOO;
-	params.fingerprint_bits = WIDE_WIDTH;
+	params.cuckoo.fingerprint_bits = WIDE_WIDTH;
 	params.capacity = 1;
 	params.max_bytes = params.memory_bytes = sizeof wide_words;
 	params.memory = wide_words;

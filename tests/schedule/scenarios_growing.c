@@ -18,10 +18,10 @@ static void begin_as(uint32_t words_per_key, uint64_t max_capacity)
 	scenario_begin();
 	params.kind = WEIR_GROWING;
 	params.capacity = 1;
-	params.max_capacity = max_capacity;
+	params.growing.max_capacity = max_capacity;
 	params.fp_rate = 0.01;
-	params.words_per_key = words_per_key;
-	params.bits_per_word = 1;
+	params.growing.words_per_key = words_per_key;
+	params.growing.bits_per_word = 1;
 	params.seed = SUBJECT_SEED;
 	det_assert(weir_create(&growing, &params) == 0);
 }

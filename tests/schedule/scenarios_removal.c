@@ -162,7 +162,8 @@ static void begin_counting(uint32_t words)
 	scenario_begin();
 	flavor = &urcu_bp_flavor;
 	p.kind = WEIR_COUNTING, p.seed = SUBJECT_SEED;
-	p.counter_bits = 4, p.words_per_key = words, p.counters_per_word = 2;
+	p.counting.counter_bits = 4, p.counting.words_per_key = words;
+	p.counting.counters_per_word = 2;
 	p.capacity = 4, p.max_bytes = 64;
 	det_assert(weir_create(&initial, &p) == 0);
 	for (unsigned i = 0; i < TIMES * 2; i++)

@@ -39,13 +39,13 @@ static void begin_growing(void)
 	for (unsigned key = 0; key < 3; key++)
 		hashes[key] = hash_of(key);
 	larger = (struct weir_params)WEIR_PARAMS_INIT;
-	larger.kind = WEIR_GROWING, larger.capacity = 1, larger.max_capacity = 1;
-	larger.words_per_key = larger.bits_per_word = 1;
+	larger.kind = WEIR_GROWING, larger.capacity = 1, larger.growing.max_capacity = 1;
+	larger.growing.words_per_key = larger.growing.bits_per_word = 1;
 	larger.fp_rate = 0.01, larger.seed = SUBJECT_SEED;
 	det_assert(weir_create(&initial, &larger) == 0);
 	det_assert(weir_insert_hash(initial, hashes[0]) == WEIR_NEW);
 	begin_with(initial);
-	larger.max_capacity = 5;
+	larger.growing.max_capacity = 5;
 }
 
 /* ---- threads ---- */

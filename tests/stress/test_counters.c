@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "../kinds/can.h"
 #include "stress.h"
 
 enum { HELD = 64, MOST_TIMES = 200 /* fewer than 8 bits count */ };
@@ -84,7 +85,7 @@ static void run(uint32_t kind, uint32_t bits, uint32_t z, const struct stress *s
 	struct weir_params p = WEIR_PARAMS_INIT;
 	static struct round r;
 	char name[40];
-	p.kind = kind, p.counter_bits = bits, p.words_per_key = z;
+	test_ask_counters(&p, kind, bits, z, 0);
 	p.capacity = 4 * HELD * s->threads, p.fp_rate = 0.01, p.seed = 3;
 	snprintf(name, sizeof name, "%s %u bits z=%u", weir_kind_name(kind), bits, z);
 	memset(&r, 0, sizeof r);

@@ -96,9 +96,9 @@ int main(int argc, char **argv)
 		/* eight layers hold 21,845 times the first */
 		params.capacity = round_now % 2 ? 4 * keys_each / 20000 + 64 :
 		                                  4 * keys_each / 300 + 1;
-		params.max_capacity = round_now % 2 ? 0 : 4 * keys_each;
+		params.growing.max_capacity = round_now % 2 ? 0 : 4 * keys_each;
 		params.fp_rate = 0.01;
-		params.words_per_key = round_now % 4 == 3 ? 1 : 0;
+		params.growing.words_per_key = round_now % 4 == 3 ? 1 : 0;
 		if (weir_create(&f, &params)) {
 			fprintf(stderr, "%s\n", weir_error_detail());
 			return 1;

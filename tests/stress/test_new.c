@@ -74,7 +74,7 @@ static struct weir_filter *one_word_filter(void)
 	struct weir_filter *f = NULL;
 	p.capacity = (uint64_t)KEYS * TIMES_MORE;
 	p.fp_rate = 0.001;
-	p.words_per_key = 1;
+	p.blocked.words_per_key = 1;
 	int err = weir_create(&f, &p);
 	check(err == 0, "%s", weir_error_detail());
 	return f;

@@ -82,8 +82,8 @@ static void reload_larger(void)
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_reload *r = NULL;
 	s.params.capacity *= 2;
-	if (s.params.max_capacity)
-		s.params.max_capacity = s.params.capacity;
+	if (s.params.growing.max_capacity)
+		s.params.growing.max_capacity = s.params.capacity;
 	o.params = &s.params;
 	check(weir_reload_begin(&r, s.handle, &o) == 0, "%s: %s", s.name, weir_error_detail());
 	for (unsigned of = 0; of < s.inserters; of++) {
@@ -163,12 +163,11 @@ int main(int argc, char **argv)
 	for (uint64_t round = 0; round <= given.operations / (4 * FIRST * TIMES); round++) {
 		struct weir_params growing = p;
 		p.kind = WEIR_CUCKOO;
-		p.fingerprint_bits = 12;
+		p.cuckoo.fingerprint_bits = 12;
 		run(&given, "cuckoo 12", p, round);
-		p.fingerprint_bits = 16;
+		p.cuckoo.fingerprint_bits = 16;
 		run(&given, "cuckoo 16", p, round);
-		growing.kind = WEIR_GROWING, growing.max_capacity = FIRST;
-		growing.fingerprint_bits = 0;
+		growing.kind = WEIR_GROWING, growing.growing.max_capacity = FIRST;
 		run(&given, "growing", growing, round);
 	}
 	return 0;

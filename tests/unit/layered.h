@@ -15,7 +15,7 @@ static inline struct weir_params params(unsigned width)
 	struct weir_params p = WEIR_PARAMS_INIT;
 	p.kind = WEIR_LAYERED;
 	p.fp_rate = 0.5;
-	p.fingerprint_bits = width;
+	p.layered.fingerprint_bits = width;
 	p.seed = SEED;
 	return p;
 }

@@ -297,9 +297,9 @@ static void what_is_refused(void **state)
 	assert_refused(weir_builder_create(&b, &p, NULL), -ENOTSUP, "kind window", "be built");
 	/* what no number of keys mends is refused before they are added */
 	p = params();
-	p.fingerprint_bits = 33;
+	p.fuse.fingerprint_bits = 33;
 	assert_refused(weir_builder_create(&b, &p, NULL), -EINVAL, "fingerprint_bits 33", "32");
-	p.fingerprint_bits = 2;
+	p.fuse.fingerprint_bits = 2;
 	assert_refused(weir_builder_create(&b, &p, NULL), -EINVAL, "fingerprint_bits 2", "fp_rate");
 	p = params();
 	p.fp_rate = 0;

@@ -36,7 +36,7 @@ static void filled_and_built(void **state)
 	assert_int_equal(stats_of(h).generation, 2);
 	assert_int_equal(stats_of(h).filter.capacity, KEYS);
 	assert_ok(weir_params_of(weir_handle_get(h), &next));
-	assert_true(next.seed == SEED && next.fingerprint_bits == old.fingerprint_bits &&
+	assert_true(next.seed == SEED && next.fuse.fingerprint_bits == old.fuse.fingerprint_bits &&
 	            next.capacity == KEYS);
 	assert_true(stats_of(h).filter.fp_rate == rate && rate > 0);
 	weir_handle_destroy(h);
@@ -140,7 +140,7 @@ static void keyed_and_normalised(void **state)
 	(void)state;
 	p.seed = 0;
 	p.secret = secret;
-	p.fingerprint_bits = 21; /* more than the rate needs */
+	p.fuse.fingerprint_bits = 21; /* more than the rate needs */
 	p.fp_rate = 0.001;
 	assert_ok(weir_builder_create(&b, &p, NULL));
 	assert_ok(weir_builder_add(b, "old", 3));
@@ -158,7 +158,7 @@ static void keyed_and_normalised(void **state)
 	assert_false(weir_handle_contains(h, "old", 3));
 	p = (struct weir_params)WEIR_PARAMS_INIT;
 	assert_ok(weir_params_of(weir_handle_get(h), &p));
-	assert_int_equal(p.fingerprint_bits, 21);
+	assert_int_equal(p.fuse.fingerprint_bits, 21);
 	assert_true(stats_of(h).filter.fp_rate == 0.001 &&
 	            stats_of(h).filter.fp_rate_estimated < 1e-6);
 	weir_handle_destroy(h);

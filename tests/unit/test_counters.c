@@ -4,13 +4,14 @@
  * bits and answers are the layout's is conformance's question. */
 #include <errno.h>
 #include <math.h>
+#include "../kinds/can.h"
 #include "../test.h"
 
 static struct weir_filter *made(uint32_t kind, uint32_t bits, uint32_t z, uint64_t capacity)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
-	p.kind = kind, p.counter_bits = bits, p.words_per_key = z;
+	test_ask_counters(&p, kind, bits, z, 0);
 	p.capacity = capacity, p.fp_rate = 0.01, p.seed = 7;
 	assert_ok(weir_create(&f, &p));
 	return f;
@@ -40,8 +41,8 @@ static void sizes_agree_with_the_table(void **state)
 	for (size_t i = 0; i < COUNT_OF(table); i++) {
 		struct weir_params p = WEIR_PARAMS_INIT;
 		struct weir_plan plan = WEIR_PLAN_INIT;
-		p.kind = WEIR_COUNTING, p.capacity = 10000000, p.fp_rate = 0.01;
-		p.counter_bits = table[i].bits, p.words_per_key = table[i].z;
+		test_ask_counters(&p, WEIR_COUNTING, table[i].bits, table[i].z, 0);
+		p.capacity = 10000000, p.fp_rate = 0.01;
 		assert_ok(weir_plan_make(&p, &plan));
 		if (!(fabs(plan.bits_per_key / table[i].bits_per_key - 1) < 0.02))
 			fail_msg("%u bits, z %u: %g bits a key", table[i].bits, table[i].z,
@@ -65,8 +66,8 @@ static void numbers_that_are_chosen(void **state)
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		struct weir_params p = WEIR_PARAMS_INIT;
 		struct weir_plan plan = WEIR_PLAN_INIT;
-		p.kind = rows[i].kind, p.capacity = 1000, p.fp_rate = rows[i].fp_rate;
-		p.counter_bits = rows[i].bits;
+		test_ask_counters(&p, rows[i].kind, rows[i].bits, 0, 0);
+		p.capacity = 1000, p.fp_rate = rows[i].fp_rate;
 		assert_ok(weir_plan_make(&p, &plan));
 		assert_int_equal(plan.shape.field[0], rows[i].chosen_bits);
 		assert_int_equal(plan.shape.field[1], rows[i].z);
@@ -89,7 +90,7 @@ static void numbers_that_are_waived(void **state)
 		assert_ok(weir_plan_make(&p, &plan));
 		assert_int_equal(plan.shape.field[1], rows[i].z);
 		assert_int_equal(plan.shape.field[2], rows[i].g);
-		p.words_per_key = 1, p.counters_per_word = 1; /* as asked for */
+		test_ask_counters(&p, WEIR_FREQUENCY, 0, 1, 1);
 		assert_ok(weir_plan_make(&p, &plan));
 		assert_int_equal(plan.shape.field[1] * plan.shape.field[2], 1);
 	}
@@ -118,9 +119,8 @@ static void numbers_that_are_refused(void **state)
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		struct weir_params p = WEIR_PARAMS_INIT;
 		struct weir_plan plan = WEIR_PLAN_INIT;
-		p.kind = rows[i].kind, p.capacity = 1, p.fp_rate = 0.01;
-		p.counter_bits = rows[i].bits, p.words_per_key = rows[i].z;
-		p.counters_per_word = rows[i].g;
+		test_ask_counters(&p, rows[i].kind, rows[i].bits, rows[i].z, rows[i].g);
+		p.capacity = 1, p.fp_rate = 0.01;
 		if (rows[i].bytes)
 			p.fp_rate = 0, p.max_bytes = rows[i].bytes;
 		assert_refused(weir_plan_make(&p, &plan), -EINVAL, rows[i].says[0],
@@ -258,12 +258,12 @@ static void sums_of_every_two_values(void **state)
 
 static void describes_itself(void **state)
 {
-	struct weir_shape shape = { WEIR_COUNTING, { 4, 2, 3 } };
+	struct weir_shape shape = { WEIR_COUNTING, .counting = { 4, 2, 3 } };
 	char text[WEIR_SHAPE_TEXT];
 	(void)state;
 	assert_ok(weir_shape_text(&shape, text));
 	assert_string_equal(text, "2 words of 3 counters of 4 bits a key");
-	shape = (struct weir_shape){ WEIR_FREQUENCY, { 16, 1, 1 } };
+	shape = (struct weir_shape){ WEIR_FREQUENCY, .frequency = { 16, 1, 1 } };
 	assert_ok(weir_shape_text(&shape, text));
 	assert_string_equal(text, "1 word of 1 counter of 16 bits a key");
 	shape.field[0] = 4; /* of the other kind */

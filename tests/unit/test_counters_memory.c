@@ -4,6 +4,7 @@
 #include <errno.h>
 #include "../folder.h"
 #include "../image_bytes.h"
+#include "../kinds/can.h"
 
 enum { BLOCK = 128, LARGEST_BLOCK = 512 }; /* counters of a block; its bytes with 32 bits */
 
@@ -24,8 +25,7 @@ static struct weir_filter *made_as(uint32_t kind, uint32_t bits, uint32_t z, voi
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
-	p.kind = kind, p.counter_bits = bits, p.words_per_key = z;
-	p.counters_per_word = z == 2 ? 2 : 1; /* which are the kernels' two ways */
+	test_ask_counters(&p, kind, bits, z, z == 2 ? 2 : 1); /* the kernels' two ways */
 	p.max_bytes = p.memory_bytes = BLOCK * bits / 8, p.memory = memory;
 	p.capacity = 1, p.seed = 7;
 	assert_ok(weir_create(&f, &p));

@@ -10,8 +10,8 @@ static struct weir_filter *made(uint32_t bits, uint64_t capacity, uint64_t seed)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f = NULL;
-	p.kind = WEIR_CUCKOO, p.fingerprint_bits = bits, p.capacity = capacity, p.fp_rate = 0.01;
-	p.seed = seed;
+	p.kind = WEIR_CUCKOO, p.cuckoo.fingerprint_bits = bits, p.seed = seed;
+	p.capacity = capacity, p.fp_rate = 0.01;
 	assert_ok(weir_create(&f, &p));
 	return f;
 }
@@ -31,7 +31,7 @@ static void small_sizes_by_the_formula(void **state)
 	(void)state;
 	for (uint32_t bits = 12; bits <= 16; bits += 4)
 		for (size_t i = 0; i < COUNT_OF(lines); i++) {
-			struct weir_shape shape = { WEIR_CUCKOO, { bits } };
+			struct weir_shape shape = { WEIR_CUCKOO, .cuckoo = { bits } };
 			uint64_t keys = weir__cuckoo_most(lines[i], &shape);
 			double now = crowd_chance(8 * lines[i], 64 / bits, keys),
 			       next = crowd_chance(8 * lines[i], 64 / bits, keys + 1);
@@ -45,7 +45,7 @@ static void more_lines_take_more_keys(void **state)
 {
 	(void)state;
 	for (uint32_t bits = 12; bits <= 16; bits += 4) {
-		struct weir_shape shape = { WEIR_CUCKOO, { bits } };
+		struct weir_shape shape = { WEIR_CUCKOO, .cuckoo = { bits } };
 		uint64_t last = 0, places = 8 * (64 / bits);
 		for (uint64_t lines = 1; lines < 3000; lines++) {
 			uint64_t keys = weir__cuckoo_most(lines, &shape);
@@ -97,11 +97,11 @@ static void numbers_that_are_refused(void **state)
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	(void)state;
-	p.kind = WEIR_CUCKOO, p.capacity = 1000, p.fp_rate = 0.01, p.fingerprint_bits = 8;
+	p.kind = WEIR_CUCKOO, p.capacity = 1000, p.fp_rate = 0.01, p.cuckoo.fingerprint_bits = 8;
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "fingerprint_bits 8", "12 or 16");
-	p.fingerprint_bits = 0, p.counter_bits = 4;
+	p.cuckoo.fingerprint_bits = 0, p.counting.counter_bits = 4;
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "counter_bits 4", "kind cuckoo");
-	p.counter_bits = 0, p.max_bytes = 1600;
+	p.counting.counter_bits = 0, p.max_bytes = 1600;
 	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "capacity 1000", "max_bytes is 1600");
 	p.fp_rate = 0;
 	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "max_bytes 1600", "keys at most");
@@ -315,7 +315,7 @@ static void bits_that_mean_nothing(void **state)
 	struct weir_filter *f = NULL;
 	static _Alignas(64) uint64_t words[8];
 	(void)state;
-	p.kind = WEIR_CUCKOO, p.fingerprint_bits = 12, p.capacity = 16, p.max_bytes = 64;
+	p.kind = WEIR_CUCKOO, p.cuckoo.fingerprint_bits = 12, p.capacity = 16, p.max_bytes = 64;
 	p.memory = words, p.memory_bytes = 64, p.seed = 1;
 	assert_ok(weir_create(&f, &p));
 	for (unsigned i = 0; i < 8; i++)

@@ -10,8 +10,8 @@ static struct weir_filter *made(uint32_t bits, uint64_t capacity)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f = NULL;
-	p.kind = WEIR_CUCKOO, p.fingerprint_bits = bits, p.capacity = capacity, p.fp_rate = 0.01;
-	p.seed = 7;
+	p.kind = WEIR_CUCKOO, p.cuckoo.fingerprint_bits = bits, p.seed = 7;
+	p.capacity = capacity, p.fp_rate = 0.01;
 	assert_ok(weir_create(&f, &p));
 	return f;
 }

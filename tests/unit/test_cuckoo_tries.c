@@ -12,8 +12,8 @@ static struct weir_filter *made(uint32_t bits)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f = NULL;
-	p.kind = WEIR_CUCKOO, p.fingerprint_bits = bits, p.capacity = 1000, p.fp_rate = 0.01;
-	p.seed = 7;
+	p.kind = WEIR_CUCKOO, p.cuckoo.fingerprint_bits = bits, p.seed = 7;
+	p.capacity = 1000, p.fp_rate = 0.01;
 	assert_ok(weir_create(&f, &p));
 	assert_ok(weir_insert(f, "there", 5));
 	return f;

@@ -9,7 +9,7 @@ static struct weir_params params(unsigned width)
 	struct weir_params p = WEIR_PARAMS_INIT;
 	p.kind = WEIR_FUSE;
 	p.fp_rate = fmax(ldexp(1, -(int)width), 1e-9);
-	p.fingerprint_bits = width;
+	p.fuse.fingerprint_bits = width;
 	p.seed = 7;
 	return p;
 }

@@ -11,7 +11,7 @@ static struct weir_params asked(uint64_t capacity, double fp_rate, uint64_t max_
 	params.kind = WEIR_GROWING;
 	params.capacity = capacity;
 	params.fp_rate = fp_rate;
-	params.max_capacity = max_capacity;
+	params.growing.max_capacity = max_capacity;
 	params.seed = 42;
 	return params;
 }
@@ -71,23 +71,23 @@ static void the_plan_states_both_ends(void **state)
 	struct weir_plan plan = plan_of(&params);
 	(void)state;
 	assert_int_equal(test_number(&plan.shape, "layers"), 8);
-	assert_true(plan.max_capacity == UINT64_C(21845) * 1000000);
+	assert_true(plan.growing.max_capacity == UINT64_C(21845) * 1000000);
 	assert_int_equal(plan.capacity, 1000000);
 	/* the figures of the blocked layout at a rate of 0.00125; just after the first append there
 	 * is room for five times the keys */
-	assert_true(plan.full_bits_per_key > 15 && plan.full_bits_per_key < 15.4);
-	assert_true(plan.worst_bits_per_key > 75 && plan.worst_bits_per_key < 78);
-	assert_true(plan.late_bits_per_key > 60 && plan.late_bits_per_key < 62);
+	assert_true(plan.growing.full_bits_per_key > 15 && plan.growing.full_bits_per_key < 15.4);
+	assert_true(plan.growing.worst_bits_per_key > 75 && plan.growing.worst_bits_per_key < 78);
+	assert_true(plan.growing.late_bits_per_key > 60 && plan.growing.late_bits_per_key < 62);
 	assert_true(plan.fp_rate <= 0.01 && plan.fp_rate > 0.0085);
-	params.max_capacity = 100000000;
+	params.growing.max_capacity = 100000000;
 	plan = plan_of(&params);
 	assert_int_equal(test_number(&plan.shape, "layers"), 5);
-	assert_true(plan.max_capacity == 100000000);
-	assert_true((double)plan.full_bytes * 8 / 1e8 == plan.full_bits_per_key);
-	params.max_capacity = params.capacity;
+	assert_true(plan.growing.max_capacity == 100000000);
+	assert_true((double)plan.growing.full_bytes * 8 / 1e8 == plan.growing.full_bits_per_key);
+	params.growing.max_capacity = params.capacity;
 	plan = plan_of(&params);
 	assert_int_equal(test_number(&plan.shape, "layers"), 1);
-	assert_true(plan.full_bytes == plan.bytes);
+	assert_true(plan.growing.full_bytes == plan.bytes);
 }
 
 static void any_two_give_the_third(void **state)
@@ -102,12 +102,12 @@ static void any_two_give_the_third(void **state)
 	for (uint64_t most = 0; most <= 3000000; most += 3000000) {
 		params.fp_rate = 0.01;
 		params.capacity = 0;
-		params.max_capacity = most;
+		params.growing.max_capacity = most;
 		again = plan_of(&params);
 		assert_true(again.capacity >= 49000 && again.bytes <= plan.bytes);
-		assert_true(!most || again.max_capacity == most);
+		assert_true(!most || again.growing.max_capacity == most);
 	}
-	params.max_capacity = 1000; /* less than the bytes would hold */
+	params.growing.max_capacity = 1000; /* less than the bytes would hold */
 	assert_int_equal(plan_of(&params).capacity, 1000);
 }
 
@@ -125,7 +125,7 @@ static void bad_parameters_are_refused(void **state)
 	               "2^48");
 	params = asked(1000, 2e-9, 0);
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "fp_rate 2e-09", "8e-09");
-	params.max_capacity = 1000; /* one layer can */
+	params.growing.max_capacity = 1000; /* one layer can */
 	assert_ok(weir_plan_make(&params, &plan));
 	params = asked(1000, 0, 0);
 	params.max_bytes = 320; /* 2.56 bits a key: each layer alone would answer too often */
@@ -135,7 +135,7 @@ static void bad_parameters_are_refused(void **state)
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "max_capacity 21845001",
 	               "capacity");
 	params = asked(1000, 0.01, 0);
-	params.words_per_key = 3;
+	params.growing.words_per_key = 3;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "words_per_key 3", "1, 2, 4 or 8");
 	params = asked(1000, 0.01, 2000);
 	params.kind = WEIR_BLOCKED;
@@ -307,12 +307,12 @@ static void its_own_parameters_make_another(void **state)
 	(void)state;
 	assert_ok(insert_range(f, 0, 10000));
 	assert_ok(weir_params_of(f, &params));
-	assert_int_equal(params.max_capacity, 21000);
+	assert_int_equal(params.growing.max_capacity, 21000);
 	assert_ok(weir_create(&like, &params));
 	assert_ok(weir_merge(like, f));
 	assert_has(like, 0, 10000);
 	assert_refused(weir_fold(&folded, f, 2), -ENOTSUP, "growing", "fold");
-	params.struct_size = offsetof(struct weir_params, max_capacity);
+	params.struct_size = offsetof(struct weir_params, growing.max_capacity);
 	assert_refused(weir_params_of(f, &params), -EINVAL, "max_capacity", "struct_size");
 	weir_destroy(f);
 	weir_destroy(like);

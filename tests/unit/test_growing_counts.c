@@ -14,7 +14,7 @@ static struct weir_filter *make(uint64_t capacity, uint64_t max_capacity)
 	struct weir_filter *f = NULL;
 	params.kind = WEIR_GROWING;
 	params.capacity = capacity;
-	params.max_capacity = max_capacity;
+	params.growing.max_capacity = max_capacity;
 	params.fp_rate = 0.01;
 	params.seed = 42;
 	assert_ok(weir_create(&f, &params));

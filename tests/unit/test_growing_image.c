@@ -14,7 +14,7 @@ static struct weir_filter *made(void)
 	struct weir_filter *f = NULL;
 	params.kind = WEIR_GROWING;
 	params.capacity = 100;
-	params.max_capacity = 8000;
+	params.growing.max_capacity = 8000;
 	params.fp_rate = 0.01;
 	params.seed = 42;
 	assert_ok(weir_create(&f, &params));

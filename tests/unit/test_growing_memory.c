@@ -12,7 +12,7 @@ static struct weir_filter *make(void)
 	struct weir_filter *f = NULL;
 	params.kind = WEIR_GROWING;
 	params.capacity = FIRST;
-	params.max_capacity = MOST;
+	params.growing.max_capacity = MOST;
 	params.fp_rate = 0.001; /* so that none of the keys here is taken for another */
 	params.seed = 42;
 	no_memory = false;

@@ -64,7 +64,7 @@ static struct weir_filter *layers(uint64_t n)
 	struct weir_filter *f;
 	params.kind = WEIR_GROWING;
 	params.capacity = 500;
-	params.max_capacity = 4 * n;
+	params.growing.max_capacity = 4 * n;
 	params.fp_rate = 0.01;
 	params.seed = 42;
 	assert_ok(weir_create(&f, &params));

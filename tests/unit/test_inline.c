@@ -39,8 +39,8 @@ static struct placed place(unsigned z, unsigned g, uint64_t lines)
 {
 	struct placed p;
 	struct weir_params params = WEIR_PARAMS_INIT;
-	params.words_per_key = z;
-	params.bits_per_word = g;
+	params.blocked.words_per_key = z;
+	params.blocked.bits_per_word = g;
 	params.max_bytes = p.bytes = params.memory_bytes = 64 * lines;
 	params.capacity = lines * 512 / 12;
 	params.seed = 77;
@@ -152,7 +152,7 @@ static void which_layouts_it_takes(void **state)
 			struct weir_inline view = { .nblocks = 99 };
 			struct weir_inline_mut mut = { .view = view };
 			char has[WEIR_SHAPE_TEXT], wants[WEIR_SHAPE_TEXT];
-			struct weir_shape shape = { WEIR_BLOCKED, { z, g } };
+			struct weir_shape shape = { WEIR_BLOCKED, .blocked = { z, g } };
 			assert_ok(weir_shape_text(&shape, has));
 			shape.field[0] = probe->words_per_key;
 			shape.field[1] = probe->bits_per_word;

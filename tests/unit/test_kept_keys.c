@@ -74,7 +74,7 @@ static struct weir_params small_cuckoo(void)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	p.kind = WEIR_CUCKOO;
-	p.fingerprint_bits = 16;
+	p.cuckoo.fingerprint_bits = 16;
 	p.capacity = 1000;
 	p.fp_rate = 0.001;
 	p.seed = 1;

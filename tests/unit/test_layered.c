@@ -241,16 +241,16 @@ static void of_other_kinds(void **state)
 	struct weir_params p = params(8);
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	(void)state;
-	p.kind = WEIR_FUSE;
+	p.kind = WEIR_FUSE, p.fuse.fingerprint_bits = 8, p.layered.fingerprint_bits = 0;
 	struct weir_builder *b = begun(&p, NULL);
 	assert_refused(weir_builder_seal(b), -ENOTSUP, "kind fuse", "exclude list");
 	assert_refused(weir_builder_exclude_hash(b, 1), -ENOTSUP, "kind fuse", "exclude list");
 	weir_builder_destroy(b);
-	p.exclude_keys = 10;
+	p.layered.exclude_keys = 10;
 	p.capacity = 10;
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "exclude_keys 10", "kind fuse");
-	p.kind = WEIR_LAYERED;
-	p.exclude_keys = UINT64_MAX;
+	p.kind = WEIR_LAYERED, p.fuse.fingerprint_bits = 0;
+	p.layered.exclude_keys = UINT64_MAX;
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "exclude_keys 18446744073709551615",
 	               "2^48");
 }

@@ -14,7 +14,7 @@ static void within_bytes(void **state)
 	p.kind = WEIR_LAYERED;
 	p.seed = SEED;
 	p.capacity = KEYS;
-	p.exclude_keys = OTHERS;
+	p.layered.exclude_keys = OTHERS;
 	p.max_bytes = 8000;
 	struct weir_filter *f = built(&p, KEYS, OTHERS, &r); /* of the widest for that */
 	assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
@@ -22,7 +22,7 @@ static void within_bytes(void **state)
 	assert_int_equal(found_in(f, 0, KEYS), KEYS);
 	assert_int_equal(found_in(f, KEYS, OTHERS), 0);
 	weir_destroy(f);
-	p.exclude_keys = 0; /* but then they come */
+	p.layered.exclude_keys = 0; /* but then they come */
 	p.fp_rate = 0.25;
 	p.max_bytes = 1200;
 	struct weir_builder *b = begun(&p, NULL);
@@ -138,7 +138,7 @@ static void as_published(void **state)
 	(void)state;
 	p.kind = WEIR_LAYERED;
 	p.capacity = 11700000;
-	p.exclude_keys = 804300000;
+	p.layered.exclude_keys = 804300000;
 	p.fp_rate = 0.5;
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_int_equal(plan.shape.field[0], 6);
@@ -146,7 +146,7 @@ static void as_published(void **state)
 	p.fp_rate = 0.001; /* 2^-(9 + 1) */
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_int_equal(plan.shape.field[0], 9);
-	p.exclude_keys = 0;
+	p.layered.exclude_keys = 0;
 	p.fp_rate = 0.25;
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_int_equal(plan.shape.field[0], 1);
@@ -154,7 +154,7 @@ static void as_published(void **state)
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "fp_rate 1e-10", "");
 	p.fp_rate = 0;
 	p.max_bytes = 12000000; /* 8.2 bits a key */
-	p.exclude_keys = 804300000;
+	p.layered.exclude_keys = 804300000;
 	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "max_bytes 12000000",
 	               "804300000 excluded");
 }
@@ -185,7 +185,7 @@ static void filled(void **state)
 
 static bool legal(unsigned field, uint32_t value)
 {
-	struct weir_shape shape = { WEIR_LAYERED, { 6, 4, 3, 0, 4, 3, 0 } };
+	struct weir_shape shape = { WEIR_LAYERED, .layered = { 6, 4, 3, 0, 4, 3, 0 } };
 	char text[WEIR_SHAPE_TEXT];
 	shape.field[field] = value;
 	return weir_shape_text(&shape, text) == 0;

@@ -117,20 +117,21 @@ static void a_difference_is_named_with_both_values(void **state)
 	(void)state;
 	base.capacity = 1000;
 	base.max_bytes = 64 * 30;
-	base.words_per_key = 2;
-	base.bits_per_word = 3;
+	base.blocked.words_per_key = 2;
+	base.blocked.bits_per_word = 3;
 	base.seed = 1;
 	struct difference {
 		const char *field, *ours, *theirs;
 		struct weir_params params;
 	} cases[5];
-	other = base, other.kind = WEIR_CLASSIC, other.words_per_key = other.bits_per_word = 0;
+	other = base, other.kind = WEIR_CLASSIC;
+	other.blocked.words_per_key = other.blocked.bits_per_word = 0;
 	cases[0] = (struct difference){ "kind", "blocked", "classic", other };
 	other = base, other.max_bytes = 64 * 31;
 	cases[1] = (struct difference){ "bytes", "1920", "1984", other };
-	other = base, other.words_per_key = 4;
+	other = base, other.blocked.words_per_key = 4;
 	cases[2] = (struct difference){ "words_per_key", "2", "4", other };
-	other = base, other.bits_per_word = 4;
+	other = base, other.blocked.bits_per_word = 4;
 	cases[3] = (struct difference){ "bits_per_word", "3", "4", other };
 	other = base, other.seed = 2;
 	cases[4] = (struct difference){ "seed", "fingerprint", "in the source", other };
@@ -150,8 +151,8 @@ static void a_capacity_may_differ(void **state)
 	(void)state;
 	params.capacity = 1000;
 	params.max_bytes = 64 * 30;
-	params.words_per_key = 2;
-	params.bits_per_word = 3;
+	params.blocked.words_per_key = 2;
+	params.blocked.bits_per_word = 3;
 	params.seed = 1;
 	struct weir_filter *a = with(&params);
 	params.capacity = 900;

@@ -134,23 +134,95 @@ static void layouts(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(no_z); i++) {
 		struct weir_params params = good();
-		params.words_per_key = no_z[i];
+		params.blocked.words_per_key = no_z[i];
 		snprintf(value, sizeof value, "%u", no_z[i]);
 		refused(&params, -EINVAL, "words_per_key", value, "1, 2, 4 or 8");
 	}
 	for (size_t i = 0; i < COUNT_OF(no_g); i++) {
 		struct weir_params params = good();
-		params.words_per_key = no_g[i].z;
-		params.bits_per_word = no_g[i].g;
+		params.blocked.words_per_key = no_g[i].z;
+		params.blocked.bits_per_word = no_g[i].g;
 		refused(&params, -EINVAL, "bits_per_word", no_g[i].value, no_g[i].range);
 	}
 	struct weir_params params = good();
-	params.bits_per_word = 11; /* too many for any z */
+	params.blocked.bits_per_word = 11; /* too many for any z */
 	refused(&params, -EINVAL, "bits_per_word", "11", "10");
-	params = good(), params.kind = WEIR_CLASSIC, params.probes = 33;
+	params = good(), params.kind = WEIR_CLASSIC, params.classic.probes = 33;
 	refused(&params, -EINVAL, "probes", "33", "32");
-	params = good(), params.kind = WEIR_CLASSIC, params.words_per_key = 2;
+	params = good(), params.kind = WEIR_CLASSIC, params.blocked.words_per_key = 2;
 	refused(&params, -EINVAL, "words_per_key", "2", "classic");
+}
+
+#define FIELD(kind, field) \
+	{ #field, offsetof(struct weir_params, field), \
+	  sizeof ((struct weir_params *)0)->field, kind }
+enum { NO_KIND = UINT32_MAX, BEFORE_RUN_RESERVED = 2 }; /* bytes of padding there */
+static const struct field {
+	const char *name;
+	size_t at, size;
+	uint32_t kind; /* that has it */
+} fields[] = {
+	FIELD(WEIR_BLOCKED, blocked.words_per_key), FIELD(WEIR_BLOCKED, blocked.bits_per_word),
+	FIELD(NO_KIND, blocked.reserved),
+	FIELD(WEIR_CLASSIC, classic.probes), FIELD(NO_KIND, classic.reserved),
+	FIELD(WEIR_COUNTING, counting.counter_bits), FIELD(WEIR_COUNTING, counting.words_per_key),
+	FIELD(WEIR_COUNTING, counting.counters_per_word), FIELD(NO_KIND, counting.reserved),
+	FIELD(WEIR_GROWING, growing.max_capacity), FIELD(WEIR_GROWING, growing.words_per_key),
+	FIELD(WEIR_GROWING, growing.bits_per_word), FIELD(NO_KIND, growing.reserved),
+	FIELD(WEIR_CUCKOO, cuckoo.fingerprint_bits), FIELD(NO_KIND, cuckoo.reserved),
+	FIELD(WEIR_FUSE, fuse.fingerprint_bits), FIELD(NO_KIND, fuse.reserved),
+	FIELD(WEIR_LAYERED, layered.exclude_keys), FIELD(WEIR_LAYERED, layered.fingerprint_bits),
+	FIELD(NO_KIND, layered.reserved),
+	FIELD(WEIR_SPLIT, split.any_reader), FIELD(NO_KIND, split.reserved),
+	FIELD(WEIR_FREQUENCY, frequency.counter_bits),
+	FIELD(WEIR_FREQUENCY, frequency.words_per_key),
+	FIELD(WEIR_FREQUENCY, frequency.counters_per_word), FIELD(NO_KIND, frequency.reserved),
+	FIELD(WEIR_ROUTER, router.sets), FIELD(WEIR_ROUTER, router.rows_per_key),
+	FIELD(WEIR_ROUTER, router.names), FIELD(WEIR_ROUTER, router.keys),
+	FIELD(NO_KIND, router.reserved),
+	FIELD(WEIR_WINDOW, window.generations), FIELD(WEIR_WINDOW, window.layout),
+	FIELD(WEIR_WINDOW, window.words_per_key), FIELD(NO_KIND, window.reserved),
+	FIELD(WEIR_WINDOW, window.span_seconds), FIELD(WEIR_WINDOW, window.generation_keys),
+	FIELD(WEIR_WINDOW, window.run.flavor), FIELD(WEIR_WINDOW, window.run.clock),
+	FIELD(WEIR_WINDOW, window.run.clock_arg), FIELD(WEIR_WINDOW, window.run.timer),
+	FIELD(WEIR_WINDOW, window.run.forget_older), FIELD(NO_KIND, window.run.reserved),
+	FIELD(NO_KIND, window.spare),
+};
+
+/* Each field of each group, of every kind: what is another kind's is refused by its name, whichever
+ * of its bytes is not 0, and so are reserved words. */
+static void groups_of_other_kinds(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(fields); i++)
+		FOR_EACH_KIND(kind)
+			for (size_t byte = 0; byte < fields[i].size; byte++) {
+				struct weir_params params = good();
+				struct weir_error_info info = WEIR_ERROR_INFO_INIT;
+				params.kind = kind->id;
+				if (fields[i].kind == kind->id)
+					continue;
+				((unsigned char *)&params)[fields[i].at + byte] = 1;
+				refused(&params, -EINVAL, fields[i].name, weir_kind_name(kind->id),
+				        "has no such parameter");
+				weir_error_last(&info);
+				assert_int_equal(info.code, WEIR_ERROR_KIND_LACKS);
+				assert_string_equal(info.thing, fields[i].name);
+				assert_true(info.values[1] == kind->id);
+			}
+}
+
+/* And there is no field in the groups that is not asked for above. */
+static void all_fields_of_groups(void **state)
+{
+	size_t end = offsetof(struct weir_params, blocked);
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(fields); i++) {
+		const bool padded = strcmp(fields[i].name, "window.run.reserved") == 0;
+		assert_int_equal(fields[i].at, end + (padded ? BEFORE_RUN_RESERVED : 0));
+		end = fields[i].at + fields[i].size;
+	}
+	assert_int_equal(end, sizeof(struct weir_params));
 }
 
 static void kinds_and_flags(void **state)
@@ -323,6 +395,8 @@ int main(void)
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(fewer_than_two),
 		cmocka_unit_test(layouts),
+		cmocka_unit_test(groups_of_other_kinds),
+		cmocka_unit_test(all_fields_of_groups),
 		cmocka_unit_test(kinds_and_flags),
 		cmocka_unit_test(callers_memory),
 		cmocka_unit_test(pointers_and_struct_sizes),

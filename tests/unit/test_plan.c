@@ -60,9 +60,9 @@ static void three_directions_agree(void **state)
 			assert_round_trip(params);
 			params.kind = WEIR_CLASSIC;
 			assert_round_trip(params);
-			params.kind = WEIR_BLOCKED, params.words_per_key = 2;
+			params.kind = WEIR_BLOCKED, params.blocked.words_per_key = 2;
 			assert_round_trip(params);
-			params.words_per_key = 0, params.bits_per_word = 2;
+			params.blocked.words_per_key = 0, params.blocked.bits_per_word = 2;
 			assert_round_trip(params);
 		}
 }
@@ -141,13 +141,13 @@ static void what_excludes_each_other(void **state)
 	params.capacity = 1000, params.fp_rate = 0.01;
 	params.flags = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "flags 0x3", "exclude");
-	params.flags = 0, params.kind = WEIR_CLASSIC, params.probes = 33;
+	params.flags = 0, params.kind = WEIR_CLASSIC, params.classic.probes = 33;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "probes 33", "32");
-	params.probes = 0, params.words_per_key = 7; /* a number of another kind */
+	params.classic.probes = 0, params.blocked.words_per_key = 7; /* a number of another kind */
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "words_per_key 7", "classic");
-	params.kind = WEIR_BLOCKED, params.words_per_key = 0, params.probes = 7;
+	params.kind = WEIR_BLOCKED, params.blocked.words_per_key = 0, params.classic.probes = 7;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "probes 7", "blocked");
-	params.probes = 0, params.shards = 3;
+	params.classic.probes = 0, params.shards = 3;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "shards 3", "power of two");
 	params.shards = 131072;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "shards 131072", "65536");
@@ -195,7 +195,7 @@ static void too_small_for_one_key(void **state)
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	(void)state;
-	params.fp_rate = 1e-9, params.max_bytes = 64, params.words_per_key = 1;
+	params.fp_rate = 1e-9, params.max_bytes = 64, params.blocked.words_per_key = 1;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "max_bytes 64",
 	               "too small for one key");
 }
@@ -205,7 +205,7 @@ static void bits_that_leave_few_words(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	(void)state;
-	params.capacity = 1000, params.fp_rate = 1e-5, params.bits_per_word = 8;
+	params.capacity = 1000, params.fp_rate = 1e-5, params.blocked.bits_per_word = 8;
 	struct weir_plan plan = plan_of(&params);
 	assert_int_equal(test_number(&plan.shape, "bits_per_word"), 8);
 	assert_in_range(test_number(&plan.shape, "words_per_key"), 1, 2);
@@ -219,16 +219,16 @@ static void what_a_plan_says(void **state)
 	params.fp_rate = 0.01;
 	struct weir_plan plan = plan_of(&params);
 	assert_non_null(strstr(plan.reason, "fewest words"));
-	params.words_per_key = 4;
+	params.blocked.words_per_key = 4;
 	assert_non_null(strstr(plan_of(&params).reason, "asked for"));
-	params.bits_per_word = 2;
+	params.blocked.bits_per_word = 2;
 	assert_non_null(strstr(plan_of(&params).reason, "bits a word that were asked for"));
 	params = (struct weir_params)WEIR_PARAMS_INIT;
 	params.kind = WEIR_CLASSIC, params.capacity = 1000000, params.fp_rate = 0.01;
 	plan = plan_of(&params);
 	assert_int_equal(test_number(&plan.shape, "probes"), 7);
 	assert_non_null(strstr(plan.reason, "least memory"));
-	params.probes = 5;
+	params.classic.probes = 5;
 	plan = plan_of(&params);
 	assert_int_equal(test_number(&plan.shape, "probes"), 5);
 	assert_non_null(strstr(plan.reason, "asked for"));
@@ -276,11 +276,11 @@ static void the_parameters_of_a_filter_for_an_older_header(void **state)
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
 	struct weir_params older = WEIR_PARAMS_INIT;
 	(void)state;
-	older.struct_size = offsetof(struct weir_params, memory);
-	older.memory = f;
+	older.struct_size = offsetof(struct weir_params, classic); /* behind blocked */
+	older.classic.probes = 9;
 	assert_ok(weir_params_of(f, &older));
-	assert_true(older.struct_size == offsetof(struct weir_params, memory) && older.seed == 42 &&
-	            older.memory == f);
+	assert_true(older.struct_size == offsetof(struct weir_params, classic) &&
+	            older.seed == 42 && older.classic.probes == 9);
 	older.struct_size = 0;
 	assert_refused(weir_params_of(f, &older), -EINVAL, "weir_params.struct_size 0", "_INIT");
 	assert_refused(weir_params_of(f, NULL), -EINVAL, "weir_params is NULL", "_INIT");

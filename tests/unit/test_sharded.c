@@ -272,7 +272,7 @@ static void growing_shards(void **state)
 	struct weir_handle *set = NULL;
 	(void)state;
 	p.capacity = KEYS / 100;
-	p.max_capacity = KEYS;
+	p.growing.max_capacity = KEYS;
 	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
 	insert_range(set, 0, KEYS);
 	assert_int_equal(count_range(set, 0, KEYS), KEYS);

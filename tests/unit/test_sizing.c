@@ -88,7 +88,7 @@ static void plans_have_the_table_s_sizes_and_default(void **state)
 		assert_true((strstr(chosen.reason, "classic") != NULL) ==
 		            (table[r].fp_rate <= 1e-4));
 		for (size_t i = 0; i < COUNT_OF(words); i++) {
-			params.words_per_key = words[i];
+			params.blocked.words_per_key = words[i];
 			struct weir_plan plan = plan_of(&params);
 			assert_int_equal(test_number(&plan.shape, "words_per_key"), words[i]);
 			assert_true(plan.bits_per_key <= table[r].blocked[i].bits * 1.01);
@@ -99,7 +99,7 @@ static void plans_have_the_table_s_sizes_and_default(void **state)
 				test_assert_same_shape(&plan.shape, &chosen.shape);
 			}
 		}
-		params.words_per_key = 0, params.kind = WEIR_CLASSIC;
+		params.blocked.words_per_key = 0, params.kind = WEIR_CLASSIC;
 		assert_near(plan_of(&params).bits_per_key, table[r].classic, 0.01, "classic",
 		            table[r].fp_rate);
 	}
@@ -182,7 +182,8 @@ static void classic_has_the_textbook_s_rate(void **state)
 	for (double bits = 2; bits < 300; bits *= 1.3)
 		for (uint32_t k = 1; k <= 32; k++) {
 			struct weir_params params = WEIR_PARAMS_INIT;
-			params.kind = WEIR_CLASSIC, params.capacity = 1000003, params.probes = k;
+			params.kind = WEIR_CLASSIC, params.classic.probes = k;
+			params.capacity = 1000003;
 			params.max_bytes = (uint64_t)(1000003 * bits / 8);
 			double wanted = pow(-expm1(-(double)k / bits), k);
 			struct weir_plan plan = WEIR_PLAN_INIT;

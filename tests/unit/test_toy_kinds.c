@@ -201,7 +201,7 @@ static struct weir_filter *without_bits(uint64_t lines, uint32_t shards)
 {
 	const struct weir_layout layout = { .kind = weir__kind(WEIR_BLOCKED),
 		                            .hashing = weir__hashing_seeded(&weir__xxh3, SEED),
-		                            .shape = { WEIR_BLOCKED, { 2, 3 } },
+		                            .shape = { WEIR_BLOCKED, .blocked = { 2, 3 } },
 		                            .shards = shards,
 		                            .lines = lines,
 		                            .capacity = lines * 40,
@@ -250,7 +250,7 @@ static void parameters_of_a_size_of_its_own(void **state)
 {
 	struct weir_layout layout = { .kind = weir__kind(WEIR_BLOCKED),
 		                      .hashing = weir__hashing_seeded(&weir__xxh3, SEED),
-		                      .shape = { WEIR_BLOCKED, { 2, 3 } },
+		                      .shape = { WEIR_BLOCKED, .blocked = { 2, 3 } },
 		                      .shards = 1,
 		                      .lines = 3001,
 		                      .capacity = 100000,
@@ -263,8 +263,8 @@ static void parameters_of_a_size_of_its_own(void **state)
 	assert_ok(weir__filter_make(&f, &layout, &memory, 0));
 	struct weir_params older = WEIR_PARAMS_INIT;
 	struct weir_filter *like = NULL;
-	older.struct_size = offsetof(struct weir_params, shards);
-	assert_refused(weir_params_of(f, &older), -EINVAL, "no room for shards", "which is 1");
+	older.struct_size = offsetof(struct weir_params, blocked);
+	assert_refused(weir_params_of(f, &older), -EINVAL, "no room for blocked.", "which is 2");
 	assert_int_equal(older.capacity, 0);
 	assert_ok(weir_params_of(f, &params));
 	assert_ok(weir_create(&like, &params));

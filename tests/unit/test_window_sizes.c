@@ -159,9 +159,10 @@ static void test_in_words(void **state)
 {
 	char text[WEIR_SHAPE_TEXT];
 	(void)state;
-	const struct weir_shape columns = { WEIR_WINDOW, { WEIR_WINDOW_COLUMNS, 7, 1, 5 } };
-	const struct weir_shape ring = { WEIR_WINDOW, { WEIR_WINDOW_RING, 3, 2, 4 } };
-	const struct weir_shape neither = { WEIR_WINDOW, { 3, 3, 2, 4 } };
+	const struct weir_shape columns = { WEIR_WINDOW,
+		                            .window = { WEIR_WINDOW_COLUMNS, 7, 1, 5 } };
+	const struct weir_shape ring = { WEIR_WINDOW, .window = { WEIR_WINDOW_RING, 3, 2, 4 } };
+	const struct weir_shape neither = { WEIR_WINDOW, .window = { 3, 3, 2, 4 } };
 	assert_ok(weir_shape_text(&columns, text));
 	assert_string_equal(text, "columns of 7 generations, 1 word of 5 bits a key");
 	assert_ok(weir_shape_text(&ring, text));
@@ -264,7 +265,7 @@ static void test_other_kinds_refuse_the_group(void **state)
 		{ "window.run", { .window.run.clock_arg = &now_ns } },
 		{ "window.run", { .window.run.flavor = (const void *)&flavor } },
 		{ "window.run", { .window.run.reserved = 1 } },
-		{ "window.reserved", { .window.spare = { 0, 1 } } },
+		{ "window.spare", { .window.spare = { 0, 1 } } },
 	};
 	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
 		struct weir_params p = rows[i].with;
@@ -276,11 +277,11 @@ static void test_other_kinds_refuse_the_group(void **state)
 		weir_error_last(&info);
 		assert_true(info.err == -EINVAL && info.code == WEIR_ERROR_KIND_LACKS);
 	}
-	REFUSED(words_per_key, 1, -EINVAL, "kind window");
-	REFUSED(bits_per_word, 3, -EINVAL, "kind window");
-	REFUSED(probes, 3, -EINVAL, "kind window");
-	REFUSED(max_capacity, 3, -EINVAL, "kind window");
-	REFUSED(window.reserved, 1, -EINVAL, "leave them 0");
+	REFUSED(blocked.words_per_key, 1, -EINVAL, "kind window");
+	REFUSED(growing.bits_per_word, 3, -EINVAL, "kind window");
+	REFUSED(classic.probes, 3, -EINVAL, "kind window");
+	REFUSED(growing.max_capacity, 3, -EINVAL, "kind window");
+	REFUSED(window.reserved, 1, -EINVAL, "leave it 0");
 	REFUSED(window.run.reserved, 1, -EINVAL, "leave it 0");
 }
 

@@ -54,7 +54,8 @@ static unsigned most_g(unsigned cells, unsigned z)
 
 static int check_layout(const struct weir_params *p)
 {
-	unsigned z = p->words_per_key, g = p->bits_per_word, most = weir__blocked_max_g(z ? z : 1);
+	const unsigned z = p->blocked.words_per_key, g = p->blocked.bits_per_word;
+	const unsigned most = weir__blocked_max_g(z ? z : 1);
 	if (z & (z - 1) || z > 8)
 		return weir__refused(
 			weir__fail(-EINVAL, "words_per_key %u: allowed: 1, 2, 4 or 8, or 0 to "
@@ -86,7 +87,7 @@ static const char *reason(const struct weir_params *p, const struct weir_plan *p
 		REASON("the words a key and bits a word that were asked for"),
 	};
 #undef REASON
-	return texts[(p->words_per_key != 0) + 2 * (p->bits_per_word != 0)]
+	return texts[(p->blocked.words_per_key != 0) + 2 * (p->blocked.bits_per_word != 0)]
 	            [plan->fp_rate <= classic_pays];
 }
 
@@ -96,8 +97,8 @@ static int make_plan(const struct weir_params *p, struct weir_plan *out)
 	int err = check_layout(p);
 	if (err)
 		return err;
-	const struct weir_sectors s = weir__sectors_choose(&choices, p->words_per_key,
-	                                                   p->bits_per_word, weir__wanted(p));
+	const struct weir_sectors s = weir__sectors_choose(
+		&choices, p->blocked.words_per_key, p->blocked.bits_per_word, weir__wanted(p));
 	out->shape.field[WEIR_BLOCKED_Z] = s.z;
 	out->shape.field[WEIR_BLOCKED_G] = s.g;
 	err = weir__size_complete(p, &formula, out);

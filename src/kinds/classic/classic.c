@@ -289,14 +289,14 @@ static unsigned best_k(struct weir_wanted wanted)
 static int plan(const struct weir_params *p, struct weir_plan *out)
 {
 	static const struct weir_formula formula = { .bits = bits, .rate = rate };
-	if (p->probes > MOST_K)
+	if (p->classic.probes > MOST_K)
 		return weir__refused(
 			weir__fail(-EINVAL, "probes %u: allowed: 1 to %d bits a key, or 0 to have "
-			           "it chosen", p->probes, MOST_K),
-			WEIR_ERROR_RANGE, "probes", p->probes, 1, MOST_K, 0);
-	out->shape.field[PROBES] = p->probes ? p->probes : best_k(weir__wanted(p));
+			           "it chosen", p->classic.probes, MOST_K),
+			WEIR_ERROR_RANGE, "probes", p->classic.probes, 1, MOST_K, 0);
+	out->shape.field[PROBES] = p->classic.probes ? p->classic.probes : best_k(weir__wanted(p));
 	out->shape.field[BITS_PER_PROBE] = 1;
-	out->reason = p->probes ? "the bits a key that were asked for" :
+	out->reason = p->classic.probes ? "the bits a key that were asked for" :
 	                          "the bits a key that need the least memory";
 	return weir__size_complete(p, &formula, out);
 }

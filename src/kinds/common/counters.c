@@ -53,7 +53,7 @@ bool weir__counters_legal(const struct weir_shape *shape, uint64_t lines,
                           const struct weir_counters_kind *kind)
 {
 	const struct weir_sectors s = sectors(&(struct weir_shape){
-		0, { kind->bits[0], shape->field[WEIR_COUNTERS_Z], 1 } });
+		0, .counting = { kind->bits[0], shape->field[WEIR_COUNTERS_Z], 1 } });
 	const unsigned b = bits_of(shape), g = shape->field[WEIR_COUNTERS_G];
 	return allowed_bits(b, kind) && allowed_z(s.z) && g >= 1 && g <= most_g(64 / b, s.z) &&
 	       (lines == UINT64_MAX || lines % lines_of(b) == 0);
@@ -100,9 +100,8 @@ static double rate(double bits_per_key, const struct weir_shape *shape)
 	return weir__sectors_rate(bits_per_key / bits_of(shape), &s);
 }
 
-static int check(const struct weir_params *p, unsigned b, const struct weir_counters_kind *kind)
+static int check(unsigned b, unsigned z, unsigned g, const struct weir_counters_kind *kind)
 {
-	const unsigned z = p->words_per_key, g = p->counters_per_word;
 	if (!allowed_bits(b, kind))
 		return weir__refused(
 			weir__fail(-EINVAL, "counter_bits %u: allowed: %s, or 0 to have it chosen",
@@ -129,24 +128,24 @@ static int check(const struct weir_params *p, unsigned b, const struct weir_coun
 	return 0;
 }
 
-static const char *reason(const struct weir_params *p, const struct weir_counters_kind *kind)
+static const char *reason(unsigned z, unsigned g, const struct weir_counters_kind *kind)
 {
-	if (p->words_per_key && p->counters_per_word)
+	if (z && g)
 		return "the words a key and counters a word that were asked for";
-	return p->words_per_key     ? "the words a key that were asked for, with the best "
-	                              "counters a word" :
-	       p->counters_per_word ? "the fewest words a key within 10 % of the smallest layout "
-	                              "of the counters a word that were asked for" :
-	                              kind->reason;
+	return z ? "the words a key that were asked for, with the best counters a word" :
+	       g ? "the fewest words a key within 10 % of the smallest layout of the counters a "
+	           "word that were asked for" :
+	           kind->reason;
 }
 
-int weir__counters_plan(const struct weir_params *p, const struct weir_counters_kind *kind,
-                        struct weir_plan *out)
+int weir__counters_plan(const struct weir_params *p, const struct weir_counting_shape *asked,
+                        const struct weir_counters_kind *kind, struct weir_plan *out)
 {
-	const unsigned b = p->counter_bits ? p->counter_bits : kind->bits[0];
+	const unsigned b = asked->counter_bits ? asked->counter_bits : kind->bits[0];
+	const unsigned z = asked->words_per_key, g = asked->counters_per_word;
 	const struct weir_formula formula = { .bits = bits, .rate = rate,
 		                              .block_lines = lines_of(b) };
-	int err = check(p, b, kind);
+	int err = check(b, z, g, kind);
 	if (err)
 		return err;
 	const struct weir_choices choices = { 2 * b, 64 / b, most_g, .slack = 1.1,
@@ -154,12 +153,11 @@ int weir__counters_plan(const struct weir_params *p, const struct weir_counters_
 		                              .least_cells = kind->least_counters };
 	struct weir_wanted wanted = weir__wanted(p);
 	wanted.bits_per_key /= b;
-	const struct weir_sectors s = weir__sectors_choose(&choices, p->words_per_key,
-	                                                   p->counters_per_word, wanted);
+	const struct weir_sectors s = weir__sectors_choose(&choices, z, g, wanted);
 	out->shape.field[WEIR_COUNTERS_B] = b;
 	out->shape.field[WEIR_COUNTERS_Z] = s.z;
 	out->shape.field[WEIR_COUNTERS_G] = s.g;
-	out->reason = reason(p, kind);
+	out->reason = reason(z, g, kind);
 	return weir__size_complete(p, &formula, out);
 }
 

@@ -193,8 +193,8 @@ struct weir_counters_kind {
 };
 
 /* Members of struct weir_kind, for any of them. */
-int weir__counters_plan(const struct weir_params *params, const struct weir_counters_kind *kind,
-                        struct weir_plan *out);
+int weir__counters_plan(const struct weir_params *params, const struct weir_counting_shape *asked,
+                        const struct weir_counters_kind *kind, struct weir_plan *out);
 bool weir__counters_legal(const struct weir_shape *shape, uint64_t lines,
                           const struct weir_counters_kind *kind);
 const struct weir_kernel *weir__counters_kernel(enum weir_isa isa, const struct weir_shape *shape,
@@ -210,11 +210,14 @@ int weir__counters_merge(struct weir_filter *dst, const struct weir_filter *src,
 int weir__counters_fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor);
 bool weir__counters_decides(const struct weir_shape *shape);
 
-/* The three of them that need to know the kind, */
-#define WEIR__COUNTERS_OF(kind) \
+/* The three of them that need to know the kind, whose group in the parameters has that name, */
+#define WEIR__COUNTERS_OF(kind, group) \
 	static int plan(const struct weir_params *params, struct weir_plan *out) \
 	{ \
-		return weir__counters_plan(params, &kind, out); \
+		const struct weir_counting_shape asked = { params->group.counter_bits, \
+			                                   params->group.words_per_key, \
+			                                   params->group.counters_per_word }; \
+		return weir__counters_plan(params, &asked, &kind, out); \
 	} \
 	static bool legal(const struct weir_shape *shape, uint64_t lines) \
 	{ \

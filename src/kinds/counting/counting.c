@@ -52,7 +52,7 @@ static const struct weir_counters_kind counters = {
 	.avx512 = weir__counting_avx512,
 #endif
 };
-WEIR__COUNTERS_OF(counters)
+WEIR__COUNTERS_OF(counters, counting)
 
 const struct weir_kind weir__kind_counting = {
 	.id = WEIR_COUNTING,

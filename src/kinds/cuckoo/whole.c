@@ -77,8 +77,8 @@ static double rate(double bits_per_key, const struct weir_shape *shape)
 /* The fewest bits for the rate; of a given size for given keys the lower rate, if they fit. */
 static unsigned choose(const struct weir_params *p)
 {
-	static const struct weir_shape narrow = { WEIR_CUCKOO, { 12 } }, wide = { WEIR_CUCKOO,
-	                                                                          { 16 } };
+	static const struct weir_shape narrow = { WEIR_CUCKOO, .cuckoo = { 12 } };
+	static const struct weir_shape wide = { WEIR_CUCKOO, .cuckoo = { 16 } };
 	struct weir_wanted wanted = weir__wanted(p);
 	if (wanted.fp_rate > 0)
 		return bits(wanted.fp_rate, &narrow) <= bits(wanted.fp_rate, &wide) ? 12 : 16;
@@ -91,7 +91,7 @@ int weir__cuckoo_plan(const struct weir_params *p, struct weir_plan *out)
 	static const struct weir_formula formula = { .bits = bits,
 		                                     .rate = rate,
 		                                     .most = weir__cuckoo_most };
-	uint32_t asked = p->fingerprint_bits;
+	uint32_t asked = p->cuckoo.fingerprint_bits;
 	if (asked && asked != 12 && asked != 16)
 		return weir__refused(
 			weir__fail(-EINVAL, "fingerprint_bits %u: allowed: 12 or 16, or 0 to have "

@@ -42,7 +42,7 @@ static const struct weir_counters_kind counters = {
 	.avx512 = weir__frequency_avx512,
 #endif
 };
-WEIR__COUNTERS_OF(counters)
+WEIR__COUNTERS_OF(counters, frequency)
 
 const struct weir_kind weir__kind_frequency = {
 	.id = WEIR_FREQUENCY,

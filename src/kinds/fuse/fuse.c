@@ -104,6 +104,12 @@ static unsigned width_for(double fp_rate, uint32_t asked)
 	return width <= WEIR_FUSE_MOST_WIDTH ? near_own(width) : 0;
 }
 
+/* The width that is asked for; 0: none is. */
+static unsigned asked(const struct weir_params *p)
+{
+	return p->fuse.fingerprint_bits;
+}
+
 static bool fits(struct weir_plan *plan, const struct weir_params *p, unsigned width)
 {
 	size_for(plan, p->capacity, width, p->shards);
@@ -113,8 +119,8 @@ static bool fits(struct weir_plan *plan, const struct weir_params *p, unsigned w
 /* The widest that so many keys leave room for; 0: not one bit. */
 static unsigned width_within(struct weir_plan *plan, const struct weir_params *p)
 {
-	if (p->fingerprint_bits)
-		return fits(plan, p, p->fingerprint_bits) ? p->fingerprint_bits : 0;
+	if (asked(p))
+		return fits(plan, p, asked(p)) ? asked(p) : 0;
 	unsigned width = WEIR_FUSE_MOST_WIDTH;
 	while (width && !fits(plan, p, width))
 		width--;
@@ -125,13 +131,13 @@ static unsigned width_within(struct weir_plan *plan, const struct weir_params *p
 
 static int too_low(const struct weir_params *p, uint64_t keys)
 {
-	if (p->fingerprint_bits)
+	if (asked(p))
 		return weir__refused(
 			weir__fail(-EINVAL, "fingerprint_bits %u: the rate is %.3g, above fp_rate "
-			           "%g; give one of the two, or more bits", p->fingerprint_bits,
-			           rate_of(p->fingerprint_bits), p->fp_rate),
-			WEIR_ERROR_WIDTH, "fingerprint_bits", p->fingerprint_bits,
-			rate_of(p->fingerprint_bits), p->fp_rate, 0);
+			           "%g; give one of the two, or more bits", asked(p),
+			           rate_of(asked(p)), p->fp_rate),
+			WEIR_ERROR_WIDTH, "fingerprint_bits", asked(p),
+			rate_of(asked(p)), p->fp_rate, 0);
 	return weir__refused(
 		weir__fail(-EINVAL, "fp_rate %g: at a capacity of %" PRIu64 " at least %.3g: a "
 		           "fingerprint has 32 bits at most", p->fp_rate, keys,
@@ -142,7 +148,7 @@ static int too_low(const struct weir_params *p, uint64_t keys)
 
 static int bytes_from_rate(const struct weir_params *p, struct weir_plan *out)
 {
-	const unsigned width = width_for(weir__wanted(p).fp_rate, p->fingerprint_bits);
+	const unsigned width = width_for(weir__wanted(p).fp_rate, asked(p));
 	if (!width)
 		return too_low(p, p->capacity);
 	size_for(out, p->capacity, width, p->shards);
@@ -171,10 +177,10 @@ static int rate_from_both(const struct weir_params *p, struct weir_plan *out)
 		return weir__refused(
 			weir__fail(-EFBIG, "max_bytes %" PRIu64 ": too small for %" PRIu64
 			           " keys with fingerprints of %u bit%s", p->max_bytes,
-			           p->capacity, p->fingerprint_bits ? p->fingerprint_bits : 1,
-			           p->fingerprint_bits > 1 ? "s" : ""),
+			           p->capacity, asked(p) ? asked(p) : 1,
+			           asked(p) > 1 ? "s" : ""),
 			WEIR_ERROR_WIDTH_BYTES, "max_bytes", (double)p->max_bytes,
-			(double)p->capacity, p->fingerprint_bits ? p->fingerprint_bits : 1, 0);
+			(double)p->capacity, asked(p) ? asked(p) : 1, 0);
 	fill_most(out, p->max_bytes, p->shards);
 	return 0;
 }
@@ -183,7 +189,7 @@ static int rate_from_both(const struct weir_params *p, struct weir_plan *out)
 static int capacity_from_bytes(const struct weir_params *p, struct weir_plan *out)
 {
 	uint64_t enough = 0, less = WEIR__MOST_KEYS + 1;
-	const unsigned width = width_for(p->fp_rate, p->fingerprint_bits);
+	const unsigned width = width_for(p->fp_rate, asked(p));
 	if (!width)
 		return too_low(p, 1);
 	while (less - enough > 1) {
@@ -208,12 +214,12 @@ static int capacity_from_bytes(const struct weir_params *p, struct weir_plan *ou
 static int make_plan(const struct weir_params *p, struct weir_plan *out)
 {
 	int err;
-	if (p->fingerprint_bits > WEIR_FUSE_MOST_WIDTH)
+	if (asked(p) > WEIR_FUSE_MOST_WIDTH)
 		return weir__refused(
 			weir__fail(-EINVAL,
 			           "fingerprint_bits %u: allowed: 1 to %d, or 0 to have it "
-			           "chosen", p->fingerprint_bits, WEIR_FUSE_MOST_WIDTH),
-			WEIR_ERROR_RANGE, "fingerprint_bits", p->fingerprint_bits, 1,
+			           "chosen", asked(p), WEIR_FUSE_MOST_WIDTH),
+			WEIR_ERROR_RANGE, "fingerprint_bits", asked(p), 1,
 			WEIR_FUSE_MOST_WIDTH, 0);
 	if (p->capacity && p->fp_rate > 0)
 		err = bytes_from_rate(p, out);
@@ -223,7 +229,7 @@ static int make_plan(const struct weir_params *p, struct weir_plan *out)
 		err = weir__shards_fit(p->shards, out->bytes);
 	if (err)
 		return err;
-	out->reason = p->fingerprint_bits ? "the fingerprint that was asked for" :
+	out->reason = asked(p) ? "the fingerprint that was asked for" :
 	              p->fp_rate > 0      ? "the fewest bits with the rate, or 8, 16, 32 if near" :
 	                                    "the widest fingerprint that the keys leave room for";
 	out->bits_per_key = 8 * (double)out->bytes / (double)out->capacity;

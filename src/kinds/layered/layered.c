@@ -60,6 +60,12 @@ static void take_lines(struct weir_plan *plan, uint32_t shards)
 	                               &plan->shards);
 }
 
+/* Keys of the exclude list, about. */
+static uint64_t excluded(const struct weir_params *p)
+{
+	return p->layered.exclude_keys;
+}
+
 /* For so many keys, of which the first level lets pass so many of the exclude list. */
 static void size_second(struct weir_plan *plan, uint64_t keys, double passed, uint32_t shards)
 {
@@ -74,7 +80,7 @@ static void size_for(struct weir_plan *plan, uint64_t keys, unsigned width,
 	const struct weir_fuse part = weir__fuse_for(keys, width);
 	plan->capacity = keys;
 	set_first(plan, &part);
-	size_second(plan, keys, ldexp((double)p->exclude_keys, -(int)width), p->shards);
+	size_second(plan, keys, ldexp((double)excluded(p), -(int)width), p->shards);
 }
 
 /* What is left of the bytes becomes segments of the second level. */
@@ -113,6 +119,12 @@ static bool has_rate(unsigned width, double fp_rate)
 	return rate_of(width) <= fp_rate * (1 + 1e-6);
 }
 
+/* That is asked for; 0: none is. */
+static unsigned asked(const struct weir_params *p)
+{
+	return p->layered.fingerprint_bits;
+}
+
 /* Of those that have the rate the one of the smallest whole; 0: none has. The plan is sized. */
 static unsigned width_for(struct weir_plan *plan, uint64_t keys, double fp_rate,
                           const struct weir_params *p)
@@ -120,7 +132,7 @@ static unsigned width_for(struct weir_plan *plan, uint64_t keys, double fp_rate,
 	uint64_t least = UINT64_MAX;
 	unsigned width = 0;
 	for (unsigned w = 1; w <= WEIR_FUSE_MOST_WIDTH; w++) {
-		if (!has_rate(w, fp_rate) || (p->fingerprint_bits && p->fingerprint_bits != w))
+		if (!has_rate(w, fp_rate) || (asked(p) && asked(p) != w))
 			continue;
 		size_for(plan, keys, w, p);
 		if (plan->bytes < least)
@@ -136,7 +148,7 @@ static unsigned width_for(struct weir_plan *plan, uint64_t keys, double fp_rate,
 static unsigned width_within(struct weir_plan *plan, const struct weir_params *p)
 {
 	for (unsigned w = WEIR_FUSE_MOST_WIDTH; w; w--) {
-		if (p->fingerprint_bits && p->fingerprint_bits != w)
+		if (asked(p) && asked(p) != w)
 			continue;
 		size_for(plan, p->capacity, w, p);
 		if (plan->bytes <= p->max_bytes)
@@ -149,13 +161,13 @@ static unsigned width_within(struct weir_plan *plan, const struct weir_params *p
 
 static int too_low(const struct weir_params *p, uint64_t keys)
 {
-	if (p->fingerprint_bits)
+	if (asked(p))
 		return weir__refused(
 			weir__fail(-EINVAL, "fingerprint_bits %u: the rate is %.3g, above fp_rate "
-			           "%g; give one of the two, or more bits", p->fingerprint_bits,
-			           rate_of(p->fingerprint_bits), p->fp_rate),
-			WEIR_ERROR_WIDTH, "fingerprint_bits", p->fingerprint_bits,
-			rate_of(p->fingerprint_bits), p->fp_rate, 0);
+			           "%g; give one of the two, or more bits", asked(p),
+			           rate_of(asked(p)), p->fp_rate),
+			WEIR_ERROR_WIDTH, "fingerprint_bits", asked(p),
+			rate_of(asked(p)), p->fp_rate, 0);
 	return weir__refused(
 		weir__fail(-EINVAL, "fp_rate %g: at a capacity of %" PRIu64 " at least %.3g: a "
 		           "fingerprint has 32 bits at most", p->fp_rate, keys,
@@ -170,17 +182,17 @@ static int too_large(const struct weir_params *p, const struct weir_plan *plan)
 		return weir__refused(
 			weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g, and %" PRIu64
 			           " excluded keys, need %" PRIu64 " bytes: max_bytes is %" PRIu64,
-			           p->capacity, p->fp_rate, p->exclude_keys, plan->bytes,
+			           p->capacity, p->fp_rate, excluded(p), plan->bytes,
 			           p->max_bytes),
 			WEIR_ERROR_LISTS_LARGE, "capacity", (double)p->capacity,
-			(double)p->exclude_keys, (double)plan->bytes, (double)p->max_bytes);
+			(double)excluded(p), (double)plan->bytes, (double)p->max_bytes);
 	if (plan->bytes > WEIR__MOST_BYTES)
 		return weir__refused(
 			weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g, and %" PRIu64
 			           " excluded keys, need %" PRIu64 " bytes: a filter has 2^46 at "
-			           "most", p->capacity, p->fp_rate, p->exclude_keys, plan->bytes),
+			           "most", p->capacity, p->fp_rate, excluded(p), plan->bytes),
 			WEIR_ERROR_LISTS_LARGE, "capacity", (double)p->capacity,
-			(double)p->exclude_keys, (double)plan->bytes, (double)WEIR__MOST_BYTES);
+			(double)excluded(p), (double)plan->bytes, (double)WEIR__MOST_BYTES);
 	return 0;
 }
 
@@ -198,11 +210,11 @@ static int rate_from_both(const struct weir_params *p, struct weir_plan *out)
 			weir__fail(-EFBIG, "max_bytes %" PRIu64 ": too small for %" PRIu64
 			           " keys with fingerprints of %u bit%s, and %" PRIu64
 			           " excluded ones", p->max_bytes, p->capacity,
-			           p->fingerprint_bits ? p->fingerprint_bits : 1,
-			           p->fingerprint_bits > 1 ? "s" : "", p->exclude_keys),
+			           asked(p) ? asked(p) : 1,
+			           asked(p) > 1 ? "s" : "", excluded(p)),
 			WEIR_ERROR_WIDTH_BYTES, "max_bytes", (double)p->max_bytes,
-			(double)p->capacity, p->fingerprint_bits ? p->fingerprint_bits : 1,
-			(double)p->exclude_keys);
+			(double)p->capacity, asked(p) ? asked(p) : 1,
+			(double)excluded(p));
 	fill_most(out, p);
 	return 0;
 }
@@ -232,7 +244,7 @@ static int capacity_from_bytes(const struct weir_params *p, struct weir_plan *ou
 
 static void complete(const struct weir_params *p, struct weir_plan *out)
 {
-	out->reason = p->fingerprint_bits ? "the fingerprint that was asked for" :
+	out->reason = asked(p) ? "the fingerprint that was asked for" :
 	              p->fp_rate > 0      ? "the fingerprint of the smallest whole with the rate" :
 	                                    "the widest fingerprint that the keys leave room for";
 	out->bits_per_key = 8 * (double)out->bytes / (double)out->capacity;
@@ -240,15 +252,26 @@ static void complete(const struct weir_params *p, struct weir_plan *out)
 	out->fp_rate = rate_of(out->shape.field[WEIR_FUSE_WIDTH]) + out->fp_rate_floor;
 }
 
+static int settle(struct weir_params *p)
+{
+	if (excluded(p) <= WEIR__MOST_KEYS)
+		return 0;
+	return weir__refused(
+		weir__fail(-EINVAL, "exclude_keys %" PRIu64 ": allowed: 0 to 2^48 keys",
+		           excluded(p)),
+		WEIR_ERROR_RANGE, "exclude_keys", (double)excluded(p), 0, (double)WEIR__MOST_KEYS,
+		0);
+}
+
 static int make_plan(const struct weir_params *p, struct weir_plan *out)
 {
 	int err;
-	if (p->fingerprint_bits > WEIR_FUSE_MOST_WIDTH)
+	if (asked(p) > WEIR_FUSE_MOST_WIDTH)
 		return weir__refused(
 			weir__fail(-EINVAL,
 			           "fingerprint_bits %u: allowed: 1 to %d, or 0 to have it "
-			           "chosen", p->fingerprint_bits, WEIR_FUSE_MOST_WIDTH),
-			WEIR_ERROR_RANGE, "fingerprint_bits", p->fingerprint_bits, 1,
+			           "chosen", asked(p), WEIR_FUSE_MOST_WIDTH),
+			WEIR_ERROR_RANGE, "fingerprint_bits", asked(p), 1,
 			WEIR_FUSE_MOST_WIDTH, 0);
 	if (p->capacity && p->fp_rate > 0)
 		err = bytes_from_rate(p, out);
@@ -272,7 +295,7 @@ static int make_sieve(const struct weir_params *p, struct weir_params *out)
 	out->kind = WEIR_FUSE;
 	out->capacity = plan.capacity;
 	out->fp_rate = WEIR__MOST_RATE;
-	out->fingerprint_bits = plan.shape.field[WEIR_FUSE_WIDTH];
+	out->fuse.fingerprint_bits = plan.shape.field[WEIR_FUSE_WIDTH];
 	out->shards = 1;
 	out->flags = p->flags;
 	out->seed = p->seed;
@@ -394,6 +417,7 @@ const struct weir_kind weir__kind_layered = {
 	       WEIR_CAN_BE_EXACT,
 	.fields = { "fingerprint_bits", "segment_bits", "segments", "part_bits",
 	            "second_segment_bits", "second_segments", "second_part_bits" },
+	.settle = settle,
 	.plan = make_plan,
 	.legal = legal,
 	.describe = describe,

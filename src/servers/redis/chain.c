@@ -33,7 +33,7 @@ static struct weir_params params_of(const struct chain_settings *s, size_t n)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	p.kind = s->bucket ? WEIR_CUCKOO : WEIR_BLOCKED;
-	p.fingerprint_bits = s->bucket ? FINGERPRINT : 0;
+	p.cuckoo.fingerprint_bits = s->bucket ? FINGERPRINT : 0;
 	p.capacity = capacity_of(s, n);
 	p.fp_rate = s->bucket ? CUCKOO_ERROR : error_of(s, n);
 	p.seed = s->bucket || s->seed + n == 0 ? s->seed : s->seed + n;

@@ -12,7 +12,7 @@
 /* Of a kind that grows and refuses keys beyond: six deviations, unless it is not to grow at all. */
 static uint64_t shard_most(const struct weir_params *shard, uint32_t shards)
 {
-	double mean = (double)shard->max_capacity / shards;
+	double mean = (double)shard->growing.max_capacity / shards;
 	uint64_t most = (uint64_t)(mean + 6 * sqrt(mean));
 	return most > shard->capacity ? most : shard->capacity;
 }
@@ -78,7 +78,7 @@ static int shard_params(struct weir_params *out, struct weir_plan *whole,
 		out->capacity =
 			shard_capacity(out->capacity, shards,
 			               weir_kind_can(out->kind, WEIR_CAN_BUILD));
-	out->max_capacity = out->max_capacity ? shard_most(out, shards) : 0;
+	out->growing.max_capacity = out->growing.max_capacity ? shard_most(out, shards) : 0;
 	out->max_bytes /= shards;
 	return check_shard(out, shards);
 }

@@ -168,7 +168,7 @@ int weir__view_make(struct weir_filter **out, struct weir_sharded *set,
 	layout.shards = set->shards;
 	layout.lines = 0;
 	layout.capacity = shard->kind->build ? 0 : whole->capacity; /* 0: as many as come */
-	layout.max_capacity = layout.max_capacity ? whole->max_capacity : 0;
+	layout.max_capacity = layout.max_capacity ? whole->growing.max_capacity : 0;
 	int err = weir__filter_make(out, &layout, &none, 0);
 	if (!err)
 		(*out)->own = set;

@@ -234,6 +234,7 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 	}
 	if (!keying_fits(&build->fill.keying) || !shape_fits(&build->params))
 		return misuse_reported();
+	(void)shape_own(&build->params);
 	if (!build->output || !*build->output)
 		return misuse("-o IMAGE is missing: where to save the filter");
 	progress_allow(progress && !build->quiet);

@@ -75,7 +75,7 @@ static void add_json(struct listing *l, uint32_t group, uint32_t column, const c
 	report_count(&r, "rows", NULL, chunk->rows);
 	report_bool(&r, "filter", NULL, stats != NULL);
 	if (stats) {
-		uint64_t blocks = stats->shape.field[0];
+		uint64_t blocks = stats->shape.split.blocks;
 		report_count(&r, "offset", NULL, chunk->filter_offset);
 		report_count(&r, "bytes", NULL, 32 * blocks);
 		report_count(&r, "blocks", NULL, blocks);
@@ -105,7 +105,7 @@ static void add_row(struct listing *l, uint32_t group, uint32_t column, const ch
 			table_add(&l->table, "%s", "");
 		return;
 	}
-	uint64_t blocks = stats->shape.field[0];
+	uint64_t blocks = stats->shape.split.blocks;
 	table_add(&l->table, "%s", show_bytes(SHOW, 32 * blocks));
 	table_add(&l->table, "%llu", (unsigned long long)blocks);
 	table_add(&l->table, "%llu", (unsigned long long)chunk->filter_offset);

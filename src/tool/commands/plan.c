@@ -108,10 +108,10 @@ static json_t *row_json(const struct weir_plan *plan, bool marked)
 	report_real(&r, "bits_per_key", NULL, plan->bits_per_key);
 	report_rate(&r, "fp_rate", NULL, plan->fp_rate);
 	report_rate(&r, "fp_rate_floor", NULL, plan->fp_rate_floor);
-	report_count(&r, "max_capacity", NULL, plan->max_capacity);
-	report_real(&r, "full_bits_per_key", NULL, plan->full_bits_per_key);
-	report_real(&r, "worst_bits_per_key", NULL, plan->worst_bits_per_key);
-	report_real(&r, "late_bits_per_key", NULL, plan->late_bits_per_key);
+	report_count(&r, "max_capacity", NULL, plan->growing.max_capacity);
+	report_real(&r, "full_bits_per_key", NULL, plan->growing.full_bits_per_key);
+	report_real(&r, "worst_bits_per_key", NULL, plan->growing.worst_bits_per_key);
+	report_real(&r, "late_bits_per_key", NULL, plan->growing.late_bits_per_key);
 	report_bool(&r, "default", NULL, marked);
 	json_t *json = json_incref(r.json);
 	report_free(&r);
@@ -123,12 +123,12 @@ static void note_growth(struct table *notes, const struct layout *layout,
                         const struct weir_plan *plan)
 {
 	char text[160];
-	if (plan->max_capacity == plan->capacity)
+	if (plan->growing.max_capacity == plan->capacity)
 		return;
 	snprintf(text, sizeof text, "grows to %s keys: then %.2f bits a key; just after the second "
 	         "layer was added %.2f, after the last %.2f",
-	         show_count(SHOW, plan->max_capacity), plan->full_bits_per_key,
-	         plan->worst_bits_per_key, plan->late_bits_per_key);
+	         show_count(SHOW, plan->growing.max_capacity), plan->growing.full_bits_per_key,
+	         plan->growing.worst_bits_per_key, plan->growing.late_bits_per_key);
 	table_add(notes, "- %s:", layout->name);
 	table_add(notes, "%s", text);
 }
@@ -167,7 +167,7 @@ static void plan_layout(struct plans *plans, struct weir_params params, const st
 	bool marked = is_default(layout, &plans->chosen);
 	params.kind = layout->kind;
 	(void)shape_own(&params);
-	params.words_per_key = layout->words;
+	shape_set_words(&params, layout->words);
 	if (weir_plan_make(&params, &plan) == 0) {
 		row(&plans->table, layout, &plan, marked);
 		note_growth(&plans->missing, layout, &plan);
@@ -233,12 +233,11 @@ static int plan(const struct weir_params *params, const uint32_t *of, unsigned n
 /* A number that no kind has at any size is refused, in the words of a kind that has others. */
 static int numbers_had(const struct weir_params *params)
 {
-	struct weir_params one = WEIR_PARAMS_INIT;
+	struct weir_params one = *params;
 	one.capacity = 1000;
 	one.fp_rate = 0.5;
-	one.counter_bits = params->counter_bits;
-	one.counters_per_word = params->counters_per_word;
-	one.fingerprint_bits = params->fingerprint_bits;
+	one.max_bytes = 0;
+	one.growing.max_capacity = one.layered.exclude_keys = 0;
 	unsigned had = 0, asked = 0;
 	for (unsigned i = 0; i < KINDS; i++) {
 		struct weir_params own = one;
@@ -267,8 +266,8 @@ static int plan_sets(const struct weir_params *params, uint32_t sets, const char
                      bool as_json)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
-	if (params->counter_bits || params->counters_per_word || params->fingerprint_bits ||
-	    params->max_capacity)
+	if (shape_asked(params, "counter_bits") || shape_asked(params, "counters_per_word") ||
+	    shape_asked(params, "fingerprint_bits") || shape_asked(params, "max_capacity"))
 		return misuse("--sets: a router has none of the numbers of kinds");
 	p.kind = WEIR_ROUTER;
 	p.router.sets = sets;

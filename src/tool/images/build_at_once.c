@@ -317,11 +317,11 @@ static int explain(const struct build *build, const struct weir_builder *builder
 static int count_excluded(struct build *build)
 {
 	build->exclude.keying.normal = build->found.noted;
-	if (!build->exclude.from.n || build->params.exclude_keys || !build->exclude.bytes)
+	if (!build->exclude.from.n || build->params.layered.exclude_keys || !build->exclude.bytes)
 		return TOOL_OK;
-	if (fill_count(&build->exclude, &build->params.exclude_keys))
+	if (fill_count(&build->exclude, &build->params.layered.exclude_keys))
 		return TOOL_TROUBLE;
-	return ask_list(build, build->params.exclude_keys);
+	return ask_list(build, build->params.layered.exclude_keys);
 }
 
 /* The rate that was asked is an answer's, and what is excluded is excluded by all its lookups.

@@ -11,6 +11,7 @@
 #include "model.h"
 #include "output/report.h"
 #include "output/say.h"
+#include "shape.h"
 
 #define OTHER_KEY "servers that follow it refuse that, also those that take any seed"
 #define NEW_SEED "servers that follow it refuse one of another seed, unless they take any"
@@ -161,11 +162,6 @@ static double rate_of_answer(const struct model *model)
 	return model->fp_rate * weir_normal_most(&model->normal);
 }
 
-static bool differs(uint32_t wanted, uint32_t is)
-{
-	return wanted && wanted != is;
-}
-
 /* Rates are of answers: they are the same if only rounding tells them apart. */
 static bool same_rate(double a, double b)
 {
@@ -179,12 +175,7 @@ static bool wants_another(const struct model *model, const struct model_wish *wi
 	       steps != model->normal.steps ||
 	       (w->fp_rate != 0.0 && !same_rate(w->fp_rate, rate_of_answer(model))) ||
 	       (wish->kind_given && w->kind != is->kind) ||
-	       differs(w->words_per_key, is->words_per_key) ||
-	       differs(w->bits_per_word, is->bits_per_word) || differs(w->probes, is->probes) ||
-	       differs(w->counter_bits, is->counter_bits) ||
-	       differs(w->counters_per_word, is->counters_per_word) ||
-	       differs(w->fingerprint_bits, is->fingerprint_bits) ||
-	       (w->max_capacity && w->max_capacity != is->max_capacity);
+	       shape_differs(w, is);
 }
 
 struct model_taken model_take(const struct model *model, const struct model_wish *wish,
@@ -283,10 +274,10 @@ static int take_growing(const struct model *model, uint64_t keys, struct weir_pa
 {
 	enum { MOST = 21845 }; /* times the first layer: if nothing else is asked */
 	const struct weir_params *is = &model->params;
-	uint64_t room = is->max_capacity ? is->max_capacity : is->capacity * MOST;
+	uint64_t room = is->growing.max_capacity ? is->growing.max_capacity : is->capacity * MOST;
 	int n = steps(room, keys, true);
 	params->capacity = stepped(is->capacity, n);
-	params->max_capacity = stepped(is->max_capacity, n);
+	params->growing.max_capacity = stepped(is->growing.max_capacity, n);
 	params->shards = n ? 0 : is->shards;
 	if (!n && is->max_bytes) { /* the size was given, and the rate follows */
 		params->max_bytes = is->max_bytes;
@@ -307,13 +298,7 @@ void model_size(const struct model *model, const struct model_wish *wish,
 	if (wants_another(model, wish, noted->steps))
 		return;
 	taken->size = true;
-	params->kind = is->kind;
-	params->words_per_key = is->words_per_key;
-	params->bits_per_word = is->bits_per_word;
-	params->probes = is->probes;
-	params->counter_bits = is->counter_bits;
-	params->counters_per_word = is->counters_per_word;
-	params->fingerprint_bits = is->fingerprint_bits;
+	shape_as(params, is);
 	if (weir_kind_can(is->kind, WEIR_CAN_GROW)) {
 		taken->steps = take_growing(model, params->capacity, params);
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * See shape.h. */
 #include <getopt.h>
+#include <stddef.h>
 #include <string.h>
 #include "output/say.h"
 #include "output/units.h"
@@ -21,92 +22,149 @@ static bool parse_kind(const char *text, uint32_t *out)
 	return false;
 }
 
+/* The numbers that an option sets: in the group of each kind that has one of that name. */
+enum { GROUPS = 4 };
+struct number {
+	int option;
+	const char *long_name, *name;
+	uint32_t most;      /* 0: a number of keys, of 64 bits */
+	size_t at[GROUPS];  /* in struct weir_params; 0 past the last */
+	uint32_t of[GROUPS];
+};
+#define AT(field) offsetof(struct weir_params, field)
+static const struct number numbers[] = {
+	{ 'z', "--words", "words_per_key", 8,
+	  { AT(blocked.words_per_key), AT(counting.words_per_key), AT(growing.words_per_key),
+	    AT(frequency.words_per_key) },
+	  { WEIR_BLOCKED, WEIR_COUNTING, WEIR_GROWING, WEIR_FREQUENCY } },
+	{ 'g', "--bits", "bits_per_word", 10,
+	  { AT(blocked.bits_per_word), AT(growing.bits_per_word) },
+	  { WEIR_BLOCKED, WEIR_GROWING } },
+	{ SHAPE_PROBES, "--probes", "probes", 32, { AT(classic.probes) }, { WEIR_CLASSIC } },
+	{ SHAPE_COUNTER_BITS, "--counter-bits", "counter_bits", 32,
+	  { AT(counting.counter_bits), AT(frequency.counter_bits) },
+	  { WEIR_COUNTING, WEIR_FREQUENCY } },
+	{ SHAPE_COUNTERS_PER_WORD, "--counters-per-word", "counters_per_word", 16,
+	  { AT(counting.counters_per_word), AT(frequency.counters_per_word) },
+	  { WEIR_COUNTING, WEIR_FREQUENCY } },
+	{ SHAPE_FINGERPRINT_BITS, "--fingerprint-bits", "fingerprint_bits", 32,
+	  { AT(cuckoo.fingerprint_bits), AT(fuse.fingerprint_bits),
+	    AT(layered.fingerprint_bits) },
+	  { WEIR_CUCKOO, WEIR_FUSE, WEIR_LAYERED } },
+	{ SHAPE_MAX_KEYS, "--max-keys", "max_capacity", 0, { AT(growing.max_capacity) },
+	  { WEIR_GROWING } },
+	{ SHAPE_EXCLUDE_KEYS, "--exclude-keys", "exclude_keys", 0, { AT(layered.exclude_keys) },
+	  { WEIR_LAYERED } },
+};
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+static uint64_t get(const struct weir_params *params, const struct number *number, unsigned i)
+{
+	const char *at = (const char *)params + number->at[i];
+	return number->most ? *(const uint32_t *)(const void *)at :
+	                      *(const uint64_t *)(const void *)at;
+}
+
+static void set(struct weir_params *params, const struct number *number, unsigned i, uint64_t value)
+{
+	char *at = (char *)params + number->at[i];
+	if (number->most)
+		*(uint32_t *)(void *)at = (uint32_t)value;
+	else
+		*(uint64_t *)(void *)at = value;
+}
+
+/* Where the number of a kind is among those of its option, or GROUPS. */
+static unsigned place_of(const struct number *number, uint32_t kind)
+{
+	unsigned i = 0;
+	while (i < GROUPS && !(number->at[i] && number->of[i] == kind))
+		i++;
+	return i;
+}
+
 int shape_option(int option, struct weir_params *params)
 {
-	switch (option) {
-	case 'k': return parse_kind(optarg, &params->kind);
-	case 'z': return parse_small("--words", optarg, 8, &params->words_per_key);
-	case 'g': return parse_small("--bits", optarg, 10, &params->bits_per_word);
-	case SHAPE_PROBES: return parse_small("--probes", optarg, 32, &params->probes);
-	case SHAPE_COUNTER_BITS:
-		return parse_small("--counter-bits", optarg, 32, &params->counter_bits);
-	case SHAPE_COUNTERS_PER_WORD:
-		return parse_small("--counters-per-word", optarg, 16,
-		                   &params->counters_per_word);
-	case SHAPE_FINGERPRINT_BITS:
-		return parse_small("--fingerprint-bits", optarg, 32, &params->fingerprint_bits);
-	case SHAPE_MAX_KEYS: return parse_keys("--max-keys", optarg, &params->max_capacity);
-	case SHAPE_EXCLUDE_KEYS:
-		return parse_keys("--exclude-keys", optarg, &params->exclude_keys);
-	default: return -1;
-	}
+	const struct number *n = numbers;
+	uint64_t value = 0;
+	uint32_t small = 0;
+	if (option == 'k')
+		return parse_kind(optarg, &params->kind);
+	while (n < numbers + NUMBERS && n->option != option)
+		n++;
+	if (n == numbers + NUMBERS)
+		return -1;
+	if (!(n->most ? parse_small(n->long_name, optarg, n->most, &small) :
+	                parse_keys(n->long_name, optarg, &value)))
+		return 0;
+	for (unsigned i = 0; i < GROUPS && n->at[i]; i++)
+		set(params, n, i, n->most ? small : value);
+	return 1;
 }
 
-/* A number of a shape, where a caller may ask for it. */
-struct number {
-	const char *option, *name;
-	uint32_t *value;
-};
-enum { NUMBERS = 6 };
-
-static void numbers_of(struct weir_params *p, struct number out[NUMBERS])
+uint64_t shape_asked(const struct weir_params *params, const char *name)
 {
-	const struct number all[NUMBERS] = {
-		{ "--words", "words_per_key", &p->words_per_key },
-		{ "--bits", "bits_per_word", &p->bits_per_word },
-		{ "--probes", "probes", &p->probes },
-		{ "--counter-bits", "counter_bits", &p->counter_bits },
-		{ "--counters-per-word", "counters_per_word", &p->counters_per_word },
-		{ "--fingerprint-bits", "fingerprint_bits", &p->fingerprint_bits },
-	};
-	for (unsigned i = 0; i < NUMBERS; i++)
-		out[i] = all[i];
-}
-
-/* The first number that @params ask for and the kind does not have: its option, and the number
- * through @value; NULL: there is none. */
-static const char *foreign(const struct weir_params *params, uint64_t *value)
-{
-	struct weir_params copy = *params;
-	struct number numbers[NUMBERS];
-	numbers_of(&copy, numbers);
-	for (unsigned i = 0; i < NUMBERS; i++) {
-		*value = *numbers[i].value;
-		if (*value && !shape_has(params->kind, numbers[i].name))
-			return numbers[i].option;
-	}
-	*value = params->max_capacity;
-	if (*value && !weir_kind_can(params->kind, WEIR_CAN_GROW))
-		return "--max-keys";
-	*value = params->exclude_keys;
-	return *value && !weir_kind_can(params->kind, WEIR_CAN_EXCLUDE) ? "--exclude-keys" : NULL;
+	uint64_t value = 0;
+	for (unsigned n = 0; n < NUMBERS; n++)
+		for (unsigned i = 0; i < GROUPS && numbers[n].at[i]; i++)
+			if (strcmp(numbers[n].name, name) == 0)
+				value |= get(params, &numbers[n], i);
+	return value;
 }
 
 bool shape_fits(const struct weir_params *params)
 {
-	uint64_t value;
-	const char *option = foreign(params, &value);
-	if (option)
-		say("%s %llu: not for kind %s", option, (unsigned long long)value,
+	for (const struct number *n = numbers; n < numbers + NUMBERS; n++) {
+		const uint64_t value = shape_asked(params, n->name);
+		if (!value || place_of(n, params->kind) < GROUPS)
+			continue;
+		say("%s %llu: not for kind %s", n->long_name, (unsigned long long)value,
 		    weir_kind_name(params->kind));
-	return !option;
+		return false;
+	}
+	return true;
 }
 
 unsigned shape_own(struct weir_params *params)
 {
-	struct number numbers[NUMBERS];
 	unsigned left = 0;
-	numbers_of(params, numbers);
-	for (unsigned i = 0; i < NUMBERS; i++) {
-		if (!shape_has(params->kind, numbers[i].name))
-			*numbers[i].value = 0;
-		left += *numbers[i].value != 0;
+	for (const struct number *n = numbers; n < numbers + NUMBERS; n++)
+		for (unsigned i = 0; i < GROUPS && n->at[i]; i++) {
+			if (n->of[i] != params->kind)
+				set(params, n, i, 0);
+			left += n->option != SHAPE_EXCLUDE_KEYS && get(params, n, i);
+		}
+	return left;
+}
+
+bool shape_differs(const struct weir_params *wanted, const struct weir_params *is)
+{
+	for (const struct number *n = numbers; n < numbers + NUMBERS; n++) {
+		const unsigned i = place_of(n, is->kind);
+		const uint64_t value = shape_asked(wanted, n->name);
+		if (n->option != SHAPE_EXCLUDE_KEYS && value &&
+		    (i == GROUPS || value != get(is, n, i)))
+			return true;
 	}
-	if (!weir_kind_can(params->kind, WEIR_CAN_GROW))
-		params->max_capacity = 0;
-	if (!weir_kind_can(params->kind, WEIR_CAN_EXCLUDE))
-		params->exclude_keys = 0;
-	return left + (params->max_capacity != 0);
+	return false;
+}
+
+void shape_as(struct weir_params *params, const struct weir_params *is)
+{
+	params->kind = is->kind;
+	(void)shape_own(params);
+	for (const struct number *n = numbers; n < numbers + NUMBERS; n++) {
+		const unsigned i = place_of(n, is->kind);
+		if (n->most && i < GROUPS)
+			set(params, n, i, get(is, n, i));
+	}
+}
+
+void shape_set_words(struct weir_params *params, uint32_t words)
+{
+	const unsigned i = place_of(&numbers[0], params->kind);
+	if (i < GROUPS)
+		set(params, &numbers[0], i, words);
 }
 
 bool shape_has(uint32_t kind, const char *number)

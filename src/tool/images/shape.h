@@ -28,8 +28,17 @@ int shape_option(int option, struct weir_params *params);
  * weir_plan_make() refuses it too, but in its own words, and where keys are counted first only
  * after that. */
 bool shape_fits(const struct weir_params *params);
-/* Without the numbers that the kind does not have. Return: how many are left. */
+/* Without the numbers that the kind does not have: until then each is in the group of every kind
+ * that has one of its name. Return: how many are left. */
 unsigned shape_own(struct weir_params *params);
+/* A number that was asked for, such as "counter_bits", for whatever kind; 0: none was. */
+uint64_t shape_asked(const struct weir_params *params, const char *name);
+/* Is a number asked for that a filter of these parameters does not have? */
+bool shape_differs(const struct weir_params *wanted, const struct weir_params *is);
+/* Take the kind and the shape of @is. */
+void shape_as(struct weir_params *params, const struct weir_params *is);
+/* Set words_per_key, of a kind that has it. */
+void shape_set_words(struct weir_params *params, uint32_t words);
 
 /* The numbers of a shape have names: weir_shape_field(). Has a kind one of that name; and the
  * number of a shape, 0 if its kind has none such. */

@@ -60,6 +60,8 @@ static const char *const sentences[] = {
 
 static const char *option_of(const char *thing)
 {
+	const char *dot = strrchr(thing, '.'); /* behind the name of a group */
+	thing = dot ? dot + 1 : thing;
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
 		if (strcmp(thing, options[i].thing) == 0)
 			return options[i].option;

@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 	uint64_t skipped = 0, twice = 0, raced_skipped = 0, different, raced = urls / 8;
 	p.capacity = urls + raced;
 	p.fp_rate = rate;
-	p.words_per_key = 1;
+	p.blocked.words_per_key = 1;
 	must(weir_create(&seen, &p), "create");
 	must(key_lines(&paths, KEY_PATHS, 64 << 20), "paths");
 	fetched = room_for(urls + raced, sizeof *fetched);

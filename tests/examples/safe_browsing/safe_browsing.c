@@ -162,7 +162,7 @@ int main(int argc, char **argv)
 	known = listed / 4;
 	params.fp_rate = 0.001;
 	params.seed = SEED; /* the same for all images, or no delta is small */
-	params.exclude_keys = params.kind == WEIR_LAYERED ? known : 0;
+	params.layered.exclude_keys = params.kind == WEIR_LAYERED ? known : 0;
 	for (slots = 1; slots < 2 * listed; slots *= 2)
 		;
 	store = room_for(slots, sizeof *store);

@@ -27,7 +27,7 @@ public:
 		weir_filter *made = nullptr;
 		params.capacity = capacity;
 		params.fp_rate = 1e-6; /* so many lines are taken for one that was there */
-		params.words_per_key = 1;
+		params.blocked.words_per_key = 1;
 		if (weir_create(&made, &params) < 0)
 			throw std::runtime_error(weir_error_detail());
 		filter.reset(made);

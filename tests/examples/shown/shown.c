@@ -161,7 +161,7 @@ static void choose(const char *layout)
 	params.capacity = ITEMS;
 	params.max_bytes = SLOT;
 	params.seed = SEED; /* one for all: in a server random, and kept with the file */
-	params.probes = params.kind == WEIR_CLASSIC ? 6 : 0;
+	params.classic.probes = params.kind == WEIR_CLASSIC ? 6 : 0;
 	must(weir_plan_make(&params, &plan), "plan");
 	must(weir_params_shape(&params, &plan.shape),
 	     "shape"); /* so that no create chooses again */

@@ -272,7 +272,7 @@ static bool take_params(struct weir_replica_options *o, const char *word)
 	if (strcmp(word, "kind=blocked") == 0)
 		params.kind = WEIR_BLOCKED;
 	else if (strcmp(word, "kind=growing") == 0)
-		params.kind = WEIR_GROWING, params.max_capacity = 4 * params.capacity;
+		params.kind = WEIR_GROWING, params.growing.max_capacity = 4 * params.capacity;
 	else if (strncmp(word, "seed=", 5) == 0)
 		params.seed = strtoull(word + 5, NULL, 10);
 	else if (strcmp(word, "rate=0.01") == 0)

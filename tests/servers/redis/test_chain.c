@@ -213,7 +213,7 @@ static void append_refuses(void **state)
 	p.kind = WEIR_CUCKOO;
 	p.capacity = 1000;
 	p.fp_rate = 0.00012;
-	p.fingerprint_bits = 16;
+	p.cuckoo.fingerprint_bits = 16;
 	p.seed = 17;
 	for (int i = 0; i < 4; i++) {
 		p.seed = i == 1 ? 18 : 17;
