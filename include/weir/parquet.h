@@ -45,20 +45,6 @@ struct weir_parquet_options {
 #define WEIR_PARQUET_OPTIONS_INIT { sizeof(struct weir_parquet_options), 0, 0, 0.0, 0 }
 
 /**
- * Complete parameters for a filter that every reader takes: kind split, and of the sizes that are
- * powers of two the least that has the rate, up to 128 MiB.
- * @params: from WEIR_PARAMS_INIT, with capacity and fp_rate; max_bytes, if it is not 0, is a
- *   limit. kind and max_bytes are set; fp_rate becomes 0, so that weir_create() and
- *   weir_plan_make() give the rate of that size, which is better than asked.
- * Return: 0 or a negative errno; @params is untouched then.
- * Errors: -EINVAL capacity or fp_rate is missing or out of its range; -EFBIG it would take more
- *   than the limit.
- * Threads: any.  Progress: wait-free.  Cost: some hundred microseconds.
- * Source: BloomFilter.md of the Parquet format.
- */
-WEIR_API WEIR_MUST_CHECK int weir_parquet_params(struct weir_params *params);
-
-/**
  * The bytes of an export.
  * @f: of kind split.
  * @form: enum weir_parquet_form.

@@ -6,11 +6,11 @@
 #include <weir/parquet.h>
 #include "filter/filter.h"
 #include "ground/error.h"
-#include "kind/sizing.h"
+#include "kinds/split/split.h"
 #include "parquet/thrift.h"
 
 enum { BLOCK = 32, WORD = 8 };
-static const uint64_t strict_bytes = UINT64_C(128) << 20;
+static const uint64_t strict_bytes = WEIR_SPLIT_STRICT;
 
 static uint64_t bitset_bytes(const struct weir_filter *f)
 {
@@ -18,34 +18,6 @@ static uint64_t bitset_bytes(const struct weir_filter *f)
 }
 
 /* ---- out ---- */
-
-int weir_parquet_params(struct weir_params *params)
-{
-	struct weir_params p;
-	struct weir_plan plan = WEIR_PLAN_INIT;
-	uint64_t bytes = 64;
-	int err = weir__params_copy(params, &p);
-	if (!err && (!p.capacity || !(p.fp_rate > 0)))
-		err = weir__fail(-EINVAL, "capacity %" PRIu64 ", fp_rate %g: weir_parquet_params "
-		                 "needs both", p.capacity, p.fp_rate);
-	const uint64_t limit = err || !p.max_bytes ? strict_bytes : p.max_bytes;
-	p.kind = WEIR_SPLIT;
-	p.max_bytes = 0;
-	if (!err)
-		err = weir_plan_make(&p, &plan);
-	if (err)
-		return err;
-	while (bytes < plan.bytes)
-		bytes *= 2;
-	if (bytes > limit || bytes > strict_bytes)
-		return weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
-		                  " bytes as a power of two: %" PRIu64 " is the limit", p.capacity,
-		                  p.fp_rate, bytes, limit < strict_bytes ? limit : strict_bytes);
-	params->kind = WEIR_SPLIT;
-	params->max_bytes = bytes;
-	params->fp_rate = 0;
-	return 0;
-}
 
 static int check_form(uint32_t form, uint32_t flags)
 {
@@ -72,7 +44,7 @@ static int check_size(uint64_t bytes, uint32_t flags)
 		                  bytes);
 	if (bytes & (bytes - 1))
 		return weir__fail(-EINVAL, "%" PRIu64 " bytes of bits: strict readers take powers "
-		                  "of two alone: make the filter with weir_parquet_params(), or "
+		                  "of two alone: make the filter with split.any_reader, or "
 		                  "export it with WEIR_PARQUET_ANY_SIZE", bytes);
 	return 0;
 }

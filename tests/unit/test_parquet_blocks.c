@@ -172,20 +172,32 @@ static void a_size_that_readers_take_is_planned(void **state)
 {
 	(void)state;
 	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
 	struct weir_filter *f = NULL;
-	assert_refused(weir_parquet_params(&p), -EINVAL, "capacity 0", "needs both");
+	p.kind = WEIR_SPLIT, p.split.any_reader = 1;
+	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "capacity 0", "two of the three");
 	p.capacity = 100000, p.fp_rate = 0.01;
-	assert_ok(weir_parquet_params(&p));
-	assert_int_equal(p.max_bytes, 1 << 18); /* 131,625 bytes would do */
+	assert_ok(weir_plan_make(&p, &plan));
+	assert_int_equal(plan.bytes, 1 << 18); /* 131,625 bytes would do */
+	assert_true(plan.fp_rate < 0.001);     /* better than asked */
 	assert_ok(weir_create(&f, &p));
 	assert_int_equal(weir_parquet_bytes(f, WEIR_PARQUET_BITSET, 0), 1 << 18);
 	weir_destroy(f);
-	p.fp_rate = 0.01, p.max_bytes = (1 << 18) - 1;
-	assert_refused(weir_parquet_params(&p), -EFBIG, "262144 bytes", "262143");
+	p.max_bytes = (1 << 18) - 1;
+	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "262144 bytes", "262143");
 	p.max_bytes = 0, p.capacity = 200000000;
-	assert_refused(weir_parquet_params(&p), -EFBIG, "power of two", "134217728");
+	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "power of two", "134217728");
 	p.max_bytes = UINT64_C(1) << 30; /* more than strict readers take */
-	assert_refused(weir_parquet_params(&p), -EFBIG, "power of two", "134217728");
+	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "power of two", "134217728");
+	/* of bytes that are given as one of two, the largest such size within them */
+	p.fp_rate = 0;
+	assert_ok(weir_plan_make(&p, &plan));
+	assert_int_equal(plan.bytes, 1 << 27);
+	p.fp_rate = 0.01, p.capacity = 0, p.max_bytes = (1 << 19) - 1;
+	assert_ok(weir_plan_make(&p, &plan));
+	assert_int_equal(plan.bytes, 1 << 18);
+	p.split.any_reader = 2;
+	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "any_reader 2", "any size");
 }
 
 static void refuse_header(const void *bytes, size_t n, int err, const char *a, const char *b)

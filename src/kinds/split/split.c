@@ -27,10 +27,45 @@ static double rate(double bits_per_key, const struct weir_shape *shape)
 	return weir__sectors_rate(bits_per_key, &split_sectors);
 }
 
+static const struct weir_formula formula = { .bits = bits, .rate = rate };
+
+/* Ask for a size that every reader takes in the place of the rate, or of other bytes. */
+static int any_reader(const struct weir_params *p, struct weir_params *out)
+{
+	const uint64_t strict = WEIR_SPLIT_STRICT;
+	const uint64_t most = p->max_bytes && p->max_bytes < strict ? p->max_bytes : strict;
+	struct weir_plan least = WEIR_PLAN_INIT;
+	uint64_t bytes = 64;
+	out->max_bytes = 0;
+	const bool rated = p->capacity && p->fp_rate > 0;
+	int err = rated ? weir__size_complete(out, &formula, &least) : 0;
+	while (rated ? bytes < least.bytes : bytes <= most / 2)
+		bytes *= 2;
+	if (!err && bytes > most)
+		err = weir__refused(
+			weir__fail(-EFBIG, "capacity %" PRIu64 " at fp_rate %g needs %" PRIu64
+			           " bytes as a power of two: %" PRIu64 " is the limit",
+			           p->capacity, p->fp_rate, bytes, most),
+			WEIR_ERROR_TOO_LARGE, "capacity", (double)p->capacity, p->fp_rate,
+			(double)bytes, (double)most);
+	out->max_bytes = bytes;
+	out->fp_rate = rated ? 0 : p->fp_rate;
+	return err;
+}
+
 static int make_plan(const struct weir_params *p, struct weir_plan *out)
 {
-	static const struct weir_formula formula = { .bits = bits, .rate = rate };
-	int err = weir__size_complete(p, &formula, out);
+	struct weir_params sized = *p;
+	int err = 0;
+	if (p->split.any_reader > 1)
+		err = weir__refused(
+			weir__fail(-EINVAL, "any_reader %u: 1, or 0 for any size",
+			           p->split.any_reader),
+			WEIR_ERROR_RANGE, "any_reader", p->split.any_reader, 0, 1, 0);
+	else if (p->split.any_reader)
+		err = any_reader(p, &sized);
+	if (!err)
+		err = weir__size_complete(&sized, &formula, out);
 	if (err)
 		return err;
 	if (out->bytes / WEIR_SPLIT_BLOCK > WEIR_SPLIT_MOST)

@@ -25,8 +25,9 @@ enum { WEIR_SPLIT_BLOCKS };
 enum {
 	WEIR_SPLIT_BLOCK = 32,    /* bytes */
 	WEIR_SPLIT_WORDS = 4,     /* of 64 bits, in a block */
-	WEIR_SPLIT_MOST = 1 << 28 /* blocks: 32 bits spread keys over them, to each those of 16 of
-	                             their values or more */
+	WEIR_SPLIT_MOST = 1 << 28,   /* blocks: 32 bits spread keys over them, to each those of 16
+	                                of their values or more */
+	WEIR_SPLIT_STRICT = 1 << 27, /* bytes of an array: the most that every reader takes */
 };
 
 #define WEIR_SPLIT_SALTS \
