@@ -35,9 +35,10 @@ int weir__params_check(const struct weir_params *in, struct weir_params *out);
 /* The same, of a kind that is built once: a capacity of 0 is known at the end. */
 int weir__params_check_open(const struct weir_params *in, struct weir_params *out);
 
-/* Refuse what @p, a whole struct, has for other kinds than its own, and reserved words. */
+/* Fail if @p, a whole struct, sets a field of another kind's group, or a reserved word.
+ * Return: 0 or -EINVAL. */
 int weir__groups_check(const struct weir_params *p);
-/* Refuse what is lost if @p is cut to @size bytes. */
+/* Fail if a struct of @size bytes has no room for a field that @p sets. Return: 0 or -EINVAL. */
 int weir__groups_fit(const struct weir_params *p, size_t size);
 /* Ask for a legal shape: as weir_params_shape(). */
 void weir__groups_ask(struct weir_params *p, const struct weir_shape *shape);

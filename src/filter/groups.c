@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The groups of struct weir_params: every field of each, and whose it is. So no field for another
- * kind is ignored in silence. */
+ * The groups of struct weir_params: a row for each field, with the kind that it belongs to. A field
+ * of another kind's group is refused, never ignored. */
 #include <inttypes.h>
 #include <string.h>
 #include "filter/filter.h"

@@ -90,7 +90,7 @@ static uint64_t capacity_in(uint64_t room)
 
 /* ---- the plan ---- */
 
-/* Keys in all layers; 0: nothing is asked. */
+/* The keys in all layers that are asked for; 0: none. */
 static uint64_t asked(const struct weir_params *p)
 {
 	return p->growing.max_capacity;
@@ -231,7 +231,7 @@ static int plan_full(struct weir_plan *out, double share)
 		if (i) {
 			out->growing.late_bits_per_key = 8 * (double)bytes / (double)keys;
 			out->growing.worst_bits_per_key = fmax(out->growing.worst_bits_per_key,
-			                               out->growing.late_bits_per_key);
+			                                       out->growing.late_bits_per_key);
 		}
 		keys += own;
 	}

@@ -10,7 +10,6 @@
 #include "parquet/thrift.h"
 
 enum { BLOCK = 32, WORD = 8 };
-static const uint64_t strict_bytes = WEIR_SPLIT_STRICT;
 
 static uint64_t bitset_bytes(const struct weir_filter *f)
 {
@@ -38,7 +37,7 @@ static int check_size(uint64_t bytes, uint32_t flags)
 		                  (uint64_t)WEIR_PARQUET_MOST_BYTES);
 	if (flags & WEIR_PARQUET_ANY_SIZE)
 		return 0;
-	if (bytes > strict_bytes)
+	if (bytes > WEIR_SPLIT_STRICT)
 		return weir__fail(-EFBIG, "%" PRIu64 " bytes of bits: strict readers take 128 MiB "
 		                  "at most; WEIR_PARQUET_ANY_SIZE exports them all the same",
 		                  bytes);

@@ -297,7 +297,7 @@ static int plan(const struct weir_params *p, struct weir_plan *out)
 	out->shape.field[PROBES] = p->classic.probes ? p->classic.probes : best_k(weir__wanted(p));
 	out->shape.field[BITS_PER_PROBE] = 1;
 	out->reason = p->classic.probes ? "the bits a key that were asked for" :
-	                          "the bits a key that need the least memory";
+	                                  "the bits a key that need the least memory";
 	return weir__size_complete(p, &formula, out);
 }
 

@@ -104,7 +104,7 @@ static unsigned width_for(double fp_rate, uint32_t asked)
 	return width <= WEIR_FUSE_MOST_WIDTH ? near_own(width) : 0;
 }
 
-/* The width that is asked for; 0: none is. */
+/* The fingerprint bits that are asked for; 0: none. */
 static unsigned asked(const struct weir_params *p)
 {
 	return p->fuse.fingerprint_bits;

@@ -119,7 +119,7 @@ static bool has_rate(unsigned width, double fp_rate)
 	return rate_of(width) <= fp_rate * (1 + 1e-6);
 }
 
-/* That is asked for; 0: none is. */
+/* The fingerprint bits that are asked for; 0: none. */
 static unsigned asked(const struct weir_params *p)
 {
 	return p->layered.fingerprint_bits;

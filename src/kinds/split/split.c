@@ -29,7 +29,7 @@ static double rate(double bits_per_key, const struct weir_shape *shape)
 
 static const struct weir_formula formula = { .bits = bits, .rate = rate };
 
-/* Ask for a size that every reader takes in the place of the rate, or of other bytes. */
+/* Put a size that every reader takes in the place of the given rate, or of the given bytes. */
 static int any_reader(const struct weir_params *p, struct weir_params *out)
 {
 	const uint64_t strict = WEIR_SPLIT_STRICT;

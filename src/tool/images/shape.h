@@ -28,12 +28,12 @@ int shape_option(int option, struct weir_params *params);
  * weir_plan_make() refuses it too, but in its own words, and where keys are counted first only
  * after that. */
 bool shape_fits(const struct weir_params *params);
-/* Without the numbers that the kind does not have: until then each is in the group of every kind
- * that has one of its name. Return: how many are left. */
+/* Clear the groups of other kinds. Until then each number stands in every group that has a field of
+ * its name. Return: how many numbers are left. */
 unsigned shape_own(struct weir_params *params);
-/* A number that was asked for, such as "counter_bits", for whatever kind; 0: none was. */
+/* The number of that name, such as "counter_bits", in whichever group it was asked for; 0: none. */
 uint64_t shape_asked(const struct weir_params *params, const char *name);
-/* Is a number asked for that a filter of these parameters does not have? */
+/* Does @wanted ask for a number that is another one in @is, or that its kind lacks? */
 bool shape_differs(const struct weir_params *wanted, const struct weir_params *is);
 /* Take the kind and the shape of @is. */
 void shape_as(struct weir_params *params, const struct weir_params *is);
