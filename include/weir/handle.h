@@ -109,8 +109,8 @@ enum weir_handle_flags {
 	/* With that: those verbs take hashes, since all are by one function of the caller's own,
 	 * and not by weir_hash(), which changes. */
 	WEIR_HANDLE_OWN_HASHES = 2,
-	/* What is done to keys (normalise.h) may differ from one filter to the next, as each file
-	 * of refresh.h and follow.h has it: the program looks up by weir_handle_normal_contains().
+	/* The normalisation (text.h) may differ from one filter to the next, as each file of
+	 * refresh.h and follow.h has it: the program hands over keys as text, and no hashes.
 	 * Without it a file is refused that has other steps than the current filter, or if there
 	 * is none yet, any. */
 	WEIR_HANDLE_ANY_STEPS = 4,
@@ -256,16 +256,6 @@ WEIR_API int64_t weir_handle_contains_keys(const struct weir_handle *h, struct w
                                            uint64_t *bitmap);
 
 /**
- * As weir_normal_contains() of the current filter, in a section of its own: a text as people write
- * it, as its filter wants it.
- * Return, Errors: as weir_normal_contains(). Before the first filter options.absent's answer.
- * Threads, Order, Progress: as weir_handle_contains(), and as weir_normal_contains().
- * Cost: that of weir_normal_contains(), and of a section.
- */
-WEIR_API WEIR_MUST_CHECK int weir_handle_normal_contains(const struct weir_handle *h,
-                                                         const void *text, size_t len);
-
-/**
  * Insert a key into every filter in use: the current one, the next one while a reload runs, the
  * previous one while it is kept.
  * Return: as weir_insert() of the current filter, or a negative errno: then the key is taken back
@@ -294,15 +284,6 @@ WEIR_API inline int weir_handle_insert_u64(struct weir_handle *h, uint64_t key)
 {
 	return ((const struct weir_handle_verbs *)h)->insert_u64(h, key);
 }
-/**
- * As weir_handle_insert(), of a text: by weir_normal_insert() into each filter in use.
- * Errors: as weir_handle_insert() and weir_normal_insert(). Before the first filter any text is
- *   kept; one that turns out to be no prefix, in a set of prefixes, is then passed over, as its
- *   lookup is an error.
- * Threads, Order: as weir_handle_contains().  Progress, Cost: as weir_handle_insert(), and as
- *   weir_normal_insert() into each filter.
- */
-WEIR_API int weir_handle_normal_insert(struct weir_handle *h, const void *text, size_t len);
 /**
  * As weir_handle_insert(), of a hash: by weir_handle_hash() or the caller's own function.
  * Errors: as weir_handle_insert(); -EINVAL WEIR_HANDLE_ANY_SEED without WEIR_HANDLE_OWN_HASHES.

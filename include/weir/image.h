@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <weir/export.h>
 #include <weir/kinds.h>
-#include <weir/normalise.h>
+#include <weir/text.h>
 #include <weir/params.h>
 
 WEIR_BEGIN_DECLS
@@ -120,7 +120,7 @@ struct weir_image_info {
 	bool overfull_allowed;     /* WEIR_MARK_OVERFULL_ALLOWED */
 	bool shrink_allowed;       /* WEIR_MARK_SHRINK_ALLOWED */
 	const char *hash;          /* of its keys: "XXH3", "XXH64" or "SipHash-2-4" */
-	struct weir_normal normal; /* what is done to its keys before that */
+	struct weir_text text;   /* what is done to its keys before that */
 };
 #define WEIR_IMAGE_INFO_INIT \
 	{ sizeof(struct weir_image_info), 0, { 0, { { 0 } } }, 0, 0, 0.0, 0, 0, 0, 0, false, \

@@ -29,8 +29,9 @@ enum weir_keys_form {
 	WEIR_KEYS_NONE = 0,   /* no batch that can be taken: 2^40 keys and more, or fixed keys above
 	                         65,535 bytes. Inserts refuse it (-EINVAL), lookups answer yes */
 	WEIR_KEYS_HASHES = 1, /* uint64_t hashes */
-	WEIR_KEYS_FIXED = 2,  /* keys of one width, side by side */
-	WEIR_KEYS_IOV = 3,    /* struct iovec: each key has its own length */
+	WEIR_KEYS_FIXED = 2,  /* keys of one width, side by side: text where a set normalises */
+	WEIR_KEYS_IOV = 3,    /* struct iovec: each key has its own length; likewise */
+	WEIR_KEYS_U64 = 4,    /* numbers: never text */
 };
 
 /** A batch, made by the functions below. It is two words, so that it travels in registers. Another
@@ -38,7 +39,7 @@ enum weir_keys_form {
 struct weir_keys {
 	const void *at;
 	uint64_t n : 40;     /* keys */
-	uint64_t width : 16; /* bytes a key, of WEIR_KEYS_FIXED; else 0 */
+	uint64_t width : 16; /* bytes a key, of WEIR_KEYS_FIXED; of WEIR_KEYS_U64 8; else 0 */
 	uint64_t form : 8;   /* enum weir_keys_form */
 };
 
@@ -62,16 +63,17 @@ static inline struct weir_keys weir_keys_iov(const struct iovec *keys, size_t n)
 	return weir__keys(keys, n, 0, WEIR_KEYS_IOV);
 }
 
-/** @n keys of @width bytes each, up to 65,535, such as addresses. */
+/** @n keys of @width bytes each, up to 65,535. In a set with cidr (<weir/text.h>) they are binary
+ * addresses of 4 or 16 bytes; with other normalisation they are text. */
 static inline struct weir_keys weir_keys_fixed(const void *keys, size_t width, size_t n)
 {
 	return weir__keys(keys, n, width, WEIR_KEYS_FIXED);
 }
 
-/** @n numbers: fixed keys of eight bytes, the fastest width. */
+/** @n numbers: their eight bytes in this machine's memory, the fastest keys. */
 static inline struct weir_keys weir_keys_u64(const uint64_t *numbers, size_t n)
 {
-	return weir__keys(numbers, n, 8, WEIR_KEYS_FIXED);
+	return weir__keys(numbers, n, 8, WEIR_KEYS_U64);
 }
 
 /** @n hashes, all by the hash function and seed of the object that takes them. */

@@ -87,7 +87,7 @@ enum weir_ability {
 	WEIR_CAN_FOLD = 1 << 13,
 	WEIR_CAN_FILL_FAST = 1 << 14,  /* weir_fill_keys() is faster than inserts */
 	WEIR_CAN_BE_KEYED = 1 << 15,   /* takes weir_params.secret */
-	WEIR_CAN_NORMALISE = 1 << 16,  /* takes the steps of normalise.h */
+	WEIR_CAN_NORMALISE = 1 << 16,  /* takes weir_params.text */
 	WEIR_CAN_MAP = 1 << 17,        /* its image can be mapped */
 	WEIR_CAN_MAP_LIVE = 1 << 18,   /* and shared by processes that insert */
 	WEIR_CAN_PUBLISH = 1 << 19,    /* goes into a handle */

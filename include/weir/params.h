@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <weir/export.h>
 #include <weir/kinds.h>
+#include <weir/text.h>
 
 WEIR_BEGIN_DECLS
 
@@ -80,6 +81,7 @@ struct weir_params {
 	uint32_t shards;        /* runs of lines to cut the bits into: a power of two up to 65536,
 	                           and 1024 lines each unless it is 1; 0: the library chooses */
 	uint32_t reserved;      /* 0 */
+	struct weir_text text;  /* normalisation of keys that are text: <weir/text.h> */
 	struct {
 		uint32_t words_per_key;  /* z, words of its line that a key touches: 1, 2, 4, 8 */
 		uint32_t bits_per_word;  /* g, bits that a key sets in each of those words */

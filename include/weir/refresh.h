@@ -95,7 +95,7 @@ struct weir_refresh_options {
  *   changes (a damaged file is read again all the same while it is news, for some 2.5 s, since it
  *   may change faster than its times do): -EBADMSG, -ENOTSUP, -EINVAL as weir_map() and
  *   weir_load(); -EISDIR; -EINVAL another seed or hash function, unless the handle was made with
- *   WEIR_HANDLE_ANY_SEED; -EINVAL other steps of struct weir_normal than the current filter's, or
+ *   WEIR_HANDLE_ANY_SEED; -EINVAL other steps of struct weir_text than the current filter's, or
  *   before the first filter any, unless the handle was made with WEIR_HANDLE_ANY_STEPS (its lengths
  *   and numbers of labels may differ; with carry those of the current filter are added);
  *   -EKEYREJECTED keyed otherwise than the current filter; -ECANCELED the gate refused; before the

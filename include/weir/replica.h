@@ -57,9 +57,9 @@
  * of any seed. Each node hashes a key for each filter in use; a handle of the caller's needs
  * WEIR_HANDLE_ANY_SEED. A secret is no seed: all have the same.
  *
- * Keys. They are taken as they are. A set whose image was made by steps (normalise.h, weir build
- * --lowercase and its like) is asked by weir_handle_normal_contains(); what is inserted into it is
- * to be the key that weir_normal_key() makes, and generations by other steps are refused.
+ * Keys. In a set with normalisation (text.h, weir build --lowercase and its like) they are texts,
+ * and generations by other steps are refused. With cidr or suffixes no hash stands for a text, so
+ * inserts want stream_keys: without it, and of hashes, they fail (-EINVAL).
  *
  * Fork. A child has no such thread: open after the last fork(). */
 #ifndef WEIR_REPLICA_H

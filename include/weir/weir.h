@@ -9,7 +9,7 @@
 #include <weir/params.h>
 #include <weir/keys.h>
 #include <weir/filter.h>
-#include <weir/normalise.h>
+#include <weir/text.h>
 #include <weir/build.h>
 #include <weir/secret.h>
 #include <weir/image.h>

@@ -148,9 +148,24 @@ int weir_builder_destroy(struct weir_builder *b)
 
 /* ---- adding ---- */
 
+/* Does it collect texts, and are these some? */
+static bool texts(const struct weir_builder *b, struct weir_keys keys)
+{
+	return b->params.text.steps && (keys.form == WEIR_KEYS_IOV || keys.form == WEIR_KEYS_FIXED);
+}
+
+static struct weir_text_hashes hashes_of(const struct weir_builder *b)
+{
+	return (struct weir_text_hashes){ (struct weir_text *)(uintptr_t)&b->params.text,
+		                          &b->hashing, false };
+}
+
 uint64_t weir_builder_hash(const struct weir_builder *b, const void *key, size_t len)
 {
-	return weir__hash_by(&b->hashing, key, len);
+	uint64_t hash;
+	const struct iovec one = { (void *)(uintptr_t)key, len };
+	weir_builder_hash_keys(b, weir_keys_iov(&one, 1), &hash);
+	return hash;
 }
 
 uint64_t weir_builder_hash_u64(const struct weir_builder *b, uint64_t key)
@@ -160,15 +175,40 @@ uint64_t weir_builder_hash_u64(const struct weir_builder *b, uint64_t key)
 
 void weir_builder_hash_keys(const struct weir_builder *b, struct weir_keys keys, uint64_t *out)
 {
-	if (weir__keys_form(keys))
+	struct weir_text alone = b->params.text; /* a hash is no insert: nothing is noted */
+	const struct weir_text_hashes h = { &alone, &b->hashing, false };
+	alone.steps &= ~(uint32_t)WEIR_TEXT_CLOSED;
+	if (!texts(b, keys) && weir__keys_form(keys))
 		weir__keys_hash(&b->hashing, b->isa, keys, out);
+	for (size_t at = 0; at < keys.n && texts(b, keys); at++)
+		if (!weir__text_insert_hashes(&h, weir_keys_part(keys, at, 1), out + at))
+			out[at] = 0;
 }
 
 int weir__builder_has_failed(int err)
 {
-	return weir__fail(err, err == -EINVAL ? "the builder was finished: it takes no more keys" :
-	                                        "an earlier call has failed: the builder has lost "
-	                                        "keys and can only be destroyed");
+	const char *why = err == -EINVAL ? "the builder was finished: it takes no more keys" :
+	                                   "an earlier call has failed: the builder has lost keys "
+	                                   "and can only be destroyed";
+	return (int)weir__stopped(0, weir__fail(err, "%s", why));
+}
+
+/* Of a text that is excluded each key that a lookup of it would probe. */
+static int exclude_texts(struct weir_builder *b, struct weir_keys keys, weir__take_fn *take)
+{
+	const struct weir_text_hashes h = hashes_of(b);
+	uint64_t hashes[HASHED + WEIR_TEXT_LOOKUPS];
+	size_t n = 0;
+	int err = 0, more = 0;
+	for (size_t at = 0; at < keys.n && !err && more >= 0; at++) {
+		more = weir__text_lookup_hashes(&h, keys, at, hashes + n);
+		n += more > 0 ? (size_t)more : 0;
+		if (n < HASHED && more >= 0 && at + 1 < keys.n)
+			continue;
+		err = take(b, hashes, n);
+		n = 0;
+	}
+	return !err && more < 0 ? more : err;
 }
 
 int weir__builder_take(struct weir_builder *b, struct weir_keys keys, weir__take_fn *take)
@@ -177,12 +217,24 @@ int weir__builder_take(struct weir_builder *b, struct weir_keys keys, weir__take
 	int err = 0;
 	if (keys.n && !weir__keys_form(keys))
 		return weir__keys_refused();
+	if (keys.form == WEIR_KEYS_HASHES && weir__text_several(&b->params.text))
+		return keys.n ? weir__text_refuse_hash(&b->params.text) : 0;
 	if (keys.form == WEIR_KEYS_HASHES)
-		return take(b, keys.at, keys.n);
+		return (int)weir__stopped(0, take(b, keys.at, keys.n));
+	if (texts(b, keys) && b->sieve)
+		return exclude_texts(b, keys, take);
 	for (size_t at = 0; at < keys.n && !err; at += HASHED) {
 		const size_t some = keys.n - at < HASHED ? keys.n - at : HASHED;
-		weir_builder_hash_keys(b, weir_keys_part(keys, at, some), hashes);
-		err = take(b, hashes, some);
+		const struct weir_keys part = weir_keys_part(keys, at, some);
+		const struct weir_text_hashes h = hashes_of(b);
+		size_t can = some;
+		if (texts(b, keys))
+			can = weir__text_insert_hashes(&h, part, hashes);
+		else
+			weir__keys_hash(&b->hashing, b->isa, part, hashes);
+		err = take(b, hashes, can);
+		if (err || can < some)
+			err = (int)weir__stopped(at + (err ? 0 : can), err ? err : -EINVAL);
 	}
 	return err;
 }

@@ -98,7 +98,7 @@ static int exclude_some(struct weir_builder *b, const uint64_t *hashes, size_t n
 {
 	uint64_t bitmap[WEIR_BITMAP_WORDS(AT_A_TIME)], kept[AT_A_TIME];
 	size_t m = 0;
-	if (!weir_contains_keys(b->sieve, weir_keys_hashes(hashes, n), bitmap))
+	if (!weir__contains_hashes(b->sieve, hashes, n, bitmap))
 		return 0;
 	for (size_t word = 0; 64 * word < n; word++)
 		for (uint64_t left = bitmap[word]; left; left &= left - 1)

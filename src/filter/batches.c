@@ -8,7 +8,11 @@
 #include "kind/batch.h"
 #include "kind/kind.h"
 
-enum { WEIR_ROOM = 5 }; /* for their hashes */
+enum {
+	WEIR_ROOM = 5,     /* for the hashes of a few */
+	TOGETHER = 64,     /* texts hashed at a time: a word of the bitmap */
+	FILLED = 1 << 20,  /* keys hashed at a time for a bulk load, where it wants hashes */
+};
 _Static_assert((int)WEIR__FEW <= (int)WEIR_ROOM, "the hashes of a few keys have room");
 
 /* Beyond the cache the lines of a few keys are fetched together, as the pipeline would. */
@@ -25,7 +29,7 @@ static int64_t contains_few(const struct weir_filter *f, const uint64_t *hashes,
 	uint64_t answers = 0;
 	fetch_few(f, hashes, n);
 	for (size_t i = 0; i < n; i++)
-		answers |= (uint64_t)f->verbs.contains_hash(f, hashes[i]) << i;
+		answers |= (uint64_t)f->raw.contains_hash(f, hashes[i]) << i;
 	if (bitmap && n)
 		*bitmap = answers;
 	return __builtin_popcountll(answers);
@@ -40,7 +44,7 @@ static int64_t insert_few(struct weir_filter *f, const uint64_t *hashes, size_t 
 		return weir__stopped(0, weir__insert_refused(f));
 	fetch_few(f, hashes, n);
 	for (; i < n; i++) {
-		answer = f->verbs.insert_hash(f, hashes[i]);
+		answer = f->raw.insert_hash(f, hashes[i]);
 		if (answer < 0)
 			break;
 		answers |= (uint64_t)(answer == WEIR_NEW) << i;
@@ -91,6 +95,8 @@ void weir_hash_keys(const struct weir_filter *f, struct weir_keys keys, uint64_t
 	struct weir_batch batch = weir__batch(f, keys);
 	if (keys.form == WEIR_KEYS_HASHES)
 		memcpy(out, keys.at, 8 * keys.n);
+	else if (weir__keys_several(f, keys))
+		(void)weir__several_hash_keys(f, keys, out);
 	else if (weir__keys_form(keys))
 		weir__batch_hash(f, &batch, 0, keys.n, out);
 }
@@ -102,8 +108,59 @@ int64_t weir_contains_keys(const struct weir_filter *f, struct weir_keys keys, u
 		                                       contains_few_keys(f, keys, bitmap);
 	if (__builtin_expect(!weir__keys_form(keys), 0))
 		return weir__answer_all(true, keys.n, bitmap);
+	if (__builtin_expect(weir__keys_several(f, keys), 0))
+		return weir__several_contains_keys(f, keys, bitmap);
 	struct weir_batch batch = weir__batch(f, keys);
 	return (int64_t)f->kernel->contains_batch(f, &batch, bitmap);
+}
+
+static int64_t insert_batch(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap)
+{
+	struct weir_batch batch = weir__batch(f, keys);
+	weir__change_begin(f);
+	int64_t answer = f->kernel->insert_batch(f, &batch, bitmap);
+	weir__change_end(f);
+	return answer;
+}
+
+int64_t weir__insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
+                            uint64_t *bitmap)
+{
+	return n <= WEIR__FEW || f->insert_error ?
+	               insert_few(f, hashes, n, bitmap) :
+	               insert_batch(f, weir_keys_hashes(hashes, n), bitmap);
+}
+
+size_t weir__hashes_to_insert(struct weir_filter *f, struct weir_keys keys, uint64_t *out)
+{
+	if (weir__keys_text(f, keys) && weir__text_several(&f->text)) {
+		const struct weir_text_hashes h = weir__text_hashes_of(f);
+		return weir__text_insert_hashes(&h, keys, out);
+	}
+	weir_hash_keys(f, keys, out);
+	return keys.n;
+}
+
+/* Into a set whose lookups probe several keys. */
+static int64_t insert_several(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap)
+{
+	uint64_t hashes[TOGETHER];
+	int64_t inserted = 0;
+	if (keys.form == WEIR_KEYS_HASHES)
+		return keys.n ? weir__stopped(0, weir__text_refuse_hash(&f->text)) : 0;
+	(void)weir__answer_all(false, keys.n, bitmap);
+	for (size_t at = 0; at < keys.n; at += TOGETHER) {
+		const size_t n = keys.n - at < TOGETHER ? keys.n - at : TOGETHER;
+		const size_t can = weir__hashes_to_insert(f, weir_keys_part(keys, at, n), hashes);
+		const int64_t answer = weir__insert_hashes(f, hashes, can,
+		                                           bitmap ? bitmap + at / 64 : NULL);
+		if (answer < 0)
+			return weir__stopped(at + weir_error_taken(), answer);
+		if (can < n)
+			return weir__stopped(at + can, -EINVAL); /* with the sentence */
+		inserted += answer;
+	}
+	return inserted;
 }
 
 int64_t weir_insert_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap)
@@ -115,14 +172,12 @@ int64_t weir_insert_keys(struct weir_filter *f, struct weir_keys keys, uint64_t 
 		return weir__stopped(0, weir__insert_refused(f));
 	if (__builtin_expect(!weir__keys_form(keys), 0))
 		return weir__stopped(0, weir__keys_refused());
-	struct weir_batch batch = weir__batch(f, keys);
-	weir__change_begin(f);
-	int64_t answer = f->kernel->insert_batch(f, &batch, bitmap);
-	weir__change_end(f);
-	return answer;
+	if (__builtin_expect(weir__keys_several(f, keys), 0))
+		return insert_several(f, keys, bitmap);
+	return insert_batch(f, keys, bitmap);
 }
 
-enum { FILLED = 1 << 20 }; /* keys hashed at a time for a bulk load, where it wants hashes */
+
 
 /* Of keys: their hashes, a piece after the other. */
 static int fill_hashed(struct weir_filter *f, struct weir_keys keys)
@@ -135,8 +190,13 @@ static int fill_hashed(struct weir_filter *f, struct weir_keys keys)
 	}
 	for (size_t at = 0; at < keys.n && !err; at += FILLED) {
 		const size_t n = keys.n - at < FILLED ? keys.n - at : FILLED;
-		weir_hash_keys(f, weir_keys_part(keys, at, n), hashes);
-		err = weir__bulk_load(f, hashes, n);
+		const size_t can = weir__hashes_to_insert(f, weir_keys_part(keys, at, n), hashes);
+		err = weir__bulk_load(f, hashes, can);
+		if (err)
+			(void)weir__stopped(at, err);
+		else if (can < n) /* say why, if loading said anything */
+			err = weir__hashes_to_insert(f, weir_keys_part(keys, at + can, 1), hashes) ?
+			              0 : (int)weir__stopped(at + can, -EINVAL);
 	}
 	free(hashes);
 	return err;
@@ -148,6 +208,8 @@ int weir_fill_keys(struct weir_filter *f, struct weir_keys keys)
 		return (int)weir__stopped(0, weir__insert_refused(f));
 	if (!weir__keys_form(keys))
 		return keys.n ? (int)weir__stopped(0, weir__keys_refused()) : 0;
+	if (keys.form == WEIR_KEYS_HASHES && weir__text_several(&f->text))
+		return keys.n ? (int)weir__stopped(0, weir__text_refuse_hash(&f->text)) : 0;
 	if (f->kernel->load && !f->memory.shared)
 		return keys.form == WEIR_KEYS_HASHES ? weir__bulk_load(f, keys.at, keys.n) :
 		                                       fill_hashed(f, keys);

@@ -8,14 +8,6 @@
 #include "kind/batch.h"
 #include "kind/kind.h"
 
-int weir__insert_refused(const struct weir_filter *f)
-{
-	if (f->insert_error == -ENOTSUP)
-		return weir__kind_cannot(f->kind, "take inserts");
-	return weir__fail(f->insert_error, "the filter is mapped read-only, was sealed or loaded "
-	                  "keyless: it takes no insert");
-}
-
 static int refuse_insert(struct weir_filter *f, const void *key, size_t len)
 {
 	(void)key, (void)len;
@@ -34,6 +26,7 @@ static void refuse_inserts(struct weir_filter *f, int insert_error)
 	f->verbs.insert = refuse_insert;
 	f->verbs.insert_hash = refuse_insert_hash;
 	f->verbs.insert_u64 = refuse_insert_hash; /* whatever the number is */
+	f->raw.insert_hash = refuse_insert_hash;
 }
 
 /* The verbs of a uint64_t where there is no quicker way: those of its eight bytes. */
@@ -72,6 +65,7 @@ static void set_kernel(struct weir_filter *f, const struct weir_kernel *kernel, 
 	if (keyed || !f->verbs.insert_u64)
 		f->verbs.insert_u64 = insert_bytes;
 	weir__apart_wrap(f);
+	weir__text_wrap(f);
 	if (!kernel->verbs.insert)
 		insert_error = -ENOTSUP;
 	if (insert_error)
@@ -105,18 +99,20 @@ static size_t perhaps_batch(const struct weir_filter *f, const struct weir_batch
 	return (size_t)weir__answer_all(true, batch->n, bitmap);
 }
 
+const struct weir_kernel weir__keyless = {
+	.isa = WEIR_ISA_SCALAR,
+	.verbs = { .contains = perhaps,
+	           .contains_hash = perhaps_hash,
+	           .contains_u64 = perhaps_hash },
+	.contains_batch = perhaps_batch,
+};
+
 void weir__filter_keyless(struct weir_filter *f)
 {
-	static const struct weir_kernel keyless = {
-		.isa = WEIR_ISA_SCALAR,
-		.verbs = { .contains = perhaps,
-		           .contains_hash = perhaps_hash,
-		           .contains_u64 = perhaps_hash },
-		.contains_batch = perhaps_batch,
-	};
-	f->kernel = &keyless;
+	f->kernel = &weir__keyless;
 	f->verbs.contains = perhaps;
-	f->verbs.contains_hash = f->verbs.contains_u64 = perhaps_hash;
+	f->verbs.contains_hash = f->verbs.contains_u64 = f->raw.contains_hash = perhaps_hash;
+	f->few = WEIR__FEW;
 	weir__filter_read_only(f);
 }
 
@@ -157,18 +153,18 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 		.shape = layout->shape
 	};
 	f->hashing = layout->hashing;
+	f->text = layout->text;
 	f->kind = kind;
+	f->few = WEIR__FEW;
 	set_kernel(f, kernel, insert_error);
 	f->isa = isa;
 	f->shards = layout->shards;
 	f->bytes = bytes;
 	f->outgrows_cache = bytes > weir__cache_bytes();
-	f->few = WEIR__FEW;
 	f->capacity = layout->capacity;
 	f->max_capacity = layout->max_capacity;
 	f->flags = layout->flags;
 	f->fp_rate = layout->fp_rate;
-	f->normal = layout->normal;
 	f->memory = *memory;
 	err = kind->create ? kind->create(f) : 0;
 	if (err)
@@ -180,7 +176,7 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 
 struct weir_layout weir__filter_layout(const struct weir_filter *f)
 {
-	return (struct weir_layout){
+	struct weir_layout layout = {
 		.kind = f->kind,
 		.hashing = f->hashing,
 		.shape = f->array.shape,
@@ -189,9 +185,10 @@ struct weir_layout weir__filter_layout(const struct weir_filter *f)
 		.capacity = f->capacity,
 		.max_capacity = f->max_capacity,
 		.fp_rate = f->fp_rate,
-		.normal = f->normal,
 		.flags = f->flags
 	};
+	layout.text = weir__text_now(&f->text);
+	return layout;
 }
 
 int weir__filter_new(struct weir_filter **out, const struct weir_layout *layout,
@@ -240,6 +237,7 @@ int weir__create_planned(struct weir_filter **out, const struct weir_params *p,
 		.capacity = plan->capacity,
 		.max_capacity = weir__kind(p->kind)->members ? plan->growing.max_capacity : 0,
 		.flags = p->flags,
+		.text = p->text,
 		/* as asked; that of the rounded size is a little lower */
 		.fp_rate = p->fp_rate > 0 ? p->fp_rate : plan->fp_rate
 	};
@@ -274,6 +272,12 @@ int weir_destroy(struct weir_filter *f)
 
 uint64_t weir_hash(const struct weir_filter *f, const void *key, size_t len)
 {
+	uint64_t hash;
+	if (__builtin_expect(f->text.steps, 0)) {
+		weir_hash_keys(f, weir_keys_iov(&(struct iovec){ (void *)(uintptr_t)key, len }, 1),
+		               &hash);
+		return hash;
+	}
 	return weir__hash_by(&f->hashing, key, len);
 }
 
@@ -401,6 +405,10 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 	if (!sized_by_rate(f, &p))
 		p.max_bytes = f->bytes;
 	p.seed = f->hashing.seed;
+	weir_text_of(f, &p.text);
+	if (p.text.steps && p.struct_size < offsetof(struct weir_params, blocked))
+		return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for text, and the "
+		                  "filter has steps", p.struct_size);
 	err = ask_shards(f, &p);
 	if (!err && (f->kind->folded || f->kind->freeze))
 		err = check_blocks(f, &p);

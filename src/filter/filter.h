@@ -5,6 +5,7 @@
 
 #include <weir/params.h>
 #include "ground/error.h"
+#include "kind/batch.h"
 #include "kind/kind.h"
 #include "normalise/normalise.h"
 
@@ -110,14 +111,66 @@ int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
 int weir__effort_check(uint32_t effort);
 /* From now on inserts answer -EROFS. */
 void weir__filter_read_only(struct weir_filter *f);
+extern const struct weir_kernel weir__keyless;
 /* And lookups true: the key that the filter's keys are hashed with is not known. */
 void weir__filter_keyless(struct weir_filter *f);
 
-/* As weir_remove(), of what weir_normal_insert() of the text inserts. */
-int weir__normal_remove(struct weir_filter *f, const void *text, size_t len);
+/* Sets with normalisation (text.c). */
 
-/* Refuse an insert: set the sentence and return insert_error, which must not be 0. */
-int weir__insert_refused(const struct weir_filter *f);
+/* Put the verbs of texts in the place of the kernel's, if the filter has steps. */
+void weir__text_wrap(struct weir_filter *f);
+/* How a set makes hashes of texts: a filter's own, or what a builder collects for one. */
+struct weir_text_hashes {
+	struct weir_text *text; /* its lengths are shared (N3) */
+	const struct weir_hashing *hashing;
+	bool shared; /* other processes use the lengths too: they stay */
+};
+
+struct weir_text_hashes weir__text_hashes_of(const struct weir_filter *f);
+/* The hashes that an insert of texts sets; their lengths are noted. Return: as
+ * weir__hashes_to_insert(). */
+size_t weir__text_insert_hashes(const struct weir_text_hashes *h, struct weir_keys keys,
+                                uint64_t *out);
+/* Those that the lookup of text @at probes. Return: how many; -EINVAL it cannot be read. */
+int weir__text_lookup_hashes(const struct weir_text_hashes *h, struct weir_keys keys, size_t at,
+                             uint64_t out[WEIR_TEXT_LOOKUPS]);
+
+/* The hash that the insert of a text sets, with its length noted; the same without.
+ * Return: 0; -EINVAL, with the sentence. */
+int weir__insert_hash_of(struct weir_filter *f, const void *text, size_t len, uint64_t *hash);
+int weir__key_hash_of(const struct weir_filter *f, const void *text, size_t len, uint64_t *hash);
+/* The hashes that the insert of a batch sets, up to the first text that cannot be read.
+ * Return: how many. Fewer than all: weir_error_detail() says why. */
+size_t weir__hashes_to_insert(struct weir_filter *f, struct weir_keys keys, uint64_t *out);
+/* weir_insert_keys() of hashes that were made so: of any set. */
+int64_t weir__insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
+                            uint64_t *bitmap);
+static inline int weir__insert_made(struct weir_filter *f, uint64_t hash)
+{
+	return f->raw.insert_hash(f, hash);
+}
+/* weir_contains_keys() of those. */
+static inline int64_t weir__contains_hashes(const struct weir_filter *f, const uint64_t *hashes,
+                                            size_t n, uint64_t *bitmap)
+{
+	const struct weir_batch batch = { .from = WEIR_FROM_HASHES, .keys = hashes, .n = n };
+	return (int64_t)f->kernel->contains_batch(f, &batch, bitmap);
+}
+/* weir_remove_hash() of those. */
+int weir__remove_made(struct weir_filter *f, uint64_t hash);
+/* The batches of a set whose lookups probe several keys; but for numbers. */
+int64_t weir__several_contains_keys(const struct weir_filter *f, struct weir_keys keys,
+                                    uint64_t *bitmap);
+/* Return: of the first 64, those that have a key there. */
+uint64_t weir__several_hash_keys(const struct weir_filter *f, struct weir_keys keys, uint64_t *out);
+/* Is it such a batch? */
+static inline bool weir__keys_several(const struct weir_filter *f, struct weir_keys keys)
+{
+	return weir__text_several(&f->text) && keys.form != WEIR_KEYS_U64 &&
+	       f->kernel != &weir__keyless;
+}
+/* Why a set takes no hashes. Return: -EINVAL. */
+int weir__text_refuse_hash(const struct weir_text *t);
 
 /* Most keys of a batch that are too few for a kernel's pipeline. */
 enum {

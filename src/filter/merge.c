@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Union, copy and fold of whole filters. The checks are here, the work is the kind's. */
+#include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/kind.h"
@@ -30,18 +31,33 @@ static int same_hashing(const struct weir_hashing *dst, const struct weir_hashin
 	              weir__hashing_text(dst, a), weir__hashing_text(src, b));
 }
 
-/* Lookups in the union ask for what the destination has noted, and perhaps do so now. */
-static int same_normal(const struct weir_normal *dst, const struct weir_normal *src)
+static int same_steps(const struct weir_text *dst, const struct weir_text *src)
 {
-	char a[WEIR__NORMAL_TEXT], b[WEIR__NORMAL_TEXT];
-	if (weir__normal_covers(dst, src))
-		return 0;
-	if (dst->steps != src->steps)
-		return DIFFER("what is done to keys", "%s", weir__normal_text(dst, a),
-		              weir__normal_text(src, b));
-	return weir__fail(-EINVAL, "cannot merge: the source has keys of %s that the destination "
-	                  "has none of: weir_normal_unite() theirs before it is published",
-	                  dst->steps & WEIR_NORMAL_CIDR ? "prefix lengths" : "numbers of labels");
+	char a[WEIR__TEXT_WORDS], b[WEIR__TEXT_WORDS];
+	return weir__text_alike(dst, src) ?
+	               0 : DIFFER("what is done to keys", "%s", weir__text_words(dst, a),
+	                          weir__text_words(src, b));
+}
+
+/* N3: the lengths come first. Where an insert takes no new one, a merge does not. */
+static int take_lengths(struct weir_filter *dst, const struct weir_filter *src)
+{
+	struct weir_text now, more;
+	weir__text_load(&src->text, &now);
+	weir__text_load(&dst->text, &more);
+	const struct weir_text had = more;
+	now.steps = more.steps;
+	int err = weir_text_unite(&more, &now);
+	if (err || !memcmp(&had, &more, sizeof had))
+		return err;
+	if (had.steps & WEIR_TEXT_CLOSED || dst->memory.shared)
+		return weir__fail(-EINVAL, "cannot merge: the source has keys of %s that the "
+		                  "destination has none of, and it is %s",
+		                  had.steps & WEIR_TEXT_CIDR ? "prefix lengths" :
+		                                               "numbers of labels",
+		                  dst->memory.shared ? "mapped live" : "closed");
+	weir__text_unite_shared(&dst->text, &more);
+	return 0;
 }
 
 static int same_layout(const struct weir_filter *dst, const struct weir_filter *src)
@@ -61,7 +77,7 @@ static int same_layout(const struct weir_filter *dst, const struct weir_filter *
 		err = dst->kind->alike(dst, src);
 	if (!err)
 		err = same_hashing(&dst->hashing, &src->hashing);
-	return err ? err : same_normal(&dst->normal, &src->normal);
+	return err ? err : same_steps(&dst->text, &src->text);
 }
 
 int weir__merge_check(const struct weir_filter *dst, const struct weir_filter *src)
@@ -118,6 +134,8 @@ int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
                 weir_progress_fn *progress, void *progress_arg)
 {
 	int err = weir__merge_check(dst, src);
+	if (!err)
+		err = take_lengths(dst, src);
 	if (err)
 		return err;
 	return dst->kind->join ? merge_members(dst, src, progress, progress_arg) :

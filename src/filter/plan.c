@@ -93,6 +93,18 @@ static int check_shards(const struct weir_params *p)
 	return p->max_bytes ? weir__shards_fit(p->shards, p->max_bytes) : 0;
 }
 
+static int check_text(const struct weir_text *t, const struct weir_kind *kind)
+{
+	char steps[WEIR__TEXT_WORDS];
+	const char *wrong = weir__text_wrong(t);
+	if (wrong)
+		return weir__fail(-EINVAL, "params.text %s (steps 0x%x)", wrong, t->steps);
+	if (t->steps && !(weir__kind_can(kind) & WEIR_CAN_NORMALISE))
+		return weir__fail(-EINVAL, "params.text.steps %s: kind %s takes keys as they are",
+		                  weir__text_words(t, steps), kind->name);
+	return 0;
+}
+
 int weir__params_copy(const struct weir_params *in, struct weir_params *out)
 {
 	int err = weir__size_check(in, sizeof *in, "weir_params");
@@ -111,6 +123,8 @@ static int check_all_but_memory(const struct weir_params *in, struct weir_params
 		err = check_kind(out->kind);
 	if (!err)
 		err = weir__flags_check(out->flags);
+	if (!err)
+		err = check_text(&out->text, weir__kind(out->kind));
 	if (!err)
 		err = weir__groups_check(out);
 	if (!err && weir__kind(out->kind)->settle)

@@ -20,7 +20,7 @@ static int count_check(const struct weir_filter *f)
 	return f->kernel->count ? 0 : weir__kind_cannot(f->kind, "count keys");
 }
 
-int weir_remove_hash(struct weir_filter *f, uint64_t hash)
+int weir__remove_made(struct weir_filter *f, uint64_t hash)
 {
 	int err = remove_check(f);
 	if (err)
@@ -31,53 +31,91 @@ int weir_remove_hash(struct weir_filter *f, uint64_t hash)
 	return removed;
 }
 
+int weir_remove_hash(struct weir_filter *f, uint64_t hash)
+{
+	int err = remove_check(f);
+	if (!err && weir__text_several(&f->text))
+		err = weir__text_refuse_hash(&f->text);
+	return err ? err : weir__remove_made(f, hash);
+}
+
 int weir_remove(struct weir_filter *f, const void *key, size_t len)
 {
-	return weir_remove_hash(f, weir_hash(f, key, len));
+	uint64_t hash;
+	int err = remove_check(f);
+	if (!err)
+		err = weir__key_hash_of(f, key, len, &hash);
+	return err ? err : weir__remove_made(f, hash);
 }
 
 int weir_remove_u64(struct weir_filter *f, uint64_t key)
 {
-	return weir_remove(f, &key, sizeof key);
+	return weir__remove_made(f, weir_hash_u64(f, key));
 }
 
-int weir_insert_absent_hash(struct weir_filter *f, uint64_t hash)
+static int insert_absent(struct weir_filter *f, uint64_t hash)
 {
 	if (f->insert_error)
 		return weir__insert_refused(f);
 	if (f->kernel->insert_absent)
 		return f->kernel->insert_absent(f, hash);
-	if (f->kernel->remove && f->verbs.contains_hash(f, hash))
+	if (f->kernel->remove && f->raw.contains_hash(f, hash))
 		return WEIR_SEEN;
-	return f->verbs.insert_hash(f, hash);
+	return f->raw.insert_hash(f, hash);
+}
+
+int weir_insert_absent_hash(struct weir_filter *f, uint64_t hash)
+{
+	return weir__text_several(&f->text) && !f->insert_error ? weir__text_refuse_hash(&f->text) :
+	                                                          insert_absent(f, hash);
 }
 
 int weir_insert_absent(struct weir_filter *f, const void *key, size_t len)
 {
-	return weir_insert_absent_hash(f, weir_hash(f, key, len));
+	uint64_t hash = 0;
+	int err = f->insert_error ? 0 : weir__insert_hash_of(f, key, len, &hash);
+	return err ? err : insert_absent(f, hash);
 }
 
-int64_t weir_count_hash(const struct weir_filter *f, uint64_t hash)
+static int64_t count_made(const struct weir_filter *f, uint64_t hash)
 {
 	int err = count_check(f);
 	return err ? err : f->kernel->count(f, hash);
 }
 
+int64_t weir_count_hash(const struct weir_filter *f, uint64_t hash)
+{
+	return f->kernel->count && weir__text_several(&f->text) ? weir__text_refuse_hash(&f->text) :
+	                                                          count_made(f, hash);
+}
+
 int64_t weir_count(const struct weir_filter *f, const void *key, size_t len)
 {
-	return weir_count_hash(f, weir_hash(f, key, len));
+	const struct iovec one = { (void *)(uintptr_t)key, len };
+	int64_t count;
+	if (__builtin_expect(!weir__text_several(&f->text), 1))
+		return count_made(f, weir_hash(f, key, len));
+	const int64_t err = weir_count_keys(f, weir_keys_iov(&one, 1), &count);
+	return err < 0 ? err : count;
 }
 
 int64_t weir_count_u64(const struct weir_filter *f, uint64_t key)
 {
-	return weir_count(f, &key, sizeof key);
+	return count_made(f, weir_hash_u64(f, key));
 }
 
-/* As weir__batch_take(), and fetch the lines of the keys. */
-static const uint64_t *take(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
-                            unsigned n, uint64_t *scratch)
+/* As weir__batch_take(), and fetch the lines of the keys.
+ * @known: receives which of them the set can read. */
+static const uint64_t *take(const struct weir_filter *f, struct weir_keys keys,
+                            const struct weir_batch *batch, size_t at, unsigned n,
+                            uint64_t *scratch, uint64_t *known)
 {
-	const uint64_t *hashes = weir__batch_take(f, f->array.flip8, batch, at, n, scratch);
+	const bool several = weir__keys_several(f, keys);
+	const uint64_t *hashes =
+		several ? scratch : weir__batch_take(f, f->array.flip8, batch, at, n, scratch);
+	*known = ~UINT64_C(0);
+	if (several)
+		*known = weir__several_hash_keys(f, weir_keys_part(keys, at, n), scratch);
 	for (unsigned i = 0; i < n; i++)
 		__builtin_prefetch(weir__line(&f->array, hashes[i]), 0, 3);
 	return hashes;
@@ -91,15 +129,19 @@ int64_t weir_remove_keys(struct weir_filter *f, struct weir_keys keys, uint64_t 
 	int err = remove_check(f);
 	if (!err && keys.n && !weir__keys_form(keys))
 		err = weir__keys_refused();
+	if (!err && keys.n && keys.form == WEIR_KEYS_HASHES && weir__keys_several(f, keys))
+		err = weir__text_refuse_hash(&f->text);
 	if (err)
 		return err;
 	for (size_t at = 0; at < batch.n; at += TOGETHER) {
 		unsigned n = weir__least(batch.n - at, TOGETHER);
-		const uint64_t *hashes = take(f, &batch, at, n, scratch);
+		uint64_t known;
+		const uint64_t *hashes = take(f, keys, &batch, at, n, scratch, &known);
 		uint64_t answers = 0;
 		weir__change_begin(f);
 		for (unsigned i = 0; i < n; i++)
-			answers |= (uint64_t)(f->kernel->remove(f, hashes[i]) == 1) << i;
+			if (known >> i & 1)
+				answers |= (uint64_t)(f->kernel->remove(f, hashes[i]) == 1) << i;
 		weir__change_end(f);
 		removed += __builtin_popcountll(answers);
 		if (bitmap)
@@ -116,13 +158,16 @@ int64_t weir_count_keys(const struct weir_filter *f, struct weir_keys keys, int6
 	int err = count_check(f);
 	if (!err && keys.n && !weir__keys_form(keys))
 		err = weir__keys_refused();
+	if (!err && keys.n && keys.form == WEIR_KEYS_HASHES && weir__keys_several(f, keys))
+		err = weir__text_refuse_hash(&f->text);
 	if (err)
 		return err;
 	for (size_t at = 0; at < batch.n; at += TOGETHER) {
 		unsigned n = weir__least(batch.n - at, TOGETHER);
-		const uint64_t *hashes = take(f, &batch, at, n, scratch);
+		uint64_t known;
+		const uint64_t *hashes = take(f, keys, &batch, at, n, scratch, &known);
 		for (unsigned i = 0; i < n; i++) {
-			counts[at + i] = f->kernel->count(f, hashes[i]);
+			counts[at + i] = known >> i & 1 ? f->kernel->count(f, hashes[i]) : 0;
 			counted += counts[at + i] != 0;
 		}
 	}

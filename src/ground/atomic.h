@@ -414,4 +414,20 @@ static inline void weir__slot_clear_release(uint64_t *word)
 	atomic_store_explicit((_Atomic uint64_t *)word, 0, memory_order_release);
 }
 
+/* O17 The lengths of keys that a set with normalisation has (N3 in normalise/): bits of a word that
+ *     only rise.
+ *     Needs: atomicity, so that no other thread's length is lost; the coherence of the word shows a
+ *     bit to every lookup after the insert that noted it or found it noted.
+ *     Pairs with: each other.  Without atomicity a lookup would not probe the lost length: a false
+ *     negative. */
+static inline uint64_t weir__length_load_relaxed(const uint64_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static inline void weir__length_or_relaxed(uint64_t *word, uint64_t bits)
+{
+	(void)__atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
+}
+
 #endif

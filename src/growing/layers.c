@@ -8,6 +8,7 @@
 #include "ground/error.h"
 #include "growing/growing.h"
 #include "kind/sizing.h"
+#include "normalise/normalise.h"
 
 /* The count that stands for so many keys. */
 uint64_t weir__counted(uint64_t keys, uint64_t sample, uint64_t lines)
@@ -42,7 +43,7 @@ struct weir_layout weir__layer_layout(const struct weir_filter *f, unsigned i)
 		.capacity = weir__layer_room(weir__keys_in(f, i)),
 		/* an image may ask for the least that there is, whose share would be 0 */
 		.fp_rate = fmax(f->fp_rate / weir__layers_most(f), DBL_MIN),
-		.normal = f->normal,
+		.text = weir__text_now(&f->text),
 	};
 }
 

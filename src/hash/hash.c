@@ -60,18 +60,34 @@ static inline uint64_t last_word(const unsigned char *p, size_t n)
 	return word;
 }
 
-uint64_t weir__siphash(const unsigned char key[WEIR_SIPHASH_KEY], const void *bytes, size_t n)
+/* Of each byte from A to Z the bit 0x20 set; 0x80 marks those bytes on the way. */
+static inline uint64_t lowercase8(uint64_t word)
+{
+	const uint64_t each = UINT64_C(0x0101010101010101), low = word & 0x7f * each;
+	const uint64_t from_a = low + (0x80 - 'A') * each, after_z = low + (0x80 - 'Z' - 1) * each;
+	return word | ((from_a & ~after_z & ~word & 0x80 * each) >> 2);
+}
+
+/* With a constant @lower. */
+WEIR__INLINE uint64_t sip(const unsigned char key[WEIR_SIPHASH_KEY], const void *bytes, size_t n,
+                          bool lower)
 {
 	uint64_t k0 = word_at(key), k1 = word_at(key + 8);
 	struct state s = { k0 ^ UINT64_C(0x736f6d6570736575), k1 ^ UINT64_C(0x646f72616e646f6d),
 	                   k0 ^ UINT64_C(0x6c7967656e657261), k1 ^ UINT64_C(0x7465646279746573) };
 	const unsigned char *p = bytes;
 	for (size_t words = n / 8; words--; p += 8)
-		compress(&s, word_at(p));
-	compress(&s, last_word(p, n));
+		compress(&s, lower ? lowercase8(word_at(p)) : word_at(p));
+	const uint64_t last = last_word(p, n), length = UINT64_C(0xff) << 56;
+	compress(&s, lower ? (lowercase8(last) & ~length) | (last & length) : last);
 	s.v2 ^= 0xff;
 	rounds(&s, 4);
 	return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+}
+
+uint64_t weir__siphash(const unsigned char key[WEIR_SIPHASH_KEY], const void *bytes, size_t n)
+{
+	return sip(key, bytes, n, false);
 }
 
 /* ---- the functions ---- */
@@ -79,6 +95,31 @@ uint64_t weir__siphash(const unsigned char key[WEIR_SIPHASH_KEY], const void *by
 static uint64_t xxh3(const struct weir_hashing *h, const void *key, size_t len)
 {
 	return weir__hash(h->seed, key, len);
+}
+
+static unsigned char lowercase(unsigned char c)
+{
+	return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+}
+
+/* What is too long for one piece is hashed piece by piece. */
+static uint64_t xxh3_lowercase(const struct weir_hashing *h, const void *key, size_t len)
+{
+	unsigned char piece[256];
+	XXH3_state_t state;
+	const unsigned char *from = key;
+	XXH3_INITSTATE(&state);
+	if (len > sizeof piece)
+		XXH3_64bits_reset_withSeed(&state, h->seed);
+	for (size_t at = 0, n; at < len; at += n) {
+		n = len - at < sizeof piece ? len - at : sizeof piece;
+		for (size_t i = 0; i < n; i++)
+			piece[i] = lowercase(from[at + i]);
+		if (len <= sizeof piece)
+			break;
+		XXH3_64bits_update(&state, piece, n);
+	}
+	return len > sizeof piece ? XXH3_64bits_digest(&state) : weir__hash(h->seed, piece, len);
 }
 
 static uint64_t xxh64(const struct weir_hashing *h, const void *key, size_t len)
@@ -91,9 +132,14 @@ static uint64_t siphash(const struct weir_hashing *h, const void *key, size_t le
 	return weir__siphash(h->key, key, len);
 }
 
-const struct weir_hash weir__xxh3 = { 1, "XXH3", xxh3 };
-const struct weir_hash weir__xxh64 = { 2, "XXH64", xxh64 };
-const struct weir_hash weir__siphash_2_4 = { 3, "SipHash-2-4", siphash };
+static uint64_t siphash_lowercase(const struct weir_hashing *h, const void *key, size_t len)
+{
+	return sip(h->key, key, len, true);
+}
+
+const struct weir_hash weir__xxh3 = { 1, "XXH3", xxh3, xxh3_lowercase };
+const struct weir_hash weir__xxh64 = { 2, "XXH64", xxh64, NULL };
+const struct weir_hash weir__siphash_2_4 = { 3, "SipHash-2-4", siphash, siphash_lowercase };
 
 struct weir_hashing weir__hashing_seeded(const struct weir_hash *by, uint64_t seed)
 {

@@ -38,6 +38,9 @@ struct weir_hash {
 	uint32_t id; /* in images: never changes */
 	const char *name;
 	uint64_t (*of)(const struct weir_hashing *h, const void *key, size_t len);
+	/* As that, of the key with A to Z as a to z: without memory for a copy, however long it is.
+	 * NULL: of a kind that takes keys as they are. */
+	uint64_t (*of_lowercase)(const struct weir_hashing *h, const void *key, size_t len);
 };
 
 /* hash.c */

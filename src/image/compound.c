@@ -95,7 +95,7 @@ static int member_check(const struct members *m, unsigned i, const struct weir_p
 		               (unsigned long long)whole->seed);
 	if (head->marks != whole->marks)
 		return DIFFERS(m, i, "the word of marks", "%u", head->marks, whole->marks);
-	if (memcmp(&head->normal, &whole->normal, sizeof head->normal))
+	if (memcmp(&head->text, &whole->text, sizeof head->text))
 		return weir__fail(-EBADMSG, "%s: member %u: what is done to keys is not what the "
 		                  "compound has", m->source->name, i);
 	if (head->generation != whole->generation)

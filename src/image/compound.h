@@ -79,7 +79,7 @@ int weir__members_join(struct weir_filter **out, const struct weir_layout *layou
 
 /* What is to be saved. */
 struct weir_compound {
-	/* Of it only shape, capacity, rate_bits, normal and own are read: the rest follows
+	/* Of it only shape, capacity, rate_bits, text and own are read: the rest follows
 	 * from the members. */
 	struct weir_image_head head;
 	struct weir_member member[WEIR_IMAGE_MEMBERS]; /* of one hashing */

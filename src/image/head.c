@@ -56,7 +56,7 @@ void weir__image_put64(unsigned char *p, uint64_t value)
 
 uint32_t weir__image_format(const struct weir_image_head *head)
 {
-	return head->members ? WEIR_IMAGE_COMPOUND : head->marks || head->normal.steps ? 2 : 1;
+	return head->members ? WEIR_IMAGE_COMPOUND : head->marks || head->text.steps ? 2 : 1;
 }
 
 uint64_t weir__image_table(const struct weir_image_head *head)
@@ -193,7 +193,7 @@ static void get(const unsigned char *bytes, struct weir_image_head *head)
 		.commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT),
 	};
 	if (marked)
-		head->normal = weir__steps_get(bytes);
+		head->text = weir__steps_get(bytes);
 	if (get32(bytes + AT_FORMAT) == WEIR_IMAGE_COMPOUND)
 		get_compound(bytes, head);
 	bool old = has_old_numbers(&head->shape);
@@ -269,7 +269,7 @@ static bool compound(const unsigned char *bytes, const struct weir_image_head *h
 static bool marks(const unsigned char *bytes, struct weir_image_fault *fault)
 {
 	uint32_t found = get32(bytes + AT_MARKS);
-	const struct weir_normal normal = weir__steps_get(bytes);
+	const struct weir_text text = weir__steps_get(bytes);
 	uint32_t format = get32(bytes + AT_FORMAT);
 	if (format == 1)
 		return zero(fault, bytes, AT_MARKS, WEIR_IMAGE_CHECKSUM);
@@ -277,9 +277,9 @@ static bool marks(const unsigned char *bytes, struct weir_image_fault *fault)
 	       in_hex(fault, rule(fault, -ENOTSUP, "the word of marks at byte 136", found,
 	                          (found & ~(uint32_t)MARKS) == 0,
 	                          "the bits 1, 2 and 4; a newer weir made it")) &&
-	       weir__steps_check(&normal, fault) &&
+	       weir__steps_check(&text, fault) &&
 	       rule(fault, -EBADMSG, "the word of marks at byte 136", found,
-	            found || normal.steps || format == WEIR_IMAGE_COMPOUND,
+	            found || text.steps || format == WEIR_IMAGE_COMPOUND,
 	            "not 0 in format 2 without steps");
 }
 
@@ -352,7 +352,7 @@ void weir__image_put(unsigned char *bytes, const struct weir_image_head *head)
 	weir__image_put64(bytes + AT_GENERATION, head->generation);
 	put32(bytes + AT_COMPRESSION, head->compression);
 	put32(bytes + AT_MARKS, head->marks);
-	weir__steps_put(bytes, &head->normal);
+	weir__steps_put(bytes, &head->text);
 	put32(bytes + AT_MEMBERS, head->members);
 	for (unsigned i = 0; head->members && i < WEIR_IMAGE_OWN; i++)
 		weir__image_put64(bytes + AT_OWN + 8 * i, head->own[i]);

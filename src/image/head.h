@@ -35,7 +35,7 @@
  *       136       4  marks, of format 2; in format 1      bit 0 keyed; bits 1 and 2 the builder was
  *                    zero                                 allowed to save an overfull, a shrunk
  *                                                         set
- *       140       4  steps, of format 2                   enum weir_normal_steps: what is done to
+ *       140       4  steps, of format 2                   enum weir_text_steps: what is done to
  *                                                         keys; marks or steps are not 0
  *       144     1+3  lengths of IPv4, of IPv6 prefixes:   bits 0 to 32, 0 to 128; zero without
  *              * 8   bit n % 64 of word n / 64            the step cidr
@@ -73,7 +73,7 @@
 #include <stdint.h>
 #include <weir/image.h>
 #include <weir/kinds.h>
-#include <weir/normalise.h>
+#include <weir/text.h>
 
 #define WEIR_IMAGE_LIVE UINT64_C(0x4556494c52494557) /* "WEIRLIVE" */
 
@@ -102,7 +102,7 @@ struct weir_image_head {
 	uint64_t seed;
 	uint64_t generation;
 	uint32_t marks; /* enum weir_image_marks; not 0: format 2 */
-	struct weir_normal normal; /* whose steps are not 0: format 2 */
+	struct weir_text text; /* whose steps are not 0: format 2 */
 	uint32_t members; /* not 0: format 3 */
 	uint64_t own[WEIR_IMAGE_OWN]; /* of format 3, like all up to here */
 	uint64_t length;  /* of format 3: of the whole image; 0 compressed */
@@ -172,11 +172,11 @@ void weir__image_put64(unsigned char *bytes, uint64_t value);
 /* ---- what is done to keys: bytes 140 to 191 ---- */
 
 /* From the head's bytes, and to them. */
-struct weir_normal weir__steps_get(const unsigned char *bytes);
-void weir__steps_put(unsigned char *bytes, const struct weir_normal *n);
+struct weir_text weir__steps_get(const unsigned char *bytes);
+void weir__steps_put(unsigned char *bytes, const struct weir_text *n);
 
 /* Are the steps known, and the lengths those that there are, and of a step that is there? Pure and
  * proven as weir__image_check(). Return: if not, false, and the fault is set. */
-bool weir__steps_check(const struct weir_normal *n, struct weir_image_fault *fault);
+bool weir__steps_check(const struct weir_text *n, struct weir_image_fault *fault);
 
 #endif

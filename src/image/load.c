@@ -278,7 +278,7 @@ int weir_image_info(const char *path, struct weir_image_info *out)
 		.overfull_allowed = p.head.marks & WEIR_MARK_OVERFULL_ALLOWED,
 		.shrink_allowed = p.head.marks & WEIR_MARK_SHRINK_ALLOWED,
 		.hash = layout.hashing.by->name,
-		.normal = layout.normal
+		.text = layout.text
 	};
 	weir__preface_free(&p);
 	memcpy(out, &info, out->struct_size);

@@ -8,6 +8,7 @@
 #include "hash/hash.h"
 #include "image/delta.h"
 #include "image/preface.h"
+#include "normalise/normalise.h"
 
 static void number(char text[24], uint64_t value, bool hex)
 {
@@ -70,7 +71,7 @@ static int as_is_check(const struct weir_preface *p, const char *name)
 		return weir__fail(-EBADMSG, "%s: seed is %llu where kind %s has %s", name,
 		                  (unsigned long long)h->seed, kind->name,
 		                  kind->as_is ? "0" : "1 or more");
-	if (h->normal.steps)
+	if (h->text.steps)
 		return weir__fail(-EBADMSG, "%s: something is done to keys before they are hashed, "
 		                  "which kind %s has not", name, kind->name);
 	return 0;
@@ -264,7 +265,7 @@ int weir__preface_layout(struct weir_layout *out, const struct weir_preface *p,
 		.lines = p->head.nblocks,
 		.capacity = p->head.capacity,
 		.max_capacity = p->kind->grow_ahead ? p->head.own[0] : 0,
-		.normal = p->head.normal
+		.text = p->head.text
 	};
 	memcpy(&out->fp_rate, &p->head.rate_bits, sizeof out->fp_rate);
 	return hashing_of(&out->hashing, &p->head, p->kind->hash, secret, name);
@@ -283,7 +284,7 @@ void weir__head_of(const struct weir_filter *f, uint32_t compression, uint64_t g
 		.seed = f->hashing.seed,
 		.generation = generation,
 		.marks = marks | (weir__keyed(&f->hashing) ? WEIR_MARK_KEYED : 0),
-		.normal = f->normal
+		.text = weir__text_now(&f->text)
 	};
 	memcpy(&out->rate_bits, &f->fp_rate, sizeof f->fp_rate);
 }

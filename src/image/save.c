@@ -11,6 +11,7 @@
 #include "image/replace.h"
 #include "image/save.h"
 #include "kind/kind.h"
+#include "normalise/normalise.h"
 
 int weir__save_options(struct weir_save_options *out, const struct weir_save_options *options)
 {
@@ -46,7 +47,7 @@ static struct weir_compound whole_of(const struct weir_filter *f)
 {
 	struct weir_compound c = { .head = { .shape = f->array.shape,
 		                             .capacity = f->capacity,
-		                             .normal = f->normal,
+		                             .text = weir__text_now(&f->text),
 		                             .own = { f->max_capacity } } };
 	memcpy(&c.head.rate_bits, &f->fp_rate, sizeof f->fp_rate);
 	return c;

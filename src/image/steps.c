@@ -20,9 +20,9 @@ static void put(unsigned char *p, unsigned bytes, uint64_t value)
 		p[i] = (unsigned char)(value >> (8 * i) & 0xff);
 }
 
-struct weir_normal weir__steps_get(const unsigned char *bytes)
+struct weir_text weir__steps_get(const unsigned char *bytes)
 {
-	struct weir_normal n = { .steps = (uint32_t)get(bytes + AT_STEPS, 4),
+	struct weir_text n = { .steps = (uint32_t)get(bytes + AT_STEPS, 4),
 		                 .ipv4 = get(bytes + AT_IPV4, 8) };
 	for (unsigned i = 0; i < 3; i++)
 		n.ipv6[i] = get(bytes + AT_IPV6 + 8 * i, 8);
@@ -31,7 +31,7 @@ struct weir_normal weir__steps_get(const unsigned char *bytes)
 	return n;
 }
 
-void weir__steps_put(unsigned char *bytes, const struct weir_normal *n)
+void weir__steps_put(unsigned char *bytes, const struct weir_text *n)
 {
 	put(bytes + AT_STEPS, 4, n->steps);
 	put(bytes + AT_IPV4, 8, n->ipv4);
@@ -51,14 +51,14 @@ static bool rule(struct weir_image_fault *fault, int err, const char *field, uin
 	return legal;
 }
 
-bool weir__steps_check(const struct weir_normal *n, struct weir_image_fault *fault)
+bool weir__steps_check(const struct weir_text *n, struct weir_image_fault *fault)
 {
 	static const char steps[] = "the word of steps at byte 140";
-	bool cidr = n->steps & WEIR_NORMAL_CIDR, suffixes = n->steps & WEIR_NORMAL_SUFFIXES;
+	bool cidr = n->steps & WEIR_TEXT_CIDR, suffixes = n->steps & WEIR_TEXT_SUFFIXES;
 	uint64_t six = n->ipv6[0] | n->ipv6[1] | n->ipv6[2], names = n->labels[0] | n->labels[1];
 	return rule(fault, -ENOTSUP, steps, n->steps,
-	            (n->steps & ~(uint32_t)WEIR__NORMAL_STEPS) == 0,
-	            "the bits 1, 2, 4 and 8; a newer weir made it") &&
+	            (n->steps & ~(uint32_t)WEIR__TEXT_STEPS) == 0,
+	            "the bits 1, 2, 4, 8 and 16; a newer weir made it") &&
 	       rule(fault, -EBADMSG, steps, n->steps, !cidr || !suffixes,
 	            "not cidr (4) and suffixes (8) together") &&
 	       rule(fault, -EBADMSG, "the word of IPv4 lengths", n->ipv4,

@@ -166,7 +166,7 @@ static void complete_head(struct weir_compound *c, const struct weir_save_option
 	c->head.shape = own.shape;
 	c->head.capacity = own.capacity;
 	c->head.rate_bits = own.rate_bits;
-	c->head.normal = own.normal;
+	c->head.text = own.text;
 	memcpy(c->head.own, own.own, sizeof own.own);
 	c->head.shards = 1;
 	c->head.nblocks = bits_of(c) / 64;
@@ -192,7 +192,7 @@ static int member_begin(struct weir_writing *w, const struct weir_compound *c, u
                         const char *name, const struct weir_save_options *options)
 {
 	int err = weir__writing_begin(w, c->member[i].f, fd, name, options);
-	w->head.normal = c->head.normal;
+	w->head.text = c->head.text;
 	return err;
 }
 

@@ -5,6 +5,7 @@
 #include "config.h"
 #include "ground/error.h"
 #include "kind/batch.h"
+#include "normalise/normalise.h"
 
 /* Keys are fetched ahead: lines of the array are fetched between them, which confuses the
  * hardware's own prefetcher. */
@@ -59,6 +60,30 @@ static void hash_fixed(const struct weir_filter *f, const struct weir_batch *bat
 	           batch->key_bytes, n, out);
 }
 
+uint64_t weir__text_hash(const struct weir_filter *f, const void *text, size_t len)
+{
+	const struct iovec bare = weir__text_bare(f->text.steps, text, len);
+	return f->text.steps & WEIR_TEXT_LOWERCASE ?
+	               f->hashing.by->of_lowercase(&f->hashing, bare.iov_base, bare.iov_len) :
+	               weir__hash_by(&f->hashing, bare.iov_base, bare.iov_len);
+}
+
+static void hash_texts(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
+                       size_t n, uint64_t *out)
+{
+	const struct iovec *text = (const struct iovec *)batch->keys + at;
+	for (size_t i = 0; i < n; i++)
+		out[i] = weir__text_hash(f, text[i].iov_base, text[i].iov_len);
+}
+
+static void hash_fixed_texts(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
+                             size_t n, uint64_t *out)
+{
+	const char *text = (const char *)batch->keys + at * batch->key_bytes;
+	for (size_t i = 0; i < n; i++)
+		out[i] = weir__text_hash(f, text + i * batch->key_bytes, batch->key_bytes);
+}
+
 void weir__keys_hash(const struct weir_hashing *hashing, enum weir_isa isa, struct weir_keys keys,
                      uint64_t *out)
 {
@@ -76,18 +101,27 @@ void weir__keys_hash(const struct weir_hashing *hashing, enum weir_isa isa, stru
 
 struct weir_batch weir__batch(const struct weir_filter *f, struct weir_keys keys)
 {
+	const bool text = weir__keys_text(f, keys);
 	struct weir_batch batch = { .from = WEIR_FROM_KEYS, .keys = keys.at, .n = keys.n };
 	if (keys.form == WEIR_KEYS_HASHES) {
 		batch.from = WEIR_FROM_HASHES;
 	} else if (keys.form == WEIR_KEYS_IOV) {
-		batch.hash = hash_keys;
+		batch.hash = text ? hash_texts : hash_keys;
 	} else {
-		if (keys.width == 8 && f->hashing.by == &weir__xxh3)
+		if (!text && keys.width == 8 && f->hashing.by == &weir__xxh3)
 			batch.from = WEIR_FROM_FIXED8;
 		batch.key_bytes = keys.width;
-		batch.hash = hash_fixed;
+		batch.hash = text ? hash_fixed_texts : hash_fixed;
 	}
 	return batch;
+}
+
+int weir__insert_refused(const struct weir_filter *f)
+{
+	if (f->insert_error == -ENOTSUP)
+		return weir__kind_cannot(f->kind, "take inserts");
+	return weir__fail(f->insert_error, "the filter is mapped read-only, was sealed or loaded "
+	                  "keyless: it takes no insert");
 }
 
 int weir__keys_refused(void)

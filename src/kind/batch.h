@@ -36,11 +36,20 @@ struct weir_batch {
 /* Is it a batch that can be taken? Then weir__batch() takes it. */
 static inline bool weir__keys_form(struct weir_keys keys)
 {
-	return keys.form != WEIR_KEYS_NONE && keys.form <= WEIR_KEYS_IOV;
+	return keys.form != WEIR_KEYS_NONE && keys.form <= WEIR_KEYS_U64;
 }
 struct weir_batch weir__batch(const struct weir_filter *f, struct weir_keys keys);
+/* Are they text in that set? */
+static inline bool weir__keys_text(const struct weir_filter *f, struct weir_keys keys)
+{
+	return f->text.steps && (keys.form == WEIR_KEYS_IOV || keys.form == WEIR_KEYS_FIXED);
+}
+/* The hash of a text that one lookup suffices for. */
+uint64_t weir__text_hash(const struct weir_filter *f, const void *text, size_t len);
 /* Fails with -EINVAL, as each verb does that changes something by a batch of no form. */
 int weir__keys_refused(void);
+/* Refuse an insert: set the sentence and return insert_error, which must not be 0. */
+int weir__insert_refused(const struct weir_filter *f);
 
 /* Put the hashes of n keys from at on into out. The batch is of keys, not of hashes. */
 void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at,

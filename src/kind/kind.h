@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <weir/filter.h>
 #include <weir/inline.h>
-#include <weir/normalise.h>
+#include <weir/text.h>
 #include <weir/params.h>
 #include "ground/atomic.h"
 #include "ground/memory.h"
@@ -104,7 +104,7 @@ struct weir_layout {
 	uint64_t capacity;
 	uint64_t max_capacity; /* of a compound that grows; else 0 */
 	double fp_rate;
-	struct weir_normal normal;
+	struct weir_text text;
 	uint32_t flags; /* enum weir_flags */
 };
 
@@ -346,7 +346,8 @@ struct weir_filter {
 	double fp_rate;      /* as asked */
 	struct weir_hashing hashing;
 	uint32_t marks;      /* enum weir_image_marks of the image it was loaded from; else 0 */
-	struct weir_normal normal; /* what is done to its keys */
+	struct weir_text text;   /* its normalisation; the lengths are shared (N3) */
+	struct weir_verbs raw;   /* its verbs without that: verbs, unless it has one */
 	void *own;           /* of its kind (create) */
 	atomic_uint standby; /* as the previous filter of a handle (O10; H12 in set/) */
 	struct weir_memory memory;

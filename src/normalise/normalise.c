@@ -3,9 +3,14 @@
  *
  *  N1 whatever the steps, the keys of a lookup of a text have the key that its insert would have,
  *     if its length or number of labels is noted: a text that was inserted is found.
- *  N2 a key that a lookup makes has a noted length, and no other: who inserts notes them. */
+ *  N2 a key that a lookup makes has a noted length, and no other: who inserts notes them.
+ *  N3 a filter's lengths only rise, and an insert notes its key's before it sets a bit. So relaxed
+ *     order suffices, as for bits (B1): an insert that happens-before a lookup was noted, or had
+ *     found it noted, before, and the coherence of the word shows it to the lookup. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <string.h>
+#include "ground/atomic.h"
 #include "ground/error.h"
 #include "normalise/normalise.h"
 
@@ -16,15 +21,9 @@ static bool bit(const uint64_t *words, unsigned i)
 	return words[i / 64] >> i % 64 & 1;
 }
 
-static uint32_t count(const uint64_t *words, unsigned n)
-{
-	uint32_t bits = 0;
-	for (unsigned i = 0; i < n; i++)
-		bits += bit(words, i);
-	return bits;
-}
+/* ---- a text without a copy ---- */
 
-struct iovec weir_normal_trim(const void *text, size_t len)
+static struct iovec trim(const void *text, size_t len)
 {
 	const char *from = text, *end = from + len;
 	if (from < end && end[-1] == '\r')
@@ -70,66 +69,45 @@ static size_t labels(struct iovec key)
 	return n;
 }
 
-/* The steps that make one text of one, in their order. */
-static struct iovec text_steps(uint32_t steps, const void *text, size_t len, char *room)
+struct iovec weir__text_bare(uint32_t steps, const void *text, size_t len)
 {
-	struct iovec key = { (void *)text, len };
-	if (steps & WEIR_NORMAL_TRIM)
-		key = weir_normal_trim(text, len);
-	if (steps & WEIR_NORMAL_LOWERCASE && !(steps & WEIR_NORMAL_CIDR))
-		key = lowercase(key, room); /* an address is the same in either case */
-	return steps & WEIR_NORMAL_SUFFIXES ? domain(key) : key;
+	struct iovec bare = { (void *)(uintptr_t)text, len };
+	if (steps & WEIR_TEXT_TRIM)
+		bare = trim(text, len);
+	return steps & WEIR_TEXT_SUFFIXES ? domain(bare) : bare;
 }
 
-size_t weir_normal_room(const struct weir_normal *n, size_t len)
+/* As that, in lowercase. An address is the same in either case. */
+static struct iovec lowered(const struct weir_text *t, const void *text, size_t len, void *room)
 {
-	if (n->steps & WEIR_NORMAL_CIDR)
-		return (LENGTHS_6 + 1) * WEIR_CIDR_KEY;
-	return n->steps & WEIR_NORMAL_LOWERCASE ? len : 0;
+	struct iovec bare = weir__text_bare(t->steps, text, len);
+	return t->steps & WEIR_TEXT_LOWERCASE && !(t->steps & WEIR_TEXT_CIDR) ?
+	               lowercase(bare, room) : bare;
 }
 
-int weir_normal_key(const struct weir_normal *n, const void *text, size_t len, void *room,
-                    struct iovec *key)
+int weir__text_covering(const struct weir_text *t, const unsigned char *key, size_t bytes,
+                        unsigned char *room, struct iovec *keys)
 {
-	*key = text_steps(n->steps, text, len, room);
-	if (n->steps & WEIR_NORMAL_CIDR) {
-		int bytes = weir_normal_cidr(room, key->iov_base, key->iov_len);
-		if (bytes < 0)
-			return bytes;
-		*key = (struct iovec){ room, (size_t)bytes };
-	}
-	size_t many = n->steps & WEIR_NORMAL_SUFFIXES ? labels(*key) : 0;
-	if (many > MOST_LABELS)
-		return weir__fail(-EINVAL, "'%.*s'...: is no domain: %zu labels; at most %d", 60,
-		                  (const char *)key->iov_base, many, MOST_LABELS);
-	return 0;
-}
-
-/* Every noted length that covers the prefix, longest first. @first: its own key, then room. */
-static int covering(const struct weir_normal *n, unsigned char *first, size_t bytes,
-                    struct iovec *keys)
-{
-	const uint64_t *noted = bytes == 5 ? &n->ipv4 : n->ipv6;
-	unsigned char *to = first + bytes;
-	unsigned char shorter[WEIR_CIDR_KEY];
+	const uint64_t *noted = bytes == 5 ? &t->ipv4 : t->ipv6;
+	unsigned char shorter[WEIR_TEXT_CIDR_BYTES];
 	int made = 0;
-	memcpy(shorter, first, bytes);
-	for (unsigned length = first[0] + 1u; length-- > 0;) {
-		if (length < first[0]) {
+	memcpy(shorter, key, bytes);
+	for (unsigned length = key[0] + 1u; length-- > 0;) {
+		if (length < key[0]) {
 			shorter[0] = (unsigned char)length;
 			shorter[1 + length / 8] &= (unsigned char)(0xff00u >> length % 8);
 		}
 		if (!bit(noted, length))
 			continue;
-		memcpy(to, shorter, bytes);
-		keys[made++] = (struct iovec){ to, bytes };
-		to += bytes;
+		memcpy(room, shorter, bytes);
+		keys[made++] = (struct iovec){ room, bytes };
+		room += bytes;
 	}
 	return made;
 }
 
 /* The domain and its parents, of noted numbers of labels, from the end: the shortest first. */
-static int parents(const struct weir_normal *n, struct iovec name, struct iovec *keys)
+static int parents(const struct weir_text *n, struct iovec name, struct iovec *keys)
 {
 	const char *from = name.iov_base, *end = from + name.iov_len;
 	unsigned have = 0;
@@ -146,49 +124,68 @@ static int parents(const struct weir_normal *n, struct iovec name, struct iovec 
 	return made;
 }
 
-int weir_normal_lookups(const struct weir_normal *n, const void *text, size_t len, void *room,
-                        struct iovec *keys)
-{
-	keys[0] = text_steps(n->steps, text, len, room);
-	if (n->steps & WEIR_NORMAL_SUFFIXES)
-		return parents(n, keys[0], keys);
-	if (!(n->steps & WEIR_NORMAL_CIDR))
-		return 1;
-	int bytes = weir_normal_cidr(room, keys[0].iov_base, keys[0].iov_len);
-	return bytes < 0 ? bytes : covering(n, room, (size_t)bytes, keys);
-}
+/* ---- what other threads note ---- */
 
-uint32_t weir_normal_most(const struct weir_normal *n)
+/* The word and the bit that a key of this length has. */
+static uint64_t *place(struct weir_text *t, const struct iovec *key, uint64_t *mask)
 {
-	uint32_t four = count(&n->ipv4, 33), six = count(n->ipv6, LENGTHS_6);
-	uint32_t most = four > six ? four : six, names = count(n->labels, MOST_LABELS + 1);
-	most = names > most ? names : most;
-	return most ? most : 1;
-}
-
-bool weir_normal_note(struct weir_normal *n, const struct iovec *key)
-{
-	uint64_t *words = n->labels;
-	size_t at;
-	if (n->steps & WEIR_NORMAL_CIDR) {
-		words = key->iov_len == 5 ? &n->ipv4 : n->ipv6;
+	uint64_t *words = t->labels;
+	size_t at = 0;
+	if (t->steps & WEIR_TEXT_CIDR) {
+		words = key->iov_len == 5 ? &t->ipv4 : t->ipv6;
 		at = *(const unsigned char *)key->iov_base;
-	} else if (n->steps & WEIR_NORMAL_SUFFIXES) {
+	} else if (t->steps & WEIR_TEXT_SUFFIXES) {
 		at = labels(*key);
-	} else {
-		return false;
 	}
-	bool fresh = !bit(words, (unsigned)at);
-	words[at / 64] |= UINT64_C(1) << at % 64;
+	*mask = at || words != t->labels ? UINT64_C(1) << at % 64 : 0;
+	return words + at / 64;
+}
+
+bool weir_text_note(struct weir_text *t, const struct iovec *key)
+{
+	uint64_t mask, *word = place(t, key, &mask);
+	const bool fresh = mask & ~*word;
+	*word |= mask;
 	return fresh;
 }
 
-int weir_normal_unite(struct weir_normal *dst, const struct weir_normal *src)
+bool weir__text_noted(const struct weir_text *shared, const struct iovec *key)
 {
-	char ours[WEIR__NORMAL_TEXT], theirs[WEIR__NORMAL_TEXT];
+	uint64_t mask, *word = place((struct weir_text *)(uintptr_t)shared, key, &mask);
+	return !(mask & ~weir__length_load_relaxed(word));
+}
+
+void weir__text_note_shared(struct weir_text *shared, const struct iovec *key)
+{
+	uint64_t mask, *word = place(shared, key, &mask);
+	weir__length_or_relaxed(word, mask);
+}
+
+void weir__text_load(const struct weir_text *shared, struct weir_text *out)
+{
+	*out = (struct weir_text){ .steps = shared->steps,
+	                           .ipv4 = weir__length_load_relaxed(&shared->ipv4) };
+	for (unsigned i = 0; i < 3; i++)
+		out->ipv6[i] = weir__length_load_relaxed(&shared->ipv6[i]);
+	for (unsigned i = 0; i < 2; i++)
+		out->labels[i] = weir__length_load_relaxed(&shared->labels[i]);
+}
+
+void weir__text_unite_shared(struct weir_text *shared, const struct weir_text *src)
+{
+	weir__length_or_relaxed(&shared->ipv4, src->ipv4);
+	for (unsigned i = 0; i < 3; i++)
+		weir__length_or_relaxed(&shared->ipv6[i], src->ipv6[i]);
+	for (unsigned i = 0; i < 2; i++)
+		weir__length_or_relaxed(&shared->labels[i], src->labels[i]);
+}
+
+int weir_text_unite(struct weir_text *dst, const struct weir_text *src)
+{
+	char ours[WEIR__TEXT_WORDS], theirs[WEIR__TEXT_WORDS];
 	if (dst->steps != src->steps)
 		return weir__fail(-EINVAL, "what is done to keys differs: %s here, %s there",
-		                  weir__normal_text(dst, ours), weir__normal_text(src, theirs));
+		                  weir__text_words(dst, ours), weir__text_words(src, theirs));
 	dst->ipv4 |= src->ipv4;
 	for (unsigned i = 0; i < 3; i++)
 		dst->ipv6[i] |= src->ipv6[i];
@@ -197,19 +194,28 @@ int weir_normal_unite(struct weir_normal *dst, const struct weir_normal *src)
 	return 0;
 }
 
-bool weir__normal_covers(const struct weir_normal *a, const struct weir_normal *b)
+const char *weir__text_wrong(const struct weir_text *t)
 {
-	uint64_t lacks = b->ipv4 & ~a->ipv4;
-	for (unsigned i = 0; i < 3; i++)
-		lacks |= b->ipv6[i] & ~a->ipv6[i];
-	for (unsigned i = 0; i < 2; i++)
-		lacks |= b->labels[i] & ~a->labels[i];
-	return a->steps == b->steps && !lacks;
+	const bool cidr = t->steps & WEIR_TEXT_CIDR, suffixes = t->steps & WEIR_TEXT_SUFFIXES;
+	const uint64_t lengths = t->ipv4 | t->ipv6[0] | t->ipv6[1] | t->ipv6[2];
+	if (t->steps & ~(uint32_t)WEIR__TEXT_STEPS)
+		return "has unknown steps: 0x1f are all";
+	if (t->reserved)
+		return "has a reserved word that is not 0";
+	if (cidr && suffixes)
+		return "has cidr (4) and suffixes (8) together: one of them";
+	if (!cidr && lengths)
+		return "has lengths of prefixes without cidr (4)";
+	if (t->ipv4 & ~WEIR__IPV4_LENGTHS || t->ipv6[2] > 1)
+		return "has lengths above 32 of IPv4, or above 128 of IPv6";
+	if ((!suffixes && (t->labels[0] | t->labels[1])) || t->labels[0] & 1)
+		return "has numbers of labels without suffixes (8), or of 0 labels";
+	return NULL;
 }
 
-const char *weir__normal_text(const struct weir_normal *n, char text[WEIR__NORMAL_TEXT])
+const char *weir__text_words(const struct weir_text *n, char text[WEIR__TEXT_WORDS])
 {
-	static const char *const names[] = { "trim", "lowercase", "cidr", "suffixes" };
+	static const char *const names[] = { "trim", "lowercase", "cidr", "suffixes", "closed" };
 	size_t at = 0;
 	text[0] = 0;
 	for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
@@ -234,26 +240,17 @@ struct prefix {
 	unsigned length;
 };
 
-/* @why: what is wrong, or NULL for any other reason. */
-static int no_prefix(const char *text, size_t len, const char *why)
+static const char *wrong(const char *text, size_t len)
 {
-	int shown = len > 60 ? 60 : (int)len;
-	return weir__fail(-EINVAL, "'%.*s': is no IP address or prefix: %s", shown, text,
-	                  why ? why : "such as 192.0.2.0/24 or 2001:db8::/32");
-}
-
-static int wrong(const char *text, size_t len)
-{
-	const char *why = NULL;
 	if (!len)
-		why = "it is empty";
-	else if (text[len - 1] == '\r')
-		why = "it ends in a carriage return, which trim takes off";
-	else if (memchr(" \t", text[0], 2) || memchr(" \t", text[len - 1], 2))
-		why = "it has blanks around it, which trim takes off";
-	else if (memchr(text, '%', len))
-		why = "a zone is no part of an address";
-	return no_prefix(text, len, why);
+		return "it is empty";
+	if (text[len - 1] == '\r')
+		return "it ends in a carriage return, which trim takes off";
+	if (memchr(" \t", text[0], 2) || memchr(" \t", text[len - 1], 2))
+		return "it has blanks around it, which trim takes off";
+	if (memchr(text, '%', len))
+		return "a zone is no part of an address";
+	return "such as 192.0.2.0/24 or 2001:db8::/32";
 }
 
 /* The number after the slash: no sign, no leading zero. Return: whether it is one. */
@@ -277,10 +274,11 @@ static void fold_mapped(struct prefix *p)
 	p->length -= MAPPED;
 }
 
-static int parse(struct prefix *p, const char *text, size_t len)
+/* Return: NULL, or what is wrong. */
+static const char *parse(struct prefix *p, const char *text, size_t len)
 {
 	char copy[MOST_TEXT + 1];
-	if (len > MOST_TEXT || memchr(text, 0, len))
+	if (!len || len > MOST_TEXT || memchr(text, 0, len))
 		return wrong(text, len);
 	memcpy(copy, text, len);
 	copy[len] = 0;
@@ -292,23 +290,99 @@ static int parse(struct prefix *p, const char *text, size_t len)
 	if (inet_pton(p->bits == 128 ? AF_INET6 : AF_INET, copy, p->address) != 1)
 		return wrong(text, len);
 	if (slash && (!number(slash + 1, &p->length) || p->length > p->bits))
-		return no_prefix(text, len, p->bits == 32 ? "the length is 0 to 32" :
-		                                            "the length is 0 to 128");
+		return p->bits == 32 ? "the length is 0 to 32" : "the length is 0 to 128";
 	fold_mapped(p);
-	return 0;
+	return NULL;
 }
 
-int weir_normal_cidr(unsigned char *key, const void *text, size_t len)
+static int prefix_key(unsigned char *key, const struct prefix *p)
+{
+	key[0] = (unsigned char)p->length;
+	for (unsigned i = 0; i < p->bits / 8; i++) {
+		unsigned left = p->length > 8 * i ? p->length - 8 * i : 0;
+		unsigned mask = left >= 8 ? 0xff : 0xff00u >> left & 0xff;
+		key[1 + i] = (unsigned char)(p->address[i] & mask);
+	}
+	return 1 + (int)(p->bits / 8);
+}
+
+int weir__text_address(unsigned char key[WEIR_TEXT_CIDR_BYTES], const void *address, size_t len)
+{
+	struct prefix p = { .bits = 8 * (unsigned)len, .length = 8 * (unsigned)len };
+	if (len != 4 && len != 16)
+		return 0;
+	memcpy(p.address, address, len);
+	fold_mapped(&p);
+	return prefix_key(key, &p);
+}
+
+/* ---- the two that must meet (N1) ---- */
+
+/* @name: bare. @why: receives what is wrong. */
+static int key_of(const struct weir_text *t, struct iovec name, void *room, struct iovec *key,
+                  const char **why)
 {
 	struct prefix p;
-	int err = len ? parse(&p, text, len) : wrong("", 0);
+	*key = name;
+	*why = NULL;
+	if (t->steps & WEIR_TEXT_CIDR) {
+		*why = parse(&p, name.iov_base, name.iov_len);
+		if (!*why)
+			*key = (struct iovec){ room, (size_t)prefix_key(room, &p) };
+	} else if (t->steps & WEIR_TEXT_SUFFIXES && labels(name) > MOST_LABELS) {
+		*why = "a domain has at most 127 labels";
+	}
+	return *why ? -EINVAL : 0;
+}
+
+static int keys_of(const struct weir_text *t, struct iovec name, unsigned char *room,
+                   struct iovec *keys, const char **why)
+{
+	*why = NULL;
+	if (t->steps & WEIR_TEXT_SUFFIXES)
+		return parents(t, name, keys);
+	int err = key_of(t, name, room, keys, why);
 	if (err)
 		return err;
-	key[0] = (unsigned char)p.length;
-	for (unsigned i = 0; i < p.bits / 8; i++) {
-		unsigned left = p.length > 8 * i ? p.length - 8 * i : 0;
-		unsigned mask = left >= 8 ? 0xff : 0xff00u >> left & 0xff;
-		key[1 + i] = (unsigned char)(p.address[i] & mask);
-	}
-	return 1 + (int)(p.bits / 8);
+	if (!(t->steps & WEIR_TEXT_CIDR))
+		return 1;
+	return weir__text_covering(t, room, keys[0].iov_len, room + WEIR_TEXT_CIDR_BYTES, keys);
+}
+
+static int cannot_read(const struct weir_text *t, struct iovec name, const char *why)
+{
+	int shown = name.iov_len > 60 ? 60 : (int)name.iov_len;
+	return weir__fail(-EINVAL, "'%.*s': is no %s: %s", shown, (const char *)name.iov_base,
+	                  t->steps & WEIR_TEXT_CIDR ? "IP address or prefix" : "domain", why);
+}
+
+int weir_text_key(const struct weir_text *t, const void *text, size_t len, void *room,
+                  struct iovec *key)
+{
+	const char *why;
+	struct iovec name = lowered(t, text, len, room);
+	return key_of(t, name, room, key, &why) ? cannot_read(t, name, why) : 0;
+}
+
+int weir_text_lookups(const struct weir_text *t, const void *text, size_t len, void *room,
+                      struct iovec *keys)
+{
+	const char *why;
+	struct iovec name = lowered(t, text, len, room);
+	int n = keys_of(t, name, room, keys, &why);
+	return n < 0 ? cannot_read(t, name, why) : n;
+}
+
+int weir__text_key_quiet(const struct weir_text *t, const void *text, size_t len, void *room,
+                         struct iovec *key)
+{
+	const char *why;
+	return key_of(t, weir__text_bare(t->steps, text, len), room, key, &why);
+}
+
+int weir__text_lookups_quiet(const struct weir_text *t, const void *text, size_t len, void *room,
+                             struct iovec *keys)
+{
+	const char *why;
+	return keys_of(t, weir__text_bare(t->steps, text, len), room, keys, &why);
 }

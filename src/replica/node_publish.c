@@ -7,7 +7,7 @@
 #include <string.h>
 #include <weir/error.h>
 #include <weir/kinds.h>
-#include <weir/normalise.h>
+#include <weir/text.h>
 #include "format/number.h"
 #include "node.h"
 
@@ -102,9 +102,9 @@ static int check_fits(const struct weir_node *n, const struct weir_manifest *m)
 /* Nodes refuse what is asked for otherwise than their own set. */
 static int check_steps(const struct weir_node *n, const struct weir_filter *f)
 {
-	struct weir_normal ours, its;
-	weir_normal_of(f, &its);
-	weir_normal_of(weir_handle_get(n->handle), &ours);
+	struct weir_text ours, its;
+	weir_text_of(f, &its);
+	weir_text_of(weir_handle_get(n->handle), &ours);
 	if (!n->joined.generation || its.steps == ours.steps)
 		return 0;
 	return weir_fail(-EKEYREJECTED, "set %s: what is done to the keys of the filter to publish "

@@ -5,6 +5,17 @@
 #include <inttypes.h>
 #include <string.h>
 #include <weir/error.h>
+#include <weir/text.h>
+
+/* What a set with cidr or suffixes cannot take was refused where it came from, too. */
+static int passed_over(const struct weir_node *n, int answer)
+{
+	struct weir_text text;
+	if (answer != -EINVAL)
+		return answer;
+	weir_text_of(weir_handle_get(n->handle), &text);
+	return text.steps & (WEIR_TEXT_CIDR | WEIR_TEXT_SUFFIXES) ? 0 : answer;
+}
 
 static int apply_hashes(const struct weir_node *n, const struct weir_entry *e,
                         struct weir_reload *next)
@@ -18,6 +29,7 @@ static int apply_hashes(const struct weir_node *n, const struct weir_entry *e,
 		uint64_t hash = weir__entry_hash(e, i);
 		int answer = next ? weir_reload_insert_hash(next, hash) :
 		                    weir_handle_insert_hash(n->handle, hash);
+		answer = passed_over(n, answer);
 		if (answer < 0)
 			return answer;
 	}
@@ -31,6 +43,7 @@ static int apply_keys(const struct weir_node *n, const struct weir_entry *e,
 	for (size_t at = 0; weir__entry_key(e, &at, &key);) {
 		int answer = next ? weir_reload_insert(next, key.iov_base, key.iov_len) :
 		                    weir_handle_insert(n->handle, key.iov_base, key.iov_len);
+		answer = passed_over(n, answer);
 		if (answer < 0)
 			return answer;
 	}

@@ -29,11 +29,17 @@ int weir_insert_into_hash(struct weir_filter *f, uint32_t set, uint64_t hash)
 
 int weir_insert_into(struct weir_filter *f, uint32_t set, const void *key, size_t len)
 {
+	int err = f->kernel->route ? 0 : check(f, set);
+	if (err || !f->kernel->route)
+		return err ? err : weir_insert(f, key, len);
 	return weir_insert_into_hash(f, set, weir_hash(f, key, len));
 }
 
 int weir_insert_into_u64(struct weir_filter *f, uint32_t set, uint64_t key)
 {
+	int err = f->kernel->route ? 0 : check(f, set);
+	if (err || !f->kernel->route)
+		return err ? err : weir_insert_u64(f, key);
 	return weir_insert_into_hash(f, set, weir_hash_u64(f, key));
 }
 
@@ -88,7 +94,8 @@ uint64_t weir_route(const struct weir_filter *f, const void *key, size_t len)
 /* By value: a key whose address is taken would go through memory in the quick way too. */
 static __attribute__((noinline)) uint64_t route_bytes(const struct weir_filter *f, uint64_t key)
 {
-	return weir_route(f, &key, sizeof key);
+	return f->kernel->route ? f->kernel->route(&f->array, weir_hash_u64(f, key)) :
+	                          mask_of(f, weir_contains_u64(f, key));
 }
 
 uint64_t weir_route_u64(const struct weir_filter *f, uint64_t key)

@@ -131,9 +131,20 @@ int weir_handle_remove(struct weir_handle *h, const void *key, size_t len)
 	return answer;
 }
 
+static int remove_u64(const struct weir_handle *h, uint64_t key)
+{
+	const struct weir_generation *g = weir__generation(h);
+	if (h->sharded)
+		return remove_hash(h, weir_hash_u64(g->current, key));
+	int err = may_remove(g);
+	return err ? err : weir_remove_u64(g->current, key);
+}
+
 int weir_handle_remove_u64(struct weir_handle *h, uint64_t key)
 {
-	return weir_handle_remove(h, &key, sizeof key);
+	int answer;
+	WEIR__IN_SECTION(&h->rcu, answer = remove_u64(h, key));
+	return answer;
 }
 
 int weir_handle_remove_hash(struct weir_handle *h, uint64_t hash)
@@ -212,7 +223,9 @@ int64_t weir_handle_count(const struct weir_handle *h, const void *key, size_t l
 
 int64_t weir_handle_count_u64(const struct weir_handle *h, uint64_t key)
 {
-	return weir_handle_count(h, &key, sizeof key);
+	int64_t count;
+	const int64_t answer = weir_handle_count_keys(h, weir_keys_u64(&key, 1), &count);
+	return answer < 0 ? answer : count;
 }
 
 static int64_t count_hash(const struct weir_generation *g, uint64_t hash)

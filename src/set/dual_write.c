@@ -2,7 +2,6 @@
  * Inserts beside a reload, with a previous filter kept, into filters that hash differently (H9), or
  * before the first set (H10). */
 #include <string.h>
-#include <weir/normalise.h>
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/batch.h"
@@ -29,38 +28,45 @@ int weir__refuse_hashes(const char *verb)
 	                           "function of your own", verb);
 }
 
-/* H9: the hash of the key for filter @i of the record, and made once for those that hash alike. */
-static uint64_t hash_for(const struct weir_generation *g, unsigned i,
-                         const struct weir_filter *taker, const struct weir_given *key,
-                         uint64_t hashes[WEIR_TAKERS])
+/* H9: the hash of the key for filter @i of the record, and made once for those that hash alike.
+ * Return: 0; -EINVAL it cannot read the text. */
+static int hash_for(const struct weir_generation *g, unsigned i, struct weir_filter *taker,
+                    const struct weir_given *key, uint64_t hashes[WEIR_TAKERS])
 {
-	if (!key->key)
-		return key->hash;
-	if (g->alike[i] == i)
-		hashes[i] = weir_hash(taker, key->key, key->len);
-	return hashes[g->alike[i]];
+	const unsigned alike = g->alike[i];
+	int err = 0;
+	if (alike != i)
+		hashes[i] = hashes[alike];
+	else if (key->number)
+		hashes[i] = weir__hash_by(&taker->hashing, key->key, key->len);
+	else
+		err = weir__insert_hash_of(taker, key->key, key->len, &hashes[i]);
+	return err;
 }
 
-/* What is to be done with a key in a filter of the record. */
+/* A key in a filter of the record. */
 struct place {
 	struct weir_filter *taker;
-	const struct weir_given *key;
-	uint64_t hash; /* unless the key is a text */
+	uint64_t hash;
 };
-
-static int put(const struct place *p)
-{
-	return p->key->text ? weir_normal_insert(p->taker, p->key->key, p->key->len) :
-	                      weir_insert_hash(p->taker, p->hash);
-}
 
 /* What a kind cannot remove remains. */
 static void take_back(const struct place *p)
 {
-	if (!p->taker->kernel->remove)
-		return;
-	(void)!(p->key->text ? weir__normal_remove(p->taker, p->key->key, p->key->len) :
-	                       weir_remove_hash(p->taker, p->hash));
+	if (p->taker->kernel->remove)
+		(void)!weir__remove_made(p->taker, p->hash);
+}
+
+/* Return: as an insert. */
+static int put(const struct weir_generation *g, unsigned i, const struct weir_given *key,
+               uint64_t hashes[WEIR_TAKERS], struct place *p)
+{
+	p->hash = key->hash;
+	if (!key->key)
+		return weir_insert_hash(p->taker, key->hash);
+	int err = hash_for(g, i, p->taker, key, hashes);
+	p->hash = hashes[i];
+	return err ? err : weir__insert_made(p->taker, p->hash);
 }
 
 /* H12: the taker @i refused with @err. Return: 0 if that does not matter; else it does. */
@@ -94,12 +100,11 @@ static int insert(const struct weir_generation *g, const struct weir_given *key)
 	int answer = g->absence ? weir__absence_keep(g->absence, key) : 0;
 	for (unsigned i = 0; i < WEIR_TAKERS && answer >= 0; i++) {
 		struct place *p = &places[put_into];
-		p->taker = weir__taker(g, i);
+		p->taker = weir__taker(g, i); /* once: a rollback may void the previous filter */
 		if (!p->taker)
 			continue;
-		p->key = key;
-		p->hash = key->text ? 0 : hash_for(g, i, p->taker, key, hashes);
-		int one = put(p), refused = one < 0 ? weigh(i, p->taker, one) : 0;
+		int one = put(g, i, key, hashes, p);
+		int refused = one < 0 ? weigh(i, p->taker, one) : 0;
 		put_into += one >= 0;
 		answer = refused ? explain(g, i, refused) : i == 0 ? one : answer;
 	}
@@ -122,9 +127,11 @@ int weir__insert_key_beside(const struct weir_generation *g, const void *key, si
 	return insert(g, &(struct weir_given){ .key = key ? key : "", .len = len });
 }
 
-int weir__insert_text(const struct weir_generation *g, const void *text, size_t len)
+int weir__insert_u64_beside(const struct weir_generation *g, uint64_t key)
 {
-	return insert(g, &(struct weir_given){ .key = text ? text : "", .len = len, .text = true });
+	if (g->beside == WEIR_BESIDE_NO_HASHES)
+		return weir_insert_u64(g->current, key);
+	return insert(g, &(struct weir_given){ .key = &key, .len = sizeof key, .number = true });
 }
 
 /* A piece of a batch on its way into the filters of a record. */
@@ -138,14 +145,17 @@ struct piece {
 	char sentence[WEIR_SENTENCE_BYTES];
 };
 
-/* Hashed once for the filters that hash alike (H9). */
-static void hash_piece(struct piece *p, unsigned i, const struct weir_filter *taker)
+/* Hashed once for the filters that hash alike (H9). Return: how many of the keys, up to the first
+ * that the filter cannot read. */
+static size_t hash_piece(struct piece *p, unsigned i, struct weir_filter *taker)
 {
 	const unsigned alike = p->g->alike[i];
 	const bool given = p->keys.form == WEIR_KEYS_HASHES;
+	size_t n = p->taken;
 	if (!given && alike == i)
-		weir_hash_keys(taker, p->keys, p->made[i]);
+		n = weir__hashes_to_insert(taker, weir_keys_part(p->keys, 0, n), p->made[i]);
 	p->hashes[i] = given ? p->keys.at : p->made[alike];
+	return n;
 }
 
 /* H12: what the filters before have beyond that, they give back, the last key first. */
@@ -157,10 +167,19 @@ static void refuse_piece(struct piece *p, unsigned i, size_t taken, int err)
 		for (unsigned before = i; before-- > 0;) {
 			struct weir_filter *taker = weir__taker(p->g, before);
 			if (taker)
-				take_back(&(struct place){ taker, &(struct weir_given){ 0 },
-				                           p->hashes[before][at] });
+				take_back(&(struct place){ taker, p->hashes[before][at] });
 		}
 	p->taken = taken;
+}
+
+static int64_t insert_into(struct piece *p, unsigned i, struct weir_filter *taker,
+                           uint64_t *bitmap)
+{
+	const size_t can = hash_piece(p, i, taker);
+	const int64_t answer = p->keys.form == WEIR_KEYS_HASHES ?
+		weir_insert_keys(taker, weir_keys_hashes(p->hashes[i], can), bitmap) :
+		weir__insert_hashes(taker, p->hashes[i], can, bitmap);
+	return answer >= 0 && can < p->taken ? weir__stopped(can, -EINVAL) : answer;
 }
 
 /* AT_A_TIME keys at most, those that all filters so far have taken. */
@@ -171,9 +190,7 @@ static int64_t insert_some(struct piece *p, uint64_t *bitmap)
 		struct weir_filter *taker = weir__taker(p->g, i);
 		if (!taker)
 			continue;
-		hash_piece(p, i, taker);
-		int64_t one = weir_insert_keys(taker, weir_keys_hashes(p->hashes[i], p->taken),
-		                               i ? NULL : bitmap);
+		int64_t one = insert_into(p, i, taker, i ? NULL : bitmap);
 		size_t taken = one < 0 ? weir_error_taken() : p->taken;
 		if (one < 0 && weigh(i, taker, (int)one))
 			refuse_piece(p, i, taken, (int)one);

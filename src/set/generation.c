@@ -20,13 +20,20 @@ struct weir_generation *weir__record(struct weir_filter *current, struct weir_fi
 	return record;
 }
 
+/* Where a lookup probes several keys each filter notes a key's length itself (N3). */
+static bool same_hashes_of_texts(const struct weir_text *a, const struct weir_text *b)
+{
+	return a->steps == b->steps && !weir__text_several(a);
+}
+
 /* H9 */
 static unsigned char first_alike(const struct weir_generation *g, unsigned char of)
 {
 	const struct weir_filter *taker = weir__taker(g, of);
 	for (unsigned char i = 0; taker && i < of; i++) {
 		const struct weir_filter *before = weir__taker(g, i);
-		if (before && weir__same_hashing(&before->hashing, &taker->hashing))
+		if (before && weir__same_hashing(&before->hashing, &taker->hashing) &&
+		    same_hashes_of_texts(&before->text, &taker->text))
 			return i;
 	}
 	return of;

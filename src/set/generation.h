@@ -98,7 +98,7 @@ struct weir_given {
 	const void *key; /* NULL: by its hash */
 	size_t len;
 	uint64_t hash;
-	bool text; /* a key as people write it: normalise.h */
+	bool number; /* the key is one: never text */
 };
 
 /* Key @at of a batch that has a form. */
@@ -112,7 +112,9 @@ static inline struct weir_given weir__keys_one(struct weir_keys k, size_t at)
 			.key = vector[at].iov_base ? vector[at].iov_base : "",
 			.len = vector[at].iov_len
 		};
-	return (struct weir_given){ .key = (const char *)k.at + at * k.width, .len = k.width };
+	return (struct weir_given){ .key = (const char *)k.at + at * k.width,
+		                    .len = k.width,
+		                    .number = k.form == WEIR_KEYS_U64 };
 }
 
 /* ---- before the first set: a placeholder answers lookups, and inserts are kept (H10) ---- */
@@ -133,11 +135,8 @@ int weir__absence_make(struct weir_absence **out, struct weir_filter **placehold
 /* By an inserter, in its section.
  * Return: @a->answer; -EAGAIN nothing is kept; -ENOBUFS there is no more room; -ENOMEM. */
 int weir__absence_keep(struct weir_absence *a, const struct weir_given *key);
-/* Let @next, which nobody else has yet, have the lengths of all texts that are kept.
- * Return: 0 or -ENOMEM. */
-int weir__absence_note(struct weir_absence *a, struct weir_filter *next);
-/* Insert all that was kept into @next; texts that are no keys there are passed over.
- * Return: 0, or the error of an insert; -EAGAIN a text's length is not noted in @next. */
+/* Insert all that was kept into @next; texts that it cannot read are passed over.
+ * Return: 0, or the error of an insert. */
 int weir__absence_replay(struct weir_absence *a, struct weir_filter *next);
 /* @a: may be NULL. */
 void weir__absence_free(struct weir_absence *a);
@@ -345,9 +344,7 @@ uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generat
  * that refuses. */
 int weir__insert_hash_beside(const struct weir_generation *g, uint64_t hash);
 int weir__insert_key_beside(const struct weir_generation *g, const void *key, size_t len);
-/* As those; also where there is nothing beside the current filter. Each filter does to the text
- * what its own keys had done. */
-int weir__insert_text(const struct weir_generation *g, const void *text, size_t len);
+int weir__insert_u64_beside(const struct weir_generation *g, uint64_t key);
 /* Of a batch. Return: how many were new. */
 int64_t weir__insert_keys_beside(const struct weir_generation *g, struct weir_keys keys,
                                  uint64_t *bitmap);

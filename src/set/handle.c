@@ -2,7 +2,6 @@
  * The handle: made and freed, and the verbs on one key. */
 #include <stdlib.h>
 #include <string.h>
-#include <weir/normalise.h>
 #include "ground/error.h"
 #include "ground/threads.h"
 #include "set/generation.h"
@@ -65,7 +64,7 @@ static int insert(struct weir_handle *h, const void *key, size_t len)
 static inline int insert_u64_into(const struct weir_generation *g, uint64_t key)
 {
 	return weir__alone(g) ? weir_insert_u64(g->current, key) :
-	                        weir__insert_key_beside(g, &key, sizeof key);
+	                        weir__insert_u64_beside(g, key);
 }
 
 static int insert_u64(struct weir_handle *h, uint64_t key)
@@ -162,29 +161,12 @@ uint64_t weir_handle_hash(const struct weir_handle *h, const void *key, size_t l
 
 uint64_t weir_handle_hash_u64(const struct weir_handle *h, uint64_t key)
 {
-	return weir_handle_hash(h, &key, sizeof key);
+	uint64_t hash;
+	weir_handle_hash_keys(h, weir_keys_u64(&key, 1), &hash);
+	return hash;
 }
 
 void weir_handle_hash_keys(const struct weir_handle *h, struct weir_keys keys, uint64_t *out)
 {
 	WEIR__IN_SECTION(&h->rcu, weir_hash_keys(weir__generation(h)->current, keys, out));
-}
-
-/* ---- texts: each filter does to them what its own keys had done ---- */
-
-int weir_handle_normal_contains(const struct weir_handle *h, const void *text, size_t len)
-{
-	int answer;
-	WEIR__IN_SECTION(&h->rcu,
-	                 answer = weir_normal_contains(weir__generation(h)->current, text, len));
-	return answer;
-}
-
-int weir_handle_normal_insert(struct weir_handle *h, const void *text, size_t len)
-{
-	int answer;
-	if (h->sharded) /* whose filters take texts as they are */
-		return weir_handle_insert(h, text, len);
-	WEIR__IN_SECTION(&h->rcu, answer = weir__insert_text(weir__generation(h), text, len));
-	return answer;
 }

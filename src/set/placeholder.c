@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
+#include "filter/filter.h"
 #include "kind/kind.h"
 #include "set/generation.h"
 
@@ -10,7 +11,7 @@ struct weir_kept {
 	struct weir_kept *older;
 	size_t len;
 	bool hashed; /* bytes are a hash of the caller's own */
-	bool text;   /* bytes are one */
+	bool number; /* bytes are one: never text */
 	char bytes[];
 };
 
@@ -100,81 +101,32 @@ int weir__absence_keep(struct weir_absence *a, const struct weir_given *key)
 	}
 	kept->len = len;
 	kept->hashed = !key->key;
-	kept->text = key->text;
+	kept->number = key->number;
 	if (len)
 		memcpy(kept->bytes, bytes, len);
 	push(a, kept);
 	return a->answer;
 }
 
-/* The key of a text, as @n wants it. @room: to be freed. Return: 0; 1 it is none; -ENOMEM. */
-static int key_of(struct iovec *key, void **room, const struct weir_normal *n,
-                  const struct weir_kept *kept)
-{
-	*room = malloc(weir_normal_room(n, kept->len) + 1);
-	if (!*room)
-		return weir__fail(-ENOMEM, "no memory for a text of %zu bytes that was kept",
-		                  kept->len);
-	return weir_normal_key(n, kept->bytes, kept->len, *room, key) != 0;
-}
-
 /* A key may have come more often than the filter holds copies of one. What it then refuses is there
  * as often as it can be. */
 static int insert_kept(struct weir_filter *next, uint64_t hash)
 {
-	int answer = weir_insert_hash(next, hash);
+	int answer = weir__insert_made(next, hash);
 	const bool is_there = answer == -ENOSPC && next->kind->copies &&
 	                      next->kernel->count(next, hash) >= next->kind->copies(next, hash);
 	return is_there ? WEIR_SEEN : answer;
 }
 
-/* While lookups read what is noted it stays as it is. */
-static int insert_noted(struct weir_filter *next, const struct iovec *key)
-{
-	struct weir_normal noted = next->normal;
-	if (weir_normal_note(&noted, key))
-		return weir__fail(-EAGAIN, "a key came meanwhile of a length that the set has none "
-		                           "of: with the next look");
-	return insert_kept(next, weir_hash(next, key->iov_base, key->iov_len));
-}
-
-static int replay_text(struct weir_filter *next, const struct weir_kept *kept)
-{
-	struct iovec key;
-	void *room;
-	int answer = key_of(&key, &room, &next->normal, kept);
-	if (!answer)
-		answer = insert_noted(next, &key);
-	free(room);
-	return answer;
-}
-
-int weir__absence_note(struct weir_absence *a, struct weir_filter *next)
-{
-	const struct weir_kept *text = weir__kept_load_acquire(&a->newest);
-	int err = 0;
-	for (; text && err >= 0; text = text->older) {
-		struct iovec key;
-		void *room = NULL;
-		if (!text->text)
-			continue;
-		err = key_of(&key, &room, &next->normal, text);
-		if (!err)
-			(void)weir_normal_note(&next->normal, &key);
-		free(room);
-	}
-	return err < 0 ? err : 0;
-}
-
 static int replay_one(struct weir_filter *next, const struct weir_kept *kept)
 {
 	uint64_t hash;
-	if (kept->text)
-		return replay_text(next, kept);
 	if (kept->hashed)
 		memcpy(&hash, kept->bytes, sizeof hash);
-	else
-		hash = weir_hash(next, kept->bytes, kept->len);
+	else if (kept->number)
+		hash = weir__hash_by(&next->hashing, kept->bytes, kept->len);
+	else if (weir__insert_hash_of(next, kept->bytes, kept->len, &hash))
+		return 0; /* it cannot be in that set */
 	return insert_kept(next, hash);
 }
 

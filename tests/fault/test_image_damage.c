@@ -48,15 +48,26 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* A text that each step can read; a damaged head may say that the set is closed. */
+static void use_text(struct weir_filter *f)
+{
+	int answer = weir_insert(f, "10.0.0.1", 8);
+	assert_true(answer >= 0 ? weir_contains(f, "10.0.0.1", 8) : answer == -EINVAL);
+}
+
 /* Anything one may do with a filter, so that a sanitizer sees what is wrong with it. */
 static void use(struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
 	struct weir_filter *copy;
+	struct weir_text text;
+	weir_text_of(f, &text);
+	const bool hashes = !(text.steps & (WEIR_TEXT_CIDR | WEIR_TEXT_SUFFIXES));
+	use_text(f);
 	assert_ok(weir_measure(f, WEIR_EXACT, &stats));
 	assert_true(stats.bytes == 64 && stats.shards == 1 && stats.fp_rate > 0 &&
 	            stats.fp_rate < 1 && stats.capacity >= 1);
-	for (uint64_t i = 0; i < 100; i++) {
+	for (uint64_t i = 0; hashes && i < 100; i++) {
 		assert_ok(weir_insert_hash(f, test_key(i)));
 		assert_true(weir_contains_hash(f, test_key(i)));
 		assert_true(weir_contains(f, &i, sizeof i) ||

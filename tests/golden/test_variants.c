@@ -12,20 +12,21 @@
 #include "../folder.h"
 #include "../image_bytes.h"
 #include "../kinds/kind.h"
+#include "../texts.h"
 
 enum { KEYS = 200, SAVED = 216, GENERATION = 1234567 };
 
 static const char *fixtures;
 static const unsigned char secret[16] = "sixteen bytes..";
-static const struct weir_normal trimmed = {
-	.steps = WEIR_NORMAL_TRIM | WEIR_NORMAL_LOWERCASE | WEIR_NORMAL_SUFFIXES,
+static const struct weir_text trimmed = {
+	.steps = WEIR_TEXT_TRIM | WEIR_TEXT_LOWERCASE | WEIR_TEXT_SUFFIXES,
 	.labels = { UINT64_C(1) << 3 },
 };
 
 static const struct variant {
 	const char *name;
 	bool keyed;
-	const struct weir_normal *normal; /* NULL: keys are taken as they are */
+	const struct weir_text *normal; /* NULL: keys are taken as they are */
 	uint32_t marks;
 	int level; /* of zstd */
 } variants[] = {
@@ -74,14 +75,15 @@ static int filter_make(void **out, uint32_t id, const struct variant *v)
 	int err = weir_create(&f, &params);
 	if (err)
 		return err;
-	err = v->normal ? weir_normal_set(f, v->normal) : 0;
-	if (err) {
-		weir_destroy(f);
-		return err;
-	}
 	for (unsigned i = 0; i < KEYS; i++)
 		hashes[i] = weir_hash(f, key, key_of(i, key));
 	assert_ok(test_fill(&f, hashes, KEYS));
+	if (v->normal && !(weir_kind_can(id, WEIR_CAN_NORMALISE))) {
+		weir_destroy(f);
+		return -EINVAL;
+	}
+	if (v->normal)
+		test_text_set(f, v->normal);
 	*out = f;
 	return 0;
 }

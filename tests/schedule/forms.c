@@ -7,14 +7,14 @@
 enum form form;
 const char *const form_names[FORMS] = {
 	[HASH] = "hash",   [KEY] = "key",     [HASHES] = "hashes",
-	[KEYS] = "keys",   [FIXED] = "fixed", [TEXT] = "text",
+	[KEYS] = "keys",   [FIXED] = "fixed", [NUMBER] = "u64",
 	[KEY_RESEEDED] = "key_reseeded", [KEYS_RESEEDED] = "keys_reseeded"
 };
 
 /* That of the verbs' names. */
 static enum form verbs(void)
 {
-	return form == KEY_RESEEDED || form == TEXT ? KEY : form == KEYS_RESEEDED ? KEYS : form;
+	return form == KEY_RESEEDED || form == NUMBER ? KEY : form == KEYS_RESEEDED ? KEYS : form;
 }
 
 /* The same keys in the three ways that batches take them. */
@@ -103,17 +103,17 @@ bool form_contains(const struct weir_filter *f, uint64_t hash)
 
 int form_handle_insert(struct weir_handle *h, uint64_t hash)
 {
-	uint64_t text = subject_key(subject, hash);
-	if (form == TEXT)
-		return weir_handle_normal_insert(h, &text, sizeof text);
+	uint64_t number = subject_key(subject, hash);
+	if (form == NUMBER)
+		return weir_handle_insert_u64(h, number);
 	ONE(weir_handle_insert, form_handle_insert_all, h, hash);
 }
 
 bool form_handle_contains(const struct weir_handle *h, uint64_t hash)
 {
-	uint64_t text = subject_key(subject, hash);
-	if (form == TEXT)
-		return weir_handle_normal_contains(h, &text, sizeof text) == 1;
+	uint64_t number = subject_key(subject, hash);
+	if (form == NUMBER)
+		return weir_handle_contains_u64(h, number);
 	ONE(weir_handle_contains, form_handle_contains_all, h, hash);
 }
 

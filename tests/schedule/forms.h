@@ -9,8 +9,8 @@
 
 /* One key: by its hash; by itself; as a batch of one in the three forms that batches have. The last
  * two are of a handle whose filters hash differently: each reload makes one of the other seed. A
- * text is a key of the handle's verbs on texts. */
-enum form { HASH, KEY, HASHES, KEYS, FIXED, TEXT, KEY_RESEEDED, KEYS_RESEEDED, FORMS };
+ * u64 is a number of the handle's verbs. */
+enum form { HASH, KEY, HASHES, KEYS, FIXED, NUMBER, KEY_RESEEDED, KEYS_RESEEDED, FORMS };
 extern enum form form; /* of the run under way */
 extern const char *const form_names[FORMS];
 

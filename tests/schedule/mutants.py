@@ -10,6 +10,7 @@ import mutants_guard
 import mutants_handle
 import mutants_image
 import mutants_router
+import mutants_text
 import mutants_window
 
 WORD = 'include/weir/word.h'
@@ -36,7 +37,7 @@ HARMLESS = ['BUCKETS_ALWAYS', 'BUCKETS_NEVER', 'ROUNDS_ALWAYS']
 WORD_GROUPS = 'insert,load,whole,counters,cuckoo'
 HANDLE_GROUPS = mutants_handle.ALL + ',window'
 GROUPS = (mutants_guard.GROUPS | mutants_handle.GROUPS | mutants_router.GROUPS |
-          mutants_window.GROUPS)
+          mutants_text.GROUPS | mutants_window.GROUPS)
 
 MUTANTS = [
     # words (B1)
@@ -162,7 +163,7 @@ MUTANTS = [
     ('SAVE_LIVE', 'src/image/save.c',
      'err = write_stream(still, fd, name, &o);', 'err = write_stream(f, fd, name, &o);'),
 ] + mutants_guard.MUTANTS + mutants_handle.MUTANTS + mutants_image.MUTANTS + \
-    mutants_router.MUTANTS + mutants_window.MUTANTS
+    mutants_router.MUTANTS + mutants_text.MUTANTS + mutants_window.MUTANTS
 
 # A kind's own stand beside what else the tests know of it.
 for file in sorted((Path(__file__).resolve().parents[1] / 'kinds').glob('mutants_*.py')):

@@ -27,7 +27,7 @@ INSTRUMENTED = ['forms', 'scenario_full', 'scenario_handle', 'scenario_sharded',
                 'scenarios_full', 'scenarios_guard', 'scenarios_handle_batch',
                 'scenarios_previous', 'scenarios_refresh', 'scenarios_reload', 'scenarios_removal',
                 'scenarios_retire', 'scenarios_sharded', 'scenarios_sharded_writers',
-                'scenarios_router',
+                'scenarios_router', 'scenarios_text',
                 'scenarios_void', 'scenarios_way_out', 'scenarios_window', 'scenarios_writers']
 TEST_SOURCES = ['det_choose', 'det_heap', 'det_libc', 'det_memory', 'det_plain', 'det_rcu',
                 'det_run', 'det_sync', 'det_thread', 'det_tsan', 'det_urcu', 'subject', 'unhash',

@@ -14,7 +14,7 @@ enum { PROMISES = 4 };
 struct scenario {
 	const char *name;
 	/* insert, whole, load, counters, cuckoo, growing; of a handle: reload, batch, previous,
-	 * writers, retire, refresh, absent, full, removal, sharded; window; guard; router */
+	 * writers, retire, refresh, absent, full, removal, sharded; window; guard; router; text */
 	const char *group;
 	void (*body)(void);
 	bool (*fits)(const struct subject *s);
@@ -43,7 +43,7 @@ extern const struct scenario reload_scenarios[], batch_scenarios[], previous_sce
 	writers_scenarios[], retire_scenarios[], refresh_scenarios[], absent_scenarios[],
 	full_scenarios[], void_scenarios[], removal_scenarios[], sharded_scenarios[],
 	sharded_writers_scenarios[], way_out_scenarios[], window_scenarios[], guard_scenarios[],
-	router_scenarios[];
+	router_scenarios[], text_scenarios[];
 
 /* An empty filter, no promise. */
 void scenario_begin(void);

@@ -16,7 +16,8 @@ static const struct scenario *const tables[] = {
 	batch_scenarios,   previous_scenarios, writers_scenarios,        retire_scenarios,
 	refresh_scenarios, absent_scenarios,   full_scenarios,           void_scenarios,
 	removal_scenarios, sharded_scenarios,  sharded_writers_scenarios,
-	growing_scenarios, window_scenarios,   guard_scenarios,          router_scenarios
+	growing_scenarios, window_scenarios,   guard_scenarios,          router_scenarios,
+	text_scenarios
 };
 static const char *const strategy_names[] = {
 	[DET_DFS] = "dfs", [DET_RANDOM] = "random", [DET_PCT] = "pct"
@@ -205,8 +206,8 @@ static bool comes_reseeded(const struct scenario *s)
 	       subject_words(subject) == 1;
 }
 
-/* Of a text the handle does not know what one filter does with it: the rest is that of a key. */
-static bool comes_as_text(const struct scenario *s)
+/* By way of the handle alone: of one filter it is a key. */
+static bool comes_as_number(const struct scenario *s)
 {
 	return listed("reload,previous,absent,full", s->group) && subject_words(subject) == 1;
 }
@@ -216,8 +217,9 @@ static bool comes_in(const struct scenario *scenario, enum form in)
 {
 	return (!settings.form || strcmp(settings.form, form_names[in]) == 0) &&
 	       !(scenario->batches &&
-	         (in == KEY || in == HASHES || in == KEY_RESEEDED || in == TEXT)) &&
-	       !(in == TEXT && !comes_as_text(scenario)) && !(in != HASH && scenario->one_form) &&
+	         (in == KEY || in == HASHES || in == KEY_RESEEDED || in == NUMBER)) &&
+	       !(in == NUMBER && !comes_as_number(scenario)) &&
+	       !(in != HASH && scenario->one_form) &&
 	       (in < KEY_RESEEDED || comes_reseeded(scenario));
 }
 

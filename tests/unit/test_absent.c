@@ -248,14 +248,14 @@ static void test_the_first_file_is_keyed(void **state)
 static void test_the_first_file_has_steps(void **state)
 {
 	struct weir_handle_options o = absent(WEIR_ABSENT_NO, 0);
-	const struct weir_normal n = { .steps = WEIR_NORMAL_TRIM | WEIR_NORMAL_LOWERCASE };
+	const struct weir_text n = { .steps = WEIR_TEXT_TRIM | WEIR_TEXT_LOWERCASE };
 	struct weir_params p = of_keys(1000);
 	struct weir_handle *h = made(&o);
 	struct weir_filter *f;
 	(void)state;
+	p.text = n;
 	assert_ok(weir_create(&f, &p));
-	assert_ok(weir_normal_set(f, &n));
-	assert_ok(weir_normal_insert(f, "Example", 7));
+	assert_ok(weir_insert(f, "Example", 7));
 	assert_ok(weir_save(f, path, NULL));
 	weir_destroy(f);
 	assert_refused(weir_handle_refresh(h, path), -EINVAL, "trim, lowercase",
@@ -264,7 +264,7 @@ static void test_the_first_file_has_steps(void **state)
 	o.flags |= WEIR_HANDLE_ANY_STEPS;
 	h = made(&o);
 	assert_int_equal(weir_handle_refresh(h, path), 1);
-	assert_int_equal(weir_handle_normal_contains(h, " eXample", 8), 1);
+	assert_int_equal(weir_handle_contains(h, " eXample", 8), 1);
 	assert_ok(weir_handle_destroy(h));
 	unlink(path);
 }

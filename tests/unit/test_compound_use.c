@@ -3,30 +3,31 @@
  * caller's memory, progress, marks, and bits that are verified where they are mapped. */
 #include <errno.h>
 #include "compound.h"
+#include "../texts.h"
 
 /* ---- what is done to keys: also set when there are layers already ---- */
 
 /* And others, which make one more layer. */
 static void put_names(struct weir_filter *f)
 {
-	const struct weir_normal lower = { .steps = WEIR_NORMAL_LOWERCASE };
+	const struct weir_text lower = { .steps = WEIR_TEXT_LOWERCASE };
 	char name[32];
-	assert_ok(weir_normal_set(f, &lower));
+	test_text_set(f, &lower);
 	for (unsigned i = 0; i < KEYS; i++) {
 		int n = snprintf(name, sizeof name, "Name-%u.Example", i);
-		assert_ok(weir_normal_insert(f, name, (size_t)n));
+		assert_ok(weir_insert(f, name, (size_t)n));
 	}
 }
 
 static void assert_has_names(struct weir_filter *f)
 {
-	struct weir_normal n;
+	struct weir_text n;
 	char name[32];
-	weir_normal_of(f, &n);
-	assert_int_equal(n.steps, WEIR_NORMAL_LOWERCASE);
+	weir_text_of(f, &n);
+	assert_int_equal(n.steps, WEIR_TEXT_LOWERCASE);
 	for (unsigned i = 0; i < KEYS; i++) {
 		int bytes = snprintf(name, sizeof name, "nAME-%u.eXAMPLE", i);
-		assert_int_equal(weir_normal_contains(f, name, (size_t)bytes), 1);
+		assert_int_equal(weir_contains(f, name, (size_t)bytes), 1);
 	}
 	assert_has(f);
 	weir_destroy(f);

@@ -2,6 +2,7 @@
  * Inserts through a handle into filters that are full: what is acknowledged is in every filter of
  * the record, what is not is taken back, and a previous filter that refuses is given up. */
 #include "full.h"
+#include "../texts.h"
 
 #define assert_says(call, err, ...) \
 	do { \
@@ -182,17 +183,17 @@ static void nearly_full(void **state)
 /* A text is taken back as the key that each filter makes of it. */
 static void texts(void **state)
 {
-	struct weir_normal lower = { .steps = WEIR_NORMAL_LOWERCASE };
+	struct weir_text lower = { .steps = WEIR_TEXT_LOWERCASE };
 	struct weir_handle *h = NULL;
 	struct weir_filter *f = bounded_make(&bounded_removes, FULL_LINES, 9);
 	(void)state;
-	assert_ok(weir_normal_set(f, &lower));
+	test_text_set(f, &lower);
 	assert_ok(weir_handle_create(&h, f, NULL));
 	struct weir_reload *r = full_begin(h, &bounded_removes, 1, false);
-	assert_int_equal(weir_handle_normal_insert(h, "ABC", 3), WEIR_NEW);
-	assert_int_equal(weir_handle_normal_contains(h, "abc", 3), 1);
-	assert_says(weir_handle_normal_insert(h, "XYZ", 3), -ENOSPC, "taken back");
-	assert_int_equal(weir_handle_normal_contains(h, "xyz", 3), 0);
+	assert_int_equal(weir_handle_insert(h, "ABC", 3), WEIR_NEW);
+	assert_int_equal(weir_handle_contains(h, "abc", 3), 1);
+	assert_says(weir_handle_insert(h, "XYZ", 3), -ENOSPC, "taken back");
+	assert_int_equal(weir_handle_contains(h, "xyz", 3), 0);
 	assert_says(weir_handle_insert(h, "key", 3), -ENOSPC, "taken back");
 	assert_false(weir_handle_contains(h, "key", 3));
 	weir_reload_abort(r);

@@ -3,14 +3,14 @@
  * words of what is noted, and not a byte more than the room that was asked for. */
 #include <errno.h>
 #include <stdlib.h>
-#include <weir/normalise.h>
+#include <weir/text.h>
 #include "../test.h"
 
 enum { LABELS = 127, GUARD = 64 };
 
-static struct weir_normal of_steps(uint32_t steps)
+static struct weir_text of_steps(uint32_t steps)
 {
-	return (struct weir_normal){ .steps = steps };
+	return (struct weir_text){ .steps = steps };
 }
 
 /* A domain of so many labels. */
@@ -23,27 +23,27 @@ static size_t domain_of(char *text, unsigned labels)
 
 static void the_most_labels_are_found(void **state)
 {
-	struct weir_normal n = of_steps(WEIR_NORMAL_SUFFIXES);
-	struct iovec key, keys[WEIR_NORMAL_LOOKUPS];
+	struct weir_text n = of_steps(WEIR_TEXT_SUFFIXES);
+	struct iovec key, keys[WEIR_TEXT_LOOKUPS];
 	char text[600];
 	(void)state;
-	assert_ok(weir_normal_key(&n, text, domain_of(text, LABELS), NULL, &key));
-	assert_true(weir_normal_note(&n, &key));
+	assert_ok(weir_text_key(&n, text, domain_of(text, LABELS), NULL, &key));
+	assert_true(weir_text_note(&n, &key));
 	for (unsigned labels = LABELS; labels < 300; labels += 100) {
 		size_t len = domain_of(text, labels);
-		assert_int_equal(weir_normal_lookups(&n, text, len, NULL, keys), 1);
+		assert_int_equal(weir_text_lookups(&n, text, len, NULL, keys), 1);
 		assert_int_equal(keys[0].iov_len, 2 * LABELS - 1);
 		assert_ptr_equal((char *)keys[0].iov_base + keys[0].iov_len, text + len);
 	}
 	for (unsigned labels = LABELS + 1; labels < 300; labels++)
-		assert_refused(weir_normal_key(&n, text, domain_of(text, labels), NULL, &key),
+		assert_refused(weir_text_key(&n, text, domain_of(text, labels), NULL, &key),
 		               -EINVAL, "is no domain", "at most 127");
 	for (unsigned labels = 1; labels < LABELS; labels++) {
-		assert_ok(weir_normal_key(&n, text, domain_of(text, labels), NULL, &key));
-		assert_true(weir_normal_note(&n, &key));
+		assert_ok(weir_text_key(&n, text, domain_of(text, labels), NULL, &key));
+		assert_true(weir_text_note(&n, &key));
 	}
-	assert_int_equal(weir_normal_most(&n), LABELS);
-	assert_int_equal(weir_normal_lookups(&n, text, domain_of(text, 299), NULL, keys), LABELS);
+	assert_int_equal(weir_text_most(&n), LABELS);
+	assert_int_equal(weir_text_lookups(&n, text, domain_of(text, 299), NULL, keys), LABELS);
 }
 
 static void the_key_of_a_domain(void **state)
@@ -55,74 +55,96 @@ static void the_key_of_a_domain(void **state)
 	};
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
-		struct weir_normal n = of_steps(WEIR_NORMAL_SUFFIXES);
+		struct weir_text n = of_steps(WEIR_TEXT_SUFFIXES);
 		struct iovec key;
-		assert_ok(weir_normal_key(&n, rows[i][0], strlen(rows[i][0]), NULL, &key));
+		assert_ok(weir_text_key(&n, rows[i][0], strlen(rows[i][0]), NULL, &key));
 		assert_int_equal(key.iov_len, strlen(rows[i][1]));
 		assert_memory_equal(key.iov_base, rows[i][1], key.iov_len);
 	}
-	struct iovec trimmed = weir_normal_trim("\t\t a\t", 5);
+	const struct weir_text trim = of_steps(WEIR_TEXT_TRIM);
+	struct iovec trimmed;
+	assert_ok(weir_text_key(&trim, "\t\t a\t", 5, NULL, &trimmed));
 	assert_int_equal(trimmed.iov_len, 1);
 }
 
 /* Every length of both families, so that a lookup makes the most keys. */
 static void no_byte_beyond_the_room(void **state)
 {
-	struct weir_normal n = of_steps(WEIR_NORMAL_CIDR), lower = of_steps(WEIR_NORMAL_LOWERCASE);
-	struct iovec keys[WEIR_NORMAL_LOOKUPS];
+	struct weir_text n = of_steps(WEIR_TEXT_CIDR), lower = of_steps(WEIR_TEXT_LOWERCASE);
+	struct iovec keys[WEIR_TEXT_LOOKUPS];
 	(void)state;
 	n.ipv4 = (UINT64_C(1) << 33) - 1;
-	assert_int_equal(weir_normal_most(&n), 33);
+	assert_int_equal(weir_text_most(&n), 33);
 	n.ipv6[0] = n.ipv6[1] = UINT64_MAX;
 	n.ipv6[2] = 1;
-	assert_int_equal(weir_normal_most(&n), 129);
-	assert_int_equal(weir_normal_most(&lower), 1);
+	assert_int_equal(weir_text_most(&n), 129);
+	assert_int_equal(weir_text_most(&lower), 1);
 	for (unsigned i = 0; i < 2; i++) {
-		const struct weir_normal *of = i ? &lower : &n;
-		size_t bytes = weir_normal_room(of, 3);
+		const struct weir_text *of = i ? &lower : &n;
+		size_t bytes = WEIR_TEXT_ROOM(3);
 		unsigned char *room = malloc(bytes + GUARD);
 		assert_non_null(room);
 		memset(room, 0x5a, bytes + GUARD);
-		assert_ok(weir_normal_lookups(of, "::F", 3, room, keys));
+		assert_ok(weir_text_lookups(of, "::F", 3, room, keys));
 		for (unsigned at = 0; at < GUARD; at++)
 			assert_int_equal(room[bytes + at], 0x5a);
 		free(room);
 	}
 }
 
+/* Return: the bytes of the key of a prefix. */
+static int cidr(unsigned char *key, const char *text, size_t len)
+{
+	const struct weir_text t = of_steps(WEIR_TEXT_CIDR);
+	struct iovec made;
+	int err = weir_text_key(&t, text, len, key, &made);
+	return err ? err : (int)made.iov_len;
+}
+
 static void the_longest_texts_of_prefixes(void **state)
 {
 	static const char most[] = "0000:0000:0000:0000:0000:ffff:255.255.255.255/128";
-	unsigned char key[WEIR_CIDR_KEY];
+	unsigned char key[WEIR_TEXT_CIDR_BYTES];
 	char text[64];
 	(void)state;
-	assert_int_equal(weir_normal_cidr(key, most, strlen(most)), 5);
+	assert_int_equal(cidr(key, most, strlen(most)), 5);
 	assert_memory_equal(key, "\x20\xff\xff\xff\xff", 5);
 	memset(text, '1', sizeof text);
 	for (size_t len = 40; len < sizeof text; len++) /* for a sanitizer to look on */
-		assert_refused(weir_normal_cidr(key, text, len), -EINVAL, "no IP address", "");
-	assert_refused(weir_normal_cidr(key, "1.2.3.4/33", 10), -EINVAL, "1.2.3.4/33",
+		assert_refused(cidr(key, text, len), -EINVAL, "no IP address", "");
+	assert_refused(cidr(key, "1.2.3.4/33", 10), -EINVAL, "1.2.3.4/33",
 	               "the length is 0 to 32");
-	assert_refused(weir_normal_cidr(key, "::/129", 6), -EINVAL, "::/129",
+	assert_refused(cidr(key, "::/129", 6), -EINVAL, "::/129",
 	               "the length is 0 to 128");
 }
 
-/* About what has room on the stack. */
+static struct weir_filter *with(const struct weir_text *t, double fp_rate)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	p.capacity = 100;
+	p.fp_rate = fp_rate;
+	p.seed = 7;
+	p.text = *t;
+	assert_ok(weir_create(&f, &p));
+	return f;
+}
+
+/* About what is hashed at a time. */
 static void texts_of_some_kilobytes(void **state)
 {
-	static const size_t lengths[] = { 1, 4095, 4096, 4097, 6000, 8192, 8193 };
-	const struct weir_normal n = of_steps(WEIR_NORMAL_LOWERCASE);
-	struct weir_filter *f = test_filter(WEIR_BLOCKED, 100, 1e-6);
+	static const size_t lengths[] = { 1, 255, 256, 257, 511, 512, 513, 8193 };
+	const struct weir_text n = of_steps(WEIR_TEXT_LOWERCASE);
+	struct weir_filter *f = with(&n, 1e-6);
 	char text[8193];
 	(void)state;
-	assert_ok(weir_normal_set(f, &n));
 	for (unsigned i = 0; i < COUNT_OF(lengths); i++) {
 		memset(text, 'A', sizeof text);
-		assert_int_equal(weir_normal_insert(f, text, lengths[i]), WEIR_NEW);
+		assert_int_equal(weir_insert(f, text, lengths[i]), WEIR_NEW);
 		text[lengths[i] - 1] = 'a';
-		assert_int_equal(weir_normal_contains(f, text, lengths[i]), 1);
+		assert_int_equal(weir_contains(f, text, lengths[i]), 1);
 		text[lengths[i] - 1] = 'b';
-		assert_int_equal(weir_normal_contains(f, text, lengths[i]), 0);
+		assert_int_equal(weir_contains(f, text, lengths[i]), 0);
 	}
 	weir_destroy(f);
 }
@@ -132,33 +154,37 @@ static void all_that_is_noted_is_united(void **state)
 {
 	(void)state;
 	for (unsigned bit = 0; bit < 6 * 64; bit++) {
-		struct weir_normal a = of_steps(1), b = a;
+		struct weir_text a = of_steps(1), b = a;
 		uint64_t mask = UINT64_C(1) << bit % 64;
 		*(bit < 64 ? &b.ipv4 : bit < 256 ? &b.ipv6[bit / 64 - 1] :
 		                                   &b.labels[bit / 64 - 4]) = mask;
-		assert_ok(weir_normal_unite(&a, &b));
+		assert_ok(weir_text_unite(&a, &b));
 		assert_memory_equal(&a, &b, sizeof a);
 	}
 }
 
-/* A merge into a filter whose lookups would not ask for the keys that come is refused. */
+/* A merge notes what comes, in every word; a closed set refuses it. */
 static void a_merge_of_what_is_not_noted(void **state)
 {
-	static const struct weir_normal other[] = {
+	static const struct weir_text other[] = {
 		{ .steps = 4, .ipv4 = 1 }, { .steps = 4, .ipv6 = { 1 } },
 		{ .steps = 4, .ipv6 = { 0, 1 } }, { .steps = 4, .ipv6 = { 0, 0, 1 } },
 		{ .steps = 8, .labels = { 2 } }, { .steps = 8, .labels = { 0, 1 } },
 	};
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(other); i++) {
-		struct weir_filter *a = test_filter(WEIR_BLOCKED, 100, 0.01),
-		                   *b = test_filter(WEIR_BLOCKED, 100, 0.01);
-		const struct weir_normal none = of_steps(other[i].steps);
-		assert_ok(weir_normal_set(a, &none));
-		assert_ok(weir_normal_set(b, &other[i]));
+		const struct weir_text none = of_steps(other[i].steps),
+		                       closed = of_steps(other[i].steps | WEIR_TEXT_CLOSED);
+		struct weir_filter *a = with(&closed, 0.01), *b = with(&other[i], 0.01);
 		assert_refused(weir_merge(a, b), -EINVAL, "cannot merge",
 		               i < 4 ? "prefix lengths" : "numbers of labels");
 		assert_ok(weir_merge(b, a));
+		weir_destroy(a);
+		a = with(&none, 0.01);
+		assert_ok(weir_merge(a, b));
+		struct weir_text has;
+		weir_text_of(a, &has);
+		assert_memory_equal(&has, &other[i], sizeof has);
 		weir_destroy(a);
 		weir_destroy(b);
 	}

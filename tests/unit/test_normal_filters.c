@@ -7,41 +7,54 @@
 #include "../handles.h"
 #include "../test.h"
 
-static struct weir_filter *empty(uint32_t steps)
+static struct weir_filter *with(const struct weir_text *t)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
-	struct weir_normal n = { .steps = steps };
 	struct weir_filter *f;
 	params.capacity = 10000;
 	params.fp_rate = 1e-9;
 	params.kind = WEIR_CLASSIC;
 	params.seed = 1;
+	params.text = *t;
 	assert_ok(weir_create(&f, &params));
-	assert_ok(weir_normal_set(f, &n));
 	return f;
 }
 
-/* Insert, with the lengths noted first. */
+static struct weir_filter *empty(uint32_t steps)
+{
+	return with(&(struct weir_text){ .steps = steps });
+}
+
 static void put(struct weir_filter *f, const char *text)
 {
-	struct weir_normal n;
-	char room[4096];
-	struct iovec key;
-	weir_normal_of(f, &n);
-	assert_ok(weir_normal_key(&n, text, strlen(text), room, &key));
-	weir_normal_note(&n, &key);
-	assert_ok(weir_normal_set(f, &n));
-	assert_int_equal(weir_normal_insert(f, text, strlen(text)), WEIR_NEW);
+	assert_int_equal(weir_insert(f, text, strlen(text)), WEIR_NEW);
 }
 
 static int has(const struct weir_filter *f, const char *text)
 {
-	return weir_normal_contains(f, text, strlen(text));
+	return weir_contains(f, text, strlen(text));
+}
+
+/* A text that a closed set has no length of, and one that no set of the steps can read. */
+static void refuses(uint32_t steps, const char *had, const char *text, const char *why)
+{
+	struct weir_filter *f = empty(steps), *closed;
+	struct weir_text t;
+	put(f, had);
+	weir_text_of(f, &t);
+	t.steps |= WEIR_TEXT_CLOSED;
+	closed = with(&t);
+	put(closed, had);
+	assert_refused(weir_insert(closed, text, strlen(text)), -EINVAL, text, why);
+	assert_int_equal(weir_insert(f, text, strlen(text)), WEIR_NEW);
+	assert_int_equal(has(f, text), 1);
+	weir_destroy(f);
+	weir_destroy(closed);
 }
 
 static void a_prefix_covers_its_addresses(void **state)
 {
-	struct weir_filter *f = empty(WEIR_NORMAL_TRIM | WEIR_NORMAL_CIDR);
+	struct weir_filter *f = empty(WEIR_TEXT_TRIM | WEIR_TEXT_CIDR);
 	(void)state;
 	assert_int_equal(has(f, "10.0.0.1"), 0); /* no length at all */
 	put(f, "10.0.0.0/8");
@@ -59,10 +72,9 @@ static void a_prefix_covers_its_addresses(void **state)
 	assert_int_equal(has(f, "2001:db9::"), 0);
 	assert_int_equal(has(f, "::1"), 1);
 	assert_int_equal(has(f, "::2"), 0);
-	assert_int_equal(has(f, "no address"), -EINVAL);
-	assert_int_equal(weir_normal_insert(f, "1.2.3.0/24", 10), -EINVAL);
-	assert_non_null(strstr(weir_error_detail(), "a prefix length"));
-	assert_int_equal(weir_normal_insert(f, "no address", 10), -EINVAL);
+	assert_int_equal(has(f, "no address"), 0);
+	assert_refused(weir_insert(f, "no address", 10), -EINVAL, "no address", "IP address");
+	refuses(WEIR_TEXT_CIDR, "10.0.0.0/8", "1.2.3.0/24", "a prefix length");
 	put(f, "0.0.0.0/0");
 	assert_int_equal(has(f, "203.0.113.9"), 1);
 	assert_int_equal(has(f, "::2"), 0); /* ::/0 is another one */
@@ -74,25 +86,23 @@ static void a_prefix_covers_its_addresses(void **state)
 /* Every length of both families: as many lookups as there can be. */
 static void every_length_at_once(void **state)
 {
-	struct weir_filter *f = empty(WEIR_NORMAL_CIDR);
-	struct weir_normal n = { .steps = WEIR_NORMAL_CIDR };
+	struct weir_filter *f = empty(WEIR_TEXT_CIDR);
+	struct weir_text n = { .steps = WEIR_TEXT_CIDR };
 	char room[4096];
-	struct iovec keys[WEIR_NORMAL_LOOKUPS];
+	struct iovec keys[WEIR_TEXT_LOOKUPS];
 	(void)state;
 	n.ipv4 = (UINT64_C(1) << 33) - 1;
 	n.ipv6[0] = n.ipv6[1] = UINT64_MAX;
 	n.ipv6[2] = 1;
-	assert_ok(weir_normal_set(f, &n));
-	assert_int_equal(weir_normal_most(&n), WEIR_NORMAL_LOOKUPS);
-	assert_int_equal(weir_normal_lookups(&n, "::1", 3, room, keys), WEIR_NORMAL_LOOKUPS);
-	assert_true(weir_normal_room(&n, 3) >= WEIR_NORMAL_LOOKUPS * WEIR_CIDR_KEY);
-	assert_int_equal(weir_normal_lookups(&n, "1.2.3.4", 7, room, keys), 33);
+	assert_int_equal(weir_text_most(&n), WEIR_TEXT_LOOKUPS);
+	assert_int_equal(weir_text_lookups(&n, "::1", 3, room, keys), WEIR_TEXT_LOOKUPS);
+	assert_true(WEIR_TEXT_ROOM(3) >= WEIR_TEXT_LOOKUPS * WEIR_TEXT_CIDR_BYTES);
+	assert_int_equal(weir_text_lookups(&n, "1.2.3.4", 7, room, keys), 33);
 	for (unsigned length = 0; length <= 128; length++) {
 		char text[64];
 		snprintf(text, sizeof text, "a5a5:5a5a:a5a5:5a5a:a5a5:5a5a:a5a5:5a5a/%u", length);
-		struct weir_filter *one = empty(WEIR_NORMAL_CIDR);
-		assert_ok(weir_normal_set(one, &n));
-		assert_int_equal(weir_normal_insert(one, text, strlen(text)), WEIR_NEW);
+		struct weir_filter *one = with(&n);
+		put(one, text);
 		assert_int_equal(has(one, "a5a5:5a5a:a5a5:5a5a:a5a5:5a5a:a5a5:5a5a"), 1);
 		weir_destroy(one);
 	}
@@ -101,7 +111,7 @@ static void every_length_at_once(void **state)
 
 static void a_domain_covers_its_children(void **state)
 {
-	struct weir_filter *f = empty(WEIR_NORMAL_LOWERCASE | WEIR_NORMAL_SUFFIXES);
+	struct weir_filter *f = empty(WEIR_TEXT_LOWERCASE | WEIR_TEXT_SUFFIXES);
 	char long_name[1024] = "";
 	(void)state;
 	put(f, "Example.COM.");
@@ -120,24 +130,23 @@ static void a_domain_covers_its_children(void **state)
 		strcat(long_name, "x.");
 	strcat(long_name, "example.com");
 	assert_int_equal(has(f, long_name), 1); /* more labels than a domain can have */
-	assert_int_equal(weir_normal_insert(f, long_name, strlen(long_name)), -EINVAL);
+	assert_int_equal(weir_insert(f, long_name, strlen(long_name)), -EINVAL);
 	assert_non_null(strstr(weir_error_detail(), "labels"));
-	assert_int_equal(weir_normal_insert(f, "a.b.c.d.e", 9), -EINVAL);
-	assert_non_null(strstr(weir_error_detail(), "a number of labels"));
+	refuses(WEIR_TEXT_SUFFIXES, "example.com", "a.b.c.d.e", "a number of labels");
 	weir_destroy(f);
 }
 
 static void a_long_text(void **state)
 {
-	struct weir_filter *f = empty(WEIR_NORMAL_LOWERCASE);
+	struct weir_filter *f = empty(WEIR_TEXT_LOWERCASE);
 	char *text = malloc(100000);
 	(void)state;
 	memset(text, 'A', 100000);
-	assert_int_equal(weir_normal_insert(f, text, 100000), WEIR_NEW);
+	assert_int_equal(weir_insert(f, text, 100000), WEIR_NEW);
 	text[77777] = 'a';
-	assert_int_equal(weir_normal_contains(f, text, 100000), 1);
+	assert_int_equal(weir_contains(f, text, 100000), 1);
 	text[77777] = 'b';
-	assert_int_equal(weir_normal_contains(f, text, 100000), 0);
+	assert_int_equal(weir_contains(f, text, 100000), 0);
 	free(text);
 	weir_destroy(f);
 }
@@ -145,49 +154,53 @@ static void a_long_text(void **state)
 static void without_steps_a_text_is_the_key(void **state)
 {
 	struct weir_filter *f = empty(0);
-	struct weir_normal n;
+	struct weir_text n;
 	(void)state;
-	assert_int_equal(weir_normal_insert(f, " A ", 3), WEIR_NEW);
-	assert_int_equal(weir_normal_contains(f, " A ", 3), 1);
-	assert_int_equal(weir_normal_contains(f, "a", 1), 0);
-	assert_ok(weir_normal_set(f, NULL));
-	weir_normal_of(f, &n);
+	assert_int_equal(weir_insert(f, " A ", 3), WEIR_NEW);
+	assert_int_equal(weir_contains(f, " A ", 3), 1);
+	assert_int_equal(weir_contains(f, "a", 1), 0);
+	weir_text_of(f, &n);
 	assert_int_equal(n.steps, 0);
 	weir_destroy(f);
 }
 
 static void what_cannot_be_set(void **state)
 {
-	static const struct weir_normal wrong[] = {
-		{ .steps = 16 }, { .steps = 12 }, { .steps = 1, .reserved = 1 },
+	static const struct weir_text wrong[] = {
+		{ .steps = 32 }, { .steps = 12 }, { .steps = 1, .reserved = 1 },
 		{ .steps = 3, .ipv4 = 1 }, { .steps = 4, .ipv4 = UINT64_C(1) << 33 },
 		{ .steps = 4, .ipv6 = { 0, 0, 2 } }, { .steps = 8, .ipv6 = { 0, 1, 0 } },
 		{ .steps = 8, .labels = { 1, 0 } }, { .steps = 4, .labels = { 2, 0 } },
 		{ .ipv6 = { 1, 0, 0 } },
 	};
-	struct weir_filter *f = empty(WEIR_NORMAL_TRIM);
-	struct weir_normal n;
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_builder *b;
+	struct weir_filter *f;
 	(void)state;
-	for (unsigned i = 0; i < COUNT_OF(wrong); i++)
-		assert_int_equal(weir_normal_set(f, &wrong[i]), -EINVAL);
+	params.capacity = 100;
+	params.fp_rate = 0.01;
+	for (unsigned i = 0; i < COUNT_OF(wrong); i++) {
+		params.text = wrong[i];
+		assert_int_equal(weir_create(&f, &params), -EINVAL);
+		params.kind = WEIR_FUSE;
+		assert_int_equal(weir_builder_create(&b, &params, NULL), -EINVAL);
+		params.kind = WEIR_BLOCKED;
+	}
 	assert_non_null(strstr(weir_error_detail(), "steps 0x0"));
-	weir_normal_of(f, &n);
-	assert_int_equal(n.steps, WEIR_NORMAL_TRIM);
-	weir_destroy(f);
 }
 
 static void it_stands_in_the_image(void **state)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	struct weir_filter *f = empty(WEIR_NORMAL_CIDR), *g;
+	struct weir_filter *f = empty(WEIR_TEXT_CIDR), *g;
 	(void)state;
 	put(f, "10.0.0.0/8");
 	put(f, "2001:db8::/48");
 	assert_ok(weir_save(f, path, NULL));
 	assert_ok(weir_image_info(path, &info));
 	assert_int_equal(info.format, 2);
-	assert_memory_equal(&info.normal, (&(struct weir_normal){
-		.steps = 4, .ipv4 = 256, .ipv6 = { UINT64_C(1) << 48 } }), sizeof info.normal);
+	assert_memory_equal(&info.text, (&(struct weir_text){
+		.steps = 4, .ipv4 = 256, .ipv6 = { UINT64_C(1) << 48 } }), sizeof info.text);
 	for (unsigned i = 0; i < 3; i++) {
 		if (i == 0)
 			assert_ok(weir_load(&g, path, NULL));
@@ -199,34 +212,33 @@ static void it_stands_in_the_image(void **state)
 		assert_int_equal(has(g, "2001:db8::1"), 1);
 		weir_destroy(g);
 	}
-	assert_ok(weir_normal_set(f, NULL)); /* nothing is done: the old format */
+	weir_destroy(f);
+	f = empty(0); /* nothing is done: the old format */
 	assert_ok(weir_save(f, path, NULL));
 	assert_ok(weir_image_info(path, &info));
 	assert_int_equal(info.format, 1);
 	weir_destroy(f);
 }
 
-static void merge_refuses_other_steps_and_new_lengths(void **state)
+static void merge_refuses_other_steps_and_adds_lengths(void **state)
 {
-	struct weir_filter *a = empty(WEIR_NORMAL_CIDR), *b = empty(WEIR_NORMAL_CIDR),
-	                   *c = empty(WEIR_NORMAL_TRIM);
-	struct weir_normal n, m;
+	struct weir_filter *a = empty(WEIR_TEXT_CIDR), *b = empty(WEIR_TEXT_CIDR),
+	                   *c = empty(WEIR_TEXT_TRIM),
+	                   *closed = empty(WEIR_TEXT_CIDR | WEIR_TEXT_CLOSED);
+	struct weir_text n, m;
 	(void)state;
 	put(a, "10.0.0.0/8");
 	put(b, "11.0.0.0/9");
 	assert_int_equal(weir_merge(a, c), -EINVAL);
 	assert_non_null(strstr(weir_error_detail(), "what is done to keys differs: cidr in the"));
-	assert_int_equal(weir_merge(a, b), -EINVAL);
-	assert_non_null(strstr(weir_error_detail(), "prefix lengths"));
-	weir_normal_of(a, &n);
-	weir_normal_of(b, &m);
-	assert_ok(weir_normal_unite(&n, &m));
-	assert_ok(weir_normal_set(a, &n));
+	assert_refused(weir_merge(closed, b), -EINVAL, "prefix lengths", "closed");
+	weir_destroy(closed);
+	weir_text_of(a, &n);
 	assert_ok(weir_merge(a, b));
 	assert_int_equal(has(a, "11.1.1.1"), 1);
 	assert_int_equal(has(a, "10.1.1.1"), 1);
-	weir_normal_of(c, &m);
-	assert_int_equal(weir_normal_unite(&n, &m), -EINVAL);
+	weir_text_of(c, &m);
+	assert_int_equal(weir_text_unite(&n, &m), -EINVAL);
 	assert_non_null(strstr(weir_error_detail(), "cidr here, trim there"));
 	weir_destroy(a);
 	weir_destroy(b);
@@ -244,7 +256,7 @@ static int refreshed(struct weir_handle *h, struct weir_filter *f, bool carry)
 
 static void refresh_refuses_other_steps_and_keeps_what_it_carries(void **state)
 {
-	struct weir_filter *f = empty(WEIR_NORMAL_CIDR), *next = empty(WEIR_NORMAL_SUFFIXES);
+	struct weir_filter *f = empty(WEIR_TEXT_CIDR), *next = empty(WEIR_TEXT_SUFFIXES);
 	struct weir_reload *r;
 	struct weir_handle *h;
 	(void)state;
@@ -253,12 +265,12 @@ static void refresh_refuses_other_steps_and_keeps_what_it_carries(void **state)
 	put(next, "example.com");
 	assert_int_equal(refreshed(h, next, false), -EINVAL);
 	assert_non_null(strstr(weir_error_detail(), "what is done to its keys is suffixes"));
-	next = empty(WEIR_NORMAL_CIDR);
+	next = empty(WEIR_TEXT_CIDR);
 	put(next, "11.0.0.0/9");
 	assert_int_equal(refreshed(h, next, true), 1);
 	assert_int_equal(has(weir_handle_get(h), "11.1.1.1"), 1);
 	assert_int_equal(has(weir_handle_get(h), "10.1.1.1"), 1);
-	next = empty(WEIR_NORMAL_CIDR);
+	next = empty(WEIR_TEXT_CIDR);
 	put(next, "12.0.0.0/10");
 	assert_int_equal(refreshed(h, next, false), 1);
 	assert_int_equal(has(weir_handle_get(h), "12.1.1.1"), 1);
@@ -271,9 +283,9 @@ static void refresh_refuses_other_steps_and_keeps_what_it_carries(void **state)
 	o.params = &params;
 	assert_ok(weir_reload_begin(&r, h, &o));
 	assert_ok(weir_reload_commit(r));
-	struct weir_normal n;
-	weir_normal_of(weir_handle_get(h), &n);
-	assert_int_equal(n.steps, WEIR_NORMAL_CIDR);
+	struct weir_text n;
+	weir_text_of(weir_handle_get(h), &n);
+	assert_int_equal(n.steps, WEIR_TEXT_CIDR);
 	assert_int_equal(n.ipv4, 1 << 10);
 	assert_ok(weir_handle_destroy(h));
 }
@@ -288,7 +300,7 @@ int main(void)
 		cmocka_unit_test(without_steps_a_text_is_the_key),
 		cmocka_unit_test(what_cannot_be_set),
 		cmocka_unit_test(it_stands_in_the_image),
-		cmocka_unit_test(merge_refuses_other_steps_and_new_lengths),
+		cmocka_unit_test(merge_refuses_other_steps_and_adds_lengths),
 		cmocka_unit_test(refresh_refuses_other_steps_and_keeps_what_it_carries),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include "../test.h"
 
-static struct weir_normal of_steps(uint32_t steps)
+static struct weir_text of_steps(uint32_t steps)
 {
-	return (struct weir_normal){ .steps = steps };
+	return (struct weir_text){ .steps = steps };
 }
 
 static void trim_takes_blanks_and_one_final_cr(void **state)
@@ -18,7 +18,9 @@ static void trim_takes_blanks_and_one_final_cr(void **state)
 	};
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
-		struct iovec key = weir_normal_trim(rows[i][0], strlen(rows[i][0]));
+		const struct weir_text trim = of_steps(WEIR_TEXT_TRIM);
+		struct iovec key;
+		assert_ok(weir_text_key(&trim, rows[i][0], strlen(rows[i][0]), NULL, &key));
 		assert_int_equal(key.iov_len, strlen(rows[i][1]));
 		assert_memory_equal(key.iov_base, rows[i][1], key.iov_len);
 	}
@@ -27,14 +29,22 @@ static void trim_takes_blanks_and_one_final_cr(void **state)
 static void lowercase_is_of_ascii_alone(void **state)
 {
 	static const char text[] = "AZaz@[\xc3\x84-9";
-	struct weir_normal n = of_steps(WEIR_NORMAL_LOWERCASE);
+	struct weir_text n = of_steps(WEIR_TEXT_LOWERCASE);
 	struct iovec key;
 	char room[32];
 	(void)state;
-	assert_int_equal(weir_normal_room(&n, sizeof text), sizeof text);
-	assert_ok(weir_normal_key(&n, text, strlen(text), room, &key));
+	assert_ok(weir_text_key(&n, text, strlen(text), room, &key));
 	assert_int_equal(key.iov_len, strlen(text));
 	assert_memory_equal(key.iov_base, "azaz@[\xc3\x84-9", key.iov_len);
+}
+
+/* Return: the bytes of the key of a prefix. */
+static int cidr(unsigned char *key, const char *text, size_t len)
+{
+	const struct weir_text t = of_steps(WEIR_TEXT_CIDR);
+	struct iovec made;
+	int err = weir_text_key(&t, text, len, key, &made);
+	return err ? err : (int)made.iov_len;
 }
 
 struct row {
@@ -70,22 +80,22 @@ static void the_key_of_a_prefix(void **state)
 	};
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
-		unsigned char key[WEIR_CIDR_KEY];
-		char hex[2 * WEIR_CIDR_KEY + 1];
-		int n = weir_normal_cidr(key, rows[i].text, strlen(rows[i].text));
+		unsigned char key[WEIR_TEXT_CIDR_BYTES];
+		char hex[2 * WEIR_TEXT_CIDR_BYTES + 1];
+		int n = cidr(key, rows[i].text, strlen(rows[i].text));
 		if (!rows[i].key) {
 			assert_int_equal(n, -EINVAL);
 			assert_non_null(strstr(weir_error_detail(), "no IP address or prefix"));
 			continue;
 		}
-		assert_true(n == 5 || n == WEIR_CIDR_KEY);
+		assert_true(n == 5 || n == WEIR_TEXT_CIDR_BYTES);
 		for (int at = 0; at < n; at++)
 			snprintf(hex + 2 * at, 3, "%02x", key[at]);
 		assert_string_equal(hex, rows[i].key);
 	}
-	unsigned char key[WEIR_CIDR_KEY];
-	assert_int_equal(weir_normal_cidr(key, "1.2.3.4\0", 8), -EINVAL);
-	assert_int_equal(weir_normal_cidr(key, NULL, 0), -EINVAL);
+	unsigned char key[WEIR_TEXT_CIDR_BYTES];
+	assert_int_equal(cidr(key, "1.2.3.4\0", 8), -EINVAL);
+	assert_int_equal(cidr(key, NULL, 0), -EINVAL);
 }
 
 static const uint32_t every_step[] = {
@@ -103,19 +113,19 @@ static void a_lookup_has_the_key_of_an_insert(void **state)
 	(void)state;
 	for (unsigned s = 0; s < COUNT_OF(every_step); s++)
 		for (unsigned i = 0; i < COUNT_OF(texts); i++) {
-			struct weir_normal n = of_steps(every_step[s]);
+			struct weir_text n = of_steps(every_step[s]);
 			char room[4096], again[4096];
-			struct iovec key, keys[WEIR_NORMAL_LOOKUPS];
+			struct iovec key, keys[WEIR_TEXT_LOOKUPS];
 			size_t len = strlen(texts[i]);
-			assert_true(weir_normal_room(&n, len) <= sizeof room);
-			if (weir_normal_key(&n, texts[i], len, room, &key))
+			assert_true(WEIR_TEXT_ROOM(len) <= sizeof room);
+			if (weir_text_key(&n, texts[i], len, room, &key))
 				continue;
-			bool noted = weir_normal_note(&n, &key);
+			bool noted = weir_text_note(&n, &key);
 			assert_true(noted == ((n.steps & 12) != 0));
-			assert_false(weir_normal_note(&n, &key));
-			int found = weir_normal_lookups(&n, texts[i], len, again, keys);
+			assert_false(weir_text_note(&n, &key));
+			int found = weir_text_lookups(&n, texts[i], len, again, keys);
 			assert_int_equal(found, 1);
-			assert_int_equal(weir_normal_most(&n), 1);
+			assert_int_equal(weir_text_most(&n), 1);
 			assert_int_equal(keys[0].iov_len, key.iov_len);
 			assert_memory_equal(keys[0].iov_base, key.iov_base, key.iov_len);
 		}

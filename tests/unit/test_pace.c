@@ -102,8 +102,8 @@ static int insert_for_a_while(struct weir_filter *f, uint64_t hash)
 static void make_inserts_take_time(struct weir_reload *r)
 {
 	struct weir_filter *next = (struct weir_filter *)(uintptr_t)weir_reload_next(r);
-	insert_of_the_kernel = next->verbs.insert_hash;
-	next->verbs.insert_hash = insert_for_a_while;
+	insert_of_the_kernel = next->raw.insert_hash;
+	next->raw.insert_hash = insert_for_a_while;
 }
 
 /* Of so many calls for one key one is timed, and counts for all. The three looks at the clock that

@@ -153,8 +153,9 @@ static void test_wrong_filters(void **state)
 	assert_ok(weir_create(&next, &p));
 	refused(h, next, NULL, -EINVAL, "the next filter", "hash");
 	weir_destroy(next);
-	next = test_filter(WEIR_BLOCKED, 1000, 0.01);
-	assert_ok(weir_normal_set(next, &(struct weir_normal){ .steps = WEIR_NORMAL_LOWERCASE }));
+	assert_ok(weir_params_of(current, &p));
+	p.text.steps = WEIR_TEXT_LOWERCASE;
+	assert_ok(weir_create(&next, &p));
 	refused(h, next, NULL, -EINVAL, "the next filter", "lower");
 	weir_destroy(next);
 	weir_destroy(loaded(WEIR_BLOCKED, 1000, 0, 10));

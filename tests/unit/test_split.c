@@ -71,17 +71,15 @@ static void a_seed_a_key_and_steps_are_refused(void **state)
 {
 	(void)state;
 	struct weir_params p = split_params(1000, 0.01);
-	struct weir_normal n = { .steps = WEIR_NORMAL_LOWERCASE };
+	struct weir_text n = { .steps = WEIR_TEXT_LOWERCASE };
 	struct weir_filter *f = NULL;
 	p.seed = 1;
 	assert_refused(weir_create(&f, &p), -EINVAL, "seed 1", "XXH64 with seed 0");
 	p.seed = 0, p.secret = "0123456789abcdef";
 	assert_refused(weir_create(&f, &p), -EINVAL, "secret", "cannot be keyed");
 	assert_null(f);
-	f = split(1000);
-	assert_refused(weir_normal_set(f, &n), -EINVAL, "lowercase: kind split", "as they are");
-	assert_ok(weir_normal_set(f, NULL));
-	weir_destroy(f);
+	p.secret = NULL, p.text = n;
+	assert_refused(weir_create(&f, &p), -EINVAL, "lowercase: kind split", "as they are");
 }
 
 static void parameters_of_one_make_another(void **state)

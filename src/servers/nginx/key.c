@@ -1,73 +1,47 @@
 /* SPDX-License-Identifier: MIT
- * A variable's value as the image wants it: what is done to keys stands in the image. Addresses are
- * looked up as prefixes in a set of prefixes, else as text, and an IPv4 address that came over an
- * IPv6 socket (::ffff:192.0.2.1) is the IPv4 one in either. */
+ * A variable's value as the set takes it, which normalises it. Addresses are looked up as prefixes
+ * in a set of prefixes, else as text, and an IPv4 address that came over an IPv6 socket
+ * (::ffff:192.0.2.1) is the IPv4 one in either. */
 #include <arpa/inet.h>
 #include "module.h"
 
 static const u_char mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
 
-/* The keys of weir_normal_cidr(), without text between. @lengths: bit n: there are prefixes of n
- * bits. */
-static bool has_ipv4(const struct weir_filter *f, uint64_t lengths, const u_char *address)
+/* Of a set of prefixes or domains, which cannot read every text. */
+static bool readable(const struct weir_text *normal, const void *text, size_t len)
 {
-	u_char key[5];
-	uint32_t whole, part;
-	memcpy(&whole, address, sizeof whole);
-	for (uint64_t left = lengths; left; left &= left - 1) {
-		unsigned bits = (unsigned)__builtin_ctzll(left);
-		part = whole & htonl((uint32_t)(UINT64_C(0xffffffff00000000) >> bits));
-		key[0] = (u_char)bits;
-		memcpy(key + 1, &part, sizeof part);
-		if (weir_contains(f, key, sizeof key))
-			return true;
-	}
-	return false;
+	const struct weir_text shape = { .steps = normal->steps & ~(uint32_t)WEIR_TEXT_LOWERCASE };
+	u_char room[WEIR_TEXT_ROOM(0)]; /* without lowercase all but an address is in the text */
+	struct iovec key;
+	return weir_text_key(&shape, text, len, room, &key) == 0;
 }
 
-static bool has_ipv6(const struct weir_filter *f, const uint64_t lengths[3], const u_char *address)
+static int ask_text(const struct weir_filter *f, const struct weir_text *normal, const void *text,
+                    size_t len)
 {
-	enum { BYTES = 16 };
-	u_char key[1 + BYTES];
-	for (unsigned w = 0; w < 3; w++)
-		for (uint64_t left = lengths[w]; left; left &= left - 1) {
-			unsigned bits = 64 * w + (unsigned)__builtin_ctzll(left), whole = bits / 8;
-			key[0] = (u_char)bits;
-			memcpy(key + 1, address, BYTES);
-			if (whole < BYTES) {
-				key[1 + whole] &= (u_char)(0xff00 >> bits % 8);
-				memset(key + 2 + whole, 0, BYTES - whole - 1);
-			}
-			if (weir_contains(f, key, sizeof key))
-				return true;
-		}
-	return false;
+	if (weir_contains(f, text, len))
+		return 1;
+	return readable(normal, text, len) ? 0 : -EINVAL;
 }
 
-static int ask_text(const struct weir_filter *f, const void *text, size_t len)
-{
-	return weir_normal_contains(f, text, len);
-}
-
-static int ask_binary(const struct weir_filter *f, const struct weir_normal *normal,
+static int ask_binary(const struct weir_filter *f, const struct weir_text *normal,
                       const u_char *address, size_t len)
 {
 	char text[INET6_ADDRSTRLEN];
 	if (len != 4 && len != 16)
 		return -EINVAL; /* a UNIX socket's */
+	if (normal->steps & WEIR_TEXT_CIDR)
+		return weir_contains_keys(f, weir_keys_fixed(address, len, 1), NULL) == 1;
 	if (len == 16 && memcmp(address, mapped, sizeof mapped) == 0) {
 		address += sizeof mapped;
 		len = 4;
 	}
-	if (normal->steps & WEIR_NORMAL_CIDR)
-		return len == 4 ? has_ipv4(f, normal->ipv4, address) :
-		                  has_ipv6(f, normal->ipv6, address);
 	inet_ntop(len == 4 ? AF_INET : AF_INET6, address, text, sizeof text);
-	return ask_text(f, text, strlen(text));
+	return ask_text(f, normal, text, strlen(text));
 }
 
 /* However it is spelled. What is no address is text: a UNIX socket's "unix:". */
-static int ask_address(const struct weir_filter *f, const struct weir_normal *normal,
+static int ask_address(const struct weir_filter *f, const struct weir_text *normal,
                        const u_char *text, size_t len)
 {
 	char copy[INET6_ADDRSTRLEN];
@@ -80,14 +54,14 @@ static int ask_address(const struct weir_filter *f, const struct weir_normal *no
 		if (inet_pton(AF_INET6, copy, address) == 1)
 			return ask_binary(f, normal, address, sizeof address);
 	}
-	return ask_text(f, text, len);
+	return ask_text(f, normal, text, len);
 }
 
 enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, enum ngx_weir_form form,
                                   const u_char *data, size_t len)
 {
 	const struct weir_filter *f = store_filter(zone->store);
-	const struct weir_normal *normal = &zone->store->normal;
+	const struct weir_text *normal = &zone->store->normal;
 	int answer;
 	if (!f)
 		return NGX_WEIR_OFF;
@@ -98,8 +72,6 @@ enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, enum ngx_weir_form
 	else if (form == NGX_WEIR_FORM_ADDRESS)
 		answer = ask_address(f, normal, data, len);
 	else
-		answer = ask_text(f, data, len);
-	if (answer >= 0)
-		return answer ? NGX_WEIR_HIT : NGX_WEIR_MISS;
-	return answer == -EINVAL ? NGX_WEIR_INVALID : NGX_WEIR_OFF; /* no memory */
+		answer = ask_text(f, normal, data, len);
+	return answer < 0 ? NGX_WEIR_INVALID : answer ? NGX_WEIR_HIT : NGX_WEIR_MISS;
 }

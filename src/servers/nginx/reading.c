@@ -132,7 +132,7 @@ static void judge(struct reading *r, const struct weir_stats *s, uint32_t marks)
 static int measure(struct reading *r, struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	struct weir_normal normal;
+	struct weir_text normal;
 	int err = weir_measure(f, WEIR_EXACT, &s);
 	if (err)
 		return err;
@@ -142,8 +142,8 @@ static int measure(struct reading *r, struct weir_filter *f)
 	r->facts.capacity = s.capacity;
 	r->facts.kind = s.shape.kind;
 	r->facts.saturated = s.saturated;
-	weir_normal_of(f, &normal);
-	r->facts.prefixes = (normal.steps & WEIR_NORMAL_CIDR) != 0;
+	weir_text_of(f, &normal);
+	r->facts.prefixes = (normal.steps & WEIR_TEXT_CIDR) != 0;
 	if (r->store->map)
 		r->facts.bytes = s.bytes;
 	judge(r, &s, weir_marks_of(f));

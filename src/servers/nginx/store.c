@@ -172,7 +172,7 @@ static void settle(struct store *s, uint64_t word, struct weir_filter *filter, i
 	s->seen = word;
 	memset(&s->normal, 0, sizeof s->normal);
 	if (filter)
-		weir_normal_of(filter, &s->normal);
+		weir_text_of(filter, &s->normal);
 }
 
 /* Return: whether the filter is of the word, or cannot be had. */

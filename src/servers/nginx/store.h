@@ -94,7 +94,7 @@ struct store {
 	uint64_t seen;              /* the current word that the filter is of */
 	int slot;                   /* that it holds, or -1 */
 	struct weir_filter *filter; /* NULL: none */
-	struct weir_normal normal;  /* the filter's */
+	struct weir_text normal;    /* the filter's */
 	bool leads;
 	bool busy;                  /* between store_begin() and publish or abandon */
 	unsigned char *filling;     /* then the free slot, mapped to be written */

@@ -42,7 +42,7 @@ static int prepare(struct weir_filter **out, struct weir_look *l)
 	l->verdict = WEIR_VERDICT_ALONE; /* the image is whole: it may have another seed */
 	err = check_hashing(l, next);
 	if (!err)
-		err = weir__same_steps_check(l->handle, next, l->source->name);
+		err = weir__same_steps_check(l->handle, &next->text, l->source->name);
 	if (!err)
 		err = weir__same_sets_check(l->handle, next, l->source->name);
 	if (!err) {
@@ -53,10 +53,6 @@ static int prepare(struct weir_filter **out, struct weir_look *l)
 	}
 	if (!err && l->options->map)
 		err = weir__pace_touch(&l->pace, next, weir__look_goes_on, l);
-	if (!err && l->handle->absence) {
-		l->verdict = WEIR_VERDICT_NONE; /* no memory */
-		err = weir__absence_note(l->handle->absence, next);
-	}
 	if (err)
 		weir_destroy(next);
 	else
@@ -72,9 +68,7 @@ static bool carries(const struct weir_look *l)
 
 static int check_carry(struct weir_filter *next, const struct weir_filter *current)
 {
-	int err = weir_normal_unite(&next->normal, &current->normal);
-	if (!err)
-		err = weir__carry_check(next, current);
+	int err = weir__carry_check(next, current);
 	if (!err || next->kind != current->kind || next->bytes == current->bytes ||
 	    !weir__same_hashing(&current->hashing, &next->hashing))
 		return err;

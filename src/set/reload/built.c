@@ -33,11 +33,15 @@ static int64_t each(struct weir_reload *r, struct weir_keys keys, take_fn *take)
 	uint64_t hashes[AT_A_TIME];
 	for (size_t at = 0; at < keys.n; at += AT_A_TIME) {
 		const size_t some = keys.n - at < AT_A_TIME ? keys.n - at : AT_A_TIME;
-		weir_builder_hash_keys(r->builder, weir_keys_part(keys, at, some), hashes);
-		const size_t kept = weir__share_keep(&r->share, hashes, some);
-		int err = take(r->builder, weir_keys_hashes(hashes, kept));
+		struct weir_keys part = weir_keys_part(keys, at, some);
+		if (r->share.bits) {
+			weir_builder_hash_keys(r->builder, part, hashes);
+			part = weir_keys_hashes(hashes,
+			                        weir__share_keep(&r->share, hashes, some));
+		}
+		int err = take(r->builder, part);
 		if (err)
-			return weir__stopped(at, err);
+			return weir__stopped(at + weir_error_taken(), err);
 	}
 	return 0;
 }
@@ -102,8 +106,6 @@ int weir__reload_build(struct weir_reload *r, bool *stopped)
 	r->builder->options.progress = turn;
 	r->builder->options.progress_arg = &pacer;
 	int err = weir_builder_finish(&r->next, r->builder, NULL);
-	if (!err)
-		r->next->normal = r->handle->generation->current->normal;
 	*stopped = pacer.stopped;
 	return err;
 }

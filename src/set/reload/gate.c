@@ -17,13 +17,11 @@ static int shown(const struct iovec *key)
 static bool answers(const struct weir_filter *next, const struct weir_share *share,
                     const struct iovec *key, bool wanted)
 {
-	uint64_t hash = weir_hash(next, key->iov_base, key->iov_len);
-	if (share->bits) {
-		if (weir__share_shard(share->bits, hash) != share->shard)
-			return true;
-		hash = weir__share_hash(share->bits, hash);
-	}
-	return weir_contains_hash(next, hash) == wanted;
+	if (!share->bits)
+		return weir_contains(next, key->iov_base, key->iov_len) == wanted;
+	const uint64_t hash = weir_hash(next, key->iov_base, key->iov_len);
+	return weir__share_shard(share->bits, hash) != share->shard ||
+	       weir_contains_hash(next, weir__share_hash(share->bits, hash)) == wanted;
 }
 
 static int ask_canaries(const struct weir_gate *gate, const struct weir_filter *next,

@@ -35,20 +35,19 @@ int weir__carry_check(const struct weir_filter *next, const struct weir_filter *
 }
 
 /* Lengths may differ: a lookup asks for those of the filter that it reads. */
-int weir__same_steps_check(const struct weir_handle *h, const struct weir_filter *next,
+int weir__same_steps_check(const struct weir_handle *h, const struct weir_text *next,
                            const char *whose)
 {
 	const struct weir_filter *current = h->generation->current;
-	char theirs[WEIR__NORMAL_TEXT], ours[WEIR__NORMAL_TEXT];
-	if (h->flags & WEIR_HANDLE_ANY_STEPS || current->normal.steps == next->normal.steps)
+	char theirs[WEIR__TEXT_WORDS], ours[WEIR__TEXT_WORDS];
+	if (h->flags & WEIR_HANDLE_ANY_STEPS || weir__text_alike(&current->text, next))
 		return 0;
 	return weir__fail(-EINVAL, "%s: what is done to its keys is %s, to those that are asked "
 	                  "for %s: a server would miss keys; replace it by weir build --force %s, "
-	                  "or give the handle WEIR_HANDLE_ANY_STEPS and ask by "
-	                  "weir_handle_normal_contains()",
-	                  whose, weir__normal_text(&next->normal, theirs),
-	                  weir__normal_text(&current->normal, ours),
-	                  current->normal.steps ? "and the options of those steps" :
+	                  "or give the handle WEIR_HANDLE_ANY_STEPS",
+	                  whose, weir__text_words(next, theirs),
+	                  weir__text_words(&current->text, ours),
+	                  current->text.steps ? "and the options of those steps" :
 	                                          "--plain-keys");
 }
 
@@ -82,6 +81,14 @@ static void complete_hashing(struct weir_params *p, const struct weir_hashing *c
 		p->seed = current->seed;
 }
 
+/* The steps stay, and so do the lengths: a text that a lookup asks for now, the next filter's asks
+ * for too. */
+static void complete_text(struct weir_params *out, const struct weir_filter *current)
+{
+	if (!out->text.steps && weir__kind_can(weir__kind(out->kind)) & WEIR_CAN_NORMALISE)
+		weir_text_of(current, &out->text);
+}
+
 static int next_params(struct weir_params *out, const struct weir_handle *h,
                        const struct weir_params *params, params_check *check)
 {
@@ -91,6 +98,10 @@ static int next_params(struct weir_params *out, const struct weir_handle *h,
 	if (err)
 		return err;
 	complete_hashing(out, &current->hashing, any_seed);
+	complete_text(out, current);
+	err = weir__same_steps_check(h, &out->text, "params.text");
+	if (err)
+		return err;
 	if (any_seed)
 		return 0;
 	struct weir_hashing next =
@@ -196,7 +207,6 @@ int weir__next_make(struct weir_filter **out, struct weir_handle *h,
 		err = weir_create(out, &params);
 	if (err)
 		return err;
-	(*out)->normal = current->normal;
 	err = weir__next_check(h, *out);
 	if (!err)
 		err = weir__same_sets_check(h, *out, "params.router");
@@ -215,6 +225,7 @@ static int params_like(struct weir_params *out, const struct weir_filter *curren
 	out->fp_rate = fmax(current->fp_rate, 1e-9);
 	out->seed = current->hashing.seed;
 	out->secret = weir__keyed(&current->hashing) ? current->hashing.key : NULL;
+	weir_text_of(current, &out->text);
 	return err;
 }
 
@@ -294,7 +305,7 @@ int weir__next_take(struct weir_handle *h, const struct weir_reload_options *opt
 		err = weir__same_hashing_check(h->generation->current, &next->hashing,
 		                               "the next filter");
 	if (!err)
-		err = weir__same_steps_check(h, next, "the next filter");
+		err = weir__same_steps_check(h, &next->text, "the next filter");
 	if (!err)
 		err = weir__same_sets_check(h, next, "the next filter");
 	if (!err)
@@ -303,7 +314,5 @@ int weir__next_take(struct weir_handle *h, const struct weir_reload_options *opt
 		err = check_writable(h, next);
 	if (!err)
 		err = weir__peak_check(h, weir__filter_bytes(next), options->max_bytes);
-	if (!err && h->absence)
-		err = weir__absence_note(h->absence, next);
 	return err;
 }

@@ -162,26 +162,32 @@ int weir_reload_all(struct weir_handle *h, const struct weir_reload_options *opt
 	return err;
 }
 
-static int insert_one(struct weir_reload *r, uint64_t hash)
+/* Into a filter, or a share of it, of sets that normalise nothing. */
+static int insert_made(struct weir_reload *r, uint64_t hash)
 {
 	if (r->share.bits) {
 		if (weir__share_shard(r->share.bits, hash) != r->share.shard)
 			return WEIR_SEEN;
 		hash = weir__share_hash(r->share.bits, hash);
 	}
-	return r->builder ? weir_builder_add_keys(r->builder, weir_keys_hashes(&hash, 1)) :
-	                    weir_insert_hash(r->next, hash);
+	return weir__insert_made(r->next, hash);
+}
+
+static int insert_one(struct weir_reload *r, struct weir_keys key)
+{
+	uint64_t hash;
+	if (r->builder)
+		return (int)weir__reload_add(r, key);
+	if (key.form == WEIR_KEYS_HASHES && weir__text_several(&r->next->text))
+		return weir__text_refuse_hash(&r->next->text);
+	return weir__hashes_to_insert(r->next, key, &hash) ? insert_made(r, hash) : -EINVAL;
 }
 
 /* A batch of one. */
 static int64_t insert_single(struct weir_reload *r, struct weir_keys key)
 {
-	uint64_t began = weir__pace_single_begin(&r->pace), hash;
-	if (r->builder)
-		weir_builder_hash_keys(r->builder, key, &hash);
-	else
-		weir_hash_keys(r->next, key, &hash);
-	int answer = insert_one(r, hash);
+	uint64_t began = weir__pace_single_begin(&r->pace);
+	int answer = insert_one(r, key);
 	weir__pace_single_end(&r->pace, began);
 	return answer < 0 ? weir__stopped(0, answer) : answer;
 }

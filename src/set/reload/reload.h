@@ -90,7 +90,7 @@ int weir__same_hashing_check(const struct weir_filter *current, const struct wei
 int weir__carry_check(const struct weir_filter *next, const struct weir_filter *current);
 /* Return: 0, or -EINVAL if something else is done to keys before the two hash them (not with
  * WEIR_HANDLE_ANY_STEPS).  @whose: leads the sentence. */
-int weir__same_steps_check(const struct weir_handle *h, const struct weir_filter *next,
+int weir__same_steps_check(const struct weir_handle *h, const struct weir_text *next,
                            const char *whose);
 /* R4: has the next filter the sets of the current one? Return: 0 or -EINVAL. */
 int weir__same_sets_check(const struct weir_handle *h, const struct weir_filter *next,

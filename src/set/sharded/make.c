@@ -63,6 +63,9 @@ static int shard_params(struct weir_params *out, struct weir_plan *whole,
 	if (!err && weir_kind_can(out->kind, WEIR_CAN_ROUTE))
 		err = weir__fail(-ENOTSUP, "options.shards %u: a router cannot be sharded: take "
 		                 "several routers", shards);
+	if (!err && out->text.steps)
+		err = weir__fail(-ENOTSUP, "params.text.steps 0x%x: a sharded set takes keys as "
+		                 "they are: normalise them by weir_text_key()", out->text.steps);
 	if (!err && out->memory)
 		err = weir__fail(
 			-EINVAL,

@@ -59,9 +59,7 @@ static int fill(struct change *add, struct weir_filter *f)
 	if (!add->in_place)
 		normal_raised(add->image, &add->fill.keying.normal, &add->found.noted,
 		              add->before.fp_rate);
-	err = weir_normal_set(f, &add->found.noted);
-	if (!err)
-		err = weir_measure(f, WEIR_EXACT, &add->after);
+	err = weir_measure(f, WEIR_EXACT, &add->after);
 	return err ? trouble_weir(err, NULL) :
 	             guard_overfull(&add->guard, &add->after, add->image);
 }
@@ -69,13 +67,13 @@ static int fill(struct change *add, struct weir_filter *f)
 /* Which lengths are asked for stands in the head, which processes have read. */
 static int ask_lengths(const struct change *add)
 {
-	const struct weir_normal *had = &add->fill.keying.normal;
+	const struct weir_text *had = &add->fill.keying.normal;
 	if (memcmp(had, &add->found.noted, sizeof *had) == 0)
 		return TOOL_OK;
 	say("%s: not written: keys have %s that it has none of, and no lookup in it would ask for "
 	    "them: leave out --live",
 	    add->image,
-	    had->steps & WEIR_NORMAL_CIDR ? "prefix lengths" : "numbers of labels");
+	    had->steps & WEIR_TEXT_CIDR ? "prefix lengths" : "numbers of labels");
 	return TOOL_NO;
 }
 

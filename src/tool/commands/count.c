@@ -172,7 +172,8 @@ static int print_all(struct count *c)
 	struct chunk chunk = { 0 };
 	struct keyer keyer;
 	int err = 0;
-	keyer_begin(&keyer, &c->keying, KEYING_LOOKUP);
+	keyer_begin(&keyer, &c->keying, keying_probes_several(&c->keying) ? KEYING_LOOKUP :
+	                                                                     KEYING_TEXT);
 	while (!err && lines_next(c->lines, &chunk) > 0) {
 		if (chunk.number == 0) {
 			hint_encoding(&chunk);
@@ -195,14 +196,14 @@ static int count_lines(struct count *c, const char *image)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
 	/* Of no keys: whether the kind can count, before the input is waited for. */
-	int err = count_some(c, weir_keys_hashes(NULL, 0), NULL);
+	int err = count_some(c, weir_keys_iov(NULL, 0), NULL);
 	if (!err)
 		err = weir_measure(c->filter, WEIR_SAMPLED, &stats);
 	if (err)
 		return trouble_weir(err, image);
 	uint32_t bits = shape_number(&stats.shape, "counter_bits");
 	c->full = (UINT64_C(1) << bits) - 1;
-	weir_normal_of(c->filter, &c->keying.normal);
+	weir_text_of(c->filter, &c->keying.normal);
 	if (!keying_fits(&c->keying))
 		return TOOL_TROUBLE;
 	c->keyed = keying_any(&c->keying);

@@ -57,8 +57,8 @@ static void report_header(struct report *r, const struct weir_image_info *info)
 	report_shape(r, &info->shape);
 	report_count(r, "capacity", weir_kind_can(info->shape.kind, WEIR_CAN_GROW) ?
 	             "of the first layer" : "capacity", info->capacity);
-	report_rate(r, "fp_rate", rate_label(&info->normal), info->fp_rate);
-	report_normal(r, &info->normal, info->fp_rate);
+	report_rate(r, "fp_rate", rate_label(&info->text), info->fp_rate);
+	report_normal(r, &info->text, info->fp_rate);
 	report_bytes(r, "bytes", "memory", info->bytes);
 	report_count(r, "file_bytes", NULL, info->file_bytes);
 	if (info->compressed)

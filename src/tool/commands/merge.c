@@ -68,7 +68,7 @@ struct merge {
 	char **images;
 	int n;
 	bool folded; /* images were larger than others */
-	struct weir_normal normal; /* of the union */
+	struct weir_text normal; /* of the union */
 };
 
 static uint64_t bytes_of(const struct weir_filter *f)
@@ -160,7 +160,7 @@ static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stat
 	int status = merged(&sum, merge);
 	if (status)
 		return status;
-	weir_normal_of(sum, &merge->normal);
+	weir_text_of(sum, &merge->normal);
 	int err = weir_measure(sum, WEIR_EXACT, stats);
 	status = err ? trouble_weir(err, NULL) :
 	                   guard_ask(&merge->guard, stats, merge->output);

@@ -113,21 +113,22 @@ static void print_counts(const struct query *query)
 	}
 }
 
-/* What was done to the keys of the set is done here. Options add to that; but only a set of
+/* The set normalises what it is asked. What options add to that is done here; but only a set of
  * prefixes knows which lengths it has. */
 static bool normal_of(struct query *query, const char *image)
 {
 	struct keying *how = &query->sift.keying;
-	struct weir_normal set = { 0 };
+	struct weir_text set = { 0 };
 	uint32_t asked = how->normal.steps;
-	weir_normal_of(query->sift.filter, &set);
+	weir_text_of(query->sift.filter, &set);
 	how->normal = set;
 	how->normal.steps |= asked;
-	if (asked & ~set.steps & WEIR_NORMAL_CIDR) {
+	query->sift.what = asked & ~set.steps ? KEYING_LOOKUP : KEYING_TEXT;
+	if (asked & ~set.steps & WEIR_TEXT_CIDR) {
 		say("%s: is no set of prefixes: build it with --cidr", image);
 		return false;
 	}
-	if (asked & ~set.steps & WEIR_NORMAL_SUFFIXES) {
+	if (asked & ~set.steps & WEIR_TEXT_SUFFIXES) {
 		how->normal.labels[0] = UINT64_MAX - 1;
 		how->normal.labels[1] = UINT64_MAX;
 	}

@@ -16,6 +16,7 @@ struct sift {
 	/* the options */
 	struct lines_options from;
 	struct keying keying;
+	enum keying_what what;
 	const struct weir_filter *filter;
 	bool invert;     /* those that are not in the set */
 	bool print;      /* on standard output; else they are counted */

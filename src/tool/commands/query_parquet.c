@@ -282,7 +282,7 @@ static int ask(struct asking *a, const char *argument)
 int parquet_query(const struct parquet_query *how, const char *argument)
 {
 	struct asking a = { .how = how };
-	if (how->keying.normal.steps & (WEIR_NORMAL_CIDR | WEIR_NORMAL_SUFFIXES))
+	if (how->keying.normal.steps & (WEIR_TEXT_CIDR | WEIR_TEXT_SUFFIXES))
 		return misuse("--cidr, --suffixes: not for the column of a Parquet file");
 	int status = parquet_load(&a.column, argument, how->max_memory);
 	if (!status && !parquet_readable(&a.column.is, how->stored, argument))

@@ -75,7 +75,7 @@ static void warn_of_absent(const struct change *rm, uint64_t absent)
 static int take_out(struct change *rm, struct weir_filter *f)
 {
 	/* Of no keys: whether the kind can remove, before the input is waited for. */
-	int err = (int)weir_remove_keys(f, weir_keys_hashes(NULL, 0), NULL);
+	int err = (int)weir_remove_keys(f, weir_keys_iov(NULL, 0), NULL);
 	if (err)
 		return trouble_weir(err, rm->image);
 	int status = change_prepare(rm, f);

@@ -163,7 +163,7 @@ static void worker(void *arg)
 	struct sifting *s = arg;
 	struct chunk chunk = { 0 };
 	struct keyer keyer;
-	keyer_begin(&keyer, &s->sift->keying, KEYING_LOOKUP);
+	keyer_begin(&keyer, &s->sift->keying, s->sift->what);
 	while (lines_next(s->lines, &chunk) > 0) {
 		if (chunk.number == 0) {
 			hint_encoding(&chunk);

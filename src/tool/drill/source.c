@@ -40,7 +40,7 @@ static int read_keys(struct drill *d, uint64_t memory)
 		spool_free(&spool);
 		return TOOL_TROUBLE;
 	}
-	d->n = spool.hashes;
+	d->n = spool.keys;
 	d->source = spool_take(&spool);
 	return d->n ? TOOL_OK :
 	              trouble("the files have no keys: there is nothing to rehearse with");

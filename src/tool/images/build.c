@@ -26,7 +26,7 @@ static bool of_replaced(const struct build *build, uint32_t *steps)
 	if (strcmp(build->output, "-") == 0 || !image_begins(build->output) ||
 	    weir_image_info(build->output, &info) || info.live)
 		return false;
-	*steps = info.normal.steps;
+	*steps = info.text.steps;
 	return true;
 }
 
@@ -77,6 +77,15 @@ static int changed(struct build *build, uint32_t before)
 	return build->force ? TOOL_OK : TOOL_NO;
 }
 
+static int takes_steps(const struct build *build)
+{
+	char steps[NORMAL_STEPS];
+	const struct weir_params *p = &build->params;
+	return weir_kind_can(p->kind, WEIR_CAN_NORMALISE) ? TOOL_OK :
+	       trouble("%s: kind %s takes keys as they are", normal_steps(steps, p->text.steps),
+	               weir_kind_name(p->kind));
+}
+
 int steps_settle(struct build *build)
 {
 	struct keying *keying = &build->fill.keying;
@@ -90,10 +99,14 @@ int steps_settle(struct build *build)
 		return like_differs(build);
 	if (of_replaced(build, &before) && before != keying->normal.steps)
 		status = changed(build, before);
-	if (status || keying_fits(keying))
+	build->params.text = keying->normal;
+	if (status)
 		return status;
-	steps_explain(build);
-	return TOOL_TROUBLE;
+	if (!keying_fits(keying)) {
+		steps_explain(build);
+		return TOOL_TROUBLE;
+	}
+	return keying->normal.steps ? takes_steps(build) : TOOL_OK;
 }
 
 void steps_explain(const struct build *build)
@@ -132,7 +145,8 @@ static int create(struct build *build, uint64_t other_bytes)
 	if (plan.bytes > build->max_memory || other_bytes > build->max_memory - plan.bytes)
 		return trouble("the filter needs %s%s: more than --max-memory allows (%s)%s",
 		               show_bytes(SHOW, plan.bytes),
-		               other_bytes ? " beside the hashes of its keys" : "",
+		               !other_bytes ? "" : keying_probes_several(&build->fill.keying) ?
+		               " beside its keys" : " beside the hashes of its keys",
 		               show_bytes(SHOW, build->max_memory),
 		               build->taken.size && !build->like ?
 		                       "; the size is that of the image that is replaced: -n "
@@ -165,6 +179,7 @@ static int find_model(struct build *build)
 
 static void take_size(struct build *build, uint64_t keys)
 {
+	build->params.text = build->found.noted;
 	model_size(&build->model, &build->wish, &build->found.noted, keys, &build->params,
 	           &build->taken);
 	build->counted = !build->wish.params.capacity;
@@ -196,15 +211,15 @@ static int counted_first(struct build *build)
 	return in_one_pass(build);
 }
 
-/* A pipe is read once: its hashes are kept until it is known how many they are. */
+/* A pipe is read once: its keys are kept until it is known how many they are. */
 static int through_spool(struct build *build)
 {
 	struct spool spool = { .max_bytes = build->max_memory };
 	int status = fill_spool(&build->fill, &build->params, &spool) ? TOOL_TROUBLE : TOOL_OK;
 	if (!status) {
-		build->keys = build->guard.keys = spool.hashes;
-		take_size(build, spool.hashes);
-		status = create(build, spool.hashes * sizeof(uint64_t));
+		build->keys = build->guard.keys = spool.keys;
+		take_size(build, spool.keys);
+		status = create(build, spool.bytes);
 	}
 	if (!status && fill_from_spool(&build->fill, &spool, build->filter))
 		status = not_filled(build);
@@ -263,9 +278,5 @@ int build_make(struct build *build)
 		    (unsigned long long)build->exclude_found.bad);
 	if (build->found.bad || build->found.wrong)
 		steps_explain(build);
-	if (!status)
-		status = ask_files(build);
-	if (!status && weir_normal_set(build->filter, &build->found.noted))
-		status = trouble_weir(-EINVAL, NULL);
-	return status;
+	return status ? status : ask_files(build);
 }

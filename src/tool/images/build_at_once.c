@@ -42,15 +42,20 @@ static char *copy_of(const void *bytes, size_t len)
 	return copy;
 }
 
+/* The key is kept as the set normalises it: two lists may spell it otherwise. */
 static void found(struct search *s, const struct chunk *chunk, const struct iovec *line,
-                  const struct iovec *key)
+                  const struct iovec *text)
 {
+	void *room = need(WEIR_TEXT_ROOM(text->iov_len));
+	struct iovec key = *text;
+	(void)!weir_text_key(&s->fill->keying.normal, text->iov_base, text->iov_len, room, &key);
 	s->find->file = copy_of(chunk->file, strlen(chunk->file));
 	s->find->line = chunk_line(s->lines, chunk, line->iov_base);
 	s->find->text = copy_of(line->iov_base, line->iov_len);
 	s->find->text_len = line->iov_len;
-	s->find->key = copy_of(key->iov_base, key->iov_len);
-	s->find->len = key->iov_len;
+	s->find->key = copy_of(key.iov_base, key.iov_len);
+	s->find->len = key.iov_len;
+	free(room);
 }
 
 /* The keys of a line; one that is passed over has none. */
@@ -92,7 +97,9 @@ static int find_key(const struct fill *fill, const struct weir_builder *builder,
 	from.numbered = true;
 	struct search s = { .fill = fill, .builder = builder, .lines = lines_open(&from),
 	                    .find = find };
-	keyer_begin(&s.keyer, &fill->keying, fill->what);
+	/* What is excluded is excluded by all keys that its lookup probes. */
+	keyer_begin(&s.keyer, &fill->keying, fill->what == KEYING_EXCLUDE ? KEYING_LOOKUP :
+	                                                                     fill->what);
 	progress_begin("finding a key of both lists");
 	int result = search(&s);
 	progress_end();
@@ -136,15 +143,12 @@ static bool reads_input(const struct lines_options *from)
 	return false;
 }
 
-/* Does a text take several lookups, as in sets of prefixes or domains? */
-static bool looks_up_several(const struct build *build)
-{
-	return build->fill.keying.normal.steps & (WEIR_NORMAL_CIDR | WEIR_NORMAL_SUFFIXES);
-}
-
+/* A set that is closed takes no key of a length that it was not made with. */
 bool build_lookups_unknown(const struct build *build)
 {
-	return build->params.fp_rate != 0.0 && looks_up_several(build);
+	const bool closed = build->fill.keying.normal.steps & WEIR_TEXT_CLOSED;
+	return keying_probes_several(&build->fill.keying) &&
+	       (build->params.fp_rate != 0.0 || closed);
 }
 
 int build_excludes(struct build *build)
@@ -207,26 +211,21 @@ static int exclude(struct build *build, struct weir_builder *builder)
 	if (err)
 		return trouble_refused();
 	build->exclude.keying.normal = build->found.noted;
-	if (fill_exclude(&build->exclude, &build->params, builder, &keys))
+	if (fill_exclude(&build->exclude, builder, &keys))
 		return TOOL_TROUBLE;
 	return ask_list(build, keys);
 }
 
-static int from_spool(struct build *build, struct spool *spool, struct weir_builder *builder)
-{
-	build->keys = spool->hashes;
-	uint64_t *hashes = spool_take(spool);
-	int err = weir_builder_add_keys(builder, weir_keys_hashes(hashes, build->keys));
-	free(hashes);
-	return err ? trouble_refused() : TOOL_OK;
-}
-
 static int include(struct build *build, struct spool *spool, struct weir_builder *builder)
 {
-	if (spool->first)
-		return from_spool(build, spool, builder);
-	return fill_gather(&build->fill, &build->params, builder, &build->keys) ? TOOL_TROUBLE :
-	                                                                          TOOL_OK;
+	int err;
+	if (spool->first) {
+		build->keys = spool->keys;
+		err = fill_gather_spool(&build->fill, spool, builder);
+	} else {
+		err = fill_gather(&build->fill, builder, &build->keys);
+	}
+	return err ? TOOL_TROUBLE : TOOL_OK;
 }
 
 /* More different keys than -n: refused, as other kinds refuse them. A disk without room for the
@@ -307,7 +306,8 @@ static int explain(const struct build *build, const struct weir_builder *builder
 	else if (in.len != ex.len || memcmp(in.key, ex.key, in.len) != 0)
 		status = may_change ? TOOL_OK : one_hash(&in, &ex);
 	else
-		status = (looks_up_several(build) ? covered : in_both)(build, &in, &ex);
+		status = (keying_probes_several(&build->fill.keying) ? covered : in_both)(
+			build, &in, &ex);
 	find_free(&in);
 	find_free(&ex);
 	return status;
@@ -325,15 +325,17 @@ static int count_excluded(struct build *build)
 }
 
 /* The rate that was asked is an answer's, and what is excluded is excluded by all its lookups.
- * These show in a first pass over files; of a pipe the hashes are kept until then. */
+ * These show in a first pass over files; of a pipe the texts are kept until then. */
 static int settle_lookups(struct build *build, struct spool *spool)
 {
 	uint64_t keys;
-	if (!build_lookups_unknown(build) && !(looks_up_several(build) && build->exclude.from.n))
+	if (!build_lookups_unknown(build) &&
+	    !(keying_probes_several(&build->fill.keying) && build->exclude.from.n))
 		return TOOL_OK;
 	if (build->fill.bytes ? fill_count(&build->fill, &keys) :
 	                        fill_spool(&build->fill, &build->params, spool))
 		return TOOL_TROUBLE;
+	build->params.text = build->found.noted;
 	if (build->params.fp_rate != 0.0)
 		build->params.fp_rate = model_rate(&build->model, &build->found.noted,
 		                                   build->params.fp_rate);

@@ -65,7 +65,7 @@ static void keys(struct report *r, const struct build *b)
 /* The filter of a set of prefixes or domains is made for a part of the rate that was asked. */
 static const char *asked(char text[100], const struct build *b)
 {
-	const uint32_t lookups = weir_normal_most(&b->found.noted);
+	const uint32_t lookups = weir_text_most(&b->found.noted);
 	const double rate = b->stats.fp_rate;
 	if (lookups > 1)
 		snprintf(text, 100, "%s for each of %u lookups, %s asked for all of them",

@@ -66,7 +66,7 @@ int change_prepare(struct change *c, const struct weir_filter *f)
 	if (bytes < 0)
 		return TOOL_TROUBLE;
 	c->fill.bytes = (uint64_t)bytes;
-	weir_normal_of(f, &c->fill.keying.normal);
+	weir_text_of(f, &c->fill.keying.normal);
 	if (!keying_fits(&c->fill.keying))
 		return TOOL_TROUBLE;
 	fill_prepare(&c->fill, &c->found);

@@ -56,11 +56,10 @@ int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, co
 
 /* A kind that keeps copies has room for few of one key: two buckets full, however much room there
  * is elsewhere. */
-static bool often_came(const struct weir_filter *f, const struct weir_stats *stats, uint64_t hash)
+static bool often_came(const struct weir_stats *stats, int64_t copies)
 {
-	if (!weir_kind_can(stats->shape.kind, WEIR_CAN_HOLD_COPIES))
-		return false;
-	return weir_count_hash(f, hash) >= (stats->shape.field[0] == 16 ? 8 : 10);
+	return weir_kind_can(stats->shape.kind, WEIR_CAN_HOLD_COPIES) &&
+	       copies >= (stats->shape.field[0] == 16 ? 8 : 10);
 }
 
 /* How many keys the input has; 0 if it cannot be read again. */
@@ -109,7 +108,7 @@ int guard_full(const struct weir_filter *f, const struct fill *fill, const char 
 	int err = weir_measure(f, WEIR_EXACT, &stats);
 	if (err)
 		return trouble_weir(err, path);
-	if (!often_came(f, &stats, found->refused))
+	if (!often_came(&stats, found->copies))
 		return no_room(guard, &stats, path, found->taken, keys_in(guard, fill));
 	say("%s: not written: one of the keys is in it as often as it can hold a key; nothing was "
 	    "%s: leave out what comes again and again, or count it with --kind=counting",

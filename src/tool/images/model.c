@@ -25,7 +25,7 @@ static int take_model(struct model *out, struct weir_filter *f, const char *path
 		               .fp_rate = fp_rate,
 		               .normal_known = true };
 	int err = weir_params_of(f, &model.params);
-	weir_normal_of(f, &model.normal);
+	weir_text_of(f, &model.normal);
 	weir_destroy(f);
 	if (model.params.secret) { /* the filter's copy, which has gone */
 		model.params.secret = how->secret;
@@ -146,10 +146,10 @@ int model_replaced(struct model *out, const char *path, const struct model_wish 
 	bool trust = !wanted || trusted(r.fd, path);
 	out->normal_known = trust;
 	if (trust)
-		out->normal = r.info.normal;
-	else if (r.info.normal.steps)
+		out->normal = r.info.text;
+	else if (r.info.text.steps)
 		say("%s: nor is done again what was done to its keys (%s), unless options say so",
-		    path, normal_steps(text, r.info.normal.steps));
+		    path, normal_steps(text, r.info.text.steps));
 	if (same_hash(&r.info, keyed, path) && trust)
 		status = read_replaced(out, &r, wanted, force, how);
 	close(r.fd);
@@ -159,7 +159,7 @@ int model_replaced(struct model *out, const char *path, const struct model_wish 
 /* An answer is yes if one of its lookups is: so many times the rate of one it can have. */
 static double rate_of_answer(const struct model *model)
 {
-	return model->fp_rate * weir_normal_most(&model->normal);
+	return model->fp_rate * weir_text_most(&model->normal);
 }
 
 /* Rates are of answers: they are the same if only rounding tells them apart. */
@@ -217,10 +217,10 @@ static uint64_t stepped(uint64_t number, int n)
 	return number;
 }
 
-double model_rate(const struct model *model, const struct weir_normal *noted, double rate)
+double model_rate(const struct model *model, const struct weir_text *noted, double rate)
 {
-	uint32_t lookups = weir_normal_most(noted);
-	bool own = model->path && lookups == weir_normal_most(&model->normal) &&
+	uint32_t lookups = weir_text_most(noted);
+	bool own = model->path && lookups == weir_text_most(&model->normal) &&
 	           same_rate(rate, rate_of_answer(model));
 	return own ? model->fp_rate : rate / lookups;
 }
@@ -287,7 +287,7 @@ static int take_growing(const struct model *model, uint64_t keys, struct weir_pa
 }
 
 void model_size(const struct model *model, const struct model_wish *wish,
-                const struct weir_normal *noted, uint64_t keys, struct weir_params *params,
+                const struct weir_text *noted, uint64_t keys, struct weir_params *params,
                 struct model_taken *taken)
 {
 	const struct weir_params *is = &model->params;

@@ -13,7 +13,7 @@
 struct model {
 	const char *path;          /* the image, or NULL */
 	double fp_rate;            /* as asked of it, for one lookup */
-	struct weir_normal normal; /* what is done to its keys: there even without a path */
+	struct weir_text normal; /* what is done to its keys: there even without a path */
 	bool normal_known;         /* an image says so, and not only others' */
 	struct weir_params params; /* those of another one like it, but for secret */
 };
@@ -53,7 +53,7 @@ struct model_taken model_take(const struct model *model, const struct model_wish
 /* The rate of one lookup, where @rate is asked of an answer and @noted says how many lookups one
  * takes at most. The model's own is taken as it is, or its image would change with every rebuild,
  * if only by rounding. */
-double model_rate(const struct model *model, const struct weir_normal *noted, double rate);
+double model_rate(const struct model *model, const struct weir_text *noted, double rate);
 
 /*
  * Take the size over, for @keys keys, to which was done what @noted has: the model's if it has room
@@ -63,7 +63,7 @@ double model_rate(const struct model *model, const struct weir_normal *noted, do
  * and one lookup's afterwards: an answer is yes if any of its lookups is.
  */
 void model_size(const struct model *model, const struct model_wish *wish,
-                const struct weir_normal *noted, uint64_t keys, struct weir_params *params,
+                const struct weir_text *noted, uint64_t keys, struct weir_params *params,
                 struct model_taken *taken);
 
 #endif

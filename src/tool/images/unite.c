@@ -98,14 +98,8 @@ static int no_factor(uint64_t a, uint64_t b)
 	return TOOL_NO;
 }
 
-/* Lookups in the union ask for the lengths of both; where the steps differ, the merge refuses. */
 static int merge(struct weir_filter *sum, const struct weir_filter *next)
 {
-	struct weir_normal ours, theirs;
-	weir_normal_of(sum, &ours);
-	weir_normal_of(next, &theirs);
-	if (!weir_normal_unite(&ours, &theirs) && weir_normal_set(sum, &ours))
-		return failed();
 	int err = weir_merge(sum, next);
 	if (err == -ENOSPC && !weir_kind_can(stats_of(sum).shape.kind, WEIR_CAN_GROW))
 		return full(sum);

@@ -234,7 +234,7 @@ struct columns {
 /* Blanks around a name are those of a writer who puts one after each comma. */
 static struct iovec bare(const void *bytes, size_t len)
 {
-	return weir_normal_trim(bytes, len);
+	return text_trim((struct iovec){ (void *)(uintptr_t)bytes, len });
 }
 
 static void list(struct columns *c, struct iovec name)

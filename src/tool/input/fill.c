@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The passes over the input. Every thread takes a chunk of lines, hashes it and loads its hashes
- * by large batches, so that the library can load them part by part and write in cache. */
+ * The passes over the input. Every thread takes a chunk of lines and loads their keys by large
+ * batches. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
+#include "batch.h"
 #include "file.h"
 #include "fill.h"
 #include "keying.h"
@@ -14,18 +14,7 @@
 #include "output/say.h"
 #include "output/units.h"
 
-/* Hashes of one batch: 32 MiB, less where many threads have one each; touched only as far as
- * there are keys. */
-#define BATCH_MOST ((size_t)4 << 20)
-#define BATCH_LEAST ((size_t)256 << 10)
-#define BATCHES_MOST ((size_t)32 << 20)
-#define KEYS 256                /* of one call */
-
-struct batch {
-	struct batch *next;
-	size_t n, room;
-	uint64_t hashes[];
-};
+#define KEYS 256 /* of one call */
 
 enum task { COUNT, LOAD, SPOOL, UNSPOOL };
 
@@ -35,30 +24,26 @@ struct pass {
 	struct lines *lines;
 	struct weir_filter *f;
 	struct spool *spool;
-	struct weir_builder *builder; /* that takes the hashes in place of f */
+	struct weir_builder *builder; /* that takes the keys in place of f */
 	int (*take)(struct weir_builder *b, struct weir_keys keys); /* by this verb */
 	pthread_mutex_t lock; /* of spool, removed and what was found */
 	uint64_t *removed; /* not loaded but removed, and how many were */
 	atomic_uint_fast64_t keys;
 	atomic_uint_fast64_t bad;
 	atomic_uint_fast64_t taken; /* keys by the filter */
-	atomic_bool full;           /* it refused one, whose hash is */
-	atomic_uint_fast64_t refused;
+	atomic_bool full;           /* it refused one, which is */
+	struct batch *refused;
 	atomic_bool failed;
 	bool keyed; /* keys are not just lines */
+	bool texts; /* batches are of texts */
 	bool hints; /* it is the first pass, which looks for a missing option */
 	struct tally *tally;
 };
 
-static struct batch *batch_new(const struct pass *pass)
+static struct batch *batch_new(const struct pass *pass, size_t longest)
 {
-	size_t room = BATCHES_MOST / pass->fill->threads;
-	room = room > BATCH_MOST ? BATCH_MOST : room < BATCH_LEAST ? BATCH_LEAST : room;
-	struct batch *batch = need(sizeof *batch + room * sizeof *batch->hashes);
-	batch->next = NULL;
-	batch->n = 0;
-	batch->room = room;
-	return batch;
+	const unsigned threads = pass->fill->threads;
+	return pass->texts ? batch_of_texts(threads, longest) : batch_of_hashes(threads);
 }
 
 /* By one thread at a time: of a key that is a line twice and was added once, one removal finds it
@@ -66,7 +51,7 @@ static struct batch *batch_new(const struct pass *pass)
 static int take_out(struct pass *pass, const struct batch *batch)
 {
 	pthread_mutex_lock(&pass->lock);
-	int64_t n = weir_remove_keys(pass->f, weir_keys_hashes(batch->hashes, batch->n), NULL);
+	int64_t n = weir_remove_keys(pass->f, batch_keys(batch), NULL);
 	*pass->removed += n > 0 ? (uint64_t)n : 0;
 	pthread_mutex_unlock(&pass->lock);
 	return n < 0 ? (int)n : 0;
@@ -74,61 +59,83 @@ static int take_out(struct pass *pass, const struct batch *batch)
 
 static bool load(struct pass *pass, struct batch *batch)
 {
-	const struct weir_keys keys = weir_keys_hashes(batch->hashes, batch->n);
+	const struct weir_keys keys = batch_keys(batch);
 	int err = !batch->n     ? 0 :
 	          pass->builder ? pass->take(pass->builder, keys) :
 	          pass->removed ? take_out(pass, batch) :
 	                          weir_fill_keys(pass->f, keys);
 	atomic_fetch_add(&pass->taken, err ? weir_error_taken() : batch->n);
-	if (err == -ENOSPC && pass->fill->found) {
-		atomic_store(&pass->refused, batch->hashes[weir_error_taken()]);
-		atomic_store(&pass->full, true);
+	if (err == -ENOSPC && pass->fill->found && !pass->builder) {
+		const uint64_t at = weir_error_taken();
+		if (!atomic_exchange(&pass->full, true))
+			pass->refused = batch_of_one(batch, at);
 	} else if (err) {
 		say_weir(err, NULL);
 	}
-	batch->n = 0;
+	batch->n = batch->used = 0;
 	return !err;
 }
 
 static bool keep(struct pass *pass, struct batch *batch)
 {
-	struct spool *spool = pass->spool;
 	pthread_mutex_lock(&pass->lock);
-	batch->next = spool->first;
-	spool->first = batch;
-	spool->hashes += batch->n;
-	bool fits = spool->hashes <= spool->max_bytes / sizeof(uint64_t);
+	const bool fits = spool_keep(pass->spool, batch);
 	pthread_mutex_unlock(&pass->lock);
 	if (!fits && !atomic_exchange(&pass->failed, true))
-		say("the hashes of the keys so far take more than %s: raise --max-memory, or give "
-		    "the number of keys with -n: then none are kept",
-		    show_bytes(SHOW, spool->max_bytes));
+		say("the %s so far take more than %s: raise --max-memory, or give the number of "
+		    "keys with -n: then none are kept",
+		    pass->texts ? "keys" : "hashes of the keys",
+		    show_bytes(SHOW, pass->spool->max_bytes));
 	return fits;
 }
 
-/* A batch is full: make room in it, or replace it. */
-static bool flush(struct pass *pass, struct batch **batch)
+/* A batch is full: make room in it, or replace it. @longest: of a text that is to fit. */
+static bool flush(struct pass *pass, struct batch **batch, size_t longest)
 {
-	if (pass->task == LOAD)
-		return load(pass, *batch);
+	if (pass->task == LOAD) {
+		if (!load(pass, *batch))
+			return false;
+		if ((*batch)->bytes >= longest || !pass->texts)
+			return true;
+		free(*batch);
+		*batch = batch_new(pass, longest);
+		return true;
+	}
 	bool kept = keep(pass, *batch);
-	*batch = batch_new(pass);
+	*batch = batch_new(pass, longest);
 	return kept;
 }
 
-static bool put(struct pass *pass, const struct iovec *keys, size_t n, struct batch **batch)
+static bool put_texts(struct pass *pass, const struct iovec *texts, size_t n, struct batch **batch)
 {
-	if (pass->task == COUNT)
-		return true;
+	for (size_t i = 0; i < n; i++)
+		while (!batch_put(*batch, texts[i]))
+			if (!flush(pass, batch, texts[i].iov_len))
+				return false;
+	return true;
+}
+
+static bool put_hashes(struct pass *pass, const struct iovec *texts, size_t n,
+                       struct batch **batch)
+{
 	for (size_t at = 0, some; at < n; at += some) {
 		some = n - at < KEYS ? n - at : KEYS;
-		if ((*batch)->n + some > (*batch)->room && !flush(pass, batch))
+		if ((*batch)->n + some > (*batch)->room && !flush(pass, batch, 0))
 			return false;
-		weir_hash_keys(pass->f, weir_keys_iov(keys + at, some),
-		               (*batch)->hashes + (*batch)->n);
+		const struct weir_keys keys = weir_keys_iov(texts + at, some);
+		uint64_t *hashes = (*batch)->hashes + (*batch)->n;
+		if (pass->builder)
+			weir_builder_hash_keys(pass->builder, keys, hashes);
+		else
+			weir_hash_keys(pass->f, keys, hashes);
 		(*batch)->n += some;
 	}
 	return true;
+}
+
+static bool put(struct pass *pass, const struct iovec *texts, size_t n, struct batch **batch)
+{
+	return pass->task == COUNT || (pass->texts ? put_texts : put_hashes)(pass, texts, n, batch);
 }
 
 static bool is_bad(struct pass *pass, const struct chunk *chunk, const struct keyer *keyer,
@@ -160,11 +167,10 @@ static bool take(struct pass *pass, const struct chunk *chunk, struct keyer *key
 				return false;
 			bad++;
 		}
-		if (pass->keyed)
-			n = keyer->n;
-		if (!put(pass, pass->keyed ? keyer->keys : lines, n, batch))
+		const struct iovec *texts = pass->keyed ? keyer->keys : lines;
+		if (!put(pass, texts, pass->keyed ? keyer->n : n, batch))
 			return false;
-		taken += n;
+		taken += pass->keyed ? keyer->counted : n;
 	}
 	atomic_fetch_add(&pass->keys, taken);
 	atomic_fetch_add(&pass->bad, bad);
@@ -199,7 +205,7 @@ static int take_chunks(struct pass *pass, struct batch **batch)
 			got = -1;
 	}
 	pthread_mutex_lock(&pass->lock);
-	if (pass->fill->found && weir_normal_unite(&pass->fill->found->noted, &keyer.noted))
+	if (pass->fill->found && weir_text_unite(&pass->fill->found->noted, &keyer.noted))
 		got = -1; /* cannot be: the steps are the same */
 	pthread_mutex_unlock(&pass->lock);
 	keyer_end(&keyer);
@@ -210,7 +216,7 @@ static int take_chunks(struct pass *pass, struct batch **batch)
 static void read_worker(void *arg)
 {
 	struct pass *pass = arg;
-	struct batch *batch = pass->task == COUNT ? NULL : batch_new(pass);
+	struct batch *batch = pass->task == COUNT ? NULL : batch_new(pass, 0);
 	int got = take_chunks(pass, &batch);
 	if (got == 0 && pass->task == LOAD && !load(pass, batch))
 		got = -1;
@@ -237,14 +243,16 @@ static void read_tick(void *arg)
 }
 
 /* After a pass that filled a filter. */
-static void note_room(const struct pass *pass)
+static void note_room(struct pass *pass)
 {
 	struct fill_found *found = pass->fill->found;
-	if (found) {
-		found->full = atomic_load(&pass->full);
-		found->taken = atomic_load(&pass->taken);
-		found->refused = atomic_load(&pass->refused);
-	}
+	if (!found)
+		return;
+	found->full = atomic_load(&pass->full);
+	found->taken = atomic_load(&pass->taken);
+	if (pass->refused)
+		(void)!weir_count_keys(pass->f, batch_keys(pass->refused), &found->copies);
+	free(pass->refused);
 }
 
 /* Forget the findings of the pass before. */
@@ -266,6 +274,7 @@ static int run(struct pass *pass, const char *what, uint64_t *keys)
 	begin(pass);
 	pass->lines = lines_open(&pass->fill->from);
 	pass->keyed = keying_any(&pass->fill->keying);
+	pass->texts = keying_probes_several(&pass->fill->keying);
 	progress_begin(what);
 	crew_run(pass->fill->threads, read_worker, read_tick, pass);
 	progress_end();
@@ -319,6 +328,7 @@ static int hasher_new(struct weir_filter **out, struct weir_params *wanted)
 	params.fp_rate = 0.5;
 	params.seed = wanted->seed;
 	params.secret = wanted->secret;
+	params.text = wanted->text;
 	int err = weir_create(out, &params);
 	if (!err)
 		err = weir_params_of(*out, &params);
@@ -335,39 +345,26 @@ int fill_spool(const struct fill *fill, struct weir_params *params, struct spool
 	struct pass pass = { .task = SPOOL, .fill = fill, .spool = spool,
 	                     .lock = PTHREAD_MUTEX_INITIALIZER };
 	uint64_t keys;
-	if (hasher_new(&pass.f, params))
+	if (!keying_probes_several(&fill->keying) && hasher_new(&pass.f, params))
 		return -1;
 	int result = run(&pass, "reading", &keys);
 	weir_destroy(pass.f);
 	return result;
 }
 
-static int into_builder(struct pass *pass, const struct weir_params *params, const char *what,
-                        uint64_t *keys)
-{
-	struct weir_params same = *params;
-	if (hasher_new(&pass->f, &same))
-		return -1;
-	int result = run(pass, what, keys);
-	weir_destroy(pass->f);
-	return result;
-}
-
-int fill_gather(const struct fill *fill, const struct weir_params *params,
-                struct weir_builder *builder, uint64_t *keys)
+int fill_gather(const struct fill *fill, struct weir_builder *builder, uint64_t *keys)
 {
 	struct pass pass = { .task = LOAD, .fill = fill, .builder = builder,
 	                     .take = weir_builder_add_keys, .lock = PTHREAD_MUTEX_INITIALIZER };
-	return into_builder(&pass, params, "reading", keys);
+	return run(&pass, "reading", keys);
 }
 
-int fill_exclude(const struct fill *fill, const struct weir_params *params,
-                 struct weir_builder *builder, uint64_t *keys)
+int fill_exclude(const struct fill *fill, struct weir_builder *builder, uint64_t *keys)
 {
 	struct pass pass = { .task = LOAD, .fill = fill, .builder = builder,
 	                     .take = weir_builder_exclude_keys,
 	                     .lock = PTHREAD_MUTEX_INITIALIZER };
-	return into_builder(&pass, params, "excluding", keys);
+	return run(&pass, "excluding", keys);
 }
 
 static void unspool_worker(void *arg)
@@ -375,9 +372,7 @@ static void unspool_worker(void *arg)
 	struct pass *pass = arg;
 	while (!atomic_load(&pass->failed)) {
 		pthread_mutex_lock(&pass->lock);
-		struct batch *batch = pass->spool->first;
-		if (batch)
-			pass->spool->first = batch->next;
+		struct batch *batch = spool_next(pass->spool);
 		pthread_mutex_unlock(&pass->lock);
 		if (!batch)
 			break;
@@ -393,40 +388,29 @@ static void unspool_tick(void *arg)
 {
 	struct pass *pass = arg;
 	uint64_t keys = atomic_load(&pass->keys);
-	progress_at(pass->spool->hashes ? (double)keys / (double)pass->spool->hashes : 0.0, keys);
+	progress_at(pass->spool->keys ? (double)keys / (double)pass->spool->keys : 0.0, keys);
+}
+
+static int unspool(struct pass *pass)
+{
+	progress_begin("building");
+	crew_run(pass->fill->threads, unspool_worker, unspool_tick, pass);
+	progress_end();
+	pthread_mutex_destroy(&pass->lock);
+	note_room(pass);
+	return atomic_load(&pass->failed) ? -1 : 0;
 }
 
 int fill_from_spool(const struct fill *fill, struct spool *spool, struct weir_filter *f)
 {
 	struct pass pass = { .task = UNSPOOL, .fill = fill, .f = f, .spool = spool,
 	                     .lock = PTHREAD_MUTEX_INITIALIZER };
-	progress_begin("building");
-	crew_run(fill->threads, unspool_worker, unspool_tick, &pass);
-	progress_end();
-	pthread_mutex_destroy(&pass.lock);
-	note_room(&pass);
-	return atomic_load(&pass.failed) ? -1 : 0;
+	return unspool(&pass);
 }
 
-uint64_t *spool_take(struct spool *spool)
+int fill_gather_spool(const struct fill *fill, struct spool *spool, struct weir_builder *builder)
 {
-	uint64_t *all = need(spool->hashes * sizeof *all);
-	size_t at = 0;
-	for (struct batch *batch = spool->first, *next; batch; batch = next) {
-		next = batch->next;
-		memcpy(all + at, batch->hashes, batch->n * sizeof *all);
-		at += batch->n;
-		free(batch);
-	}
-	spool->first = NULL;
-	return all;
-}
-
-void spool_free(struct spool *spool)
-{
-	while (spool->first) {
-		struct batch *next = spool->first->next;
-		free(spool->first);
-		spool->first = next;
-	}
+	struct pass pass = { .task = UNSPOOL, .fill = fill, .builder = builder, .spool = spool,
+	                     .take = weir_builder_add_keys, .lock = PTHREAD_MUTEX_INITIALIZER };
+	return unspool(&pass);
 }

@@ -6,24 +6,19 @@
 
 #include <stdint.h>
 #include <weir/weir.h>
+#include "batch.h"
 #include "keying.h"
 #include "lines.h"
 
-/* Hashes kept until it is known how many there are. Start from { 0 }. */
-struct spool {
-	struct batch *first;
-	uint64_t hashes, max_bytes;
-};
-
 /* What the last pass over the input found. */
 struct fill_found {
-	struct weir_normal noted; /* with the lengths or numbers of labels of its keys */
+	struct weir_text noted; /* with the lengths or numbers of labels of its keys */
 	uint64_t bad;             /* lines that were passed over */
 	struct keyless keyless;   /* files */
 	bool wrong;               /* one was, and put an end to the pass */
 	bool full;                /* the filter was, and that did; the caller reports it */
 	uint64_t taken;           /* keys that it took */
-	uint64_t refused;         /* the hash of one that it refused */
+	int64_t copies;           /* that it has of one that it refused, where the kind counts */
 	bool hinted;              /* hint_lines() has looked */
 	bool steps_given;         /* and is not to look for steps */
 };
@@ -50,21 +45,15 @@ int fill_load(const struct fill *fill, struct weir_filter *f, uint64_t *keys);
 /* Remove them from @f, which nobody else has; how many through @keys, and through @removed how many
  * of them were there. */
 int fill_remove(const struct fill *fill, struct weir_filter *f, uint64_t *keys, uint64_t *removed);
-/* Keep their hashes, in at most spool->max_bytes. @params: their seed and secret are those of
- * the hash; where the seed is 0, it receives one. */
+/* Keep them, in at most spool->max_bytes. @params: seed, secret and normalisation are those of
+ * their hashes; where the seed is 0 and hashes are kept, it receives one. */
 int fill_spool(const struct fill *fill, struct weir_params *params, struct spool *spool);
-/* Put their hashes into @builder, which has the seed and secret of @params; how many through
- * @keys. */
-int fill_gather(const struct fill *fill, const struct weir_params *params,
-                struct weir_builder *builder, uint64_t *keys);
+/* Add them to @builder; how many through @keys. */
+int fill_gather(const struct fill *fill, struct weir_builder *builder, uint64_t *keys);
 /* Exclude them from @builder, which is sealed; else likewise. */
-int fill_exclude(const struct fill *fill, const struct weir_params *params,
-                 struct weir_builder *builder, uint64_t *keys);
-/* Load what was kept into @f and free it. */
+int fill_exclude(const struct fill *fill, struct weir_builder *builder, uint64_t *keys);
+/* Load what was kept into @f or @builder, and free it. */
 int fill_from_spool(const struct fill *fill, struct spool *spool, struct weir_filter *f);
-
-/* What was kept, as one array, to be freed; the spool is empty then. */
-uint64_t *spool_take(struct spool *spool);
-void spool_free(struct spool *spool);
+int fill_gather_spool(const struct fill *fill, struct spool *spool, struct weir_builder *builder);
 
 #endif

@@ -3,7 +3,7 @@
  * of a hosts file, have capitals in domains, or are the name of a column. */
 #include <ctype.h>
 #include <string.h>
-#include "keying.h"
+#include "keyer.h"
 #include "output/say.h"
 
 enum { LINES = 2048 }; /* to judge by */
@@ -13,12 +13,15 @@ static bool ends_in_cr(struct iovec line)
 	return line.iov_len && ((const char *)line.iov_base)[line.iov_len - 1] == '\r';
 }
 
-/* An address or a prefix. */
+/* An address or a prefix, with blanks around it or not. */
 static bool is_network(struct iovec line)
 {
-	unsigned char key[WEIR_CIDR_KEY];
-	line = weir_normal_trim(line.iov_base, line.iov_len);
-	return line.iov_len && weir_normal_cidr(key, line.iov_base, line.iov_len) > 0;
+	enum { MOST = 128 };
+	static const struct weir_text cidr = { .steps = WEIR_TEXT_TRIM | WEIR_TEXT_CIDR };
+	char room[WEIR_TEXT_ROOM(MOST)];
+	struct iovec key;
+	return line.iov_len && line.iov_len <= MOST &&
+	       weir_text_key(&cidr, line.iov_base, line.iov_len, room, &key) == 0;
 }
 
 static bool is_prefix(struct iovec line)
@@ -28,15 +31,15 @@ static bool is_prefix(struct iovec line)
 
 static bool is_hosts_line(struct iovec line)
 {
-	unsigned char key[WEIR_CIDR_KEY];
-	line = weir_normal_trim(line.iov_base, line.iov_len);
+	line = text_trim(line);
 	const char *from = line.iov_base;
 	size_t n = 0;
 	while (n < line.iov_len && from[n] != ' ' && from[n] != '\t')
 		n++;
 	if (line.iov_len > 9 && !memcmp(from, "address=/", 9))
 		return true;
-	return n < line.iov_len && !memchr(from, '/', n) && weir_normal_cidr(key, from, n) > 0;
+	return n < line.iov_len && !memchr(from, '/', n) &&
+	       is_network((struct iovec){ line.iov_base, n });
 }
 
 /* How many lines there are beside comments, and how many have one form. */
@@ -48,7 +51,7 @@ static struct share share_of(bool (*is)(struct iovec line), const struct iovec *
 {
 	struct share s = { 0, 0 };
 	for (size_t i = 0; i < n; i++) {
-		struct iovec bare = weir_normal_trim(lines[i].iov_base, lines[i].iov_len);
+		struct iovec bare = text_trim(lines[i]);
 		if (is != ends_in_cr && (!bare.iov_len || *(const char *)bare.iov_base == '#'))
 			continue;
 		s.asked++;
@@ -97,9 +100,9 @@ static bool any(bool (*is)(unsigned char c), const struct iovec *lines, size_t n
 /* Of domains. */
 static void hint_names(const struct keying *how, const struct iovec *lines, size_t n)
 {
-	if (!how->hosts && !(how->normal.steps & WEIR_NORMAL_SUFFIXES))
+	if (!how->hosts && !(how->normal.steps & WEIR_TEXT_SUFFIXES))
 		return;
-	if (!(how->normal.steps & WEIR_NORMAL_LOWERCASE) && any(has_capital, lines, n))
+	if (!(how->normal.steps & WEIR_TEXT_LOWERCASE) && any(has_capital, lines, n))
 		say("hint: there are capitals in the names, which domains are the same without: "
 		    "--lowercase finds them either way");
 	if (any(is_beyond_ascii, lines, n))
@@ -123,7 +126,7 @@ static bool has_header(const struct keying *how, const struct iovec *lines, size
 	const struct keying as_is = { .field = how->field, .delimiter = how->delimiter };
 	struct keyer k;
 	const char *why;
-	keyer_begin(&k, &as_is, KEYING_INSERT);
+	keyer_begin(&k, &as_is, KEYING_TEXT);
 	bool has = n > 1;
 	for (size_t i = 0; has && i < n; i++)
 		has = keyer_take(&k, lines[i], &why) && is_word(k.keys[k.n - 1]) == (i == 0);
@@ -165,7 +168,7 @@ void hint_lines(const struct lines *l, const struct chunk *c, const struct keyin
 	struct iovec lines[LINES];
 	size_t at = 0, n = chunk_keys(l, c, &at, lines, LINES);
 	struct share share = share_of(ends_in_cr, lines, n);
-	if (!(steps & WEIR_NORMAL_TRIM) && !how->hosts && !how->field && most(share))
+	if (!(steps & WEIR_TEXT_TRIM) && !how->hosts && !how->field && most(share))
 		say("hint: %s lines end in a carriage return, which is part of the keys: --trim "
 		    "takes it off", how_many(share));
 	if (building)
@@ -174,6 +177,6 @@ void hint_lines(const struct lines *l, const struct chunk *c, const struct keyin
 	    has_header(how, lines, n))
 		say("hint: %s: the first line seems to name the columns, and is a key: --header "
 		    "skips it", c->file);
-	if (building && !how->hosts && !how->field && !(steps & WEIR_NORMAL_CIDR))
+	if (building && !how->hosts && !how->field && !(steps & WEIR_TEXT_CIDR))
 		hint_form(lines, n);
 }

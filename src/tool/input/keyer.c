@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * A text's keys, and the memory that they live in: one key to insert, or several to look up. */
-#include <errno.h>
+ * What a text comes to, and the memory for that: the text itself, which the set normalises, or all
+ * keys that a lookup of it probes. */
+#include <arpa/inet.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "keyer.h"
 #include "output/say.h"
 
@@ -40,7 +43,7 @@ void keyer_clear(struct keyer *k)
 	for (struct arena *next; (next = k->arena->next) != NULL; k->arena = next)
 		free(k->arena);
 	k->arena->used = 0;
-	k->n = 0;
+	k->n = k->counted = 0;
 	k->lines = 0;
 }
 
@@ -53,51 +56,96 @@ static void keyer_room(struct keyer *k, size_t more)
 	k->of = need_more(k->of, k->room * sizeof *k->of);
 }
 
-/* Of a prefix each address would be looked up by keys of its own. */
-static int excludable(const struct weir_normal *normal, struct iovec text)
+struct iovec text_trim(struct iovec text)
 {
-	unsigned char key[WEIR_CIDR_KEY];
-	if (!(normal->steps & WEIR_NORMAL_CIDR))
-		return 0;
-	int bytes = weir_normal_cidr(key, text.iov_base, text.iov_len);
-	return bytes < 0 || key[0] == 8 * (bytes - 1) ? 0 : -EINVAL;
+	static const struct weir_text trim = { .steps = WEIR_TEXT_TRIM };
+	char room[WEIR_TEXT_ROOM(0)]; /* it is a part of the text, so nothing is copied */
+	return weir_text_key(&trim, text.iov_base, text.iov_len, room, &text) ?
+	               (struct iovec){ NULL, 0 } : text;
+}
+
+bool keying_probes_several(const struct keying *how)
+{
+	return how->normal.steps & (WEIR_TEXT_CIDR | WEIR_TEXT_SUFFIXES);
+}
+
+/* A key as a text that sets can read: of a prefix "10.0.0.0/8". */
+static struct iovec spelled(struct keyer *k, struct iovec key)
+{
+	enum { ROOM = INET6_ADDRSTRLEN + 4 };
+	const unsigned char *prefix = key.iov_base;
+	if (!(k->how->normal.steps & WEIR_TEXT_CIDR))
+		return key;
+	char *text = keyer_bytes(k, ROOM);
+	(void)inet_ntop(key.iov_len == 5 ? AF_INET : AF_INET6, prefix + 1, text, ROOM);
+	size_t len = strlen(text);
+	len += (size_t)snprintf(text + len, ROOM - len, "/%u", *prefix);
+	return (struct iovec){ text, len };
+}
+
+/* All keys that a lookup of a text probes. Return: how many, or a negative errno. */
+static int lookups(struct keyer *k, struct iovec text, struct iovec *to)
+{
+	void *room = keyer_bytes(k, WEIR_TEXT_ROOM(text.iov_len));
+	return weir_text_lookups(&k->how->normal, text.iov_base, text.iov_len, room, to);
+}
+
+/* Of a prefix each address would be looked up by keys of its own. */
+static bool is_prefix(const struct weir_text *normal, const struct iovec *key)
+{
+	const unsigned char *length = key->iov_base;
+	return normal->steps & WEIR_TEXT_CIDR && *length < 8 * (key->iov_len - 1);
+}
+
+/* Can the set read it? Return: NULL, or why not. */
+static const char *no_key(struct keyer *k, struct iovec text)
+{
+	const size_t bytes = WEIR_TEXT_ROOM(text.iov_len);
+	const char *why = NULL;
+	struct iovec key;
+	if (!keying_probes_several(k->how))
+		return NULL;
+	if (weir_text_key(&k->how->normal, text.iov_base, text.iov_len, keyer_bytes(k, bytes),
+	                  &key))
+		why = weir_error_detail();
+	else if (k->what == KEYING_TEXT)
+		(void)weir_text_note(&k->noted, &key);
+	else if (k->what == KEYING_EXCLUDE && is_prefix(&k->how->normal, &key))
+		why = "is a prefix: of a set of prefixes only single addresses are excluded";
+	k->arena->used -= bytes;
+	return why;
 }
 
 bool keyer_text(struct keyer *k, struct iovec text, const char **why)
 {
-	const struct weir_normal *normal = &k->how->normal;
-	struct iovec bare = normal->steps & WEIR_NORMAL_TRIM ?
-	                    weir_normal_trim(text.iov_base, text.iov_len) : text;
+	struct iovec bare = k->how->normal.steps & WEIR_TEXT_TRIM ? text_trim(text) : text;
 	if (!bare.iov_len && k->how->skip_empty)
 		return true;
 	k->texts++;
-	keyer_room(k, WEIR_NORMAL_LOOKUPS);
+	*why = no_key(k, text);
+	if (*why)
+		return false;
+	keyer_room(k, WEIR_TEXT_LOOKUPS);
 	struct iovec *to = k->keys + k->n;
-	void *room = keyer_bytes(k, weir_normal_room(normal, text.iov_len));
-	int n = 1;
-	if (k->what == KEYING_EXCLUDE && excludable(normal, bare)) {
-		*why = "is a prefix: of a set of prefixes only single addresses are excluded";
-		return false;
+	const int probed = k->what == KEYING_TEXT ? 1 : lookups(k, text, to);
+	int n = probed;
+	if (k->what != KEYING_LOOKUP) {
+		n = probed > 0;
+		*to = text;
 	}
-	if (k->what != KEYING_INSERT)
-		n = weir_normal_lookups(normal, text.iov_base, text.iov_len, room, to);
-	else if (weir_normal_key(normal, text.iov_base, text.iov_len, room, to))
-		n = -1;
-	if (n < 0) {
-		*why = weir_error_detail();
-		return false;
+	for (int i = 0; i < n; i++, k->n++) {
+		k->of[k->n] = k->lines;
+		if (k->what == KEYING_LOOKUP)
+			k->keys[k->n] = spelled(k, k->keys[k->n]);
 	}
-	if (k->what == KEYING_INSERT)
-		(void)weir_normal_note(&k->noted, to);
-	for (int i = 0; i < n; i++)
-		k->of[k->n++] = k->lines;
+	k->counted += (size_t)probed;
 	return true;
 }
 
 bool is_comment(const struct keying *how, struct iovec line)
 {
 	const char *at = line.iov_base, *end = at + line.iov_len;
-	while (how->normal.steps & WEIR_NORMAL_TRIM && at < end && (*at == ' ' || *at == '\t'))
+	while (how->normal.steps & WEIR_TEXT_TRIM && at < end && (*at == ' ' || *at == '\t'))
 		at++;
 	return at < end && *at == '#';
 }

@@ -7,6 +7,8 @@
 
 /* Bytes that live as long as the group. */
 void *keyer_bytes(struct keyer *k, size_t bytes);
+/* The text without one final carriage return, and then without blanks and tabs around it. */
+struct iovec text_trim(struct iovec text);
 /* A text of the line. Return: as keyer_take(). */
 bool keyer_text(struct keyer *k, struct iovec text, const char **why);
 

@@ -39,7 +39,7 @@ void keyer_end(struct keyer *k)
 
 bool keyer_take(struct keyer *k, struct iovec line, const char **why)
 {
-	size_t before = k->n;
+	const size_t before = k->n, counted = k->counted;
 	bool right = true;
 	k->texts = 0;
 	k->open = false;
@@ -51,8 +51,10 @@ bool keyer_take(struct keyer *k, struct iovec line, const char **why)
 		right = field_text(k, line, why);
 	else
 		right = keyer_text(k, line, why);
-	if (!right)
+	if (!right) {
 		k->n = before;
+		k->counted = counted;
+	}
 	k->lines++;
 	return right;
 }
@@ -97,10 +99,10 @@ static bool field(struct keying *how)
 int keying_option(int option, struct keying *how, struct lines_options *from)
 {
 	switch (option) {
-	case KEYING_TRIM: how->normal.steps |= WEIR_NORMAL_TRIM; break;
-	case KEYING_LOWERCASE: how->normal.steps |= WEIR_NORMAL_LOWERCASE; break;
-	case KEYING_CIDR: how->normal.steps |= WEIR_NORMAL_CIDR; break;
-	case KEYING_SUFFIXES: how->normal.steps |= WEIR_NORMAL_SUFFIXES; break;
+	case KEYING_TRIM: how->normal.steps |= WEIR_TEXT_TRIM; break;
+	case KEYING_LOWERCASE: how->normal.steps |= WEIR_TEXT_LOWERCASE; break;
+	case KEYING_CIDR: how->normal.steps |= WEIR_TEXT_CIDR; break;
+	case KEYING_SUFFIXES: how->normal.steps |= WEIR_TEXT_SUFFIXES; break;
 	case KEYING_PLAIN: how->plain = true; break;
 	case KEYING_COMMENTS: how->comments = true; break;
 	case KEYING_HOSTS: how->hosts = true; break;
@@ -118,7 +120,7 @@ int keying_option(int option, struct keying *how, struct lines_options *from)
 
 bool keying_fits(const struct keying *how)
 {
-	const uint32_t both = WEIR_NORMAL_CIDR | WEIR_NORMAL_SUFFIXES;
+	const uint32_t both = WEIR_TEXT_CIDR | WEIR_TEXT_SUFFIXES;
 	if (how->plain && how->normal.steps)
 		say("--plain-keys: nothing is done to keys: leave it out, or --trim, --lowercase, "
 		    "--cidr and --suffixes");
@@ -126,7 +128,7 @@ bool keying_fits(const struct keying *how)
 		say("--cidr and --suffixes: keys are prefixes or domains, not both");
 	else if (how->hosts && how->field)
 		say("--hosts and --field: a line is a hosts file's or has fields, not both");
-	else if (how->hosts && how->normal.steps & WEIR_NORMAL_CIDR)
+	else if (how->hosts && how->normal.steps & WEIR_TEXT_CIDR)
 		say("--hosts and --cidr: the keys of a hosts file are its domains");
 	else if (how->delimiter && !how->field)
 		say("--delimiter without --field=N: which field is the key?");

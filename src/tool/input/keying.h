@@ -22,7 +22,7 @@ struct keying {
 	bool skip_bad;   /* wrong text is passed over and counted; else it is an error */
 	/* of the keys: in the image */
 	bool plain;      /* --plain-keys: none of the steps, whatever image is replaced */
-	struct weir_normal normal;
+	struct weir_text normal;
 };
 
 /* The field has a name, and each file's header says which one it is. */
@@ -30,23 +30,27 @@ struct keying {
 
 /* Whether there is anything to do: else lines are the keys. */
 bool keying_any(const struct keying *how);
+/* Does a lookup probe several keys, as in sets of prefixes or domains? */
+bool keying_probes_several(const struct keying *how);
 /* Tell @from how the lines are read. @how has to stay where it is until they are. */
 void keying_prepare(const struct keying *how, struct lines_options *from);
 
 enum keying_what {
-	KEYING_INSERT, /* the key of each text, whose lengths are noted */
-	KEYING_LOOKUP, /* the keys that a lookup of it asks for */
-	KEYING_EXCLUDE, /* the same keys, of a text that is to be answered no */
+	KEYING_TEXT,    /* each text: the set normalises it. Lengths are noted */
+	KEYING_EXCLUDE, /* likewise, but it is to be answered no */
+	KEYING_LOOKUP,  /* all keys that its lookup probes: for a set that does not normalise, or
+	                   of which each is asked for */
 };
 
 /* A thread's keys, a group at a time. Start with keyer_begin(), end with keyer_end(). */
 struct keyer {
 	const struct keying *how;
 	enum keying_what what;
-	struct weir_normal noted; /* how->normal, with what was noted */
-	struct iovec *keys;       /* of the group */
+	struct weir_text noted; /* how->normal, with what was noted */
+	struct iovec *keys;       /* of the group: texts, or what they are looked up by */
 	uint32_t *of;             /* of each key the number of its line in the group */
 	size_t n, room;
+	size_t counted;           /* keys that they count for: of those excluded all probed */
 	uint32_t lines;           /* of the group */
 	uint32_t texts;           /* of the last line; 0: it is not to be looked up */
 	bool open;                /* the last line ends within a quoted field */

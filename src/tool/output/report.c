@@ -280,12 +280,12 @@ const char *normal_options(char text[NORMAL_STEPS], uint32_t steps)
 	return text;
 }
 
-const char *rate_label(const struct weir_normal *n)
+const char *rate_label(const struct weir_text *n)
 {
-	return weir_normal_most(n) > 1 ? "rate of one lookup" : "rate asked";
+	return weir_text_most(n) > 1 ? "rate of one lookup" : "rate asked";
 }
 
-void report_normal(struct report *r, const struct weir_normal *n, double rate)
+void report_normal(struct report *r, const struct weir_text *n, double rate)
 {
 	char steps[NORMAL_STEPS];
 	if (!n->steps)
@@ -294,15 +294,15 @@ void report_normal(struct report *r, const struct weir_normal *n, double rate)
 	report_runs(r, "ipv4_lengths", "IPv4 lengths", &n->ipv4, 33);
 	report_runs(r, "ipv6_lengths", "IPv6 lengths", n->ipv6, 129);
 	report_runs(r, "labels", "labels of domains", n->labels, 128);
-	uint32_t most = weir_normal_most(n);
+	uint32_t most = weir_text_most(n);
 	report_count(r, "lookups", most > 1 ? "lookups an answer" : NULL, most);
 	report_rate(r, "fp_rate_answer", most > 1 ? "rate of an answer" : NULL, rate * most);
 }
 
-void normal_raised(const char *path, const struct weir_normal *before,
-                   const struct weir_normal *now, double rate)
+void normal_raised(const char *path, const struct weir_text *before,
+                   const struct weir_text *now, double rate)
 {
-	const uint32_t had = weir_normal_most(before), has = weir_normal_most(now);
+	const uint32_t had = weir_text_most(before), has = weir_text_most(now);
 	if (has > had)
 		say("%s: an answer takes %u lookups now, and took %u: its rate is up to %s, not "
 		    "%s; weir build makes a set for the rate that is asked",

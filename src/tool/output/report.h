@@ -86,15 +86,15 @@ const char *normal_steps(char text[NORMAL_STEPS], uint32_t steps);
 const char *normal_options(char text[NORMAL_STEPS], uint32_t steps);
 
 /* The name of the rate that a filter was made for. */
-const char *rate_label(const struct weir_normal *n);
+const char *rate_label(const struct weir_text *n);
 
 /* @rate: of one lookup: of an answer it is up to so many times as much as there are lookups. */
-void report_normal(struct report *r, const struct weir_normal *n, double rate);
+void report_normal(struct report *r, const struct weir_text *n, double rate);
 
 /* Keys of lengths that a set had none of raise the rate of all answers: a message says so. @rate:
  * of one lookup. */
-void normal_raised(const char *path, const struct weir_normal *before,
-                   const struct weir_normal *now, double rate);
+void normal_raised(const char *path, const struct weir_text *before,
+                   const struct weir_text *now, double rate);
 
 /* ---- images as Prometheus text, for node_exporter's textfile collector ---- */
 

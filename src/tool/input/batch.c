@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ * See batch.h. */
+#include <stdlib.h>
+#include <string.h>
+#include "batch.h"
+#include "output/say.h"
+
+/* Hashes of one batch: 32 MiB, less where many threads have one each; touched only as far as
+ * there are keys. */
+#define BATCH_MOST ((size_t)4 << 20)
+#define BATCH_LEAST ((size_t)256 << 10)
+#define BATCHES_MOST ((size_t)32 << 20)
+
+enum { TEXT_BYTES = 32, HASHES_A_TEXT = 6 }; /* the room of a text and its iovec */
+
+static struct batch *batch_new(size_t room, size_t each, size_t bytes)
+{
+	struct batch *batch = need(sizeof *batch + room * each + bytes);
+	*batch = (struct batch){ .room = room, .bytes = bytes };
+	return batch;
+}
+
+static size_t room_of(unsigned threads)
+{
+	size_t room = BATCHES_MOST / threads;
+	return room > BATCH_MOST ? BATCH_MOST : room < BATCH_LEAST ? BATCH_LEAST : room;
+}
+
+struct batch *batch_of_hashes(unsigned threads)
+{
+	return batch_new(room_of(threads), sizeof(uint64_t), 0);
+}
+
+static struct batch *of_texts(size_t room, size_t bytes)
+{
+	struct batch *batch = batch_new(room, sizeof *batch->texts, bytes);
+	batch->texts = (struct iovec *)(void *)batch->hashes;
+	return batch;
+}
+
+struct batch *batch_of_texts(unsigned threads, size_t longest)
+{
+	const size_t room = room_of(threads) / HASHES_A_TEXT, bytes = room * TEXT_BYTES;
+	return of_texts(room, longest > bytes ? longest : bytes);
+}
+
+struct batch *batch_of_one(const struct batch *batch, size_t at)
+{
+	struct batch *one;
+	if (batch->texts) {
+		one = of_texts(1, batch->texts[at].iov_len);
+		(void)batch_put(one, batch->texts[at]);
+	} else {
+		one = batch_new(1, sizeof(uint64_t), 0);
+		one->hashes[one->n++] = batch->hashes[at];
+	}
+	return one;
+}
+
+bool batch_put(struct batch *batch, struct iovec text)
+{
+	char *to = (char *)(batch->texts + batch->room) + batch->used;
+	if (batch->n == batch->room || batch->bytes - batch->used < text.iov_len)
+		return false;
+	if (text.iov_len)
+		memcpy(to, text.iov_base, text.iov_len);
+	batch->texts[batch->n++] = (struct iovec){ to, text.iov_len };
+	batch->used += text.iov_len;
+	return true;
+}
+
+struct weir_keys batch_keys(const struct batch *batch)
+{
+	return batch->texts ? weir_keys_iov(batch->texts, batch->n) :
+	                      weir_keys_hashes(batch->hashes, batch->n);
+}
+
+/* ---- a list of them ---- */
+
+bool spool_keep(struct spool *spool, struct batch *batch)
+{
+	const size_t each = batch->texts ? sizeof *batch->texts : sizeof *batch->hashes;
+	batch->next = NULL;
+	*(spool->first ? &spool->last->next : &spool->first) = batch;
+	spool->last = batch;
+	spool->keys += batch->n;
+	spool->bytes += batch->n * each + batch->used;
+	return spool->bytes <= spool->max_bytes;
+}
+
+struct batch *spool_next(struct spool *spool)
+{
+	struct batch *batch = spool->first;
+	if (batch)
+		spool->first = batch->next;
+	return batch;
+}
+
+uint64_t *spool_take(struct spool *spool)
+{
+	uint64_t *all = need(spool->keys * sizeof *all);
+	size_t at = 0;
+	for (struct batch *batch; (batch = spool_next(spool)) != NULL; free(batch)) {
+		memcpy(all + at, batch->hashes, batch->n * sizeof *all);
+		at += batch->n;
+	}
+	return all;
+}
+
+void spool_free(struct spool *spool)
+{
+	for (struct batch *batch; (batch = spool_next(spool)) != NULL;)
+		free(batch);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT
+ * No form loses a key: a key is inserted by each form of each verb, and looked up by each form that
+ * can express it, in sets of every normalisation. */
+#include <weir/router.h>
+#include <weir/window.h>
+#include "../test.h"
+
+/* A key, in the spelling of an insert and in one of a lookup. */
+struct spelling {
+	uint32_t steps;
+	const char *put, *asked;
+};
+
+static const struct spelling spellings[] = {
+	{ 0, "Example ", "Example " },
+	{ WEIR_TEXT_TRIM, "key-1", " key-1\t\r" },
+	{ WEIR_TEXT_LOWERCASE, "Key-1", "kEY-1" },
+	{ WEIR_TEXT_TRIM | WEIR_TEXT_LOWERCASE, "\tKEY-1", "key-1 " },
+	{ WEIR_TEXT_CIDR, "192.0.2.0/24", "192.0.2.77" },
+	{ WEIR_TEXT_CIDR, "2001:db8::/33", "2001:DB8::1" },
+	{ WEIR_TEXT_CIDR | WEIR_TEXT_TRIM, " 0.0.0.0/0", "::ffff:9.9.9.9\r" },
+	{ WEIR_TEXT_SUFFIXES, "*.example.com", "www.example.com." },
+	{ WEIR_TEXT_SUFFIXES | WEIR_TEXT_LOWERCASE, "Example.COM", "a.b.eXample.com" },
+};
+
+/* COPIES: more than a batch of a few, and no more than a cuckoo filter holds of one key. */
+enum { FORMS = 8, COPIES = 6, NUMBER = 4242 };
+
+static struct weir_filter *set(uint32_t kind, uint32_t steps, bool keyed)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	p.kind = kind;
+	p.capacity = 200;
+	p.fp_rate = 1e-4;
+	p.secret = keyed ? "of sixteen bytes" : NULL;
+	p.seed = keyed ? 0 : test_seed(kind, 7);
+	p.text.steps = steps;
+	assert_ok(weir_create(&f, &p));
+	return f;
+}
+
+/* Return: what the verb answered. */
+static int64_t put_by(struct weir_filter *f, unsigned form, const char *text)
+{
+	const size_t len = strlen(text);
+	struct iovec many[COPIES];
+	for (unsigned i = 0; i < COUNT_OF(many); i++)
+		many[i] = (struct iovec){ (void *)(uintptr_t)text, len };
+	switch (form) {
+	case 0: return weir_insert(f, text, len);
+	case 1: return weir_insert_keys(f, weir_keys_iov(many, 1), NULL);
+	case 2: return weir_insert_keys(f, weir_keys_iov(many, COUNT_OF(many)), NULL);
+	case 3: return weir_fill_keys(f, weir_keys_iov(many, 1));
+	case 4: return weir_insert_absent(f, text, len);
+	case 5: return weir_insert_into(f, 0, text, len);
+	case 6: return weir_insert_into_keys(f, 0, weir_keys_iov(many, 1), NULL);
+	default: return weir_insert_keys(f, weir_keys_fixed(text, len, 1), NULL);
+	}
+}
+
+static bool has_by(const struct weir_filter *f, unsigned form, const char *text)
+{
+	const size_t len = strlen(text);
+	uint64_t bitmap[1] = { 0 }, hashes[COPIES];
+	struct iovec many[COPIES];
+	for (unsigned i = 0; i < COUNT_OF(many); i++)
+		many[i] = (struct iovec){ (void *)(uintptr_t)text, len };
+	switch (form) {
+	case 0: return weir_contains(f, text, len);
+	case 1: return weir_contains_keys(f, weir_keys_iov(many, 1), bitmap) == 1 && bitmap[0] == 1;
+	case 2: return weir_contains_keys(f, weir_keys_iov(many, COPIES), bitmap) == COPIES &&
+		       bitmap[0] == (1u << COPIES) - 1;
+	case 3: return weir_contains_hash(f, weir_hash(f, text, len));
+	case 4: weir_hash_keys(f, weir_keys_iov(many, COPIES), hashes);
+		return weir_contains_keys(f, weir_keys_hashes(hashes, COPIES), NULL) == COPIES;
+	case 5: return weir_route(f, text, len) & 1;
+	case 6: return weir_age(f, text, len) >= 0;
+	default: return weir_contains_keys(f, weir_keys_fixed(text, len, 1), NULL) == 1;
+	}
+}
+
+/* With cidr fixed keys are binary addresses. */
+static bool expresses(uint32_t steps, unsigned form)
+{
+	return form != FORMS - 1 || !(steps & WEIR_TEXT_CIDR);
+}
+
+static void of_texts(uint32_t kind, const struct spelling *s, bool keyed)
+{
+	for (unsigned put = 0; put < FORMS; put++) {
+		struct weir_filter *f = set(kind, s->steps, keyed);
+		if (expresses(s->steps, put)) {
+			assert_true(put_by(f, put, s->put) >= 0);
+			for (unsigned ask = 0; ask < FORMS; ask++)
+				if (expresses(s->steps, ask))
+					assert_true(has_by(f, ask, s->asked));
+		}
+		weir_destroy(f);
+	}
+}
+
+static void every_form_of_a_text_finds_it(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < COUNT_OF(test_kinds); k++)
+		for (unsigned i = 0; i < COUNT_OF(spellings); i++) {
+			const uint32_t needs = WEIR_CAN_INSERT |
+			                       (spellings[i].steps ? WEIR_CAN_NORMALISE : 0);
+			if (weir_kind_can(test_kinds[k], needs) != needs)
+				continue;
+			of_texts(test_kinds[k], &spellings[i], false);
+			if (weir_kind_can(test_kinds[k], WEIR_CAN_BE_KEYED))
+				of_texts(test_kinds[k], &spellings[i], true);
+		}
+}
+
+/* Numbers are raw in every set, and no text of eight bytes. */
+static void every_form_of_a_number_finds_it(void **state)
+{
+	const uint64_t number = NUMBER;
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(spellings); i++)
+		for (unsigned put = 0; put < 4; put++) {
+			struct weir_filter *f = set(WEIR_COUNTING, spellings[i].steps, put == 1);
+			if (put < 2)
+				assert_int_equal(weir_insert_u64(f, number), WEIR_NEW);
+			else if (put == 2)
+				assert_int_equal(weir_insert_into_u64(f, 0, number), WEIR_NEW);
+			else
+				assert_int_equal(weir_insert_keys(f, weir_keys_u64(&number, 1),
+				                                  NULL), 1);
+			assert_true(weir_contains_u64(f, number));
+			assert_true(weir_contains_hash(f, weir_hash_u64(f, number)));
+			assert_int_equal(weir_contains_keys(f, weir_keys_u64(&number, 1), NULL), 1);
+			assert_int_equal(weir_route_u64(f, number), 1);
+			assert_int_equal(weir_count_u64(f, number), 1);
+			assert_int_equal(weir_remove_u64(f, number), 1);
+			assert_int_equal(weir_count_u64(f, number), 0);
+			weir_destroy(f);
+		}
+}
+
+static void binary_addresses_meet_their_texts(void **state)
+{
+	static const unsigned char four[8] = { 192, 0, 2, 77, 192, 0, 3, 77 };
+	static const unsigned char mapped[16] = { [10] = 0xff, 0xff, 192, 0, 2, 77 };
+	struct weir_filter *f = set(WEIR_BLOCKED, WEIR_TEXT_CIDR, false);
+	uint64_t bitmap;
+	(void)state;
+	assert_int_equal(weir_insert(f, "192.0.2.0/24", 12), WEIR_NEW);
+	assert_int_equal(weir_contains_keys(f, weir_keys_fixed(four, 4, 2), &bitmap), 1);
+	assert_int_equal(bitmap, 1);
+	assert_int_equal(weir_contains_keys(f, weir_keys_fixed(mapped, 16, 1), NULL), 1);
+	assert_int_equal(weir_insert_keys(f, weir_keys_fixed(four, 4, 2), NULL), 2);
+	assert_true(weir_contains(f, "192.0.3.77", 10));
+	/* no address has five bytes */
+	assert_int_equal(weir_contains_keys(f, weir_keys_fixed(four, 5, 1), NULL), 1);
+	assert_refused(weir_insert_keys(f, weir_keys_fixed(four, 5, 1), NULL), -EINVAL, "5 bytes",
+	               "4 or 16");
+	weir_destroy(f);
+}
+
+/* Where a lookup probes several keys no hash answers, and none is taken. */
+static void hashes_of_sets_that_probe_several_keys(void **state)
+{
+	static const uint32_t steps[] = { WEIR_TEXT_CIDR, WEIR_TEXT_SUFFIXES };
+	const uint64_t hash = 7;
+	int64_t count;
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(steps); i++) {
+		struct weir_filter *f = set(WEIR_COUNTING, steps[i], false);
+		const struct weir_keys keys = weir_keys_hashes(&hash, 1);
+		assert_true(weir_contains_hash(f, hash));
+		assert_int_equal(weir_contains_keys(f, keys, NULL), 1);
+		assert_int_equal(weir_insert_hash(f, hash), -EINVAL);
+		assert_int_equal(weir_insert_keys(f, keys, NULL), -EINVAL);
+		assert_int_equal(weir_fill_keys(f, keys), -EINVAL);
+		assert_int_equal(weir_insert_absent_hash(f, hash), -EINVAL);
+		assert_int_equal(weir_remove_hash(f, hash), -EINVAL);
+		assert_int_equal(weir_remove_keys(f, keys, NULL), -EINVAL);
+		assert_int_equal(weir_count_hash(f, hash), -EINVAL);
+		assert_int_equal(weir_count_keys(f, keys, &count), -EINVAL);
+		weir_destroy(f);
+	}
+}
+
+/* A batch goes up to the first text that the set cannot read. */
+static void a_batch_stops_at_what_is_no_key(void **state)
+{
+	struct iovec texts[130];
+	struct weir_filter *f = set(WEIR_COUNTING, WEIR_TEXT_CIDR, false);
+	uint64_t bitmap[3];
+	int64_t counts[130];
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(texts); i++)
+		texts[i] = (struct iovec){ "10.0.0.0/8", 10 };
+	texts[100] = (struct iovec){ "nonsense", 8 };
+	const struct weir_keys keys = weir_keys_iov(texts, COUNT_OF(texts));
+	assert_refused(weir_insert_keys(f, keys, bitmap), -EINVAL, "nonsense", "IP address");
+	assert_int_equal(weir_error_taken(), 100);
+	assert_true(bitmap[0] == 1 && !bitmap[1] && !bitmap[2]);
+	assert_int_equal(weir_contains_keys(f, keys, bitmap), 129);
+	assert_true(!(bitmap[1] >> 36 & 1));
+	/* the bytes of "nonsense" */
+	assert_int_equal(weir_insert_u64(f, UINT64_C(0x65736e65736e6f6e)), WEIR_NEW);
+	assert_int_equal(weir_count_keys(f, keys, counts), 129);
+	assert_int_equal(counts[100], 0);
+	assert_refused(weir_remove(f, "nonsense", 8), -EINVAL, "nonsense", "IP address");
+	assert_int_equal(weir_remove_keys(f, weir_keys_iov(texts + 100, 1), NULL), 0);
+	assert_true(weir_contains_u64(f, UINT64_C(0x65736e65736e6f6e)));
+	weir_destroy(f);
+}
+
+static void matches_tell_which_parent(void **state)
+{
+	struct weir_filter *f = set(WEIR_CLASSIC, WEIR_TEXT_SUFFIXES, false);
+	struct iovec keys[WEIR_TEXT_LOOKUPS];
+	char room[WEIR_TEXT_ROOM(20)];
+	(void)state;
+	assert_int_equal(weir_insert(f, "example.com", 11), WEIR_NEW);
+	assert_int_equal(weir_insert(f, "a.b.example.com", 15), WEIR_NEW);
+	assert_int_equal(weir_text_matches(f, "x.a.b.example.com", 17, room, keys), 2);
+	assert_int_equal(keys[0].iov_len, 11);
+	assert_int_equal(keys[1].iov_len, 15);
+	assert_int_equal(weir_text_matches(f, "b.example.net", 13, room, keys), 0);
+	weir_destroy(f);
+}
+
+/* Of a kind that is built, and its exclude list: each key that a lookup of the text probes. */
+static void builders_take_texts(void **state)
+{
+	static const uint32_t kinds[] = { WEIR_FUSE, WEIR_LAYERED };
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
+		struct weir_params p = WEIR_PARAMS_INIT;
+		struct weir_builder *b;
+		struct weir_filter *f;
+		p.kind = kinds[i];
+		p.fp_rate = 1e-3;
+		p.text.steps = WEIR_TEXT_CIDR;
+		assert_ok(weir_builder_create(&b, &p, NULL));
+		assert_ok(weir_builder_add(b, "10.0.0.0/8", 10));
+		assert_ok(weir_builder_add(b, "2001:db8::/40", 13));
+		assert_refused(weir_builder_add(b, "nonsense", 8), -EINVAL, "nonsense", "address");
+		assert_refused(weir_builder_add_hash(b, 7), -EINVAL, "a hash", "the text");
+		if (kinds[i] == WEIR_LAYERED) {
+			assert_ok(weir_builder_seal(b));
+			for (unsigned n = 0; n < 200; n++) {
+				char text[32];
+				const int len = snprintf(text, sizeof text, "11.0.0.%u", n);
+				assert_ok(weir_builder_exclude(b, text, (size_t)len));
+			}
+		}
+		assert_ok(weir_builder_finish(&f, b, NULL));
+		weir_builder_destroy(b);
+		assert_true(weir_contains(f, "10.9.8.7", 8));
+		assert_true(weir_contains(f, "2001:db8::7", 11));
+		for (unsigned n = 0; kinds[i] == WEIR_LAYERED && n < 200; n++) {
+			char text[32];
+			const int len = snprintf(text, sizeof text, "11.0.0.%u", n);
+			assert_false(weir_contains(f, text, (size_t)len));
+		}
+		weir_destroy(f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_form_of_a_text_finds_it),
+		cmocka_unit_test(every_form_of_a_number_finds_it),
+		cmocka_unit_test(binary_addresses_meet_their_texts),
+		cmocka_unit_test(hashes_of_sets_that_probe_several_keys),
+		cmocka_unit_test(a_batch_stops_at_what_is_no_key),
+		cmocka_unit_test(matches_tell_which_parent),
+		cmocka_unit_test(builders_take_texts),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
