@@ -135,8 +135,9 @@ public:
 	uint64_t bytes() override
 	{
 		struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
-		check(weir_handle_measure(handle_, &stats), "weir_handle_measure");
-		return stats.filter.bytes;
+		struct weir_stats current = WEIR_STATS_INIT;
+		check(weir_handle_measure(handle_, &stats, &current), "weir_handle_measure");
+		return current.bytes;
 	}
 
 	void replace(double pace) override
@@ -220,7 +221,7 @@ public:
 	uint64_t bytes() override
 	{
 		struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
-		check(weir_handle_measure(set_, &stats), "weir_handle_measure");
+		check(weir_handle_measure(set_, &stats, nullptr), "weir_handle_measure");
 		return stats.bytes;
 	}
 	void replace(double pace) override

@@ -4,6 +4,7 @@
 #define WEIR_TESTS_BUILT_SETS_H
 
 #include <sys/uio.h>
+#include "figures.h"
 #include "test.h"
 
 enum { KEYS = 20000, SEED = 5 };
@@ -95,13 +96,6 @@ static inline void fill(struct weir_reload *r, uint64_t first, uint64_t n)
 			                 0);
 		}
 	}
-}
-
-static inline struct weir_handle_stats stats_of(const struct weir_handle *h)
-{
-	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-	assert_ok(weir_handle_measure(h, &s));
-	return s;
 }
 
 /* A progress function: the last that it was called with. */

@@ -9,6 +9,7 @@
 #include <semaphore.h>
 #include <stdbool.h>
 #include <urcu/flavor.h>
+#include "figures.h"
 #include "test.h"
 
 extern const struct rcu_flavor_struct urcu_bp_flavor, urcu_memb_flavor, urcu_mb_flavor,
@@ -54,13 +55,6 @@ static inline void close_handle(const struct flavor *flavor, struct weir_handle 
 {
 	assert_ok(weir_handle_destroy(h));
 	flavor->rcu->unregister_thread();
-}
-
-static inline struct weir_handle_stats stats_of(const struct weir_handle *h)
-{
-	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-	assert_ok(weir_handle_measure(h, &s));
-	return s;
 }
 
 /* Since then one filter was refused, and nothing else has come of that. */

@@ -47,7 +47,7 @@ struct weir_builder_options {
 	void *progress_arg;
 };
 
-#define WEIR_BUILDER_OPTIONS_INIT { sizeof(struct weir_builder_options), 0, 0, NULL, NULL, NULL }
+#define WEIR_BUILDER_OPTIONS_INIT WEIR__INIT(weir_builder_options)
 
 /**
  * Build a filter from all its keys.
@@ -85,8 +85,7 @@ struct weir_build_report {
 	double seal_seconds;    /* to sort and build the first level */
 };
 
-#define WEIR_BUILD_REPORT_INIT \
-	{ sizeof(struct weir_build_report), 0, 0, 0, 0.0, 0.0, 0, 0, 0, 0, 0.0 }
+#define WEIR_BUILD_REPORT_INIT WEIR__INIT(weir_build_report)
 
 /**
  * Begin to collect keys.

@@ -72,7 +72,7 @@ struct weir_error_info {
 	const char *thing;  /* the parameter, a static string; NULL if code is 0 */
 	double values[4];   /* as enum weir_error_code says; 0 past the last */
 };
-#define WEIR_ERROR_INFO_INIT { sizeof(struct weir_error_info), 0, 0, NULL, { 0, 0, 0, 0 } }
+#define WEIR_ERROR_INFO_INIT WEIR__INIT(weir_error_info)
 
 /**
  * Describe this thread's last failed weir call in numbers; weir_error_detail() is its sentence.

@@ -402,11 +402,12 @@ struct weir_stats {
 	                              capacity is the first layer's; else capacity */
 	bool nearly_full;          /* it can refuse a key, and holds 90 % of those that it was made
 	                              for: make a larger one now */
+	uint32_t steps;            /* of normalisation: enum weir_text_steps */
+	uint32_t lookups;          /* most keys that the lookup of one text probes now
+	                              (weir_text_most()): fp_rate_estimated is the rate of each */
 };
 
-#define WEIR_STATS_INIT \
-	{ sizeof(struct weir_stats), { 0, { { 0 } } }, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, \
-	  false, 0, 0, 0.0, 0, 0, false }
+#define WEIR_STATS_INIT WEIR__INIT(weir_stats)
 
 /** How much of the bits weir_measure() reads. */
 enum weir_effort {

@@ -42,8 +42,7 @@ struct weir_follow_options {
 	void *context;       /* for report */
 	bool quiet;          /* no such lines: of a program that closes or uses descriptor 2 */
 };
-#define WEIR_FOLLOW_OPTIONS_INIT \
-	{ sizeof(struct weir_follow_options), 0, 0.0, false, 0, 0, false }
+#define WEIR_FOLLOW_OPTIONS_INIT WEIR__INIT(weir_follow_options)
 
 /**
  * Start to follow a file. A look that fails (a reload runs, no memory, no such file yet) is

@@ -146,8 +146,7 @@ struct weir_handle_options {
 	uint32_t shards;
 	uint32_t can; /* enum weir_ability: what each filter must have, this one and all to come */
 };
-#define WEIR_HANDLE_OPTIONS_INIT \
-	{ sizeof(struct weir_handle_options), 0, 0, WEIR_ABSENT_REFUSED, 0, 0, 0, 0, 0 }
+#define WEIR_HANDLE_OPTIONS_INIT WEIR__INIT(weir_handle_options)
 
 /**
  * Publish a filter.
@@ -435,12 +434,10 @@ struct weir_handle_stats {
 	bool reloading;           /* a reload is open */
 	bool previous_kept;       /* weir_handle_rollback() has a filter to go back to; not one that
 	                             has refused a key: previous_void */
-	bool absent;              /* there is no set yet: the filter's figures are 0 */
+	bool absent;              /* there is no set yet: figures of the filter are 0 */
 	uint64_t bytes;           /* of bits: all filters, and those call_rcu has still to free */
 	uint64_t swaps;           /* commits, refreshes and rollbacks so far */
 	uint64_t refused;         /* commits and refreshes that the gate or a bad file stopped */
-	struct weir_stats filter; /* of the current filter, as weir_measure(); with its own size. Of
-	                             a sharded set sums, and means where a share is meant */
 	double last_reload;       /* seconds that the last commit or refresh took until its filter
 	                             was published: since weir_reload_begin() had returned, or
 	                             since the refresh was called; 0: none yet */
@@ -458,9 +455,7 @@ struct weir_handle_stats {
 	                             built: no room within max_bytes, say, or no memory */
 	uint64_t oldest;          /* generation of the oldest shard; without shards, generation */
 };
-#define WEIR_HANDLE_STATS_INIT \
-	{ sizeof(struct weir_handle_stats), 0, 0.0, false, false, false, 0, 0, 0, WEIR_STATS_INIT, \
-	  0.0, 0.0, "", false, false, 0, 0 }
+#define WEIR_HANDLE_STATS_INIT WEIR__INIT(weir_handle_stats)
 
 /**
  * The handle's figures now. refused_since and refused_sentence are of commits that the gate refused
@@ -469,12 +464,15 @@ struct weir_handle_stats {
  * another writer or that progress stopped. A refresh that finds the file as it was taken over ends
  * them as well.
  * @out: from WEIR_HANDLE_STATS_INIT.
- * Return: 0 or a negative errno.  Errors: -EINVAL struct_size, of @out or of its filter.
+ * @filter: from WEIR_STATS_INIT: receives the figures of the current filter, as weir_measure(); of
+ *   a sharded set sums, and means where a share is meant. NULL: they are not wanted.
+ * Return: 0 or a negative errno.  Errors: -EINVAL struct_size, of either.
  * Threads, Progress: as weir_handle_contains(). Cost: as weir_measure(), and of each shard at least
  *   as of a small filter.
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_measure(const struct weir_handle *h,
-                                               struct weir_handle_stats *out);
+                                                 struct weir_handle_stats *out,
+                                                 struct weir_stats *filter);
 
 WEIR_END_DECLS
 

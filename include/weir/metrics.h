@@ -16,6 +16,7 @@
  *     weir_saturated               gauge    1: more keys than its capacity
  *     weir_nearly_full             gauge    1: inserts may be refused soon, reload a larger one
  *     weir_bytes                   gauge    of bits; a handle: of all filters held
+ *     weir_lookups                 gauge    keys that the lookup of one text probes at most
  *
  * A handle has these too:
  *

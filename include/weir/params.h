@@ -202,11 +202,11 @@ struct weir_plan {
 		double bytes_wasted; /* what smaller sets leave of their columns, and columns
 		                        without a set */
 	} router;                 /* of other kinds 0 */
+	uint32_t lookups;         /* most keys that the lookup of one text probes, by the lengths in
+	                             params.text (weir_text_most()): fp_rate is the rate of each */
 };
 
-#define WEIR_PLAN_INIT \
-	{ sizeof(struct weir_plan), { 0, { { 0 } } }, 0, 0, 0, 0.0, 0.0, 0.0, 0, \
-	  { 0, 0, 0.0, 0.0, 0.0, 0 }, { 0.0, 0.0 } }
+#define WEIR_PLAN_INIT WEIR__INIT(weir_plan)
 
 /**
  * The sizing calculator: any two of {capacity, fp_rate, max_bytes} give the third.

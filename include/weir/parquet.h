@@ -42,7 +42,7 @@ struct weir_parquet_options {
 	uint64_t max_bytes;   /* of bits, or the import is refused; 0: 2 GiB */
 };
 
-#define WEIR_PARQUET_OPTIONS_INIT { sizeof(struct weir_parquet_options), 0, 0, 0.0, 0 }
+#define WEIR_PARQUET_OPTIONS_INIT WEIR__INIT(weir_parquet_options)
 
 /**
  * The bytes of an export.
@@ -125,7 +125,7 @@ struct weir_parquet_file_options {
 	uint64_t max_filter_bytes; /* of the bits of one filter; 0: 2 GiB */
 };
 
-#define WEIR_PARQUET_FILE_OPTIONS_INIT { sizeof(struct weir_parquet_file_options), 0, 0 }
+#define WEIR_PARQUET_FILE_OPTIONS_INIT WEIR__INIT(weir_parquet_file_options)
 
 /** A column. Start from WEIR_PARQUET_COLUMN_INIT. */
 struct weir_parquet_column {
@@ -136,7 +136,7 @@ struct weir_parquet_column {
 	int32_t scale;        /* of WEIR_PARQUET_DECIMAL; else 0 */
 };
 
-#define WEIR_PARQUET_COLUMN_INIT { sizeof(struct weir_parquet_column), 0, 0, 0, 0 }
+#define WEIR_PARQUET_COLUMN_INIT WEIR__INIT(weir_parquet_column)
 
 /** A column in a row group. Start from WEIR_PARQUET_CHUNK_INIT. */
 struct weir_parquet_chunk {
@@ -150,7 +150,7 @@ struct weir_parquet_chunk {
 	uint32_t elsewhere;     /* 1: it is in another file, which this one only describes */
 };
 
-#define WEIR_PARQUET_CHUNK_INIT { sizeof(struct weir_parquet_chunk), 0, 0, 0, 0, 0, 0 }
+#define WEIR_PARQUET_CHUNK_INIT WEIR__INIT(weir_parquet_chunk)
 
 /**
  * Open a Parquet file and read its footer: columns, row groups, where the filters are. The file is

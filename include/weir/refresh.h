@@ -43,8 +43,7 @@ struct weir_refresh_options {
 	                                 progress is asked after each. */
 	bool deltas;                  /* apply the deltas beside the file, see below */
 };
-#define WEIR_REFRESH_OPTIONS_INIT \
-	{ sizeof(struct weir_refresh_options), 0, false, false, false, 0, 0, 0, false, 0.0, false }
+#define WEIR_REFRESH_OPTIONS_INIT WEIR__INIT(weir_refresh_options)
 
 /**
  * Publish the image in a file, if the file has changed since the last call or this is the first.

@@ -74,7 +74,7 @@ struct weir_gate {
 	double max_fp_rate;            /* of the bits as they are, not as asked; 0: any */
 	double min_keys;               /* distinct keys, estimated from the bits; 0: any */
 };
-#define WEIR_GATE_INIT { sizeof(struct weir_gate), 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0 }
+#define WEIR_GATE_INIT WEIR__INIT(weir_gate)
 
 /** Start from WEIR_RELOAD_OPTIONS_INIT. */
 struct weir_reload_options {
@@ -107,8 +107,7 @@ struct weir_reload_options {
 	                                     inside a read-side section frees its shard after that
 	                                     section, even if another replacement has begun.) */
 };
-#define WEIR_RELOAD_OPTIONS_INIT \
-	{ sizeof(struct weir_reload_options), 0, 0, false, false, 0, 0.0, 0, 0, 0 }
+#define WEIR_RELOAD_OPTIONS_INIT WEIR__INIT(weir_reload_options)
 
 /*
  * Kinds that are built once (build.h): the same verbs, with these differences.
@@ -264,7 +263,7 @@ struct weir_reload_stats {
 	double share;       /* keys / its capacity */
 	double seconds;     /* since weir_reload_begin() returned */
 };
-#define WEIR_RELOAD_STATS_INIT { sizeof(struct weir_reload_stats), 0.0, 0.0, 0.0 }
+#define WEIR_RELOAD_STATS_INIT WEIR__INIT(weir_reload_stats)
 /**
  * Estimate how far a reload is. Inserters count nothing for it, so they do not slow each other.
  * @out: from WEIR_RELOAD_STATS_INIT.

@@ -327,8 +327,7 @@ struct weir_replica_stats {
 	uint64_t image_bytes;     /* and that it has; 0: none is on its way */
 	char error[WEIR_SENTENCE_BYTES]; /* the last failure's sentence, if it is not over; "" */
 };
-#define WEIR_REPLICA_STATS_INIT \
-	{ sizeof(struct weir_replica_stats), false, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } }
+#define WEIR_REPLICA_STATS_INIT WEIR__INIT(weir_replica_stats)
 
 /**
  * How this node stands, as of its thread's last round.

@@ -135,8 +135,7 @@ struct weir_router_stats {
 	double fp_rates[WEIR_ROUTER_SETS]; /* at present, estimated */
 };
 
-#define WEIR_ROUTER_STATS_INIT \
-	{ sizeof(struct weir_router_stats), 0, 0, 0.0, 0, 0.0, { 0.0 }, { 0.0 }, { 0.0 } }
+#define WEIR_ROUTER_STATS_INIT WEIR__INIT(weir_router_stats)
 
 /**
  * Measure each set: from the bits of 256 pages at even distances, or of all.

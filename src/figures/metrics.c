@@ -25,6 +25,7 @@ static int add_stats(struct weir__samples *to, const char *labels, const struct 
 		GAUGE("nearly_full", "Whether inserts may be refused soon: reload a larger one.",
 		      nearly_full),
 		GAUGE("bytes", "Bytes of bits of all filters held.", bytes),
+		GAUGE("lookups", "Most keys that the lookup of one text probes.", s->lookups),
 	};
 	return ADD(to, labels, of);
 }
@@ -39,7 +40,8 @@ static int add_filter(struct weir__samples *to, const struct weir_metrics *m)
 static int add_handle(struct weir__samples *to, const struct weir_metrics *m)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-	(void)!weir_handle_measure(m->handle, &s); /* could refuse its size alone */
+	struct weir_stats current = WEIR_STATS_INIT;
+	(void)!weir_handle_measure(m->handle, &s, &current); /* could refuse its size alone */
 	const struct weir_metric before[] = {
 		GAUGE("generation", "Generation of the current filter.", s.generation),
 		GAUGE("absent", "Whether there is no set yet.", s.absent),
@@ -61,7 +63,7 @@ static int add_handle(struct weir__samples *to, const struct weir_metrics *m)
 	};
 	int err = ADD(to, m->labels, before);
 	if (!err)
-		err = add_stats(to, m->labels, &s.filter, s.bytes, s.nearly_full);
+		err = add_stats(to, m->labels, &current, s.bytes, s.nearly_full);
 	return err ? err : ADD(to, m->labels, after);
 }
 

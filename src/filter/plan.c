@@ -181,6 +181,7 @@ int weir_plan_make(const struct weir_params *params, struct weir_plan *out)
 		plan.growing.full_bits_per_key = plan.growing.worst_bits_per_key =
 			plan.growing.late_bits_per_key = plan.bits_per_key;
 	}
+	plan.lookups = weir_text_most(&p.text);
 	plan.struct_size = out->struct_size;
 	memcpy(out, &plan, out->struct_size);
 	return 0;

@@ -226,6 +226,10 @@ int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
 		.seed_fingerprint = weir__seed_fingerprint(f->array.seed),
 		.max_capacity = f->max_capacity ? f->max_capacity : f->capacity
 	};
+	struct weir_text now;
+	weir__text_load(&f->text, &now);
+	s.steps = now.steps;
+	s.lookups = weir_text_most(&now);
 	if (f->kind->survey) {
 		err = f->kind->survey(f, survey, &s);
 	} else {

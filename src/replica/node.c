@@ -15,11 +15,12 @@ void weir__node_make(struct weir_node *n, const struct weir_server *server,
                      enum weir_entry_kind stream, uint64_t limit)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	struct weir_stats filter = WEIR_STATS_INIT;
 	*n = (struct weir_node){ .server = server, .handle = handle, .id = id };
 	snprintf(n->set, sizeof n->set, "%s", set);
-	if (weir_handle_measure(handle, &s) == 0) {
-		n->hashing = s.filter.seed_fingerprint;
-		n->kind = s.filter.shape.kind;
+	if (weir_handle_measure(handle, &s, &filter) == 0) {
+		n->hashing = filter.seed_fingerprint;
+		n->kind = filter.shape.kind;
 		n->images_only = weir__replicable(n->kind) == WEIR_REPLICABLE_IMAGES;
 	}
 	weir__pending_make(&n->pending, stream, PENDING);

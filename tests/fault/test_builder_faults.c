@@ -126,7 +126,7 @@ static int replaced(struct weir_handle *h)
 	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes + FEW, 100), NULL) ==
 	                         100,
 	                 err != 0);
-	assert_ok(weir_handle_measure(h, &s));
+	assert_ok(weir_handle_measure(h, &s, NULL));
 	assert_false(s.reloading);
 	assert_int_equal(s.generation, err ? 1 : 2);
 	return err;

@@ -57,7 +57,7 @@ void handle_end_with(unsigned inserted, unsigned swaps)
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	for (unsigned key = 0; key <= inserted; key++)
 		det_assert(handle_holds(key));
-	det_assert(weir_handle_measure(handle, &s) == 0);
+	det_assert(weir_handle_measure(handle, &s, NULL) == 0);
 	det_assert(s.swaps == swaps && s.generation == swaps + 1);
 	det_assert(!s.reloading && s.bytes == subject->bytes * (s.previous_kept ? 2 : 1));
 	handle_end();

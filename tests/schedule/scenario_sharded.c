@@ -63,10 +63,11 @@ void sharded_end(void)
 void sharded_end_with(unsigned keys, unsigned first, unsigned second)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	struct weir_stats filter = WEIR_STATS_INIT;
 	for (unsigned key = 0; key < SUBJECT_KEYS; key++)
 		det_assert(!(keys >> key & 1) || sharded_holds(key));
-	det_assert(weir_handle_measure(sharded_set, &s) == 0);
-	det_assert(s.filter.shards == SHARDS && s.bytes == SHARDS * subject->bytes);
+	det_assert(weir_handle_measure(sharded_set, &s, &filter) == 0);
+	det_assert(filter.shards == SHARDS && s.bytes == SHARDS * subject->bytes);
 	det_assert(s.oldest == 1 + (first < second ? first : second) &&
 	           s.generation == 1 + (first > second ? first : second));
 	sharded_end();

@@ -178,7 +178,7 @@ static void ask_why(void *unused)
 	(void)unused;
 	for (unsigned i = 0; i < 2; i++) {
 		struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-		det_assert(weir_handle_measure(handle, &s) == 0);
+		det_assert(weir_handle_measure(handle, &s, NULL) == 0);
 		bool a = strncmp(s.refused_sentence, nowhere[0], strlen(nowhere[0])) == 0;
 		bool b = strncmp(s.refused_sentence, nowhere[1], strlen(nowhere[1])) == 0;
 		det_assert(s.refused_since > 0 ? a || b : !*s.refused_sentence);

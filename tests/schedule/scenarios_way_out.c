@@ -16,7 +16,7 @@ static void begin_with(struct weir_filter *initial)
 	for (unsigned key = 0; key < 3; key++)
 		unnote(key);
 	det_assert(weir_handle_create(&handle, initial, NULL) == 0);
-	det_assert(weir_handle_measure(handle, &s) == 0 && s.nearly_full);
+	det_assert(weir_handle_measure(handle, &s, NULL) == 0 && s.nearly_full);
 }
 
 /* With so many places left, which the copy of key 0 can move to. Key 1 wants its place. */

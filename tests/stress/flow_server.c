@@ -71,13 +71,14 @@ static void *look_up(void *argument)
 static void report(struct server *s)
 {
 	struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
-	check(weir_handle_measure(s->set, &now) == 0, "%s", weir_error_detail());
+	struct weir_stats filter = WEIR_STATS_INIT;
+	check(weir_handle_measure(s->set, &now, &filter) == 0, "%s", weir_error_detail());
 	printf("lookups %" PRIu64 "\nlost %" PRIu64 "\nabsent %d\ngeneration %" PRIu64
 	       "\nswaps %" PRIu64 "\nrefused %" PRIu64 "\nrefused_since %.9f\nkeys %.0f\n"
 	       "saturated %d\nlast_reload %.6f\nsentence %s\n\n",
 	       atomic_load(&s->lookups), atomic_load(&s->lost), now.absent, now.generation,
-	       now.swaps, now.refused, now.refused_since, now.filter.keys_estimated,
-	       now.filter.saturated, now.last_reload, now.refused_sentence);
+	       now.swaps, now.refused, now.refused_since, filter.keys_estimated,
+	       filter.saturated, now.last_reload, now.refused_sentence);
 	fflush(stdout);
 }
 

@@ -99,7 +99,7 @@ static void reload(struct reloads *s, enum reload_action how, uint64_t *random)
 static void leave_previous(struct reloads *s, enum reload_action how)
 {
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
-	succeeds(weir_handle_measure(s->handle, &stats));
+	succeeds(weir_handle_measure(s->handle, &stats, NULL));
 	int err = how == ROLLED_BACK ? weir_handle_rollback(s->handle) :
 	                               weir_handle_drop_previous(s->handle);
 	check(err == (stats.previous_kept ? 0 : -ENOENT), "%d with%s previous: %s", err,

@@ -186,7 +186,7 @@ static void reload(unsigned thread)
 	uint64_t random = s.seed + thread;
 	while (atomic_load_explicit(&s.inserting, memory_order_relaxed)) {
 		struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
-		check(weir_handle_measure(s.handle, &now) == 0, "%s", weir_error_detail());
+		check(weir_handle_measure(s.handle, &now, NULL) == 0, "%s", weir_error_detail());
 		const bool keep = stress_random(&random) % 2,
 			   larger = now.nearly_full && stress_random(&random) % 4;
 		struct weir_reload *r =

@@ -95,15 +95,16 @@ static unsigned found_in_section(const struct reloads *s, const struct keys *k, 
 static void measure(const struct reloads *s, struct weir_handle_stats *last)
 {
 	struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
-	int err = weir_handle_measure(s->handle, &now);
+	struct weir_stats current = WEIR_STATS_INIT;
+	int err = weir_handle_measure(s->handle, &now, &current);
 	check(err == 0, "%s", weir_error_detail());
 	check(now.generation >= last->generation && now.swaps >= last->swaps,
 	      "generation %llu after %llu, %llu swaps after %llu",
 	      (unsigned long long)now.generation, (unsigned long long)last->generation,
 	      (unsigned long long)now.swaps, (unsigned long long)last->swaps);
-	check(now.age >= 0 && now.bytes >= now.filter.bytes,
+	check(now.age >= 0 && now.bytes >= current.bytes,
 	      "%f s old, %llu bytes with a filter of %llu", now.age, (unsigned long long)now.bytes,
-	      (unsigned long long)now.filter.bytes);
+	      (unsigned long long)current.bytes);
 	*last = now;
 }
 

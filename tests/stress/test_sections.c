@@ -22,11 +22,12 @@ struct shared {
 static void measure(const struct shared *s, struct weir_handle_stats *last)
 {
 	struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
-	int err = weir_handle_measure(s->handle, &now);
+	struct weir_stats current = WEIR_STATS_INIT;
+	int err = weir_handle_measure(s->handle, &now, &current);
 	check(err == 0, "%s", weir_error_detail());
-	check(now.filter.bytes == s->bytes && now.filter.capacity == CAPACITY,
-	      "a filter of %llu bytes for %llu keys", (unsigned long long)now.filter.bytes,
-	      (unsigned long long)now.filter.capacity);
+	check(current.bytes == s->bytes && current.capacity == CAPACITY,
+	      "a filter of %llu bytes for %llu keys", (unsigned long long)current.bytes,
+	      (unsigned long long)current.capacity);
 	check(now.generation >= last->generation && now.age >= 0, "generation %llu after %llu",
 	      (unsigned long long)now.generation, (unsigned long long)last->generation);
 	check(now.bytes >= s->bytes && now.bytes <= 4096 * s->bytes, "%llu bytes",

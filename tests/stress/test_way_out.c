@@ -100,7 +100,7 @@ static void watch(void)
 {
 	while (atomic_load_explicit(&s.inserting, memory_order_acquire)) {
 		struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
-		check(weir_handle_measure(s.handle, &now) == 0, "%s", weir_error_detail());
+		check(weir_handle_measure(s.handle, &now, NULL) == 0, "%s", weir_error_detail());
 		if (now.nearly_full)
 			reload_larger();
 		let_others();

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include "../test.h"
+#include "../handles.h"
 #include "../sharded.h"
 
 enum { KEYS = 10000, SHARDS = 8 };
@@ -87,8 +88,13 @@ static inline uint64_t missing(uint64_t from, uint64_t to)
 static inline struct weir_handle_stats stats(void)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-	assert_ok(weir_handle_measure(set, &s));
+	assert_ok(weir_handle_measure(set, &s, NULL));
 	return s;
+}
+
+static inline struct weir_stats figures(void)
+{
+	return figures_of(set);
 }
 
 #endif

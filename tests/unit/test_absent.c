@@ -85,7 +85,7 @@ static void test_every_lookup_is_answered_alike(void **state)
 		                 yes ? 70 : 0);
 		assert_int_equal(weir_contains(weir_handle_get(h), "x", 1), yes);
 		struct weir_handle_stats s = stats_of(h); /* no figures of a placeholder */
-		assert_true(s.absent && !s.filter.saturated && s.filter.capacity == 0);
+		assert_true(s.absent && !figures_of(h).saturated && figures_of(h).capacity == 0);
 		assert_int_equal(stats_of(h).bytes, 64);
 		assert_refused(weir_handle_remove(h, "x", 1), -EAGAIN, "no set", "published");
 		assert_ok(weir_handle_destroy(h)); /* with what was kept */

@@ -184,7 +184,7 @@ static void test_hashes_of_another_filter(void **state)
 	               "WEIR_HANDLE_OWN_HASHES");
 	assert_refused(weir_handle_insert_keys(h, weir_keys_hashes(hashes, 130), bitmap), -EINVAL,
 	               "WEIR_HANDLE_ANY_SEED", "insert the key");
-	assert_int_equal(stats_of(h).filter.fill == 0, 1);
+	assert_int_equal(figures_of(h).fill == 0, 1);
 	/* nothing that may be there is answered to be absent */
 	assert_true(weir_handle_contains_hash(h, 1));
 	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, 130), bitmap), 130);

@@ -16,12 +16,12 @@ static void filled_and_built(void **state)
 	struct weir_handle *h = handle(0);
 	(void)state;
 	assert_ok(weir_params_of(weir_handle_get(h), &old));
-	const double rate = stats_of(h).filter.fp_rate;
+	const double rate = figures_of(h).fp_rate;
 	assert_false(stats_of(h).reloading);
 	struct weir_reload *r = begun(h, NULL);
 	assert_null(weir_reload_next(r));
 	assert_true(stats_of(h).reloading);
-	assert_int_equal(stats_of(h).bytes, weir_handle_get(h) ? stats_of(h).filter.bytes : 0);
+	assert_int_equal(stats_of(h).bytes, weir_handle_get(h) ? figures_of(h).bytes : 0);
 	assert_refused(weir_reload_begin(&other, h, NULL), -EBUSY, "under way", "");
 	fill(r, 0, KEYS);
 	fill(r, 0, 10); /* again: of these there is one each */
@@ -34,11 +34,11 @@ static void filled_and_built(void **state)
 	assert_new(h, KEYS);
 	assert_false(stats_of(h).reloading);
 	assert_int_equal(stats_of(h).generation, 2);
-	assert_int_equal(stats_of(h).filter.capacity, KEYS);
+	assert_int_equal(figures_of(h).capacity, KEYS);
 	assert_ok(weir_params_of(weir_handle_get(h), &next));
 	assert_true(next.seed == SEED && next.fuse.fingerprint_bits == old.fuse.fingerprint_bits &&
 	            next.capacity == KEYS);
-	assert_true(stats_of(h).filter.fp_rate == rate && rate > 0);
+	assert_true(figures_of(h).fp_rate == rate && rate > 0);
 	weir_handle_destroy(h);
 }
 
@@ -147,7 +147,7 @@ static void keyed_and_normalised(void **state)
 	assert_ok(weir_builder_finish(&f, b, NULL));
 	weir_builder_destroy(b);
 	assert_ok(weir_handle_create(&h, f, NULL));
-	assert_true(stats_of(h).filter.fp_rate == 0.001); /* as asked; the width's is lower */
+	assert_true(figures_of(h).fp_rate == 0.001); /* as asked; the width's is lower */
 	struct weir_reload *r = begun(h, NULL);
 	assert_ok(weir_reload_insert(r, "new", 3));
 	assert_ok(weir_reload_insert_hash(r, weir_handle_hash(h, "hashed", 6)));
@@ -158,8 +158,8 @@ static void keyed_and_normalised(void **state)
 	p = (struct weir_params)WEIR_PARAMS_INIT;
 	assert_ok(weir_params_of(weir_handle_get(h), &p));
 	assert_int_equal(p.fuse.fingerprint_bits, 21);
-	assert_true(stats_of(h).filter.fp_rate == 0.001 &&
-	            stats_of(h).filter.fp_rate_estimated < 1e-6);
+	assert_true(figures_of(h).fp_rate == 0.001 &&
+	            figures_of(h).fp_rate_estimated < 1e-6);
 	weir_handle_destroy(h);
 }
 

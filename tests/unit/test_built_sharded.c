@@ -66,7 +66,7 @@ static void filled_shard_by_shard(void **state)
 	(void)state;
 	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
 	assert_true(found_in(set, 0) < 50);
-	assert_ok(weir_handle_measure(set, &stats));
+	assert_ok(weir_handle_measure(set, &stats, NULL));
 	assert_true(stats.bytes < SHARDS * 4096);
 	assert_refused(weir_handle_insert(set, "key", 3), -ENOTSUP, "kind fuse", "inserts");
 	for (unsigned form = 0; form < 2; form++) {
@@ -118,7 +118,7 @@ static void limits(void **state)
 	(void)state;
 	p.capacity = KEYS;
 	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
-	assert_ok(weir_handle_measure(set, &stats));
+	assert_ok(weir_handle_measure(set, &stats, NULL));
 	assert_true(stats.bytes < SHARDS * 4096); /* no more than no keys need */
 	assert_ok(weir_reload_all(set, NULL, fill, &source));
 	assert_int_equal(found_in(set, 0), KEYS);

@@ -167,7 +167,7 @@ static void nearly_full(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 20; i++) {
 		assert_int_equal(stats_of(h).nearly_full, i >= 18);
-		assert_int_equal(stats_of(h).filter.nearly_full, i >= 18);
+		assert_int_equal(figures_of(h).nearly_full, i >= 18);
 		assert_int_equal(weir_handle_insert_hash(h, i), WEIR_NEW);
 	}
 	assert_true(stats_of(h).nearly_full);
@@ -176,7 +176,7 @@ static void nearly_full(void **state)
 	for (unsigned i = 0; i < 1000; i++)
 		assert_true(weir_handle_insert_hash(h, test_key(i)) >= 0);
 	const struct weir_handle_stats s = stats_of(h);
-	assert_false(s.nearly_full || s.filter.nearly_full); /* it refuses nothing */
+	assert_false(s.nearly_full || figures_of(h).nearly_full); /* it refuses nothing */
 	assert_ok(weir_handle_destroy(h));
 }
 

@@ -15,7 +15,7 @@ static void test_min_keys_of_the_set(void **state)
 	               "keys in the set with this shard", "min_keys is 9000");
 	assert_int_equal(stats().oldest, 2);
 	assert_int_equal(stats().generation, 3);
-	assert_true(stats().filter.keys_estimated >= gate.min_keys);
+	assert_true(figures().keys_estimated >= gate.min_keys);
 }
 
 /* The first shard tells that the source lacks most keys, before any is lost. */
@@ -56,7 +56,7 @@ static void test_a_first_load_of_a_few_keys(void **state)
 	assert_int_equal(missing(0, 25), 0);
 	assert_refused(reload((struct source){ 0, 0, { NULL } }), -ECANCELED, "keys in the set",
 	               "");
-	assert_true(stats().filter.keys_estimated > 19);
+	assert_true(figures().keys_estimated > 19);
 }
 
 /* Fewer than one a shard: the last shard tells an empty source from one with a key. */
@@ -103,7 +103,7 @@ static void test_max_fp_rate_of_the_set(void **state)
 	assert_true(one.fp_rate_estimated > 0.02);
 	assert_refused(reload((struct source){ 0, KEYS * 2, { NULL } }), -ECANCELED,
 	               "the set with this shard 0 answers 0.0", "max_fp_rate is 0.013000");
-	assert_true(stats().filter.fp_rate_estimated <= 0.013);
+	assert_true(figures().fp_rate_estimated <= 0.013);
 	gate.max_fp_rate = 0.005;
 	assert_refused(replace(2, (struct source){ 0, KEYS * 5 / 4, { NULL } }), -ECANCELED,
 	               "max_fp_rate is 0.005000", "");
@@ -114,13 +114,13 @@ static void test_max_fill_of_the_set(void **state)
 	struct weir_stats one = WEIR_STATS_INIT;
 	(void)state;
 	insert(0, KEYS);
-	gate.max_fill = stats().filter.fill + 0.02;
+	gate.max_fill = figures().fill + 0.02;
 	assert_ok(replace(3, (struct source){ 0, KEYS * 5 / 4, { NULL } }));
 	assert_ok(weir_measure(weir_handle_get_shard(set, 3), WEIR_EXACT, &one));
 	assert_true(one.fill > gate.max_fill);
 	assert_refused(reload((struct source){ 0, KEYS * 2, { NULL } }), -ECANCELED,
 	               "of the set with this shard", "where max_fill is");
-	assert_true(stats().filter.fill <= gate.max_fill);
+	assert_true(figures().fill <= gate.max_fill);
 }
 
 /* Inserts have overfilled the set; no shard by itself brings it below the limits. */
@@ -130,15 +130,15 @@ static void test_an_overfull_set_can_be_mended(void **state)
 	insert(0, 2 * KEYS);
 	gate.max_fp_rate = 0.015;
 	gate.max_fill = 0.5;
-	assert_true(stats().filter.fp_rate_estimated > 0.1 && stats().filter.fill > 0.6);
+	assert_true(figures().fp_rate_estimated > 0.1 && figures().fill > 0.6);
 	assert_refused(replace(0, (struct source){ 0, 2 * KEYS + 100, { NULL } }), -ECANCELED,
 	               "max_fill", "");
 	for (uint32_t i = 0; i < SHARDS / 2; i++)
 		assert_ok(replace(i, (struct source){ 0, KEYS, { NULL } }));
-	assert_true(stats().filter.fp_rate_estimated > 0.03 && stats().filter.fill > 0.5);
+	assert_true(figures().fp_rate_estimated > 0.03 && figures().fill > 0.5);
 	/* from the first shard again; some are fuller now than they were before */
 	assert_ok(reload((struct source){ KEYS, 2 * KEYS, { NULL } }));
-	assert_true(stats().filter.fp_rate_estimated <= 0.015 && stats().filter.fill <= 0.5);
+	assert_true(figures().fp_rate_estimated <= 0.015 && figures().fill <= 0.5);
 }
 
 enum { LARGE = 100000000, PARTS = 64 }; /* twice the sample */

@@ -27,7 +27,7 @@ static void test_of_parameters(void **state)
 	assert_int_equal(weir_handle_shards(made), 1);
 	assert_int_equal(weir_handle_shard(made, UINT64_MAX), 0);
 	assert_ptr_equal(weir_handle_get_shard(made, 0), weir_handle_get(made));
-	assert_int_equal(stats_of(made).filter.capacity, 1000);
+	assert_int_equal(figures_of(made).capacity, 1000);
 	assert_int_equal(stats_of(made).generation, 1);
 	assert_int_equal(stats_of(made).oldest, 1);
 	insert_into(made, 0, 100);

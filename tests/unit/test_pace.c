@@ -46,7 +46,7 @@ static void test_the_share_is_kept(void **state)
 		for (unsigned i = 0; i < COUNT_OF(paces); i++) {
 			start(flavor);
 			struct weir_reload *r = begin(h, paces[i]);
-			uint64_t bytes = stats_of(h).filter.bytes;
+			uint64_t bytes = figures_of(h).bytes;
 			assert_rested_but(paces[i], pieces(bytes, 2 << 20), LEAST);
 			start(flavor);
 			assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes, 0),

@@ -58,11 +58,12 @@ static bool has(const char *word)
 /* Refused with that sentence, once; the current filter serves as if nothing had been asked. */
 static void refuses(const char *a, const char *b)
 {
+	const double fill = figures_of(h).fill;
 	struct weir_handle_stats before = stats_of(h);
 	assert_refused(refresh(), -ECANCELED, "the gate refused", a);
 	assert_non_null(strstr(weir_error_detail(), b));
 	assert_one_refused_since(h, &before);
-	assert_true(stats_of(h).filter.fill == before.filter.fill);
+	assert_true(figures_of(h).fill == fill);
 	assert_false(has("in the image"));
 	assert_int_equal(refresh(), 0);
 	assert_int_equal(stats_of(h).refused, before.refused + 1);
@@ -145,7 +146,7 @@ static void test_repeated_refreshes_do_not_drift_upwards(void **state)
 		int answer = refresh();
 		taken += answer == 1;
 		refused += answer == -ECANCELED;
-		assert_true(stats_of(h).filter.fp_rate_estimated <= gate.max_fp_rate);
+		assert_true(figures_of(h).fp_rate_estimated <= gate.max_fp_rate);
 	}
 	assert_int_equal(taken + refused, 20);
 	assert_int_equal(taken, 7);

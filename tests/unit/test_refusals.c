@@ -144,31 +144,6 @@ static void test_how_long_the_last_reload_took(void **state)
 	assert_true(stats_of(h).last_reload <= now() - begun);
 }
 
-/* Of a caller whose header has fewer figures of a filter: the fields behind begin where those
- * end. */
-static void test_fields_behind_an_older_filter_s(void **state)
-{
-	struct weir_handle_stats whole = WEIR_HANDLE_STATS_INIT;
-	size_t less = 8, behind = offsetof(struct weir_handle_stats, last_reload);
-	unsigned char older[sizeof whole];
-	double since;
-	(void)state;
-	assert_int_equal(weir_handle_refresh(h, path), -ENOENT);
-	whole.struct_size -= less;
-	whole.filter.struct_size -= less;
-	memset(older, 0x5a, sizeof older);
-	memcpy(older, &whole, behind - less);
-	assert_ok(weir_handle_measure(h, (struct weir_handle_stats *)(void *)older));
-	memcpy(&since, older + offsetof(struct weir_handle_stats, refused_since) - less,
-	       sizeof since);
-	assert_true(since > 0 && since < patience);
-	const char *sentence = (const char *)older - less +
-	                       offsetof(struct weir_handle_stats, refused_sentence);
-	assert_non_null(strstr(sentence, "no such file"));
-	for (size_t i = sizeof older - less; i < sizeof older; i++)
-		assert_int_equal(older[i], 0x5a);
-}
-
 #define fresh(test) cmocka_unit_test_setup_teardown(test, open_it, close_it)
 
 int main(void)
@@ -179,7 +154,6 @@ int main(void)
 		fresh(test_a_refused_file_that_stays),
 		fresh(test_a_commit_that_the_gate_refuses),
 		fresh(test_how_long_the_last_reload_took),
-		fresh(test_fields_behind_an_older_filter_s),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static void test_from_a_source(void **state)
 		insert_into(h, 0, 1000);
 		struct weir_reload *r = begin(h, NULL);
 		assert_true(stats_of(h).reloading);
-		assert_int_equal(stats_of(h).bytes, 2 * stats_of(h).filter.bytes);
+		assert_int_equal(stats_of(h).bytes, 2 * figures_of(h).bytes);
 		assert_false(next_has(r, 0));
 		insert_into(h, 1000, 2000); /* goes to both */
 		assert_int_equal(missing_in(h, 0, 2000), 0);
@@ -44,7 +44,7 @@ static void test_from_a_source(void **state)
 		assert_true(missing_in(h, 0, 1000) > 900);
 		struct weir_handle_stats s = stats_of(h);
 		assert_false(s.reloading || s.previous_kept);
-		assert_int_equal(s.bytes, s.filter.bytes);
+		assert_int_equal(s.bytes, figures_of(h).bytes);
 		assert_int_equal(s.generation, 2);
 		assert_int_equal(s.swaps, 1);
 		close_handle(flavor, h);
@@ -116,10 +116,10 @@ static void test_another_layout(void **state)
 		insert_into(h, 100 * i, 100 * i + 100);
 		assert_true(weir_contains(weir_reload_next(r), &i, sizeof i));
 		assert_ok(weir_reload_commit(r));
-		struct weir_handle_stats s = stats_of(h);
-		assert_int_equal(s.filter.shape.kind, params[i].kind);
-		assert_true(params[i].capacity == 0 || s.filter.capacity == params[i].capacity);
-		assert_true(s.filter.fp_rate == params[i].fp_rate);
+		const struct weir_stats s = figures_of(h);
+		assert_int_equal(s.shape.kind, params[i].kind);
+		assert_true(params[i].capacity == 0 || s.capacity == params[i].capacity);
+		assert_true(s.fp_rate == params[i].fp_rate);
 		assert_true(weir_handle_contains(h, &i, sizeof i));
 		assert_int_equal(missing_in(h, 100 * i, 100 * i + 100), 0);
 	}
@@ -188,7 +188,7 @@ static void test_abort(void **state)
 		assert_false(weir_handle_contains_hash(h, test_key(777)));
 		struct weir_handle_stats s = stats_of(h);
 		assert_false(s.reloading);
-		assert_int_equal(s.bytes, s.filter.bytes);
+		assert_int_equal(s.bytes, figures_of(h).bytes);
 		assert_int_equal(s.generation, 1);
 		assert_int_equal(s.swaps + s.refused, 0);
 		assert_ok(weir_reload_commit(begin(h, NULL)));

@@ -51,7 +51,7 @@ static void test_completed_then_published(void **state)
 		assert_int_equal(missing_in(h, 0, 1000), 0);
 		assert_true(missing_in(h, 1000, 2000) > 900);
 		assert_int_equal(missing_in(h, 2000, 4000), 0);
-		assert_int_equal(stats_of(h).filter.capacity, 20000);
+		assert_int_equal(figures_of(h).capacity, 20000);
 		assert_int_equal(stats_of(h).swaps, 1);
 		close_handle(flavor, h);
 	}
@@ -105,7 +105,7 @@ static void refused(struct weir_handle *h, struct weir_filter *next,
 	assert_refused(begin_with(&untouched, h, next, o), err, a, b);
 	assert_null(untouched);
 	assert_false(stats_of(h).reloading);
-	assert_int_equal(stats_of(h).bytes, stats_of(h).filter.bytes);
+	assert_int_equal(stats_of(h).bytes, figures_of(h).bytes);
 }
 
 static void test_wrong_options(void **state)

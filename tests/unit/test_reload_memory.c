@@ -52,7 +52,7 @@ static void retired(const struct flavor *flavor, struct weir_handle *h, char *at
 	assert_ok(weir_reload_commit(r));
 	expect_refused(h, at, "a filter that call_rcu has still to free");
 	sitter_end(&sitter);
-	expect_bytes(flavor, h, (o.keep_previous ? 2 : 1) * stats_of(h).filter.bytes);
+	expect_bytes(flavor, h, (o.keep_previous ? 2 : 1) * figures_of(h).bytes);
 	o = (struct weir_reload_options)WEIR_RELOAD_OPTIONS_INIT;
 	o.params = &p;
 	swap(h, &o);

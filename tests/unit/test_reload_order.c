@@ -292,7 +292,7 @@ static void test_nothing_is_lost(void **state)
 			for (uint64_t n = 0; n < c.promised[i]; n++)
 				assert_true(weir_handle_contains_hash(c.h, key_of(i, n)));
 		/* or a lost key would be hidden by others */
-		assert_true(stats_of(c.h).filter.fill < 0.5);
+		assert_true(figures_of(c.h).fill < 0.5);
 		close_handle(flavor, c.h);
 	}
 }

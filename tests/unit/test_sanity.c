@@ -96,7 +96,7 @@ static void test_none_of_the_keys_in_the_sample(void **state)
 	bool none = false;
 	(void)state;
 	assert_int_equal(refreshed(10000000, 300, 0), 1);
-	assert_true(stats_of(h).filter.sampled < 1);
+	assert_true(figures_of(h).sampled < 1);
 	for (uint64_t first = 1000; !none; first += 40) {
 		f = test_filter(WEIR_BLOCKED, 10000000, 0.01);
 		none = estimated(f, first, 40) < 1;
@@ -129,7 +129,7 @@ static void test_an_overfull_image_is_refused(void **state)
 	assert_int_equal(refreshed(1000, 2000, WEIR_MARK_OVERFULL_ALLOWED), 1);
 	/* every bit set: how many keys it had is not known, so nothing is compared with it */
 	assert_int_equal(refreshed(10, 5000, WEIR_MARK_OVERFULL_ALLOWED), 1);
-	assert_true(isinf(stats_of(h).filter.keys_estimated));
+	assert_true(isinf(figures_of(h).keys_estimated));
 	assert_int_equal(refreshed(10000, 10, 0), 1);
 }
 
@@ -222,7 +222,7 @@ static void test_a_saturated_image_is_published_loudly(void **state)
 	struct weir_follower *f = follow(h, never, false);
 	expect(flavors, 1, 0);
 	heard_last(1, "taken over, but saturated");
-	assert_true(stats_of(h).filter.saturated);
+	assert_true(figures_of(h).saturated);
 	assert_int_equal(missing_in(h, 0, 11000), 0);
 	/* full, and by less than 1 % more than full */
 	for (unsigned more = 0; more < 2; more++) {

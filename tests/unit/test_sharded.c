@@ -89,8 +89,9 @@ static void full_set(void **state)
 		}
 		assert_true(rate > 0.86 * plan.fp_rate);
 		struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-		assert_ok(weir_handle_measure(set, &s));
-		const struct weir_stats *all = &s.filter;
+		struct weir_stats filter = WEIR_STATS_INIT;
+		assert_ok(weir_handle_measure(set, &s, &filter));
+		const struct weir_stats *all = &filter;
 		assert_int_equal(all->shards, SHARDS);
 		assert_true(all->keys_estimated > 0.97 * KEYS && all->keys_estimated < 1.03 * KEYS);
 		assert_true(all->fp_rate_estimated > 0.9 * rate &&
@@ -199,7 +200,7 @@ static void replaced(void **state)
 		assert_ok(weir_reload_all(set, NULL, fill, s));
 		assert_int_equal(count_range(set, 2 * KEYS, 3 * KEYS), KEYS);
 		assert_true(count_range(set, 0, KEYS) < KEYS / 50); /* the old ones are gone */
-		assert_ok(weir_handle_measure(set, &stats));
+		assert_ok(weir_handle_measure(set, &stats, NULL));
 		assert_int_equal(stats.oldest, 2);
 		assert_int_equal(stats.generation, 2);
 		assert_ok(weir_handle_destroy(set));
@@ -238,7 +239,7 @@ static void stopped_halfway(void **state)
 	insert_range(set, 0, KEYS);
 	s->form = 1, s->fails_at = SHARDS / 2;
 	assert_int_equal(weir_reload_all(set, NULL, fill, s), -EIO);
-	assert_ok(weir_handle_measure(set, &stats));
+	assert_ok(weir_handle_measure(set, &stats, NULL));
 	assert_int_equal(stats.oldest, 1);
 	assert_int_equal(stats.generation, 2);
 	assert_int_equal(count_range(set, 0, KEYS), KEYS);

@@ -21,6 +21,7 @@ static void figures_are_made_of_the_shards_figures(void **state)
 {
 	struct weir_params p = params();
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	struct weir_stats filter = WEIR_STATS_INIT;
 	struct weir_stats one = WEIR_STATS_INIT;
 	struct weir_handle *set = NULL;
 	(void)state;
@@ -28,13 +29,13 @@ static void figures_are_made_of_the_shards_figures(void **state)
 	assert_ok(sharded_create(&set, &p, 2, NULL));
 	for (uint64_t i = 0; i < KEYS; i++)
 		assert_ok(weir_handle_insert_hash(set, test_key(i) >> 1));
-	assert_ok(weir_handle_measure(set, &s));
+	assert_ok(weir_handle_measure(set, &s, &filter));
 	assert_ok(weir_measure(weir_handle_get_shard(set, 0), WEIR_SAMPLED, &one));
 	assert_int_equal(s.bytes, 2 * one.bytes);
-	assert_true(one.fill_max > one.fill && s.filter.fill_max == one.fill_max);
-	assert_true(s.filter.fill == one.fill / 2);
-	assert_true(s.filter.keys_estimated == one.keys_estimated);
-	assert_true(s.filter.fp_rate_estimated == one.fp_rate_estimated / 2);
+	assert_true(one.fill_max > one.fill && filter.fill_max == one.fill_max);
+	assert_true(filter.fill == one.fill / 2);
+	assert_true(filter.keys_estimated == one.keys_estimated);
+	assert_true(filter.fp_rate_estimated == one.fp_rate_estimated / 2);
 	assert_ok(weir_handle_destroy(set));
 }
 
@@ -89,7 +90,7 @@ static void the_shards_keep_to_max_bytes(void **state)
 		p.capacity = kept[i].capacity, p.max_bytes = kept[i].max_bytes,
 		p.fp_rate = kept[i].fp_rate;
 		assert_ok(sharded_create(&set, &p, 512, NULL));
-		assert_ok(weir_handle_measure(set, &s));
+		assert_ok(weir_handle_measure(set, &s, NULL));
 		assert_in_range(s.bytes, kept[i].max_bytes / 2, kept[i].max_bytes);
 		assert_ok(weir_handle_destroy(set));
 	}
@@ -141,7 +142,7 @@ static void refused(void **state)
 	assert_refused(weir_reload_all(set, NULL, NULL, NULL), -EINVAL, "fill", "NULL");
 	assert_refused(weir_reload_all(NULL, NULL, fill, NULL), -EINVAL, "the handle", "NULL");
 	assert_refused(weir_reload_all(set, &o, fill, NULL), -EINVAL, "struct_size", "0");
-	assert_refused(weir_handle_measure(set, &stats), -EINVAL, "struct_size", "0");
+	assert_refused(weir_handle_measure(set, &stats, NULL), -EINVAL, "struct_size", "0");
 	assert_ok(shard_begin(&r, set, 3, NULL));
 	assert_refused(weir_handle_destroy(set), -EBUSY, "weir_handle_destroy", "under way");
 	weir_reload_abort(r);

@@ -72,6 +72,7 @@ static void test_texts_have_the_filters_steps(void **state)
 	assert_refused(inserts(h, "Key"), -EINVAL, "'Key'", "is no IP address");
 	assert_int_equal(inserts(h, "192.0.9.77"), WEIR_NEW); /* a length that it had not */
 	assert_int_equal(asks(h, "192.0.9.77"), 1);
+	assert_int_equal(figures_of(h).lookups, 2);
 	char longest[73];
 	memset(longest, ' ', sizeof longest);
 	memcpy(longest + 70, "::", 3);
@@ -83,6 +84,20 @@ static void test_texts_have_the_filters_steps(void **state)
 	assert_int_equal(inserts(h, "192.0.3.0/24"), WEIR_NEW);
 	assert_int_equal(asks(h, "::ffff:192.0.3.77"), 1);
 	assert_ok(weir_handle_destroy(h));
+}
+
+static void test_a_plan_says_what_a_lookup_probes(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	(void)state;
+	p.capacity = 1000;
+	p.fp_rate = 0.01;
+	assert_ok(weir_plan_make(&p, &plan));
+	assert_int_equal(plan.lookups, 1);
+	p.text = (struct weir_text){ .steps = WEIR_TEXT_CIDR, .ipv4 = 7u << 22, .ipv6 = { 3 } };
+	assert_ok(weir_plan_make(&p, &plan));
+	assert_int_equal(plan.lookups, 3);
 }
 
 /* H1: into the current, the next and the previous filter. */
@@ -204,6 +219,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_texts_have_the_filters_steps),
+		cmocka_unit_test(test_a_plan_says_what_a_lookup_probes),
 		cmocka_unit_test(test_texts_are_inserted_into_every_filter),
 		cmocka_unit_test(test_other_steps_are_asked_for),
 		cmocka_unit_test(test_kept_texts_are_found_in_the_first_file),

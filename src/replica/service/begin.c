@@ -21,11 +21,12 @@ void weir__service_reserve(struct weir_replica *r, uint64_t filter)
 int weir__service_node(struct weir_replica *r, const struct weir_replica_options *o)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-	int err = weir_handle_measure(r->handle, &s);
+	struct weir_stats current = WEIR_STATS_INIT;
+	int err = weir_handle_measure(r->handle, &s, &current);
 	if (!err && s.absent)
 		err = weir_fail(-EINVAL, "set %s: the handle has no filter yet", o->set);
 	if (!err)
-		err = weir__replicable_check(s.filter.shape.kind);
+		err = weir__replicable_check(current.shape.kind);
 	if (err)
 		return err;
 	weir__node_make(&r->node, &r->redis.server, r->handle, o->set, r->node.id,
@@ -33,7 +34,7 @@ int weir__service_node(struct weir_replica *r, const struct weir_replica_options
 	                o->max_pending_bytes ? o->max_pending_bytes : UINT64_C(256) << 20);
 	r->made_node = true;
 	r->node.is_signed = r->redis.trust != NULL;
-	weir__service_reserve(r, s.filter.bytes);
+	weir__service_reserve(r, current.bytes);
 	return 0;
 }
 

@@ -39,11 +39,12 @@ static int speak(struct weir_replica *r, uint64_t now)
 }
 
 /* How full the set is; and how large, which it need not have been when it began. */
-static bool take_fill(struct weir_replica *r, struct weir_handle_stats *s)
+static bool take_fill(struct weir_replica *r, struct weir_handle_stats *s,
+                      struct weir_stats *filter)
 {
-	if (weir_handle_measure(r->node.handle, s) != 0)
+	if (weir_handle_measure(r->node.handle, s, filter) != 0)
 		return false;
-	weir__service_reserve(r, s->filter.bytes);
+	weir__service_reserve(r, filter->bytes);
 	return true;
 }
 
@@ -51,12 +52,13 @@ static bool take_fill(struct weir_replica *r, struct weir_handle_stats *s)
 static void print_fill(struct weir_replica *r, char *out, size_t room)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
-	if (!take_fill(r, &s))
+	struct weir_stats filter = WEIR_STATS_INIT;
+	if (!take_fill(r, &s, &filter))
 		return;
-	double keys = s.filter.keys_estimated; /* infinite if every bit is set */
+	double keys = filter.keys_estimated; /* infinite if every bit is set */
 	snprintf(out, room, " keys %" PRIu64 " capacity %" PRIu64 " saturated %d nearly_full %d",
-	         keys < 1e18 ? (uint64_t)(keys + 0.5) : (uint64_t)1e18, s.filter.max_capacity,
-	         s.filter.saturated, s.nearly_full);
+	         keys < 1e18 ? (uint64_t)(keys + 0.5) : (uint64_t)1e18, filter.max_capacity,
+	         filter.saturated, s.nearly_full);
 }
 
 /* Words and values, each after a blank; the error, which is last, to the end. */
@@ -189,10 +191,11 @@ static int publish(struct weir_replica *r, uint64_t now)
 static void watch(struct weir_replica *r, uint64_t now)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	struct weir_stats filter = WEIR_STATS_INIT;
 	if (r->node.kind != WEIR_GROWING || !weir__is_due(&r->grows, now))
 		return;
 	weir__due_after(&r->grows, now, WEIR_SERVICE_GROWS_MS);
-	(void)take_fill(r, &s);
+	(void)take_fill(r, &s, &filter);
 }
 
 /* An image may have been spoiled for a moment alone, and nobody may publish another. */

@@ -87,12 +87,13 @@ static void __attribute__((format(printf, 3, 4))) say(struct set *s, int level, 
 static void became(struct set *s)
 {
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
+	struct weir_stats filter = WEIR_STATS_INIT;
 	/* release: S3; without it a query could see ready and then no set */
 	atomic_store_explicit(&s->ready, true, memory_order_release);
 	atomic_store_explicit(&s->stuck, false, memory_order_relaxed);
-	if (weir_handle_measure(s->handle, &stats) == 0)
+	if (weir_handle_measure(s->handle, &stats, &filter) == 0)
 		say(s, ISC_LOG_INFO, "%s: a set of about %.0f keys, %.1f MiB", s->path,
-		    stats.filter.keys_estimated, (double)stats.filter.bytes / 1048576);
+		    filter.keys_estimated, (double)filter.bytes / 1048576);
 }
 
 /* On the follower's thread. The sentence of its first look is perhaps that of set_get(). */

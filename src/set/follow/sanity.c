@@ -80,14 +80,15 @@ void weir__sanity_report(const struct weir_handle *h, const char *path,
                          char text[WEIR_SANITY_TEXT])
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	struct weir_stats filter = WEIR_STATS_INIT;
 	char plain[WEIR_SANITY_TEXT];
 	int n = snprintf(plain, sizeof plain, "%.250s: taken over", path);
-	if (weir_handle_measure(h, &s) == 0 && s.filter.saturated &&
-	    s.filter.keys_estimated > saturated * (double)s.filter.capacity)
+	if (weir_handle_measure(h, &s, &filter) == 0 && filter.saturated &&
+	    filter.keys_estimated > saturated * (double)filter.capacity)
 		snprintf(plain + n, sizeof plain - (size_t)n,
 		         ", but saturated: about %.0f keys in a capacity of %llu, so it answers "
 		         "%.6f of absent keys with true, where %.6f was asked",
-		         s.filter.keys_estimated, (unsigned long long)s.filter.capacity,
-		         s.filter.fp_rate_estimated, s.filter.fp_rate);
+		         filter.keys_estimated, (unsigned long long)filter.capacity,
+		         filter.fp_rate_estimated, filter.fp_rate);
 	weir_escape(text, WEIR_SANITY_TEXT, plain, strlen(plain));
 }

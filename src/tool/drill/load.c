@@ -64,7 +64,7 @@ static int inspect(struct loader *l, const struct weir_reload *r)
 {
 	struct loads *loads = &l->drill->loads;
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
-	int err = weir_handle_measure(l->drill->handle, &stats);
+	int err = weir_handle_measure(l->drill->handle, &stats, NULL);
 	size_t found = weir_contains_keys(weir_reload_next(r), weir_keys_hashes(l->absent, ABSENT),
 	                                  NULL);
 	double rate = (double)found / ABSENT;

@@ -58,17 +58,18 @@ static const char *add(const char *key, size_t len)
 static void statistics(int s)
 {
 	struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
+	struct weir_stats filter = WEIR_STATS_INIT;
 	char text[512];
-	if (weir_handle_measure(set, &now) < 0) {
+	if (weir_handle_measure(set, &now, &filter) < 0) {
 		reply(s, "error: no statistics\n\n");
 		return;
 	}
 	snprintf(text, sizeof text,
 	         "generation %llu\nage_seconds %.1f\nkeys %.0f\ncapacity %llu\nrate %.6f\n"
 	         "saturated %d\nswaps %llu\nrefused %llu\nbytes %llu\n\n",
-	         (unsigned long long)now.generation, now.age, now.filter.keys_estimated,
-	         (unsigned long long)now.filter.capacity, now.filter.fp_rate_estimated,
-	         now.filter.saturated, (unsigned long long)now.swaps,
+	         (unsigned long long)now.generation, now.age, filter.keys_estimated,
+	         (unsigned long long)filter.capacity, filter.fp_rate_estimated,
+	         filter.saturated, (unsigned long long)now.swaps,
 	         (unsigned long long)now.refused, (unsigned long long)now.bytes);
 	reply(s, text);
 }

@@ -209,14 +209,15 @@ static void stats(void)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
 	struct weir_handle_stats h = WEIR_HANDLE_STATS_INIT;
+	struct weir_stats filter = WEIR_STATS_INIT;
 	if (weir_replica_measure(replica, &s) != 0 ||
-	    weir_handle_measure(weir_replica_handle(replica), &h) != 0)
+	    weir_handle_measure(weir_replica_handle(replica), &h, &filter) != 0)
 		return;
 	say("stats inserted=%" PRIu64 " connected=%d complete=%d generation=%" PRIu64 " newest=%"
 	    PRIu64 " retained=%" PRIu64 " lost=%" PRIu64 " failures=%" PRIu64 " refused=%" PRIu64
 	    " seed=%" PRIu64 " here=%" PRIu64 " image=%" PRIu64 " error=%s", (uint64_t)inserted,
 	    s.connected, s.complete, s.generation, s.newest, s.retained_bytes, s.not_replicated,
-	    s.failures, s.refused, h.filter.seed_fingerprint, s.image_here, s.image_bytes, s.error);
+	    s.failures, s.refused, filter.seed_fingerprint, s.image_here, s.image_bytes, s.error);
 }
 
 static bool obey(char *line)

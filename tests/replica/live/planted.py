@@ -45,7 +45,7 @@ MUTANTS = [
     # ---- service/begin.c and service/due.c ----
     ("RESERVES_AN_IMAGE_ALONE", BEGIN, "filter / 16 + (6 << 20);", "(2 << 20);",
      "live Live.test_a_full_server_takes_a_generation"),
-    ("RESERVES_AS_AT_FIRST", DUE, "\tweir__service_reserve(r, s->filter.bytes);\n", "",
+    ("RESERVES_AS_AT_FIRST", DUE, "\tweir__service_reserve(r, filter->bytes);\n", "",
      "due Due.test_room_for_a_set_that_has_grown"),
     ("ONE_KEY_MORE", BEGIN, "asked.capacity == is.capacity && asked.bytes", "asked.bytes",
      "begins Begins.test_one_key_more"),

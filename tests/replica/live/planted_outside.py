@@ -108,7 +108,7 @@ OUTSIDE = [
     ("ANOTHERS_AT_ONCE", FOLLOW, "return whole && soon;", "return whole;",
      "follow_files FollowFiles.test_what_another_set_has"),
     ("ANOTHERS_OF_ANY_SEED", FOLLOW,
-     " || its.seed_fingerprint != ours.filter.seed_fingerprint)", ")",
+     " || its.seed_fingerprint != filter.seed_fingerprint)", ")",
      "follow_files FollowFiles.test_what_another_set_has"),
     ("ANOTHERS_OF_ANY_NUMBER", FOLLOW, "its.generation < f->generation || ", "",
      "follow_files FollowFiles.test_what_it_was_before"),

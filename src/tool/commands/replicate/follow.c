@@ -70,11 +70,12 @@ static bool is_whole(struct following *f, const struct weir_replica *replica)
 		                       .wordless = true,
 		                       .max_memory = image_max_memory() };
 	struct weir_handle_stats ours = WEIR_HANDLE_STATS_INIT;
+	struct weir_stats filter = WEIR_STATS_INIT;
 	struct weir_image_info its = WEIR_IMAGE_INFO_INIT;
 	const char *path = f->r->output;
 	if (stat(path, &f->file) != 0 || weir_image_info(path, &its) != 0 ||
-	    weir_handle_measure(weir_replica_handle(replica), &ours) != 0 ||
-	    its.generation < f->generation || its.seed_fingerprint != ours.filter.seed_fingerprint)
+	    weir_handle_measure(weir_replica_handle(replica), &ours, &filter) != 0 ||
+	    its.generation < f->generation || its.seed_fingerprint != filter.seed_fingerprint)
 		return false;
 	return image_verify(path, &how) == 0 && is_as_saved(f); /* still */
 }
