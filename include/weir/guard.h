@@ -37,18 +37,18 @@ enum weir_guard_answer {
 	WEIR_GUARD_BYPASSED = 2, /* the filter was not asked: ask the store */
 };
 
-/** A lookup in a set that is no handle: false only if the key is certainly not there. Called by
+/** A lookup in a set of the caller's own: false only if the key is certainly not there. Called by
  * every thread that asks, at the same time. */
 typedef bool weir_guard_contains_fn(const void *set, const void *key, size_t len);
 /** The same, of a hash. */
 typedef bool weir_guard_contains_hash_fn(const void *set, uint64_t hash);
 
-/** Start from WEIR_GUARD_OPTIONS_INIT. Give handle or contains, not both. */
+/** Start from WEIR_GUARD_OPTIONS_INIT. Give one of handle, filter and contains. */
 struct weir_guard_options {
 	size_t struct_size;               /* sizeof(struct weir_guard_options) */
 	const struct weir_handle *handle; /* asked by weir_handle_contains() */
-	weir_guard_contains_fn *contains; /* or this is called: for a filter, a window, keys as
-	                                     people write them */
+	const struct weir_filter *filter; /* or asked by weir_contains(): of any kind */
+	weir_guard_contains_fn *contains; /* or this is called: a set that is neither */
 	const void *set;                  /* for contains */
 	double bypass_below;  /* the least share of asks that the filter must stop, 0 to below 1:
 	                         what a lookup costs, divided by what the store's answer for an
@@ -58,17 +58,17 @@ struct weir_guard_options {
 	uint32_t window;      /* a thread decides after so many asks of the filter, while bypassed
 	                         after a sixteenth of them: 1,024 to 2^24; 0: 4,096 */
 	weir_guard_contains_hash_fn *contains_hash; /* beside contains, for asks of hashes; NULL:
-	                                               there are none. A handle needs it not. */
+	                                               there are none */
 };
-#define WEIR_GUARD_OPTIONS_INIT { sizeof(struct weir_guard_options), 0, 0, 0, 0.0, 0.0, 0, 0 }
+#define WEIR_GUARD_OPTIONS_INIT WEIR__INIT(weir_guard_options)
 
 /**
  * Make a guard.
  * @out: receives the guard; untouched on failure.
- * @options: copied; the handle, or the set, must outlive the guard.
+ * @options: copied; the handle, the filter or the set must outlive the guard.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL NULL, both or neither of handle and contains, contains_hash beside a handle, a
- *   share or the window out of its range; -ENOMEM.
+ * Errors: -EINVAL NULL, none or several of handle, filter and contains, contains_hash without
+ *   contains, a share or the window out of its range; -ENOMEM.
  * Threads: any.  Order: publish the guard with release order.  Progress: blocking (memory).
  * Cost: microseconds.
  */
@@ -76,7 +76,7 @@ WEIR_API WEIR_MUST_CHECK int weir_guard_create(struct weir_guard **out,
                                                const struct weir_guard_options *options);
 /**
  * Free a guard.
- * @g: NULL for nothing. Its handle, or set, stays.
+ * @g: NULL for nothing. Its handle, filter or set stays.
  * Return: 0 or a negative errno, and nothing has changed.
  * Errors: -EBUSY threads have joined and not left: the sentence says how many.
  * Threads: nobody else may use it.  Progress: blocking (memory).
@@ -170,8 +170,7 @@ struct weir_guard_stats {
 	double fp_rate;          /* false_positives / (false_positives + stopped); 0 without any */
 	double saved;            /* stopped / asked: what the store was saved; 0 without any */
 };
-#define WEIR_GUARD_STATS_INIT \
-	{ sizeof(struct weir_guard_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0 }
+#define WEIR_GUARD_STATS_INIT WEIR__INIT(weir_guard_stats)
 /**
  * The figures now.
  * @out: from WEIR_GUARD_STATS_INIT.

@@ -26,7 +26,9 @@ int weir_guard_ask(struct weir_guard_thread *t, const void *key, size_t len)
 	const struct weir_guard_options *o = &t->guard->options;
 	if (weir__guard_left_out(t))
 		return WEIR_GUARD_BYPASSED;
-	return weir__guard_answer(t, o->contains(o->set, key, len));
+	return weir__guard_answer(t, o->handle ? weir_handle_contains(o->handle, key, len) :
+	                             o->filter ? weir_contains(o->filter, key, len) :
+	                                         o->contains(o->set, key, len));
 }
 
 int weir_guard_ask_u64(struct weir_guard_thread *t, uint64_t key)
@@ -35,6 +37,7 @@ int weir_guard_ask_u64(struct weir_guard_thread *t, uint64_t key)
 	if (weir__guard_left_out(t))
 		return WEIR_GUARD_BYPASSED;
 	return weir__guard_answer(t, o->handle ? weir_handle_contains_u64(o->handle, key) :
+	                             o->filter ? weir_contains_u64(o->filter, key) :
 	                                         o->contains(o->set, &key, sizeof key));
 }
 
@@ -47,11 +50,13 @@ int weir__guard_no_hashes(void)
 int weir_guard_ask_hash(struct weir_guard_thread *t, uint64_t hash)
 {
 	const struct weir_guard_options *o = &t->guard->options;
-	if (!o->contains_hash)
+	if (o->contains && !o->contains_hash)
 		return weir__guard_no_hashes();
 	if (weir__guard_left_out(t))
 		return WEIR_GUARD_BYPASSED;
-	return weir__guard_answer(t, o->contains_hash(o->set, hash));
+	return weir__guard_answer(t, o->handle ? weir_handle_contains_hash(o->handle, hash) :
+	                             o->filter ? weir_contains_hash(o->filter, hash) :
+	                                         o->contains_hash(o->set, hash));
 }
 
 void weir_guard_saw(struct weir_guard_thread *t, int answer, bool found)
@@ -67,29 +72,34 @@ void weir_guard_saw(struct weir_guard_thread *t, int answer, bool found)
 enum { WORD = 64 /* keys of one word of a bitmap */ };
 _Static_assert(1 << WEIR__GUARD_MEASURED_BITS == WORD, "of a bypassed word one key is measured");
 
-/* Ask the set of a guard without a handle for key @i. */
-typedef bool contains_fn(const struct weir_guard_options *o, struct weir_keys keys, size_t i);
-
-static bool contains_hash(const struct weir_guard_options *o, struct weir_keys keys, size_t i)
+/* Ask a set of the caller's own for key @i. */
+static bool own_contains(const struct weir_guard_options *o, struct weir_keys keys, size_t i)
 {
-	return o->contains_hash(o->set, ((const uint64_t *)keys.at)[i]);
+	const struct iovec *vector = keys.at;
+	switch (keys.form) {
+	case WEIR_KEYS_HASHES: return o->contains_hash(o->set, ((const uint64_t *)keys.at)[i]);
+	case WEIR_KEYS_IOV: return o->contains(o->set, vector[i].iov_base, vector[i].iov_len);
+	default: return o->contains(o->set, (const char *)keys.at + i * keys.width, keys.width);
+	}
 }
 
-static bool contains_iov(const struct weir_guard_options *o, struct weir_keys keys, size_t i)
+/* Ask what the guard has. Return: how many it lets pass. */
+static size_t contains_keys(const struct weir_guard_options *o, struct weir_keys keys,
+                            uint64_t *bitmap)
 {
-	const struct iovec *key = (const struct iovec *)keys.at + i;
-	return o->contains(o->set, key->iov_base, key->iov_len);
-}
-
-static bool contains_fixed(const struct weir_guard_options *o, struct weir_keys keys, size_t i)
-{
-	return o->contains(o->set, (const char *)keys.at + i * keys.width, keys.width);
-}
-
-static contains_fn *contains_of(struct weir_keys keys)
-{
-	return keys.form == WEIR_KEYS_HASHES ? contains_hash :
-	       keys.form == WEIR_KEYS_IOV    ? contains_iov : contains_fixed;
+	size_t maybe = 0;
+	if (o->handle)
+		return (size_t)weir_handle_contains_keys(o->handle, keys, bitmap);
+	if (o->filter)
+		return (size_t)weir_contains_keys(o->filter, keys, bitmap);
+	for (size_t word = 0; word < WEIR_BITMAP_WORDS(keys.n); word++)
+		bitmap[word] = 0;
+	for (size_t i = 0; i < keys.n; i++) {
+		const bool passed = own_contains(o, keys, i);
+		bitmap[i / WORD] |= (uint64_t)passed << i % WORD;
+		maybe += passed;
+	}
+	return maybe;
 }
 
 static size_t least(size_t a, size_t b)
@@ -100,22 +110,9 @@ static size_t least(size_t a, size_t b)
 /* By the filter, in a run. Return: how many it lets pass. */
 static size_t ask_run(struct weir_guard_thread *t, struct weir_keys keys, uint64_t *bitmap)
 {
-	const struct weir_guard_options *o = &t->guard->options;
 	const size_t n = keys.n;
-	size_t maybe = 0;
 	weir__guard_add(t, WEIR__ASKED, n);
-	if (o->handle) {
-		maybe = (size_t)weir_handle_contains_keys(o->handle, keys, bitmap);
-	} else {
-		contains_fn *contains = contains_of(keys);
-		for (size_t word = 0; word < WEIR_BITMAP_WORDS(n); word++)
-			bitmap[word] = 0;
-		for (size_t i = 0; i < n; i++) {
-			const bool passed = contains(o, keys, i);
-			bitmap[i / WORD] |= (uint64_t)passed << i % WORD;
-			maybe += passed;
-		}
-	}
+	const size_t maybe = contains_keys(&t->guard->options, keys, bitmap);
 	weir__guard_measured(t, (uint32_t)n, (uint32_t)(n - maybe));
 	return maybe;
 }
@@ -132,7 +129,9 @@ static size_t ask_word(struct weir_guard_thread *t, struct weir_keys keys, uint6
 	weir__guard_add(t, WEIR__ASKED, n);
 	*bypassed = all;
 	if (i < n) {
-		const bool maybe = contains_of(keys)(&t->guard->options, keys, i);
+		uint64_t bit;
+		const struct weir_keys one = weir_keys_part(keys, i, 1);
+		const bool maybe = contains_keys(&t->guard->options, one, &bit);
 		*bypassed &= ~(UINT64_C(1) << i);
 		absent = (uint64_t)!maybe << i;
 		(void)weir__guard_answer(t, maybe);
@@ -171,7 +170,7 @@ int64_t weir_guard_ask_keys(struct weir_guard_thread *t, struct weir_keys keys, 
 	const struct weir_guard_options *o = &t->guard->options;
 	if (keys.n && !weir__keys_form(keys))
 		return weir__keys_refused();
-	if (keys.form == WEIR_KEYS_HASHES && !o->handle && !o->contains_hash)
+	if (keys.form == WEIR_KEYS_HASHES && o->contains && !o->contains_hash)
 		return weir__guard_no_hashes();
 	return ask_all(t, keys, bitmap, bypassed);
 }

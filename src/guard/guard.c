@@ -32,26 +32,18 @@ static int check_shares(struct weir_guard_options *o)
 
 static int check_options(struct weir_guard_options *o)
 {
-	if (!o->handle == !o->contains)
-		return weir__fail(-EINVAL, "options.handle and contains: %s given, one is needed",
-		                  o->handle ? "both are" : "neither is");
-	if (o->handle && o->contains_hash)
-		return weir__fail(-EINVAL, "options.contains_hash: a handle has its own");
+	const unsigned given = !!o->handle + !!o->filter + !!o->contains;
+	if (given != 1)
+		return weir__fail(-EINVAL, "options.handle, filter and contains: %u given, one is "
+		                  "needed", given);
+	if (o->contains_hash && !o->contains)
+		return weir__fail(-EINVAL, "options.contains_hash: a %s has its own",
+		                  o->handle ? "handle" : "filter");
 	if (o->window && (o->window < LEAST_WINDOW || o->window > MOST_WINDOW))
 		return weir__fail(-EINVAL, "window %u: %d to %d asks, or 0 for %d", o->window,
 		                  LEAST_WINDOW, MOST_WINDOW, WINDOW);
 	o->window = o->window ? o->window : WINDOW;
 	return check_shares(o);
-}
-
-static bool handle_contains(const void *handle, const void *key, size_t len)
-{
-	return weir_handle_contains(handle, key, len);
-}
-
-static bool handle_contains_hash(const void *handle, uint64_t hash)
-{
-	return weir_handle_contains_hash(handle, hash);
 }
 
 int weir_guard_create(struct weir_guard **out, const struct weir_guard_options *options)
@@ -67,11 +59,6 @@ int weir_guard_create(struct weir_guard **out, const struct weir_guard_options *
 	struct weir_guard *g = calloc(1, sizeof *g);
 	if (!g)
 		return weir__fail(-ENOMEM, "no memory for a guard");
-	if (o.handle) {
-		o.contains = handle_contains;
-		o.contains_hash = handle_contains_hash;
-		o.set = o.handle;
-	}
 	g->options = o;
 	pthread_mutex_init(&g->lock, NULL);
 	*out = g;

@@ -169,9 +169,9 @@ static void options_that_are_refused(void **state)
 	struct weir_guard_stats s = WEIR_GUARD_STATS_INIT;
 	(void)state;
 	assert_refused(weir_guard_create(NULL, &o), -EINVAL, "out is NULL", "");
-	assert_refused(weir_guard_create(&g, NULL), -EINVAL, "neither is given", "");
+	assert_refused(weir_guard_create(&g, NULL), -EINVAL, "0 given, one is needed", "");
 	o.handle = (const struct weir_handle *)&one;
-	refused(o, "both are given", "contains");
+	refused(o, "2 given, one is needed", "contains");
 	refused(of_one(1, 0), "bypass_below 1", "below 1");
 	refused(of_one(-0.1, 0), "bypass_below -0.1", "");
 	refused(of_one((double)NAN, 0), "bypass_below", "nan");

@@ -229,6 +229,45 @@ static void of_a_handle(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
+static void of_a_filter(void **state)
+{
+	struct weir_guard_options o = shares();
+	(void)state;
+	o.filter = filter;
+	every_form(o);
+}
+
+/* Numbers are never text, whether a batch goes to the filter or to the store. */
+static void numbers_of_a_set_with_normalisation(void **state)
+{
+	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	const uint64_t number = UINT64_C(0x4141414141414141); /* "AAAAAAAA" */
+	uint64_t numbers[64], bitmap, bypassed;
+	struct weir_filter *f;
+	(void)state;
+	p.capacity = 1000, p.fp_rate = 1e-6, p.seed = 1;
+	p.text.steps = WEIR_TEXT_LOWERCASE;
+	assert_ok(weir_create(&f, &p));
+	assert_int_equal(weir_insert_u64(f, number), WEIR_NEW);
+	for (unsigned i = 0; i < 64; i++)
+		numbers[i] = number;
+	o.filter = f;
+	o.window = 1024;
+	o.bypass_below = 0.5; /* it stops none, so soon it is left out */
+	struct weir_guard *g = made(&o);
+	struct weir_guard_thread *t = joined(g);
+	for (unsigned i = 0; i < 1000; i++) {
+		assert_int_equal(weir_guard_ask_u64(t, number) == WEIR_GUARD_ABSENT, 0);
+		assert_int_equal(weir_guard_ask_keys(t, weir_keys_u64(numbers, 64), &bitmap,
+		                                     &bypassed), 64);
+	}
+	assert_true(stats_of(g).bypassed > 0 && stats_of(g).stopped == 0);
+	weir_guard_leave(t);
+	assert_ok(weir_guard_destroy(g));
+	weir_destroy(f);
+}
+
 static void of_another_set(void **state)
 {
 	struct weir_guard_options o = shares();
@@ -280,6 +319,9 @@ static void hashes_that_nobody_takes(void **state)
 	o.handle = (const struct weir_handle *)&one;
 	o.contains_hash = hash_in_filter;
 	assert_refused(weir_guard_create(&g, &o), -EINVAL, "contains_hash", "a handle has its own");
+	o.handle = NULL;
+	o.filter = filter;
+	assert_refused(weir_guard_create(&g, &o), -EINVAL, "contains_hash", "a filter has its own");
 }
 
 static int fill(void **state)
@@ -303,6 +345,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_a_handle),
 		cmocka_unit_test(of_another_set),
+		cmocka_unit_test(of_a_filter),
+		cmocka_unit_test(numbers_of_a_set_with_normalisation),
 		cmocka_unit_test(reported_in_parts),
 		cmocka_unit_test(hashes_that_nobody_takes),
 	};
