@@ -129,7 +129,7 @@ static void insert_local(uint64_t n, unsigned number)
 {
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t key = key_of(number * n + i);
-		if (weir_replica_insert(node[0], &key, sizeof key) < 0)
+		if (weir_replica_insert(node[0], &key, sizeof key, WEIR_REPLICA_SOON) < 0)
 			fail("insert");
 	}
 }
@@ -145,7 +145,7 @@ static void insert_confirmed(uint64_t n, unsigned number)
 {
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t key = key_of(number * n + i);
-		if (weir_replica_insert_confirmed(node[0], &key, sizeof key) < 0)
+		if (weir_replica_insert(node[0], &key, sizeof key, WEIR_REPLICA_CONFIRMED) < 0)
 			fail("confirmed insert");
 	}
 }

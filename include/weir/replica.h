@@ -9,8 +9,10 @@
  *     weir_replica_open(&replica, &o);                  fetches the set as it is now
  *     set = weir_replica_handle(replica);
  *     weir_handle_contains(set, key, len)               any thread: local, as ever
- *     weir_replica_insert(replica, key, len)            any thread: here at once, soon everywhere
- *     weir_replica_insert_confirmed(...)                when it has returned, redis has it
+ *     weir_replica_insert(replica, key, len, WEIR_REPLICA_SOON)
+ *                                                       any thread: here at once, soon everywhere
+ *     weir_replica_insert(replica, key, len, WEIR_REPLICA_CONFIRMED)
+ *                                                       when it has returned, redis has it
  *     weir_replica_close(replica);
  *
  * A thread of the library owns the connection. It sends what was inserted here, applies what was
@@ -197,32 +199,46 @@ WEIR_API int weir_replica_close(struct weir_replica *r);
 /** The handle, for lookups by any of handle.h's verbs. Wait-free. */
 WEIR_API struct weir_handle *weir_replica_handle(const struct weir_replica *r);
 
-/**
- * Insert a key here, and soon on all other nodes.
- * Return: WEIR_NEW, WEIR_SEEN, or a negative errno.
- * Errors: as weir_handle_insert(): then it is on no node for certain. A key that this node keeps to
- *   itself, since there was no room for it in pending batches, is no error (above: Full).
- * Threads: any.  Progress: a lock that is held for an append, and while batches are made of what
- *   was appended.  Cost: that of weir_handle_insert() and some 20 ns.
- */
-WEIR_API int weir_replica_insert(struct weir_replica *r, const void *key, size_t len);
-/** Likewise by a hash (weir_handle_hash()). */
-WEIR_API int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash);
+/** What an insert waits for. */
+enum weir_replica_wait {
+	WEIR_REPLICA_SOON = 0,      /* nothing: the key is here now, and soon on all other nodes */
+	WEIR_REPLICA_CONFIRMED = 1, /* redis has it, and confirm_replicas: see the table above */
+};
 
 /**
- * Insert a key, and wait until redis has it: see the table above. The calls of several threads are
- * sent together.
- * Return: as weir_replica_insert().
- * Errors: likewise; -EAGAIN redis, or this node's room for batches, is full; -ETIMEDOUT it was not
- *   confirmed within confirm_ms; -EKEYREJECTED somebody has begun the set anew by another seed or
- *   key, and the other nodes pass by what this one inserts. In all three the key is in this node's
- *   set, and it is sent when that is possible: who needs to know calls again, or
- *   weir_replica_flush().
- * Threads: any, outside of read-side sections.  Progress: blocking (network).
+ * Insert a key here and on all other nodes. Confirmed inserts of several threads are sent together.
+ * @wait: enum weir_replica_wait.
+ * Return: WEIR_NEW, WEIR_SEEN, or a negative errno.
+ * Errors: as weir_handle_insert(): then it is on no node for certain; -EINVAL @wait. A key that
+ *   this node keeps to itself, since there was no room for it in pending batches, is no error
+ *   (above: Full). With WEIR_REPLICA_CONFIRMED also -EAGAIN redis, or this node's room for batches,
+ *   is full; -ETIMEDOUT it was not confirmed within confirm_ms; -EKEYREJECTED somebody has begun
+ *   the set anew by another seed or key, and the other nodes pass by what this one inserts. In all
+ *   three the key is in this node's set, and it is sent when that is possible: who needs to know
+ *   calls again, or weir_replica_flush().
+ * Threads: any; to wait, outside of read-side sections.  Progress: a lock that is held for an
+ *   append, and while batches are made of what was appended; with WEIR_REPLICA_CONFIRMED blocking
+ *   (network).  Cost: that of weir_handle_insert() and some 20 ns.
  */
-WEIR_API int weir_replica_insert_confirmed(struct weir_replica *r, const void *key, size_t len);
-/** As weir_replica_insert_confirmed(), of a key by its hash. */
-WEIR_API int weir_replica_insert_hash_confirmed(struct weir_replica *r, uint64_t hash);
+WEIR_API int weir_replica_insert(struct weir_replica *r, const void *key, size_t len,
+                                 uint32_t wait);
+/** As weir_replica_insert(), of a number, as weir_handle_insert_u64() takes it.
+ * Errors: also -ENOTSUP in a set with normalisation whose batches are of keys (stream_keys): the
+ *   other nodes would take it for text. */
+WEIR_API int weir_replica_insert_u64(struct weir_replica *r, uint64_t key, uint32_t wait);
+/** As weir_replica_insert(), of a hash (weir_handle_hash()). */
+WEIR_API int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash, uint32_t wait);
+/**
+ * As weir_replica_insert(), of a batch, which waits once.
+ * @bitmap: as weir_handle_insert_keys().
+ * Return: how many were new, or a negative errno.
+ * Errors: as weir_replica_insert() and weir_replica_insert_u64(), of the first key that is refused:
+ *   weir_error_taken() keys before it are in. -EINVAL a batch of no form; -ENOMEM.
+ * Cost: as weir_handle_insert_keys() and 20 ns a key; 8 bytes of memory a key, unless it is of
+ *   hashes.
+ */
+WEIR_API int64_t weir_replica_insert_keys(struct weir_replica *r, struct weir_keys keys,
+                                          uint64_t *bitmap, uint32_t wait);
 
 /**
  * Wait until all that was inserted before this call is confirmed.

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <weir/error.h>
 #include "format/number.h"
@@ -21,6 +22,7 @@ void weir__node_make(struct weir_node *n, const struct weir_server *server,
 	if (weir_handle_measure(handle, &s, &filter) == 0) {
 		n->hashing = filter.seed_fingerprint;
 		n->kind = filter.shape.kind;
+		n->steps = filter.steps;
 		n->images_only = weir__replicable(n->kind) == WEIR_REPLICABLE_IMAGES;
 	}
 	weir__pending_make(&n->pending, stream, PENDING);
@@ -45,13 +47,24 @@ static int check_inserts(const struct weir_node *n)
 	                                  "publish another", n->set) : 0;
 }
 
+static int no_hashes(const struct weir_node *n)
+{
+	return weir_fail(-ENOTSUP, "set %s: its batches are of keys, since filters may come by "
+	                 "another seed: a hash does not do", n->set);
+}
+
+static int too_long(const struct weir_node *n, size_t bytes)
+{
+	return weir_fail(-E2BIG, "set %s: a key of %zu bytes: %d are the most where batches are of "
+	                 "keys", n->set, bytes, WEIR_NODE_KEY);
+}
+
 int weir__node_insert_hash(struct weir_node *n, uint64_t hash, int *kept)
 {
 	*kept = 0;
 	int err = check_inserts(n);
 	if (!err && weir__node_of_keys(n))
-		err = weir_fail(-ENOTSUP, "set %s: its batches are of keys, since filters may come "
-		                "by another seed: a hash does not do", n->set);
+		err = no_hashes(n);
 	if (err)
 		return err;
 	*kept = weir__pending_put_hash(&n->pending, hash); /* L2: first */
@@ -63,8 +76,7 @@ int weir__node_insert_hash(struct weir_node *n, uint64_t hash, int *kept)
 static int insert_key(struct weir_node *n, const void *key, size_t len, int *kept)
 {
 	if (len > WEIR_NODE_KEY)
-		return weir_fail(-E2BIG, "set %s: a key of %zu bytes: %d are the most where "
-		                 "batches are of keys", n->set, len, WEIR_NODE_KEY);
+		return too_long(n, len);
 	*kept = weir__pending_put_key(&n->pending, key, (uint32_t)len); /* L2: first */
 	if (*kept)
 		atomic_store_explicit(&n->has_more, true, memory_order_relaxed);
@@ -80,6 +92,82 @@ int weir__node_insert(struct weir_node *n, const void *key, size_t len, int *kep
 	return weir__node_of_keys(n) ?
 		insert_key(n, key, len, kept) :
 		weir__node_insert_hash(n, weir_handle_hash(n->handle, key, len), kept);
+}
+
+/* ---- a batch ---- */
+
+/* Key @i of a batch of keys. */
+static struct iovec key_of(struct weir_keys keys, size_t i)
+{
+	const char *fixed = keys.at;
+	return keys.form == WEIR_KEYS_IOV ? ((const struct iovec *)keys.at)[i] :
+	       (struct iovec){ (void *)(uintptr_t)(fixed + i * keys.width), keys.width };
+}
+
+static int check_keys(const struct weir_node *n, struct weir_keys keys)
+{
+	if (keys.form == WEIR_KEYS_HASHES)
+		return no_hashes(n);
+	if (keys.form == WEIR_KEYS_U64 && n->steps)
+		return weir_fail(-ENOTSUP, "set %s: it normalises, and its batches are of keys: "
+		                 "the other nodes would take a number for text", n->set);
+	for (size_t i = 0; i < keys.n; i++)
+		if (key_of(keys, i).iov_len > WEIR_NODE_KEY)
+			return too_long(n, key_of(keys, i).iov_len);
+	return 0;
+}
+
+static uint64_t put_keys(struct weir_node *n, struct weir_keys keys)
+{
+	uint64_t kept = 0;
+	for (size_t i = 0; i < keys.n; i++) {
+		const struct iovec key = key_of(keys, i);
+		kept += !!weir__pending_put_key(&n->pending, key.iov_base, (uint32_t)key.iov_len);
+	}
+	return kept;
+}
+
+/* Pending by their hashes, then in the handle by them. */
+static int64_t insert_hashes(struct weir_node *n, struct weir_keys keys, uint64_t *bitmap,
+                             uint64_t *kept)
+{
+	uint64_t *made = keys.form == WEIR_KEYS_HASHES ? NULL : malloc(8 * keys.n + 1);
+	const uint64_t *hashes = made ? made : keys.at;
+	if (keys.form != WEIR_KEYS_HASHES && !made)
+		return weir_fail(-ENOMEM, "set %s: no memory for %zu hashes", n->set,
+		                 (size_t)keys.n);
+	if (made)
+		weir_handle_hash_keys(n->handle, keys, made);
+	for (size_t i = 0; i < keys.n; i++)
+		*kept += !!weir__pending_put_hash(&n->pending, hashes[i]); /* L2: first */
+	const int64_t answer =
+		weir_handle_insert_keys(n->handle, weir_keys_hashes(hashes, keys.n), bitmap);
+	free(made);
+	return answer;
+}
+
+int64_t weir__node_insert_keys(struct weir_node *n, struct weir_keys keys, uint64_t *bitmap,
+                               uint64_t *kept)
+{
+	const bool form = keys.form != WEIR_KEYS_NONE && keys.form <= WEIR_KEYS_U64;
+	const bool of_keys = weir__node_of_keys(n);
+	int64_t answer = check_inserts(n);
+	*kept = 0;
+	if (!answer && form && of_keys)
+		answer = check_keys(n, keys);
+	if (answer)
+		return answer;
+	if (!form || !keys.n) /* the handle refuses it, or there is nothing to do */
+		return weir_handle_insert_keys(n->handle, keys, bitmap);
+	if (of_keys) {
+		*kept = put_keys(n, keys); /* L2: first */
+		answer = weir_handle_insert_keys(n->handle, keys, bitmap);
+	} else {
+		answer = insert_hashes(n, keys, bitmap, kept);
+	}
+	if (*kept)
+		atomic_store_explicit(&n->has_more, true, memory_order_relaxed);
+	return answer;
 }
 
 int weir__node_rename(struct weir_node *n)

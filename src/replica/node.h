@@ -32,6 +32,7 @@ struct weir_node {
 	                     batches are of keys (L13) */
 	uint32_t kind;
 	bool images_only; /* it takes no inserts */
+	uint32_t steps;   /* of normalisation */
 	bool is_signed; /* generations are: an image has what the stream, which is not, may lack,
 	                   and its time is not the server's */
 	struct weir_pending pending;
@@ -90,6 +91,9 @@ int weir__node_fail(const struct weir_node *n, int err);
  *   batches are of keys; -E2BIG a key of more than WEIR_NODE_KEY bytes there. */
 int weir__node_insert(struct weir_node *n, const void *key, size_t len, int *kept);
 int weir__node_insert_hash(struct weir_node *n, uint64_t hash, int *kept);
+/* Of a batch. @kept: receives how many of the keys are kept for this node alone. */
+int64_t weir__node_insert_keys(struct weir_node *n, struct weir_keys keys, uint64_t *bitmap,
+                               uint64_t *kept);
 /* Are batches of keys? Then filters may be of different seeds (L13). */
 static inline bool weir__node_of_keys(const struct weir_node *n)
 {

@@ -8,25 +8,11 @@
 #include "service.h"
 
 /* Of this node's, and of no other's. Whoever sees the number (publish_live()) sees the insert. */
-static int counted(struct weir_replica *r, int answer, int kept)
+static int64_t counted(struct weir_replica *r, int64_t answer, uint64_t kept)
 {
 	if (kept && answer >= 0)
-		atomic_fetch_add_explicit(&r->not_replicated, 1, memory_order_release);
+		atomic_fetch_add_explicit(&r->not_replicated, kept, memory_order_release);
 	return answer;
-}
-
-int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash)
-{
-	int kept;
-	int answer = weir__node_insert_hash(&r->node, hash, &kept);
-	return counted(r, answer, kept);
-}
-
-int weir_replica_insert(struct weir_replica *r, const void *key, size_t len)
-{
-	int kept;
-	int answer = weir__node_insert(&r->node, key, len, &kept);
-	return counted(r, answer, kept);
 }
 
 static struct timespec after(uint32_t ms)
@@ -83,7 +69,7 @@ int weir_replica_flush(struct weir_replica *r, uint32_t milliseconds)
 	                       "batches, is full", r->node.set) : 0;
 }
 
-static int confirmed(struct weir_replica *r, int answer, int kept)
+static int64_t confirmed(struct weir_replica *r, int64_t answer, uint64_t kept)
 {
 	if (answer < 0)
 		return answer;
@@ -94,16 +80,51 @@ static int confirmed(struct weir_replica *r, int answer, int kept)
 	return err ? err : answer;
 }
 
-int weir_replica_insert_hash_confirmed(struct weir_replica *r, uint64_t hash)
+/* The end of an insert. @kept: of its keys, those that are this node's alone. */
+static int64_t ended(struct weir_replica *r, int64_t answer, uint64_t kept, uint32_t wait)
 {
-	int kept;
-	int answer = weir__node_insert_hash(&r->node, hash, &kept);
-	return confirmed(r, answer, kept);
+	return wait == WEIR_REPLICA_CONFIRMED ? confirmed(r, answer, kept) :
+	                                        counted(r, answer, kept);
 }
 
-int weir_replica_insert_confirmed(struct weir_replica *r, const void *key, size_t len)
+static int check_wait(const struct weir_replica *r, uint32_t wait)
 {
-	int kept;
-	int answer = weir__node_insert(&r->node, key, len, &kept);
-	return confirmed(r, answer, kept);
+	return wait <= WEIR_REPLICA_CONFIRMED ? 0 :
+	       weir_fail(-EINVAL, "set %s: wait %u: WEIR_REPLICA_SOON (%d) or "
+	                 "WEIR_REPLICA_CONFIRMED (%d)", r->node.set, wait, WEIR_REPLICA_SOON,
+	                 WEIR_REPLICA_CONFIRMED);
+}
+
+int weir_replica_insert(struct weir_replica *r, const void *key, size_t len, uint32_t wait)
+{
+	int kept, err = check_wait(r, wait);
+	if (err)
+		return err;
+	const int answer = weir__node_insert(&r->node, key, len, &kept);
+	return (int)ended(r, answer, !!kept, wait);
+}
+
+int weir_replica_insert_u64(struct weir_replica *r, uint64_t key, uint32_t wait)
+{
+	return (int)weir_replica_insert_keys(r, weir_keys_u64(&key, 1), NULL, wait);
+}
+
+int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash, uint32_t wait)
+{
+	int kept, err = check_wait(r, wait);
+	if (err)
+		return err;
+	const int answer = weir__node_insert_hash(&r->node, hash, &kept);
+	return (int)ended(r, answer, !!kept, wait);
+}
+
+int64_t weir_replica_insert_keys(struct weir_replica *r, struct weir_keys keys, uint64_t *bitmap,
+                                 uint32_t wait)
+{
+	uint64_t kept;
+	int err = check_wait(r, wait);
+	if (err)
+		return err;
+	const int64_t answer = weir__node_insert_keys(&r->node, keys, bitmap, &kept);
+	return ended(r, answer, kept, wait);
 }

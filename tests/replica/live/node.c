@@ -95,7 +95,7 @@ static void *insert_all_the_time(void *arg)
 		due = due > 1e6 ? 1e6 : due;
 		for (; due >= 1 && rate; due--) {
 			uint64_t key = next_key();
-			if (weir_replica_insert(replica, &key, sizeof key) < 0)
+			if (weir_replica_insert(replica, &key, sizeof key, WEIR_REPLICA_SOON) < 0)
 				say("refused %s", weir_error_detail());
 			else
 				inserted++;
@@ -132,7 +132,7 @@ static void burst(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t key = next_key();
-		if (weir_replica_insert(replica, &key, sizeof key) >= 0)
+		if (weir_replica_insert(replica, &key, sizeof key, WEIR_REPLICA_SOON) >= 0)
 			inserted++;
 	}
 	say("burst %" PRIu64, n);
@@ -141,7 +141,7 @@ static void burst(uint64_t n)
 static void confirm(uint64_t n)
 {
 	uint64_t key = key_of(name, (UINT64_C(1) << 39) + n);
-	int answer = weir_replica_insert_confirmed(replica, &key, sizeof key);
+	int answer = weir_replica_insert(replica, &key, sizeof key, WEIR_REPLICA_CONFIRMED);
 	say("confirm %d %s", answer, answer < 0 ? weir_error_detail() : "");
 }
 
@@ -157,7 +157,7 @@ static void confirms(size_t n)
 	for (size_t i = 0; i < n && took; i++) {
 		uint64_t key = next_key();
 		double begun = now();
-		if (weir_replica_insert_confirmed(replica, &key, sizeof key) < 0)
+		if (weir_replica_insert(replica, &key, sizeof key, WEIR_REPLICA_CONFIRMED) < 0)
 			say("refused %s", weir_error_detail());
 		else
 			inserted++;

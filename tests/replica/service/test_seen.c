@@ -27,6 +27,14 @@ int weir__node_insert_hash(struct weir_node *n, uint64_t hash, int *kept)
 	return weir__node_insert(n, &hash, sizeof hash, kept);
 }
 
+int64_t weir__node_insert_keys(struct weir_node *n, struct weir_keys keys, uint64_t *bitmap,
+                               uint64_t *kept)
+{
+	(void)n, (void)bitmap;
+	*kept = node.kept ? keys.n : 0;
+	return node.answer;
+}
+
 bool weir__node_complete(const struct weir_node *n)
 {
 	(void)n;
@@ -96,16 +104,39 @@ static void test_what_is_not_replicated(void **state)
 		{ 0, 0, 0 }, { 1, 0, 0 }, { -ENOSPC, 0, 0 },
 		{ 0, -EAGAIN, 1 }, { 1, -ENOMEM, 1 }, { -ENOSPC, -EAGAIN, 0 },
 	};
+	const uint64_t three[] = { 1, 2, 3 };
 	uint64_t expected = 0;
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		node.answer = rows[i].answer;
 		node.kept = rows[i].kept;
-		assert_int_equal(weir_replica_insert(&replica, "key", 3), rows[i].answer);
-		assert_int_equal(weir_replica_insert_hash(&replica, 7), rows[i].answer);
-		expected += 2 * rows[i].counted;
+		assert_int_equal(weir_replica_insert(&replica, "key", 3, WEIR_REPLICA_SOON),
+		                 rows[i].answer);
+		assert_int_equal(weir_replica_insert_hash(&replica, 7, WEIR_REPLICA_SOON),
+		                 rows[i].answer);
+		assert_int_equal(weir_replica_insert_u64(&replica, 7, WEIR_REPLICA_SOON),
+		                 rows[i].answer);
+		assert_int_equal(weir_replica_insert_keys(&replica, weir_keys_u64(three, 3), NULL,
+		                                          WEIR_REPLICA_SOON), rows[i].answer);
+		expected += 6 * rows[i].counted;
 		assert_int_equal(stats().not_replicated, expected);
 	}
+}
+
+static void test_what_an_insert_waits_for(void **state)
+{
+	uint64_t key = 1;
+	(void)state;
+	node.answer = 1, node.kept = 0;
+	assert_refused(weir_replica_insert(&replica, "key", 3, 2), -EINVAL, "wait 2",
+	               "WEIR_REPLICA_CONFIRMED (1)");
+	assert_refused(weir_replica_insert_hash(&replica, 7, 2), -EINVAL, "wait 2", "");
+	assert_refused(weir_replica_insert_keys(&replica, weir_keys_u64(&key, 1), NULL, 2), -EINVAL,
+	               "wait 2", "");
+	node.kept = -EAGAIN; /* then nobody can confirm it */
+	assert_refused(weir_replica_insert_u64(&replica, 7, WEIR_REPLICA_CONFIRMED), -EAGAIN,
+	               "no room for another batch", "");
+	node.kept = 0;
 }
 
 /* They are said for an hour since the last of them. */
@@ -337,6 +368,7 @@ int main(void)
 		cmocka_unit_test_setup(test_the_metrics_of_a_node, setup),
 		cmocka_unit_test_setup(test_entries_that_are_nobodys, setup),
 		cmocka_unit_test_setup(test_what_is_not_replicated, setup),
+		cmocka_unit_test_setup(test_what_an_insert_waits_for, setup),
 		cmocka_unit_test_setup(test_what_nobody_else_has, setup),
 		cmocka_unit_test_setup(test_confirmed_in_the_end, setup),
 		cmocka_unit_test_setup(test_why_not_in_time, setup),
