@@ -37,7 +37,8 @@ public:
 	{
 		struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
 		options.zstd_level = packed ? 3 : 0;
-		check(weir_save(filter, path(packed).c_str(), &options), "weir_save");
+		check(weir_save(filter, weir_location_path(path(packed).c_str()), &options),
+		      "weir_save");
 	}
 
 	const KeyFile &file;
@@ -114,9 +115,10 @@ struct weir_filter *open_image(const Case &c, const Images &images)
 	std::string path = images.path(c.packed);
 	options.no_verify = c.step == Step::map_unverified;
 	if (c.step == Step::load)
-		check(weir_load(&f, path.c_str(), &options), "weir_load");
+		check(weir_load(&f, weir_location_path(path.c_str()), &options), "weir_load");
 	else
-		check(weir_map(&f, path.c_str(), WEIR_MAP_READ, &options), "weir_map");
+		check(weir_load(&f, weir_location_map(path.c_str(), WEIR_MAP_READ), &options),
+		      "weir_load, mapped");
 	return f;
 }
 

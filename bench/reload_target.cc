@@ -163,7 +163,9 @@ private:
 	{
 		folder_.emplace();
 		for (const char *name : { "one", "two" })
-			check(weir_save(filter, folder_->file(name).c_str(), nullptr), "weir_save");
+			check(weir_save(filter, weir_location_path(folder_->file(name).c_str()),
+			                nullptr),
+			      "weir_save");
 	}
 	void refresh(double pace)
 	{

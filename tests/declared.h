@@ -21,9 +21,9 @@ static inline int declare_head(const char *name, uint64_t bytes, bool packed, ui
 	params.seed = 42;
 	if (weir_create(&f, &params))
 		return -1;
-	int err = weir_save(f, name, NULL);
+	const bool saved = weir_save(f, weir_location_path(name), NULL) > 0;
 	weir_destroy(f);
-	unsigned char *image = err ? NULL : image_slurp(name, &n);
+	unsigned char *image = saved ? image_slurp(name, &n) : NULL;
 	if (!image)
 		return -1;
 	uint64_t at = packed || bytes < DECLARED_HUGE_PAGE ? IMAGE_PAGE : DECLARED_HUGE_PAGE;

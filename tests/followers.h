@@ -57,7 +57,7 @@ static inline void save(uint64_t from, uint64_t to)
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 10000, 0.01);
 	for (uint64_t i = from; i < to; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 }
 

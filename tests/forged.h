@@ -26,7 +26,7 @@ static inline uint64_t forge_image(const char *name, uint64_t capacity)
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, capacity, 0.01);
 	struct weir_stats s = WEIR_STATS_INIT;
 	size_t n = 0;
-	assert_ok(weir_save(f, name, NULL));
+	assert_ok(weir_save(f, weir_location_path(name), NULL));
 	weir_destroy(f);
 	unsigned char *image = image_slurp(name, &n);
 	assert_non_null(image);
@@ -37,9 +37,9 @@ static inline uint64_t forge_image(const char *name, uint64_t capacity)
 	assert_true(image_spit(name, image, n));
 	free(image);
 	/* the places are those: it passes for empty, and is nearly full */
-	assert_ok(weir_image_stats(name, NULL, &s));
+	assert_ok(weir_image_measure(weir_location_path(name), WEIR_SAMPLED, NULL, &s));
 	assert_true(s.sampled < 1 && s.fill == 0);
-	assert_ok(weir_image_stats_exact(name, NULL, &s));
+	assert_ok(weir_image_measure(weir_location_path(name), WEIR_EXACT, NULL, &s));
 	assert_true(s.fp_rate_estimated > 0.4);
 	return shards;
 }

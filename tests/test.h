@@ -46,6 +46,12 @@ static inline void test_assert_ok(int64_t answer, const char *call, const char *
 	_fail(file, line);
 }
 
+/* Of a call that returns the bytes that it wrote: 0, or what is wrong. */
+static inline int test_done(int64_t bytes)
+{
+	return bytes < 0 ? (int)bytes : bytes == 0;
+}
+
 /* The call answers @err, and its sentence contains @a and @b: the parameter and its value. */
 #define assert_refused(call, err, a, b) \
 	test_assert_refused((call), (err), (a), (b), #call, __FILE__, __LINE__)

@@ -13,10 +13,11 @@
 
 namespace bench {
 
-inline void check(int err, const char *verb)
+inline void check(int64_t done, const char *verb)
 {
-	if (err)
-		throw std::runtime_error(std::string(verb) + ": " + weir_strerror(err) + ": " +
+	if (done < 0)
+		throw std::runtime_error(std::string(verb) + ": " +
+		                         weir_strerror(static_cast<int>(done)) + ": " +
 		                         weir_error_detail());
 }
 

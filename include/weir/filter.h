@@ -405,6 +405,8 @@ struct weir_stats {
 	uint32_t steps;            /* of normalisation: enum weir_text_steps */
 	uint32_t lookups;          /* most keys that the lookup of one text probes now
 	                              (weir_text_most()): fp_rate_estimated is the rate of each */
+	uint32_t marks;            /* enum weir_image_marks: whether it is keyed, or'ed with the
+	                              others of the image that it was loaded from */
 };
 
 #define WEIR_STATS_INIT WEIR__INIT(weir_stats)

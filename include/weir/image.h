@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * Images: a filter as a file, in shared memory, or on the wire. One format, little-endian,
- * position-independent.
+ * Images: a filter of any kind as a file, in memory or on the wire. One format, little-endian,
+ * position-independent. A struct weir_location, passed by value, says where an image is or goes:
  *
- * For untrusted files use weir_load() with max_bytes set: it reads them into private memory and
- * checks every byte before it uses one, and without that limit a compressed or sparse file of some
- * kilobytes takes as much memory as it declares. weir_map() is for files that only weir_save()
- * replaces, which renames and never truncates: if a process truncates a mapped file, the next
- * lookup raises SIGBUS.
+ *     weir_save(f, weir_location_path("ids.weir"), NULL)
+ *     weir_load(&f, weir_location_path("ids.weir"), NULL)                reads it into memory
+ *     weir_load(&f, weir_location_map("ids.weir", WEIR_MAP_READ), NULL)  maps the file
+ *
+ * Read an untrusted file with max_bytes set, and never map it: without that limit a compressed or
+ * sparse file of some kilobytes takes as much memory as it declares, and if a process truncates a
+ * mapped file, the next lookup raises SIGBUS.
  *
  * The seed lies in the image: whoever can read the file can choose keys that collide, so where
  * clients are hostile give it mode 0640 and the server's group, or make the filter keyed
@@ -29,6 +31,117 @@ struct weir_filter;
 struct weir_stats;
 struct stat; /* <sys/stat.h> */
 
+/* ---- locations ---- */
+
+enum weir_location_form {
+	WEIR_LOCATION_PATH = 0,
+	WEIR_LOCATION_FD = 1,
+	WEIR_LOCATION_MEMORY = 2, /* to read */
+	WEIR_LOCATION_ROOM = 3,   /* memory to write */
+	WEIR_LOCATION_MAP = 4,
+	WEIR_LOCATION_MAP_MEMORY = 5,
+	WEIR_LOCATION_CHAIN = 6,
+};
+
+/** How a mapping is shared. */
+enum weir_map_mode {
+	WEIR_MAP_READ = 0,    /* read-only, shared with all processes; inserts answer -EROFS */
+	WEIR_MAP_PRIVATE = 1, /* copy-on-write: this process's inserts stay its own */
+	WEIR_MAP_LIVE = 2,    /* read-write, shared: several processes insert. The file is marked
+	                         live, its checksums are void until weir_seal(). The mapping keeps
+	                         a descriptor open, whose lock (fcntl) keeps it and a seal apart. */
+};
+
+/** Where an image is or goes. Make one with the functions below. A call that does not take the form
+ * answers -EINVAL, and its sentence says which forms it takes. */
+struct weir_location {
+	const char *path;
+	const void *memory;
+	void *room;
+	size_t bytes;              /* at memory or room; in a chain, the number of deltas */
+	const char *const *deltas; /* paths */
+	int fd;
+	uint32_t form;             /* enum weir_location_form */
+	uint32_t mode;             /* enum weir_map_mode */
+	uint32_t reserved;
+};
+
+static inline struct weir_location weir__location(uint32_t form, const char *path)
+{
+	struct weir_location at = { path, 0, 0, 0, 0, -1, form, 0, 0 };
+	return at;
+}
+
+/** A file. A save replaces it atomically. */
+static inline struct weir_location weir_location_path(const char *path)
+{
+	return weir__location(WEIR_LOCATION_PATH, path);
+}
+
+/** An open file, pipe or socket, from its position on. Bytes after the image stay unread. */
+static inline struct weir_location weir_location_fd(int fd)
+{
+	struct weir_location at = weir__location(WEIR_LOCATION_FD, 0);
+	at.fd = fd;
+	return at;
+}
+
+/** Memory to read, which holds exactly one image. */
+static inline struct weir_location weir_location_memory(const void *image, size_t bytes)
+{
+	struct weir_location at = weir__location(WEIR_LOCATION_MEMORY, 0);
+	at.memory = image;
+	at.bytes = bytes;
+	return at;
+}
+
+/** Memory to write. With NULL and 0 the call writes nothing and returns the bytes it needs. */
+static inline struct weir_location weir_location_room(void *room, size_t bytes)
+{
+	struct weir_location at = weir__location(WEIR_LOCATION_ROOM, 0);
+	at.room = room;
+	at.bytes = bytes;
+	return at;
+}
+
+/** A file to map: its pages are the filter's memory, and each is read on first use. It must be a
+ * plain image that only changes by renames: truncating a mapped file kills the process. */
+static inline struct weir_location weir_location_map(const char *path, enum weir_map_mode mode)
+{
+	struct weir_location at = weir__location(WEIR_LOCATION_MAP, path);
+	at.mode = (uint32_t)mode;
+	return at;
+}
+
+/** A plain image in memory, at a multiple of 64, as weir_image_copy() puts it into room: the filter
+ * uses it in place, read-only, as with WEIR_MAP_READ. The memory stays the caller's, who keeps it
+ * readable until after weir_destroy().
+ *
+ * If somebody changes the image meanwhile, in this process or another, lookups answer by what they
+ * find: they may miss keys and may find any, and weir_verify() fails. But none reads outside of the
+ * image, since size and shape were copied and checked when the filter was made. That holds for a
+ * change during weir_load() as well. */
+static inline struct weir_location weir_location_map_memory(const void *image, size_t bytes)
+{
+	struct weir_location at = weir__location(WEIR_LOCATION_MAP_MEMORY, 0);
+	at.memory = image;
+	at.bytes = bytes;
+	return at;
+}
+
+/** An old image, plain or compressed, with @n deltas (delta.h) applied to it, each of which begins
+ * where the one before ended; to read. With 0 deltas it is the old image. */
+static inline struct weir_location weir_location_chain(const char *old_image,
+                                                       const char *const *deltas, size_t n)
+{
+	struct weir_location at = weir__location(WEIR_LOCATION_CHAIN, old_image);
+	at.deltas = deltas;
+	at.bytes = n;
+	return at;
+}
+
+/* ---- save, load ---- */
+
 /** What the header of an image says beside its fields. */
 enum weir_image_marks {
 	WEIR_MARK_KEYED = 1u << 0,            /* its filter has a weir_params.secret */
@@ -47,7 +160,7 @@ enum weir_image_marks {
 
 /** Called after each shard, and when an image is read or its bits are counted, at least after each
  * MiB. Return non-zero to stop: the call then fails with -ECANCELED and leaves nothing behind,
- * except what weir_save_fd() has written. */
+ * except what was written to a descriptor or to room. */
 typedef int weir_progress_fn(void *arg, uint64_t bytes_done, uint64_t bytes_total);
 
 /** Start from WEIR_SAVE_OPTIONS_INIT. */
@@ -69,38 +182,29 @@ struct weir_save_options {
 	bool only_images;           /* a file by its path that is neither empty nor an image stays:
 	                               -EEXIST; one that cannot be read, likewise: why */
 };
-#define WEIR_SAVE_OPTIONS_INIT { sizeof(struct weir_save_options), 0, 0, 0, 0, 0, 0, 0, false }
+#define WEIR_SAVE_OPTIONS_INIT WEIR__INIT(weir_save_options)
 
 /** Start from WEIR_LOAD_OPTIONS_INIT. */
 struct weir_load_options {
 	size_t struct_size;         /* sizeof(struct weir_load_options) */
 	uint64_t max_bytes;         /* of bits: refuse larger images; 0: no limit but memory */
-	uint32_t flags;             /* weir_load*() only: enum weir_flags, for the memory; reading
+	uint32_t flags;             /* not to map: enum weir_flags, for the memory; reading
 	                               touches every page of it, with WEIR_PREFAULT or without */
-	bool no_verify;             /* weir_map() only: leave the bits to weir_verify(); all that
+	bool no_verify;             /* to map: leave the bits to weir_verify(); all that
 	                               precedes them is checked anyway */
-	void *memory;               /* weir_load*() only: for the bits, as in struct weir_params */
-	size_t memory_bytes;        /* weir_load*() only: bytes at memory */
+	void *memory;               /* not to map: for the bits, as in struct weir_params */
+	size_t memory_bytes;        /* not to map: bytes at memory */
 	weir_progress_fn *progress; /* may be NULL */
 	void *progress_arg;
 	const void *secret;         /* of a keyed image: its 16 bytes, copied; NULL: not keyed */
-	bool keyless;               /* weir_load*() only: load a keyed image without its key, to
+	bool keyless;               /* not to map: load a keyed image without its key, to
 	                               measure it, say: lookups return true, inserts answer
 	                               -EROFS */
-	struct weir_window_run run; /* weir_load*() only: of a window */
+	struct weir_window_run run; /* not to map: of a window */
 	uint32_t can;               /* enum weir_ability: -ENOTSUP unless the filter has them all,
 	                               which its kind tells before a bit is read */
 };
 #define WEIR_LOAD_OPTIONS_INIT WEIR__INIT(weir_load_options)
-
-/** How weir_map() shares. */
-enum weir_map_mode {
-	WEIR_MAP_READ = 0,    /* read-only, shared with all processes; inserts answer -EROFS */
-	WEIR_MAP_PRIVATE = 1, /* copy-on-write: this process's inserts stay its own */
-	WEIR_MAP_LIVE = 2,    /* read-write, shared: several processes insert. The file is marked
-	                         live, its checksums are void until weir_seal(). The mapping keeps
-	                         a descriptor open, whose lock (fcntl) keeps it and a seal apart. */
-};
 
 /** The header of an image. Start from WEIR_IMAGE_INFO_INIT. */
 struct weir_image_info {
@@ -111,28 +215,27 @@ struct weir_image_info {
 	uint64_t capacity;         /* keys, as asked */
 	double fp_rate;            /* as asked */
 	uint64_t bytes;            /* of bits */
-	uint64_t file_bytes;       /* of the whole file */
+	uint64_t file_bytes;       /* of the whole file; 0: a compressed image at a descriptor */
 	uint64_t generation;       /* as in struct weir_save_options */
 	uint64_t seed_fingerprint; /* as in struct weir_stats; of a keyed image its key's */
 	bool compressed;           /* with zstd */
 	bool live;                 /* mapped with WEIR_MAP_LIVE and not sealed since */
 	bool keyed;                /* to be loaded with the secret that it was made with */
-	bool overfull_allowed;     /* WEIR_MARK_OVERFULL_ALLOWED */
-	bool shrink_allowed;       /* WEIR_MARK_SHRINK_ALLOWED */
+	uint32_t marks;            /* enum weir_image_marks, or'ed */
 	const char *hash;          /* of its keys: "XXH3", "XXH64" or "SipHash-2-4" */
-	struct weir_text text;   /* what is done to its keys before that */
+	struct weir_text text;     /* what is done to its keys before that */
 };
-#define WEIR_IMAGE_INFO_INIT \
-	{ sizeof(struct weir_image_info), 0, { 0, { { 0 } } }, 0, 0, 0.0, 0, 0, 0, 0, false, \
-	  false, false, false, false, 0, { 0, 0, 0, { 0 }, { 0 } } }
+#define WEIR_IMAGE_INFO_INIT WEIR__INIT(weir_image_info)
 
 /**
- * Save a filter to a file, atomically. The image is written to an unnamed temporary file in the
- * same folder, with its space reserved first. It is synced, given its name, and the folder is
- * synced. If the process is killed, the old file is whole and nothing else stays. There is one
- * exception: a kill between linkat and rename, or at any moment on a file system without O_TMPFILE
- * or where a sandbox refuses linkat, leaves a file .weir-new-*, which the next save to the same
- * name by the same user removes.
+ * Save a filter of any kind, while other threads use it.
+ *
+ * A file is replaced atomically: the image is written to an unnamed temporary file in the same
+ * folder, with its space reserved first. It is synced, given its name, and the folder is synced. If
+ * the process is killed, the old file is whole and nothing else stays. There is one exception: a
+ * kill between linkat and rename, or at any moment on a file system without O_TMPFILE or where a
+ * sandbox refuses linkat, leaves a file .weir-new-*, which the next save to the same name by the
+ * same user removes.
  *
  * A symbolic link is followed if the kernel follows it (fs.protected_symlinks); this needs /proc.
  * The file it names is replaced. A link to nothing is refused.
@@ -142,139 +245,63 @@ struct weir_image_info {
  * root where neither group nor others may write; elsewhere the file belongs to who saves it. If the
  * group is not kept, or the old file had an access control list, the group may do no more than
  * others. Access control lists are not kept.
- * @f: may be in use. An insert concurrent with the call may or may not be in the file.
- * @options: NULL for the defaults. Where linkat alone is refused, all is written a second time, and
- *   progress begins anew.
- * Return: 0 or a negative errno, and the old file stays. Only if the sync of the folder failed, the
- *   call fails although the new file is in place, and a power cut may bring the old one back; the
- *   sentence reports so. To save again is safe.
- * Errors: the errno of open, fallocate, write, fsync and rename (-ENOSPC, -EACCES, -EROFS, -EIO
- *   ...); -ECANCELED; -EINVAL an option is out of its range, or @path is NULL or no regular file;
- *   -EISDIR; -ENOENT, -EACCES, -ELOOP, -EBUSY a link that cannot be followed; -ENOMEM; -ENOTSUP the
- *   kind cannot be saved, or zstd_level in a build without zstd; that of getrandom.
+ *
+ * To an open file, pipe or socket it writes from the position on: no temporary file, no fsync.
+ * After a failure a part of the image may have been written. Ignore SIGPIPE to get -EPIPE if the
+ * reader goes away. Room may hold anything after a failure.
+ * @f: may be in use. An insert concurrent with the call may or may not be in the image.
+ * @to: a path, a descriptor or room.
+ * @options: NULL for the defaults. mode, written and only_images are for a path. Where linkat alone
+ *   is refused, all is written a second time, and progress begins anew.
+ * Return: bytes of the image, or a negative errno, and the old file stays. Only if the sync of the
+ *   folder failed, the call fails although the new file is in place, and a power cut may bring the
+ *   old one back; the sentence reports so. To save again is safe.
+ * Errors: the errno of open, fallocate, write, fsync, fcntl and rename (-ENOSPC, -EACCES, -EROFS,
+ *   -EIO ...); -ENOSPC also if the room is too small; -ECANCELED; -EINVAL an option is out of its
+ *   range, or the path is NULL or no regular file; -EISDIR; -ENOENT, -EACCES, -ELOOP, -EBUSY a link
+ *   that cannot be followed; -ENOMEM; -ENOTSUP the kind cannot be saved, or zstd_level in a build
+ *   without zstd; that of getrandom.
  * Threads: any, with lookups and inserts. Of several savers to one path the last to switch wins.
  * Order: relaxed.  Progress: blocking (file system).  Cost: a look at the folder's names, memory
- *   bandwidth, then the disk. Of a kind whose keys move (cuckoo) memory for a copy, which is saved:
- *   inserts that have to move one wait while it is made.
+ *   bandwidth, then the disk. To a descriptor, or of a kind whose keys move (cuckoo), memory for a
+ *   copy, which is saved: inserts that have to move a key wait while it is made.
  */
-WEIR_API WEIR_MUST_CHECK int weir_save(const struct weir_filter *f, const char *path,
-                                       const struct weir_save_options *options);
-/**
- * As weir_save(), to an open file, pipe or socket from its position on: no temporary file, no
- * fsync. mode is ignored. Ignore SIGPIPE to get -EPIPE if the reader goes away.
- * Return: 0 or a negative errno; a part of the image may have been written.
- * Errors: the errno of write and fcntl; -ECANCELED, -EINVAL, -ENOMEM, -ENOTSUP as weir_save().
- * Cost: memory for a copy of the filter, since a stream begins with the checksums of the bits.
- */
-WEIR_API WEIR_MUST_CHECK int weir_save_fd(const struct weir_filter *f, int fd,
-                                          const struct weir_save_options *options);
+WEIR_API WEIR_MUST_CHECK int64_t weir_save(const struct weir_filter *f, struct weir_location to,
+                                           const struct weir_save_options *options);
 
 /**
- * Read an image, plain or compressed, into memory of its own.
+ * Load a filter of any kind: read it, plain or compressed, into memory of its own and check every
+ * byte, or map it.
  * @out: receives the filter; untouched on failure.
- * @options: NULL for the defaults.
+ * @from: anywhere but room. Of a descriptor the image is read from the position to its end; other
+ *   bytes may follow.
+ * @options: NULL for the defaults. To map, no flags, memory or keyless; to read, no no_verify; of a
+ *   chain, none of flags and memory.
  * Return: 0 or a negative errno; never an empty or partial filter.
  * Errors: -EBADMSG damaged: not an image, a field out of its range or in contradiction to another,
  *   a wrong checksum, trailing bytes; the sentence names the field, its value and the right one;
  *   -EFBIG more than max_bytes; -ENOTSUP a newer format, an unknown kind or mark, or zstd in a
- *   build without it, or the filter lacks an ability that options.can names; -EKEYREJECTED the
- *   image is keyed and secret is missing or another, or it is not keyed and secret was given;
- *   -EBUSY marked live and not sealed, or a process marked or sealed it during the call; -EISDIR,
- *   -EINVAL not a regular file (weir_load_fd() reads a pipe); -EINVAL an option; -ENOMEM; that of
- *   open and read.
- * Threads: any.  Order: none; publish the filter with release order.
- * Progress: blocking (file system).  Cost: the disk, then memory bandwidth. Memory for the bits,
- *   touched as they come, and up to 10 MiB to unpack a compressed image.
- */
-WEIR_API WEIR_MUST_CHECK int weir_load(struct weir_filter **out, const char *path,
-                                       const struct weir_load_options *options);
-/** As weir_load(), from an open file, pipe or socket: from its position to the end of the image.
- * Other bytes may follow. */
-WEIR_API WEIR_MUST_CHECK int weir_load_fd(struct weir_filter **out, int fd,
-                                          const struct weir_load_options *options);
-/** As weir_load(), from @bytes bytes of memory that hold exactly one image. */
-WEIR_API WEIR_MUST_CHECK int weir_load_memory(struct weir_filter **out, const void *image,
-                                              size_t bytes,
-                                              const struct weir_load_options *options);
-
-/**
- * Map a plain image: the file's pages are the filter's memory, and each is read on first use.
- * @out: receives the filter; untouched on failure.
- * @mode: how the mapping is shared.
- * @options: NULL for the defaults.
- * Return: 0 or a negative errno.
- * Errors: as weir_load(); -EINVAL an unknown mode, or a compressed image (weir_load() it); the
- *   errno of mmap and msync. Only WEIR_MAP_LIVE accepts an image that is marked live: -EBUSY it is
- *   being sealed, and was so for a second; the errno of fcntl, where the file cannot be locked.
- * Threads: any.  Order: none; publish the filter with release order.
- * Progress: blocking (file system).  Cost: the whole file is read once to verify it, through 1 MiB
- *   of memory; with no_verify some microseconds.
- */
-WEIR_API WEIR_MUST_CHECK int weir_map(struct weir_filter **out, const char *path,
-                                      enum weir_map_mode mode,
-                                      const struct weir_load_options *options);
-
-/**
- * Read an image, plain or compressed, and put it as a plain one at @memory: the bytes that
- * weir_save() writes plain. It is for memory that processes share: one of them reads the file, and
- * each makes a filter of its own of it by weir_map_memory().
- * @memory: a multiple of 64; @room bytes of it. Nobody else uses it during the call. After a
- *   failure it may hold anything.
- * @bytes: receives the plain image's length; untouched on failure.
- * @path: the file.
- * @options: max_bytes, progress, progress_arg and secret; the others must have their defaults.
- *   NULL for the defaults. A keyed image is read with its secret or without one.
- * Return: 0 or a negative errno.
- * Errors: as weir_load(); -EFBIG also: the plain image has more than @room bytes, and the sentence
- *   has both numbers (of a compound the bytes up to the first member that has no room); -EINVAL
- *   also: @memory is misaligned or NULL, or @bytes is NULL.
- * Threads: any.  Order: none; publish the image with release order.
- * Progress: blocking (file system).  Cost: as weir_load(), into memory that is there.
- */
-WEIR_API WEIR_MUST_CHECK int weir_image_read(void *memory, size_t room, size_t *bytes,
-                                             const char *path,
-                                             const struct weir_load_options *options);
-
-/**
- * Make a read-only filter around a plain image in memory, without a copy: inserts answer -EROFS, as
- * of WEIR_MAP_READ, and weir_verify() checks it. The memory stays the caller's, who keeps it, and
- * keeps it readable, until after weir_destroy().
+ *   build without it, or the kind cannot be mapped in this mode, or the filter lacks an ability
+ *   that options.can names; -EKEYREJECTED the image is keyed and secret is missing or another, or
+ *   it is not keyed and secret was given; -EBUSY marked live and not sealed, or a process marked or
+ *   sealed it during the call; -EISDIR, -EINVAL not a regular file (a descriptor may be a pipe);
+ *   -EINVAL an option, or a compressed image to map; -ENOMEM; that of open and read.
  *
- * If somebody changes the image meanwhile, in this process or another, lookups answer by what they
- * find: they may miss keys and may find any, and weir_verify() fails. But none reads outside of the
- * image, since size and shape were copied and checked when the filter was made. That holds for a
- * change during this call as well.
- * @out: receives the filter; untouched on failure.
- * @image: exactly @bytes bytes, such as weir_image_read() puts there; a multiple of 64, as any
- *   page is.
- * @options: as for weir_map(). NULL for the defaults.
- * Return: 0 or a negative errno.
- * Errors: as weir_load(); -EINVAL also: @image is misaligned or NULL, or it is compressed
- *   (weir_load_memory() reads that).
- * Threads: any.  Order: none; an image that another thread or process wrote must be published to
- *   this one (release, acquire).
- * Progress: wait-free but for some memory.  Cost: the image is read once to verify it; with
- *   no_verify some microseconds.
+ *   To map: the errno of mmap and msync; -EINVAL memory that is misaligned or NULL. Only
+ *   WEIR_MAP_LIVE accepts an image that is marked live: -EBUSY it is being sealed, and was so for a
+ *   second; the errno of fcntl, where the file cannot be locked.
+ *
+ *   Of a chain: as weir_delta_inspect(); -EINVAL a delta is from another image, whose identity the
+ *   sentence has; -EBADMSG a delta is damaged, or what it makes is no image.
+ * Threads: any.  Order: none; publish the filter with release order. An image in memory that
+ *   another thread or process wrote must be published to this one (release, acquire).
+ * Progress: blocking (file system).  Cost: the disk, then memory bandwidth. Memory for the bits,
+ *   touched as they come, and up to 10 MiB to unpack a compressed image. To map: the whole file is
+ *   read once to verify it, through 1 MiB of memory; with no_verify some microseconds. Of a chain
+ *   memory for the larger image of each step and 2 MiB.
  */
-WEIR_API WEIR_MUST_CHECK int weir_map_memory(struct weir_filter **out, const void *image,
-                                             size_t bytes,
-                                             const struct weir_load_options *options);
-
-/**
- * Check every byte of an image, plain or compressed, of any kind, and keep none.
- * @options: max_bytes, progress and progress_arg; the others must have their defaults. NULL for the
- *   defaults.
- * Return: 0 the image is whole, or a negative errno.
- * Errors: as weir_load().
- * Threads: any.  Progress: blocking (file system).
- * Cost: as weir_load(), but of memory at most 2 MiB, or 12 MiB if the image is compressed, however
- *   large it is.
- */
-WEIR_API WEIR_MUST_CHECK int weir_image_verify(const char *path,
-                                               const struct weir_load_options *options);
-/** As weir_image_verify(), from an open file, pipe or socket: from its position to the end of the
- * image. Other bytes may follow. */
-WEIR_API WEIR_MUST_CHECK int weir_image_verify_fd(int fd, const struct weir_load_options *options);
+WEIR_API WEIR_MUST_CHECK int weir_load(struct weir_filter **out, struct weir_location from,
+                                       const struct weir_load_options *options);
 
 /**
  * Check a mapped filter's bits against the checksums of its image.
@@ -312,41 +339,75 @@ WEIR_API WEIR_MUST_CHECK int weir_verify(const struct weir_filter *f);
  */
 WEIR_API WEIR_MUST_CHECK int weir_seal(struct weir_filter *f);
 
+/* ---- images without a filter; none of these needs a secret ---- */
+
 /**
  * Read and check all of an image, of any kind, but its bits.
+ * @from: a path, a descriptor, memory or a chain. A descriptor is behind what was read then.
  * @out: from WEIR_IMAGE_INFO_INIT.
  * Return: 0 or a negative errno.
  * Errors: as weir_load(), but a live image is no error; -EINVAL struct_size.
- * Threads: any.  Progress: blocking (file system).  Cost: some microseconds.
+ * Threads: any.  Progress: blocking (file system).  Cost: some microseconds; of a chain as
+ *   weir_load().
  */
-WEIR_API WEIR_MUST_CHECK int weir_image_info(const char *path, struct weir_image_info *out);
+WEIR_API WEIR_MUST_CHECK int weir_image_inspect(struct weir_location from,
+                                                struct weir_image_info *out);
 
 /**
- * The marks of the image that a filter was loaded or mapped from: what its builder allowed.
- * Return: enum weir_image_marks, or'ed; 0 of a filter that was created.
- * Threads: any.  Progress: wait-free.  Cost: nanoseconds.
+ * Check every byte of an image, plain or compressed, of any kind, and keep none.
+ * @from: a path, a descriptor, memory or a chain.
+ * @options: max_bytes and progress; a secret, if one is given, must be the right one. The others
+ *   must have their defaults. NULL for the defaults.
+ * @id: receives the identity of its plain form, which deltas refer to: its commit record, a
+ *   checksum of its head, which has those of all its bits. Equal images have equal ones, plain or
+ *   compressed. Untouched on failure; may be NULL.
+ * Return: 0 the image is whole, or a negative errno.
+ * Errors: as weir_load().
+ * Threads: any.  Progress: blocking (file system).
+ * Cost: as weir_load(), but of memory at most 2 MiB, or 12 MiB if the image is compressed, however
+ *   large it is; of kinds whose places have more than bits to check (cuckoo) and of a chain, all of
+ *   it.
  */
-WEIR_API uint32_t weir_marks_of(const struct weir_filter *f);
+WEIR_API WEIR_MUST_CHECK int weir_image_verify(struct weir_location from,
+                                               const struct weir_load_options *options,
+                                               uint64_t *id);
 
 /**
- * As weir_measure(), of the filter in an image. No key is needed: secret is ignored. A plain
- * image is mapped, a compressed one is read into memory.
- * @options: as for weir_map(), NULL for the defaults. With no_verify only the sampled bits of a
- *   plain image are read; else all of the image is checked first.
+ * As weir_measure(), of the filter in an image. A plain image is mapped where it can be, others are
+ * read into memory. To get the figures of router.h and window.h, load the image, keyless if
+ * necessary.
+ * @from: a path, a descriptor, memory or a chain.
+ * @effort: enum weir_effort. With WEIR_EXACT progress begins anew when the bits are counted.
+ * @options: as to map; secret is ignored. NULL for the defaults. With no_verify only the sampled
+ *   bits of a plain image are read; else all of the image is checked first.
  * @out: from WEIR_STATS_INIT.
  * Return: 0 or a negative errno.
- * Errors: as weir_map() with WEIR_MAP_READ and weir_load(); -EINVAL struct_size.
- * Threads: any.  Progress: blocking (file system).  Cost: as weir_map(), or weir_load() of a
- *   compressed image, then as weir_measure().
+ * Errors: as weir_load(); -EINVAL struct_size, effort.
+ * Threads: any.  Progress: blocking (file system).  Cost: as weir_load(), then as weir_measure().
  */
-WEIR_API WEIR_MUST_CHECK int weir_image_stats(const char *path,
-                                              const struct weir_load_options *options,
-                                              struct weir_stats *out);
-/** As weir_image_stats(), of every bit, as weir_measure(). Where the bits are checked first,
- * progress begins anew when they are counted. */
-WEIR_API WEIR_MUST_CHECK int weir_image_stats_exact(const char *path,
-                                                    const struct weir_load_options *options,
-                                                    struct weir_stats *out);
+WEIR_API WEIR_MUST_CHECK int weir_image_measure(struct weir_location from, uint32_t effort,
+                                                const struct weir_load_options *options,
+                                                struct weir_stats *out);
+
+/**
+ * Copy an image and check every byte: to compress or unpack it, to put it into memory that
+ * processes share, or to apply deltas. Identity, generation and marks stay: without zstd_level what
+ * comes out is the bytes that weir_save() writes plain.
+ * @to: a path (which may be that of the old image), a descriptor, or room at a multiple of 64.
+ * @from: a path, a descriptor, memory or a chain.
+ * @reading: max_bytes and progress; a secret, if one is given, must be the right one. The others
+ *   must have their defaults. NULL for the defaults.
+ * @writing: generation and marks must have their defaults. NULL for the defaults.
+ * Return: bytes of the new image, or a negative errno.
+ * Errors: as weir_load() and weir_save(). -ENOSPC the room is too small: the sentence has both
+ *   numbers (of a compound the bytes up to the first member that has no room).
+ * Threads: any.  Order: none; publish the image with release order.  Progress: blocking (file
+ *   system).  Cost: as weir_load(). Without zstd_level into room it takes no other memory; else
+ *   memory for the plain image.
+ */
+WEIR_API WEIR_MUST_CHECK int64_t weir_image_copy(struct weir_location to, struct weir_location from,
+                                                 const struct weir_load_options *reading,
+                                                 const struct weir_save_options *writing);
 
 WEIR_END_DECLS
 

@@ -62,8 +62,8 @@ struct weir_refresh_options {
  * place instead (cp, truncate) cannot harm the process: what is found half written is refused, and
  * read again when it is written to again. The filter takes inserts.
  *
- * With map a plain image is mapped by weir_map(), privately if the current filter takes inserts,
- * else read-only; a compressed one is still read. Then whoever shortens the file in place, at any
+ * With map a plain image is mapped, privately if the current filter takes inserts, else read-only;
+ * a compressed one is still read. Then whoever shortens the file in place, at any
  * later time, kills the process by SIGBUS, and who overwrites it changes answers. What that saves:
  *              memory                                       time
  *   read       the file's bytes, private to the process, as the file is read once; no page fault
@@ -92,8 +92,8 @@ struct weir_refresh_options {
  *   names. So chmod and a new hard link are changes too.
  * Errors: some are verdicts on the file. The call reports them once and returns 0 until the file
  *   changes (a damaged file is read again all the same while it is news, for some 2.5 s, since it
- *   may change faster than its times do): -EBADMSG, -ENOTSUP, -EINVAL as weir_map() and
- *   weir_load(); -EISDIR; -EINVAL another seed or hash function, unless the handle was made with
+ *   may change faster than its times do): -EBADMSG, -ENOTSUP, -EINVAL as weir_load();
+ *   -EISDIR; -EINVAL another seed or hash function, unless the handle was made with
  *   WEIR_HANDLE_ANY_SEED; -EINVAL other steps of struct weir_text than the current filter's, or
  *   before the first filter any, unless the handle was made with WEIR_HANDLE_ANY_STEPS (its lengths
  *   and numbers of labels may differ; with carry those of the current filter are added);

@@ -125,7 +125,7 @@ struct weir_parts weir__parts_of(const struct weir_preface *whole, const struct 
 static int check_suits(const struct members *m, const struct weir_preface *p)
 {
 	const struct weir_preface *whole = m->whole;
-	struct weir_layout compound, member;
+	struct weir_layout compound = { .kind = whole->kind }, member;
 	struct weir_parts parts = weir__parts_of(whole, &compound);
 	/* cannot fail: no key is asked for */
 	(void)weir__preface_layout(&compound, whole, weir__no_secret, m->source->name);
@@ -232,13 +232,6 @@ static int take_bits(struct members *m, const struct weir_preface *p, struct wei
 	return weir__bits_load(f, rest, p, &m->options);
 }
 
-static int check_bits(struct members *m, const struct weir_preface *p, struct weir_source *rest,
-                      uint64_t at, struct weir_filter **f)
-{
-	(void)at, (void)f;
-	return weir__bits_read(rest, p, &m->options, NULL);
-}
-
 static int each_bits(struct members *m, const struct weir_preface *p, struct weir_source *rest,
                      uint64_t at, struct weir_filter **f)
 {
@@ -267,7 +260,7 @@ static int take_mapped(struct members *m, const struct weir_preface *p, struct w
 	unsigned char *bits = m->image + at + weir__image_bits_offset(&p->head);
 	struct weir_memory memory = { .bits = (uint64_t *)(void *)bits };
 	int err = m->asked->no_verify ? skip_bits(rest, 64 * p->head.nblocks) :
-	                                check_bits(m, p, rest, at, f);
+	                                weir__bits_read(rest, p, &m->options, NULL);
 	if (!err)
 		err = weir__preface_layout(&layout, p, m->asked->secret, m->source->name);
 	if (!err)
@@ -301,13 +294,6 @@ int weir__members_each(weir__each_fn *each, void *arg, const struct weir_preface
 	m.each = each;
 	m.give_arg = arg;
 	return each_member(&m, each_bits);
-}
-
-int weir__members_verify(const struct weir_preface *whole, struct weir_source *source,
-                         const struct weir_load_options *options)
-{
-	struct members m = members_begin(whole, source, options);
-	return each_member(&m, check_bits);
 }
 
 int weir__members_map(struct weir_member out[WEIR_IMAGE_MEMBERS], unsigned char *image,

@@ -60,9 +60,6 @@ typedef int weir__each_fn(void *arg, unsigned i, const struct weir_preface *p,
                           struct weir_source *bits, const struct weir_load_options *options);
 int weir__members_each(weir__each_fn *each, void *arg, const struct weir_preface *whole,
                        struct weir_source *source, const struct weir_load_options *options);
-/* Check all of them, and keep nothing. */
-int weir__members_verify(const struct weir_preface *whole, struct weir_source *source,
-                         const struct weir_load_options *options);
 /* Make them of the same image in memory, mapped. Their bits are read if @options want them
  * verified. The memory stays the caller's.
  * @insert_error: of the members. */
@@ -86,13 +83,11 @@ struct weir_compound {
 	unsigned n;
 };
 
-/* Write the image from the descriptor's offset 0 on: a file that is new. The members may be in use.
+/* Write the image: to a stream from its position on, while no member takes inserts; else from
+ * offset 0 on, and the members may be in use.
  * @renew: puts the members' notes as they are after their bits were copied, or NULL. */
-int weir__compound_write(struct weir_compound *c, int fd, const char *name,
+int weir__compound_write(struct weir_compound *c, struct weir_sink *to,
                          const struct weir_save_options *options,
                          void (*renew)(void *arg, struct weir_compound *c), void *arg);
-/* Write it from the descriptor's position on. Nobody may insert into the members meanwhile. */
-int weir__compound_stream(struct weir_compound *c, int fd, const char *name,
-                          const struct weir_save_options *options);
 
 #endif

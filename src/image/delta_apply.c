@@ -8,51 +8,13 @@
 #include "ground/error.h"
 #include "image/delta.h"
 #include "image/load.h"
-#include "image/save.h"
 #include "image/zstd.h"
-
-/* ---- what the verbs of deltas share ---- */
-
-int weir__delta_options(struct weir_delta_options *out, const struct weir_delta_options *options)
-{
-	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
-	int err = weir__options_copy(&o, sizeof o, options, "weir_delta_options");
-	if (!err && (o.zstd_level < 0 || o.zstd_level > 19))
-		err = weir__fail(-EINVAL, "zstd_level %d: allowed: 0 to 19", o.zstd_level);
-	if (!err && o.mode > 0777)
-		err = weir__fail(-EINVAL, "mode 0%o: permissions from 0 to 0777", o.mode);
-	*out = o;
-	return err;
-}
-
-struct weir_load_options weir__delta_reading(const struct weir_delta_options *options)
-{
-	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
-	reading.max_bytes = options->max_bytes;
-	reading.progress = options->progress;
-	reading.progress_arg = options->progress_arg;
-	return reading;
-}
-
-int weir__delta_image(struct weir_plain *out, const char *path,
-                      const struct weir_load_options *options)
-{
-	struct weir_source source;
-	int err = weir__source_open(&source, path, O_RDONLY);
-	if (err)
-		return err;
-	err = weir__source_settle(&source, weir__plain_read(out, &source, options));
-	weir__source_close(&source);
-	return err;
-}
 
 void weir__delta_xor(unsigned char *to, const unsigned char *from, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
 		to[i] ^= from[i];
 }
-
-/* ---- applying one ---- */
 
 /* A delta that is read. */
 struct reading {
@@ -204,95 +166,4 @@ int weir__delta_apply(struct weir_plain *plain, const char *name, const char *pa
 	err = apply(&r, plain, name);
 	weir__source_close(&r.source);
 	return err;
-}
-
-/* The image and all deltas. */
-static int chain(struct weir_plain *out, const char *old_image, const char *const *deltas, size_t n,
-                 const struct weir_load_options *options)
-{
-	if (n && !deltas)
-		return weir__fail(-EINVAL, "deltas is NULL: the paths of %zu deltas", n);
-	int err = weir__delta_image(out, old_image, options);
-	if (err)
-		return err;
-	for (size_t i = 0; !err && i < n; i++)
-		err = weir__delta_apply(out, i ? deltas[i - 1] : old_image, deltas[i], options);
-	if (err)
-		weir__plain_free(out);
-	return err;
-}
-
-static int write_plain(void *what, int fd, const char *path,
-                       const struct weir_save_options *options)
-{
-	const struct weir_plain *plain = what;
-	(void)options;
-	return weir__write(fd, path, weir__plain_bytes(plain), plain->bytes, 0);
-}
-
-int weir_delta_apply(const char *path, const char *old_image, const char *const *deltas, size_t n,
-                     const struct weir_delta_options *options)
-{
-	struct weir_save_options file = WEIR_SAVE_OPTIONS_INIT;
-	struct weir_delta_options o;
-	struct weir_plain plain;
-	int err = weir__delta_options(&o, options);
-	const struct weir_load_options reading = weir__delta_reading(&o);
-	if (!err && !n)
-		err = weir__fail(-EINVAL, "n is 0: there is no delta to apply");
-	if (!err && o.zstd_level)
-		err = weir__fail(-EINVAL, "zstd_level %d: what deltas make is written plain",
-		                 o.zstd_level);
-	if (!err)
-		err = weir__save_path_check(path);
-	if (!err)
-		err = chain(&plain, old_image, deltas, n, &reading);
-	if (err)
-		return err;
-	file.mode = o.mode;
-	err = weir__save_path(write_plain, &plain, path, &file);
-	weir__plain_free(&plain);
-	return err;
-}
-
-static int load_options(struct weir_load_options *load, const struct weir_load_options *options)
-{
-	int err = weir__load_options(load, options);
-	if (!err && (load->flags || load->no_verify || load->memory || load->memory_bytes))
-		err = weir__fail(-EINVAL, "flags 0x%x, no_verify %d, memory %p, memory_bytes %zu: "
-		                 "not for weir_delta_load", load->flags, load->no_verify,
-		                 load->memory, load->memory_bytes);
-	return err;
-}
-
-int weir_delta_load(struct weir_filter **out, const char *old_image, const char *const *deltas,
-                    size_t n, const struct weir_load_options *options)
-{
-	struct weir_load_options load;
-	struct weir_plain plain;
-	int err = out ? load_options(&load, options) :
-	                weir__fail(-EINVAL, "out is NULL: the loaded filter needs a place");
-	if (!err)
-		err = chain(&plain, old_image, deltas, n, &load);
-	if (err)
-		return err;
-	err = weir__plain_filter(out, &plain, n ? deltas[n - 1] : old_image, &load);
-	if (err)
-		weir__plain_free(&plain);
-	return err;
-}
-
-int weir_image_id(uint64_t *out, const char *image, const struct weir_load_options *options)
-{
-	struct weir_load_options load;
-	struct weir_plain plain;
-	int err = out ? load_options(&load, options) :
-	                weir__fail(-EINVAL, "out is NULL: the identity needs a place");
-	if (!err)
-		err = weir__delta_image(&plain, image, &load);
-	if (err)
-		return err;
-	*out = plain.commit;
-	weir__plain_free(&plain);
-	return 0;
 }

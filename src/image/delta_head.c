@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * The head of a delta: see delta.h. */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include "ground/error.h"
@@ -84,7 +83,7 @@ static int legal(const struct weir_delta_head *head, const struct weir_source *s
 		return weir__fail(-EBADMSG, "%s: %" PRIu64 " pieces changed, and the delta's new "
 		                  "image has %" PRIu64, source->name, head->changed,
 		                  weir__delta_pieces(head));
-	if (head->length != source->length)
+	if (source->exact && head->length != source->length)
 		return weir__fail(-EBADMSG, "%s: has %" PRIu64 " bytes where the delta's head has "
 		                  "%" PRIu64, source->name, source->length, head->length);
 	return 0;
@@ -103,34 +102,4 @@ int weir__delta_read(struct weir_delta_head *out, struct weir_source *source)
 		                         .changed = weir__image_get64(bytes + CHANGED),
 		                         .length = weir__image_get64(bytes + LENGTH) };
 	return legal(out, source);
-}
-
-int weir_delta_info(const char *path, struct weir_delta_info *out)
-{
-	struct weir_delta_head head;
-	struct weir_source source;
-	int err = weir__size_check(out, sizeof *out, "weir_delta_info");
-	if (!err)
-		err = weir__source_open(&source, path, O_RDONLY);
-	if (err)
-		return err;
-	err = weir__delta_read(&head, &source);
-	weir__source_close(&source);
-	if (err)
-		return err;
-	const struct weir_delta_info info = {
-		.struct_size = out->struct_size,
-		.format = WEIR_DELTA_FORMAT,
-		.old_id = head.old.commit,
-		.new_id = head.new.commit,
-		.old_bytes = head.old.bytes,
-		.new_bytes = head.new.bytes,
-		.old_generation = head.old.generation,
-		.new_generation = head.new.generation,
-		.pieces = weir__delta_pieces(&head),
-		.changed = head.changed,
-		.file_bytes = head.length
-	};
-	memcpy(out, &info, out->struct_size);
-	return 0;
 }

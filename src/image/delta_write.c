@@ -3,9 +3,9 @@
  * map are written last. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "ground/error.h"
 #include "image/delta.h"
+#include "image/location.h"
 #include "image/plain.h"
 #include "image/save.h"
 #include "image/zstd.h"
@@ -33,7 +33,7 @@ static bool differs(const struct writing *w, uint64_t i, uint64_t n)
 	return any != 0;
 }
 
-static int write_piece(struct writing *w, uint64_t i, int fd, const char *path)
+static int write_piece(struct writing *w, uint64_t i, struct weir_sink *to)
 {
 	const uint64_t n = weir__delta_piece(w->new->bytes, i);
 	uint64_t packed = 0;
@@ -41,33 +41,30 @@ static int write_piece(struct writing *w, uint64_t i, int fd, const char *path)
 		return 0;
 	int err = weir__pack(&w->packer, w->piece, n, &packed);
 	if (!err)
-		err = weir__write(fd, path, w->packer.buffer, packed, -1);
+		err = weir__write(to, w->packer.buffer, packed, -1);
 	w->map[i / 8] |= (unsigned char)(1u << i % 8);
 	w->head.changed++;
 	w->head.length += packed;
 	if (!err && w->options->max_delta && w->head.length > w->options->max_delta)
-		err = weir__fail(-EFBIG, "%s: the delta has more than max_delta bytes, %llu", path,
-		                 (unsigned long long)w->options->max_delta);
+		err = weir__fail(-EFBIG, "%s: the delta has more than max_delta bytes, %llu",
+		                 to->name, (unsigned long long)w->options->max_delta);
 	return err;
 }
 
 /* From the file's first byte on; perhaps a second time. */
-static int write_delta(void *what, int fd, const char *path,
-                       const struct weir_save_options *options)
+static int write_delta(void *what, struct weir_sink *to, const struct weir_save_options *options)
 {
 	struct writing *w = what;
 	unsigned char head[WEIR_DELTA_HEAD];
 	const uint64_t map = weir__delta_map(&w->head), pieces = weir__delta_pieces(&w->head);
-	int err = 0;
+	int err;
 	(void)options;
 	memset(w->map, 0, map);
 	w->head.changed = 0;
 	w->head.length = WEIR_DELTA_HEAD + map;
-	if (lseek(fd, (off_t)w->head.length, SEEK_SET) < 0)
-		err = weir__fail(-errno, "%s: cannot go to byte %llu: %s", path,
-		                 (unsigned long long)w->head.length, weir_strerror(errno));
+	err = weir__write_seek(to, w->head.length);
 	for (uint64_t i = 0; !err && i < pieces; i++) {
-		err = write_piece(w, i, fd, path);
+		err = write_piece(w, i, to);
 		if (!err)
 			err = weir__progress(w->options->progress, w->options->progress_arg,
 			                     i * WEIR_DELTA_PIECE +
@@ -75,9 +72,9 @@ static int write_delta(void *what, int fd, const char *path,
 			                     "bytes");
 	}
 	if (!err)
-		err = weir__write(fd, path, w->map, map, WEIR_DELTA_HEAD);
+		err = weir__write(to, w->map, map, WEIR_DELTA_HEAD);
 	weir__delta_put(head, &w->head);
-	return err ? err : weir__write(fd, path, head, sizeof head, 0);
+	return err ? err : weir__write(to, head, sizeof head, 0);
 }
 
 static struct weir_delta_end end_of(const struct weir_plain *plain)
@@ -87,47 +84,78 @@ static struct weir_delta_end end_of(const struct weir_plain *plain)
 		                        .generation = plain->generation };
 }
 
-static int save(const char *path, const struct weir_plain *old, const struct weir_plain *new,
-                const struct weir_delta_options *options)
+static int64_t save(const struct weir_location *to, const struct weir_plain *old,
+                    const struct weir_plain *new, const struct weir_delta_options *options)
 {
 	struct weir_save_options file = WEIR_SAVE_OPTIONS_INIT;
 	struct writing w = { .old = old, .new = new, .options = options,
 		             .head = { .old = end_of(old), .new = end_of(new) } };
+	char none[WEIR__FD_NAME];
+	const char *name = weir__location_name(to, none);
+	int64_t done = 0;
 	file.mode = options->mode;
 	w.map = malloc(weir__delta_map(&w.head));
 	w.piece = malloc(WEIR_DELTA_PIECE);
 	int err = w.map && w.piece ? 0 :
-	          weir__fail(-ENOMEM, "%s: no memory for a piece of a delta", path);
+	          weir__fail(-ENOMEM, "%s: no memory for a piece of a delta", name);
 	if (!err)
 		err = weir__packer_begin(&w.packer, WEIR_DELTA_PIECE,
-		                         options->zstd_level ? options->zstd_level : 3, path);
+		                         options->zstd_level ? options->zstd_level : 3, name);
 	if (!err) {
-		err = weir__save_path(write_delta, &w, path, &file);
+		done = weir__save_to(write_delta, &w, to, &file);
 		weir__packer_end(&w.packer);
 	}
 	free(w.map);
 	free(w.piece);
+	return err ? err : done;
+}
+
+static int delta_options(struct weir_delta_options *out, const struct weir_delta_options *options)
+{
+	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
+	int err = weir__options_copy(&o, sizeof o, options, "weir_delta_options");
+	if (!err && (o.zstd_level < 0 || o.zstd_level > 19))
+		err = weir__fail(-EINVAL, "zstd_level %d: allowed: 0 to 19", o.zstd_level);
+	if (!err && o.mode > 0777)
+		err = weir__fail(-EINVAL, "mode 0%o: permissions from 0 to 0777", o.mode);
+	*out = o;
 	return err;
 }
 
-int weir_delta_save(const char *path, const char *old_image, const char *new_image,
-                    const struct weir_delta_options *options)
+static const char call[] = "weir_delta_save";
+
+static int check(const struct weir_location *to)
+{
+	char name[WEIR__FD_NAME];
+	int err = weir__location_check(to, WEIR__TO_WRITE, call);
+	if (!err && to->form == WEIR_LOCATION_FD)
+		err = weir__fail(-ENOTSUP, "%s: %s to a descriptor is not built: the head comes "
+		                 "last: give it a path or room", weir__location_name(to, name),
+		                 call);
+	return err;
+}
+
+int64_t weir_delta_save(struct weir_location to, struct weir_location old_image,
+                        struct weir_location new_image, const struct weir_delta_options *options)
 {
 	struct weir_delta_options o;
 	struct weir_plain old, new;
-	int err = weir__delta_options(&o, options);
-	const struct weir_load_options reading = weir__delta_reading(&o);
-	if (!err)
-		err = weir__save_path_check(path);
-	if (!err)
-		err = weir__delta_image(&old, old_image, &reading);
-	if (err)
-		return err;
-	err = weir__delta_image(&new, new_image, &reading);
-	if (!err) {
-		err = save(path, &old, &new, &o);
+	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
+	int64_t done = delta_options(&o, options);
+	reading.max_bytes = o.max_bytes;
+	reading.progress = o.progress;
+	reading.progress_arg = o.progress_arg;
+	if (!done)
+		done = check(&to);
+	if (!done)
+		done = weir__location_plain(&old, &old_image, call, &reading);
+	if (done)
+		return done;
+	done = weir__location_plain(&new, &new_image, call, &reading);
+	if (!done) {
+		done = save(&to, &old, &new, &o);
 		weir__plain_free(&new);
 	}
 	weir__plain_free(&old);
-	return err;
+	return done;
 }

@@ -48,7 +48,7 @@ static uint64_t commit_now(int fd)
 
 int weir__source_settle(const struct weir_source *source, int err)
 {
-	if (err != -EBADMSG || commit_now(source->fd) == source->identity.commit)
+	if (err != -EBADMSG || !source->mode || commit_now(source->fd) == source->identity.commit)
 		return err;
 	return weir__fail(-EBUSY, "%s: was marked live, sealed or overwritten while it was read",
 	                  source->name);
@@ -138,10 +138,28 @@ void weir__source_close(struct weir_source *source)
 		close(source->fd);
 }
 
-/* Read @n bytes, or fewer at the end of the file. Return: how many, or a negative errno. */
+struct weir_source weir__source_of_memory(const char *name, const void *image, uint64_t bytes)
+{
+	return (struct weir_source){
+		.name = name, .fd = -1, .memory = image, .length = bytes, .exact = true
+	};
+}
+
+static int64_t take(struct weir_source *source, unsigned char *buffer, uint64_t n)
+{
+	uint64_t left = source->length - source->at, got = n < left ? n : left;
+	if (got)
+		memcpy(buffer, source->memory, got);
+	source->memory += got;
+	return (int64_t)got;
+}
+
+/* Read @n bytes, or fewer at the end. Return: how many, or a negative errno. */
 static int64_t read_some(struct weir_source *source, unsigned char *buffer, uint64_t n)
 {
 	uint64_t done = 0;
+	if (source->fd < 0)
+		return take(source, buffer, n);
 	while (done < n) {
 		ssize_t got = read(source->fd, buffer + done,
 		                   n - done < MOST_AT_ONCE ? n - done : MOST_AT_ONCE);
@@ -160,20 +178,9 @@ static int64_t read_some(struct weir_source *source, unsigned char *buffer, uint
 	return (int64_t)done;
 }
 
-/* As read_some(), from memory. */
-static uint64_t take(struct weir_source *source, unsigned char *buffer, uint64_t n)
-{
-	uint64_t left = source->length - source->at, got = n < left ? n : left;
-	if (got)
-		memcpy(buffer, source->memory, got);
-	source->memory += got;
-	return got;
-}
-
 int weir__source_read(struct weir_source *source, void *buffer, uint64_t n)
 {
-	int64_t got = source->fd >= 0 ? read_some(source, buffer, n) :
-	                                (int64_t)take(source, buffer, n);
+	int64_t got = read_some(source, buffer, n);
 	if (got < 0)
 		return (int)got;
 	source->at += (uint64_t)got;
@@ -215,8 +222,7 @@ int weir__source_zeros(struct weir_source *source, uint64_t n)
 int weir__source_end(struct weir_source *source)
 {
 	unsigned char byte;
-	int64_t got = source->fd >= 0 ? read_some(source, &byte, 1) :
-	                                (int64_t)take(source, &byte, 1);
+	int64_t got = read_some(source, &byte, 1);
 	if (got < 0)
 		return (int)got;
 	return got ?
@@ -225,20 +231,56 @@ int weir__source_end(struct weir_source *source)
 	       0;
 }
 
-int weir__write(int fd, const char *name, const void *bytes, uint64_t n, int64_t at)
+static int write_fd(const struct weir_sink *sink, const unsigned char *p, uint64_t n, int64_t at)
 {
-	const unsigned char *p = bytes;
 	for (uint64_t done = 0; done < n;) {
 		size_t part = n - done < MOST_AT_ONCE ? n - done : MOST_AT_ONCE;
-		ssize_t put = at < 0 ? write(fd, p + done, part) :
-		                       pwrite(fd, p + done, part, at + (int64_t)done);
+		ssize_t put = at < 0 ? write(sink->fd, p + done, part) :
+		                       pwrite(sink->fd, p + done, part, at + (int64_t)done);
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put <= 0) {
 			int err = put < 0 ? -errno : -EIO;
-			return weir__fail(err, "%s: cannot write: %s", name, weir_strerror(err));
+			return weir__fail(err, "%s: cannot write: %s", sink->name,
+			                  weir_strerror(err));
 		}
 		done += (uint64_t)put;
 	}
+	return 0;
+}
+
+/* What is left out is zero, as in a file. */
+static int write_room(struct weir_sink *sink, const void *bytes, uint64_t n, uint64_t from)
+{
+	if (!sink->room)
+		return 0;
+	if (from + n > sink->bytes)
+		return weir__fail(-ENOSPC, "%s: there is room for %llu bytes where %llu or more "
+		                  "are needed", sink->name, (unsigned long long)sink->bytes,
+		                  (unsigned long long)(from + n));
+	if (from > sink->end)
+		memset(sink->room + sink->end, 0, from - sink->end);
+	if (n)
+		memcpy(sink->room + from, bytes, n);
+	return 0;
+}
+
+int weir__write(struct weir_sink *sink, const void *bytes, uint64_t n, int64_t at)
+{
+	const uint64_t from = at < 0 ? sink->at : (uint64_t)at, to = from + n;
+	int err = sink->fd >= 0 ? write_fd(sink, bytes, n, at) : write_room(sink, bytes, n, from);
+	if (err)
+		return err;
+	sink->at = at < 0 ? to : sink->at;
+	sink->end = to > sink->end ? to : sink->end;
+	return 0;
+}
+
+int weir__write_seek(struct weir_sink *sink, uint64_t at)
+{
+	if (sink->fd >= 0 && lseek(sink->fd, (off_t)at, SEEK_SET) < 0)
+		return weir__fail(-errno, "%s: cannot go to byte %llu: %s", sink->name,
+		                  (unsigned long long)at, weir_strerror(errno));
+	sink->at = at;
 	return 0;
 }

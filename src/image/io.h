@@ -35,7 +35,7 @@ struct weir_source {
 	bool exact;                  /* the image must fill the length */
 	bool outside;                /* a system call failed: the error that is returned is no
 	                                judgement on the image's bytes */
-	mode_t mode;                 /* a file's type, as stat() has it */
+	mode_t mode;                 /* a file's type, as stat() has it; 0: not opened here */
 	/* a file's when it was opened; its commit record when its head was read */
 	struct weir_file_identity identity;
 };
@@ -48,6 +48,8 @@ int weir__source_check(const struct weir_source *source);
 /* Both. */
 int weir__source_open(struct weir_source *source, const char *path, int flags);
 void weir__source_close(struct weir_source *source);
+/* Memory, which the image must fill. */
+struct weir_source weir__source_of_memory(const char *name, const void *image, uint64_t bytes);
 
 /* Mark the error of a system call. Return: @err. */
 int weir__source_outside(struct weir_source *source, int err);
@@ -56,9 +58,9 @@ int weir__source_outside(struct weir_source *source, int err);
  * -EFBIG and -ECANCELED, which the caller decides, nor after -EBUSY: a live image is sealed one
  * day. */
 bool weir__source_verdict(const struct weir_source *source, int err);
-/* Settle the error of reading an opened file. If it is -EBADMSG and the file's commit record has
- * changed since its head was read, another process has marked the image live or sealed it. Then the
- * bytes read are old and new ones mixed, not damaged ones, and the error is -EBUSY.
+/* Settle the error of reading a source. Of a file that was opened here, -EBADMSG becomes -EBUSY if
+ * its commit record has changed since its head was read: another process has marked the image live
+ * or sealed it, so the bytes read are old and new ones mixed, not damaged ones.
  * Return: -EBUSY, or @err unchanged. */
 int weir__source_settle(const struct weir_source *source, int err);
 
@@ -76,7 +78,21 @@ int weir__source_zeros(struct weir_source *source, uint64_t n);
 /* Check that no byte is left. */
 int weir__source_end(struct weir_source *source);
 
-/* Write all bytes: at offset @at, or if that is negative, at the file's position. */
-int weir__write(int fd, const char *name, const void *bytes, uint64_t n, int64_t at);
+/* The destination of an image: a new file, a stream or memory. */
+struct weir_sink {
+	const char *name;    /* for sentences */
+	int fd;              /* -1: memory */
+	bool stream;         /* it takes bytes in their order only */
+	unsigned char *room; /* NULL: the bytes are only counted */
+	uint64_t bytes;      /* of room */
+	uint64_t at;         /* the position */
+	uint64_t end;        /* of what was written so far */
+};
+
+/* Write all bytes: at offset @at, or if that is negative, at the position, which moves on.
+ * Return: 0; -ENOSPC also if the room is too small; or the errno of write. */
+int weir__write(struct weir_sink *sink, const void *bytes, uint64_t n, int64_t at);
+/* Set the position. Not of a stream. */
+int weir__write_seek(struct weir_sink *sink, uint64_t at);
 
 #endif

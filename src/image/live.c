@@ -10,6 +10,7 @@
 #include "hash/hash.h"
 #include "image/compound.h"
 #include "image/map.h"
+#include "image/plain.h"
 
 /* The descriptor of a live mapping stays open for its lock alone. A daemon that closes every
  * descriptor closes this one too, and its number may be another file's by then: so it is compared
@@ -139,16 +140,15 @@ static int went_live(const struct weir_mapping *m)
 static int verify_members(const struct weir_mapping *m, const struct weir_filter *f)
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
-	struct weir_source source = {
-		.name = m->name, .fd = -1, .memory = m->image, .length = m->length, .exact = true
-	};
+	struct weir_source source = weir__source_of_memory(m->name, m->image, m->length);
+	struct weir_room nowhere = { .bytes = UINT64_MAX, .name = m->name };
 	struct weir_preface p;
 	int err = weir__preface_read(&p, &source, 0, false);
 	if (err)
 		return err;
 	options.secret = weir__keyed(&f->hashing) ? f->hashing.key : NULL;
 	err = p.head.commit == m->head.commit ?
-	      weir__members_verify(&p, &source, &options) :
+	      weir__room_put(&nowhere, &p, &source, &options) :
 	      weir__fail(-EBADMSG, "%s: its head is another one than when it was mapped", m->name);
 	weir__preface_free(&p);
 	return err;

@@ -29,10 +29,11 @@ int weir__bits_check(const struct weir_filter *f, const char *name);
 /* Copy the caller's options over the defaults, and check them. Return: 0 or -EINVAL. */
 int weir__load_options(struct weir_load_options *out, const struct weir_load_options *options);
 
-/* The caller's descriptor, from its position on.  @name: receives one for sentences. */
-int weir__source_of_fd(struct weir_source *source, int fd, char name[32]);
-/* The caller's memory, which the image must fill. Return: 0 or -EINVAL. */
-int weir__source_of_memory(struct weir_source *source, const void *image, size_t bytes);
+/* The filter of an image is there: see that it can do what options.can asks for, make it keyless if
+ * it has no key, note its marks. If that fails it is destroyed. */
+int weir__preface_settle(struct weir_filter **out, struct weir_filter *f,
+                         const struct weir_preface *preface,
+                         const struct weir_load_options *options, const char *name);
 
 /* Read all that is behind a preface, be it that of an array or of a compound, each bit checked,
  * into a filter with memory of its own. */

@@ -15,25 +15,23 @@
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
+enum { LINE = 64 };
+
 enum { MOST_AGAIN = 100 }; /* times to read a file again that others mark live meanwhile */
 
-int weir__map_options(struct weir_load_options *out, const struct weir_load_options *options,
-                      enum weir_map_mode mode)
+int weir__map_check(const struct weir_load_options *o, uint32_t mode)
 {
-	int err = weir__load_options(out, options);
-	if (err)
-		return err;
-	if (mode != WEIR_MAP_READ && mode != WEIR_MAP_PRIVATE && mode != WEIR_MAP_LIVE)
-		return weir__fail(-EINVAL, "mode %d: WEIR_MAP_READ (0), WEIR_MAP_PRIVATE (1) or "
-		                  "WEIR_MAP_LIVE (2)", (int)mode);
-	if (out->keyless)
-		return weir__fail(
-			-EINVAL, "keyless is for weir_load: a mapping needs no key to be measured");
-	if (out->flags || out->memory || out->memory_bytes)
+	if (mode > WEIR_MAP_LIVE)
+		return weir__fail(-EINVAL, "mode %u: WEIR_MAP_READ (0), WEIR_MAP_PRIVATE (1) or "
+		                  "WEIR_MAP_LIVE (2)", mode);
+	if (o->keyless)
+		return weir__fail(-EINVAL, "keyless is for what is read: a mapping needs no key to "
+		                  "be measured");
+	if (o->flags || o->memory || o->memory_bytes)
 		return weir__fail(-EINVAL,
 		                  "flags 0x%x, memory %p, memory_bytes %zu: a mapping takes none "
 		                  "of them: the memory is the file's",
-		                  out->flags, out->memory, out->memory_bytes);
+		                  o->flags, o->memory, o->memory_bytes);
 	return 0;
 }
 
@@ -236,11 +234,11 @@ static int map_wanted(struct weir_filter **out, struct weir_source *source,
 static int check_form(const struct weir_preface *p, enum weir_map_mode mode, const char *name)
 {
 	if (!can_map(p))
-		return weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped: weir_load() reads it",
+		return weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped: load it",
 		                  name, p->kind->name);
 	if (p->head.compression != WEIR_IMAGE_PLAIN)
 		return weir__fail(-EINVAL,
-		                  "%s: is compressed, which cannot be mapped: weir_load it", name);
+		                  "%s: is compressed, which cannot be mapped: load it", name);
 	if (mode == WEIR_MAP_LIVE && p->kind->head_lines)
 		return weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped live: load it, and save "
 		                  "it again", name, p->kind->name);
@@ -266,13 +264,25 @@ int weir__map_source(struct weir_filter **out, struct weir_source *source, enum 
 	return err;
 }
 
+static bool is_line(const void *memory)
+{
+	return (uintptr_t)memory % LINE == 0;
+}
+
+/* What can be mapped of a source whose head was read: not what flows by. */
+static bool mappable(const struct weir_source *source, const struct weir_preface *p)
+{
+	return source->exact && (source->fd >= 0 || is_line(source->memory - source->at)) &&
+	       p->head.compression == WEIR_IMAGE_PLAIN && can_map(p);
+}
+
 int weir__map_or_load(struct weir_filter **out, struct weir_source *source,
                       enum weir_map_mode mode, const struct weir_load_options *options)
 {
 	struct weir_preface preface;
 	int err = weir__preface_read(&preface, source, options->max_bytes, false);
 	if (!err) {
-		err = preface.head.compression == WEIR_IMAGE_PLAIN && can_map(&preface) ?
+		err = mappable(source, &preface) ?
 		      verify_and_map(out, source, &preface, mode, options) :
 		      weir__preface_load(out, source, &preface, options);
 		weir__preface_free(&preface);
@@ -314,12 +324,24 @@ static int map_path(struct weir_filter **out, const char *path, enum weir_map_mo
 	return err;
 }
 
-int weir_map(struct weir_filter **out, const char *path, enum weir_map_mode mode,
-             const struct weir_load_options *options)
+static int map_memory(struct weir_filter **out, const struct weir_location *from,
+                      const struct weir_load_options *options)
 {
-	struct weir_load_options o;
-	if (!out)
-		return weir__fail(-EINVAL, "out is NULL: the mapped filter needs a place");
-	int err = weir__map_options(&o, options, mode);
-	return err ? err : map_path(out, path, mode, &o);
+	struct weir_source source = weir__source_of_memory("the image in memory", from->memory,
+	                                                   from->bytes);
+	if (!is_line(from->memory))
+		return weir__fail(-EINVAL, "image %p: a multiple of %d that is not NULL",
+		                  from->memory, LINE);
+	return weir__map_source(out, &source, WEIR_MAP_READ, options);
+}
+
+int weir__map_location(struct weir_filter **out, const struct weir_location *from,
+                       const struct weir_load_options *options)
+{
+	int err = weir__map_check(options, from->mode);
+	if (err)
+		return err;
+	return from->form == WEIR_LOCATION_MAP_MEMORY ?
+	       map_memory(out, from, options) :
+	       map_path(out, from->path, (enum weir_map_mode)from->mode, options);
 }

@@ -18,17 +18,20 @@ struct weir_mapping {
 	char name[];                 /* the path, for sentences */
 };
 
-/* The options and the mode of a mapping: @options, or the defaults if that is NULL, are checked and
- * copied to @out. */
-int weir__map_options(struct weir_load_options *out, const struct weir_load_options *options,
-                      enum weir_map_mode mode);
+/* Check what weir__load_options() gave, and a mode, of a mapping. */
+int weir__map_check(const struct weir_load_options *o, uint32_t mode);
+
+/* Map a checked location of WEIR_LOCATION_MAP or WEIR_LOCATION_MAP_MEMORY. @options: as
+ * weir__load_options() gives them. */
+int weir__map_location(struct weir_filter **out, const struct weir_location *from,
+                       const struct weir_load_options *options);
 
 /* Make a filter around a plain image: an opened file, or for WEIR_MAP_READ in memory, whose bits it
  * is made around then. @options: checked. */
 int weir__map_source(struct weir_filter **out, struct weir_source *source, enum weir_map_mode mode,
                      const struct weir_load_options *options);
 
-/* Map the plain image of an opened file, or load a compressed one. @mode: not WEIR_MAP_LIVE. */
+/* Map a plain image where it can be, or load it. @mode: not WEIR_MAP_LIVE. */
 int weir__map_or_load(struct weir_filter **out, struct weir_source *source,
                       enum weir_map_mode mode, const struct weir_load_options *options);
 

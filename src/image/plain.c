@@ -14,7 +14,7 @@ enum { PAGE = 4096 }; /* the places of members */
 
 static int no_room(const struct weir_room *room, uint64_t needed)
 {
-	return weir__fail(-EFBIG, "%s: its plain image has %llu bytes or more where there is room "
+	return weir__fail(-ENOSPC, "%s: its plain image has %llu bytes or more where there is room "
 	                  "for %llu", room->name, (unsigned long long)needed,
 	                  (unsigned long long)room->bytes);
 }
@@ -24,28 +24,41 @@ static int advance(struct weir_room *room, uint64_t to)
 {
 	if (to > room->bytes)
 		return no_room(room, to);
-	memset(room->memory + room->end, 0, to - room->end);
+	if (room->memory)
+		memset(room->memory + room->end, 0, to - room->end);
 	room->end = to;
 	return 0;
 }
 
-/* The image of an array behind what is there. @head: receives its head. */
-static int put_array(struct weir_room *room, const struct weir_preface *p,
-                     struct weir_source *source, const struct weir_load_options *options,
-                     struct weir_image_head *head)
+/* Head and table of what was put at @at. */
+static void put_head(struct weir_room *room, uint64_t at, struct weir_image_head *head,
+                     const unsigned char *table)
 {
-	unsigned char *image = room->memory + room->end;
-	*head = p->head;
-	head->compression = WEIR_IMAGE_PLAIN;
-	const uint64_t bits = weir__image_bits_offset(head), length = weir__image_length(head);
+	unsigned char bytes[WEIR_IMAGE_HEAD];
+	weir__head_commit(head, table, bytes);
+	room->commit = head->commit;
+	if (!room->memory)
+		return;
+	memcpy(room->memory + at, bytes, sizeof bytes);
+	memcpy(room->memory + at + sizeof bytes, table, weir__image_table(head));
+}
+
+/* The image of an array behind what is there. */
+static int put_array(struct weir_room *room, const struct weir_preface *p,
+                     struct weir_source *source, const struct weir_load_options *options)
+{
+	unsigned char *image = room->memory ? room->memory + room->end : NULL;
+	struct weir_image_head head = p->head;
+	head.compression = WEIR_IMAGE_PLAIN;
+	const uint64_t bits = weir__image_bits_offset(&head), length = weir__image_length(&head);
 	if (length > room->bytes - room->end)
 		return no_room(room, room->end + length);
-	int err = weir__bits_read(source, p, options, image + bits);
+	int err = weir__bits_read(source, p, options, image ? image + bits : NULL);
 	if (err)
 		return err;
-	memset(image, 0, bits);
-	memcpy(image + WEIR_IMAGE_HEAD, p->table, weir__image_table(head));
-	weir__head_commit(head, p->table, image);
+	if (image)
+		memset(image, 0, bits);
+	put_head(room, room->end, &head, p->table);
 	room->end += length;
 	return 0;
 }
@@ -55,12 +68,11 @@ static int put_member(void *arg, unsigned i, const struct weir_preface *p,
                       struct weir_source *source, const struct weir_load_options *options)
 {
 	struct weir_room *room = arg;
-	struct weir_image_head head;
 	int err = advance(room, room->end + weir__to_page(room->end));
 	if (!err)
-		err = put_array(room, p, source, options, &head);
+		err = put_array(room, p, source, options);
 	if (!err)
-		weir__image_put64(room->members + WEIR_IMAGE_MEMBER * i + 8, head.commit);
+		weir__image_put64(room->members + WEIR_IMAGE_MEMBER * i + 8, room->commit);
 	return err;
 }
 
@@ -78,17 +90,15 @@ static int put_compound(struct weir_room *room, const struct weir_preface *p,
 		return err;
 	head.compression = WEIR_IMAGE_PLAIN;
 	head.length = room->end;
-	memcpy(room->memory + WEIR_IMAGE_HEAD, table, weir__image_table(&head));
-	weir__head_commit(&head, table, room->memory);
+	put_head(room, 0, &head, table);
 	return 0;
 }
 
 int weir__room_put(struct weir_room *room, const struct weir_preface *p, struct weir_source *source,
                    const struct weir_load_options *options)
 {
-	struct weir_image_head head;
 	return weir__is_compound(p) ? put_compound(room, p, source, options) :
-	                              put_array(room, p, source, options, &head);
+	                              put_array(room, p, source, options);
 }
 
 /* ---- the whole of it ---- */
@@ -144,7 +154,20 @@ static int read_plain(struct weir_plain *out, struct weir_source *source,
 	if (!err && !weir__is_compound(preface))
 		err = check_array(image, preface, source->name);
 	out->bytes = room.end;
-	out->commit = weir__image_get64(image + WEIR_IMAGE_COMMIT);
+	out->commit = room.commit;
+	return err;
+}
+
+int weir__plain_behind(struct weir_plain *out, const struct weir_preface *preface,
+                       struct weir_source *source, const struct weir_load_options *options)
+{
+	*out = (struct weir_plain){ .generation = preface->head.generation };
+	int err = allocate(out, room_of(&preface->head), source->name);
+	if (err)
+		return err;
+	err = read_plain(out, source, preface, options);
+	if (err)
+		weir__plain_free(out);
 	return err;
 }
 
@@ -155,13 +178,7 @@ int weir__plain_read(struct weir_plain *out, struct weir_source *source,
 	int err = weir__preface_read(&preface, source, options->max_bytes, false);
 	if (err)
 		return err;
-	*out = (struct weir_plain){ .generation = preface.head.generation };
-	err = allocate(out, room_of(&preface.head), source->name);
-	if (!err) {
-		err = read_plain(out, source, &preface, options);
-		if (err)
-			weir__plain_free(out);
-	}
+	err = weir__plain_behind(out, &preface, source, options);
 	weir__preface_free(&preface);
 	return err;
 }
@@ -183,29 +200,24 @@ int weir__plain_resize(struct weir_plain *plain, uint64_t bytes, const char *nam
 	return 0;
 }
 
-/* The image as a source. It has been written by nobody else, so it stays as it was checked. */
-static struct weir_source source_of(const struct weir_plain *plain, const char *name)
+struct weir_source weir__plain_source(const struct weir_plain *plain, const char *name)
 {
-	struct weir_source source;
-	(void)weir__source_of_memory(&source, weir__plain_bytes(plain), plain->bytes);
-	source.name = name;
-	return source;
+	return weir__source_of_memory(name, weir__plain_bytes(plain), plain->bytes);
 }
 
 int weir__plain_check(struct weir_plain *plain, const char *name,
                       const struct weir_load_options *options)
 {
-	struct weir_source source = source_of(plain, name);
+	struct weir_source source = weir__plain_source(plain, name);
+	struct weir_room nowhere = { .bytes = UINT64_MAX, .name = name };
 	struct weir_preface p;
 	int err = weir__preface_read(&p, &source, options->max_bytes, false);
 	if (err)
 		return err;
 	if (p.head.compression != WEIR_IMAGE_PLAIN)
 		err = weir__fail(-EBADMSG, "%s: is compressed, and no plain form", name);
-	else if (weir__is_compound(&p))
-		err = weir__members_verify(&p, &source, options);
 	else
-		err = weir__bits_read(&source, &p, options, NULL);
+		err = weir__room_put(&nowhere, &p, &source, options);
 	if (!err && !weir__is_compound(&p))
 		err = check_array(weir__plain_bytes(plain), &p, name);
 	plain->commit = p.head.commit;
@@ -256,7 +268,7 @@ static int thawed(struct weir_filter **out, struct weir_plain *plain, struct wei
 int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const char *name,
                        const struct weir_load_options *options)
 {
-	struct weir_source source = source_of(plain, name);
+	struct weir_source source = weir__plain_source(plain, name);
 	struct weir_preface preface;
 	struct weir_layout layout;
 	struct weir_filter *f = NULL;
@@ -272,13 +284,7 @@ int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const
 		      filter_of_array(&f, plain, &preface, &layout);
 	if (!err) {
 		plain->memory = (struct weir_memory){ 0 }; /* the filter has it, or it was copied */
-		err = weir__preface_can(&preface, f, options->can, name);
-		if (err)
-			weir_destroy(f);
-	}
-	if (!err) {
-		f->marks = preface.head.marks;
-		*out = f;
+		err = weir__preface_settle(out, f, &preface, options, name);
 	}
 	weir__preface_free(&preface);
 	return err;

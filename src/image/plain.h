@@ -21,11 +21,16 @@ static inline unsigned char *weir__plain_bytes(const struct weir_plain *plain)
  * max_bytes and progress are taken of them. */
 int weir__plain_read(struct weir_plain *out, struct weir_source *source,
                      const struct weir_load_options *options);
+/* Likewise, behind a preface that was read. */
+int weir__plain_behind(struct weir_plain *out, const struct weir_preface *preface,
+                       struct weir_source *source, const struct weir_load_options *options);
 /* Make room for @bytes, and let it have so many: what comes to it is zero. */
 int weir__plain_resize(struct weir_plain *plain, uint64_t bytes, const char *name);
 /* Its bytes have changed: check every one. */
 int weir__plain_check(struct weir_plain *plain, const char *name,
                       const struct weir_load_options *options);
+/* It as a source. It has been written by nobody else, so it stays as it was checked. */
+struct weir_source weir__plain_source(const struct weir_plain *plain, const char *name);
 /* Make a filter of it, which has the memory from now on. If that fails, it is the caller's still.
  * It was checked. @options: secret is taken of them. */
 int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const char *name,
@@ -35,10 +40,11 @@ void weir__plain_free(const struct weir_plain *plain);
 /* ---- memory that the plain form of an image is put into ---- */
 
 struct weir_room {
-	unsigned char *memory;
+	unsigned char *memory;  /* NULL: it is only checked and counted */
 	uint64_t bytes;
 	uint64_t end;           /* of what is there so far */
 	const char *name;       /* of the image */
+	uint64_t commit;        /* of the whole, when it is there */
 	unsigned char *members; /* the rows of a compound's table */
 };
 

@@ -27,7 +27,8 @@ int weir__preface_check(const struct weir_preface *preface, uint32_t shard, cons
                         const char *name);
 
 /* Of a caller who looks at the bits alone: opens a keyed image without its key. The key verbs of
- * such a filter are wrong, so it must not leave weir_image_stats(). */
+ * such a filter are wrong, so it must not leave image/ unless weir__filter_keyless() sees to
+ * that. */
 extern const unsigned char weir__no_secret[];
 
 /* Has a filter of the image, or any of its kind where @f is NULL, what options.can asks for?

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Saving to a file or a stream. For a stream the whole filter is copied first, which takes as much
- * memory as the filter (write.c). */
+ * Saving to a file, a stream or room. For a stream the whole filter is copied first, which takes as
+ * much memory as the filter (write.c). */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "ground/error.h"
 #include "image/compound.h"
+#include "image/location.h"
 #include "image/replace.h"
 #include "image/save.h"
 #include "kind/kind.h"
@@ -82,160 +81,113 @@ static void renew_notes(void *f, struct weir_compound *c)
 		c->member[i].note = now[i].note;
 }
 
-static int write_file(void *filter, int fd, const char *path,
-                      const struct weir_save_options *options)
+int weir__write_filter(void *filter, struct weir_sink *to, const struct weir_save_options *options)
 {
 	const struct weir_filter *f = filter;
 	struct weir_writing w;
 	struct weir_compound c;
 	if (f->kind->members) {
 		compound_of(&c, f);
-		return weir__compound_write(&c, fd, path, options, renew_notes, filter);
+		return weir__compound_write(&c, to, options, renew_notes, filter);
 	}
-	int err = weir__writing_begin(&w, f, fd, path, options);
+	int err = weir__writing_begin(&w, f, to, options);
 	if (err)
 		return err;
-	err = weir__write_file(&w);
+	err = weir__write_image(&w);
 	weir__writing_end(&w);
 	return err;
 }
 
-static int write_frozen(void *compound, int fd, const char *path,
+static int write_frozen(void *compound, struct weir_sink *to,
                         const struct weir_save_options *options)
 {
-	return weir__compound_write(compound, fd, path, options, NULL, NULL);
+	return weir__compound_write(compound, to, options, NULL, NULL);
 }
 
-static int write_stream(const struct weir_filter *still, int fd, const char *name,
-                        const struct weir_save_options *options)
-{
-	struct weir_writing w;
-	struct weir_compound c;
-	if (still->kind->members) {
-		compound_of(&c, still);
-		return weir__compound_stream(&c, fd, name, options);
-	}
-	int err = weir__writing_begin(&w, still, fd, name, options);
-	if (err)
-		return err;
-	weir__write_sums(&w);
-	err = weir__write_stream(&w);
-	weir__writing_end(&w);
-	return err;
-}
+/* ---- to where it goes ---- */
 
 /* @named: as for weir__replace_begin(). */
-static int save_as(weir__write_fn *write, void *what, const char *path,
-                   const struct weir_save_options *options, bool named)
+static int64_t replace(weir__write_fn *write, void *what, const char *path,
+                       const struct weir_save_options *options, bool named)
 {
 	struct weir_replace r;
 	int err = weir__replace_begin(&r, path, options->mode, named);
 	if (err)
 		return err;
+	struct weir_sink to = { .name = path, .fd = r.new.fd };
 	r.only_images = options->only_images; /* when it is replaced, */
 	if (options->only_images) /* and before all of it is written */
 		err = weir__target_check_image(&r.target, path);
 	if (!err)
-		err = write(what, r.new.fd, path, options);
+		err = write(what, &to, options);
 	if (!err && options->written && fstat(r.new.fd, options->written) != 0)
 		err = weir__fail(-errno, "%s: cannot ask for what was written: %s", path,
 		                 weir_strerror(errno));
 	if (!err)
 		err = weir__replace_publish(&r);
 	weir__replace_end(&r);
-	return err;
+	return err ? err : (int64_t)to.end;
 }
 
-int weir__save_path(weir__write_fn *write, void *what, const char *path,
-                    const struct weir_save_options *options)
+int64_t weir__save_to(weir__write_fn *write, void *what, const struct weir_location *to,
+                      const struct weir_save_options *options)
 {
-	int err = save_as(write, what, path, options, false);
-	return err == WEIR_REPLACE_NAMED ? save_as(write, what, path, options, true) : err;
-}
-
-int weir__save_path_check(const char *path)
-{
-	return path ? 0 : weir__fail(-EINVAL, "path is NULL: the file to save to");
-}
-
-int weir__save_fd_check(int fd, char name[WEIR__FD_NAME])
-{
-	snprintf(name, WEIR__FD_NAME, "file descriptor %d", fd);
-	return fcntl(fd, F_GETFD) < 0 ? weir__fail(-errno, "%s: is not open", name) : 0;
+	char name[WEIR__FD_NAME];
+	if (to->form == WEIR_LOCATION_PATH) {
+		int64_t done = replace(write, what, to->path, options, false);
+		return done == WEIR_REPLACE_NAMED ?
+		       replace(write, what, to->path, options, true) : done;
+	}
+	struct weir_sink sink = { .name = weir__location_name(to, name),
+		                  .fd = to->form == WEIR_LOCATION_FD ? to->fd : -1,
+		                  .stream = to->form == WEIR_LOCATION_FD,
+		                  .room = to->room,
+		                  .bytes = to->bytes };
+	int err = write(what, &sink, options);
+	return err ? err : (int64_t)sink.end;
 }
 
 /* While a filter is held, inserts wait, and with them whoever waits for a grace period: no longer
- * than for memory, not for compression and a disk. */
-static int save_a_copy(const struct weir_filter *f, const char *path,
-                       const struct weir_save_options *options)
+ * than for memory, not for compression and a disk. And a stream needs bits that stand still. */
+static int64_t save_a_copy(const struct weir_filter *f, const struct weir_location *to,
+                           const struct weir_save_options *options)
 {
 	struct weir_filter *still;
 	int err = weir_clone(&still, f);
 	if (err)
 		return err;
-	err = weir__save_path(write_file, still, path, options);
+	int64_t done = weir__save_to(weir__write_filter, still, to, options);
 	weir_destroy(still);
-	return err;
+	return done;
 }
 
-static int save_frozen(const struct weir_filter *f, const char *path,
-                       const struct weir_save_options *options)
+static int64_t save_frozen(const struct weir_filter *f, const struct weir_location *to,
+                           const struct weir_save_options *options)
 {
 	struct weir_compound c;
 	int err = frozen_of(&c, f);
 	if (err)
 		return err;
-	err = weir__save_path(write_frozen, &c, path, options);
+	int64_t done = weir__save_to(write_frozen, &c, to, options);
 	weir__members_free(c.member, c.n);
-	return err;
+	return done;
 }
 
-static int stream_frozen(const struct weir_filter *f, int fd, const char *name,
-                         const struct weir_save_options *options)
-{
-	struct weir_compound c;
-	int err = frozen_of(&c, f);
-	if (err)
-		return err;
-	err = weir__compound_stream(&c, fd, name, options);
-	weir__members_free(c.member, c.n);
-	return err;
-}
-
-int weir_save(const struct weir_filter *f, const char *path,
-              const struct weir_save_options *options)
+int64_t weir_save(const struct weir_filter *f, struct weir_location to,
+                  const struct weir_save_options *options)
 {
 	struct weir_save_options o;
-	int err = weir__save_path_check(path);
+	int err = save_check(f, &o, options);
 	if (!err)
-		err = save_check(f, &o, options);
+		err = weir__location_check(&to, WEIR__TO_WRITE, "weir_save");
 	if (err)
 		return err;
 	if (f->kind->freeze)
-		return save_frozen(f, path, &o);
-	if (f->kind->hold)
-		return save_a_copy(f, path, &o);
+		return save_frozen(f, &to, &o);
+	if (f->kind->hold || to.form == WEIR_LOCATION_FD)
+		return save_a_copy(f, &to, &o);
 	weir__whole_begin(f, "weir_save");
-	err = weir__save_path(write_file, (void *)(uintptr_t)f, path, &o);
+	int64_t done = weir__save_to(weir__write_filter, (void *)(uintptr_t)f, &to, &o);
 	weir__whole_end(f);
-	return err;
-}
-
-int weir_save_fd(const struct weir_filter *f, int fd, const struct weir_save_options *options)
-{
-	char name[WEIR__FD_NAME];
-	struct weir_save_options o;
-	struct weir_filter *still;
-	int err = save_check(f, &o, options);
-	if (!err)
-		err = weir__save_fd_check(fd, name);
-	if (!err && f->kind->freeze)
-		return stream_frozen(f, fd, name, &o);
-	if (!err)
-		err = weir_clone(&still, f);
-	if (err)
-		return err;
-	err = write_stream(still, fd, name, &o);
-	weir_destroy(still);
-	return err;
+	return done;
 }

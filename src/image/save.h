@@ -13,9 +13,8 @@
 struct weir_writing {
 	const struct weir_filter *f;
 	const struct weir_save_options *options;
-	int fd;
-	const char *name;
-	uint64_t at;               /* of the image in the file */
+	struct weir_sink *to;
+	uint64_t at;               /* of the image in the sink */
 	uint64_t written;          /* bytes of it, from the bits on */
 	uint64_t before, total;    /* bytes of bits, for progress: saved already; of all */
 	struct weir_image_head head;
@@ -28,19 +27,16 @@ struct weir_writing {
 };
 
 /* @f: no compound.  @options: checked. */
-int weir__writing_begin(struct weir_writing *w, const struct weir_filter *f, int fd,
-                        const char *name, const struct weir_save_options *options);
+int weir__writing_begin(struct weir_writing *w, const struct weir_filter *f, struct weir_sink *to,
+                        const struct weir_save_options *options);
 void weir__writing_end(struct weir_writing *w);
 
-/* Write to a file, w->at its first byte, with the head last; the bits may change meanwhile, unless
- * its kind has hold(): such a filter nobody else may have. */
-int weir__write_file(struct weir_writing *w);
+/* Write it: to a stream from its position on, which needs bits that do not change; else w->at is
+ * its first byte, the head comes last, and the bits may change meanwhile, unless its kind has
+ * hold(): such a filter nobody else may have. */
+int weir__write_image(struct weir_writing *w);
 /* The head and its checksums, of bits that do not change. */
 void weir__write_sums(struct weir_writing *w);
-/* Write from the file's position on, after weir__write_sums(). */
-int weir__write_stream(struct weir_writing *w);
-/* Write @n zeros from the file's position on. */
-int weir__write_zeros(int fd, const char *name, uint64_t n);
 
 /* Bytes of the image, once it is written. */
 static inline uint64_t weir__written(const struct weir_writing *w)
@@ -48,21 +44,19 @@ static inline uint64_t weir__written(const struct weir_writing *w)
 	return w->front_bytes + w->written;
 }
 
-/* ---- the parts of saving that types beside the filters use ---- */
-
-enum { WEIR__FD_NAME = 32 }; /* bytes for "file descriptor 1234567890" */
+/* ---- the parts of saving that others use ---- */
 
 /* Copy the caller's options over the defaults, and check them. Return: 0 or -EINVAL. */
 int weir__save_options(struct weir_save_options *out, const struct weir_save_options *options);
-int weir__save_path_check(const char *path);
-/* Is it open?  @name: receives one for sentences. */
-int weir__save_fd_check(int fd, char name[WEIR__FD_NAME]);
 
-/* Writes an image into a new file; perhaps twice, each time from offset 0 on. */
-typedef int weir__write_fn(void *what, int fd, const char *path,
+/* Writes an image, or a delta; into a new file perhaps twice, each time from offset 0 on. */
+typedef int weir__write_fn(void *what, struct weir_sink *to,
                            const struct weir_save_options *options);
-/* Replace the file by what @write writes. @options: checked. */
-int weir__save_path(weir__write_fn *write, void *what, const char *path,
-                    const struct weir_save_options *options);
+/* A weir__write_fn of a filter that is no compound in one array. */
+weir__write_fn weir__write_filter;
+/* Replace the file at a path by what @write writes, or write to a descriptor or to room. @to: a
+ * location of these forms. @options: checked. Return: bytes, or a negative errno. */
+int64_t weir__save_to(weir__write_fn *write, void *what, const struct weir_location *to,
+                      const struct weir_save_options *options);
 
 #endif

@@ -21,14 +21,13 @@ void weir__writing_end(struct weir_writing *w)
 		weir__packer_end(&w->packer);
 }
 
-int weir__writing_begin(struct weir_writing *w, const struct weir_filter *f, int fd,
-                        const char *name, const struct weir_save_options *options)
+int weir__writing_begin(struct weir_writing *w, const struct weir_filter *f, struct weir_sink *to,
+                        const struct weir_save_options *options)
 {
 	*w = (struct weir_writing){
 		.f = f,
 		.options = options,
-		.fd = fd,
-		.name = name,
+		.to = to,
 		.total = f->bytes,
 		.shard_bytes = f->bytes / f->shards
 	};
@@ -40,10 +39,11 @@ int weir__writing_begin(struct weir_writing *w, const struct weir_filter *f, int
 	w->shard = malloc(w->shard_bytes);
 	int err = 0;
 	if (!w->front || !w->shard)
-		err = weir__fail(-ENOMEM, "%s: no memory for %llu bytes to save through", name,
+		err = weir__fail(-ENOMEM, "%s: no memory for %llu bytes to save through", to->name,
 		                 (unsigned long long)(w->table_end + w->shard_bytes));
 	if (!err && options->zstd_level)
-		err = weir__packer_begin(&w->packer, w->shard_bytes, options->zstd_level, name);
+		err = weir__packer_begin(&w->packer, w->shard_bytes, options->zstd_level,
+		                         to->name);
 	if (err)
 		weir__writing_end(w);
 	return err;
@@ -62,9 +62,8 @@ static int write_shard(struct weir_writing *w)
 	          weir__pack(&w->packer, w->shard, w->shard_bytes, &n) : 0;
 	w->written += n;
 	return err ? err :
-	       weir__write(w->fd, w->name,
-	                   w->options->zstd_level ? (void *)w->packer.buffer :
-	                                            (void *)w->shard, n, -1);
+	       weir__write(w->to, w->options->zstd_level ? (void *)w->packer.buffer :
+	                                                   (void *)w->shard, n, -1);
 }
 
 /* Write the shards one after another from the file's position on, and put their checksums into the
@@ -90,30 +89,27 @@ static int reserve(struct weir_writing *w)
 {
 	const uint64_t bytes = weir__image_length(&w->head);
 	int answer;
-	if (w->options->zstd_level)
+	if (w->options->zstd_level || w->to->fd < 0)
 		return 0;
 	do
-		answer = fallocate(w->fd, 0, (off_t)w->at, (off_t)bytes);
+		answer = fallocate(w->to->fd, 0, (off_t)w->at, (off_t)bytes);
 	while (answer && errno == EINTR);
 	if (answer == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL ||
 	    errno == EPERM)
 		return 0;
-	return weir__fail(-errno, "%s: cannot reserve %llu bytes: %s", w->name,
+	return weir__fail(-errno, "%s: cannot reserve %llu bytes: %s", w->to->name,
 	                  (unsigned long long)bytes, weir_strerror(errno));
 }
 
-int weir__write_file(struct weir_writing *w)
+static int write_file(struct weir_writing *w)
 {
-	const uint64_t bits = w->at + w->front_bytes;
 	int err = reserve(w);
-	if (!err && lseek(w->fd, (off_t)bits, SEEK_SET) < 0)
-		err = weir__fail(-errno, "%s: cannot go to byte %llu: %s", w->name,
-		                 (unsigned long long)bits, weir_strerror(errno));
+	if (!err)
+		err = weir__write_seek(w->to, w->at + w->front_bytes);
 	if (!err)
 		err = write_shards(w);
 	weir__head_commit(&w->head, w->front + WEIR_IMAGE_HEAD, w->front);
-	return err ? err :
-	       weir__write(w->fd, w->name, w->front, w->table_end, (int64_t)w->at);
+	return err ? err : weir__write(w->to, w->front, w->table_end, (int64_t)w->at);
 }
 
 void weir__write_sums(struct weir_writing *w)
@@ -124,22 +120,25 @@ void weir__write_sums(struct weir_writing *w)
 	weir__head_commit(&w->head, w->front + WEIR_IMAGE_HEAD, w->front);
 }
 
-int weir__write_zeros(int fd, const char *name, uint64_t n)
+static int write_zeros(struct weir_sink *to, uint64_t n)
 {
 	static const unsigned char zeros[4096];
 	int err = 0;
 	for (uint64_t part; !err && n; n -= part) {
 		part = n < sizeof zeros ? n : sizeof zeros;
-		err = weir__write(fd, name, zeros, part, -1);
+		err = weir__write(to, zeros, part, -1);
 	}
 	return err;
 }
 
-int weir__write_stream(struct weir_writing *w)
+int weir__write_image(struct weir_writing *w)
 {
-	int err = weir__write(w->fd, w->name, w->front, w->table_end, -1);
+	if (!w->to->stream)
+		return write_file(w);
+	weir__write_sums(w);
+	int err = weir__write(w->to, w->front, w->table_end, -1);
 	if (!err)
-		err = weir__write_zeros(w->fd, w->name, w->front_bytes - w->table_end);
+		err = write_zeros(w->to, w->front_bytes - w->table_end);
 	return err ? err : write_shards(w);
 }
 
@@ -175,7 +174,7 @@ static void complete_head(struct weir_compound *c, const struct weir_save_option
 }
 
 /* Write head and table: at offset 0, or if @at is negative, at the file's position. */
-static int write_head(struct weir_compound *c, const uint64_t commits[], int fd, const char *name,
+static int write_head(struct weir_compound *c, const uint64_t commits[], struct weir_sink *to,
                       int64_t at)
 {
 	unsigned char page[PAGE] = { 0 }, *row = page + WEIR_IMAGE_HEAD;
@@ -184,53 +183,54 @@ static int write_head(struct weir_compound *c, const uint64_t commits[], int fd,
 		weir__image_put64(row + 8, commits[i]);
 	}
 	weir__head_commit(&c->head, page + WEIR_IMAGE_HEAD, page);
-	return weir__write(fd, name, page, sizeof page, at);
+	return weir__write(to, page, sizeof page, at);
 }
 
 /* A member's image: what is done to keys is noted of the whole. */
-static int member_begin(struct weir_writing *w, const struct weir_compound *c, unsigned i, int fd,
-                        const char *name, const struct weir_save_options *options)
+static int member_begin(struct weir_writing *w, const struct weir_compound *c, unsigned i,
+                        struct weir_sink *to, const struct weir_save_options *options)
 {
-	int err = weir__writing_begin(w, c->member[i].f, fd, name, options);
+	int err = weir__writing_begin(w, c->member[i].f, to, options);
 	w->head.text = c->head.text;
 	return err;
 }
 
-int weir__compound_write(struct weir_compound *c, int fd, const char *name,
-                         const struct weir_save_options *options,
-                         void (*renew)(void *arg, struct weir_compound *c), void *arg)
+/* Write the members, in a file each from the page behind the one before. @end: receives that of the
+ * last, from the image's first byte. */
+static int write_members(struct weir_compound *c, struct weir_sink *to,
+                         const struct weir_save_options *options, uint64_t commits[], uint64_t *end)
 {
-	uint64_t commits[WEIR_IMAGE_MEMBERS], at = PAGE, before = 0, end = at;
-	for (unsigned i = 0; i < c->n; i++, at = end + weir__to_page(end)) {
+	uint64_t before = 0;
+	*end = PAGE;
+	for (unsigned i = 0; i < c->n; i++) {
 		struct weir_writing w;
-		int err = member_begin(&w, c, i, fd, name, options);
+		int err = to->stream ? write_zeros(to, weir__to_page(*end)) : 0;
+		if (!err)
+			err = member_begin(&w, c, i, to, options);
 		if (err)
 			return err;
-		w.at = at;
+		w.at = *end + weir__to_page(*end);
 		w.before = before;
 		w.total = bits_of(c);
-		err = weir__write_file(&w);
+		err = weir__write_image(&w);
 		commits[i] = w.head.commit;
-		end = at + weir__written(&w);
+		*end = w.at + weir__written(&w);
 		before += c->member[i].f->bytes;
 		weir__writing_end(&w);
 		if (err)
 			return err;
 	}
-	if (renew)
-		renew(arg, c);
-	complete_head(c, options, end);
-	return write_head(c, commits, fd, name, 0);
+	return 0;
 }
 
 /* The commit records, and in a plain image the end of the last member. */
-static int sum_members(struct weir_compound *c, const char *name,
+static int sum_members(struct weir_compound *c, struct weir_sink *to,
                        const struct weir_save_options *options, uint64_t commits[], uint64_t *end)
 {
 	*end = PAGE;
 	for (unsigned i = 0; i < c->n; i++) {
 		struct weir_writing w;
-		int err = member_begin(&w, c, i, -1, name, options);
+		int err = member_begin(&w, c, i, to, options);
 		if (err)
 			return err;
 		weir__write_sums(&w);
@@ -241,38 +241,20 @@ static int sum_members(struct weir_compound *c, const char *name,
 	return 0;
 }
 
-static int stream_members(struct weir_compound *c, int fd, const char *name,
-                          const struct weir_save_options *options)
-{
-	uint64_t before = 0, end = PAGE;
-	for (unsigned i = 0; i < c->n; i++) {
-		struct weir_writing w;
-		int err = weir__write_zeros(fd, name, weir__to_page(end));
-		if (!err)
-			err = member_begin(&w, c, i, fd, name, options);
-		if (err)
-			return err;
-		w.before = before;
-		w.total = bits_of(c);
-		weir__write_sums(&w);
-		err = weir__write_stream(&w);
-		end = weir__written(&w); /* each begins on a page */
-		before += c->member[i].f->bytes;
-		weir__writing_end(&w);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-int weir__compound_stream(struct weir_compound *c, int fd, const char *name,
-                          const struct weir_save_options *options)
+int weir__compound_write(struct weir_compound *c, struct weir_sink *to,
+                         const struct weir_save_options *options,
+                         void (*renew)(void *arg, struct weir_compound *c), void *arg)
 {
 	uint64_t commits[WEIR_IMAGE_MEMBERS], end;
-	int err = sum_members(c, name, options, commits, &end);
+	int err = to->stream ? sum_members(c, to, options, commits, &end) :
+	                       write_members(c, to, options, commits, &end);
 	if (err)
 		return err;
+	if (renew)
+		renew(arg, c);
 	complete_head(c, options, end);
-	err = write_head(c, commits, fd, name, -1);
-	return err ? err : stream_members(c, fd, name, options);
+	err = write_head(c, commits, to, to->stream ? -1 : 0);
+	if (!err && to->stream)
+		err = write_members(c, to, options, commits, &end);
+	return err;
 }

@@ -35,11 +35,11 @@ static inline double seconds(void) { return seconds_of(CLOCK_MONOTONIC); }
 static inline double cpu_seconds(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
 /* A call of weir, or of the system, that cannot go wrong here. */
-static inline void must(int err, const char *what)
+static inline void must(int64_t err, const char *what)
 {
 	if (err >= 0)
 		return;
-	fprintf(stderr, "%s: %s: %s\n", what, weir_strerror(err), weir_error_detail());
+	fprintf(stderr, "%s: %s: %s\n", what, weir_strerror((int)err), weir_error_detail());
 	exit(1);
 }
 

@@ -19,7 +19,8 @@ int main(int argc, char **argv)
 		params.capacity = strtoull(argv[3], NULL, 10);
 		params.shards = (uint32_t)strtoul(argv[4], NULL, 10);
 	}
-	if (right && weir_create(&f, &params) == 0 && weir_save(f, argv[1], &options) == 0) {
+	if (right && weir_create(&f, &params) == 0 &&
+	    weir_save(f, weir_location_path(argv[1]), &options) > 0) {
 		weir_destroy(f);
 		return 0;
 	}

@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 			return 1;
 	}
 	now_ns += (uint64_t)(atof(argv[4]) * 1e9);
-	if (weir_save(w, argv[1], &save))
+	if (weir_save(w, weir_location_path(argv[1]), &save) < 0)
 		return failed();
 	weir_destroy(w);
 	return 0;

@@ -96,12 +96,12 @@ static inline void must_hold(const unsigned char *bits, uint64_t bytes, bool pac
 	char other[4200];
 	snprintf(other, sizeof other, "%s/other", folder);
 	for (int how = packed ? 1 : 0; how < 2; how++) {
-		assert_ok(weir_image_verify(path, NULL));
+		assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
 		if (how)
-			assert_ok(weir_load(&f, path, NULL));
+			assert_ok(weir_load(&f, weir_location_path(path), NULL));
 		else
-			assert_ok(weir_map(&f, path, WEIR_MAP_READ, NULL));
-		assert_ok(weir_save(f, other, NULL));
+			assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), NULL));
+		assert_ok(weir_save(f, weir_location_path(other), NULL));
 		weir_destroy(f);
 		unsigned char *image = image_slurp(other, &n);
 		assert_int_equal(n, DECLARED_HUGE_PAGE + bytes);
@@ -111,11 +111,13 @@ static inline void must_hold(const unsigned char *bits, uint64_t bytes, bool pac
 	unsigned char *image = image_slurp(path, &n);
 	image[n - 1] ^= 8;
 	f = NULL;
-	assert_refused(weir_load_memory(&f, image, n, NULL), -EBADMSG, "shard 0", "");
+	assert_refused(weir_load(&f, weir_location_memory(image, n), NULL), -EBADMSG, "shard 0",
+	               "");
 	assert_true(image_spit(path, image, n));
-	assert_refused(weir_image_verify(path, NULL), -EBADMSG, path, "shard 0");
-	assert_refused(weir_map(&f, path, WEIR_MAP_PRIVATE, NULL), packed ? -EINVAL : -EBADMSG,
-	               path, packed ? "compressed" : "shard 0");
+	assert_refused(weir_image_verify(weir_location_path(path), NULL, NULL), -EBADMSG, path,
+	               "shard 0");
+	assert_refused(weir_load(&f, weir_location_map(path, WEIR_MAP_PRIVATE), NULL),
+	               packed ? -EINVAL : -EBADMSG, path, packed ? "compressed" : "shard 0");
 	assert_null(f);
 	free(image);
 }

@@ -66,9 +66,9 @@ static inline uint64_t generation_of(const char *name)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	struct weir_filter *f;
-	assert_ok(weir_load(&f, name, NULL));
+	assert_ok(weir_load(&f, weir_location_path(name), NULL));
 	weir_destroy(f);
-	assert_ok(weir_image_info(name, &info));
+	assert_ok(weir_image_inspect(weir_location_path(name), &info));
 	return info.generation;
 }
 

@@ -19,7 +19,7 @@ static inline int live_setup(void **state)
 	struct weir_stats stats = WEIR_STATS_INIT;
 	assert_ok(weir_measure(f, WEIR_SAMPLED, &stats));
 	assert_true(stats.shards > 1);
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	shim = (struct shim){ .no_waiting = true };
 	return 0;
@@ -42,7 +42,7 @@ static inline void assert_has(const struct weir_filter *f, uint64_t from)
 static inline struct weir_filter *map_live(void)
 {
 	struct weir_filter *f = NULL;
-	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, NULL));
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	return f;
 }
 
@@ -50,7 +50,7 @@ static inline struct weir_filter *map_live(void)
 static inline bool sealed(void)
 {
 	struct weir_filter *f = NULL;
-	int err = weir_load(&f, path, NULL);
+	int err = weir_load(&f, weir_location_path(path), NULL);
 	assert_ok(err == -EBUSY ? 0 : err);
 	weir_destroy(f);
 	return err == 0;

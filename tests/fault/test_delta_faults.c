@@ -15,20 +15,22 @@ static uint64_t new_id;
 static int do_save(void)
 {
 	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
-	return weir_delta_save(path, old_image, new_image, &o);
+	return test_done(weir_delta_save(weir_location_path(path), weir_location_path(old_image),
+	                                 weir_location_path(new_image), &o));
 }
 
 static int do_apply(void)
 {
 	const char *deltas[] = { delta };
-	return weir_delta_apply(path, old_image, deltas, 1, NULL);
+	return test_done(weir_image_copy(weir_location_path(path),
+	                                 weir_location_chain(old_image, deltas, 1), NULL, NULL));
 }
 
 static int do_load(void)
 {
 	const char *deltas[] = { delta };
 	struct weir_filter *f = NULL;
-	int err = weir_delta_load(&f, old_image, deltas, 1, NULL);
+	int err = weir_load(&f, weir_location_chain(old_image, deltas, 1), NULL);
 	assert_int_equal(err == 0, f != NULL);
 	if (!err)
 		for (uint64_t i = 0; i < 600; i++)
@@ -40,7 +42,7 @@ static int do_load(void)
 static int do_id(void)
 {
 	uint64_t id = 5;
-	int err = weir_image_id(&id, new_image, NULL);
+	int err = weir_image_verify(weir_location_path(new_image), NULL, &id);
 	assert_true(id == (err ? 5 : new_id));
 	return err;
 }
@@ -67,7 +69,7 @@ static void save_keys(const char *name, uint32_t kind, uint64_t n)
 	for (uint64_t i = 0; i < n; i++)
 		assert_true(weir_insert_hash(f, test_key(i)) >= 0);
 	o.zstd_level = 1;
-	assert_ok(weir_save(f, name, &o));
+	assert_ok(weir_save(f, weir_location_path(name), &o));
 	weir_destroy(f);
 }
 
@@ -81,8 +83,9 @@ static int setup(void **state)
 	snprintf(made, sizeof made, "%s/made", inputs);
 	save_keys(old_image, WEIR_BLOCKED, 500);
 	save_keys(new_image, WEIR_GROWING, 600); /* of members */
-	assert_ok(weir_delta_save(delta, old_image, new_image, NULL));
-	assert_ok(weir_image_id(&new_id, new_image, NULL));
+	assert_ok(weir_delta_save(weir_location_path(delta), weir_location_path(old_image),
+	                          weir_location_path(new_image), NULL));
+	assert_ok(weir_image_verify(weir_location_path(new_image), NULL, &new_id));
 	return 0;
 }
 
@@ -97,8 +100,8 @@ static void fresh(void)
 {
 	struct weir_filter *f;
 	unlink(path);
-	assert_ok(weir_load(&f, old_image, NULL));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_load(&f, weir_location_path(old_image), NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 }
 
@@ -112,13 +115,14 @@ static void assert_whole(const struct verb *verb, int answer)
 	const bool in_place = answer < 0 && strstr(weir_error_detail(), "in place");
 	const bool written = (answer == 0 || in_place) && (verb->image || verb->run == do_save);
 	if (written && verb->run == do_save) {
-		assert_ok(weir_delta_info(path, &info));
+		assert_ok(weir_delta_inspect(weir_location_path(path), &info));
 		assert_true(info.new_id == new_id);
 		const char *deltas[] = { path };
-		assert_ok(weir_delta_apply(made, old_image, deltas, 1, NULL));
+		assert_ok(weir_image_copy(weir_location_path(made),
+		                          weir_location_chain(old_image, deltas, 1), NULL, NULL));
 		return;
 	}
-	assert_ok(weir_image_id(&id, path, NULL));
+	assert_ok(weir_image_verify(weir_location_path(path), NULL, &id));
 	assert_true((id == new_id) == written);
 }
 

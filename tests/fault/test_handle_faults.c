@@ -19,7 +19,7 @@ static void save_image(void)
 	for (uint64_t i = 0; i < 2 * KEYS; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
 	o.zstd_level = level;
-	assert_ok(weir_save(f, path, &o));
+	assert_ok(weir_save(f, weir_location_path(path), &o));
 	weir_destroy(f);
 }
 

@@ -31,7 +31,7 @@ static int go_live(void *arg, uint64_t done, uint64_t total)
 	(void)arg, (void)done, (void)total;
 	struct weir_load_options options = { sizeof options, .no_verify = true };
 	return overwrite(arg, done, total) || truncate(path, (off_t)(IMAGE_PAGE + total)) ||
-	       weir_map(arg, path, WEIR_MAP_LIVE, &options);
+	       weir_load(arg, weir_location_map(path, WEIR_MAP_LIVE), &options);
 }
 
 /* Another process maps it live, inserts, and seals it: all between two shards. Once: @arg says
@@ -49,7 +49,7 @@ static int go_live_and_seal(void *arg, uint64_t done, uint64_t total)
 	if (sealed->done)
 		return 0;
 	sealed->done = true;
-	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, NULL));
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
 	assert_int_equal(weir_seal(f), sealed->answer);
@@ -60,7 +60,7 @@ static int go_live_and_seal(void *arg, uint64_t done, uint64_t total)
 static void save_fresh(void)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 200000, 0.01);
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 }
 
@@ -78,8 +78,8 @@ static void test_changes_while_read(void **state)
 			save_fresh();
 			o.progress = cases[i].change;
 			enum weir_map_mode mode = how == 1 ? WEIR_MAP_READ : WEIR_MAP_LIVE;
-			int answer = how == 0 ? weir_load(&g, path, &o) :
-			                        weir_map(&g, path, mode, &o);
+			int answer = how == 0 ? weir_load(&g, weir_location_path(path), &o) :
+			                        weir_load(&g, weir_location_map(path, mode), &o);
 			assert_refused(answer, -EBADMSG, path, cases[i].word);
 			assert_null(g);
 		}
@@ -88,8 +88,9 @@ static void test_changes_while_read(void **state)
 /* @mode: enum weir_map_mode, or one more: weir_load(). */
 static int read_image(struct weir_filter **out, unsigned mode, const struct weir_load_options *o)
 {
-	return mode > WEIR_MAP_LIVE ? weir_load(out, path, o) :
-	                              weir_map(out, path, (enum weir_map_mode)mode, o);
+	return weir_load(out, mode > WEIR_MAP_LIVE ?
+	                 weir_location_path(path) :
+	                 weir_location_map(path, (enum weir_map_mode)mode), o);
 }
 
 /* Another process maps it live and inserts while it is verified: busy for a reader, fine for one

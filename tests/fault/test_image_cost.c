@@ -11,9 +11,9 @@ static void check_sparse(void)
 	for (unsigned how = 0; how < 3; how++) {
 		struct stop stop = { .most_calls = 64 };
 		struct weir_load_options o = counted(&stop);
-		int err = how == 0 ? weir_image_verify(path, &o) :
-		          how == 1 ? weir_map(&f, path, WEIR_MAP_READ, &o) :
-		                     weir_map(&f, path, WEIR_MAP_PRIVATE, &o);
+		int err = how == 0 ? weir_image_verify(weir_location_path(path), &o, NULL) :
+		          how == 1 ? weir_load(&f, weir_location_map(path, WEIR_MAP_READ), &o) :
+		                     weir_load(&f, weir_location_map(path, WEIR_MAP_PRIVATE), &o);
 		must(err == -ECANCELED && !f);
 		must(stop.calls == 64 && stop.done == 64 * MIB && stop.longest == MIB);
 	}
@@ -34,7 +34,7 @@ static void load_sparse(void)
 		struct stop stop = { .most_calls = 2 };
 		struct weir_load_options o = counted(&stop);
 		o.flags = prefault ? WEIR_PREFAULT : 0;
-		must(weir_load(&f, path, &o) == -ECANCELED && !f);
+		must(weir_load(&f, weir_location_path(path), &o) == -ECANCELED && !f);
 		must(stop.done == 2 * MIB);
 	}
 }
@@ -53,38 +53,50 @@ static void test_verify_options(void **state)
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 200000, 0.01);
 	int fds[2];
 	(void)state;
-	assert_ok(weir_save(f, path, NULL));
-	assert_ok(weir_image_verify(path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
 	o.flags = WEIR_PREFAULT;
-	assert_refused(weir_image_verify(path, &o), -EINVAL, "flags 0x4", "weir_image_verify");
+	assert_refused(weir_image_verify(weir_location_path(path), &o, NULL), -EINVAL, "flags 0x4",
+	               "weir_image_verify");
 	o.flags = 0, o.no_verify = true;
-	assert_refused(weir_image_verify(path, &o), -EINVAL, "no_verify 1", "");
+	assert_refused(weir_image_verify(weir_location_path(path), &o, NULL), -EINVAL,
+	               "no_verify 1", "");
 	o.no_verify = false, o.memory_bytes = 5;
-	assert_refused(weir_image_verify(path, &o), -EINVAL, "memory_bytes 5", "");
+	assert_refused(weir_image_verify(weir_location_path(path), &o, NULL), -EINVAL,
+	               "memory_bytes 5", "");
 	o.memory_bytes = 0, o.memory = fds;
-	assert_refused(weir_image_verify(path, &o), -EINVAL, "memory", "keeps nothing");
+	assert_refused(weir_image_verify(weir_location_path(path), &o, NULL), -EINVAL, "memory",
+	               "keeps nothing");
 	o.memory = NULL, o.struct_size = 3;
-	assert_refused(weir_image_verify(path, &o), -EINVAL, "struct_size 3", "");
+	assert_refused(weir_image_verify(weir_location_path(path), &o, NULL), -EINVAL,
+	               "struct_size 3", "");
 	o.struct_size = sizeof o, o.max_bytes = 100000;
-	assert_refused(weir_image_verify(path, &o), -EFBIG, path, "max_bytes");
-	assert_refused(weir_image_verify(NULL, NULL), -EINVAL, "path is NULL", "");
-	assert_refused(weir_image_verify(folder, NULL), -EISDIR, folder, "");
-	assert_refused(weir_image_verify_fd(-1, NULL), -EBADF, "file descriptor -1", "");
+	assert_refused(weir_image_verify(weir_location_path(path), &o, NULL), -EFBIG, path,
+	               "max_bytes");
+	assert_refused(weir_image_verify(weir_location_path(NULL), NULL, NULL), -EINVAL,
+	               "path is NULL", "");
+	assert_refused(weir_image_verify(weir_location_path(folder), NULL, NULL), -EISDIR, folder,
+	               "");
+	assert_refused(weir_image_verify(weir_location_fd(-1), NULL, NULL), -EBADF,
+	               "file descriptor -1", "");
 	assert_int_equal(pipe(fds), 0);
 	pid_t child = fork();
 	if (child == 0)
-		_exit(weir_save_fd(f, fds[1], NULL) || write(fds[1], "x", 1) != 1);
+		_exit(weir_save(f, weir_location_fd(fds[1]), NULL) < 0 ||
+		      write(fds[1], "x", 1) != 1);
 	close(fds[1]);
-	assert_ok(weir_image_verify_fd(fds[0], NULL));
+	assert_ok(weir_image_verify(weir_location_fd(fds[0]), NULL, NULL));
 	assert_int_equal(read(fds[0], &o, 1), 1); /* what follows the image is not taken */
 	assert_int_equal(waitpid(child, &fds[1], 0), child);
 	close(fds[0]);
 	assert_int_equal(truncate(path, 20000), 0);
-	assert_refused(weir_image_verify(path, NULL), -EBADMSG, path, "length");
-	assert_ok(weir_save(f, path, NULL));
+	assert_refused(weir_image_verify(weir_location_path(path), NULL, NULL), -EBADMSG, path,
+	               "length");
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
-	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, NULL));
-	assert_refused(weir_image_verify(path, NULL), -EBUSY, path, "live");
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
+	assert_refused(weir_image_verify(weir_location_path(path), NULL, NULL), -EBUSY, path,
+	               "live");
 	weir_destroy(f);
 }
 
@@ -106,11 +118,11 @@ static void test_a_large_mapping_leaves_no_room_behind(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 3000000, 0.01);
 	(void)state;
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	uint64_t before = address_space();
 	for (unsigned i = 0; i < 20; i++) {
-		assert_ok(weir_map(&f, path, WEIR_MAP_READ, NULL));
+		assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), NULL));
 		weir_destroy(f);
 	}
 	assert_true(address_space() < before + 2 * MIB);

@@ -77,7 +77,8 @@ static void test_a_frame_of_several_pieces(void **state)
 	close(fd);
 	must_hold(bits, bytes, true);
 	assert_int_equal(truncate(path, (off_t)(IMAGE_PAGE + n / 2)), 0);
-	assert_refused(weir_image_verify(path, NULL), -EBADMSG, path, "ends at byte");
+	assert_refused(weir_image_verify(weir_location_path(path), NULL, NULL), -EBADMSG, path,
+	               "ends at byte");
 	free(frame);
 	free(bits);
 }
@@ -86,10 +87,10 @@ static void check_bomb(void)
 {
 	struct stop stop = { .most_calls = 0 };
 	struct weir_load_options o = counted(&stop);
-	must(weir_image_verify(path, &o) == 0);
+	must(weir_image_verify(weir_location_path(path), &o, NULL) == 0);
 	must(stop.done == 256 * MIB && stop.longest <= MIB);
 	o.max_bytes = 255 * MIB;
-	must(weir_image_verify(path, &o) == -EFBIG);
+	must(weir_image_verify(weir_location_path(path), &o, NULL) == -EFBIG);
 }
 
 /* 36 KiB that unpack to 1 GiB were checked in 1 GiB of memory. */
@@ -109,7 +110,7 @@ static void load_bomb(void)
 	struct stop stop = { .most_calls = 3 };
 	struct weir_load_options o = counted(&stop);
 	o.flags = WEIR_PREFAULT;
-	must(weir_load(&f, path, &o) == -ECANCELED && !f);
+	must(weir_load(&f, weir_location_path(path), &o) == -ECANCELED && !f);
 	must(stop.done <= 3 * MIB);
 }
 
@@ -122,7 +123,7 @@ static void test_unpacking_touches_what_has_come(void **state)
 
 static void check_window(void)
 {
-	must(weir_image_verify(path, NULL) == -EBADMSG);
+	must(weir_image_verify(weir_location_path(path), NULL, NULL) == -EBADMSG);
 	must(strstr(weir_error_detail(), "window") && strstr(weir_error_detail(), path));
 }
 
@@ -131,7 +132,7 @@ static void test_a_large_window_is_refused(void **state)
 {
 	(void)state;
 	save_bomb(32 * MIB, 23);
-	assert_ok(weir_image_verify(path, NULL));
+	assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
 	save_bomb(32 * MIB, 24);
 	within(check_window, 0, 16 * MIB);
 }
@@ -156,10 +157,12 @@ static void test_empty_blocks_can_be_stopped(void **state)
 		put_prefix(fd, bytes);
 		assert_int_equal(ftruncate(fd, (off_t)(IMAGE_PAGE + 8 + bytes)), 0);
 		close(fd);
-		assert_refused(weir_image_verify(path, &o), -ECANCELED, "stopped", "");
+		assert_refused(weir_image_verify(weir_location_path(path), &o, NULL), -ECANCELED,
+		               "stopped", "");
 		/* what is not whole was never reported as done */
 		assert_int_equal(stop.done, full ? bytes - MIB : 0);
-		assert_refused(weir_image_verify(path, NULL), -EBADMSG, path, "cut off");
+		assert_refused(weir_image_verify(weir_location_path(path), NULL, NULL), -EBADMSG,
+		               path, "cut off");
 	}
 }
 int main(void)

@@ -16,7 +16,7 @@ static int setup(void **state)
 	for (uint64_t i = 0; i < 40; i++)
 		if (weir_insert_hash(f, test_key(i)) < 0)
 			return -1;
-	int err = weir_save(f, path, NULL);
+	int err = test_done(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	image = image_slurp(path, &image_bytes);
 	return err || !image || image_bytes != IMAGE_PAGE + 64;
@@ -82,7 +82,7 @@ static void use(struct weir_filter *f)
 static bool refused_or_usable(const unsigned char *bytes, size_t n, size_t at, unsigned value)
 {
 	struct weir_filter *f = NULL;
-	int err = weir_load_memory(&f, bytes, n, NULL);
+	int err = weir_load(&f, weir_location_memory(bytes, n), NULL);
 	if (err == 0) {
 		use(f);
 		weir_destroy(f);
@@ -215,8 +215,8 @@ static void test_newer_is_not_damaged(void **state)
 		if (cases[i].at == IMAGE_COMPRESSION)
 			image_put64(bytes + 96, 0); /* as if it were compressed */
 		image_repair(bytes, image_bytes);
-		assert_refused(weir_load_memory(&f, bytes, image_bytes, NULL), cases[i].err,
-		               cases[i].field, "");
+		assert_refused(weir_load(&f, weir_location_memory(bytes, image_bytes), NULL),
+		               cases[i].err, cases[i].field, "");
 		free(bytes);
 	}
 	assert_null(f);
@@ -259,9 +259,10 @@ static void test_illegal_shards(void **state)
 		assert_int_equal(truncate(path, (off_t)length), 0);
 		free(front);
 		if (cases[i].legal)
-			assert_ok(weir_image_info(path, &info));
+			assert_ok(weir_image_inspect(weir_location_path(path), &info));
 		else
-			assert_refused(weir_image_info(path, &info), -EBADMSG, path, "shards");
+			assert_refused(weir_image_inspect(weir_location_path(path), &info),
+			               -EBADMSG, path, "shards");
 	}
 	unlink(path);
 }
@@ -284,15 +285,18 @@ static void test_every_length(void **state)
 		assert_false(refused_or_usable(bytes, n, n, 0));
 		free(bytes);
 		assert_int_equal(truncate(path, (off_t)n), 0);
-		assert_refused(weir_load(&f, path, NULL), -EBADMSG, path, "");
-		assert_refused(weir_image_info(path, &info), -EBADMSG, path, "");
+		assert_refused(weir_load(&f, weir_location_path(path), NULL), -EBADMSG, path, "");
+		assert_refused(weir_image_inspect(weir_location_path(path), &info), -EBADMSG, path,
+		               "");
 		for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++)
-			assert_refused(weir_map(&f, path, (enum weir_map_mode)mode, NULL), -EBADMSG,
-			               path, "");
+			assert_refused(weir_load(&f,
+			                         weir_location_map(path, (enum weir_map_mode)mode),
+			                         NULL),
+			               -EBADMSG, path, "");
 		int fd = open(path, O_RDONLY);
 		/* From the header on it is found out before memory is taken. */
-		assert_refused(weir_load_fd(&f, fd, NULL), -EBADMSG, "file descriptor",
-		               n < IMAGE_TABLE ? "ends at byte" : "length");
+		assert_refused(weir_load(&f, weir_location_fd(fd), NULL), -EBADMSG,
+		               "file descriptor", n < IMAGE_TABLE ? "ends at byte" : "length");
 		close(fd);
 	}
 	assert_null(f);
@@ -308,8 +312,9 @@ static void test_bytes_after_the_end(void **state)
 	for (size_t more = 1; more <= 5000; more += test_is_short() ? 21 : 7) {
 		assert_false(refused_or_usable(bytes, image_bytes + more, more, 0));
 		assert_true(image_spit(path, bytes, image_bytes + more));
-		assert_refused(weir_load(&f, path, NULL), -EBADMSG, path, "");
-		assert_refused(weir_map(&f, path, WEIR_MAP_READ, NULL), -EBADMSG, path, "");
+		assert_refused(weir_load(&f, weir_location_path(path), NULL), -EBADMSG, path, "");
+		assert_refused(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), NULL),
+		               -EBADMSG, path, "");
 	}
 	assert_null(f);
 	free(bytes);

@@ -42,18 +42,20 @@ static int save_with(int level)
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	o.zstd_level = level;
 	o.generation = 2;
-	return weir_save(f, path, &o);
+	return test_done(weir_save(f, weir_location_path(path), &o));
 }
 
 static int do_save(void) { return save_with(0); }
 static int do_info(void)
 {
-	return weir_image_info(path, &(struct weir_image_info)WEIR_IMAGE_INFO_INIT);
+	return weir_image_inspect(weir_location_path(path),
+	                          &(struct weir_image_info)WEIR_IMAGE_INFO_INIT);
 }
 
 static int do_stats(void)
 {
-	return weir_image_stats(path, NULL, &(struct weir_stats)WEIR_STATS_INIT);
+	return weir_image_measure(weir_location_path(path), WEIR_SAMPLED, NULL,
+	                          &(struct weir_stats)WEIR_STATS_INIT);
 }
 
 static int do_save_new(void)
@@ -71,7 +73,7 @@ static int do_save_through_a_link(void)
 	o.generation = 2;
 	snprintf(link, sizeof link, "%s-link", folder);
 	assert_int_equal(symlink(path, link), 0);
-	int err = weir_save(f, link, &o);
+	int err = test_done(weir_save(f, weir_location_path(link), &o));
 	assert_int_equal(lstat(link, &st), 0);
 	assert_int_equal(S_ISLNK(st.st_mode) ? unlink(link) : rename(link, path), 0);
 	return err;
@@ -80,9 +82,26 @@ static int do_save_through_a_link(void)
 static int do_save_fd(void)
 {
 	int fd = memfd_create("image", 0);
-	int err = weir_save_fd(f, fd, NULL);
+	int err = test_done(weir_save(f, weir_location_fd(fd), NULL));
 	close(fd);
 	return err;
+}
+
+/* In its own place. */
+static int copy_with(int level)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	o.zstd_level = level;
+	return test_done(weir_image_copy(weir_location_path(path), weir_location_path(path), NULL,
+	                                 &o));
+}
+
+static int do_copy_image(void) { return copy_with(0); }
+static int do_copy_to_room(void)
+{
+	static _Alignas(64) unsigned char memory[1 << 20];
+	return test_done(weir_image_copy(weir_location_room(memory, sizeof memory),
+	                                 weir_location_path(path), NULL, NULL));
 }
 
 static int used(int err, struct weir_filter *g)
@@ -98,7 +117,7 @@ static int used(int err, struct weir_filter *g)
 static int do_load(void)
 {
 	struct weir_filter *g = NULL;
-	int err = weir_load(&g, path, NULL);
+	int err = weir_load(&g, weir_location_path(path), NULL);
 	return used(err, g);
 }
 
@@ -112,7 +131,7 @@ static int do_copy(void)
 static int map_as(enum weir_map_mode mode)
 {
 	struct weir_filter *g = NULL;
-	int err = weir_map(&g, path, mode, NULL);
+	int err = weir_load(&g, weir_location_map(path, mode), NULL);
 	if (!err && mode == WEIR_MAP_LIVE) {
 		err = weir_seal(g);
 		if (err)
@@ -121,12 +140,13 @@ static int map_as(enum weir_map_mode mode)
 	return used(err, g);
 }
 
-static int do_verify(void) { return weir_image_verify(path, NULL); }
+static int do_verify(void) { return weir_image_verify(weir_location_path(path), NULL, NULL); }
 static int do_map_read(void) { return map_as(WEIR_MAP_READ); }
 static int do_map_private(void) { return map_as(WEIR_MAP_PRIVATE); }
 static int do_map_live(void) { return map_as(WEIR_MAP_LIVE); }
 #if TEST_ZSTD
 static int do_save_zstd(void) { return save_with(1); }
+static int do_pack(void) { return copy_with(1); }
 #endif
 
 struct verb {
@@ -142,6 +162,8 @@ static const struct verb verbs[] = {
 	{ .name = "save without O_TMPFILE", .run = do_save, .replaces = true, .no_tmpfile = true },
 	{ .name = "save through a link", .run = do_save_through_a_link, .replaces = true },
 	{ .name = "save_fd", .run = do_save_fd },
+	{ .name = "copy an image", .run = do_copy_image },
+	{ .name = "copy to room", .run = do_copy_to_room },
 	{ .name = "load", .run = do_load },
 	{ .name = "info", .run = do_info },
 	{ .name = "stats", .run = do_stats },
@@ -154,6 +176,9 @@ static const struct verb verbs[] = {
 	{ .name = "copy layers", .run = do_copy },
 #if TEST_ZSTD
 	{ .name = "save compressed", .run = do_save_zstd, .replaces = true },
+	{ .name = "pack", .run = do_pack },
+	{ .name = "pack layers", .run = do_pack, .grown = true },
+	{ .name = "unpack", .run = do_copy_image, .level = 1 },
 	{ .name = "load compressed", .run = do_load, .level = 1 },
 	{ .name = "stats compressed", .run = do_stats, .level = 1 },
 	{ .name = "verify compressed", .run = do_verify, .level = 1 },
@@ -166,7 +191,8 @@ static void fresh(const struct verb *verb)
 	o.generation = 1;
 	o.zstd_level = verb->level;
 	unlink(path);
-	assert_ok(weir_save(verb->grown ? grown : verb->large ? large : f, path, &o));
+	assert_ok(weir_save(verb->grown ? grown : verb->large ? large : f,
+	                    weir_location_path(path), &o));
 }
 
 /* Whatever happened, the folder holds a whole image or, where there was none before, nothing. */
@@ -180,9 +206,10 @@ static void assert_whole(const struct verb *verb, int answer)
 		assert_true(answer < 0);
 		return;
 	}
-	if (verb->lives && weir_load(&g, path, NULL) == -EBUSY) { /* not sealed: it still can be */
+	if (verb->lives && /* not sealed: it still can be */
+	    weir_load(&g, weir_location_path(path), NULL) == -EBUSY) {
 		assert_true(answer < 0);
-		assert_ok(weir_map(&g, path, WEIR_MAP_LIVE, NULL));
+		assert_ok(weir_load(&g, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 		assert_ok(weir_seal(g));
 		weir_destroy(g);
 	} else if (verb->lives) {
@@ -215,7 +242,8 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 	shim.at = n;
 	shim.error = error;
 	/* another sentence before */
-	assert_int_equal(weir_load(&(struct weir_filter *){ NULL }, "", NULL), -ENOENT);
+	assert_int_equal(weir_load(&(struct weir_filter *){ NULL }, weir_location_path(""), NULL),
+	                 -ENOENT);
 	int answer = run(verb);
 	snprintf(sentence, sizeof sentence, "%s", weir_error_detail());
 	snprintf(what, sizeof what, "%s", shim.what ? shim.what : "none");

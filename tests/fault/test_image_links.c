@@ -14,7 +14,7 @@ static int setup(void **state)
 	f = test_filter(WEIR_BLOCKED, 20000, 0.01);
 	snprintf(to_it, sizeof to_it, "%s/link", folder);
 	snprintf(beside, sizeof beside, "%s/beside", folder);
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	return symlink("set.weir", to_it);
 }
 
@@ -29,7 +29,7 @@ static int save_through(uint64_t generation)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	o.generation = generation;
-	return weir_save(f, to_it, &o);
+	return test_done(weir_save(f, weir_location_path(to_it), &o));
 }
 
 /* As where fs.protected_symlinks is on and the link a stranger's. */
@@ -53,7 +53,7 @@ static unsigned times;
 static void replace_it(const struct shim_call *call)
 {
 	if (strcmp(call->what, before) == 0 && times && times--) {
-		assert_ok(weir_save(f, beside, NULL));
+		assert_ok(weir_save(f, weir_location_path(beside), NULL));
 		assert_int_equal(rename(beside, path), 0);
 	}
 }
@@ -94,7 +94,7 @@ static void test_what_was_written(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		shim.look = i ? empty_it : NULL;
 		times = 3; /* before and after that of the file, then its folder */
-		assert_ok(weir_save(f, to_it, &o));
+		assert_ok(weir_save(f, weir_location_path(to_it), &o));
 		assert_int_equal(stat(path, &st), 0);
 		assert_true(written.st_ino == st.st_ino && written.st_dev == st.st_dev);
 		assert_int_equal(written.st_size == st.st_size, i == 0);
@@ -124,7 +124,7 @@ static void test_what_was_written_elsewhere(void **state)
 			               .refused2 = i ? "linkat ." : NULL,
 			               .refused_error = EPERM,
 			               .look = take_time };
-		assert_ok(weir_save(i ? f : cuckoo, path, &o));
+		assert_ok(weir_save(i ? f : cuckoo, weir_location_path(path), &o));
 		assert_int_equal(stat(path, &st), 0);
 		assert_true(written.st_ino == st.st_ino && written.st_size == st.st_size);
 		assert_memory_equal(&written.st_mtim, &st.st_mtim, sizeof st.st_mtim);
@@ -134,7 +134,7 @@ static void test_what_was_written_elsewhere(void **state)
 	bool failed = true, asked = false;
 	for (unsigned at = 1; failed; at++) {
 		shim = (struct shim){ .armed = true, .at = at, .error = EIO };
-		int err = weir_save(f, path, &o);
+		int err = test_done(weir_save(f, weir_location_path(path), &o));
 		failed = shim.what;
 		shim = (struct shim){ 0 };
 		asked |= err == -EIO && strstr(weir_error_detail(), "what was written");
@@ -179,7 +179,8 @@ static void test_a_folder_that_cannot_be_synced(void **state)
 	o.generation = 5;
 	shim = (struct shim){ .look = second_sync_fails, .refused_error = EIO };
 	times = 2; /* the file's, its folder's */
-	assert_refused(weir_save(f, path, &o), -EIO, path, "a power cut may bring the old one");
+	assert_refused(weir_save(f, weir_location_path(path), &o), -EIO, path,
+	               "a power cut may bring the old one");
 	shim = (struct shim){ 0 };
 	assert_int_equal(generation_of(path), 5);
 }
@@ -190,20 +191,23 @@ static void test_only_images(void **state)
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	(void)state;
 	o.only_images = true;
-	assert_ok(weir_save(f, to_it, &o));
+	assert_ok(weir_save(f, weir_location_path(to_it), &o));
 	assert_int_equal(truncate(path, 0), 0);
-	assert_ok(weir_save(f, to_it, &o));
+	assert_ok(weir_save(f, weir_location_path(to_it), &o));
 	assert_int_equal(unlink(path), 0);
-	assert_ok(weir_save(f, path, &o));
+	assert_ok(weir_save(f, weir_location_path(path), &o));
 	assert_int_equal(truncate(path, 7), 0); /* of eight */
-	assert_refused(weir_save(f, to_it, &o), -EEXIST, to_it, "neither empty nor an image");
+	assert_refused(weir_save(f, weir_location_path(to_it), &o), -EEXIST, to_it,
+	               "neither empty nor an image");
 	write_text(path);
-	assert_refused(weir_save(f, to_it, &o), -EEXIST, to_it, "neither empty nor an image");
+	assert_refused(weir_save(f, weir_location_path(to_it), &o), -EEXIST, to_it,
+	               "neither empty nor an image");
 	assert_text(path);
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	shim.look = put_a_text;
 	times = 1;
-	assert_refused(weir_save(f, to_it, &o), -EEXIST, to_it, "neither empty nor an image");
+	assert_refused(weir_save(f, weir_location_path(to_it), &o), -EEXIST, to_it,
+	               "neither empty nor an image");
 	assert_int_equal(times, 0);
 	assert_text(path);
 }
@@ -225,10 +229,11 @@ static void test_a_text_is_seen_before_all_is_written(void **state)
 	o.progress = count;
 	o.progress_arg = &pieces;
 	write_text(path);
-	assert_refused(weir_save(f, path, &o), -EEXIST, path, "neither empty nor an image");
+	assert_refused(weir_save(f, weir_location_path(path), &o), -EEXIST, path,
+	               "neither empty nor an image");
 	assert_int_equal(pieces, 0);
 	assert_int_equal(unlink(path), 0);
-	assert_ok(weir_save(f, path, &o));
+	assert_ok(weir_save(f, weir_location_path(path), &o));
 	assert_int_not_equal(pieces, 0);
 }
 
@@ -242,14 +247,15 @@ static void test_a_text_that_begins_so(void **state)
 	assert_true(fputs("WEIR is a word.", to) >= 0);
 	assert_int_equal(fclose(to), 0);
 	o.only_images = true;
-	assert_refused(weir_save(f, path, &o), -EEXIST, path, "neither empty nor an image");
+	assert_refused(weir_save(f, weir_location_path(path), &o), -EEXIST, path,
+	               "neither empty nor an image");
 }
 
 static int save_only_images(void)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	o.only_images = true;
-	return weir_save(f, path, &o);
+	return test_done(weir_save(f, weir_location_path(path), &o));
 }
 
 /* Whatever fails, of which nobody knows then what it is: it stays. */
@@ -321,7 +327,7 @@ static void test_another_kind_meanwhile(void **state)
 	struct stat st;
 	(void)state;
 	snprintf(aside, sizeof aside, "%s/aside", folder);
-	assert_ok(weir_save(f, aside, NULL));
+	assert_ok(weir_save(f, weir_location_path(aside), NULL));
 	for (unsigned i = 0; i < 2; i++) {
 		put = kinds[i];
 		times = 1;

@@ -15,7 +15,7 @@ static void other_comes(const struct shim_call *call)
 	if (++steps != turn)
 		return;
 	other = NULL;
-	other_answer = weir_map(&other, path, WEIR_MAP_LIVE, NULL);
+	other_answer = weir_load(&other, weir_location_map(path, WEIR_MAP_LIVE), NULL);
 	if (!other_answer)
 		assert_int_equal(insert(other, 2 * FEW), 0);
 }
@@ -78,7 +78,7 @@ static void test_verified_while_it_goes_live(void **state)
 	(void)state;
 	for (turn = 2; turn; turn--) {
 		struct weir_filter *f;
-		assert_ok(weir_map(&f, path, WEIR_MAP_READ, NULL));
+		assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), NULL));
 		steps = 0;
 		shim.look = other_inserts;
 		int answer = weir_verify(f);
@@ -127,9 +127,10 @@ static void test_sealed_and_live_while_it_is_loaded(void **state)
 		other = NULL;
 		steps = 0;
 		shim.look = seals_before_the_head_is_read;
-		int answer = verb == 0 ? weir_load(&f, path, &o) :
-		             verb == 1 ? weir_image_verify(path, &o) :
-		                         weir_image_stats(path, &o, &s);
+		int answer = verb == 0 ? weir_load(&f, weir_location_path(path), &o) :
+		             verb == 1 ? weir_image_verify(weir_location_path(path), &o, NULL) :
+		                         weir_image_measure(weir_location_path(path), WEIR_SAMPLED,
+		                                            &o, &s);
 		shim.look = NULL;
 		assert_refused(answer, -EBUSY, path, "while it was read");
 		seal_it(other);

@@ -36,33 +36,47 @@ static int dropped(int err, struct weir_filter **g)
 	return err;
 }
 
-static int do_save(const char *name) { return weir_save(f, name, NULL); }
-static int do_verify(const char *name) { return weir_image_verify(name, NULL); }
+static int do_save(const char *name)
+{
+	return test_done(weir_save(f, weir_location_path(name), NULL));
+}
+
+static int do_verify(const char *name)
+{
+	return weir_image_verify(weir_location_path(name), NULL, NULL);
+}
+
 static int do_load(const char *name)
 {
 	struct weir_filter *g;
-	return dropped(weir_load(&g, name, NULL), &g);
+	return dropped(weir_load(&g, weir_location_path(name), NULL), &g);
 }
+
 static int do_map(const char *name)
 {
 	struct weir_filter *g;
-	return dropped(weir_map(&g, name, WEIR_MAP_READ, NULL), &g);
+	return dropped(weir_load(&g, weir_location_map(name, WEIR_MAP_READ), NULL), &g);
 }
+
 static int do_live(const char *name)
 {
 	struct weir_filter *g;
-	int err = weir_map(&g, name, WEIR_MAP_LIVE, NULL);
+	int err = weir_load(&g, weir_location_map(name, WEIR_MAP_LIVE), NULL);
 	if (!err)
 		assert_ok(weir_seal(g));
 	return dropped(err, &g);
 }
+
 static int do_info(const char *name)
 {
-	return weir_image_info(name, &(struct weir_image_info)WEIR_IMAGE_INFO_INIT);
+	return weir_image_inspect(weir_location_path(name),
+	                          &(struct weir_image_info)WEIR_IMAGE_INFO_INIT);
 }
+
 static int do_stats(const char *name)
 {
-	return weir_image_stats(name, NULL, &(struct weir_stats)WEIR_STATS_INIT);
+	return weir_image_measure(weir_location_path(name), WEIR_SAMPLED, NULL,
+	                          &(struct weir_stats)WEIR_STATS_INIT);
 }
 
 static void put_fifos(const struct shim_call *call)
@@ -81,7 +95,7 @@ static void put_files(void)
 {
 	unlink(path);
 	unlink(litter);
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_true(image_spit(litter, "left", 4));
 }
 

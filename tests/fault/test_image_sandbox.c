@@ -29,7 +29,7 @@ static int save(uint64_t generation)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	o.generation = generation;
-	return weir_save(f, path, &o);
+	return test_done(weir_save(f, weir_location_path(path), &o));
 }
 
 /* Over an image and to a new name. */

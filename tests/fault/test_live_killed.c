@@ -9,7 +9,7 @@ enum { RANDOM_KILLS = 150, CREW = 3, MS = 1000000 };
 static int live_and_seal(void)
 {
 	struct weir_filter *f;
-	if (weir_map(&f, path, WEIR_MAP_LIVE, NULL) || insert(f, 3 * FEW))
+	if (weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL) || insert(f, 3 * FEW))
 		return 1;
 	if (weir_seal(f))
 		return 2;
@@ -86,7 +86,7 @@ static int live_for_ever(unsigned number)
 	for (uint64_t round = 0;; round++) {
 		struct weir_filter *f = NULL;
 		pause_up_to(10 * MS, &random);
-		int err = weir_map(&f, path, WEIR_MAP_LIVE, NULL);
+		int err = weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL);
 		if (!err && insert(f, (1000 * number + round % 7) * FEW))
 			return 1;
 		err = err ? err : weir_seal(f);

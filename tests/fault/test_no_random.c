@@ -19,7 +19,7 @@ static void test_a_refresh_asks_for_random_numbers(void **state)
 	struct weir_handle *h;
 	(void)state;
 	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 1000, 0.01), NULL));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	asked = 0;
 	shim = (struct shim){ .look = note };
@@ -43,7 +43,7 @@ static void test_refresh_without_random_numbers(void **state)
 	assert_refused(answer, -ECANCELED, path, "overfull");
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 2000000, 0.01);
 	assert_ok(weir_insert_hash(f, 7));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	shim = (struct shim){ .refused = "getrandom", .refused2 = "/dev/urandom",
 	                      .refused_error = EPERM };

@@ -72,16 +72,17 @@ static void full_disk(int level, const char *word)
 		skip();
 	}
 	o.generation = 1;
-	assert_ok(weir_save(little, path, &o));
+	assert_ok(weir_save(little, weir_location_path(path), &o));
 	uint64_t before = free_bytes();
 	o.generation = 2;
 	o.zstd_level = level;
-	assert_refused(weir_save(much, path, &o), -ENOSPC, path, word);
+	assert_refused(weir_save(much, weir_location_path(path), &o), -ENOSPC, path, word);
 	assert_int_equal(folder_entries(folder, "set.weir", name), 0);
 	assert_int_equal(generation_of(path), 1);
 	assert_int_equal(free_bytes(), before);
 	int fd = open(path, O_RDWR | O_APPEND);
-	assert_refused(weir_save_fd(much, fd, NULL), -ENOSPC, "file descriptor", "write");
+	assert_refused(weir_save(much, weir_location_fd(fd), NULL), -ENOSPC, "file descriptor",
+	               "write");
 	close(fd);
 	unlink(path);
 }

@@ -30,7 +30,7 @@ static bool saved_is_right(const unsigned char *image, size_t n, bool answered)
 	struct weir_filter *f;
 	if (!image)
 		return !replaced && !answered;
-	if (weir_load_memory(&f, image, n, NULL))
+	if (weir_load(&f, weir_location_memory(image, n), NULL))
 		return false;
 	bool is_new = weir_contains_hash(f, test_key(NEW_KEY)),
 	     is_old = weir_contains_hash(f, test_key(OLD_KEY));
@@ -42,7 +42,7 @@ static int save(uint64_t key)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 20000, 0.001);
 	assert_ok(weir_insert_hash(f, test_key(key)));
-	int err = weir_save(f, path, NULL);
+	int err = test_done(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	return err;
 }
@@ -70,7 +70,7 @@ static void save_new(void)
 static bool live_is_right(const unsigned char *image, size_t n, bool answered)
 {
 	struct weir_filter *f;
-	int err = weir_load_memory(&f, image, n, NULL);
+	int err = weir_load(&f, weir_location_memory(image, n), NULL);
 	if (err)
 		return err == -EBUSY && !answered;
 	bool all = true;
@@ -85,10 +85,10 @@ static void live_and_seal(void)
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 200000, 0.01);
 	struct weir_inline view;
 	unlink(path);
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	begin(8, live_is_right);
-	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, NULL));
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_ok(weir_inline_init(&view, f)); /* tells where the bits are: on the second page */
 	power_mapped((const unsigned char *)view.words - IMAGE_PAGE);
 	for (uint64_t i = 0; i < FEW; i++) {

@@ -42,7 +42,7 @@ static int save_with(int level)
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	o.zstd_level = level;
 	o.generation = 2;
-	return weir_save(router, path, &o);
+	return test_done(weir_save(router, weir_location_path(path), &o));
 }
 
 static int do_save(void) { return save_with(0); }
@@ -50,7 +50,7 @@ static int do_save(void) { return save_with(0); }
 static int do_save_fd(void)
 {
 	int fd = memfd_create("image", 0);
-	int err = weir_save_fd(router, fd, NULL);
+	int err = test_done(weir_save(router, weir_location_fd(fd), NULL));
 	close(fd);
 	return err;
 }
@@ -67,14 +67,14 @@ static int ended(int err, struct weir_filter *r)
 static int do_load(void)
 {
 	struct weir_filter *r = NULL;
-	int err = weir_load(&r, path, NULL);
+	int err = weir_load(&r, weir_location_path(path), NULL);
 	return ended(err, r);
 }
 
 static int do_map(void)
 {
 	struct weir_filter *r = NULL;
-	int err = weir_map(&r, path, WEIR_MAP_READ, NULL);
+	int err = weir_load(&r, weir_location_map(path, WEIR_MAP_READ), NULL);
 	return ended(err, r);
 }
 
@@ -102,7 +102,7 @@ static int do_replace(void)
 {
 	struct weir_handle *h = NULL;
 	struct weir_filter *r = NULL;
-	int err = weir_load(&r, path, NULL);
+	int err = weir_load(&r, weir_location_path(path), NULL);
 	if (!err)
 		err = weir_handle_create(&h, r, NULL);
 	if (err) {
@@ -118,7 +118,8 @@ static int do_replace(void)
 
 static int do_stats(void)
 {
-	return weir_image_stats(path, NULL, &(struct weir_stats)WEIR_STATS_INIT);
+	return weir_image_measure(weir_location_path(path), WEIR_SAMPLED, NULL,
+	                          &(struct weir_stats)WEIR_STATS_INIT);
 }
 #if TEST_ZSTD
 static int do_save_zstd(void) { return save_with(1); }
@@ -163,7 +164,7 @@ static void fresh(const struct verb *verb)
 	o.generation = 1;
 	o.zstd_level = verb->level;
 	unlink(path);
-	assert_ok(weir_save(router, path, &o));
+	assert_ok(weir_save(router, weir_location_path(path), &o));
 }
 
 static void assert_whole(const struct verb *verb, int answer)
@@ -172,7 +173,7 @@ static void assert_whole(const struct verb *verb, int answer)
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	if (folder_entries(folder, "set.weir", name))
 		fail_msg("%s: %s stays", verb->name, name);
-	assert_ok(weir_image_info(path, &info));
+	assert_ok(weir_image_inspect(weir_location_path(path), &info));
 	assert_true(info.generation == (answer == 0 && verb->replaces ? 2 : 1) ||
 	            (answer < 0 && strstr(weir_error_detail(), "in place")));
 	assert_ok(do_load());

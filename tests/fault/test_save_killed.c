@@ -33,7 +33,7 @@ static int save(const struct weir_filter *f, uint64_t generation)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	o.generation = generation;
-	return weir_save(f, path, &o);
+	return test_done(weir_save(f, weir_location_path(path), &o));
 }
 
 /* Run in a child that dies before its n-th call; whether it did. */

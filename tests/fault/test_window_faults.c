@@ -43,7 +43,7 @@ static int save_with(int level)
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	o.zstd_level = level;
 	o.generation = 2;
-	return weir_save(window, path, &o);
+	return test_done(weir_save(window, weir_location_path(path), &o));
 }
 
 static int do_save(void) { return save_with(0); }
@@ -51,7 +51,7 @@ static int do_save(void) { return save_with(0); }
 static int do_save_fd(void)
 {
 	int fd = memfd_create("image", 0);
-	int err = weir_save_fd(window, fd, NULL);
+	int err = test_done(weir_save(window, weir_location_fd(fd), NULL));
 	close(fd);
 	return err;
 }
@@ -61,7 +61,7 @@ static int load_with(uint32_t timer)
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_filter *w = NULL;
 	o.run.timer = timer;
-	int err = weir_load(&w, path, &o);
+	int err = weir_load(&w, weir_location_path(path), &o);
 	assert_int_equal(err == 0, w != NULL);
 	if (!err)
 		assert_has_all(w);
@@ -76,7 +76,7 @@ static int do_load_with_a_timer(void) { return load_with(1); }
 static int do_stats(void)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	return weir_image_stats(path, NULL, &s);
+	return weir_image_measure(weir_location_path(path), WEIR_SAMPLED, NULL, &s);
 }
 #if TEST_ZSTD
 static int do_save_zstd(void) { return save_with(1); }
@@ -119,7 +119,7 @@ static void fresh(const struct verb *verb)
 	o.generation = 1;
 	o.zstd_level = verb->level;
 	unlink(path);
-	assert_ok(weir_save(window, path, &o));
+	assert_ok(weir_save(window, weir_location_path(path), &o));
 }
 
 static void assert_whole(const struct verb *verb, int answer)
@@ -128,7 +128,7 @@ static void assert_whole(const struct verb *verb, int answer)
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	if (folder_entries(folder, "set.weir", name))
 		fail_msg("%s: %s stays", verb->name, name);
-	assert_ok(weir_image_info(path, &info));
+	assert_ok(weir_image_inspect(weir_location_path(path), &info));
 	assert_true(info.generation == (answer == 0 && verb->replaces ? 2 : 1) ||
 	            (answer < 0 && strstr(weir_error_detail(), "in place")));
 	assert_ok(do_load());

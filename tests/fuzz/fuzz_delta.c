@@ -29,7 +29,7 @@ static void make_old(void)
 	MUST(fd >= 0 && weir_create(&f, &p) == 0);
 	for (uint64_t i = 0; i < KEYS; i++)
 		MUST(weir_insert_u64(f, i) >= 0);
-	MUST(weir_save_fd(f, fd, NULL) == 0);
+	MUST(weir_save(f, weir_location_fd(fd), NULL) > 0);
 	weir_destroy(f);
 	snprintf(old_image, sizeof old_image, "/proc/self/fd/%d", fd);
 }
@@ -62,10 +62,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	const char *deltas[] = { path };
-	const int head = weir_delta_info(path, &info);
+	const int head = weir_delta_inspect(weir_location_path(path), &info);
 	MUST(head ? is_verdict(head) : info.file_bytes == size && info.changed <= info.pieces);
 	o.max_bytes = MOST_BITS;
-	const int err = weir_delta_load(&f, old_image, deltas, 1, &o);
+	const int err = weir_load(&f, weir_location_chain(old_image, deltas, 1), &o);
 	MUST(err ? !f && is_verdict(err) : f && !head);
 	if (err)
 		MUST(strncmp(weir_error_detail(), path, strlen(path)) == 0);

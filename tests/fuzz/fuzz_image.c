@@ -121,11 +121,11 @@ static void save_and_load(struct weir_filter *f, int level)
 	struct weir_filter *g;
 	int fd = memory_file();
 	o.zstd_level = level;
-	int err = weir_save_fd(f, fd, &o);
-	MUST(err == 0 || (err == -ENOTSUP && level)); /* a build without zstd */
-	if (err == 0) {
+	const int64_t saved = weir_save(f, weir_location_fd(fd), &o);
+	MUST(saved > 0 || (saved == -ENOTSUP && level)); /* a build without zstd */
+	if (saved > 0) {
 		MUST(lseek(fd, 0, SEEK_SET) == 0);
-		MUST(weir_load_fd(&g, fd, &options) == 0);
+		MUST(weir_load(&g, weir_location_fd(fd), &options) == 0);
 		must_be_alike(f, g);
 		weir_destroy(g);
 	}
@@ -143,11 +143,13 @@ static void map(const uint8_t *data, size_t size)
 	int fd = memory_file();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	MUST(write(fd, data, size) == (ssize_t)size);
-	MUST(weir_image_verify(path, NULL) == 0);
-	MUST(weir_image_info(path, &info) == 0 && info.file_bytes == size && !info.live);
-	MUST(info.keyed == (secret != NULL) && weir_image_stats(path, NULL, &stats) == 0);
+	MUST(weir_image_verify(weir_location_path(path), NULL, NULL) == 0);
+	MUST(weir_image_inspect(weir_location_path(path), &info) == 0 && info.file_bytes == size &&
+	     !info.live);
+	MUST(info.keyed == (secret != NULL) &&
+	     weir_image_measure(weir_location_path(path), WEIR_SAMPLED, NULL, &stats) == 0);
 	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++) {
-		int err = weir_map(&f, path, (enum weir_map_mode)mode, &o);
+		int err = weir_load(&f, weir_location_map(path, (enum weir_map_mode)mode), &o);
 		if (mode == WEIR_MAP_LIVE && err == -ENOTSUP && !info.compressed)
 			continue; /* its kind has state beside the array */
 		MUST(info.compressed ? err == -EINVAL : err == 0);
@@ -162,7 +164,7 @@ static void map(const uint8_t *data, size_t size)
 			MUST(weir_seal(f) == 0);
 		weir_destroy(f);
 	}
-	MUST(weir_load(&f, path, &o) == 0);
+	MUST(weir_load(&f, weir_location_path(path), &o) == 0);
 	weir_destroy(f);
 	close(fd);
 }
@@ -177,17 +179,17 @@ static void map_live(const uint8_t *data, size_t size)
 	o.max_bytes = MOST_BITS;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	MUST(write(fd, data, size) == (ssize_t)size);
-	int err = weir_map(&f, path, WEIR_MAP_LIVE, &o);
+	int err = weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), &o);
 	if (err == -EKEYREJECTED) {
 		o.secret = secret = fuzz_key;
-		err = weir_map(&f, path, WEIR_MAP_LIVE, &o);
+		err = weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), &o);
 	}
 	MUST(err == 0 || err == -EBADMSG || err == -EKEYREJECTED || err == -ENOTSUP);
 	if (err == 0) {
 		insert_and_look(f);
 		MUST(weir_seal(f) == 0);
 		weir_destroy(f);
-		MUST(weir_load(&f, path, &o) == 0);
+		MUST(weir_load(&f, weir_location_path(path), &o) == 0);
 		insert_and_look(f);
 		weir_destroy(f);
 	}
@@ -210,7 +212,7 @@ static void look_at_shared(const uint8_t *data, size_t size, int loaded)
 	o.max_bytes = MOST_BITS;
 	for (unsigned trusting = 0; trusting < 2; trusting++) {
 		o.no_verify = trusting;
-		int err = weir_map_memory(&f, shared, size, &o);
+		int err = weir_load(&f, weir_location_map_memory(shared, size), &o);
 		MUST(err == 0 || err == -EINVAL || loaded);
 		MUST(err || !loaded || trusting);
 		if (err)
@@ -226,13 +228,14 @@ static void read_shared(const uint8_t *data, size_t size)
 	char path[64];
 	struct weir_filter *f;
 	struct weir_load_options o = load_options();
-	size_t n = 0;
 	int fd = memory_file();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	MUST(write(fd, data, size) == (ssize_t)size);
 	memset(shared, 0xa5, sizeof shared);
-	MUST(weir_image_read(shared, sizeof shared, &n, path, &o) == 0);
-	MUST(weir_map_memory(&f, shared, n, &o) == 0 && weir_verify(f) == 0);
+	const int64_t n = weir_image_copy(weir_location_room(shared, sizeof shared),
+	                                  weir_location_path(path), &o, NULL);
+	MUST(n > 0 && weir_load(&f, weir_location_map_memory(shared, (size_t)n), &o) == 0);
+	MUST(weir_verify(f) == 0);
 	look(f);
 	measure(f);
 	weir_destroy(f);
@@ -266,8 +269,8 @@ static void save_and_load_window(struct weir_filter *w,
 {
 	struct weir_filter *back = NULL;
 	int fd = memory_file();
-	MUST(weir_save_fd(w, fd, NULL) == 0 && lseek(fd, 0, SEEK_SET) == 0);
-	MUST(weir_load_fd(&back, fd, options) == 0);
+	MUST(weir_save(w, weir_location_fd(fd), NULL) > 0 && lseek(fd, 0, SEEK_SET) == 0);
+	MUST(weir_load(&back, weir_location_fd(fd), options) == 0);
 	for (unsigned i = 0; i < 8 * KEYS; i++)
 		MUST(weir_age_hash(w, key_of(i)) == weir_age_hash(back, key_of(i)));
 	weir_destroy(back);
@@ -279,10 +282,10 @@ static void try_window(const uint8_t *data, size_t size)
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_filter *w = NULL;
 	o.max_bytes = 3 * MOST_BITS;
-	int err = weir_load_memory(&w, data, size, &o);
+	int err = weir_load(&w, weir_location_memory(data, size), &o);
 	if (err == -EKEYREJECTED) {
 		o.secret = fuzz_key;
-		err = weir_load_memory(&w, data, size, &o);
+		err = weir_load(&w, weir_location_memory(data, size), &o);
 	}
 	if (err) {
 		MUST(!w && (err == -EBADMSG || err == -ENOTSUP || err == -EFBIG ||
@@ -300,7 +303,7 @@ static void try_window(const uint8_t *data, size_t size)
 	weir_destroy(w);
 	w = NULL;
 	o.run.forget_older = 1;
-	if (weir_load_memory(&w, data, size, &o) == 0)
+	if (weir_load(&w, weir_location_memory(data, size), &o) == 0)
 		use(w);
 	weir_destroy(w);
 }
@@ -334,8 +337,8 @@ static void save_and_load_router(struct weir_filter *r, const struct weir_load_o
 {
 	struct weir_filter *back = NULL;
 	int fd = memory_file();
-	MUST(weir_save_fd(r, fd, NULL) == 0 && lseek(fd, 0, SEEK_SET) == 0);
-	MUST(weir_load_fd(&back, fd, options) == 0);
+	MUST(weir_save(r, weir_location_fd(fd), NULL) > 0 && lseek(fd, 0, SEEK_SET) == 0);
+	MUST(weir_load(&back, weir_location_fd(fd), options) == 0);
 	for (unsigned i = 0; i < 8 * KEYS; i++)
 		MUST(weir_route_hash(r, key_of(i)) ==
 		     weir_route_hash(back, key_of(i)));
@@ -349,10 +352,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct weir_filter *f = NULL, *copy;
 	secret = NULL;
 	o.max_bytes = MOST_BITS;
-	int err = weir_load_memory(&f, data, size, &o);
+	int err = weir_load(&f, weir_location_memory(data, size), &o);
 	if (err == -EKEYREJECTED) {
 		o.secret = secret = fuzz_key;
-		err = weir_load_memory(&f, data, size, &o);
+		err = weir_load(&f, weir_location_memory(data, size), &o);
 	}
 	if (err) {
 		MUST(!f && (err == -EBADMSG || err == -ENOTSUP || err == -EFBIG || err == -EBUSY ||

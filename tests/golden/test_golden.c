@@ -154,7 +154,7 @@ static void save(const struct weir_filter *f, const struct test_golden *golden, 
 	options.generation = 1234567890123;
 	options.zstd_level = level;
 	options.marks = keyed(golden) ? WEIR_MARK_OVERFULL_ALLOWED | WEIR_MARK_SHRINK_ALLOWED : 0;
-	assert_ok(weir_save(f, to, &options));
+	assert_ok(weir_save(f, weir_location_path(to), &options));
 }
 
 static void for_each(void (*body)(const struct test_golden *golden))
@@ -200,7 +200,7 @@ static void loaded(const struct test_golden *golden)
 		return;
 	struct weir_load_options options = load_options(golden);
 	fixture(golden, name);
-	assert_ok(weir_load(&f, name, &options));
+	assert_ok(weir_load(&f, weir_location_path(name), &options));
 	assert_answers(f, golden);
 	assert_saves_as(f, golden);
 	weir_destroy(f);
@@ -220,7 +220,8 @@ static void mapped(const struct test_golden *golden)
 		assert_true(image_spit(path, bytes, n));
 		free(bytes);
 		struct weir_load_options options = load_options(golden);
-		int err = weir_map(&f, path, (enum weir_map_mode)mode, &options);
+		int err = weir_load(&f, weir_location_map(path, (enum weir_map_mode)mode),
+		                    &options);
 		if (mode == WEIR_MAP_LIVE && err == -ENOTSUP) /* the kind cannot */
 			continue;
 		assert_ok(err);

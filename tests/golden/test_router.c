@@ -89,7 +89,7 @@ static void save(const struct weir_filter *r, const char *to)
 {
 	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
 	options.generation = 1234567890123;
-	assert_ok(weir_save(r, to, &options));
+	assert_ok(weir_save(r, weir_location_path(to), &options));
 }
 
 static void assert_is(const struct golden *golden)
@@ -125,11 +125,11 @@ static void loaded_and_mapped(void **state)
 		char name[4200];
 		struct weir_filter *r = NULL;
 		fixture(&goldens[i], name);
-		assert_ok(weir_image_verify(name, NULL));
-		assert_ok(weir_map(&r, name, WEIR_MAP_READ, NULL));
+		assert_ok(weir_image_verify(weir_location_path(name), NULL, NULL));
+		assert_ok(weir_load(&r, weir_location_map(name, WEIR_MAP_READ), NULL));
 		assert_answers(r, &goldens[i]);
 		weir_destroy(r);
-		assert_ok(weir_load(&r, name, NULL));
+		assert_ok(weir_load(&r, weir_location_path(name), NULL));
 		assert_answers(r, &goldens[i]);
 		save(r, path);
 		assert_is(&goldens[i]);

@@ -91,12 +91,12 @@ static int filter_make(void **out, uint32_t id, const struct variant *v)
 static int filter_load(void **out, const char *from, const struct variant *v)
 {
 	const struct weir_load_options options = to_load(v);
-	return weir_load((struct weir_filter **)out, from, &options);
+	return weir_load((struct weir_filter **)out, weir_location_path(from), &options);
 }
 
 static int filter_save(const void *of, const char *to, const struct weir_save_options *options)
 {
-	return weir_save(of, to, options);
+	return test_done(weir_save(of, weir_location_path(to), options));
 }
 
 static void filter_end(void *of)
@@ -139,12 +139,12 @@ static int window_load(void **out, const char *from, const struct variant *v)
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	o.secret = v->keyed ? secret : NULL;
 	o.run.clock = stopped_clock;
-	return weir_load((struct weir_filter **)out, from, &o);
+	return weir_load((struct weir_filter **)out, weir_location_path(from), &o);
 }
 
 static int window_save(const void *of, const char *to, const struct weir_save_options *options)
 {
-	return weir_save(of, to, options);
+	return test_done(weir_save(of, weir_location_path(to), options));
 }
 
 static void window_end(void *of)
@@ -176,12 +176,12 @@ static int router_make(void **out, uint32_t unused, const struct variant *v)
 static int router_load(void **out, const char *from, const struct variant *v)
 {
 	const struct weir_load_options options = to_load(v);
-	return weir_load((struct weir_filter **)out, from, &options);
+	return weir_load((struct weir_filter **)out, weir_location_path(from), &options);
 }
 
 static int router_save(const void *of, const char *to, const struct weir_save_options *options)
 {
-	return weir_save(of, to, options);
+	return test_done(weir_save(of, weir_location_path(to), options));
 }
 
 static void router_end(void *of)

@@ -93,7 +93,7 @@ static void save(const struct weir_filter *w, const char *to)
 {
 	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
 	options.generation = 1234567890123;
-	assert_ok(weir_save(w, to, &options));
+	assert_ok(weir_save(w, weir_location_path(to), &options));
 }
 
 /* The image at path is the fixture, with another time of saving. */
@@ -134,8 +134,8 @@ static void loaded(void **state)
 		char name[4200];
 		struct weir_filter *w = NULL;
 		fixture(&goldens[i], name);
-		assert_ok(weir_image_verify(name, NULL));
-		assert_ok(weir_load(&w, name, &o));
+		assert_ok(weir_image_verify(weir_location_path(name), NULL, NULL));
+		assert_ok(weir_load(&w, weir_location_path(name), &o));
 		assert_answers(w, &goldens[i]);
 		save(w, path);
 		assert_is(&goldens[i]);

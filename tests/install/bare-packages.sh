@@ -62,7 +62,7 @@ for program in c_shared cc_shared c_static; do
 	[ "$(./$program)" = "weir $version" ] || fail "$program: \"$(./$program)\""
 done
 tests/install/cmake.sh none . /
-for page in weir weir_create weir_load_fd weir_params; do
+for page in weir weir_create weir_load weir_params; do
 	[ -e "/usr/share/man/man3/$page.3.gz" ] || fail "libweir-dev has no $page(3)"
 done
 for page in README.md html/index.html html/guides/readme.html; do

@@ -73,7 +73,8 @@ MUTANTS = [
      'weir__hold(src);\n\tfor (uint64_t at = dst->kind->head_lines, n;',
      'for (uint64_t at = dst->kind->head_lines, n;',
      '\tweir__let_go(src);\n\treturn err;', '\treturn err;'),
-    ('CUCKOO_SAVE_UNHELD', SAVE, 'if (f->kind->hold)', 'if (0)'),
+    ('CUCKOO_SAVE_UNHELD', SAVE, 'if (f->kind->hold || to.form == WEIR_LOCATION_FD)',
+     'if (to.form == WEIR_LOCATION_FD)'),
     # C8
     ('CUCKOO_REFUSE_AT_ONCE', SEARCH, 'return quiet == 0 || before != after; /* C8 */',
      'return 0;'),

@@ -129,7 +129,7 @@ static void reload(struct model *m, uint32_t forget_older)
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	FILE *file = tmpfile();
 	assert_non_null(file);
-	assert_ok(weir_save_fd(m->w, fileno(file), NULL));
+	assert_ok(weir_save(m->w, weir_location_fd(fileno(file)), NULL));
 	weir_destroy(m->w);
 	m->w = NULL;
 	uint64_t saved = monotonic_ns;
@@ -139,7 +139,7 @@ static void reload(struct model *m, uint32_t forget_older)
 		monotonic_ns = UINT64_C(1) << 50 | below(m, UINT64_C(1) << 40);
 	o.run.forget_older = forget_older;
 	rewind(file);
-	assert_ok(weir_load_fd(&m->w, fileno(file), &o));
+	assert_ok(weir_load(&m->w, weir_location_fd(fileno(file)), &o));
 	fclose(file);
 	/* Of the model's times all move along with the ages. */
 	uint64_t gone = forget_older ? passed : 0, shift = monotonic_ns - saved - gone;

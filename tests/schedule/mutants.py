@@ -161,7 +161,7 @@ MUTANTS = [
     ('SAVE_SHORT', 'src/image/preface.c', 'f->kind->snapshot(f, shard * lines, lines, out);',
      'f->kind->snapshot(f, shard * lines, lines - 1, out);'),
     ('SAVE_LIVE', 'src/image/save.c',
-     'err = write_stream(still, fd, name, &o);', 'err = write_stream(f, fd, name, &o);'),
+     'if (f->kind->hold || to.form == WEIR_LOCATION_FD)', 'if (f->kind->hold)'),
 ] + mutants_guard.MUTANTS + mutants_handle.MUTANTS + mutants_image.MUTANTS + \
     mutants_router.MUTANTS + mutants_text.MUTANTS + mutants_window.MUTANTS
 

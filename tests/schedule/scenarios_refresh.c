@@ -32,11 +32,11 @@ static bool save_image(unsigned keys)
 			uint64_t bytes = subject_key(subject, hash_of(key));
 			weir_insert(image, &bytes, sizeof bytes);
 		}
-	err = err ? err : weir_save(image, path, NULL);
+	const bool done = !err && weir_save(image, weir_location_path(path), NULL) > 0;
 	weir_destroy(image);
-	if (err)
+	if (!done)
 		fprintf(stderr, "%s\n", weir_error_detail());
-	return !err;
+	return done;
 }
 
 static bool prepare_other(void)

@@ -77,8 +77,9 @@ static void save_stream(void *unused)
 	(void)unused;
 	bool zero = promised(0), one = promised(1);
 	int fd = memfd_create("image", 0);
-	det_assert(fd >= 0 && weir_save_fd(subject->filter, fd, NULL) == 0);
-	bool read = lseek(fd, 0, SEEK_SET) == 0 && weir_load_fd(&loaded, fd, NULL) == 0;
+	det_assert(fd >= 0 && weir_save(subject->filter, weir_location_fd(fd), NULL) > 0);
+	bool read = lseek(fd, 0, SEEK_SET) == 0 &&
+	            weir_load(&loaded, weir_location_fd(fd), NULL) == 0;
 	close(fd);
 	if (!read)
 		det_fail("what was saved cannot be loaded: %s", weir_error_detail());
@@ -94,8 +95,8 @@ static void save_file(void *unused)
 	/* In memory: this is not about disks. */
 	snprintf(path, sizeof path, "%s/weir-schedule-%d",
 	         access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
-	det_assert(weir_save(subject->filter, path, NULL) == 0);
-	bool read = weir_load(&loaded, path, NULL) == 0;
+	det_assert(weir_save(subject->filter, weir_location_path(path), NULL) > 0);
+	bool read = weir_load(&loaded, weir_location_path(path), NULL) == 0;
 	unlink(path);
 	if (!read)
 		det_fail("what was saved cannot be loaded: %s", weir_error_detail());

@@ -90,7 +90,8 @@ static void open_set(struct server *s, bool any, const char *image)
 		options.flags = WEIR_HANDLE_ANY_SEED;
 		options.absent = WEIR_ABSENT_YES;
 	} else {
-		check(weir_load(&first, image, NULL) == 0, "%s", weir_error_detail());
+		check(weir_load(&first, weir_location_path(image), NULL) == 0, "%s",
+		      weir_error_detail());
 	}
 	check(weir_handle_create(&s->set, first, &options) == 0, "%s", weir_error_detail());
 }

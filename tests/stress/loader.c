@@ -114,10 +114,10 @@ static void refresh(struct reloads *s, uint64_t *random)
 	options.carry = true;
 	options.keep_previous = stress_random(random) & 1;
 	s->flavor->read_lock();
-	int err = weir_save(weir_handle_get(s->handle), s->image, NULL);
+	int64_t saved = weir_save(weir_handle_get(s->handle), weir_location_path(s->image), NULL);
 	flavor_read_unlock(s->flavor);
-	succeeds(err);
-	err = weir_handle_refresh_with(s->handle, s->image, &options);
+	check(saved > 0, "%s", weir_error_detail());
+	int err = weir_handle_refresh_with(s->handle, s->image, &options);
 	check(err == 1, "%d: %s", err, weir_error_detail());
 	s->done[REFRESHED]++;
 }

@@ -222,10 +222,10 @@ static void refresh(uint64_t *random)
 	options.progress = stop_now_and_then;
 	options.progress_arg = random;
 	s.flavor->read_lock();
-	int err = weir_save(weir_handle_get(s.handle), s.image, NULL);
+	int64_t saved = weir_save(weir_handle_get(s.handle), weir_location_path(s.image), NULL);
 	flavor_read_unlock(s.flavor);
-	succeeds(err);
-	err = weir_handle_refresh_with(s.handle, s.image, &options);
+	check(saved > 0, "%s", weir_error_detail());
+	int err = weir_handle_refresh_with(s.handle, s.image, &options);
 	check(err == 1 || (err == -ECANCELED && s.kind == STOPPED), "%d: %s", err,
 	      weir_error_detail());
 }

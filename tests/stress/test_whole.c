@@ -56,10 +56,10 @@ static void look(const struct shared *s, const struct weir_filter *copy, const u
 }
 
 /* What the kind cannot is not asked of it. */
-static bool done(int err)
+static bool done(int64_t err)
 {
-	check(err == 0 || err == -ENOTSUP, "%s", weir_error_detail());
-	return err == 0;
+	check(err >= 0 || err == -ENOTSUP, "%s", weir_error_detail());
+	return err >= 0;
 }
 
 static void image(const struct shared *s, const uint64_t *promised, uint64_t *random)
@@ -67,9 +67,9 @@ static void image(const struct shared *s, const uint64_t *promised, uint64_t *ra
 	struct weir_filter *loaded = NULL;
 	int fd = memfd_create("image", 0);
 	check(fd >= 0, "memfd_create");
-	if (done(weir_save_fd(s->f, fd, NULL))) {
+	if (done(weir_save(s->f, weir_location_fd(fd), NULL))) {
 		check(lseek(fd, 0, SEEK_SET) == 0, "lseek");
-		int err = weir_load_fd(&loaded, fd, NULL);
+		int err = weir_load(&loaded, weir_location_fd(fd), NULL);
 		check(err == 0, "%s", weir_error_detail());
 		look(s, loaded, promised, random, "the image");
 		weir_destroy(loaded);

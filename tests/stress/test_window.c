@@ -89,8 +89,9 @@ static struct weir_filter *saved(const struct race *r)
 {
 	struct weir_filter *w = NULL;
 	int fd = memfd_create("image", 0);
-	check(fd >= 0 && weir_save_fd(r->w, fd, NULL) == 0, "%s", weir_error_detail());
-	check(lseek(fd, 0, SEEK_SET) == 0 && weir_load_fd(&w, fd, NULL) == 0, "%s",
+	check(fd >= 0 && weir_save(r->w, weir_location_fd(fd), NULL) > 0, "%s",
+	      weir_error_detail());
+	check(lseek(fd, 0, SEEK_SET) == 0 && weir_load(&w, weir_location_fd(fd), NULL) == 0, "%s",
 	      weir_error_detail());
 	close(fd);
 	return w;

@@ -49,7 +49,7 @@ static inline int image_setup(void **state)
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
 	struct weir_filter *f = made();
 	save.zstd_level = *state != NULL;
-	assert_ok(weir_save(f, path, &save));
+	assert_ok(weir_save(f, weir_location_path(path), &save));
 	weir_destroy(f);
 	image = image_slurp(path, &image_bytes);
 	return image == NULL || image[IMAGE_MEMBERS] != MEMBERS;

@@ -28,14 +28,14 @@ static inline void save_keys(const char *name, uint64_t capacity, uint64_t first
 		assert_true(weir_insert_hash(f, test_key(i)) >= 0);
 	o.zstd_level = zstd_level;
 	o.generation = first + 1;
-	assert_ok(weir_save(f, name, &o));
+	assert_ok(weir_save(f, weir_location_path(name), &o));
 	weir_destroy(f);
 }
 
 static inline uint64_t id_of(const char *image)
 {
 	uint64_t id = 0;
-	assert_ok(weir_image_id(&id, image, NULL));
+	assert_ok(weir_image_verify(weir_location_path(image), NULL, &id));
 	return id;
 }
 
@@ -51,7 +51,8 @@ static inline void assert_same_files(const char *a, const char *b)
 static inline int apply_one(const char *to, const char *from, const char *one)
 {
 	const char *deltas[] = { one };
-	return weir_delta_apply(to, from, deltas, 1, NULL);
+	return test_done(weir_image_copy(weir_location_path(to),
+	                                 weir_location_chain(from, deltas, 1), NULL, NULL));
 }
 
 #endif

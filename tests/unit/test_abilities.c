@@ -187,8 +187,9 @@ static void keys_and_texts(uint32_t kind)
 static void images(uint32_t kind, const struct weir_filter *f)
 {
 	struct weir_filter *mapped = NULL;
-	assert_int_equal(weir_save(f, path, NULL), 0);
-	expect(kind, WEIR_CAN_MAP, weir_map(&mapped, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	expect(kind, WEIR_CAN_MAP,
+	       weir_load(&mapped, weir_location_map(path, WEIR_MAP_READ), NULL));
 	if (mapped) /* read-only: nothing that changes it is left */
 		assert_int_equal(weir_can(mapped, WEIR_CAN_ALL),
 		                 weir_can(f, WEIR_CAN_ALL & ~(WEIR_CAN_INSERT | WEIR_CAN_REMOVE |
@@ -197,7 +198,7 @@ static void images(uint32_t kind, const struct weir_filter *f)
 		                                              WEIR_CAN_TELL_NEW)));
 	weir_destroy(mapped);
 	mapped = NULL;
-	const int live = weir_map(&mapped, path, WEIR_MAP_LIVE, NULL);
+	const int live = weir_load(&mapped, weir_location_map(path, WEIR_MAP_LIVE), NULL);
 	const bool inserts = !live && weir_insert_hash(mapped, 1) >= 0;
 	assert_int_equal(inserts, claims(kind, WEIR_CAN_MAP_LIVE));
 	weir_destroy(mapped);
@@ -320,28 +321,29 @@ static void an_image_that_lacks_what_is_needed(void **state)
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
 		struct weir_filter *f = filled(kinds[i]), *back = NULL;
 		const uint32_t can = weir_can(f, WEIR_CAN_ALL);
-		assert_int_equal(weir_save(f, path, NULL), 0);
+		assert_ok(weir_save(f, weir_location_path(path), NULL));
 		weir_destroy(f);
 		o.can = can;
-		assert_int_equal(weir_load(&back, path, &o), 0);
+		assert_int_equal(weir_load(&back, weir_location_path(path), &o), 0);
 		weir_destroy(back);
 		back = NULL;
 		for (uint32_t bit = 1; bit < WEIR_CAN_ALL; bit <<= 1) {
 			o.can = bit;
 			if (can & bit)
 				continue;
-			assert_refused(weir_load(&back, path, &o), -ENOTSUP, path,
-			               "lacks WEIR_CAN_");
-			assert_refused(weir_map(&back, path, WEIR_MAP_READ, &o), -ENOTSUP, path,
-			               "");
+			assert_refused(weir_load(&back, weir_location_path(path), &o), -ENOTSUP,
+			               path, "lacks WEIR_CAN_");
+			assert_refused(weir_load(&back, weir_location_map(path, WEIR_MAP_READ), &o),
+			               -ENOTSUP, path, "");
 			assert_null(back);
 		}
 		o.can = WEIR_CAN_INSERT; /* none is inserted into what is mapped read-only */
-		assert_refused(weir_map(&back, path, WEIR_MAP_READ, &o), -ENOTSUP, path, "");
+		assert_refused(weir_load(&back, weir_location_map(path, WEIR_MAP_READ), &o),
+		               -ENOTSUP, path, "");
 	}
 	o.can = WEIR_CAN_ALL + 1;
-	assert_refused(weir_load(&(struct weir_filter *){ NULL }, path, &o), -EINVAL, "options.can",
-	               "no such ability");
+	assert_refused(weir_load(&(struct weir_filter *){ NULL }, weir_location_path(path), &o),
+	               -EINVAL, "options.can", "no such ability");
 }
 
 static void an_unknown_kind_can_nothing(void **state)

@@ -50,7 +50,7 @@ static void save_keys(const void *secret, const char *key)
 	p.secret = secret;
 	assert_ok(weir_create(&f, &p));
 	assert_ok(weir_insert(f, key, strlen(key)));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 }
 
@@ -256,7 +256,7 @@ static void test_the_first_file_has_steps(void **state)
 	p.text = n;
 	assert_ok(weir_create(&f, &p));
 	assert_ok(weir_insert(f, "Example", 7));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	assert_refused(weir_handle_refresh(h, path), -EINVAL, "trim, lowercase",
 	               "WEIR_HANDLE_ANY_STEPS");

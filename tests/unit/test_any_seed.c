@@ -230,7 +230,7 @@ static void save_seeded(uint64_t seed, uint64_t from, uint64_t to)
 		uint64_t key = test_key(i);
 		assert_ok(weir_insert(f, &key, 8));
 	}
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 }
 

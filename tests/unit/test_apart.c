@@ -30,7 +30,7 @@ static void fold(struct weir_filter *f)
 
 static void save(struct weir_filter *f)
 {
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 }
 
 static void insert(struct weir_filter *f)

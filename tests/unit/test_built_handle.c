@@ -27,7 +27,7 @@ static struct weir_filter *built(uint64_t first)
 static void save_of(uint64_t first)
 {
 	struct weir_filter *f = built(first);
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 }
 

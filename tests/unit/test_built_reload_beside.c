@@ -88,10 +88,10 @@ static void after_a_map(void **state)
 	next.kind = WEIR_BLOCKED;
 	next.capacity = KEYS;
 	assert_ok(weir_create(&f, &next));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	f = NULL;
-	assert_ok(weir_map(&f, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), NULL));
 	assert_ok(weir_handle_create(&h, f, NULL));
 	next = params();
 	o.params = &next;
@@ -120,7 +120,7 @@ static void before_the_first_set(void **state)
 	fill(r, 0, KEYS);
 	assert_ok(weir_reload_commit(r));
 	assert_new(h, KEYS);
-	assert_ok(weir_save(weir_handle_get(h), path, NULL));
+	assert_ok(weir_save(weir_handle_get(h), weir_location_path(path), NULL));
 	weir_handle_destroy(h);
 	ho.keep_inserts = 1000;
 	assert_ok(weir_handle_create(&h, NULL, &ho));

@@ -33,12 +33,14 @@ static void all_refuse(const unsigned char *bytes, size_t n, const char *a, cons
 	struct weir_filter *f = NULL;
 	trusting.no_verify = 1;
 	assert_true(image_spit(path, bytes, n));
-	assert_refused(weir_load_memory(&f, bytes, n, NULL), -EBADMSG, a, b);
-	assert_refused(weir_load(&f, path, NULL), -EBADMSG, a, b);
-	assert_refused(weir_image_verify(path, NULL), -EBADMSG, a, b);
+	assert_refused(weir_load(&f, weir_location_memory(bytes, n), NULL), -EBADMSG, a, b);
+	assert_refused(weir_load(&f, weir_location_path(path), NULL), -EBADMSG, a, b);
+	assert_refused(weir_image_verify(weir_location_path(path), NULL, NULL), -EBADMSG, a, b);
 	if (!image_get(bytes + IMAGE_COMPRESSION, 4)) {
-		assert_refused(weir_map(&f, path, WEIR_MAP_READ, NULL), -EBADMSG, a, b);
-		assert_refused(weir_map(&f, path, WEIR_MAP_PRIVATE, &trusting), -EBADMSG, a, b);
+		assert_refused(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), NULL),
+		               -EBADMSG, a, b);
+		assert_refused(weir_load(&f, weir_location_map(path, WEIR_MAP_PRIVATE), &trusting),
+		               -EBADMSG, a, b);
 	}
 }
 
@@ -97,11 +99,11 @@ static void nothing_is_behind_the_members(void **state)
 	char end[64];
 	snprintf(end, sizeof end, "members end at byte %zu", image_bytes);
 	struct weir_filter *f = NULL;
-	assert_refused(weir_load_memory(&f, longer, image_bytes + IMAGE_PAGE, NULL), -EBADMSG,
-	               "length", end);
+	assert_refused(weir_load(&f, weir_location_memory(longer, image_bytes + IMAGE_PAGE), NULL),
+	               -EBADMSG, "length", end);
 	all_refuse(longer, image_bytes + IMAGE_PAGE, "length", end);
 	int fd = stream_of(longer, image_bytes + IMAGE_PAGE);
-	assert_refused(weir_load_fd(&f, fd, NULL), -EBADMSG, "length", end);
+	assert_refused(weir_load(&f, weir_location_fd(fd), NULL), -EBADMSG, "length", end);
 	close(fd);
 	free(longer);
 }
@@ -128,7 +130,7 @@ static void layers_of_another_size(void **state)
 	put_less(smaller + IMAGE_BLOCKS, 1);
 	put_less(smaller + LENGTH, 64);
 	image_repair(smaller, n);
-	assert_ok(weir_load_memory(&f, smaller, n, NULL));
+	assert_ok(weir_load(&f, weir_location_memory(smaller, n), NULL));
 	assert_refused(weir_merge(whole, f), -EINVAL, "lines of layer 3 differs",
 	               "in the destination");
 	assert_refused(weir_merge(f, whole), -EINVAL, "lines of layer 3 differs", "");
@@ -153,7 +155,7 @@ static void compressed_members_of_others(void **state)
 	assert_memory_equal(longer, image, image_bytes);
 	all_refuse(longer, image_bytes + 1, "", "");
 	int fd = stream_of(longer, image_bytes + 1); /* what follows there is not the image's */
-	assert_ok(weir_load_fd(&f, fd, NULL));
+	assert_ok(weir_load(&f, weir_location_fd(fd), NULL));
 	assert_int_equal(lseek(fd, 0, SEEK_CUR), (off_t)image_bytes + 6);
 	weir_destroy(f);
 	close(fd);

@@ -40,19 +40,19 @@ static void keys_are_normalised_after_a_load(void **state)
 	(void)state;
 	put_names(f);
 	for (; save.zstd_level <= TEST_ZSTD; save.zstd_level++) {
-		assert_ok(weir_save(f, path, &save));
-		assert_ok(weir_image_verify(path, NULL));
-		assert_ok(weir_load(&g, path, NULL));
+		assert_ok(weir_save(f, weir_location_path(path), &save));
+		assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
+		assert_ok(weir_load(&g, weir_location_path(path), NULL));
 		assert_has_names(g);
 		int fd = memfd_create("image", 0);
-		assert_ok(weir_save_fd(f, fd, &save));
+		assert_ok(weir_save(f, weir_location_fd(fd), &save));
 		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-		assert_ok(weir_load_fd(&g, fd, NULL));
+		assert_ok(weir_load(&g, weir_location_fd(fd), NULL));
 		assert_has_names(g);
 		close(fd);
 	}
-	assert_ok(weir_save(f, path, NULL));
-	assert_ok(weir_map(&g, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	assert_ok(weir_load(&g, weir_location_map(path, WEIR_MAP_READ), NULL));
 	assert_has_names(g);
 	assert_ok(weir_clone(&g, f));
 	assert_has_names(g);
@@ -72,7 +72,7 @@ static void memory_is_the_first_members(void **state)
 	memset(memory, 0xa5, ROOM);
 	load.memory = memory;
 	load.memory_bytes = ROOM;
-	assert_ok(weir_load_memory(&f, image, image_bytes, &load));
+	assert_ok(weir_load(&f, weir_location_memory(image, image_bytes), &load));
 	assert_memory_equal(memory, bits, first);
 	for (uint64_t i = first; i < ROOM; i++)
 		assert_int_equal(memory[i], 0xa5);
@@ -81,12 +81,12 @@ static void memory_is_the_first_members(void **state)
 		assert_ok(weir_insert_u64(f, test_key(i)));
 	weir_destroy(f);
 	load.memory_bytes = first; /* so much is enough */
-	assert_ok(weir_load_memory(&f, image, image_bytes, &load));
+	assert_ok(weir_load(&f, weir_location_memory(image, image_bytes), &load));
 	assert_has(f);
 	weir_destroy(f);
 	load.memory_bytes = first - 64;
-	assert_refused(weir_load_memory(&f, image, image_bytes, &load), -EINVAL, "memory_bytes",
-	               "");
+	assert_refused(weir_load(&f, weir_location_memory(image, image_bytes), &load), -EINVAL,
+	               "memory_bytes", "");
 }
 
 /* ---- progress ---- */
@@ -128,31 +128,31 @@ static void progress_ends_at_the_total(void **state)
 	uint64_t first = bytes_of_member(0);
 	(void)state;
 	load.progress = watch;
-	assert_ok(weir_load_fd(&f, fd, &load));
+	assert_ok(weir_load(&f, weir_location_fd(fd), &load));
 	weir_destroy(f);
 	assert_watched();
-	assert_ok(weir_load_memory(&f, image, image_bytes, &load));
+	assert_ok(weir_load(&f, weir_location_memory(image, image_bytes), &load));
 	weir_destroy(f);
 	assert_watched();
 	assert_int_equal(lseek(fd, 6, SEEK_SET), 6);
-	assert_ok(weir_image_verify_fd(fd, &load));
+	assert_ok(weir_image_verify(weir_location_fd(fd), &load, NULL));
 	assert_watched();
 	assert_int_equal(lseek(fd, 6, SEEK_SET), 6);
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
 	save.progress = watch;
-	assert_ok(weir_load_memory(&f, image, image_bytes, NULL));
+	assert_ok(weir_load(&f, weir_location_memory(image, image_bytes), NULL));
 	for (; save.zstd_level <= TEST_ZSTD; save.zstd_level++) {
 		int out = memfd_create("image", 0);
-		assert_ok(weir_save_fd(f, out, &save));
+		assert_ok(weir_save(f, weir_location_fd(out), &save));
 		close(out);
 		assert_watched();
-		assert_ok(weir_save(f, path, &save));
+		assert_ok(weir_save(f, weir_location_path(path), &save));
 		assert_watched();
 	}
 	weir_destroy(f);
 	load.progress = stop_in_the_second;
 	load.progress_arg = &first;
-	assert_true(weir_load_fd(&f, fd, &load) < 0);
+	assert_true(weir_load(&f, weir_location_fd(fd), &load) < 0);
 	close(fd);
 }
 
@@ -168,7 +168,7 @@ static void save_keys(uint64_t keys, uint32_t marks)
 	for (uint64_t i = 0; i < keys; i++)
 		assert_ok(weir_insert_u64(fewer, test_key(i)));
 	save.marks = marks;
-	assert_ok(weir_save(fewer, path, &save));
+	assert_ok(weir_save(fewer, weir_location_path(path), &save));
 	weir_destroy(f), weir_destroy(fewer);
 }
 
@@ -184,8 +184,8 @@ static void an_image_may_say_that_it_shrank(void **state)
 	save_keys(150, WEIR_MARK_OVERFULL_ALLOWED);
 	assert_refused(weir_handle_refresh(h, path), -ECANCELED, path, "under a tenth");
 	save_keys(150, WEIR_MARK_SHRINK_ALLOWED);
-	assert_ok(weir_image_info(path, &info));
-	assert_true(info.shrink_allowed && !info.overfull_allowed);
+	assert_ok(weir_image_inspect(weir_location_path(path), &info));
+	assert_true(info.marks == WEIR_MARK_SHRINK_ALLOWED);
 	assert_int_equal(weir_handle_refresh(h, path), 1);
 	assert_true(weir_handle_contains_u64(h, test_key(149)));
 	assert_ok(weir_handle_destroy(h));
@@ -204,12 +204,13 @@ static void what_is_mapped_is_verified(void **state)
 		size_t at = member_at(i) + IMAGE_PAGE + 17;
 		image[at] ^= 4;
 		assert_true(image_spit(path, image, image_bytes));
-		assert_refused(weir_map(&f, path, WEIR_MAP_READ, NULL), -EBADMSG, "shard 0",
+		assert_refused(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), NULL),
+		               -EBADMSG, "shard 0", "sum to");
+		assert_refused(weir_load(&f, weir_location_map(path, WEIR_MAP_PRIVATE), NULL),
+		               -EBADMSG, "shard 0", "sum to");
+		assert_refused(weir_load(&f, weir_location_path(path), NULL), -EBADMSG, "shard 0",
 		               "sum to");
-		assert_refused(weir_map(&f, path, WEIR_MAP_PRIVATE, NULL), -EBADMSG, "shard 0",
-		               "sum to");
-		assert_refused(weir_load(&f, path, NULL), -EBADMSG, "shard 0", "sum to");
-		assert_ok(weir_map(&f, path, WEIR_MAP_READ, &trusting));
+		assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), &trusting));
 		assert_refused(weir_verify(f), -EBADMSG, "shard 0", "sum to");
 		weir_destroy(f);
 		image[at] ^= 4;

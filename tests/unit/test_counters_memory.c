@@ -143,13 +143,14 @@ static void full_counters_in_an_image(void **state)
 			struct weir_filter *g = NULL;
 			struct weir_stats stats = WEIR_STATS_INIT;
 			memset(memory, 0xff, BLOCK * rows[i].bits / 8);
-			assert_ok(weir_save(f, path, NULL));
-			assert_ok(weir_image_verify(path, NULL));
-			assert_ok(weir_image_stats_exact(path, NULL, &stats));
+			assert_ok(weir_save(f, weir_location_path(path), NULL));
+			assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
+			assert_ok(weir_image_measure(weir_location_path(path), WEIR_EXACT, NULL,
+			                             &stats));
 			assert_true(stats.counters_stuck == BLOCK);
-			assert_ok(weir_load(&g, path, NULL));
+			assert_ok(weir_load(&g, weir_location_path(path), NULL));
 			assert_full(g);
-			assert_ok(weir_map(&g, path, WEIR_MAP_PRIVATE, NULL));
+			assert_ok(weir_load(&g, weir_location_map(path, WEIR_MAP_PRIVATE), NULL));
 			assert_full(g);
 			assert_ok(weir_clone(&g, f));
 			assert_full(g);
@@ -166,7 +167,7 @@ static void blocks_in_an_image_are_whole(void **state)
 	for (uint32_t bits = 4; bits <= 32; bits *= 2) {
 		struct weir_filter *f = made_in(memory, bits), *g = NULL;
 		size_t n = 0;
-		assert_ok(weir_save(f, path, NULL));
+		assert_ok(weir_save(f, weir_location_path(path), NULL));
 		weir_destroy(f);
 		unsigned char *one = image_slurp(path, &n);
 		unsigned char *image = calloc(1, n + BLOCKS * LARGEST_BLOCK);
@@ -178,7 +179,7 @@ static void blocks_in_an_image_are_whole(void **state)
 			image_put64(image + LENGTH, length);
 			image_repair_table(image, length);
 			image_repair(image, length);
-			int err = weir_load_memory(&g, image, length, NULL);
+			int err = weir_load(&g, weir_location_memory(image, length), NULL);
 			if (lines % (bits / 4) == 0)
 				assert_ok(err);
 			else

@@ -292,14 +292,15 @@ static void images(void **state)
 	(void)state;
 	for (uint64_t key = 0; key < 1000; key++)
 		assert_ok(weir_insert_u64(f, test_key(key)));
-	assert_ok(weir_save(f, path, NULL));
-	assert_refused(weir_map(&g, path, WEIR_MAP_LIVE, NULL), -ENOTSUP, "cuckoo", "live");
-	assert_ok(weir_map(&g, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	assert_refused(weir_load(&g, weir_location_map(path, WEIR_MAP_LIVE), NULL), -ENOTSUP,
+	               "cuckoo", "live");
+	assert_ok(weir_load(&g, weir_location_map(path, WEIR_MAP_READ), NULL));
 	assert_refused(weir_insert(g, "a", 1), -EROFS, "read-only", "");
 	assert_refused(weir_insert_absent(g, "a", 1), -EROFS, "read-only", "");
 	assert_refused(weir_remove(g, "a", 1), -EROFS, "read-only", "");
 	weir_destroy(g);
-	assert_ok(weir_load(&g, path, NULL));
+	assert_ok(weir_load(&g, weir_location_path(path), NULL));
 	for (uint64_t key = 0; key < 1000; key++) {
 		uint64_t bytes = test_key(key);
 		assert_int_equal(weir_remove(g, &bytes, 8), 1);

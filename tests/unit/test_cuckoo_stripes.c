@@ -140,17 +140,17 @@ static void nobody_stays_in_a_filter(void **state)
 	assert_ok(weir_merge(copy, f));
 	assert_nobody_in(f);
 	assert_nobody_in(copy);
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_nobody_in(f);
 	save.progress = stop;
-	assert_true(weir_save(f, path, &save) < 0);
+	assert_true(weir_save(f, weir_location_path(path), &save) < 0);
 	assert_nobody_in(f);
 	save.progress = NULL;
 	save.zstd_level = TEST_ZSTD;
-	assert_ok(weir_save(f, path, &save));
+	assert_ok(weir_save(f, weir_location_path(path), &save));
 	assert_nobody_in(f);
 	weir_destroy(f), weir_destroy(copy), weir_destroy(full);
-	assert_ok(weir_load(&f, path, NULL));
+	assert_ok(weir_load(&f, weir_location_path(path), NULL));
 	assert_nobody_in(f);
 	weir_destroy(f);
 }

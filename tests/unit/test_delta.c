@@ -11,7 +11,7 @@ static const char key[] = "sixteen secrets!";
 static bool is_compressed(const char *name)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	assert_ok(weir_image_info(name, &info));
+	assert_ok(weir_image_inspect(weir_location_path(name), &info));
 	return info.compressed;
 }
 
@@ -19,12 +19,13 @@ static bool is_compressed(const char *name)
 static void assert_makes(const char *from, const char *to)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
-	assert_ok(weir_delta_save(delta, from, to, NULL));
-	assert_ok(weir_delta_info(delta, &info));
+	assert_ok(weir_delta_save(weir_location_path(delta), weir_location_path(from),
+	                          weir_location_path(to), NULL));
+	assert_ok(weir_delta_inspect(weir_location_path(delta), &info));
 	assert_true(info.format == 1 && info.changed <= info.pieces);
 	assert_true(info.old_id == id_of(from) && info.new_id == id_of(to));
 	assert_ok(apply_one(made, from, delta));
-	assert_ok(weir_image_verify(made, NULL));
+	assert_ok(weir_image_verify(weir_location_path(made), NULL, NULL));
 	assert_false(is_compressed(made));
 	assert_true(id_of(made) == info.new_id);
 	if (!is_compressed(to))
@@ -86,11 +87,12 @@ static void an_equal_image(void **state)
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
 	(void)state;
 	save_keys(old_image, 1000, 0, 1000, 0);
-	assert_ok(weir_delta_save(delta, old_image, old_image, NULL));
-	assert_ok(weir_delta_info(delta, &info));
+	assert_ok(weir_delta_save(weir_location_path(delta), weir_location_path(old_image),
+	                          weir_location_path(old_image), NULL));
+	assert_ok(weir_delta_inspect(weir_location_path(delta), &info));
 	assert_true(info.changed == 0 && info.old_id == info.new_id && info.file_bytes == 136);
 	assert_ok(apply_one(old_image, old_image, delta)); /* in place */
-	assert_ok(weir_image_verify(old_image, NULL));
+	assert_ok(weir_image_verify(weir_location_path(old_image), NULL, NULL));
 }
 
 /* What the head says, and only what differs is in it. */
@@ -98,25 +100,28 @@ static void few_keys_are_few_bytes(void **state)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
 	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
+	struct weir_save_options writing = WEIR_SAVE_OPTIONS_INIT;
 	struct stat st;
 	(void)state;
 	o.zstd_level = 1;
 	save_keys(old_image, 2000000, 0, 1900000, 0);
 	save_keys(new_image, 2000000, 0, 1900100, 0);
-	assert_ok(weir_delta_save(delta, old_image, new_image, &o));
-	assert_ok(weir_delta_info(delta, &info));
+	assert_ok(weir_delta_save(weir_location_path(delta), weir_location_path(old_image),
+	                          weir_location_path(new_image), &o));
+	assert_ok(weir_delta_inspect(weir_location_path(delta), &info));
 	const uint64_t at_level_1 = info.file_bytes;
 	o.zstd_level = 19;
 	o.mode = 0640;
-	assert_ok(weir_delta_save(made, old_image, new_image, &o));
-	assert_ok(weir_delta_info(made, &info));
+	assert_ok(weir_delta_save(weir_location_path(made), weir_location_path(old_image),
+	                          weir_location_path(new_image), &o));
+	assert_ok(weir_delta_inspect(weir_location_path(made), &info));
 	assert_true(info.file_bytes != at_level_1);
 	assert_true(stat(made, &st) == 0 && info.file_bytes == (uint64_t)st.st_size);
 	assert_true((st.st_mode & 0777) == 0640);
-	o.zstd_level = 0;
-	o.mode = 0600;
+	writing.mode = 0600;
 	const char *deltas[] = { delta };
-	assert_ok(weir_delta_apply(made, old_image, deltas, 1, &o));
+	assert_ok(weir_image_copy(weir_location_path(made),
+	                          weir_location_chain(old_image, deltas, 1), NULL, &writing));
 	assert_true(stat(made, &st) == 0 && (st.st_mode & 0777) == 0600);
 	assert_true(info.old_generation == 1 && info.new_generation == 1);
 	assert_true(stat(new_image, &st) == 0 && info.new_bytes == (uint64_t)st.st_size);
@@ -136,10 +141,12 @@ static void forms(void **state)
 	save_keys(packed, 60000, 0, 50000, 3);
 	save_keys(new_image, 60000, 0, 60000, 0);
 	assert_true(id_of(old_image) == id_of(packed) && id_of(old_image) != id_of(new_image));
-	assert_ok(weir_delta_save(delta, packed, new_image, NULL));
+	assert_ok(weir_delta_save(weir_location_path(delta), weir_location_path(packed),
+	                          weir_location_path(new_image), NULL));
 	assert_ok(apply_one(made, old_image, delta));
 	assert_same_files(made, new_image);
-	assert_ok(weir_delta_save(delta, new_image, packed, NULL));
+	assert_ok(weir_delta_save(weir_location_path(delta), weir_location_path(new_image),
+	                          weir_location_path(packed), NULL));
 	assert_ok(apply_one(made, new_image, delta));
 	assert_same_files(made, old_image);
 }
@@ -161,21 +168,26 @@ static void chains(void **state)
 		if (!i)
 			continue;
 		struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
-		assert_ok(weir_delta_save(names[i], image[i - 1], image[i], NULL));
-		assert_ok(weir_delta_info(names[i], &info));
+		assert_ok(weir_delta_save(weir_location_path(names[i]),
+		                          weir_location_path(image[i - 1]),
+		                          weir_location_path(image[i]), NULL));
+		assert_ok(weir_delta_inspect(weir_location_path(names[i]), &info));
 		assert_true(info.old_generation == i && info.new_generation == i + 1);
 	}
 	for (unsigned i = 1; i < N; i++) {
-		assert_ok(weir_delta_apply(made, image[0], deltas + 1, i, NULL));
+		assert_ok(weir_image_copy(weir_location_path(made),
+		                          weir_location_chain(image[0], deltas + 1, i), NULL,
+		                          NULL));
 		assert_true(id_of(made) == id_of(image[i]));
-		assert_ok(weir_delta_load(&f, image[0], deltas + 1, i, NULL));
+		assert_ok(weir_load(&f, weir_location_chain(image[0], deltas + 1, i), NULL));
 		for (uint64_t k = i; k < i + 2000; k++)
 			assert_true(weir_contains_hash(f, test_key(k)));
 		weir_destroy(f);
 	}
 	deltas[2] = names[3];
-	assert_refused(weir_delta_apply(made, image[0], deltas + 1, 2, NULL), -EINVAL, names[3],
-	               names[1]);
+	assert_refused(weir_image_copy(weir_location_path(made),
+	                               weir_location_chain(image[0], deltas + 1, 2), NULL, NULL),
+	               -EINVAL, names[3], names[1]);
 	assert_non_null(strstr(weir_error_detail(), "(generation 3, "));
 	assert_non_null(strstr(weir_error_detail(), "(generation 2, "));
 }
@@ -193,17 +205,19 @@ static void loaded(void **state)
 		snprintf(image, sizeof image, "%s/%s.weir", kept, names[i]);
 		save_keys(old_image, 1000, 0, 100, 0);
 		const char *deltas[] = { delta };
-		assert_ok(weir_delta_save(delta, old_image, image, NULL));
-		assert_ok(weir_delta_load(&f, old_image, deltas, 1, NULL));
-		assert_ok(weir_load(&plain, image, NULL));
-		assert_ok(weir_save(f, made, NULL));
-		assert_ok(weir_save(plain, new_image, NULL));
+		assert_ok(weir_delta_save(weir_location_path(delta), weir_location_path(old_image),
+		                          weir_location_path(image), NULL));
+		assert_ok(weir_load(&f, weir_location_chain(old_image, deltas, 1), NULL));
+		assert_ok(weir_load(&plain, weir_location_path(image), NULL));
+		assert_ok(weir_save(f, weir_location_path(made), NULL));
+		assert_ok(weir_save(plain, weir_location_path(new_image), NULL));
 		assert_same_files(made, new_image);
 		assert_int_equal(weir_insert_hash(f, 77), weir_insert_hash(plain, 77));
 		weir_destroy(plain);
 		weir_destroy(f);
-		assert_ok(weir_delta_load(&f, image, NULL, 0, NULL)); /* no delta at all */
-		assert_ok(weir_save(f, made, NULL));
+		/* no delta at all */
+		assert_ok(weir_load(&f, weir_location_chain(image, NULL, 0), NULL));
+		assert_ok(weir_save(f, weir_location_path(made), NULL));
 		assert_same_files(made, new_image);
 		weir_destroy(f);
 	}
@@ -222,14 +236,15 @@ static void keyed(void **state)
 	p.secret = key;
 	assert_ok(weir_create(&f, &p));
 	assert_ok(weir_insert(f, "one", 3));
-	assert_ok(weir_save(f, old_image, NULL));
+	assert_ok(weir_save(f, weir_location_path(old_image), NULL));
 	assert_ok(weir_insert(f, "two", 3));
-	assert_ok(weir_save(f, new_image, NULL));
+	assert_ok(weir_save(f, weir_location_path(new_image), NULL));
 	weir_destroy(f);
 	assert_makes(old_image, new_image);
-	assert_refused(weir_delta_load(&f, old_image, deltas, 1, NULL), -EKEYREJECTED, "keyed", "");
+	assert_refused(weir_load(&f, weir_location_chain(old_image, deltas, 1), NULL),
+	               -EKEYREJECTED, "keyed", "");
 	o.secret = key;
-	assert_ok(weir_delta_load(&f, old_image, deltas, 1, &o));
+	assert_ok(weir_load(&f, weir_location_chain(old_image, deltas, 1), &o));
 	assert_true(weir_contains(f, "two", 3));
 	weir_destroy(f);
 }
@@ -245,17 +260,17 @@ static void other_types(void **state)
 	snprintf(image, sizeof image, "%s/window_columns_3.weir", kept);
 	save_keys(old_image, 1000, 0, 100, 0);
 	assert_makes(old_image, image);
-	assert_ok(weir_delta_load(&f, old_image, deltas, 1, NULL));
+	assert_ok(weir_load(&f, weir_location_chain(old_image, deltas, 1), NULL));
 	assert_true(weir_can(f, WEIR_CAN_FORGET));
 	assert_ok(weir_window_advance(f));
 	weir_destroy(f);
 	snprintf(image, sizeof image, "%s/router_64.weir", kept);
 	save_keys(old_image, 1000, 0, 100, 0);
 	assert_makes(old_image, image);
-	assert_refused(weir_delta_load(&f, old_image, deltas, 1, &needs), -ENOTSUP, delta,
-	               "WEIR_CAN_REMOVE");
-	assert_ok(weir_delta_load(&f, old_image, deltas, 1, NULL));
-	assert_ok(weir_load(&same, image, NULL));
+	assert_refused(weir_load(&f, weir_location_chain(old_image, deltas, 1), &needs), -ENOTSUP,
+	               delta, "WEIR_CAN_REMOVE");
+	assert_ok(weir_load(&f, weir_location_chain(old_image, deltas, 1), NULL));
+	assert_ok(weir_load(&same, weir_location_path(image), NULL));
 	assert_int_equal(weir_router_sets(f), 64);
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_true(weir_route_hash(f, test_key(i)) == weir_route_hash(same, test_key(i)));
@@ -277,13 +292,17 @@ static void senseless(void **state)
 		image_repair_table(bytes, n);
 		image_repair(bytes, n);
 		assert_true(image_spit(old_image, bytes, n));
-		if (weir_image_verify(old_image, NULL) == -EBADMSG)
+		if (weir_image_verify(weir_location_path(old_image), NULL, NULL) == -EBADMSG)
 			break;
 		bytes[at] ^= 0x80;
 	}
 	assert_true(at < n);
-	assert_refused(weir_delta_save(delta, old_image, image, NULL), -EBADMSG, old_image, "");
-	assert_refused(weir_delta_save(delta, image, old_image, NULL), -EBADMSG, old_image, "");
+	assert_refused(weir_delta_save(weir_location_path(delta), weir_location_path(old_image),
+	                               weir_location_path(image), NULL),
+	               -EBADMSG, old_image, "");
+	assert_refused(weir_delta_save(weir_location_path(delta), weir_location_path(image),
+	                               weir_location_path(old_image), NULL),
+	               -EBADMSG, old_image, "");
 	free(bytes);
 }
 

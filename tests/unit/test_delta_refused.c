@@ -9,13 +9,35 @@ enum { HEAD = 128, MAP_AT = 128, PIECE_AT = 136, SUM_AT = 120 };
 static unsigned char *bytes;
 static size_t n_bytes;
 
+static struct weir_location named(const char *name)
+{
+	return weir_location_path(name);
+}
+
+/* The old image and the delta. */
+static struct weir_location chained(void)
+{
+	static const char *const deltas[] = { delta };
+	return weir_location_chain(old_image, deltas, 1);
+}
+
+static int64_t save_it(const char *to, const struct weir_delta_options *o)
+{
+	return weir_delta_save(named(to), named(old_image), named(new_image), o);
+}
+
+static int64_t copy_it(const struct weir_load_options *reading)
+{
+	return weir_image_copy(named(made), chained(), reading, NULL);
+}
+
 /* 5,000 keys in 100,000's room: a delta of one piece. */
 static int two_images(void **state)
 {
 	delta_setup(state);
 	save_keys(old_image, 100000, 0, 5000, 0);
 	save_keys(new_image, 100000, 0, 5100, 0);
-	assert_ok(weir_delta_save(delta, old_image, new_image, NULL));
+	assert_ok(save_it(delta, NULL));
 	bytes = image_slurp(delta, &n_bytes);
 	return bytes ? 0 : -1;
 }
@@ -56,7 +78,7 @@ static void another_image(void **state)
 	assert_nothing_made();
 	/* in place: the image stays */
 	assert_refused(apply_one(new_image, new_image, delta), -EINVAL, "is a delta from", "");
-	assert_ok(weir_image_verify(new_image, NULL));
+	assert_ok(weir_image_verify(named(new_image), NULL, NULL));
 }
 
 /* A field to a value, with its checksum made good. */
@@ -67,8 +89,7 @@ static void assert_field(unsigned at, uint64_t value, int err, const char *a, co
 	repair();
 	spit(n_bytes);
 	assert_refused(apply_it(), err, a, b);
-	assert_refused(weir_delta_load(&(struct weir_filter *){ NULL }, old_image,
-	                               &(const char *){ delta }, 1, NULL), err, a, b);
+	assert_refused(weir_load(&(struct weir_filter *){ NULL }, chained(), NULL), err, a, b);
 	image_put64(bytes + at, was);
 	repair();
 }
@@ -212,12 +233,12 @@ static void forged(void **state)
 	assert_refused(apply_it(), -EBADMSG, "what it makes: not a weir image", delta);
 	free(image);
 	/* whole, but not in its plain form */
-	assert_ok(weir_load(&f, new_image, NULL));
+	assert_ok(weir_load(&f, named(new_image), NULL));
 	packed.zstd_level = 1;
-	assert_ok(weir_save(f, new_image, &packed));
+	assert_ok(weir_save(f, named(new_image), &packed));
 	weir_destroy(f);
 	image = image_slurp(new_image, &n);
-	assert_ok(weir_image_verify(new_image, NULL));
+	assert_ok(weir_image_verify(named(new_image), NULL, NULL));
 	forge(image, n, 0);
 	assert_refused(apply_it(), -EBADMSG, "is compressed, and no plain form", delta);
 	free(image);
@@ -237,7 +258,7 @@ static void forged_beyond_checksums(void **state)
 	o.fp_rate = 0.01;
 	o.seed = 42;
 	assert_ok(weir_create(&r, &o));
-	assert_ok(weir_save(r, new_image, NULL));
+	assert_ok(weir_save(r, named(new_image), NULL));
 	weir_destroy(r);
 	unsigned char *image = image_slurp(new_image, &n);
 	forge(image, n, 0);
@@ -248,7 +269,7 @@ static void forged_beyond_checksums(void **state)
 		image_repair_table(image, n);
 		image_repair(image, n);
 		assert_true(image_spit(new_image, image, n));
-		if (weir_image_verify(new_image, NULL) == -EBADMSG)
+		if (weir_image_verify(named(new_image), NULL, NULL) == -EBADMSG)
 			break;
 		image[at] ^= 0x80;
 	}
@@ -288,16 +309,17 @@ static void of_another_sort(void **state)
 	struct weir_filter *f;
 	(void)state;
 	assert_refused(apply_one(made, old_image, new_image), -EBADMSG, "it is an image", "");
-	assert_refused(weir_delta_info(new_image, &info), -EBADMSG, "not a delta", new_image);
-	assert_refused(weir_load(&f, delta, NULL), -EBADMSG, "is a delta and no image", delta);
+	assert_refused(weir_delta_inspect(named(new_image), &info), -EBADMSG, "not a delta",
+	               new_image);
+	assert_refused(weir_load(&f, named(delta), NULL), -EBADMSG, "is a delta and no image",
+	               delta);
 	assert_refused(apply_one(made, delta, delta), -EBADMSG, "is a delta and no image", "");
 	assert_refused(apply_one(made, old_image, folder), -EISDIR, folder, "");
 	assert_refused(apply_one(made, old_image, "/nowhere"), -ENOENT, "/nowhere", "");
 	assert_refused(apply_one(folder, old_image, delta), -EISDIR, folder, "");
-	assert_refused(weir_delta_save("/nowhere/d", old_image, new_image, NULL), -ENOENT,
-	               "/nowhere", "");
-	assert_refused(weir_delta_save(delta, old_image, "/nowhere", NULL), -ENOENT, "/nowhere",
-	               "");
+	assert_refused(save_it("/nowhere/d", NULL), -ENOENT, "/nowhere", "");
+	assert_refused(weir_delta_save(named(delta), named(old_image), named("/nowhere"), NULL),
+	               -ENOENT, "/nowhere", "");
 	assert_ok(apply_it()); /* the delta that was there */
 }
 
@@ -305,9 +327,10 @@ static void a_live_image(void **state)
 {
 	struct weir_filter *f;
 	(void)state;
-	assert_ok(weir_map(&f, old_image, WEIR_MAP_LIVE, NULL));
+	assert_ok(weir_load(&f, weir_location_map(old_image, WEIR_MAP_LIVE), NULL));
 	assert_refused(apply_it(), -EBUSY, old_image, "live");
-	assert_refused(weir_delta_save(delta, new_image, old_image, NULL), -EBUSY, "live", "");
+	assert_refused(weir_delta_save(named(delta), named(new_image), named(old_image), NULL),
+	               -EBUSY, "live", "");
 	assert_ok(weir_seal(f));
 	weir_destroy(f);
 	assert_ok(apply_it());
@@ -317,33 +340,31 @@ static void limits(void **state)
 {
 	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
-	const char *deltas[] = { delta };
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	struct weir_filter *f;
 	(void)state;
-	assert_ok(weir_image_info(old_image, &info));
+	assert_ok(weir_image_inspect(named(old_image), &info));
 	o.max_bytes = load.max_bytes = info.bytes - 1;
-	assert_refused(weir_delta_apply(made, old_image, deltas, 1, &o), -EFBIG, old_image, "");
-	assert_refused(weir_delta_save(made, old_image, new_image, &o), -EFBIG, old_image, "");
-	assert_refused(weir_delta_load(&f, old_image, deltas, 1, &load), -EFBIG, old_image, "");
-	assert_refused(weir_image_id(&(uint64_t){ 0 }, old_image, &load), -EFBIG, old_image, "");
+	assert_refused(copy_it(&load), -EFBIG, old_image, "");
+	assert_refused(save_it(made, &o), -EFBIG, old_image, "");
+	assert_refused(weir_load(&f, chained(), &load), -EFBIG, old_image, "");
+	assert_refused(weir_image_verify(named(old_image), &load, &(uint64_t){ 0 }), -EFBIG,
+	               old_image, "");
 	o.max_bytes = load.max_bytes = info.bytes;
-	assert_ok(weir_delta_apply(made, old_image, deltas, 1, &o));
-	assert_ok(weir_delta_load(&f, old_image, deltas, 1, &load));
+	assert_ok(copy_it(&load));
+	assert_ok(weir_load(&f, chained(), &load));
 	weir_destroy(f);
 	o.max_delta = n_bytes - 1;
-	assert_refused(weir_delta_save(delta, old_image, new_image, &o), -EFBIG, "max_delta", "");
+	assert_refused(save_it(delta, &o), -EFBIG, "max_delta", "");
 	o.max_delta = n_bytes;
-	assert_ok(weir_delta_save(delta, old_image, new_image, &o));
+	assert_ok(save_it(delta, &o));
 	/* a delta of some bytes that makes a large image of zeros, or says so */
 	save_keys(new_image, 100000000, 0, 0, 0);
 	o.max_delta = 0;
 	o.max_bytes = 0;
-	assert_ok(weir_delta_save(delta, old_image, new_image, &o));
-	o.max_bytes = info.bytes;
+	assert_ok(save_it(delta, &o));
 	/* before there is memory for it */
-	assert_refused(weir_delta_apply(made, old_image, deltas, 1, &o), -EFBIG, delta,
-	               "makes an image of");
+	assert_refused(copy_it(&load), -EFBIG, delta, "makes an image of");
 }
 
 static int stop_at(void *arg, uint64_t done, uint64_t total)
@@ -357,32 +378,29 @@ static int stop_at(void *arg, uint64_t done, uint64_t total)
 static void stopped(void **state)
 {
 	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
-	const char *deltas[] = { delta };
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_filter *f = NULL;
 	unsigned saves = 0, applies = 0, loads = 0, calls;
 	int err = -ECANCELED;
 	(void)state;
-	o.progress = stop_at;
-	o.progress_arg = &calls;
+	o.progress = load.progress = stop_at;
+	o.progress_arg = load.progress_arg = &calls;
 	for (; err == -ECANCELED; applies++) {
 		calls = applies;
-		err = weir_delta_apply(made, old_image, deltas, 1, &o);
+		err = test_done(copy_it(&load));
 		assert_true(err == 0 || access(made, F_OK) == -1);
 	}
 	assert_ok(err);
 	err = -ECANCELED;
 	for (; err == -ECANCELED; saves++) {
 		calls = saves;
-		err = weir_delta_save(delta, old_image, new_image, &o);
+		err = test_done(save_it(delta, &o));
 	}
 	assert_ok(err);
 	err = -ECANCELED;
-	load.progress = stop_at;
-	load.progress_arg = &calls;
 	for (; err == -ECANCELED; loads++) {
 		calls = loads;
-		err = weir_delta_load(&f, old_image, deltas, 1, &load);
+		err = weir_load(&f, chained(), &load);
 		assert_int_equal(err == 0, f != NULL);
 	}
 	assert_ok(err);
@@ -396,48 +414,37 @@ static void options(void **state)
 	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
-	const char *deltas[] = { delta };
 	struct weir_filter *f;
 	(void)state;
 	o.zstd_level = 20;
-	assert_refused(weir_delta_save(delta, old_image, new_image, &o), -EINVAL, "zstd_level 20",
-	               "19");
-	o.zstd_level = 1;
-	assert_refused(weir_delta_apply(made, old_image, deltas, 1, &o), -EINVAL, "zstd_level 1",
-	               "plain");
+	assert_refused(save_it(delta, &o), -EINVAL, "zstd_level 20", "19");
 	o.zstd_level = 0;
 	o.mode = 01777;
-	assert_refused(weir_delta_save(delta, old_image, new_image, &o), -EINVAL, "mode 01777", "");
+	assert_refused(save_it(delta, &o), -EINVAL, "mode 01777", "");
 	o.mode = 0;
 	o.struct_size = 1;
-	assert_refused(weir_delta_save(delta, old_image, new_image, &o), -EINVAL,
-	               "weir_delta_options", "1");
+	assert_refused(save_it(delta, &o), -EINVAL, "weir_delta_options", "1");
 	info.struct_size = 1;
-	assert_refused(weir_delta_info(delta, &info), -EINVAL, "weir_delta_info", "1");
-	assert_refused(weir_delta_info(delta, NULL), -EINVAL, "weir_delta_info", "NULL");
-	assert_refused(weir_delta_save(NULL, old_image, new_image, NULL), -EINVAL, "path is NULL",
+	assert_refused(weir_delta_inspect(named(delta), &info), -EINVAL, "weir_delta_info", "1");
+	assert_refused(weir_delta_inspect(named(delta), NULL), -EINVAL, "weir_delta_info", "NULL");
+	assert_refused(save_it(NULL, NULL), -EINVAL, "path is NULL", "");
+	assert_refused(weir_delta_save(named(delta), named(NULL), named(new_image), NULL), -EINVAL,
+	               "NULL", "");
+	assert_refused(weir_image_copy(named(NULL), chained(), NULL, NULL), -EINVAL, "path is NULL",
 	               "");
-	assert_refused(weir_delta_save(delta, NULL, new_image, NULL), -EINVAL, "NULL", "");
-	assert_refused(weir_delta_apply(NULL, old_image, deltas, 1, NULL), -EINVAL, "path is NULL",
-	               "");
-	assert_refused(weir_delta_apply(made, old_image, deltas, 0, NULL), -EINVAL, "n is 0", "");
-	assert_refused(weir_delta_apply(made, old_image, NULL, 2, NULL), -EINVAL, "deltas is NULL",
-	               "2");
-	assert_refused(weir_delta_load(NULL, old_image, deltas, 1, NULL), -EINVAL, "out is NULL",
-	               "");
-	assert_refused(weir_image_id(NULL, old_image, NULL), -EINVAL, "out is NULL", "");
+	assert_refused(weir_image_copy(named(made), weir_location_chain(old_image, NULL, 2), NULL,
+	                               NULL), -EINVAL, "deltas is NULL", "2");
+	assert_refused(weir_load(NULL, chained(), NULL), -EINVAL, "out is NULL", "");
 	load.no_verify = true;
-	assert_refused(weir_delta_load(&f, old_image, deltas, 1, &load), -EINVAL, "no_verify 1",
-	               "");
+	assert_refused(weir_load(&f, chained(), &load), -EINVAL, "no_verify 1", "");
 	load.no_verify = false;
 	load.memory = old_image;
 	load.memory_bytes = sizeof old_image;
-	assert_refused(weir_delta_load(&f, old_image, deltas, 1, &load), -EINVAL, "memory_bytes",
-	               "4200");
+	assert_refused(weir_load(&f, chained(), &load), -EINVAL, "memory_bytes", "4200");
 	load.memory = NULL;
 	load.memory_bytes = 0;
 	load.flags = WEIR_PREFAULT;
-	assert_refused(weir_delta_load(&f, old_image, deltas, 1, &load), -EINVAL, "flags", "");
+	assert_refused(weir_load(&f, chained(), &load), -EINVAL, "flags", "");
 	assert_nothing_made();
 }
 

@@ -95,7 +95,7 @@ static void no_escape_is_split(void **state)
 static const char *sentence_about(const char *path)
 {
 	struct weir_filter *f = NULL;
-	int err = weir_load(&f, path, NULL);
+	int err = weir_load(&f, weir_location_path(path), NULL);
 	assert_true(err == -ENOENT || err == -ENAMETOOLONG);
 	return weir_error_detail();
 }

@@ -15,7 +15,7 @@ static void put_image(void)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 10000, 0.01);
 	assert_ok(weir_insert_hash(f, test_key(1)));
-	assert_ok(weir_save(f, other, NULL));
+	assert_ok(weir_save(f, weir_location_path(other), NULL));
 	assert_int_equal(rename(other, path), 0);
 	weir_destroy(f);
 }

@@ -160,14 +160,14 @@ static void test_at_a_refresh(void **state)
 	gate.must_hits = 1;
 	o.gate = &gate;
 	save.marks = WEIR_MARK_SHRINK_ALLOWED; /* so that the gate alone may refuse it */
-	assert_ok(weir_save(f, path, &save));
+	assert_ok(weir_save(f, weir_location_path(path), &save));
 	assert_refused(weir_handle_refresh_with(h, path, &o), -ECANCELED, "key 0 of must_hit",
 	               "alpha");
 	assert_int_equal(weir_handle_refresh_with(h, path, &o), 0);
 	assert_int_equal(stats_of(h).refused, refused + 1);
 	assert_int_equal(stats_of(h).generation, generation);
 	assert_ok(weir_insert(f, "alpha", 5));
-	assert_ok(weir_save(f, path, &save));
+	assert_ok(weir_save(f, weir_location_path(path), &save));
 	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
 	assert_int_equal(stats_of(h).generation, generation + 1);
 	weir_destroy(f);

@@ -100,8 +100,8 @@ static void a_sample_goes_on_after_a_load(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < BEFORE; i++)
 		fresh += weir_insert_hash(f, test_key(i)) == WEIR_NEW;
-	assert_ok(weir_save(f, path, NULL));
-	assert_ok(weir_load(&loaded, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	assert_ok(weir_load(&loaded, weir_location_path(path), NULL));
 	assert_in_range(fresh + fill(loaded, BEFORE), SMALL + LARGE,
 	                SMALL + LARGE + 2 * BEYOND);
 	weir_destroy(f);
@@ -159,10 +159,10 @@ static void full_ones_stay_full(void **state)
 	made = make(FIRST, MOST);
 	assert_ok(weir_merge(made, f));
 	assert_full(made);
-	assert_ok(weir_save(f, path, NULL));
-	assert_ok(weir_load(&made, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	assert_ok(weir_load(&made, weir_location_path(path), NULL));
 	assert_full(made);
-	assert_ok(weir_map(&made, path, WEIR_MAP_PRIVATE, NULL));
+	assert_ok(weir_load(&made, weir_location_map(path, WEIR_MAP_PRIVATE), NULL));
 	assert_full(made);
 	assert_full(f);
 }
@@ -272,8 +272,8 @@ static void an_image_counts_what_comes_meanwhile(void **state)
 	struct weir_filter *f = begin(&fresh), *loaded = NULL;
 	(void)state;
 	options.progress = come_after_the_first_layer;
-	assert_ok(weir_save(f, path, &options));
-	assert_ok(weir_load(&loaded, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), &options));
+	assert_ok(weir_load(&loaded, weir_location_path(path), NULL));
 	end(f, loaded, fresh);
 }
 

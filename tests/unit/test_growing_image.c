@@ -53,15 +53,15 @@ static void saved_and_loaded(void **state)
 		struct weir_filter *f = made(), *loaded = NULL;
 		struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 		struct weir_stats stats = WEIR_STATS_INIT;
-		assert_ok(weir_save(f, path, &save));
-		assert_ok(weir_image_verify(path, NULL));
-		assert_ok(weir_image_info(path, &info));
+		assert_ok(weir_save(f, weir_location_path(path), &save));
+		assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
+		assert_ok(weir_image_inspect(weir_location_path(path), &info));
 		assert_int_equal(info.format, 3);
 		assert_int_equal(info.shape.kind, WEIR_GROWING);
 		assert_true(info.bytes == exact(f).bytes && info.capacity == 100);
-		assert_ok(weir_image_stats_exact(path, NULL, &stats));
+		assert_ok(weir_image_measure(weir_location_path(path), WEIR_EXACT, NULL, &stats));
 		assert_true(stats.fill == exact(f).fill && stats.max_capacity == 8000);
-		assert_ok(weir_load(&loaded, path, NULL));
+		assert_ok(weir_load(&loaded, weir_location_path(path), NULL));
 		assert_alike(f, loaded, true);
 		weir_destroy(f);
 		weir_destroy(loaded);
@@ -76,25 +76,26 @@ static void streamed(void **state)
 	for (save.zstd_level = 0; save.zstd_level <= TEST_ZSTD; save.zstd_level++) {
 		struct weir_filter *f = made(), *a = NULL, *b = NULL;
 		size_t n = 0;
-		assert_ok(weir_save(f, path, &save));
+		assert_ok(weir_save(f, weir_location_path(path), &save));
 		unsigned char *image = image_slurp(path, &n);
 		int fd = memfd_create("stream", 0);
 		assert_true(write(fd, "before", 6) == 6);
-		assert_ok(weir_save_fd(f, fd, &save));
+		assert_ok(weir_save(f, weir_location_fd(fd), &save));
 		assert_true(write(fd, "behind", 6) == 6);
 		assert_int_equal(lseek(fd, 0, SEEK_END), (off_t)n + 12);
 		unsigned char *other = mmap(NULL, n + 12, PROT_READ, MAP_PRIVATE, fd, 0);
 		assert_memory_equal(image, other + 6, n); /* as in a file */
 		assert_int_equal(lseek(fd, 6, SEEK_SET), 6);
-		assert_ok(weir_load_fd(&a, fd, NULL));
+		assert_ok(weir_load(&a, weir_location_fd(fd), NULL));
 		assert_int_equal(lseek(fd, 0, SEEK_CUR), (off_t)n + 6);
-		assert_ok(weir_load_memory(&b, image, n, NULL));
+		assert_ok(weir_load(&b, weir_location_memory(image, n), NULL));
 		assert_alike(a, b, true);
 		weir_destroy(b);
 		load.max_bytes = exact(f).bytes - 1;
-		assert_refused(weir_load_memory(&b, image, n, &load), -EFBIG, "bytes of bits",
-		               "max");
-		assert_refused(weir_load_memory(&b, image, n - 1, NULL), -EBADMSG, "memory", "");
+		assert_refused(weir_load(&b, weir_location_memory(image, n), &load), -EFBIG,
+		               "bytes of bits", "max");
+		assert_refused(weir_load(&b, weir_location_memory(image, n - 1), NULL), -EBADMSG,
+		               "memory", "");
 		munmap(other, n + 12);
 		close(fd);
 		free(image);
@@ -108,10 +109,10 @@ static void mapped(void **state)
 	struct weir_filter *f = made(), *m = NULL;
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
 	(void)state;
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	for (unsigned fast = 0; fast < 2; fast++) {
 		load.no_verify = fast;
-		assert_ok(weir_map(&m, path, WEIR_MAP_READ, &load));
+		assert_ok(weir_load(&m, weir_location_map(path, WEIR_MAP_READ), &load));
 		assert_alike(f, m, false);
 		assert_ok(weir_verify(m));
 		assert_refused(weir_insert(m, "a", 1), -EROFS, "read-only", "");
@@ -119,8 +120,9 @@ static void mapped(void **state)
 		assert_refused(weir_seal(m), -EINVAL, "weir_seal", "");
 		weir_destroy(m);
 	}
-	assert_refused(weir_map(&m, path, WEIR_MAP_LIVE, NULL), -ENOTSUP, "growing", "live");
-	assert_ok(weir_map(&m, path, WEIR_MAP_PRIVATE, NULL));
+	assert_refused(weir_load(&m, weir_location_map(path, WEIR_MAP_LIVE), NULL), -ENOTSUP,
+	               "growing", "live");
+	assert_ok(weir_load(&m, weir_location_map(path, WEIR_MAP_PRIVATE), NULL));
 	assert_alike(f, m, true); /* its own layers come to those of the file */
 	weir_destroy(m);
 	weir_destroy(f);
@@ -145,10 +147,10 @@ static void progress_is_of_the_whole(void **state)
 	(void)state;
 	save.progress = load.progress = watch;
 	save.progress_arg = load.progress_arg = &bytes;
-	assert_ok(weir_save(f, path, &save));
+	assert_ok(weir_save(f, weir_location_path(path), &save));
 	assert_true(calls == MEMBERS && last_done == bytes);
 	last_done = 0;
-	assert_ok(weir_load(&loaded, path, &load));
+	assert_ok(weir_load(&loaded, weir_location_path(path), &load));
 	assert_true(calls == 2 * MEMBERS && last_done == bytes);
 	weir_destroy(f);
 	weir_destroy(loaded);
@@ -163,7 +165,7 @@ static int image_setup(void **state)
 {
 	struct weir_filter *f = made();
 	(void)state;
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	image = image_slurp(path, &image_bytes);
 	return image == NULL || image[IMAGE_MEMBERS] != MEMBERS;
@@ -182,9 +184,9 @@ static void assert_verified_alike(const unsigned char *bytes, size_t n)
 	struct weir_filter *f = NULL;
 	int fd = memfd_create("image", 0);
 	assert_true(write(fd, bytes, n) == (ssize_t)n && lseek(fd, 0, SEEK_SET) == 0);
-	int err = weir_load_fd(&f, fd, NULL);
+	int err = weir_load(&f, weir_location_fd(fd), NULL);
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	assert_int_equal(weir_image_verify_fd(fd, NULL), err);
+	assert_int_equal(weir_image_verify(weir_location_fd(fd), NULL, NULL), err);
 	weir_destroy(f);
 	close(fd);
 }
@@ -193,7 +195,7 @@ static void assert_verified_alike(const unsigned char *bytes, size_t n)
 static bool refused(const unsigned char *bytes, size_t n)
 {
 	struct weir_filter *f = NULL;
-	int err = weir_load_memory(&f, bytes, n, NULL);
+	int err = weir_load(&f, weir_location_memory(bytes, n), NULL);
 	assert_true(err || (exact(f).bytes >= 64 && weir_insert(f, "key", 3) >= -ENOSPC));
 	assert_true(!err || weir_error_detail()[0]);
 	weir_destroy(f);
@@ -244,7 +246,8 @@ static void head_field(unsigned at, unsigned bytes, uint64_t value, int err, con
 	for (unsigned i = 0; i < bytes; i++)
 		image[at + i] = (unsigned char)(value >> 8 * i);
 	image_repair(image, image_bytes);
-	assert_refused(weir_load_memory(&f, image, image_bytes, NULL), err, name, "");
+	assert_refused(weir_load(&f, weir_location_memory(image, image_bytes), NULL), err, name,
+	               "");
 	assert_verified_alike(image, image_bytes);
 	memcpy(image + at, was, bytes);
 	image_repair(image, image_bytes);
@@ -298,15 +301,16 @@ static void members_of_others(void **state)
 	(void)state;
 	image[first + IMAGE_GENERATION] ^= 1; /* valid in itself */
 	image_repair(image + first, image_bytes - first);
-	assert_refused(weir_load_memory(&f, image, image_bytes, NULL), -EBADMSG, "member 0",
-	               "commit record");
+	assert_refused(weir_load(&f, weir_location_memory(image, image_bytes), NULL), -EBADMSG,
+	               "member 0", "commit record");
 	image[first + IMAGE_GENERATION] ^= 1;
 	image_repair(image + first, image_bytes - first);
 	image[second - 1] ^= 1; /* of the zeros between them, or of its bits */
 	assert_true(refused(image, image_bytes));
 	image[second - 1] ^= 1;
 	image[second + IMAGE_PAGE] ^= 1;
-	assert_refused(weir_load_memory(&f, image, image_bytes, NULL), -EBADMSG, "shard 0", "sum");
+	assert_refused(weir_load(&f, weir_location_memory(image, image_bytes), NULL), -EBADMSG,
+	               "shard 0", "sum");
 	image[second + IMAGE_PAGE] ^= 1;
 	head_field((unsigned)first + 12, 4, WEIR_GROWING, -EBADMSG, "header checksum");
 	assert_false(refused(image, image_bytes));

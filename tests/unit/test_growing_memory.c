@@ -133,12 +133,12 @@ static void layers_are_of_the_memory_asked_for(void **state)
 		params.flags = sorts[i];
 		assert_ok(weir_create(&f, &params));
 		insert_new(f, 0, BEGIN - 1);
-		assert_ok(weir_save(f, path, NULL));
+		assert_ok(weir_save(f, weir_location_path(path), NULL));
 		flags_of_memory = UINT32_MAX;
 		insert_new(f, BEGIN - 1, BEGIN);
 		assert_int_equal(flags_of_memory, sorts[i]);
 		load.flags = sorts[i];
-		assert_ok(weir_load(&loaded, path, &load));
+		assert_ok(weir_load(&loaded, weir_location_path(path), &load));
 		flags_of_memory = UINT32_MAX;
 		insert_new(loaded, BEGIN - 1, BEGIN);
 		assert_int_equal(flags_of_memory, sorts[i]);

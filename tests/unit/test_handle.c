@@ -190,9 +190,9 @@ static void test_read_only(void **state)
 	(void)state;
 	snprintf(path, sizeof path, "%s/set.weir", folder);
 	assert_ok(weir_insert(f, "a", 1));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
-	assert_ok(weir_map(&mapped, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_load(&mapped, weir_location_map(path, WEIR_MAP_READ), NULL));
 	assert_ok(weir_handle_create(&h, mapped, NULL));
 	assert_true(weir_handle_contains(h, "a", 1));
 	assert_refused(weir_handle_insert(h, "b", 1), -EROFS, "read-only", "");

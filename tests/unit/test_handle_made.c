@@ -203,7 +203,7 @@ static void test_an_ability_of_those_that_follow(void **state)
 	assert_refused(weir_handle_create(&made, f, &o), -ENOTSUP, "", "WEIR_CAN_REMOVE");
 	o.params = &counting;
 	assert_ok(weir_handle_create(&made, NULL, &o));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_refused(weir_handle_refresh(made, path), -ENOTSUP, "kind blocked",
 	               "WEIR_CAN_REMOVE");
 	assert_int_equal(weir_handle_refresh(made, path), 0); /* the verdict is remembered */
@@ -220,7 +220,7 @@ static void test_an_ability_of_those_that_follow(void **state)
 	struct weir_handle *h;
 	o.params = &blocked, o.can = WEIR_CAN_INSERT;
 	assert_ok(weir_handle_create(&h, NULL, &o));
-	assert_ok(weir_map(&f, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), NULL));
 	reload.params = NULL, reload.next = f;
 	assert_refused(weir_reload_begin(&r, h, &reload), -ENOTSUP, "", "WEIR_CAN_INSERT");
 	weir_destroy(f);

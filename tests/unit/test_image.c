@@ -67,13 +67,13 @@ static void round_trip(const struct test_kind *kind, const struct test_layout *l
 	struct weir_filter *f = filled(kind->id, &layout->ask, capacity), *g;
 	options.zstd_level = level;
 	options.generation = 7;
-	int err = weir_save(f, path, &options);
+	int err = test_done(weir_save(f, weir_location_path(path), &options));
 	if (err == -ENOTSUP) {
 		weir_destroy(f);
 		return;
 	}
 	assert_ok(err);
-	assert_ok(weir_load(&g, path, NULL));
+	assert_ok(weir_load(&g, weir_location_path(path), NULL));
 	assert_same_answers(f, g, capacity);
 	assert_ok(weir_measure(f, WEIR_EXACT, &before));
 	assert_ok(weir_measure(g, WEIR_EXACT, &after));
@@ -81,7 +81,7 @@ static void round_trip(const struct test_kind *kind, const struct test_layout *l
 	            before.seed_fingerprint == after.seed_fingerprint);
 	assert_true(before.bytes == after.bytes && before.shards == after.shards &&
 	            before.capacity == after.capacity);
-	assert_ok(weir_save(g, other, &options));
+	assert_ok(weir_save(g, weir_location_path(other), &options));
 	if (!test_forgets(kind->id)) /* its keys have aged */
 		assert_same_files(path, other);
 	err = weir_merge(f, g); /* the same seed and layout, or it refuses */
@@ -116,11 +116,11 @@ static void test_alignment(void **state)
 		params.fp_rate = 0.01;
 		assert_ok(weir_create(&f, &params));
 		assert_int_equal(weir_insert(f, "key", 3), WEIR_NEW);
-		assert_ok(weir_save(f, path, NULL));
-		assert_ok(weir_image_info(path, &info));
+		assert_ok(weir_save(f, weir_location_path(path), NULL));
+		assert_ok(weir_image_inspect(weir_location_path(path), &info));
 		assert_int_equal(info.bytes, sizes[i]);
 		assert_int_equal(info.file_bytes, offsets[i] + sizes[i]);
-		assert_ok(weir_load(&g, path, NULL));
+		assert_ok(weir_load(&g, weir_location_path(path), NULL));
 		assert_true(weir_contains(g, "key", 3));
 		assert_false(weir_contains(g, "other", 5));
 		weir_destroy(f);
@@ -146,11 +146,11 @@ static void read_by(const char *reader, const char *writer, const struct test_ki
 	struct weir_filter *f, *g;
 	setenv("WEIR_ISA", writer, 1);
 	f = filled(kind->id, &layout->ask, 2000);
-	int err = weir_save(f, path, NULL);
+	int err = test_done(weir_save(f, weir_location_path(path), NULL));
 	if (err != -ENOTSUP) {
 		assert_ok(err);
 		setenv("WEIR_ISA", reader, 1);
-		assert_ok(weir_load(&g, path, NULL));
+		assert_ok(weir_load(&g, weir_location_path(path), NULL));
 		assert_same_answers(f, g, 2000);
 		weir_destroy(g);
 	}
@@ -187,8 +187,8 @@ static void test_info(void **state)
 	options.generation = UINT64_MAX;
 	options.zstd_level = 3 * TEST_ZSTD;
 	assert_ok(weir_measure(f, WEIR_SAMPLED, &stats));
-	assert_ok(weir_save(f, path, &options));
-	assert_ok(weir_image_info(path, &info));
+	assert_ok(weir_save(f, weir_location_path(path), &options));
+	assert_ok(weir_image_inspect(weir_location_path(path), &info));
 	assert_int_equal(info.format, 1);
 	assert_int_equal(info.shape.kind, WEIR_CLASSIC);
 	test_assert_same_shape(&info.shape, &stats.shape);
@@ -203,14 +203,17 @@ static void test_info(void **state)
 	/* an older header's: what it lacks is not written */
 	info.struct_size = offsetof(struct weir_image_info, bytes);
 	info.bytes = info.capacity = 5;
-	assert_ok(weir_image_info(path, &info));
+	assert_ok(weir_image_inspect(weir_location_path(path), &info));
 	assert_int_equal(info.capacity, 1000);
 	assert_int_equal(info.bytes, 5);
 	info.struct_size = 0;
-	assert_refused(weir_image_info(path, &info), -EINVAL, "struct_size", " 0");
+	assert_refused(weir_image_inspect(weir_location_path(path), &info), -EINVAL, "struct_size",
+	               " 0");
 	info.struct_size = sizeof info + 1;
-	assert_refused(weir_image_info(path, &info), -EINVAL, "struct_size", "");
-	assert_refused(weir_image_info(path, NULL), -EINVAL, "weir_image_info is NULL", "_INIT");
+	assert_refused(weir_image_inspect(weir_location_path(path), &info), -EINVAL, "struct_size",
+	               "");
+	assert_refused(weir_image_inspect(weir_location_path(path), NULL), -EINVAL,
+	               "weir_image_info is NULL", "_INIT");
 	weir_destroy(f);
 }
 
@@ -223,8 +226,8 @@ static void test_fold_and_merge_results_save(void **state)
 	assert_true(stats.shards >= 2);
 	for (uint32_t factor = 2; factor <= stats.shards; factor *= 2) {
 		assert_ok(weir_fold(&half, f, factor));
-		assert_ok(weir_save(half, path, NULL));
-		assert_ok(weir_load(&back, path, NULL));
+		assert_ok(weir_save(half, weir_location_path(path), NULL));
+		assert_ok(weir_load(&back, weir_location_path(path), NULL));
 		assert_same_answers(half, back, 2000);
 		weir_destroy(half);
 		weir_destroy(back);
@@ -246,19 +249,19 @@ static void test_modes(void **state)
 	mode_t mask = umask(027);
 	(void)state;
 	unlink(path);
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_int_equal(mode_of(path) & 07777, 0640);
 	assert_int_equal(chmod(path, 0604), 0);
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_int_equal(mode_of(path) & 07777, 0604); /* a replaced file's stay */
 	options.mode = 0755;
-	assert_ok(weir_save(f, path, &options));
+	assert_ok(weir_save(f, weir_location_path(path), &options));
 	assert_int_equal(mode_of(path) & 07777, 0755);
 	unlink(path);
-	assert_ok(weir_save(f, path, &options));
+	assert_ok(weir_save(f, weir_location_path(path), &options));
 	assert_int_equal(mode_of(path) & 07777, 0755);
 	options.mode = 0777; /* the most there is */
-	assert_ok(weir_save(f, path, &options));
+	assert_ok(weir_save(f, weir_location_path(path), &options));
 	assert_int_equal(mode_of(path) & 07777, 0777);
 	umask(mask);
 	unlink(path);
@@ -273,33 +276,35 @@ static void test_links_are_followed(void **state)
 	snprintf(link, sizeof link, "%s/link", folder);
 	unlink(path);
 	assert_int_equal(symlink("set.weir", link), 0);
-	assert_refused(weir_save(f, link, NULL), -ENOENT, link, "does not exist");
-	assert_ok(weir_save(f, path, NULL));
-	assert_ok(weir_save(f, link, NULL));
+	assert_refused(weir_save(f, weir_location_path(link), NULL), -ENOENT, link,
+	               "does not exist");
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	assert_ok(weir_save(f, weir_location_path(link), NULL));
 	assert_true(S_ISLNK(mode_of(link)));
 	assert_true(S_ISREG(mode_of(path)));
-	assert_ok(weir_load(&g, path, NULL));
+	assert_ok(weir_load(&g, weir_location_path(path), NULL));
 	weir_destroy(g);
 	unlink(link);
 	assert_int_equal(symlink("link", link), 0);
-	assert_refused(weir_save(f, link, NULL), -ELOOP, link, "link");
-	assert_refused(weir_load(&g, link, NULL), -ELOOP, link, "link");
+	assert_refused(weir_save(f, weir_location_path(link), NULL), -ELOOP, link, "link");
+	assert_refused(weir_load(&g, weir_location_path(link), NULL), -ELOOP, link, "link");
 	unlink(link);
 	assert_int_equal(symlink(path, link), 0); /* an absolute one */
-	assert_ok(weir_save(f, link, NULL));
+	assert_ok(weir_save(f, weir_location_path(link), NULL));
 	assert_same_files(link, path);
 	unlink(link);
 	assert_int_equal(chdir(folder), 0);
 	assert_int_equal(symlink("other.weir", "link"), 0); /* no folder in either name */
-	assert_ok(weir_save(f, "other.weir", NULL));
-	assert_ok(weir_save(f, "link", NULL));
+	assert_ok(weir_save(f, weir_location_path("other.weir"), NULL));
+	assert_ok(weir_save(f, weir_location_path("link"), NULL));
 	assert_same_files("other.weir", path);
 	unlink("link"), unlink("other.weir");
 	assert_int_equal(symlink("/dev/null", "link"), 0);
-	assert_refused(weir_save(f, "link", NULL), -EINVAL, "link", "regular");
+	assert_refused(weir_save(f, weir_location_path("link"), NULL), -EINVAL, "link", "regular");
 	unlink("link");
 	assert_int_equal(symlink("/", "link"), 0);
-	assert_refused(weir_save(f, "link", NULL), -EISDIR, "link", "directory");
+	assert_refused(weir_save(f, weir_location_path("link"), NULL), -EISDIR, "link",
+	               "directory");
 	unlink("link");
 	assert_int_equal(chdir("/"), 0);
 	weir_destroy(f);

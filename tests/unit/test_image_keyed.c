@@ -33,7 +33,7 @@ static void save(const void *secret, uint64_t from, uint64_t to, uint32_t marks,
 	assert_ok(weir_create(&f, &p));
 	for (uint64_t i = from; i < to; i++)
 		assert_ok(weir_insert(f, &i, sizeof i));
-	assert_ok(weir_save(f, path, &o));
+	assert_ok(weir_save(f, weir_location_path(path), &o));
 	weir_destroy(f);
 }
 
@@ -66,11 +66,15 @@ static void assert_rejected(const struct weir_load_options *o, bool plain, const
 	size_t n = 0;
 	unsigned char *image = image_slurp(path, &n);
 	int fd = open(path, O_RDONLY);
-	assert_refused(weir_load(&untouched, path, o), -EKEYREJECTED, path, why);
-	assert_refused(weir_load_fd(&untouched, fd, o), -EKEYREJECTED, "file descriptor", why);
-	assert_refused(weir_load_memory(&untouched, image, n, o), -EKEYREJECTED, "memory", why);
+	assert_refused(weir_load(&untouched, weir_location_path(path), o), -EKEYREJECTED, path,
+	               why);
+	assert_refused(weir_load(&untouched, weir_location_fd(fd), o), -EKEYREJECTED,
+	               "file descriptor", why);
+	assert_refused(weir_load(&untouched, weir_location_memory(image, n), o), -EKEYREJECTED,
+	               "memory", why);
 	for (unsigned mode = WEIR_MAP_READ; plain && mode <= WEIR_MAP_LIVE; mode++)
-		assert_refused(weir_map(&untouched, path, (enum weir_map_mode)mode, o),
+		assert_refused(weir_load(&untouched,
+		                         weir_location_map(path, (enum weir_map_mode)mode), o),
 		               -EKEYREJECTED, path, why);
 	close(fd);
 	free(image);
@@ -84,13 +88,14 @@ static void refused_and_taken(int level)
 	save(key, 0, KEYS, 0, level);
 	assert_rejected(NULL, !level, "is keyed: give the key");
 	assert_rejected(&wrong, !level, "another key");
-	assert_refused(weir_image_verify(path, &wrong), -EKEYREJECTED, path, "another key");
-	assert_ok(weir_image_verify(path, &right));
-	assert_ok(weir_image_verify(path, NULL)); /* the bits need none */
-	assert_ok(weir_load(&f, path, &right));
+	assert_refused(weir_image_verify(weir_location_path(path), &wrong, NULL), -EKEYREJECTED,
+	               path, "another key");
+	assert_ok(weir_image_verify(weir_location_path(path), &right, NULL));
+	assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL)); /* the bits need none */
+	assert_ok(weir_load(&f, weir_location_path(path), &right));
 	assert_keys(f);
 	for (unsigned mode = WEIR_MAP_READ; !level && mode < WEIR_MAP_LIVE; mode++) {
-		assert_ok(weir_map(&f, path, (enum weir_map_mode)mode, &right));
+		assert_ok(weir_load(&f, weir_location_map(path, (enum weir_map_mode)mode), &right));
 		assert_keys(f);
 	}
 	save(NULL, 0, KEYS, 0, level);
@@ -114,12 +119,12 @@ static void test_a_keyed_image_is_sealed(void **state)
 	uint64_t more = KEYS + 1;
 	(void)state;
 	save(key, 0, KEYS, WEIR_MARK_SHRINK_ALLOWED, 0);
-	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, &right));
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), &right));
 	assert_ok(weir_insert(f, &more, sizeof more));
 	assert_ok(weir_seal(f));
 	weir_destroy(f);
 	assert_int_equal(field(MARKS), WEIR_MARK_KEYED | WEIR_MARK_SHRINK_ALLOWED);
-	assert_ok(weir_load(&f, path, &right));
+	assert_ok(weir_load(&f, weir_location_path(path), &right));
 	assert_true(weir_contains(f, &more, sizeof more));
 	assert_keys(f);
 }
@@ -131,17 +136,18 @@ static void needs_no_key(int level)
 	struct weir_stats stats = WEIR_STATS_INIT, exact = WEIR_STATS_INIT;
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	save(key, 0, KEYS, 0, level);
-	assert_ok(weir_image_info(path, &info));
-	assert_true(info.keyed && !info.overfull_allowed && !info.shrink_allowed);
+	assert_ok(weir_image_inspect(weir_location_path(path), &info));
+	assert_true(info.keyed && info.marks == WEIR_MARK_KEYED);
 	assert_int_equal(info.format, 2);
 	assert_string_equal(info.hash, "SipHash-2-4");
 	for (unsigned no_verify = 0; no_verify < 2; no_verify++) {
 		o.no_verify = no_verify;
-		assert_ok(weir_image_stats(path, &o, &stats));
-		assert_ok(weir_image_stats_exact(path, &o, &exact));
+		assert_ok(weir_image_measure(weir_location_path(path), WEIR_SAMPLED, &o, &stats));
+		assert_ok(weir_image_measure(weir_location_path(path), WEIR_EXACT, &o, &exact));
 		assert_true(exact.keys_estimated > 0.9 * KEYS &&
 		            exact.keys_estimated < 1.1 * KEYS && stats.fill == exact.fill &&
 		            exact.seed_fingerprint == info.seed_fingerprint);
+		assert_true(stats.marks == WEIR_MARK_KEYED && exact.marks == WEIR_MARK_KEYED);
 	}
 }
 
@@ -155,14 +161,18 @@ static void test_figures_need_no_key(void **state)
 	needs_no_key(3);
 #endif
 	o.flags = WEIR_PREFAULT; /* of a compressed one too */
-	assert_refused(weir_image_stats(path, &o, &stats), -EINVAL, "flags 0x4", "none of them");
+	assert_refused(weir_image_measure(weir_location_path(path), WEIR_SAMPLED, &o, &stats),
+	               -EINVAL, "flags 0x4", "none of them");
 	o.struct_size = 1;
-	assert_refused(weir_image_stats(path, &o, &stats), -EINVAL, "weir_load_options", "1");
+	assert_refused(weir_image_measure(weir_location_path(path), WEIR_SAMPLED, &o, &stats),
+	               -EINVAL, "weir_load_options", "1");
 	stats.struct_size = 1;
-	assert_refused(weir_image_stats(path, NULL, &stats), -EINVAL, "weir_stats", "1");
+	assert_refused(weir_image_measure(weir_location_path(path), WEIR_SAMPLED, NULL, &stats),
+	               -EINVAL, "weir_stats", "1");
 	stats.struct_size = sizeof stats;
 	unlink(path);
-	assert_refused(weir_image_stats(path, NULL, &stats), -ENOENT, path, "");
+	assert_refused(weir_image_measure(weir_location_path(path), WEIR_SAMPLED, NULL, &stats),
+	               -ENOENT, path, "");
 }
 
 /* All other images are byte for byte what they were: tests/golden has the bytes. */
@@ -173,15 +183,15 @@ static void test_format_2_only_where_it_says_something(void **state)
 	save(NULL, 0, KEYS, 0, 0);
 	assert_int_equal(field(FORMAT), 1);
 	assert_int_equal(field(MARKS), 0);
-	assert_ok(weir_image_info(path, &info));
+	assert_ok(weir_image_inspect(weir_location_path(path), &info));
 	assert_true(info.format == 1 && !info.keyed);
 	assert_string_equal(info.hash, "XXH3");
 	save(NULL, 0, KEYS, WEIR_MARK_OVERFULL_ALLOWED, 0);
 	assert_int_equal(field(FORMAT), 2);
 	assert_int_equal(field(MARKS), WEIR_MARK_OVERFULL_ALLOWED);
 	assert_int_equal(field(HASH), 1);
-	assert_ok(weir_image_info(path, &info));
-	assert_true(info.format == 2 && info.overfull_allowed && !info.shrink_allowed &&
+	assert_ok(weir_image_inspect(weir_location_path(path), &info));
+	assert_true(info.format == 2 && info.marks == WEIR_MARK_OVERFULL_ALLOWED &&
 	            !info.keyed);
 }
 
@@ -191,13 +201,13 @@ static void test_marks_are_not_inherited(void **state)
 	struct weir_filter *f = NULL;
 	(void)state;
 	save(NULL, 0, KEYS, WEIR_MARK_OVERFULL_ALLOWED | WEIR_MARK_SHRINK_ALLOWED, 0);
-	assert_ok(weir_load(&f, path, NULL));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_load(&f, weir_location_path(path), NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_int_equal(field(FORMAT), 1);
 	o.marks = WEIR_MARK_KEYED; /* it is the filter's own */
-	assert_refused(weir_save(f, path, &o), -EINVAL, "marks 0x1", "0x6");
+	assert_refused(weir_save(f, weir_location_path(path), &o), -EINVAL, "marks 0x1", "0x6");
 	o.marks = 8;
-	assert_refused(weir_save(f, path, &o), -EINVAL, "marks 0x8", "0x6");
+	assert_refused(weir_save(f, weir_location_path(path), &o), -EINVAL, "marks 0x8", "0x6");
 	weir_destroy(f);
 }
 
@@ -210,7 +220,7 @@ static void test_a_refresh_uses_the_handle_s_key(void **state)
 	uint64_t i = 7;
 	(void)state;
 	save(key, 0, KEYS, 0, 0);
-	assert_ok(weir_load(&f, path, &right));
+	assert_ok(weir_load(&f, weir_location_path(path), &right));
 	assert_ok(weir_handle_create(&h, f, NULL));
 	for (int level = 0; level <= (TEST_ZSTD ? 3 : 0); level += 3) {
 		save(key, 0, KEYS, 0, level);

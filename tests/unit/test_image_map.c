@@ -18,7 +18,7 @@ static void test_read_only(void **state)
 		if (!weir_kind_can(test_kinds[k], WEIR_CAN_MAP) ||
 		    !save_if_it_can(test_kinds[k], 1000))
 			continue;
-		assert_ok(weir_map(&f, path, WEIR_MAP_READ, NULL));
+		assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), NULL));
 		assert_int_equal(missing(f, 0, 1000), 0);
 		assert_true(missing(f, 1000, 2000) > 900);
 		int refused = test_takes_inserts(f) ? -EROFS : -ENOTSUP;
@@ -46,7 +46,7 @@ static void test_blocked_read_only(void **state)
 	struct weir_filter *f;
 	(void)state;
 	save_fresh(WEIR_BLOCKED, 10);
-	assert_ok(weir_map(&f, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), NULL));
 	assert_refused(weir_insert_hash(f, 1), -EROFS, "read-only", "");
 	assert_refused(weir_merge(f, f), -EROFS, "read-only", "");
 	weir_destroy(f);
@@ -59,13 +59,13 @@ static void test_private(void **state)
 	(void)state;
 	save_fresh(WEIR_BLOCKED, 1000);
 	unsigned char *before = image_slurp(path, &n);
-	assert_ok(weir_map(&f, path, WEIR_MAP_PRIVATE, NULL));
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_PRIVATE), NULL));
 	assert_ok(insert_each(f, 1000, 2, 2000));
 	assert_ok(load_pieces(f, 1001, 2, 2000));
 	assert_int_equal(missing(f, 0, 2000), 0);
 	assert_refused(weir_verify(f), -EINVAL, "WEIR_MAP_READ", "");
 	assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
-	assert_ok(weir_map(&g, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_load(&g, weir_location_map(path, WEIR_MAP_READ), NULL));
 	assert_true(missing(g, 1000, 2000) > 900);
 	weir_destroy(f);
 	weir_destroy(g);
@@ -81,7 +81,7 @@ static void test_replaced_while_mapped(void **state)
 	struct weir_filter *f;
 	(void)state;
 	save_fresh(WEIR_BLOCKED, 1000);
-	assert_ok(weir_map(&f, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), NULL));
 	save_fresh(WEIR_BLOCKED, 10);
 	assert_int_equal(missing(f, 0, 1000), 0); /* the old file lives on as long as its mapping */
 	assert_ok(weir_verify(f));
@@ -98,10 +98,10 @@ static void test_a_large_one_is_aligned(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_PRIVATE; mode++) {
-		assert_ok(weir_map(&g, path, (enum weir_map_mode)mode, NULL));
+		assert_ok(weir_load(&g, weir_location_map(path, (enum weir_map_mode)mode), NULL));
 		assert_ok(weir_inline_init(&view, g));
 		assert_int_equal((uintptr_t)view.words % (2 << 20), 0);
 		assert_int_equal(missing(g, 0, 1000), 0);
@@ -116,8 +116,9 @@ static void test_no_write_permission(void **state)
 	save_fresh(WEIR_BLOCKED, 1);
 	assert_int_equal(chmod(path, 0400), 0);
 	if (geteuid() != 0) /* root may write anything */
-		assert_refused(weir_map(&untouched, path, WEIR_MAP_LIVE, NULL), -EACCES, path, "");
-	assert_ok(weir_map(&f, path, WEIR_MAP_PRIVATE, NULL));
+		assert_refused(weir_load(&untouched, weir_location_map(path, WEIR_MAP_LIVE), NULL),
+		               -EACCES, path, "");
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_PRIVATE), NULL));
 	assert_int_equal(weir_insert_hash(f, test_key(77)), WEIR_NEW);
 	weir_destroy(f);
 }
@@ -130,10 +131,11 @@ static void test_compressed_is_not_mapped(void **state)
 	(void)state;
 	o.zstd_level = 1;
 	unlink(path);
-	assert_ok(weir_save(f, path, &o));
+	assert_ok(weir_save(f, weir_location_path(path), &o));
 	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++)
-		assert_refused(weir_map(&untouched, path, (enum weir_map_mode)mode, NULL), -EINVAL,
-		               path, "compressed");
+		assert_refused(weir_load(&untouched,
+		                         weir_location_map(path, (enum weir_map_mode)mode), NULL),
+		               -EINVAL, path, "compressed");
 	weir_destroy(f);
 }
 #endif

@@ -11,7 +11,7 @@ enum { PROCESSES = 2 };
 static bool is_live(void)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	assert_ok(weir_image_info(path, &info));
+	assert_ok(weir_image_inspect(weir_location_path(path), &info));
 	return info.live;
 }
 
@@ -24,7 +24,7 @@ static int insert_in_process(insert_fn *insert, unsigned number, int start)
 {
 	struct weir_filter *f;
 	char byte;
-	if (weir_map(&f, path, WEIR_MAP_LIVE, NULL))
+	if (weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL))
 		return 1;
 	if (read(start, &byte, 1) != 1)
 		return 2;
@@ -38,7 +38,7 @@ static void live_in_several_processes(insert_fn *insert)
 	struct weir_filter *f, *g;
 	int start[2], status;
 	save_fresh(WEIR_BLOCKED, 0);
-	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, NULL));
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_int_equal(pipe(start), 0);
 	for (unsigned p = 0; p < PROCESSES; p++) {
 		pid_t child = fork();
@@ -57,7 +57,7 @@ static void live_in_several_processes(insert_fn *insert)
 	assert_true(missing(f, 2 * KEYS, 3 * KEYS) > KEYS / 100 * 97);
 	assert_ok(weir_seal(f));
 	weir_destroy(f);
-	assert_ok(weir_load(&g, path, NULL));
+	assert_ok(weir_load(&g, weir_location_path(path), NULL));
 	assert_int_equal(missing(g, 0, 2 * KEYS), 0);
 	weir_destroy(g);
 	close(start[0]);
@@ -84,20 +84,23 @@ static void test_live_mark_and_seal(void **state)
 	struct weir_filter *f, *g, *h;
 	(void)state;
 	save_fresh(WEIR_CLASSIC, 1000);
-	assert_ok(weir_map(&h, path, WEIR_MAP_READ, NULL));
-	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, NULL));
+	assert_ok(weir_load(&h, weir_location_map(path, WEIR_MAP_READ), NULL));
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_true(is_live());
-	assert_refused(weir_load(&untouched, path, NULL), -EBUSY, path, "live");
-	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, NULL), -EBUSY, path, "live");
-	assert_refused(weir_map(&untouched, path, WEIR_MAP_PRIVATE, NULL), -EBUSY, path, "live");
+	assert_refused(weir_load(&untouched, weir_location_path(path), NULL), -EBUSY, path, "live");
+	assert_refused(weir_load(&untouched, weir_location_map(path, WEIR_MAP_READ), NULL), -EBUSY,
+	               path, "live");
+	assert_refused(weir_load(&untouched, weir_location_map(path, WEIR_MAP_PRIVATE), NULL),
+	               -EBUSY, path, "live");
 	assert_refused(weir_verify(h), -EBUSY, path, "live");
 	assert_refused(weir_verify(f), -EINVAL, "WEIR_MAP_READ", "");
 	assert_ok(weir_insert_hash(f, test_key(1000)));
 	assert_true(weir_contains_hash(h, test_key(1000))); /* one file, one set of pages */
 	weir_destroy(f);
 	assert_true(is_live());
-	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, NULL)); /* as after a crash */
-	assert_ok(weir_map(&g, path, WEIR_MAP_LIVE, NULL));
+	assert_ok(
+		weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL)); /* as after a crash */
+	assert_ok(weir_load(&g, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_ok(weir_insert_hash(g, test_key(1001)));
 	assert_refused(weir_seal(f), -EBUSY, path, "elsewhere");
 	assert_true(is_live());
@@ -113,13 +116,14 @@ static void test_live_mark_and_seal(void **state)
 	               "sealed", "");
 	assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
 	assert_ok(weir_verify(f));
-	assert_ok(weir_map(&g, path, WEIR_MAP_LIVE, NULL)); /* and in nobody's way */
+	/* and in nobody's way */
+	assert_ok(weir_load(&g, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_refused(weir_verify(f), -EBUSY, path, "live");
 	assert_ok(weir_seal(g));
 	weir_destroy(f);
 	weir_destroy(g);
 	weir_destroy(h);
-	assert_ok(weir_load(&g, path, NULL));
+	assert_ok(weir_load(&g, weir_location_path(path), NULL));
 	assert_int_equal(missing(g, 0, 1003), 0);
 	weir_destroy(g);
 }
@@ -132,7 +136,7 @@ static void test_a_view_cannot_insert_after_the_seal(void **state)
 	int status;
 	(void)state;
 	save_fresh(WEIR_BLOCKED, 10);
-	assert_ok(weir_map(&f, path, WEIR_MAP_LIVE, NULL));
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_ok(weir_inline_init_mut(&view, f));
 	assert_ok(weir_inline_insert_hash(&view, test_key(10)));
 	assert_ok(weir_seal(f));
@@ -145,7 +149,7 @@ static void test_a_view_cannot_insert_after_the_seal(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 	weir_destroy(f);
-	assert_ok(weir_load(&f, path, NULL));
+	assert_ok(weir_load(&f, weir_location_path(path), NULL));
 	assert_int_equal(missing(f, 0, 11), 0);
 	weir_destroy(f);
 }

@@ -13,7 +13,7 @@ static int setup(void **state)
 	(void)folder_setup(state);
 	snprintf(other, sizeof other, "%s/other", folder);
 	f = test_filter(WEIR_BLOCKED, 200000, 0.01);
-	return weir_save(f, path, NULL);
+	return test_done(weir_save(f, weir_location_path(path), NULL));
 }
 
 static int teardown(void **state)
@@ -40,31 +40,33 @@ static void test_save_options(void **state)
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	(void)state;
 	o.struct_size = 0;
-	assert_refused(weir_save(f, other, &o), -EINVAL, "weir_save_options.struct_size", " 0:");
+	assert_refused(weir_save(f, weir_location_path(other), &o), -EINVAL,
+	               "weir_save_options.struct_size", " 0:");
 	o.struct_size = sizeof o + 1;
-	assert_refused(weir_save_fd(f, 1, &o), -EINVAL, "weir_save_options.struct_size", "");
+	assert_refused(weir_save(f, weir_location_fd(1), &o), -EINVAL,
+	               "weir_save_options.struct_size", "");
 	o.struct_size = sizeof o;
 	o.zstd_level = -1;
-	assert_refused(weir_save(f, other, &o), -EINVAL, "zstd_level", "-1");
+	assert_refused(weir_save(f, weir_location_path(other), &o), -EINVAL, "zstd_level", "-1");
 	o.zstd_level = 20;
-	assert_refused(weir_save(f, other, &o), -EINVAL, "zstd_level", "20");
+	assert_refused(weir_save(f, weir_location_path(other), &o), -EINVAL, "zstd_level", "20");
 	o.zstd_level = 0;
 	o.mode = 01777;
-	assert_refused(weir_save(f, other, &o), -EINVAL, "mode", "01777");
+	assert_refused(weir_save(f, weir_location_path(other), &o), -EINVAL, "mode", "01777");
 	o.mode = 0;
 	/* an older header's: what follows is not looked at */
 	o.struct_size = offsetof(struct weir_save_options, generation);
 	o.generation = 9;
 	o.progress = (weir_progress_fn *)(uintptr_t)1;
-	assert_ok(weir_save(f, other, &o));
+	assert_ok(weir_save(f, weir_location_path(other), &o));
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	assert_ok(weir_image_info(other, &info));
+	assert_ok(weir_image_inspect(weir_location_path(other), &info));
 	assert_int_equal(info.generation, 0);
 	unlink(other);
 #if !TEST_ZSTD
 	o = (struct weir_save_options)WEIR_SAVE_OPTIONS_INIT;
 	o.zstd_level = 1;
-	assert_refused(weir_save(f, other, &o), -ENOTSUP, "zstd", "");
+	assert_refused(weir_save(f, weir_location_path(other), &o), -ENOTSUP, "zstd", "");
 	assert_int_equal(entries(), 1);
 #endif
 }
@@ -75,11 +77,12 @@ static void test_names_too_long(void **state)
 	(void)state;
 	memset(name, 'a', sizeof name - 1);
 	/* the sentence ends before its reason */
-	assert_refused(weir_save(f, name, NULL), -ENAMETOOLONG, "aaa", "");
+	assert_refused(weir_save(f, weir_location_path(name), NULL), -ENAMETOOLONG, "aaa", "");
 	snprintf(link, sizeof link, "%s/link", folder);
 	memset(target, 'a', sizeof target - 1);
 	assert_int_equal(symlink(target, link), 0);
-	assert_refused(weir_save(f, link, NULL), -ENAMETOOLONG, link, "follow the link");
+	assert_refused(weir_save(f, weir_location_path(link), NULL), -ENAMETOOLONG, link,
+	               "follow the link");
 	unlink(link);
 }
 
@@ -89,16 +92,17 @@ static void test_the_longest_names(void **state)
 	static char name[4097], longest[4400];
 	(void)state;
 	snprintf(longest, sizeof longest, "%s/%0255d", folder, 1);
-	assert_ok(weir_save(f, longest, NULL));
-	assert_ok(weir_save(f, longest, NULL));
+	assert_ok(weir_save(f, weir_location_path(longest), NULL));
+	assert_ok(weir_save(f, weir_location_path(longest), NULL));
 	unlink(longest);
 	assert_int_equal(entries(), 1);
 	snprintf(longest, sizeof longest, "%s/%0256d", folder, 1);
-	assert_refused(weir_save(f, longest, NULL), -ENAMETOOLONG, "cannot save to this name", "");
+	assert_refused(weir_save(f, weir_location_path(longest), NULL), -ENAMETOOLONG,
+	               "cannot save to this name", "");
 	for (unsigned i = 0; i < sizeof name - 1; i++)
 		name[i] = i % 2 ? '/' : '.'; /* 4096 bytes and the NUL: one too many */
 	name[sizeof name - 2] = 'x';
-	assert_refused(weir_save(f, name, NULL), -ENAMETOOLONG, "./././", "");
+	assert_refused(weir_save(f, weir_location_path(name), NULL), -ENAMETOOLONG, "./././", "");
 }
 
 static void test_load_options(void **state)
@@ -106,42 +110,50 @@ static void test_load_options(void **state)
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	(void)state;
 	o.struct_size = 7;
-	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "weir_load_options.struct_size",
-	               " 7:");
+	assert_refused(weir_load(&untouched, weir_location_path(path), &o), -EINVAL,
+	               "weir_load_options.struct_size", " 7:");
 	o.struct_size = sizeof o + 1;
-	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EINVAL,
+	assert_refused(weir_load(&untouched, weir_location_map(path, WEIR_MAP_READ), &o), -EINVAL,
 	               "weir_load_options.struct_size", "");
 	o.struct_size = sizeof o;
 	o.flags = 1u << 9;
-	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "flags", "0x200");
+	assert_refused(weir_load(&untouched, weir_location_path(path), &o), -EINVAL, "flags",
+	               "0x200");
 	o.flags = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES;
-	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "flags", "0x3");
+	assert_refused(weir_load(&untouched, weir_location_path(path), &o), -EINVAL, "flags",
+	               "0x3");
 	o.flags = WEIR_HUGETLB; /* where the machine has such a pool, it loads */
 	struct weir_filter *g;
-	int err = weir_load(&g, path, &o);
+	int err = weir_load(&g, weir_location_path(path), &o);
 	assert_true(err == 0 || (err == -ENOMEM && strstr(weir_error_detail(), "huge-page pool")));
 	if (!err)
 		weir_destroy(g);
 	o.flags = WEIR_PREFAULT;
-	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EINVAL, "flags", "0x4");
+	assert_refused(weir_load(&untouched, weir_location_map(path, WEIR_MAP_READ), &o), -EINVAL,
+	               "flags", "0x4");
 	o.flags = 0;
 	o.memory_bytes = 64;
-	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EINVAL, "memory_bytes",
-	               "64");
+	assert_refused(weir_load(&untouched, weir_location_map(path, WEIR_MAP_READ), &o), -EINVAL,
+	               "memory_bytes", "64");
 	o.memory_bytes = 0;
 	o.no_verify = true;
-	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "no_verify", "weir_map");
+	assert_refused(weir_load(&untouched, weir_location_path(path), &o), -EINVAL, "no_verify",
+	               "weir_location_map");
 	o.no_verify = false;
 	o.memory_bytes = 4096;
-	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "memory is NULL",
-	               "memory_bytes 4096");
+	assert_refused(weir_load(&untouched, weir_location_path(path), &o), -EINVAL,
+	               "memory is NULL", "memory_bytes 4096");
 	o.memory_bytes = 0;
-	assert_refused(weir_map(&untouched, path, (enum weir_map_mode)3, &o), -EINVAL, "mode", "3");
-	assert_refused(weir_load(NULL, path, NULL), -EINVAL, "out", "NULL");
-	assert_refused(weir_map(NULL, path, WEIR_MAP_READ, NULL), -EINVAL, "out", "NULL");
-	assert_refused(weir_load(&untouched, NULL, NULL), -EINVAL, "path", "NULL");
-	assert_refused(weir_save(f, NULL, NULL), -EINVAL, "path", "NULL");
-	assert_refused(weir_load_memory(&untouched, NULL, 10, NULL), -EINVAL, "image", "NULL");
+	assert_refused(weir_load(&untouched, weir_location_map(path, (enum weir_map_mode)3), &o),
+	               -EINVAL, "mode", "3");
+	assert_refused(weir_load(NULL, weir_location_path(path), NULL), -EINVAL, "out", "NULL");
+	assert_refused(weir_load(NULL, weir_location_map(path, WEIR_MAP_READ), NULL), -EINVAL,
+	               "out", "NULL");
+	assert_refused(weir_load(&untouched, weir_location_path(NULL), NULL), -EINVAL, "path",
+	               "NULL");
+	assert_refused(weir_save(f, weir_location_path(NULL), NULL), -EINVAL, "path", "NULL");
+	assert_refused(weir_load(&untouched, weir_location_memory(NULL, 10), NULL), -EINVAL,
+	               "image", "NULL");
 	assert_refused(weir_verify(f), -EINVAL, "WEIR_MAP_READ", "");
 	assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
 }
@@ -154,22 +166,27 @@ static void test_limits_and_memory(void **state)
 	(void)state;
 	assert_ok(weir_measure(f, WEIR_SAMPLED, &stats));
 	o.max_bytes = stats.bytes - 1;
-	assert_refused(weir_load(&untouched, path, &o), -EFBIG, "max_bytes", path);
-	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EFBIG, "max_bytes", path);
+	assert_refused(weir_load(&untouched, weir_location_path(path), &o), -EFBIG, "max_bytes",
+	               path);
+	assert_refused(weir_load(&untouched, weir_location_map(path, WEIR_MAP_READ), &o), -EFBIG,
+	               "max_bytes", path);
 	o.max_bytes = stats.bytes;
-	assert_ok(weir_load(&g, path, &o));
+	assert_ok(weir_load(&g, weir_location_path(path), &o));
 	weir_destroy(g);
 	unsigned char *place = aligned_alloc(64, stats.bytes + 64);
 	assert_non_null(place);
 	o.memory = place;
 	o.memory_bytes = stats.bytes - 64;
-	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "memory_bytes", "");
-	assert_refused(weir_map(&untouched, path, WEIR_MAP_READ, &o), -EINVAL, "memory", "");
+	assert_refused(weir_load(&untouched, weir_location_path(path), &o), -EINVAL, "memory_bytes",
+	               "");
+	assert_refused(weir_load(&untouched, weir_location_map(path, WEIR_MAP_READ), &o), -EINVAL,
+	               "memory", "");
 	o.memory_bytes = stats.bytes;
 	o.memory = place + 8;
-	assert_refused(weir_load(&untouched, path, &o), -EINVAL, "memory", "64");
+	assert_refused(weir_load(&untouched, weir_location_path(path), &o), -EINVAL, "memory",
+	               "64");
 	o.memory = place;
-	assert_ok(weir_load(&g, path, &o));
+	assert_ok(weir_load(&g, weir_location_path(path), &o));
 	place[stats.bytes] = 77; /* the caller's again beyond the bits */
 	assert_int_equal(weir_insert(g, "key", 3), WEIR_NEW);
 	weir_destroy(g);
@@ -193,27 +210,35 @@ static void test_what_is_no_image(void **state)
 {
 	const int free_before = next_descriptor();
 	(void)state;
-	assert_refused(weir_load(&untouched, folder, NULL), -EISDIR, folder, "directory");
-	assert_refused(weir_map(&untouched, folder, WEIR_MAP_READ, NULL), -EISDIR, folder,
+	assert_refused(weir_load(&untouched, weir_location_path(folder), NULL), -EISDIR, folder,
 	               "directory");
-	assert_refused(weir_save(f, folder, NULL), -EISDIR, folder, "directory");
-	assert_refused(weir_save(f, "/", NULL), -EISDIR, "/", "directory");
-	assert_refused(weir_save(f, "", NULL), -ENOENT, "", "empty");
-	assert_refused(weir_load(&untouched, other, NULL), -ENOENT, other, "");
-	assert_refused(weir_load(&untouched, "/dev/null", NULL), -EINVAL, "/dev/null", "regular");
-	assert_refused(weir_save(f, "/dev/null", NULL), -EINVAL, "/dev/null", "regular");
+	assert_refused(weir_load(&untouched, weir_location_map(folder, WEIR_MAP_READ), NULL),
+	               -EISDIR, folder, "directory");
+	assert_refused(weir_save(f, weir_location_path(folder), NULL), -EISDIR, folder,
+	               "directory");
+	assert_refused(weir_save(f, weir_location_path("/"), NULL), -EISDIR, "/", "directory");
+	assert_refused(weir_save(f, weir_location_path(""), NULL), -ENOENT, "", "empty");
+	assert_refused(weir_load(&untouched, weir_location_path(other), NULL), -ENOENT, other, "");
+	assert_refused(weir_load(&untouched, weir_location_path("/dev/null"), NULL), -EINVAL,
+	               "/dev/null", "regular");
+	assert_refused(weir_save(f, weir_location_path("/dev/null"), NULL), -EINVAL, "/dev/null",
+	               "regular");
 	assert_int_equal(mkfifo(other, 0600), 0);
 	/* and does not wait for a writer */
-	assert_refused(weir_load(&untouched, other, NULL), -EINVAL, other, "regular");
-	assert_refused(weir_image_info(other, &(struct weir_image_info)WEIR_IMAGE_INFO_INIT),
+	assert_refused(weir_load(&untouched, weir_location_path(other), NULL), -EINVAL, other,
+	               "regular");
+	assert_refused(weir_image_inspect(weir_location_path(other),
+	                                  &(struct weir_image_info)WEIR_IMAGE_INFO_INIT),
 	               -EINVAL, other, "regular");
-	assert_refused(weir_save(f, other, NULL), -EINVAL, other, "regular");
+	assert_refused(weir_save(f, weir_location_path(other), NULL), -EINVAL, other, "regular");
 	unlink(other);
 	assert_true(image_spit(other, "", 0));
-	assert_refused(weir_load(&untouched, other, NULL), -EBADMSG, other, "empty");
-	assert_refused(weir_map(&untouched, other, WEIR_MAP_LIVE, NULL), -EBADMSG, other, "empty");
+	assert_refused(weir_load(&untouched, weir_location_path(other), NULL), -EBADMSG, other,
+	               "empty");
+	assert_refused(weir_load(&untouched, weir_location_map(other, WEIR_MAP_LIVE), NULL),
+	               -EBADMSG, other, "empty");
 	assert_true(image_spit(other, "a line of text\n", 15));
-	assert_refused(weir_load(&untouched, other, NULL), -EBADMSG, other,
+	assert_refused(weir_load(&untouched, weir_location_path(other), NULL), -EBADMSG, other,
 	               "not a weir image: byte 0");
 	/* byte 0 said little to an operator */
 	static const char *const packed[][2] = { { "\x1f\x8b\x08 more", "in gzip format" },
@@ -223,13 +248,14 @@ static void test_what_is_no_image(void **state)
 		                                 { "\x1f\x8b", "byte 0 is 0x1f" } };
 	for (unsigned i = 0; i < sizeof packed / sizeof *packed; i++) {
 		assert_true(image_spit(other, packed[i][0], strlen(packed[i][0])));
-		assert_refused(weir_load(&untouched, other, NULL), -EBADMSG, other, packed[i][1]);
+		assert_refused(weir_load(&untouched, weir_location_path(other), NULL), -EBADMSG,
+		               other, packed[i][1]);
 	}
 	unlink(other);
 	snprintf(other, sizeof other, "%s/none/set.weir", folder);
-	assert_refused(weir_save(f, other, NULL), -ENOENT, other, "directory");
+	assert_refused(weir_save(f, weir_location_path(other), NULL), -ENOENT, other, "directory");
 	snprintf(other, sizeof other, "%s/%0300d", folder, 1);
-	assert_refused(weir_save(f, other, NULL), -ENAMETOOLONG, other, "");
+	assert_refused(weir_save(f, weir_location_path(other), NULL), -ENAMETOOLONG, other, "");
 	snprintf(other, sizeof other, "%s/other", folder);
 	assert_int_equal(entries(), 1);
 	assert_int_equal(next_descriptor(), free_before);
@@ -255,27 +281,28 @@ static void test_progress(void **state)
 	(void)state;
 	save.progress = load.progress = watch;
 	save.progress_arg = load.progress_arg = &w;
-	assert_ok(weir_save(f, path, &save));
+	assert_ok(weir_save(f, weir_location_path(path), &save));
 	assert_true(w.calls >= 2 && w.last == w.total);
 	w = (struct watch){ 0 };
-	assert_ok(weir_load(&g, path, &load));
+	assert_ok(weir_load(&g, weir_location_path(path), &load));
 	assert_true(w.calls >= 2 && w.last == w.total);
 	weir_destroy(g);
 	w = (struct watch){ .stop_at = 1 };
-	assert_refused(weir_load(&untouched, path, &load), -ECANCELED, "stopped", "");
+	assert_refused(weir_load(&untouched, weir_location_path(path), &load), -ECANCELED,
+	               "stopped", "");
 	char how_far[100];
 	snprintf(how_far, sizeof how_far, "after %llu of %llu bytes", (unsigned long long)w.last,
 	         (unsigned long long)w.total);
 	assert_non_null(strstr(weir_error_detail(), how_far));
 	w = (struct watch){ .stop_at = 2 };
-	assert_refused(weir_map(&untouched, path, WEIR_MAP_PRIVATE, &load), -ECANCELED, "stopped",
-	               "");
+	assert_refused(weir_load(&untouched, weir_location_map(path, WEIR_MAP_PRIVATE), &load),
+	               -ECANCELED, "stopped", "");
 	w = (struct watch){ .stop_at = 2 };
-	assert_refused(weir_save(f, path, &save), -ECANCELED, "stopped", "");
+	assert_refused(weir_save(f, weir_location_path(path), &save), -ECANCELED, "stopped", "");
 	w = (struct watch){ .stop_at = 2 };
-	assert_refused(weir_save(f, other, &save), -ECANCELED, "stopped", "");
+	assert_refused(weir_save(f, weir_location_path(other), &save), -ECANCELED, "stopped", "");
 	assert_int_equal(entries(), 1);
-	assert_ok(weir_load(&g, path, NULL));
+	assert_ok(weir_load(&g, weir_location_path(path), NULL));
 	weir_destroy(g);
 }
 

@@ -57,7 +57,7 @@ static int save_with(mode_t mode)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	o.mode = mode;
-	return weir_save(f, path, &o);
+	return test_done(weir_save(f, weir_location_path(path), &o));
 }
 
 static mode_t mode_after_save(void)
@@ -108,7 +108,7 @@ static void test_rights_that_change_during_a_save(void **state)
 	put(path, geteuid(), getegid(), 0644);
 	o.progress = narrow;
 	o.progress_arg = path;
-	assert_ok(weir_save(f, path, &o));
+	assert_ok(weir_save(f, weir_location_path(path), &o));
 	assert_int_equal(stat_of(path).st_mode & 07777, 0600);
 }
 
@@ -276,7 +276,8 @@ static void test_links_of_strangers(void **state)
 	}
 	close(fd);
 	assert_int_equal(open(link, O_WRONLY), -1); /* as the kernel would have it */
-	assert_refused(weir_save(f, link, NULL), -EACCES, link, "follow the link");
+	assert_refused(weir_save(f, weir_location_path(link), NULL), -EACCES, link,
+	               "follow the link");
 	assert_int_equal(stat_of(path).st_size, 0);
 }
 
@@ -290,7 +291,7 @@ static void test_link_into_another_folder(void **state)
 	assert_int_equal(symlink("../set.weir", link), 0);
 	put(path, geteuid(), getegid(), 0600);
 	ino_t before = stat_of(path).st_ino;
-	assert_ok(weir_save(f, link, NULL));
+	assert_ok(weir_save(f, weir_location_path(link), NULL));
 	assert_true(S_ISLNK(stat_of(link).st_mode));
 	assert_true(stat_of(path).st_ino != before);
 	assert_int_equal(unlink(link), 0);

@@ -32,7 +32,7 @@ static void *save_many_times(void *count)
 {
 	unsigned failed = 0;
 	for (unsigned i = 0; i < *(unsigned *)count; i++)
-		if (weir_save(f, path, NULL) < 0 && failed++ == 0)
+		if (weir_save(f, weir_location_path(path), NULL) < 0 && failed++ == 0)
 			fprintf(stderr, "%s\n", weir_error_detail());
 	return (void *)(uintptr_t)failed;
 }
@@ -54,7 +54,7 @@ static void test_several_savers_of_one_path(void **state)
 		pthread_join(savers[i], &failed);
 		assert_null(failed);
 	}
-	assert_ok(weir_load(&g, path, NULL));
+	assert_ok(weir_load(&g, weir_location_path(path), NULL));
 	assert_true(weir_contains_hash(g, 7));
 	weir_destroy(g);
 	assert_int_equal(unlink(path), 0);
@@ -75,7 +75,7 @@ static void test_savers_of_two_users(void **state)
 	}
 	assert_int_equal(chmod(folder, 0777), 0);
 	mode_t before = umask(077);
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	for (int user = 0; user <= STRANGER; user += STRANGER) {
 		pid_t child = fork();
 		assert_true(child >= 0);
@@ -119,16 +119,17 @@ static void test_squatted_name(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		const char *suffix = i ? "-0123456789abcdef" : "";
 		assert_int_equal(mkdir(taken_name(suffix), 0700), 0);
-		assert_ok(weir_save(f, path, NULL));
-		assert_ok(weir_save(f, path, NULL));
+		assert_ok(weir_save(f, weir_location_path(path), NULL));
+		assert_ok(weir_save(f, weir_location_path(path), NULL));
 		assert_true(there());
 		assert_int_equal(rmdir(taken), 0);
 		assert_int_equal(mkfifo(taken, 0600), 0);
-		assert_ok(weir_save(f, path, NULL)); /* does not wait for its writer */
+		/* does not wait for its writer */
+		assert_ok(weir_save(f, weir_location_path(path), NULL));
 		assert_true(there());
 		assert_int_equal(unlink(taken), 0);
 		assert_int_equal(symlink("set.weir", taken), 0);
-		assert_ok(weir_save(f, path, NULL));
+		assert_ok(weir_save(f, weir_location_path(path), NULL));
 		assert_true(there());
 		assert_int_equal(unlink(taken), 0);
 	}
@@ -147,21 +148,21 @@ static void test_litter_is_removed(void **state)
 	(void)state;
 	int fd = leave("-0123456789abcdef");
 	assert_int_equal(flock(fd, LOCK_EX), 0);
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_true(there()); /* its saver is at work */
 	snprintf(other, sizeof other, "%s/other.weir", folder);
 	close(fd);
-	assert_ok(weir_save(f, other, NULL));
+	assert_ok(weir_save(f, weir_location_path(other), NULL));
 	assert_true(there()); /* that of another path */
 	assert_int_equal(unlink(other), 0);
 	assert_int_equal(link(taken, other), 0);
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_true(there()); /* somebody's file under a second name */
 	assert_int_equal(unlink(other), 0);
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_false(there());
 	close(leave("-0123456789abcdef0")); /* names like it that are none */
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_int_equal(unlink(taken), 0);
 }
 
@@ -177,7 +178,7 @@ static void test_strangers_litter_stays(void **state)
 		assert_int_equal(fchown(fd, STRANGER, STRANGER), 0);
 		close(fd);
 		assert_int_equal(chmod(folder, 0755 | open_to_all), 0);
-		assert_ok(weir_save(f, path, NULL));
+		assert_ok(weir_save(f, weir_location_path(path), NULL));
 		/* where no stranger can write it is what a save gave its owner and left */
 		assert_int_equal(there(), open_to_all != 0);
 		(void)unlink(taken);

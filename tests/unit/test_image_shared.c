@@ -33,13 +33,13 @@ static bool save_both(struct weir_filter *f)
 	o.generation = 77;
 	unlink(path);
 	unlink(packed);
-	int err = weir_save(f, path, &o);
+	int err = test_done(weir_save(f, weir_location_path(path), &o));
 	if (err == -ENOTSUP)
 		return false;
 	assert_ok(err);
 	o.zstd_level = 3;
 	if (TEST_ZSTD)
-		assert_ok(weir_save(f, packed, &o));
+		assert_ok(weir_save(f, weir_location_path(packed), &o));
 	free(plain);
 	plain = image_slurp(path, &plain_bytes);
 	assert_non_null(plain);
@@ -73,31 +73,34 @@ static struct weir_filter *layers(uint64_t n)
 	return f;
 }
 
+static int64_t copy(void *room, size_t bytes, const char *file,
+                    const struct weir_load_options *options)
+{
+	return weir_image_copy(weir_location_room(room, bytes), weir_location_path(file), options,
+	                       NULL);
+}
+
 /* The file gives the plain image, in the room that it needs and in no less. */
 static void reads_as_plain(const char *file)
 {
-	size_t bytes = 1;
 	char needed[32], there[32];
 	memset(memory, DIRT, plain_bytes + 64);
-	assert_ok(weir_image_read(memory, plain_bytes, &bytes, file, NULL));
-	assert_int_equal(bytes, plain_bytes);
+	assert_int_equal(copy(NULL, 0, file, NULL), plain_bytes);
+	assert_int_equal(copy(memory, plain_bytes, file, NULL), plain_bytes);
 	assert_memory_equal(memory, plain, plain_bytes);
 	for (unsigned i = 0; i < 64; i++)
 		assert_int_equal(memory[plain_bytes + i], DIRT);
-	bytes = 1;
 	for (size_t room = plain_bytes - 1;; room = 0) {
 		memset(memory, DIRT, plain_bytes);
 		snprintf(there, sizeof there, "room for %zu", room);
 		snprintf(needed, sizeof needed, room ? "%zu bytes" : "bytes or more", plain_bytes);
-		assert_refused(weir_image_read(memory, room, &bytes, file, NULL), -EFBIG, needed,
-		               there);
+		assert_refused(copy(memory, room, file, NULL), -ENOSPC, needed, there);
 		for (size_t i = room; i < plain_bytes; i++)
 			assert_int_equal(memory[i], DIRT);
 		if (!room)
 			break;
 	}
-	assert_int_equal(bytes, 1);
-	assert_ok(weir_image_read(memory, ROOM, &bytes, file, NULL));
+	assert_int_equal(copy(memory, ROOM, file, NULL), plain_bytes);
 }
 
 /* A filter of what is at memory, @n keys. */
@@ -106,11 +109,11 @@ static void is_used(uint64_t n, bool takes_inserts)
 	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_stats a = WEIR_STATS_INIT, b = WEIR_STATS_INIT;
 	struct weir_filter *f, *g;
-	assert_ok(weir_map(&g, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_load(&g, weir_location_map(path, WEIR_MAP_READ), NULL));
 	assert_ok(weir_measure(g, WEIR_EXACT, &b));
 	for (unsigned i = 0; i < 2; i++) {
 		trusting.no_verify = i;
-		assert_ok(weir_map_memory(&f, memory, plain_bytes, &trusting));
+		assert_ok(weir_load(&f, weir_location_map_memory(memory, plain_bytes), &trusting));
 		assert_int_equal(missing(f, 0, n), 0);
 		for (uint64_t key = n; key < 2 * n; key++)
 			assert_int_equal(weir_contains_hash(f, test_key(key)),
@@ -125,9 +128,12 @@ static void is_used(uint64_t n, bool takes_inserts)
 		assert_refused(weir_verify(f), -EBADMSG, "the image in memory", "sum");
 		weir_destroy(f);
 		if (i)
-			assert_ok(weir_map_memory(&f, memory, plain_bytes, &trusting));
+			assert_ok(weir_load(&f, weir_location_map_memory(memory, plain_bytes),
+			                    &trusting));
 		else
-			assert_refused(weir_map_memory(&untouched, memory, plain_bytes, NULL),
+			assert_refused(weir_load(&untouched,
+			                         weir_location_map_memory(memory, plain_bytes),
+			                         NULL),
 			               -EBADMSG, "the image in memory", "sum");
 		if (i)
 			weir_destroy(f);
@@ -192,7 +198,7 @@ static int lowest_free_descriptor(void)
 static void is_refused_cut(const char *file)
 {
 	const int descriptor = lowest_free_descriptor();
-	size_t n = 0, bytes;
+	size_t n = 0;
 	unsigned char *whole = image_slurp(file, &n);
 	whole = realloc(whole, n + 1);
 	whole[n] = 0;
@@ -200,13 +206,12 @@ static void is_refused_cut(const char *file)
 		if (cut == n)
 			continue;
 		renew(file, whole, cut);
-		assert_refused(weir_image_read(memory, ROOM, &bytes, file, NULL), -EBADMSG, file,
-		               "");
+		assert_refused(copy(memory, ROOM, file, NULL), -EBADMSG, file, "");
 	}
 	for (size_t at = 0; at < n; at += at < 1200 ? 1 : 61) {
 		whole[at] ^= 0x10;
 		renew(file, whole, n);
-		int err = weir_image_read(memory, ROOM, &bytes, file, NULL);
+		int64_t err = copy(memory, ROOM, file, NULL);
 		assert_true(err == -EBADMSG || err == -ENOTSUP);
 		assert_non_null(strstr(weir_error_detail(), file));
 		whole[at] ^= 0x10;
@@ -244,12 +249,15 @@ static void test_damaged_memory(void **state)
 		for (size_t n = 0; n <= plain_bytes + 1; n += n < 600 ? 1 : 97) {
 			if (n == plain_bytes)
 				continue;
-			assert_refused(weir_map_memory(&untouched, memory, n, &trusting), -EBADMSG,
-			               "the image in memory", "");
+			assert_refused(weir_load(&untouched, weir_location_map_memory(memory, n),
+			                         &trusting),
+			               -EBADMSG, "the image in memory", "");
 		}
 		for (size_t at = 0; at < IMAGE_PAGE; at++) {
 			memory[at] ^= 0x10;
-			int err = weir_map_memory(&untouched, memory, plain_bytes, &trusting);
+			int err = weir_load(&untouched,
+			                    weir_location_map_memory(memory, plain_bytes),
+			                    &trusting);
 			assert_true(err == -EBADMSG || err == -ENOTSUP);
 			memory[at] ^= 0x10;
 		}
@@ -264,33 +272,36 @@ static void test_arguments(void **state)
 	(void)state;
 	assert_true(save_both(f));
 	weir_destroy(f);
-	assert_refused(weir_image_read(memory + 8, ROOM - 8, &n, path, NULL), -EINVAL, "memory",
+	assert_refused(copy(memory + 8, ROOM - 8, path, NULL), -EINVAL, "room",
 	               "multiple of 64");
-	assert_refused(weir_image_read(NULL, ROOM, &n, path, NULL), -EINVAL, "memory", "");
-	assert_refused(weir_image_read(memory, ROOM, NULL, path, NULL), -EINVAL, "bytes", "");
-	assert_refused(weir_image_read(memory, ROOM, &n, NULL, NULL), -EINVAL, "path", "");
-	assert_refused(weir_image_read(memory, ROOM, &n, folder, NULL), -EISDIR, folder, "");
-	assert_refused(weir_image_read(memory, ROOM, &n, "/nowhere/set", NULL), -ENOENT,
-	               "/nowhere/set", "");
+	assert_refused(copy(NULL, ROOM, path, NULL), -EINVAL, "room is NULL", "");
+	assert_refused(copy(memory, ROOM, NULL, NULL), -EINVAL, "path", "");
+	assert_refused(copy(memory, ROOM, folder, NULL), -EISDIR, folder, "");
+	assert_refused(copy(memory, ROOM, "/nowhere/set", NULL), -ENOENT, "/nowhere/set", "");
 	o.no_verify = true;
-	assert_refused(weir_image_read(memory, ROOM, &n, path, &o), -EINVAL, "no_verify 1", "");
+	assert_refused(copy(memory, ROOM, path, &o), -EINVAL, "no_verify 1", "");
 	o = (struct weir_load_options)WEIR_LOAD_OPTIONS_INIT;
 	o.max_bytes = 64;
-	assert_refused(weir_image_read(memory, ROOM, &n, path, &o), -EFBIG, path, "max_bytes");
-	assert_ok(weir_image_read(memory, ROOM, &n, path, NULL));
-	assert_refused(weir_map_memory(NULL, memory, n, NULL), -EINVAL, "out", "");
-	assert_refused(weir_map_memory(&untouched, NULL, n, NULL), -EINVAL, "image", "");
+	assert_refused(copy(memory, ROOM, path, &o), -EFBIG, path, "max_bytes");
+	n = (size_t)copy(memory, ROOM, path, NULL);
+	assert_int_equal(n, plain_bytes);
+	assert_refused(weir_load(NULL, weir_location_map_memory(memory, n), NULL), -EINVAL, "out",
+	               "");
+	assert_refused(weir_load(&untouched, weir_location_map_memory(NULL, n), NULL), -EINVAL,
+	               "image", "");
 	memmove(memory + 8, memory, n);
-	assert_refused(weir_map_memory(&untouched, memory + 8, n, NULL), -EINVAL, "image",
-	               "multiple of 64");
+	assert_refused(weir_load(&untouched, weir_location_map_memory(memory + 8, n), NULL),
+	               -EINVAL, "image", "multiple of 64");
 	o = (struct weir_load_options)WEIR_LOAD_OPTIONS_INIT;
 	o.flags = WEIR_NO_HUGE_PAGES;
-	assert_refused(weir_map_memory(&untouched, memory, n, &o), -EINVAL, "flags", "");
+	assert_refused(weir_load(&untouched, weir_location_map_memory(memory, n), &o), -EINVAL,
+	               "flags", "");
 #if TEST_ZSTD
 	unsigned char *image = image_slurp(packed, &n);
 	memcpy(memory, image, n);
 	free(image);
-	assert_refused(weir_map_memory(&untouched, memory, n, NULL), -EINVAL, "compressed", "");
+	assert_refused(weir_load(&untouched, weir_location_map_memory(memory, n), NULL), -EINVAL,
+	               "compressed", "");
 #endif
 }
 
@@ -306,7 +317,6 @@ static int overwrite(void *arg, uint64_t done, uint64_t total)
 static void test_overwritten_while_it_is_read(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
-	size_t n = 0;
 	(void)state;
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 4000000, 0.01);
 	for (uint64_t i = 0; i < 10000; i++)
@@ -319,8 +329,7 @@ static void test_overwritten_while_it_is_read(void **state)
 	f = test_filter(WEIR_BLOCKED, 4000000, 0.01);
 	assert_true(save_both(f)); /* with no key */
 	weir_destroy(f);
-	assert_refused(weir_image_read(memory, ROOM, &n, path, &o), -EBUSY, path,
-	               "while it was read");
+	assert_refused(copy(memory, ROOM, path, &o), -EBUSY, path, "while it was read");
 	free(o.progress_arg);
 }
 
@@ -335,7 +344,6 @@ static void test_progress_stops_it(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	unsigned calls = 0;
-	size_t n;
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct weir_filter *f = i ? layers(3000) : filled(WEIR_BLOCKED, 1000);
@@ -343,7 +351,7 @@ static void test_progress_stops_it(void **state)
 		weir_destroy(f);
 		o.progress = stop;
 		o.progress_arg = &calls;
-		assert_refused(weir_image_read(memory, ROOM, &n, path, &o), -ECANCELED, "", "");
+		assert_refused(copy(memory, ROOM, path, &o), -ECANCELED, "", "");
 		assert_int_equal(calls, i + 1);
 	}
 }
@@ -354,7 +362,6 @@ static void test_keyed(void **state)
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_filter *f;
-	size_t n;
 	(void)state;
 	params.capacity = 1000;
 	params.fp_rate = 0.001;
@@ -363,14 +370,17 @@ static void test_keyed(void **state)
 	assert_ok(weir_insert(f, "a key", 5));
 	assert_true(save_both(f));
 	weir_destroy(f);
-	assert_ok(weir_image_read(memory, ROOM, &n, path, NULL));
+	const size_t n = (size_t)copy(memory, ROOM, path, NULL);
+	assert_int_equal(n, plain_bytes);
 	o.secret = other;
-	assert_refused(weir_image_read(memory, ROOM, &n, path, &o), -EKEYREJECTED, path, "");
-	assert_refused(weir_map_memory(&untouched, memory, n, &o), -EKEYREJECTED, "", "");
-	assert_refused(weir_map_memory(&untouched, memory, n, NULL), -EKEYREJECTED, "", "");
+	assert_refused(copy(memory, ROOM, path, &o), -EKEYREJECTED, path, "");
+	assert_refused(weir_load(&untouched, weir_location_map_memory(memory, n), &o),
+	               -EKEYREJECTED, "", "");
+	assert_refused(weir_load(&untouched, weir_location_map_memory(memory, n), NULL),
+	               -EKEYREJECTED, "", "");
 	o.secret = key;
-	assert_ok(weir_image_read(memory, ROOM, &n, path, &o));
-	assert_ok(weir_map_memory(&f, memory, n, &o));
+	assert_ok(copy(memory, ROOM, path, &o));
+	assert_ok(weir_load(&f, weir_location_map_memory(memory, n), &o));
 	assert_true(weir_contains(f, "a key", 5) && !weir_contains(f, "no key", 6));
 	weir_destroy(f);
 }

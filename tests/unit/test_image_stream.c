@@ -49,7 +49,7 @@ static void *write_image(void *arg)
 	struct writer *w = arg;
 	w->options = (struct weir_save_options)WEIR_SAVE_OPTIONS_INIT;
 	w->options.zstd_level = w->level;
-	w->answer = weir_save_fd(f, w->fd, &w->options);
+	w->answer = test_done(weir_save(f, weir_location_fd(w->fd), &w->options));
 	if (w->answer == 0 && write(w->fd, "after", 5) != 5)
 		w->answer = -EIO;
 	return NULL;
@@ -65,7 +65,7 @@ static void through(int fds[2])
 		pthread_t thread;
 		char after[6] = "";
 		assert_int_equal(pthread_create(&thread, NULL, write_image, &w), 0);
-		assert_ok(weir_load_fd(&g, fds[0], NULL));
+		assert_ok(weir_load(&g, weir_location_fd(fds[0]), NULL));
 		assert_int_equal(read(fds[0], after, 5), 5);
 		assert_string_equal(after, "after");
 		assert_int_equal(pthread_join(thread, NULL), 0);
@@ -104,24 +104,24 @@ static void test_stream_is_file(void **state)
 		struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 		o.zstd_level = level;
 		int fd = open(path, O_CREAT | O_TRUNC | O_RDWR, 0600);
-		assert_ok(weir_save_fd(f, fd, &o));
+		assert_ok(weir_save(f, weir_location_fd(fd), &o));
 		close(fd);
-		assert_ok(weir_save(f, file, &o));
+		assert_ok(weir_save(f, weir_location_path(file), &o));
 		unsigned char *a = image_slurp(path, &n), *b = image_slurp(file, &m);
 		assert_int_equal(n, m);
 		assert_memory_equal(a, b, n);
 		struct weir_filter *g;
-		assert_ok(weir_load_memory(&g, a, n, NULL));
+		assert_ok(weir_load(&g, weir_location_memory(a, n), NULL));
 		assert_all_there(g);
 		weir_destroy(g);
-		assert_refused(weir_load_memory(&untouched, a, n - 1, NULL), -EBADMSG, "memory",
-		               "");
+		assert_refused(weir_load(&untouched, weir_location_memory(a, n - 1), NULL),
+		               -EBADMSG, "memory", "");
 		a = realloc(a, n + 1);
 		assert_non_null(a);
-		assert_refused(weir_load_memory(&untouched, a, n + 1, NULL), -EBADMSG, "memory",
-		               "");
+		assert_refused(weir_load(&untouched, weir_location_memory(a, n + 1), NULL),
+		               -EBADMSG, "memory", "");
 		memmove(a + 1, a, n); /* at an odd address */
-		assert_ok(weir_load_memory(&g, a + 1, n, NULL));
+		assert_ok(weir_load(&g, weir_location_memory(a + 1, n), NULL));
 		weir_destroy(g);
 		free(a);
 		free(b);
@@ -136,11 +136,11 @@ static void test_in_the_middle_of_a_file(void **state)
 	(void)state;
 	assert_int_equal(write(fd, "before", 6), 6);
 	for (int i = 0; i < 2; i++)
-		assert_ok(weir_save_fd(f, fd, NULL));
+		assert_ok(weir_save(f, weir_location_fd(fd), NULL));
 	assert_int_equal(write(fd, "after", 5), 5);
 	assert_int_equal(lseek(fd, 6, SEEK_SET), 6);
 	for (int i = 0; i < 2; i++) {
-		assert_ok(weir_load_fd(&g, fd, NULL));
+		assert_ok(weir_load(&g, weir_location_fd(fd), NULL));
 		assert_all_there(g);
 		weir_destroy(g);
 	}
@@ -148,10 +148,12 @@ static void test_in_the_middle_of_a_file(void **state)
 	assert_int_equal(read(fd, after, 5), 5);
 	assert_string_equal(after, "after");
 	/* nothing is left */
-	assert_refused(weir_load_fd(&untouched, fd, NULL), -EBADMSG, "file descriptor", "byte 0");
+	assert_refused(weir_load(&untouched, weir_location_fd(fd), NULL), -EBADMSG,
+	               "file descriptor", "byte 0");
 	assert_int_equal(lseek(fd, 1 << 30, SEEK_SET), 1 << 30);
 	/* beyond the end */
-	assert_refused(weir_load_fd(&untouched, fd, NULL), -EBADMSG, "file descriptor", "byte 0");
+	assert_refused(weir_load(&untouched, weir_location_fd(fd), NULL), -EBADMSG,
+	               "file descriptor", "byte 0");
 	close(fd);
 }
 
@@ -161,7 +163,7 @@ static void test_too_little_behind_the_position(void **state)
 {
 	size_t n = 0;
 	(void)state;
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	unsigned char *image = image_slurp(path, &n);
 	unsigned char *bytes = calloc(1, n + IMAGE_PAGE);
 	assert_non_null(image);
@@ -171,8 +173,8 @@ static void test_too_little_behind_the_position(void **state)
 	int fd = open(path, O_RDONLY);
 	assert_true(fd >= 0);
 	assert_int_equal(lseek(fd, IMAGE_PAGE, SEEK_SET), IMAGE_PAGE);
-	assert_refused(weir_load_fd(&untouched, fd, NULL), -EBADMSG, "length of what is there",
-	               "");
+	assert_refused(weir_load(&untouched, weir_location_fd(fd), NULL), -EBADMSG,
+	               "length of what is there", "");
 	close(fd);
 	unlink(path);
 	free(image);
@@ -185,22 +187,25 @@ static void test_the_other_side_goes_away(void **state)
 	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	close(fds[0]);
-	assert_refused(weir_save_fd(f, fds[1], NULL), -EPIPE, "file descriptor", "write");
+	assert_refused(weir_save(f, weir_location_fd(fds[1]), NULL), -EPIPE, "file descriptor",
+	               "write");
 	close(fds[1]);
-	assert_refused(weir_save_fd(f, fds[1], NULL), -EBADF, "file descriptor", "");
-	assert_refused(weir_load_fd(&untouched, fds[1], NULL), -EBADF, "file descriptor", "");
-	assert_refused(weir_load_fd(&untouched, -1, NULL), -EBADF, "-1", "");
+	assert_refused(weir_save(f, weir_location_fd(fds[1]), NULL), -EBADF, "file descriptor", "");
+	assert_refused(weir_load(&untouched, weir_location_fd(fds[1]), NULL), -EBADF,
+	               "file descriptor", "");
+	assert_refused(weir_load(&untouched, weir_location_fd(-1), NULL), -EBADF, "-1", "");
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(write(fds[1], "WEIRIMG1", 8), 8);
 	close(fds[1]);
-	assert_refused(weir_load_fd(&untouched, fds[0], NULL), -EBADMSG, "file descriptor",
-	               "byte 8");
+	assert_refused(weir_load(&untouched, weir_location_fd(fds[0]), NULL), -EBADMSG,
+	               "file descriptor", "byte 8");
 	close(fds[0]);
 	fds[0] = open(folder, O_RDONLY | O_DIRECTORY);
-	assert_refused(weir_load_fd(&untouched, fds[0], NULL), -EISDIR, "file descriptor",
-	               "directory");
+	assert_refused(weir_load(&untouched, weir_location_fd(fds[0]), NULL), -EISDIR,
+	               "file descriptor", "directory");
 	/* open for reading only */
-	assert_refused(weir_save_fd(f, fds[0], NULL), -EBADF, "file descriptor", "write");
+	assert_refused(weir_save(f, weir_location_fd(fds[0]), NULL), -EBADF, "file descriptor",
+	               "write");
 	close(fds[0]);
 }
 

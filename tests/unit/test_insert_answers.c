@@ -70,10 +70,10 @@ static void test_an_error_of_any_filter(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01), *mapped;
 	(void)state;
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	for (uint64_t seed = 0; seed < 2; seed++) {
-		assert_ok(weir_map(&mapped, path, WEIR_MAP_READ, NULL));
+		assert_ok(weir_load(&mapped, weir_location_map(path, WEIR_MAP_READ), NULL));
 		struct weir_handle *h = any_seed(mapped);
 		struct weir_reload *r = begun(h, seed);
 		expect_read_only(h); /* the current one is */

@@ -194,19 +194,20 @@ static void an_image(void **state)
 	struct weir_filter *f = built(10, &hash, 1), *back = NULL;
 	unsigned char id = 0;
 	(void)state;
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	int fd = open(path, O_RDONLY);
 	assert_int_equal(pread(fd, &id, 1, HASH_AT), 1);
 	close(fd);
 	assert_int_equal(id, weir__xxh64.id);
-	assert_ok(weir_load(&back, path, NULL));
+	assert_ok(weir_load(&back, weir_location_path(path), NULL));
 	assert_int_equal(back->array.shape.field[0], DEPTH);
 	assert_true(weir_contains_hash(back, hash));
 	weir_destroy(back);
 	f->array.lines = LINES - 1; /* no plan gives that: a damaged image may */
 	f->bytes = 64 * (LINES - 1);
-	assert_ok(weir_save(f, path, NULL));
-	assert_refused(weir_load(&back, path, NULL), -EBADMSG, "depth is 3", "kind toy");
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	assert_refused(weir_load(&back, weir_location_path(path), NULL), -EBADMSG, "depth is 3",
+	               "kind toy");
 	weir_destroy(f);
 }
 
@@ -236,7 +237,7 @@ static void a_successor_that_hashes_otherwise(void **state)
 	assert_refused(weir_reload_begin(&r, h, &o), -EINVAL, "XXH64", "the current filter's");
 	assert_null(r);
 	struct weir_filter *image = built(10, NULL, 0);
-	assert_ok(weir_save(image, path, NULL));
+	assert_ok(weir_save(image, weir_location_path(path), NULL));
 	assert_refused(weir_handle_refresh(h, path), -EINVAL, path, "XXH64");
 	weir_destroy(image);
 	assert_ok(weir_handle_destroy(h));

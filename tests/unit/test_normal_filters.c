@@ -196,16 +196,16 @@ static void it_stands_in_the_image(void **state)
 	(void)state;
 	put(f, "10.0.0.0/8");
 	put(f, "2001:db8::/48");
-	assert_ok(weir_save(f, path, NULL));
-	assert_ok(weir_image_info(path, &info));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	assert_ok(weir_image_inspect(weir_location_path(path), &info));
 	assert_int_equal(info.format, 2);
 	assert_memory_equal(&info.text, (&(struct weir_text){
 		.steps = 4, .ipv4 = 256, .ipv6 = { UINT64_C(1) << 48 } }), sizeof info.text);
 	for (unsigned i = 0; i < 3; i++) {
 		if (i == 0)
-			assert_ok(weir_load(&g, path, NULL));
+			assert_ok(weir_load(&g, weir_location_path(path), NULL));
 		else if (i == 1)
-			assert_ok(weir_map(&g, path, WEIR_MAP_READ, NULL));
+			assert_ok(weir_load(&g, weir_location_map(path, WEIR_MAP_READ), NULL));
 		else
 			assert_ok(weir_clone(&g, f));
 		assert_int_equal(has(g, "10.1.1.1"), 1);
@@ -214,8 +214,8 @@ static void it_stands_in_the_image(void **state)
 	}
 	weir_destroy(f);
 	f = empty(0); /* nothing is done: the old format */
-	assert_ok(weir_save(f, path, NULL));
-	assert_ok(weir_image_info(path, &info));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	assert_ok(weir_image_inspect(weir_location_path(path), &info));
 	assert_int_equal(info.format, 1);
 	weir_destroy(f);
 }
@@ -249,7 +249,7 @@ static int refreshed(struct weir_handle *h, struct weir_filter *f, bool carry)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
 	o.carry = carry;
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	return weir_handle_refresh_with(h, path, &o);
 }

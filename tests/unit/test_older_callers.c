@@ -28,7 +28,7 @@ static int setup(void **state)
 	p.capacity = 1000, p.fp_rate = 0.01;
 	assert_ok(sharded_create(&sharded, &p, 2, NULL));
 	(void)folder_setup(state);
-	assert_ok(weir_save(filter, path, NULL));
+	assert_ok(weir_save(filter, weir_location_path(path), NULL));
 	return 0;
 }
 
@@ -87,7 +87,8 @@ static void test_what_verbs_fill_in(void **state)
 	WITH_EACH_OLDER(struct weir_stats, WEIR_STATS_INIT, weir_measure(filter, WEIR_SAMPLED, s));
 	WITH_EACH_OLDER(struct weir_stats, WEIR_STATS_INIT, weir_measure(filter, WEIR_EXACT, s));
 	WITH_EACH_OLDER(struct weir_plan, WEIR_PLAN_INIT, weir_plan_make(&p, s));
-	WITH_EACH_OLDER(struct weir_image_info, WEIR_IMAGE_INFO_INIT, weir_image_info(path, s));
+	WITH_EACH_OLDER(struct weir_image_info, WEIR_IMAGE_INFO_INIT,
+	                weir_image_inspect(weir_location_path(path), s));
 	WITH_EACH_OLDER(struct weir_handle_stats, WEIR_HANDLE_STATS_INIT,
 	                weir_handle_measure(handle, s, NULL));
 	WITH_EACH_OLDER(struct weir_build_report, WEIR_BUILD_REPORT_INIT, build_reported(s));
@@ -140,7 +141,7 @@ static int follow(const struct weir_follow_options *options)
 static int load(const struct weir_load_options *options)
 {
 	struct weir_filter *f;
-	int err = weir_load(&f, path, options);
+	int err = weir_load(&f, weir_location_path(path), options);
 	if (!err)
 		weir_destroy(f);
 	return err;
@@ -151,10 +152,10 @@ static void test_what_verbs_are_given(void **state)
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
 	(void)state;
 	WITH_EACH_OLDER(struct weir_save_options, WEIR_SAVE_OPTIONS_INIT,
-	                weir_save(filter, path, s));
+	                weir_save(filter, weir_location_path(path), s));
 	WITH_EACH_OLDER(struct weir_load_options, WEIR_LOAD_OPTIONS_INIT, load(s));
 	save.marks = WEIR_MARK_SHRINK_ALLOWED; /* the filter is empty, the handle's is not */
-	assert_ok(weir_save(filter, path, &save));
+	assert_ok(weir_save(filter, weir_location_path(path), &save));
 	WITH_EACH_OLDER(struct weir_handle_options, WEIR_HANDLE_OPTIONS_INIT, create(s));
 	WITH_EACH_OLDER(struct weir_reload_options, WEIR_RELOAD_OPTIONS_INIT, reload(s));
 	WITH_EACH_OLDER(struct weir_refresh_options, WEIR_REFRESH_OPTIONS_INIT,

@@ -44,7 +44,7 @@ static int open_it(void **state)
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, CAPACITY, 0.01);
 	for (uint64_t i = 1000; i < 2000; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	return 0;
 }

@@ -38,7 +38,7 @@ static void save_at(const char *where, uint32_t kind, uint64_t capacity, uint64_
 	assert_ok(weir_create(&f, &p));
 	for (uint64_t i = from; i < to; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
-	assert_ok(weir_save(f, where, &o));
+	assert_ok(weir_save(f, weir_location_path(where), &o));
 	weir_destroy(f);
 }
 
@@ -53,7 +53,7 @@ static void save_keyed(void)
 	struct weir_filter *f;
 	p.capacity = 10000, p.fp_rate = 0.01, p.secret = "sixteen bytes of";
 	assert_ok(weir_create(&f, &p));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 }
 
@@ -142,7 +142,7 @@ static void test_live_or_of_another_kind(void **state)
 	size_t n = 0;
 	(void)state;
 	save(0, 10);
-	assert_ok(weir_map(&live, path, WEIR_MAP_LIVE, NULL));
+	assert_ok(weir_load(&live, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_refused(weir_handle_refresh(h, path), -EBUSY, path, "live");
 	assert_refused(weir_handle_refresh(h, path), -EBUSY, path, "live");
 	weir_destroy(live);
@@ -191,7 +191,7 @@ static void test_read_only(void **state)
 	struct weir_handle *mine;
 	(void)state;
 	save(0, 100);
-	assert_ok(weir_map(&mapped, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_load(&mapped, weir_location_map(path, WEIR_MAP_READ), NULL));
 	assert_ok(weir_handle_create(&mine, mapped, NULL));
 	save(100, 200);
 	carry.map = true;
@@ -348,7 +348,7 @@ static void test_a_refusal_names_its_remedy(void **state)
 	assert_refused(weir_handle_refresh_with(h, path, &o), -EFBIG, path, "raise max_bytes");
 	o.max_bytes = 1;
 	assert_refused(weir_handle_refresh_with(h, path, &o), -EFBIG, "max_bytes 1", "raise it");
-	assert_ok(weir_map(&live, path, WEIR_MAP_LIVE, NULL));
+	assert_ok(weir_load(&live, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_refused(weir_handle_refresh(h, path), -EBUSY, "marked live", "weir seal");
 	weir_destroy(live);
 	save_keyed();

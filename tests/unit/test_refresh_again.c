@@ -159,7 +159,7 @@ static void test_sealed_after_it_was_live(void **state)
 	memcpy(on_disk, path, sizeof path);
 	snprintf(path, sizeof path, "/dev/shm/weir-test-%d", (int)getpid());
 	save(0, 10);
-	assert_ok(weir_map(&live, path, WEIR_MAP_LIVE, NULL));
+	assert_ok(weir_load(&live, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	for (unsigned turn = 0; turn < 3; turn++)
 		assert_refused(weir_handle_refresh(h, path), -EBUSY, path, "live");
 	assert_int_equal(stats_of(h).refused, 0);

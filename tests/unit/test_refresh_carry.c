@@ -36,7 +36,7 @@ static void save_of(uint64_t capacity, uint64_t from, uint64_t to, const char *w
 	for (uint64_t i = from; i < to; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
 	assert_ok(weir_insert(f, word, strlen(word)));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 }
 

@@ -42,7 +42,7 @@ static const char *version(unsigned n)
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 10000, 0.01);
 	for (uint64_t i = 0; i < 100 * n; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
-	assert_ok(weir_save(f, name, NULL));
+	assert_ok(weir_save(f, weir_location_path(name), NULL));
 	weir_destroy(f);
 	return name;
 }
@@ -53,7 +53,8 @@ static void publish(const char *number, unsigned from, unsigned to)
 	char temporary[4300], name[4300];
 	snprintf(temporary, sizeof temporary, "%s/new", work);
 	snprintf(name, sizeof name, "%s.delta-%s", path, number);
-	assert_ok(weir_delta_save(temporary, version(from), version(to), NULL));
+	assert_ok(weir_delta_save(weir_location_path(temporary), weir_location_path(version(from)),
+	                          weir_location_path(version(to)), NULL));
 	assert_int_equal(rename(temporary, name), 0);
 }
 
@@ -267,7 +268,7 @@ static void overwritten_while_it_is_read(void **state)
 		for (uint64_t k = 0; k < 100000; k++)
 			assert_ok(weir_insert_hash(f, test_key(200000 * i + k)));
 		snprintf(large[i], sizeof large[i], "%s/large%u", work, i);
-		assert_ok(weir_save(f, large[i], NULL));
+		assert_ok(weir_save(f, weir_location_path(large[i]), NULL));
 		weir_destroy(f);
 	}
 	publish("1", 1, 2);
@@ -294,16 +295,17 @@ static void keyed(void **state)
 	p.secret = key;
 	assert_ok(weir_create(&f, &p));
 	assert_ok(weir_insert_u64(f, i));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	snprintf(from, sizeof from, "%s/from", work);
-	assert_ok(weir_save(f, from, NULL));
+	assert_ok(weir_save(f, weir_location_path(from), NULL));
 	for (; i < 100; i++)
 		assert_true(weir_insert_u64(f, i) >= 0);
 	snprintf(name, sizeof name, "%s/to", work);
-	assert_ok(weir_save(f, name, NULL));
+	assert_ok(weir_save(f, weir_location_path(name), NULL));
 	weir_destroy(f);
 	snprintf(other, sizeof other, "%s.delta-1", path);
-	assert_ok(weir_delta_save(other, from, name, NULL));
+	assert_ok(weir_delta_save(weir_location_path(other), weir_location_path(from),
+	                          weir_location_path(name), NULL));
 	assert_ok(weir_create(&f, &p));
 	assert_ok(weir_handle_create(&keyed, f, NULL));
 	assert_int_equal(weir_handle_refresh_with(keyed, path, &how), 1);
@@ -456,9 +458,10 @@ static void shrunk(void **state)
 		for (uint64_t i = 0; i < 100; i++)
 			assert_ok(weir_insert_hash(f, test_key(i)));
 		o.marks = meant ? WEIR_MARK_SHRINK_ALLOWED : 0;
-		assert_ok(weir_save(f, small, &o));
+		assert_ok(weir_save(f, weir_location_path(small), &o));
 		weir_destroy(f);
-		assert_ok(weir_delta_save(name, version(90), small, NULL));
+		assert_ok(weir_delta_save(weir_location_path(name), weir_location_path(version(90)),
+		                          weir_location_path(small), NULL));
 		if (meant)
 			assert_swaps_to(1);
 		else

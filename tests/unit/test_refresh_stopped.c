@@ -56,7 +56,7 @@ static void save_large(uint64_t from, uint64_t to)
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, CAPACITY, 0.01);
 	for (uint64_t i = from; i < to; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 }
 
@@ -155,12 +155,13 @@ static void test_stopped_while_an_image_is_counted(void **state)
 	o.progress = watch;
 	save_large(0, 1000);
 	memset(&seen, 0, sizeof seen);
-	assert_ok(weir_image_stats_exact(path, &o, &s));
+	assert_ok(weir_image_measure(weir_location_path(path), WEIR_EXACT, &o, &s));
 	assert_int_equal(seen.steps, 2); /* checked, counted */
 	assert_true(seen.longest <= 1 << 20);
 	memset(&seen, 0, sizeof seen);
 	seen.stop_in = 2;
-	assert_refused(weir_image_stats_exact(path, &o, &s), -ECANCELED, "stopped", "progress");
+	assert_refused(weir_image_measure(weir_location_path(path), WEIR_EXACT, &o, &s), -ECANCELED,
+	               "stopped", "progress");
 }
 
 static struct {

@@ -84,7 +84,7 @@ static void test_a_refused_file_that_stays(void **state)
 	(void)state;
 	p.capacity = 100, p.fp_rate = 0.01, p.seed = 7; /* not the handle's */
 	assert_ok(weir_create(&f, &p));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	assert_int_equal(weir_handle_refresh(h, path), -EINVAL);
 	for (unsigned i = 0; i < 3; i++) {

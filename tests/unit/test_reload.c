@@ -207,9 +207,9 @@ static void test_a_read_only_filter_among_them(void **state)
 	struct weir_handle *h;
 	(void)state;
 	snprintf(path, sizeof path, "%s/set.weir", folder);
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
-	assert_ok(weir_map(&mapped, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_load(&mapped, weir_location_map(path, WEIR_MAP_READ), NULL));
 	assert_ok(weir_handle_create(&h, mapped, NULL));
 	o.keep_previous = true;
 	struct weir_reload *r = begin(h, &o);

@@ -13,9 +13,9 @@ static struct weir_filter *loaded(uint32_t kind, uint64_t capacity, uint64_t fro
 	struct weir_filter *f = test_filter(kind, capacity, 0.01), *copy;
 	for (uint64_t i = from; i < to; i++)
 		assert_ok(weir_insert_hash(f, test_key(i)));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
-	assert_ok(weir_load(&copy, path, NULL));
+	assert_ok(weir_load(&copy, weir_location_path(path), NULL));
 	return copy;
 }
 
@@ -159,7 +159,7 @@ static void test_wrong_filters(void **state)
 	refused(h, next, NULL, -EINVAL, "the next filter", "lower");
 	weir_destroy(next);
 	weir_destroy(loaded(WEIR_BLOCKED, 1000, 0, 10));
-	assert_ok(weir_map(&next, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_load(&next, weir_location_map(path, WEIR_MAP_READ), NULL));
 	refused(h, next, NULL, -EROFS, "mapped read-only", "takes inserts");
 	weir_destroy(next);
 	close_handle(flavors, h);

@@ -136,9 +136,9 @@ static void refused(void **state)
 static struct weir_filter *mapped(void)
 {
 	struct weir_filter *r = router_of(10, 1000, 0);
-	assert_ok(weir_save(r, path, NULL));
+	assert_ok(weir_save(r, weir_location_path(path), NULL));
 	weir_destroy(r);
-	assert_ok(weir_map(&r, path, WEIR_MAP_READ, NULL));
+	assert_ok(weir_load(&r, weir_location_map(path, WEIR_MAP_READ), NULL));
 	return r;
 }
 

@@ -34,29 +34,31 @@ static void there_and_back(void **state)
 	(void)state;
 	for (int zstd = 0; zstd <= (TEST_ZSTD ? 3 : 0); zstd += 3) {
 		o.zstd_level = zstd;
-		assert_ok(weir_save(r, path, &o));
-		assert_ok(weir_image_verify(path, NULL));
-		assert_ok(weir_load(&back, path, NULL));
+		assert_ok(weir_save(r, weir_location_path(path), &o));
+		assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
+		assert_ok(weir_load(&back, weir_location_path(path), NULL));
 		assert_same(r, back);
 		weir_destroy(back);
 	}
 	o.zstd_level = 0;
 	FILE *file = tmpfile();
-	assert_ok(weir_save_fd(r, fileno(file), NULL));
+	assert_ok(weir_save(r, weir_location_fd(fileno(file)), NULL));
 	rewind(file);
-	assert_ok(weir_load_fd(&back, fileno(file), NULL));
+	assert_ok(weir_load(&back, weir_location_fd(fileno(file)), NULL));
 	assert_same(r, back);
 	weir_destroy(back);
 	fclose(file);
-	assert_ok(weir_save(r, path, &o));
+	assert_ok(weir_save(r, weir_location_path(path), &o));
 	for (int mode = WEIR_MAP_READ; mode <= WEIR_MAP_PRIVATE; mode++) {
-		assert_ok(weir_map(&back, path, (enum weir_map_mode)mode, NULL));
+		assert_ok(
+			weir_load(&back, weir_location_map(path, (enum weir_map_mode)mode), NULL));
 		assert_same(r, back);
 		assert_int_equal(weir_insert_into_hash(back, 0, 1),
 		                 mode == WEIR_MAP_READ ? -EROFS : WEIR_NEW);
 		weir_destroy(back);
 	}
-	assert_refused(weir_map(&back, path, WEIR_MAP_LIVE, NULL), -ENOTSUP, "live", path);
+	assert_refused(weir_load(&back, weir_location_map(path, WEIR_MAP_LIVE), NULL), -ENOTSUP,
+	               "live", path);
 	weir_destroy(r);
 }
 
@@ -68,13 +70,13 @@ static void as_any_other(void **state)
 	struct weir_params p = WEIR_PARAMS_INIT;
 	char text[WEIR_SHAPE_TEXT];
 	(void)state;
-	assert_ok(weir_save(r, path, NULL));
-	assert_ok(weir_image_info(path, &info));
+	assert_ok(weir_save(r, weir_location_path(path), NULL));
+	assert_ok(weir_image_inspect(weir_location_path(path), &info));
 	assert_int_equal(info.shape.kind, WEIR_ROUTER);
 	assert_ok(weir_shape_text(&info.shape, text));
 	assert_string_equal(text, "3 sets in 8 columns, 6 rows a key");
 	/* a loaded one says how to make one that can be merged with it */
-	assert_ok(weir_load(&back, path, NULL));
+	assert_ok(weir_load(&back, weir_location_path(path), NULL));
 	assert_ok(weir_params_of(back, &p));
 	weir_destroy(r);
 	assert_ok(weir_create(&r, &p));
@@ -99,10 +101,11 @@ static void without_its_key(void **state)
 	p.seed = 0, p.secret = key;
 	assert_ok(weir_create(&r, &p));
 	assert_int_equal(weir_insert_into_u64(r, 1, 1), WEIR_NEW);
-	assert_ok(weir_save(r, path, NULL));
-	assert_refused(weir_load(&back, path, NULL), -EKEYREJECTED, "keyed", "");
+	assert_ok(weir_save(r, weir_location_path(path), NULL));
+	assert_refused(weir_load(&back, weir_location_path(path), NULL), -EKEYREJECTED, "keyed",
+	               "");
 	o.keyless = true;
-	assert_ok(weir_load(&back, path, &o));
+	assert_ok(weir_load(&back, weir_location_path(path), &o));
 	assert_true(router_stats(back).keys[1] > 0.5 && router_stats(back).keys[0] < 0.5);
 	assert_true(weir_route_u64(back, 7) == 7 && weir_route_hash(back, 7) == 7);
 	assert_int_equal(weir_route_keys(back, weir_keys_u64(&number, 1), &mask), 1);
@@ -118,7 +121,7 @@ static void without_its_key(void **state)
 static unsigned char *slurped(size_t *n)
 {
 	struct weir_filter *r = filled();
-	assert_ok(weir_save(r, path, NULL));
+	assert_ok(weir_save(r, weir_location_path(path), NULL));
 	weir_destroy(r);
 	unsigned char *image = image_slurp(path, n);
 	assert_non_null(image);
@@ -132,10 +135,10 @@ static void assert_hostile(unsigned char *image, size_t n, const char *a, const 
 	image_repair_table(image, n);
 	image_repair(image, n);
 	assert_true(image_spit(path, image, n));
-	assert_refused(weir_load(&r, path, NULL), -EBADMSG, a, b);
-	assert_refused(weir_load_memory(&r, image, n, NULL), -EBADMSG, a, b);
-	assert_refused(weir_map(&r, path, WEIR_MAP_READ, NULL), -EBADMSG, a, b);
-	assert_refused(weir_image_verify(path, NULL), -EBADMSG, a, b);
+	assert_refused(weir_load(&r, weir_location_path(path), NULL), -EBADMSG, a, b);
+	assert_refused(weir_load(&r, weir_location_memory(image, n), NULL), -EBADMSG, a, b);
+	assert_refused(weir_load(&r, weir_location_map(path, WEIR_MAP_READ), NULL), -EBADMSG, a, b);
+	assert_refused(weir_image_verify(weir_location_path(path), NULL, NULL), -EBADMSG, a, b);
 	assert_null(r);
 }
 
@@ -206,7 +209,7 @@ static void bits_of_no_set(void **state)
 	memset(image + 8192, 0xff, n - 8192);
 	image_repair_table(image, n);
 	image_repair(image, n);
-	assert_ok(weir_load_memory(&r, image, n, NULL));
+	assert_ok(weir_load(&r, weir_location_memory(image, n), NULL));
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_int_equal(weir_route_hash(r, test_key(i)), 7);
 	assert_true(router_stats(r).saturated == 7);
@@ -223,11 +226,11 @@ static void damaged(void **state)
 	(void)state;
 	for (size_t at = 0; at < 8192; at++) {
 		image[at] ^= 0x40;
-		assert_true(weir_load_memory(&r, image, n, NULL) < 0);
+		assert_true(weir_load(&r, weir_location_memory(image, n), NULL) < 0);
 		image[at] ^= 0x40;
 	}
 	for (size_t cut = 0; cut < n; cut += 97)
-		assert_true(weir_load_memory(&r, image, cut, NULL) < 0);
+		assert_true(weir_load(&r, weir_location_memory(image, cut), NULL) < 0);
 	assert_null(r);
 	free(image);
 }

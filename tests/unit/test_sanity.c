@@ -31,7 +31,7 @@ static void save_some(uint64_t capacity, uint64_t keys, uint32_t marks)
 		assert_ok(weir_insert_hash(f, test_key(i)));
 	o.marks = marks;
 	o.zstd_level = zstd_level;
-	assert_ok(weir_save(f, path, &o));
+	assert_ok(weir_save(f, weir_location_path(path), &o));
 	weir_destroy(f);
 }
 
@@ -101,7 +101,7 @@ static void test_none_of_the_keys_in_the_sample(void **state)
 		f = test_filter(WEIR_BLOCKED, 10000000, 0.01);
 		none = estimated(f, first, 40) < 1;
 		if (none)
-			assert_ok(weir_save(f, path, NULL));
+			assert_ok(weir_save(f, weir_location_path(path), NULL));
 		weir_destroy(f);
 		assert_true(none || first < 20000);
 	}
@@ -146,7 +146,7 @@ static void test_a_rate_missed_by_chance_is_no_overfull_set(void **state)
 			assert_ok(weir_insert_hash(f, test_key(1000 * seed + i)));
 		assert_ok(weir_measure(f, WEIR_EXACT, &s));
 		missed += s.fp_rate_estimated > WEIR_SANE_RATE * s.fp_rate;
-		assert_ok(weir_save(f, path, NULL));
+		assert_ok(weir_save(f, weir_location_path(path), NULL));
 		weir_destroy(f);
 		assert_int_equal(weir_handle_refresh(h, path), 1);
 	}

@@ -159,8 +159,8 @@ static void odd_numbers_of_blocks_are_saved(void **state)
 	char *folder = test_folder(), *path = NULL;
 	assert_true(asprintf(&path, "%s/odd.weir", folder) > 0);
 	fill(f, 50);
-	assert_ok(weir_save(f, path, NULL));
-	assert_ok(weir_load(&again, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	assert_ok(weir_load(&again, weir_location_path(path), NULL));
 	assert_int_equal(blocks_of(again), 5);
 	assert_has(again, 50);
 	free(path);

@@ -28,7 +28,7 @@ static struct weir_filter *of(const struct weir_text *n, const char *text)
 static void save(const struct weir_text *n, const char *text)
 {
 	struct weir_filter *f = of(n, text);
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 }
 

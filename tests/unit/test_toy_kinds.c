@@ -131,12 +131,14 @@ static void a_save_that_cannot_be(void **state)
 	struct weir_filter *f = toy_make(&poor, LINES, 1, 0);
 	struct stat st;
 	(void)state;
-	assert_says(weir_save(f, path, NULL), -ENOTSUP, "kind toy cannot be saved");
+	assert_says(weir_save(f, weir_location_path(path), NULL), -ENOTSUP,
+	            "kind toy cannot be saved");
 	assert_int_equal(files_in(folder), 0);
 	int fd = open(path, O_CREAT | O_RDWR, 0600);
 	assert_int_equal(write(fd, "before", 6), 6);
-	assert_says(weir_save(f, path, NULL), -ENOTSUP, "kind toy cannot be saved");
-	assert_says(weir_save_fd(f, fd, NULL), -ENOTSUP, "kind toy cannot be saved");
+	assert_says(weir_save(f, weir_location_path(path), NULL), -ENOTSUP,
+	            "kind toy cannot be saved");
+	assert_says(weir_save(f, weir_location_fd(fd), NULL), -ENOTSUP, "kind toy cannot be saved");
 	assert_int_equal(files_in(folder), 1);
 	assert_true(fstat(fd, &st) == 0 && st.st_size == 6);
 	close(fd);

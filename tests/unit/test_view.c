@@ -202,7 +202,7 @@ static void test_what_it_refuses(void **state)
 	assert_refused(weir_clone(&made, view), -ENOTSUP, what, "be copied");
 	assert_refused(weir_fold(&made, view, 2), -ENOTSUP, what, "fold");
 	assert_refused(weir_merge(other, view), -EINVAL, "kind differs", what);
-	assert_refused(weir_save(view, path, NULL), -ENOTSUP, what, "be saved");
+	assert_refused(weir_save(view, weir_location_path(path), NULL), -ENOTSUP, what, "be saved");
 	assert_refused(weir_params_of(view, &p), -ENOTSUP, what, "parameters");
 	assert_refused(weir_inline_init(&in, view), -ENOTSUP, what, "be inlined");
 	assert_refused(weir_measure(view, 7, &(struct weir_stats)WEIR_STATS_INIT), -EINVAL,

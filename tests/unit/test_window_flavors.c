@@ -79,10 +79,10 @@ static void loaded(void **state)
 		struct weir_params o = options(4, 0);
 		struct weir_filter *w = make(&o), *back = NULL;
 		int fd = memfd_create("window", 0);
-		assert_ok(weir_save_fd(w, fd, NULL));
+		assert_ok(weir_save(w, weir_location_fd(fd), NULL));
 		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 		load.run.flavor = flavors[i];
-		assert_ok(weir_load_fd(&back, fd, &load));
+		assert_ok(weir_load(&back, weir_location_fd(fd), &load));
 		const struct rcu_flavor_struct *flavor = enter(flavors[i]);
 		flavor->read_lock();
 		if (flavor == &urcu_qsbr_flavor) /* has no sections */

@@ -17,8 +17,8 @@ static void saved_and_loaded(void **state)
 			struct weir_filter *w = lived(&o, advances[i]), *back;
 			wait_for(0.25);
 			save.zstd_level = n++ % 2 && TEST_ZSTD ? 3 : 0;
-			assert_ok(weir_save(w, path, &save));
-			assert_ok(weir_image_verify(path, NULL));
+			assert_ok(weir_save(w, weir_location_path(path), &save));
+			assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
 			back = loaded_from(path, &load);
 			assert_alike(w, back, advances[i]);
 			/* and they go on alike */
@@ -44,7 +44,7 @@ static void time_stands_still(void **state)
 	struct weir_filter *w = lived(&o, 3), *back;
 	(void)state;
 	wait_for(0.75);
-	assert_ok(weir_save(w, path, NULL));
+	assert_ok(weir_save(w, weir_location_path(path), NULL));
 	wait_for(3600);
 	back = loaded_from(path, &load);
 	struct weir_window_stats s = stats_of(back);
@@ -112,7 +112,7 @@ static void forgets_older(void **state)
 	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
 		struct weir_filter *w = lived(&o, last), *back;
 		wait_for(0.75);
-		assert_ok(weir_save(w, path, NULL));
+		assert_ok(weir_save(w, weir_location_path(path), NULL));
 		saved_ago(rows[i].seconds);
 		load.run.forget_older = 0;
 		back = loaded_from(path, &load);
@@ -151,7 +151,7 @@ static void forgets_all(void **state)
 	o.window.span_seconds = 0.001;
 	w = make(&o);
 	assert_int_equal(weir_insert(w, "key", 3), WEIR_NEW);
-	assert_ok(weir_save(w, path, NULL));
+	assert_ok(weir_save(w, weir_location_path(path), NULL));
 	load.run.forget_older = 1;
 	for (int i = -1; i <= 1; i++) {
 		saved_ago((0x1p32 + i + 0.5) * period);
@@ -172,7 +172,7 @@ static void an_advance_that_was_late(void **state)
 	(void)state;
 	wait_for(100.6);
 	assert_int_equal(weir_insert(w, "late", 4), WEIR_NEW);
-	assert_ok(weir_save(w, path, NULL));
+	assert_ok(weir_save(w, weir_location_path(path), NULL));
 	saved_ago(5.5);
 	load.run.forget_older = 1;
 	back = loaded_from(path, &load);
@@ -204,7 +204,7 @@ static uint64_t looking_clock(void *unused)
 		looks++;
 		assert_true(s.age_seconds[0] == 0 && s.due_seconds > 0.99);
 		assert_int_equal(weir_window_tick(w), 0);
-		assert_ok(weir_save(w, path, NULL));
+		assert_ok(weir_save(w, weir_location_path(path), NULL));
 		back = loaded_from(path, &load);
 		s = stats_of(back);
 		assert_true(s.age_seconds[0] == 0 && s.age_seconds[1] > 0.99);
@@ -247,7 +247,7 @@ static void the_clock_comes_last(void **state)
 	o.window.run.clock = inserting_clock;
 	struct weir_filter *w = lived(&o, 2), *back;
 	inserted_into = w;
-	assert_ok(weir_save(w, path, NULL));
+	assert_ok(weir_save(w, weir_location_path(path), NULL));
 	inserted_into = NULL;
 	back = loaded_from(path, &load);
 	assert_true(weir_contains(w, "young", 5));
@@ -266,7 +266,7 @@ static void the_clock_goes_back(void **state)
 	now_ns -= 2500000000;
 	assert_ok(weir_window_advance(w));
 	wait_for(0.5);
-	assert_ok(weir_save(w, path, NULL));
+	assert_ok(weir_save(w, weir_location_path(path), NULL));
 	back = loaded_from(path, &load);
 	assert_true(fabs(stats_of(back).age_seconds[0] - 0.5) < 1e-6);
 	weir_destroy(back);
@@ -299,7 +299,7 @@ static void the_clock_leaps(void **state)
 	const struct weir_load_options load = load_options();
 	(void)state;
 	now_ns += (UINT64_C(1) << 62) + 5000000000;
-	assert_ok(weir_save(w, path, NULL));
+	assert_ok(weir_save(w, weir_location_path(path), NULL));
 	back = loaded_from(path, &load);
 	for (unsigned i = 0; i < 3; i++)
 		assert_true(stats_of(back).age_seconds[i] == 0x1p62 * 1e-9);
@@ -318,7 +318,7 @@ static void the_clock_at_0(void **state)
 	w = make(&o);
 	wait_for(5);
 	assert_true(fabs(stats_of(w).age_seconds[0] - 5) < 1e-6);
-	assert_ok(weir_save(w, path, NULL));
+	assert_ok(weir_save(w, weir_location_path(path), NULL));
 	now_ns = (uint64_t)llround(stats_of(w).age_seconds[0] * 1e9); /* it began at 0 */
 	back = loaded_from(path, &load);
 	wait_for(2);

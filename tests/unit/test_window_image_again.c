@@ -18,14 +18,14 @@ static int with_word(unsigned at, uint64_t value)
 	weir_destroy(w);
 	image_put64(bytes + at, value);
 	image_repair(bytes, n);
-	int err = weir_load_memory(&w, bytes, n, &load);
+	int err = weir_load(&w, weir_location_memory(bytes, n), &load);
 	free(bytes);
 	if (err)
 		return err;
 	assert_true(weir_insert_u64(w, 1) >= 0);
 	bytes = saved_bytes(w, &n);
 	weir_destroy(w);
-	assert_ok(weir_load_memory(&again, bytes, n, &load));
+	assert_ok(weir_load(&again, weir_location_memory(bytes, n), &load));
 	free(bytes);
 	weir_destroy(again);
 	return 0;
@@ -95,7 +95,7 @@ static void a_slow_load(void **state)
 	weir_destroy(w);
 	assert_int_equal(pipe(pipe_ends), 0);
 	assert_int_equal(pthread_create(&thread, NULL, feed, NULL), 0);
-	assert_ok(weir_load_fd(&w, pipe_ends[0], &load));
+	assert_ok(weir_load(&w, weir_location_fd(pipe_ends[0]), &load));
 	pthread_join(thread, NULL);
 	close(pipe_ends[0]);
 	free(image);

@@ -15,7 +15,7 @@ static int image_setup(void **state)
 	o.window.generation_keys = 60;
 	struct weir_filter *w = lived(&o, 2);
 	(void)state;
-	assert_ok(weir_save(w, path, NULL));
+	assert_ok(weir_save(w, weir_location_path(path), NULL));
 	weir_destroy(w);
 	image = image_slurp(path, &image_bytes);
 	return image == NULL || image[IMAGE_MEMBERS] != 5;
@@ -35,7 +35,7 @@ static bool refused(const unsigned char *bytes, size_t n)
 	struct weir_load_options older = load;
 	struct weir_filter *w = NULL;
 	older.run.forget_older = 1;
-	int err = weir_load_memory(&w, bytes, n, &load);
+	int err = weir_load(&w, weir_location_memory(bytes, n), &load);
 	if (!err) {
 		struct weir_window_stats s = stats_of(w);
 		assert_true(figures_of(w).bytes >= 64 && s.age_seconds[4] >= 0);
@@ -48,12 +48,12 @@ static bool refused(const unsigned char *bytes, size_t n)
 	weir_destroy(w);
 	int fd = memfd_create("image", 0);
 	assert_true(write(fd, bytes, n) == (ssize_t)n && lseek(fd, 0, SEEK_SET) == 0);
-	int verified = weir_image_verify_fd(fd, NULL);
+	int verified = weir_image_verify(weir_location_fd(fd), NULL, NULL);
 	assert_true(verified == err || err == -ENOTSUP); /* of another kind */
 	close(fd);
 	if (!err) {
 		w = NULL;
-		if (weir_load_memory(&w, bytes, n, &older) == 0)
+		if (weir_load(&w, weir_location_memory(bytes, n), &older) == 0)
 			assert_true(weir_insert(w, "key", 3) >= 0 &&
 			            stats_of(w).age_seconds[0] >= 0);
 		weir_destroy(w);
@@ -97,8 +97,8 @@ static void head_field(unsigned at, unsigned bytes, uint64_t value, const char *
 	for (unsigned i = 0; i < bytes; i++)
 		image[at + i] = (unsigned char)(value >> 8 * i);
 	image_repair(image, image_bytes);
-	assert_refused(weir_load_memory(&w, image, image_bytes, NULL), -EBADMSG, name,
-	               "the image in memory");
+	assert_refused(weir_load(&w, weir_location_memory(image, image_bytes), NULL), -EBADMSG,
+	               name, "the image in memory");
 	assert_true(refused(image, image_bytes));
 	memcpy(image + at, was, bytes);
 	image_repair(image, image_bytes);
@@ -169,7 +169,7 @@ static void members_of_another_window(void **state)
 	struct weir_params o = options(6, 0);
 	struct weir_filter *w = lived(&o, 2);
 	(void)state;
-	assert_ok(weir_save(w, path, NULL));
+	assert_ok(weir_save(w, weir_location_path(path), NULL));
 	weir_destroy(w);
 	free(image);
 	image = image_slurp(path, &image_bytes);
@@ -201,7 +201,7 @@ static void a_smaller_member(void **state)
 	put_less(image + IMAGE_BLOCKS, LESS);
 	put_less(image + LENGTH, 64 * LESS);
 	image_repair(image, n);
-	assert_refused(weir_load_memory(&w, image, n, NULL), -EBADMSG,
+	assert_refused(weir_load(&w, weir_location_memory(image, n), NULL), -EBADMSG,
 	               "generation 0: blocks is", "should be");
 	assert_true(refused(image, n));
 }
@@ -227,17 +227,17 @@ static void compounds_in_compounds(void **state)
 	struct weir_filter *f = test_filter(WEIR_GROWING, 1000, 0.01);
 	(void)state;
 	put_into_itself();
-	assert_refused(weir_load_memory(&w, image, image_bytes, NULL), -EBADMSG, "member 0",
-	               "is a compound itself");
+	assert_refused(weir_load(&w, weir_location_memory(image, image_bytes), NULL), -EBADMSG,
+	               "member 0", "is a compound itself");
 	assert_true(refused(image, image_bytes));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	free(image);
 	image = image_slurp(path, &image_bytes);
 	assert_non_null(image);
 	put_into_itself();
-	assert_refused(weir_load_memory(&f, image, image_bytes, NULL), -EBADMSG, "member 0",
-	               "is a compound itself");
+	assert_refused(weir_load(&f, weir_location_memory(image, image_bytes), NULL), -EBADMSG,
+	               "member 0", "is a compound itself");
 }
 
 int main(void)

@@ -185,7 +185,7 @@ static void change(struct parts *p, const struct parts *other)
 static void assert_verified(const unsigned char *bytes, size_t n, int loaded)
 {
 	assert_true(image_spit(path, bytes, n));
-	int err = weir_image_verify(path, NULL);
+	int err = weir_image_verify(weir_location_path(path), NULL, NULL);
 	assert_true(!err || weir_error_detail()[0]);
 	if (loaded != -ENOTSUP && loaded != -EKEYREJECTED)
 		assert_true(!err == !loaded);
@@ -203,7 +203,7 @@ static void assert_works(struct weir_filter *w)
 	assert_ok(weir_window_advance(w));
 	assert_true(weir_contains_u64(w, 7));
 	unsigned char *bytes = saved_bytes(w, &n);
-	assert_ok(weir_load_memory(&again, bytes, n, &load));
+	assert_ok(weir_load(&again, weir_location_memory(bytes, n), &load));
 	free(bytes);
 	assert_alike(w, again, 3);
 	for (uint32_t i = 1; i < generations; i++)
@@ -224,7 +224,7 @@ static bool attempt(struct parts *p, const struct parts *other)
 	load.run.forget_older = below(4) == 0 && image_get(bytes + OWN, 8) != 0;
 	load.max_bytes = 1 << 24;
 	unsigned char *exact = copy_of(bytes, n); /* a sanitizer sees who reads behind it */
-	int err = weir_load_memory(&w, exact, n, &load);
+	int err = weir_load(&w, weir_location_memory(exact, n), &load);
 	free(exact);
 	assert_true(err ? w == NULL && weir_error_detail()[0] : w != NULL);
 	if (err != -EFBIG)

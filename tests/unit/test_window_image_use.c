@@ -15,18 +15,18 @@ static void streamed(void **state)
 		size_t n = 0;
 		save.zstd_level = shape % 2 && TEST_ZSTD;
 		assert_int_equal(write(fd, "before", 6), 6);
-		assert_ok(weir_save_fd(w, fd, &save));
+		assert_ok(weir_save(w, weir_location_fd(fd), &save));
 		assert_int_equal(write(fd, "behind", 6), 6);
 		assert_int_equal(lseek(fd, 6, SEEK_SET), 6);
-		assert_ok(weir_image_verify_fd(fd, NULL));
+		assert_ok(weir_image_verify(weir_location_fd(fd), NULL, NULL));
 		assert_int_equal(lseek(fd, 6, SEEK_SET), 6);
-		assert_ok(weir_load_fd(&back, fd, &load));
+		assert_ok(weir_load(&back, weir_location_fd(fd), &load));
 		assert_alike(w, back, 2);
 		weir_destroy(back);
 		close(fd);
-		assert_ok(weir_save(w, path, &save));
+		assert_ok(weir_save(w, weir_location_path(path), &save));
 		unsigned char *bytes = image_slurp(path, &n);
-		assert_ok(weir_load_memory(&back, bytes, n, &load));
+		assert_ok(weir_load(&back, weir_location_memory(bytes, n), &load));
 		assert_alike(w, back, 2);
 		free(bytes);
 		weir_destroy(w);
@@ -50,7 +50,7 @@ static void a_generation_is_a_filter(void **state)
 	FOR_EACH_SHAPE(o) {
 		struct weir_filter *w = lived(&o, o.window.generations - 1);
 		size_t n = 0;
-		assert_ok(weir_save(w, path, NULL));
+		assert_ok(weir_save(w, weir_location_path(path), NULL));
 		unsigned char *bytes = image_slurp(path, &n);
 		int fd = open(path, O_RDONLY);
 		for (unsigned g = 0; g < o.window.generations; g++) {
@@ -58,7 +58,7 @@ static void a_generation_is_a_filter(void **state)
 			struct weir_filter *f = NULL;
 			off_t at = (off_t)member_at(bytes, g);
 			assert_int_equal(lseek(fd, at, SEEK_SET), at);
-			assert_ok(weir_load_fd(&f, fd, NULL));
+			assert_ok(weir_load(&f, weir_location_fd(fd), NULL));
 			for (unsigned i = 0; i < KEYS; i++)
 				assert_true(weir_contains_u64(f, key(age, i)));
 			weir_destroy(f);
@@ -79,7 +79,7 @@ static void options_of_a_stream(void **state)
 	int fd = memfd_create("image", 0);
 	(void)state;
 	save.generation = 77;
-	assert_ok(weir_save_fd(w, fd, &save));
+	assert_ok(weir_save(w, weir_location_fd(fd), &save));
 	assert_int_equal(pread(fd, head, sizeof head, 0), sizeof head);
 	assert_int_equal(image_get(head + IMAGE_GENERATION, 8), 77);
 	close(fd);
@@ -98,16 +98,18 @@ static void keyed(void **state)
 	o.seed = 0;
 	o.secret = secret;
 	w = lived(&o, 3);
-	assert_ok(weir_save(w, path, NULL));
-	assert_refused(weir_load(&back, path, &load), -EKEYREJECTED, path, "keyed");
+	assert_ok(weir_save(w, weir_location_path(path), NULL));
+	assert_refused(weir_load(&back, weir_location_path(path), &load), -EKEYREJECTED, path,
+	               "keyed");
 	load.secret = other;
-	assert_refused(weir_load(&back, path, &load), -EKEYREJECTED, path, "another key");
+	assert_refused(weir_load(&back, weir_location_path(path), &load), -EKEYREJECTED, path,
+	               "another key");
 	load.secret = secret;
 	back = loaded_from(path, &load);
 	assert_alike(w, back, 3);
 	load.secret = NULL;
 	load.run.timer = true; /* it is for a window that is kept */
-	assert_ok(weir_image_stats(path, &load, &whole));
+	assert_ok(weir_image_measure(weir_location_path(path), WEIR_SAMPLED, &load, &whole));
 	assert_true(whole.fill == figures_of(w).fill);
 	weir_destroy(back);
 	/* without the key nothing is known of a key, and all of the generations */
@@ -141,7 +143,7 @@ static void numbers_go_on(void **state)
 		uint64_t n = 0, more = 0;
 		for (; n < each[i] / 2; n++)
 			(void)weir_insert_u64(w, test_key(n));
-		assert_ok(weir_save(w, path, NULL));
+		assert_ok(weir_save(w, weir_location_path(path), NULL));
 		back = loaded_from(path, &load);
 		assert_true(stats_of(back).keys_counted == stats_of(w).keys_counted);
 		assert_true(fabs((double)stats_of(w).keys_counted / (double)n - 1) < 0.05);
@@ -151,7 +153,7 @@ static void numbers_go_on(void **state)
 		struct weir_load_options older = load;
 		struct weir_filter *none = NULL;
 		older.run.forget_older = 1;
-		assert_refused(weir_load(&none, path, &older), -EINVAL, path,
+		assert_refused(weir_load(&none, weir_location_path(path), &older), -EINVAL, path,
 		               "by number alone");
 		weir_destroy(w);
 		weir_destroy(back);
@@ -170,17 +172,20 @@ static void each_to_its_own(void **state)
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	size_t n = 0;
 	(void)state;
-	assert_ok(weir_save(w, path, NULL));
+	assert_ok(weir_save(w, weir_location_path(path), NULL));
 	unsigned char *bytes = image_slurp(path, &n);
 	unsigned char *aligned = aligned_alloc(64, (n + 63) / 64 * 64);
 	assert_non_null(aligned);
 	memcpy(aligned, bytes, n);
-	assert_refused(weir_map_memory(&f, aligned, n, NULL), -ENOTSUP, "memory", "be mapped");
+	assert_refused(weir_load(&f, weir_location_map_memory(aligned, n), NULL), -ENOTSUP,
+	               "memory", "be mapped");
 	free(aligned);
 	for (int mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++)
-		assert_refused(weir_map(&f, path, (enum weir_map_mode)mode, NULL), -ENOTSUP, path,
-		               "kind window cannot be mapped: weir_load() reads it");
-	assert_ok(weir_image_stats(path, NULL, &stats));
+		assert_refused(weir_load(&f, weir_location_map(path, (enum weir_map_mode)mode),
+		                         NULL),
+		               -ENOTSUP, path,
+		               "kind window cannot be mapped: load it");
+	assert_ok(weir_image_measure(weir_location_path(path), WEIR_SAMPLED, NULL, &stats));
 	assert_true(stats.bytes == figures_of(w).bytes && stats.fill == figures_of(w).fill);
 	ho.absent = WEIR_ABSENT_NO;
 	ho.flags = WEIR_HANDLE_ANY_SEED;
@@ -190,7 +195,7 @@ static void each_to_its_own(void **state)
 	h = NULL;
 	assert_refused(weir_handle_create(&h, w, NULL), -ENOTSUP, "window", "WEIR_CAN_PUBLISH");
 	assert_null(h);
-	assert_ok(weir_image_info(path, &info));
+	assert_ok(weir_image_inspect(weir_location_path(path), &info));
 	assert_true(info.shape.kind == WEIR_WINDOW && info.shape.field[1] == 4 &&
 	            info.format == 3 && info.capacity == o.capacity && info.fp_rate == 0.01);
 	assert_string_equal(weir_kind_name(WEIR_WINDOW), "window");
@@ -211,36 +216,37 @@ static void wrong_options(void **state)
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT, bad = load;
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
 	(void)state;
-	assert_ok(weir_save(w, path, NULL));
-	assert_refused(weir_save(w, NULL, NULL), -EINVAL, "path", "NULL");
+	assert_ok(weir_save(w, weir_location_path(path), NULL));
+	assert_refused(weir_save(w, weir_location_path(NULL), NULL), -EINVAL, "path", "NULL");
 	save.marks = WEIR_MARK_OVERFULL_ALLOWED;
-	assert_refused(weir_save(w, path, &save), -EINVAL, "marks", "0x2");
+	assert_refused(weir_save(w, weir_location_path(path), &save), -EINVAL, "marks", "0x2");
 	save.marks = 0;
 	save.zstd_level = 20;
-	assert_refused(weir_save_fd(w, 1, &save), -EINVAL, "zstd_level", "20");
-	assert_refused(weir_save_fd(w, 12345, NULL), -EBADF, "12345", "not open");
-	assert_refused(weir_load(NULL, path, NULL), -EINVAL, "out", "NULL");
+	assert_refused(weir_save(w, weir_location_fd(1), &save), -EINVAL, "zstd_level", "20");
+	assert_refused(weir_save(w, weir_location_fd(12345), NULL), -EBADF, "12345", "not open");
+	assert_refused(weir_load(NULL, weir_location_path(path), NULL), -EINVAL, "out", "NULL");
 	bad.max_bytes = figures_of(w).bytes - 1;
-	assert_refused(weir_load(&none, path, &bad), -EFBIG, path, "max_bytes");
+	assert_refused(weir_load(&none, weir_location_path(path), &bad), -EFBIG, path, "max_bytes");
 	bad.max_bytes++;
-	assert_ok(weir_load(&none, path, &bad));
+	assert_ok(weir_load(&none, weir_location_path(path), &bad));
 	weir_destroy(none);
 	none = NULL;
 	bad = load;
 	bad.flags = 1u << 30;
-	assert_refused(weir_load(&none, path, &bad), -EINVAL, "flags", "");
+	assert_refused(weir_load(&none, weir_location_path(path), &bad), -EINVAL, "flags", "");
 	bad = load;
 	bad.run.timer = true;
 	bad.run.clock = test_clock;
-	assert_refused(weir_load(&none, path, &bad), -EINVAL, "timer", "clock");
+	assert_refused(weir_load(&none, weir_location_path(path), &bad), -EINVAL, "timer", "clock");
 	bad = load;
 	bad.run.reserved = 2;
-	assert_refused(weir_load(&none, path, &bad), -EINVAL, "reserved", "2");
+	assert_refused(weir_load(&none, weir_location_path(path), &bad), -EINVAL, "reserved", "2");
 	bad = load;
 	bad.struct_size = 4096;
-	assert_refused(weir_load(&none, path, &bad), -EINVAL, "struct_size", "4096");
-	assert_refused(weir_load_memory(&none, NULL, 5, NULL), -EINVAL, "NULL", "5");
-	assert_refused(weir_load(&none, folder, NULL), -EISDIR, folder, "");
+	assert_refused(weir_load(&none, weir_location_path(path), &bad), -EINVAL, "struct_size",
+	               "4096");
+	assert_refused(weir_load(&none, weir_location_memory(NULL, 5), NULL), -EINVAL, "NULL", "5");
+	assert_refused(weir_load(&none, weir_location_path(folder), NULL), -EISDIR, folder, "");
 	assert_null(none);
 	weir_destroy(w);
 }
@@ -254,9 +260,9 @@ static void with_a_timer(void **state)
 	(void)state;
 	o.window.span_seconds = 0.002;
 	w = make(&o);
-	assert_ok(weir_save(w, path, NULL));
+	assert_ok(weir_save(w, weir_location_path(path), NULL));
 	load.run.timer = 1;
-	assert_ok(weir_load(&back, path, &load));
+	assert_ok(weir_load(&back, weir_location_path(path), &load));
 	while (stats_of(back).advances < 5)
 		usleep(500);
 	weir_destroy(w);
@@ -306,15 +312,16 @@ static void flags_of_memory(void **state)
 	o.capacity = 4000000;
 	struct weir_filter *w = make(&o);
 	const size_t third = figures_of(w).bytes / 3;
-	assert_ok(weir_save(w, path, NULL));
+	assert_ok(weir_save(w, weir_location_path(path), NULL));
 	weir_destroy(w);
 	const size_t read = taken_by_load(WEIR_NO_HUGE_PAGES);
 	const size_t all = taken_by_load(WEIR_NO_HUGE_PAGES | WEIR_PREFAULT);
 	assert_true(read < third * 5 / 2 && all > third * 11 / 4);
 	load.flags = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES;
-	assert_refused(weir_load(&untouched, path, &load), -EINVAL, "flags", "0x3");
+	assert_refused(weir_load(&untouched, weir_location_path(path), &load), -EINVAL, "flags",
+	               "0x3");
 	load.flags = WEIR_HUGETLB; /* where the machine has such a pool, it loads */
-	int err = weir_load(&w, path, &load);
+	int err = weir_load(&w, weir_location_path(path), &load);
 	assert_true(err == 0 || (err == -ENOMEM && strstr(weir_error_detail(), "huge-page pool")));
 	if (!err)
 		weir_destroy(w);
@@ -329,13 +336,14 @@ static void figures_need_no_flavor(void **state)
 	struct weir_stats s = WEIR_STATS_INIT;
 	struct weir_filter *w = lived(&o, 1);
 	(void)state;
-	assert_ok(weir_save(w, path, NULL));
+	assert_ok(weir_save(w, weir_location_path(path), NULL));
 	weir_destroy(w);
 	load.run.flavor = (const void *)none;
-	assert_ok(weir_image_stats(path, &load, &s));
+	assert_ok(weir_image_measure(weir_location_path(path), WEIR_SAMPLED, &load, &s));
 	assert_int_equal(s.shape.field[1], 4);
 	s.struct_size = 1;
-	assert_refused(weir_image_stats(path, &load, &s), -EINVAL, "weir_stats", "1");
+	assert_refused(weir_image_measure(weir_location_path(path), WEIR_SAMPLED, &load, &s),
+	               -EINVAL, "weir_stats", "1");
 }
 
 static uint64_t last_done, last_total;
@@ -357,7 +365,7 @@ static void progress_of_all(void **state)
 	(void)state;
 	save.progress = load.progress = progress;
 	last_done = 0;
-	assert_ok(weir_save(w, path, &save));
+	assert_ok(weir_save(w, weir_location_path(path), &save));
 	assert_true(last_done == last_total && last_total);
 	last_done = 0;
 	back = loaded_from(path, &load);
@@ -366,10 +374,10 @@ static void progress_of_all(void **state)
 	back = NULL;
 	load.progress_arg = save.progress_arg = &last_done;
 	last_done = 0;
-	assert_int_equal(weir_load(&back, path, &load), -ECANCELED);
+	assert_int_equal(weir_load(&back, weir_location_path(path), &load), -ECANCELED);
 	last_done = 0;
-	assert_int_equal(weir_save(w, path, &save), -ECANCELED);
-	assert_ok(weir_image_verify(path, NULL));
+	assert_int_equal(weir_save(w, weir_location_path(path), &save), -ECANCELED);
+	assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
 	weir_destroy(w);
 }
 

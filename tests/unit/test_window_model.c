@@ -58,7 +58,7 @@ static void restart(struct life *l, int64_t out, bool forget)
 	image_repair(bytes, n);
 	load.run.forget_older = forget;
 	now_ns = below(2) ? below(UINT64_MAX) : now_ns;
-	assert_ok(weir_load_memory(&l->w, bytes, n, &load));
+	assert_ok(weir_load(&l->w, weir_location_memory(bytes, n), &load));
 	free(bytes);
 	if (forget && out > 0)
 		l->counted += (uint64_t)out + (real_time() - before) + 10000000;

@@ -71,9 +71,9 @@ static struct weir_filter *through_an_image(void)
 	const struct weir_load_options load = load_options();
 	struct weir_filter *copy = NULL;
 	int fd = memfd_create("image", 0);
-	assert_ok(weir_save_fd(w, fd, NULL));
+	assert_ok(weir_save(w, weir_location_fd(fd), NULL));
 	assert_true(lseek(fd, 0, SEEK_SET) == 0);
-	assert_ok(weir_load_fd(&copy, fd, &load));
+	assert_ok(weir_load(&copy, weir_location_fd(fd), &load));
 	close(fd);
 	return copy;
 }
@@ -97,7 +97,7 @@ static void beside_a_stalled_section(void **state)
 	assert_int_equal(pthread_create(&holder, NULL, hold, NULL), 0);
 	while (!atomic_load(&held))
 		usleep(1000);
-	assert_ok(weir_save(w, path, NULL));
+	assert_ok(weir_save(w, weir_location_path(path), NULL));
 	assert_int_equal(pthread_create(&advancer, NULL, advance, NULL), 0);
 	while (stats_of(w).advances == 0)
 		usleep(1000);
@@ -125,7 +125,7 @@ static void *save_offline(void *unused)
 	flavor->thread_offline();
 	saves = true;
 	atomic_store(&held, true);
-	atomic_store(&saved, weir_save_fd(w, ends[1], NULL) == 0);
+	atomic_store(&saved, weir_save(w, weir_location_fd(ends[1]), NULL) > 0);
 	atomic_store(&left_offline, !flavor->read_ongoing());
 	flavor->unregister_thread();
 	close(ends[1]);

@@ -334,9 +334,9 @@ static void test_memory_of_the_caller_s(void **state)
 		assert_int_equal(weir_insert(w, "key", 3), WEIR_NEW);
 		assert_int_equal(weir_contains(w, "other", 5), false);
 		int fd = memfd_create("image", 0);
-		assert_ok(weir_save_fd(w, fd, NULL));
+		assert_ok(weir_save(w, weir_location_fd(fd), NULL));
 		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-		assert_ok(weir_load_fd(&back, fd, &load));
+		assert_ok(weir_load(&back, weir_location_fd(fd), &load));
 		assert_int_equal(weir_age(back, "key", 3), 0);
 		assert_memory_equal(one, two, plan.bytes);
 		const struct weir_metrics of = weir_metrics_filter(back, "set=\"w\"");

@@ -41,7 +41,7 @@ static inline struct weir_filter *loaded_from(const char *name,
                                               const struct weir_load_options *o)
 {
 	struct weir_filter *w = NULL;
-	assert_ok(weir_load(&w, name, o));
+	assert_ok(weir_load(&w, weir_location_path(name), o));
 	assert_non_null(w);
 	return w;
 }
@@ -50,7 +50,7 @@ static inline struct weir_filter *loaded_from(const char *name,
 static inline unsigned char *saved_bytes(const struct weir_filter *w, size_t *n)
 {
 	int fd = memfd_create("image", 0);
-	assert_ok(weir_save_fd(w, fd, NULL));
+	assert_ok(weir_save(w, weir_location_fd(fd), NULL));
 	off_t end = lseek(fd, 0, SEEK_END);
 	unsigned char *bytes = malloc((size_t)end);
 	assert_non_null(bytes);

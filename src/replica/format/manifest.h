@@ -15,7 +15,7 @@
  *     covered ID                   the position of the generation that it replaces, if that is of
  *                                  the same epoch, else 0-0 (L3)
  *     kind NAME                    of the filter, as in manifest.h
- *     hashing HEX                  fingerprint of seed or key (weir_image_info())
+ *     hashing HEX                  fingerprint of seed or key (weir_image_inspect())
  *     stream keys                  if batches are of keys, so that another generation may be of
  *                                  another seed (L13)
  *     source set                   if nothing was taken out: the image has what a node's set had,

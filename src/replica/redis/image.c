@@ -160,7 +160,7 @@ static int load(const struct weir_redis *r, const struct weir_manifest *m, int f
 	if (lseek(fd, 0, SEEK_SET) != 0)
 		return weir_fail(-errno, "an image cannot be read again");
 	struct weir_filter *f;
-	int err = weir_load_fd(&f, fd, &o);
+	int err = weir_load(&f, weir_location_fd(fd), &o);
 	if (err)
 		return weir_fail(err, "set %s: the image of generation %" PRIu64 ": %s",
 		                 r->keys.set, m->generation, reason());

@@ -146,9 +146,10 @@ static int store(struct weir_redis *r, const struct weir_filter *f, struct weir_
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	o.zstd_level = r->zstd_level;
 	o.generation = m->generation;
-	int err = weir_save_fd(f, fd, &o);
-	if (!err)
-		err = describe(r, m, fd);
+	int64_t saved = weir_save(f, weir_location_fd(fd), &o);
+	if (saved < 0)
+		return (int)saved;
+	int err = describe(r, m, fd);
 	if (err)
 		return err;
 	return r->image_folder ? put_into_folder(r, m, fd) : set_chunks(r, m, fd);

@@ -256,7 +256,9 @@ struct saving {
 static int save(struct weir_replica *r, void *arg)
 {
 	const struct saving *s = arg;
-	int err = weir_save(weir_handle_get(r->handle), s->path, s->options);
+	const int64_t saved = weir_save(weir_handle_get(r->handle), weir_location_path(s->path),
+	                                s->options);
+	const int err = saved < 0 ? (int)saved : 0;
 	snprintf(r->save_error, sizeof r->save_error, "%s", err ? weir_error_detail() : "");
 	return err;
 }

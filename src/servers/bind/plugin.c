@@ -214,7 +214,7 @@ isc_result_t plugin_register(const char *parameters, const void *cfg, const char
 static isc_result_t check_image(const char *path, bool fails, const struct place *place)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	if (!path || weir_image_info(path, &info) == 0)
+	if (!path || weir_image_inspect(weir_location_path(path), &info) == 0)
 		return ISC_R_SUCCESS;
 	isc_log_write(place->lctx, NS_LOGCATEGORY_GENERAL, NS_LOGMODULE_HOOKS,
 	              fails ? ISC_LOG_ERROR : ISC_LOG_WARNING, "%s:%lu: weir-blocklist: %s",

@@ -12,7 +12,7 @@ bool reading_is_verdict(int err)
 	case -EBADMSG:
 	case -ENOTSUP:
 	case -EKEYREJECTED:
-	case -EFBIG:
+	case -ENOSPC: /* of the slot */
 	case -EISDIR:
 	case -EINVAL:
 	case -ENOENT:
@@ -52,7 +52,7 @@ void reading_explain_no_slot(char sentence[STORE_TEXT], const struct store *stor
 /* What the library's sentence cannot name: the option that helps. */
 static const char *hint(const struct reading *r)
 {
-	if (r->err == -EFBIG && !r->store->map)
+	if (r->err == -ENOSPC && !r->store->map)
 		return ": a larger max= gives it room";
 	if (r->err == -EKEYREJECTED && !r->store->secret)
 		return ", by keyed_by=FILE";
@@ -77,16 +77,19 @@ static int get(struct reading *r, struct weir_filter **f)
 	const struct store *s = r->store;
 	const struct weir_load_options trusting = store_trusting(s);
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
-	size_t bytes = 0;
 	o.progress = r->stop;
 	o.secret = s->secret;
-	int err = s->map ? weir_image_verify(s->path, &o) :
-	                   weir_image_read(s->filling, s->room, &bytes, s->path, &o);
-	r->facts.bytes = bytes;
-	if (err)
-		return err;
-	return s->map ? weir_map(f, s->path, WEIR_MAP_READ, &trusting) :
-	                weir_map_memory(f, s->filling, bytes, &trusting);
+	if (s->map) {
+		int err = weir_image_verify(weir_location_path(s->path), &o, NULL);
+		return err ? err : weir_load(f, weir_location_map(s->path, WEIR_MAP_READ),
+		                             &trusting);
+	}
+	int64_t bytes = weir_image_copy(weir_location_room(s->filling, s->room),
+	                                weir_location_path(s->path), &o, NULL);
+	if (bytes < 0)
+		return (int)bytes;
+	r->facts.bytes = (uint64_t)bytes;
+	return weir_load(f, weir_location_map_memory(s->filling, (size_t)bytes), &trusting);
 }
 
 static void __attribute__((format(printf, 2, 3))) refuse(struct reading *r, const char *format,
@@ -114,16 +117,16 @@ static void judge_keys(struct reading *r)
 
 /* What weir_handle_refresh() asks of an image, by every bit: then no sample can be foreseen. Of a
  * set whose every bit is set nothing is known of its keys. */
-static void judge(struct reading *r, const struct weir_stats *s, uint32_t marks)
+static void judge(struct reading *r, const struct weir_stats *s)
 {
 	bool full = s->saturated && s->fp_rate_estimated > WEIR_SANE_RATE * s->fp_rate;
 	bool fewer = isfinite(r->keys_before) &&
 	             s->keys_estimated < WEIR_SANE_KEYS * r->keys_before;
-	if (full && !(marks & WEIR_MARK_OVERFULL_ALLOWED))
+	if (full && !(s->marks & WEIR_MARK_OVERFULL_ALLOWED))
 		refuse(r, "overfull: it answers %.6f of absent keys with true, above twice the "
 		       "%.6f asked: build it with a larger -n, or with --allow-overfull",
 		       s->fp_rate_estimated, s->fp_rate);
-	else if (fewer && !(marks & WEIR_MARK_SHRINK_ALLOWED))
+	else if (fewer && !(s->marks & WEIR_MARK_SHRINK_ALLOWED))
 		refuse(r, "about %.0f keys, where the set in use has about %.0f: under a tenth: "
 		       "build it of the whole list, or with --allow-shrink", s->keys_estimated,
 		       r->keys_before);
@@ -146,7 +149,7 @@ static int measure(struct reading *r, struct weir_filter *f)
 	r->facts.prefixes = (normal.steps & WEIR_TEXT_CIDR) != 0;
 	if (r->store->map)
 		r->facts.bytes = s.bytes;
-	judge(r, &s, weir_marks_of(f));
+	judge(r, &s);
 	if (!r->err)
 		judge_keys(r);
 	return r->err;

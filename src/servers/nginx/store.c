@@ -191,7 +191,7 @@ static bool follow_slot(struct store *s, uint64_t word)
 		return false;
 	}
 	uint64_t bytes = atomic_load_explicit(&s->shared->bytes[slot], memory_order_relaxed);
-	if (weir_map_memory(&f, image, bytes, &trusting) == 0)
+	if (weir_load(&f, weir_location_map_memory(image, bytes), &trusting) == 0)
 		settle(s, word, f, slot);
 	else if (slot != s->slot)
 		lock(s, SLOT + slot, F_UNLCK);
@@ -209,7 +209,7 @@ static bool follow_file(struct store *s, uint64_t word)
 	if (!store_facts(s, &facts) || facts.number != store_number(word))
 		return current(s) == word;
 	if (file_identify(&before, s->path) || !file_same(&before, &facts.file) ||
-	    weir_map(&f, s->path, WEIR_MAP_READ, &trusting))
+	    weir_load(&f, weir_location_map(s->path, WEIR_MAP_READ), &trusting))
 		return true;
 	if (file_identify(&after, s->path) || !file_same(&after, &before))
 		weir_destroy(f);

@@ -219,7 +219,7 @@ static int append_image(struct chain *c, uint64_t items, const void *image, size
 	o.max_bytes = plan->bytes;
 	o.memory = at;
 	o.memory_bytes = plan->bytes;
-	int err = weir_load_memory(&f, image, bytes, &o);
+	int err = weir_load(&f, weir_location_memory(image, bytes), &o);
 	if (err)
 		return err;
 	err = weir_measure(f, WEIR_SAMPLED, &s);

@@ -10,14 +10,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "keys.h"
 
 void *key_image(const struct weir_filter *f, uint64_t generation, size_t *bytes)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
-	struct stat s;
 	void *image = MAP_FAILED;
 	int fd = memfd_create("weir-redis", MFD_CLOEXEC);
 	if (fd < 0) {
@@ -25,8 +23,9 @@ void *key_image(const struct weir_filter *f, uint64_t generation, size_t *bytes)
 		return NULL;
 	}
 	o.generation = generation;
-	if (!weir_save_fd(f, fd, &o) && !fstat(fd, &s)) {
-		*bytes = (size_t)s.st_size;
+	const int64_t saved = weir_save(f, weir_location_fd(fd), &o);
+	if (saved > 0) {
+		*bytes = (size_t)saved;
 		image = mmap(NULL, *bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (image == MAP_FAILED)
 			(void)weir_fail(-errno, "no address space for an image of %zu bytes",

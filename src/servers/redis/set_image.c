@@ -78,7 +78,7 @@ static int load(const struct set *s, const unsigned char *image, uint64_t most,
 	const struct weir_manifest *m = &s->manifest;
 	struct weir_filter *f;
 	o.max_bytes = most ? most : m->bytes;
-	int err = weir_load_memory(&f, image, m->bytes, &o);
+	int err = weir_load(&f, weir_location_memory(image, m->bytes), &o);
 	if (err)
 		return weir_fail(err, "set %s: generation %" PRIu64 ": %s%s", s->keys.set,
 		                 m->generation, weir_error_detail(),

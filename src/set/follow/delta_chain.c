@@ -137,7 +137,7 @@ int weir__chain_heads(struct weir_chain *chain)
 		struct weir_delta_info *head = &chain->heads[kept];
 		*head = (struct weir_delta_info)WEIR_DELTA_INFO_INIT;
 		if (may_be_delta(path))
-			err = weir_delta_info(path, head);
+			err = weir_delta_inspect(weir_location_path(path), head);
 		else
 			err = -ENOENT;
 		if (err == -ENOENT) { /* or has gone just now */

@@ -41,17 +41,21 @@ struct apply {
 	size_t n;
 };
 
-static int save(const void *what, const char *path, const struct weir_save_options *file)
+static int64_t save(const void *what, struct weir_location to, const struct weir_save_options *file)
 {
 	const struct apply *a = what;
-	const struct weir_delta_options o = delta_options(file, &a->how);
-	return weir_delta_apply(path, a->old_image, (const char *const *)a->deltas, a->n, &o);
+	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
+	reading.max_bytes = delta_most_bytes(&a->how);
+	reading.progress = file->progress;
+	return weir_image_copy(to, weir_location_chain(a->old_image,
+	                                               (const char *const *)a->deltas, a->n),
+	                       &reading, file);
 }
 
 static int report(const struct apply *a)
 {
 	struct weir_delta_info last = WEIR_DELTA_INFO_INIT;
-	int err = weir_delta_info(a->deltas[a->n - 1], &last);
+	int err = weir_delta_inspect(weir_location_path(a->deltas[a->n - 1]), &last);
 	if (err)
 		return trouble_weir(err, a->deltas[a->n - 1]);
 	struct report r = report_new();

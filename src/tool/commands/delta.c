@@ -48,18 +48,23 @@ struct delta {
 	uint64_t most; /* bytes of the delta; 0: any */
 };
 
-static int save(const void *what, const char *path, const struct weir_save_options *file)
+static int64_t save(const void *what, struct weir_location to, const struct weir_save_options *file)
 {
 	const struct delta *d = what;
-	struct weir_delta_options o = delta_options(file, &d->how);
+	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
+	o.mode = file->mode;
+	o.zstd_level = file->zstd_level;
+	o.max_bytes = delta_most_bytes(&d->how);
 	o.max_delta = d->most;
-	return weir_delta_save(path, d->images[0], d->images[1], &o);
+	o.progress = file->progress;
+	return weir_delta_save(to, weir_location_path(d->images[0]),
+	                       weir_location_path(d->images[1]), &o);
 }
 
 static int report(const struct delta *d)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
-	int err = weir_delta_info(d->how.output, &info);
+	int err = weir_delta_inspect(weir_location_path(d->how.output), &info);
 	if (err)
 		return trouble_weir(err, d->how.output);
 	struct report r = report_new();

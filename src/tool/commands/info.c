@@ -51,6 +51,12 @@ static void report_fingerprint(struct report *r, const struct weir_image_info *i
 	            text);
 }
 
+/* To people only if it is there. */
+static void report_mark(struct report *r, const char *key, const char *label, bool marked)
+{
+	report_bool(r, key, marked ? label : NULL, marked);
+}
+
 static void report_header(struct report *r, const struct weir_image_info *info)
 {
 	report_count(r, "format", NULL, info->format);
@@ -77,10 +83,9 @@ static void report_header(struct report *r, const struct weir_image_info *info)
 	report_fingerprint(r, info);
 	report_text(r, "hash", "hash", info->hash);
 	report_bool(r, "keyed", "keyed", info->keyed);
-	report_bool(r, "overfull_allowed", info->overfull_allowed ? "overfull allowed" : NULL,
-	            info->overfull_allowed);
-	report_bool(r, "shrink_allowed", info->shrink_allowed ? "shrink allowed" : NULL,
-	            info->shrink_allowed);
+	report_mark(r, "overfull_allowed", "overfull allowed",
+	            info->marks & WEIR_MARK_OVERFULL_ALLOWED);
+	report_mark(r, "shrink_allowed", "shrink allowed", info->marks & WEIR_MARK_SHRINK_ALLOWED);
 	report_bool(r, "compressed", "compressed", info->compressed);
 	report_bool(r, "live", "live", info->live);
 	report_line(r, "checksums", "not compared: weir verify does that");
@@ -173,9 +178,9 @@ static int info_of(const char *path, bool exact, const struct image_how *how, js
 		return image_unnamed(path);
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return trouble("%s: is not a regular file", path);
-	if (weir_delta_info(path, &delta) == 0)
+	if (weir_delta_inspect(weir_location_path(path), &delta) == 0)
 		return info_of_delta(path, &delta, all);
-	int err = weir_image_info(path, &info);
+	int err = weir_image_inspect(weir_location_path(path), &info);
 	if (err)
 		return trouble_weir(err, path);
 	struct report r = report_new();
@@ -226,7 +231,7 @@ static int print_metrics(char **paths, size_t n, bool exact, const struct image_
 			            .stats = WEIR_STATS_INIT };
 		int err = stat(s.path, &st) == 0 && !S_ISREG(st.st_mode) ?
 		          trouble("%s: is not a regular file", s.path) :
-		          weir_image_info(s.path, &s.info);
+		          weir_image_inspect(weir_location_path(s.path), &s.info);
 		if (err < 0)
 			say_weir(err, s.path);
 		if (!err && !s.info.live && (exact || !s.info.compressed))

@@ -99,7 +99,7 @@ static int work(struct change *rm, const struct weir_image_info *info)
 {
 	if (rm->guard.allow_shrink)
 		rm->saving.marks |= WEIR_MARK_SHRINK_ALLOWED;
-	if (info->overfull_allowed) /* fewer keys may still be too many */
+	if (info->marks & WEIR_MARK_OVERFULL_ALLOWED) /* fewer keys may still be too many */
 		rm->saving.marks |= WEIR_MARK_OVERFULL_ALLOWED;
 	return change_replace(rm, info, take_out);
 }

@@ -35,7 +35,7 @@ static int seal(const char *path, const struct image_how *how, bool quiet)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	struct weir_filter *f;
-	int err = image_named(path) ? weir_image_info(path, &info) : -1;
+	int err = image_named(path) ? weir_image_inspect(weir_location_path(path), &info) : -1;
 	if (err)
 		return image_named(path) ? trouble_weir(err, path) : image_unnamed(path);
 	int status = TOOL_OK;

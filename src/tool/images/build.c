@@ -24,7 +24,7 @@ static bool of_replaced(const struct build *build, uint32_t *steps)
 		return build->model.normal_known;
 	}
 	if (strcmp(build->output, "-") == 0 || !image_begins(build->output) ||
-	    weir_image_info(build->output, &info) || info.live)
+	    weir_image_inspect(weir_location_path(build->output), &info) || info.live)
 		return false;
 	*steps = info.text.steps;
 	return true;

@@ -92,8 +92,8 @@ int change_replace(struct change *c, const struct weir_image_info *info,
 	if (info->compressed && !c->saving.zstd_level)
 		(void)parse_zstd(NULL, &c->saving.zstd_level);
 	c->saving.generation = info->generation;
-	if (info->shrink_allowed) /* a server may still follow from the set before that */
-		c->saving.marks |= WEIR_MARK_SHRINK_ALLOWED;
+	/* a server may still follow from the set before that */
+	c->saving.marks |= info->marks & WEIR_MARK_SHRINK_ALLOWED;
 	if (!status)
 		status = place_stands(c->image, c->turn, c->lost);
 	if (!status)
@@ -106,7 +106,7 @@ static int look(const struct change *c, const struct change_verb *verb,
                 struct weir_image_info *info)
 {
 	*info = (struct weir_image_info)WEIR_IMAGE_INFO_INIT;
-	int err = weir_image_info(c->image, info);
+	int err = weir_image_inspect(weir_location_path(c->image), info);
 	return err ? trouble_weir(err, c->image) : verb->look(c, info);
 }
 

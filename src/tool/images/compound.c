@@ -29,7 +29,7 @@ int window_load(struct weir_filter **out, const char *path, const struct image_h
 {
 	struct weir_load_options options = begin(how);
 	options.run.forget_older = forget_older;
-	return image_read_ended(weir_load(out, path, &options), path, how);
+	return image_read_ended(weir_load(out, weir_location_path(path), &options), path, how);
 }
 
 /* So that the figures are those of one moment. */
@@ -48,7 +48,7 @@ int window_stats(const char *path, const struct image_how *how, struct weir_stat
 	*out = (struct weir_window_stats)WEIR_WINDOW_STATS_INIT;
 	options.keyless = !how->secret;
 	options.run.clock = still;
-	int err = image_read_ended(weir_load(&f, path, &options), path, how);
+	int err = image_read_ended(weir_load(&f, weir_location_path(path), &options), path, how);
 	if (err)
 		return err;
 	err = weir_measure(f, WEIR_SAMPLED, whole);
@@ -125,7 +125,7 @@ int route_load(struct weir_filter **out, const char *path, bool keyless,
 {
 	struct weir_load_options options = begin(how);
 	options.keyless = keyless;
-	int err = image_read_ended(weir_load(out, path, &options), path, how);
+	int err = image_read_ended(weir_load(out, weir_location_path(path), &options), path, how);
 	if (err || weir_can(*out, WEIR_CAN_ROUTE))
 		return err;
 	struct weir_stats stats = WEIR_STATS_INIT;

@@ -36,16 +36,9 @@ void delta_report(struct report *r, const struct weir_delta_info *info)
 	            (double)info->new_bytes);
 }
 
-struct weir_delta_options delta_options(const struct weir_save_options *file,
-                                        const struct delta_how *how)
+uint64_t delta_most_bytes(const struct delta_how *how)
 {
-	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
-	o.mode = file->mode;
-	o.zstd_level = file->zstd_level;
-	o.max_bytes = how->max_memory / 2;
-	o.progress = file->progress;
-	o.progress_arg = file->progress_arg;
-	return o;
+	return how->max_memory / 2;
 }
 
 bool delta_option(int option, struct delta_how *how)

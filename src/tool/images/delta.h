@@ -33,9 +33,8 @@ bool delta_option(int option, struct delta_how *how);
 /* The options are read: whether the output and all @n arguments are named. Return: TOOL_OK, or
  * TOOL_TROUBLE after a message. */
 int delta_named(const struct delta_how *how, const char *missing, char **arguments, int n);
-/* The options of the library's verbs. */
-struct weir_delta_options delta_options(const struct weir_save_options *file,
-                                        const struct delta_how *how);
+/* The bits that each of the two images may have. */
+uint64_t delta_most_bytes(const struct delta_how *how);
 
 /* What the head of a delta says. */
 void delta_report(struct report *r, const struct weir_delta_info *info);

@@ -242,7 +242,7 @@ static int shrunk(const struct guard *guard, const struct weir_stats *fresh, con
 	struct stat st;
 	if (stat(path, &st) || st.st_size == 0) /* mktemp leaves an empty file */
 		return TOOL_OK;
-	if (weir_image_info(path, &info)) {
+	if (weir_image_inspect(weir_location_path(path), &info)) {
 		say("%s: not compared with the file that it replaces: %s", path,
 		    weir_error_detail());
 		return TOOL_OK;

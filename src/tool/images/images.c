@@ -108,7 +108,8 @@ static int settle(int err, const char *path, const struct image_how *how)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	if (err == -EFBIG) {
-		bool known = !is_stream(path) && weir_image_info(path, &info) == 0;
+		bool known = !is_stream(path) &&
+		             weir_image_inspect(weir_location_path(path), &info) == 0;
 		(void)refuse(how, known ? info.bytes : 0);
 		if (!how->wordless)
 			say("%s: %s", path, too_large);
@@ -125,7 +126,7 @@ static int settle(int err, const char *path, const struct image_how *how)
 bool window_file(const char *path)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	return image_begins(path) && weir_image_info(path, &info) == 0 &&
+	return image_begins(path) && weir_image_inspect(weir_location_path(path), &info) == 0 &&
 	       info.shape.kind == WEIR_WINDOW;
 }
 
@@ -158,12 +159,18 @@ int image_read_ended(int err, const char *path, const struct image_how *how)
 	return settle(err, path, how);
 }
 
+/* @fd: a stream's; -1: the image is a file. */
+static struct weir_location image_at(const char *path, int fd)
+{
+	return fd < 0 ? weir_location_path(path) : weir_location_fd(fd);
+}
+
 int image_load(struct weir_filter **out, const char *path, const struct image_how *how)
 {
 	struct weir_load_options options = begin(how, "reading");
 	options.max_bytes = most_bytes(how);
 	int fd = open_stream(path);
-	int err = fd < 0 ? weir_load(out, path, &options) : weir_load_fd(out, fd, &options);
+	int err = weir_load(out, image_at(path, fd), &options);
 	close_stream(fd);
 	end(how);
 	return settle(no_window(err, out, path), path, how);
@@ -173,7 +180,7 @@ int image_load_fd(struct weir_filter **out, int fd, const char *path, const stru
 {
 	struct weir_load_options options = begin(how, "reading");
 	options.max_bytes = most_bytes(how);
-	int err = weir_load_fd(out, fd, &options);
+	int err = weir_load(out, weir_location_fd(fd), &options);
 	end(how);
 	return settle(no_window(err, out, path), path, how);
 }
@@ -196,7 +203,7 @@ int image_open(struct weir_filter **out, const char *path, const struct image_ho
 	struct weir_load_options options = begin(how, "verifying");
 	options.no_verify = !how->check;
 	prepare_sentence(path);
-	int err = weir_map(out, path, WEIR_MAP_READ, &options);
+	int err = weir_load(out, weir_location_map(path, WEIR_MAP_READ), &options);
 	end(how);
 	/* -EINVAL: it is compressed */
 	return err == -EINVAL ? image_load(out, path, how) :
@@ -211,8 +218,8 @@ int image_stats(const char *path, const struct weir_image_info *info, bool exact
 	options.no_verify = !how->check;
 	/* A plain one is mapped; but another one may stand there by now. */
 	options.max_bytes = info->compressed ? most_bytes(how) : info->bytes;
-	int err = exact ? weir_image_stats_exact(path, &options, out) :
-	                  weir_image_stats(path, &options, out);
+	int err = weir_image_measure(weir_location_path(path), exact ? WEIR_EXACT : WEIR_SAMPLED,
+	                             &options, out);
 	end(how);
 	return settle(err, path, how);
 }
@@ -233,15 +240,14 @@ int image_verify(const char *path, const struct image_how *how)
 	uint64_t needed = 12 << 20;
 	int err = 0, fd = how->only_files ? -1 : open_stream(path);
 	if (fd < 0) {
-		err = weir_image_info(path, &info);
+		err = weir_image_inspect(weir_location_path(path), &info);
 		needed = err ? 0 : needed_to_verify(&info);
 	}
 	if (!err && needed > how->max_memory)
 		err = refuse(how, needed);
 	if (!err) {
 		struct weir_load_options options = begin(how, "verifying");
-		err = fd < 0 ? weir_image_verify(path, &options) :
-		               weir_image_verify_fd(fd, &options);
+		err = weir_image_verify(image_at(path, fd), &options, NULL);
 		end(how);
 	}
 	close_stream(fd);
@@ -286,7 +292,8 @@ int live_open(struct weir_filter **out, const char *path, const struct image_how
 	options.secret = how->secret;
 	options.progress = progress_reported;
 	progress_begin("verifying");
-	int err = no_window_mapped(weir_map(out, path, WEIR_MAP_LIVE, &options), path);
+	int err = no_window_mapped(weir_load(out, weir_location_map(path, WEIR_MAP_LIVE), &options),
+	                           path);
 	progress_end();
 	if (err == -EKEYREJECTED && !how->secret)
 		say("%s: is keyed: give the key that it was built with, --keyed-by=FILE", path);

@@ -40,7 +40,7 @@ int image_load(struct weir_filter **out, const char *path, const struct image_ho
 int image_load_fd(struct weir_filter **out, int fd, const char *path, const struct image_how *how);
 /* Is it a regular file with the image of a window? */
 bool window_file(const char *path);
-/* As weir_image_stats(), or _exact. @info: what weir_image_info() found. Return: likewise. */
+/* As weir_image_measure(). @info: what weir_image_inspect() found. */
 int image_stats(const char *path, const struct weir_image_info *info, bool exact,
                 const struct image_how *how, struct weir_stats *out);
 /* What is no filter was read, which progress_begin() began: what settles it. Return: @err, after a

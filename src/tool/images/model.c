@@ -44,7 +44,7 @@ int model_like(struct model *out, const char *path, const struct image_how *how)
 		return image_unnamed(path);
 	if (image_open(&f, path, how))
 		return TOOL_TROUBLE;
-	bool known = weir_image_info(path, &info) == 0; /* not of a pipe */
+	bool known = weir_image_inspect(weir_location_path(path), &info) == 0; /* not of a pipe */
 	return take_model(out, f, path, known ? info.fp_rate : 0.0, how) ? TOOL_TROUBLE : TOOL_OK;
 }
 
@@ -95,7 +95,8 @@ static bool open_replaced(struct replaced *r, const char *path)
 		return false;
 	snprintf(r->name, sizeof r->name, "/proc/self/fd/%d", r->fd);
 	bool named = access(r->name, F_OK) == 0;
-	if (weir_image_info(named ? r->name : path, &r->info) == 0 && !r->info.live)
+	if (weir_image_inspect(weir_location_path(named ? r->name : path), &r->info) == 0 &&
+	    !r->info.live)
 		return true;
 	close(r->fd);
 	return false;

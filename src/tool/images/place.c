@@ -51,7 +51,7 @@ static int refuse_to_replace(const char *path)
 		    path);
 		return TOOL_NO;
 	}
-	int err = weir_image_info(path, &info);
+	int err = weir_image_inspect(weir_location_path(path), &info);
 	if (err)
 		say("%s: not replaced: the image that stands there cannot be read, and servers "
 		    "that follow it refuse one of another seed: %s; restore it, or if it is "
@@ -83,7 +83,8 @@ int place_ask_delta(const char *path, bool force)
 		return misuse("-o -: the head of a delta is written last: give it a file");
 	if (!can_be_made(path))
 		return TOOL_TROUBLE;
-	if (force || stat(path, &st) || st.st_size == 0 || weir_delta_info(path, &info) == 0)
+	if (force || stat(path, &st) || st.st_size == 0 ||
+	    weir_delta_inspect(weir_location_path(path), &info) == 0)
 		return TOOL_OK;
 	say("%s: not replaced: it is neither a delta nor empty; if it is meant, --force", path);
 	return TOOL_NO;
@@ -126,8 +127,8 @@ int place_is_whole(const char *path, uint64_t bytes, const struct image_how *how
 {
 	const uint64_t most = 2 * bytes + (1 << 20);
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	if (strcmp(path, "-") == 0 || access(path, F_OK) || weir_image_info(path, &info) ||
-	    info.live || info.bytes > most)
+	if (strcmp(path, "-") == 0 || access(path, F_OK) ||
+	    weir_image_inspect(weir_location_path(path), &info) || info.live || info.bytes > most)
 		return TOOL_OK;
 	int err = image_verify(path, how);
 	if (err != -EBADMSG)

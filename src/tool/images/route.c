@@ -114,17 +114,11 @@ static void report(const struct route_build *b, const struct weir_filter *r)
 	report_free(&report);
 }
 
-static int save_router(const void *r, const char *path, const struct weir_save_options *options)
-{
-	return path ? weir_save(r, path, options) :
-	              weir_save_fd(r, STDOUT_FILENO, options);
-}
-
 static int save(const struct route_build *b, const struct weir_filter *r)
 {
 	int status = place_ask(b->output, b->force); /* by now a link may lead elsewhere */
 	if (!status)
-		status = saving_run(save_router, r, b->output, &b->saving);
+		status = image_save(r, b->output, &b->saving);
 	if (!status)
 		report(b, r);
 	return status;
@@ -169,7 +163,8 @@ static int ask_place(const struct route_build *b, const struct lines_options *re
 	if (!status)
 		status = place_is_not_read(b->output, read);
 	if (status || b->force || strcmp(b->output, "-") == 0 ||
-	    weir_image_info(b->output, &info) || info.shape.kind == WEIR_ROUTER)
+	    weir_image_inspect(weir_location_path(b->output), &info) ||
+	    info.shape.kind == WEIR_ROUTER)
 		return status;
 	say("%s: not replaced: is of kind %s, and would be a router: give another name, or if it "
 	    "is meant, --force", b->output, weir_kind_name(info.shape.kind));

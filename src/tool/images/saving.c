@@ -99,11 +99,12 @@ int saving_try(saving_fn *save, const void *what, const char *path, const struct
 	options.progress = on_progress;
 	catch_ends(before);
 	progress_begin("saving");
-	int err = save(what, to_stdout ? NULL : path, &options);
+	const int64_t done = save(what, to_stdout ? weir_location_fd(STDOUT_FILENO) :
+	                                            weir_location_path(path), &options);
 	progress_end();
 	release_ends(before);
-	if (err)
-		return err;
+	if (done < 0)
+		return (int)done;
 	owner_report(&owner, path, how->mode != 0);
 	if (!to_stdout)
 		say_saved(path);
@@ -116,9 +117,10 @@ int saving_run(saving_fn *save, const void *what, const char *path, const struct
 	return err ? trouble_weir(err, strcmp(path, "-") ? path : "standard output") : TOOL_OK;
 }
 
-static int save_filter(const void *f, const char *path, const struct weir_save_options *options)
+static int64_t save_filter(const void *f, struct weir_location to,
+                      const struct weir_save_options *options)
 {
-	return path ? weir_save(f, path, options) : weir_save_fd(f, STDOUT_FILENO, options);
+	return weir_save(f, to, options);
 }
 
 int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how)

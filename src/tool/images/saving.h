@@ -52,8 +52,9 @@ struct image_saving {
 	uint64_t generation;
 };
 
-/* @path: NULL: standard output. */
-typedef int saving_fn(const void *what, const char *path, const struct weir_save_options *options);
+/* Return: bytes, or a negative errno. */
+typedef int64_t saving_fn(const void *what, struct weir_location to,
+                          const struct weir_save_options *options);
 /* Save with a progress line. Interrupted by a signal it leaves nothing behind, then ends as that
  * signal ends a process. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
 int saving_run(saving_fn *save, const void *what, const char *path,

@@ -58,7 +58,7 @@ static struct weir_filter *digest(const struct proxy *p)
 static void take(struct proxy *p)
 {
 	weir_destroy(p->peer_view);
-	must(weir_load(&p->peer_view, p->kept, NULL), "load");
+	must(weir_load(&p->peer_view, weir_location_path(p->kept), NULL), "load");
 }
 
 static void send_whole(struct proxy *p, struct wire *w)
@@ -66,8 +66,8 @@ static void send_whole(struct proxy *p, struct wire *w)
 	struct weir_save_options packed = WEIR_SAVE_OPTIONS_INIT;
 	struct weir_filter *filter = digest(p);
 	packed.zstd_level = 3;
-	must(weir_save(filter, p->sent, NULL), "save");
-	must(weir_save(filter, p->kept, &packed), "save compressed");
+	must(weir_save(filter, weir_location_path(p->sent), NULL), "save");
+	must(weir_save(filter, weir_location_path(p->kept), &packed), "save compressed");
 	w->plain += file_bytes(p->sent);
 	w->compressed += file_bytes(p->kept);
 	weir_destroy(filter);
@@ -80,13 +80,17 @@ static bool send_delta(struct proxy *p, struct wire *w)
 	struct weir_filter *filter = digest(p);
 	const char *deltas[] = { p->delta };
 	uint64_t mine, others;
-	must(weir_save(filter, p->next, NULL), "save");
-	must(weir_delta_save(p->delta, p->sent, p->next, NULL), "delta");
+	must(weir_save(filter, weir_location_path(p->next), NULL), "save");
+	must(weir_delta_save(weir_location_path(p->delta), weir_location_path(p->sent),
+	                     weir_location_path(p->next), NULL),
+	     "delta");
 	rename_over(p->next, p->sent);
 	w->deltas += file_bytes(p->delta);
-	must(weir_delta_apply(p->kept, p->kept, deltas, 1, NULL), "apply");
-	must(weir_image_id(&mine, p->sent, NULL), "identity");
-	must(weir_image_id(&others, p->kept, NULL), "identity");
+	must(weir_image_copy(weir_location_path(p->kept), weir_location_chain(p->kept, deltas, 1),
+	                     NULL, NULL),
+	     "apply");
+	must(weir_image_verify(weir_location_path(p->sent), NULL, &mine), "identity");
+	must(weir_image_verify(weir_location_path(p->kept), NULL, &others), "identity");
 	take(p);
 	bool whole = mine == others;
 	for (uint64_t i = p->first; i < p->first + objects; i++) {

@@ -53,7 +53,7 @@ static void write_table(const struct row *rows, uint64_t n)
 	must(weir_create(&filter, &p), "create");
 	for (uint64_t i = 0; i < n; i++)
 		weir_insert(filter, rows[i].key, sizeof rows[i].key);
-	must(weir_save(filter, t->image, NULL), "save");
+	must(weir_save(filter, weir_location_path(t->image), NULL), "save");
 	weir_destroy(filter);
 	memcpy(t->first, rows[0].key, 16);
 	memcpy(t->last, rows[n - 1].key, 16);
@@ -97,7 +97,7 @@ static bool may_have(struct table *t, const uint8_t key[16])
 	t->asked = ++clock_now;
 	if (!t->filter) {
 		evict_for(t->bytes);
-		must(weir_load(&t->filter, t->image, NULL), "load");
+		must(weir_load(&t->filter, weir_location_path(t->image), NULL), "load");
 		cached += t->bytes;
 		loads++;
 	}

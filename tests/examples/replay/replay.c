@@ -59,7 +59,7 @@ static int server_start(struct server *s, double span_seconds, uint64_t requests
 	*s = (struct server){ .span = (uint64_t)(span_seconds * 1e9) };
 	load.run.timer = 1;
 	load.run.forget_older = 1; /* the stamps are of real time as well */
-	int err = weir_load(&s->seen, file, &load);
+	int err = weir_load(&s->seen, weir_location_path(file), &load);
 	if (err == 0)
 		return unlink(file);
 	if (err != -ENOENT)
@@ -77,9 +77,9 @@ static int server_start(struct server *s, double span_seconds, uint64_t requests
 
 static int server_stop(struct server *s, const char *file)
 {
-	int err = weir_save(s->seen, file, NULL);
+	int64_t bytes = weir_save(s->seen, weir_location_path(file), NULL);
 	weir_destroy(s->seen);
-	return err;
+	return bytes < 0 ? (int)bytes : 0;
 }
 
 /* ---- its clients ---- */

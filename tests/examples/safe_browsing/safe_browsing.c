@@ -76,19 +76,20 @@ static uint64_t publish(uint64_t hour, uint64_t whole, uint64_t *deltas)
 	struct weir_save_options packed = WEIR_SAVE_OPTIONS_INIT;
 	struct weir_filter *filter = build();
 	uint64_t sent;
-	int err = -EFBIG;
+	int64_t saved = -EFBIG;
 	smaller.max_delta = whole;
 	packed.zstd_level = 3;
-	must(weir_save(filter, new_image, NULL), "save");
+	must(weir_save(filter, weir_location_path(new_image), NULL), "save");
 	if (hour)
-		err = weir_delta_save(wire, old_image, new_image, &smaller);
-	if (err == 0) {
+		saved = weir_delta_save(weir_location_path(wire), weir_location_path(old_image),
+		                      weir_location_path(new_image), &smaller);
+	if (saved > 0) {
 		sent = file_bytes(wire);
 		rename_over(wire, delta_name(hour));
 		++*deltas;
 	} else {
-		must(err == -EFBIG ? 0 : err, "delta");
-		must(weir_save(filter, image, &packed), "save");
+		must(saved == -EFBIG ? 0 : saved, "delta");
+		must(weir_save(filter, weir_location_path(image), &packed), "save");
 		sent = file_bytes(image);
 		while (hour) /* after the image, which they do not belong to */
 			unlink(delta_name(hour--));

@@ -102,7 +102,7 @@ static void stop_child(pid_t pid)
 static void renew(struct weir_filter **set, const char *image, const sigset_t *waiting)
 {
 	struct weir_filter *next;
-	if (weir_map(&next, image, WEIR_MAP_READ, NULL) < 0) {
+	if (weir_load(&next, weir_location_map(image, WEIR_MAP_READ), NULL) < 0) {
 		fprintf(stderr, "the set stays as it is: %s\n", weir_error_detail());
 		return;
 	}

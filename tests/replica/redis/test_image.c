@@ -107,7 +107,7 @@ static void make_image(bool keyed)
 		assert_ok(weir_insert_u64(f, test_key(i)));
 	int fd = memfd_create("image", 0);
 	assert_true(fd >= 0);
-	assert_ok(weir_save_fd(f, fd, NULL));
+	assert_ok(weir_save(f, weir_location_fd(fd), NULL));
 	weir_destroy(f);
 	assert_int_equal(fstat(fd, &st), 0);
 	of.len = (size_t)st.st_size;

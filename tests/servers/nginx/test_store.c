@@ -30,14 +30,15 @@ int __wrap_fcntl64(int fd, int command, ...)
 
 /* No memory for a filter. */
 static bool no_memory;
-int __real_weir_map_memory(struct weir_filter **out, const void *image, size_t bytes,
-                           const struct weir_load_options *options);
-int __wrap_weir_map_memory(struct weir_filter **out, const void *image, size_t bytes,
-                           const struct weir_load_options *options);
-int __wrap_weir_map_memory(struct weir_filter **out, const void *image, size_t bytes,
-                           const struct weir_load_options *options)
+int __real_weir_load(struct weir_filter **out, struct weir_location from,
+                     const struct weir_load_options *options);
+int __wrap_weir_load(struct weir_filter **out, struct weir_location from,
+                     const struct weir_load_options *options);
+int __wrap_weir_load(struct weir_filter **out, struct weir_location from,
+                     const struct weir_load_options *options)
 {
-	return no_memory ? -ENOMEM : __real_weir_map_memory(out, image, bytes, options);
+	return no_memory && from.form == WEIR_LOCATION_MAP_MEMORY ?
+	       -ENOMEM : __real_weir_load(out, from, options);
 }
 
 static struct store *store;
@@ -48,7 +49,7 @@ static void save_set(uint64_t n)
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, KEYS, 0.001);
 	for (uint64_t i = 0; i < KEYS; i++)
 		assert_ok(weir_insert_u64(f, test_key(n * KEYS + i)));
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 }
 
@@ -449,10 +450,10 @@ static void test_too_large(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 2000000, 0.01);
 	(void)state;
-	assert_ok(weir_save(f, path, NULL));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	assert_true(store_lead(store));
-	assert_int_equal(put_set(store), -EFBIG);
+	assert_int_equal(put_set(store), -ENOSPC);
 }
 
 /* The file itself: what the leader has not checked is not used. */

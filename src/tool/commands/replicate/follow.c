@@ -73,7 +73,7 @@ static bool is_whole(struct following *f, const struct weir_replica *replica)
 	struct weir_stats filter = WEIR_STATS_INIT;
 	struct weir_image_info its = WEIR_IMAGE_INFO_INIT;
 	const char *path = f->r->output;
-	if (stat(path, &f->file) != 0 || weir_image_info(path, &its) != 0 ||
+	if (stat(path, &f->file) != 0 || weir_image_inspect(weir_location_path(path), &its) != 0 ||
 	    weir_handle_measure(weir_replica_handle(replica), &ours, &filter) != 0 ||
 	    its.generation < f->generation || its.seed_fingerprint != filter.seed_fingerprint)
 		return false;
