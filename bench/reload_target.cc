@@ -175,8 +175,8 @@ private:
 		std::string next = folder_->file("next"), path = folder_->file("current");
 		if (link(from.c_str(), next.c_str()) || rename(next.c_str(), path.c_str()))
 			throw std::runtime_error(path + ": cannot be put there");
-		int got = weir_handle_refresh_with(handle_, path.c_str(), &options);
-		check(got < 0 ? got : 0, "weir_handle_refresh_with");
+		int got = weir_handle_refresh(handle_, path.c_str(), &options);
+		check(got < 0 ? got : 0, "weir_handle_refresh");
 		if (got != 1)
 			throw std::runtime_error(path + ": not taken for another file");
 	}

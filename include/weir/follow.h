@@ -5,7 +5,7 @@
  *     weir_follower_start(&follower, set, "blocked.weir", NULL)   once, after the last fork()
  *     weir_follower_stop(follower)                                before weir_handle_destroy()
  *
- * The thread looks, that is, it calls weir_handle_refresh_with(). It does so at once, every
+ * The thread looks, that is, it calls weir_handle_refresh(). It does so at once, every
  * poll_seconds, and whenever inotify reports that a file was renamed to that name, written and
  * closed under it, or removed. Some changes only polling finds: on a file system without inotify
  * (network), past the limits of inotify, behind a symbolic link into another folder, or when a

@@ -86,6 +86,7 @@ struct weir_refresh_options {
  * larger than the one before, and the time to read all of them.
  * @path: of an image with the seed of the current filter (weir build --like, weir_params.seed), or
  *   if that is keyed, with its key.
+ * @options: NULL for the defaults.
  * Return: 1 swapped; 0 the file has not changed, even if it was refused; or a negative errno, and
  *   the current filter stays. A file has changed if its device, inode, size, mtime, ctime or commit
  *   record (bytes 504 to 511 of the image) differ, or with deltas, those of the deltas or their
@@ -108,21 +109,18 @@ struct weir_refresh_options {
  *   growing or cuckoo, there is no room for what is carried. Inserts and removals make no other
  *   filter of the current one: where a removal has made room, or taken a must_miss key away, touch
  *   the file.
- *   After all others the next call tries the file again: -EAGAIN a text was kept meanwhile, of a
- *   length that the file has none of; -EBUSY marked live, or a process marked,
+ *   After all others the next call tries the file again: -EBUSY marked live, or a process marked,
  *   sealed or overwrote it during the call, or a reload or another refresh runs; -EDEADLK inside a
  *   read-side section; -EFBIG more than max_bytes allows now; -ENOMEM; -ECANCELED progress stopped
  *   it, at whatever step; and any errno of open, read and mmap, those above too (-ENOENT, -EACCES,
- *   -EIO, -EINVAL ...).
+ *   -EIO, -EINVAL ...). No verdicts either: -EINVAL an option is out of its range; -ENOTSUP the set
+ *   is sharded.
  * Threads: as weir_reload_begin().  Progress: blocking (the file, a grace period, the pace).
  * Cost: reads the whole file once; then memory bandwidth for what the gate counts and what is
  *   carried.
  */
-WEIR_API WEIR_MUST_CHECK int weir_handle_refresh(struct weir_handle *h, const char *path);
-/** As weir_handle_refresh(), with @options: NULL for the defaults. Errors: -EINVAL an option is out
- * of its range; -ENOTSUP the set is sharded; these are no verdicts on the file. */
-WEIR_API WEIR_MUST_CHECK int weir_handle_refresh_with(struct weir_handle *h, const char *path,
-                                                      const struct weir_refresh_options *options);
+WEIR_API WEIR_MUST_CHECK int weir_handle_refresh(struct weir_handle *h, const char *path,
+                                                 const struct weir_refresh_options *options);
 
 WEIR_END_DECLS
 

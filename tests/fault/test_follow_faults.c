@@ -39,14 +39,14 @@ static void test_releases_that_differ_in_the_commit_record(void **state)
 	assert_int_equal(n, m);
 	assert_memory_equal(old, new, IMAGE_TABLE_SUM); /* one shape, capacity, rate and seed */
 	shim.same_times = true;
-	assert_int_equal(weir_handle_refresh(h, path), 1);
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	int fd = open(path, O_WRONLY);
 	assert_int_equal(write(fd, new, m), m);
 	close(fd);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(missing_in(h, KEYS, 3 * KEYS), 0);
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	free(old);
 	free(new);
 }
@@ -57,10 +57,10 @@ static void test_an_interrupted_look(void **state)
 	bool interrupted = false;
 	(void)state;
 	save(0, 2 * KEYS);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	for (unsigned n = 1; n < MOST_CALLS && !interrupted; n++) {
 		shim = (struct shim){ .armed = true, .at = n, .error = EINTR };
-		int answer = weir_handle_refresh(h, path);
+		int answer = weir_handle_refresh(h, path, NULL);
 		shim.armed = false;
 		interrupted = shim.what && strcmp(shim.what, "pread") == 0;
 		if (interrupted)

@@ -124,7 +124,7 @@ static int in_child(struct weir_handle *h, struct weir_follower *f)
 	    weir_handle_create(&mine, next, NULL))
 		return 1;
 	/* the parent's has it already */
-	if (weir_handle_refresh(h, path) != 0 || missing_in(h, 0, 100))
+	if (weir_handle_refresh(h, path, NULL) != 0 || missing_in(h, 0, 100))
 		return 2;
 	heard.swaps = heard.failures = 0;
 	f = follow(mine, never, false);

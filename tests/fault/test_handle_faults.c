@@ -133,7 +133,7 @@ static int do_refresh(void)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
 	o.carry = true;
-	return weir_handle_refresh_with(h, path, &o);
+	return weir_handle_refresh(h, path, &o);
 }
 
 static int do_fold(void)

@@ -23,7 +23,7 @@ static void test_a_refresh_asks_for_random_numbers(void **state)
 	weir_destroy(f);
 	asked = 0;
 	shim = (struct shim){ .look = note };
-	int answer = weir_handle_refresh(h, path);
+	int answer = weir_handle_refresh(h, path, NULL);
 	shim = (struct shim){ 0 };
 	assert_int_equal(answer, 1);
 	assert_true(asked > 0);
@@ -38,7 +38,7 @@ static void test_refresh_without_random_numbers(void **state)
 	(void)forge_image(path, 2000000);
 	shim = (struct shim){ .refused = "getrandom", .refused2 = "/dev/urandom",
 	                      .refused_error = EPERM };
-	int answer = weir_handle_refresh(h, path);
+	int answer = weir_handle_refresh(h, path, NULL);
 	shim = (struct shim){ 0 };
 	assert_refused(answer, -ECANCELED, path, "overfull");
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 2000000, 0.01);
@@ -47,7 +47,7 @@ static void test_refresh_without_random_numbers(void **state)
 	weir_destroy(f);
 	shim = (struct shim){ .refused = "getrandom", .refused2 = "/dev/urandom",
 	                      .refused_error = EPERM };
-	answer = weir_handle_refresh(h, path);
+	answer = weir_handle_refresh(h, path, NULL);
 	shim = (struct shim){ 0 };
 	assert_int_equal(answer, 1);
 	assert_true(weir_handle_contains_hash(h, 7));

@@ -46,15 +46,15 @@ static void overwrite(const unsigned char *bytes, size_t from, size_t to)
 static void test_a_file_overwritten_after_it_was_taken_over(void **state)
 {
 	(void)state;
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(truncate(path, 0), 0);
 	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0); /* was SIGBUS */
 	insert_into(h, 5000, 5100);
-	assert_refused(weir_handle_refresh(h, path), -EBADMSG, path, "empty");
+	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path, "empty");
 	overwrite(second, 0, length);
 	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0);
 	assert_true(missing_in(h, 2 * KEYS, 3 * KEYS) > KEYS / 2); /* nothing of it shows */
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(missing_in(h, KEYS, 3 * KEYS), 0);
 }
 
@@ -81,12 +81,13 @@ static void test_a_file_overwritten_while_it_is_read(void **state)
 		overwrite(first, 0, length);
 		change = i, reads = 0;
 		shim.look = change_it;
-		assert_refused(weir_handle_refresh(h, path), -EBUSY, path, "while it was read");
+		assert_refused(weir_handle_refresh(h, path, NULL), -EBUSY, path,
+		               "while it was read");
 		shim.look = NULL;
 		assert_true(reads >= 2);
 		assert_int_equal(stats_of(h).refused, 0);
 		overwrite(second, 0, length);
-		assert_int_equal(weir_handle_refresh(h, path), 1);
+		assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 		assert_int_equal(missing_in(h, KEYS, 3 * KEYS), 0);
 	}
 }
@@ -106,7 +107,7 @@ static void test_a_damaged_file_whose_rights_change_while_it_is_read(void **stat
 	usleep(20000); /* ctime is no finer than the kernel's tick */
 	reads = 0;
 	shim.look = change_its_rights;
-	assert_refused(weir_handle_refresh(h, path), -EBADMSG, path, "shard");
+	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path, "shard");
 	shim.look = NULL;
 	assert_true(reads >= 2);
 	assert_int_equal(stats_of(h).refused, 1);
@@ -119,18 +120,18 @@ static void test_a_file_that_was_half_overwritten_within_a_tick(void **state)
 	struct weir_handle_stats before;
 	(void)state;
 	shim.same_times = true;
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	memcpy(first, second, IMAGE_PAGE);
 	overwrite(first, 0, length);
 	before = stats_of(h);
-	assert_refused(weir_handle_refresh(h, path), -EBADMSG, path, "shard");
-	assert_int_equal(weir_handle_refresh(h, path), 0); /* no news */
+	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path, "shard");
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* no news */
 	assert_one_refused_since(h, &before);
 	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0);
 	overwrite(second, 0, length);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(missing_in(h, KEYS, 3 * KEYS), 0);
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 }
 
 /* A job that copies, in pieces, over the file that a server follows. */

@@ -55,8 +55,8 @@ static void refresh_and_carry(void *unused)
 	struct weir_refresh_options options = WEIR_REFRESH_OPTIONS_INIT;
 	(void)unused;
 	options.carry = true;
-	det_assert(weir_handle_refresh_with(handle, path, &options) == 1);
-	det_assert(weir_handle_refresh(handle, path) == 0);
+	det_assert(weir_handle_refresh(handle, path, &options) == 1);
+	det_assert(weir_handle_refresh(handle, path, NULL) == 0);
 }
 
 static void carried(void)
@@ -89,8 +89,8 @@ static void refresh_and_be_refused(void *unused)
 	gate.check = refuse;
 	options.carry = true;
 	options.gate = &gate;
-	det_assert(weir_handle_refresh_with(handle, path, &options) == -ECANCELED);
-	det_assert(weir_handle_refresh_with(handle, path, &options) == 0);
+	det_assert(weir_handle_refresh(handle, path, &options) == -ECANCELED);
+	det_assert(weir_handle_refresh(handle, path, &options) == 0);
 }
 
 static void carry_refused(void)
@@ -109,7 +109,7 @@ static void carry_refused(void)
 static void refresh(void *unused)
 {
 	(void)unused;
-	det_assert(weir_handle_refresh(handle, path) == 1);
+	det_assert(weir_handle_refresh(handle, path, NULL) == 1);
 	promise(0);
 }
 
@@ -135,7 +135,7 @@ static int result[2];
 static void refresh_if_free(void *unused)
 {
 	(void)unused;
-	result[0] = weir_handle_refresh(handle, path);
+	result[0] = weir_handle_refresh(handle, path, NULL);
 }
 
 static void reload_if_free(void *unused)
@@ -170,7 +170,7 @@ static void be_refused_in_turns(void *unused)
 {
 	(void)unused;
 	for (unsigned i = 0; i < 3; i++)
-		det_assert(weir_handle_refresh(handle, nowhere[i % 2]) == -ENOENT);
+		det_assert(weir_handle_refresh(handle, nowhere[i % 2], NULL) == -ENOENT);
 }
 
 static void ask_why(void *unused)

@@ -225,7 +225,7 @@ static void refresh(uint64_t *random)
 	int64_t saved = weir_save(weir_handle_get(s.handle), weir_location_path(s.image), NULL);
 	flavor_read_unlock(s.flavor);
 	check(saved > 0, "%s", weir_error_detail());
-	int err = weir_handle_refresh_with(s.handle, s.image, &options);
+	int err = weir_handle_refresh(s.handle, s.image, &options);
 	check(err == 1 || (err == -ECANCELED && s.kind == STOPPED), "%d: %s", err,
 	      weir_error_detail());
 }

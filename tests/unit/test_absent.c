@@ -215,10 +215,10 @@ static void test_the_first_file_is_taken(void **state)
 	carry.keep_previous = true;
 	for (unsigned with_carry = 0; with_carry < 2; with_carry++) {
 		h = made(&o);
-		assert_refused(weir_handle_refresh(h, path), -ENOENT, path, "no such");
+		assert_refused(weir_handle_refresh(h, path, NULL), -ENOENT, path, "no such");
 		assert_ok(weir_handle_insert(h, "inserted", 8));
 		save_keys(NULL, "in the file");
-		assert_int_equal(weir_handle_refresh_with(h, path, with_carry ? &carry : NULL), 1);
+		assert_int_equal(weir_handle_refresh(h, path, with_carry ? &carry : NULL), 1);
 		assert_false(stats_of(h).absent || stats_of(h).previous_kept);
 		assert_true(weir_handle_contains(h, "in the file", 11));
 		assert_true(weir_handle_contains(h, "inserted", 8));
@@ -234,11 +234,11 @@ static void test_the_first_file_is_keyed(void **state)
 	struct weir_handle *h = made(&o);
 	(void)state;
 	save_keys(key_bytes, "a key");
-	assert_int_equal(weir_handle_refresh(h, path), -EKEYREJECTED);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), -EKEYREJECTED);
 	assert_ok(weir_handle_destroy(h));
 	o.secret = key_bytes;
 	h = made(&o);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_true(weir_handle_contains(h, "a key", 5));
 	assert_ok(weir_handle_destroy(h));
 	unlink(path);
@@ -258,12 +258,12 @@ static void test_the_first_file_has_steps(void **state)
 	assert_ok(weir_insert(f, "Example", 7));
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
-	assert_refused(weir_handle_refresh(h, path), -EINVAL, "trim, lowercase",
+	assert_refused(weir_handle_refresh(h, path, NULL), -EINVAL, "trim, lowercase",
 	               "WEIR_HANDLE_ANY_STEPS");
 	assert_ok(weir_handle_destroy(h));
 	o.flags |= WEIR_HANDLE_ANY_STEPS;
 	h = made(&o);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(weir_handle_contains(h, " eXample", 8), 1);
 	assert_ok(weir_handle_destroy(h));
 	unlink(path);

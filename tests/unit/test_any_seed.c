@@ -242,15 +242,15 @@ static void test_files_of_other_seeds(void **state)
 	carry.carry = true;
 	for (uint64_t seed = 43; seed < 47; seed++) {
 		save_seeded(seed, 0, 1000);
-		assert_int_equal(weir_handle_refresh(h, path), 1);
+		assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 		expect_all(weir_handle_get(h), 0, 1000);
 	}
 	save_seeded(47, 0, 1000);
-	assert_refused(weir_handle_refresh_with(h, path, &carry), -EINVAL, "carried", "--like");
-	assert_int_equal(weir_handle_refresh_with(h, path, &carry), 0);
+	assert_refused(weir_handle_refresh(h, path, &carry), -EINVAL, "carried", "--like");
+	assert_int_equal(weir_handle_refresh(h, path, &carry), 0);
 	assert_int_equal(stats_of(h).refused, 1);
 	save_seeded(46, 1000, 2000);
-	assert_int_equal(weir_handle_refresh_with(h, path, &carry), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &carry), 1);
 	expect_all(weir_handle_get(h), 0, 2000);
 	assert_ok(weir_handle_destroy(h));
 }

@@ -49,10 +49,10 @@ static void refreshed(void **state)
 	assert_int_equal(found_in(h, 0), KEYS);
 	assert_refused(weir_handle_insert(h, "key", 3), -ENOTSUP, "kind fuse", "inserts");
 	save_of(KEYS);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(found_in(h, KEYS), KEYS);
 	assert_true(found_in(h, 0) < 20);
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	weir_handle_destroy(h);
 }
 
@@ -65,7 +65,7 @@ static void the_first_set(void **state)
 	o.absent = WEIR_ABSENT_NO;
 	o.flags = WEIR_HANDLE_ANY_SEED;
 	assert_ok(weir_handle_create(&h, NULL, &o));
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(found_in(h, 0), KEYS);
 	weir_handle_destroy(h);
 }
@@ -83,9 +83,9 @@ static void inserts_would_be_lost(void **state)
 	assert_ok(weir_handle_create(&h, f, NULL));
 	assert_int_equal(weir_handle_insert(h, "key", 3), WEIR_NEW);
 	save_of(0);
-	assert_refused(weir_handle_refresh(h, path), -ENOTSUP, "kind fuse takes no inserts",
+	assert_refused(weir_handle_refresh(h, path, NULL), -ENOTSUP, "kind fuse takes no inserts",
 	               "of kind blocked");
-	assert_int_equal(weir_handle_refresh(h, path), 0); /* it is known */
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* it is known */
 	assert_true(weir_handle_contains(h, "key", 3));
 	weir_handle_destroy(h);
 }

@@ -127,7 +127,7 @@ static void before_the_first_set(void **state)
 	assert_ok(weir_handle_insert(h, "kept", 4));
 	assert_refused(weir_reload_begin(&r, h, &o), -ENOTSUP, "kind fuse takes no inserts",
 	               "keep_inserts");
-	assert_refused(weir_handle_refresh(h, path), -ENOTSUP, "kind fuse takes no inserts",
+	assert_refused(weir_handle_refresh(h, path, NULL), -ENOTSUP, "kind fuse takes no inserts",
 	               "keep_inserts");
 	weir_handle_destroy(h);
 }

@@ -18,7 +18,7 @@ static int do_commit(void) { return weir_reload_commit(open_reload); }
 static int do_abort(void) { return weir_reload_abort(open_reload), 0; }
 static int do_rollback(void) { return weir_handle_rollback(h); }
 static int do_drop(void) { return weir_handle_drop_previous(h); }
-static int do_refresh(void) { return weir_handle_refresh(h, path) == 1 ? 0 : -1; }
+static int do_refresh(void) { return weir_handle_refresh(h, path, NULL) == 1 ? 0 : -1; }
 static int do_destroy(void) { return weir_handle_destroy(h); }
 static int do_set_destroy(void) { return weir_handle_destroy(set); }
 

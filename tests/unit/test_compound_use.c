@@ -180,13 +180,13 @@ static void an_image_may_say_that_it_shrank(void **state)
 	(void)state;
 	assert_ok(weir_handle_create(&h, made(), NULL));
 	save_keys(150, 0);
-	assert_refused(weir_handle_refresh(h, path), -ECANCELED, path, "under a tenth");
+	assert_refused(weir_handle_refresh(h, path, NULL), -ECANCELED, path, "under a tenth");
 	save_keys(150, WEIR_MARK_OVERFULL_ALLOWED);
-	assert_refused(weir_handle_refresh(h, path), -ECANCELED, path, "under a tenth");
+	assert_refused(weir_handle_refresh(h, path, NULL), -ECANCELED, path, "under a tenth");
 	save_keys(150, WEIR_MARK_SHRINK_ALLOWED);
 	assert_ok(weir_image_inspect(weir_location_path(path), &info));
 	assert_true(info.marks == WEIR_MARK_SHRINK_ALLOWED);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_true(weir_handle_contains_u64(h, test_key(149)));
 	assert_ok(weir_handle_destroy(h));
 }

@@ -124,7 +124,7 @@ static void a_refresh_frees_it(void **state)
 	(void)state;
 	assert_int_equal(weir_handle_insert_hash(h, 2), WEIR_NEW);
 	assert_true(stats_of(h).previous_void);
-	assert_int_equal(weir_handle_refresh(h, "/nowhere/at/all"), -ENOENT);
+	assert_int_equal(weir_handle_refresh(h, "/nowhere/at/all", NULL), -ENOENT);
 	assert_false(stats_of(h).previous_void);
 	assert_int_equal(full_count(h, 2), 1);
 	assert_ok(weir_handle_destroy(h));

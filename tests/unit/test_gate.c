@@ -161,14 +161,14 @@ static void test_at_a_refresh(void **state)
 	o.gate = &gate;
 	save.marks = WEIR_MARK_SHRINK_ALLOWED; /* so that the gate alone may refuse it */
 	assert_ok(weir_save(f, weir_location_path(path), &save));
-	assert_refused(weir_handle_refresh_with(h, path, &o), -ECANCELED, "key 0 of must_hit",
+	assert_refused(weir_handle_refresh(h, path, &o), -ECANCELED, "key 0 of must_hit",
 	               "alpha");
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), 0);
+	assert_int_equal(weir_handle_refresh(h, path, &o), 0);
 	assert_int_equal(stats_of(h).refused, refused + 1);
 	assert_int_equal(stats_of(h).generation, generation);
 	assert_ok(weir_insert(f, "alpha", 5));
 	assert_ok(weir_save(f, weir_location_path(path), &save));
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &o), 1);
 	assert_int_equal(stats_of(h).generation, generation + 1);
 	weir_destroy(f);
 	test_folder_remove(folder);
@@ -185,7 +185,7 @@ static void asks_nonsense(const struct weir_gate *gate, const char *sentence)
 	reload.gate = refresh.gate = gate;
 	follow.refresh = &refresh;
 	assert_refused(weir_reload_begin(&r, h, &reload), -EINVAL, sentence, "");
-	assert_refused(weir_handle_refresh_with(h, "no such file", &refresh), -EINVAL, sentence,
+	assert_refused(weir_handle_refresh(h, "no such file", &refresh), -EINVAL, sentence,
 	               "");
 	assert_refused(weir_follower_start(&follower, h, "no such file", &follow), -EINVAL,
 	               sentence, "");

@@ -204,9 +204,9 @@ static void test_an_ability_of_those_that_follow(void **state)
 	o.params = &counting;
 	assert_ok(weir_handle_create(&made, NULL, &o));
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
-	assert_refused(weir_handle_refresh(made, path), -ENOTSUP, "kind blocked",
+	assert_refused(weir_handle_refresh(made, path, NULL), -ENOTSUP, "kind blocked",
 	               "WEIR_CAN_REMOVE");
-	assert_int_equal(weir_handle_refresh(made, path), 0); /* the verdict is remembered */
+	assert_int_equal(weir_handle_refresh(made, path, NULL), 0); /* the verdict is remembered */
 	reload.next = f;
 	refused_next(&reload);
 	reload.next = NULL, reload.params = &blocked;
@@ -238,7 +238,7 @@ static void test_what_shards_cannot(void **state)
 	assert_refused(weir_handle_rollback(made), -ENOTSUP, "weir_handle_rollback", "sharded");
 	assert_refused(weir_handle_drop_previous(made), -ENOTSUP, "weir_handle_drop_previous",
 	               "sharded");
-	assert_refused(weir_handle_refresh(made, path), -ENOTSUP, "weir_handle_refresh",
+	assert_refused(weir_handle_refresh(made, path, NULL), -ENOTSUP, "weir_handle_refresh",
 	               "sharded");
 	assert_refused(weir_follower_start(&follower, made, path, NULL), -ENOTSUP,
 	               "weir_follower_start", "sharded");

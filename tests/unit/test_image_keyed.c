@@ -224,19 +224,19 @@ static void test_a_refresh_uses_the_handle_s_key(void **state)
 	assert_ok(weir_handle_create(&h, f, NULL));
 	for (int level = 0; level <= (TEST_ZSTD ? 3 : 0); level += 3) {
 		save(key, 0, KEYS, 0, level);
-		assert_int_equal(weir_handle_refresh(h, path), 1);
+		assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 		assert_true(weir_handle_contains(h, &i, sizeof i));
 	}
 	save(another, 0, KEYS, 0, 0);
-	assert_refused(weir_handle_refresh(h, path), -EKEYREJECTED, path, "another key");
-	assert_int_equal(weir_handle_refresh(h, path), 0); /* a verdict on the file */
+	assert_refused(weir_handle_refresh(h, path, NULL), -EKEYREJECTED, path, "another key");
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* a verdict on the file */
 	save(NULL, 0, KEYS, 0, 0);
-	assert_refused(weir_handle_refresh(h, path), -EKEYREJECTED, path, "is not keyed");
+	assert_refused(weir_handle_refresh(h, path, NULL), -EKEYREJECTED, path, "is not keyed");
 	assert_true(weir_handle_contains(h, &i, sizeof i));
 	assert_ok(weir_handle_destroy(h));
 	h = open_handle(flavors, KEYS);
 	save(key, 0, KEYS, 0, 0);
-	assert_refused(weir_handle_refresh(h, path), -EKEYREJECTED, path, "is keyed");
+	assert_refused(weir_handle_refresh(h, path, NULL), -EKEYREJECTED, path, "is keyed");
 	close_handle(flavors, h);
 }
 

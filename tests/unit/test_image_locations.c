@@ -137,12 +137,14 @@ static int64_t copy_to(struct weir_location to)
 
 static int64_t delta_of_old(struct weir_location from)
 {
-	return weir_delta_save(weir_location_path(delta), from, at(WEIR_LOCATION_PATH, false), NULL);
+	return weir_delta_save(weir_location_path(delta), from, at(WEIR_LOCATION_PATH, false),
+	                       NULL);
 }
 
 static int64_t delta_of_new(struct weir_location from)
 {
-	return weir_delta_save(weir_location_path(delta), at(WEIR_LOCATION_PATH, false), from, NULL);
+	return weir_delta_save(weir_location_path(delta), at(WEIR_LOCATION_PATH, false), from,
+	                       NULL);
 }
 
 static int64_t head_of_delta(struct weir_location from)

@@ -238,7 +238,7 @@ static void a_successor_that_hashes_otherwise(void **state)
 	assert_null(r);
 	struct weir_filter *image = built(10, NULL, 0);
 	assert_ok(weir_save(image, weir_location_path(path), NULL));
-	assert_refused(weir_handle_refresh(h, path), -EINVAL, path, "XXH64");
+	assert_refused(weir_handle_refresh(h, path, NULL), -EINVAL, path, "XXH64");
 	weir_destroy(image);
 	assert_ok(weir_handle_destroy(h));
 }

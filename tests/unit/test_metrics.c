@@ -44,7 +44,7 @@ static void test_the_figures_are_those_of_the_statistics(void **state)
 {
 	(void)state;
 	insert_into(h, 0, 5000);
-	assert_int_equal(weir_handle_refresh(h, path), -ENOENT);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), -ENOENT);
 	struct weir_handle_stats s = stats_of(h);
 	read_metrics(NULL);
 	assert_int_equal(e.n, 19);
@@ -68,7 +68,7 @@ static void test_the_figures_are_those_of_the_statistics(void **state)
 	assert_true(value_of("weir_refused_seconds") >= s.refused_since);
 	assert_true(value_of("weir_last_reload_seconds") == 0);
 	save(0, 11000);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	read_metrics("set=\"bad_ips\",z=\"a\\\"b\\\\\\n\xc3\xa9\"");
 	assert_true(value_of("weir_generation{set=\"bad_ips\",z=\"a\\\"b\\\\\\n\xc3\xa9\"}") == 2);
 	read_metrics("set=\"bad_ips\"");
@@ -79,7 +79,7 @@ static void test_the_figures_are_those_of_the_statistics(void **state)
 	assert_true(value_of("weir_swaps_total{set=\"bad_ips\"}") == 1);
 	assert_true(value_of("weir_refused_total{set=\"bad_ips\"}") == 0);
 	assert_true(image_spit(path, "nonsense", 8));
-	assert_int_equal(weir_handle_refresh(h, path), -EBADMSG);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), -EBADMSG);
 	read_metrics(NULL);
 	assert_true(value_of("weir_swaps_total") == 1);
 	assert_true(value_of("weir_refused_total") == 1);

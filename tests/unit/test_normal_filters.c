@@ -251,7 +251,7 @@ static int refreshed(struct weir_handle *h, struct weir_filter *f, bool carry)
 	o.carry = carry;
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
-	return weir_handle_refresh_with(h, path, &o);
+	return weir_handle_refresh(h, path, &o);
 }
 
 static void refresh_refuses_other_steps_and_keeps_what_it_carries(void **state)

@@ -159,7 +159,7 @@ static void test_what_verbs_are_given(void **state)
 	WITH_EACH_OLDER(struct weir_handle_options, WEIR_HANDLE_OPTIONS_INIT, create(s));
 	WITH_EACH_OLDER(struct weir_reload_options, WEIR_RELOAD_OPTIONS_INIT, reload(s));
 	WITH_EACH_OLDER(struct weir_refresh_options, WEIR_REFRESH_OPTIONS_INIT,
-	                weir_handle_refresh_with(handle, path, s));
+	                weir_handle_refresh(handle, path, s));
 	WITH_EACH_OLDER(struct weir_follow_options, WEIR_FOLLOW_OPTIONS_INIT, follow(s));
 }
 
@@ -174,7 +174,7 @@ static int by_refresh(const struct weir_gate *gate)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
 	o.gate = gate;
-	return weir_handle_refresh_with(handle, path, &o);
+	return weir_handle_refresh(handle, path, &o);
 }
 
 static int by_follow(const struct weir_gate *gate)

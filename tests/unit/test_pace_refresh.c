@@ -60,7 +60,7 @@ static void test_a_refresh_rests(void **state)
 {
 	(void)state;
 	options.pace = 0.01; /* 29.7 ms of sleep for each step: ten sleeps a burst */
-	assert_int_equal(weir_handle_refresh_with(h, path, &options), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &options), 1);
 	assert_rested_but(0.01, seen.calls - seen.again, LEAST);
 	assert_true(seen.calls - seen.again > 12); /* read, merged, counted: 5 MiB each */
 	assert_true(seen.again < fake.sleeps && seen.again > fake.sleeps * 3 / 4);
@@ -71,7 +71,7 @@ static void test_a_refresh_rests(void **state)
 static void test_a_refresh_without_a_pace(void **state)
 {
 	(void)state;
-	assert_int_equal(weir_handle_refresh_with(h, path, &options), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &options), 1);
 	assert_int_equal(fake.looks, 0);
 	assert_int_equal(fake.sleeps, 0);
 	assert_int_equal(seen.again, 0);
@@ -89,7 +89,7 @@ static void test_a_refresh_leaves_nothing(void **state)
 		start(flavors);
 		memset(&seen, 0, sizeof seen);
 		options.pace = paces[i];
-		assert_int_equal(weir_handle_refresh_with(h, path, &options), 1);
+		assert_int_equal(weir_handle_refresh(h, path, &options), 1);
 		assert_rested_but(paces[i], seen.calls - seen.again, LEAST);
 	}
 }
@@ -103,14 +103,14 @@ static void test_a_refresh_is_stopped(void **state)
 		start(flavors);
 		memset(&seen, 0, sizeof seen);
 		seen.stop_at = at;
-		assert_refused(weir_handle_refresh_with(h, path, &options), -ECANCELED, "stopped",
+		assert_refused(weir_handle_refresh(h, path, &options), -ECANCELED, "stopped",
 		               "progress");
 		assert_int_equal(seen.calls, at);
 		assert_true(fake.sleeps < at);
 		assert_int_equal(stats_of(h).swaps + stats_of(h).refused, 0);
 	}
 	memset(&seen, 0, sizeof seen);
-	assert_int_equal(weir_handle_refresh_with(h, path, &options), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &options), 1);
 }
 
 /* A mapped file is verified at that pace, and its bits stay what they are. */
@@ -120,7 +120,7 @@ static void test_a_mapped_file(void **state)
 	options.map = true;
 	options.carry = false;
 	options.pace = 0.5;
-	assert_int_equal(weir_handle_refresh_with(h, path, &options), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &options), 1);
 	assert_rested_but(0.5, seen.calls - seen.again, LEAST);
 	assert_int_equal(missing_in(h, 1000, 2000), 0);
 	assert_true(missing_in(h, 0, 1000) > 900);
@@ -134,14 +134,14 @@ static void test_the_pages_of_a_mapped_file_are_stopped(void **state)
 	options.carry = false;
 	options.gate = NULL;
 	options.pace = 1;
-	assert_int_equal(weir_handle_refresh_with(h, path, &options), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &options), 1);
 	unsigned calls = seen.calls;
 	close_handle(flavors, h);
 	h = open_handle(flavors, CAPACITY);
 	insert_into(h, 0, 1000);
 	memset(&seen, 0, sizeof seen);
 	seen.stop_at = calls - 2;
-	assert_refused(weir_handle_refresh_with(h, path, &options), -ECANCELED, "stopped",
+	assert_refused(weir_handle_refresh(h, path, &options), -ECANCELED, "stopped",
 	               "2097152 of");
 	assert_int_equal(seen.calls, calls - 2);
 	assert_int_equal(stats_of(h).swaps, 0);
@@ -163,7 +163,7 @@ static void test_the_gate_s_check_is_not_counted(void **state)
 	gate.check = check_for_long;
 	options.pace = o.pace = 0.01;
 	o.gate = &gate;
-	assert_int_equal(weir_handle_refresh_with(h, path, &options), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &options), 1);
 	assert_rested_but(0.01, seen.calls - seen.again, LEAST);
 	assert_ok(weir_reload_begin(&r, h, &o));
 	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
@@ -230,7 +230,7 @@ static void test_refused_values(void **state)
 		options.pace = o.pace = wrong[i].pace;
 		assert_refused(weir_reload_begin(&r, h, &o), -EINVAL, shown, allowed);
 		assert_refused(shard_begin(&r, set, 0, &o), -EINVAL, shown, allowed);
-		assert_refused(weir_handle_refresh_with(h, path, &options), -EINVAL, shown,
+		assert_refused(weir_handle_refresh(h, path, &options), -EINVAL, shown,
 		               allowed);
 		assert_refused(weir_follower_start(&follower, h, path, &watching), -EINVAL, shown,
 		               allowed);
@@ -238,7 +238,7 @@ static void test_refused_values(void **state)
 	options.pace = o.pace = 0.001;
 	assert_ok(weir_reload_begin(&r, h, &o)); /* nobody kept the claim */
 	weir_reload_abort(r);
-	assert_int_equal(weir_handle_refresh_with(h, path, &options), 1); /* no verdict */
+	assert_int_equal(weir_handle_refresh(h, path, &options), 1); /* no verdict */
 	assert_ok(weir_handle_destroy(set));
 }
 

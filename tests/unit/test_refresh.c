@@ -76,8 +76,8 @@ static void test_each_flavor(void **state)
 	FOR_EACH_FLAVOR(flavor) {
 		struct weir_handle *mine = open_handle(flavor, 10000);
 		save(0, 1000);
-		assert_int_equal(weir_handle_refresh(mine, path), 1);
-		assert_int_equal(weir_handle_refresh(mine, path), 0);
+		assert_int_equal(weir_handle_refresh(mine, path, NULL), 1);
+		assert_int_equal(weir_handle_refresh(mine, path, NULL), 0);
 		assert_int_equal(missing_in(mine, 0, 1000), 0);
 		struct weir_handle_stats s = stats_of(mine);
 		assert_int_equal(s.generation, 2);
@@ -89,12 +89,12 @@ static void test_each_flavor(void **state)
 		save(1000, 2000);
 		/* that of the file as it was */
 		assert_int_equal(missing_in(mine, 0, 1000), 0);
-		assert_int_equal(weir_handle_refresh(mine, path), 1);
+		assert_int_equal(weir_handle_refresh(mine, path, NULL), 1);
 		assert_int_equal(missing_in(mine, 1000, 2000), 0);
 		assert_true(missing_in(mine, 0, 1000) > 900);
 		/* they were in no image and were not carried */
 		assert_true(missing_in(mine, 5000, 5100) > 90);
-		assert_int_equal(weir_handle_refresh(mine, path), 0);
+		assert_int_equal(weir_handle_refresh(mine, path, NULL), 0);
 		assert_int_equal(stats_of(mine).refused, 0);
 		close_handle(flavor, mine);
 	}
@@ -104,16 +104,16 @@ static void test_damaged_once(void **state)
 {
 	(void)state;
 	save(0, 1000);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	damage();
-	assert_refused(weir_handle_refresh(h, path), -EBADMSG, path, "");
-	assert_int_equal(weir_handle_refresh(h, path), 0); /* reported once */
+	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path, "");
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* reported once */
 	assert_int_equal(stats_of(h).refused, 1);
 	assert_int_equal(missing_in(h, 0, 1000), 0);
 	assert_int_equal(truncate(path, 100), 0);
-	assert_refused(weir_handle_refresh(h, path), -EBADMSG, path, "");
+	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path, "");
 	save(1000, 2000);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(missing_in(h, 1000, 2000), 0);
 	assert_int_equal(stats_of(h).refused, 2);
 }
@@ -122,16 +122,16 @@ static void test_no_such_file(void **state)
 {
 	(void)state;
 	unlink(path);
-	assert_refused(weir_handle_refresh(h, path), -ENOENT, path, "no such file");
+	assert_refused(weir_handle_refresh(h, path, NULL), -ENOENT, path, "no such file");
 	/* nothing to remember */
-	assert_refused(weir_handle_refresh(h, path), -ENOENT, path, "no such file");
+	assert_refused(weir_handle_refresh(h, path, NULL), -ENOENT, path, "no such file");
 	save(0, 10);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	unlink(path);
-	assert_refused(weir_handle_refresh(h, path), -ENOENT, path, "no such file");
+	assert_refused(weir_handle_refresh(h, path, NULL), -ENOENT, path, "no such file");
 	assert_int_equal(missing_in(h, 0, 10), 0);
-	assert_refused(weir_handle_refresh(h, folder), -EISDIR, folder, "");
-	assert_int_equal(weir_handle_refresh(h, folder), 0);
+	assert_refused(weir_handle_refresh(h, folder, NULL), -EISDIR, folder, "");
+	assert_int_equal(weir_handle_refresh(h, folder, NULL), 0);
 }
 
 /* An image of a later library's kind is reported once; one that another process writes to, again
@@ -143,24 +143,24 @@ static void test_live_or_of_another_kind(void **state)
 	(void)state;
 	save(0, 10);
 	assert_ok(weir_load(&live, weir_location_map(path, WEIR_MAP_LIVE), NULL));
-	assert_refused(weir_handle_refresh(h, path), -EBUSY, path, "live");
-	assert_refused(weir_handle_refresh(h, path), -EBUSY, path, "live");
+	assert_refused(weir_handle_refresh(h, path, NULL), -EBUSY, path, "live");
+	assert_refused(weir_handle_refresh(h, path, NULL), -EBUSY, path, "live");
 	weir_destroy(live);
 	unsigned char *image = image_slurp(path, &n);
 	image[12] = 77, memset(image + IMAGE_COMMIT, 0, 8); /* its kind; not live */
 	image_repair(image, n);
 	assert_true(image_spit(path, image, n));
 	free(image);
-	assert_refused(weir_handle_refresh(h, path), -ENOTSUP, path, "kind is 77");
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_refused(weir_handle_refresh(h, path, NULL), -ENOTSUP, path, "kind is 77");
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 }
 
 static void test_another_seed(void **state)
 {
 	(void)state;
 	save_at(path, WEIR_BLOCKED, 10000, 43, 0, 10, 0);
-	assert_refused(weir_handle_refresh(h, path), -EINVAL, path, "seed");
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_refused(weir_handle_refresh(h, path, NULL), -EINVAL, path, "seed");
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 }
 
 static void test_another_layout_and_carry(void **state)
@@ -170,16 +170,16 @@ static void test_another_layout_and_carry(void **state)
 	carry.carry = true;
 	insert_into(h, 0, 1000);
 	save(1000, 2000);
-	assert_int_equal(weir_handle_refresh_with(h, path, &carry), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &carry), 1);
 	assert_int_equal(missing_in(h, 0, 2000), 0);
 	save_at(path, WEIR_BLOCKED, 20000, 42, 0, 10, 0);
-	assert_refused(weir_handle_refresh_with(h, path, &carry), -EINVAL, "bytes", "");
-	assert_int_equal(weir_handle_refresh_with(h, path, &carry), 0);
+	assert_refused(weir_handle_refresh(h, path, &carry), -EINVAL, "bytes", "");
+	assert_int_equal(weir_handle_refresh(h, path, &carry), 0);
 	/* the file is remembered, not what was asked of it */
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	assert_int_equal(missing_in(h, 0, 2000), 0);
 	save_at(path, WEIR_CLASSIC, 20000, 42, 3000, 4000, 0);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(missing_in(h, 3000, 4000), 0);
 	assert_int_equal(figures_of(h).shape.kind, WEIR_CLASSIC);
 }
@@ -195,15 +195,15 @@ static void test_read_only(void **state)
 	assert_ok(weir_handle_create(&mine, mapped, NULL));
 	save(100, 200);
 	carry.map = true;
-	assert_int_equal(weir_handle_refresh_with(mine, path, &carry), 1);
+	assert_int_equal(weir_handle_refresh(mine, path, &carry), 1);
 	assert_int_equal(missing_in(mine, 100, 200), 0);
 	/* as before: the pages are shared */
 	assert_refused(weir_handle_insert_hash(mine, 1), -EROFS, "read-only", "");
 	save(200, 300);
 	carry.carry = true;
-	assert_refused(weir_handle_refresh_with(mine, path, &carry), -EROFS, "read-only", "");
+	assert_refused(weir_handle_refresh(mine, path, &carry), -EROFS, "read-only", "");
 	save(300, 400);
-	assert_int_equal(weir_handle_refresh(mine, path), 1); /* memory of its own */
+	assert_int_equal(weir_handle_refresh(mine, path, NULL), 1); /* memory of its own */
 	insert_into(mine, 0, 10);
 	assert_int_equal(missing_in(mine, 300, 400), 0);
 	assert_ok(weir_handle_destroy(mine));
@@ -217,12 +217,12 @@ static void test_compressed(void **state)
 	carry.carry = true;
 	insert_into(h, 0, 100);
 	save_at(path, WEIR_BLOCKED, 10000, 42, 100, 200, 3);
-	assert_int_equal(weir_handle_refresh_with(h, path, &carry), 1);
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_int_equal(weir_handle_refresh(h, path, &carry), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	insert_into(h, 200, 300);
 	assert_int_equal(missing_in(h, 0, 300), 0);
 	damage();
-	assert_refused(weir_handle_refresh(h, path), -EBADMSG, path, "");
+	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path, "");
 	assert_int_equal(missing_in(h, 0, 300), 0);
 }
 #endif
@@ -236,15 +236,15 @@ static void test_max_bytes(void **state)
 	o.keep_previous = true;
 	o.max_bytes = 2 * each;
 	save(0, 100);
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &o), 1);
 	assert_int_equal(stats_of(h).bytes, 2 * each);
 	save(100, 200);
-	assert_refused(weir_handle_refresh_with(h, path, &o), -EFBIG, "max_bytes", "held");
+	assert_refused(weir_handle_refresh(h, path, &o), -EFBIG, "max_bytes", "held");
 	o.max_bytes = 3 * each - 1;
-	assert_refused(weir_handle_refresh_with(h, path, &o), -EFBIG, path, "");
+	assert_refused(weir_handle_refresh(h, path, &o), -EFBIG, path, "");
 	assert_int_equal(stats_of(h).refused, 0);
 	assert_ok(weir_handle_drop_previous(h));
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &o), 1);
 	assert_int_equal(missing_in(h, 100, 200), 0);
 	assert_ok(weir_handle_rollback(h));
 	assert_int_equal(missing_in(h, 0, 100), 0);
@@ -258,10 +258,10 @@ static void test_deferred_free(void **state)
 	(void)state;
 	o.defer_free = true;
 	save(0, 100);
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &o), 1);
 	expect_bytes(flavors, h, each);
 	sitter_start(&sitter, flavors->rcu);
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), 0); /* nothing to wait for */
+	assert_int_equal(weir_handle_refresh(h, path, &o), 0); /* nothing to wait for */
 	sitter_end(&sitter);
 }
 
@@ -285,7 +285,7 @@ static void test_deferred_free_does_not_wait(void **state)
 	o.gate = &gate;
 	o.defer_free = true;
 	save(0, 100);
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &o), 1);
 	assert_int_equal(stats_of(h).bytes, 2 * each);
 	sitter_end(&sitter);
 	expect_bytes(flavors, h, each);
@@ -303,10 +303,10 @@ static void test_out_of_descriptors(void **state)
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	none = (struct rlimit){ (rlim_t)highest, before.rlim_max };
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	int answer = weir_handle_refresh(h, path);
+	int answer = weir_handle_refresh(h, path, NULL);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 	assert_refused(answer, -EMFILE, path, "too many open files");
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
@@ -314,20 +314,20 @@ static void test_options(void **state)
 {
 	struct weir_refresh_options older = WEIR_REFRESH_OPTIONS_INIT;
 	(void)state;
-	assert_refused(weir_handle_refresh(NULL, path), -EINVAL, "the handle is NULL",
+	assert_refused(weir_handle_refresh(NULL, path, NULL), -EINVAL, "the handle is NULL",
 	               "weir_handle_refresh");
-	assert_refused(weir_handle_refresh(h, NULL), -EINVAL, "path is NULL",
+	assert_refused(weir_handle_refresh(h, NULL, NULL), -EINVAL, "path is NULL",
 	               "weir_handle_refresh");
 	older.struct_size = 4;
-	assert_refused(weir_handle_refresh_with(h, path, &older), -EINVAL,
+	assert_refused(weir_handle_refresh(h, path, &older), -EINVAL,
 	               "weir_refresh_options.struct_size 4", "_INIT");
 	older.struct_size = sizeof older + 1;
-	assert_refused(weir_handle_refresh_with(h, path, &older), -EINVAL,
+	assert_refused(weir_handle_refresh(h, path, &older), -EINVAL,
 	               "weir_refresh_options.struct_size", "_INIT");
 	older.struct_size = offsetof(struct weir_refresh_options, keep_previous);
 	older.keep_previous = true;
 	save(0, 100);
-	assert_int_equal(weir_handle_refresh_with(h, path, &older), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &older), 1);
 	assert_false(stats_of(h).previous_kept);
 }
 
@@ -338,21 +338,23 @@ static void test_a_refusal_names_its_remedy(void **state)
 	struct weir_filter *live;
 	(void)state;
 	save_at(path, WEIR_BLOCKED, 10000, 43, 0, 10, 0);
-	assert_refused(weir_handle_refresh(h, path), -EINVAL, "--like=", "WEIR_HANDLE_ANY_SEED");
+	assert_refused(weir_handle_refresh(h, path, NULL), -EINVAL, "--like=",
+	               "WEIR_HANDLE_ANY_SEED");
 	save(0, 10);
 	damage();
-	assert_refused(weir_handle_refresh(h, path), -EBADMSG, "shard 0",
+	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, "shard 0",
 	               "build it anew with weir build --force");
 	save(0, 10);
 	o.max_bytes = stats_of(h).bytes + 1;
-	assert_refused(weir_handle_refresh_with(h, path, &o), -EFBIG, path, "raise max_bytes");
+	assert_refused(weir_handle_refresh(h, path, &o), -EFBIG, path, "raise max_bytes");
 	o.max_bytes = 1;
-	assert_refused(weir_handle_refresh_with(h, path, &o), -EFBIG, "max_bytes 1", "raise it");
+	assert_refused(weir_handle_refresh(h, path, &o), -EFBIG, "max_bytes 1", "raise it");
 	assert_ok(weir_load(&live, weir_location_map(path, WEIR_MAP_LIVE), NULL));
-	assert_refused(weir_handle_refresh(h, path), -EBUSY, "marked live", "weir seal");
+	assert_refused(weir_handle_refresh(h, path, NULL), -EBUSY, "marked live", "weir seal");
 	weir_destroy(live);
 	save_keyed();
-	assert_refused(weir_handle_refresh(h, path), -EKEYREJECTED, path, "without --keyed-by");
+	assert_refused(weir_handle_refresh(h, path, NULL), -EKEYREJECTED, path,
+	               "without --keyed-by");
 }
 
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

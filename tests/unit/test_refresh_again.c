@@ -43,13 +43,13 @@ static void test_two_releases_with_equal_times(void **state)
 	assert_int_equal(n, m);
 	assert_memory_equal(first, second, IMAGE_TABLE_SUM);
 	assert_int_equal(stat(path, &times), 0);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	write_in_place(second, n, &times);
 	assert_int_equal(stat(path, &after), 0);
 	assert_memory_equal(&times.st_mtim, &after.st_mtim, sizeof times.st_mtim);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(missing_in(h, 1000, 2000), 0);
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	free(first);
 	free(second);
 }
@@ -64,11 +64,11 @@ static void test_a_good_one_after_a_damaged_one_with_equal_times(void **state)
 	image[n - 100] ^= 1;
 	assert_true(image_spit(path, image, n));
 	assert_int_equal(stat(path, &times), 0);
-	assert_refused(weir_handle_refresh(h, path), -EBADMSG, path, "shard 0");
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path, "shard 0");
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	image[n - 100] ^= 1;
 	write_in_place(image, n, &times);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(missing_in(h, 0, 1000), 0);
 	free(image);
 }
@@ -83,8 +83,8 @@ static void test_another_time(void **state)
 		times[1].tv_sec += turn == 1;
 		times[1].tv_nsec += turn == 2;
 		assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-		assert_int_equal(weir_handle_refresh(h, path), 1);
-		assert_int_equal(weir_handle_refresh(h, path), 0);
+		assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
+		assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	}
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
@@ -95,12 +95,12 @@ static void test_another_time_of_the_inode(void **state)
 	struct stat st;
 	(void)state;
 	save(0, 100);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(stat(path, &st), 0);
 	usleep(20000); /* a tick of that clock */
 	assert_int_equal(chmod(path, st.st_mode), 0);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 }
 
 static unsigned reads;
@@ -121,18 +121,18 @@ static void test_how_long_a_damaged_file_is_read_again(void **state)
 	o.progress = count_reads;
 	assert_true(declare_image(path, UINT64_C(8) << 20));
 	double begun = now();
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), -EBADMSG);
+	assert_int_equal(weir_handle_refresh(h, path, &o), -EBADMSG);
 	for (unsigned i = 0; i < 4; i++) {
 		usleep(500000);
 		reads = 0;
-		assert_int_equal(weir_handle_refresh_with(h, path, &o), 0);
+		assert_int_equal(weir_handle_refresh(h, path, &o), 0);
 		if (now() - begun < 2.4) /* else this machine was too busy to tell */
 			assert_true(reads > 0);
 	}
 	usleep(600000);
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), 0); /* the last time */
+	assert_int_equal(weir_handle_refresh(h, path, &o), 0); /* the last time */
 	reads = 0;
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), 0);
+	assert_int_equal(weir_handle_refresh(h, path, &o), 0);
 	assert_int_equal(reads, 0);
 	assert_int_equal(stats_of(h).refused, 1);
 }
@@ -141,8 +141,8 @@ static void test_no_regular_file(void **state)
 {
 	(void)state;
 	assert_int_equal(mkfifo(other, 0600), 0);
-	assert_refused(weir_handle_refresh(h, other), -EINVAL, other, "regular file");
-	assert_int_equal(weir_handle_refresh(h, other), 0);
+	assert_refused(weir_handle_refresh(h, other, NULL), -EINVAL, other, "regular file");
+	assert_int_equal(weir_handle_refresh(h, other, NULL), 0);
 	assert_int_equal(stats_of(h).refused, 1);
 }
 
@@ -161,15 +161,15 @@ static void test_sealed_after_it_was_live(void **state)
 	save(0, 10);
 	assert_ok(weir_load(&live, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	for (unsigned turn = 0; turn < 3; turn++)
-		assert_refused(weir_handle_refresh(h, path), -EBUSY, path, "live");
+		assert_refused(weir_handle_refresh(h, path, NULL), -EBUSY, path, "live");
 	assert_int_equal(stats_of(h).refused, 0);
 	for (uint64_t i = 10; i < 20; i++)
 		assert_ok(weir_insert_hash(live, test_key(i)));
 	assert_ok(weir_seal(live));
 	weir_destroy(live);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(missing_in(h, 0, 20), 0);
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	unlink(path);
 	memcpy(path, on_disk, sizeof path);
 }
@@ -191,12 +191,12 @@ static void test_stopped_by_progress(void **state)
 	o.progress_arg = &calls;
 	save(0, 100);
 	for (unsigned turn = 0; turn < 2; turn++)
-		assert_refused(weir_handle_refresh_with(h, path, &o), -ECANCELED, "stopped",
+		assert_refused(weir_handle_refresh(h, path, &o), -ECANCELED, "stopped",
 		               "progress");
 	assert_int_equal(stats_of(h).refused, 0);
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &o), 1);
 	assert_int_equal(missing_in(h, 0, 100), 0);
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), 0);
+	assert_int_equal(weir_handle_refresh(h, path, &o), 0);
 	assert_int_equal(calls, 3);
 }
 

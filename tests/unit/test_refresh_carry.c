@@ -47,7 +47,7 @@ static void save(uint64_t from, uint64_t to)
 
 static int refresh(void)
 {
-	return weir_handle_refresh_with(h, path, &options);
+	return weir_handle_refresh(h, path, &options);
 }
 
 static bool has(const char *word)

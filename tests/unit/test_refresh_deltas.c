@@ -90,16 +90,16 @@ static void assert_version(unsigned n)
 
 static void assert_swaps_to(unsigned n)
 {
-	const int answer = weir_handle_refresh_with(h, path, &how);
+	const int answer = weir_handle_refresh(h, path, &how);
 	assert_ok(answer);
 	assert_int_equal(answer, 1);
 	assert_version(n);
-	assert_int_equal(weir_handle_refresh_with(h, path, &how), 0);
+	assert_int_equal(weir_handle_refresh(h, path, &how), 0);
 }
 
 static void assert_unchanged(unsigned n)
 {
-	assert_int_equal(weir_handle_refresh_with(h, path, &how), 0);
+	assert_int_equal(weir_handle_refresh(h, path, &how), 0);
 	assert_version(n);
 }
 
@@ -154,10 +154,10 @@ static void without_the_option(void **state)
 	(void)state;
 	publish_image(1);
 	publish("1", 1, 2);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_version(1);
 	publish("2", 2, 3);
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	assert_swaps_to(3);
 }
 
@@ -196,7 +196,7 @@ static void in_the_current_folder(void **state)
 	publish("1", 1, 2);
 	assert_non_null(getcwd(before, sizeof before));
 	assert_int_equal(chdir(folder), 0);
-	assert_int_equal(weir_handle_refresh_with(h, "set.weir", &how), 1);
+	assert_int_equal(weir_handle_refresh(h, "set.weir", &how), 1);
 	assert_int_equal(chdir(before), 0);
 	assert_version(2);
 }
@@ -218,7 +218,7 @@ static void damaged(void **state)
 		bytes[at] ^= 1;
 		assert_true(image_spit(other, bytes, n) && rename(other, name) == 0);
 		bytes[at] ^= 1;
-		assert_refused(weir_handle_refresh_with(h, path, &how), -EBADMSG, name,
+		assert_refused(weir_handle_refresh(h, path, &how), -EBADMSG, name,
 		               "remove it");
 		assert_unchanged(2);
 		assert_non_null(strstr(stats_of(h).refused_sentence, "delta-2"));
@@ -241,7 +241,7 @@ static void damaged_and_mended_in_place(void **state)
 	assert_swaps_to(3);
 	usleep(20000); /* until the clock of files goes on */
 	assert_true(image_flip(name, 30, 1));
-	assert_refused(weir_handle_refresh_with(h, path, &how), -EBADMSG, name, "");
+	assert_refused(weir_handle_refresh(h, path, &how), -EBADMSG, name, "");
 	usleep(20000);
 	assert_true(image_flip(name, 30, 1));
 	assert_swaps_to(3);
@@ -275,9 +275,9 @@ static void overwritten_while_it_is_read(void **state)
 	(void)overwrite(large[0], 0, 0);
 	how.progress = overwrite;
 	how.progress_arg = large[1];
-	assert_refused(weir_handle_refresh_with(h, path, &how), -EBUSY, path, "while it was read");
+	assert_refused(weir_handle_refresh(h, path, &how), -EBUSY, path, "while it was read");
 	how.progress = NULL;
-	assert_int_equal(weir_handle_refresh_with(h, path, &how), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &how), 1);
 }
 
 /* Of a keyed set the deltas are too. */
@@ -308,11 +308,11 @@ static void keyed(void **state)
 	                          weir_location_path(name), NULL));
 	assert_ok(weir_create(&f, &p));
 	assert_ok(weir_handle_create(&keyed, f, NULL));
-	assert_int_equal(weir_handle_refresh_with(keyed, path, &how), 1);
+	assert_int_equal(weir_handle_refresh(keyed, path, &how), 1);
 	while (i--)
 		assert_true(weir_handle_contains(keyed, &i, sizeof i));
 	assert_ok(weir_handle_destroy(keyed));
-	assert_refused(weir_handle_refresh_with(h, path, &how), -EKEYREJECTED, path, "is keyed");
+	assert_refused(weir_handle_refresh(h, path, &how), -EKEYREJECTED, path, "is keyed");
 }
 
 static void a_damaged_image(void **state)
@@ -321,7 +321,7 @@ static void a_damaged_image(void **state)
 	publish_image(1);
 	publish("1", 1, 2);
 	assert_true(image_flip(path, 5000, 1)); /* of the bits */
-	assert_refused(weir_handle_refresh_with(h, path, &how), -EBADMSG, path, "weir build");
+	assert_refused(weir_handle_refresh(h, path, &how), -EBADMSG, path, "weir build");
 	assert_int_equal(keys_there(), 0);
 	publish_image(1);
 	assert_swaps_to(2);
@@ -381,7 +381,7 @@ static void around(void **state)
 	publish("99", 2, 4);
 	how.progress = bytes_read;
 	how.progress_arg = &read;
-	assert_int_equal(weir_handle_refresh_with(h, path, &how), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &how), 1);
 	assert_version(4);
 	assert_true(read < 20 * file_bytes(path));
 }
@@ -410,7 +410,7 @@ static void mapped_and_limited(void **state)
 	how.map = false;
 	publish("2", 2, 3);
 	how.max_bytes = 1000;
-	assert_refused(weir_handle_refresh_with(h, path, &how), -EFBIG, "max_bytes", "");
+	assert_refused(weir_handle_refresh(h, path, &how), -EFBIG, "max_bytes", "");
 	how.max_bytes = 1 << 20;
 	assert_swaps_to(3);
 }
@@ -433,7 +433,7 @@ static void stopped(void **state)
 	how.progress_arg = &left;
 	for (;; calls++) {
 		left = calls;
-		const int answer = weir_handle_refresh_with(h, path, &how);
+		const int answer = weir_handle_refresh(h, path, &how);
 		if (answer == 1)
 			break;
 		assert_int_equal(answer, -ECANCELED);
@@ -465,7 +465,7 @@ static void shrunk(void **state)
 		if (meant)
 			assert_swaps_to(1);
 		else
-			assert_refused(weir_handle_refresh_with(h, path, &how), -ECANCELED,
+			assert_refused(weir_handle_refresh(h, path, &how), -ECANCELED,
 			               "keys", path);
 	}
 }
@@ -479,7 +479,7 @@ static void too_many(void **state)
 		snprintf(name, sizeof name, "%s.delta-%u", path, i);
 		assert_true(image_spit(name, "", 0));
 	}
-	assert_refused(weir_handle_refresh_with(h, path, &how), -E2BIG, "4096", "weir apply");
+	assert_refused(weir_handle_refresh(h, path, &how), -E2BIG, "4096", "weir apply");
 	assert_true(stats_of(h).refused_since > 0);
 }
 

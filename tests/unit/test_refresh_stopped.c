@@ -64,7 +64,7 @@ static int refresh(unsigned stop_in)
 {
 	memset(&seen, 0, sizeof seen);
 	seen.stop_in = stop_in;
-	return weir_handle_refresh_with(h, path, &options);
+	return weir_handle_refresh(h, path, &options);
 }
 
 /* Stop each of @steps in turn, twice; then let it go on: it has that many, all asked often. */

@@ -42,18 +42,18 @@ static void test_the_last_sentence_and_since_when(void **state)
 	(void)state;
 	assert_true(s.refused_since == 0);
 	assert_string_equal(s.refused_sentence, "");
-	assert_int_equal(weir_handle_refresh(h, path), -ENOENT);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), -ENOENT);
 	refused_since(0, "no such file");
 	assert_int_equal(stats_of(h).refused, 0); /* tried again */
 	usleep(20000);
 	assert_true(image_spit(path, "nonsense", 8));
-	assert_int_equal(weir_handle_refresh(h, path), -EBADMSG);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), -EBADMSG);
 	assert_string_equal(stats_of(h).refused_sentence, weir_error_detail());
 	refused_since(0.02, "build it anew"); /* since the first */
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	refused_since(0.02, "build it anew");
 	save(0, 10);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	not_refused_after("build it anew");
 }
 
@@ -63,17 +63,17 @@ static void test_a_file_that_is_back(void **state)
 {
 	(void)state;
 	save(0, 10);
-	assert_int_equal(weir_handle_refresh(h, path), 1);
-	assert_int_equal(weir_handle_refresh(h, other), -ENOENT);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
+	assert_int_equal(weir_handle_refresh(h, other, NULL), -ENOENT);
 	refused_since(0, "no such file");
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	not_refused_after("no such file");
 	assert_true(image_spit(path, "nonsense", 8));
-	assert_int_equal(weir_handle_refresh(h, path), -EBADMSG);
-	assert_int_equal(weir_handle_refresh(h, other), -ENOENT);
-	assert_int_equal(weir_handle_refresh(h, path), -EBADMSG);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), -EBADMSG);
+	assert_int_equal(weir_handle_refresh(h, other, NULL), -ENOENT);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), -EBADMSG);
 	refused_since(0, "build it anew");
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 }
 
 /* A file that was refused for good is not looked at again: it stays refused all the same. */
@@ -86,10 +86,10 @@ static void test_a_refused_file_that_stays(void **state)
 	assert_ok(weir_create(&f, &p));
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
-	assert_int_equal(weir_handle_refresh(h, path), -EINVAL);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), -EINVAL);
 	for (unsigned i = 0; i < 3; i++) {
 		usleep(1000);
-		assert_int_equal(weir_handle_refresh(h, path), 0);
+		assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 		refused_since(0.001 * (i + 1), "--like");
 	}
 	assert_int_equal(stats_of(h).refused, 1);
@@ -112,7 +112,7 @@ static void test_a_commit_that_the_gate_refuses(void **state)
 	save(0, 10);
 	for (unsigned turn = 0; turn < 3; turn++) {
 		assert_ok(weir_reload_begin(&r, h, &o));
-		assert_int_equal(weir_handle_refresh(h, path), -EBUSY); /* no refusal */
+		assert_int_equal(weir_handle_refresh(h, path, NULL), -EBUSY); /* no refusal */
 		if (turn == 0)
 			assert_string_equal(stats_of(h).refused_sentence, "");
 		assert_int_equal(weir_reload_commit(r), -ECANCELED);
@@ -139,7 +139,7 @@ static void test_how_long_the_last_reload_took(void **state)
 	assert_true(stats_of(h).last_reload < patience);
 	save(0, 10);
 	double begun = now();
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_true(stats_of(h).last_reload > 0);
 	assert_true(stats_of(h).last_reload <= now() - begun);
 }

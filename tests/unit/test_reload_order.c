@@ -92,7 +92,7 @@ static void test_one_at_a_time(void **state)
 		               "under way");
 		assert_refused(weir_handle_drop_previous(h), -EBUSY, "weir_handle_drop_previous",
 		               "under way");
-		assert_refused(weir_handle_refresh(h, "/none"), -EBUSY, "weir_handle_refresh",
+		assert_refused(weir_handle_refresh(h, "/none", NULL), -EBUSY, "weir_handle_refresh",
 		               "under way");
 		assert_refused(weir_handle_destroy(h), -EBUSY, "weir_handle_destroy", "under way");
 		assert_null(untouched);
@@ -118,7 +118,7 @@ static void test_inside_a_section(void **state)
 			               "read-side section");
 			assert_refused(weir_handle_drop_previous(h), -EDEADLK,
 			               "weir_handle_drop_previous", "read-side section");
-			assert_refused(weir_handle_refresh(h, "/none"), -EDEADLK,
+			assert_refused(weir_handle_refresh(h, "/none", NULL), -EDEADLK,
 			               "weir_handle_refresh", "read-side section");
 			flavor->rcu->read_unlock();
 			r = begin(h, false, false);

@@ -38,7 +38,7 @@ static void save_some(uint64_t capacity, uint64_t keys, uint32_t marks)
 static int refreshed(uint64_t capacity, uint64_t keys, uint32_t marks)
 {
 	save_some(capacity, keys, marks);
-	return weir_handle_refresh(h, path);
+	return weir_handle_refresh(h, path, NULL);
 }
 
 static void test_an_empty_image_is_refused(void **state)
@@ -47,7 +47,7 @@ static void test_an_empty_image_is_refused(void **state)
 	assert_int_equal(refreshed(10000, 0, 0), 1); /* after an empty one */
 	assert_int_equal(refreshed(10000, 5000, 0), 1);
 	assert_refused(refreshed(10000, 0, 0), -ECANCELED, path, "about 0 keys");
-	assert_int_equal(weir_handle_refresh(h, path), 0); /* a verdict on the file */
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* a verdict on the file */
 	assert_int_equal(stats_of(h).refused, 1);
 	assert_int_equal(missing_in(h, 0, 5000), 0);
 	/* what allows the one does not allow the other */
@@ -105,7 +105,7 @@ static void test_none_of_the_keys_in_the_sample(void **state)
 		weir_destroy(f);
 		assert_true(none || first < 20000);
 	}
-	assert_int_equal(weir_handle_refresh(h, path), 1); /* by all bits: 40 of 300 */
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1); /* by all bits: 40 of 300 */
 }
 
 /* With carry an image adds to the set, so it may be small. */
@@ -116,7 +116,7 @@ static void test_carry_adds_to_the_set(void **state)
 	carry.carry = true;
 	assert_int_equal(refreshed(10000, 5000, 0), 1);
 	save_some(10000, 1, 0);
-	assert_int_equal(weir_handle_refresh_with(h, path, &carry), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &carry), 1);
 	assert_int_equal(missing_in(h, 0, 5000), 0);
 }
 
@@ -148,7 +148,7 @@ static void test_a_rate_missed_by_chance_is_no_overfull_set(void **state)
 		missed += s.fp_rate_estimated > WEIR_SANE_RATE * s.fp_rate;
 		assert_ok(weir_save(f, weir_location_path(path), NULL));
 		weir_destroy(f);
-		assert_int_equal(weir_handle_refresh(h, path), 1);
+		assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	}
 	assert_in_range(missed, 1, 30);
 }
@@ -174,13 +174,13 @@ static void test_marks_of_mapped_images(void **state)
 	(void)state;
 	o.map = true;
 	save_some(10000, 5000, 0);
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &o), 1);
 	save_some(10000, 0, WEIR_MARK_OVERFULL_ALLOWED);
-	assert_refused(weir_handle_refresh_with(h, path, &o), -ECANCELED, path, "--allow-shrink");
+	assert_refused(weir_handle_refresh(h, path, &o), -ECANCELED, path, "--allow-shrink");
 	save_some(10000, 0, WEIR_MARK_SHRINK_ALLOWED);
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &o), 1);
 	save_some(100, 5000, WEIR_MARK_OVERFULL_ALLOWED);
-	assert_int_equal(weir_handle_refresh_with(h, path, &o), 1);
+	assert_int_equal(weir_handle_refresh(h, path, &o), 1);
 }
 
 #if TEST_ZSTD
@@ -205,11 +205,11 @@ static void test_asked_again_beside_another_filter(void **state)
 	(void)state;
 	assert_int_equal(refreshed(10000, 5000, 0), 1);
 	assert_refused(refreshed(10000, 100, 0), -ECANCELED, path, "under a tenth");
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	assert_ok(weir_reload_begin(&r, h, NULL));
 	assert_ok(weir_reload_insert_hash(r, test_key(7000)));
 	assert_ok(weir_reload_commit(r));
-	assert_int_equal(weir_handle_refresh(h, path), 1); /* the same file */
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1); /* the same file */
 	assert_int_equal(missing_in(h, 0, 100), 0);
 	assert_int_equal(stats_of(h).refused, 1);
 }

@@ -24,8 +24,8 @@ static int teardown(void **state)
 
 static void is_refused(void)
 {
-	assert_refused(weir_handle_refresh(h, path), -ECANCELED, path, "overfull");
-	assert_int_equal(weir_handle_refresh(h, path), 0); /* a verdict on the file */
+	assert_refused(weir_handle_refresh(h, path, NULL), -ECANCELED, path, "overfull");
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* a verdict on the file */
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 

@@ -129,7 +129,7 @@ static void test_other_steps_are_asked_for(void **state)
 	(void)state;
 	save(&nets, "192.0.2.0/24");
 	assert_ok(weir_handle_create(&h, of(&lower, "Key"), &o));
-	assert_refused(weir_handle_refresh(h, path), -EINVAL, "is cidr",
+	assert_refused(weir_handle_refresh(h, path, NULL), -EINVAL, "is cidr",
 	               "WEIR_HANDLE_ANY_STEPS");
 	assert_int_equal(asks(h, "KEY"), 1);
 	assert_ok(weir_handle_destroy(h));
@@ -137,13 +137,13 @@ static void test_other_steps_are_asked_for(void **state)
 	o.flags = WEIR_HANDLE_ANY_STEPS;
 	assert_ok(weir_handle_create(&h, of(&lower, "Key"), &o));
 	refresh.carry = true; /* keys of one cannot be in the other */
-	assert_refused(weir_handle_refresh_with(h, path, &refresh), -EINVAL, "lowercase", "cidr");
-	assert_int_equal(weir_handle_refresh(h, path), 0);
+	assert_refused(weir_handle_refresh(h, path, &refresh), -EINVAL, "lowercase", "cidr");
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	save(&nets, "192.0.2.0/24");
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(asks(h, "192.0.2.1"), 1);
 	save(NULL, "KEY");
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(asks(h, "KEY"), 1);
 	assert_int_equal(asks(h, "key"), 0);
 	assert_ok(weir_handle_destroy(h));
@@ -166,7 +166,7 @@ static void test_kept_texts_are_found_in_the_first_file(void **state)
 	assert_int_equal(weir_handle_insert_u64(h, 8), WEIR_NEW);
 	assert_int_equal(asks(h, "198.51.100.9"), 0);
 	save(&nets, "192.0.2.0/24");
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(asks(h, "192.0.2.77"), 1);
 	assert_int_equal(asks(h, "198.51.100.9"), 1);
 	assert_int_equal(asks(h, "198.51.100.8"), 0);
@@ -180,7 +180,7 @@ static void test_kept_texts_are_found_in_the_first_file(void **state)
 	assert_int_equal(inserts(h, "Key"), WEIR_SEEN);
 	assert_int_equal(asks(h, "whatever"), 1);
 	save(&lower, "other");
-	assert_int_equal(weir_handle_refresh(h, path), 1);
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(asks(h, "kEY") + asks(h, "OTHER"), 2);
 	assert_int_equal(asks(h, "whatever"), 0);
 	assert_ok(weir_handle_destroy(h));

@@ -141,7 +141,7 @@ static int begin(struct set *s)
 	int result = weir_handle_create(&s->handle, NULL, &options);
 	if (result < 0)
 		return result;
-	if (weir_handle_refresh_with(s->handle, s->path, &refresh) < 0) {
+	if (weir_handle_refresh(s->handle, s->path, &refresh) < 0) {
 		strcpy(s->said, weir_error_detail()); /* at most 511 bytes: error.h */
 		SAY(ISC_LOG_ERROR, "%s", s->said);
 	} else {

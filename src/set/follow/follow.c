@@ -76,7 +76,7 @@ static int may_go_on(void *argument, uint64_t done, uint64_t total)
 static void look(struct weir_follower *f)
 {
 	char sentence[sizeof f->reported] = "";
-	int result = weir_handle_refresh_with(f->handle, f->path, &f->refresh);
+	int result = weir_handle_refresh(f->handle, f->path, &f->refresh);
 	if (f->gave_up)
 		return;
 	if (result < 0) {

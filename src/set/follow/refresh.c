@@ -107,8 +107,6 @@ static int offer(struct weir_reload **r, struct weir_look *l, struct weir_filter
 	} else {
 		l->verdict = WEIR_VERDICT_BESIDE;
 		err = weir__reload_replay(*r);
-		if (err == -EAGAIN)
-			l->verdict = WEIR_VERDICT_NONE;
 	}
 	if (!err && carries(l)) {
 		/* begin() has asked all that could fail but progress, memory and room */
@@ -198,8 +196,8 @@ static int refresh(struct weir_handle *h, const char *path,
 	return err;
 }
 
-int weir_handle_refresh_with(struct weir_handle *h, const char *path,
-                             const struct weir_refresh_options *options)
+int weir_handle_refresh(struct weir_handle *h, const char *path,
+                        const struct weir_refresh_options *options)
 {
 	WEIR__UNCANCELLED;
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
@@ -217,9 +215,4 @@ int weir_handle_refresh_with(struct weir_handle *h, const char *path,
 	if (!err)
 		err = weir__writer_begin(h, "weir_handle_refresh");
 	return err ? err : refresh(h, path, &o);
-}
-
-int weir_handle_refresh(struct weir_handle *h, const char *path)
-{
-	return weir_handle_refresh_with(h, path, NULL);
 }

@@ -143,7 +143,7 @@ static double hours_pass(uint64_t hours, uint64_t changed, uint64_t visits, uint
 			sent += publish(hour, *whole, deltas);
 		else
 			*whole = publish(0, 0, deltas);
-		must(weir_handle_refresh_with(set, image, &beside) == 1 ? 0 : -EIO, "refresh");
+		must(weir_handle_refresh(set, image, &beside) == 1 ? 0 : -EIO, "refresh");
 		visit(set, visits / (hours + 1), v);
 	}
 	must(weir_handle_destroy(set), "destroy");
