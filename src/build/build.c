@@ -211,12 +211,10 @@ static int exclude_texts(struct weir_builder *b, struct weir_keys keys, weir__ta
 	return !err && more < 0 ? more : err;
 }
 
-int weir__builder_take(struct weir_builder *b, struct weir_keys keys, weir__take_fn *take)
+static int take_many(struct weir_builder *b, struct weir_keys keys, weir__take_fn *take)
 {
 	uint64_t hashes[HASHED];
 	int err = 0;
-	if (keys.n && !weir__keys_form(keys))
-		return weir__keys_refused();
 	if (keys.form == WEIR_KEYS_HASHES && weir__text_several(&b->params.text))
 		return keys.n ? weir__text_refuse_hash(&b->params.text) : 0;
 	if (keys.form == WEIR_KEYS_HASHES)
@@ -237,6 +235,31 @@ int weir__builder_take(struct weir_builder *b, struct weir_keys keys, weir__take
 			err = (int)weir__stopped(at + (err ? 0 : can), err ? err : -EINVAL);
 	}
 	return err;
+}
+
+/* Of a batch of one key that is no text. Return: is it that? */
+static bool one_hash(const struct weir_builder *b, struct weir_keys key, uint64_t *hash)
+{
+	const struct iovec *vector = key.at;
+	if (key.n != 1 || texts(b, key))
+		return false;
+	if (key.form == WEIR_KEYS_U64)
+		*hash = weir__hash_by(&b->hashing, key.at, 8);
+	else if (key.form == WEIR_KEYS_IOV)
+		*hash = weir__hash_by(&b->hashing, vector->iov_base, vector->iov_len);
+	else
+		return false;
+	return true;
+}
+
+int weir__builder_take(struct weir_builder *b, struct weir_keys keys, weir__take_fn *take)
+{
+	uint64_t hash;
+	if (one_hash(b, keys, &hash))
+		return (int)weir__stopped(0, take(b, &hash, 1));
+	if (keys.n && !weir__keys_form(keys))
+		return weir__keys_refused();
+	return take_many(b, keys, take);
 }
 
 static int add(struct weir_builder *b, const uint64_t *hashes, size_t n)

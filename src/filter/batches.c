@@ -90,7 +90,8 @@ APART int64_t insert_few_keys(struct weir_filter *f, struct weir_keys keys, uint
 	return insert_few(f, hashes, keys.n, bitmap);
 }
 
-void weir_hash_keys(const struct weir_filter *f, struct weir_keys keys, uint64_t *out)
+static __attribute__((noinline)) void hash_many(const struct weir_filter *f, struct weir_keys keys,
+                                                uint64_t *out)
 {
 	struct weir_batch batch = weir__batch(f, keys);
 	if (keys.form == WEIR_KEYS_HASHES)
@@ -99,6 +100,14 @@ void weir_hash_keys(const struct weir_filter *f, struct weir_keys keys, uint64_t
 		(void)weir__several_hash_keys(f, keys, out);
 	else if (weir__keys_form(keys))
 		weir__batch_hash(f, &batch, 0, keys.n, out);
+}
+
+void weir_hash_keys(const struct weir_filter *f, struct weir_keys keys, uint64_t *out)
+{
+	if (keys.n <= f->few && keys.form != WEIR_KEYS_HASHES && weir__keys_form(keys))
+		hash_few(f, keys, out);
+	else
+		hash_many(f, keys, out);
 }
 
 int64_t weir_contains_keys(const struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap)

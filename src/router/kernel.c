@@ -82,6 +82,11 @@ static void fetch_to_write(const struct weir_array *a, uint64_t hash)
 		                   3);
 }
 
+int weir__router_insert_one(struct weir_filter *f, uint64_t sets, uint64_t hash)
+{
+	return set_bits(&f->array, sets, hash);
+}
+
 int64_t weir__router_insert(struct weir_filter *f, uint64_t sets, const uint64_t *hashes, size_t n,
                             uint64_t *bitmap)
 {

@@ -24,7 +24,7 @@ int weir_insert_into_hash(struct weir_filter *f, uint32_t set, uint64_t hash)
 	int err = check(f, set);
 	if (err || !f->kernel->route)
 		return err ? err : weir_insert_hash(f, hash);
-	return (int)weir__router_insert(f, UINT64_C(1) << set, &hash, 1, NULL);
+	return weir__router_insert_one(f, UINT64_C(1) << set, hash);
 }
 
 int weir_insert_into(struct weir_filter *f, uint32_t set, const void *key, size_t len)
