@@ -86,13 +86,18 @@ static inline struct weir_location weir_location_fd(int fd)
 	return at;
 }
 
-/** Memory to read, which holds exactly one image. */
-static inline struct weir_location weir_location_memory(const void *image, size_t bytes)
+static inline struct weir_location weir__location_of(uint32_t form, const void *image, size_t bytes)
 {
-	struct weir_location at = weir__location(WEIR_LOCATION_MEMORY, 0);
+	struct weir_location at = weir__location(form, 0);
 	at.memory = image;
 	at.bytes = bytes;
 	return at;
+}
+
+/** Memory to read, which holds exactly one image. */
+static inline struct weir_location weir_location_memory(const void *image, size_t bytes)
+{
+	return weir__location_of(WEIR_LOCATION_MEMORY, image, bytes);
 }
 
 /** Memory to write. With NULL and 0 the call writes nothing and returns the bytes it needs. */
@@ -123,10 +128,7 @@ static inline struct weir_location weir_location_map(const char *path, enum weir
  * change during weir_load() as well. */
 static inline struct weir_location weir_location_map_memory(const void *image, size_t bytes)
 {
-	struct weir_location at = weir__location(WEIR_LOCATION_MAP_MEMORY, 0);
-	at.memory = image;
-	at.bytes = bytes;
-	return at;
+	return weir__location_of(WEIR_LOCATION_MAP_MEMORY, image, bytes);
 }
 
 /** An old image, plain or compressed, with @n deltas (delta.h) applied to it, each of which begins

@@ -234,8 +234,7 @@ WEIR_API int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash, uin
  * Return: how many were new, or a negative errno.
  * Errors: as weir_replica_insert() and weir_replica_insert_u64(), of the first key that is refused:
  *   weir_error_taken() keys before it are in. -EINVAL a batch of no form; -ENOMEM.
- * Cost: as weir_handle_insert_keys() and 20 ns a key; 8 bytes of memory a key, unless it is of
- *   hashes.
+ * Cost: as weir_handle_insert_keys() and 20 ns a key; above 64 keys, 8 bytes of memory for each.
  */
 WEIR_API int64_t weir_replica_insert_keys(struct weir_replica *r, struct weir_keys keys,
                                           uint64_t *bitmap, uint32_t wait);

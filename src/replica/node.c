@@ -9,7 +9,10 @@
 #include <weir/error.h>
 #include "format/number.h"
 
-enum { PENDING = 8 << 20 /* bytes in each list */ };
+enum {
+	PENDING = 8 << 20, /* bytes in each list */
+	FEW = 64,          /* keys of a batch whose hashes need no memory */
+};
 
 void weir__node_make(struct weir_node *n, const struct weir_server *server,
                      struct weir_handle *handle, const char *set, uint64_t id,
@@ -131,18 +134,17 @@ static uint64_t put_keys(struct weir_node *n, struct weir_keys keys)
 static int64_t insert_hashes(struct weir_node *n, struct weir_keys keys, uint64_t *bitmap,
                              uint64_t *kept)
 {
-	uint64_t *made = keys.form == WEIR_KEYS_HASHES ? NULL : malloc(8 * keys.n + 1);
-	const uint64_t *hashes = made ? made : keys.at;
-	if (keys.form != WEIR_KEYS_HASHES && !made)
+	uint64_t few[FEW], *made = keys.n <= FEW ? few : malloc(8 * keys.n);
+	if (!made)
 		return weir_fail(-ENOMEM, "set %s: no memory for %zu hashes", n->set,
 		                 (size_t)keys.n);
-	if (made)
-		weir_handle_hash_keys(n->handle, keys, made);
+	weir_handle_hash_keys(n->handle, keys, made);
 	for (size_t i = 0; i < keys.n; i++)
-		*kept += !!weir__pending_put_hash(&n->pending, hashes[i]); /* L2: first */
+		*kept += !!weir__pending_put_hash(&n->pending, made[i]); /* L2: first */
 	const int64_t answer =
-		weir_handle_insert_keys(n->handle, weir_keys_hashes(hashes, keys.n), bitmap);
-	free(made);
+		weir_handle_insert_keys(n->handle, weir_keys_hashes(made, keys.n), bitmap);
+	if (made != few)
+		free(made);
 	return answer;
 }
 

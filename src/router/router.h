@@ -112,9 +112,9 @@ WEIR__INLINE unsigned weir__row_shift(unsigned columns, unsigned row)
 
 /* kernel.c */
 const struct weir_kernel *weir__router_kernel(enum weir_isa isa, const struct weir_shape *shape);
-/* Insert into these sets, all of which there are. Return: how many hashes were new to one of
- * them. */
+/* Insert a hash into these sets, all of which there are. Return: WEIR_NEW or WEIR_SEEN. */
 int weir__router_insert_one(struct weir_filter *f, uint64_t sets, uint64_t hash);
+/* Insert hashes likewise. Return: how many were new to one of the sets. */
 int64_t weir__router_insert(struct weir_filter *f, uint64_t sets, const uint64_t *hashes, size_t n,
                             uint64_t *bitmap);
 
