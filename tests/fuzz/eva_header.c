@@ -23,7 +23,7 @@ int main(void)
 		return fault.err + fault.field[0] +
 		       (fault.rule ? fault.rule[0] : (int)(fault.wanted & 1));
 	if (weir__image_check_numbers(bytes, &head, &fault))
-		return fault.err + fault.field[0] + (fault.rule ? fault.rule[0] : 0);
+		return fault.err + fault.field[0] + fault.rule[0];
 	/* What a loader computes from a checked header: none of it may overflow or divide by
 	 * zero. */
 	uint64_t shard_bytes = 64 * head.nblocks / head.shards;
