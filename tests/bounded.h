@@ -177,9 +177,9 @@ static inline const struct weir_kernel *bounded_kernel(enum weir_isa isa,
 static const struct weir_kind bounded_removes = BOUNDED_KIND(4720, "bounded toy");
 static const struct weir_kind bounded_keeps = BOUNDED_KIND(4721, "bounded toy that keeps");
 
-/* Room for @most copies in @lines lines. NULL: no memory. */
-static inline struct weir_filter *bounded_make(const struct weir_kind *kind, uint64_t lines,
-                                               uint32_t most)
+/* Room for @most copies in @lines lines. @flags: enum weir_flags. NULL: no memory. */
+static inline struct weir_filter *bounded_make_with(const struct weir_kind *kind, uint64_t lines,
+                                                    uint32_t most, uint32_t flags)
 {
 	const struct weir_layout layout = {
 		.kind = kind,
@@ -188,13 +188,20 @@ static inline struct weir_filter *bounded_make(const struct weir_kind *kind, uin
 		.shards = 1,
 		.lines = lines,
 		.capacity = most,
-		.fp_rate = 0.01
+		.fp_rate = 0.01,
+		.flags = flags
 	};
 	struct weir_memory memory;
 	struct weir_filter *f = NULL;
 	if (weir__memory_alloc(&memory, 64 * lines, 0, NULL, 0))
 		return NULL;
 	return weir__filter_make(&f, &layout, &memory, 0) ? NULL : f;
+}
+
+static inline struct weir_filter *bounded_make(const struct weir_kind *kind, uint64_t lines,
+                                               uint32_t most)
+{
+	return bounded_make_with(kind, lines, most, 0);
 }
 
 #endif

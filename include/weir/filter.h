@@ -47,7 +47,8 @@
  * whose keys all come twice refuse the first at 94 % of capacity (12-bit; 91 % of 16-bit), three
  * times at 82 % (72 %), four times at 58 to 67 % (54 %); one key in a hundred that comes 6 times is
  * refused long before that. A refused insert has searched in vain: 35 us against 0.02 us into an
- * empty filter, so do not try again at each request. Who never removes calls weir_insert_absent().
+ * empty filter, so do not try again at each request. With WEIR_ONCE (params.h) a key has one copy,
+ * but one for each thread that inserts it first at the same time, and cannot be removed.
  * A merge adds the copies of both; it fails with -EAGAIN if something must move in a destination
  * that is itself being copied. A key whose insert was concurrent with a clone, save or merge may
  * not be in the copy: do not remove it from there. It cannot be mapped WEIR_MAP_LIVE. A child of
@@ -169,24 +170,6 @@ WEIR_API inline int weir_insert_u64(struct weir_filter *f, uint64_t key)
 {
 	return ((const struct weir_verbs *)f)->insert_u64(f, key);
 }
-
-/**
- * Insert a key unless it is there already, as far as the filter knows. Kinds that keep
- * something for each insert, so that each can be removed, keep nothing for a key that weir_insert()
- * would answer WEIR_SEEN: so equal keys take no room. Such keys must never be removed: another key
- * with the same fingerprint may have been taken for this one, and the removal of either loses both.
- * Of kinds that cannot remove keys this is weir_insert().
- * @key: @len bytes; may be NULL when len is 0.
- * Return: WEIR_NEW: it was not there and is now; WEIR_SEEN: nothing was written; or a negative
- *   errno. If several threads insert one new key at the same time, at least one is answered
- *   WEIR_NEW, and there may be a copy of each of those.
- * Errors: as weir_insert().
- * Threads, Order, Progress: as weir_insert().
- * Cost: as weir_contains() of a key that is there, else as weir_insert().
- */
-WEIR_API int weir_insert_absent(struct weir_filter *f, const void *key, size_t len);
-/** As weir_insert_absent(), of a hash. */
-WEIR_API int weir_insert_absent_hash(struct weir_filter *f, uint64_t hash);
 
 /**
  * Might this key be in the set?

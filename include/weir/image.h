@@ -151,6 +151,7 @@ enum weir_image_marks {
 	                                         builder wanted it so */
 	WEIR_MARK_SHRINK_ALLOWED = 1u << 2,   /* likewise: it may have under a tenth of the keys of
 	                                         the set that it replaces */
+	WEIR_MARK_ONCE = 1u << 3,             /* its filter has WEIR_ONCE */
 };
 
 /** What nobody can have meant of a set that is to replace another one, for weir build and
@@ -191,7 +192,8 @@ struct weir_load_options {
 	size_t struct_size;         /* sizeof(struct weir_load_options) */
 	uint64_t max_bytes;         /* of bits: refuse larger images; 0: no limit but memory */
 	uint32_t flags;             /* not to map: enum weir_flags, for the memory; reading
-	                               touches every page of it, with WEIR_PREFAULT or without */
+	                               touches every page of it, with WEIR_PREFAULT or without.
+	                               WEIR_ONCE: from now on, of a set made without it */
 	bool no_verify;             /* to map: leave the bits to weir_verify(); all that
 	                               precedes them is checked anyway */
 	void *memory;               /* not to map: for the bits, as in struct weir_params */

@@ -19,6 +19,10 @@ enum weir_flags {
 	WEIR_HUGETLB = 1u << 0,       /* from the reserved huge-page pool, or fail with -ENOMEM */
 	WEIR_NO_HUGE_PAGES = 1u << 1, /* ask the kernel for small pages */
 	WEIR_PREFAULT = 1u << 2,      /* touch every page at creation: no insert takes a fault */
+	WEIR_ONCE = 1u << 3,          /* of kinds that can remove keys: an insert of a key that is
+	                                 there (WEIR_SEEN) stores nothing, so equal keys take the
+	                                 room of one. Keys cannot be removed then: two may share
+	                                 what one stored. The image keeps it. Others: -EINVAL */
 };
 
 /** How a window runs in this process. Set it at creation, and again at every load. */

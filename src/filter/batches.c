@@ -126,6 +126,8 @@ int64_t weir_contains_keys(const struct weir_filter *f, struct weir_keys keys, u
 static int64_t insert_batch(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap)
 {
 	struct weir_batch batch = weir__batch(f, keys);
+	if (__builtin_expect(f->flags & WEIR_ONCE, 0))
+		return weir__once_insert_keys(f, keys, bitmap);
 	weir__change_begin(f);
 	int64_t answer = f->kernel->insert_batch(f, &batch, bitmap);
 	weir__change_end(f);
@@ -219,7 +221,7 @@ int weir_fill_keys(struct weir_filter *f, struct weir_keys keys)
 		return keys.n ? (int)weir__stopped(0, weir__keys_refused()) : 0;
 	if (keys.form == WEIR_KEYS_HASHES && weir__text_several(&f->text))
 		return keys.n ? (int)weir__stopped(0, weir__text_refuse_hash(&f->text)) : 0;
-	if (f->kernel->load && !f->memory.shared)
+	if (f->kernel->load && !f->memory.shared && !(f->flags & WEIR_ONCE))
 		return keys.form == WEIR_KEYS_HASHES ? weir__bulk_load(f, keys.at, keys.n) :
 		                                       fill_hashed(f, keys);
 	/* The kernel has no plain stores, or other processes write to the bits too. */

@@ -64,6 +64,7 @@ static void set_kernel(struct weir_filter *f, const struct weir_kernel *kernel, 
 		f->verbs.contains_u64 = contains_bytes;
 	if (keyed || !f->verbs.insert_u64)
 		f->verbs.insert_u64 = insert_bytes;
+	weir__once_wrap(f);
 	weir__apart_wrap(f);
 	weir__text_wrap(f);
 	if (!kernel->verbs.insert)
@@ -156,6 +157,7 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 	f->text = layout->text;
 	f->kind = kind;
 	f->few = WEIR__FEW;
+	f->flags = layout->flags;
 	set_kernel(f, kernel, insert_error);
 	f->isa = isa;
 	f->shards = layout->shards;
@@ -163,7 +165,6 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 	f->outgrows_cache = bytes > weir__cache_bytes();
 	f->capacity = layout->capacity;
 	f->max_capacity = layout->max_capacity;
-	f->flags = layout->flags;
 	f->fp_rate = layout->fp_rate;
 	f->memory = *memory;
 	err = kind->create ? kind->create(f) : 0;
@@ -405,6 +406,7 @@ int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 	if (!sized_by_rate(f, &p))
 		p.max_bytes = f->bytes;
 	p.seed = f->hashing.seed;
+	p.flags = f->flags & WEIR_ONCE;
 	weir_text_of(f, &p.text);
 	if (p.text.steps && p.struct_size < offsetof(struct weir_params, blocked))
 		return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for text, and the "

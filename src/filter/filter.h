@@ -52,6 +52,12 @@ int weir__abilities_check(uint32_t has, uint32_t can, const struct weir_kind *ki
 
 /* Check that flags are known and none excludes another. Return: 0 or -EINVAL. */
 int weir__flags_check(uint32_t flags);
+/* And that the kind can have WEIR_ONCE, if it is among them. Return: 0 or -EINVAL. */
+int weir__once_check(uint32_t flags, const struct weir_kind *kind);
+/* Put its inserts in the place of the kernel's, if the filter has it. */
+void weir__once_wrap(struct weir_filter *f);
+/* weir_insert_keys() of such a filter, of keys that have one hash each. */
+int64_t weir__once_insert_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap);
 
 /*
  * Make a filter of @layout around memory that holds its bits.

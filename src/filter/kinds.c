@@ -33,6 +33,8 @@ uint32_t weir_can(const struct weir_filter *f, uint32_t what)
 	uint32_t can = weir__kind_can(f->kind);
 	if (f->insert_error)
 		can &= ~changes;
+	if (f->flags & WEIR_ONCE)
+		can &= ~(uint32_t)(WEIR_CAN_REMOVE | WEIR_CAN_HOLD_COPIES);
 	if (f->kind->decides && !f->kind->decides(&f->array.shape))
 		can &= ~(uint32_t)WEIR_CAN_DECIDE;
 	return can & what;

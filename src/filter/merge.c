@@ -72,6 +72,9 @@ static int same_layout(const struct weir_filter *dst, const struct weir_filter *
 		              (unsigned long long)src->max_capacity);
 	if (dst->kind->join && (dst->fp_rate < src->fp_rate || dst->fp_rate > src->fp_rate))
 		return DIFFER("fp_rate", "%g", dst->fp_rate, src->fp_rate); /* sizes its members */
+	if ((dst->flags ^ src->flags) & WEIR_ONCE)
+		return DIFFER("WEIR_ONCE", "%d", (dst->flags & WEIR_ONCE) != 0,
+		              (src->flags & WEIR_ONCE) != 0);
 	int err = same_shape(dst, src);
 	if (!err && dst->kind->alike)
 		err = dst->kind->alike(dst, src);
@@ -142,14 +145,14 @@ int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
 	                         merge_lines(dst, src, progress, progress_arg);
 }
 
-/* All of src or nothing: nobody changes either meanwhile. */
+/* All of src or nothing: nobody changes either meanwhile. With WEIR_ONCE nothing is taken back. */
 static int merge_whole(struct weir_filter *dst, const struct weir_filter *src)
 {
 	int err = weir__merge_check(dst, src);
 	if (err)
 		return err;
 	err = weir__merge(dst, src, NULL, NULL);
-	if (err && dst->kind->take_back)
+	if (err && dst->kind->take_back && weir__removes(dst))
 		dst->kind->take_back(dst, src, weir_error_taken());
 	return err;
 }

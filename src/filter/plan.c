@@ -19,7 +19,8 @@ static int check_kind(uint32_t id)
 
 int weir__flags_check(uint32_t flags)
 {
-	const uint32_t known = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES | WEIR_PREFAULT;
+	const uint32_t known = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES | WEIR_PREFAULT |
+	                       WEIR_ONCE;
 	if (flags & ~known)
 		return weir__fail(-EINVAL, "flags 0x%x: 0x%x is unknown, all known flags are 0x%x",
 		                  flags, flags & ~known, known);
@@ -123,6 +124,8 @@ static int check_all_but_memory(const struct weir_params *in, struct weir_params
 		err = check_kind(out->kind);
 	if (!err)
 		err = weir__flags_check(out->flags);
+	if (!err)
+		err = weir__once_check(out->flags, weir__kind(out->kind));
 	if (!err)
 		err = check_text(&out->text, weir__kind(out->kind));
 	if (!err)

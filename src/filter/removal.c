@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Removals and counts, for the kinds that can: by key, by hash and in batches. Inserts
- * for those who never remove. */
+ * Removals and counts, for the kinds that can: by key, by hash and in batches. */
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/batch.h"
@@ -12,6 +11,9 @@ static int remove_check(const struct weir_filter *f)
 {
 	if (!f->kernel->remove)
 		return weir__kind_cannot(f->kind, "remove keys");
+	if (!weir__removes(f))
+		return weir__fail(-ENOTSUP, "a set with WEIR_ONCE cannot remove keys: what is "
+		                  "stored of one may stand for another too; create it without");
 	return f->insert_error ? weir__insert_refused(f) : 0;
 }
 
@@ -51,30 +53,6 @@ int weir_remove(struct weir_filter *f, const void *key, size_t len)
 int weir_remove_u64(struct weir_filter *f, uint64_t key)
 {
 	return weir__remove_made(f, weir_hash_u64(f, key));
-}
-
-static int insert_absent(struct weir_filter *f, uint64_t hash)
-{
-	if (f->insert_error)
-		return weir__insert_refused(f);
-	if (f->kernel->insert_absent)
-		return f->kernel->insert_absent(f, hash);
-	if (f->kernel->remove && f->raw.contains_hash(f, hash))
-		return WEIR_SEEN;
-	return f->raw.insert_hash(f, hash);
-}
-
-int weir_insert_absent_hash(struct weir_filter *f, uint64_t hash)
-{
-	return weir__text_several(&f->text) && !f->insert_error ? weir__text_refuse_hash(&f->text) :
-	                                                          insert_absent(f, hash);
-}
-
-int weir_insert_absent(struct weir_filter *f, const void *key, size_t len)
-{
-	uint64_t hash = 0;
-	int err = f->insert_error ? 0 : weir__insert_hash_of(f, key, len, &hash);
-	return err ? err : insert_absent(f, hash);
 }
 
 static int64_t count_made(const struct weir_filter *f, uint64_t hash)

@@ -225,7 +225,8 @@ int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
 		.isa = weir__isa_name(f->kernel->isa),
 		.seed_fingerprint = weir__seed_fingerprint(f->array.seed),
 		.max_capacity = f->max_capacity ? f->max_capacity : f->capacity,
-		.marks = f->marks | (weir__keyed(&f->hashing) ? WEIR_MARK_KEYED : 0)
+		.marks = f->marks | (weir__keyed(&f->hashing) ? WEIR_MARK_KEYED : 0) |
+		         (f->flags & WEIR_ONCE ? WEIR_MARK_ONCE : 0)
 	};
 	struct weir_text now;
 	weir__text_load(&f->text, &now);

@@ -138,6 +138,7 @@ int weir__bits_load(struct weir_filter **out, struct weir_source *source,
 	struct weir_memory memory;
 	struct weir_filter *f;
 	int err = weir__preface_layout(&layout, preface, options->secret, source->name);
+	layout.flags |= options->flags & WEIR_ONCE;
 	/* Reading touches every page, and none before there are bytes for it. */
 	if (!err)
 		err = weir__memory_alloc(&memory, 64 * layout.lines,

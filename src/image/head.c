@@ -25,7 +25,8 @@ enum {
 	LAST_HASH = 3,
 	KEYED_HASH = 3,
 	UNSEEDED_HASH = 2, /* if the kind's format is of others; the kind is asked later */
-	MARKS = WEIR_MARK_KEYED | WEIR_MARK_OVERFULL_ALLOWED | WEIR_MARK_SHRINK_ALLOWED,
+	MARKS = WEIR_MARK_KEYED | WEIR_MARK_OVERFULL_ALLOWED | WEIR_MARK_SHRINK_ALLOWED |
+	        WEIR_MARK_ONCE,
 	MAX_SHARDS = 65536,
 	LEAST_SHARD = 1024,
 };
@@ -276,7 +277,7 @@ static bool marks(const unsigned char *bytes, struct weir_image_fault *fault)
 	return nothing_later(bytes, format == WEIR_IMAGE_COMPOUND ? AT_LATER : AT_OWN, fault) &&
 	       in_hex(fault, rule(fault, -ENOTSUP, "the word of marks at byte 136", found,
 	                          (found & ~(uint32_t)MARKS) == 0,
-	                          "the bits 1, 2 and 4; a newer weir made it")) &&
+	                          "the bits 1, 2, 4 and 8; a newer weir made it")) &&
 	       weir__steps_check(&text, fault) &&
 	       rule(fault, -EBADMSG, "the word of marks at byte 136", found,
 	            found || text.steps || format == WEIR_IMAGE_COMPOUND,

@@ -34,7 +34,7 @@
  *                    kinds
  *       136       4  marks, of format 2; in format 1      bit 0 keyed; bits 1 and 2 the builder was
  *                    zero                                 allowed to save an overfull, a shrunk
- *                                                         set
+ *                                                         set; bit 3 WEIR_ONCE
  *       140       4  steps, of format 2                   enum weir_text_steps: what is done to
  *                                                         keys; marks or steps are not 0
  *       144     1+3  lengths of IPv4, of IPv6 prefixes:   bits 0 to 32, 0 to 128; zero without

@@ -79,6 +79,9 @@ static int thaw(struct weir_filter **out, struct weir_source *source,
 int weir__preface_load(struct weir_filter **out, struct weir_source *source,
                        const struct weir_preface *preface, const struct weir_load_options *options)
 {
+	int err = weir__once_check(options->flags, preface->kind);
+	if (err)
+		return weir__fail(err, "%s: options.%s", source->name, weir_error_detail());
 	if (!weir__is_compound(preface))
 		return weir__bits_load(out, source, preface, options);
 	return preface->kind->thaw ? thaw(out, source, preface, options) :

@@ -90,6 +90,10 @@ static int kind_check(struct weir_preface *p, const struct weir_source *source)
 		return weir__fail(-EBADMSG, "%s: hash is %u where kind %s has %u", name,
 		                  h->hash, p->kind->name, p->kind->hash->id);
 	int err = as_is_check(p, name);
+	if (!err)
+		err = weir__once_check(weir__preface_flags(p), p->kind) ?
+		      weir__fail(-EBADMSG, "%s: the word of marks at byte 136 has 8 (once), which "
+		                 "kind %s has not", name, p->kind->name) : 0;
 	return err ? err : form_check(p, name);
 }
 
@@ -225,7 +229,8 @@ int weir__preface_check(const struct weir_preface *preface, uint32_t shard, cons
 int weir__preface_can(const struct weir_preface *p, const struct weir_filter *f, uint32_t can,
                       const char *name)
 {
-	const uint32_t has = f ? weir_can(f, WEIR_CAN_ALL) : weir__kind_can(p->kind);
+	const uint32_t lost = p->head.marks & WEIR_MARK_ONCE ? WEIR_CAN_REMOVE : 0;
+	const uint32_t has = f ? weir_can(f, WEIR_CAN_ALL) : weir__kind_can(p->kind) & ~lost;
 	int err = weir__abilities_check(has, can, p->kind, "options.can");
 	return err ? weir__fail(err, "%s: %s", name, weir_error_detail()) : 0;
 }
@@ -265,7 +270,8 @@ int weir__preface_layout(struct weir_layout *out, const struct weir_preface *p,
 		.lines = p->head.nblocks,
 		.capacity = p->head.capacity,
 		.max_capacity = p->kind->grow_ahead ? p->head.own[0] : 0,
-		.text = p->head.text
+		.text = p->head.text,
+		.flags = weir__preface_flags(p)
 	};
 	memcpy(&out->fp_rate, &p->head.rate_bits, sizeof out->fp_rate);
 	return hashing_of(&out->hashing, &p->head, p->kind->hash, secret, name);
@@ -283,7 +289,8 @@ void weir__head_of(const struct weir_filter *f, uint32_t compression, uint64_t g
 		.capacity = f->capacity,
 		.seed = f->hashing.seed,
 		.generation = generation,
-		.marks = marks | (weir__keyed(&f->hashing) ? WEIR_MARK_KEYED : 0),
+		.marks = marks | (weir__keyed(&f->hashing) ? WEIR_MARK_KEYED : 0) |
+		         (f->flags & WEIR_ONCE ? WEIR_MARK_ONCE : 0),
 		.text = weir__text_now(&f->text)
 	};
 	memcpy(&out->rate_bits, &f->fp_rate, sizeof f->fp_rate);

@@ -35,6 +35,11 @@ extern const unsigned char weir__no_secret[];
  * Return: 0 or -ENOTSUP. */
 int weir__preface_can(const struct weir_preface *p, const struct weir_filter *f, uint32_t can,
                       const char *name);
+/* Of enum weir_flags what an image keeps. */
+static inline uint32_t weir__preface_flags(const struct weir_preface *p)
+{
+	return p->head.marks & WEIR_MARK_ONCE ? WEIR_ONCE : 0;
+}
 /* The layout from a head. @secret: the caller's, or NULL.
  * Return: 0; -EKEYREJECTED if that is not the image's. */
 int weir__preface_layout(struct weir_layout *out, const struct weir_preface *preface,

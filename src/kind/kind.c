@@ -56,7 +56,7 @@ void weir__let_go(const struct weir_filter *f)
 /* A kind that holds its moves off copies keys whole or not at all. */
 static struct weir_apart *apart_of(const struct weir_filter *f)
 {
-	return f->kernel->remove && !f->kind->hold ?
+	return weir__removes(f) && !f->kind->hold ?
 	               &((struct weir_filter *)(uintptr_t)f)->apart :
 	               NULL;
 }

@@ -68,8 +68,8 @@ struct weir_kernel {
 	                     uint64_t *masks);
 	/* As weir_remove_hash() and weir_count_hash(), which it answers 0 or more. NULL: cannot. */
 	int (*remove)(struct weir_filter *f, uint64_t hash);
-	/* As weir_insert_absent_hash(). NULL: a lookup and an insert serve. */
-	int (*insert_absent)(struct weir_filter *f, uint64_t hash);
+	/* An insert with WEIR_ONCE. NULL: a lookup and an insert serve. */
+	int (*insert_once)(struct weir_filter *f, uint64_t hash);
 	int64_t (*count)(const struct weir_filter *f, uint64_t hash);
 };
 
@@ -342,7 +342,7 @@ struct weir_filter {
 	uint64_t bytes;      /* of bits: 64 * lines */
 	uint64_t capacity;   /* keys, as asked */
 	uint64_t max_capacity; /* of a compound that grows; else 0 */
-	uint32_t flags;      /* enum weir_flags, for the memory of members to come */
+	uint32_t flags;      /* enum weir_flags; those of memory for members to come */
 	double fp_rate;      /* as asked */
 	struct weir_hashing hashing;
 	uint32_t marks;      /* enum weir_image_marks of the image it was loaded from; else 0 */
@@ -357,6 +357,12 @@ struct weir_filter {
 	uint32_t parts;             /* for bulk loading: a power of two, at most 2^partition_bits */
 	struct weir_owner owners[]; /* of the parts (O1) */
 };
+
+/* With WEIR_ONCE a copy may stand for several keys, so none is ever taken away. */
+static inline bool weir__removes(const struct weir_filter *f)
+{
+	return f->kernel->remove && !(f->flags & WEIR_ONCE);
+}
 
 /* The line that the top bits of a hash choose. If the kind has L1 for all 64 bits, the key's bits
  * lie there. Else this is only a guess at a line to fetch. */

@@ -50,10 +50,10 @@ struct place {
 	uint64_t hash;
 };
 
-/* What a kind cannot remove remains. */
+/* What a filter cannot remove remains. */
 static void take_back(const struct place *p)
 {
-	if (p->taker->kernel->remove)
+	if (weir__removes(p->taker))
 		(void)!weir__remove_made(p->taker, p->hash);
 }
 
@@ -81,7 +81,7 @@ static int weigh(unsigned i, struct weir_filter *taker, int err)
 /* Say which filter it was, and what has become of the key in the others. */
 static int explain(const struct weir_generation *g, unsigned i, int err)
 {
-	const bool removes = g->absence || g->current->kernel->remove;
+	const bool removes = g->absence || weir__removes(g->current);
 	if (i == 0)
 		return err;
 	return weir__fail(err, "%s: %s; %s", i == 1 ? "the next filter, of the reload that runs" :

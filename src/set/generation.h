@@ -57,7 +57,8 @@
  *     then next, then previous. Where current or next refuses, it removes from those before what
  *     it put there itself, and answers the error. That takes nobody else's share: in that filter
  *     its insert had ended, and nobody else removes it, since it was not acknowledged. A filter
- *     that cannot remove keeps the key: a yes that nobody was promised.
+ *     that cannot remove keeps the key: a yes that nobody was promised. So does one with WEIR_ONCE,
+ *     where another thread's insert may have been answered by what this one stored.
  *     Where previous refuses, one word of it, its standby, is decided (O10): an inserter says VOID,
  *     a rollback, before it publishes, RETURNS. Who comes second finds what the first has decided.
  *     VOID: the insert stands and previous is never current again. So the rollback answers -ENOENT,

@@ -15,6 +15,7 @@ RELOAD = 'src/set/reload/reload.c'
 STEPS = 'src/set/reload/steps.c'
 PACE = 'src/set/reload/pace.c'
 BESIDE = 'src/set/dual_write.c'
+KIND = 'src/kind/kind.h'
 ABSENT = 'src/set/placeholder.c'
 COUNTERS = 'src/kinds/common/counters.c'
 ROLLBACK = 'src/set/rollback.c'
@@ -34,6 +35,7 @@ GROUPS = {
     HEADER: 'retire,previous',
     HANDLE: 'reload,previous,writers,retire,absent,sharded',
     BESIDE: 'reload,batch,previous,absent,full',
+    KIND: 'full',
     ABSENT: 'absent',
     BATCH: 'batch,removal,sharded',
     FORMS: 'batch',
@@ -106,6 +108,8 @@ MUTANTS = [
     # filters that refuse (H12)
     ('REFUSED_NOT_TAKEN_BACK', BESIDE, 'while (answer < 0 && put_into)',
      'while (answer > 1 && put_into)'),
+    ('ONCE_TAKEN_BACK', KIND, 'return f->kernel->remove && !(f->flags & WEIR_ONCE);',
+     'return f->kernel->remove;'),
     ('PIECE_NOT_TAKEN_BACK', BESIDE, 'for (size_t at = p->taken; at-- > taken;)',
      'for (size_t at = taken; at-- > taken;)'),
     ('PIECE_TAKEN_BACK_WHOLE', BESIDE, 'for (size_t at = p->taken; at-- > taken;)',

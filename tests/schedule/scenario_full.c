@@ -2,20 +2,25 @@
  * The threads of scenarios whose filters refuse keys. */
 #include "scenario_full.h"
 
-static struct weir_filter *make(uint32_t most)
+static struct weir_filter *make(uint32_t most, uint32_t flags)
 {
-	struct weir_filter *f = bounded_make(&bounded_removes, 1, most);
+	struct weir_filter *f = bounded_make_with(&bounded_removes, 1, most, flags);
 	det_assert(f);
 	return f;
 }
 
-void full_begin_with(uint32_t most)
+void full_begin_as(uint32_t most, uint32_t flags)
 {
-	struct weir_filter *initial = make(most);
+	struct weir_filter *initial = make(most, flags);
 	scenario_begin();
 	flavor = &urcu_bp_flavor;
 	det_assert(weir_insert_hash(initial, 0) == WEIR_NEW);
 	det_assert(weir_handle_create(&handle, initial, NULL) == 0);
+}
+
+void full_begin_with(uint32_t most)
+{
+	full_begin_as(most, 0);
 }
 
 struct weir_reload *full_begin_into(uint32_t most, bool keep)
@@ -25,7 +30,7 @@ struct weir_reload *full_begin_into(uint32_t most, bool keep)
 	o.keep_previous = keep;
 	det_assert(weir__writer_begin(handle, "the test") == 0);
 	weir__standby_free(handle);
-	det_assert(weir__reload_open(&r, handle, make(most), &o) == 0);
+	det_assert(weir__reload_open(&r, handle, make(most, 0), &o) == 0);
 	return r;
 }
 

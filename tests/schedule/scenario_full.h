@@ -12,6 +12,8 @@
 
 /* Key 0 is in. */
 void full_begin_with(uint32_t most);
+/* @flags: enum weir_flags. */
+void full_begin_as(uint32_t most, uint32_t flags);
 /* Begin a reload into a filter with room for so many. */
 struct weir_reload *full_begin_into(uint32_t most, bool keep);
 void full_load(struct weir_reload *r, uint64_t key);

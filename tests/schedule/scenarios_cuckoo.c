@@ -2,6 +2,7 @@
  * Keys that move while others look for them, insert and remove (C1 to C5 in
  * src/kinds/cuckoo/move.h): none is missed, none comes back, none is doubled. */
 #include <errno.h>
+#include "kind/kind.h"
 #include "scenario_cuckoo.h"
 
 /* The twin is found by the resident's copy, from C on: the order in which a lookup that comes
@@ -229,7 +230,7 @@ static void wide_look(void *unused)
 	det_assert(weir_contains_hash(wide, wide_resident));
 	det_assert(weir_count_hash(wide, wide_resident) >= 1);
 	det_assert(weir_contains_keys(wide, weir_keys_hashes(&wide_resident, 1), NULL) == 1);
-	det_assert(weir_insert_absent_hash(wide, wide_resident) == WEIR_SEEN);
+	det_assert(wide->kernel->insert_once(wide, wide_resident) == WEIR_SEEN);
 }
 
 /* Once, of all subjects. */

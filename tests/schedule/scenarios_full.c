@@ -140,6 +140,34 @@ static void batch_in_part(void)
 	full_end_exactly(2);
 }
 
+/* ---- current has WEIR_ONCE: what one inserter stored answers another ---- */
+
+static void insert_the_same(void *slot)
+{
+	const unsigned i = (unsigned)(uintptr_t)slot;
+	answer[i] = form_handle_insert(handle, 1);
+	det_assert(answer[i] >= 0 || answer[i] == -ENOSPC);
+	if (answer[i] >= 0)
+		promise(1);
+}
+
+static void load_in_vain(void *unused)
+{
+	(void)unused;
+	weir_reload_abort(full_begin_into(1, false));
+}
+
+static void once_shared(void)
+{
+	full_begin_as(6, WEIR_ONCE);
+	full_spawn(insert_the_same, 1);
+	full_spawn(insert_the_same, 2);
+	det_spawn(load_in_vain, NULL);
+	det_join_all();
+	full_verify_thread((void *)1);
+	handle_end();
+}
+
 const struct scenario full_scenarios[] = {
 	{ .name = "next too small", .group = "full", .body = next_too_small, .cost = 3,
 	  .fits = full_once },
@@ -150,5 +178,7 @@ const struct scenario full_scenarios[] = {
 	  .fits = full_once },
 	{ .name = "a batch in part", .group = "full", .body = batch_in_part, .batches = true,
 	  .cost = 3, .fits = full_once },
+	{ .name = "once, shared", .group = "full", .body = once_shared, .cost = 3,
+	  .fits = full_once },
 	{ .name = NULL },
 };

@@ -35,9 +35,12 @@ static int fill_inputs(void **state)
 static struct weir_filter *half_full(uint32_t kind, size_t width)
 {
 	struct weir_filter *f = test_filter(kind, MOST / 2, 0.1);
-	for (size_t i = 0; i < MOST; i += 2)
-		assert_ok(width ? weir_insert_absent(f, bytes + i * width, width) :
-		                  weir_insert_absent(f, vectors[i].iov_base, vectors[i].iov_len));
+	for (size_t i = 0; i < MOST; i += 2) {
+		const void *key = width ? bytes + i * width : vectors[i].iov_base;
+		const size_t len = width ? width : vectors[i].iov_len;
+		if (!weir_contains(f, key, len)) /* short ones come often */
+			assert_ok(weir_insert(f, key, len));
+	}
 	return f;
 }
 

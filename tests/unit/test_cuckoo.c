@@ -187,28 +187,6 @@ static void batches_stop_at_the_first_refusal(void **state)
 	weir_destroy(f);
 }
 
-static void only_what_is_absent(void **state)
-{
-	struct weir_filter *f = made(12, 1000, 1), *bits = test_filter(WEIR_BLOCKED, 1000, 0.01),
-	                   *counters = test_filter(WEIR_COUNTING, 1000, 0.01);
-	struct weir_filter *each[] = { f, bits, counters };
-	(void)state;
-	for (unsigned i = 0; i < COUNT_OF(each); i++) {
-		assert_int_equal(weir_insert_absent(each[i], "key", 3), WEIR_NEW);
-		double before = fill(each[i]);
-		for (unsigned again = 0; again < 20; again++) {
-			assert_int_equal(weir_insert_absent(each[i], "key", 3), WEIR_SEEN);
-			assert_int_equal(weir_insert_absent_hash(each[i],
-			                                         weir_hash(each[i], "key", 3)),
-			                 WEIR_SEEN);
-		}
-		assert_true(weir_contains(each[i], "key", 3) && fill(each[i]) == before);
-	}
-	assert_int_equal(weir_count(f, "key", 3), 1);
-	assert_int_equal(weir_count(counters, "key", 3), 1);
-	weir_destroy(f), weir_destroy(bits), weir_destroy(counters);
-}
-
 /* ---- whole filters ---- */
 
 static void unions_keep_every_copy(void **state)
@@ -297,7 +275,6 @@ static void images(void **state)
 	               "cuckoo", "live");
 	assert_ok(weir_load(&g, weir_location_map(path, WEIR_MAP_READ), NULL));
 	assert_refused(weir_insert(g, "a", 1), -EROFS, "read-only", "");
-	assert_refused(weir_insert_absent(g, "a", 1), -EROFS, "read-only", "");
 	assert_refused(weir_remove(g, "a", 1), -EROFS, "read-only", "");
 	weir_destroy(g);
 	assert_ok(weir_load(&g, weir_location_path(path), NULL));
@@ -344,7 +321,6 @@ int main(void)
 		cmocka_unit_test(copies_of_one_key),
 		cmocka_unit_test(until_it_is_full),
 		cmocka_unit_test(batches_stop_at_the_first_refusal),
-		cmocka_unit_test(only_what_is_absent),
 		cmocka_unit_test(unions_keep_every_copy),
 		cmocka_unit_test(unions_without_room_leave_nothing),
 		cmocka_unit_test(images),

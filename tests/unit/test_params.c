@@ -234,9 +234,9 @@ static void kinds_and_flags(void **state)
 	params.kind = UINT32_MAX;
 	refused(&params, -ENOTSUP, "kind", "4294967295", "0");
 	params = good(), params.flags = 1u << 31;
-	refused(&params, -EINVAL, "flags", "80000000", "7");
-	params.flags = 8;
-	refused(&params, -EINVAL, "flags", "8", "7");
+	refused(&params, -EINVAL, "flags", "80000000", "0xf");
+	params.flags = 16;
+	refused(&params, -EINVAL, "flags", "0x10", "0xf");
 }
 
 static void callers_memory(void **state)

@@ -197,7 +197,6 @@ static void test_what_it_refuses(void **state)
 	assert_refused(weir_insert_keys(mut, weir_keys_u64(keys, 1), NULL), -ENOTSUP, what, "");
 	assert_refused(weir_insert_keys(mut, weir_keys_u64(keys, MOST), NULL), -ENOTSUP, what, "");
 	assert_refused(weir_fill_keys(mut, weir_keys_u64(keys, MOST)), -ENOTSUP, what, "inserts");
-	assert_refused(weir_insert_absent(mut, "key", 3), -ENOTSUP, what, "inserts");
 	assert_refused(weir_remove(mut, "key", 3), -ENOTSUP, what, "remove keys");
 	assert_refused(weir_clone(&made, view), -ENOTSUP, what, "be copied");
 	assert_refused(weir_fold(&made, view, 2), -ENOTSUP, what, "fold");

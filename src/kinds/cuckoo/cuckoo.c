@@ -163,7 +163,7 @@ static int insert_hash(struct weir_filter *f, uint64_t hash)
 	return put(f, hash, WEIR_CUCKOO_ALWAYS);
 }
 
-static int insert_absent(struct weir_filter *f, uint64_t hash)
+static int insert_once(struct weir_filter *f, uint64_t hash)
 {
 	return put(f, hash, WEIR_CUCKOO_ABSENT);
 }
@@ -223,7 +223,7 @@ static int take_out(struct weir_filter *f, uint64_t hash)
 		.contains_batch = contains_batch_##width, \
 		.insert_batch = insert_batch, \
 		.remove = take_out, \
-		.insert_absent = insert_absent, \
+		.insert_once = insert_once, \
 		.count = count, \
 	};
 VERBS(12)

@@ -147,14 +147,17 @@ void weir__cuckoo_estimate(const struct weir_filter *f, const struct weir_measur
 
 /* Each copy into the same two buckets, as if inserted. The caller holds the source and must not
  * wait for a walk over the destination: that may wait for the source. */
-static int merge_bucket(const struct weir_array *dst, uint64_t word, uint64_t bucket,
+static int merge_bucket(const struct weir_filter *f, uint64_t word, uint64_t bucket,
                         uint64_t *copies)
 {
+	const enum weir_cuckoo_put how = f->flags & WEIR_ONCE ? WEIR_CUCKOO_ABSENT :
+	                                                        WEIR_CUCKOO_ALWAYS;
+	const struct weir_array *dst = &f->array;
 	unsigned width = weir__cuckoo_width(dst);
 	for (unsigned place = 0; place < weir__cuckoo_places(width); place++) {
 		unsigned copy = weir__cuckoo_at(word, place * width, width);
 		int answer = copy ? weir__cuckoo_put(dst, (struct weir_cuckoo_spot){ bucket, copy },
-		                                     WEIR_CUCKOO_ALWAYS, WEIR_CUCKOO_EAGAIN) : 0;
+		                                     how, WEIR_CUCKOO_EAGAIN) : 0;
 		if (answer < 0)
 			return answer;
 		*copies += copy != 0;
@@ -170,8 +173,7 @@ int weir__cuckoo_merge(struct weir_filter *dst, const struct weir_filter *src, u
 	if (dst == src) /* it has what it has */
 		return 0;
 	for (uint64_t i = 8 * first; !err && i < 8 * (first + n); i++)
-		err = merge_bucket(&dst->array, weir__place_load_acquire(src->array.words + i), i,
-		                   &copies);
+		err = merge_bucket(dst, weir__place_load_acquire(src->array.words + i), i, &copies);
 	return err ? (int)weir__stopped(copies, err) : 0;
 }
 
