@@ -44,7 +44,7 @@ test_shape_options() {
 		run 2 "$weir" build -k classic $option -o none.weir first
 		says "^weir build: ${option/=/ }: not for kind classic$"
 		run 2 "$weir" build --like=wide.weir -k counting $option -o none.weir first
-		says '--counters-per-word, --fingerprint-bits, --max-keys and -s$'
+		says '--counters-per-word, --fingerprint-bits, --once, --max-keys and -s$'
 	done
 	run 2 "$weir" build -k counting --probes=3 -o none.weir first
 	says '^weir build: --probes 3: not for kind counting$'
@@ -358,6 +358,31 @@ test_cuckoo() {
 	run 2 "$weir" add --live moves.weir half; says 'is of kind cuckoo, .*: leave out --live$'
 }
 
+# --once: lines that come too often for a bucket take the room of one.
+test_once() {
+	local n kind
+	for n in 1 2 3 4 5 6 7 8 9 10 11 12; do seq 900; done >often
+	run 1 "$weir" build -q -k cuckoo -n 1000 -p 0.3% -s 3 -o none.weir often
+	for kind in cuckoo counting; do
+		run 0 "$weir" build -q -k $kind --once -n 1000 -p 0.3% -s 3 -o once.weir often
+		run 0 "$weir" count once.weir <(echo 501); prints '^1	501$'
+		run 0 "$weir" info --json once.weir; json out 'j[0]["once"]'
+		run 0 "$weir" info once.weir; prints '^  once  *yes$'
+		cp once.weir before.weir
+		run 0 "$weir" add once.weir often
+		prints '^  keys  *10,800 added, about [0-9]* of them new$'
+		run 0 "$weir" count once.weir <(echo 501); prints '^1	501$'
+		run 2 "$weir" remove once.weir often
+		says '^weir remove: once.weir: was built with --once: .*: build it without$'
+		run 0 "$weir" merge -q -o all.weir once.weir before.weir
+		run 0 "$weir" info --json all.weir; json out 'j[0]["once"]'
+		run 0 "$weir" build -q --like=once.weir -o like.weir often
+		run 0 "$weir" info --json like.weir; json out 'j[0]["once"]'
+	done
+	run 2 "$weir" build --once -o none.weir often; says '--once: not for kind blocked, but for'
+	[ ! -e none.weir ] && ok || fail 'an image that was refused is there'
+}
+
 # Kinds that can be full: what was taken, what makes room, and the image as it was.
 test_no_room() {
 	local t
@@ -415,7 +440,7 @@ test_terminal() {
 for part in shape_options plan_of_shapes what_is_shown remove \
 		remove_warns_of_other_keys_copies remove_as_keys_were_added remove_trouble \
 		removals_take_turns count count_as_keys_were_added merge_and_live \
-		rebuilds_of_growing cuckoo no_room terminal; do
+		rebuilds_of_growing cuckoo once no_room terminal; do
 	test_$part
 done
 finish

@@ -114,7 +114,8 @@ static int add_in_place(struct change *add, const struct weir_image_info *info)
 static void report(const struct change *add)
 {
 	const struct weir_stats *s = &add->after;
-	const bool copies = weir_kind_can(s->shape.kind, WEIR_CAN_HOLD_COPIES);
+	const bool copies = weir_kind_can(s->shape.kind, WEIR_CAN_HOLD_COPIES) &&
+	                    !(s->marks & WEIR_MARK_ONCE);
 	/* of copies nobody can tell which were there */
 	double fresh = copies ? INFINITY : s->keys_estimated - add->before.keys_estimated;
 	if (isfinite(fresh) && fresh > (double)add->keys) /* the estimates err a little */

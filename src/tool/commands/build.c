@@ -48,6 +48,8 @@ static const char help[] =
 	"                       default: chosen by the rate\n"
 	"      --fingerprint-bits=N  cuckoo: 12 or 16; fuse, layered: 1 to 32; default:\n"
 	"                       chosen by the rate\n"
+	"      --once           counting, cuckoo: a key takes the room of one, however often\n"
+	"                       it is a line; none can be removed\n"
 	"      --max-keys=N     growing: keys that it may grow to; default: 21,845 times\n"
 	"                       -n\n"
 	"      --exclude=FILE   layered: keys that are always answered no; may be given\n"
@@ -106,14 +108,15 @@ static const char help_more[] =
 	"used; else that is doubled, or halved, as often as needed. That is for an image\n"
 	"of your own or root's that nobody else may write; with -n, -m, another -p or -k\n"
 	"size and layout are new.\n"
-	"Counting, frequency and cuckoo hold a key as often as it is a line.\n"
+	"Counting, frequency and cuckoo hold a key as often as it is a line, but with\n"
+	"--once.\n"
 	"A key is a line without its newline, byte by byte: a carriage return before the\n"
 	"newline is part of the key.\n"
 	"Exit status: 0 done, 1 refused and nothing written, 2 an error.\n";
 
 enum {
 	LIKE = 256, MAX_MEMORY, ZSTD, JSON, NO_PROGRESS, KEYED_BY, MODE, ALLOW_OVERFULL,
-	ALLOW_SHRINK, ALLOW_EMPTY, MIN_KEYS, NEW_SEED, FORCE, EXCLUDE
+	ALLOW_SHRINK, ALLOW_EMPTY, MIN_KEYS, NEW_SEED, FORCE, EXCLUDE, ONCE
 };
 
 static const struct option options[] = {
@@ -126,6 +129,7 @@ static const struct option options[] = {
 	{ "bits", required_argument, NULL, 'g' },
 	{ "probes", required_argument, NULL, SHAPE_PROBES },
 	SHAPE_OPTIONS,
+	{ "once", no_argument, NULL, ONCE },
 	{ "exclude", required_argument, NULL, EXCLUDE },
 	{ "seed", required_argument, NULL, 's' },
 	{ "new-seed", no_argument, NULL, NEW_SEED },
@@ -159,6 +163,7 @@ static int filter_option(int option, struct weir_params *params)
 	case 'n': return parse_keys("--keys", optarg, &params->capacity);
 	case 'm': return parse_bytes("--memory", optarg, &params->max_bytes);
 	case 's': return parse_number("--seed", optarg, 1, UINT64_MAX, &params->seed);
+	case ONCE: params->flags |= WEIR_ONCE; return 1;
 	default: return shape_option(option, params);
 	}
 }
@@ -202,7 +207,7 @@ static int contradictions(const struct build *build, bool shaped)
 	if (build->like && shaped)
 		return misuse("--like takes size, layout and seed from %s: leave out -p, -n, -m, "
 		              "-k, -z, -g, --probes, --counter-bits, --counters-per-word, "
-		              "--fingerprint-bits, --max-keys and -s",
+		              "--fingerprint-bits, --once, --max-keys and -s",
 		              build->like);
 	if (build->params.secret && build->params.seed)
 		return misuse("--keyed-by takes the place of the seed: leave out -s");

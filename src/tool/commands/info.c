@@ -86,6 +86,7 @@ static void report_header(struct report *r, const struct weir_image_info *info)
 	report_mark(r, "overfull_allowed", "overfull allowed",
 	            info->marks & WEIR_MARK_OVERFULL_ALLOWED);
 	report_mark(r, "shrink_allowed", "shrink allowed", info->marks & WEIR_MARK_SHRINK_ALLOWED);
+	report_mark(r, "once", "once", info->marks & WEIR_MARK_ONCE);
 	report_bool(r, "compressed", "compressed", info->compressed);
 	report_bool(r, "live", "live", info->live);
 	report_line(r, "checksums", "not compared: weir verify does that");

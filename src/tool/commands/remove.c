@@ -97,6 +97,9 @@ static int take_out(struct change *rm, struct weir_filter *f)
 
 static int work(struct change *rm, const struct weir_image_info *info)
 {
+	if (info->marks & WEIR_MARK_ONCE)
+		return trouble("%s: was built with --once: no key can be removed, since two may "
+		               "share what one stored: build it without", rm->image);
 	if (rm->guard.allow_shrink)
 		rm->saving.marks |= WEIR_MARK_SHRINK_ALLOWED;
 	if (info->marks & WEIR_MARK_OVERFULL_ALLOWED) /* fewer keys may still be too many */

@@ -122,7 +122,11 @@ bool shape_fits(const struct weir_params *params)
 		    weir_kind_name(params->kind));
 		return false;
 	}
-	return true;
+	if (!(params->flags & WEIR_ONCE) || weir_kind_can(params->kind, WEIR_CAN_REMOVE))
+		return true;
+	say("--once: not for kind %s, but for those that can remove keys",
+	    weir_kind_name(params->kind));
+	return false;
 }
 
 unsigned shape_own(struct weir_params *params)
@@ -152,6 +156,7 @@ bool shape_differs(const struct weir_params *wanted, const struct weir_params *i
 void shape_as(struct weir_params *params, const struct weir_params *is)
 {
 	params->kind = is->kind;
+	params->flags |= is->flags & WEIR_ONCE;
 	(void)shape_own(params);
 	for (const struct number *n = numbers; n < numbers + NUMBERS; n++) {
 		const unsigned i = place_of(n, is->kind);

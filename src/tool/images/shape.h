@@ -35,7 +35,7 @@ unsigned shape_own(struct weir_params *params);
 uint64_t shape_asked(const struct weir_params *params, const char *name);
 /* Does @wanted ask for a number that is another one in @is, or that its kind lacks? */
 bool shape_differs(const struct weir_params *wanted, const struct weir_params *is);
-/* Take the kind and the shape of @is. */
+/* Take the kind and the shape of @is, and WEIR_ONCE if it has that. */
 void shape_as(struct weir_params *params, const struct weir_params *is);
 /* Set words_per_key, of a kind that has it. */
 void shape_set_words(struct weir_params *params, uint32_t words);
