@@ -86,6 +86,32 @@ static void test_texts_have_the_filters_steps(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
+/* A closed set takes no length that it had not, one by one and in batches. Of a long text the
+ * sentence has a part. */
+static void test_a_closed_set_stays_closed(void **state)
+{
+	const struct weir_text closed = { .steps = WEIR_TEXT_TRIM | WEIR_TEXT_CIDR |
+		                                   WEIR_TEXT_CLOSED,
+		                          .ipv4 = 1u << 24 };
+	static char net[] = "192.0.4.0/24", other[] = "192.0.3.77";
+	struct iovec texts[] = { { net, 12 }, { other, 10 } };
+	struct weir_handle *h;
+	(void)state;
+	assert_ok(weir_handle_create(&h, of(&closed, "192.0.2.0/24"), NULL));
+	assert_refused(inserts(h, other), -EINVAL, "'192.0.3.77'", "a prefix length");
+	assert_refused(weir_handle_insert_keys(h, weir_keys_iov(texts, 2), NULL), -EINVAL,
+	               "'192.0.3.77'", "a prefix length");
+	char longest[73];
+	memset(longest, ' ', sizeof longest);
+	memcpy(longest + 70, "::", 3);
+	assert_refused(inserts(h, longest), -EINVAL, "'   ", "a prefix length");
+	assert_null(strstr(weir_error_detail(), "::"));
+	assert_int_equal(asks(h, other), 0);
+	assert_int_equal(figures_of(h).lookups, 1);
+	assert_int_equal(asks(h, "192.0.4.77"), 1); /* before the one that is refused */
+	assert_ok(weir_handle_destroy(h));
+}
+
 static void test_a_plan_says_what_a_lookup_probes(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -219,6 +245,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_texts_have_the_filters_steps),
+		cmocka_unit_test(test_a_closed_set_stays_closed),
 		cmocka_unit_test(test_a_plan_says_what_a_lookup_probes),
 		cmocka_unit_test(test_texts_are_inserted_into_every_filter),
 		cmocka_unit_test(test_other_steps_are_asked_for),
