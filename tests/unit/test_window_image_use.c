@@ -191,6 +191,7 @@ static void each_to_its_own(void **state)
 	ho.flags = WEIR_HANDLE_ANY_SEED;
 	assert_ok(weir_handle_create(&h, NULL, &ho));
 	assert_refused(weir_handle_refresh(h, path, NULL), -ENOTSUP, "window", "WEIR_CAN_PUBLISH");
+	assert_non_null(strstr(weir_error_detail(), path));
 	assert_ok(weir_handle_destroy(h));
 	h = NULL;
 	assert_refused(weir_handle_create(&h, w, NULL), -ENOTSUP, "window", "WEIR_CAN_PUBLISH");
