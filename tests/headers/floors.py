@@ -32,6 +32,9 @@ ON_PUBLIC_HEADERS = {
     "tool": (),
 }
 
+# The module for Redis links this room where hiredis is not installed.
+WITHOUT_HIREDIS = "replica/format/"
+
 PUBLIC = re.compile("weir_[a-z]")
 
 # Kinds do not see each other. Growing and the window are made of others, and stand above them.
@@ -94,6 +97,8 @@ def includes(root, path, files):
     room = room_of(path)
     with open(os.path.join(root, path), encoding="utf-8") as file:
         text = file.read()
+    if path.startswith(WITHOUT_HIREDIS) and re.search(r"^\s*#\s*include.*hiredis", text, re.M):
+        raise SystemExit("%s includes hiredis, which need not be installed" % path)
     for name in re.findall(r'^\s*#\s*include "([^"]+)"', text, re.M):
         if name == "config.h":
             continue
