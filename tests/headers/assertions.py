@@ -7,7 +7,7 @@ assertions.py OLD_ROOT NEW_ROOT [--all]   print what is gone; all: near and shar
 An assertion is a call that can fail a test or of a helper that makes one, a row of a table, a line
 of a test in Python or shell. Old names are read as CHANGELOG.md, RENAMED and REWORDED say. For each
 one answers: an equal one in the same function, file or anywhere, then a near one (a ratio of NEAR,
-by words and signs). What is left may share one that another has, as copies that became one body do."""
+by words and signs). What is left may share one that another has, as copies do that became one."""
 import collections
 import difflib
 import os
