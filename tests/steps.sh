@@ -98,17 +98,28 @@ step_quick() {
 	meson_test quick
 }
 
+# What is installed, and the benchmarks: no test calls all of it.
+build_products() {
+	local products
+	products=$(ninja -C "$build/$1" -t targets all |
+		sed -n 's/^\(\(src\|bench\)\/[^:]*\): \(.*_LINKER\|CUSTOM_COMMAND\).*/\1/p')
+	ninja -C "$build/$1" --quiet $products
+}
+
 # The same way in, with the least that shows that it works.
 step_smoke() {
 	packages $base_packages g++
-	build_in quick -Dbench=disabled
+	configure quick -Dbench=disabled
+	build_products quick
 	meson_test quick --suite headers
 }
 
 # The base is made once. Each way begins with a copy of it, so that no way can use what another
-# installed; then all of them run in one copy, one after another. The one within runs in that copy.
+# installed; then all of them run in one copy, one after another, of which in short the user's is
+# left. The one within runs in that copy.
 step_bare() {
 	local ways='install bench tests' in_order='bench tests user install' way
+	[ -z "$short" ] || in_order=user
 	if [ -n "${WEIR_BARE_NESTED-}" ]; then
 		check tests/bare.sh --base="$build/bare" tests/install/bare-ways.sh install
 		return
@@ -144,18 +155,10 @@ build_gcc() {
 	CC=gcc CXX=g++ "$how" gcc "${everything[@]}" ${short:+"${with_servers[@]}"}
 }
 
-# What is installed, and the benchmarks: no test calls all of it.
-build_products() {
-	local products
-	products=$(ninja -C "$build/gcc" -t targets all |
-		sed -n 's/^\(\(src\|bench\)\/[^:]*\): \(.*_LINKER\|CUSTOM_COMMAND\).*/\1/p')
-	ninja -C "$build/gcc" --quiet $products
-}
-
 step_gcc() {
 	packages gnuplot-nox
 	build_gcc
-	[ -z "$short" ] || build_products
+	[ -z "$short" ] || build_products gcc
 	meson_test gcc --setup all --no-suite slow --no-suite schedule --no-suite model \
 		--no-suite servers \
 		${short:+--no-suite unit --no-suite fault --no-suite fuzz --no-suite input} # asan's
