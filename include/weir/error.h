@@ -62,6 +62,7 @@ enum weir_error_code {
 	WEIR_ERROR_THREADS = 16,     /* max_memory, least, threads */
 	WEIR_ERROR_PASSED = 17,      /* exclude_keys, keys of the list that passed */
 	WEIR_ERROR_SETS_LARGE = 18,  /* capacity, sets, bytes that they need, most bytes */
+	WEIR_ERROR_OPEN = 19,        /* errno: the file that the sentence names cannot be opened */
 };
 
 /** A thread's last failed call, for a front end that words its own message. */

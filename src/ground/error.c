@@ -204,6 +204,12 @@ int weir__refused(int err, enum weir_error_code code, const char *thing, double 
 	return err;
 }
 
+int weir__unopened(int err, const char *path)
+{
+	(void)weir__fail(err, "%s: cannot open it: %s", path, weir_strerror(err));
+	return weir__refused(err, WEIR_ERROR_OPEN, "errno", -err, 0, 0, 0);
+}
+
 size_t weir_error_taken(void)
 {
 	return last.taken;

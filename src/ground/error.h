@@ -19,6 +19,8 @@ int weir__fail(int err, const char *format, ...) __attribute__((format(printf, 2
  * weir_error_code lists them; 0 past the last. Return: @err. */
 int weir__refused(int err, enum weir_error_code code, const char *thing, double a, double b,
                   double c, double d) __attribute__((cold));
+/* What every call answers whose file cannot be opened: weir_error_code WEIR_ERROR_OPEN. */
+int weir__unopened(int err, const char *path);
 
 /* As the last of a batch that fails: set what weir_error_taken() returns. Return: @err. */
 int64_t weir__stopped(size_t taken, int64_t err) __attribute__((cold));

@@ -102,7 +102,7 @@ int weir_secret_read(void *key, const char *path)
 		return weir__fail(-EINVAL, "%s is NULL", key ? "path" : "key");
 	int fd = open_at_once(path);
 	if (fd < 0)
-		return weir__fail(-errno, "%s: cannot open it: %s", path, weir_strerror(errno));
+		return weir__unopened(-errno, path);
 	int err = check_secret(fd, path);
 	if (!err)
 		err = parse(key, bytes, read_all(fd, bytes, sizeof bytes), path);

@@ -100,10 +100,8 @@ int weir__source_find(struct weir_source *source, const char *path, int flags)
 	do
 		fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	while (fd < 0 && errno == EINTR);
-	if (fd < 0) {
-		int err = -errno;
-		return weir__fail(err, "%s: cannot open it: %s", path, weir_strerror(err));
-	}
+	if (fd < 0)
+		return weir__unopened(-errno, path);
 	if (fstat(fd, &st)) {
 		int err = weir__fail(-errno, "%s: cannot ask for its size: %s", path,
 		                     weir_strerror(errno));

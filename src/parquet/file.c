@@ -44,10 +44,8 @@ static int open_file(struct weir_parquet *p, uint64_t *length)
 	do /* O_NONBLOCK: to open a FIFO must not wait for its writer */
 		p->fd = open(p->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	while (p->fd < 0 && errno == EINTR);
-	if (p->fd < 0) {
-		int err = -errno;
-		return weir__fail(err, "%s: cannot open it: %s", p->name, weir_strerror(err));
-	}
+	if (p->fd < 0)
+		return weir__unopened(-errno, p->name);
 	if (fstat(p->fd, &st)) {
 		int err = -errno;
 		return weir__fail(err, "%s: cannot ask for its size: %s", p->name,

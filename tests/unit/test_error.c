@@ -216,6 +216,27 @@ static void the_numbers_are_of_the_last_failure(void **state)
 	assert_true(info.err == -EIO && info.code == WEIR_ERROR_OTHER && !info.thing);
 }
 
+/* A front end need not search the sentence for what a file's remedy is. */
+static void a_file_that_cannot_be_opened_has_a_code(void **state)
+{
+	struct weir_error_info info = WEIR_ERROR_INFO_INIT;
+	struct weir_filter *f = NULL;
+	unsigned char key[WEIR_SECRET_BYTES];
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(i ? weir_secret_read(key, "/no/such/file") :
+		                     weir_load(&f, weir_location_path("/no/such/file"), NULL),
+		                 -ENOENT);
+		weir_error_last(&info);
+		assert_int_equal(info.err, -ENOENT);
+		assert_int_equal(info.code, WEIR_ERROR_OPEN);
+		assert_string_equal(info.thing, "errno");
+		assert_true(info.values[0] > ENOENT - 0.5 && info.values[0] < ENOENT + 0.5);
+		assert_non_null(strstr(weir_error_detail(), "/no/such/file: cannot open it: "));
+		(void)weir_fail(-EIO, "something else");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +248,7 @@ int main(void)
 		cmocka_unit_test(callers_fail_alike),
 		cmocka_unit_test(a_refusal_has_its_numbers),
 		cmocka_unit_test(the_numbers_are_of_the_last_failure),
+		cmocka_unit_test(a_file_that_cannot_be_opened_has_a_code),
 		cmocka_unit_test(the_library_says_its_version),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

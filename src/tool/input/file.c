@@ -68,8 +68,9 @@ bool is_there(const char *file, enum say_file what)
 
 const char *opened_or(int err, const char *detail, enum say_file what)
 {
-	static const char begin[] = "cannot open it: ";
-	return strncmp(detail, begin, sizeof begin - 1) == 0 ? unopened(-err, what) : detail;
+	struct weir_error_info info = WEIR_ERROR_INFO_INIT;
+	weir_error_last(&info);
+	return info.code == WEIR_ERROR_OPEN && info.err == err ? unopened(-err, what) : detail;
 }
 
 const char *detail_without(const char *file)
