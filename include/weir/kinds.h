@@ -4,25 +4,25 @@
  * What filters of a kind can (x). Where they cannot (-) the verb fails with -ENOTSUP, as
  * weir_kind_can() tells; lookups never fail (enum weir_ability).
  *
- *             blocked classic counting growing cuckoo fuse layered split frequency router window
- *  insert        x       x        x       x       x     -     -      x       x        x      x
- *  remove        -       -        x       -       x     -     -      -       -        -      -
- *  count         -       -        x       -       x     -     -      -       x        -      -
- *  many sets     -       -        -       -       -     -     -      -       -        x      -
- *  advance       -       -        -       -       -     -     -      -       -        -      x
- *  build         -       -        -       -       -     x     x      -       -        -      -
- *  exclude       -       -        -       -       -     -     x      -       -        -      -
- *  grow_ahead    -       -        -       x       -     -     -      -       -        -      -
- *  merge         x       x        x       x       x     -     -      x       x        x      -
- *  clone         x       x        x       x       x     x     x      x       x        x      -
- *  fold          x       x        x       -       -     -     -      x       x        -      -
- *  map           x       x        x       x       x     x     x      x       x        x      -
- *  map live      x       x        x       -       -     -     -      x       x        -      -
- *  a handle      x       x        x       x       x     x     x      x       x        x      -
- *  a replica     x       x        -       x       -     -     -      x       -        -      -
- *  inline.h      x       -        -       -       -     -     -      -       -        -      -
- *  a key         x       x        x       x       x     x     x      -       x        x      x
- *  normalise     x       x        x       x       x     x     x      -       x        -      -
+ *            blocked classic counting growing cuckoo fuse layered split frequency router window
+ * insert        x       x        x       x       x     -     -      x       x        x      x
+ * remove        -       -        x       -       x     -     -      -       -        -      -
+ * count         -       -        x       -       x     -     -      -       x        -      -
+ * many sets     -       -        -       -       -     -     -      -       -        x      -
+ * advance       -       -        -       -       -     -     -      -       -        -      x
+ * build         -       -        -       -       -     x     x      -       -        -      -
+ * exclude       -       -        -       -       -     -     x      -       -        -      -
+ * grow_ahead    -       -        -       x       -     -     -      -       -        -      -
+ * merge         x       x        x       x       x     -     -      x       x        x      -
+ * clone         x       x        x       x       x     x     x      x       x        x      -
+ * fold          x       x        x       -       -     -     -      x       x        -      -
+ * map           x       x        x       x       x     x     x      x       x        x      -
+ * map live      x       x        x       -       -     -     -      x       x        -      -
+ * a handle      x       x        x       x       x     x     x      x       x        x      -
+ * a replica     x       x        -       x       -     -     -      x       -        -      -
+ * inline.h      x       -        -       -       -     -     -      -       -        -      -
+ * a key         x       x        x       x       x     x     x      -       x        x      x
+ * normalise     x       x        x       x       x     x     x      -       x        -      -
  *
  * "a key": hashed with a secret (weir_params.secret). What weir_handle_get() returns of a sharded
  * set is a view: it looks up, counts where its kind does, measures, and can nothing else.

@@ -346,6 +346,11 @@ static bool has_kernel(const char *isa, const struct subject_layout *layout)
 	assert_ok(weir_measure(s.f, WEIR_SAMPLED, &stats));
 	bool has = strcmp(stats.isa, isa) == 0;
 	subject_free(&s);
+	if (!has && layout->kind->every_isa) {
+		fprintf(stderr, "kind %s has every_isa, and no kernel for %s\n",
+		        weir_kind_name(layout->kind->id), isa);
+		exit(1); /* no test runs yet that could fail */
+	}
 	return has;
 }
 

@@ -51,13 +51,13 @@ static void line(FILE *out, const char *text)
 static void table(FILE *out)
 {
 	char text[200];
-	size_t at = (size_t)snprintf(text, sizeof text, "%-12s", "");
+	size_t at = (size_t)snprintf(text, sizeof text, "%-11s", "");
 	for (unsigned k = 0; k < KINDS; k++)
 		at += (size_t)snprintf(text + at, sizeof text - at, " %s",
 		                       weir_kind_name(kinds[k]));
 	line(out, text);
 	for (unsigned r = 0; r < ROWS; r++) {
-		at = (size_t)snprintf(text, sizeof text, "  %-10s", rows[r].name);
+		at = (size_t)snprintf(text, sizeof text, " %-10s", rows[r].name);
 		for (unsigned k = 0; k < KINDS; k++) {
 			const int width = (int)strlen(weir_kind_name(kinds[k]));
 			const bool can = weir_kind_can(kinds[k], rows[r].can) != 0;

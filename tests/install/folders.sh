@@ -8,7 +8,8 @@
 set -u
 source=$(realpath "$1") work=$(realpath -m "$2")
 shift 2
-[ $# -gt 0 ] || set -- src/servers/nginx src/servers/bind src/servers/redis src/servers \
+servers=$(cd "$source" && ls -d src/servers/*/ | sed 's|/$||')
+[ $# -gt 0 ] || set -- $servers src/servers \
 	src/replica src/tool src/packaging/completions src/packaging/cmake \
 	src/packaging/reference src/packaging tests bench
 

@@ -66,7 +66,7 @@ static double planned_rate(const struct weir_filter *f)
 
 static double measured_rate(const struct weir_filter *f)
 {
-	enum { PROBES = 400000 };
+	enum { PROBES = 1000000 };
 	uint64_t wrong = 0;
 	for (uint64_t i = 0; i < PROBES; i++) {
 		uint64_t key = test_key(i + (UINT64_C(1) << 40));
