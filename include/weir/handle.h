@@ -29,11 +29,11 @@
  * as much as the lookup. For several keys open one section and get the filter once. Then the handle
  * costs two loads, and each lookup what it costs without one:
  *
- *     urcu_memb_read_lock();
+ *     urcu_bp_read_lock();
  *     const struct weir_filter *now = weir_handle_get(set);
  *     for (size_t i = 0; i < n; i++)
  *             found += weir_contains(now, key[i], len[i]);
- *     urcu_memb_read_unlock();
+ *     urcu_bp_read_unlock();
  *
  * A verb of the handle in there would open a section within the section. With qsbr a thread is in a
  * section all the time. Inserts go through the handle in any case.
@@ -258,10 +258,10 @@ WEIR_API int64_t weir_handle_contains_keys(const struct weir_handle *h, struct w
  * Insert a key into every filter in use: the current one, the next one while a reload runs, the
  * previous one while it is kept.
  * Return: as weir_insert() of the current filter, or a negative errno: then the key is taken back
- *   (Full filters, above) and nothing is promised. If several threads insert one new key at the
- *   same time, at least one is answered WEIR_NEW; with words_per_key = 1 exactly one is, but not
- *   across a swap, where some may ask the old filter and some the new one (two were for 1 of
- *   112,000 keys, each inserted by two threads beside 27,557 reloads by copy). A key of the
+ *   (Full filters in <weir/handle.h>) and nothing is promised. If several threads insert one new
+ *   key at the same time, at least one is answered WEIR_NEW; with words_per_key = 1 exactly one is,
+ *   but not across a swap, where some may ask the old filter and some the new one (two were for 1
+ *   of 112,000 keys, each inserted by two threads beside 27,557 reloads by copy). A key of the
  *   loader's alone is new before the commit. Where one of the threads is refused, all others may be
  *   answered WEIR_SEEN. Before the first filter: WEIR_SEEN with WEIR_ABSENT_YES, WEIR_NEW with
  *   WEIR_ABSENT_NO.
@@ -320,7 +320,7 @@ WEIR_API void weir_handle_hash_keys(const struct weir_handle *h, struct weir_key
 
 /**
  * As weir_remove() of the current filter. <weir/handle.h> (Removal) has the order that is safe.
- * Return: 0 or a negative errno.
+ * Return: 1: removed; 0: it is not there; or a negative errno.
  * Errors: as weir_remove(); -EAGAIN there is no filter yet; -EBUSY a reload runs (of the key's
  *   shard) or the previous filter is kept (not one that is void). A removal could reach one of the
  *   filters before the insert, which would make a false negative.

@@ -81,7 +81,7 @@ WEIR_API WEIR_MUST_CHECK int weir_text_key(const struct weir_text *t, const void
  * @room: as above.  @keys: receives up to WEIR_TEXT_LOOKUPS keys: prefixes longest first, domains
  *   shortest first.
  * Return: how many, 0 too: then the text is certainly not in the set. Or a negative errno.
- * Errors: -EINVAL as weir_text_key().
+ * Errors: -EINVAL as weir_text_key(); but of more than 127 labels the parents are looked up.
  * Threads: any.  Progress: wait-free.  Cost: as above, and some nanoseconds each.
  */
 WEIR_API WEIR_MUST_CHECK int weir_text_lookups(const struct weir_text *t, const void *text,
@@ -94,7 +94,8 @@ WEIR_API WEIR_MUST_CHECK int weir_text_lookups(const struct weir_text *t, const 
  * Return: how many, 0 too, or a negative errno.
  * Errors: -EINVAL as weir_text_key().
  * Threads: any, as weir_contains().  Order: relaxed.  Progress: wait-free.
- * Cost: one lookup for each key.
+ * Cost: one lookup for each key, and for each a hash of it: bound the length of what strangers
+ *   send. A name of 1 MiB below 127 parents takes a quarter of a second.
  */
 WEIR_API WEIR_MUST_CHECK int weir_text_matches(const struct weir_filter *f, const void *text,
                                                size_t len, void *room, struct iovec *keys);

@@ -5,10 +5,13 @@
  * tells whether it was seen lately. Its numbers are in weir_params.window (params.h).
  *
  * A window has generations 0, the newest, to G-1. Inserts go to the newest, lookups look in all of
- * them. Each generation is the newest for T/(G-1) seconds. Then the window advances: an empty
- * generation becomes the newest, and the oldest is dropped. So a key is remembered for at least T
- * after its insert began, and for at most T * G/(G-1) plus the time by which advances come late. A
- * late advance is never caught up: the next one comes a full T/(G-1) after it.
+ * them. Each generation is the newest for T/(G-1) seconds. Then an advance is due: an empty
+ * generation becomes the newest, and the oldest is dropped. A window advances only if
+ * weir_params.window.run.timer is true, which starts a thread of the window's own, or if the
+ * caller calls weir_window_tick(), ten times as often as an advance is due. Without either it never
+ * forgets. So a key is remembered for at least T after its insert began, and for at most
+ * T * G/(G-1) plus the time by which advances come late. A late advance is never caught up: the
+ * next one comes a full T/(G-1) after it.
  *
  * WEIR_NEW means that the key is in no generation. An older generation's key is answered WEIR_SEEN,
  * and is in the newest from now on. With words_per_key 1 at most one of racing inserts of a new key
