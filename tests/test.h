@@ -4,6 +4,7 @@
 #ifndef WEIR_TESTS_TEST_H
 #define WEIR_TESTS_TEST_H
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,12 +50,14 @@ static inline void test_assert_ok(int64_t answer, const char *call, const char *
 /* Of a call that returns the bytes that it wrote: 0, or what is wrong. */
 static inline int test_done(int64_t bytes)
 {
-	return bytes < 0 ? (int)bytes : bytes == 0;
+	return bytes < 0 ? (int)bytes : bytes == 0 ? -EIO : 0;
 }
 
-/* The call answers @err, and its sentence contains @a and @b: the parameter and its value. */
+/* The call answers @err, and its sentence contains @a and @b: the parameter and its value. What an
+ * earlier call has said does not count, unless its answer was kept. */
 #define assert_refused(call, err, a, b) \
-	test_assert_refused((call), (err), (a), (b), #call, __FILE__, __LINE__)
+	(strchr(#call, '(') ? (void)weir_fail(-EIO, "no sentence of this call") : (void)0, \
+	 test_assert_refused((call), (err), (a), (b), #call, __FILE__, __LINE__))
 static inline void test_assert_refused(int64_t answer, int err, const char *a, const char *b,
                                        const char *call, const char *file, int line)
 {

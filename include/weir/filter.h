@@ -150,7 +150,8 @@ WEIR_API void weir_hash_keys(const struct weir_filter *f, struct weir_keys keys,
  * Return: WEIR_NEW, WEIR_SEEN or a negative errno. If several threads insert one new key at the
  *   same time, at least one is answered WEIR_NEW. With words_per_key = 1 it is exactly one.
  * Errors: -EROFS the filter is mapped read-only; -ENOTSUP the kind takes no inserts; others are the
- *   kind's own (blocked and classic have none).
+ *   kind's own (blocked and classic have none); -EINVAL a set with normalisation cannot read the
+ *   text, or is closed and lacks its length (<weir/text.h>).
  * Threads: any, with lookups and inserts.  Order: relaxed, see <weir/filter.h>.
  * Progress: wait-free.
  * Cost: blocked one cache line, classic up to k. If every bit is set already, nothing is written;
@@ -256,8 +257,8 @@ WEIR_API WEIR_MUST_CHECK int weir_fill_keys(struct weir_filter *f, struct weir_k
  * Return: 1 it was removed, or all its counters are full: such a key stays; 0 it is not there, and
  *   nothing has changed; but where two threads remove a key that was inserted once, lookups of
  *   other keys may have missed them meanwhile; or a negative errno.
- * Errors: -ENOTSUP the kind cannot (any but counting and cuckoo); -EROFS the filter is mapped
- *   read-only.
+ * Errors: -ENOTSUP the kind cannot (any but counting and cuckoo), or the filter has WEIR_ONCE;
+ *   -EROFS the filter is mapped read-only.
  * Threads: any, with lookups and inserts.  Order: relaxed, as inserts.
  * Progress: counting lock-free: a thread tries a word again only when another has changed it.
  *   Cuckoo waits for moves of the same fingerprint, see <weir/filter.h>.

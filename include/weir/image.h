@@ -378,8 +378,9 @@ WEIR_API WEIR_MUST_CHECK int weir_image_verify(struct weir_location from,
 
 /**
  * As weir_measure(), of the filter in an image. A plain image is mapped where it can be, others are
- * read into memory. To get the figures of router.h and window.h, load the image, keyless if
- * necessary.
+ * read into memory. So whoever may cut the file short meanwhile can end the program (SIGBUS), as
+ * with weir_location_map(); what comes through a pipe is read. To get the figures of router.h and
+ * window.h, load the image, keyless if necessary.
  * @from: a path, a descriptor, memory or a chain.
  * @effort: enum weir_effort. With WEIR_EXACT progress begins anew when the bits are counted.
  * @options: as to map; secret is ignored. NULL for the defaults. With no_verify only the sampled

@@ -22,7 +22,9 @@ enum weir_flags {
 	WEIR_ONCE = 1u << 3,          /* of kinds that can remove keys: an insert of a key that is
 	                                 there (WEIR_SEEN) stores nothing, so equal keys take the
 	                                 room of one. Keys cannot be removed then: two may share
-	                                 what one stored. The image keeps it. Others: -EINVAL */
+	                                 what one stored. The image keeps it; the next set of a
+	                                 handle has it if its own parameters, or image, say so.
+	                                 Other kinds: -EINVAL */
 };
 
 /** How a window runs in this process. Set it at creation, and again at every load. */
@@ -165,10 +167,10 @@ struct weir_params {
 		uint32_t reserved;        /* 0 */
 		double span_seconds;      /* T, the shortest time that a key is remembered: 0.001
 		                             to 1e9; 0: no advance by time */
-		uint64_t generation_keys; /* advance after so many inserts that changed the newest
-		                             generation, capacity / generations at most; beyond
-		                             65535 it is counted in a sample, to 1 %; 0: no
-		                             advance by number. With both, the first to come.
+		uint64_t generation_keys; /* an advance is due after so many inserts that changed
+		                             the newest generation, capacity / generations at
+		                             most; beyond 65535 it is counted in a sample, to
+		                             1 %; 0: none by number. With both, the first to come.
 		                             Where capacity is 0 that is G times this. */
 		struct weir_window_run run;
 		uint64_t spare[2];        /* 0 */

@@ -94,11 +94,13 @@ static __attribute__((noinline)) void hash_many(const struct weir_filter *f, str
                                                 uint64_t *out)
 {
 	struct weir_batch batch = weir__batch(f, keys);
+	if (!keys.n || !weir__keys_form(keys))
+		return;
 	if (keys.form == WEIR_KEYS_HASHES)
 		memcpy(out, keys.at, 8 * keys.n);
 	else if (weir__keys_several(f, keys))
 		(void)weir__several_hash_keys(f, keys, out);
-	else if (weir__keys_form(keys))
+	else
 		weir__batch_hash(f, &batch, 0, keys.n, out);
 }
 

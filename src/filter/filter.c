@@ -300,6 +300,9 @@ static int take_view(struct weir_inline_mut *out, const struct weir_filter *f)
 	if (weir__keyed(&f->hashing))
 		return weir__fail(-ENOTSUP, "the filter is keyed, and the inlined verbs hash by "
 		                  "XXH3: use weir_contains and weir_insert");
+	if (f->text.steps)
+		return weir__fail(-ENOTSUP, "the filter normalises its keys, and the inlined verbs "
+		                  "take them as they are: use weir_contains and weir_insert");
 	return f->kind->view ? f->kind->view(f, out) : weir__kind_cannot(f->kind, "be inlined");
 }
 
@@ -317,9 +320,9 @@ int weir_inline_check_layout(const struct weir_filter *f, uint32_t words_per_key
 	                                        .blocked = { words_per_key, bits_per_word } },
 	                  wanted);
 	return weir__fail(-ENOTSUP, "the filter has %s, the program is compiled for %s: make it "
-	                  "with words_per_key %u and bits_per_word %u, or compile the program "
-	                  "without WEIR_INLINE_WORDS_PER_KEY", has, wanted, words_per_key,
-	                  bits_per_word);
+	                  "with blocked.words_per_key %u and blocked.bits_per_word %u, or compile "
+	                  "the program without WEIR_INLINE_WORDS_PER_KEY", has, wanted,
+	                  words_per_key, bits_per_word);
 }
 
 int weir_inline_init(struct weir_inline *out, const struct weir_filter *f)

@@ -33,6 +33,10 @@ uint32_t weir_can(const struct weir_filter *f, uint32_t what)
 	uint32_t can = weir__kind_can(f->kind);
 	if (f->insert_error)
 		can &= ~changes;
+	if (weir__keyed(&f->hashing) || f->text.steps)
+		can &= ~(uint32_t)WEIR_CAN_INLINE;
+	if (weir__text_several(&f->text))
+		can &= ~(uint32_t)WEIR_CAN_HASH;
 	if (f->flags & WEIR_ONCE)
 		can &= ~(uint32_t)(WEIR_CAN_REMOVE | WEIR_CAN_HOLD_COPIES);
 	if (f->kind->decides && !f->kind->decides(&f->array.shape))
@@ -51,9 +55,13 @@ _Static_assert(WEIR_CAN_ALL == (1 << sizeof abilities / sizeof abilities[0]) - 1
 int weir__abilities_check(uint32_t has, uint32_t can, const struct weir_kind *kind,
                           const char *who)
 {
-	const uint32_t lacks = can & ~has;
-	return lacks ? weir__fail(-ENOTSUP, "a filter of kind %s lacks WEIR_CAN_%s, which %s needs",
-	                          kind->name, abilities[__builtin_ctz(lacks)], who) : 0;
+	const uint32_t lacks = can & ~has, first = lacks & (0 - lacks);
+	if (!lacks)
+		return 0;
+	return weir__fail(-ENOTSUP, "a filter of kind %s%s lacks WEIR_CAN_%s, which %s needs",
+	                  kind->name,
+	                  weir__kind_can(kind) & first ? " that is read-only or has WEIR_ONCE" : "",
+	                  abilities[__builtin_ctz(lacks)], who);
 }
 
 const char *weir_shape_field(uint32_t kind, unsigned i)

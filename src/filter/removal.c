@@ -99,16 +99,23 @@ static const uint64_t *take(const struct weir_filter *f, struct weir_keys keys,
 	return hashes;
 }
 
+/* Of a batch. @err: the verb's own. */
+static int keys_check(const struct weir_filter *f, struct weir_keys keys, int err)
+{
+	if (err || !keys.n)
+		return err;
+	if (!weir__keys_form(keys))
+		return weir__keys_refused();
+	return keys.form == WEIR_KEYS_HASHES && weir__keys_several(f, keys) ?
+	               weir__text_refuse_hash(&f->text) : 0;
+}
+
 int64_t weir_remove_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap)
 {
 	uint64_t scratch[WEIR_HASHED] __attribute__((aligned(64)));
 	const struct weir_batch batch = weir__batch(f, keys);
 	int64_t removed = 0;
-	int err = remove_check(f);
-	if (!err && keys.n && !weir__keys_form(keys))
-		err = weir__keys_refused();
-	if (!err && keys.n && keys.form == WEIR_KEYS_HASHES && weir__keys_several(f, keys))
-		err = weir__text_refuse_hash(&f->text);
+	const int err = keys_check(f, keys, remove_check(f));
 	if (err)
 		return err;
 	for (size_t at = 0; at < batch.n; at += TOGETHER) {
@@ -133,11 +140,7 @@ int64_t weir_count_keys(const struct weir_filter *f, struct weir_keys keys, int6
 	uint64_t scratch[WEIR_HASHED] __attribute__((aligned(64)));
 	const struct weir_batch batch = weir__batch(f, keys);
 	int64_t counted = 0;
-	int err = count_check(f);
-	if (!err && keys.n && !weir__keys_form(keys))
-		err = weir__keys_refused();
-	if (!err && keys.n && keys.form == WEIR_KEYS_HASHES && weir__keys_several(f, keys))
-		err = weir__text_refuse_hash(&f->text);
+	const int err = keys_check(f, keys, count_check(f));
 	if (err)
 		return err;
 	for (size_t at = 0; at < batch.n; at += TOGETHER) {

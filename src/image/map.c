@@ -245,6 +245,9 @@ static int check_form(const struct weir_preface *p, enum weir_map_mode mode, con
 	if (mode == WEIR_MAP_LIVE && weir__is_compound(p))
 		return weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped live: what one process "
 		                  "adds to it others would miss", name, p->kind->name);
+	if (mode == WEIR_MAP_LIVE && !(weir__kind_can(p->kind) & WEIR_CAN_MAP_LIVE))
+		return weir__fail(-ENOTSUP, "%s: kind %s cannot be mapped live: load it, or map it "
+		                  "to read", name, p->kind->name);
 	return 0;
 }
 

@@ -65,13 +65,11 @@ static int as_is_check(const struct weir_preface *p, const char *name)
 {
 	const struct weir_image_head *h = &p->head;
 	const struct weir_kind *kind = p->kind;
-	if (!kind->as_is && h->seed)
-		return 0;
-	if (!kind->as_is || h->seed)
+	if (kind->as_is == (h->seed != 0))
 		return weir__fail(-EBADMSG, "%s: seed is %llu where kind %s has %s", name,
 		                  (unsigned long long)h->seed, kind->name,
 		                  kind->as_is ? "0" : "1 or more");
-	if (h->text.steps)
+	if (h->text.steps && !(weir__kind_can(kind) & WEIR_CAN_NORMALISE))
 		return weir__fail(-EBADMSG, "%s: something is done to keys before they are hashed, "
 		                  "which kind %s has not", name, kind->name);
 	return 0;
@@ -229,7 +227,8 @@ int weir__preface_check(const struct weir_preface *preface, uint32_t shard, cons
 int weir__preface_can(const struct weir_preface *p, const struct weir_filter *f, uint32_t can,
                       const char *name)
 {
-	const uint32_t lost = p->head.marks & WEIR_MARK_ONCE ? WEIR_CAN_REMOVE : 0;
+	const uint32_t lost = p->head.marks & WEIR_MARK_ONCE ?
+		                      WEIR_CAN_REMOVE | WEIR_CAN_HOLD_COPIES : 0;
 	const uint32_t has = f ? weir_can(f, WEIR_CAN_ALL) : weir__kind_can(p->kind) & ~lost;
 	int err = weir__abilities_check(has, can, p->kind, "options.can");
 	return err ? weir__fail(err, "%s: %s", name, weir_error_detail()) : 0;

@@ -88,6 +88,8 @@ void weir__keys_hash(const struct weir_hashing *hashing, enum weir_isa isa, stru
                      uint64_t *out)
 {
 	const struct iovec *key = keys.at;
+	if (!keys.n)
+		return;
 	if (keys.form == WEIR_KEYS_HASHES)
 		memcpy(out, keys.at, 8 * keys.n);
 	else if (keys.form == WEIR_KEYS_IOV)

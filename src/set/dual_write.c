@@ -37,10 +37,8 @@ static int hash_for(const struct weir_generation *g, unsigned i, struct weir_fil
 	int err = 0;
 	if (alike != i)
 		hashes[i] = hashes[alike];
-	else if (key->number || !taker->text.steps)
-		hashes[i] = weir__hash_by(&taker->hashing, key->key, key->len);
 	else
-		err = weir__insert_hash_of(taker, key->key, key->len, &hashes[i]);
+		err = weir__given_hash(taker, key, &hashes[i]);
 	return err;
 }
 

@@ -89,6 +89,7 @@
 #include <sys/uio.h>
 #include <weir/filter.h>
 #include <weir/handle.h>
+#include "filter/filter.h"
 #include "ground/atomic.h"
 #include "image/io.h"
 #include "kind/kind.h"
@@ -100,6 +101,7 @@ struct weir_given {
 	size_t len;
 	uint64_t hash;
 	bool number; /* the key is one: never text */
+	bool fixed;  /* of a batch of keys of one width: an address, in a set with cidr */
 };
 
 /* Key @at of a batch that has a form. */
@@ -115,7 +117,8 @@ static inline struct weir_given weir__keys_one(struct weir_keys k, size_t at)
 		};
 	return (struct weir_given){ .key = (const char *)k.at + at * k.width,
 		                    .len = k.width,
-		                    .number = k.form == WEIR_KEYS_U64 };
+		                    .number = k.form == WEIR_KEYS_U64,
+		                    .fixed = k.form == WEIR_KEYS_FIXED };
 }
 
 /* ---- before the first set: a placeholder answers lookups, and inserts are kept (H10) ---- */
@@ -343,6 +346,20 @@ uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generat
 
 /* H1: into every filter of the record. Return: the current one's answer, or the error of the first
  * that refuses. */
+/* The hash by which @f inserts a key that was not given by its hash.
+ * Return: 0; -EINVAL, with the sentence. */
+static inline int weir__given_hash(struct weir_filter *f, const struct weir_given *key,
+                                   uint64_t *hash)
+{
+	if (key->fixed && f->text.steps) {
+		const struct weir_keys one = weir_keys_fixed(key->key, key->len, 1);
+		return weir__hashes_to_insert(f, one, hash) ? 0 : -EINVAL;
+	}
+	if (!key->number && f->text.steps)
+		return weir__insert_hash_of(f, key->key, key->len, hash);
+	*hash = weir__hash_by(&f->hashing, key->key, key->len);
+	return 0;
+}
 int weir__insert_hash_beside(const struct weir_generation *g, uint64_t hash);
 int weir__insert_key_beside(const struct weir_generation *g, const void *key, size_t len);
 int weir__insert_u64_beside(const struct weir_generation *g, uint64_t key);

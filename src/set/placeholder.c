@@ -11,7 +11,7 @@ struct weir_kept {
 	struct weir_kept *older;
 	size_t len;
 	bool hashed; /* bytes are a hash of the caller's own */
-	bool number; /* bytes are one: never text */
+	bool number, fixed; /* as in struct weir_given */
 	char bytes[];
 };
 
@@ -102,6 +102,7 @@ int weir__absence_keep(struct weir_absence *a, const struct weir_given *key)
 	kept->len = len;
 	kept->hashed = !key->key;
 	kept->number = key->number;
+	kept->fixed = key->fixed;
 	if (len)
 		memcpy(kept->bytes, bytes, len);
 	push(a, kept);
@@ -118,15 +119,29 @@ static int insert_kept(struct weir_filter *next, uint64_t hash)
 	return is_there ? WEIR_SEEN : answer;
 }
 
-static int replay_one(struct weir_filter *next, const struct weir_kept *kept)
+/* Can a set with normalisation read it? */
+static bool readable(const struct weir_filter *f, const struct weir_given *key)
 {
 	uint64_t hash;
+	if (key->fixed && f->text.steps & WEIR_TEXT_CIDR)
+		return key->len == 4 || key->len == 16;
+	return weir__key_hash_of(f, key->key, key->len, &hash) == 0;
+}
+
+/* A key that the set cannot read is in no such set. One that it refuses, since it is closed, is an
+ * insert that was acknowledged: then that set is not taken. */
+static int replay_one(struct weir_filter *next, const struct weir_kept *kept)
+{
+	const struct weir_given key = { .key = kept->bytes, .len = kept->len,
+		                        .number = kept->number, .fixed = kept->fixed };
+	uint64_t hash;
+	int err = 0;
 	if (kept->hashed)
 		memcpy(&hash, kept->bytes, sizeof hash);
-	else if (kept->number)
-		hash = weir__hash_by(&next->hashing, kept->bytes, kept->len);
-	else if (weir__insert_hash_of(next, kept->bytes, kept->len, &hash))
-		return 0; /* it cannot be in that set */
+	else
+		err = weir__given_hash(next, &key, &hash);
+	if (err)
+		return readable(next, &key) ? err : 0;
 	return insert_kept(next, hash);
 }
 

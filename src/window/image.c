@@ -49,9 +49,6 @@ static int suits_filter(const struct weir_layout *whole)
 	if (!(whole->fp_rate / n >= DBL_MIN)) /* each generation's is a member's */
 		return weir__fail(-EBADMSG, "fp_rate is %g; allowed: at least %g for each of %"
 		                  PRIu32 " generations", whole->fp_rate, DBL_MIN, n);
-	if (whole->text.steps)
-		return weir__fail(-EBADMSG, "steps is 0x%" PRIx32 "; allowed: 0, since a window "
-		                  "takes keys as they are", whole->text.steps);
 	return 0;
 }
 

@@ -164,9 +164,9 @@ MUTANTS = [
      'return weir__alone(g) ? weir_insert(g->current, key, len) :'
      ' weir__insert_key_beside(g, key, len);',
      'return weir_insert(g->current, key, len);'),
-    ('KEY_INSERT_OTHER_HASH', BESIDE,
-     'err = weir__insert_hash_of(taker, key->key, key->len, &hashes[i]);',
-     'err = weir__insert_hash_of(taker, key->key, key->len - 1, &hashes[i]);'),
+    ('KEY_INSERT_OTHER_HASH', GENERATION,
+     '*hash = weir__hash_by(&f->hashing, key->key, key->len);',
+     '*hash = weir__hash_by(&f->hashing, key->key, key->len - 1);'),
     ('HASH_NO_SECTION', HANDLE,
      '\tweir__read_lock(&h->rcu);\n\tuint64_t hash =', '\tuint64_t hash =',
      '\tweir__read_unlock(&h->rcu);\n\treturn hash;', '\treturn hash;'),

@@ -83,6 +83,30 @@ static void expect_all(const struct weir_filter *f, uint64_t from, uint64_t to)
 	}
 }
 
+/* Beside a reload too a number is no text. */
+static void test_numbers_stay_raw_beside_a_reload(void **state)
+{
+	static const uint32_t steps[] = { WEIR_TEXT_LOWERCASE, WEIR_TEXT_CIDR };
+	const uint64_t number = UINT64_C(0x4142434445464748); /* "HGFEDCBA" */
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(steps); i++) {
+		struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+		struct weir_params first = seeded(42), second = seeded(43);
+		struct weir_filter *f = NULL;
+		struct weir_handle *h = NULL;
+		o.flags = WEIR_HANDLE_ANY_SEED;
+		first.text.steps = second.text.steps = steps[i];
+		assert_ok(weir_create(&f, &first));
+		assert_ok(weir_handle_create(&h, f, &o));
+		struct weir_reload *r = begun(h, &second, false);
+		assert_int_equal(weir_handle_insert_u64(h, number), WEIR_NEW);
+		assert_true(weir_handle_contains_u64(h, number));
+		assert_ok(weir_reload_commit(r));
+		assert_true(weir_handle_contains_u64(h, number));
+		assert_ok(weir_handle_destroy(h));
+	}
+}
+
 /* Three filters at a time, of three seeds, the first and the last one's the same, and all. */
 static void test_an_insert_reaches_filters_of_other_seeds(void **state)
 {
@@ -288,6 +312,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_insert_reaches_filters_of_other_seeds),
+		cmocka_unit_test(test_numbers_stay_raw_beside_a_reload),
 		cmocka_unit_test(test_an_insert_with_no_filter_beside),
 		cmocka_unit_test(test_one_seed_and_two_functions),
 		cmocka_unit_test(test_a_key_stays_or_goes),

@@ -164,6 +164,29 @@ static void keyed_and_normalised(void **state)
 }
 
 /* Another seed, and one that is not given, where the handle takes any. */
+/* Hashes of an exclude list are hashes: none of their keys is answered yes. */
+static void excluded_by_hash(void **state)
+{
+	struct weir_params p = params();
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_handle *h = handle(0);
+	(void)state;
+	p.kind = WEIR_LAYERED;
+	p.fp_rate = 0.2;
+	p.layered.exclude_keys = 1000;
+	o.params = &p;
+	struct weir_reload *r = begun(h, &o);
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_ok(weir_reload_insert_u64(r, test_key(i)));
+	assert_ok(weir_reload_seal(r));
+	for (uint64_t i = 1000; i < 2000; i++)
+		assert_ok(weir_reload_exclude_hash(r, weir_handle_hash_u64(h, test_key(i))));
+	assert_ok(weir_reload_commit(r));
+	for (uint64_t i = 0; i < 2000; i++)
+		assert_int_equal(weir_handle_contains_u64(h, test_key(i)), i < 1000);
+	weir_handle_destroy(h);
+}
+
 static void another_seed(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -228,6 +251,7 @@ int main(void)
 		cmocka_unit_test(by_several_threads),
 		cmocka_unit_test(aborted),
 		cmocka_unit_test(keyed_and_normalised),
+		cmocka_unit_test(excluded_by_hash),
 		cmocka_unit_test(another_seed),
 		cmocka_unit_test(spilled),
 	};

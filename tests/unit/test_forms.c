@@ -211,6 +211,42 @@ static void a_batch_stops_at_what_is_no_key(void **state)
 	weir_destroy(f);
 }
 
+/* How many texts were taken is of all, not of the piece that was hashed together. */
+static void many_texts_say_how_many_were_taken(void **state)
+{
+	enum { ADDRESSES = 3000, MANY = (1 << 20) + 10, BAD = (1 << 20) + 5 };
+	static char address[ADDRESSES][16];
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct iovec *texts = malloc(MANY * sizeof *texts);
+	struct weir_filter *f = NULL;
+	(void)state;
+	for (unsigned i = 0; i < MANY; i++) {
+		char *text = address[i % ADDRESSES];
+		if (i < ADDRESSES)
+			snprintf(text, sizeof address[0], "10.0.%u.%u", i / 256, i % 256);
+		texts[i] = (struct iovec){ text, strlen(text) };
+	}
+	p.kind = WEIR_CUCKOO;
+	p.capacity = 500;
+	p.fp_rate = 0.01;
+	p.seed = 7;
+	p.text.steps = WEIR_TEXT_CIDR;
+	assert_ok(weir_create(&f, &p));
+	assert_int_equal(weir_insert_keys(f, weir_keys_iov(texts, ADDRESSES), NULL), -ENOSPC);
+	const size_t taken = weir_error_taken();
+	assert_in_range(taken, 400, 700);
+	for (size_t i = 0; i < taken; i++)
+		assert_true(weir_contains(f, texts[i].iov_base, texts[i].iov_len));
+	weir_destroy(f);
+	p.kind = WEIR_BLOCKED;
+	assert_ok(weir_create(&f, &p));
+	texts[BAD] = (struct iovec){ "nonsense", 8 };
+	assert_refused(weir_fill_keys(f, weir_keys_iov(texts, MANY)), -EINVAL, "nonsense", "IP");
+	assert_int_equal(weir_error_taken(), BAD);
+	weir_destroy(f);
+	free(texts);
+}
+
 static void matches_tell_which_parent(void **state)
 {
 	struct weir_filter *f = set(WEIR_CLASSIC, WEIR_TEXT_SUFFIXES, false);
@@ -272,6 +308,7 @@ int main(void)
 		cmocka_unit_test(binary_addresses_meet_their_texts),
 		cmocka_unit_test(hashes_of_sets_that_probe_several_keys),
 		cmocka_unit_test(a_batch_stops_at_what_is_no_key),
+		cmocka_unit_test(many_texts_say_how_many_were_taken),
 		cmocka_unit_test(matches_tell_which_parent),
 		cmocka_unit_test(builders_take_texts),
 	};

@@ -183,6 +183,11 @@ static void options_that_are_refused(void **state)
 	refused(o, "window 1023", "1024");
 	o.window = (1 << 24) + 1;
 	refused(o, "window 16777217", "16777216");
+	for (unsigned most = 0; most < 2; most++) {
+		o.window = most ? 1 << 24 : WINDOW;
+		g = made(&o);
+		assert_ok(weir_guard_destroy(g));
+	}
 	o.window = 0;
 	o.struct_size = 3;
 	refused(o, "weir_guard_options", "3");

@@ -301,6 +301,35 @@ static void reported_in_parts(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
+/* The same while it is bypassed: a part's report counts that part alone. */
+static void bypassed_and_reported_in_parts(void **state)
+{
+	const struct weir_guard_options o = of_one(0.5, 1);
+	uint64_t keys[64], bitmap = 0, bypassed = 0;
+	const uint64_t found = 1, low = UINT32_MAX;
+	struct weir_guard *g = made(&o);
+	struct weir_guard_thread *t = joined(g);
+	(void)state;
+	for (unsigned i = 0; i < 64; i++)
+		keys[i] = i; /* 0 alone is there */
+	(void)ask(t, WINDOW, 0);
+	const struct weir_guard_stats before = stats_of(g);
+	assert_ok(weir_guard_ask_keys(t, weir_keys_u64(keys, 64), &bitmap, &bypassed));
+	assert_true(bypassed && !(bypassed & ~bitmap));
+	for (unsigned half = 0; half < 2; half++) {
+		const uint64_t part = bitmap & (half ? ~low : low);
+		const uint64_t of_part = bypassed & part, there = found & part;
+		weir_guard_saw_keys(t, &part, &of_part, &there, 64);
+	}
+	const struct weir_guard_stats s = stats_of(g);
+	assert_int_equal(s.unreported, before.unreported);
+	assert_int_equal(s.bypassed - before.bypassed, __builtin_popcountll(bypassed));
+	assert_int_equal(s.bypassed_absent - before.bypassed_absent,
+	                 __builtin_popcountll(bypassed & ~found));
+	weir_guard_leave(t);
+	assert_ok(weir_guard_destroy(g));
+}
+
 /* Without contains_hash nobody can answer for a hash; nothing is counted. */
 static void hashes_that_nobody_takes(void **state)
 {
@@ -348,6 +377,7 @@ int main(void)
 		cmocka_unit_test(of_a_filter),
 		cmocka_unit_test(numbers_of_a_set_with_normalisation),
 		cmocka_unit_test(reported_in_parts),
+		cmocka_unit_test(bypassed_and_reported_in_parts),
 		cmocka_unit_test(hashes_that_nobody_takes),
 	};
 	return cmocka_run_group_tests(tests, fill, clear);

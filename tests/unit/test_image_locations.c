@@ -220,6 +220,26 @@ static void test_what_is_not_there(void **state)
 	}
 	assert_refused(load(weir_location_chain(old_image, NULL, 2)), -EINVAL, "deltas is NULL",
 	               "2 deltas");
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_filter *none = NULL;
+	static _Alignas(64) unsigned char given[64];
+	unsigned char *damaged = malloc(image_bytes[0]);
+	uint64_t id = 77;
+	memcpy(damaged, image[0], image_bytes[0]);
+	damaged[image_bytes[0] - 1] ^= 1;
+	const struct weir_location there = weir_location_memory(damaged, image_bytes[0]);
+	assert_int_equal(weir_image_verify(there, NULL, &id), -EBADMSG);
+	assert_int_equal(id, 77);
+	free(damaged);
+	o.flags = WEIR_PREFAULT;
+	assert_refused(weir_load(&none, weir_location_chain(old_image, NULL, 0), &o), -EINVAL,
+	               "flags 0x4", "chain");
+	o.flags = 0;
+	o.memory = given;
+	o.memory_bytes = sizeof given;
+	assert_refused(weir_load(&none, weir_location_chain(old_image, NULL, 0), &o), -EINVAL,
+	               "memory_bytes 64", "chain");
+	assert_null(none);
 }
 
 /* ---- the same bytes wherever they go ---- */

@@ -154,6 +154,61 @@ static void test_a_view_cannot_insert_after_the_seal(void **state)
 	weir_destroy(f);
 }
 
+/* Other processes would not see a length that is noted in this one. */
+static void test_a_live_set_takes_no_new_length(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	(void)state;
+	p.capacity = 100;
+	p.fp_rate = 0.01;
+	p.text.steps = WEIR_TEXT_CIDR;
+	assert_ok(weir_create(&f, &p));
+	assert_int_equal(weir_insert(f, "10.0.0.0/8", 10), WEIR_NEW);
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	weir_destroy(f);
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
+	assert_refused(weir_insert(f, "192.0.2.0/24", 12), -EINVAL, "192.0.2.0/24", "live");
+	assert_false(weir_contains(f, "192.0.2.1", 9));
+	assert_int_equal(weir_insert(f, "11.0.0.0/8", 10), WEIR_NEW);
+	assert_true(weir_contains(f, "11.1.2.3", 8));
+	assert_ok(weir_seal(f));
+	weir_destroy(f);
+}
+
+/* Of every kind the ability tells whether it can be mapped live; one that cannot leaves no mark. */
+static void test_which_kinds_can_be_mapped_live(void **state)
+{
+	uint64_t hashes[100];
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(hashes); i++)
+		hashes[i] = test_key(i);
+	for (unsigned k = 0; k < COUNT_OF(test_kinds); k++) {
+		const uint32_t kind = test_kinds[k];
+		struct weir_params p = WEIR_PARAMS_INIT;
+		struct weir_filter *f = NULL;
+		p.kind = kind;
+		p.capacity = 100;
+		p.fp_rate = 0.01;
+		p.seed = test_seed(kind, 7);
+		p.window.span_seconds = kind == WEIR_WINDOW;
+		p.router.sets = kind == WEIR_ROUTER ? 3 : 0;
+		assert_ok(weir_kind_can(kind, WEIR_CAN_BUILD) ?
+		                  weir_build(&f, &p, weir_keys_hashes(hashes, COUNT_OF(hashes)),
+		                             NULL) : weir_create(&f, &p));
+		assert_ok(weir_save(f, weir_location_path(path), NULL));
+		weir_destroy(f);
+		const int err = weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL);
+		assert_int_equal(err, weir_kind_can(kind, WEIR_CAN_MAP_LIVE) ? 0 : -ENOTSUP);
+		if (!err) {
+			assert_ok(weir_seal(f));
+			weir_destroy(f);
+		}
+		assert_false(is_live());
+		assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +216,8 @@ int main(void)
 		cmocka_unit_test(test_live_loads_are_atomic),
 		cmocka_unit_test(test_live_mark_and_seal),
 		cmocka_unit_test(test_a_view_cannot_insert_after_the_seal),
+		cmocka_unit_test(test_a_live_set_takes_no_new_length),
+		cmocka_unit_test(test_which_kinds_can_be_mapped_live),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, teardown);
 }

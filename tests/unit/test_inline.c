@@ -213,6 +213,33 @@ static void the_calculator_s_layouts_are_inlined(void **state)
 			assert_int_equal(seen[z][g], 0);
 }
 
+/* The inlined verbs take keys as they are: they would miss what a text became. */
+static void sets_that_normalise_have_no_inline_form(void **state)
+{
+	static const uint32_t steps[] = { WEIR_TEXT_TRIM, WEIR_TEXT_LOWERCASE, WEIR_TEXT_CIDR,
+		                          WEIR_TEXT_SUFFIXES };
+	(void)state;
+	for (unsigned i = 0; i <= COUNT_OF(steps); i++) {
+		struct weir_params p = WEIR_PARAMS_INIT;
+		struct weir_filter *f = NULL;
+		struct weir_inline view;
+		struct weir_inline_mut mut;
+		p.capacity = 1000;
+		p.fp_rate = 0.01;
+		p.text.steps = i < COUNT_OF(steps) ? steps[i] : 0;
+		p.secret = i < COUNT_OF(steps) ? NULL : "of sixteen bytes";
+		assert_ok(weir_create(&f, &p));
+		assert_false(weir_can(f, WEIR_CAN_INLINE));
+		assert_int_equal(weir_can(f, WEIR_CAN_HASH) == 0,
+		                 (p.text.steps & (WEIR_TEXT_CIDR | WEIR_TEXT_SUFFIXES)) != 0);
+		assert_refused(weir_inline_init(&view, f), -ENOTSUP,
+		               p.secret ? "keyed" : "normalises", "weir_contains");
+		assert_refused(weir_inline_init_mut(&mut, f), -ENOTSUP,
+		               p.secret ? "keyed" : "normalises", "weir_contains");
+		weir_destroy(f);
+	}
+}
+
 static void other_kinds_have_no_inline_form(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_CLASSIC, 100, 0.01);
@@ -244,6 +271,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PROBES(ENTRY) /* has its comma */
 		cmocka_unit_test(the_calculator_s_layouts_are_inlined),
+		cmocka_unit_test(sets_that_normalise_have_no_inline_form),
 		cmocka_unit_test(other_kinds_have_no_inline_form),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,8 +129,16 @@ static void shapes_that_there_are_not(void **state)
 
 /* ---- weir_params_shape() ---- */
 
+static uint64_t no_clock(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
 static void what_is_asked_for_is_planned(void **state)
 {
+	static const char *const no_name = "name";
+	static const uint64_t no_keys = 1;
 	(void)state;
 	FOR_EACH_KIND(kind)
 		for (size_t i = 0; i < kind->shapes.n; i++) {
@@ -138,9 +146,15 @@ static void what_is_asked_for_is_planned(void **state)
 			struct weir_plan plan = WEIR_PLAN_INIT, again = WEIR_PLAN_INIT;
 			params.kind = unknown[0];
 			params.blocked.words_per_key = params.classic.probes = 99;
-			params.window.span_seconds = 60; /* of another kind too */
-			if (kind->id == WEIR_WINDOW)
-				params.window.span_seconds = 0;
+			if (kind->id != WEIR_WINDOW) { /* of another kind too */
+				params.window.span_seconds = 60;
+				params.window.run.timer = true;
+				params.window.run.clock = no_clock;
+			}
+			if (kind->id != WEIR_ROUTER) {
+				params.router.names = &no_name;
+				params.router.keys = &no_keys;
+			}
 			params.capacity = 12345, params.fp_rate = 0.01, params.seed = 3;
 			assert_ok(weir_params_shape(&params, &kind->shapes.rows[i].shape));
 			assert_int_equal(params.kind, kind->id);

@@ -84,6 +84,23 @@ static void a_prefix_covers_its_addresses(void **state)
 }
 
 /* Every length of both families: as many lookups as there can be. */
+/* The letters of its bytes are none. */
+static void an_address_is_not_lowercased(void **state)
+{
+	struct weir_filter *f = empty(WEIR_TEXT_CIDR | WEIR_TEXT_LOWERCASE);
+	struct iovec keys[WEIR_TEXT_LOOKUPS];
+	char room[WEIR_TEXT_ROOM(11)];
+	(void)state;
+	put(f, "65.66.67.68"); /* ABCD */
+	assert_true(has(f, "65.66.67.68"));
+	assert_false(has(f, "97.98.99.100"));
+	assert_int_equal(weir_text_matches(f, "65.66.67.68", 11, room, keys), 1);
+	put(f, "2001:DB8::4142");
+	assert_true(has(f, "2001:db8::4142"));
+	assert_false(has(f, "2001:db8::6162"));
+	weir_destroy(f);
+}
+
 static void every_length_at_once(void **state)
 {
 	struct weir_filter *f = empty(WEIR_TEXT_CIDR);
@@ -294,6 +311,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_prefix_covers_its_addresses),
+		cmocka_unit_test(an_address_is_not_lowercased),
 		cmocka_unit_test(every_length_at_once),
 		cmocka_unit_test(a_domain_covers_its_children),
 		cmocka_unit_test(a_long_text),

@@ -234,6 +234,16 @@ static void sets_that_there_are_not(void **state)
 
 /* ---- statistics and unions ---- */
 
+static void the_saturated_set_is_named(void **state)
+{
+	struct weir_filter *r = router_of(64, 1000, 0);
+	(void)state;
+	for (uint64_t i = 0; i < 3000; i++)
+		assert_ok(weir_insert_into_u64(r, 40, test_key(i)));
+	assert_true(router_stats(r).saturated == UINT64_C(1) << 40);
+	weir_destroy(r);
+}
+
 static void stats(void **state)
 {
 	struct weir_filter *r = router_of(20, 20000, 0);
@@ -323,6 +333,7 @@ int main(void)
 		cmocka_unit_test(keyed),
 		cmocka_unit_test(names),
 		cmocka_unit_test(sets_that_there_are_not),
+		cmocka_unit_test(the_saturated_set_is_named),
 		cmocka_unit_test(stats),
 		cmocka_unit_test(of_one_page),
 		cmocka_unit_test(pages_that_are_unequal),

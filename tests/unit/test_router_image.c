@@ -235,9 +235,34 @@ static void damaged(void **state)
 	free(image);
 }
 
+/* A router takes keys as they are: steps in its head would have it look up one hash and route by
+ * another. */
+static void forged_steps_are_refused(void **state)
+{
+	struct weir_filter *r = filled(), *back = NULL;
+	size_t n = 0;
+	(void)state;
+	assert_ok(weir_save(r, weir_location_path(path), NULL));
+	weir_destroy(r);
+	unsigned char *image = image_slurp(path, &n);
+	image[8] = 2; /* the format that has steps */
+	for (unsigned step = WEIR_TEXT_TRIM; step <= WEIR_TEXT_SUFFIXES; step <<= 1) {
+		image[IMAGE_STEPS] = (unsigned char)step;
+		image_repair(image, n);
+		assert_true(image_spit(path, image, n));
+		assert_refused(weir_load(&back, weir_location_path(path), NULL), -EBADMSG, path,
+		               "router");
+		assert_refused(weir_image_verify(weir_location_path(path), NULL, NULL), -EBADMSG,
+		               path, "router");
+		assert_null(back);
+	}
+	free(image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(forged_steps_are_refused),
 		cmocka_unit_test(there_and_back),
 		cmocka_unit_test(as_any_other),
 		cmocka_unit_test(without_its_key),

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <xxhash.h>
 #include <weir/weir.h>
+#include "../image_bytes.h"
 #include "../test.h"
 
 static struct weir_params split_params(uint64_t capacity, double fp_rate)
@@ -80,6 +81,27 @@ static void a_seed_a_key_and_steps_are_refused(void **state)
 	assert_null(f);
 	p.secret = NULL, p.text = n;
 	assert_refused(weir_create(&f, &p), -EINVAL, "lowercase: kind split", "as they are");
+}
+
+static void forged_steps_are_refused(void **state)
+{
+	unsigned char room[8192];
+	struct weir_params p = split_params(1000, 0.01);
+	struct weir_filter *f = NULL;
+	(void)state;
+	assert_ok(weir_create(&f, &p));
+	const int64_t n = weir_save(f, weir_location_room(room, sizeof room), NULL);
+	assert_ok(n);
+	weir_destroy(f);
+	f = NULL;
+	room[8] = 2; /* the format that has steps */
+	for (unsigned step = WEIR_TEXT_TRIM; step <= WEIR_TEXT_SUFFIXES; step <<= 1) {
+		room[IMAGE_STEPS] = (unsigned char)step;
+		image_repair(room, (size_t)n);
+		assert_refused(weir_load(&f, weir_location_memory(room, (size_t)n), NULL), -EBADMSG,
+		               "before they are hashed", "split");
+		assert_null(f);
+	}
 }
 
 static void parameters_of_one_make_another(void **state)
@@ -242,6 +264,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hashes_by_xxh64_without_a_seed),
 		cmocka_unit_test(a_seed_a_key_and_steps_are_refused),
+		cmocka_unit_test(forged_steps_are_refused),
 		cmocka_unit_test(parameters_of_one_make_another),
 		cmocka_unit_test(parameters_of_an_odd_one_are_refused),
 		cmocka_unit_test(odd_numbers_of_blocks_lose_no_key),

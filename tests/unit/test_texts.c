@@ -112,6 +112,56 @@ static void test_a_closed_set_stays_closed(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
+/* Before the first set: fixed keys are addresses once it is there, beside a reload too. What a
+ * closed set cannot take of the kept keys is not dropped: it does not become the set. */
+static void test_what_was_kept_is_in_the_first_set(void **state)
+{
+	static const unsigned char four[2][4] = { { 10, 1, 2, 3 }, { 192, 0, 2, 9 } };
+	const struct weir_keys addresses = weir_keys_fixed(four, 4, 2);
+	struct weir_text closed = nets;
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_reload_options ro = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_handle *h = NULL;
+	struct weir_reload *r = NULL;
+	(void)state;
+	o.flags = WEIR_HANDLE_ANY_SEED | WEIR_HANDLE_ANY_STEPS;
+	o.absent = WEIR_ABSENT_YES;
+	o.keep_inserts = 1 << 20;
+	p.capacity = 1000;
+	p.fp_rate = 1e-6;
+	p.text.steps = WEIR_TEXT_CIDR;
+	ro.params = &p;
+	for (unsigned beside = 0; beside < 2; beside++) {
+		assert_ok(weir_handle_create(&h, NULL, &o));
+		if (beside)
+			assert_ok(weir_reload_begin(&r, h, &ro));
+		assert_ok(weir_handle_insert_keys(h, addresses, NULL));
+		if (!beside) {
+			assert_ok(weir_handle_insert_keys(h, weir_keys_fixed("no address", 10, 1),
+			                                  NULL));
+			assert_int_equal(inserts(h, "no address"), WEIR_SEEN);
+			assert_ok(weir_reload_begin(&r, h, &ro));
+		}
+		assert_ok(weir_reload_commit(r));
+		assert_int_equal(weir_handle_contains_keys(h, addresses, NULL), 2);
+		assert_int_equal(asks(h, "10.1.2.3"), 1);
+		assert_int_equal(asks(h, "10.1.2.4"), 0);
+		assert_ok(weir_handle_destroy(h));
+	}
+	closed.steps |= WEIR_TEXT_CLOSED;
+	save(&closed, "192.0.2.0/24");
+	assert_ok(weir_handle_create(&h, NULL, &o));
+	assert_int_equal(inserts(h, "192.0.3.9"), WEIR_SEEN);
+	assert_refused(weir_handle_refresh(h, path, NULL), -EINVAL, "'192.0.3.9'", "it is closed");
+	assert_int_equal(asks(h, "192.0.3.9"), 1);
+	save(&nets, "192.0.2.0/24");
+	assert_ok(weir_handle_refresh(h, path, NULL));
+	assert_int_equal(asks(h, "192.0.3.9"), 1);
+	assert_int_equal(asks(h, "192.0.3.8"), 0);
+	assert_ok(weir_handle_destroy(h));
+}
+
 static void test_a_plan_says_what_a_lookup_probes(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -246,6 +296,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_texts_have_the_filters_steps),
 		cmocka_unit_test(test_a_closed_set_stays_closed),
+		cmocka_unit_test(test_what_was_kept_is_in_the_first_set),
 		cmocka_unit_test(test_a_plan_says_what_a_lookup_probes),
 		cmocka_unit_test(test_texts_are_inserted_into_every_filter),
 		cmocka_unit_test(test_other_steps_are_asked_for),
