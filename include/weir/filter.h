@@ -305,13 +305,13 @@ WEIR_API int64_t weir_count_keys(const struct weir_filter *f, struct weir_keys k
 
 /**
  * Union: afterwards @dst answers true wherever @src does. Of kinds that count, counts are added.
- * Return: 0 or a negative errno: then @dst has nothing of @src.
- * Errors: -EINVAL the two differ in kind, size, shape, hash function, seed or key, or in what is
- *   done to keys (<weir/text.h>; @dst may have more prefix lengths or numbers of labels):
- *   weir_error_detail() names the field and both values; -EROFS @dst is mapped read-only; -ENOTSUP
- *   the kind cannot; growing: -ENOSPC a layer of both together has more keys than it may hold,
- *   -ENOMEM; cuckoo: -ENOSPC there is no room for all, -EAGAIN something must move in @dst, which
- *   is being copied: lookups may have answered true meanwhile for keys of @src.
+ * Return: 0 or a negative errno: then @dst has nothing of @src; with WEIR_ONCE it may have a part.
+ * Errors: -EINVAL the two differ in kind, size, shape, hash function, seed or key, in WEIR_ONCE, or
+ *   in what is done to keys (<weir/text.h>; @dst may have more prefix lengths or numbers of
+ *   labels): weir_error_detail() names the field and both values; -EROFS @dst is mapped read-only;
+ *   -ENOTSUP the kind cannot; growing: -ENOSPC a layer of both together has more keys than it may
+ *   hold, -ENOMEM; cuckoo: -ENOSPC there is no room for all, -EAGAIN something must move in @dst,
+ *   which is being copied: lookups may have answered true meanwhile for keys of @src.
  * Threads: any, with lookups and inserts on both (not of counting, see <weir/filter.h>). An
  *   insert into @src that is concurrent with the call may be missed.
  * Order: relaxed.  Progress: wait-free; cuckoo as its inserts.  Cost: reads both, writes the words
