@@ -9,8 +9,6 @@
 #include "ground/error.h"
 #include "kind/batch.h"
 
-enum { TOGETHER = 64 }; /* keys whose lines are fetched together: a word of the bitmap */
-
 int weir__once_check(uint32_t flags, const struct weir_kind *kind)
 {
 	if (!(flags & WEIR_ONCE) || weir__kind_can(kind) & WEIR_CAN_REMOVE)
@@ -51,8 +49,8 @@ int64_t weir__once_insert_keys(struct weir_filter *f, struct weir_keys keys, uin
 	uint64_t scratch[WEIR_HASHED] __attribute__((aligned(64)));
 	const struct weir_batch batch = weir__batch(f, keys);
 	int64_t fresh = 0;
-	for (size_t at = 0; at < batch.n; at += TOGETHER) {
-		const unsigned n = weir__least(batch.n - at, TOGETHER);
+	for (size_t at = 0; at < batch.n; at += WEIR_HASHED) {
+		const unsigned n = weir__least(batch.n - at, WEIR_HASHED);
 		const uint64_t *hashes =
 			weir__batch_take(f, f->array.flip8, &batch, at, n, scratch);
 		uint64_t answers = 0;
@@ -66,7 +64,7 @@ int64_t weir__once_insert_keys(struct weir_filter *f, struct weir_keys keys, uin
 		}
 		fresh += __builtin_popcountll(answers);
 		if (bitmap)
-			bitmap[at / TOGETHER] = answers;
+			bitmap[at / WEIR_HASHED] = answers;
 	}
 	return fresh;
 }

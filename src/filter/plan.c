@@ -19,8 +19,7 @@ static int check_kind(uint32_t id)
 
 int weir__flags_check(uint32_t flags)
 {
-	const uint32_t known = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES | WEIR_PREFAULT |
-	                       WEIR_ONCE;
+	const uint32_t known = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES | WEIR_PREFAULT | WEIR_ONCE;
 	if (flags & ~known)
 		return weir__fail(-EINVAL, "flags 0x%x: 0x%x is unknown, all known flags are 0x%x",
 		                  flags, flags & ~known, known);

@@ -88,11 +88,12 @@ static int kind_check(struct weir_preface *p, const struct weir_source *source)
 		return weir__fail(-EBADMSG, "%s: hash is %u where kind %s has %u", name,
 		                  h->hash, p->kind->name, p->kind->hash->id);
 	int err = as_is_check(p, name);
-	if (!err)
-		err = weir__once_check(weir__preface_flags(p), p->kind) ?
-		      weir__fail(-EBADMSG, "%s: the word of marks at byte 136 has 8 (once), which "
-		                 "kind %s has not", name, p->kind->name) : 0;
-	return err ? err : form_check(p, name);
+	if (err)
+		return err;
+	if (weir__once_check(weir__preface_flags(p), p->kind))
+		return weir__fail(-EBADMSG, "%s: the word of marks at byte 136 has 8 (once), which "
+		                  "kind %s has not", name, p->kind->name);
+	return form_check(p, name);
 }
 
 /* A name for what compressors write, or NULL. */

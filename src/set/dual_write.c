@@ -34,12 +34,10 @@ static int hash_for(const struct weir_generation *g, unsigned i, struct weir_fil
                     const struct weir_given *key, uint64_t hashes[WEIR_TAKERS])
 {
 	const unsigned alike = g->alike[i];
-	int err = 0;
-	if (alike != i)
-		hashes[i] = hashes[alike];
-	else
-		err = weir__given_hash(taker, key, &hashes[i]);
-	return err;
+	if (alike == i)
+		return weir__given_hash(taker, key, &hashes[i]);
+	hashes[i] = hashes[alike];
+	return 0;
 }
 
 /* A key in a filter of the record. */
