@@ -255,8 +255,10 @@ static bool one_hash(const struct weir_builder *b, struct weir_keys key, uint64_
 int weir__builder_take(struct weir_builder *b, struct weir_keys keys, weir__take_fn *take)
 {
 	uint64_t hash;
-	if (one_hash(b, keys, &hash))
-		return (int)weir__stopped(0, take(b, &hash, 1));
+	if (one_hash(b, keys, &hash)) {
+		int err = take(b, &hash, 1);
+		return err ? (int)weir__stopped(0, err) : 0;
+	}
 	if (keys.n && !weir__keys_form(keys))
 		return weir__keys_refused();
 	return take_many(b, keys, take);

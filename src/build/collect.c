@@ -165,6 +165,7 @@ static int make_room(struct weir_collected *c, struct weir_lane *lane)
 
 static int grow(struct weir_collected *c, struct weir_lane *lane, struct weir_bin *bin)
 {
+	WEIR__UNCANCELLED; /* who is cancelled in a write would keep the lane for ever */
 	int err = make_room(c, lane);
 	if (err)
 		return err;
@@ -199,7 +200,6 @@ int weir__collect(struct weir_collected *c, const uint64_t *hashes, size_t n)
 {
 	const int cpu = sched_getcpu();
 	struct weir_lane *lane = &c->lane[cpu < 0 ? 0 : (unsigned)cpu % WEIR_LANES];
-	WEIR__UNCANCELLED; /* who is cancelled in a write would keep the lane for ever */
 	pthread_mutex_lock(&lane->lock);
 	int err = add(c, lane, hashes, n);
 	pthread_mutex_unlock(&lane->lock);
