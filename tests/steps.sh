@@ -115,26 +115,27 @@ step_smoke() {
 }
 
 # The base is made once. Each way begins with a copy of it, so that no way can use what another
-# installed; then all of them run in one copy, one after another, of which in short the user's is
-# left. The one within runs in that copy.
+# installed; then all of them run in one copy, one after another, and one within that copy. In short
+# the user's is left of that.
 step_bare() {
-	local ways='install bench tests' in_order='bench tests user install' way
+	local ways='install bench tests' in_order='bench tests user install nested' way
 	[ -z "$short" ] || in_order=user
 	if [ -n "${WEIR_BARE_NESTED-}" ]; then
 		check tests/bare.sh --base="$build/bare" tests/install/bare-ways.sh install
 		return
 	fi
-	for way in $ways "$in_order nested"; do
+	for way in $ways "$in_order"; do
 		check tests/bare.sh --base="$build/bare" tests/install/bare-ways.sh $way
 	done
 	[ -z "$short" ] || return 0
-	check tests/bare.sh --release=trixie tests/install/bare-ways.sh $in_order
+	check tests/bare.sh --release=trixie tests/install/bare-ways.sh ${in_order% nested}
 }
 
-# In short the packages that most of the tree can do without, and each library alone.
+# In short the package that most of the tree can do without, and each library alone. README's ways
+# have none of the servers' packages.
 step_absent() {
 	local cases=all
-	[ -z "$short" ] || cases='libhiredis-dev libzstd-dev static shared'
+	[ -z "$short" ] || cases='libzstd-dev static shared'
 	check tests/bare.sh --base="$build/bare" tests/install/absent.sh $cases
 }
 
