@@ -99,25 +99,26 @@ enum weir_ability {
 	WEIR_CAN_ALL = (1 << 25) - 1,
 };
 
-/* The numbers of each kind's shape. */
-struct weir_blocked_shape { uint32_t words_per_key, bits_per_word; };
-struct weir_classic_shape { uint32_t probes, bits_per_probe; };
-struct weir_counting_shape { uint32_t counter_bits, words_per_key, counters_per_word; };
+/* The numbers of each kind's shape: each struct fills the union below, so that one which is
+ * initialized has 0 in all that it does not name. */
+struct weir_blocked_shape { uint32_t words_per_key, bits_per_word, rest[5]; };
+struct weir_classic_shape { uint32_t probes, bits_per_probe, rest[5]; };
+struct weir_counting_shape { uint32_t counter_bits, words_per_key, counters_per_word, rest[4]; };
 struct weir_growing_shape { /* of each layer, and the most layers that it may come to */
-	uint32_t words_per_key, bits_per_word, layers;
+	uint32_t words_per_key, bits_per_word, layers, rest[4];
 };
-struct weir_cuckoo_shape { uint32_t fingerprint_bits; };
+struct weir_cuckoo_shape { uint32_t fingerprint_bits, rest[6]; };
 struct weir_fuse_shape { /* segments: of a part */
-	uint32_t fingerprint_bits, segment_bits, segments, part_bits;
+	uint32_t fingerprint_bits, segment_bits, segments, part_bits, rest[3];
 };
 struct weir_layered_shape { /* those of its first level, then those of the second */
 	uint32_t fingerprint_bits, segment_bits, segments, part_bits;
 	uint32_t second_segment_bits, second_segments, second_part_bits;
 };
-struct weir_split_shape { uint32_t blocks; }; /* of 32 bytes */
-struct weir_router_shape { uint32_t columns, rows_per_key, sets; };
+struct weir_split_shape { uint32_t blocks, rest[6]; }; /* of 32 bytes */
+struct weir_router_shape { uint32_t columns, rows_per_key, sets, rest[4]; };
 struct weir_window_shape { /* layout: enum weir_window_layout */
-	uint32_t layout, generations, words_per_key, bits_per_word;
+	uint32_t layout, generations, words_per_key, bits_per_word, rest[3];
 };
 
 /** How a filter lays out its bits: its kind and the kind's numbers. Read these by name, or by index

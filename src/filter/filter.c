@@ -317,7 +317,7 @@ int weir_inline_check_layout(const struct weir_filter *f, uint32_t words_per_key
 		return err;
 	f->kind->describe(&f->array.shape, has);
 	f->kind->describe(&(struct weir_shape){ .kind = f->kind->id,
-	                                        .blocked = { words_per_key, bits_per_word } },
+	                                        .field = { words_per_key, bits_per_word } },
 	                  wanted);
 	return weir__fail(-ENOTSUP, "the filter has %s, the program is compiled for %s: make it "
 	                  "with blocked.words_per_key %u and blocked.bits_per_word %u, or compile "

@@ -8,7 +8,7 @@
 
 /* How a field's value is read for a sentence. */
 enum form { WHOLE, REAL, OTHER };
-enum { NO_KIND = UINT32_MAX }; /* of reserved words */
+#define NO_KIND UINT32_MAX /* of reserved words */
 
 struct row {
 	const char *name; /* with that of its group before it */

@@ -51,6 +51,11 @@ static const char *const abilities[] = {
 };
 _Static_assert(WEIR_CAN_ALL == (1 << sizeof abilities / sizeof abilities[0]) - 1,
                "each ability has its name");
+#define WEIR__FILLS(number, constant, name, summary) \
+	_Static_assert(sizeof ((struct weir_shape *)0)->name == \
+	               sizeof ((struct weir_shape *)0)->field, "it has all words of the union");
+WEIR_KINDS(WEIR__FILLS)
+#undef WEIR__FILLS
 
 int weir__abilities_check(uint32_t has, uint32_t can, const struct weir_kind *kind,
                           const char *who)

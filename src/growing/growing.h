@@ -118,8 +118,8 @@ static inline unsigned weir__layers_most(const struct weir_filter *f)
 static inline struct weir_shape weir__layer_shape(const struct weir_shape *shape)
 {
 	return (struct weir_shape){ .kind = WEIR_BLOCKED,
-		                    .blocked = { shape->field[WEIR_GROWING_Z],
-		                                 shape->field[WEIR_GROWING_G] } };
+		                    .field = { shape->field[WEIR_GROWING_Z],
+		                               shape->field[WEIR_GROWING_G] } };
 }
 
 /* The count that stands for so many keys (G4). */

@@ -71,7 +71,8 @@ int weir__layer_bits(double *bits_per_key, double fp_rate, uint32_t z, uint32_t 
 	const struct weir_params params = { .kind = WEIR_BLOCKED,
 		                            .capacity = SOLVED,
 		                            .fp_rate = fmin(fmax(fp_rate, lowest), highest),
-		                            .blocked = { z, g } };
+		                            .blocked = { .words_per_key = z,
+		                                         .bits_per_word = g } };
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	int err = weir__kind(WEIR_BLOCKED)->plan(&params, &plan);
 	*bits_per_key = plan.bits_per_key;

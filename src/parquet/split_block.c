@@ -149,7 +149,7 @@ static int make(struct weir_filter **out, const unsigned char *bits, uint64_t by
 	struct weir_layout layout = {
 		.kind = &weir__kind_split,
 		.hashing = weir__hashing_seeded(weir__kind_split.hash, 0),
-		.shape = { WEIR_SPLIT, .split = { (uint32_t)(bytes / BLOCK) } },
+		.shape = { WEIR_SPLIT, .field = { (uint32_t)(bytes / BLOCK) } },
 		.shards = shards_of(lines),
 		.lines = lines,
 		.capacity = 1,

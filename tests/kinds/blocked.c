@@ -45,7 +45,7 @@ static unsigned bits_of(const struct reference *ref, uint64_t hash,
 #define IS(z, g, a, b) ((z) == (a) && (g) == (b))
 #define SHAPE(z, g) \
 	{ \
-		.shape = { WEIR_BLOCKED, .blocked = { z, g } }, \
+		.shape = { WEIR_BLOCKED, .field = { z, g } }, \
 		.main = (g) == 2 || IS(z, g, 2, 3) || (g) == 10 || (z) * (g) == 20, \
 		.bulk = IS(z, g, 1, 5) || IS(z, g, 2, 3) || IS(z, g, 4, 2) || IS(z, g, 8, 1) || \
 		        IS(z, g, 2, 6), \
@@ -60,7 +60,8 @@ static const struct test_shape shapes[] = {
 	SHAPE(8, 1), SHAPE(8, 2),
 };
 
-#define ASK(text, z, g) .name = text, .ask.blocked = { z, g }
+#define ASK(text, z, g) \
+	.name = text, .ask.blocked = { .words_per_key = z, .bits_per_word = g }
 static const struct test_layout layouts[] = {
 	{ ASK("blocked z=1", 1, 0), .one_new = true },
 	{ ASK("blocked z=2", 2, 0), .huge_keys = 3000017 },
@@ -89,7 +90,7 @@ static const struct test_subject subjects[] = {
 };
 
 #define GOLDEN(name, z, g, capacity, keys, false_positives, sum) \
-	{ name, { WEIR_BLOCKED, .blocked = { z, g } }, capacity, keys, false_positives, \
+	{ name, { WEIR_BLOCKED, .field = { z, g } }, capacity, keys, false_positives, \
 	  UINT64_C(sum) }
 static const struct test_golden goldens[] = {
 	GOLDEN("blocked_z1g5", 1, 5, 500, 500, 160, 0x0bbc0b3a5f9daa35),

@@ -16,7 +16,7 @@ static unsigned bits_of(const struct reference *ref, uint64_t hash,
 
 /* ---- what the tests take of it ---- */
 
-#define SHAPE(k) { WEIR_CLASSIC, .classic = { k, 1 } }
+#define SHAPE(k) { WEIR_CLASSIC, .field = { k, 1 } }
 static const struct test_shape shapes[] = {
 	{ .shape = SHAPE(1) },
 	{ .shape = SHAPE(2) },

@@ -29,8 +29,10 @@ int64_t counters_count(const struct reference *ref, uint64_t hash);
 
 /* Rows of their tables. */
 #define IS(b, z, g, p, q, r) ((b) == (p) && (z) == (q) && (g) == (r))
-#define ASK(text, group, b, z, g) .name = text, .ask.group = { b, z, g }
+#define ASK(text, group, b, z, g) \
+	.name = text, \
+	.ask.group = { .counter_bits = b, .words_per_key = z, .counters_per_word = g }
 #define GOLDEN(kind, name, b, z, g, capacity, keys, false_positives, sum) \
-	{ name, { kind, .counting = { b, z, g } }, capacity, keys, false_positives, UINT64_C(sum) }
+	{ name, { kind, .field = { b, z, g } }, capacity, keys, false_positives, UINT64_C(sum) }
 
 #endif

@@ -37,7 +37,7 @@ static int take_out(struct reference *ref, uint64_t hash)
 
 #define SHAPE(b, z, g) \
 	{ \
-		.shape = { WEIR_COUNTING, .counting = { b, z, g } }, \
+		.shape = { WEIR_COUNTING, .field = { b, z, g } }, \
 		.main = IS(b, z, g, 4, 2, 3) || IS(b, z, g, 8, 4, 1) || IS(b, z, g, 16, 2, 4), \
 		.one_new = (z) == 1, \
 	}

@@ -163,13 +163,13 @@ static int take_out(struct reference *ref, uint64_t hash)
 
 /* ---- what the tests take of it ---- */
 
-#define SHAPE(bits) { WEIR_CUCKOO, .cuckoo = { bits } }
+#define SHAPE(bits) { WEIR_CUCKOO, .field = { bits } }
 static const struct test_shape shapes[] = {
 	{ .shape = SHAPE(12), .main = true },
 	{ .shape = SHAPE(16), .main = true },
 };
 
-#define ASK(text, bits) .name = text, .ask.cuckoo = { bits }
+#define ASK(text, bits) .name = text, .ask.cuckoo.fingerprint_bits = bits
 static const struct test_layout layouts[] = {
 	{ ASK("cuckoo 12", 12), .huge_keys = 500009 },
 	{ ASK("cuckoo 16", 16) },

@@ -25,7 +25,7 @@ static int insert(struct reference *ref, uint64_t hash)
 
 #define SHAPE(b, z, g) \
 	{ \
-		.shape = { WEIR_FREQUENCY, .frequency = { b, z, g } }, \
+		.shape = { WEIR_FREQUENCY, .field = { b, z, g } }, \
 		.main = IS(b, z, g, 8, 2, 4) || IS(b, z, g, 16, 4, 1) || IS(b, z, g, 32, 2, 2), \
 		.one_new = (z) == 1, \
 	}
@@ -52,9 +52,11 @@ static const struct test_layout extremes[] = {
 
 static const struct test_subject subjects[] = {
 	{ .name = "frequency", .bytes = 128,
-	  .ask = { .capacity = 4, .frequency = { 8, 2, 2 } } },
+	  .ask = { .capacity = 4, .frequency = { .counter_bits = 8, .words_per_key = 2,
+	                                           .counters_per_word = 2 } } },
 	{ .name = "frequency z=1", .bytes = 128, .one_new = true,
-	  .ask = { .capacity = 4, .frequency = { 8, 1, 3 } } },
+	  .ask = { .capacity = 4, .frequency = { .counter_bits = 8, .words_per_key = 1,
+	                                           .counters_per_word = 3 } } },
 };
 
 static const struct test_golden goldens[] = {

@@ -221,7 +221,7 @@ static int build(struct reference *ref, const uint64_t *hashes, size_t n)
 /* ---- what the tests take of it ---- */
 
 #define SHAPE(width, segment_bits, segments) \
-	{ WEIR_FUSE, .fuse = { width, segment_bits, segments, 0 } }
+	{ WEIR_FUSE, .field = { width, segment_bits, segments, 0 } }
 static const struct test_shape shapes[] = {
 	{ .shape = SHAPE(7, 4, 3) },
 	{ .shape = SHAPE(8, 4, 3), .main = true },

@@ -35,7 +35,7 @@ static unsigned bits_of(const struct reference *ref, uint64_t hash,
 
 /* ---- what the tests take of it ---- */
 
-#define SHAPE(z, g) { WEIR_GROWING, .growing = { z, g, 8 } }
+#define SHAPE(z, g) { WEIR_GROWING, .field = { z, g, 8 } }
 static const struct test_shape shapes[] = {
 	{ .shape = SHAPE(1, 4) },
 	{ .shape = SHAPE(2, 3), .main = true },

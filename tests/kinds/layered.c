@@ -300,7 +300,7 @@ static int build(struct reference *ref, const uint64_t *hashes, size_t n)
 /* ---- what the tests take of it ---- */
 
 #define SHAPE(width, segment_bits, segments) \
-	{ WEIR_LAYERED, .layered = { width, segment_bits, segments, 0, segment_bits, 3, 0 } }
+	{ WEIR_LAYERED, .field = { width, segment_bits, segments, 0, segment_bits, 3, 0 } }
 static const struct test_shape shapes[] = {
 	{ .shape = SHAPE(6, 4, 3), .main = true },
 	{ .shape = SHAPE(8, 4, 3) },

@@ -33,7 +33,7 @@ static unsigned bits_of(const struct reference *ref, uint64_t hash,
 /* ---- what the tests take of it ---- */
 
 /* The blocks follow from the size. */
-#define SHAPE { WEIR_SPLIT, .split = { 1 } }
+#define SHAPE { WEIR_SPLIT, .field = { 1 } }
 static const struct test_shape shapes[] = { { .shape = SHAPE, .main = true, .bulk = true } };
 
 static const struct test_layout layouts[] = { { .name = "split", .huge_keys = 3000017 } };
@@ -43,7 +43,7 @@ static const struct test_subject subjects[] = {
 };
 
 static const struct test_golden goldens[] = {
-	{ "split_22", { WEIR_SPLIT, .split = { 22 } }, 500, 500, 127,
+	{ "split_22", { WEIR_SPLIT, .field = { 22 } }, 500, 500, 127,
 	  UINT64_C(0x0f264ff85febfb3a) },
 };
 

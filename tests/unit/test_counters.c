@@ -258,12 +258,12 @@ static void sums_of_every_two_values(void **state)
 
 static void describes_itself(void **state)
 {
-	struct weir_shape shape = { WEIR_COUNTING, .counting = { 4, 2, 3 } };
+	struct weir_shape shape = { WEIR_COUNTING, .field = { 4, 2, 3 } };
 	char text[WEIR_SHAPE_TEXT];
 	(void)state;
 	assert_ok(weir_shape_text(&shape, text));
 	assert_string_equal(text, "2 words of 3 counters of 4 bits a key");
-	shape = (struct weir_shape){ WEIR_FREQUENCY, .frequency = { 16, 1, 1 } };
+	shape = (struct weir_shape){ WEIR_FREQUENCY, .field = { 16, 1, 1 } };
 	assert_ok(weir_shape_text(&shape, text));
 	assert_string_equal(text, "1 word of 1 counter of 16 bits a key");
 	shape.field[0] = 4; /* of the other kind */

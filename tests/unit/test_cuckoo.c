@@ -31,7 +31,7 @@ static void small_sizes_by_the_formula(void **state)
 	(void)state;
 	for (uint32_t bits = 12; bits <= 16; bits += 4)
 		for (size_t i = 0; i < COUNT_OF(lines); i++) {
-			struct weir_shape shape = { WEIR_CUCKOO, .cuckoo = { bits } };
+			struct weir_shape shape = { WEIR_CUCKOO, .field = { bits } };
 			uint64_t keys = weir__cuckoo_most(lines[i], &shape);
 			double now = crowd_chance(8 * lines[i], 64 / bits, keys),
 			       next = crowd_chance(8 * lines[i], 64 / bits, keys + 1);
@@ -45,7 +45,7 @@ static void more_lines_take_more_keys(void **state)
 {
 	(void)state;
 	for (uint32_t bits = 12; bits <= 16; bits += 4) {
-		struct weir_shape shape = { WEIR_CUCKOO, .cuckoo = { bits } };
+		struct weir_shape shape = { WEIR_CUCKOO, .field = { bits } };
 		uint64_t last = 0, places = 8 * (64 / bits);
 		for (uint64_t lines = 1; lines < 3000; lines++) {
 			uint64_t keys = weir__cuckoo_most(lines, &shape);

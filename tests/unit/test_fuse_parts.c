@@ -102,7 +102,7 @@ static void parts_that_lack_keys(void **state)
 /* An image's lines are those of whole parts, and not too few. */
 static void lines_of_whole_parts(void **state)
 {
-	struct weir_shape shape = { WEIR_FUSE, .fuse = { 8, 4, 24, PART_BITS } };
+	struct weir_shape shape = { WEIR_FUSE, .field = { 8, 4, 24, PART_BITS } };
 	const struct weir_fuse part = weir__fuse_of(&shape);
 	const uint64_t lines = PARTS * weir__fuse_lines(&part);
 	(void)state;

@@ -152,7 +152,7 @@ static void which_layouts_it_takes(void **state)
 			struct weir_inline view = { .nblocks = 99 };
 			struct weir_inline_mut mut = { .view = view };
 			char has[WEIR_SHAPE_TEXT], wants[WEIR_SHAPE_TEXT];
-			struct weir_shape shape = { WEIR_BLOCKED, .blocked = { z, g } };
+			struct weir_shape shape = { WEIR_BLOCKED, .field = { z, g } };
 			assert_ok(weir_shape_text(&shape, has));
 			shape.field[0] = probe->words_per_key;
 			shape.field[1] = probe->bits_per_word;

@@ -208,7 +208,7 @@ static void an_older_header_s_shorter_struct(void **state)
 static void no_room_by_a_byte(void **state)
 {
 	const size_t at = offsetof(struct weir_params, classic.probes);
-	struct weir_shape shape = { WEIR_CLASSIC, .classic = { 7, 1 } };
+	struct weir_shape shape = { WEIR_CLASSIC, .field = { 7, 1 } };
 	(void)state;
 	for (size_t size = at; size <= at + 4; size++) {
 		struct weir_params params = WEIR_PARAMS_INIT;
@@ -292,8 +292,8 @@ static void where_keys_lie(void **state)
 /* Of an odd number of blocks the one in the middle is in no run, or in two. */
 static void odd_blocks_have_no_runs(void **state)
 {
-	const struct weir_shape odd = { WEIR_SPLIT, .split = { 7 } };
-	const struct weir_shape even = { WEIR_SPLIT, .split = { 8 } };
+	const struct weir_shape odd = { WEIR_SPLIT, .field = { 7 } };
+	const struct weir_shape even = { WEIR_SPLIT, .field = { 8 } };
 	(void)state;
 	for (enum weir_isa isa = WEIR_ISA_SCALAR; isa < WEIR_ISA_COUNT; isa++) {
 		if (!weir__kind_split.kernel(isa, &odd))

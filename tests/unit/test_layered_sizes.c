@@ -185,7 +185,7 @@ static void filled(void **state)
 
 static bool legal(unsigned field, uint32_t value)
 {
-	struct weir_shape shape = { WEIR_LAYERED, .layered = { 6, 4, 3, 0, 4, 3, 0 } };
+	struct weir_shape shape = { WEIR_LAYERED, .field = { 6, 4, 3, 0, 4, 3, 0 } };
 	char text[WEIR_SHAPE_TEXT];
 	shape.field[field] = value;
 	return weir_shape_text(&shape, text) == 0;

@@ -156,7 +156,8 @@ static void layouts(void **state)
 #define FIELD(kind, field) \
 	{ #field, offsetof(struct weir_params, field), \
 	  sizeof ((struct weir_params *)0)->field, kind }
-enum { NO_KIND = UINT32_MAX, BEFORE_RUN_RESERVED = 2 }; /* bytes of padding there */
+#define NO_KIND UINT32_MAX
+enum { BEFORE_RUN_RESERVED = 2 }; /* bytes of padding there */
 static const struct field {
 	const char *name;
 	size_t at, size;

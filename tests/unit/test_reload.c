@@ -103,7 +103,7 @@ static void test_another_layout(void **state)
 		{ .struct_size = sizeof *params, .kind = WEIR_CLASSIC, .capacity = 10000,
 		  .fp_rate = 0.001, .seed = 42 },
 		{ .struct_size = sizeof *params, .max_bytes = 1 << 16, .fp_rate = 0.01,
-		  .blocked = { 1 } },
+		  .blocked.words_per_key = 1 },
 	};
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

@@ -203,7 +203,7 @@ static struct weir_filter *without_bits(uint64_t lines, uint32_t shards)
 {
 	const struct weir_layout layout = { .kind = weir__kind(WEIR_BLOCKED),
 		                            .hashing = weir__hashing_seeded(&weir__xxh3, SEED),
-		                            .shape = { WEIR_BLOCKED, .blocked = { 2, 3 } },
+		                            .shape = { WEIR_BLOCKED, .field = { 2, 3 } },
 		                            .shards = shards,
 		                            .lines = lines,
 		                            .capacity = lines * 40,
@@ -252,7 +252,7 @@ static void parameters_of_a_size_of_its_own(void **state)
 {
 	struct weir_layout layout = { .kind = weir__kind(WEIR_BLOCKED),
 		                      .hashing = weir__hashing_seeded(&weir__xxh3, SEED),
-		                      .shape = { WEIR_BLOCKED, .blocked = { 2, 3 } },
+		                      .shape = { WEIR_BLOCKED, .field = { 2, 3 } },
 		                      .shards = 1,
 		                      .lines = 3001,
 		                      .capacity = 100000,

@@ -160,9 +160,9 @@ static void test_in_words(void **state)
 	char text[WEIR_SHAPE_TEXT];
 	(void)state;
 	const struct weir_shape columns = { WEIR_WINDOW,
-		                            .window = { WEIR_WINDOW_COLUMNS, 7, 1, 5 } };
-	const struct weir_shape ring = { WEIR_WINDOW, .window = { WEIR_WINDOW_RING, 3, 2, 4 } };
-	const struct weir_shape neither = { WEIR_WINDOW, .window = { 3, 3, 2, 4 } };
+		                            .field = { WEIR_WINDOW_COLUMNS, 7, 1, 5 } };
+	const struct weir_shape ring = { WEIR_WINDOW, .field = { WEIR_WINDOW_RING, 3, 2, 4 } };
+	const struct weir_shape neither = { WEIR_WINDOW, .field = { 3, 3, 2, 4 } };
 	assert_ok(weir_shape_text(&columns, text));
 	assert_string_equal(text, "columns of 7 generations, 1 word of 5 bits a key");
 	assert_ok(weir_shape_text(&ring, text));

@@ -97,6 +97,16 @@ WEIR__INLINE void load_one(const struct weir_array *a, uint64_t hash, unsigned z
 		block[weir__word_index(z, i, r)] |= WEIR__LE64(weir__word_mask(z, g, i, r, r2));
 }
 
+/* Of the rare layouts: the atomic insert loads. */
+WEIR__INLINE void load_by_set(const struct weir_array *a, bool far, const uint64_t *hashes,
+                              size_t n, unsigned z, unsigned g)
+{
+	(void)far;
+	for (size_t i = 0; i < n; i++)
+		weir__set_any(weir__line(a, hashes[i]), weir__remix(hashes[i]), z, g);
+}
+
+#ifndef KERNEL_LOAD
 WEIR__INLINE void load_each(const struct weir_array *a, bool far, const uint64_t *hashes, size_t n,
                             unsigned z, unsigned g)
 {
@@ -108,16 +118,6 @@ WEIR__INLINE void load_each(const struct weir_array *a, bool far, const uint64_t
 	}
 }
 
-/* Of the rare layouts: the atomic insert loads. */
-WEIR__INLINE void load_by_set(const struct weir_array *a, bool far, const uint64_t *hashes,
-                              size_t n, unsigned z, unsigned g)
-{
-	(void)far;
-	for (size_t i = 0; i < n; i++)
-		weir__set_any(weir__line(a, hashes[i]), weir__remix(hashes[i]), z, g);
-}
-
-#ifndef KERNEL_LOAD
 #define KERNEL_LOAD load_each
 #endif
 

@@ -53,7 +53,7 @@ bool weir__counters_legal(const struct weir_shape *shape, uint64_t lines,
                           const struct weir_counters_kind *kind)
 {
 	const struct weir_sectors s = sectors(&(struct weir_shape){
-		0, .counting = { kind->bits[0], shape->field[WEIR_COUNTERS_Z], 1 } });
+		0, .field = { kind->bits[0], shape->field[WEIR_COUNTERS_Z], 1 } });
 	const unsigned b = bits_of(shape), g = shape->field[WEIR_COUNTERS_G];
 	return allowed_bits(b, kind) && allowed_z(s.z) && g >= 1 && g <= most_g(64 / b, s.z) &&
 	       (lines == UINT64_MAX || lines % lines_of(b) == 0);

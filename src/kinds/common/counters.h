@@ -214,9 +214,11 @@ bool weir__counters_decides(const struct weir_shape *shape);
 #define WEIR__COUNTERS_OF(kind, group) \
 	static int plan(const struct weir_params *params, struct weir_plan *out) \
 	{ \
-		const struct weir_counting_shape asked = { params->group.counter_bits, \
-			                                   params->group.words_per_key, \
-			                                   params->group.counters_per_word }; \
+		const struct weir_counting_shape asked = { \
+			.counter_bits = params->group.counter_bits, \
+			.words_per_key = params->group.words_per_key, \
+			.counters_per_word = params->group.counters_per_word \
+		}; \
 		return weir__counters_plan(params, &asked, &kind, out); \
 	} \
 	static bool legal(const struct weir_shape *shape, uint64_t lines) \

@@ -77,8 +77,8 @@ static double rate(double bits_per_key, const struct weir_shape *shape)
 /* The fewest bits for the rate; of a given size for given keys the lower rate, if they fit. */
 static unsigned choose(const struct weir_params *p)
 {
-	static const struct weir_shape narrow = { WEIR_CUCKOO, .cuckoo = { 12 } };
-	static const struct weir_shape wide = { WEIR_CUCKOO, .cuckoo = { 16 } };
+	static const struct weir_shape narrow = { WEIR_CUCKOO, .field = { 12 } };
+	static const struct weir_shape wide = { WEIR_CUCKOO, .field = { 16 } };
 	struct weir_wanted wanted = weir__wanted(p);
 	if (wanted.fp_rate > 0)
 		return bits(wanted.fp_rate, &narrow) <= bits(wanted.fp_rate, &wide) ? 12 : 16;
