@@ -45,6 +45,8 @@ struct weir_builder_options {
 	                               added, less once it is known how many are equal. May be
 	                               NULL. */
 	void *progress_arg;
+	bool allow_uneven;         /* build from hashes too that are not uniform, if that can be
+	                              done: else the end fails with -EDOM, from 256 keys on */
 };
 
 #define WEIR_BUILDER_OPTIONS_INIT WEIR__INIT(weir_builder_options)
@@ -59,7 +61,8 @@ struct weir_builder_options {
  * Return: 0 or a negative errno.
  * Errors: as weir_create(); -ENOTSUP the kind takes inserts instead; -EINVAL hashes with seed 0 and
  *   secret NULL, or keys.at is NULL; -ENOSPC there are more different keys than the capacity, or
- *   they cannot be built, which hashes that are no better than a counter cause.
+ *   they cannot be built; -EDOM the hashes are not uniform (256 of them or more), and
+ *   options->allow_uneven is not set.
  * Threads: any.  Order: none; publish the filter with release order.
  * Progress: blocking (memory).  Cost: fuse: 55 to 70 ns a key; 8 bytes a key beside the filter and
  *   50 MB at most.
@@ -83,6 +86,7 @@ struct weir_build_report {
 	uint64_t equal;         /* hashes that a key of each list has: -EEXIST unless it is 0 */
 	uint64_t equal_hash;    /* the least of them */
 	double seal_seconds;    /* to sort and build the first level */
+	uint32_t hashes_uneven; /* enum weir_uneven, of the included keys */
 };
 
 #define WEIR_BUILD_REPORT_INIT WEIR__INIT(weir_build_report)
@@ -168,11 +172,12 @@ WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_keys(struct weir_builder *b,
  * @report: receives the figures, also on failure as far as it came; or NULL.
  * Return: 0 or a negative errno. Whatever it is, the builder has no keys any more, and can only be
  *   destroyed.
- * Errors: as weir_build(); -ECANCELED progress stopped it; -EFBIG max_memory; what reading or
- *   writing the file answers; what an add has failed with; -EEXIST an included and an excluded key
- *   have one hash (report->equal_hash). By chance two keys do, 1 in 2,000 times at 12 million and
- *   816 million keys: another seed separates them. A key that is in both lists has one hash under
- *   any seed. Who has the keys finds by weir_builder_hash() which it is, before or after this.
+ * Errors: as weir_build(); -EDOM the included hashes are not uniform, and allow_uneven is not set;
+ *   -ECANCELED progress stopped it; -EFBIG max_memory; what reading or writing the file answers;
+ *   what an add has failed with; -EEXIST an included and an excluded key have one hash
+ *   (report->equal_hash). By chance two keys do, 1 in 2,000 times at 12 million and 816 million
+ *   keys: another seed separates them. A key that is in both lists has one hash under any seed. Who
+ *   has the keys finds by weir_builder_hash() which it is, before or after this.
  * Threads: nobody else may use the builder meanwhile or afterwards.  Order: none; publish the
  *   filter with release order.  Progress: blocking.
  * Cost: as weir_build(), shared by the threads.

@@ -63,6 +63,7 @@ enum weir_error_code {
 	WEIR_ERROR_PASSED = 17,      /* exclude_keys, keys of the list that passed */
 	WEIR_ERROR_SETS_LARGE = 18,  /* capacity, sets, bytes that they need, most bytes */
 	WEIR_ERROR_OPEN = 19,        /* errno: the file that the sentence names cannot be opened */
+	WEIR_ERROR_UNEVEN = 20,      /* the filter was filled by hashes that are not uniform */
 };
 
 /** A thread's last failed call, for a front end that words its own message. */

@@ -128,8 +128,13 @@ WEIR_API uint32_t weir_can(const struct weir_filter *f, uint32_t what);
  * The 64-bit hash of a key, by the hash function of the filter's kind. Blocked and classic:
  * XXH3_64bits_withSeed(key, len, seed of @f). Of a keyed filter, whatever its kind: SipHash-2-4
  * with weir_params.secret.
- * The _hash verbs take any uniformly distributed 64-bit value. To be protected against chosen keys,
- * make the filter keyed. Give one filter the hashes of one function only.
+ * The _hash verbs take this value, or a hash of your own that is uniform in all 64 bits, as XXH3,
+ * SipHash and wyhash are. Give any other to the _u64 verbs, which mix and seed it: a hash of 32
+ * bits (FNV-1a 32, murmur3_32, CRC32), a counter, an address, a time. In a _hash verb those make a
+ * filter say yes to every key; weir_stats.hashes_uneven tells it. A hash of b different bits adds
+ * n / 2^b to the rate of n keys, and no look at the filter shows that.
+ * To be protected against chosen keys, make the filter keyed. Give one filter the hashes of one
+ * function only.
  * @key: @len bytes; may be NULL when len is 0.
  * Return: the hash.
  * Errors: none.  Threads: any.  Progress: wait-free.
@@ -161,7 +166,8 @@ WEIR_API inline int weir_insert(struct weir_filter *f, const void *key, size_t l
 {
 	return ((const struct weir_verbs *)f)->insert(f, key, len);
 }
-/** As weir_insert(), of a hash: by weir_hash() or the caller's own function. */
+/** As weir_insert(), of a hash: by weir_hash(), or by a function of your own that is uniform in all
+ * 64 bits. */
 WEIR_API inline int weir_insert_hash(struct weir_filter *f, uint64_t hash)
 {
 	return ((const struct weir_verbs *)f)->insert_hash(f, hash);
@@ -391,13 +397,28 @@ struct weir_stats {
 	                              (weir_text_most()): fp_rate_estimated is the rate of each */
 	uint32_t marks;            /* enum weir_image_marks: whether it is keyed, or'ed with the
 	                              others of the image that it was loaded from */
+	uint32_t hashes_uneven;    /* enum weir_uneven: are the hashes of its keys uniform? If not,
+	                              fp_rate_estimated is too low */
+	const char *uneven_why;    /* what is uneven, and what helps: a sentence; else NULL */
+};
+
+/** Do the bits look as uniform hashes leave them? Hashes of the caller's own, given to the _hash
+ * verbs, can be so poor that absent keys are answered true far more often than was asked. Of a
+ * large filter a sample may miss hashes that are alike in most of their top bits; WEIR_EXACT looks
+ * at every line. No look at bits shows hashes that take too few values: b well-mixed bits add
+ * n / 2^b to the rate of n keys. */
+enum weir_uneven {
+	WEIR_UNEVEN_UNKNOWN = 0, /* too few keys, or too full, or a kind that cannot tell: fuse,
+	                            layered, router, and windows in columns */
+	WEIR_UNEVEN_NO = 1,
+	WEIR_UNEVEN_YES = 2,     /* uniform hashes look so once in a million filters at most */
 };
 
 #define WEIR_STATS_INIT WEIR__INIT(weir_stats)
 
 /** How much of the bits weir_measure() reads. */
 enum weir_effort {
-	WEIR_SAMPLED = 0, /* up to 1 MiB: up to half a millisecond */
+	WEIR_SAMPLED = 0, /* up to 1 MiB: up to a millisecond */
 	WEIR_EXACT = 1,   /* every bit: memory bandwidth */
 };
 

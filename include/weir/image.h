@@ -184,6 +184,8 @@ struct weir_save_options {
 	                               by st_ino, st_size or st_mtim; may be NULL */
 	bool only_images;           /* a file by its path that is neither empty nor an image stays:
 	                               -EEXIST; one that cannot be read, likewise: why */
+	bool allow_uneven;          /* save a filter too whose hashes are not uniform: its lookups
+	                               answer true far too often (weir_stats.hashes_uneven) */
 };
 #define WEIR_SAVE_OPTIONS_INIT WEIR__INIT(weir_save_options)
 
@@ -264,7 +266,8 @@ struct weir_image_info {
  *   -EIO ...); -ENOSPC also if the room is too small; -ECANCELED; -EINVAL an option is out of its
  *   range, or the path is NULL or no regular file; -EISDIR; -ENOENT, -EACCES, -ELOOP, -EBUSY a link
  *   that cannot be followed; -ENOMEM; -ENOTSUP the kind cannot be saved, or zstd_level in a build
- *   without zstd; that of getrandom.
+ *   without zstd; -EDOM the filter was filled by hashes that are not uniform (hashes_uneven in
+ *   struct weir_stats), and allow_uneven is not set; that of getrandom.
  * Threads: any, with lookups and inserts. Of several savers to one path the last to switch wins.
  * Order: relaxed.  Progress: blocking (file system).  Cost: a look at the folder's names, memory
  *   bandwidth, then the disk. To a descriptor, or of a kind whose keys move (cuckoo), memory for a

@@ -9,7 +9,8 @@
  *
  *     weir_contains(f, key, len)           bytes
  *     weir_contains_u64(f, number)         a number: its eight bytes in this machine's memory
- *     weir_contains_hash(f, hash)          a hash by weir_hash() or by a function of your own
+ *     weir_contains_hash(f, hash)          a hash by weir_hash(), or by a function of your own that
+ *                                          is uniform in all 64 bits; else the form before
  *     weir_contains_keys(f, keys, bitmap)  a batch, whose cache misses overlap
  *
  * Builder and reload export the last form alone. Their headers define the other three inline, as
@@ -76,7 +77,8 @@ static inline struct weir_keys weir_keys_u64(const uint64_t *numbers, size_t n)
 	return weir__keys(numbers, n, 8, WEIR_KEYS_U64);
 }
 
-/** @n hashes, all by the hash function and seed of the object that takes them. */
+/** @n hashes, all by the hash function and seed of the object that takes them, or by a function of
+ * your own that is uniform in all 64 bits (weir_hash()). */
 static inline struct weir_keys weir_keys_hashes(const uint64_t *hashes, size_t n)
 {
 	return weir__keys(hashes, n, 0, WEIR_KEYS_HASHES);

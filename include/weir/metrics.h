@@ -14,6 +14,7 @@
  *     weir_fp_rate                 gauge    absent keys answered with yes, estimated
  *     weir_fp_rate_asked           gauge    as it was made for
  *     weir_saturated               gauge    1: more keys than its capacity
+ *     weir_hashes_uneven           gauge    1: hashes of the caller's own are not uniform
  *     weir_nearly_full             gauge    1: inserts may be refused soon, reload a larger one
  *     weir_bytes                   gauge    of bits; a handle: of all filters held
  *     weir_lookups                 gauge    keys that the lookup of one text probes at most

@@ -45,7 +45,9 @@ struct weir_reload;
  * What a filter must pass before it is published. It is asked last, after all that the loader,
  * weir_reload_copy() or carry (refresh.h) has put into the filter, and what was inserted through
  * the handle until then. Start from WEIR_GATE_INIT, which every filter passes. After a refusal the
- * current filter stays, and the sentence names the key or the figure.
+ * current filter stays, and the sentence names the key or the figure. Every gate asks too whether
+ * the hashes of the next filter are uniform, unless allow_uneven is set (of a kind that is built
+ * once, the builder asks: build->allow_uneven).
  *
  * Of a shard of a set the canaries are those that lie in it, looked up as the set does it; the
  * others are left to their own shards. So an unwanted source may replace the shards before the
@@ -73,6 +75,8 @@ struct weir_gate {
 	double max_fill;               /* share of bits set, 0 to 1; 0: any */
 	double max_fp_rate;            /* of the bits as they are, not as asked; 0: any */
 	double min_keys;               /* distinct keys, estimated from the bits; 0: any */
+	bool allow_uneven;             /* take a filter whose hashes are not uniform (weir_stats has
+	                                  hashes_uneven); else a gate refuses it */
 };
 #define WEIR_GATE_INIT WEIR__INIT(weir_gate)
 

@@ -2,11 +2,13 @@
  * Finding the different hashes: a bin is cut into runs that fit a core's first cache, and in each
  * run a small table says which came before. Bins are independent, so each thread takes the next. */
 #include "build/distinct.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
 #include "ground/system.h"
 #include "ground/threads.h"
+#include "kind/spread.h"
 
 enum { RUN = 2048 }; /* hashes, on average */
 enum { MOST_RUN_BITS = 32 - WEIR_BIN_BITS };
@@ -133,6 +135,50 @@ static int keep(struct weir_distinct *d, struct room *room, struct weir_run_bin 
 	return 0;
 }
 
+/* Hashes of a bin; the bits below are those that a set's shards take off at the top (share.h). */
+enum { COUNTED = 256, ROTATED = 16 };
+
+static void count_bits(struct weir_distinct *d, const uint64_t *hashes, uint64_t n)
+{
+	const uint64_t step = n / COUNTED + 1;
+	pthread_mutex_lock(&d->counting);
+	for (uint64_t i = 0; i < n; i += step, d->bits.n++)
+		for (unsigned bit = 0; bit < 64; bit++) {
+			d->bits.hash[bit] += hashes[i] >> bit & 1;
+			d->bits.product[bit] += weir__remix(hashes[i]) >> bit & 1;
+		}
+	pthread_mutex_unlock(&d->counting);
+}
+
+/* Each bit is 1 in half of them, with a normal distribution: beyond 6.5 standard deviations once in
+ * 10^10. */
+static bool half_have(const uint32_t *ones, uint64_t n, unsigned bits)
+{
+	const double most = 6.5 * sqrt((double)n) / 2 + 0.01 * (double)n;
+	for (unsigned bit = ROTATED; bit < bits; bit++)
+		if (fabs(ones[bit] - (double)n / 2) > most)
+			return false;
+	return true;
+}
+
+/* A bin has the hashes with the same top bits, so as many of each say nothing of those. */
+uint32_t weir__distinct_uneven(const struct weir_distinct *d, const char **why)
+{
+	const double mean = (double)d->n / WEIR_BINS;
+	double sum = 0;
+	if (d->n < WEIR_BINS)
+		return WEIR_UNEVEN_UNKNOWN;
+	for (unsigned i = 0; i < WEIR_BINS; i++)
+		sum += ((double)d->bin[i].n - mean) * ((double)d->bin[i].n - mean);
+	*why = sum / mean > weir__spread_limit(WEIR_BINS - 1, mean, 0.0004 * mean) ?
+	               "they are alike in the top bits" :
+	       !half_have(d->bits.hash, d->bits.n, 64 - WEIR_BIN_BITS) ||
+	       !half_have(d->bits.product, d->bits.n, 64) ?
+	               "some of their bits are alike" :
+	               NULL;
+	return *why ? WEIR_UNEVEN_YES : WEIR_UNEVEN_NO;
+}
+
 static int sort_bin(struct work *w, struct room *room, unsigned i)
 {
 	struct weir_distinct *d = w->d;
@@ -148,6 +194,8 @@ static int sort_bin(struct work *w, struct room *room, unsigned i)
 		return err;
 	scatter(room, n, d->run_bits, bin->begin);
 	err = compare(room, bin, d->run_bits);
+	if (!err)
+		count_bits(d, room->out, bin->n);
 	if (!err)
 		err = keep(d, room, bin, n);
 	if (err)
@@ -187,6 +235,7 @@ int weir__distinct(struct weir_distinct *out, struct weir_collected *from, unsig
 {
 	struct work w = { .d = out, .step = step, .arg = arg, .factor = weir__any_factor() };
 	memset(out, 0, sizeof *out);
+	pthread_mutex_init(&out->counting, NULL);
 	out->from = from;
 	out->run_bits = run_bits_for(weir__collected(from), run_bits);
 	out->to_file = from->fd >= 0;

@@ -16,12 +16,21 @@ struct weir_run_bin {
 	uint64_t *begin;  /* of each run, and the end of the last */
 };
 
+/* Of some of the different hashes, as many of each bin: how many have each bit; and of the products
+ * by which kinds choose cells. */
+struct weir_hash_bits {
+	uint64_t n;
+	uint32_t hash[64], product[64];
+};
+
 struct weir_distinct {
 	struct weir_collected *from; /* it has the file */
 	unsigned run_bits;
 	bool to_file;
 	struct weir_run_bin bin[WEIR_BINS];
 	atomic_uint_fast64_t n;
+	pthread_mutex_t counting;
+	struct weir_hash_bits bits;
 };
 
 /*
@@ -33,6 +42,9 @@ struct weir_distinct {
 int weir__distinct(struct weir_distinct *out, struct weir_collected *from, unsigned run_bits,
                    unsigned threads, weir__step_fn *step, void *arg);
 void weir__distinct_end(struct weir_distinct *d);
+
+/* Are the hashes uniform?  @why: receives a sentence if not.  Return: enum weir_uneven. */
+uint32_t weir__distinct_uneven(const struct weir_distinct *d, const char **why);
 
 /* An odd number to multiply hashes by, so that the top bits are places in a table: a random one, or
  * a good one where there are no random numbers. Of two hashes the chance of one place is at most

@@ -124,6 +124,19 @@ static int check_number(const struct weir_params *p, uint64_t n)
 		WEIR_ERROR_MORE_KEYS, "capacity", (double)p->capacity, (double)n, 0, 0);
 }
 
+static int check_hashes(struct weir_builder *b, const struct weir_distinct *d)
+{
+	const char *why;
+	b->report.hashes_uneven = weir__distinct_uneven(d, &why);
+	if (b->report.hashes_uneven != WEIR_UNEVEN_YES || b->options.allow_uneven)
+		return 0;
+	return weir__refused(
+		weir__fail(-EDOM, "the hashes of the keys are not uniform, %s: give such hashes to "
+		           "weir_builder_add_u64(), which mixes them; allow_uneven tries to build",
+		           why),
+		WEIR_ERROR_UNEVEN, "allow_uneven", 0, 0, 0, 0);
+}
+
 /* Keys of the exclude list that may pass. Where the fingerprint's width is chosen, no more than 64
  * for each included key: of the widest, 32 bits, the whole would be smaller than that. */
 static uint64_t may_pass(const struct weir_params *p, uint64_t keys)
@@ -152,6 +165,8 @@ int weir__builder_sort(struct weir_builder *b, struct weir_sorted **out)
 	report->keys = (*out)->given.n;
 	b->total = report->added + report->keys;
 	err = check_number(&b->params, report->keys);
+	if (!err)
+		err = check_hashes(b, &(*out)->distinct);
 	if (!err && !b->params.capacity)
 		b->params.capacity = report->keys ? report->keys : 1;
 	return err;

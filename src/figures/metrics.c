@@ -22,6 +22,8 @@ static int add_stats(struct weir__samples *to, const char *labels, const struct 
 		      s->fp_rate_estimated),
 		GAUGE("fp_rate_asked", "Share that the filter was made for.", s->fp_rate),
 		GAUGE("saturated", "Whether there are more keys than the capacity.", s->saturated),
+		GAUGE("hashes_uneven", "Whether hashes of the caller's own are not uniform.",
+		      s->hashes_uneven == WEIR_UNEVEN_YES),
 		GAUGE("nearly_full", "Whether inserts may be refused soon: reload a larger one.",
 		      nearly_full),
 		GAUGE("bytes", "Bytes of bits of all filters held.", bytes),

@@ -5,6 +5,7 @@
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "ground/system.h"
+#include "kind/spread.h"
 
 enum { RUN_LINES = WEIR__SURVEY_FEWEST_LINES, PIECE_LINES = WEIR__PIECE / 64 };
 
@@ -40,6 +41,7 @@ struct walk {
 	struct sample sample;
 	uint64_t whole;       /* lines in a shard */
 	uint64_t done, total; /* lines */
+	struct weir_spread *spread; /* of all runs, or NULL */
 };
 
 /* splitmix64 (Steele, Lea, Flood 2014): below n, from 1. */
@@ -64,6 +66,33 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Hashes that are small numbers, addresses or times fill lines near the first, or the last. */
+enum { FIRST_LINES = 1024, LAST_LINES = 256 };
+
+/* The blocks that begin in those lines. */
+static void spread_look(struct walk *w, uint64_t line, uint64_t n)
+{
+	const struct weir_law *law = &w->spread->law;
+	const uint64_t words = (uint64_t)law->words * law->word_bits / 64; /* of a block */
+	const uint64_t first = (8 * line + words - 1) / words;
+	const uint64_t end = least((8 * (line + n) + words - 1) / words, law->blocks);
+	if (first >= end)
+		return;
+	weir__spread_look(w->spread, w->f, first, end - first);
+	weir__spread_count(w->spread, w->f, first, end - first);
+}
+
+/* Those that the sample of a large array has left out at either end. */
+static void look_at_ends(struct walk *w)
+{
+	const uint64_t lines = w->f->array.lines, seen = w->sample.random ? 0 : w->sample.lines;
+	if (w->total == lines)
+		return;
+	if (seen < FIRST_LINES)
+		spread_look(w, seen, FIRST_LINES - seen);
+	spread_look(w, lines - LAST_LINES, LAST_LINES);
+}
+
 /* The sample's lines of a shard, or of one that follows it within the step. */
 static int measure_run(struct walk *w, uint32_t shard, struct weir_measure *sum)
 {
@@ -76,6 +105,8 @@ static int measure_run(struct walk *w, uint32_t shard, struct weir_measure *sum)
 	for (uint64_t left = w->sample.lines, n; !err && left; left -= n) {
 		n = least(least(left, w->whole - at), PIECE_LINES - w->done % PIECE_LINES);
 		w->f->kind->measure(w->f, shard * w->whole + at, n, sum);
+		if (w->spread)
+			spread_look(w, shard * w->whole + at, n);
 		at = (at + n) % w->whole;
 		w->done += n;
 		err = ask(w);
@@ -106,9 +137,12 @@ static int measure(const struct weir_filter *f, const struct weir_survey *survey
                    struct weir_stats *s)
 {
 	struct weir_measure all = { 0 };
+	struct weir_spread spread;
 	struct walk w = { .f = f, .survey = survey, .sample = choose(f, survey) };
 	w.whole = f->array.lines / f->shards;
 	w.total = w.sample.lines * ((f->shards - 1) / w.sample.step + 1);
+	if (weir__spread_begin(&spread, f, w.total))
+		w.spread = &spread;
 	for (uint32_t shard = 0; shard < f->shards; shard += w.sample.step) {
 		struct weir_measure one = { 0 };
 		int err = measure_run(&w, shard, &one);
@@ -124,6 +158,11 @@ static int measure(const struct weir_filter *f, const struct weir_survey *survey
 	s->fill = fill_of(&all);
 	s->sampled = (double)all.lines / (double)f->array.lines;
 	f->kind->estimate(f, &all, &s->keys_estimated, &s->fp_rate_estimated);
+	if (w.spread) {
+		look_at_ends(&w);
+		weir__spread_ends(&spread, f);
+		s->hashes_uneven = weir__spread_verdict(&spread, &s->uneven_why);
+	}
 	s->saturated = saturated(s);
 	s->keys_error = keys_error(s);
 	s->counters_stuck = (uint64_t)llround((double)all.stuck / s->sampled);
@@ -155,6 +194,10 @@ static void add(struct weir_stats *s, const struct weir_stats *one, double share
 	s->keys_error = hypot(s->keys_error, one->keys_error);
 	s->fp_rate_estimated += (1 - s->fp_rate_estimated) * one->fp_rate_estimated;
 	s->saturated |= one->saturated;
+	if (one->hashes_uneven > s->hashes_uneven) {
+		s->hashes_uneven = one->hashes_uneven;
+		s->uneven_why = one->uneven_why;
+	}
 }
 
 /* Of each member by its share of the lines to be read. */
@@ -193,6 +236,44 @@ static int measure_all(const struct weir_filter *f, const struct weir_survey *su
 		part.before += member[i].f->bytes;
 	}
 	return 0;
+}
+
+/* ---- whether a filter that is to be saved or published was filled by uniform hashes ---- */
+
+/* One word of each block; of a filter above 64 MiB of each in a quarter of its pages. */
+static uint32_t look(const struct weir_filter *f, const char **why)
+{
+	enum { MANY = (64 << 20) / 64, RUN = RUN_LINES, STEP = 4 };
+	struct weir_spread spread;
+	if (!weir__spread_begin(&spread, f, UINT64_MAX))
+		return WEIR_UNEVEN_UNKNOWN;
+	const uint64_t blocks = spread.law.blocks;
+	const uint64_t next = RUN * (f->array.lines > MANY ? STEP : 1);
+	for (uint64_t block = 0; block < blocks; block += next)
+		weir__spread_look(&spread, f, block, blocks - block < RUN ? blocks - block : RUN);
+	weir__spread_count(&spread, f, 0, blocks);
+	weir__spread_ends(&spread, f);
+	return weir__spread_verdict(&spread, why);
+}
+
+int weir__hashes_check(const struct weir_filter *f, const char *who)
+{
+	struct weir_member member[WEIR__MEMBERS_MOST];
+	const char *why = NULL;
+	if (f->kind->figures || f->kind->survey)
+		return 0;
+	const unsigned n = weir__members(f, member);
+	for (unsigned i = 0; i < n; i++)
+		if (look(member[i].f, &why) == WEIR_UNEVEN_YES)
+			return weir__uneven(who, why);
+	return 0;
+}
+
+int weir__uneven(const char *who, const char *why)
+{
+	return weir__refused(weir__fail(-EDOM, "%s: the hashes are not uniform: %s; allow_uneven "
+	                                "takes the filter as it is", who, why),
+	                     WEIR_ERROR_UNEVEN, "allow_uneven", 0, 0, 0, 0);
 }
 
 bool weir__nearly_full(const struct weir_filter *f, double keys)

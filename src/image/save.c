@@ -180,6 +180,8 @@ int64_t weir_save(const struct weir_filter *f, struct weir_location to,
 	int err = save_check(f, &o, options);
 	if (!err)
 		err = weir__location_check(&to, WEIR__TO_WRITE, "weir_save");
+	if (!err && !o.allow_uneven)
+		err = weir__hashes_check(f, "weir_save");
 	if (err)
 		return err;
 	if (f->kind->freeze)

@@ -26,6 +26,7 @@
 
 struct weir_array;
 struct weir_batch;
+struct weir_law;
 struct weir_survey;
 struct weir_load_options;
 
@@ -183,6 +184,9 @@ struct weir_kind {
 
 	/* ---- optional; NULL: there is none ---- */
 
+	/* How the cells of its keys lie (spread.h), of an array of the kind alone. Return: false,
+	 * this filter's shape has no such law. */
+	bool (*law)(const struct weir_filter *f, struct weir_law *out);
 	/* State of the kind's own beside the array, f->own: it is in no image. create() is called
 	 * when all else of the filter is set, destroy() before its memory is freed. create() may
 	 * find keys in the array, or a loader that is still to fill it. It returns 0, or a negative

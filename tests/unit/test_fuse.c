@@ -147,8 +147,10 @@ static void several_parts(void **state)
 static void not_built(const struct weir_params *p, size_t n, int err, const char *names,
                       const char *value)
 {
+	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_filter *f = NULL;
-	assert_refused(weir_build(&f, p, weir_keys_hashes(hashes, n), NULL), err, names, value);
+	o.allow_uneven = true;
+	assert_refused(weir_build(&f, p, weir_keys_hashes(hashes, n), &o), err, names, value);
 	assert_null(f);
 }
 
@@ -183,14 +185,16 @@ static void alike_when_multiplied(void **state)
 	enum { SIDE = 1024 };
 	const struct weir_params p = params(8);
 	uint64_t *alike = malloc(sizeof *alike * SIDE * SIDE);
+	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_filter *f = NULL;
 	(void)state;
+	o.allow_uneven = true;
 	assert_non_null(alike);
 	for (uint64_t i = 0; i < SIDE * SIDE; i++) {
 		alike[i] = i / SIDE * UINT64_C(0xa8a2288097) + i % SIDE * UINT64_C(0x53f887addb);
 		assert_true(alike[i] * UINT64_C(0x9E3779B97F4A7C15) >> 43 == 0);
 	}
-	assert_refused(weir_build(&f, &p, weir_keys_hashes(alike, SIDE * SIDE), NULL), -ENOSPC,
+	assert_refused(weir_build(&f, &p, weir_keys_hashes(alike, SIDE * SIDE), &o), -ENOSPC,
 	               "1048576 keys", "spread");
 	free(alike);
 }

@@ -164,6 +164,13 @@ static void estimate(const struct weir_filter *f, const struct weir_measure *sum
 	*rate = sum->rate / (double)sum->lines;
 }
 
+static bool law(const struct weir_filter *f, struct weir_law *out)
+{
+	const struct weir_sectors s = sectors(&f->array);
+	*out = weir__sectors_law(&s, f->array.lines);
+	return true;
+}
+
 /* Or adjacent blocks into one, since mulhi(h, lines / factor) = mulhi(h, lines) / factor. */
 static int fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor)
 {
@@ -212,6 +219,7 @@ const struct weir_kind weir__kind_blocked = {
 	.kernel = kernel,
 	.measure = measure,
 	.estimate = estimate,
+	.law = law,
 	.merge = weir__bits_merge,
 	.snapshot = weir__bits_snapshot,
 	.fold = fold,

@@ -25,6 +25,7 @@
 #include "kind/batch.h"
 #include "kind/kind.h"
 #include "kind/sizing.h"
+#include "kind/spread.h"
 
 /* The fields of its shape. bits_per_probe is always 1. */
 enum { PROBES = 0, BITS_PER_PROBE = 1, MOST_K = 32 };
@@ -213,6 +214,14 @@ static void estimate(const struct weir_filter *f, const struct weir_measure *sum
 	*rate = pow(fill, probes(&f->array));
 }
 
+/* Each probe as if it were a key. */
+static bool law(const struct weir_filter *f, struct weir_law *out)
+{
+	*out = (struct weir_law){ .blocks = f->array.lines, .words = 8, .word_bits = 64,
+		                  .cells = 64, .z = 1, .g = 1 };
+	return true;
+}
+
 /* Or each pair of bits into one. Return: the 32 results, in the low bits. */
 static uint64_t halve(uint64_t x)
 {
@@ -315,6 +324,7 @@ const struct weir_kind weir__kind_classic = {
 	.kernel = kernel,
 	.measure = measure,
 	.estimate = estimate,
+	.law = law,
 	.merge = weir__bits_merge,
 	.snapshot = weir__bits_snapshot,
 	.fold = fold,

@@ -195,6 +195,20 @@ void weir__counters_estimate(const struct weir_filter *f, const struct weir_meas
 	*rate_now = sum->rate * WEIR_COUNTERS_BLOCK / (double)sum->cells;
 }
 
+static uint64_t used_4(uint64_t word) { return weir__counters_used(word, 4); }
+static uint64_t used_8(uint64_t word) { return weir__counters_used(word, 8); }
+static uint64_t used_16(uint64_t word) { return weir__counters_used(word, 16); }
+static uint64_t used_32(uint64_t word) { return weir__counters_used(word, 32); }
+
+bool weir__counters_law(const struct weir_filter *f, struct weir_law *out)
+{
+	const struct weir_sectors s = sectors(&f->array.shape);
+	const unsigned b = bits_of(&f->array.shape);
+	*out = weir__sectors_law(&s, f->array.lines / lines_of(b));
+	out->used = b == 4 ? used_4 : b == 8 ? used_8 : b == 16 ? used_16 : used_32;
+	return true;
+}
+
 /* Nothing is written where nothing is added. */
 static void add(uint64_t *word, uint64_t more, unsigned b)
 {

@@ -204,6 +204,7 @@ void weir__counters_measure(const struct weir_filter *f, uint64_t first, uint64_
                             struct weir_measure *sum);
 void weir__counters_estimate(const struct weir_filter *f, const struct weir_measure *sum,
                              double *keys, double *rate);
+bool weir__counters_law(const struct weir_filter *f, struct weir_law *out);
 /* Adds counter by counter. */
 int weir__counters_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
                          uint64_t n);
@@ -234,6 +235,7 @@ bool weir__counters_decides(const struct weir_shape *shape);
 	.hash = &weir__xxh3, .fields = WEIR_COUNTERS_FIELDS, .plan = plan, .legal = legal, \
 	.describe = weir__counters_describe, .kernel = kernel, \
 	.measure = weir__counters_measure, .estimate = weir__counters_estimate, \
+	.law = weir__counters_law, \
 	.merge = weir__counters_merge, .snapshot = weir__bits_snapshot, \
 	.fold = weir__counters_fold, .decides = weir__counters_decides
 

@@ -6,6 +6,7 @@
 #define WEIR_SRC_KINDS_COMMON_SECTOR_RATE_H
 
 #include "kind/sizing.h"
+#include "kind/spread.h"
 
 enum { WEIR_SECTORS_MOST_G = 16 };
 
@@ -29,6 +30,13 @@ double weir__sectors_block_rate(const unsigned *used, const double *power,
                                 const struct weir_sectors *s);
 /* That table. */
 void weir__sectors_power(double power[65], const struct weir_sectors *s);
+
+/* How they lie in that many blocks. */
+static inline struct weir_law weir__sectors_law(const struct weir_sectors *s, uint64_t blocks)
+{
+	return (struct weir_law){ .blocks = blocks, .words = s->words, .word_bits = 64,
+		                  .cells = s->cells, .z = s->z, .g = s->g };
+}
 
 /* ---- the choice of words a key and of cells a word ---- */
 

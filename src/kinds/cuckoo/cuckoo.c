@@ -261,6 +261,7 @@ const struct weir_kind weir__kind_cuckoo = {
 	.describe = weir__cuckoo_describe,
 	.kernel = kernel,
 	.measure = weir__cuckoo_measure,
+	.law = weir__cuckoo_law,
 	.estimate = weir__cuckoo_estimate,
 	.create = weir__cuckoo_create,
 	.destroy = weir__cuckoo_destroy,

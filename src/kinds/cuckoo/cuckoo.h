@@ -109,6 +109,7 @@ void weir__cuckoo_describe(const struct weir_shape *shape, char text[WEIR_SHAPE_
 
 void weir__cuckoo_measure(const struct weir_filter *f, uint64_t first, uint64_t n,
                           struct weir_measure *sum);
+bool weir__cuckoo_law(const struct weir_filter *f, struct weir_law *out);
 void weir__cuckoo_estimate(const struct weir_filter *f, const struct weir_measure *sum,
                            double *keys, double *rate);
 int weir__cuckoo_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,

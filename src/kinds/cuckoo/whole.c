@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include "ground/error.h"
 #include "kind/sizing.h"
+#include "kind/spread.h"
 #include "kinds/cuckoo/cuckoo.h"
 #include "kinds/cuckoo/search.h"
 
@@ -143,6 +144,41 @@ void weir__cuckoo_estimate(const struct weir_filter *f, const struct weir_measur
 	double places = 8.0 * weir__cuckoo_places(width) * (double)f->array.lines;
 	*keys = fill * places;
 	*rate = weir__cuckoo_rate(fill, width);
+}
+
+/* The places of a bucket that have a fingerprint which no place before them has. A key with several
+ * copies counts once in either bucket. */
+static uint64_t differing(uint64_t word, unsigned width)
+{
+	uint64_t out = 0;
+	for (unsigned shift = 0; shift + width <= 64; shift += width) {
+		const unsigned copy = weir__cuckoo_at(word, shift, width);
+		const uint64_t before = word & ((UINT64_C(1) << shift) - 1);
+		if (copy && !weir__cuckoo_has(before, copy, width))
+			out |= UINT64_C(1) << shift;
+	}
+	return out;
+}
+
+static uint64_t differing_12(uint64_t word) { return differing(word, 12); }
+static uint64_t differing_16(uint64_t word) { return differing(word, 16); }
+
+static uint64_t partner(const struct weir_array *a, uint64_t bucket, unsigned place)
+{
+	const unsigned width = weir__cuckoo_width(a);
+	const uint64_t word = weir__place_load_acquire(a->words + bucket);
+	const unsigned copy = weir__cuckoo_at(word, place * width, width);
+	return copy ? weir__cuckoo_other(a, bucket, copy) : bucket; /* it was removed meanwhile */
+}
+
+bool weir__cuckoo_law(const struct weir_filter *f, struct weir_law *out)
+{
+	const unsigned width = weir__cuckoo_width(&f->array);
+	*out = (struct weir_law){ .blocks = 8 * f->array.lines, .words = 1, .word_bits = 64,
+		                  .cells = weir__cuckoo_places(width), .z = 1, .g = 1,
+		                  .moves = true, .partner = partner,
+		                  .used = width == 12 ? differing_12 : differing_16 };
+	return true;
 }
 
 /* Each copy into the same two buckets, as if inserted. The caller holds the source and must not

@@ -147,6 +147,13 @@ static void estimate(const struct weir_filter *f, const struct weir_measure *sum
 	*rate = sum->rate / ((double)sum->cells / (8 * WEIR_SPLIT_BLOCK));
 }
 
+static bool law(const struct weir_filter *f, struct weir_law *out)
+{
+	*out = weir__sectors_law(&split_sectors, blocks_of(&f->array));
+	out->word_bits = 32;
+	return true;
+}
+
 /* ---- folding: or adjacent blocks into one, since (h >> 32) * (blocks / factor) >> 32 is that of
  *      all blocks divided by factor. So does Arrow. ---- */
 
@@ -187,6 +194,7 @@ const struct weir_kind weir__kind_split = {
 	.kernel = kernel,
 	.measure = measure,
 	.estimate = estimate,
+	.law = law,
 	.merge = weir__bits_merge,
 	.snapshot = weir__bits_snapshot,
 	.folded = folded,

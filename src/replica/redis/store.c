@@ -146,6 +146,7 @@ static int store(struct weir_redis *r, const struct weir_filter *f, struct weir_
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	o.zstd_level = r->zstd_level;
 	o.generation = m->generation;
+	o.allow_uneven = true; /* its keys are confirmed: figures say what is uneven */
 	int64_t saved = weir_save(f, weir_location_fd(fd), &o);
 	if (saved < 0)
 		return (int)saved;

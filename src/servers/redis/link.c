@@ -23,6 +23,7 @@ void *key_image(const struct weir_filter *f, uint64_t generation, size_t *bytes)
 		return NULL;
 	}
 	o.generation = generation;
+	o.allow_uneven = true; /* it is in the keyspace already */
 	const int64_t saved = weir_save(f, weir_location_fd(fd), &o);
 	if (saved > 0) {
 		*bytes = (size_t)saved;

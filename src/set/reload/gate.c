@@ -70,6 +70,12 @@ static int ask_figures(const struct weir_gate *gate, const struct weir_filter *n
 	return 0;
 }
 
+/* Its answer to this question alone keeps the errno of the gate. */
+static int ask_hashes(const struct weir_filter *next)
+{
+	return weir__hashes_check(next, "the gate refused") ? -ECANCELED : 0;
+}
+
 static int check_fields(const struct weir_gate *gate)
 {
 	if (gate->must_hits && !gate->must_hit)
@@ -110,6 +116,8 @@ int weir__gate_ask(const struct weir_gate *gate, const struct weir_filter *next,
 	if (gate->max_fill > 0 || gate->max_fp_rate > 0 || gate->min_keys > 0)
 		err = share->bits ? weir__gate_ask_set(gate, next, share, progress, progress_arg) :
 		                    ask_figures(gate, next, progress, progress_arg);
+	if (!err && !gate->allow_uneven)
+		err = ask_hashes(next);
 	if (!err)
 		err = ask_canaries(gate, next, share);
 	if (!err && gate->check) {

@@ -107,6 +107,7 @@ static void report_stats(struct report *r, const struct weir_stats *s)
 	report_rate(r, "fp_rate_estimated", "rate, estimated", s->fp_rate_estimated);
 	report_rate(r, "sampled", "of the bits looked at", s->sampled);
 	report_bool(r, "saturated", "saturated", s->saturated);
+	report_uneven(r, s);
 	report_text(r, "isa", "kernel", s->isa);
 }
 

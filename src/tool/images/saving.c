@@ -95,6 +95,7 @@ int saving_try(saving_fn *save, const void *what, const char *path, const struct
 	options.zstd_level = how->zstd_level;
 	options.mode = how->mode;
 	options.marks = how->marks;
+	options.allow_uneven = true; /* report_saturated() says it */
 	options.generation = how->generation;
 	options.progress = on_progress;
 	catch_ends(before);

@@ -28,6 +28,8 @@ static int next_of_image(const void *object, uint32_t i, struct weir_metric *out
 		GAUGE("fp_rate_asked", "Share that the image was made for.", s->info.fp_rate),
 		GAUGE("saturated", "Whether there are more keys than the capacity.",
 		      bits ? (double)s->stats.saturated : NAN),
+		GAUGE("hashes_uneven", "Whether it was filled by hashes that are not uniform.",
+		      bits ? (double)(s->stats.hashes_uneven == WEIR_UNEVEN_YES) : NAN),
 		GAUGE("generation", "The generation of the image.", s->info.generation),
 		GAUGE("bytes", "Bytes of bits.", s->info.bytes),
 		GAUGE("file_bytes", "Bytes of the file.", s->info.file_bytes),

@@ -178,6 +178,15 @@ void report_saturated(const char *path, const struct weir_stats *stats, const ch
 		    show_estimate(SHOW, stats->keys_estimated),
 		    show_rate(SHOW, stats->fp_rate_estimated), show_rate(SHOW, stats->fp_rate),
 		    advice);
+	if (stats->hashes_uneven == WEIR_UNEVEN_YES)
+		say("%s: filled by hashes that are not uniform, so its rate is far above the one "
+		    "estimated: %s", path, stats->uneven_why);
+}
+
+void report_uneven(struct report *report, const struct weir_stats *stats)
+{
+	static const char *const answers[] = { "unknown", "no", "yes" };
+	report_text(report, "hashes_uneven", "hashes uneven", answers[stats->hashes_uneven]);
 }
 
 /* JSON escapes what is below U+0020, and this what else a terminal would obey. */

@@ -63,7 +63,11 @@ void report_stuck(struct report *report, const struct weir_stats *stats);
 void report_line(struct report *report, const char *label, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A message if more keys are in the set than it has room for. @advice: its end. */
+/* Whether its hashes are uniform. */
+void report_uneven(struct report *report, const struct weir_stats *stats);
+
+/* A message if more keys are in the set than it has room for, and one if its hashes are not
+ * uniform.  @advice: the end of the first. */
 void report_saturated(const char *path, const struct weir_stats *stats, const char *advice);
 
 void report_print(const struct report *report, bool as_json, FILE *to);

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT
+ * [SPREAD], from sums to a verdict.
+ *
+ * With L keys a block, Poisson, P0 = exp(-L a1) is the chance that a cell is not used, and
+ * exp(-L a2) that neither of two is. 1 - a1 and 1 - a2 are the chances that a key uses the one, or
+ * at least one of the two. L follows from the share of used cells.
+ *
+ * A sum of n squared deviations, over their variance, is about chi-squared with d degrees of
+ * freedom. Laurent and Massart (2000): it exceeds d + 2 sqrt(d x) + 2 x with probability exp(-x) at
+ * most. Where the mean of the counts is small, it grows by 2 / mean with each pair of keys that
+ * meet: pairs_at_most() bounds their number. What no user would notice is allowed beside it, so that
+ * a law which is right to some percent will do. */
+#include "kind/spread.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "kind/kind.h"
+
+static const double x = 18; /* exp(-18) is 1.5e-8 */
+static const double slack_blocks = 0.06, slack_cells = 0.04;
+static const double fewest_keys = 64;  /* of fewer nothing is said */
+/* A chi-squared sum of so many words is below that share of them once in 10^13 (Chernoff). */
+static const double too_even = 0.25, fewest_words = 100;
+
+bool weir__spread_begin(struct weir_spread *s, const struct weir_filter *f, uint64_t lines)
+{
+	enum { COUNTED = 256 };
+	const double share = fmin(1, (double)lines / (double)f->array.lines);
+	memset(s, 0, sizeof *s);
+	if (!f->kind->law || !f->kind->law(f, &s->law))
+		return false;
+	s->step = (uint64_t)(share * (double)s->law.blocks) / COUNTED + 1;
+	return true;
+}
+
+static uint64_t used_of(const struct weir_law *law, const struct weir_filter *f, uint64_t word)
+{
+	const unsigned per = 64 / law->word_bits;
+	uint64_t bits = weir__word_load_relaxed(f->array.words + word / per);
+	if (per == 2)
+		bits = bits >> (32 * (word % 2)) & UINT32_MAX;
+	return law->used ? law->used(bits) : bits;
+}
+
+static void look(struct weir_spread *s, const struct weir_filter *f, uint64_t word)
+{
+	const uint64_t cells = (uint64_t)__builtin_popcountll(used_of(&s->law, f, word));
+	s->used += cells;
+	s->squares += cells * cells;
+	s->words++;
+}
+
+/* Of one key of the block, as long as there is room. */
+static void note_partner(struct weir_spread *s, const struct weir_filter *f, uint64_t block)
+{
+	const struct weir_law *law = &s->law;
+	const uint64_t bits = used_of(law, f, block);
+	const unsigned width = law->word_bits / law->cells;
+	if (bits)
+		s->partner[s->partners++] = law->partner(&f->array, block,
+		                                         (unsigned)__builtin_ctzll(bits) / width);
+}
+
+void weir__spread_look(struct weir_spread *s, const struct weir_filter *f, uint64_t first,
+                       uint64_t n)
+{
+	const unsigned words = s->law.words;
+	for (uint64_t block = first; block < first + n; block++) {
+		look(s, f, block * words + block % words);
+		if (s->law.partner && s->partners < WEIR__SPREAD_PARTNERS)
+			note_partner(s, f, block);
+	}
+}
+
+/* How often each bit was seen, in binary: bit i of plane p counts 2^p. */
+struct planes {
+	uint64_t plane[8];
+};
+enum { PLANES_HOLD = 255, FEW = 16 };
+
+static void add_to_planes(struct planes *to, uint64_t bits)
+{
+	for (unsigned p = 0; bits; p++) {
+		const uint64_t carry = to->plane[p] & bits;
+		to->plane[p] ^= bits;
+		bits = carry;
+	}
+}
+
+/* To the counts of one word's cells, which lie @width bits apart. */
+static void empty_planes(struct planes *from, uint32_t *at, unsigned cells, unsigned width)
+{
+	for (unsigned i = 0; i < cells; i++)
+		for (unsigned p = 0; p < 8; p++)
+			at[i] += (uint32_t)(from->plane[p] >> (i * width) & 1) << p;
+	*from = (struct planes){ { 0 } };
+}
+
+static void count_word(struct weir_spread *s, const struct weir_filter *f, uint64_t first,
+                       uint64_t n, unsigned w)
+{
+	const struct weir_law *law = &s->law;
+	const unsigned width = law->word_bits / law->cells;
+	uint32_t *at = s->at + w * law->cells;
+	struct planes planes = { { 0 } };
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t bits = used_of(law, f, (first + i * s->step) * law->words + w);
+		for (; n < FEW && bits; bits &= bits - 1)
+			at[(unsigned)__builtin_ctzll(bits) / width]++;
+		add_to_planes(&planes, bits);
+		if (n >= FEW && (i % PLANES_HOLD == PLANES_HOLD - 1 || i == n - 1))
+			empty_planes(&planes, at, law->cells, width);
+	}
+}
+
+void weir__spread_count(struct weir_spread *s, const struct weir_filter *f, uint64_t first,
+                        uint64_t n)
+{
+	const uint64_t step = s->step, from = (first + step - 1) / step * step;
+	if (s->law.moves || from >= first + n)
+		return;
+	const uint64_t blocks = (first + n - from - 1) / step + 1;
+	for (unsigned w = 0; w < s->law.words; w++)
+		count_word(s, f, from, blocks, w);
+	s->counted += blocks;
+}
+
+/* The words of a block have more or less keys together: of so few blocks that makes nothing. */
+void weir__spread_ends(struct weir_spread *s, const struct weir_filter *f)
+{
+	enum { MANY = 1024, WHOLE = 8, COUNTED = 64 };
+	const uint64_t words = s->law.blocks * s->law.words, ends = WHOLE * s->law.words;
+	for (uint64_t word = 0; s->law.blocks >= MANY && word < ends; word++) {
+		look(s, f, word);
+		look(s, f, words - 1 - word);
+	}
+	if (s->law.blocks < MANY)
+		return;
+	s->step = 1;
+	weir__spread_count(s, f, 0, COUNTED);
+	weir__spread_count(s, f, s->law.blocks - COUNTED, COUNTED);
+}
+
+/* ---- the verdict ---- */
+
+struct chances {
+	double keys;    /* a block */
+	double unused;  /* P0 */
+	double together; /* the covariance of two cells of a word */
+};
+
+static struct chances chances_of(const struct weir_law *law, double share)
+{
+	const double s = (double)law->words / law->z, c = law->cells;
+	const double one = (1 - pow(1 - 1 / c, law->g)) / s;
+	const double two = (1 - pow(1 - 2 / c, law->g)) / s;
+	struct chances out = { .unused = 1 - share };
+	out.keys = -log1p(-share) / one;
+	out.together = exp(-out.keys * two) - out.unused * out.unused;
+	return out;
+}
+
+/* Of keys that meet, where @expected pairs do, Poisson. A third key that meets two makes two pairs
+ * more, so n rare events make n (n + 1) / 2 pairs at most. Their number is Chernoff's bound; of many
+ * the pairs are hardly more than the events. */
+static double pairs_at_most(double expected)
+{
+	double n = 1;
+	while (n < 5 && n * (log(n / expected) - 1) + expected < x)
+		n += 0.25;
+	return n < 5 ? n * (n + 1) / 2 : 20;
+}
+
+double weir__spread_limit(double freedom, double mean, double slack)
+{
+	const double pairs = pairs_at_most(mean * mean * (freedom + 1) / 2);
+	return freedom * (1 + slack) + 2 * sqrt(x * freedom) + 2 * x + 2 * pairs / mean;
+}
+
+static bool words_vary(const struct weir_spread *s, const struct chances *c, double share)
+{
+	const double n = (double)s->words, cells = s->law.cells;
+	const double sum = (double)s->squares - (double)s->used * (double)s->used / n;
+	const double spare = cells * (1 - share);
+	const double mean = cells * share / s->law.g;
+	const double variance = s->law.moves ? cells * share :
+	                        cells * share * (1 - share) + cells * (cells - 1) * c->together;
+	if (n > fewest_words && !s->law.moves && sum / variance < too_even * n)
+		return true;
+	return n > 1 && sum / variance > weir__spread_limit(n - 1, fmin(mean, spare), slack_blocks);
+}
+
+static double square(double a)
+{
+	return a * a;
+}
+
+/* Their sums over all cells of each word, and of the cells beside their word's mean. */
+static void deviations(const struct weir_spread *s, double *words, double *cells)
+{
+	const struct weir_law *law = &s->law;
+	double all = 0, sum[WEIR__SPREAD_WORDS] = { 0 };
+	*words = *cells = 0;
+	for (unsigned w = 0; w < law->words; w++) {
+		for (unsigned i = 0; i < law->cells; i++)
+			sum[w] += s->at[w * law->cells + i];
+		for (unsigned i = 0; i < law->cells; i++)
+			*cells += square(s->at[w * law->cells + i] - sum[w] / law->cells);
+		all += sum[w];
+	}
+	for (unsigned w = 0; w < law->words; w++)
+		*words += square(sum[w] - all / law->words);
+}
+
+static bool cells_differ(const struct weir_spread *s, bool *in_words)
+{
+	const struct weir_law *law = &s->law;
+	const double n = (double)s->counted, cells = law->cells, words = law->words;
+	double used = 0, of_words, of_cells;
+	for (unsigned i = 0; i < law->words * law->cells; i++)
+		used += s->at[i];
+	const double share = used / (n * words * cells);
+	if (!(n > 0) || !(share > 0) || share >= 1)
+		return false;
+	const struct chances c = chances_of(law, share);
+	const double single = share * (1 - share);
+	const double of_word = cells * single + cells * (cells - 1) * c.together;
+	const double mean = n * fmin(share, 1 - share);
+	deviations(s, &of_words, &of_cells);
+	*in_words = of_words / (n * of_word) >
+	            weir__spread_limit(words - 1, mean * cells / law->g,
+	                  n * square(slack_cells * cells * share) / of_word);
+	return *in_words || of_cells / (n * (single - c.together)) >
+	                    weir__spread_limit(words * (cells - 1), mean,
+	                          n * square(slack_cells * share) / (single - c.together));
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t one = *(const uint64_t *)a, two = *(const uint64_t *)b;
+	return one < two ? -1 : one > two;
+}
+
+/* Do more keys have one partner than chance gives? */
+static bool partners_meet(const struct weir_spread *s)
+{
+	const double n = s->partners, blocks = (double)s->law.blocks, mean = n * n / 2 / blocks;
+	uint64_t sorted[WEIR__SPREAD_PARTNERS], alike = 0, pairs = 0;
+	memcpy(sorted, s->partner, s->partners * sizeof sorted[0]);
+	qsort(sorted, s->partners, sizeof sorted[0], compare);
+	for (unsigned i = 1; i < s->partners; i++) {
+		alike = sorted[i] == sorted[i - 1] ? alike + 1 : 0;
+		pairs += alike;
+	}
+	return (double)pairs > mean * (1 + 10 / sqrt(blocks)) + 8 * sqrt(mean) + 20;
+}
+
+static const char in_lines[] = "some lines hold far more keys than others, or all as many, as if the "
+                               "hashes were alike in the top bits: give such hashes to the _u64 "
+                               "verbs, which mix them";
+
+uint32_t weir__spread_verdict(const struct weir_spread *s, const char **why)
+{
+	const double share = (double)s->used / ((double)s->words * s->law.cells);
+	bool in_words = false;
+	if (!s->used || share >= 1)
+		return WEIR_UNEVEN_UNKNOWN;
+	const struct chances c = chances_of(&s->law, share);
+	if (words_vary(s, &c, share) || partners_meet(s)) {
+		*why = in_lines;
+		return WEIR_UNEVEN_YES;
+	}
+	if (cells_differ(s, &in_words)) {
+		*why = in_words ? "some words of a line hold far more keys than others: give hashes "
+		                  "that are not uniform to the _u64 verbs, which mix them" :
+		                  "some bits of a line are set far more often than others, as if the "
+		                  "hashes were alike in the low bits: give such hashes to the _u64 "
+		                  "verbs, which mix them";
+		return WEIR_UNEVEN_YES;
+	}
+	if (c.keys * (double)s->words / s->law.words * s->law.z < fewest_keys || share > 0.97)
+		return WEIR_UNEVEN_UNKNOWN;
+	return WEIR_UNEVEN_NO;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT
+ * Hashes of the caller's own that are not uniform ([SPREAD]). Each of the sweep goes through both
+ * forms of a verb: as a hash it must be called uneven if absent keys are answered with yes twice as
+ * often as was asked; as a number it is mixed, and all is well. With uniform hashes no filter is
+ * called uneven. */
+#include "../folder.h"
+#include "../handles.h"
+
+enum { KEYS = 30000, ABSENT = 20000 };
+
+static uint64_t uniform(uint64_t i) { return test_key(i); }
+
+/* ---- of a text, as textbooks have them ---- */
+
+static size_t text_of(uint64_t i, char text[40])
+{
+	return (size_t)snprintf(text, 40, "user:%08llu@example.org", (unsigned long long)i);
+}
+
+static uint64_t fnv1a_32(uint64_t i)
+{
+	char text[40];
+	uint32_t h = 2166136261u;
+	for (size_t n = text_of(i, text), at = 0; at < n; at++)
+		h = (h ^ (unsigned char)text[at]) * 16777619u;
+	return h;
+}
+
+static uint64_t fnv1a_64(uint64_t i)
+{
+	char text[40];
+	uint64_t h = UINT64_C(14695981039346656037);
+	for (size_t n = text_of(i, text), at = 0; at < n; at++)
+		h = (h ^ (unsigned char)text[at]) * UINT64_C(1099511628211);
+	return h;
+}
+
+static uint32_t rotate(uint32_t x, int by)
+{
+	return x << by | x >> (32 - by);
+}
+
+/* Of whole words: the text has none over. */
+static uint64_t murmur3_32(uint64_t i)
+{
+	char text[40];
+	uint32_t h = 0, k;
+	const size_t n = text_of(i, text) / 4 * 4;
+	for (size_t at = 0; at < n; at += 4) {
+		memcpy(&k, text + at, 4);
+		h = rotate(h ^ rotate(k * 0xcc9e2d51u, 15) * 0x1b873593u, 13) * 5 + 0xe6546b64u;
+	}
+	h ^= (uint32_t)n;
+	h = (h ^ h >> 16) * 0x85ebca6bu;
+	h = (h ^ h >> 13) * 0xc2b2ae35u;
+	return h ^ h >> 16;
+}
+
+static uint64_t crc32_of(uint64_t i)
+{
+	char text[40];
+	uint32_t c = ~0u;
+	for (size_t n = text_of(i, text), at = 0; at < n; at++) {
+		c ^= (unsigned char)text[at];
+		for (int bit = 0; bit < 8; bit++)
+			c = c >> 1 ^ (0xedb88320u & -(c & 1));
+	}
+	return ~c;
+}
+
+static uint64_t times(uint64_t i, uint64_t factor)
+{
+	char text[40];
+	uint64_t h = 5381;
+	for (size_t n = text_of(i, text), at = 0; at < n; at++)
+		h = h * factor + (unsigned char)text[at];
+	return h;
+}
+
+static uint64_t djb2_64(uint64_t i) { return times(i, 33); }
+static uint64_t djb2_32(uint64_t i) { return (uint32_t)times(i, 33); }
+static uint64_t java(uint64_t i) { return (uint64_t)(int64_t)(int32_t)times(i, 31); }
+static uint64_t sdbm(uint64_t i) { return times(i, 65599); }
+
+/* ---- of a number ---- */
+
+static uint64_t sequential(uint64_t i) { return i; }
+static uint64_t pointer(uint64_t i) { return UINT64_C(0x7f3a12400000) + 48 * i; }
+static uint64_t nanoseconds(uint64_t i) { return UINT64_C(1764435600000000000) + i * 1000003; }
+static uint64_t milliseconds(uint64_t i) { return UINT64_C(1764435600000) + i; }
+static uint64_t shifted(uint64_t i) { return i << 32; }
+static uint64_t mixed_32_on_top(uint64_t i) { return murmur3_32(i) << 32; }
+static uint64_t low_40_zero(uint64_t i) { return test_key(i) << 40; }
+static uint64_t mixed_24(uint64_t i) { return test_key(test_key(i) & 0xffffff); }
+static uint64_t bits_63(uint64_t i) { return test_key(i) >> 1; }
+static uint64_t twice_32(uint64_t i) { return murmur3_32(i) * UINT64_C(0x100000001); }
+static uint64_t knuth_32(uint64_t i) { return (uint32_t)(i * 2654435761u); }
+static uint64_t reversed(uint64_t i) { return __builtin_bswap64(i); }
+static uint64_t address_v4(uint64_t i) { return 0x0a000000u + i; }
+static uint64_t a_double(uint64_t i)
+{
+	const double number = (double)i + 0.5;
+	uint64_t bits;
+	memcpy(&bits, &number, 8);
+	return bits;
+}
+
+#define HASH(name) { #name, name }
+static const struct hash {
+	const char *name;
+	uint64_t (*of)(uint64_t i);
+} hashes[] = {
+	HASH(fnv1a_32), HASH(fnv1a_64), HASH(murmur3_32), HASH(crc32_of), HASH(djb2_64),
+	HASH(djb2_32), HASH(java), HASH(sdbm), HASH(sequential), HASH(pointer), HASH(nanoseconds),
+	HASH(milliseconds), HASH(shifted), HASH(mixed_32_on_top), HASH(low_40_zero), HASH(mixed_24),
+	HASH(bits_63), HASH(twice_32), HASH(knuth_32), HASH(reversed), HASH(address_v4),
+	HASH(a_double), HASH(uniform),
+};
+
+static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_COUNTING, WEIR_GROWING,
+	                          WEIR_CUCKOO, WEIR_SPLIT, WEIR_FREQUENCY };
+static const double asked = 0.01;
+
+static struct weir_stats figures(const struct weir_filter *f)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	assert_ok(weir_measure(f, WEIR_EXACT, &s));
+	return s;
+}
+
+static struct weir_filter *filled(uint32_t kind, const struct hash *h, bool mixed, uint64_t *refused)
+{
+	struct weir_filter *f = test_filter(kind, KEYS, asked);
+	*refused = 0;
+	for (uint64_t i = 0; i < KEYS; i++)
+		*refused += (mixed ? weir_insert_u64(f, h->of(i)) :
+		                     weir_insert_hash(f, h->of(i))) < 0;
+	return f;
+}
+
+/* Of keys that are none of those inserted, but whose hash may be. */
+static double rate(const struct weir_filter *f, const struct hash *h, bool mixed)
+{
+	uint64_t yes = 0;
+	for (uint64_t i = KEYS + 1000; i < KEYS + 1000 + ABSENT; i++)
+		yes += mixed ? weir_contains_u64(f, h->of(i)) : weir_contains_hash(f, h->of(i));
+	return (double)yes / ABSENT;
+}
+
+/* What no array shows: all hashes are those of a few keys, and a count beside is needed. */
+static bool as_of_few_keys(const struct weir_stats *s)
+{
+	return s->keys_estimated < 64 && s->hashes_uneven == WEIR_UNEVEN_UNKNOWN;
+}
+
+static void sweep(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++)
+		for (size_t i = 0; i < COUNT_OF(hashes); i++) {
+			uint64_t refused;
+			struct weir_filter *f = filled(kinds[k], &hashes[i], false, &refused);
+			const struct weir_stats s = figures(f);
+			const double measured = rate(f, &hashes[i], false);
+			const double distinct = hashes[i].of == mixed_24 ||
+			                        hashes[i].of == low_40_zero ?
+			                        (double)KEYS / (1 << 24) : 0;
+			print_message("%-10s %-16s rate %.4f, in the figures %.4f, refused %llu, "
+			              "uneven %u\n", weir_kind_name(kinds[k]), hashes[i].name,
+			              measured, s.fp_rate_estimated, (unsigned long long)refused,
+			              s.hashes_uneven);
+			if (measured > 2 * asked + distinct && s.hashes_uneven != WEIR_UNEVEN_YES &&
+			    !as_of_few_keys(&s))
+				fail_msg("%s, %s: rate %g, and nothing says so",
+				         weir_kind_name(kinds[k]), hashes[i].name, measured);
+			assert_int_equal(s.uneven_why != NULL, s.hashes_uneven == WEIR_UNEVEN_YES);
+			if (hashes[i].of == uniform)
+				assert_int_equal(s.hashes_uneven, WEIR_UNEVEN_NO);
+			weir_destroy(f);
+		}
+}
+
+/* The _u64 verbs mix them. A hash of 32 bits is that of two keys once in 2^32 pairs. */
+static void numbers_are_mixed(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++)
+		for (size_t i = 0; i < COUNT_OF(hashes); i++) {
+			uint64_t refused;
+			if (kinds[k] == WEIR_SPLIT && i % 4) /* XXH64 is slow */
+				continue;
+			struct weir_filter *f = filled(kinds[k], &hashes[i], true, &refused);
+			const struct weir_stats s = figures(f);
+			assert_int_equal(refused, 0);
+			if (rate(f, &hashes[i], true) > 1.5 * asked)
+				fail_msg("%s, %s as numbers: rate %g", weir_kind_name(kinds[k]),
+				         hashes[i].name, rate(f, &hashes[i], true));
+			assert_int_equal(s.hashes_uneven, WEIR_UNEVEN_NO);
+			weir_destroy(f);
+		}
+}
+
+/* Few or many uniform keys, of any rate and load, some of them again, some removed. */
+static void no_false_alarm(void **state)
+{
+	uint64_t random = 7, said[3] = { 0 };
+	const unsigned rounds = test_is_short() ? 2000 : 6000;
+	(void)state;
+	for (unsigned n = 0; n < rounds; n++) {
+		const uint32_t kind = kinds[test_random(&random) % COUNT_OF(kinds)];
+		const uint64_t capacity = 1 + (test_random(&random) & 1023) *
+		                              (test_random(&random) & 1);
+		const double rates[] = { 0.1, 0.01, 0.001 };
+		struct weir_filter *f = test_filter(kind, capacity, rates[n % 3]);
+		uint64_t keys = capacity * (1 + test_random(&random) % 300) / 100;
+		for (uint64_t hash; keys; keys--) {
+			hash = test_random(&random);
+			for (unsigned again = keys % 8 ? 1 : 3; again; again--)
+				if (weir_insert_hash(f, hash) < 0)
+					break;
+			if (keys % 5 == 0 && weir_can(f, WEIR_CAN_REMOVE))
+				(void)!weir_remove_hash(f, hash); /* it may have been refused */
+		}
+		const struct weir_stats s = figures(f);
+		if (s.hashes_uneven == WEIR_UNEVEN_YES)
+			fail_msg("round %u: %s of %llu keys, fill %g: %s", n, weir_kind_name(kind),
+			         (unsigned long long)capacity, s.fill, s.uneven_why);
+		said[s.hashes_uneven]++;
+		weir_destroy(f);
+	}
+	assert_true(said[WEIR_UNEVEN_UNKNOWN] > rounds / 100);
+	assert_true(said[WEIR_UNEVEN_NO] > rounds / 100);
+}
+
+/* Of an array too large to read all of it, the ends are in the sample. */
+static void the_ends_are_in_the_sample(void **state)
+{
+	(void)state;
+	for (int last = 0; last < 2; last++)
+		for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+			if (kinds[k] == WEIR_CLASSIC) /* spreads them itself */
+				continue;
+			struct weir_filter *f = test_filter(kinds[k], 5000000, asked);
+			struct weir_stats s = WEIR_STATS_INIT;
+			for (uint64_t i = 0; i < KEYS; i++)
+				(void)!weir_insert_hash(f, last ? ~i : i); /* cuckoo refuses */
+			assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
+			assert_true(s.sampled < 1);
+			if (s.hashes_uneven != WEIR_UNEVEN_YES)
+				fail_msg("%s, the %s lines: %u", weir_kind_name(kinds[k]),
+				         last ? "last" : "first", s.hashes_uneven);
+			weir_destroy(f);
+		}
+}
+
+/* ---- who refuses such a filter ---- */
+
+static void save_refuses(void **state)
+{
+	const struct hash poor = HASH(fnv1a_32), good = HASH(uniform);
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	uint64_t refused;
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+		if (kinds[k] == WEIR_CLASSIC) /* spreads them itself */
+			continue;
+		struct weir_filter *f = filled(kinds[k], &poor, false, &refused);
+		o.allow_uneven = false;
+		assert_refused(weir_save(f, weir_location_path(path), &o), -EDOM, "not uniform",
+		               "allow_uneven");
+		assert_int_equal(access(path, F_OK), -1);
+		o.allow_uneven = true;
+		assert_ok(weir_save(f, weir_location_path(path), &o));
+		assert_int_equal(unlink(path), 0);
+		weir_destroy(f);
+		f = filled(kinds[k], &good, false, &refused);
+		assert_ok(weir_save(f, weir_location_path(path), NULL));
+		assert_int_equal(unlink(path), 0);
+		weir_destroy(f);
+	}
+}
+
+static void the_gate_refuses(void **state)
+{
+	struct weir_gate gate = WEIR_GATE_INIT;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r;
+	struct weir_handle *h = open_handle(flavors, 10000);
+	(void)state;
+	o.gate = &gate;
+	for (int allowed = 0; allowed < 2; allowed++) {
+		gate.allow_uneven = allowed;
+		assert_ok(weir_reload_begin(&r, h, &o));
+		for (uint64_t i = 0; i < 10000; i++)
+			assert_ok(weir_reload_insert_hash(r, fnv1a_32(i)));
+		if (allowed)
+			assert_ok(weir_reload_commit(r));
+		else
+			assert_refused(weir_reload_commit(r), -ECANCELED, "the gate refused",
+			               "not uniform");
+	}
+	assert_ok(weir_handle_destroy(h));
+}
+
+static void the_builder_refuses(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(hashes); i++) {
+		struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
+		struct weir_build_report report = WEIR_BUILD_REPORT_INIT;
+		struct weir_params p = WEIR_PARAMS_INIT;
+		struct weir_filter *f = NULL;
+		struct weir_builder *b;
+		p.kind = WEIR_FUSE;
+		p.fp_rate = asked;
+		p.seed = 42;
+		assert_ok(weir_builder_create(&b, &p, &o));
+		for (uint64_t n = 0; n < KEYS; n++)
+			assert_ok(weir_builder_add_hash(b, hashes[i].of(n)));
+		const int err = weir_builder_finish(&f, b, &report);
+		if (hashes[i].of == uniform)
+			assert_int_equal(err, 0);
+		if (err)
+			assert_refused(err, -EDOM, "not uniform", "weir_builder_add_u64()");
+		else if (rate(f, &hashes[i], false) > 2 * asked)
+			fail_msg("%s: rate %g", hashes[i].name, rate(f, &hashes[i], false));
+		assert_int_equal(report.hashes_uneven, err ? WEIR_UNEVEN_YES : WEIR_UNEVEN_NO);
+		weir_destroy(f);
+		assert_ok(weir_builder_destroy(b));
+	}
+}
+
+/* One key many times is one hash. */
+static void the_builder_takes_repeats(void **state)
+{
+	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	struct weir_builder *b;
+	(void)state;
+	p.kind = WEIR_FUSE;
+	p.fp_rate = asked;
+	assert_ok(weir_builder_create(&b, &p, &o));
+	for (uint64_t i = 0; i < KEYS; i++) {
+		assert_ok(weir_builder_add_u64(b, i));
+		assert_ok(weir_builder_add_u64(b, i % 3));
+	}
+	assert_ok(weir_builder_finish(&f, b, NULL));
+	weir_destroy(f);
+	assert_ok(weir_builder_destroy(b));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sweep),
+		cmocka_unit_test(numbers_are_mixed),
+		cmocka_unit_test(no_false_alarm),
+		cmocka_unit_test(the_ends_are_in_the_sample),
+		cmocka_unit_test_setup_teardown(save_refuses, folder_setup, folder_teardown),
+		cmocka_unit_test(the_gate_refuses),
+		cmocka_unit_test(the_builder_refuses),
+		cmocka_unit_test(the_builder_takes_repeats),
+	};
+	return cmocka_run_group_tests_name("hashes_uneven", tests, NULL, NULL);
+}
