@@ -8,8 +8,8 @@
  * A sum of n squared deviations, over their variance, is about chi-squared with d degrees of
  * freedom. Laurent and Massart (2000): it exceeds d + 2 sqrt(d x) + 2 x with probability exp(-x) at
  * most. Where the mean of the counts is small, it grows by 2 / mean with each pair of keys that
- * meet: pairs_at_most() bounds their number. What no user would notice is allowed beside it, so that
- * a law which is right to some percent will do. */
+ * meet: pairs_at_most() bounds their number. What no user would notice is allowed beside it, so
+ * that a law which is right to some percent will do. */
 #include "kind/spread.h"
 #include <math.h>
 #include <stdlib.h>
@@ -161,8 +161,8 @@ static struct chances chances_of(const struct weir_law *law, double share)
 }
 
 /* Of keys that meet, where @expected pairs do, Poisson. A third key that meets two makes two pairs
- * more, so n rare events make n (n + 1) / 2 pairs at most. Their number is Chernoff's bound; of many
- * the pairs are hardly more than the events. */
+ * more, so n rare events make n (n + 1) / 2 pairs at most. Chernoff bounds their number; of many
+ * events the pairs are hardly more. */
 static double pairs_at_most(double expected)
 {
 	double n = 1;
@@ -255,9 +255,14 @@ static bool partners_meet(const struct weir_spread *s)
 	return (double)pairs > mean * (1 + 10 / sqrt(blocks)) + 8 * sqrt(mean) + 20;
 }
 
-static const char in_lines[] = "some lines hold far more keys than others, or all as many, as if the "
-                               "hashes were alike in the top bits: give such hashes to the _u64 "
-                               "verbs, which mix them";
+static const char in_lines[] = "some lines hold far more keys than others, or all as many, as if "
+                               "the hashes were alike in the top bits: give such hashes to the "
+                               "_u64 verbs, which mix them";
+static const char in_line[] = "some words of a line hold far more keys than others: give hashes "
+                              "that are not uniform to the _u64 verbs, which mix them";
+static const char in_word[] = "some bits of a line are set far more often than others, as if the "
+                              "hashes were alike in the low bits: give such hashes to the _u64 "
+                              "verbs, which mix them";
 
 uint32_t weir__spread_verdict(const struct weir_spread *s, const char **why)
 {
@@ -271,11 +276,7 @@ uint32_t weir__spread_verdict(const struct weir_spread *s, const char **why)
 		return WEIR_UNEVEN_YES;
 	}
 	if (cells_differ(s, &in_words)) {
-		*why = in_words ? "some words of a line hold far more keys than others: give hashes "
-		                  "that are not uniform to the _u64 verbs, which mix them" :
-		                  "some bits of a line are set far more often than others, as if the "
-		                  "hashes were alike in the low bits: give such hashes to the _u64 "
-		                  "verbs, which mix them";
+		*why = in_words ? in_line : in_word;
 		return WEIR_UNEVEN_YES;
 	}
 	if (c.keys * (double)s->words / s->law.words * s->law.z < fewest_keys || share > 0.97)

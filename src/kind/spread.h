@@ -25,8 +25,8 @@ struct weir_law {
 	unsigned words;     /* of a block */
 	unsigned word_bits; /* 64 or 32 */
 	unsigned cells;     /* of a word */
-	unsigned z, g;      /* a key uses g cells, drawn with replacement, in each of z words, one of
-	                       each of z equal groups */
+	unsigned z, g;      /* a key uses g cells, drawn with replacement, in each of z words, one
+	                       of each of z equal groups */
 	bool moves;         /* a key has one cell, any of the word: the variance is Poisson's at
 	                       most */
 	/* One bit for each cell in use, at its lowest bit. NULL: the word itself. */

@@ -12,7 +12,7 @@ seq 20001 40000 >others
 test_build() {
 	run 0 "$weir" build -s 5 -k fuse -o f.weir keys
 	prints 'layout  *fuse, fingerprints of 8 bits in 1 part'
-	prints 'keys  *20,000, about 20'
+	prints 'keys  *20,000, 20,000 of them different'
 	prints 'capacity  *20,000$'
 	run 0 "$weir" query -c f.weir keys; prints '^20000$'
 	run 0 "$weir" query -c f.weir others
@@ -25,6 +25,11 @@ test_build() {
 	run 0 "$weir" build -q -k fuse -s 5 -o once.weir keys
 	run 0 "$weir" build -q -k fuse -s 5 -o twice.weir <(cat keys keys)
 	same once.weir twice.weir 'equal sets are equal images'
+	# what was counted is no estimate; and cuckoo, which keeps each copy, knows of none
+	run 0 "$weir" build --json -k fuse -s 5 -o twice.weir <(cat keys keys)
+	json out 'j["keys"] == 40000 and j["keys_different"] == 20000'
+	run 0 "$weir" build -k cuckoo -s 5 -n 60000 -o copies.weir <(cat keys keys)
+	prints 'keys  *40,000, each as often as it was given$'
 	run 0 "$weir" build -q -k fuse -p 0.001% -o fine.weir keys
 	run 0 "$weir" info fine.weir; prints 'fingerprints of 17 bits'
 	run 0 "$weir" build -q -k fuse --fingerprint-bits=12 -p 1% -o fine.weir --force keys

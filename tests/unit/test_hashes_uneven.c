@@ -128,7 +128,8 @@ static struct weir_stats figures(const struct weir_filter *f)
 	return s;
 }
 
-static struct weir_filter *filled(uint32_t kind, const struct hash *h, bool mixed, uint64_t *refused)
+static struct weir_filter *filled(uint32_t kind, const struct hash *h, bool mixed,
+                                  uint64_t *refused)
 {
 	struct weir_filter *f = test_filter(kind, KEYS, asked);
 	*refused = 0;

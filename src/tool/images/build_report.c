@@ -32,11 +32,33 @@ static void taken(struct report *r, const struct build *b)
 		                                 "");
 }
 
+/* How many of the keys differ: counted, or estimated; or not known, since every bit is set, or each
+ * copy of a key has its place. */
+static void different(struct report *r, const struct build *b, double estimated)
+{
+	const char *n = show_count(SHOW, b->keys);
+	const uint32_t kind = b->stats.shape.kind;
+	if (weir_kind_can(kind, WEIR_CAN_BUILD))
+		report_line(r, "keys", "%s, %s of them different", n,
+		            show_count(SHOW, b->built.keys));
+	else if (weir_kind_can(kind, WEIR_CAN_HOLD_COPIES) && !(b->stats.marks & WEIR_MARK_ONCE))
+		report_line(r, "keys", "%s, each as often as it was given", n);
+	else if (isfinite(b->stats.keys_estimated))
+		report_line(r, "keys", "%s, about %s of them different", n,
+		            show_short(SHOW, estimated));
+	else
+		report_line(r, "keys", "%s; every bit is set: how many differ is unknown", n);
+}
+
 static void keys(struct report *r, const struct build *b)
 {
 	double distinct = b->stats.keys_estimated;
 	if (distinct > (double)b->keys) /* the estimate errs a little on either side */
 		distinct = (double)b->keys;
+	if (weir_kind_can(b->stats.shape.kind, WEIR_CAN_BUILD)) {
+		distinct = (double)b->built.keys;
+		report_count(r, "keys_different", NULL, b->built.keys);
+	}
 	report_count(r, "keys", NULL, b->keys);
 	report_estimate(r, "keys_estimated", NULL, b->stats.keys_estimated);
 	report_count(r, "capacity", NULL, b->stats.capacity);
@@ -48,12 +70,7 @@ static void keys(struct report *r, const struct build *b)
 		             b->exclude_found.bad);
 	}
 	report_count(r, "passed_over", b->found.bad ? "lines passed over" : NULL, b->found.bad);
-	if (isfinite(b->stats.keys_estimated))
-		report_line(r, "keys", "%s, about %s of them different", show_count(SHOW, b->keys),
-		            show_short(SHOW, distinct));
-	else
-		report_line(r, "keys", "%s; every bit is set: how many differ is unknown",
-		            show_count(SHOW, b->keys));
+	different(r, b, distinct);
 	report_line(r, "capacity", "%s", show_count(SHOW, b->stats.capacity));
 	if (b->counted && distinct < 0.9 * (double)b->keys)
 		report_line(r, "hint",
