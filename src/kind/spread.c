@@ -56,9 +56,13 @@ static void note_partner(struct weir_spread *s, const struct weir_filter *f, uin
 	const struct weir_law *law = &s->law;
 	const uint64_t bits = used_of(law, f, block);
 	const unsigned width = law->word_bits / law->cells;
-	if (bits)
-		s->partner[s->partners++] = law->partner(&f->array, block,
-		                                         (unsigned)__builtin_ctzll(bits) / width);
+	unsigned print;
+	if (!bits)
+		return;
+	s->partner[s->partners++] = law->partner(&f->array, block,
+	                                         (unsigned)__builtin_ctzll(bits) / width, &print);
+	for (unsigned bit = 0; bit < law->print_bits; bit++)
+		s->ones[bit] += print >> bit & 1;
 }
 
 void weir__spread_look(struct weir_spread *s, const struct weir_filter *f, uint64_t first,
@@ -195,50 +199,54 @@ static double square(double a)
 	return a * a;
 }
 
-/* Their sums over all cells of each word, and of the cells beside their word's mean. */
-static void deviations(const struct weir_spread *s, double *words, double *cells)
+/* The sum over all cells, beside the mean of their word. */
+static double deviations(const struct weir_spread *s)
 {
-	const struct weir_law *law = &s->law;
-	double all = 0, sum[WEIR__SPREAD_WORDS] = { 0 };
-	*words = *cells = 0;
-	for (unsigned w = 0; w < law->words; w++) {
-		for (unsigned i = 0; i < law->cells; i++)
-			sum[w] += s->at[w * law->cells + i];
-		for (unsigned i = 0; i < law->cells; i++)
-			*cells += square(s->at[w * law->cells + i] - sum[w] / law->cells);
-		all += sum[w];
+	const unsigned cells = s->law.cells;
+	double out = 0;
+	for (unsigned w = 0; w < s->law.words; w++) {
+		const uint32_t *at = s->at + w * cells;
+		double sum = 0;
+		for (unsigned i = 0; i < cells; i++)
+			sum += at[i];
+		for (unsigned i = 0; i < cells; i++)
+			out += square(at[i] - sum / cells);
 	}
-	for (unsigned w = 0; w < law->words; w++)
-		*words += square(sum[w] - all / law->words);
+	return out;
 }
 
-static bool cells_differ(const struct weir_spread *s, bool *in_words)
+static bool cells_differ(const struct weir_spread *s)
 {
 	const struct weir_law *law = &s->law;
 	const double n = (double)s->counted, cells = law->cells, words = law->words;
-	double used = 0, of_words, of_cells;
+	double used = 0;
 	for (unsigned i = 0; i < law->words * law->cells; i++)
 		used += s->at[i];
 	const double share = used / (n * words * cells);
 	if (!(n > 0) || !(share > 0) || share >= 1)
 		return false;
 	const struct chances c = chances_of(law, share);
-	const double single = share * (1 - share);
-	const double of_word = cells * single + cells * (cells - 1) * c.together;
-	const double mean = n * fmin(share, 1 - share);
-	deviations(s, &of_words, &of_cells);
-	*in_words = of_words / (n * of_word) >
-	            weir__spread_limit(words - 1, mean * cells / law->g,
-	                  n * square(slack_cells * cells * share) / of_word);
-	return *in_words || of_cells / (n * (single - c.together)) >
-	                    weir__spread_limit(words * (cells - 1), mean,
-	                          n * square(slack_cells * share) / (single - c.together));
+	const double variance = share * (1 - share) - c.together; /* beside the word's mean */
+	const double slack = n * square(slack_cells * share) / variance;
+	return deviations(s) / (n * variance) >
+	       weir__spread_limit(words * (cells - 1), n * fmin(share, 1 - share), slack);
 }
 
 static int compare(const void *a, const void *b)
 {
 	const uint64_t one = *(const uint64_t *)a, two = *(const uint64_t *)b;
 	return one < two ? -1 : one > two;
+}
+
+/* Do the fingerprints differ too little? One that is in both of its blocks may count twice, so
+ * their number has a larger variance: nine standard deviations of the plain one are enough. */
+static bool prints_alike(const struct weir_spread *s)
+{
+	const double n = s->partners;
+	for (unsigned bit = 0; bit < s->law.print_bits; bit++)
+		if (fabs(s->ones[bit] - n / 2) > 9 * sqrt(n) / 2)
+			return true;
+	return false;
 }
 
 /* Do more keys have one partner than chance gives? */
@@ -258,16 +266,13 @@ static bool partners_meet(const struct weir_spread *s)
 static const char in_lines[] = "some lines hold far more keys than others, or all as many, as if "
                                "the hashes were alike in the top bits: give such hashes to the "
                                "_u64 verbs, which mix them";
-static const char in_line[] = "some words of a line hold far more keys than others: give hashes "
-                              "that are not uniform to the _u64 verbs, which mix them";
-static const char in_word[] = "some bits of a line are set far more often than others, as if the "
+static const char in_bits[] = "some bits of a line are set far more often than others, as if the "
                               "hashes were alike in the low bits: give such hashes to the _u64 "
                               "verbs, which mix them";
 
 uint32_t weir__spread_verdict(const struct weir_spread *s, const char **why)
 {
 	const double share = (double)s->used / ((double)s->words * s->law.cells);
-	bool in_words = false;
 	if (!s->used || share >= 1)
 		return WEIR_UNEVEN_UNKNOWN;
 	const struct chances c = chances_of(&s->law, share);
@@ -275,8 +280,8 @@ uint32_t weir__spread_verdict(const struct weir_spread *s, const char **why)
 		*why = in_lines;
 		return WEIR_UNEVEN_YES;
 	}
-	if (cells_differ(s, &in_words)) {
-		*why = in_words ? in_line : in_word;
+	if (cells_differ(s) || prints_alike(s)) {
+		*why = in_bits;
 		return WEIR_UNEVEN_YES;
 	}
 	if (c.keys * (double)s->words / s->law.words * s->law.z < fewest_keys || share > 0.97)

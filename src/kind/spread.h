@@ -2,14 +2,14 @@
  * Are the hashes of a filter's keys uniform? The cells that they filled show it.
  *
  * [SPREAD] Under the kind's law a block gets a Poisson number of keys, and each key picks its words
- * and cells alike. So three sums have a known mean and variance, whichever keys there are, however
+ * and cells alike. So two sums have a known mean and variance, whichever keys there are, however
  * often each was inserted, and also after removals, merges and folds:
  *   - of words, one from each block: how the numbers of their used cells vary. Hashes that differ
  *     too little in their top bits fill some blocks and leave others empty;
- *   - of each word of a block: in how many blocks its cells are used;
  *   - of each cell of a word: in how many blocks it is used. Hashes whose low bits are constant
  *     use some cells far more often than others.
- * Where keys move between two blocks, few of them have one partner block in common. */
+ * Where keys move between two blocks, few of them have one partner block in common, and half of
+ * their fingerprints have each bit. */
 #ifndef WEIR_SRC_KIND_SPREAD_H
 #define WEIR_SRC_KIND_SPREAD_H
 
@@ -31,8 +31,11 @@ struct weir_law {
 	                       most */
 	/* One bit for each cell in use, at its lowest bit. NULL: the word itself. */
 	uint64_t (*used)(uint64_t word);
-	/* Of kinds whose keys move: the other block of the key in that cell. */
-	uint64_t (*partner)(const struct weir_array *a, uint64_t block, unsigned cell);
+	/* Of kinds whose keys move: the other block of the key in that cell, and the key's
+	 * fingerprint, of that many bits. */
+	uint64_t (*partner)(const struct weir_array *a, uint64_t block, unsigned cell,
+	                    unsigned *print);
+	unsigned print_bits;
 };
 
 enum { WEIR__SPREAD_PARTNERS = 256 };
@@ -45,8 +48,10 @@ struct weir_spread {
 	uint64_t step;    /* of each so many blocks the first is counted */
 	uint64_t counted; /* blocks whose cells were counted one by one: */
 	uint32_t at[WEIR__SPREAD_CELLS];
-	unsigned partners; /* in place of that: the other blocks of some keys */
+	unsigned partners; /* in place of that: the other blocks of some keys, and how many of their
+	                      fingerprints have each bit */
 	uint64_t partner[WEIR__SPREAD_PARTNERS];
+	unsigned ones[16];
 };
 
 /* Begin with nothing looked at.  @lines: that will be.  Return: false, the kind has no law, and

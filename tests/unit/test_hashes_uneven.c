@@ -97,6 +97,12 @@ static uint64_t twice_32(uint64_t i) { return murmur3_32(i) * UINT64_C(0x1000000
 static uint64_t knuth_32(uint64_t i) { return (uint32_t)(i * 2654435761u); }
 static uint64_t reversed(uint64_t i) { return __builtin_bswap64(i); }
 static uint64_t address_v4(uint64_t i) { return 0x0a000000u + i; }
+/* Its product by the golden ratio, which chooses words first, begins with four bits that are 0. */
+static uint64_t few_words(uint64_t i)
+{
+	return (test_key(i) >> 4) * UINT64_C(0xF1DE83E19937733D);
+}
+static uint64_t middle_zero(uint64_t i) { return test_key(i) & ~(UINT64_C(0xffff) << 40); }
 static uint64_t a_double(uint64_t i)
 {
 	const double number = (double)i + 0.5;
@@ -114,7 +120,7 @@ static const struct hash {
 	HASH(djb2_32), HASH(java), HASH(sdbm), HASH(sequential), HASH(pointer), HASH(nanoseconds),
 	HASH(milliseconds), HASH(shifted), HASH(mixed_32_on_top), HASH(low_40_zero), HASH(mixed_24),
 	HASH(bits_63), HASH(twice_32), HASH(knuth_32), HASH(reversed), HASH(address_v4),
-	HASH(a_double), HASH(uniform),
+	HASH(a_double), HASH(few_words), HASH(middle_zero), HASH(uniform),
 };
 
 static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_COUNTING, WEIR_GROWING,
@@ -216,7 +222,7 @@ static void no_false_alarm(void **state)
 		uint64_t keys = capacity * (1 + test_random(&random) % 300) / 100;
 		for (uint64_t hash; keys; keys--) {
 			hash = test_random(&random);
-			for (unsigned again = keys % 8 ? 1 : 3; again; again--)
+			for (unsigned again = n % 4 == 0 ? 6 : keys % 8 ? 1 : 3; again; again--)
 				if (weir_insert_hash(f, hash) < 0)
 					break;
 			if (keys % 5 == 0 && weir_can(f, WEIR_CAN_REMOVE))
@@ -233,25 +239,47 @@ static void no_false_alarm(void **state)
 	assert_true(said[WEIR_UNEVEN_NO] > rounds / 100);
 }
 
-/* Of an array too large to read all of it, the ends are in the sample. */
+/* Of an array too large to read all of it, the ends are in the sample: a few lines, or one among
+ * hundreds. */
 static void the_ends_are_in_the_sample(void **state)
 {
+	static const uint64_t from[] = { 0, UINT64_MAX - KEYS, UINT64_MAX / 1000 };
 	(void)state;
-	for (int last = 0; last < 2; last++)
+	for (size_t end = 0; end < COUNT_OF(from); end++)
 		for (size_t k = 0; k < COUNT_OF(kinds); k++) {
 			if (kinds[k] == WEIR_CLASSIC) /* spreads them itself */
+				continue;
+			if (kinds[k] == WEIR_FREQUENCY && end == 2) /* has four cells a word */
 				continue;
 			struct weir_filter *f = test_filter(kinds[k], 5000000, asked);
 			struct weir_stats s = WEIR_STATS_INIT;
 			for (uint64_t i = 0; i < KEYS; i++)
-				(void)!weir_insert_hash(f, last ? ~i : i); /* cuckoo refuses */
+				(void)!weir_insert_hash(f, from[end] + i); /* cuckoo refuses */
 			assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
 			assert_true(s.sampled < 1);
 			if (s.hashes_uneven != WEIR_UNEVEN_YES)
-				fail_msg("%s, the %s lines: %u", weir_kind_name(kinds[k]),
-				         last ? "last" : "first", s.hashes_uneven);
+				fail_msg("%s, from %llx on: %u", weir_kind_name(kinds[k]),
+				         (unsigned long long)from[end], s.hashes_uneven);
 			weir_destroy(f);
 		}
+}
+
+/* 256 blocks are counted, and every cell of each is used. */
+static void full_blocks(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	(void)state;
+	p.max_bytes = 511 * 64;
+	p.fp_rate = 0.01;
+	assert_ok(weir_create(&f, &p));
+	for (uint64_t i = 0; i < 2500000; i++)
+		assert_ok(weir_insert_u64(f, i));
+	const struct weir_stats s = figures(f);
+	assert_int_equal(s.bytes, 511 * 64);
+	assert_true(s.fill == 1);
+	assert_int_equal(s.hashes_uneven, WEIR_UNEVEN_UNKNOWN);
+	weir_destroy(f);
 }
 
 /* ---- who refuses such a filter ---- */
@@ -321,6 +349,10 @@ static void the_builder_refuses(void **state)
 		const int err = weir_builder_finish(&f, b, &report);
 		if (hashes[i].of == uniform)
 			assert_int_equal(err, 0);
+		/* alike in the top bit, in the middle, in the low bits, and as a product alone */
+		if (hashes[i].of == bits_63 || hashes[i].of == middle_zero ||
+		    hashes[i].of == mixed_32_on_top || hashes[i].of == few_words)
+			assert_int_equal(err, -EDOM);
 		if (err)
 			assert_refused(err, -EDOM, "not uniform", "weir_builder_add_u64()");
 		else if (rate(f, &hashes[i], false) > 2 * asked)
@@ -358,6 +390,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_mixed),
 		cmocka_unit_test(no_false_alarm),
 		cmocka_unit_test(the_ends_are_in_the_sample),
+		cmocka_unit_test(full_blocks),
 		cmocka_unit_test_setup_teardown(save_refuses, folder_setup, folder_teardown),
 		cmocka_unit_test(the_gate_refuses),
 		cmocka_unit_test(the_builder_refuses),

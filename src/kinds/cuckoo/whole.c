@@ -163,11 +163,13 @@ static uint64_t differing(uint64_t word, unsigned width)
 static uint64_t differing_12(uint64_t word) { return differing(word, 12); }
 static uint64_t differing_16(uint64_t word) { return differing(word, 16); }
 
-static uint64_t partner(const struct weir_array *a, uint64_t bucket, unsigned place)
+static uint64_t partner(const struct weir_array *a, uint64_t bucket, unsigned place,
+                        unsigned *print)
 {
 	const unsigned width = weir__cuckoo_width(a);
 	const uint64_t word = weir__place_load_acquire(a->words + bucket);
 	const unsigned copy = weir__cuckoo_at(word, place * width, width);
+	*print = copy;
 	return copy ? weir__cuckoo_other(a, bucket, copy) : bucket; /* it was removed meanwhile */
 }
 
@@ -176,7 +178,7 @@ bool weir__cuckoo_law(const struct weir_filter *f, struct weir_law *out)
 	const unsigned width = weir__cuckoo_width(&f->array);
 	*out = (struct weir_law){ .blocks = 8 * f->array.lines, .words = 1, .word_bits = 64,
 		                  .cells = weir__cuckoo_places(width), .z = 1, .g = 1,
-		                  .moves = true, .partner = partner,
+		                  .moves = true, .partner = partner, .print_bits = width,
 		                  .used = width == 12 ? differing_12 : differing_16 };
 	return true;
 }
