@@ -19,6 +19,7 @@ struct work {
 	void *arg;
 	uint64_t factor;
 	atomic_uint next; /* bin */
+	pthread_mutex_t keeping;
 };
 
 /* What a thread works in. */
@@ -27,6 +28,7 @@ struct room {
 	uint32_t *table;    /* of a run: which place a hash has among the run's, plus 1 */
 	uint64_t places;    /* of the table, a power of two */
 	uint64_t factor;
+	struct weir_hash_bits bits;
 };
 
 static int no_memory(uint64_t hashes)
@@ -138,26 +140,25 @@ static int keep(struct weir_distinct *d, struct room *room, struct weir_run_bin 
 /* Hashes of a bin; the bits below are those that a set's shards take off at the top (share.h). */
 enum { COUNTED = 256, ROTATED = 16 };
 
-static void count_bits(struct weir_distinct *d, const uint64_t *hashes, uint64_t n)
+static void count_bits(struct weir_hash_bits *bits, const uint64_t *hashes, uint64_t n)
 {
 	const uint64_t step = n / COUNTED + 1;
-	pthread_mutex_lock(&d->counting);
-	for (uint64_t i = 0; i < n; i += step, d->bits.n++)
-		for (unsigned bit = 0; bit < 64; bit++) {
-			d->bits.hash[bit] += hashes[i] >> bit & 1;
-			d->bits.product[bit] += weir__remix(hashes[i]) >> bit & 1;
-		}
-	pthread_mutex_unlock(&d->counting);
+	for (uint64_t i = 0; i < n; i += step, bits->n++) {
+		weir__planes_add(bits->hash, hashes[i]);
+		weir__planes_add(bits->product, weir__remix(hashes[i]));
+	}
 }
 
 /* Each bit is 1 in half of them, with a normal distribution: beyond 6.5 standard deviations once in
  * 10^10. */
-static bool half_have(const uint32_t *ones, uint64_t n, unsigned bits)
+static bool half_have(const uint64_t *ones, uint64_t n, unsigned bits)
 {
 	const double most = 6.5 * sqrt((double)n) / 2 + 0.01 * (double)n;
-	for (unsigned bit = ROTATED; bit < bits; bit++)
-		if (fabs(ones[bit] - (double)n / 2) > most)
+	for (unsigned bit = ROTATED; bit < bits; bit++) {
+		const double have = weir__planes_read(ones, WEIR__HASH_PLANES, bit);
+		if (fabs(have - (double)n / 2) > most)
 			return false;
+	}
 	return true;
 }
 
@@ -195,13 +196,25 @@ static int sort_bin(struct work *w, struct room *room, unsigned i)
 	scatter(room, n, d->run_bits, bin->begin);
 	err = compare(room, bin, d->run_bits);
 	if (!err)
-		count_bits(d, room->out, bin->n);
+		count_bits(&room->bits, room->out, bin->n);
 	if (!err)
 		err = keep(d, room, bin, n);
 	if (err)
 		return err;
 	atomic_fetch_add_explicit(&d->n, bin->n, memory_order_relaxed);
 	return w->step(w->arg, n);
+}
+
+static void keep_bits(struct work *w, const struct weir_hash_bits *more)
+{
+	struct weir_hash_bits *bits = &w->d->bits;
+	pthread_mutex_lock(&w->keeping);
+	bits->n += more->n;
+	for (unsigned p = 0; p < WEIR__HASH_PLANES; p++) {
+		weir__planes_add(bits->hash + p, more->hash[p]);
+		weir__planes_add(bits->product + p, more->product[p]);
+	}
+	pthread_mutex_unlock(&w->keeping);
 }
 
 static int sort_bins(void *work)
@@ -221,6 +234,7 @@ static int sort_bins(void *work)
 	if (err)
 		atomic_store_explicit(&w->next, WEIR_BINS, memory_order_relaxed);
 	free(room.table);
+	keep_bits(w, &room.bits);
 	return err;
 }
 
@@ -235,11 +249,13 @@ int weir__distinct(struct weir_distinct *out, struct weir_collected *from, unsig
 {
 	struct work w = { .d = out, .step = step, .arg = arg, .factor = weir__any_factor() };
 	memset(out, 0, sizeof *out);
-	pthread_mutex_init(&out->counting, NULL);
 	out->from = from;
 	out->run_bits = run_bits_for(weir__collected(from), run_bits);
 	out->to_file = from->fd >= 0;
-	return weir__parallel(threads, sort_bins, &w);
+	pthread_mutex_init(&w.keeping, NULL);
+	int err = weir__parallel(threads, sort_bins, &w);
+	pthread_mutex_destroy(&w.keeping);
+	return err;
 }
 
 void weir__distinct_end(struct weir_distinct *d)

@@ -18,9 +18,10 @@ struct weir_run_bin {
 
 /* Of some of the different hashes, as many of each bin: how many have each bit; and of the products
  * by which kinds choose cells. */
+enum { WEIR__HASH_PLANES = 20 };
 struct weir_hash_bits {
-	uint64_t n;
-	uint32_t hash[64], product[64];
+	uint64_t n; /* at most 2^8 of a bin */
+	uint64_t hash[WEIR__HASH_PLANES], product[WEIR__HASH_PLANES]; /* weir__planes_add() */
 };
 
 struct weir_distinct {
@@ -29,7 +30,6 @@ struct weir_distinct {
 	bool to_file;
 	struct weir_run_bin bin[WEIR_BINS];
 	atomic_uint_fast64_t n;
-	pthread_mutex_t counting;
 	struct weir_hash_bits bits;
 };
 

@@ -116,8 +116,6 @@ int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
 /* Do its bits look as uniform hashes leave them?  @who: for the sentence.
  * Return: 0; -EDOM they do not. */
 int weir__hashes_check(const struct weir_filter *f, const char *who);
-/* That refusal.  @why: as struct weir_stats has it. */
-int weir__uneven(const char *who, const char *why);
 /* Return: 0, or -EINVAL if it is none of enum weir_effort. */
 int weir__effort_check(uint32_t effort);
 /* From now on inserts answer -EROFS. */

@@ -256,6 +256,13 @@ static uint32_t look(const struct weir_filter *f, const char **why)
 	return weir__spread_verdict(&spread, why);
 }
 
+static int uneven(const char *who, const char *why)
+{
+	return weir__refused(weir__fail(-EDOM, "%s: the hashes are not uniform: %s; allow_uneven "
+	                                "takes the filter as it is", who, why),
+	                     WEIR_ERROR_UNEVEN, "allow_uneven", 0, 0, 0, 0);
+}
+
 int weir__hashes_check(const struct weir_filter *f, const char *who)
 {
 	struct weir_member member[WEIR__MEMBERS_MOST];
@@ -265,15 +272,8 @@ int weir__hashes_check(const struct weir_filter *f, const char *who)
 	const unsigned n = weir__members(f, member);
 	for (unsigned i = 0; i < n; i++)
 		if (look(member[i].f, &why) == WEIR_UNEVEN_YES)
-			return weir__uneven(who, why);
+			return uneven(who, why);
 	return 0;
-}
-
-int weir__uneven(const char *who, const char *why)
-{
-	return weir__refused(weir__fail(-EDOM, "%s: the hashes are not uniform: %s; allow_uneven "
-	                                "takes the filter as it is", who, why),
-	                     WEIR_ERROR_UNEVEN, "allow_uneven", 0, 0, 0, 0);
 }
 
 bool weir__nearly_full(const struct weir_filter *f, double keys)

@@ -76,29 +76,7 @@ void weir__spread_look(struct weir_spread *s, const struct weir_filter *f, uint6
 	}
 }
 
-/* How often each bit was seen, in binary: bit i of plane p counts 2^p. */
-struct planes {
-	uint64_t plane[8];
-};
-enum { PLANES_HOLD = 255, FEW = 16 };
-
-static void add_to_planes(struct planes *to, uint64_t bits)
-{
-	for (unsigned p = 0; bits; p++) {
-		const uint64_t carry = to->plane[p] & bits;
-		to->plane[p] ^= bits;
-		bits = carry;
-	}
-}
-
-/* To the counts of one word's cells, which lie @width bits apart. */
-static void empty_planes(struct planes *from, uint32_t *at, unsigned cells, unsigned width)
-{
-	for (unsigned i = 0; i < cells; i++)
-		for (unsigned p = 0; p < 8; p++)
-			at[i] += (uint32_t)(from->plane[p] >> (i * width) & 1) << p;
-	*from = (struct planes){ { 0 } };
-}
+enum { PLANES = 10, FEW = 16 }; /* the blocks that are counted at a time are fewer than 2^PLANES */
 
 static void count_word(struct weir_spread *s, const struct weir_filter *f, uint64_t first,
                        uint64_t n, unsigned w)
@@ -106,15 +84,15 @@ static void count_word(struct weir_spread *s, const struct weir_filter *f, uint6
 	const struct weir_law *law = &s->law;
 	const unsigned width = law->word_bits / law->cells;
 	uint32_t *at = s->at + w * law->cells;
-	struct planes planes = { { 0 } };
+	uint64_t plane[PLANES] = { 0 };
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t bits = used_of(law, f, (first + i * s->step) * law->words + w);
 		for (; n < FEW && bits; bits &= bits - 1)
 			at[(unsigned)__builtin_ctzll(bits) / width]++;
-		add_to_planes(&planes, bits);
-		if (n >= FEW && (i % PLANES_HOLD == PLANES_HOLD - 1 || i == n - 1))
-			empty_planes(&planes, at, law->cells, width);
+		weir__planes_add(plane, bits);
 	}
+	for (unsigned i = 0; n >= FEW && i < law->cells; i++)
+		at[i] += weir__planes_read(plane, PLANES, i * width);
 }
 
 void weir__spread_count(struct weir_spread *s, const struct weir_filter *f, uint64_t first,

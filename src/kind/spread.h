@@ -70,6 +70,24 @@ void weir__spread_ends(struct weir_spread *s, const struct weir_filter *f);
  * is WEIR_UNEVEN_YES once in a million filters at most. */
 uint32_t weir__spread_verdict(const struct weir_spread *s, const char **why);
 
+/* Count bits in binary: bit i of plane p counts 2^p. Their number stays below 2^planes. */
+static inline void weir__planes_add(uint64_t *plane, uint64_t bits)
+{
+	for (; bits; plane++) {
+		const uint64_t carry = *plane & bits;
+		*plane ^= bits;
+		bits = carry;
+	}
+}
+
+static inline uint32_t weir__planes_read(const uint64_t *plane, unsigned planes, unsigned bit)
+{
+	uint32_t n = 0;
+	for (unsigned p = 0; p < planes; p++)
+		n += (uint32_t)(plane[p] >> bit & 1) << p;
+	return n;
+}
+
 /* The most that a sum of squared deviations, each over its variance, may be with that many degrees
  * of freedom.  @mean: of a count, in keys.  @slack: the relative error allowed in each variance. */
 double weir__spread_limit(double freedom, double mean, double slack);

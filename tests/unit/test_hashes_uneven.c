@@ -5,6 +5,7 @@
  * called uneven. */
 #include "../folder.h"
 #include "../handles.h"
+#include "../sharded.h"
 
 enum { KEYS = 30000, ABSENT = 20000 };
 
@@ -331,6 +332,27 @@ static void the_gate_refuses(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
+/* A shard takes its bits off the hash first. */
+static void a_set_of_shards_tells_it(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_handle *set;
+	(void)state;
+	p.capacity = KEYS;
+	p.fp_rate = asked;
+	for (int poor = 0; poor < 2; poor++) {
+		struct weir_handle_stats of_set = WEIR_HANDLE_STATS_INIT;
+		struct weir_stats s = WEIR_STATS_INIT;
+		assert_ok(sharded_create(&set, &p, 4, flavors[0].given));
+		for (uint64_t i = 0; i < KEYS; i++)
+			assert_ok(weir_handle_insert_hash(set, poor ? low_40_zero(i) : uniform(i)));
+		assert_ok(weir_handle_measure(set, &of_set, &s));
+		assert_int_equal(s.hashes_uneven, poor ? WEIR_UNEVEN_YES : WEIR_UNEVEN_NO);
+		assert_int_equal(s.uneven_why != NULL, poor);
+		assert_ok(weir_handle_destroy(set));
+	}
+}
+
 static void the_builder_refuses(void **state)
 {
 	(void)state;
@@ -393,6 +415,7 @@ int main(void)
 		cmocka_unit_test(full_blocks),
 		cmocka_unit_test_setup_teardown(save_refuses, folder_setup, folder_teardown),
 		cmocka_unit_test(the_gate_refuses),
+		cmocka_unit_test(a_set_of_shards_tells_it),
 		cmocka_unit_test(the_builder_refuses),
 		cmocka_unit_test(the_builder_takes_repeats),
 	};

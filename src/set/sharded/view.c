@@ -92,6 +92,10 @@ static void add(struct weir_stats *all, const struct weir_stats *one)
 	all->keys_error = hypot(all->keys_error, one->keys_error);
 	all->fp_rate_estimated += one->fp_rate_estimated / all->shards;
 	all->counters_stuck += one->counters_stuck;
+	if (one->hashes_uneven > all->hashes_uneven) {
+		all->hashes_uneven = one->hashes_uneven;
+		all->uneven_why = one->uneven_why;
+	}
 	all->nearly_full |= one->nearly_full; /* it refuses its keys, whatever room others have */
 	all->capacity += one->capacity;
 	all->max_capacity += one->max_capacity;
