@@ -320,11 +320,11 @@ step_parquet() {
 }
 
 # Atomic counters, so that threads lose none; always_inline taken away, so that a function's
-# branches are counted once and not in each of its callers.
+# branches are counted once and not in each of its callers. Without what only servers' tests reach.
 step_coverage() {
 	packages $base_packages g++ python3
 	local with='-fprofile-update=atomic -Dalways_inline='
-	CC=gcc CXX=g++ build_in coverage -Dbuildtype=debug -Dbench=disabled \
+	CC=gcc CXX=g++ build_in coverage -Dbuildtype=debug -Dbench=disabled -Dreplicate=disabled \
 		-Db_coverage=true "-Dc_args=$with" "-Dcpp_args=$with"
 	find "$build/coverage" -name '*.gcda' -delete
 	meson_test coverage -t 4 --suite unit --suite conformance --suite golden --suite fault \

@@ -107,6 +107,7 @@ static int save(struct following *f, struct weir_replica *replica)
 		return 0;
 	o.zstd_level = f->r->zstd_level;
 	o.generation = s.generation;
+	o.allow_uneven = true; /* it is what the other nodes serve */
 	o.written = &f->file;
 	o.only_images = true;
 	err = weir_replica_save(replica, f->r->output, &o);
