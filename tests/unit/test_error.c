@@ -173,6 +173,28 @@ static void a_refusal_has_its_numbers(void **state)
 		{ { .kind = WEIR_FUSE, .capacity = 9, .fp_rate = 0.01,
 		    .fuse.fingerprint_bits = 33 },
 		  WEIR_ERROR_RANGE, "fingerprint_bits", { 33, 1, 32 } },
+		/* kinds that are built: any two of capacity, rate and bytes */
+		{ { .kind = WEIR_FUSE, .capacity = 1ull << 46, .fp_rate = 0.01 },
+		  WEIR_ERROR_TOO_LARGE, "capacity", { 0x1p46, 0.01, 79716740497408, 0x1p46 } },
+		{ { .kind = WEIR_FUSE, .capacity = 1000000, .fp_rate = 0.01, .max_bytes = 1000 },
+		  WEIR_ERROR_TOO_LARGE, "capacity", { 1000000, 0.01, 1131520, 1000 } },
+		{ { .kind = WEIR_FUSE, .capacity = 1000000, .max_bytes = 1000 },
+		  WEIR_ERROR_WIDTH_BYTES, "max_bytes", { 1000, 1000000, 1 } },
+		{ { .kind = WEIR_FUSE, .max_bytes = 1 << 20, .fp_rate = 0.001,
+		    .fuse.fingerprint_bits = 4 },
+		  WEIR_ERROR_WIDTH, "fingerprint_bits", { 4, 0.0625, 0.001 } },
+		{ { .kind = WEIR_LAYERED, .capacity = 1ull << 47, .fp_rate = 0.1 },
+		  WEIR_ERROR_LISTS_LARGE, "capacity", { 0x1p47, 0, 79723182948352, 0x1p46 } },
+		{ { .kind = WEIR_LAYERED, .capacity = 1000000, .fp_rate = 0.01,
+		    .max_bytes = 1000 },
+		  WEIR_ERROR_LISTS_LARGE, "capacity", { 1000000, 0, 989696, 1000 } },
+		{ { .kind = WEIR_LAYERED, .capacity = 1000000, .max_bytes = 1000 },
+		  WEIR_ERROR_WIDTH_BYTES, "max_bytes", { 1000, 1000000, 1 } },
+		{ { .kind = WEIR_LAYERED, .max_bytes = 64, .fp_rate = 1e-9 },
+		  WEIR_ERROR_ONE_KEY, "max_bytes", { 64, 1e-9 } },
+		{ { .kind = WEIR_LAYERED, .capacity = 1000, .fp_rate = 0.001,
+		    .layered.fingerprint_bits = 4 },
+		  WEIR_ERROR_WIDTH, "fingerprint_bits", { 4, 0.03125, 0.001 } },
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(refused); i++) {
@@ -183,7 +205,10 @@ static void a_refusal_has_its_numbers(void **state)
 		const int err = weir_plan_make(&params, &plan);
 		weir_error_last(&info);
 		assert_int_equal(info.struct_size, sizeof info);
-		assert_int_equal(err, -EINVAL);
+		const bool too_large = refused[i].code == WEIR_ERROR_TOO_LARGE ||
+		                       refused[i].code == WEIR_ERROR_LISTS_LARGE ||
+		                       refused[i].code == WEIR_ERROR_WIDTH_BYTES;
+		assert_int_equal(err, too_large ? -EFBIG : -EINVAL);
 		assert_int_equal(info.err, err);
 		assert_int_equal(info.code, refused[i].code);
 		assert_string_equal(info.thing, refused[i].thing);
