@@ -39,12 +39,15 @@ MUTANTS = [
 """),
     ('GROWING_OLDEST_LEFT_OUT', KERNEL,
      'for (unsigned i = (n); i-- > 0;) \\', 'for (unsigned i = (n); i-- > (n > 1);) \\'),
-    # a layer that the source got meanwhile has no place in the destination
+    # a layer that the source got meanwhile has no place in the destination (what is read there
+    # would be what the stack holds)
     ('GROWING_MERGE_READ_AGAIN', MERGE,
      """	for (unsigned i = 0; !err && i < n; i++)
 		err = merge_lines(to[i].f, from[i].f, progress, progress_arg);
 """,
      """	unsigned later = weir__members(src, from);
+	for (unsigned i = n; i < later; i++)
+		to[i].f = NULL;
 	for (unsigned i = 0; !err && i < later; i++)
 		err = merge_lines(to[i].f, from[i].f, progress, progress_arg);
 """),
