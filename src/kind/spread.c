@@ -33,7 +33,8 @@ bool weir__spread_begin(struct weir_spread *s, const struct weir_filter *f, uint
 	return true;
 }
 
-static uint64_t used_of(const struct weir_law *law, const struct weir_filter *f, uint64_t word)
+static inline uint64_t used_of(const struct weir_law *law, const struct weir_filter *f,
+                               uint64_t word)
 {
 	const unsigned per = 64 / law->word_bits;
 	uint64_t bits = weir__word_load_relaxed(f->array.words + word / per);
@@ -42,9 +43,18 @@ static uint64_t used_of(const struct weir_law *law, const struct weir_filter *f,
 	return law->used ? law->used(bits) : bits;
 }
 
-static void look(struct weir_spread *s, const struct weir_filter *f, uint64_t word)
+/* Inline: the compiler's own is a call, unless it may use the instruction. */
+static inline uint64_t ones_of(uint64_t b)
 {
-	const uint64_t cells = (uint64_t)__builtin_popcountll(used_of(&s->law, f, word));
+	b -= b >> 1 & UINT64_C(0x5555555555555555);
+	b = (b & UINT64_C(0x3333333333333333)) + (b >> 2 & UINT64_C(0x3333333333333333));
+	b = (b + (b >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	return b * UINT64_C(0x0101010101010101) >> 56;
+}
+
+static inline void look(struct weir_spread *s, const struct weir_filter *f, uint64_t word)
+{
+	const uint64_t cells = ones_of(used_of(&s->law, f, word));
 	s->used += cells;
 	s->squares += cells * cells;
 	s->words++;
@@ -69,6 +79,19 @@ void weir__spread_look(struct weir_spread *s, const struct weir_filter *f, uint6
                        uint64_t n)
 {
 	const unsigned words = s->law.words;
+	if (words == 8 && s->law.word_bits == 64 && !s->law.used) { /* the most frequent: faster */
+		uint64_t used = 0, squares = 0;
+		for (uint64_t block = first; block < first + n; block++) {
+			const uint64_t *word = f->array.words + 8 * block + block % 8;
+			const uint64_t ones = ones_of(weir__word_load_relaxed(word));
+			used += ones;
+			squares += ones * ones;
+		}
+		s->used += used;
+		s->squares += squares;
+		s->words += n;
+		return;
+	}
 	for (uint64_t block = first; block < first + n; block++) {
 		look(s, f, block * words + block % words);
 		if (s->law.partner && s->partners < WEIR__SPREAD_PARTNERS)
