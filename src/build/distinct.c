@@ -137,8 +137,10 @@ static int keep(struct weir_distinct *d, struct room *room, struct weir_run_bin 
 	return 0;
 }
 
-/* Hashes of a bin; the bits below are those that a set's shards take off at the top (share.h). */
-enum { COUNTED = 256, ROTATED = 16 };
+enum {
+	COUNTED = 256, /* hashes of a bin */
+	ROTATED = 16,  /* the lowest bits: a set rotates the shard's number to there (share.h) */
+};
 
 static void count_bits(struct weir_hash_bits *bits, const uint64_t *hashes, uint64_t n)
 {

@@ -16,9 +16,9 @@ struct weir_run_bin {
 	uint64_t *begin;  /* of each run, and the end of the last */
 };
 
-/* Of some of the different hashes, as many of each bin: how many have each bit; and of the products
- * by which kinds choose cells. */
 enum { WEIR__HASH_PLANES = 20 };
+/* How many of some different hashes have each bit, and of the products by which kinds choose cells.
+ * Each bin gives as many. */
 struct weir_hash_bits {
 	uint64_t n; /* at most 2^8 of a bin */
 	uint64_t hash[WEIR__HASH_PLANES], product[WEIR__HASH_PLANES]; /* weir__planes_add() */

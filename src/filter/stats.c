@@ -90,7 +90,8 @@ static void look_at_ends(struct walk *w)
 		return;
 	if (seen < FIRST_LINES)
 		spread_look(w, seen, FIRST_LINES - seen);
-	spread_look(w, lines - LAST_LINES, LAST_LINES);
+	if (lines > LAST_LINES)
+		spread_look(w, lines - LAST_LINES, LAST_LINES);
 }
 
 /* The sample's lines of a shard, or of one that follows it within the step. */

@@ -99,7 +99,8 @@ void weir__spread_look(struct weir_spread *s, const struct weir_filter *f, uint6
 	}
 }
 
-enum { PLANES = 10, FEW = 16 }; /* the blocks that are counted at a time are fewer than 2^PLANES */
+/* Blocks are counted in portions that the planes have room for; few of them bit by bit. */
+enum { PLANES = 8, PORTION = (1 << PLANES) - 1, FEW = 16 };
 
 static void count_word(struct weir_spread *s, const struct weir_filter *f, uint64_t first,
                        uint64_t n, unsigned w)
@@ -122,11 +123,13 @@ void weir__spread_count(struct weir_spread *s, const struct weir_filter *f, uint
                         uint64_t n)
 {
 	const uint64_t step = s->step, from = (first + step - 1) / step * step;
-	if (s->law.moves || from >= first + n)
+	if (s->law.partner || from >= first + n)
 		return;
 	const uint64_t blocks = (first + n - from - 1) / step + 1;
 	for (unsigned w = 0; w < s->law.words; w++)
-		count_word(s, f, from, blocks, w);
+		for (uint64_t at = 0; at < blocks; at += PORTION)
+			count_word(s, f, from + at * step,
+			           blocks - at < PORTION ? blocks - at : PORTION, w);
 	s->counted += blocks;
 }
 
@@ -149,8 +152,7 @@ void weir__spread_ends(struct weir_spread *s, const struct weir_filter *f)
 /* ---- the verdict ---- */
 
 struct chances {
-	double keys;    /* a block */
-	double unused;  /* P0 */
+	double keys;     /* a block */
 	double together; /* the covariance of two cells of a word */
 };
 
@@ -159,10 +161,8 @@ static struct chances chances_of(const struct weir_law *law, double share)
 	const double s = (double)law->words / law->z, c = law->cells;
 	const double one = (1 - pow(1 - 1 / c, law->g)) / s;
 	const double two = (1 - pow(1 - 2 / c, law->g)) / s;
-	struct chances out = { .unused = 1 - share };
-	out.keys = -log1p(-share) / one;
-	out.together = exp(-out.keys * two) - out.unused * out.unused;
-	return out;
+	const double keys = -log1p(-share) / one;
+	return (struct chances){ keys, exp(-keys * two) - (1 - share) * (1 - share) };
 }
 
 /* Of keys that meet, where @expected pairs do, Poisson. A third key that meets two makes two pairs
@@ -188,9 +188,9 @@ static bool words_vary(const struct weir_spread *s, const struct chances *c, dou
 	const double sum = (double)s->squares - (double)s->used * (double)s->used / n;
 	const double spare = cells * (1 - share);
 	const double mean = cells * share / s->law.g;
-	const double variance = s->law.moves ? cells * share :
+	const double variance = s->law.partner ? cells * share :
 	                        cells * share * (1 - share) + cells * (cells - 1) * c->together;
-	if (n > fewest_words && !s->law.moves && sum / variance < too_even * n)
+	if (n > fewest_words && !s->law.partner && sum / variance < too_even * n)
 		return true;
 	return n > 1 && sum / variance > weir__spread_limit(n - 1, fmin(mean, spare), slack_blocks);
 }

@@ -27,19 +27,17 @@ struct weir_law {
 	unsigned cells;     /* of a word */
 	unsigned z, g;      /* a key uses g cells, drawn with replacement, in each of z words, one
 	                       of each of z equal groups */
-	bool moves;         /* a key has one cell, any of the word: the variance is Poisson's at
-	                       most */
 	/* One bit for each cell in use, at its lowest bit. NULL: the word itself. */
 	uint64_t (*used)(uint64_t word);
-	/* Of kinds whose keys move: the other block of the key in that cell, and the key's
-	 * fingerprint, of that many bits. */
+	/* Kinds whose keys move alone; else NULL. A key has one cell, any of its word, so the
+	 * variance is Poisson's at most. The key in that cell has this other block, and this
+	 * fingerprint of print_bits. */
 	uint64_t (*partner)(const struct weir_array *a, uint64_t block, unsigned cell,
 	                    unsigned *print);
 	unsigned print_bits;
 };
 
-enum { WEIR__SPREAD_PARTNERS = 256 };
-enum { WEIR__SPREAD_WORDS = 64, WEIR__SPREAD_CELLS = 512 }; /* of a block, at most */
+enum { WEIR__SPREAD_PARTNERS = 256, WEIR__SPREAD_CELLS = 512 }; /* cells of a block, at most */
 
 struct weir_spread {
 	struct weir_law law;

@@ -5,6 +5,7 @@
 #include "../test.h"
 #include "../kinds/kind.h"
 #include "filter/filter.h"
+#include "kind/spread.h"
 
 static const struct {
 	uint32_t number, constant;
@@ -329,9 +330,27 @@ static void measures_of_runs(void **state)
 	free(words);
 }
 
+/* More blocks than the counts of one portion have room for. */
+static void each_cell_of_many_blocks_is_counted(void **state)
+{
+	static struct weir_spread s;
+	struct weir_filter *f = test_filter(WEIR_SPLIT, 100000, 0.01);
+	(void)state;
+	memset(f->array.words, 0xff, f->bytes);
+	assert_true(weir__spread_begin(&s, f, 64));
+	weir__spread_count(&s, f, 0, s.law.blocks);
+	assert_int_equal(s.step, 1);
+	assert_int_equal(s.counted, s.law.blocks);
+	assert_true(s.counted > 2048);
+	for (unsigned i = 0; i < s.law.words * s.law.cells; i++)
+		assert_int_equal(s.at[i], s.counted);
+	weir_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_cell_of_many_blocks_is_counted),
 		cmocka_unit_test(every_kind_is_the_list_s),
 		cmocka_unit_test(the_names_of_a_shape_s_numbers),
 		cmocka_unit_test(shapes_in_words),

@@ -178,7 +178,7 @@ bool weir__cuckoo_law(const struct weir_filter *f, struct weir_law *out)
 	const unsigned width = weir__cuckoo_width(&f->array);
 	*out = (struct weir_law){ .blocks = 8 * f->array.lines, .words = 1, .word_bits = 64,
 		                  .cells = weir__cuckoo_places(width), .z = 1, .g = 1,
-		                  .moves = true, .partner = partner, .print_bits = width,
+		                  .partner = partner, .print_bits = width,
 		                  .used = width == 12 ? differing_12 : differing_16 };
 	return true;
 }
