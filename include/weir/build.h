@@ -47,6 +47,10 @@ struct weir_builder_options {
 	void *progress_arg;
 	bool allow_uneven;         /* build from hashes too that are not uniform, if that can be
 	                              done: else the end fails with -EDOM, from 256 keys on */
+	uint64_t different_keys;   /* how many different keys are added, where the caller knows:
+	                              the end fails with -EDOM if there are so few different
+	                              hashes that equal ones add more than the filter's rate to
+	                              it, unless allow_uneven is set; 0: not known */
 };
 
 #define WEIR_BUILDER_OPTIONS_INIT WEIR__INIT(weir_builder_options)
@@ -61,8 +65,8 @@ struct weir_builder_options {
  * Return: 0 or a negative errno.
  * Errors: as weir_create(); -ENOTSUP the kind takes inserts instead; -EINVAL hashes with seed 0 and
  *   secret NULL, or keys.at is NULL; -ENOSPC there are more different keys than the capacity, or
- *   they cannot be built; -EDOM the hashes are not uniform (256 of them or more), and
- *   options->allow_uneven is not set.
+ *   they cannot be built; -EDOM the hashes are not uniform (256 of them or more) or have too few
+ *   values (options->different_keys), and options->allow_uneven is not set.
  * Threads: any.  Order: none; publish the filter with release order.
  * Progress: blocking (memory).  Cost: fuse: 55 to 70 ns a key; 8 bytes a key beside the filter and
  *   50 MB at most.

@@ -86,7 +86,10 @@ struct weir_params {
 	size_t memory_bytes;    /* bytes at memory: at least the plan's bytes */
 	uint32_t shards;        /* runs of lines to cut the bits into: a power of two up to 65536,
 	                           and 1024 lines each unless it is 1; 0: the library chooses */
-	uint32_t reserved;      /* 0 */
+	uint32_t hash_bits;     /* b, of hashes of the caller's own: they take about 2^b values,
+	                           uniformly. Keys whose hashes are equal are one key, which adds
+	                           capacity / 2^b to the rate: the layout gets what is left of
+	                           fp_rate. 0: 64, as weir_hash() has; otherwise 8 to 64 */
 	struct weir_text text;  /* normalisation of keys that are text: <weir/text.h> */
 	struct {
 		uint32_t words_per_key;  /* z, words of its line that a key touches: 1, 2, 4, 8 */
@@ -188,7 +191,7 @@ struct weir_plan {
 	uint64_t bytes;          /* of bits, a multiple of 64 */
 	double bits_per_key;     /* bytes * 8 / capacity */
 	double fp_rate;          /* expected at capacity with these bytes, by the kind's formula */
-	double fp_rate_floor;    /* capacity / 2^64: no filter over 64-bit hashes does better */
+	double fp_rate_floor;    /* capacity / 2^hash_bits: no filter over those does better */
 	const char *reason;      /* a static sentence: why this shape */
 	struct {
 		uint64_t max_capacity; /* keys of all layers that it may have */

@@ -104,11 +104,13 @@ static int begin(struct weir_builder *b, const struct weir_builder_options *opti
 int weir_builder_create(struct weir_builder **out, const struct weir_params *params,
                         const struct weir_builder_options *options)
 {
-	struct weir_params p;
+	struct weir_params p, given;
 	struct weir_builder *b = NULL;
 	if (!out)
 		return weir__fail(-EINVAL, "out is NULL: the builder needs a place");
-	int err = weir__params_check_open(params, &p);
+	int err = weir__params_copy(params, &given);
+	if (!err)
+		err = weir__params_check_open(&given, &p);
 	if (!err)
 		err = check_kind(&p);
 	if (!err)
@@ -119,6 +121,7 @@ int weir_builder_create(struct weir_builder **out, const struct weir_params *par
 		return weir__fail(-ENOMEM, "no memory for a builder's record");
 	memset(b, 0, sizeof *b);
 	b->params = p;
+	b->hash_bits = given.hash_bits;
 	err = begin(b, options);
 	if (err) {
 		free(b->folder);

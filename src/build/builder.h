@@ -13,6 +13,7 @@ struct weir_sorted;
 
 struct weir_builder {
 	struct weir_params params; /* with the seed */
+	uint32_t hash_bits;        /* as they were given: params has what they leave of the rate */
 	unsigned char key[WEIR_SIPHASH_KEY];
 	struct weir_hashing hashing;
 	enum weir_isa isa; /* that hashes are made by */

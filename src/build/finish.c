@@ -263,7 +263,7 @@ int weir_build(struct weir_filter **out, const struct weir_params *params, struc
 	if (keys.n && !keys.at)
 		return weir__fail(-EINVAL, "keys.at is NULL: %zu keys to build from",
 		                  (size_t)keys.n);
-	err = weir_builder_create(&b, &p, options);
+	err = weir_builder_create(&b, params, options);
 	if (err)
 		return err;
 	err = weir_builder_add_keys(b, keys);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The steps of a builder: its keys in their order, then a filter of the plan, built from them. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include "build/builder.h"
 #include "filter/filter.h"
@@ -137,6 +138,37 @@ static int check_hashes(struct weir_builder *b, const struct weir_distinct *d)
 		WEIR_ERROR_UNEVEN, "allow_uneven", 0, 0, 0, 0);
 }
 
+/* What equal hashes of different keys add to the rate: x, where n keys have n / x * (1 - e^-x)
+ * different hashes, as if they were drawn from n / x values. */
+static double rate_of_equal(double keys, double hashes)
+{
+	double least = 0, most = 1024;
+	for (unsigned i = 0; i < 64; i++) {
+		const double x = (least + most) / 2;
+		*(-expm1(-x) / x * keys > hashes ? &least : &most) = x;
+	}
+	return least;
+}
+
+/* How few values the hashes have, no array shows: only who knows the keys can tell. */
+static int check_values(struct weir_builder *b)
+{
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	const uint64_t keys = b->options.different_keys, hashes = b->report.keys;
+	if (hashes >= keys || b->options.allow_uneven)
+		return 0;
+	const double x = rate_of_equal((double)keys, (double)hashes);
+	int err = weir_plan_make(&b->params, &plan);
+	if (err || x <= plan.fp_rate + (b->hash_bits ? ldexp((double)keys, -(int)b->hash_bits) : 0))
+		return err;
+	return weir__refused(
+		weir__fail(-EDOM, "different_keys %" PRIu64 ": there are %" PRIu64 " different "
+		           "hashes, as of some 2^%.0f values, which alone add %.2g to the rate: "
+		           "give such keys to weir_builder_add() or weir_builder_add_u64(); or the "
+		           "keys repeat", keys, hashes, log2((double)keys / x), x),
+		WEIR_ERROR_UNEVEN, "different_keys", (double)keys, (double)hashes, x, 0);
+}
+
 /* Keys of the exclude list that may pass. Where the fingerprint's width is chosen, no more than 64
  * for each included key: of the widest, 32 bits, the whole would be smaller than that. */
 static uint64_t may_pass(const struct weir_params *p, uint64_t keys)
@@ -167,7 +199,9 @@ int weir__builder_sort(struct weir_builder *b, struct weir_sorted **out)
 	err = check_number(&b->params, report->keys);
 	if (!err)
 		err = check_hashes(b, &(*out)->distinct);
-	if (!err && !b->params.capacity)
+	if (!err && !b->params.capacity) {
 		b->params.capacity = report->keys ? report->keys : 1;
-	return err;
+		err = weir__params_settle(&b->params);
+	}
+	return err ? err : check_values(b);
 }

@@ -33,8 +33,12 @@ int weir__params_copy(const struct weir_params *in, struct weir_params *out);
 /* Copy parameters, which may come from an older header, and check them.
  * Return: 0 or a negative errno. */
 int weir__params_check(const struct weir_params *in, struct weir_params *out);
-/* The same, of a kind that is built once: a capacity of 0 is known at the end. */
+/* The same, of a kind that is built once: a capacity of 0 is known at the end, and hash_bits stays
+ * until then. */
 int weir__params_check_open(const struct weir_params *in, struct weir_params *out);
+/* Put in the place of hash_bits what is left for the layout: a lower fp_rate or, where the bytes
+ * are given in the capacity's place, a capacity in the rate's. Return: 0 or a negative errno. */
+int weir__params_settle(struct weir_params *p);
 
 /* Fail if @p, a whole struct, sets a field of another kind's group, or a reserved word.
  * Return: 0 or -EINVAL. */

@@ -23,7 +23,6 @@ struct row {
 #define SPARE(field) ROW(NO_KIND, OTHER, field)
 
 static const struct row rows[] = {
-	SPARE(reserved),
 	ROW(WEIR_BLOCKED, WHOLE, blocked.words_per_key),
 	ROW(WEIR_BLOCKED, WHOLE, blocked.bits_per_word),
 	SPARE(blocked.reserved),

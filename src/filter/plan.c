@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The calculator: checks that hold for every kind, then the kind's own plan. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
@@ -27,6 +28,15 @@ int weir__flags_check(uint32_t flags)
 		return weir__fail(-EINVAL, "flags 0x%x: WEIR_HUGETLB and WEIR_NO_HUGE_PAGES "
 		                  "exclude each other", flags);
 	return 0;
+}
+
+static int check_hash_bits(const struct weir_params *p)
+{
+	if (!p->hash_bits || (p->hash_bits >= 8 && p->hash_bits <= 64))
+		return 0;
+	return weir__refused(
+		weir__fail(-EINVAL, "hash_bits %u: 8 to 64, or 0 for 64", p->hash_bits),
+		WEIR_ERROR_RANGE, "hash_bits", p->hash_bits, 8, 64, 0);
 }
 
 static int check_ranges(const struct weir_params *p)
@@ -133,15 +143,94 @@ static int check_all_but_memory(const struct weir_params *in, struct weir_params
 		err = weir__kind(out->kind)->settle(out);
 	if (!err)
 		err = check_ranges(out);
+	if (!err)
+		err = check_hash_bits(out);
 	return err ? err : check_shards(out);
 }
 
-int weir__params_check(const struct weir_params *in, struct weir_params *out)
+/* ---- hashes of fewer values ---- */
+
+/* What equal hashes of different keys add to the rate of a filter with that plan. */
+static double floor_of(const struct weir_plan *plan, uint32_t bits)
+{
+	return bits ? ldexp(plan->fp_rate_floor, 64 - (int)bits) : plan->fp_rate_floor;
+}
+
+static int no_rate_left(const struct weir_params *p, double least)
+{
+	return weir__refused(
+		weir__fail(-EINVAL, "fp_rate %g: with %" PRIu64 " keys hashes of %u bits alone "
+		           "have a rate of %.3g: give keys to weir_insert() or weir_insert_u64(), "
+		           "which hash them to 64 bits", p->fp_rate, p->capacity, p->hash_bits,
+		           least),
+		WEIR_ERROR_RATE_LEAST, "fp_rate", p->fp_rate, (double)p->capacity, least,
+		p->hash_bits);
+}
+
+/* The plan of as many bytes with that many keys, and what the hashes add, within the rate? */
+static bool within_rate(const struct weir_params *p, uint64_t keys)
+{
+	struct weir_params both = *p;
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	plan.shape.kind = p->kind;
+	both.capacity = keys;
+	both.fp_rate = 0;
+	return !weir__kind(p->kind)->plan(&both, &plan) &&
+	       plan.fp_rate + floor_of(&plan, p->hash_bits) <= p->fp_rate;
+}
+
+/* From rate and bytes: the most keys, which are then what is given instead of the rate. */
+static int most_keys(struct weir_params *p, uint64_t most)
+{
+	uint64_t fit = 0;
+	for (uint64_t over = most + 1; over - fit > 1;) {
+		const uint64_t middle = fit + (over - fit) / 2;
+		if (within_rate(p, middle))
+			fit = middle;
+		else
+			over = middle;
+	}
+	p->capacity = fit ? fit : 1;
+	if (!fit)
+		return no_rate_left(p, floor_of(&(struct weir_plan){ .fp_rate_floor = 1 /
+		                                WEIR__HASHES }, p->hash_bits));
+	p->fp_rate = 0;
+	return 0;
+}
+
+int weir__params_settle(struct weir_params *p)
+{
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	if (p->hash_bits == 64)
+		p->hash_bits = 0;
+	if (!p->hash_bits)
+		return 0;
+	plan.shape.kind = p->kind;
+	int err = p->fp_rate > 0 ? weir__kind(p->kind)->plan(p, &plan) : 0;
+	if (!err && p->fp_rate > 0 && !p->capacity)
+		err = most_keys(p, plan.capacity);
+	else if (!err && p->fp_rate > 0 && p->fp_rate - floor_of(&plan, p->hash_bits) < 1e-9)
+		err = no_rate_left(p, floor_of(&plan, p->hash_bits));
+	else if (!err && p->fp_rate > 0)
+		p->fp_rate -= floor_of(&plan, p->hash_bits);
+	p->hash_bits = 0;
+	return err;
+}
+
+/* ---- the plan ---- */
+
+static int check_open(const struct weir_params *in, struct weir_params *out)
 {
 	int err = check_all_but_memory(in, out);
 	if (!err)
 		err = check_hashing(out);
 	return err ? err : weir__memory_given(out->memory, out->memory_bytes);
+}
+
+int weir__params_check(const struct weir_params *in, struct weir_params *out)
+{
+	int err = check_open(in, out);
+	return err ? err : weir__params_settle(out);
 }
 
 int weir__params_check_open(const struct weir_params *in, struct weir_params *out)
@@ -158,10 +247,10 @@ int weir__params_check_open(const struct weir_params *in, struct weir_params *ou
 			           "0 is as many keys as come)"),
 			WEIR_ERROR_TWO_OF_THREE, "fp_rate", 0, 0, 0, 0);
 	given.capacity = open ? 1 : given.capacity;
-	err = weir__params_check(&given, out);
+	err = check_open(&given, out);
 	if (!err && open)
 		out->capacity = 0;
-	return err;
+	return err || open ? err : weir__params_settle(out);
 }
 
 int weir_plan_make(const struct weir_params *params, struct weir_plan *out)
@@ -171,12 +260,24 @@ int weir_plan_make(const struct weir_params *params, struct weir_plan *out)
 	int err = weir__size_check(out, sizeof *out, "weir_plan");
 	if (!err)
 		err = check_all_but_memory(params, &p);
+	const uint32_t hash_bits = err ? 0 : p.hash_bits;
+	if (!err)
+		err = weir__params_settle(&p);
+	plan.shape.kind = err ? 0 : p.kind;
+	if (!err)
+		err = weir__kind(p.kind)->plan(&p, &plan);
 	if (err)
 		return err;
-	plan.shape.kind = p.kind;
-	err = weir__kind(p.kind)->plan(&p, &plan);
-	if (err)
-		return err;
+	const double least = floor_of(&plan, hash_bits);
+	plan.fp_rate += least - plan.fp_rate_floor;
+	plan.fp_rate_floor = least;
+	if (hash_bits && plan.fp_rate > WEIR__MOST_RATE * (1 + 1e-6))
+		return weir__refused(
+			weir__fail(-EINVAL, "hash_bits %u: with %" PRIu64 " keys the rate would be "
+			           "%.3g, %g is the most", hash_bits, plan.capacity, plan.fp_rate,
+			           WEIR__MOST_RATE),
+			WEIR_ERROR_RATE_MOST, "hash_bits", hash_bits, (double)plan.capacity,
+			plan.fp_rate, WEIR__MOST_RATE);
 	if (!plan.growing.max_capacity) { /* of one size */
 		plan.growing.max_capacity = plan.capacity;
 		plan.growing.full_bytes = plan.bytes;

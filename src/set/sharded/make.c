@@ -25,6 +25,13 @@ static uint64_t shard_capacity(uint64_t capacity, uint32_t shards, bool built)
 	return (uint64_t)ceil(mean + (built ? 6 : 1) * sqrt(mean));
 }
 
+/* Bits of a hash choose the shard, so a shard's hashes have fewer values: 2^b / shards. */
+static uint32_t shard_hash_bits(uint32_t bits, uint32_t shards)
+{
+	const uint32_t left = bits - (uint32_t)__builtin_ctz(shards);
+	return !bits ? 0 : left < 8 || left > 64 ? 8 : left;
+}
+
 /* Of a kind that is built once the capacity may be open: then of one key. */
 static int plan_one(const struct weir_params *params, struct weir_plan *plan)
 {
@@ -81,6 +88,7 @@ static int shard_params(struct weir_params *out, struct weir_plan *whole,
 		out->capacity =
 			shard_capacity(out->capacity, shards,
 			               weir_kind_can(out->kind, WEIR_CAN_BUILD));
+	out->hash_bits = shard_hash_bits(out->hash_bits, shards);
 	out->growing.max_capacity = out->growing.max_capacity ? shard_most(out, shards) : 0;
 	out->max_bytes /= shards;
 	return check_shard(out, shards);

@@ -26,6 +26,7 @@ static const char help[] =
 	"      --fingerprint-bits=N  cuckoo: 12 or 16; fuse, layered: 1 to 32\n"
 	"      --max-keys=N   growing: keys that it may grow to; default: 21,845 times -n\n"
 	"      --exclude-keys=N  layered: keys of the exclude list; default: none\n"
+	"      --hash-bits=N  hashes of your own with 2^N values; default: 64\n"
 	"      --sets=N       of a router of 1 to 64 sets instead: rate of each set;\n"
 	"                     -n of the largest, or as many numbers, with commas between\n"
 	"                     them\n"
@@ -34,7 +35,7 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 done, 2 an error.\n";
 
-enum { SETS = 256 };
+enum { SETS = 256, HASH_BITS };
 
 static const struct option options[] = {
 	{ "keys", required_argument, NULL, 'n' },
@@ -42,6 +43,7 @@ static const struct option options[] = {
 	{ "memory", required_argument, NULL, 'm' },
 	{ "kind", required_argument, NULL, 'k' },
 	SHAPE_OPTIONS,
+	{ "hash-bits", required_argument, NULL, HASH_BITS },
 	{ "sets", required_argument, NULL, SETS },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
@@ -190,7 +192,7 @@ static void plan_kind(struct plans *plans, const struct weir_params *params, uin
 	}
 }
 
-static void print_plans(const struct plans *plans, bool as_json)
+static void print_plans(const struct plans *plans, uint32_t hash_bits, bool as_json)
 {
 	const struct weir_plan *chosen = &plans->chosen;
 	if (as_json) {
@@ -205,7 +207,7 @@ static void print_plans(const struct plans *plans, bool as_json)
 	table_print(&plans->table, stdout);
 	printf("\n* the default: %s\n", chosen->reason);
 	table_print(&plans->missing, stdout);
-	printf("No filter over 64-bit hashes has a rate below %s with %s key%s.\n",
+	printf("No filter over %u-bit hashes has a rate below %s with %s key%s.\n", hash_bits,
 	       show_rate(SHOW, chosen->fp_rate_floor), show_count(SHOW, chosen->capacity),
 	       chosen->capacity == 1 ? "" : "s");
 }
@@ -222,7 +224,7 @@ static int plan(const struct weir_params *params, const uint32_t *of, unsigned n
 		heading(&plans.table);
 		for (unsigned i = 0; i < n; i++)
 			plan_kind(&plans, params, of[i]);
-		print_plans(&plans, as_json);
+		print_plans(&plans, params->hash_bits ? params->hash_bits : 64, as_json);
 	}
 	json_decref(plans.rows);
 	table_free(&plans.table);
@@ -273,6 +275,7 @@ static int plan_sets(const struct weir_params *params, uint32_t sets, const char
 	p.router.sets = sets;
 	p.fp_rate = params->fp_rate;
 	p.max_bytes = params->max_bytes;
+	p.hash_bits = params->hash_bits;
 	return route_plan(&p, keys, as_json);
 }
 
@@ -287,6 +290,9 @@ int cmd_plan(int argc, char **argv)
 		switch (option) {
 		case 'n': keys = optarg; break;
 		case SETS: ok = parse_small("--sets", optarg, WEIR_ROUTER_SETS, &sets); break;
+		case HASH_BITS:
+			ok = parse_small("--hash-bits", optarg, 64, &params.hash_bits);
+			break;
 		case 'p': ok = parse_rate("--rate", optarg, &params.fp_rate); break;
 		case 'm': ok = parse_bytes("--memory", optarg, &params.max_bytes); break;
 		case 'j': as_json = true; break;

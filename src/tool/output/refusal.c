@@ -25,6 +25,7 @@ static const struct {
 	{ "fingerprint_bits", "--fingerprint-bits" },
 	{ "max_capacity", "--max-keys" },
 	{ "exclude_keys", "--exclude-keys" },
+	{ "hash_bits", "--hash-bits" },
 	{ "sets", "--sets" },
 	{ "seed", "--seed" },
 	{ "secret", "--keyed-by" },
