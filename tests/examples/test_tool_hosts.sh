@@ -63,8 +63,8 @@ test_domains() {
 		server=//192.0.2.1
 		server=/port.test/192.0.2.1#53
 	END
-	run 0 "$weir" build --json --hosts --lowercase -o list.weir list
-	json out 'j["keys"] == 13 and j["passed_over"] == 0'
+	run 0 "$weir" build --json --hosts --keep-local --lowercase -o list.weir list
+	json out 'j["keys"] == 13 and j["passed_over"] == 0 and j["local_names"] == 0'
 	says 'hint: .*beyond ASCII'
 	[ "$(wc -l <err)" = 1 ] && ok || fail 'more than that hint' "$(cat err)"
 	run 0 "$weir" query -c list.weir <(printf '%s\n' '*.wild.test' mixed.test after.test \
@@ -72,7 +72,41 @@ test_domains() {
 	run 2 "$weir" query --hosts list.weir <(echo '||a.com^'); says ':1: .*Adblock'
 }
 
-for part in an_adblock_list no_domains domains; do
+# Of the head of a usual hosts file local, localhost and 0.0.0.0 became domains, so that printer.local
+# matched.
+test_local_names() {
+	cat >hosts <<-END
+		127.0.0.1 localhost
+		127.0.0.1 localhost.localdomain local
+		255.255.255.255 broadcasthost
+		::1 localhost ip6-localhost ip6-loopback
+		fe80::1%lo0 localhost
+		ff02::1 ip6-allnodes
+		0.0.0.0 0.0.0.0
+		0.0.0.0 ads.test tracker
+		server=/lan/192.0.2.1
+		Localhost.Localdomain.
+	END
+	run 0 "$weir" build --json --hosts --suffixes -o hosts.weir hosts
+	json out 'j["keys"] == 1 and j["passed_over"] == 0 and j["local_names"] == 13'
+	says '^weir build: local names left out: 13, such as localhost (--keep-local keeps them)$'
+	run 1 "$weir" query -q hosts.weir <(printf '%s\n' printer.local localhost tracker 0.0.0.0)
+	run 0 "$weir" query -q hosts.weir <(echo x.ads.test)
+	run 0 "$weir" add --json --hosts hosts.weir hosts
+	json out 'j["keys"] == 1 and j["local_names"] == 13'
+	run 0 "$weir" build -q -k counting --hosts -o count.weir hosts
+	run 0 "$weir" remove --json --allow-shrink --hosts count.weir hosts
+	json out 'j["keys"] == 1 and j["local_names"] == 13'
+	run 0 "$weir" build --json --hosts --suffixes --keep-local -o kept.weir hosts
+	json out 'j["keys"] == 14 and j["local_names"] == 0'
+	run 0 "$weir" query -q kept.weir <(echo printer.local)
+	run 1 "$weir" build --hosts -o none.weir <(head -7 hosts)
+	says 'local names left out: 10'
+	absent none.weir 'a list of local names alone'
+	run 2 "$weir" build --keep-local -o none.weir hosts; says '--keep-local without --hosts'
+}
+
+for part in an_adblock_list no_domains domains local_names; do
 	test_$part
 done
 finish

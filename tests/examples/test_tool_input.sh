@@ -136,7 +136,8 @@ test_hosts_and_suffixes() {
 		server=/f.test/192.0.2.1#53
 		plain.org
 	END
-	run 0 "$weir" build --json -s 7 --hosts --lowercase --suffixes -o h.weir hosts
+	run 0 "$weir" build --json -s 7 --hosts --keep-local --lowercase --suffixes \
+		-o h.weir hosts
 	json out 'j["keys"] == 8 and j["labels"] == "1-3" and j["lookups"] == 3'
 	json out 'abs(j["fp_rate"] * 3 - 0.01) < 1e-9 and abs(j["fp_rate_answer"] - 0.01) < 1e-9'
 	printf 'x.y.ads.example.com\nB.TEST\nwww.e.test.\nlocalhost\n' >below

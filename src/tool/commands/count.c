@@ -172,6 +172,7 @@ static int print_all(struct count *c)
 	struct chunk chunk = { 0 };
 	struct keyer keyer;
 	int err = 0;
+	c->keying.keep_local = true; /* each name is asked for */
 	keyer_begin(&keyer, &c->keying, keying_probes_several(&c->keying) ? KEYING_LOOKUP :
 	                                                                     KEYING_TEXT);
 	while (!err && lines_next(c->lines, &chunk) > 0) {

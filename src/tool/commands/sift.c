@@ -183,6 +183,7 @@ bool sift_lines(struct sift *sift)
 	                     .moved = PTHREAD_COND_INITIALIZER };
 	sift->print = sift->print && !sift->first_only;
 	sift->plain = plain_wanted(stdout);
+	sift->keying.keep_local = true; /* each name is asked for */
 	s.keyed = keying_any(&sift->keying);
 	keying_prepare(&sift->keying, &sift->from);
 	s.lines = lines_open(&sift->from);

@@ -271,8 +271,7 @@ int build_make(struct build *build)
 	else
 		status = bytes ? counted_first(build) : through_spool(build);
 	build->seconds = seconds_now() - began;
-	if (build->found.bad)
-		say("lines passed over: %llu", (unsigned long long)build->found.bad);
+	fill_say_passed(&build->found);
 	if (build->exclude_found.bad)
 		say("lines of the exclude list passed over: %llu",
 		    (unsigned long long)build->exclude_found.bad);

@@ -75,8 +75,7 @@ int change_prepare(struct change *c, const struct weir_filter *f)
 
 int change_was_read(const struct change *c)
 {
-	if (c->found.bad)
-		say("lines passed over: %llu", (unsigned long long)c->found.bad);
+	fill_say_passed(&c->found);
 	if (c->keys)
 		return guard_keyless(&c->guard, &c->found.keyless, "takes the other files alone");
 	return guard_empty(&c->guard, &c->fill.from, c->found.bad, "takes that for done");

@@ -205,6 +205,8 @@ static int take_chunks(struct pass *pass, struct batch **batch)
 			got = -1;
 	}
 	pthread_mutex_lock(&pass->lock);
+	if (pass->fill->found)
+		pass->fill->found->local += keyer.local;
 	if (pass->fill->found && weir_text_unite(&pass->fill->found->noted, &keyer.noted))
 		got = -1; /* cannot be: the steps are the same */
 	pthread_mutex_unlock(&pass->lock);
@@ -294,6 +296,15 @@ void fill_prepare(struct fill *fill, struct fill_found *found)
 {
 	fill->found = found;
 	keying_prepare(&fill->keying, &fill->from);
+}
+
+void fill_say_passed(const struct fill_found *found)
+{
+	if (found->bad)
+		say("lines passed over: %llu", (unsigned long long)found->bad);
+	if (found->local)
+		say("local names left out: %llu, such as localhost (--keep-local keeps them)",
+		    (unsigned long long)found->local);
 }
 
 int fill_count(const struct fill *fill, uint64_t *keys)

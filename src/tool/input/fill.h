@@ -14,6 +14,7 @@
 struct fill_found {
 	struct weir_text noted; /* with the lengths or numbers of labels of its keys */
 	uint64_t bad;             /* lines that were passed over */
+	uint64_t local;           /* names of hosts files that were left out */
 	struct keyless keyless;   /* files */
 	bool wrong;               /* one was, and put an end to the pass */
 	bool full;                /* the filter was, and that did; the caller reports it */
@@ -35,6 +36,9 @@ struct fill {
 
 /* Before the first pass, when fill->keying is known. @found: what each pass finds. */
 void fill_prepare(struct fill *fill, struct fill_found *found);
+
+/* After the last pass: report what was passed over. */
+void fill_say_passed(const struct fill_found *found);
 
 /* Each pass: 0, or -1 after a message, but for found->full. */
 

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include "keyer.h"
 
 #define ADBLOCK "is no domain: it looks like a rule of an Adblock list, and --hosts takes none"
@@ -105,13 +106,28 @@ static const char *no_name(struct iovec word)
 	return NULL;
 }
 
+/* A name of this machine or its network, as the head of a usual hosts file has them: as a domain
+ * "local" would match each printer. It has no dot, or is localhost.localdomain or an address. */
+static bool is_local(struct iovec word)
+{
+	static const char whole[] = "localhost.localdomain";
+	struct iovec bare = word;
+	bare.iov_len -= bare.iov_len > 1 && ((const char *)bare.iov_base)[bare.iov_len - 1] == '.';
+	return !memchr(bare.iov_base, '.', bare.iov_len) || is_address(bare) ||
+	       (bare.iov_len == sizeof whole - 1 &&
+	        strncasecmp(bare.iov_base, whole, bare.iov_len) == 0);
+}
+
 /* One word of a line. */
 static bool name(struct keyer *k, struct iovec word, struct iovec line, const char **why)
 {
 	const char *reason = no_name(word);
-	if (!reason)
+	if (reason)
+		return wrong(word, why, is_adblock(line) ? ADBLOCK : reason);
+	if (k->how->keep_local || !is_local(word))
 		return keyer_text(k, word, why);
-	return wrong(word, why, is_adblock(line) ? ADBLOCK : reason);
+	k->local++;
+	return true;
 }
 
 /* Between the slashes: after the last of them comes the address or server. @line: for a message. */

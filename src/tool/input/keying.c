@@ -106,6 +106,7 @@ int keying_option(int option, struct keying *how, struct lines_options *from)
 	case KEYING_PLAIN: how->plain = true; break;
 	case KEYING_COMMENTS: how->comments = true; break;
 	case KEYING_HOSTS: how->hosts = true; break;
+	case KEYING_KEEP_LOCAL: how->keep_local = true; break;
 	case KEYING_SKIP_BAD: how->skip_bad = true; break;
 	case KEYING_HEADER: how->header = true; break;
 	case KEYING_FIELD: return field(how);
@@ -130,6 +131,8 @@ bool keying_fits(const struct keying *how)
 		say("--hosts and --field: a line is a hosts file's or has fields, not both");
 	else if (how->hosts && how->normal.steps & WEIR_TEXT_CIDR)
 		say("--hosts and --cidr: the keys of a hosts file are its domains");
+	else if (how->keep_local && !how->hosts)
+		say("--keep-local without --hosts: which names are local?");
 	else if (how->delimiter && !how->field)
 		say("--delimiter without --field=N: which field is the key?");
 	else

@@ -14,6 +14,7 @@ struct keying {
 	/* of the input file: never in an image */
 	bool comments;   /* lines that begin with # are none */
 	bool hosts;      /* of a hosts or dnsmasq file the domains */
+	bool keep_local; /* and the names of this machine and its network */
 	uint32_t field;  /* of a line of fields, from 1; 0: the whole line; KEYING_NAMED */
 	const char *field_name; /* to be found in the header, or NULL */
 	bool header;     /* skip the first line of each file */
@@ -52,6 +53,7 @@ struct keyer {
 	size_t n, room;
 	size_t counted;           /* keys that they count for: of those excluded all probed */
 	uint32_t lines;           /* of the group */
+	uint64_t local;           /* names of a hosts file that were left out, of all groups */
 	uint32_t texts;           /* of the last line; 0: it is not to be looked up */
 	bool open;                /* the last line ends within a quoted field */
 	uint32_t field;           /* how->field, or of the file where that has a name */
@@ -79,7 +81,7 @@ void keyer_report(const struct keyer *k, const struct lines *l, const struct chu
 
 enum { KEYING_TRIM = 512, KEYING_COMMENTS, KEYING_LOWERCASE, KEYING_FIELD, KEYING_DELIMITER,
        KEYING_HOSTS, KEYING_SUFFIXES, KEYING_CIDR, KEYING_SKIP_BAD, KEYING_PLAIN,
-       KEYING_SKIP_EMPTY, KEYING_AS_IS, KEYING_HEADER };
+       KEYING_SKIP_EMPTY, KEYING_AS_IS, KEYING_HEADER, KEYING_KEEP_LOCAL };
 
 /* What is done to keys: in the image. */
 #define KEYING_OPTIONS_STEPS \
@@ -95,6 +97,7 @@ enum { KEYING_TRIM = 512, KEYING_COMMENTS, KEYING_LOWERCASE, KEYING_FIELD, KEYIN
 	{ "field", required_argument, NULL, KEYING_FIELD }, \
 	{ "delimiter", required_argument, NULL, KEYING_DELIMITER }, \
 	{ "hosts", no_argument, NULL, KEYING_HOSTS }, \
+	{ "keep-local", no_argument, NULL, KEYING_KEEP_LOCAL }, \
 	{ "skip-bad", no_argument, NULL, KEYING_SKIP_BAD }
 
 /* Of what is a line. */
@@ -112,6 +115,7 @@ enum { KEYING_TRIM = 512, KEYING_COMMENTS, KEYING_LOWERCASE, KEYING_FIELD, KEYIN
 	"      --delimiter=C    between fields; default: a comma, with quotes as in CSV;\n" \
 	"                       'tab': without\n" \
 	"      --hosts          the domains of a hosts file, of dnsmasq's, or of a list\n" \
+	"      --keep-local     with --hosts: localhost and names without a dot too\n" \
 	"      --skip-bad       pass over lines that are no prefix, no hosts line or lack\n" \
 	"                       the field, and count them; else the first is an error\n"
 
