@@ -159,7 +159,7 @@ test_interrupted_keys_and_images() {
 		return
 	fi
 	local late
-	mkfifo keys_late image_late
+	mkfifo keys_late
 	late() { (sleep 0.3; exec cat "$1" >"$2") & }
 	late keys keys_late
 	LD_PRELOAD=$interrupt run 0 "$weir" build -q -s 7 -n "$n" -p 1% -o late.weir keys_late
@@ -175,12 +175,10 @@ test_interrupted_keys_and_images() {
 	echo 000102030405060708090a0b0c0d0e0f >digits
 	(sleep 0.3; exec >key_late; sleep 0.3; cat digits) & # its open waits, and its read
 	LD_PRELOAD=$interrupt run 0 "$weir" build -q --keyed-by=key_late -p 1% -o keyed.weir keys
-	late one.weir image_late
-	LD_PRELOAD=$interrupt run 0 "$weir" query image_late keys
-	same out keys 'an image in a FIFO'
-	late one.weir image_late
-	LD_PRELOAD=$interrupt run 0 "$weir" merge -q -o late.weir image_late
-	same late.weir one.weir 'a merge of a FIFO'
+	LD_PRELOAD=$interrupt run 0 "$weir" query <(sleep 0.3; exec cat one.weir) keys
+	same out keys 'an image from a pipe'
+	LD_PRELOAD=$interrupt run 0 "$weir" merge -q -o late.weir <(sleep 0.3; exec cat one.weir)
+	same late.weir one.weir 'a merge of a pipe'
 	wait
 	if [ -z "$(find . -name '.weir-new*')" ]; then ok; else fail 'litter' "$(ls -a)"; fi
 }

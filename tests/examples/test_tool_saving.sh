@@ -68,20 +68,26 @@ at_once() {
 }
 waits() { run 124 timeout 0.5 "$@"; }
 
-# Who names a FIFO for keys or an image to be read waits for its writer. Nobody else does: not for
-# a place to save to, nor for a key that could be no secret.
+# Who names a FIFO for keys to be read waits for its writer. Nobody else does: not for an image, a
+# place to save to, nor for a key that could be no secret. query, verify, merge and count waited.
 test_a_fifo_without_a_writer() {
 	mkfifo -m 600 pipe
 	mkfifo -m 644 loose
 	ln -s pipe link
-	local name
+	local name command
 	for name in pipe link; do
 		at_once 2 "$weir" build -q -o $name keys; says "^weir build: $name: is not"
 		at_once 2 "$weir" merge -q -o $name set.weir; says "$name: is not a regular file"
 		at_once 2 "$weir" info $name; says "^weir info: $name: is not a regular file\$"
-		waits "$weir" query $name keys
+		for command in "query $name keys" "verify $name" "count $name keys" \
+				"merge -o new.weir $name" "merge -o new.weir set.weir $name" \
+				"build --like=$name -o new.weir keys" "add $name keys" \
+				"apply -o new.weir set.weir $name"; do
+			# shellcheck disable=SC2086 # words
+			at_once 2 "$weir" $command
+			says "^weir [a-z]*: $name: is not a regular file, but a pipe"
+		done
 		waits "$weir" query set.weir $name
-		waits "$weir" verify $name
 		waits "$weir" build -q -o new.weir $name
 	done
 	for name in build query verify merge; do
@@ -92,21 +98,34 @@ test_a_fifo_without_a_writer() {
 	# A reader that leaves at once would take the image from its writer.
 	{ cat set.weir; echo done >written; } >pipe &
 	at_once 2 "$weir" info pipe
-	run 0 "$weir" query -c pipe keys; prints "^$n\$"
+	run 0 sh -c 'exec timeout 60 "$0" query -c /dev/stdin keys <pipe' "$weir"; prints "^$n\$"
+	run 0 "$weir" query -c <(cat set.weir) keys; prints "^$n\$"
+	run 0 "$weir" verify -q <(cat set.weir)
+	run 0 "$weir" merge -q -o new.weir <(cat set.weir) set.weir
+	rm new.weir
 	wait
 	same written <(echo done) 'the writer of an image has ended'
 }
 
-# slowly COMMAND WORDS...: the command has read slow.weir, of $kind, and waits for the FIFO slow;
-# then a job replaces slow.weir by second.weir; then ./late comes through the FIFO. Its message ends
-# with $lost.
+# The first part of an image: more than a pipe holds, so the command reads it by then.
+much=$((1 << 17))
+
+# slowly COMMAND WORDS...: the command has read slow.weir, of $kind, and waits for the FIFO slow or
+# for more of /dev/stdin; then a job replaces slow.weir by second.weir; then ./late comes. Its
+# message ends with $lost.
 slowly() {
-	run 0 "$weir" build -q -s 7 -k "${kind:-blocked}" -n 3000 -o slow.weir first
-	timeout 60 "$weir" "$@" 2>said &
-	exec 9>slow # opened by the command too
+	run 0 "$weir" build -q -s 7 -k "${kind:-blocked}" -n 200000 -o slow.weir first
+	if [ "${*: -1}" = /dev/stdin ]; then
+		timeout 60 "$weir" "$@" <slow 2>said &
+		exec 9>slow
+		head -c $much late >&9
+	else
+		timeout 60 "$weir" "$@" 2>said &
+		exec 9>slow # opened by the command too
+	fi
 	cp second.weir new.weir
 	mv new.weir slow.weir
-	cat late >&9
+	if [ "${*: -1}" = /dev/stdin ]; then tail -c +$((much + 1)) late; else cat late; fi >&9
 	exec 9>&-
 	wait $!
 	run 0 test $? = 1
@@ -120,14 +139,14 @@ test_an_image_rebuilt_meanwhile() {
 	seq 5001 6000 >second
 	mkfifo slow
 	echo word >late
-	run 0 "$weir" build -q -s 7 -n 3000 -o second.weir second
+	run 0 "$weir" build -q -s 7 -n 200000 -o second.weir second
 	local lost='added is not in it: add it again' kind
 	slowly add -q slow.weir slow
 	slowly add -q --live slow.weir slow
 	echo 1000 >late
 	kind=counting lost='removed is still in it: remove it again' slowly remove -q slow.weir slow
 	cp second.weir late
-	lost='merged is not in it: merge again' slowly merge -q -o slow.weir slow.weir slow
+	lost='merged is not in it: merge again' slowly merge -q -o slow.weir slow.weir /dev/stdin
 }
 
 # Where a file may not grow (ulimit -f), a message says so, and what stood there stays.
@@ -163,11 +182,12 @@ test_a_link_that_comes_meanwhile() {
 			timeout 60 "$weir" build -q -n 3000 -o slow.weir slow 2>said &
 		else
 			cp second.weir late
-			timeout 60 "$weir" merge -q -o slow.weir slow 2>said &
+			timeout 60 "$weir" merge -q -o slow.weir /dev/stdin <slow 2>said &
 		fi
 		exec 9>slow
+		head -c $much late >&9
 		ln -s diary slow.weir
-		cat late >&9
+		tail -c +$((much + 1)) late >&9
 		exec 9>&-
 		wait $!
 		run 0 test $? = 1
@@ -180,12 +200,13 @@ test_a_link_that_comes_meanwhile() {
 
 # Two that add to one image, one of them by a union: neither loses what the other adds.
 test_a_union_takes_its_turn() {
-	run 0 "$weir" build -q -s 7 -n 3000 -o both.weir first
-	timeout 60 "$weir" merge -q -o both.weir both.weir slow &
+	run 0 "$weir" build -q -s 7 -n 200000 -o both.weir first
+	timeout 60 "$weir" merge -q -o both.weir both.weir /dev/stdin <slow &
 	exec 9>slow
+	head -c $much late >&9
 	timeout 60 "$weir" add -q both.weir <(echo word) 2>said &
 	soon grep -qs 'its turn' said
-	cat late >&9
+	tail -c +$((much + 1)) late >&9
 	exec 9>&-
 	wait
 	run 0 "$weir" query -c both.weir first second <(echo word); prints '^2001$'

@@ -138,7 +138,8 @@ static void report(const struct change *add)
 	report_stuck(&r, s);
 	report_count(&r, "passed_over", add->found.bad ? "lines passed over" : NULL,
 	             add->found.bad);
-	report_count(&r, "local_names", add->found.local ? "local names left out" : NULL, add->found.local);
+	report_count(&r, "local_names", add->found.local ? "local names left out" : NULL,
+	             add->found.local);
 	report_bool(&r, "saturated", "saturated", s->saturated);
 	change_report_end(add, &r);
 }

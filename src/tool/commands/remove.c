@@ -124,7 +124,8 @@ static void report(const struct change *rm)
 	report_stuck(&r, &rm->after);
 	report_count(&r, "passed_over", rm->found.bad ? "lines passed over" : NULL,
 	             rm->found.bad);
-	report_count(&r, "local_names", rm->found.local ? "local names left out" : NULL, rm->found.local);
+	report_count(&r, "local_names", rm->found.local ? "local names left out" : NULL,
+	             rm->found.local);
 	change_report_end(rm, &r);
 }
 

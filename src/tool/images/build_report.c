@@ -70,7 +70,8 @@ static void keys(struct report *r, const struct build *b)
 		             b->exclude_found.bad);
 	}
 	report_count(r, "passed_over", b->found.bad ? "lines passed over" : NULL, b->found.bad);
-	report_count(r, "local_names", b->found.local ? "local names left out" : NULL, b->found.local);
+	report_count(r, "local_names", b->found.local ? "local names left out" : NULL,
+	             b->found.local);
 	different(r, b, distinct);
 	report_line(r, "capacity", "%s", show_count(SHOW, b->stats.capacity));
 	if (b->counted && distinct < 0.9 * (double)b->keys)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,12 +15,16 @@
 #include "output/say.h"
 #include "output/units.h"
 
-/* A pipe, a socket, a device. Of those the library opens none: who waits to write to a FIFO would
- * take that for a reader. */
+/* A pipe, a socket, a device. A FIFO in a folder is none: to open it waits for a writer that may
+ * never come, and who waits to write would take that for a reader. The library opens none of those,
+ * and says so. One that is open already has a name in /dev. */
 static bool is_stream(const char *path)
 {
 	struct stat st;
-	return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+	if (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+		return false;
+	return !S_ISFIFO(st.st_mode) || strncmp(path, "/dev/", 5) == 0 ||
+	       strncmp(path, "/proc/", 6) == 0;
 }
 
 bool image_named(const char *path)

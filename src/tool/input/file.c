@@ -11,12 +11,27 @@
 #include "file.h"
 #include "output/say.h"
 
+/* Of a FIFO that is open under that name the descriptor, else -1: to open it again would wait for
+ * another writer. */
+static int open_already(const char *path)
+{
+	struct stat st;
+	int fd = -1, end = 0;
+	if (strcmp(path, "/dev/stdin") == 0)
+		fd = STDIN_FILENO;
+	else if (sscanf(path, "/dev/fd/%d%n", &fd, &end) != 1 || path[end])
+		return -1;
+	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+}
+
 int open_to_read(const char *path)
 {
-	int fd;
-	do
+	int fd = open_already(path);
+	while (fd < 0) {
 		fd = open(path, O_RDONLY | O_CLOEXEC);
-	while (fd < 0 && errno == EINTR);
+		if (fd < 0 && errno != EINTR)
+			break;
+	}
 	return fd;
 }
 
