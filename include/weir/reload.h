@@ -14,11 +14,14 @@
  *
  * Filters that can be full, and keys that are removed: handle.h says what a reload makes of both.
  *
- * fork(). The child's copy of an ordinary filter is its own. A handle works in the child if
- * pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent, urcu_bp_after_fork_child) was
- * called, as every user of liburcu must. If anything is freed by call_rcu (defer_free, an abort
- * inside a section), pthread_atfork(urcu_bp_call_rcu_before_fork, ...) must follow. A handle that a
- * writer in another thread holds at the moment of fork() stays -EBUSY in the child.
+ * fork(). The child's copy of an ordinary filter is its own. A handle of the flavor bp works in the
+ * child: the library calls urcu_bp_before_fork(), urcu_bp_call_rcu_before_fork() and what belongs
+ * after them, so fork() waits for grace periods. A program that has registered them itself by
+ * pthread_atfork() is noticed by the signals that liburcu blocks. Nothing is called in a section,
+ * in a thread that blocks all signals, or where weir is a plugin (RTLD_LOCAL) of a program that has
+ * liburcu-bp itself: there call them before and after, or the child may hang. Of another flavor
+ * call what liburcu says of it. A handle that a writer in another thread holds at the moment of
+ * fork() stays -EBUSY in the child.
  *
  * Cancellation. A thread may be cancelled (pthread_cancel) at any time. The verbs that claim the
  * handle or wait for a grace period, weir_handle_destroy() and those of this header, refresh.h

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * A server that forks after it has made its handle: from then on each process has a handle of
- * its own in the memory it had before, and each inserts, reloads and follows. liburcu is prepared
- * by pthread_atfork(), as handle.h describes. */
+ * its own in the memory it had before, and each inserts, reloads and follows. The library calls
+ * liburcu before a fork() and after it; a program that does so too ("registered") is not in its
+ * way. */
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -9,6 +10,8 @@
 #include <sys/wait.h>
 #include <urcu/urcu-bp.h>
 #include "../followers.h"
+
+static bool registered;
 
 enum { CHILDREN = 3, KEYS = 2000, DEADLINE = 60 };
 
@@ -235,6 +238,110 @@ static void test_children_of_a_fork_in_a_load(void **state)
 	free(l.hashes);
 }
 
+/* ---- a fork beside threads that hold liburcu's locks ---- */
+
+struct busy {
+	struct weir_handle *h;
+	atomic_bool stop;
+};
+
+static void *reload_on_and_on(void *argument)
+{
+	struct busy *b = argument;
+	while (!b->stop) {
+		struct weir_reload *r;
+		assert_ok(weir_reload_begin(&r, b->h, NULL));
+		assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
+		assert_ok(weir_reload_commit(r));
+	}
+	return NULL;
+}
+
+static void *look_up_once(void *argument)
+{
+	struct busy *b = argument;
+	assert_true(weir_handle_contains_hash(b->h, test_key(0)));
+	return NULL;
+}
+
+/* Threads come and go: each takes the lock of liburcu's registry twice. */
+static void *begin_threads(void *argument)
+{
+	struct busy *b = argument;
+	pthread_t thread;
+	while (!b->stop) {
+		assert_int_equal(pthread_create(&thread, NULL, look_up_once, b), 0);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+	}
+	return NULL;
+}
+
+/* In the child nobody has called liburcu yet. */
+static int use_all(struct weir_handle *h)
+{
+	struct busy b = { .h = h };
+	struct weir_handle *own = NULL;
+	struct weir_reload *r;
+	pthread_t thread;
+	if (missing_in(h, 0, 100) || pthread_create(&thread, NULL, look_up_once, &b) ||
+	    pthread_join(thread, NULL))
+		return 1;
+	if (weir_handle_create(&own, test_filter(WEIR_BLOCKED, 1000, 0.01), NULL) ||
+	    weir_reload_begin(&r, own, NULL) || weir_reload_commit(r) || weir_handle_destroy(own))
+		return 2;
+	return 0;
+}
+
+static void test_children_of_a_busy_program(void **state)
+{
+	struct busy b = { .h = open_handle(flavors, 40000) };
+	void *(*const busy_with[])(void *) = { reload_on_and_on, begin_threads, begin_threads };
+	pthread_t threads[COUNT_OF(busy_with)];
+	(void)state;
+	insert_into(b.h, 0, 100);
+	for (size_t i = 0; i < COUNT_OF(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, busy_with[i], &b), 0);
+	for (unsigned i = 0; i < 300; i++) {
+		pid_t child = fork();
+		assert_true(child >= 0);
+		if (child == 0) {
+			alarm(DEADLINE);
+			_exit(use_all(b.h));
+		}
+		reap(1);
+	}
+	b.stop = true;
+	for (size_t i = 0; i < COUNT_OF(threads); i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	close_handle(flavors, b.h);
+}
+
+/* A grace period that waits for who forks does not keep him from it; liburcu's own calls would. */
+static void test_a_fork_in_a_section(void **state)
+{
+	struct busy b = { 0 };
+	pthread_t thread;
+	(void)state;
+	if (registered)
+		skip();
+	b.h = open_handle(flavors, 40000);
+	insert_into(b.h, 0, 100);
+	assert_int_equal(pthread_create(&thread, NULL, reload_on_and_on, &b), 0);
+	for (unsigned i = 0; i < 50; i++) {
+		urcu_bp_read_lock();
+		usleep(1000); /* it waits by then, most often */
+		pid_t child = fork();
+		assert_true(child >= 0);
+		if (child == 0)
+			_exit(0);
+		urcu_bp_read_unlock();
+		reap(1);
+	}
+	b.stop = true;
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	close_handle(flavors, b.h);
+}
+
 struct sleeper {
 	struct weir_handle *h;
 	atomic_bool begun, stop;
@@ -322,8 +429,10 @@ static void test_a_loader_forks(void **state)
 
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, folder_teardown)
 
-int main(void)
+/* With a word: "registered", as liburcu tells its users. */
+int main(int argc, char **argv)
 {
+	(void)argv;
 	const struct CMUnitTest tests[] = {
 		fresh(test_children_serve_on_their_own),
 		fresh(test_a_section_of_a_thread_that_is_not_there),
@@ -332,7 +441,12 @@ int main(void)
 		fresh(test_children_of_a_fork_in_a_load),
 		fresh(test_a_loader_that_sleeps_is_not_there),
 		fresh(test_a_loader_forks),
+		fresh(test_children_of_a_busy_program),
+		fresh(test_a_fork_in_a_section),
 	};
+	registered = argc > 1;
+	if (!registered)
+		return cmocka_run_group_tests(tests, NULL, NULL);
 	(void)pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent,
 	                     urcu_bp_after_fork_child);
 	/* Handlers of the first kind run in the reverse order: call_rcu's thread is stopped
