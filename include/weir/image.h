@@ -243,6 +243,10 @@ struct weir_image_info {
  * sandbox refuses linkat, leaves a file .weir-new-*, which the next save to the same name by the
  * same user removes.
  *
+ * The padding that lets bits of 2 MiB or more be mapped with huge pages is a hole. So on the disk
+ * the file takes its bits and at most 64 KiB, or 1 MiB from 512 MiB of bits on. Of a compound that
+ * holds for each member.
+ *
  * A symbolic link is followed if the kernel follows it (fs.protected_symlinks); this needs /proc.
  * The file it names is replaced. A link to nothing is refused.
  *
@@ -252,7 +256,8 @@ struct weir_image_info {
  * group is not kept, or the old file had an access control list, the group may do no more than
  * others. Access control lists are not kept.
  *
- * To an open file, pipe or socket it writes from the position on: no temporary file, no fsync.
+ * To an open file, pipe or socket it writes from the position on: no temporary file, no fsync. Only
+ * at the end of a regular file without O_APPEND is the padding a hole; elsewhere zeros are written.
  * After a failure a part of the image may have been written. Ignore SIGPIPE to get -EPIPE if the
  * reader goes away. Room may hold anything after a failure.
  * @f: may be in use. An insert concurrent with the call may or may not be in the image.
@@ -294,7 +299,8 @@ WEIR_API WEIR_MUST_CHECK int64_t weir_save(const struct weir_filter *f, struct w
  *   sealed it during the call; -EISDIR, -EINVAL not a regular file (a descriptor may be a pipe);
  *   -EINVAL an option, or a compressed image to map; -ENOMEM; that of open and read.
  *
- *   To map: the errno of mmap and msync; -EINVAL memory that is misaligned or NULL. Only
+ *   To map: the errno of mmap and msync; -EINVAL memory that is misaligned or NULL; -ENOSPC as
+ *   weir_verify(), if the memory is a mapped file. Only
  *   WEIR_MAP_LIVE accepts an image that is marked live: -EBUSY it is being sealed, and was so for a
  *   second; the errno of fcntl, where the file cannot be locked.
  *
@@ -316,7 +322,8 @@ WEIR_API WEIR_MUST_CHECK int weir_load(struct weir_filter **out, struct weir_loc
  * Return: 0 or a negative errno.
  * Errors: -EBADMSG names the first shard or reserved byte that is wrong; -EINVAL the filter is not
  *   mapped with WEIR_MAP_READ; -EBUSY a process has mapped the image live since, or did so during
- *   the call.
+ *   the call; -ENOSPC the image is on a tmpfs that is full: there the hole before the bits takes
+ *   pages when it is read through a mapping (before Linux 5.14 SIGBUS).
  * Threads: any, with lookups.  Progress: wait-free.  Cost: memory bandwidth.
  */
 WEIR_API WEIR_MUST_CHECK int weir_verify(const struct weir_filter *f);
@@ -411,7 +418,7 @@ WEIR_API WEIR_MUST_CHECK int weir_image_measure(struct weir_location from, uint3
  *   numbers (of a compound the bytes up to the first member that has no room).
  * Threads: any.  Order: none; publish the image with release order.  Progress: blocking (file
  *   system).  Cost: as weir_load(). Without zstd_level into room it takes no other memory; else
- *   memory for the plain image.
+ *   memory for the plain image and one of its shards.
  */
 WEIR_API WEIR_MUST_CHECK int64_t weir_image_copy(struct weir_location to, struct weir_location from,
                                                  const struct weir_load_options *reading,

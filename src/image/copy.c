@@ -128,16 +128,9 @@ static int64_t copy_to_room(const struct weir_location *to, const struct weir_lo
 	return err ? err : (int64_t)room.end;
 }
 
-static int write_plain(void *what, struct weir_sink *to, const struct weir_save_options *options)
-{
-	const struct weir_plain *plain = what;
-	(void)options;
-	return weir__write(to, weir__plain_bytes(plain), plain->bytes, -1);
-}
-
 /* The filter of an image that is no compound, around its bits. */
-static int pack_array(struct weir_plain *plain, const struct weir_preface *p,
-                      struct weir_sink *to, const struct weir_save_options *options)
+static int write_array(struct weir_plain *plain, const struct weir_preface *p,
+                       struct weir_sink *to, const struct weir_save_options *options)
 {
 	struct weir_memory memory = { .bits = (uint64_t *)(void *)(
 		weir__plain_bytes(plain) + weir__image_bits_offset(&p->head)) };
@@ -154,9 +147,9 @@ static int pack_array(struct weir_plain *plain, const struct weir_preface *p,
 }
 
 /* The members alone: a kind may keep more than they have. */
-static int pack_compound(struct weir_plain *plain, const struct weir_preface *p,
-                         struct weir_source *source, struct weir_sink *to,
-                         const struct weir_save_options *options)
+static int write_compound(struct weir_plain *plain, const struct weir_preface *p,
+                          struct weir_source *source, struct weir_sink *to,
+                          const struct weir_save_options *options)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_compound c = { .head = p->head, .n = p->head.members };
@@ -170,7 +163,7 @@ static int pack_compound(struct weir_plain *plain, const struct weir_preface *p,
 	return err;
 }
 
-static int write_packed(void *what, struct weir_sink *to, const struct weir_save_options *options)
+static int write_copy(void *what, struct weir_sink *to, const struct weir_save_options *options)
 {
 	struct weir_plain *plain = what;
 	struct weir_source source = weir__plain_source(plain, to->name);
@@ -181,8 +174,8 @@ static int write_packed(void *what, struct weir_sink *to, const struct weir_save
 		return err;
 	o.generation = p.head.generation;
 	o.marks = p.head.marks;
-	err = weir__is_compound(&p) ? pack_compound(plain, &p, &source, to, &o) :
-	                              pack_array(plain, &p, to, &o);
+	err = weir__is_compound(&p) ? write_compound(plain, &p, &source, to, &o) :
+	                              write_array(plain, &p, to, &o);
 	weir__preface_free(&p);
 	return err;
 }
@@ -211,8 +204,7 @@ static int64_t copy_by_memory(const struct weir_location *to, const struct weir_
 	int64_t done = look(&p, &source, reading); /* of the key */
 	if (!done) {
 		weir__preface_free(&p);
-		done = weir__save_to(writing->zstd_level ? write_packed : write_plain, &plain, to,
-		                     writing);
+		done = weir__save_to(write_copy, &plain, to, writing);
 	}
 	weir__plain_free(&plain);
 	return done;

@@ -3,6 +3,7 @@
  * regular file may be an image. */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "ground/error.h"
@@ -194,8 +195,7 @@ int weir__zeros_check(const char *name, const unsigned char *bytes, uint64_t at,
 	uint64_t first = 0;
 	for (uint64_t i = 0; i < n; i++)
 		any |= bytes[i];
-	/* bounded: in a mapped file the byte may be zero again */
-	while (any && first < n - 1 && !bytes[first])
+	while (any && !bytes[first])
 		first++;
 	return any ?
 	       weir__fail(-EBADMSG, "%s: reserved byte %llu holds %u where 0 should be", name,
@@ -203,10 +203,31 @@ int weir__zeros_check(const char *name, const unsigned char *bytes, uint64_t at,
 	       0;
 }
 
+/* Linux 5.14 */
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+
+/* The memory may be a mapped file, and the zeros a hole. tmpfs gives a hole pages when it is read
+ * through a mapping, and SIGBUS if it has none left. Asking for them before gives an error instead;
+ * earlier kernels do not know the question. */
+static int touch_zeros(struct weir_source *source, uint64_t n)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)source->memory,
+	                before = at % page;
+	const uint64_t left = source->length - source->at, bytes = before + (n < left ? n : left);
+	if (source->fd >= 0 || bytes <= page ||
+	    !madvise((void *)(at - before), bytes, MADV_POPULATE_READ) || errno != EFAULT)
+		return 0;
+	return weir__fail(weir__source_outside(source, -ENOSPC), "%s: its file system has no pages "
+	                  "left to map the hole at byte %llu, or the file was cut short: free "
+	                  "space there", source->name, (unsigned long long)source->at);
+}
+
 int weir__source_zeros(struct weir_source *source, uint64_t n)
 {
 	unsigned char buffer[4096];
-	int err = 0;
+	int err = touch_zeros(source, n);
 	while (!err && n) {
 		uint64_t part = n < sizeof buffer ? n : sizeof buffer;
 		err = weir__source_read(source, buffer, part);
@@ -281,4 +302,28 @@ int weir__write_seek(struct weir_sink *sink, uint64_t at)
 		                  (unsigned long long)at, weir_strerror(errno));
 	sink->at = at;
 	return 0;
+}
+
+/* Does the position stand at the end of a regular file, where a write behind it leaves a hole? With
+ * O_APPEND it would not. */
+static bool may_skip(int fd)
+{
+	struct stat st;
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !(fcntl(fd, F_GETFL) & O_APPEND) &&
+	       lseek(fd, 0, SEEK_CUR) >= st.st_size;
+}
+
+int weir__write_zeros(struct weir_sink *sink, uint64_t n)
+{
+	static const unsigned char zeros[4096];
+	int err = 0;
+	if (n > sizeof zeros && may_skip(sink->fd) && lseek(sink->fd, (off_t)n, SEEK_CUR) >= 0) {
+		sink->at += n;
+		return 0;
+	}
+	for (uint64_t part; !err && n; n -= part) {
+		part = n < sizeof zeros ? n : sizeof zeros;
+		err = weir__write(sink, zeros, part, -1);
+	}
+	return err;
 }

@@ -71,7 +71,8 @@ bool weir__source_changed(const struct weir_source *source);
 
 /* Read exactly @n bytes. Return: 0; -EBADMSG there are fewer; or the errno of read. */
 int weir__source_read(struct weir_source *source, void *buffer, uint64_t n);
-/* Check that @n reserved bytes are all zero. @at: the image's offset of the first. */
+/* Check that @n reserved bytes are all zero. Nothing changes them meanwhile.
+ * @at: the image's offset of the first. */
 int weir__zeros_check(const char *name, const unsigned char *bytes, uint64_t at, uint64_t n);
 /* Read @n bytes, which must all be zero. */
 int weir__source_zeros(struct weir_source *source, uint64_t n);
@@ -94,5 +95,7 @@ struct weir_sink {
 int weir__write(struct weir_sink *sink, const void *bytes, uint64_t n, int64_t at);
 /* Set the position. Not of a stream. */
 int weir__write_seek(struct weir_sink *sink, uint64_t at);
+/* Write @n zeros to a stream, or leave a hole at the end of a regular file: bytes must follow. */
+int weir__write_zeros(struct weir_sink *sink, uint64_t n);
 
 #endif

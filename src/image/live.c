@@ -126,8 +126,11 @@ int weir__mark_live(struct weir_mapping *m)
 /* Are the reserved bytes between table and bits still zero? */
 static int check_gap(const struct weir_mapping *m)
 {
-	uint64_t n = weir__image_padding(&m->head), at = weir__image_bits_offset(&m->head) - n;
-	return weir__zeros_check(m->name, m->image + at, at, n);
+	const uint64_t bits = weir__image_bits_offset(&m->head), n = weir__image_padding(&m->head);
+	struct weir_source gap = weir__source_of_memory(m->name, m->image, bits);
+	gap.at = bits - n;
+	gap.memory += gap.at;
+	return weir__source_zeros(&gap, n);
 }
 
 static int went_live(const struct weir_mapping *m)

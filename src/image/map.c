@@ -44,8 +44,9 @@ static int verify_file(struct weir_source *source, const struct weir_preface *pr
 }
 
 /* A file of 2 MiB or more is mapped at a multiple of 2 MiB, and its bits begin at such an offset:
- * huge pages need both. */
-static void *map_file(int fd, uint64_t length, int protection, int flags)
+ * huge pages need both. The padding before the bits is a hole. A huge page there would give it
+ * space when a live mapping writes to the head, and SIGBUS where there is none. */
+static void *map_file(int fd, uint64_t length, uint64_t bits, int protection, int flags)
 {
 	if (length < HUGE_PAGE)
 		return mmap(NULL, length, protection, flags, fd, 0);
@@ -67,7 +68,7 @@ static void *map_file(int fd, uint64_t length, int protection, int flags)
 	if (end < room + slack)
 		munmap(end, (size_t)(room + slack - end));
 	/* Only advice: most file systems have no huge pages. */
-	(void)madvise(p, length, MADV_HUGEPAGE);
+	(void)madvise((char *)p + bits, length - bits, MADV_HUGEPAGE);
 	return p;
 }
 
@@ -93,7 +94,8 @@ static int make_mapping(struct weir_mapping **out, struct weir_source *source,
 	if (m->given) /* what is read of it is left behind */
 		m->image = (unsigned char *)(uintptr_t)(source->memory - source->at);
 	else
-		m->image = map_file(source->fd, length, protection,
+		m->image = map_file(source->fd, length, weir__image_bits_offset(&m->head),
+		                    protection,
 		                    mode == WEIR_MAP_PRIVATE ? MAP_PRIVATE : MAP_SHARED);
 	if (m->image == MAP_FAILED) {
 		int err = weir__source_outside(source, -errno);

@@ -19,8 +19,9 @@ struct weir_writing {
 	uint64_t before, total;    /* bytes of bits, for progress: saved already; of all */
 	struct weir_image_head head;
 	uint64_t front_bytes;      /* before the bits */
-	uint64_t table_end;        /* bytes of head and table */
-	unsigned char *front;      /* the head and the table */
+	uint64_t head_bytes;       /* of these: head, table and some padding; the rest of the
+	                              padding is a hole in a file */
+	unsigned char *front;      /* head_bytes of them */
 	uint64_t shard_bytes;      /* of bits, in a shard */
 	uint64_t *shard;           /* a copy of one */
 	struct weir_packer packer; /* if compressed */

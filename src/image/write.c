@@ -21,6 +21,19 @@ void weir__writing_end(struct weir_writing *w)
 		weir__packer_end(&w->packer);
 }
 
+/* A power of two. A live mapping writes to head and table, and for that a file system may allocate
+ * all of a large folio. Folios are aligned to their size and the first page is one of its own, so
+ * none reaches from these bytes into the hole behind them. */
+static uint64_t head_bytes(const struct weir_image_head *head)
+{
+	const uint64_t bits = weir__image_bits_offset(head),
+	               table_end = bits - weir__image_padding(head);
+	uint64_t bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	while (bytes < table_end)
+		bytes *= 2;
+	return bytes < bits ? bytes : bits;
+}
+
 int weir__writing_begin(struct weir_writing *w, const struct weir_filter *f, struct weir_sink *to,
                         const struct weir_save_options *options)
 {
@@ -34,13 +47,13 @@ int weir__writing_begin(struct weir_writing *w, const struct weir_filter *f, str
 	weir__head_of(f, options->zstd_level ? WEIR_IMAGE_ZSTD : WEIR_IMAGE_PLAIN,
 	              options->generation, options->marks, &w->head);
 	w->front_bytes = weir__image_bits_offset(&w->head);
-	w->table_end = WEIR_IMAGE_HEAD + 8 * (uint64_t)f->shards;
-	w->front = malloc(w->table_end);
+	w->head_bytes = head_bytes(&w->head);
+	w->front = calloc(1, w->head_bytes);
 	w->shard = malloc(w->shard_bytes);
 	int err = 0;
 	if (!w->front || !w->shard)
 		err = weir__fail(-ENOMEM, "%s: no memory for %llu bytes to save through", to->name,
-		                 (unsigned long long)(w->table_end + w->shard_bytes));
+		                 (unsigned long long)(w->head_bytes + w->shard_bytes));
 	if (!err && options->zstd_level)
 		err = weir__packer_begin(&w->packer, w->shard_bytes, options->zstd_level,
 		                         to->name);
@@ -83,16 +96,15 @@ static int write_shards(struct weir_writing *w)
 	return err;
 }
 
-/* Reserve the space, so that a full disk fails now. Some file systems cannot reserve, and a sandbox
- * may refuse it: there a full disk fails while writing. */
-static int reserve(struct weir_writing *w)
+/* Reserve @bytes of the file from @at on, so that a full disk fails now. Some file systems cannot
+ * reserve, and a sandbox may refuse it: there a full disk fails while writing. */
+static int reserve(const struct weir_writing *w, uint64_t at, uint64_t bytes)
 {
-	const uint64_t bytes = weir__image_length(&w->head);
 	int answer;
 	if (w->options->zstd_level || w->to->fd < 0)
 		return 0;
 	do
-		answer = fallocate(w->to->fd, 0, (off_t)w->at, (off_t)bytes);
+		answer = fallocate(w->to->fd, 0, (off_t)at, (off_t)bytes);
 	while (answer && errno == EINTR);
 	if (answer == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL ||
 	    errno == EPERM)
@@ -101,15 +113,18 @@ static int reserve(struct weir_writing *w)
 	                  (unsigned long long)bytes, weir_strerror(errno));
 }
 
+/* The padding stays a hole. Nothing writes to it later, so it needs no space. */
 static int write_file(struct weir_writing *w)
 {
-	int err = reserve(w);
+	int err = reserve(w, w->at, w->head_bytes);
+	if (!err)
+		err = reserve(w, w->at + w->front_bytes, w->f->bytes);
 	if (!err)
 		err = weir__write_seek(w->to, w->at + w->front_bytes);
 	if (!err)
 		err = write_shards(w);
 	weir__head_commit(&w->head, w->front + WEIR_IMAGE_HEAD, w->front);
-	return err ? err : weir__write(w->to, w->front, w->table_end, (int64_t)w->at);
+	return err ? err : weir__write(w->to, w->front, w->head_bytes, (int64_t)w->at);
 }
 
 void weir__write_sums(struct weir_writing *w)
@@ -120,25 +135,14 @@ void weir__write_sums(struct weir_writing *w)
 	weir__head_commit(&w->head, w->front + WEIR_IMAGE_HEAD, w->front);
 }
 
-static int write_zeros(struct weir_sink *to, uint64_t n)
-{
-	static const unsigned char zeros[4096];
-	int err = 0;
-	for (uint64_t part; !err && n; n -= part) {
-		part = n < sizeof zeros ? n : sizeof zeros;
-		err = weir__write(to, zeros, part, -1);
-	}
-	return err;
-}
-
 int weir__write_image(struct weir_writing *w)
 {
 	if (!w->to->stream)
 		return write_file(w);
 	weir__write_sums(w);
-	int err = weir__write(w->to, w->front, w->table_end, -1);
+	int err = weir__write(w->to, w->front, w->head_bytes, -1);
 	if (!err)
-		err = write_zeros(w->to, w->front_bytes - w->table_end);
+		err = weir__write_zeros(w->to, w->front_bytes - w->head_bytes);
 	return err ? err : write_shards(w);
 }
 
@@ -204,7 +208,7 @@ static int write_members(struct weir_compound *c, struct weir_sink *to,
 	*end = PAGE;
 	for (unsigned i = 0; i < c->n; i++) {
 		struct weir_writing w;
-		int err = to->stream ? write_zeros(to, weir__to_page(*end)) : 0;
+		int err = to->stream ? weir__write_zeros(to, weir__to_page(*end)) : 0;
 		if (!err)
 			err = member_begin(&w, c, i, to, options);
 		if (err)

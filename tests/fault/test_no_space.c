@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * A full disk: a file system of 1 MiB in memory, mounted where only this process sees it. Needs
- * the right to mount (root, or user namespaces); without it the test reports that and is skipped.
- * */
+ * A full disk: a small file system in memory, mounted where only this process sees it. Needs the
+ * right to mount (root, or user namespaces); without it the test reports that and is skipped. */
 #include <errno.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/vfs.h>
 #include "faults.h"
@@ -63,14 +63,19 @@ static uint64_t free_bytes(void)
 	return (uint64_t)st.f_bfree * (uint64_t)st.f_bsize;
 }
 
+static void need_mount(void)
+{
+	if (!*why)
+		return;
+	print_message("%s\n", why);
+	skip();
+}
+
 static void full_disk(int level, const char *word)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	char name[256];
-	if (*why) {
-		print_message("%s\n", why);
-		skip();
-	}
+	need_mount();
 	o.generation = 1;
 	assert_ok(weir_save(little, weir_location_path(path), &o));
 	uint64_t before = free_bytes();
@@ -101,6 +106,71 @@ static void test_found_out_by_writing(void **state)
 }
 #endif
 
+/* ---- a disk that is full once the image is there ---- */
+
+enum { MIB = 1 << 20 };
+
+static char rest[4200];
+
+static void resize(const char *size)
+{
+	assert_int_equal(mount("weir", folder, "tmpfs", MS_REMOUNT, size), 0);
+}
+
+/* With 4 MiB there is room for the bits, which are 2.45 MiB, and not for 2 MiB of padding. */
+static void save_and_fill_up(void)
+{
+	static const unsigned char page[4096] = { 1 };
+	need_mount();
+	resize("size=4m");
+	assert_ok(weir_save(much, weir_location_path(path), NULL));
+	snprintf(rest, sizeof rest, "%s/rest", folder);
+	int fd = open(rest, O_WRONLY | O_CREAT, 0600);
+	while (write(fd, page, sizeof page) == (ssize_t)sizeof page)
+		;
+	close(fd);
+	assert_int_equal(free_bytes(), 0);
+}
+
+static void clean_up(void)
+{
+	assert_int_equal(unlink(rest) + unlink(path), 0);
+	resize("size=1m");
+}
+
+/* Each page that a live mapping writes to has its space: else this process would get SIGBUS. */
+static void test_a_live_mapping_on_a_full_disk_needs_no_space(void **state)
+{
+	struct weir_filter *live = NULL;
+	(void)state;
+	save_and_fill_up();
+	assert_ok(weir_load(&live, weir_location_map(path, WEIR_MAP_LIVE), NULL));
+	for (uint64_t i = 0; i < 3000000; i++)
+		assert_true(weir_insert_hash(live, test_key(i)) >= 0);
+	assert_ok(weir_seal(live));
+	weir_destroy(live);
+	assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
+	clean_up();
+}
+
+/* tmpfs would give the hole pages when it is read through a mapping, and has none. */
+static void test_verifying_a_hole_on_a_full_disk_fails_without_a_signal(void **state)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_filter *mapped = NULL;
+	(void)state;
+	if (madvise(NULL, 0, 22) != 0) /* MADV_POPULATE_READ, of Linux 5.14 */
+		skip();
+	save_and_fill_up();
+	o.no_verify = true;
+	assert_ok(weir_load(&mapped, weir_location_map(path, WEIR_MAP_READ), &o));
+	assert_refused(weir_verify(mapped), -ENOSPC, path, "free space");
+	resize("size=8m");
+	assert_ok(weir_verify(mapped));
+	weir_destroy(mapped);
+	clean_up();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +178,8 @@ int main(void)
 #if TEST_ZSTD
 		cmocka_unit_test(test_found_out_by_writing),
 #endif
+		cmocka_unit_test(test_a_live_mapping_on_a_full_disk_needs_no_space),
+		cmocka_unit_test(test_verifying_a_hole_on_a_full_disk_fails_without_a_signal),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

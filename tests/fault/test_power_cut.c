@@ -15,15 +15,17 @@ enum { OLD_KEY = 1, NEW_KEY = 2, FEW = 12 };
 
 static unsigned sync_less; /* the sync that the disk does not do, from 1; 0: none */
 
-static void begin(size_t grain, power_right *right)
+static void begin(size_t piece, power_right *right)
 {
-	power_begin(path, grain, right);
+	power_begin(path, piece, right);
 	shim.ignored_at = sync_less;
 }
 
 /* ---- saves ---- */
 
 static bool replaced; /* there was an old image */
+static uint64_t capacity;
+static size_t grain;
 
 static bool saved_is_right(const unsigned char *image, size_t n, bool answered)
 {
@@ -40,7 +42,7 @@ static bool saved_is_right(const unsigned char *image, size_t n, bool answered)
 
 static int save(uint64_t key)
 {
-	struct weir_filter *f = test_filter(WEIR_BLOCKED, 20000, 0.001);
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, capacity, 0.001);
 	assert_ok(weir_insert_hash(f, test_key(key)));
 	int err = test_done(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
@@ -51,7 +53,7 @@ static void save_over(void)
 {
 	assert_ok(save(OLD_KEY));
 	replaced = true;
-	begin(4096, saved_is_right);
+	begin(grain, saved_is_right);
 	assert_ok(save(NEW_KEY));
 	power_end();
 }
@@ -60,7 +62,7 @@ static void save_new(void)
 {
 	unlink(path);
 	replaced = false;
-	begin(4096, saved_is_right);
+	begin(grain, saved_is_right);
 	assert_ok(save(NEW_KEY));
 	power_end();
 }
@@ -87,7 +89,7 @@ static void live_and_seal(void)
 	unlink(path);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
-	begin(8, live_is_right);
+	begin(grain, live_is_right);
 	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_ok(weir_inline_init(&view, f)); /* tells where the bits are: on the second page */
 	power_mapped((const unsigned char *)view.words - IMAGE_PAGE);
@@ -108,11 +110,15 @@ static const struct verb {
 	bool no_tmpfile;
 	const char *sync;
 	unsigned syncs;
+	uint64_t capacity;
+	size_t grain;
 } verbs[] = {
-	{ "save", save_over, false, "fsync", 2 },
-	{ "save to a new name", save_new, false, "fsync", 2 },
-	{ "save without O_TMPFILE", save_over, true, "fsync", 2 },
-	{ "map live and seal", live_and_seal, false, "msync", 4 },
+	{ "save", save_over, false, "fsync", 2, 20000, 4096 },
+	{ "save to a new name", save_new, false, "fsync", 2, 20000, 4096 },
+	{ "save without O_TMPFILE", save_over, true, "fsync", 2, 20000, 4096 },
+	/* of 2 MiB of padding, which is a hole, and 3 MiB of bits */
+	{ "save with a hole", save_over, false, "fsync", 2, 1500000, 1 << 20 },
+	{ "map live and seal", live_and_seal, false, "msync", 4, 0, 8 },
 };
 
 static void run(const struct verb *verb, unsigned less)
@@ -120,6 +126,8 @@ static void run(const struct verb *verb, unsigned less)
 	shim = (struct shim){ .armed = true, .no_tmpfile = verb->no_tmpfile,
 	                      .ignored = verb->sync };
 	sync_less = less;
+	capacity = verb->capacity;
+	grain = verb->grain;
 	verb->run();
 	print_message("%s, sync %u less: %u cuts, %u bad: %s\n", verb->name, less, power.cuts,
 	              power.bad, power.first_bad);
