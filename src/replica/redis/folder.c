@@ -14,11 +14,25 @@
 #include <weir/error.h>
 #include "../format/number.h"
 
-static int copy(int to, int from, uint64_t bytes)
+/* Go to the data at or behind @at: the padding of an image is a hole, and stays one.
+ * Return: where the data ends. */
+static off_t next_data(int to, int from, off_t *at, off_t bytes)
 {
-	off_t at = 0;
-	while ((uint64_t)at < bytes) {
-		ssize_t n = sendfile(to, from, &at, bytes - (uint64_t)at);
+	const off_t data = lseek(from, *at, SEEK_DATA),
+	            end = data < 0 ? -1 : lseek(from, data, SEEK_HOLE);
+	if (end < 0 || end > bytes || lseek(to, data, SEEK_SET) < 0)
+		return bytes; /* copy what is there, as it reads */
+	*at = data;
+	return end;
+}
+
+static int copy(int to, int from, off_t bytes)
+{
+	off_t at = 0, end = 0;
+	while (at < bytes) {
+		if (at == end)
+			end = next_data(to, from, &at, bytes);
+		ssize_t n = sendfile(to, from, &at, (size_t)(end - at));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -35,7 +49,7 @@ static int put(int folder, const char *name, int from, uint64_t bytes)
 	                0600);
 	if (to < 0)
 		return -errno;
-	int err = copy(to, from, bytes);
+	int err = copy(to, from, (off_t)bytes);
 	if (close(to) != 0 && !err)
 		err = -errno;
 	if (!err && renameat(folder, temporary, folder, name) != 0)
