@@ -143,6 +143,37 @@ static void copies_of_one_key(void **state)
 	}
 }
 
+/* A few keys have one bucket for both: there each copy counts once too. */
+static void copies_of_a_key_with_one_bucket(void **state)
+{
+	(void)state;
+	for (uint32_t bits = 12; bits <= 16; bits += 4) {
+		struct weir_filter *f = made(bits, 1000, 1);
+		const int most = 64 / (int)bits;
+		struct weir_cuckoo_spot spot;
+		uint64_t hash, n = 0;
+		int64_t count = -1;
+		do {
+			hash = test_key(n++);
+			spot = weir__cuckoo_spot(&f->array, hash, bits);
+		} while (weir__cuckoo_other(&f->array, spot.bucket, spot.fingerprint) !=
+		         spot.bucket);
+		for (int i = 0; i < most; i++) {
+			assert_int_equal(weir_count_hash(f, hash), i);
+			assert_ok(weir_insert_hash(f, hash));
+		}
+		assert_int_equal(weir_insert_hash(f, hash), -ENOSPC);
+		assert_int_equal(weir_count_keys(f, weir_keys_hashes(&hash, 1), &count), 1);
+		assert_int_equal(count, most);
+		for (int i = most; i; i--) {
+			assert_int_equal(weir_count_hash(f, hash), i);
+			assert_int_equal(weir_remove_hash(f, hash), 1);
+		}
+		assert_int_equal(weir_remove_hash(f, hash), 0);
+		weir_destroy(f);
+	}
+}
+
 /* A refused insert loses nobody's key and leaves nothing; what is removed makes room at once. */
 static void until_it_is_full(void **state)
 {
@@ -319,6 +350,7 @@ int main(void)
 		cmocka_unit_test(what_it_takes),
 		cmocka_unit_test(numbers_that_are_refused),
 		cmocka_unit_test(copies_of_one_key),
+		cmocka_unit_test(copies_of_a_key_with_one_bucket),
 		cmocka_unit_test(until_it_is_full),
 		cmocka_unit_test(batches_stop_at_the_first_refusal),
 		cmocka_unit_test(unions_keep_every_copy),

@@ -4,6 +4,7 @@
  * over the array is gone from it when it returns. */
 #include <errno.h>
 #include "../folder.h"
+#include "ground/threads.h"
 #include "kinds/cuckoo/move.h"
 
 static struct weir_filter *made(uint32_t bits, uint64_t capacity)
@@ -155,6 +156,22 @@ static void nobody_stays_in_a_filter(void **state)
 	weir_destroy(f);
 }
 
+/* C7: of a stripe that nobody owns a key could move meanwhile, and the copy would miss it. */
+static void a_walk_owns_every_stripe(void **state)
+{
+	(void)state;
+	for (uint64_t capacity = 8; capacity <= 64000; capacity *= 20) {
+		struct weir_filter *f = made(16, capacity);
+		const struct weir_cuckoo *own = weir__cuckoo_own(&f->array);
+		weir__cuckoo_hold(f);
+		for (uint32_t i = 0; i < own->stripes; i++)
+			assert_true(weir__owner_held(&own->stripe[i].owner));
+		weir__cuckoo_let_go(f);
+		assert_nobody_in(f);
+		weir_destroy(f);
+	}
+}
+
 /* A key for which one must move. */
 static uint64_t crowded(const struct weir_filter *f, uint32_t bits)
 {
@@ -202,6 +219,7 @@ int main(void)
 		cmocka_unit_test(a_removal_changes_its_own_stripe),
 		cmocka_unit_test(a_move_changes_its_own_stripe),
 		cmocka_unit_test(nobody_stays_in_a_filter),
+		cmocka_unit_test(a_walk_owns_every_stripe),
 		cmocka_unit_test(a_union_waits_for_no_walk),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);

@@ -31,19 +31,21 @@ static uint64_t hash_of(uint64_t i)
 	return hash >> 63 ? hash : hash | UINT64_C(1) << 62;
 }
 
-static void sort_all(bool to_file)
+/* Of hashes that come so often each, and some once more. */
+static void sort_all(bool to_file, unsigned times)
 {
 	uint64_t steps = 0;
 	weir__collect_begin(&collected, UINT64_MAX, folder);
 	for (uint64_t i = 0; i < HASHES; i++) {
 		sorted[i] = hash_of(i);
-		assert_ok(weir__collect(&collected, &sorted[i], 1));
+		for (unsigned n = 0; n < times; n++)
+			assert_ok(weir__collect(&collected, &sorted[i], 1));
 	}
 	assert_ok(weir__collect(&collected, sorted, TWICE));
 	if (to_file)
 		assert_ok(weir__collect_to_file(&collected));
 	assert_ok(weir__distinct(&distinct, &collected, RUN_BITS, 1, step, &steps));
-	assert_int_equal(steps, HASHES + TWICE);
+	assert_int_equal(steps, times * HASHES + TWICE);
 	assert_int_equal(atomic_load(&distinct.n), HASHES);
 	assert_true(distinct.to_file == to_file);
 	qsort(sorted, HASHES, sizeof *sorted, by_number);
@@ -67,11 +69,10 @@ static void by_parts_of(unsigned part_bits)
 	assert_true(part_bits < 2 || lacking > 0);
 }
 
-static void of_every_size(void **state)
+static void of_every_size(unsigned times)
 {
-	(void)state;
 	for (int to_file = 0; to_file < 2; to_file++) {
-		sort_all(to_file);
+		sort_all(to_file, times);
 		for (unsigned part_bits = 0; part_bits <= MOST_BITS; part_bits++)
 			by_parts_of(part_bits);
 		weir__distinct_end(&distinct);
@@ -79,10 +80,24 @@ static void of_every_size(void **state)
 	}
 }
 
+static void of_hashes_that_differ(void **state)
+{
+	(void)state;
+	of_every_size(1);
+}
+
+/* They are kept in less memory than they were sorted in. */
+static void of_hashes_most_of_which_are_equal(void **state)
+{
+	(void)state;
+	of_every_size(3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_every_size),
+		cmocka_unit_test(of_hashes_that_differ),
+		cmocka_unit_test(of_hashes_most_of_which_are_equal),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

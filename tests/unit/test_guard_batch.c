@@ -301,7 +301,8 @@ static void reported_in_parts(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* The same while it is bypassed: a part's report counts that part alone. */
+/* The same while it is bypassed: a part's report counts that part alone, whatever is set of the
+ * others in the two other bitmaps. */
 static void bypassed_and_reported_in_parts(void **state)
 {
 	const struct weir_guard_options o = of_one(0.5, 1);
@@ -318,8 +319,7 @@ static void bypassed_and_reported_in_parts(void **state)
 	assert_true(bypassed && !(bypassed & ~bitmap));
 	for (unsigned half = 0; half < 2; half++) {
 		const uint64_t part = bitmap & (half ? ~low : low);
-		const uint64_t of_part = bypassed & part, there = found & part;
-		weir_guard_saw_keys(t, &part, &of_part, &there, 64);
+		weir_guard_saw_keys(t, &part, &bypassed, &found, 64);
 	}
 	const struct weir_guard_stats s = stats_of(g);
 	assert_int_equal(s.unreported, before.unreported);

@@ -7,15 +7,20 @@
 
 enum { SECTION = 1 << 20, MOST = SECTION + 70 };
 
-static struct weir_handle *without_a_set(void)
+static struct weir_handle *keeps(uint64_t bytes)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_handle *h;
 	o.flags = WEIR_HANDLE_ANY_SEED;
 	o.absent = WEIR_ABSENT_NO;
-	o.keep_inserts = 1 << 30;
+	o.keep_inserts = bytes;
 	assert_ok(weir_handle_create(&h, NULL, &o));
 	return h;
+}
+
+static struct weir_handle *without_a_set(void)
+{
+	return keeps(1 << 30);
 }
 
 static void publish_a_set(struct weir_handle *h)
@@ -168,6 +173,37 @@ static void test_keys_of_several_lengths(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
+/* The fewest bytes of keep_inserts that two keys of these lengths fit in, one by one. */
+static uint64_t bytes_for(size_t first, size_t second)
+{
+	static const char bytes[64];
+	for (uint64_t limit = 1;; limit++) {
+		struct weir_handle *h = keeps(limit);
+		const bool fit = weir_handle_insert(h, bytes, first) >= 0 &&
+		                 weir_handle_insert(h, bytes, second) >= 0;
+		assert_ok(weir_handle_destroy(h));
+		if (fit)
+			return limit;
+		assert_in_range(limit, 1, 1000);
+	}
+}
+
+/* With what stands beside each key, up to the last byte; what did not fit takes no room. */
+static void test_the_room_for_keys_is_used_to_the_byte(void **state)
+{
+	static const char bytes[64];
+	const uint64_t two = bytes_for(0, 0), beside = two / 2;
+	struct weir_handle *h = keeps(beside + 20);
+	(void)state;
+	assert_int_equal(two, 2 * beside);
+	assert_int_equal(bytes_for(20, 3), two + 23);
+	assert_int_equal(bytes_for(3, 20), two + 23);
+	assert_int_equal(weir_handle_insert(h, bytes, 21), -ENOBUFS);
+	assert_int_equal(weir_handle_insert(h, bytes, 20), WEIR_NEW);
+	assert_int_equal(weir_handle_insert(h, bytes, 0), -ENOBUFS);
+	assert_ok(weir_handle_destroy(h));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +212,7 @@ int main(void)
 		cmocka_unit_test(test_more_copies_than_the_first_set_holds),
 		cmocka_unit_test(test_a_first_set_that_is_too_small),
 		cmocka_unit_test(test_keys_of_several_lengths),
+		cmocka_unit_test(test_the_room_for_keys_is_used_to_the_byte),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -247,6 +247,20 @@ static void damaged_and_mended_in_place(void **state)
 	assert_swaps_to(3);
 }
 
+/* Who rewrites a delta in place can set the time of its bytes back, but not that of its inode. */
+static void another_time_of_the_inode(void **state)
+{
+	char name[4300];
+	(void)state;
+	publish_image(1);
+	publish("1", 1, 2);
+	snprintf(name, sizeof name, "%s.delta-1", path);
+	assert_swaps_to(2);
+	usleep(20000); /* until the clock of files goes on */
+	assert_int_equal(chmod(name, 0600), 0);
+	assert_swaps_to(2);
+}
+
 /* The image is overwritten while it is read: that is no verdict on it. */
 static int overwrite(void *arg, uint64_t done, uint64_t total)
 {
@@ -519,6 +533,7 @@ int main(void)
 		IN_ITS_FOLDER(in_the_current_folder),
 		IN_ITS_FOLDER(damaged),
 		IN_ITS_FOLDER(damaged_and_mended_in_place),
+		IN_ITS_FOLDER(another_time_of_the_inode),
 		IN_ITS_FOLDER(overwritten_while_it_is_read),
 		IN_ITS_FOLDER(keyed),
 		IN_ITS_FOLDER(a_damaged_image),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Keys as people write them, through a handle: each filter has its own steps done to them, and
  * files of other steps are taken where the program asks so. */
+#include <weir/follow.h>
 #include <weir/refresh.h>
 #include <weir/reload.h>
 #include "../folder.h"
@@ -263,6 +264,61 @@ static void test_kept_texts_are_found_in_the_first_file(void **state)
 	unlink(path);
 }
 
+enum way { RELOAD, REFRESH, FOLLOW, WAYS };
+
+/* The first set, of domains, none of which has more than two labels. */
+static void have_a_first_set(struct weir_handle *h, enum way way)
+{
+	const struct weir_text domains = { .steps = WEIR_TEXT_SUFFIXES };
+	struct weir_follow_options follow = WEIR_FOLLOW_OPTIONS_INIT;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_follower *f;
+	struct weir_reload *r;
+	o.next = of(&domains, "example.org");
+	assert_ok(weir_save(o.next, weir_location_path(path), NULL));
+	if (way == RELOAD) {
+		assert_ok(weir_reload_begin(&r, h, &o));
+		assert_ok(weir_reload_commit(r));
+		return;
+	}
+	weir_destroy(o.next);
+	if (way == REFRESH) {
+		assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
+		return;
+	}
+	assert_ok(weir_follower_start(&f, h, path, &follow));
+	while (stats_of(h).absent)
+		usleep(1000);
+	assert_ok(weir_follower_stop(f));
+}
+
+/* Else a lookup would not ask for keys of so many labels. */
+static void test_the_first_set_has_the_lengths_of_kept_texts(void **state)
+{
+	static char one[] = "test", four[] = "a.b.c.net", five[] = "d.a.b.c.com";
+	struct iovec batch[] = { { one, 4 }, { four, 9 } };
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_handle *h;
+	(void)state;
+	o.flags = WEIR_HANDLE_ANY_SEED | WEIR_HANDLE_ANY_STEPS;
+	o.absent = WEIR_ABSENT_NO;
+	o.keep_inserts = 4096;
+	for (enum way way = RELOAD; way < WAYS; way++) {
+		assert_ok(weir_handle_create(&h, NULL, &o));
+		assert_int_equal(weir_handle_insert_keys(h, weir_keys_iov(batch, 2), NULL), 2);
+		assert_int_equal(inserts(h, five), WEIR_NEW);
+		have_a_first_set(h, way);
+		assert_int_equal(asks(h, "www.example.org"), 1);
+		assert_int_equal(asks(h, "a.b.c.d.e.f.test"), 1);
+		assert_int_equal(asks(h, four) + asks(h, "x.y.a.b.c.net"), 2);
+		assert_int_equal(asks(h, five) + asks(h, "x.d.a.b.c.com"), 2);
+		assert_int_equal(asks(h, "b.c.net") + asks(h, "a.b.c.com"), 0);
+		assert_int_equal(figures_of(h).lookups, 4);
+		assert_ok(weir_handle_destroy(h));
+		unlink(path);
+	}
+}
+
 /* Of a length that the next filter has none of, as its inserts note it. */
 static void test_a_kept_text_is_replayed(void **state)
 {
@@ -301,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_texts_are_inserted_into_every_filter),
 		cmocka_unit_test(test_other_steps_are_asked_for),
 		cmocka_unit_test(test_kept_texts_are_found_in_the_first_file),
+		cmocka_unit_test(test_the_first_set_has_the_lengths_of_kept_texts),
 		cmocka_unit_test(test_a_kept_text_is_replayed),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);

@@ -46,6 +46,42 @@ static void test_timer(void **state)
 	weir_destroy(w);
 }
 
+static atomic_uint wakes;
+bool __real_weir__window_wake(const void *window);
+bool __wrap_weir__window_wake(const void *window);
+bool __wrap_weir__window_wake(const void *window)
+{
+	wakes++;
+	return __real_weir__window_wake(window);
+}
+
+/* Neither a key earlier nor a key later, and once. */
+static void test_the_last_key_of_a_generation_wakes(void **state)
+{
+	enum { NUMBER = 50 };
+	struct weir_params o = timed();
+	uint64_t key = 0;
+	(void)state;
+	alarm(SOON);
+	o.window.span_seconds = 0;
+	o.window.generation_keys = NUMBER;
+	struct weir_filter *w = make(&o);
+	for (unsigned generation = 0; generation < 4; generation++) {
+		wakes = 0;
+		while (stats_of(w).keys_counted < NUMBER - 1)
+			(void)weir_insert_u64(w, test_key(key++));
+		assert_int_equal(wakes, 0);
+		while (weir_insert_u64(w, test_key(key++)) != WEIR_NEW) /* by chance there */
+			;
+		assert_int_equal(wakes, 1);
+		while (stats_of(w).advances == generation)
+			usleep(1000);
+	}
+	assert_int_equal(wakes, 1);
+	weir_destroy(w);
+	alarm(0);
+}
+
 /* The insert that is one too many wakes the thread by a write, which would be a cancellation
  * point: the key would be in, and its answer lost. */
 static atomic_bool cancelled;
@@ -190,6 +226,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_timer_keeps_the_mask),
 		cmocka_unit_test(test_timer),
+		cmocka_unit_test(test_the_last_key_of_a_generation_wakes),
 		cmocka_unit_test(test_a_cancelled_insert_answers),
 		cmocka_unit_test(test_timer_after_fork),
 		cmocka_unit_test(test_timer_idle),
