@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ * Threads insert into a handle whose previous filter has room for some of their keys alone, while
+ * one rolls back (H12 in src/set/generation.h): either what that filter refused stands and no
+ * rollback returns to it, or the rollback comes first and the insert is refused.
+ *
+ * Every other round the rollback comes after a refusal. So thousands of previous filters are void,
+ * whatever the machine does, and they are freed while inserts go on. In the others the inserts wait
+ * for the rollback shortly before there is no more room, so that the two meet. */
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include "../bounded.h"
+#include "flavor.h"
+#include "set/generation.h"
+#include "set/reload/reload.h"
+
+enum { KEYS_EACH = 24, LINES = 256, COUNTERS = 8 * LINES - 1, BATCH = 4, PLENTY = 1 << 20 };
+
+static struct round {
+	struct weir_handle *handle;
+	const struct rcu_flavor_struct *flavor;
+	unsigned inserters;
+	uint64_t seed;
+	uint32_t room;         /* of the previous filter: fewer than there are keys */
+	uint32_t rolls_after;  /* so many inserts, at least */
+	atomic_uint acknowledged;
+	atomic_bool rolls;
+	bool returned, copied; /* the rollback did; another filter took its place */
+	bool has[MOST_THREADS][KEYS_EACH]; /* was acknowledged */
+} s;
+
+static struct totals {
+	uint64_t returned, voided, refused;
+} totals;
+
+static uint64_t hash_of(unsigned thread, unsigned i)
+{
+	return thread * KEYS_EACH + i;
+}
+
+static void let_others(void)
+{
+	s.flavor->read_quiescent_state();
+	sched_yield();
+}
+
+/* Return: how many of them were taken. */
+static size_t insert_some(unsigned thread, unsigned i, size_t n)
+{
+	uint64_t hashes[BATCH];
+	for (unsigned k = 0; k < n; k++)
+		hashes[k] = hash_of(thread, i + k);
+	int64_t answer = n == 1 ? weir_handle_insert_hash(s.handle, hashes[0]) :
+		weir_handle_insert_keys(s.handle, weir_keys_hashes(hashes, n), NULL);
+	check(answer >= 0 || answer == -ENOSPC, "%s", weir_error_detail());
+	return answer >= 0 ? n : n == 1 ? 0 : weir_error_taken();
+}
+
+static void insert(unsigned thread)
+{
+	uint64_t random = s.seed + thread;
+	for (unsigned i = 0, n; i < KEYS_EACH; i += n) {
+		n = 1 + (unsigned)(stress_random(&random) % BATCH);
+		n = n < KEYS_EACH - i ? n : KEYS_EACH - i;
+		const size_t taken = insert_some(thread, i, n);
+		for (unsigned k = 0; k < taken; k++)
+			s.has[thread][i + k] = true;
+		atomic_fetch_add_explicit(&s.acknowledged, (unsigned)taken, memory_order_relaxed);
+		while (atomic_load_explicit(&s.acknowledged, memory_order_relaxed) >=
+		               s.rolls_after &&
+		       !atomic_load_explicit(&s.rolls, memory_order_relaxed))
+			let_others();
+		stress_delay(&random);
+	}
+}
+
+static struct weir_reload *begin(uint32_t most, bool keep)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *r = NULL;
+	struct weir_filter *next = bounded_make(&bounded_removes, LINES, most);
+	o.keep_previous = keep;
+	check(next && weir__writer_begin(s.handle, "the test") == 0, "%s", weir_error_detail());
+	weir__standby_free(s.handle);
+	check(weir__reload_open(&r, s.handle, next, &o) == 0, "%s", weir_error_detail());
+	return r;
+}
+
+/* By the caller, or by the next writer. */
+static void free_void(uint64_t *random)
+{
+	if (stress_random(random) % 2) {
+		check(weir_handle_drop_previous(s.handle) == 0, "%s", weir_error_detail());
+		return;
+	}
+	struct weir_reload *r = begin(PLENTY, false);
+	check(!s.handle->generation->previous, "a void filter stays");
+	check(weir_reload_copy(r, WEIR_ALL_SETS) == 0, "%s", weir_error_detail());
+	check(weir_reload_commit(r) == 0, "%s", weir_error_detail());
+	s.copied = true;
+}
+
+static void roll_back(unsigned thread)
+{
+	uint64_t random = s.seed + thread;
+	while (atomic_load_explicit(&s.acknowledged, memory_order_relaxed) < s.rolls_after)
+		let_others();
+	atomic_store_explicit(&s.rolls, true, memory_order_relaxed);
+	stress_delay(&random);
+	int err = weir_handle_rollback(s.handle);
+	check(err == 0 || err == -ENOENT, "%s", weir_error_detail());
+	s.returned = err == 0;
+	check(!s.returned || s.rolls_after <= s.room, "returned to a filter that refused a key");
+	if (s.returned)
+		return;
+	check(weir_handle_rollback(s.handle) == -ENOENT, "returned to a void filter");
+	free_void(&random);
+}
+
+static void work(void *shared, unsigned thread)
+{
+	(void)shared;
+	s.flavor->register_thread();
+	if (thread < s.inserters)
+		insert(thread);
+	else
+		roll_back(thread);
+	s.flavor->unregister_thread();
+}
+
+/* What was acknowledged is there, once, or twice if it was inserted beside a copy; what was refused
+ * is not. */
+static void verify(void)
+{
+	const struct weir_filter *f = weir_handle_get(s.handle);
+	uint64_t all = 0;
+	for (unsigned thread = 0; thread < s.inserters; thread++)
+		for (unsigned i = 0; i < KEYS_EACH; i++) {
+			const int64_t n = bounded_count(f, hash_of(thread, i));
+			const bool has = s.has[thread][i];
+			check(n >= has && n <= has + (has && s.copied),
+			      "key %u of thread %u: %" PRId64 " copies", i, thread, n);
+			check(has || s.returned, "key %u of thread %u was refused", i, thread);
+			totals.refused += !has;
+			all += (uint64_t)n;
+		}
+	/* a copy beside inserts reads that word before the counters */
+	check(s.copied || all == *bounded_word(f, 0), "%" PRIu64 " copies in all, %" PRIu64
+	      " by counters", (uint64_t)*bounded_word(f, 0), all);
+	totals.returned += s.returned;
+	totals.voided += !s.returned;
+}
+
+static void run(const struct stress *given, uint64_t round)
+{
+	uint64_t random = given->seed + 1000 * round;
+	const uint32_t keys = given->threads * KEYS_EACH;
+	memset(&s, 0, sizeof s);
+	s.flavor = flavor_named(given->flavor_name);
+	s.inserters = given->threads;
+	s.seed = random;
+	s.room = (uint32_t)(stress_random(&random) % keys);
+	s.rolls_after = round % 2 ? s.room + 1 :
+	                s.room - (uint32_t)(stress_random(&random) % (s.room + 1) % BATCH);
+	s.flavor->register_thread();
+	s.handle = flavor_handle(s.flavor, 0, bounded_make(&bounded_removes, LINES, s.room));
+	check(weir_reload_commit(begin(PLENTY, true)) == 0, "%s", weir_error_detail());
+	s.flavor->unregister_thread();
+	stress_run(s.inserters + 1, work, NULL);
+	s.flavor->register_thread();
+	verify();
+	check(weir_handle_destroy(s.handle) == 0, "%s", weir_error_detail());
+	s.flavor->unregister_thread();
+}
+
+int main(int argc, char **argv)
+{
+	struct stress given = stress_read(argc, argv, 300000);
+	const uint64_t rounds = given.operations / (given.threads * KEYS_EACH) + 1;
+	check(given.threads * KEYS_EACH < COUNTERS, "--threads %u: too many", given.threads);
+	for (uint64_t round = 0; round < rounds; round++)
+		run(&given, round);
+	printf("%s: %" PRIu64 " rounds of %u inserters: %" PRIu64 " filters void, %" PRIu64
+	       " returned to, %" PRIu64 " inserts refused\n", given.flavor_name, rounds,
+	       given.threads, totals.voided, totals.returned, totals.refused);
+	check(totals.voided >= rounds / 2, "%" PRIu64 " filters void", totals.voided);
+	return 0;
+}
