@@ -4,6 +4,8 @@
  * over the array is gone from it when it returns. */
 #include <errno.h>
 #include "../folder.h"
+#include "filter/filter.h"
+#include "ground/error.h"
 #include "ground/threads.h"
 #include "kinds/cuckoo/move.h"
 
@@ -172,6 +174,45 @@ static void a_walk_owns_every_stripe(void **state)
 	}
 }
 
+/* C8: in whichever stripe somebody is. */
+static void a_stripe_that_is_owned_is_no_quiet_moment(void **state)
+{
+	struct weir_filter *f = made(16, 3000);
+	struct weir_cuckoo *own = f->own;
+	uint64_t before, sum;
+	(void)state;
+	assert_int_equal(weir__cuckoo_quiet(&f->array, &before, WEIR_CUCKOO_EAGAIN), 1);
+	for (uint32_t i = 0; i < own->stripes; i++) {
+		assert_true(weir__owner_take(&own->stripe[i].owner));
+		assert_int_equal(weir__cuckoo_quiet(&f->array, &sum, WEIR_CUCKOO_EAGAIN), 0);
+		weir__owner_drop(&own->stripe[i].owner);
+		weir__version_bump_release(&own->stripe[i].version);
+		assert_int_equal(weir__cuckoo_quiet(&f->array, &sum, WEIR_CUCKOO_EAGAIN), 1);
+		assert_int_equal(sum, ++before);
+	}
+	weir_destroy(f);
+}
+
+static int assert_not_held(void *source, uint64_t done, uint64_t total)
+{
+	const struct weir_filter *f = source;
+	(void)done, (void)total;
+	assert_int_equal(weir__figure_load_relaxed(&weir__cuckoo_own(&f->array)->walks), 0);
+	return 0;
+}
+
+/* Inserts wait for a walk: a progress that inserts would wait for itself. */
+static void no_progress_is_called_in_a_walk(void **state)
+{
+	struct weir_filter *f = made(16, 2000000), *into = made(16, 2000000);
+	(void)state;
+	assert_true(f->bytes > 2 * WEIR__PIECE);
+	assert_ok(weir_insert_hash(f, 1));
+	assert_ok(weir__merge(into, f, assert_not_held, f));
+	assert_true(weir_contains_hash(into, 1));
+	weir_destroy(f), weir_destroy(into);
+}
+
 /* A key for which one must move. */
 static uint64_t crowded(const struct weir_filter *f, uint32_t bits)
 {
@@ -220,6 +261,8 @@ int main(void)
 		cmocka_unit_test(a_move_changes_its_own_stripe),
 		cmocka_unit_test(nobody_stays_in_a_filter),
 		cmocka_unit_test(a_walk_owns_every_stripe),
+		cmocka_unit_test(a_stripe_that_is_owned_is_no_quiet_moment),
+		cmocka_unit_test(no_progress_is_called_in_a_walk),
 		cmocka_unit_test(a_union_waits_for_no_walk),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);

@@ -300,6 +300,64 @@ static void builders_take_texts(void **state)
 	}
 }
 
+enum { ADDRESSES = 700 };
+
+static struct weir_builder *addresses_begin(uint32_t kind, char text[ADDRESSES][16],
+                                            struct iovec batch[ADDRESSES])
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_builder *b;
+	p.kind = kind;
+	p.fp_rate = 0.25;
+	p.seed = 3;
+	p.text.steps = WEIR_TEXT_CIDR;
+	assert_ok(weir_builder_create(&b, &p, NULL));
+	for (unsigned n = 0; n < ADDRESSES; n++) {
+		const int len = snprintf(text[n], 16, "10.0.%u.%u", n / 200, n % 200);
+		batch[n] = (struct iovec){ text[n], (size_t)len };
+	}
+	return b;
+}
+
+/* At this rate a quarter of those that are left out would be found by chance. */
+static void excluded_texts_are_absent(void **state)
+{
+	enum { IN = 100, ONE_BY_ONE = 350 };
+	static char text[ADDRESSES][16];
+	struct iovec batch[ADDRESSES];
+	struct weir_builder *b = addresses_begin(WEIR_LAYERED, text, batch);
+	struct weir_filter *f;
+	(void)state;
+	assert_ok(weir_builder_add_keys(b, weir_keys_iov(batch, IN)));
+	assert_ok(weir_builder_seal(b));
+	for (unsigned n = IN; n < ONE_BY_ONE; n++)
+		assert_ok(weir_builder_exclude(b, text[n], batch[n].iov_len));
+	assert_ok(weir_builder_exclude_keys(b, weir_keys_iov(batch + ONE_BY_ONE,
+	                                                     ADDRESSES - ONE_BY_ONE)));
+	assert_ok(weir_builder_finish(&f, b, NULL));
+	for (unsigned n = 0; n < ADDRESSES; n++)
+		assert_int_equal(weir_contains(f, text[n], batch[n].iov_len), n < IN);
+	weir_builder_destroy(b);
+	weir_destroy(f);
+}
+
+static void builders_say_how_many_texts_were_taken(void **state)
+{
+	enum { BAD = 300 };
+	static char text[ADDRESSES][16];
+	struct iovec batch[ADDRESSES];
+	struct weir_builder *b = addresses_begin(WEIR_FUSE, text, batch);
+	struct weir_filter *f;
+	(void)state;
+	batch[BAD].iov_len = 0;
+	assert_int_equal(weir_builder_add_keys(b, weir_keys_iov(batch, ADDRESSES)), -EINVAL);
+	assert_int_equal(weir_error_taken(), BAD);
+	assert_ok(weir_builder_finish(&f, b, NULL));
+	assert_int_equal(weir_contains_keys(f, weir_keys_iov(batch, BAD), NULL), BAD);
+	weir_builder_destroy(b);
+	weir_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +369,8 @@ int main(void)
 		cmocka_unit_test(many_texts_say_how_many_were_taken),
 		cmocka_unit_test(matches_tell_which_parent),
 		cmocka_unit_test(builders_take_texts),
+		cmocka_unit_test(excluded_texts_are_absent),
+		cmocka_unit_test(builders_say_how_many_texts_were_taken),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

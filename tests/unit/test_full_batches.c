@@ -75,19 +75,20 @@ static void of_a_filter(void **state)
 	weir_destroy(f);
 }
 
-/* Rooms of the three filters; those of none are not there. */
-static void assert_least_decides(unsigned form, uint32_t current, uint32_t next, size_t wanted)
+/* Of n keys. Rooms of the two filters. */
+static void assert_least_decides(unsigned form, size_t n, uint32_t current, uint32_t next,
+                                 size_t wanted)
 {
 	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
 	struct weir_handle *h = full_open(&bounded_removes, current);
 	struct weir_reload *r = full_begin(h, &bounded_removes, next, false);
 	memset(bitmap, 0xff, sizeof bitmap);
-	assert_int_equal(handle_insert(h, form, KEYS, bitmap), -ENOSPC);
+	assert_int_equal(handle_insert(h, form, n, bitmap), -ENOSPC);
 	assert_non_null(strstr(weir_error_detail(), next < current ? "the next filter" :
 	                                                             "copies are all"));
 	assert_taken(weir_handle_get(h), wanted);
 	assert_taken(weir_reload_next(r), wanted);
-	assert_answers(bitmap, wanted, KEYS);
+	assert_answers(bitmap, wanted, n);
 	weir_reload_abort(r);
 	assert_ok(weir_handle_destroy(h));
 }
@@ -99,11 +100,15 @@ static void beside_a_reload(void **state)
 	for (unsigned form = 0; form < FORMS; form++)
 		for (unsigned i = 0; i < COUNT_OF(rooms); i++) {
 			if (rooms[i] < KEYS) {
-				assert_least_decides(form, 2000, rooms[i], rooms[i]);
-				assert_least_decides(form, rooms[i], 2000, rooms[i]);
-				assert_least_decides(form, rooms[i], rooms[i] / 2, rooms[i] / 2);
+				assert_least_decides(form, KEYS, 2000, rooms[i], rooms[i]);
+				assert_least_decides(form, KEYS, rooms[i], 2000, rooms[i]);
+				assert_least_decides(form, KEYS, rooms[i], rooms[i] / 2,
+				                     rooms[i] / 2);
 			}
 		}
+	for (unsigned form = 0; form < FORMS; form++) /* the last one is refused */
+		for (uint32_t n = 1; n <= 66; n++)
+			assert_least_decides(form, n, 2000, n - 1, n - 1);
 }
 
 static void previous_is_full(void **state)

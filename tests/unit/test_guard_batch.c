@@ -278,6 +278,40 @@ static void of_another_set(void **state)
 	every_form(o);
 }
 
+/* Asked in this order. */
+static unsigned asked;
+
+static bool is_next(const void *wanted, const void *key, size_t len)
+{
+	const struct iovec *next = (const struct iovec *)wanted + asked++;
+	return len == next->iov_len && memcmp(key, next->iov_base, len) == 0;
+}
+
+/* Of any width, and of several lengths. */
+static void another_set_is_handed_each_key_as_it_stands(void **state)
+{
+	static char bytes[] = "keys of any length";
+	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
+	struct iovec keys[3] = { { bytes, 12 }, { bytes + 1, 3 }, { bytes + 2, 16 } };
+	uint64_t bitmap;
+	(void)state;
+	o.contains = is_next;
+	o.set = keys;
+	struct weir_guard *g = made(&o);
+	struct weir_guard_thread *t = joined(g);
+	asked = 0;
+	assert_int_equal(weir_guard_ask_keys(t, weir_keys_iov(keys, 3), &bitmap, NULL), 3);
+	for (size_t width = 1; width <= 6; width++) {
+		for (unsigned i = 0; i < 3; i++)
+			keys[i] = (struct iovec){ bytes + i * width, width };
+		asked = 0;
+		assert_int_equal(weir_guard_ask_keys(t, weir_keys_fixed(bytes, width, 3), &bitmap,
+		                                     NULL), 3);
+	}
+	weir_guard_leave(t);
+	assert_ok(weir_guard_destroy(g));
+}
+
 /* A batch that is reported by halves counts like one reported at once. */
 static void reported_in_parts(void **state)
 {
@@ -374,6 +408,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_a_handle),
 		cmocka_unit_test(of_another_set),
+		cmocka_unit_test(another_set_is_handed_each_key_as_it_stands),
 		cmocka_unit_test(of_a_filter),
 		cmocka_unit_test(numbers_of_a_set_with_normalisation),
 		cmocka_unit_test(reported_in_parts),

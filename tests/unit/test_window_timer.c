@@ -8,6 +8,9 @@
 #include <urcu/urcu-qsbr.h>
 #include "window.h"
 
+/* Of the headers of two flavors one can be included. */
+extern const struct rcu_flavor_struct urcu_bp_flavor;
+
 enum {
 	SOON = 60, /* seconds after which a test that hangs is ended */
 	ADVANCES = 1000,
@@ -78,6 +81,51 @@ static void test_the_last_key_of_a_generation_wakes(void **state)
 			usleep(1000);
 	}
 	assert_int_equal(wakes, 1);
+	weir_destroy(w);
+	alarm(0);
+}
+
+static atomic_uint found_busy;
+int __real_weir__window_advance(void *window, bool only_due);
+int __wrap_weir__window_advance(void *window, bool only_due);
+int __wrap_weir__window_advance(void *window, bool only_due)
+{
+	const int answer = __real_weir__window_advance(window, only_due);
+	found_busy += answer == -EBUSY;
+	return answer;
+}
+
+static void *advance_once(void *window)
+{
+	return (void *)(intptr_t)weir_window_advance(window);
+}
+
+/* An advance that is due by number while another one waits for this thread's section: nothing
+ * wakes the timer's thread when that is over, so it looks again by itself. */
+static void test_the_timer_comes_back_to_a_window_that_is_busy(void **state)
+{
+	enum { NUMBER = 50 };
+	struct weir_params o = timed();
+	pthread_t thread;
+	void *answer;
+	(void)state;
+	alarm(SOON);
+	o.window.span_seconds = 0;
+	o.window.generation_keys = NUMBER;
+	struct weir_filter *w = make(&o);
+	urcu_bp_flavor.read_lock();
+	assert_int_equal(pthread_create(&thread, NULL, advance_once, w), 0);
+	while (stats_of(w).advances < 1)
+		usleep(1000);
+	for (uint64_t key = 0; stats_of(w).keys_counted < NUMBER; key++)
+		(void)weir_insert_u64(w, test_key(key));
+	while (!found_busy)
+		usleep(1000);
+	urcu_bp_flavor.read_unlock();
+	assert_int_equal(pthread_join(thread, &answer), 0);
+	assert_null(answer);
+	while (stats_of(w).advances < 2)
+		usleep(1000);
 	weir_destroy(w);
 	alarm(0);
 }
@@ -227,6 +275,7 @@ int main(void)
 		cmocka_unit_test(test_timer_keeps_the_mask),
 		cmocka_unit_test(test_timer),
 		cmocka_unit_test(test_the_last_key_of_a_generation_wakes),
+		cmocka_unit_test(test_the_timer_comes_back_to_a_window_that_is_busy),
 		cmocka_unit_test(test_a_cancelled_insert_answers),
 		cmocka_unit_test(test_timer_after_fork),
 		cmocka_unit_test(test_timer_idle),
