@@ -38,7 +38,7 @@ list_steps() {
 	s390x        the same: big-endian
 	schedule     every interleaving and every stale read of the real code
 	mutants      planted bugs, each of which the schedules (of images: the power cuts, the
-	             kills) must find
+	             kills; of single verbs: their tests) must find
 	models       Spin: reload and its like, a save and a seal under a power cut
 	fuzz         the corpus replayed, then a short run of libFuzzer with new inputs
 	eva          frama-c proves the image's header check free of run-time errors
@@ -262,6 +262,9 @@ step_schedule() {
 step_mutants() {
 	packages gcc libc6-dev libcmocka-dev libxxhash-dev liburcu-dev python3
 	check tests/schedule/run-mutants.py --jobs 2
+	build_gcc
+	ninja -C "$build/gcc" --quiet
+	check tests/unit/mutants.py "$build/gcc"
 }
 
 step_models() {

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Do the tests of single verbs find bugs? Plants each of these into a copy of its file, compiles it
+as BUILD does, links the test with it and the static library, and runs the test: the question that
+is named must find it, and the tests must pass without any.
+
+usage: mutants.py BUILD [NAME...]
+
+BUILD is a build folder of meson in which the tests are built; it stays as it is."""
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 150
+ASK, DISTINCT, DUAL_WRITE = 'src/guard/ask.c', 'src/build/distinct.c', 'src/set/dual_write.c'
+MOVE, PLACEHOLDER, CHAIN = ('src/kinds/cuckoo/move.c', 'src/set/placeholder.c',
+                            'src/set/follow/delta_chain.c')
+# The last two of each: the test, and which of its questions finds the bug.
+MUTANTS = [
+    # copies beside moves
+    ('CUCKOO_WALK_WITHOUT_STRIPE_0', MOVE,
+     """	for (uint32_t stripe = 0; stripe < own->stripes; stripe++) /* C6 */
+		(void)take(&f->array, stripe, WEIR_CUCKOO_WAIT);
+}
+
+void weir__cuckoo_let_go(const struct weir_filter *f)
+{
+	struct weir_cuckoo *own = f->own;
+	weir__figure_sub_relaxed(&own->walks, 1);
+	for (uint32_t stripe = 0;""",
+     """	for (uint32_t stripe = own->stripes > 1; stripe < own->stripes; stripe++)
+		(void)take(&f->array, stripe, WEIR_CUCKOO_WAIT);
+}
+
+void weir__cuckoo_let_go(const struct weir_filter *f)
+{
+	struct weir_cuckoo *own = f->own;
+	weir__figure_sub_relaxed(&own->walks, 1);
+	for (uint32_t stripe = own->stripes > 1;""",
+     'unit/cuckoo_stripes', 'a_walk_owns_every_stripe'),
+    ('CUCKOO_QUIET_WITHOUT_STRIPE_0', MOVE, 'for (uint32_t i = 0; i < own->stripes; i++) {',
+     'for (uint32_t i = own->stripes > 1; i < own->stripes; i++) {',
+     'unit/cuckoo_stripes', 'a_stripe_that_is_owned_is_no_quiet_moment'),
+    ('MERGE_CALLS_IN_A_WALK', 'src/filter/merge.c', 'dst->kind->hold ? lines : PIECE_LINES;',
+     'PIECE_LINES;', 'unit/cuckoo_stripes', 'no_progress_is_called_in_a_walk'),
+    ('CUCKOO_COUNTS_ONE_BUCKET_TWICE', 'src/kinds/cuckoo/cuckoo.c',
+     'if (p->bucket[0] != p->bucket[1])', '', 'unit/cuckoo', 'copies_of_a_key_with_one_bucket'),
+    # builders
+    ('DISTINCT_LOSES_THE_LAST', DISTINCT, 'memcpy(less, bin->hashes, 8 * bin->n);',
+     'memcpy(less, bin->hashes, bin->n ? 8 * bin->n - 8 : 0);',
+     'unit/distinct', 'of_hashes_most_of_which_are_equal'),
+    ('SPILLS_FROM_THE_FRONT', 'src/build/collect.c', '\t\tfrom += wrote;\n', '',
+     'fault/builder_faults', 'interrupted_and_short'),
+    ('EXCLUDES_NO_REST', 'src/build/build.c', '&& at + 1 < keys.n)', ')',
+     'unit/forms', 'excluded_texts_are_absent'),
+    ('TAKES_NONE_OF_A_PIECE', 'src/build/build.c', '(err ? 0 : can)', '(err ? can : 0)',
+     'unit/forms', 'builders_say_how_many_texts_were_taken'),
+    # a handle without a set, and one that a filter of refuses
+    ('KEPT_TEXT_NOT_NOTED', PLACEHOLDER, 'err = weir__given_hash(next, &key, &hash);',
+     'err = key.number || next->text.steps != WEIR_TEXT_SUFFIXES ?'
+     ' weir__given_hash(next, &key, &hash) :'
+     ' weir__key_hash_of(next, key.key, key.len, &hash);',
+     'unit/texts', 'test_the_first_set_has_the_lengths_of_kept_texts'),
+    ('ROOM_OF_A_BYTE_LESS', PLACEHOLDER, 'taken > a->limit - bytes)', 'taken >= a->limit - bytes)',
+     'unit/kept_keys', 'test_the_room_for_keys_is_used_to_the_byte'),
+    ('ROOM_OF_A_BYTE_MORE', PLACEHOLDER, 'taken > a->limit - bytes)',
+     'taken > a->limit - bytes + 1)',
+     'unit/kept_keys', 'test_the_room_for_keys_is_used_to_the_byte'),
+    ('LAST_ANSWER_STAYS', DUAL_WRITE, 'if (bitmap && at < n && at % 64)',
+     'if (bitmap && at + 1 < n && at % 64)', 'unit/full_batches', 'beside_a_reload'),
+    # files that are followed
+    ('DELTA_OF_THE_SECOND', CHAIN,
+     """(uint64_t)st.st_mtim.tv_nsec,
+			                         (uint64_t)st.st_ctim.tv_sec,
+			                         (uint64_t)st.st_ctim.tv_nsec };""",
+     '0, (uint64_t)st.st_ctim.tv_sec };',
+     'unit/refresh_deltas', 'rewritten_within_a_second'),
+    ('DELTA_OF_ITS_BYTES_TIME', CHAIN, '(uint64_t)st.st_ctim.tv_nsec };', '0 };',
+     'unit/refresh_deltas', 'another_time_of_the_inode'),
+    # guards
+    ('BYPASSED_OF_ANOTHER_PART', ASK, 'bypassed ? bypassed[i] & bitmap[i] : 0', 'bypassed ?'
+     ' bypassed[i] : 0', 'unit/guard_batch', 'bypassed_and_reported_in_parts'),
+    ('OWN_SET_OF_EIGHT_BYTES', ASK, 'i * keys.width, keys.width);', 'i * 8, 8);',
+     'unit/guard_batch', 'another_set_is_handed_each_key_as_it_stands'),
+    # windows
+    ('WAKES_A_KEY_LATE', 'src/window/insert.c', '&w->counted[slot], 1) + 1 == w->enough)',
+     '&w->counted[slot], 1) == w->enough)',
+     'unit/window_timer', 'test_the_last_key_of_a_generation_wakes'),
+    ('SLEEPS_WHERE_BUSY', 'src/window/timer.c', 'wait = ANOTHER_IS_AT_IT;',
+     'wait = ANOTHER_IS_AT_IT * UINT64_C(100000);',
+     'unit/window_timer', 'test_the_timer_comes_back_to_a_window_that_is_busy'),
+    ('LATE_IS_THE_LATEST', 'src/window/advance.c',
+     'age - w->period > weir__figure_load_relaxed(&w->late))',
+     'age > weir__figure_load_relaxed(&w->late))', 'unit/window', 'test_late_is_not_caught_up'),
+]
+
+
+class Build:
+    def __init__(self, folder, work):
+        self.folder, self.work = Path(folder).resolve(), work
+        self.compile = json.loads((self.folder / 'compile_commands.json').read_text())
+        library = next(found for found in (self.folder / 'src').glob('libweir.so.*.*.*')
+                       if found.is_file())
+        self.needs = [word for word in self.link_of(library.relative_to(self.folder))
+                      if re.search(r'/lib[\w+-]+\.so$|^-l', word)]
+
+    def link_of(self, target):
+        said = subprocess.run(['ninja', '-C', self.folder, '-t', 'commands', str(target)],
+                              check=True, capture_output=True, text=True).stdout
+        return shlex.split(said.rstrip().splitlines()[-1].split(' && ')[0])
+
+    def run(self, command):
+        subprocess.run(command, cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
+
+    def object_of(self, file, text, out):
+        own = os.path.relpath(ROOT / file, self.folder)
+        command = next(shlex.split(entry['command']) for entry in self.compile
+                       if entry['file'] == own and 'tests/' not in entry['output'])
+        mutated = out / Path(file).name
+        mutated.write_text(text)
+        command[command.index('-o') + 1] = out / 'mutated.o'
+        command[command.index('-c') + 1] = mutated
+        command[command.index('-MF') + 1] = out / 'mutated.d'
+        self.run([*command, '-w'])
+        return out / 'mutated.o'
+
+    def program_of(self, test, mutated, out):
+        """@mutated: objects that stand before those of the library."""
+        folder, name = test.split('/')
+        target = f'tests/{folder}/test_{name}'
+        command = []
+        for word in self.link_of(target):
+            is_library = re.fullmatch(r'src/libweir\.(a|so[\d.]*)', word)
+            command += [*mutated, 'src/libweir.a', *self.needs] if is_library else [word]
+        command[command.index('-o') + 1] = out / 'test'
+        self.run(command)
+        return out / 'test'
+
+
+def ask(program):
+    """Which questions failed: those that the test says, or the one that it did not come back
+    from."""
+    try:
+        ended = subprocess.run([program], capture_output=True, text=True, timeout=PATIENCE,
+                               cwd=program.parent)
+        output, status = ended.stdout + ended.stderr, ended.returncode
+    except subprocess.TimeoutExpired as late:
+        output, status = (late.stdout or b'').decode(), -1
+    failed = re.findall(r'^\[  FAILED  \] (\w+)$', output, re.M)
+    return failed if failed or not status else re.findall(r'^\[ RUN      \] (\w+)$', output,
+                                                          re.M)[-1:]
+
+
+def judge(build, name, file, old, new, test, question):
+    out = build.work / name
+    out.mkdir()
+    text = (ROOT / file).read_text()
+    if text.count(old) != 1:
+        raise SystemExit(f'{file}: this stands there {text.count(old)} times, not once: adapt '
+                         f'mutants.py\n{old}')
+    mutated = build.object_of(file, text.replace(old, new), out)
+    return question in ask(build.program_of(test, [mutated], out))
+
+
+def plain(build, test):
+    out = build.work / test.replace('/', '_')
+    out.mkdir()
+    return ask(build.program_of(test, [], out))
+
+
+def main(folder, *names):
+    chosen = [mutant for mutant in MUTANTS if not names or mutant[0] in names]
+    missed = 0
+    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(2) as pool:
+        build = Build(folder, Path(work))
+        tests = sorted({mutant[-2] for mutant in chosen})
+        for test, failed in zip(tests, pool.map(lambda test: plain(build, test), tests)):
+            if failed:
+                raise SystemExit(f'without any bug: {test}: {failed}')
+        for mutant, found in zip(chosen, pool.map(lambda m: judge(build, *m), chosen)):
+            print(f'{mutant[0]:32}{"found" if found else "MISSED"}  {mutant[-2]} {mutant[-1]}',
+                  flush=True)
+            missed += not found
+    print(f'{len(chosen)} planted, {missed} missed')
+    return 1 if missed or not chosen else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
