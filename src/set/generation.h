@@ -48,9 +48,9 @@
  *     ever pushed is on the stack, or its inserter's record names next, or both; the loader replays
  *     the stack into next then, and not earlier. What sees next is pushed all the same, since an
  *     abort gives next up. The stack is freed with the placeholder, after commit's grace period:
- *     sections that began before it push up to their end. Of texts a refresh lets next have all
- *     lengths before it publishes next, since inserters and lookups read those; a text that comes
- *     in between with another length ends that refresh, and the next one has it.
+ *     sections that began before it push up to their end. The replay notes the length of a text in
+ *     next before it inserts the text, as any insert does (N3). A closed next that has none of that
+ *     length refuses the text: that ends the refresh or reload, and the text stays kept.
  * H11 is in refusal.h: what was refused last, and why.
  * H12 A filter may refuse a key: it is full. An insert is acknowledged only if every filter of its
  *     record has the key, but for a previous one that is void. An inserter asks current first,
