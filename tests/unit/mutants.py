@@ -62,7 +62,10 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      'unit/forms', 'excluded_texts_are_absent'),
     ('TAKES_NONE_OF_A_PIECE', 'src/build/build.c', '(err ? 0 : can)', '(err ? can : 0)',
      'unit/forms', 'builders_say_how_many_texts_were_taken'),
-    # a handle without a set, and one that a filter of refuses
+    ('RELOAD_TAKES_NONE_OF_A_PIECE', 'src/set/reload/built.c',
+     'return weir__stopped(at + weir_error_taken(), err);', 'return weir__stopped(at, err);',
+     'unit/forms', 'builders_say_how_many_texts_were_taken'),
+    # handles: without a set, of a filter that refuses, and their ages
     ('KEPT_TEXT_NOT_NOTED', PLACEHOLDER, 'err = weir__given_hash(next, &key, &hash);',
      'err = key.number || next->text.steps != WEIR_TEXT_SUFFIXES ?'
      ' weir__given_hash(next, &key, &hash) :'
@@ -75,6 +78,13 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      'unit/kept_keys', 'test_the_room_for_keys_is_used_to_the_byte'),
     ('LAST_ANSWER_STAYS', DUAL_WRITE, 'if (bitmap && at < n && at % 64)',
      'if (bitmap && at + 1 < n && at % 64)', 'unit/full_batches', 'beside_a_reload'),
+    ('COUNTS_FROM_THE_FRONT', 'src/set/batches.c', 'counts + at);', 'counts);',
+     'unit/full_batches', 'in_many_sections'),
+    ('YOUNGER_BY_A_DROP', 'src/set/rollback.c', 'record->since = g->since;', ';',
+     'unit/handle', 'test_the_age_is_that_of_the_current_filter'),
+    ('OLDER_BY_AN_ABORT', 'src/set/reload/steps.c',
+     '.number = g->number,\n\t                                 .since = g->since };',
+     '.number = g->number };', 'unit/handle', 'test_the_age_is_that_of_the_current_filter'),
     # files that are followed
     ('DELTA_OF_THE_SECOND', CHAIN,
      """(uint64_t)st.st_mtim.tv_nsec,
@@ -93,6 +103,8 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
     ('WAKES_A_KEY_LATE', 'src/window/insert.c', '&w->counted[slot], 1) + 1 == w->enough)',
      '&w->counted[slot], 1) == w->enough)',
      'unit/window_timer', 'test_the_last_key_of_a_generation_wakes'),
+    ('SLEEPS_A_WHOLE_PERIOD', 'src/window/advance.c', 'w->period - age : 0;', 'w->period : 0;',
+     'unit/window_timer', 'test_how_long_the_timer_sleeps'),
     ('SLEEPS_WHERE_BUSY', 'src/window/timer.c', 'wait = ANOTHER_IS_AT_IT;',
      'wait = ANOTHER_IS_AT_IT * UINT64_C(100000);',
      'unit/window_timer', 'test_the_timer_comes_back_to_a_window_that_is_busy'),

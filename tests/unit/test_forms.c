@@ -355,7 +355,16 @@ static void builders_say_how_many_texts_were_taken(void **state)
 	assert_ok(weir_builder_finish(&f, b, NULL));
 	assert_int_equal(weir_contains_keys(f, weir_keys_iov(batch, BAD), NULL), BAD);
 	weir_builder_destroy(b);
-	weir_destroy(f);
+
+	struct weir_handle *h;
+	struct weir_reload *r;
+	assert_ok(weir_handle_create(&h, f, NULL));
+	assert_ok(weir_reload_begin(&r, h, NULL));
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_iov(batch, ADDRESSES), NULL),
+	                 -EINVAL);
+	assert_int_equal(weir_error_taken(), BAD);
+	weir_reload_abort(r);
+	assert_ok(weir_handle_destroy(h));
 }
 
 int main(void)

@@ -186,11 +186,17 @@ static void in_many_sections(void **state)
 	enum { MANY = (1 << 20) + 700 };
 	struct weir_handle *h = full_open(&bounded_keeps, (1 << 20) + 70);
 	uint64_t *many = calloc(MANY, sizeof *many), *bitmap = calloc(WEIR_BITMAP_WORDS(MANY), 8);
+	int64_t *counts = calloc(MANY, sizeof *counts);
 	(void)state;
 	bitmap[WEIR_BITMAP_WORDS(MANY) - 1] = ~UINT64_C(0);
 	assert_int_equal(weir_handle_insert_keys(h, weir_keys_hashes(many, MANY), bitmap), -ENOSPC);
 	assert_int_equal(weir_error_taken(), (1 << 20) + 70);
 	assert_true(bitmap[0] == 1 && bitmap[WEIR_BITMAP_WORDS(MANY) - 1] == 0);
+	many[MANY - 1] = 1;
+	assert_int_equal(weir_handle_count_keys(h, weir_keys_hashes(many, MANY), counts), MANY - 1);
+	assert_true(counts[0] == (1 << 20) + 70 && counts[MANY - 2] == counts[0]);
+	assert_int_equal(counts[MANY - 1], 0);
+	many[MANY - 1] = 0;
 	assert_ok(weir_handle_destroy(h));
 	h = full_open(&bounded_keeps, 70);
 	bitmap[WEIR_BITMAP_WORDS(MANY) - 1] = ~UINT64_C(0);
@@ -200,6 +206,7 @@ static void in_many_sections(void **state)
 	assert_ok(weir_handle_destroy(h));
 	free(many);
 	free(bitmap);
+	free(counts);
 }
 
 /* Keys before the one that is number @n of its shard. */

@@ -3,6 +3,7 @@
  * keys, what it holds, and what it refuses. */
 #include <fcntl.h>
 #include <sys/uio.h>
+#include <time.h>
 #include "../handles.h"
 
 enum { SECTION = 1 << 20, MOST = SECTION + 70 };
@@ -227,6 +228,37 @@ static void test_remove(void **state)
 	close_handle(flavors, h);
 }
 
+static double now(void)
+{
+	struct timespec t;
+	assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &t), 0);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* What changes the record and not the current filter does not make it younger, or older. */
+static void test_the_age_is_that_of_the_current_filter(void **state)
+{
+	struct weir_reload_options keep = WEIR_RELOAD_OPTIONS_INIT;
+	const double opened = now();
+	struct weir_handle *h = open_handle(flavors, 1000);
+	struct weir_reload *r;
+	(void)state;
+	usleep(20000);
+	assert_ok(weir_reload_begin(&r, h, NULL));
+	weir_reload_abort(r);
+	double age = stats_of(h).age;
+	assert_true(age >= 0.02 && age <= now() - opened);
+	keep.keep_previous = true;
+	const double begun = now();
+	assert_ok(weir_reload_begin(&r, h, &keep));
+	assert_ok(weir_reload_commit(r));
+	usleep(20000);
+	assert_ok(weir_handle_drop_previous(h));
+	age = stats_of(h).age;
+	assert_true(age >= 0.02 && age <= now() - begun);
+	close_handle(flavors, h);
+}
+
 static void test_stats(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -281,6 +313,7 @@ int main(void)
 		cmocka_unit_test(test_batches_go_to_every_filter),
 		cmocka_unit_test(test_read_only),
 		cmocka_unit_test(test_remove),
+		cmocka_unit_test(test_the_age_is_that_of_the_current_filter),
 		cmocka_unit_test(test_stats),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

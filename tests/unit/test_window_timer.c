@@ -5,11 +5,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
-#include <urcu/urcu-qsbr.h>
 #include "window.h"
+#include "window/window.h"
 
 /* Of the headers of two flavors one can be included. */
-extern const struct rcu_flavor_struct urcu_bp_flavor;
+extern const struct rcu_flavor_struct urcu_qsbr_flavor;
 
 enum {
 	SOON = 60, /* seconds after which a test that hangs is ended */
@@ -49,10 +49,34 @@ static void test_timer(void **state)
 	weir_destroy(w);
 }
 
+/* Until the advance that is due next, and no longer; by number alone for ever. */
+static void test_how_long_the_timer_sleeps(void **state)
+{
+	struct weir_params o = options(4, 0); /* a period of 2 s, rounded up */
+	struct weir_filter *w = make(&o);
+	uint64_t wait;
+	(void)state;
+	assert_false(weir__window_due(weir__window_of(w), &wait));
+	assert_int_equal(wait, UINT64_C(2000000001));
+	now_ns += 500000000;
+	assert_false(weir__window_due(weir__window_of(w), &wait));
+	assert_int_equal(wait, UINT64_C(1500000001));
+	now_ns += wait;
+	assert_true(weir__window_due(weir__window_of(w), &wait));
+	assert_int_equal(wait, 0);
+	weir_destroy(w);
+	o.window.span_seconds = 0;
+	o.window.generation_keys = 10;
+	w = make(&o);
+	assert_false(weir__window_due(weir__window_of(w), &wait));
+	assert_true(wait == UINT64_MAX);
+	weir_destroy(w);
+}
+
 static atomic_uint wakes;
-bool __real_weir__window_wake(const void *window);
-bool __wrap_weir__window_wake(const void *window);
-bool __wrap_weir__window_wake(const void *window)
+bool __real_weir__window_wake(const struct weir_window *w);
+bool __wrap_weir__window_wake(const struct weir_window *w);
+bool __wrap_weir__window_wake(const struct weir_window *window)
 {
 	wakes++;
 	return __real_weir__window_wake(window);
@@ -86,9 +110,9 @@ static void test_the_last_key_of_a_generation_wakes(void **state)
 }
 
 static atomic_uint found_busy;
-int __real_weir__window_advance(void *window, bool only_due);
-int __wrap_weir__window_advance(void *window, bool only_due);
-int __wrap_weir__window_advance(void *window, bool only_due)
+int __real_weir__window_advance(struct weir_window *w, bool only_due);
+int __wrap_weir__window_advance(struct weir_window *w, bool only_due);
+int __wrap_weir__window_advance(struct weir_window *window, bool only_due)
 {
 	const int answer = __real_weir__window_advance(window, only_due);
 	found_busy += answer == -EBUSY;
@@ -229,16 +253,16 @@ static atomic_bool advanced;
  * chance, as long as some other keeps its own from the processor. */
 static void *advance_by_hand(void *window)
 {
-	urcu_qsbr_register_thread();
+	urcu_qsbr_flavor.register_thread();
 	while (stats_of(window).advances < ADVANCES) {
 		int err = weir_window_advance(window);
 		if (err && err != -EBUSY) /* the timer's thread is at it */
 			break;
-		urcu_qsbr_thread_offline();
+		urcu_qsbr_flavor.thread_offline();
 		usleep(100);
-		urcu_qsbr_thread_online();
+		urcu_qsbr_flavor.thread_online();
 	}
-	urcu_qsbr_unregister_thread();
+	urcu_qsbr_flavor.unregister_thread();
 	atomic_store(&advanced, true);
 	return NULL;
 }
@@ -255,14 +279,14 @@ static void test_timer_beside_advances_of_qsbr(void **state)
 	o.window.generation_keys = 1000;
 	o.window.run.flavor = &urcu_qsbr_flavor;
 	struct weir_filter *w = make(&o);
-	urcu_qsbr_register_thread();
+	urcu_qsbr_flavor.register_thread();
 	assert_int_equal(pthread_create(&thread, NULL, advance_by_hand, w), 0);
 	for (uint64_t i = 0; !atomic_load(&advanced); i++) {
 		(void)weir_insert_u64(w, i);
 		if (i % 256 == 0)
-			urcu_qsbr_quiescent_state();
+			urcu_qsbr_flavor.read_quiescent_state();
 	}
-	urcu_qsbr_unregister_thread();
+	urcu_qsbr_flavor.unregister_thread();
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_true(stats_of(w).advances >= ADVANCES); /* none failed */
 	weir_destroy(w);
@@ -274,6 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_timer_keeps_the_mask),
 		cmocka_unit_test(test_timer),
+		cmocka_unit_test(test_how_long_the_timer_sleeps),
 		cmocka_unit_test(test_the_last_key_of_a_generation_wakes),
 		cmocka_unit_test(test_the_timer_comes_back_to_a_window_that_is_busy),
 		cmocka_unit_test(test_a_cancelled_insert_answers),
