@@ -49,7 +49,9 @@ enum weir_map_mode {
 	WEIR_MAP_PRIVATE = 1, /* copy-on-write: this process's inserts stay its own */
 	WEIR_MAP_LIVE = 2,    /* read-write, shared: several processes insert. The file is marked
 	                         live, its checksums are void until weir_seal(). The mapping keeps
-	                         a descriptor open, whose lock (fcntl) keeps it and a seal apart. */
+	                         three descriptors open: their locks (fcntl) keep it and a seal
+	                         apart. One is of a lock file beside the image, .weir-live-*,
+	                         which only those who may write the image can open. */
 };
 
 /** Where an image is or goes. Make one with the functions below. A call that does not take the form
@@ -209,6 +211,9 @@ struct weir_load_options {
 	struct weir_window_run run; /* not to map: of a window */
 	uint32_t can;               /* enum weir_ability: -ENOTSUP unless the filter has them all,
 	                               which its kind tells before a bit is read */
+	const char *lock_dir;       /* to map live: the folder for the lock file, the same one in
+	                               each process that maps the image live; NULL: that of the
+	                               image, links followed */
 };
 #define WEIR_LOAD_OPTIONS_INIT WEIR__INIT(weir_load_options)
 
@@ -288,7 +293,7 @@ WEIR_API WEIR_MUST_CHECK int64_t weir_save(const struct weir_filter *f, struct w
  * @from: anywhere but room. Of a descriptor the image is read from the position to its end; other
  *   bytes may follow.
  * @options: NULL for the defaults. To map, no flags, memory or keyless; to read, no no_verify; of a
- *   chain, none of flags and memory.
+ *   chain, none of flags and memory; lock_dir only with WEIR_MAP_LIVE.
  * Return: 0 or a negative errno; never an empty or partial filter.
  * Errors: -EBADMSG damaged: not an image, a field out of its range or in contradiction to another,
  *   a wrong checksum, trailing bytes; the sentence names the field, its value and the right one;
@@ -300,9 +305,11 @@ WEIR_API WEIR_MUST_CHECK int64_t weir_save(const struct weir_filter *f, struct w
  *   -EINVAL an option, or a compressed image to map; -ENOMEM; that of open and read.
  *
  *   To map: the errno of mmap and msync; -EINVAL memory that is misaligned or NULL; -ENOSPC as
- *   weir_verify(), if the memory is a mapped file. Only
- *   WEIR_MAP_LIVE accepts an image that is marked live: -EBUSY it is being sealed, and was so for a
- *   second; the errno of fcntl, where the file cannot be locked.
+ *   weir_verify(), if the memory is a mapped file. Only WEIR_MAP_LIVE accepts an image that is
+ *   marked live: -EBUSY it is being sealed, or mapped live with another lock file (by a name in
+ *   another folder, say), and was so for a second; -EPERM the lock file may be a stranger's, or a
+ *   link; -ESTALE the image was replaced again and again; the errno of open, linkat, ftruncate and
+ *   fcntl, where the lock file cannot be made or locked.
  *
  *   Of a chain: as weir_delta_inspect(); -EINVAL a delta is from another image, whose identity the
  *   sentence has; -EBADMSG a delta is damaged, or what it makes is no image.
@@ -332,7 +339,11 @@ WEIR_API WEIR_MUST_CHECK int weir_verify(const struct weir_filter *f);
  * Seal a WEIR_MAP_LIVE image: compute the checksums, sync, then remove the live mark. Only the last
  * live mapping can: while another one stands, here or in another process, the call is refused, and
  * while the call runs, no other can be made. So the image is always live, or sealed and valid,
- * whoever is killed when. A process that is killed loses its mapping, and with it the lock.
+ * whoever is killed when. A process that is killed loses its mapping, and with it the lock. A
+ * process that may only read the image cannot hold the lock, whatever it locks.
+ *
+ * The call removes the lock file. An unmapping without a seal, or a kill, leaves it with the live
+ * image, and the next live mapping takes it over.
  *
  * Afterwards the filter is as if mapped with WEIR_MAP_READ: inserts answer -EROFS, a view of
  * <weir/inline.h> must not insert any more (its pages are read-only), weir_verify() checks it. To
@@ -346,8 +357,8 @@ WEIR_API WEIR_MUST_CHECK int weir_verify(const struct weir_filter *f);
  *   sync failed, it is sealed although the call fails, and a power cut may bring the live mark
  *   back; the sentence reports so.
  * Errors: -EBUSY the image is mapped live elsewhere too; -EINVAL not mapped live; -ENOTSUP the kind
- *   cannot; -ENOMEM; -EBADF the lock's descriptor was closed by somebody else; the errno of msync
- *   and fcntl.
+ *   cannot; -ENOMEM; -EBADF a descriptor of the lock was closed by somebody else, or the lock file
+ *   was removed; the errno of msync, fcntl and ftruncate.
  * Threads: one, without inserts.  Progress: blocking (file system).  Cost: memory bandwidth, then
  *   the disk.
  */

@@ -90,6 +90,15 @@ static inline void weir__commit_store_release(uint64_t *commit, uint64_t value)
 	atomic_store_explicit((_Atomic uint64_t *)commit, WEIR__LE64(value), memory_order_release);
 }
 
+/* Storing, but only over @old: of two processes one succeeds. Failing, it orders nothing. */
+static inline bool weir__commit_swap_release(uint64_t *commit, uint64_t old, uint64_t value)
+{
+	uint64_t expected = WEIR__LE64(old);
+	return atomic_compare_exchange_strong_explicit((_Atomic uint64_t *)commit, &expected,
+	                                               WEIR__LE64(value), memory_order_release,
+	                                               memory_order_relaxed);
+}
+
 /* O4  The record that a handle publishes (H1 in set/generation.h). It is a plain pointer, since
  *     users compile the same load into their programs: weir_handle_get() in <weir/handle.h>.
  *     Loading needs: everything that the record's maker wrote into it and its filters (acquire).

@@ -18,6 +18,9 @@ static int look_options(struct weir_load_options *out, const struct weir_load_op
                         const char *call)
 {
 	int err = weir__load_options(out, options);
+	if (!err && out->lock_dir)
+		err = weir__fail(-EINVAL, "lock_dir %s: is for WEIR_MAP_LIVE: %s takes none",
+		                 out->lock_dir, call);
 	if (!err && (out->flags || out->no_verify || out->memory || out->memory_bytes))
 		err = weir__fail(-EINVAL, "flags 0x%x, no_verify %d, memory %p, memory_bytes %zu: "
 		                 "%s takes none of them: it checks all and keeps nothing",

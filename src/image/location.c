@@ -161,6 +161,9 @@ static int read_options(struct weir_load_options *o, bool chain)
 	if (o->no_verify)
 		return weir__fail(-EINVAL, "no_verify 1: is for weir_location_map: what is read is "
 		                  "always checked");
+	if (o->lock_dir)
+		return weir__fail(-EINVAL, "lock_dir %s: is for weir_location_map with "
+		                  "WEIR_MAP_LIVE: leave it out", o->lock_dir);
 	if (chain && (o->flags || o->memory || o->memory_bytes))
 		return weir__fail(-EINVAL, "flags 0x%x, memory %p, memory_bytes %zu: a chain of "
 		                  "deltas takes none of them", o->flags, o->memory,

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "ground/error.h"
 #include "image/compound.h"
@@ -24,6 +23,9 @@ int weir__map_check(const struct weir_load_options *o, uint32_t mode)
 	if (mode > WEIR_MAP_LIVE)
 		return weir__fail(-EINVAL, "mode %u: WEIR_MAP_READ (0), WEIR_MAP_PRIVATE (1) or "
 		                  "WEIR_MAP_LIVE (2)", mode);
+	if (o->lock_dir && mode != WEIR_MAP_LIVE)
+		return weir__fail(-EINVAL, "lock_dir %s: is for WEIR_MAP_LIVE: leave it out",
+		                  o->lock_dir);
 	if (o->keyless)
 		return weir__fail(-EINVAL, "keyless is for what is read: a mapping needs no key to "
 		                  "be measured");
@@ -88,7 +90,7 @@ static int make_mapping(struct weir_mapping **out, struct weir_source *source,
 		.head = preface->head,
 		.length = length,
 		.given = source->fd < 0,
-		.fd = -1
+		.lock = WEIR_NO_LIVE_LOCK
 	};
 	strcpy(m->name, source->name);
 	if (m->given) /* what is read of it is left behind */
@@ -116,23 +118,6 @@ static void unmap(const struct weir_memory *memory)
 	free(m);
 }
 
-/* The lock goes with the descriptor. */
-static int go_live(struct weir_mapping *m, struct weir_source *source)
-{
-	struct stat st;
-	if (fstat(source->fd, &st))
-		return weir__fail(-errno, "%s: cannot ask which file it is: %s", source->name,
-		                  weir_strerror(errno));
-	int err = weir__mark_live(m);
-	if (err)
-		return err;
-	m->fd = source->fd;
-	m->device = st.st_dev;
-	m->inode = st.st_ino;
-	source->fd = -1;
-	return 0;
-}
-
 static int map_filter(struct weir_filter **out, struct weir_source *source,
                       const struct weir_preface *preface, enum weir_map_mode mode,
                       const struct weir_layout *layout)
@@ -158,8 +143,6 @@ static int map_filter(struct weir_filter **out, struct weir_source *source,
 	}
 	f->marks = m->head.marks;
 	err = weir__bits_check(f, source->name);
-	if (!err && mode == WEIR_MAP_LIVE)
-		err = go_live(m, source);
 	if (err) {
 		weir_destroy(f);
 		return err;
@@ -295,6 +278,42 @@ int weir__map_or_load(struct weir_filter **out, struct weir_source *source,
 	return weir__source_settle(source, err);
 }
 
+/* The locks go with the mapping, and with them the descriptor. */
+static int go_live(struct weir_filter *f, struct weir_live_lock *lock, struct weir_source *source)
+{
+	struct weir_mapping *m = weir__mapping_of(f);
+	m->lock = *lock;
+	int err = weir__live_begin(m);
+	if (err)
+		m->lock = (struct weir_live_lock)WEIR_NO_LIVE_LOCK;
+	else
+		source->fd = -1;
+	return err;
+}
+
+static int map_live(struct weir_filter **out, struct weir_source *source,
+                    const struct weir_load_options *options, bool *changed)
+{
+	struct weir_filter *f = NULL;
+	struct weir_live_lock lock;
+	int err = weir__live_share(&lock, source, options->lock_dir);
+	*changed = err == -ESTALE;
+	if (err)
+		return err;
+	err = weir__map_source(&f, source, WEIR_MAP_LIVE, options);
+	if (!err)
+		err = go_live(f, &lock, source);
+	err = weir__source_settle(source, err);
+	*changed = err == -EBUSY;
+	if (!err) {
+		*out = f;
+		return 0;
+	}
+	weir_destroy(f);
+	weir__live_drop(&lock);
+	return err;
+}
+
 /* @changed: another process marked it live or sealed it while it was read: read it again. */
 static int map_once(struct weir_filter **out, const char *path, enum weir_map_mode mode,
                     const struct weir_load_options *options,
@@ -305,12 +324,11 @@ static int map_once(struct weir_filter **out, const char *path, enum weir_map_mo
 	int err = weir__source_open(&source, path, live ? O_RDWR : O_RDONLY);
 	if (err)
 		return err;
-	err = live ? weir__live_share(source.fd, path) : 0;
-	if (!err) {
+	if (live)
+		err = map_live(out, &source, options, changed);
+	else
 		err = weir__source_settle(&source,
 		                          weir__map_source(out, &source, mode, options));
-		*changed = err == -EBUSY;
-	}
 	weir__source_close(&source);
 	return err;
 }

@@ -6,15 +6,33 @@
 #include <sys/types.h>
 #include "image/preface.h"
 
+/* A descriptor that stays open for its lock, or to find a file. A daemon that closes every
+ * descriptor closes it too, and its number may be another file's by then: so it is compared with
+ * the file before each use. */
+struct weir_held {
+	int fd; /* -1: none */
+	dev_t device;
+	ino_t inode;
+};
+
+enum { WEIR_LIVE_LOCK_NAME = 11 + 16 + 1 + 16 + 1 }; /* ".weir-live-", two numbers, the end */
+
+/* What a live mapping holds (S1). */
+struct weir_live_lock {
+	struct weir_held file;   /* the lock file, locked */
+	struct weir_held folder; /* where it stands */
+	struct weir_held image;  /* locked, shared */
+	char name[WEIR_LIVE_LOCK_NAME];
+};
+#define WEIR_NO_LIVE_LOCK { .file.fd = -1, .folder.fd = -1, .image.fd = -1 }
+
 struct weir_mapping {
 	enum weir_map_mode mode;
 	struct weir_image_head head; /* as it was checked; weir_seal() renews its checksums */
 	unsigned char *image;        /* the mapping, of length bytes */
 	uint64_t length;
 	bool given;                  /* image is the caller's memory, which stays as it is */
-	int fd;                      /* live: holds the lock (image/map.h); else -1 */
-	dev_t device;                /* of the file */
-	ino_t inode;                 /* likewise */
+	struct weir_live_lock lock;  /* if it is live */
 	char name[];                 /* the path, for sentences */
 };
 
@@ -42,33 +60,58 @@ static inline struct weir_mapping *weir__mapping_of(const struct weir_filter *f)
 }
 
 /* The lock that keeps live mappings of an image and a seal apart, between processes and within one.
- * It is on the bytes of the file's commit record (fcntl, F_OFD_SETLK). A lock belongs to one
- * opening of the file, so it goes when its mapping goes or its process is killed; and unlike one by
- * flock it is turned from shared to exclusive in one step, or stays shared.
+ * It is on a lock file (fcntl, F_OFD_SETLK), which only those who may write the image can open. So
+ * a reader of the image cannot hold it. The lock file stands beside the image, or in the caller's
+ * lock_dir, and its name has device and inode of the image. A lock belongs to one opening of the
+ * file, so it goes when its mapping goes or its process is killed. Unlike one by flock it is turned
+ * from shared to exclusive in one step, or stays shared.
  *
- * S1  A live mapping holds the lock, shared, from before it reads the head until it is unmapped.
- * S2  Only a holder of the lock stores the live mark. It is on the disk before any insert.
- * S3  Only the one holder of the exclusive lock computes checksums and stores the sealed record;
- *     first bits and checksums are on the disk.
- * S4  From then on its mapping is read-only, and only after that is the lock given back.
+ * The home of a live image is its lock file that is not empty. There is at most one while an image
+ * is mapped live. Each live mapping also holds a shared lock on the image: a mapper whose lock file
+ * is not the home, by a name in another folder or another lock_dir, sees that and is refused.
  *
- * So nobody inserts between the first checksum and the sealed record, and nobody's live mark is
- * taken away: the image is always live, or sealed and valid. */
+ * S1  A live mapping holds both locks, shared, from before it reads the head until it is unmapped.
+ * S2  Only a holder of the locks stores the live mark. It is on the disk, and the lock file is the
+ *     home, before any insert.
+ * S3  Only the one holder of the home's exclusive lock computes checksums and stores the sealed
+ *     record. First bits and checksums are on the disk, and the lock file is empty again.
+ * S4  From then on its mapping is read-only, and only after that are the locks given back. The last
+ *     mapper removes the lock file if it is empty, under its exclusive lock.
+ *
+ * So no process inserts between the first checksum and the sealed record, and no process loses its
+ * live mark: the image is always live, or sealed and valid.
+ *
+ * This fails in one case. A process was killed, so its lock file is still a home. The image is then
+ * mapped live in another folder, which makes a second home, and in the first one at the same time.
+ * A mapper that leaves the image live leaves the lock file too. The next mapper takes it over. */
 
-/* S1: take the lock, shared. Waits a second for a seal. Return: 0, -EBUSY, or another negative
- * errno. */
-int weir__live_share(int fd, const char *name);
+/* S1: take both locks, shared. Waits a second for a seal.
+ * @image: an opened file; its descriptor is borrowed until weir__live_release() or _close() closes
+ *   it with the mapping, or weir__live_drop() gives it back.
+ * @lock_dir: NULL: the folder of the image.
+ * Return: 0; -EBUSY; -ESTALE the image was replaced since it was opened; or another negative errno.
+ */
+int weir__live_share(struct weir_live_lock *lock, const struct weir_source *image,
+                     const char *lock_dir);
+/* Give the locks back, and the image's descriptor to its owner. */
+void weir__live_drop(struct weir_live_lock *lock);
+/* S2: is the lock file the home? @marked: this process has marked the image live, which makes it
+ * so. Return: 0; -EBUSY another process marked it or sealed it; or another negative errno. */
+int weir__live_enter(const struct weir_live_lock *lock, const char *name, bool marked);
 /* S3: make a mapping's lock exclusive, at once or not at all: -EBUSY; and shared again. */
 int weir__live_claim(const struct weir_mapping *mapping);
 void weir__live_unclaim(const struct weir_mapping *mapping);
-/* Give the lock back and close the descriptor that held it. */
+/* S3: empty the lock file. */
+int weir__live_empty(const struct weir_mapping *mapping);
+/* S4: give the locks back and close the descriptors. */
 void weir__live_release(struct weir_mapping *mapping);
-/* Close the descriptor only: a process forked from this one keeps the lock with its mapping. */
-void weir__live_close(const struct weir_mapping *mapping);
+/* Close the descriptors only: a process forked from this one keeps the locks with its mapping. */
+void weir__live_close(struct weir_mapping *mapping);
 
 /* ---- the live mark of a mapped image ---- */
 
-/* Mark the file of a WEIR_MAP_LIVE mapping live and sync the mark. This comes before any insert. */
-int weir__mark_live(struct weir_mapping *mapping);
+/* S2: mark the file of a WEIR_MAP_LIVE mapping, which has its locks, live and sync the mark. This
+ * comes before any insert. Return: as weir__live_enter(), or the errno of msync. */
+int weir__live_begin(struct weir_mapping *mapping);
 
 #endif

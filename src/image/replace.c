@@ -42,14 +42,13 @@ mode_t weir__rights_at_first(const struct weir_target *t, unsigned given)
 }
 
 /* Root may keep both, others their own user and the groups they are in. */
-static void keep_owner(const struct weir_target *t, int fd)
+void weir__owner_keep(int fd, const struct stat *old)
 {
-	if (fchown(fd, t->old.st_uid, t->old.st_gid) && fchown(fd, (uid_t)-1, t->old.st_gid))
-		return; /* it stays the saver's */
+	if (fchown(fd, old->st_uid, old->st_gid) && fchown(fd, (uid_t)-1, old->st_gid))
+		return; /* it stays this process's */
 }
 
-/* Remove the list that a new file has from its folder; whether it has none now. */
-static bool drop_acl(int fd)
+bool weir__acl_drop(int fd)
 {
 	return fremovexattr(fd, "system.posix_acl_access") == 0 || errno == ENODATA ||
 	       errno == ENOTSUP;
@@ -59,17 +58,17 @@ int weir__rights_settle(const struct weir_target *t, unsigned given, int fd)
 {
 	struct stat now;
 	if (t->exists && t->private)
-		keep_owner(t, fd);
+		weir__owner_keep(fd, &t->old);
 	if (!t->exists && !given)
 		return 0;
 	mode_t mode = given;
-	if (given && !drop_acl(fd))
+	if (given && !weir__acl_drop(fd))
 		return errno; /* the folder's list would let others in beside them */
 	if (!given) {
 		if (fstat(fd, &now))
 			return errno;
 		mode = planted(t) ? now.st_mode & AS_NEW : t->old.st_mode & MOST_INHERITED;
-		if (!drop_acl(fd) || t->old_acl || now.st_gid != t->old.st_gid)
+		if (!weir__acl_drop(fd) || t->old_acl || now.st_gid != t->old.st_gid)
 			mode = group_as_others(mode);
 	}
 	return fchmod(fd, mode) ? errno : 0;

@@ -35,6 +35,12 @@ void weir__target_close(const struct weir_target *target);
 mode_t weir__rights_at_first(const struct weir_target *target, unsigned given);
 /* Give the written file @fd its owner, then its permissions. Return: 0 or an errno. */
 int weir__rights_settle(const struct weir_target *target, unsigned given, int fd);
+/* Give a new file owner and group of another one, as far as this process may. */
+void weir__owner_keep(int fd, const struct stat *old);
+/* Has the file an access control list? True also if that cannot be asked. */
+bool weir__acl_has(int fd);
+/* Remove the list that a new file has from its folder. Return: whether it has none now. */
+bool weir__acl_drop(int fd);
 
 /* ---- the file that a save writes, before it has the name that it is for ---- */
 

@@ -90,6 +90,12 @@ static int follow_link(struct weir_target *t, const char *path)
 	                              "it leads to", path) : moved;
 }
 
+bool weir__acl_has(int fd)
+{
+	return fgetxattr(fd, "system.posix_acl_access", NULL, 0) >= 0 ||
+	       (errno != ENODATA && errno != ENOTSUP);
+}
+
 /* The file as it is to be replaced: its state and whether it has an access control list come from
  * one descriptor, if it may be opened. */
 static void look_at_old(struct weir_target *t)
@@ -103,8 +109,7 @@ static void look_at_old(struct weir_target *t)
 		return;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
 		t->old = st;
-		t->old_acl = fgetxattr(fd, "system.posix_acl_access", NULL, 0) >= 0 ||
-		             (errno != ENODATA && errno != ENOTSUP);
+		t->old_acl = weir__acl_has(fd);
 	}
 	close(fd);
 }

@@ -187,7 +187,7 @@ test_seal() {
 	soon is_live set.weir
 	live True
 	run 1 "$weir" seal set.weir; says '^weir seal: set.weir: stays live, since another process'
-	run 0 "$weir" add -q --live set.weir more; says 'stays live'
+	run 1 "$weir" add -q --live set.weir more; says 'stays live'
 	kill -9 $add
 	wait $add 2>/dev/null
 	exec 7>&-

@@ -16,6 +16,7 @@ WRAP(ssize_t, fgetxattr, -1, (int fd, const char *name, void *value, size_t n),
 WRAP(int, flock, -1, (int fd, int how), (fd, how))
 WRAP(int, fremovexattr, -1, (int fd, const char *name), (fd, name))
 WRAP(int, fstatat64, -1, (int fd, const char *path, void *st, int flags), (fd, path, st, flags))
+WRAP(int, ftruncate64, -1, (int fd, off_t n), (fd, n))
 WRAP(ssize_t, getrandom, -1, (void *bytes, size_t n, unsigned flags), (bytes, n, flags))
 WRAP(off_t, lseek64, -1, (int fd, off_t at, int whence), (fd, at, whence))
 WRAP(ssize_t, readlink, -1, (const char *path, char *buffer, size_t n), (path, buffer, n))

@@ -6,7 +6,7 @@ import re
 import subprocess
 import time
 
-LIVE, MAP = 'src/image/live.c', 'src/image/map.c'
+LIVE, LOCK, MAP = 'src/image/live.c', 'src/image/live_lock.c', 'src/image/map.c'
 REPLACE, TARGET = 'src/image/replace.c', 'src/image/target.c'
 OLD_IMAGE = ('O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);\n'
              '\tif (fd < 0)\n\t\treturn errno')
@@ -27,14 +27,15 @@ MUTANTS = [
      'weir__commit_store_release(commit_word(m), WEIR_IMAGE_LIVE);\n'
      '\treturn sync_pages(m, WEIR_IMAGE_HEAD);',
      'weir__commit_store_release(commit_word(m), WEIR_IMAGE_LIVE);\n\treturn 0;'),
-    ('LIVE_NOT_MARKED', MAP, 'int err = weir__mark_live(m);', 'int err = 0;'),
+    ('LIVE_NOT_MARKED', MAP, 'int err = weir__live_begin(m);', 'int err = 0;'),
     ('SEAL_NOT_SYNCED', LIVE,
      'int err = msync(m->image, WEIR_IMAGE_HEAD, MS_SYNC) ? errno : 0;', 'int err = 0;'),
     # the lock (S1 to S4)
-    ('MAPPED_UNLOCKED', MAP, 'err = live ? weir__live_share(source.fd, path) : 0;', 'err = 0;'),
+    ('MAPPED_UNLOCKED', LOCK, 'if (set_lock(&a->lock->file, F_RDLCK))', 'if (0)'),
     ('SEALED_UNLOCKED', LIVE, CLAIM, 'int err = 0;'),
-    ('SEALED_SHARED', LIVE, 'set_lock(m->fd, F_WRLCK) == 0', 'set_lock(m->fd, F_RDLCK) == 0'),
-    ('LOCK_STAYS', LIVE, '(void)set_lock(m->fd, F_UNLCK);\n\tweir__live_close(m);', ''),
+    ('SEALED_SHARED', LOCK, 'if (set_lock(&l->file, F_WRLCK))', 'if (set_lock(&l->file, F_RDLCK))'),
+    ('LOCK_STAYS', LOCK, '(void)set_lock(&m->lock.file, F_UNLCK);\n\tif (is_open(&m->lock.image))\n'
+     '\t\t(void)set_lock(&m->lock.image, F_UNLCK);\n\tweir__live_close(m);', ''),
     ('SEALED_TAKES_INSERTS', LIVE, 'weir__filter_read_only(f);', ''),
     ('VERIFIED_ONCE', LIVE,
      'return weir__commit_load_after(commit_word(m)) == commit ? err : went_live(m);',

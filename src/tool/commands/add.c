@@ -21,8 +21,9 @@ static const char help[] =
 	"each time.\n"
 	"\n"
 	"      --live           add to IMAGE in place, beside other processes that do so;\n"
-	"                       it is sealed after the last of them. Killed meanwhile, it\n"
-	"                       stays live: weir seal ends that\n"
+	"                       the last of them seals it, the others exit with 1. Killed\n"
+	"                       meanwhile, it stays live: weir seal ends that\n"
+	IMAGE_HELP_LIVE
 	"      --keyed-by=FILE  the key of a keyed image, as weir build had it\n"
 	KEYING_HELP_FILE
 	CHANGE_HELP_FILE
@@ -30,12 +31,13 @@ static const char help[] =
 	"                       absent keys with yes; without this it is refused\n"
 	CHANGE_HELP_REPORT
 	"\n"
-	"Exit status: 0 done, 1 refused and nothing written, 2 an error.\n";
+	"Exit status: 0 done, 1 refused and nothing written, or left live, 2 an error.\n";
 
 enum { LIVE = 256, ALLOW_OVERFULL };
 
 static const struct option options[] = {
 	{ "live", no_argument, NULL, LIVE },
+	IMAGE_OPTION_LIVE,
 	{ "allow-overfull", no_argument, NULL, ALLOW_OVERFULL },
 	CHANGE_OPTIONS,
 	{ 0 },
@@ -107,6 +109,7 @@ static int add_in_place(struct change *add, const struct weir_image_info *info)
 	weir_destroy(live);
 	if (status || sealed == TOOL_TROUBLE)
 		return status ? status : sealed;
+	add->left_live = sealed != TOOL_OK;
 	say_saved(add->image);
 	return place_stands(add->image, add->turn, add->lost);
 }
@@ -198,6 +201,9 @@ int cmd_add(int argc, char **argv)
 		return status;
 	if (add.in_place && (add.saving.zstd_level || add.saving.mode))
 		return misuse("--live changes the image in place: leave out --zstd and --mode");
+	if (add.how.lock_dir && !add.in_place)
+		return misuse("--lock-dir is for --live: leave it out");
 	add.saving.marks = guard_marks(&add.guard);
-	return change_run(&add, &verb);
+	status = change_run(&add, &verb);
+	return !status && add.left_live ? TOOL_NO : status;
 }

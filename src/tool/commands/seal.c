@@ -15,6 +15,7 @@ static const char help[] =
 	"computed anew. While another process has it mapped live, that is refused.\n"
 	"\n"
 	"      --keyed-by=FILE  the key of keyed images, as weir build had it\n"
+	IMAGE_HELP_LIVE
 	"      --no-progress  no progress line on a terminal\n"
 	"  -q, --quiet  print nothing about images that are sealed, no progress line\n"
 	"  -h, --help   this text\n"
@@ -25,6 +26,7 @@ enum { KEYED_BY = 256, NO_PROGRESS };
 
 static const struct option options[] = {
 	{ "keyed-by", required_argument, NULL, KEYED_BY },
+	IMAGE_OPTION_LIVE,
 	{ "no-progress", no_argument, NULL, NO_PROGRESS },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
@@ -62,6 +64,7 @@ int cmd_seal(int argc, char **argv)
 			if (!(how.secret = keyfile_read(optarg)))
 				return misuse_reported();
 			break;
+		case IMAGE_LOCK_DIR: how.lock_dir = optarg; break;
 		case NO_PROGRESS: progress = false; break;
 		case 'q': quiet = true; break;
 		case 'h': fputs(help, stdout); return TOOL_OK;

@@ -274,6 +274,7 @@ int image_option(int option, struct image_how *how)
 	case IMAGE_MAX_MEMORY: return parse_bytes("--max-memory", optarg, &how->max_memory);
 	case IMAGE_NO_PROGRESS: how->progress = false; break;
 	case IMAGE_NO_VERIFY: how->check = false; break;
+	case IMAGE_LOCK_DIR: how->lock_dir = optarg; break;
 	default: return -1;
 	}
 	return 1;
@@ -295,6 +296,7 @@ int live_open(struct weir_filter **out, const char *path, const struct image_how
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
 	options.secret = how->secret;
+	options.lock_dir = how->lock_dir;
 	options.progress = progress_reported;
 	progress_begin("verifying");
 	int err = no_window_mapped(weir_load(out, weir_location_map(path, WEIR_MAP_LIVE), &options),

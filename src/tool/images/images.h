@@ -17,6 +17,7 @@ struct image_how {
 	bool wordless;       /* no message after a failure: image_trouble() has the sentence */
 	uint64_t max_memory; /* --max-memory, for what is read into memory */
 	const void *secret; /* --keyed-by, or NULL */
+	const char *lock_dir; /* --lock-dir, or NULL; for what is changed in place */
 };
 
 /* --max-memory where it is not given. */
@@ -56,7 +57,8 @@ const char *image_trouble(int err, const char *path);
 
 /* ---- options ---- */
 
-enum { IMAGE_KEYED_BY = 768, IMAGE_MAX_MEMORY, IMAGE_NO_PROGRESS, IMAGE_NO_VERIFY };
+enum { IMAGE_KEYED_BY = 768, IMAGE_MAX_MEMORY, IMAGE_NO_PROGRESS, IMAGE_NO_VERIFY,
+       IMAGE_LOCK_DIR };
 
 #define IMAGE_OPTIONS_LOAD \
 	{ "keyed-by", required_argument, NULL, IMAGE_KEYED_BY }, \
@@ -66,6 +68,11 @@ enum { IMAGE_KEYED_BY = 768, IMAGE_MAX_MEMORY, IMAGE_NO_PROGRESS, IMAGE_NO_VERIF
 #define IMAGE_OPTIONS_OPEN \
 	IMAGE_OPTIONS_LOAD, \
 	{ "no-verify", no_argument, NULL, IMAGE_NO_VERIFY }
+/* Of one that is changed in place. */
+#define IMAGE_OPTION_LIVE { "lock-dir", required_argument, NULL, IMAGE_LOCK_DIR }
+#define IMAGE_HELP_LIVE \
+	"      --lock-dir=DIR   folder of a live image's lock file, the same one for all\n" \
+	"                       processes; default: that of the image\n"
 
 /* What is done without an option. */
 struct image_how image_how(void);

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT
+ * The lock of live images (map.h): a lock file beside the image, which no reader of the image can
+ * open. A reader may lock all of the image itself, so a lock there never decides about a seal.
+ *
+ * A name of the image in another folder, a bind mount or another lock_dir leads to another lock
+ * file. Only one of them may count. That is the home of the image: the lock file that is not empty.
+ * A mapper writes its byte when it turns the image from sealed to live, which one of two can, or
+ * when no other mapper has a lock on the image. The sealer empties it.
+ *
+ * A stranger may have put a file at the lock file's name. We use it only if its owner may write
+ * the image, and it has no other name. We never follow it, nor change one that is not ours. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "ground/error.h"
+#include "image/head.h"
+#include "image/map.h"
+#include "image/replace.h"
+
+enum { MOST_WAITS = 100, WAIT_US = 10000 };
+
+/* Why to try again. */
+enum { CHANGED = 1, SEALING, ELSEWHERE };
+
+static const char *const why[] = {
+	[CHANGED] = "it or its lock file was replaced again and again: map it once more",
+	[SEALING] = "is being sealed: map it when that has ended",
+	[ELSEWHERE] = "is live, and a process that has locked it does not use the lock file here: "
+	              "map it by the same folder or lock_dir, or end that process (lslocks)",
+};
+
+struct attempt {
+	struct weir_live_lock *lock;
+	const struct weir_source *image;
+	const char *where;  /* the folder of the lock file, for sentences */
+	struct stat st;     /* of the image */
+	bool acl;           /* it has an access control list, or may have one */
+};
+
+/* ---- descriptors ---- */
+
+/* Return: 0, or the errno of fstat. */
+static int hold(struct weir_held *h, int fd)
+{
+	struct stat st;
+	if (fstat(fd, &st))
+		return errno;
+	*h = (struct weir_held){ fd, st.st_dev, st.st_ino };
+	return 0;
+}
+
+static bool is_open(const struct weir_held *h)
+{
+	struct stat st;
+	if (h->fd < 0)
+		return false;
+	if (fstat(h->fd, &st))
+		return errno != EBADF;
+	return st.st_dev == h->device && st.st_ino == h->inode;
+}
+
+static void close_held(struct weir_held *h)
+{
+	if (is_open(h))
+		close(h->fd);
+	h->fd = -1;
+}
+
+static int set_lock(const struct weir_held *h, short type)
+{
+	struct flock lock = {
+		.l_type = type,
+		.l_whence = SEEK_SET,
+		.l_start = WEIR_IMAGE_COMMIT,
+		.l_len = WEIR_IMAGE_HEAD - WEIR_IMAGE_COMMIT
+	};
+	return fcntl(h->fd, F_OFD_SETLK, &lock);
+}
+
+static bool held_by_others(int error)
+{
+	return error == EAGAIN || error == EACCES;
+}
+
+static int cannot_lock(const char *name)
+{
+	return weir__fail(-errno, "%s: cannot lock it and its lock file, which WEIR_MAP_LIVE "
+	                  "needs: %s", name, weir_strerror(errno));
+}
+
+/* Has the lock file its name? It may have been removed before we locked it. */
+static bool stands(const struct weir_live_lock *l)
+{
+	struct stat st;
+	return fstatat(l->folder.fd, l->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_dev == l->file.device && st.st_ino == l->file.inode;
+}
+
+static bool is_home(const struct weir_live_lock *l)
+{
+	struct stat st;
+	return fstat(l->file.fd, &st) == 0 && st.st_size > 0;
+}
+
+static int set_home(const struct weir_live_lock *l, const char *name, bool home)
+{
+	return ftruncate(l->file.fd, home) == 0 ? 0 :
+	       weir__fail(-errno, "%s: cannot %s its lock file %s: %s", name,
+	                  home ? "write to" : "empty", l->name, weir_strerror(errno));
+}
+
+/* ---- the lock file ---- */
+
+/* The classes that may write the image may lock it, no others. With an access control list the bits
+ * of the group say too much. */
+static mode_t rights(const struct attempt *a, gid_t group)
+{
+	mode_t mode = S_IRUSR | S_IWUSR;
+	if (a->st.st_mode & S_IWGRP && !a->acl && group == a->st.st_gid)
+		mode |= S_IRGRP | S_IWGRP;
+	return a->st.st_mode & S_IWOTH ? mode | S_IROTH | S_IWOTH : mode;
+}
+
+static bool owner_may_write(const struct attempt *a, const struct stat *file)
+{
+	return file->st_uid == a->st.st_uid || file->st_uid == geteuid() || file->st_uid == 0 ||
+	       (a->st.st_mode & S_IWGRP && file->st_gid == a->st.st_gid) ||
+	       a->st.st_mode & S_IWOTH;
+}
+
+static int refuse(const struct attempt *a, const char *what)
+{
+	return weir__fail(-EPERM, "%s: its lock file %s in %s %s: remove that, or give another "
+	                  "lock_dir (--lock-dir)", a->image->name, a->lock->name, a->where, what);
+}
+
+static int cannot_open(const struct attempt *a, const char *what)
+{
+	return errno == ELOOP ? refuse(a, "is a symbolic link") :
+	       weir__fail(-errno, "%s: cannot %s its lock file %s in %s: %s: let this user do so, "
+	                  "or give a lock_dir (--lock-dir), the same one in each process",
+	                  a->image->name, what, a->lock->name, a->where, weir_strerror(errno));
+}
+
+static int take_file(const struct attempt *a, int fd)
+{
+	struct stat st;
+	if (fstat(fd, &st))
+		return cannot_open(a, "ask for");
+	if (!S_ISREG(st.st_mode) || st.st_size > 1)
+		return refuse(a, "is another thing than a lock file");
+	if (st.st_nlink == 0)
+		return CHANGED;
+	if (st.st_nlink > 1)
+		return refuse(a, "has other names");
+	if (!owner_may_write(a, &st))
+		return refuse(a, "is that of a user who may not write the image");
+	mode_t allowed = rights(a, st.st_gid);
+	if (st.st_mode & ALLPERMS & ~allowed && fchmod(fd, allowed))
+		return refuse(a, "may be locked by users who may not write the image");
+	a->lock->file = (struct weir_held){ fd, st.st_dev, st.st_ino };
+	return 0;
+}
+
+static void give_rights(const struct attempt *a, int fd)
+{
+	struct stat st;
+	weir__owner_keep(fd, &a->st);
+	if (fstat(fd, &st))
+		return;
+	mode_t mode = rights(a, st.st_gid);
+	(void)fchmod(fd, weir__acl_drop(fd) ? mode : mode & ~(mode_t)S_IRWXG);
+}
+
+/* First without a name, so that it has its rights when others find it. Return: a descriptor, or -1;
+ * errno EEXIST: another process was faster. */
+static int make_file(const struct attempt *a)
+{
+	const struct weir_live_lock *l = a->lock;
+	char self[32];
+	int fd = openat(l->folder.fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+	if (fd >= 0) {
+		give_rights(a, fd);
+		snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+		if (linkat(AT_FDCWD, self, l->folder.fd, l->name, AT_SYMLINK_FOLLOW) == 0)
+			return fd;
+		int error = errno;
+		close(fd);
+		errno = error;
+		if (error == EEXIST)
+			return -1;
+	}
+	/* no O_TMPFILE, no /proc, or a sandbox that refuses linkat */
+	fd = openat(l->folder.fd, l->name, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC,
+	            S_IRUSR | S_IWUSR);
+	if (fd >= 0)
+		give_rights(a, fd);
+	return fd;
+}
+
+static int reopen(const struct weir_live_lock *l)
+{
+	return openat(l->folder.fd, l->name,
+	              O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+static int open_file(const struct attempt *a)
+{
+	int fd = reopen(a->lock);
+	bool new = fd < 0 && errno == ENOENT;
+	if (new)
+		fd = make_file(a);
+	if (fd < 0)
+		return new && errno == EEXIST ? CHANGED : cannot_open(a, new ? "make" : "open");
+	int err = take_file(a, fd);
+	if (err)
+		close(fd);
+	return err;
+}
+
+/* The opening that a process forked from this one may share is closed, and the file locked by
+ * another one: so the lock tells whether this was the last mapper. */
+static void drop_file(struct weir_live_lock *l)
+{
+	struct weir_held fresh = l->file;
+	bool ours = is_open(&l->file) && is_open(&l->folder);
+	fresh.fd = ours ? reopen(l) : -1;
+	close_held(&l->file);
+	if (fresh.fd < 0)
+		return;
+	l->file.fd = fresh.fd;
+	if (is_open(&fresh) && set_lock(&fresh, F_WRLCK) == 0 && stands(l) && !is_home(l))
+		(void)unlinkat(l->folder.fd, l->name, 0);
+	l->file.fd = -1;
+	close(fresh.fd);
+}
+
+/* ---- both locks, shared ---- */
+
+static bool is_live(const struct attempt *a)
+{
+	unsigned char commit[8];
+	return pread(a->lock->image.fd, commit, sizeof commit, WEIR_IMAGE_COMMIT) ==
+	       sizeof commit && weir__image_get64(commit) == WEIR_IMAGE_LIVE;
+}
+
+/* The lock on the image, so that mappers with another lock file see this one. A live image that has
+ * its home elsewhere, or none, gets it here only if no other process has locked it. */
+static int lock_image(const struct attempt *a)
+{
+	const struct weir_live_lock *l = a->lock;
+	const bool adopt = !is_home(l) && is_live(a);
+	if (set_lock(&l->image, adopt ? F_WRLCK : F_RDLCK))
+		return held_by_others(errno) ? ELSEWHERE : cannot_lock(a->image->name);
+	int err = adopt ? set_home(l, a->image->name, true) : 0;
+	if (!err && adopt && set_lock(&l->image, F_RDLCK))
+		err = cannot_lock(a->image->name);
+	return err;
+}
+
+static int try(const struct attempt *a)
+{
+	int err = open_file(a);
+	if (err)
+		return err;
+	if (set_lock(&a->lock->file, F_RDLCK))
+		err = held_by_others(errno) ? SEALING : cannot_lock(a->image->name);
+	else
+		err = stands(a->lock) ? lock_image(a) : CHANGED;
+	if (err)
+		drop_file(a->lock);
+	return err;
+}
+
+/* The folder of the image itself, to which links lead. */
+static int open_beside(const struct attempt *a)
+{
+	struct weir_target t;
+	int err = weir__target_find(&t, a->image->name);
+	if (err)
+		return err;
+	if (t.exists && t.old.st_dev == a->st.st_dev && t.old.st_ino == a->st.st_ino)
+		return t.folder;
+	weir__target_close(&t);
+	return weir__fail(-ESTALE, "%s: was replaced while it was opened: map it again",
+	                  a->image->name);
+}
+
+static int open_folder(const struct attempt *a, const char *lock_dir)
+{
+	int fd = lock_dir ? open(lock_dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : open_beside(a);
+	if (fd < 0 && !lock_dir)
+		return fd;
+	int error = fd < 0 ? errno : hold(&a->lock->folder, fd);
+	if (error && fd >= 0)
+		close(fd);
+	return error ? weir__fail(-error, "%s: cannot open %s, the folder of its lock file: %s",
+	                          a->image->name, a->where, weir_strerror(error)) : 0;
+}
+
+int weir__live_share(struct weir_live_lock *lock, const struct weir_source *image,
+                     const char *lock_dir)
+{
+	struct attempt a = { lock, image, lock_dir ? lock_dir : "its folder", .acl = true };
+	*lock = (struct weir_live_lock)WEIR_NO_LIVE_LOCK;
+	if (fstat(image->fd, &a.st))
+		return weir__fail(-errno, "%s: cannot ask which file it is: %s", image->name,
+		                  weir_strerror(errno));
+	a.acl = weir__acl_has(image->fd);
+	lock->image = (struct weir_held){ image->fd, a.st.st_dev, a.st.st_ino };
+	snprintf(lock->name, sizeof lock->name, ".weir-live-%016llx-%016llx",
+	         (unsigned long long)a.st.st_dev, (unsigned long long)a.st.st_ino);
+	int err = open_folder(&a, lock_dir);
+	if (err)
+		return err;
+	err = try(&a);
+	for (unsigned waits = 0; err > 0 && waits < MOST_WAITS; waits++) {
+		(void)usleep(WAIT_US);
+		err = try(&a);
+	}
+	if (err)
+		close_held(&lock->folder);
+	return err > 0 ? weir__fail(-EBUSY, "%s: %s", image->name, why[err]) : err;
+}
+
+void weir__live_drop(struct weir_live_lock *lock)
+{
+	drop_file(lock);
+	close_held(&lock->folder);
+	lock->image.fd = -1;
+}
+
+int weir__live_enter(const struct weir_live_lock *l, const char *name, bool marked)
+{
+	if (marked)
+		return set_home(l, name, true);
+	return is_home(l) ? 0 : weir__fail(-EBUSY, "%s: was marked live or sealed by another "
+	                                   "process meanwhile: map it again", name);
+}
+
+/* ---- the seal ---- */
+
+int weir__live_claim(const struct weir_mapping *m)
+{
+	const struct weir_live_lock *l = &m->lock;
+	if (!is_open(&l->file) || !is_open(&l->folder))
+		return weir__fail(-EBADF, "%s: somebody closed descriptor %d or %d, which held the "
+		                  "lock of this live mapping: map the image live again to seal it",
+		                  m->name, l->file.fd, l->folder.fd);
+	if (set_lock(&l->file, F_WRLCK))
+		return held_by_others(errno) ?
+		       weir__fail(-EBUSY, "%s: is mapped live elsewhere too, in this process or "
+		                  "another: seal it when that mapping has gone", m->name) :
+		       cannot_lock(m->name);
+	if (stands(l))
+		return 0;
+	weir__live_unclaim(m);
+	return weir__fail(-EBADF, "%s: its lock file %s was removed: map the image live again to "
+	                  "seal it", m->name, l->name);
+}
+
+void weir__live_unclaim(const struct weir_mapping *m)
+{
+	/* Should it fail, the lock stays exclusive: others cannot map then, but nothing is lost. */
+	(void)set_lock(&m->lock.file, F_RDLCK);
+}
+
+int weir__live_empty(const struct weir_mapping *m)
+{
+	return set_home(&m->lock, m->name, false);
+}
+
+void weir__live_release(struct weir_mapping *m)
+{
+	/* of a process forked from this one too */
+	(void)set_lock(&m->lock.file, F_UNLCK);
+	if (is_open(&m->lock.image))
+		(void)set_lock(&m->lock.image, F_UNLCK);
+	weir__live_close(m);
+}
+
+void weir__live_close(struct weir_mapping *m)
+{
+	close_held(&m->lock.image);
+	weir__live_drop(&m->lock);
+}
