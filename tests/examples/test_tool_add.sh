@@ -207,6 +207,48 @@ test_seal() {
 	run 2 "$weir" seal none.weir; run 2 "$weir" seal first; run 2 "$weir" seal -
 }
 
+lock_files() {
+	if [ "$(find . -name '.weir-live-*' | wc -l)" = "$1" ]; then ok; else fail "lock files"; fi
+}
+
+# Two that add at once: the first to end leaves the image live, and says so by its status.
+test_live_exit_status() {
+	made
+	rm -f pipe
+	mkfifo pipe
+	"$weir" add -q --live set.weir pipe &
+	local add=$!
+	exec 7<>pipe
+	soon is_live set.weir
+	lock_files 1
+	run 1 "$weir" add --live set.weir more
+	says 'stays live'; prints '^  keys  *500 added'
+	echo last >pipe
+	exec 7>&-
+	wait $add && ok || fail 'the last one did not seal'
+	live False
+	lock_files 0
+	run 0 "$weir" query -c set.weir first more; prints '^1500$'
+}
+
+# The lock file of a live image in another folder; where there can be none, it does not go live.
+test_lock_dir() {
+	made
+	mkdir -p locks
+	# shellcheck disable=SC2046 # two numbers
+	mkdir ".weir-live-$(printf %016x-%016x $(stat -c '%d %i' set.weir))"
+	run 2 "$weir" add -q --live set.weir more
+	says '^weir add: set.weir: cannot open its lock file .*--lock-dir'
+	live False
+	run 0 "$weir" add -q --live --lock-dir=locks set.weir more
+	run 0 "$weir" seal --lock-dir=locks set.weir
+	run 2 "$weir" add -q --live --lock-dir=none set.weir more
+	says 'cannot open none, the folder'
+	run 2 "$weir" add -q --lock-dir=locks set.weir more; says '--lock-dir is for --live'
+	rmdir .weir-live-* locks
+	run 0 "$weir" query -c set.weir first more; prints '^1500$'
+}
+
 # The key of a keyed image is needed to change it in place too, and to seal it.
 test_keyed_in_place() {
 	run 0 "$weir" build -q --keyed-by=key -n 2000 -p 1% -o keyed.weir first
@@ -226,7 +268,7 @@ test_keyed_in_place() {
 
 for part in add_replaces add_keeps_what_was_allowed add_does_the_same_to_keys \
 		add_does_not_overfill add_trouble adds_take_turns \
-		add_looks_after_its_turn seal keyed_in_place; do
+		add_looks_after_its_turn seal live_exit_status lock_dir keyed_in_place; do
 	test_$part
 done
 finish

@@ -45,8 +45,10 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
+	bool left = untouched != NULL;
+	untouched = NULL; /* the next test has its own */
 	(void)folder_teardown(state);
-	return untouched != NULL;
+	return left;
 }
 
 static void needs_root(void)
