@@ -357,8 +357,8 @@ WEIR_API WEIR_MUST_CHECK int weir_verify(const struct weir_filter *f);
  *   sync failed, it is sealed although the call fails, and a power cut may bring the live mark
  *   back; the sentence reports so.
  * Errors: -EBUSY the image is mapped live elsewhere too; -EINVAL not mapped live; -ENOTSUP the kind
- *   cannot; -ENOMEM; -EBADF a descriptor of the lock was closed by somebody else, or the lock file
- *   was removed; the errno of msync, fcntl and ftruncate.
+ *   cannot; -ENOMEM; -EBADF a descriptor of the lock was closed by somebody else; the errno of
+ *   msync, fcntl and ftruncate, and of opening the lock file anew if it was removed.
  * Threads: one, without inserts.  Progress: blocking (file system).  Cost: memory bandwidth, then
  *   the disk.
  */

@@ -36,13 +36,18 @@ static int mark_live(struct weir_mapping *m)
 	return sync_pages(m, WEIR_IMAGE_HEAD);
 }
 
-int weir__live_begin(struct weir_mapping *m)
+/* @found: the commit record that the image had. */
+static int begin(struct weir_mapping *m, uint64_t found)
 {
-	const uint64_t found = m->head.commit;
 	bool marked = found != WEIR_IMAGE_LIVE &&
 	              weir__commit_swap_release(commit_word(m), found, WEIR_IMAGE_LIVE);
 	int err = weir__live_enter(&m->lock, m->name, marked);
 	return err ? err : mark_live(m);
+}
+
+int weir__live_begin(struct weir_mapping *m)
+{
+	return begin(m, m->head.commit);
 }
 
 /* Are the reserved bytes between table and bits still zero? */
@@ -128,7 +133,8 @@ static int seal_sums(struct weir_filter *f, uint64_t *commit)
 /* S3 */
 static int prepare_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t *commit)
 {
-	int err = mark_live(m); /* a process forked from this one may have sealed it */
+	/* a process forked from this one may have sealed it */
+	int err = begin(m, weir__commit_load_acquire(commit_word(m)));
 	if (!err)
 		err = seal_sums(f, commit);
 	return err ? err : sync_pages(m, m->length);

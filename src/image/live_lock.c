@@ -341,7 +341,29 @@ int weir__live_enter(const struct weir_live_lock *l, const char *name, bool mark
 
 /* ---- the seal ---- */
 
-int weir__live_claim(const struct weir_mapping *m)
+/* The lock file was removed: by hand, or by a process forked from this one, which has sealed the
+ * image. Lock what stands there now, as a new mapper does. */
+static int join_again(struct weir_mapping *m)
+{
+	const struct weir_source image = { .name = m->name, .fd = m->lock.image.fd };
+	struct attempt a = { &m->lock, &image, "its lock's folder", .acl = true };
+	struct weir_held old = m->lock.file;
+	if (!is_open(&m->lock.image) || fstat(image.fd, &a.st))
+		return weir__fail(-EBADF, "%s: its lock file was removed, and somebody closed "
+		                  "descriptor %d: map the image live again to seal it", m->name,
+		                  image.fd);
+	a.acl = weir__acl_has(image.fd);
+	int err = try(&a);
+	if (err) {
+		m->lock.file = old;
+		weir__live_unclaim(m);
+		return err > 0 ? weir__fail(-EBUSY, "%s: %s", m->name, why[err]) : err;
+	}
+	close_held(&old);
+	return 0;
+}
+
+static int claim(const struct weir_mapping *m)
 {
 	const struct weir_live_lock *l = &m->lock;
 	if (!is_open(&l->file) || !is_open(&l->folder))
@@ -353,11 +375,18 @@ int weir__live_claim(const struct weir_mapping *m)
 		       weir__fail(-EBUSY, "%s: is mapped live elsewhere too, in this process or "
 		                  "another: seal it when that mapping has gone", m->name) :
 		       cannot_lock(m->name);
-	if (stands(l))
-		return 0;
-	weir__live_unclaim(m);
-	return weir__fail(-EBADF, "%s: its lock file %s was removed: map the image live again to "
-	                  "seal it", m->name, l->name);
+	return stands(l) ? 0 : CHANGED;
+}
+
+int weir__live_claim(struct weir_mapping *m)
+{
+	int err = claim(m);
+	if (err <= 0)
+		return err;
+	err = join_again(m);
+	if (!err)
+		err = claim(m);
+	return err > 0 ? weir__fail(-EBUSY, "%s: %s", m->name, why[err]) : err;
 }
 
 void weir__live_unclaim(const struct weir_mapping *m)

@@ -81,9 +81,13 @@ static inline struct weir_mapping *weir__mapping_of(const struct weir_filter *f)
  * So no process inserts between the first checksum and the sealed record, and no process loses its
  * live mark: the image is always live, or sealed and valid.
  *
- * This fails in one case. A process was killed, so its lock file is still a home. The image is then
- * mapped live in another folder, which makes a second home, and in the first one at the same time.
- * A mapper that leaves the image live leaves the lock file too. The next mapper takes it over. */
+ * A mapper that leaves the image live, or is killed, leaves the lock file too. The next one takes
+ * it over. Two things fail:
+ *
+ *  - A process was killed, so its lock file is still a home. The image is then mapped live in
+ *    another folder, which makes a second home, and in the first one at the same time.
+ *  - The lock file of a live image is lost. A new one becomes the home only while no other process
+ *    has locked the image, and a reader can prevent that: copy the image and seal the copy. */
 
 /* S1: take both locks, shared. Waits a second for a seal.
  * @image: an opened file; its descriptor is borrowed until weir__live_release() or _close() closes
@@ -99,7 +103,7 @@ void weir__live_drop(struct weir_live_lock *lock);
  * so. Return: 0; -EBUSY another process marked it or sealed it; or another negative errno. */
 int weir__live_enter(const struct weir_live_lock *lock, const char *name, bool marked);
 /* S3: make a mapping's lock exclusive, at once or not at all: -EBUSY; and shared again. */
-int weir__live_claim(const struct weir_mapping *mapping);
+int weir__live_claim(struct weir_mapping *mapping);
 void weir__live_unclaim(const struct weir_mapping *mapping);
 /* S3: empty the lock file. */
 int weir__live_empty(const struct weir_mapping *mapping);

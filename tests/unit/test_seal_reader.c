@@ -246,10 +246,22 @@ static void test_what_if_the_lock_file_is_removed_by_hand(void **state)
 	(void)state;
 	assert_int_equal(unlink(lock_file), 0);
 	assert_refused(map_in(&untouched, path, NULL), -EBUSY, path, "lock file");
-	assert_refused(weir_seal(f), -EBADF, path, "was removed");
-	assert_true(is_live(path));
-	weir_destroy(f);
-	seal_it(map_live(path));
+	seal_it(f);
+	assert_sealed(path);
+}
+
+/* The child's seal removes the lock file. The parent seals once more. */
+static void test_may_a_forked_process_seal_first(void **state)
+{
+	struct weir_filter *f = map_live(path);
+	(void)state;
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(weir_insert_hash(f, 2) < 0 || weir_seal(f) != 0);
+	assert_int_equal(status_of(child), 0);
+	assert_sealed(path);
+	seal_it(f);
 	assert_sealed(path);
 }
 
@@ -482,6 +494,7 @@ int main(void)
 		fresh(test_does_the_last_mapper_remove_the_lock_file),
 		fresh(test_is_the_lock_file_of_a_killed_process_taken_over),
 		fresh(test_what_if_the_lock_file_is_removed_by_hand),
+		fresh(test_may_a_forked_process_seal_first),
 		fresh(test_is_the_image_kept_apart_by_links),
 		fresh(test_is_a_hard_link_in_another_folder_refused),
 		fresh(test_does_a_mapping_of_the_old_image_keep_the_new_one_live),
