@@ -27,7 +27,8 @@ static const char *const why[] = {
 	[CHANGED] = "it or its lock file was replaced again and again: map it once more",
 	[SEALING] = "is being sealed: map it when that has ended",
 	[ELSEWHERE] = "is live, and a process that has locked it does not use the lock file here: "
-	              "map it by the same folder or lock_dir, or end that process (lslocks)",
+	              "map it by the same folder or lock_dir; or end that process (lslocks); or, "
+	              "if it only reads the image, seal a copy that it cannot read",
 };
 
 struct attempt {

@@ -87,7 +87,7 @@ static inline struct weir_mapping *weir__mapping_of(const struct weir_filter *f)
  *  - A process was killed, so its lock file is still a home. The image is then mapped live in
  *    another folder, which makes a second home, and in the first one at the same time.
  *  - The lock file of a live image is lost. A new one becomes the home only while no other process
- *    has locked the image, and a reader can prevent that: copy the image and seal the copy. */
+ *    has locked the image, and a reader can prevent that: seal a copy that it cannot read. */
 
 /* S1: take both locks, shared. Waits a second for a seal.
  * @image: an opened file; its descriptor is borrowed until weir__live_release() or _close() closes

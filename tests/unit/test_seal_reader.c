@@ -250,6 +250,23 @@ static void test_what_if_the_lock_file_is_removed_by_hand(void **state)
 	assert_sealed(path);
 }
 
+/* Then the lock on the image alone tells whether another process has it mapped live. */
+static void test_what_if_the_lock_file_of_a_live_image_is_lost(void **state)
+{
+	int end;
+	(void)state;
+	needs_root();
+	weir_destroy(map_live(path));
+	assert_int_equal(unlink(lock_file), 0);
+	pid_t child = reader(&end);
+	assert_refused(map_in(&untouched, path, NULL), -EBUSY, path, "seal a copy");
+	assert_false(there(lock_file));
+	close(end);
+	assert_int_equal(status_of(child), 0);
+	seal_it(map_live(path));
+	assert_sealed(path);
+}
+
 /* The child's seal removes the lock file. The parent seals once more. */
 static void test_may_a_forked_process_seal_first(void **state)
 {
@@ -494,6 +511,7 @@ int main(void)
 		fresh(test_does_the_last_mapper_remove_the_lock_file),
 		fresh(test_is_the_lock_file_of_a_killed_process_taken_over),
 		fresh(test_what_if_the_lock_file_is_removed_by_hand),
+		fresh(test_what_if_the_lock_file_of_a_live_image_is_lost),
 		fresh(test_may_a_forked_process_seal_first),
 		fresh(test_is_the_image_kept_apart_by_links),
 		fresh(test_is_a_hard_link_in_another_folder_refused),
