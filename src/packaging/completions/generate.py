@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Completions of the weir command for bash, zsh and fish, from its own help texts.
-generate.py OUT_BASH OUT_ZSH OUT_FISH kinds.h keying.h change.h main.c COMMAND.c..."""
+generate.py OUT_BASH OUT_ZSH OUT_FISH kinds.h keying.h change.h images.h main.c
+COMMAND.c..."""
 import re
 import sys
 
@@ -156,8 +157,9 @@ def fish(commands, options):
 
 def main():
     outputs = sys.argv[1:4]
-    kinds, keying, change, *sources = [open(path, encoding="utf-8").read() for path in sys.argv[4:]]
-    commands, shared = commands_of(sources[0]), shared_lines(keying + change)
+    texts = [open(path, encoding="utf-8").read() for path in sys.argv[4:]]
+    kinds, headers, sources = texts[0], texts[1:4], texts[4:]
+    commands, shared = commands_of(sources[0]), shared_lines("".join(headers))
     options = {}
     for source in sources[1:]:
         options[re.search(r"\nint cmd_(\w+)\(", source)[1]] = options_of(source, shared)
