@@ -60,7 +60,7 @@ def commands_of(main):
 
 
 HEAD = "# SPDX-License-Identifier: MIT\n# Made from the help texts of the weir command.\n"
-FILES = {"FILE", "IMAGE"}
+FILES = {"FILE", "IMAGE", "DIR"}
 
 
 def bash(commands, options):

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ * The lock of live images by every name that leads to the image, in another folder, and with a
+ * stranger's file at the lock file's name. Some tests need root, who can act as two users; without,
+ * they report that and are skipped. */
+#include <sched.h>
+#include <sys/mount.h>
+#include "live_lock.h"
+
+enum { SKIPPED = 77 };
+
+/* ---- names ---- */
+
+/* By @name the image has the same lock. */
+static void assert_kept_apart(const char *name)
+{
+	struct weir_filter *f = map_live(path), *g = map_live(name);
+	assert_refused(weir_seal(f), -EBUSY, path, "elsewhere");
+	assert_refused(weir_seal(g), -EBUSY, name, "elsewhere");
+	weir_destroy(f);
+	seal_it(g);
+	assert_sealed(path);
+}
+
+static void test_is_the_image_kept_apart_by_links(void **state)
+{
+	char same[4200];
+	(void)state;
+	snprintf(same, sizeof same, "%s/same.weir", folder);
+	assert_int_equal(symlink("../set.weir", other), 0);
+	assert_int_equal(link(path, same), 0);
+	assert_kept_apart(other);
+	assert_kept_apart(same);
+}
+
+/* A name in another folder has another lock file: the second mapper is refused. */
+static void test_is_a_hard_link_in_another_folder_refused(void **state)
+{
+	char beside[4400];
+	(void)state;
+	assert_int_equal(link(path, other), 0);
+	name_lock(beside, other_dir);
+	struct weir_filter *f = map_live(path);
+	assert_refused(map_in(&untouched, other, NULL), -EBUSY, other, "same folder or lock_dir");
+	assert_false(there(beside));
+	seal_it(f);
+	f = map_live(other);
+	assert_refused(map_in(&untouched, path, NULL), -EBUSY, path, "same folder or lock_dir");
+	seal_it(f);
+	assert_sealed(path);
+	assert_false(there(beside));
+}
+
+static void test_does_a_mapping_of_the_old_image_keep_the_new_one_live(void **state)
+{
+	char old[4200];
+	(void)state;
+	snprintf(old, sizeof old, "%s/old.weir", folder);
+	struct weir_filter *f = map_live(path);
+	assert_int_equal(rename(path, old), 0);
+	save(path);
+	seal_it(map_live(path));
+	assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
+	struct weir_filter *g = map_live(old);
+	assert_refused(weir_seal(g), -EBUSY, old, "elsewhere");
+	weir_destroy(f);
+	seal_it(g);
+	assert_sealed(old);
+}
+
+/* Its mapper can seal it, a mapper by the new folder cannot join. */
+static void test_may_a_live_image_go_to_another_folder(void **state)
+{
+	struct weir_filter *f = map_live(path);
+	(void)state;
+	assert_int_equal(rename(path, other), 0);
+	assert_refused(map_in(&untouched, other, NULL), -EBUSY, other, "same folder or lock_dir");
+	seal_it(f);
+	assert_sealed(other);
+	seal_it(map_live(other));
+}
+
+/* Two mounts of a file system: one lock file. */
+static void test_are_two_mount_namespaces_kept_apart(void **state)
+{
+	struct weir_filter *f = map_live(path);
+	(void)state;
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		struct weir_filter *g;
+		char seen[4300];
+		snprintf(seen, sizeof seen, "%s/set.weir", other_dir);
+		if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount(folder, other_dir, NULL, MS_BIND, NULL))
+			_exit(SKIPPED);
+		weir_destroy(f);
+		if (map_in(&g, seen, NULL))
+			_exit(1);
+		_exit(weir_seal(g) == -EBUSY ? 0 : 2);
+	}
+	int status = status_of(child);
+	seal_it(f);
+	assert_sealed(path);
+	if (status == SKIPPED) {
+		print_message("needs a mount namespace of its own\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+}
+
+/* ---- lock_dir ---- */
+
+/* As a user who may write the image, and not its folder. 0: all is right. */
+static int without_the_folder(void)
+{
+	struct weir_filter *f = NULL;
+	if (map_in(&f, path, NULL) != -EACCES || !strstr(weir_error_detail(), "--lock-dir"))
+		return 2;
+	if (weir_image_verify(weir_location_path(path), NULL, NULL))
+		return 3; /* it went live */
+	if (map_in(&f, path, other_dir) || weir_insert_hash(f, 1) < 0 || weir_seal(f))
+		return 4;
+	weir_destroy(f);
+	return 0;
+}
+
+static void test_what_if_the_folder_cannot_be_written(void **state)
+{
+	char beside[4400];
+	(void)state;
+	needs_root();
+	name_lock(beside, other_dir);
+	assert_int_equal(chmod(path, 0666), 0);
+	assert_int_equal(chown(other_dir, NOBODY, NOBODY), 0);
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		become_nobody();
+		_exit(without_the_folder());
+	}
+	assert_int_equal(status_of(child), 0);
+	assert_sealed(path);
+	assert_false(there(beside));
+}
+
+static void test_does_another_lock_dir_lead_past_the_lock(void **state)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_filter *f = map_live(path), *g = NULL;
+	(void)state;
+	assert_refused(map_in(&g, path, other_dir), -EBUSY, path, "same folder or lock_dir");
+	seal_it(f);
+	assert_ok(map_in(&f, path, other_dir));
+	assert_ok(map_in(&g, path, other_dir));
+	assert_refused(map_in(&untouched, path, NULL), -EBUSY, path, "same folder or lock_dir");
+	assert_refused(weir_seal(f), -EBUSY, path, "elsewhere");
+	weir_destroy(g);
+	seal_it(f);
+	assert_sealed(path);
+	assert_refused(map_in(&untouched, path, path), -ENOTDIR, path, "folder of its lock file");
+	o.lock_dir = other_dir;
+	assert_refused(weir_load(&untouched, weir_location_map(path, WEIR_MAP_READ), &o), -EINVAL,
+	               "lock_dir", "WEIR_MAP_LIVE");
+	assert_refused(weir_load(&untouched, weir_location_path(path), &o), -EINVAL, "lock_dir",
+	               "WEIR_MAP_LIVE");
+	assert_refused(weir_image_verify(weir_location_path(path), &o, NULL), -EINVAL, "lock_dir",
+	               "WEIR_MAP_LIVE");
+}
+
+/* ---- a stranger's file at the lock file's name ---- */
+
+static void put(const char *name, const char *bytes)
+{
+	int fd = open(name, O_CREAT | O_EXCL | O_WRONLY, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, strlen(bytes)), strlen(bytes));
+	close(fd);
+}
+
+/* The image is refused, not live, and what stands there stays as it is. */
+static void assert_not_used(int err, const char *what)
+{
+	struct stat before, after;
+	assert_int_equal(lstat(lock_file, &before), 0);
+	assert_refused(map_in(&untouched, path, NULL), err, path, what);
+	assert_false(is_live(path));
+	assert_int_equal(lstat(lock_file, &after), 0);
+	assert_int_equal(before.st_ino, after.st_ino);
+	assert_int_equal(before.st_size, after.st_size);
+	assert_int_equal(before.st_mode, after.st_mode);
+	assert_int_equal(remove(lock_file), 0);
+}
+
+static void test_is_a_strangers_file_used_as_the_lock(void **state)
+{
+	char victim[4200];
+	(void)state;
+	snprintf(victim, sizeof victim, "%s/victim", folder);
+	put(victim, "1");
+	assert_int_equal(symlink("victim", lock_file), 0);
+	assert_not_used(-EPERM, "is a symbolic link");
+	assert_int_equal(link(victim, lock_file), 0);
+	assert_not_used(-EPERM, "has other names");
+	assert_int_equal(mkfifo(lock_file, 0600), 0);
+	assert_not_used(-EPERM, "another thing than a lock file");
+	assert_int_equal(mkdir(lock_file, 0700), 0);
+	assert_not_used(-EISDIR, "cannot open its lock file");
+	put(lock_file, "a file with contents");
+	assert_not_used(-EPERM, "another thing than a lock file");
+	seal_it(map_live(path));
+	assert_sealed(path);
+}
+
+static void test_is_the_file_of_a_user_who_only_reads_the_lock(void **state)
+{
+	(void)state;
+	needs_root();
+	put(lock_file, "");
+	assert_int_equal(chown(lock_file, NOBODY, GROUP), 0);
+	assert_not_used(-EPERM, "may not write the image");
+	/* one of the group that may write the image */
+	assert_int_equal(chown(path, 0, GROUP), 0);
+	assert_int_equal(chmod(path, 0664), 0);
+	put(lock_file, "");
+	assert_int_equal(chown(lock_file, NOBODY, GROUP), 0);
+	seal_it(map_live(path));
+	assert_sealed(path);
+}
+
+int main(void)
+{
+#define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		fresh(test_is_the_image_kept_apart_by_links),
+		fresh(test_is_a_hard_link_in_another_folder_refused),
+		fresh(test_does_a_mapping_of_the_old_image_keep_the_new_one_live),
+		fresh(test_may_a_live_image_go_to_another_folder),
+		fresh(test_are_two_mount_namespaces_kept_apart),
+		fresh(test_what_if_the_folder_cannot_be_written),
+		fresh(test_does_another_lock_dir_lead_past_the_lock),
+		fresh(test_is_a_strangers_file_used_as_the_lock),
+		fresh(test_is_the_file_of_a_user_who_only_reads_the_lock),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
