@@ -1,83 +1,210 @@
 /* SPDX-License-Identifier: MIT
- * The default of --max-memory, from files as the kernel has them: control groups of version 2 and
- * version 1, in containers, and none. */
+ * The default of --max-memory, from files as kernels 5.10 to 6.18 write them: control groups of
+ * version 2 and version 1, both, in containers, and none. */
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include "../../src/tool/input/room.h"
 #include "../folder.h"
 
 static const uint64_t MIB = 1 << 20;
 
+/* ---- a machine that a test makes ---- */
+
+static bool sysinfo_refused;
+
+/* In place of libc's: a sandbox may refuse the call, and leaves the record as it was. */
+int sysinfo(struct sysinfo *info)
+{
+	if (sysinfo_refused) {
+		errno = EPERM;
+		return -1;
+	}
+	*info = (struct sysinfo){ .totalram = 4096, .mem_unit = 1 << 20 };
+	return 0;
+}
+
 static int setup(void **state)
 {
-	char command[4200];
-	(void)folder_setup(state);
-	snprintf(command, sizeof command,
-	         "cd %s && mkdir -p proc/self sys/fs/cgroup/a/b sys/fs/cgroup/memory/a/b", folder);
-	return system(command);
+	sysinfo_refused = false;
+	return folder_setup(state);
 }
 
 static void put(const char *name, const char *text)
 {
 	char where[4200];
-	snprintf(where, sizeof where, "%s/%s", folder, name);
+	const int len = snprintf(where, sizeof where, "%s/", folder);
+	strcat(where, name);
+	for (char *at = where + len; (at = strchr(at, '/')) != NULL; *at++ = '/') {
+		*at = '\0';
+		(void)mkdir(where, 0700);
+	}
 	FILE *file = fopen(where, "w");
 	assert_non_null(file);
 	assert_true(fputs(text, file) >= 0);
 	assert_int_equal(fclose(file), 0);
 }
 
+#define MOUNTS "proc/self/mountinfo"
+#define GROUPS "proc/self/cgroup"
+#define MEMINFO "MemTotal:       16384000 kB\nMemFree:  1 kB\n"
+#define AVAILABLE MEMINFO "MemAvailable:    1048576 kB\nBuffers: 5 kB\n"
+#define ROOTS "21 1 254:1 / / rw,relatime shared:1 - ext4 /dev/root rw\n" \
+	"23 21 0:21 / /proc rw,nosuid - proc proc rw\n"
+#define NEWER ROOTS "29 21 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw\n"
+#define OLDER ROOTS "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n" \
+	"32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu,cpuacct\n" \
+	"35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:14 - cgroup cgroup rw,memory\n"
+#define BOTH OLDER "41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n"
+#define NO_LIMIT "9223372036854771712\n"
+#define OF_2 "sys/fs/cgroup/"
+#define OF_1 "sys/fs/cgroup/memory/"
+
 /* With that file as the last word. */
-static void half_with(const char *name, const char *text, uint64_t half)
+static void left_with(const char *name, const char *text, uint64_t left)
 {
 	put(name, text);
-	assert_int_equal(room_half(folder), half);
+	assert_int_equal(room_groups(folder), left);
 }
 
-#define LINES "MemTotal:       16384000 kB\nMemFree:  1 kB\n"
-#define GROUPS "12:cpu,cpuacct:/a/b\n9:memory:/a/b\n1:name=systemd:/x\n"
+/* ---- */
 
-static void test_what_is_available(void **state)
+static void half_of_what_is_available(void **state)
 {
 	(void)state;
-	assert_true(room_half(folder) > 0); /* nothing is there: the machine's */
-	half_with("proc/meminfo", LINES "MemAvailable:    1048576 kB\nBuffers: 5 kB\n", 512 * MIB);
-	put("proc/meminfo", LINES);
-	assert_true(room_half(folder) > 0);
-	put("proc/meminfo", LINES "MemAvailable:    1048576 kB\n");
+	assert_int_equal(room_half(folder), 2048 * MIB); /* no file is there */
+	put("proc/meminfo", AVAILABLE);
+	assert_int_equal(room_half(folder), 512 * MIB);
+	put("proc/meminfo", MEMINFO);
+	assert_int_equal(room_half(folder), 2048 * MIB);
+	put("proc/meminfo", AVAILABLE);
+	put(MOUNTS, NEWER);
+	put(GROUPS, "0::/a\n");
+	put(OF_2 "a/memory.max", "268435456\n");
+	assert_int_equal(room_half(folder), 128 * MIB);
+	put(OF_2 "a/memory.max", "4294967296\n"); /* more than there is */
+	assert_int_equal(room_half(folder), 512 * MIB);
 }
 
-static void test_version_2(void **state)
+/* The answer 0 became a limit of 0 bytes, and -1 one of 2^64 - 4096. */
+static void a_refused_sysinfo_is_no_limit(void **state)
 {
 	(void)state;
-	half_with("proc/self/cgroup", "0::/a/b\n", 512 * MIB);
-	half_with("sys/fs/cgroup/a/b/memory.max", "max\n", 512 * MIB);
-	half_with("sys/fs/cgroup/a/b/memory.max", "268435456\n", 128 * MIB);
-	/* of the group above it */
-	half_with("sys/fs/cgroup/a/memory.max", "134217728\n", 64 * MIB);
-	half_with("proc/self/cgroup", "0::/\n", 512 * MIB);
-	put("proc/self/cgroup", "0::/of/the/host\n"); /* in a container with its own root */
-	half_with("sys/fs/cgroup/memory.max", "2097152\n", MIB);
-	half_with("sys/fs/cgroup/memory.max", "4294967296\n", 512 * MIB); /* more than there is */
+	assert_int_equal(room_machine(), 4096 * MIB);
+	sysinfo_refused = true;
+	assert_int_equal(room_machine(), ROOM_MOST);
+	assert_int_equal(room_half(folder), ROOM_MOST / 2);
+	put("proc/meminfo", AVAILABLE);
+	assert_int_equal(room_half(folder), 512 * MIB);
 }
 
-static void test_version_1(void **state)
+static void version_2(void **state)
 {
 	(void)state;
-	put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-	half_with("proc/self/cgroup", GROUPS "0::/\n", 512 * MIB);
-	half_with("sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "33554432\n", 16 * MIB);
-	half_with("proc/self/cgroup", "4:cpu,memory,io:/a/b\n", 16 * MIB);
-	half_with("proc/self/cgroup",
-	          "4:cpu,memory2,mem:/a/b\n3:memoryless:/a/b\nnonsense\n5:memory\n", 512 * MIB);
-	put("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "4194304\n");
-	half_with("proc/self/cgroup", "9:memory:/a/b/gone\n", 2 * MIB);
+	assert_int_equal(room_groups(folder), ROOM_MOST); /* no file is there */
+	put(MOUNTS, NEWER);
+	left_with(GROUPS, "0::/a/b\n", ROOM_MOST); /* no controller */
+	left_with(OF_2 "a/b/memory.max", "max\n", ROOM_MOST);
+	left_with(OF_2 "a/b/memory.max", "268435456\n", 256 * MIB);
+	left_with(OF_2 "a/b/memory.high", "max\n", 256 * MIB);
+	left_with(OF_2 "a/b/memory.high", "201326592\n", 192 * MIB);
+	left_with(OF_2 "a/memory.max", "134217728\n", 128 * MIB); /* above it */
+	/* the lower limit leaves more if less is used */
+	left_with(OF_2 "a/b/memory.current", "104857600\n", 92 * MIB);
+	left_with(OF_2 "a/b/memory.stat", "anon 1\nfile 62914560\ninactive_file 41943040\n"
+	          "active_file 10485760\nunevictable 0\n", 128 * MIB);
+	left_with(OF_2 "a/memory.current", "134217729\n", 0);
+	left_with(OF_2 "a/memory.stat", "inactive_file 999999999999\n", 128 * MIB);
+	left_with(GROUPS, "0::/\n", ROOM_MOST);
+	/* a group of threads has no memory files, the one above it has */
+	left_with(GROUPS, "0::/a/b/threads/one\n", 128 * MIB);
+	left_with(GROUPS, "0::/a/b (deleted)\n", 128 * MIB);
 }
+
+static void version_1(void **state)
+{
+	(void)state;
+	put(MOUNTS, OLDER);
+	put(OF_1 "memory.limit_in_bytes", NO_LIMIT);
+	left_with(GROUPS, "12:cpu,cpuacct:/a\n9:memory:/a/b\n1:name=systemd:/x\n", ROOM_MOST);
+	left_with(OF_1 "a/b/memory.limit_in_bytes", "33554432\n", 32 * MIB);
+	left_with(OF_1 "a/b/memory.usage_in_bytes", "16777216\n", 16 * MIB);
+	left_with(OF_1 "a/b/memory.stat", "inactive_file 4194304\n"
+	          "hierarchical_memory_limit 33554432\ntotal_inactive_file 8388608\n"
+	          "total_active_file 0\n", 24 * MIB);
+	/* of a group above it that is not seen from here */
+	left_with(OF_1 "a/b/memory.stat", "hierarchical_memory_limit 18874368\n", 2 * MIB);
+	left_with(GROUPS, "4:cpu,memory,io:/a\n", ROOM_MOST);
+	left_with(OF_1 "a/memory.limit_in_bytes", "4194304\n", 4 * MIB);
+	left_with(GROUPS, "9:memory:/a/b/gone\n", 2 * MIB);
+}
+
+/* Version 1 has the memory and version 2 only names groups, or the other way round. */
+static void both_versions(void **state)
+{
+	(void)state;
+	put(MOUNTS, BOTH);
+	put(GROUPS, "4:memory:/a\n1:cpu:/\n0::/a\n");
+	left_with(OF_2 "unified/a/cgroup.procs", "1\n", ROOM_MOST);
+	left_with(OF_1 "a/memory.limit_in_bytes", "8388608\n", 8 * MIB);
+	left_with(OF_2 "unified/a/memory.max", "4194304\n", 4 * MIB);
+}
+
+/* The group is named as the host sees it, and what is mounted is a part of the tree. */
+static void containers(void **state)
+{
+	(void)state;
+	put(MOUNTS, ROOTS "29 21 0:26 /docker/c1 /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
+	put(OF_2 "memory.max", "67108864\n");
+	left_with(OF_2 "app/memory.max", "33554432\n", ROOM_MOST); /* of no group yet */
+	left_with(GROUPS, "0::/docker/c1/app\n", 32 * MIB);
+	left_with(GROUPS, "0::/docker/c1\n", 64 * MIB);
+	left_with(GROUPS, "0::/docker/c11/app\n", 64 * MIB); /* outside: the part's own root */
+	put(MOUNTS, NEWER); /* with a name space for groups */
+	left_with(GROUPS, "0::/\n", 64 * MIB);
+	left_with(GROUPS, "0::/app\n", 32 * MIB);
+	left_with(GROUPS, "0::/../..\n", 64 * MIB);
+	put("sys/fs/outside/memory.max", "1\n"); /* where "/../outside" would lead */
+	left_with(GROUPS, "0::/../outside\n", 64 * MIB);
+	put(MOUNTS, ROOTS "29 21 0:26 /.. /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
+	left_with(GROUPS, "0::/app\n", 64 * MIB);
+	left_with(GROUPS, "0::/../app\n", 32 * MIB);
+	/* a second mount that has not the group does not count, wherever it stands */
+	put("mnt/x y/memory.max", "1048576\n");
+	put(MOUNTS, NEWER "99 21 0:26 /other /mnt/x\\040y rw - cgroup2 cgroup rw\n");
+	left_with(GROUPS, "0::/app\n", 32 * MIB);
+	left_with(GROUPS, "0::/other\n", MIB);
+}
+
+static void what_no_kernel_writes(void **state)
+{
+	static const char *const texts[] = { "", "\n", "-1\n", "12 MiB\n", "0x10\n", "maximum\n",
+		                             "99999999999999999999999\n" };
+	(void)state;
+	put(GROUPS, "0::/a\n");
+	left_with(MOUNTS, "29 21 0:26 / /sys/fs/cgroup rw - cgroup2\n29 21 0:26 /\n-\n\n"
+	          "29 21 0:26 / /sys/fs/cgroup rw shared:1\n", ROOM_MOST);
+	put(MOUNTS, NEWER);
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		left_with(OF_2 "a/memory.max", texts[i], ROOM_MOST);
+	left_with(OF_2 "a/memory.max", "1048576", MIB);
+	left_with(OF_2 "a/memory.current", "unknown\n", MIB);
+	left_with(OF_2 "a/memory.stat", "inactive_file\nactive_file x\n\n", MIB);
+	left_with(OF_2 "a/memory.max", "0\n", 0);
+	left_with(GROUPS, "nonsense\n5:memory\n3:memoryless:/a\n4:cpu,memory2,mem:/a\n", ROOM_MOST);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, folder_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_available),
-		cmocka_unit_test(test_version_2),
-		cmocka_unit_test(test_version_1),
+		TEST(half_of_what_is_available),
+		TEST(a_refused_sysinfo_is_no_limit),
+		TEST(version_2),
+		TEST(version_1),
+		TEST(both_versions),
+		TEST(containers),
+		TEST(what_no_kernel_writes),
 	};
-	return cmocka_run_group_tests(tests, setup, folder_teardown);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

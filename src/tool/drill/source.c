@@ -3,9 +3,9 @@
  * holds them. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "drill.h"
 #include "input/file.h"
+#include "input/room.h"
 #include "output/say.h"
 #include "output/units.h"
 
@@ -64,7 +64,7 @@ static int size(struct drill *d, uint64_t memory)
 	               8.0 * ((double)d->n + (double)d->inserts);
 	if (needs > (double)memory)
 		return trouble("%s filters of %s and the hashes of the keys need more memory than "
-		               "this machine has (%s)",
+		               "this machine and its control groups have (%s)",
 		               d->keep_previous ? "three" : "two", show_bytes(SHOW, plan.bytes),
 		               show_bytes(SHOW, memory));
 	return TOOL_OK;
@@ -107,7 +107,8 @@ static void crews(struct drill *d)
 
 int drill_prepare(struct drill *d)
 {
-	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	const uint64_t machine = room_machine(), groups = room_groups("");
+	const uint64_t memory = machine < groups ? machine : groups;
 	int status = read_keys(d, memory);
 	if (!status)
 		status = size(d, memory);

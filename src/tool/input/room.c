@@ -1,86 +1,243 @@
 /* SPDX-License-Identifier: MIT
  * The limits of control groups are those of a group and of all above it. Version 2 has one tree of
- * groups, version 1 one for each resource. In a container the path may be one of the host's, which
- * is not there: then what is above it counts, up to the container's own root. */
+ * groups, version 1 one for each resource; a machine may have both. /proc/self/cgroup names the
+ * group, and /proc/self/mountinfo the places where its tree, or a part of it, is mounted. In a
+ * container the group may lie outside of what is mounted: then the group that is mounted counts. */
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/sysinfo.h>
 #include "room.h"
 
-/* The number that a file begins with, if it is less; a file that is not there, or holds "max", has
- * none. */
-static uint64_t less_in(const char *path, uint64_t than)
+/* The files of a version. The cache of files is in use too, but the kernel gives it up before it
+ * ends a process. */
+struct version {
+	const char *type; /* of the mount */
+	const char *limits[2], *use;
+	const char *limit_above; /* in memory.stat: the least of all groups above, seen or not */
+	const char *cache[2];    /* in memory.stat */
+};
+
+static const struct version older = {
+	.type = "cgroup",
+	.limits = { "memory.limit_in_bytes" },
+	.use = "memory.usage_in_bytes",
+	.limit_above = "hierarchical_memory_limit",
+	.cache = { "total_inactive_file", "total_active_file" },
+}, newer = {
+	.type = "cgroup2",
+	.limits = { "memory.max", "memory.high" },
+	.use = "memory.current",
+	.cache = { "inactive_file", "active_file" },
+};
+
+static FILE *open_in(const char *folder, const char *name)
 {
-	unsigned long long number;
-	FILE *file = fopen(path, "re");
-	if (file && fscanf(file, "%llu", &number) == 1 && number < than)
-		than = number;
+	char path[3 * PATH_MAX];
+	const int len = snprintf(path, sizeof path, "%s/%s", folder, name);
+	return len < (int)sizeof path ? fopen(path, "re") : NULL;
+}
+
+/* A number alone on its line, else @otherwise: "max", or nothing that a kernel writes. */
+static uint64_t number_or(const char *text, uint64_t otherwise)
+{
+	char *end;
+	const uint64_t number = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && (*end == '\n' || !*end) ? number : otherwise;
+}
+
+static uint64_t number_in(const char *folder, const char *name, uint64_t otherwise)
+{
+	char line[64];
+	FILE *file = open_in(folder, name);
+	if (file && fgets(line, sizeof line, file))
+		otherwise = number_or(line, otherwise);
 	if (file)
 		fclose(file);
-	return than;
+	return otherwise;
+}
+
+/* Of a file of lines such as "inactive_file 4096". */
+static uint64_t stat_or(const char *folder, const char *name, uint64_t otherwise)
+{
+	char line[256];
+	const size_t len = strlen(name);
+	FILE *file = open_in(folder, "memory.stat");
+	while (file && fgets(line, sizeof line, file))
+		if (strncmp(line, name, len) == 0 && line[len] == ' ')
+			otherwise = number_or(line + len + 1, otherwise);
+	if (file)
+		fclose(file);
+	return otherwise;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t left_in(const char *group, const struct version *v)
+{
+	uint64_t limit = number_in(group, v->limits[0], ROOM_MOST);
+	if (v->limits[1])
+		limit = least(limit, number_in(group, v->limits[1], ROOM_MOST));
+	if (v->limit_above)
+		limit = least(limit, stat_or(group, v->limit_above, ROOM_MOST));
+	if (limit >= ROOM_MOST)
+		return ROOM_MOST;
+	uint64_t use = number_in(group, v->use, 0);
+	for (unsigned i = 0; i < 2; i++)
+		use -= least(use, stat_or(group, v->cache[i], 0));
+	return limit - least(limit, use);
+}
+
+/* Of a group and those above it, up to @tree. @group: its path there, cut off part by part. */
+static uint64_t least_above(const char *tree, char *group, const struct version *v)
+{
+	char path[2 * PATH_MAX];
+	uint64_t left = ROOM_MOST;
+	for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
+		*end = '\0';
+		if (snprintf(path, sizeof path, "%s%s", tree, group) < (int)sizeof path)
+			left = least(left, left_in(path, v));
+	}
+	return left;
+}
+
+/* Is it one of the words of a list such as "rw,memory"? */
+static bool has_word(const char *list, const char *word)
+{
+	const size_t len = strlen(word);
+	for (size_t some; *list; list += some + (list[some] != '\0')) {
+		some = strcspn(list, ",:\n");
+		if (some == len && strncmp(list, word, len) == 0)
+			return true;
+		if (list[some] != ',')
+			break;
+	}
+	return false;
+}
+
+/* ---- where the tree of a version is mounted ---- */
+
+struct mount {
+	char *root;  /* which group */
+	char *place; /* is seen there */
+};
+
+/* Blanks and backslashes in paths are written as \040 and \134. */
+static void unescape(char *path)
+{
+	char *to = path;
+	for (const char *from = path; *from; to++) {
+		unsigned byte;
+		const bool escaped = *from == '\\' && sscanf(from + 1, "%3o", &byte) == 1;
+		*to = escaped ? (char)byte : *from;
+		from += escaped ? 4 : 1;
+	}
+	*to = '\0';
+}
+
+/* A line of mountinfo: ID PARENT DEVICE ROOT PLACE OPTIONS [FIELD]... - TYPE SOURCE OPTIONS. */
+static bool is_mounted(char *line, const struct version *v, struct mount *out)
+{
+	char *word[6], *rest = line, *type;
+	for (unsigned i = 0; i < 6; i++)
+		if (!(word[i] = strsep(&rest, " ")))
+			return false;
+	do
+		type = strsep(&rest, " ");
+	while (type && strcmp(type, "-") != 0);
+	type = strsep(&rest, " ");
+	if (!type || strcmp(type, v->type) != 0 || !strsep(&rest, " ") || !rest)
+		return false;
+	*out = (struct mount){ .root = word[3], .place = word[4] };
+	unescape(out->root);
+	unescape(out->place);
+	return v == &newer || has_word(rest, "memory");
+}
+
+/* The path of a group below the one that is mounted; NULL: it is not there. With a name space for
+ * groups both are as seen from its own root, and what lies above that begins with "/..". */
+static const char *below(const char *group, const char *root)
+{
+	const size_t len = strcmp(root, "/") == 0 ? 0 : strlen(root);
+	if (strncmp(group, root, len) != 0 || (group[len] && group[len] != '/'))
+		return NULL;
+	return strstr(group + len, "/..") ? NULL : group + len;
+}
+
+/* Two mounts may show parts of one tree: those in which the group is found count. */
+static uint64_t left_by(const char *root, const char *group, const struct version *v)
+{
+	uint64_t left = ROOM_MOST, left_else = ROOM_MOST;
+	bool found = false;
+	char *line = NULL, path[PATH_MAX], tree[PATH_MAX];
+	size_t room = 0;
+	struct mount m;
+	FILE *file = open_in(root, "proc/self/mountinfo");
+	while (file && getline(&line, &room, file) > 0) {
+		if (!is_mounted(line, v, &m))
+			continue;
+		const char *there = below(group, m.root);
+		snprintf(path, sizeof path, "%s", there && strcmp(there, "/") ? there : "");
+		snprintf(tree, sizeof tree, "%s%s", root, m.place);
+		uint64_t *of = there ? &left : &left_else;
+		*of = least(*of, least_above(tree, path, v));
+		found |= there != NULL;
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return found ? left : left_else;
+}
+
+uint64_t room_groups(const char *root)
+{
+	uint64_t left = ROOM_MOST;
+	char *line = NULL;
+	size_t room = 0;
+	FILE *file = open_in(root, "proc/self/cgroup");
+	/* NUMBER:RESOURCES:PATH, in version 2 0::PATH */
+	while (file && getline(&line, &room, file) > 0) {
+		char *list = strchr(line, ':'), *group = list ? strchr(list + 1, ':') : NULL;
+		if (!group || !(group == list + 1 || has_word(list + 1, "memory")))
+			continue;
+		group[strcspn(group, "\n")] = '\0';
+		left = least(left, left_by(root, group + 1, group == list + 1 ? &newer : &older));
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return left;
+}
+
+/* ---- the machine ---- */
+
+uint64_t room_machine(void)
+{
+	/* sysconf() would answer for a refused call with what its record happens to hold */
+	struct sysinfo info = { 0 };
+	const uint64_t bytes = sysinfo(&info) ? 0 : (uint64_t)info.totalram * info.mem_unit;
+	return bytes ? bytes : ROOM_MOST;
 }
 
 static uint64_t available(const char *root)
 {
-	char path[PATH_MAX], line[256];
+	char line[256];
 	unsigned long long kib = 0;
-	snprintf(path, sizeof path, "%s/proc/meminfo", root);
-	FILE *file = fopen(path, "re");
+	FILE *file = open_in(root, "proc/meminfo");
 	while (file && !kib && fgets(line, sizeof line, file))
 		if (sscanf(line, "MemAvailable: %llu kB", &kib) != 1)
 			kib = 0;
 	if (file)
 		fclose(file);
-	return kib ? kib << 10 :
-	             (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-/* @group: the path of a group; it is cut off part by part. */
-static uint64_t least_above(const char *tree, char *group, const char *name, uint64_t least)
-{
-	char path[2 * PATH_MAX];
-	for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
-		*end = '\0';
-		snprintf(path, sizeof path, "%s%s/%s", tree, group, name);
-		least = less_in(path, least);
-	}
-	return least;
-}
-
-/* Is memory in a list such as "cpu,memory"? */
-static int has_memory(const char *list, const char *end)
-{
-	for (const char *at = list; at < end; at += strcspn(at, ",:") + 1)
-		if (strcspn(at, ",:") == 6 && strncmp(at, "memory", 6) == 0)
-			return 1;
-	return 0;
-}
-
-/* A line of /proc/self/cgroup: NUMBER:RESOURCES:PATH, in version 2 0::PATH. */
-static uint64_t least_of(const char *root, char *line, uint64_t least)
-{
-	char tree[PATH_MAX];
-	char *list = strchr(line, ':'), *end = list ? strchr(list + 1, ':') : NULL;
-	if (!end)
-		return least;
-	int newer = end == list + 1;
-	if (!newer && !has_memory(list + 1, end))
-		return least;
-	snprintf(tree, sizeof tree, "%s/sys/fs/cgroup%s", root, newer ? "" : "/memory");
-	end[1 + strcspn(end + 1, "\n")] = '\0';
-	return least_above(tree, end + 1, newer ? "memory.max" : "memory.limit_in_bytes", least);
+	return kib ? (uint64_t)kib << 10 : room_machine();
 }
 
 uint64_t room_half(const char *root)
 {
-	char path[PATH_MAX], line[PATH_MAX + 256];
-	uint64_t least = available(root);
-	snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-	FILE *file = fopen(path, "re");
-	while (file && fgets(line, sizeof line, file))
-		least = least_of(root, line, least);
-	if (file)
-		fclose(file);
-	return least / 2;
+	return least(available(root), room_groups(root)) / 2;
 }
