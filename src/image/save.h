@@ -23,7 +23,8 @@ struct weir_writing {
 	                              padding is a hole in a file */
 	unsigned char *front;      /* head_bytes of them */
 	uint64_t shard_bytes;      /* of bits, in a shard */
-	uint64_t *shard;           /* a copy of one */
+	uint64_t *copy;            /* of a piece of one; if compressed, of all of it */
+	uint64_t copy_bytes;
 	struct weir_packer packer; /* if compressed */
 };
 

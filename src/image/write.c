@@ -9,14 +9,14 @@
 #include "image/compound.h"
 #include "image/save.h"
 
-/* Writing one image. To a file each shard is copied, summed and written, and the head is written
- * last. A stream begins with the head, which needs every checksum, so there the bits must stand
- * still. */
+/* Writing one image. To a file each shard is copied, summed and written, a piece after the other
+ * unless it is compressed, and the head is written last. A stream begins with the head, which needs
+ * every checksum, so there the bits must stand still. */
 
 void weir__writing_end(struct weir_writing *w)
 {
 	free(w->front);
-	free(w->shard);
+	free(w->copy);
 	if (w->options->zstd_level)
 		weir__packer_end(&w->packer);
 }
@@ -49,11 +49,13 @@ int weir__writing_begin(struct weir_writing *w, const struct weir_filter *f, str
 	w->front_bytes = weir__image_bits_offset(&w->head);
 	w->head_bytes = head_bytes(&w->head);
 	w->front = calloc(1, w->head_bytes);
-	w->shard = malloc(w->shard_bytes);
+	w->copy_bytes = options->zstd_level || w->shard_bytes < WEIR__PIECE ? w->shard_bytes :
+	                                                                      WEIR__PIECE;
+	w->copy = malloc(w->copy_bytes);
 	int err = 0;
-	if (!w->front || !w->shard)
+	if (!w->front || !w->copy)
 		err = weir__fail(-ENOMEM, "%s: no memory for %llu bytes to save through", to->name,
-		                 (unsigned long long)(w->head_bytes + w->shard_bytes));
+		                 (unsigned long long)(w->head_bytes + w->copy_bytes));
 	if (!err && options->zstd_level)
 		err = weir__packer_begin(&w->packer, w->shard_bytes, options->zstd_level,
 		                         to->name);
@@ -62,21 +64,35 @@ int weir__writing_begin(struct weir_writing *w, const struct weir_filter *f, str
 	return err;
 }
 
-static void sum_shard(struct weir_writing *w, uint32_t shard, const void *bits)
+static void put_sum(struct weir_writing *w, uint32_t shard, uint64_t sum)
 {
-	weir__image_put64(w->front + WEIR_IMAGE_HEAD + 8 * (size_t)shard,
-	                  weir__checksum(bits, w->shard_bytes));
+	weir__image_put64(w->front + WEIR_IMAGE_HEAD + 8 * (size_t)shard, sum);
 }
 
-static int write_shard(struct weir_writing *w)
+static int write_packed(struct weir_writing *w, uint32_t shard)
 {
-	uint64_t n = w->shard_bytes;
-	int err = w->options->zstd_level ?
-	          weir__pack(&w->packer, w->shard, w->shard_bytes, &n) : 0;
+	uint64_t n = 0;
+	weir__shard_copy(w->f, shard, w->copy);
+	put_sum(w, shard, weir__checksum(w->copy, w->shard_bytes));
+	int err = weir__pack(&w->packer, w->copy, w->shard_bytes, &n);
 	w->written += n;
-	return err ? err :
-	       weir__write(w->to, w->options->zstd_level ? (void *)w->packer.buffer :
-	                                                   (void *)w->shard, n, -1);
+	return err ? err : weir__write(w->to, w->packer.buffer, n, -1);
+}
+
+static int write_plain(struct weir_writing *w, uint32_t shard)
+{
+	struct weir_checksum sum;
+	int err = 0;
+	weir__checksum_begin(&sum);
+	for (uint64_t at = 0, n; !err && at < w->shard_bytes; at += n) {
+		n = w->shard_bytes - at < w->copy_bytes ? w->shard_bytes - at : w->copy_bytes;
+		w->f->kind->snapshot(w->f, (shard * w->shard_bytes + at) / 64, n / 64, w->copy);
+		weir__checksum_add(&sum, w->copy, n);
+		err = weir__write(w->to, w->copy, n, -1);
+	}
+	w->written += w->shard_bytes;
+	put_sum(w, shard, weir__checksum_end(&sum));
+	return err;
 }
 
 /* Write the shards one after another from the file's position on, and put their checksums into the
@@ -85,9 +101,7 @@ static int write_shards(struct weir_writing *w)
 {
 	int err = 0;
 	for (uint32_t shard = 0; !err && shard < w->head.shards; shard++) {
-		weir__shard_copy(w->f, shard, w->shard);
-		sum_shard(w, shard, w->shard);
-		err = write_shard(w);
+		err = w->options->zstd_level ? write_packed(w, shard) : write_plain(w, shard);
 		if (!err)
 			err = weir__progress(w->options->progress, w->options->progress_arg,
 			                     w->before + (shard + 1) * w->shard_bytes, w->total,
@@ -130,8 +144,8 @@ static int write_file(struct weir_writing *w)
 void weir__write_sums(struct weir_writing *w)
 {
 	for (uint32_t shard = 0; shard < w->head.shards; shard++)
-		sum_shard(w, shard,
-		          (const unsigned char *)w->f->array.words + shard * w->shard_bytes);
+		put_sum(w, shard, weir__checksum((const unsigned char *)w->f->array.words +
+		                                 shard * w->shard_bytes, w->shard_bytes));
 	weir__head_commit(&w->head, w->front + WEIR_IMAGE_HEAD, w->front);
 }
 
