@@ -10,7 +10,10 @@
 #include "ground/error.h"
 #include "ground/threads.h"
 
-enum { FIRST = 32, MOST = 8192 }; /* hashes of a block */
+/* Hashes of a block. The largest ones have 128 KiB, from where on malloc() maps each and gives it
+ * back when it is freed: else what is freed here is no room for the arrays that they are sorted
+ * into. */
+enum { FIRST = 32, SMALL = 2048, MOST = 16384 };
 
 void weir__collect_begin(struct weir_collected *c, uint64_t most_bytes, const char *folder)
 {
@@ -170,8 +173,8 @@ static int grow(struct weir_collected *c, struct weir_lane *lane, struct weir_bi
 	if (err)
 		return err;
 	struct weir_block *before = bin->last;
-	const uint32_t room = !before              ? FIRST :
-	                      before->room < MOST ? 2 * before->room : MOST;
+	const uint32_t room = !before               ? FIRST :
+	                      before->room < SMALL ? 4 * before->room : MOST;
 	struct weir_block *block = malloc(sizeof *block + 8 * (size_t)room);
 	if (!block)
 		return no_memory();
