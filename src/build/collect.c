@@ -10,9 +10,8 @@
 #include "ground/error.h"
 #include "ground/threads.h"
 
-/* Hashes of a block. The largest ones have 128 KiB, from where on malloc() maps each and gives it
- * back when it is freed: else what is freed here is no room for the arrays that they are sorted
- * into. */
+/* Hashes of a block. The largest have 128 KiB: malloc() maps each, and gives it back when it is
+ * freed. Smaller ones stay in the heap, scattered, while the arrays for sorting are mapped. */
 enum { FIRST = 32, SMALL = 2048, MOST = 16384 };
 
 void weir__collect_begin(struct weir_collected *c, uint64_t most_bytes, const char *folder)

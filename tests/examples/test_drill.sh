@@ -97,7 +97,7 @@ test_trouble() {
 	run 2 "$weir" drill --pace=101% keys; says "pace '101%': allowed: 0.001 to 1"
 	run 2 "$weir" drill no_such_file; says '^weir drill: no_such_file: No such file'
 	run 2 "$weir" drill .; says '^weir drill: \.: Is a directory'
-	run 2 "$weir" drill -n 1T keys; says 'more memory than this machine has'
+	run 2 "$weir" drill -n 1T keys; says 'more memory than this machine and its'
 	run 2 "$weir" drill -p 1e-300 keys
 	local bad
 	for bad in -r0 -rx -r5000 -w-1 -d0 -d0.5 -d1e9 -dx --every=-1 --every=x --every=nan \

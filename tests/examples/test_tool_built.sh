@@ -43,8 +43,8 @@ test_refused() {
 	run 1 "$weir" build -k fuse -n 100 -o full.weir keys
 	says '^weir build: -n (keys) 100: there are 20000 different keys'
 	absent full.weir 'of too many keys'
-	run 2 "$weir" build -k fuse --max-memory=1M -o small.weir keys
-	says '^weir build: --max-memory 1048576: at least'
+	run 2 "$weir" build -k fuse --max-memory=40M -o small.weir keys
+	says '^weir build: --max-memory 41943040: at least'
 	absent small.weir 'without memory'
 	run 2 "$weir" add -t 2 f.weir others; says 'f.weir: kind fuse cannot take inserts: weir b'
 	[ "$(wc -l <err)" = 1 ] || fail 'one failure has several lines'

@@ -128,13 +128,13 @@ test_an_empty_list_replaces_no_set() {
 	run 0 "$weir" build -q --force --allow-empty -o text.weir empty
 	says '^weir build: text.weir: not compared with the file that it replaces: '
 	# A plain image takes no memory; one that must be unpacked does, and its limit is reported.
-	run 0 "$weir" build -q --zstd -o packed.weir keys
+	run 0 "$weir" build -q --zstd -m 8M -p 1% -o packed.weir keys
 	cp before.weir plain.old
-	run 1 "$weir" build -q --max-memory=16K -p 1% -o plain.old few; says 'under a tenth'
+	run 1 "$weir" build -q --max-memory=6M -t 1 -p 1% -o plain.old few; says 'under a tenth'
 	run 1 "$weir" build -q -p 1% -o packed.weir few; says 'under a tenth'
-	run 2 "$weir" build -q --max-memory=16K -p 1% -o packed.weir few
+	run 2 "$weir" build -q --max-memory=6M -t 1 -p 1% -o packed.weir few
 	says '^weir build: packed.weir: not replaced: its seed cannot be kept: needs .*--new-seed$'
-	run 0 "$weir" build -q --new-seed --max-memory=16K -p 1% -o packed.weir few
+	run 0 "$weir" build -q --new-seed --max-memory=6M -t 1 -p 1% -o packed.weir few
 	says '^weir build: packed.weir: not compared with the image that it replaces: '
 	cp before.weir damaged.weir
 	printf '\125\252' | dd of=damaged.weir bs=1 seek=9000 conv=notrunc status=none

@@ -111,9 +111,10 @@ test_other_users() {
 
 # Hashes that are kept until they are counted take memory beside the filter.
 test_hashes_count_too() {
-	run 2 bash -c "'$weir' build -p 1% --max-memory=$((9 * 20000)) -o none.weir <a20k"
+	local build="'$weir' build -q -t 1 -p 0.0001% -o none.weir"
+	run 2 bash -c "seq 1000000 | $build --max-memory=14M"
 	says 'the filter needs .* beside the hashes of its keys: more than --max-memory allows'
-	run 0 bash -c "'$weir' build -q -p 1% --max-memory=$((10 * 20000)) -o none.weir <a20k"
+	run 0 bash -c "seq 1000000 | $build --max-memory=18M"
 }
 
 for part in a_layout_is_asked_for a_size_that_was_given half_of_an_odd_size \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * weir build: a filter from files of keys. */
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include "commands.h"
 #include "images/build.h"
 #include "images/images.h"
@@ -11,6 +11,7 @@
 #include "images/shape.h"
 #include "input/file.h"
 #include "input/keying.h"
+#include "input/room.h"
 #include "output/progress.h"
 #include "output/say.h"
 #include "output/units.h"
@@ -82,8 +83,8 @@ static const char help_more[] =
 	"      --skip-empty     an empty line is not a key\n"
 	"      --as-is          do not decompress, whatever the input looks like\n"
 	"  -t, --threads=T      default: the CPUs this process may use\n"
-	"      --max-memory=SIZE  of the filter and the hashes kept; default: the memory\n"
-	"                       of the machine\n"
+	"      --max-memory=SIZE  of the whole process; default: what the machine has, or\n"
+	"                       its control group leaves, whichever is less\n"
 	"      --zstd[=LEVEL]   compress the image for transport, 1 to 19, default 3; a\n"
 	"                       compressed image cannot be mapped\n"
 	"      --mode=OCTAL     permissions of the image; default: those of the file that\n"
@@ -180,9 +181,11 @@ static int option_taken(int option, struct build *build, bool *progress)
 	case 'o': build->output = optarg; break;
 	case LIKE: build->like = optarg; break;
 	case EXCLUDE: exclude(&build->exclude.from, optarg); break;
-	case 't': return parse_small("--threads", optarg, CREW_MOST, &build->fill.threads);
+	case 't':
+		build->threads_given = true;
+		return parse_small("--threads", optarg, CREW_MOST, &build->fill.threads);
 	case MAX_MEMORY:
-		build->spills = true;
+		build->limit = BY_OPTION;
 		return parse_bytes("--max-memory", optarg, &build->max_memory);
 	case ZSTD: return parse_zstd(optarg, &build->saving.zstd_level);
 	case MODE: return parse_mode(optarg, &build->saving.mode);
@@ -270,6 +273,10 @@ static int finish(struct build *build)
 	int err = weir_measure(build->filter, WEIR_EXACT, &build->stats);
 	if (err)
 		return trouble_weir(err, NULL);
+	const uint64_t bytes = build_filter_memory(build->stats.bytes);
+	const uint64_t left = bytes < build->max_memory ? build->max_memory - bytes : 0;
+	if (left < build->guard.max_memory)
+		build->guard.max_memory = left;
 	build->guard.keys = build->keys;
 	build->guard.different = build->built.keys;
 	int few = guard_few(&build->guard, &build->stats, &build->fill.from, build->output);
@@ -292,16 +299,32 @@ static int finish(struct build *build)
 	return status;
 }
 
+/* The kernel kills a process that exceeds the limit of its control group, whatever the option
+ * allows. It counts page tables and the like too: a sixteenth is left for them. */
+static void limit_memory(struct build *build)
+{
+	const uint64_t left = room_groups(""), half = image_max_memory();
+	if (left - left / 16 < build->max_memory) {
+		build->max_memory = left - left / 16;
+		build->limit = BY_GROUP;
+	}
+	build->guard.max_memory = half < build->max_memory ? half : build->max_memory;
+#ifdef __GLIBC__
+	/* By default malloc() keeps up to 64 MiB of what is freed, and more for each thread. */
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+	mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 int cmd_build(int argc, char **argv)
 {
 	struct build build = { .params = WEIR_PARAMS_INIT, .stats = WEIR_STATS_INIT,
 	                       .fill.from.delimiter = '\n', .guard.option = "-n" };
 	bool helped = false;
 	build.fill.threads = crew_default();
-	build.max_memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	build.max_memory = room_machine();
 	int status = parse(argc, argv, &build, &helped);
-	uint64_t half = image_max_memory(); /* of what is there beside the filter */
-	build.guard.max_memory = half < build.max_memory ? half : build.max_memory;
+	limit_memory(&build);
 	if (status || helped)
 		return status;
 	status = ask_place(&build);

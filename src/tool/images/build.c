@@ -142,16 +142,16 @@ static int create(struct build *build, uint64_t other_bytes)
 	int err = weir_plan_make(&build->params, &plan);
 	if (err)
 		return trouble_refused();
-	if (plan.bytes > build->max_memory || other_bytes > build->max_memory - plan.bytes)
-		return trouble("the filter needs %s%s: more than --max-memory allows (%s)%s",
-		               show_bytes(SHOW, plan.bytes),
-		               !other_bytes ? "" : keying_probes_several(&build->fill.keying) ?
-		               " beside its keys" : " beside the hashes of its keys",
-		               show_bytes(SHOW, build->max_memory),
-		               build->taken.size && !build->like ?
-		                       "; the size is that of the image that is replaced: -n "
-		                       "gives another" :
-		                       "");
+	const uint64_t bytes = build_filter_memory(plan.bytes);
+	const uint64_t save = build_to_save(build, plan.bytes, plan.shards);
+	if (!build_fits(build, bytes + save))
+		return build_no_room(build, plan.bytes, save, "save it");
+	if (!build_room(build, bytes + other_bytes, 0))
+		return build_no_room(build, plan.bytes, fill_least(build->fill.threads),
+		                     !other_bytes ? "fill it" :
+		                     keying_probes_several(&build->fill.keying) ?
+		                     "fill it, beside its keys" :
+		                     "fill it, beside the hashes of its keys");
 	err = weir_create(&build->filter, &build->params);
 	return err ? trouble_refused() : TOOL_OK;
 }
@@ -214,7 +214,7 @@ static int counted_first(struct build *build)
 /* A pipe is read once: its keys are kept until it is known how many they are. */
 static int through_spool(struct build *build)
 {
-	struct spool spool = { .max_bytes = build->max_memory };
+	struct spool spool = build_spool(build);
 	int status = fill_spool(&build->fill, &build->params, &spool) ? TOOL_TROUBLE : TOOL_OK;
 	if (!status) {
 		build->keys = build->guard.keys = spool.keys;
@@ -259,6 +259,8 @@ int build_make(struct build *build)
 		status = steps_settle(build);
 	if (!status)
 		status = build_excludes(build);
+	if (!status)
+		status = build_readable(build);
 	if (status)
 		return status;
 	fill_prepare(&build->fill, &build->found);

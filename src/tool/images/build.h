@@ -11,6 +11,9 @@
 #include "probe.h"
 #include "saving.h"
 
+/* What max_memory is the limit of. */
+enum build_limit { BY_MACHINE, BY_GROUP, BY_OPTION };
+
 struct build {
 	/* the options */
 	struct weir_params params;
@@ -19,8 +22,9 @@ struct build {
 	struct fill exclude; /* of kinds with such a list; its files may be none */
 	struct fill_found exclude_found;
 	const char *output, *like;
-	uint64_t max_memory;
-	bool spills; /* it was given: beyond it hashes go to a file */
+	uint64_t max_memory; /* of the whole process */
+	enum build_limit limit;
+	bool threads_given;
 	struct image_saving saving;
 	struct guard guard;
 	bool force, quiet, as_json;
@@ -52,6 +56,34 @@ bool build_lookups_unknown(const struct build *build);
 int build_at_once(struct build *build);
 /* Print what was built: on standard output, or on stderr if the image went there. */
 void build_report(const struct build *build);
+
+/* ---- memory ---- */
+
+/* Leave the readers what remains of max_memory beside @taken, with fewer threads if their number is
+ * not given and @each, bytes of a thread, has no room. Return: false: one thread has none. */
+bool build_room(struct build *build, uint64_t taken, uint64_t each);
+/* Can the keys be read at all? Return: TOOL_OK; TOOL_TROUBLE after a message. */
+int build_readable(struct build *build);
+/* Are so many bytes within max_memory? */
+bool build_fits(const struct build *build, uint64_t bytes);
+/* A place for keys until they are counted, beside which they can be read. */
+struct spool build_spool(struct build *build);
+/* "--max-memory", in a message. */
+const char *build_limited_by(const struct build *build);
+/* Bytes that a filter of so many takes: a large one has whole huge pages. */
+uint64_t build_filter_memory(uint64_t bytes);
+/* Bytes that it takes to save it, once the readers have ended. */
+uint64_t build_to_save(const struct build *build, uint64_t bytes, uint32_t shards);
+/* Say that a filter of so many bytes, and so many more to @what, have no room. */
+int build_no_room(const struct build *build, uint64_t bytes, uint64_t more, const char *what);
+/* Share max_memory between the filter, the builder and the readers, of kinds that are built once.
+ * @kept: bytes of a spool.  @params: receives the parameters, with the most that the filter may
+ * have. Return: TOOL_OK; TOOL_TROUBLE after a message. */
+int build_share(struct build *build, uint64_t kept, struct weir_builder_options *options,
+                struct weir_params *params);
+/* Report what the builder refused, also a filter that turned out larger than max_memory leaves.
+ * Return: TOOL_TROUBLE. */
+int build_refused(const struct build *build);
 
 /* ---- what is done to the keys, where an image stands already: the same again ---- */
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * `weir build` of kinds that are built once, from the hashes of all their keys. With
- * --max-memory the hashes go to a file. Layered also takes those of the exclude list. Two different
+ * `weir build` of kinds that are built once, from the hashes of all their keys. With a limit the
+ * hashes go to a file. Layered also takes those of the exclude list. Two different
  * keys of the two lists may have one hash by chance: then all is done again with another seed. */
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/vfs.h>
 #include "build.h"
 #include "input/fill.h"
 #include "output/progress.h"
@@ -175,17 +177,33 @@ int build_excludes(struct build *build)
 	return TOOL_OK;
 }
 
-static int new_builder(struct build *build, struct weir_builder **out)
+/* Where hashes go that memory has no room for; NULL: nowhere. A control group counts what is on a
+ * file system in memory. */
+static const char *spill_folder(const struct build *build)
+{
+	const char *folder = temporary_folder();
+	struct statfs fs;
+	if (build->limit == BY_OPTION)
+		return folder;
+	return build->limit == BY_GROUP && statfs(folder, &fs) == 0 &&
+	       fs.f_type != TMPFS_MAGIC && fs.f_type != RAMFS_MAGIC ? folder : NULL;
+}
+
+static int new_builder(struct build *build, uint64_t kept, struct weir_builder **out)
 {
 	struct weir_builder_options options = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_params params;
+	int status = build_share(build, kept, &options, &params);
+	if (status)
+		return status;
 	options.threads = build->fill.threads;
 	options.progress = progress_reported;
-	options.max_memory = build->max_memory;
-	options.spill_folder = build->spills ? temporary_folder() : NULL;
+	options.spill_folder = spill_folder(build);
 	while (build->params.seed == 0 && !build->params.secret)
 		if (getrandom(&build->params.seed, sizeof build->params.seed, 0) < 0)
 			return trouble("no random numbers for a seed: %s", weir_strerror(errno));
-	return weir_builder_create(out, &build->params, &options) ? trouble_refused() : TOOL_OK;
+	params.seed = build->params.seed;
+	return weir_builder_create(out, &params, &options) ? trouble_refused() : TOOL_OK;
 }
 
 /* A pass over the exclude list has found @keys. A list that is empty by a slip would publish a set
@@ -209,7 +227,7 @@ static int exclude(struct build *build, struct weir_builder *builder)
 	int err = weir_builder_seal(builder);
 	progress_end();
 	if (err)
-		return trouble_refused();
+		return build_refused(build);
 	build->exclude.keying.normal = build->found.noted;
 	if (fill_exclude(&build->exclude, builder, &keys))
 		return TOOL_TROUBLE;
@@ -254,7 +272,7 @@ static int try(struct build *build, struct spool *spool, struct weir_builder *bu
 	*both = err == -EEXIST;
 	if (!err || *both)
 		return TOOL_OK;
-	(void)trouble_refused();
+	(void)build_refused(build);
 	return too_many(err) ? TOOL_NO : TOOL_TROUBLE;
 }
 
@@ -351,7 +369,7 @@ static int try_seeds(struct build *build, struct spool *spool)
 		status = count_excluded(build);
 	while (!status && both) {
 		struct weir_builder *builder = NULL;
-		status = new_builder(build, &builder);
+		status = new_builder(build, spool->bytes, &builder);
 		if (!status)
 			status = try(build, spool, builder, &both);
 		if (!status && both) {
@@ -365,7 +383,7 @@ static int try_seeds(struct build *build, struct spool *spool)
 
 int build_at_once(struct build *build)
 {
-	struct spool spool = { .max_bytes = build->max_memory };
+	struct spool spool = build_spool(build);
 	int status = try_seeds(build, &spool);
 	spool_free(&spool);
 	return status;

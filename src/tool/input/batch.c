@@ -10,6 +10,11 @@
 #define BATCH_MOST ((size_t)4 << 20)
 #define BATCH_LEAST ((size_t)256 << 10)
 #define BATCHES_MOST ((size_t)32 << 20)
+/* The least where memory is short: from here on the allocator maps each, and gives it back. */
+#define BATCH_SHORT ((size_t)16 << 10)
+/* Bytes for one hash: 8 in the batch, and up to 24 where the library sorts the batch by parts of
+ * the filter, whose buckets have slack. */
+#define HASH_BYTES ((size_t)32)
 
 enum { TEXT_BYTES = 32, HASHES_A_TEXT = 6 }; /* the room of a text and its iovec */
 
@@ -20,15 +25,24 @@ static struct batch *batch_new(size_t room, size_t each, size_t bytes)
 	return batch;
 }
 
-static size_t room_of(unsigned threads)
+static size_t room_of(unsigned threads, uint64_t bytes)
 {
+	const uint64_t share = bytes / threads / HASH_BYTES;
 	size_t room = BATCHES_MOST / threads;
-	return room > BATCH_MOST ? BATCH_MOST : room < BATCH_LEAST ? BATCH_LEAST : room;
+	room = room > BATCH_MOST ? BATCH_MOST : room < BATCH_LEAST ? BATCH_LEAST : room;
+	if (bytes && share < room)
+		room = share < BATCH_SHORT ? BATCH_SHORT : share;
+	return room;
 }
 
-struct batch *batch_of_hashes(unsigned threads)
+uint64_t batch_least(unsigned threads)
 {
-	return batch_new(room_of(threads), sizeof(uint64_t), 0);
+	return threads * BATCH_SHORT * HASH_BYTES;
+}
+
+struct batch *batch_of_hashes(unsigned threads, uint64_t bytes)
+{
+	return batch_new(room_of(threads, bytes), sizeof(uint64_t), 0);
 }
 
 static struct batch *of_texts(size_t room, size_t bytes)
@@ -38,10 +52,10 @@ static struct batch *of_texts(size_t room, size_t bytes)
 	return batch;
 }
 
-struct batch *batch_of_texts(unsigned threads, size_t longest)
+struct batch *batch_of_texts(unsigned threads, uint64_t bytes, size_t longest)
 {
-	const size_t room = room_of(threads) / HASHES_A_TEXT, bytes = room * TEXT_BYTES;
-	return of_texts(room, longest > bytes ? longest : bytes);
+	const size_t room = room_of(threads, bytes) / HASHES_A_TEXT, text = room * TEXT_BYTES;
+	return of_texts(room, longest > text ? longest : text);
 }
 
 struct batch *batch_of_one(const struct batch *batch, size_t at)

@@ -19,12 +19,16 @@ struct batch {
 struct spool {
 	struct batch *first, *last;
 	uint64_t keys, bytes, max_bytes;
+	const char *limited_by; /* in a message; NULL: the memory of the machine */
 };
 
-/* One of many that @threads threads have at a time. @longest: of texts: there is room for one of so
+/* One of many that @threads threads have at a time. @bytes: that all of them may have, with as much
+ * as the library takes to load them; 0: no limit. @longest: of texts: there is room for one of so
  * many bytes. */
-struct batch *batch_of_hashes(unsigned threads);
-struct batch *batch_of_texts(unsigned threads, size_t longest);
+struct batch *batch_of_hashes(unsigned threads, uint64_t bytes);
+struct batch *batch_of_texts(unsigned threads, uint64_t bytes, size_t longest);
+/* The fewest @bytes. */
+uint64_t batch_least(unsigned threads);
 /* A copy of key @at alone. */
 struct batch *batch_of_one(const struct batch *batch, size_t at);
 /* Whether there is room for a text, which is then taken. */

@@ -9,6 +9,9 @@
 #include "decode.h"
 #include "file.h"
 #include "output/say.h"
+#include "output/units.h"
+
+#define UNPACK_MOST (UINT64_C(1) << 30) /* xz -9 makes files that take 65 MiB */
 
 ssize_t unpack_some(struct decoder *d, void *to, size_t room)
 {
@@ -54,6 +57,13 @@ ssize_t unpack_cut_short(const struct decoder *d)
 ssize_t unpack_damaged(const struct decoder *d, const char *why)
 {
 	say("%s: damaged %s data: %s", d->name, d->form->name, why);
+	return -1;
+}
+
+ssize_t unpack_too_large(const struct decoder *d, uint64_t most)
+{
+	say("%s: to unpack this %s data takes more than %s of memory: unpack it before", d->name,
+	    d->form->name, show_bytes(SHOW, most));
 	return -1;
 }
 
@@ -141,7 +151,7 @@ static bool start(struct decoder *d)
 	return d->in_stream;
 }
 
-struct decoder *decoder_open(const char *name, bool as_is)
+struct decoder *decoder_open(const char *name, bool as_is, uint64_t most)
 {
 	bool standard_input = strcmp(name, "-") == 0;
 	int fd = standard_input ? STDIN_FILENO : open_to_read(name);
@@ -155,6 +165,7 @@ struct decoder *decoder_open(const char *name, bool as_is)
 	memset(d, 0, offsetof(struct decoder, input));
 	d->name = standard_input ? "standard input" : name;
 	d->fd = fd;
+	d->most = most ? most : UNPACK_MOST;
 	if (as_is || start(d))
 		return d;
 	decoder_close(d);

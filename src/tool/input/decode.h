@@ -13,9 +13,10 @@ struct decoder;
 /*
  * @name: a path, or "-" for standard input.
  * @as_is: take the bytes as they are, whatever they look like.
+ * @most: bytes to unpack in; 0: 1 GiB.
  * Return: NULL after a message.
  */
-struct decoder *decoder_open(const char *name, bool as_is);
+struct decoder *decoder_open(const char *name, bool as_is, uint64_t most);
 
 /* Up to @room bytes, as soon as there are any. Return: how many; 0 at the end; -1 after a
  * message. */
@@ -47,7 +48,7 @@ struct decoder {
 	int fd;
 	bool at_end;      /* the file has no more bytes */
 	bool in_stream;   /* a compressed stream has begun and not ended */
-	uint64_t taken;
+	uint64_t taken, most;
 	const struct form *form; /* NULL: plain */
 	void *state;             /* the form's */
 	size_t start, end;       /* the part of input that is not used yet */
@@ -65,6 +66,8 @@ bool unpack_refill(struct decoder *d);
 ssize_t unpack_cut_short(const struct decoder *d);
 /* What is read is damaged: likewise. */
 ssize_t unpack_damaged(const struct decoder *d, const char *why);
+/* To unpack it takes more than @most bytes: likewise. */
+ssize_t unpack_too_large(const struct decoder *d, uint64_t most);
 
 extern const struct form form_gzip, form_zstd, form_zstd_skippable, form_xz, form_bzip2,
 	form_bzip2_empty;

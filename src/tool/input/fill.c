@@ -43,7 +43,9 @@ struct pass {
 static struct batch *batch_new(const struct pass *pass, size_t longest)
 {
 	const unsigned threads = pass->fill->threads;
-	return pass->texts ? batch_of_texts(threads, longest) : batch_of_hashes(threads);
+	const uint64_t bytes = pass->fill->room / 2;
+	return pass->texts ? batch_of_texts(threads, bytes, longest) :
+	                     batch_of_hashes(threads, bytes);
 }
 
 /* By one thread at a time: of a key that is a line twice and was added once, one removal finds it
@@ -69,6 +71,8 @@ static bool load(struct pass *pass, struct batch *batch)
 		const uint64_t at = weir_error_taken();
 		if (!atomic_exchange(&pass->full, true))
 			pass->refused = batch_of_one(batch, at);
+	} else if (err && pass->builder) {
+		(void)trouble_refused();
 	} else if (err) {
 		say_weir(err, NULL);
 	}
@@ -82,10 +86,11 @@ static bool keep(struct pass *pass, struct batch *batch)
 	const bool fits = spool_keep(pass->spool, batch);
 	pthread_mutex_unlock(&pass->lock);
 	if (!fits && !atomic_exchange(&pass->failed, true))
-		say("the %s so far take more than %s: raise --max-memory, or give the number of "
-		    "keys with -n: then none are kept",
+		say("the %s so far take more than the %s for them that %s allows: raise that, or "
+		    "give the number of keys with -n: then none are kept",
 		    pass->texts ? "keys" : "hashes of the keys",
-		    show_bytes(SHOW, pass->spool->max_bytes));
+		    show_bytes(SHOW, pass->spool->max_bytes),
+		    pass->spool->limited_by ? pass->spool->limited_by : "this machine");
 	return fits;
 }
 
@@ -274,7 +279,10 @@ static int run(struct pass *pass, const char *what, uint64_t *keys)
 {
 	struct fill_found *found = pass->fill->found;
 	begin(pass);
-	pass->lines = lines_open(&pass->fill->from);
+	struct lines_options from = pass->fill->from;
+	from.room = pass->fill->room / 4;
+	from.threads = pass->fill->threads;
+	pass->lines = lines_open(&from);
 	pass->keyed = keying_any(&pass->fill->keying);
 	pass->texts = keying_probes_several(&pass->fill->keying);
 	progress_begin(what);
@@ -290,6 +298,14 @@ static int run(struct pass *pass, const char *what, uint64_t *keys)
 	}
 	note_room(pass);
 	return atomic_load(&pass->failed) ? -1 : 0;
+}
+
+/* A quarter is for chunks, one to unpack in, and half for batches. */
+uint64_t fill_least(unsigned threads)
+{
+	const uint64_t unpack = 512 << 10, batches = 2 * batch_least(threads);
+	const uint64_t lines = 4 * (lines_least(threads) > unpack ? lines_least(threads) : unpack);
+	return lines > batches ? lines : batches;
 }
 
 void fill_prepare(struct fill *fill, struct fill_found *found)

@@ -32,7 +32,12 @@ struct fill {
 	unsigned threads;
 	uint64_t bytes;    /* of the files, 0: not known */
 	uint64_t expected; /* keys, 0: not known */
+	uint64_t room;     /* bytes that a pass takes at most, beside a filter and what is kept; 0:
+	                      no limit */
 };
+
+/* The least room of a pass by so many threads. */
+uint64_t fill_least(unsigned threads);
 
 /* Before the first pass, when fill->keying is known. @found: what each pass finds. */
 void fill_prepare(struct fill *fill, struct fill_found *found);

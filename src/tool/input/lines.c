@@ -11,8 +11,10 @@
 #include "file.h"
 #include "lines.h"
 #include "output/say.h"
+#include "output/units.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
+#define CHUNK_SHORT ((size_t)128 << 10) /* the least where memory is short */
 /* Or a little more, as they are read. A small compressed file can hold a line that no machine has
  * memory for. */
 #define LINE_MOST ((size_t)256 << 20)
@@ -33,7 +35,13 @@ struct lines {
 	atomic_uint_fast64_t bytes;  /* with this one's */
 	char *rest;                  /* the beginning of a line whose end was not read yet */
 	size_t rest_len, rest_room;
+	uint64_t held;               /* bytes of all chunks and the rest */
 };
+
+uint64_t lines_least(unsigned threads)
+{
+	return (threads + 1) * (uint64_t)CHUNK_SHORT;
+}
 
 struct lines *lines_open(const struct lines_options *options)
 {
@@ -56,11 +64,21 @@ void lines_close(struct lines *l)
 	free(l);
 }
 
-static void chunk_room(struct chunk *c, size_t bytes)
+/* One for each thread, and the rest. */
+static size_t chunk_bytes(const struct lines *l)
+{
+	const uint64_t share = l->options.room / (l->options.threads + 1);
+	if (!l->options.room || share > CHUNK_BYTES)
+		return CHUNK_BYTES;
+	return share < CHUNK_SHORT ? CHUNK_SHORT : share;
+}
+
+static void chunk_room(struct lines *l, struct chunk *c, size_t bytes)
 {
 	if (c->room >= bytes)
 		return;
 	c->data = need_more(c->data, bytes);
+	l->held += bytes - c->room;
 	c->room = bytes;
 }
 
@@ -74,6 +92,7 @@ static void keep_rest(struct lines *l, const char *from, size_t len)
 {
 	if (l->rest_room < len) {
 		l->rest = need_more(l->rest, len);
+		l->held += len - l->rest_room;
 		l->rest_room = len;
 	}
 	if (len)
@@ -90,14 +109,18 @@ static void file_end(struct lines *l)
 }
 
 /* Room for a line that is longer than the chunk. False after a message. */
-static bool chunk_grow(const struct lines *l, struct chunk *c)
+static bool chunk_grow(struct lines *l, struct chunk *c)
 {
-	if (c->len > LINE_MOST) {
-		say("%s: a line of more than 256 MiB: is it text?%s", l->options.names[l->next - 1],
+	const size_t more = c->room < LINE_MOST ? c->room : CHUNK_BYTES;
+	const bool no_room = l->options.room && l->held + more > l->options.room;
+	if (no_room || c->len > LINE_MOST) {
+		say("%s: a line of more than %s%s: is it text?%s", l->options.names[l->next - 1],
+		    no_room ? show_bytes(SHOW, c->len) : "256 MiB",
+		    no_room ? ", for which memory is too short" : "",
 		    l->options.delimiter ? " (-0 is for keys that end with NUL bytes)" : "");
 		return false;
 	}
-	chunk_room(c, c->room < LINE_MOST ? c->room * 2 : c->room + CHUNK_BYTES);
+	chunk_room(l, c, c->room + more);
 	return true;
 }
 
@@ -105,8 +128,8 @@ static bool chunk_grow(const struct lines *l, struct chunk *c)
  * be read. */
 static int fill(struct lines *l, struct chunk *c)
 {
-	chunk_room(c, CHUNK_BYTES);
-	chunk_room(c, l->rest_len + 2);
+	chunk_room(l, c, chunk_bytes(l));
+	chunk_room(l, c, l->rest_len + 2);
 	c->len = l->rest_len;
 	if (c->len)
 		memcpy(c->data, l->rest, c->len);
@@ -188,7 +211,8 @@ static int next_locked(struct lines *l, struct chunk *c)
 	while (!l->stopped && (l->file || l->next < l->options.n)) {
 		int got = -1;
 		if (!l->file) {
-			l->file = decoder_open(l->options.names[l->next++], l->options.as_is);
+			l->file = decoder_open(l->options.names[l->next++], l->options.as_is,
+			                       l->options.room);
 			l->file_chunks = l->file_lines = 0;
 			l->awaits_header = l->options.header != NULL;
 			l->field = 0;

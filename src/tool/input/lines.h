@@ -23,12 +23,17 @@ struct lines_options {
 	 * then counts as unreadable. Each chunk of the file has the number left in *@field. */
 	int (*header)(const void *arg, const char *file, struct iovec line, uint32_t *field);
 	const void *header_arg;
+	uint64_t room;    /* bytes for the chunks that all threads have at a time, and as many to
+	                     unpack in; 0: no limit */
+	unsigned threads; /* with .room: that take chunks */
 	/* continue with the next file after one that cannot be read; lines_failed() tells */
 	bool go_on;
 };
 
 struct lines;
 
+/* The least .room. */
+uint64_t lines_least(unsigned threads);
 struct lines *lines_open(const struct lines_options *options);
 void lines_close(struct lines *l);
 

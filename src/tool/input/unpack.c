@@ -4,6 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 #include "decode.h"
 #include "output/say.h"
 
@@ -71,10 +72,21 @@ const struct form form_gzip = { .name = "gzip",
 
 /* ---- zstd: frames one after another ---- */
 
+/* The largest window, of which zstd has a copy: a frame may declare any. */
+static unsigned window_bits(const struct decoder *d)
+{
+	unsigned bits = 27; /* the library's own limit */
+	while (bits > 10 && UINT64_C(2) << bits > d->most)
+		bits--;
+	return bits;
+}
+
 static bool zstd_begin(struct decoder *d)
 {
+	const int bits = (int)window_bits(d);
 	d->state = ZSTD_createDStream();
-	return d->state;
+	return d->state &&
+	       !ZSTD_isError(ZSTD_DCtx_setParameter(d->state, ZSTD_d_windowLogMax, bits));
 }
 
 static void zstd_end(struct decoder *d)
@@ -127,6 +139,8 @@ static ssize_t read_zstd(struct decoder *d, char *to, size_t room)
 		ZSTD_inBuffer in = { d->input, d->end, d->start };
 		size_t left = ZSTD_decompressStream(d->state, &out, &in);
 		d->start = in.pos;
+		if (ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge)
+			return unpack_too_large(d, UINT64_C(1) << window_bits(d));
 		if (ZSTD_isError(left))
 			return unpack_damaged(d, ZSTD_getErrorName(left));
 		d->in_stream = left != 0;

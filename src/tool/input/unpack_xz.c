@@ -7,14 +7,12 @@
 #include <stdlib.h>
 #include "output/say.h"
 
-#define MEMORY_MOST (UINT64_C(1) << 30) /* xz -9 makes files that take 65 MiB */
-
 static bool begin(struct decoder *d)
 {
 	lzma_stream *xz = need(sizeof *xz);
 	*xz = (lzma_stream)LZMA_STREAM_INIT;
 	d->state = xz;
-	return lzma_stream_decoder(xz, MEMORY_MOST, LZMA_CONCATENATED) == LZMA_OK;
+	return lzma_stream_decoder(xz, d->most, LZMA_CONCATENATED) == LZMA_OK;
 }
 
 static void end(struct decoder *d)
@@ -27,7 +25,6 @@ static const char *why(lzma_ret result)
 {
 	switch (result) {
 	case LZMA_MEM_ERROR: return "no memory to unpack it";
-	case LZMA_MEMLIMIT_ERROR: return "it takes more than 1 GiB of memory to unpack";
 	case LZMA_OPTIONS_ERROR: return "options that this liblzma does not know";
 	case LZMA_FORMAT_ERROR: return "what follows a stream is none";
 	default: return "its checksums or its structure are wrong";
@@ -52,6 +49,8 @@ static ssize_t read_xz(struct decoder *d, char *to, size_t room)
 		d->in_stream = result != LZMA_STREAM_END;
 		if (result == LZMA_BUF_ERROR && last && !made)
 			return unpack_cut_short(d);
+		if (result == LZMA_MEMLIMIT_ERROR)
+			return unpack_too_large(d, d->most);
 		if (result != LZMA_OK && result != LZMA_STREAM_END && result != LZMA_BUF_ERROR)
 			return unpack_damaged(d, why(result));
 	}

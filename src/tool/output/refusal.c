@@ -51,8 +51,8 @@ static const char *const sentences[] = {
 	                     "or more bits",
 	[WEIR_ERROR_WIDTH_BYTES] = "@ {0}: too small for {1} keys with fingerprints of {2} bits",
 	[WEIR_ERROR_MORE_KEYS] = "@ {0}: there are {1} different keys",
-	[WEIR_ERROR_HASHES] = "the hashes of the keys so far take {1} bytes: @ leaves {0}; "
-	                      "give more",
+	[WEIR_ERROR_HASHES] = "the hashes of the keys so far take {1} bytes, and memory has room "
+	                      "for {0}: with @ the others go to a file in TMPDIR",
 	[WEIR_ERROR_THREADS] = "@ {0}: at least {1} for {2} threads, however few keys there are",
 	[WEIR_ERROR_PASSED] = "@ {0}: {1} keys of the exclude list have passed the first level: "
 	                      "give a number nearer to the list's",

@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What a build takes of memory, beside its limit: the whole process, and not the filter alone. It
+# stays below, or is refused with a sentence. Usage: test_tool_memory.sh path/to/weir.
+. "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
+
+# peak.py MIB WORDS...: run the command, whose anonymous memory is not above MIB at any look.
+cat >peak.py <<'end'
+import re, subprocess, sys, time
+build = subprocess.Popen(sys.argv[2:])
+peak = 0
+while build.poll() is None:
+    try:
+        with open(f"/proc/{build.pid}/status") as status:
+            found = re.search(r"RssAnon:\s+(\d+)", status.read())
+    except OSError:
+        break
+    peak = max(peak, int(found[1]) if found else 0)
+    time.sleep(0.002)
+if build.wait() == 0 and peak > 1024 * float(sys.argv[1]):
+    sys.exit(f"{peak / 1024:.1f} MiB, above {sys.argv[1]}: {sys.argv[2:]}")
+sys.exit(build.returncode)
+end
+# within MIB WORDS...: a build with that --max-memory.
+within() {
+	local most=$1
+	shift
+	run 0 python3 peak.py "$most" "$weir" build -q --max-memory="${most}M" -o of.weir "$@"
+	rm -f of.weir
+}
+seq 800000 >lines
+gzip -1 -k lines
+
+# 800,000 hashes are 6.1 MiB: two threads had as much each, and the library twice that to load them.
+test_readers_count() {
+	local kind t
+	for kind in blocked cuckoo; do
+		for t in 1 2; do
+			within 9 -t $t -k $kind lines
+			within 9 -t $t -k $kind -n 800K lines.gz
+		done
+	done
+	run 2 "$weir" build -t 2 --max-memory=3M -o of.weir lines
+	says '^weir build: to read the keys takes 4.00 MiB: more than --max-memory allows (3.00'
+	run 2 "$weir" build -t 2 --max-memory=7M -p 0.001% -o of.weir lines
+	says '^weir build: the filter needs .*, and 4.00 MiB to fill it: more than --max-memory'
+	absent of.weir 'what was refused'
+}
+
+# Those of a pipe are kept, and come to a filter then.
+test_kept_hashes_count() {
+	run 0 bash -c "python3 peak.py 14 '$weir' build -q -t 2 --max-memory=14M -o of.weir <lines"
+	run 2 bash -c "'$weir' build -t 2 --max-memory=9M -o of.weir <lines"
+	says '^weir build: the hashes of the keys so far take more than the .* that --max-memory'
+}
+
+# The filter was not counted, whatever its size.
+test_filters_of_builders_count() {
+	within 63 -t 1 -k fuse lines
+	within 126 -t 2 -k fuse lines
+	run 2 "$weir" build -t 1 --max-memory=63M -k fuse -n 20M -o of.weir lines
+	says '^weir build: the filter needs 22.0 MiB, and .* to build it: more than --max-memory'
+	seq 3000000 >more
+	run 2 "$weir" build -t 1 --max-memory=63M -k fuse -p 1e-9 -o of.weir more
+	says '^weir build: the filter needs .*, and .* to build and save it: more than --max-mem'
+}
+
+# A kind whose keys move is saved from a copy, and so is a stream; zstd has a shard twice.
+test_saving_counts() {
+	run 2 "$weir" build -t 1 --max-memory=14M -k cuckoo -n 5M -o of.weir lines
+	says '^weir build: the filter needs .*, and .* to save it: more than --max-memory allows'
+	within 24 -t 1 -k cuckoo -n 5M lines
+	run 2 "$weir" build -t 1 --max-memory=14M -n 8M -o - lines
+	says ' to save it: more than --max-memory allows'
+	within 14 -t 1 -n 8M lines
+	run 2 "$weir" build -t 1 --max-memory=60M -n 8M --zstd=19 -o of.weir lines
+	says ' to save it: more than --max-memory allows'
+}
+
+# A line is kept whole, and so is what an input is unpacked in.
+test_long_lines_count() {
+	head -c 8M /dev/zero | tr '\0' a >long
+	run 2 "$weir" build -n 1 --max-memory=12M -o of.weir long
+	says '^weir build: long: a line of more than .*, for which memory is too short: is it'
+	within 80 -t 1 -n 1 long
+	zstd -q --long=25 lines -o window.zst
+	run 2 "$weir" build -n 800K --max-memory=12M -o of.weir window.zst
+	says '^weir build: window.zst: to unpack this zstd data takes more than .* of memory'
+}
+
+# own_group: a new control group below that of this process, in $group; false if there is none.
+own_group() {
+	local path
+	path=$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)
+	group=/sys/fs/cgroup/memory$path/weir-test.$$
+	[ -n "$path" ] && mkdir "$group" 2>/dev/null || return
+	trap 'rmdir "$group/below" "$group"; rm -rf "$work"' EXIT
+}
+
+# The kernel killed builds in a group of 60 MiB, and one above it has the limit.
+test_control_groups() {
+	own_group || { echo 'skipped: no control group of version 1 can be made'; return; }
+	mkdir "$group/below"
+	echo $((32 << 20)) >"$group/memory.limit_in_bytes"
+	local in="echo \$\$ >$group/below/cgroup.procs; exec '$weir' build -q -p 1% -o of.weir"
+	run 0 bash -c "$in -n 10M lines"
+	run 2 bash -c "$in -n 100M lines"
+	says '^weir build: the filter needs .*: more than its control group allows (2'
+	run 2 bash -c "$in --max-memory=1G -n 100M lines"; says 'its control group allows'
+	run 2 bash -c "$in -k fuse lines"
+	says 'kind fuse is built in 63.0 MiB for each thread: more than its control group'
+	echo $((80 << 20)) >"$group/memory.limit_in_bytes"
+	run 0 bash -c "$in -k fuse lines more"
+}
+
+for part in readers_count kept_hashes_count filters_of_builders_count saving_counts \
+		long_lines_count control_groups; do
+	"test_$part"
+done
+finish
