@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What a builder takes of memory for numbers that are far from what comes: an exclude list or a
  * capacity of 2^48 keys, and a few keys then. It took gigabytes, whatever max_memory was. */
+#include <malloc.h>
 #include <weir/build.h>
 #include "cost.h"
 
@@ -53,6 +54,30 @@ static void of_a_large_filter(void)
 	build(&p, -EFBIG, 0);
 }
 
+/* What was collected lay in the heap, between what was not sorted yet, until the builder ended. */
+static void of_many_hashes(void)
+{
+	enum { MANY = 6000000 }; /* arrays that malloc() maps */
+	const struct weir_params p = params(WEIR_FUSE);
+	struct weir_builder *b = NULL;
+	struct weir_filter *f = NULL;
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, 128 * KIB);
+#endif
+	must(weir_builder_create(&b, &p, NULL) == 0);
+	for (uint64_t i = 0; i < MANY; i++)
+		must(weir_builder_add_hash(b, test_key(i)) == 0);
+	must(weir_builder_finish(&f, b, NULL) == 0);
+	weir_builder_destroy(b);
+	weir_destroy(f);
+}
+
+static void hashes_leave_room_once_they_are_sorted(void **state)
+{
+	(void)state;
+	within(of_many_hashes, 0, 96 * MIB);
+}
+
 static void exclude_keys_that_never_come(void **state)
 {
 	(void)state;
@@ -69,6 +94,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exclude_keys_that_never_come),
+		cmocka_unit_test(hashes_leave_room_once_they_are_sorted),
 		cmocka_unit_test(capacity_that_cannot_be),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,27 @@ static void test_a_shard_of_several_pieces(void **state)
 	free(bits);
 }
 
+/* Pages that nothing was written to take no memory, so what there is is the copy of the save. */
+static void save_one_shard(void)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	p.fp_rate = 0.01;
+	p.max_bytes = 64 * MIB;
+	p.shards = 1;
+	p.flags = WEIR_NO_HUGE_PAGES;
+	must(weir_create(&f, &p) == 0);
+	must(weir_save(f, weir_location_path(path), NULL) > 0);
+	weir_destroy(f);
+}
+
+static void test_a_shard_is_saved_in_pieces(void **state)
+{
+	(void)state;
+	within(save_one_shard, 0, 24 * MIB);
+	unlink(path);
+}
+
 /* Of the room that a large one takes to be aligned nothing stays. */
 static void test_a_large_mapping_leaves_no_room_behind(void **state)
 {
@@ -135,6 +156,7 @@ int main(void)
 		cmocka_unit_test(test_a_shard_is_checked_in_pieces),
 		cmocka_unit_test(test_loading_touches_what_has_come),
 		cmocka_unit_test(test_a_shard_of_several_pieces),
+		cmocka_unit_test(test_a_shard_is_saved_in_pieces),
 		cmocka_unit_test(test_verify_options),
 		cmocka_unit_test(test_a_large_mapping_leaves_no_room_behind),
 	};
