@@ -111,6 +111,10 @@ test_control_groups() {
 	says 'kind fuse is built in 63.0 MiB for each thread: more than its control group'
 	echo $((80 << 20)) >"$group/memory.limit_in_bytes"
 	run 0 bash -c "$in -k fuse lines more"
+	[ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ] || return
+	run 2 env TMPDIR=/dev/shm bash -c "$in -k fuse lines more"
+	says 'memory has room for [0-9]*: with --max-memory the others go to a file in TMPDIR'
+	[ "$(wc -l <err)" = 1 ] || fail 'one failure has several lines' "$(head err)"
 }
 
 for part in readers_count kept_hashes_count filters_of_builders_count saving_counts \

@@ -71,10 +71,11 @@ static bool load(struct pass *pass, struct batch *batch)
 		const uint64_t at = weir_error_taken();
 		if (!atomic_exchange(&pass->full, true))
 			pass->refused = batch_of_one(batch, at);
-	} else if (err && pass->builder) {
-		(void)trouble_refused();
-	} else if (err) {
-		say_weir(err, NULL);
+	} else if (err && !atomic_exchange(&pass->failed, true)) {
+		if (pass->builder)
+			(void)trouble_refused();
+		else
+			say_weir(err, NULL);
 	}
 	batch->n = batch->used = 0;
 	return !err;
@@ -206,8 +207,10 @@ static int take_chunks(struct pass *pass, struct batch **batch)
 	while (!atomic_load(&pass->failed) && (got = lines_next(pass->lines, &chunk)) > 0) {
 		hint(pass, &chunk);
 		keyer_chunk(&keyer, &chunk);
-		if (!take(pass, &chunk, &keyer, batch))
+		if (!take(pass, &chunk, &keyer, batch)) {
 			got = -1;
+			break;
+		}
 	}
 	pthread_mutex_lock(&pass->lock);
 	if (pass->fill->found)
