@@ -77,8 +77,10 @@ says 'one of them'
 # the alerts
 "$exposition" handle >handle_text || fail "no metrics of a handle"
 "$exposition" <handle_text >handle_names || fail "weir_metrics_write(): no such text"
-# those of weir replicate: tests/replica/live/test_status.py
-grep -o 'weir_[a-z_]*' <(grep 'expr:' "$alerts") | grep -v '^weir_replica_' | sort -u >named
+# those of weir replicate: tests/replica/live/test_status.py; of nginx:
+# tests/servers/nginx/test_missing.sh
+grep -o 'weir_[a-z_]*' <(grep 'expr:' "$alerts") | grep -v '^weir_replica_\|^weir_rules_' |
+	sort -u >named
 [ "$(wc -l <named)" -ge 5 ] && ok || fail "few metrics in the alerts" "$(cat named)"
 sort image_names handle_names >there
 missing=$(comm -23 named there)

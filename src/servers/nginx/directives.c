@@ -187,6 +187,31 @@ static char *weir_zone(ngx_conf_t *cf, ngx_command_t *command, void *conf)
 	return answer == NGX_CONF_OK ? set_memory(cf, zone) : answer;
 }
 
+static char *set_then(ngx_conf_t *cf, const char *what, const ngx_str_t *word,
+                      enum ngx_weir_then *then)
+{
+	if (is_word(word, "pass"))
+		*then = NGX_WEIR_PASS;
+	else if (is_word(word, "refuse"))
+		*then = NGX_WEIR_REFUSE;
+	else
+		return fail(cf, what, word);
+	return NGX_CONF_OK;
+}
+
+static char *set_rule_option(ngx_conf_t *cf, struct ngx_weir_rule *rule, const ngx_str_t *value)
+{
+	ngx_str_t rest;
+	if (behind(value, "on_missing=", &rest))
+		return set_then(cf, "on_missing is refuse or pass, not", &rest, &rule->on_missing);
+	ngx_int_t status = ngx_atoi(value->data, value->len);
+	if (status < 400 || status > 599)
+		return fail(cf, "the options of a rule are a status from 400 to 599 and "
+		            "on_missing=, not", value);
+	rule->status = (ngx_uint_t)status;
+	return NGX_CONF_OK;
+}
+
 static char *weir_rule(ngx_conf_t *cf, ngx_command_t *command, void *data)
 {
 	struct ngx_weir_loc_conf *conf = data;
@@ -205,13 +230,11 @@ static char *weir_rule(ngx_conf_t *cf, ngx_command_t *command, void *data)
 		return NGX_CONF_ERROR;
 	*rule = (struct ngx_weir_rule){ .zone = zone, .status = NGX_HTTP_FORBIDDEN };
 	rule->allow = is_word(&command->name, "weir_allow");
-	if (cf->args->nelts == 4) {
-		ngx_int_t status = ngx_atoi(value[3].data, value[3].len);
-		if (status < 400 || status > 599)
-			return fail(cf, "a status from 400 to 599, not", &value[3]);
-		rule->status = (ngx_uint_t)status;
-	}
-	return set_key(cf, &rule->key, value[2]);
+	char *answer = set_key(cf, &rule->key, value[2]);
+	for (ngx_uint_t i = 3; answer == NGX_CONF_OK && i < cf->args->nelts; i++)
+		answer = set_rule_option(cf, rule, &value[i]);
+	zone->rules[rule->allow][rule->on_missing]++;
+	return answer;
 }
 
 static char *set_status(ngx_conf_t *cf, ngx_command_t *command, void *data)
@@ -232,9 +255,9 @@ static char *set_status(ngx_conf_t *cf, ngx_command_t *command, void *data)
 
 ngx_command_t ngx_weir_commands[] = {
 	{ ngx_string("weir_zone"), NGX_HTTP_MAIN_CONF | NGX_CONF_2MORE, weir_zone, 0, 0, NULL },
-	{ ngx_string("weir_deny"), EVERYWHERE | NGX_CONF_TAKE123, weir_rule,
+	{ ngx_string("weir_deny"), EVERYWHERE | NGX_CONF_1MORE, weir_rule,
 	  NGX_HTTP_LOC_CONF_OFFSET, 0, NULL },
-	{ ngx_string("weir_allow"), EVERYWHERE | NGX_CONF_TAKE123, weir_rule,
+	{ ngx_string("weir_allow"), EVERYWHERE | NGX_CONF_1MORE, weir_rule,
 	  NGX_HTTP_LOC_CONF_OFFSET, 0, NULL },
 	{ ngx_string("weir_status"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS | NGX_CONF_TAKE1,
 	  set_status, NGX_HTTP_LOC_CONF_OFFSET, 0, NULL },

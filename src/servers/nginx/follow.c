@@ -187,11 +187,12 @@ static void watch(struct ngx_weir_zone *zone)
 	} else if (ngx_current_msec - zone->waiting >= patience && !zone->waiting_said) {
 		say_waiting(zone);
 	}
+	char room[NGX_WEIR_CONSEQUENCE];
 	bool lacks = store_lacks(zone->store);
 	if (lacks && !zone->lacks_said)
 		ngx_log_error(NGX_LOG_ALERT, zone->timer.log, 0, "weir_zone \"%V\": %V: is not "
-		              "the file that was checked: this worker has no set",
-		              &zone->name, &zone->path);
+		              "the file that was checked: this worker has no set: %s",
+		              &zone->name, &zone->path, ngx_weir_consequence(zone, room));
 	zone->lacks_said = lacks;
 }
 

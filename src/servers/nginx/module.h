@@ -16,10 +16,13 @@ extern ngx_module_t ngx_http_weir_module;
 
 /* While there is no usable file. */
 enum ngx_weir_on_error {
-	NGX_WEIR_ON_ERROR_KEEP, /* the set in use stays; without one requests pass */
+	NGX_WEIR_ON_ERROR_KEEP, /* the set in use stays; without one weir_allow refuses */
 	NGX_WEIR_ON_ERROR_PASS, /* the set goes, requests pass */
 	NGX_WEIR_ON_ERROR_DENY, /* the set goes, rules refuse */
 };
+
+/* What a rule does with a request whose key it cannot look up. */
+enum ngx_weir_then { NGX_WEIR_USUAL, NGX_WEIR_PASS, NGX_WEIR_REFUSE, NGX_WEIR_THENS };
 
 enum ngx_weir_answer {
 	NGX_WEIR_HIT, NGX_WEIR_MISS, NGX_WEIR_OFF, NGX_WEIR_INVALID, NGX_WEIR_ANSWERS
@@ -62,6 +65,7 @@ struct ngx_weir_zone {
 	bool map;
 	const void *secret; /* of keyed images, or NULL */
 	enum ngx_weir_on_error on_error;
+	ngx_uint_t rules[2][NGX_WEIR_THENS]; /* how many: of weir_deny, weir_allow; on_missing */
 	struct ngx_weir_key key; /* of $weir_NAME where no rule asked */
 	ngx_int_t answer;    /* the index of $weir_NAME */
 	ngx_cycle_t *cycle;  /* that it belongs to */
@@ -92,6 +96,7 @@ struct ngx_weir_rule {
 	struct ngx_weir_zone *zone;
 	struct ngx_weir_key key;
 	bool allow; /* refuse what is not in the set; else what is */
+	enum ngx_weir_then on_missing; /* there is no set */
 	ngx_uint_t status;
 };
 
@@ -115,6 +120,15 @@ ngx_int_t ngx_weir_follow_begin(struct ngx_weir_zone *zone, ngx_cycle_t *cycle);
 void ngx_weir_take(struct ngx_weir_zone *zone, ngx_log_t *log);
 void ngx_weir_refuse(struct ngx_weir_zone *zone, const struct file_identity *file,
                      const char *sentence, int err, ngx_log_t *log);
+
+/* verdict.c: a zone without a set. Such a rule refuses; how many of the zone's rules refuse, and
+ * how many let requests pass; the same as words, which need @room */
+bool ngx_weir_is_closed(const struct ngx_weir_zone *zone, bool allow, enum ngx_weir_then then);
+void ngx_weir_count_rules(const struct ngx_weir_zone *zone, ngx_uint_t *refusing,
+                          ngx_uint_t *passing);
+enum { NGX_WEIR_CONSEQUENCE = 128 };
+const char *ngx_weir_consequence(const struct ngx_weir_zone *zone,
+                                 char room[NGX_WEIR_CONSEQUENCE]);
 
 /* request.c */
 ngx_int_t ngx_weir_access(ngx_http_request_t *r);

@@ -49,7 +49,7 @@ static ngx_int_t ask(ngx_http_request_t *r, struct ngx_weir_zone *zone,
 static bool refuses(const struct ngx_weir_rule *rule, enum ngx_weir_answer answer)
 {
 	if (answer == NGX_WEIR_OFF)
-		return rule->zone->on_error == NGX_WEIR_ON_ERROR_DENY;
+		return ngx_weir_is_closed(rule->zone, rule->allow, rule->on_missing);
 	return rule->allow ? answer != NGX_WEIR_HIT : answer == NGX_WEIR_HIT;
 }
 

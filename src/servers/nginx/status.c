@@ -8,6 +8,8 @@
 #define FIGURES(X) \
 	X(generation, gauge, "steps of the set so far: files taken, sets dropped") \
 	X(absent, gauge, "1: there is no set") \
+	X(rules_refusing, gauge, "rules that refuse every request, since there is no set") \
+	X(rules_passing, gauge, "rules that let every request pass, since there is no set") \
 	X(age_seconds, gauge, "since the set was taken") \
 	X(keys, gauge, "distinct keys, estimated") \
 	X(capacity_keys, gauge, "keys that it was made for") \
@@ -73,8 +75,13 @@ static void measure(struct row *row)
 	struct store_facts *facts = &row->facts;
 	(void)store_facts(row->zone->store, facts);
 	row->figure[FIGURE_generation] = (double)facts->number;
-	row->figure[FIGURE_absent] = !store_has_set(row->zone->store) ||
-	                             store_lacks(row->zone->store);
+	if (!store_has_set(row->zone->store) || store_lacks(row->zone->store)) {
+		ngx_uint_t refusing, passing;
+		ngx_weir_count_rules(row->zone, &refusing, &passing);
+		row->figure[FIGURE_absent] = 1;
+		row->figure[FIGURE_rules_refusing] = (double)refusing;
+		row->figure[FIGURE_rules_passing] = (double)passing;
+	}
 	row->figure[FIGURE_age_seconds] = seconds_since(facts->since);
 	row->figure[FIGURE_keys] = round(facts->keys);
 	row->figure[FIGURE_capacity_keys] = (double)facts->capacity;

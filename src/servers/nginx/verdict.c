@@ -17,18 +17,39 @@ void ngx_weir_take(struct ngx_weir_zone *zone, ngx_log_t *log)
 	              &zone->name, &zone->path, (uint64_t)facts->number, keys);
 }
 
-static const char *consequence(const struct ngx_weir_zone *zone, bool stays)
+bool ngx_weir_is_closed(const struct ngx_weir_zone *zone, bool allow, enum ngx_weir_then then)
 {
-	if (stays)
-		return "the set in use stays";
-	if (zone->on_error == NGX_WEIR_ON_ERROR_DENY)
-		return "there is no set now, and rules refuse";
-	return "there is no set now, and requests pass";
+	if (then != NGX_WEIR_USUAL)
+		return then == NGX_WEIR_REFUSE;
+	if (zone->on_error == NGX_WEIR_ON_ERROR_KEEP)
+		return allow;
+	return zone->on_error == NGX_WEIR_ON_ERROR_DENY;
+}
+
+void ngx_weir_count_rules(const struct ngx_weir_zone *zone, ngx_uint_t *refusing,
+                          ngx_uint_t *passing)
+{
+	*refusing = *passing = 0;
+	for (unsigned allow = 0; allow < 2; allow++)
+		for (unsigned then = 0; then < NGX_WEIR_THENS; then++)
+			*(ngx_weir_is_closed(zone, allow, then) ? refusing : passing) +=
+				zone->rules[allow][then];
+}
+
+const char *ngx_weir_consequence(const struct ngx_weir_zone *zone,
+                                 char room[NGX_WEIR_CONSEQUENCE])
+{
+	ngx_uint_t refusing, passing;
+	ngx_weir_count_rules(zone, &refusing, &passing);
+	snprintf(room, NGX_WEIR_CONSEQUENCE, "rules that refuse every request: %lu, "
+	         "that let it pass: %lu", (unsigned long)refusing, (unsigned long)passing);
+	return room;
 }
 
 void ngx_weir_refuse(struct ngx_weir_zone *zone, const struct file_identity *file,
                      const char *sentence, int err, ngx_log_t *log)
 {
+	char room[NGX_WEIR_CONSEQUENCE];
 	struct store_facts facts;
 	bool again = !reading_is_verdict(err) || file_is_young(file);
 	bool has_set = store_has_set(zone->store);
@@ -42,8 +63,9 @@ void ngx_weir_refuse(struct ngx_weir_zone *zone, const struct file_identity *fil
 	}
 	store_refused(zone->store, file, sentence, again);
 	ngx_atomic_fetch_add(&zone->counters->refusals, 1);
-	ngx_log_error(NGX_LOG_ERR, log, 0, "weir_zone \"%V\": %s: %s", &zone->name, sentence,
-	              consequence(zone, stays));
+	ngx_log_error(NGX_LOG_ERR, log, 0, "weir_zone \"%V\": %s: %s%s", &zone->name, sentence,
+	              stays ? "the set in use stays" : "there is no set now: ",
+	              stays ? "" : ngx_weir_consequence(zone, room));
 	if (has_set && !stays)
 		store_withdraw(zone->store);
 }

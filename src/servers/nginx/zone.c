@@ -105,6 +105,18 @@ static ngx_int_t fill(struct ngx_weir_zone *zone, ngx_cycle_t *cycle)
 	return answer;
 }
 
+/* A set that was missing before this reload is reported again only if the rules changed. */
+static void say_missing(const struct ngx_weir_zone *zone, const struct ngx_weir_zone *before,
+                        ngx_log_t *log)
+{
+	char now[NGX_WEIR_CONSEQUENCE], then[NGX_WEIR_CONSEQUENCE];
+	if (before->store != zone->store || store_has_set(zone->store) ||
+	    ngx_strcmp(ngx_weir_consequence(zone, now), ngx_weir_consequence(before, then)) == 0)
+		return;
+	ngx_log_error(NGX_LOG_ERR, log, 0, "weir_zone \"%V\": %V: there is still no set, and the "
+	              "rules changed: %s", &zone->name, &zone->path, now);
+}
+
 static void release(void *data)
 {
 	struct ngx_weir_zone *zone = data;
@@ -153,5 +165,8 @@ ngx_int_t ngx_weir_zone_init(ngx_shm_zone_t *memory, void *data)
 	}
 	if (have_store(zone, before, cycle) != NGX_OK)
 		return NGX_ERROR;
-	return fill(zone, cycle);
+	ngx_int_t answer = fill(zone, cycle);
+	if (before)
+		say_missing(zone, before, cycle->log);
+	return answer;
 }

@@ -27,7 +27,8 @@ test_directives() {
 	weir_zone a $work/bad.weir keyed_by=none;|keyed_by: .*/none: cannot open it: no such file
 	weir_zone a $work/bad.weir keyed_by=bad.weir;|keyed_by: .*/bad.weir: its mode is 0644
 	$zone weir_deny a remote_addr;|the key is one variable, .* not: "remote_addr"
-	$zone weir_deny a \$remote_addr 200;|a status from 400 to 599, not: "200"
+	$zone weir_deny a \$remote_addr 200;|a rule are a status from 400 to 599 .*, not: "200"
+	$zone weir_deny a \$remote_addr on_missing=x;|on_missing is refuse or pass, not: "x"
 	$zone weir_deny a;|the variable is missing, .* after zone: "a"
 	END
 }
@@ -169,11 +170,11 @@ test_no_file() {
 	from 200 /keep 192.0.2.1
 	from 200 /pass 192.0.2.1
 	from 403 /deny 192.0.2.1 192.0.3.1
-	from 200 /only_keep 192.0.3.1
+	from 403 /only_keep 192.0.3.1
 	from 200 /only_pass 192.0.3.1
 	from 403 /only_deny 192.0.3.1
-	logged 1 'weir_zone "keep": .*later.weir: cannot open it: no such.*: .*, and requests pass'
-	logged 1 'weir_zone "deny": .*later.weir: cannot open it: no such.*, and rules refuse'
+	logged 1 'weir_zone "keep": .*later.weir: cannot open it: no such.*: .*: 1, .* pass: 1'
+	logged 1 'weir_zone "deny": .*later.weir: cannot open it: no such.*: .*: 2, .* pass: 0'
 	logged 1 'weir_zone "bad": .*torn.weir: .*length of the file is 3000'
 	logged 1 'weir_zone "small": .*: its plain image has .* room for 4096: a larger max= '
 	if [ "$(id -u)" = 0 ]; then
