@@ -199,15 +199,43 @@ static char *set_then(ngx_conf_t *cf, const char *what, const ngx_str_t *word,
 	return NGX_CONF_OK;
 }
 
+/* @from: 0 the usual one */
+static char *set_list(ngx_conf_t *cf, struct ngx_weir_rule *rule, ngx_uint_t from)
+{
+	static const size_t prefix = sizeof "$http_" - 1;
+	const ngx_str_t *variable = (const ngx_str_t *)cf->args->elts + 2;
+	if (rule->key.form == NGX_WEIR_FORM_CLIENT)
+		return fail(cf, "addresses and from= are for a list as text, such as "
+		            "$http_x_forwarded_for, not", variable);
+	if (variable->len > prefix &&
+	    ngx_strncasecmp(variable->data, (u_char *)"$http_", prefix) == 0)
+		rule->key.header = (ngx_str_t){ .len = variable->len - prefix,
+			                        .data = variable->data + prefix };
+	rule->key.form = NGX_WEIR_FORM_LIST;
+	if (from || (rule->allow && !rule->key.from))
+		rule->key.from = ngx_max(from, 1);
+	return NGX_CONF_OK;
+}
+
 static char *set_rule_option(ngx_conf_t *cf, struct ngx_weir_rule *rule, const ngx_str_t *value)
 {
 	ngx_str_t rest;
 	if (behind(value, "on_missing=", &rest))
 		return set_then(cf, "on_missing is refuse or pass, not", &rest, &rule->on_missing);
+	if (behind(value, "on_invalid=", &rest))
+		return set_then(cf, "on_invalid is refuse or pass, not", &rest, &rule->on_invalid);
+	if (is_word(value, "addresses"))
+		return set_list(cf, rule, 0);
+	if (behind(value, "from=", &rest)) {
+		ngx_int_t from = ngx_atoi(rest.data, rest.len);
+		if (!rule->allow || from < 1 || from > NGX_WEIR_LIST_MOST)
+			return fail(cf, "from is a number from 1 to 64, of weir_allow, not", &rest);
+		return set_list(cf, rule, (ngx_uint_t)from);
+	}
 	ngx_int_t status = ngx_atoi(value->data, value->len);
 	if (status < 400 || status > 599)
-		return fail(cf, "the options of a rule are a status from 400 to 599 and "
-		            "on_missing=, not", value);
+		return fail(cf, "the options of a rule are a status from 400 to 599, on_missing=, "
+		            "addresses, from= and on_invalid=, not", value);
 	rule->status = (ngx_uint_t)status;
 	return NGX_CONF_OK;
 }
@@ -233,6 +261,9 @@ static char *weir_rule(ngx_conf_t *cf, ngx_command_t *command, void *data)
 	char *answer = set_key(cf, &rule->key, value[2]);
 	for (ngx_uint_t i = 3; answer == NGX_CONF_OK && i < cf->args->nelts; i++)
 		answer = set_rule_option(cf, rule, &value[i]);
+	if (answer == NGX_CONF_OK && rule->on_invalid && rule->key.form != NGX_WEIR_FORM_LIST)
+		return fail(cf, "on_invalid= needs addresses or from= beside it, for a list in",
+		            &value[2]);
 	zone->rules[rule->allow][rule->on_missing]++;
 	return answer;
 }

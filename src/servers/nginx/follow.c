@@ -208,6 +208,7 @@ static void tick(ngx_event_t *event)
 	else if (store_lead(zone->store))
 		soon = look(zone);
 	watch(zone);
+	ngx_weir_log_invalid(zone, NULL, zone->timer.log);
 	ngx_add_timer(&zone->timer, soon && zone->check > SOON ? SOON : zone->check);
 }
 

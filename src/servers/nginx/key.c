@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * A variable's value as the set takes it, which normalises it. Addresses are looked up as prefixes
  * in a set of prefixes, else as text, and an IPv4 address that came over an IPv6 socket
- * (::ffff:192.0.2.1) is the IPv4 one in either. */
+ * (::ffff:192.0.2.1) is the IPv4 one in either. A list is read from the right, where the proxies
+ * that we trust add to it. */
 #include <arpa/inet.h>
 #include "module.h"
 
@@ -40,28 +41,103 @@ static int ask_binary(const struct weir_filter *f, const struct weir_text *norma
 	return ask_text(f, normal, text, strlen(text));
 }
 
+/* Return: the bytes of the address, 4 or 16; 0: the text is none. */
+static size_t parse(const u_char *text, size_t len, u_char address[16])
+{
+	char copy[INET6_ADDRSTRLEN];
+	if (len >= sizeof copy || memchr(text, 0, len))
+		return 0;
+	memcpy(copy, text, len);
+	copy[len] = 0;
+	if (inet_pton(AF_INET, copy, address) == 1)
+		return 4;
+	return inet_pton(AF_INET6, copy, address) == 1 ? 16 : 0;
+}
+
 /* However it is spelled. What is no address is text: a UNIX socket's "unix:". */
 static int ask_address(const struct weir_filter *f, const struct weir_text *normal,
                        const u_char *text, size_t len)
 {
-	char copy[INET6_ADDRSTRLEN];
 	u_char address[16];
-	if (len < sizeof copy) {
-		memcpy(copy, text, len);
-		copy[len] = 0;
-		if (inet_pton(AF_INET, copy, address) == 1)
-			return ask_binary(f, normal, address, 4);
-		if (inet_pton(AF_INET6, copy, address) == 1)
-			return ask_binary(f, normal, address, sizeof address);
-	}
-	return ask_text(f, normal, text, len);
+	size_t bytes = parse(text, len, address);
+	return bytes ? ask_binary(f, normal, address, bytes) : ask_text(f, normal, text, len);
 }
 
-enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, enum ngx_weir_form form,
+/* Is it nothing, or a colon and a port? */
+static bool is_port(const u_char *text, size_t len)
+{
+	if (!len)
+		return true;
+	if (text[0] != ':' || (len > 2 && text[1] == '0'))
+		return false;
+	ngx_int_t port = ngx_atoi((u_char *)text + 1, len - 1);
+	return port >= 0 && port <= 65535;
+}
+
+/* As parse(), of ADDRESS, IPV4:PORT, [IPV6] and [IPV6]:PORT. */
+static size_t parse_element(const u_char *text, size_t len, u_char address[16])
+{
+	for (; len && (text[0] == ' ' || text[0] == '\t'); len--)
+		text++;
+	while (len && (text[len - 1] == ' ' || text[len - 1] == '\t'))
+		len--;
+	const u_char *end = text + len, *stop;
+	if (len && text[0] == '[') {
+		stop = memchr(text, ']', len);
+		if (!stop || !is_port(stop + 1, (size_t)(end - stop - 1)))
+			return 0;
+		return parse(text + 1, (size_t)(stop - text - 1), address) == 16 ? 16 : 0;
+	}
+	stop = memchr(text, ':', len);
+	if (!stop || memchr(stop + 1, ':', (size_t)(end - stop - 1)))
+		return parse(text, len, address);
+	return is_port(stop, (size_t)(end - stop)) ?
+	       parse(text, (size_t)(stop - text), address) : 0;
+}
+
+static bool is_excess(const u_char *list, size_t len)
+{
+	unsigned elements = 1;
+	if (len > NGX_WEIR_LIST_BYTES)
+		return true;
+	for (size_t i = 0; i < len; i++)
+		elements += list[i] == ',';
+	return elements > NGX_WEIR_LIST_MOST;
+}
+
+/* Return: -E2BIG if the list is beyond its limits; 1 if the set has any that is asked; else -EINVAL
+ * if one of those is no address; else 0, also if the list is shorter than @from. */
+static int ask_list(const struct weir_filter *f, const struct weir_text *normal, ngx_uint_t from,
+                    const u_char *list, size_t len)
+{
+	int answer = 0;
+	if (is_excess(list, len))
+		return -E2BIG;
+	for (ngx_uint_t n = 1; ; n++) {
+		size_t begin = len;
+		while (begin && list[begin - 1] != ',')
+			begin--;
+		if (!from || n == from) {
+			u_char address[16];
+			size_t bytes = parse_element(list + begin, len - begin, address);
+			int found = bytes ? ask_binary(f, normal, address, bytes) : -EINVAL;
+			if (found > 0)
+				return 1;
+			if (found)
+				answer = found;
+		}
+		if (!begin || n == from)
+			return answer;
+		len = begin - 1;
+	}
+}
+
+enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, const struct ngx_weir_key *key,
                                   const u_char *data, size_t len)
 {
 	const struct weir_filter *f = store_filter(zone->store);
 	const struct weir_text *normal = &zone->store->normal;
+	const enum ngx_weir_form form = key->form;
 	int answer;
 	if (!f)
 		return NGX_WEIR_OFF;
@@ -69,9 +145,13 @@ enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, enum ngx_weir_form
 		return NGX_WEIR_MISS; /* no value: even one that all clients without it share */
 	if (form == NGX_WEIR_FORM_CLIENT)
 		answer = ask_binary(f, normal, data, len);
+	else if (form == NGX_WEIR_FORM_LIST)
+		answer = ask_list(f, normal, key->from, data, len);
 	else if (form == NGX_WEIR_FORM_ADDRESS)
 		answer = ask_address(f, normal, data, len);
 	else
 		answer = ask_text(f, normal, data, len);
+	if (answer == -E2BIG)
+		return NGX_WEIR_EXCESS;
 	return answer < 0 ? NGX_WEIR_INVALID : answer ? NGX_WEIR_HIT : NGX_WEIR_MISS;
 }

@@ -25,7 +25,9 @@ enum ngx_weir_on_error {
 enum ngx_weir_then { NGX_WEIR_USUAL, NGX_WEIR_PASS, NGX_WEIR_REFUSE, NGX_WEIR_THENS };
 
 enum ngx_weir_answer {
-	NGX_WEIR_HIT, NGX_WEIR_MISS, NGX_WEIR_OFF, NGX_WEIR_INVALID, NGX_WEIR_ANSWERS
+	NGX_WEIR_HIT, NGX_WEIR_MISS, NGX_WEIR_OFF, NGX_WEIR_INVALID,
+	NGX_WEIR_EXCESS, /* a list beyond its limits, which is not looked up */
+	NGX_WEIR_ANSWERS
 };
 
 /* How a variable's value is made a key. */
@@ -33,7 +35,9 @@ enum ngx_weir_form {
 	NGX_WEIR_FORM_TEXT,
 	NGX_WEIR_FORM_ADDRESS, /* an address as text */
 	NGX_WEIR_FORM_CLIENT,  /* the client's address, of 4 or 16 bytes */
+	NGX_WEIR_FORM_LIST,    /* addresses as text, with commas between them */
 };
+enum { NGX_WEIR_LIST_BYTES = 4096, NGX_WEIR_LIST_MOST = 64 }; /* limits of a list */
 
 /* Counted by one worker, so that workers share no line; the sums are the zone's. Those that drain
  * beside their successors have lines of their own too, as long as there are not more than so many
@@ -46,11 +50,16 @@ struct ngx_weir_counters {
 	} __attribute__((aligned(64))) stripe[NGX_WEIR_STRIPES];
 	ngx_atomic_t swaps;    /* sets taken */
 	ngx_atomic_t refusals; /* files refused */
+	ngx_atomic_t invalid_logged;    /* lookups of invalid keys in the log so far */
+	ngx_atomic_t invalid_logged_at; /* ms since boot; 0: never */
 };
 
 struct ngx_weir_key {
 	ngx_int_t variable; /* its index; of the client's address none is asked */
 	enum ngx_weir_form form;
+	/* of a list: */
+	ngx_str_t header; /* its name, as in $http_NAME; empty: of another variable */
+	ngx_uint_t from;  /* only that one, counted from the right; 0: each */
 };
 
 enum { NGX_WEIR_NAME = 64 }; /* longest name of a zone */
@@ -84,7 +93,7 @@ struct ngx_weir_zone {
 	bool waits;                   /* a new file, since then: */
 	ngx_msec_t waiting;
 	uint64_t waiting_beside;      /* the set in use then */
-	bool waiting_said, lacks_said, invalid_said;
+	bool waiting_said, lacks_said;
 };
 
 struct ngx_weir_main_conf {
@@ -97,6 +106,7 @@ struct ngx_weir_rule {
 	struct ngx_weir_key key;
 	bool allow; /* refuse what is not in the set; else what is */
 	enum ngx_weir_then on_missing; /* there is no set */
+	enum ngx_weir_then on_invalid; /* its list has an address that is none */
 	ngx_uint_t status;
 };
 
@@ -130,13 +140,15 @@ enum { NGX_WEIR_CONSEQUENCE = 128 };
 const char *ngx_weir_consequence(const struct ngx_weir_zone *zone,
                                  char room[NGX_WEIR_CONSEQUENCE]);
 
-/* request.c */
+/* request.c; the log has a line a minute at most of invalid keys, with how many they are: @value is
+ * one of them, or NULL */
+void ngx_weir_log_invalid(struct ngx_weir_zone *zone, const ngx_str_t *value, ngx_log_t *log);
 ngx_int_t ngx_weir_access(ngx_http_request_t *r);
 ngx_int_t ngx_weir_answer_get(ngx_http_request_t *r, ngx_http_variable_value_t *v,
                               uintptr_t zone);
 
 /* key.c */
-enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, enum ngx_weir_form form,
+enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, const struct ngx_weir_key *key,
                                   const u_char *data, size_t len);
 
 /* status.c */

@@ -4,7 +4,9 @@
 
 static const ngx_str_t words[NGX_WEIR_ANSWERS] = {
 	ngx_string("hit"), ngx_string("miss"), ngx_string("off"), ngx_string("miss"),
+	ngx_string("miss"),
 };
+enum { LOG_EVERY = 60 * 1000 }; /* ms */
 
 static void say(ngx_http_variable_value_t *v, enum ngx_weir_answer answer)
 {
@@ -16,7 +18,8 @@ static void say(ngx_http_variable_value_t *v, enum ngx_weir_answer answer)
 }
 
 /* As $binary_remote_addr has it, without the way through a variable. */
-static enum ngx_weir_answer ask_client(ngx_http_request_t *r, struct ngx_weir_zone *zone)
+static enum ngx_weir_answer ask_client(ngx_http_request_t *r, struct ngx_weir_zone *zone,
+                                       const struct ngx_weir_key *key)
 {
 	const struct sockaddr *from = r->connection->sockaddr;
 	const void *address = NULL;
@@ -28,29 +31,127 @@ static enum ngx_weir_answer ask_client(ngx_http_request_t *r, struct ngx_weir_zo
 		address = &((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
 		len = 16;
 	}
-	return ngx_weir_ask(zone, NGX_WEIR_FORM_CLIENT, address, len);
+	return ngx_weir_ask(zone, key, address, len);
 }
 
-static ngx_int_t ask(ngx_http_request_t *r, struct ngx_weir_zone *zone,
-                     const struct ngx_weir_key *key, enum ngx_weir_answer *answer)
+/* @name is as a variable has it: X-Forwarded-For is x_forwarded_for. */
+static bool is_named(const ngx_table_elt_t *line, const ngx_str_t *name)
 {
-	if (key->form == NGX_WEIR_FORM_CLIENT) {
-		*answer = ask_client(r, zone);
+	if (!line->hash || line->key.len != name->len)
+		return false;
+	for (size_t i = 0; i < name->len; i++) {
+		u_char c = line->key.data[i];
+		if ((c == '-' ? '_' : ngx_tolower(c)) != ngx_tolower(name->data[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Up to one byte above the limit, by which the list is seen to be too long. */
+static void append(ngx_str_t *list, const u_char *data, size_t len)
+{
+	len = ngx_min(len, NGX_WEIR_LIST_BYTES + 1 - list->len);
+	ngx_memcpy(list->data + list->len, data, len);
+	list->len += len;
+}
+
+/* @lines: how many the list is of so far. One is used where it stands. */
+static ngx_int_t add_line(ngx_http_request_t *r, ngx_str_t *list, ngx_uint_t lines,
+                          const ngx_str_t *value)
+{
+	if (!lines) {
+		*list = *value;
 		return NGX_OK;
 	}
-	ngx_http_variable_value_t *v =
-		ngx_http_get_flushed_variable(r, (ngx_uint_t)key->variable);
-	if (!v)
-		return NGX_ERROR;
-	*answer = ngx_weir_ask(zone, key->form, v->data, v->not_found ? 0 : v->len);
+	if (lines == 1) {
+		const ngx_str_t first = *list;
+		list->len = 0;
+		list->data = ngx_pnalloc(r->pool, NGX_WEIR_LIST_BYTES + 1);
+		if (!list->data)
+			return NGX_ERROR;
+		append(list, first.data, first.len);
+	}
+	append(list, (const u_char *)",", 1);
+	append(list, value->data, value->len);
 	return NGX_OK;
 }
 
+/* All lines of that name, in their order: of most names nginx before 1.23 has only the first one in
+ * its variable. */
+static ngx_int_t gather(ngx_http_request_t *r, const ngx_str_t *name, ngx_str_t *list)
+{
+	ngx_uint_t lines = 0;
+	const ngx_list_part_t *part = &r->headers_in.headers.part;
+	for (; part; part = part->next) {
+		const ngx_table_elt_t *line = part->elts;
+		for (ngx_uint_t i = 0; i < part->nelts; i++, line++)
+			if (is_named(line, name) &&
+			    add_line(r, list, lines++, &line->value) != NGX_OK)
+				return NGX_ERROR;
+	}
+	return NGX_OK;
+}
+
+/* @value: what was asked, unless it is the client's address. */
+static ngx_int_t ask(ngx_http_request_t *r, struct ngx_weir_zone *zone,
+                     const struct ngx_weir_key *key, ngx_str_t *value,
+                     enum ngx_weir_answer *answer)
+{
+	ngx_str_null(value);
+	if (key->form == NGX_WEIR_FORM_CLIENT) {
+		*answer = ask_client(r, zone, key);
+		return NGX_OK;
+	}
+	if (key->header.len) {
+		if (gather(r, &key->header, value) != NGX_OK)
+			return NGX_ERROR;
+	} else {
+		ngx_http_variable_value_t *v =
+			ngx_http_get_flushed_variable(r, (ngx_uint_t)key->variable);
+		if (!v)
+			return NGX_ERROR;
+		*value = (ngx_str_t){ .len = v->not_found ? 0 : v->len, .data = v->data };
+	}
+	*answer = ngx_weir_ask(zone, key, value->data, value->len);
+	return NGX_OK;
+}
+
+/* A list beyond its limits is refused whatever on_invalid is: any client can send one. */
 static bool refuses(const struct ngx_weir_rule *rule, enum ngx_weir_answer answer)
 {
 	if (answer == NGX_WEIR_OFF)
 		return ngx_weir_is_closed(rule->zone, rule->allow, rule->on_missing);
+	if (answer == NGX_WEIR_EXCESS)
+		return true;
+	if (answer == NGX_WEIR_INVALID && rule->key.form == NGX_WEIR_FORM_LIST)
+		return rule->on_invalid != NGX_WEIR_PASS;
 	return rule->allow ? answer != NGX_WEIR_HIT : answer == NGX_WEIR_HIT;
+}
+
+/* The worker that sets the time, of all that find a line due, writes it. */
+void ngx_weir_log_invalid(struct ngx_weir_zone *zone, const ngx_str_t *value, ngx_log_t *log)
+{
+	struct ngx_weir_counters *counters = zone->counters;
+	ngx_atomic_uint_t at = counters->invalid_logged_at, before = counters->invalid_logged;
+	ngx_atomic_uint_t n = 0;
+	char plain[256] = "";
+	/* the time of another worker may be ahead of ours */
+	if (at && (ngx_msec_int_t)(ngx_current_msec - at) < LOG_EVERY)
+		return;
+	for (unsigned i = 0; i < NGX_WEIR_STRIPES; i++)
+		n += counters->stripe[i].answer[NGX_WEIR_INVALID] +
+		     counters->stripe[i].answer[NGX_WEIR_EXCESS];
+	if (n == before || !ngx_atomic_cmp_set(&counters->invalid_logged_at, at,
+	                                       ngx_max(ngx_current_msec, 1)))
+		return;
+	counters->invalid_logged = n;
+	if (value)
+		weir_escape(plain, sizeof plain, (const char *)value->data,
+		            ngx_min(value->len, 64));
+	ngx_log_error(NGX_LOG_WARN, log, 0, "weir_zone \"%V\": keys that are no address, or no "
+	              "list of at most %d addresses in %d bytes, since the last such line: %uA%s%s",
+	              &zone->name, NGX_WEIR_LIST_MOST, NGX_WEIR_LIST_BYTES, n - before,
+	              *plain ? ", such as: " : "", plain);
 }
 
 ngx_int_t ngx_weir_access(ngx_http_request_t *r)
@@ -64,16 +165,13 @@ ngx_int_t ngx_weir_access(ngx_http_request_t *r)
 		struct ngx_weir_stripe *stripe =
 			&zone->counters->stripe[(unsigned)ngx_process_slot % NGX_WEIR_STRIPES];
 		enum ngx_weir_answer answer;
-		if (ask(r, zone, &rule->key, &answer) != NGX_OK)
+		ngx_str_t value;
+		if (ask(r, zone, &rule->key, &value, &answer) != NGX_OK)
 			return NGX_HTTP_INTERNAL_SERVER_ERROR;
 		ngx_atomic_fetch_add(&stripe->answer[answer], 1);
 		say(&r->variables[zone->answer], answer);
-		if (answer == NGX_WEIR_INVALID && !zone->invalid_said) {
-			zone->invalid_said = true;
-			ngx_log_error(NGX_LOG_WARN, r->connection->log, 0, "weir_zone \"%V\": its "
-			              "keys are addresses, and the variable of a rule has a value "
-			              "that is none: it is in no set", &zone->name);
-		}
+		if (answer == NGX_WEIR_INVALID || answer == NGX_WEIR_EXCESS)
+			ngx_weir_log_invalid(zone, &value, r->connection->log);
 		if (!refuses(rule, answer))
 			continue;
 		ngx_atomic_fetch_add(&stripe->refused, 1);
@@ -89,7 +187,8 @@ ngx_int_t ngx_weir_answer_get(ngx_http_request_t *r, ngx_http_variable_value_t *
 {
 	struct ngx_weir_zone *zone = (struct ngx_weir_zone *)data;
 	enum ngx_weir_answer answer;
-	if (ask(r, zone, &zone->key, &answer) != NGX_OK)
+	ngx_str_t value;
+	if (ask(r, zone, &zone->key, &value, &answer) != NGX_OK)
 		return NGX_ERROR;
 	say(v, answer);
 	return NGX_OK;

@@ -25,7 +25,7 @@
 	X(hits_total, counter, "lookups of rules: in the set") \
 	X(misses_total, counter, "lookups of rules: not in the set") \
 	X(off_total, counter, "lookups of rules while there was no set") \
-	X(invalid_total, counter, "lookups of rules: no address, in a set of addresses") \
+	X(invalid_total, counter, "lookups of rules: no address, or no list of addresses") \
 	X(requests_refused_total, counter, "requests that a rule refused")
 
 #define NUMBER(name, type, help) FIGURE_##name,
@@ -57,7 +57,8 @@ static void count(struct row *row)
 		row->figure[FIGURE_hits_total] += (double)stripe->answer[NGX_WEIR_HIT];
 		row->figure[FIGURE_misses_total] += (double)stripe->answer[NGX_WEIR_MISS];
 		row->figure[FIGURE_off_total] += (double)stripe->answer[NGX_WEIR_OFF];
-		row->figure[FIGURE_invalid_total] += (double)stripe->answer[NGX_WEIR_INVALID];
+		row->figure[FIGURE_invalid_total] += (double)stripe->answer[NGX_WEIR_INVALID] +
+		                                     (double)stripe->answer[NGX_WEIR_EXCESS];
 		row->figure[FIGURE_requests_refused_total] += (double)stripe->refused;
 	}
 	row->figure[FIGURE_swaps_total] = (double)counters->swaps;

@@ -92,10 +92,10 @@ status_of() {
 }
 # gives STATUS PATH WORDS...
 gives() {
-	local want=$1 got
+	local want=$1 got words
 	shift
-	got=$(status_of "$@")
-	if [ "$got" = "$want" ]; then ok; else fail "$got, not $want: $*"; fi
+	got=$(status_of "$@") words="$*"
+	if [ "$got" = "$want" ]; then ok; else fail "$got, not $want: ${words:0:300}"; fi
 }
 # from STATUS PATH ADDRESS...: the same from each of these addresses.
 from() {
