@@ -30,6 +30,10 @@
  * which allocates memory. Only weir_fill_keys() ever does, and waits for another thread. Of
  * counting and frequency lookups and counts are wait-free, inserts and removals lock-free.
  *
+ * Stack: a call that takes keys has at most 6 KiB of it, batches included. It is 7 KiB in batches
+ * of the layered kind and where cuckoo moves keys, and 9 KiB where cuckoo does so during a reload,
+ * and in batches of texts.
+ *
  * Order: a lookup sees every insert that happens-before it. For the blocked and classic kinds the
  * coherence of each word is enough for that, since bits only go from 0 to 1 (invariant B1 in
  * word.h). So all accesses are relaxed, and weir orders nothing else for its caller.

@@ -45,7 +45,7 @@ static int refuse_kind(const char *path, mode_t mode)
 
 /* @link: opened with O_PATH through a link. Point @t to the file itself.
  * Return: 0; 1 the file was replaced meanwhile; or a negative errno. */
-static int go_to(struct weir_target *t, int link, const char *path)
+static __attribute__((noinline)) int go_to(struct weir_target *t, int link, const char *path)
 {
 	char self[32], name[PATH_MAX];
 	struct weir_target to = { .folder = -1 };

@@ -12,7 +12,7 @@
 #include "kind/kind.h"
 
 enum {
-	WEIR_BATCH_ROOM = 128, /* keys noted at a time, a power of two */
+	WEIR_BATCH_ROOM = 64, /* keys noted at a time, a power of two: they are on the stack */
 	WEIR_HASHED = 64,  /* keys hashed at a time: many short chains of multiplies overlap */
 	WEIR_AHEAD = 1024, /* bytes of keys or hashes fetched ahead */
 };
@@ -108,9 +108,9 @@ typedef uint64_t weir__work_fn(const struct weir_array *a, bool far,
                                const struct weir_notes *notes, unsigned at, unsigned n);
 
 /* The one loop of every batch. Return: the number of answers that are true.
- * @step: keys at a time, a power of two up to 64.  @lead: keys noted ahead, a multiple of step
- *   below WEIR_BATCH_ROOM.  These two, @note and @work are constants, so that the compiler inlines
- *   them. */
+ * @step: keys at a time, a power of two up to 32.  @lead: keys noted ahead, a multiple of step;
+ *   both together WEIR_BATCH_ROOM at most.  These two, @note and @work are constants, so that the
+ *   compiler inlines them. */
 WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct weir_batch *batch,
                                     uint64_t *bitmap, unsigned step, unsigned lead,
                                     weir__note_fn *note, weir__work_fn *work)

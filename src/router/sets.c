@@ -5,7 +5,7 @@
 #include "kind/batch.h"
 #include "router/router.h"
 
-enum { AT_A_TIME = 512 }; /* hashes made of a batch of keys: a multiple of 64 */
+enum { AT_A_TIME = 256 }; /* hashes made of a batch of keys: a multiple of 64 */
 
 /* ---- inserts ---- */
 

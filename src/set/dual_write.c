@@ -7,7 +7,7 @@
 #include "kind/batch.h"
 #include "set/generation.h"
 
-enum { AT_A_TIME = 512 }; /* hashes of a batch, for each identity: a multiple of 64 */
+enum { AT_A_TIME = 64 }; /* hashes of a batch, for each identity: a multiple of 64 */
 
 /* H9: lookups of hashes ask this one where nobody knows which filter's hash it is. */
 static bool contains_any_hash(const struct weir_filter *f, uint64_t hash)

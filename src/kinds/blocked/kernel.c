@@ -20,7 +20,7 @@
 
 enum {
 	STEP = 8,  /* keys at a time */
-	LEAD = 64, /* keys ahead; measured: 32 to 96 are equally fast */
+	LEAD = 48, /* keys ahead; measured: 32 to 96 are equally fast */
 	ROW_BLOCK = 0,
 	ROW_R = 1,
 };

@@ -68,10 +68,12 @@ WEIR__INLINE uint64_t test_eight(const struct weir_array *a, const struct weir_n
  *      used some keys later: a word of a vector that was just stored cannot be forwarded, and would
  *      be waited for until it is in the cache. ---- */
 
-enum { LOAD_WINDOW = 64, LOAD_LEAD = 48, MOST_Z = 8 };
+/* Keys noted, and how many of them ahead. All notes are on the stack. */
+#define LOAD_WINDOW(z) ((z) <= 4 ? 64u : 32u)
+#define LOAD_LEAD(z) (LOAD_WINDOW(z) / 4 * 3)
 
-struct load_notes {
-	uint64_t index[MOST_Z][LOAD_WINDOW], mask[MOST_Z][LOAD_WINDOW];
+struct load_notes { /* word i of key k is at i * LOAD_WINDOW(z) + k */
+	uint64_t index[256], mask[256];
 } __attribute__((aligned(64)));
 
 WEIR__INLINE void load_note(const struct weir_array *a, bool far, const uint64_t *hashes,
@@ -81,12 +83,14 @@ WEIR__INLINE void load_note(const struct weir_array *a, bool far, const uint64_t
 		block = weir__block8(a->lines, h);
 	WEIR__UNROLL
 	for (unsigned i = 0; i < z; i++) {
-		_mm512_store_si512(notes->index[i] + at, weir__word_index8(block, r, z, i));
-		_mm512_store_si512(notes->mask[i] + at, weir__word_mask8(r, r2, z, g, i));
+		_mm512_store_si512(notes->index + i * LOAD_WINDOW(z) + at,
+		                   weir__word_index8(block, r, z, i));
+		_mm512_store_si512(notes->mask + i * LOAD_WINDOW(z) + at,
+		                   weir__word_mask8(r, r2, z, g, i));
 	}
 	WEIR__UNROLL
 	for (unsigned k = 0; k < 8 && far; k++)
-		__builtin_prefetch(a->words + notes->index[0][at + k], 1, WEIR_TO_L1);
+		__builtin_prefetch(a->words + notes->index[at + k], 1, WEIR_TO_L1);
 }
 
 WEIR__INLINE void load_noted(const struct weir_array *a, unsigned z, const struct load_notes *notes,
@@ -96,7 +100,8 @@ WEIR__INLINE void load_noted(const struct weir_array *a, unsigned z, const struc
 	for (unsigned k = at; k < at + 8; k++)
 		WEIR__UNROLL
 		for (unsigned i = 0; i < z; i++)
-			a->words[notes->index[i][k]] |= notes->mask[i][k];
+			a->words[notes->index[i * LOAD_WINDOW(z) + k]] |=
+				notes->mask[i * LOAD_WINDOW(z) + k];
 }
 
 WEIR__INLINE void load_one(const struct weir_array *a, uint64_t hash, unsigned z, unsigned g);
@@ -107,11 +112,11 @@ WEIR__INLINE void load_eights(const struct weir_array *a, bool far, const uint64
 	const struct weir_array array = *a; /* a copy that no store can alias */
 	struct load_notes notes;
 	size_t eights = n - n % 8;
-	for (size_t i = 0; i < eights + LOAD_LEAD; i += 8) {
+	for (size_t i = 0; i < eights + LOAD_LEAD(z); i += 8) {
 		if (i < eights)
-			load_note(&array, far, hashes + i, z, g, &notes, i % LOAD_WINDOW);
-		if (i >= LOAD_LEAD)
-			load_noted(&array, z, &notes, (i - LOAD_LEAD) % LOAD_WINDOW);
+			load_note(&array, far, hashes + i, z, g, &notes, i % LOAD_WINDOW(z));
+		if (i >= LOAD_LEAD(z))
+			load_noted(&array, z, &notes, (i - LOAD_LEAD(z)) % LOAD_WINDOW(z));
 	}
 	for (size_t i = eights; i < n; i++)
 		load_one(&array, hashes[i], z, g);

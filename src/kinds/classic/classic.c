@@ -110,7 +110,7 @@ static int insert_u64(struct weir_filter *f, uint64_t key)
 
 /* ---- the steps of a batch: the note of a key is its hash ---- */
 
-enum { STEP = 64 };
+enum { STEP = 32 };
 
 static inline void note(const uint64_t *hashes, unsigned n, uint64_t *x)
 {
@@ -141,7 +141,7 @@ WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hash
 WEIR__INLINE uint64_t test_noted(const struct weir_array *a, bool far,
                                  const struct weir_notes *notes, unsigned at, unsigned n)
 {
-	uint64_t x[STEP], possible = ~UINT64_C(0) >> (STEP - n);
+	uint64_t x[STEP], possible = ~UINT64_C(0) >> (64 - n);
 	memcpy(x, notes->row[0] + at, n * sizeof *x);
 	for (unsigned i = 0; i < probes(a) && possible; i++)
 		for (uint64_t left = possible; left; left &= left - 1) {

@@ -10,7 +10,7 @@
 #include "kinds/common/counters.h"
 
 /* The steps of a batch: the note of a key is its hash. */
-enum { STEP = 16, LEAD = 64 };
+enum { STEP = 16, LEAD = 48 };
 
 WEIR__INLINE void note_hashes(const uint64_t *hashes, unsigned n, struct weir_notes *notes,
                               unsigned at)

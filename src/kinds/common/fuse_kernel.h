@@ -32,7 +32,7 @@ WEIR__INLINE bool weir__fuse_look(const struct weir_fuse_level *l, uint64_t h)
 
 /* ---- batches ---- */
 
-enum { WEIR_FUSE_STEP = 8, WEIR_FUSE_LEAD = 64 };
+enum { WEIR_FUSE_STEP = 8, WEIR_FUSE_LEAD = 48 };
 
 WEIR__INLINE void weir__fuse_note_each(const struct weir_fuse_level *l, const uint64_t *hashes,
                                        unsigned n, struct weir_notes *notes, unsigned at)

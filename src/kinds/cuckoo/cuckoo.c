@@ -87,7 +87,7 @@ static int64_t count(const struct weir_filter *f, uint64_t hash)
 
 /* Where a key lies is noted: its buckets and its fingerprint. */
 enum { ROW_BUCKET, ROW_OTHER, ROW_FINGERPRINT };
-enum { STEP = 16, LEAD = 64 };
+enum { STEP = 16, LEAD = 48 };
 
 WEIR__INLINE void note_places(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                               bool far, struct weir_notes *notes, unsigned at, unsigned width)

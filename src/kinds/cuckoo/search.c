@@ -9,10 +9,24 @@
 
 struct queue {
 	const struct weir_array *a;
-	struct weir_cuckoo_node *node;
+	struct weir_cuckoo_nodes *nodes;
 	int n;
 	uint64_t marks[16]; /* a bit for each bucket in the queue, perhaps of others too */
 };
+
+/* A node's place: its bucket in 48 bits, then the node that leads there, and where the copy is in
+ * the word of that one's bucket. */
+enum { BUCKET = 48, FROM = 10 };
+
+static uint64_t bucket_of(uint64_t place)
+{
+	return place & ((UINT64_C(1) << BUCKET) - 1);
+}
+
+static int from_of(uint64_t place)
+{
+	return (int)(place >> BUCKET & ((1 << FROM) - 1));
+}
 
 /* Mostly the bit is not set: then it is a new one, and the queue need not be read. */
 static bool known(struct queue *q, uint64_t bucket)
@@ -24,7 +38,7 @@ static bool known(struct queue *q, uint64_t bucket)
 		return false;
 	}
 	for (int i = 0; i < q->n; i++)
-		found |= q->node[i].bucket == bucket;
+		found |= bucket_of(q->nodes->place[i]) == bucket;
 	return found;
 }
 
@@ -33,16 +47,15 @@ static void add(struct queue *q, uint64_t bucket, int from, unsigned fingerprint
 	if (q->n == WEIR_CUCKOO_SEARCHED || known(q, bucket))
 		return;
 	__builtin_prefetch(q->a->words + bucket);
-	q->node[q->n++] = (struct weir_cuckoo_node){ .bucket = bucket,
-		                                     .from = (uint16_t)from,
-		                                     .fingerprint = (uint16_t)fingerprint,
-		                                     .shift = shift };
+	q->nodes->place[q->n] = bucket | (uint64_t)from << BUCKET |
+	                        (uint64_t)shift << (BUCKET + FROM);
+	q->nodes->fingerprint[q->n++] = (uint16_t)fingerprint;
 }
 
 WEIR__INLINE int search(struct queue *q, unsigned width)
 {
 	for (int i = 0; i < q->n; i++) {
-		uint64_t bucket = q->node[i].bucket;
+		uint64_t bucket = bucket_of(q->nodes->place[i]);
 		uint64_t word = weir__place_load_acquire(q->a->words + bucket);
 		if (weir__cuckoo_zeros(word, width))
 			return i;
@@ -55,9 +68,9 @@ WEIR__INLINE int search(struct queue *q, unsigned width)
 }
 
 int weir__cuckoo_search(const struct weir_array *a, uint64_t first, uint64_t second,
-                        struct weir_cuckoo_node *node)
+                        struct weir_cuckoo_nodes *nodes)
 {
-	struct queue q = { a, node, 0, { 0 } };
+	struct queue q = { a, nodes, 0, { 0 } };
 	add(&q, first, 0, 0, 0);
 	add(&q, second, 0, 0, 0);
 	return weir__cuckoo_width(a) == 12 ? search(&q, 12) : search(&q, 16);
@@ -65,19 +78,19 @@ int weir__cuckoo_search(const struct weir_array *a, uint64_t first, uint64_t sec
 
 /* From the free place backwards, so that each copy has a place to go to. Fingerprint 0: one of the
  * first two buckets. Return: 1 or -EAGAIN; where others were quicker, the caller tries again. */
-static int walk(const struct weir_array *a, const struct weir_cuckoo_node *node, int at,
+static int walk(const struct weir_array *a, const struct weir_cuckoo_nodes *nodes, int at,
                 enum weir_cuckoo_wait wait)
 {
 	int moved = 1;
-	while (moved == 1 && node[at].fingerprint) {
-		const struct weir_cuckoo_node *to = node + at;
+	while (moved == 1 && nodes->fingerprint[at]) {
+		const uint64_t to = nodes->place[at];
 		moved = weir__cuckoo_move(a, &(struct weir_cuckoo_step){
-			.from = node[to->from].bucket,
-			.to = to->bucket,
-			.shift = to->shift,
-			.fingerprint = to->fingerprint
+			.from = bucket_of(nodes->place[from_of(to)]),
+			.to = bucket_of(to),
+			.shift = (unsigned)(to >> (BUCKET + FROM)),
+			.fingerprint = nodes->fingerprint[at]
 		}, wait);
-		at = to->from;
+		at = from_of(to);
 	}
 	return moved < 0 ? moved : 1;
 }
@@ -85,17 +98,17 @@ static int walk(const struct weir_array *a, const struct weir_cuckoo_node *node,
 int weir__cuckoo_make_room(const struct weir_array *a, uint64_t first, uint64_t second,
                            enum weir_cuckoo_wait wait)
 {
-	struct weir_cuckoo_node node[WEIR_CUCKOO_SEARCHED];
+	struct weir_cuckoo_nodes nodes;
 	uint64_t before, after;
-	int found = weir__cuckoo_search(a, first, second, node);
+	int found = weir__cuckoo_search(a, first, second, &nodes);
 	if (found >= 0)
-		return walk(a, node, found, wait);
+		return walk(a, &nodes, found, wait);
 	int quiet = weir__cuckoo_quiet(a, &before, wait);
 	if (quiet != 1)
 		return quiet < 0 ? quiet : 1;
-	found = weir__cuckoo_search(a, first, second, node);
+	found = weir__cuckoo_search(a, first, second, &nodes);
 	if (found >= 0)
-		return walk(a, node, found, wait);
+		return walk(a, &nodes, found, wait);
 	quiet = weir__cuckoo_quiet(a, &after, wait);
 	if (quiet < 0)
 		return quiet;

@@ -12,22 +12,20 @@ enum {
 };
 
 /* A bucket that was come to by moving the copy at bit @shift of the bucket of node @from. */
-struct weir_cuckoo_node {
-	uint64_t bucket;
-	uint16_t from;
-	uint16_t fingerprint;
-	uint32_t shift;
+struct weir_cuckoo_nodes { /* in 10 bytes each: they are on the stack */
+	uint64_t place[WEIR_CUCKOO_SEARCHED]; /* the bucket, and above it from and shift */
+	uint16_t fingerprint[WEIR_CUCKOO_SEARCHED];
 };
 
 /*
  * Search breadth first from buckets @first and @second (perhaps the same) for one with a free
  * place. Nothing is written. The order is part of the layout: the two, then of each bucket in turn
  * the other buckets of its copies, from the lowest place on, each bucket once.
- * @node: WEIR_CUCKOO_SEARCHED of them.
+ * @nodes: receives them.
  * Return: the node with a free place, or -1.
  */
 int weir__cuckoo_search(const struct weir_array *a, uint64_t first, uint64_t second,
-                        struct weir_cuckoo_node *node);
+                        struct weir_cuckoo_nodes *nodes);
 
 /* Free a place in one of two buckets that are full. Return: 1: try again; 0: there is no room
  * (C8); -EAGAIN. */

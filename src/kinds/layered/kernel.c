@@ -58,7 +58,7 @@ static bool contains(const struct weir_filter *f, const void *key, size_t len)
 
 /* ---- batches ---- */
 
-enum { CHUNK = 1024 }; /* keys that go through the first level before the second */
+enum { CHUNK = 128 }; /* keys that go through the first level before the second */
 
 #define LEVEL(name) \
 	WEIR__INLINE void note_##name(const struct weir_array *a, const uint64_t *hashes, \
@@ -95,7 +95,7 @@ static const uint64_t *take(const struct weir_filter *f, const struct weir_batch
 	return scratch;
 }
 
-/* The hashes whose bits are set, one after the other. */
+/* The hashes whose bits are set, one after the other; @out may be @hashes. */
 static unsigned passed(const uint64_t *hashes, const uint64_t *bitmap, unsigned n, uint64_t *out)
 {
 	unsigned m = 0;
@@ -121,12 +121,12 @@ static void narrow(uint64_t *bitmap, unsigned n, const uint64_t *answers)
 static size_t contains_batch(const struct weir_filter *f, const struct weir_batch *batch,
                              uint64_t *bitmap)
 {
-	uint64_t scratch[CHUNK], kept[CHUNK], first[CHUNK / 64], second[CHUNK / 64];
+	uint64_t kept[CHUNK], first[CHUNK / 64], second[CHUNK / 64];
 	size_t positive = 0;
 	for (size_t at = 0; at < batch->n; at += CHUNK) {
 		const unsigned n = weir__least(batch->n - at, CHUNK);
 		struct weir_batch some = { .from = WEIR_FROM_HASHES,
-			                   .keys = take(f, batch, at, n, scratch),
+			                   .keys = take(f, batch, at, n, kept),
 			                   .key_bytes = 8,
 			                   .n = n };
 		uint64_t *answers = bitmap ? bitmap + at / 64 : first;

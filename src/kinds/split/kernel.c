@@ -69,7 +69,7 @@ static int insert_u64(struct weir_filter *f, uint64_t key)
 
 /* ---- the steps of a batch: the note of a key is its hash ---- */
 
-enum { STEP = 8, LEAD = 64 };
+enum { STEP = 8, LEAD = 48 };
 
 WEIR__INLINE void note_to_read(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                                bool far, struct weir_notes *notes, unsigned at)

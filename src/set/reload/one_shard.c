@@ -5,7 +5,7 @@
 #include "kind/batch.h"
 #include "set/reload/reload.h"
 
-enum { AT_A_TIME = 2048 }; /* a multiple of 64 */
+enum { AT_A_TIME = 256 }; /* a multiple of 64 */
 
 /* The caller's keys before the one that is number @kept of those that lie in the share. */
 static size_t passed(const struct weir_share *share, const uint64_t *hashes, size_t n, size_t kept)
