@@ -212,7 +212,7 @@ int weir__filter_new(struct weir_filter **out, const struct weir_layout *layout,
 int weir__hashing_choose(struct weir_hashing *out, const struct weir_params *p)
 {
 	const struct weir_kind *kind = weir__kind(p->kind);
-	if (!kind->as_is || p->secret)
+	if (!kind->as_is)
 		return weir__hashing_of(out, kind->hash, p->seed, p->secret);
 	*out = weir__hashing_seeded(kind->hash, p->seed);
 	return 0;

@@ -200,8 +200,9 @@ enum {
 int weir__filter_like(struct weir_filter **out, const struct weir_filter *f);
 /* Return: 0 if weir_merge() can merge the two, else its error. */
 int weir__merge_check(const struct weir_filter *dst, const struct weir_filter *src);
-/* weir_merge() that calls @progress between pieces (progress.h), or NULL. Return: likewise;
- * -ECANCELED it was stopped: then @dst has a part of @src. */
+/* weir_merge() of two that weir__merge_check() allows. It calls @progress between pieces
+ * (progress.h), or NULL. Return: as weir_merge(); -ECANCELED it was stopped: then @dst has a part
+ * of @src. */
 int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
                 weir_progress_fn *progress, void *progress_arg);
 

@@ -136,9 +136,7 @@ static int merge_members(struct weir_filter *dst, const struct weir_filter *src,
 int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
                 weir_progress_fn *progress, void *progress_arg)
 {
-	int err = weir__merge_check(dst, src);
-	if (!err)
-		err = take_lengths(dst, src);
+	const int err = take_lengths(dst, src);
 	if (err)
 		return err;
 	return dst->kind->join ? merge_members(dst, src, progress, progress_arg) :

@@ -71,8 +71,7 @@ int weir__location_check(const struct weir_location *at, uint32_t takes, const c
 			return weir__fail(-EINVAL, "deltas is NULL: the paths of %zu deltas",
 			                  at->bytes);
 	}
-	return at->path || at->form == WEIR_LOCATION_FD ? 0 :
-	       weir__fail(-EINVAL, "path is NULL: the image's file name");
+	return at->path ? 0 : weir__fail(-EINVAL, "path is NULL: the image's file name");
 }
 
 /* The caller's descriptor, from its position on. */

@@ -189,7 +189,7 @@ int weir__schema_read(struct weir_footer *footer, struct weir_thrift *t,
                       const struct weir_field *field)
 {
 	uint32_t n = weir__thrift_list(t, field, WEIR_THRIFT_STRUCT);
-	for (uint32_t i = 0; i < n && !t->fault; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct weir_element e = read_element(t);
 		if (t->fault)
 			break;

@@ -38,7 +38,7 @@ static unsigned byte(struct weir_thrift *t)
 static uint64_t varint(struct weir_thrift *t)
 {
 	uint64_t value = 0;
-	for (unsigned shift = 0; shift < 64; shift += 7) {
+	for (unsigned shift = 0;; shift += 7) {
 		unsigned next = byte(t);
 		if (shift == 63 && next > 1)
 			break;
@@ -269,7 +269,7 @@ size_t weir__parquet_header_put(unsigned char out[WEIR_PARQUET_HEADER_ROOM], uin
 		                              0 };
 	size_t n = 0;
 	out[n++] = 0x15; /* field 1, of 32 bits */
-	for (uint64_t left = 2 * bitset_bytes; left || n == 1; left >>= 7) /* zigzag */
+	for (uint64_t left = 2 * bitset_bytes; left; left >>= 7) /* zigzag; never 0 */
 		out[n++] = (unsigned char)((left & 0x7f) | (left > 0x7f ? 0x80 : 0));
 	for (unsigned i = 0; i < sizeof rest; i++)
 		out[n++] = rest[i];

@@ -39,16 +39,14 @@ static uint64_t in_each_cell(const struct weir_array *a, uint64_t sets)
 	return bits;
 }
 
-int weir__router_copy_sets(struct weir_filter *dst, const struct weir_filter *src, uint64_t sets)
+void weir__router_copy_sets(struct weir_filter *dst, const struct weir_filter *src, uint64_t sets)
 {
 	const uint64_t wanted = in_each_cell(&src->array, sets), words = 8 * src->array.lines;
-	int err = weir__merge_check(dst, src);
-	for (uint64_t i = WEIR__PAGE_WORDS; !err && i < words; i++) {
+	for (uint64_t i = WEIR__PAGE_WORDS; i < words; i++) {
 		uint64_t bits = weir__word_load_relaxed(src->array.words + i) & wanted;
 		if (bits & ~weir__word_load_relaxed(dst->array.words + i))
 			weir__word_or_relaxed(dst->array.words + i, bits);
 	}
-	return err;
 }
 
 /* ---- the kind ---- */

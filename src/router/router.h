@@ -140,7 +140,7 @@ void weir__router_look(const struct weir_filter *f, uint64_t first, uint64_t n,
 void weir__router_estimate(const struct weir_filter *f, const struct weir_measure *sum,
                            double *keys, double *rate);
 
-/* R5. Return: 0, or a negative errno if they differ or dst takes no inserts. */
-int weir__router_copy_sets(struct weir_filter *dst, const struct weir_filter *src, uint64_t sets);
+/* R5. What weir__merge_check() allows. */
+void weir__router_copy_sets(struct weir_filter *dst, const struct weir_filter *src, uint64_t sets);
 
 #endif

@@ -18,9 +18,6 @@ static uint32_t stripes_for(uint64_t lines)
 int weir__cuckoo_create(struct weir_filter *f)
 {
 	uint32_t stripes = stripes_for(f->array.lines);
-	if (f->memory.shared)
-		return weir__fail(-ENOTSUP, "kind cuckoo cannot be mapped live: who moves keys "
-		                  "must know of each other, and other processes do not");
 	struct weir_cuckoo *own;
 	size_t bytes = sizeof *own + stripes * sizeof own->stripe[0];
 	if (posix_memalign((void **)&own, 64, bytes))

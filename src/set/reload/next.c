@@ -243,11 +243,9 @@ int weir__next_collect(struct weir_builder **out, struct weir_handle *h,
 {
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_params params;
-	int err = check_given(h, options);
-	if (!err)
-		err = options->params ?
-			next_params(&params, h, options->params, weir__params_check_open) :
-			params_like(&params, h->generation->current);
+	int err = options->params ?
+		next_params(&params, h, options->params, weir__params_check_open) :
+		params_like(&params, h->generation->current);
 	if (!err)
 		err = check_kind(h, weir__kind(params.kind));
 	if (!err)

@@ -20,8 +20,6 @@ static size_t passed(const struct weir_share *share, const uint64_t *hashes, siz
 size_t weir__share_keep(const struct weir_share *share, uint64_t *hashes, size_t n)
 {
 	size_t kept = 0;
-	if (share->bits == 0)
-		return n;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t hash = hashes[i];
 		hashes[kept] = weir__share_hash(share->bits, hash);

@@ -83,8 +83,11 @@ int weir__reload_copy(struct weir_reload *r, uint64_t sets)
 	struct weir_turns turns = weir__pace_turns(&r->pace);
 	const uint64_t all = weir__all_sets(current);
 	int err = weir__carry_check(r->next, current);
-	if (!err && ~sets & all)
-		return sets & all ? weir__router_copy_sets(r->next, current, sets) : 0;
+	if (!err && ~sets & all) {
+		if (sets & all)
+			weir__router_copy_sets(r->next, current, sets);
+		return 0;
+	}
 	return err ? err : weir__merge(r->next, current, weir__pace_progress, &turns);
 }
 
