@@ -331,7 +331,7 @@ step_coverage() {
 		-Db_coverage=true "-Dc_args=$with" "-Dcpp_args=$with"
 	find "$build/coverage" -name '*.gcda' -delete
 	meson_test coverage -t 4 --suite unit --suite conformance --suite golden --suite fault \
-		--suite examples
+		--suite examples --suite input
 	meson_test coverage -t 4 'stress load' # two loaders that meet
 	check tests/coverage/check.py "$build/coverage" "$logs/coverage.report"
 }

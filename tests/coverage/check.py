@@ -35,10 +35,12 @@ def counts(build):
 
 
 def of_library(build, name):
-    """The file's path in the repository; None for all but the library."""
+    """The file's path in the repository; None for all but the library. The replica is left out:
+    its tests are those of the servers, and this build has none of them."""
     path = os.path.relpath(os.path.normpath(build / name), ROOT)
     inside = path.startswith(('src/', 'include/weir/'))
-    return path if inside and not path.startswith(('src/tool/', 'src/servers/')) else None
+    outside = path.startswith(('src/replica/', 'src/tool/', 'src/servers/'))
+    return path if inside and not outside else None
 
 
 def gather(build):
