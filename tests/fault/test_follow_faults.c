@@ -69,6 +69,52 @@ static void test_an_interrupted_look(void **state)
 	assert_true(interrupted);
 }
 
+#if TEST_ZSTD
+static char set_delta[4300];
+
+/* An image of KEYS keys, and a delta beside it that adds as many. */
+static void publish_a_delta(void)
+{
+	char made[4300];
+	snprintf(set_delta, sizeof set_delta, "%s.delta-1", path);
+	snprintf(made, sizeof made, "%s.made", other);
+	save(0, 2 * KEYS);
+	assert_int_equal(rename(path, other), 0);
+	save(0, KEYS);
+	assert_ok(weir_delta_save(weir_location_path(made), weir_location_path(path),
+	                          weir_location_path(other), NULL));
+	assert_int_equal(rename(made, set_delta), 0);
+}
+
+/* Each call that fails in a look at an image with deltas, for every n: the set is whole, the new
+ * one or the old one; the sentence says why; nothing leaks. */
+static void test_every_call_of_a_look_at_deltas_fails(void **state)
+{
+	static const int errors[] = { EIO, ENOMEM };
+	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
+	(void)state;
+	o.deltas = true;
+	publish_a_delta();
+	for (unsigned e = 0; e < COUNT_OF(errors); e++) {
+		bool reached = true;
+		for (unsigned n = 1; reached && n < MOST_CALLS; n++) {
+			struct weir_handle *one = open_handle(flavors, 10000);
+			const unsigned descriptors = open_descriptors();
+			shim = (struct shim){ .armed = true, .at = n, .error = errors[e] };
+			const int answer = weir_handle_refresh(one, path, &o);
+			shim.armed = false;
+			reached = shim.what != NULL;
+			if (answer < 0 ? !*weir_error_detail() : answer != 1)
+				fail_msg("call %u (%s): answered %d", n, shim.what, answer);
+			assert_int_equal(missing_in(one, 0, 2 * KEYS) == 0, answer == 1);
+			assert_int_equal(open_descriptors(), descriptors);
+			close_handle(flavors, one);
+		}
+		assert_false(reached);
+	}
+}
+#endif
+
 static void test_a_follower_that_cannot_start(void **state)
 {
 	static const struct { int error, answer; const char *sentence; } calls[] = {
@@ -252,6 +298,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		fresh(test_releases_that_differ_in_the_commit_record),
 		fresh(test_an_interrupted_look),
+#if TEST_ZSTD
+		fresh(test_every_call_of_a_look_at_deltas_fails),
+#endif
 		fresh(test_a_follower_that_cannot_start),
 		fresh(test_a_follower_without_inotify),
 		fresh(test_a_retry_is_later_each_time_until_a_success),

@@ -196,6 +196,7 @@ static void test_what_is_refused(void **state)
 	o = absent(WEIR_ABSENT_YES, 0);
 	h = made(&o);
 	assert_refused(weir_reload_begin(&r, h, NULL), -EINVAL, "params is NULL", "no set");
+	assert_refused(weir_handle_refresh(h, NULL, NULL), -EINVAL, "path is NULL", "");
 	assert_null(r);
 	assert_refused(weir_handle_rollback(h), -ENOENT, "no previous", "kept");
 	assert_ok(weir_handle_destroy(h));

@@ -109,6 +109,17 @@ static void options_that_are_refused(void **state)
 	next.fp_rate = 2;
 	assert_refused(weir_reload_begin(&r, h, &o), -EINVAL, "fp_rate", "2");
 	o.params = NULL;
+	next = params();
+	next.max_bytes = 1 << 20;
+	o.params = &next;
+	o.max_bytes = 1 << 16; /* less than the next filter alone may have */
+	assert_refused(weir_reload_begin(&r, h, &o), -EFBIG, "max_bytes 65536", "1048576 more");
+	o.max_bytes = 1 << 21;
+	r = begun(h, &o);
+	weir_reload_abort(r);
+	r = NULL;
+	o.max_bytes = 0;
+	o.params = NULL;
 	build.max_memory = 1;
 	o.build = &build;
 	assert_refused(weir_reload_begin(&r, h, &o), -EINVAL, "max_memory 1", "");

@@ -232,6 +232,18 @@ static void forged(void **state)
 	forge(text, sizeof text, 0);
 	assert_refused(apply_it(), -EBADMSG, "what it makes: not a weir image", delta);
 	free(image);
+	/* of a version to come, and marked live: nothing made that */
+	image = image_slurp(new_image, &n);
+	image[8] = 99;
+	image_repair(image, n);
+	forge(image, n, 0);
+	assert_refused(apply_it(), -ENOTSUP, "what it makes: format is 99", delta);
+	image[8] = 1;
+	memcpy(image + IMAGE_COMMIT, "WEIRLIVE", 8);
+	image_repair(image, n);
+	forge(image, n, 0);
+	assert_refused(apply_it(), -EBADMSG, "live", delta);
+	free(image);
 	/* whole, but not in its plain form */
 	assert_ok(weir_load(&f, named(new_image), NULL));
 	packed.zstd_level = 1;
@@ -416,6 +428,8 @@ static void options(void **state)
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_filter *f;
 	(void)state;
+	o.zstd_level = -1;
+	assert_refused(save_it(delta, &o), -EINVAL, "zstd_level -1", "19");
 	o.zstd_level = 20;
 	assert_refused(save_it(delta, &o), -EINVAL, "zstd_level 20", "19");
 	o.zstd_level = 0;

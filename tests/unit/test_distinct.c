@@ -93,11 +93,30 @@ static void of_hashes_most_of_which_are_equal(void **state)
 	of_every_size(3);
 }
 
+/* More hashes than were expected are in more runs, so that none of these is long. */
+static void more_than_expected(void **state)
+{
+	enum { MORE = 1 << 20 };
+	uint64_t steps = 0;
+	(void)state;
+	weir__collect_begin(&collected, UINT64_MAX, folder);
+	for (uint64_t i = 0; i < MORE; i++) {
+		const uint64_t hash = test_key(i);
+		assert_ok(weir__collect(&collected, &hash, 1));
+	}
+	assert_ok(weir__distinct(&distinct, &collected, 0, 1, step, &steps));
+	assert_int_equal(atomic_load(&distinct.n), MORE);
+	assert_in_range(distinct.run_bits, 1, 3);
+	weir__distinct_end(&distinct);
+	weir__collect_end(&collected);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_hashes_that_differ),
 		cmocka_unit_test(of_hashes_most_of_which_are_equal),
+		cmocka_unit_test(more_than_expected),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

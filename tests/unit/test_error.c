@@ -243,6 +243,10 @@ static void the_numbers_are_of_the_last_failure(void **state)
 	assert_int_equal(weir_fail(-EIO, "something else"), -EIO);
 	weir_error_last(&info);
 	assert_true(info.err == -EIO && info.code == WEIR_ERROR_OTHER && !info.thing);
+	info.struct_size = sizeof info.struct_size - 1; /* no header has one: nothing is written */
+	(void)weir_fail(-EINVAL, "another thing");
+	weir_error_last(&info);
+	assert_int_equal(info.err, -EIO);
 }
 
 /* A front end need not search the sentence for what a file's remedy is. */

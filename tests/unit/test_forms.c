@@ -156,8 +156,26 @@ static void binary_addresses_meet_their_texts(void **state)
 	assert_true(weir_contains(f, "192.0.3.77", 10));
 	/* no address has five bytes */
 	assert_int_equal(weir_contains_keys(f, weir_keys_fixed(four, 5, 1), NULL), 1);
+	assert_int_equal(weir_contains_keys(f, weir_keys_fixed("sixteen bytes of", 16, 1), NULL),
+	                 0);
 	assert_refused(weir_insert_keys(f, weir_keys_fixed(four, 5, 1), NULL), -EINVAL, "5 bytes",
 	               "4 or 16");
+	weir_destroy(f);
+}
+
+/* More than are known in one word, and one that is no key. */
+static void many_texts_have_their_hashes(void **state)
+{
+	struct iovec texts[100];
+	uint64_t hashes[100];
+	struct weir_filter *f = set(WEIR_BLOCKED, WEIR_TEXT_CIDR, false);
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(texts); i++)
+		texts[i] = (struct iovec){ "192.0.2.77", 10 };
+	texts[50] = (struct iovec){ "nonsense", 8 };
+	weir_hash_keys(f, weir_keys_iov(texts, COUNT_OF(texts)), hashes);
+	for (unsigned i = 0; i < COUNT_OF(texts); i++)
+		assert_int_equal(hashes[i] == weir_hash(f, "192.0.2.77", 10), i != 50);
 	weir_destroy(f);
 }
 
@@ -180,6 +198,11 @@ static void hashes_of_sets_that_probe_several_keys(void **state)
 		assert_int_equal(weir_remove_keys(f, keys, NULL), -EINVAL);
 		assert_int_equal(weir_count_hash(f, hash), -EINVAL);
 		assert_int_equal(weir_count_keys(f, keys, &count), -EINVAL);
+		assert_int_equal(weir_insert_keys(f, weir_keys_hashes(&hash, 0), NULL), 0);
+		assert_ok(weir_fill_keys(f, weir_keys_hashes(&hash, 0)));
+		weir_destroy(f);
+		f = set(WEIR_BLOCKED, steps[i], false);
+		assert_refused(weir_count(f, "::", 2), -ENOTSUP, "kind blocked", "");
 		weir_destroy(f);
 	}
 }
@@ -259,6 +282,10 @@ static void matches_tell_which_parent(void **state)
 	assert_int_equal(keys[0].iov_len, 11);
 	assert_int_equal(keys[1].iov_len, 15);
 	assert_int_equal(weir_text_matches(f, "b.example.net", 13, room, keys), 0);
+	weir_destroy(f);
+	f = set(WEIR_CLASSIC, WEIR_TEXT_CIDR, false);
+	assert_refused(weir_text_matches(f, "nonsense", 8, room, keys), -EINVAL, "'nonsense'",
+	               "IP address");
 	weir_destroy(f);
 }
 
@@ -367,12 +394,88 @@ static void builders_say_how_many_texts_were_taken(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
+static struct weir_builder *builder_of(uint32_t kind, uint32_t steps)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_builder *b;
+	p.kind = kind;
+	p.fp_rate = 1e-3;
+	p.seed = 7;
+	p.text.steps = steps;
+	assert_ok(weir_builder_create(&b, &p, NULL));
+	return b;
+}
+
+/* As the filter does; of a text that is no key it is 0. */
+static void builders_hash_texts(void **state)
+{
+	static const uint32_t steps[] = { WEIR_TEXT_LOWERCASE, WEIR_TEXT_CIDR };
+	static const unsigned char four[4] = { 192, 0, 2, 77 };
+	const uint64_t number = NUMBER;
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(steps); i++) {
+		struct weir_builder *b = builder_of(WEIR_FUSE, steps[i]);
+		struct weir_filter *f = set(WEIR_BLOCKED, steps[i], false);
+		uint64_t hash = 1, wanted;
+		assert_true(weir_builder_hash(b, "192.0.2.77", 10) ==
+		            weir_hash(f, "192.0.2.77", 10));
+		weir_hash_keys(f, weir_keys_fixed(four, 4, 1), &wanted);
+		weir_builder_hash_keys(b, weir_keys_fixed(four, 4, 1), &hash);
+		assert_true(hash == wanted);
+		weir_builder_hash_keys(b, weir_keys_u64(&number, 1), &hash);
+		assert_true(hash == weir_hash_u64(f, number));
+		weir_builder_hash_keys(b, weir_keys_hashes(&number, 1), &hash);
+		assert_true(hash == number);
+		assert_true((weir_builder_hash(b, "nonsense", 8) == 0) == (i == 1));
+		weir_builder_destroy(b);
+		weir_destroy(f);
+	}
+}
+
+/* In one call, more than are hashed together: up to the first that is no key. */
+static void many_texts_to_a_builder(void **state)
+{
+	enum { MANY = 600, BAD = 300 };
+	static char address[2][MANY][16];
+	struct iovec texts[2][MANY];
+	struct weir_builder *b = builder_of(WEIR_LAYERED, WEIR_TEXT_CIDR);
+	struct weir_filter *f = NULL;
+	const uint64_t hash = 7;
+	(void)state;
+	for (unsigned i = 0; i < 2 * MANY; i++) { /* added, and excluded */
+		char *to = address[i / MANY][i % MANY];
+		const int len = snprintf(to, 16, "1%u.0.%u.%u", i / MANY, i / 256, i % 256);
+		texts[i / MANY][i % MANY] = (struct iovec){ to, (size_t)len };
+	}
+	texts[0][5] = texts[1][BAD] = (struct iovec){ "nonsense", 8 };
+	assert_ok(weir_builder_add_keys(b, weir_keys_hashes(&hash, 0)));
+	assert_refused(weir_builder_add_keys(b, weir_keys_iov(texts[0], MANY)), -EINVAL,
+	               "nonsense", "address");
+	assert_int_equal(weir_error_taken(), 5);
+	assert_ok(weir_builder_seal(b));
+	assert_refused(weir_builder_exclude_keys(b, weir_keys_iov(texts[1], MANY)), -EINVAL,
+	               "nonsense", "address");
+	assert_refused(weir_builder_exclude_keys(b, weir_keys_fixed("five!", 5, 1)), -EINVAL,
+	               "5 bytes", "4 or 16");
+	assert_refused(weir_builder_exclude_hash(b, 7), -EINVAL, "a hash", "the text");
+	texts[1][BAD] = texts[1][0];
+	assert_ok(weir_builder_exclude_keys(b, weir_keys_iov(texts[1], MANY)));
+	assert_ok(weir_builder_finish(&f, b, NULL));
+	for (unsigned i = 0; i < MANY; i++) {
+		assert_true(i >= 5 || weir_contains(f, address[0][i], strlen(address[0][i])));
+		assert_true(i == BAD || !weir_contains(f, address[1][i], strlen(address[1][i])));
+	}
+	weir_builder_destroy(b);
+	weir_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_form_of_a_text_finds_it),
 		cmocka_unit_test(every_form_of_a_number_finds_it),
 		cmocka_unit_test(binary_addresses_meet_their_texts),
+		cmocka_unit_test(many_texts_have_their_hashes),
 		cmocka_unit_test(hashes_of_sets_that_probe_several_keys),
 		cmocka_unit_test(a_batch_stops_at_what_is_no_key),
 		cmocka_unit_test(many_texts_say_how_many_were_taken),
@@ -380,6 +483,8 @@ int main(void)
 		cmocka_unit_test(builders_take_texts),
 		cmocka_unit_test(excluded_texts_are_absent),
 		cmocka_unit_test(builders_say_how_many_texts_were_taken),
+		cmocka_unit_test(builders_hash_texts),
+		cmocka_unit_test(many_texts_to_a_builder),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,6 +203,8 @@ static void in_many_sections(void **state)
 	assert_int_equal(weir_handle_insert_keys(h, weir_keys_hashes(many, MANY), bitmap), -ENOSPC);
 	assert_int_equal(weir_error_taken(), 70);
 	assert_int_equal(bitmap[WEIR_BITMAP_WORDS(MANY) - 1], 0);
+	assert_int_equal(weir_handle_insert_keys(h, weir_keys_hashes(many, MANY), NULL), -ENOSPC);
+	assert_int_equal(weir_error_taken(), 0);
 	assert_ok(weir_handle_destroy(h));
 	free(many);
 	free(bitmap);
@@ -251,6 +253,43 @@ static void of_a_sharded_set(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
+/* More than are taken together, into the reload of one shard, and with a pace. */
+static void of_a_long_batch(void **state)
+{
+	enum { MANY = 70000 };
+	uint64_t *many = malloc(MANY * sizeof *many), *bitmap = malloc(MANY / 8 + 8);
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_handle *set = full_sharded(100), *h = full_open(&bounded_removes, 1);
+	struct weir_reload *r;
+	(void)state;
+	o.pace = 1;
+	for (size_t i = 0; i < MANY; i++)
+		many[i] = test_key(i);
+	for (unsigned answers = 0; answers < 2; answers++) {
+		uint64_t *where = answers ? bitmap : NULL;
+		memset(bitmap, 0xff, MANY / 8 + 8);
+		assert_ok(shard_begin(&r, set, 1, NULL));
+		assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(many, MANY), where),
+		                 -ENOSPC);
+		assert_in_range(weir_error_taken(), 100, 400);
+		assert_true(!answers || bitmap[MANY / 64 - 1] == 0);
+		weir_reload_abort(r);
+		memset(bitmap, 0xff, MANY / 8 + 8);
+		assert_ok(weir__writer_begin(h, "the test"));
+		assert_ok(weir__reload_open(&r, h, bounded_make(&bounded_removes, FULL_LINES, 700),
+		                            &o));
+		assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(many, MANY), where),
+		                 -ENOSPC);
+		assert_int_equal(weir_error_taken(), 700);
+		assert_true(!answers || bitmap[MANY / 64 - 1] == 0);
+		weir_reload_abort(r);
+	}
+	assert_ok(weir_handle_destroy(set));
+	assert_ok(weir_handle_destroy(h));
+	free(many);
+	free(bitmap);
+}
+
 /* Twenty times the capacity into every kind there is: it takes them all, or it is one that says how
  * many it takes, and is nearly full in good time. */
 static void of_every_kind(void **state)
@@ -291,6 +330,7 @@ int main(void)
 		cmocka_unit_test(before_the_first_set),
 		cmocka_unit_test(in_many_sections),
 		cmocka_unit_test(of_a_sharded_set),
+		cmocka_unit_test(of_a_long_batch),
 		cmocka_unit_test(of_every_kind),
 	};
 	return cmocka_run_group_tests(tests, make_keys, NULL);

@@ -246,6 +246,18 @@ static void widths_that_are_chosen(void **state)
 	p.fp_rate = 0.01;
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_true(plan.capacity > 990000 && plan.capacity < 1000000);
+	p.max_bytes = UINT64_C(1) << 46; /* the rate limits it, and not the room */
+	p.fp_rate = 1e-9;
+	assert_ok(weir_plan_make(&p, &plan));
+	assert_true(plan.capacity > UINT64_C(14000000000) &&
+	            plan.capacity < UINT64_C(15000000000));
+	p.capacity = UINT64_C(15000000000); /* of so many keys such hashes are often equal */
+	p.max_bytes = 0;
+	p.fp_rate = 2.65e-9;
+	p.hash_bits = 63;
+	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "at a capacity of 15000000000",
+	               "32 bits at most");
+	p.hash_bits = 0;
 	p.capacity = 5000000; /* in four parts, and room for three lines more than they take */
 	p.fp_rate = 0;
 	p.shards = 1;

@@ -99,6 +99,19 @@ static void parts_that_lack_keys(void **state)
 	build(1, last, all);
 }
 
+/* More keys in a part than it has cells are refused before one is read. */
+static void a_part_with_too_many_keys(void **state)
+{
+	const struct weir_fuse part = weir__fuse_shaped(8, 4, 24, PART_BITS);
+	const uint64_t n[] = { 10, 10, part.cells + 1, 10 };
+	struct list keys = list_of(n, 0);
+	const struct weir_fuse_job job = { .part_lines = weir__fuse_lines(&part), .part = part,
+		                           .hash_seed = SEED, .keys = &keys.given };
+	(void)state;
+	assert_refused(weir__fuse_build(&job), -EAGAIN, "part 2 of 4", "evenly spread");
+	assert_int_equal(keys.built, 0);
+}
+
 /* An image's lines are those of whole parts, and not too few. */
 static void lines_of_whole_parts(void **state)
 {
@@ -116,6 +129,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_that_lack_keys),
+		cmocka_unit_test(a_part_with_too_many_keys),
 		cmocka_unit_test(lines_of_whole_parts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,6 +93,7 @@ static void leaves_from_between(void **state)
 	}
 	weir_guard_leave(t[1]);
 	assert_int_equal(stats_of(g).asked, 30);
+	assert_refused(weir_guard_destroy(g), -EBUSY, "2 threads have joined", "");
 	weir_guard_leave(t[2]);
 	assert_int_equal(stats_of(g).asked, 30);
 	assert_refused(weir_guard_destroy(g), -EBUSY, "1 thread has joined", "");

@@ -212,6 +212,13 @@ static void test_an_ability_of_those_that_follow(void **state)
 	reload.next = NULL, reload.params = &blocked;
 	refused_next(&reload);
 	reload.params = &counting;
+	counting.flags = WEIR_ONCE; /* which the kind can, and the filter cannot */
+	assert_refused(weir_reload_begin(&r, made, &reload), -ENOTSUP, "WEIR_CAN_REMOVE", "");
+	counting.flags = 0;
+	counting.struct_size = 1;
+	assert_refused(weir_reload_begin(&r, made, &reload), -EINVAL, "weir_params.struct_size 1",
+	               "");
+	counting.struct_size = sizeof counting;
 	assert_ok(weir_reload_begin(&r, made, &reload));
 	assert_ok(weir_reload_commit(r));
 	assert_ok(weir_handle_destroy(made));

@@ -3,6 +3,7 @@
  * whatever is done to the filter is done in a section. */
 #include <sys/uio.h>
 #include "../handles.h"
+#include "../sharded.h"
 
 enum { SECTION = 1 << 20, MOST = SECTION + 70, PRESENT = 130, FORMS = 3 };
 
@@ -263,6 +264,51 @@ static void of_hashes_that_differ(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
+/* The verbs that name sets, and those that hash: each in one section. */
+static void routed_and_hashed(void **state)
+{
+	struct weir_handle *h = open_as(WEIR_BLOCKED, 0);
+	uint64_t masks[2], made[2];
+	(void)state;
+	sections = 0;
+	assert_int_equal(weir_handle_insert_into(h, 0, keys, 8), WEIR_NEW);
+	assert_sections(1);
+	assert_int_equal(weir_handle_insert_into_keys(h, 0, in_form(0, 2), NULL), 1);
+	assert_sections(1);
+	assert_true(weir_handle_route(h, keys, 8) == 1);
+	assert_true(weir_handle_route_u64(h, keys[1]) == 1);
+	assert_true(weir_handle_route_hash(h, hashes[1]) == 1);
+	assert_int_equal(weir_handle_route_keys(h, in_form(1, 2), masks), 2);
+	assert_sections(4);
+	weir_handle_hash_keys(h, in_form(2, 2), made);
+	assert_true(made[0] == hashes[0] && made[1] == hashes[1]);
+	assert_sections(1);
+	assert_ok(weir_handle_destroy(h));
+}
+
+/* Of a sharded set, whose verbs of a hash know the shard. */
+static void of_a_sharded_set(void **state)
+{
+	static struct rcu_flavor_struct flavor;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_handle *set = NULL;
+	(void)state;
+	flavor = urcu_memb_flavor;
+	flavor.read_lock = lock;
+	flavor.read_unlock = unlock;
+	p.capacity = 10000, p.fp_rate = 1e-6, p.seed = 7;
+	assert_ok(sharded_create(&set, &p, 2, &flavor));
+	sections = 0;
+	for (unsigned i = 0; i < 2; i++) {
+		const uint64_t hash = test_key(i) >> 1 | (uint64_t)i << 63;
+		assert_int_equal(weir_handle_insert_hash(set, hash), WEIR_NEW);
+		assert_sections(1);
+		assert_true(weir_handle_contains_hash(set, hash));
+		assert_sections(1);
+	}
+	assert_ok(weir_handle_destroy(set));
+}
+
 static int registered(void **state)
 {
 	(void)state;
@@ -285,6 +331,8 @@ int main(void)
 		cmocka_unit_test(counted),
 		cmocka_unit_test(looked_up_and_inserted),
 		cmocka_unit_test(of_hashes_that_differ),
+		cmocka_unit_test(routed_and_hashed),
+		cmocka_unit_test(of_a_sharded_set),
 	};
 	return cmocka_run_group_tests(tests, registered, unregistered);
 }

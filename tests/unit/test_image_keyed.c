@@ -175,6 +175,45 @@ static void test_figures_need_no_key(void **state)
 	               -ENOENT, path, "");
 }
 
+/* Read without its key it answers maybe, in batches of every form and length too. */
+static void test_read_without_its_key(void **state)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	static struct iovec texts[100];
+	uint64_t numbers[100], bitmap[2];
+	(void)state;
+	for (unsigned i = 0; i < 100; i++) {
+		numbers[i] = test_key(i);
+		texts[i] = (struct iovec){ (void *)(uintptr_t)"192.0.2.1", 9 };
+	}
+	p.capacity = KEYS, p.fp_rate = 1e-4, p.secret = key;
+	p.text.steps = WEIR_TEXT_CIDR;
+	assert_ok(weir_create(&f, &p));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	weir_destroy(f);
+	o.keyless = true;
+	for (unsigned with = 0; with < 2; with++) {
+		o.secret = with ? key : NULL; /* with it keyless says nothing more */
+		assert_ok(weir_load(&f, weir_location_path(path), &o));
+		for (size_t n = 1; n <= 100; n += 99) {
+			bitmap[0] = bitmap[1] = 0;
+			const uint64_t all = with ? 0 : n == 1 ? 1 : UINT64_MAX;
+			assert_int_equal(weir_contains_keys(f, weir_keys_u64(numbers, n), bitmap),
+			                 with ? 0 : n);
+			assert_int_equal(weir_contains_keys(f, weir_keys_iov(texts, n), NULL),
+			                 with ? 0 : n);
+			assert_true(bitmap[0] == all);
+		}
+		weir_destroy(f);
+	}
+	f = NULL;
+	assert_refused(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), &o), -EINVAL,
+	               "keyless", "a mapping");
+	assert_null(f);
+}
+
 /* All other images are byte for byte what they were: tests/golden has the bytes. */
 static void test_format_2_only_where_it_says_something(void **state)
 {
@@ -246,6 +285,7 @@ int main(void)
 		cmocka_unit_test(test_a_keyed_image_is_refused_without_its_key),
 		cmocka_unit_test(test_a_keyed_image_is_sealed),
 		cmocka_unit_test(test_figures_need_no_key),
+		cmocka_unit_test(test_read_without_its_key),
 		cmocka_unit_test(test_format_2_only_where_it_says_something),
 		cmocka_unit_test(test_marks_are_not_inherited),
 		cmocka_unit_test(test_a_refresh_uses_the_handle_s_key),

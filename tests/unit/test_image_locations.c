@@ -218,6 +218,8 @@ static void test_what_is_not_there(void **state)
 			assert_refused(calls[c].run(weir_location_room(NULL, 5)), -EINVAL,
 			               "room is NULL", "5 bytes");
 	}
+	assert_refused(inspect(weir_location_map(NULL, WEIR_MAP_READ)), -EINVAL,
+	               "NULL: weir_image_inspect does not take", "a path to map");
 	assert_refused(load(weir_location_chain(old_image, NULL, 2)), -EINVAL, "deltas is NULL",
 	               "2 deltas");
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -237,6 +239,9 @@ static void test_what_is_not_there(void **state)
 	o.flags = 0;
 	o.memory = given;
 	o.memory_bytes = sizeof given;
+	assert_refused(weir_load(&none, weir_location_chain(old_image, NULL, 0), &o), -EINVAL,
+	               "memory_bytes 64", "chain");
+	o.memory = NULL;
 	assert_refused(weir_load(&none, weir_location_chain(old_image, NULL, 0), &o), -EINVAL,
 	               "memory_bytes 64", "chain");
 	assert_null(none);
@@ -327,6 +332,10 @@ static void test_what_a_copy_does_not_take(void **state)
 	writing.generation = 0;
 	writing.marks = WEIR_MARK_SHRINK_ALLOWED;
 	assert_refused(weir_image_copy(to, from, NULL, &writing), -EINVAL, "marks 0x4", "");
+	writing.struct_size = 1;
+	assert_refused(weir_image_copy(to, from, NULL, &writing), -EINVAL, "weir_save_options",
+	               "1");
+	writing = (struct weir_save_options)WEIR_SAVE_OPTIONS_INIT;
 	reading.no_verify = true;
 	assert_refused(weir_image_copy(to, from, &reading, NULL), -EINVAL, "no_verify 1", "");
 	reading.no_verify = false;

@@ -72,6 +72,8 @@ static void no_key(void **state)
 	refuse(folder, -EISDIR, folder, "is a directory");
 	refuse(NULL, -EINVAL, "path", "NULL");
 	assert_refused(weir_secret_read(NULL, folder), -EINVAL, "key", "NULL");
+	if (access("/proc/self/mem", R_OK) == 0) /* nothing is at address 0 */
+		refuse("/proc/self/mem", -EIO, "/proc/self/mem: cannot read it", "");
 }
 
 static void no_secret(void **state)
@@ -88,6 +90,14 @@ static void no_secret(void **state)
 	const char *path = file_of(secret, sizeof secret, 0600);
 	assert_int_equal(chown(path, 1, (gid_t)-1), 0);
 	refuse(path, -EACCES, "belongs to user 1,", "yours or root's");
+	/* root's, which its group may read */
+	unsigned char key[WEIR_SECRET_BYTES];
+	assert_int_equal(chown(path, 0, 65534) | chmod(path, 0640) | chmod(folder, 0711), 0);
+	assert_int_equal(setegid(65534) | seteuid(65534), 0);
+	const int answer = weir_secret_read(key, path);
+	assert_int_equal(seteuid(0) | setegid(0), 0);
+	assert_ok(answer);
+	assert_memory_equal(key, secret, sizeof secret);
 }
 
 /* Each byte may be one of its own: whoever writes to a pipe may do so in parts. */

@@ -79,6 +79,18 @@ static void test_a_part_is_that_part(void **state)
 	assert_ok(weir_destroy(f));
 }
 
+/* A plain handle and a sharded one, made of parameters. */
+static struct weir_handle *handle_of(uint32_t shards)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_handle *h = NULL;
+	p.kind = WEIR_COUNTING, p.capacity = 10000, p.fp_rate = 1e-6, p.seed = 7;
+	o.params = &p, o.shards = shards;
+	assert_ok(weir_handle_create(&h, NULL, &o));
+	return h;
+}
+
 static void test_no_batch_is_no_keys(void **state)
 {
 	const struct weir_keys none = { NULL, 0, 0, WEIR_KEYS_NONE };
@@ -89,7 +101,15 @@ static void test_no_batch_is_no_keys(void **state)
 	assert_int_equal(weir_remove_keys(f, none, NULL), 0);
 	assert_int_equal(weir_count_keys(f, none, NULL), 0);
 	assert_ok(weir_fill_keys(f, none));
-	assert_ok(weir_destroy(f));
+	weir_hash_keys(f, none, NULL);
+	assert_int_equal(weir_insert_into_keys(f, 0, none, NULL), 0);
+	struct weir_handle *h = NULL, *set = handle_of(4);
+	assert_ok(weir_handle_create(&h, f, NULL));
+	assert_int_equal(weir_handle_insert_into_keys(h, 0, none, NULL), 0);
+	assert_int_equal(weir_handle_insert_keys(set, none, NULL), 0);
+	assert_int_equal(weir_handle_remove_keys(set, none, NULL), 0);
+	assert_ok(weir_handle_destroy(set));
+	assert_ok(weir_handle_destroy(h));
 }
 
 #define REFUSED(call) assert_refused(call, -EINVAL, "2^40", "65,535")
@@ -101,6 +121,9 @@ static void test_a_filter_refuses_what_no_batch_holds(void **state)
 	for (unsigned i = 0; i < COUNT_OF(too_many); i++) {
 		const struct weir_keys k = refused_batch(i);
 		int64_t counts[3];
+		uint64_t untouched = 7;
+		weir_hash_keys(f, k, &untouched);
+		assert_int_equal(untouched, 7);
 		REFUSED(weir_insert_keys(f, k, NULL));
 		assert_int_equal(weir_error_taken(), 0);
 		REFUSED(weir_fill_keys(f, k));
@@ -129,6 +152,8 @@ static void test_a_builder_takes_every_form(void **state)
 		assert_true(weir_builder_hash_u64(b, numbers[5]) == hashes[5]);
 		assert_ok(weir_builder_add_keys(b, in_form(form, KEYS)));
 		REFUSED(weir_builder_add_keys(b, refused_batch(1)));
+		weir_builder_hash_keys(b, refused_batch(1), made);
+		assert_memory_equal(made, hashes, sizeof hashes); /* untouched */
 		assert_ok(weir_builder_finish(&built, b, NULL));
 		assert_int_equal(weir_contains_keys(built, in_form(form, KEYS), NULL), KEYS);
 		assert_ok(weir_builder_destroy(b));
@@ -171,18 +196,6 @@ static void test_a_reload_answers_for_each_key(void **state)
 		assert_int_equal(weir_handle_contains_keys(h, in_form(form, KEYS), NULL), KEYS);
 		assert_ok(weir_handle_destroy(h));
 	}
-}
-
-/* A plain handle and a sharded one, made of parameters. */
-static struct weir_handle *handle_of(uint32_t shards)
-{
-	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
-	struct weir_params p = WEIR_PARAMS_INIT;
-	struct weir_handle *h = NULL;
-	p.kind = WEIR_COUNTING, p.capacity = 10000, p.fp_rate = 1e-6, p.seed = 7;
-	o.params = &p, o.shards = shards;
-	assert_ok(weir_handle_create(&h, NULL, &o));
-	return h;
 }
 
 /* Key 3 by each form of a single key. */
@@ -287,6 +300,48 @@ static void test_a_shard_answers_for_its_own_keys(void **state)
 	assert_ok(weir_destroy(f));
 }
 
+/* Beside a reload, before the first set, into an exclude list and by a guard. */
+static void test_others_refuse_what_no_batch_holds(void **state)
+{
+	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_guard_options go = WEIR_GUARD_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_filter *f = filter_of(WEIR_BLOCKED);
+	struct weir_handle *h = NULL;
+	struct weir_reload *r = NULL;
+	struct weir_guard *g = NULL;
+	(void)state;
+	go.filter = f;
+	assert_ok(weir_guard_create(&g, &go));
+	struct weir_guard_thread *t = NULL;
+	assert_ok(weir_guard_join(&t, g));
+	REFUSED(weir_guard_ask_keys(t, refused_batch(1), NULL, NULL));
+	weir_guard_leave(t);
+	assert_ok(weir_guard_destroy(g));
+	assert_ok(weir_destroy(f));
+	ho.flags = WEIR_HANDLE_ANY_SEED;
+	ho.absent = WEIR_ABSENT_NO;
+	assert_ok(weir_handle_create(&h, NULL, &ho));
+	REFUSED(weir_handle_insert_keys(h, refused_batch(1), NULL));
+	p.kind = WEIR_LAYERED, p.fp_rate = 0.25;
+	o.params = &p;
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_ok(weir_reload_insert_keys(r, in_form(0, KEYS / 2), NULL));
+	assert_ok(weir_reload_seal(r));
+	REFUSED(weir_reload_exclude_keys(r, refused_batch(1)));
+	assert_ok(weir_reload_exclude_keys(r, weir_keys_u64(numbers + KEYS / 2, KEYS / 2)));
+	assert_ok(weir_reload_commit(r));
+	assert_int_equal(weir_handle_contains_keys(h, in_form(0, KEYS), NULL), KEYS / 2);
+	p.kind = WEIR_BLOCKED, p.capacity = 100;
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_refused(weir_reload_seal(r), -ENOTSUP, "kind blocked", "exclude list");
+	assert_refused(weir_reload_exclude_keys(r, in_form(0, 1)), -ENOTSUP, "kind blocked",
+	               "exclude list");
+	weir_reload_abort(r);
+	assert_ok(weir_handle_destroy(h));
+}
+
 /* The first half is there, in a window or in a filter that has no generations. */
 static void ages_in_form(const struct weir_filter *f, unsigned form)
 {
@@ -351,6 +406,7 @@ int main(void)
 		cmocka_unit_test(test_a_reload_answers_for_each_key),
 		cmocka_unit_test(test_handles_take_every_form),
 		cmocka_unit_test(test_a_shard_answers_for_its_own_keys),
+		cmocka_unit_test(test_others_refuse_what_no_batch_holds),
 		cmocka_unit_test(test_windows_and_routers_take_every_form),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

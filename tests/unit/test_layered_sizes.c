@@ -152,7 +152,28 @@ static void as_published(void **state)
 	assert_int_equal(plan.shape.field[0], 1);
 	p.fp_rate = 1e-10;
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "fp_rate 1e-10", "");
+	p.fp_rate = 2.845e-9; /* of so many keys such hashes are often equal */
+	p.capacity = UINT64_C(17000000000);
+	p.hash_bits = 63;
+	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "at a capacity of 17000000000",
+	               "32 bits at most");
+	p.hash_bits = 0;
+	p.fp_rate = 0.01;
+	p.capacity = 0;
+	p.max_bytes = 1 << 20;
+	p.layered.fingerprint_bits = 2;
+	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "fingerprint_bits 2: the rate is 0.125",
+	               "fp_rate 0.01");
+	p.layered.fingerprint_bits = 33;
+	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "fingerprint_bits 33", "1 to 32");
+	p.capacity = 1000;
+	p.max_bytes = 64;
 	p.fp_rate = 0;
+	p.layered.fingerprint_bits = 20;
+	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "max_bytes 64",
+	               "fingerprints of 20 bits");
+	p.layered.fingerprint_bits = 0;
+	p.capacity = 11700000;
 	p.max_bytes = 12000000; /* 8.2 bits a key */
 	p.layered.exclude_keys = 804300000;
 	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "max_bytes 12000000",

@@ -114,6 +114,19 @@ static void test_keys_without_number(void **state)
 	assert_ok(weir_handle_destroy(full));
 }
 
+/* Small numbers that are no hashes: they say so in their own series. */
+static void test_uneven_hashes_have_a_series(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	(void)state;
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_ok(weir_insert_hash(f, i));
+	assert_ok(exposition_of(weir_metrics_filter(f, NULL), text, sizeof text));
+	assert_true(exposition_read(&e, text));
+	assert_non_null(strstr(text, "\nweir_hashes_uneven 1\n"));
+	weir_destroy(f);
+}
+
 static void test_several_handles_in_one_text(void **state)
 {
 	struct weir_handle *second = open_handle(flavors, 500);
@@ -283,6 +296,7 @@ int main(void)
 		fresh(test_the_figures_are_those_of_the_statistics),
 		fresh(test_before_the_first_set),
 		fresh(test_keys_without_number),
+		fresh(test_uneven_hashes_have_a_series),
 		fresh(test_several_handles_in_one_text),
 		fresh(test_a_filter_beside_a_handle),
 		fresh(test_objects_of_another_library),

@@ -307,6 +307,47 @@ static void refresh_refuses_other_steps_and_keeps_what_it_carries(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
+/* A set that nobody may insert into says so, of a text, of a hash, and of a merge. */
+static void a_mapped_set_takes_no_texts(void **state)
+{
+	struct weir_filter *f = empty(WEIR_TEXT_CIDR), *more = empty(WEIR_TEXT_CIDR);
+	(void)state;
+	put(f, "10.0.0.0/8");
+	put(more, "11.0.0.0/9");
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	weir_destroy(f);
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), NULL));
+	assert_refused(weir_insert(f, "10.0.0.0/8", 10), -EROFS, "", "");
+	assert_refused(weir_insert_hash(f, 7), -EROFS, "", "");
+	weir_destroy(f);
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
+	assert_int_equal(weir_insert(f, "10.0.0.0/8", 10), WEIR_SEEN);
+	assert_refused(weir_insert(f, "11.0.0.0/9", 10), -EINVAL, "a prefix length", "live");
+	assert_refused(weir_merge(f, more), -EINVAL, "prefix lengths", "mapped live");
+	assert_ok(weir_seal(f));
+	weir_destroy(f);
+	weir_destroy(more);
+}
+
+/* Beyond a core's cache a lookup of several keys fetches ahead, and answers the same. */
+static void far_as_near(void **state)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	(void)state;
+	p.capacity = 20000000;
+	p.fp_rate = 0.001;
+	p.seed = 7;
+	p.text.steps = WEIR_TEXT_CIDR;
+	assert_ok(weir_create(&f, &p));
+	put(f, "10.0.0.0/8");
+	put(f, "192.0.2.0/24");
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(has(f, i % 2 ? "10.9.8.7" : "192.0.2.9"), 1);
+	assert_int_equal(has(f, "11.0.0.1"), 0);
+	weir_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,6 +361,8 @@ int main(void)
 		cmocka_unit_test(it_stands_in_the_image),
 		cmocka_unit_test(merge_refuses_other_steps_and_adds_lengths),
 		cmocka_unit_test(refresh_refuses_other_steps_and_keeps_what_it_carries),
+		cmocka_unit_test(a_mapped_set_takes_no_texts),
+		cmocka_unit_test(far_as_near),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -83,6 +83,22 @@ static void equal_keys_of(uint32_t kind, uint32_t steps, bool keyed)
 	}
 }
 
+/* Beyond a core's cache a batch fetches ahead. */
+static void far_as_near(void **state)
+{
+	struct weir_filter *f = made(WEIR_COUNTING, 10000000, 0, false);
+	uint64_t numbers[MANY], bitmap[WEIR_BITMAP_WORDS(MANY)];
+	(void)state;
+	for (unsigned i = 0; i < MANY; i++)
+		numbers[i] = test_key(i / 2);
+	assert_int_equal(weir_insert_keys(f, weir_keys_u64(numbers, MANY), bitmap), MANY / 2);
+	for (unsigned i = 0; i < MANY; i++) {
+		assert_int_equal(bitmap[i / 64] >> i % 64 & 1, i % 2 == 0);
+		assert_int_equal(weir_count_u64(f, numbers[i]), 1);
+	}
+	weir_destroy(f);
+}
+
 static void equal_keys(uint32_t kind)
 {
 	struct weir_filter *f = made(kind, 1000, 0, false);
@@ -390,6 +406,7 @@ int main(void)
 		cmocka_unit_test(a_batch_without_room_has_its_answers),
 		cmocka_unit_test(a_union_without_room_loses_nothing),
 		cmocka_unit_test(a_refusal_takes_nothing_back),
+		cmocka_unit_test(far_as_near),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

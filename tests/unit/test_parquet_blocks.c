@@ -309,6 +309,9 @@ static void options_are_kept_or_refused(void **state)
 	assert_refused(weir_parquet_import(&f, spark_strings, 32, &o), -EFBIG, "32 bytes", "31");
 	o.max_bytes = 0, o.fp_rate = 0.7;
 	assert_refused(weir_parquet_import(&f, spark_strings, 32, &o), -EINVAL, "fp_rate", "0.5");
+	o.fp_rate = 1e-10;
+	assert_refused(weir_parquet_import(&f, spark_strings, 32, &o), -EINVAL, "fp_rate 1e-10",
+	               "1e-9");
 	o.fp_rate = 0, o.capacity = UINT64_MAX;
 	assert_refused(weir_parquet_import(&f, spark_strings, 32, &o), -EINVAL, "capacity", "2^48");
 	o.capacity = 0, o.form = 9;
@@ -317,7 +320,20 @@ static void options_are_kept_or_refused(void **state)
 	assert_refused(weir_parquet_import(&f, spark_strings, 31, &o), -EBADMSG, "31 bytes", "32");
 	assert_refused(weir_parquet_import(&f, spark_strings, 0, &o), -EBADMSG, "0 bytes", "32");
 	assert_refused(weir_parquet_import(NULL, spark_strings, 32, &o), -EINVAL, "out", "NULL");
+	o.struct_size = 1;
+	assert_refused(weir_parquet_import(&f, spark_strings, 32, &o), -EINVAL,
+	               "weir_parquet_options", "1");
 	assert_null(f);
+}
+
+static void another_kind_is_not_exported(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 100, 0.01);
+	unsigned char room[4096];
+	(void)state;
+	assert_refused(weir_parquet_export(f, WEIR_PARQUET_HEADER, 0, room, sizeof room), -ENOTSUP,
+	               "of kind blocked", "kind split");
+	weir_destroy(f);
 }
 
 /* The estimate of a filter that is full of ones has no end, and of an empty one is none. */
@@ -352,6 +368,7 @@ int main(void)
 		cmocka_unit_test(what_is_declared_takes_no_memory),
 		cmocka_unit_test(unknown_fields_are_passed_over),
 		cmocka_unit_test(options_are_kept_or_refused),
+		cmocka_unit_test(another_kind_is_not_exported),
 		cmocka_unit_test(full_and_empty_ones_have_a_capacity),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

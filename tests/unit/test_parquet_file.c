@@ -345,6 +345,58 @@ static void test_two_of_one_path(void **state)
 	weir_parquet_close(p);
 }
 
+/* A column's name may be empty. */
+static void test_an_empty_name(void **state)
+{
+	static struct bytes b;
+	struct weir_parquet *p = NULL;
+	uint32_t column = 77;
+	(void)state;
+	memcpy(b.at, "PAR1", b.n = 4);
+	put_list(&b, 2, T_STRUCT, 4);
+	put_group(&b, "root", 2);
+	put_leaf(&b, "");
+	put_group(&b, "", 1);
+	put_leaf(&b, "a");
+	put_list(&b, 4, T_STRUCT, 0);
+	put_stop(&b);
+	put(&b, (unsigned)b.n - 4), put(&b, 0), put(&b, 0), put(&b, 0);
+	memcpy(b.at + b.n, "PAR1", 4);
+	spit(b.at, b.n + 4);
+	assert_ok(weir_parquet_open(&p, path, NULL));
+	assert_ok(weir_parquet_find(p, "", &column));
+	assert_int_equal(column, 0);
+	assert_ok(weir_parquet_find(p, ".a", &column));
+	assert_int_equal(column, 1);
+	assert_refused(weir_parquet_find(p, "a", &column), -ENOENT, "no column a", "");
+	weir_parquet_close(p);
+}
+
+/* A chunk that is in another file has its filter there. */
+static void test_in_another_file(void **state)
+{
+	static struct bytes b;
+	struct weir_parquet *p = NULL;
+	struct weir_filter *f = NULL;
+	(void)state;
+	memcpy(b.at, "PAR1", b.n = 4);
+	put_schema(&b);
+	put_row_groups(&b, 1);
+	put_columns(&b, 1);
+	put_text(&b, 1, "other.parquet");
+	put_chunk(&b, "a", 0, 0);
+	put_rows(&b, 1);
+	put_stop(&b);
+	put(&b, (unsigned)b.n - 4), put(&b, 0), put(&b, 0), put(&b, 0);
+	memcpy(b.at + b.n, "PAR1", 4);
+	spit(b.at, b.n + 4);
+	assert_ok(weir_parquet_open(&p, path, NULL));
+	assert_refused(weir_parquet_read(&f, p, 0, 0), -ENOTSUP, "column 0 of row group 0",
+	               "in another file: open that one");
+	assert_null(f);
+	weir_parquet_close(p);
+}
+
 /* The footer says of a filter that it is a byte shorter than its own header says. */
 static void test_declared_shorter(void **state)
 {
@@ -497,6 +549,8 @@ int main(void)
 		cmocka_unit_test(test_not_to_be_opened),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_two_of_one_path),
+		cmocka_unit_test(test_an_empty_name),
+		cmocka_unit_test(test_in_another_file),
 		cmocka_unit_test(test_declared_shorter),
 		cmocka_unit_test(test_every_cut),
 		cmocka_unit_test(test_damaged),

@@ -362,6 +362,12 @@ static void test_wrong_fields(void **state)
 	b.n -= 1;
 	put(&b, 2); /* bit 64 */
 	refused(&b, "longer than 64 bits");
+	for (int sign = -1; sign <= 1; sign += 2) {
+		b.n = 0;
+		put_list(&b, 2, T_STRUCT, 1);
+		put_i32(&b, 5, sign * (INT64_C(1) << 32));
+		refused(&b, "longer than 32 bits");
+	}
 }
 
 static void column(struct bytes *b, void (*fields)(struct bytes *b))
@@ -432,6 +438,47 @@ static void test_newer_first(void **state)
 	weir__footer_free(&footer);
 }
 
+/* The logical type that is written, and its width and sign, for an integer alone. */
+static unsigned logical, integer_sign;
+
+static void of_logical(struct bytes *b)
+{
+	put_i32(b, 1, 1), put_text(b, 4, "a");
+	put_field(b, 10, T_STRUCT);
+	put_field(b, (int)logical, T_STRUCT);
+	if (logical == 10) {
+		put_field(b, 1, T_I8), put(b, 32);
+		put_field(b, 2, integer_sign);
+		put_field(b, 99, T_FALSE); /* of a format to come */
+	}
+	if (logical == 5)
+		put_i32(b, 2, 9);
+	put_stop(b);
+	put_stop(b);
+}
+
+static void test_logical_types(void **state)
+{
+	static const struct { unsigned number, sign; uint32_t is; } types[] = {
+		{ 1, 0, WEIR_PARQUET_STRING },    { 4, 0, WEIR_PARQUET_STRING },
+		{ 5, 0, WEIR_PARQUET_DECIMAL },   { 6, 0, WEIR_PARQUET_DATE },
+		{ 7, 0, WEIR_PARQUET_TIME },      { 8, 0, WEIR_PARQUET_TIMESTAMP },
+		{ 10, T_TRUE, WEIR_PARQUET_NONE }, { 10, T_FALSE, WEIR_PARQUET_UNSIGNED },
+		{ 12, 0, WEIR_PARQUET_STRING },   { 14, 0, WEIR_PARQUET_UUID },
+		{ 13, 0, WEIR_PARQUET_OTHER },
+	};
+	static struct bytes b;
+	struct weir_footer footer;
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(types); i++) {
+		logical = types[i].number, integer_sign = types[i].sign;
+		column(&b, of_logical);
+		assert_ok(parse(&footer, &b, b.n));
+		assert_int_equal(weir__footer_column(&footer, 0)->logical, types[i].is);
+		weir__footer_free(&footer);
+	}
+}
+
 static void test_wrong_chunks(void **state)
 {
 	static struct bytes b;
@@ -442,6 +489,22 @@ static void test_wrong_chunks(void **state)
 	put_columns(&b, 1);
 	put_chunk(&b, "b", 0, 0);
 	refused(&b, "not those of the schema");
+	b.n = 0; /* an empty name in an empty group; then one that is longer than the footer */
+	put_list(&b, 2, T_STRUCT, 3);
+	put_group(&b, "root", 1);
+	put_group(&b, "", 1);
+	put_leaf(&b, "");
+	put_row_groups(&b, 1);
+	put_columns(&b, 1);
+	put_field(&b, 3, T_STRUCT);
+	put_i32(&b, 1, 1);
+	put_list(&b, 3, T_BINARY, 2);
+	put_varint(&b, 0);
+	put_varint(&b, 1000);
+	refused(&b, "end within a value");
+	b.n -= 3;
+	put_varint(&b, 1000);
+	refused(&b, "end within a value");
 	b.n = 0;
 	put_schema(&b);
 	put_row_groups(&b, 1);
@@ -526,6 +589,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_fields),
 		cmocka_unit_test(test_wrong_columns),
 		cmocka_unit_test(test_newer_first),
+		cmocka_unit_test(test_logical_types),
 		cmocka_unit_test(test_wrong_chunks),
 		cmocka_unit_test(test_chunks_not_to_be_read),
 		cmocka_unit_test(test_no_memory),

@@ -230,6 +230,36 @@ static void test_another_shape_is_asked_again(void **state)
 	passes();
 }
 
+/* Of another kind, and of another seed: neither's bits are the other's. */
+static void test_what_cannot_be_carried(void **state)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	struct weir_handle *any = NULL;
+	(void)state;
+	f = test_filter(WEIR_CLASSIC, KEYS, 0.01);
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	weir_destroy(f);
+	assert_refused(refresh(), -EINVAL, "kind", "classic");
+	o.flags = WEIR_HANDLE_ANY_SEED;
+	assert_ok(weir_handle_create(&any, test_filter(WEIR_BLOCKED, KEYS, 0.01), &o));
+	p.capacity = 2 * KEYS, p.fp_rate = 0.01, p.seed = 77;
+	assert_ok(weir_create(&f, &p));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	weir_destroy(f);
+	assert_refused(weir_handle_refresh(any, path, &options), -EINVAL,
+	               "nothing can be carried over", "hashed by");
+	assert_ok(weir_handle_destroy(any));
+	p.seed = 42, p.fp_rate = 0.012, p.capacity = 0; /* as many bytes, in other blocks */
+	p.max_bytes = figures_of(h).bytes;
+	p.blocked.words_per_key = figures_of(h).shape.field[0] == 1 ? 2 : 1;
+	assert_ok(weir_create(&f, &p));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	weir_destroy(f);
+	assert_refused(refresh(), -EINVAL, "differs", "");
+}
+
 /* Without carry the current filter has no part in it. */
 static void test_a_verdict_on_the_file_alone_stays(void **state)
 {
@@ -258,6 +288,7 @@ int main(void)
 		fresh(test_asked_again_of_another_current_filter),
 		fresh(test_asked_again_after_a_rollback),
 		fresh(test_another_shape_is_asked_again),
+		fresh(test_what_cannot_be_carried),
 		fresh(test_a_verdict_on_the_file_alone_stays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * A set that is an image and the deltas beside it: which are applied, what is refused, and that a
  * follower is notified of them. Version n of the set holds the keys from 0 to before 100 * n. */
+#include <fcntl.h>
+#include <sys/resource.h>
 #include "../followers.h"
 #include "../image_bytes.h"
 
@@ -510,6 +512,58 @@ static void shrunk(void **state)
 	}
 }
 
+/* Each folder is one descriptor more. */
+static void no_descriptor_for_the_folder(void **state)
+{
+	struct rlimit limit, none;
+	(void)state;
+	publish_image(1);
+	assert_swaps_to(1);
+	publish("1", 1, 2);
+	const int next = open("/dev/null", O_RDONLY);
+	assert_true(next >= 0);
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = (rlim_t)next + 1; /* for the image */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	const int answer = weir_handle_refresh(h, path, &how);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_refused(answer, -EMFILE, path, "cannot look for its deltas");
+	assert_version(1);
+	assert_swaps_to(2);
+}
+
+/* What has a delta's name and is none is no reason to take the image in another way. */
+static void an_empty_delta_alone(void **state)
+{
+	char name[4300];
+	(void)state;
+	publish_image(1);
+	snprintf(name, sizeof name, "%s.delta-1", path);
+	assert_true(image_spit(name, "", 0));
+	assert_swaps_to(1);
+}
+
+/* Of a later version: as the image itself would be. */
+static void of_another_version(void **state)
+{
+	char name[4300];
+	size_t n = 0;
+	(void)state;
+	publish_image(1);
+	publish("1", 1, 2);
+	publish("2", 2, 3);
+	snprintf(name, sizeof name, "%s.delta-1", path);
+	unsigned char *bytes = image_slurp(name, &n);
+	bytes[8]++;
+	assert_true(image_spit(name, bytes, n));
+	free(bytes);
+	assert_refused(weir_handle_refresh(h, path, &how), -ENOTSUP, name, "remove it");
+	assert_true(unlink(name) == 0);
+	assert_swaps_to(1);
+}
+
 static void too_many(void **state)
 {
 	char name[4300];
@@ -571,6 +625,9 @@ int main(void)
 		IN_ITS_FOLDER(mapped_and_limited),
 		IN_ITS_FOLDER(stopped),
 		IN_ITS_FOLDER(shrunk),
+		IN_ITS_FOLDER(no_descriptor_for_the_folder),
+		IN_ITS_FOLDER(an_empty_delta_alone),
+		IN_ITS_FOLDER(of_another_version),
 		IN_ITS_FOLDER(too_many),
 		IN_ITS_FOLDER(followed),
 	};

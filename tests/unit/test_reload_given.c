@@ -236,6 +236,45 @@ static void test_the_first_filter(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
+static struct weir_filter *mapped(uint64_t from, uint64_t to)
+{
+	struct weir_filter *f = loaded(WEIR_BLOCKED, 1000, from, to);
+	weir_destroy(f);
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), NULL));
+	return f;
+}
+
+/* What nobody inserts into may follow what nobody inserts into. */
+static void test_read_only_after_read_only(void **state)
+{
+	struct weir_handle *h = NULL;
+	struct weir_reload *r = NULL;
+	(void)state;
+	assert_ok(weir_handle_create(&h, mapped(0, 100), NULL));
+	assert_ok(begin_with(&r, h, mapped(100, 200), NULL));
+	assert_ok(weir_reload_commit(r));
+	assert_int_equal(missing_in(h, 100, 200), 0);
+	assert_ok(weir_handle_destroy(h));
+}
+
+/* The one that a rollback returns to is not the caller's. */
+static void test_the_previous_filter(void **state)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_handle *h = open_handle(flavors, 1000);
+	struct weir_filter *first = (struct weir_filter *)(uintptr_t)weir_handle_get(h);
+	struct weir_reload *r = NULL;
+	(void)state;
+	o.keep_previous = true;
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_ok(weir_reload_commit(r));
+	assert_refused(begin_with(&r, h, first, NULL), -EINVAL, "the previous filter",
+	               "a filter of its own");
+	assert_ok(weir_handle_rollback(h));
+	assert_ptr_equal(weir_handle_get(h), first);
+	close_handle(flavors, h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +285,8 @@ int main(void)
 		cmocka_unit_test(test_wrong_filters),
 		cmocka_unit_test(test_built_once),
 		cmocka_unit_test(test_the_first_filter),
+		cmocka_unit_test(test_read_only_after_read_only),
+		cmocka_unit_test(test_the_previous_filter),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

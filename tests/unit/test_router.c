@@ -191,9 +191,9 @@ static void keyed(void **state)
 
 static void names(void **state)
 {
-	const char *given[3] = { "one", "zwei", "\xc3\xa4\xc3\xb6" };
+	const char *given[3] = { "\xee\x80\x80", "zwei", "\xc3\xa4\xc3\xb6" };
 	static const char *const bad[] = { "", "a\tb", "\x80", "\xc0\x80", "\xed\xa0\x80", "a\x7f",
-		                           "\xc2\x85", "\xf4\x90\x80\x80", "one",
+		                           "\xc2\x85", "\xf4\x90\x80\x80", "zwei",
 		                           ("0123456789012345678901234567890123456789"
 		                           "012345678901234567890123") };
 	struct weir_params o = router_params(3, 100);
@@ -216,6 +216,30 @@ static void names(void **state)
 	r = router_of(64, 10, 0);
 	assert_string_equal(weir_router_name(r, 63), "63");
 	weir_destroy(r);
+}
+
+/* One of another kind is a router with one set, 0, and its figures are those of that set. */
+static void a_filter_of_another_kind(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	struct weir_router_stats s = WEIR_ROUTER_STATS_INIT;
+	(void)state;
+	assert_int_equal(weir_insert_into(f, 0, "key", 3), WEIR_NEW);
+	assert_int_equal(weir_insert_into_hash(f, 0, weir_hash(f, "key", 3)), WEIR_SEEN);
+	assert_refused(weir_insert_into(f, 1, "key", 3), -EINVAL, "set 1", "has 1");
+	assert_refused(weir_insert_into_u64(f, 1, 3), -EINVAL, "set 1", "has 1");
+	assert_refused(weir_insert_into_hash(f, 1, 3), -EINVAL, "set 1", "has 1");
+	assert_string_equal(weir_router_name(f, 0), "0");
+	assert_null(weir_router_name(f, 1));
+	assert_ok(weir_router_measure(f, WEIR_EXACT, &s));
+	const struct weir_stats whole = whole_stats(f);
+	assert_true(s.sets == 1 && s.sampled == 1 && s.saturated == 0);
+	assert_true(fabs(s.keys[0] - whole.keys_estimated) < 1e-9 && s.keys[0] > 0.5);
+	assert_true(fabs(s.fp_rates[0] - s.false_sets) < 1e-12 && s.fill[0] > 0);
+	assert_refused(weir_router_measure(f, 7, &s), -EINVAL, "effort 7", "");
+	s.struct_size = 1;
+	assert_refused(weir_router_measure(f, WEIR_EXACT, &s), -EINVAL, "weir_router_stats", "1");
+	weir_destroy(f);
 }
 
 static void sets_that_there_are_not(void **state)
@@ -332,6 +356,7 @@ int main(void)
 		cmocka_unit_test(far_as_near),
 		cmocka_unit_test(keyed),
 		cmocka_unit_test(names),
+		cmocka_unit_test(a_filter_of_another_kind),
 		cmocka_unit_test(sets_that_there_are_not),
 		cmocka_unit_test(the_saturated_set_is_named),
 		cmocka_unit_test(stats),

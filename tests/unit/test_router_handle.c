@@ -83,7 +83,9 @@ static void another_size(void **state)
 	assert_refused(weir_reload_copy(r, 1), -EINVAL, "bytes", "differs");
 	assert_ok(weir_handle_insert_into_u64(h, 9, 3000));
 	assert_ok(weir_reload_insert_into_u64(r, 2, 3001));
+	assert_ok(weir_reload_insert_into_u64(r, 0, 3002));
 	assert_ok(weir_reload_commit(r));
+	assert_true(all_of(h, 3002, 1) & 1u);
 	assert_true(all_of(h, 3000, 1) & 1u << 9);
 	assert_true(all_of(h, 3001, 1) & 1u << 2);
 	assert_ok(weir_handle_destroy(h));
@@ -119,6 +121,15 @@ static void refused(void **state)
 		(const char *const[]){ "a", "b", "c", "d", "e", "f", "g", "h", "i", "j" };
 	assert_ok(weir_create(&o.next, &other));
 	assert_refused(weir_reload_begin(&r, h, &o), -EINVAL, "\"0\"", "\"a\"");
+	weir_destroy(o.next);
+	o.next = NULL;
+	other = router_params(11, 1000);
+	o.params = &other;
+	assert_refused(weir_reload_begin(&r, h, &o), -EINVAL, "params.router", "10 sets");
+	o.params = NULL;
+	o.next = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	assert_refused(weir_reload_begin(&r, h, &o), -EINVAL,
+	               "of kind blocked, the current filter of kind router", "same sets");
 	weir_destroy(o.next);
 	o.next = NULL;
 	urcu_bp_read_lock();
@@ -209,6 +220,8 @@ static void through_the_handle(void **state)
 	assert_true(weir_handle_insert_into_keys(h, 6, weir_keys_hashes(hashes, 70), bitmap) >=
 	            68);
 	assert_int_equal(weir_handle_insert_into_hash(h, 6, hashes[69]), WEIR_SEEN);
+	assert_int_equal(weir_handle_insert_into(h, 6, &(uint64_t){ 5069 }, 8), WEIR_SEEN);
+	assert_refused(weir_handle_insert_into(h, 10, "key", 3), -EINVAL, "set 10", "has 10");
 	assert_int_equal(weir_handle_route_keys(h, weir_keys_hashes(hashes, 70), masks), 70);
 	for (uint64_t i = 0; i < 70; i++) {
 		uint64_t key = 5000 + i;
@@ -216,6 +229,86 @@ static void through_the_handle(void **state)
 		assert_true(masks[i] == weir_handle_route_hash(h, hashes[i]));
 		assert_true(masks[i] == weir_handle_route(h, &key, 8));
 	}
+	assert_ok(weir_handle_destroy(h));
+}
+
+/* Before the first router each lookup is answered alike, and no insert can name a set. */
+static void before_the_first_router(void **state)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	const struct iovec one = { "key", 3 };
+	const uint64_t number = 7;
+	const struct weir_keys forms[] = { weir_keys_iov(&one, 1), weir_keys_u64(&number, 1),
+		                           weir_keys_hashes(&number, 1) };
+	(void)state;
+	o.flags = WEIR_HANDLE_ANY_SEED;
+	o.keep_inserts = 4096;
+	for (o.absent = WEIR_ABSENT_YES; o.absent <= WEIR_ABSENT_NO; o.absent++) {
+		const uint64_t all = o.absent == WEIR_ABSENT_YES ? WEIR_ALL_SETS : 0;
+		struct weir_handle *h = NULL;
+		uint64_t mask, bitmap[1];
+		assert_ok(weir_handle_create(&h, NULL, &o));
+		assert_true(weir_handle_route(h, "key", 3) == all);
+		assert_true(weir_handle_route_u64(h, number) == all);
+		assert_true(weir_handle_route_hash(h, number) == all);
+		for (unsigned i = 0; i < COUNT_OF(forms); i++) {
+			assert_int_equal(weir_handle_route_keys(h, forms[i], &mask), all & 1);
+			assert_true(mask == all);
+			assert_refused(weir_handle_insert_into_keys(h, 0, forms[i], bitmap),
+			               -EAGAIN, "no router is published yet", "");
+		}
+		assert_refused(weir_handle_insert_into(h, 0, "key", 3), -EAGAIN, "no router", "");
+		assert_refused(weir_handle_insert_into_u64(h, 0, 7), -EAGAIN, "no router", "");
+		assert_refused(weir_handle_insert_into_hash(h, 0, 7), -EAGAIN, "no router", "");
+		assert_ok(weir_handle_destroy(h));
+	}
+}
+
+/* Where the filters hash differently, a hash is in every set, and none takes it. */
+static void hashes_where_seeds_differ(void **state)
+{
+	const uint64_t hashes[] = { 1, 2 };
+	const struct weir_keys keys = weir_keys_hashes(hashes, 2);
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_filter *const first[] = { router_of(10, 1000, 0),
+		                              test_filter(WEIR_BLOCKED, 1000, 0.001) };
+	(void)state;
+	o.flags = WEIR_HANDLE_ANY_SEED;
+	for (unsigned i = 0; i < COUNT_OF(first); i++) {
+		const uint64_t all = i ? 1 : 0x3ff;
+		struct weir_handle *h = NULL;
+		uint64_t masks[2];
+		assert_ok(weir_handle_create(&h, first[i], &o));
+		assert_true(weir_handle_route_hash(h, 1) == all);
+		assert_int_equal(weir_handle_route_keys(h, keys, masks), 2);
+		assert_true(masks[0] == all && masks[1] == all);
+		assert_refused(weir_handle_insert_into_keys(h, 0, keys, NULL), -EINVAL, "a hash",
+		               "WEIR_HANDLE_ANY_SEED");
+		assert_int_equal(weir_handle_insert_into(h, 0, "key", 3), WEIR_NEW);
+		assert_true(weir_handle_route(h, "key", 3) & 1);
+		assert_ok(weir_handle_destroy(h));
+	}
+}
+
+/* The reload of a handle of another seed takes what comes beside it into its set 0. */
+static void one_set_beside_a_reload(void **state)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_reload_options reload = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_handle *h = NULL;
+	struct weir_reload *r = NULL;
+	(void)state;
+	o.flags = WEIR_HANDLE_ANY_SEED;
+	p.capacity = 1000, p.fp_rate = 0.001, p.seed = 43;
+	reload.params = &p;
+	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 1000, 0.001), &o));
+	assert_ok(weir_reload_begin(&r, h, &reload));
+	assert_int_equal(weir_handle_insert_into(h, 0, "key", 3), WEIR_NEW);
+	assert_int_equal(weir_handle_insert_into_u64(h, 0, 8), WEIR_NEW);
+	assert_refused(weir_handle_insert_into(h, 1, "key", 3), -EINVAL, "set 1", "has 1");
+	assert_ok(weir_reload_commit(r));
+	assert_true(weir_handle_contains(h, "key", 3) && weir_handle_contains_u64(h, 8));
 	assert_ok(weir_handle_destroy(h));
 }
 
@@ -229,6 +322,9 @@ int main(void)
 		cmocka_unit_test(those_that_take_no_inserts),
 		cmocka_unit_test(of_one_set),
 		cmocka_unit_test(through_the_handle),
+		cmocka_unit_test(before_the_first_router),
+		cmocka_unit_test(hashes_where_seeds_differ),
+		cmocka_unit_test(one_set_beside_a_reload),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -151,6 +151,8 @@ static void refused(void **state)
 	o = router_params(8, 1000);
 	o.fp_rate = 1e-7;
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "fp_rate 1e-07", "1e-06");
+	o.fp_rate = 0.6;
+	assert_refused(weir_plan_make(&o, &p), -EINVAL, "fp_rate 0.6", "0.5");
 	o.fp_rate = 0.01;
 	o.max_bytes = 8191;
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "max_bytes 8191", "8192");
@@ -159,6 +161,10 @@ static void refused(void **state)
 	o.fp_rate = 0;
 	o.capacity = 100000;
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "max_bytes 8192", "0.5");
+	o.capacity = 0;
+	o.fp_rate = 1e-6;
+	o.router.rows_per_key = 1; /* of a page not even one row may be used */
+	assert_refused(weir_plan_make(&o, &p), -EINVAL, "max_bytes 8192", "too small for one key");
 	o.router.rows_per_key = 11;
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "rows_per_key 11", "10");
 	o = router_params(64, UINT64_C(1) << 46);
@@ -168,6 +174,30 @@ static void refused(void **state)
 	p.struct_size = 4;
 	o = router_params(8, 1000);
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "weir_plan", "4");
+}
+
+/* A router that would take terabytes has no more shards than another filter. */
+static void of_terabytes(void **state)
+{
+	struct weir_params o = router_params(64, UINT64_C(1) << 36);
+	(void)state;
+	assert_int_equal(planned(&o).shards, 65536);
+}
+
+static void a_shape_in_words(void **state)
+{
+	struct weir_params o = router_params(1, 1000);
+	char text[WEIR_SHAPE_TEXT];
+	(void)state;
+	o.router.rows_per_key = 1;
+	struct weir_plan p = planned(&o);
+	assert_ok(weir_shape_text(&p.shape, text));
+	assert_string_equal(text, "1 set in 8 columns, 1 row a key");
+	o = router_params(2, 1000);
+	o.router.rows_per_key = 2;
+	p = planned(&o);
+	assert_ok(weir_shape_text(&p.shape, text));
+	assert_string_equal(text, "2 sets in 8 columns, 2 rows a key");
 }
 
 /* Of a page with 10^14 keys the sum over a page's keys took minutes. */
@@ -198,6 +228,8 @@ int main(void)
 		cmocka_unit_test(sets_not_given),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(far_too_many),
+		cmocka_unit_test(of_terabytes),
+		cmocka_unit_test(a_shape_in_words),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

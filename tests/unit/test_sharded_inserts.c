@@ -39,10 +39,39 @@ static void test_a_batch_ends_at_the_first_refusal(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
+/* A batch of removals ends at the first refusal too, and says why. */
+static void test_a_batch_of_removals_ends_at_the_first_refusal(void **state)
+{
+	static const struct { uint32_t kind; bool read_only; int err; } sets[] = {
+		{ WEIR_BLOCKED, false, -ENOTSUP }, { WEIR_COUNTING, true, -EROFS },
+	};
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(sets); i++) {
+		struct weir_params p = WEIR_PARAMS_INIT;
+		struct weir_handle *set = NULL;
+		const uint64_t hashes[] = { hash_in(1, 1), hash_in(READ_ONLY, 2) };
+		uint64_t removed = 7;
+		p.kind = sets[i].kind;
+		p.capacity = 1000000, p.fp_rate = 0.01, p.seed = 7;
+		assert_ok(sharded_create(&set, &p, SHARDS, NULL));
+		assert_ok(weir_handle_insert_keys(set, weir_keys_hashes(hashes, 2), NULL));
+		if (sets[i].read_only)
+			weir__filter_read_only((struct weir_filter *)(uintptr_t)
+			                       weir_handle_get_shard(set, READ_ONLY));
+		assert_int_equal(weir_handle_remove_keys(set, weir_keys_hashes(hashes, 2),
+		                                         &removed),
+		                 sets[i].err);
+		assert_int_equal(removed, sets[i].read_only);
+		assert_true(weir_handle_contains_hash(set, hashes[1]));
+		assert_ok(weir_handle_destroy(set));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_batch_ends_at_the_first_refusal),
+		cmocka_unit_test(test_a_batch_of_removals_ends_at_the_first_refusal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,6 +104,47 @@ static void forged_steps_are_refused(void **state)
 	}
 }
 
+/* No filter of the kind has a seed. */
+static void a_forged_seed_is_refused(void **state)
+{
+	enum { SEED = 56 };
+	unsigned char room[8192];
+	struct weir_params p = split_params(1000, 0.01);
+	struct weir_filter *f = NULL;
+	(void)state;
+	assert_ok(weir_create(&f, &p));
+	const int64_t n = weir_save(f, weir_location_room(room, sizeof room), NULL);
+	assert_ok(n);
+	weir_destroy(f);
+	f = NULL;
+	assert_true(image_get(room + SEED, 8) == 0);
+	image_put64(room + SEED, 5);
+	image_repair(room, (size_t)n);
+	assert_refused(weir_load(&f, weir_location_memory(room, (size_t)n), NULL), -EBADMSG,
+	               "seed is 5 where kind split has 0", "");
+	assert_null(f);
+}
+
+/* Beside one only another of the kind stands: no other kind has its hash. */
+static void a_handle_of_it(void **state)
+{
+	struct weir_params p = split_params(1000, 0.01), other = p;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_handle *h = NULL;
+	struct weir_reload *r = NULL;
+	(void)state;
+	other.kind = WEIR_BLOCKED;
+	o.params = &other;
+	assert_ok(weir_handle_create(&h, split(1000), NULL));
+	assert_refused(weir_reload_begin(&r, h, &o), -EINVAL, "hashed by XXH3", "XXH64, seed 0");
+	o.params = &p;
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_int_equal(weir_reload_insert(r, "key", 3), WEIR_NEW);
+	assert_ok(weir_reload_commit(r));
+	assert_true(weir_handle_contains(h, "key", 3));
+	assert_ok(weir_handle_destroy(h));
+}
+
 static void parameters_of_one_make_another(void **state)
 {
 	(void)state;
@@ -127,6 +168,20 @@ static void parameters_of_an_odd_one_are_refused(void **state)
 	struct weir_params p = WEIR_PARAMS_INIT;
 	assert_refused(weir_params_of(f, &p), -EINVAL, "blocks is 7", "weir_clone");
 	weir_destroy(f);
+}
+
+static bool legal(uint32_t blocks)
+{
+	const struct weir_shape shape = { WEIR_SPLIT, .field = { blocks } };
+	char text[WEIR_SHAPE_TEXT];
+	return weir_shape_text(&shape, text) == 0;
+}
+
+static void shapes(void **state)
+{
+	(void)state;
+	assert_true(legal(1) && legal(7));
+	assert_false(legal(0) || legal(UINT32_MAX));
 }
 
 /* ---- any number of blocks ---- */
@@ -265,6 +320,9 @@ int main(void)
 		cmocka_unit_test(hashes_by_xxh64_without_a_seed),
 		cmocka_unit_test(a_seed_a_key_and_steps_are_refused),
 		cmocka_unit_test(forged_steps_are_refused),
+		cmocka_unit_test(a_forged_seed_is_refused),
+		cmocka_unit_test(a_handle_of_it),
+		cmocka_unit_test(shapes),
 		cmocka_unit_test(parameters_of_one_make_another),
 		cmocka_unit_test(parameters_of_an_odd_one_are_refused),
 		cmocka_unit_test(odd_numbers_of_blocks_lose_no_key),

@@ -197,6 +197,77 @@ static void test_texts_are_inserted_into_every_filter(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
+/* What is no key of the set is refused beside a reload too, singly and in batches, with those
+ * before it taken. */
+static void test_what_is_no_key_is_refused_beside_a_reload(void **state)
+{
+	static char net[] = "10.1.0.0/24", bad[] = "nonsense";
+	struct iovec texts[] = { { net, 11 }, { bad, 8 }, { net, 11 } };
+	struct weir_reload *r;
+	struct weir_handle *h;
+	const uint64_t hash = 7;
+	(void)state;
+	assert_ok(weir_handle_create(&h, of(&nets, NULL), NULL));
+	assert_ok(weir_reload_begin(&r, h, NULL));
+	assert_refused(inserts(h, bad), -EINVAL, "'nonsense'", "IP address");
+	assert_refused(weir_handle_insert_keys(h, weir_keys_iov(texts, 3), NULL), -EINVAL,
+	               "'nonsense'", "IP address");
+	assert_int_equal(weir_error_taken(), 1);
+	assert_refused(weir_handle_insert_keys(h, weir_keys_fixed(bad, 5, 1), NULL), -EINVAL,
+	               "5 bytes", "4 or 16");
+	assert_refused(weir_reload_insert(r, bad, 8), -EINVAL, "'nonsense'", "IP address");
+	assert_refused(weir_reload_insert_hash(r, hash), -EINVAL, "a hash", "the text");
+	assert_ok(weir_reload_commit(r));
+	assert_int_equal(asks(h, "10.1.0.9"), 1);
+	assert_ok(weir_handle_destroy(h));
+}
+
+/* Steps are not changed by a reload's parameters either. */
+static void test_parameters_of_other_steps(void **state)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_reload *r = NULL;
+	struct weir_handle *h;
+	(void)state;
+	p.capacity = 1000, p.fp_rate = 0.0001, p.text = nets;
+	o.params = &p;
+	assert_ok(weir_handle_create(&h, of(&lower, NULL), NULL));
+	assert_refused(weir_reload_begin(&r, h, &o), -EINVAL, "params.text", "cidr");
+	assert_ok(weir_handle_destroy(h));
+}
+
+/* Kept before the first set, as fixed keys: which of them a closed set could not read, and which it
+ * refuses. */
+static void test_fixed_keys_that_were_kept(void **state)
+{
+	static const unsigned char four[] = { 192, 0, 3, 9 };
+	static const struct { const void *key; size_t width; bool taken; } kept[] = {
+		{ four, 4, false }, { "sixteen bytes of", 16, false }, { "five!", 5, true },
+	};
+	struct weir_text closed = nets;
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_handle *h = NULL;
+	(void)state;
+	o.flags = WEIR_HANDLE_ANY_SEED | WEIR_HANDLE_ANY_STEPS;
+	o.absent = WEIR_ABSENT_NO;
+	o.keep_inserts = 1 << 20;
+	closed.steps |= WEIR_TEXT_CLOSED;
+	for (unsigned i = 0; i < COUNT_OF(kept); i++) {
+		const struct weir_keys one = weir_keys_fixed(kept[i].key, kept[i].width, 1);
+		assert_ok(weir_handle_create(&h, NULL, &o));
+		assert_ok(weir_handle_insert_keys(h, one, NULL));
+		save(&closed, "192.0.2.0/24");
+		assert_int_equal(weir_handle_refresh(h, path, NULL), kept[i].taken ? 1 : -EINVAL);
+		if (!kept[i].taken) { /* without steps it is a key as any */
+			save(NULL, NULL);
+			assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
+			assert_int_equal(weir_handle_contains_keys(h, one, NULL), 1);
+		}
+		assert_ok(weir_handle_destroy(h));
+	}
+}
+
 /* A server that asks by weir_handle_contains() would answer "no" for every key. */
 static void test_other_steps_are_asked_for(void **state)
 {
@@ -355,6 +426,9 @@ int main(void)
 		cmocka_unit_test(test_what_was_kept_is_in_the_first_set),
 		cmocka_unit_test(test_a_plan_says_what_a_lookup_probes),
 		cmocka_unit_test(test_texts_are_inserted_into_every_filter),
+		cmocka_unit_test(test_what_is_no_key_is_refused_beside_a_reload),
+		cmocka_unit_test(test_parameters_of_other_steps),
+		cmocka_unit_test(test_fixed_keys_that_were_kept),
 		cmocka_unit_test(test_other_steps_are_asked_for),
 		cmocka_unit_test(test_kept_texts_are_found_in_the_first_file),
 		cmocka_unit_test(test_the_first_set_has_the_lengths_of_kept_texts),

@@ -98,6 +98,26 @@ static void loaded(void **state)
 	}
 }
 
+/* A thread of qsbr that is offline can save, and is offline afterwards. */
+static void saved_offline(void **state)
+{
+	struct weir_params o = options(4, 0);
+	(void)state;
+	o.window.run.flavor = &urcu_qsbr_flavor;
+	const struct rcu_flavor_struct *flavor = enter(&urcu_qsbr_flavor);
+	struct weir_filter *w = make(&o);
+	int fd = memfd_create("window", 0);
+	assert_ok(weir_save(w, weir_location_fd(fd), NULL));
+	assert_true(flavor->read_ongoing());
+	flavor->thread_offline();
+	assert_ok(weir_save(w, weir_location_fd(fd), NULL));
+	assert_false(flavor->read_ongoing());
+	flavor->thread_online();
+	close(fd);
+	weir_destroy(w);
+	flavor->unregister_thread();
+}
+
 struct stalled {
 	const struct rcu_flavor_struct *flavor;
 	struct weir_filter *w;
@@ -260,6 +280,7 @@ int main(void)
 		cmocka_unit_test(each_flavor),
 		cmocka_unit_test(timer_of_each_flavor),
 		cmocka_unit_test(loaded),
+		cmocka_unit_test(saved_offline),
 		cmocka_unit_test(beside_a_stalled_section),
 		cmocka_unit_test(another_was_quicker),
 		cmocka_unit_test(two_tickers),

@@ -70,11 +70,17 @@ static void time_stands_still(void **state)
 
 /* The library's time of day; 0: the machine's. */
 static uint64_t real_ns;
+static bool strange; /* then strange_time, whatever real_ns is */
+static struct timespec strange_time;
 
 int __real_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 {
+	if (id == CLOCK_REALTIME && strange) {
+		*t = strange_time;
+		return 0;
+	}
 	if (id != CLOCK_REALTIME || !real_ns)
 		return __real_clock_gettime(id, t);
 	t->tv_sec = (time_t)(real_ns / 1000000000);
@@ -137,6 +143,28 @@ static void forgets_older(void **state)
 		}
 		weir_destroy(w);
 		weir_destroy(back);
+	}
+}
+
+/* The machine's clock may say anything: what was saved before it can be loaded. */
+static void the_real_time_is_strange(void **state)
+{
+	static const struct timespec times[] = { { -5, 7 }, { 0, 0 }, { (time_t)1 << 60, 1 } };
+	struct weir_params o = options(3, 0);
+	struct weir_load_options load = load_options();
+	(void)state;
+	load.run.forget_older = 1;
+	for (unsigned i = 0; i < COUNT_OF(times); i++) {
+		struct weir_filter *w = make(&o), *back;
+		strange = true;
+		strange_time = times[i];
+		assert_int_equal(weir_insert(w, "key", 3), WEIR_NEW);
+		assert_ok(weir_save(w, weir_location_path(path), NULL));
+		back = loaded_from(path, &load);
+		assert_int_equal(weir_age(back, "key", 3), 0);
+		weir_destroy(back);
+		weir_destroy(w);
+		strange = false;
 	}
 }
 
@@ -337,6 +365,7 @@ int main(void)
 		cmocka_unit_test(saved_and_loaded),
 		cmocka_unit_test(time_stands_still),
 		cmocka_unit_test(forgets_older),
+		cmocka_unit_test(the_real_time_is_strange),
 		cmocka_unit_test(forgets_all),
 		cmocka_unit_test(an_advance_that_was_late),
 		cmocka_unit_test(in_the_midst_of_an_advance),

@@ -214,6 +214,7 @@ static void test_bad_options(void **state)
 	REFUSED(window.span_seconds, NAN, -EINVAL, "nan");
 	REFUSED(window.run.timer, true, -EINVAL, "clock");
 	REFUSED(window.words_per_key, 3, -EINVAL, "3");
+	REFUSED(window.words_per_key, 16, -EINVAL, "16");
 	REFUSED(flags, 1u << 30, -EINVAL, "");
 	o.max_bytes = 4096;
 	refused(o, -EFBIG, "max_bytes", "");
