@@ -201,11 +201,6 @@ static int capacity_from_bytes(const struct weir_params *p, struct weir_plan *ou
 		else
 			less = half;
 	}
-	if (!enough)
-		return weir__refused(
-			weir__fail(-EINVAL, "max_bytes %" PRIu64 ": too small for one key at "
-			           "fp_rate %g", p->max_bytes, p->fp_rate),
-			WEIR_ERROR_ONE_KEY, "max_bytes", (double)p->max_bytes, p->fp_rate, 0, 0);
 	size_for(out, enough, width, p->shards);
 	fill_most(out, p->max_bytes, p->shards);
 	return 0;
