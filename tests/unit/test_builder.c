@@ -229,7 +229,10 @@ static void keyed_and_seeded(void **state)
 	for (int keyed = 0; keyed < 2; keyed++) {
 		p.secret = keyed ? "sixteen secrets!" : NULL;
 		struct weir_builder *b = begun(&p, NULL);
-		const uint64_t hash = weir_builder_hash(b, "one", 3);
+		const uint64_t hash = weir_builder_hash(b, "one", 3), number = 77;
+		uint64_t batch;
+		weir_builder_hash_keys(b, weir_keys_u64(&number, 1), &batch);
+		assert_true(batch == weir_builder_hash(b, &number, 8));
 		assert_ok(weir_builder_add(b, "one", 3));
 		struct weir_filter *f = finished(b, NULL);
 		assert_int_equal(weir_hash(f, "one", 3), hash);

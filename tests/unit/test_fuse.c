@@ -258,12 +258,43 @@ static void widths_that_are_chosen(void **state)
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "at a capacity of 15000000000",
 	               "32 bits at most");
 	p.hash_bits = 0;
+	p.capacity = 1000; /* no plan at all is the first reason */
+	p.fp_rate = 0.01;
+	p.hash_bits = 40;
+	p.fuse.fingerprint_bits = 2;
+	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "fingerprint_bits 2", "fp_rate");
+	p.fuse.fingerprint_bits = 0;
+	p.hash_bits = 0;
+	p.capacity = 0; /* a line in each of four shards, at least */
+	p.fp_rate = 0.01;
+	p.max_bytes = 64;
+	p.fp_rate = 1e-9;
+	assert_ok(weir_plan_make(&p, &plan)); /* a line has room for a key of the least rate */
+	assert_true(plan.capacity >= 1);
+	p.shards = 4;
+	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "64", "");
 	p.capacity = 5000000; /* in four parts, and room for three lines more than they take */
 	p.fp_rate = 0;
 	p.shards = 1;
 	p.max_bytes = UINT64_C(64) * 100003;
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_true(plan.shape.field[3] == 2 && plan.bytes == UINT64_C(64) * 100000);
+}
+
+static void shapes_in_words(void **state)
+{
+	static const struct { uint32_t bits, part_bits; const char *text; } rows[] = {
+		{ 1, 0, "fingerprints of 1 bit in 1 part" },
+		{ 8, 2, "fingerprints of 8 bits in 4 parts" },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const struct weir_shape s = { WEIR_FUSE, .field = { rows[i].bits, 4, 24,
+			                                            rows[i].part_bits } };
+		char text[WEIR_SHAPE_TEXT];
+		assert_ok(weir_shape_text(&s, text));
+		assert_true(strncmp(text, rows[i].text, strlen(rows[i].text)) == 0);
+	}
 }
 
 int main(void)
@@ -278,6 +309,7 @@ int main(void)
 		cmocka_unit_test(alike_when_multiplied),
 		cmocka_unit_test(takes_no_inserts),
 		cmocka_unit_test(widths_that_are_chosen),
+		cmocka_unit_test(shapes_in_words),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -221,6 +221,25 @@ static void a_builder_counts_values(void **state)
 	assert_refused(build(&p, KEYS, BITS - 2, KEYS, false), -EDOM, "some 2^20", "values");
 }
 
+/* Of few values no shard's share is less than a byte. */
+static void a_share_of_few_values(void **state)
+{
+	static const uint32_t shards[] = { 4, 1024 };
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(shards); i++) {
+		struct weir_params p = WEIR_PARAMS_INIT;
+		struct weir_handle *set = NULL;
+		p.capacity = 4, p.fp_rate = 0.4, p.seed = 7, p.hash_bits = 9;
+		assert_ok(sharded_create(&set, &p, shards[i], NULL));
+		assert_int_equal(weir_handle_insert_hash(set, UINT64_C(5) << 55), WEIR_NEW);
+		assert_true(weir_handle_contains_hash(set, UINT64_C(5) << 55));
+		assert_ok(weir_handle_destroy(set));
+		p.kind = WEIR_FUSE, p.capacity = 0; /* whose values are counted when it is built */
+		assert_ok(sharded_create(&set, &p, shards[i], NULL));
+		assert_ok(weir_handle_destroy(set));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +247,7 @@ int main(void)
 		cmocka_unit_test(bytes_and_rate_give_keys),
 		cmocka_unit_test(too_low_a_rate_is_refused),
 		cmocka_unit_test(a_set_of_shards),
+		cmocka_unit_test(a_share_of_few_values),
 		cmocka_unit_test(a_builder_counts_values),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

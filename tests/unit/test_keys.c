@@ -131,6 +131,8 @@ static void test_a_filter_refuses_what_no_batch_holds(void **state)
 		REFUSED(weir_count_keys(f, k, counts));
 		assert_true(weir_contains_keys(f, k, NULL) > 0);
 	}
+	const struct weir_keys odd = { numbers, 3, 8, 9 }; /* of a form that there is not */
+	REFUSED(weir_insert_keys(f, odd, NULL));
 	uint64_t bitmap = 0;
 	assert_int_equal(weir_contains_keys(f, refused_batch(1), &bitmap), 3);
 	assert_int_equal(bitmap, 7);
@@ -153,6 +155,7 @@ static void test_a_builder_takes_every_form(void **state)
 		assert_ok(weir_builder_add_keys(b, in_form(form, KEYS)));
 		REFUSED(weir_builder_add_keys(b, refused_batch(1)));
 		weir_builder_hash_keys(b, refused_batch(1), made);
+		weir_builder_hash_keys(b, in_form(form, 0), made);
 		assert_memory_equal(made, hashes, sizeof hashes); /* untouched */
 		assert_ok(weir_builder_finish(&built, b, NULL));
 		assert_int_equal(weir_contains_keys(built, in_form(form, KEYS), NULL), KEYS);
@@ -327,9 +330,14 @@ static void test_others_refuse_what_no_batch_holds(void **state)
 	p.kind = WEIR_LAYERED, p.fp_rate = 0.25;
 	o.params = &p;
 	assert_ok(weir_reload_begin(&r, h, &o));
-	assert_ok(weir_reload_insert_keys(r, in_form(0, KEYS / 2), NULL));
+	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
+	memset(bitmap, 0xee, sizeof bitmap); /* whether they are new is not known yet */
+	assert_ok(weir_reload_insert_keys(r, in_form(0, KEYS / 2), bitmap));
+	assert_ok(weir_reload_insert_keys(r, in_form(0, 1), bitmap));
+	assert_true(bitmap[0] == 0 && bitmap[1] == 0);
 	assert_ok(weir_reload_seal(r));
 	REFUSED(weir_reload_exclude_keys(r, refused_batch(1)));
+	assert_ok(weir_reload_exclude_keys(r, in_form(0, 0)));
 	assert_ok(weir_reload_exclude_keys(r, weir_keys_u64(numbers + KEYS / 2, KEYS / 2)));
 	assert_ok(weir_reload_commit(r));
 	assert_int_equal(weir_handle_contains_keys(h, in_form(0, KEYS), NULL), KEYS / 2);

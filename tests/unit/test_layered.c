@@ -5,6 +5,7 @@
 #include <math.h>
 #include <pthread.h>
 #include "../folder.h"
+#include "../cpus.h"
 #include "layered.h"
 
 enum { THREADS = 3 };
@@ -255,6 +256,40 @@ static void of_other_kinds(void **state)
 	               "2^48");
 }
 
+/* The included keys may take more than half of the memory where there is no file for them; else
+ * they go there, and leave it to what passes. */
+static void more_than_half_of_the_memory(void **state)
+{
+	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
+	const struct weir_params p = params(3);
+	cpu_set_t all; /* on one of them, so that each round takes as much memory */
+	uint64_t most = 0;
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+	const cpu_set_t one = nth_cpu(&all, 0);
+	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+	o.threads = 1;
+	o.max_memory = 63 << 20;
+	struct weir_builder *b = begun(&p, &o);
+	while (weir_builder_add_hash(b, test_key(most)) == 0)
+		most++;
+	weir_builder_destroy(b);
+	most -= most / 16;
+	char *where = test_folder();
+	for (unsigned file = 0; file < 2; file++) {
+		o.spill_folder = file ? where : NULL;
+		b = begun(&p, &o);
+		for (uint64_t i = 0; i < most; i++)
+			assert_ok(weir_builder_add_hash(b, test_key(i)));
+		assert_ok(weir_builder_seal(b));
+		weir_destroy(finished(b, &r));
+		assert_true(r.keys == most && (r.spilled_bytes > 0) == file);
+	}
+	test_folder_remove(where);
+	assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+}
+
 /* The least hash that is in both, wherever it stands in either, and alone; 0 is one like others. */
 static void in_both_lists(void **state)
 {
@@ -267,8 +302,9 @@ static void in_both_lists(void **state)
 		struct weir_builder *b = begun(&p, NULL);
 		struct weir_filter *f = NULL;
 		char name[32];
-		for (uint64_t k = 0; k < both[i][1]; k++)
-			assert_ok(weir_builder_add_hash(b, both[i][0] + k));
+		for (uint64_t k = 0; k < both[i][1]; k++) /* the least first, or last */
+			assert_ok(weir_builder_add_hash(b, both[i][0] +
+			                                   (i % 2 ? k : both[i][1] - 1 - k)));
 		for (uint64_t k = 0; k < both[i][2]; k++)
 			assert_ok(weir_builder_add_hash(b, test_key(k)));
 		assert_ok(weir_builder_seal(b));
@@ -383,6 +419,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(from_several_threads),
 		cmocka_unit_test(in_their_order),
 		cmocka_unit_test(of_other_kinds),
+		cmocka_unit_test(more_than_half_of_the_memory),
 		cmocka_unit_test(in_both_lists),
 		cmocka_unit_test(the_same_list),
 		cmocka_unit_test(not_spread),

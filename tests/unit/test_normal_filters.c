@@ -319,6 +319,11 @@ static void a_mapped_set_takes_no_texts(void **state)
 	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), NULL));
 	assert_refused(weir_insert(f, "10.0.0.0/8", 10), -EROFS, "", "");
 	assert_refused(weir_insert_hash(f, 7), -EROFS, "", "");
+	struct iovec texts[100];
+	for (unsigned i = 0; i < COUNT_OF(texts); i++)
+		texts[i] = (struct iovec){ "10.0.0.0/8", 10 };
+	assert_refused(weir_insert_keys(f, weir_keys_iov(texts, COUNT_OF(texts)), NULL), -EROFS,
+	               "", "");
 	weir_destroy(f);
 	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_int_equal(weir_insert(f, "10.0.0.0/8", 10), WEIR_SEEN);

@@ -193,6 +193,11 @@ static void of_one_set(void **state)
 	assert_refused(weir_reload_insert_into_u64(r, 1, 10), -EINVAL, "set 1", "has 1");
 	assert_ok(weir_reload_copy(r, 2)); /* which sets there are not */
 	assert_ok(weir_reload_commit(r));
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	o.next = router_of(10, 1000, 0);
+	assert_refused(weir_reload_begin(&r, h, &o), -EINVAL,
+	               "of kind router, the current filter of kind blocked", "same sets");
+	weir_destroy(o.next);
 	assert_true(weir_handle_contains_u64(h, 10) && !weir_handle_contains_u64(h, key));
 	assert_ok(weir_handle_destroy(h));
 	p.kind = WEIR_FUSE, p.fp_rate = 0.01, p.seed = 42;
@@ -284,6 +289,8 @@ static void hashes_where_seeds_differ(void **state)
 		assert_true(masks[0] == all && masks[1] == all);
 		assert_refused(weir_handle_insert_into_keys(h, 0, keys, NULL), -EINVAL, "a hash",
 		               "WEIR_HANDLE_ANY_SEED");
+		assert_int_equal(weir_handle_insert_into_keys(h, 0, weir_keys_u64(hashes, 0), NULL),
+		                 0);
 		assert_int_equal(weir_handle_insert_into(h, 0, "key", 3), WEIR_NEW);
 		assert_true(weir_handle_route(h, "key", 3) & 1);
 		assert_ok(weir_handle_destroy(h));
@@ -304,6 +311,7 @@ static void one_set_beside_a_reload(void **state)
 	reload.params = &p;
 	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 1000, 0.001), &o));
 	assert_ok(weir_reload_begin(&r, h, &reload));
+	assert_int_equal(weir_handle_insert_into_keys(h, 0, weir_keys_u64(NULL, 0), NULL), 0);
 	assert_int_equal(weir_handle_insert_into(h, 0, "key", 3), WEIR_NEW);
 	assert_int_equal(weir_handle_insert_into_u64(h, 0, 8), WEIR_NEW);
 	assert_refused(weir_handle_insert_into(h, 1, "key", 3), -EINVAL, "set 1", "has 1");

@@ -197,6 +197,12 @@ static void hostile_shapes(void **state)
 	image_put64(image + LENGTH, n - 64);
 	assert_hostile(image, n - 64, "shape", "router");
 	free(image);
+	image = slurped(&n); /* the page of the names alone */
+	n = image_get(image + IMAGE_BITS, 8) + IMAGE_PAGE;
+	image_put64(image + IMAGE_BLOCKS, IMAGE_PAGE / 64);
+	image_put64(image + LENGTH, n);
+	assert_hostile(image, n, "shape", "router");
+	free(image);
 }
 
 /* Bits in columns of no set name none. */

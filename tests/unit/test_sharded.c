@@ -278,6 +278,10 @@ static void growing_shards(void **state)
 	insert_range(set, 0, KEYS);
 	assert_int_equal(count_range(set, 0, KEYS), KEYS);
 	assert_true(count_range(set, KEYS, 2 * KEYS) < KEYS / 50);
+	struct weir_handle_stats held = WEIR_HANDLE_STATS_INIT;
+	struct weir_stats whole = WEIR_STATS_INIT;
+	assert_ok(weir_handle_measure(set, &held, &whole));
+	assert_true(whole.capacity == KEYS / 100 && whole.max_capacity == KEYS);
 	weir_handle_destroy(set);
 }
 

@@ -107,7 +107,7 @@ static void forged_steps_are_refused(void **state)
 /* No filter of the kind has a seed. */
 static void a_forged_seed_is_refused(void **state)
 {
-	enum { SEED = 56 };
+	enum { SEED = 56, BLOCKS = 104 };
 	unsigned char room[8192];
 	struct weir_params p = split_params(1000, 0.01);
 	struct weir_filter *f = NULL;
@@ -122,6 +122,21 @@ static void a_forged_seed_is_refused(void **state)
 	image_repair(room, (size_t)n);
 	assert_refused(weir_load(&f, weir_location_memory(room, (size_t)n), NULL), -EBADMSG,
 	               "seed is 5 where kind split has 0", "");
+	image_put64(room + SEED, 0);
+	room[BLOCKS + 1] ^= 1; /* as many blocks as the lines do not have */
+	image_repair(room, (size_t)n);
+	assert_refused(weir_load(&f, weir_location_memory(room, (size_t)n), NULL), -EBADMSG,
+	               "shape", "split");
+	/* and all others have one */
+	f = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	const int64_t m = weir_save(f, weir_location_room(room, sizeof room), NULL);
+	assert_ok(m);
+	weir_destroy(f);
+	f = NULL;
+	image_put64(room + SEED, 0);
+	image_repair(room, (size_t)m);
+	assert_refused(weir_load(&f, weir_location_memory(room, (size_t)m), NULL), -EBADMSG,
+	               "seed is 0; allowed: 1 or more", "");
 	assert_null(f);
 }
 
@@ -179,7 +194,11 @@ static bool legal(uint32_t blocks)
 
 static void shapes(void **state)
 {
+	struct weir_params p = split_params(UINT64_C(1) << 47, 0.01);
+	struct weir_plan plan = WEIR_PLAN_INIT;
 	(void)state;
+	p.split.any_reader = 1; /* which no filter of so many keys is for */
+	assert_int_equal(weir_plan_make(&p, &plan), -EFBIG);
 	assert_true(legal(1) && legal(7));
 	assert_false(legal(0) || legal(UINT32_MAX));
 }

@@ -266,6 +266,13 @@ static void test_fixed_keys_that_were_kept(void **state)
 		}
 		assert_ok(weir_handle_destroy(h));
 	}
+	const struct weir_text names = { .steps = WEIR_TEXT_SUFFIXES | WEIR_TEXT_CLOSED,
+		                         .labels = { 2 } };
+	save(&names, "com");
+	assert_ok(weir_handle_create(&h, NULL, &o));
+	assert_ok(weir_handle_insert_keys(h, weir_keys_fixed("a.b.c", 5, 1), NULL));
+	assert_refused(weir_handle_refresh(h, path, NULL), -EINVAL, "a number of labels", "closed");
+	assert_ok(weir_handle_destroy(h));
 }
 
 /* A server that asks by weir_handle_contains() would answer "no" for every key. */

@@ -335,6 +335,13 @@ static void the_clock_leaps(void **state)
 	weir_destroy(w);
 }
 
+/* One that goes back by a nanosecond after its first call. */
+static uint64_t stepping_clock(void *calls)
+{
+	unsigned *n = calls;
+	return now_ns - ((*n)++ > 0);
+}
+
 /* 0 is a time like others: of a creation, of an advance, of what was loaded. */
 static void the_clock_at_0(void **state)
 {
@@ -351,6 +358,13 @@ static void the_clock_at_0(void **state)
 	back = loaded_from(path, &load);
 	wait_for(2);
 	assert_true(fabs(stats_of(back).age_seconds[0] - 7) < 1e-6);
+	weir_destroy(back);
+	unsigned calls = 0;
+	struct weir_load_options stepping = load;
+	stepping.run.clock = stepping_clock, stepping.run.clock_arg = &calls;
+	now_ns -= UINT64_C(2000000000); /* the load alone leads to before 0 */
+	back = loaded_from(path, &stepping);
+	assert_true(fabs(stats_of(back).age_seconds[0] - 5) < 1e-6);
 	weir_destroy(back);
 	now_ns = 0;
 	assert_ok(weir_window_advance(w));
