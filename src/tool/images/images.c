@@ -17,14 +17,19 @@
 
 /* A pipe, a socket, a device. A FIFO in a folder is none: to open it waits for a writer that may
  * never come, and who waits to write would take that for a reader. The library opens none of those,
- * and says so. One that is open already has a name in /dev. */
+ * and says so. One that is open already has a name in /dev, and a pipe has no path. */
 static bool is_stream(const char *path)
 {
 	struct stat st;
 	if (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
 		return false;
-	return !S_ISFIFO(st.st_mode) || strncmp(path, "/dev/", 5) == 0 ||
-	       strncmp(path, "/proc/", 6) == 0;
+	if (!S_ISFIFO(st.st_mode) || strncmp(path, "/dev/", 5) == 0 ||
+	    strncmp(path, "/proc/", 6) == 0)
+		return true;
+	char *real = realpath(path, NULL);
+	const bool named = real != NULL;
+	free(real);
+	return !named;
 }
 
 bool image_named(const char *path)

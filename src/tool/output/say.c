@@ -160,8 +160,5 @@ bool plain_write(const char *text, size_t len, FILE *to)
 
 void plain_put(const char *text, FILE *to)
 {
-	if (plain_wanted(to))
-		plain_write(text, strlen(text), to);
-	else
-		fputs(text, to);
+	(void)plain_write(text, strlen(text), to); /* shows when the stream is closed */
 }

@@ -60,13 +60,14 @@ int close_stdout(int status);
 
 /* ---- what others named, where people read it ---- */
 
-/* Does the stream go to people: standard error, or a terminal? */
+/* Does the stream go to people: standard error, or a terminal? A line of the input that a command
+ * selects is escaped there alone: a pipe gets its bytes. */
 bool plain_wanted(FILE *to);
 
 /* Write @len bytes, escaped by weir_escape(). Return: false if they cannot be written. */
 bool plain_write(const char *text, size_t len, FILE *to);
 
-/* Write text that may hold others', escaped if plain_wanted(). */
+/* Write text that may hold others', escaped to a pipe too: it may end at a terminal. */
 void plain_put(const char *text, FILE *to);
 
 /* The text escaped, to be freed. */
