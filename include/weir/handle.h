@@ -135,6 +135,9 @@ struct weir_handle_options {
 	/* Memory, in bytes, for keys that are inserted until then. The first filter receives them
 	 * in weir_reload_begin() or a refresh. 0: such an insert is refused. */
 	uint64_t keep_inserts;
+	/* Publish a first filter too that is full (cuckoo) before it has all of those keys: the
+	 * others are not in it, and kept_dropped counts them. Else such a filter is refused. */
+	bool drop_kept;
 	/* 16 bytes, copied, as weir_params.secret: of the files that are to come. NULL: they are
 	 * not keyed. An initial filter has its own. */
 	const void *secret;
@@ -454,6 +457,8 @@ struct weir_handle_stats {
 	uint64_t failed;          /* commits of kinds that are built once whose filter could not be
 	                             built: no room within max_bytes, say, or no memory */
 	uint64_t oldest;          /* generation of the oldest shard; without shards, generation */
+	uint64_t kept_dropped;    /* keys kept for the first filter that it had no room for:
+	                             options.drop_kept */
 };
 #define WEIR_HANDLE_STATS_INIT WEIR__INIT(weir_handle_stats)
 

@@ -55,6 +55,8 @@ static int add_handle(struct weir__samples *to, const struct weir_metrics *m)
 		COUNTER("swaps_total", "Commits, refreshes and rollbacks.", s.swaps),
 		COUNTER("refused_total", "Commits and refreshes that a gate or a bad file stopped.",
 		        s.refused),
+		GAUGE("kept_dropped", "Kept keys that the first filter had no room for.",
+		      s.kept_dropped),
 		COUNTER("failed_total", "Commits whose filter could not be built.", s.failed),
 		GAUGE("refused", "Whether the last commit or refresh was refused or failed.",
 		      s.refused_since > 0),

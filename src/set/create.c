@@ -17,6 +17,9 @@ static int read_options(struct weir_handle_options *out, const struct weir_handl
 	if (!err && (unsigned)out->absent > WEIR_ABSENT_NO)
 		err = weir__fail(-EINVAL, "options.absent %u: WEIR_ABSENT_REFUSED, _YES or _NO",
 		                 (unsigned)out->absent);
+	if (!err && out->drop_kept && !out->keep_inserts)
+		err = weir__fail(-EINVAL, "options.drop_kept without options.keep_inserts: no key "
+		                          "is kept");
 	if (!err && out->can & ~(uint32_t)WEIR_CAN_ALL)
 		err = weir__fail(-EINVAL, "options.can %#x: there is no such ability", out->can);
 	out->can |= WEIR_CAN_PUBLISH; /* of every filter that it is ever to have */

@@ -128,6 +128,7 @@ struct weir_kept; /* a key that was inserted */
 struct weir_absence {
 	int answer;     /* to an insert: what a lookup is answered, so WEIR_SEEN for yes */
 	uint64_t limit; /* bytes of those kept; 0: none are, and inserts are refused */
+	bool drops;     /* those that the first filter has no room for */
 	atomic_uint_fast64_t taken;
 	struct weir_kept *newest;
 };
@@ -140,8 +141,8 @@ int weir__absence_make(struct weir_absence **out, struct weir_filter **placehold
  * Return: @a->answer; -EAGAIN nothing is kept; -ENOBUFS there is no more room; -ENOMEM. */
 int weir__absence_keep(struct weir_absence *a, const struct weir_given *key);
 /* Insert all that was kept into @next; texts that it cannot read are passed over.
- * Return: 0, or the error of an insert. */
-int weir__absence_replay(struct weir_absence *a, struct weir_filter *next);
+ * @dropped: receives how many it had no room for. Return: 0, or the error of an insert. */
+int weir__absence_replay(struct weir_absence *a, struct weir_filter *next, uint64_t *dropped);
 /* @a: may be NULL. */
 void weir__absence_free(struct weir_absence *a);
 
@@ -282,6 +283,7 @@ struct weir_handle {
 	atomic_uint_fast64_t collecting; /* 1: a reload is open that publishes nothing yet */
 	atomic_uint_fast64_t refused;
 	atomic_uint_fast64_t failed;        /* commits that could not build their filter */
+	atomic_uint_fast64_t kept_dropped;  /* of the keys that were kept for the first filter */
 	atomic_uint_fast64_t reload_ns;     /* that the last commit or refresh took */
 	struct weir_last_file last_file; /* the writer's */
 	struct weir_refusals refusals;   /* H11 */

@@ -51,7 +51,8 @@ int weir__absence_make(struct weir_absence **out, struct weir_filter **placehold
 		return weir__fail(-ENOMEM, "no memory for a handle without a set");
 	*a = (struct weir_absence){
 		.answer = options->absent == WEIR_ABSENT_YES ? WEIR_SEEN : WEIR_NEW,
-		.limit = options->keep_inserts
+		.limit = options->keep_inserts,
+		.drops = options->drop_kept
 	};
 	err = make_placeholder(placeholder, options);
 	if (err)
@@ -145,13 +146,26 @@ static int replay_one(struct weir_filter *next, const struct weir_kept *kept)
 	return insert_kept(next, hash);
 }
 
-int weir__absence_replay(struct weir_absence *a, struct weir_filter *next)
+static int no_room(void)
+{
+	return weir__fail(-ENOSPC, "a key that was inserted before the first filter, and is kept "
+	                  "for it: %s: give a filter of more capacity, or options.drop_kept",
+	                  weir_error_detail());
+}
+
+int weir__absence_replay(struct weir_absence *a, struct weir_filter *next, uint64_t *dropped)
 {
 	const struct weir_kept *kept = weir__kept_load_acquire(&a->newest);
 	int answer = 0;
-	for (; kept && answer >= 0; kept = kept->older)
+	*dropped = 0;
+	for (; kept && answer >= 0; kept = kept->older) {
 		answer = replay_one(next, kept);
-	return answer < 0 ? answer : 0;
+		if (answer == -ENOSPC && a->drops) {
+			++*dropped;
+			answer = 0;
+		}
+	}
+	return answer == -ENOSPC ? no_room() : answer < 0 ? answer : 0;
 }
 
 void weir__absence_free(struct weir_absence *a)

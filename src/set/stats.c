@@ -55,6 +55,7 @@ int weir_handle_measure(const struct weir_handle *h, struct weir_handle_stats *o
 	s.reloading |= weir__figure_load_relaxed(&h->collecting);
 	s.swaps = weir__figure_load_relaxed(&h->swaps);
 	s.refused = weir__figure_load_relaxed(&h->refused);
+	s.kept_dropped = weir__figure_load_relaxed(&h->kept_dropped);
 	s.failed = weir__figure_load_relaxed(&h->failed);
 	s.last_reload = (double)weir__figure_load_relaxed(&h->reload_ns) * 1e-9;
 	s.struct_size = out->struct_size;

@@ -261,13 +261,14 @@ MUTANTS = [
     # before the first set (H10)
     ('REPLAYED_BEFORE_GRACE', STEPS,
      '\tweir__synchronize(&h->rcu); /* H2 */\n',
-     '\tif (h->absence)\n\t\t(void)weir__absence_replay(h->absence, next);\n'
+     '\tuint64_t dropped;\n\tif (h->absence)\n'
+     '\t\t(void)weir__absence_replay(h->absence, next, &dropped);\n'
      '\tweir__synchronize(&h->rcu);\n',
-     'return absence ? weir__absence_replay(absence, r->next) : 0;',
-     'return absence ? 0 : 0;'),
+     'int err = weir__absence_replay(absence, r->next, &dropped);',
+     'int err = (int)(dropped = 0);'),
     ('REPLAY_FORGOTTEN', STEPS,
-     'return absence ? weir__absence_replay(absence, r->next) : 0;',
-     'return absence ? 0 : 0;'),
+     'int err = weir__absence_replay(absence, r->next, &dropped);',
+     'int err = (int)(dropped = 0);'),
     ('KEPT_FREED_ON_ABORT', STEPS,
      'bool defer = r->options.defer_free ||',
      'r->retired->absence = r->handle->absence;\n\tr->handle->absence = NULL;\n'

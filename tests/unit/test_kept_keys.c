@@ -148,13 +148,48 @@ static void test_a_first_set_that_is_too_small(void **state)
 	o.params = &p;
 	for (uint64_t i = 0; i < 3000; i++)
 		assert_int_equal(weir_handle_insert_u64(h, test_key(i)), WEIR_NEW);
-	assert_int_equal(weir_reload_begin(&r, h, &o), -ENOSPC);
+	assert_refused(weir_reload_begin(&r, h, &o), -ENOSPC,
+	               "a key that was inserted before the first filter, and is kept for it",
+	               "options.drop_kept");
 	assert_null(r);
 	p.capacity = 4000;
 	assert_ok(weir_reload_begin(&r, h, &o));
 	assert_ok(weir_reload_commit(r));
 	for (uint64_t i = 0; i < 3000; i++)
 		assert_true(weir_handle_contains_u64(h, test_key(i)));
+	assert_ok(weir_handle_destroy(h));
+}
+
+/* If it is allowed to have less: what it has no room for is counted. It was refused for ever. */
+static void test_kept_keys_that_a_first_set_has_no_room_for(void **state)
+{
+	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
+	struct weir_handle *h;
+	struct weir_reload *r;
+	uint64_t there = 0;
+	(void)state;
+	ho.absent = WEIR_ABSENT_NO;
+	ho.flags = WEIR_HANDLE_ANY_SEED;
+	ho.drop_kept = true;
+	assert_refused(weir_handle_create(&h, NULL, &ho), -EINVAL, "drop_kept", "keep_inserts");
+	ho.keep_inserts = 1 << 20;
+	assert_ok(weir_handle_create(&h, NULL, &ho));
+	p.kind = WEIR_CUCKOO;
+	p.capacity = 100;
+	p.fp_rate = 0.001;
+	o.params = &p;
+	for (uint64_t i = 0; i < 3000; i++)
+		assert_int_equal(weir_handle_insert_u64(h, test_key(i)), WEIR_NEW);
+	assert_ok(weir_reload_begin(&r, h, &o));
+	assert_ok(weir_reload_commit(r));
+	assert_ok(weir_handle_measure(h, &stats, NULL));
+	for (uint64_t i = 0; i < 3000; i++)
+		there += weir_handle_contains_u64(h, test_key(i));
+	assert_in_range(stats.kept_dropped, 2800, 2900);
+	assert_true(there >= 3000 - stats.kept_dropped && there < 3000);
 	assert_ok(weir_handle_destroy(h));
 }
 
@@ -211,6 +246,7 @@ int main(void)
 		cmocka_unit_test(test_a_key_that_was_given_twice),
 		cmocka_unit_test(test_more_copies_than_the_first_set_holds),
 		cmocka_unit_test(test_a_first_set_that_is_too_small),
+		cmocka_unit_test(test_kept_keys_that_a_first_set_has_no_room_for),
 		cmocka_unit_test(test_keys_of_several_lengths),
 		cmocka_unit_test(test_the_room_for_keys_is_used_to_the_byte),
 	};

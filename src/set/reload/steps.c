@@ -171,5 +171,11 @@ void weir__reload_close(struct weir_reload *r, double began)
 int weir__reload_replay(struct weir_reload *r)
 {
 	struct weir_absence *absence = r->handle->absence;
-	return absence ? weir__absence_replay(absence, r->next) : 0;
+	uint64_t dropped;
+	if (!absence)
+		return 0;
+	int err = weir__absence_replay(absence, r->next, &dropped);
+	if (!err)
+		weir__figure_store_relaxed(&r->handle->kept_dropped, dropped);
+	return err;
 }
