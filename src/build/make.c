@@ -159,7 +159,8 @@ static int check_values(struct weir_builder *b)
 		return 0;
 	const double x = rate_of_equal((double)keys, (double)hashes);
 	int err = weir_plan_make(&b->params, &plan);
-	if (err || x <= plan.fp_rate + (b->hash_bits ? ldexp((double)keys, -(int)b->hash_bits) : 0))
+	const double told = b->hash_bits ? ldexp((double)keys, -(int)b->hash_bits) : 0;
+	if (err || x <= plan.fp_rate + fmin(told, 0.5))
 		return err;
 	return weir__refused(
 		weir__fail(-EDOM, "different_keys %" PRIu64 ": there are %" PRIu64 " different "

@@ -123,11 +123,23 @@ static mode_t rights(const struct attempt *a, gid_t group)
 	return a->st.st_mode & S_IWOTH ? mode | S_IROTH | S_IWOTH : mode;
 }
 
+/* Can somebody make files in the folder who may not write the image? */
+static bool strangers_may_make(const struct attempt *a)
+{
+	struct stat st;
+	return a->acl || fstat(a->lock->folder.fd, &st) || st.st_mode & S_IWOTH ||
+	       (st.st_mode & S_IWGRP && st.st_gid != a->st.st_gid) ||
+	       (st.st_uid != a->st.st_uid && st.st_uid != geteuid() && st.st_uid != 0);
+}
+
+/* A file may have the image's group although its owner is not in it: that of a set-group-ID folder.
+ * So the group counts only where no stranger can make files. */
 static bool owner_may_write(const struct attempt *a, const struct stat *file)
 {
 	return file->st_uid == a->st.st_uid || file->st_uid == geteuid() || file->st_uid == 0 ||
-	       (a->st.st_mode & S_IWGRP && file->st_gid == a->st.st_gid) ||
-	       a->st.st_mode & S_IWOTH;
+	       a->st.st_mode & S_IWOTH ||
+	       (a->st.st_mode & S_IWGRP && file->st_gid == a->st.st_gid &&
+	        !strangers_may_make(a));
 }
 
 static int refuse(const struct attempt *a, const char *what)

@@ -98,6 +98,17 @@ static void in_child(void)
 	urcu_bp_call_rcu_after_fork_child();
 }
 
+/* Do the program and the libraries that it was started with have that function? RTLD_DEFAULT would
+ * find what came with a plugin too. */
+static bool in_program(const char *name)
+{
+	void *program = dlopen(NULL, RTLD_LAZY);
+	const bool found = program && dlsym(program, name);
+	if (program)
+		dlclose(program);
+	return found;
+}
+
 /* Is this the program itself, or a library that it was started with? */
 static bool loaded_at_start(void)
 {
@@ -106,13 +117,13 @@ static bool loaded_at_start(void)
 	if (dladdr(head, &program) && dladdr((const void *)(uintptr_t)before_fork, &own) &&
 	    program.dli_fbase == own.dli_fbase)
 		return true;
-	return dlsym(RTLD_DEFAULT, "weir_version") != NULL;
+	return in_program("weir_version");
 }
 
 /* Of a plugin: has the program a liburcu-bp of its own? */
 static bool may_be_registered(void)
 {
-	return !loaded_at_start() && dlsym(RTLD_DEFAULT, "urcu_bp_before_fork");
+	return !loaded_at_start() && in_program("urcu_bp_before_fork");
 }
 
 __attribute__((constructor)) static void watch_forks(void)

@@ -72,6 +72,15 @@ test_domains() {
 	run 2 "$weir" query --hosts list.weir <(echo '||a.com^'); says ':1: .*Adblock'
 }
 
+# A comment or a word with =/ made it a line of dnsmasq's, and its domains were lost.
+test_a_line_of_an_address_is_no_other() {
+	printf '0.0.0.0 one.test#see http://x?u=/x/\n0.0.0.0 two.test # a=/b/\n' >list
+	run 0 "$weir" build --json --hosts -o one.weir list
+	json out 'j["keys"] == 2 and j["local_names"] == 0'
+	run 0 "$weir" query -c one.weir <(printf '%s\n' one.test two.test); prints '^2$'
+	refused '0.0.0.0 three.test b=/y/' 'is no domain: that has letters'
+}
+
 # Of the head of a usual hosts file local, localhost and 0.0.0.0 became domains: printer.local
 # matched.
 test_local_names() {
@@ -107,7 +116,7 @@ test_local_names() {
 	run 2 "$weir" build --keep-local -o none.weir hosts; says '--keep-local without --hosts'
 }
 
-for part in an_adblock_list no_domains domains local_names; do
+for part in an_adblock_list no_domains domains a_line_of_an_address_is_no_other local_names; do
 	test_$part
 done
 finish

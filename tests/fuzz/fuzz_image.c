@@ -164,6 +164,7 @@ static void map(const uint8_t *data, size_t size)
 	MUST(info.keyed == (secret != NULL) &&
 	     weir_image_measure(weir_location_path(path), WEIR_SAMPLED, NULL, &stats) == 0);
 	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++) {
+		o.lock_dir = mode == WEIR_MAP_LIVE ? "/tmp" : NULL; /* the file has no folder */
 		int err = weir_load(&f, weir_location_map(path, (enum weir_map_mode)mode), &o);
 		if (mode == WEIR_MAP_LIVE && err == -ENOTSUP && !info.compressed)
 			continue; /* its kind has state beside the array */
@@ -179,6 +180,7 @@ static void map(const uint8_t *data, size_t size)
 			MUST(weir_seal(f) == 0);
 		weir_destroy(f);
 	}
+	o.lock_dir = NULL;
 	MUST(weir_load(&f, weir_location_path(path), &o) == 0);
 	weir_destroy(f);
 	close(fd);
@@ -194,6 +196,7 @@ static void map_live(const uint8_t *data, size_t size)
 	o.max_bytes = MOST_BITS;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	MUST(write(fd, data, size) == (ssize_t)size);
+	o.lock_dir = "/tmp";
 	int err = weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), &o);
 	if (err == -EKEYREJECTED) {
 		o.secret = secret = fuzz_key;
@@ -204,6 +207,7 @@ static void map_live(const uint8_t *data, size_t size)
 		insert_and_look(f);
 		MUST(weir_seal(f) == 0);
 		weir_destroy(f);
+		o.lock_dir = NULL;
 		MUST(weir_load(&f, weir_location_path(path), &o) == 0);
 		insert_and_look(f);
 		weir_destroy(f);

@@ -163,12 +163,13 @@ bool hosts_texts(struct keyer *k, struct iovec line, const char **why)
 	const char *at = line.iov_base, *end = at + line.iov_len, *last = comment(at, end, false);
 	const char *slash = memmem(at, line.iov_len, "=/", 2);
 	struct iovec word, second;
-	if (slash && slash < last) /* a server may have a port after # */
+	const bool any = word_next(&at, last, &word), address = any && is_address(word);
+	if (slash && slash < last && !address) /* a server may have a port after # */
 		return dnsmasq(k, line, slash + 2, why);
-	if (!word_next(&at, last, &word))
+	if (!any)
 		return true;
 	line.iov_len = (size_t)(last - (const char *)line.iov_base);
-	if (!is_address(word)) {
+	if (!address) {
 		if (!word_next(&at, last, &second))
 			return name(k, word, line, why);
 		return is_adblock(line) ? wrong(line, why, ADBLOCK) : no_domain(line, why);
