@@ -2,12 +2,19 @@
  * How much stack a verb takes that a worker thread calls: 6 KiB at most, batches included. It is
  * 7 KiB for batches of a layered filter, and where a cuckoo filter moves keys; 9 KiB for that
  * during a reload, and for batches of texts. Servers have threads and coroutines of 16 to 24 KiB.
- * What a thread takes that does nothing is measured first and taken off. */
+ * What a thread takes that does nothing is measured first and taken off. Another compiler or
+ * machine may take twice as much. */
 #include <limits.h>
 #include <sys/mman.h>
 #include <weir/guard.h>
 #include "../handles.h"
 #include "../sharded.h"
+
+#if defined(__x86_64__) && !defined(__clang__)
+enum { TIMES = 1 };
+#else
+enum { TIMES = 2 };
+#endif
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
 #define OTHER_STACKS 1
@@ -144,8 +151,8 @@ static void measure(const char *what, void (*verbs)(void), size_t most)
 	verbs(); /* the loader resolves each function in its first call, on the caller's stack */
 	const size_t taken = depth(verbs) - depth(nothing);
 	print_message("%-32s %5zu\n", what, taken);
-	if (taken > most)
-		fail_msg("%s: %zu bytes of stack, %zu are the most", what, taken, most);
+	if (taken > TIMES * most)
+		fail_msg("%s: %zu bytes of stack, %zu are the most", what, taken, TIMES * most);
 }
 
 /* And it runs where that is all that there is. */
