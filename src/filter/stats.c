@@ -128,6 +128,54 @@ static double fill_of(const struct weir_measure *m)
 	return (double)m->used / (double)m->cells;
 }
 
+/* ---- whether a filter was filled by uniform hashes ---- */
+
+/* One word of each block; of a filter above 64 MiB of each in a quarter of its pages. */
+static uint32_t look(const struct weir_filter *f, const char **why, uint64_t *used)
+{
+	enum { MANY = (64 << 20) / 64, RUN = RUN_LINES, STEP = 4 };
+	struct weir_spread spread;
+	*used = 0;
+	if (!weir__spread_begin(&spread, f, UINT64_MAX))
+		return WEIR_UNEVEN_UNKNOWN;
+	const uint64_t blocks = spread.law.blocks;
+	const uint64_t next = RUN * (f->array.lines > MANY ? STEP : 1);
+	for (uint64_t block = 0; block < blocks; block += next)
+		weir__spread_look(&spread, f, block, blocks - block < RUN ? blocks - block : RUN);
+	weir__spread_count(&spread, f, 0, blocks);
+	weir__spread_ends(&spread, f);
+	*used = spread.used;
+	return weir__spread_verdict(&spread, why);
+}
+
+/* While keys are inserted, a look finds fewer of them where it begins than where it ends, as if the
+ * hashes were not uniform. So who has found that looks once more. */
+static bool changes(const struct weir_filter *f, uint64_t used)
+{
+	const char *why;
+	uint64_t again;
+	(void)look(f, &why, &again);
+	return (again > used ? again - used : used - again) > used / 1000;
+}
+
+/* Has it been filled by hashes that are not uniform? */
+static bool filled_unevenly(const struct weir_filter *f, const char **why)
+{
+	uint64_t used;
+	return look(f, why, &used) == WEIR_UNEVEN_YES && !changes(f, used);
+}
+
+/* After a verdict from a sample. */
+static bool changes_now(const struct weir_filter *f)
+{
+	const char *why;
+	uint64_t used;
+	(void)look(f, &why, &used);
+	return changes(f, used);
+}
+
+/* ---- figures ---- */
+
 /* How far the estimate from a sample may be off. */
 static double keys_error(const struct weir_stats *s)
 {
@@ -163,6 +211,10 @@ static int measure(const struct weir_filter *f, const struct weir_survey *survey
 		look_at_ends(&w);
 		weir__spread_ends(&spread, f);
 		s->hashes_uneven = weir__spread_verdict(&spread, &s->uneven_why);
+		if (s->hashes_uneven == WEIR_UNEVEN_YES && changes_now(f)) {
+			s->hashes_uneven = WEIR_UNEVEN_UNKNOWN;
+			s->uneven_why = NULL;
+		}
 	}
 	s->saturated = saturated(s);
 	s->keys_error = keys_error(s);
@@ -241,22 +293,6 @@ static int measure_all(const struct weir_filter *f, const struct weir_survey *su
 
 /* ---- whether a filter that is to be saved or published was filled by uniform hashes ---- */
 
-/* One word of each block; of a filter above 64 MiB of each in a quarter of its pages. */
-static uint32_t look(const struct weir_filter *f, const char **why)
-{
-	enum { MANY = (64 << 20) / 64, RUN = RUN_LINES, STEP = 4 };
-	struct weir_spread spread;
-	if (!weir__spread_begin(&spread, f, UINT64_MAX))
-		return WEIR_UNEVEN_UNKNOWN;
-	const uint64_t blocks = spread.law.blocks;
-	const uint64_t next = RUN * (f->array.lines > MANY ? STEP : 1);
-	for (uint64_t block = 0; block < blocks; block += next)
-		weir__spread_look(&spread, f, block, blocks - block < RUN ? blocks - block : RUN);
-	weir__spread_count(&spread, f, 0, blocks);
-	weir__spread_ends(&spread, f);
-	return weir__spread_verdict(&spread, why);
-}
-
 static int uneven(const char *who, const char *why)
 {
 	return weir__refused(weir__fail(-EDOM, "%s: the hashes are not uniform: %s; allow_uneven "
@@ -272,7 +308,7 @@ int weir__hashes_check(const struct weir_filter *f, const char *who)
 		return 0;
 	const unsigned n = weir__members(f, member);
 	for (unsigned i = 0; i < n; i++)
-		if (look(member[i].f, &why) == WEIR_UNEVEN_YES)
+		if (filled_unevenly(member[i].f, &why))
 			return uneven(who, why);
 	return 0;
 }

@@ -283,6 +283,42 @@ static void full_blocks(void **state)
 	weir_destroy(f);
 }
 
+struct filling {
+	struct weir_filter *f;
+	uint64_t from;
+};
+
+static void *fill_on(void *argument)
+{
+	const struct filling *filling = argument;
+	for (uint64_t i = 0; i < 1000000; i++)
+		assert_true(weir_insert_hash(filling->f, test_key(filling->from + i)) >= 0);
+	return NULL;
+}
+
+/* A look that is interrupted finds fewer keys where it began than where it ends: a save beside
+ * inserts was refused. */
+static void filled_meanwhile(void **state)
+{
+	enum { THREADS = 4 };
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 4000000, asked);
+	struct filling filling[THREADS];
+	pthread_t thread[THREADS];
+	(void)state;
+	for (unsigned i = 0; i < THREADS; i++) {
+		filling[i] = (struct filling){ f, UINT64_C(1) << 40 | (uint64_t)i << 32 };
+		assert_int_equal(pthread_create(&thread[i], NULL, fill_on, &filling[i]), 0);
+	}
+	for (struct weir_stats s = figures(f); s.keys_estimated < 3900000; s = figures(f)) {
+		assert_int_not_equal(s.hashes_uneven, WEIR_UNEVEN_YES);
+		assert_ok(weir_save(f, weir_location_path(path), NULL));
+	}
+	for (unsigned i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_join(thread[i], NULL), 0);
+	assert_int_equal(unlink(path), 0);
+	weir_destroy(f);
+}
+
 /* ---- who refuses such a filter ---- */
 
 static void save_refuses(void **state)
@@ -413,6 +449,7 @@ int main(void)
 		cmocka_unit_test(no_false_alarm),
 		cmocka_unit_test(the_ends_are_in_the_sample),
 		cmocka_unit_test(full_blocks),
+		cmocka_unit_test_setup_teardown(filled_meanwhile, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(save_refuses, folder_setup, folder_teardown),
 		cmocka_unit_test(the_gate_refuses),
 		cmocka_unit_test(a_set_of_shards_tells_it),
