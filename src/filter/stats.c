@@ -130,16 +130,18 @@ static double fill_of(const struct weir_measure *m)
 
 /* ---- whether a filter was filled by uniform hashes ---- */
 
+enum { LOOKED_AT_WHOLE = (64 << 20) / 64 }; /* lines at most */
+
 /* One word of each block; of a filter above 64 MiB of each in a quarter of its pages. */
 static uint32_t look(const struct weir_filter *f, const char **why, uint64_t *used)
 {
-	enum { MANY = (64 << 20) / 64, RUN = RUN_LINES, STEP = 4 };
+	enum { RUN = RUN_LINES, STEP = 4 };
 	struct weir_spread spread;
 	*used = 0;
 	if (!weir__spread_begin(&spread, f, UINT64_MAX))
 		return WEIR_UNEVEN_UNKNOWN;
 	const uint64_t blocks = spread.law.blocks;
-	const uint64_t next = RUN * (f->array.lines > MANY ? STEP : 1);
+	const uint64_t next = RUN * (f->array.lines > LOOKED_AT_WHOLE ? STEP : 1);
 	for (uint64_t block = 0; block < blocks; block += next)
 		weir__spread_look(&spread, f, block, blocks - block < RUN ? blocks - block : RUN);
 	weir__spread_count(&spread, f, 0, blocks);
@@ -149,29 +151,27 @@ static uint32_t look(const struct weir_filter *f, const char **why, uint64_t *us
 }
 
 /* While keys are inserted, a look finds fewer of them where it begins than where it ends, as if the
- * hashes were not uniform. So who has found that looks once more. */
-static bool changes(const struct weir_filter *f, uint64_t used)
+ * hashes were not uniform. So that is said only if each of several looks finds it, and hardly a key
+ * comes meanwhile. A look at a part of a large array may miss what another one found. */
+static bool stays_uneven(const struct weir_filter *f)
 {
+	enum { LOOKS = 3 };
+	const bool whole = f->array.lines <= LOOKED_AT_WHOLE;
 	const char *why;
-	uint64_t again;
-	(void)look(f, &why, &again);
-	return (again > used ? again - used : used - again) > used / 1000;
+	uint64_t first = 0, used;
+	for (unsigned i = 0; i < LOOKS; i++) {
+		if (look(f, &why, &used) != WEIR_UNEVEN_YES && whole)
+			return false;
+		first = i ? first : used;
+	}
+	return (used > first ? used - first : first - used) <= first / 1000;
 }
 
 /* Has it been filled by hashes that are not uniform? */
 static bool filled_unevenly(const struct weir_filter *f, const char **why)
 {
 	uint64_t used;
-	return look(f, why, &used) == WEIR_UNEVEN_YES && !changes(f, used);
-}
-
-/* After a verdict from a sample. */
-static bool changes_now(const struct weir_filter *f)
-{
-	const char *why;
-	uint64_t used;
-	(void)look(f, &why, &used);
-	return changes(f, used);
+	return look(f, why, &used) == WEIR_UNEVEN_YES && stays_uneven(f);
 }
 
 /* ---- figures ---- */
@@ -211,7 +211,7 @@ static int measure(const struct weir_filter *f, const struct weir_survey *survey
 		look_at_ends(&w);
 		weir__spread_ends(&spread, f);
 		s->hashes_uneven = weir__spread_verdict(&spread, &s->uneven_why);
-		if (s->hashes_uneven == WEIR_UNEVEN_YES && changes_now(f)) {
+		if (s->hashes_uneven == WEIR_UNEVEN_YES && !stays_uneven(f)) {
 			s->hashes_uneven = WEIR_UNEVEN_UNKNOWN;
 			s->uneven_why = NULL;
 		}

@@ -294,10 +294,14 @@ static int use_all(struct weir_handle *h)
 
 static void test_children_of_a_busy_program(void **state)
 {
-	struct busy b = { .h = open_handle(flavors, 40000) };
+	struct busy b = { 0 };
 	void *(*const busy_with[])(void *) = { reload_on_and_on, begin_threads, begin_threads };
 	pthread_t threads[COUNT_OF(busy_with)];
 	(void)state;
+#ifdef __SANITIZE_ADDRESS__
+	skip(); /* the locks of its allocator stay taken in a child */
+#endif
+	b.h = open_handle(flavors, 40000);
 	insert_into(b.h, 0, 100);
 	for (size_t i = 0; i < COUNT_OF(threads); i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, busy_with[i], &b), 0);
