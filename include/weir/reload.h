@@ -19,7 +19,8 @@
  * after them, so fork() waits for grace periods. A program that has registered them itself by
  * pthread_atfork() is noticed by the signals that liburcu blocks. Nothing is called in a section,
  * in a thread that blocks all signals, or where weir is a plugin (RTLD_LOCAL) of a program that has
- * liburcu-bp itself: there call them before and after, or the child may hang. Of another flavor
+ * liburcu-bp itself: there call them before and after, or the child may hang. If such a program
+ * has registered them and then loads weir with RTLD_GLOBAL, its fork() hangs. Of another flavor
  * call what liburcu says of it. A handle that a writer in another thread holds at the moment of
  * fork() stays -EBUSY in the child.
  *

@@ -134,6 +134,18 @@ static void test_more_copies_than_the_first_set_holds(void **state)
 	assert_true(seen[4] && seen[8]);
 }
 
+/* Keep 3,000 keys, and ask for a first filter of 100. */
+static void keep_too_many(struct weir_handle *h, struct weir_params *p,
+                          struct weir_reload_options *o)
+{
+	p->kind = WEIR_CUCKOO;
+	p->capacity = 100;
+	p->fp_rate = 0.001;
+	o->params = p;
+	for (uint64_t i = 0; i < 3000; i++)
+		assert_int_equal(weir_handle_insert_u64(h, test_key(i)), WEIR_NEW);
+}
+
 /* One that is full is still none. */
 static void test_a_first_set_that_is_too_small(void **state)
 {
@@ -142,12 +154,7 @@ static void test_a_first_set_that_is_too_small(void **state)
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_reload *r = NULL;
 	(void)state;
-	p.kind = WEIR_CUCKOO;
-	p.capacity = 100;
-	p.fp_rate = 0.001;
-	o.params = &p;
-	for (uint64_t i = 0; i < 3000; i++)
-		assert_int_equal(weir_handle_insert_u64(h, test_key(i)), WEIR_NEW);
+	keep_too_many(h, &p, &o);
 	assert_refused(weir_reload_begin(&r, h, &o), -ENOSPC,
 	               "a key that was inserted before the first filter, and is kept for it",
 	               "options.drop_kept");
@@ -177,12 +184,7 @@ static void test_kept_keys_that_a_first_set_has_no_room_for(void **state)
 	assert_refused(weir_handle_create(&h, NULL, &ho), -EINVAL, "drop_kept", "keep_inserts");
 	ho.keep_inserts = 1 << 20;
 	assert_ok(weir_handle_create(&h, NULL, &ho));
-	p.kind = WEIR_CUCKOO;
-	p.capacity = 100;
-	p.fp_rate = 0.001;
-	o.params = &p;
-	for (uint64_t i = 0; i < 3000; i++)
-		assert_int_equal(weir_handle_insert_u64(h, test_key(i)), WEIR_NEW);
+	keep_too_many(h, &p, &o);
 	assert_ok(weir_reload_begin(&r, h, &o));
 	assert_ok(weir_reload_commit(r));
 	assert_ok(weir_handle_measure(h, &stats, NULL));
