@@ -3,6 +3,7 @@
 #ifndef WEIR_TESTS_CPUS_H
 #define WEIR_TESTS_CPUS_H
 
+#include "test.h"
 #include <sched.h>
 
 /* The nth of them alone, begun anew behind the last; @all is not empty. */
@@ -15,6 +16,20 @@ static inline cpu_set_t nth_cpu(const cpu_set_t *all, unsigned nth)
 		if (CPU_ISSET(cpu, all) && seen++ == nth)
 			CPU_SET(cpu, &one);
 	return one;
+}
+
+/* The calling thread's own, and it alone from now on. @all: receives what it might use until now,
+ * for on_cpus(). */
+static inline void on_one_cpu(cpu_set_t *all)
+{
+	assert_int_equal(sched_getaffinity(0, sizeof *all, all), 0);
+	const cpu_set_t one = nth_cpu(all, 0);
+	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+}
+
+static inline void on_cpus(const cpu_set_t *all)
+{
+	assert_int_equal(sched_setaffinity(0, sizeof *all, all), 0);
 }
 
 #endif

@@ -17,6 +17,7 @@
 #define XXH_INLINE_ALL
 #endif
 #include <xxhash.h>
+#include "short.h"
 
 enum { IMAGE_BLOCKS = 24, IMAGE_SHARDS = 52, IMAGE_GENERATION = 64, IMAGE_COMPRESSION = 72,
        IMAGE_MEMBERS = 76,
@@ -25,11 +26,7 @@ enum { IMAGE_BLOCKS = 24, IMAGE_SHARDS = 52, IMAGE_GENERATION = 64, IMAGE_COMPRE
 
 /* A byte's other values: x ^ each of these. Under a sanitizer, where a load costs ten times as
  * much, every seventh of them. */
-#if defined(__SANITIZE_ADDRESS__)
-enum { IMAGE_VALUE_STEP = 7 };
-#else
-enum { IMAGE_VALUE_STEP = 1 };
-#endif
+enum { IMAGE_VALUE_STEP = TEST_SANITIZED ? 7 : 1 };
 enum { IMAGE_VALUES = 254 / IMAGE_VALUE_STEP + 1 };
 #define FOR_EACH_VALUE(x) for (unsigned x = 1; x < 256; x += IMAGE_VALUE_STEP)
 

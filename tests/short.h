@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Is this run to ask the same of fewer sizes? tests/run.sh --ci is. */
+ * What a run may ask: fewer sizes, if it is tests/run.sh --ci; and other figures of memory and time
+ * in a program that a sanitizer watches. */
 #ifndef WEIR_TESTS_SHORT_H
 #define WEIR_TESTS_SHORT_H
 
@@ -11,5 +12,14 @@ static inline bool test_is_short(void)
 	const char *is = getenv("WEIR_TEST_SHORT");
 	return is && *is;
 }
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_SANITIZED 1
+#elif defined(__has_feature)
+#define TEST_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+	                __has_feature(memory_sanitizer))
+#else
+#define TEST_SANITIZED 0
+#endif
 
 #endif

@@ -298,9 +298,8 @@ static void test_children_of_a_busy_program(void **state)
 	void *(*const busy_with[])(void *) = { reload_on_and_on, begin_threads, begin_threads };
 	pthread_t threads[COUNT_OF(busy_with)];
 	(void)state;
-#ifdef __SANITIZE_ADDRESS__
-	skip(); /* the locks of its allocator stay taken in a child */
-#endif
+	if (TEST_SANITIZED)
+		skip(); /* the locks of its allocator stay taken in a child */
 	b.h = open_handle(flavors, 40000);
 	insert_into(b.h, 0, 100);
 	for (size_t i = 0; i < COUNT_OF(threads); i++)

@@ -65,10 +65,8 @@ struct stress stress_read(int argc, char **argv, uint64_t operations)
 		        argv[0], MOST_THREADS / 2);
 		exit(2);
 	}
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) /* theirs are fewer already */
-	if (test_is_short() && s.operations > 4)
+	if (!TEST_SANITIZED && test_is_short() && s.operations > 4) /* theirs are fewer already */
 		s.operations /= 4;
-#endif
 	return s;
 }
 

@@ -13,11 +13,7 @@
 #include "ground/threads.h"
 
 /* Under a sanitizer, where a key costs ten times as much, all of it half as large. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { MIB = 1 << 19 };
-#else
-enum { MIB = 1 << 20 };
-#endif
+enum { MIB = 1 << (TEST_SANITIZED ? 19 : 20) };
 enum {
 	BYTES = 8 * MIB,
 	CACHE = MIB,    /* a core's own, on this machine and all others */

@@ -138,8 +138,10 @@ static void memory_is_shared(void **state)
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
 	const struct weir_params p = params(1);
 	struct weir_filter *f = NULL;
+	cpu_set_t all;
 	int err = 0;
 	(void)state;
+	on_one_cpu(&all); /* each that a thread runs on has arrays of its own */
 	o.max_memory = 63 << 20;
 	for (uint64_t n = KEYS; n <= MANY; n += MANY - KEYS) {
 		struct weir_builder *b = begun(&p, &o);
@@ -155,6 +157,7 @@ static void memory_is_shared(void **state)
 		}
 		weir_builder_destroy(b);
 	}
+	on_cpus(&all);
 	assert_refused(err, -EFBIG, "max_memory", "spill_folder");
 }
 
@@ -263,12 +266,10 @@ static void more_than_half_of_the_memory(void **state)
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
 	const struct weir_params p = params(3);
-	cpu_set_t all; /* on one of them, so that each round takes as much memory */
+	cpu_set_t all;
 	uint64_t most = 0;
 	(void)state;
-	assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
-	const cpu_set_t one = nth_cpu(&all, 0);
-	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+	on_one_cpu(&all); /* so that each round takes as much memory */
 	o.threads = 1;
 	o.max_memory = 63 << 20;
 	struct weir_builder *b = begun(&p, &o);
@@ -287,7 +288,7 @@ static void more_than_half_of_the_memory(void **state)
 		assert_true(r.keys == most && (r.spilled_bytes > 0) == file);
 	}
 	test_folder_remove(where);
-	assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+	on_cpus(&all);
 }
 
 /* The least hash that is in both, wherever it stands in either, and alone; 0 is one like others. */

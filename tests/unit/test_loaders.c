@@ -194,16 +194,14 @@ static void test_a_fifo_loader_beside_an_ordinary_one(void **state)
 	cpu_set_t all;
 	pthread_attr_t a;
 	(void)state;
-	assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
-	const cpu_set_t one = nth_cpu(&all, 0);
-	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+	on_one_cpu(&all);
 	pthread_attr_init(&a);
 	assert_int_equal(pthread_attr_setinheritsched(&a, PTHREAD_EXPLICIT_SCHED), 0);
 	assert_int_equal(pthread_attr_setschedpolicy(&a, SCHED_FIFO), 0);
 	assert_int_equal(pthread_attr_setschedparam(&a, &first), 0);
 	int error = load_beside(&a, false);
 	pthread_attr_destroy(&a);
-	assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+	on_cpus(&all);
 	if (error) {
 		print_message("no SCHED_FIFO thread: %s; that takes CAP_SYS_NICE\n",
 		              strerror(error));

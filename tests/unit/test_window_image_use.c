@@ -270,15 +270,6 @@ static void with_a_timer(void **state)
 	weir_destroy(back);
 }
 
-#if defined(__has_feature)
-#define SANITIZED __has_feature(thread_sanitizer) || __has_feature(address_sanitizer) || \
-	__has_feature(memory_sanitizer)
-#elif defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
 static size_t resident_bytes(void)
 {
 	size_t pages = 0;
@@ -308,7 +299,7 @@ static void flags_of_memory(void **state)
 	struct weir_load_options load = load_options();
 	struct weir_filter *untouched = NULL;
 	(void)state;
-	if (SANITIZED)
+	if (TEST_SANITIZED)
 		skip(); /* its own memory would be measured */
 	o.capacity = 4000000;
 	struct weir_filter *w = make(&o);
