@@ -20,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 150
 ASK, DISTINCT, DUAL_WRITE = 'src/guard/ask.c', 'src/build/distinct.c', 'src/set/dual_write.c'
+PLAN, STATS, MAKE = 'src/filter/plan.c', 'src/filter/stats.c', 'src/build/make.c'
 MOVE, PLACEHOLDER, CHAIN = ('src/kinds/cuckoo/move.c', 'src/set/placeholder.c',
                             'src/set/follow/delta_chain.c')
 # The last two of each: the test, and which of its questions finds the bug.
@@ -111,6 +112,28 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
     ('LATE_IS_THE_LATEST', 'src/window/advance.c',
      'age - w->period > weir__figure_load_relaxed(&w->late))',
      'age > weir__figure_load_relaxed(&w->late))', 'unit/window', 'test_late_is_not_caught_up'),
+    # plans
+    ('FULL_BITS_OF_ONE_SIZE', PLAN,
+     'plan.growing.full_bits_per_key = plan.growing.worst_bits_per_key =', '',
+     'unit/plan', 'what_a_kind_of_one_size_takes_when_full'),
+    ('MOST_KEYS_BUT_ONE', PLAN, 'over = most + 1;', 'over = most;',
+     'unit/hash_bits', 'many_values_cost_no_key'),
+    ('ANY_RATE_LEFT', PLAN, 'p->fp_rate - floor_of(&plan, p->hash_bits) < 1e-9)',
+     'p->fp_rate - floor_of(&plan, p->hash_bits) <= 0)',
+     'unit/hash_bits', 'the_rest_of_the_rate_is_in_its_range'),
+    ('OPEN_BUILDER_OF_64_BITS', MAKE, 'err = weir__params_settle(&b->params);', '',
+     'unit/hash_bits', 'a_builder_without_a_capacity'),
+    # figures
+    ('SATURATED_AS_A_WHOLE', STATS, '3 * sqrt((double)s->capacity / s->sampled) + 1;',
+     '3 * sqrt((double)s->capacity) + 1;', 'unit/stats', 'a_sample_may_be_off'),
+    ('STUCK_IN_THE_SAMPLE', STATS, 'llround((double)all.stuck / s->sampled);', 'all.stuck;',
+     'unit/stats', 'stuck_counters_of_a_sample'),
+    ('RATES_ADDED', STATS,
+     's->fp_rate_estimated += (1 - s->fp_rate_estimated) * one->fp_rate_estimated;',
+     's->fp_rate_estimated += one->fp_rate_estimated;',
+     'unit/stats', 'a_filter_of_several_layers'),
+    ('ERRORS_ADDED', STATS, 's->keys_error = hypot(s->keys_error, one->keys_error);',
+     's->keys_error += one->keys_error;', 'unit/stats', 'a_filter_of_several_layers'),
 ]
 
 

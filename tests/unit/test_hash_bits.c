@@ -127,6 +127,38 @@ static void bytes_and_rate_give_keys(void **state)
 	}
 }
 
+/* Equal hashes add next to nothing, so the most keys are those of hashes of 64 bits. */
+static void many_values_cost_no_key(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+		struct weir_params p = params_of(kinds[k]);
+		struct weir_plan plain = WEIR_PLAN_INIT, plan = WEIR_PLAN_INIT;
+		if (kinds[k] == WEIR_GROWING)
+			continue;
+		p.capacity = 0;
+		p.max_bytes = 1024;
+		p.hash_bits = 64;
+		assert_ok(weir_plan_make(&p, &plain));
+		p.hash_bits = 60;
+		assert_ok(weir_plan_make(&p, &plan));
+		assert_int_equal(plan.capacity, plain.capacity);
+	}
+}
+
+/* What is left for the layout is a rate like any other: 1e-9 at least. */
+static void the_rest_of_the_rate_is_in_its_range(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+		struct weir_params p = params_of(kinds[k]);
+		struct weir_plan plan = WEIR_PLAN_INIT;
+		assert_ok(weir_plan_make(&p, &plan));
+		p.fp_rate = plan.fp_rate_floor + 5e-10;
+		assert_refused(weir_plan_make(&p, &plan), -EINVAL, "hashes of 22 bits", "0.0238");
+	}
+}
+
 static void too_low_a_rate_is_refused(void **state)
 {
 	struct weir_params p = params_of(WEIR_BLOCKED);
@@ -221,6 +253,43 @@ static void a_builder_counts_values(void **state)
 	assert_refused(build(&p, KEYS, BITS - 2, KEYS, false), -EDOM, "some 2^20", "values");
 }
 
+/* Return: bytes. @keys: receives how many different hashes there are. */
+static uint64_t bytes_built(const struct weir_params *p, uint64_t *keys)
+{
+	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_build_report report = WEIR_BUILD_REPORT_INIT;
+	struct weir_stats s = WEIR_STATS_INIT;
+	struct weir_builder *b;
+	struct weir_filter *f;
+	assert_ok(weir_builder_create(&b, p, &o));
+	for (uint64_t i = 0; i < KEYS; i++)
+		assert_ok(weir_builder_add_hash(b, of_bits(i, BITS)));
+	assert_ok(weir_builder_finish(&f, b, &report));
+	assert_ok(weir_measure(f, WEIR_EXACT, &s));
+	*keys = report.keys;
+	weir_builder_destroy(b);
+	weir_destroy(f);
+	return s.bytes;
+}
+
+/* Without a capacity the plan waits until the keys are counted. */
+static void a_builder_without_a_capacity(void **state)
+{
+	static const uint32_t built[] = { WEIR_FUSE, WEIR_LAYERED };
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(built); k++) {
+		struct weir_params p = params_of(built[k]);
+		uint64_t keys;
+		p.fp_rate = 0.0248; /* the hashes take nearly all of it */
+		p.capacity = 0;
+		const uint64_t open = bytes_built(&p, &keys);
+		p.capacity = keys;
+		assert_int_equal(bytes_built(&p, &keys), open);
+		p.hash_bits = 64;
+		assert_true(bytes_built(&p, &keys) < open);
+	}
+}
+
 /* Of few values no shard's share is less than a byte. */
 static void a_share_of_few_values(void **state)
 {
@@ -245,10 +314,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_layout_gets_the_rest),
 		cmocka_unit_test(bytes_and_rate_give_keys),
+		cmocka_unit_test(many_values_cost_no_key),
+		cmocka_unit_test(the_rest_of_the_rate_is_in_its_range),
 		cmocka_unit_test(too_low_a_rate_is_refused),
 		cmocka_unit_test(a_set_of_shards),
 		cmocka_unit_test(a_share_of_few_values),
 		cmocka_unit_test(a_builder_counts_values),
+		cmocka_unit_test(a_builder_without_a_capacity),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

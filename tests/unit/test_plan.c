@@ -243,6 +243,25 @@ static void what_a_plan_says(void **state)
 	assert_int_equal(old.plan.struct_size, offsetof(struct weir_plan, reason));
 }
 
+/* One that cannot grow is full at its capacity, and has the bits for each key that it began with. */
+static void what_a_kind_of_one_size_takes_when_full(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
+		struct weir_params params = WEIR_PARAMS_INIT;
+		params.kind = test_kinds[k], params.capacity = 1000, params.fp_rate = 0.01;
+		if (params.kind == WEIR_GROWING)
+			continue;
+		const struct weir_plan plan = plan_of(&params);
+		assert_true(plan.bits_per_key > 0);
+		assert_true(plan.growing.full_bits_per_key == plan.bits_per_key);
+		assert_true(plan.growing.worst_bits_per_key == plan.bits_per_key);
+		assert_true(plan.growing.late_bits_per_key == plan.bits_per_key);
+		assert_int_equal(plan.growing.max_capacity, plan.capacity);
+		assert_int_equal(plan.growing.full_bytes, plan.bytes);
+	}
+}
+
 /* What weir_params_of() tells of a filter makes one like it. */
 static void the_parameters_of_a_filter_make_its_like(void **state)
 {
@@ -298,6 +317,7 @@ int main(void)
 		cmocka_unit_test(too_small_for_one_key),
 		cmocka_unit_test(bits_that_leave_few_words),
 		cmocka_unit_test(what_a_plan_says),
+		cmocka_unit_test(what_a_kind_of_one_size_takes_when_full),
 		cmocka_unit_test(the_parameters_of_a_filter_make_its_like),
 		cmocka_unit_test(the_parameters_of_a_filter_for_an_older_header),
 	};

@@ -181,6 +181,66 @@ static void a_sample_agrees_with_the_whole(void **state)
 	}
 }
 
+/* More keys than the capacity by what a sample of 1 MiB may be off: only the whole shows them. */
+static void a_sample_may_be_off(void **state)
+{
+	enum { CAPACITY = 3000000 };
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, CAPACITY, 0.01);
+	uint64_t keys = 0;
+	(void)state;
+	for (; keys < CAPACITY; keys++)
+		assert_ok(weir_insert_u64(f, keys));
+	const double off = sampled(f).keys_error;
+	for (; keys < CAPACITY + (uint64_t)(0.75 * off); keys++)
+		assert_ok(weir_insert_u64(f, keys));
+	assert_near(sampled(f).keys_estimated, CAPACITY + 0.75 * off, 0.2 * off / CAPACITY, "keys");
+	assert_false(sampled(f).saturated);
+	assert_true(exact(f).saturated);
+	for (; keys < CAPACITY + (uint64_t)(1.5 * off); keys++)
+		assert_ok(weir_insert_u64(f, keys));
+	assert_true(sampled(f).saturated);
+	weir_destroy(f);
+}
+
+/* Counters that were counted up to the end, of all lines, whichever were read. */
+static void stuck_counters_of_a_sample(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_COUNTING, 1000000, 0.01);
+	(void)state;
+	for (uint64_t i = 0; i < 50000; i++)
+		for (unsigned again = 0; again < 20; again++)
+			assert_ok(weir_insert_u64(f, i));
+	assert_true(sampled(f).sampled < 0.5);
+	assert_true(exact(f).counters_stuck > 50000);
+	assert_near((double)sampled(f).counters_stuck, (double)exact(f).counters_stuck, 0.03,
+	            "counters_stuck");
+	weir_destroy(f);
+}
+
+/* Layers together: a key is answered by any of them, and their errors are independent. */
+static void a_filter_of_several_layers(void **state)
+{
+	enum { CAPACITY = 1500000, MOST = 5000000 };
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	(void)state;
+	params.kind = WEIR_GROWING;
+	params.capacity = CAPACITY;
+	params.fp_rate = 0.5;
+	params.growing.max_capacity = MOST;
+	params.seed = 42;
+	assert_ok(weir_create(&f, &params));
+	for (uint64_t i = 0; i < MOST; i++)
+		assert_ok(weir_insert_u64(f, test_key(i)));
+	const struct weir_stats part = sampled(f), whole = exact(f);
+	/* A layer gets the keys that those before do not answer, so they overlap a little less. */
+	assert_near(whole.fp_rate_estimated, measured_rate(f), 0.05, "rate of several layers");
+	assert_near(part.keys_error * part.keys_error, 9 * part.keys_estimated / part.sampled, 0.1,
+	            "the square of what keys of a sample may be off");
+	assert_true(part.sampled < 1 && whole.sampled == 1 && whole.keys_error == 0);
+	weir_destroy(f);
+}
+
 /* Of a filter with many shards a page each of some is read, not a few lines of all, which would
  * take a hundred times as long. */
 static void a_sample_is_of_whole_pages(void **state)
@@ -269,6 +329,9 @@ int main(void)
 		cmocka_unit_test(estimates),
 		cmocka_unit_test(the_same_keys_again_change_nothing),
 		cmocka_unit_test(a_sample_agrees_with_the_whole),
+		cmocka_unit_test(a_sample_may_be_off),
+		cmocka_unit_test(stuck_counters_of_a_sample),
+		cmocka_unit_test(a_filter_of_several_layers),
 		cmocka_unit_test(a_sample_is_of_whole_pages),
 		cmocka_unit_test(the_fullest_shard),
 		cmocka_unit_test(a_full_array),
