@@ -173,7 +173,7 @@ static uint64_t bits_of(const struct weir_compound *c)
 	return bytes;
 }
 
-/* What the head has of its members (C2). @length: 0 compressed. */
+/* What the head has of its members (C2). */
 static void complete_head(struct weir_compound *c, const struct weir_save_options *options,
                           uint64_t length)
 {
@@ -188,7 +188,7 @@ static void complete_head(struct weir_compound *c, const struct weir_save_option
 	c->head.shards = 1;
 	c->head.nblocks = bits_of(c) / 64;
 	c->head.members = c->n;
-	c->head.length = options->zstd_level ? 0 : length;
+	c->head.length = length; /* compressed it is not stored */
 }
 
 /* Write head and table: at offset 0, or if @at is negative, at the file's position. */
