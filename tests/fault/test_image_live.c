@@ -59,6 +59,96 @@ static void test_sealing_against_a_new_live_mapper(void **state)
 	assert_true(sealed());
 }
 
+/* ---- another one comes while the image is mapped ---- */
+
+static void name_lock(char out[4400])
+{
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	snprintf(out, 4400, "%s/.weir-live-%016llx-%016llx", folder, (unsigned long long)st.st_dev,
+	         (unsigned long long)st.st_ino);
+}
+
+static unsigned homeless;
+
+static void other_marks_it_and_fails(const struct shim_call *call)
+{
+	struct weir_filter *f = NULL;
+	(void)call;
+	if (++steps != turn)
+		return;
+	shim.refused = "ftruncate64";
+	shim.refused_error = EIO;
+	homeless += weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL) == -EIO;
+	shim.refused = NULL;
+	weir_destroy(f); /* it came when all was done */
+}
+
+/* It marks the image live, and cannot write that the home is here: so the first one must. */
+static void test_has_a_live_mapping_its_home(void **state)
+{
+	char lock[4400];
+	struct stat st;
+	(void)state;
+	name_lock(lock);
+	for (turn = 1;; turn++) {
+		steps = 0;
+		shim.look = other_marks_it_and_fails;
+		other = map_live();
+		shim.look = NULL;
+		assert_int_equal(stat(lock, &st), 0);
+		assert_int_equal(st.st_size, 1);
+		seal_it(other);
+		if (steps < turn)
+			break;
+	}
+	assert_true(homeless > 3);
+}
+
+static void other_replaces_it(const struct shim_call *call)
+{
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
+	if (strcmp(call->what, "fgetxattr") == 0 && !steps++)
+		assert_ok(weir_save(f, weir_location_path(path), NULL));
+	weir_destroy(f);
+}
+
+/* It is opened again: the keys come into the new one. */
+static void test_is_an_image_that_was_replaced_meanwhile_mapped(void **state)
+{
+	struct weir_filter *f;
+	(void)state;
+	steps = 0;
+	shim.look = other_replaces_it;
+	other = map_live();
+	shim.look = NULL;
+	assert_true(steps > 1);
+	assert_int_equal(insert(other, FEW), 0);
+	seal_it(other);
+	assert_ok(weir_load(&f, weir_location_path(path), NULL));
+	assert_has(f, FEW);
+	weir_destroy(f);
+}
+
+/* The group's bits of a lock file whose list stays would be the mask of that list. */
+static void test_does_a_list_that_stays_open_the_lock_file(void **state)
+{
+	char lock[4400];
+	struct stat st;
+	(void)state;
+	name_lock(lock);
+	assert_int_equal(chmod(path, 0660), 0);
+	for (int stays = 0; stays < 2; stays++) {
+		shim.refused = stays ? "fremovexattr" : NULL;
+		shim.refused_error = EIO;
+		struct weir_filter *f = map_live();
+		shim.refused = NULL;
+		assert_int_equal(stat(lock, &st), 0);
+		assert_int_equal(st.st_mode & 0777, stays ? 0600 : 0660);
+		seal_it(f);
+	}
+}
+
 /* ---- verified and read meanwhile ---- */
 
 static void other_inserts(const struct shim_call *call)
@@ -179,6 +269,70 @@ static void test_a_forked_mapping(void **state)
 	close(go[0]), close(go[1]);
 }
 
+static unsigned descriptors(void)
+{
+	unsigned n = 0;
+	for (int fd = 0; fd < 1000; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* The child seals it, and then another process maps it live: that one's lock file is another. */
+static void test_may_a_process_seal_what_its_child_has_sealed(void **state)
+{
+	struct weir_filter *f = map_live();
+	int status;
+	(void)state;
+	pid_t child = new_process();
+	if (child == 0)
+		_exit(weir_seal(f) != 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_true(sealed());
+	other = map_live();
+	const unsigned open = descriptors();
+	assert_refused(weir_seal(f), -EBUSY, path, "elsewhere");
+	assert_int_equal(descriptors(), open);
+	assert_false(sealed());
+	assert_int_equal(insert(other, FEW), 0);
+	weir_destroy(other);
+	assert_has(f, FEW);
+	seal_it(f);
+}
+
+static char its_lock[4400];
+
+/* As if one has removed the lock file, and another has made it anew. */
+static void others_go_and_come(const struct shim_call *call)
+{
+	if (strcmp(call->what, "fcntl") != 0 || ++steps != turn)
+		return;
+	assert_int_equal(unlink(its_lock), 0);
+	other = map_live();
+}
+
+/* The last lock is the one that decides whether the lock file is removed. */
+static void test_is_the_lock_file_of_a_new_mapper_removed(void **state)
+{
+	(void)state;
+	name_lock(its_lock);
+	turn = 0;
+	for (int round = 0; round < 2; round++) {
+		struct weir_filter *f = map_live();
+		other = NULL;
+		steps = 0;
+		shim.look = others_go_and_come;
+		assert_ok(weir_seal(f));
+		shim.look = NULL;
+		turn = steps;
+		weir_destroy(f);
+	}
+	assert_non_null(other);
+	assert_int_equal(access(its_lock, F_OK), 0);
+	seal_it(other);
+	assert_int_equal(access(its_lock, F_OK), -1);
+}
+
 /* The mapping gives its lock back and closes its descriptors once: when it is sealed. What is
  * opened then may well get one of their numbers, and be the same file. */
 static void test_a_sealed_mapping_closes_nothing_more(void **state)
@@ -241,10 +395,15 @@ int main(void)
 #define fresh(test) cmocka_unit_test_setup_teardown(test, live_setup, folder_teardown)
 	const struct CMUnitTest tests[] = {
 		fresh(test_sealing_against_a_new_live_mapper),
+		fresh(test_has_a_live_mapping_its_home),
+		fresh(test_is_an_image_that_was_replaced_meanwhile_mapped),
+		fresh(test_does_a_list_that_stays_open_the_lock_file),
 		fresh(test_verified_while_it_goes_live),
 		fresh(test_sealed_and_live_while_it_is_loaded),
 		fresh(test_the_lock_was_closed),
 		fresh(test_a_forked_mapping),
+		fresh(test_may_a_process_seal_what_its_child_has_sealed),
+		fresh(test_is_the_lock_file_of_a_new_mapper_removed),
 		fresh(test_a_sealed_mapping_closes_nothing_more),
 		fresh(test_a_seal_that_fails_locks_nobody_out),
 		fresh(test_the_last_sync_fails),

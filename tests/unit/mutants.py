@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 150
 ASK, DISTINCT, DUAL_WRITE = 'src/guard/ask.c', 'src/build/distinct.c', 'src/set/dual_write.c'
 PLAN, STATS, MAKE = 'src/filter/plan.c', 'src/filter/stats.c', 'src/build/make.c'
+SPREAD, LIVE_LOCK = 'src/kind/spread.c', 'src/image/live_lock.c'
 MOVE, PLACEHOLDER, CHAIN = ('src/kinds/cuckoo/move.c', 'src/set/placeholder.c',
                             'src/set/follow/delta_chain.c')
 # The last two of each: the test, and which of its questions finds the bug.
@@ -134,6 +135,46 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      'unit/stats', 'a_filter_of_several_layers'),
     ('ERRORS_ADDED', STATS, 's->keys_error = hypot(s->keys_error, one->keys_error);',
      's->keys_error += one->keys_error;', 'unit/stats', 'a_filter_of_several_layers'),
+    ('SAMPLE_BEHIND_THE_LAST_SHARD', STATS,
+     'draw(&w->sample, least(w->sample.step, w->f->shards - shard));',
+     'draw(&w->sample, w->sample.step);',
+     'unit/survey', 'test_does_a_random_sample_end_at_the_last_shard'),
+    ('PROGRESS_ANEW_OF_EACH_MEMBER', STATS, 'part.before += member[i].f->bytes;', '',
+     'unit/survey', 'test_does_progress_go_on_over_the_members'),
+    ('SAVE_LOOKS_AT_THE_FIRST_MEMBER', STATS, """	for (unsigned i = 0; i < n; i++)
+		if (filled_unevenly(""", """	for (unsigned i = 0; i < n && !i; i++)
+		if (filled_unevenly(""", 'unit/hashes_uneven', 'a_save_looks_at_each_layer'),
+    ('DONE_AFTER_A_PART_THAT_FAILED', MAKE, '\t\tb->done = begun;\n', '',
+     'unit/built_retries', 'a_larger_array_after_a_part'),
+    # even or uneven
+    ('UPPER_HALF_IS_THE_LOWER', SPREAD, 'bits >> (32 * (word % 2)) & UINT32_MAX',
+     'bits & UINT32_MAX', 'unit/hashes_uneven', 'alike_in_one_word'),
+    ('ENDS_BY_STEPS', SPREAD, '\ts->step = 1;\n', '',
+     'unit/hashes_uneven', 'alike_at_the_ends'),
+    ('NEARLY_FULL_IS_EVEN', SPREAD, '|| share > 0.97)', ')',
+     'unit/hashes_uneven', 'nearly_full_blocks'),
+    ('KEYS_OF_ONE_WORD', SPREAD, 's->law.words * s->law.z < fewest_keys',
+     's->law.words < fewest_keys', 'unit/hashes_uneven', 'as_many_keys_as_are_needed'),
+    # live images
+    ('SEALS_BESIDE_ANOTHER_LOCK_FILE', LIVE_LOCK, 'return stands(l) ? 0 : CHANGED;', 'return 0;',
+     'fault/image_live', 'test_may_a_process_seal_what_its_child_has_sealed'),
+    ('JOINS_AND_LEAKS', LIVE_LOCK, '\tclose_held(&old);\n', '',
+     'fault/image_live', 'test_may_a_process_seal_what_its_child_has_sealed'),
+    ('REMOVES_THE_LOCK_FILE_OF_OTHERS', LIVE_LOCK, '== 0 && stands(l) && !is_home(l))',
+     '== 0 && !is_home(l))',
+     'fault/image_live', 'test_is_the_lock_file_of_a_new_mapper_removed'),
+    ('ENTERS_WITHOUT_A_HOME', LIVE_LOCK, 'return is_home(l) ? 0 : weir__fail(-EBUSY,',
+     'return true ? 0 : weir__fail(-EBUSY,',
+     'fault/image_live', 'test_has_a_live_mapping_its_home'),
+    ('MAPS_WHAT_WAS_REPLACED', LIVE_LOCK,
+     't.exists && t.old.st_dev == a->st.st_dev && t.old.st_ino == a->st.st_ino)', 't.exists)',
+     'fault/image_live', 'test_is_an_image_that_was_replaced_meanwhile_mapped'),
+    ('LIST_STAYS_AND_OPENS', LIVE_LOCK, 'mode & ~(mode_t)S_IRWXG);', 'mode);',
+     'fault/image_live', 'test_does_a_list_that_stays_open_the_lock_file'),
+    ('GROUP_THAT_ONLY_READS', LIVE_LOCK, '(a->st.st_mode & S_IWGRP && file->st_gid', '(file->st_gid',
+     'unit/live_lock', 'test_is_the_file_of_a_user_who_only_reads_the_lock'),
+    ('MASK_TAKEN_AS_THE_GROUP', LIVE_LOCK, 'S_IWGRP && !a->acl && group', 'S_IWGRP && group',
+     'unit/live_lock', 'test_may_the_group_lock_an_image_with_a_list'),
 ]
 
 
@@ -180,15 +221,15 @@ class Build:
 
 
 def ask(program):
-    """Which questions failed: those that the test says, or the one that it did not come back
-    from."""
+    """Which questions failed: those that the test says (an ERROR where its teardown failed too),
+    or the one that it did not come back from."""
     try:
         ended = subprocess.run([program], capture_output=True, text=True, timeout=PATIENCE,
                                cwd=program.parent)
         output, status = ended.stdout + ended.stderr, ended.returncode
     except subprocess.TimeoutExpired as late:
         output, status = (late.stdout or b'').decode(), -1
-    failed = re.findall(r'^\[  FAILED  \] (\w+)$', output, re.M)
+    failed = re.findall(r'^\[  (?:FAILED|ERROR )  \] (\w+)$', output, re.M)
     return failed if failed or not status else re.findall(r'^\[ RUN      \] (\w+)$', output,
                                                           re.M)[-1:]
 

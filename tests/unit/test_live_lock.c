@@ -4,6 +4,7 @@
  * they report that and are skipped. */
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/xattr.h>
 #include "live_lock.h"
 
 enum { SKIPPED = 77 };
@@ -218,12 +219,39 @@ static void test_is_the_file_of_a_user_who_only_reads_the_lock(void **state)
 	put(lock_file, "");
 	assert_int_equal(chown(lock_file, NOBODY, GROUP), 0);
 	assert_not_used(-EPERM, "may not write the image");
-	/* one of the group that may write the image */
+	/* one of the group, which may only read the image; then it may write it */
 	assert_int_equal(chown(path, 0, GROUP), 0);
+	put(lock_file, "");
+	assert_int_equal(chown(lock_file, NOBODY, GROUP), 0);
+	assert_not_used(-EPERM, "may not write the image");
 	assert_int_equal(chmod(path, 0664), 0);
 	put(lock_file, "");
 	assert_int_equal(chown(lock_file, NOBODY, GROUP), 0);
 	seal_it(map_live(path));
+	assert_sealed(path);
+}
+
+/* u::rw-, u:1:rw-, g::---, m::rw-, o::---, as the kernel has it */
+static const unsigned char acl[] = {
+	2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 6, 0, 1, 0, 0, 0, 4, 0, 0, 0,
+	255, 255, 255, 255, 16, 0, 6, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255
+};
+
+/* With a list the group's bits are a mask. Those of the group itself may be less. */
+static void test_may_the_group_lock_an_image_with_a_list(void **state)
+{
+	struct stat st;
+	(void)state;
+	if (setxattr(path, "system.posix_acl_access", acl, sizeof acl, 0)) {
+		print_message("no access control lists here: %s\n", strerror(errno));
+		skip();
+	}
+	struct weir_filter *f = map_live(path);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0660);
+	assert_int_equal(stat(lock_file, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	seal_it(f);
 	assert_sealed(path);
 }
 
@@ -240,6 +268,7 @@ int main(void)
 		fresh(test_does_another_lock_dir_lead_past_the_lock),
 		fresh(test_is_a_strangers_file_used_as_the_lock),
 		fresh(test_is_the_file_of_a_user_who_only_reads_the_lock),
+		fresh(test_may_the_group_lock_an_image_with_a_list),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

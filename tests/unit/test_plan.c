@@ -243,7 +243,7 @@ static void what_a_plan_says(void **state)
 	assert_int_equal(old.plan.struct_size, offsetof(struct weir_plan, reason));
 }
 
-/* One that cannot grow is full at its capacity, and has the bits for each key that it began with. */
+/* One that cannot grow is full at its capacity, with the bits for each key that it began with. */
 static void what_a_kind_of_one_size_takes_when_full(void **state)
 {
 	(void)state;
