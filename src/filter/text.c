@@ -207,8 +207,7 @@ static bool contains_several(const struct weir_filter *f, const void *text, size
 static int insert_several(struct weir_filter *f, const void *text, size_t len)
 {
 	uint64_t hash;
-	int err = f->insert_error ? weir__insert_refused(f) :
-	                            weir__insert_hash_of(f, text, len, &hash);
+	int err = weir__insert_hash_of(f, text, len, &hash);
 	return err ? err : f->raw.insert_hash(f, hash);
 }
 
@@ -221,7 +220,7 @@ static bool contains_hash(const struct weir_filter *f, uint64_t hash)
 static int insert_hash(struct weir_filter *f, uint64_t hash)
 {
 	(void)hash;
-	return f->insert_error ? weir__insert_refused(f) : weir__text_refuse_hash(&f->text);
+	return weir__text_refuse_hash(&f->text);
 }
 
 static bool contains_u64(const struct weir_filter *f, uint64_t key)

@@ -427,6 +427,30 @@ static void test_a_kept_text_is_replayed(void **state)
 	weir_destroy(placeholder);
 }
 
+/* Whatever form the key has: that the set takes no hashes is not why. */
+static void test_a_set_that_only_reads_says_so(void **state)
+{
+	const struct iovec text = { (char[]){ "a.example" }, 9 };
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	const uint64_t hash = 7;
+	(void)state;
+	p.capacity = 100, p.fp_rate = 0.01;
+	p.text.steps = WEIR_TEXT_SUFFIXES;
+	assert_ok(weir_create(&f, &p));
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	weir_destroy(f);
+	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), NULL));
+	assert_refused(weir_insert(f, "a.example", 9), -EROFS, "read-only", "");
+	assert_refused(weir_insert_u64(f, 7), -EROFS, "read-only", "");
+	assert_refused(weir_insert_hash(f, 7), -EROFS, "read-only", "");
+	assert_refused(weir_insert_keys(f, weir_keys_iov(&text, 1), NULL), -EROFS, "read-only", "");
+	assert_refused(weir_insert_keys(f, weir_keys_hashes(&hash, 1), NULL), -EROFS, "read-only",
+	               "");
+	assert_refused(weir_fill_keys(f, weir_keys_hashes(&hash, 1)), -EROFS, "read-only", "");
+	weir_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -442,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_kept_texts_are_found_in_the_first_file),
 		cmocka_unit_test(test_the_first_set_has_the_lengths_of_kept_texts),
 		cmocka_unit_test(test_a_kept_text_is_replayed),
+		cmocka_unit_test(test_a_set_that_only_reads_says_so),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }
