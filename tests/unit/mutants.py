@@ -143,18 +143,18 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      'unit/survey', 'test_does_progress_go_on_over_the_members'),
     ('SAVE_LOOKS_AT_THE_FIRST_MEMBER', STATS, """	for (unsigned i = 0; i < n; i++)
 		if (filled_unevenly(""", """	for (unsigned i = 0; i < n && !i; i++)
-		if (filled_unevenly(""", 'unit/hashes_uneven', 'a_save_looks_at_each_layer'),
+		if (filled_unevenly(""", 'unit/uneven_parts', 'a_save_looks_at_each_layer'),
     ('DONE_AFTER_A_PART_THAT_FAILED', MAKE, '\t\tb->done = begun;\n', '',
      'unit/built_retries', 'a_larger_array_after_a_part'),
     # even or uneven
     ('UPPER_HALF_IS_THE_LOWER', SPREAD, 'bits >> (32 * (word % 2)) & UINT32_MAX',
-     'bits & UINT32_MAX', 'unit/hashes_uneven', 'alike_in_one_word'),
+     'bits & UINT32_MAX', 'unit/uneven_parts', 'alike_in_one_word'),
     ('ENDS_BY_STEPS', SPREAD, '\ts->step = 1;\n', '',
-     'unit/hashes_uneven', 'alike_at_the_ends'),
+     'unit/uneven_parts', 'alike_at_the_ends'),
     ('NEARLY_FULL_IS_EVEN', SPREAD, '|| share > 0.97)', ')',
-     'unit/hashes_uneven', 'nearly_full_blocks'),
+     'unit/uneven_parts', 'nearly_full_blocks'),
     ('KEYS_OF_ONE_WORD', SPREAD, 's->law.words * s->law.z < fewest_keys',
-     's->law.words < fewest_keys', 'unit/hashes_uneven', 'as_many_keys_as_are_needed'),
+     's->law.words < fewest_keys', 'unit/uneven_parts', 'as_many_keys_as_are_needed'),
     # live images
     ('SEALS_BESIDE_ANOTHER_LOCK_FILE', LIVE_LOCK, 'return stands(l) ? 0 : CHANGED;', 'return 0;',
      'fault/image_live', 'test_may_a_process_seal_what_its_child_has_sealed'),
@@ -171,10 +171,25 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      'fault/image_live', 'test_is_an_image_that_was_replaced_meanwhile_mapped'),
     ('LIST_STAYS_AND_OPENS', LIVE_LOCK, 'mode & ~(mode_t)S_IRWXG);', 'mode);',
      'fault/image_live', 'test_does_a_list_that_stays_open_the_lock_file'),
-    ('GROUP_THAT_ONLY_READS', LIVE_LOCK, '(a->st.st_mode & S_IWGRP && file->st_gid', '(file->st_gid',
+    ('GROUP_THAT_ONLY_READS', LIVE_LOCK,
+     '(a->st.st_mode & S_IWGRP && file->st_gid', '(file->st_gid',
      'unit/live_lock', 'test_is_the_file_of_a_user_who_only_reads_the_lock'),
     ('MASK_TAKEN_AS_THE_GROUP', LIVE_LOCK, 'S_IWGRP && !a->acl && group', 'S_IWGRP && group',
      'unit/live_lock', 'test_may_the_group_lock_an_image_with_a_list'),
+    ('PLAIN_STORES_INTO_SHARED_BITS', 'src/filter/batches.c', '!f->memory.shared && ', '',
+     'unit/image_map_live', 'test_a_live_load_stores_no_bit_again'),
+    # inserts that are refused
+    ('WRONG_ANSWERS_BEFORE_AN_ERROR', DUAL_WRITE,
+     '(void)weir__answer_all(answers, n, bitmap);\n\t\tforget',
+     '(void)weir__answer_all(true, n, bitmap);\n\t\tforget',
+     'unit/full_batches', 'before_the_first_set'),
+    ('RETURNS_WITHOUT_A_KEY', DUAL_WRITE, 'return stands ? 0 : err;',
+     'return stands || i == 2 ? 0 : err;', 'unit/full_batches', 'previous_is_full_and_returns'),
+    ('TAKEN_OF_THE_LAST_PIECE', 'src/set/reload/one_shard.c',
+     'taken = at + weir_error_taken()', 'taken = weir_error_taken()',
+     'unit/sharded_inserts', 'test_a_loader_of_a_shard_says_how_many_were_taken'),
+    ('MARK_TAKEN_AS_A_BUCKET', 'src/kinds/cuckoo/search.c', 'bool found = false;',
+     'bool found = true;', 'unit/cuckoo_stripes', 'a_bucket_that_shares_a_mark_is_searched'),
 ]
 
 

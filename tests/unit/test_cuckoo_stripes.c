@@ -8,6 +8,7 @@
 #include "ground/error.h"
 #include "ground/threads.h"
 #include "kinds/cuckoo/move.h"
+#include "kinds/cuckoo/search.h"
 
 static struct weir_filter *made(uint32_t bits, uint64_t capacity)
 {
@@ -254,6 +255,41 @@ static void a_union_waits_for_no_walk(void **state)
 		}
 }
 
+/* Two buckets are full, and of what is in them one copy alone leads elsewhere: to a bucket that is
+ * empty, and whose mark in the queue is that of the first. */
+static void a_bucket_that_shares_a_mark_is_searched(void **state)
+{
+	enum { BUCKETS = 1 << 13, MARKS = 1024, FIRST = 5 };
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_cuckoo_nodes nodes;
+	struct weir_filter *f;
+	(void)state;
+	p.kind = WEIR_CUCKOO, p.max_bytes = 8 * BUCKETS, p.fp_rate = 0.001;
+	assert_ok(weir_create(&f, &p));
+	const struct weir_array *a = &f->array;
+	const unsigned width = weir__cuckoo_width(a);
+	unsigned there = 1, back = 1;
+	assert_int_equal(8 * a->lines, BUCKETS);
+	while (weir__cuckoo_other(a, FIRST, there) % MARKS != FIRST ||
+	       weir__cuckoo_other(a, FIRST, there) == FIRST)
+		there++;
+	while (weir__cuckoo_other(a, FIRST, back) % MARKS == FIRST)
+		back++;
+	assert_true(there >> width == 0);
+	const uint64_t second = weir__cuckoo_other(a, FIRST, back);
+	uint64_t word = 0;
+	for (unsigned place = 0; place < weir__cuckoo_places(width); place++)
+		word |= (uint64_t)back << place * width;
+	a->words[FIRST] = word ^ back ^ there; /* in its lowest place */
+	a->words[second] = word;
+	assert_int_equal(weir__cuckoo_search(a, FIRST, second, &nodes), 2);
+	assert_int_equal(nodes.place[2] & ((UINT64_C(1) << 48) - 1),
+	                 weir__cuckoo_other(a, FIRST, there));
+	a->words[FIRST] = word; /* and if none does, there is no room */
+	assert_int_equal(weir__cuckoo_search(a, FIRST, second, &nodes), -1);
+	weir_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +300,7 @@ int main(void)
 		cmocka_unit_test(a_stripe_that_is_owned_is_no_quiet_moment),
 		cmocka_unit_test(no_progress_is_called_in_a_walk),
 		cmocka_unit_test(a_union_waits_for_no_walk),
+		cmocka_unit_test(a_bucket_that_shares_a_mark_is_searched),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

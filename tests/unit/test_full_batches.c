@@ -125,6 +125,31 @@ static void previous_is_full(void **state)
 	}
 }
 
+/* A rollback has decided to return to the previous filter: it must not lack a key. */
+static void previous_is_full_and_returns(void **state)
+{
+	(void)state;
+	for (unsigned form = 0; form < FORMS; form++) {
+		struct weir_handle *h = full_open(&bounded_removes, 600);
+		struct weir_filter *previous = (struct weir_filter *)(uintptr_t)weir_handle_get(h);
+		assert_ok(weir_reload_commit(full_begin(h, &bounded_removes, 2000, true)));
+		assert_int_equal(weir__standby_decide_relaxed(&previous->standby,
+		                                              WEIR_STANDBY_RETURNS),
+		                 WEIR_STANDBY_RETURNS);
+		assert_refused(handle_insert(h, form, KEYS, NULL), -ENOSPC,
+		               "the filter that a rollback returns to", "taken back");
+		assert_taken(weir_handle_get(h), 600);
+		assert_taken(previous, 600);
+		const struct iovec last = vectors[KEYS - 1];
+		assert_refused(form == 0 ? weir_handle_insert_hash(h, hashes[KEYS - 1]) :
+		               form == 1 ? weir_handle_insert(h, last.iov_base, last.iov_len) :
+		                           weir_handle_insert_u64(h, numbers[KEYS - 1]),
+		               -ENOSPC, "the filter that a rollback returns to", "taken back");
+		assert_int_equal(*bounded_word(weir_handle_get(h), 0), 600);
+		assert_ok(weir_handle_destroy(h));
+	}
+}
+
 /* The refusal by the smaller of current and next is the one reported, though previous refuses
  * after it. */
 static void all_three(void **state)
@@ -160,24 +185,26 @@ static void of_a_loader(void **state)
 /* Keys that are kept until there is a set: there is room for some. */
 static void before_the_first_set(void **state)
 {
-	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
-	struct weir_handle *h = NULL;
-	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
 	(void)state;
-	o.flags = WEIR_HANDLE_ANY_SEED;
-	o.absent = WEIR_ABSENT_NO;
-	o.keep_inserts = 4096;
-	assert_ok(weir_handle_create(&h, NULL, &o));
-	memset(bitmap, 0xff, sizeof bitmap);
-	assert_int_equal(handle_insert(h, 0, KEYS, bitmap), -EINVAL); /* of whose hash? */
-	assert_int_equal(weir_error_taken(), 0);
-	assert_int_equal(handle_insert(h, 2, KEYS, bitmap), -ENOBUFS);
-	size_t taken = weir_error_taken();
-	assert_true(taken > 64 && taken < 256);
-	assert_answers(bitmap, taken, KEYS);
-	assert_int_equal(handle_insert(h, 1, KEYS, NULL), -ENOBUFS);
-	assert_int_equal(weir_error_taken(), 0);
-	assert_ok(weir_handle_destroy(h));
+	for (enum weir_absent absent = WEIR_ABSENT_YES; absent <= WEIR_ABSENT_NO; absent++) {
+		struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+		struct weir_handle *h = NULL;
+		uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
+		o.flags = WEIR_HANDLE_ANY_SEED;
+		o.absent = absent;
+		o.keep_inserts = 4096;
+		assert_ok(weir_handle_create(&h, NULL, &o));
+		memset(bitmap, 0xff, sizeof bitmap);
+		assert_int_equal(handle_insert(h, 0, KEYS, bitmap), -EINVAL); /* of whose hash? */
+		assert_int_equal(weir_error_taken(), 0);
+		assert_int_equal(handle_insert(h, 2, KEYS, bitmap), -ENOBUFS);
+		size_t taken = weir_error_taken();
+		assert_true(taken > 64 && taken < 256);
+		assert_answers(bitmap, absent == WEIR_ABSENT_NO ? taken : 0, KEYS);
+		assert_int_equal(handle_insert(h, 1, KEYS, NULL), -ENOBUFS);
+		assert_int_equal(weir_error_taken(), 0);
+		assert_ok(weir_handle_destroy(h));
+	}
 }
 
 /* Of a section each: the keys of those before the one that is refused count too. */
@@ -325,6 +352,7 @@ int main(void)
 		cmocka_unit_test(of_a_filter),
 		cmocka_unit_test(beside_a_reload),
 		cmocka_unit_test(previous_is_full),
+		cmocka_unit_test(previous_is_full_and_returns),
 		cmocka_unit_test(all_three),
 		cmocka_unit_test(of_a_loader),
 		cmocka_unit_test(before_the_first_set),

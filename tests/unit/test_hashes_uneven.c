@@ -283,88 +283,6 @@ static void full_blocks(void **state)
 	weir_destroy(f);
 }
 
-/* Nearly full, any bits look alike. */
-static void nearly_full_blocks(void **state)
-{
-	struct weir_filter *f = test_filter(WEIR_BLOCKED, KEYS, asked);
-	(void)state;
-	for (uint64_t i = 0; figures(f).fill < 0.98; i += 1000)
-		for (uint64_t key = i; key < i + 1000; key++)
-			assert_ok(weir_insert_u64(f, key));
-	const struct weir_stats s = figures(f);
-	assert_true(s.fill < 0.99);
-	assert_int_equal(s.hashes_uneven, WEIR_UNEVEN_UNKNOWN);
-	weir_destroy(f);
-}
-
-/* One word of each block is looked at, and each key has a bit in all of them. */
-static void as_many_keys_as_are_needed(void **state)
-{
-	static const struct { unsigned keys, said; } few[] = {
-		{ 40, WEIR_UNEVEN_UNKNOWN }, { 100, WEIR_UNEVEN_NO }
-	};
-	(void)state;
-	for (size_t i = 0; i < COUNT_OF(few); i++) {
-		struct weir_filter *f = test_filter(WEIR_SPLIT, 1000, asked);
-		for (uint64_t key = 0; key < few[i].keys; key++)
-			assert_ok(weir_insert_hash(f, uniform(key)));
-		assert_int_equal(figures(f).hashes_uneven, few[i].said);
-		weir_destroy(f);
-	}
-}
-
-/* Hashes that are alike in one word of their block alone, whichever. */
-static void alike_in_one_word(void **state)
-{
-	static const uint32_t salts[] = { 0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
-		                          0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31 };
-	(void)state;
-	for (size_t word = 0; word < COUNT_OF(salts); word++) {
-		struct weir_filter *f = test_filter(WEIR_SPLIT, KEYS, asked);
-		for (uint64_t i = 0, keys = 0; keys < KEYS / 2; i++)
-			if ((uint32_t)test_key(i) * salts[word] >> 31 == 0) { /* its lower half */
-				assert_ok(weir_insert_hash(f, test_key(i)));
-				keys++;
-			}
-		if (figures(f).hashes_uneven != WEIR_UNEVEN_YES)
-			fail_msg("word %zu: %u", word, figures(f).hashes_uneven);
-		weir_destroy(f);
-	}
-}
-
-/* In the first or last 64 of many blocks, with as many keys as there are in others, but in every
- * other bit of a word alone. */
-static void alike_at_the_ends(void **state)
-{
-	enum { MANY = 1500000, ENDS = 64 };
-	(void)state;
-	for (int last = 0; last < 2; last++) {
-		struct weir_filter *f = test_filter(WEIR_BLOCKED, MANY, asked);
-		const struct weir_stats empty = figures(f);
-		const uint64_t blocks = empty.bytes / 64, block = UINT64_MAX / blocks;
-		assert_int_equal(test_number(&empty.shape, "words_per_key"), 2);
-		assert_int_equal(test_number(&empty.shape, "bits_per_word"), 3);
-		for (uint64_t i = 0; i < MANY; i++) {
-			const uint64_t hash = test_key(i);
-			if ((last ? ~hash : hash) / block >= ENDS)
-				assert_ok(weir_insert_hash(f, hash));
-		}
-		assert_int_equal(figures(f).hashes_uneven, WEIR_UNEVEN_NO);
-		for (uint64_t i = MANY, keys = 0; keys < MANY * ENDS / blocks; i++) {
-			const uint64_t from_end = test_key(i) % (ENDS * block);
-			const uint64_t hash = last ? ~from_end : from_end;
-			const uint64_t r = hash * UINT64_C(0x9E3779B97F4A7C15);
-			/* the low bits of six fields of six, behind four for the words */
-			if (r >> 24 & UINT64_C(0x41041041))
-				continue;
-			assert_ok(weir_insert_hash(f, hash));
-			keys++;
-		}
-		assert_int_equal(figures(f).hashes_uneven, WEIR_UNEVEN_YES);
-		weir_destroy(f);
-	}
-}
-
 struct filling {
 	struct weir_filter *f;
 	uint64_t from;
@@ -424,33 +342,6 @@ static void save_refuses(void **state)
 		f = filled(kinds[k], &good, false, &refused);
 		assert_ok(weir_save(f, weir_location_path(path), NULL));
 		assert_int_equal(unlink(path), 0);
-		weir_destroy(f);
-	}
-}
-
-/* Whichever layer it is. */
-static void a_save_looks_at_each_layer(void **state)
-{
-	enum { LAYERS = 3, FIRST = 4000 };
-	(void)state;
-	for (unsigned poor = 0; poor < LAYERS; poor++) {
-		struct weir_params p = WEIR_PARAMS_INIT;
-		struct weir_filter *f;
-		uint64_t layers = 0, bytes = 0;
-		p.kind = WEIR_GROWING, p.capacity = FIRST, p.fp_rate = asked, p.seed = 42;
-		p.growing.max_capacity = 1000 * FIRST;
-		assert_ok(weir_create(&f, &p));
-		for (uint64_t key = 0; layers <= LAYERS; key++) {
-			if (key % 500 == 0) {
-				const uint64_t now = figures(f).bytes;
-				layers += now != bytes;
-				bytes = now;
-			}
-			const bool here = layers == poor + 1;
-			assert_ok(weir_insert_hash(f, here ? bits_63(key) : uniform(key)));
-		}
-		assert_refused(weir_save(f, weir_location_path(path), NULL), -EDOM, "not uniform",
-		               "allow_uneven");
 		weir_destroy(f);
 	}
 }
@@ -558,14 +449,8 @@ int main(void)
 		cmocka_unit_test(no_false_alarm),
 		cmocka_unit_test(the_ends_are_in_the_sample),
 		cmocka_unit_test(full_blocks),
-		cmocka_unit_test(nearly_full_blocks),
-		cmocka_unit_test(as_many_keys_as_are_needed),
-		cmocka_unit_test(alike_in_one_word),
-		cmocka_unit_test(alike_at_the_ends),
 		cmocka_unit_test_setup_teardown(filled_meanwhile, folder_setup, folder_teardown),
 		cmocka_unit_test_setup_teardown(save_refuses, folder_setup, folder_teardown),
-		cmocka_unit_test_setup_teardown(a_save_looks_at_each_layer, folder_setup,
-		                                folder_teardown),
 		cmocka_unit_test(the_gate_refuses),
 		cmocka_unit_test(a_set_of_shards_tells_it),
 		cmocka_unit_test(the_builder_refuses),

@@ -2,6 +2,7 @@
  * Images that are mapped live: several processes insert into one at once; the live mark and the
  * seal. */
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <weir/inline.h>
 #include "mapped.h"
@@ -77,6 +78,58 @@ static void test_live_loads_are_atomic(void **state)
 	(void)state;
 	for (int round = 0; round < 10; round++)
 		live_in_several_processes(load_pieces);
+}
+
+/* Of the image at path. */
+static void protect(int protection)
+{
+	char line[4600];
+	FILE *maps = fopen("/proc/self/maps", "r");
+	bool found = false;
+	assert_non_null(maps);
+	while (fgets(line, sizeof line, maps)) {
+		unsigned long from, end;
+		if (!strstr(line, path) || sscanf(line, "%lx-%lx ", &from, &end) != 2)
+			continue;
+		found = true;
+		assert_int_equal(mprotect((void *)from, end - from, protection), 0);
+	}
+	fclose(maps);
+	assert_true(found);
+}
+
+/* A bit that is set is not stored again: that store is what would undo another process's insert
+ * into the same word. */
+static void test_a_live_load_stores_no_bit_again(void **state)
+{
+	uint64_t hashes[1000];
+	unsigned kinds = 0;
+	(void)state;
+	for (uint64_t i = 0; i < COUNT_OF(hashes); i++)
+		hashes[i] = test_key(i);
+	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
+		struct weir_filter *f;
+		int status;
+		if (!weir_kind_can(test_kinds[k], WEIR_CAN_MAP_LIVE) ||
+		    weir_kind_can(test_kinds[k], WEIR_CAN_COUNT))
+			continue; /* a kind that counts stores each key again */
+		save_fresh(test_kinds[k], COUNT_OF(hashes));
+		assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
+		pid_t child = fork();
+		assert_true(child >= 0);
+		if (child == 0) {
+			protect(PROT_READ);
+			_exit(weir_fill_keys(f, weir_keys_hashes(hashes, COUNT_OF(hashes))) != 0);
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		if (status)
+			fail_msg("%s: %d", weir_kind_name(test_kinds[k]), status);
+		assert_ok(weir_seal(f));
+		weir_destroy(f);
+		assert_int_equal(unlink(path), 0);
+		kinds++;
+	}
+	assert_true(kinds >= 3);
 }
 
 static void test_live_mark_and_seal(void **state)
@@ -214,6 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_live_in_several_processes),
 		cmocka_unit_test(test_live_loads_are_atomic),
+		cmocka_unit_test(test_a_live_load_stores_no_bit_again),
 		cmocka_unit_test(test_live_mark_and_seal),
 		cmocka_unit_test(test_a_view_cannot_insert_after_the_seal),
 		cmocka_unit_test(test_a_live_set_takes_no_new_length),

@@ -67,11 +67,40 @@ static void test_a_batch_of_removals_ends_at_the_first_refusal(void **state)
 	}
 }
 
+/* Of a loader's keys for all shards: the first that is refused is one of its own. */
+static void test_a_loader_of_a_shard_says_how_many_were_taken(void **state)
+{
+	enum { MANY = 20000, SHARD = 3 };
+	static uint64_t hashes[MANY];
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_handle *set = NULL;
+	struct weir_reload *r;
+	size_t taken = 0;
+	(void)state;
+	p.kind = WEIR_CUCKOO;
+	p.capacity = 4000, p.fp_rate = 0.01, p.seed = 7;
+	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
+	for (uint64_t i = 0; i < MANY; i++)
+		hashes[i] = test_key(i);
+	assert_ok(shard_begin(&r, set, SHARD, NULL));
+	while (weir_reload_insert_hash(r, hashes[taken]) >= 0)
+		taken++;
+	weir_reload_abort(r);
+	assert_in_range(taken, 2000, MANY - 1);
+	assert_int_equal(weir_handle_shard(set, hashes[taken]), SHARD);
+	assert_ok(shard_begin(&r, set, SHARD, NULL));
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes, MANY), NULL), -ENOSPC);
+	assert_int_equal(weir_error_taken(), taken);
+	weir_reload_abort(r);
+	assert_ok(weir_handle_destroy(set));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_batch_ends_at_the_first_refusal),
 		cmocka_unit_test(test_a_batch_of_removals_ends_at_the_first_refusal),
+		cmocka_unit_test(test_a_loader_of_a_shard_says_how_many_were_taken),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
