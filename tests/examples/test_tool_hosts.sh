@@ -58,13 +58,14 @@ test_domains() {
 		127.0.0.1 localhost localhost.localdomain # the usual ones ||^
 		::1 ip6-localhost
 		0.0.0.0 after.test#comment
+		forty-six-bytes.as-many-as-an-address-has.test
 		# ||comment^
 		   # ##
 		server=//192.0.2.1
 		server=/port.test/192.0.2.1#53
 	END
 	run 0 "$weir" build --json --hosts --keep-local --lowercase -o list.weir list
-	json out 'j["keys"] == 13 and j["passed_over"] == 0 and j["local_names"] == 0'
+	json out 'j["keys"] == 14 and j["passed_over"] == 0 and j["local_names"] == 0'
 	says 'hint: .*beyond ASCII'
 	[ "$(wc -l <err)" = 1 ] && ok || fail 'more than that hint' "$(cat err)"
 	run 0 "$weir" query -c list.weir <(printf '%s\n' '*.wild.test' mixed.test after.test \

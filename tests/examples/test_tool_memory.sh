@@ -56,25 +56,55 @@ test_kept_hashes_count() {
 
 # The filter was not counted, whatever its size.
 test_filters_of_builders_count() {
+	local most
 	within 63 -t 1 -k fuse lines
 	within 126 -t 2 -k fuse lines
 	run 2 "$weir" build -t 1 --max-memory=63M -k fuse -n 20M -o of.weir lines
 	says '^weir build: the filter needs 22.0 MiB, and .* to build it: more than --max-memory'
 	seq 3000000 >more
-	run 2 "$weir" build -t 1 --max-memory=63M -k fuse -p 1e-9 -o of.weir more
-	says '^weir build: the filter needs .*, and .* to build and save it: more than --max-mem'
+	for most in '' '-m 1G'; do
+		run 2 "$weir" build -t 1 --max-memory=63M -k fuse -p 1e-9 $most -o of.weir more
+		says '^weir build: the filter needs 13.0 MiB, and 50.0 MiB to build and save it: more'
+	done
+	absent of.weir 'what was refused'
+}
+
+# The first level is there twice at the end: of a size that is given, and of one that is not.
+test_layered_counts_twice() {
+	seq 5000000 5100000 >listed
+	run 2 "$weir" build -t 1 --max-memory=70M -k layered --exclude=listed -n 8M -o of.weir lines
+	says '^weir build: the filter needs 16.0 MiB, and 65.0 MiB to build it: more than --max-mem'
+	run 2 "$weir" build -t 1 --max-memory=72M -k layered --exclude=listed -p 1e-9 -o of.weir more
+	says '^weir build: the filter needs 12.2 MiB, and 50.0 MiB to build and save it: more'
+	absent of.weir 'what was refused'
 }
 
 # A kind whose keys move is saved from a copy, and so is a stream; zstd has a shard twice.
 test_saving_counts() {
+	local level
 	run 2 "$weir" build -t 1 --max-memory=14M -k cuckoo -n 5M -o of.weir lines
 	says '^weir build: the filter needs .*, and .* to save it: more than --max-memory allows'
 	within 24 -t 1 -k cuckoo -n 5M lines
 	run 2 "$weir" build -t 1 --max-memory=14M -n 8M -o - lines
 	says ' to save it: more than --max-memory allows'
 	within 14 -t 1 -n 8M lines
-	run 2 "$weir" build -t 1 --max-memory=60M -n 8M --zstd=19 -o of.weir lines
+	run 2 "$weir" build -t 1 --max-memory=12M -n 8M -o of.weir lines # and the process
+	says '^weir build: the filter needs 9.80 MiB, and 3.00 MiB to save it: more than --max'
+	for level in 15 19; do
+		run 2 "$weir" build -t 1 --max-memory=80M -n 8M --zstd=$level -o of.weir lines
+		says '^weir build: the filter needs 9.80 MiB, and 87.2 MiB to save it: more than --max'
+	done
+	run 2 "$weir" build -t 1 --max-memory=250M -k fuse -n 100M --zstd=1 -o of.weir lines
 	says ' to save it: more than --max-memory allows'
+}
+
+# Who gave another image's size need not hear of that of the image that is replaced.
+test_the_size_of_another_image() {
+	run 0 "$weir" build -q -n 8M -o like.weir lines
+	cp like.weir of.weir
+	run 2 "$weir" build -t 1 --max-memory=8M --like=like.weir -o of.weir lines
+	says '^weir build: the filter needs 9.80 MiB, and .*: more than --max-memory allows (8.00 MiB)$'
+	rm like.weir of.weir
 }
 
 # A line is kept whole, and so is what an input is unpacked in.
@@ -117,8 +147,8 @@ test_control_groups() {
 	[ "$(wc -l <err)" = 1 ] || fail 'one failure has several lines' "$(head err)"
 }
 
-for part in readers_count kept_hashes_count filters_of_builders_count saving_counts \
-		long_lines_count control_groups; do
+for part in readers_count kept_hashes_count filters_of_builders_count layered_counts_twice \
+		saving_counts the_size_of_another_image long_lines_count control_groups; do
 	"test_$part"
 done
 finish

@@ -22,6 +22,7 @@ PATIENCE = 150
 ASK, DISTINCT, DUAL_WRITE = 'src/guard/ask.c', 'src/build/distinct.c', 'src/set/dual_write.c'
 PLAN, STATS, MAKE = 'src/filter/plan.c', 'src/filter/stats.c', 'src/build/make.c'
 SPREAD, LIVE_LOCK = 'src/kind/spread.c', 'src/image/live_lock.c'
+ROOM = 'src/tool/input/room.c'
 MOVE, PLACEHOLDER, CHAIN = ('src/kinds/cuckoo/move.c', 'src/set/placeholder.c',
                             'src/set/follow/delta_chain.c')
 # The last two of each: the test, and which of its questions finds the bug.
@@ -190,6 +191,11 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      'unit/sharded_inserts', 'test_a_loader_of_a_shard_says_how_many_were_taken'),
     ('MARK_TAKEN_AS_A_BUCKET', 'src/kinds/cuckoo/search.c', 'bool found = false;',
      'bool found = true;', 'unit/cuckoo_stripes', 'a_bucket_that_shares_a_mark_is_searched'),
+    # the tool
+    ('ACTIVE_FILES_ARE_IN_USE', ROOM, 'for (unsigned i = 0; i < 2; i++)\n\t\tuse -=',
+     'for (unsigned i = 0; i < 1; i++)\n\t\tuse -=', 'unit/room', 'version_2'),
+    ('ANY_MOUNT_OF_VERSION_1', ROOM, 'return v == &newer || has_word(rest, "memory");',
+     'return true;', 'unit/room', 'version_1'),
 ]
 
 
@@ -219,15 +225,19 @@ class Build:
         command[command.index('-o') + 1] = out / 'mutated.o'
         command[command.index('-c') + 1] = mutated
         command[command.index('-MF') + 1] = out / 'mutated.d'
-        self.run([*command, '-w'])
+        self.run([*command, '-w', '-iquote', ROOT / Path(file).parent])
         return out / 'mutated.o'
 
-    def program_of(self, test, mutated, out):
-        """@mutated: objects that stand before those of the library."""
+    def program_of(self, test, mutated, out, file=''):
+        """@mutated: objects that stand before those of the library, and in place of what the test
+        has of @file itself."""
+        own = file.replace('/', '_') + '.o'
         folder, name = test.split('/')
         target = f'tests/{folder}/test_{name}'
         command = []
         for word in self.link_of(target):
+            if mutated and word.endswith(own):
+                continue
             is_library = re.fullmatch(r'src/libweir\.(a|so[\d.]*)', word)
             command += [*mutated, 'src/libweir.a', *self.needs] if is_library else [word]
         command[command.index('-o') + 1] = out / 'test'
@@ -257,7 +267,7 @@ def judge(build, name, file, old, new, test, question):
         raise SystemExit(f'{file}: this stands there {text.count(old)} times, not once: adapt '
                          f'mutants.py\n{old}')
     mutated = build.object_of(file, text.replace(old, new), out)
-    return question in ask(build.program_of(test, [mutated], out))
+    return question in ask(build.program_of(test, [mutated], out, file))
 
 
 def plain(build, test):

@@ -109,14 +109,14 @@ static void version_2(void **state)
 	left_with(OF_2 "a/b/memory.high", "201326592\n", 192 * MIB);
 	left_with(OF_2 "a/memory.max", "134217728\n", 128 * MIB); /* above it */
 	/* the lower limit leaves more if less is used */
-	left_with(OF_2 "a/b/memory.current", "104857600\n", 92 * MIB);
+	left_with(OF_2 "a/b/memory.current", "167772160\n", 32 * MIB);
 	left_with(OF_2 "a/b/memory.stat", "anon 1\nfile 62914560\ninactive_file 41943040\n"
-	          "active_file 10485760\nunevictable 0\n", 128 * MIB);
+	          "active_file 10485760\nunevictable 0\n", 82 * MIB);
 	left_with(OF_2 "a/memory.current", "134217729\n", 0);
-	left_with(OF_2 "a/memory.stat", "inactive_file 999999999999\n", 128 * MIB);
+	left_with(OF_2 "a/memory.stat", "inactive_file 999999999999\n", 82 * MIB);
 	left_with(GROUPS, "0::/\n", ROOM_MOST);
 	/* a group of threads has no memory files, the one above it has */
-	left_with(GROUPS, "0::/a/b/threads/one\n", 128 * MIB);
+	left_with(GROUPS, "0::/a/b/threads/one\n", 82 * MIB);
 	left_with(GROUPS, "0::/a/b (deleted)\n", 128 * MIB);
 }
 
@@ -125,12 +125,13 @@ static void version_1(void **state)
 	(void)state;
 	put(MOUNTS, OLDER);
 	put(OF_1 "memory.limit_in_bytes", NO_LIMIT);
+	put("sys/fs/cgroup/cpu/a/b/memory.limit_in_bytes", "1048576\n"); /* no tree of memory */
 	left_with(GROUPS, "12:cpu,cpuacct:/a\n9:memory:/a/b\n1:name=systemd:/x\n", ROOM_MOST);
 	left_with(OF_1 "a/b/memory.limit_in_bytes", "33554432\n", 32 * MIB);
 	left_with(OF_1 "a/b/memory.usage_in_bytes", "16777216\n", 16 * MIB);
 	left_with(OF_1 "a/b/memory.stat", "inactive_file 4194304\n"
 	          "hierarchical_memory_limit 33554432\ntotal_inactive_file 8388608\n"
-	          "total_active_file 0\n", 24 * MIB);
+	          "total_active_file 4194304\n", 28 * MIB);
 	/* of a group above it that is not seen from here */
 	left_with(OF_1 "a/b/memory.stat", "hierarchical_memory_limit 18874368\n", 2 * MIB);
 	left_with(GROUPS, "4:cpu,memory,io:/a\n", ROOM_MOST);
