@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <urcu/urcu-bp.h>
@@ -345,6 +346,34 @@ static void test_a_fork_in_a_section(void **state)
 	close_handle(flavors, b.h);
 }
 
+static sem_t forked;
+
+static void fork_there(struct rcu_head *head)
+{
+	pid_t child = fork();
+	(void)head;
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(0);
+	sem_post(&forked);
+}
+
+/* call_rcu's own thread would wait for itself. */
+static void test_a_fork_in_a_callback(void **state)
+{
+	struct timespec end;
+	struct rcu_head head;
+	(void)state;
+	if (registered)
+		skip();
+	assert_int_equal(sem_init(&forked, 0, 0), 0);
+	assert_int_equal(clock_gettime(CLOCK_REALTIME, &end), 0);
+	end.tv_sec += DEADLINE;
+	urcu_bp_call_rcu(&head, fork_there);
+	assert_int_equal(sem_timedwait(&forked, &end), 0);
+	reap(1);
+}
+
 struct sleeper {
 	struct weir_handle *h;
 	atomic_bool begun, stop;
@@ -446,6 +475,7 @@ int main(int argc, char **argv)
 		fresh(test_a_loader_forks),
 		fresh(test_children_of_a_busy_program),
 		fresh(test_a_fork_in_a_section),
+		fresh(test_a_fork_in_a_callback),
 	};
 	registered = argc > 1;
 	if (!registered)

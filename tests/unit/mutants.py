@@ -156,6 +156,9 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      'unit/uneven_parts', 'nearly_full_blocks'),
     ('KEYS_OF_ONE_WORD', SPREAD, 's->law.words * s->law.z < fewest_keys',
      's->law.words < fewest_keys', 'unit/uneven_parts', 'as_many_keys_as_are_needed'),
+    ('PAIRS_OF_NEIGHBOURS', SPREAD, 'alike = sorted[i] == sorted[i - 1] ? alike + 1 : 0;',
+     'alike = sorted[i] == sorted[i - 1];',
+     'unit/cuckoo_stripes', 'copies_with_one_partner_are_uneven'),
     # live images
     ('SEALS_BESIDE_ANOTHER_LOCK_FILE', LIVE_LOCK, 'return stands(l) ? 0 : CHANGED;', 'return 0;',
      'fault/image_live', 'test_may_a_process_seal_what_its_child_has_sealed'),

@@ -290,6 +290,29 @@ static void a_bucket_that_shares_a_mark_is_searched(void **state)
 	weir_destroy(f);
 }
 
+/* [SPREAD] Sixteen of 116 copies that could move to one and the same bucket are no chance. */
+static void copies_with_one_partner_are_uneven(void **state)
+{
+	enum { BUCKETS = 1 << 13, ALIKE = 16, OTHERS = 100, PARTNER = 77 };
+	(void)state;
+	for (unsigned alike = 0; alike <= ALIKE; alike += ALIKE) {
+		struct weir_params p = WEIR_PARAMS_INIT;
+		struct weir_stats s = WEIR_STATS_INIT;
+		struct weir_filter *f;
+		p.kind = WEIR_CUCKOO, p.max_bytes = 8 * BUCKETS, p.fp_rate = 0.001;
+		assert_ok(weir_create(&f, &p));
+		for (unsigned i = 0; i < OTHERS; i++)
+			assert_ok(weir_insert_hash(f, test_key(i)));
+		for (unsigned i = 0; i < alike; i++) {
+			const unsigned print = 1 + (unsigned)(test_key(i) & 0xfff) % 0xfff;
+			f->array.words[weir__cuckoo_other(&f->array, PARTNER, print)] = print;
+		}
+		assert_ok(weir_measure(f, WEIR_EXACT, &s));
+		assert_int_equal(s.hashes_uneven, alike ? WEIR_UNEVEN_YES : WEIR_UNEVEN_NO);
+		weir_destroy(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +324,7 @@ int main(void)
 		cmocka_unit_test(no_progress_is_called_in_a_walk),
 		cmocka_unit_test(a_union_waits_for_no_walk),
 		cmocka_unit_test(a_bucket_that_shares_a_mark_is_searched),
+		cmocka_unit_test(copies_with_one_partner_are_uneven),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }
