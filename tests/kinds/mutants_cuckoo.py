@@ -80,6 +80,13 @@ MUTANTS = [
      'return 0;'),
     ('CUCKOO_NEVER_QUIET', SEARCH, 'if (quiet != 1)\n\t\treturn quiet < 0 ? quiet : 1;',
      'if (1)\n\t\treturn 0;'),
+    ('CUCKOO_REFUSE_BESIDE_MOVES', SEARCH, 'return quiet == 0 || before != after; /* C8 */',
+     'return quiet == 0;'),
+    ('CUCKOO_REFUSE_WHERE_BUSY', SEARCH, 'return quiet < 0 ? quiet : 1;',
+     'return quiet < 0 ? quiet : 0;'),
+    ('CUCKOO_REFUSE_WHERE_OTHERS_WERE_QUICKER', SEARCH, 'return moved < 0 ? moved : 1;',
+     'return moved;'),
+    ('CUCKOO_NEW_BESIDE_A_MOVE', SEARCH, '} while (before != after);', '} while (0);'),
     # of public implementations: a full insert that drops another's key, or that keeps it aside so
     # that the next is refused; a wrong other bucket; an equal copy that is left out although it
     # can be removed, and so in a union; a compaction, here a move, that deletes what finds no
