@@ -280,12 +280,12 @@ static void a_bucket_that_shares_a_mark_is_searched(void **state)
 	uint64_t word = 0;
 	for (unsigned place = 0; place < weir__cuckoo_places(width); place++)
 		word |= (uint64_t)back << place * width;
-	a->words[FIRST] = word ^ back ^ there; /* in its lowest place */
-	a->words[second] = word;
+	a->words[FIRST] = WEIR__LE64(word ^ back ^ there); /* in its lowest place */
+	a->words[second] = WEIR__LE64(word);
 	assert_int_equal(weir__cuckoo_search(a, FIRST, second, &nodes), 2);
 	assert_int_equal(nodes.place[2] & ((UINT64_C(1) << 48) - 1),
 	                 weir__cuckoo_other(a, FIRST, there));
-	a->words[FIRST] = word; /* and if none does, there is no room */
+	a->words[FIRST] = WEIR__LE64(word); /* and if none does, there is no room */
 	assert_int_equal(weir__cuckoo_search(a, FIRST, second, &nodes), -1);
 	weir_destroy(f);
 }
@@ -305,7 +305,8 @@ static void copies_with_one_partner_are_uneven(void **state)
 			assert_ok(weir_insert_hash(f, test_key(i)));
 		for (unsigned i = 0; i < alike; i++) {
 			const unsigned print = 1 + (unsigned)(test_key(i) & 0xfff) % 0xfff;
-			f->array.words[weir__cuckoo_other(&f->array, PARTNER, print)] = print;
+			const uint64_t there = weir__cuckoo_other(&f->array, PARTNER, print);
+			f->array.words[there] = WEIR__LE64((uint64_t)print);
 		}
 		assert_ok(weir_measure(f, WEIR_EXACT, &s));
 		assert_int_equal(s.hashes_uneven, alike ? WEIR_UNEVEN_YES : WEIR_UNEVEN_NO);
