@@ -78,8 +78,8 @@ static void spread_look(struct walk *w, uint64_t line, uint64_t n)
 	const uint64_t end = least((8 * (line + n) + words - 1) / words, law->blocks);
 	if (first >= end)
 		return;
-	weir__spread_look(w->spread, w->f, first, end - first);
-	weir__spread_count(w->spread, w->f, first, end - first);
+	weir__spread_look(w->spread, first, end - first);
+	weir__spread_count(w->spread, first, end - first);
 }
 
 /* Those that the sample of a large array has left out at either end. */
@@ -128,52 +128,6 @@ static double fill_of(const struct weir_measure *m)
 	return (double)m->used / (double)m->cells;
 }
 
-/* ---- whether a filter was filled by uniform hashes ---- */
-
-enum { LOOKED_AT_WHOLE = (64 << 20) / 64 }; /* lines at most */
-
-/* One word of each block; of a filter above 64 MiB of each in a quarter of its pages. */
-static uint32_t look(const struct weir_filter *f, const char **why, uint64_t *used)
-{
-	enum { RUN = RUN_LINES, STEP = 4 };
-	struct weir_spread spread;
-	*used = 0;
-	if (!weir__spread_begin(&spread, f, UINT64_MAX))
-		return WEIR_UNEVEN_UNKNOWN;
-	const uint64_t blocks = spread.law.blocks;
-	const uint64_t next = RUN * (f->array.lines > LOOKED_AT_WHOLE ? STEP : 1);
-	for (uint64_t block = 0; block < blocks; block += next)
-		weir__spread_look(&spread, f, block, blocks - block < RUN ? blocks - block : RUN);
-	weir__spread_count(&spread, f, 0, blocks);
-	weir__spread_ends(&spread, f);
-	*used = spread.used;
-	return weir__spread_verdict(&spread, why);
-}
-
-/* While keys are inserted, a look finds fewer of them where it begins than where it ends, as if the
- * hashes were not uniform. So that is said only if each of several looks finds it, and hardly a key
- * comes meanwhile. A look at a part of a large array may miss what another one found. */
-static bool stays_uneven(const struct weir_filter *f)
-{
-	enum { LOOKS = 3 };
-	const bool whole = f->array.lines <= LOOKED_AT_WHOLE;
-	const char *why;
-	uint64_t first = 0, used;
-	for (unsigned i = 0; i < LOOKS; i++) {
-		if (look(f, &why, &used) != WEIR_UNEVEN_YES && whole)
-			return false;
-		first = i ? first : used;
-	}
-	return (used > first ? used - first : first - used) <= first / 1000;
-}
-
-/* Has it been filled by hashes that are not uniform? */
-static bool filled_unevenly(const struct weir_filter *f, const char **why)
-{
-	uint64_t used;
-	return look(f, why, &used) == WEIR_UNEVEN_YES && stays_uneven(f);
-}
-
 /* ---- figures ---- */
 
 /* How far the estimate from a sample may be off. */
@@ -187,11 +141,15 @@ static int measure(const struct weir_filter *f, const struct weir_survey *survey
 {
 	struct weir_measure all = { 0 };
 	struct weir_spread spread;
+	struct weir_law law;
 	struct walk w = { .f = f, .survey = survey, .sample = choose(f, survey) };
 	w.whole = f->array.lines / f->shards;
 	w.total = w.sample.lines * ((f->shards - 1) / w.sample.step + 1);
-	if (weir__spread_begin(&spread, f, w.total))
+	if (weir__spread_law(f, &law)) {
+		const double share = (double)w.total / (double)f->array.lines;
+		weir__spread_begin(&spread, &law, (uint64_t)(share * (double)law.blocks));
 		w.spread = &spread;
+	}
 	for (uint32_t shard = 0; shard < f->shards; shard += w.sample.step) {
 		struct weir_measure one = { 0 };
 		int err = measure_run(&w, shard, &one);
@@ -209,13 +167,17 @@ static int measure(const struct weir_filter *f, const struct weir_survey *survey
 	f->kind->estimate(f, &all, &s->keys_estimated, &s->fp_rate_estimated);
 	if (w.spread) {
 		look_at_ends(&w);
-		weir__spread_ends(&spread, f);
+		weir__spread_end(&spread);
 		s->hashes_uneven = weir__spread_verdict(&spread, &s->uneven_why);
-		if (s->hashes_uneven == WEIR_UNEVEN_YES && !stays_uneven(f)) {
+		if (s->hashes_uneven == WEIR_UNEVEN_YES &&
+		    !weir__spread_stays(&law, weir__spread_enough(&law))) {
 			s->hashes_uneven = WEIR_UNEVEN_UNKNOWN;
 			s->uneven_why = NULL;
 		}
 	}
+	if (f->kind->judge)
+		s->hashes_uneven = f->kind->judge(f, survey->lines >= f->array.lines,
+		                                  &s->uneven_why);
 	s->saturated = saturated(s);
 	s->keys_error = keys_error(s);
 	s->counters_stuck = (uint64_t)llround((double)all.stuck / s->sampled);
@@ -300,6 +262,16 @@ static int uneven(const char *who, const char *why)
 	                     WEIR_ERROR_UNEVEN, "allow_uneven", 0, 0, 0, 0);
 }
 
+static uint32_t judge(const struct weir_filter *f, const char **why)
+{
+	struct weir_law law;
+	if (f->kind->judge)
+		return f->kind->judge(f, false, why);
+	return weir__spread_law(f, &law) ?
+	               weir__spread_judge(&law, weir__spread_enough(&law), why) :
+	               WEIR_UNEVEN_UNKNOWN;
+}
+
 int weir__hashes_check(const struct weir_filter *f, const char *who)
 {
 	struct weir_member member[WEIR__MEMBERS_MOST];
@@ -308,7 +280,7 @@ int weir__hashes_check(const struct weir_filter *f, const char *who)
 		return 0;
 	const unsigned n = weir__members(f, member);
 	for (unsigned i = 0; i < n; i++)
-		if (filled_unevenly(member[i].f, &why))
+		if (judge(member[i].f, &why) == WEIR_UNEVEN_YES)
 			return uneven(who, why);
 	return 0;
 }

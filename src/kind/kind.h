@@ -187,6 +187,9 @@ struct weir_kind {
 	/* How the cells of its keys lie (spread.h), of an array of the kind alone. Return: false,
 	 * this filter's shape has no such law. */
 	bool (*law)(const struct weir_filter *f, struct weir_law *out);
+	/* In the place of that: were its keys' hashes uniform? @all: look at all of it.
+	 * @why, return: as weir__spread_judge(). */
+	uint32_t (*judge)(const struct weir_filter *f, bool all, const char **why);
 	/* State of the kind's own beside the array, f->own: it is in no image. create() is called
 	 * when all else of the filter is set, destroy() before its memory is freed. create() may
 	 * find keys in the array, or a loader that is still to fill it. It returns 0, or a negative

@@ -3,6 +3,7 @@
  * forms of a verb: as a hash it must be called uneven if absent keys are answered with yes twice as
  * often as was asked; as a number it is mixed, and all is well. With uniform hashes no filter is
  * called uneven. */
+#include <math.h>
 #include "../folder.h"
 #include "../handles.h"
 #include "../sharded.h"
@@ -208,27 +209,57 @@ static void numbers_are_mixed(void **state)
 		}
 }
 
-/* Few or many uniform keys, of any rate and load, some of them again, some removed. */
+/* ---- no false alarm ---- */
+
+/* Uniform keys, of any load from 0.01 to 3, some of them again, some removed. */
+static void fill_by_chance(struct weir_filter *f, uint64_t capacity, uint64_t *random)
+{
+	const double load = 0.01 * pow(300, (double)(test_random(random) % 1000) / 999);
+	const unsigned often = test_random(random) % 4 ? 1 : 6;
+	uint64_t hash;
+	for (uint64_t keys = (uint64_t)(load * (double)capacity) + 1; keys; keys--) {
+		hash = test_random(random);
+		for (unsigned again = keys % 8 ? often : 3; again; again--)
+			if (weir_insert_hash(f, hash) < 0)
+				break;
+		if (keys % 5 == 0 && weir_can(f, WEIR_CAN_REMOVE))
+			(void)!weir_remove_hash(f, hash); /* it may have been refused */
+	}
+}
+
+/* Another filter's keys into it, or half of its blocks onto the others, as far as the kind can. */
+static struct weir_filter *merged_or_folded(struct weir_filter *f, uint64_t capacity,
+                                            uint64_t *random)
+{
+	struct weir_filter *other;
+	struct weir_params p;
+	if (test_random(random) % 3 == 0 && weir_fold(&other, f, 2) == 0) {
+		weir_destroy(f);
+		return other;
+	}
+	if (test_random(random) % 3 == 0 && weir_params_of(f, &p) == 0 &&
+	    weir_create(&other, &p) == 0) {
+		fill_by_chance(other, capacity, random);
+		(void)!weir_merge(f, other); /* growing: not every two */
+		weir_destroy(other);
+	}
+	return f;
+}
+
 static void no_false_alarm(void **state)
 {
 	uint64_t random = 7, said[3] = { 0 };
-	const unsigned rounds = test_is_short() ? 2000 : 6000;
+	const unsigned rounds = test_is_short() ? 3000 : 6000;
 	(void)state;
 	for (unsigned n = 0; n < rounds; n++) {
 		const uint32_t kind = kinds[test_random(&random) % COUNT_OF(kinds)];
-		const uint64_t capacity = 1 + (test_random(&random) & 1023) *
-		                              (test_random(&random) & 1);
 		const double rates[] = { 0.1, 0.01, 0.001 };
+		uint64_t capacity = 1;
+		for (uint64_t bits = test_random(&random) % 11; bits; bits--)
+			capacity = 2 * capacity + test_random(&random) % 2;
 		struct weir_filter *f = test_filter(kind, capacity, rates[n % 3]);
-		uint64_t keys = capacity * (1 + test_random(&random) % 300) / 100;
-		for (uint64_t hash; keys; keys--) {
-			hash = test_random(&random);
-			for (unsigned again = n % 4 == 0 ? 6 : keys % 8 ? 1 : 3; again; again--)
-				if (weir_insert_hash(f, hash) < 0)
-					break;
-			if (keys % 5 == 0 && weir_can(f, WEIR_CAN_REMOVE))
-				(void)!weir_remove_hash(f, hash); /* it may have been refused */
-		}
+		fill_by_chance(f, capacity, &random);
+		f = merged_or_folded(f, capacity, &random);
 		const struct weir_stats s = figures(f);
 		if (s.hashes_uneven == WEIR_UNEVEN_YES)
 			fail_msg("round %u: %s of %llu keys, fill %g: %s", n, weir_kind_name(kind),

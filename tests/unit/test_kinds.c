@@ -335,10 +335,12 @@ static void each_cell_of_many_blocks_is_counted(void **state)
 {
 	static struct weir_spread s;
 	struct weir_filter *f = test_filter(WEIR_SPLIT, 100000, 0.01);
+	struct weir_law law;
 	(void)state;
 	memset(f->array.words, 0xff, f->bytes);
-	assert_true(weir__spread_begin(&s, f, 64));
-	weir__spread_count(&s, f, 0, s.law.blocks);
+	assert_true(weir__spread_law(f, &law));
+	weir__spread_begin(&s, &law, 64);
+	weir__spread_count(&s, 0, s.law.blocks);
 	assert_int_equal(s.step, 1);
 	assert_int_equal(s.counted, s.law.blocks);
 	assert_true(s.counted > 2048);

@@ -214,11 +214,14 @@ static void estimate(const struct weir_filter *f, const struct weir_measure *sum
 	*rate = pow(fill, probes(&f->array));
 }
 
-/* Each probe as if it were a key. */
+/* Each probe as if it were a key. Keys that are states of a generator by next_probe()'s multiplier
+ * share all probes but one with the next key: the bits are those of a k'th of the keys, as uniform
+ * as any walk's. So no statistic on bits tells them from fewer keys. The number of inserts would,
+ * which no filter counts. */
 static bool law(const struct weir_filter *f, struct weir_law *out)
 {
 	*out = (struct weir_law){ .blocks = f->array.lines, .words = 8, .word_bits = 64,
-		                  .cells = 64, .z = 1, .g = 1 };
+		                  .cells = 64, .z = 1, .g = 1, .apart = true };
 	return true;
 }
 

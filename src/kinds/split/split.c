@@ -151,6 +151,7 @@ static bool law(const struct weir_filter *f, struct weir_law *out)
 {
 	*out = weir__sectors_law(&split_sectors, blocks_of(&f->array));
 	out->word_bits = 32;
+	out->halves = true;
 	return true;
 }
 

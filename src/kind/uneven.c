@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ * [SPREAD], from what was seen to a verdict.
+ *
+ * With L keys a block, Poisson, P0 = exp(-L a1) is the chance that a cell is not used, and
+ * exp(-L a2) that neither of two is. 1 - a1 and 1 - a2 are the chances that a key uses the one, or
+ * at least one of the two. L follows from the share of used cells.
+ *
+ * A sum of n squared deviations, over their variance, is about chi-squared with d degrees of
+ * freedom. Laurent and Massart (2000): it exceeds d + 2 sqrt(d x) + 2 x with probability exp(-x) at
+ * most. Where the mean of the counts is small, it grows by 2 / mean with each pair of keys that
+ * meet: pairs_at_most() bounds their number. What no user would notice is allowed beside it, so
+ * that a law which is right to some percent will do. */
+#include <math.h>
+#include <weir/filter.h>
+#include "kind/spread.h"
+
+static const double x = 18; /* exp(-18) is 1.5e-8 */
+static const double slack_blocks = 0.06, slack_cells = 0.04;
+static const double fewest_keys = 64;  /* of fewer nothing is said */
+/* A chi-squared sum of so many words is below that share of them once in 10^13 (Chernoff). */
+static const double too_even = 0.25, fewest_words = 100;
+
+struct chances {
+	double keys;     /* a block */
+	double one;      /* that a key uses a cell of its block */
+	double together; /* the covariance of two cells of a word */
+	double apart;    /* and of two of different groups; of other words of a group it is 0 */
+};
+
+static struct chances chances_of(const struct weir_law *law, double share)
+{
+	const double s = (double)law->words / law->z, c = law->cells;
+	const double one = (1 - pow(1 - 1 / c, law->g)) / s;
+	const double two = (1 - pow(1 - 2 / c, law->g)) / s;
+	const double keys = -log1p(-share) / one;
+	const double both = (1 - share) * (1 - share); /* unused, if they were independent */
+	return (struct chances){ keys, one, exp(-keys * two) - both,
+		                 both * expm1(keys * one * one) };
+}
+
+/* Of keys that meet, where @expected pairs do, Poisson. A third key that meets two makes two pairs
+ * more, so n rare events make n (n + 1) / 2 pairs at most. Chernoff bounds their number; of many
+ * events the pairs are hardly more. */
+static double pairs_at_most(double expected)
+{
+	double n = 1;
+	while (n < 5 && n * (log(n / expected) - 1) + expected < x)
+		n += 0.25;
+	return n < 5 ? n * (n + 1) / 2 : 20;
+}
+
+double weir__spread_limit(double freedom, double mean, double slack)
+{
+	const double pairs = pairs_at_most(mean * mean * (freedom + 1) / 2);
+	return freedom * (1 + slack) + 2 * sqrt(x * freedom) + 2 * x + 2 * pairs / mean;
+}
+
+static bool words_vary(const struct weir_spread *s, const struct chances *c, double share)
+{
+	const double n = (double)s->words, cells = s->law.cells;
+	const double sum = (double)s->squares - (double)s->used * (double)s->used / n;
+	const double spare = cells * (1 - share);
+	const double mean = cells * share / s->law.g;
+	const double variance = s->law.partner ? cells * share :
+	                        cells * share * (1 - share) + cells * (cells - 1) * c->together;
+	if (n > fewest_words && !s->law.partner && sum / variance < too_even * n)
+		return true;
+	return n > 1 && sum / variance > weir__spread_limit(n - 1, fmin(mean, spare), slack_blocks);
+}
+
+static double whole_share(const struct weir_spread *s)
+{
+	return (double)s->whole / ((double)s->counted * s->law.words * s->law.cells);
+}
+
+/* Beside the words' own numbers: those of whole blocks vary. Of words of few cells only those show
+ * whether blocks have as many keys as chance gives. */
+static bool blocks_vary(const struct weir_spread *s)
+{
+	const struct weir_law *law = &s->law;
+	const double n = (double)s->counted, words = law->words, cells = law->cells;
+	const double share = s->whole ? whole_share(s) : 0;
+	if (!(share > 0) || share >= 1)
+		return false;
+	const struct chances c = chances_of(law, share);
+	const double sum = (double)s->whole_squares - (double)s->whole * (double)s->whole / n;
+	const double each = cells * share * (1 - share) + cells * (cells - 1) * c.together;
+	const double variance = words * (each + cells * cells * (words - words / law->z) * c.apart);
+	const double spare = words * cells * (1 - share), mean = c.keys;
+	if (n > fewest_words && sum / variance < too_even * n)
+		return true;
+	return n > 1 && sum / variance > weir__spread_limit(n - 1, fmin(mean, spare), slack_blocks);
+}
+
+static double square(double a)
+{
+	return a * a;
+}
+
+/* The cells of a word that are counted: the first, of very many. */
+static unsigned counted_of(const struct weir_law *law)
+{
+	return law->cells < WEIR__SPREAD_CELLS ? law->cells : WEIR__SPREAD_CELLS;
+}
+
+/* The sum over all cells, beside the mean of their word. */
+static double deviations(const struct weir_spread *s)
+{
+	const unsigned cells = counted_of(&s->law);
+	double out = 0;
+	for (unsigned w = 0; w < s->law.words; w++) {
+		const uint32_t *at = s->at + w * cells;
+		double sum = 0;
+		for (unsigned i = 0; i < cells; i++)
+			sum += at[i];
+		for (unsigned i = 0; i < cells; i++)
+			out += square(at[i] - sum / cells);
+	}
+	return out;
+}
+
+static bool cells_differ(const struct weir_spread *s)
+{
+	const struct weir_law *law = &s->law;
+	const double n = (double)s->counted, cells = counted_of(law), words = law->words;
+	double used = 0;
+	for (unsigned i = 0; i < law->words * counted_of(law); i++)
+		used += s->at[i];
+	const double share = used / (n * words * cells);
+	if (!(n > 0) || !(share > 0) || share >= 1)
+		return false;
+	const struct chances c = chances_of(law, share);
+	const double variance = share * (1 - share) - c.together; /* beside the word's mean */
+	const double slack = n * square(slack_cells * share) / variance;
+	return deviations(s) / (n * variance) >
+	       weir__spread_limit(words * (cells - 1), n * fmin(share, 1 - share), slack);
+}
+
+/* Do the fingerprints differ too little? One that is in both of its blocks may count twice, so
+ * their number has a larger variance: nine standard deviations of the plain one are enough. */
+static bool prints_alike(const struct weir_spread *s)
+{
+	const double n = s->partners;
+	for (unsigned bit = 0; bit < s->law.print_bits; bit++)
+		if (fabs(s->ones[bit] - n / 2) > 9 * sqrt(n) / 2)
+			return true;
+	return false;
+}
+
+/* Do more keys have one partner than chance gives? A full block sends keys away that have it as
+ * their partner, so in a full filter they meet 1.3 times as often as by chance alone. */
+static bool partners_meet(const struct weir_spread *s)
+{
+	const double mean = s->meetings_mean, blocks = (double)s->law.blocks;
+	return (double)s->meetings > mean * (1.4 + 10 / sqrt(blocks)) + 8 * sqrt(mean) + 20;
+}
+
+/* ---- the fullest block ---- */
+
+/* The mean of exp(t * cells of a word in use), over exp(t * cells), where @keys are in its block;
+ * at most. A key is in the word or not; the cells of a word's keys are negatively associated, as
+ * are the words of a group, and groups are independent of each other (Joag-Dev, Proschan 1983). So
+ * the mean of the product over cells, and over words, is at most the product of the means. */
+static double word_power(const struct weir_law *law, double keys, double t, double cells)
+{
+	const double in = (double)law->z / law->words, miss = law->g * log1p(-1.0 / law->cells);
+	double chance = in < 1 ? keys * log1p(-in) : 0, sum = 0;
+	for (double m = in < 1 ? 0 : keys; m <= keys; m++) {
+		const double cell = log1p(-expm1(m * miss) * expm1(t)); /* its mean of exp(t) */
+		sum += exp(chance + law->cells * cell - t * cells);
+		chance += log((keys - m) / (m + 1) * in / (1 - in));
+	}
+	return sum;
+}
+
+/* The chance that @keys use so many cells of their block (Markov), at most: its logarithm. */
+static double crowd_chance(const struct weir_law *law, double keys, double crowd)
+{
+	double least = 0, now = 0;
+	for (double t = 0.25; t <= 16 && now <= least; t *= 2) {
+		now = law->words * log(word_power(law, keys, t, crowd / law->words));
+		least = fmin(least, now);
+	}
+	return least;
+}
+
+/* Is it rarer than once in exp(x) filters that one of the blocks has so many cells in use? By the
+ * number of its keys: the chance of as many as an interval begins with (Chernoff), times that of
+ * the cells where they are as many as it ends with. Chance may have hidden keys from the sample, so
+ * the mean that it shows may be too low. */
+static bool crowded(const struct weir_spread *s, const struct chances *c)
+{
+	const struct weir_law *law = &s->law;
+	const double looked = (double)s->words * law->z / law->words;
+	const bool whole = s->whole && (double)s->counted > looked;
+	const double keys_seen = whole ? chances_of(law, whole_share(s)).keys : c->keys;
+	const double seen = whole ? (double)s->counted : looked;
+	const double mean = keys_seen + (2 * sqrt(x * keys_seen * seen) + 2 * x) / seen;
+	const double rare = x + log((double)law->blocks), step = ceil(sqrt(mean) / 2);
+	double chance = 0, sum = exp(-rare);
+	if (law->apart || s->crowd <= -expm1(mean * log1p(-c->one)) * law->words * law->cells)
+		return false;
+	for (double keys = ceil(mean); chance > -rare && sum < 2 * exp(-rare); keys += step) {
+		sum += exp(chance + crowd_chance(law, keys + step, s->crowd));
+		chance = -((keys + step) * log((keys + step) / mean) - keys - step + mean);
+	}
+	return sum < 2 * exp(-rare);
+}
+
+/* Do some pairs of blocks have many cells in common, others few? The sum over all pairs, which are
+ * uncorrelated, is chi-squared of many degrees of freedom, less its mean. Few keys make few pairs
+ * that share cells by chance: of eight cells two keys share six once in exp(x) pairs. */
+static bool blocks_alike(const struct weir_spread *s)
+{
+	return s->common > sqrt(2 * x * s->common_variance) + 4 * x;
+}
+
+static const char in_lines[] = "some lines hold far more keys than others, or all as many, as if "
+                               "the hashes were alike in the top bits: give such hashes to the "
+                               "_u64 verbs, which mix them";
+static const char in_bits[] = "some bits of a line are set far more often than others, as if the "
+                              "hashes were alike in the low bits: give such hashes to the _u64 "
+                              "verbs, which mix them";
+
+uint32_t weir__spread_verdict(const struct weir_spread *s, const char **why)
+{
+	const double share = (double)s->used / ((double)s->words * s->law.cells);
+	if (!s->used || share >= 1)
+		return WEIR_UNEVEN_UNKNOWN;
+	const struct chances c = chances_of(&s->law, share);
+	if (words_vary(s, &c, share) || blocks_vary(s) || partners_meet(s) || crowded(s, &c)) {
+		*why = in_lines;
+		return WEIR_UNEVEN_YES;
+	}
+	if (cells_differ(s) || prints_alike(s) || blocks_alike(s)) {
+		*why = in_bits;
+		return WEIR_UNEVEN_YES;
+	}
+	if (c.keys * (double)s->words / s->law.words * s->law.z < fewest_keys || share > 0.97)
+		return WEIR_UNEVEN_UNKNOWN;
+	return WEIR_UNEVEN_NO;
+}
