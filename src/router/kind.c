@@ -79,6 +79,7 @@ const struct weir_kind weir__kind_router = {
 	.kernel = weir__router_kernel,
 	.measure = weir__router_look,
 	.estimate = weir__router_estimate,
+	.judge = weir__router_judge,
 	.create = create,
 	.destroy = destroy,
 	.begin = weir__router_name,

@@ -139,6 +139,7 @@ void weir__router_look(const struct weir_filter *f, uint64_t first, uint64_t n,
                        struct weir_measure *sum);
 void weir__router_estimate(const struct weir_filter *f, const struct weir_measure *sum,
                            double *keys, double *rate);
+uint32_t weir__router_judge(const struct weir_filter *f, bool all, const char **why);
 
 /* R5. What weir__merge_check() allows. */
 void weir__router_copy_sets(struct weir_filter *dst, const struct weir_filter *src, uint64_t sets);

@@ -3,16 +3,24 @@
 #include <math.h>
 #include <string.h>
 #include "ground/error.h"
+#include "kind/spread.h"
 #include "router/router.h"
 
 enum { SAMPLE_PAGES = 256 };
 
-/* Of each set: bits that are set in the page, and in all pages; the rate in all, summed. */
+/* Of each set: bits that are set in the page, and in all pages, with their squares, and in the
+ * fullest; the rate in all, summed. */
 struct counts {
 	uint64_t page[WEIR_ROUTER_SETS];
-	uint64_t all[WEIR_ROUTER_SETS];
+	uint64_t all[WEIR_ROUTER_SETS], squares[WEIR_ROUTER_SETS];
+	uint64_t fullest[WEIR_ROUTER_SETS];
 	double rate[WEIR_ROUTER_SETS];
 };
+
+static uint64_t pages_of(const struct weir_array *a)
+{
+	return a->lines / WEIR__PAGE_LINES - 1;
+}
 
 static void count_page(struct counts *c, const struct weir_array *a, uint64_t number)
 {
@@ -28,6 +36,9 @@ static void count_page(struct counts *c, const struct weir_array *a, uint64_t nu
 	}
 	for (uint32_t set = 0; set < weir__router_sets(a); set++) {
 		c->all[set] += c->page[set];
+		c->squares[set] += c->page[set] * c->page[set];
+		if (c->page[set] > c->fullest[set])
+			c->fullest[set] = c->page[set];
 		c->rate[set] += pow((double)c->page[set] / rows, weir__router_probes(a));
 	}
 }
@@ -37,7 +48,7 @@ static void count_page(struct counts *c, const struct weir_array *a, uint64_t nu
 static double keys_of(const struct weir_array *a, double fill)
 {
 	const double rows = (double)(WEIR__PAGE_BITS / weir__router_columns(a));
-	const double pages = (double)(a->lines / WEIR__PAGE_LINES - 1);
+	const double pages = (double)pages_of(a);
 	const double each = -expm1(weir__router_probes(a) * log1p(-1 / rows));
 	return pages * -log1p(-fmin(fill, 1 - 0x1p-20)) / each;
 }
@@ -52,14 +63,22 @@ static void set_stats(struct weir_router_stats *s, const struct weir_array *a, u
 	s->false_sets += s->fp_rates[set];
 }
 
-/* Of pages at even distances, unless it is all. */
+/* Of pages at even distances, unless it is all. Return: their number. */
+static uint64_t count(struct counts *c, const struct weir_array *a, bool all)
+{
+	const uint64_t pages = pages_of(a);
+	const uint64_t n = all || pages < SAMPLE_PAGES ? pages : SAMPLE_PAGES, step = pages / n;
+	memset(c, 0, sizeof *c);
+	for (uint64_t i = 0; i < n; i++)
+		count_page(c, a, 1 + i * step);
+	return n;
+}
+
 static void survey(const struct weir_array *a, bool all, struct weir_router_stats *s)
 {
-	const uint64_t pages = a->lines / WEIR__PAGE_LINES - 1;
-	const uint64_t n = all || pages < SAMPLE_PAGES ? pages : SAMPLE_PAGES, step = pages / n;
-	struct counts c = { { 0 }, { 0 }, { 0.0 } };
-	for (uint64_t i = 0; i < n; i++)
-		count_page(&c, a, 1 + i * step);
+	const uint64_t pages = pages_of(a);
+	struct counts c;
+	const uint64_t n = count(&c, a, all);
 	s->sets = weir__router_sets(a);
 	for (uint32_t set = 0; set < s->sets; set++)
 		set_stats(s, a, set, &c, (double)n);
@@ -96,6 +115,71 @@ void weir__router_estimate(const struct weir_filter *f, const struct weir_measur
 		*keys = fmax(*keys, s.keys[set]);
 		*rate = fmax(*rate, s.fp_rates[set]);
 	}
+}
+
+/* ---- are the hashes uniform? ---- */
+
+/* A page is a block of one word, of which a row is a cell. */
+static struct weir_spread spread_of(const struct weir_array *a, const struct counts *c,
+                                    uint32_t set, uint64_t n)
+{
+	return (struct weir_spread){
+		.law = { .blocks = pages_of(a), .words = 1, .cells = WEIR__PAGE_BITS /
+		         weir__router_columns(a), .z = 1, .g = weir__router_probes(a) },
+		.words = n,
+		.used = c->all[set],
+		.squares = c->squares[set],
+		.crowd = (unsigned)c->fullest[set]
+	};
+}
+
+/* In how many pages a set has one of the rows of each word, another in the next. */
+static void count_rows(struct weir_spread *s, const struct weir_array *a, uint32_t set)
+{
+	const uint64_t pages = s->law.blocks, n = pages < SAMPLE_PAGES ? pages : SAMPLE_PAGES;
+	const unsigned columns = weir__router_columns(a);
+	s->counted = n;
+	for (uint64_t page = 0; page < n; page++)
+		for (unsigned i = 0; i < WEIR__PAGE_WORDS; i++)
+			s->at[i] += weir__word_load_relaxed(a->words + WEIR__PAGE_WORDS *
+			            (1 + page * (pages / n)) + i) >> (columns * i % 64 + set) & 1;
+}
+
+/* The rows of the fullest set stand for those of all, whose hashes are one function's. */
+static uint32_t look(const struct weir_array *a, bool all, const char **why, uint64_t *used)
+{
+	struct counts c;
+	const uint64_t n = count(&c, a, all);
+	uint32_t worst = WEIR_UNEVEN_UNKNOWN, fullest = 0;
+	*used = 0;
+	for (uint32_t set = 0; set < weir__router_sets(a); set++) {
+		*used += c.all[set];
+		fullest = c.all[set] > c.all[fullest] ? set : fullest;
+	}
+	for (uint32_t set = 0; set < weir__router_sets(a) && worst != WEIR_UNEVEN_YES; set++) {
+		struct weir_spread s = spread_of(a, &c, set, n);
+		if (set == fullest)
+			count_rows(&s, a, set);
+		const uint32_t verdict = weir__spread_verdict(&s, why);
+		worst = verdict > worst ? verdict : worst;
+	}
+	return worst;
+}
+
+/* As weir__spread_judge(), it says so only if each of several looks does, and hardly a key comes
+ * meanwhile. */
+uint32_t weir__router_judge(const struct weir_filter *f, bool all, const char **why)
+{
+	enum { LOOKS = 3 };
+	uint64_t first, used;
+	uint32_t verdict = look(&f->array, all, why, &first);
+	for (unsigned i = 0; verdict == WEIR_UNEVEN_YES && i < LOOKS; i++) {
+		verdict = look(&f->array, all, why, &used);
+		if (used - first > first / 1000)
+			verdict = WEIR_UNEVEN_UNKNOWN;
+	}
+	*why = verdict == WEIR_UNEVEN_YES ? *why : NULL;
+	return verdict;
 }
 
 /* ---- of each set ---- */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "ground/error.h"
+#include "kind/spread.h"
 #include "window/window.h"
 
 enum { SAMPLE = 16384 }; /* lines, of a ring's slot or of all columns */
@@ -57,6 +58,21 @@ static double keys_of(const struct weir_window_bits *b, double fill)
 	return words * -log1p(-fmin(fill, 1 - 0x1p-20)) / -expm1(b->g * log1p(-1 / 64.0));
 }
 
+/* A slot's blocks are those of a blocked filter. */
+static void judge(struct weir_stats *s, const struct weir_window_bits *b, uint32_t slot,
+                  uint64_t most)
+{
+	const struct weir_law law = { .base = b->words + slot * b->slot_step, .stride = b->stride,
+		                      .blocks = b->blocks, .words = 8, .word_bits = 64,
+		                      .cells = 64, .z = b->z, .g = b->g };
+	const char *why = NULL;
+	const uint32_t verdict = weir__spread_judge(&law, most, &why);
+	if (verdict <= s->hashes_uneven)
+		return;
+	s->hashes_uneven = verdict;
+	s->uneven_why = why;
+}
+
 static void add(struct weir_stats *s, const struct weir_window *w, struct sums one)
 {
 	s->fill += one.fill / w->generations;
@@ -73,8 +89,11 @@ void weir__window_survey(const struct weir_filter *f, uint64_t lines, struct wei
 	const uint64_t n = sample(&w->bits, lines == UINT64_MAX);
 	weir__read_lock(&w->rcu);
 	const uint32_t newest = weir__window_newest(weir__window_load_acquire(&w->state));
-	for (uint32_t i = 0; i < w->generations; i++)
-		add(out, w, survey(&w->bits, weir__window_slot(newest, i, w->bits.slots), n));
+	for (uint32_t i = 0; i < w->generations; i++) {
+		const uint32_t slot = weir__window_slot(newest, i, w->bits.slots);
+		add(out, w, survey(&w->bits, slot, n));
+		judge(out, &w->bits, slot, n);
+	}
 	weir__read_unlock(&w->rcu);
 	out->sampled = (double)n / (double)w->bits.blocks;
 }

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ * Hashes that are not uniform and leave every sum over all blocks as it is ([SPREAD]): one crowded
+ * block, few values of the lower half, few partners. And kinds that are made of others. */
+#include "../folder.h"
+#include "../test.h"
+
+enum { KEYS = 30000, ABSENT = 20000 };
+
+static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_COUNTING, WEIR_GROWING, WEIR_CUCKOO,
+	                          WEIR_SPLIT, WEIR_FREQUENCY };
+static const double asked = 0.01;
+
+static uint64_t uniform(uint64_t i) { return test_key(i); }
+
+static struct weir_stats figures(const struct weir_filter *f)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	assert_ok(weir_measure(f, WEIR_EXACT, &s));
+	return s;
+}
+
+/* A part of the keys in one block: identifiers that were not hashed, among hashes that were.
+ * Classic spreads them itself. */
+static void one_crowded_block_is_told(void **state)
+{
+	static const uint64_t percent[] = { 2, 5, 20, 50, 90 };
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++)
+		for (size_t i = 0; i < COUNT_OF(percent); i++) {
+			struct weir_filter *f = test_filter(kinds[k], KEYS, asked);
+			for (uint64_t n = 0; n < KEYS; n++) /* cuckoo refuses */
+				(void)!weir_insert_hash(f, n % 100 < percent[i] ? n : uniform(n));
+			if (figures(f).hashes_uneven != WEIR_UNEVEN_YES)
+				fail_msg("%s: %llu %% of the keys in one block",
+				         weir_kind_name(kinds[k]), (unsigned long long)percent[i]);
+			weir_destroy(f);
+		}
+}
+
+/* No word of the sample has more than a key could use, but the block's 32 are full. */
+static void all_keys_in_one_block_are_not_taken_for_few(void **state)
+{
+	struct weir_filter *f = test_filter(WEIR_FREQUENCY, KEYS, asked);
+	(void)state;
+	for (uint64_t n = 0; n < KEYS; n++)
+		assert_ok(weir_insert_hash(f, UINT64_C(1) << 63 | n << 16));
+	assert_int_equal(figures(f).hashes_uneven, WEIR_UNEVEN_YES);
+	weir_destroy(f);
+}
+
+/* Split: the lower half alone chooses the bits of a block, so keys that agree in it and in their
+ * block are one. Of 2^12 values no look tells: they add 25 keys a block / 2^12. */
+static void few_lower_halves_of_split_are_told(void **state)
+{
+	(void)state;
+	for (unsigned bits = 5; bits <= 64; bits += bits < 12 ? 1 : 52) {
+		struct weir_filter *f = test_filter(WEIR_SPLIT, KEYS, asked);
+		const uint64_t lower = ~UINT64_C(0) << (bits < 32 ? 32 - bits : 0);
+		uint64_t yes = 0;
+		for (uint64_t n = 0; n < KEYS; n++)
+			assert_ok(weir_insert_hash(f, uniform(n) & lower));
+		for (uint64_t n = KEYS; n < KEYS + ABSENT; n++)
+			yes += weir_contains_hash(f, uniform(n) & lower);
+		const uint32_t uneven = figures(f).hashes_uneven;
+		print_message("%u lower bits: rate %.4f, uneven %u\n", bits,
+		              (double)yes / ABSENT, uneven);
+		if (bits <= 11)
+			assert_true((double)yes / ABSENT > 2 * asked);
+		assert_int_equal(uneven, bits <= 11 ? WEIR_UNEVEN_YES : WEIR_UNEVEN_NO);
+		weir_destroy(f);
+	}
+}
+
+/* Eight thousand users' items lie in as many buckets, whose partners are all over the array. */
+static void partners_in_a_million_are_told(void **state)
+{
+	enum { MILLION = 1000000 };
+	struct weir_filter *f = test_filter(WEIR_CUCKOO, MILLION, asked);
+	(void)state;
+	for (uint64_t n = 0, refused = 0; n < MILLION && refused < 2000; n++)
+		refused += weir_insert_hash(f, uniform(n / 128) >> 32 << 32 |
+		                               (uint32_t)(n % 128 * 2 * 2654435769u)) < 0;
+	assert_int_equal(figures(f).hashes_uneven, WEIR_UNEVEN_YES);
+	weir_destroy(f);
+}
+
+static void the_builder_counts_a_crowd(void **state)
+{
+	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_builder *b;
+	struct weir_filter *f;
+	(void)state;
+	p.kind = WEIR_FUSE;
+	p.fp_rate = asked;
+	assert_ok(weir_builder_create(&b, &p, &o));
+	for (uint64_t n = 0; n < KEYS; n++)
+		assert_ok(weir_builder_add_hash(b, n % 100 < 2 ? n : uniform(n)));
+	assert_refused(weir_builder_finish(&f, b, NULL), -EDOM, "not uniform",
+	               "weir_builder_add_u64()");
+	assert_ok(weir_builder_destroy(b));
+}
+
+/* ---- kinds made of others ---- */
+
+static void a_window_tells_it(void **state)
+{
+	(void)state;
+	for (uint32_t layout = WEIR_WINDOW_COLUMNS; layout <= WEIR_WINDOW_RING; layout++)
+		for (int poor = 0; poor < 3; poor++) {
+			struct weir_params p = WEIR_PARAMS_INIT;
+			struct weir_filter *f;
+			p.kind = WEIR_WINDOW;
+			p.window.layout = layout;
+			p.window.generations = 4;
+			p.capacity = KEYS;
+			p.fp_rate = asked;
+			assert_ok(weir_create(&f, &p));
+			for (uint64_t n = 0; n < KEYS / 4; n++)
+				assert_ok(weir_insert_hash(f, poor == 1 ? uniform(n) >> 32 :
+				                              poor && n % 5 == 0 ? n : uniform(n)));
+			const struct weir_stats s = figures(f);
+			assert_int_equal(s.hashes_uneven, poor ? WEIR_UNEVEN_YES : WEIR_UNEVEN_NO);
+			assert_int_equal(s.uneven_why != NULL, poor != 0);
+			weir_destroy(f);
+		}
+}
+
+/* Alike in the top bits, in one page, in the low bits. */
+static void a_router_tells_it(void **state)
+{
+	(void)state;
+	for (uint32_t sets = 3; sets <= 64; sets += 61)
+		for (int poor = 0; poor < 4; poor++) {
+			struct weir_params p = WEIR_PARAMS_INIT;
+			struct weir_filter *f;
+			p.kind = WEIR_ROUTER;
+			p.router.sets = sets;
+			p.capacity = KEYS;
+			p.fp_rate = asked;
+			assert_ok(weir_create(&f, &p));
+			for (uint64_t n = 0; n < KEYS; n++)
+				assert_ok(weir_insert_into_hash(
+					f, 2, poor == 1 ? uniform(n) >> 32 :
+					      poor == 2 && n % 5 == 0 ? n :
+					      poor == 3 ? uniform(n) << 43 : uniform(n)));
+			const struct weir_stats s = figures(f);
+			assert_int_equal(s.hashes_uneven, poor ? WEIR_UNEVEN_YES : WEIR_UNEVEN_NO);
+			assert_int_equal(s.uneven_why != NULL, poor != 0);
+			if (poor)
+				assert_refused(weir_save(f, weir_location_path(path), NULL), -EDOM,
+				               "not uniform", "allow_uneven");
+			weir_destroy(f);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_crowded_block_is_told),
+		cmocka_unit_test(all_keys_in_one_block_are_not_taken_for_few),
+		cmocka_unit_test(few_lower_halves_of_split_are_told),
+		cmocka_unit_test(partners_in_a_million_are_told),
+		cmocka_unit_test(the_builder_counts_a_crowd),
+		cmocka_unit_test(a_window_tells_it),
+		cmocka_unit_test_setup_teardown(a_router_tells_it, folder_setup, folder_teardown),
+	};
+	return cmocka_run_group_tests_name("hashes_crowded", tests, NULL, NULL);
+}
