@@ -135,8 +135,10 @@ WEIR_API uint32_t weir_can(const struct weir_filter *f, uint32_t what);
  * The _hash verbs take this value, or a hash of your own that is uniform in all 64 bits, as XXH3,
  * SipHash and wyhash are. Give any other to the _u64 verbs, which mix and seed it: a hash of 32
  * bits (FNV-1a 32, murmur3_32, CRC32), a counter, an address, a time. In a _hash verb those make a
- * filter say yes to every key; weir_stats.hashes_uneven tells it. A hash of b different bits adds
- * n / 2^b to the rate of n keys, and no look at the filter shows that.
+ * filter say yes to every key; weir_stats.hashes_uneven tells it. A hash of b well-mixed bits adds
+ * n / 2^b to the rate of n keys, and no look at the filter shows that. Split takes the block from
+ * the upper 32 bits and the bits in it from the lower 32 alone: lower halves of v values add
+ * n / (v * blocks), of blocks of 32 bytes; at 1 % that is 25 / v.
  * To be protected against chosen keys, make the filter keyed. Give one filter the hashes of one
  * function only.
  * @key: @len bytes; may be NULL when len is 0.
@@ -407,13 +409,18 @@ struct weir_stats {
 };
 
 /** Do the bits look as uniform hashes leave them? Hashes of the caller's own, given to the _hash
- * verbs, can be so poor that absent keys are answered true far more often than was asked. Of a
- * large filter a sample may miss hashes that are alike in most of their top bits; WEIR_EXACT looks
- * at every line. No look at bits shows hashes that take too few values: b well-mixed bits add
- * n / 2^b to the rate of n keys. */
+ * verbs, can be so poor that absent keys are answered true far more often than was asked. A sample
+ * of a large filter may miss hashes that are alike in most of their top bits, such as identifiers
+ * that fill one line; WEIR_EXACT looks at every line. weir_save() looks at a quarter of the blocks
+ * of a filter that has more than a million, and at both ends. No look at bits shows
+ *   - hashes that take too few values, as weir_hash() says. Of split it shows 2000 values of the
+ *     lower half from 30,000 keys on, 500 from 3,000 on;
+ *   - in a classic filter, hashes that are the states of a generator by the multiplier
+ *     0xd1342543de82ef95. A classic key's bits are such a walk, so a key shares all but one with
+ *     the key before it, and the bits look like those of fewer keys: compare keys_estimated. */
 enum weir_uneven {
-	WEIR_UNEVEN_UNKNOWN = 0, /* too few keys, or too full, or a kind that cannot tell: fuse,
-	                            layered, router, and windows in columns */
+	WEIR_UNEVEN_UNKNOWN = 0, /* too few keys, or too full, or a kind that cannot tell: fuse and
+	                            layered */
 	WEIR_UNEVEN_NO = 1,
 	WEIR_UNEVEN_YES = 2,     /* uniform hashes look so once in a million filters at most */
 };

@@ -187,7 +187,8 @@ struct weir_save_options {
 	bool only_images;           /* a file by its path that is neither empty nor an image stays:
 	                               -EEXIST; one that cannot be read, likewise: why */
 	bool allow_uneven;          /* save a filter too whose hashes are not uniform: its lookups
-	                               answer true far too often (weir_stats.hashes_uneven) */
+	                               answer true far too often (weir_stats.hashes_uneven). A
+	                               window is saved in any case: it forgets them. */
 };
 #define WEIR_SAVE_OPTIONS_INIT WEIR__INIT(weir_save_options)
 
