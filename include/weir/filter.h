@@ -413,8 +413,8 @@ struct weir_stats {
  * of a large filter may miss hashes that are alike in most of their top bits, such as identifiers
  * that fill one line; WEIR_EXACT looks at every line. weir_save() looks at a quarter of the blocks
  * of a filter that has more than a million, and at both ends. No look at bits shows
- *   - hashes that take too few values, as weir_hash() says. Of split it shows 2000 values of the
- *     lower half from 30,000 keys on, 500 from 3,000 on;
+ *   - hashes that take too few values, as weir_hash() says. Of split it shows up to 1000 values
+ *     of the lower half, from 30,000 keys on;
  *   - in a classic filter, hashes that are the states of a generator by the multiplier
  *     0xd1342543de82ef95. A classic key's bits are such a walk, so a key shares all but one with
  *     the key before it, and the bits look like those of fewer keys: compare keys_estimated. */

@@ -208,11 +208,11 @@ static bool crowded(const struct weir_spread *s, const struct chances *c)
 }
 
 /* Do some pairs of blocks have many cells in common, others few? The sum over all pairs, which are
- * uncorrelated, is chi-squared of many degrees of freedom, less its mean. Few keys make few pairs
- * that share cells by chance: of eight cells two keys share six once in exp(x) pairs. */
+ * uncorrelated, is chi-squared less its mean. Where they are few, the variance of one counts: 17 at
+ * most. Where keys are few, two of them share six of eight cells once in exp(x) pairs. */
 static bool blocks_alike(const struct weir_spread *s)
 {
-	return s->common > sqrt(2 * x * s->common_variance) + 4 * x;
+	return s->common > sqrt(2 * x * s->common_variance) + 2 * x * 17 + 4 * x;
 }
 
 static const char in_lines[] = "some lines hold far more keys than others, or all as many, as if "
