@@ -188,10 +188,19 @@ const char *weir_error_detail(void)
 	return last.detail;
 }
 
+/* Every struct has a size that is a multiple of its alignment, and no number or pointer in it lies
+ * across such a multiple. So a size that is one never ends in the middle of a field. */
+enum { SIZE_STEP = _Alignof(struct { size_t size; uint64_t number; }) };
+
+static bool is_size(size_t given)
+{
+	return given >= sizeof given && given % SIZE_STEP == 0;
+}
+
 void weir_error_last(struct weir_error_info *out)
 {
 	struct weir_error_info info = last.info;
-	if (out->struct_size < sizeof info.struct_size)
+	if (!is_size(out->struct_size))
 		return;
 	info.struct_size = out->struct_size;
 	memcpy(out, &info, out->struct_size < sizeof info ? out->struct_size : sizeof info);
@@ -265,10 +274,10 @@ int weir__size_check(const void *sized, size_t size, const char *whose)
 	if (!sized)
 		return weir__fail(-EINVAL, "%s is NULL: start from its _INIT macro", whose);
 	memcpy(&given, sized, sizeof given);
-	if (given < sizeof given || given > size)
-		return weir__fail(-EINVAL,
-		                  "%s.struct_size %zu: %zu to %zu, as its _INIT macro sets it",
-		                  whose, given, sizeof given, size);
+	if (!is_size(given) || given > size)
+		return weir__fail(-EINVAL, "%s.struct_size %zu: a multiple of %d from %zu to %zu, "
+		                  "as its _INIT macro sets it", whose, given, SIZE_STEP,
+		                  sizeof given, size);
 	return 0;
 }
 

@@ -28,7 +28,7 @@ int64_t weir__stopped(size_t taken, int64_t err) __attribute__((cold));
 /* ---- structs that begin with their own size, so that they can grow: an older header's is shorter
  *      ---- */
 
-/* Check a struct's own size: at least that of a size_t, at most @size.
+/* Check a struct's own size: at least that of a size_t, at most @size, and never within a field.
  * @whose: the struct's name for the sentence, such as "weir_stats".
  * Return: 0; -EINVAL the size is wrong, or @sized is NULL. */
 int weir__size_check(const void *sized, size_t size, const char *whose);

@@ -249,6 +249,93 @@ static void the_numbers_are_of_the_last_failure(void **state)
 	assert_int_equal(info.err, -EIO);
 }
 
+/* ---- a struct's size that no header has ---- */
+
+static struct weir_filter *filter;
+
+static int by_handle(size_t size)
+{
+	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
+	struct weir_params params = { .struct_size = sizeof params };
+	struct weir_handle *h = NULL;
+	o.params = &params; /* of this pointer a part may be given */
+	o.struct_size = size;
+	int err = weir_handle_create(&h, NULL, &o);
+	assert_null(h);
+	return err;
+}
+
+static int by_params(size_t size)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f = NULL;
+	p.struct_size = size;
+	int err = weir_create(&f, &p);
+	assert_null(f);
+	return err;
+}
+
+static int by_save(size_t size)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	o.struct_size = size;
+	return (int)weir_save(filter, weir_location_room(NULL, 0), &o);
+}
+
+static int by_load(size_t size)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_filter *f = NULL;
+	o.struct_size = size;
+	return weir_load(&f, weir_location_memory("", 1), &o);
+}
+
+static int by_stats(size_t size)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	s.struct_size = size;
+	return weir_measure(filter, WEIR_SAMPLED, &s);
+}
+
+static int by_plan(size_t size)
+{
+	struct weir_params p = { .struct_size = sizeof p, .capacity = 1, .fp_rate = 0.5 };
+	struct weir_plan plan = WEIR_PLAN_INIT;
+	plan.struct_size = size;
+	return weir_plan_make(&p, &plan);
+}
+
+/* Of a pointer of which four bytes are given, the other four would be the library's. */
+static void does_a_size_that_ends_within_a_field_answer_einval(void **state)
+{
+	static const struct {
+		int (*call)(size_t size);
+		size_t most;
+	} sized[] = {
+		{ by_handle, sizeof(struct weir_handle_options) },
+		{ by_params, sizeof(struct weir_params) },
+		{ by_save, sizeof(struct weir_save_options) },
+		{ by_load, sizeof(struct weir_load_options) },
+		{ by_stats, sizeof(struct weir_stats) },
+		{ by_plan, sizeof(struct weir_plan) },
+	};
+	struct weir_error_info info = WEIR_ERROR_INFO_INIT;
+	char value[64];
+	(void)state;
+	filter = test_filter(WEIR_BLOCKED, 100, 0.01);
+	for (size_t i = 0; i < COUNT_OF(sized); i++)
+		for (size_t size = sizeof size; size < sized[i].most; size++) {
+			snprintf(value, sizeof value, "struct_size %zu:", size);
+			if (size % sizeof(void *))
+				assert_refused(sized[i].call(size), -EINVAL, value, "_INIT");
+		}
+	weir_destroy(filter);
+	(void)weir_fail(-EIO, "a failure");
+	info.struct_size = offsetof(struct weir_error_info, thing) + 4;
+	weir_error_last(&info);
+	assert_int_equal(info.err, 0); /* nothing is written */
+}
+
 /* A front end need not search the sentence for what a file's remedy is. */
 static void a_file_that_cannot_be_opened_has_a_code(void **state)
 {
@@ -281,6 +368,7 @@ int main(void)
 		cmocka_unit_test(callers_fail_alike),
 		cmocka_unit_test(a_refusal_has_its_numbers),
 		cmocka_unit_test(the_numbers_are_of_the_last_failure),
+		cmocka_unit_test(does_a_size_that_ends_within_a_field_answer_einval),
 		cmocka_unit_test(a_file_that_cannot_be_opened_has_a_code),
 		cmocka_unit_test(the_library_says_its_version),
 	};

@@ -186,8 +186,9 @@ static void test_options(void **state)
 	o.struct_size = offsetof(struct weir_follow_options, poll_seconds);
 	o.report = ask_thread;
 	refresh.keep_previous = true;
-	refresh.defer_free = true;
-	refresh.struct_size = offsetof(struct weir_refresh_options, defer_free);
+	refresh.map = true;
+	refresh.pace = -1;
+	refresh.struct_size = offsetof(struct weir_refresh_options, map);
 	assert_ok(weir_follower_start(&f, h, path, &o));
 	refresh.keep_previous = false; /* the follower has its own copy */
 	assert_ok(weir_follower_stop(f));

@@ -324,7 +324,7 @@ static void test_options(void **state)
 	older.struct_size = sizeof older + 1;
 	assert_refused(weir_handle_refresh(h, path, &older), -EINVAL,
 	               "weir_refresh_options.struct_size", "_INIT");
-	older.struct_size = offsetof(struct weir_refresh_options, keep_previous);
+	older.struct_size = offsetof(struct weir_refresh_options, carry);
 	older.keep_previous = true;
 	save(0, 100);
 	assert_int_equal(weir_handle_refresh(h, path, &older), 1);
