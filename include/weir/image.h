@@ -214,7 +214,9 @@ struct weir_load_options {
 	                               which its kind tells before a bit is read */
 	const char *lock_dir;       /* to map live: the folder for the lock file, the same one in
 	                               each process that maps the image live; NULL: that of the
-	                               image, links followed */
+	                               image, links followed. Where users who may not write the
+	                               image can rename files in it, weir_seal() needs a lock on
+	                               the image too, which any of its readers can prevent. */
 };
 #define WEIR_LOAD_OPTIONS_INIT WEIR__INIT(weir_load_options)
 
@@ -357,7 +359,8 @@ WEIR_API WEIR_MUST_CHECK int weir_verify(const struct weir_filter *f);
  * Return: 0 or a negative errno, and the image is still live and takes inserts. Only if the last
  *   sync failed, it is sealed although the call fails, and a power cut may bring the live mark
  *   back; the sentence reports so.
- * Errors: -EBUSY the image is mapped live elsewhere too; -EINVAL not mapped live; -ENOTSUP the kind
+ * Errors: -EBUSY the image is mapped live elsewhere too, or a process has locked it where strangers
+ *   can rename its lock file (lock_dir); -EINVAL not mapped live; -ENOTSUP the kind
  *   cannot; -ENOMEM; -EBADF a descriptor of the lock was closed by somebody else; the errno of
  *   msync, fcntl and ftruncate, and of opening the lock file anew if it was removed.
  * Threads: one, without inserts.  Progress: blocking (file system).  Cost: memory bandwidth, then

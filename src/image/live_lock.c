@@ -8,7 +8,12 @@
  * when no other mapper has a lock on the image. The sealer empties it.
  *
  * A stranger may have put a file at the lock file's name. We use it only if its owner may write
- * the image, and it has no other name. We never follow it, nor change one that is not ours. */
+ * the image, and it has no other name. We never follow it, nor change one that is not ours.
+ *
+ * A stranger who may rename files in the folder, as its owner can, may put the lock file of another
+ * image there, or an older one of this image. Two mappers could then each hold a home, and one
+ * seal while the other inserts. So in such a folder the sealer also needs the image's lock,
+ * exclusively. There, and only there, a reader can prevent a seal. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -123,12 +128,26 @@ static mode_t rights(const struct attempt *a, gid_t group)
 	return a->st.st_mode & S_IWOTH ? mode | S_IROTH | S_IWOTH : mode;
 }
 
-/* Can somebody make files in the folder who may not write the image? */
-static bool strangers_may_make(const struct attempt *a)
+static bool folder_acl(int folder)
+{
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* it may be O_PATH */
+	bool has = fd < 0 || weir__acl_has(fd);
+	if (fd >= 0)
+		close(fd);
+	return has;
+}
+
+/* Can somebody who may not write the image make files in the folder or, where it is not sticky,
+ * rename those of others? Its owner can always. */
+static bool strangers_may(const struct attempt *a, mode_t unless)
 {
 	struct stat st;
-	return a->acl || fstat(a->lock->folder.fd, &st) || st.st_mode & S_IWOTH ||
-	       (st.st_mode & S_IWGRP && st.st_gid != a->st.st_gid) ||
+	if (fstat(a->lock->folder.fd, &st))
+		return true;
+	const mode_t mode = st.st_mode & unless ? 0 : st.st_mode;
+	return mode & S_IWOTH ||
+	       (mode & S_IWGRP && (a->acl || !(a->st.st_mode & S_IWGRP) ||
+	                           st.st_gid != a->st.st_gid || folder_acl(a->lock->folder.fd))) ||
 	       (st.st_uid != a->st.st_uid && st.st_uid != geteuid() && st.st_uid != 0);
 }
 
@@ -138,8 +157,8 @@ static bool owner_may_write(const struct attempt *a, const struct stat *file)
 {
 	return file->st_uid == a->st.st_uid || file->st_uid == geteuid() || file->st_uid == 0 ||
 	       a->st.st_mode & S_IWOTH ||
-	       (a->st.st_mode & S_IWGRP && file->st_gid == a->st.st_gid &&
-	        !strangers_may_make(a));
+	       (a->st.st_mode & S_IWGRP && file->st_gid == a->st.st_gid && !a->acl &&
+	        !strangers_may(a, 0));
 }
 
 static int refuse(const struct attempt *a, const char *what)
@@ -356,17 +375,10 @@ int weir__live_enter(const struct weir_live_lock *l, const char *name, bool mark
 
 /* The lock file was removed: by hand, or by a process forked from this one, which has sealed the
  * image. Lock what stands there now, as a new mapper does. */
-static int join_again(struct weir_mapping *m)
+static int join_again(struct weir_mapping *m, const struct attempt *a)
 {
-	const struct weir_source image = { .name = m->name, .fd = m->lock.image.fd };
-	struct attempt a = { &m->lock, &image, "its lock's folder", .acl = true };
 	struct weir_held old = m->lock.file;
-	if (!is_open(&m->lock.image) || fstat(image.fd, &a.st))
-		return weir__fail(-EBADF, "%s: its lock file was removed, and somebody closed "
-		                  "descriptor %d: map the image live again to seal it", m->name,
-		                  image.fd);
-	a.acl = weir__acl_has(image.fd);
-	int err = try(&a);
+	int err = try(a);
 	if (err) {
 		m->lock.file = old;
 		weir__live_unclaim(m);
@@ -376,29 +388,49 @@ static int join_again(struct weir_mapping *m)
 	return 0;
 }
 
-static int claim(const struct weir_mapping *m)
+/* Every mapper has the image locked, whichever lock file it has. */
+static int claim_image(const struct attempt *a)
+{
+	if (a->st.st_mode & S_IWOTH || !strangers_may(a, S_ISVTX) ||
+	    set_lock(&a->lock->image, F_WRLCK) == 0)
+		return 0;
+	int err = held_by_others(errno) ?
+	          weir__fail(-EBUSY, "%s: is mapped live elsewhere too, or a process has locked it "
+	                     "(lslocks), and users who may not write it can rename its lock file: "
+	                     "seal it when that process has gone, or use a lock_dir (--lock-dir) "
+	                     "of your own", a->image->name) : cannot_lock(a->image->name);
+	(void)set_lock(&a->lock->file, F_RDLCK);
+	return err;
+}
+
+static int claim(const struct weir_mapping *m, const struct attempt *a)
 {
 	const struct weir_live_lock *l = &m->lock;
-	if (!is_open(&l->file) || !is_open(&l->folder))
-		return weir__fail(-EBADF, "%s: somebody closed descriptor %d or %d, which held the "
-		                  "lock of this live mapping: map the image live again to seal it",
-		                  m->name, l->file.fd, l->folder.fd);
 	if (set_lock(&l->file, F_WRLCK))
 		return held_by_others(errno) ?
 		       weir__fail(-EBUSY, "%s: is mapped live elsewhere too, in this process or "
 		                  "another: seal it when that mapping has gone", m->name) :
 		       cannot_lock(m->name);
-	return stands(l) ? 0 : CHANGED;
+	return stands(l) ? claim_image(a) : CHANGED;
 }
 
 int weir__live_claim(struct weir_mapping *m)
 {
-	int err = claim(m);
+	const struct weir_live_lock *l = &m->lock;
+	const struct weir_source image = { .name = m->name, .fd = l->image.fd };
+	struct attempt a = { &m->lock, &image, "its lock's folder", .acl = true };
+	if (!is_open(&l->file) || !is_open(&l->folder) || !is_open(&l->image) ||
+	    fstat(image.fd, &a.st))
+		return weir__fail(-EBADF, "%s: somebody closed descriptor %d, %d or %d, which held "
+		                  "the locks of this live mapping: map the image live again to "
+		                  "seal it", m->name, l->file.fd, l->folder.fd, l->image.fd);
+	a.acl = weir__acl_has(image.fd);
+	int err = claim(m, &a);
 	if (err <= 0)
 		return err;
-	err = join_again(m);
+	err = join_again(m, &a);
 	if (!err)
-		err = claim(m);
+		err = claim(m, &a);
 	return err > 0 ? weir__fail(-EBUSY, "%s: %s", m->name, why[err]) : err;
 }
 
@@ -406,6 +438,7 @@ void weir__live_unclaim(const struct weir_mapping *m)
 {
 	/* Should it fail, the lock stays exclusive: others cannot map then, but nothing is lost. */
 	(void)set_lock(&m->lock.file, F_RDLCK);
+	(void)set_lock(&m->lock.image, F_RDLCK);
 }
 
 int weir__live_empty(const struct weir_mapping *m)

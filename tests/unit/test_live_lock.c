@@ -255,6 +255,71 @@ static void test_may_the_group_lock_an_image_with_a_list(void **state)
 	assert_sealed(path);
 }
 
+/* In such a folder a file has the image's group, whoever makes it. */
+static void test_is_the_file_of_a_stranger_in_a_set_group_id_folder_the_lock(void **state)
+{
+	struct stat st;
+	(void)state;
+	needs_root();
+	assert_int_equal(chown(path, 0, GROUP) + chmod(path, 0664), 0);
+	assert_int_equal(chown(folder, 0, GROUP) + chmod(folder, 03777), 0);
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		become_nobody();
+		umask(0);
+		int fd = open(lock_file, O_CREAT | O_EXCL | O_RDWR, 0660);
+		_exit(fd < 0 || fchmod(fd, 0660));
+	}
+	assert_int_equal(status_of(child), 0);
+	assert_int_equal(stat(lock_file, &st), 0);
+	assert_int_equal(st.st_uid, NOBODY);
+	assert_int_equal(st.st_gid, GROUP);
+	assert_not_used(-EPERM, "may not write the image");
+	seal_it(map_live(path));
+	assert_sealed(path);
+}
+
+/* A killed mapper leaves the lock file of another image, which its owner could have made. */
+static void leave_live(const char *name)
+{
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		(void)map_live(name);
+		_exit(0);
+	}
+	assert_int_equal(status_of(child), 0);
+}
+
+/* The folder's owner may not write the image. */
+static void test_does_a_lock_file_that_is_swapped_let_one_seal_while_another_inserts(void **state)
+{
+	char stash[4200], third[4200], of_third[4400], of_first[4400];
+	(void)state;
+	needs_root();
+	snprintf(stash, sizeof stash, "%s/stash", folder);
+	snprintf(third, sizeof third, "%s/third.weir", folder);
+	strcpy(of_first, lock_file);
+	save(third);
+	leave_live(third);
+	struct stat st;
+	assert_int_equal(stat(third, &st), 0);
+	snprintf(of_third, sizeof of_third, "%s/.weir-live-%016llx-%016llx", folder,
+	         (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	assert_int_equal(chown(folder, NOBODY, NOBODY), 0);
+	struct weir_filter *f = map_live(path);
+	assert_int_equal(rename(of_first, stash) + rename(of_third, of_first), 0);
+	struct weir_filter *g = map_live(path);
+	assert_refused(weir_seal(g), -EBUSY, path, "rename its lock file");
+	assert_true(is_live(path));
+	assert_refused(weir_seal(f), -EBUSY, path, "elsewhere");
+	weir_destroy(g);
+	assert_true(weir_insert_hash(f, 2) >= 0);
+	seal_it(f);
+	assert_sealed(path);
+}
+
 int main(void)
 {
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -269,6 +334,8 @@ int main(void)
 		fresh(test_is_a_strangers_file_used_as_the_lock),
 		fresh(test_is_the_file_of_a_user_who_only_reads_the_lock),
 		fresh(test_may_the_group_lock_an_image_with_a_list),
+		fresh(test_is_the_file_of_a_stranger_in_a_set_group_id_folder_the_lock),
+		fresh(test_does_a_lock_file_that_is_swapped_let_one_seal_while_another_inserts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
