@@ -276,12 +276,14 @@ struct weir_image_info {
  *   folder failed, the call fails although the new file is in place, and a power cut may bring the
  *   old one back; the sentence reports so. To save again is safe.
  * Errors: the errno of open, fallocate, write, fsync, fcntl and rename (-ENOSPC, -EACCES, -EROFS,
- *   -EIO ...); -ENOSPC also if the room is too small; -ECANCELED; -EINVAL an option is out of its
- *   range, or the path is NULL or no regular file; -EISDIR; -ENOENT, -EACCES, -ELOOP, -EBUSY a link
- *   that cannot be followed; -ENOMEM; -ENOTSUP the kind cannot be saved, or zstd_level in a build
- *   without zstd; -EDOM the filter was filled by hashes that are not uniform (hashes_uneven in
- *   struct weir_stats), and allow_uneven is not set; that of getrandom.
- * Threads: any, with lookups and inserts. Of several savers to one path the last to switch wins.
+ *   -EIO ...); -ENOSPC also if the room is too small; -ECANCELED; -EAGAIN the image is not the one
+ *   that options->replaces names: read it again; -EINVAL an option is out of its range, or the path
+ *   is NULL or no regular file; -EISDIR; -ENOENT, -EACCES, -ELOOP, -EBUSY a link that cannot be
+ *   followed; -ENOMEM; -ENOTSUP the kind cannot be saved, or zstd_level in a build without zstd;
+ *   -EDOM the filter was filled by hashes that are not uniform (hashes_uneven in struct
+ *   weir_stats), and allow_uneven is not set; that of getrandom.
+ * Threads: any, with lookups and inserts. Of several savers to one path the last to switch wins;
+ *   with replaces only the first one does.
  * Order: relaxed.  Progress: blocking (file system).  Cost: a look at the folder's names, memory
  *   bandwidth, then the disk. To a descriptor, or of a kind whose keys move (cuckoo), memory for a
  *   copy, which is saved: inserts that have to move a key wait while it is made.
@@ -311,7 +313,8 @@ WEIR_API WEIR_MUST_CHECK int64_t weir_save(const struct weir_filter *f, struct w
  *   weir_verify(), if the memory is a mapped file. Only WEIR_MAP_LIVE accepts an image that is
  *   marked live: -EBUSY it is being sealed, or mapped live with another lock file (by a name in
  *   another folder, say), and was so for a second; -EPERM the lock file may be a stranger's, or a
- *   link; -ESTALE the image was replaced again and again; the errno of open, linkat, ftruncate and
+ *   link; -ESTALE the image was replaced again and again; -ENOSPC, or another errno of fallocate,
+ *   the image has holes, and there is no space for them; the errno of open, linkat, ftruncate and
  *   fcntl, where the lock file cannot be made or locked.
  *
  *   Of a chain: as weir_delta_inspect(); -EINVAL a delta is from another image, whose identity the

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Live images: the live mark, and sealing. The lock that keeps live mappings and a seal apart is
  * that of live_lock.c. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "ground/error.h"
 #include "hash/hash.h"
 #include "image/compound.h"
@@ -36,6 +39,47 @@ static int mark_live(struct weir_mapping *m)
 	return sync_pages(m, WEIR_IMAGE_HEAD);
 }
 
+/* ---- holes ---- */
+
+static bool refused(int error)
+{
+	return error == EOPNOTSUPP || error == ENOSYS || error == EINVAL || error == EPERM;
+}
+
+/* @at, @bytes: a part of the image that is stored to. A store into a hole needs space, and where
+ * none is left the kernel ends the process with SIGBUS. So it is given space now. */
+static int fill_holes(const struct weir_mapping *m, uint64_t at, uint64_t bytes)
+{
+	const int fd = m->lock.image.fd;
+	const off_t hole = lseek(fd, (off_t)at, SEEK_HOLE);
+	struct stat st;
+	int answer;
+	if (hole >= (off_t)(at + bytes))
+		return 0;
+	do
+		answer = fallocate(fd, 0, (off_t)at, (off_t)bytes);
+	while (answer && errno == EINTR);
+	if (answer == 0)
+		return 0;
+	const int error = errno;
+	if (!refused(error))
+		return weir__fail(-error, "%s: has holes, and space for %llu bytes cannot be "
+		                  "reserved: %s: free space there", m->name,
+		                  (unsigned long long)bytes, weir_strerror(error));
+	if (hole < 0 && fstat(fd, &st) == 0 && 512 * (uint64_t)st.st_blocks >= at + bytes)
+		return 0;
+	return weir__fail(-EOPNOTSUPP, "%s: has holes, and this file system cannot reserve space "
+	                  "for them: replace it by a copy without (cp --sparse=never)", m->name);
+}
+
+/* The padding stays a hole: nothing is stored there. */
+static int reserve(const struct weir_mapping *m)
+{
+	const uint64_t bits = weir__image_bits_offset(&m->head);
+	int err = fill_holes(m, 0, bits - weir__image_padding(&m->head));
+	return err ? err : fill_holes(m, bits, m->length - bits);
+}
+
 /* @found: the commit record that the image had. */
 static int begin(struct weir_mapping *m, uint64_t found)
 {
@@ -47,7 +91,8 @@ static int begin(struct weir_mapping *m, uint64_t found)
 
 int weir__live_begin(struct weir_mapping *m)
 {
-	return begin(m, m->head.commit);
+	int err = reserve(m);
+	return err ? err : begin(m, m->head.commit);
 }
 
 /* Are the reserved bytes between table and bits still zero? */

@@ -114,8 +114,9 @@ void weir__live_close(struct weir_mapping *mapping);
 
 /* ---- the live mark of a mapped image ---- */
 
-/* S2: mark the file of a WEIR_MAP_LIVE mapping, which has its locks, live and sync the mark. This
- * comes before any insert. Return: as weir__live_enter(), or the errno of msync. */
+/* S2: reserve space for the holes that the file of a WEIR_MAP_LIVE mapping, which has its locks,
+ * may have. Then mark it live and sync the mark. This comes before any insert. Return: as
+ * weir__live_enter(), or the errno of fallocate or msync. */
 int weir__live_begin(struct weir_mapping *mapping);
 
 #endif

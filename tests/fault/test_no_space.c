@@ -117,19 +117,24 @@ static void resize(const char *size)
 	assert_int_equal(mount("weir", folder, "tmpfs", MS_REMOUNT, size), 0);
 }
 
-/* With 4 MiB there is room for the bits, which are 2.45 MiB, and not for 2 MiB of padding. */
-static void save_and_fill_up(void)
+static void fill_up(void)
 {
 	static const unsigned char page[4096] = { 1 };
-	need_mount();
-	resize("size=4m");
-	assert_ok(weir_save(much, weir_location_path(path), NULL));
 	snprintf(rest, sizeof rest, "%s/rest", folder);
 	int fd = open(rest, O_WRONLY | O_CREAT, 0600);
 	while (write(fd, page, sizeof page) == (ssize_t)sizeof page)
 		;
 	close(fd);
 	assert_int_equal(free_bytes(), 0);
+}
+
+/* With 4 MiB there is room for the bits, which are 2.45 MiB, and not for 2 MiB of padding. */
+static void save_and_fill_up(void)
+{
+	need_mount();
+	resize("size=4m");
+	assert_ok(weir_save(much, weir_location_path(path), NULL));
+	fill_up();
 }
 
 static void clean_up(void)
@@ -150,6 +155,57 @@ static void test_a_live_mapping_on_a_full_disk_needs_no_space(void **state)
 	assert_ok(weir_seal(live));
 	weir_destroy(live);
 	assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
+	clean_up();
+}
+
+static bool spit_sparsely(const char *name, const unsigned char *bytes, uint64_t n)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	bool ok = fd >= 0 && ftruncate(fd, (off_t)n) == 0;
+	for (uint64_t at = 0, part; ok && at < n; at += part) {
+		part = n - at < IMAGE_PAGE ? n - at : IMAGE_PAGE;
+		bool zero = !bytes[at] && memcmp(bytes + at, bytes + at + 1, part - 1) == 0;
+		ok = zero || pwrite(fd, bytes + at, part, (off_t)at) == (ssize_t)part;
+	}
+	return fd >= 0 && close(fd) == 0 && ok;
+}
+
+/* As cp --sparse=always makes it: bits that are zero have no pages. */
+static void save_with_holes(void)
+{
+	struct weir_filter *empty = test_filter(WEIR_BLOCKED, 2000000, 0.01);
+	unsigned char *image = NULL;
+	int64_t n = weir_save(empty, weir_location_room(NULL, 0), NULL);
+	assert_ok(n);
+	assert_int_equal(posix_memalign((void **)&image, 64, (size_t)n), 0);
+	assert_ok(weir_save(empty, weir_location_room(image, (size_t)n), NULL));
+	assert_true(spit_sparsely(path, image, (uint64_t)n));
+	free(image);
+	weir_destroy(empty);
+}
+
+/* Half of the pages may be there: whoever maps the file live gets them all, or an error. */
+static void test_does_a_store_into_a_hole_on_a_full_disk_end_the_process(void **state)
+{
+	struct weir_filter *live = NULL;
+	struct stat st;
+	(void)state;
+	need_mount();
+	resize("size=4m");
+	save_with_holes();
+	fill_up();
+	assert_refused(weir_load(&live, weir_location_map(path, WEIR_MAP_LIVE), NULL), -ENOSPC,
+	               path, "free space there");
+	assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL)); /* it is not live */
+	assert_int_equal(unlink(rest), 0);
+	assert_ok(weir_load(&live, weir_location_map(path, WEIR_MAP_LIVE), NULL));
+	fill_up();
+	for (uint64_t i = 0; i < 2000000; i++)
+		assert_true(weir_insert_hash(live, test_key(i)) >= 0);
+	assert_ok(weir_seal(live));
+	weir_destroy(live);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(512 * st.st_blocks < st.st_size - MIB); /* the padding is still a hole */
 	clean_up();
 }
 
@@ -179,6 +235,7 @@ int main(void)
 		cmocka_unit_test(test_found_out_by_writing),
 #endif
 		cmocka_unit_test(test_a_live_mapping_on_a_full_disk_needs_no_space),
+		cmocka_unit_test(test_does_a_store_into_a_hole_on_a_full_disk_end_the_process),
 		cmocka_unit_test(test_verifying_a_hole_on_a_full_disk_fails_without_a_signal),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
