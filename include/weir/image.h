@@ -189,6 +189,11 @@ struct weir_save_options {
 	bool allow_uneven;          /* save a filter too whose hashes are not uniform: its lookups
 	                               answer true far too often (weir_stats.hashes_uneven). A
 	                               window is saved in any case: it forgets them. */
+	uint64_t replaces;          /* weir_image_info.commit of the image by that path, from before
+	                               it was read. If another file stands there when the new one is
+	                               complete, or a process has the image mapped live, or has
+	                               inserted into it and sealed it since, it stays: -EAGAIN.
+	                               0: whatever stands there is replaced */
 };
 #define WEIR_SAVE_OPTIONS_INIT WEIR__INIT(weir_save_options)
 
@@ -238,6 +243,8 @@ struct weir_image_info {
 	uint32_t marks;            /* enum weir_image_marks, or'ed */
 	const char *hash;          /* of its keys: "XXH3", "XXH64" or "SipHash-2-4" */
 	struct weir_text text;     /* what is done to its keys before that */
+	uint64_t commit;           /* a checksum of all of it: of equal images equal; 0: live. For
+	                              weir_save_options.replaces. */
 };
 #define WEIR_IMAGE_INFO_INIT WEIR__INIT(weir_image_info)
 
@@ -270,8 +277,8 @@ struct weir_image_info {
  * reader goes away. Room may hold anything after a failure.
  * @f: may be in use. An insert concurrent with the call may or may not be in the image.
  * @to: a path, a descriptor or room.
- * @options: NULL for the defaults. mode, written and only_images are for a path. Where linkat alone
- *   is refused, all is written a second time, and progress begins anew.
+ * @options: NULL for the defaults. mode, written, only_images and replaces are for a path. Where
+ *   linkat alone is refused, all is written a second time, and progress begins anew.
  * Return: bytes of the image, or a negative errno, and the old file stays. Only if the sync of the
  *   folder failed, the call fails although the new file is in place, and a power cut may bring the
  *   old one back; the sentence reports so. To save again is safe.

@@ -36,8 +36,7 @@ bool weir__source_verdict(const struct weir_source *source, int err)
 	        err == -EKEYREJECTED);
 }
 
-/* The commit record that the file has now, or 0 if it is too short for one. */
-static uint64_t commit_now(int fd)
+uint64_t weir__commit_now(int fd)
 {
 	unsigned char commit[8] = { 0 };
 	ssize_t got;
@@ -47,9 +46,32 @@ static uint64_t commit_now(int fd)
 	return got == sizeof commit ? weir__image_get64(commit) : 0;
 }
 
+static struct flock commit_record(short type)
+{
+	return (struct flock){
+		.l_type = type,
+		.l_whence = SEEK_SET,
+		.l_start = WEIR_IMAGE_COMMIT,
+		.l_len = WEIR_IMAGE_HEAD - WEIR_IMAGE_COMMIT
+	};
+}
+
+int weir__commit_lock(int fd, short type)
+{
+	struct flock lock = commit_record(type);
+	return fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+bool weir__commit_locked(int fd)
+{
+	struct flock lock = commit_record(F_WRLCK);
+	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 int weir__source_settle(const struct weir_source *source, int err)
 {
-	if (err != -EBADMSG || !source->mode || commit_now(source->fd) == source->identity.commit)
+	if (err != -EBADMSG || !source->mode ||
+	    weir__commit_now(source->fd) == source->identity.commit)
 		return err;
 	return weir__fail(-EBUSY, "%s: was marked live, sealed or overwritten while it was read",
 	                  source->name);
@@ -70,12 +92,13 @@ bool weir__same_file(const struct weir_file_identity *a, const struct weir_file_
 
 static struct weir_file_identity identity_of(const struct stat *st, int fd)
 {
+	const uint64_t commit = S_ISREG(st->st_mode) ? weir__commit_now(fd) : 0;
 	return (struct weir_file_identity){ .device = st->st_dev,
 	                                    .inode = st->st_ino,
 	                                    .size = st->st_size,
 	                                    .modified = st->st_mtim,
 	                                    .changed = st->st_ctim,
-	                                    .commit = S_ISREG(st->st_mode) ? commit_now(fd) : 0 };
+	                                    .commit = commit };
 }
 
 /* But a change of its links or rights is none of its bytes. */

@@ -53,6 +53,13 @@ struct weir_source weir__source_of_memory(const char *name, const void *image, u
 
 /* Mark the error of a system call. Return: @err. */
 int weir__source_outside(struct weir_source *source, int err);
+/* The commit record that a file has now, or 0 if it is too short for one. */
+uint64_t weir__commit_now(int fd);
+/* The lock on a commit record (S1 to S5 of map.h), taken at once or not at all. @type: F_RDLCK,
+ * F_WRLCK or F_UNLCK. Return: as fcntl(). */
+int weir__commit_lock(int fd, short type);
+/* Has another opening of the file that lock? */
+bool weir__commit_locked(int fd);
 /* Will the image fail with this error again as long as it is the same? After that of a system call
  * it may not: descriptors and permissions come back, disks are mended. Nor after -ENOMEM, nor after
  * -EFBIG and -ECANCELED, which the caller decides, nor after -EBUSY: a live image is sealed one

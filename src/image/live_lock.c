@@ -75,13 +75,7 @@ static void close_held(struct weir_held *h)
 
 static int set_lock(const struct weir_held *h, short type)
 {
-	struct flock lock = {
-		.l_type = type,
-		.l_whence = SEEK_SET,
-		.l_start = WEIR_IMAGE_COMMIT,
-		.l_len = WEIR_IMAGE_HEAD - WEIR_IMAGE_COMMIT
-	};
-	return fcntl(h->fd, F_OFD_SETLK, &lock);
+	return weir__commit_lock(h->fd, type);
 }
 
 static bool held_by_others(int error)
@@ -272,9 +266,7 @@ static void drop_file(struct weir_live_lock *l)
 
 static bool is_live(const struct attempt *a)
 {
-	unsigned char commit[8];
-	return pread(a->lock->image.fd, commit, sizeof commit, WEIR_IMAGE_COMMIT) ==
-	       sizeof commit && weir__image_get64(commit) == WEIR_IMAGE_LIVE;
+	return weir__commit_now(a->lock->image.fd) == WEIR_IMAGE_LIVE;
 }
 
 /* The lock on the image, so that mappers with another lock file see this one. A live image that has
@@ -305,6 +297,20 @@ static int try(const struct attempt *a)
 	return err;
 }
 
+static int was_replaced(const struct attempt *a)
+{
+	return weir__fail(-ESTALE, "%s: was replaced while it was opened: map it again",
+	                  a->image->name);
+}
+
+/* S5 */
+static bool still_there(const struct attempt *a)
+{
+	struct stat st;
+	return stat(a->image->name, &st) == 0 && st.st_dev == a->st.st_dev &&
+	       st.st_ino == a->st.st_ino;
+}
+
 /* The folder of the image itself, to which links lead. */
 static int open_beside(const struct attempt *a)
 {
@@ -315,8 +321,7 @@ static int open_beside(const struct attempt *a)
 	if (t.exists && t.old.st_dev == a->st.st_dev && t.old.st_ino == a->st.st_ino)
 		return t.folder;
 	weir__target_close(&t);
-	return weir__fail(-ESTALE, "%s: was replaced while it was opened: map it again",
-	                  a->image->name);
+	return was_replaced(a);
 }
 
 static int open_folder(const struct attempt *a, const char *lock_dir)
@@ -350,6 +355,10 @@ int weir__live_share(struct weir_live_lock *lock, const struct weir_source *imag
 	for (unsigned waits = 0; err > 0 && waits < MOST_WAITS; waits++) {
 		(void)usleep(WAIT_US);
 		err = try(&a);
+	}
+	if (!err && !still_there(&a)) {
+		drop_file(lock);
+		err = was_replaced(&a);
 	}
 	if (err)
 		close_held(&lock->folder);

@@ -74,9 +74,13 @@ static inline struct weir_mapping *weir__mapping_of(const struct weir_filter *f)
  * S2  Only a holder of the locks stores the live mark. It is on the disk, and the lock file is the
  *     home, before any insert.
  * S3  Only the one holder of the home's exclusive lock computes checksums and stores the sealed
- *     record. First bits and checksums are on the disk, and the lock file is empty again.
+ *     record. Where a stranger could swap lock files, it has the image's lock too. First
+ *     bits and checksums are on the disk, and the lock file is empty again.
  * S4  From then on its mapping is read-only, and only after that are the locks given back. The last
  *     mapper removes the lock file if it is empty, under its exclusive lock.
+ * S5  A save that replaces only the image that was read (weir_save_options.replaces) has the image
+ *     locked, exclusively, from its last look at the commit record until the new file has the name.
+ *     A mapper that has its locks looks whether its path still leads to the image.
  *
  * So no process inserts between the first checksum and the sealed record, and no process loses its
  * live mark: the image is always live, or sealed and valid.

@@ -86,6 +86,7 @@ int weir__replace_begin(struct weir_replace *r, const char *path, unsigned mode,
 	r->path = path;
 	r->mode = mode;
 	r->only_images = false;
+	r->replaces = 0;
 	int err = weir__target_find(&r->target, path);
 	if (err)
 		return err;
@@ -131,17 +132,20 @@ int weir__replace_publish(struct weir_replace *r)
 	if (error)
 		return fail(r, error, "sync the new file");
 	int err = r->only_images ? weir__target_check_image(&r->target, r->path) : 0;
+	if (!err && r->replaces)
+		err = weir__target_hold(&r->target, r->replaces, r->path);
 	if (!err)
 		err = switch_name(r);
 	if (err)
 		return err;
+	int lost = r->replaces ? weir__target_release(&r->target, r->path) : 0;
 	error = sync_retrying(r->target.folder);
 	/* EINVAL: a file system whose folders need no sync. */
 	return error && error != EINVAL ?
 	       weir__fail(-error, "%s: the new file is in place, but its directory cannot be synced"
 	                  ", "
 	                  "so a power cut may bring the old one back: %s", r->path,
-	                  weir_strerror(error)) : 0;
+	                  weir_strerror(error)) : lost;
 }
 
 void weir__replace_end(struct weir_replace *r)

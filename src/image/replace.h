@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
 /* ---- where a save goes to: a folder, which stays open, and a name in it ---- */
@@ -17,6 +18,9 @@ struct weir_target {
 	bool exists;             /* a regular file has the name, to be replaced */
 	struct stat old;         /* that file */
 	bool old_acl;            /* it has an access control list, or may have one */
+	int held;                /* that file, opened by weir__target_hold(); -1: it was not */
+	bool unlocked;           /* but it could not be locked */
+	uint64_t commit;         /* its commit record */
 };
 
 /* Find the place of @path, which need not exist; nothing is open after a failure. */
@@ -27,6 +31,13 @@ void weir__target_look_again(struct weir_target *target);
  * be read. */
 int weir__target_check_image(const struct weir_target *target, const char *path);
 void weir__target_close(const struct weir_target *target);
+/* Is the file there still the image with this commit record, which no process has mapped live? From
+ * then on none can map it so, until weir__target_release(). Return: 0; -EAGAIN it is not; or the
+ * errno of open. */
+int weir__target_hold(struct weir_target *target, uint64_t commit, const char *path);
+/* The file has been replaced. Where it could not be held, look whether it was mapped live
+ * meanwhile. Return: 0; or -EAGAIN. */
+int weir__target_release(struct weir_target *target, const char *path);
 
 /* ---- the rights of a new file: never wider than those of the one it replaces ---- */
 
@@ -79,6 +90,7 @@ struct weir_replace {
 	const char *path;          /* as the caller gave it, for sentences */
 	unsigned mode;             /* likewise; 0: none */
 	bool only_images;          /* likewise: what is neither empty nor one stays */
+	uint64_t replaces;         /* likewise: a commit record, or 0 */
 	struct weir_target target;
 	struct weir_temporary new; /* to write to */
 };

@@ -116,6 +116,7 @@ static int64_t replace(weir__write_fn *write, void *what, const char *path,
 		return err;
 	struct weir_sink to = { .name = path, .fd = r.new.fd };
 	r.only_images = options->only_images; /* when it is replaced, */
+	r.replaces = options->replaces;
 	if (options->only_images) /* and before all of it is written */
 		err = weir__target_check_image(&r.target, path);
 	if (!err)

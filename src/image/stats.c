@@ -41,7 +41,8 @@ static struct weir_image_info info_of(const struct weir_preface *p,
 		.keyed = p->head.marks & WEIR_MARK_KEYED,
 		.marks = p->head.marks,
 		.hash = layout.hashing.by->name,
-		.text = layout.text
+		.text = layout.text,
+		.commit = p->head.commit == WEIR_IMAGE_LIVE ? 0 : p->head.commit
 	};
 }
 

@@ -10,6 +10,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 #include "ground/error.h"
+#include "image/head.h"
+#include "image/io.h"
 #include "image/replace.h"
 
 enum { MOST_TRIES = 100 }; /* to follow a link to a file that others replace meanwhile */
@@ -48,7 +50,7 @@ static int refuse_kind(const char *path, mode_t mode)
 static __attribute__((noinline)) int go_to(struct weir_target *t, int link, const char *path)
 {
 	char self[32], name[PATH_MAX];
-	struct weir_target to = { .folder = -1 };
+	struct weir_target to = { .folder = -1, .held = -1 };
 	struct stat st;
 	if (fstat(link, &st))
 		return fail(path, errno, "ask for the link's file");
@@ -149,6 +151,55 @@ int weir__target_check_image(const struct weir_target *t, const char *path)
 	               weir__fail(-EEXIST, "%s: it is neither empty nor an image: it stays", path);
 }
 
+/* ---- the image that a new one was made from: S5 of map.h ---- */
+
+static int is_live(const char *path)
+{
+	return weir__fail(-EAGAIN, "%s: not replaced: it is live: a process inserts into it, or "
+	                  "has locked it (lslocks): repeat the change when that has ended",
+	                  path);
+}
+
+static int is_another(const char *path)
+{
+	return weir__fail(-EAGAIN, "%s: not replaced: it was replaced, removed or inserted into "
+	                  "since it was read: repeat the change on what it holds now", path);
+}
+
+static bool stands(const struct weir_target *t)
+{
+	struct stat held, there;
+	return fstat(t->held, &held) == 0 &&
+	       fstatat(t->folder, t->base, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       held.st_dev == there.st_dev && held.st_ino == there.st_ino;
+}
+
+int weir__target_hold(struct weir_target *t, uint64_t commit, const char *path)
+{
+	const int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	t->held = openat(t->folder, t->base, O_RDWR | flags); /* as its lock needs it */
+	if (t->held < 0)
+		t->held = openat(t->folder, t->base, O_RDONLY | flags);
+	if (t->held < 0)
+		return errno == ENOENT ? is_another(path) : fail(path, errno, "open the old image");
+	t->unlocked = weir__commit_lock(t->held, F_WRLCK) != 0;
+	const uint64_t now = weir__commit_now(t->held);
+	t->commit = commit;
+	if (weir__commit_locked(t->held) || now == WEIR_IMAGE_LIVE)
+		return is_live(path);
+	return now == commit && stands(t) ? 0 : is_another(path);
+}
+
+int weir__target_release(struct weir_target *t, const char *path)
+{
+	const bool lost = t->unlocked && (weir__commit_locked(t->held) ||
+	                                  weir__commit_now(t->held) != t->commit);
+	close(t->held);
+	t->held = -1;
+	return lost ? weir__fail(-EAGAIN, "%s: the new image is in place, but a process mapped the "
+	                         "old one live meanwhile: insert its keys again", path) : 0;
+}
+
 static int find_name(struct weir_target *t, const char *path)
 {
 	if (fstatat(t->folder, t->base, &t->old, AT_SYMLINK_NOFOLLOW))
@@ -173,7 +224,7 @@ static bool is_private(int folder)
 int weir__target_find(struct weir_target *t, const char *path)
 {
 	char name[PATH_MAX];
-	*t = (struct weir_target){ .folder = -1 };
+	*t = (struct weir_target){ .folder = -1, .held = -1 };
 	if (strlen(path) >= sizeof name)
 		return fail(path, ENAMETOOLONG, "save to this name");
 	strcpy(name, path);
@@ -190,5 +241,7 @@ int weir__target_find(struct weir_target *t, const char *path)
 
 void weir__target_close(const struct weir_target *t)
 {
+	if (t->held >= 0)
+		close(t->held);
 	close(t->folder);
 }

@@ -84,7 +84,8 @@ int __wrap_fcntl64(int fd, int what, ...)
 	va_start(more, what);
 	void *argument = va_arg(more, void *);
 	va_end(more);
-	return strikes("fcntl") ? -1 : __real_fcntl64(fd, what, argument);
+	return strikes(what == F_OFD_GETLK ? "getlk" : "fcntl") ? -1 :
+	       __real_fcntl64(fd, what, argument);
 }
 
 /* Every other call is interrupted, the rest move at most 1000 bytes. */

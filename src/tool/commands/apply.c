@@ -36,7 +36,7 @@ static const struct option options[] = {
 
 struct apply {
 	struct delta_how how;
-	const char *old_image;
+	char *old_image;
 	char **deltas;
 	size_t n;
 };
@@ -82,9 +82,10 @@ static bool all_read(const struct apply *a)
 	return all;
 }
 
-static int run(const struct apply *a)
+static int run(struct apply *a)
 {
-	int status = place_ask(a->how.output, a->how.force);
+	const bool changes = place_is_one_of(a->how.output, &a->old_image, 1);
+	int status = place_ask(a->how.output, a->how.force && !changes, &a->how.saving);
 	if (!status && place_is_one_of(a->how.output, a->deltas, a->n))
 		status = trouble("%s: is one of the deltas: give the image another name",
 		                 a->how.output);
@@ -98,8 +99,8 @@ static int run(const struct apply *a)
 	if (!err)
 		return report(a);
 	say_weir(err, NULL);
-	/* a delta was made from another image than the old one */
-	return err == -EINVAL && all_read(a) ? TOOL_NO : TOOL_TROUBLE;
+	/* -EINVAL: a delta was made from another image than the old one */
+	return err == -EAGAIN || (err == -EINVAL && all_read(a)) ? TOOL_NO : TOOL_TROUBLE;
 }
 
 int cmd_apply(int argc, char **argv)

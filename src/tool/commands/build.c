@@ -254,7 +254,7 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 /* What stands where the image is to be saved, and how sound it is, apart from its keys. */
 static int ask_place(struct build *build)
 {
-	int status = place_ask(build->output, build->force);
+	int status = place_ask(build->output, build->force, &build->saving);
 	if (!status)
 		status = place_is_not_read(build->output, &build->fill.from);
 	if (!status && build->exclude.from.n)
@@ -291,9 +291,7 @@ static int finish(struct build *build)
 		build->probe = probe_rate(build->filter, build->fill.from.delimiter,
 		                          build->stats.fp_rate);
 	build->saving.marks = guard_marks(&build->guard);
-	status = place_ask(build->output, build->force); /* by now a link may lead elsewhere */
-	if (!status)
-		status = image_save(build->filter, build->output, &build->saving);
+	status = image_save_anew(build->filter, build->output, build->force, &build->saving);
 	if (!status)
 		build_report(build);
 	return status;

@@ -166,9 +166,9 @@ static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stat
 	                   guard_ask(&merge->guard, stats, merge->output);
 	if (!status)
 		status = place_stands(merge->output, turn, "merged is not in it: merge again");
-	if (!status)
-		status = place_ask(merge->output, merge->force); /* a link may have come */
-	if (!status)
+	if (!status && turn < 0)
+		status = image_save_anew(sum, merge->output, merge->force, &merge->saving);
+	else if (!status)
 		status = image_save(sum, merge->output, &merge->saving);
 	weir_destroy(sum);
 	return status;
@@ -177,12 +177,16 @@ static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stat
 static int run(struct merge *merge)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	int status = place_ask(merge->output, merge->force);
+	int status = place_ask(merge->output, merge->force, &merge->saving);
 	if (status)
 		return status;
 	bool adds = place_is_one_of(merge->output, merge->images, (size_t)merge->n);
 	int turn = adds ? place_turn(merge->output, false) : -1;
-	status = merge_and_save(merge, turn, &stats);
+	merge->saving.replaces = 0;
+	if (adds) /* which image it is that is read */
+		status = place_ask(merge->output, false, &merge->saving);
+	if (!status)
+		status = merge_and_save(merge, turn, &stats);
 	if (turn >= 0)
 		close(turn);
 	if (!status)

@@ -91,6 +91,7 @@ int change_replace(struct change *c, const struct weir_image_info *info,
 	if (info->compressed && !c->saving.zstd_level)
 		(void)parse_zstd(NULL, &c->saving.zstd_level);
 	c->saving.generation = info->generation;
+	c->saving.replaces = info->commit;
 	/* a server may still follow from the set before that */
 	c->saving.marks |= info->marks & WEIR_MARK_SHRINK_ALLOWED;
 	if (!status)
@@ -124,7 +125,7 @@ int change_run(struct change *c, const struct change_verb *verb)
 	c->turn = place_turn(c->image, c->in_place);
 	status = look(c, verb, &info);
 	if (!status && !c->in_place)
-		status = place_ask(c->image, false);
+		status = place_ask(c->image, false, NULL);
 	if (!status)
 		status = verb->work(c, &info);
 	if (c->turn >= 0)

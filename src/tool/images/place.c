@@ -14,6 +14,11 @@
 
 enum { SILENT_TRIES = 20, TRY_US = 50000 };
 
+static bool is_file(const struct stat *a, const struct stat *b)
+{
+	return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 /* Can a file be made there? */
 static bool can_be_made(const char *path)
 {
@@ -42,7 +47,24 @@ static bool can_be_made(const char *path)
 	return ok;
 }
 
-static int refuse_to_replace(const char *path)
+/* Another process may have replaced the image, which is as well: the last one to do so wins. But
+ * one that has mapped it live counts on finding its keys there. */
+static int note(struct image_saving *saving, const char *path, uint64_t commit)
+{
+	struct stat st;
+	if (!saving || stat(path, &st))
+		return TOOL_OK;
+	if (saving->replaces && saving->replaces != commit && is_file(&st, &saving->looked)) {
+		say("%s: not replaced: a process has inserted into it meanwhile; if it is meant, "
+		    "run this again", path);
+		return TOOL_NO;
+	}
+	saving->replaces = commit;
+	saving->looked = st;
+	return TOOL_OK;
+}
+
+static int refuse_to_replace(const char *path, struct image_saving *saving)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	if (access(path, R_OK) == 0 && !image_begins(path)) {
@@ -61,10 +83,10 @@ static int refuse_to_replace(const char *path)
 		say("%s: not replaced: it is live, so a process inserts into it or was killed "
 		    "while it did: weir seal ends that, or if it is meant, --force",
 		    path);
-	return err ? TOOL_TROUBLE : info.live ? TOOL_NO : TOOL_OK;
+	return err ? TOOL_TROUBLE : info.live ? TOOL_NO : note(saving, path, info.commit);
 }
 
-int place_ask(const char *path, bool force)
+int place_ask(const char *path, bool force, struct image_saving *saving)
 {
 	struct stat st;
 	if (!can_be_made(path))
@@ -72,7 +94,7 @@ int place_ask(const char *path, bool force)
 	if (force || strcmp(path, "-") == 0 || stat(path, &st) ||
 	    st.st_size == 0) /* mktemp leaves an empty file */
 		return TOOL_OK;
-	return refuse_to_replace(path);
+	return refuse_to_replace(path, saving);
 }
 
 int place_ask_delta(const char *path, bool force)
@@ -88,11 +110,6 @@ int place_ask_delta(const char *path, bool force)
 		return TOOL_OK;
 	say("%s: not replaced: it is neither a delta nor empty; if it is meant, --force", path);
 	return TOOL_NO;
-}
-
-static bool is_file(const struct stat *a, const struct stat *b)
-{
-	return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
 /* "-" is standard input, as in lines.h. */

@@ -114,11 +114,9 @@ static void report(const struct route_build *b, const struct weir_filter *r)
 	report_free(&report);
 }
 
-static int save(const struct route_build *b, const struct weir_filter *r)
+static int save(struct route_build *b, const struct weir_filter *r)
 {
-	int status = place_ask(b->output, b->force); /* by now a link may lead elsewhere */
-	if (!status)
-		status = image_save(r, b->output, &b->saving);
+	int status = image_save_anew(r, b->output, b->force, &b->saving);
 	if (!status)
 		report(b, r);
 	return status;
@@ -138,7 +136,7 @@ static int fill_set(const struct route_build *b, char *file, const uint64_t *cou
 	               show_count(SHOW, *counted), show_count(SHOW, keys));
 }
 
-static int fill(const struct route_build *b, const struct weir_params *p, char **files,
+static int fill(struct route_build *b, const struct weir_params *p, char **files,
                 const uint64_t *counted)
 {
 	struct weir_filter *r = NULL;
@@ -156,10 +154,10 @@ static int fill(const struct route_build *b, const struct weir_params *p, char *
 }
 
 /* May the image be saved there? Not over a file of keys, nor over an image of another kind. */
-static int ask_place(const struct route_build *b, const struct lines_options *read)
+static int ask_place(struct route_build *b, const struct lines_options *read)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	int status = place_ask(b->output, b->force);
+	int status = place_ask(b->output, b->force, &b->saving);
 	if (!status)
 		status = place_is_not_read(b->output, read);
 	if (status || b->force || strcmp(b->output, "-") == 0 ||
@@ -172,7 +170,7 @@ static int ask_place(const struct route_build *b, const struct lines_options *re
 }
 
 /* TOOL_OK, or what ends it after a message. */
-static int take_sets(const struct route_build *b, char **arguments, size_t n, const char **names,
+static int take_sets(struct route_build *b, char **arguments, size_t n, const char **names,
                      char **files)
 {
 	struct lines_options read = { .names = files, .n = n };

@@ -2,6 +2,7 @@
  * Saving, and the signals that end a process meanwhile. Where the file system has no unnamed files,
  * a temporary file must be removed: so the save is stopped in order, and the process then ends as
  * the signal would have ended it. */
+#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 #include "output/say.h"
 #include "output/units.h"
 #include "saving.h"
+
+enum { MOST_TRIES = 10 };
 
 /* ---- who may read an image before and after it is replaced ---- */
 
@@ -97,6 +100,7 @@ int saving_try(saving_fn *save, const void *what, const char *path, const struct
 	options.marks = how->marks;
 	options.allow_uneven = true; /* report_saturated() says it */
 	options.generation = how->generation;
+	options.replaces = how->replaces;
 	options.progress = on_progress;
 	catch_ends(before);
 	progress_begin("saving");
@@ -112,21 +116,35 @@ int saving_try(saving_fn *save, const void *what, const char *path, const struct
 	return 0;
 }
 
-int saving_run(saving_fn *save, const void *what, const char *path, const struct image_saving *how)
-{
-	int err = saving_try(save, what, path, how);
-	return err ? trouble_weir(err, strcmp(path, "-") ? path : "standard output") : TOOL_OK;
-}
-
 static int64_t save_filter(const void *f, struct weir_location to,
                       const struct weir_save_options *options)
 {
 	return weir_save(f, to, options);
 }
 
+static int settle(int err, const char *path)
+{
+	if (err)
+		say_weir(err, strcmp(path, "-") ? path : "standard output");
+	return err == -EAGAIN ? TOOL_NO : err ? TOOL_TROUBLE : TOOL_OK;
+}
+
 int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how)
 {
-	return saving_run(save_filter, f, path, how);
+	return settle(saving_try(save_filter, f, path, how), path);
+}
+
+int image_save_anew(const struct weir_filter *f, const char *path, bool force,
+                    struct image_saving *how)
+{
+	int err = -EAGAIN;
+	for (unsigned tries = 0; err == -EAGAIN && tries < MOST_TRIES; tries++) {
+		int status = place_ask(path, force, how); /* by now a link may lead elsewhere */
+		if (status)
+			return status;
+		err = saving_try(save_filter, f, path, how);
+	}
+	return settle(err, path);
 }
 
 bool parse_zstd(const char *text, int *level)

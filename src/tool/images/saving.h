@@ -5,17 +5,28 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <weir/weir.h>
 #include "images.h"
 #include "input/lines.h"
 
 /* ---- the place ---- */
 
+/* How to save: struct weir_save_options. */
+struct image_saving {
+	int zstd_level; /* 0: plain */
+	uint32_t mode, marks;
+	uint64_t generation;
+	uint64_t replaces; /* of the image that was looked at, or read to be changed; 0: any */
+	struct stat looked; /* that file */
+};
+
 /* Whether a file can be made there, and may be: better known before an hour of work than after.
  * "-" is standard output. Unless @force, a file that is neither empty nor a weir image is refused,
- * as is a live image, and one whose head is damaged is an error. Return: TOOL_OK, TOOL_NO or
- * TOOL_TROUBLE, the latter two after a message. */
-int place_ask(const char *path, bool force);
+ * as is a live image, and one whose head is damaged is an error. So is one that a live mapping has
+ * changed since the last look. @saving: receives which image it is; NULL: that is known.
+ * Return: TOOL_OK, TOOL_NO or TOOL_TROUBLE, the latter two after a message. */
+int place_ask(const char *path, bool force, struct image_saving *saving);
 
 /* The same for a delta: it refuses a file that is neither empty nor a delta. */
 int place_ask_delta(const char *path, bool force);
@@ -45,24 +56,20 @@ int place_stands(const char *path, int turn, const char *lost);
 
 /* ---- saving ---- */
 
-/* How to save: struct weir_save_options. */
-struct image_saving {
-	int zstd_level; /* 0: plain */
-	uint32_t mode, marks;
-	uint64_t generation;
-};
-
 /* Return: bytes, or a negative errno. */
 typedef int64_t saving_fn(const void *what, struct weir_location to,
                           const struct weir_save_options *options);
 /* Save with a progress line. Interrupted by a signal it leaves nothing behind, then ends as that
- * signal ends a process. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
-int saving_run(saving_fn *save, const void *what, const char *path,
-               const struct image_saving *how);
-/* The same without the message. Return: 0 or a negative errno. */
+ * signal ends a process. Return: 0, or a negative errno without a message. */
 int saving_try(saving_fn *save, const void *what, const char *path,
                const struct image_saving *how);
+/* Save the filter that the image how->replaces was changed to. Return: TOOL_OK; TOOL_NO after a
+ * message, if it is another one by now; or TOOL_TROUBLE after a message. */
 int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how);
+/* Save a filter that owes nothing to the image there: as image_save(), after place_ask(), and again
+ * if another process has replaced that image meanwhile. */
+int image_save_anew(const struct weir_filter *f, const char *path, bool force,
+                    struct image_saving *how);
 
 /* --zstd[=LEVEL]: @text NULL is level 3. --mode=OCTAL. */
 bool parse_zstd(const char *text, int *level);
