@@ -200,15 +200,18 @@ test_closed_standard_descriptors() {
 
 # As a few kilobytes of zstd can hold, and more than any memory.
 test_a_line_without_an_end() {
-	head -c $((256 << 20)) /dev/zero | tr '\0' a >line
+	head -c $((16 << 20)) /dev/zero | tr '\0' a >line
 	run 0 "$weir" build -q -n 1 -o line.weir line
 	head -c $((2 << 20)) line >>line.more
 	cat line.more >>line
 	run 2 "$weir" build -q -n 1 -o line.weir line
-	says '^weir build: line: a line of more than 256 MiB: is it text? (-0 is for'
+	says '^weir build: line: a line of more than 16.0 MiB, from byte 1 on: is it text? (-0'
+	{ echo first; cat line; } >second
+	run 2 "$weir" build -q --trim -n 1 -o second.weir second
+	says '^weir build: second:2: a line of more than 16.0 MiB, from byte 7 on: is it text?'
 	echo a >word
 	run 2 "$weir" query -0 -c line.weir line word; says 'is it text?$'; prints '^0$'
-	rm line
+	rm line second
 }
 
 test_cidr() {

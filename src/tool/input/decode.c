@@ -11,7 +11,7 @@
 #include "output/say.h"
 #include "output/units.h"
 
-#define UNPACK_MOST (UINT64_C(1) << 30) /* xz -9 makes files that take 65 MiB */
+#define UNPACK_MOST (UINT64_C(256) << 20) /* xz -9 makes files that take 65 MiB, zstd 128 */
 
 ssize_t unpack_some(struct decoder *d, void *to, size_t room)
 {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,9 +16,9 @@
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define CHUNK_SHORT ((size_t)128 << 10) /* the least where memory is short */
-/* Or a little more, as they are read. A small compressed file can hold a line that no machine has
- * memory for. */
-#define LINE_MOST ((size_t)256 << 20)
+/* Or a little more, as they are read. A small compressed file can hold many lines of any length,
+ * and each thread has one. */
+#define LINE_MOST ((size_t)16 << 20)
 
 static char standard_input[] = "-";
 static char *only_standard_input[] = { standard_input };
@@ -30,7 +31,7 @@ struct lines {
 	bool failed, torn, stopped;
 	bool awaits_header;
 	uint32_t field;       /* of the file, from its header */
-	uint64_t chunks, file_chunks, file_lines;
+	uint64_t chunks, file_chunks, file_lines, file_bytes; /* unpacked */
 	uint64_t closed_bytes;       /* of the files before this one */
 	atomic_uint_fast64_t bytes;  /* with this one's */
 	char *rest;                  /* the beginning of a line whose end was not read yet */
@@ -108,26 +109,47 @@ static void file_end(struct lines *l)
 	l->rest_len = 0;
 }
 
+/* The line is all that the chunk has. */
+static bool too_long(const struct lines *l, const struct chunk *c, bool no_room)
+{
+	char number[24] = "";
+	if (l->options.numbered)
+		snprintf(number, sizeof number, ":%llu", (unsigned long long)l->file_lines + 1);
+	say("%s%s: a line of more than %s, from byte %llu on%s: is it text?%s",
+	    l->options.names[l->next - 1], number, show_bytes(SHOW, no_room ? c->len : LINE_MOST),
+	    (unsigned long long)l->file_bytes + 1,
+	    no_room ? ", for which memory is too short" : "",
+	    l->options.delimiter ? " (-0 is for keys that end with NUL bytes)" : "");
+	return false;
+}
+
 /* Room for a line that is longer than the chunk. False after a message. */
 static bool chunk_grow(struct lines *l, struct chunk *c)
 {
-	const size_t more = c->room < LINE_MOST ? c->room : CHUNK_BYTES;
+	const size_t left = LINE_MOST + CHUNK_BYTES - c->room;
+	const size_t more = c->room < left ? c->room : left;
 	const bool no_room = l->options.room && l->held + more > l->options.room;
-	if (no_room || c->len > LINE_MOST) {
-		say("%s: a line of more than %s%s: is it text?%s", l->options.names[l->next - 1],
-		    no_room ? show_bytes(SHOW, c->len) : "256 MiB",
-		    no_room ? ", for which memory is too short" : "",
-		    l->options.delimiter ? " (-0 is for keys that end with NUL bytes)" : "");
-		return false;
-	}
+	if (no_room || c->len > LINE_MOST)
+		return too_long(l, c, no_room);
 	chunk_room(l, c, c->room + more);
 	return true;
+}
+
+/* The room that a long line took before. */
+static void chunk_shrink(struct lines *l, struct chunk *c)
+{
+	const size_t enough = chunk_bytes(l);
+	if (c->room <= enough || l->rest_len + 2 > enough)
+		return;
+	l->held -= c->room;
+	chunk_free(c);
 }
 
 /* Fill a chunk from the open file. Return: 1 it has lines; 0 the file has no more; -1 it cannot
  * be read. */
 static int fill(struct lines *l, struct chunk *c)
 {
+	chunk_shrink(l, c);
 	chunk_room(l, c, chunk_bytes(l));
 	chunk_room(l, c, l->rest_len + 2);
 	c->len = l->rest_len;
@@ -197,6 +219,7 @@ static void number(struct lines *l, struct chunk *c)
 	c->file_number = l->next - 1;
 	c->first = l->file_chunks++ == 0;
 	c->before = l->file_lines;
+	l->file_bytes += c->len;
 	if (l->options.numbered)
 		l->file_lines += count(c->data, c->data + c->len, l->options.delimiter);
 }
@@ -213,7 +236,7 @@ static int next_locked(struct lines *l, struct chunk *c)
 		if (!l->file) {
 			l->file = decoder_open(l->options.names[l->next++], l->options.as_is,
 			                       l->options.room);
-			l->file_chunks = l->file_lines = 0;
+			l->file_chunks = l->file_lines = l->file_bytes = 0;
 			l->awaits_header = l->options.header != NULL;
 			l->field = 0;
 		}
