@@ -290,6 +290,22 @@ static void a_builder_without_a_capacity(void **state)
 	}
 }
 
+/* Bits that say that most keys are equal excuse no more than half of them. */
+static void does_a_builder_take_any_number_of_keys_for_few_hash_bits(void **state)
+{
+	static const uint64_t different[] = { UINT64_C(1) << 48, UINT64_MAX };
+	struct weir_params p = params_of(WEIR_FUSE);
+	(void)state;
+	p.capacity = 0;
+	p.hash_bits = 32;
+	assert_ok(build(&p, 1000, 32, 1000, false));
+	for (size_t i = 0; i < COUNT_OF(different); i++) {
+		assert_refused(build(&p, 1000, 32, different[i], false), -EDOM, "different_keys",
+		               "there are 1000 different hashes");
+		assert_ok(build(&p, 1000, 32, different[i], true));
+	}
+}
+
 /* Of few values no shard's share is less than a byte. */
 static void a_share_of_few_values(void **state)
 {
@@ -321,6 +337,7 @@ int main(void)
 		cmocka_unit_test(a_share_of_few_values),
 		cmocka_unit_test(a_builder_counts_values),
 		cmocka_unit_test(a_builder_without_a_capacity),
+		cmocka_unit_test(does_a_builder_take_any_number_of_keys_for_few_hash_bits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
