@@ -321,7 +321,8 @@ WEIR_API int64_t weir_count_keys(const struct weir_filter *f, struct weir_keys k
  * Errors: -EINVAL the two differ in kind, size, shape, hash function, seed or key, in WEIR_ONCE, or
  *   in what is done to keys (<weir/text.h>; @dst may have more prefix lengths or numbers of
  *   labels): weir_error_detail() names the field and both values; -EROFS @dst is mapped read-only;
- *   -ENOTSUP the kind cannot; growing: -ENOSPC a layer of both together has more keys than it may
+ *   -ENOTSUP the kind cannot; -EAGAIN @src is the placeholder of a handle without a set
+ *   (weir_handle_get()); growing: -ENOSPC a layer of both together has more keys than it may
  *   hold, -ENOMEM; cuckoo: -ENOSPC there is no room for all, -EAGAIN something must move in @dst,
  *   which is being copied: lookups may have answered true meanwhile for keys of @src.
  * Threads: any, with lookups and inserts on both (not of counting, see <weir/filter.h>). An
@@ -335,7 +336,8 @@ WEIR_API WEIR_MUST_CHECK int weir_merge(struct weir_filter *dst, const struct we
  * A private copy with the same shape, seed and bits.
  * @out: receives the copy; untouched on failure.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL @out is NULL; -ENOMEM; -ENOTSUP the kind cannot, or WEIR_ISA as weir_create().
+ * Errors: -EINVAL @out is NULL; -ENOMEM; -ENOTSUP the kind cannot, or WEIR_ISA as weir_create();
+ *   -EAGAIN @f is the placeholder of a handle without a set (weir_handle_get()).
  * Threads: any, with lookups and inserts (not of counting, see <weir/filter.h>). An insert
  *   concurrent with the call may be missed.
  * Order: relaxed.  Progress: blocking (memory).  Cost: memory bandwidth.
@@ -439,7 +441,8 @@ enum weir_effort {
  * @effort: enum weir_effort.
  * @out: from WEIR_STATS_INIT.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL @effort; struct_size is less than that of a size_t or more than this library's.
+ * Errors: -EINVAL @effort; struct_size is less than that of a size_t or more than this library's;
+ *   -EAGAIN as weir_clone().
  * Threads: any.  Order: relaxed.  Progress: wait-free, writes nothing shared.  Cost: see @effort.
  */
 WEIR_API WEIR_MUST_CHECK int weir_measure(const struct weir_filter *f, uint32_t effort,
@@ -454,7 +457,7 @@ WEIR_API WEIR_MUST_CHECK int weir_measure(const struct weir_filter *f, uint32_t 
  * Return: 0 or a negative errno.
  * Errors: -EINVAL struct_size, or it has no room for a number of the shape, for shards, or for the
  *   secret of a keyed filter; or the filter is an image of others whose capacity at its size
- *   weir_plan_make() refuses.
+ *   weir_plan_make() refuses; -EAGAIN as weir_clone().
  * Threads: any.  Progress: wait-free.  Cost: some microseconds.
  */
 WEIR_API WEIR_MUST_CHECK int weir_params_of(const struct weir_filter *f, struct weir_params *out);

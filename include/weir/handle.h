@@ -208,8 +208,9 @@ struct weir_handle_head {
  * an insert into this filter alone would be lost if a reload runs, so the filter is const.
  * Return: the filter, never NULL. Of a sharded set it is a view: it looks up, counts and measures
  *   in all shards; what else a filter can it answers with -ENOTSUP, so save such a set shard by
- *   shard (weir_handle_get_shard()). Before the first filter it is a placeholder of one line that
- *   answers as options.absent says. With WEIR_HANDLE_ANY_SEED its weir_hash() is good for this
+ *   shard (weir_handle_get_shard()). Before the first filter it is a placeholder that answers
+ *   lookups as options.absent says, and fails with -EAGAIN what would read a whole set: measure,
+ *   clone, fold, merge, save, params_of. With WEIR_HANDLE_ANY_SEED its weir_hash() is good for this
  *   filter, in this section, and for no other.
  * Errors: none.  Threads: any, registered with the flavor.  Order: acquire.  Progress: wait-free.
  * Cost: two loads of lines that only a writer of the handle changes.

@@ -284,11 +284,12 @@ struct weir_image_info {
  *   old one back; the sentence reports so. To save again is safe.
  * Errors: the errno of open, fallocate, write, fsync, fcntl and rename (-ENOSPC, -EACCES, -EROFS,
  *   -EIO ...); -ENOSPC also if the room is too small; -ECANCELED; -EAGAIN the image is not the one
- *   that options->replaces names: read it again; -EINVAL an option is out of its range, or the path
- *   is NULL or no regular file; -EISDIR; -ENOENT, -EACCES, -ELOOP, -EBUSY a link that cannot be
- *   followed; -ENOMEM; -ENOTSUP the kind cannot be saved, or zstd_level in a build without zstd;
- *   -EDOM the filter was filled by hashes that are not uniform (hashes_uneven in struct
- *   weir_stats), and allow_uneven is not set; that of getrandom.
+ *   that options->replaces names: read it again; or @f is the placeholder of a handle without a set
+ *   (weir_handle_get()); -EINVAL an option is out of its range, or the path is NULL or no regular
+ *   file; -EISDIR; -ENOENT, -EACCES, -ELOOP, -EBUSY a link that cannot be followed; -ENOMEM;
+ *   -ENOTSUP the kind cannot be saved, or zstd_level in a build without zstd; -EDOM the filter was
+ *   filled by hashes that are not uniform (hashes_uneven in struct weir_stats), and allow_uneven is
+ *   not set; that of getrandom.
  * Threads: any, with lookups and inserts. Of several savers to one path the last to switch wins;
  *   with replaces only the first one does.
  * Order: relaxed.  Progress: blocking (file system).  Cost: a look at the folder's names, memory

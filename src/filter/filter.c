@@ -388,7 +388,9 @@ static int check_blocks(const struct weir_filter *f, const struct weir_params *p
 int weir_params_of(const struct weir_filter *f, struct weir_params *out)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
-	int err = weir__size_check(out, sizeof *out, "weir_params");
+	int err = weir__set_check(f, "weir_params_of");
+	if (!err)
+		err = weir__size_check(out, sizeof *out, "weir_params");
 	if (err)
 		return err;
 	err = f->kind->survey ? weir__kind_cannot(f->kind, "say the parameters of one filter") :

@@ -85,7 +85,9 @@ static int same_layout(const struct weir_filter *dst, const struct weir_filter *
 
 int weir__merge_check(const struct weir_filter *dst, const struct weir_filter *src)
 {
-	int err = same_layout(dst, src);
+	int err = weir__set_check(src, "weir_merge");
+	if (!err)
+		err = same_layout(dst, src);
 	if (!err && !dst->kind->merge && !dst->kind->join)
 		err = weir__kind_cannot(dst->kind, "merge");
 	if (!err && dst->insert_error)
@@ -216,7 +218,9 @@ int weir_clone(struct weir_filter **out, const struct weir_filter *f)
 		return clone_compound(out, f);
 	if (!f->kind->snapshot)
 		return weir__kind_cannot(f->kind, "be copied");
-	int err = weir__filter_like(out, f);
+	int err = weir__set_check(f, "weir_clone");
+	if (!err)
+		err = weir__filter_like(out, f);
 	if (err)
 		return err;
 	weir__whole_begin(f, "weir_clone");
@@ -245,7 +249,9 @@ static int fold_into(struct weir_filter **out, const struct weir_filter *f, uint
 {
 	struct weir_layout layout = weir__filter_layout(f);
 	struct weir_filter *folded;
-	int err = fold_layout(&layout, f, factor);
+	int err = weir__set_check(f, "weir_fold");
+	if (!err)
+		err = fold_layout(&layout, f, factor);
 	if (err)
 		return err;
 	layout.shards = layout.shards > factor ? layout.shards / factor : 1;

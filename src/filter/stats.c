@@ -337,6 +337,8 @@ int weir_measure(const struct weir_filter *f, uint32_t effort, struct weir_stats
 {
 	const struct weir_survey survey = { .lines = effort == WEIR_EXACT ? UINT64_MAX :
 	                                             WEIR__SURVEY_SAMPLE_LINES };
-	int err = weir__effort_check(effort);
+	int err = weir__set_check(f, "weir_measure");
+	if (!err)
+		err = weir__effort_check(effort);
 	return err ? err : weir__survey(f, &survey, out);
 }

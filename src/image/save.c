@@ -33,7 +33,9 @@ static int save_check(const struct weir_filter *f, struct weir_save_options *out
 	const struct weir_kind *kind = f->kind;
 	if (!kind->snapshot && !kind->members && !kind->freeze)
 		return weir__kind_cannot(kind, "be saved");
-	int err = weir__save_options(out, options);
+	int err = weir__set_check(f, "weir_save");
+	if (!err)
+		err = weir__save_options(out, options);
 	if (!err && out->marks && !(weir__kind_can(kind) & WEIR_CAN_PUBLISH))
 		err = weir__fail(-EINVAL, "marks 0x%x: 0: a %s replaces no set that is served",
 		                 out->marks, kind->name);

@@ -37,6 +37,13 @@ int weir__kind_cannot(const struct weir_kind *kind, const char *verb)
 	return weir__fail(-ENOTSUP, "kind %s cannot %s", kind->name, verb);
 }
 
+int weir__set_check(const struct weir_filter *f, const char *verb)
+{
+	return !f->no_set ? 0 :
+	       weir__fail(-EAGAIN, "no set is published yet, so %s has nothing to read: repeat it "
+	                  "when weir_handle_measure() no longer says absent", verb);
+}
+
 void weir__hold(const struct weir_filter *f)
 {
 	if (f->kind->hold)

@@ -314,6 +314,10 @@ bool weir__shape_legal(const struct weir_kind *kind, const struct weir_shape *sh
 /* Fails with -ENOTSUP, as every verb does that a kind lacks: "kind blocked cannot remove keys". */
 int weir__kind_cannot(const struct weir_kind *kind, const char *verb);
 
+/* Fail with -EAGAIN if @f stands for a set that is still to come: its bits are no keys.
+ * @verb: would read them, for the sentence. */
+int weir__set_check(const struct weir_filter *f, const char *verb);
+
 /* As the kind's hold and let_go, if it has them: around a walk that merges or copies @f. */
 void weir__hold(const struct weir_filter *f);
 void weir__let_go(const struct weir_filter *f);
@@ -343,6 +347,7 @@ struct weir_filter {
 	const struct weir_kind *kind;
 	int insert_error;    /* 0, or the answer of inserts: -EROFS (mapped read-only), -ENOTSUP */
 	enum weir_isa isa;   /* of the machine; the kernel's may be lower */
+	bool no_set;         /* a handle's placeholder: its bits are no keys (H10 in set/) */
 	bool outgrows_cache; /* larger than a core's own cache: batches prefetch */
 	uint8_t few;         /* keys of a batch up to which the verbs of one key are faster */
 	uint32_t shards;     /* a power of two that divides the lines */

@@ -23,9 +23,12 @@ static int make_placeholder(struct weir_filter **out, const struct weir_handle_o
 	p.max_bytes = 64;
 	p.secret = options->secret;
 	int err = weir_create(out, &p);
-	if (!err && options->absent == WEIR_ABSENT_YES)
+	if (err)
+		return err;
+	(*out)->no_set = true;
+	if (options->absent == WEIR_ABSENT_YES)
 		memset((*out)->array.words, 0xff, (*out)->bytes);
-	return err;
+	return 0;
 }
 
 static int check(const struct weir_handle_options *options)

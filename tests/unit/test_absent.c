@@ -92,6 +92,37 @@ static void test_every_lookup_is_answered_alike(void **state)
 	}
 }
 
+/* An image of the placeholder would hold no key, and with WEIR_ABSENT_YES all. */
+static void test_a_handle_without_a_set_gives_none_to_read(void **state)
+{
+	(void)state;
+	for (enum weir_absent answer = WEIR_ABSENT_YES; answer <= WEIR_ABSENT_NO; answer++) {
+		const struct weir_handle_options o = absent(answer, 0);
+		struct weir_handle *h = made(&o);
+		const struct weir_filter *none = weir_handle_get(h);
+		struct weir_stats s = WEIR_STATS_INIT;
+		struct weir_router_stats sets = WEIR_ROUTER_STATS_INIT;
+		struct weir_params p = of_keys(10000);
+		struct weir_filter *f, *copy = NULL;
+		assert_ok(weir_create(&f, &p));
+		p = (struct weir_params)WEIR_PARAMS_INIT;
+		assert_refused(weir_clone(&copy, none), -EAGAIN, "weir_clone", "no set");
+		assert_refused(weir_fold(&copy, none, 1), -EAGAIN, "weir_fold", "no set");
+		assert_refused(weir_merge(f, none), -EAGAIN, "weir_merge", "no set");
+		assert_refused(weir_measure(none, WEIR_EXACT, &s), -EAGAIN, "weir_measure",
+		               "no set");
+		assert_refused(weir_router_measure(none, WEIR_EXACT, &sets), -EAGAIN, "no set",
+		               "absent");
+		assert_refused(weir_params_of(none, &p), -EAGAIN, "weir_params_of", "no set");
+		assert_refused(weir_save(none, weir_location_path(path), NULL), -EAGAIN,
+		               "weir_save", "no set");
+		assert_int_equal(access(path, F_OK), -1);
+		assert_null(copy);
+		weir_destroy(f);
+		assert_ok(weir_handle_destroy(h));
+	}
+}
+
 static void test_inserts_are_kept_for_the_first_set(void **state)
 {
 	const struct weir_handle_options o = absent(WEIR_ABSENT_NO, 1 << 20);
@@ -296,6 +327,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_lookup_is_answered_alike),
+		cmocka_unit_test(test_a_handle_without_a_set_gives_none_to_read),
 		cmocka_unit_test(test_inserts_are_kept_for_the_first_set),
 		cmocka_unit_test(test_inserts_that_are_not_kept),
 		cmocka_unit_test(test_own_hashes_are_kept),
