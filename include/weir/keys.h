@@ -52,7 +52,7 @@ static inline struct weir_keys weir__keys(const void *at, uint64_t n, uint64_t w
 {
 	struct weir_keys k;
 	k.at = at;
-	k.n = n >> 40 ? (UINT64_C(1) << 40) - 1 : n;
+	k.n = (n >> 40 ? UINT64_MAX : n) & 0xffffffffff;
 	k.width = width & 0xffff;
 	k.form = n >> 40 || width >> 16 ? 0 : form & 0xff; /* 0: WEIR_KEYS_NONE */
 	return k;

@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every public header compiles alone, twice over, as C11 and as C++17, with no warning; C++ sees no
-# _Atomic.
+# Every public header compiles alone, twice over, as C11 and as C++17, with no warning under the
+# strict flags that its users have; C++ sees no _Atomic.
 # headers.sh gcc|clang INCLUDE
 set -eu
 . "$(dirname "$0")/compilers.sh"
-strict='-Wall -Wextra -Wpedantic -Werror'
+# Without -Wold-style-cast: the headers cast as C does. Without -Wshadow in C++: a function may have
+# the name of a struct, as stat() has.
+strict='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wcast-qual -Wcast-align -Werror'
 for header in "$include"/weir/*.h; do
 	name=weir/$(basename "$header")
 	printf '#include <%s>\n#include <%s>\ntypedef int not_empty;\n' "$name" "$name" \
