@@ -94,6 +94,20 @@ WEIR_API WEIR_MUST_CHECK int64_t weir_delta_save(struct weir_location to,
 WEIR_API WEIR_MUST_CHECK int weir_delta_inspect(struct weir_location from,
                                                 struct weir_delta_info *out);
 
+/**
+ * Check a delta without its images: its head, its map, and that each piece unpacks to its length.
+ * A byte of a piece that zstd unpacks to another one shows only when the delta is applied:
+ * weir_image_verify() of a chain checks all of what it makes.
+ * @from: a path, a descriptor or memory.
+ * @options: progress, of the bytes of the new image; the rest is not looked at. NULL: none.
+ * Return: 0 the delta is whole, or a negative errno.
+ * Errors: as weir_delta_inspect(); -ENOTSUP also if this build has no zstd; -ENOMEM; -ECANCELED.
+ * Threads: any.  Progress: blocking (file system).
+ * Cost: memory for a piece and a bit for each; reads it once, and zstd's time.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_delta_verify(struct weir_location from,
+                                               const struct weir_load_options *options);
+
 WEIR_END_DECLS
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Applying deltas to the plain form of an image, in memory: see delta.h. */
+ * Applying deltas to the plain form of an image, in memory, and checking one alone: see delta.h. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ void weir__delta_xor(unsigned char *to, const unsigned char *from, uint64_t n)
 
 /* A delta that is read. */
 struct reading {
-	struct weir_source source;
+	struct weir_source *source;
 	struct weir_delta_head head;
 	const struct weir_load_options *options;
 	unsigned char *map, *piece;
@@ -38,13 +38,13 @@ static int check_map(const struct reading *r)
 	for (uint64_t i = 0; i < 8 * weir__delta_map(&r->head); i++) {
 		if (is_set(r->map, i) && i >= pieces)
 			return weir__fail(-EBADMSG, "%s: piece %" PRIu64 " changed, and the "
-			                  "delta's new image has %" PRIu64, r->source.name, i,
+			                  "delta's new image has %" PRIu64, r->source->name, i,
 			                  pieces);
 		bits += is_set(r->map, i);
 	}
 	if (bits != r->head.changed)
 		return weir__fail(-EBADMSG, "%s: the delta's map has %" PRIu64 " pieces where its "
-		                  "head has %" PRIu64, r->source.name, bits, r->head.changed);
+		                  "head has %" PRIu64, r->source->name, bits, r->head.changed);
 	return 0;
 }
 
@@ -55,7 +55,7 @@ static int check_generation(const struct reading *r, const struct weir_plain *im
 	if (image->generation == end->generation)
 		return 0;
 	return weir__fail(-EBADMSG, "%s: its head has generation %" PRIu64 " of image %016" PRIx64
-	                  ", which has %" PRIu64, r->source.name, end->generation, end->commit,
+	                  ", which has %" PRIu64, r->source->name, end->generation, end->commit,
 	                  image->generation);
 }
 
@@ -67,8 +67,9 @@ static int check_old(const struct reading *r, const struct weir_plain *old, cons
 		return check_generation(r, old, from);
 	return weir__fail(-EINVAL, "%s: is a delta from image %016" PRIx64 " (generation %" PRIu64
 	                  ", %" PRIu64 " bytes), and %s is %016" PRIx64 " (generation %" PRIu64
-	                  ", %" PRIu64 " bytes)", r->source.name, from->commit, from->generation,
-	                  from->bytes, name, old->commit, old->generation, old->bytes);
+	                  ", %" PRIu64 " bytes): apply it to the image that it was made from",
+	                  r->source->name, from->commit, from->generation, from->bytes, name,
+	                  old->commit, old->generation, old->bytes);
 }
 
 /* What an image of so many bits may have before and between them: heads, tables, paddings. */
@@ -80,7 +81,7 @@ static int check_room(const struct reading *r)
 	if (!most || r->head.new.bytes <= most || r->head.new.bytes - most <= most_beside)
 		return 0;
 	return weir__fail(-EFBIG, "%s: makes an image of %" PRIu64 " bytes: more than max_bytes "
-	                  "%" PRIu64, r->source.name, r->head.new.bytes, most);
+	                  "%" PRIu64, r->source->name, r->head.new.bytes, most);
 }
 
 static int read_map(struct reading *r)
@@ -88,21 +89,22 @@ static int read_map(struct reading *r)
 	const uint64_t bytes = weir__delta_map(&r->head);
 	if (bytes > r->head.length - WEIR_DELTA_HEAD)
 		return weir__fail(-EBADMSG, "%s: ends in the delta's map of %" PRIu64 " bytes",
-		                  r->source.name, bytes);
+		                  r->source->name, bytes);
 	r->map = malloc(bytes);
 	r->piece = malloc(WEIR_DELTA_PIECE);
 	if (!r->map || !r->piece)
-		return weir__fail(-ENOMEM, "%s: no memory for a piece of a delta", r->source.name);
-	int err = weir__source_read(&r->source, r->map, bytes);
+		return weir__fail(-ENOMEM, "%s: no memory for a piece of a delta", r->source->name);
+	int err = weir__source_read(r->source, r->map, bytes);
 	return err ? err : check_map(r);
 }
 
+/* @plain: NULL: the piece is only unpacked. */
 static int apply_piece(struct reading *r, struct weir_plain *plain, uint64_t i)
 {
 	const uint64_t n = weir__delta_piece(r->head.new.bytes, i);
 	int err = is_set(r->map, i) ?
-	          weir__unpack_all(&r->unpacker, &r->source, (uint32_t)i, r->piece, n) : 0;
-	if (!err && is_set(r->map, i))
+	          weir__unpack_all(&r->unpacker, r->source, (uint32_t)i, r->piece, n) : 0;
+	if (!err && plain && is_set(r->map, i))
 		weir__delta_xor(weir__plain_bytes(plain) + i * WEIR_DELTA_PIECE, r->piece, n);
 	return err ? err : weir__progress(r->options->progress, r->options->progress_arg,
 	                                  i * WEIR_DELTA_PIECE + n, r->head.new.bytes, "bytes");
@@ -110,14 +112,14 @@ static int apply_piece(struct reading *r, struct weir_plain *plain, uint64_t i)
 
 static int apply_pieces(struct reading *r, struct weir_plain *plain)
 {
-	int err = weir__unpacker_begin(&r->unpacker, r->source.name);
+	int err = weir__unpacker_begin(&r->unpacker, r->source->name);
 	if (err)
 		return err;
 	r->unpacker.unit = "piece";
 	for (uint64_t i = 0; !err && i < weir__delta_pieces(&r->head); i++)
 		err = apply_piece(r, plain, i);
 	weir__unpacker_end(&r->unpacker);
-	return err ? err : weir__source_end(&r->source);
+	return err ? err : weir__source_end(r->source);
 }
 
 /* D2 */
@@ -129,16 +131,16 @@ static int check_new(const struct reading *r, struct weir_plain *plain)
 	if (err == -EBUSY) /* a delta to an image that is marked live: nobody can have made it */
 		err = -EBADMSG;
 	if (err == -EBADMSG || err == -ENOTSUP || err == -EFBIG)
-		return weir__fail(err, "%s: %s", r->source.name, weir_error_detail());
+		return weir__fail(err, "%s: %s", r->source->name, weir_error_detail());
 	if (!err && plain->commit != r->head.new.commit)
 		err = weir__fail(-EBADMSG, "%s: makes image %016" PRIx64 " where its head has %016"
-		                 PRIx64, r->source.name, plain->commit, r->head.new.commit);
+		                 PRIx64, r->source->name, plain->commit, r->head.new.commit);
 	return err ? err : check_generation(r, plain, &r->head.new);
 }
 
 static int apply(struct reading *r, struct weir_plain *plain, const char *name)
 {
-	int err = weir__delta_read(&r->head, &r->source);
+	int err = weir__delta_read(&r->head, r->source);
 	if (!err)
 		err = check_old(r, plain, name);
 	if (!err)
@@ -146,7 +148,7 @@ static int apply(struct reading *r, struct weir_plain *plain, const char *name)
 	if (!err)
 		err = read_map(r);
 	if (!err)
-		err = weir__plain_resize(plain, r->head.new.bytes, r->source.name);
+		err = weir__plain_resize(plain, r->head.new.bytes, r->source->name);
 	if (!err)
 		err = apply_pieces(r, plain);
 	if (!err)
@@ -159,11 +161,25 @@ static int apply(struct reading *r, struct weir_plain *plain, const char *name)
 int weir__delta_apply(struct weir_plain *plain, const char *name, const char *path,
                       const struct weir_load_options *options)
 {
-	struct reading r = { .options = options };
-	int err = weir__source_open(&r.source, path, O_RDONLY);
+	struct weir_source source;
+	struct reading r = { .source = &source, .options = options };
+	int err = weir__source_open(&source, path, O_RDONLY);
 	if (err)
 		return err;
 	err = apply(&r, plain, name);
-	weir__source_close(&r.source);
+	weir__source_close(&source);
+	return err;
+}
+
+int weir__delta_verify(struct weir_source *source, const struct weir_load_options *options)
+{
+	struct reading r = { .source = source, .options = options };
+	int err = weir__delta_read(&r.head, source);
+	if (!err)
+		err = read_map(&r);
+	if (!err)
+		err = apply_pieces(&r, NULL);
+	free(r.map);
+	free(r.piece);
 	return err;
 }

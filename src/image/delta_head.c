@@ -54,7 +54,8 @@ static int sound(const unsigned char *bytes, const char *name)
 {
 	if (!weir__is_delta(bytes))
 		return weir__fail(-EBADMSG, "%s: not a delta: its first bytes are not WEIRDLT1%s",
-		                  name, memcmp(bytes, "WEIRIMG1", 8) ? "" : ", it is an image");
+		                  name, memcmp(bytes, "WEIRIMG1", 8) ? ": weir delta -o makes "
+		                  "one" : ", it is an image: weir delta makes one of two images");
 	const uint64_t format = weir__image_get64(bytes + FORMAT);
 	if ((uint32_t)format > WEIR_DELTA_FORMAT)
 		return weir__fail(-ENOTSUP, "%s: is a delta of format %u, and this library reads "

@@ -16,10 +16,13 @@ int weir__source_check(const struct weir_source *source)
 {
 	if (S_ISREG(source->mode))
 		return source->length > 0 ?
-		       0 : weir__fail(-EBADMSG, "%s: is empty, not an image", source->name);
+		       0 : weir__fail(-EBADMSG, "%s: is empty, not an image: weir build -o makes "
+		                      "one", source->name);
 	if (S_ISDIR(source->mode))
-		return weir__fail(-EISDIR, "%s: is a directory, not an image", source->name);
-	return weir__fail(-EINVAL, "%s: is not a regular file, but a pipe, a socket or a device",
+		return weir__fail(-EISDIR, "%s: is a directory, not an image: name a file in it",
+		                  source->name);
+	return weir__fail(-EINVAL, "%s: is not a regular file, but a pipe, a socket or a device: "
+	                  "save what it holds to a file first",
 	                  source->name);
 }
 

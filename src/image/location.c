@@ -82,7 +82,8 @@ static int source_of_fd(struct weir_source *source, int fd, const char *name)
 	if (fstat(fd, &st))
 		return weir__fail(-errno, "%s: is not open", name);
 	if (S_ISDIR(st.st_mode))
-		return weir__fail(-EISDIR, "%s: is a directory, not an image", name);
+		return weir__fail(-EISDIR, "%s: is a directory, not an image: name a file in it",
+		                  name);
 	off_t at = S_ISREG(st.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
 	if (at >= 0)
 		source->length = st.st_size > at ? (uint64_t)(st.st_size - at) : 0;

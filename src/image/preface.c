@@ -133,7 +133,8 @@ static int not_an_image(const char *name, const unsigned char *bytes, uint64_t g
 		return weir__fail(-EBADMSG, "%s: not a weir image: it is in %s format: unpack it "
 		                  "first", name, form);
 	return weir__fail(-EBADMSG, "%s: not a weir image: byte %u is 0x%02x where 0x%02x should "
-	                  "be (WEIRIMG1)", name, at, bytes[at], begin[at]);
+	                  "be (WEIRIMG1): weir build -o makes an image", name, at, bytes[at],
+	                  begin[at]);
 }
 
 static int head_read(struct weir_preface *p, struct weir_source *source, uint64_t max_bytes)
@@ -248,7 +249,8 @@ static int hashing_of(struct weir_hashing *out, const struct weir_image_head *he
 	if (looks || (!keyed && !secret))
 		return 0;
 	if (!keyed)
-		return weir__fail(-EKEYREJECTED, "%s: is not keyed, and a key was given", name);
+		return weir__fail(-EKEYREJECTED, "%s: is not keyed, and a key was given: leave "
+		                  "it out", name);
 	if (!secret)
 		return weir__fail(-EKEYREJECTED,
 		                  "%s: is keyed: give the key that it was built with", name);

@@ -100,6 +100,17 @@ int weir_delta_inspect(struct weir_location from, struct weir_delta_info *out)
 	return 0;
 }
 
+int weir_delta_verify(struct weir_location from, const struct weir_load_options *options)
+{
+	struct weir_load_options o;
+	struct weir_opened opened;
+	int err = weir__load_options(&o, options);
+	if (!err)
+		err = weir__location_open(&opened, &from, WEIR__TO_PARSE, "weir_delta_verify", &o);
+	return err ? err : weir__location_close(&opened,
+	                                        weir__delta_verify(&opened.source, &o));
+}
+
 /* ---- weir_image_measure() ---- */
 
 static int measure(struct weir_source *source, uint64_t lines,

@@ -4,7 +4,7 @@
 #include <weir/router.h>
 #include "delta.h"
 
-enum { HEAD = 128, MAP_AT = 128, PIECE_AT = 136, SUM_AT = 120 };
+enum { HEAD = 128, OLD_END = 24, MAP_AT = 128, PIECE_AT = 136, SUM_AT = 120 };
 
 static unsigned char *bytes;
 static size_t n_bytes;
@@ -61,6 +61,12 @@ static void repair(void)
 static int apply_it(void)
 {
 	return apply_one(made, old_image, delta);
+}
+
+/* Without the images. */
+static int verify_it(void)
+{
+	return weir_delta_verify(named(delta), NULL);
 }
 
 static void assert_nothing_made(void)
@@ -149,11 +155,13 @@ static void every_length(void **state)
 	for (size_t n = 0; n < n_bytes; n += 1 + n / 20) {
 		spit(n);
 		assert_refused(apply_it(), -EBADMSG, delta, "");
+		assert_refused(verify_it(), -EBADMSG, delta, "");
 		if (n > HEAD) { /* the head as well says so */
 			image_put64(bytes + 72, n);
 			repair();
 			spit(n);
 			assert_refused(apply_it(), -EBADMSG, delta, "ends");
+			assert_refused(verify_it(), -EBADMSG, delta, "ends");
 			image_put64(bytes + 72, n_bytes);
 			repair();
 		}
@@ -163,7 +171,29 @@ static void every_length(void **state)
 	bytes[n_bytes] = 0; /* image_slurp() has room for one more */
 	spit(n_bytes + 1);
 	assert_refused(apply_it(), -EBADMSG, "goes on after", delta);
+	assert_refused(verify_it(), -EBADMSG, "goes on after", delta);
 	assert_nothing_made();
+}
+
+static void verified_without_its_images(void **state)
+{
+	struct weir_location at = weir_location_memory(bytes, n_bytes);
+	(void)state;
+	spit(n_bytes);
+	assert_ok(verify_it());
+	assert_ok(weir_delta_verify(at, NULL));
+	assert_refused(weir_delta_verify(named(old_image), NULL), -EBADMSG, "not a delta",
+	               "it is an image: weir delta makes one");
+	assert_refused(weir_delta_verify(chained(), NULL), -EINVAL, "weir_delta_verify", "chain");
+	bytes[OLD_END] ^= 1;
+	assert_refused(weir_delta_verify(at, NULL), -EBADMSG, "head sums to", "");
+	bytes[OLD_END] ^= 1;
+	bytes[MAP_AT] ^= 2;
+	assert_refused(weir_delta_verify(at, NULL), -EBADMSG, "piece 1 changed", "has 1");
+	bytes[MAP_AT] ^= 2;
+	bytes[PIECE_AT + 8] ^= 1;
+	assert_refused(weir_delta_verify(at, NULL), -EBADMSG, "piece 0", "magic");
+	bytes[PIECE_AT + 8] ^= 1;
 }
 
 static void the_map(void **state)
@@ -471,6 +501,7 @@ int main(void)
 		BESIDE(a_live_image),  BESIDE(limits),       BESIDE(stopped),
 		BESIDE(options),       BESIDE(forged),       BESIDE(forged_beyond_checksums),
 		BESIDE(options),       BESIDE(forged),       BESIDE(forged_generations),
+		BESIDE(verified_without_its_images),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
