@@ -29,8 +29,9 @@ usage() {
 	--help    this
 
 	As root it installs the Debian packages that a step needs; otherwise it lists those that
-	are missing. It builds in ${build#"$root/"} (WEIR_BUILD changes that) and ends with
-	"N passed, N failed" and an exit status of 0 if nothing failed.
+	are missing. It builds in ${build#"$root/"} (WEIR_BUILD changes that) and says when a step
+	begins and ends, and on a terminal every $every s how far it is. It ends with "N passed,
+	N failed" and an exit status of 0 if nothing failed.
 	END
 }
 
@@ -74,6 +75,7 @@ deadline=86400
 short=          # --ci: a build is not asked what another of the same run is asked, and sizes are
                 # smaller (test_is_short() in short.h)
 workers=() step_group= watch_group=
+every=30        # seconds between two lines about a step that runs, on a terminal
 
 # The seconds of each step that ended, the longest first, and of the whole.
 print_times() {
@@ -88,12 +90,16 @@ print_times() {
 # Whatever ends this script, its last line counts what passed. A step that was begun or waited for
 # and has no result has failed.
 finish() {
-	local status=$? passed failed ended
+	local status=$? passed failed ended step
 	[ ${#workers[@]} -eq 0 ] || kill -TERM "${workers[@]}" 2> /dev/null
 	wait
 	read -r passed failed ended < \
 		<(awk '{ p += $1; f += $2 } END { print p + 0, f + 0, NR }' "$results")
 	failed=$((failed + ${#steps[@]} - ended))
+	for step in "${steps[@]}"; do
+		[ ! -e "$logs/$step.begun" ] || [ -e "$logs/$step.seconds" ] ||
+			echo "FAIL $step was ended before it had a result: $logs/$step.log"
+	done
 	print_times
 	echo "$passed passed, $failed failed"
 	[ "$failed" -eq 0 ] || exit 1
@@ -128,6 +134,26 @@ report() {
 	fi
 }
 
+# A line about a step that runs.
+progress() {
+	printf '     %-10s %4d s so far: %s\n' "$1" "$2" \
+		"$(tail -n 1 "$3" | printable | cut -c 1-60)"
+}
+
+# What ends a step that takes more than $2 seconds. On descriptor 3, if that is a terminal, it says
+# how far the step is.
+watch() {
+	local step=$1 left=$2 group=$3 log=$4 pause
+	while [ "$left" -gt 0 ]; do
+		pause=$((left < every ? left : every))
+		sleep "$pause"
+		left=$((left - pause))
+		[ ! -t 3 ] || progress "$step" $(($2 - left)) "$log" >&3
+	done
+	echo "ended after $2 s" >> "$log"
+	kill -TERM -- "-$group"
+}
+
 # In $used, what this worker's steps have used of the cores so far, in seconds.
 note_used() {
 	times > "$logs/$1.times" # in this shell: another has used nothing
@@ -150,6 +176,8 @@ run_step() {
 	: > "$skips"
 	: > "$failures"
 	rm -f "$logs/$step.report"
+	: > "$logs/$step.begun"
+	echo "     $step begins: $log"
 	seconds=$((deadline - SECONDS < limit ? deadline - SECONDS : limit))
 	set -m # a process group of its own, so that it can be ended with all it started
 	(
@@ -158,11 +186,7 @@ run_step() {
 		"step_$step"
 	) > "$log" 2>&1 < /dev/null &
 	step_group=$!
-	(
-		sleep "$seconds"
-		echo "ended after $seconds s" >> "$log"
-		kill -TERM -- "-$step_group"
-	) > /dev/null 2>&1 &
+	watch "$step" "$seconds" "$step_group" "$log" 3>&1 > /dev/null 2>&1 &
 	watch_group=$!
 	set +m
 	wait "$step_group"
@@ -220,7 +244,7 @@ main() {
 	queue=$logs/queue results=$logs/results
 	printf '%s\n' "${steps[@]}" > "$queue"
 	: > "$results"
-	rm -f "$logs"/*.seconds
+	rm -f "$logs"/*.seconds "$logs"/*.begun
 	trap finish EXIT
 	trap 'exit 130' INT TERM HUP
 	# Two at a time: much of a step is a single long test, or waits.
