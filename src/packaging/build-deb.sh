@@ -4,6 +4,13 @@
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
+# What debian/control needs, without versions and profiles.
+needs() {
+	sed -n '/^Build-Depends:/,/^$/p' "$root/src/packaging/debian/control" |
+		sed 's/^Build-Depends://; s/([^)]*)//; s/<[^>]*>//; s/:any//; s/-compat//' |
+		tr -d ' \n' | tr ',' ' ' | fold -s -w 80 | sed 's/ $//'
+}
+
 usage() {
 	cat <<-END
 	usage: src/packaging/build-deb.sh [FOLDER]
@@ -13,7 +20,8 @@ usage() {
 	and source package into FOLDER (build/deb).
 	DEB_BUILD_OPTIONS=nocheck leaves the tests out; they need libcmocka-dev, zstd.
 
-	Needs: apt-get install build-essential debhelper, and what dpkg-buildpackage then names.
+	Needs: apt-get install git, and apt-get build-dep ./src/packaging: build-essential and
+	$(needs)
 	END
 }
 

@@ -38,6 +38,13 @@ rm -r "$work/out"
 ! grep -q 'packages of' "$work/log" || fail "half a tree was packaged"
 
 # Where to begin stands in README.md.
-grep -q 'apt-get install build-essential debhelper' "$source/README.md" ||
-	fail "README.md has not what build-deb.sh needs"
+for file in README.md src/packaging/build-deb.sh; do
+	grep -q 'apt-get build-dep ./src/packaging' "$source/$file" ||
+		fail "$file has not what build-deb.sh needs"
+done
+"$source/src/packaging/build-deb.sh" --help > "$work/help"
+for package in debhelper libcmocka-dev libcurl4-openssl-dev libhiredis-dev libsodium-dev \
+		libssl-dev meson zstd; do
+	grep -qw -- "$package" "$work/help" || fail "build-deb.sh --help lacks $package"
+done
 echo "the tree is whole"
