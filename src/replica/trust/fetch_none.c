@@ -7,7 +7,7 @@
 static int none(void)
 {
 	return weir_fail(-ENOTSUP, "this build fetches nothing by HTTP: it was made without "
-	                 "libcurl");
+	                 "libcurl: install libcurl4-openssl-dev, and build weir again");
 }
 
 int weir__fetch_check(const struct weir_fetch_options *o)

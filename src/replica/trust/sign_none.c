@@ -8,7 +8,7 @@
 static int none(const char *what)
 {
 	return weir_fail(-ENOTSUP, "%s: this build has no signatures: it was made without "
-	                 "libsodium", what);
+	                 "libsodium: install libsodium-dev, and build weir again", what);
 }
 
 int weir__image_hash_begin(struct weir_image_hash *h)

@@ -8,7 +8,8 @@ int weir__tls_make(struct weir_tls **out, const char *ca_file, const char *cert_
                    const char *key_file, bool insecure)
 {
 	(void)out, (void)ca_file, (void)cert_file, (void)key_file, (void)insecure;
-	return weir_fail(-ENOTSUP, "TLS: this build of weir has no OpenSSL");
+	return weir_fail(-ENOTSUP, "TLS: this build of weir has no OpenSSL: install "
+	                 "libssl-dev, and build it again");
 }
 
 void weir__tls_free(struct weir_tls *t)
