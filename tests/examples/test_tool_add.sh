@@ -109,7 +109,7 @@ test_add_trouble() {
 	run 2 "$weir" add; says 'the image is missing'
 	run 2 "$weir" add none.weir more
 	says 'none.weir: No such file or directory: no image to read: weir build'
-	run 2 "$weir" add - more; says '^weir add: -: names no image: /dev/stdin'
+	run 2 "$weir" add - more; says '^weir add: -: names no image: an image is a file here'
 	run 2 "$weir" add set.weir more none; says 'none: No such file'
 	run 1 "$weir" add set.weir set.weir; says 'which the keys are read from'
 	run 2 "$weir" add more first; says 'more: '

@@ -63,7 +63,7 @@ test_spilled() {
 	run 0 "$weir" build -q -k fuse -t 2 -s 5 --max-memory=127M -o spilled.weir many
 	same all.weir spilled.weir 'with less memory'
 	TMPDIR=/nowhere run 2 "$weir" build -q -k fuse -t 2 --max-memory=127M -o none2.weir many
-	says 'spill_folder /nowhere: '
+	says 'TMPDIR /nowhere: .*: set TMPDIR to a folder with room.*, or give more --max-memory$'
 }
 
 test_replaced() {

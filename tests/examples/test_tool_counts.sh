@@ -40,14 +40,14 @@ test_shape_options() {
 	local option
 	for option in --counter-bits=8 --counters-per-word=2; do
 		run 2 "$weir" build $option -o none.weir first
-		says "^weir build: ${option/=/ }: not for kind blocked$"
+		says "^weir build: ${option/=/ }: not for kind blocked: leave it out, or give -k c"
 		run 2 "$weir" build -k classic $option -o none.weir first
-		says "^weir build: ${option/=/ }: not for kind classic$"
+		says "^weir build: ${option/=/ }: not for kind classic: leave it out, or give -k c"
 		run 2 "$weir" build --like=wide.weir -k counting $option -o none.weir first
 		says '--counters-per-word, --fingerprint-bits, --once, --max-keys and -s$'
 	done
 	run 2 "$weir" build -k counting --probes=3 -o none.weir first
-	says '^weir build: --probes 3: not for kind counting$'
+	says '^weir build: --probes 3: not for kind counting: leave it out, or give -k classic$'
 	run 2 "$weir" build -k counting --counter-bits=5 -n 10 -o none.weir first
 	says '^weir build: --counter-bits 5: allowed: '
 	run 2 "$weir" build -k frequency --counter-bits=4 -n 10 -o none.weir first
@@ -103,9 +103,10 @@ test_plan_of_shapes() {
 	run 0 "$weir" build -q --fingerprint-bits=12 -k cuckoo -o moves.weir half
 	run 0 "$weir" info --json moves.weir; json out "j[0]['fingerprint_bits'] == 12"
 	run 2 "$weir" build --max-keys=9 -o none.weir first
-	says '^weir build: --max-keys 9: not for kind blocked$'
+	says '^weir build: --max-keys 9: not for kind blocked: leave it out, or give -k growing$'
 	run 2 "$weir" build --fingerprint-bits=12 -k counting -o none.weir first
-	says '^weir build: --fingerprint-bits 12: not for kind counting$'
+	says '^weir build: --fingerprint-bits 12: not for kind counting: leave it out, or give'
+	says ' -k cuckoo, fuse or layered$'
 	absent none.weir 'a shape that was refused'
 }
 
@@ -374,9 +375,9 @@ test_once() {
 		run 0 "$weir" count once.weir <(echo 501); prints '^1	501$'
 		run 2 "$weir" remove once.weir often
 		says '^weir remove: once.weir: was built with --once: .*: build it without$'
-		run 0 "$weir" merge -q -o all.weir once.weir before.weir
+		run 0 "$weir" merge -q --force -o all.weir once.weir before.weir
 		run 0 "$weir" info --json all.weir; json out 'j[0]["once"]'
-		run 0 "$weir" build -q --like=once.weir -o like.weir often
+		run 0 "$weir" build -q --force --like=once.weir -o like.weir often
 		run 0 "$weir" info --json like.weir; json out 'j[0]["once"]'
 	done
 	run 2 "$weir" build --once -o none.weir often; says '--once: not for kind blocked, but for'

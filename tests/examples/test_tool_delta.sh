@@ -95,9 +95,9 @@ test_refused() {
 	run 2 "$weir" apply -o wrong.weir one.delta one.delta; says 'a delta and no image'
 	run 2 "$weir" apply -o wrong.weir second.weir set.weir; says 'not a delta: .* an image'
 	run 2 "$weir" query one.delta first; says 'weir apply makes an image of it'
-	run 2 "$weir" verify one.delta; says 'is a delta and no image'
 	head -c 200 one.delta >cut.delta
-	run 2 "$weir" apply -o wrong.weir first.weir cut.delta; says 'cut.delta: has 200 bytes'
+	run 2 "$weir" apply -o wrong.weir first.weir cut.delta
+	says 'cut.delta: damaged: has 200 bytes .*: fetch it again, or make it anew by weir delta$'
 	run 1 "$weir" apply -o third second.weir two.delta; says 'third: not replaced'
 	run 1 "$weir" delta -o third second.weir set.weir; says 'third: not replaced'
 	run 1 "$weir" delta -o set.weir second.weir second.weir; says 'set.weir: not replaced'
@@ -121,7 +121,42 @@ test_refused() {
 	run 2 "$weir" diff; says 'did you mean delta?'
 }
 
-for part in made_and_applied info options_count permissions not_smaller refused; do
+# weir verify took none, and weir info called one with a damaged head an image.
+test_a_delta_is_verified() {
+	run 0 "$weir" verify one.delta
+	prints '^one.delta: a whole delta from image [0-9a-f]\{16\} to [0-9a-f]\{16\}$'
+	run 0 "$weir" verify set.weir one.delta two.delta
+	run 0 "$weir" verify -q one.delta; same out /dev/null 'quiet'
+	run 0 "$weir" verify --json one.delta
+	json out "j[0]['state'] == 'whole' and j[0]['delta'] == 'one.delta' and j[0]['new_id']"
+	run 0 "$weir" info one.delta; prints 'checksums  *of the head alone: weir verify reads'
+	"$weir" build -q -s 5 -n 25000 -o from.weir first
+	"$weir" build -q -s 5 -n 25000 -o to.weir second
+	run 0 "$weir" delta -q -o from.delta from.weir to.weir
+	run 0 "$weir" verify --from=from.weir from.delta; prints ', and makes that$'
+	run 2 "$weir" verify --from=to.weir from.delta; says ': apply it to the image that it was'
+	run 2 "$weir" verify --from=none.weir from.delta; says 'none.weir: No such file'
+	local at size
+	size=$(stat -c %s one.delta)
+	for at in 20 60 100 130 150; do # old end, new end, spare words, map, frame
+		cp one.delta bad.delta
+		printf '\377' | dd of=bad.delta bs=1 seek=$at conv=notrunc status=none
+		run 2 "$weir" verify bad.delta
+		says 'bad.delta: damaged: .*: fetch it again, or make it anew by weir delta$'
+		run 2 "$weir" verify --json bad.delta; json out "j[0]['state'] == 'damaged'"
+		[ $at -lt 128 ] || continue
+		run 2 "$weir" info bad.delta; says 'bad.delta: damaged: the delta'
+	done
+	for at in 8 100 128 150 $((size - 1)); do
+		head -c "$at" one.delta >bad.delta
+		run 2 "$weir" verify bad.delta; says 'damaged: .*: fetch it again, or make it anew'
+		run 2 "$weir" info bad.delta; says 'bad.delta: damaged: '
+	done
+	run 2 "$weir" build -q -o new.weir one.delta; says 'is a weir delta, and no file of keys'
+}
+
+for part in made_and_applied info options_count permissions not_smaller refused \
+		a_delta_is_verified; do
 	"test_$part"
 done
 finish

@@ -21,10 +21,15 @@ test_not_an_image_comes_first() {
 	run 2 "$weir" query ips.txt lines.weir
 	says '^weir query: ips.txt is not an image, lines.weir is one: swapped?$'
 	run 2 "$weir" add ips.txt short.txt lines.weir; says 'lines.weir is one: swapped?$'
-	for command in query info verify 'merge -o x' add remove count seal \
-			'build -o x --like=-'; do
+	for command in query verify 'merge -o x' count 'build -o x --like=-'; do
 		# shellcheck disable=SC2086
 		run 2 "$weir" $command - ; says '^weir [a-z]*: -: names no image: /dev/stdin is '
+	done
+	# These read an image from no pipe.
+	for command in info 'info --prometheus' add remove seal route 'delta -o x -' \
+			'apply -o x -' 'verify --from=-'; do
+		# shellcheck disable=SC2086
+		run 2 "$weir" $command - ; says '^weir [a-z]*: -: names no image: an image is'
 	done
 }
 

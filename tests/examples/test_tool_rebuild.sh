@@ -73,7 +73,7 @@ test_the_size_goes_by_steps() {
 	run 0 "$weir" build -q -k classic -o step.weir fewer
 	equal "$(is step.weir kind) $(is step.weir fp_rate)" 'classic 0.005' -k
 	run 0 "$weir" build -q -o step.weir fewer; equal "$(is step.weir kind)" classic 'its kind'
-	run 0 "$weir" build -q -m 1M -o step.weir fewer; equal "$(is step.weir kind)" blocked -m
+	run 0 "$weir" build -q -m 1M -o step.weir fewer; equal "$(is step.weir kind)" classic -m
 	run 0 "$weir" build -q -o step.weir fewer; equal "$(is step.weir bytes)" 1048576 'as -m was'
 	run 0 "$weir" build -q -o step.weir a100k
 	equal "$(is step.weir bytes)" $((4 << 20)) 'as -m was, doubled twice'

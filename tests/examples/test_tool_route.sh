@@ -108,7 +108,7 @@ test_what_stands_there_is_kept() {
 	run 0 "$weir" route --build -q -o empty a b
 	run 0 "$weir" route --build --allow-empty -q -o empty a c
 	run 0 "$weir" build -q -p 1% -o g.weir a
-	run 1 "$weir" route --build -q -o g.weir a b; says 'is of kind blocked, and would be a'
+	run 1 "$weir" route --build -q -o g.weir a b; says 'is of kind blocked, and would be of'
 	run 0 "$weir" route --build -q --force -o g.weir a b
 	run 0 "$weir" route --build -o - first=a b; cp out piped.weir
 	grep -q 'room of each set' err || fail 'the report is not on standard error'

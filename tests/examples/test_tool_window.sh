@@ -99,8 +99,8 @@ test_others_say_whose_it_is() {
 		says 'w.weir: is a window: weir query, weir info and weir verify read it'
 	done
 	absent o.weir 'of a window'
-	run 1 "$weir" build -o w.weir keys; says 'w.weir: not replaced: is a window'
-	run 1 "$weir" build --new-seed -k classic -o w.weir keys; says 'is a window'
+	run 1 "$weir" build -o w.weir keys; says 'w.weir: not replaced: is of kind window'
+	run 1 "$weir" build --new-seed -k classic -o w.weir keys; says 'is of kind window'
 	same w.weir before.weir 'nothing of that changes a window'
 }
 

@@ -82,6 +82,23 @@ static bool all_read(const struct apply *a)
 	return all;
 }
 
+/* Of which kind the new image is shows at the end: a delta from one kind to another is rare. */
+static int ask_kind(const struct apply *a)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	return weir_image_inspect(weir_location_path(a->old_image), &info) ? TOOL_OK :
+	       place_keeps_kind(a->how.output, info.shape.kind, a->how.force);
+}
+
+/* The sentence begins with the file that it is about. */
+static int failed(const struct apply *a, int err)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (detail_without(a->deltas[i]) != weir_error_detail())
+			return trouble_delta(err, a->deltas[i]);
+	return trouble_weir(err, a->old_image);
+}
+
 static int run(struct apply *a)
 {
 	const bool changes = place_is_one_of(a->how.output, &a->old_image, 1);
@@ -93,14 +110,20 @@ static int run(struct apply *a)
 		status = TOOL_TROUBLE;
 	for (size_t i = 0; !status && i < a->n; i++)
 		status = is_there(a->deltas[i], SAY_DELTA) ? TOOL_OK : TOOL_TROUBLE;
+	if (!status)
+		status = ask_kind(a);
 	if (status)
 		return status;
 	int err = saving_try(save, a, a->how.output, &a->how.saving);
 	if (!err)
 		return report(a);
-	say_weir(err, NULL);
-	/* -EINVAL: a delta was made from another image than the old one */
-	return err == -EAGAIN || (err == -EINVAL && all_read(a)) ? TOOL_NO : TOOL_TROUBLE;
+	if (err == -EAGAIN) {
+		say_weir(err, NULL); /* of the place */
+		return TOOL_NO;
+	}
+	(void)failed(a, err);
+	/* a delta was made from another image than the old one */
+	return err == -EINVAL && all_read(a) ? TOOL_NO : TOOL_TROUBLE;
 }
 
 int cmd_apply(int argc, char **argv)

@@ -240,9 +240,8 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 		if (taken <= 0)
 			return misuse_reported();
 	}
-	if (!keying_fits(&build->fill.keying) || !shape_fits(&build->params))
+	if (!keying_fits(&build->fill.keying))
 		return misuse_reported();
-	(void)shape_own(&build->params);
 	if (!build->output || !*build->output)
 		return misuse("-o IMAGE is missing: where to save the filter");
 	progress_allow(progress && !build->quiet);

@@ -196,12 +196,13 @@ static int print_all(struct count *c)
 static int count_lines(struct count *c, const char *image)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	/* Of no keys: whether the kind can count, before the input is waited for. */
-	int err = count_some(c, weir_keys_iov(NULL, 0), NULL);
-	if (!err)
-		err = weir_measure(c->filter, WEIR_SAMPLED, &stats);
+	int err = weir_measure(c->filter, WEIR_SAMPLED, &stats);
 	if (err)
 		return trouble_weir(err, image);
+	if (!weir_can(c->filter, WEIR_CAN_COUNT))
+		return trouble("%s: kind %s cannot count keys: weir query looks them up, and weir "
+		               "build makes one that counts, with -k %s", image,
+		               weir_kind_name(stats.shape.kind), shape_kinds(WEIR_CAN_COUNT));
 	uint32_t bits = shape_number(&stats.shape, "counter_bits");
 	c->full = (UINT64_C(1) << bits) - 1;
 	weir_text_of(c->filter, &c->keying.normal);
@@ -238,7 +239,7 @@ int cmd_count(int argc, char **argv)
 	}
 	if (!keying_fits(&c.keying))
 		return misuse_reported();
-	int status = image_arguments(argc, argv, &image, &c.from);
+	int status = image_arguments(argc, argv, true, &image, &c.from);
 	if (!status)
 		status = image_swapped(image, c.from.names, c.from.n);
 	progress_allow(c.how.progress);

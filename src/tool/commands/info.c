@@ -167,22 +167,25 @@ static int info_of_delta(const char *path, const struct weir_delta_info *info, j
 	struct report r = report_new();
 	report_text(&r, "delta", NULL, path);
 	delta_report(&r, info);
+	report_line(&r, "checksums", "of the head alone: weir verify reads the rest");
 	info_put(&r, path, all);
 	return TOOL_OK;
 }
 
 static int info_of(const char *path, bool exact, const struct image_how *how, json_t *all)
 {
-	struct stat st;
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	struct weir_delta_info delta = WEIR_DELTA_INFO_INIT;
 	if (!image_named(path))
-		return image_unnamed(path);
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return trouble("%s: is not a regular file", path);
-	if (weir_delta_inspect(weir_location_path(path), &delta) == 0)
+		return image_unnamed(path, false);
+	if (!image_regular(path))
+		return TOOL_TROUBLE;
+	int err = delta_begins(path) ? weir_delta_inspect(weir_location_path(path), &delta) : 0;
+	if (err)
+		return trouble_delta(err, path);
+	if (delta.format)
 		return info_of_delta(path, &delta, all);
-	int err = weir_image_inspect(weir_location_path(path), &info);
+	err = weir_image_inspect(weir_location_path(path), &info);
 	if (err)
 		return trouble_weir(err, path);
 	struct report r = report_new();
@@ -227,12 +230,13 @@ static int print_metrics(char **paths, size_t n, bool exact, const struct image_
 	size_t found = 0;
 	int status = TOOL_OK;
 	for (size_t i = 0; i < n; i++) {
-		struct stat st;
+		struct stat st = { 0 };
 		struct sample s = { .path = paths[i],
 			            .info = WEIR_IMAGE_INFO_INIT,
 			            .stats = WEIR_STATS_INIT };
-		int err = stat(s.path, &st) == 0 && !S_ISREG(st.st_mode) ?
-		          trouble("%s: is not a regular file", s.path) :
+		(void)stat(s.path, &st);
+		int err = !image_named(s.path)   ? image_unnamed(s.path, false) :
+		          !image_regular(s.path) ? TOOL_TROUBLE :
 		          weir_image_inspect(weir_location_path(s.path), &s.info);
 		if (err < 0)
 			say_weir(err, s.path);

@@ -163,7 +163,9 @@ static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stat
 	weir_text_of(sum, &merge->normal);
 	int err = weir_measure(sum, WEIR_EXACT, stats);
 	status = err ? trouble_weir(err, NULL) :
-	                   guard_ask(&merge->guard, stats, merge->output);
+	               place_keeps_kind(merge->output, stats->shape.kind, merge->force);
+	if (!status)
+		status = guard_ask(&merge->guard, stats, merge->output);
 	if (!status)
 		status = place_stands(merge->output, turn, "merged is not in it: merge again");
 	if (!status && turn < 0)
@@ -235,7 +237,7 @@ int cmd_merge(int argc, char **argv)
 	merge.n = argc - optind;
 	for (int i = 0; i < merge.n; i++)
 		if (!image_named(merge.images[i]))
-			return image_unnamed(merge.images[i]);
+			return image_unnamed(merge.images[i], true);
 	progress_allow(merge.progress && !merge.quiet);
 	return run(&merge);
 }

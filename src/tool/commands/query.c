@@ -195,7 +195,7 @@ int cmd_query(int argc, char **argv)
 	}
 	if (!keying_fits(&query.sift.keying))
 		return misuse_reported();
-	int status = image_arguments(argc, argv, &image, &query.sift.from);
+	int status = image_arguments(argc, argv, true, &image, &query.sift.from);
 	if (!status && parquet_named(image))
 		return ask_column(&query, image);
 	if (query.stored && !status)

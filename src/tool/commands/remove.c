@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include "commands.h"
 #include "images/change.h"
+#include "images/shape.h"
 #include "input/file.h"
 #include "output/say.h"
 #include "output/units.h"
@@ -74,16 +75,16 @@ static void warn_of_absent(const struct change *rm, uint64_t absent)
 
 static int take_out(struct change *rm, struct weir_filter *f)
 {
-	/* Of no keys: whether the kind can remove, before the input is waited for. */
-	int err = (int)weir_remove_keys(f, weir_keys_iov(NULL, 0), NULL);
+	int err = weir_measure(f, WEIR_EXACT, &rm->before);
 	if (err)
-		return trouble_weir(err, rm->image);
+		return trouble_weir(err, NULL);
+	if (!weir_can(f, WEIR_CAN_REMOVE)) /* before the input is waited for */
+		return trouble("%s: kind %s cannot remove keys: weir build makes one that can, "
+		               "with -k %s, or one of the keys that stay", rm->image,
+		               weir_kind_name(rm->before.shape.kind), shape_kinds(WEIR_CAN_REMOVE));
 	int status = change_prepare(rm, f);
 	if (status)
 		return status;
-	err = weir_measure(f, WEIR_EXACT, &rm->before);
-	if (err)
-		return trouble_weir(err, NULL);
 	if (fill_remove(&rm->fill, f, &rm->keys, &rm->removed))
 		return TOOL_TROUBLE;
 	status = change_was_read(rm);

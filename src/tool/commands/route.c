@@ -139,7 +139,7 @@ static int open_and_print(struct route *r, int argc, char **argv)
 	const char *image;
 	if (r->of_build)
 		return misuse("%s: of --build alone", r->of_build);
-	int status = image_arguments(argc, argv, &image, &r->build.from);
+	int status = image_arguments(argc, argv, false, &image, &r->build.from);
 	if (!status)
 		status = image_swapped(image, r->build.from.names, r->build.from.n);
 	if (status)

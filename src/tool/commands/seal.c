@@ -39,7 +39,7 @@ static int seal(const char *path, const struct image_how *how, bool quiet)
 	struct weir_filter *f;
 	int err = image_named(path) ? weir_image_inspect(weir_location_path(path), &info) : -1;
 	if (err)
-		return image_named(path) ? trouble_weir(err, path) : image_unnamed(path);
+		return image_named(path) ? trouble_weir(err, path) : image_unnamed(path, false);
 	int status = TOOL_OK;
 	if (info.live) {
 		if (live_open(&f, path, how))

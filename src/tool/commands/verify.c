@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * weir verify: every byte of an image against its checksums. */
+ * weir verify: every byte of an image against its checksums; deltas. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <weir/weir.h>
 #include "commands.h"
+#include "images/delta.h"
 #include "images/images.h"
 #include "input/file.h"
 #include "output/progress.h"
@@ -12,10 +15,13 @@
 #include "output/units.h"
 
 static const char help[] =
-	"Usage: weir verify [OPTION]... IMAGE...\n"
+	"Usage: weir verify [OPTION]... IMAGE|DELTA...\n"
 	"Check every byte of images: header, sizes, checksums. However large an image is\n"
-	"or declares to be, that takes 12 MiB of memory at most.\n"
+	"or declares to be, that takes 12 MiB of memory at most. Of deltas check the\n"
+	"head, and that all of the rest unpacks; with --from also what they make.\n"
 	"\n"
+	"      --from=IMAGE  that the deltas were made from: they are applied to it, one\n"
+	"                    after the other, and nothing is saved\n"
 	"      --keyed-by=FILE  also check that keyed images have this key; without it a\n"
 	"                       keyed image needs none\n"
 	"      --json   as JSON: an array with an object an image\n"
@@ -27,10 +33,11 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 all are whole, 2 one is damaged or cannot be read.\n";
 
-enum { JSON = 256, KEYED_BY, MAX_MEMORY, NO_PROGRESS };
+enum { JSON = 256, KEYED_BY, MAX_MEMORY, NO_PROGRESS, FROM };
 
 static const struct option options[] = {
 	{ "keyed-by", required_argument, NULL, KEYED_BY },
+	{ "from", required_argument, NULL, FROM },
 	{ "json", no_argument, NULL, JSON },
 	{ "max-memory", required_argument, NULL, MAX_MEMORY },
 	{ "no-progress", no_argument, NULL, NO_PROGRESS },
@@ -39,63 +46,130 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-static int verify(const char *path, const struct image_how *how, bool quiet, json_t *all)
+struct verify {
+	struct image_how how;
+	const char *from; /* of deltas: the image that the first was made from */
+	const char **deltas;
+	size_t n;         /* of them, those that come so far */
+	bool quiet;
+	json_t *all;
+};
+
+static void put(const struct verify *v, struct report *r, const char *path, const char *what)
 {
-	if (!image_named(path))
-		return image_unnamed(path);
-	int err = image_verify(path, how);
+	if (v->all) {
+		json_array_append(v->all, r->json);
+	} else if (what && !v->quiet) {
+		plain_put(path, stdout);
+		printf(": %s\n", what);
+	}
+	report_free(r);
+}
+
+static int verify_image(const struct verify *v, const char *path)
+{
+	struct report r = report_new();
+	int err = image_verify(path, &v->how);
 	if (err == -EBADMSG)
 		say_weir(err, path);
 	else if (err)
 		say("%s: %s", path, image_trouble(err, path));
-	if (all) {
-		struct report r = report_new();
-		report_text(&r, "image", NULL, path);
-		report_text(&r, "state", NULL,
-		            err == -EBADMSG ? "damaged" : err ? "trouble" : "whole");
-		if (err)
-			report_text(&r, "error", NULL, image_trouble(err, path));
-		json_array_append(all, r.json);
-		report_free(&r);
-	} else if (!err && !quiet) {
-		plain_put(path, stdout);
-		printf(": whole\n");
-	}
+	report_text(&r, "image", NULL, path);
+	report_text(&r, "state", NULL, err == -EBADMSG ? "damaged" : err ? "trouble" : "whole");
+	if (err)
+		report_text(&r, "error", NULL, image_trouble(err, path));
+	put(v, &r, path, err ? NULL : "whole");
 	return err ? TOOL_TROUBLE : TOOL_OK;
+}
+
+/* What the deltas so far make of the image is read as an image, every byte. */
+static int check_delta(const struct verify *v, const char *path)
+{
+	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
+	reading.max_bytes = v->how.max_memory;
+	reading.progress = progress_reported;
+	progress_begin("verifying");
+	int err = weir_delta_verify(weir_location_path(path), &reading);
+	if (!err && v->from)
+		err = weir_image_verify(weir_location_chain(v->from, v->deltas, v->n), &reading,
+		                        NULL);
+	progress_end();
+	return err;
+}
+
+static int verify_delta(const struct verify *v, const char *path)
+{
+	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
+	struct report r = report_new();
+	char what[120];
+	int err = weir_delta_inspect(weir_location_path(path), &info);
+	if (!err)
+		err = check_delta(v, path);
+	report_text(&r, "delta", NULL, path);
+	report_text(&r, "state", NULL, err == -EBADMSG ? "damaged" : err ? "trouble" : "whole");
+	if (err)
+		report_text(&r, "error", NULL, detail_without(path));
+	if (!err)
+		delta_report(&r, &info);
+	snprintf(what, sizeof what, "a whole delta from image %016" PRIx64 " to %016" PRIx64 "%s",
+	         info.old_id, info.new_id, v->from ? ", and makes that" : "");
+	if (err && v->from && detail_without(path) == weir_error_detail())
+		say_weir(err, v->from); /* the sentence begins with the file that it is about */
+	else if (err)
+		(void)trouble_delta(err, path);
+	put(v, &r, path, err ? NULL : what);
+	return err ? TOOL_TROUBLE : TOOL_OK;
+}
+
+static int verify_all(struct verify *v, char **paths, size_t n)
+{
+	int worst = TOOL_OK;
+	v->deltas = need(n * sizeof *paths);
+	for (size_t i = 0; i < n; i++) {
+		int status = TOOL_OK;
+		if (!image_named(paths[i]))
+			status = image_unnamed(paths[i], true);
+		else if (!delta_begins(paths[i]))
+			status = verify_image(v, paths[i]);
+		else if ((v->deltas[v->n++] = paths[i]))
+			status = verify_delta(v, paths[i]);
+		worst = status > worst ? status : worst;
+	}
+	free(v->deltas);
+	return worst;
 }
 
 int cmd_verify(int argc, char **argv)
 {
-	bool quiet = false, as_json = false, progress = true;
-	struct image_how how = { .progress = true, .max_memory = image_max_memory() };
+	bool as_json = false, progress = true;
+	struct verify v = { .how = { .progress = true, .max_memory = image_max_memory() } };
 	for (int option; (option = option_next(argc, argv, "qh", options)) != -1;) {
 		switch (option) {
 		case KEYED_BY:
-			if (!(how.secret = keyfile_read(optarg)))
+			if (!(v.how.secret = keyfile_read(optarg)))
 				return misuse_reported();
 			break;
 		case JSON: as_json = true; break;
 		case MAX_MEMORY:
-			if (!parse_bytes("--max-memory", optarg, &how.max_memory))
+			if (!parse_bytes("--max-memory", optarg, &v.how.max_memory))
 				return misuse_reported();
 			break;
+		case FROM: v.from = optarg; break;
 		case NO_PROGRESS: progress = false; break;
-		case 'q': quiet = true; break;
+		case 'q': v.quiet = true; break;
 		case 'h': fputs(help, stdout); return TOOL_OK;
 		default: return misuse_reported();
 		}
 	}
 	if (optind == argc)
 		return misuse("the image is missing");
-	progress_allow(progress && !quiet);
-	json_t *all = as_json ? json_array() : NULL;
-	int worst = TOOL_OK;
-	for (int i = optind; i < argc; i++) {
-		int status = verify(argv[i], &how, quiet, all);
-		worst = status > worst ? status : worst;
-	}
-	if (all)
-		print_json(all, stdout);
-	json_decref(all);
+	if (v.from && !image_named(v.from))
+		return image_unnamed(v.from, false);
+	progress_allow(progress && !v.quiet);
+	v.all = as_json ? json_array() : NULL;
+	int worst = verify_all(&v, argv + optind, (size_t)(argc - optind));
+	if (v.all)
+		print_json(v.all, stdout);
+	json_decref(v.all);
 	return worst;
 }

@@ -12,6 +12,42 @@
 #include "output/report.h"
 #include "output/say.h"
 #include "output/units.h"
+#include "shape.h"
+
+/* ---- the kind ---- */
+
+/* Without -k and --like it is that of the image which is replaced, and what such an image was asked
+ * to be able to do stays: one key counts once, counters are as wide. */
+static int kind_settle(struct build *build)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct weir_params *p = &build->params;
+	const bool stands = strcmp(build->output, "-") != 0 && image_begins(build->output) &&
+	                    weir_image_inspect(weir_location_path(build->output), &info) == 0;
+	const uint32_t is = info.shape.kind;
+	if (stands && !build->wish.kind_given && !build->like && is != WEIR_ROUTER &&
+	    is != WEIR_WINDOW) {
+		p->kind = is;
+		p->flags |= info.marks & WEIR_MARK_ONCE ? WEIR_ONCE : 0;
+		shape_keep_counters(p, &info.shape);
+	}
+	if (!shape_fits(p))
+		return misuse_reported();
+	(void)shape_own(p);
+	return TOOL_OK;
+}
+
+/* A kind that -k names is meant, but who names it may not think of the list, or of other sets. */
+static int kind_ask(const struct build *build)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	const bool named = build->wish.kind_given && strcmp(build->output, "-") != 0 &&
+	                   weir_image_inspect(weir_location_path(build->output), &info) == 0 &&
+	                   !weir_kind_can(info.shape.kind, WEIR_CAN_EXCLUDE) &&
+	                   !weir_kind_can(info.shape.kind, WEIR_CAN_ROUTE) &&
+	                   !weir_kind_can(info.shape.kind, WEIR_CAN_FORGET);
+	return place_keeps_kind(build->output, build->params.kind, build->force || named);
+}
 
 /* ---- what is done to keys ---- */
 
@@ -167,6 +203,10 @@ static int find_model(struct build *build)
 	build->wish.never_smaller = build->like != NULL; /* to be merged with it */
 	if (build->like) {
 		status = model_like(&build->model, build->like, &how);
+		build->params.kind = build->model.params.kind;
+		if (!status && weir_kind_can(build->params.kind, WEIR_CAN_ROUTE))
+			status = trouble("--like=%s: is a router: weir route --build makes one, "
+			                 "with -s SEED of the same seed", build->like);
 	} else {
 		how.max_memory = build->guard.max_memory;
 		status = model_replaced(&build->model, build->output, &build->wish, build->force,
@@ -254,7 +294,11 @@ int build_make(struct build *build)
 	if (bytes < 0)
 		return TOOL_TROUBLE;
 	build->fill.bytes = (uint64_t)bytes;
-	int status = find_model(build);
+	int status = kind_settle(build);
+	if (!status)
+		status = find_model(build);
+	if (!status)
+		status = kind_ask(build);
 	if (!status)
 		status = steps_settle(build);
 	if (!status)

@@ -132,7 +132,8 @@ static int ask_without_list(const struct build *build)
 	if (build->wish.kind_given || !weir_kind_can(build->params.kind, WEIR_CAN_EXCLUDE))
 		return TOOL_OK;
 	say("%s: is of kind %s, and what it excludes would be answered yes again: --exclude=FILE "
-	    "gives the list, -k %s says that there is none", build->model.path,
+	    "gives the list, -k %s says that there is none",
+	    build->like ? build->like : build->output,
 	    weir_kind_name(build->params.kind), weir_kind_name(build->params.kind));
 	return TOOL_NO;
 }

@@ -51,7 +51,7 @@ int change_option(int option, struct change *c)
 
 int change_arguments(int argc, char **argv, struct change *c)
 {
-	int status = image_arguments(argc, argv, &c->image, &c->fill.from);
+	int status = image_arguments(argc, argv, false, &c->image, &c->fill.from);
 	if (status)
 		return status;
 	progress_allow(c->how.progress && !c->quiet);
@@ -107,7 +107,12 @@ static int look(const struct change *c, const struct change_verb *verb,
 {
 	*info = (struct weir_image_info)WEIR_IMAGE_INFO_INIT;
 	int err = weir_image_inspect(weir_location_path(c->image), info);
-	return err ? trouble_weir(err, c->image) : verb->look(c, info);
+	if (err)
+		return trouble_weir(err, c->image);
+	if (weir_kind_can(info->shape.kind, WEIR_CAN_ROUTE))
+		return trouble("%s: is a router, and no verb changes one of its sets: weir route "
+		               "--build makes one anew, of the keys of all its sets", c->image);
+	return verb->look(c, info);
 }
 
 /* Looked at before the turn, since one that is live is refused at once, and again after it, since

@@ -62,7 +62,7 @@ int delta_named(const struct delta_how *how, const char *missing, char **argumen
 		return misuse("-o %s", missing);
 	for (int i = 0; i < n; i++)
 		if (!image_named(arguments[i]))
-			return image_unnamed(arguments[i]);
+			return image_unnamed(arguments[i], false);
 	progress_allow(!how->no_progress && !how->quiet);
 	return TOOL_OK;
 }

@@ -37,11 +37,22 @@ bool image_named(const char *path)
 	return strcmp(path, "-") != 0;
 }
 
-int image_unnamed(const char *path)
+int image_unnamed(const char *path, bool streams)
 {
-	return trouble("%s: names no image: /dev/stdin is standard input, where an image is read "
-	               "from a pipe, and ./- a file of that name",
-	               path);
+	return trouble("%s: names no image: %s, and ./- a file of that name", path,
+	               streams ? "/dev/stdin is standard input, where an image is read from a "
+	                         "pipe" :
+	                         "an image is a file here: save what comes from a pipe first");
+}
+
+bool image_regular(const char *path)
+{
+	struct stat st;
+	if (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+		return true;
+	say("%s: is not a regular file, but a pipe, a socket or a device: save what it holds to a "
+	    "file first", path);
+	return false;
 }
 
 int image_swapped(const char *image, char **others, size_t n)
@@ -285,14 +296,15 @@ int image_option(int option, struct image_how *how)
 	return 1;
 }
 
-int image_arguments(int argc, char **argv, const char **image, struct lines_options *from)
+int image_arguments(int argc, char **argv, bool streams, const char **image,
+                    struct lines_options *from)
 {
 	if (optind == argc)
 		return misuse("the image is missing");
 	*image = argv[optind++];
 	from->names = argv + optind;
 	from->n = (size_t)(argc - optind);
-	return image_named(*image) ? TOOL_OK : image_unnamed(*image);
+	return image_named(*image) ? TOOL_OK : image_unnamed(*image, streams);
 }
 
 /* ---- images that are changed in place ---- */

@@ -24,9 +24,12 @@ struct image_how {
 uint64_t image_max_memory(void);
 
 /* Does the path name an image? "-" names none; a sentence says what does, and TOOL_TROUBLE is
- * returned. */
+ * returned. @streams: the command reads an image from a pipe too. */
 bool image_named(const char *path);
-int image_unnamed(const char *path);
+int image_unnamed(const char *path, bool streams);
+/* Is it no pipe, socket or device? It is not opened: a reader that leaves at once would take an
+ * image from its writer. False after a message; true also where nothing stands. */
+bool image_regular(const char *path);
 
 /* Is @image a file that is none, and one of the others an image? Return: TOOL_TROUBLE after a
  * message, else TOOL_OK. */
@@ -79,9 +82,10 @@ struct image_how image_how(void);
 /* Return: 1 taken, 0 wrong (reported), -1 not such an option. */
 int image_option(int option, struct image_how *how);
 
-/* The arguments from optind on: the image and the files. Return: TOOL_OK, or TOOL_TROUBLE after a
- * message. */
-int image_arguments(int argc, char **argv, const char **image, struct lines_options *from);
+/* The arguments from optind on: the image (@streams: or a pipe) and the files. Return: TOOL_OK, or
+ * TOOL_TROUBLE after a message. */
+int image_arguments(int argc, char **argv, bool streams, const char **image,
+                    struct lines_options *from);
 
 /* ---- images that are changed in place ---- */
 

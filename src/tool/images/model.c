@@ -41,7 +41,7 @@ int model_like(struct model *out, const char *path, const struct image_how *how)
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	struct weir_filter *f;
 	if (!image_named(path))
-		return image_unnamed(path);
+		return image_unnamed(path, true);
 	if (image_open(&f, path, how))
 		return TOOL_TROUBLE;
 	bool known = weir_image_inspect(weir_location_path(path), &info) == 0; /* not of a pipe */
@@ -137,11 +137,9 @@ int model_replaced(struct model *out, const char *path, const struct model_wish 
 	bool keyed = wish->params.secret != NULL, wanted = !wish->new_seed && !wish->params.seed;
 	if (strcmp(path, "-") == 0 || !open_replaced(&r, path))
 		return TOOL_OK;
-	if (r.info.shape.kind == WEIR_WINDOW) {
-		close(r.fd);
-		say("%s: not replaced: is a window, and would be a filter: give another name, or "
-		    "remove it first", path);
-		return TOOL_NO;
+	if (r.info.shape.kind == WEIR_WINDOW || r.info.shape.kind == WEIR_ROUTER) {
+		close(r.fd); /* a filter takes nothing of either */
+		return TOOL_OK;
 	}
 	int status = TOOL_OK;
 	bool trust = !wanted || trusted(r.fd, path);
@@ -192,9 +190,6 @@ struct model_taken model_take(const struct model *model, const struct model_wish
 	if (params->fp_rate == 0.0 && !params->max_bytes && model->fp_rate >= 1e-9 &&
 	    model->fp_rate <= 0.5)
 		params->fp_rate = fmin(rate_of_answer(model), 0.5);
-	if (weir_kind_can(model->params.kind, WEIR_CAN_BUILD) &&
-	    !wants_another(model, wish, model->normal.steps))
-		params->kind = model->params.kind;
 	return taken;
 }
 

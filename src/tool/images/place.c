@@ -97,6 +97,32 @@ int place_ask(const char *path, bool force, struct image_saving *saving)
 	return refuse_to_replace(path, saving);
 }
 
+/* What a set of another kind would lack, and the command that makes one which has it. */
+static const char *lost_of(uint32_t kind)
+{
+	if (weir_kind_can(kind, WEIR_CAN_EXCLUDE))
+		return ", without its list of keys that are excluded: weir build --exclude=FILE "
+		       "makes one with a list";
+	if (weir_kind_can(kind, WEIR_CAN_ROUTE))
+		return ", without its sets: weir route --build makes one with sets";
+	if (weir_kind_can(kind, WEIR_CAN_FORGET))
+		return ", which forgets no key: a server makes windows";
+	return "";
+}
+
+int place_keeps_kind(const char *path, uint32_t kind, bool force)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	if (force || strcmp(path, "-") == 0 || !image_begins(path) ||
+	    weir_image_inspect(weir_location_path(path), &info) || info.shape.kind == kind)
+		return TOOL_OK;
+	say("%s: not replaced: is of kind %s, and would be of kind %s%s; give another name, or if "
+	    "it is meant, --force",
+	    path, weir_kind_name(info.shape.kind), weir_kind_name(kind),
+	    lost_of(info.shape.kind));
+	return TOOL_NO;
+}
+
 int place_ask_delta(const char *path, bool force)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;

@@ -156,17 +156,10 @@ static int fill(struct route_build *b, const struct weir_params *p, char **files
 /* May the image be saved there? Not over a file of keys, nor over an image of another kind. */
 static int ask_place(struct route_build *b, const struct lines_options *read)
 {
-	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	int status = place_ask(b->output, b->force, &b->saving);
 	if (!status)
 		status = place_is_not_read(b->output, read);
-	if (status || b->force || strcmp(b->output, "-") == 0 ||
-	    weir_image_inspect(weir_location_path(b->output), &info) ||
-	    info.shape.kind == WEIR_ROUTER)
-		return status;
-	say("%s: not replaced: is of kind %s, and would be a router: give another name, or if it "
-	    "is meant, --force", b->output, weir_kind_name(info.shape.kind));
-	return TOOL_NO;
+	return status ? status : place_keeps_kind(b->output, WEIR_ROUTER, b->force);
 }
 
 /* TOOL_OK, or what ends it after a message. */

@@ -31,6 +31,10 @@ int place_ask(const char *path, bool force, struct image_saving *saving);
 /* The same for a delta: it refuses a file that is neither empty nor a delta. */
 int place_ask_delta(const char *path, bool force);
 
+/* Is the image there, if one is, of @kind too? Unless @force, one of another kind is refused.
+ * Return: TOOL_OK, or TOOL_NO after a message that says what would be lost. */
+int place_keeps_kind(const char *path, uint32_t kind, bool force);
+
 /* Does @path differ from all files that are read, whatever their names and links? Return: TOOL_OK,
  * or TOOL_NO after a message. */
 int place_is_not_read(const char *path, const struct lines_options *from);

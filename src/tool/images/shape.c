@@ -2,6 +2,7 @@
  * See shape.h. */
 #include <getopt.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include "output/say.h"
 #include "output/units.h"
@@ -112,21 +113,64 @@ uint64_t shape_asked(const struct weir_params *params, const char *name)
 	return value;
 }
 
+/* "a, b or c", of @n names. */
+static const char *any_of(const char *const *names, unsigned n)
+{
+	static char text[128];
+	size_t at = 0;
+	*text = '\0';
+	for (unsigned i = 0; i < n; i++)
+		at += (size_t)snprintf(text + at, sizeof text - at, "%s%s",
+		                       i == 0 ? "" : i + 1 < n ? ", " : " or ", names[i]);
+	return text;
+}
+
+static const char *kinds_of(const struct number *number)
+{
+	const char *names[GROUPS];
+	unsigned n = 0;
+	for (; n < GROUPS && number->at[n]; n++)
+		names[n] = weir_kind_name(number->of[n]);
+	return any_of(names, n);
+}
+
+const char *shape_kinds(enum weir_ability ability)
+{
+	const char *names[16];
+	unsigned n = 0;
+#define TAKE(number, constant, name, summary) \
+	if (weir_kind_can(number, ability)) \
+		names[n++] = #name;
+	WEIR_SIMPLE_KINDS(TAKE)
+#undef TAKE
+	return any_of(names, n);
+}
+
 bool shape_fits(const struct weir_params *params)
 {
 	for (const struct number *n = numbers; n < numbers + NUMBERS; n++) {
 		const uint64_t value = shape_asked(params, n->name);
 		if (!value || place_of(n, params->kind) < GROUPS)
 			continue;
-		say("%s %llu: not for kind %s", n->long_name, (unsigned long long)value,
-		    weir_kind_name(params->kind));
+		say("%s %llu: not for kind %s: leave it out, or give -k %s", n->long_name,
+		    (unsigned long long)value, weir_kind_name(params->kind), kinds_of(n));
 		return false;
 	}
 	if (!(params->flags & WEIR_ONCE) || weir_kind_can(params->kind, WEIR_CAN_REMOVE))
 		return true;
-	say("--once: not for kind %s, but for those that can remove keys",
-	    weir_kind_name(params->kind));
+	say("--once: not for kind %s, but for those that can remove keys: give -k %s",
+	    weir_kind_name(params->kind), shape_kinds(WEIR_CAN_REMOVE));
 	return false;
+}
+
+void shape_keep_counters(struct weir_params *params, const struct weir_shape *is)
+{
+	const struct number *n = numbers;
+	while (n->option != SHAPE_COUNTER_BITS)
+		n++;
+	const unsigned i = place_of(n, is->kind);
+	if (i < GROUPS && !get(params, n, i))
+		set(params, n, i, shape_number(is, n->name));
 }
 
 unsigned shape_own(struct weir_params *params)

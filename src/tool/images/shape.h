@@ -28,6 +28,10 @@ int shape_option(int option, struct weir_params *params);
  * weir_plan_make() refuses it too, but in its own words, and where keys are counted first only
  * after that. */
 bool shape_fits(const struct weir_params *params);
+/* Take the width of counters of an image's shape, unless another was asked for. */
+void shape_keep_counters(struct weir_params *params, const struct weir_shape *is);
+/* The kinds with an ability, as "counting or cuckoo". */
+const char *shape_kinds(enum weir_ability ability);
 /* Clear the groups of other kinds. Until then each number stands in every group that has a field of
  * its name. Return: how many numbers are left. */
 unsigned shape_own(struct weir_params *params);

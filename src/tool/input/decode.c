@@ -72,10 +72,14 @@ static const struct form form_image = { .name = "weir image",
 	                                .bytes = 8,
 	                                .magic = "WEIRIMG1",
 	                                .mask = { 255, 255, 255, 255, 255, 255, 255, 255 } };
+static const struct form form_delta = { .name = "weir delta",
+	                                .bytes = 8,
+	                                .magic = "WEIRDLT1",
+	                                .mask = { 255, 255, 255, 255, 255, 255, 255, 255 } };
 
 static const struct form *const forms[] = {
 	&form_gzip, &form_zstd, &form_zstd_skippable, &form_xz, &form_bzip2, &form_bzip2_empty,
-	&form_image,
+	&form_image, &form_delta,
 };
 #define FORMS (sizeof forms / sizeof *forms)
 
@@ -134,9 +138,9 @@ static bool start(struct decoder *d)
 		return false;
 	if (!form)
 		return true;
-	if (form == &form_image) {
-		say("%s: is a weir image, and no file of keys: swapped? (--as-is takes the bytes "
-		    "as they are)", d->name);
+	if (form == &form_image || form == &form_delta) {
+		say("%s: is a %s, and no file of keys: swapped? (--as-is takes the bytes as they "
+		    "are)", d->name, form->name);
 		return false;
 	}
 	if (!form->begin) {

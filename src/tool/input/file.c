@@ -35,19 +35,28 @@ int open_to_read(const char *path)
 	return fd;
 }
 
-bool image_begins(const char *path)
+static bool begins(const char *path, const char name[8])
 {
-	static const char name[8] = { 'W', 'E', 'I', 'R', 'I', 'M', 'G', '1' };
-	char begin[sizeof name];
+	char begin[8];
 	struct stat st;
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return false;
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	bool same = fd >= 0 && read(fd, begin, sizeof begin) == sizeof begin &&
-	            memcmp(begin, name, sizeof name) == 0;
+	            memcmp(begin, name, sizeof begin) == 0;
 	if (fd >= 0)
 		close(fd);
 	return same;
+}
+
+bool image_begins(const char *path)
+{
+	return begins(path, "WEIRIMG1");
+}
+
+bool delta_begins(const char *path)
+{
+	return begins(path, "WEIRDLT1");
 }
 
 const char *unopened(int err, enum say_file what)
@@ -114,6 +123,15 @@ void say_weir(int err, const char *file)
 		say("%s: %s", file, detail);
 	else
 		say("%s", detail);
+}
+
+int trouble_delta(int err, const char *file)
+{
+	const char *detail = opened_or(err, detail_without(file), SAY_DELTA);
+	if (err != -EBADMSG || !delta_begins(file))
+		return trouble("%s: %s", file, detail);
+	return trouble("%s: damaged: %s: fetch it again, or make it anew by weir delta", file,
+	               detail);
 }
 
 int trouble_weir(int err, const char *file)

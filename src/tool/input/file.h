@@ -9,8 +9,9 @@
  * descriptor, or -1 with errno. */
 int open_to_read(const char *path);
 
-/* Is it a regular file that begins as images do? */
+/* Is it a regular file that begins as images do? As deltas do? */
 bool image_begins(const char *path);
+bool delta_begins(const char *path);
 
 /* The secret key of --keyed-by=FILE: the 16 bytes in a file, raw or as 32 hexadecimal digits. They
  * are kept as long as the process: there is one key. Return: NULL after a message. */
@@ -34,5 +35,7 @@ const char *opened_or(int err, const char *detail, enum say_file what);
  * damaged image is called so, and the message ends with the remedy. */
 int trouble_weir(int err, const char *file);
 void say_weir(int err, const char *file);
+/* Likewise, of a call on a delta. Return: TOOL_TROUBLE. */
+int trouble_delta(int err, const char *file);
 
 #endif

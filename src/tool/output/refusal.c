@@ -41,22 +41,28 @@ static const char *const sentences[] = {
 	[WEIR_ERROR_KIND_LACKS] = "@ {0}: not for kind {k1}",
 	[WEIR_ERROR_RATE_LEAST] = "@ {0}: with {1} keys at least {~2}, since a hash or fingerprint "
 	                          "has {3} bits",
-	[WEIR_ERROR_TOO_LARGE] = "@ {0} at -p (rate) {1} needs {2} bytes: {m3}",
-	[WEIR_ERROR_LISTS_LARGE] = "@ {0} and {1} excluded keys need {2} bytes: {m3}",
-	[WEIR_ERROR_ONE_KEY] = "@ {0}: too small for one key at -p (rate) {1}",
-	[WEIR_ERROR_KEYS_MOST] = "@ {0}: -m (memory) {1} hold {2} keys at most",
-	[WEIR_ERROR_BLOCK] = "@ {0}: less than a block, which has {1} bytes",
-	[WEIR_ERROR_RATE_MOST] = "@ {0}: with {1} keys the rate would be {~2}, {3} is the most",
+	[WEIR_ERROR_TOO_LARGE] = "@ {0} at -p (rate) {1} needs {2} bytes: {m3}: give a higher "
+	                         "rate, or more memory",
+	[WEIR_ERROR_LISTS_LARGE] = "@ {0} and {1} excluded keys need {2} bytes: {m3}: give a "
+	                           "higher rate, or more memory",
+	[WEIR_ERROR_ONE_KEY] = "@ {0}: too small for one key at -p (rate) {1}: give more, or a "
+	                       "higher rate",
+	[WEIR_ERROR_KEYS_MOST] = "@ {0}: -m (memory) {1} hold {2} keys at most: give more memory",
+	[WEIR_ERROR_BLOCK] = "@ {0}: less than a block: give at least {1}, its bytes",
+	[WEIR_ERROR_RATE_MOST] = "@ {0}: with {1} keys the rate would be {~2}, {3} is the most: "
+	                         "give more",
 	[WEIR_ERROR_WIDTH] = "@ {0}: the rate is {~1}, above -p (rate) {2}; give one of the two, "
 	                     "or more bits",
-	[WEIR_ERROR_WIDTH_BYTES] = "@ {0}: too small for {1} keys with fingerprints of {2} bits",
-	[WEIR_ERROR_MORE_KEYS] = "@ {0}: there are {1} different keys",
+	[WEIR_ERROR_WIDTH_BYTES] = "@ {0}: too small for {1} keys with fingerprints of {2} bits: "
+	                           "give more",
+	[WEIR_ERROR_MORE_KEYS] = "@ {0}: there are {1} different keys: give at least that",
 	[WEIR_ERROR_HASHES] = "the hashes of the keys so far take {1} bytes, and memory has room "
 	                      "for {0}: with @ the others go to a file in TMPDIR",
 	[WEIR_ERROR_THREADS] = "@ {0}: at least {1} for {2} threads, however few keys there are",
 	[WEIR_ERROR_PASSED] = "@ {0}: {1} keys of the exclude list have passed the first level: "
 	                      "give a number nearer to the list's",
-	[WEIR_ERROR_SETS_LARGE] = "@ {0} of {1} sets needs {2} bytes: {3} are the most",
+	[WEIR_ERROR_SETS_LARGE] = "@ {0} of {1} sets needs {2} bytes: {3} are the most: give fewer "
+	                          "keys, or a higher rate",
 };
 
 static const char *option_of(const char *thing)
@@ -113,11 +119,18 @@ static void put_value(char to[NUMBER], const char *mark, const struct weir_error
 
 const char *refusal(void)
 {
+	static const char spilled[] = "spill_folder "; /* the library's name for it, then a path */
 	static char text[TEXT];
 	struct weir_error_info info = WEIR_ERROR_INFO_INIT;
 	char value[NUMBER];
 	size_t n = 0;
 	weir_error_last(&info);
+	if (strncmp(weir_error_detail(), spilled, sizeof spilled - 1) == 0) {
+		snprintf(text, TEXT, "TMPDIR %s: set TMPDIR to a folder with room for 8 bytes a "
+		         "key, or give more --max-memory",
+		         weir_error_detail() + sizeof spilled - 1);
+		return text;
+	}
 	if (!info.thing || info.code >= sizeof sentences / sizeof *sentences ||
 	    !sentences[info.code])
 		return weir_error_detail();
