@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 150
 ASK, DISTINCT, DUAL_WRITE = 'src/guard/ask.c', 'src/build/distinct.c', 'src/set/dual_write.c'
 PLAN, STATS, MAKE = 'src/filter/plan.c', 'src/filter/stats.c', 'src/build/make.c'
-SPREAD, LIVE_LOCK = 'src/kind/spread.c', 'src/image/live_lock.c'
+SPREAD, UNEVEN = 'src/kind/spread.c', 'src/kind/uneven.c'
+LIVE_LOCK = 'src/image/live_lock.c'
 ROOM = 'src/tool/input/room.c'
 MOVE, PLACEHOLDER, CHAIN = ('src/kinds/cuckoo/move.c', 'src/set/placeholder.c',
                             'src/set/follow/delta_chain.c')
@@ -142,29 +143,28 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
     ('PROGRESS_ANEW_OF_EACH_MEMBER', STATS, 'part.before += member[i].f->bytes;', '',
      'unit/survey', 'test_does_progress_go_on_over_the_members'),
     ('SAVE_LOOKS_AT_THE_FIRST_MEMBER', STATS, """	for (unsigned i = 0; i < n; i++)
-		if (filled_unevenly(""", """	for (unsigned i = 0; i < n && !i; i++)
-		if (filled_unevenly(""", 'unit/uneven_parts', 'a_save_looks_at_each_layer'),
+		if (judge(""", """	for (unsigned i = 0; i < n && !i; i++)
+		if (judge(""", 'unit/uneven_parts', 'a_save_looks_at_each_layer'),
     ('DONE_AFTER_A_PART_THAT_FAILED', MAKE, '\t\tb->done = begun;\n', '',
      'unit/built_retries', 'a_larger_array_after_a_part'),
     # even or uneven
-    ('SAVE_WITHOUT_THE_ENDS', STATS,
-     'weir__spread_count(&spread, f, 0, blocks);\n\tweir__spread_ends(&spread, f);',
-     'weir__spread_count(&spread, f, 0, blocks);', 'unit/hashes_uneven', 'save_refuses'),
+    ('SAVE_WITHOUT_THE_ENDS', SPREAD, '\tlook_at_ends(s);\n', '', 'unit/hashes_uneven', 'save_refuses'),
     ('SAMPLE_WITHOUT_THE_ENDS', STATS, '\t\tlook_at_ends(&w);\n', '',
      'unit/hashes_uneven', 'the_ends_are_in_the_sample'),
     ('UPPER_HALF_IS_THE_LOWER', SPREAD, 'bits >> (32 * (word % 2)) & UINT32_MAX',
      'bits & UINT32_MAX', 'unit/uneven_parts', 'alike_in_one_word'),
     ('ENDS_BY_STEPS', SPREAD, '\ts->step = 1;\n', '',
      'unit/uneven_parts', 'alike_at_the_ends'),
-    ('NEARLY_FULL_IS_EVEN', SPREAD, '|| share > 0.97)', ')',
+    ('NEARLY_FULL_IS_EVEN', UNEVEN, '|| share > 0.97)', ')',
      'unit/uneven_parts', 'nearly_full_blocks'),
-    ('KEYS_OF_ONE_WORD', SPREAD, 's->law.words * s->law.z < fewest_keys',
+    ('KEYS_OF_ONE_WORD', UNEVEN, 's->law.words * s->law.z < fewest_keys',
      's->law.words < fewest_keys', 'unit/uneven_parts', 'as_many_keys_as_are_needed'),
-    ('PAIRS_OF_NEIGHBOURS', SPREAD, 'alike = sorted[i] == sorted[i - 1] ? alike + 1 : 0;',
-     'alike = sorted[i] == sorted[i - 1];',
+    ('PAIRS_OF_NEIGHBOURS', SPREAD, 'alike = partner[i] == partner[i - 1] ? alike + 1 : 0;',
+     'alike = partner[i] == partner[i - 1];',
      'unit/cuckoo_stripes', 'copies_with_one_partner_are_uneven'),
     # live images
-    ('SEALS_BESIDE_ANOTHER_LOCK_FILE', LIVE_LOCK, 'return stands(l) ? 0 : CHANGED;', 'return 0;',
+    ('SEALS_BESIDE_ANOTHER_LOCK_FILE', LIVE_LOCK, 'return stands(l) ? claim_image(a) : CHANGED;',
+     'return claim_image(a);',
      'fault/image_live', 'test_may_a_process_seal_what_its_child_has_sealed'),
     ('JOINS_AND_LEAKS', LIVE_LOCK, '\tclose_held(&old);\n', '',
      'fault/image_live', 'test_may_a_process_seal_what_its_child_has_sealed'),
