@@ -148,7 +148,8 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
     ('DONE_AFTER_A_PART_THAT_FAILED', MAKE, '\t\tb->done = begun;\n', '',
      'unit/built_retries', 'a_larger_array_after_a_part'),
     # even or uneven
-    ('SAVE_WITHOUT_THE_ENDS', SPREAD, '\tlook_at_ends(s);\n', '', 'unit/hashes_uneven', 'save_refuses'),
+    ('SAVE_WITHOUT_THE_ENDS', SPREAD, '\tlook_at_ends(s);\n', '',
+     'unit/uneven_parts', 'alike_at_the_ends'),
     ('SAMPLE_WITHOUT_THE_ENDS', STATS, '\t\tlook_at_ends(&w);\n', '',
      'unit/hashes_uneven', 'the_ends_are_in_the_sample'),
     ('UPPER_HALF_IS_THE_LOWER', SPREAD, 'bits >> (32 * (word % 2)) & UINT32_MAX',
