@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # A program maps an image live while a command works on a new one in its place: no key that it
 # inserts is lost in silence. Usage: test_tool_meanwhile.sh path/to/weir path/to/live_insert.
+live_insert=$(realpath "$2")
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
-live_insert=$2
 
 seq 1000 >first
 seq 1001 1010 >more

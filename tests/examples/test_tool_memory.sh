@@ -130,12 +130,12 @@ test_does_a_bomb_of_long_lines_take_the_memory() {
 	run 0 "$weir" build -q -k counting -n 1000 -o counts.weir <(seq 100)
 	for command in 'query -t 2' count 'add -q -t 2' 'remove -q -t 2'; do
 		# shellcheck disable=SC2086 # words
-		run 2 python3 peak.py 80 "$weir" $command counts.weir bomb.zst
+		run 2 python3 peak.py 128 "$weir" $command counts.weir bomb.zst
 		says ': a line of more than 16.0 MiB, from byte 1 on: is it text? (-0 is for keys'
 	done
-	run 2 python3 peak.py 80 "$weir" route --build -q -o routes.weir all=bomb.zst
+	run 2 python3 peak.py 128 "$weir" route --build -q -o routes.weir all=bomb.zst
 	says ': a line of more than 16.0 MiB, from byte 1 on: is it text?'
-	run 2 python3 peak.py 80 "$weir" drill -d 1 bomb.zst
+	run 2 python3 peak.py 128 "$weir" drill -d 1 bomb.zst
 	says ': a line of more than 16.0 MiB, from byte 1 on: is it text?'
 	rm bomb.zst
 }

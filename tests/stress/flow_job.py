@@ -104,7 +104,7 @@ class Job:
             shutil.copyfile(IMAGE, "damaged")
             with open("damaged", "r+b") as file:
                 size = os.path.getsize("damaged")
-                at = self.dice.randrange(size)
+                at = self.dice.randrange(max(size, 1))
                 file.seek(at)
                 old = file.read(1) or b"\0"
                 file.seek(min(at, max(size - 1, 0)))
