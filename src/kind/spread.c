@@ -3,7 +3,6 @@
 #include "kind/spread.h"
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "kind/kind.h"
 
@@ -26,11 +25,15 @@ void weir__spread_begin(struct weir_spread *s, const struct weir_law *law, uint6
 	s->notable = law->apart || law->partner ? UINT_MAX : 1;
 }
 
+WEIR__INLINE const uint64_t *place_of(const struct weir_law *law, uint64_t word)
+{
+	return law->base + (law->word_bits == 32 ? word / 2 : word) * law->stride;
+}
+
 WEIR__INLINE uint64_t used_of(const struct weir_law *law, uint64_t word)
 {
-	const unsigned per = 64 / law->word_bits;
-	uint64_t bits = weir__word_load_relaxed(law->base + word / per * law->stride);
-	if (per == 2)
+	uint64_t bits = weir__word_load_relaxed(place_of(law, word));
+	if (law->word_bits == 32)
 		bits = bits >> (32 * (word % 2)) & UINT32_MAX;
 	return law->used ? law->used(bits) : bits;
 }
@@ -78,9 +81,14 @@ WEIR__INLINE void look(struct weir_spread *s, const struct weir_law *law, uint64
 WEIR__INLINE void look_along(struct weir_spread *s, const struct weir_law *law, uint64_t first,
                              uint64_t n)
 {
+	enum { AHEAD = 16 };
 	struct sums sum = { 0 };
-	for (uint64_t block = first; block < first + n; block++)
-		look(s, law, block * law->words + block % law->words, &sum);
+	for (uint64_t block = first; block < first + n; block++) {
+		const uint64_t word = block * law->words + (block & (law->words - 1));
+		if (block + AHEAD < first + n)
+			__builtin_prefetch(place_of(law, word + AHEAD * law->words));
+		look(s, law, word, &sum);
+	}
 	s->used += sum.used;
 	s->squares += sum.squares;
 	s->words += n;
@@ -107,47 +115,87 @@ void weir__spread_look(struct weir_spread *s, uint64_t first, uint64_t n)
 		look_along(s, &law, 8 * line + line % 8, 1);
 }
 
-/* Blocks are counted in portions that the planes have room for; few of them bit by bit. */
-enum { PLANES = 8, PORTION = (1 << PLANES) - 1, FEW = 16 };
+/* Blocks are counted in portions that the planes, or the cells, have room for. */
+enum { PLANES = 8, PORTION = (1 << PLANES) - 1, FEW = 16, WIDE = 8 };
 
-static void count_word(struct weir_spread *s, uint64_t first, uint64_t n, unsigned w)
+static void note_whole(struct weir_spread *s, unsigned used)
 {
-	const struct weir_law *law = &s->law;
-	const unsigned width = law->word_bits / law->cells;
-	uint32_t *at = s->at + w * law->cells;
-	uint64_t plane[PLANES] = { 0 };
-	for (uint64_t i = 0; i < n; i++) {
-		uint64_t bits = used_of(law, (first + i * s->step) * law->words + w);
-		for (; n < FEW && bits; bits &= bits - 1)
-			at[(unsigned)__builtin_ctzll(bits) / width]++;
-		weir__planes_add(plane, bits);
-	}
-	for (unsigned i = 0; n >= FEW && i < law->cells; i++)
-		at[i] += weir__planes_read(plane, PLANES, i * width);
-}
-
-static void count_block(struct weir_spread *s, uint64_t block)
-{
-	unsigned used = 0;
-	for (unsigned w = 0; w < s->law.words; w++)
-		used += ones_of(used_of(&s->law, block * s->law.words + w));
 	s->whole += used;
 	s->whole_squares += (uint64_t)used * used;
 	s->crowd = used > s->crowd ? used : s->crowd;
 }
 
+/* Cells of one bit, which lie in eight words of 64 bits or in four; a few blocks bit by bit. */
+static void count_bits(struct weir_spread *s, uint64_t first, uint64_t n)
+{
+	const unsigned wide = s->law.words * s->law.word_bits / 64;
+	uint64_t plane[PLANES][WIDE] = { { 0 } }, bits[WIDE] = { 0 };
+	for (uint64_t i = 0; i < n; i++) {
+		const uint64_t word = (first + i * s->step) * wide;
+		unsigned used = 0;
+		for (unsigned w = 0; w < wide; w++) {
+			bits[w] = weir__word_load_relaxed(s->law.base + (word + w) * s->law.stride);
+			used += ones_of(bits[w]);
+			for (uint64_t b = n < FEW ? bits[w] : 0; b; b &= b - 1)
+				s->at[64 * w + (unsigned)__builtin_ctzll(b)]++;
+		}
+		note_whole(s, used);
+		for (unsigned p = 0; p < PLANES; p++)
+			for (unsigned w = 0; w < WIDE; w++) {
+				const uint64_t carry = plane[p][w] & bits[w];
+				plane[p][w] ^= bits[w];
+				bits[w] = carry;
+			}
+	}
+	for (unsigned i = 0; n >= FEW && i < 64 * wide; i++)
+		for (unsigned p = 0; p < PLANES; p++)
+			s->at[i] += (uint32_t)(plane[p][i / 64] >> i % 64 & 1) << p;
+}
+
+/* The sum of the cells of a word, of which none is larger than 15 if they have four bits, and none
+ * nor the sum than 255. */
+WEIR__INLINE unsigned sum_of(uint64_t cells, unsigned width)
+{
+	const uint64_t low = UINT64_C(0x0f0f0f0f0f0f0f0f);
+	if (width == 4)
+		cells = (cells & low) + (cells >> 4 & low);
+	return (unsigned)(cells * UINT64_C(0x0101010101010101) >> 56);
+}
+
+/* Cells of several bits are added as they lie: the lowest bit of each says whether it is used. */
+static void count_cells(struct weir_spread *s, uint64_t first, uint64_t n, unsigned width)
+{
+	const struct weir_law *law = &s->law;
+	const unsigned most = width == 4 ? 15 : 255;
+	uint64_t column[WEIR__SPREAD_WORDS] = { 0 };
+	for (uint64_t i = 0; i < n; i++) {
+		const uint64_t word = (first + i * s->step) * law->words;
+		uint64_t row = 0;
+		for (unsigned w = 0; w < law->words; w++) {
+			const uint64_t used = used_of(law, word + w);
+			column[w] += used;
+			row += used;
+		}
+		note_whole(s, sum_of(row, width));
+	}
+	for (unsigned i = 0; i < law->words * law->cells; i++)
+		s->at[i] += column[i / law->cells] >> i % law->cells * width & most;
+}
+
 void weir__spread_count(struct weir_spread *s, uint64_t first, uint64_t n)
 {
 	const uint64_t step = s->step, from = (first + step - 1) / step * step;
+	const unsigned width = s->law.word_bits / s->law.cells, portion = width == 4 ? 15 : PORTION;
 	if (s->law.partner || from >= first + n)
 		return;
 	const uint64_t blocks = (first + n - from - 1) / step + 1;
-	for (unsigned w = 0; w < s->law.words; w++)
-		for (uint64_t at = 0; at < blocks; at += PORTION)
-			count_word(s, from + at * step,
-			           blocks - at < PORTION ? blocks - at : PORTION, w);
-	for (uint64_t at = 0; at < blocks; at++)
-		count_block(s, from + at * step);
+	for (uint64_t at = 0; at < blocks; at += portion) {
+		const uint64_t some = blocks - at < portion ? blocks - at : portion;
+		if (width == 1)
+			count_bits(s, from + at * step, some);
+		else
+			count_cells(s, from + at * step, some, width);
+	}
 	s->counted += blocks;
 }
 
@@ -174,103 +222,160 @@ static void look_at_ends(struct weir_spread *s)
 
 /* ---- pairs of blocks ---- */
 
-enum { PAIRED = 192, TILE = 32, WORDS = 8 };
+enum { PAIRED = 192, SOME = 96, TILE = 32, WORDS = 8, CELLS = 32, LANES = 4 };
 
-/* Blocks side by side, so that the compiler compares several at a time. */
-struct tile {
-	uint32_t bits[WORDS][TILE];
-	float ones[WORDS][TILE];
-};
+typedef uint32_t four __attribute__((vector_size(4 * LANES)));
+typedef int32_t four_signed __attribute__((vector_size(4 * LANES)));
+typedef float four_floats __attribute__((vector_size(4 * LANES)));
 
-WEIR__INLINE uint32_t ones_of_32(uint32_t b)
+/* Of each byte. */
+WEIR__INLINE four ones_of_bytes(four b)
 {
 	b -= b >> 1 & 0x55555555;
 	b = (b & 0x33333333) + (b >> 2 & 0x33333333);
-	b = (b + (b >> 4)) & 0x0f0f0f0f;
-	b += b >> 8;
-	return (b + (b >> 16)) & 0x3f;
+	return (b + (b >> 4)) & 0x0f0f0f0f;
 }
 
-/* Given how many cells of a word are used in each of two blocks, and that each cell is used as
- * likely as any other, the number of those in common is hypergeometric. */
-static void pair_with(struct weir_spread *s, const struct tile *a, unsigned i, const struct tile *b,
-                      unsigned n)
+WEIR__INLINE four_floats sum_of_bytes(four b)
 {
-	const float cells = (float)s->law.cells, part = 1 / (cells * cells * (cells - 1));
-	float off[TILE] = { 0 }, variance[TILE] = { 0 };
+	b = (b & 0x00ff00ff) + (b >> 8 & 0x00ff00ff);
+	return __builtin_convertvector((four_signed)((b + (b >> 16)) & 0xffff), four_floats);
+}
+
+/* Blocks side by side, so that several are compared at a time. */
+struct tile {
+	four bits[TILE / LANES][WORDS];
+	four_floats ones[TILE / LANES][WORDS];
+};
+
+/* One block, so often beside itself. */
+struct row {
+	four bits[WORDS];
+	four_floats ones[WORDS], variance[WORDS];
+};
+
+static void set_row(struct row *row, const struct tile *tile, unsigned i)
+{
+	const float part = 1.0f / (CELLS * CELLS * (CELLS - 1));
 	for (unsigned w = 0; w < WORDS; w++) {
-		const float ones = a->ones[w][i], varies = ones * (cells - ones) * part;
-		for (unsigned j = 0; j < TILE; j++) {
-			const float other = b->ones[w][j];
-			off[j] += (float)(int32_t)ones_of_32(a->bits[w][i] & b->bits[w][j]) -
-			          ones * other / cells;
-			variance[j] += varies * other * (cells - other);
-		}
-	}
-	for (unsigned j = 0; j < n; j++) {
-		s->common += (double)(off[j] * off[j] - variance[j]);
-		s->common_variance += (double)(variance[j] * (2 * variance[j] + 1));
+		const float ones = tile->ones[i / LANES][w][i % LANES];
+		row->bits[w] = (four){ 0 } + tile->bits[i / LANES][w][i % LANES];
+		row->ones[w] = (four_floats){ 0 } + ones;
+		row->variance[w] = (four_floats){ 0 } + ones * (CELLS - ones) * part;
 	}
 }
 
-/* Some of the n blocks that are paired, of all over the array. */
-static void fetch(const struct weir_law *law, struct tile *tile, unsigned from, unsigned n)
+/* Some of the n blocks that are paired, of all over the array: every other one, then the others. */
+static void fetch(const struct weir_law *halves, struct tile *tile, unsigned first, unsigned n)
 {
-	for (unsigned i = 0; i < TILE; i++)
-		for (unsigned w = 0; w < WORDS; w++) {
-			const uint64_t block = law->blocks / n * (from + i < n ? from + i : 0);
-			const uint64_t bits = used_of(law, block * WORDS + w);
-			tile->bits[w][i] = (uint32_t)bits;
-			tile->ones[w][i] = (float)ones_of(bits);
-		}
+	const struct weir_law law = { .base = halves->base, .stride = 1, .word_bits = 32 };
+	const uint64_t apart = halves->blocks / n;
+	for (unsigned i = 0; i < TILE; i++) {
+		const unsigned at = first + i < n ? 2 * (first + i) : 0;
+		const uint64_t block = apart * (at < n ? at : at - n + (n % 2 == 0));
+		for (unsigned w = 0; w < WORDS; w++)
+			tile->bits[i / LANES][w][i % LANES] =
+				(uint32_t)used_of(&law, block * WORDS + w);
+	}
+	for (unsigned i = 0; i < TILE / LANES; i++)
+		for (unsigned w = 0; w < WORDS; w++)
+			tile->ones[i][w] = sum_of_bytes(ones_of_bytes(tile->bits[i][w]));
 }
 
+/* With the first n of the tile. Given how many cells of a word are used in each of two blocks, and
+ * that each cell is used as likely as any other, the number of those in common is
+ * hypergeometric. */
+static void pair_with(struct weir_spread *s, const struct row *a, const struct tile *b, unsigned n)
+{
+	four_floats common = { 0 }, common_variance = { 0 };
+	four place = { 0, 1, 2, 3 };
+	for (unsigned j = 0; j < n; j += LANES, place += LANES) {
+		const four_signed counts = place < n;
+		four_floats mean = { 0 }, variance = { 0 };
+		four bytes = { 0 };
+		for (unsigned w = 0; w < WORDS; w++) {
+			const four_floats ones = b->ones[j / LANES][w];
+			bytes += ones_of_bytes(a->bits[w] & b->bits[j / LANES][w]);
+			mean += a->ones[w] * ones;
+			variance += a->variance[w] * (ones * (CELLS - ones));
+		}
+		const four_floats off = sum_of_bytes(bytes) - mean / CELLS;
+		const four_floats more = variance * (2 * variance + 1);
+		common += (four_floats)(counts & (four_signed)(off * off - variance));
+		common_variance += (four_floats)(counts & (four_signed)more);
+	}
+	for (unsigned j = 0; j < LANES; j++) {
+		s->common += (double)common[j];
+		s->common_variance += (double)common_variance[j];
+	}
+}
+
+/* Of a block from @first on and one before it. */
+static void look_at_pairs_from(struct weir_spread *s, unsigned first, unsigned end, unsigned n)
+{
+	struct tile rows, columns;
+	struct row row;
+	for (unsigned r = first; r < end; r += TILE) {
+		fetch(&s->law, &rows, r, n);
+		for (unsigned c = 0; c <= r; c += TILE) {
+			fetch(&s->law, &columns, c, n);
+			for (unsigned i = 0; i < TILE && r + i < end; i++) {
+				set_row(&row, &rows, i);
+				pair_with(s, &row, &columns, r + i - c < TILE ? r + i - c : TILE);
+			}
+		}
+	}
+}
+
+/* Some pairs, and most often no more. Where keys have few lower halves, the sum of so many is five
+ * standard deviations; by chance it is one in a sixth of all filters. */
 static void look_at_pairs(struct weir_spread *s)
 {
-	const struct weir_law *law = &s->law;
-	const unsigned n = law->blocks < PAIRED ? (unsigned)law->blocks : PAIRED;
-	struct tile row, column;
-	for (unsigned r = 0; r < n; r += TILE) {
-		fetch(law, &row, r, n);
-		for (unsigned c = 0; c <= r; c += TILE) {
-			fetch(law, &column, c, n);
-			for (unsigned i = 0; i < TILE && r + i < n; i++)
-				pair_with(s, &row, i, &column, r + i - c < TILE ? r + i - c : TILE);
-		}
-	}
+	const unsigned n = s->law.blocks < PAIRED ? (unsigned)s->law.blocks : PAIRED;
+	look_at_pairs_from(s, 0, n < SOME ? n : SOME, n);
+	if (n > SOME && s->common > sqrt(s->common_variance))
+		look_at_pairs_from(s, SOME, n, n);
 }
 
 /* ---- keys that move between two blocks ---- */
 
-enum { BATCHES = 4, BATCH = 1024 };
+enum { BATCHES = 4, BATCH = 1024, BATCH_PLANES = 11 };
 
-static int compare(const void *a, const void *b)
+/* How many pairs are of one partner. In chains of those whose product has the same upper bits. Not
+ * inline: two frames of 4 KiB. */
+static __attribute__((noinline)) uint64_t meetings_of(const uint32_t *partner, unsigned n)
 {
-	const uint32_t one = *(const uint32_t *)a, two = *(const uint32_t *)b;
-	return one < two ? -1 : one > two;
+	uint16_t head[BATCH] = { 0 }, next[BATCH]; /* 1 is the first */
+	uint64_t pairs = 0;
+	for (unsigned i = 0; i < n; i++) {
+		uint16_t *const chain = &head[partner[i] * 2654435769u >> 22];
+		for (unsigned at = *chain; at; at = next[at - 1])
+			pairs += partner[at - 1] == partner[i];
+		next[i] = *chain;
+		*chain = (uint16_t)(i + 1);
+	}
+	return pairs;
 }
 
-/* Of one key of each of some blocks, a batch at most. */
+/* Of one key of each of some blocks, a batch at most. They lie pages apart. */
 static void look_at_partners(struct weir_spread *s, uint64_t first, uint64_t blocks)
 {
+	enum { AHEAD = 16 };
 	const struct weir_law *law = &s->law;
-	const unsigned width = law->word_bits / law->cells;
-	uint32_t partner[BATCH], alike = 0;
+	const uint64_t step = blocks / BATCH + 1, end = first + blocks;
+	uint64_t plane[BATCH_PLANES] = { 0 };
+	uint32_t partner[BATCH];
 	unsigned n = 0, print;
-	for (uint64_t block = first; block < first + blocks; block += blocks / BATCH + 1) {
-		const uint64_t bits = used_of(law, block);
-		if (!bits)
-			continue;
-		partner[n++] = (uint32_t)law->partner(
-			law->array, block, (unsigned)__builtin_ctzll(bits) / width, &print);
-		for (unsigned bit = 0; bit < law->print_bits; bit++)
-			s->ones[bit] += print >> bit & 1;
+	for (uint64_t block = first; block < end; block += step) {
+		if (block + AHEAD * step < end)
+			__builtin_prefetch(law->base + block + AHEAD * step);
+		partner[n] = (uint32_t)law->partner(law->array, block, &print);
+		weir__planes_add(plane, print);
+		n += print != 0;
 	}
-	qsort(partner, n, sizeof partner[0], compare);
-	for (unsigned i = 1; i < n; i++) {
-		alike = partner[i] == partner[i - 1] ? alike + 1 : 0;
-		s->meetings += alike;
-	}
+	for (unsigned bit = 0; bit < law->print_bits; bit++)
+		s->ones[bit] += weir__planes_read(plane, BATCH_PLANES, bit);
+	s->meetings += meetings_of(partner, n);
 	s->partners += n;
 	s->meetings_mean += (double)n * n / 2 / (double)law->blocks;
 }
@@ -294,14 +399,14 @@ void weir__spread_end(struct weir_spread *s)
 /* Return: whether every block was looked at. */
 static bool look_at_most(struct weir_spread *s, const struct weir_law *law, uint64_t most)
 {
-	enum { RUN = 64 };
-	const uint64_t blocks = law->blocks, next = RUN * ((blocks - 1) / most + 1);
+	const uint64_t blocks = law->blocks, run = law->partner ? 512 : 64; /* a page at least */
+	const uint64_t next = run * ((blocks - 1) / most + 1);
 	weir__spread_begin(s, law, blocks);
 	for (uint64_t block = 0; block < blocks; block += next)
-		weir__spread_look(s, block, blocks - block < RUN ? blocks - block : RUN);
+		weir__spread_look(s, block, blocks - block < run ? blocks - block : run);
 	weir__spread_count(s, 0, blocks);
 	weir__spread_end(s);
-	return next == RUN;
+	return next == run;
 }
 
 bool weir__spread_stays(const struct weir_law *law, uint64_t most)

@@ -28,7 +28,7 @@ struct weir_law {
 	const uint64_t *base; /* 64 bits number i of the blocks are base[i * stride] */
 	uint64_t stride;
 	uint64_t blocks;
-	unsigned words;     /* of a block */
+	unsigned words;     /* of a block: a power of two */
 	unsigned word_bits; /* 64 or 32 */
 	unsigned cells;     /* of a word */
 	unsigned z, g;      /* a key uses g cells, drawn with replacement, in each of z words, one
@@ -42,10 +42,9 @@ struct weir_law {
 	 * of 32 cells. */
 	bool halves;
 	/* Kinds whose keys move alone; else NULL. A key has one cell, any of its word, so the
-	 * variance is Poisson's at most. The key in that cell has this other block, and this
-	 * fingerprint of print_bits. */
-	uint64_t (*partner)(const struct weir_array *a, uint64_t block, unsigned cell,
-	                    unsigned *print);
+	 * variance is Poisson's at most. The first key of that block has this other block, and
+	 * this fingerprint of print_bits; 0: the block has no key. */
+	uint64_t (*partner)(const struct weir_array *a, uint64_t block, unsigned *print);
 	unsigned print_bits;
 	const struct weir_array *array; /* for partner() */
 };
@@ -56,7 +55,7 @@ static inline uint64_t weir__spread_enough(const struct weir_law *law)
 	return law->blocks > 1 << 20 ? law->blocks / 4 : law->blocks;
 }
 
-enum { WEIR__SPREAD_CELLS = 512 }; /* of a block, at most */
+enum { WEIR__SPREAD_CELLS = 512, WEIR__SPREAD_WORDS = 64 }; /* of a block, at most */
 
 struct weir_spread {
 	struct weir_law law;

@@ -160,8 +160,8 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      'unit/uneven_parts', 'nearly_full_blocks'),
     ('KEYS_OF_ONE_WORD', UNEVEN, 's->law.words * s->law.z < fewest_keys',
      's->law.words < fewest_keys', 'unit/uneven_parts', 'as_many_keys_as_are_needed'),
-    ('PAIRS_OF_NEIGHBOURS', SPREAD, 'alike = partner[i] == partner[i - 1] ? alike + 1 : 0;',
-     'alike = partner[i] == partner[i - 1];',
+    ('PAIRS_OF_NEIGHBOURS', SPREAD, 'for (unsigned at = *chain; at; at = next[at - 1])',
+     'for (unsigned at = *chain; at; at = 0)',
      'unit/cuckoo_stripes', 'copies_with_one_partner_are_uneven'),
     # live images
     ('SEALS_BESIDE_ANOTHER_LOCK_FILE', LIVE_LOCK, 'return stands(l) ? claim_image(a) : CHANGED;',

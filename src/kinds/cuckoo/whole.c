@@ -148,29 +148,24 @@ void weir__cuckoo_estimate(const struct weir_filter *f, const struct weir_measur
 
 /* The places of a bucket that have a fingerprint which no place before them has. A key with several
  * copies counts once in either bucket. */
-static uint64_t differing(uint64_t word, unsigned width)
+WEIR__INLINE uint64_t differing(uint64_t word, unsigned width)
 {
-	uint64_t out = 0;
-	for (unsigned shift = 0; shift + width <= 64; shift += width) {
-		const unsigned copy = weir__cuckoo_at(word, shift, width);
-		const uint64_t before = word & ((UINT64_C(1) << shift) - 1);
-		if (copy && !weir__cuckoo_has(before, copy, width))
-			out |= UINT64_C(1) << shift;
-	}
-	return out;
+	uint64_t empty_or_again = weir__cuckoo_zeros(word, width);
+	for (unsigned shift = width; shift + width <= 64; shift += width)
+		empty_or_again |= weir__cuckoo_zeros(word ^ word << shift, width);
+	return ~empty_or_again >> (width - 1) & weir__cuckoo_ones(width);
 }
 
 static uint64_t differing_12(uint64_t word) { return differing(word, 12); }
 static uint64_t differing_16(uint64_t word) { return differing(word, 16); }
 
-static uint64_t partner(const struct weir_array *a, uint64_t bucket, unsigned place,
-                        unsigned *print)
+static uint64_t partner(const struct weir_array *a, uint64_t bucket, unsigned *print)
 {
 	const unsigned width = weir__cuckoo_width(a);
 	const uint64_t word = weir__place_load_acquire(a->words + bucket);
-	const unsigned copy = weir__cuckoo_at(word, place * width, width);
-	*print = copy;
-	return copy ? weir__cuckoo_other(a, bucket, copy) : bucket; /* it was removed meanwhile */
+	const unsigned place = word ? (unsigned)__builtin_ctzll(word) / width : 0;
+	*print = weir__cuckoo_at(word, place * width, width);
+	return weir__cuckoo_other(a, bucket, *print);
 }
 
 bool weir__cuckoo_law(const struct weir_filter *f, struct weir_law *out)
