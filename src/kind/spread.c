@@ -78,6 +78,14 @@ WEIR__INLINE void look(struct weir_spread *s, const struct weir_law *law, uint64
 		note_fullest(s, word, cells);
 }
 
+static void note(struct weir_spread *s, const struct sums *sum, uint64_t words)
+{
+	s->used += sum->used;
+	s->squares += sum->squares;
+	s->words += words;
+}
+
+/* Blocks of counters are up to 512 bytes: the processor prefetches none beyond a page. */
 WEIR__INLINE void look_along(struct weir_spread *s, const struct weir_law *law, uint64_t first,
                              uint64_t n)
 {
@@ -85,13 +93,22 @@ WEIR__INLINE void look_along(struct weir_spread *s, const struct weir_law *law, 
 	struct sums sum = { 0 };
 	for (uint64_t block = first; block < first + n; block++) {
 		const uint64_t word = block * law->words + (block & (law->words - 1));
-		if (block + AHEAD < first + n)
+		if (law->used && block + AHEAD < first + n)
 			__builtin_prefetch(place_of(law, word + AHEAD * law->words));
 		look(s, law, word, &sum);
 	}
-	s->used += sum.used;
-	s->squares += sum.squares;
-	s->words += n;
+	note(s, &sum, n);
+}
+
+/* Where a block is a word: one of each line. */
+static void look_at_lines(struct weir_spread *s, uint64_t first, uint64_t end)
+{
+	const struct weir_law law = s->law;
+	struct sums sum = { 0 };
+	uint64_t words = 0;
+	for (uint64_t line = (first + 7) / 8; 8 * line + line % 8 < end; line++, words++)
+		look(s, &law, 8 * line + line % 8, &sum);
+	note(s, &sum, words);
 }
 
 /* The layouts whose words have the most cells are compiled for themselves. */
@@ -107,12 +124,10 @@ void weir__spread_look(struct weir_spread *s, uint64_t first, uint64_t n)
 			law.word_bits = 32, look_along(s, &law, first, n);
 		return;
 	}
-	if (!law.partner) {
+	if (law.partner)
+		look_at_lines(s, first, first + n);
+	else
 		look_along(s, &law, first, n);
-		return;
-	}
-	for (uint64_t line = (first + 7) / 8; 8 * line + line % 8 < first + n; line++)
-		look_along(s, &law, 8 * line + line % 8, 1);
 }
 
 /* Blocks are counted in portions that the planes, or the cells, have room for. */
@@ -152,8 +167,7 @@ static void count_bits(struct weir_spread *s, uint64_t first, uint64_t n)
 			s->at[i] += (uint32_t)(plane[p][i / 64] >> i % 64 & 1) << p;
 }
 
-/* The sum of the cells of a word, of which none is larger than 15 if they have four bits, and none
- * nor the sum than 255. */
+/* The sum of the cells of a word: at most 255, and each cell at most 15 if it has four bits. */
 WEIR__INLINE unsigned sum_of(uint64_t cells, unsigned width)
 {
 	const uint64_t low = UINT64_C(0x0f0f0f0f0f0f0f0f);
@@ -162,7 +176,7 @@ WEIR__INLINE unsigned sum_of(uint64_t cells, unsigned width)
 	return (unsigned)(cells * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* Cells of several bits are added as they lie: the lowest bit of each says whether it is used. */
+/* Cells of several bits add up where they lie: used_of() leaves the lowest bit of each. */
 static void count_cells(struct weir_spread *s, uint64_t first, uint64_t n, unsigned width)
 {
 	const struct weir_law *law = &s->law;
@@ -212,9 +226,7 @@ static void look_at_ends(struct weir_spread *s)
 		look(s, law, word, &sum);
 		look(s, law, words - 1 - word, &sum);
 	}
-	s->used += sum.used;
-	s->squares += sum.squares;
-	s->words += 2 * ends;
+	note(s, &sum, 2 * ends);
 	s->step = 1;
 	weir__spread_count(s, 0, COUNTED);
 	weir__spread_count(s, law->blocks - COUNTED, COUNTED);
@@ -228,7 +240,7 @@ typedef uint32_t four __attribute__((vector_size(4 * LANES)));
 typedef int32_t four_signed __attribute__((vector_size(4 * LANES)));
 typedef float four_floats __attribute__((vector_size(4 * LANES)));
 
-/* Of each byte. */
+/* The bits that are set in each byte. */
 WEIR__INLINE four ones_of_bytes(four b)
 {
 	b -= b >> 1 & 0x55555555;
@@ -248,7 +260,7 @@ struct tile {
 	four_floats ones[TILE / LANES][WORDS];
 };
 
-/* One block, so often beside itself. */
+/* One block in each lane. */
 struct row {
 	four bits[WORDS];
 	four_floats ones[WORDS], variance[WORDS];
@@ -265,7 +277,8 @@ static void set_row(struct row *row, const struct tile *tile, unsigned i)
 	}
 }
 
-/* Some of the n blocks that are paired, of all over the array: every other one, then the others. */
+/* Some of the n blocks that are paired, from all over the array: first every other one, so that
+ * SOME are, too. */
 static void fetch(const struct weir_law *halves, struct tile *tile, unsigned first, unsigned n)
 {
 	const struct weir_law law = { .base = halves->base, .stride = 1, .word_bits = 32 };
@@ -310,16 +323,23 @@ static void pair_with(struct weir_spread *s, const struct row *a, const struct t
 	}
 }
 
-/* Of a block from @first on and one before it. */
-static void look_at_pairs_from(struct weir_spread *s, unsigned first, unsigned end, unsigned n)
+/* Look at more pairs only while their sum is large: one standard deviation for SOME blocks, and one
+ * more for each tile after them. Of filters with uniform hashes a sixth passes the first test, and
+ * a fiftieth the second. Lower halves with a thousand values, which all pairs just show, make four
+ * deviations of SOME blocks and six with the next tile. */
+static void look_at_pairs(struct weir_spread *s)
 {
+	const unsigned n = s->law.blocks < PAIRED ? (unsigned)s->law.blocks : PAIRED;
 	struct tile rows, columns;
 	struct row row;
-	for (unsigned r = first; r < end; r += TILE) {
+	for (unsigned r = 0; r < n; r += TILE) {
+		const double deviations = r / TILE - 2.0;
+		if (r >= SOME && s->common < deviations * sqrt(s->common_variance))
+			return;
 		fetch(&s->law, &rows, r, n);
 		for (unsigned c = 0; c <= r; c += TILE) {
 			fetch(&s->law, &columns, c, n);
-			for (unsigned i = 0; i < TILE && r + i < end; i++) {
+			for (unsigned i = 0; i < TILE && r + i < n; i++) {
 				set_row(&row, &rows, i);
 				pair_with(s, &row, &columns, r + i - c < TILE ? r + i - c : TILE);
 			}
@@ -327,22 +347,12 @@ static void look_at_pairs_from(struct weir_spread *s, unsigned first, unsigned e
 	}
 }
 
-/* Some pairs, and most often no more. Where keys have few lower halves, the sum of so many is five
- * standard deviations; by chance it is one in a sixth of all filters. */
-static void look_at_pairs(struct weir_spread *s)
-{
-	const unsigned n = s->law.blocks < PAIRED ? (unsigned)s->law.blocks : PAIRED;
-	look_at_pairs_from(s, 0, n < SOME ? n : SOME, n);
-	if (n > SOME && s->common > sqrt(s->common_variance))
-		look_at_pairs_from(s, SOME, n, n);
-}
-
 /* ---- keys that move between two blocks ---- */
 
 enum { BATCHES = 4, BATCH = 1024, BATCH_PLANES = 11 };
 
-/* How many pairs are of one partner. In chains of those whose product has the same upper bits. Not
- * inline: two frames of 4 KiB. */
+/* Counts the pairs of keys that have one partner, in chains of partners whose product has the same
+ * upper bits. Not inline, since a frame holds 4 KiB of the caller's and 4 KiB of this. */
 static __attribute__((noinline)) uint64_t meetings_of(const uint32_t *partner, unsigned n)
 {
 	uint16_t head[BATCH] = { 0 }, next[BATCH]; /* 1 is the first */
@@ -357,7 +367,7 @@ static __attribute__((noinline)) uint64_t meetings_of(const uint32_t *partner, u
 	return pairs;
 }
 
-/* Of one key of each of some blocks, a batch at most. They lie pages apart. */
+/* Of one key of each of some blocks, a batch at most. In a large array they lie pages apart. */
 static void look_at_partners(struct weir_spread *s, uint64_t first, uint64_t blocks)
 {
 	enum { AHEAD = 16 };

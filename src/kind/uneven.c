@@ -209,7 +209,8 @@ static bool crowded(const struct weir_spread *s, const struct chances *c)
 
 /* Do some pairs of blocks have many cells in common, others few? The sum over all pairs, which are
  * uncorrelated, is chi-squared less its mean. Where they are few, the variance of one counts: 17 at
- * most. Where keys are few, two of them share six of eight cells once in exp(x) pairs. */
+ * most. Where keys are few, two of them share six of eight cells once in exp(x) pairs. A look that
+ * ends early has a sum far below this limit, so it makes no false alarm likelier. */
 static bool blocks_alike(const struct weir_spread *s)
 {
 	return s->common > sqrt(2 * x * s->common_variance) + 2 * x * 17 + 4 * x;

@@ -163,6 +163,12 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
     ('PAIRS_OF_NEIGHBOURS', SPREAD, 'for (unsigned at = *chain; at; at = next[at - 1])',
      'for (unsigned at = *chain; at; at = 0)',
      'unit/cuckoo_stripes', 'copies_with_one_partner_are_uneven'),
+    ('COUNTERS_OF_FOUR_BITS_OVERFLOW', SPREAD, 'portion = width == 4 ? 15 : PORTION;',
+     'portion = PORTION;', 'unit/spread', 'is_each_cell_counted_whatever_its_width'),
+    ('LAST_LANES_OF_A_TILE', SPREAD, 'counts = place < n;', 'counts = place < TILE;',
+     'unit/spread', 'are_pairs_of_blocks_summed_as_defined'),
+    ('EVERY_PAIR', SPREAD, 'deviations = r / TILE - 2.0;', 'deviations = -1e9;',
+     'unit/spread', 'do_pairs_that_show_nothing_end_the_look'),
     # live images
     ('SEALS_BESIDE_ANOTHER_LOCK_FILE', LIVE_LOCK, 'return stands(l) ? claim_image(a) : CHANGED;',
      'return claim_image(a);',

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ * The sums that say whether hashes are uniform ([SPREAD]) equal those of the plain definition,
+ * however the look adds them up. The look ends early where pairs of blocks show nothing. */
+#include <math.h>
+#include "../test.h"
+#include "filter/filter.h"
+#include "kind/spread.h"
+
+enum { KEYS = 30000 };
+
+static struct weir_filter *filled(uint32_t kind, uint64_t capacity, uint64_t bits)
+{
+	struct weir_filter *f = test_filter(kind, capacity, 0.01);
+	for (uint64_t i = 0; i < capacity; i++)
+		assert_ok(weir_insert_hash(f, test_key(i) & bits));
+	return f;
+}
+
+static uint64_t word_of(const struct weir_law *law, uint64_t word)
+{
+	const uint64_t bits = weir__word_load_relaxed(law->base + word * law->word_bits / 64);
+	return law->used ? law->used(bits) : law->word_bits == 64 ? bits :
+	                                     (uint32_t)(bits >> (32 * (word % 2)));
+}
+
+/* Every block is counted, in portions of all sizes. */
+static void is_each_cell_counted_whatever_its_width(void **state)
+{
+	static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_SPLIT, WEIR_COUNTING,
+		                          WEIR_FREQUENCY };
+	static uint32_t at[WEIR__SPREAD_CELLS];
+	static struct weir_spread s;
+	struct weir_law law;
+	(void)state;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+		struct weir_filter *f = filled(kinds[k], KEYS, UINT64_MAX);
+		uint64_t whole = 0, squares = 0;
+		unsigned crowd = 0;
+		assert_true(weir__spread_law(f, &law));
+		const unsigned width = law.word_bits / law.cells;
+		memset(at, 0, sizeof at);
+		for (uint64_t block = 0; block < law.blocks; block++) {
+			unsigned used = 0;
+			for (unsigned i = 0; i < law.words * law.cells; i++) {
+				const uint64_t at_word = block * law.words + i / law.cells;
+				const unsigned one = word_of(&law, at_word) >>
+				                     i % law.cells * width & 1;
+				at[i] += one;
+				used += one;
+			}
+			whole += used;
+			squares += (uint64_t)used * used;
+			crowd = used > crowd ? used : crowd;
+		}
+		weir__spread_begin(&s, &law, 1);
+		for (uint64_t first = 0, n = 1; first < law.blocks; first += n, n = 2 * n + 1)
+			weir__spread_count(&s, first,
+			                   law.blocks - first < n ? law.blocks - first : n);
+		assert_int_equal(s.counted, law.blocks);
+		assert_int_equal(s.whole, whole);
+		assert_int_equal(s.whole_squares, squares);
+		assert_int_equal(s.crowd, crowd);
+		assert_memory_equal(s.at, at, sizeof at);
+		weir_destroy(f);
+	}
+}
+
+/* Of as few blocks as are all paired. */
+static void are_pairs_of_blocks_summed_as_defined(void **state)
+{
+	struct weir_filter *f = filled(WEIR_SPLIT, 2000, UINT64_MAX);
+	double common = 0, common_variance = 0;
+	struct weir_spread s;
+	struct weir_law law;
+	(void)state;
+	assert_true(weir__spread_law(f, &law));
+	assert_in_range(law.blocks, 65, 95);
+	for (uint64_t a = 0; a < law.blocks; a++)
+		for (uint64_t b = 0; b < a; b++) {
+			double off = 0, variance = 0;
+			for (unsigned w = 0; w < 8; w++) {
+				const uint64_t one = word_of(&law, 8 * a + w);
+				const uint64_t two = word_of(&law, 8 * b + w);
+				const double n = __builtin_popcountll(one);
+				const double m = __builtin_popcountll(two);
+				off += __builtin_popcountll(one & two) - n * m / 32;
+				variance += n * (32 - n) * m * (32 - m) / (32 * 32 * 31);
+			}
+			common += off * off - variance;
+			common_variance += variance * (2 * variance + 1);
+		}
+	weir__spread_begin(&s, &law, law.blocks);
+	weir__spread_end(&s);
+	assert_true(fabs(s.common - common) < common_variance / 1e5);
+	assert_true(fabs(s.common_variance - common_variance) < common_variance / 1e5);
+	weir_destroy(f);
+}
+
+/* The variance of the sum grows with the number of pairs: of 192 blocks, by four from 96 on. */
+static void do_pairs_that_show_nothing_end_the_look(void **state)
+{
+	double variance[2];
+	(void)state;
+	for (int few = 0; few < 2; few++) {
+		struct weir_filter *f = filled(WEIR_SPLIT, KEYS,
+		                               few ? ~UINT64_C(0) << 23 : UINT64_MAX);
+		struct weir_spread s;
+		struct weir_law law;
+		assert_true(weir__spread_law(f, &law));
+		weir__spread_begin(&s, &law, law.blocks);
+		weir__spread_end(&s);
+		variance[few] = s.common_variance;
+		weir_destroy(f);
+	}
+	assert_true(variance[1] > 3 * variance[0]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(is_each_cell_counted_whatever_its_width),
+		cmocka_unit_test(are_pairs_of_blocks_summed_as_defined),
+		cmocka_unit_test(do_pairs_that_show_nothing_end_the_look),
+	};
+	return cmocka_run_group_tests_name("spread", tests, NULL, NULL);
+}
