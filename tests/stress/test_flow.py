@@ -22,6 +22,7 @@ from flow_job import CORE, IMAGE, MOST, PATIENCE, Job
 
 MISSING = "no such file"
 SHRUNK = 10      # a set with fewer keys than this part of the current one is refused
+SHRANK = "under a tenth"  # in that sentence
 
 
 class Server:
@@ -52,15 +53,17 @@ class Server:
         with open(self.name + ".log", encoding="utf-8") as log:
             return log.read()
 
-    def verdict(self, image):
-        """What it must make of the file: None, it is taken, or a part of the sentence."""
+    def verdict(self, image, stats=None):
+        """What it must make of the file: None, it is taken, or a part of the sentence. Where keys
+        that are estimated are about a tenth, that is what it says itself, in @stats."""
         if image.trouble:
             return image.trouble
         if self.seeds == "one" and image.fingerprint != self.fingerprint:
             return "WEIR_HANDLE_ANY_SEED"  # the remedy
-        if image.keys * SHRUNK < self.keys * 0.98 and not image.allowed:
-            return "under a tenth"
-        return None
+        fewer = image.keys * SHRUNK < self.keys
+        if stats and abs(image.keys * SHRUNK - self.keys) < 0.05 * self.keys:
+            fewer = float(stats["refused_since"]) > 0 and SHRANK in stats["sentence"]
+        return SHRANK if fewer and not image.allowed else None
 
     def end(self):
         self.process.stdin.close()
@@ -98,7 +101,7 @@ def identity():
 
 def settled(server, image, stats, new):
     """Is that what the server must be in? @new: the file is another than it judged last."""
-    why = server.verdict(image)
+    why = server.verdict(image, stats)
     refused = float(stats["refused_since"]) > 0
     if why is None:
         return (not refused and abs(float(stats["keys"]) - image.keys) <= 0.05 * image.keys and
@@ -117,6 +120,7 @@ def settle(server, image):
             server.name, why or "taken", PATIENCE, stats, server.text()[-2000:])
         time.sleep(0.005)
         stats = server.stats()
+    why = server.verdict(image, stats)
     assert stats["lost"] == "0", "%s lost %s lookups" % (server.name, stats["lost"])
     state = stats["sentence"] if why else "taken over"
     server.changes += state != server.state
