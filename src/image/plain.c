@@ -284,7 +284,11 @@ int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const
 		      filter_of_array(&f, plain, &preface, &layout);
 	if (!err) {
 		plain->memory = (struct weir_memory){ 0 }; /* the filter has it, or it was copied */
-		err = weir__preface_settle(out, f, &preface, options, name);
+		err = weir__bits_check(f, name); /* which reads a router's names too */
+		if (err)
+			weir_destroy(f);
+		else
+			err = weir__preface_settle(out, f, &preface, options, name);
 	}
 	weir__preface_free(&preface);
 	return err;

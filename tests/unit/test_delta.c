@@ -272,6 +272,8 @@ static void other_types(void **state)
 	assert_ok(weir_load(&f, weir_location_chain(old_image, deltas, 1), NULL));
 	assert_ok(weir_load(&same, weir_location_path(image), NULL));
 	assert_int_equal(weir_router_sets(f), 64);
+	for (uint32_t i = 0; i < 64; i++)
+		assert_string_equal(weir_router_name(f, i), weir_router_name(same, i));
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_true(weir_route_hash(f, test_key(i)) == weir_route_hash(same, test_key(i)));
 	weir_destroy(f);
