@@ -40,7 +40,7 @@ test_keyed() {
 	same one.weir two.weir 'a key from a pipe'
 	run 0 "$weir" build -q --keyed-by=hex --like=one.weir -o two.weir keys
 	run 0 "$weir" query --keyed-by=hex -c two.weir keys; prints "^$n\$"
-	run 2 "$weir" build -q --like=one.weir -o two.weir keys; says 'one.weir: is keyed'
+	run 2 "$weir" build -q --like=one.weir -o three.weir keys; says 'one.weir: is keyed'
 	run 0 "$weir" merge -q --keyed-by=hex -o both.weir one.weir two.weir
 	same one.weir both.weir 'the union of two keyed images'
 	run 2 "$weir" merge -o both.weir one.weir two.weir; says 'one.weir: is keyed'
@@ -145,7 +145,7 @@ test_an_empty_list_replaces_no_set() {
 	run 0 "$weir" build -q --zstd -o packed.weir keys
 	run 1 "$weir" build -q -o packed.weir few
 	run 0 "$weir" build -q --keyed-by=same_as_hex -o keyed.weir keys
-	run 1 "$weir" build -q -o keyed.weir few; says 'under a tenth'
+	run 1 "$weir" build -q --force -o keyed.weir few; says 'under a tenth'
 }
 
 test_an_overfull_set_is_not_written() {

@@ -51,12 +51,12 @@ metrics       + + + + + + + + + -  info --prometheus @
 verify        + + + + + + + + + +  verify @
 seal          + + + + + + + + + -  seal @
 merge         + + + + + - - + - -  merge -q -o new @ @
-merge-onto    + - + + + - - - - -  merge -q --allow-shrink -o @ old
+merge-onto    + - - + + - - - - -  merge -q --allow-shrink -o @ old
 delta         + + + + + + + + + -  delta -q --force -o new old @
 apply         - - - - - - - - - -  apply -q -o new @ delta
 apply-it      - - - - - - - - - +  apply -q -o new old @
-apply-onto    + + + + + - - - - -  apply -q -o @ old delta
-build-router  - - - - - - - + - -  route --build -q -o @ some
+apply-onto    + - - + + - - - - -  apply -q -o @ old delta
+build-router  - - - - - - - + - -  route --build -q -o @ a=some b=more
 delta-onto    - - - - - - - - - +  delta -q -o @ old plain
 drill         - - - - - - - - - -  drill -d 1 @
 parquet       - - - - - - - - - -  parquet @

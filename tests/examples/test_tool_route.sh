@@ -106,7 +106,7 @@ test_what_stands_there_is_kept() {
 	run 1 "$weir" route --build -q --force -o hard a b; says 'same file as a'
 	same a kept 'a file of keys'
 	run 0 "$weir" route --build -q -o empty a b
-	run 0 "$weir" route --build --allow-empty -q -o empty a c
+	run 0 "$weir" route --build --allow-empty --force -q -o empty a c
 	run 0 "$weir" build -q -p 1% -o g.weir a
 	run 1 "$weir" route --build -q -o g.weir a b; says 'is of kind blocked, and would be of'
 	run 0 "$weir" route --build -q --force -o g.weir a b

@@ -6,6 +6,7 @@
 #include <weir/weir.h>
 #include "commands.h"
 #include "images/delta.h"
+#include "images/guard.h"
 #include "images/images.h"
 #include "images/saving.h"
 #include "input/file.h"
@@ -21,7 +22,9 @@ static const char help[] =
 	"      --max-memory=SIZE  of both images; default: half of the memory that is\n"
 	"                    available\n"
 	"      --mode=OCTAL  permissions of the file, as of weir build\n"
-	"      --force       replace a file that is no image\n"
+	"      --allow-shrink  as of weir build\n"
+	"      --force       replace a file that is no image, or one of another kind, key\n"
+	"                    or sets, or to whose keys something else is done\n"
 	"      --json        print the result as JSON\n"
 	"      --no-progress  no progress line on a terminal\n"
 	"  -q, --quiet       no progress line, no report\n"
@@ -29,7 +32,10 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 done, 1 refused and nothing written, 2 an error.\n";
 
+enum { ALLOW_SHRINK = 256 };
+
 static const struct option options[] = {
+	{ "allow-shrink", no_argument, NULL, ALLOW_SHRINK },
 	DELTA_OPTIONS,
 	{ 0 },
 };
@@ -39,6 +45,7 @@ struct apply {
 	char *old_image;
 	char **deltas;
 	size_t n;
+	bool allow_shrink;
 };
 
 static int64_t save(const void *what, struct weir_location to, const struct weir_save_options *file)
@@ -82,14 +89,6 @@ static bool all_read(const struct apply *a)
 	return all;
 }
 
-/* Of which kind the new image is shows at the end: a delta from one kind to another is rare. */
-static int ask_kind(const struct apply *a)
-{
-	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	return weir_image_inspect(weir_location_path(a->old_image), &info) ? TOOL_OK :
-	       place_keeps_kind(a->how.output, info.shape.kind, a->how.force);
-}
-
 /* The sentence begins with the file that it is about. */
 static int failed(const struct apply *a, int err)
 {
@@ -97,6 +96,58 @@ static int failed(const struct apply *a, int err)
 		if (detail_without(a->deltas[i]) != weir_error_detail())
 			return trouble_delta(err, a->deltas[i]);
 	return trouble_weir(err, a->old_image);
+}
+
+/* The publisher of the new image may have allowed it to shrink: the image says so. */
+static int ask_shrunk(const struct apply *a, struct weir_location made,
+                      const struct weir_image_info *info)
+{
+	const struct guard guard = {
+		.allow_overfull = true,
+		.allow_shrink = a->allow_shrink || info->marks & WEIR_MARK_SHRINK_ALLOWED,
+		.max_memory = delta_most_bytes(&a->how),
+	};
+	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_stats stats = WEIR_STATS_INIT;
+	reading.max_bytes = guard.max_memory;
+	if (guard.allow_shrink)
+		return TOOL_OK;
+	int err = weir_image_measure(made, WEIR_EXACT, &reading, &stats);
+	return err ? failed(a, err) : guard_ask(&guard, &stats, a->how.output);
+}
+
+/* The sets of a router are named only in the image as a whole. */
+static int ask_traits(const struct apply *a, struct weir_location made,
+                      const struct weir_image_info *info)
+{
+	const struct image_how how = { .max_memory = delta_most_bytes(&a->how) };
+	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
+	struct place_fresh fresh = { .kind = info->shape.kind, .steps = info->text.steps };
+	struct weir_filter *f = NULL;
+	int status = TOOL_OK;
+	reading.max_bytes = how.max_memory;
+	reading.keyless = true;
+	if (fresh.kind == WEIR_ROUTER) {
+		int err = weir_load(&f, made, &reading);
+		status = err ? failed(a, err) : place_fresh_of(&fresh, f);
+	}
+	fresh.keyed = info->keyed;
+	if (!status)
+		status = place_keeps(a->how.output, &fresh, a->how.force, &how);
+	weir_destroy(f);
+	return status;
+}
+
+/* May what the deltas make replace the image that stands there? */
+static int ask_made(const struct apply *a)
+{
+	const struct weir_location made = weir_location_chain(
+		a->old_image, (const char *const *)a->deltas, a->n);
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	if (!image_begins(a->how.output) || weir_image_inspect(made, &info))
+		return TOOL_OK; /* saving has a sentence */
+	int status = ask_traits(a, made, &info);
+	return status ? status : ask_shrunk(a, made, &info);
 }
 
 static int run(struct apply *a)
@@ -111,7 +162,7 @@ static int run(struct apply *a)
 	for (size_t i = 0; !status && i < a->n; i++)
 		status = is_there(a->deltas[i], SAY_DELTA) ? TOOL_OK : TOOL_TROUBLE;
 	if (!status)
-		status = ask_kind(a);
+		status = ask_made(a);
 	if (status)
 		return status;
 	int err = saving_try(save, a, a->how.output, &a->how.saving);
@@ -134,7 +185,9 @@ int cmd_apply(int argc, char **argv)
 			fputs(help, stdout);
 			return TOOL_OK;
 		}
-		if (!delta_option(option, &a.how))
+		if (option == ALLOW_SHRINK)
+			a.allow_shrink = true;
+		else if (!delta_option(option, &a.how))
 			return misuse_reported();
 	}
 	int status = delta_named(&a.how, "NEW is missing: where to save the image", argv + optind,

@@ -153,6 +153,19 @@ static void report(const struct merge *merge, const struct weir_stats *s)
 	report_free(&r);
 }
 
+/* May the union replace the image that stands there? Images that have a key are read with it. */
+static int ask(const struct merge *merge, const struct weir_filter *sum,
+               const struct weir_stats *stats)
+{
+	const struct image_how how = { .max_memory = merge->max_memory };
+	struct place_fresh fresh;
+	int status = place_fresh_of(&fresh, sum);
+	fresh.keyed = merge->secret;
+	if (!status)
+		status = place_keeps(merge->output, &fresh, merge->force, &how);
+	return status ? status : guard_ask(&merge->guard, stats, merge->output);
+}
+
 /* @turn: of an output that is read too; else -1. */
 static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stats)
 {
@@ -162,10 +175,7 @@ static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stat
 		return status;
 	weir_text_of(sum, &merge->normal);
 	int err = weir_measure(sum, WEIR_EXACT, stats);
-	status = err ? trouble_weir(err, NULL) :
-	               place_keeps_kind(merge->output, stats->shape.kind, merge->force);
-	if (!status)
-		status = guard_ask(&merge->guard, stats, merge->output);
+	status = err ? trouble_weir(err, NULL) : ask(merge, sum, stats);
 	if (!status)
 		status = place_stands(merge->output, turn, "merged is not in it: merge again");
 	if (!status && turn < 0)

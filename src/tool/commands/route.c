@@ -29,8 +29,10 @@ static const char help[] =
 	"      --mode=OCTAL    permissions of the image\n"
 	"      --zstd[=LEVEL]  compress the image, 1 to 19, default 3\n"
 	"      --allow-empty   a FILE may have no keys; without this it is refused\n"
-	"      --force         replace a file that is neither empty nor a whole router;\n"
-	"                      without this it is refused\n"
+	"      --allow-shrink  as of weir build\n"
+	"      --force         replace a file that is neither empty nor a whole router, or\n"
+	"                      one with a key or sets that the new one lacks; without this\n"
+	"                      it is refused\n"
 	"  -q, --quiet         no report\n"
 	"Of both:\n"
 	"  -0, --null          lines end with a NUL byte instead of a newline, in the\n"
@@ -46,7 +48,7 @@ static const char help[] =
 	"Exit status: 0 a line has a set, or the image was built; 1 none has, or what\n"
 	"stands there is not to be replaced; 2 an error.\n";
 
-enum { JSON = 256, BUILD, MODE, ZSTD, FORCE, ALLOW_EMPTY };
+enum { JSON = 256, BUILD, MODE, ZSTD, FORCE, ALLOW_EMPTY, ALLOW_SHRINK };
 
 static const struct option options[] = {
 	{ "json", no_argument, NULL, JSON },
@@ -58,6 +60,7 @@ static const struct option options[] = {
 	{ "mode", required_argument, NULL, MODE },
 	{ "zstd", optional_argument, NULL, ZSTD },
 	{ "allow-empty", no_argument, NULL, ALLOW_EMPTY },
+	{ "allow-shrink", no_argument, NULL, ALLOW_SHRINK },
 	{ "force", no_argument, NULL, FORCE },
 	{ "quiet", no_argument, NULL, 'q' },
 	KEYING_OPTIONS_LINES,
@@ -160,6 +163,8 @@ static int build(struct route *r, int argc, char **argv)
 	b->params.fp_rate = b->params.fp_rate > 0 ? b->params.fp_rate : 0.01;
 	b->params.max_bytes = r->how.max_memory;
 	b->params.secret = r->how.secret;
+	b->guard.max_memory = r->how.max_memory;
+	b->guard.allow_overfull = true;
 	b->as_json = r->as_json;
 	b->from.go_on = false;
 	return route_build(b, argv + optind, (size_t)(argc - optind));
@@ -171,6 +176,7 @@ static bool build_option(int option, struct route *r)
 	switch (option) {
 	case 'o': r->of_build = "-o"; b->output = optarg; return true;
 	case ALLOW_EMPTY: r->of_build = "--allow-empty"; return b->guard.allow_empty = true;
+	case ALLOW_SHRINK: r->of_build = "--allow-shrink"; return b->guard.allow_shrink = true;
 	case FORCE: r->of_build = "--force"; return b->force = true;
 	case 'q': r->of_build = "-q"; return b->quiet = true;
 	case 'p': r->of_build = "-p"; return parse_rate("--rate", optarg, &b->params.fp_rate);

@@ -75,40 +75,23 @@ static int like_differs(const struct build *build)
 	               build->like, normal_steps(theirs, build->model.normal.steps));
 }
 
-#define REFUSED "servers that follow it would refuse keys prepared otherwise"
-
-/* "without --cidr", "with --trim, not with --trim --cidr". */
-static const char *built(char text[2 * NORMAL_STEPS + 32], uint32_t before, uint32_t now)
-{
-	char was[NORMAL_STEPS], asked[NORMAL_STEPS];
-	normal_options(was, before);
-	normal_options(asked, now);
-	if (!before)
-		snprintf(text, 2 * NORMAL_STEPS + 32, "without %s", asked);
-	else if (!now)
-		snprintf(text, 2 * NORMAL_STEPS + 32, "with %s", was);
-	else
-		snprintf(text, 2 * NORMAL_STEPS + 32, "with %s, not with %s", was, asked);
-	return text;
-}
-
 static int changed(struct build *build, uint32_t before)
 {
-	char how[2 * NORMAL_STEPS + 32], options[NORMAL_STEPS];
+	char how[PLACE_STEPS], options[NORMAL_STEPS];
 	const uint32_t steps = build->fill.keying.normal.steps;
-	built(how, before, steps);
+	place_steps(how, before, steps);
 	build->steps_changed = true;
 	if (build->force)
-		say("%s: the image that is replaced was built %s, and " REFUSED ": to take this "
-		    "back, build it again with --force %s",
+		say("%s: the image that is replaced was built %s, and " STEPS_REFUSED ": to "
+		    "take this back, build it again with --force %s",
 		    build->output, how, normal_options(options, before));
 	else if (build->like)
-		say("%s: not replaced: the image was built %s, unlike --like=%s, and " REFUSED
-		    ": give another --like, or pass --force if you mean it",
+		say("%s: not replaced: the image was built %s, unlike --like=%s, and "
+		    STEPS_REFUSED ": give another --like, or pass --force if you mean it",
 		    build->output, how, build->like);
 	else
-		say("%s: not replaced: the image was built %s, and " REFUSED ": leave %s out, or "
-		    "pass --force if you mean it",
+		say("%s: not replaced: the image was built %s, and " STEPS_REFUSED ": leave %s "
+		    "out, or pass --force if you mean it",
 		    build->output, how, normal_options(options, steps));
 	return build->force ? TOOL_OK : TOOL_NO;
 }
@@ -295,6 +278,8 @@ int build_make(struct build *build)
 		return TOOL_TROUBLE;
 	build->fill.bytes = (uint64_t)bytes;
 	int status = kind_settle(build);
+	if (!status)
+		status = place_keeps_key(build->output, build->params.secret, build->force);
 	if (!status)
 		status = find_model(build);
 	if (!status)

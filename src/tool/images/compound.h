@@ -29,7 +29,7 @@ struct route_build {
 	struct lines_options from;
 	const char *output;
 	struct image_saving saving;
-	struct guard guard; /* allow_empty */
+	struct guard guard; /* allow_empty, allow_shrink */
 	bool quiet, as_json, force; /* force: replace any file */
 };
 

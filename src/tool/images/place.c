@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "compound.h"
 #include "input/file.h"
 #include "output/say.h"
 #include "saving.h"
@@ -110,17 +112,121 @@ static const char *lost_of(uint32_t kind)
 	return "";
 }
 
+/* Is there an image, and is it not to be replaced by any other? */
+static bool guarded(const char *path, bool force, struct weir_image_info *info)
+{
+	*info = (struct weir_image_info)WEIR_IMAGE_INFO_INIT;
+	return !force && strcmp(path, "-") && image_begins(path) &&
+	       weir_image_inspect(weir_location_path(path), info) == 0;
+}
+
 int place_keeps_kind(const char *path, uint32_t kind, bool force)
 {
-	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	if (force || strcmp(path, "-") == 0 || !image_begins(path) ||
-	    weir_image_inspect(weir_location_path(path), &info) || info.shape.kind == kind)
+	struct weir_image_info info;
+	if (!guarded(path, force, &info) || info.shape.kind == kind)
 		return TOOL_OK;
 	say("%s: not replaced: is of kind %s, and would be of kind %s%s; give another name, or if "
 	    "it is meant, --force",
 	    path, weir_kind_name(info.shape.kind), weir_kind_name(kind),
 	    lost_of(info.shape.kind));
 	return TOOL_NO;
+}
+
+int place_keeps_key(const char *path, bool keyed, bool force)
+{
+	struct weir_image_info info;
+	if (keyed || !guarded(path, force, &info) || !info.keyed)
+		return TOOL_OK;
+	say("%s: not replaced: is keyed, and would not be, so that others can choose keys that "
+	    "collide: give its key, --keyed-by=FILE, or if it is meant, --force",
+	    path);
+	return TOOL_NO;
+}
+
+const char *place_steps(char text[PLACE_STEPS], uint32_t before, uint32_t now)
+{
+	char was[NORMAL_STEPS], asked[NORMAL_STEPS];
+	normal_options(was, before);
+	normal_options(asked, now);
+	if (!before)
+		snprintf(text, PLACE_STEPS, "without %s", asked);
+	else if (!now)
+		snprintf(text, PLACE_STEPS, "with %s", was);
+	else
+		snprintf(text, PLACE_STEPS, "with %s, not with %s", was, asked);
+	return text;
+}
+
+static int keeps_steps(const char *path, uint32_t steps, bool force)
+{
+	struct weir_image_info info;
+	char how[PLACE_STEPS];
+	if (!guarded(path, force, &info) || info.text.steps == steps)
+		return TOOL_OK;
+	say("%s: not replaced: the image was built %s, and " STEPS_REFUSED ": give another "
+	    "name, or pass --force if you mean it",
+	    path, place_steps(how, info.text.steps, steps));
+	return TOOL_NO;
+}
+
+static bool has_set(const struct place_fresh *fresh, const char *name)
+{
+	for (uint32_t i = 0; i < fresh->sets; i++)
+		if (strcmp(fresh->names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* The first set that the new router lacks is named. */
+static int keeps_sets(const char *path, const struct place_fresh *fresh, bool force,
+                      const struct image_how *how)
+{
+	struct weir_image_info info;
+	struct weir_filter *old;
+	const char *lost = NULL;
+	uint32_t n = 0;
+	if (!fresh->sets || !guarded(path, force, &info) || info.shape.kind != WEIR_ROUTER)
+		return TOOL_OK;
+	if (route_load(&old, path, true, how))
+		return TOOL_TROUBLE;
+	for (uint32_t i = weir_router_sets(old); i-- > 0;)
+		if (!has_set(fresh, weir_router_name(old, i))) {
+			lost = weir_router_name(old, i);
+			n++;
+		}
+	if (n)
+		say("%s: not replaced: %u of its %u sets would be lost, the first is '%s': name "
+		    "all sets, or if it is meant, --force",
+		    path, n, weir_router_sets(old), lost);
+	weir_destroy(old);
+	return n ? TOOL_NO : TOOL_OK;
+}
+
+int place_keeps(const char *path, const struct place_fresh *fresh, bool force,
+                const struct image_how *how)
+{
+	int status = place_keeps_kind(path, fresh->kind, force);
+	if (!status)
+		status = place_keeps_key(path, fresh->keyed, force);
+	if (!status)
+		status = keeps_steps(path, fresh->steps, force);
+	return status ? status : keeps_sets(path, fresh, force, how);
+}
+
+int place_fresh_of(struct place_fresh *out, const struct weir_filter *f)
+{
+	struct weir_stats stats = WEIR_STATS_INIT;
+	struct weir_text text = { 0 };
+	int err = weir_measure(f, WEIR_SAMPLED, &stats);
+	if (err)
+		return trouble_weir(err, NULL);
+	weir_text_of(f, &text);
+	*out = (struct place_fresh){ .kind = stats.shape.kind, .steps = text.steps };
+	if (out->kind == WEIR_ROUTER)
+		out->sets = weir_router_sets(f);
+	for (uint32_t i = 0; i < out->sets; i++)
+		out->names[i] = weir_router_name(f, i);
+	return TOOL_OK;
 }
 
 int place_ask_delta(const char *path, bool force)

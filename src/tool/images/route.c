@@ -116,7 +116,12 @@ static void report(const struct route_build *b, const struct weir_filter *r)
 
 static int save(struct route_build *b, const struct weir_filter *r)
 {
-	int status = image_save_anew(r, b->output, b->force, &b->saving);
+	struct weir_stats stats = WEIR_STATS_INIT;
+	int err = weir_measure(r, WEIR_EXACT, &stats);
+	int status = err ? trouble_weir(err, NULL) : guard_ask(&b->guard, &stats, b->output);
+	b->saving.marks = guard_marks(&b->guard) & ~(uint32_t)WEIR_MARK_OVERFULL_ALLOWED;
+	if (!status)
+		status = image_save_anew(r, b->output, b->force, &b->saving);
 	if (!status)
 		report(b, r);
 	return status;
@@ -153,13 +158,17 @@ static int fill(struct route_build *b, const struct weir_params *p, char **files
 	return status;
 }
 
-/* May the image be saved there? Not over a file of keys, nor over an image of another kind. */
-static int ask_place(struct route_build *b, const struct lines_options *read)
+/* May the image be saved there? Not over a file of keys, nor over an image that has more. */
+static int ask_place(struct route_build *b, const struct lines_options *read, const char **names)
 {
+	const struct image_how how = { .max_memory = b->guard.max_memory };
+	struct place_fresh fresh = { .kind = WEIR_ROUTER, .keyed = b->params.secret,
+	                             .sets = (uint32_t)read->n };
+	memcpy(fresh.names, names, read->n * sizeof *names);
 	int status = place_ask(b->output, b->force, &b->saving);
 	if (!status)
 		status = place_is_not_read(b->output, read);
-	return status ? status : place_keeps_kind(b->output, WEIR_ROUTER, b->force);
+	return status ? status : place_keeps(b->output, &fresh, b->force, &how);
 }
 
 /* TOOL_OK, or what ends it after a message. */
@@ -175,7 +184,7 @@ static int take_sets(struct route_build *b, char **arguments, size_t n, const ch
 		if (strcmp(files[i], "-") == 0)
 			return misuse("'-': files are read twice, so they are no standard input");
 	}
-	return ask_place(b, &read);
+	return ask_place(b, &read, names);
 }
 
 /* Each file is read twice: its lines are counted first, which sizes the router. */

@@ -9,6 +9,7 @@
 #include <weir/weir.h>
 #include "images.h"
 #include "input/lines.h"
+#include "output/report.h"
 
 /* ---- the place ---- */
 
@@ -31,9 +32,32 @@ int place_ask(const char *path, bool force, struct image_saving *saving);
 /* The same for a delta: it refuses a file that is neither empty nor a delta. */
 int place_ask_delta(const char *path, bool force);
 
-/* Is the image there, if one is, of @kind too? Unless @force, one of another kind is refused.
- * Return: TOOL_OK, or TOOL_NO after a message that says what would be lost. */
+/* The traits of the image that is to be saved. */
+struct place_fresh {
+	uint32_t kind, steps; /* steps: what is done to its keys */
+	bool keyed;
+	uint32_t sets; /* of a router; 0: another kind */
+	const char *names[WEIR_ROUTER_SETS]; /* live as long as the filter */
+};
+
+/* The traits of a filter. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
+int place_fresh_of(struct place_fresh *out, const struct weir_filter *f);
+
+/* Would the image there, if one is, keep its kind, its key, what is done to its keys, and the sets
+ * of a router? Unless @force, it is refused if not. @how: to read a router.
+ * Return: TOOL_OK; TOOL_NO after a message that says what would be lost; TOOL_TROUBLE after a
+ * message: it cannot be read. */
+int place_keeps(const char *path, const struct place_fresh *fresh, bool force,
+                const struct image_how *how);
+
+/* The kind alone, and the key alone, for a build that has read no keys yet. Return: likewise. */
 int place_keeps_kind(const char *path, uint32_t kind, bool force);
+int place_keeps_key(const char *path, bool keyed, bool force);
+
+/* "without --cidr", "with --trim, not with --trim --cidr". */
+enum { PLACE_STEPS = 2 * NORMAL_STEPS + 32 };
+const char *place_steps(char text[PLACE_STEPS], uint32_t before, uint32_t now);
+#define STEPS_REFUSED "servers that follow it would refuse keys prepared otherwise"
 
 /* Does @path differ from all files that are read, whatever their names and links? Return: TOOL_OK,
  * or TOOL_NO after a message. */
