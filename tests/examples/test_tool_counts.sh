@@ -159,7 +159,11 @@ test_remove() {
 test_remove_warns_of_other_keys_copies() {
 	made
 	seq 100001 300000 >never
-	run 0 "$weir" remove --json --allow-shrink set.weir never
+	cp set.weir before.weir
+	run 1 "$weir" remove --allow-shrink set.weir never
+	says 'not written: .* that were found may be copies of other keys: .*--force$'
+	same set.weir before.weir 'the wrong file'
+	run 0 "$weir" remove --json --allow-shrink --force set.weir never
 	says ': about [1-9][0-9]* of the [0-9]* removed ones may have been copies of other keys, '
 	says 'which lookups may miss now: remove only keys that were added$'
 	json out '0 < j["removed"] < 1000' # what was told is about what happened

@@ -24,16 +24,19 @@ static const char help[] =
 	CHANGE_HELP_FILE
 	"      --allow-shrink   leave under a tenth of the keys; without this it is\n"
 	"                       refused\n"
+	"      --force          remove keys most of which may be copies of others; without\n"
+	"                       this it is refused\n"
 	CHANGE_HELP_REPORT
 	"\n"
 	"Keys that were not there are counted, with a warning. If none was there, nothing\n"
-	"is written.\n"
+	"is written, nor if more than half of those found may be copies of others.\n"
 	"Exit status: 0 done, 1 refused or none was there, nothing written, 2 an error.\n";
 
-enum { ALLOW_SHRINK = 256 };
+enum { ALLOW_SHRINK = 256, FORCE };
 
 static const struct option options[] = {
 	{ "allow-shrink", no_argument, NULL, ALLOW_SHRINK },
+	{ "force", no_argument, NULL, FORCE },
 	CHANGE_OPTIONS,
 	{ 0 },
 };
@@ -73,6 +76,20 @@ static void warn_of_absent(const struct change *rm, uint64_t absent)
 		    show_count(SHOW, rm->removed), remedy);
 }
 
+/* A wrong file: most of the keys that it removes would be others. */
+static int mostly_wrong(const struct change *rm)
+{
+	const double about = wrongly_removed(rm);
+	if (rm->force || about <= 0.5 * (double)rm->removed)
+		return TOOL_OK;
+	say("%s: not written: keys that were not there: %llu: about %s of the %s that were found "
+	    "may be copies of other keys: remove only keys that were added, or if it is meant, "
+	    "--force",
+	    rm->image, (unsigned long long)(rm->keys - rm->removed), show_short(SHOW, about),
+	    show_count(SHOW, rm->removed));
+	return TOOL_NO;
+}
+
 static int take_out(struct change *rm, struct weir_filter *f)
 {
 	int err = weir_measure(f, WEIR_EXACT, &rm->before);
@@ -92,6 +109,9 @@ static int take_out(struct change *rm, struct weir_filter *f)
 		return status;
 	if (rm->keys && !rm->removed)
 		return none_there(rm);
+	status = mostly_wrong(rm);
+	if (status)
+		return status;
 	err = weir_measure(f, WEIR_EXACT, &rm->after);
 	return err ? trouble_weir(err, NULL) : guard_ask(&rm->guard, &rm->after, rm->image);
 }
@@ -153,6 +173,8 @@ int cmd_remove(int argc, char **argv)
 		}
 		if (option == ALLOW_SHRINK)
 			rm.guard.allow_shrink = true;
+		else if (option == FORCE)
+			rm.force = true;
 		else if (change_option(option, &rm) <= 0)
 			return misuse_reported();
 	}

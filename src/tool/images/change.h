@@ -53,6 +53,7 @@ struct change {
 	struct guard guard;
 	bool as_json, quiet;
 	bool in_place; /* weir add --live */
+	bool force;    /* weir remove: whatever keys they may be */
 	bool left_live; /* by that: another process has it mapped so */
 	int turn;      /* place_turn() */
 	const char *lost; /* for place_stands() */
