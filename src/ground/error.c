@@ -110,6 +110,11 @@ size_t weir_escape(char *out, size_t room, const char *text, size_t len)
 	X(EKEYREJECTED, "the key is missing, or another one") \
 	X(ECANCELED, "stopped by the caller") \
 	X(EDEADLK, "would wait for itself") \
+	X(EINPROGRESS, "on its way") \
+	X(ENODATA, "not known") \
+	X(EDOM, "the hashes are not uniform") \
+	X(ENOBUFS, "no room is left for it") \
+	X(ENOLCK, "the system has no lock left") \
 	X(ENOENT, "no such file or directory") \
 	X(EACCES, "permission denied") \
 	X(EPERM, "operation not permitted") \

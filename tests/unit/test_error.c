@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Error names, texts, and the sentence that belongs to a thread. */
+#include <ctype.h>
 #include <errno.h>
+#include <ftw.h>
 #include <pthread.h>
 #include "../test.h"
 
@@ -45,6 +47,8 @@ static void every_promised_code_is_known(void **state)
 		NAMED(EMLINK),   NAMED(EFAULT),    NAMED(ENOSYS),
 		NAMED(EKEYREJECTED), NAMED(ECONNREFUSED), NAMED(EHOSTUNREACH),
 		NAMED(ENETUNREACH),  NAMED(EPROTO),       NAMED(EMSGSIZE),
+		NAMED(EDOM),         NAMED(ENOBUFS),      NAMED(ENOLCK),
+		NAMED(EINPROGRESS),  NAMED(ENODATA),
 	};
 #undef NAMED
 	(void)state;
@@ -55,6 +59,62 @@ static void every_promised_code_is_known(void **state)
 			assert_string_not_equal(weir_strerror(-codes[i].code),
 			                        weir_strerror(-codes[j].code));
 	}
+}
+
+static const char *sources;
+
+static bool is_known(const char *name)
+{
+	if (strcmp(name, "EOPNOTSUPP") == 0) /* on Linux ENOTSUP */
+		return true;
+	for (int code = 1; code < 4096; code++)
+		if (strcmp(weir_error_name(code), name) == 0)
+			return true;
+	return false;
+}
+
+static void ask_line(const char *path, const char *line)
+{
+	char name[24];
+	for (const char *at = line; (at = strstr(at, "-E")) != NULL; at += 2) {
+		bool word = at > line && (isalnum((unsigned char)at[-1]) || at[-1] == '-');
+		size_t n = strspn(at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+		if (word || n < 4 || n >= sizeof name || isalnum((unsigned char)at[n + 1]) ||
+		    at[n + 1] == '_')
+			continue;
+		memcpy(name, at + 1, n);
+		name[n] = 0;
+		if (!is_known(name))
+			fail_msg("%s: weir_error_name() does not know %s", path, name);
+	}
+}
+
+static unsigned files_asked;
+
+static int ask_file(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	const char *end = strrchr(path, '.');
+	char line[1024];
+	(void)st;
+	(void)at;
+	if (type != FTW_F || !end || (strcmp(end, ".c") && strcmp(end, ".h")))
+		return 0;
+	FILE *file = fopen(path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof line, file))
+		ask_line(path, line);
+	fclose(file);
+	files_asked++;
+	return 0;
+}
+
+/* EDOM, ENOBUFS and others were returned, and had neither a name nor a text. */
+static void is_every_code_that_the_sources_return_known(void **state)
+{
+	(void)state;
+	assert_int_equal(nftw(sources, ask_file, 16, FTW_PHYS), 0);
+	assert_true(files_asked > 100);
+	assert_true(is_known("EDOM") && is_known("ENOLCK") && !is_known("ESRCH"));
 }
 
 static int fail_with_capacity(uint64_t capacity)
@@ -357,12 +417,14 @@ static void a_file_that_cannot_be_opened_has_a_code(void **state)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	sources = argc > 1 ? argv[1] : "src";
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_and_texts),
 		cmocka_unit_test(unknown_codes),
 		cmocka_unit_test(every_promised_code_is_known),
+		cmocka_unit_test(is_every_code_that_the_sources_return_known),
 		cmocka_unit_test(the_sentence_is_the_threads_own),
 		cmocka_unit_test(success_leaves_the_sentence),
 		cmocka_unit_test(callers_fail_alike),
