@@ -438,6 +438,32 @@ test_no_text() {
 	run 0 "$weir" query utf.weir little; says 'is in UTF-16'
 }
 
+# The mark was a part of the first key, which no lookup found.
+test_is_a_byte_order_mark_no_part_of_the_first_key() {
+	printf '\xef\xbb\xbfone\ntwo\n' >marked
+	printf 'one\ntwo\n' >unmarked
+	gzip -c marked >marked.gz
+	local step said='byte order marks of UTF-8 left out: '
+	for step in --plain-keys --trim; do
+		rm -f mark.weir unmark.weir
+		run 0 "$weir" build -q -s 7 $step -o mark.weir marked; says "${said}1, at the start"
+		[ "$(grep -c "$said" err)" = 1 ] && ok || fail 'said once a pass' "$(cat err)"
+		run 0 "$weir" build -q -s 7 $step -o unmark.weir unmarked; same err /dev/null 'none'
+		same mark.weir unmark.weir "$step"
+		run 0 "$weir" query unmark.weir marked; same out unmarked query; says "${said}1,"
+		run 0 "$weir" query unmark.weir marked.gz marked; says "${said}2,"
+	done
+	run 0 "$weir" build -q -k counting -n 9 -o count.weir marked
+	run 0 "$weir" count count.weir marked; says "${said}1,"; prints '^1.one$'
+	run 0 "$weir" add -q count.weir marked; says "${said}1,"
+	run 0 "$weir" remove -q --allow-shrink count.weir marked; says "${said}1,"
+	run 0 "$weir" route --build -q -o route.weir a=marked; says "${said}1,"
+	run 0 "$weir" route route.weir marked; says "${said}1,"; prints '^one.a$'
+	# NUL-ended records may be no text: they stay as they are.
+	run 0 "$weir" build -q -s 7 -0 -o nul.weir <(printf '\xef\xbb\xbfone\0'); same err /dev/null -0
+	run 0 "$weir" query -0 -c nul.weir <(printf '\xef\xbb\xbfone\0'); prints '^1$'
+}
+
 # It waited without a word.
 test_a_terminal() {
 	has_terminal || return
@@ -460,5 +486,6 @@ test_hints
 test_no_keys
 test_a_file_without_keys_among_others
 test_no_text
+test_is_a_byte_order_mark_no_part_of_the_first_key
 test_a_terminal
 finish

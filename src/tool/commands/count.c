@@ -213,6 +213,7 @@ static int count_lines(struct count *c, const char *image)
 	keying_prepare(&c->keying, &c->from);
 	c->lines = lines_open(&c->from);
 	int status = print_all(c);
+	lines_say_marked(lines_marked(c->lines));
 	lines_close(c->lines);
 	return status;
 }

@@ -270,6 +270,7 @@ static int ask(struct asking *a, const char *argument)
 	a->lines = lines_open(&from);
 	ask_all(a);
 	int status = conclude(a);
+	lines_say_marked(lines_marked(a->lines));
 	lines_close(a->lines);
 	keyer_end(&a->keyer);
 	free(a->held);

@@ -133,6 +133,7 @@ static int print_all(struct route *r)
 		fputs(r->printed ? "\n]\n" : "[]\n", stdout);
 	bool failed = more < 0 || lines_failed(lines);
 	chunk_free(&chunk);
+	lines_say_marked(lines_marked(lines));
 	lines_close(lines);
 	return failed ? TOOL_TROUBLE : r->routed ? TOOL_OK : TOOL_NO;
 }

@@ -191,6 +191,7 @@ bool sift_lines(struct sift *sift)
 	sift->bad = atomic_load(&s.bad);
 	say_unanswered(sift->bad, sift->keying.skip_bad);
 	bool failed = lines_failed(s.lines) || (sift->bad && !sift->keying.skip_bad);
+	lines_say_marked(lines_marked(s.lines));
 	lines_close(s.lines);
 	pthread_cond_destroy(&s.moved);
 	pthread_mutex_destroy(&s.lock);

@@ -53,6 +53,8 @@ static int each_line(const struct route_build *b, char *file, take_fn *take, voi
 			ok = !take || take(arg, some, n);
 	}
 	chunk_free(&chunk);
+	if (take)
+		lines_say_marked(lines_marked(lines));
 	lines_close(lines);
 	return ok && !more ? TOOL_OK : TOOL_TROUBLE;
 }

@@ -291,6 +291,8 @@ static int run(struct pass *pass, const char *what, uint64_t *keys)
 	progress_begin(what);
 	crew_run(pass->fill->threads, read_worker, read_tick, pass);
 	progress_end();
+	if (found)
+		found->marked = lines_marked(pass->lines);
 	lines_close(pass->lines);
 	pthread_mutex_destroy(&pass->lock);
 	*keys = atomic_load(&pass->keys);
@@ -319,6 +321,7 @@ void fill_prepare(struct fill *fill, struct fill_found *found)
 
 void fill_say_passed(const struct fill_found *found)
 {
+	lines_say_marked(found->marked);
 	if (found->bad)
 		say("lines passed over: %llu", (unsigned long long)found->bad);
 	if (found->local)

@@ -14,6 +14,7 @@
 struct fill_found {
 	struct weir_text noted; /* with the lengths or numbers of labels of its keys */
 	uint64_t bad;             /* lines that were passed over */
+	uint64_t marked;          /* files that began with the mark of UTF-8 */
 	uint64_t local;           /* names of hosts files that were left out */
 	struct keyless keyless;   /* files */
 	bool wrong;               /* one was, and put an end to the pass */

@@ -37,6 +37,7 @@ struct lines {
 	char *rest;                  /* the beginning of a line whose end was not read yet */
 	size_t rest_len, rest_room;
 	uint64_t held;               /* bytes of all chunks and the rest */
+	uint64_t marked;             /* files that began with the mark of UTF-8 */
 };
 
 uint64_t lines_least(unsigned threads)
@@ -184,10 +185,11 @@ static uint64_t count(const char *from, const char *end, char delimiter)
 	return n;
 }
 
-/* The mark that a file of UTF-8 may begin with. */
+/* The mark that a file of UTF-8 may begin with. Records that end with NUL may be no text. */
 static bool is_marked(const struct lines *l, const struct chunk *c)
 {
-	return l->file_chunks == 0 && l->options.text && c->len >= 3 &&
+	const bool text = l->options.text || l->options.delimiter == '\n';
+	return l->file_chunks == 0 && text && c->len >= 3 &&
 	       memcmp(c->data, "\xef\xbb\xbf", 3) == 0;
 }
 
@@ -197,7 +199,9 @@ static bool find_start(struct lines *l, struct chunk *c)
 {
 	c->file = strcmp(l->options.names[l->next - 1], "-") ? l->options.names[l->next - 1] :
 	                                                      "standard input";
-	c->start = is_marked(l, c) ? 3 : 0;
+	const bool marked = is_marked(l, c);
+	c->start = marked ? 3 : 0;
+	l->marked += marked;
 	while (l->awaits_header && c->start < c->len) {
 		char *line = c->data + c->start;
 		char *end = memchr(line, l->options.delimiter, c->len - c->start);
@@ -320,6 +324,18 @@ bool lines_torn(struct lines *l)
 bool lines_failed(const struct lines *l)
 {
 	return l->failed;
+}
+
+uint64_t lines_marked(const struct lines *l)
+{
+	return l->marked;
+}
+
+void lines_say_marked(uint64_t files)
+{
+	if (files)
+		say("byte order marks of UTF-8 left out: %llu, at the start of files",
+		    (unsigned long long)files);
 }
 
 /* ---- how many keys each file had: a thread adds once a chunk ---- */

@@ -16,7 +16,7 @@ struct lines_options {
 	char delimiter;   /* '\n', or '\0' */
 	bool as_is;       /* never decompress */
 	bool skip_empty;  /* an empty line is not a key */
-	bool text;        /* skip the mark that a file of UTF-8 may begin with */
+	bool text;        /* skip the mark of UTF-8 also where lines end with NUL */
 	bool numbered;    /* chunk_line() will be asked */
 	/* NULL, or called with the first lines of each file until one is the header; none of them
 	 * is a key. Return: 1 for the header, 0 for a line before it, -1 after a message. The file
@@ -73,6 +73,10 @@ uint64_t lines_done_bytes(const struct lines *l);
 bool lines_torn(struct lines *l);
 /* After the end: whether a file could not be read (with go_on). */
 bool lines_failed(const struct lines *l);
+/* Likewise: how many files began with the mark of UTF-8, which is no part of a key. */
+uint64_t lines_marked(const struct lines *l);
+/* Report that many, if there are any. */
+void lines_say_marked(uint64_t files);
 
 /* ---- how many keys each file had ---- */
 
