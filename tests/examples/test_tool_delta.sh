@@ -124,7 +124,9 @@ test_refused() {
 # weir verify took none, and weir info called one with a damaged head an image.
 test_a_delta_is_verified() {
 	run 0 "$weir" verify one.delta
-	prints '^one.delta: a whole delta from image [0-9a-f]\{16\} to [0-9a-f]\{16\}$'
+	prints '^one.delta: a delta from image [0-9a-f]\{16\} to [0-9a-f]\{16\}: head, map and frames '
+	prints ' whole; their contents are checked by --from=IMAGE or by weir apply$'
+	run 0 "$weir" verify --json one.delta; json out 'j[0]["contents_checked"] is False'
 	run 0 "$weir" verify set.weir one.delta two.delta
 	run 0 "$weir" verify -q one.delta; same out /dev/null 'quiet'
 	run 0 "$weir" verify --json one.delta
@@ -134,6 +136,8 @@ test_a_delta_is_verified() {
 	"$weir" build -q -s 5 -n 25000 -o to.weir second
 	run 0 "$weir" delta -q -o from.delta from.weir to.weir
 	run 0 "$weir" verify --from=from.weir from.delta; prints ', and makes that$'
+	run 0 "$weir" verify --json --from=from.weir from.delta
+	json out 'j[0]["contents_checked"] is True'
 	run 2 "$weir" verify --from=to.weir from.delta; says ': apply it to the image that it was'
 	run 2 "$weir" verify --from=none.weir from.delta; says 'none.weir: No such file'
 	local at size

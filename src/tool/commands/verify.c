@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir verify: every byte of an image against its checksums; deltas. */
+ * weir verify: every byte of an image against its checksums; of a delta head, map
+ * and frames. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,8 +18,9 @@
 static const char help[] =
 	"Usage: weir verify [OPTION]... IMAGE|DELTA...\n"
 	"Check every byte of images: header, sizes, checksums. However large an image is\n"
-	"or declares to be, that takes 12 MiB of memory at most. Of deltas check the\n"
-	"head, and that all of the rest unpacks; with --from also what they make.\n"
+	"or declares to be, that takes 12 MiB of memory at most. Of deltas check head,\n"
+	"map and frames: a changed byte that still unpacks shows only with --from, or when\n"
+	"weir apply checks what they make.\n"
 	"\n"
 	"      --from=IMAGE  that the deltas were made from: they are applied to it, one\n"
 	"                    after the other, and nothing is saved\n"
@@ -101,7 +103,7 @@ static int verify_delta(const struct verify *v, const char *path)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
 	struct report r = report_new();
-	char what[120];
+	char ids[48], what[200];
 	int err = weir_delta_inspect(weir_location_path(path), &info);
 	if (!err)
 		err = check_delta(v, path);
@@ -111,8 +113,13 @@ static int verify_delta(const struct verify *v, const char *path)
 		report_text(&r, "error", NULL, detail_without(path));
 	if (!err)
 		delta_report(&r, &info);
-	snprintf(what, sizeof what, "a whole delta from image %016" PRIx64 " to %016" PRIx64 "%s",
-	         info.old_id, info.new_id, v->from ? ", and makes that" : "");
+	report_bool(&r, "contents_checked", NULL, !err && v->from);
+	snprintf(ids, sizeof ids, "%016" PRIx64 " to %016" PRIx64, info.old_id, info.new_id);
+	if (v->from)
+		snprintf(what, sizeof what, "a whole delta from image %s, and makes that", ids);
+	else
+		snprintf(what, sizeof what, "a delta from image %s: head, map and frames whole; "
+		         "their contents are checked by --from=IMAGE or by weir apply", ids);
 	if (err && v->from && detail_without(path) == weir_error_detail())
 		say_weir(err, v->from); /* the sentence begins with the file that it is about */
 	else if (err)
