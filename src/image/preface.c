@@ -133,8 +133,8 @@ static int not_an_image(const char *name, const unsigned char *bytes, uint64_t g
 		return weir__fail(-EBADMSG, "%s: not a weir image: it is in %s format: unpack it "
 		                  "first", name, form);
 	return weir__fail(-EBADMSG, "%s: not a weir image: byte %u is 0x%02x where 0x%02x should "
-	                  "be (WEIRIMG1): weir build -o makes an image", name, at, bytes[at],
-	                  begin[at]);
+	                  "be (WEIRIMG1): check the path; weir build -o makes an image", name, at,
+	                  bytes[at], begin[at]);
 }
 
 static int head_read(struct weir_preface *p, struct weir_source *source, uint64_t max_bytes)

@@ -251,9 +251,12 @@ test_keys_are_not_replaced() {
 	run 1 bash -c "'$weir' build --force -o keys.txt <keys.txt"; says 'it is standard input'
 	run 1 bash -c "'$weir' build --force -o keys.txt a500 - <keys.txt"; says 'standard input'
 	run 1 "$weir" build -o keys.txt a1000
-	says '^weir build: keys.txt: not replaced: it is neither a weir image nor empty; .*--force$'
+	says '^weir build: keys.txt: not replaced: it is neither a weir image nor empty: check the path'
+	if grep -q -- --force err; then fail 'advice to replace what is no image'; else ok; fi
 	run 0 "$weir" build -q -o image.weir a1000
 	run 1 "$weir" merge -o keys.txt image.weir; says 'keys.txt: not replaced: it is neither'
+	run 1 "$weir" delta -o keys.txt image.weir image.weir; says 'nor empty: check the path'
+	if grep -q -- --force err; then fail 'advice to replace what is no delta'; else ok; fi
 	same keys.txt keys.before 'the keys'
 	run 1 "$weir" build -q -o image.weir image.weir; says 'which the keys are read from'
 	: >made_by_mktemp

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Reading what a look finds: see set/follow/follow.h. */
+#include <string.h>
+#include <unistd.h>
 #include "ground/error.h"
 #include "image/load.h"
 #include "image/map.h"
@@ -19,11 +21,20 @@ int weir__look_goes_on(void *argument, uint64_t done, uint64_t total)
 	return l->stopped;
 }
 
+/* A path that a slip has named may be a file that nothing is to replace. */
+static bool is_image(const struct weir_source *source)
+{
+	char begin[8];
+	return source->fd < 0 || (pread(source->fd, begin, sizeof begin, 0) == sizeof begin &&
+	                          memcmp(begin, "WEIRIMG1", sizeof begin) == 0);
+}
+
 /* What is wrong with the image, and what to do about it. */
-static int with_remedy(int err, const void *key)
+static int with_remedy(int err, const void *key, const struct weir_source *source)
 {
 	const char *remedy =
-		err == -EBADMSG ? "damaged, or no image: build it anew with weir build --force" :
+		err == -EBADMSG && !is_image(source) ? "no image: check the path" :
+		err == -EBADMSG ? "damaged: build it anew with weir build --force" :
 		err == -ENOTSUP ? "build it with this server's version of weir, or update the "
 		                  "server's" :
 		err == -EFBIG   ? "raise max_bytes, or build a smaller one (weir build -m)" :
@@ -102,5 +113,5 @@ int weir__look_read(struct weir_filter **out, struct weir_look *l)
 		l->verdict = WEIR_VERDICT_ALONE;
 		return weir__fail(err, "%s; remove it", weir_error_detail());
 	}
-	return l->source->outside ? err : with_remedy(err, o.secret);
+	return l->source->outside ? err : with_remedy(err, o.secret, l->source);
 }

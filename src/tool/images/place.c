@@ -70,8 +70,8 @@ static int refuse_to_replace(const char *path, struct image_saving *saving)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	if (access(path, R_OK) == 0 && !image_begins(path)) {
-		say("%s: not replaced: it is neither a weir image nor empty; if it is meant, "
-		    "--force",
+		say("%s: not replaced: it is neither a weir image nor empty: check the path, or "
+		    "move the file away",
 		    path);
 		return TOOL_NO;
 	}
@@ -240,7 +240,8 @@ int place_ask_delta(const char *path, bool force)
 	if (force || stat(path, &st) || st.st_size == 0 ||
 	    weir_delta_inspect(weir_location_path(path), &info) == 0)
 		return TOOL_OK;
-	say("%s: not replaced: it is neither a delta nor empty; if it is meant, --force", path);
+	say("%s: not replaced: it is neither a delta nor empty: check the path, or move it away",
+	    path);
 	return TOOL_NO;
 }
 
