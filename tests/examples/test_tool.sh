@@ -371,7 +371,8 @@ test_merge() {
 	run 1 "$weir" merge -o new.weir first.weir other.weir
 	says '^weir merge: other.weir, merged into first.weir: .*seed'
 	# It did not name the remedy, which works as it stands there.
-	says ': make it anew of its keys: weir build --like=first.weir -o other.weir$'
+	says ': make other.weir anew of its keys, .*: weir build --like=first.weir -o NEW KEYS$'
+	rm other.weir
 	run 0 "$weir" build -q --like=first.weir -o other.weir second
 	run 0 "$weir" merge -q -o new.weir first.weir other.weir
 	same new.weir one.weir 'what the remedy of merge makes'

@@ -124,8 +124,8 @@ test_refused() {
 # weir verify took none, and weir info called one with a damaged head an image.
 test_a_delta_is_verified() {
 	run 0 "$weir" verify one.delta
-	prints '^one.delta: a delta from image [0-9a-f]\{16\} to [0-9a-f]\{16\}: head, map and frames '
-	prints ' whole; their contents are checked by --from=IMAGE or by weir apply$'
+	prints '^one.delta: a delta from image [0-9a-f]\{16\} to [0-9a-f]\{16\}: head, map and '
+	prints ' frames whole; their contents are checked by --from=IMAGE or by weir apply$'
 	run 0 "$weir" verify --json one.delta; json out 'j[0]["contents_checked"] is False'
 	run 0 "$weir" verify set.weir one.delta two.delta
 	run 0 "$weir" verify -q one.delta; same out /dev/null 'quiet'

@@ -460,8 +460,30 @@ test_is_a_byte_order_mark_no_part_of_the_first_key() {
 	run 0 "$weir" route --build -q -o route.weir a=marked; says "${said}1,"
 	run 0 "$weir" route route.weir marked; says "${said}1,"; prints '^one.a$'
 	# NUL-ended records may be no text: they stay as they are.
-	run 0 "$weir" build -q -s 7 -0 -o nul.weir <(printf '\xef\xbb\xbfone\0'); same err /dev/null -0
-	run 0 "$weir" query -0 -c nul.weir <(printf '\xef\xbb\xbfone\0'); prints '^1$'
+	printf '\xef\xbb\xbfone\0' >nul
+	run 0 "$weir" build -q -s 7 -0 -o nul.weir nul; same err /dev/null -0
+	run 0 "$weir" query -0 -c nul.weir nul; prints '^1$'
+}
+
+# A line of up to 17 MiB was taken if it ended there.
+test_is_the_limit_of_a_line_16_MiB() {
+	head -c 16777216 /dev/zero | tr '\0' x >most
+	local file
+	{ cat most; echo; echo key; } >ended
+	cp most unended
+	for file in ended unended; do
+		run 0 "$weir" build -q -o line.weir $file
+		{ printf x; cat $file; } >"long_$file"
+		run 2 "$weir" build -q -o long.weir "long_$file"
+		says 'a line of more than 16.0 MiB, from byte 1 on'
+	done
+	absent long.weir 'a line that is too long'
+}
+
+test_is_the_advice_of_a_refusal_for_the_command_line() {
+	run 2 "$weir" route --build -q -p 1e-8 -o advice.weir a=keys; says ' -p (rate) 1e-08: allowed'
+	run 2 "$weir" build -q -k split --lowercase --trim -o advice.weir keys
+	says ': --trim --lowercase: kind split takes keys as they are: leave it out$'
 }
 
 # It waited without a word.
@@ -487,5 +509,7 @@ test_no_keys
 test_a_file_without_keys_among_others
 test_no_text
 test_is_a_byte_order_mark_no_part_of_the_first_key
+test_is_the_limit_of_a_line_16_MiB
+test_is_the_advice_of_a_refusal_for_the_command_line
 test_a_terminal
 finish

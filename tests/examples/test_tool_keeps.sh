@@ -103,6 +103,41 @@ test_does_a_replaced_image_keep_most_of_its_keys() {
 	run 0 "$weir" apply -q -o copy.weir copy.weir delta; same copy.weir set.weir 'as allowed'
 }
 
+# works FIRST OTHER: the command in the message of merge makes an image that merges.
+works() {
+	run 1 "$weir" merge -q -o none.weir "$1" "$2"
+	says 'anew of its keys, and merge that: weir build --like='
+	local command model
+	command=$(sed -n 's/.*: weir \(build --like=.*\) NEW KEYS$/\1 new.weir c/p' err)
+	model=$(sed -n 's/.*--like=\([^ ]*\) .*/\1/p' err)
+	rm -f new.weir
+	# shellcheck disable=SC2086
+	run 0 "$weir" $command -q
+	run 0 "$weir" merge -q --allow-overfull --force -o none.weir "$model" new.weir
+	rm -f none.weir
+}
+
+# It named the old image, which was then not replaced, or a pipe, which had been read.
+test_does_the_command_that_merge_names_work() {
+	run 0 "$weir" build -q -s 9 --lowercase -o lower.weir a
+	run 0 "$weir" build -q -k classic -o classic.weir a
+	run 0 "$weir" build -q -s 9 -o seed.weir a
+	works plain.weir lower.weir
+	works plain.weir classic.weir
+	works plain.weir sets.weir
+	works sets.weir plain.weir
+	works <(cat plain.weir) seed.weir
+	works plain.weir <(cat seed.weir)
+	run 0 "$weir" route --build -q -s 8 -o sets_8.weir x=a y=c z=b
+	run 1 "$weir" merge -q -o none.weir sets.weir sets_8.weir
+	says 'weir route --build -s SEED -n N -o NEW NAME=KEYS..., with the same SEED and N$'
+	for set in 1 2; do
+		run 0 "$weir" route --build -q -s 8 -n 9000 -o "new_$set.weir" x=a y=c z=b
+	done
+	run 0 "$weir" merge -q -o none.weir new_1.weir new_2.weir
+}
+
+test_does_the_command_that_merge_names_work
 test_does_a_replaced_image_keep_its_steps
 test_does_a_replaced_image_keep_its_key
 test_does_a_replaced_router_keep_its_sets

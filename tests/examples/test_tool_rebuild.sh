@@ -251,7 +251,7 @@ test_keys_are_not_replaced() {
 	run 1 bash -c "'$weir' build --force -o keys.txt <keys.txt"; says 'it is standard input'
 	run 1 bash -c "'$weir' build --force -o keys.txt a500 - <keys.txt"; says 'standard input'
 	run 1 "$weir" build -o keys.txt a1000
-	says '^weir build: keys.txt: not replaced: it is neither a weir image nor empty: check the path'
+	says '^weir build: keys.txt: not replaced: it is neither a weir image nor empty: check '
 	if grep -q -- --force err; then fail 'advice to replace what is no image'; else ok; fi
 	run 0 "$weir" build -q -o image.weir a1000
 	run 1 "$weir" merge -o keys.txt image.weir; says 'keys.txt: not replaced: it is neither'

@@ -86,15 +86,39 @@ static struct weir_filter *read_first(const struct merge *merge, struct image_ho
 	return sum;
 }
 
-static void not_merged(const struct merge *merge, const char *image)
+/* Does weir build --like take it, and make a set that can be merged? Not from a pipe. */
+static bool is_model(const char *path)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	if (!image_begins(path) || weir_image_inspect(weir_location_path(path), &info))
+		return false;
+	const uint32_t kind = info.shape.kind;
+	return !weir_kind_can(kind, WEIR_CAN_ROUTE) && !weir_kind_can(kind, WEIR_CAN_BUILD);
+}
+
+/* The command that works as it is printed: NEW stands in the way of nothing. */
+static void say_remedy(const struct merge *merge, const char *image)
 {
 	const char *first = merge->images[0];
+	const char *model = is_model(first) ? first : image;
+	if (is_model(model))
+		say("%s, merged into %s: %s: make %s anew of its keys, and merge that: weir build "
+		    "--like=%s%s -o NEW KEYS", image, first, unite_trouble(),
+		    model == first ? image : first, model,
+		    merge->secret ? " --keyed-by=FILE" : "");
+	else
+		say("%s, merged into %s: %s: make both anew of their keys: weir build -s SEED -n N "
+		    "-o NEW KEYS, or of routers weir route --build -s SEED -n N -o NEW "
+		    "NAME=KEYS..., with the same SEED and N", image, first, unite_trouble());
+}
+
+static void not_merged(const struct merge *merge, const char *image)
+{
 	/* Of keys that are prefixes in one set only, no option makes one set. */
 	if (unite_unlike() && !strstr(unite_trouble(), "what is done to keys differs"))
-		say("%s, merged into %s: %s: make it anew of its keys: weir build --like=%s -o %s",
-		    image, first, unite_trouble(), first, image);
+		say_remedy(merge, image);
 	else
-		say("%s, merged into %s: %s", image, first, unite_trouble());
+		say("%s, merged into %s: %s", image, merge->images[0], unite_trouble());
 }
 
 /* The first in memory of its own, the others or'ed into it. Other than 0 after a message. */

@@ -98,11 +98,11 @@ static int changed(struct build *build, uint32_t before)
 
 static int takes_steps(const struct build *build)
 {
-	char steps[NORMAL_STEPS];
+	char options[NORMAL_STEPS];
 	const struct weir_params *p = &build->params;
 	return weir_kind_can(p->kind, WEIR_CAN_NORMALISE) ? TOOL_OK :
-	       trouble("%s: kind %s takes keys as they are", normal_steps(steps, p->text.steps),
-	               weir_kind_name(p->kind));
+	       trouble("%s: kind %s takes keys as they are: leave it out",
+	               normal_options(options, p->text.steps), weir_kind_name(p->kind));
 }
 
 int steps_settle(struct build *build)

@@ -149,7 +149,7 @@ static int fill(struct route_build *b, const struct weir_params *p, char **files
 	struct weir_filter *r = NULL;
 	int err = weir_create(&r, p);
 	if (err)
-		return trouble_weir(err, NULL);
+		return trouble_refused();
 	int status = TOOL_OK;
 	for (uint32_t set = 0; !status && set < p->router.sets; set++)
 		status = fill_set(b, files[set], counted ? &counted[set] : NULL,

@@ -16,7 +16,7 @@
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define CHUNK_SHORT ((size_t)128 << 10) /* the least where memory is short */
-/* Or a little more, as they are read. A small compressed file can hold many lines of any length,
+/* Of a line, without its delimiter. A small compressed file can hold many lines of any length,
  * and each thread has one. */
 #define LINE_MOST ((size_t)16 << 20)
 
@@ -124,6 +124,18 @@ static bool too_long(const struct lines *l, const struct chunk *c, bool no_room)
 	return false;
 }
 
+/* Only the first line of a chunk can be longer than the chunk was before it grew. */
+static bool first_is_long(const struct lines *l, const struct chunk *c)
+{
+	return c->len > LINE_MOST && !memchr(c->data, l->options.delimiter, LINE_MOST + 1);
+}
+
+static int refuse_line(const struct lines *l, const struct chunk *c)
+{
+	(void)too_long(l, c, false);
+	return -1;
+}
+
 /* Room for a line that is longer than the chunk. False after a message. */
 static bool chunk_grow(struct lines *l, struct chunk *c)
 {
@@ -164,12 +176,14 @@ static int fill(struct lines *l, struct chunk *c)
 		if (got < 0)
 			return -1;
 		if (got == 0)
-			return c->len > 0;
+			return !first_is_long(l, c) ? c->len > 0 : refuse_line(l, c);
 		atomic_store(&l->bytes, l->closed_bytes + decoder_taken(l->file));
 		char *last = memrchr(c->data + c->len, l->options.delimiter, (size_t)got);
 		c->len += (size_t)got;
 		if (last) {
 			size_t whole = (size_t)(last + 1 - c->data);
+			if (first_is_long(l, c))
+				return refuse_line(l, c);
 			keep_rest(l, c->data + whole, c->len - whole);
 			c->len = whole;
 			return 1;
