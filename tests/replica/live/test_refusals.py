@@ -64,7 +64,8 @@ MISUSED = [
 ]
 # What was refused, the exit status, and the sentence.
 REFUSED = [
-    ("publish junk", 2, "junk: not a weir image: byte 0 is 0x6a where 0x57 should be (WEIRIMG1)"),
+    ("publish junk", 2, "junk: not a weir image: byte 0 is 0x6a where 0x57 should be (WEIRIMG1): "
+                         "check the path; weir build -o makes an image"),
     ("publish nowhere", 2, NO_IMAGE),
     ("publish cuckoo", 1, KIND),
     ("publish --set=other cuckoo", 2, KIND),
