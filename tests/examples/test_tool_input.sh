@@ -481,7 +481,8 @@ test_is_the_limit_of_a_line_16_MiB() {
 }
 
 test_is_the_advice_of_a_refusal_for_the_command_line() {
-	run 2 "$weir" route --build -q -p 1e-8 -o advice.weir a=keys; says ' -p (rate) 1e-08: allowed'
+	run 2 "$weir" route --build -q -p 1e-8 -o advice.weir a=keys
+	says ' -p (rate) 1e-08: allowed'
 	run 2 "$weir" build -q -k split --lowercase --trim -o advice.weir keys
 	says ': --trim --lowercase: kind split takes keys as they are: leave it out$'
 }

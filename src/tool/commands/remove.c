@@ -24,12 +24,12 @@ static const char help[] =
 	CHANGE_HELP_FILE
 	"      --allow-shrink   leave under a tenth of the keys; without this it is\n"
 	"                       refused\n"
-	"      --force          remove keys most of which may be copies of others; without\n"
-	"                       this it is refused\n"
+	"      --force          remove keys most of which may be copies of others;\n"
+	"                       without this it is refused\n"
 	CHANGE_HELP_REPORT
 	"\n"
 	"Keys that were not there are counted, with a warning. If none was there, nothing\n"
-	"is written, nor if more than half of those found may be copies of others.\n"
+	"is written; nor if more than half of those found may be copies of others.\n"
 	"Exit status: 0 done, 1 refused or none was there, nothing written, 2 an error.\n";
 
 enum { ALLOW_SHRINK = 256, FORCE };
