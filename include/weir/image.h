@@ -190,11 +190,13 @@ struct weir_save_options {
 	                               answer true far too often (weir_stats.hashes_uneven). A
 	                               window is saved in any case: it forgets them. */
 	uint64_t replaces;          /* weir_image_info.commit of the image by that path, from before
-	                               it was read. If another file stands there when the new one is
-	                               complete, or a process has the image mapped live, or has
-	                               inserted into it and sealed it since, it stays: -EAGAIN.
-	                               0: whatever stands there is replaced */
+	                               it was read; WEIR_REPLACES_NOTHING: no file stood there, or
+	                               an empty one. If another file stands there before or after
+	                               the new one is written, or a process has the image mapped
+	                               live, or has inserted into it and sealed it since, it stays:
+	                               -EAGAIN. 0: whatever stands there is replaced */
 };
+#define WEIR_REPLACES_NOTHING UINT64_MAX
 #define WEIR_SAVE_OPTIONS_INIT WEIR__INIT(weir_save_options)
 
 /** Start from WEIR_LOAD_OPTIONS_INIT. */
@@ -281,12 +283,15 @@ struct weir_image_info {
  *   linkat alone is refused, all is written a second time, and progress begins anew.
  * Return: bytes of the image, or a negative errno, and the old file stays. Only if the sync of the
  *   folder failed, the call fails although the new file is in place, and a power cut may bring the
- *   old one back; the sentence reports so. To save again is safe.
+ *   old one back; the sentence reports so. To save again is safe. After -ENOTRECOVERABLE too the
+ *   new file is in place.
  * Errors: the errno of open, fallocate, write, fsync, fcntl and rename (-ENOSPC, -EACCES, -EROFS,
  *   -EIO ...); -ENOSPC also if the room is too small; -ECANCELED; -EAGAIN the image is not the one
  *   that options->replaces names: read it again; or @f is the placeholder of a handle without a set
- *   (weir_handle_get()); -EINVAL an option is out of its range, or the path is NULL or no regular
- *   file; -EISDIR; -ENOENT, -EACCES, -ELOOP, -EBUSY a link that cannot be followed; -ENOMEM;
+ *   (weir_handle_get()); -ENOTRECOVERABLE the image that options->replaces names could not be
+ *   locked, and a process mapped it live just before it was replaced: insert its keys again;
+ *   -EINVAL an option is out of its range, or the path is NULL or no regular file; -EISDIR;
+ *   -ENOENT, -EACCES, -ELOOP, -EBUSY a link that cannot be followed; -ENOMEM;
  *   -ENOTSUP the kind cannot be saved, or zstd_level in a build without zstd; -EDOM the filter was
  *   filled by hashes that are not uniform (hashes_uneven in struct weir_stats), and allow_uneven is
  *   not set; that of getrandom.

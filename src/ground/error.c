@@ -149,6 +149,7 @@ size_t weir_escape(char *out, size_t room, const char *text, size_t len)
 	X(EXDEV, "the file would leave its file system") \
 	X(EMLINK, "too many links to the file") \
 	X(EFAULT, "an address that is not the caller's") \
+	X(ENOTRECOVERABLE, "done, but inserts that came meanwhile are lost") \
 	X(ENOSYS, "the kernel has no such call")
 
 enum { DETAIL = WEIR_SENTENCE_BYTES, CHARACTER = 4 };

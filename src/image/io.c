@@ -65,9 +65,9 @@ int weir__commit_lock(int fd, short type)
 	return fcntl(fd, F_OFD_SETLK, &lock);
 }
 
-bool weir__commit_locked(int fd)
+bool weir__commit_written(int fd)
 {
-	struct flock lock = commit_record(F_WRLCK);
+	struct flock lock = commit_record(F_RDLCK);
 	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 

@@ -58,8 +58,8 @@ uint64_t weir__commit_now(int fd);
 /* The lock on a commit record (S1 to S5 of map.h), taken at once or not at all. @type: F_RDLCK,
  * F_WRLCK or F_UNLCK. Return: as fcntl(). */
 int weir__commit_lock(int fd, short type);
-/* Has another opening of the file that lock? */
-bool weir__commit_locked(int fd);
+/* Has another opening of the file that lock exclusively, as only one for writing can? */
+bool weir__commit_written(int fd);
 /* Will the image fail with this error again as long as it is the same? After that of a system call
  * it may not: descriptors and permissions come back, disks are mended. Nor after -ENOMEM, nor after
  * -EFBIG and -ECANCELED, which the caller decides, nor after -EBUSY: a live image is sealed one

@@ -297,18 +297,26 @@ static int try(const struct attempt *a)
 	return err;
 }
 
-static int was_replaced(const struct attempt *a)
+static int was_replaced(const char *name)
 {
-	return weir__fail(-ESTALE, "%s: was replaced while it was opened: map it again",
-	                  a->image->name);
+	return weir__fail(-ESTALE, "%s: was replaced while it was opened: map it again", name);
 }
 
 /* S5 */
-static bool still_there(const struct attempt *a)
+static bool still_there(const struct weir_live_lock *l, const char *name)
 {
 	struct stat st;
-	return stat(a->image->name, &st) == 0 && st.st_dev == a->st.st_dev &&
-	       st.st_ino == a->st.st_ino;
+	return stat(name, &st) == 0 && st.st_dev == l->image.device &&
+	       st.st_ino == l->image.inode;
+}
+
+int weir__live_confirm(const struct weir_live_lock *l, const char *name)
+{
+	if (still_there(l, name))
+		return 0;
+	if (set_lock(&l->file, F_WRLCK) == 0) /* the only mapper */
+		(void)set_home(l, name, false); /* so that drop_file() removes it */
+	return was_replaced(name);
 }
 
 /* The folder of the image itself, to which links lead. */
@@ -321,7 +329,7 @@ static int open_beside(const struct attempt *a)
 	if (t.exists && t.old.st_dev == a->st.st_dev && t.old.st_ino == a->st.st_ino)
 		return t.folder;
 	weir__target_close(&t);
-	return was_replaced(a);
+	return was_replaced(a->image->name);
 }
 
 static int open_folder(const struct attempt *a, const char *lock_dir)
@@ -356,9 +364,9 @@ int weir__live_share(struct weir_live_lock *lock, const struct weir_source *imag
 		(void)usleep(WAIT_US);
 		err = try(&a);
 	}
-	if (!err && !still_there(&a)) {
+	if (!err && !still_there(lock, image->name)) {
 		drop_file(lock);
-		err = was_replaced(&a);
+		err = was_replaced(image->name);
 	}
 	if (err)
 		close_held(&lock->folder);

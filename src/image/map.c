@@ -284,6 +284,8 @@ static int go_live(struct weir_filter *f, struct weir_live_lock *lock, struct we
 	struct weir_mapping *m = weir__mapping_of(f);
 	m->lock = *lock;
 	int err = weir__live_begin(m);
+	if (!err)
+		err = weir__live_confirm(lock, m->name);
 	if (err)
 		m->lock = (struct weir_live_lock)WEIR_NO_LIVE_LOCK;
 	else
@@ -304,7 +306,7 @@ static int map_live(struct weir_filter **out, struct weir_source *source,
 	if (!err)
 		err = go_live(f, &lock, source);
 	err = weir__source_settle(source, err);
-	*changed = err == -EBUSY;
+	*changed = err == -EBUSY || err == -ESTALE;
 	if (!err) {
 		*out = f;
 		return 0;

@@ -80,7 +80,9 @@ static inline struct weir_mapping *weir__mapping_of(const struct weir_filter *f)
  *     mapper removes the lock file if it is empty, under its exclusive lock.
  * S5  A save that replaces only the image that was read (weir_save_options.replaces) has the image
  *     locked, exclusively, from its last look at the commit record until the new file has the name.
- *     A mapper that has its locks looks whether its path still leads to the image.
+ *     If it cannot lock it, since the image is read-only to it or a reader has locked it, it looks
+ *     at the commit record once more after that, and reports a live mark. A mapper that has its
+ *     locks looks whether its path still leads to the image, and again after its live mark.
  *
  * So no process inserts between the first checksum and the sealed record, and no process loses its
  * live mark: the image is always live, or sealed and valid.
@@ -101,6 +103,9 @@ static inline struct weir_mapping *weir__mapping_of(const struct weir_filter *f)
  */
 int weir__live_share(struct weir_live_lock *lock, const struct weir_source *image,
                      const char *lock_dir);
+/* S5: does the path still lead to the image that was marked live? Else empty the lock file, if no
+ * other process has it. Return: 0 or -ESTALE. */
+int weir__live_confirm(const struct weir_live_lock *lock, const char *name);
 /* Give the locks back, and the image's descriptor to its owner. */
 void weir__live_drop(struct weir_live_lock *lock);
 /* S2: is the lock file the home? @marked: this process has marked the image live, which makes it

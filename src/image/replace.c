@@ -3,6 +3,7 @@
  * after a crash or on a full disk. tests/fault/test_power_cut.c replays what this file does, cut
  * off after every call. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -106,10 +107,32 @@ static int sync_retrying(int fd)
 	return 0;
 }
 
+/* No file had the name, and none may be replaced that got it since. Where links are refused, a
+ * save that comes between the look and the rename is lost. Return: 0; 1 refused; or -EAGAIN. */
+static int take_name(struct weir_replace *r)
+{
+	const struct weir_target *t = &r->target;
+	struct stat st;
+	if (linkat(t->folder, r->new.name, t->folder, t->base, 0))
+		return errno == EEXIST ||
+		       fstatat(t->folder, t->base, &st, AT_SYMLINK_NOFOLLOW) == 0 ?
+		       weir__target_is_another(r->path) : 1;
+	(void)unlinkat(t->folder, r->new.name, 0);
+	r->new.named = false;
+	return 0;
+}
+
 static int switch_name(struct weir_replace *r)
 {
-	if (!r->new.named) {
+	const bool vacant = r->replaces == WEIR_REPLACES_NOTHING && r->target.held < 0;
+	if (vacant && r->new.named) {
+		int err = take_name(r);
+		if (err <= 0)
+			return err;
+	} else if (!r->new.named) {
 		int error = weir__temporary_link_as(&r->new, r->target.base);
+		if (error == EEXIST && vacant)
+			return weir__target_is_another(r->path);
 		if (error != EEXIST)
 			return error ? WEIR_REPLACE_NAMED : 0;
 		int err = weir__temporary_link(&r->new);
@@ -138,14 +161,16 @@ int weir__replace_publish(struct weir_replace *r)
 		err = switch_name(r);
 	if (err)
 		return err;
-	int lost = r->replaces ? weir__target_release(&r->target, r->path) : 0;
 	error = sync_retrying(r->target.folder);
+	int lost = r->replaces ? weir__target_release(&r->target, r->path) : 0;
+	if (lost)
+		return lost;
 	/* EINVAL: a file system whose folders need no sync. */
 	return error && error != EINVAL ?
 	       weir__fail(-error, "%s: the new file is in place, but its directory cannot be synced"
 	                  ", "
 	                  "so a power cut may bring the old one back: %s", r->path,
-	                  weir_strerror(error)) : lost;
+	                  weir_strerror(error)) : 0;
 }
 
 void weir__replace_end(struct weir_replace *r)

@@ -19,8 +19,8 @@ struct weir_target {
 	struct stat old;         /* that file */
 	bool old_acl;            /* it has an access control list, or may have one */
 	int held;                /* that file, opened by weir__target_hold(); -1: it was not */
-	bool unlocked;           /* but it could not be locked */
-	uint64_t commit;         /* its commit record */
+	bool unlocked;           /* but it could not be locked: read-only, or a reader's lock */
+	uint64_t commit;         /* its commit record, or WEIR_REPLACES_NOTHING */
 };
 
 /* Find the place of @path, which need not exist; nothing is open after a failure. */
@@ -31,12 +31,17 @@ void weir__target_look_again(struct weir_target *target);
  * be read. */
 int weir__target_check_image(const struct weir_target *target, const char *path);
 void weir__target_close(const struct weir_target *target);
-/* Is the file there still the image with this commit record, which no process has mapped live? From
- * then on none can map it so, until weir__target_release(). Return: 0; -EAGAIN it is not; or the
+/* Is the file there still the image with this commit record, or with WEIR_REPLACES_NOTHING none or
+ * empty, and has no process mapped it live? From then on none can map it so, until
+ * weir__target_release(), unless the file cannot be locked (unlocked). Return: 0; -EAGAIN; or the
  * errno of open. */
 int weir__target_hold(struct weir_target *target, uint64_t commit, const char *path);
-/* The file has been replaced. Where it could not be held, look whether it was mapped live
- * meanwhile. Return: 0; or -EAGAIN. */
+/* The same, and the file is not held: before the new one is written. */
+int weir__target_look(struct weir_target *target, uint64_t commit, const char *path);
+/* Another file stands there. Return: -EAGAIN. */
+int weir__target_is_another(const char *path);
+/* The file has been replaced. Where it could not be locked, look whether it was mapped live
+ * meanwhile. Return: 0; or -ENOTRECOVERABLE. */
 int weir__target_release(struct weir_target *target, const char *path);
 
 /* ---- the rights of a new file: never wider than those of the one it replaces ---- */
@@ -90,7 +95,7 @@ struct weir_replace {
 	const char *path;          /* as the caller gave it, for sentences */
 	unsigned mode;             /* likewise; 0: none */
 	bool only_images;          /* likewise: what is neither empty nor one stays */
-	uint64_t replaces;         /* likewise: a commit record, or 0 */
+	uint64_t replaces;         /* likewise: a commit record, WEIR_REPLACES_NOTHING or 0 */
 	struct weir_target target;
 	struct weir_temporary new; /* to write to */
 };

@@ -121,6 +121,8 @@ static int64_t replace(weir__write_fn *write, void *what, const char *path,
 	r.replaces = options->replaces;
 	if (options->only_images) /* and before all of it is written */
 		err = weir__target_check_image(&r.target, path);
+	if (!err && r.replaces)
+		err = weir__target_look(&r.target, r.replaces, path);
 	if (!err)
 		err = write(what, &to, options);
 	if (!err && options->written && fstat(r.new.fd, options->written) != 0)

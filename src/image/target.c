@@ -156,11 +156,11 @@ int weir__target_check_image(const struct weir_target *t, const char *path)
 static int is_live(const char *path)
 {
 	return weir__fail(-EAGAIN, "%s: not replaced: it is live: a process inserts into it, or "
-	                  "has locked it (lslocks): repeat the change when that has ended",
-	                  path);
+	                  "one that may write it has locked it (lslocks): repeat the change when "
+	                  "that has ended", path);
 }
 
-static int is_another(const char *path)
+int weir__target_is_another(const char *path)
 {
 	return weir__fail(-EAGAIN, "%s: not replaced: it was replaced, removed or inserted into "
 	                  "since it was read: repeat the change on what it holds now", path);
@@ -174,30 +174,54 @@ static bool stands(const struct weir_target *t)
 	       held.st_dev == there.st_dev && held.st_ino == there.st_ino;
 }
 
+/* Why the opened file may not be replaced, or 0. A shared lock is that of any reader, and it does
+ * not count: a mapper marks the image live before it inserts. */
+static int check_held(const struct weir_target *t, const char *path)
+{
+	const uint64_t now = weir__commit_now(t->held);
+	struct stat st;
+	if (now == WEIR_IMAGE_LIVE || weir__commit_written(t->held))
+		return is_live(path);
+	const bool is = t->commit == WEIR_REPLACES_NOTHING ?
+	                fstat(t->held, &st) == 0 && st.st_size == 0 : now == t->commit;
+	return is && stands(t) ? 0 : weir__target_is_another(path);
+}
+
 int weir__target_hold(struct weir_target *t, uint64_t commit, const char *path)
 {
+	t->commit = commit;
 	const int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	t->held = openat(t->folder, t->base, O_RDWR | flags); /* as its lock needs it */
 	if (t->held < 0)
 		t->held = openat(t->folder, t->base, O_RDONLY | flags);
+	if (t->held < 0 && errno == ENOENT)
+		return commit == WEIR_REPLACES_NOTHING ? 0 : weir__target_is_another(path);
 	if (t->held < 0)
-		return errno == ENOENT ? is_another(path) : fail(path, errno, "open the old image");
+		return fail(path, errno, "open the old image");
 	t->unlocked = weir__commit_lock(t->held, F_WRLCK) != 0;
-	const uint64_t now = weir__commit_now(t->held);
-	t->commit = commit;
-	if (weir__commit_locked(t->held) || now == WEIR_IMAGE_LIVE)
-		return is_live(path);
-	return now == commit && stands(t) ? 0 : is_another(path);
+	return check_held(t, path);
+}
+
+int weir__target_look(struct weir_target *t, uint64_t commit, const char *path)
+{
+	int err = weir__target_hold(t, commit, path);
+	if (t->held >= 0)
+		close(t->held);
+	t->held = -1;
+	return err;
 }
 
 int weir__target_release(struct weir_target *t, const char *path)
 {
-	const bool lost = t->unlocked && (weir__commit_locked(t->held) ||
-	                                  weir__commit_now(t->held) != t->commit);
+	if (t->held < 0)
+		return 0;
+	const bool lost = t->unlocked && t->commit != WEIR_REPLACES_NOTHING &&
+	                  weir__commit_now(t->held) != t->commit;
 	close(t->held);
 	t->held = -1;
-	return lost ? weir__fail(-EAGAIN, "%s: the new image is in place, but a process mapped the "
-	                         "old one live meanwhile: insert its keys again", path) : 0;
+	return lost ? weir__fail(-ENOTRECOVERABLE, "%s: the new image is in place, but a process "
+	                         "mapped the old one live meanwhile: insert its keys again",
+	                         path) : 0;
 }
 
 static int find_name(struct weir_target *t, const char *path)

@@ -199,8 +199,9 @@ static void test_do_two_saves_of_one_image_both_replace_it(void **state)
 	assert_true(first > 3 && second > 3);
 }
 
-/* Who may not write the image cannot lock it. So the mapper is seen after the rename at the latest.
- */
+/* A process that may not write the image cannot lock it. So the mapper is seen after the rename at
+ * the latest, and another errno says so: a caller that takes -EAGAIN for "not replaced" would save
+ * again over the new image. */
 static void test_is_a_mapper_seen_if_the_image_cannot_be_locked(void **state)
 {
 	unsigned late = 0, refused = 0;
@@ -213,14 +214,164 @@ static void test_is_a_mapper_seen_if_the_image_cannot_be_locked(void **state)
 		shim.refused = NULL;
 		if (!did)
 			break;
-		late += answer && strstr(weir_error_detail(), "is in place") != NULL;
+		bool in_place = answer && strstr(weir_error_detail(), "is in place") != NULL;
+		late += in_place;
 		refused += answer != 0;
-		assert_true(answer == 0 || answer == -EAGAIN);
+		assert_true(answer == 0 || answer == (in_place ? -ENOTRECOVERABLE : -EAGAIN));
 		assert_true(answer || mapped || has(MAPPED));
 		(void)replace_teardown(state);
 		(void)replace_setup(state);
 	}
 	assert_true(late > 0 && refused > late);
+}
+
+/* Another process makes an image where none stood, and inserts into it. */
+static void another_makes(const struct shim_call *call)
+{
+	(void)call;
+	const char *refused = shim.refused;
+	if (++steps != turn)
+		return;
+	shim.refused = NULL;
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 200000, 0.01);
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	o.replaces = WEIR_REPLACES_NOTHING;
+	sealed_it = test_done(weir_save(f, weir_location_path(path), &o));
+	weir_destroy(f);
+	if (!sealed_it)
+		map_and_seal();
+	shim.refused = refused;
+}
+
+/* @empty: an empty file stands there. @refused: a call that is. Of the two one is refused. */
+static void save_in_place_of_nothing(bool empty, const char *refused)
+{
+	unsigned first = 0, second = 0;
+	for (turn = 1;; turn++) {
+		options.replaces = WEIR_REPLACES_NOTHING;
+		assert_int_equal(empty ? truncate(path, 0) : unlink(path), 0);
+		steps = 0;
+		mapped = 0;
+		shim.refused = refused;
+		shim.refused_error = EOPNOTSUPP;
+		shim.look = another_makes;
+		int answer = replace();
+		shim.look = NULL;
+		shim.refused = NULL;
+		if (steps < turn)
+			break;
+		assert_int_equal(answer + sealed_it, -EAGAIN);
+		assert_true(answer ? has(MAPPED) : has(CHANGED));
+		first += answer == 0;
+		second += answer != 0;
+		(void)replace_teardown(NULL);
+		(void)replace_setup(NULL);
+	}
+	assert_true(first > 1 && second > 3);
+}
+
+static void test_does_a_save_replace_a_file_that_came_where_none_stood(void **state)
+{
+	(void)state;
+	assert_refused((options.replaces = WEIR_REPLACES_NOTHING, replace()), -EAGAIN, path,
+	               "not replaced");
+	save_in_place_of_nothing(false, NULL);
+	save_in_place_of_nothing(false, "linkat ."); /* so the new file has a name from the start */
+}
+
+static void test_does_a_save_replace_a_file_that_came_over_an_empty_one(void **state)
+{
+	(void)state;
+	save_in_place_of_nothing(true, NULL);
+}
+
+static int lock_it(int flags, short type)
+{
+	const struct flock lock = { .l_type = type, .l_start = 504, .l_len = 8 };
+	int fd = open(path, flags | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(fcntl(fd, F_OFD_SETLK, &lock), 0);
+	return fd;
+}
+
+static void test_can_a_reader_that_locks_the_image_prevent_a_save(void **state)
+{
+	(void)state;
+	int fd = lock_it(O_RDONLY, F_RDLCK);
+	assert_ok(replace());
+	assert_true(has(CHANGED));
+	close(fd);
+	options.replaces = commit_of(path);
+	fd = lock_it(O_RDWR, F_WRLCK); /* as another saver does */
+	assert_refused(replace(), -EAGAIN, path, "lslocks");
+	close(fd);
+	assert_ok(replace());
+}
+
+static void test_is_an_insert_lost_while_a_reader_has_locked_the_image(void **state)
+{
+	unsigned late = 0, refused = 0;
+	int answer;
+	(void)state;
+	for (turn = 1;; turn++) {
+		int fd = lock_it(O_RDONLY, F_RDLCK);
+		bool did = came(&answer);
+		close(fd);
+		if (!did)
+			break;
+		assert_int_equal(mapped, 0);
+		assert_true(answer || has(MAPPED));
+		late += answer == -ENOTRECOVERABLE;
+		refused += answer == -EAGAIN;
+		(void)replace_teardown(state);
+		(void)replace_setup(state);
+	}
+	assert_true(late > 0 && refused > 3);
+}
+
+/* A save that does not see the reader's lock comes at each step of a mapper. */
+static void test_does_a_mapper_insert_into_a_file_replaced_under_a_readers_lock(void **state)
+{
+	char name[256];
+	(void)state;
+	for (turn = 1;; turn++) {
+		steps = 0;
+		int fd = lock_it(O_RDONLY, F_RDLCK);
+		shim.look = another_saves;
+		struct weir_filter *f = map_live();
+		shim.look = NULL;
+		close(fd);
+		assert_int_equal(insert(f, MAPPED), 0);
+		seal_it(f);
+		assert_true(has(MAPPED));
+		assert_int_equal(folder_entries(folder, "set.weir", name), 0);
+		if (steps < turn)
+			break;
+		(void)replace_teardown(state);
+		(void)replace_setup(state);
+	}
+}
+
+static void count_writes(const struct shim_call *call)
+{
+	turn += strcmp(call->what, "pwrite64") == 0 || strcmp(call->what, "write") == 0;
+}
+
+static void test_is_an_image_written_whose_place_is_taken(void **state)
+{
+	(void)state;
+	mapper = map_live();
+	assert_int_equal(insert(mapper, MAPPED), 0);
+	turn = 0;
+	shim.look = count_writes;
+	assert_refused(replace(), -EAGAIN, path, "is live");
+	assert_int_equal(turn, 0);
+	seal_it(mapper);
+	assert_refused(replace(), -EAGAIN, path, "inserted into");
+	assert_int_equal(turn, 0);
+	options.replaces = 0;
+	assert_ok(replace());
+	assert_true(turn > 0);
 }
 
 int main(void)
@@ -233,6 +384,12 @@ int main(void)
 		fresh(test_does_a_mapper_go_live_in_a_file_that_was_replaced),
 		fresh(test_do_two_saves_of_one_image_both_replace_it),
 		fresh(test_is_a_mapper_seen_if_the_image_cannot_be_locked),
+		fresh(test_does_a_save_replace_a_file_that_came_where_none_stood),
+		fresh(test_does_a_save_replace_a_file_that_came_over_an_empty_one),
+		fresh(test_can_a_reader_that_locks_the_image_prevent_a_save),
+		fresh(test_is_an_insert_lost_while_a_reader_has_locked_the_image),
+		fresh(test_does_a_mapper_insert_into_a_file_replaced_under_a_readers_lock),
+		fresh(test_is_an_image_written_whose_place_is_taken),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
