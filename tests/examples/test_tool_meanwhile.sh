@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A program maps an image live while a command works on a new one in its place: no key that it
-# inserts is lost in silence. Usage: test_tool_meanwhile.sh path/to/weir path/to/live_insert.
+# inserts is lost in silence. Usage:
+# test_tool_meanwhile.sh path/to/weir path/to/live_insert [path/to/libat_call.so].
 live_insert=$(realpath "$2")
+at_call=${3:+$(realpath "$3")}
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
 seq 1000 >first
@@ -83,7 +85,7 @@ test_does_an_insert_survive_build() {
 	begun build -q -o set.weir late
 	inserts mine
 	ended 1 first
-	says '^weir build: set.weir: not replaced: a process has inserted into it meanwhile'
+	says '^weir build: set.weir: not replaced: a process has inserted into it or replaced it'
 	found mine 1
 	begun build -q -o set.weir late
 	ended 0 first
@@ -112,20 +114,141 @@ test_is_an_image_replaced_while_it_is_live() {
 	done
 }
 
-# Two builds at once: the last one wins.
-test_does_a_build_replace_that_of_another_build() {
+# Keys may have been inserted into that image too, which does not show.
+test_does_an_insert_into_the_image_of_another_build_survive_a_build() {
+	local live
+	for live in '' --live; do
+		made
+		begun build -q -o set.weir late
+		run 0 "$weir" build -q -o set.weir <(seq 5000 6000)
+		run 0 "$weir" add -q $live set.weir <(echo mine)
+		ended 1 first
+		says '^weir build: set.weir: not replaced: .*replaced it meanwhile.*run this again'
+		found mine 5000
+		begun build -q --force -o set.weir late
+		run 0 "$weir" build -q --force -o set.weir <(seq 3000 4000)
+		ended 0 first
+		found 1 1000
+	done
+}
+
+# The same image again: no key of it is lost.
+test_does_a_build_replace_an_equal_image_of_another_build() {
 	made
 	begun build -q -o set.weir late
-	run 0 "$weir" build -q -o set.weir <(seq 5000 6000)
+	made
 	ended 0 first
 	found 1 1000
-	run 1 "$weir" query -q set.weir <<<5000
 }
+
+test_does_an_insert_into_an_image_that_was_not_there_survive() {
+	local words first
+	run 0 "$weir" build -q -s 7 -n 200000 -p 1% -o a.weir first
+	run 0 "$weir" build -q --like=a.weir -o b.weir more
+	run 0 "$weir" delta -q -o d.delta a.weir b.weir
+	for first in 'rm -f' 'truncate -s 0'; do
+		$first set.weir
+		begun build -q -s 7 -n 200000 -o set.weir late
+		made
+		inserts mine
+		ended 1 first
+		says '^weir build: set.weir: not replaced: .*inserted into it or replaced it'
+		found mine 1
+	done
+	[ "$at_call" ] || return 0
+	for words in 'merge -q -o set.weir a.weir' 'apply -q -o set.weir a.weir d.delta' \
+			'build -q -s 7 -n 200000 -o set.weir first'; do
+		rm -f set.weir
+		# shellcheck disable=SC2086 # words
+		AT_SYNC="'$weir' build -q --like=a.weir -o set.weir first &&
+			'$live_insert' set.weir mine" \
+			LD_PRELOAD=$at_call run 1 "$weir" $words
+		says 'not replaced: .*inserted into it or replaced it'
+		found mine 1
+	done
+}
+
+# An output that is only written: the merge has not read it.
+test_does_an_insert_survive_a_merge_of_others() {
+	made
+	run 0 "$weir" build -q --like=set.weir -o a.weir first
+	timeout 60 "$weir" merge -q -o set.weir /dev/stdin <late 2>err &
+	command=$!
+	exec 9>late
+	head -c 150000 a.weir >&9 # more than a pipe holds
+	inserts mine
+	tail -c +150001 a.weir >rest
+	ended 1 rest
+	says '^weir merge: set.weir: not replaced: .*inserted into it'
+	found mine 1
+}
+
+test_is_an_output_made_anew_that_was_removed() {
+	local words gone
+	run 0 "$weir" build -q -s 7 -n 200000 -p 1% -o a.weir first
+	run 0 "$weir" build -q --like=a.weir -o b.weir <(cat first more)
+	run 0 "$weir" delta -q -o d.delta a.weir b.weir
+	for gone in 'rm set.weir' ': >set.weir' ': >empty; mv empty set.weir'; do
+		made
+		begun build -q -o set.weir late
+		eval "$gone"
+		ended 0 first
+		found 1 1000
+		[ "$at_call" ] || continue
+		for words in 'build -q -o set.weir first' 'merge -q -o set.weir a.weir b.weir' \
+				'apply -q -o set.weir a.weir d.delta'; do
+			made
+			# shellcheck disable=SC2086 # words
+			AT_SYNC=$gone LD_PRELOAD=$at_call run 0 "$weir" $words
+			found 1 1000
+		done
+	done
+	[ "$at_call" ] || return 0
+	made
+	AT_SYNC='rm set.weir' LD_PRELOAD=$at_call run 1 "$weir" add -q set.weir more
+	says 'not replaced: it was .*removed'
+}
+
+# A reader's lock, so the save goes on without its own. A mapper comes just before the rename.
+test_is_an_insert_reported_that_a_save_under_a_readers_lock_loses() {
+	local words reader
+	[ "$at_call" ] || return 0
+	made
+	run 0 "$weir" build -q --like=set.weir -o b.weir <(cat first more)
+	run 0 "$weir" delta -q -o d.delta set.weir b.weir
+	for words in 'build -q -o set.weir first' 'merge -q -o set.weir b.weir' \
+			'apply -q -o set.weir set.weir d.delta' 'add -q set.weir more'; do
+		made
+		python3 -c "$lock" set.weir <hold >locked &
+		reader=$!
+		exec 8>hold
+		soon grep -qs locked locked
+		# shellcheck disable=SC2086 # words
+		AT_RENAME="'$live_insert' set.weir mine" LD_PRELOAD=$at_call run 1 "$weir" $words
+		says 'set.weir: the new image is in place, .*insert its keys again'
+		found 1 1000
+		# shellcheck disable=SC2086 # words
+		[[ $words = apply* ]] || run 0 "$weir" $words
+		exec 8>&-
+		wait $reader
+		: >locked
+	done
+}
+lock='import fcntl, struct, sys
+file = open(sys.argv[1], "rb")
+lock = struct.pack("hhqqi4x", fcntl.F_RDLCK, 0, 504, 8, 0)
+fcntl.fcntl(file, 37, lock)  # F_OFD_SETLK
+print("locked", flush=True)
+sys.stdin.read()'
 
 for test in does_an_insert_survive_add does_an_insert_through_a_lock_dir_survive_add \
 		does_an_insert_survive_remove does_an_insert_survive_merge \
 		does_an_insert_survive_build is_an_image_replaced_while_it_is_live \
-		does_a_build_replace_that_of_another_build; do
+		does_an_insert_into_the_image_of_another_build_survive_a_build \
+		does_a_build_replace_an_equal_image_of_another_build \
+		does_an_insert_into_an_image_that_was_not_there_survive \
+		does_an_insert_survive_a_merge_of_others is_an_output_made_anew_that_was_removed \
+		is_an_insert_reported_that_a_save_under_a_readers_lock_loses; do
 	test_$test
 done
 finish

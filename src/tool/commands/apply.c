@@ -165,10 +165,16 @@ static int run(struct apply *a)
 		status = ask_made(a);
 	if (status)
 		return status;
-	int err = saving_try(save, a, a->how.output, &a->how.saving);
+	int err = -EAGAIN;
+	if (changes)
+		err = saving_try(save, a, a->how.output, &a->how.saving);
+	else
+		status = saving_anew(save, a, a->how.output, a->how.force, &a->how.saving, &err);
+	if (status)
+		return status;
 	if (!err)
 		return report(a);
-	if (err == -EAGAIN) {
+	if (saving_refused(err)) {
 		say_weir(err, NULL); /* of the place */
 		return TOOL_NO;
 	}

@@ -218,9 +218,10 @@ static int run(struct merge *merge)
 		return status;
 	bool adds = place_is_one_of(merge->output, merge->images, (size_t)merge->n);
 	int turn = adds ? place_turn(merge->output, false) : -1;
-	merge->saving.replaces = 0;
-	if (adds) /* which image it is that is read */
+	if (adds) { /* which image it is that is read */
+		merge->saving.replaces = 0;
 		status = place_ask(merge->output, false, &merge->saving);
+	}
 	if (!status)
 		status = merge_and_save(merge, turn, &stats);
 	if (turn >= 0)

@@ -49,20 +49,18 @@ static bool can_be_made(const char *path)
 	return ok;
 }
 
-/* Another process may have replaced the image, which is as well: the last one to do so wins. But
- * one that has mapped it live counts on finding its keys there. */
+/* A process that inserts into the image, or into one that has replaced it, counts on finding its
+ * keys there. Where nothing is left, there is none to lose. */
 static int note(struct image_saving *saving, const char *path, uint64_t commit)
 {
-	struct stat st;
-	if (!saving || stat(path, &st))
+	if (!saving)
 		return TOOL_OK;
-	if (saving->replaces && saving->replaces != commit && is_file(&st, &saving->looked)) {
-		say("%s: not replaced: a process has inserted into it meanwhile; if it is meant, "
-		    "run this again", path);
+	if (saving->replaces && saving->replaces != commit && commit != WEIR_REPLACES_NOTHING) {
+		say("%s: not replaced: a process has inserted into it or replaced it meanwhile; if "
+		    "it is meant, run this again", path);
 		return TOOL_NO;
 	}
 	saving->replaces = commit;
-	saving->looked = st;
 	return TOOL_OK;
 }
 
@@ -93,9 +91,10 @@ int place_ask(const char *path, bool force, struct image_saving *saving)
 	struct stat st;
 	if (!can_be_made(path))
 		return TOOL_TROUBLE;
-	if (force || strcmp(path, "-") == 0 || stat(path, &st) ||
-	    st.st_size == 0) /* mktemp leaves an empty file */
+	if (force || strcmp(path, "-") == 0)
 		return TOOL_OK;
+	if (stat(path, &st) || st.st_size == 0) /* mktemp leaves an empty file */
+		return note(saving, path, WEIR_REPLACES_NOTHING);
 	return refuse_to_replace(path, saving);
 }
 

@@ -15,8 +15,6 @@
 #include "output/units.h"
 #include "saving.h"
 
-enum { MOST_TRIES = 10 };
-
 /* ---- who may read an image before and after it is replaced ---- */
 
 struct owner {
@@ -116,6 +114,27 @@ int saving_try(saving_fn *save, const void *what, const char *path, const struct
 	return 0;
 }
 
+int saving_anew(saving_fn *save, const void *what, const char *path, bool force,
+                struct image_saving *how, int *err)
+{
+	int status = place_ask(path, force, how); /* by now a link may lead elsewhere */
+	if (status)
+		return status;
+	const uint64_t replaced = how->replaces;
+	*err = saving_try(save, what, path, how);
+	if (*err != -EAGAIN)
+		return TOOL_OK;
+	status = place_ask(path, force, how);
+	if (!status && how->replaces != replaced)
+		*err = saving_try(save, what, path, how);
+	return status;
+}
+
+bool saving_refused(int err)
+{
+	return err == -EAGAIN || err == -ENOTRECOVERABLE;
+}
+
 static int64_t save_filter(const void *f, struct weir_location to,
                       const struct weir_save_options *options)
 {
@@ -126,7 +145,7 @@ static int settle(int err, const char *path)
 {
 	if (err)
 		say_weir(err, strcmp(path, "-") ? path : "standard output");
-	return err == -EAGAIN ? TOOL_NO : err ? TOOL_TROUBLE : TOOL_OK;
+	return saving_refused(err) ? TOOL_NO : err ? TOOL_TROUBLE : TOOL_OK;
 }
 
 int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how)
@@ -137,14 +156,9 @@ int image_save(const struct weir_filter *f, const char *path, const struct image
 int image_save_anew(const struct weir_filter *f, const char *path, bool force,
                     struct image_saving *how)
 {
-	int err = -EAGAIN;
-	for (unsigned tries = 0; err == -EAGAIN && tries < MOST_TRIES; tries++) {
-		int status = place_ask(path, force, how); /* by now a link may lead elsewhere */
-		if (status)
-			return status;
-		err = saving_try(save_filter, f, path, how);
-	}
-	return settle(err, path);
+	int err;
+	int status = saving_anew(save_filter, f, path, force, how, &err);
+	return status ? status : settle(err, path);
 }
 
 bool parse_zstd(const char *text, int *level)

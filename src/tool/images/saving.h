@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/stat.h>
 #include <weir/weir.h>
 #include "images.h"
 #include "input/lines.h"
@@ -18,14 +17,15 @@ struct image_saving {
 	int zstd_level; /* 0: plain */
 	uint32_t mode, marks;
 	uint64_t generation;
-	uint64_t replaces; /* of the image that was looked at, or read to be changed; 0: any */
-	struct stat looked; /* that file */
+	uint64_t replaces; /* the commit record of the image that was looked at, or read to be
+	                      changed; WEIR_REPLACES_NOTHING; 0: any */
 };
 
 /* Whether a file can be made there, and may be: better known before an hour of work than after.
  * "-" is standard output. Unless @force, a file that is neither empty nor a weir image is refused,
- * as is a live image, and one whose head is damaged is an error. So is one that a live mapping has
- * changed since the last look. @saving: receives which image it is; NULL: that is known.
+ * as is a live image, and one whose head is damaged is an error. An image that is another one than
+ * at the last look is refused: keys may have been inserted into it. @saving: has that look; NULL:
+ * none.
  * Return: TOOL_OK, TOOL_NO or TOOL_TROUBLE, the latter two after a message. */
 int place_ask(const char *path, bool force, struct image_saving *saving);
 
@@ -91,11 +91,18 @@ typedef int64_t saving_fn(const void *what, struct weir_location to,
  * signal ends a process. Return: 0, or a negative errno without a message. */
 int saving_try(saving_fn *save, const void *what, const char *path,
                const struct image_saving *how);
+/* Is the answer that another process has inserted into what stands there? The sentence says whether
+ * the new image is in place. */
+bool saving_refused(int err);
 /* Save the filter that the image how->replaces was changed to. Return: TOOL_OK; TOOL_NO after a
- * message, if it is another one by now; or TOOL_TROUBLE after a message. */
+ * message, if saving_refused(); or TOOL_TROUBLE after a message. */
 int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how);
-/* Save a filter that owes nothing to the image there: as image_save(), after place_ask(), and again
- * if another process has replaced that image meanwhile. */
+/* Save what owes nothing to the image there: as saving_try(), after place_ask(), and again if that
+ * image was removed or emptied meanwhile. Return: as place_ask(), and @err receives the negative
+ * errno. */
+int saving_anew(saving_fn *save, const void *what, const char *path, bool force,
+                struct image_saving *how, int *err);
+/* The same of a filter. Return: as image_save(). */
 int image_save_anew(const struct weir_filter *f, const char *path, bool force,
                     struct image_saving *how);
 
