@@ -290,6 +290,14 @@ test_count_as_keys_were_added() {
 	run 0 "$weir" count names.weir <(printf 'x.b.a.test\na.test\nc.test\n')
 	printf '3\tx.b.a.test\n2\ta.test\n0\tc.test\n' >want
 	same out want 'all that cover a domain'
+	local often
+	for often in 10.0.0.0/8 10.1.0.0/16; do # is full, and the other is not
+		rm -f set.weir
+		for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do echo $often; done >nets
+		run 0 "$weir" build -q -s 7 -k counting --cidr -n 100 -p 0.1% -o set.weir nets \
+			<(printf '10.0.0.0/8\n10.1.0.0/16\n')
+		run 0 "$weir" count set.weir <(echo 10.1.1.1); prints '^16+	10.1.1.1$'
+	done
 	run 2 "$weir" count --field=2 names.weir <(printf 'x,a.test\nx\n'); says ':2: '
 	prints '^2	x,a.test$'
 	run 0 "$weir" count --skip-bad --field=1 --delimiter=tab names.weir \

@@ -140,6 +140,7 @@ test_a_delta_is_verified() {
 	json out 'j[0]["contents_checked"] is True'
 	run 2 "$weir" verify --from=to.weir from.delta; says ': apply it to the image that it was'
 	run 2 "$weir" verify --from=none.weir from.delta; says 'none.weir: No such file'
+	run 2 "$weir" verify --max-memory=10K --from=from.weir from.delta; says 'max_bytes'
 	local at size
 	size=$(stat -c %s one.delta)
 	for at in 20 60 100 130 150; do # old end, new end, spare words, map, frame

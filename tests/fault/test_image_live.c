@@ -347,22 +347,26 @@ static void test_a_sealed_mapping_closes_nothing_more(void **state)
 	assert_int_equal(close(fd), 0); /* still open */
 }
 
-/* Nothing is sealed, and the image can be mapped live beside it as before. */
+/* Nothing is sealed, and the image can be mapped live beside it as before. In a folder that others
+ * may write, the seal locks the image too. */
 static void test_a_seal_that_fails_locks_nobody_out(void **state)
 {
-	struct weir_filter *f = map_live();
 	(void)state;
-	assert_int_equal(insert(f, FEW), 0);
-	shim.refused = "msync";
-	shim.refused_error = EIO;
-	assert_refused(weir_seal(f), -EIO, path, "cannot sync");
-	shim.refused = NULL;
-	other = map_live();
-	assert_int_equal(insert(other, 2 * FEW), 0);
-	assert_refused(weir_seal(f), -EBUSY, path, "elsewhere");
-	weir_destroy(other);
-	assert_has(f, 2 * FEW);
-	seal_it(f);
+	for (mode_t mode = 0700; mode <= 0777; mode += 0077) {
+		struct weir_filter *f = map_live();
+		assert_int_equal(chmod(folder, mode), 0);
+		assert_int_equal(insert(f, FEW), 0);
+		shim.refused = "msync";
+		shim.refused_error = EIO;
+		assert_refused(weir_seal(f), -EIO, path, "cannot sync");
+		shim.refused = NULL;
+		other = map_live();
+		assert_int_equal(insert(other, 2 * FEW), 0);
+		assert_refused(weir_seal(f), -EBUSY, path, "elsewhere");
+		weir_destroy(other);
+		assert_has(f, 2 * FEW);
+		seal_it(f);
+	}
 }
 
 /* The record is stored and cannot be synced: no insert may follow it. */

@@ -169,7 +169,17 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      'unit/spread', 'are_pairs_of_blocks_summed_as_defined'),
     ('EVERY_PAIR', SPREAD, 'deviations = r / TILE - 2.0;', 'deviations = -1e9;',
      'unit/spread', 'do_pairs_that_show_nothing_end_the_look'),
+    ('SIXTEEN_BLOCKS_UNCOUNTED', SPREAD, 'n >= FEW && i < 64 * wide', 'n > FEW && i < 64 * wide',
+     'unit/spread', 'is_each_cell_counted_whatever_its_width'),
+    # images
+    ('STREAMS_BITS_THAT_MOVE', 'src/image/save.c',
+     'if (f->kind->hold || to.form == WEIR_LOCATION_FD)', 'if (f->kind->hold)',
+     'unit/image_stream', 'test_is_an_image_whole_that_was_streamed_beside_inserts'),
+    ('PROGRESS_UP_TO_THE_LAST_PIECE', 'src/image/delta_apply.c', 'i * WEIR_DELTA_PIECE + n,',
+     'i * WEIR_DELTA_PIECE,', 'unit/delta_refused', 'does_progress_reach_its_total'),
     # live images
+    ('FAILED_SEAL_KEEPS_THE_IMAGE', LIVE_LOCK, """	(void)set_lock(&m->lock.image, F_RDLCK);
+}""", '}', 'fault/image_live', 'test_a_seal_that_fails_locks_nobody_out'),
     ('SEALS_BESIDE_ANOTHER_LOCK_FILE', LIVE_LOCK, 'return stands(l) ? claim_image(a) : CHANGED;',
      'return claim_image(a);',
      'fault/image_live', 'test_may_a_process_seal_what_its_child_has_sealed'),

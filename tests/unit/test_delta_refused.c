@@ -416,6 +416,25 @@ static int stop_at(void *arg, uint64_t done, uint64_t total)
 	return (*calls)-- == 0;
 }
 
+static int note_both(void *last, uint64_t done, uint64_t total)
+{
+	((uint64_t *)last)[0] = done;
+	((uint64_t *)last)[1] = total;
+	return 0;
+}
+
+static void does_progress_reach_its_total(void **state)
+{
+	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
+	uint64_t last[2] = { 0 };
+	(void)state;
+	load.progress = note_both;
+	load.progress_arg = last;
+	assert_ok(weir_delta_verify(named(delta), &load));
+	assert_true(last[1] > 0);
+	assert_int_equal(last[0], last[1]);
+}
+
 /* At each call in turn. */
 static void stopped(void **state)
 {
@@ -499,6 +518,7 @@ int main(void)
 		BESIDE(another_image), BESIDE(fields),       BESIDE(every_byte),
 		BESIDE(every_length),  BESIDE(the_map),      BESIDE(of_another_sort),
 		BESIDE(a_live_image),  BESIDE(limits),       BESIDE(stopped),
+		BESIDE(does_progress_reach_its_total),
 		BESIDE(options),       BESIDE(forged),       BESIDE(forged_beyond_checksums),
 		BESIDE(options),       BESIDE(forged),       BESIDE(forged_generations),
 		BESIDE(verified_without_its_images),

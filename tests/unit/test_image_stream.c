@@ -181,6 +181,33 @@ static void test_too_little_behind_the_position(void **state)
 	free(bytes);
 }
 
+static int insert_more(void *filter, uint64_t done, uint64_t total)
+{
+	assert_true(done <= total);
+	for (uint64_t i = KEYS; i < 2 * KEYS; i++)
+		assert_true(weir_insert_hash(filter, test_key(i)) >= 0);
+	return 0;
+}
+
+/* A stream has the checksums before the bits that they are of. */
+static void test_is_an_image_whole_that_was_streamed_beside_inserts(void **state)
+{
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	struct weir_filter *filling, *g;
+	int fd = open(path, O_CREAT | O_TRUNC | O_RDWR, 0600);
+	(void)state;
+	assert_ok(weir_clone(&filling, f));
+	o.progress = insert_more;
+	o.progress_arg = filling;
+	assert_ok(weir_save(filling, weir_location_fd(fd), &o));
+	weir_destroy(filling);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_ok(weir_load(&g, weir_location_fd(fd), NULL));
+	assert_all_there(g);
+	weir_destroy(g);
+	close(fd);
+}
+
 static void test_the_other_side_goes_away(void **state)
 {
 	int fds[2];
@@ -217,6 +244,7 @@ int main(void)
 		cmocka_unit_test(test_stream_is_file),
 		cmocka_unit_test(test_in_the_middle_of_a_file),
 		cmocka_unit_test(test_too_little_behind_the_position),
+		cmocka_unit_test(test_is_an_image_whole_that_was_streamed_beside_inserts),
 		cmocka_unit_test(test_the_other_side_goes_away),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);

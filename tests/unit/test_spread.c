@@ -53,7 +53,7 @@ static void is_each_cell_counted_whatever_its_width(void **state)
 			crowd = used > crowd ? used : crowd;
 		}
 		weir__spread_begin(&s, &law, 1);
-		for (uint64_t first = 0, n = 1; first < law.blocks; first += n, n = 2 * n + 1)
+		for (uint64_t first = 0, n = 1; first < law.blocks; first += n, n *= 2)
 			weir__spread_count(&s, first,
 			                   law.blocks - first < n ? law.blocks - first : n);
 		assert_int_equal(s.counted, law.blocks);
