@@ -171,6 +171,13 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      'unit/spread', 'do_pairs_that_show_nothing_end_the_look'),
     ('SIXTEEN_BLOCKS_UNCOUNTED', SPREAD, 'n >= FEW && i < 64 * wide', 'n > FEW && i < 64 * wide',
      'unit/spread', 'is_each_cell_counted_whatever_its_width'),
+    ('FULLEST_IS_THE_FIRST_FULL_WORD', SPREAD,
+     's->notable = score < law->cells ? score + 1 : law->cells;', 's->notable = score + 1;',
+     'unit/spread', 'is_the_fullest_of_several_full_words_found'),
+    ('UNEVEN_AT_ONE_LOOK', SPREAD, 'for (unsigned i = 0; i < LOOKS; i++) {',
+     'for (unsigned i = 0; i < 1; i++) {', 'unit/spread', 'does_a_verdict_stay_while_keys_come'),
+    ('ONE_SLOT_IS_JUDGED', 'src/window/stats.c', '.base = b->words + slot * b->slot_step,',
+     '.base = b->words,', 'unit/hashes_crowded', 'a_window_tells_it'),
     # images
     ('STREAMS_BITS_THAT_MOVE', 'src/image/save.c',
      'if (f->kind->hold || to.form == WEIR_LOCATION_FD)', 'if (f->kind->hold)',

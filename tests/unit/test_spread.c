@@ -115,12 +115,69 @@ static void do_pairs_that_show_nothing_end_the_look(void **state)
 	assert_true(variance[1] > 3 * variance[0]);
 }
 
+/* A block may be full in the one word that is looked at, and another one in all. */
+static void is_the_fullest_of_several_full_words_found(void **state)
+{
+	enum { BLOCKS = 64, WORDS = 8, HALF_FULL = 2, FULL = 5 };
+	uint64_t words[BLOCKS * WORDS] = { 0 };
+	struct weir_law law = { .base = words, .stride = 1, .blocks = BLOCKS, .words = WORDS,
+		                .word_bits = 64, .cells = 64, .z = 1, .g = 1 };
+	struct weir_spread s;
+	(void)state;
+	for (unsigned i = 0; i < WORDS / 2; i++)
+		words[WORDS * HALF_FULL + HALF_FULL + i] = UINT64_MAX;
+	for (unsigned i = 0; i < WORDS; i++)
+		words[WORDS * FULL + i] = UINT64_MAX;
+	weir__spread_begin(&s, &law, BLOCKS);
+	weir__spread_look(&s, 0, BLOCKS);
+	weir__spread_end(&s);
+	assert_int_equal(s.crowd, 64 * WORDS);
+}
+
+/* ---- keys that come during a look ---- */
+
+enum { COMING_BLOCKS = 1024 };
+static uint64_t coming[COMING_BLOCKS];
+static unsigned looks_at_words;
+static bool keys_come;
+
+/* Every second look at a word a key comes, which no earlier one was like. */
+static uint64_t used_meanwhile(uint64_t word)
+{
+	const unsigned n = looks_at_words++ / 2;
+	if (keys_come)
+		coming[n % COMING_BLOCKS] |= UINT64_C(1) << (16 + n / COMING_BLOCKS % 48);
+	return word;
+}
+
+/* Only of bits that stand still "not uniform" is believed. */
+static void does_a_verdict_stay_while_keys_come(void **state)
+{
+	const struct weir_law law = { .base = coming, .stride = 1, .blocks = COMING_BLOCKS,
+		                      .words = 1, .word_bits = 64, .cells = 64, .z = 1, .g = 1,
+		                      .used = used_meanwhile };
+	(void)state;
+	for (int come = 0; come < 2; come++) {
+		const char *why = NULL;
+		for (unsigned i = 0; i < COMING_BLOCKS; i++)
+			coming[i] = 0xffff; /* of the low bits all, and no other */
+		looks_at_words = 0;
+		keys_come = come;
+		assert_int_equal(weir__spread_stays(&law, COMING_BLOCKS), !come);
+		assert_int_equal(weir__spread_judge(&law, COMING_BLOCKS, &why),
+		                 come ? WEIR_UNEVEN_UNKNOWN : WEIR_UNEVEN_YES);
+		assert_int_equal(why != NULL, !come);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_each_cell_counted_whatever_its_width),
 		cmocka_unit_test(are_pairs_of_blocks_summed_as_defined),
 		cmocka_unit_test(do_pairs_that_show_nothing_end_the_look),
+		cmocka_unit_test(is_the_fullest_of_several_full_words_found),
+		cmocka_unit_test(does_a_verdict_stay_while_keys_come),
 	};
 	return cmocka_run_group_tests_name("spread", tests, NULL, NULL);
 }
