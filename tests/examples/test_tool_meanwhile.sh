@@ -168,6 +168,18 @@ test_does_an_insert_into_an_image_that_was_not_there_survive() {
 	done
 }
 
+# --force is for a file that is no image; the old image is read before the insert.
+test_does_an_insert_survive_a_forced_apply() {
+	[ "$at_call" ] || return 0
+	made
+	run 0 "$weir" build -q --like=set.weir -o b.weir <(cat first more)
+	run 0 "$weir" delta -q -o d.delta set.weir b.weir
+	AT_SYNC="'$live_insert' set.weir mine" LD_PRELOAD=$at_call \
+		run 1 "$weir" apply -q --force -o set.weir set.weir d.delta
+	says '^weir apply: set.weir: not replaced: .*inserted into'
+	found mine 1
+}
+
 # An output that is only written: the merge has not read it.
 test_does_an_insert_survive_a_merge_of_others() {
 	made
@@ -247,6 +259,7 @@ for test in does_an_insert_survive_add does_an_insert_through_a_lock_dir_survive
 		does_an_insert_into_the_image_of_another_build_survive_a_build \
 		does_a_build_replace_an_equal_image_of_another_build \
 		does_an_insert_into_an_image_that_was_not_there_survive \
+		does_an_insert_survive_a_forced_apply \
 		does_an_insert_survive_a_merge_of_others is_an_output_made_anew_that_was_removed \
 		is_an_insert_reported_that_a_save_under_a_readers_lock_loses; do
 	test_$test
