@@ -115,6 +115,10 @@ test_long_lines_count() {
 	run 2 "$weir" build -n 1 --max-memory=12M -o of.weir long
 	says '^weir build: long: a line of more than .*, for which memory is too short: is it'
 	within 80 -t 1 -n 1 long
+	# What a long line took is given back behind it: short lines fill whole reads.
+	for _ in 1 2 3 4 5; do cat long; echo; cat lines lines lines lines; done >long_and_short
+	within 80 -t 1 -n 1M long_and_short
+	rm long_and_short
 	zstd -q --long=25 lines -o window.zst
 	run 2 "$weir" build -n 800K --max-memory=12M -o of.weir window.zst
 	says '^weir build: window.zst: to unpack this zstd data takes more than .* of memory'
