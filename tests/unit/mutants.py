@@ -178,6 +178,9 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      'for (unsigned i = 0; i < 1; i++) {', 'unit/spread', 'does_a_verdict_stay_while_keys_come'),
     ('ONE_SLOT_IS_JUDGED', 'src/window/stats.c', '.base = b->words + slot * b->slot_step,',
      '.base = b->words,', 'unit/hashes_crowded', 'a_window_tells_it'),
+    ('ROUTER_SATURATED_AS_A_WHOLE', 'src/router/stats.c',
+     'capacity + 3 * sqrt(capacity / s->sampled) + 1;', 'capacity + 3 * sqrt(capacity) + 1;',
+     'unit/router', 'a_sample_may_be_off'),
     # images
     ('STREAMS_BITS_THAT_MOVE', 'src/image/save.c',
      'if (f->kind->hold || to.form == WEIR_LOCATION_FD)', 'if (f->kind->hold)',

@@ -268,6 +268,25 @@ static void the_saturated_set_is_named(void **state)
 	weir_destroy(r);
 }
 
+/* A sample shows more keys than the capacity, by less than it may be off. */
+static void a_sample_may_be_off(void **state)
+{
+	enum { CAPACITY = 1000000 };
+	struct weir_filter *r = router_of(8, CAPACITY, 0);
+	struct weir_router_stats s = WEIR_ROUTER_STATS_INIT;
+	(void)state;
+	assert_ok(weir_router_measure(r, WEIR_SAMPLED, &s));
+	assert_true(s.sampled < 0.25);
+	const double off = 3 * sqrt(CAPACITY / s.sampled);
+	for (uint64_t i = 0; s.keys[2] < CAPACITY + 0.9 * off; i++) {
+		assert_ok(weir_insert_into_u64(r, 2, i));
+		if (i >= CAPACITY && i % 256 == 0)
+			assert_ok(weir_router_measure(r, WEIR_SAMPLED, &s));
+	}
+	assert_int_equal(s.saturated, 0);
+	weir_destroy(r);
+}
+
 static void stats(void **state)
 {
 	struct weir_filter *r = router_of(20, 20000, 0);
@@ -359,6 +378,7 @@ int main(void)
 		cmocka_unit_test(a_filter_of_another_kind),
 		cmocka_unit_test(sets_that_there_are_not),
 		cmocka_unit_test(the_saturated_set_is_named),
+		cmocka_unit_test(a_sample_may_be_off),
 		cmocka_unit_test(stats),
 		cmocka_unit_test(of_one_page),
 		cmocka_unit_test(pages_that_are_unequal),
