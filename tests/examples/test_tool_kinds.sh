@@ -64,7 +64,7 @@ parquet       - - - - - - - - - -  parquet @
 
 kind_of() { "$weir" info --json "$1" 2>/dev/null | sed -n 's/^ *"kind": "\(.*\)",$/\1/p'; }
 
-remedies='weir [a-z]+|--[a-z]|-k |apply it to|leave it out|another name'
+remedies='weir [a-z]+|--[a-z]|-k |apply it to|leave it out|another name|check the path'
 # one IMAGE WANTED COMMAND...: of one cell.
 one() {
 	local image=$1 wanted=$2 keys=some status
