@@ -116,7 +116,8 @@ typedef Node {
 	byte joined, era;
 	byte seen;                  /* the newest generation that it saw in the head */
 	short has;                  /* what its set has: generations, tokens */
-	short relied;               /* what redis must have: the node keeps it in no ring any more */
+	/* what redis must have: the node keeps it in no ring any more */
+	short relied;
 	byte answer;                /* 1 + the last call that no generation has answered yet */
 	bit lacks, extra, called
 };
@@ -232,7 +233,8 @@ inline touch(i) {
 		H(i).prev = H(i).mark; H(i).mark = marks;
 		H(i).server_id = ids[n[i].server]; H(i).base = L(i).end;
 		/* ids of a later epoch are all above the position of an earlier one */
-		if :: H(i).gone -> H(i).gone = 0; H(i).pos = 0; H(i).lost = 0; H(i).pure = 0 :: else fi
+		if :: H(i).gone -> H(i).gone = 0; H(i).pos = 0; H(i).lost = 0;
+			H(i).pure = 0 :: else fi
 	:: else
 	fi;
 	if :: n[i].mark == H(i).mark :: else -> meet(i) fi
@@ -245,7 +247,8 @@ inline append(i, what) {
 /* U7: what the newest generation covers is let go, and that one is relied on; on it alone, if it
  * has all that was relied on before. */
 inline release(i) {
-	if :: covers(i, 0) || covers(i, EACH - 1) -> n[i].relied = n[i].relied | (1 << H(i).gen) :: else fi;
+	if :: covers(i, 0) || covers(i, EACH - 1) -> n[i].relied = n[i].relied |
+		(1 << H(i).gen) :: else fi;
 	if :: covers(i, 0) -> n[i].ring[0] = 0 :: else fi;
 	if :: covers(i, EACH - 1) -> n[i].ring[EACH - 1] = 0 :: else fi;
 	if
@@ -277,7 +280,8 @@ proctype app(byte i) {
 #endif
 		d_step {
 			if
-			:: in_ring(i) >= RING -> /* under the lock, the set too: a copy has what its token says */
+			/* under the lock, the set too: a copy has what its token says */
+			:: in_ring(i) >= RING ->
 				n[i].extra = 1;
 #ifndef TOKEN_IGNORED
 				n[i].relied = n[i].relied | TOKEN(i);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * What happens to redis and to nodes in union.pml, and what is asked when nothing more can. */
 inline copy_server(to, from) {
-	head[to].server_id = head[from].server_id; head[to].mark = head[from].mark; head[to].prev = head[from].prev;
-	head[to].base = head[from].base; head[to].lost = head[from].lost; head[to].gen = head[from].gen;
+	head[to].server_id = head[from].server_id; head[to].mark = head[from].mark;
+		head[to].prev = head[from].prev;
+	head[to].base = head[from].base; head[to].lost = head[from].lost;
+		head[to].gen = head[from].gen;
 	head[to].era = head[from].era; head[to].pos = head[from].pos; head[to].img = head[from].img;
-	head[to].parent = head[from].parent; head[to].has = head[from].has; head[to].pure = head[from].pure;
+	head[to].parent = head[from].parent; head[to].has = head[from].has;
+		head[to].pure = head[from].pure;
 	head[to].unread = head[from].unread; head[to].gone = head[from].gone;
 	log[to].end = log[from].end; log[to].first = log[from].first;
 	j = 0;
@@ -17,7 +20,8 @@ inline empty_log() {
 	do :: j < LEN -> log[1].at[j] = 0; log[1].tag[j] = 0; j++ :: else -> break od;
 	j = 0
 }
-#define differs (log[0].end != log[1].end || head[0].gen != head[1].gen || head[0].mark != head[1].mark)
+#define differs (log[0].end != log[1].end || head[0].gen != head[1].gen || \
+	head[0].mark != head[1].mark)
 proctype faults() {
 	byte j;
 end:	do
@@ -30,15 +34,19 @@ end:	do
 	:: d_step { crashes > 0 && !packed -> crashes--; copy_server(1, 0); ids[1]++ }
 	:: d_step { restores > 0 && !packed && differs -> restores--; copy_server(1, 0) }
 	:: d_step { flushes > 0 && !packed -> flushes--; empty_log();
-		head[1].server_id = 0; head[1].mark = 0; head[1].prev = 0; head[1].base = 0; head[1].lost = 0;
-		head[1].gen = 0; head[1].era = 0; head[1].pos = 0; head[1].img = 0; head[1].parent = 0;
+		head[1].server_id = 0; head[1].mark = 0; head[1].prev = 0; head[1].base = 0;
+			head[1].lost = 0;
+		head[1].gen = 0; head[1].era = 0; head[1].pos = 0; head[1].img = 0;
+			head[1].parent = 0;
 		head[1].has = 0; head[1].pure = 0; head[1].unread = 0; head[1].gone = 0 }
-	:: d_step { drops > 0 && !packed && log[1].end > 0 -> drops--; empty_log(); head[1].gone = 1 }
+	:: d_step { drops > 0 && !packed && log[1].end > 0 -> drops--; empty_log();
+		head[1].gone = 1 }
 	:: d_step { images > 0 && !packed && head[1].gen != 0 -> images--; head[1].unread = 1 }
 	:: d_step { deletes > 0 && log[1].end > log[1].first -> deletes--; j = log[1].first }
 		do :: j + 1 < log[1].end -> j++ :: break od;
 		skip;
-		d_step { if :: j < log[1].end && log[1].at[j] < SAID && log[1].at[j] != 0 -> log[1].at[j] = HOLE
+		d_step { if :: j < log[1].end && log[1].at[j] < SAID && log[1].at[j] != 0 ->
+			log[1].at[j] = HOLE
 			 :: else fi; j = 0 }
 	od
 }
@@ -57,8 +65,10 @@ inline on_server(s) {
 inline begin_again() {
 	n[DIES].pending = 0; n[DIES].ring[0] = 0; n[DIES].ring[EACH - 1] = 0;
 	n[DIES].rtag[0] = 0; n[DIES].rtag[EACH - 1] = 0; n[DIES].token = 0;
-	n[DIES].mark = H(DIES).mark; n[DIES].cursor = H(DIES).pos; n[DIES].tag = tag_before(DIES, H(DIES).pos);
-	n[DIES].hole = 0; n[DIES].joined = H(DIES).gen; n[DIES].seen = H(DIES).gen; n[DIES].era = H(DIES).era; n[DIES].set = H(DIES).img;
+	n[DIES].mark = H(DIES).mark; n[DIES].cursor = H(DIES).pos;
+		n[DIES].tag = tag_before(DIES, H(DIES).pos);
+	n[DIES].hole = 0; n[DIES].joined = H(DIES).gen; n[DIES].seen = H(DIES).gen;
+		n[DIES].era = H(DIES).era; n[DIES].set = H(DIES).img;
 	n[DIES].has = H(DIES).has; n[DIES].relied = 0; n[DIES].answer = 0;
 	n[DIES].lacks = 0; n[DIES].extra = 0; n[DIES].called = 0
 }
@@ -69,13 +79,15 @@ inline begin_again() {
 #define keys (told[0] | told[1])
 #endif
 #define well(i) (current(i) && !n[i].lacks && !owes(i) && n[i].pending == 0 && !unacked(i))
-#define start(i) n[i].server = 1; n[i].mark = 1; n[i].joined = 1; n[i].seen = 1; n[i].era = 1; n[i].has = 2; n[i].set = OLD; \
+#define start(i) n[i].server = 1; n[i].mark = 1; n[i].joined = 1; n[i].seen = 1; n[i].era = 1; \
+	n[i].has = 2; n[i].set = OLD; \
 	run node(i)
 init {
 	byte j, on;
 	atomic {
 		ids[0] = 1; ids[1] = 1;
-		head[1].server_id = 1; head[1].mark = 1; head[1].gen = 1; head[1].era = 1; head[1].img = OLD;
+		head[1].server_id = 1; head[1].mark = 1; head[1].gen = 1; head[1].era = 1;
+			head[1].img = OLD;
 		head[1].has = 2; copy_server(0, 1);
 		start(0); start(1); run app(1); run faults();
 #ifndef ONE_INSERTS
@@ -100,7 +112,8 @@ init {
 	:: timeout -> break
 	od;
 	if
-	:: packed || gens >= GENS || (H(0).unread && n[0].joined != H(0).gen && n[1].joined != H(0).gen)
+	:: packed || gens >= GENS || (H(0).unread && n[0].joined != H(0).gen &&
+		n[1].joined != H(0).gen)
 		/* unfinished; or the image is lost that nobody had read yet */
 	:: else ->
 		assert((keys & ~n[0].set) == 0); assert((keys & ~n[1].set) == 0); /* all */
@@ -108,7 +121,8 @@ init {
 #if NODES == 3
 		assert((keys & ~n[2].set) == 0); assert(well(2));
 #endif
-		assert(!(replaced && !promoted && CRASHES + FLUSHES + DROPS + DELETES + RESTORES + IMAGES + DEATHS +
+		assert(!(replaced && !promoted &&
+			CRASHES + FLUSHES + DROPS + DELETES + RESTORES + IMAGES + DEATHS +
 			 GIVEUPS == 0 && RING > 4) || ((n[0].set | n[1].set) & OLD) == 0) /* gone */
 	fi
 }

@@ -28,7 +28,8 @@ end:	do
 			if
 			:: n[i].cursor < H(i).lost
 #ifndef OWN_UNFILLED
-			:: n[i].cursor >= H(i).lost && own_entry(i, n[i].cursor) -> n[i].set = n[i].set |
+			:: n[i].cursor >= H(i).lost && own_entry(i, n[i].cursor) ->
+				n[i].set = n[i].set |
 				(n[i].ring[0] == n[i].cursor + 2 -> KEY(i, 0) : KEY(i, EACH - 1))
 #endif
 			:: else -> n[i].hole = n[i].cursor + 1; n[i].lacks = 1; n[i].called = 0
@@ -50,11 +51,13 @@ end:	do
 #endif
 		     ) ->
 		n[i].called = 1; append(i, CALL) }
-	:: d_step { giveups > 0 && !packed && sure(i) && H(i).gen != 0 && n[i].lacks && n[i].called &&
+	:: d_step { giveups > 0 && !packed && sure(i) && H(i).gen != 0 && n[i].lacks &&
+		n[i].called &&
 		    n[i].joined == H(i).gen && n[i].hole > H(i).pos -> /* U9 */
 		giveups--; n[i].lacks = 0; n[i].hole = 0; n[i].extra = 1;
 #ifndef GIVEUP_QUIET
-		marks++; H(i).prev = 0; H(i).mark = marks; H(i).base = L(i).end; H(i).lost = L(i).end
+		marks++; H(i).prev = 0; H(i).mark = marks; H(i).base = L(i).end;
+			H(i).lost = L(i).end
 #endif
 	}
 #ifdef SPLIT
@@ -65,10 +68,12 @@ end:	do
 	 * lacking; of a higher era */
 	:: d_step { sure(i) && H(i).gen != 0 && H(i).era == n[i].era && n[i].joined == H(i).gen &&
 		    n[i].lacks && n[i].hole <= H(i).pos -> join(i) }
-	:: d_step { sure(i) && H(i).gen != 0 && H(i).era == n[i].era && n[i].joined != H(i).gen && H(i).pure &&
+	:: d_step { sure(i) && H(i).gen != 0 && H(i).era == n[i].era &&
+		n[i].joined != H(i).gen && H(i).pure &&
 		    H(i).parent == n[i].joined && !n[i].lacks && n[i].cursor >= H(i).pos ->
 		n[i].has = n[i].has | H(i).has; join(i) }
-	:: d_step { sure(i) && H(i).gen != 0 && !H(i).unread && H(i).era == n[i].era && n[i].joined != H(i).gen &&
+	:: d_step { sure(i) && H(i).gen != 0 && !H(i).unread && H(i).era == n[i].era &&
+		n[i].joined != H(i).gen &&
 		    (!H(i).pure || H(i).parent != n[i].joined || n[i].lacks) ->
 		n[i].set = n[i].set | H(i).img; n[i].has = n[i].has | H(i).has; join(i) }
 	:: d_step { sure(i) && H(i).gen != 0 && !H(i).unread && H(i).era < n[i].era && n[i].lacks &&
@@ -100,14 +105,17 @@ end:	do
 		b = 0;
 #ifndef NO_RING
 		if :: n[i].ring[0] != 0 && !covers(i, 0) -> copy = copy | KEY(i, 0) :: else fi;
-		if :: n[i].ring[EACH - 1] != 0 && !covers(i, EACH - 1) -> copy = copy | KEY(i, EACH - 1) :: else fi;
+		if :: n[i].ring[EACH - 1] != 0 && !covers(i, EACH - 1) -> copy = copy |
+			KEY(i, EACH - 1) :: else fi;
 		copy = copy | n[i].pending;
 #endif
 		n[i].extra = 0;
 		if
 #ifdef OWE_TOKENS
-		:: (n[i].relied & TOKENS & ~H(i).has) != 0 -> copy = copy | n[i].set; n[i].extra = 1;
-			n[i].relied = n[i].relied & TOKENS & ~H(i).has; n[i].has = H(i).has | n[i].has
+		:: (n[i].relied & TOKENS & ~H(i).has) != 0 -> copy = copy | n[i].set;
+			n[i].extra = 1;
+			n[i].relied = n[i].relied & TOKENS & ~H(i).has; n[i].has = H(i).has |
+				n[i].has
 #else
 		:: owes(i) -> copy = copy | n[i].set; n[i].extra = 1;
 			n[i].relied = n[i].relied & ~H(i).has; n[i].has = H(i).has | n[i].has
@@ -118,9 +126,12 @@ end:	do
 		join(i); assert((told[i] & ~n[i].set) == 0) /* own */ }
 
 	/* U10: there is nothing, or of an older era; what it owes; a call; its turn */
-	:: atomic { !packed && sure(i) && gens < GENS && n[i].cursor == L(i).end && n[i].cursor >= L(i).first &&
-		    (H(i).gen == 0 || (!n[i].lacks && (H(i).era < n[i].era || n[i].joined == H(i).gen))) &&
-		    (H(i).gen == 0 || H(i).era < n[i].era || turns > 0 || n[i].answer != 0 || owes(i)) ->
+	:: atomic { !packed && sure(i) && gens < GENS && n[i].cursor == L(i).end &&
+		n[i].cursor >= L(i).first &&
+		    (H(i).gen == 0 || (!n[i].lacks && (H(i).era < n[i].era ||
+			n[i].joined == H(i).gen))) &&
+		    (H(i).gen == 0 || H(i).era < n[i].era || turns > 0 || n[i].answer != 0 ||
+			owes(i)) ->
 		if
 		:: H(i).gen != 0 && H(i).era == n[i].era && !owes(i) && n[i].answer == 0 -> turns--
 		:: else
@@ -135,9 +146,11 @@ end:	do
 		copy = n[i].set;
 		goto swap
 	/* U11, of the record: the position, then the record, then the swap */
-	:: atomic { i == 0 && records > 0 && !packed && sure(i) && H(i).gen != 0 && H(i).era == n[i].era &&
+	:: atomic { i == 0 && records > 0 && !packed && sure(i) && H(i).gen != 0 &&
+		H(i).era == n[i].era &&
 		    gens < GENS ->
-		records--; mark = H(i).mark; base = H(i).gen; alive = life[i]; rec = 1; ex = 0; pos = L(i).end;
+		records--; mark = H(i).mark; base = H(i).gen; alive = life[i]; rec = 1; ex = 0;
+			pos = L(i).end;
 #ifndef RECORD_TRUSTS
 		ptag = tag_before(i, pos);
 #endif
@@ -153,7 +166,8 @@ end:	do
 swap:	skip;
 	d_step {
 		if
-		:: !moved && H(i).server_id == ids[n[i].server] && L(i).end < LEN - 1 && alive == life[i] &&
+		:: !moved && H(i).server_id == ids[n[i].server] && L(i).end < LEN - 1 &&
+			alive == life[i] &&
 #ifndef REVIVES
 		   !H(i).gone &&
 #endif
@@ -162,14 +176,17 @@ swap:	skip;
 			pos = L(i).end;
 #endif
 			gens++;
-			H(i).gen = gens; H(i).img = copy; H(i).pos = pos; H(i).parent = 0; H(i).pure = 0; H(i).unread = 0;
+			H(i).gen = gens; H(i).img = copy; H(i).pos = pos; H(i).parent = 0;
+				H(i).pure = 0; H(i).unread = 0;
 			H(i).has = has | (1 << gens); H(i).gone = 0;
 			if
 			:: rec -> H(i).era = n[i].era + 1; replaced = true
 			:: else ->
-				if :: base != 0 && H(i).era == n[i].era && CLEAN -> H(i).pure = 1; H(i).parent = n[i].joined
+				if :: base != 0 && H(i).era == n[i].era && CLEAN ->
+					H(i).pure = 1; H(i).parent = n[i].joined
 				:: else fi;
-				H(i).era = n[i].era; n[i].joined = gens; n[i].seen = gens; n[i].has = n[i].has | H(i).has;
+				H(i).era = n[i].era; n[i].joined = gens; n[i].seen = gens;
+					n[i].has = n[i].has | H(i).has;
 				n[i].lacks = 0; n[i].hole = 0;
 				if :: n[i].answer <= pos -> n[i].answer = 0 :: else fi;
 				release(i)
