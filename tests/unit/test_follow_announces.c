@@ -86,7 +86,7 @@ static void test_a_line_when_it_begins_changes_and_ends(void **state)
 	expect_lines(1, "no such file");
 	assert_true(image_spit(other, "nonsense", 8));
 	assert_int_equal(rename(other, path), 0);
-	expect_lines(2, "no image: check the path");
+	expect_lines(2, "check the path");
 	save(0, 10);
 	expect_lines(3, "taken over");
 	save(0, 20);
@@ -114,9 +114,9 @@ static void test_a_refused_file_is_no_recovery(void **state)
 	o.poll_seconds = often;
 	assert_true(image_spit(path, "nonsense", 8));
 	struct weir_follower *f = begin(&o);
-	expect_lines(1, "no image: check the path");
+	expect_lines(1, "check the path");
 	usleep(200000);
-	expect_lines(1, "no image: check the path");
+	expect_lines(1, "check the path");
 	end(f);
 	fclose(said);
 }

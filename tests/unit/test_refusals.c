@@ -49,12 +49,12 @@ static void test_the_last_sentence_and_since_when(void **state)
 	assert_true(image_spit(path, "nonsense", 8));
 	assert_int_equal(weir_handle_refresh(h, path, NULL), -EBADMSG);
 	assert_string_equal(stats_of(h).refused_sentence, weir_error_detail());
-	refused_since(0.02, "build it anew"); /* since the first */
+	refused_since(0.02, "check the path"); /* since the first */
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
-	refused_since(0.02, "build it anew");
+	refused_since(0.02, "check the path");
 	save(0, 10);
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
-	not_refused_after("build it anew");
+	not_refused_after("check the path");
 }
 
 /* A file that is out of reach for a while (its folder is not mounted), one that was taken and one
@@ -72,7 +72,7 @@ static void test_a_file_that_is_back(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, NULL), -EBADMSG);
 	assert_int_equal(weir_handle_refresh(h, other, NULL), -ENOENT);
 	assert_int_equal(weir_handle_refresh(h, path, NULL), -EBADMSG);
-	refused_since(0, "build it anew");
+	refused_since(0, "check the path");
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 }
 

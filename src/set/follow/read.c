@@ -21,19 +21,20 @@ int weir__look_goes_on(void *argument, uint64_t done, uint64_t total)
 	return l->stopped;
 }
 
-/* A path that a slip has named may be a file that nothing is to replace. */
+/* A path that a slip has named may be a file that nothing is to replace. Its sentence says what to
+ * do already. */
 static bool is_image(const struct weir_source *source)
 {
 	char begin[8];
-	return source->fd < 0 || (pread(source->fd, begin, sizeof begin, 0) == sizeof begin &&
-	                          memcmp(begin, "WEIRIMG1", sizeof begin) == 0);
+	const ssize_t n = source->fd < 0 ? -1 : pread(source->fd, begin, sizeof begin, 0);
+	return n < (ssize_t)sizeof begin || memcmp(begin, "WEIRIMG1", sizeof begin) == 0;
 }
 
 /* What is wrong with the image, and what to do about it. */
 static int with_remedy(int err, const void *key, const struct weir_source *source)
 {
 	const char *remedy =
-		err == -EBADMSG && !is_image(source) ? "no image: check the path" :
+		err == -EBADMSG && !is_image(source) ? NULL :
 		err == -EBADMSG ? "damaged: build it anew with weir build --force" :
 		err == -ENOTSUP ? "build it with this server's version of weir, or update the "
 		                  "server's" :
