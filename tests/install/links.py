@@ -20,7 +20,7 @@ from html import unescape
 import markdown
 
 # Pages of the source that are not installed: they are for those who change weir.
-FOR_DEVELOPERS = r"tests/[^/]+\.md|tests/examples/[^/]+/README\.md"
+FOR_DEVELOPERS = r"tests/(model/)?[^/]+\.md|tests/examples/[^/]+/README\.md"
 # Manual pages of the system that weir's may name.
 FOREIGN = "bzip2(1) grep(1) gzip(1) xz(1) zstd(1) cron(8) crontab(5) systemd.timer(5)".split()
 

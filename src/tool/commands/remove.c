@@ -56,6 +56,8 @@ static int none_there(const struct change *rm)
 static double wrongly_removed(const struct change *rm)
 {
 	double rate = rm->before.fp_rate_estimated;
+	if (rm->keys == rm->removed) /* nothing speaks against the list, whatever the rate */
+		return 0;
 	double about = (double)(rm->keys - rm->removed) * rate / (1 - rate);
 	return about < (double)rm->removed ? about : (double)rm->removed; /* also if not a number */
 }
