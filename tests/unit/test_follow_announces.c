@@ -196,7 +196,7 @@ static void test_a_log_that_is_full_holds_nobody_up(void **state)
 	o.poll_seconds = often;
 	image_spit(path, "nonsense", 8);
 	struct weir_follower *f = begin(&o);
-	expect_lines(1, "build it anew"); /* no line is under way when the log changes */
+	expect_lines(1, "check the path"); /* no line is under way when the log changes */
 	fclose(said);
 	fill_pipe(ends);
 	assert_int_equal(dup2(ends[1], 2), 2);
