@@ -22,14 +22,15 @@ kinds/common kinds/*
 filter growing router build image
 rcu window set set/reload set/follow set/router guard figures parquet
 replica/format replica replica/trust replica/wire replica/redis replica/service
+union/format union/node union/trust union/link union/store union/service
 servers/nginx servers/bind servers/redis
 tool/output tool/input tool/images tool/drill tool/commands
 """.split()
 
 # Each of these rooms has the public headers, its own folders, and what is listed.
 ON_PUBLIC_HEADERS = {
-    "replica": (), "servers/nginx": (), "servers/bind": (), "servers/redis": ("replica/format",),
-    "tool": (),
+    "replica": (), "union": (), "servers/nginx": (), "servers/bind": (),
+    "servers/redis": ("replica/format",), "tool": (),
 }
 
 # The module for Redis links this room where hiredis is not installed.
