@@ -35,9 +35,12 @@ class Job:
         answer = subprocess.run(command, capture_output=True, text=True)
         if answer.returncode in (1, 2):  # 2: what stands there is damaged
             self.refusals += 1
-            remedy = re.search(r"--force|--allow-shrink", answer.stderr)
+            remedy = re.search(r"--force|--allow-shrink|move the file away", answer.stderr)
             assert remedy, "no remedy: " + answer.stderr
-            command.insert(2, remedy.group())
+            if remedy.group().startswith("-"):
+                command.insert(2, remedy.group())
+            else:  # the damage is in the first bytes, so it may be anybody's file
+                os.unlink(out)
             answer = subprocess.run(command, capture_output=True, text=True)
         assert answer.returncode == 0, answer
         if out == IMAGE:
