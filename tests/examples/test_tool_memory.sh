@@ -173,9 +173,40 @@ test_control_groups() {
 	[ "$(wc -l <err)" = 1 ] || fail 'one failure has several lines' "$(head err)"
 }
 
+# Only build asked its control group. The kernel killed the other commands, and add --live left the
+# image live.
+test_does_a_list_kill_a_command_in_a_small_group() {
+	[ -d "$group/below" ] || return
+	local in="echo \$\$ >$group/below/cgroup.procs; exec '$weir'" command list
+	# a window as declared to a stream, however few its keys
+	zstd -q --long=27 <lines >window.zst
+	xz -0 --lzma2=preset=0,dict=64MiB <lines >window.xz
+	run 0 "$weir" build -q -k counting -n 1M -o counts.weir lines
+	run 0 "$weir" build -q -n 4M -o live.weir lines
+	for list in window.zst window.xz; do
+		"$weir" query counts.weir $list 2>&1 | grep -q 'was built without' && continue
+		echo $((64 << 20)) >"$group/memory.limit_in_bytes"
+		for command in 'query counts.weir' 'count counts.weir' 'add -q counts.weir' \
+				'remove -q counts.weir' 'add -q --live live.weir' 'drill -d 1' \
+				'build -q -o new.weir' 'route --build -q -o new.weir'; do
+			run 2 bash -c "$in $command $list"
+			says "^weir [a-z]*: $list: to unpack this .* more than .*: unpack it before"
+		done
+		absent new.weir 'what was refused'
+	done
+	if is_live live.weir; then fail 'the image is left live'; else ok; fi
+	zstd -qf --long=24 <lines >window.zst
+	run 0 bash -c "$in query -q counts.weir window.zst"
+	# hashes of each thread, and as many again in the library
+	echo $((32 << 20)) >"$group/memory.limit_in_bytes"
+	run 0 bash -c "$in add -q -t 2 --live live.weir more"
+	run 0 "$weir" query -q live.weir more
+}
+
 for part in readers_count kept_hashes_count filters_of_builders_count layered_counts_twice \
 		saving_counts the_size_of_another_image long_lines_count \
-		does_a_bomb_of_long_lines_take_the_memory control_groups; do
+		does_a_bomb_of_long_lines_take_the_memory control_groups \
+		does_a_list_kill_a_command_in_a_small_group; do
 	"test_$part"
 done
 finish

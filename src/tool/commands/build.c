@@ -296,13 +296,12 @@ static int finish(struct build *build)
 	return status;
 }
 
-/* The kernel kills a process that exceeds the limit of its control group, whatever the option
- * allows. It counts page tables and the like too: a sixteenth is left for them. */
+/* A control group has its limit whatever the option allows. */
 static void limit_memory(struct build *build)
 {
-	const uint64_t left = room_groups(""), half = image_max_memory();
-	if (left - left / 16 < build->max_memory) {
-		build->max_memory = left - left / 16;
+	const uint64_t left = room_left(), half = image_max_memory();
+	if (left < build->max_memory) {
+		build->max_memory = left;
 		build->limit = BY_GROUP;
 	}
 	build->guard.max_memory = half < build->max_memory ? half : build->max_memory;

@@ -186,6 +186,7 @@ bool sift_lines(struct sift *sift)
 	sift->keying.keep_local = true; /* each name is asked for */
 	s.keyed = keying_any(&sift->keying);
 	keying_prepare(&sift->keying, &sift->from);
+	sift->from.threads = sift->threads;
 	s.lines = lines_open(&sift->from);
 	crew_run(sift->threads, worker, NULL, &s);
 	sift->bad = atomic_load(&s.bad);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include "change.h"
 #include "input/file.h"
+#include "input/room.h"
 #include "output/progress.h"
 #include "output/report.h"
 #include "output/say.h"
@@ -60,6 +61,16 @@ int change_arguments(int argc, char **argv, struct change *c)
 
 /* ---- the work ---- */
 
+/* The readers' memory is what the control groups leave beside the filter, which is there by now. */
+static void share_memory(struct fill *fill)
+{
+	const uint64_t left = room_left();
+	while (fill->threads > 1 && fill_least(fill->threads) > left)
+		fill->threads--;
+	const uint64_t least = fill_least(fill->threads);
+	fill->room = left > least ? left : least;
+}
+
 int change_prepare(struct change *c, const struct weir_filter *f)
 {
 	int64_t bytes = lines_total_bytes(&c->fill.from);
@@ -69,6 +80,7 @@ int change_prepare(struct change *c, const struct weir_filter *f)
 	weir_text_of(f, &c->fill.keying.normal);
 	if (!keying_fits(&c->fill.keying))
 		return TOOL_TROUBLE;
+	share_memory(&c->fill);
 	fill_prepare(&c->fill, &c->found);
 	return TOOL_OK;
 }

@@ -169,7 +169,7 @@ struct decoder *decoder_open(const char *name, bool as_is, uint64_t most)
 	memset(d, 0, offsetof(struct decoder, input));
 	d->name = standard_input ? "standard input" : name;
 	d->fd = fd;
-	d->most = most ? most : UNPACK_MOST;
+	d->most = most < UNPACK_MOST ? most : UNPACK_MOST;
 	if (as_is || start(d))
 		return d;
 	decoder_close(d);

@@ -13,7 +13,7 @@ struct decoder;
 /*
  * @name: a path, or "-" for standard input.
  * @as_is: take the bytes as they are, whatever they look like.
- * @most: bytes to unpack in; 0: 256 MiB.
+ * @most: bytes to unpack in, of 256 MiB at most.
  * Return: NULL after a message.
  */
 struct decoder *decoder_open(const char *name, bool as_is, uint64_t most);

@@ -13,6 +13,7 @@
 #include "lines.h"
 #include "output/say.h"
 #include "output/units.h"
+#include "room.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define CHUNK_SHORT ((size_t)128 << 10) /* the least where memory is short */
@@ -26,6 +27,7 @@ static char *only_standard_input[] = { standard_input };
 struct lines {
 	struct lines_options options;
 	pthread_mutex_t turn;
+	uint64_t unpack_room; /* bytes */
 	struct decoder *file; /* the one being read, or NULL */
 	size_t next;          /* of options.names */
 	bool failed, torn, stopped;
@@ -48,7 +50,12 @@ uint64_t lines_least(unsigned threads)
 struct lines *lines_open(const struct lines_options *options)
 {
 	struct lines *l = need(sizeof *l);
-	*l = (struct lines){ .options = *options };
+	*l = (struct lines){ .options = *options, .unpack_room = options->room };
+	if (!options->room) { /* the rest is for what is done with the lines */
+		const uint64_t left = room_left();
+		l->options.room = left / 4 + 1;
+		l->unpack_room = left / 8 * 5;
+	}
 	if (!l->options.n) {
 		l->options.names = only_standard_input;
 		l->options.n = 1;
@@ -70,9 +77,7 @@ void lines_close(struct lines *l)
 static size_t chunk_bytes(const struct lines *l)
 {
 	const uint64_t share = l->options.room / (l->options.threads + 1);
-	if (!l->options.room || share > CHUNK_BYTES)
-		return CHUNK_BYTES;
-	return share < CHUNK_SHORT ? CHUNK_SHORT : share;
+	return share > CHUNK_BYTES ? CHUNK_BYTES : share < CHUNK_SHORT ? CHUNK_SHORT : share;
 }
 
 static void chunk_room(struct lines *l, struct chunk *c, size_t bytes)
@@ -141,7 +146,7 @@ static bool chunk_grow(struct lines *l, struct chunk *c)
 {
 	const size_t left = LINE_MOST + CHUNK_BYTES - c->room;
 	const size_t more = c->room < left ? c->room : left;
-	const bool no_room = l->options.room && l->held + more > l->options.room;
+	const bool no_room = l->held + more > l->options.room;
 	if (no_room || c->len > LINE_MOST)
 		return too_long(l, c, no_room);
 	chunk_room(l, c, c->room + more);
@@ -253,7 +258,7 @@ static int next_locked(struct lines *l, struct chunk *c)
 		int got = -1;
 		if (!l->file) {
 			l->file = decoder_open(l->options.names[l->next++], l->options.as_is,
-			                       l->options.room);
+			                       l->unpack_room);
 			l->file_chunks = l->file_lines = l->file_bytes = 0;
 			l->awaits_header = l->options.header != NULL;
 			l->field = 0;

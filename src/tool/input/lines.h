@@ -24,8 +24,8 @@ struct lines_options {
 	int (*header)(const void *arg, const char *file, struct iovec line, uint32_t *field);
 	const void *header_arg;
 	uint64_t room;    /* bytes for the chunks that all threads have at a time, and as many to
-	                     unpack in; 0: no limit */
-	unsigned threads; /* with .room: that take chunks */
+	                     unpack in; 0: most of what the control groups leave, for both */
+	unsigned threads; /* that take chunks; 0: one */
 	/* continue with the next file after one that cannot be read; lines_failed() tells */
 	bool go_on;
 };

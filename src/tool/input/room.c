@@ -214,6 +214,12 @@ uint64_t room_groups(const char *root)
 	return left;
 }
 
+uint64_t room_left(void)
+{
+	const uint64_t left = room_groups("");
+	return left - left / 16;
+}
+
 /* ---- the machine ---- */
 
 uint64_t room_machine(void)

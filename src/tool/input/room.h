@@ -16,6 +16,10 @@ uint64_t room_machine(void);
  * tests. */
 uint64_t room_groups(const char *root);
 
+/* What the control groups leave to keys and filters. The kernel kills a process that exceeds the
+ * limit, and it counts page tables and the like too: a sixteenth is left for them. */
+uint64_t room_left(void);
+
 /* Half of the memory that is available, or of what the control groups leave, whichever is less. */
 uint64_t room_half(const char *root);
 
