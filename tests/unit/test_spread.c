@@ -170,6 +170,54 @@ static void does_a_verdict_stay_while_keys_come(void **state)
 	}
 }
 
+/* So many blocks, of one word each, that chance hardly adds to a sum: the slack alone decides. */
+enum { CELLS = 64, COUNTED = 1000000000 };
+
+static uint32_t verdict_on(const struct weir_spread *s)
+{
+	const char *why = NULL;
+	const uint32_t said = weir__spread_verdict(s, &why);
+	assert_int_equal(why != NULL, said == WEIR_UNEVEN_YES);
+	return said;
+}
+
+/* Each @share of the cells is used, half of them by @off more and half by that less; words have
+ * @vary times the variance that chance gives them. */
+static struct weir_spread counted(double share, double off, double vary)
+{
+	struct weir_spread s = {
+		.law = { .blocks = COUNTED, .words = 1, .word_bits = 64, .cells = CELLS, .z = 1,
+		         .g = 1 },
+		.words = COUNTED,
+		.counted = COUNTED,
+		.used = (uint64_t)(CELLS * share * COUNTED),
+	};
+	const double used = CELLS * share, variance = used * (1 - share);
+	s.squares = (uint64_t)((used * used + vary * variance) * COUNTED);
+	for (unsigned i = 0; i < CELLS; i++)
+		s.at[i] = (uint32_t)(share * COUNTED * (i % 2 ? 1 + off : 1 - off));
+	return s;
+}
+
+/* A cell may be used by 4 % more or less than the others, and the numbers of used cells may vary by
+ * 6 % more than chance has it: what is wider would hide hashes that users notice. */
+static void where_does_what_is_allowed_end(void **state)
+{
+	static const double shares[] = { 0.125, 0.25, 0.5, 0.75 };
+	const double off = 0.04 * sqrt((CELLS - 1.0) / CELLS), vary = 1.06;
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(shares); i++) {
+		struct weir_spread s = counted(shares[i], off * 0.995, 1);
+		assert_int_equal(verdict_on(&s), WEIR_UNEVEN_NO);
+		s = counted(shares[i], off * 1.005, 1);
+		assert_int_equal(verdict_on(&s), WEIR_UNEVEN_YES);
+		s = counted(shares[i], 0, vary - 0.005);
+		assert_int_equal(verdict_on(&s), WEIR_UNEVEN_NO);
+		s = counted(shares[i], 0, vary + 0.005);
+		assert_int_equal(verdict_on(&s), WEIR_UNEVEN_YES);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +226,7 @@ int main(void)
 		cmocka_unit_test(do_pairs_that_show_nothing_end_the_look),
 		cmocka_unit_test(is_the_fullest_of_several_full_words_found),
 		cmocka_unit_test(does_a_verdict_stay_while_keys_come),
+		cmocka_unit_test(where_does_what_is_allowed_end),
 	};
 	return cmocka_run_group_tests_name("spread", tests, NULL, NULL);
 }
