@@ -111,4 +111,20 @@ status=$?
 [ $status = 2 ] && ok || fail "a query of an image that shrinks: exit $status"
 says '^weir query: large.weir: shrank while it was read'
 
+# a tmpfs gives a hole its page when it is first read, and here it has none left
+mkdir small
+full='mount -t tmpfs -o size=64k none small && cp --sparse=always sparse.weir small/of.weir
+	head -c 64K /dev/zero >small/rest 2>/dev/null; exec "$0" "$@"'
+run 0 "$weir" build -q -n 1M --allow-empty -o sparse.weir /dev/null
+if unshare -m sh -c "$full" true 2>/dev/null; then
+	for command in 'info small/of.weir' 'query --no-verify small/of.weir keys'; do
+		# shellcheck disable=SC2086 # words
+		run 2 unshare -m sh -c "$full" "$weir" $command
+		says '^weir [a-z]*: small/of.weir: a page of it cannot be read: it is sparse'
+		has shrank err && fail 'its file is as long as it was' || ok
+	done
+else
+	echo 'skipped: no mount name space'
+fi
+
 finish

@@ -131,11 +131,11 @@ static int dispatch(int argc, char **argv)
 	return run(first, argc - 1, argv + 1);
 }
 
-/* A mapped image is shorter than it was: somebody writes to it in place. On whatever thread. */
+/* A page of a mapped image cannot be had. On whatever thread. */
 static void on_bus_error(int number)
 {
 	(void)number;
-	(void)!write(STDERR_FILENO, image_shrank, strlen(image_shrank));
+	image_lost();
 	_exit(TOOL_TROUBLE);
 }
 

@@ -206,15 +206,35 @@ int image_load_fd(struct weir_filter **out, int fd, const char *path, const stru
 	return settle(no_window(err, out, path), path, how);
 }
 
-char image_shrank[4600] = "weir: an image shrank while it was read: replace images by renaming\n";
+/* The image that was mapped last, and what to write if a page of it cannot be had. */
+static struct {
+	const char *path;
+	off_t bytes;
+	char shrank[4600], has_no_page[4600];
+} mapped = { .shrank = "weir: an image shrank while it was read: replace images by renaming\n" };
 
-static void prepare_sentence(const char *path)
+static void prepare_sentences(const char *path)
 {
 	char shown[4200];
+	struct stat st = { 0 };
 	(void)weir_escape(shown, sizeof shown, path, strlen(path));
-	snprintf(image_shrank, sizeof image_shrank,
+	snprintf(mapped.shrank, sizeof mapped.shrank,
 	         "%s: %s: shrank while it was read: replace images by renaming\n", said_as(),
 	         shown);
+	snprintf(mapped.has_no_page, sizeof mapped.has_no_page,
+	         "%s: %s: a page of it cannot be read: it is sparse and its file system has no "
+	         "room for the page, or the disk fails: free space there, or restore it\n",
+	         said_as(), shown);
+	mapped.path = stat(path, &st) == 0 ? path : NULL;
+	mapped.bytes = st.st_size;
+}
+
+void image_lost(void)
+{
+	struct stat st;
+	const bool shrank = !mapped.path || stat(mapped.path, &st) || st.st_size < mapped.bytes;
+	const char *sentence = shrank ? mapped.shrank : mapped.has_no_page;
+	(void)!write(STDERR_FILENO, sentence, strlen(sentence));
 }
 
 int image_open(struct weir_filter **out, const char *path, const struct image_how *how)
@@ -223,7 +243,7 @@ int image_open(struct weir_filter **out, const char *path, const struct image_ho
 		return image_load(out, path, how);
 	struct weir_load_options options = begin(how, "verifying");
 	options.no_verify = !how->check;
-	prepare_sentence(path);
+	prepare_sentences(path);
 	int err = weir_load(out, weir_location_map(path, WEIR_MAP_READ), &options);
 	end(how);
 	/* -EINVAL: it is compressed */
@@ -235,7 +255,7 @@ int image_stats(const char *path, const struct weir_image_info *info, bool exact
                 const struct image_how *how, struct weir_stats *out)
 {
 	struct weir_load_options options = begin(how, "reading");
-	prepare_sentence(path);
+	prepare_sentences(path);
 	options.no_verify = !how->check;
 	/* A plain one is mapped; but another one may stand there by now. */
 	options.max_bytes = info->compressed ? most_bytes(how) : info->bytes;

@@ -53,8 +53,8 @@ int image_read_ended(int err, const char *path, const struct image_how *how);
 /* Check every byte of an image, and its key if one is given, without a word. Return: 0 or a
  * negative errno. */
 int image_verify(const char *path, const struct image_how *how);
-/* What to write if the image that was mapped last shrinks: ready, for a handler of SIGBUS. */
-extern char image_shrank[4600];
+/* For a handler of SIGBUS: write why a page of the image that was mapped last cannot be had. */
+void image_lost(void);
 /* What was wrong with an image, in a sentence that does not begin with its path. */
 const char *image_trouble(int err, const char *path);
 
