@@ -81,6 +81,38 @@ test_not_smaller() {
 	run 0 "$weir" query -c large.weir few; prints '^500$'
 }
 
+# opened.py FILE WORDS...: how often the command opens the file. An open and a close are two events.
+cat >opened.py <<'end'
+import ctypes, os, struct, subprocess, sys
+OPEN, CLOSE_NOWRITE = 0x20, 0x10
+libc = ctypes.CDLL(None, use_errno=True)
+fd = libc.inotify_init1(os.O_NONBLOCK)
+if fd < 0 or libc.inotify_add_watch(fd, sys.argv[1].encode(), OPEN | CLOSE_NOWRITE) < 0:
+    sys.exit(os.strerror(ctypes.get_errno()))
+subprocess.run(sys.argv[2:], check=True)
+events, opened = os.read(fd, 65536), 0
+while events:
+    _, mask, _, length = struct.unpack_from("iIII", events)
+    opened += mask & OPEN != 0
+    events = events[16 + length:]
+print(opened)
+end
+
+# What was checked is what is saved: a file that is swapped in between is not read.
+test_is_each_file_of_a_chain_read_once() {
+	local file opened
+	run 0 "$weir" delta -q -o three.delta set.weir second.weir
+	cp chain.weir checked.weir # is replaced, so what the deltas make is checked
+	for file in second.weir:1 two.delta:1 three.delta:2; do # of the last first its head
+		opened=${file#*:}
+		run 0 python3 opened.py "${file%:*}" "$weir" apply -q -o checked.weir second.weir \
+			two.delta three.delta
+		prints "^$opened\$"
+	done
+	same checked.weir second.weir 'of a chain'
+	rm checked.weir
+}
+
 test_refused() {
 	run 1 "$weir" apply -o wrong.weir second.weir one.delta
 	says 'one.delta: is a delta from image .*, and second.weir is '
@@ -160,7 +192,8 @@ test_a_delta_is_verified() {
 	run 2 "$weir" build -q -o new.weir one.delta; says 'is a weir delta, and no file of keys'
 }
 
-for part in made_and_applied info options_count permissions not_smaller refused \
+for part in made_and_applied info options_count permissions not_smaller \
+		is_each_file_of_a_chain_read_once refused \
 		a_delta_is_verified; do
 	"test_$part"
 done

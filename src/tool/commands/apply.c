@@ -2,6 +2,7 @@
  * weir apply: the new image of an old one and deltas. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <weir/weir.h>
 #include "commands.h"
@@ -10,7 +11,9 @@
 #include "images/images.h"
 #include "images/saving.h"
 #include "input/file.h"
+#include "output/progress.h"
 #include "output/say.h"
+#include "output/units.h"
 
 static const char help[] =
 	"Usage: weir apply [OPTION]... -o NEW OLD DELTA...\n"
@@ -32,7 +35,7 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 done, 1 refused and nothing written, 2 an error.\n";
 
-enum { ALLOW_SHRINK = 256 };
+enum { ALLOW_SHRINK = 256, LINE = 64, PADDING = 4 << 20 };
 
 static const struct option options[] = {
 	{ "allow-shrink", no_argument, NULL, ALLOW_SHRINK },
@@ -46,30 +49,25 @@ struct apply {
 	char **deltas;
 	size_t n;
 	bool allow_shrink;
+	struct weir_location made; /* the new image, in memory */
+	struct weir_image_info info;
 };
 
 static int64_t save(const void *what, struct weir_location to, const struct weir_save_options *file)
 {
 	const struct apply *a = what;
 	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
-	reading.max_bytes = delta_most_bytes(&a->how);
 	reading.progress = file->progress;
-	return weir_image_copy(to, weir_location_chain(a->old_image,
-	                                               (const char *const *)a->deltas, a->n),
-	                       &reading, file);
+	return weir_image_copy(to, a->made, &reading, file);
 }
 
 static int report(const struct apply *a)
 {
-	struct weir_delta_info last = WEIR_DELTA_INFO_INIT;
-	int err = weir_delta_inspect(weir_location_path(a->deltas[a->n - 1]), &last);
-	if (err)
-		return trouble_weir(err, a->deltas[a->n - 1]);
 	struct report r = report_new();
 	report_text(&r, "output", NULL, a->how.output);
 	report_count(&r, "deltas", "deltas", a->n);
-	report_count(&r, "generation", "generation", last.new_generation);
-	report_bytes(&r, "file_bytes", "file", last.new_bytes);
+	report_count(&r, "generation", "generation", a->info.generation);
+	report_bytes(&r, "file_bytes", "file", a->made.bytes);
 	delta_put(&r, &a->how);
 	return TOOL_OK;
 }
@@ -98,56 +96,82 @@ static int failed(const struct apply *a, int err)
 	return trouble_weir(err, a->old_image);
 }
 
+/* Make the new image in memory. Files are read once: what is checked is what is saved, whatever
+ * stands at their paths by then. */
+static int make(struct apply *a)
+{
+	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_delta_info last = WEIR_DELTA_INFO_INIT;
+	const char *name = a->deltas[a->n - 1];
+	int err = weir_delta_inspect(weir_location_path(name), &last);
+	if (err)
+		return trouble_delta(err, name);
+	reading.max_bytes = delta_most_bytes(&a->how);
+	reading.progress = progress_reported;
+	size_t bytes = last.new_bytes;
+	void *room = NULL;
+	if (bytes / 2 > reading.max_bytes + PADDING) /* the library says that it is too large */
+		bytes = PADDING;
+	if (posix_memalign(&room, LINE, bytes))
+		return trouble("%s: no memory for the %s of the image that it makes", name,
+		               show_bytes(SHOW, bytes));
+	progress_begin("reading");
+	const int64_t made = weir_image_copy(
+		weir_location_room(room, bytes),
+		weir_location_chain(a->old_image, (const char *const *)a->deltas, a->n), &reading,
+		NULL);
+	progress_end();
+	a->made = weir_location_memory(room, made < 0 ? 0 : (size_t)made);
+	err = made < 0 ? (int)made : weir_image_inspect(a->made, &a->info);
+	if (!err)
+		return TOOL_OK;
+	(void)failed(a, err);
+	/* a delta was made from another image than the old one */
+	return err == -EINVAL && all_read(a) ? TOOL_NO : TOOL_TROUBLE;
+}
+
 /* The publisher of the new image may have allowed it to shrink: the image says so. */
-static int ask_shrunk(const struct apply *a, struct weir_location made,
-                      const struct weir_image_info *info)
+static int ask_shrunk(const struct apply *a)
 {
 	const struct guard guard = {
 		.allow_overfull = true,
-		.allow_shrink = a->allow_shrink || info->marks & WEIR_MARK_SHRINK_ALLOWED,
+		.allow_shrink = a->allow_shrink || a->info.marks & WEIR_MARK_SHRINK_ALLOWED,
 		.max_memory = delta_most_bytes(&a->how),
 	};
-	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_stats stats = WEIR_STATS_INIT;
-	reading.max_bytes = guard.max_memory;
 	if (guard.allow_shrink)
 		return TOOL_OK;
-	int err = weir_image_measure(made, WEIR_EXACT, &reading, &stats);
-	return err ? failed(a, err) : guard_ask(&guard, &stats, a->how.output);
+	int err = weir_image_measure(a->made, WEIR_EXACT, NULL, &stats);
+	return err ? trouble_weir(err, NULL) : guard_ask(&guard, &stats, a->how.output);
 }
 
 /* The sets of a router are named only in the image as a whole. */
-static int ask_traits(const struct apply *a, struct weir_location made,
-                      const struct weir_image_info *info)
+static int ask_traits(const struct apply *a)
 {
 	const struct image_how how = { .max_memory = delta_most_bytes(&a->how) };
 	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
-	struct place_fresh fresh = { .kind = info->shape.kind, .steps = info->text.steps };
+	struct place_fresh fresh = { .kind = a->info.shape.kind, .steps = a->info.text.steps };
 	struct weir_filter *f = NULL;
 	int status = TOOL_OK;
-	reading.max_bytes = how.max_memory;
 	reading.keyless = true;
 	if (fresh.kind == WEIR_ROUTER) {
-		int err = weir_load(&f, made, &reading);
-		status = err ? failed(a, err) : place_fresh_of(&fresh, f);
+		int err = weir_load(&f, a->made, &reading);
+		status = err ? trouble_weir(err, NULL) : place_fresh_of(&fresh, f);
 	}
-	fresh.keyed = info->keyed;
+	fresh.keyed = a->info.keyed;
 	if (!status)
 		status = place_keeps(a->how.output, &fresh, a->how.force, &how);
 	weir_destroy(f);
 	return status;
 }
 
-/* May what the deltas make replace the image that stands there? */
+/* May the new image replace the one that stands there? */
 static int ask_made(const struct apply *a)
 {
-	const struct weir_location made = weir_location_chain(
-		a->old_image, (const char *const *)a->deltas, a->n);
-	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
-	if (!image_begins(a->how.output) || weir_image_inspect(made, &info))
-		return TOOL_OK; /* saving has a sentence */
-	int status = ask_traits(a, made, &info);
-	return status ? status : ask_shrunk(a, made, &info);
+	if (!image_begins(a->how.output))
+		return TOOL_OK;
+	int status = ask_traits(a);
+	return status ? status : ask_shrunk(a);
 }
 
 static int run(struct apply *a)
@@ -162,6 +186,8 @@ static int run(struct apply *a)
 	for (size_t i = 0; !status && i < a->n; i++)
 		status = is_there(a->deltas[i], SAY_DELTA) ? TOOL_OK : TOOL_TROUBLE;
 	if (!status)
+		status = make(a);
+	if (!status)
 		status = ask_made(a);
 	if (status)
 		return status;
@@ -174,18 +200,13 @@ static int run(struct apply *a)
 		return status;
 	if (!err)
 		return report(a);
-	if (saving_refused(err)) {
-		say_weir(err, NULL); /* of the place */
-		return TOOL_NO;
-	}
-	(void)failed(a, err);
-	/* a delta was made from another image than the old one */
-	return err == -EINVAL && all_read(a) ? TOOL_NO : TOOL_TROUBLE;
+	say_weir(err, NULL); /* of the place */
+	return saving_refused(err) ? TOOL_NO : TOOL_TROUBLE;
 }
 
 int cmd_apply(int argc, char **argv)
 {
-	struct apply a = { .how.max_memory = image_max_memory() };
+	struct apply a = { .how.max_memory = image_max_memory(), .info = WEIR_IMAGE_INFO_INIT };
 	for (int option; (option = option_next(argc, argv, "o:qh", options)) != -1;) {
 		if (option == 'h') {
 			fputs(help, stdout);
@@ -207,5 +228,7 @@ int cmd_apply(int argc, char **argv)
 	a.old_image = argv[optind];
 	a.deltas = argv + optind + 1;
 	a.n = (size_t)(argc - optind - 1);
-	return run(&a);
+	status = run(&a);
+	free((void *)(uintptr_t)a.made.memory);
+	return status;
 }
