@@ -201,6 +201,8 @@ test_does_a_list_kill_a_command_in_a_small_group() {
 	echo $((32 << 20)) >"$group/memory.limit_in_bytes"
 	run 0 bash -c "$in add -q -t 2 --live live.weir more"
 	run 0 "$weir" query -q live.weir more
+	run 2 bash -c "$in drill -d 1 more"
+	says '^weir drill: the hashes of the keys so far take more than .*: give fewer of them$'
 }
 
 for part in readers_count kept_hashes_count filters_of_builders_count layered_counts_twice \

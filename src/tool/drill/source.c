@@ -35,7 +35,10 @@ static int read_keys(struct drill *d, uint64_t memory)
 	if (bytes < 0)
 		return TOOL_TROUBLE;
 	d->fill.bytes = (uint64_t)bytes;
-	struct spool spool = { .max_bytes = memory };
+	struct spool spool = { .max_bytes = memory / 8 * 5,
+		               .limited_by = "this machine or its control group",
+		               .remedy = "give fewer of them" };
+	d->fill.room = memory / 2; /* little of it for batches: they are kept, not loaded */
 	if (fill_spool(&d->fill, &d->params, &spool)) {
 		spool_free(&spool);
 		return TOOL_TROUBLE;
@@ -107,7 +110,7 @@ static void crews(struct drill *d)
 
 int drill_prepare(struct drill *d)
 {
-	const uint64_t machine = room_machine(), groups = room_groups("");
+	const uint64_t machine = room_machine(), groups = room_left();
 	const uint64_t memory = machine < groups ? machine : groups;
 	int status = read_keys(d, memory);
 	if (!status)

@@ -20,6 +20,7 @@ struct spool {
 	struct batch *first, *last;
 	uint64_t keys, bytes, max_bytes;
 	const char *limited_by; /* in a message; NULL: the memory of the machine */
+	const char *remedy;     /* likewise; NULL: that of weir build */
 };
 
 /* One of many that @threads threads have at a time. @bytes: that all of them may have, with as much

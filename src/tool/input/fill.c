@@ -87,11 +87,12 @@ static bool keep(struct pass *pass, struct batch *batch)
 	const bool fits = spool_keep(pass->spool, batch);
 	pthread_mutex_unlock(&pass->lock);
 	if (!fits && !atomic_exchange(&pass->failed, true))
-		say("the %s so far take more than the %s for them that %s allows: raise that, or "
-		    "give the number of keys with -n: then none are kept",
+		say("the %s so far take more than the %s for them that %s allows: %s",
 		    pass->texts ? "keys" : "hashes of the keys",
 		    show_bytes(SHOW, pass->spool->max_bytes),
-		    pass->spool->limited_by ? pass->spool->limited_by : "this machine");
+		    pass->spool->limited_by ? pass->spool->limited_by : "this machine",
+		    pass->spool->remedy ? pass->spool->remedy :
+		    "raise that, or give the number of keys with -n: then none are kept");
 	return fits;
 }
 
