@@ -115,7 +115,9 @@ WEIR_API WEIR_MUST_CHECK int weir_create(struct weir_filter **out,
 /**
  * Free a filter and the memory it owns. No other thread may use it any more.
  * @f: a filter, or NULL for nothing.
- * Return: 0.  Errors: none.  Threads: the last user.  Progress: blocking (memory).
+ * Return: 0 or a negative errno.
+ * Errors: -EBUSY a handle owns the filter, and frees it itself (handle.h).
+ * Threads: the last user.  Progress: blocking (memory).
  */
 WEIR_API int weir_destroy(struct weir_filter *f);
 

@@ -160,10 +160,10 @@ struct weir_handle_options {
  * @options: NULL for the defaults.
  * Return: 0 or a negative errno.
  * Errors: -EINVAL @out is NULL, or @initial without options.params and absent, or absent without
- *   WEIR_HANDLE_ANY_SEED, or params beside either, or an option is out of its range; -ENOTSUP the
- *   filter lacks one of options.can; -ENOMEM; with params as weir_create(). With shards -EINVAL
- *   params.memory, max_bytes below 64 a shard, or @initial, absent, keep_inserts, flags or
- *   secret.
+ *   WEIR_HANDLE_ANY_SEED, or params beside either, or an option is out of its range; -EBUSY a
+ *   handle owns @initial already; -ENOTSUP it lacks one of options.can; -ENOMEM; with params as
+ *   weir_create(). With shards -EINVAL params.memory, max_bytes below 64 a shard, or @initial,
+ *   absent, keep_inserts, flags or secret.
  * Threads: any.  Order: publish the handle itself with release order (a thread's start does).
  * Progress: blocking (memory).  Cost: under a microsecond.
  */

@@ -178,7 +178,8 @@ struct weir_reload_options {
  *   -ENOTSUP the kind is built once, and the handle takes inserts. With options.next also -EINVAL
  *   params or build is given too, or it is one of the handle's filters, shares memory with one,
  *   hashes otherwise (not with WEIR_HANDLE_ANY_SEED), or its steps of normalisation are others (not
- *   with WEIR_HANDLE_ANY_STEPS); -EROFS it is mapped read-only, and the handle takes inserts.
+ *   with WEIR_HANDLE_ANY_STEPS); -EROFS it is mapped read-only, and the handle takes inserts;
+ *   -EBUSY another handle owns it.
  *   -ENOTSUP the filter or its kind lacks an ability that the handle asks of each
  *   (weir_handle_options.can). Of a sharded set -EBUSY another shard is being replaced, and -EINVAL
  *   the shard, an option or the gate's check that is refused.

@@ -260,14 +260,28 @@ int weir_create(struct weir_filter **out, const struct weir_params *params)
 	return err ? err : weir__create_planned(out, &p, &plan);
 }
 
+int weir__filter_own(struct weir_filter *f)
+{
+	return weir__flag_claim_acquire(&f->owned) ? 0 :
+	       weir__fail(-EBUSY, "the filter belongs to a handle already: give each handle a "
+	                  "filter of its own, such as a copy by weir_clone()");
+}
+
+void weir__filter_free(struct weir_filter *f)
+{
+	if (f && f->kind->destroy)
+		f->kind->destroy(f);
+	if (f)
+		weir__memory_free(&f->memory);
+	free(f);
+}
+
 int weir_destroy(struct weir_filter *f)
 {
-	if (!f)
-		return 0;
-	if (f->kind->destroy)
-		f->kind->destroy(f);
-	weir__memory_free(&f->memory);
-	free(f);
+	if (f && weir__flag_held_acquire(&f->owned))
+		return weir__fail(-EBUSY, "weir_destroy: the filter belongs to a handle: "
+		                  "weir_handle_destroy() frees it");
+	weir__filter_free(f);
 	return 0;
 }
 

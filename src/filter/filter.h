@@ -77,6 +77,11 @@ int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout
 int weir__filter_new(struct weir_filter **out, const struct weir_layout *layout,
                      const struct weir_memory *memory, const struct weir_params *params);
 
+/* From now on a handle owns it, and weir_destroy() refuses it. Return: 0; -EBUSY it did before. */
+int weir__filter_own(struct weir_filter *f);
+/* weir_destroy() by the owner. */
+void weir__filter_free(struct weir_filter *f);
+
 struct weir_layout weir__filter_layout(const struct weir_filter *f);
 
 /* By the kind's function with a seed, which is chosen if it is 0, unless the kind has none; or by

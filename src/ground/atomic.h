@@ -119,7 +119,8 @@ static inline void weir__record_store_release(struct weir_generation **published
 }
 
 /* O5  A flag with one holder at a time: the claim of a handle's writer (H4 in set/generation.h),
- *     a handle's follower, and call_rcu's hold of what was retired (H7).
+ *     a handle's follower, the handle that owns a filter, and call_rcu's hold of what was retired
+ *     (H7).
  *     Claiming needs: what the last holder did (acquire). So does a test that finds the flag free,
  *     since the caller may then free what that holder used.  Both pair with: weir__flag_release.
  *     Without the order a writer could see the handle as it was before the last writer, and a

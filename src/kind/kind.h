@@ -348,6 +348,7 @@ struct weir_filter {
 	int insert_error;    /* 0, or the answer of inserts: -EROFS (mapped read-only), -ENOTSUP */
 	enum weir_isa isa;   /* of the machine; the kernel's may be lower */
 	bool no_set;         /* a handle's placeholder: its bits are no keys (H10 in set/) */
+	atomic_bool owned;   /* by a handle, which alone frees it (O5) */
 	bool outgrows_cache; /* larger than a core's own cache: batches prefetch */
 	uint8_t few;         /* keys of a batch up to which the verbs of one key are faster */
 	uint32_t shards;     /* a power of two that divides the lines */

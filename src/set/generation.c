@@ -134,7 +134,7 @@ const char *weir__bits_in(struct weir_handle *h, struct weir_bits place)
 static void free_retired(struct weir_retired *retired)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		weir_destroy(retired->filters[i]);
+		weir__filter_free(retired->filters[i]);
 		free(retired->records[i]);
 	}
 	weir__absence_free(retired->absence);

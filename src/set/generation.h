@@ -387,7 +387,7 @@ static inline int weir__insert_hash(const struct weir_generation *g, uint64_t ha
 /* ---- handles as objects ---- */
 
 /* Let @h, zeroed memory, publish a filter by the verbs of one filter. After a failure the filter is
- * still the caller's. @options: complete.  Return: 0 or -ENOMEM. */
+ * still the caller's. @options: complete.  Return: 0; -EBUSY another handle owns it; -ENOMEM. */
 int weir__handle_init(struct weir_handle *h, struct weir_filter *first,
                       const struct weir_handle_options *options);
 /* As that, in memory of its own. @absence: of a placeholder (H10), or NULL. */

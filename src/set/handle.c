@@ -90,9 +90,14 @@ static const struct weir_handle_verbs one_filter = {
 int weir__handle_init(struct weir_handle *h, struct weir_filter *first,
                       const struct weir_handle_options *options)
 {
+	int err = weir__filter_own(first);
+	if (err)
+		return err;
 	struct weir_generation *record = weir__record(first, NULL, NULL, 1);
-	if (!record)
+	if (!record) {
+		weir__flag_release(&first->owned);
 		return weir__fail(-ENOMEM, "no memory for a handle");
+	}
 	h->verbs = one_filter;
 	h->rcu = weir__rcu(options->flavor);
 	h->flags = options->flags;
@@ -124,8 +129,8 @@ void weir__handle_free(struct weir_handle *h)
 	for (uint32_t i = 0; h->sharded && i < h->sharded->shards; i++)
 		weir__handle_free(h->sharded->shard[i]);
 	struct weir_generation *last = h->generation;
-	weir_destroy(last->current); /* of a sharded set the view, which has no bits */
-	weir_destroy(last->previous);
+	weir__filter_free(last->current); /* of a sharded set the view, which has no bits */
+	weir__filter_free(last->previous);
 	weir__absence_free(h->absence);
 	free(last);
 	free(h);

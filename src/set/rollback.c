@@ -38,7 +38,7 @@ static int leave(struct weir_handle *h, bool rolls_back, const char *verb)
 		record->since = g->since;
 	struct weir_generation *before = weir__publish(h, record);
 	weir__synchronize(&h->rcu); /* H3 */
-	weir_destroy(goes);
+	weir__filter_free(goes);
 	free(before);
 	return 0;
 }

@@ -397,7 +397,7 @@ MUTANTS = [
      '\tweir__synchronize(&h->rcu); /* H3 */\n',
      '\tweir__synchronize(&h->rcu);\n'
      '\tstruct weir_generation *before = weir__publish(h, record);\n'),
-    ('ROLLBACK_LEAKS', ROLLBACK, '\tweir_destroy(goes);\n', '\t(void)goes;\n'),
+    ('ROLLBACK_LEAKS', ROLLBACK, '\tweir__filter_free(goes);\n', '\t(void)goes;\n'),
     ('ROLLBACK_NAMES_REJECTED', ROLLBACK,
      'weir__record(stays, NULL, NULL, g->number + rolls_back);',
      'weir__record(stays, NULL, rolls_back ? goes : NULL, g->number + rolls_back);'),
@@ -406,7 +406,7 @@ MUTANTS = [
      '\tweir__synchronize(&h->rcu);\n\tweir__handle_free(h);',
      '\tweir__handle_free(h);'),
     ('DESTROY_NO_BARRIER', HANDLE, '\tweir__retired_wait(h);', ''),
-    ('DESTROY_LEAKS_PREVIOUS', HANDLE, '\tweir_destroy(last->previous);\n', ''),
+    ('DESTROY_LEAKS_PREVIOUS', HANDLE, '\tweir__filter_free(last->previous);\n', ''),
     # refresh
     ('REFRESH_NO_CARRY', REFRESH,
      'err = weir__merge(next, l->handle->generation->current, weir__look_goes_on, l);', 'err = 0;'),

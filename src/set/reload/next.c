@@ -312,5 +312,5 @@ int weir__next_take(struct weir_handle *h, const struct weir_reload_options *opt
 		err = check_writable(h, next);
 	if (!err)
 		err = weir__peak_check(h, weir__filter_bytes(next), options->max_bytes);
-	return err;
+	return err ? err : weir__filter_own(next);
 }

@@ -110,8 +110,8 @@ int weir__next_collect(struct weir_builder **out, struct weir_handle *h,
  * Return: as weir_reload_begin(). */
 int weir__next_make(struct weir_filter **out, struct weir_handle *h,
                     const struct weir_reload_options *options);
-/* May options.next, a filter of the caller's, be the next one? The handle is claimed.
- * Return: as weir_reload_begin(). */
+/* May options.next, a filter of the caller's, be the next one? If so, the handle owns it from now
+ * on, until weir__reload_open() fails. The handle is claimed.  Return: as weir_reload_begin(). */
 int weir__next_take(struct weir_handle *h, const struct weir_reload_options *options);
 
 /* A reload whose next filter is built once: its inserts are collected, and the commit builds. Until

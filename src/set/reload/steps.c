@@ -62,7 +62,9 @@ int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct we
 	const struct weir_generation *g = h->generation;
 	struct weir_generation *during = weir__record(g->current, next, g->previous, g->number);
 	int err = during ? weir__reload_alloc(out, h, options) : no_memory();
+	(void)weir__flag_claim_acquire(&next->owned); /* if weir__next_take() has not */
 	if (err) {
+		weir__flag_release(&next->owned);
 		free(during);
 		return err;
 	}
@@ -140,7 +142,9 @@ void weir__reload_drop(struct weir_reload *r)
 
 void weir__reload_give_back(struct weir_reload *r)
 {
+	struct weir_filter *next = r->next;
 	close_with(r, without_next(r), NULL, NULL, false);
+	weir__flag_release(&next->owned);
 }
 
 int weir__reload_ask(struct weir_reload *r, weir_progress_fn *progress, void *progress_arg)
