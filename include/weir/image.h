@@ -287,9 +287,10 @@ struct weir_image_info {
  *   new file is in place.
  * Errors: the errno of open, fallocate, write, fsync, fcntl and rename (-ENOSPC, -EACCES, -EROFS,
  *   -EIO ...); -ENOSPC also if the room is too small; -ECANCELED; -EAGAIN the image is not the one
- *   that options->replaces names: read it again; or @f is the placeholder of a handle without a set
- *   (weir_handle_get()); -ENOTRECOVERABLE the image that options->replaces names could not be
- *   locked, and a process mapped it live just before it was replaced: insert its keys again;
+ *   that options->replaces names, or another such save is under way: read it again; or @f is the
+ *   placeholder of a handle without a set (weir_handle_get()); -ENOTRECOVERABLE the image that
+ *   options->replaces names could not be locked, and a process mapped it live just before it was
+ *   replaced: insert its keys again;
  *   -EINVAL an option is out of its range, or the path is NULL or no regular file; -EISDIR;
  *   -ENOENT, -EACCES, -ELOOP, -EBUSY a link that cannot be followed; -ENOMEM;
  *   -ENOTSUP the kind cannot be saved, or zstd_level in a build without zstd; -EDOM the filter was

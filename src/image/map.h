@@ -82,7 +82,8 @@ static inline struct weir_mapping *weir__mapping_of(const struct weir_filter *f)
  *     locked, exclusively, from its last look at the commit record until the new file has the name.
  *     If it cannot lock it, since the image is read-only to it or a reader has locked it, it looks
  *     at the commit record once more after that, and reports a live mark. A mapper that has its
- *     locks looks whether its path still leads to the image, and again after its live mark.
+ *     locks looks whether its path still leads to the image, and again after its live mark. Two
+ *     such saves are kept apart by a name that one of them has at a time (T4 in temporary.c).
  *
  * So no process inserts between the first checksum and the sealed record, and no process loses its
  * live mark: the image is always live, or sealed and valid.

@@ -125,7 +125,13 @@ static int take_name(struct weir_replace *r)
 static int switch_name(struct weir_replace *r)
 {
 	const bool vacant = r->replaces == WEIR_REPLACES_NOTHING && r->target.held < 0;
-	if (vacant && r->new.named) {
+	if (r->target.held >= 0) {
+		int err = weir__temporary_claim(&r->new);
+		if (!err)
+			err = weir__target_check_held(&r->target, r->path);
+		if (err)
+			return err < 0 ? err : WEIR_REPLACE_NAMED;
+	} else if (vacant && r->new.named) {
 		int err = take_name(r);
 		if (err <= 0)
 			return err;

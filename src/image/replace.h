@@ -40,6 +40,8 @@ int weir__target_hold(struct weir_target *target, uint64_t commit, const char *p
 int weir__target_look(struct weir_target *target, uint64_t commit, const char *path);
 /* Another file stands there. Return: -EAGAIN. */
 int weir__target_is_another(const char *path);
+/* Is the file that is held still what weir__target_hold() found?  Return: 0 or -EAGAIN. */
+int weir__target_check_held(const struct weir_target *target, const char *path);
 /* The file has been replaced. Where it could not be locked, look whether it was mapped live
  * meanwhile. Return: 0; or -ENOTRECOVERABLE. */
 int weir__target_release(struct weir_target *target, const char *path);
@@ -81,6 +83,9 @@ int weir__temporary_begin(struct weir_temporary *t, const struct weir_target *ta
 /* Link the file, which has no name, to its temporary one. Return: 0; 1 the system refuses; or a
  * negative errno. */
 int weir__temporary_link(struct weir_temporary *t);
+/* Give the file the one name that claims the target (T4). Return: as weir__temporary_link(), or
+ * -EAGAIN another saver has it. */
+int weir__temporary_claim(struct weir_temporary *t);
 /* Link the file, which has no name, to @name. Return: 0 or an errno. */
 int weir__temporary_link_as(const struct weir_temporary *t, const char *name);
 /* Take the temporary name away, if it still has it, and close the file. */

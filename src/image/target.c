@@ -176,7 +176,7 @@ static bool stands(const struct weir_target *t)
 
 /* Why the opened file may not be replaced, or 0. A shared lock is that of any reader, and it does
  * not count: a mapper marks the image live before it inserts. */
-static int check_held(const struct weir_target *t, const char *path)
+int weir__target_check_held(const struct weir_target *t, const char *path)
 {
 	const uint64_t now = weir__commit_now(t->held);
 	struct stat st;
@@ -199,7 +199,7 @@ int weir__target_hold(struct weir_target *t, uint64_t commit, const char *path)
 	if (t->held < 0)
 		return fail(path, errno, "open the old image");
 	t->unlocked = weir__commit_lock(t->held, F_WRLCK) != 0;
-	return check_held(t, path);
+	return weir__target_check_held(t, path);
 }
 
 int weir__target_look(struct weir_target *t, uint64_t commit, const char *path)

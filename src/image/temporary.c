@@ -9,7 +9,11 @@
  *     that is created with a name and locked after that is used only if it still has the name.
  * T3  Only a file that was locked and then found to have the name is removed, so never that of a
  *     saver at work; and never a stranger's: it is this user's own, or stands in a folder where
- *     only this user and root can have put it. */
+ *     only this user and root can have put it.
+ * T4  One name is not random: that of a saver that replaces only the image that was read (S5 in
+ *     map.h). It has that name from before its last look at the old file until the rename, which
+ *     gives both up at once. So of two such savers the second looks after the rename of the first,
+ *     also where readers have the old file locked, so that neither saver can lock it. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +27,7 @@
 #include "hash/hash.h"
 #include "image/replace.h"
 
-enum { MOST_TRIES = 100, PREFIX = WEIR_TEMPORARY_NAME - 17 };
+enum { MOST_TRIES = 100, WAIT_US = 10000, PREFIX = WEIR_TEMPORARY_NAME - 17 };
 
 static void put_prefix(char name[WEIR_TEMPORARY_NAME], const struct weir_target *target)
 {
@@ -31,15 +35,19 @@ static void put_prefix(char name[WEIR_TEMPORARY_NAME], const struct weir_target 
 	         weir__checksum(target->base, strlen(target->base)));
 }
 
+static void put_name(struct weir_temporary *t, uint64_t number)
+{
+	put_prefix(t->name, t->target);
+	snprintf(t->name + PREFIX, sizeof t->name - PREFIX, "%016" PRIx64, number);
+}
+
 static int choose_name(struct weir_temporary *t)
 {
 	uint64_t number;
 	int err = weir__random(&number);
-	if (err)
-		return err;
-	put_prefix(t->name, t->target);
-	snprintf(t->name + PREFIX, sizeof t->name - PREFIX, "%016" PRIx64, number);
-	return 0;
+	if (!err)
+		put_name(t, number);
+	return err;
 }
 
 /* Is @name, in the target's folder, the file @fd and no other name of it? */
@@ -155,6 +163,36 @@ int weir__temporary_link(struct weir_temporary *t)
 	}
 	t->named = error == 0;
 	return error ? 1 : 0;
+}
+
+/* From one name to another that no file has. Return: 0 or an errno. */
+static int rename_new(const struct weir_target *target, const char *from, const char *to)
+{
+	return renameat2(target->folder, from, target->folder, to, RENAME_NOREPLACE) ? errno : 0;
+}
+
+int weir__temporary_claim(struct weir_temporary *t)
+{
+	struct weir_temporary claim = *t;
+	int error = EEXIST;
+	put_name(&claim, 0);
+	for (unsigned tries = 0; error == EEXIST && tries < MOST_TRIES; tries++) {
+		if (tries) {
+			remove_if_left(t->target, claim.name);
+			usleep(WAIT_US);
+		}
+		error = t->named ? rename_new(t->target, t->name, claim.name) :
+		                   weir__temporary_link_as(t, claim.name);
+	}
+	if (error == EEXIST)
+		return weir__fail(-EAGAIN, "%s: not replaced: another save of it is under way: "
+		                  "repeat this one; if none is, remove %s beside it", t->path,
+		                  claim.name);
+	if (error) /* of a file that has a name: a file system without that rename */
+		return t->named ? 0 : 1;
+	*t = claim;
+	t->named = true;
+	return 0;
 }
 
 void weir__temporary_end(struct weir_temporary *t)

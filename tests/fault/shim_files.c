@@ -21,6 +21,8 @@ WRAP(ssize_t, getrandom, -1, (void *bytes, size_t n, unsigned flags), (bytes, n,
 WRAP(off_t, lseek64, -1, (int fd, off_t at, int whence), (fd, at, whence))
 WRAP(ssize_t, readlink, -1, (const char *path, char *buffer, size_t n), (path, buffer, n))
 WRAP(int, renameat, -1, (int a, const char *from, int b, const char *to), (a, from, b, to))
+WRAP(int, renameat2, -1, (int a, const char *from, int b, const char *to, unsigned flags),
+     (a, from, b, to, flags))
 WRAP(int, stat64, -1, (const char *path, void *st), (path, st))
 
 WRAP_KILL(int, close, (int fd), (fd))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A save that names the image it was made from (weir_save_options.replaces): no insert of a live
  * mapping that comes meanwhile is lost in silence, at whichever step it comes. */
+#include <sys/file.h>
 #include "live.h"
 
 enum { CHANGED = 7000, MAPPED = 8000 }; /* keys */
@@ -352,6 +353,92 @@ static void test_does_a_mapper_insert_into_a_file_replaced_under_a_readers_lock(
 	}
 }
 
+/* ---- two savers, where a reader has all locked that it can open ---- */
+
+static int status_of(pid_t child)
+{
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void another_process_saves(const struct shim_call *call)
+{
+	(void)call;
+	if (++steps != turn)
+		return;
+	pid_t child = new_process();
+	if (child == 0)
+		_exit(-replace());
+	sealed_it = -status_of(child);
+}
+
+static int lock_as_a_reader(void)
+{
+	int fd = lock_it(O_RDONLY, F_RDLCK), at = open(folder, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(flock(fd, LOCK_SH | LOCK_NB), 0);
+	assert_int_equal(flock(at, LOCK_SH | LOCK_NB), 0);
+	close(at);
+	return fd;
+}
+
+/* Neither saver can lock the image. The second has no key of the first. */
+static void test_do_two_saves_replace_an_image_that_a_reader_has_locked(void **state)
+{
+	unsigned first = 0, second = 0;
+	(void)state;
+	for (turn = 1;; turn++) {
+		int fd = lock_as_a_reader();
+		steps = 0;
+		shim.look = another_process_saves;
+		int answer = replace();
+		shim.look = NULL;
+		close(fd);
+		if (steps < turn)
+			break;
+		assert_int_equal(answer + sealed_it, -EAGAIN);
+		first += answer == 0;
+		second += answer != 0;
+		(void)replace_teardown(state);
+		(void)replace_setup(state);
+	}
+	assert_true(first > 3 && second > 3);
+}
+
+static void die_at_the_turn(const struct shim_call *call)
+{
+	(void)call;
+	if (++steps == turn)
+		_exit(1);
+}
+
+/* At each step one dies, also with the name that keeps others out. */
+static void test_does_a_save_that_is_killed_keep_the_next_one_out(void **state)
+{
+	char name[256];
+	unsigned died = 1, taken = 0;
+	(void)state;
+	for (turn = 1; died; turn++) {
+		int fd = lock_as_a_reader();
+		pid_t child = new_process();
+		if (child == 0) {
+			steps = 0;
+			shim.look = die_at_the_turn;
+			_exit(-replace());
+		}
+		died = status_of(child) == 1;
+		int answer = replace();
+		close(fd);
+		assert_true(answer == 0 || (answer == -EAGAIN && has(CHANGED)));
+		assert_int_equal(folder_entries(folder, "set.weir", name), 0);
+		taken += answer == 0;
+		(void)replace_teardown(state);
+		(void)replace_setup(state);
+	}
+	assert_true(taken > 3);
+}
+
 static void count_writes(const struct shim_call *call)
 {
 	turn += strcmp(call->what, "pwrite64") == 0 || strcmp(call->what, "write") == 0;
@@ -389,6 +476,8 @@ int main(void)
 		fresh(test_can_a_reader_that_locks_the_image_prevent_a_save),
 		fresh(test_is_an_insert_lost_while_a_reader_has_locked_the_image),
 		fresh(test_does_a_mapper_insert_into_a_file_replaced_under_a_readers_lock),
+		fresh(test_do_two_saves_replace_an_image_that_a_reader_has_locked),
+		fresh(test_does_a_save_that_is_killed_keep_the_next_one_out),
 		fresh(test_is_an_image_written_whose_place_is_taken),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
