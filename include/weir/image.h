@@ -372,14 +372,17 @@ WEIR_API WEIR_MUST_CHECK int weir_verify(const struct weir_filter *f);
  * A process that forks shares mapping and lock with its child. A seal by either of them does not
  * see the other, so the inserts of both must have ended; one by anybody else is refused until both
  * have unmapped it.
+ *
+ * An image that was renamed meanwhile is sealed under its new name.
  * @f: mapped with WEIR_MAP_LIVE.
- * Return: 0 or a negative errno, and the image is still live and takes inserts. Only if the last
- *   sync failed, it is sealed although the call fails, and a power cut may bring the live mark
- *   back; the sentence reports so.
- * Errors: -EBUSY the image is mapped live elsewhere too, or a process has locked it where strangers
- *   can rename its lock file (lock_dir); -EINVAL not mapped live; -ENOTSUP the kind
- *   cannot; -ENOMEM; -EBADF a descriptor of the lock was closed by somebody else; the errno of
- *   msync, fcntl and ftruncate, and of opening the lock file anew if it was removed.
+ * Return: 0 or a negative errno, and the image is still live and takes inserts. It is sealed
+ *   although the call fails in two cases, and the sentence reports which: the last sync failed, so
+ *   that a power cut may bring the live mark back; or the image has no name any more (-ESTALE).
+ * Errors: -ESTALE the image was removed or replaced meanwhile, so no file has what was inserted;
+ *   -EBUSY it is mapped live elsewhere too, or a process has locked it where strangers can rename
+ *   its lock file (lock_dir); -EINVAL not mapped live; -ENOTSUP the kind cannot; -ENOMEM; -EBADF a
+ *   descriptor of the lock was closed by somebody else; the errno of msync, fcntl and ftruncate,
+ *   and of opening the lock file anew if it was removed.
  * Threads: one, without inserts.  Progress: blocking (file system).  Cost: memory bandwidth, then
  *   the disk.
  */

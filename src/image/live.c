@@ -191,11 +191,16 @@ static int finish_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t c
 {
 	weir__commit_store_release(commit_word(m), commit);
 	int err = msync(m->image, WEIR_IMAGE_HEAD, MS_SYNC) ? errno : 0;
+	const bool lost = weir__live_is_lost(m);
 	weir__filter_read_only(f);
 	m->mode = WEIR_MAP_READ;
 	/* S4. A view made of the filter before could still insert. */
 	(void)mprotect(m->image, m->length, PROT_READ);
 	weir__live_release(m);
+	if (lost)
+		return weir__fail(-ESTALE, "%s: was removed or replaced while it was mapped live: "
+		                  "it is sealed, but no file has what was inserted: insert those "
+		                  "keys again", m->name);
 	return err ? weir__fail(-err, "%s: is sealed, but that cannot be synced, so a power cut "
 	                        "may bring the live mark back: %s", m->name, weir_strerror(err)) :
 	             0;

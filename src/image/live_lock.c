@@ -310,6 +310,13 @@ static bool still_there(const struct weir_live_lock *l, const char *name)
 	       st.st_ino == l->image.inode;
 }
 
+bool weir__live_is_lost(const struct weir_mapping *m)
+{
+	struct stat st;
+	return fstat(m->lock.image.fd, &st) == 0 && st.st_nlink == 0 &&
+	       !still_there(&m->lock, m->name);
+}
+
 int weir__live_confirm(const struct weir_live_lock *l, const char *name)
 {
 	if (still_there(l, name))

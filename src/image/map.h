@@ -107,6 +107,8 @@ int weir__live_share(struct weir_live_lock *lock, const struct weir_source *imag
 /* S5: does the path still lead to the image that was marked live? Else empty the lock file, if no
  * other process has it. Return: 0 or -ESTALE. */
 int weir__live_confirm(const struct weir_live_lock *lock, const char *name);
+/* Has the mapped image no name left?  False if that cannot be told. */
+bool weir__live_is_lost(const struct weir_mapping *mapping);
 /* Give the locks back, and the image's descriptor to its owner. */
 void weir__live_drop(struct weir_live_lock *lock);
 /* S2: is the lock file the home? @marked: this process has marked the image live, which makes it

@@ -173,6 +173,41 @@ static void test_may_a_forked_process_seal_first(void **state)
 	assert_sealed(path);
 }
 
+/* ---- a file that has lost its name ---- */
+
+static void test_is_a_seal_of_an_image_without_a_name_reported(void **state)
+{
+	(void)state;
+	for (int replaced = 0; replaced < 2; replaced++) {
+		struct weir_filter *f = map_live(path);
+		struct weir_filter *next = test_filter(WEIR_BLOCKED, 100, 0.01);
+		assert_ok(weir_insert_hash(f, 3));
+		assert_int_equal(unlink(path), 0);
+		if (replaced)
+			assert_ok(weir_save(next, weir_location_path(path), NULL));
+		assert_refused(weir_seal(f), -ESTALE, path, "insert those keys again");
+		assert_refused(weir_insert_hash(f, 4), -EROFS, "", "");
+		assert_true(weir_contains_hash(f, 3));
+		assert_ok(weir_destroy(f));
+		if (!replaced)
+			assert_ok(weir_save(next, weir_location_path(path), NULL));
+		assert_ok(weir_destroy(next));
+	}
+	assert_sealed(path);
+}
+
+static void test_is_a_renamed_image_sealed_where_it_is(void **state)
+{
+	char name[sizeof path + 4];
+	struct weir_filter *f = map_live(path);
+	(void)state;
+	snprintf(name, sizeof name, "%s.old", path);
+	assert_int_equal(rename(path, name), 0);
+	seal_it(f);
+	assert_sealed(name);
+	assert_int_equal(rename(name, path), 0);
+}
+
 int main(void)
 {
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -185,6 +220,8 @@ int main(void)
 		fresh(test_what_if_the_lock_file_is_removed_by_hand),
 		fresh(test_what_if_the_lock_file_of_a_live_image_is_lost),
 		fresh(test_may_a_forked_process_seal_first),
+		fresh(test_is_a_seal_of_an_image_without_a_name_reported),
+		fresh(test_is_a_renamed_image_sealed_where_it_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
