@@ -135,12 +135,13 @@ WEIR_API uint32_t weir_can(const struct weir_filter *f, uint32_t what);
  * XXH3_64bits_withSeed(key, len, seed of @f). Of a keyed filter, whatever its kind: SipHash-2-4
  * with weir_params.secret.
  * The _hash verbs take this value, or a hash of your own that is uniform in all 64 bits, as XXH3,
- * SipHash and wyhash are. Give any other to the _u64 verbs, which mix and seed it: a hash of 32
- * bits (FNV-1a 32, murmur3_32, CRC32), a counter, an address, a time. In a _hash verb those make a
- * filter say yes to every key; weir_stats.hashes_uneven tells it. A hash of b well-mixed bits adds
- * n / 2^b to the rate of n keys, and no look at the filter shows that. Split takes the block from
- * the upper 32 bits and the bits in it from the lower 32 alone: lower halves of v values add
- * n / (v * blocks), of blocks of 32 bytes; at 1 % that is 25 / v.
+ * SipHash and wyhash are. Give any other to the _u64 verbs, which mix and seed it, and look it up
+ * by those too: a hash of 32 bits (FNV-1a 32, murmur3_32, CRC32), a counter, an address, a time.
+ * In a _hash verb those make a filter say yes to every key, which weir_stats.hashes_uneven tells,
+ * and a cuckoo filter refuse most of them (-ENOSPC). A hash of b well-mixed bits adds n / 2^b to
+ * the rate of n keys, and no look at the filter shows that. Split takes the block from the upper
+ * 32 bits and the bits in it from the lower 32 alone: lower halves of v values add n / (v *
+ * blocks), of blocks of 32 bytes; at 1 % that is 25 / v.
  * To be protected against chosen keys, make the filter keyed. Give one filter the hashes of one
  * function only.
  * @key: @len bytes; may be NULL when len is 0.

@@ -7,6 +7,7 @@
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "ground/system.h"
+#include "kind/spread.h"
 
 /* ---- the keys in their order ---- */
 
@@ -132,9 +133,8 @@ static int check_hashes(struct weir_builder *b, const struct weir_distinct *d)
 	if (b->report.hashes_uneven != WEIR_UNEVEN_YES || b->options.allow_uneven)
 		return 0;
 	return weir__refused(
-		weir__fail(-EDOM, "the hashes of the keys are not uniform, %s: give such hashes to "
-		           "weir_builder_add_u64(), which mixes them; allow_uneven tries to build",
-		           why),
+		weir__fail(-EDOM, "the hashes of the keys are not uniform, %s: " WEIR__UNEVEN_REMEDY
+		           "; allow_uneven tries to build", why),
 		WEIR_ERROR_UNEVEN, "allow_uneven", 0, 0, 0, 0);
 }
 
@@ -165,8 +165,9 @@ static int check_values(struct weir_builder *b)
 	return weir__refused(
 		weir__fail(-EDOM, "different_keys %" PRIu64 ": there are %" PRIu64 " different "
 		           "hashes, as of some 2^%.0f values, which alone add %.2g to the rate: "
-		           "give such keys to weir_builder_add() or weir_builder_add_u64(); or the "
-		           "keys repeat", keys, hashes, log2((double)keys / x), x),
+		           "give the keys themselves to the verbs without _hash, and look up by "
+		           "those too; or the keys repeat", keys, hashes,
+		           log2((double)keys / x), x),
 		WEIR_ERROR_UNEVEN, "different_keys", (double)keys, (double)hashes, x, 0);
 }
 

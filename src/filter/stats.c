@@ -169,11 +169,8 @@ static int measure(const struct weir_filter *f, const struct weir_survey *survey
 		look_at_ends(&w);
 		weir__spread_end(&spread);
 		s->hashes_uneven = weir__spread_verdict(&spread, &s->uneven_why);
-		if (s->hashes_uneven == WEIR_UNEVEN_YES &&
-		    !weir__spread_stays(&law, weir__spread_enough(&law))) {
-			s->hashes_uneven = WEIR_UNEVEN_UNKNOWN;
-			s->uneven_why = NULL;
-		}
+		s->hashes_uneven = weir__spread_confirm(&law, weir__spread_enough(&law),
+		                                        s->hashes_uneven, &s->uneven_why);
 	}
 	if (f->kind->judge)
 		s->hashes_uneven = f->kind->judge(f, survey->lines >= f->array.lines,

@@ -419,7 +419,7 @@ static bool look_at_most(struct weir_spread *s, const struct weir_law *law, uint
 	return next == run;
 }
 
-bool weir__spread_stays(const struct weir_law *law, uint64_t most)
+static bool stays(const struct weir_law *law, uint64_t most)
 {
 	enum { LOOKS = 3 };
 	struct weir_spread s;
@@ -434,13 +434,18 @@ bool weir__spread_stays(const struct weir_law *law, uint64_t most)
 	return (s.used > first ? s.used - first : first - s.used) <= first / 1000;
 }
 
+uint32_t weir__spread_confirm(const struct weir_law *law, uint64_t most, uint32_t verdict,
+                              const char **why)
+{
+	if (verdict != WEIR_UNEVEN_YES || stays(law, most))
+		return verdict;
+	*why = NULL;
+	return WEIR_UNEVEN_UNKNOWN;
+}
+
 uint32_t weir__spread_judge(const struct weir_law *law, uint64_t most, const char **why)
 {
 	struct weir_spread s;
 	look_at_most(&s, law, most);
-	const uint32_t verdict = weir__spread_verdict(&s, why);
-	if (verdict != WEIR_UNEVEN_YES || weir__spread_stays(law, most))
-		return verdict;
-	*why = NULL;
-	return WEIR_UNEVEN_UNKNOWN;
+	return weir__spread_confirm(law, most, weir__spread_verdict(&s, why), why);
 }

@@ -79,6 +79,11 @@ struct weir_spread {
 	unsigned ones[16];
 };
 
+/* The end of each sentence about such hashes: a caller that mixes what it inserts alone would find
+ * none of its keys. */
+#define WEIR__UNEVEN_REMEDY "give such hashes to the _u64 verbs, which mix them, and look up by " \
+                            "those too"
+
 /* Return: false, the kind has no law, and nothing can be said. */
 bool weir__spread_law(const struct weir_filter *f, struct weir_law *law);
 /* Begin with nothing looked at.  @blocks: that will be. */
@@ -100,8 +105,10 @@ uint32_t weir__spread_verdict(const struct weir_spread *s, const char **why);
  * not uniform. So WEIR_UNEVEN_YES is said only if each of several looks finds it, and hardly a key
  * comes meanwhile. */
 uint32_t weir__spread_judge(const struct weir_law *law, uint64_t most, const char **why);
-/* The several looks alone. A look at a part of a large array may miss what another one found. */
-bool weir__spread_stays(const struct weir_law *law, uint64_t most);
+/* The several looks alone, after one that said @verdict. A look at a part of a large array may miss
+ * what another one found.  Return: @verdict; or WEIR_UNEVEN_UNKNOWN, and @why is NULL. */
+uint32_t weir__spread_confirm(const struct weir_law *law, uint64_t most, uint32_t verdict,
+                              const char **why);
 
 /* Count bits in binary: bit i of plane p counts 2^p. Their number stays below 2^planes. */
 static inline void weir__planes_add(uint64_t *plane, uint64_t bits)

@@ -217,11 +217,9 @@ static bool blocks_alike(const struct weir_spread *s)
 }
 
 static const char in_lines[] = "some lines hold far more keys than others, or all as many, as if "
-                               "the hashes were alike in the top bits: give such hashes to the "
-                               "_u64 verbs, which mix them";
+                               "the hashes were alike in the top bits: " WEIR__UNEVEN_REMEDY;
 static const char in_bits[] = "some bits of a line are set far more often than others, as if the "
-                              "hashes were alike in the low bits: give such hashes to the _u64 "
-                              "verbs, which mix them";
+                              "hashes were alike in the low bits: " WEIR__UNEVEN_REMEDY;
 
 uint32_t weir__spread_verdict(const struct weir_spread *s, const char **why)
 {

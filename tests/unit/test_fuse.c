@@ -175,7 +175,7 @@ static void what_cannot_be_built(void **state)
 	for (uint64_t i = 0; i < 3000; i++)
 		hashes[i] = i; /* no hashes at all */
 	p = params(8);
-	not_built(&p, 3000, -ENOSPC, "3000 keys", "evenly spread");
+	not_built(&p, 3000, -ENOSPC, "3000 keys", "look up by those too");
 }
 
 /* Multiplied by 2^64 over the golden ratio, these and their sums are small: all had one place in
@@ -195,7 +195,7 @@ static void alike_when_multiplied(void **state)
 		assert_true(alike[i] * UINT64_C(0x9E3779B97F4A7C15) >> 43 == 0);
 	}
 	assert_refused(weir_build(&f, &p, weir_keys_hashes(alike, SIDE * SIDE), &o), -ENOSPC,
-	               "1048576 keys", "spread");
+	               "1048576 keys", "look up by those too");
 	free(alike);
 }
 

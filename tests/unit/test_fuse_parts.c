@@ -108,7 +108,7 @@ static void a_part_with_too_many_keys(void **state)
 	const struct weir_fuse_job job = { .part_lines = weir__fuse_lines(&part), .part = part,
 		                           .hash_seed = SEED, .keys = &keys.given };
 	(void)state;
-	assert_refused(weir__fuse_build(&job), -EAGAIN, "part 2 of 4", "evenly spread");
+	assert_refused(weir__fuse_build(&job), -EAGAIN, "part 2 of 4", "look up by those too");
 	assert_int_equal(keys.built, 0);
 }
 

@@ -443,7 +443,7 @@ static void the_builder_refuses(void **state)
 		    hashes[i].of == mixed_32_on_top || hashes[i].of == few_words)
 			assert_int_equal(err, -EDOM);
 		if (err)
-			assert_refused(err, -EDOM, "not uniform", "weir_builder_add_u64()");
+			assert_refused(err, -EDOM, "not uniform", "look up by those too");
 		else if (rate(f, &hashes[i], false) > 2 * asked)
 			fail_msg("%s: rate %g", hashes[i].name, rate(f, &hashes[i], false));
 		assert_int_equal(report.hashes_uneven, err ? WEIR_UNEVEN_YES : WEIR_UNEVEN_NO);

@@ -2,6 +2,7 @@
  * Building a fuse structure: each thread takes the next part. */
 #include "ground/error.h"
 #include "ground/threads.h"
+#include "kind/spread.h"
 #include "kinds/common/fuse_build.h"
 
 /* With a set of which one in three tries fails, one in 60,000 parts fails them all; all parts have
@@ -23,8 +24,8 @@ static uint64_t count_in(const struct weir_key_set *keys, uint64_t i, unsigned p
 static int does_not_peel(const struct work *w, uint64_t i, uint64_t keys)
 {
 	return weir__fail(-EAGAIN, "part %llu of %llu: %llu keys cannot be built into %llu cells, "
-	                  "whatever the seed, of which %d were tried: are their hashes evenly "
-	                  "spread over 64 bits?", (unsigned long long)i,
+	                  "whatever the seed, of which %d were tried: the hashes are probably not "
+	                  "uniform: " WEIR__UNEVEN_REMEDY, (unsigned long long)i,
 	                  (unsigned long long)w->parts, (unsigned long long)keys,
 	                  (unsigned long long)w->job->part.cells, TRIES);
 }
