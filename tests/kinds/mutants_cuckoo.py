@@ -91,7 +91,7 @@ MUTANTS = [
     # that the next is refused; a wrong other bucket; an equal copy that is left out although it
     # can be removed, and so in a union; a compaction, here a move, that deletes what finds no
     # place; a removal that takes two
-    ('CUCKOO_DROPS_ANOTHER', PUT, 'return room < 0 ? room : no_room(width);',
+    ('CUCKOO_DROPS_ANOTHER', PUT, 'return room < 0 ? room : no_room(a, width);',
      'atomic_store_explicit((_Atomic uint64_t *)(a->words + p.bucket[0]), WEIR__LE64((p.word[0]'
      ' & ~((UINT64_C(1) << width) - 1)) | spot.fingerprint), memory_order_release);\n'
      '\treturn room < 0 ? room : WEIR_NEW;'),
@@ -103,12 +103,12 @@ MUTANTS = [
 	_Atomic uint64_t *aside = &((struct weir_cuckoo *)a->own)->walks;
 	if (*aside >> 32) {
 		*aside -= UINT64_C(1) << 32;
-		return no_room(width);
+		return no_room(a, width);
 	}
 	while (room == 1) {
 """,
-     'return room < 0 ? room : no_room(width);',
-     '*aside += UINT64_C(1) << 32;\n\treturn room < 0 ? room : no_room(width);'),
+     'return room < 0 ? room : no_room(a, width);',
+     '*aside += UINT64_C(1) << 32;\n\treturn room < 0 ? room : no_room(a, width);'),
     ('CUCKOO_WRONG_OTHER', SEARCH,
      'add(q, weir__cuckoo_other(q->a, bucket, copy), i, copy, place * width);',
      'add(q, weir__cuckoo_other(q->a, bucket ^ 1, copy), i, copy, place * width);'),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Putting a copy in, and the search for a free place where both buckets are full. */
 #include "ground/error.h"
+#include "kind/spread.h"
 #include "kinds/cuckoo/search.h"
 
 /* Breadth first, so the paths are short: at a load of 95 % a bucket in six has a free place. A
@@ -145,8 +146,33 @@ WEIR__INLINE bool look(const struct weir_array *a, struct pair *p, unsigned fing
 	return false;
 }
 
-static int no_room(unsigned width)
+/* The share of the places that are taken, from a sample of the buckets. */
+static double load_of(const struct weir_array *a, unsigned width)
 {
+	enum { SAMPLE = 512 };
+	const uint64_t buckets = 8 * a->lines, step = (buckets - 1) / SAMPLE + 1;
+	unsigned free_places = 0, places = 0;
+	for (uint64_t at = 0; at < buckets; at += step) {
+		const uint64_t word = weir__place_load_acquire(a->words + at);
+		free_places += (unsigned)__builtin_popcountll(weir__cuckoo_zeros(word, width));
+		places += weir__cuckoo_places(width);
+	}
+	return 1 - (double)free_places / places;
+}
+
+/* Different keys of uniform hashes are refused at weir__cuckoo_most() or later. */
+static int no_room(const struct weir_array *a, unsigned width)
+{
+	const double far_from_full = 0.8, most = (double)weir__cuckoo_most(a->lines, &a->shape);
+	const double places = 8.0 * (double)a->lines * weir__cuckoo_places(width);
+	const double taken = load_of(a, width) * places;
+	if (taken < far_from_full * most)
+		return weir__fail(-ENOSPC, "no room for the key, though the filter is far from "
+		                  "full: %.0f of its %.0f places are taken. Either keys came "
+		                  "several times, and one has %u places at most; or the hashes, if "
+		                  "they are your own, are not uniform: " WEIR__UNEVEN_REMEDY
+		                  " (or take weir_hash())", taken, places,
+		                  2 * weir__cuckoo_places(width));
 	return weir__fail(-ENOSPC, "no room for the key: its two buckets, and those that their "
 	                  "fingerprints could move to, are full. Of one key they hold %u copies "
 	                  "at most; of others, insert fewer or rebuild into a larger filter",
@@ -176,7 +202,7 @@ WEIR__INLINE int put_in(const struct weir_array *a, struct weir_cuckoo_spot spot
 		                             p.word[to] | copy)) /* C3 */
 			return seen ? WEIR_SEEN : WEIR_NEW;
 	}
-	return room < 0 ? room : no_room(width);
+	return room < 0 ? room : no_room(a, width);
 }
 
 int weir__cuckoo_put(const struct weir_array *a, struct weir_cuckoo_spot spot,
