@@ -51,7 +51,9 @@ struct weir_reload;
  * the handle until then. Start from WEIR_GATE_INIT, which every filter passes. After a refusal the
  * current filter stays, and the sentence names the key or the figure. Every gate asks too whether
  * the hashes of the next filter are uniform, unless allow_uneven is set (of a kind that is built
- * once, the builder asks: build->allow_uneven).
+ * once, the builder asks: build->allow_uneven). A commit without a gate asks that alone, unless the
+ * filter was given as options.next. The look takes some 2 % of the time that a million keys take,
+ * 0.4 % of 20 million, and up to 0.1 ms of 30,000.
  *
  * Of a shard of a set the canaries are those that lie in it, looked up as the set does it; the
  * others are left to their own shards. So an unwanted source may replace the shards before the
@@ -99,7 +101,8 @@ struct weir_reload_options {
 	bool keep_previous;               /* for a rollback: the old filter gets every insert too;
 	                                     what stood for the first filter is never kept */
 	bool defer_free;                  /* the commit does not wait: call_rcu frees the filter */
-	const struct weir_gate *gate;     /* copied; NULL: every filter passes */
+	const struct weir_gate *gate;     /* copied; NULL: every filter passes whose hashes are
+	                                     uniform, and any that is given as next */
 	double pace;                      /* the share of a core that the loader may take, 0.001 to
 	                                     1: see below; 0: it works as fast as it can */
 	const struct weir_builder_options *build; /* of a kind that is built once; copied. NULL
@@ -294,8 +297,9 @@ WEIR_API const struct weir_filter *weir_reload_next(const struct weir_reload *r)
  * old filter.
  * @r: is freed, unless the call returns -EDEADLK.
  * Return: 0 or a negative errno.
- * Errors: -ECANCELED the gate refused: the reload is aborted and the current filter stays; -EDEADLK
- *   inside a read-side section; of a kind that is built once as weir_builder_finish(), likewise.
+ * Errors: -ECANCELED the gate refused, or there is none and the hashes are not uniform: the reload
+ *   is aborted and the current filter stays; -EDEADLK inside a read-side section; of a kind that is
+ *   built once as weir_builder_finish(), likewise.
  * Threads: one, after all loader threads have finished.
  * Progress: blocking (a grace period, unless defer_free is set; a refusal with another sentence
  *   than the last may wait for one in any case, before weir_handle_measure() shows it; the pace,

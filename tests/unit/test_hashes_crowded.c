@@ -3,7 +3,7 @@
  * block, few values of the lower half, few partners. And kinds that are made of others. */
 #include <weir/window.h>
 #include "../folder.h"
-#include "../test.h"
+#include "../handles.h"
 
 enum { KEYS = 30000, ABSENT = 20000 };
 
@@ -157,6 +157,73 @@ static void a_router_tells_it(void **state)
 		}
 }
 
+/* ---- where a call knows no verdict, or no gate ---- */
+
+static uint64_t sequential(uint64_t n) { return n; }
+static uint64_t bits_32(uint64_t n) { return (uint32_t)uniform(n); }
+static uint64_t one_key(uint64_t n) { return uniform(n / 1000000); }
+
+/* Return: what the first insert that is refused answers. */
+static int until_refused(struct weir_filter *f, uint64_t (*of)(uint64_t))
+{
+	int answer = 0;
+	for (uint64_t n = 0; answer >= 0; n++)
+		answer = weir_insert_hash(f, of(n));
+	return answer;
+}
+
+static void cuckoo_names_them_when_it_is_far_from_full(void **state)
+{
+	const uint64_t capacities[] = { 300, 1000, 1000000 };
+	uint64_t (*const poor[])(uint64_t) = { sequential, bits_32, one_key };
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(capacities); i++) {
+		struct weir_filter *f = test_filter(WEIR_CUCKOO, capacities[i], asked);
+		assert_refused(until_refused(f, uniform), -ENOSPC, "are full.",
+		               "rebuild into a larger filter");
+		weir_destroy(f);
+		for (size_t n = 0; n < COUNT_OF(poor); n++) {
+			f = test_filter(WEIR_CUCKOO, capacities[i], asked);
+			assert_refused(until_refused(f, poor[n]), -ENOSPC, "keys came several times",
+			               "are not uniform: give such hashes to the _u64 verbs, "
+			               "which mix them, and look up by those too");
+			weir_destroy(f);
+		}
+	}
+}
+
+static int commit_filled(struct weir_handle *h, const struct weir_reload_options *o,
+                         uint64_t (*of)(uint64_t))
+{
+	struct weir_reload *r;
+	assert_ok(weir_reload_begin(&r, h, o));
+	for (uint64_t n = 0; n < KEYS && !o->next; n++)
+		assert_ok(weir_reload_insert_hash(r, of(n)));
+	return weir_reload_commit(r);
+}
+
+static void a_commit_without_a_gate_asks(void **state)
+{
+	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_gate gate = WEIR_GATE_INIT;
+	struct weir_handle *h = open_handle(flavors, KEYS);
+	(void)state;
+	assert_ok(commit_filled(h, &o, uniform));
+	assert_refused(commit_filled(h, &o, sequential), -ECANCELED, "weir_reload_commit refused",
+	               "look up by those too");
+	assert_int_equal(stats_of(h).refused, 1);
+	assert_int_equal(stats_of(h).generation, 2);
+	o.next = test_filter(WEIR_BLOCKED, KEYS, asked);
+	for (uint64_t n = 0; n < KEYS; n++)
+		assert_ok(weir_insert_hash(o.next, sequential(n)));
+	assert_ok(commit_filled(h, &o, NULL));
+	o.next = NULL;
+	gate.allow_uneven = true;
+	o.gate = &gate;
+	assert_ok(commit_filled(h, &o, sequential));
+	close_handle(flavors, h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +234,8 @@ int main(void)
 		cmocka_unit_test(the_builder_counts_a_crowd),
 		cmocka_unit_test(a_window_tells_it),
 		cmocka_unit_test_setup_teardown(a_router_tells_it, folder_setup, folder_teardown),
+		cmocka_unit_test(cuckoo_names_them_when_it_is_far_from_full),
+		cmocka_unit_test(a_commit_without_a_gate_asks),
 	};
 	return cmocka_run_group_tests_name("hashes_crowded", tests, NULL, NULL);
 }

@@ -281,10 +281,21 @@ static int build(struct weir_reload *r)
 	return err;
 }
 
+/* Without a gate too a filter that the reload has filled is asked whether its hashes are uniform,
+ * as a builder and weir_save() ask. One that was given may be mapped: the look would read it. */
+static int ask_hashes(const struct weir_reload *r)
+{
+	if (r->options.gate || r->options.next || r->builder)
+		return 0;
+	return weir__hashes_check(r->next, "weir_reload_commit refused") ? -ECANCELED : 0;
+}
+
 static int ask(struct weir_reload *r)
 {
 	struct weir_turns turns = weir__pace_turns(&r->pace);
 	int err = weir__reload_ask(r, weir__pace_progress, &turns);
+	if (!err)
+		err = ask_hashes(r);
 	if (err) {
 		weir__figure_add_relaxed(&r->handle->whole->refused, 1);
 		weir__refusal_begins(r->handle->whole);
