@@ -19,7 +19,7 @@ static inline struct weir_handle *full_sharded(uint32_t most)
 		assert_ok(weir_reload_commit(full_begin(set->sharded->shard[i], &bounded_removes,
 		                                        most, false)));
 	/* a view knows what the kind that it is made with can */
-	assert_ok(weir_destroy(set->generation->current));
+	weir__filter_free(set->generation->current);
 	assert_ok(weir__view_make(&set->generation->current, set->sharded, &whole));
 	return set;
 }

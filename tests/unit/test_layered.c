@@ -350,7 +350,7 @@ static void not_spread(void **state)
 	assert_ok(weir_builder_seal(b));
 	for (uint64_t k = 0; k < KEYS; k++)
 		assert_ok(weir_builder_exclude_hash(b, k));
-	assert_refused(weir_builder_finish(&f, b, NULL), -ENOSPC, "cannot be built", "spread");
+	assert_refused(weir_builder_finish(&f, b, NULL), -ENOSPC, "cannot be built", "uniform");
 	assert_null(f);
 	weir_builder_destroy(b);
 }
@@ -370,7 +370,7 @@ static void alike_when_multiplied(void **state)
 	for (uint64_t i = 0; i < SIDE * SIDE; i++)
 		assert_ok(weir_builder_exclude_hash(b, i / SIDE * UINT64_C(0xa8a2288097) +
 		                                       i % SIDE * UINT64_C(0x53f887addb)));
-	assert_refused(weir_builder_finish(&f, b, NULL), -ENOSPC, "cannot be built", "spread");
+	assert_refused(weir_builder_finish(&f, b, NULL), -ENOSPC, "cannot be built", "uniform");
 	weir_builder_destroy(b);
 }
 
