@@ -7,6 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
 . tests/install-packages.sh
 . tests/build-error.sh
+. tests/ends.sh
 . bench/real_keys.sh
 . bench/pace.sh
 
@@ -77,15 +78,17 @@ build=${WEIR_BUILD:-$root/build}/bench
 [ -n "$results" ] || results=${WEIR_BUILD:-$root/build}/bench-results/$(date +%Y-%m-%d-%H%M)
 work=$(mktemp -d)
 
-# Whatever ends this script: no folder of results without results.
+# Whatever ends this script: nothing of it runs on, and no folder of results is without results.
 made=()
 finish() {
+	end_started
 	rm -rf "$work"
 	for folder in "${made[@]}"; do
 		rmdir "$folder" 2> /dev/null || true # not empty: it holds what was measured
 	done
 }
 trap finish EXIT
+exit_on_signals
 folder=$results
 while [ ! -d "$folder" ]; do
 	made+=("$folder")
@@ -192,33 +195,44 @@ promised() {
 	done
 }
 
+measure() {
+	bench/collect --begin --rate "$rate" -o "$work/begin.json"
+	step build "building in ${build#"$root/"} (the first time 1 to 3 minutes on 2 CPUs)" \
+		build_weir
+	failed=0
+	step keys "filters of real keys" real_keys "$build/src/tool/weir" "$work" || failed=1
+	echo
+	size=''
+	if [ -n "$keys" ]; then
+		size=$(wc -l < "$keys")
+	else
+		keys=$work/words
+	fi
+	step drill "weir drill: a set is replaced while it is looked up and added to" drill
+	answers=() commands=()
+	for question in "${questions[@]}"; do
+		step "$question" "bench_$question: ${asks[$question]}" ask "$question"
+	done
+	[ -n "$brief" ] ||
+		step promised "what weir promises beside the yardstick, and the handle" promised
+	bench/collect --since "$work/begin.json" -o "$results/run.json" --build "$build" \
+		--mode "$mode" --reload-every "$every" --rate "$rate" "${commands[@]}" \
+		"${answers[@]}" || failed=1
+	echo
+	bench/report --text "$results/run.json"
+	say "the report:"
+	bench/report "$results/run.json" -o "$results/report.html"
+	return $failed
+}
+
+# In the foreground: apt ends before a signal does anything here.
 say "looking for what is needed"
 need_packages gcc g++ libc6-dev meson ninja-build pkg-config libxxhash-dev libzstd-dev zlib1g-dev \
 	libjansson-dev libbenchmark-dev liburcu-dev libbloom-dev wamerican-insane python3
 command -v gnuplot > /dev/null || need_packages gnuplot-nox
-bench/collect --begin --rate "$rate" -o "$work/begin.json"
-step build "building in ${build#"$root/"} (the first time 1 to 3 minutes on 2 CPUs)" build_weir
-failed=0
-step keys "filters of real keys" real_keys "$build/src/tool/weir" "$work" || failed=1
-echo
-size=''
-if [ -n "$keys" ]; then
-	size=$(wc -l < "$keys")
-else
-	keys=$work/words
-fi
-step drill "weir drill: a set is replaced while it is looked up and added to" drill
-answers=() commands=()
-for question in "${questions[@]}"; do
-	step "$question" "bench_$question: ${asks[$question]}" ask "$question"
-done
-[ -n "$brief" ] ||
-	step promised "what weir promises, beside the yardstick, and what the handle promises" \
-		promised
-bench/collect --since "$work/begin.json" -o "$results/run.json" --build "$build" --mode "$mode" \
-	--reload-every "$every" --rate "$rate" "${commands[@]}" "${answers[@]}" || failed=1
-echo
-bench/report --text "$results/run.json"
-say "the report:"
-bench/report "$results/run.json" -o "$results/report.html"
-exit $failed
+# In the background, where a signal ends it: it has a process group of its own, so that the Ctrl-C
+# of a terminal reaches this shell alone.
+set -m
+measure &
+set +m
+wait $!

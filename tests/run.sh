@@ -11,6 +11,7 @@ logs=$build/logs
 PATH=/usr/bin:/bin:$PATH
 . tests/install-packages.sh
 . tests/build-error.sh
+. tests/ends.sh
 . tests/steps.sh
 
 usage() {
@@ -30,8 +31,8 @@ usage() {
 
 	As root it installs the Debian packages that a step needs; otherwise it lists those that
 	are missing. It builds in ${build#"$root/"} (WEIR_BUILD changes that) and says when a step
-	begins and ends, and on a terminal every $every s how far it is. It ends with "N passed,
-	N failed" and an exit status of 0 if nothing failed.
+	begins and ends, and every $every s how far it is. It ends with "N passed, N failed" and
+	an exit status of 0 if nothing failed. A signal ends it with all that it has started.
 	END
 }
 
@@ -74,8 +75,7 @@ limit=2700      # seconds a step may take: far above what it does; so that a run
 deadline=86400
 short=          # --ci: a build is not asked what another of the same run is asked, and sizes are
                 # smaller (test_is_short() in short.h)
-workers=() step_group= watch_group=
-every=30        # seconds between two lines about a step that runs, on a terminal
+every=30        # seconds between two lines about a step that runs
 
 # The seconds of each step that ended, the longest first, and of the whole.
 print_times() {
@@ -91,8 +91,7 @@ print_times() {
 # and has no result has failed.
 finish() {
 	local status=$? passed failed ended step
-	[ ${#workers[@]} -eq 0 ] || kill -TERM "${workers[@]}" 2> /dev/null
-	wait
+	end_started
 	read -r passed failed ended < \
 		<(awk '{ p += $1; f += $2 } END { print p + 0, f + 0, NR }' "$results")
 	failed=$((failed + ${#steps[@]} - ended))
@@ -102,15 +101,8 @@ finish() {
 	done
 	print_times
 	echo "$passed passed, $failed failed"
-	[ "$failed" -eq 0 ] || exit 1
+	[ "$failed" -eq 0 ] || [ "$status" -ne 0 ] || status=1
 	exit "$status"
-}
-
-# What a worker does when it is ended: its step ends with all that it started.
-end_step() {
-	[ -z "$step_group" ] || kill -TERM -- "-$step_group" 2> /dev/null
-	[ -z "$watch_group" ] || kill -TERM -- "-$watch_group" 2> /dev/null
-	exit 143
 }
 
 report() {
@@ -140,18 +132,18 @@ progress() {
 		"$(tail -n 1 "$3" | printable | cut -c 1-60)"
 }
 
-# What ends a step that takes more than $2 seconds. On descriptor 3, if that is a terminal, it says
-# how far the step is.
+# What ends a step that takes more than $2 seconds. On descriptor 3 it says how far the step is.
 watch() {
-	local step=$1 left=$2 group=$3 log=$4 pause
+	local step=$1 left=$2 log=$4 pause
 	while [ "$left" -gt 0 ]; do
 		pause=$((left < every ? left : every))
 		sleep "$pause"
 		left=$((left - pause))
-		[ ! -t 3 ] || progress "$step" $(($2 - left)) "$log" >&3
+		progress "$step" $(($2 - left)) "$log" >&3
 	done
 	echo "ended after $2 s" >> "$log"
-	kill -TERM -- "-$group"
+	trap '' TERM # run_step() ends this one as soon as the step has ended
+	end_tree "$3"
 }
 
 # In $used, what this worker's steps have used of the cores so far, in seconds.
@@ -167,7 +159,7 @@ note_used() {
 }
 
 run_step() {
-	local step=$1 begin=$SECONDS status p f s seconds used before
+	local step=$1 begin=$SECONDS status p f s seconds used before runs watches
 	note_used "$step"
 	before=$used
 	log=$logs/$1.log tally=$logs/$step.tally skips=$logs/$step.skipped
@@ -179,21 +171,20 @@ run_step() {
 	: > "$logs/$step.begun"
 	echo "     $step begins: $log"
 	seconds=$((deadline - SECONDS < limit ? deadline - SECONDS : limit))
-	set -m # a process group of its own, so that it can be ended with all it started
+	set -m # each in a group of its own: meson and ninja end theirs when they are told to
 	(
 		set -e
 		[ "$seconds" -gt 0 ] || { echo "not begun: the whole run is out of time"; exit 1; }
 		"step_$step"
 	) > "$log" 2>&1 < /dev/null &
-	step_group=$!
-	watch "$step" "$seconds" "$step_group" "$log" 3>&1 > /dev/null 2>&1 &
-	watch_group=$!
+	runs=$!
+	watch "$step" "$seconds" "$runs" "$log" 3>&1 > /dev/null 2>&1 &
+	watches=$!
 	set +m
-	wait "$step_group"
+	wait "$runs" 2> /dev/null
 	status=$?
-	kill -TERM -- "-$watch_group" 2> /dev/null
-	wait "$watch_group" 2> /dev/null
-	step_group= watch_group=
+	kill -TERM -- "-$watches" 2> /dev/null
+	wait "$watches" 2> /dev/null
 	read -r p f s < \
 		<(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$tally")
 	[ "$status" -eq 0 ] || [ "$f" -gt 0 ] || f=1
@@ -213,7 +204,6 @@ take() {
 
 worker() {
 	local step
-	trap end_step TERM
 	while step=$(take) && [ -n "$step" ]; do
 		run_step "$step"
 	done
@@ -246,11 +236,10 @@ main() {
 	: > "$results"
 	rm -f "$logs"/*.seconds "$logs"/*.begun
 	trap finish EXIT
-	trap 'exit 130' INT TERM HUP
+	exit_on_signals
 	# Two at a time: much of a step is a single long test, or waits.
 	for _ in 1 2; do
 		worker &
-		workers+=($!)
 	done
 	wait
 }

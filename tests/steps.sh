@@ -80,7 +80,7 @@ configure() {
 # The same, and all of it compiled, whether or not a test calls it.
 build_in() {
 	configure "$@"
-	ninja -C "$build/$1" --quiet
+	ninja -C "$build/$1"
 }
 
 # Compilers of this age know no address layouts as random as a new kernel's: switched off for the
@@ -103,7 +103,7 @@ build_products() {
 	local products
 	products=$(ninja -C "$build/$1" -t targets all |
 		sed -n 's/^\(\(src\|bench\)\/[^:]*\): \(.*_LINKER\|CUSTOM_COMMAND\).*/\1/p')
-	ninja -C "$build/$1" --quiet $products
+	ninja -C "$build/$1" $products
 }
 
 # The same way in, with the least that shows that it works.
@@ -263,7 +263,7 @@ step_mutants() {
 	packages gcc libc6-dev libcmocka-dev libxxhash-dev liburcu-dev python3
 	check tests/schedule/run-mutants.py --jobs 2
 	build_gcc
-	ninja -C "$build/gcc" --quiet
+	ninja -C "$build/gcc"
 	check tests/unit/mutants.py "$build/gcc"
 }
 

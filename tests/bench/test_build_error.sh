@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A build that fails under bench/run.sh: the compiler's first error comes last, with the package of
-# a missing header, and no folder of results stays. Nor does one stay after an interruption. The
-# build says how far it has come. The table of packages has each header that weir includes.
+# a missing header, and no folder of results stays. Nor does one stay after an interruption, which
+# ends all processes and is not called a failure. The build says how far it has come. The table of
+# packages has each header that weir includes.
 # test_build_error.sh SOURCE
 set -eu
 source=$1
@@ -65,6 +66,36 @@ grep -Eq '\] compiling: 1 of 3, about [0-9]+ s left$' "$work/out" ||
 run 30 INT 3
 [ "$status" -ne 0 ] || fail "not interrupted"
 [ ! -e "$work/new" ] || fail "left after an interruption: $(find "$work/new")"
+
+# Each signal ends what was started, in whatever session, and is no failure of the build. As the
+# Ctrl-C of a terminal it reaches the whole group. MARKED is in the environment of all.
+stub ninja <<-END
+	trap 'exit 2' INT
+	setsid sleep 600 &
+	touch "$work/runs"
+	sleep 600
+END
+mkdir "$work/tmp"
+left() { grep -lsz "^MARKED=$work\$" /proc/[0-9]*/environ || true; }
+for signal in HUP=129 INT=130 TERM=143; do
+	set -m
+	env --default-signal MARKED="$work" TMPDIR="$work/tmp" bench/run.sh --smoke \
+		--json="$work/new/results" > "$work/out" 2>&1 &
+	set +m
+	for _ in {1..1200}; do # a minute
+		[ ! -e "$work/runs" ] || break
+		sleep 0.05
+	done
+	kill "-${signal%=*}" -- "-$!"
+	status=0
+	wait $! || status=$?
+	[ "$status" -eq "${signal#*=}" ] || fail "ended by $signal: status $status"
+	[ -z "$(left)" ] || fail "$signal: left running: $(left)"
+	! grep -q 'failed\|line [0-9]' "$work/out" || fail "$signal: $(cat "$work/out")"
+	[ ! -e "$work/new" ] || fail "left after $signal: $(find "$work/new")"
+	[ -z "$(ls "$work/tmp")" ] || fail "left after $signal: $(find "$work/tmp")"
+	rm "$work/runs"
+done
 mkdir -p "$work/new/results"
 run 0
 [ -d "$work/new/results" ] || fail "a folder of the user's was removed"
