@@ -192,7 +192,7 @@ OUTSIDE = [
      "promises Promises.test_room_for_less_than_a_batch"),
     ("ALIVE_FOR_EVER", FORMAT + "scripts.c", "if then_ > now then", "if false then",
      "promises Lacking.test_a_report_of_a_time_to_come"),
-    ("ANYTHING_BEHIND_A_LINK", FOLLOW, "\to.only_images = true;\n", "",
+    ("ANYTHING_BEHIND_A_LINK", FOLLOW, "\to.only_images = !f->force;\n", "",
      "follow Follow.test_what_somebody_did_to_it"),
     ("THE_SAME_NUMBER", "src/replica/service/round.c",
      " ||\n\t             n->joined.checksum[0] != before.checksum[0])", ")",

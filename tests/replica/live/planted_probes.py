@@ -21,9 +21,10 @@ PROBES = [
      "follow Follow.test_its_number"),
     ("FOLLOWS_WITHOUT_ZSTD", FOLLOW, "\to.zstd_level = f->r->zstd_level;\n", "",
      "follow Follow.test_compressed"),
-    ("ANY_FILE_IS_REPLACED", FOLLOW,
-     "if (stat(path, &st) != 0 || st.st_size == 0 || image_begins(path))",
-     "if (stat(path, &st) != 0 || true)", "follow Follow.test_what_is_no_image_stays"),
+    ("ANY_TRAITS_ARE_REPLACED", FOLLOW, "status = keeps(r, replica);", "status = TOOL_OK;",
+     "follow Follow.test_does_an_image_of_other_traits_stay"),
+    ("LIVE_IS_REPLACED", FOLLOW, "f->force ? 0 : standing(path);", "0;",
+     "follow Follow.test_does_a_live_image_stay_until_it_is_sealed"),
     # ---- publish ----
     ("BEGINS_THOUGH_IT_FAILED", PUBLISH, "if (!err && !r->quiet) /* which",
      "if (!r->quiet) /* which", "operate Operate.test_the_first_is_refused"),

@@ -9,8 +9,8 @@ TROUBLES = [
     # ---- follow, and its disk ----
     ("SAVED_THOUGH_IT_IS_FULL", FOLLOW, "f->saved = !err;", "f->saved = true;",
      "disk Disk.test_full_later"),
-    ("FULL_AT_FIRST_UNSAID", FOLLOW, "int status = trouble_weir(err, r->output);",
-     "int status = TOOL_OK;", "disk Disk.test_full_at_the_beginning"),
+    ("FULL_AT_FIRST_UNSAID", FOLLOW, "status = trouble_weir(err, r->output);",
+     "status = TOOL_OK;", "disk Disk.test_full_at_the_beginning"),
     ("REMOVED_STAYS_AWAY", FOLLOW,
      " && !another && (is_as_saved(f) || is_anothers(f, replica));", " && !another;",
      "disk Disk.test_deleted"),
@@ -30,7 +30,8 @@ TROUBLES = [
     # ---- wrong uses ----
     ("READ_URL_UNNAMED", OPTIONS, "replicas that are read (read_url, --read-url): %s", "%s",
      "refusals Refusals.test_refused"),
-    ("ANYTHING_IS_REPLACED", FOLLOW, "\tif (check_replaceable(r->output) != 0)", "\tif (0)",
+    ("ANYTHING_IS_REPLACED", FOLLOW, "int status = place_ask(r->output, r->force, NULL);",
+     "int status = TOOL_OK;",
      "follow Follow.test_what_is_no_image_stays"),
     # ---- replicas ----
     ("ONE_THAT_BEGINS_IS_NONE", "src/replica/redis/lease.c",

@@ -2,8 +2,10 @@
 """weir replicate follow: the file that it writes, and what it says of one that it cannot write.
 test_follow.py PROGRAM WEIR"""
 import os
+import re
 import shutil
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -101,14 +103,70 @@ class Follow(tool.Tool):
         mine = os.path.join(self.folder, "mine")
         with open(mine, "w") as f:
             f.write("a text of somebody\n" * 100)
-        self.assertIn("neither empty nor an image", self.replicate("follow", "-o", "mine",
-                                                                   status=2))
+        self.assertIn("neither a weir image nor empty", self.replicate("follow", "-o", "mine",
+                                                                       status=1))
         self.build("a", 0, 10)
         self.replicate("publish", "a")
         process, _ = self.follow("mine")
-        self.assertEqual(process.wait(10), 2)
+        self.assertEqual(process.wait(10), 1)
         with open(mine, errors="replace") as f:
             self.assertEqual(f.read(), "a text of somebody\n" * 100)
+
+    def is_live(self, image):
+        return re.search(r"(?m)^ +live +yes$", self.weir("info", image))
+
+    def insert_live(self, image):
+        """The process that inserts, until its standard input ends."""
+        adder = subprocess.Popen([tool.WEIR, "add", "-q", "--live", image, "-"],
+                                 cwd=self.folder, stdin=subprocess.PIPE, text=True)
+        self.addCleanup(adder.communicate)
+        self.addCleanup(adder.kill)
+        group.wait_until("it is live", lambda: self.is_live(image))
+        return adder
+
+    def test_does_an_image_of_other_traits_stay(self):
+        """At the beginning: as weir build refuses to replace it, and takes it with --force."""
+        self.build("a", 0, 100)
+        self.replicate("publish", "a")
+        with open(os.path.join(self.folder, "key"), "wb") as f:
+            f.write(bytes(range(16)))
+        os.chmod(f.name, 0o600)
+        image = os.path.join(self.folder, "old")
+        for why, options in (("is of kind counting", ["--kind=counting"]),
+                             ("is keyed", ["--keyed-by=" + f.name]),
+                             ("was built with --trim", ["--trim"]), ("it is live", [])):
+            with self.subTest(why=why):
+                if os.path.exists(image):
+                    os.unlink(image)
+                self.build("old", 500, 600, *options)
+                if not options:
+                    self.insert_live("old")
+                self.assertIn("old: not replaced: ", self.replicate("follow", "-o", "old",
+                                                                    status=1))
+                self.assertIn(why, self.aside)
+                process, _ = self.follow("old", "--force")
+                group.wait_until("it is written", lambda: self.query(image, 50) and
+                                 not self.query(image, 550))
+                process.terminate()
+                self.assertEqual(process.wait(60), 0)
+
+    def test_does_a_live_image_stay_until_it_is_sealed(self):
+        """Keys that a process inserts there must not be lost, however often the set changes."""
+        self.build("a", 0, 100)
+        self.replicate("publish", "a")
+        path = self.served()
+        adder = self.insert_live(path)
+        inode = os.stat(path).st_ino
+        self.build("b", 700, 800, "--like=a")
+        self.replicate("publish", "b")
+        group.wait_until("status says so", lambda: any(
+            "it is live" in n["error"] for n in self.status(status=None)["nodes"]))
+        self.assertEqual(os.stat(path).st_ino, inode)
+        adder.communicate("550\n") # and it seals the image
+        self.assertEqual(adder.returncode, 0)
+        group.wait_until("it is written", lambda: self.query(path, 750))
+        group.wait_until("all is well", lambda: not any(
+            n["error"] for n in self.status(status=None)["nodes"]))
 
     def test_a_failure_is_said_once(self):
         """It is tried five times a second."""

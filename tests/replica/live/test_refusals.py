@@ -77,9 +77,11 @@ REFUSED = [
     ("publish --trusted=public b", 2, UNSIGNED),
     ("publish --read-url=foo b", 2, "replicas that are read (read_url, --read-url): URL of redis: "
      + URL),
-    ("follow -o nowhere/x", 2, "nowhere/x: cannot open the directory: no such file or directory"),
-    ("follow -o junk", 2, "junk: it is neither empty nor an image: it stays"),
-    ("follow -o .", 2, ".: it is neither empty nor an image: it stays"),
+    ("follow -o nowhere/x", 2, "nowhere/x: cannot write in nowhere: No such file or directory"),
+    ("follow -o junk", 1, "junk: not replaced: it is neither a weir image nor empty: check the "
+     "path, or move the file away"),
+    ("follow -o .", 2, ".: is a directory, and an image replaces the file it is saved to (-o - "
+     "writes to standard output)"),
     ("follow --set=other -o x", 2, NOBODY),
     ("follow --trusted=secret -o x", 2, "secret: line 1 is no public key: \"weir-key-public 1 \", "
      "64 digits in lower case and a newline"),

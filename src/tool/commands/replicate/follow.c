@@ -11,16 +11,21 @@
 #include <weir/image.h>
 #include "commands/commands.h"
 #include "images/images.h"
+#include "images/saving.h"
 #include "input/file.h"
 #include "output/say.h"
 #include "replicate.h"
 
-enum { SOON_S = 120 }; /* also where attributes of files are cached */
+enum {
+	SOON_S = 120, /* also where attributes of files are cached */
+	MOST_TRIES = 5,
+};
 
 struct following {
 	const struct replicate *r;
 	atomic_bool another; /* generation has come, whatever its number is; the node's thread */
 	bool saved;
+	bool force;          /* until the first file is written */
 	time_t again;        /* when it was saved once more, since somebody had written to it */
 	uint64_t generation; /* that was, */
 	struct stat file;    /* and the file as it was written then */
@@ -43,13 +48,17 @@ static void report(void *context, int result, const char *sentence)
 		say("%s", sentence);
 }
 
-/* As weir build: what is no image was not made by this. */
-static int check_replaceable(const char *path)
+/* What stands there, for weir_save_options.replaces: 0 for an image whose head is damaged, which is
+ * replaced. A live one has no commit record, and the save refuses whatever is asked for. */
+static uint64_t standing(const char *path)
 {
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	struct stat st;
-	if (stat(path, &st) != 0 || st.st_size == 0 || image_begins(path))
+	if (stat(path, &st) != 0 || st.st_size == 0)
+		return WEIR_REPLACES_NOTHING;
+	if (weir_image_inspect(weir_location_path(path), &info) != 0)
 		return 0;
-	return weir_fail(-EEXIST, "%s: it is neither empty nor an image: it stays", path);
+	return info.live ? WEIR_REPLACES_NOTHING : info.commit;
 }
 
 static bool is_as_saved(const struct following *f)
@@ -90,6 +99,21 @@ static bool is_anothers(struct following *f, const struct weir_replica *replica)
 	return whole && soon;
 }
 
+/* Another who follows the set may replace the file between the look and the save: look again. */
+static int write_file(const struct following *f, struct weir_replica *replica,
+                      struct weir_save_options *o)
+{
+	const char *path = f->r->output;
+	bool moved = true;
+	int err = -EAGAIN;
+	for (unsigned tries = 0; err == -EAGAIN && moved && tries < MOST_TRIES; tries++) {
+		o->replaces = f->force ? 0 : standing(path);
+		err = weir_replica_save(replica, path, o);
+		moved = err == -EAGAIN && standing(path) != o->replaces;
+	}
+	return err;
+}
+
 /* Write the file if there is another generation than the one in it, or if somebody has removed it
  * or written to it. */
 static int save(struct following *f, struct weir_replica *replica)
@@ -109,10 +133,11 @@ static int save(struct following *f, struct weir_replica *replica)
 	o.generation = s.generation;
 	o.allow_uneven = true; /* it is what the other nodes serve */
 	o.written = &f->file;
-	o.only_images = true;
-	err = weir_replica_save(replica, f->r->output, &o);
+	o.only_images = !f->force;
+	err = write_file(f, replica, &o);
 	f->generation = s.generation;
 	f->saved = !err;
+	f->force = f->force && err;
 	return err;
 }
 
@@ -129,9 +154,22 @@ static void follow(struct following *f, struct weir_replica *replica, const sigs
 	}
 }
 
+/* The set is to have the traits of the image that it replaces, as one that is built. */
+static int keeps(const struct replicate *r, struct weir_replica *replica)
+{
+	const struct image_how how = { .only_files = true };
+	struct weir_params p = WEIR_PARAMS_INIT;
+	int err = weir_replica_params(replica, &p);
+	if (err)
+		return trouble_weir(err, NULL);
+	const struct place_fresh fresh = { .kind = p.kind, .steps = p.text.steps,
+		                           .keyed = r->options.secret != NULL };
+	return place_keeps(r->output, &fresh, r->force, &how);
+}
+
 int replicate_follow(struct replicate *r)
 {
-	struct following f = { .r = r };
+	struct following f = { .r = r, .force = r->force };
 	struct weir_replica *replica;
 	sigset_t ends;
 	if (!r->output || r->count)
@@ -139,8 +177,9 @@ int replicate_follow(struct replicate *r)
 		                  misuse("-o FILE is missing");
 	if (strcmp(r->output, "-") == 0)
 		return misuse("-o -: a file is replaced, again and again; ./- is one of that name");
-	if (check_replaceable(r->output) != 0)
-		return trouble("%s", weir_error_detail());
+	int status = place_ask(r->output, r->force, NULL);
+	if (status)
+		return status;
 	r->options.report = report;
 	r->options.context = &f;
 	r->options.confirm_ms = 1000; /* it inserts nothing: nothing is waited for at the end */
@@ -153,9 +192,11 @@ int replicate_follow(struct replicate *r)
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
-	err = save(&f, replica);
-	if (err) {
-		int status = trouble_weir(err, r->output);
+	status = keeps(r, replica);
+	err = status ? 0 : save(&f, replica);
+	if (err)
+		status = trouble_weir(err, r->output);
+	if (status) {
 		(void)weir_replica_close(replica);
 		return status;
 	}

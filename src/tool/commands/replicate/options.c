@@ -14,6 +14,7 @@ enum {
 	SET = 256, URL, USER, PASSWORD_FILE, CA_FILE, CERT_FILE, KEY_FILE,
 	SERVER_NAME, INSECURE, TRUSTED, SECRET, IMAGE_URL, IMAGE_CA, IMAGE_HTTP, IMAGE_FOLDER, KEEP,
 	READ_URL, ZSTD, STREAM, KEYED_BY, REPLACE, MAX_AGE, GENERATION, JSON, PROMETHEUS, TIMEOUT,
+	FORCE,
 };
 
 static const struct option options[] = {
@@ -39,6 +40,7 @@ static const struct option options[] = {
 	{ "stream", required_argument, NULL, STREAM },
 	{ "keyed-by", required_argument, NULL, KEYED_BY },
 	{ "replace", no_argument, NULL, REPLACE },
+	{ "force", no_argument, NULL, FORCE },
 	{ "max-age", required_argument, NULL, MAX_AGE },
 	{ "generation", required_argument, NULL, GENERATION },
 	{ "json", no_argument, NULL, JSON },
@@ -110,6 +112,7 @@ static bool take(struct replicate *r, int option)
 	case STREAM: return take_stream(o);
 	case KEYED_BY: return (o->secret = keyfile_read(optarg)) != NULL;
 	case REPLACE: return r->replace = true;
+	case FORCE: return r->force = true;
 	case MAX_AGE: return parse_seconds("--max-age", optarg, 1, 1e9, &r->max_age);
 	case GENERATION:
 		return parse_number("--generation", optarg, 1, UINT64_MAX, &r->generation);
@@ -128,6 +131,7 @@ static unsigned commands_of(int option)
 	case REPLACE:
 	case IMAGE_FOLDER:
 	case STREAM: return REPLICATE_PUBLISH;
+	case FORCE:
 	case 'o': return REPLICATE_FOLLOW;
 	case MAX_AGE:
 	case JSON:

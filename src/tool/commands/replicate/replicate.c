@@ -58,6 +58,7 @@ static const char help[] =
 	"      --json           status: for programs\n"
 	"      --prometheus     status: as metrics\n"
 	"  -o, --output=FILE    follow: the image to write\n"
+	"      --force          follow: replace what stands there, whatever it is\n"
 	"  -q, --quiet          say only what is wrong\n"
 	"  -h, --help           this text\n"
 	"\n"

@@ -13,7 +13,7 @@ struct replicate {
 	const char *output;          /* follow */
 	double max_age;              /* status: seconds; 0: any */
 	uint64_t generation;         /* rollback */
-	bool replace, json, prometheus, quiet;
+	bool replace, force, json, prometheus, quiet;
 	int zstd_level;              /* of images, here and there */
 	char **arguments;
 	int count;
