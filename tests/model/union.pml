@@ -64,6 +64,7 @@
  *  variant RECORDS RESTORES NO_TURN ONE_INSERTS OLDER_IGNORED: fails, all lack what is there (U3)
  *  variant IMAGES UNREAD_SILENT: fails (U8)
  *  full CRASHES=1 RECORDS=1 NO_TURN=1: holds
+ *  full THREE_NODES=1 RECORDS=1 NO_TURN=1: holds
  */
 #ifdef THREE_NODES
 #define NODES 3
@@ -100,32 +101,37 @@
 #define TOKENS 32512 /* all of all nodes */
 
 typedef Head {
-	byte server_id, mark, prev, base; /* of the epoch; base: the log's end where it began */
+	byte server_id, mark, prev; /* of the epoch */
+	byte base;                  /* the log's end where the epoch began */
 	byte lost;                  /* entries before it were given up */
 	byte gen, era, pos, img, parent;
 	short has;
-	bit pure, unread, gone;     /* gone: the log's key is not there */
+	bit pure, unread;
+	bit gone;                   /* the log's key is not there */
 };
 typedef Log { byte at[LEN], tag[LEN], end, first };
 typedef Node {
 	byte set, pending, server, token;
 	byte ring[EACH];            /* of own key j: 0 not there, 1 not acknowledged, 2 + entry */
 	byte rtag[EACH];            /* that entry's tag */
-	byte mark, cursor, tag;     /* tag: of the entry before the cursor; 0: it is not known */
+	byte mark, cursor;
+	byte tag;                   /* of the entry before the cursor; 0: it is not known */
 	byte hole;                  /* 1 + the last entry that was missing; 0: none */
 	byte joined, era;
 	byte seen;                  /* the newest generation that it saw in the head */
 	short has;                  /* what its set has: generations, tokens */
-	/* what redis must have: the node keeps it in no ring any more */
-	short relied;
+	short relied;               /* what redis must have: it left the ring of the node */
 	byte answer;                /* 1 + the last call that no generation has answered yet */
 	bit lacks, extra, called
 };
 Head head[2];
 Log log[2];
 Node n[NODES];
-byte ids[2], gens = 1, marks = 1, tags; /* marks and tags are drawn at random: no two are equal */
-byte record, told[NODES], life[NODES];  /* what applications wrote; whose insert has returned */
+byte ids[2], gens = 1;
+byte marks = 1, tags;    /* a node draws them at random: no two are equal */
+byte record;             /* what applications wrote */
+byte told[NODES];        /* the keys whose insert has returned */
+byte life[NODES];
 byte turns = TURNS;
 bool packed, replaced, promoted;
 
@@ -185,8 +191,14 @@ bool packed, replaced, promoted;
 #define tag_before(i, b) ((b) > 0 && (b) <= L(i).end -> L(i).tag[(b) - 1] : 0)
 
 inline resend(i, from) {
-	if :: n[i].ring[0] >= 2 + from -> n[i].ring[0] = 1 :: else fi;
-	if :: n[i].ring[EACH - 1] >= 2 + from -> n[i].ring[EACH - 1] = 1 :: else fi
+	if
+	:: n[i].ring[0] >= 2 + from -> n[i].ring[0] = 1
+	:: else
+	fi;
+	if
+	:: n[i].ring[EACH - 1] >= 2 + from -> n[i].ring[EACH - 1] = 1
+	:: else
+	fi
 }
 /* Own entries that were not read, since the cursor jumps over them: they are perhaps others'. */
 #ifdef JUMP_SILENT
@@ -195,62 +207,110 @@ inline resend(i, from) {
 #define jumped(i, j, to) (n[i].ring[j] >= 2 + n[i].cursor && n[i].ring[j] < 2 + (to))
 #endif
 inline unread_own(i, to) {
-	if :: jumped(i, 0, to) -> n[i].ring[0] = 1 :: else fi;
-	if :: jumped(i, EACH - 1, to) -> n[i].ring[EACH - 1] = 1 :: else fi
+	if
+	:: jumped(i, 0, to) -> n[i].ring[0] = 1
+	:: else
+	fi;
+	if
+	:: jumped(i, EACH - 1, to) -> n[i].ring[EACH - 1] = 1
+	:: else
+	fi
 }
 inline jump(i, to) {
 	unread_own(i, to);
-	n[i].cursor = to; n[i].tag = tag_before(i, to); n[i].seen = H(i).gen
+	n[i].cursor = to;
+	n[i].tag = tag_before(i, to);
+	n[i].seen = H(i).gen
 }
 /* U3: nothing that it read before is certain. */
 inline doubt(i) {
 	resend(i, 0);
-	n[i].cursor = H(i).pos; n[i].tag = tag_before(i, H(i).pos); n[i].hole = H(i).pos;
-	n[i].answer = 0; n[i].lacks = 1; n[i].extra = 1; n[i].called = 0; n[i].seen = H(i).gen
+	n[i].cursor = H(i).pos;
+	n[i].tag = tag_before(i, H(i).pos);
+	n[i].hole = H(i).pos;
+	n[i].answer = 0;
+	n[i].lacks = 1;
+	n[i].extra = 1;
+	n[i].called = 0;
+	n[i].seen = H(i).gen
 }
 /* U2: another epoch. */
 inline meet(i) {
 	if
-	:: H(i).prev == n[i].mark && !n[i].lacks -> /* it goes on behind base */
+	:: H(i).prev == n[i].mark && !n[i].lacks ->
+		/* The log goes on behind base. */
 #ifndef NO_RESEND
 		resend(i, H(i).base);
 #endif
 #ifndef CUT_IGNORED
-		if :: n[i].cursor > H(i).base ->
-			n[i].cursor = H(i).base; n[i].tag = tag_before(i, H(i).base); n[i].extra = 1
-		:: else fi;
+		if
+		:: n[i].cursor > H(i).base ->
+			n[i].cursor = H(i).base;
+			n[i].tag = tag_before(i, H(i).base);
+			n[i].extra = 1
+		:: else
+		fi;
 #endif
-		if :: n[i].answer > H(i).base -> n[i].answer = 0 :: else fi;
+		if
+		:: n[i].answer > H(i).base -> n[i].answer = 0
+		:: else
+		fi;
 		n[i].called = 0
 	:: else -> doubt(i)
 	fi;
-	n[i].mark = H(i).mark; n[i].seen = H(i).gen
+	n[i].mark = H(i).mark;
+	n[i].seen = H(i).gen
 }
+/* U1 */
 inline touch(i) {
 	if
-	:: H(i).server_id != ids[n[i].server] || H(i).gone -> /* U1 */
+	:: H(i).server_id != ids[n[i].server] || H(i).gone ->
 		marks++;
-		H(i).prev = H(i).mark; H(i).mark = marks;
-		H(i).server_id = ids[n[i].server]; H(i).base = L(i).end;
-		/* ids of a later epoch are all above the position of an earlier one */
-		if :: H(i).gone -> H(i).gone = 0; H(i).pos = 0; H(i).lost = 0;
-			H(i).pure = 0 :: else fi
+		H(i).prev = H(i).mark;
+		H(i).mark = marks;
+		H(i).server_id = ids[n[i].server];
+		H(i).base = L(i).end;
+		/* Ids of a later epoch are all above the position of an earlier one. */
+		if
+		:: H(i).gone ->
+			H(i).gone = 0;
+			H(i).pos = 0;
+			H(i).lost = 0;
+			H(i).pure = 0
+		:: else
+		fi
 	:: else
 	fi;
-	if :: n[i].mark == H(i).mark :: else -> meet(i) fi
+	if
+	:: n[i].mark == H(i).mark
+	:: else -> meet(i)
+	fi
 }
 inline append(i, what) {
-	tags++; L(i).tag[L(i).end] = tags;
-	L(i).at[L(i).end] = what; L(i).end++;
-	if :: L(i).end >= LEN - 1 -> packed = true :: else fi
+	tags++;
+	L(i).tag[L(i).end] = tags;
+	L(i).at[L(i).end] = what;
+	L(i).end++;
+	if
+	:: L(i).end >= LEN - 1 -> packed = true
+	:: else
+	fi
 }
 /* U7: what the newest generation covers is let go, and that one is relied on; on it alone, if it
  * has all that was relied on before. */
 inline release(i) {
-	if :: covers(i, 0) || covers(i, EACH - 1) -> n[i].relied = n[i].relied |
-		(1 << H(i).gen) :: else fi;
-	if :: covers(i, 0) -> n[i].ring[0] = 0 :: else fi;
-	if :: covers(i, EACH - 1) -> n[i].ring[EACH - 1] = 0 :: else fi;
+	if
+	:: covers(i, 0) || covers(i, EACH - 1) -> n[i].relied = n[i].relied | (1 << H(i).gen)
+	:: else
+	fi;
+	if
+	:: covers(i, 0) -> n[i].ring[0] = 0
+	:: else
+	fi;
+	if
+	:: covers(i, EACH - 1) -> n[i].ring[EACH - 1] = 0
+	:: else
+	fi;
 	if
 #ifdef RELY_TOO_LITTLE
 	:: n[i].relied != 0 -> n[i].relied = 1 << H(i).gen
@@ -261,10 +321,22 @@ inline release(i) {
 	fi
 }
 inline join(i) {
-	n[i].joined = H(i).gen; n[i].seen = H(i).gen;
-	if :: n[i].cursor < H(i).pos -> jump(i, H(i).pos) :: else fi;
-	if :: n[i].hole <= H(i).pos -> n[i].lacks = 0; n[i].hole = 0 :: else n[i].called = 0 fi;
-	if :: n[i].answer <= H(i).pos -> n[i].answer = 0 :: else fi;
+	n[i].joined = H(i).gen;
+	n[i].seen = H(i).gen;
+	if
+	:: n[i].cursor < H(i).pos -> jump(i, H(i).pos)
+	:: else
+	fi;
+	if
+	:: n[i].hole <= H(i).pos ->
+		n[i].lacks = 0;
+		n[i].hole = 0
+	:: else -> n[i].called = 0
+	fi;
+	if
+	:: n[i].answer <= H(i).pos -> n[i].answer = 0
+	:: else
+	fi;
 	release(i)
 }
 
@@ -280,7 +352,7 @@ proctype app(byte i) {
 #endif
 		d_step {
 			if
-			/* under the lock, the set too: a copy has what its token says */
+			/* Under the lock, the set too: a copy has what its token says. */
 			:: in_ring(i) >= RING ->
 				n[i].extra = 1;
 #ifndef TOKEN_IGNORED
@@ -297,10 +369,15 @@ proctype app(byte i) {
 		n[i].set = n[i].set | KEY(i, j);
 #endif
 		d_step {
-			if :: life[i] == its -> told[i] = told[i] | KEY(i, j);
+			if
+			:: life[i] == its ->
+				told[i] = told[i] | KEY(i, j);
 				assert((told[i] & ~n[i].set) == 0) /* own */
-			:: else fi;
-			j++; its = 0 }
+			:: else
+			fi;
+			j++;
+			its = 0
+		}
 	:: j == EACH || packed -> break
 	od
 }

@@ -27,5 +27,5 @@
 #ifndef GIVEUPS
 #define GIVEUPS 0
 #endif
-byte crashes = CRASHES, flushes = FLUSHES, drops = DROPS, deletes = DELETES, restores = RESTORES,
-	images = IMAGES, deaths = DEATHS, records = RECORDS, giveups = GIVEUPS;
+byte crashes = CRASHES, flushes = FLUSHES, drops = DROPS, deletes = DELETES;
+byte restores = RESTORES, images = IMAGES, deaths = DEATHS, records = RECORDS, giveups = GIVEUPS;

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT
  * A node of union.pml: it sends, reads, joins and publishes. */
+#define behind(i) (n[i].joined != H(i).gen)
+#define readable(i) (H(i).gen != 0 && !H(i).unread)
+#define same_era(i) (H(i).gen != 0 && H(i).era == n[i].era)
+#define may_publish(i) (H(i).gen == 0 || \
+	(!n[i].lacks && (H(i).era < n[i].era || !behind(i))))
+#define must_publish(i) (H(i).gen == 0 || H(i).era < n[i].era || turns > 0 || \
+	n[i].answer != 0 || owes(i))
+
 proctype node(byte i) {
 	byte b, copy, pos, base, mark, alive, ptag;
 	short has;
 	bit ex, rec;
 end:	do
-	/* send one key, of those that wait or that are not acknowledged */
+	/* Send one key, of those that wait or that are not acknowledged. */
 	:: d_step { !packed && (n[i].pending != 0 || unacked(i)) ->
 		touch(i);
 		b = ((n[i].pending & KEY(i, 0)) != 0 || n[i].ring[0] == 1 -> 0 : EACH - 1);
@@ -13,12 +21,15 @@ end:	do
 #ifndef DROP_ON_ACK
 		n[i].ring[b] = 2 + L(i).end;
 #endif
-		append(i, KEY(i, b)); n[i].rtag[b] = tags; b = 0 }
-	/* the heartbeat, where it has news */
+		append(i, KEY(i, b));
+		n[i].rtag[b] = tags;
+		b = 0
+	}
+	/* The heartbeat, where it has news. */
 	:: d_step { !packed && !current(i) -> touch(i) }
 	:: d_step { current(i) && other(i) -> doubt(i) }
 
-	/* U4: apply, then advance. What is missing and its own is filled from the ring. */
+	/* U4: apply, then advance. An own entry that is missing is filled from the ring. */
 	:: d_step { sure(i) && n[i].cursor >= L(i).first && n[i].cursor < L(i).end ->
 		b = L(i).at[n[i].cursor];
 		if
@@ -29,10 +40,13 @@ end:	do
 			:: n[i].cursor < H(i).lost
 #ifndef OWN_UNFILLED
 			:: n[i].cursor >= H(i).lost && own_entry(i, n[i].cursor) ->
-				n[i].set = n[i].set |
-				(n[i].ring[0] == n[i].cursor + 2 -> KEY(i, 0) : KEY(i, EACH - 1))
+				n[i].set = n[i].set | (n[i].ring[0] == n[i].cursor + 2 ->
+					KEY(i, 0) : KEY(i, EACH - 1))
 #endif
-			:: else -> n[i].hole = n[i].cursor + 1; n[i].lacks = 1; n[i].called = 0
+			:: else ->
+				n[i].hole = n[i].cursor + 1;
+				n[i].lacks = 1;
+				n[i].called = 0
 			fi
 #else
 			skip
@@ -40,62 +54,105 @@ end:	do
 		:: b == CALL -> n[i].answer = n[i].cursor + 1
 		:: b == SAID
 		fi;
-		n[i].tag = L(i).tag[n[i].cursor]; n[i].cursor++; b = 0 }
-	:: d_step { sure(i) && n[i].cursor < L(i).first -> /* trimmed */
-		jump(i, L(i).first); n[i].lacks = 1; n[i].hole = L(i).first }
-	/* U8: a generation is asked for that has what is lacking, or that can be read. */
+		n[i].tag = L(i).tag[n[i].cursor];
+		n[i].cursor++;
+		b = 0
+	}
+	/* The log was trimmed above the cursor. */
+	:: d_step { sure(i) && n[i].cursor < L(i).first ->
+		jump(i, L(i).first);
+		n[i].lacks = 1;
+		n[i].hole = L(i).first
+	}
+	/* U8: ask for a generation that has what the node lacks, or that can be read. */
 	:: d_step { !packed && sure(i) && H(i).gen != 0 && !n[i].called &&
-		    ((n[i].lacks && n[i].joined == H(i).gen && n[i].hole > H(i).pos)
+		    ((n[i].lacks && !behind(i) && n[i].hole > H(i).pos)
 #ifndef UNREAD_SILENT
-		     || (H(i).unread && n[i].joined != H(i).gen && n[i].era <= H(i).era)
+		     || (H(i).unread && behind(i) && n[i].era <= H(i).era)
 #endif
-		     ) ->
-		n[i].called = 1; append(i, CALL) }
+		    ) ->
+		n[i].called = 1;
+		append(i, CALL)
+	}
+	/* U9 */
 	:: d_step { giveups > 0 && !packed && sure(i) && H(i).gen != 0 && n[i].lacks &&
-		n[i].called &&
-		    n[i].joined == H(i).gen && n[i].hole > H(i).pos -> /* U9 */
-		giveups--; n[i].lacks = 0; n[i].hole = 0; n[i].extra = 1;
+		    n[i].called && !behind(i) && n[i].hole > H(i).pos ->
+		giveups--;
+		n[i].lacks = 0;
+		n[i].hole = 0;
+		n[i].extra = 1;
 #ifndef GIVEUP_QUIET
-		marks++; H(i).prev = 0; H(i).mark = marks; H(i).base = L(i).end;
-			H(i).lost = L(i).end
+		marks++;
+		H(i).prev = 0;
+		H(i).mark = marks;
+		H(i).base = L(i).end;
+		H(i).lost = L(i).end
 #endif
 	}
 #ifdef SPLIT
 	:: d_step { promoted && n[i].server == 1 -> n[i].server = 0 }
 #endif
 
-	/* U5, the head: it has that already; it needs no image; united; older, but it has what is
-	 * lacking; of a higher era */
-	:: d_step { sure(i) && H(i).gen != 0 && H(i).era == n[i].era && n[i].joined == H(i).gen &&
-		    n[i].lacks && n[i].hole <= H(i).pos -> join(i) }
-	:: d_step { sure(i) && H(i).gen != 0 && H(i).era == n[i].era &&
-		n[i].joined != H(i).gen && H(i).pure &&
+	/* U5, the head. The node has joined it, and it has what was missing. */
+	:: d_step { sure(i) && same_era(i) && !behind(i) && n[i].lacks && n[i].hole <= H(i).pos ->
+		join(i)
+	}
+	/* The node needs no image. */
+	:: d_step { sure(i) && same_era(i) && behind(i) && H(i).pure &&
 		    H(i).parent == n[i].joined && !n[i].lacks && n[i].cursor >= H(i).pos ->
-		n[i].has = n[i].has | H(i).has; join(i) }
-	:: d_step { sure(i) && H(i).gen != 0 && !H(i).unread && H(i).era == n[i].era &&
-		n[i].joined != H(i).gen &&
+		n[i].has = n[i].has | H(i).has;
+		join(i)
+	}
+	/* It merges the image. */
+	:: d_step { sure(i) && same_era(i) && !H(i).unread && behind(i) &&
 		    (!H(i).pure || H(i).parent != n[i].joined || n[i].lacks) ->
-		n[i].set = n[i].set | H(i).img; n[i].has = n[i].has | H(i).has; join(i) }
-	:: d_step { sure(i) && H(i).gen != 0 && !H(i).unread && H(i).era < n[i].era && n[i].lacks &&
+		n[i].set = n[i].set | H(i).img;
+		n[i].has = n[i].has | H(i).has;
+		join(i)
+	}
+	/* An older era, whose image has what the node lacks. */
+	:: d_step { sure(i) && readable(i) && H(i).era < n[i].era && n[i].lacks &&
 		    n[i].hole <= H(i).pos ->
-		n[i].set = n[i].set | H(i).img; n[i].extra = 1; n[i].lacks = 0; n[i].hole = 0;
-		if :: n[i].cursor < H(i).pos -> jump(i, H(i).pos) :: else fi }
-	:: d_step { sure(i) && H(i).gen != 0 && !H(i).unread && H(i).era > n[i].era ->
-		copy = H(i).img; b = H(i).pos;
+		n[i].set = n[i].set | H(i).img;
+		n[i].extra = 1;
+		n[i].lacks = 0;
+		n[i].hole = 0;
+		if
+		:: n[i].cursor < H(i).pos -> jump(i, H(i).pos)
+		:: else
+		fi
+	}
+	/* A higher era: the next set is made of the image, the log, the ring and what is owed. */
+	:: d_step { sure(i) && readable(i) && H(i).era > n[i].era ->
+		copy = H(i).img;
+		b = H(i).pos;
 #ifndef SWAP_TRUSTS
-		unread_own(i, b); /* before the ring is asked what is covered */
+		/* before the ring is asked what is covered */
+		unread_own(i, b);
 #endif
-		if :: b < L(i).first -> n[i].lacks = 1; n[i].called = 0; b = L(i).first;
-			if :: n[i].hole < b -> n[i].hole = b :: else fi
-		:: else fi;
+		if
+		:: b < L(i).first ->
+			n[i].lacks = 1;
+			n[i].called = 0;
+			b = L(i).first;
+			if
+			:: n[i].hole < b -> n[i].hole = b
+			:: else
+			fi
+		:: else
+		fi;
 		do
 		:: b < n[i].cursor ->
 			if
 			:: L(i).at[b] < SAID -> copy = copy | L(i).at[b]
 #ifndef SWAP_BLIND
 			:: L(i).at[b] == HOLE && b >= H(i).lost && !own_entry(i, b) ->
-				n[i].lacks = 1; n[i].called = 0;
-				if :: n[i].hole < b + 1 -> n[i].hole = b + 1 :: else fi
+				n[i].lacks = 1;
+				n[i].called = 0;
+				if
+				:: n[i].hole < b + 1 -> n[i].hole = b + 1
+				:: else
+				fi
 #endif
 			:: else
 			fi;
@@ -104,53 +161,77 @@ end:	do
 		od;
 		b = 0;
 #ifndef NO_RING
-		if :: n[i].ring[0] != 0 && !covers(i, 0) -> copy = copy | KEY(i, 0) :: else fi;
-		if :: n[i].ring[EACH - 1] != 0 && !covers(i, EACH - 1) -> copy = copy |
-			KEY(i, EACH - 1) :: else fi;
+		if
+		:: n[i].ring[0] != 0 && !covers(i, 0) -> copy = copy | KEY(i, 0)
+		:: else
+		fi;
+		if
+		:: n[i].ring[EACH - 1] != 0 && !covers(i, EACH - 1) ->
+			copy = copy | KEY(i, EACH - 1)
+		:: else
+		fi;
 		copy = copy | n[i].pending;
 #endif
 		n[i].extra = 0;
 		if
 #ifdef OWE_TOKENS
-		:: (n[i].relied & TOKENS & ~H(i).has) != 0 -> copy = copy | n[i].set;
+		:: (n[i].relied & TOKENS & ~H(i).has) != 0 ->
+			copy = copy | n[i].set;
 			n[i].extra = 1;
-			n[i].relied = n[i].relied & TOKENS & ~H(i).has; n[i].has = H(i).has |
-				n[i].has
+			n[i].relied = n[i].relied & TOKENS & ~H(i).has;
+			n[i].has = H(i).has | n[i].has
 #else
-		:: owes(i) -> copy = copy | n[i].set; n[i].extra = 1;
-			n[i].relied = n[i].relied & ~H(i).has; n[i].has = H(i).has | n[i].has
+		:: owes(i) ->
+			copy = copy | n[i].set;
+			n[i].extra = 1;
+			n[i].relied = n[i].relied & ~H(i).has;
+			n[i].has = H(i).has | n[i].has
 #endif
-		:: else -> n[i].relied = 0; n[i].has = H(i).has
+		:: else ->
+			n[i].relied = 0;
+			n[i].has = H(i).has
 		fi;
-		n[i].set = copy; n[i].era = H(i).era; copy = 0;
-		join(i); assert((told[i] & ~n[i].set) == 0) /* own */ }
+		n[i].set = copy;
+		n[i].era = H(i).era;
+		copy = 0;
+		join(i);
+		assert((told[i] & ~n[i].set) == 0) /* own */
+	}
 
-	/* U10: there is nothing, or of an older era; what it owes; a call; its turn */
+	/* U10 */
 	:: atomic { !packed && sure(i) && gens < GENS && n[i].cursor == L(i).end &&
-		n[i].cursor >= L(i).first &&
-		    (H(i).gen == 0 || (!n[i].lacks && (H(i).era < n[i].era ||
-			n[i].joined == H(i).gen))) &&
-		    (H(i).gen == 0 || H(i).era < n[i].era || turns > 0 || n[i].answer != 0 ||
-			owes(i)) ->
+		    n[i].cursor >= L(i).first && may_publish(i) && must_publish(i) ->
 		if
-		:: H(i).gen != 0 && H(i).era == n[i].era && !owes(i) && n[i].answer == 0 -> turns--
+		:: same_era(i) && !owes(i) && n[i].answer == 0 -> turns--
 		:: else
 		fi;
-		mark = H(i).mark; base = H(i).gen; alive = life[i]; rec = 0;
-		ex = n[i].extra || (n[i].has & ~H(i).has) != 0; n[i].extra = 0;
+		mark = H(i).mark;
+		base = H(i).gen;
+		alive = life[i];
+		rec = 0;
+		ex = n[i].extra || (n[i].has & ~H(i).has) != 0;
+		n[i].extra = 0;
 		has = n[i].has;
 #ifndef TOKEN_REUSED
-		if :: (n[i].has & TOKEN(i)) != 0 && n[i].token == 0 -> n[i].token = 1 :: else fi;
+		if
+		:: (n[i].has & TOKEN(i)) != 0 && n[i].token == 0 -> n[i].token = 1
+		:: else
+		fi;
 #endif
-		pos = n[i].cursor; ptag = n[i].tag };
+		pos = n[i].cursor;
+		ptag = n[i].tag
+		};
 		copy = n[i].set;
 		goto swap
-	/* U11, of the record: the position, then the record, then the swap */
-	:: atomic { i == 0 && records > 0 && !packed && sure(i) && H(i).gen != 0 &&
-		H(i).era == n[i].era &&
-		    gens < GENS ->
-		records--; mark = H(i).mark; base = H(i).gen; alive = life[i]; rec = 1; ex = 0;
-			pos = L(i).end;
+	/* U11: the position, then the record, then the swap. */
+	:: atomic { i == 0 && records > 0 && !packed && sure(i) && same_era(i) && gens < GENS ->
+		records--;
+		mark = H(i).mark;
+		base = H(i).gen;
+		alive = life[i];
+		rec = 1;
+		ex = 0;
+		pos = L(i).end;
 #ifndef RECORD_TRUSTS
 		ptag = tag_before(i, pos);
 #endif
@@ -167,7 +248,7 @@ swap:	skip;
 	d_step {
 		if
 		:: !moved && H(i).server_id == ids[n[i].server] && L(i).end < LEN - 1 &&
-			alive == life[i] &&
+		   alive == life[i] &&
 #ifndef REVIVES
 		   !H(i).gone &&
 #endif
@@ -176,28 +257,62 @@ swap:	skip;
 			pos = L(i).end;
 #endif
 			gens++;
-			H(i).gen = gens; H(i).img = copy; H(i).pos = pos; H(i).parent = 0;
-				H(i).pure = 0; H(i).unread = 0;
-			H(i).has = has | (1 << gens); H(i).gone = 0;
+			H(i).gen = gens;
+			H(i).img = copy;
+			H(i).pos = pos;
+			H(i).parent = 0;
+			H(i).pure = 0;
+			H(i).unread = 0;
+			H(i).has = has | (1 << gens);
+			H(i).gone = 0;
 			if
-			:: rec -> H(i).era = n[i].era + 1; replaced = true
+			:: rec ->
+				H(i).era = n[i].era + 1;
+				replaced = true
 			:: else ->
-				if :: base != 0 && H(i).era == n[i].era && CLEAN ->
-					H(i).pure = 1; H(i).parent = n[i].joined
-				:: else fi;
-				H(i).era = n[i].era; n[i].joined = gens; n[i].seen = gens;
-					n[i].has = n[i].has | H(i).has;
-				n[i].lacks = 0; n[i].hole = 0;
-				if :: n[i].answer <= pos -> n[i].answer = 0 :: else fi;
+				if
+				:: base != 0 && H(i).era == n[i].era && CLEAN ->
+					H(i).pure = 1;
+					H(i).parent = n[i].joined
+				:: else
+				fi;
+				H(i).era = n[i].era;
+				n[i].joined = gens;
+				n[i].seen = gens;
+				n[i].has = n[i].has | H(i).has;
+				n[i].lacks = 0;
+				n[i].hole = 0;
+				if
+				:: n[i].answer <= pos -> n[i].answer = 0
+				:: else
+				fi;
 				release(i)
 			fi;
-			if :: pos > L(i).first -> L(i).first = pos :: else fi;
+			if
+			:: pos > L(i).first -> L(i).first = pos
+			:: else
+			fi;
 			append(i, SAID)
-		:: else -> /* it tries again */
-			if :: !rec && ex && alive == life[i] -> n[i].extra = 1 :: else fi;
-			if :: !rec && !ex -> turns = TURNS :: else fi
+		:: else ->
+			/* It tries again. */
+			if
+			:: !rec && ex && alive == life[i] -> n[i].extra = 1
+			:: else
+			fi;
+			if
+			:: !rec && !ex -> turns = TURNS
+			:: else
+			fi
 		fi;
-		copy = 0; has = 0; mark = 0; alive = 0; base = 0; pos = 0; ptag = 0; ex = 0; rec = 0
+		copy = 0;
+		has = 0;
+		mark = 0;
+		alive = 0;
+		base = 0;
+		pos = 0;
+		ptag = 0;
+		ex = 0;
+		rec = 0
 	}
 	goto end
 }
