@@ -99,6 +99,19 @@ static inline struct weir_filter *test_bound_filter(uint32_t kind, uint64_t capa
 	return test_filter_as(kind, capacity, fp_rate, true);
 }
 
+/* A builder of a fixed seed likewise. */
+static inline struct weir_builder *test_builder(uint32_t kind, double fp_rate)
+{
+	struct weir_builder_options options = WEIR_BUILDER_OPTIONS_INIT;
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_builder *b = NULL;
+	params.kind = kind;
+	params.fp_rate = fp_rate;
+	params.seed = test_seed(kind, 42);
+	assert_ok(weir_builder_create(&b, &params, &options));
+	return b;
+}
+
 /* Every kind there is. */
 #define TEST_KIND(number, constant, name, summary) number,
 static const uint32_t test_kinds[] __attribute__((unused)) = { WEIR_KINDS(TEST_KIND) };

@@ -10,10 +10,7 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
-#include "../bounded.h"
-#include "flavor.h"
-#include "set/generation.h"
-#include "set/reload/reload.h"
+#include "bounded_reload.h"
 
 enum { KEYS_EACH = 600, LINES = 512, COUNTERS = 8 * LINES - 1, BATCH = 40 };
 
@@ -117,18 +114,6 @@ static void look(unsigned thread)
 	atomic_fetch_add_explicit(&totals.lookups, lookups, memory_order_relaxed);
 }
 
-static struct weir_reload *begin_into(uint32_t most, bool keep)
-{
-	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
-	struct weir_reload *r = NULL;
-	struct weir_filter *next = bounded_make(&bounded_removes, LINES, most);
-	o.keep_previous = keep;
-	check(next && weir__writer_begin(s.handle, "the test") == 0, "%s", weir_error_detail());
-	weir__standby_free(s.handle);
-	check(weir__reload_open(&r, s.handle, next, &o) == 0, "%s", weir_error_detail());
-	return r;
-}
-
 /* What the record has. False: it does not fit. */
 static bool load(struct weir_reload *r, uint64_t *random)
 {
@@ -190,7 +175,8 @@ static void reload(unsigned thread)
 		const bool keep = stress_random(&random) % 2,
 			   larger = now.nearly_full && stress_random(&random) % 4;
 		struct weir_reload *r =
-			begin_into(larger ? room_for_all() : less_room(&random), keep);
+			bounded_reload(s.handle, LINES, larger ? room_for_all() :
+			                                         less_room(&random), keep);
 		if (load(r, &random)) {
 			check(weir_reload_commit(r) == 0, "%s", weir_error_detail());
 			totals.commits++;

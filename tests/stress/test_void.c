@@ -9,10 +9,7 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
-#include "../bounded.h"
-#include "flavor.h"
-#include "set/generation.h"
-#include "set/reload/reload.h"
+#include "bounded_reload.h"
 
 enum { KEYS_EACH = 24, LINES = 256, COUNTERS = 8 * LINES - 1, BATCH = 4, PLENTY = 1 << 20 };
 
@@ -74,18 +71,6 @@ static void insert(unsigned thread)
 	}
 }
 
-static struct weir_reload *begin(uint32_t most, bool keep)
-{
-	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
-	struct weir_reload *r = NULL;
-	struct weir_filter *next = bounded_make(&bounded_removes, LINES, most);
-	o.keep_previous = keep;
-	check(next && weir__writer_begin(s.handle, "the test") == 0, "%s", weir_error_detail());
-	weir__standby_free(s.handle);
-	check(weir__reload_open(&r, s.handle, next, &o) == 0, "%s", weir_error_detail());
-	return r;
-}
-
 /* By the caller, or by the next writer. */
 static void free_void(uint64_t *random)
 {
@@ -93,7 +78,7 @@ static void free_void(uint64_t *random)
 		check(weir_handle_drop_previous(s.handle) == 0, "%s", weir_error_detail());
 		return;
 	}
-	struct weir_reload *r = begin(PLENTY, false);
+	struct weir_reload *r = bounded_reload(s.handle, LINES, PLENTY, false);
 	check(!s.handle->generation->previous, "a void filter stays");
 	check(weir_reload_copy(r, WEIR_ALL_SETS) == 0, "%s", weir_error_detail());
 	check(weir_reload_commit(r) == 0, "%s", weir_error_detail());
@@ -164,7 +149,8 @@ static void run(const struct stress *given, uint64_t round)
 	                s.room - (uint32_t)(stress_random(&random) % (s.room + 1) % BATCH);
 	s.flavor->register_thread();
 	s.handle = flavor_handle(s.flavor, 0, bounded_make(&bounded_removes, LINES, s.room));
-	check(weir_reload_commit(begin(PLENTY, true)) == 0, "%s", weir_error_detail());
+	check(weir_reload_commit(bounded_reload(s.handle, LINES, PLENTY, true)) == 0, "%s",
+	      weir_error_detail());
 	s.flavor->unregister_thread();
 	stress_run(s.inserters + 1, work, NULL);
 	s.flavor->register_thread();

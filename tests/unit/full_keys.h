@@ -22,4 +22,11 @@ static int make_keys(void **state)
 	return 0;
 }
 
+/* The first @n, in one of FORMS. */
+static struct weir_keys keys_of(unsigned form, size_t n)
+{
+	return form == 0 ? weir_keys_hashes(hashes, n) :
+	       form == 1 ? weir_keys_iov(vectors, n) : weir_keys_u64(numbers, n);
+}
+
 #endif

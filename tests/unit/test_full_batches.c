@@ -5,27 +5,6 @@
 #include "../kinds/kind.h"
 #include "full_keys.h"
 
-static int64_t insert(struct weir_filter *f, unsigned form, size_t n, uint64_t *bitmap)
-{
-	return form == 0 ? weir_insert_keys(f, weir_keys_hashes(hashes, n), bitmap) :
-	       form == 1 ? weir_insert_keys(f, weir_keys_iov(vectors, n), bitmap) :
-	                   weir_insert_keys(f, weir_keys_u64(numbers, n), bitmap);
-}
-
-static int64_t handle_insert(struct weir_handle *h, unsigned form, size_t n, uint64_t *bitmap)
-{
-	return form == 0 ? weir_handle_insert_keys(h, weir_keys_hashes(hashes, n), bitmap) :
-	       form == 1 ? weir_handle_insert_keys(h, weir_keys_iov(vectors, n), bitmap) :
-	                   weir_handle_insert_keys(h, weir_keys_u64(numbers, n), bitmap);
-}
-
-static int64_t reload_insert(struct weir_reload *r, unsigned form, size_t n)
-{
-	return form == 0 ? weir_reload_insert_keys(r, weir_keys_hashes(hashes, n), NULL) :
-	       form == 1 ? weir_reload_insert_keys(r, weir_keys_iov(vectors, n), NULL) :
-	                   weir_reload_insert_keys(r, weir_keys_u64(numbers, n), NULL);
-}
-
 /* That many copies in all, of the keys up to there. */
 static void assert_taken(const struct weir_filter *f, size_t taken)
 {
@@ -55,7 +34,8 @@ static void of_a_filter(void **state)
 				struct weir_filter *f =
 					bounded_make(&bounded_keeps, FULL_LINES, most);
 				memset(bitmap, 0xff, sizeof bitmap);
-				assert_int_equal(insert(f, form, n, bitmap), -ENOSPC);
+				assert_int_equal(weir_insert_keys(f, keys_of(form, n), bitmap),
+				                 -ENOSPC);
 				assert_taken(f, most);
 				assert_answers(bitmap, most, n);
 				weir_destroy(f);
@@ -69,7 +49,7 @@ static void of_a_filter(void **state)
 	assert_int_equal(weir_error_taken(), 0);
 	for (size_t n = 0; n <= KEYS; n = 6 * n + 1) {
 		(void)weir__stopped(1, 0);
-		assert_int_equal(insert(f, n % 3, n, NULL), -EROFS);
+		assert_int_equal(weir_insert_keys(f, keys_of(n % 3, n), NULL), -EROFS);
 		assert_int_equal(weir_error_taken(), 0);
 	}
 	weir_destroy(f);
@@ -83,7 +63,7 @@ static void assert_least_decides(unsigned form, size_t n, uint32_t current, uint
 	struct weir_handle *h = full_open(&bounded_removes, current);
 	struct weir_reload *r = full_begin(h, &bounded_removes, next, false);
 	memset(bitmap, 0xff, sizeof bitmap);
-	assert_int_equal(handle_insert(h, form, n, bitmap), -ENOSPC);
+	assert_int_equal(weir_handle_insert_keys(h, keys_of(form, n), bitmap), -ENOSPC);
 	assert_non_null(strstr(weir_error_detail(), next < current ? "the next filter" :
 	                                                             "copies are all"));
 	assert_taken(weir_handle_get(h), wanted);
@@ -117,7 +97,7 @@ static void previous_is_full(void **state)
 	for (unsigned form = 0; form < FORMS; form++) {
 		struct weir_handle *h = full_open(&bounded_removes, 600);
 		assert_ok(weir_reload_commit(full_begin(h, &bounded_removes, 2000, true)));
-		assert_true(handle_insert(h, form, KEYS, NULL) > 0);
+		assert_true(weir_handle_insert_keys(h, keys_of(form, KEYS), NULL) > 0);
 		assert_int_equal(*bounded_word(weir_handle_get(h), 0), KEYS);
 		assert_true(stats_of(h).previous_void);
 		assert_int_equal(weir_handle_rollback(h), -ENOENT);
@@ -136,7 +116,7 @@ static void previous_is_full_and_returns(void **state)
 		assert_int_equal(weir__standby_decide_relaxed(&previous->standby,
 		                                              WEIR_STANDBY_RETURNS),
 		                 WEIR_STANDBY_RETURNS);
-		assert_refused(handle_insert(h, form, KEYS, NULL), -ENOSPC,
+		assert_refused(weir_handle_insert_keys(h, keys_of(form, KEYS), NULL), -ENOSPC,
 		               "the filter that a rollback returns to", "taken back");
 		assert_taken(weir_handle_get(h), 600);
 		assert_taken(previous, 600);
@@ -159,7 +139,7 @@ static void all_three(void **state)
 		struct weir_handle *h = full_open(&bounded_removes, 100);
 		assert_ok(weir_reload_commit(full_begin(h, &bounded_removes, 400, true)));
 		struct weir_reload *r = full_begin(h, &bounded_removes, 300, true);
-		assert_int_equal(handle_insert(h, form, KEYS, NULL), -ENOSPC);
+		assert_int_equal(weir_handle_insert_keys(h, keys_of(form, KEYS), NULL), -ENOSPC);
 		assert_non_null(strstr(weir_error_detail(), "the next filter"));
 		assert_taken(weir_handle_get(h), 300);
 		assert_taken(weir_reload_next(r), 300);
@@ -175,7 +155,7 @@ static void of_a_loader(void **state)
 	for (unsigned form = 0; form < FORMS; form++) {
 		struct weir_handle *h = full_open(&bounded_removes, 1);
 		struct weir_reload *r = full_begin(h, &bounded_removes, 700, false);
-		assert_int_equal(reload_insert(r, form, KEYS), -ENOSPC);
+		assert_int_equal(weir_reload_insert_keys(r, keys_of(form, KEYS), NULL), -ENOSPC);
 		assert_taken(weir_reload_next(r), 700);
 		weir_reload_abort(r);
 		assert_ok(weir_handle_destroy(h));
@@ -195,13 +175,14 @@ static void before_the_first_set(void **state)
 		o.keep_inserts = 4096;
 		assert_ok(weir_handle_create(&h, NULL, &o));
 		memset(bitmap, 0xff, sizeof bitmap);
-		assert_int_equal(handle_insert(h, 0, KEYS, bitmap), -EINVAL); /* of whose hash? */
+		/* of whose hash? */
+		assert_int_equal(weir_handle_insert_keys(h, keys_of(0, KEYS), bitmap), -EINVAL);
 		assert_int_equal(weir_error_taken(), 0);
-		assert_int_equal(handle_insert(h, 2, KEYS, bitmap), -ENOBUFS);
+		assert_int_equal(weir_handle_insert_keys(h, keys_of(2, KEYS), bitmap), -ENOBUFS);
 		size_t taken = weir_error_taken();
 		assert_true(taken > 64 && taken < 256);
 		assert_answers(bitmap, absent == WEIR_ABSENT_NO ? taken : 0, KEYS);
-		assert_int_equal(handle_insert(h, 1, KEYS, NULL), -ENOBUFS);
+		assert_int_equal(weir_handle_insert_keys(h, keys_of(1, KEYS), NULL), -ENOBUFS);
 		assert_int_equal(weir_error_taken(), 0);
 		assert_ok(weir_handle_destroy(h));
 	}
@@ -273,7 +254,8 @@ static void of_a_sharded_set(void **state)
 		for (unsigned form = 0; form < FORMS; form++) {
 			struct weir_reload *r;
 			assert_ok(shard_begin(&r, set, shard, NULL));
-			assert_int_equal(reload_insert(r, form, KEYS), -ENOSPC);
+			assert_int_equal(weir_reload_insert_keys(r, keys_of(form, KEYS), NULL),
+			                 -ENOSPC);
 			assert_int_equal(weir_error_taken(), before(shard, 100));
 			weir_reload_abort(r);
 		}

@@ -16,20 +16,6 @@ static int64_t copies(const struct weir_handle *h)
 	return (int64_t)*bounded_word(weir_handle_get(h), 0);
 }
 
-static int64_t remove_in(struct weir_handle *h, unsigned form, size_t n, uint64_t *bitmap)
-{
-	return form == 0 ? weir_handle_remove_keys(h, weir_keys_hashes(hashes, n), bitmap) :
-	       form == 1 ? weir_handle_remove_keys(h, weir_keys_iov(vectors, n), bitmap) :
-	                   weir_handle_remove_keys(h, weir_keys_u64(numbers, n), bitmap);
-}
-
-static int count_in(struct weir_handle *h, unsigned form, size_t n, int64_t *counts)
-{
-	return form == 0 ? weir_handle_count_keys(h, weir_keys_hashes(hashes, n), counts) :
-	       form == 1 ? weir_handle_count_keys(h, weir_keys_iov(vectors, n), counts) :
-	                   weir_handle_count_keys(h, weir_keys_u64(numbers, n), counts);
-}
-
 static void one_by_one(void **state)
 {
 	struct weir_handle *h = filled();
@@ -56,15 +42,15 @@ static void in_batches(void **state)
 		struct weir_handle *h = filled();
 		uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
 		int64_t counts[KEYS];
-		assert_ok(count_in(h, form, KEYS, counts));
+		assert_ok(weir_handle_count_keys(h, keys_of(form, KEYS), counts));
 		for (unsigned i = 0; i < KEYS; i++)
 			assert_int_equal(counts[i], weir_handle_count_hash(h, hashes[i]));
-		assert_int_equal(remove_in(h, form, 70, bitmap), 70);
+		assert_int_equal(weir_handle_remove_keys(h, keys_of(form, 70), bitmap), 70);
 		assert_true(bitmap[0] == ~UINT64_C(0) && bitmap[1] == 63);
-		assert_int_equal(remove_in(h, form, KEYS, NULL), KEYS - 70);
+		assert_int_equal(weir_handle_remove_keys(h, keys_of(form, KEYS), NULL), KEYS - 70);
 		assert_int_equal(copies(h), 0);
-		assert_int_equal(remove_in(h, form, KEYS, bitmap), 0);
-		assert_int_equal(remove_in(h, form, 0, NULL), 0);
+		assert_int_equal(weir_handle_remove_keys(h, keys_of(form, KEYS), bitmap), 0);
+		assert_int_equal(weir_handle_remove_keys(h, keys_of(form, 0), NULL), 0);
 		assert_true(bitmap[0] == 0 && bitmap[2] == 0);
 		assert_ok(weir_handle_destroy(h));
 	}
@@ -80,9 +66,11 @@ static void expect_busy(struct weir_handle *h, const char *why)
 	assert_refused(weir_handle_remove_hash(h, hashes[0]), -EBUSY, why, "too early");
 	for (unsigned form = 0; form < 3; form++) {
 		memset(bitmap, 0xff, sizeof bitmap);
-		assert_refused(remove_in(h, form, KEYS, bitmap), -EBUSY, why, "");
+		assert_refused(weir_handle_remove_keys(h, keys_of(form, KEYS), bitmap), -EBUSY,
+		               why, "");
 		assert_true(bitmap[0] == 0 && bitmap[1] == 0 && bitmap[2] == 0);
-		assert_ok(count_in(h, form, KEYS, counts)); /* which is not refused */
+		/* which is not refused */
+		assert_ok(weir_handle_count_keys(h, keys_of(form, KEYS), counts));
 	}
 	assert_int_equal(copies(h), before);
 }
@@ -152,8 +140,10 @@ static void before_the_first_set(void **state)
 	assert_refused(weir_handle_remove_hash(h, 1), -EAGAIN, "no set", "remove");
 	assert_refused(weir_handle_count(h, "x", 1), -EAGAIN, "no set", "count");
 	for (unsigned form = 0; form < 3; form++) {
-		assert_refused(remove_in(h, form, KEYS, NULL), -EAGAIN, "no set", "remove");
-		assert_refused(count_in(h, form, KEYS, counts), -EAGAIN, "no set", "count");
+		assert_refused(weir_handle_remove_keys(h, keys_of(form, KEYS), NULL), -EAGAIN,
+		               "no set", "remove");
+		assert_refused(weir_handle_count_keys(h, keys_of(form, KEYS), counts), -EAGAIN,
+		               "no set", "count");
 	}
 	assert_ok(weir_handle_destroy(h));
 }
@@ -165,7 +155,8 @@ static void of_others(void **state)
 	(void)state;
 	assert_refused(weir_handle_remove_u64(h, 1), -ENOTSUP, "cannot remove keys", "");
 	for (unsigned form = 0; form < 3; form++)
-		assert_refused(remove_in(h, form, KEYS, NULL), -ENOTSUP, "cannot remove keys", "");
+		assert_refused(weir_handle_remove_keys(h, keys_of(form, KEYS), NULL), -ENOTSUP,
+		               "cannot remove keys", "");
 	assert_ok(weir_handle_destroy(h));
 	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 100, 0.01), NULL));
 	assert_refused(weir_handle_count_u64(h, 1), -ENOTSUP, "cannot count keys", "");

@@ -87,14 +87,9 @@ static void partners_in_a_million_are_told(void **state)
 
 static void the_builder_counts_a_crowd(void **state)
 {
-	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
-	struct weir_params p = WEIR_PARAMS_INIT;
-	struct weir_builder *b;
+	struct weir_builder *b = test_builder(WEIR_FUSE, asked);
 	struct weir_filter *f;
 	(void)state;
-	p.kind = WEIR_FUSE;
-	p.fp_rate = asked;
-	assert_ok(weir_builder_create(&b, &p, &o));
 	for (uint64_t n = 0; n < KEYS; n++)
 		assert_ok(weir_builder_add_hash(b, n % 100 < 2 ? n : uniform(n)));
 	assert_refused(weir_builder_finish(&f, b, NULL), -EDOM, "not uniform",

@@ -424,15 +424,9 @@ static void the_builder_refuses(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(hashes); i++) {
-		struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
 		struct weir_build_report report = WEIR_BUILD_REPORT_INIT;
-		struct weir_params p = WEIR_PARAMS_INIT;
+		struct weir_builder *b = test_builder(WEIR_FUSE, asked);
 		struct weir_filter *f = NULL;
-		struct weir_builder *b;
-		p.kind = WEIR_FUSE;
-		p.fp_rate = asked;
-		p.seed = 42;
-		assert_ok(weir_builder_create(&b, &p, &o));
 		for (uint64_t n = 0; n < KEYS; n++)
 			assert_ok(weir_builder_add_hash(b, hashes[i].of(n)));
 		const int err = weir_builder_finish(&f, b, &report);
@@ -455,14 +449,9 @@ static void the_builder_refuses(void **state)
 /* One key many times is one hash. */
 static void the_builder_takes_repeats(void **state)
 {
-	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
-	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_builder *b = test_builder(WEIR_FUSE, asked);
 	struct weir_filter *f;
-	struct weir_builder *b;
 	(void)state;
-	p.kind = WEIR_FUSE;
-	p.fp_rate = asked;
-	assert_ok(weir_builder_create(&b, &p, &o));
 	for (uint64_t i = 0; i < KEYS; i++) {
 		assert_ok(weir_builder_add_u64(b, i));
 		assert_ok(weir_builder_add_u64(b, i % 3));
