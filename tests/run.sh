@@ -171,7 +171,7 @@ run_step() {
 	: > "$logs/$step.begun"
 	echo "     $step begins: $log"
 	seconds=$((deadline - SECONDS < limit ? deadline - SECONDS : limit))
-	set -m # each in a group of its own: meson and ninja end theirs when they are told to
+	set -m # a group for each: the Ctrl-C of a terminal reaches this script alone
 	(
 		set -e
 		[ "$seconds" -gt 0 ] || { echo "not begun: the whole run is out of time"; exit 1; }
