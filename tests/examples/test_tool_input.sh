@@ -426,16 +426,67 @@ test_no_text() {
 	run 0 "$weir" build -q --as-is -o raw.weir image.weir
 	run 0 "$weir" build --json -o raw2.weir <(printf 'WEIRIMG2\nWEIRIMG')
 	json out 'j["keys"] == 2'
-	printf '\xff\xfea\0\n\0' >little
-	printf '\xfe\xff\0a\0\n' >big
-	local file
-	for file in little big; do
-		run 0 "$weir" build -q -o utf.weir $file
-		says "^weir build: hint: $file: is in UTF-16, .*: iconv -f UTF-16 -t UTF-8"
-		[ "$(wc -l <err)" = 1 ] && ok || fail 'one hint for each pass' "$(cat err)"
+}
+
+# Its bytes were keys, with exit status 0.
+test_is_a_file_refused_that_is_no_list() {
+	local file zeros
+	zeros=$(printf '%0256d' 0 | tr 0 n)
+	printf 'PK\3\4\n' >'a zip archive (.zip, .xlsx, .docx, .jar)'
+	printf 'PK\5\6\n' >'an empty zip archive'
+	printf '7z\xbc\xaf\x27\x1c\n' >'a 7z archive'
+	printf 'Rar!\x1a\7\n' >'a rar archive'
+	printf '%s\0ustar\n' "$zeros" >'a tar archive'
+	printf '\4\x22\x4d\x18\n' >'in lz4 format'
+	printf 'PAR1\x15\n' >'a Parquet file'
+	printf 'SQLite format 3\0\n' >'an SQLite database'
+	printf '%%PDF-1.7\n' >'a PDF document'
+	printf '\x7fELF\n' >'an ELF program'
+	printf '\xff\xfea\n' >'in UTF-16, as its byte order mark shows'
+	cp in\ UTF-16* little
+	printf '\xfe\xff\na\n' >big
+	printf 'a\n\0b\n' >'binary, with NUL bytes'
+	printf 'a\rb\rc' >'one line with carriage returns in it, as from an old Mac'
+	for file in a\ * an\ * in\ * binary* one\ line*; do
+		run 2 "$weir" build -q -o none.weir "$file"
+		says "^weir build: $file: is $file, and no file of keys: .* (--as-is takes the "
+		run 2 bash -c "gzip <'$file' | '$weir' build -q -o none.weir"
+		says "^weir build: standard input: is $file, and"
 	done
-	run 0 "$weir" add -q utf.weir little; says 'is in UTF-16'
-	run 0 "$weir" query utf.weir little; says 'is in UTF-16'
+	run 2 "$weir" build -q -o none.weir big; says 'big: is in UTF-16, .*: iconv -f UTF-16 -t'
+	absent none.weir 'a set of what is no list'
+	{ echo key; echo other; } >list
+	run 0 "$weir" build -q -k counting -n 9 -o list.weir list
+	for file in build\ -o\ list.weir add\ list.weir remove\ list.weir; do
+		# shellcheck disable=SC2086
+		run 2 "$weir" $file -q little; says '^weir [a-z]*: little: is in UTF-16'
+	done
+	for file in query count; do # and go on with the next file
+		run 2 "$weir" $file list.weir little list; says ': little: is in UTF-16'
+		prints key; prints other
+	done
+	run 2 "$weir" route --build -q -o none.weir a=list b=little; says 'b: \|little: is in UTF'
+	run 2 "$weir" build -q -k layered --exclude=little -o none.weir list; says 'little: is in'
+}
+
+# Keys of any bytes have --as-is, and those that end with NUL bytes -0.
+test_are_binary_keys_taken_by_the_options_for_them() {
+	printf 'PK\3\4\nb\0\nc\r' >bytes
+	run 0 "$weir" build --json --as-is -o bytes.weir bytes; json out 'j["keys"] == 3'
+	run 0 "$weir" query -c --as-is bytes.weir bytes; prints '^3$'
+	printf 'a\rb\0c\nd\0' >nul
+	run 0 "$weir" build --json -0 -o nul.weir nul; json out 'j["keys"] == 2'
+	run 0 "$weir" build -q -o text.weir <(printf "%s\n" "bustard ustar" PAR1 "SQLite format 3" 7z PK)
+	same err /dev/null 'words that formats begin with'
+	# A line that a carriage return is in is one.
+	run 0 "$weir" build -q -o text.weir <(printf 'a\rb\nc\n')
+	run 0 "$weir" build -q -o text.weir <(printf 'a\r'); says 'hint: .*--trim'
+	{ printf 'a\r'; head -c 99999 keys | tr '\n' ' '; echo; } >long
+	run 0 "$weir" build -q -o text.weir --allow-shrink long
+	# One longer than a line may be is looked at too.
+	yes abc | head -n 4500000 | tr '\n' '\r' >mac
+	run 2 "$weir" build -q -o none.weir mac; says "old Mac, and no file of keys: tr '.r' '.n'"
+	rm mac
 }
 
 # The mark was a part of the first key, which no lookup found.
@@ -509,6 +560,8 @@ test_hints
 test_no_keys
 test_a_file_without_keys_among_others
 test_no_text
+test_is_a_file_refused_that_is_no_list
+test_are_binary_keys_taken_by_the_options_for_them
 test_is_a_byte_order_mark_no_part_of_the_first_key
 test_is_the_limit_of_a_line_16_MiB
 test_is_the_advice_of_a_refusal_for_the_command_line

@@ -81,7 +81,7 @@ static const char help_more[] =
 	KEYING_HELP_FILE
 	"  -0, --null           keys end with a NUL byte instead of a newline\n"
 	"      --skip-empty     an empty line is not a key\n"
-	"      --as-is          do not decompress, whatever the input looks like\n"
+	"      --as-is          take the bytes as they are, whatever they look like\n"
 	"  -t, --threads=T      default: the CPUs this process may use\n"
 	"      --max-memory=SIZE  of the whole process; default: what the machine has, or\n"
 	"                       its control group leaves, whichever is less\n"

@@ -26,7 +26,7 @@ static const char help[] =
 	"  -0, --null          lines end with a NUL byte instead of a newline, in the\n"
 	"                      output too\n"
 	"      --skip-empty    pass over empty lines\n"
-	"      --as-is         do not decompress, whatever the input looks like\n"
+	"      --as-is         take the bytes as they are, whatever they look like\n"
 	"      --keyed-by=FILE  the key of a keyed image, as weir build had it\n"
 	"      --no-verify     start at once: do not compare the image's checksums first\n"
 	"      --max-memory=SIZE  of an image that is read into memory: compressed, or\n"
@@ -176,10 +176,8 @@ static int print_all(struct count *c)
 	keyer_begin(&keyer, &c->keying, keying_probes_several(&c->keying) ? KEYING_LOOKUP :
 	                                                                     KEYING_TEXT);
 	while (!err && lines_next(c->lines, &chunk) > 0) {
-		if (chunk.number == 0) {
-			hint_encoding(&chunk);
+		if (chunk.number == 0)
 			hint_lines(c->lines, &chunk, &c->keying, false);
-		}
 		keyer_chunk(&keyer, &chunk);
 		err = print_chunk(c, &chunk, &keyer);
 	}

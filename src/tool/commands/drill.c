@@ -41,7 +41,7 @@ static const char help[] =
 	"                         default: random\n"
 	"  -0, --null             keys end with a NUL byte instead of a newline\n"
 	"      --skip-empty       an empty line is not a key\n"
-	"      --as-is            do not decompress\n"
+	"      --as-is            take the bytes as they are\n"
 	"      --json             the figures as JSON\n"
 	"      --no-progress      no status line on a terminal\n"
 	"  -h, --help             this text\n"

@@ -37,7 +37,7 @@ static const char help[] =
 	"  -0, --null          lines end with a NUL byte instead of a newline, in the\n"
 	"                      output too\n"
 	"      --skip-empty    pass over empty lines\n"
-	"      --as-is         do not decompress, whatever the input looks like\n"
+	"      --as-is         take the bytes as they are, whatever they look like\n"
 	"      --keyed-by=FILE  the key of a keyed image, as weir build had it\n"
 	"      --no-verify     start at once: do not compare the image's checksums first\n"
 	"      --max-memory=SIZE  of an image that is read into memory: compressed, a\n"

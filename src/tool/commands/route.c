@@ -38,7 +38,7 @@ static const char help[] =
 	"  -0, --null          lines end with a NUL byte instead of a newline, in the\n"
 	"                      output too\n"
 	"      --skip-empty    pass over empty lines\n"
-	"      --as-is         do not decompress, whatever the input looks like\n"
+	"      --as-is         take the bytes as they are, whatever they look like\n"
 	"      --keyed-by=FILE  the key of a keyed image\n"
 	"      --max-memory=SIZE  of the image; default: half of the memory that is\n"
 	"                      available\n"

@@ -165,10 +165,8 @@ static void worker(void *arg)
 	struct keyer keyer;
 	keyer_begin(&keyer, &s->sift->keying, s->sift->what);
 	while (lines_next(s->lines, &chunk) > 0) {
-		if (chunk.number == 0) {
-			hint_encoding(&chunk);
+		if (chunk.number == 0)
 			hint_lines(s->lines, &chunk, &s->sift->keying, false);
-		}
 		keyer_chunk(&keyer, &chunk);
 		struct found found = ask(s, &chunk, &keyer);
 		conclude(s, &chunk, &found);

@@ -29,7 +29,7 @@ enum { CHANGE_ZSTD = 896, CHANGE_MODE, CHANGE_JSON, CHANGE_ALLOW_EMPTY };
 #define CHANGE_HELP_FILE \
 	"  -0, --null           keys end with a NUL byte instead of a newline\n" \
 	"      --skip-empty     an empty line is not a key\n" \
-	"      --as-is          do not decompress, whatever the input looks like\n" \
+	"      --as-is          take the bytes as they are, whatever they look like\n" \
 	"  -t, --threads=T      default: the CPUs this process may use\n" \
 	"      --max-memory=SIZE  of the image in memory; default: half of the memory\n" \
 	"                       that is available\n" \

@@ -11,6 +11,7 @@
 #include "output/say.h"
 #include "output/units.h"
 
+#define LOOKED_AT ((size_t)64 << 10) /* for NUL bytes, by looks_like_keys() */
 #define UNPACK_MOST (UINT64_C(256) << 20) /* xz -9 makes files that take 65 MiB, zstd 128 */
 
 ssize_t unpack_some(struct decoder *d, void *to, size_t room)
@@ -153,6 +154,63 @@ static bool start(struct decoder *d)
 	if (!d->in_stream)
 		say("%s: no memory for decompression", d->name);
 	return d->in_stream;
+}
+
+/* ---- files that are no lists of keys ---- */
+
+#define UNPACK "unpack it"
+#define EXPORT "write the keys to a file of text, one a line"
+#define UTF_16 "in UTF-16, as its byte order mark shows"
+#define ICONV "iconv -f UTF-16 -t UTF-8 makes lines of it"
+
+/* Each by the bytes that stand at @at. */
+static const struct alien {
+	size_t at, bytes;
+	const char *magic, *is, *remedy;
+} aliens[] = {
+	{ 0, 4, "PK\3\4", "a zip archive (.zip, .xlsx, .docx, .jar)", UNPACK ", or " EXPORT },
+	{ 0, 4, "PK\5\6", "an empty zip archive", EXPORT },
+	{ 0, 6, "7z\xbc\xaf\x27\x1c", "a 7z archive", UNPACK },
+	{ 0, 6, "Rar!\x1a\7", "a rar archive", UNPACK },
+	{ 256, 6, "\0ustar", "a tar archive", UNPACK },
+	{ 0, 4, "\4\x22\x4d\x18", "in lz4 format", UNPACK },
+	{ 0, 5, "PAR1\x15", "a Parquet file", EXPORT },
+	{ 0, 16, "SQLite format 3", "an SQLite database", EXPORT },
+	{ 0, 5, "%PDF-", "a PDF document", EXPORT },
+	{ 0, 4, "\x7f\x45LF", "an ELF program", EXPORT },
+	{ 0, 2, "\xff\xfe", UTF_16, ICONV },
+	{ 0, 2, "\xfe\xff", UTF_16, ICONV },
+};
+
+static bool is_alien(const char *name, const char *is, const char *remedy)
+{
+	say("%s: is %s, and no file of keys: %s (--as-is takes the bytes as they are)", name, is,
+	    remedy);
+	return false;
+}
+
+/* One carriage return at the end is a line from Windows that lacks its newline. */
+static bool ends_lines_in_cr(const char *bytes, size_t n)
+{
+	const char *cr = memchr(bytes, '\r', n);
+	return cr && cr + 1 < bytes + n && !memchr(bytes, '\n', n);
+}
+
+bool looks_like_keys(const char *name, const char *bytes, size_t n, char delimiter)
+{
+	const size_t few = n < LOOKED_AT ? n : LOOKED_AT;
+	for (const struct alien *a = aliens; a < aliens + sizeof aliens / sizeof *aliens; a++)
+		if (n >= a->at + a->bytes && memcmp(bytes + a->at, a->magic, a->bytes) == 0)
+			return is_alien(name, a->is, a->remedy);
+	if (delimiter == '\0')
+		return true;
+	if (memchr(bytes, '\0', few))
+		return is_alien(name, "binary, with NUL bytes",
+		                EXPORT ", or give -0 if a NUL byte ends each key");
+	if (ends_lines_in_cr(bytes, n))
+		return is_alien(name, "one line with carriage returns in it, as from an old Mac",
+		                "tr '\\r' '\\n' makes lines of it");
+	return true;
 }
 
 struct decoder *decoder_open(const char *name, bool as_is, uint64_t most)

@@ -26,6 +26,11 @@ ssize_t decoder_read(struct decoder *d, char *to, size_t room);
 uint64_t decoder_taken(const struct decoder *d);
 void decoder_close(struct decoder *d);
 
+/* Do the first @n bytes of a file, decompressed, look like keys that end with @delimiter? False
+ * after a message: they are an archive or another file that is no list, have NUL bytes where
+ * newlines end keys, or no newline but carriage returns. */
+bool looks_like_keys(const char *name, const char *bytes, size_t n, char delimiter);
+
 /* ---- the forms, each with the first bytes that show it ---- */
 
 enum { UNPACK_MAGIC = 10 }; /* the longest */

@@ -191,9 +191,7 @@ static void hint(const struct pass *pass, const struct chunk *chunk)
 	struct keying how = pass->fill->keying;
 	if (!pass->hints || !chunk->first)
 		return;
-	if (chunk->number == 0)
-		hint_encoding(chunk);
-	else
+	if (chunk->number)
 		how.normal.steps = 0;
 	if (!pass->fill->found->steps_given && (chunk->number == 0 || how.field))
 		hint_lines(pass->lines, chunk, &how, true);

@@ -148,17 +148,6 @@ static void hint_form(const struct iovec *lines, size_t n)
 		    how_many(hosts));
 }
 
-void hint_encoding(const struct chunk *c)
-{
-	static const char *const marks[] = { "\xff\xfe", "\xfe\xff" };
-	for (size_t i = 0; i < 2; i++)
-		if (c->len >= 2 && memcmp(c->data, marks[i], 2) == 0)
-			say("hint: %s: is in UTF-16, as the byte order mark shows, and lines are "
-			    "taken byte by byte: iconv -f UTF-16 -t UTF-8 makes them what they "
-			    "look like",
-			    c->file);
-}
-
 void hint_lines(const struct lines *l, const struct chunk *c, const struct keying *how,
                 bool building)
 {

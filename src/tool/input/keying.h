@@ -126,9 +126,6 @@ bool keying_fits(const struct keying *how);
 
 /* ---- hints ---- */
 
-/* Of the first chunk: is it text of another encoding? */
-void hint_encoding(const struct chunk *c);
-
 /* Look at the first chunk of the input. @building: of a set; else lines are looked up in one. None
  * with --plain-keys. */
 void hint_lines(const struct lines *l, const struct chunk *c, const struct keying *how,

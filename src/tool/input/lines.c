@@ -115,14 +115,29 @@ static void file_end(struct lines *l)
 	l->rest_len = 0;
 }
 
+static const char *file_name(const struct lines *l)
+{
+	const char *name = l->options.names[l->next - 1];
+	return strcmp(name, "-") ? name : "standard input";
+}
+
+/* Only the first chunk of a file shows what it is. False after a message. */
+static bool is_list(const struct lines *l, const struct chunk *c)
+{
+	return l->file_chunks || l->options.as_is ||
+	       looks_like_keys(file_name(l), c->data, c->len, l->options.delimiter);
+}
+
 /* The line is all that the chunk has. */
 static bool too_long(const struct lines *l, const struct chunk *c, bool no_room)
 {
 	char number[24] = "";
+	if (!is_list(l, c))
+		return false;
 	if (l->options.numbered)
 		snprintf(number, sizeof number, ":%llu", (unsigned long long)l->file_lines + 1);
 	say("%s%s: a line of more than %s, from byte %llu on%s: is it text?%s",
-	    l->options.names[l->next - 1], number, show_bytes(SHOW, no_room ? c->len : LINE_MOST),
+	    file_name(l), number, show_bytes(SHOW, no_room ? c->len : LINE_MOST),
 	    (unsigned long long)l->file_bytes + 1,
 	    no_room ? ", for which memory is too short" : "",
 	    l->options.delimiter ? " (-0 is for keys that end with NUL bytes)" : "");
@@ -212,12 +227,13 @@ static bool is_marked(const struct lines *l, const struct chunk *c)
 	       memcmp(c->data, "\xef\xbb\xbf", 3) == 0;
 }
 
-/* Find where the keys begin. False after a message about the header. A chunk gets its number only
- * after this, since threads that print in order wait for every number. */
+/* Find where the keys begin. False after a message: they are none, or have no header. A chunk gets
+ * its number only after this, since threads that print in order wait for every number. */
 static bool find_start(struct lines *l, struct chunk *c)
 {
-	c->file = strcmp(l->options.names[l->next - 1], "-") ? l->options.names[l->next - 1] :
-	                                                      "standard input";
+	c->file = file_name(l);
+	if (!is_list(l, c))
+		return false;
 	const bool marked = is_marked(l, c);
 	c->start = marked ? 3 : 0;
 	l->marked += marked;
