@@ -275,6 +275,7 @@ test_like_and_merge() {
 # One address among prefixes, or one odd line in a hosts file, and no hint came: the deny list
 # matched nothing, with exit status 0.
 test_hints_of_mixed_lists() {
+	rm -f h.weir # whose keys were domains
 	run 0 "$weir" build -q -o h.weir <(printf '10.0.0.0/8\n192.168.1.7\n2001:db8::/32\n')
 	says '^weir build: hint: most lines are IP prefixes: --cidr finds the addresses in them$'
 	run 0 "$weir" build -q -o h.weir <(seq -f '10.%.0f.0.0/16' 50; echo 192.0.2.1)
@@ -317,6 +318,80 @@ test_hints() {
 	says 'hint: .*beyond ASCII.*xn--'
 	run 0 "$weir" build -o caps_too.weir <(echo 'Ads.Example')
 	same err /dev/null 'keys as such'
+}
+
+# Whole rows were keys, which no lookup of an address found.
+test_does_a_list_of_rows_get_a_hint() {
+	local command said='each of the first 4 lines has 2 commas, and is a key as a whole, such'
+	local like="as '192.0.2.3,x,2024'"
+	printf '%s\n' '# addr' '' addr,kind,year 192.0.2.1,bad,2024 '"a,b",bad,2024' \
+		192.0.2.3,x,2024 >rows
+	tail -n 4 rows | sed 's/"a,b"/ab/' | tr , ';' >semicolons
+	tr ';' '\t' <semicolons >tabs
+	rm -f row.weir
+	run 0 "$weir" build -o row.weir rows keys
+	says "^weir build: hint: rows: $said $like: --field=N takes one field$"
+	[ "$(wc -l <err)" = 1 ] && ok || fail 'one hint for each file' "$(cat err)"
+	run 0 "$weir" build -n 10 --allow-shrink -o row.weir semicolons tabs
+	says "hint: semicolons: .* 2 semicolons, .*: --field=N --delimiter=';' takes one field$"
+	says "hint: tabs: each .* 2 tabs, .*: --field=N --delimiter=tab takes one field$"
+	run 0 "$weir" build -q -k counting -n 99 -o rows.weir <(cat rows; seq 20)
+	run 0 "$weir" query rows.weir keys rows; says "hint: rows: $said" # each file
+	for command in add count query remove; do
+		run 0 "$weir" $command rows.weir rows
+		says "^weir $command: hint: rows: $said"
+	done
+	run 0 "$weir" route --build -o route.weir a=rows
+	says "^weir route: hint: rows: $said $like: cut -d , -f N takes one field$"
+	run 0 "$weir" route route.weir tabs rows; says 'hint: tabs: .*: cut -f N takes'
+	says 'hint: rows: .* 2 commas'
+	awk '{ printf "%080d,%s\n", NR, $1 }' <(seq 9) >wide
+	run 0 "$weir" build -o row.weir --allow-shrink wide
+	says "first 9 lines has 1 comma, .* '0\{60\}...': --field"
+}
+
+test_do_lists_that_are_no_rows_get_no_hint_of_fields() {
+	local url=https://example.org/
+	rm -f row.weir
+	printf '%s\n' "$url?a=1,2" "$url?a;b" "$url" "${url}x,y,z" "${url}x,y" >urls
+	head -n 4 rows >short # of which one line is blank, and one a comment
+	run 0 "$weir" build -o row.weir urls; same err /dev/null 'occasional commas'
+	run 0 "$weir" build -o row.weir short; same err /dev/null 'three lines'
+	run 0 "$weir" build -o row.weir --plain-keys rows; same err /dev/null --plain-keys
+	run 0 "$weir" build -o row.weir --field=1 rows <(echo a,b); same err /dev/null --field
+	run 0 "$weir" build -q -o row.weir rows; same err /dev/null -q
+	run 0 "$weir" query -q row.weir rows; same err /dev/null 'query -q'
+	run 0 "$weir" add -q row.weir rows; same err /dev/null 'add -q'
+	run 0 "$weir" route --build -q -o row.route a=rows; same err /dev/null 'route -q'
+	run 0 "$weir" build -o row.weir <(seq -f '127.0.0.1	h%.0f.test' 9)
+	says 'hint: the lines are those of a hosts file'
+	[ "$(wc -l <err)" = 1 ] && ok || fail 'two hints of one form' "$(cat err)"
+}
+
+# No lookup of a domain found a URL, nor one of a URL a domain, without a word.
+test_are_urls_named_where_keys_are_domains() {
+	local said='the keys of this set are domains: give the domain of a URL alone'
+	{ seq -f 'd%.0f.test' 3000; echo https://a.test/x; echo b.test/y; } >mixed
+	rm -f names.weir
+	run 0 "$weir" build -q --suffixes -o names.weir mixed
+	says "^weir build: hint: 2 lines have a slash, as URLs have, such as 'https://a.test/x'"
+	says "'https://a.test/x': $said"
+	[ "$(wc -l <err)" = 1 ] && ok || fail 'one hint for each pass' "$(cat err)"
+	run 0 "$weir" add -q names.weir mixed; says "^weir add: hint: 2 lines have .*: $said"
+	run 0 "$weir" query -c names.weir <(cat mixed; echo c.d.test/); prints '^3002$'
+	says "^weir query: hint: 3 lines have a slash, .*: $said"
+	run 1 "$weir" query -q names.weir <(echo https://d1.test/x)
+	says 'hint: 1 line has a slash, '
+	run 0 "$weir" query -t 3 names.weir <(echo d1.test); same err /dev/null 'a domain'
+	run 0 "$weir" build -q -k counting -n 99 -o texts.weir <(echo a.test)
+	run 1 "$weir" query --suffixes texts.weir <(echo http://b/); says "$said"
+	run 1 "$weir" query texts.weir <(echo http://b/); same err /dev/null 'keys that are texts'
+	run 0 "$weir" build -q -k counting -n 99 --suffixes -o counted.weir <(echo a.test)
+	run 0 "$weir" count counted.weir <(echo http://a.test/)
+	says '^weir count: hint: 1 line has'
+	run 0 "$weir" build -q -k layered --suffixes --exclude=<(echo http://x/; echo x.b) -o urls.weir \
+		<(echo a.test)
+	says "such as 'http://x/': $said"
 }
 
 # An empty list published a set that answers no for every key, with exit status 0.
@@ -476,7 +551,8 @@ test_are_binary_keys_taken_by_the_options_for_them() {
 	run 0 "$weir" query -c --as-is bytes.weir bytes; prints '^3$'
 	printf 'a\rb\0c\nd\0' >nul
 	run 0 "$weir" build --json -0 -o nul.weir nul; json out 'j["keys"] == 2'
-	run 0 "$weir" build -q -o text.weir <(printf "%s\n" "bustard ustar" PAR1 "SQLite format 3" 7z PK)
+	printf '%s\n' 'bustard ustar' PAR1 'SQLite format 3' 7z PK >words
+	run 0 "$weir" build -q -o text.weir words
 	same err /dev/null 'words that formats begin with'
 	# A line that a carriage return is in is one.
 	run 0 "$weir" build -q -o text.weir <(printf 'a\rb\nc\n')
@@ -557,6 +633,9 @@ test_a_line_without_an_end
 test_cidr
 test_like_and_merge
 test_hints
+test_does_a_list_of_rows_get_a_hint
+test_do_lists_that_are_no_rows_get_no_hint_of_fields
+test_are_urls_named_where_keys_are_domains
 test_no_keys
 test_a_file_without_keys_among_others
 test_no_text

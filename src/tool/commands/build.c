@@ -198,7 +198,7 @@ static int option_taken(int option, struct build *build, bool *progress)
 	case KEYED_BY: return (build->params.secret = keyfile_read(optarg)) != NULL;
 	case JSON: build->as_json = true; break;
 	case NO_PROGRESS: *progress = false; break;
-	case 'q': build->quiet = true; break;
+	case 'q': build->quiet = build->fill.keying.quiet = true; break;
 	default: return keying_option(option, &build->fill.keying, &build->fill.from);
 	}
 	return 1;

@@ -176,11 +176,12 @@ static int print_all(struct count *c)
 	keyer_begin(&keyer, &c->keying, keying_probes_several(&c->keying) ? KEYING_LOOKUP :
 	                                                                     KEYING_TEXT);
 	while (!err && lines_next(c->lines, &chunk) > 0) {
-		if (chunk.number == 0)
-			hint_lines(c->lines, &chunk, &c->keying, false);
+		if (chunk.first)
+			hint_lines(c->lines, &chunk, &c->keying, HINT_LOOKUP);
 		keyer_chunk(&keyer, &chunk);
 		err = print_chunk(c, &chunk, &keyer);
 	}
+	hint_slashed(&keyer.slashed);
 	keyer_end(&keyer);
 	chunk_free(&chunk);
 	if (err)

@@ -81,7 +81,7 @@ static bool option_taken(int option, struct query *query)
 	switch (option) {
 	case 'v': query->sift.invert = true; break;
 	case 'c': query->count = true; break;
-	case 'q': query->sift.first_only = true; break;
+	case 'q': query->sift.first_only = query->sift.keying.quiet = true; break;
 	case JSON: query->as_json = true; break;
 	case FORGET_OLDER: query->forget_older = true; break;
 	case STORED: query->stored = true; break;

@@ -183,8 +183,8 @@ static void ask_all(struct asking *a)
 	while (!enough && lines_next(a->lines, &chunk) > 0) {
 		size_t at = 0, n;
 		keyer_chunk(&a->keyer, &chunk);
-		if (chunk.number == 0)
-			hint_lines(a->lines, &chunk, &a->how->keying, false);
+		if (chunk.first)
+			hint_lines(a->lines, &chunk, &a->how->keying, HINT_LOOKUP);
 		while (!enough && (n = chunk_keys(a->lines, &chunk, &at, lines, LINES)) > 0) {
 			hash_lines(a, &chunk, lines, n);
 			answer(a, lines, n);

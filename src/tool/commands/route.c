@@ -127,8 +127,11 @@ static int print_all(struct route *r)
 	struct lines *lines = lines_open(&r->build.from);
 	int more;
 	r->plain = !r->as_json && plain_wanted(stdout);
-	while ((more = lines_next(lines, &chunk)) > 0)
+	while ((more = lines_next(lines, &chunk)) > 0) {
+		if (chunk.first)
+			hint_rows(lines, &chunk);
 		print_chunk(r, lines, &chunk);
+	}
 	if (r->as_json)
 		fputs(r->printed ? "\n]\n" : "[]\n", stdout);
 	bool failed = more < 0 || lines_failed(lines);

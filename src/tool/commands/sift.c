@@ -23,6 +23,7 @@ struct sifting {
 	uint64_t turn; /* the chunk to be printed next */
 	bool keyed;    /* keys are not just lines */
 	atomic_uint_fast64_t bad;
+	struct slashed slashed;
 };
 
 struct found {
@@ -165,12 +166,15 @@ static void worker(void *arg)
 	struct keyer keyer;
 	keyer_begin(&keyer, &s->sift->keying, s->sift->what);
 	while (lines_next(s->lines, &chunk) > 0) {
-		if (chunk.number == 0)
-			hint_lines(s->lines, &chunk, &s->sift->keying, false);
+		if (chunk.first)
+			hint_lines(s->lines, &chunk, &s->sift->keying, HINT_LOOKUP);
 		keyer_chunk(&keyer, &chunk);
 		struct found found = ask(s, &chunk, &keyer);
 		conclude(s, &chunk, &found);
 	}
+	pthread_mutex_lock(&s->lock);
+	slashed_add(&s->slashed, &keyer.slashed);
+	pthread_mutex_unlock(&s->lock);
 	keyer_end(&keyer);
 	chunk_free(&chunk);
 }
@@ -191,6 +195,7 @@ bool sift_lines(struct sift *sift)
 	say_unanswered(sift->bad, sift->keying.skip_bad);
 	bool failed = lines_failed(s.lines) || (sift->bad && !sift->keying.skip_bad);
 	lines_say_marked(lines_marked(s.lines));
+	hint_slashed(&s.slashed);
 	lines_close(s.lines);
 	pthread_cond_destroy(&s.moved);
 	pthread_mutex_destroy(&s.lock);

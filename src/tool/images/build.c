@@ -304,6 +304,7 @@ int build_make(struct build *build)
 	build->seconds = seconds_now() - began;
 	fill_say_passed(&build->found);
 	lines_say_marked(build->exclude_found.marked);
+	hint_slashed(&build->exclude_found.slashed);
 	if (build->exclude_found.bad)
 		say("lines of the exclude list passed over: %llu",
 		    (unsigned long long)build->exclude_found.bad);

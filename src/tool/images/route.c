@@ -49,6 +49,8 @@ static int each_line(const struct route_build *b, char *file, take_fn *take, voi
 	struct lines *lines = lines_open(&from);
 	while (ok && (more = lines_next(lines, &chunk)) > 0) {
 		size_t at = 0, n;
+		if (take && chunk.first && !b->quiet)
+			hint_rows(lines, &chunk);
 		for (; ok && (n = chunk_keys(lines, &chunk, &at, some, KEYS)) > 0; *keys += n)
 			ok = !take || take(arg, some, n);
 	}

@@ -185,16 +185,11 @@ static bool take(struct pass *pass, const struct chunk *chunk, struct keyer *key
 	return true;
 }
 
-/* At the beginning of each file. Each may have a header; the other hints are printed once. */
 static void hint(const struct pass *pass, const struct chunk *chunk)
 {
-	struct keying how = pass->fill->keying;
-	if (!pass->hints || !chunk->first)
-		return;
-	if (chunk->number)
-		how.normal.steps = 0;
-	if (!pass->fill->found->steps_given && (chunk->number == 0 || how.field))
-		hint_lines(pass->lines, chunk, &how, true);
+	if (pass->hints && chunk->first)
+		hint_lines(pass->lines, chunk, &pass->fill->keying,
+		           pass->fill->found->steps_given ? HINT_CHANGE : HINT_BUILD);
 }
 
 static int take_chunks(struct pass *pass, struct batch **batch)
@@ -212,8 +207,10 @@ static int take_chunks(struct pass *pass, struct batch **batch)
 		}
 	}
 	pthread_mutex_lock(&pass->lock);
-	if (pass->fill->found)
+	if (pass->fill->found) {
 		pass->fill->found->local += keyer.local;
+		slashed_add(&pass->fill->found->slashed, &keyer.slashed);
+	}
 	if (pass->fill->found && weir_text_unite(&pass->fill->found->noted, &keyer.noted))
 		got = -1; /* cannot be: the steps are the same */
 	pthread_mutex_unlock(&pass->lock);
@@ -321,6 +318,7 @@ void fill_prepare(struct fill *fill, struct fill_found *found)
 void fill_say_passed(const struct fill_found *found)
 {
 	lines_say_marked(found->marked);
+	hint_slashed(&found->slashed);
 	if (found->bad)
 		say("lines passed over: %llu", (unsigned long long)found->bad);
 	if (found->local)

@@ -16,6 +16,7 @@ struct fill_found {
 	uint64_t bad;             /* lines that were passed over */
 	uint64_t marked;          /* files that began with the mark of UTF-8 */
 	uint64_t local;           /* names of hosts files that were left out */
+	struct slashed slashed;   /* where keys are domains */
 	struct keyless keyless;   /* files */
 	bool wrong;               /* one was, and put an end to the pass */
 	bool full;                /* the filter was, and that did; the caller reports it */

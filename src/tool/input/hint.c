@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Hints about keys that are hardly meant so: they end in a carriage return, are prefixes or lines
- * of a hosts file, have capitals in domains, or are the name of a column. */
+ * Hints about keys that are hardly meant so: they end in a carriage return, are prefixes, rows of
+ * fields or lines of a hosts file, have capitals or slashes where they are domains, or are the name
+ * of a column. */
 #include <ctype.h>
 #include <string.h>
 #include "keyer.h"
 #include "output/say.h"
 
-enum { LINES = 2048 }; /* to judge by */
+enum { LINES = 2048, ROWS = 64, ROWS_LEAST = 4 }; /* to judge by */
 
 static bool ends_in_cr(struct iovec line)
 {
@@ -47,12 +48,17 @@ struct share {
 	size_t asked, found;
 };
 
+static bool is_blank_or_comment(struct iovec line)
+{
+	line = text_trim(line);
+	return !line.iov_len || *(const char *)line.iov_base == '#';
+}
+
 static struct share share_of(bool (*is)(struct iovec line), const struct iovec *lines, size_t n)
 {
 	struct share s = { 0, 0 };
 	for (size_t i = 0; i < n; i++) {
-		struct iovec bare = text_trim(lines[i]);
-		if (is != ends_in_cr && (!bare.iov_len || *(const char *)bare.iov_base == '#'))
+		if (is != ends_in_cr && is_blank_or_comment(lines[i]))
 			continue;
 		s.asked++;
 		s.found += is(lines[i]);
@@ -135,37 +141,125 @@ static bool has_header(const struct keying *how, const struct iovec *lines, size
 }
 
 /* A prefix that is taken as text matches no address. One is enough where the lines are addresses
- * otherwise: a list may have a few prefixes among thousands of addresses. */
-static void hint_form(const struct iovec *lines, size_t n)
+ * otherwise: a list may have a few prefixes among thousands of addresses. Return: whether there was
+ * a hint. */
+static bool hint_form(const struct iovec *lines, size_t n)
 {
 	const struct share prefixes = share_of(is_prefix, lines, n);
 	const struct share hosts = share_of(is_hosts_line, lines, n);
-	if (most(prefixes) || (prefixes.found && all(share_of(is_network, lines, n))))
+	const bool nets = most(prefixes) ||
+	                  (prefixes.found && all(share_of(is_network, lines, n)));
+	if (nets)
 		say("hint: %s lines are IP prefixes: --cidr finds the addresses in them",
 		    how_many(prefixes));
 	else if (most(hosts))
 		say("hint: %s lines are those of a hosts file: --hosts takes their domains",
 		    how_many(hosts));
+	return nets || most(hosts);
 }
 
-void hint_lines(const struct lines *l, const struct chunk *c, const struct keying *how,
-                bool building)
+/* What may be between fields, and what takes one of them. */
+static const struct mark {
+	char byte;
+	const char *name, *option, *cut;
+} marks[] = {
+	{ '\t', "tab", "--field=N --delimiter=tab", "cut -f N" },
+	{ ';', "semicolon", "--field=N --delimiter=';'", "cut -d ';' -f N" },
+	{ ',', "comma", "--field=N", "cut -d , -f N" },
+};
+
+/* The first rows of a file. */
+struct rows {
+	size_t n;
+	uint32_t fields; /* of each; 0: they differ, or there are too few */
+	struct iovec last;
+};
+
+static struct rows rows_of(const struct mark *mark, const struct iovec *lines, size_t n)
 {
-	if (how->plain)
+	const struct keying how = { .delimiter = mark->byte };
+	struct rows rows = { 0 };
+	for (size_t i = 0; i < n && rows.n < ROWS; i++) {
+		if (is_blank_or_comment(lines[i]))
+			continue;
+		const struct row_shape is = row_shape(&how, lines[i]);
+		if (is.open || is.fields < 2 || (rows.n && is.fields != rows.fields))
+			return (struct rows){ 0 };
+		rows = (struct rows){ rows.n + 1, is.fields, lines[i] };
+	}
+	return rows.n < ROWS_LEAST ? (struct rows){ 0 } : rows;
+}
+
+static void hint_fields(const char *file, const struct iovec *lines, size_t n, bool option)
+{
+	enum { SHOWN = 60 };
+	for (const struct mark *m = marks; m < marks + sizeof marks / sizeof *marks; m++) {
+		const struct rows rows = rows_of(m, lines, n);
+		if (!rows.fields)
+			continue;
+		const bool fits = rows.last.iov_len <= SHOWN;
+		say("hint: %s: each of the first %zu lines has %u %s%s, and is a key as a whole, "
+		    "such as '%.*s%s': %s takes one field",
+		    file, rows.n, rows.fields - 1, m->name, rows.fields == 2 ? "" : "s",
+		    fits ? (int)rows.last.iov_len : SHOWN, (const char *)rows.last.iov_base,
+		    fits ? "" : "...", option ? m->option : m->cut);
 		return;
+	}
+}
+
+void hint_rows(const struct lines *l, const struct chunk *c)
+{
+	struct iovec lines[2 * ROWS];
+	size_t at = 0;
+	hint_fields(c->file, lines, chunk_keys(l, c, &at, lines, 2 * ROWS), false);
+}
+
+/* Of the first file, once. Return: whether the lines are of a form that an option takes. */
+static bool hint_once(const struct keying *how, const struct iovec *lines, size_t n,
+                      enum hint_for what)
+{
 	const uint32_t steps = how->normal.steps;
-	struct iovec lines[LINES];
-	size_t at = 0, n = chunk_keys(l, c, &at, lines, LINES);
-	struct share share = share_of(ends_in_cr, lines, n);
+	const struct share share = share_of(ends_in_cr, lines, n);
 	if (!(steps & WEIR_TEXT_TRIM) && !how->hosts && !how->field && most(share))
 		say("hint: %s lines end in a carriage return, which is part of the keys: --trim "
 		    "takes it off", how_many(share));
-	if (building)
-		hint_names(how, lines, n);
-	if (building && how->field && !how->header && !how->field_name &&
+	if (what != HINT_BUILD)
+		return false;
+	hint_names(how, lines, n);
+	return !how->hosts && !how->field && !(steps & WEIR_TEXT_CIDR) && hint_form(lines, n);
+}
+
+void hint_lines(const struct lines *l, const struct chunk *c, const struct keying *how,
+                enum hint_for what)
+{
+	struct iovec lines[LINES];
+	size_t at = 0;
+	bool formed = false;
+	if (how->plain)
+		return;
+	const size_t n = chunk_keys(l, c, &at, lines, LINES);
+	if (c->number == 0 && what != HINT_CHANGE)
+		formed = hint_once(how, lines, n, what);
+	if (what == HINT_BUILD && how->field && !how->header && !how->field_name &&
 	    has_header(how, lines, n))
 		say("hint: %s: the first line seems to name the columns, and is a key: --header "
 		    "skips it", c->file);
-	if (building && !how->hosts && !how->field && !(steps & WEIR_TEXT_CIDR))
-		hint_form(lines, n);
+	if (!formed && !how->quiet && !how->hosts && !how->field &&
+	    !(how->normal.steps & WEIR_TEXT_CIDR))
+		hint_fields(c->file, lines, n, true);
+}
+
+void slashed_add(struct slashed *sum, const struct slashed *more)
+{
+	if (!sum->n)
+		memcpy(sum->like, more->like, sizeof sum->like);
+	sum->n += more->n;
+}
+
+void hint_slashed(const struct slashed *found)
+{
+	if (found->n)
+		say("hint: %llu line%s a slash, as URLs have, such as '%s': the keys of this set "
+		    "are domains: give the domain of a URL alone, without scheme, port and path",
+		    (unsigned long long)found->n, found->n == 1 ? " has" : "s have", found->like);
 }

@@ -116,6 +116,16 @@ static const char *no_key(struct keyer *k, struct iovec text)
 	return why;
 }
 
+static void note_slash(struct slashed *s, struct iovec text)
+{
+	const int most = (int)sizeof s->like - 4;
+	if (!memchr(text.iov_base, '/', text.iov_len) || s->n++)
+		return;
+	const bool fits = text.iov_len <= (size_t)most;
+	snprintf(s->like, sizeof s->like, "%.*s%s", fits ? (int)text.iov_len : most,
+	         (const char *)text.iov_base, fits ? "" : "...");
+}
+
 bool keyer_text(struct keyer *k, struct iovec text, const char **why)
 {
 	struct iovec bare = k->how->normal.steps & WEIR_TEXT_TRIM ? text_trim(text) : text;
@@ -125,6 +135,8 @@ bool keyer_text(struct keyer *k, struct iovec text, const char **why)
 	*why = no_key(k, text);
 	if (*why)
 		return false;
+	if (k->how->normal.steps & WEIR_TEXT_SUFFIXES && text.iov_len)
+		note_slash(&k->slashed, text);
 	keyer_room(k, WEIR_TEXT_LOOKUPS);
 	struct iovec *to = k->keys + k->n;
 	const int probed = k->what == KEYING_TEXT ? 1 : lookups(k, text, to);

@@ -21,6 +21,7 @@ struct keying {
 	char delimiter;  /* between fields */
 	bool skip_empty; /* an empty text is not a key */
 	bool skip_bad;   /* wrong text is passed over and counted; else it is an error */
+	bool quiet;      /* no hint that is a guess */
 	/* of the keys: in the image */
 	bool plain;      /* --plain-keys: none of the steps, whatever image is replaced */
 	struct weir_text normal;
@@ -43,6 +44,12 @@ enum keying_what {
 	                   of which each is asked for */
 };
 
+/* Texts with a slash, as URLs have it, where keys are domains. */
+struct slashed {
+	uint64_t n;
+	char like[80]; /* one of them, shortened */
+};
+
 /* A thread's keys, a group at a time. Start with keyer_begin(), end with keyer_end(). */
 struct keyer {
 	const struct keying *how;
@@ -54,6 +61,7 @@ struct keyer {
 	size_t counted;           /* keys that they count for: of those excluded all probed */
 	uint32_t lines;           /* of the group */
 	uint64_t local;           /* names of a hosts file that were left out, of all groups */
+	struct slashed slashed;   /* of all groups */
 	uint32_t texts;           /* of the last line; 0: it is not to be looked up */
 	bool open;                /* the last line ends within a quoted field */
 	uint32_t field;           /* how->field, or of the file where that has a name */
@@ -126,9 +134,18 @@ bool keying_fits(const struct keying *how);
 
 /* ---- hints ---- */
 
-/* Look at the first chunk of the input. @building: of a set; else lines are looked up in one. None
- * with --plain-keys. */
+/* What is done with the keys. A set has its steps when keys are added or removed. */
+enum hint_for { HINT_BUILD, HINT_CHANGE, HINT_LOOKUP };
+
+/* Look at the first chunk of a file. Most hints are printed once, of the first file. None with
+ * --plain-keys. */
 void hint_lines(const struct lines *l, const struct chunk *c, const struct keying *how,
-                bool building);
+                enum hint_for what);
+/* Likewise, for a command without --field: are the lines rows? */
+void hint_rows(const struct lines *l, const struct chunk *c);
+
+/* After the end: add up what threads found, and report it. */
+void slashed_add(struct slashed *sum, const struct slashed *more);
+void hint_slashed(const struct slashed *found);
 
 #endif
