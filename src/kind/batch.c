@@ -122,8 +122,8 @@ int weir__insert_refused(const struct weir_filter *f)
 {
 	if (f->insert_error == -ENOTSUP)
 		return weir__kind_cannot(f->kind, "take inserts");
-	return weir__fail(f->insert_error, "the filter is mapped read-only, was sealed or loaded "
-	                  "keyless: it takes no insert");
+	return weir__fail(f->insert_error, "the filter takes no insert: it is mapped read-only, is "
+	                  "sealed, or was loaded without its key: load it with weir_load()");
 }
 
 int weir__keys_refused(void)

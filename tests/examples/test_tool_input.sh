@@ -389,8 +389,8 @@ test_are_urls_named_where_keys_are_domains() {
 	run 0 "$weir" build -q -k counting -n 99 --suffixes -o counted.weir <(echo a.test)
 	run 0 "$weir" count counted.weir <(echo http://a.test/)
 	says '^weir count: hint: 1 line has'
-	run 0 "$weir" build -q -k layered --suffixes --exclude=<(echo http://x/; echo x.b) -o urls.weir \
-		<(echo a.test)
+	run 0 "$weir" build -q -k layered --suffixes -o urls.weir \
+		--exclude=<(echo http://x/; echo x.b) <(echo a.test)
 	says "such as 'http://x/': $said"
 }
 

@@ -144,7 +144,7 @@ test_an_empty_list_replaces_no_set() {
 	run 0 "$weir" build -q -o full.weir few
 	run 0 "$weir" build -q --zstd -o packed.weir keys
 	run 1 "$weir" build -q -o packed.weir few
-	run 0 "$weir" build -q --keyed-by=same_as_hex -o keyed.weir keys
+	run 0 "$weir" build -q --force --keyed-by=same_as_hex -o keyed.weir keys
 	run 1 "$weir" build -q --force -o keyed.weir few; says 'under a tenth'
 }
 
@@ -185,6 +185,37 @@ mode() {
 	if [ "$(stat -c %a "$1")" = "$2" ]; then ok; else fail "$1: $(stat -c %a "$1"), not $2"; fi
 }
 
+# A message was all: the servers that follow the image refused the new one.
+test_does_an_image_keep_its_key() {
+	local said='not replaced: is keyed, and would be keyed by another key, which servers'
+	(umask 077; head -c 16 /dev/urandom >one_key; head -c 16 /dev/urandom >two_key)
+	local how
+	for how in '' '-k layered --exclude=/dev/null --allow-empty'; do
+		rm -f own.weir
+		# shellcheck disable=SC2086
+		{
+			run 0 "$weir" build -q --keyed-by=one_key $how -o own.weir keys
+			run 0 "$weir" build -q --keyed-by=one_key $how -o own.weir keys
+			run 1 "$weir" build -q --keyed-by=two_key $how -o own.weir keys
+		}
+		says "^weir build: own.weir: $said"
+	done
+	run 0 "$weir" build -q --keyed-by=two_key -o its.weir keys
+	run 0 "$weir" build -q --force -k blocked --keyed-by=one_key -o own.weir keys
+	run 1 "$weir" merge -q --keyed-by=two_key -o own.weir its.weir; says "weir merge: .*$said"
+	run 0 "$weir" merge -q --keyed-by=two_key -o its.weir its.weir
+	run 0 "$weir" route --build -q --keyed-by=one_key -o set.weir a=keys
+	run 0 "$weir" route --build -q --keyed-by=one_key -o set.weir a=keys
+	run 1 "$weir" route --build -q --keyed-by=two_key -o set.weir a=keys
+	says "weir route: .*$said"
+	run 0 "$weir" route --build -q --force --keyed-by=two_key -o set.weir a=keys
+	cp its.weir old.weir
+	run 0 "$weir" add -q --keyed-by=two_key its.weir absent_keys --allow-overfull
+	run 0 "$weir" delta -q --force -o its.delta old.weir its.weir
+	run 1 "$weir" apply -q -o own.weir old.weir its.delta; says "weir apply: .*$said"
+	run 0 "$weir" apply -q -o old.weir old.weir its.delta
+}
+
 test_mode() {
 	umask 022
 	run 0 "$weir" build -q -o mode.weir keys; mode mode.weir 644
@@ -201,7 +232,8 @@ test_mode() {
 	absent new.weir 'wrong options'
 }
 
-for part in keyed no_key an_empty_list_replaces_no_set an_overfull_set_is_not_written mode; do
+for part in keyed no_key an_empty_list_replaces_no_set an_overfull_set_is_not_written \
+		does_an_image_keep_its_key mode; do
 	test_$part
 done
 finish

@@ -127,9 +127,9 @@ test_a_missing_file() {
 		# shellcheck disable=SC2086
 		missing "$keys" $command nowhere
 	done
+	local key='give the one that weir build had, or .*: (umask 077; head .*/urandom > FILE)'
 	for command in build query add; do
-		missing 'no hash key to read: give the one that weir build had, or .*/urandom' \
-			$command --keyed-by=nowhere there.weir keys
+		missing "no hash key to read: $key" $command --keyed-by=nowhere there.weir keys
 	done
 	missing 'no Parquet file to read: give another name' parquet nowhere
 	absent x 'of a file that is not there'
@@ -189,6 +189,54 @@ test_figures_of_little() {
 	run 0 "$weir" build -o large.weir all_keys; prints 'bits for each key of the capacity'
 	run 0 "$weir" plan -n 1 -p 1e-9
 	if grep -q ' 1 keys' out; then fail 'one key' "$(cat out)"; else ok; fi
+}
+
+test_is_the_kind_named_that_was_meant() {
+	run 2 "$weir" build -k fuze -o x keys
+	says "^weir build: --kind 'fuze': did you mean fuse? The kinds are blocked classic "
+	run 2 "$weir" plan -k bloked -n 9 -p 1%; says "'bloked': did you mean blocked? The kinds"
+	run 2 "$weir" build -k nothing -o x keys; says "--kind 'nothing': the kinds are blocked "
+}
+
+# "5: No such file or directory" was all that it said.
+test_does_a_level_that_stands_apart_have_a_sentence() {
+	local command
+	run 0 "$weir" build -q -o there.weir <(echo key)
+	for command in 'build -o x' 'merge -o x' 'add there.weir' 'route --build -o x'; do
+		# shellcheck disable=SC2086
+		run 2 "$weir" $command --zstd 5 keys
+		says "--zstd 5: there is no file '5': to give the option that value, write --zstd="
+	done
+	echo key >5
+	run 0 "$weir" build -q --zstd 5 -o x # a file of that name is read
+	rm 5 x
+	run 0 "$weir" build -q -o x keys --zstd
+	rm x
+}
+
+# "countless different keys (estimated) in room for 100, or if it is meant".
+test_is_the_sentence_of_an_overfull_set_one_to_read() {
+	local room='it has room for 100 different keys, and'
+	local or='or if it is meant, --allow-overfull$'
+	rm -f over.weir
+	run 1 "$weir" build -q -s 7 -n 100 -o over.weir keys
+	says ": $room too many to estimate would be in it; -n [0-9]* has room for them, $or"
+	run 1 "$weir" build -q -s 7 -n 100 -o over.weir <(seq 900)
+	says ": $room about [89][0-9]* would be in it; -n [0-9]* has room for them, $or"
+	run 0 "$weir" build -q -s 7 -n 100 -o over.weir <(seq 50)
+	run 1 "$weir" add over.weir <(seq 101 50100)
+	says "$room too many to estimate would be in it; weir build -n 50[0-9]* has room for them, "
+	run 0 "$weir" add --allow-overfull over.weir keys
+	prints '  in it now  *too many to estimate$'
+	says ': more keys than its capacity of 100: too many to estimate are in it, so the rate is '
+}
+
+# It was 20971520, and "at least 198180864 for 3 threads".
+test_are_bytes_of_a_limit_as_they_are_typed() {
+	run 2 "$weir" build -t 3 -k fuse --max-memory=20M -n 1M -o x keys
+	says '^weir build: --max-memory 20M: at least 189M, however few keys .* -t (threads) 3$'
+	run 2 "$weir" build -t 1 -k fuse --max-memory=10000001 -n 1M -o x keys
+	says '^weir build: --max-memory 10000001: at least 63M, '
 }
 
 # completes WORDS PATTERN: what bash offers for the last of them, which a blank at the end begins.
@@ -263,7 +311,10 @@ for path in sys.argv[1:]:
 
 for part in not_an_image_comes_first did_you_mean words_of_the_command info_explains_the_file \
 		one_rule_of_rates one_vocabulary a_missing_file a_packed_image \
-		a_rate_that_is_raised figures_of_little completions; do
+		a_rate_that_is_raised figures_of_little is_the_kind_named_that_was_meant \
+		does_a_level_that_stands_apart_have_a_sentence \
+		is_the_sentence_of_an_overfull_set_one_to_read \
+		are_bytes_of_a_limit_as_they_are_typed completions; do
 	test_$part
 done
 finish

@@ -209,7 +209,12 @@ test_a_seed_of_others_is_not_kept() {
 	run 0 "$weir" build --keyed-by=key -o hash.weir a500
 	prints '  key  *that of the image that is replaced'
 	prints '  size  *that of the image that is replaced'
-	run 0 "$weir" build -q --keyed-by=other_key -o hash.weir a500; says 'keyed by another key'
+	cp hash.weir before.weir
+	run 1 "$weir" build -q --keyed-by=other_key -o hash.weir a500
+	says 'hash.weir: not replaced: is keyed, and would be keyed by another key, .*--force$'
+	same hash.weir before.weir 'an image of another key was replaced'
+	run 0 "$weir" build -q --force --keyed-by=other_key -o hash.weir a500
+	says 'keyed by another key: servers that follow it refuse that'
 	run 0 "$weir" build -q --force -o hash.weir a500
 	says 'hashed by SipHash-2-4, and are not keyed'
 }

@@ -180,6 +180,13 @@ test_a_file_that_changes_between_passes() {
 	says '^weir route: grows: changed while it was read: it had .* lines, then .*: build again$'
 }
 
+# A list of minutes was read without a line.
+test_does_a_router_show_its_progress() {
+	has_terminal || return 0
+	local slow="{ for i in 1 2 3; do echo \$i; sleep .3; done; } |"
+	shown 'building .*keys' "$slow '$weir' route --build -n 9 -o slow.weir a=/dev/stdin"
+}
+
 test_build_and_route
 test_a_pipe_is_not_read_twice
 test_a_file_that_changes_between_passes
@@ -192,4 +199,5 @@ test_others_take_it_as_a_filter
 test_plan
 test_what_stands_there_is_kept
 test_misuse
+test_does_a_router_show_its_progress
 finish

@@ -248,7 +248,7 @@ static void a_filter_that_is_mapped(void **state)
 	struct weir_filter *f = rich_filled(-EROFS);
 	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
 	(void)state;
-	assert_refused(weir_remove(f, &numbers[0], 8), -EROFS, "mapped read-only", "");
+	assert_refused(weir_remove(f, &numbers[0], 8), -EROFS, "mapped read-only", "weir_load()");
 	assert_refused(weir_remove_hash(f, hashes[0]), -EROFS, "mapped read-only", "");
 	for (unsigned form = 0; form < 3; form++)
 		assert_refused(remove_in(f, form, KEYS, bitmap), -EROFS, "mapped read-only", "");

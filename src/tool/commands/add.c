@@ -58,6 +58,8 @@ static int fill(struct change *add, struct weir_filter *f)
 	status = change_was_read(add);
 	if (status)
 		return status;
+	if (isfinite(add->before.keys_estimated))
+		add->guard.most = add->keys + (uint64_t)ceil(add->before.keys_estimated);
 	if (!add->in_place)
 		normal_raised(add->image, &add->fill.keying.normal, &add->found.noted,
 		              add->before.fp_rate);

@@ -158,7 +158,7 @@ static int ask_traits(const struct apply *a)
 		int err = weir_load(&f, a->made, &reading);
 		status = err ? trouble_weir(err, NULL) : place_fresh_of(&fresh, f);
 	}
-	fresh.keyed = a->info.keyed;
+	fresh.key = a->info.keyed ? a->info.seed_fingerprint : 0;
 	if (!status)
 		status = place_keeps(a->how.output, &fresh, a->how.force, &how);
 	weir_destroy(f);

@@ -39,16 +39,4 @@ int cmd_drill(int argc, char **argv);
  */
 int option_next(int argc, char **argv, const char *letters, const struct option *options);
 
-/* ---- the word that somebody meant who mistyped it ---- */
-
-/* Of what was offered so far, the nearest. Start from { 0 }. */
-struct nearest {
-	const char *word; /* NULL: none is near */
-	size_t distance;
-};
-
-/* A letter more, less, another, or two exchanged make a distance of 1. A word is near that is at
- * most a third of its letters away, or that begins with what was typed. @len: of @typed. */
-void nearest_offer(struct nearest *nearest, const char *typed, size_t len, const char *word);
-
 #endif

@@ -184,7 +184,6 @@ static int ask(const struct merge *merge, const struct weir_filter *sum,
 	const struct image_how how = { .max_memory = merge->max_memory };
 	struct place_fresh fresh;
 	int status = place_fresh_of(&fresh, sum);
-	fresh.keyed = merge->secret;
 	if (!status)
 		status = place_keeps(merge->output, &fresh, merge->force, &how);
 	return status ? status : guard_ask(&merge->guard, stats, merge->output);

@@ -3,50 +3,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "commands.h"
 #include "output/say.h"
-
-/* ---- the distance of Damerau and Levenshtein, row by row ---- */
-
-enum { MOST = 32 };
-
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-static size_t distance(const char *a, size_t n, const char *b, size_t m)
-{
-	size_t rows[3][MOST + 1] = { 0 };
-	for (size_t j = 0; j <= m; j++)
-		rows[0][j] = j;
-	for (size_t i = 1; i <= n; i++) {
-		size_t *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
-		now[0] = i;
-		for (size_t j = 1; j <= m; j++) {
-			now[j] = least(last[j - 1] + (a[i - 1] != b[j - 1]),
-			               least(last[j], now[j - 1]) + 1);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				now[j] = least(now[j], before[j - 2] + 1);
-		}
-	}
-	return rows[n % 3][m];
-}
-
-void nearest_offer(struct nearest *nearest, const char *typed, size_t len, const char *word)
-{
-	size_t word_len = strlen(word);
-	if (!len || len > MOST || word_len > MOST)
-		return;
-	size_t d = distance(typed, len, word, word_len);
-	size_t most = word_len < 6 ? 2 : word_len / 3;
-	bool begins = len >= 2 && strncmp(typed, word, len) == 0;
-	if ((!begins && (d >= len || d > most)) || (nearest->word && d >= nearest->distance))
-		return;
-	*nearest = (struct nearest){ word, d };
-}
-
-/* ---- options ---- */
 
 /* How many of the options does this argument, --NAME or --NAME=VALUE, name or abbreviate? @takes:
  * whether the one it names may have a value. */
@@ -92,12 +51,25 @@ static void report_long(const char *argument, const struct option *options)
 		    argument);
 }
 
+/* Is the next argument a number that was meant for the option, since there is no such file? */
+static bool apart(const struct option *option, const char *next)
+{
+	if (option->has_arg != optional_argument || optarg || !next || !*next ||
+	    next[strspn(next, "0123456789")] || access(next, F_OK) == 0)
+		return false;
+	say("--%s %s: there is no file '%s': to give the option that value, write --%s=%s",
+	    option->name, next, next, option->name, next);
+	return true;
+}
+
 int option_next(int argc, char **argv, const char *letters, const struct option *options)
 {
 	char quiet[64]; /* the colon keeps getopt_long() silent */
-	int before = optind;
+	int before = optind, at = -1;
 	snprintf(quiet, sizeof quiet, ":%s", letters);
-	int option = getopt_long(argc, argv, quiet, options, NULL);
+	int option = getopt_long(argc, argv, quiet, options, &at);
+	if (at >= 0 && option != '?' && option != ':' && apart(&options[at], argv[optind]))
+		return '?';
 	if (option != '?' && option != ':')
 		return option;
 	/* A word of letters stays where it is until its last, a --NAME is passed at once. */

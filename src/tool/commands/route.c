@@ -42,7 +42,7 @@ static const char help[] =
 	"      --keyed-by=FILE  the key of a keyed image\n"
 	"      --max-memory=SIZE  of the image; default: half of the memory that is\n"
 	"                      available\n"
-	"      --no-progress   no progress line on a terminal while the image is read\n"
+	"      --no-progress   no progress line on a terminal\n"
 	"  -h, --help          this text\n"
 	"\n"
 	"Exit status: 0 a line has a set, or the image was built; 1 none has, or what\n"
@@ -171,6 +171,7 @@ static int build(struct route *r, int argc, char **argv)
 	b->guard.allow_overfull = true;
 	b->as_json = r->as_json;
 	b->from.go_on = false;
+	progress_allow(r->how.progress && !b->quiet);
 	return route_build(b, argv + optind, (size_t)(argc - optind));
 }
 

@@ -279,7 +279,8 @@ int build_make(struct build *build)
 	build->fill.bytes = (uint64_t)bytes;
 	int status = kind_settle(build);
 	if (!status)
-		status = place_keeps_key(build->output, build->params.secret, build->force);
+		status = place_keeps_key(build->output, place_key(build->params.secret),
+		                         build->force);
 	if (!status)
 		status = find_model(build);
 	if (!status)

@@ -157,7 +157,7 @@ int change_run(struct change *c, const struct change_verb *verb)
 void change_report_set(const struct change *c, struct report *r)
 {
 	const struct weir_stats *s = &c->after;
-	report_line(r, "in it now", "about %s", show_estimate(SHOW, s->keys_estimated));
+	report_line(r, "in it now", "%s", show_about(SHOW, s->keys_estimated));
 	report_count(r, "capacity", "capacity", s->capacity);
 	report_rate(r, "fp_rate", rate_label(&c->found.noted), s->fp_rate);
 	report_rate(r, "fp_rate_estimated", "rate, estimated", s->fp_rate_estimated);

@@ -15,10 +15,10 @@
  * known. */
 static uint64_t room_for(const struct guard *guard, const struct weir_stats *stats)
 {
+	const uint64_t most = guard->keys ? guard->keys : guard->most;
 	double likely = 1.03 * stats->keys_estimated;
-	if (stats->fill > 0.98 || !isfinite(likely) ||
-	    (guard->keys && likely > (double)guard->keys))
-		return guard->keys ? round_up(guard->keys) : 0;
+	if (stats->fill > 0.98 || !isfinite(likely) || (most && likely > (double)most))
+		return most ? round_up(most) : 0;
 	return round_up((uint64_t)ceil(likely));
 }
 
@@ -46,10 +46,10 @@ int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, co
 	    fresh->fp_rate_estimated <= WEIR_SANE_RATE * fresh->fp_rate)
 		return TOOL_OK;
 	say("%s: not written: %s of the absent keys would be found in it, above twice the %s "
-	    "asked: %s different keys (estimated) in room for %s%s, or if it is meant, "
+	    "asked: it has room for %s different keys, and %s would be in it%s, or if it is meant, "
 	    "--allow-overfull",
 	    path, show_rate(SHOW, fresh->fp_rate_estimated), show_rate(SHOW, fresh->fp_rate),
-	    show_estimate(SHOW, fresh->keys_estimated), show_count(SHOW, fresh->capacity),
+	    show_count(SHOW, fresh->capacity), show_about(SHOW, fresh->keys_estimated),
 	    guard_advice(guard, fresh));
 	return TOOL_NO;
 }

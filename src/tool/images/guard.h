@@ -12,6 +12,7 @@ struct guard {
 	bool allow_overfull, allow_shrink, allow_empty; /* the options of those names */
 	const char *option; /* that makes more room: "-n" */
 	uint64_t keys; /* all that were put in, whether or not they differ; 0: not known */
+	uint64_t most; /* how many there may be, where keys were there before; 0: not known */
 	uint64_t min_keys;  /* --min-keys, different ones; 0: not given */
 	uint64_t different; /* how many differ, if the builder counted them; else 0 */
 	uint64_t max_memory; /* to unpack an old image, or to read one whose sample does not tell */

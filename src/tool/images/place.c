@@ -131,14 +131,31 @@ int place_keeps_kind(const char *path, uint32_t kind, bool force)
 	return TOOL_NO;
 }
 
-int place_keeps_key(const char *path, bool keyed, bool force)
+uint64_t place_key(const void *secret)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_stats stats = WEIR_STATS_INIT;
+	struct weir_filter *f;
+	params.capacity = 1;
+	params.fp_rate = 0.5;
+	params.secret = secret;
+	if (!secret || weir_create(&f, &params))
+		return 0;
+	const int err = weir_measure(f, WEIR_SAMPLED, &stats);
+	weir_destroy(f);
+	return err ? 0 : stats.seed_fingerprint;
+}
+
+int place_keeps_key(const char *path, uint64_t key, bool force)
 {
 	struct weir_image_info info;
-	if (keyed || !guarded(path, force, &info) || !info.keyed)
+	if (!guarded(path, force, &info) || !info.keyed || info.seed_fingerprint == key)
 		return TOOL_OK;
-	say("%s: not replaced: is keyed, and would not be, so that others can choose keys that "
-	    "collide: give its key, --keyed-by=FILE, or if it is meant, --force",
-	    path);
+	say("%s: not replaced: is keyed, and would %s: give its key, --keyed-by=FILE, or if it is "
+	    "meant, --force",
+	    path,
+	    key ? "be keyed by another key, which servers that follow it refuse" :
+	          "not be, so that others can choose keys that collide");
 	return TOOL_NO;
 }
 
@@ -206,7 +223,7 @@ int place_keeps(const char *path, const struct place_fresh *fresh, bool force,
 {
 	int status = place_keeps_kind(path, fresh->kind, force);
 	if (!status)
-		status = place_keeps_key(path, fresh->keyed, force);
+		status = place_keeps_key(path, fresh->key, force);
 	if (!status)
 		status = keeps_steps(path, fresh->steps, force);
 	return status ? status : keeps_sets(path, fresh, force, how);
@@ -221,6 +238,8 @@ int place_fresh_of(struct place_fresh *out, const struct weir_filter *f)
 		return trouble_weir(err, NULL);
 	weir_text_of(f, &text);
 	*out = (struct place_fresh){ .kind = stats.shape.kind, .steps = text.steps };
+	if (stats.marks & WEIR_MARK_KEYED)
+		out->key = stats.seed_fingerprint;
 	if (out->kind == WEIR_ROUTER)
 		out->sets = weir_router_sets(f);
 	for (uint32_t i = 0; i < out->sets; i++)

@@ -9,6 +9,8 @@
 #include "compound.h"
 #include "images.h"
 #include "input/file.h"
+#include "input/keying.h"
+#include "output/progress.h"
 #include "output/report.h"
 #include "output/say.h"
 #include "output/units.h"
@@ -46,14 +48,20 @@ static int each_line(const struct route_build *b, char *file, take_fn *take, voi
 	bool ok = true;
 	from.names = &file;
 	from.n = 1;
+	const int64_t bytes = lines_total_bytes(&from);
+	if (bytes < 0)
+		return TOOL_TROUBLE;
 	struct lines *lines = lines_open(&from);
+	progress_begin(take ? "building" : "counting");
 	while (ok && (more = lines_next(lines, &chunk)) > 0) {
 		size_t at = 0, n;
 		if (take && chunk.first && !b->quiet)
 			hint_rows(lines, &chunk);
 		for (; ok && (n = chunk_keys(lines, &chunk, &at, some, KEYS)) > 0; *keys += n)
 			ok = !take || take(arg, some, n);
+		progress_at(bytes ? (double)lines_done_bytes(lines) / (double)bytes : -1.0, *keys);
 	}
+	progress_end();
 	chunk_free(&chunk);
 	if (take)
 		lines_say_marked(lines_marked(lines));
@@ -166,7 +174,7 @@ static int fill(struct route_build *b, const struct weir_params *p, char **files
 static int ask_place(struct route_build *b, const struct lines_options *read, const char **names)
 {
 	const struct image_how how = { .max_memory = b->guard.max_memory };
-	struct place_fresh fresh = { .kind = WEIR_ROUTER, .keyed = b->params.secret,
+	struct place_fresh fresh = { .kind = WEIR_ROUTER, .key = place_key(b->params.secret),
 	                             .sets = (uint32_t)read->n };
 	memcpy(fresh.names, names, read->n * sizeof *names);
 	int status = place_ask(b->output, b->force, &b->saving);

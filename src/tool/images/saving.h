@@ -35,7 +35,7 @@ int place_ask_delta(const char *path, bool force);
 /* The traits of the image that is to be saved. */
 struct place_fresh {
 	uint32_t kind, steps; /* steps: what is done to its keys */
-	bool keyed;
+	uint64_t key; /* the fingerprint of the hash key; 0: it has none */
 	uint32_t sets; /* of a router; 0: another kind */
 	const char *names[WEIR_ROUTER_SETS]; /* live as long as the filter */
 };
@@ -52,7 +52,9 @@ int place_keeps(const char *path, const struct place_fresh *fresh, bool force,
 
 /* The kind alone, and the key alone, for a build that has read no keys yet. Return: likewise. */
 int place_keeps_kind(const char *path, uint32_t kind, bool force);
-int place_keeps_key(const char *path, bool keyed, bool force);
+int place_keeps_key(const char *path, uint64_t key, bool force);
+/* The fingerprint of a hash key; 0: it is NULL. */
+uint64_t place_key(const void *secret);
 
 /* "without --cidr", "with --trim, not with --trim --cidr". */
 enum { PLACE_STEPS = 2 * NORMAL_STEPS + 32 };

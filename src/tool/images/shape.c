@@ -15,10 +15,16 @@ static bool parse_kind(const char *text, uint32_t *out)
 		*out = number; \
 		return true; \
 	}
+#define OFFER(number, constant, name, summary) nearest_offer(&near, text, strlen(text), #name);
 #define NAME(number, constant, name, summary) " " #name
+	struct nearest near = { 0 };
 	WEIR_SIMPLE_KINDS(TRY)
-	say("--kind '%s': the kinds are" WEIR_SIMPLE_KINDS(NAME), text);
+	WEIR_SIMPLE_KINDS(OFFER)
+	say("--kind '%s': %s%s%s kinds are" WEIR_SIMPLE_KINDS(NAME), text,
+	    near.word ? "did you mean " : "", near.word ? near.word : "",
+	    near.word ? "? The" : "the");
 #undef TRY
+#undef OFFER
 #undef NAME
 	return false;
 }

@@ -67,7 +67,8 @@ const char *unopened(int err, enum say_file what)
 		[SAY_KEYS] = ": no keys to read: give another file",
 		[SAY_DELTA] = ": no delta to read: weir delta -o makes one",
 		[SAY_HASH_KEY] = (": no hash key to read: give the one that weir build had, or "
-		                  "for a new set make one: head -c 16 /dev/urandom"),
+		                  "for a new set make one: (umask 077; head -c 16 /dev/urandom > "
+		                  "FILE)"),
 		[SAY_KEY_PAIR] = ": no key to read: weir replicate key makes a pair",
 		[SAY_PASSWORD] = ": no password to read: give another file",
 		[SAY_PARQUET] = ": no Parquet file to read: give another name",

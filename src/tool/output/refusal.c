@@ -32,7 +32,8 @@ static const struct {
 };
 
 /* A sentence for each code: @ is the option, 0 to 3 in brackets a value. A ~ before it: three
- * digits are enough; a * : a list of numbers; a k: the name of a kind; an m: the most bytes. */
+ * digits are enough; a * : a list of numbers; a k: the name of a kind; an m: the most bytes; a b:
+ * bytes as they are given. */
 static const char *const sentences[] = {
 	[WEIR_ERROR_RANGE] = "@ {0}: allowed: {1} to {2}",
 	[WEIR_ERROR_CHOICE] = "@ {0}: allowed: {*1}",
@@ -58,7 +59,8 @@ static const char *const sentences[] = {
 	[WEIR_ERROR_MORE_KEYS] = "@ {0}: there are {1} different keys: give at least that",
 	[WEIR_ERROR_HASHES] = "the hashes of the keys so far take {1} bytes, and memory has room "
 	                      "for {0}: with @ the others go to a file in TMPDIR",
-	[WEIR_ERROR_THREADS] = "@ {0}: at least {1} for {2} threads, however few keys there are",
+	[WEIR_ERROR_THREADS] = "@ {b0}: at least {b1}, however few keys there are, with -t "
+	                       "(threads) {2}",
 	[WEIR_ERROR_PASSED] = "@ {0}: {1} keys of the exclude list have passed the first level: "
 	                      "give a number nearer to the list's",
 	[WEIR_ERROR_SETS_LARGE] = "@ {0} of {1} sets needs {2} bytes: {3} are the most: give fewer "
@@ -99,7 +101,17 @@ static void put_list(char to[NUMBER], double value)
 			                      n == 0 ? "" : bits == 1 ? " or " : ", ", i);
 }
 
-/* What a mark such as {0}, {~2}, {*1}, {k1} or {m3} stands for. */
+/* Exactly, as it can be typed. */
+static void put_bytes(char to[NUMBER], double value)
+{
+	static const char units[] = "\0KMGT";
+	unsigned unit = 0;
+	for (; unit + 1 < sizeof units - 1 && value >= 1024 && fmod(value, 1024) == 0; unit++)
+		value /= 1024;
+	snprintf(to, NUMBER, "%.0f%.1s", value, &units[unit]);
+}
+
+/* What a mark such as {0}, {~2}, {*1}, {b1}, {k1} or {m3} stands for. */
 static void put_value(char to[NUMBER], const char *mark, const struct weir_error_info *info)
 {
 	const bool plain = mark[0] >= '0' && mark[0] <= '3';
@@ -111,6 +123,8 @@ static void put_value(char to[NUMBER], const char *mark, const struct weir_error
 		snprintf(to, NUMBER, "a filter has 2^46 at most");
 	else if (mark[0] == 'm')
 		snprintf(to, NUMBER, "-m (memory) is %.0f", value);
+	else if (mark[0] == 'b')
+		put_bytes(to, value);
 	else if (kind)
 		snprintf(to, NUMBER, "%s", kind);
 	else

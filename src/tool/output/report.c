@@ -168,14 +168,14 @@ void report_line(struct report *report, const char *label, const char *format, .
 void report_saturated(const char *path, const struct weir_stats *stats, const char *advice)
 {
 	if (stats->saturated && weir_kind_can(stats->shape.kind, WEIR_CAN_HOLD_COPIES))
-		say("%s: more keys than its capacity of %s: %s, so more will soon be refused", path,
-		    show_count(SHOW, stats->capacity),
-		    show_estimate(SHOW, stats->keys_estimated));
+		say("%s: more keys than its capacity of %s: %s are in it, and more will soon be "
+		    "refused", path, show_count(SHOW, stats->capacity),
+		    show_about(SHOW, stats->keys_estimated));
 	else if (stats->saturated)
-		say("%s: more keys than its capacity of %s: %s different ones (estimated), so the "
-		    "rate is %s and not %s%s",
+		say("%s: more keys than its capacity of %s: %s are in it, so the rate is %s and "
+		    "not %s%s",
 		    path, show_count(SHOW, stats->capacity),
-		    show_estimate(SHOW, stats->keys_estimated),
+		    show_about(SHOW, stats->keys_estimated),
 		    show_rate(SHOW, stats->fp_rate_estimated), show_rate(SHOW, stats->fp_rate),
 		    advice);
 	if (stats->hashes_uneven == WEIR_UNEVEN_YES)

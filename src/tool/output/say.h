@@ -58,6 +58,18 @@ void say_saved(const char *path);
  * lost, else @status. */
 int close_stdout(int status);
 
+/* ---- the word that somebody meant who mistyped it ---- */
+
+/* Of what was offered so far, the nearest. Start from { 0 }. */
+struct nearest {
+	const char *word; /* NULL: none is near */
+	size_t distance;
+};
+
+/* A letter more, less, another, or two exchanged make a distance of 1. A word is near that is at
+ * most a third of its letters away, or that begins with what was typed. @len: of @typed. */
+void nearest_offer(struct nearest *nearest, const char *typed, size_t len, const char *word);
+
 /* ---- what others named, where people read it ---- */
 
 /* Does the stream go to people: standard error, or a terminal? A line of the input that a command

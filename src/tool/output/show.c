@@ -54,6 +54,15 @@ const char *show_estimate(struct shown *to, double count)
 	return to->text;
 }
 
+const char *show_about(struct shown *to, double count)
+{
+	if (isfinite(count))
+		snprintf(to->text, sizeof to->text, "about %.30s", show_short(SHOW, count));
+	else
+		strcpy(to->text, "too many to estimate"); /* every bit is set */
+	return to->text;
+}
+
 const char *show_bytes(struct shown *to, uint64_t bytes)
 {
 	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", NULL };

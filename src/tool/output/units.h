@@ -44,6 +44,7 @@ struct shown {
 
 const char *show_count(struct shown *to, uint64_t count);   /* 663,473 */
 const char *show_estimate(struct shown *to, double count);  /* as show_short(), and infinity */
+const char *show_about(struct shown *to, double count);     /* in a sentence: about 663 k */
 const char *show_short(struct shown *to, double count);     /* 663 k, 12.3 M */
 const char *show_bytes(struct shown *to, uint64_t bytes);   /* 831 KiB, 1.19 GiB, 64 bytes */
 const char *show_time(struct shown *to, double ns);         /* 1.23 ns, 45.6 ms; NAN: - */
