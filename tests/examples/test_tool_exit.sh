@@ -281,8 +281,9 @@ test_the_manual_fits_a_narrow_terminal() {
 	for width in 60 80; do
 		MANWIDTH=$width man -P cat "$page" >shown 2>torn || return 0 # a man that shows none
 		same torn /dev/null "what man says of $width columns"
-		if sed -n '/^EXIT STATUS/,/^EXAMPLES/p' shown | grep -q ".\{$((width + 1))\}"; then
-			fail "the exit codes take more than $width columns"
+		# A line of a crontab cannot go on in the next one.
+		if grep -v '7 \* \* \* \*' shown | grep ".\{$((width + 1))\}" >wide; then
+			fail "the manual takes more than $width columns" "$(cat wide)"
 		else
 			ok
 		fi
