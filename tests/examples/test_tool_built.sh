@@ -44,7 +44,7 @@ test_refused() {
 	says '^weir build: -n (keys) 100: there are 20000 different keys'
 	absent full.weir 'of too many keys'
 	run 2 "$weir" build -k fuse --max-memory=40M -o small.weir keys
-	says '^weir build: --max-memory 41943040: at least'
+	says '^weir build: --max-memory 40M: at least'
 	absent small.weir 'without memory'
 	run 2 "$weir" add -t 2 f.weir others; says 'f.weir: kind fuse cannot take inserts: weir b'
 	[ "$(wc -l <err)" = 1 ] || fail 'one failure has several lines'

@@ -97,7 +97,7 @@ test_another_key_is_refused_by_all() {
 	run 0 "$weir" build -q --keyed-by=key -o keyed.weir names
 	says 'refuse that, also those that take any seed: .* with the key$'
 	(umask 077; head -c 16 /dev/urandom >other)
-	run 0 "$weir" build -q --keyed-by=other -o keyed.weir names
+	run 0 "$weir" build -q --force --keyed-by=other -o keyed.weir names
 	says 'also those that take any seed: .* with the new key$'
 	run 0 "$weir" build -q --force -o keyed.weir names
 	says 'also those that take any seed: .* without a key$'
