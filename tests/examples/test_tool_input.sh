@@ -358,7 +358,8 @@ test_do_lists_that_are_no_rows_get_no_hint_of_fields() {
 	run 0 "$weir" build -o row.weir urls; same err /dev/null 'occasional commas'
 	run 0 "$weir" build -o row.weir short; same err /dev/null 'three lines'
 	run 0 "$weir" build -o row.weir --plain-keys rows; same err /dev/null --plain-keys
-	run 0 "$weir" build -o row.weir --field=1 rows <(echo a,b); same err /dev/null --field
+	run 0 "$weir" build -o row.weir --field=1 --delimiter=tab tabs <(printf 'a\tb\n')
+	same err /dev/null --field
 	run 0 "$weir" build -q -o row.weir rows; same err /dev/null -q
 	run 0 "$weir" query -q row.weir rows; same err /dev/null 'query -q'
 	run 0 "$weir" add -q row.weir rows; same err /dev/null 'add -q'
