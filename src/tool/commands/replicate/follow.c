@@ -163,7 +163,7 @@ static int keeps(const struct replicate *r, struct weir_replica *replica)
 	if (err)
 		return trouble_weir(err, NULL);
 	const struct place_fresh fresh = { .kind = p.kind, .steps = p.text.steps,
-		                           .keyed = r->options.secret != NULL };
+		                           .key = place_key(r->options.secret) };
 	return place_keeps(r->output, &fresh, r->force, &how);
 }
 
