@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ * Small files that say whom this machine trusts. One call reads or writes each. A file is synced
+ * under a temporary name before it gets its own, so a name never stands for half a file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <weir/error.h>
+#include "parts.h"
+
+enum { LOCK_SECONDS = 10, TRIES_A_SECOND = 100 };
+
+static int failed(const char *path, const char *what)
+{
+	int error = errno;
+	return weir_fail(-error, "%s: cannot %s: %s", path, what, weir_strerror(error));
+}
+
+static int check_rights(int fd, const char *path, mode_t others)
+{
+	struct stat st;
+	if (fstat(fd, &st))
+		return failed(path, "look at it");
+	if (!S_ISREG(st.st_mode))
+		return weir_fail(-EACCES, "%s: is no regular file: name one", path);
+	if (st.st_uid != geteuid() && st.st_uid != 0)
+		return weir_fail(-EACCES, "%s: belongs to user %u, who may write it: make it yours "
+		                 "or root's", path, (unsigned)st.st_uid);
+	if (st.st_mode & others)
+		return weir_fail(-EACCES, "%s: its mode is %04o: others must have no right to %s "
+		                 "it", path, (unsigned)(st.st_mode & 07777),
+		                 others & S_IROTH ? "read or write" : "write");
+	return 0;
+}
+
+ssize_t weir__file_read(const char *path, mode_t others, int flags, char *text, size_t room)
+{
+	/* not blocking, in case that it is a FIFO */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+	if (fd < 0)
+		return failed(path, "open it");
+	int err = check_rights(fd, path, others);
+	ssize_t n = err ? err : read(fd, text, room);
+	if (!err && n < 0)
+		n = failed(path, "read it");
+	close(fd);
+	return n;
+}
+
+int weir__file_write(const char *path, const char *text, size_t len, mode_t mode, bool replace)
+{
+	char *new;
+	if (asprintf(&new, "%s.new", path) < 0)
+		return weir_fail(-ENOMEM, "%s: no memory for a file's name", path);
+	if (replace) /* of a process that was killed */
+		(void)unlinkat(AT_FDCWD, new, 0);
+	int fd = open(new, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		errno = ENOSPC; /* a short write says nothing */
+	int err = 0;
+	if (fd < 0 || write(fd, text, len) != (ssize_t)len || fchmod(fd, mode) || fsync(fd) ||
+	    (replace ? renameat(AT_FDCWD, new, AT_FDCWD, path) :
+	               linkat(AT_FDCWD, new, AT_FDCWD, path, 0)))
+		err = weir_fail(-errno, "%s: cannot write it by way of %s: %s", path, new,
+		                weir_strerror(errno));
+	if (fd >= 0) {
+		close(fd);
+		(void)unlinkat(AT_FDCWD, new, 0);
+	}
+	free(new);
+	if (err)
+		return err;
+	err = weir__folder_sync(path, 0);
+	if (err && !replace)
+		(void)unlinkat(AT_FDCWD, path, 0);
+	return err;
+}
+
+int weir__folder_sync(const char *path, mode_t others)
+{
+	struct stat st;
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	if (!folder)
+		return weir_fail(-ENOMEM, "%s: no memory for a folder's name", path);
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	if (fd < 0 || fstat(fd, &st) || fsync(fd))
+		err = failed(folder, "bring it to the disk");
+	else if (st.st_mode & others && !(st.st_mode & S_ISVTX))
+		err = weir_fail(-EACCES, "%s: its mode is %04o, so others may remove %s: take away "
+		                "their right to write", folder, (unsigned)(st.st_mode & 07777),
+		                path);
+	if (fd >= 0)
+		close(fd);
+	free(folder);
+	return err;
+}
+
+int weir__file_lock(const char *path)
+{
+	char *lock;
+	if (asprintf(&lock, "%s.lock", path) < 0)
+		return weir_fail(-ENOMEM, "%s: no memory for a file's name", path);
+	int fd = open(lock, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int tries = LOCK_SECONDS * TRIES_A_SECOND, err = 0;
+	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && !err)
+		if (errno != EWOULDBLOCK || !tries--)
+			err = weir_fail(-errno, "%s: cannot lock it within %d s: %s: end the process "
+			                "that has it", lock, LOCK_SECONDS, weir_strerror(errno));
+		else
+			usleep(1000000 / TRIES_A_SECOND);
+	if (fd < 0)
+		err = failed(lock, "open it");
+	else if (err)
+		close(fd);
+	free(lock);
+	return err ? err : fd;
+}

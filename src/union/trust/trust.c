@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ * The order of checks: signature, set, version, expiry. The state file is read each time, since
+ * another process may have raised it.
+ *
+ * A version's time is the later of the wall clock, and its signed-at plus how long this machine has
+ * held it. So a clock that is set back makes no version younger. A higher version begins a time of
+ * its own, so a signature by a clock that ran ahead is forgotten with the next. */
+#include <errno.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <weir/error.h>
+#include "parts.h"
+
+enum { HIGHER = 1, NOTES = 24 }; /* how often a version's age is noted in its life */
+
+#define VERSION "%" PRIu64 ".%" PRIu64
+
+struct weir_trust {
+	unsigned char keys[WEIR_KEYS_TRUSTED][WEIR_KEY_BYTES];
+	size_t n;
+	struct weir_held held;
+	uint64_t at_ms;    /* the running time at held.ran_ms */
+	uint64_t noted_ms; /* held.ran_ms in the file */
+	const char *path, *set;
+	char names[];
+};
+
+static bool same(const struct weir_held *a, const struct weir_held *b)
+{
+	return weir__version_compare(a->version, b->version) == 0 &&
+	       memcmp(a->manifest, b->manifest, sizeof a->manifest) == 0;
+}
+
+/* Take over what the file has. */
+static int look(struct weir_trust *t, struct weir_now now)
+{
+	struct weir_held file, *held = &t->held;
+	int err = weir__state_read(&file, t->path, t->set);
+	if (err)
+		return err;
+	if (weir__version_compare(file.version, held->version) < 0)
+		return weir_fail(-EKEYREJECTED, "%s: has version " VERSION " (0.0: it has gone), "
+		                 "and " VERSION " was taken: put the newer file back", t->path,
+		                 file.version.era, file.version.number, held->version.era,
+		                 held->version.number);
+	t->noted_ms = file.ran_ms;
+	if (same(&file, held)) {
+		uint64_t ran_ms = held->ran_ms + (now.run_ms - t->at_ms);
+		file.ran_ms = ran_ms > file.ran_ms ? ran_ms : file.ran_ms;
+	}
+	*held = file;
+	t->at_ms = now.run_ms;
+	return 0;
+}
+
+/* @floor_ms: it is not earlier than that. */
+static int check_expiry(const struct weir_trust *t, const struct weir_held *h, uint64_t floor_ms,
+                        struct weir_now now)
+{
+	uint64_t time_ms = now.wall_ms > floor_ms ? now.wall_ms : floor_ms;
+	if (!h->expires_ms || time_ms < h->expires_ms)
+		return 0;
+	return weir_fail(-EKEYEXPIRED, "version " VERSION " of set %s expired %" PRIu64 " s ago%s: "
+	                 "see that a node with the secret key runs, and that redis gives what it "
+	                 "publishes", h->version.era, h->version.number, t->set,
+	                 (time_ms - h->expires_ms) / 1000, now.wall_ms < h->expires_ms ?
+	                 " (this machine's clock is behind: set it)" : "");
+}
+
+/* Return: 0 it is the version held; HIGHER; or a negative errno. */
+static int judge(struct weir_trust *t, const struct weir_held *next, struct weir_now now)
+{
+	const struct weir_held *held = &t->held;
+	int err = look(t, now);
+	if (err)
+		return err;
+	int order = weir__version_compare(next->version, held->version);
+	if (order < 0)
+		return weir_fail(-EKEYREJECTED, "version " VERSION " of set %s is older than "
+		                 VERSION ", which this machine took: redis was put back, or "
+		                 "withholds what is newer: publish again", next->version.era,
+		                 next->version.number, t->set, held->version.era,
+		                 held->version.number);
+	err = check_expiry(t, next, order ? next->signed_ms : held->signed_ms + held->ran_ms, now);
+	if (!err && !order && !same(next, held))
+		return weir_fail(-EEXIST, "version " VERSION " of set %s exists twice: this machine "
+		                 "took %016" PRIx64 ", and redis has %016" PRIx64 ": publish again",
+		                 next->version.era, next->version.number, t->set, held->id,
+		                 next->id);
+	return err ? err : order;
+}
+
+/* @higher: NULL: note how long the version held has been held. */
+static int store(struct weir_trust *t, const struct weir_held *higher, struct weir_now now)
+{
+	int lock = weir__file_lock(t->path);
+	if (lock < 0)
+		return lock;
+	int err = higher ? judge(t, higher, now) : look(t, now);
+	if (err == HIGHER || (!err && !higher)) {
+		err = weir__state_write(higher ? higher : &t->held, t->path, t->set);
+		if (!err)
+			err = look(t, now);
+	}
+	close(lock);
+	return err;
+}
+
+int weir__trust_take(struct weir_trust *t, const struct weir_manifest *m, const char *text,
+                     size_t len, const char *signature, size_t signature_len, struct weir_now now)
+{
+	struct weir_held next = { .version = m->version, .id = m->id, .signed_ms = m->signed_ms,
+	                          .expires_ms = m->expires_ms };
+	int err = weir__signature_check(t->keys, t->n, text, len, signature, signature_len);
+	if (err)
+		return err;
+	if (strcmp(m->set, t->set) != 0)
+		return weir_fail(-EKEYREJECTED, "the manifest is of set %s, and not of %s: see who "
+		                 "copied it, and publish again", m->set, t->set);
+	memcpy(next.image, m->image, sizeof next.image);
+	crypto_generichash(next.manifest, sizeof next.manifest, (const unsigned char *)text, len,
+	                   NULL, 0);
+	err = judge(t, &next, now);
+	return err == HIGHER ? store(t, &next, now) : err;
+}
+
+int weir__trust_fresh(struct weir_trust *t, struct weir_now now)
+{
+	const struct weir_held *h = &t->held;
+	int err = look(t, now);
+	if (!err && h->expires_ms &&
+	    h->ran_ms - t->noted_ms >= (h->expires_ms - h->signed_ms) / NOTES)
+		err = store(t, NULL, now);
+	int expired = check_expiry(t, h, h->signed_ms + h->ran_ms, now);
+	return expired ? expired : err;
+}
+
+const struct weir_held *weir__trust_held(const struct weir_trust *trust)
+{
+	return &trust->held;
+}
+
+int weir__trust_open(struct weir_trust **out, const char *public_file, const char *state_file,
+                     const char *set, struct weir_now now)
+{
+	if (!state_file || !*state_file)
+		return weir_fail(-EINVAL, "trusted_keys is given without state_file: name the file "
+		                 "where this machine notes the newest version of set %s", set);
+	const size_t bytes = strlen(state_file) + 1;
+	struct weir_trust *t = calloc(1, sizeof *t + bytes + strlen(set) + 1);
+	if (!t)
+		return weir_fail(-ENOMEM, "%s: no memory for public keys", public_file);
+	t->path = strcpy(t->names, state_file);
+	t->set = strcpy(t->names + bytes, set);
+	int n = weir__keys_read(t->keys, public_file);
+	int err = n < 0 ? n : look(t, now);
+	t->n = n < 0 ? 0 : (size_t)n;
+	if (!err)
+		*out = t;
+	else
+		free(t);
+	return err;
+}
+
+void weir__trust_close(struct weir_trust *trust)
+{
+	free(trust);
+}
