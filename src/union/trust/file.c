@@ -19,34 +19,24 @@ static int failed(const char *path, const char *what)
 	return weir_fail(-error, "%s: cannot %s: %s", path, what, weir_strerror(error));
 }
 
-static int check_rights(int fd, const char *path, mode_t others)
-{
-	struct stat st;
-	if (fstat(fd, &st))
-		return failed(path, "look at it");
-	if (!S_ISREG(st.st_mode))
-		return weir_fail(-EACCES, "%s: is no regular file: name one", path);
-	if (st.st_uid != geteuid() && st.st_uid != 0)
-		return weir_fail(-EACCES, "%s: belongs to user %u, who may write it: make it yours "
-		                 "or root's", path, (unsigned)st.st_uid);
-	if (st.st_mode & others)
-		return weir_fail(-EACCES, "%s: its mode is %04o: others must have no right to %s "
-		                 "it", path, (unsigned)(st.st_mode & 07777),
-		                 others & S_IROTH ? "read or write" : "write");
-	return 0;
-}
-
 ssize_t weir__file_read(const char *path, mode_t others, int flags, char *text, size_t room)
 {
-	/* not blocking, in case that it is a FIFO */
+	struct stat st; /* not blocking, in case that it is a FIFO */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
-	if (fd < 0)
-		return failed(path, "open it");
-	int err = check_rights(fd, path, others);
-	ssize_t n = err ? err : read(fd, text, room);
-	if (!err && n < 0)
+	ssize_t n = fd < 0 || fstat(fd, &st) ? failed(path, "open it") : 0;
+	if (n == 0 && !S_ISREG(st.st_mode))
+		n = weir_fail(-EACCES, "%s: is no regular file: name one", path);
+	else if (n == 0 && st.st_uid != geteuid() && st.st_uid != 0)
+		n = weir_fail(-EACCES, "%s: belongs to user %u, who may write it: make it yours or "
+		              "root's", path, (unsigned)st.st_uid);
+	else if (n == 0 && st.st_mode & others)
+		n = weir_fail(-EACCES, "%s: its mode is %04o: others must have no right to %s it",
+		              path, (unsigned)(st.st_mode & 07777),
+		              others & S_IROTH ? "read or write" : "write");
+	if (n == 0 && (n = read(fd, text, room)) < 0)
 		n = failed(path, "read it");
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return n;
 }
 
@@ -108,8 +98,9 @@ int weir__file_lock(const char *path)
 	int tries = LOCK_SECONDS * TRIES_A_SECOND, err = 0;
 	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && !err)
 		if (errno != EWOULDBLOCK || !tries--)
-			err = weir_fail(-errno, "%s: cannot lock it within %d s: %s: end the process "
-			                "that has it", lock, LOCK_SECONDS, weir_strerror(errno));
+			err = weir_fail(-errno, "%s: cannot lock it within %d s: %s: end the "
+			                "process that has it", lock, LOCK_SECONDS,
+			                weir_strerror(errno));
 		else
 			usleep(1000000 / TRIES_A_SECOND);
 	if (fd < 0)

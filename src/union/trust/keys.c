@@ -55,8 +55,8 @@ static int read_keys(unsigned char keys[][WEIR_KEY_BYTES], size_t most, const ch
 	       parse_line(keys[n], text + n * WEIR_KEY_LINE, first))
 		n++;
 	if (bytes >= 0 && (n == 0 || bytes != n * WEIR_KEY_LINE))
-		bytes = weir_fail(-EBADMSG, "%s: line %d of at most %zu is not \"%s\", %d digits in "
-		                  "lower case and a newline", path, n + 1, most, first, HEX);
+		bytes = weir_fail(-EBADMSG, "%s: line %d of at most %zu is not \"%s\", %d digits "
+		                  "in lower case and a newline", path, n + 1, most, first, HEX);
 	sodium_free(text); /* overwrites it */
 	return bytes < 0 ? (int)bytes : n;
 }
@@ -64,7 +64,8 @@ static int read_keys(unsigned char keys[][WEIR_KEY_BYTES], size_t most, const ch
 int weir__keys_read(unsigned char keys[][WEIR_KEY_BYTES], const char *path)
 {
 	int err = start();
-	return err ? err : read_keys(keys, WEIR_KEYS_TRUSTED, path, public_first, S_IWGRP | S_IWOTH);
+	return err ? err : read_keys(keys, WEIR_KEYS_TRUSTED, path, public_first,
+	                             S_IWGRP | S_IWOTH);
 }
 
 /* In locked memory, which sodium_free() overwrites. */
@@ -189,9 +190,9 @@ int weir__signer_clock(uint64_t now_ms, uint64_t server_ms)
 	bool ahead = now_ms > server_ms;
 	uint64_t by_ms = ahead ? now_ms - server_ms : server_ms - now_ms;
 	return by_ms <= CLOCK_MS ? 0 :
-	       weir_fail(-ERANGE, "this machine's clock is %" PRIu64 " s %s redis's, and a signature "
-	                 "names the time: set the one that is wrong, or force it", by_ms / 1000,
-	                 ahead ? "ahead of" : "behind");
+	       weir_fail(-ERANGE, "this machine's clock is %" PRIu64 " s %s redis's, and a "
+	                 "signature names the time: set the one that is wrong, or force it",
+	                 by_ms / 1000, ahead ? "ahead of" : "behind");
 }
 
 bool weir__signer_due(const struct weir_manifest *m, uint64_t now_ms, uint64_t life_ms)

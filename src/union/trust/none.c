@@ -24,16 +24,10 @@ NONE(weir__trust_take(struct weir_trust *trust, const struct weir_manifest *m, c
                       struct weir_now now))
 NONE(weir__trust_fresh(struct weir_trust *trust, struct weir_now now))
 
-bool weir__signer_due(const struct weir_manifest *m, uint64_t now_ms, uint64_t life_ms)
-{
-	return false;
-}
-
-/* Nothing was opened. */
-const struct weir_held *weir__trust_held(const struct weir_trust *trust)
-{
-	return NULL;
-}
-
-void weir__signer_close(struct weir_signer *signer) {}
-void weir__trust_close(struct weir_trust *trust) {}
+/* Nothing was opened: these have nothing to do, and replace no sentence. */
+#define NOTHING(type, call, answer) type call { return answer; }
+NOTHING(void, weir__signer_close(struct weir_signer *signer), )
+NOTHING(void, weir__trust_close(struct weir_trust *trust), )
+NOTHING(const struct weir_held *, weir__trust_held(const struct weir_trust *trust), NULL)
+NOTHING(bool, weir__signer_due(const struct weir_manifest *m, uint64_t now_ms, uint64_t life_ms),
+        false)

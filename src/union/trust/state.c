@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The state file: lines of a name and a value, in one form only.
+ * The state file: one line, its words in one form only.
  *
- *     weir-state 1
- *     set, version, id          as in the manifest
- *     manifest HEX64            BLAKE2b-256 of its text
- *     image HEX64               as in the manifest
- *     signed, expires NUMBER    likewise
- *     ran NUMBER                milliseconds for which the version has been held, at least
- *     check HEX64               BLAKE2b-256 of the lines before
+ *     weir-state 1 SET VERSION ID MANIFEST IMAGE SIGNED EXPIRES RAN CHECK
  *
- * What was read is written again and compared: that finds every other form, and all damage. */
+ * They are those of struct weir_held. CHECK is the BLAKE2b-256 of what stands before it. What was
+ * read is written again and compared: that finds every other form, and all damage. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,9 +16,8 @@
 
 enum { HASH = crypto_generichash_BYTES, HEX = 2 * HASH, TEXT = 640 };
 
-#define LINES(name, number, id, hash) \
-	"weir-state 1\nset " name "\nversion " number "." number "\nid " id "\nmanifest " hash \
-	"\nimage " hash "\nsigned " number "\nexpires " number "\nran " number "\n"
+#define LINE(name, number, id, hash) "weir-state 1 " name " " number "." number " " id " " hash \
+	" " hash " " number " " number " " number " "
 
 /* Return: its bytes. */
 static size_t put_text(char text[TEXT], const struct weir_held *h, const char *set)
@@ -32,21 +26,20 @@ static size_t put_text(char text[TEXT], const struct weir_held *h, const char *s
 	unsigned char check[HASH];
 	sodium_bin2hex(manifest, sizeof manifest, h->manifest, HASH);
 	sodium_bin2hex(image, sizeof image, h->image, HASH);
-	size_t n = (size_t)snprintf(text, TEXT, LINES("%s", "%" PRIu64, "%016" PRIx64, "%s"), set,
+	size_t n = (size_t)snprintf(text, TEXT, LINE("%s", "%" PRIu64, "%016" PRIx64, "%s"), set,
 	                            h->version.era, h->version.number, h->id, manifest, image,
 	                            h->signed_ms, h->expires_ms, h->ran_ms);
 	crypto_generichash(check, HASH, (const unsigned char *)text, n, NULL, 0);
-	memcpy(text + n, "check ", 6);
-	sodium_bin2hex(text + n + 6, HEX + 1, check, HASH);
-	text[n + 6 + HEX] = '\n'; /* for the NUL byte */
-	return n + 6 + HEX + 1;
+	sodium_bin2hex(text + n, HEX + 1, check, HASH);
+	text[n + HEX] = '\n'; /* for the NUL byte */
+	return n + HEX + 1;
 }
 
 /* @text: ends with a NUL byte. */
 static bool take_text(struct weir_held *h, char set[WEIR_SET_NAME + 1], const char *text, size_t n)
 {
 	char manifest[HEX + 1], image[HEX + 1], again[TEXT];
-	return sscanf(text, LINES("%64[^\n]", "%" SCNu64, "%" SCNx64, "%64s"), set,
+	return sscanf(text, LINE("%64s", "%" SCNu64, "%" SCNx64, "%64s"), set,
 	              &h->version.era, &h->version.number, &h->id, manifest, image, &h->signed_ms,
 	              &h->expires_ms, &h->ran_ms) == 9 &&
 	       !sodium_hex2bin(h->manifest, HASH, manifest, HEX, NULL, NULL, NULL) &&

@@ -85,10 +85,10 @@ static int judge(struct weir_trust *t, const struct weir_held *next, struct weir
 		                 held->version.number);
 	err = check_expiry(t, next, order ? next->signed_ms : held->signed_ms + held->ran_ms, now);
 	if (!err && !order && !same(next, held))
-		return weir_fail(-EEXIST, "version " VERSION " of set %s exists twice: this machine "
-		                 "took %016" PRIx64 ", and redis has %016" PRIx64 ": publish again",
-		                 next->version.era, next->version.number, t->set, held->id,
-		                 next->id);
+		return weir_fail(-EEXIST, "version " VERSION " of set %s exists twice: this "
+		                 "machine took %016" PRIx64 ", and redis has %016" PRIx64
+		                 ": publish again", next->version.era, next->version.number,
+		                 t->set, held->id, next->id);
 	return err ? err : order;
 }
 

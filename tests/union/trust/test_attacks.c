@@ -61,7 +61,8 @@ static void a_rollback_is_refused(void **state)
 
 static void a_second_generation_of_a_version_is_told_apart(void **state)
 {
-	struct publication one = publication(1, 5, NOON), other = one, next = publication(1, 6, NOON);
+	struct publication one = publication(1, 5, NOON), other = one;
+	struct publication next = publication(1, 6, NOON);
 	(void)state;
 	other.m.id ^= 1;
 	sign_it(&other, signer);
@@ -85,7 +86,8 @@ static void a_freeze_is_reported(void **state)
 	assert_int_equal(version_on_disk().era, 0);
 	assert_ok(take(t, &p, after(DAY - 1)));
 	assert_ok(weir__trust_fresh(t, after(DAY - 1)));
-	assert_refused(weir__trust_fresh(t, after(DAY)), -EKEYEXPIRED, "version 1.1", "0 s ago: see");
+	assert_refused(weir__trust_fresh(t, after(DAY)), -EKEYEXPIRED, "version 1.1",
+	               " 0 s ago: see");
 	assert_refused(take(t, &p, after(DAY + 5000)), -EKEYEXPIRED, "version 1.1", "5 s ago");
 	assert_holds(t, 1, 1);
 	restart(after(DAY));

@@ -15,13 +15,16 @@ static void every_call_names_libsodium(void **state)
 	assert_refused(weir__signer_open(&signer, "a"), -ENOTSUP, "libsodium", "");
 	assert_refused(weir__signer_sign(signer, "", 0, line), -ENOTSUP, "libsodium", "");
 	assert_refused(weir__signer_clock(0, 0), -ENOTSUP, "libsodium", "");
-	assert_false(weir__signer_due(&m, 0, 1));
 	assert_refused(weir__trust_open(&trust, "b", "c", "a", now), -ENOTSUP, "libsodium", "");
 	assert_refused(weir__trust_take(trust, &m, "", 0, "", 0, now), -ENOTSUP, "libsodium", "");
 	assert_refused(weir__trust_fresh(trust, now), -ENOTSUP, "libsodium", "");
+	/* those that open nothing replace no sentence */
+	assert_int_equal(weir_fail(-EIO, "of before"), -EIO);
+	assert_false(weir__signer_due(&m, 0, 1));
 	assert_null(weir__trust_held(trust));
 	weir__signer_close(signer);
 	weir__trust_close(trust);
+	assert_string_equal(weir_error_detail(), "of before");
 }
 
 int main(void)

@@ -136,7 +136,8 @@ static void a_signer_whose_clock_is_wrong_refuses(void **state)
 	assert_ok(weir__signer_clock(NOON + minutes, NOON));
 	assert_ok(weir__signer_clock(NOON - minutes, NOON));
 	assert_refused(weir__signer_clock(NOON + minutes + 1, NOON), -ERANGE, "600 s ahead", "set");
-	assert_refused(weir__signer_clock(NOON - minutes - 1, NOON), -ERANGE, "600 s behind", "set");
+	assert_refused(weir__signer_clock(NOON - minutes - 1, NOON), -ERANGE, "600 s behind",
+	               "set");
 	assert_refused(weir__signer_clock(year_2106, NOON), -ERANGE, "ahead of redis's", "");
 	assert_refused(weir__signer_clock(0, NOON), -ERANGE, "behind redis's", "");
 }
