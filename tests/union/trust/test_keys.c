@@ -168,6 +168,12 @@ static void a_pair_is_made_whole_or_not_at_all(void **state)
 	assert_int_equal(unlink(secret), 0);
 	assert_refused(weir__key_make(secret, public), -EEXIST, public, "exists");
 	assert_refused(weir__key_make(secret, secret), -EEXIST, secret, "exists");
+	/* and what another process is about to make is not taken from it */
+	put_text(again, "new-secret.new", "mine");
+	assert_refused(weir__key_make(secret, public), -EEXIST, again, "exists");
+	get_file(text, sizeof text, again);
+	assert_string_equal(text, "mine");
+	assert_int_equal(unlink(again), 0);
 	sprintf(public, "%s/none/public", folder);
 	assert_refused(weir__key_make(secret, public), -ENOENT, public, "cannot write");
 	assert_refused(weir__key_make(public, secret), -ENOENT, public, "cannot write");
