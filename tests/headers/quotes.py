@@ -14,6 +14,7 @@ EXACT = (
     ("tests/replica", "mutants", "MUTANTS", "src/replica"),
     ("tests/replica/live", "planted", "MUTANTS", ""),
     ("tests/servers/redis", "mutants", "MUTANTS", "src/servers/redis"),
+    ("tests/union/trust", "mutants", "MUTANTS", "src/union/trust"),
     ("tests/unit", "mutants", "MUTANTS", ""),
 )
 

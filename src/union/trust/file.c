@@ -79,10 +79,11 @@ int weir__folder_sync(const char *path, mode_t others)
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
 	if (fd < 0 || fstat(fd, &st) || fsync(fd))
 		err = failed(folder, "bring it to the disk");
-	else if (st.st_mode & others && !(st.st_mode & S_ISVTX))
-		err = weir_fail(-EACCES, "%s: its mode is %04o, so others may remove %s: take away "
-		                "their right to write", folder, (unsigned)(st.st_mode & 07777),
-		                path);
+	else if (others && ((st.st_mode & others && !(st.st_mode & S_ISVTX)) ||
+	                    (st.st_uid != geteuid() && st.st_uid != 0)))
+		err = weir_fail(-EACCES, "%s: is user %u's, of mode %04o, so others may remove %s: "
+		                "choose a folder of your own", folder, (unsigned)st.st_uid,
+		                (unsigned)(st.st_mode & 07777), path);
 	if (fd >= 0)
 		close(fd);
 	free(folder);
@@ -96,7 +97,7 @@ int weir__file_lock(const char *path)
 		return weir_fail(-ENOMEM, "%s: no memory for a file's name", path);
 	int fd = open(lock, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int tries = LOCK_SECONDS * TRIES_A_SECOND, err = 0;
-	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && !err)
+	while (fd >= 0 && !err && flock(fd, LOCK_EX | LOCK_NB))
 		if (errno != EWOULDBLOCK || !tries--)
 			err = weir_fail(-errno, "%s: cannot lock it within %d s: %s: end the "
 			                "process that has it", lock, LOCK_SECONDS,

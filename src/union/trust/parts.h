@@ -13,7 +13,7 @@ enum { WEIR_KEY_BYTES = 32, WEIR_KEY_LINE = 83, WEIR_KEYS_TRUSTED = 64 };
 ssize_t weir__file_read(const char *path, mode_t others, int flags, char *text, size_t room);
 /* Write a file whole, or not at all. @replace: the caller has locked it; else it must be new. */
 int weir__file_write(const char *path, const char *text, size_t len, mode_t mode, bool replace);
-/* @others: rights to the folder that nobody else may have, unless it is sticky. */
+/* @others: rights to the folder that nobody else may have, unless it is sticky; 0: any may. */
 int weir__folder_sync(const char *path, mode_t others);
 /* Keep other processes from changing the file. Return: what to close() afterwards. */
 int weir__file_lock(const char *path);

@@ -44,8 +44,10 @@ MUTANTS = [
     ('FOLDER_SYNC_UNCHECKED', 'file.c', '|| fsync(fd))\n\t\terr = failed(folder',
      '|| (fsync(fd), 0))\n\t\terr = failed(folder'),
     ('ANY_FOLDER', 'file.c', 'st.st_mode & others && !(st.st_mode & S_ISVTX)', '0'),
+    ('ANY_FOLDERS_OWNER', 'file.c', ' ||\n\t                    (st.st_uid != geteuid() && '
+     'st.st_uid != 0)', ''),
     ('NO_STICKY_FOLDER', 'file.c', ' && !(st.st_mode & S_ISVTX)', ''),
-    ('NO_LOCK', 'file.c', 'flock(fd, LOCK_EX | LOCK_NB) && !err', '0'),
+    ('NO_LOCK', 'file.c', '!err && flock(fd, LOCK_EX | LOCK_NB)', '0'),
     ('LOCK_FOR_EVER', 'file.c', 'errno != EWOULDBLOCK || !tries--', 'errno != EWOULDBLOCK'),
     ('LOCK_LEAKS', 'file.c', 'else if (err)\n\t\tclose(fd);', ''),
     # keys and signatures
@@ -57,8 +59,7 @@ MUTANTS = [
      'static char left[6000], *text = left;\n#define sodium_free(x) (void)(x)\n'),
     ('REST_IGNORED', 'keys.c', '(n == 0 || bytes != n * WEIR_KEY_LINE)', 'n == 0'),
     ('NO_KEY_IS_ENOUGH', 'keys.c', 'n == 0 || bytes != n', 'bytes != n'),
-    ('GROUP_WRITES_KEYS', 'keys.c', 'public_first,\n\t                             S_IWGRP | S_IWOTH',
-     'public_first, S_IWOTH'),
+    ('GROUP_WRITES_KEYS', 'keys.c', ' S_IWGRP | S_IWOTH);', ' S_IWOTH);'),
     ('OTHERS_READ_SECRET', 'keys.c', 'S_IRWXO | S_IWGRP', 'S_IWOTH | S_IWGRP'),
     ('SECRET_MODE', 'keys.c', 'WEIR_KEY_LINE, 0600, false', 'WEIR_KEY_LINE, 0644, false'),
     ('SECRET_STAYS', 'keys.c', '(void)unlink(secret_file);', ';'),

@@ -131,6 +131,19 @@ static void a_clock_that_is_set_back_makes_no_version_younger(void **state)
 	assert_refused(weir__trust_fresh(t, past), -EKEYEXPIRED, "version 1.2", "behind");
 }
 
+static void what_another_process_noted_counts(void **state)
+{
+	struct publication p = publication(1, 1, NOON);
+	(void)state;
+	assert_ok(take(t, &p, after(0)));
+	struct weir_trust *other = trust_at(after(0));
+	assert_ok(weir__trust_fresh(other, (struct weir_now){ NOON, 5000 + 20 * HOUR }));
+	weir__trust_close(other);
+	assert_ok(weir__trust_fresh(t, (struct weir_now){ NOON, 5000 + HOUR }));
+	assert_refused(weir__trust_fresh(t, (struct weir_now){ NOON, 5000 + 5 * HOUR }),
+	               -EKEYEXPIRED, "version 1.1", "behind");
+}
+
 static void a_signers_clock_of_2106_ends_with_the_next_version(void **state)
 {
 	const uint64_t year_2106 = UINT64_C(4294967296000);
@@ -282,6 +295,7 @@ int main(void)
 		HERE(a_second_generation_of_a_version_is_told_apart),
 		HERE(a_freeze_is_reported),
 		HERE(a_clock_that_is_set_back_makes_no_version_younger),
+		HERE(what_another_process_noted_counts),
 		HERE(a_signers_clock_of_2106_ends_with_the_next_version),
 		HERE(mixed_parts_of_two_publications_are_refused),
 		HERE(another_set_s_manifest_is_refused),

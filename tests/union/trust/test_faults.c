@@ -272,6 +272,29 @@ static void a_state_that_was_read_is_on_the_disk(void **state)
 	weir__trust_close(t);
 }
 
+static void another_takes_first(const struct shim_call *call)
+{
+	struct publication newest = publication(1, 3, NOON);
+	if (strcmp(call->what, "flock") != 0)
+		return;
+	struct weir_trust *other = trust_at(after(0));
+	assert_ok(take(other, &newest, after(0)));
+	weir__trust_close(other);
+}
+
+/* Between the look at the state and the lock. */
+static void what_another_process_takes_meanwhile_stays(void **state)
+{
+	(void)state;
+	prepare();
+	shim.look = another_takes_first;
+	int err = take_new();
+	shim.look = NULL;
+	assert_refused(err, -EKEYREJECTED, "version 1.2", "older than 1.3");
+	assert_int_equal(version_on_disk().number, 3);
+	weir__trust_close(t);
+}
+
 static void a_process_that_hangs_with_the_lock_is_reported(void **state)
 {
 	(void)state;
@@ -299,6 +322,7 @@ int main(void)
 		EACH(a_power_cut_leaves_a_whole_key),
 		EACH(a_call_that_fails_makes_no_key),
 		EACH(a_state_that_was_read_is_on_the_disk),
+		EACH(what_another_process_takes_meanwhile_stays),
 		EACH(a_process_that_hangs_with_the_lock_is_reported),
 		EACH(a_folder_for_reading_alone_refuses_a_higher_version_alone),
 	};

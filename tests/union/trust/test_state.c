@@ -161,6 +161,8 @@ static void a_state_is_a_file_of_this_user_or_root(void **state)
 	if (geteuid() == 0) {
 		assert_int_equal(chown(state_path, 4711, 0), 0);
 		assert_refused(open_it(), -EACCES, state_path, "4711");
+		assert_int_equal(unlink(state_path) | chown(folder, 4711, 0), 0);
+		assert_refused(open_it(), -EACCES, folder, "4711");
 	}
 }
 
