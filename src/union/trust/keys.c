@@ -155,8 +155,8 @@ int weir__signer_sign(const struct weir_signer *signer, const char *text, size_t
 	return 0;
 }
 
-int weir__signature_check(unsigned char keys[][WEIR_KEY_BYTES], size_t n, const char *text,
-                          size_t len, const char *line, size_t line_len)
+int weir__signature_check(const unsigned char *keys, size_t n, const char *text, size_t len,
+                          const char *line, size_t line_len)
 {
 	enum { HEAD = sizeof algorithm + ID, KEY = sizeof algorithm - 1 };
 	char again[WEIR_SIGNATURE_TEXT];
@@ -167,13 +167,13 @@ int weir__signature_check(unsigned char keys[][WEIR_KEY_BYTES], size_t n, const 
 		return weir_fail(-EKEYREJECTED, "the manifest's signature of %zu bytes is not "
 		                 "\"ed25519 KEY SIGNATURE\": publish with a secret key that is "
 		                 "trusted here", line_len);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++, keys += WEIR_KEY_BYTES) {
 		crypto_sign_state state;
-		put_signature(again, keys[i], signature);
+		put_signature(again, keys, signature);
 		known |= memcmp(again, line, HEAD) == 0;
 		begin(&state, text, len);
 		if (memcmp(again, line, line_len) == 0 &&
-		    crypto_sign_final_verify(&state, signature, keys[i]) == 0)
+		    crypto_sign_final_verify(&state, signature, keys) == 0)
 			return 0;
 	}
 	return known ? weir_fail(-EKEYREJECTED, "the signature by key %.*s does not verify: it is "

@@ -19,6 +19,9 @@ NONE(weir__signer_sign(const struct weir_signer *signer, const char *text, size_
 NONE(weir__signer_clock(uint64_t now_ms, uint64_t server_ms))
 NONE(weir__trust_open(struct weir_trust **out, const char *public_file, const char *state_file,
                       const char *set, struct weir_now now))
+NONE(weir__trust_signed(const struct weir_trust *trust, const struct weir_manifest *m,
+                        const char *text, size_t len, const char *signature,
+                        size_t signature_len))
 NONE(weir__trust_take(struct weir_trust *trust, const struct weir_manifest *m, const char *text,
                       size_t len, const char *signature, size_t signature_len,
                       struct weir_now now))

@@ -20,9 +20,9 @@ int weir__file_lock(const char *path);
 
 /* @keys: receives the public keys. Return: how many, or a negative errno. */
 int weir__keys_read(unsigned char keys[][WEIR_KEY_BYTES], const char *path);
-/* Return: 0, or -EKEYREJECTED. */
-int weir__signature_check(unsigned char keys[][WEIR_KEY_BYTES], size_t n, const char *text,
-                          size_t len, const char *line, size_t line_len);
+/* @keys: one behind the other. Return: 0, or -EKEYREJECTED. */
+int weir__signature_check(const unsigned char *keys, size_t n, const char *text, size_t len,
+                          const char *line, size_t line_len);
 
 /* @held: version 0.0 if there is no file. After 0 what was read is on the disk. */
 int weir__state_read(struct weir_held *held, const char *path, const char *set);

@@ -108,17 +108,24 @@ static int store(struct weir_trust *t, const struct weir_held *higher, struct we
 	return err;
 }
 
+int weir__trust_signed(const struct weir_trust *t, const struct weir_manifest *m, const char *text,
+                       size_t len, const char *signature, size_t signature_len)
+{
+	int err = weir__signature_check(t->keys[0], t->n, text, len, signature, signature_len);
+	if (!err && strcmp(m->set, t->set) != 0)
+		err = weir_fail(-EKEYREJECTED, "the manifest is of set %s, and not of %s: see who "
+		                "copied it, and publish again", m->set, t->set);
+	return err;
+}
+
 int weir__trust_take(struct weir_trust *t, const struct weir_manifest *m, const char *text,
                      size_t len, const char *signature, size_t signature_len, struct weir_now now)
 {
 	struct weir_held next = { .version = m->version, .id = m->id, .signed_ms = m->signed_ms,
 	                          .expires_ms = m->expires_ms };
-	int err = weir__signature_check(t->keys, t->n, text, len, signature, signature_len);
+	int err = weir__trust_signed(t, m, text, len, signature, signature_len);
 	if (err)
 		return err;
-	if (strcmp(m->set, t->set) != 0)
-		return weir_fail(-EKEYREJECTED, "the manifest is of set %s, and not of %s: see who "
-		                 "copied it, and publish again", m->set, t->set);
 	memcpy(next.image, m->image, sizeof next.image);
 	crypto_generichash(next.manifest, sizeof next.manifest, (const unsigned char *)text, len,
 	                   NULL, 0);

@@ -9,8 +9,8 @@
  *
  * KEY is the first 8 bytes of the BLAKE2b-256 of the public key; it only finds the key. SIGNATURE
  * is Ed25519ph (RFC 8032) over "weir-signature 2\n" and the manifest's text, which names the
- * image's hash. It is the variant that hashes first: that needs no copy of both in one piece, and
- * is never valid as plain Ed25519, whatever else a key is used for.
+ * image's hash. To hash first needs no copy of both in one piece, and makes no signature that is
+ * valid as plain Ed25519, whatever else a key is used for.
  *
  * Files of keys are text of one form only:
  *
@@ -69,10 +69,15 @@ struct weir_held {
 
 struct weir_trust;
 /* Read the keys and the state. One thread at a time may use the result; other processes may have
- * the same state file. A missing state file is made by the first weir__trust_take(). */
+ * the same state file. A missing one is made by the first weir__trust_take(). Beside it stand
+ * STATE.lock and, while it is written, STATE.new; its folder must be this user's or root's too. */
 int weir__trust_open(struct weir_trust **out, const char *public_file, const char *state_file,
                      const char *set, struct weir_now now);
 void weir__trust_close(struct weir_trust *trust); /* NULL: nothing */
+/* Did a trusted key sign @m, which was read from @text, for this set? An older version may be, so
+ * this lets none be used. Return: 0; -EKEYREJECTED. */
+int weir__trust_signed(const struct weir_trust *trust, const struct weir_manifest *m,
+                       const char *text, size_t len, const char *signature, size_t signature_len);
 /* May @m, which was read from @text, be used? A version above the state's is on the disk when this
  * returns 0. The caller then checks the image's length and hash.
  * Return: 0; -EKEYREJECTED no signature by a trusted key, another set, or a version below the
@@ -86,7 +91,7 @@ int weir__trust_take(struct weir_trust *trust, const struct weir_manifest *m, co
  * running node keeps its set and reports. */
 int weir__trust_fresh(struct weir_trust *trust, struct weir_now now);
 /* Valid until the next call. While redis has an older head, a node may open with a file whose hash
- * is that image. */
+ * is held.image, if weir__trust_fresh() says 0. */
 const struct weir_held *weir__trust_held(const struct weir_trust *trust);
 
 #endif

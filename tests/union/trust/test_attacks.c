@@ -59,6 +59,23 @@ static void a_rollback_is_refused(void **state)
 	assert_int_equal(version_on_disk().era, 3);
 }
 
+/* A rollback publishes one of those that redis has kept. */
+static void an_older_generation_is_signed_nevertheless(void **state)
+{
+	struct publication old = publication(1, 1, NOON), new = publication(1, 2, NOON);
+	const size_t line = WEIR_SIGNATURE_TEXT - 1;
+	(void)state;
+	assert_ok(take(t, &new, after(0)));
+	assert_ok(weir__trust_signed(t, &old.m, old.text, old.len, old.line, line));
+	assert_refused(weir__trust_signed(t, &old.m, old.text, old.len, new.line, line),
+	               -EKEYREJECTED, "does not verify", "");
+	strcpy(old.m.set, "b");
+	sign_it(&old, signer);
+	assert_refused(weir__trust_signed(t, &old.m, old.text, old.len, old.line, line),
+	               -EKEYREJECTED, "of set b", "not of a");
+	assert_holds(t, 1, 2);
+}
+
 static void a_second_generation_of_a_version_is_told_apart(void **state)
 {
 	struct publication one = publication(1, 5, NOON), other = one;
@@ -292,6 +309,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		HERE(a_version_is_on_the_disk_before_it_is_used),
 		HERE(a_rollback_is_refused),
+		HERE(an_older_generation_is_signed_nevertheless),
 		HERE(a_second_generation_of_a_version_is_told_apart),
 		HERE(a_freeze_is_reported),
 		HERE(a_clock_that_is_set_back_makes_no_version_younger),

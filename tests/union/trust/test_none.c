@@ -16,6 +16,7 @@ static void every_call_names_libsodium(void **state)
 	assert_refused(weir__signer_sign(signer, "", 0, line), -ENOTSUP, "libsodium", "");
 	assert_refused(weir__signer_clock(0, 0), -ENOTSUP, "libsodium", "");
 	assert_refused(weir__trust_open(&trust, "b", "c", "a", now), -ENOTSUP, "libsodium", "");
+	assert_refused(weir__trust_signed(trust, &m, "", 0, "", 0), -ENOTSUP, "libsodium", "");
 	assert_refused(weir__trust_take(trust, &m, "", 0, "", 0, now), -ENOTSUP, "libsodium", "");
 	assert_refused(weir__trust_fresh(trust, now), -ENOTSUP, "libsodium", "");
 	/* those that open nothing replace no sentence */

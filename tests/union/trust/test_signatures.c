@@ -35,7 +35,7 @@ static int setup(void **state)
 
 static int check(const char *line, size_t line_len, const char *text, size_t len)
 {
-	return weir__signature_check(keys, trusted, text, len, line, line_len);
+	return weir__signature_check(keys[0], trusted, text, len, line, line_len);
 }
 
 static void a_signature_is_the_one_of_rfc_8032(void **state)
