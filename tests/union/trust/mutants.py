@@ -150,7 +150,7 @@ def compile_one(source, out):
     subprocess.run(CC + ['-c', source, '-o', out, f'-I{SOURCES}'], check=True)
 
 
-def run_tests(folder, objects, library):
+def run_tests(folder, objects, library, files):
     """Return: what one of them found, or None."""
     wraps = re.findall(r"'(\w+)'", re.search(r"foreach name : (\['calloc'.*?\])",
                        (FAULT / 'meson.build').read_text(), re.S).group(1))
@@ -161,9 +161,10 @@ def run_tests(folder, objects, library):
                              '-o', folder / test, '-L', library, '-lweir', '-lcmocka', '-lsodium',
                              '-lpthread'], check=True)
         try:
-            ended = subprocess.run([folder / test], capture_output=True, text=True, timeout=60,
+            ended = subprocess.run([folder / test], capture_output=True, text=True, timeout=120,
                                    errors='replace',
-                                   env={**os.environ, 'LD_LIBRARY_PATH': str(library)})
+                                   env={**os.environ, 'LD_LIBRARY_PATH': str(library),
+                                        'TMPDIR': files})
         except subprocess.TimeoutExpired:
             return f'{test} hangs'
         if ended.returncode:
@@ -172,7 +173,7 @@ def run_tests(folder, objects, library):
     return None
 
 
-def plant(work, library, name, file, old, new):
+def plant(work, library, files, name, file, old, new):
     folder = work / name
     folder.mkdir()
     text = (SOURCES / file).read_text()
@@ -181,12 +182,14 @@ def plant(work, library, name, file, old, new):
     (folder / file).write_text(text.replace(old, new))
     compile_one(folder / file, folder / 'bug.o')
     return run_tests(folder, [folder / 'bug.o' if f'{p}.c' == file else work / f'{p}_part.o'
-                              for p in PARTS], library)
+                              for p in PARTS], library, files)
 
 
 def main():
     library, names = Path(sys.argv[1]).resolve(), sys.argv[2:]
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+    memory = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool, \
+            tempfile.TemporaryDirectory(dir=memory) as files:
         work = Path(folder)
         (work / 'plain').mkdir()
         for test in TESTS:
@@ -195,12 +198,13 @@ def main():
             compile_one(SOURCES / f'{part}.c', work / f'{part}_part.o')
         for part in SHIM:
             compile_one(FAULT / f'{part}.c', work / f'{part}.o')
-        why = run_tests(work / 'plain', [work / f'{p}_part.o' for p in PARTS], library)
+        why = run_tests(work / 'plain', [work / f'{p}_part.o' for p in PARTS], library, files)
         if why:
             raise SystemExit(f'without any bug: {why}')
         chosen = [m for m in MUTANTS if not names or m[0] in names]
         missed = 0
-        for (name, *_), why in zip(chosen, pool.map(lambda m: plant(work, library, *m), chosen)):
+        for (name, *_), why in zip(chosen, pool.map(
+                lambda m: plant(work, library, files, *m), chosen)):
             missed += why is None
             print(f'{name:26}{"found" if why else "MISSED"}  {why or ""}', flush=True)
     print(f'{missed} of {len(chosen)} missed')
