@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ * Where the master is: the hosts of the URL, or what a Sentinel says. Its answer may be late or
+ * wrong, so the server itself is asked for its role. */
+#include "wire.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <weir/error.h>
+
+enum { SECRET = 4096 };
+
+static struct weir_limit of_try(const struct weir_manner *m)
+{
+	return (struct weir_limit){ m->o.connect_ms, weir__wire_now() + m->o.connect_ms };
+}
+
+/* The first line of a file. @out: room for SECRET + 1 bytes. */
+static int read_secret(char *out, const char *path)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int err = fd < 0 || fstat(fd, &st) != 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+	ssize_t got = err ? 0 : read(fd, out, SECRET);
+	if (got < 0)
+		err = -errno;
+	if (fd >= 0)
+		close(fd);
+	if (err)
+		return weir_fail(err, "password file %s: %s", path, weir_strerror(err));
+	out[got] = '\0';
+	size_t len = strcspn(out, "\r\n");
+	if (len == 0 || len == SECRET)
+		return weir_fail(-EINVAL, "password file %s: its first line is %s", path,
+		                 len ? "too long" : "empty");
+	out[len] = '\0';
+	return 0;
+}
+
+int weir__master_at(struct weir_wire *w, const struct weir_manner *m, struct weir_place *place)
+{
+	char secret[SECRET + 1];
+	struct weir_speaker speaker = { m->o.user ? m->o.user : m->url.user,
+		                        m->o.password ? m->o.password : m->url.password, true };
+	int err = m->o.password_file ? read_secret(secret, m->o.password_file) : 0;
+	if (m->o.password_file)
+		speaker.password = secret;
+	if (!err)
+		err = weir__wire_open(w, m, place, speaker, of_try(m).end);
+	explicit_bzero(secret, sizeof secret);
+	return err;
+}
+
+bool weir__place_take(struct weir_place *place, const char *name, size_t len, const char *port)
+{
+	char *end;
+	unsigned long n = *port >= '0' && *port <= '9' ? strtoul(port, &end, 10) : 0;
+	if (n == 0 || n > 65535 || *end || len == 0 || len >= WEIR_HOST_NAME)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (name[i] <= ' ' || name[i] > '~') /* it will stand in sentences */
+			return false;
+	*place = (struct weir_place){ .port = (uint16_t)n };
+	memcpy(place->name, name, len);
+	return true;
+}
+
+/* ---- Sentinel ---- */
+
+/* { host, port }, or nothing: it does not know the name. */
+static int take(const struct weir_wire *w, const redisReply *a, const char *master,
+                struct weir_place *place)
+{
+	if (a->type == REDIS_REPLY_NIL)
+		return weir_fail(-EAGAIN, "%s: this Sentinel knows no master '%s'", w->peer,
+		                 master);
+	if (weir__reply_is(a, "ERR unknown command"))
+		return weir_fail(-EPROTO, "%s: it is no Sentinel: the URL of a redis itself is "
+		                 "redis://HOST, without the name of a master", w->peer);
+	if (a->type == REDIS_REPLY_ERROR)
+		return weir_fail(weir__reply_is(a, "NOAUTH") || weir__reply_is(a, "NOPERM") ?
+		                 -EACCES : -EAGAIN, "%s: %.200s", w->peer, a->str);
+	if (a->type != REDIS_REPLY_ARRAY || a->elements != 2 ||
+	    a->element[0]->type != REDIS_REPLY_STRING ||
+	    a->element[1]->type != REDIS_REPLY_STRING ||
+	    !weir__place_take(place, a->element[0]->str, (size_t)a->element[0]->len,
+	                      a->element[1]->str))
+		return weir_fail(-EPROTO, "%s: that is no host and port of a master", w->peer);
+	return 0;
+}
+
+int weir__master_ask(struct weir_manner *m, int interrupt, struct weir_place *place)
+{
+	struct weir_wire w = { .stream = { .fd = -1, .interrupt = interrupt } };
+	const struct iovec args[] = { weir__wire_text("SENTINEL"),
+		                      weir__wire_text("GET-MASTER-ADDR-BY-NAME"),
+		                      weir__wire_text(m->url.master) };
+	const struct weir_limit limit = of_try(m);
+	const struct weir_speaker speaker = { m->o.sentinel_user, m->o.sentinel_password, false };
+	struct weir_place sentinel = { .port = m->url.hosts[0].port };
+	redisReply *reply = NULL;
+	snprintf(sentinel.name, sizeof sentinel.name, "%s", m->url.hosts[0].name);
+	int err = weir__wire_open(&w, m, &sentinel, speaker, limit.end);
+	if (!err)
+		err = weir__wire_call(&w, args, 3, limit, &reply);
+	if (!err)
+		err = take(&w, reply, m->url.master, place);
+	freeReplyObject(reply);
+	weir__wire_close(&w);
+	return err;
+}
+
+/* A server that was demoted is no master, whatever a Sentinel still says. */
+static int check_role(struct weir_wire *w, const struct weir_manner *m)
+{
+	const struct iovec args[] = { weir__wire_text("ROLE") };
+	redisReply *r;
+	int err = weir__wire_call(w, args, 1, of_try(m), &r);
+	if (!err && r->type == REDIS_REPLY_ERROR)
+		err = weir_fail(weir__reply_is(r, "NOPERM") ? -EACCES : -EAGAIN,
+		                "%s: ROLE: %.200s", w->peer, r->str);
+	else if (!err && (r->type != REDIS_REPLY_ARRAY || r->elements < 1 ||
+	                  r->element[0]->type != REDIS_REPLY_STRING ||
+	                  strcmp(r->element[0]->str, "master") != 0))
+		err = weir_fail(-EAGAIN, "%s: Sentinel calls it the master, and it is not",
+		                w->peer);
+	freeReplyObject(r);
+	if (err)
+		weir__wire_close(w);
+	return err;
+}
+
+static int connect_first(struct weir_wire *w, struct weir_manner *m, struct weir_place *place)
+{
+	*place = (struct weir_place){ .port = m->url.hosts[0].port };
+	if (!m->url.path)
+		snprintf(place->name, sizeof place->name, "%s", m->url.hosts[0].name);
+	int err = m->url.sentinel ? weir__master_ask(m, w->stream.interrupt, place) : 0;
+	if (!err)
+		err = weir__master_at(w, m, place);
+	return err || !m->url.sentinel ? err : check_role(w, m);
+}
+
+/* A Sentinel that is cut off from the others may name who is no master any more, for as long as it
+ * is cut off. So one that did not lead to a master is asked last from then on. */
+int weir__master_connect(struct weir_wire *w, struct weir_manner *m, struct weir_place *moved,
+                         struct weir_place *place)
+{
+	if (moved->port) {
+		*place = *moved;
+		if (weir__master_at(w, m, place) == 0)
+			return 0;
+		moved->port = 0;
+	}
+	for (size_t i = 0;;) {
+		int err = connect_first(w, m, place);
+		if (!err || err == -ECANCELED)
+			return err;
+		weir__url_rotate(&m->url);
+		if (++i >= m->url.n)
+			return err;
+	}
+}

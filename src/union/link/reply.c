@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ * Answers are read by hiredis, and limited before memory is taken for what they declare. hiredis
+ * allocates an array as soon as its length is declared; everything else when it has arrived. */
+#include "wire.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <weir/error.h>
+
+enum { LENGTH = 32 }; /* of the line that declares that of a string */
+
+static void *create_array(const redisReadTask *task, weir_reply_count elements)
+{
+	struct weir_reader *r = task->privdata;
+	unsigned depth = 1;
+	for (const redisReadTask *above = task; above->parent; above = above->parent)
+		depth++;
+	if (elements > 0)
+		r->elements += depth > WEIR_REPLY_DEPTH ? UINT32_MAX : (uint64_t)elements;
+	return r->elements > WEIR_REPLY_ELEMENTS ? NULL : r->create_array(task, elements);
+}
+
+int weir__reader_begin(struct weir_reader *r, size_t limit, const char *peer)
+{
+	*r = (struct weir_reader){ .reader = redisReaderCreate(), .limit = limit, .peer = peer };
+	if (!r->reader)
+		return weir_fail(-ENOMEM, "no memory to read answers of %s", peer);
+	r->functions = *r->reader->fn;
+	r->create_array = r->functions.createArray;
+	r->functions.createArray = create_array;
+	r->reader->fn = &r->functions;
+	r->reader->privdata = r;
+	return 0;
+}
+
+void weir__reader_end(struct weir_reader *r)
+{
+	if (r->reader)
+		redisReaderFree(r->reader);
+	r->reader = NULL;
+}
+
+static int too_long(const struct weir_reader *r)
+{
+	return weir_fail(-EMSGSIZE, "%s: an answer of more than %zu bytes", r->peer, r->limit);
+}
+
+int weir__reader_feed(struct weir_reader *r, const void *data, size_t len)
+{
+	r->bytes += len;
+	if (r->bytes > r->limit)
+		return too_long(r);
+	return redisReaderFeed(r->reader, data, len) == REDIS_OK ?
+		0 : weir_fail(-ENOMEM, "no memory for an answer of %s", r->peer);
+}
+
+/* Of what is being read; -1: nothing is. */
+static int type_of(const redisReader *in)
+{
+	if (in->ridx < 0)
+		return -1;
+#if HIREDIS_MAJOR >= 1
+	return in->task[in->ridx]->type;
+#else
+	return in->rstack[in->ridx].type;
+#endif
+}
+
+/* Of what has not arrived whole. hiredis looks for the end of a line from its beginning each time
+ * that something arrives, so a line without end would cost the square of its length. */
+static int check_rest(const struct weir_reader *r)
+{
+	const redisReader *in = r->reader;
+	const char *at = in->buf + in->pos;
+	size_t n = in->len - in->pos;
+	bool string = type_of(in) == REDIS_REPLY_STRING;
+	bool whole = n && memmem(at, n < LENGTH ? n : LENGTH, "\r\n", 2);
+	if (string && n >= LENGTH && !whole)
+		return weir_fail(-EPROTO, "%s: that is no length of a string", r->peer);
+	if (string && whole && strtoull(at, NULL, 10) > r->limit)
+		return too_long(r);
+	if (!string && n > WEIR_REPLY_LINE)
+		return weir_fail(-EMSGSIZE, "%s: a line of more than %d bytes", r->peer,
+		                 WEIR_REPLY_LINE);
+	return 0;
+}
+
+bool weir__reader_left(const struct weir_reader *r)
+{
+	return r->reader->len != r->reader->pos;
+}
+
+int weir__reader_next(struct weir_reader *r, redisReply **out)
+{
+	void *any = NULL;
+	*out = NULL;
+	if (redisReaderGetReply(r->reader, &any) != REDIS_OK) {
+		if (r->elements > WEIR_REPLY_ELEMENTS)
+			return weir_fail(-EMSGSIZE, "%s: an answer of more than %d elements, "
+			                 "or %d arrays in each other", r->peer,
+			                 WEIR_REPLY_ELEMENTS, WEIR_REPLY_DEPTH);
+		bool memory = r->reader->err == REDIS_ERR_OOM;
+		return weir_fail(memory ? -ENOMEM : -EPROTO, "%s: that is no answer of redis: %s",
+		                 r->peer, r->reader->errstr);
+	}
+	redisReply *reply = *out = any;
+	if (!reply)
+		return check_rest(r);
+	/* what belongs to the next answer came with this one */
+	r->bytes = r->reader->len - r->reader->pos;
+	r->elements = 0;
+	/* what an error says will stand in sentences, on terminals too */
+	for (size_t i = 0; reply->type == REDIS_REPLY_ERROR && i < (size_t)reply->len; i++)
+		if ((unsigned char)reply->str[i] < ' ' || reply->str[i] == 0x7f)
+			reply->str[i] = '?';
+	return 0;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ * Looking for the address of a name, by a server of names that hangs, fails, or answers when nobody
+ * waits any more: getaddrinfo_a() and its like are this file's own. */
+#include <errno.h>
+#include <arpa/inet.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "../../test.h"
+#include "wire.h"
+
+enum { QUESTIONS = 8 };
+
+static struct {
+	struct gaicb *of[QUESTIONS];
+	unsigned n;
+	int answer, cancels; /* of all; EAI_INPROGRESS: none comes */
+	unsigned looks;      /* at the first */
+	const char *second;  /* port of another address of the same name; NULL: there is none */
+} names;
+static struct weir_stream s;
+
+static void give(struct gaicb *of, const char *address)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST };
+	assert_int_equal(getaddrinfo(address, of->ar_service, &hints, &of->ar_result), 0);
+	if (!names.second)
+		return;
+	/* glibc frees a list one by one */
+	assert_int_equal(getaddrinfo(address, names.second, &hints, &of->ar_result->ai_next), 0);
+}
+
+int getaddrinfo_a(int mode, struct gaicb *list[], int n, struct sigevent *event)
+{
+	assert_int_equal(mode, GAI_NOWAIT);
+	assert_int_equal(n, 1);
+	assert_null(event);
+	assert_string_equal(list[0]->ar_name, "name.test");
+	names.of[names.n++] = list[0];
+	if (names.answer == 0)
+		give(list[0], "127.0.0.1");
+	return 0;
+}
+
+int gai_error(struct gaicb *of)
+{
+	/* another may have the address of one that was freed */
+	names.looks += of == names.of[0] && (names.n == 1 || of != names.of[names.n - 1]);
+	return names.answer;
+}
+
+int gai_suspend(const struct gaicb *const list[], int n, const struct timespec *time)
+{
+	(void)list, (void)n;
+	return nanosleep(time, NULL);
+}
+
+int gai_cancel(struct gaicb *of)
+{
+	(void)of;
+	return names.cancels;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(&names, 0, sizeof names);
+	names.cancels = EAI_NOTCANCELED;
+	s = (struct weir_stream){ .fd = -1, .interrupt = eventfd(0, EFD_NONBLOCK),
+		                       .peer = "redis://name.test:1" };
+	return s.interrupt < 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	weir__stream_end(&s);
+	close(s.interrupt);
+	return 0;
+}
+
+static int resolve(const char *name, uint16_t port, uint32_t ms, struct addrinfo **out)
+{
+	const struct weir_host host = { name, port };
+	return weir__resolve(&s, &host, weir__wire_now() + ms, out);
+}
+
+static void test_numbers_are_not_looked_for(void **state)
+{
+	static const char *const numbers[] = { "127.0.0.1", "::1", "10.1" };
+	struct addrinfo *found;
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+		assert_ok(resolve(numbers[i], 6379, 1000, &found));
+		assert_int_equal(found->ai_socktype, SOCK_STREAM);
+		freeaddrinfo(found);
+	}
+	assert_int_equal(names.n, 0);
+}
+
+static void test_found(void **state)
+{
+	struct addrinfo *found;
+	(void)state;
+	assert_ok(resolve("name.test", 6379, 1000, &found));
+	const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)found->ai_addr;
+	assert_int_equal(ntohs(in->sin_port), 6379);
+	freeaddrinfo(found);
+}
+
+static void test_none(void **state)
+{
+	struct addrinfo *found;
+	(void)state;
+	names.answer = EAI_NONAME;
+	assert_refused(resolve("name.test", 1, 1000, &found), -EHOSTUNREACH, "name.test",
+	               gai_strerror(EAI_NONAME));
+}
+
+/* What hangs is given up in time. The next try to the same host goes on with the question, since
+ * the answer may always take longer than a try does; one to another host does not. */
+static void test_hangs(void **state)
+{
+	struct addrinfo *found;
+	(void)state;
+	names.answer = EAI_INPROGRESS;
+	const uint64_t begun = weir__wire_now();
+	assert_refused(resolve("name.test", 1, 100, &found), -ETIMEDOUT, "name.test",
+	               "server of names");
+	assert_true(weir__wire_now() - begun >= 100);
+	assert_refused(resolve("name.test", 1, 10, &found), -ETIMEDOUT, "", "");
+	assert_int_equal(names.n, 1);
+	assert_refused(resolve("name.test", 2, 10, &found), -ETIMEDOUT, "", "");
+	assert_int_equal(names.n, 2);
+	give(names.of[0], "127.0.0.1"); /* late, between two tries */
+	give(names.of[1], "127.0.0.1");
+	names.answer = 0;
+	assert_ok(resolve("name.test", 1, 100, &found)); /* frees the other */
+	assert_int_equal(names.n, 2);
+	freeaddrinfo(found);
+	const unsigned looks = names.looks;
+	names.of[0] = NULL;
+	assert_ok(resolve("name.test", 1, 100, &found));
+	freeaddrinfo(found);
+	assert_int_equal(names.n, 3);
+	assert_int_equal(names.looks, looks);
+}
+
+static void test_taken_back(void **state)
+{
+	struct addrinfo *found;
+	(void)state;
+	names.answer = EAI_INPROGRESS;
+	names.cancels = EAI_CANCELED;
+	assert_refused(resolve("name.test", 1, 20, &found), -ETIMEDOUT, "", "");
+	const unsigned looks = names.looks;
+	assert_refused(resolve("name.test", 1, 0, &found), -ETIMEDOUT, "", "");
+	assert_int_equal(names.looks, looks); /* it is freed */
+	assert_int_equal(names.n, 2);
+}
+
+static void test_interrupted(void **state)
+{
+	struct addrinfo *found;
+	const uint64_t one = 1, begun = weir__wire_now();
+	(void)state;
+	names.answer = EAI_INPROGRESS;
+	names.cancels = EAI_CANCELED;
+	assert_int_equal(write(s.interrupt, &one, sizeof one), sizeof one);
+	assert_refused(resolve("name.test", 1, 60000, &found), -ECANCELED, "", "");
+	assert_true(weir__wire_now() - begun < 10000);
+}
+
+static int listener(uint16_t *port, int backlog)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+		                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof at;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (const struct sockaddr *)&at, sizeof at), 0);
+	assert_int_equal(listen(fd, backlog), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	*port = ntohs(at.sin_port);
+	return fd;
+}
+
+static int connect_to(uint16_t port)
+{
+	const struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(port),
+		                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	assert_true(fd >= 0);
+	(void)connect(fd, (const struct sockaddr *)&at, sizeof at);
+	return fd;
+}
+
+/* The name has two addresses, and at the first nobody answers: the queue of that socket is full. */
+static void test_the_first_address_hangs(void **state)
+{
+	static struct weir_wire w;
+	const struct weir_manner m = { .o = { .connect_ms = 1000, .max_bytes = 1000 } };
+	const struct weir_speaker nobody = { NULL, NULL, false };
+	uint16_t port[2];
+	char second[6];
+	int full[3];
+	(void)state;
+	const int deaf = listener(&port[0], 0), good = listener(&port[1], 8);
+	struct weir_place place = { .name = "name.test", .port = port[0] };
+	for (size_t i = 0; i < COUNT_OF(full); i++)
+		full[i] = connect_to(port[0]);
+	w.stream = s;
+	assert_int_equal(weir__wire_open(&w, &m, &place, nobody, weir__wire_now() + 200),
+	                 -ETIMEDOUT);
+	assert_int_equal(place.len, 0);
+	snprintf(second, sizeof second, "%u", (unsigned)port[1]);
+	names.second = second;
+	const uint64_t begun = weir__wire_now();
+	assert_ok(weir__wire_open(&w, &m, &place, nobody, begun + 2000));
+	assert_true(weir__wire_now() - begun >= 950); /* half of the time was the first one's */
+	assert_int_equal(((struct sockaddr_in *)&place.at)->sin_port, htons(port[1]));
+	weir__wire_close(&w);
+	for (size_t i = 0; i < COUNT_OF(full); i++)
+		close(full[i]);
+	close(deaf);
+	close(good);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_numbers_are_not_looked_for, begin, end),
+		cmocka_unit_test_setup_teardown(test_found, begin, end),
+		cmocka_unit_test_setup_teardown(test_none, begin, end),
+		cmocka_unit_test_setup_teardown(test_hangs, begin, end),
+		cmocka_unit_test_setup_teardown(test_taken_back, begin, end),
+		cmocka_unit_test_setup_teardown(test_interrupted, begin, end),
+		cmocka_unit_test_setup_teardown(test_the_first_address_hangs, begin, end),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

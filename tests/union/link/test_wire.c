@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ * One connection to a socket of this test: what has arrived, in any pieces, limits, and
+ * interruption. */
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "../../test.h"
+#include "wire.h"
+
+enum { LIMIT = 1 << 20 };
+
+static struct weir_wire w;
+static int other;
+static const struct weir_limit at_once = { 50, 0 }, patient = { 60000, 0 };
+
+static int begin(void **state)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	socklen_t len = sizeof at;
+	int room = LIMIT, listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	(void)state;
+	/* Linux gives it a name that is in no file */
+	assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof at.sun_family), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &len), 0);
+	memset(&w, 0, sizeof w);
+	snprintf(w.peer, sizeof w.peer, "the other end");
+	w.stream = (struct weir_stream){ .fd = -1, .interrupt = eventfd(0, EFD_NONBLOCK),
+		                         .peer = w.peer };
+	assert_true(w.stream.interrupt >= 0);
+	assert_ok(weir__stream_connect(&w.stream, (struct sockaddr *)&at, len,
+	                               weir__wire_now() + 60000));
+	other = accept(listener, NULL, NULL);
+	close(listener);
+	assert_int_equal(setsockopt(other, SOL_SOCKET, SO_SNDBUF, &room, sizeof room), 0);
+	assert_ok(weir__reader_begin(&w.reader, LIMIT, w.peer));
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	weir__wire_close(&w);
+	close(other);
+	close(w.stream.interrupt);
+	return 0;
+}
+
+static void say(const void *text, size_t len)
+{
+	assert_int_equal(write(other, text, len), len);
+}
+
+static void interrupt_it(void)
+{
+	assert_int_equal(eventfd_write(w.stream.interrupt, 1), 0);
+}
+
+/* Each piece of an answer that arrives alone, and each cut of it in two, give the same. */
+static void test_pieces(void **state)
+{
+	static const char text[] = "*4\r\n$5\r\nhello\r\n:-7\r\n*2\r\n$-1\r\n$0\r\n\r\n+x\r\n";
+	redisReply *r;
+	(void)state;
+	for (size_t cut = 1; cut < sizeof text - 1; cut++) {
+		say(text, cut);
+		assert_ok(weir__wire_take(&w, &r));
+		assert_null(r);
+		say(text + cut, sizeof text - 1 - cut);
+		assert_ok(weir__wire_receive(&w, patient, &r));
+		assert_int_equal(r->elements, 4);
+		assert_string_equal(r->element[0]->str, "hello");
+		assert_int_equal(r->element[1]->integer, -7);
+		assert_int_equal(r->element[2]->element[0]->type, REDIS_REPLY_NIL);
+		assert_int_equal(r->element[2]->element[1]->len, 0);
+		assert_string_equal(r->element[3]->str, "x");
+		freeReplyObject(r);
+		assert_false(weir__reader_left(&w.reader));
+	}
+}
+
+/* What arrives without a pause never lets anybody wait, so it must not be the waiting alone that
+ * is interrupted. */
+static void test_interrupted_while_it_arrives(void **state)
+{
+	static char text[150000] = "$200000\r\n";
+	redisReply *r;
+	(void)state;
+	interrupt_it();
+	say(text, sizeof text);
+	assert_refused(weir__wire_receive(&w, patient, &r), -ECANCELED, "interrupted", "");
+	assert_null(r);
+	/* it was not read to its end */
+	assert_int_equal(recv(w.stream.fd, text, 1, MSG_PEEK), 1);
+}
+
+static void test_interrupted_while_nothing_arrives(void **state)
+{
+	redisReply *r;
+	(void)state;
+	say("$2\r\n", 4);
+	interrupt_it();
+	assert_refused(weir__wire_receive(&w, patient, &r), -ECANCELED, "interrupted", "");
+}
+
+static void test_command(void **state)
+{
+	struct iovec args[3] = { weir__wire_text("GET"), weir__wire_text("") };
+	static struct iovec many[(1 << 20) + 1];
+	char got[100];
+	redisReply *r;
+	(void)state;
+	assert_refused(weir__wire_call(&w, args, 2, at_once, &r), -ETIMEDOUT, "nothing within", "");
+	ssize_t n = read(other, got, sizeof got);
+	assert_int_equal(n, 19);
+	assert_memory_equal(got, "*2\r\n$3\r\nGET\r\n$0\r\n\r\n", 19);
+	assert_refused(weir__wire_send(&w, args, 0, patient), -E2BIG, "0 arguments", "");
+	assert_refused(weir__wire_send(&w, many, COUNT_OF(many), patient), -E2BIG, "1048577", "");
+	/* nothing of them is read */
+	args[1].iov_len = SIZE_MAX / 2;
+	args[2] = args[1];
+	assert_refused(weir__wire_send(&w, args, 3, patient), -E2BIG, "less than", "");
+}
+
+/* The other end takes nothing: whoever writes waits no longer than it may. */
+static void test_nobody_reads(void **state)
+{
+	static char much[4 << 20];
+	const struct iovec args[] = { weir__wire_text("SET"), { much, sizeof much } };
+	(void)state;
+	assert_refused(weir__wire_send(&w, args, 2, at_once), -ETIMEDOUT, "within", "ms");
+	interrupt_it();
+	assert_int_equal(weir__wire_send(&w, args, 2, patient), -ECANCELED);
+}
+
+/* No SIGPIPE: the test would end by it. */
+static void test_closed(void **state)
+{
+	const struct iovec args[] = { weir__wire_text("PING") };
+	redisReply *r;
+	(void)state;
+	assert_int_equal(shutdown(other, SHUT_RDWR), 0);
+	assert_refused(weir__wire_call(&w, args, 1, patient, &r), -ECONNRESET, "closed", "");
+}
+
+/* A piece now and then begins the time anew, but not that of the whole: a second for each 10 KB. */
+static void test_the_end_of_all_pieces(void **state)
+{
+	(void)state;
+	const uint64_t now = weir__wire_now(), begun = now - 5000;
+	const struct weir_limit limit = { 1000, 0 }, fixed = { 1000, now + 10 };
+	assert_int_equal(weir__limit_end(limit, begun, 0), begun + 1000);
+	assert_int_equal(weir__limit_end(limit, begun, 20000), begun + 3000);
+	assert_in_range(weir__limit_end(limit, begun, 10 << 20), now + 1000, now + 61000);
+	assert_int_equal(weir__limit_end(fixed, begun, 10 << 20), now + 10);
+}
+
+/* What came of the next answer with the end of this one counts for the next. */
+static void test_limit_of_each_answer(void **state)
+{
+	static char half[LIMIT - 100];
+	redisReply *r;
+	(void)state;
+	int n = sprintf(half, "+x\r\n$%d\r\n", LIMIT / 2);
+	say(half, (size_t)n + LIMIT / 2 - 1);
+	assert_ok(weir__wire_receive(&w, patient, &r));
+	assert_string_equal(r->str, "x");
+	freeReplyObject(r);
+	say("x\r\n", 3);
+	assert_ok(weir__wire_receive(&w, patient, &r));
+	assert_int_equal(r->len, LIMIT / 2);
+	freeReplyObject(r);
+	assert_int_equal(w.reader.bytes, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_pieces, begin, end),
+		cmocka_unit_test_setup_teardown(test_interrupted_while_it_arrives, begin, end),
+		cmocka_unit_test_setup_teardown(test_interrupted_while_nothing_arrives, begin, end),
+		cmocka_unit_test_setup_teardown(test_command, begin, end),
+		cmocka_unit_test_setup_teardown(test_nobody_reads, begin, end),
+		cmocka_unit_test_setup_teardown(test_closed, begin, end),
+		cmocka_unit_test(test_the_end_of_all_pieces),
+		cmocka_unit_test_setup_teardown(test_limit_of_each_answer, begin, end),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
