@@ -17,6 +17,13 @@ static struct weir_limit of_try(const struct weir_manner *m)
 	return (struct weir_limit){ m->o.connect_ms, weir__wire_now() + m->o.connect_ms };
 }
 
+static struct weir_place first_of(const struct weir_url *u)
+{
+	struct weir_place place = { .port = u->hosts[0].port };
+	snprintf(place.name, sizeof place.name, "%s", u->hosts[0].name);
+	return place;
+}
+
 /* The first line of a file. @out: room for SECRET + 1 bytes. */
 static int read_secret(char *out, const char *path)
 {
@@ -32,11 +39,9 @@ static int read_secret(char *out, const char *path)
 		return weir_fail(err, "password file %s: %s", path, weir_strerror(err));
 	out[got] = '\0';
 	size_t len = strcspn(out, "\r\n");
-	if (len == 0 || len == SECRET)
-		return weir_fail(-EINVAL, "password file %s: its first line is %s", path,
-		                 len ? "too long" : "empty");
 	out[len] = '\0';
-	return 0;
+	return len && len < SECRET ? 0 : weir_fail(-EINVAL, "password file %s: its first line is "
+	                                           "%s", path, len ? "too long" : "empty");
 }
 
 int weir__master_at(struct weir_wire *w, const struct weir_manner *m, struct weir_place *place)
@@ -62,8 +67,9 @@ bool weir__place_take(struct weir_place *place, const char *name, size_t len, co
 	for (size_t i = 0; i < len; i++)
 		if (name[i] <= ' ' || name[i] > '~') /* it will stand in sentences */
 			return false;
-	*place = (struct weir_place){ .port = (uint16_t)n };
-	memcpy(place->name, name, len);
+	struct weir_place taken = { .port = (uint16_t)n };
+	memcpy(taken.name, name, len);
+	*place = taken;
 	return true;
 }
 
@@ -91,7 +97,7 @@ static int take(const struct weir_wire *w, const redisReply *a, const char *mast
 	return 0;
 }
 
-int weir__master_ask(struct weir_manner *m, int interrupt, struct weir_place *place)
+int weir__master_ask(const struct weir_manner *m, int interrupt, struct weir_place *place)
 {
 	struct weir_wire w = { .stream = { .fd = -1, .interrupt = interrupt } };
 	const struct iovec args[] = { weir__wire_text("SENTINEL"),
@@ -99,9 +105,8 @@ int weir__master_ask(struct weir_manner *m, int interrupt, struct weir_place *pl
 		                      weir__wire_text(m->url.master) };
 	const struct weir_limit limit = of_try(m);
 	const struct weir_speaker speaker = { m->o.sentinel_user, m->o.sentinel_password, false };
-	struct weir_place sentinel = { .port = m->url.hosts[0].port };
+	struct weir_place sentinel = first_of(&m->url);
 	redisReply *reply = NULL;
-	snprintf(sentinel.name, sizeof sentinel.name, "%s", m->url.hosts[0].name);
 	int err = weir__wire_open(&w, m, &sentinel, speaker, limit.end);
 	if (!err)
 		err = weir__wire_call(&w, args, 3, limit, &reply);
@@ -119,8 +124,8 @@ static int check_role(struct weir_wire *w, const struct weir_manner *m)
 	redisReply *r;
 	int err = weir__wire_call(w, args, 1, of_try(m), &r);
 	if (!err && r->type == REDIS_REPLY_ERROR)
-		err = weir_fail(weir__reply_is(r, "NOPERM") ? -EACCES : -EAGAIN,
-		                "%s: ROLE: %.200s", w->peer, r->str);
+		err = weir_fail(weir__reply_is(r, "NOPERM") ? -EACCES : -EAGAIN, "%s: ROLE: %.200s",
+		                w->peer, r->str);
 	else if (!err && (r->type != REDIS_REPLY_ARRAY || r->elements < 1 ||
 	                  r->element[0]->type != REDIS_REPLY_STRING ||
 	                  strcmp(r->element[0]->str, "master") != 0))
@@ -132,11 +137,10 @@ static int check_role(struct weir_wire *w, const struct weir_manner *m)
 	return err;
 }
 
-static int connect_first(struct weir_wire *w, struct weir_manner *m, struct weir_place *place)
+static int connect_first(struct weir_wire *w, const struct weir_manner *m,
+                         struct weir_place *place)
 {
-	*place = (struct weir_place){ .port = m->url.hosts[0].port };
-	if (!m->url.path)
-		snprintf(place->name, sizeof place->name, "%s", m->url.hosts[0].name);
+	*place = first_of(&m->url);
 	int err = m->url.sentinel ? weir__master_ask(m, w->stream.interrupt, place) : 0;
 	if (!err)
 		err = weir__master_at(w, m, place);
@@ -148,18 +152,16 @@ static int connect_first(struct weir_wire *w, struct weir_manner *m, struct weir
 int weir__master_connect(struct weir_wire *w, struct weir_manner *m, struct weir_place *moved,
                          struct weir_place *place)
 {
-	if (moved->port) {
-		*place = *moved;
-		if (weir__master_at(w, m, place) == 0)
-			return 0;
-		moved->port = 0;
-	}
-	for (size_t i = 0;;) {
-		int err = connect_first(w, m, place);
+	int err = -EAGAIN;
+	*place = *moved;
+	if (moved->port && weir__master_at(w, m, place) == 0)
+		return 0;
+	moved->port = 0;
+	for (size_t i = 0; i == 0 || i < m->url.n; i++) {
+		err = connect_first(w, m, place);
 		if (!err || err == -ECANCELED)
 			return err;
 		weir__url_rotate(&m->url);
-		if (++i >= m->url.n)
-			return err;
 	}
+	return err;
 }

@@ -53,34 +53,24 @@ int weir__reader_feed(struct weir_reader *r, const void *data, size_t len)
 		0 : weir_fail(-ENOMEM, "no memory for an answer of %s", r->peer);
 }
 
-/* Of what is being read; -1: nothing is. */
-static int type_of(const redisReader *in)
-{
-	if (in->ridx < 0)
-		return -1;
-#if HIREDIS_MAJOR >= 1
-	return in->task[in->ridx]->type;
-#else
-	return in->rstack[in->ridx].type;
-#endif
-}
-
 /* Of what has not arrived whole. hiredis looks for the end of a line from its beginning each time
  * that something arrives, so a line without end would cost the square of its length. */
 static int check_rest(const struct weir_reader *r)
 {
 	const redisReader *in = r->reader;
 	const char *at = in->buf + in->pos;
-	size_t n = in->len - in->pos;
-	bool string = type_of(in) == REDIS_REPLY_STRING;
+	const size_t n = in->len - in->pos;
+#if HIREDIS_MAJOR >= 1
+	bool string = in->ridx >= 0 && in->task[in->ridx]->type == REDIS_REPLY_STRING;
+#else
+	bool string = in->ridx >= 0 && in->rstack[in->ridx].type == REDIS_REPLY_STRING;
+#endif
 	bool whole = n && memmem(at, n < LENGTH ? n : LENGTH, "\r\n", 2);
-	if (string && n >= LENGTH && !whole)
-		return weir_fail(-EPROTO, "%s: that is no length of a string", r->peer);
 	if (string && whole && strtoull(at, NULL, 10) > r->limit)
 		return too_long(r);
-	if (!string && n > WEIR_REPLY_LINE)
+	if (n > (string ? LENGTH : WEIR_REPLY_LINE) && !(string && whole))
 		return weir_fail(-EMSGSIZE, "%s: a line of more than %d bytes", r->peer,
-		                 WEIR_REPLY_LINE);
+		                 string ? LENGTH : WEIR_REPLY_LINE);
 	return 0;
 }
 
@@ -95,18 +85,16 @@ int weir__reader_next(struct weir_reader *r, redisReply **out)
 	*out = NULL;
 	if (redisReaderGetReply(r->reader, &any) != REDIS_OK) {
 		if (r->elements > WEIR_REPLY_ELEMENTS)
-			return weir_fail(-EMSGSIZE, "%s: an answer of more than %d elements, "
-			                 "or %d arrays in each other", r->peer,
-			                 WEIR_REPLY_ELEMENTS, WEIR_REPLY_DEPTH);
-		bool memory = r->reader->err == REDIS_ERR_OOM;
-		return weir_fail(memory ? -ENOMEM : -EPROTO, "%s: that is no answer of redis: %s",
-		                 r->peer, r->reader->errstr);
+			return weir_fail(-EMSGSIZE, "%s: an answer of more than %d elements, or "
+			                 "%d arrays in each other", r->peer, WEIR_REPLY_ELEMENTS,
+			                 WEIR_REPLY_DEPTH);
+		return weir_fail(r->reader->err == REDIS_ERR_OOM ? -ENOMEM : -EPROTO,
+		                 "%s: that is no answer of redis: %s", r->peer, r->reader->errstr);
 	}
 	redisReply *reply = *out = any;
 	if (!reply)
 		return check_rest(r);
-	/* what belongs to the next answer came with this one */
-	r->bytes = r->reader->len - r->reader->pos;
+	r->bytes = r->reader->len - r->reader->pos; /* of the next answer */
 	r->elements = 0;
 	/* what an error says will stand in sentences, on terminals too */
 	for (size_t i = 0; reply->type == REDIS_REPLY_ERROR && i < (size_t)reply->len; i++)

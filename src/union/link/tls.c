@@ -28,24 +28,24 @@ static const char *why(void)
 
 /* ---- the BIO ---- */
 
+static int bio_answer(BIO *b, ssize_t n, int again)
+{
+	BIO_clear_retry_flags(b);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		BIO_set_flags(b, again | BIO_FLAGS_SHOULD_RETRY);
+	return (int)n;
+}
+
 static int bio_write(BIO *b, const char *data, int len)
 {
 	const struct weir_stream *s = BIO_get_data(b);
-	BIO_clear_retry_flags(b);
-	ssize_t n = send(s->fd, data, (size_t)len, MSG_NOSIGNAL);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		BIO_set_retry_write(b);
-	return (int)n;
+	return bio_answer(b, send(s->fd, data, (size_t)len, MSG_NOSIGNAL), BIO_FLAGS_WRITE);
 }
 
 static int bio_read(BIO *b, char *data, int room)
 {
 	const struct weir_stream *s = BIO_get_data(b);
-	BIO_clear_retry_flags(b);
-	ssize_t n = recv(s->fd, data, (size_t)room, 0);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		BIO_set_retry_read(b);
-	return (int)n;
+	return bio_answer(b, recv(s->fd, data, (size_t)room, 0), BIO_FLAGS_READ);
 }
 
 static long bio_control(BIO *b, int command, long number, void *pointer)
@@ -56,21 +56,6 @@ static long bio_control(BIO *b, int command, long number, void *pointer)
 
 /* ---- a connection ---- */
 
-/* What may be the remedy. */
-static const char *hint(long verdict)
-{
-	switch (verdict) {
-	case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-	case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
-	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-		return ": set ca_file (--ca-file) to the authority that signed it";
-	case X509_V_ERR_HOSTNAME_MISMATCH:
-	case X509_V_ERR_IP_ADDRESS_MISMATCH:
-		return ": set server_name (--server-name) to a name that stands in it";
-	default: return "";
-	}
-}
-
 static int64_t failed(struct weir_stream *s, int answer, short *events)
 {
 	int what = SSL_get_error(s->tls, answer);
@@ -79,10 +64,11 @@ static int64_t failed(struct weir_stream *s, int answer, short *events)
 	if (what == SSL_ERROR_WANT_READ || what == SSL_ERROR_WANT_WRITE)
 		return -EAGAIN;
 	if (verdict != X509_V_OK && SSL_get_verify_mode(s->tls) != SSL_VERIFY_NONE)
-		return weir_fail(-EKEYREJECTED, "%s: its certificate is refused: %s%s", s->peer,
-		                 X509_verify_cert_error_string(verdict), hint(verdict));
+		return weir_fail(-EKEYREJECTED, "%s: its certificate is refused: %s: see ca_file "
+		                 "(--ca-file) and server_name (--server-name)", s->peer,
+		                 X509_verify_cert_error_string(verdict));
 	if (what == SSL_ERROR_ZERO_RETURN || (what == SSL_ERROR_SYSCALL && !ERR_peek_error()))
-		return weir__stream_closed(s);
+		return weir__stream_failed(s, 0);
 	return weir_fail(-EPROTO, "%s: TLS: %s", s->peer, why());
 }
 
@@ -108,8 +94,6 @@ static void tls_end(struct weir_stream *s)
 	s->tls = NULL;
 }
 
-static const struct weir_transport over_tls = { tls_read, tls_write, tls_end };
-
 /* The name that must stand in the certificate, and is told to the other end (SNI). */
 static bool expect(SSL *ssl, const char *name)
 {
@@ -122,7 +106,10 @@ static bool expect(SSL *ssl, const char *name)
 
 static int begin(struct weir_tls *t, struct weir_stream *s, const char *name, uint64_t end)
 {
+	static const struct weir_transport over_tls = { tls_read, tls_write, tls_end };
 	struct own *own = (struct own *)t;
+	short events;
+	int64_t err;
 	ERR_clear_error();
 	SSL *ssl = SSL_new(own->context);
 	BIO *bio = ssl ? BIO_new(own->method) : NULL;
@@ -135,24 +122,18 @@ static int begin(struct weir_tls *t, struct weir_stream *s, const char *name, ui
 	BIO_set_data(bio, s);
 	BIO_set_init(bio, 1);
 	SSL_set_bio(ssl, bio, bio);
-	SSL_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	s->tls = ssl;
 	s->by = &over_tls;
-	for (;;) {
-		short events;
+	do {
 		ERR_clear_error();
 		int answer = SSL_connect(ssl);
-		if (answer == 1)
-			return 0;
-		int64_t err = failed(s, answer, &events);
-		if (err == -EAGAIN)
-			err = weir__stream_wait(s, events, end);
-		if (err == -ETIMEDOUT)
-			return weir_fail(-ETIMEDOUT, "%s: no answer of TLS in time (connect_ms): "
-			                 "it may be a port without TLS", s->peer);
-		if (err)
-			return (int)err;
-	}
+		err = answer == 1 ? 0 : failed(s, answer, &events);
+		if (err == -EAGAIN && (err = weir__stream_wait(s, events, end)) == 0)
+			err = -EAGAIN;
+	} while (err == -EAGAIN);
+	return err != -ETIMEDOUT ? (int)err :
+		weir_fail(-ETIMEDOUT, "%s: no answer of TLS in time (connect_ms): it may be a "
+		          "port without TLS", s->peer);
 }
 
 /* ---- what all connections share ---- */
@@ -208,6 +189,8 @@ int weir__tls_make(struct weir_tls **out, const struct weir_link_options *o)
 		free_it(&t->tls);
 		return err;
 	}
+	SSL_CTX_set_mode(t->context, SSL_MODE_ENABLE_PARTIAL_WRITE |
+	                             SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_verify(t->context, o->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
 	*out = &t->tls;
 	return 0;

@@ -156,7 +156,7 @@ static int take(struct weir_url *u)
 
 int weir__url_read(struct weir_url *out, const char *text)
 {
-	struct weir_url u = { .len = text ? strlen(text) : 0 };
+	struct weir_url u = { .len = text ? strlen(text) : 0, .hosts = { { "", 0 } } };
 	if (!text || u.len > LONGEST)
 		return weir_fail(-EINVAL, "URL of redis: it has %zu characters: 1 to %d are right",
 		                 u.len, LONGEST);
@@ -174,26 +174,23 @@ void weir__url_free(struct weir_url *u)
 	if (u->text)
 		explicit_bzero(u->text, u->len); /* there are NULs within */
 	free(u->text);
-	*u = (struct weir_url){ .n = 0 };
+	*u = (struct weir_url){ .text = NULL };
 }
 
 void weir__url_rotate(struct weir_url *u)
 {
 	struct weir_host first = u->hosts[0];
-	if (!u->n)
-		return;
-	memmove(u->hosts, u->hosts + 1, (u->n - 1) * sizeof *u->hosts);
-	u->hosts[u->n - 1] = first;
+	memmove(u->hosts, u->hosts + 1, (u->n ? u->n - 1 : 0) * sizeof *u->hosts);
+	u->hosts[u->n ? u->n - 1 : 0] = first;
 }
 
-const char *weir__url_print(char text[WEIR_PEER_TEXT], const struct weir_url *u,
-                            const struct weir_host *host)
+void weir__url_print(char text[WEIR_PEER_TEXT], const struct weir_url *u, const char *name,
+                     uint16_t port)
 {
-	bool six = host && strchr(host->name, ':');
+	bool six = strchr(name, ':');
 	if (u->path)
 		snprintf(text, WEIR_PEER_TEXT, "unix://%s", u->path);
 	else
 		snprintf(text, WEIR_PEER_TEXT, "redis%s://%s%s%s:%u", u->tls ? "s" : "",
-		         six ? "[" : "", host->name, six ? "]" : "", (unsigned)host->port);
-	return text;
+		         six ? "[" : "", name, six ? "]" : "", (unsigned)port);
 }

@@ -1,20 +1,133 @@
 /* SPDX-License-Identifier: MIT
- * One connection: it is opened, introduces itself, and carries commands. */
+ * One connection, over a socket that does not block: it is opened, introduces itself, and carries
+ * commands. */
 #include "wire.h"
 #include <errno.h>
-#include <inttypes.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/un.h>
+#include <unistd.h>
 #include <weir/error.h>
 
-enum { ARGUMENTS = 1 << 20, PIECE = 65536,
-       COMMAND = 512 << 20 }; /* bytes: redis takes no larger argument */
+enum { BYTES_A_MS = 10, /* the slowest that is borne */
+       PIECE = 65536,
+       ARGUMENTS = 1 << 20, COMMAND = 512 << 20 /* bytes: redis takes no larger argument */ };
 
-void weir__wire_close(struct weir_wire *w)
+/* ---- waiting ---- */
+
+uint64_t weir__limit_end(struct weir_limit limit, uint64_t heard, uint64_t begun, size_t bytes)
 {
-	weir__stream_end(&w->stream);
-	weir__reader_end(&w->reader);
+	const uint64_t piece = heard + limit.ms;
+	const uint64_t all = limit.end ? limit.end : begun + limit.ms + bytes / BYTES_A_MS;
+	return piece < all ? piece : all;
+}
+
+int weir__stream_wait(const struct weir_stream *s, short events, uint64_t end)
+{
+	struct pollfd fds[] = { { .fd = s->fd, .events = events },
+		                { .fd = s->interrupt, .events = POLLIN } };
+	for (;;) {
+		const uint64_t now = weir__wire_now(), left = end > now ? end - now : 0;
+		int n = poll(fds, 2, left < INT32_MAX ? (int)left : INT32_MAX);
+		if (n < 0 && errno != EINTR)
+			return weir_fail(-errno, "%s: poll: %s", s->peer, weir_strerror(-errno));
+		if (n > 0 && fds[1].revents)
+			return weir_fail(-ECANCELED, "%s: interrupted", s->peer);
+		if (n > 0)
+			return 0;
+		if (n == 0 && left == 0)
+			return weir_fail(-ETIMEDOUT, "%s: nothing in time (connect_ms, answer_ms)",
+			                 s->peer);
+	}
+}
+
+bool weir__stream_interrupted(const struct weir_stream *s)
+{
+	return poll(&(struct pollfd){ .fd = s->interrupt, .events = POLLIN }, 1, 0) > 0;
+}
+
+int weir__stream_failed(const struct weir_stream *s, int err)
+{
+	if (err == -EAGAIN || err == -EINTR)
+		return -EAGAIN;
+	if (err == 0 || err == -EPIPE)
+		return weir_fail(-ECONNRESET, "%s: the other end has closed the connection",
+		                 s->peer);
+	return weir_fail(err, "%s: %s", s->peer, weir_strerror(err));
+}
+
+/* ---- without TLS ---- */
+
+static int64_t plain_read(struct weir_stream *s, void *data, size_t room, short *events)
+{
+	ssize_t n = recv(s->fd, data, room, 0);
+	*events = POLLIN;
+	return n > 0 ? n : weir__stream_failed(s, n < 0 ? -errno : 0);
+}
+
+static int64_t plain_write(struct weir_stream *s, const void *data, size_t len, short *events)
+{
+	ssize_t n = send(s->fd, data, len, MSG_NOSIGNAL);
+	*events = POLLOUT;
+	return n >= 0 ? n : weir__stream_failed(s, -errno);
+}
+
+/* ---- a stream ---- */
+
+static void end_of(struct weir_stream *s)
+{
+	if (s->fd >= 0 && s->by->end)
+		s->by->end(s);
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+}
+
+static int connect_to(struct weir_stream *s, const struct sockaddr *at, socklen_t len,
+                      uint64_t end)
+{
+	static const struct weir_transport plain = { plain_read, plain_write, NULL };
+	int one = 1, seconds = 30, of = 0, err = 0;
+	socklen_t room = sizeof of;
+	s->by = &plain;
+	s->fd = socket(at->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (s->fd < 0 || connect(s->fd, at, len) != 0)
+		err = -errno;
+	if (err == -EINPROGRESS) {
+		err = weir__stream_wait(s, POLLOUT, end);
+		if (!err)
+			err = getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &of, &room) ? -errno : -of;
+	}
+	if (err) {
+		end_of(s);
+		return err == -ECANCELED || err == -ETIMEDOUT ? err :
+			weir_fail(err, "%s: %s", s->peer, weir_strerror(err));
+	}
+	/* what fails here, on a Unix socket all of it, only makes it slower */
+	(void)setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+	(void)setsockopt(s->fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+	(void)setsockopt(s->fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
+	return 0;
+}
+
+static int write_all(struct weir_stream *s, const void *data, size_t len, struct weir_limit limit)
+{
+	const uint64_t begun = weir__wire_now();
+	uint64_t heard = begun;
+	for (size_t done = 0; done < len;) {
+		short events;
+		int64_t n = s->by->write(s, (const char *)data + done, len - done, &events);
+		if (n > 0)
+			heard = weir__wire_now();
+		if (n == -EAGAIN)
+			n = weir__stream_wait(s, events, weir__limit_end(limit, heard, begun, done));
+		if (n < 0)
+			return (int)n;
+		done += (size_t)n;
+	}
+	return 0;
 }
 
 /* ---- commands ---- */
@@ -28,30 +141,30 @@ int weir__wire_send(struct weir_wire *w, const struct iovec *args, size_t n,
 	if (n == 0 || n > ARGUMENTS || all >= COMMAND)
 		return weir_fail(-E2BIG, "a command of %zu arguments and %zu bytes: send 1 to %d, "
 		                 "of less than %d", n, all, ARGUMENTS, COMMAND);
-	const char **at = malloc(n * sizeof *at);
-	size_t *len = malloc(n * sizeof *len);
-	for (size_t i = 0; at && len && i < n; i++) {
+	char *text = NULL;
+	const char **at = malloc(n * (sizeof *at + sizeof (size_t)));
+	size_t *len = (size_t *)(void *)(at + n);
+	for (size_t i = 0; at && i < n; i++) {
 		at[i] = args[i].iov_base;
 		len[i] = args[i].iov_len;
 	}
-	char *text = NULL;
-	int bytes = at && len ? redisFormatCommandArgv(&text, (int)n, at, len) : -1;
+	int bytes = at ? redisFormatCommandArgv(&text, (int)n, at, len) : -1;
 	int err = bytes < 0 ? weir_fail(-ENOMEM, "no memory for a command to %s", w->peer) :
-	                      weir__stream_write(&w->stream, text, (size_t)bytes, limit);
+	                      write_all(&w->stream, text, (size_t)bytes, limit);
 	redisFreeCommand(text);
 	free(at);
-	free(len);
 	return err;
 }
 
-int weir__wire_take(struct weir_wire *w, redisReply **reply)
+/* Read what has arrived, until it is an answer. *reply NULL: it is not whole yet. */
+static int take(struct weir_wire *w, redisReply **reply, short *events)
 {
 	static _Thread_local char piece[PIECE];
 	for (;;) {
 		int err = weir__reader_next(&w->reader, reply);
 		if (err || *reply)
 			return err;
-		int64_t n = w->stream.by->read(&w->stream, piece, sizeof piece, &w->events);
+		int64_t n = w->stream.by->read(&w->stream, piece, sizeof piece, events);
 		if (n < 0)
 			return n == -EAGAIN ? 0 : (int)n;
 		w->heard = weir__wire_now();
@@ -64,20 +177,30 @@ int weir__wire_take(struct weir_wire *w, redisReply **reply)
 	}
 }
 
-int weir__wire_receive(struct weir_wire *w, struct weir_limit limit, redisReply **reply)
+int weir__wire_receive(struct weir_wire *w, struct weir_limit limit, bool waits,
+                       redisReply **reply)
 {
-	const uint64_t begun = weir__wire_now();
 	for (;;) {
-		int err = weir__wire_take(w, reply);
-		if (!err && !*reply)
-			err = weir__stream_wait(&w->stream, w->events,
-			                        weir__limit_end(limit, begun, w->reader.bytes));
-		if (err == -ETIMEDOUT && w->reader.bytes)
-			return weir_fail(err, "%s: %zu bytes of an answer, and no end of it in "
-			                 "time", w->peer, w->reader.bytes);
+		short events = POLLIN;
+		int err = take(w, reply, &events);
 		if (err || *reply)
 			return err;
+		const uint64_t end = weir__limit_end(limit, w->heard, w->begun, w->reader.bytes);
+		if (waits)
+			err = weir__stream_wait(&w->stream, events, end);
+		else if (weir__wire_now() > end)
+			err = -ETIMEDOUT;
+		if (err == -ETIMEDOUT)
+			return weir_fail(err, "%s: no answer in time (answer_ms, connect_ms): %zu "
+			                 "bytes, and no end", w->peer, w->reader.bytes);
+		if (err || !waits)
+			return err;
 	}
+}
+
+void weir__wire_await(struct weir_wire *w)
+{
+	w->begun = w->heard = weir__wire_now();
 }
 
 int weir__wire_call(struct weir_wire *w, const struct iovec *args, size_t n,
@@ -85,7 +208,8 @@ int weir__wire_call(struct weir_wire *w, const struct iovec *args, size_t n,
 {
 	*reply = NULL;
 	int err = weir__wire_send(w, args, n, limit);
-	return err ? err : weir__wire_receive(w, limit, reply);
+	weir__wire_await(w);
+	return err ? err : weir__wire_receive(w, limit, true, reply);
 }
 
 /* ---- what an error says of the server ---- */
@@ -126,75 +250,71 @@ static int connect_name(struct weir_wire *w, struct weir_place *place, uint64_t 
 		return err;
 	for (const struct addrinfo *a = found; a; a = a->ai_next)
 		left++;
-	err = weir_fail(-EHOSTUNREACH, "%s: this name has no address", w->peer);
-	for (const struct addrinfo *a = found; a && err && err != -ECANCELED; a = a->ai_next) {
+	for (const struct addrinfo *a = found; a && err != -ECANCELED && !place->len; left--) {
 		const uint64_t now = weir__wire_now();
-		err = weir__stream_connect(&w->stream, a->ai_addr, a->ai_addrlen,
+		err = connect_to(&w->stream, a->ai_addr, a->ai_addrlen,
 		                           now < end ? now + (end - now) / left : now);
-		left--;
-		if (err)
-			continue;
-		memcpy(&place->at, a->ai_addr, a->ai_addrlen);
-		place->len = a->ai_addrlen;
+		if (!err)
+			memcpy(&place->at, a->ai_addr, place->len = a->ai_addrlen);
+		a = a->ai_next;
 	}
 	freeaddrinfo(found);
 	return err;
 }
 
-static int say(struct weir_wire *w, const struct iovec *args, size_t n, struct weir_limit limit,
-               bool secret)
+/* Of what AUTH is answered, which may repeat a password, only known words are shown. */
+static int refused(const struct weir_wire *w, const char *command, const redisReply *r)
 {
-	redisReply *reply;
-	int err = weir__wire_call(w, args, n, limit, &reply);
-	if (err)
-		return err;
-	if (reply->type == REDIS_REPLY_ERROR) {
-		const struct weir_verdict *v = weir__wire_judge(reply);
-		const char *said = secret && v ? v->word : reply->str;
-		err = weir_fail(v ? v->err : secret || weir__reply_is(reply, "NOPERM") ? -EACCES :
-		                -EINVAL, "%s: %s is refused: %.*s%s", w->peer,
-		                (const char *)args[0].iov_base, /* a text */
-		                /* of what repeats a password only the first word is shown */
-		                secret && !v ? (int)strcspn(said, " ") : 200, said,
-		                v ? v->remedy : "");
-	}
-	freeReplyObject(reply);
-	return err;
+	const struct weir_verdict *v = weir__wire_judge(r);
+	bool secret = strcmp(command, "AUTH") == 0;
+	return weir_fail(v ? v->err : secret || weir__reply_is(r, "NOPERM") ? -EACCES : -EINVAL,
+	                 "%s: %s is refused: %.200s%s", w->peer, command,
+	                 !secret ? r->str : v ? v->word : "see user and password",
+	                 v ? v->remedy : "");
 }
 
 static int introduce(struct weir_wire *w, const struct weir_manner *m, struct weir_speaker s,
                      struct weir_limit limit)
 {
-	char number[16];
+	char database[16];
+	snprintf(database, sizeof database, "%u", (unsigned)m->url.database);
+	const struct {
+		bool said;
+		const char *words[4];
+	} all[] = {
+		/* the form without a user is that of servers before 6 too */
+		{ s.password, { "AUTH", s.user ? s.user : s.password, s.user ? s.password : NULL } },
+		{ s.selects && m->url.database, { "SELECT", database } },
+		{ s.selects && m->o.client_name, { "CLIENT", "SETNAME", m->o.client_name } },
+	};
 	int err = 0;
-	snprintf(number, sizeof number, "%" PRIu32, m->url.database);
-	const struct iovec select[] = { weir__wire_text("SELECT"), weir__wire_text(number) };
-	if (s.password) { /* the form without a user is that of servers before 6 too */
-		const struct iovec auth[] = { weir__wire_text("AUTH"),
-			                      weir__wire_text(s.user ? s.user : s.password),
-			                      weir__wire_text(s.password) };
-		err = say(w, auth, s.user ? 3 : 2, limit, true);
-	}
-	if (!err && s.selects && m->url.database)
-		err = say(w, select, 2, limit, false);
-	if (!err && s.selects && m->o.client_name) {
-		const struct iovec named[] = { weir__wire_text("CLIENT"),
-			                       weir__wire_text("SETNAME"),
-			                       weir__wire_text(m->o.client_name) };
-		redisReply *reply; /* no matter which: a user may not be allowed to */
-		err = weir__wire_call(w, named, 3, limit, &reply);
-		if (!err)
-			freeReplyObject(reply);
+	for (size_t i = 0; i < sizeof all / sizeof *all && !err; i++) {
+		struct iovec args[3];
+		size_t n = 0;
+		redisReply *reply = NULL;
+		for (; all[i].said && all[i].words[n]; n++)
+			args[n] = weir__wire_text(all[i].words[n]);
+		if (n)
+			err = weir__wire_call(w, args, n, limit, &reply);
+		/* a user may not be allowed to give a name */
+		if (reply && reply->type == REDIS_REPLY_ERROR && i < 2)
+			err = refused(w, all[i].words[0], reply);
+		freeReplyObject(reply);
 	}
 	return err;
+}
+
+void weir__wire_close(struct weir_wire *w)
+{
+	end_of(&w->stream);
+	weir__reader_end(&w->reader);
 }
 
 int weir__wire_open(struct weir_wire *w, const struct weir_manner *m, struct weir_place *place,
                     struct weir_speaker speaker, uint64_t end)
 {
-	const struct weir_host host = { place->name, place->port };
 	struct sockaddr_un path = { .sun_family = AF_UNIX };
-	weir__url_print(w->peer, &m->url, &host);
+	weir__url_print(w->peer, &m->url, place->name, place->port);
 	w->stream.peer = w->peer;
 	int err = weir__reader_begin(&w->reader, m->o.max_bytes, w->peer);
 	if (m->url.path) {
@@ -202,7 +322,7 @@ int weir__wire_open(struct weir_wire *w, const struct weir_manner *m, struct wei
 		memcpy(&place->at, &path, place->len = sizeof path);
 	}
 	if (!err)
-		err = place->len ? weir__stream_connect(&w->stream, (struct sockaddr *)&place->at,
+		err = place->len ? connect_to(&w->stream, (struct sockaddr *)&place->at,
 		                                        place->len, end) :
 		                   connect_name(w, place, end);
 	if (!err && m->tls)

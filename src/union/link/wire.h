@@ -44,9 +44,9 @@ int weir__url_read(struct weir_url *out, const char *text);
 void weir__url_free(struct weir_url *u);
 /* The first host failed: it comes last now. */
 void weir__url_rotate(struct weir_url *u);
-/* As weir__link_peer(). @host: NULL: the Unix socket. Return: @text. */
-const char *weir__url_print(char text[WEIR_PEER_TEXT], const struct weir_url *u,
-                            const struct weir_host *host);
+/* As weir__link_peer(). */
+void weir__url_print(char text[WEIR_PEER_TEXT], const struct weir_url *u, const char *name,
+                     uint16_t port);
 
 /* ---- bytes to and from the other end ---- */
 
@@ -62,7 +62,7 @@ struct weir_stream {
 struct weir_transport {
 	int64_t (*read)(struct weir_stream *s, void *data, size_t room, short *events);
 	int64_t (*write)(struct weir_stream *s, const void *data, size_t len, short *events);
-	void (*end)(struct weir_stream *s);
+	void (*end)(struct weir_stream *s); /* NULL: nothing is to be done */
 };
 
 /* How long something may take: @ms for each piece, and all of it until @end; 0: @ms and a second
@@ -71,17 +71,13 @@ struct weir_limit {
 	uint32_t ms;
 	uint64_t end;
 };
-uint64_t weir__limit_end(struct weir_limit limit, uint64_t begun, size_t bytes);
+uint64_t weir__limit_end(struct weir_limit limit, uint64_t heard, uint64_t begun, size_t bytes);
 
-int weir__stream_connect(struct weir_stream *s, const struct sockaddr *at, socklen_t len,
-                         uint64_t end);
 /* Return: 0; -ETIMEDOUT; -ECANCELED. */
 int weir__stream_wait(const struct weir_stream *s, short events, uint64_t end);
 bool weir__stream_interrupted(const struct weir_stream *s);
-int weir__stream_write(struct weir_stream *s, const void *data, size_t len,
-                       struct weir_limit limit);
-int weir__stream_closed(const struct weir_stream *s); /* -ECONNRESET by the other end */
-void weir__stream_end(struct weir_stream *s);
+/* @err: of errno; 0: the other end has closed. Return: @err, or -ECONNRESET, or -EAGAIN. */
+int weir__stream_failed(const struct weir_stream *s, int err);
 
 /* The addresses of a host, for freeaddrinfo(). */
 int weir__resolve(const struct weir_stream *s, const struct weir_host *host, uint64_t end,
@@ -147,7 +143,6 @@ struct weir_wire {
 	struct weir_stream stream;
 	struct weir_reader reader;
 	char peer[WEIR_PEER_TEXT];
-	short events;                /* to wait for, after weir__wire_take() */
 	uint64_t heard, begun;       /* when a piece came last; when the answer was asked for */
 };
 
@@ -170,8 +165,11 @@ int weir__wire_open(struct weir_wire *w, const struct weir_manner *m, struct wei
 void weir__wire_close(struct weir_wire *w);
 int weir__wire_send(struct weir_wire *w, const struct iovec *args, size_t n,
                     struct weir_limit limit);
-int weir__wire_take(struct weir_wire *w, redisReply **reply);
-int weir__wire_receive(struct weir_wire *w, struct weir_limit limit, redisReply **reply);
+/* From now on the next answer is waited for. */
+void weir__wire_await(struct weir_wire *w);
+/* @reply: NULL: it is not whole yet, and it was not to be waited for. */
+int weir__wire_receive(struct weir_wire *w, struct weir_limit limit, bool waits,
+                       redisReply **reply);
 int weir__wire_call(struct weir_wire *w, const struct iovec *args, size_t n,
                     struct weir_limit limit, redisReply **reply);
 /* What an error says of the server (link.h). NULL: nothing. */
@@ -193,7 +191,7 @@ static inline struct iovec weir__wire_text(const char *text)
 /* A host and a port that somebody else has named. Return: whether they can be such. */
 bool weir__place_take(struct weir_place *place, const char *name, size_t len, const char *port);
 /* Where the Sentinel that is asked first says the master is. */
-int weir__master_ask(struct weir_manner *m, int interrupt, struct weir_place *place);
+int weir__master_ask(const struct weir_manner *m, int interrupt, struct weir_place *place);
 /* Connect to the master: @moved, if it has a port, else where the URL says. @place: receives it. */
 int weir__master_connect(struct weir_wire *w, struct weir_manner *m, struct weir_place *moved,
                          struct weir_place *place);

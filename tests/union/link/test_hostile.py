@@ -49,8 +49,8 @@ class Hostile(unittest.TestCase):
         for first in (b"+", b"-", b"*1\r\n-", b":", b"*"):
             with self.subTest(first=first):
                 self.lie(first + b"1" * 70000, "EMSGSIZE")
-        self.lie(b"$" + b"1" * 100, "EPROTO")
-        self.lie(b"$1\n" + b"1" * 100, "EPROTO")
+        self.lie(b"$" + b"1" * 100, "EMSGSIZE")
+        self.lie(b"$1\n" + b"1" * 100, "EMSGSIZE")
 
     def test_each_answer_has_the_whole_limit(self):
         many, long = b"*150000\r\n" + b":1\r\n" * 150000, b"$600000\r\n" + b"x" * 600000

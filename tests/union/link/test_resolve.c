@@ -14,7 +14,7 @@ enum { QUESTIONS = 8 };
 static struct {
 	struct gaicb *of[QUESTIONS];
 	unsigned n;
-	int answer, cancels; /* of all; EAI_INPROGRESS: none comes */
+	int answer;          /* of all; EAI_INPROGRESS: none comes */
 	unsigned looks;      /* at the first */
 	const char *second;  /* port of another address of the same name; NULL: there is none */
 } names;
@@ -55,17 +55,10 @@ int gai_suspend(const struct gaicb *const list[], int n, const struct timespec *
 	return nanosleep(time, NULL);
 }
 
-int gai_cancel(struct gaicb *of)
-{
-	(void)of;
-	return names.cancels;
-}
-
 static int begin(void **state)
 {
 	(void)state;
 	memset(&names, 0, sizeof names);
-	names.cancels = EAI_NOTCANCELED;
 	s = (struct weir_stream){ .fd = -1, .interrupt = eventfd(0, EFD_NONBLOCK),
 		                       .peer = "redis://name.test:1" };
 	return s.interrupt < 0;
@@ -74,7 +67,6 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	weir__stream_end(&s);
 	close(s.interrupt);
 	return 0;
 }
@@ -146,26 +138,12 @@ static void test_hangs(void **state)
 	assert_int_equal(names.looks, looks);
 }
 
-static void test_taken_back(void **state)
-{
-	struct addrinfo *found;
-	(void)state;
-	names.answer = EAI_INPROGRESS;
-	names.cancels = EAI_CANCELED;
-	assert_refused(resolve("name.test", 1, 20, &found), -ETIMEDOUT, "", "");
-	const unsigned looks = names.looks;
-	assert_refused(resolve("name.test", 1, 0, &found), -ETIMEDOUT, "", "");
-	assert_int_equal(names.looks, looks); /* it is freed */
-	assert_int_equal(names.n, 2);
-}
-
 static void test_interrupted(void **state)
 {
 	struct addrinfo *found;
 	const uint64_t one = 1, begun = weir__wire_now();
 	(void)state;
 	names.answer = EAI_INPROGRESS;
-	names.cancels = EAI_CANCELED;
 	assert_int_equal(write(s.interrupt, &one, sizeof one), sizeof one);
 	assert_refused(resolve("name.test", 1, 60000, &found), -ECANCELED, "", "");
 	assert_true(weir__wire_now() - begun < 10000);
@@ -233,7 +211,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_found, begin, end),
 		cmocka_unit_test_setup_teardown(test_none, begin, end),
 		cmocka_unit_test_setup_teardown(test_hangs, begin, end),
-		cmocka_unit_test_setup_teardown(test_taken_back, begin, end),
 		cmocka_unit_test_setup_teardown(test_interrupted, begin, end),
 		cmocka_unit_test_setup_teardown(test_the_first_address_hangs, begin, end),
 	};

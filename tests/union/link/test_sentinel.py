@@ -52,7 +52,13 @@ class Sentinels(unittest.TestCase):
         self.assertIn(":%d" % old.port, call("@peer"))
         self.assertEqual(call("@moved"), "OK 0")
         self.assertEqual(call("@beside @moved"), "OK 0")
-        asker.execute_command("SENTINEL", "FAILOVER", "the-master")
+
+        def fails_over():
+            try:
+                return asker.execute_command("SENTINEL", "FAILOVER", "the-master")
+            except redis.exceptions.ResponseError: # it has not asked the replica yet
+                return False
+        wait_until("a failover begins", fails_over)
         wait_until("it is another", lambda: call("@moved") == "OK 1")
         self.assertEqual(call("@rest"), "OK 0")
         self.assertEqual(call("@moved"), "OK 0") # it is nowhere
@@ -116,17 +122,16 @@ class Sentinels(unittest.TestCase):
         self.assertTrue(answer.startswith("EAGAIN ") and "knows no master" in answer, answer)
 
     def test_has_the_master_moved(self):
-        """A name of the same address is no other one, and one Sentinel that does not say is not
-        asked the next time."""
+        """A Sentinel that does not say is not asked the next time."""
         master = Liar(self, [MASTER, b"+one\r\n", b"+two\r\n"])
-        first = Liar(self, [names(master.port)], [names(master.port, b"127.0.0.1")],
-                     [names(master.port, b"127.1")], [names(master.port, b"127.0.0.2")],
+        first = Liar(self, [names(master.port)], [names(master.port)],
+                     [names(master.port, b"127.0.0.2")],
                      [names(free_port())], [b"*-1\r\n"])
         second = self.sentinel(master.port)
         call = Caller(self, "url=redis+sentinel://127.0.0.1:%d,127.0.0.1:%d/m"
                       % (first.port, second.port))
         self.assertEqual(call("X"), "OK one")
-        for moved in (0, 0, 1, 1):
+        for moved in (0, 1, 1):
             self.assertEqual(call("@moved"), "OK %d" % moved)
         self.assertTrue(call("@moved").startswith("EAGAIN "))
         self.assertEqual(call("@moved"), "OK 0")
