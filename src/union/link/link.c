@@ -57,6 +57,7 @@ static int open_link(struct weir_link **out, const struct weir_link_options *o,
 		return weir_fail(-ENOMEM, "no memory for a connection");
 	pthread_mutex_init(&l->lock, NULL);
 	l->first = of ? of : l;
+	snprintf(l->wire.peer, sizeof l->wire.peer, "redis");
 	l->wire.stream = (struct weir_stream){ .fd = -1, .peer = l->wire.peer,
 		.interrupt = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
 	int err = l->wire.stream.interrupt < 0 ?

@@ -132,8 +132,8 @@ static int begin(struct weir_tls *t, struct weir_stream *s, const char *name, ui
 			err = -EAGAIN;
 	} while (err == -EAGAIN);
 	return err != -ETIMEDOUT ? (int)err :
-		weir_fail(-ETIMEDOUT, "%s: no answer of TLS in time (connect_ms): it may be a "
-		          "port without TLS", s->peer);
+		weir_fail(-ETIMEDOUT, "%s: no answer of TLS in time: raise connect_ms, or see "
+		          "whether it is a port without TLS", s->peer);
 }
 
 /* ---- what all connections share ---- */

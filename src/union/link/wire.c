@@ -28,8 +28,9 @@ int weir__stream_wait(const struct weir_stream *s, short events, uint64_t end)
 {
 	struct pollfd fds[] = { { .fd = s->fd, .events = events },
 		                { .fd = s->interrupt, .events = POLLIN } };
-	for (;;) {
-		const uint64_t now = weir__wire_now(), left = end > now ? end - now : 0;
+	const uint64_t begun = weir__wire_now();
+	for (uint64_t now = begun;; now = weir__wire_now()) {
+		const uint64_t left = end > now ? end - now : 0;
 		int n = poll(fds, 2, left < INT32_MAX ? (int)left : INT32_MAX);
 		if (n < 0 && errno != EINTR)
 			return weir_fail(-errno, "%s: poll: %s", s->peer, weir_strerror(-errno));
@@ -38,8 +39,8 @@ int weir__stream_wait(const struct weir_stream *s, short events, uint64_t end)
 		if (n > 0)
 			return 0;
 		if (n == 0 && left == 0)
-			return weir_fail(-ETIMEDOUT, "%s: nothing in time (connect_ms, answer_ms)",
-			                 s->peer);
+			return weir_fail(-ETIMEDOUT, "%s: nothing within %u ms", s->peer,
+			                 (unsigned)(now - begun));
 	}
 }
 
@@ -112,7 +113,8 @@ static int connect_to(struct weir_stream *s, const struct sockaddr *at, socklen_
 	return 0;
 }
 
-static int write_all(struct weir_stream *s, const void *data, size_t len, struct weir_limit limit)
+static int write_all(struct weir_stream *s, const void *data, size_t len,
+                     struct weir_limit limit)
 {
 	const uint64_t begun = weir__wire_now();
 	uint64_t heard = begun;
@@ -122,7 +124,8 @@ static int write_all(struct weir_stream *s, const void *data, size_t len, struct
 		if (n > 0)
 			heard = weir__wire_now();
 		if (n == -EAGAIN)
-			n = weir__stream_wait(s, events, weir__limit_end(limit, heard, begun, done));
+			n = weir__stream_wait(s, events,
+			                      weir__limit_end(limit, heard, begun, done));
 		if (n < 0)
 			return (int)n;
 		done += (size_t)n;
@@ -191,8 +194,10 @@ int weir__wire_receive(struct weir_wire *w, struct weir_limit limit, bool waits,
 		else if (weir__wire_now() > end)
 			err = -ETIMEDOUT;
 		if (err == -ETIMEDOUT)
-			return weir_fail(err, "%s: no answer in time (answer_ms, connect_ms): %zu "
-			                 "bytes, and no end", w->peer, w->reader.bytes);
+			return weir_fail(err, "%s: %zu bytes of an answer, and no end of it, within "
+			                 "%u ms for each piece, and a second for each 10 KB: "
+			                 "raise answer_ms if the server is slow", w->peer,
+			                 w->reader.bytes, limit.ms);
 		if (err || !waits)
 			return err;
 	}
@@ -252,8 +257,8 @@ static int connect_name(struct weir_wire *w, struct weir_place *place, uint64_t 
 		left++;
 	for (const struct addrinfo *a = found; a && err != -ECANCELED && !place->len; left--) {
 		const uint64_t now = weir__wire_now();
-		err = connect_to(&w->stream, a->ai_addr, a->ai_addrlen,
-		                           now < end ? now + (end - now) / left : now);
+		err = connect_to(&w->stream, a->ai_addr, a->ai_addrlen, now < end ?
+		                 now + (end - now) / left : now);
 		if (!err)
 			memcpy(&place->at, a->ai_addr, place->len = a->ai_addrlen);
 		a = a->ai_next;
@@ -281,9 +286,9 @@ static int introduce(struct weir_wire *w, const struct weir_manner *m, struct we
 	const struct {
 		bool said;
 		const char *words[4];
-	} all[] = {
-		/* the form without a user is that of servers before 6 too */
-		{ s.password, { "AUTH", s.user ? s.user : s.password, s.user ? s.password : NULL } },
+	} all[] = { /* the form without a user is that of servers before 6 too */
+		{ s.password, { "AUTH", s.user ? s.user : s.password,
+			        s.user ? s.password : NULL } },
 		{ s.selects && m->url.database, { "SELECT", database } },
 		{ s.selects && m->o.client_name, { "CLIENT", "SETNAME", m->o.client_name } },
 	};
@@ -322,9 +327,8 @@ int weir__wire_open(struct weir_wire *w, const struct weir_manner *m, struct wei
 		memcpy(&place->at, &path, place->len = sizeof path);
 	}
 	if (!err)
-		err = place->len ? connect_to(&w->stream, (struct sockaddr *)&place->at,
-		                                        place->len, end) :
-		                   connect_name(w, place, end);
+		err = !place->len ? connect_name(w, place, end) :
+			connect_to(&w->stream, (struct sockaddr *)&place->at, place->len, end);
 	if (!err && m->tls)
 		err = m->tls->begin(m->tls, &w->stream,
 		                    m->o.server_name ? m->o.server_name : place->name, end);

@@ -119,7 +119,7 @@ static void test_command(void **state)
 	char got[100];
 	redisReply *r;
 	(void)state;
-	assert_refused(weir__wire_call(&w, args, 2, at_once, &r), -ETIMEDOUT, "in time", "0 bytes");
+	assert_refused(weir__wire_call(&w, args, 2, at_once, &r), -ETIMEDOUT, "50 ms", "0 bytes");
 	ssize_t n = read(other, got, sizeof got);
 	assert_int_equal(n, 19);
 	assert_memory_equal(got, "*2\r\n$3\r\nGET\r\n$0\r\n\r\n", 19);
@@ -137,7 +137,7 @@ static void test_nobody_reads(void **state)
 	static char much[4 << 20];
 	const struct iovec args[] = { weir__wire_text("SET"), { much, sizeof much } };
 	(void)state;
-	assert_refused(weir__wire_send(&w, args, 2, at_once), -ETIMEDOUT, "in time", "");
+	assert_refused(weir__wire_send(&w, args, 2, at_once), -ETIMEDOUT, "nothing within", "");
 	interrupt_it();
 	assert_int_equal(weir__wire_send(&w, args, 2, patient), -ECANCELED);
 }
