@@ -195,9 +195,8 @@ int weir__wire_receive(struct weir_wire *w, struct weir_limit limit, bool waits,
 			err = -ETIMEDOUT;
 		if (err == -ETIMEDOUT)
 			return weir_fail(err, "%s: %zu bytes of an answer, and no end of it, within "
-			                 "%u ms for each piece, and a second for each 10 KB: "
-			                 "raise answer_ms if the server is slow", w->peer,
-			                 w->reader.bytes, limit.ms);
+			                 "%u ms for each piece and a second for each 10 KB: see "
+			                 "answer_ms", w->peer, w->reader.bytes, limit.ms);
 		if (err || !waits)
 			return err;
 	}

@@ -38,8 +38,9 @@ class Caller:
 
     def close(self):
         self.process.stdin.close()
-        self.process.wait(60)
+        ended = self.process.wait(60)
         self.process.stdout.close()
+        assert ended == 0, ended
 
 
 class Liar:

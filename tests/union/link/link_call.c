@@ -221,7 +221,7 @@ int main(int argc, char **argv)
 	int err = weir__link_open(&first, &o);
 	if (err) {
 		say(err, NULL);
-		return 1;
+		return 0;
 	}
 	while (fgets(line, sizeof line, stdin)) {
 		line[strcspn(line, "\n")] = '\0';

@@ -204,6 +204,37 @@ static void test_the_first_address_hangs(void **state)
 	close(good);
 }
 
+/* A name may have several addresses, and others by now: the link beside another goes where that one
+ * is. One whose name is not found in time can be closed. */
+static void test_a_link_beside_does_not_ask(void **state)
+{
+	const struct iovec ping[] = { weir__wire_text("PING") };
+	struct weir_link *first, *beside;
+	uint16_t port;
+	char url[64];
+	(void)state;
+	const int good = listener(&port, 8);
+	snprintf(url, sizeof url, "redis://name.test:%u", (unsigned)port);
+	const struct weir_link_options o = { .url = url, .connect_ms = 50 },
+	                               p = { .url = url, .connect_ms = 60000 };
+	names.answer = EAI_INPROGRESS;
+	assert_ok(weir__link_open(&first, &o));
+	assert_refused(weir__link_send(first, ping, 1), -ETIMEDOUT, "server of names", "");
+	weir__link_close(first);
+	give(names.of[0], "127.0.0.1");
+	names.answer = 0;
+	assert_ok(weir__link_open(&first, &p));
+	assert_ok(weir__link_open_beside(&beside, first));
+	assert_ok(weir__link_send(first, ping, 1));
+	assert_int_equal(names.n, 1);
+	assert_ok(weir__link_send(beside, ping, 1));
+	assert_int_equal(names.n, 1);
+	assert_string_equal(weir__link_peer(beside), url);
+	weir__link_close(beside);
+	weir__link_close(first);
+	close(good);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +244,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hangs, begin, end),
 		cmocka_unit_test_setup_teardown(test_interrupted, begin, end),
 		cmocka_unit_test_setup_teardown(test_the_first_address_hangs, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_link_beside_does_not_ask, begin, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
