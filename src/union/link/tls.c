@@ -179,7 +179,7 @@ int weir__tls_make(struct weir_tls **out, const struct weir_link_options *o)
 	ERR_clear_error();
 	t->tls = (struct weir_tls){ begin, free_it };
 	t->context = SSL_CTX_new(TLS_client_method());
-	t->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "weir");
+	t->method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "weir");
 	bool made = t->context && t->method && BIO_meth_set_write(t->method, bio_write) &&
 		BIO_meth_set_read(t->method, bio_read) &&
 		BIO_meth_set_ctrl(t->method, bio_control) &&

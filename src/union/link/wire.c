@@ -194,7 +194,7 @@ int weir__wire_receive(struct weir_wire *w, struct weir_limit limit, bool waits,
 		else if (weir__wire_now() > end)
 			err = -ETIMEDOUT;
 		if (err == -ETIMEDOUT)
-			return weir_fail(err, "%s: %zu bytes of an answer, and no end of it, within "
+			return weir_fail(err, "%s: %zu bytes of an answer, and no end of it within "
 			                 "%u ms for each piece and a second for each 10 KB: see "
 			                 "answer_ms", w->peer, w->reader.bytes, limit.ms);
 		if (err || !waits)
