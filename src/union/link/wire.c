@@ -44,11 +44,6 @@ int weir__stream_wait(const struct weir_stream *s, short events, uint64_t end)
 	}
 }
 
-bool weir__stream_interrupted(const struct weir_stream *s)
-{
-	return poll(&(struct pollfd){ .fd = s->interrupt, .events = POLLIN }, 1, 0) > 0;
-}
-
 int weir__stream_failed(const struct weir_stream *s, int err)
 {
 	if (err == -EAGAIN || err == -EINTR)

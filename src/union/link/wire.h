@@ -65,6 +65,11 @@ struct weir_transport {
 	void (*end)(struct weir_stream *s); /* NULL: nothing is to be done */
 };
 
+static inline bool weir__stream_interrupted(const struct weir_stream *s)
+{
+	return poll(&(struct pollfd){ .fd = s->interrupt, .events = POLLIN }, 1, 0) > 0;
+}
+
 /* How long something may take: @ms for each piece, and all of it until @end; 0: @ms and a second
  * for each 10 KB. */
 struct weir_limit {
@@ -75,7 +80,6 @@ uint64_t weir__limit_end(struct weir_limit limit, uint64_t heard, uint64_t begun
 
 /* Return: 0; -ETIMEDOUT; -ECANCELED. */
 int weir__stream_wait(const struct weir_stream *s, short events, uint64_t end);
-bool weir__stream_interrupted(const struct weir_stream *s);
 /* @err: of errno; 0: the other end has closed. Return: @err, or -ECONNRESET, or -EAGAIN. */
 int weir__stream_failed(const struct weir_stream *s, int err);
 

@@ -6,6 +6,7 @@ tests with it, and runs the one that is named, which must find it. Without any b
 usage: mutants.py LIBRARY_FOLDER [NAME...]          CC chooses the compiler"""
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,19 +16,22 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 HERE, SOURCES = ROOT / 'tests/union/link', ROOT / 'src/union/link'
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w', '-O1']
-LIBRARIES = ['-lweir', '-lhiredis', '-lssl', '-lcrypto', '-lpthread']
+LIBRARIES = '-lweir -lhiredis -lssl -lcrypto -lpthread -lcmocka'.split()
+PATIENCE = 120 # seconds; a bug may make a test wait for ever
 # Name, file, what stands there, what then stands there, and the test: of C, or a file of Python
 # and its question.
 MUTANTS = [
     ('PASSWORD_IN_THE_URL', 'url.c', "	if (strchr(at, '@')) /*", "	if (0) /*", 'url'),
-    ('NUL_IN_A_PASSWORD', 'url.c', '		if (!c)\n			return false;', '', 'url'),
+    ('NUL_IN_A_PASSWORD', 'url.c', '		if (!c)\n			return false;', '',
+     'url'),
     ('TOO_MANY_HOSTS', 'url.c', 'if (u->n == WEIR_URL_HOSTS)', 'if (u->n > WEIR_URL_HOSTS)', 'url'),
     ('PORT_0', 'url.c', ' || port == 0)', ')', 'url'),
     ('USER_WITHOUT_PASSWORD', 'link.c', 'if ((o->user || m->url.user) &&', 'if (0 &&', 'url'),
-    ('TLS_OPTIONS_IGNORED', 'link.c', 'if (o->ca_file || o->cert_file', 'if (0 && o->cert_file',
+    ('TLS_OPTIONS_IGNORED', 'link.c', 'o->server_name || o->insecure)', 'o->server_name)',
      'url'),
     ('NO_JITTER', 'link.c', 'random % (most / 2 + 1)', 'random % (most + 1)', 'url'),
-    ('BACKOFF_WITHOUT_END', 'link.c', 'most = most < BACKOFF_MOST ? most : BACKOFF_MOST;', '', 'url'),
+    ('BACKOFF_WITHOUT_END', 'link.c', 'most = most < BACKOFF_MOST ? most : BACKOFF_MOST;', '',
+     'url'),
     ('REST_STAYS_INTERRUPTED', 'link.c', '(void)eventfd_read(l->wire.stream.interrupt, &n);', '',
      'url'),
     ('PIECES_FOR_EVER', 'wire.c', 'return piece < all ? piece : all;', 'return piece;', 'wire'),
@@ -37,14 +41,14 @@ MUTANTS = [
      'halves Halves.test_drips_are_not_taken_for_ever'),
     ('A_TRY_WITHOUT_END', 'wire.c', '(struct weir_limit){ m->o.connect_ms, end }',
      '(struct weir_limit){ m->o.connect_ms, 0 }',
-     'hostile Hostile.test_drips_of_a_greeting'),
+     'hostile Hostile.test_a_slow_greeting'),
     ('TLS_WITHOUT_END', 'tls.c', 'weir__stream_wait(s, events, end)',
      'weir__stream_wait(s, events, weir__wire_now() + 900)',
      'hostile Hostile.test_drips_of_tls'),
     ('ARRIVING_IS_NOT_INTERRUPTED', 'wire.c',
      'if (!err && weir__stream_interrupted(&w->stream))', 'if (0)', 'wire'),
     ('INTERRUPTED_ONCE', 'link.c', 'if (weir__stream_interrupted(&l->wire.stream))', 'if (0)',
-     'hostile Hostile.test_interrupted_from_another_thread'),
+     'halves Beside.test_each_is_interrupted_alone'),
     ('SIGPIPE', 'wire.c', 'send(s->fd, data, len, MSG_NOSIGNAL)', 'send(s->fd, data, len, 0)',
      'wire'),
     ('SIGPIPE_OF_TLS', 'tls.c', '(size_t)len, MSG_NOSIGNAL)', '(size_t)len, 0)',
@@ -79,7 +83,8 @@ MUTANTS = [
      'hostile Hostile.test_not_now'),
     ('BUSYGROUP_IS_BUSY', 'wire.h', 'strchr(" ,.", r->str[n])', '1',
      'hostile Hostile.test_an_error_of_the_command'),
-    ('FULL_IS_AN_ERROR', 'wire.c', '{ "ERR max number of clients reached", -EAGAIN, true, "" },', '',
+    ('FULL_IS_AN_ERROR', 'wire.c', '{ "ERR max number of clients reached", -EAGAIN, true, "" },',
+     '',
      'hostile Hostile.test_the_server_takes_nobody'),
     ('DESCRIPTOR_LEFT', 'wire.c', '		close(s->fd);\n', '',
      'hostile Hostile.test_no_descriptor_is_left'),
@@ -127,7 +132,8 @@ MUTANTS = [
      'elsewhere Elsewhere.test_nonsense_of_a_cluster'),
     ('A_NAME_FOR_TERMINALS', 'master.c', "if (name[i] <= ' ' || name[i] > '~')", 'if (0)',
      'sentinel Sentinels.test_one_that_lies'),
-    ('NO_ROLE', 'master.c', 'return err || !m->url.sentinel ? err : check_role(w, m);', 'return err;',
+    ('NO_ROLE', 'master.c', 'return err || !m->url.sentinel ? err : check_role(w, m);',
+     'return err;',
      'sentinel Sentinels.test_one_that_is_late'),
     ('CUT_OFF_IS_ASKED_FIRST', 'master.c', '		weir__url_rotate(&m->url);\n', '',
      'sentinel Sentinels.test_one_that_is_cut_off'),
@@ -173,66 +179,76 @@ MUTANTS = [
 ]
 
 
-def tests_of(work, library):
-    """Every test, built from a copy in which a bug may be."""
-    made = {}
-    sources = [p for p in sorted(work.glob('*.c')) if p.name != 'no_tls.c']
-    for name in ('link_call', 'test_url', 'test_wire', 'test_resolve'):
-        made[name] = work / name
-    for name, out in made.items():
-        yield name, out, CC + ['-I', ROOT / 'include', '-I', work, '-I/usr/include/hiredis',
-                               *sources, mapped(work, name), '-o', out, '-L', library,
-                               *LIBRARIES, '-lcmocka']
+def compile_one(source, out, folder):
+    subprocess.run([*CC, '-I', ROOT / 'include', '-I', folder, '-I/usr/include/hiredis', '-c',
+                    source, '-o', out], check=True)
+    return out
 
 
-def mapped(work, name):
-    """A test includes ../../test.h: so it stays where it is."""
-    return HERE / (name + '.c')
+def build(work):
+    """All of it once, without a bug: ({source: object}, {test: object})."""
+    parts = {source.name: compile_one(source, work / (source.stem + '.o'), SOURCES)
+             for source in sorted(SOURCES.glob('*.c')) if source.name != 'no_tls.c'}
+    tests = {name: compile_one(HERE / (name + '.c'), work / (name + '.o'), SOURCES)
+             for name in ('link_call', 'test_url', 'test_wire', 'test_resolve')}
+    return parts, tests
 
 
-def run(work, library, test):
-    """Return: whether the test passes."""
+def plant(mutant, parts, folder):
+    """Return: the objects with this bug; a text: it cannot be planted."""
+    name, file, old, new, _ = mutant
+    for source in SOURCES.glob('*.[ch]'):
+        (folder / source.name).write_text(source.read_text())
+    text = (folder / file).read_text()
+    if text.count(old) != 1:
+        return '%s: %d times in %s' % (name, text.count(old), file)
+    (folder / file).write_text(text.replace(old, new))
+    return {**parts, **{part: compile_one(folder / part, folder / (part + '.o'), folder)
+                        for part in (parts if file.endswith('.h') else [file])}}
+
+
+def passes(test, parts, tests, folder, library):
     name, *question = test.split(' ')
-    program = 'link_call' if question else 'test_' + name
-    for made, out, command in tests_of(work, library):
-        if made == program:
-            subprocess.run(command, check=True)
-    command = [work / program]
-    if question:
-        command = ['/usr/bin/python3', '-B', '-W', 'ignore', HERE / f'test_{name}.py',
-                   work / program, *question]
+    made = folder / ('link_call' if question else 'test_' + name)
+    subprocess.run([*CC, *parts.values(), tests[made.name], '-o', made, '-L', library, *LIBRARIES],
+                   check=True)
+    command = ['/usr/bin/python3', '-B', '-W', 'ignore', HERE / f'test_{name}.py', made, *question]
+    process = subprocess.Popen(command if question else [made], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+                               start_new_session=True, # without a terminal
+                               env={**os.environ, 'LD_LIBRARY_PATH': str(library)})
     try:
-        return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              stdin=subprocess.DEVNULL, timeout=240, start_new_session=True,
-                              env={**os.environ, 'LD_LIBRARY_PATH': str(library)}).returncode == 0
+        return process.wait(PATIENCE) == 0
     except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL) # its callers and servers too
+        process.wait()
         return False
 
 
-def plant(mutant, library):
-    name, file, old, new, test = mutant
+def judge(mutant, built, library):
+    """Return: what is wrong with the tests; None: they find it."""
+    name, file, _, _, test = mutant
+    parts, tests = built
     with tempfile.TemporaryDirectory(prefix='weir-mutants-') as folder:
-        work = Path(folder)
-        for source in SOURCES.glob('*.[ch]'):
-            (work / source.name).write_text(source.read_text())
         if file:
-            text = (work / file).read_text()
-            if text.count(old) != 1:
-                return f'{name}: {text.count(old)} times in {file}'
-            (work / file).write_text(text.replace(old, new))
-        passes = run(work, library, test)
-    if file:
-        return f'{name}: not found by {test}' if passes else None
-    return None if passes else f'{test} fails without a bug'
+            parts = plant(mutant, parts, Path(folder))
+        if isinstance(parts, str):
+            return parts
+        passed = passes(test, parts, tests, Path(folder), library)
+    if not file:
+        return None if passed else '%s fails without a bug' % test
+    return '%s: not found by %s' % (name, test) if passed else None
 
 
 def main():
     library, wanted = Path(sys.argv[1]).resolve(), sys.argv[2:]
     chosen = [m for m in MUTANTS if not wanted or m[0] in wanted]
-    tests = sorted({m[4] for m in chosen})
-    with ThreadPoolExecutor(2) as pool:
-        wrong = [w for w in pool.map(lambda m: plant(m, library),
-                                     [(None, None, None, None, t) for t in tests] + chosen) if w]
+    plain = [(None, None, None, None, test) for test in sorted({m[4] for m in chosen})]
+    with tempfile.TemporaryDirectory(prefix='weir-mutants-') as folder:
+        built = build(Path(folder))
+        with ThreadPoolExecutor(4) as pool: # most of the time they wait
+            said = list(pool.map(lambda m: judge(m, built, library), plain + chosen))
+    wrong = [one for one in said if one]
     print('\n'.join(wrong) or '%d bugs, and each is found' % len(chosen))
     return bool(wrong)
 

@@ -83,7 +83,11 @@ class Real(unittest.TestCase):
         self.assertIn("is too long", call("GET x"))
         os.remove(path)
         self.assertTrue(call("GET x").startswith("ENOENT "))
-        os.mkfifo(path) # nobody waits for who might write there
+        os.mkfifo(path) # nobody waits for who might write there; the second time it is empty
+        self.assertTrue(call("GET x").startswith("EINVAL "))
+        writer = os.open(path, os.O_RDWR)
+        self.addCleanup(os.close, writer)
+        os.write(writer, b"main\n")
         self.assertTrue(call("GET x").startswith("EINVAL "))
 
     def make(self, *command):

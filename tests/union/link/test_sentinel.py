@@ -140,7 +140,7 @@ class Sentinels(unittest.TestCase):
     def test_one_that_hangs_is_not_waited_for(self):
         master = Liar(self, [MASTER, b"+one\r\n"])
         hangs = Liar(self, [names(master.port)], [60])
-        call = Caller(self, "url=redis+sentinel://127.0.0.1:%d/m" % hangs.port, "connect=1500",
+        call = Caller(self, "url=redis+sentinel://127.0.0.1:%d/m" % hangs.port, "connect=5000",
                       "answer=60000")
         self.assertEqual(call("X"), "OK one")
         self.assertTrue(call("@moved").startswith("ETIMEDOUT "))

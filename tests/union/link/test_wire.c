@@ -175,6 +175,7 @@ static void test_limit_of_each_answer(void **state)
 	assert_ok(receive(&r));
 	assert_string_equal(r->str, "x");
 	freeReplyObject(r);
+	assert_true(w.reader.bytes > 0);
 	say("x\r\n", 3);
 	assert_ok(receive(&r));
 	assert_int_equal(r->len, LIMIT / 2);
