@@ -14,8 +14,8 @@ class Hostile(unittest.TestCase):
     def lie(self, said, error, *more, most=1000000):
         """What is said fails so, and the next call has another connection."""
         liar = Liar(self, [said, *more], [b"+again\r\n"])
-        call = Caller(self, "url=" + liar.url, "answer=%d" % (3000 if error == "ETIMEDOUT" else 60000),
-                      "max=%d" % most)
+        patience = 3000 if error == "ETIMEDOUT" else 60000
+        call = Caller(self, "url=" + liar.url, "answer=%d" % patience, "max=%d" % most)
         answer = call("PING")
         self.assertTrue(answer.startswith(error + " "), answer)
         self.assertIn(str(liar.port), answer)
