@@ -179,7 +179,7 @@ static void cuckoo_names_them_when_it_is_far_from_full(void **state)
 		weir_destroy(f);
 		for (size_t n = 0; n < COUNT_OF(poor); n++) {
 			f = test_filter(WEIR_CUCKOO, capacities[i], asked);
-			assert_refused(until_refused(f, poor[n]), -ENOSPC, "came several times",
+			assert_refused(until_refused(f, poor[n]), -ENOSPC, "far from full",
 			               "are not uniform: give such hashes to the _u64 verbs, "
 			               "which mix them, and look up by those too");
 			weir_destroy(f);
