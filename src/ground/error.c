@@ -108,6 +108,7 @@ size_t weir_escape(char *out, size_t room, const char *text, size_t len)
 	X(EBADMSG, "the image is damaged") \
 	X(EBUSY, "in use by somebody else") \
 	X(EKEYREJECTED, "the key is missing, or another one") \
+	X(EKEYEXPIRED, "what was signed has expired") \
 	X(ECANCELED, "stopped by the caller") \
 	X(EDEADLK, "would wait for itself") \
 	X(EINPROGRESS, "on its way") \
@@ -137,6 +138,7 @@ size_t weir_escape(char *out, size_t room, const char *text, size_t len)
 	X(ESTALE, "the file has gone from its server") \
 	X(ETXTBSY, "the file is being executed") \
 	X(EOVERFLOW, "a number does not fit") \
+	X(ERANGE, "a clock is too far from the others") \
 	X(ECONNRESET, "the other end has gone") \
 	X(ECONNREFUSED, "nobody listens there") \
 	X(EHOSTUNREACH, "no way to that host") \

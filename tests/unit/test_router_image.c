@@ -111,7 +111,7 @@ static void without_its_key(void **state)
 	assert_int_equal(weir_route_keys(back, weir_keys_u64(&number, 1), &mask), 1);
 	assert_true(mask == 7 && weir_contains(back, "x", 1));
 	assert_int_equal(weir_contains_keys(back, weir_keys_u64(&number, 1), &bitmap), 1);
-	assert_refused(weir_insert_into_u64(back, 1, 2), -EROFS, "keyless", "");
+	assert_refused(weir_insert_into_u64(back, 1, 2), -EROFS, "loaded without its key", "");
 	weir_destroy(back);
 	weir_destroy(r);
 }

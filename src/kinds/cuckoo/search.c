@@ -168,9 +168,9 @@ static int no_room(const struct weir_array *a, unsigned width)
 	const double taken = load_of(a, width) * places;
 	if (taken < far_from_full * most)
 		return weir__fail(-ENOSPC, "no room for the key, though the filter is far from "
-		                  "full: %.0f of its %.0f places are taken. Either it has %u copies "
-		                  "of one key, which is the most; or the hashes, if they are your "
-		                  "own, are not uniform: " WEIR__UNEVEN_REMEDY
+		                  "full: %.0f of its %.0f places are taken. Either it has %u "
+		                  "copies of one key, which is the most; or the hashes, if they "
+		                  "are your own, are not uniform: " WEIR__UNEVEN_REMEDY
 		                  " (or take weir_hash())", taken, places,
 		                  2 * weir__cuckoo_places(width));
 	return weir__fail(-ENOSPC, "no room for the key: its two buckets, and those that their "
