@@ -107,11 +107,12 @@ static int add_in_place(struct change *add, const struct weir_image_info *info)
 		               show_bytes(SHOW, add->how.max_memory));
 	if (live_open(&live, add->image, &add->how))
 		return TOOL_TROUBLE;
-	int status = add_to_live(add, live), sealed = live_seal(live, add->image);
+	const int status = add_to_live(add, live);
+	const int sealed = live_seal(live, add->image, add->lost);
 	weir_destroy(live);
-	if (status || sealed == TOOL_TROUBLE)
-		return status ? status : sealed;
-	add->left_live = sealed != TOOL_OK;
+	if (status || (sealed && sealed != -EBUSY))
+		return status ? status : live_status(sealed);
+	add->left_live = sealed == -EBUSY;
 	say_saved(add->image);
 	return place_stands(add->image, add->turn, add->lost);
 }

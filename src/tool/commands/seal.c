@@ -44,7 +44,7 @@ static int seal(const char *path, const struct image_how *how, bool quiet)
 	if (info.live) {
 		if (live_open(&f, path, how))
 			return TOOL_TROUBLE;
-		status = live_seal(f, path);
+		status = live_status(live_seal(f, path, "sealed has no name any more"));
 		weir_destroy(f);
 	}
 	if (!status && !quiet) {

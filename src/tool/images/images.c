@@ -346,14 +346,16 @@ int live_open(struct weir_filter **out, const char *path, const struct image_how
 	return err;
 }
 
-int live_seal(struct weir_filter *f, const char *path)
+int live_seal(struct weir_filter *f, const char *path, const char *lost)
 {
 	int err = weir_seal(f);
 	if (err == -EBUSY)
 		say("%s: stays live, since another process has it mapped so: the last one to end "
 		    "seals it, or weir seal does after that",
 		    path);
+	else if (err == -ESTALE)
+		say("%s: was replaced or removed meanwhile, so what was to be %s", path, lost);
 	else if (err)
 		say_weir(err, path);
-	return err == -EBUSY ? TOOL_NO : err ? TOOL_TROUBLE : TOOL_OK;
+	return err;
 }

@@ -93,9 +93,15 @@ int image_arguments(int argc, char **argv, bool streams, const char **image,
  * or a negative errno after a message. */
 int live_open(struct weir_filter **out, const char *path, const struct image_how *how);
 
-/* Seal it. Return: TOOL_OK; TOOL_NO after a message if another process has it mapped live, which
- * has to seal it then; TOOL_TROUBLE after a message. */
-int live_seal(struct weir_filter *f, const char *path);
+/* Seal it. @lost: as of place_stands().
+ * Return: 0; after a message -EBUSY another process has it mapped live, which has to seal it then;
+ *   -ESTALE its file has no name any more; or another negative errno. */
+int live_seal(struct weir_filter *f, const char *path, const char *lost);
+/* That as an exit status. */
+static inline int live_status(int err)
+{
+	return err == -EBUSY || err == -ESTALE ? TOOL_NO : err ? TOOL_TROUBLE : TOOL_OK;
+}
 
 /* ---- the union of filters whose sizes may differ by a power of two: the larger is folded ---- */
 
