@@ -555,6 +555,10 @@ test_are_binary_keys_taken_by_the_options_for_them() {
 	printf '%s\n' 'bustard ustar' PAR1 'SQLite format 3' 7z PK >words
 	run 0 "$weir" build -q -o text.weir words
 	same err /dev/null 'words that formats begin with'
+	# One key of five may have a NUL byte: the file is text all the same.
+	run 0 "$weir" build -q -o text.weir --allow-shrink <(printf 'a\0b\nc\nd\ne\nf\n')
+	run 2 "$weir" build -q -o text.weir <(printf 'a\0b\nc\nd\n')
+	says 'is binary, with NUL bytes'
 	# A line that a carriage return is in is one.
 	run 0 "$weir" build -q -o text.weir <(printf 'a\rb\nc\n')
 	run 0 "$weir" build -q -o text.weir <(printf 'a\r'); says 'hint: .*--trim'

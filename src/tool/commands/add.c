@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * weir add: more keys into an image, which is replaced as a whole, or changed in place. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -359,3 +359,8 @@ int live_seal(struct weir_filter *f, const char *path, const char *lost)
 		say_weir(err, path);
 	return err;
 }
+
+int live_status(int err)
+{
+	return err == -EBUSY || err == -ESTALE ? TOOL_NO : err ? TOOL_TROUBLE : TOOL_OK;
+}

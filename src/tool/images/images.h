@@ -98,10 +98,7 @@ int live_open(struct weir_filter **out, const char *path, const struct image_how
  *   -ESTALE its file has no name any more; or another negative errno. */
 int live_seal(struct weir_filter *f, const char *path, const char *lost);
 /* That as an exit status. */
-static inline int live_status(int err)
-{
-	return err == -EBUSY || err == -ESTALE ? TOOL_NO : err ? TOOL_TROUBLE : TOOL_OK;
-}
+int live_status(int err);
 
 /* ---- the union of filters whose sizes may differ by a power of two: the larger is folded ---- */
 

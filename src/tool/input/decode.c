@@ -196,6 +196,17 @@ static bool ends_lines_in_cr(const char *bytes, size_t n)
 	return cr && cr + 1 < bytes + n && !memchr(bytes, '\n', n);
 }
 
+/* A key may have a NUL byte in it; of four lines hardly one has. */
+static bool are_binary(const char *bytes, size_t n)
+{
+	size_t nuls = 0, lines = 0;
+	for (size_t i = 0; i < n; i++) {
+		nuls += bytes[i] == '\0';
+		lines += bytes[i] == '\n';
+	}
+	return nuls && 4 * nuls >= lines;
+}
+
 bool looks_like_keys(const char *name, const char *bytes, size_t n, char delimiter)
 {
 	const size_t few = n < LOOKED_AT ? n : LOOKED_AT;
@@ -204,7 +215,7 @@ bool looks_like_keys(const char *name, const char *bytes, size_t n, char delimit
 			return is_alien(name, a->is, a->remedy);
 	if (delimiter == '\0')
 		return true;
-	if (memchr(bytes, '\0', few))
+	if (are_binary(bytes, few))
 		return is_alien(name, "binary, with NUL bytes",
 		                EXPORT ", or give -0 if a NUL byte ends each key");
 	if (ends_lines_in_cr(bytes, n))
