@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * Names of a set's keys in redis. All have one hash tag, so a Cluster keeps them on one server. */
+#ifndef WEIR_UNION_KEYS_H
+#define WEIR_UNION_KEYS_H
+
+#include "manifest.h"
+
+enum { WEIR_KEY_TEXT = 176 }; /* a chunk's: name, hash, number, and what joins them */
+
+struct weir_key_names {
+	char prefix[WEIR_KEY_TEXT]; /* of all of them */
+	char head[WEIR_KEY_TEXT], log[WEIR_KEY_TEXT], kept[WEIR_KEY_TEXT];
+	char nodes[WEIR_KEY_TEXT], lease[WEIR_KEY_TEXT];
+};
+
+void weir__keys_make(struct weir_key_names *keys, const char *set);
+
+/* What a chunk's number stands behind. Return: @text. */
+const char *weir__key_of_image(char text[WEIR_KEY_TEXT], const struct weir_key_names *keys,
+                               const unsigned char hash[WEIR_IMAGE_HASH]);
+
+/* ---- the two scripts, as EVAL takes them ---- */
+
+extern const char weir__touch_lua[], weir__publish_lua[];
+
+#endif

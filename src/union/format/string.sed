@@ -1,0 +1,6 @@
+# A script of Lua becomes the lines of a C string, without comments and indentation.
+s/^[[:blank:]]*//
+/^--/d
+/^$/d
+s/[\\"]/\\&/g
+s/.*/"&\\n"/

@@ -1,0 +1,151 @@
+-- SPDX-License-Identifier: MIT
+-- A heartbeat, and what is to be appended with it (U1, U4, U9).
+--
+-- KEYS head log nodes
+-- ARGV node report give-up mark reserve grace-ms, then of each entry: tag kind value
+--   give-up: the mark of the epoch that is to end without a follower, or nothing
+--   mark: for an epoch that begins here; its first entry has it as its tag
+--   reserve: bytes that batches leave free
+-- Answer { mark, prev, base, lost, last, tag, version, generation, now, replicas, full }
+--
+-- Ids are made here, not by EPOCH-*: N counts without holes, and where the head is not the log's
+-- (an old one was put back) the id is refused, so no entry can name a wrong one before it.
+-- Redis asks for memory only before a script's first write. HDEL of nothing is one that needs none,
+-- so an epoch can begin on a server that is full. (flags=allow-oom would do that too, but then
+-- Redis refuses the heartbeats of a server that cannot save or has too few replicas.)
+local head, log, nodes = KEYS[1], KEYS[2], KEYS[3]
+local none = '0000000000000000'
+local info = redis.call('INFO', 'replication')
+if not string.find(info, 'role:master', 1, true) then
+	return redis.error_reply('READONLY this server is not the master')
+end
+local run = string.match(info, 'master_replid:(%x+)')
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local there = redis.call('TYPE', log).ok
+if there ~= 'none' and there ~= 'stream' then
+	return redis.error_reply('WRONGTYPE the log is a ' .. there)
+end
+there = there == 'stream'
+
+local names = { 'run', 'mark', 'prev', 'base', 'lost', 'last', 'tag', 'version', 'generation',
+	'replicas', 'seen', 'bytes' }
+local h, changed = {}, false
+for i, value in ipairs(redis.call('HMGET', head, unpack(names))) do
+	h[names[i]] = value or ''
+end
+local function set(name, value)
+	h[name] = value
+	changed = true
+end
+local function is_hex(text)
+	return #text == 16 and not string.find(text, '[^0-9a-f]')
+end
+local function epoch_of(id)
+	local epoch = tonumber(string.match(id, '^(%d+)%-%d+$') or '')
+	return epoch and epoch < 9007199254740000 and epoch
+end
+local whole = is_hex(h.mark) and is_hex(h.prev) and is_hex(h.tag) and epoch_of(h.last) and
+	epoch_of(h.base) and epoch_of(h.lost)
+
+local function append(tag, kind, value)
+	local epoch, n = string.match(h.last, '^(%d+)-(%d+)$')
+	local id = string.format('%s-%.0f', epoch, n + 1)
+	local done = redis.pcall('XADD', log, id, 't', tag, 'a', h.tag, kind, value)
+	if type(done) == 'table' and done.err then
+		return done
+	end
+	set('last', id)
+	set('tag', tag)
+end
+
+-- The log's last entry may have been deleted: then nobody knows its tag, and a node whose cursor is
+-- there lacks something.
+local function begin(give_up)
+	local base, tag = '0-0', none
+	if there then
+		local about = redis.call('XINFO', 'STREAM', log)
+		local entry
+		for i = 1, #about, 2 do
+			if about[i] == 'last-generated-id' then
+				base = about[i + 1]
+			elseif about[i] == 'last-entry' then
+				entry = about[i + 1]
+			end
+		end
+		if whole and base == h.last then
+			tag = h.tag
+		elseif entry and entry[1] == base and entry[2][1] == 't' then
+			tag = is_hex(entry[2][2]) and entry[2][2] or none
+		end
+	end
+	local epoch = epoch_of(base)
+	if not epoch then
+		return redis.error_reply('WEIRIDS the ids of the log are used up')
+	end
+	epoch = math.max(epoch, whole and epoch_of(h.last) or 0)
+	redis.call('HDEL', head, '')
+	set('prev', whole and not give_up and h.mark or none)
+	set('lost', give_up and base or there and whole and h.lost or '0-0')
+	set('base', base)
+	set('run', run)
+	set('mark', ARGV[4])
+	set('seen', string.format('%.0f', now))
+	h.last = string.format('%.0f-0', epoch + 1)
+	h.tag = tag
+	return append(ARGV[4], 'p', base)
+end
+
+redis.call('HLEN', nodes) -- of another type: nothing is done
+local full, room, err = 0, true
+local give_up = ARGV[3] ~= '' and ARGV[3] == h.mark
+if give_up or not whole or not there or h.run ~= run then
+	err = begin(give_up)
+end
+if #ARGV > 6 or ARGV[2] ~= '' then
+	local memory = redis.call('INFO', 'memory')
+	local most = tonumber(string.match(memory, 'maxmemory:(%d+)'))
+	local free = most - tonumber(string.match(memory, 'used_memory:(%d+)')) +
+		tonumber(string.match(memory, 'mem_not_counted_for_evict:(%d+)'))
+	local batches, bytes = false, 0
+	for i = 7, #ARGV, 3 do
+		batches = batches or ARGV[i + 1] == 'b'
+		bytes = bytes + #ARGV[i + 2] + 128
+	end
+	-- a call alone is taken: what answers it makes room
+	local reserve = math.max(tonumber(ARGV[5]), tonumber(h.bytes) or 0)
+	full = most > 0 and batches and free < bytes + reserve and 1 or 0
+	room = most == 0 or free > 0
+end
+for i = 7, full == 1 and 0 or #ARGV, 3 do
+	err = err or append(ARGV[i], ARGV[i + 1], ARGV[i + 2])
+	if i == 7 and err and string.find(err.err, 'equal or smaller', 1, true) then
+		err = begin() or append(ARGV[i], ARGV[i + 1], ARGV[i + 2])
+	end
+end
+if err then
+	return err
+end
+
+-- The most replicas lately: some may be away for a moment, and then the master is restarted. After
+-- that they have as long again to come back. At most one node in a second writes this.
+local n = tonumber(string.match(info, 'connected_slaves:(%d+)'))
+local most, age = tonumber(h.replicas) or 0, now - (tonumber(h.seen) or 0)
+if n > most or age > tonumber(ARGV[6]) + 1000 or age < 0 or (n == most and age > 1000) then
+	if n > most or age > tonumber(ARGV[6]) + 1000 then
+		set('replicas', string.format('%.0f', n))
+	end
+	set('seen', string.format('%.0f', now))
+end
+if changed then
+	local put = {}
+	for i = 1, #names do
+		put[2 * i - 1], put[2 * i] = names[i], h[names[i]]
+	end
+	redis.pcall('HSET', head, unpack(put))
+end
+if ARGV[2] ~= '' and room then
+	redis.pcall('HSET', nodes, ARGV[1], string.format('%.0f ', now) .. ARGV[2])
+end
+return { h.mark, h.prev, h.base, h.lost, h.last, h.tag, h.version, h.generation,
+	string.format('%.0f', now), tonumber(h.replicas) or 0, full }
