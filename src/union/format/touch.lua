@@ -11,8 +11,8 @@
 -- Ids are made here, not by EPOCH-*: N counts without holes, and where the head is not the log's
 -- (an old one was put back) the id is refused, so no entry can name a wrong one before it.
 -- Redis asks for memory only before a script's first write. HDEL of nothing is one that needs none,
--- so an epoch can begin on a server that is full. (flags=allow-oom would do that too, but then
--- Redis refuses the heartbeats of a server that cannot save or has too few replicas.)
+-- so an epoch can begin on a full server, and a call is taken. (flags=allow-oom would do that too,
+-- but then Redis refuses the heartbeats of a server that cannot save or has too few replicas.)
 local head, log, nodes = KEYS[1], KEYS[2], KEYS[3]
 local none = '0000000000000000'
 local info = redis.call('INFO', 'replication')
@@ -51,6 +51,7 @@ local whole = is_hex(h.mark) and is_hex(h.prev) and is_hex(h.tag) and epoch_of(h
 local function append(tag, kind, value)
 	local epoch, n = string.match(h.last, '^(%d+)-(%d+)$')
 	local id = string.format('%s-%.0f', epoch, n + 1)
+	redis.call('HDEL', head, '')
 	local done = redis.pcall('XADD', log, id, 't', tag, 'a', h.tag, kind, value)
 	if type(done) == 'table' and done.err then
 		return done
@@ -84,7 +85,6 @@ local function begin(give_up)
 		return redis.error_reply('WEIRIDS the ids of the log are used up')
 	end
 	epoch = math.max(epoch, whole and epoch_of(h.last) or 0)
-	redis.call('HDEL', head, '')
 	set('prev', whole and not give_up and h.mark or none)
 	set('lost', give_up and base or there and whole and h.lost or '0-0')
 	set('base', base)

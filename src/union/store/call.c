@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ * Commands and scripts, and what their errors mean. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <weir/error.h>
+#include "parts.h"
+
+struct iovec weir__number(char text[WEIR_NUMBER_TEXT], uint64_t number)
+{
+	snprintf(text, WEIR_NUMBER_TEXT, "%" PRIu64, number);
+	return weir__text(text);
+}
+
+static bool begins(const char *text, size_t len, const char *word)
+{
+	return len >= strlen(word) && memcmp(text, word, strlen(word)) == 0;
+}
+
+static int error_of(const struct weir_redis *r, const char *text, size_t len)
+{
+	static const struct {
+		const char *word;
+		int err;
+		const char *meaning;
+	} known[] = {
+		{ "WEIRSTALE", -ESTALE, "redis is in another epoch than the generation" },
+		{ "WEIRBASE", -EEXIST, "another generation was published meanwhile" },
+		{ "WEIRCHUNK", -ENOENT, "a chunk of the image has gone: upload it again" },
+		{ "WEIRIDS", -EOVERFLOW, "the log's ids are used up: UNLINK the set's log" },
+		{ "LOADING", -EAGAIN, "redis is loading its data: wait" },
+		{ "MASTERDOWN", -EAGAIN, "this replica has lost its master: wait, or name another "
+		                         "server" },
+		{ "READONLY", -EAGAIN, "this server is a replica: name the master, or a Sentinel "
+		                       "that knows it" },
+		{ "NOREPLICAS", -EAGAIN, "redis has too few replicas to take writes (see "
+		                         "min-replicas-to-write)" },
+		{ "MISCONF", -EAGAIN, "redis cannot save and takes no writes: see its log" },
+		{ "OOM", -ENOSPC, "redis is full: raise maxmemory" },
+		{ "NOPERM", -EACCES, "the user may not do that: give it the ACL rules that weir's "
+		                     "page names" },
+		{ "ERR The user executing the script can't", -EACCES, "the user may not do that: "
+		  "give it the ACL rules that weir's page names" },
+		{ "WRONGPASS", -EACCES, "user or password is wrong" },
+		{ "NOAUTH", -EACCES, "redis asks for a password: give one" },
+		{ "WRONGTYPE", -EBADMSG, "a key of the set is not weir's: UNLINK it" },
+		{ "ERR unknown command", -EPROTO, "redis 7.0 or later is needed, and no Sentinel" },
+		{ "ERR Unsupported option GT", -EPROTO, "redis 7.0 or later is needed" },
+	};
+	const int shown = (int)(len < 300 ? len : 300);
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (begins(text, len, known[i].word))
+			return weir_fail(known[i].err, "set %s: %s: %.*s", r->set,
+			                 known[i].meaning, shown, text);
+	return weir_fail(-EPROTO, "set %s: redis answers an error that was not expected: %.*s",
+	                 r->set, shown, text);
+}
+
+int weir__redis_shape(const struct weir_redis *r, const char *of)
+{
+	return weir_fail(-EPROTO, "set %s: redis answers to %s in a form that is not its own",
+	                 r->set, of);
+}
+
+/* An answer that is an error becomes one. */
+static int settle(const struct weir_redis *r, struct redisReply **reply)
+{
+	if ((*reply)->type != REDIS_REPLY_ERROR)
+		return 0;
+	int err = error_of(r, (*reply)->str, (*reply)->len);
+	freeReplyObject(*reply);
+	*reply = NULL;
+	return err;
+}
+
+int weir__redis_command(const struct weir_redis *r, void *link, const struct iovec *args, size_t n,
+                        struct redisReply **reply)
+{
+	*reply = NULL;
+	int err = r->o.call(link, args, n, reply);
+	return err ? err : settle(r, reply);
+}
+
+static int load(const struct weir_redis *r, struct weir_script *script)
+{
+	struct redisReply *reply;
+	const struct iovec args[] = { weir__text("SCRIPT"), weir__text("LOAD"),
+		                      weir__text(script->text) };
+	int err = weir__redis_command(r, r->o.link, args, 3, &reply);
+	if (err)
+		return err;
+	if (weir__is_string(reply) && reply->len == WEIR_SHA)
+		memcpy(script->sha, reply->str, WEIR_SHA);
+	else
+		err = weir__redis_shape(r, "SCRIPT LOAD");
+	freeReplyObject(reply);
+	return err;
+}
+
+/* A server that does not know the script has not run it, and is given its text: in a Cluster that
+ * arrives where the keys are, as SCRIPT LOAD need not. */
+int weir__redis_script(const struct weir_redis *r, struct weir_script *script, struct iovec *args,
+                       size_t n, struct redisReply **reply)
+{
+	*reply = NULL;
+	int err = script->sha[0] ? 0 : load(r, script);
+	if (err)
+		return err;
+	args[0] = weir__text("EVALSHA");
+	args[1] = weir__text(script->sha);
+	args[2] = weir__text(script->keys);
+	err = r->o.call(r->o.link, args, n, reply);
+	if (!err && (*reply)->type == REDIS_REPLY_ERROR &&
+	    begins((*reply)->str, (*reply)->len, "NOSCRIPT")) {
+		freeReplyObject(*reply);
+		*reply = NULL;
+		args[0] = weir__text("EVAL");
+		args[1] = weir__text(script->text);
+		err = r->o.call(r->o.link, args, n, reply);
+	}
+	return err ? err : settle(r, reply);
+}
+
+bool weir__is_array(const struct redisReply *reply, size_t elements)
+{
+	return reply->type == REDIS_REPLY_ARRAY && reply->elements == elements;
+}
+
+bool weir__reply_number(const struct redisReply *reply, uint64_t *out)
+{
+	if (reply->type == REDIS_REPLY_INTEGER && reply->integer >= 0) {
+		*out = (uint64_t)reply->integer;
+		return true;
+	}
+	return weir__is_string(reply) && weir__number_read(out, reply->str, reply->len);
+}
+
+bool weir__reply_hex(const struct redisReply *reply, uint64_t *out)
+{
+	return weir__is_string(reply) && weir__hex_read(out, reply->str, reply->len);
+}
+
+bool weir__reply_log_id(const struct redisReply *reply, struct weir_log_id *out)
+{
+	return weir__is_string(reply) && weir__log_id_read(out, reply->str, reply->len);
+}
+
+bool weir__reply_version(const struct redisReply *reply, struct weir_version *out)
+{
+	return weir__is_string(reply) && weir__version_read(out, reply->str, reply->len);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ * Touch, and reading the log. */
+#include <errno.h>
+#include <stdlib.h>
+#include <weir/error.h>
+#include "parts.h"
+
+enum {
+	BEFORE = 3 + 3 + 6, /* of EVALSHA, keys, and the arguments before the entries */
+	EACH = 3,
+	READ = 16,          /* entries of one answer: a mebibyte */
+	FIELDS = 8,         /* strings of an entry that are looked at: one more is refused */
+	ANSWER = 11,
+};
+
+static bool nothing(const struct redisReply *reply)
+{
+	return weir__is_string(reply) && reply->len == 0;
+}
+
+/* { mark, prev, base, lost, last, tag, version, generation, now, replicas, full } */
+static bool read_head(const struct redisReply *a, struct weir_head *h)
+{
+	uint64_t replicas, full;
+	struct redisReply *const *e = a->element;
+	*h = (struct weir_head){ .mark = 0 };
+	if (!weir__is_array(a, ANSWER) || !weir__reply_hex(e[0], &h->mark) || !h->mark ||
+	    !weir__reply_hex(e[1], &h->prev) || !weir__reply_log_id(e[2], &h->base) ||
+	    !weir__reply_log_id(e[3], &h->lost) || !weir__reply_log_id(e[4], &h->last) ||
+	    !weir__reply_hex(e[5], &h->tag) || !weir__reply_number(e[8], &h->now_ms) ||
+	    !weir__reply_number(e[9], &replicas) || !weir__reply_number(e[10], &full))
+		return false;
+	h->replicas = replicas > 1000 ? 1000 : (uint32_t)replicas;
+	h->full = full != 0;
+	if (nothing(e[6]) && nothing(e[7]))
+		return true;
+	return weir__reply_version(e[6], &h->version) && h->version.era && h->version.number &&
+	       weir__reply_hex(e[7], &h->generation);
+}
+
+/* The arguments of entries. @text: receives their tags and values. */
+static void put_entries(struct iovec *args, unsigned char *text, const struct weir_touch *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct weir_entry *e = &t->entries[i];
+		weir__hex_write((char *)text, e->tag);
+		args[0] = weir__text((char *)text);
+		text += WEIR_HEX_TEXT;
+		args[1] = weir__text(e->kind == WEIR_ENTRY_BATCH ? "b" : "c");
+		args[2] = weir__bytes(text, weir__entry_write(text, e));
+		text += args[2].iov_len;
+		args += EACH;
+	}
+}
+
+static size_t room_of(const struct weir_touch *t)
+{
+	size_t bytes = 0;
+	for (size_t i = 0; i < t->n; i++)
+		bytes += WEIR_HEX_TEXT + 8 * t->entries[i].n + WEIR_HEX_TEXT + WEIR_ID_TEXT;
+	return bytes;
+}
+
+static int call(struct weir_redis *r, struct iovec *args, const struct weir_touch *t,
+                struct weir_head *head)
+{
+	char node[WEIR_HEX_TEXT], old[WEIR_HEX_TEXT], new[WEIR_HEX_TEXT];
+	char reserve[WEIR_NUMBER_TEXT], grace[WEIR_NUMBER_TEXT];
+	struct redisReply *reply;
+	uint64_t mark;
+	int err = weir__draw(&mark);
+	if (err)
+		return err;
+	args[3] = weir__text(r->keys.head);
+	args[4] = weir__text(r->keys.log);
+	args[5] = weir__text(r->keys.nodes);
+	args[6] = weir__text(weir__hex_write(node, t->node));
+	args[7] = weir__text(t->report ? t->report : "");
+	args[8] = weir__text(t->give_up ? weir__hex_write(old, t->mark) : "");
+	args[9] = weir__text(weir__hex_write(new, mark));
+	args[10] = weir__number(reserve, r->o.reserve);
+	args[11] = weir__number(grace, r->o.grace_ms);
+	err = weir__redis_script(r, &r->touch, args, BEFORE + EACH * t->n, &reply);
+	if (err)
+		return err;
+	struct weir_head h;
+	if (read_head(reply, &h))
+		*head = h;
+	else
+		err = weir__redis_shape(r, "touch");
+	freeReplyObject(reply);
+	return err;
+}
+
+int weir__redis_touch(void *context, const struct weir_touch *t, struct weir_head *head)
+{
+	struct weir_redis *r = context;
+	struct iovec *args = malloc((BEFORE + EACH * t->n) * sizeof *args);
+	unsigned char *text = malloc(room_of(t) + 1);
+	int err = -ENOMEM;
+	if (args && text) {
+		put_entries(args + BEFORE, text, t);
+		err = call(r, args, t, head);
+	} else {
+		(void)weir_fail(err, "set %s: no memory to send %zu entries", r->set, t->n);
+	}
+	free(args);
+	free(text);
+	return err;
+}
+
+/* { id, { name, value, ... } }, behind @after. */
+static int give(const struct weir_redis *r, const struct redisReply *a, struct weir_log_id *after,
+                weir_entry_fn *entry, void *arg)
+{
+	struct weir_log_id id;
+	struct iovec strings[FIELDS];
+	struct weir_entry e;
+	if (!weir__is_array(a, 2) || !weir__reply_log_id(a->element[0], &id) ||
+	    weir__log_id_compare(id, *after) <= 0 || a->element[1]->type != REDIS_REPLY_ARRAY)
+		return weir__redis_shape(r, "XRANGE");
+	const struct redisReply *fields = a->element[1];
+	size_t n = fields->elements < FIELDS ? fields->elements : FIELDS;
+	for (size_t i = 0; i < n; i++) {
+		if (!weir__is_string(fields->element[i]))
+			return weir__redis_shape(r, "XRANGE");
+		strings[i] = weir__bytes(fields->element[i]->str, fields->element[i]->len);
+	}
+	int err = weir__entry_read(&e, id, strings, n);
+	if (!err)
+		err = entry(arg, &e);
+	*after = id;
+	return err;
+}
+
+int weir__redis_read(void *context, struct weir_log_id after, size_t most, weir_entry_fn *entry,
+                     void *arg, size_t *n)
+{
+	struct weir_redis *r = context;
+	struct redisReply *reply;
+	char from[WEIR_ID_TEXT + 1] = "(", count[WEIR_NUMBER_TEXT];
+	*n = 0;
+	most = most < READ ? most : READ;
+	weir__log_id_write(from + 1, after);
+	const struct iovec args[] = { weir__text("XRANGE"), weir__text(r->keys.log),
+		                      weir__text(from), weir__text("+"), weir__text("COUNT"),
+		                      weir__number(count, most) };
+	int err = weir__redis_command(r, r->o.link, args, 6, &reply);
+	if (err)
+		return err;
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements > most)
+		err = weir__redis_shape(r, "XRANGE");
+	for (size_t i = 0; !err && i < reply->elements; i++) {
+		err = give(r, reply->element[i], &after, entry, arg);
+		*n += !err;
+	}
+	freeReplyObject(reply);
+	return err;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ * A set in redis: node/store.h over two connections. Redis 7.0 or later (EXPIRE GT). Everything
+ * here is called by one thread, which calls the first connection; a thread of its own, one at a
+ * time, fetches or uploads an image by the second. */
+#ifndef WEIR_UNION_REDIS_H
+#define WEIR_UNION_REDIS_H
+
+#include <string.h>
+#include "../format/keys.h"
+#include "../node/store.h"
+
+enum { WEIR_SIGNATURE_ROOM = 256 }; /* for one line, with its NUL byte */
+
+struct redisReply; /* hiredis */
+struct weir_redis;
+
+struct weir_redis_options {
+	const char *set;
+	/* Send a command and wait for its answer, as weir__link_call(). An error that redis answers
+	 * is an answer. Return: 0, or a negative errno: nobody knows whether it was done. */
+	int (*call)(void *link, const struct iovec *args, size_t n, struct redisReply **reply);
+	void *link, *image_link;
+	/* Any thread: calls on it end soon, also later ones, until rest(). NULL: they do anyway. */
+	void (*interrupt)(void *image_link);
+	void (*rest)(void *image_link);
+	/* May a manifest be used? As weir__trust_take(). NULL: every one. */
+	int (*trusted)(void *trust, const struct weir_manifest *m, const char *text, size_t len,
+	               const char *signature, size_t signature_len);
+	void *trust;
+	/* As weir__signer_sign(). NULL: generations are not signed. */
+	int (*sign)(void *signer, const char *text, size_t len, char line[WEIR_SIGNATURE_ROOM]);
+	void *signer;
+	void (*wake)(void *context);  /* by the thread of an image, when it ends; may be NULL */
+	void *wake_context;
+	uint64_t expires_ms;          /* after it was signed; 0: never */
+	uint64_t max_image_bytes;     /* packed and unpacked */
+	uint64_t reserve;             /* bytes that batches leave free, if the newest image has
+	                                 less */
+	uint32_t keep;                /* generations, the newest too; at least 1 */
+	uint32_t grace_ms;            /* weir_head.replicas counts those since then */
+	int zstd_level;               /* 0: plain */
+	const void *secret;           /* of keyed filters */
+};
+
+/* Nothing is sent. The options' strings and links stay the caller's, until weir__redis_close().
+ * Return: 0; -EINVAL; -ENOMEM. */
+int weir__redis_open(struct weir_redis **out, const struct weir_redis_options *options);
+/* NULL: nothing. Stops what is on its way and joins its thread. */
+void weir__redis_close(struct weir_redis *r);
+const struct weir_store *weir__redis_store(struct weir_redis *r);
+
+/* How far the image has come that is on its way; 0 of 0: none is. */
+void weir__redis_progress(const struct weir_redis *r, uint64_t *here, uint64_t *all);
+
+/* ---- what is kept ---- */
+
+/* The versions, the newest first. @n: of @out, on return how many there are, perhaps more. */
+int weir__redis_kept(struct weir_redis *r, struct weir_version *out, size_t *n);
+/* One of them. Nobody has checked its signature: that is the caller's, of a text that
+ * weir__manifest_read() has taken.
+ * Return: 0; -ENOENT it is not kept. */
+struct weir_kept {
+	struct weir_manifest manifest;
+	size_t len, signature_len;
+	char text[WEIR_MANIFEST_TEXT], signature[WEIR_SIGNATURE_ROOM];
+};
+int weir__redis_kept_one(struct weir_redis *r, struct weir_version version, struct weir_kept *out);
+
+/* ---- what is seen of a set ---- */
+
+/* A node's report, of the server's clock. Return: 0 goes on; else that is returned. */
+typedef int weir_report_fn(void *context, uint64_t node, uint64_t ms, const char *report,
+                           size_t len);
+int weir__redis_reports(struct weir_redis *r, weir_report_fn *report, void *context);
+
+struct weir_redis_status {
+	struct weir_head head;      /* full is of the last touch only; mark 0: there is no head */
+	uint64_t entries;           /* of the log */
+	uint64_t kept, nodes;       /* how many */
+	uint64_t lease;             /* the node that has it; 0: none */
+	uint64_t used, max_memory;  /* bytes; 0: no limit */
+	char policy[24];            /* maxmemory-policy: all but noeviction may lose the set */
+	size_t len, signature_len;  /* of the newest manifest, which nobody has checked; 0: none */
+	char text[WEIR_MANIFEST_TEXT], signature[WEIR_SIGNATURE_ROOM];
+};
+/* All of one moment (MULTI). */
+int weir__redis_status(struct weir_redis *r, struct weir_redis_status *out);
+
+/* Do @replicas have everything that was written on this connection? Waits up to @ms.
+ * Return: 0; -EAGAIN: fewer have. */
+int weir__redis_wait(struct weir_redis *r, uint32_t replicas, uint32_t ms);
+
+/* Remove everything of the set. @n: receives how many keys. */
+int weir__redis_unlink(struct weir_redis *r, uint64_t *n);
+
+#endif
