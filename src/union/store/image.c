@@ -13,7 +13,7 @@
 #include <weir/image.h>
 #include "parts.h"
 
-enum { RENEW_MS = 30000, KEY = WEIR_KEY_TEXT + WEIR_NUMBER_TEXT };
+enum { KEY = WEIR_KEY_TEXT + WEIR_NUMBER_TEXT };
 
 static uint64_t now_ms(void)
 {
@@ -105,7 +105,7 @@ static int renew(struct weir_image_work *w, uint64_t from, uint64_t to)
 {
 	long long renewed = 1;
 	int err = stopped(w);
-	if (err || now_ms() - w->renewed_ms < RENEW_MS)
+	if (err || now_ms() - w->renewed_ms < w->r->renew_ms)
 		return err;
 	for (uint64_t i = from; i < to && renewed && !err; i++)
 		err = renew_one(w, i, &renewed);

@@ -26,6 +26,7 @@ struct weir_redis {
 	struct weir_key_names keys;
 	char set[WEIR_SET_NAME + 1];
 	struct weir_script touch, publish;
+	uint32_t renew_ms;          /* how often a chunk that is needed is renewed */
 	struct weir_image_job *job; /* an image on its way; NULL: none is */
 };
 

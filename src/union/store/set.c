@@ -26,6 +26,7 @@ int weir__redis_open(struct weir_redis **out, const struct weir_redis_options *o
 		weir__redis_manifest, weir__redis_image, weir__redis_upload, weir__redis_publish,
 		weir__redis_lease };
 	r->o = *o;
+	r->renew_ms = 1000 * WEIR_CHUNK_SECONDS / 4;
 	memcpy(r->set, o->set, strlen(o->set));
 	weir__keys_make(&r->keys, r->set);
 	r->touch = (struct weir_script){ weir__touch_lua, "3", "" };
