@@ -133,17 +133,23 @@ int weir__redis_status(struct weir_redis *r, struct weir_redis_status *out)
 {
 	const struct iovec exists[] = { weir__text("EXISTS"), weir__text(r->keys.head) };
 	const struct iovec multi = weir__text("MULTI"), exec = weir__text("EXEC");
+	const struct iovec discard = weir__text("DISCARD");
 	struct redisReply *reply;
 	int err = plain(r, exists, 2); /* in a Cluster it leads to the server of the keys */
 	if (!err)
 		err = plain(r, &multi, 1);
 	if (!err)
 		err = queue(r);
-	/* also after an error, which makes EXEC one: the transaction ends */
-	int done = weir__redis_command(r, r->o.link, &exec, 1, &reply);
-	if (done)
-		return err ? err : done;
-	if (!err && !read_status(out, reply))
+	if (err) {
+		char why[WEIR_SENTENCE_BYTES];
+		snprintf(why, sizeof why, "%s", weir_error_detail());
+		(void)plain(r, &discard, 1);
+		return weir_fail(err, "%s", why);
+	}
+	err = weir__redis_command(r, r->o.link, &exec, 1, &reply);
+	if (err)
+		return err;
+	if (!read_status(out, reply))
 		err = weir__redis_shape(r, "EXEC");
 	freeReplyObject(reply);
 	return err;

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ * What is seen of a set on a real server, replicas, and the end of a set. */
+#include "generations.h"
+
+static struct server server;
+
+static int setup(void **state)
+{
+	(void)state;
+	server_begin(&server, "--appendonly", "no");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	server_end(&server);
+	return 0;
+}
+
+static int clear(void **state)
+{
+	(void)state;
+	ask(&server, NULL, "FLUSHALL");
+	return 0;
+}
+
+static void test_status_is_of_one_moment_and_has_everything(void **state)
+{
+	struct node n;
+	static struct weir_redis_status s;
+	struct weir_manifest m;
+	(void)state;
+	node_open(&n, &server);
+	assert_ok(weir__redis_status(n.redis, &s));
+	assert_true(s.head.mark == 0 && s.len == 0 && s.entries == 0 && s.kept == 0);
+	append(&n, 5);
+	m = generation(&n, 0, 1000, 20000);
+	assert_ok(n.store->lease(n.store->context, n.id, 60000));
+	ask(&server, NULL, "CONFIG SET maxmemory 1000000000");
+	assert_ok(weir__redis_status(n.redis, &s));
+	assert_true(s.head.mark == n.head.mark && s.head.tag == n.head.tag &&
+	            weir__log_id_compare(s.head.last, n.head.last) == 0);
+	assert_true(s.head.version.number == 1 && s.head.generation == m.id);
+	assert_true(s.entries == 2 && s.kept == 1 && s.nodes == 1 && s.lease == n.id);
+	assert_true(s.used > 100000 && s.max_memory == 1000000000 && s.head.now_ms >= n.head.now_ms);
+	assert_string_equal(s.policy, "noeviction");
+	struct weir_manifest read;
+	assert_ok(weir__manifest_read(&read, s.text, s.len));
+	assert_true(read.id == m.id);
+	ask(&server, NULL, "CONFIG SET maxmemory 0");
+	node_close(&n);
+}
+
+/* A command that redis refuses while it queues does not leave a transaction behind. */
+static void test_a_refused_status_ends_its_transaction(void **state)
+{
+	struct node n;
+	static struct weir_redis_status s;
+	(void)state;
+	node_open(&n, &server);
+	append(&n, 1);
+	ask(&server, NULL, "ACL SETUSER default -xlen");
+	assert_refused(weir__redis_status(n.redis, &s), -EACCES, "ACL rules", "NOPERM");
+	append(&n, 2);
+	assert_int_equal(n.head.last.n, 3);
+	ask(&server, NULL, "ACL SETUSER default +@all");
+	ask(&server, NULL, "SET {weir:test}:2:kept x");
+	assert_refused(weir__redis_status(n.redis, &s), -EPROTO, "EXEC", "test");
+	node_close(&n);
+}
+
+struct reports {
+	unsigned n;
+	uint64_t node, ms;
+	char text[64];
+};
+
+static int note(void *context, uint64_t node, uint64_t ms, const char *report, size_t len)
+{
+	struct reports *r = context;
+	r->n++;
+	r->node = node;
+	r->ms = ms;
+	snprintf(r->text, sizeof r->text, "%.*s", (int)len, report);
+	return r->n == 2 ? -ECANCELED : 0;
+}
+
+static void test_reports_are_given_and_what_is_none_is_passed_by(void **state)
+{
+	struct node n;
+	struct reports r = { 0 };
+	(void)state;
+	node_open(&n, &server);
+	beat(&n);
+	ask(&server, NULL, "HSET {weir:test}:2:nodes x 1 00000000000000ff x");
+	assert_ok(weir__redis_reports(n.redis, note, &r));
+	assert_true(r.n == 1 && r.node == n.id && r.ms == n.head.now_ms);
+	assert_string_equal(r.text, "well");
+	ask(&server, NULL, "HSET {weir:test}:2:nodes 00000000000000fe %b", "7 a b", (size_t)5);
+	r.n = 0;
+	assert_int_equal(weir__redis_reports(n.redis, note, &r), -ECANCELED);
+	node_close(&n);
+}
+
+static void test_everything_of_a_set_is_removed_and_nothing_else(void **state)
+{
+	struct node n;
+	uint64_t removed;
+	(void)state;
+	node_open(&n, &server);
+	append(&n, 1);
+	struct weir_manifest m = generation(&n, 0, 1000, 1500000);
+	ask(&server, NULL, "SET {weir:test2}:2:head x");
+	ask(&server, NULL, "SET {weir:test}:3:head x");
+	for (unsigned i = 0; i < 2000; i++)
+		ask(&server, NULL, "SET {weir:test}:2:img:%u x", i);
+	assert_ok(weir__redis_unlink(n.redis, &removed));
+	assert_int_equal(removed, 3 + m.chunks + 2000); /* the log is not counted */
+	assert_int_equal(ask(&server, NULL, "DBSIZE"), 2);
+	node_close(&n);
+}
+
+static void test_wait_says_how_many_replicas_have_it(void **state)
+{
+	struct node n;
+	(void)state;
+	node_open(&n, &server);
+	append(&n, 1);
+	assert_ok(weir__redis_wait(n.redis, 0, 0));
+	assert_refused(weir__redis_wait(n.redis, 1, 10), -EAGAIN, "0 of 1 replicas", "10 ms");
+	node_close(&n);
+}
+
+/* ---- with a replica ---- */
+
+static void wait_replicas(struct node *n, uint32_t wanted)
+{
+	while (beat(n)->replicas != wanted)
+		usleep(10000);
+}
+
+static void test_the_most_replicas_are_remembered_also_over_a_restart_of_the_master(void **state)
+{
+	struct node n = { .id = 0 };
+	struct server replica;
+	struct weir_redis_options o = node_options(&server, &n);
+	char port[16];
+	(void)state;
+	o.grace_ms = 3600000;
+	node_open_with(&n, &o);
+	beat(&n);
+	assert_int_equal(n.head.replicas, 0);
+	/* a port for the replica: the kernel's choice */
+	for (unsigned p = 20000;; p++) {
+		assert_true(p < 30000);
+		snprintf(port, sizeof port, "%u", p);
+		redisReply *a = redisCommand(server.redis, "CONFIG SET port %s", port);
+		bool done = a->type == REDIS_REPLY_STATUS;
+		freeReplyObject(a);
+		if (done)
+			break;
+	}
+	char of[4096];
+	server_begin(&replica, "--repl-diskless-sync-delay", "0");
+	ask(&server, NULL, "CONFIG SET repl-diskless-sync-delay 0");
+	ask(&replica, NULL, "REPLICAOF 127.0.0.1 %s", port);
+	wait_replicas(&n, 1);
+	append(&n, 1);
+	while (weir__redis_wait(n.redis, 1, 1000) != 0)
+		; /* it is given what was there first */
+	/* a replica says so, and takes no heartbeat */
+	struct node at_replica;
+	node_open(&at_replica, &replica);
+	const struct weir_touch t = { .node = 1 };
+	while (ask(&replica, NULL, "EXISTS {weir:test}:2:head") != 1)
+		usleep(10000);
+	assert_refused(at_replica.store->touch(at_replica.store->context, &t, &at_replica.head),
+	               -EAGAIN, "name the master", "READONLY");
+	node_close(&at_replica);
+	server_end(&replica);
+	while (ask(&server, of, "INFO replication"), !strstr(of, "connected_slaves:0"))
+		usleep(10000);
+	assert_int_equal(beat(&n)->replicas, 1);
+	/* as after a restart: another run, long after the last heartbeat */
+	ask(&server, NULL, "HSET {weir:test}:2:head run 0 seen 1");
+	assert_int_equal(beat(&n)->replicas, 1);
+	ask(&server, NULL, "HSET {weir:test}:2:head seen 1"); /* an hour later */
+	assert_int_equal(beat(&n)->replicas, 0);
+	node_close(&n);
+}
+
+static void test_options_that_cannot_be_are_refused(void **state)
+{
+	struct node n;
+	struct weir_redis *r;
+	struct weir_redis_options o = node_options(&server, &n);
+	(void)state;
+	o.set = "a b";
+	assert_refused(weir__redis_open(&r, &o), -EINVAL, "\"a b\"", "letters");
+	o = node_options(&server, &n);
+	o.keep = 0;
+	assert_refused(weir__redis_open(&r, &o), -EINVAL, "keep", "above 0");
+	o = node_options(&server, &n);
+	o.max_image_bytes = 0;
+	assert_refused(weir__redis_open(&r, &o), -EINVAL, "max_image_bytes", "above 0");
+	weir__redis_close(NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, clear)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_status_is_of_one_moment_and_has_everything),
+		TEST(test_a_refused_status_ends_its_transaction),
+		TEST(test_reports_are_given_and_what_is_none_is_passed_by),
+		TEST(test_everything_of_a_set_is_removed_and_nothing_else),
+		TEST(test_wait_says_how_many_replicas_have_it),
+		TEST(test_the_most_replicas_are_remembered_also_over_a_restart_of_the_master),
+		TEST(test_options_that_cannot_be_are_refused),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
