@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer on the image loader, half of the
-# time, and on deltas, on filters and files of Parquet and on what the module for Redis loads. What
-# it finds goes to the build folder.
+# time, and on deltas, on filters and files of Parquet, on what the module for Redis loads, and on
+# entries and manifests of a set on many machines. What it finds goes to the build folder.
 # Usage: run-fuzz.sh [SECONDS [BUILD_FOLDER]]      Exit: 0 nothing found, 77 no clang.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -13,7 +13,8 @@ command -v clang >/dev/null || { echo "clang is not installed"; exit 77; }
 	CC=clang meson setup "$build" "$root" -Dbuildtype=debugoptimized -Dtests=enabled \
 		-Dtool=disabled -Db_lundef=false
 ninja -C "$build" tests/fuzz/fuzz_image tests/fuzz/fuzz_delta tests/fuzz/fuzz_parquet \
-	tests/fuzz/fuzz_parquet_file tests/fuzz/fuzz_redis
+	tests/fuzz/fuzz_parquet_file tests/fuzz/fuzz_redis tests/fuzz/fuzz_union_entry \
+	tests/fuzz/fuzz_union_manifest
 
 # fuzz TARGET CORPUS SECONDS MOST_BYTES
 fuzz() {
@@ -26,4 +27,6 @@ fuzz image corpus "$((seconds - seconds / 2))" 33000
 fuzz delta corpus_delta "$((seconds / 8))" 8000
 fuzz parquet corpus_parquet "$((seconds / 8))" 1000
 fuzz parquet_file corpus_parquet_file "$((seconds / 8))" 8000
-fuzz redis corpus_redis "$((seconds / 8))" 20000
+fuzz redis corpus_redis "$((seconds / 16))" 20000
+fuzz union_entry corpus_union_entry "$((seconds / 32))" 70000
+fuzz union_manifest corpus_union_manifest "$((seconds / 32))" 5000

@@ -191,8 +191,9 @@ static void test_a_log_of_another_form_is_refused(void **state)
 {
 	static const struct { const char *answer; int err; unsigned given; } lies[] = {
 		{ "+OK\r\n", -EPROTO, 0 },
-		{ "*3\r\n" ENTRY("1-3") ENTRY("1-4") ENTRY("1-5"), -EPROTO, 0 }, /* more than asked */
-		{ "*1\r\n" ENTRY("1-2"), -EPROTO, 0 },                           /* not behind */
+		/* more than asked, not behind */
+		{ "*3\r\n" ENTRY("1-3") ENTRY("1-4") ENTRY("1-5"), -EPROTO, 0 },
+		{ "*1\r\n" ENTRY("1-2"), -EPROTO, 0 },
 		{ "*2\r\n" ENTRY("1-3") ENTRY("1-3"), -EPROTO, 1 },
 		{ "*2\r\n" ENTRY("1-3") "+x\r\n", -EPROTO, 1 },
 		{ "*1\r\n*1\r\n$3\r\n1-3\r\n", -EPROTO, 0 },
