@@ -6,7 +6,7 @@
 --   give-up: the mark of the epoch that is to end without a follower, or nothing
 --   mark: for an epoch that begins here; its first entry has it as its tag
 --   reserve: bytes that batches leave free
--- Answer { mark, prev, base, lost, last, tag, version, generation, now, replicas, full }
+-- Answer { mark, prev, base, lost, last, tag, version, generation, replicas, now, full }
 --
 -- Ids are made here, not by EPOCH-*: N counts without holes, and where the head is not the log's
 -- (an old one was put back) the id is refused, so no entry can name a wrong one before it.
@@ -148,4 +148,4 @@ if ARGV[2] ~= '' and room then
 	redis.pcall('HSET', nodes, ARGV[1], string.format('%.0f ', now) .. ARGV[2])
 end
 return { h.mark, h.prev, h.base, h.lost, h.last, h.tag, h.version, h.generation,
-	string.format('%.0f', now), tonumber(h.replicas) or 0, full }
+	tonumber(h.replicas) or 0, string.format('%.0f', now), full }

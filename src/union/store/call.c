@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <weir/error.h>
 #include "parts.h"
 
 struct iovec weir__number(char text[WEIR_NUMBER_TEXT], uint64_t number)
@@ -50,16 +49,16 @@ static int error_of(const struct weir_redis *r, const char *text, size_t len)
 	const int shown = (int)(len < 300 ? len : 300);
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (begins(text, len, known[i].word))
-			return weir_fail(known[i].err, "set %s: %s: %.*s", r->set,
+			return weir_fail(known[i].err, "set %s: %s: %.*s", r->o.set,
 			                 known[i].meaning, shown, text);
 	return weir_fail(-EPROTO, "set %s: redis answers an error that was not expected: %.*s",
-	                 r->set, shown, text);
+	                 r->o.set, shown, text);
 }
 
 int weir__redis_shape(const struct weir_redis *r, const char *of)
 {
 	return weir_fail(-EPROTO, "set %s: redis answers to %s in a form that is not its own",
-	                 r->set, of);
+	                 r->o.set, of);
 }
 
 /* An answer that is an error becomes one. */
@@ -121,11 +120,6 @@ int weir__redis_script(const struct weir_redis *r, struct weir_script *script, s
 	return err ? err : settle(r, reply);
 }
 
-bool weir__is_array(const struct redisReply *reply, size_t elements)
-{
-	return reply->type == REDIS_REPLY_ARRAY && reply->elements == elements;
-}
-
 bool weir__reply_number(const struct redisReply *reply, uint64_t *out)
 {
 	if (reply->type == REDIS_REPLY_INTEGER && reply->integer >= 0) {
@@ -148,4 +142,27 @@ bool weir__reply_log_id(const struct redisReply *reply, struct weir_log_id *out)
 bool weir__reply_version(const struct redisReply *reply, struct weir_version *out)
 {
 	return weir__is_string(reply) && weir__version_read(out, reply->str, reply->len);
+}
+
+static bool nothing(const struct redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_NIL || (weir__is_string(reply) && reply->len == 0);
+}
+
+bool weir__reply_head(struct redisReply *const *e, struct weir_head *out)
+{
+	struct weir_head h = { .mark = 0 };
+	uint64_t replicas = 0;
+	if (!weir__reply_hex(e[0], &h.mark) || !h.mark || !weir__reply_hex(e[1], &h.prev) ||
+	    !weir__reply_log_id(e[2], &h.base) || !weir__reply_log_id(e[3], &h.lost) ||
+	    !weir__reply_log_id(e[4], &h.last) || !weir__reply_hex(e[5], &h.tag) ||
+	    (!nothing(e[8]) && !weir__reply_number(e[8], &replicas)))
+		return false;
+	if (!(nothing(e[6]) && nothing(e[7])) &&
+	    !(weir__reply_version(e[6], &h.version) && h.version.era && h.version.number &&
+	      weir__reply_hex(e[7], &h.generation)))
+		return false;
+	h.replicas = replicas > 1000 ? 1000 : (uint32_t)replicas;
+	*out = h;
+	return true;
 }

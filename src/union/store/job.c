@@ -1,35 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * An image on its way, on a thread of its own: it may take minutes, in which the node has to send,
- * apply and confirm inserts. Of one at a time. */
+ * An image is fetched or uploaded on a thread of its own, one at a time: it may take minutes, in
+ * which the node has to send, apply and confirm inserts. */
 #include <errno.h>
-#include <inttypes.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <weir/error.h>
+#include <sys/mman.h>
 #include <weir/filter.h>
 #include "parts.h"
-
-struct weir_image_job {
-	struct weir_image_work work;
-	uint64_t id;             /* of the generation */
-	bool upload, packed;
-	pthread_t thread;
-	bool started;            /* and not joined yet */
-	atomic_bool stop, ended;
-	/* when it has ended */
-	int err;
-	char sentence[WEIR_SENTENCE_BYTES];
-	struct weir_filter *filter;
-};
 
 static void *run(void *arg)
 {
 	struct weir_image_job *j = arg;
-	const struct weir_redis_options *o = &j->work.r->o;
-	j->err = j->upload ? weir__image_upload(&j->work, &j->packed) :
-	                     weir__image_fetch(&j->work, &j->filter);
+	const struct weir_redis_options *o = &j->r->o;
+	j->err = j->upload ? weir__image_upload(j) : weir__image_fetch(j);
 	snprintf(j->sentence, sizeof j->sentence, "%s", j->err ? weir_error_detail() : "");
 	atomic_store(&j->ended, true);
 	if (o->wake)
@@ -45,11 +29,9 @@ static int start(struct weir_image_job *j)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	int err = pthread_create(&j->thread, NULL, run, j);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (err)
-		return weir_fail(-EAGAIN, "set %s: no thread for an image: %s", j->work.r->set,
-		                 weir_strerror(-err));
-	j->started = true;
-	return 0;
+	j->started = !err;
+	return !err ? 0 : weir_fail(-EAGAIN, "set %s: no thread for an image: %s", j->r->o.set,
+	                            weir_strerror(-err));
 }
 
 static void join(struct weir_image_job *j)
@@ -61,9 +43,8 @@ static void join(struct weir_image_job *j)
 
 static void stop(struct weir_image_job *j)
 {
-	const struct weir_redis_options *o = &j->work.r->o;
-	if (!atomic_exchange(&j->stop, true) && o->interrupt)
-		o->interrupt(o->image_link);
+	if (!atomic_exchange(&j->stop, true) && j->r->o.interrupt)
+		j->r->o.interrupt(j->r->o.image_link);
 }
 
 static void drop(struct weir_redis *r)
@@ -73,7 +54,8 @@ static void drop(struct weir_redis *r)
 	if (atomic_load(&j->stop) && r->o.rest)
 		r->o.rest(r->o.image_link);
 	weir_destroy(j->filter);
-	weir__image_free(&j->work);
+	if (j->bytes)
+		munmap(j->bytes, j->room);
 	free(j);
 	r->job = NULL;
 }
@@ -90,22 +72,34 @@ static int begin(struct weir_redis *r, const struct weir_manifest *m, const stru
 {
 	struct weir_image_job *j = calloc(1, sizeof *j);
 	if (!j)
-		return weir_fail(-ENOMEM, "set %s: no memory for an image", r->set);
-	j->work = (struct weir_image_work){ .r = r, .stop = &j->stop, .m = *m };
-	j->id = m->id;
+		return weir_fail(-ENOMEM, "set %s: no memory for an image", r->o.set);
+	j->r = r;
+	j->m = *m;
 	j->upload = f != NULL;
-	int err = f ? weir__image_copy(&j->work, f) : weir__image_room(&j->work, m->bytes);
 	r->job = j;
+	int err = f ? weir__image_copy(j, f) : weir__image_room(j, m->bytes);
 	if (err)
 		drop(r);
 	return err;
 }
 
-/* Errors after which what has come is of use. */
-static bool goes_on(int err)
+/* Is it what is asked for? */
+static bool is_of(const struct weir_image_job *j, const struct weir_manifest *m, bool upload)
 {
-	return err != -ENOENT && err != -EBADMSG && err != -EKEYREJECTED && err != -ENOTSUP &&
-	       err != -EFBIG && err != -ENOSPC;
+	return j->m.id == m->id && j->upload == upload && !atomic_load(&j->stop) &&
+	       (upload || memcmp(j->m.image, m->image, sizeof m->image) == 0);
+}
+
+/* After an error, what has come may be of use, or not. */
+static int failed(struct weir_redis *r)
+{
+	char why[WEIR_SENTENCE_BYTES];
+	const int err = r->job->err;
+	memcpy(why, r->job->sentence, sizeof why);
+	if (err == -ENOENT || err == -EBADMSG || err == -EKEYREJECTED || err == -ENOTSUP ||
+	    err == -EFBIG || err == -ENOSPC)
+		drop(r);
+	return weir_fail(err, "%s", why);
 }
 
 /* The job of this generation: begun, going on after an error, or ended.
@@ -113,8 +107,7 @@ static bool goes_on(int err)
 static int ask(struct weir_redis *r, const struct weir_manifest *m, const struct weir_filter *f)
 {
 	struct weir_image_job *j = r->job;
-	if (j && (j->id != m->id || j->upload != (f != NULL) ||
-	          (!f && memcmp(j->work.m.image, m->image, sizeof m->image) != 0))) {
+	if (j && !is_of(j, m, f != NULL)) {
 		stop(j);
 		if (!j->started || atomic_load(&j->ended))
 			drop(r);
@@ -123,21 +116,14 @@ static int ask(struct weir_redis *r, const struct weir_manifest *m, const struct
 	if (err)
 		return err;
 	j = r->job;
-	if (!j->started && !atomic_load(&j->stop))
+	if (!j->started)
 		err = start(j);
-	if (err || !atomic_load(&j->ended) || atomic_load(&j->stop))
-		return err ? err : weir_fail(-EINPROGRESS, "set %s: an image is on its way: %"
-		                             PRIu64 " chunks so far", r->set,
-		                             (uint64_t)atomic_load(&j->work.chunks));
+	if (err)
+		return err;
+	if (!atomic_load(&j->ended) || atomic_load(&j->stop))
+		return weir_fail(-EINPROGRESS, "set %s: an image is on its way", r->o.set);
 	join(j);
-	if (!j->err)
-		return 0;
-	char why[WEIR_SENTENCE_BYTES];
-	memcpy(why, j->sentence, sizeof why);
-	err = j->err;
-	if (!goes_on(err))
-		drop(r);
-	return weir_fail(err, "%s", why);
+	return j->err ? failed(r) : 0;
 }
 
 int weir__redis_image(void *context, const struct weir_manifest *m, struct weir_filter **out)
@@ -158,18 +144,9 @@ int weir__redis_upload(void *context, const struct weir_filter *f, struct weir_m
 	int err = ask(r, m, f);
 	if (err)
 		return err;
-	const struct weir_manifest *of = &r->job->work.m;
-	memcpy(m->image, of->image, sizeof m->image);
-	m->bytes = of->bytes;
-	m->chunks = of->chunks;
+	memcpy(m->image, r->job->m.image, sizeof m->image);
+	m->bytes = r->job->m.bytes;
+	m->chunks = r->job->m.chunks;
 	drop(r);
 	return 0;
-}
-
-void weir__redis_progress(const struct weir_redis *r, uint64_t *here, uint64_t *all)
-{
-	const struct weir_image_job *j = r->job;
-	*all = j && !j->upload ? j->work.m.bytes : 0;
-	*here = j && !j->upload ? atomic_load(&j->work.chunks) * WEIR_CHUNK : 0;
-	*here = *here < *all ? *here : *all;
 }

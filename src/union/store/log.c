@@ -2,7 +2,6 @@
  * Touch, and reading the log. */
 #include <errno.h>
 #include <stdlib.h>
-#include <weir/error.h>
 #include "parts.h"
 
 enum {
@@ -13,29 +12,18 @@ enum {
 	ANSWER = 11,
 };
 
-static bool nothing(const struct redisReply *reply)
+/* { a head's nine fields, now, full } */
+static bool read_head(const struct redisReply *a, struct weir_head *out)
 {
-	return weir__is_string(reply) && reply->len == 0;
-}
-
-/* { mark, prev, base, lost, last, tag, version, generation, now, replicas, full } */
-static bool read_head(const struct redisReply *a, struct weir_head *h)
-{
-	uint64_t replicas, full;
-	struct redisReply *const *e = a->element;
-	*h = (struct weir_head){ .mark = 0 };
-	if (!weir__is_array(a, ANSWER) || !weir__reply_hex(e[0], &h->mark) || !h->mark ||
-	    !weir__reply_hex(e[1], &h->prev) || !weir__reply_log_id(e[2], &h->base) ||
-	    !weir__reply_log_id(e[3], &h->lost) || !weir__reply_log_id(e[4], &h->last) ||
-	    !weir__reply_hex(e[5], &h->tag) || !weir__reply_number(e[8], &h->now_ms) ||
-	    !weir__reply_number(e[9], &replicas) || !weir__reply_number(e[10], &full))
+	struct weir_head h;
+	uint64_t full;
+	if (!weir__is_array(a, ANSWER) || !weir__reply_head(a->element, &h) ||
+	    !weir__reply_number(a->element[9], &h.now_ms) ||
+	    !weir__reply_number(a->element[10], &full))
 		return false;
-	h->replicas = replicas > 1000 ? 1000 : (uint32_t)replicas;
-	h->full = full != 0;
-	if (nothing(e[6]) && nothing(e[7]))
-		return true;
-	return weir__reply_version(e[6], &h->version) && h->version.era && h->version.number &&
-	       weir__reply_hex(e[7], &h->generation);
+	h.full = full != 0;
+	*out = h;
+	return true;
 }
 
 /* The arguments of entries. @text: receives their tags and values. */
@@ -83,10 +71,7 @@ static int call(struct weir_redis *r, struct iovec *args, const struct weir_touc
 	err = weir__redis_script(r, &r->touch, args, BEFORE + EACH * t->n, &reply);
 	if (err)
 		return err;
-	struct weir_head h;
-	if (read_head(reply, &h))
-		*head = h;
-	else
+	if (!read_head(reply, head))
 		err = weir__redis_shape(r, "touch");
 	freeReplyObject(reply);
 	return err;
@@ -102,7 +87,7 @@ int weir__redis_touch(void *context, const struct weir_touch *t, struct weir_hea
 		put_entries(args + BEFORE, text, t);
 		err = call(r, args, t, head);
 	} else {
-		(void)weir_fail(err, "set %s: no memory to send %zu entries", r->set, t->n);
+		(void)weir_fail(err, "set %s: no memory to send %zu entries", r->o.set, t->n);
 	}
 	free(args);
 	free(text);

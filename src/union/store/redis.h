@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * A set in redis: node/store.h over two connections. Redis 7.0 or later (EXPIRE GT). Everything
- * here is called by one thread, which calls the first connection; a thread of its own, one at a
+ * A set in redis: node/store.h over two connections. Redis 7.0 or later (EXPIRE GT, SET NX GET).
+ * One thread calls everything here, and the first connection; a thread of the store's own, one at a
  * time, fetches or uploads an image by the second. */
 #ifndef WEIR_UNION_REDIS_H
 #define WEIR_UNION_REDIS_H
 
-#include <string.h>
 #include "../format/keys.h"
 #include "../node/store.h"
 
@@ -42,39 +41,28 @@ struct weir_redis_options {
 	const void *secret;           /* of keyed filters */
 };
 
-/* Nothing is sent. The options' strings and links stay the caller's, until weir__redis_close().
+/* Nothing is sent. What the options point to stays the caller's, until weir__redis_close().
  * Return: 0; -EINVAL; -ENOMEM. */
 int weir__redis_open(struct weir_redis **out, const struct weir_redis_options *options);
 /* NULL: nothing. Stops what is on its way and joins its thread. */
 void weir__redis_close(struct weir_redis *r);
 const struct weir_store *weir__redis_store(struct weir_redis *r);
 
-/* How far the image has come that is on its way; 0 of 0: none is. */
-void weir__redis_progress(const struct weir_redis *r, uint64_t *here, uint64_t *all);
+/* ---- what is seen of a set. A callback's answer that is not 0 ends a call and is returned ---- */
 
-/* ---- what is kept ---- */
+/* Each generation that is kept, in no order. What is none is passed by. Nobody has checked the
+ * signature: that is the caller's. */
+typedef int weir_kept_fn(void *context, const struct weir_manifest *m, const char *text, size_t len,
+                         const char *signature, size_t signature_len);
+int weir__redis_kept(struct weir_redis *r, weir_kept_fn *kept, void *context);
 
-/* The versions, the newest first. @n: of @out, on return how many there are, perhaps more. */
-int weir__redis_kept(struct weir_redis *r, struct weir_version *out, size_t *n);
-/* One of them. Nobody has checked its signature: that is the caller's, of a text that
- * weir__manifest_read() has taken.
- * Return: 0; -ENOENT it is not kept. */
-struct weir_kept {
-	struct weir_manifest manifest;
-	size_t len, signature_len;
-	char text[WEIR_MANIFEST_TEXT], signature[WEIR_SIGNATURE_ROOM];
-};
-int weir__redis_kept_one(struct weir_redis *r, struct weir_version version, struct weir_kept *out);
-
-/* ---- what is seen of a set ---- */
-
-/* A node's report, of the server's clock. Return: 0 goes on; else that is returned. */
+/* Each node's newest report, and the server's time of it. */
 typedef int weir_report_fn(void *context, uint64_t node, uint64_t ms, const char *report,
                            size_t len);
 int weir__redis_reports(struct weir_redis *r, weir_report_fn *report, void *context);
 
 struct weir_redis_status {
-	struct weir_head head;      /* full is of the last touch only; mark 0: there is no head */
+	struct weir_head head;      /* mark 0: there is none */
 	uint64_t entries;           /* of the log */
 	uint64_t kept, nodes;       /* how many */
 	uint64_t lease;             /* the node that has it; 0: none */
@@ -86,11 +74,11 @@ struct weir_redis_status {
 /* All of one moment (MULTI). */
 int weir__redis_status(struct weir_redis *r, struct weir_redis_status *out);
 
-/* Do @replicas have everything that was written on this connection? Waits up to @ms.
+/* Do @replicas have everything that was written on the first connection? Waits up to @ms.
  * Return: 0; -EAGAIN: fewer have. */
 int weir__redis_wait(struct weir_redis *r, uint32_t replicas, uint32_t ms);
 
-/* Remove everything of the set. @n: receives how many keys. */
+/* Remove everything of the set. @n: receives how many keys, but for the log. */
 int weir__redis_unlink(struct weir_redis *r, uint64_t *n);
 
 #endif

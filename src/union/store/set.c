@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <weir/error.h>
 #include "parts.h"
 
 int weir__redis_open(struct weir_redis **out, const struct weir_redis_options *o)
@@ -26,9 +25,8 @@ int weir__redis_open(struct weir_redis **out, const struct weir_redis_options *o
 		weir__redis_manifest, weir__redis_image, weir__redis_upload, weir__redis_publish,
 		weir__redis_lease };
 	r->o = *o;
-	r->renew_ms = 1000 * WEIR_CHUNK_SECONDS / 4;
-	memcpy(r->set, o->set, strlen(o->set));
-	weir__keys_make(&r->keys, r->set);
+	r->renew_ms = 30000;
+	weir__keys_make(&r->keys, o->set);
 	r->touch = (struct weir_script){ weir__touch_lua, "3", "" };
 	r->publish = (struct weir_script){ weir__publish_lua, "4", "" };
 	*out = r;
@@ -50,32 +48,32 @@ const struct weir_store *weir__redis_store(struct weir_redis *r)
 /* ---- the head's manifest ---- */
 
 static int read_manifest(const struct weir_redis *r, const char *text, size_t len,
-                         const struct redisReply *version, struct weir_manifest *m)
+                         struct weir_manifest *m)
 {
-	struct weir_version beside;
 	int err = weir__manifest_read(m, text, len);
 	if (err)
-		return weir_fail(err, "set %s: %s", r->set, weir_error_detail());
-	if (strcmp(m->set, r->set) != 0)
-		return weir_fail(-EBADMSG, "set %s: the manifest is of set %s", r->set, m->set);
-	return !version || (weir__reply_version(version, &beside) &&
-	                    weir__version_compare(beside, m->version) == 0) ?
-		0 : weir_fail(-EBADMSG, "set %s: the manifest is of another version than the head",
-		              r->set);
+		return weir_fail(err, "set %s: %s", r->o.set, weir_error_detail());
+	return strcmp(m->set, r->o.set) == 0 ? 0 :
+	       weir_fail(-EBADMSG, "set %s: the manifest is of set %s", r->o.set, m->set);
 }
 
 static int take_manifest(const struct weir_redis *r, const struct redisReply *a,
                          struct weir_manifest *out)
 {
 	struct weir_manifest m;
+	struct weir_version version;
 	if (!weir__is_array(a, 3))
 		return weir__redis_shape(r, "HMGET");
 	const struct redisReply *text = a->element[0], *line = a->element[1];
 	if (text->type == REDIS_REPLY_NIL)
-		return weir_fail(-ENOENT, "set %s has no generation yet", r->set);
+		return weir_fail(-ENOENT, "set %s has no generation yet", r->o.set);
 	if (!weir__is_string(text))
 		return weir__redis_shape(r, "HMGET");
-	int err = read_manifest(r, text->str, text->len, a->element[2], &m);
+	int err = read_manifest(r, text->str, text->len, &m);
+	if (!err && (!weir__reply_version(a->element[2], &version) ||
+	             weir__version_compare(version, m.version) != 0))
+		err = weir_fail(-EBADMSG, "set %s: the manifest is of another version than the "
+		                "head", r->o.set);
 	if (!err && r->o.trusted)
 		err = r->o.trusted(r->o.trust, &m, text->str, text->len,
 		                   weir__is_string(line) ? line->str : "",
@@ -152,10 +150,10 @@ int weir__redis_publish(void *context, const struct weir_publication *p)
 	uint64_t tag;
 	if (weir__version_compare(p->manifest->version, p->base) <= 0)
 		return weir_fail(-EINVAL, "set %s: a generation is to be above the head's version",
-		                 r->set);
+		                 r->o.set);
 	date(r, p->manifest);
 	size_t len = weir__manifest_write(t.manifest, p->manifest);
-	int err = read_manifest(r, t.manifest, len, NULL, &checked); /* others will refuse it */
+	int err = read_manifest(r, t.manifest, len, &checked); /* others will refuse it */
 	if (!err && r->o.sign)
 		err = r->o.sign(r->o.signer, t.manifest, len, t.signature);
 	if (!err)
@@ -163,113 +161,29 @@ int weir__redis_publish(void *context, const struct weir_publication *p)
 	return err ? err : send_publication(r, &t, len, tag, p);
 }
 
-/* ---- what is kept ---- */
-
-static int newest_first(const void *a, const void *b)
-{
-	const struct weir_version *x = a, *y = b;
-	return weir__version_compare(*y, *x);
-}
-
-static int take_versions(const struct weir_redis *r, const struct redisReply *a,
-                         struct weir_version *out, size_t *n)
-{
-	size_t found = 0;
-	if (a->type != REDIS_REPLY_ARRAY)
-		return weir__redis_shape(r, "HKEYS");
-	struct weir_version *all = malloc((a->elements + 1) * sizeof *all);
-	if (!all)
-		return weir_fail(-ENOMEM, "set %s: no memory for %zu versions", r->set,
-		                 (size_t)a->elements);
-	for (size_t i = 0; i < a->elements; i++)
-		found += weir__reply_version(a->element[i], &all[found]);
-	qsort(all, found, sizeof *all, newest_first);
-	memcpy(out, all, (found < *n ? found : *n) * sizeof *all);
-	free(all);
-	*n = found;
-	return 0;
-}
-
-int weir__redis_kept(struct weir_redis *r, struct weir_version *out, size_t *n)
-{
-	struct redisReply *reply;
-	const struct iovec args[] = { weir__text("HKEYS"), weir__text(r->keys.kept) };
-	int err = weir__redis_command(r, r->o.link, args, 2, &reply);
-	if (err)
-		return err;
-	err = take_versions(r, reply, out, n);
-	freeReplyObject(reply);
-	return err;
-}
-
-/* SIGNATURE, a newline, the manifest. */
-static int take_kept(const struct weir_redis *r, const struct redisReply *a,
-                     struct weir_version version, struct weir_kept *out)
-{
-	if (a->type == REDIS_REPLY_NIL)
-		return weir_fail(-ENOENT, "set %s keeps no generation %" PRIu64 ".%" PRIu64,
-		                 r->set, version.era, version.number);
-	const char *end = weir__is_string(a) ? memchr(a->str, '\n', a->len) : NULL;
-	if (!end || end - a->str >= WEIR_SIGNATURE_ROOM)
-		return weir_fail(-EBADMSG, "set %s: what is kept is not a generation", r->set);
-	out->signature_len = (size_t)(end - a->str);
-	out->len = a->len - out->signature_len - 1;
-	int err = read_manifest(r, end + 1, out->len, NULL, &out->manifest);
-	if (!err && weir__version_compare(out->manifest.version, version) != 0)
-		err = weir_fail(-EBADMSG, "set %s: what is kept is another generation", r->set);
-	if (err)
-		return err;
-	memcpy(out->signature, a->str, out->signature_len);
-	memcpy(out->text, end + 1, out->len);
-	return 0;
-}
-
-int weir__redis_kept_one(struct weir_redis *r, struct weir_version version, struct weir_kept *out)
-{
-	char field[WEIR_ID_TEXT];
-	struct redisReply *reply;
-	const struct iovec args[] = { weir__text("HGET"), weir__text(r->keys.kept),
-		                      weir__text(weir__version_write(field, version)) };
-	int err = weir__redis_command(r, r->o.link, args, 3, &reply);
-	if (err)
-		return err;
-	err = take_kept(r, reply, version, out);
-	freeReplyObject(reply);
-	return err;
-}
-
 /* ---- the lease: it saves double uploads, and nothing depends on it ---- */
 
-static int ask_lease(const struct weir_redis *r, const struct iovec *args, size_t n,
-                     const char *node, bool *mine)
+/* SET, if nobody has it (NX), or as it is this node's (XX). Return: 0; -EPERM it is another's. */
+static int set_lease(const struct weir_redis *r, const char *node, struct iovec ms, const char *how)
 {
-	struct redisReply *reply;
-	int err = weir__redis_command(r, r->o.link, args, n, &reply);
+	struct redisReply *before;
+	const struct iovec args[] = { weir__text("SET"), weir__text(r->keys.lease),
+		weir__text(node), weir__text("PX"), ms, weir__text(how), weir__text("GET") };
+	int err = weir__redis_command(r, r->o.link, args, 7, &before);
 	if (err)
 		return err;
-	*mine = reply->type == REDIS_REPLY_STATUS || reply->type == REDIS_REPLY_INTEGER ||
-	        (weir__is_string(reply) && strcmp(reply->str, node) == 0);
-	freeReplyObject(reply);
-	return 0;
+	bool mine = before->type == REDIS_REPLY_NIL ||
+	            (weir__is_string(before) && strcmp(before->str, node) == 0);
+	bool had = before->type != REDIS_REPLY_NIL;
+	freeReplyObject(before);
+	if (!mine)
+		return weir_fail(-EPERM, "set %s: another node is about to publish", r->o.set);
+	return had && strcmp(how, "NX") == 0 ? set_lease(r, node, ms, "XX") : 0;
 }
 
 int weir__redis_lease(void *context, uint64_t node, uint32_t milliseconds)
 {
-	struct weir_redis *r = context;
 	char name[WEIR_HEX_TEXT], ms[WEIR_NUMBER_TEXT];
-	bool mine = false;
-	weir__hex_write(name, node);
-	const struct iovec key = weir__text(r->keys.lease), time = weir__number(ms, milliseconds);
-	const struct iovec take[] = { weir__text("SET"), key, weir__text(name), weir__text("NX"),
-		                      weir__text("PX"), time };
-	const struct iovec look[] = { weir__text("GET"), key };
-	const struct iovec renew[] = { weir__text("PEXPIRE"), key, time };
-	int err = ask_lease(r, take, 6, name, &mine);
-	if (err || mine)
-		return err;
-	err = ask_lease(r, look, 2, name, &mine);
-	if (err)
-		return err;
-	return mine ? ask_lease(r, renew, 3, name, &mine) :
-	              weir_fail(-EPERM, "set %s: another node is about to publish", r->set);
+	return set_lease(context, weir__hex_write(name, node), weir__number(ms, milliseconds),
+	                 "NX");
 }

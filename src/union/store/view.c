@@ -4,39 +4,71 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <weir/error.h>
 #include "parts.h"
 
-/* NUMBER, a blank, the report. */
-static bool read_report(const struct redisReply *a, uint64_t *ms, const char **report, size_t *len)
-{
-	const char *blank = weir__is_string(a) ? memchr(a->str, ' ', a->len) : NULL;
-	if (!blank || !weir__number_read(ms, a->str, (size_t)(blank - a->str)))
-		return false;
-	*report = blank + 1;
-	*len = a->len - (size_t)(blank + 1 - a->str);
-	return true;
-}
-
-int weir__redis_reports(struct weir_redis *r, weir_report_fn *report, void *context)
+/* All fields of a hash, which each() is given two by two. */
+static int each_of(const struct weir_redis *r, const char *key, void *context,
+                   int (*each)(void *context, const struct redisReply *field,
+                               const struct redisReply *value))
 {
 	struct redisReply *reply;
-	const struct iovec args[] = { weir__text("HGETALL"), weir__text(r->keys.nodes) };
+	const struct iovec args[] = { weir__text("HGETALL"), weir__text(key) };
 	int err = weir__redis_command(r, r->o.link, args, 2, &reply);
 	if (err)
 		return err;
 	if (reply->type != REDIS_REPLY_ARRAY)
 		err = weir__redis_shape(r, "HGETALL");
-	for (size_t i = 0; !err && i + 1 < reply->elements; i += 2) {
-		uint64_t node, ms;
-		const char *text;
-		size_t len;
-		if (weir__reply_hex(reply->element[i], &node) &&
-		    read_report(reply->element[i + 1], &ms, &text, &len))
-			err = report(context, node, ms, text, len);
-	}
+	for (size_t i = 0; !err && i + 1 < reply->elements; i += 2)
+		err = each(context, reply->element[i], reply->element[i + 1]);
 	freeReplyObject(reply);
 	return err;
+}
+
+struct caller {
+	const struct weir_redis *r;
+	weir_kept_fn *kept;
+	weir_report_fn *report;
+	void *context;
+};
+
+/* SIGNATURE, a newline, the manifest. */
+static int give_kept(void *context, const struct redisReply *field, const struct redisReply *value)
+{
+	const struct caller *c = context;
+	struct weir_version version;
+	struct weir_manifest m;
+	const char *end = weir__is_string(value) ? memchr(value->str, '\n', value->len) : NULL;
+	const size_t line = end ? (size_t)(end - value->str) : 0;
+	if (!end || !weir__reply_version(field, &version) ||
+	    weir__manifest_read(&m, end + 1, value->len - line - 1) != 0 ||
+	    weir__version_compare(m.version, version) != 0 || strcmp(m.set, c->r->o.set) != 0)
+		return 0;
+	return c->kept(c->context, &m, end + 1, value->len - line - 1, value->str, line);
+}
+
+int weir__redis_kept(struct weir_redis *r, weir_kept_fn *kept, void *context)
+{
+	struct caller c = { .r = r, .kept = kept, .context = context };
+	return each_of(r, r->keys.kept, &c, give_kept);
+}
+
+/* MILLISECONDS, a blank, the report. */
+static int give_report(void *context, const struct redisReply *field,
+                       const struct redisReply *value)
+{
+	const struct caller *c = context;
+	uint64_t node, ms;
+	const char *end = weir__is_string(value) ? memchr(value->str, ' ', value->len) : NULL;
+	const size_t time = end ? (size_t)(end - value->str) : 0;
+	if (!end || !weir__reply_hex(field, &node) || !weir__number_read(&ms, value->str, time))
+		return 0;
+	return c->report(c->context, node, ms, end + 1, value->len - time - 1);
+}
+
+int weir__redis_reports(struct weir_redis *r, weir_report_fn *report, void *context)
+{
+	struct caller c = { .r = r, .report = report, .context = context };
+	return each_of(r, r->keys.nodes, &c, give_report);
 }
 
 /* ---- status ---- */
@@ -56,21 +88,6 @@ static size_t copy(char *to, size_t room, const struct redisReply *a)
 		return 0;
 	memcpy(to, a->str, a->len);
 	return a->len;
-}
-
-/* Fields that are missing or not right say nothing. */
-static void read_fields(struct weir_redis_status *s, struct redisReply *const *e)
-{
-	uint64_t replicas;
-	struct weir_head *h = &s->head;
-	(void)(weir__reply_hex(e[0], &h->mark) && weir__reply_hex(e[1], &h->prev) &&
-	       weir__reply_log_id(e[2], &h->base) && weir__reply_log_id(e[3], &h->lost) &&
-	       weir__reply_log_id(e[4], &h->last) && weir__reply_hex(e[5], &h->tag));
-	(void)(weir__reply_version(e[6], &h->version) && weir__reply_hex(e[7], &h->generation));
-	if (weir__reply_number(e[8], &replicas))
-		h->replicas = (uint32_t)replicas;
-	s->len = copy(s->text, sizeof s->text, e[9]);
-	s->signature_len = copy(s->signature, sizeof s->signature, e[10]);
 }
 
 static void read_memory(struct weir_redis_status *s, const char *text)
@@ -94,7 +111,9 @@ static bool read_status(struct weir_redis_status *s, const struct redisReply *a)
 	    !weir__reply_number(e[TIME]->element[1], &us) || !weir__is_string(e[MEMORY]))
 		return false;
 	(void)weir__reply_hex(e[LEASE], &s->lease);
-	read_fields(s, e[HEAD]->element);
+	(void)weir__reply_head(e[HEAD]->element, &s->head);
+	s->len = copy(s->text, sizeof s->text, e[HEAD]->element[9]);
+	s->signature_len = copy(s->signature, sizeof s->signature, e[HEAD]->element[10]);
 	s->head.now_ms = seconds * 1000 + us / 1000;
 	read_memory(s, e[MEMORY]->str);
 	return true;
@@ -173,7 +192,7 @@ int weir__redis_wait(struct weir_redis *r, uint32_t replicas, uint32_t ms)
 		err = weir__redis_shape(r, "WAIT");
 	else if (have < replicas)
 		err = weir_fail(-EAGAIN, "set %s: %" PRIu64 " of %u replicas had everything after "
-		                "%u ms", r->set, have, (unsigned)replicas, (unsigned)ms);
+		                "%u ms", r->o.set, have, (unsigned)replicas, (unsigned)ms);
 	freeReplyObject(reply);
 	return err;
 }

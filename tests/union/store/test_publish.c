@@ -197,13 +197,36 @@ static void test_chunks_are_all_there_and_of_their_sizes(void **state)
 	node_close(&n);
 }
 
+struct kept {
+	size_t n;
+	struct weir_manifest m[8];
+	int (*trusted)(void *trust, const struct weir_manifest *m, const char *text, size_t len,
+	               const char *line, size_t line_len);
+};
+
+static int see_kept(void *context, const struct weir_manifest *m, const char *text, size_t len,
+                    const char *line, size_t line_len)
+{
+	struct kept *k = context;
+	assert_true(k->n < 8);
+	k->m[k->n++] = *m;
+	return k->trusted ? k->trusted("me", m, text, len, line, line_len) :
+	                    line_len == 0 ? 0 : -EBADMSG;
+}
+
+/* The versions that are kept, but for their eras. */
+static bool is_kept(struct node *n, uint64_t one, uint64_t two)
+{
+	struct kept k = { .n = 0 };
+	assert_ok(weir__redis_kept(n->redis, see_kept, &k));
+	return k.n == 2 && k.m[0].version.number + k.m[1].version.number == one + two &&
+	       (k.m[0].version.number == one || k.m[1].version.number == one);
+}
+
 static void test_generations_beyond_keep_and_their_chunks_go(void **state)
 {
 	struct node n;
 	struct weir_manifest m[4];
-	struct weir_version kept[8];
-	size_t count = COUNT_OF(kept);
-	struct weir_kept one;
 	(void)state;
 	node_open(&n, &server);
 	append(&n, 3);
@@ -211,11 +234,7 @@ static void test_generations_beyond_keep_and_their_chunks_go(void **state)
 		m[i] = generation(&n, 1000 * i, 1000, 20000);
 		append(&n, 1);
 	}
-	assert_ok(weir__redis_kept(n.redis, kept, &count));
-	assert_true(count == 2 && kept[0].number == 4 && kept[1].number == 3);
-	assert_ok(weir__redis_kept_one(n.redis, kept[1], &one));
-	assert_true(one.manifest.id == m[2].id && one.signature_len == 0);
-	assert_refused(weir__redis_kept_one(n.redis, m[1].version, &one), -ENOENT, "1.2", "keeps");
+	assert_true(is_kept(&n, 3, 4));
 	assert_int_equal(left_of(&server, &m[3], 0), -1);
 	assert_int_equal(left_of(&server, &m[2], 0), -1);
 	for (unsigned i = 0; i < 2; i++) /* who fetches it still has time */
@@ -263,8 +282,6 @@ static void test_versions_and_positions_are_compared_as_numbers_of_64_bits(void 
 {
 	struct node n;
 	struct weir_filter *f = filter_of(0, 1000, 20000);
-	struct weir_version kept[8];
-	size_t count = COUNT_OF(kept);
 	static const uint64_t numbers[] = { 9, 10, UINT64_MAX - 1, UINT64_MAX };
 	(void)state;
 	node_open(&n, &server);
@@ -275,9 +292,7 @@ static void test_versions_and_positions_are_compared_as_numbers_of_64_bits(void 
 		assert_ok(publish(&n, &m));
 		beat(&n);
 	}
-	assert_ok(weir__redis_kept(n.redis, kept, &count));
-	assert_true(count == 2 && kept[0].number == UINT64_MAX &&
-	            kept[1].number == UINT64_MAX - 1);
+	assert_true(is_kept(&n, UINT64_MAX, UINT64_MAX - 1));
 	weir_destroy(f);
 	node_close(&n);
 }
@@ -376,7 +391,7 @@ static void test_signatures_are_made_kept_and_asked_for(void **state)
 	struct node n = { .id = 0 };
 	struct weir_redis_options o = node_options(&server, &n);
 	struct weir_manifest m, read;
-	struct weir_kept kept;
+	struct kept kept = { .trusted = trusted };
 	(void)state;
 	o.sign = sign;
 	o.signer = "me";
@@ -387,9 +402,8 @@ static void test_signatures_are_made_kept_and_asked_for(void **state)
 	m = generation(&n, 0, 1000, 20000);
 	assert_true(m.expires_ms == m.signed_ms + 86400000);
 	assert_ok(n.store->manifest(n.store->context, &read));
-	assert_ok(weir__redis_kept_one(n.redis, m.version, &kept));
-	assert_ok(trusted("me", &kept.manifest, kept.text, kept.len, kept.signature,
-	                  kept.signature_len));
+	assert_ok(weir__redis_kept(n.redis, see_kept, &kept));
+	assert_true(kept.n == 1 && kept.m[0].id == m.id);
 	ask(&server, NULL, "HSET {weir:test}:2:head signature you");
 	assert_int_equal(n.store->manifest(n.store->context, &read), -EKEYREJECTED);
 	ask(&server, NULL, "HDEL {weir:test}:2:head signature");
