@@ -2,13 +2,14 @@
  * Commands and scripts, and what their errors mean. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include "parts.h"
 
-struct iovec weir__number(char text[WEIR_NUMBER_TEXT], uint64_t number)
+const char *weir__number(char text[WEIR_NUMBER_TEXT], uint64_t number)
 {
 	snprintf(text, WEIR_NUMBER_TEXT, "%" PRIu64, number);
-	return weir__text(text);
+	return text;
 }
 
 static bool begins(const char *text, size_t len, const char *word)
@@ -80,12 +81,26 @@ int weir__redis_command(const struct weir_redis *r, void *link, const struct iov
 	return err ? err : settle(r, reply);
 }
 
+int weir__redis_ask(const struct weir_redis *r, struct redisReply **reply, ...)
+{
+	struct iovec args[16];
+	struct redisReply *unused;
+	size_t n = 0;
+	va_list list;
+	va_start(list, reply);
+	for (const char *text; (text = va_arg(list, const char *)) != NULL; n++)
+		args[n] = weir__text(text);
+	va_end(list);
+	int err = weir__redis_command(r, r->o.link, args, n, reply ? reply : &unused);
+	if (!err && !reply)
+		freeReplyObject(unused);
+	return err;
+}
+
 static int load(const struct weir_redis *r, struct weir_script *script)
 {
 	struct redisReply *reply;
-	const struct iovec args[] = { weir__text("SCRIPT"), weir__text("LOAD"),
-		                      weir__text(script->text) };
-	int err = weir__redis_command(r, r->o.link, args, 3, &reply);
+	int err = weir__redis_ask(r, &reply, "SCRIPT", "LOAD", script->text, NULL);
 	if (err)
 		return err;
 	if (weir__is_string(reply) && reply->len == WEIR_SHA)

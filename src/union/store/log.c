@@ -66,8 +66,8 @@ static int call(struct weir_redis *r, struct iovec *args, const struct weir_touc
 	args[7] = weir__text(t->report ? t->report : "");
 	args[8] = weir__text(t->give_up ? weir__hex_write(old, t->mark) : "");
 	args[9] = weir__text(weir__hex_write(new, mark));
-	args[10] = weir__number(reserve, r->o.reserve);
-	args[11] = weir__number(grace, r->o.grace_ms);
+	args[10] = weir__text(weir__number(reserve, r->o.reserve));
+	args[11] = weir__text(weir__number(grace, r->o.grace_ms));
 	err = weir__redis_script(r, &r->touch, args, BEFORE + EACH * t->n, &reply);
 	if (err)
 		return err;
@@ -127,10 +127,8 @@ int weir__redis_read(void *context, struct weir_log_id after, size_t most, weir_
 	*n = 0;
 	most = most < READ ? most : READ;
 	weir__log_id_write(from + 1, after);
-	const struct iovec args[] = { weir__text("XRANGE"), weir__text(r->keys.log),
-		                      weir__text(from), weir__text("+"), weir__text("COUNT"),
-		                      weir__number(count, most) };
-	int err = weir__redis_command(r, r->o.link, args, 6, &reply);
+	int err = weir__redis_ask(r, &reply, "XRANGE", r->keys.log, from, "+", "COUNT",
+	                          weir__number(count, most), NULL);
 	if (err)
 		return err;
 	if (reply->type != REDIS_REPLY_ARRAY || reply->elements > most)

@@ -52,7 +52,8 @@ static inline struct iovec weir__text(const char *text)
 {
 	return weir__bytes(text, strlen(text));
 }
-struct iovec weir__number(char text[WEIR_NUMBER_TEXT], uint64_t number);
+/* Return: @text. */
+const char *weir__number(char text[WEIR_NUMBER_TEXT], uint64_t number);
 
 /* ---- call.c ---- */
 
@@ -60,6 +61,9 @@ struct iovec weir__number(char text[WEIR_NUMBER_TEXT], uint64_t number);
  * @reply: receives an answer that is no error. Return: 0, or the error as a negative errno. */
 int weir__redis_command(const struct weir_redis *r, void *link, const struct iovec *args, size_t n,
                         struct redisReply **reply);
+/* Likewise, on the first connection, texts up to NULL. @reply: NULL: it does not matter. */
+int weir__redis_ask(const struct weir_redis *r, struct redisReply **reply, ...)
+	__attribute__((sentinel));
 /* Likewise, a script: @args has room for three in front. */
 int weir__redis_script(const struct weir_redis *r, struct weir_script *script, struct iovec *args,
                        size_t n, struct redisReply **reply);

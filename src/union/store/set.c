@@ -87,10 +87,8 @@ int weir__redis_manifest(void *context, struct weir_manifest *out)
 {
 	struct weir_redis *r = context;
 	struct redisReply *reply;
-	const struct iovec args[] = { weir__text("HMGET"), weir__text(r->keys.head),
-		                      weir__text("manifest"), weir__text("signature"),
-		                      weir__text("version") };
-	int err = weir__redis_command(r, r->o.link, args, 5, &reply);
+	int err = weir__redis_ask(r, &reply, "HMGET", r->keys.head, "manifest", "signature",
+	                          "version", NULL);
 	if (err)
 		return err;
 	err = take_manifest(r, reply, out);
@@ -131,8 +129,8 @@ static int send_publication(struct weir_redis *r, struct texts *t, size_t len, u
 		weir__text(weir__hex_write(t->tag, m->tag)),
 		weir__text(weir__hex_write(t->own, tag)),
 		weir__text(weir__key_of_image(t->image, &r->keys, m->image)),
-		weir__number(t->chunks, m->chunks), weir__number(t->bytes, m->bytes),
-		weir__number(t->chunk, WEIR_CHUNK), weir__number(t->keep, r->o.keep) };
+		weir__text(weir__number(t->chunks, m->chunks)), weir__text(weir__number(t->bytes, m->bytes)),
+		weir__text(weir__number(t->chunk, WEIR_CHUNK)), weir__text(weir__number(t->keep, r->o.keep)) };
 	int err = weir__redis_script(r, &r->publish, args, sizeof args / sizeof *args, &reply);
 	if (err)
 		return err;
@@ -163,22 +161,19 @@ int weir__redis_publish(void *context, const struct weir_publication *p)
 
 /* ---- the lease: it saves double uploads, and nothing depends on it ---- */
 
-/* SET, if nobody has it (NX), or as it is this node's (XX). Return: 0; -EPERM it is another's. */
-static int set_lease(const struct weir_redis *r, const char *node, struct iovec ms, const char *how)
+/* SET, if nobody has it (NX), or as it is this node's (XX). */
+static int set_lease(const struct weir_redis *r, const char *node, const char *ms, const char *how)
 {
 	struct redisReply *before;
-	const struct iovec args[] = { weir__text("SET"), weir__text(r->keys.lease),
-		weir__text(node), weir__text("PX"), ms, weir__text(how), weir__text("GET") };
-	int err = weir__redis_command(r, r->o.link, args, 7, &before);
+	int err = weir__redis_ask(r, &before, "SET", r->keys.lease, node, "PX", ms, how, "GET",
+	                          NULL);
 	if (err)
 		return err;
-	bool mine = before->type == REDIS_REPLY_NIL ||
-	            (weir__is_string(before) && strcmp(before->str, node) == 0);
-	bool had = before->type != REDIS_REPLY_NIL;
+	const bool had = before->type != REDIS_REPLY_NIL;
+	if (had && !(weir__is_string(before) && strcmp(before->str, node) == 0))
+		err = weir_fail(-EPERM, "set %s: another node is about to publish", r->o.set);
 	freeReplyObject(before);
-	if (!mine)
-		return weir_fail(-EPERM, "set %s: another node is about to publish", r->o.set);
-	return had && strcmp(how, "NX") == 0 ? set_lease(r, node, ms, "XX") : 0;
+	return !err && had && strcmp(how, "NX") == 0 ? set_lease(r, node, ms, "XX") : err;
 }
 
 int weir__redis_lease(void *context, uint64_t node, uint32_t milliseconds)

@@ -12,8 +12,7 @@ static int each_of(const struct weir_redis *r, const char *key, void *context,
                                const struct redisReply *value))
 {
 	struct redisReply *reply;
-	const struct iovec args[] = { weir__text("HGETALL"), weir__text(key) };
-	int err = weir__redis_command(r, r->o.link, args, 2, &reply);
+	int err = weir__redis_ask(r, &reply, "HGETALL", key, NULL);
 	if (err)
 		return err;
 	if (reply->type != REDIS_REPLY_ARRAY)
@@ -75,13 +74,7 @@ int weir__redis_reports(struct weir_redis *r, weir_report_fn *report, void *cont
 
 enum { HEAD, LOG, KEPT, NODES, LEASE, TIME, MEMORY, PARTS, HEAD_FIELDS = 11 };
 
-static uint64_t number_after(const char *text, const char *name)
-{
-	const char *at = strstr(text, name);
-	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
-}
-
-/* What is not a text of that length is none. */
+/* What is no text of that length is none. */
 static size_t copy(char *to, size_t room, const struct redisReply *a)
 {
 	if (!weir__is_string(a) || a->len > room)
@@ -92,80 +85,62 @@ static size_t copy(char *to, size_t room, const struct redisReply *a)
 
 static void read_memory(struct weir_redis_status *s, const char *text)
 {
+	const char *used = strstr(text, "\nused_memory:"), *most = strstr(text, "\nmaxmemory:");
 	const char *policy = strstr(text, "\nmaxmemory_policy:");
-	s->used = number_after(text, "\nused_memory:");
-	s->max_memory = number_after(text, "\nmaxmemory:");
-	if (policy)
-		(void)sscanf(policy, "\nmaxmemory_policy:%23[a-z-]", s->policy);
+	(void)(used && sscanf(used, "\nused_memory:%" SCNu64, &s->used));
+	(void)(most && sscanf(most, "\nmaxmemory:%" SCNu64, &s->max_memory));
+	(void)(policy && sscanf(policy, "\nmaxmemory_policy:%23[a-z-]", s->policy));
 }
 
 static bool read_status(struct weir_redis_status *s, const struct redisReply *a)
 {
-	uint64_t seconds, us;
+	uint64_t seconds;
 	struct redisReply *const *e = a->element;
 	*s = (struct weir_redis_status){ .len = 0 };
 	if (!weir__is_array(a, PARTS) || !weir__is_array(e[HEAD], HEAD_FIELDS) ||
 	    !weir__reply_number(e[LOG], &s->entries) || !weir__reply_number(e[KEPT], &s->kept) ||
 	    !weir__reply_number(e[NODES], &s->nodes) || !weir__is_array(e[TIME], 2) ||
-	    !weir__reply_number(e[TIME]->element[0], &seconds) ||
-	    !weir__reply_number(e[TIME]->element[1], &us) || !weir__is_string(e[MEMORY]))
+	    !weir__reply_number(e[TIME]->element[0], &seconds) || !weir__is_string(e[MEMORY]))
 		return false;
 	(void)weir__reply_hex(e[LEASE], &s->lease);
 	(void)weir__reply_head(e[HEAD]->element, &s->head);
 	s->len = copy(s->text, sizeof s->text, e[HEAD]->element[9]);
 	s->signature_len = copy(s->signature, sizeof s->signature, e[HEAD]->element[10]);
-	s->head.now_ms = seconds * 1000 + us / 1000;
+	s->head.now_ms = seconds * 1000;
 	read_memory(s, e[MEMORY]->str);
 	return true;
 }
 
-static int plain(const struct weir_redis *r, const struct iovec *args, size_t n)
-{
-	struct redisReply *reply;
-	int err = weir__redis_command(r, r->o.link, args, n, &reply);
-	if (!err)
-		freeReplyObject(reply);
-	return err;
-}
-
+/* In the order of the enum. */
 static int queue(const struct weir_redis *r)
 {
-	const struct iovec head[] = { weir__text("HMGET"), weir__text(r->keys.head),
-		weir__text("mark"), weir__text("prev"), weir__text("base"), weir__text("lost"),
-		weir__text("last"), weir__text("tag"), weir__text("version"),
-		weir__text("generation"), weir__text("replicas"), weir__text("manifest"),
-		weir__text("signature") };
-	const struct iovec rest[][2] = {
-		{ weir__text("XLEN"), weir__text(r->keys.log) },
-		{ weir__text("HLEN"), weir__text(r->keys.kept) },
-		{ weir__text("HLEN"), weir__text(r->keys.nodes) },
-		{ weir__text("GET"), weir__text(r->keys.lease) },
-		{ weir__text("TIME"), weir__text("") },
-		{ weir__text("INFO"), weir__text("memory") } };
-	int err = plain(r, head, sizeof head / sizeof *head);
-	for (unsigned i = 0; i < sizeof rest / sizeof *rest && !err; i++)
-		err = plain(r, rest[i], rest[i][1].iov_len ? 2 : 1);
+	const struct weir_key_names *k = &r->keys;
+	const char *const of[PARTS][2] = { { NULL, NULL }, { "XLEN", k->log }, { "HLEN", k->kept },
+		{ "HLEN", k->nodes }, { "GET", k->lease }, { "TIME", NULL }, { "INFO", "memory" } };
+	int err = weir__redis_ask(r, NULL, "HMGET", k->head, "mark", "prev", "base", "lost", "last",
+	                          "tag", "version", "generation", "replicas", "manifest",
+	                          "signature", NULL);
+	for (unsigned i = LOG; i < PARTS && !err; i++)
+		err = weir__redis_ask(r, NULL, of[i][0], of[i][1], NULL);
 	return err;
 }
 
 int weir__redis_status(struct weir_redis *r, struct weir_redis_status *out)
 {
-	const struct iovec exists[] = { weir__text("EXISTS"), weir__text(r->keys.head) };
-	const struct iovec multi = weir__text("MULTI"), exec = weir__text("EXEC");
-	const struct iovec discard = weir__text("DISCARD");
+	char why[WEIR_SENTENCE_BYTES];
 	struct redisReply *reply;
-	int err = plain(r, exists, 2); /* in a Cluster it leads to the server of the keys */
+	/* in a Cluster the first leads to the server of the keys */
+	int err = weir__redis_ask(r, NULL, "EXISTS", r->keys.head, NULL);
 	if (!err)
-		err = plain(r, &multi, 1);
+		err = weir__redis_ask(r, NULL, "MULTI", NULL);
 	if (!err)
 		err = queue(r);
 	if (err) {
-		char why[WEIR_SENTENCE_BYTES];
 		snprintf(why, sizeof why, "%s", weir_error_detail());
-		(void)plain(r, &discard, 1);
+		(void)weir__redis_ask(r, NULL, "DISCARD", NULL);
 		return weir_fail(err, "%s", why);
 	}
-	err = weir__redis_command(r, r->o.link, &exec, 1, &reply);
+	err = weir__redis_ask(r, &reply, "EXEC", NULL);
 	if (err)
 		return err;
 	if (!read_status(out, reply))
@@ -179,20 +154,18 @@ int weir__redis_status(struct weir_redis *r, struct weir_redis_status *out)
 int weir__redis_wait(struct weir_redis *r, uint32_t replicas, uint32_t ms)
 {
 	char n[WEIR_NUMBER_TEXT], time[WEIR_NUMBER_TEXT];
-	uint64_t have;
 	struct redisReply *reply;
-	const struct iovec args[] = { weir__text("WAIT"), weir__number(n, replicas),
-		                      weir__number(time, ms) };
 	if (!replicas)
 		return 0;
-	int err = weir__redis_command(r, r->o.link, args, 3, &reply);
+	int err = weir__redis_ask(r, &reply, "WAIT", weir__number(n, replicas),
+	                          weir__number(time, ms), NULL);
 	if (err)
 		return err;
-	if (reply->type != REDIS_REPLY_INTEGER || !weir__reply_number(reply, &have))
+	if (reply->type != REDIS_REPLY_INTEGER)
 		err = weir__redis_shape(r, "WAIT");
-	else if (have < replicas)
-		err = weir_fail(-EAGAIN, "set %s: %" PRIu64 " of %u replicas had everything after "
-		                "%u ms", r->o.set, have, (unsigned)replicas, (unsigned)ms);
+	else if (reply->integer < (long long)replicas)
+		err = weir_fail(-EAGAIN, "set %s: %lld of %s replicas had everything after %s ms",
+		                r->o.set, reply->integer, n, time);
 	freeReplyObject(reply);
 	return err;
 }
@@ -204,36 +177,30 @@ static int unlink_some(const struct weir_redis *r, const struct redisReply *a,
 	if (!weir__is_array(a, 2) || !weir__is_string(a->element[0]) ||
 	    a->element[0]->len >= WEIR_NUMBER_TEXT || a->element[1]->type != REDIS_REPLY_ARRAY)
 		return weir__redis_shape(r, "SCAN");
+	int err = 0;
 	memcpy(cursor, a->element[0]->str, a->element[0]->len + 1);
-	for (size_t i = 0; i < a->element[1]->elements; i++) {
+	for (size_t i = 0; i < a->element[1]->elements && !err; i++) {
 		const struct redisReply *key = a->element[1]->element[i];
-		if (!weir__is_string(key) || key->len < strlen(r->keys.prefix) ||
-		    memcmp(key->str, r->keys.prefix, strlen(r->keys.prefix)) != 0)
+		if (!weir__is_string(key))
 			return weir__redis_shape(r, "SCAN");
-		const struct iovec args[] = { weir__text("UNLINK"),
-			                      weir__bytes(key->str, key->len) };
-		int err = plain(r, args, 2);
-		if (err)
-			return err;
-		++*n;
+		err = weir__redis_ask(r, NULL, "UNLINK", key->str, NULL);
+		*n += !err;
 	}
-	return 0;
+	return err;
 }
 
 int weir__redis_unlink(struct weir_redis *r, uint64_t *n)
 {
 	char cursor[WEIR_NUMBER_TEXT] = "0", pattern[WEIR_KEY_TEXT + 1];
-	const struct iovec log[] = { weir__text("UNLINK"), weir__text(r->keys.log) };
 	struct redisReply *reply;
 	*n = 0;
 	snprintf(pattern, sizeof pattern, "%s*", r->keys.prefix);
-	int err = plain(r, log, 2); /* in a Cluster it leads to the server of the keys */
+	/* in a Cluster the first leads to the server of the keys */
+	int err = weir__redis_ask(r, NULL, "UNLINK", r->keys.log, NULL);
 	do {
-		const struct iovec args[] = { weir__text("SCAN"), weir__text(cursor),
-			weir__text("MATCH"), weir__text(pattern), weir__text("COUNT"),
-			weir__text("1000") };
 		if (!err)
-			err = weir__redis_command(r, r->o.link, args, 6, &reply);
+			err = weir__redis_ask(r, &reply, "SCAN", cursor, "MATCH", pattern, "COUNT",
+			                      "1000", NULL);
 		if (err)
 			return err;
 		err = unlink_some(r, reply, cursor, n);
