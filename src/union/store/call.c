@@ -4,7 +4,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "parts.h"
+
+enum { TEXTS = 20 };
 
 const char *weir__number(char text[WEIR_NUMBER_TEXT], uint64_t number)
 {
@@ -81,17 +84,23 @@ int weir__redis_command(const struct weir_redis *r, void *link, const struct iov
 	return err ? err : settle(r, reply);
 }
 
-int weir__redis_ask(const struct weir_redis *r, struct redisReply **reply, ...)
+static size_t texts(struct iovec args[TEXTS], va_list list)
 {
-	struct iovec args[16];
-	struct redisReply *unused;
 	size_t n = 0;
-	va_list list;
-	va_start(list, reply);
 	for (const char *text; (text = va_arg(list, const char *)) != NULL; n++)
 		args[n] = weir__text(text);
+	return n;
+}
+
+int weir__redis_ask(const struct weir_redis *r, struct redisReply **reply, ...)
+{
+	struct iovec args[TEXTS];
+	struct redisReply *unused;
+	va_list list;
+	va_start(list, reply);
+	int err = weir__redis_command(r, r->o.link, args, texts(args, list),
+	                              reply ? reply : &unused);
 	va_end(list);
-	int err = weir__redis_command(r, r->o.link, args, n, reply ? reply : &unused);
 	if (!err && !reply)
 		freeReplyObject(unused);
 	return err;
@@ -113,10 +122,9 @@ static int load(const struct weir_redis *r, struct weir_script *script)
 
 /* A server that does not know the script has not run it, and is given its text: in a Cluster that
  * arrives where the keys are, as SCRIPT LOAD need not. */
-int weir__redis_script(const struct weir_redis *r, struct weir_script *script, struct iovec *args,
-                       size_t n, struct redisReply **reply)
+static int run(const struct weir_redis *r, struct weir_script *script, struct iovec *args, size_t n,
+               struct redisReply **reply)
 {
-	*reply = NULL;
 	int err = script->sha[0] ? 0 : load(r, script);
 	if (err)
 		return err;
@@ -133,6 +141,24 @@ int weir__redis_script(const struct weir_redis *r, struct weir_script *script, s
 		err = r->o.call(r->o.link, args, n, reply);
 	}
 	return err ? err : settle(r, reply);
+}
+
+int weir__redis_script(const struct weir_redis *r, struct weir_script *script,
+                       const struct iovec *more, size_t n, struct redisReply **reply, ...)
+{
+	struct iovec *args = malloc((3 + TEXTS + n) * sizeof *args);
+	va_list list;
+	*reply = NULL;
+	if (!args)
+		return weir_fail(-ENOMEM, "set %s: no memory for %zu arguments", r->o.set, n);
+	va_start(list, reply);
+	size_t given = 3 + texts(args + 3, list);
+	va_end(list);
+	if (n)
+		memcpy(args + given, more, n * sizeof *args);
+	int err = run(r, script, args, given + n, reply);
+	free(args);
+	return err;
 }
 
 bool weir__reply_number(const struct redisReply *reply, uint64_t *out)

@@ -5,7 +5,6 @@
 #include "parts.h"
 
 enum {
-	BEFORE = 3 + 3 + 6, /* of EVALSHA, keys, and the arguments before the entries */
 	EACH = 3,
 	READ = 16,          /* entries of one answer: a mebibyte */
 	FIELDS = 8,         /* strings of an entry that are looked at: one more is refused */
@@ -49,7 +48,7 @@ static size_t room_of(const struct weir_touch *t)
 	return bytes;
 }
 
-static int call(struct weir_redis *r, struct iovec *args, const struct weir_touch *t,
+static int call(struct weir_redis *r, const struct iovec *entries, const struct weir_touch *t,
                 struct weir_head *head)
 {
 	char node[WEIR_HEX_TEXT], old[WEIR_HEX_TEXT], new[WEIR_HEX_TEXT];
@@ -57,18 +56,13 @@ static int call(struct weir_redis *r, struct iovec *args, const struct weir_touc
 	struct redisReply *reply;
 	uint64_t mark;
 	int err = weir__draw(&mark);
-	if (err)
-		return err;
-	args[3] = weir__text(r->keys.head);
-	args[4] = weir__text(r->keys.log);
-	args[5] = weir__text(r->keys.nodes);
-	args[6] = weir__text(weir__hex_write(node, t->node));
-	args[7] = weir__text(t->report ? t->report : "");
-	args[8] = weir__text(t->give_up ? weir__hex_write(old, t->mark) : "");
-	args[9] = weir__text(weir__hex_write(new, mark));
-	args[10] = weir__text(weir__number(reserve, r->o.reserve));
-	args[11] = weir__text(weir__number(grace, r->o.grace_ms));
-	err = weir__redis_script(r, &r->touch, args, BEFORE + EACH * t->n, &reply);
+	if (!err)
+		err = weir__redis_script(r, &r->touch, entries, EACH * t->n, &reply, r->keys.head,
+			r->keys.log, r->keys.nodes, weir__hex_write(node, t->node),
+			t->report ? t->report : "",
+			t->give_up ? weir__hex_write(old, t->mark) : "",
+			weir__hex_write(new, mark), weir__number(reserve, r->o.reserve),
+			weir__number(grace, r->o.grace_ms), NULL);
 	if (err)
 		return err;
 	if (!read_head(reply, head))
@@ -80,17 +74,12 @@ static int call(struct weir_redis *r, struct iovec *args, const struct weir_touc
 int weir__redis_touch(void *context, const struct weir_touch *t, struct weir_head *head)
 {
 	struct weir_redis *r = context;
-	struct iovec *args = malloc((BEFORE + EACH * t->n) * sizeof *args);
-	unsigned char *text = malloc(room_of(t) + 1);
-	int err = -ENOMEM;
-	if (args && text) {
-		put_entries(args + BEFORE, text, t);
-		err = call(r, args, t, head);
-	} else {
-		(void)weir_fail(err, "set %s: no memory to send %zu entries", r->o.set, t->n);
-	}
-	free(args);
-	free(text);
+	struct iovec *entries = malloc(EACH * t->n * sizeof *entries + room_of(t) + 1);
+	if (!entries)
+		return weir_fail(-ENOMEM, "set %s: no memory to send %zu entries", r->o.set, t->n);
+	put_entries(entries, (unsigned char *)(entries + EACH * t->n), t);
+	int err = call(r, entries, t, head);
+	free(entries);
 	return err;
 }
 

@@ -64,9 +64,10 @@ int weir__redis_command(const struct weir_redis *r, void *link, const struct iov
 /* Likewise, on the first connection, texts up to NULL. @reply: NULL: it does not matter. */
 int weir__redis_ask(const struct weir_redis *r, struct redisReply **reply, ...)
 	__attribute__((sentinel));
-/* Likewise, a script: @args has room for three in front. */
-int weir__redis_script(const struct weir_redis *r, struct weir_script *script, struct iovec *args,
-                       size_t n, struct redisReply **reply);
+/* Likewise, a script of such keys and arguments, and behind them @n of @more. */
+int weir__redis_script(const struct weir_redis *r, struct weir_script *script,
+                       const struct iovec *more, size_t n, struct redisReply **reply, ...)
+	__attribute__((sentinel));
 /* An answer of another shape than it should have. */
 int weir__redis_shape(const struct weir_redis *r, const char *of);
 

@@ -106,32 +106,24 @@ static void date(const struct weir_redis *r, struct weir_manifest *m)
 	m->expires_ms = r->o.expires_ms ? m->signed_ms + r->o.expires_ms : 0;
 }
 
-struct texts {
-	char manifest[WEIR_MANIFEST_TEXT], signature[WEIR_SIGNATURE_ROOM];
-	char mark[WEIR_HEX_TEXT], id[WEIR_HEX_TEXT], tag[WEIR_HEX_TEXT], own[WEIR_HEX_TEXT];
+/* @tag: of the entry that says so. */
+static int send_publication(struct weir_redis *r, const struct weir_publication *p,
+                            const char *text, const char *signature, uint64_t tag)
+{
+	const struct weir_manifest *m = p->manifest;
+	const struct weir_key_names *k = &r->keys;
+	char mark[WEIR_HEX_TEXT], id[WEIR_HEX_TEXT], at[WEIR_HEX_TEXT], own[WEIR_HEX_TEXT];
 	char base[WEIR_ID_TEXT], version[WEIR_ID_TEXT], position[WEIR_ID_TEXT];
 	char image[WEIR_KEY_TEXT], chunks[WEIR_NUMBER_TEXT], bytes[WEIR_NUMBER_TEXT];
 	char chunk[WEIR_NUMBER_TEXT], keep[WEIR_NUMBER_TEXT];
-};
-
-static int send_publication(struct weir_redis *r, struct texts *t, size_t len, uint64_t tag,
-                            const struct weir_publication *p)
-{
-	const struct weir_manifest *m = p->manifest;
 	struct redisReply *reply;
-	struct iovec args[] = { [3] = weir__text(r->keys.head), weir__text(r->keys.log),
-		weir__text(r->keys.kept), weir__text(r->keys.nodes),
-		weir__text(weir__hex_write(t->mark, p->mark)),
-		weir__text(weir__version_write(t->base, p->base)),
-		weir__text(weir__version_write(t->version, m->version)),
-		weir__text(weir__hex_write(t->id, m->id)), weir__bytes(t->manifest, len),
-		weir__text(t->signature), weir__text(weir__log_id_write(t->position, m->position)),
-		weir__text(weir__hex_write(t->tag, m->tag)),
-		weir__text(weir__hex_write(t->own, tag)),
-		weir__text(weir__key_of_image(t->image, &r->keys, m->image)),
-		weir__text(weir__number(t->chunks, m->chunks)), weir__text(weir__number(t->bytes, m->bytes)),
-		weir__text(weir__number(t->chunk, WEIR_CHUNK)), weir__text(weir__number(t->keep, r->o.keep)) };
-	int err = weir__redis_script(r, &r->publish, args, sizeof args / sizeof *args, &reply);
+	int err = weir__redis_script(r, &r->publish, NULL, 0, &reply, k->head, k->log, k->kept,
+		k->nodes, weir__hex_write(mark, p->mark), weir__version_write(base, p->base),
+		weir__version_write(version, m->version), weir__hex_write(id, m->id), text,
+		signature, weir__log_id_write(position, m->position), weir__hex_write(at, m->tag),
+		weir__hex_write(own, tag), weir__key_of_image(image, k, m->image),
+		weir__number(chunks, m->chunks), weir__number(bytes, m->bytes),
+		weir__number(chunk, WEIR_CHUNK), weir__number(keep, r->o.keep), NULL);
 	if (err)
 		return err;
 	if (reply->type != REDIS_REPLY_STATUS)
@@ -144,19 +136,19 @@ int weir__redis_publish(void *context, const struct weir_publication *p)
 {
 	struct weir_redis *r = context;
 	struct weir_manifest checked;
-	struct texts t = { .signature = "" };
+	char text[WEIR_MANIFEST_TEXT], signature[WEIR_SIGNATURE_ROOM] = "";
 	uint64_t tag;
 	if (weir__version_compare(p->manifest->version, p->base) <= 0)
 		return weir_fail(-EINVAL, "set %s: a generation is to be above the head's version",
 		                 r->o.set);
 	date(r, p->manifest);
-	size_t len = weir__manifest_write(t.manifest, p->manifest);
-	int err = read_manifest(r, t.manifest, len, &checked); /* others will refuse it */
+	size_t len = weir__manifest_write(text, p->manifest);
+	int err = read_manifest(r, text, len, &checked); /* others will refuse it */
 	if (!err && r->o.sign)
-		err = r->o.sign(r->o.signer, t.manifest, len, t.signature);
+		err = r->o.sign(r->o.signer, text, len, signature);
 	if (!err)
 		err = weir__draw(&tag);
-	return err ? err : send_publication(r, &t, len, tag, p);
+	return err ? err : send_publication(r, p, text, signature, tag);
 }
 
 /* ---- the lease: it saves double uploads, and nothing depends on it ---- */
