@@ -22,11 +22,7 @@ end
 local run = string.match(info, 'master_replid:(%x+)')
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local there = redis.call('TYPE', log).ok
-if there ~= 'none' and there ~= 'stream' then
-	return redis.error_reply('WRONGTYPE the log is a ' .. there)
-end
-there = there == 'stream'
+local there = redis.call('EXISTS', log) == 1
 
 local names = { 'run', 'mark', 'prev', 'base', 'lost', 'last', 'tag', 'version', 'generation',
 	'replicas', 'seen', 'bytes' }
@@ -97,12 +93,12 @@ local function begin(give_up)
 end
 
 redis.call('HLEN', nodes) -- of another type: nothing is done
-local full, room, err = 0, true
+local full, err = 0
 local give_up = ARGV[3] ~= '' and ARGV[3] == h.mark
 if give_up or not whole or not there or h.run ~= run then
 	err = begin(give_up)
 end
-if #ARGV > 6 or ARGV[2] ~= '' then
+if #ARGV > 6 then
 	local memory = redis.call('INFO', 'memory')
 	local most = tonumber(string.match(memory, 'maxmemory:(%d+)'))
 	local free = most - tonumber(string.match(memory, 'used_memory:(%d+)')) +
@@ -115,7 +111,6 @@ if #ARGV > 6 or ARGV[2] ~= '' then
 	-- a call alone is taken: what answers it makes room
 	local reserve = math.max(tonumber(ARGV[5]), tonumber(h.bytes) or 0)
 	full = most > 0 and batches and free < bytes + reserve and 1 or 0
-	room = most == 0 or free > 0
 end
 for i = 7, full == 1 and 0 or #ARGV, 3 do
 	err = err or append(ARGV[i], ARGV[i + 1], ARGV[i + 2])
@@ -144,7 +139,7 @@ if changed then
 	end
 	redis.pcall('HSET', head, unpack(put))
 end
-if ARGV[2] ~= '' and room then
+if ARGV[2] ~= '' then -- a full server refuses it
 	redis.pcall('HSET', nodes, ARGV[1], string.format('%.0f ', now) .. ARGV[2])
 end
 return { h.mark, h.prev, h.base, h.lost, h.last, h.tag, h.version, h.generation,

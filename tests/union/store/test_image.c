@@ -327,6 +327,32 @@ static void test_asking_for_another_image_gives_the_first_up(void **state)
 	close_gate(&n, &g);
 }
 
+static void test_another_upload_gives_the_first_up(void **state)
+{
+	struct node n;
+	struct gate g;
+	struct weir_filter *f = filter_of(0, 1000, 20000), *other = filter_of(7000, 1000, 20000);
+	struct weir_filter *again;
+	(void)state;
+	open_gate(&n, &g);
+	beat(&n);
+	struct weir_manifest m = manifest_of(&n, f, (struct weir_version){ 1, 1 });
+	assert_int_equal(n.store->upload(n.store->context, f, &m), -EINPROGRESS);
+	m = manifest_of(&n, other, (struct weir_version){ 1, 1 });
+	for (int err = -EINPROGRESS; err == -EINPROGRESS;) {
+		err = n.store->upload(n.store->context, other, &m);
+		if (!g.interrupted)
+			gate_set(&g, UINT32_MAX, false, false);
+		assert_true(err == 0 || err == -EINPROGRESS);
+	}
+	assert_ok(fetch(&n, &m, &again));
+	assert_has(again, 7000, 1000);
+	weir_destroy(again);
+	weir_destroy(other);
+	weir_destroy(f);
+	close_gate(&n, &g);
+}
+
 static void test_closing_stops_what_is_on_its_way(void **state)
 {
 	struct node n;
@@ -426,6 +452,7 @@ int main(void)
 		TEST(test_the_node_goes_on_while_an_image_comes),
 		TEST(test_what_came_before_a_cut_is_not_fetched_again),
 		TEST(test_asking_for_another_image_gives_the_first_up),
+		TEST(test_another_upload_gives_the_first_up),
 		TEST(test_closing_stops_what_is_on_its_way),
 		TEST(test_an_upload_is_of_its_first_call),
 		TEST(test_chunks_are_renewed_that_would_go_and_no_others),

@@ -81,6 +81,24 @@ static void test_a_generation_becomes_the_head_and_is_announced(void **state)
 	node_close(&other);
 }
 
+/* What the log's last entry says. */
+static uint64_t tag_before_the_last(void)
+{
+	uint64_t tag;
+	redisReply *a = redisCommand(server.redis, "XREVRANGE {weir:test}:2:log + - COUNT 1");
+	const redisReply *text = a->element[0]->element[1]->element[3];
+	assert_true(weir__hex_read(&tag, text->str, text->len));
+	freeReplyObject(a);
+	return tag;
+}
+
+static uint64_t ask_number(const char *question)
+{
+	char text[4096];
+	ask(&server, text, question);
+	return strtoull(text, NULL, 10);
+}
+
 static void test_whatever_was_true_when_it_began_must_be_true_still(void **state)
 {
 	struct node n;
@@ -112,7 +130,10 @@ static void test_whatever_was_true_when_it_began_must_be_true_still(void **state
 	assert_refused_publication(&n, &m, -ESTALE, "another epoch");
 	beat(&n);
 	append(&n, 1);
+	const uint64_t tag = n.head.tag;
 	assert_ok(publish(&n, &m)); /* the log went on: its position is not the end */
+	assert_true(tag_before_the_last() == tag);
+	assert_int_equal(ask_number("HGET {weir:test}:2:head bytes"), m.bytes);
 	m.version = (struct weir_version){ 1, 1 };
 	n.head.version = (struct weir_version){ 1, 2 };
 	assert_refused_publication(&n, &m, -EINVAL, "above the head");
@@ -291,8 +312,8 @@ static void test_versions_and_positions_are_compared_as_numbers_of_64_bits(void 
 		assert_ok(upload(&n, f, &m));
 		assert_ok(publish(&n, &m));
 		beat(&n);
+		assert_true(i == 0 || is_kept(&n, numbers[i], numbers[i - 1]));
 	}
-	assert_true(is_kept(&n, UINT64_MAX, UINT64_MAX - 1));
 	weir_destroy(f);
 	node_close(&n);
 }
@@ -327,11 +348,16 @@ static void test_what_is_not_a_generation_goes_and_stops_nothing(void **state)
 	node_open(&n, &server);
 	append(&n, 3);
 	generation(&n, 0, 1000, 20000);
-	ask(&server, NULL, "HSET {weir:test}:2:kept x y 9.9 nothing 7.7 %s",
-	    "\nposition 1-1 0\nimage 00 1 99999999\n");
+	ask(&server, NULL, "HSET {weir:test}:2:kept x y 9.9 nothing 0.7 %s 8.8 %s",
+	    "\nposition 1-1 0\nimage 00 1 99999999\n", "\nposition 1-1 0\nimage 01 1 1\n");
 	struct weir_manifest m = generation(&n, 1000, 1000, 20000);
 	assert_int_equal(ask(&server, NULL, "HLEN {weir:test}:2:kept"), 2);
 	assert_int_equal(left_of(&server, &m, 0), -1);
+	assert_true(is_kept(&n, 1, 2));
+	char text[4096];
+	ask(&server, text, "HGET {weir:test}:2:kept 1.1");
+	ask(&server, NULL, "HSET {weir:test}:2:kept 1.3 %s", text);
+	assert_true(is_kept(&n, 1, 2)); /* beside another version it is none */
 	node_close(&n);
 }
 
