@@ -347,9 +347,10 @@ static void test_what_is_not_a_generation_goes_and_stops_nothing(void **state)
 	(void)state;
 	node_open(&n, &server);
 	append(&n, 3);
-	generation(&n, 0, 1000, 20000);
-	ask(&server, NULL, "HSET {weir:test}:2:kept x y 9.9 nothing 0.7 %s 8.8 %s",
+	ask(&server, NULL, "HSET {weir:test}:2:kept x y 9.9 nothing 7.7 %s 8.8 %s",
 	    "\nposition 1-1 0\nimage 00 1 99999999\n", "\nposition 1-1 0\nimage 01 1 1\n");
+	generation(&n, 0, 1000, 20000);
+	assert_int_equal(ask(&server, NULL, "HLEN {weir:test}:2:kept"), 1);
 	struct weir_manifest m = generation(&n, 1000, 1000, 20000);
 	assert_int_equal(ask(&server, NULL, "HLEN {weir:test}:2:kept"), 2);
 	assert_int_equal(left_of(&server, &m, 0), -1);
