@@ -151,7 +151,8 @@ def uses(compiled):
             homes = defined.get(name, {})
             # Two programs may give one name to functions of their own.
             near = {home for home in homes if room_of(home) == room_of(path)}
-            for home in sorted(near or homes):
+            may = {home for home in homes if not refusal(path, home, name)}
+            for home in sorted(near or may or homes):
                 if home != path:
                     yield path, home, name, homes[home]
 
