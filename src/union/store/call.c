@@ -22,6 +22,7 @@ static bool begins(const char *text, size_t len, const char *word)
 
 static int error_of(const struct weir_redis *r, const char *text, size_t len)
 {
+	static const char acl[] = "the user needs the ACL rules that weir's page names";
 	static const struct {
 		const char *word;
 		int err;
@@ -32,23 +33,19 @@ static int error_of(const struct weir_redis *r, const char *text, size_t len)
 		{ "WEIRCHUNK", -ENOENT, "a chunk of the image has gone: upload it again" },
 		{ "WEIRIDS", -EOVERFLOW, "the log's ids are used up: UNLINK the set's log" },
 		{ "LOADING", -EAGAIN, "redis is loading its data: wait" },
-		{ "MASTERDOWN", -EAGAIN, "this replica has lost its master: wait, or name another "
-		                         "server" },
-		{ "READONLY", -EAGAIN, "this server is a replica: name the master, or a Sentinel "
-		                       "that knows it" },
-		{ "NOREPLICAS", -EAGAIN, "redis has too few replicas to take writes (see "
-		                         "min-replicas-to-write)" },
+		{ "MASTERDOWN", -EAGAIN, "this replica lost its master: name another server" },
+		{ "READONLY", -EAGAIN, "this is a replica: name the master, or a Sentinel" },
+		{ "NOREPLICAS", -EAGAIN, "too few replicas for a write: see min-replicas-to-write" },
 		{ "MISCONF", -EAGAIN, "redis cannot save and takes no writes: see its log" },
 		{ "OOM", -ENOSPC, "redis is full: raise maxmemory" },
-		{ "NOPERM", -EACCES, "the user may not do that: give it the ACL rules that weir's "
-		                     "page names" },
-		{ "ERR The user executing the script can't", -EACCES, "the user may not do that: "
-		  "give it the ACL rules that weir's page names" },
+		{ "NOPERM", -EACCES, acl },
+		{ "ERR The user executing the script can't", -EACCES, acl },
 		{ "WRONGPASS", -EACCES, "user or password is wrong" },
 		{ "NOAUTH", -EACCES, "redis asks for a password: give one" },
 		{ "WRONGTYPE", -EBADMSG, "a key of the set is not weir's: UNLINK it" },
 		{ "ERR unknown command", -EPROTO, "redis 7.0 or later is needed, and no Sentinel" },
 		{ "ERR Unsupported option GT", -EPROTO, "redis 7.0 or later is needed" },
+		{ "ERR syntax error", -EPROTO, "redis 7.0 or later is needed" },
 	};
 	const int shown = (int)(len < 300 ? len : 300);
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)

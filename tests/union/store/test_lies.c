@@ -115,6 +115,7 @@ static void test_errors_of_redis_are_errnos_with_their_remedies(void **state)
 		{ "-WEIRIDS x\r\n", -EOVERFLOW, "UNLINK" },
 		{ "-ERR unknown command\r\n", -EPROTO, "7.0" },
 		{ "-ERR Unsupported option GT\r\n", -EPROTO, "7.0" },
+		{ "-ERR syntax error\r\n", -EPROTO, "7.0" },
 		{ "-SOMETHING else\r\n", -EPROTO, "SOMETHING else" },
 		{ "-\r\n", -EPROTO, "not expected" },
 	};

@@ -71,6 +71,36 @@ static void test_a_refused_status_ends_its_transaction(void **state)
 	node_close(&n);
 }
 
+/* What weir's page will tell an operator to allow, and no more is needed. */
+static void test_these_acl_rules_are_enough(void **state)
+{
+	struct node n;
+	struct weir_manifest m;
+	struct weir_filter *f;
+	static struct weir_redis_status s;
+	uint64_t removed;
+	(void)state;
+	node_open(&n, &server);
+	ask(&server, NULL, "ACL SETUSER default resetkeys ~{weir:test}:2:* -@all +acl +evalsha "
+	    "+eval +script|load +info +time +exists +get +set +strlen +expire +persist +unlink "
+	    "+hmget +hset +hdel +hlen +hexists +hgetall +xadd +xrange +xtrim +xlen "
+	    "+xinfo|stream +multi +exec +discard +wait +scan");
+	append(&n, 3);
+	m = generation(&n, 0, 1000, 20000);
+	generation(&n, 1000, 1000, 20000);
+	generation(&n, 2000, 1000, 20000);
+	assert_ok(n.store->manifest(n.store->context, &m));
+	assert_ok(fetch(&n, &m, &f));
+	weir_destroy(f);
+	assert_ok(n.store->lease(n.store->context, n.id, 1000));
+	assert_ok(n.store->lease(n.store->context, n.id, 1000));
+	assert_ok(weir__redis_status(n.redis, &s));
+	assert_int_equal(weir__redis_wait(n.redis, 1, 1), -EAGAIN);
+	assert_ok(weir__redis_unlink(n.redis, &removed));
+	ask(&server, NULL, "ACL SETUSER default allkeys +@all");
+	node_close(&n);
+}
+
 struct reports {
 	unsigned n;
 	uint64_t node, ms;
@@ -221,6 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_status_is_of_one_moment_and_has_everything),
 		TEST(test_a_refused_status_ends_its_transaction),
+		TEST(test_these_acl_rules_are_enough),
 		TEST(test_reports_are_given_and_what_is_none_is_passed_by),
 		TEST(test_everything_of_a_set_is_removed_and_nothing_else),
 		TEST(test_wait_says_how_many_replicas_have_it),
