@@ -35,7 +35,7 @@ static int error_of(const struct weir_redis *r, const char *text, size_t len)
 		{ "LOADING", -EAGAIN, "redis is loading its data: wait" },
 		{ "MASTERDOWN", -EAGAIN, "this replica lost its master: name another server" },
 		{ "READONLY", -EAGAIN, "this is a replica: name the master, or a Sentinel" },
-		{ "NOREPLICAS", -EAGAIN, "too few replicas for a write: see min-replicas-to-write" },
+		{ "NOREPLICAS", -EAGAIN, "too few replicas to write: see min-replicas-to-write" },
 		{ "MISCONF", -EAGAIN, "redis cannot save and takes no writes: see its log" },
 		{ "OOM", -ENOSPC, "redis is full: raise maxmemory" },
 		{ "NOPERM", -EACCES, acl },
