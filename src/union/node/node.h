@@ -39,6 +39,7 @@ struct weir_node_options {
 	uint64_t id;                 /* random for each start */
 	uint64_t max_pending_bytes;  /* of the ring */
 	bool may_publish;            /* not: a signed set, and no secret key here */
+	uint32_t poll_ms;            /* between two readings; 0: WEIR_NODE_POLL_MS */
 	uint64_t publish_ms;         /* publish so long after the last generation, if the log has
 	                                more; 0: only where a rule asks for it */
 	uint64_t publish_bytes;      /* or when so much of the log is in no image; 0: likewise */
@@ -81,8 +82,9 @@ struct weir_node {
 	uint64_t collected;                /* the last flush whose keys are all in batches */
 
 	/* time, in milliseconds */
-	uint64_t now, retry_at, retry_ms, beat_at, send_at, lacks_since, called_at, lack_called;
+	uint64_t now, retry_at, retry_ms, beat_at, send_at, lacks_since, called_at, first_call;
 	uint64_t due_since, publish_at, lease_at, image_at, joined_at;
+	uint32_t poll_ms;
 	uint64_t jitter;                   /* state of its random numbers */
 
 	enum weir_node_state state;
@@ -90,24 +92,25 @@ struct weir_node {
 	struct weir_manifest newest;       /* the head's, if its id is head.generation */
 	struct weir_manifest joined;       /* of which the set has everything; id 0: none */
 	uint64_t era;                      /* of the set */
-	struct weir_version seen;          /* the newest that it saw in the head */
 	struct weir_log_id cursor;         /* the log was applied up to there */
 	uint64_t tag;                      /* of the entry there; 0: not known */
+	struct weir_log_id suspect;        /* where the cursor was when it doubted last, */
+	uint64_t suspect_mark;             /* in that epoch; 0: all was read since */
 	struct weir_log_id hole;           /* the last entry that is missing */
 	struct weir_log_id answer;         /* the last call that no generation has answered */
 	uint64_t log_bytes;                /* applied, and above the position of joined */
 	bool lacks;
 	bool doubt;                        /* U3, until the head's position is known */
 	bool extra;                        /* the next generation is not pure (U10) */
-	bool called;
+	bool call_due, called;             /* U8 */
 	bool look;                         /* the head has news: touch at once */
 	bool at_end;                       /* of the log */
 	bool wanted;                       /* somebody asked for a generation */
 	uint64_t unread;                   /* the generation whose image cannot be read, or united */
 	bool hopeless;                     /* and no other will do but a record (REVIEW 3) */
 	uint64_t abandoned;                /* the one that is gone without it (U9) */
-	bool publishing;
-	bool publishing_extra;
+	bool publishing, publishing_extra; /* of this node's set; the set was not pure */
+	bool recording;                    /* a record's image is being uploaded */
 	struct weir_record publication;
 	uint64_t foreign, given_up, generations; /* counts: entries by another seed, of U9, published */
 	int error;                         /* the last that was not met since, and its sentence */
@@ -164,13 +167,11 @@ int weir__node_record(struct weir_node *n, struct weir_record *r, const struct w
  *   publish(). */
 int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
                               const struct weir_filter *f);
-void weir__node_status(const struct weir_node *n, struct weir_node_status *out);
-/* Does redis lack something that this node holds in no ring? */
-bool weir__node_owes(const struct weir_node *n);
+void weir__node_status(struct weir_node *n, struct weir_node_status *out);
 
 /* ---- of the parts of a node: each file calls those before it ---- */
 
-/* debts.c */
+/* insert.c */
 static inline bool weir__manifest_has(const struct weir_manifest *m, uint64_t id)
 {
 	return id && (m->id == id || weir__has(&m->has, id));
@@ -181,13 +182,15 @@ void weir__debt_add(struct weir_node *n, uint64_t id, uint64_t stamp);
 void weir__debts_paid(struct weir_node *n);
 /* U7, after @m was joined. */
 void weir__debts_release(struct weir_node *n, const struct weir_manifest *m);
-/* U6. Draw a token unless one is open. Under the lock. Return: 0; -EIO. */
-int weir__token_open(struct weir_node *n);
+/* The lowest stamp of those that are owed; UINT64_MAX: nothing is. */
+uint64_t weir__debts_stamp(struct weir_node *n);
 
 /* touch.c */
 int weir__node_touch(struct weir_node *n, bool give_up);
 void weir__node_doubt(struct weir_node *n);
-/* Something at the cursor is not what it was. @head: to go on behind it. */
+/* U4: the log is another than the one that was read. Where to read it anew leads here again: to go
+ * on at that entry, and lack what is before it. */
+void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag);
 void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag);
 void weir__node_lack(struct weir_node *n, struct weir_log_id hole);
 /* Note an error for reports. Return: @err. */
@@ -203,6 +206,9 @@ int weir__node_apply(struct weir_node *n, const unsigned char *hashes, size_t co
                      struct weir_reload *next);
 
 /* join.c */
+/* The head's manifest, and where doubt reads on. */
+int weir__node_manifest(struct weir_node *n);
+/* U5. */
 int weir__node_look(struct weir_node *n);
 void weir__node_joined(struct weir_node *n, const struct weir_manifest *m);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST = 64 }; /* hashes of a new list's room: most nodes insert little between two sendings */
+enum { FIRST = 64 }; /* hashes of a new list's room: few nodes insert more between two sendings */
 
 void weir__ring_make(struct weir_ring *r, uint64_t limit, void (*wake)(void *), void *context)
 {

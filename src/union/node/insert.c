@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ * Inserts of any thread (U6), and what redis must have since no ring keeps it (U7). */
+#include <errno.h>
+#include <stdatomic.h>
+#include <weir/error.h>
+#include "node.h"
+
+void weir__debt_add(struct weir_node *n, uint64_t id, uint64_t stamp)
+{
+	struct weir_debt *last = &n->relied[WEIR_NODE_RELIED - 1];
+	if (n->n_relied < WEIR_NODE_RELIED) {
+		n->relied[n->n_relied++] = (struct weir_debt){ id, stamp };
+		return;
+	}
+	*last = (struct weir_debt){ 0, stamp < last->stamp ? stamp : last->stamp };
+	n->noted -= n->noted == n->n_relied; /* the publication under way does not have this */
+}
+
+/* What was noted stands first. */
+void weir__debts_paid(struct weir_node *n)
+{
+	pthread_mutex_lock(&n->lock);
+	for (uint32_t i = n->noted; i < n->n_relied; i++)
+		n->relied[i - n->noted] = n->relied[i];
+	n->n_relied -= n->noted;
+	n->noted = 0;
+	pthread_mutex_unlock(&n->lock);
+}
+
+void weir__debts_release(struct weir_node *n, const struct weir_manifest *m)
+{
+	const bool released = weir__ring_release(&n->ring, m->position);
+	bool all = true;
+	pthread_mutex_lock(&n->lock);
+	if (released)
+		weir__debt_add(n, m->id, 0);
+	for (uint32_t i = 0; i < n->n_relied; i++)
+		all = all && weir__manifest_has(m, n->relied[i].id);
+	if (all && n->n_relied) {
+		n->relied[0] = (struct weir_debt){ m->id, 0 };
+		n->n_relied = 1;
+		n->noted = 0;
+	}
+	pthread_mutex_unlock(&n->lock);
+}
+
+static bool head_has(const struct weir_node *n, uint64_t id)
+{
+	const struct weir_manifest *m = &n->newest;
+	return n->head.generation && m->id == n->head.generation && m->id != n->abandoned &&
+	       weir__manifest_has(m, id);
+}
+
+uint64_t weir__debts_stamp(struct weir_node *n)
+{
+	uint64_t stamp = UINT64_MAX;
+	pthread_mutex_lock(&n->lock);
+	for (uint32_t i = 0; i < n->n_relied; i++) {
+		const struct weir_debt *d = &n->relied[i];
+		stamp = d->stamp < stamp && !head_has(n, d->id) ? d->stamp : stamp;
+	}
+	pthread_mutex_unlock(&n->lock);
+	return stamp;
+}
+
+/* The token and what it stands for come under one lock, so an image has both or neither. */
+static int token_open(struct weir_node *n)
+{
+	if (n->token)
+		return 0;
+	int err = weir__draw(&n->token);
+	if (err)
+		return err;
+	(void)weir__has_add(&n->has, n->token);
+	weir__debt_add(n, n->token,
+	               atomic_load_explicit(&n->asked, memory_order_relaxed) + 1);
+	return 0;
+}
+
+static int no_room(const struct weir_node *n)
+{
+	return weir_fail(-ENOBUFS, "set %s: %llu bytes of inserts wait for a generation, which is "
+	                 "all that max_pending_bytes allows, and this node cannot publish one: "
+	                 "start a node that has the secret key, or raise max_pending_bytes",
+	                 n->set, (unsigned long long)n->ring.limit);
+}
+
+/* Keys for which the ring has no room. */
+static int64_t insert_by_token(struct weir_node *n, struct weir_keys hashes, uint64_t *bitmap)
+{
+	if (!n->may_publish)
+		return no_room(n);
+	pthread_mutex_lock(&n->lock);
+	int64_t answer = token_open(n);
+	if (!answer)
+		answer = weir_handle_insert_keys(n->handle, hashes, bitmap);
+	pthread_mutex_unlock(&n->lock);
+	return answer;
+}
+
+static int built_once(const struct weir_node *n)
+{
+	return weir_fail(-ENOTSUP, "set %s: filters of this kind are built once: publish another",
+	                 n->set);
+}
+
+int weir__node_insert_hash(struct weir_node *n, uint64_t hash)
+{
+	if (n->images_only)
+		return built_once(n);
+	if (weir__ring_put(&n->ring, &hash, 1)) /* first: a swap that misses the key has it there */
+		return weir_handle_insert_hash(n->handle, hash);
+	uint64_t seen = 0;
+	return (int)insert_by_token(n, weir_keys_hashes(&hash, 1), &seen);
+}
+
+int weir__node_insert(struct weir_node *n, const void *key, size_t len)
+{
+	return weir__node_insert_hash(n, weir_handle_hash(n->handle, key, len));
+}
+
+/* Return: how many were new, or a negative errno. */
+static int64_t insert_hashes(struct weir_node *n, const uint64_t *hashes, size_t count,
+                             uint64_t *bitmap)
+{
+	const size_t some = weir__ring_put(&n->ring, hashes, count);
+	if (some == count)
+		return weir_handle_insert_keys(n->handle, weir_keys_hashes(hashes, count), bitmap);
+	if (n->may_publish)
+		return insert_by_token(n, weir_keys_hashes(hashes, count), bitmap);
+	int64_t answer =
+		weir_handle_insert_keys(n->handle, weir_keys_hashes(hashes, some), bitmap);
+	return answer < 0 ? answer : no_room(n);
+}
+
+int64_t weir__node_insert_keys(struct weir_node *n, struct weir_keys keys, uint64_t *bitmap)
+{
+	uint64_t hashes[512];
+	int64_t new = 0;
+	if (n->images_only)
+		return built_once(n);
+	for (size_t at = 0; at < keys.n;) {
+		const size_t some = keys.n - at < 512 ? keys.n - at : 512;
+		const struct weir_keys part = weir_keys_part(keys, at, some);
+		weir_handle_hash_keys(n->handle, part, hashes);
+		const int64_t answer =
+			insert_hashes(n, hashes, some, bitmap ? bitmap + at / 64 : NULL);
+		if (answer < 0)
+			return answer;
+		new += answer;
+		at += some;
+	}
+	return new;
+}
+
+/* Release, and acquire where it is read: what was inserted before is seen by whoever reads it. */
+uint64_t weir__node_flush(struct weir_node *n)
+{
+	const uint64_t number =
+		atomic_fetch_add_explicit(&n->asked, 1, memory_order_release) + 1;
+	if (n->ring.wake)
+		n->ring.wake(n->ring.context);
+	return number;
+}
+
+uint64_t weir__node_acknowledged(struct weir_node *n)
+{
+	return atomic_load_explicit(&n->acknowledged, memory_order_acquire);
+}

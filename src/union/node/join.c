@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT
+ * The head's generation becomes part of the set, or takes its place (U3, U5). */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <weir/error.h>
+#include "node.h"
+
+static const struct weir_log_id none = { 0, 0 };
+
+static bool reaches(const struct weir_node *n, struct weir_log_id position)
+{
+	return weir__log_id_compare(n->hole, position) <= 0;
+}
+
+static void whole(struct weir_node *n)
+{
+	n->lacks = n->called = false;
+	n->hole = none;
+	n->first_call = 0;
+}
+
+/* U4: with a position beyond it, the cursor jumps. */
+static void advance(struct weir_node *n, const struct weir_manifest *m)
+{
+	if (weir__log_id_compare(n->cursor, m->position) < 0)
+		weir__node_jump(n, m->position, m->tag);
+	if (reaches(n, m->position))
+		whole(n);
+	else
+		n->called = false;
+	if (weir__log_id_compare(n->answer, m->position) <= 0)
+		n->answer = none;
+	n->joined = *m;
+	n->joined_at = n->now;
+	n->era = m->version.era;
+	n->unread = 0;
+	n->hopeless = false;
+	n->log_bytes = 0;
+}
+
+void weir__node_joined(struct weir_node *n, const struct weir_manifest *m)
+{
+	advance(n, m);
+	weir__debts_release(n, m);
+}
+
+/* The oldest first, so that the newest stay. */
+static void add_all(struct weir_has *has, const struct weir_manifest *m)
+{
+	for (uint32_t i = m->has.n; i > 0; i--)
+		(void)weir__has_add(has, m->has.id[i - 1]);
+	(void)weir__has_add(has, m->id);
+}
+
+/* The set has what that image has. */
+static void add_has(struct weir_node *n, const struct weir_manifest *m)
+{
+	pthread_mutex_lock(&n->lock);
+	add_all(&n->has, m);
+	pthread_mutex_unlock(&n->lock);
+}
+
+static int check(const struct weir_node *n, const struct weir_manifest *m)
+{
+	if (strcmp(m->set, n->set) != 0)
+		return weir_fail(-EBADMSG, "set %s: redis has the manifest of set %s there", n->set,
+		                 m->set);
+	if (m->hashing == n->hashing)
+		return 0;
+	return weir_fail(-EKEYREJECTED, "set %s: generation %" PRIu64 ".%" PRIu64 " is hashed by "
+	                 "another seed or key (%016" PRIx64 ") than this node's set (%016" PRIx64
+	                 "): a new seed needs a new set name", n->set, m->version.era,
+	                 m->version.number, m->hashing, n->hashing);
+}
+
+/* U3: where doubt reads on. */
+static void settle(struct weir_node *n)
+{
+	const struct weir_manifest *m = &n->newest;
+	n->doubt = false;
+	n->cursor = n->head.generation ? m->position : none;
+	n->tag = n->head.generation ? m->tag : 0;
+	n->hole = n->cursor;
+}
+
+int weir__node_manifest(struct weir_node *n)
+{
+	struct weir_manifest m;
+	int err = 0;
+	if (n->head.generation && n->newest.id != n->head.generation) {
+		err = n->store->manifest(n->store->context, &m);
+		if (!err)
+			err = check(n, &m);
+		if (err == -EKEYREJECTED || err == -EBADMSG || err == -ENOTSUP)
+			return (void)weir__node_says(n, err), 0; /* the node stays as it is */
+		n->look = err == -ENOENT || (!err && m.id != n->head.generation);
+		if (err == -ENOENT || n->look)
+			return 0;
+		if (err)
+			return err;
+		n->newest = m;
+	}
+	if (n->doubt)
+		settle(n);
+	return 0;
+}
+
+/* Not again for a while, and others are called (U8). Growing filters may have no room for both, and
+ * will not have it the next time: then the set lacks something until a record comes. */
+static int unread(struct weir_node *n, int err, bool hopeless)
+{
+	n->unread = n->head.generation;
+	n->hopeless = hopeless;
+	n->image_at = n->now + WEIR_NODE_CALL_MS;
+	(void)weir__node_says(n, err);
+	return 0;
+}
+
+/* This thread alone swaps the handle's filters, so no section is needed. */
+static int unite(struct weir_node *n, const struct weir_filter *image)
+{
+	return weir_merge((struct weir_filter *)(uintptr_t)weir_handle_get(n->handle), image);
+}
+
+static int merge(struct weir_node *n, const struct weir_manifest *m, struct weir_filter *image)
+{
+	int err = unite(n, image);
+	weir_destroy(image);
+	if (err)
+		return unread(n, err, true);
+	add_has(n, m);
+	weir__node_joined(n, m);
+	return 0;
+}
+
+/* Of a lower era, which stays lower: what it has that this one lacks. */
+static int merge_lower(struct weir_node *n, const struct weir_manifest *m,
+                       struct weir_filter *image)
+{
+	(void)weir__node_says(n, unite(n, image)); /* it may be of another size: it is lost then */
+	weir_destroy(image);
+	if (weir__log_id_compare(n->cursor, m->position) < 0)
+		weir__node_jump(n, m->position, m->tag);
+	whole(n);
+	n->extra = true;
+	return 0;
+}
+
+/* U5: what the position does not cover of the ring, all of which waits or has an id. */
+static int add_ring(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next)
+{
+	int err = 0;
+	weir__ring_collect(&n->ring, n->collected + 1);
+	for (const struct weir_batch *b = n->ring.waiting.oldest; b && !err; b = b->newer)
+		err = weir__node_apply(n, b->hashes, b->n, next);
+	for (const struct weir_batch *b = n->ring.acked.newest; b && !err; b = b->older) {
+		if (weir__log_id_compare(b->id, m->position) <= 0)
+			break;
+		err = weir__node_apply(n, b->hashes, b->n, next);
+	}
+	return err;
+}
+
+static bool owes(struct weir_node *n, const struct weir_manifest *m)
+{
+	bool owes = false;
+	pthread_mutex_lock(&n->lock);
+	for (uint32_t i = 0; i < n->n_relied; i++)
+		owes |= !weir__manifest_has(m, n->relied[i].id);
+	pthread_mutex_unlock(&n->lock);
+	return owes;
+}
+
+/* Under the lock, so that a token that was opened meanwhile, whose keys are in both, stays. */
+static void replace_has(struct weir_node *n, const struct weir_manifest *m, bool own)
+{
+	struct weir_has has = { 0 };
+	pthread_mutex_lock(&n->lock);
+	for (uint32_t i = n->has.n; i > 0; i--) {
+		bool relied = own;
+		for (uint32_t k = 0; k < n->n_relied; k++)
+			relied |= n->relied[k].id == n->has.id[i - 1];
+		if (relied)
+			(void)weir__has_add(&has, n->has.id[i - 1]);
+	}
+	add_all(&has, m);
+	n->has = has;
+	pthread_mutex_unlock(&n->lock);
+}
+
+/* From weir_reload_begin() on each insert goes to both. What came before is in the log, in the
+ * ring, or behind what the node owes: so that is asked after it. */
+static int complete(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next,
+                    bool *own)
+{
+	int err = weir__node_replay(n, m, next);
+	if (!err)
+		err = add_ring(n, m, next);
+	*own = owes(n, m);
+	if (err || !*own)
+		return err;
+	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* of another size: reported, and gone */
+		(void)weir__node_says(n, -EINVAL);
+	return 0;
+}
+
+static int swap(struct weir_node *n, const struct weir_manifest *m, struct weir_filter *image)
+{
+	struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
+	struct weir_reload *next;
+	bool own;
+	options.next = image;
+	int err = weir_reload_begin(&next, n->handle, &options);
+	if (err) {
+		weir_destroy(image);
+		return unread(n, err, false);
+	}
+	if (weir__log_id_compare(n->cursor, m->position) < 0) /* before the ring is asked */
+		weir__node_jump(n, m->position, m->tag);
+	err = complete(n, m, next, &own);
+	if (err)
+		weir_reload_abort(next);
+	else
+		err = weir_reload_commit(next);
+	if (err)
+		return err == -ENOSPC || err == -ECANCELED ? unread(n, err, false) : err;
+	replace_has(n, m, own);
+	n->extra = own;
+	n->kind = m->kind;
+	weir__node_joined(n, m);
+	return 0;
+}
+
+static int fetch(struct weir_node *n, const struct weir_manifest *m)
+{
+	struct weir_filter *image;
+	if (n->unread == m->id && n->now < n->image_at)
+		return 0;
+	int err = n->store->image(n->store->context, m, &image);
+	if (err == -EINPROGRESS)
+		return 0;
+	if (err == -ENOENT || err == -EBADMSG || err == -EKEYREJECTED)
+		return unread(n, err, false);
+	if (err)
+		return err;
+	return m->version.era > n->era || n->images_only ? swap(n, m, image) :
+	       m->version.era < n->era                   ? merge_lower(n, m, image) :
+	                                                   merge(n, m, image);
+}
+
+/* U9: nobody can read that image. What it had that no node has is gone. */
+static void abandon(struct weir_node *n, const struct weir_manifest *m)
+{
+	const uint64_t era = n->era;
+	advance(n, m);
+	n->era = m->version.era > era ? m->version.era : era;
+	n->extra = true;
+}
+
+static bool is_next(const struct weir_node *n, const struct weir_manifest *m)
+{
+	return m->pure && m->parent_id == n->joined.id && !n->lacks;
+}
+
+/* U5: needs it no image? */
+static bool follows(struct weir_node *n, const struct weir_manifest *m)
+{
+	pthread_mutex_lock(&n->lock);
+	const bool there = weir__has(&n->has, m->id);
+	pthread_mutex_unlock(&n->lock);
+	return there || (n->images_only && weir__manifest_has(m, n->joined.id)) ||
+	       (is_next(n, m) && weir__log_id_compare(n->cursor, m->position) >= 0);
+}
+
+int weir__node_look(struct weir_node *n)
+{
+	const struct weir_manifest *m = &n->newest;
+	if (n->doubt || !n->head.generation || m->id != n->head.generation)
+		return 0;
+	if (m->id == n->abandoned) {
+		if (m->id != n->joined.id || (n->lacks && reaches(n, m->position)))
+			abandon(n, m);
+		return 0;
+	}
+	if (m->id == n->joined.id && m->version.era == n->era) {
+		if (n->lacks && reaches(n, m->position))
+			weir__node_joined(n, m);
+		return 0;
+	}
+	if (m->version.era < n->era)
+		return n->lacks && reaches(n, m->position) ? fetch(n, m) : 0;
+	if (m->version.era > n->era || !follows(n, m))
+		return m->version.era == n->era && is_next(n, m) && !n->at_end ? 0 : fetch(n, m);
+	add_has(n, m);
+	weir__node_joined(n, m);
+	return 0;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ * Reading the log (U4). A walk follows the tags from an entry on: the node's own, which applies to
+ * the living set, and that of a swap, which applies to the next one. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <weir/error.h>
+#include "node.h"
+
+enum { READINGS = 64 }; /* in one round: then it is the turn of something else */
+
+struct walk {
+	struct weir_node *node;
+	struct weir_reload *next; /* NULL: the living set */
+	struct weir_log_id at, upto, hole;
+	uint64_t tag, named; /* named: the tag before, by the entry that is another log's */
+	bool lacks, other, past;
+};
+
+int weir__node_apply(struct weir_node *n, const unsigned char *hashes, size_t count,
+                     struct weir_reload *next)
+{
+	const struct weir_entry e = { .hashes = hashes };
+	uint64_t some[512];
+	for (size_t at = 0; at < count;) {
+		size_t k = 0;
+		for (; k < 512 && at < count; at++)
+			some[k++] = weir__entry_hash(&e, at);
+		const struct weir_keys keys = weir_keys_hashes(some, k);
+		const int64_t answer = next ? weir_reload_insert_keys(next, keys, NULL) :
+		                              weir_handle_insert_keys(n->handle, keys, NULL);
+		if (answer < 0)
+			return (int)answer;
+	}
+	return 0;
+}
+
+static void lack(struct walk *w, struct weir_log_id hole)
+{
+	w->lacks = true;
+	w->hole = hole;
+}
+
+/* What the filter refuses is lacking: then the image of this node has it not either. */
+static void apply(struct walk *w, struct weir_log_id id, const unsigned char *hashes, size_t count)
+{
+	if (weir__node_apply(w->node, hashes, count, w->next)) {
+		(void)weir__node_says(w->node, -ENOSPC);
+		lack(w, id);
+	}
+}
+
+/* Own entries that are missing are in the ring; that they are this log's their tags say.
+ * @last: of those that are missing. */
+static bool fill_own(struct walk *w, struct weir_log_id last, uint64_t tag)
+{
+	for (struct weir_log_id id = last; weir__log_id_compare(id, w->at) > 0; id.n--) {
+		const struct weir_batch *own = weir__ring_find(&w->node->ring, id);
+		if (!own || own->tag != tag)
+			return false;
+		apply(w, id, own->hashes, own->n);
+		tag = own->before;
+	}
+	return true;
+}
+
+static struct weir_log_id before(const struct weir_entry *e)
+{
+	const struct weir_log_id id = { e->id.epoch, e->id.n ? e->id.n - 1 : 0 };
+	return e->kind == WEIR_ENTRY_EPOCH ? e->last : id;
+}
+
+/* U4. Return: false: another log. */
+static bool extend(struct walk *w, const struct weir_entry *e)
+{
+	struct weir_node *n = w->node;
+	const struct weir_log_id last = before(e);
+	const struct weir_batch *own = w->next ? NULL : weir__ring_find(&n->ring, e->id);
+	const bool adjacent = weir__log_id_compare(last, w->at) <= 0;
+	if (own && own->tag != e->tag)
+		return false;
+	if ((!e->before && !last.epoch) || (w->tag ? e->before == w->tag : adjacent))
+		return true;
+	if (adjacent)
+		return false;
+	if (weir__log_id_compare(last, n->head.lost) <= 0 || fill_own(w, last, e->before))
+		return true;
+	lack(w, last);
+	if (!w->next)
+		weir__ring_again(&n->ring, w->at, last); /* a jump */
+	return true;
+}
+
+static void take(struct walk *w, const struct weir_entry *e)
+{
+	struct weir_node *n = w->node;
+	const bool ours = e->kind == WEIR_ENTRY_BATCH && e->hashing == n->hashing;
+	if (ours)
+		apply(w, e->id, e->hashes, e->n);
+	if (w->next)
+		return;
+	n->log_bytes += ours ? 8 * e->n : 0;
+	n->foreign += e->kind == WEIR_ENTRY_BATCH && !ours;
+	if (e->kind == WEIR_ENTRY_CALL)
+		n->answer = e->id;
+	if (e->kind == WEIR_ENTRY_GENERATION)
+		n->look |= weir__version_compare(e->version, n->head.version) > 0;
+	n->look |= e->id.epoch > n->head.last.epoch;
+}
+
+/* Apply, then advance. */
+static int step(void *arg, const struct weir_entry *e)
+{
+	struct walk *w = arg;
+	w->past = weir__log_id_compare(e->id, w->upto) > 0;
+	if (w->past)
+		return 0;
+	w->named = e->before;
+	w->other = !extend(w, e);
+	if (w->other)
+		return -ESTALE;
+	take(w, e);
+	w->at = e->id;
+	w->tag = e->tag;
+	return 0;
+}
+
+static int walk(struct walk *w, size_t *some)
+{
+	const struct weir_store *s = w->node->store;
+	int err = s->read(s->context, w->at, WEIR_NODE_SENT, step, w, some);
+	return w->other ? 0 : err;
+}
+
+/* An entry that does not read: pass by the one that may be there, or else all. */
+static void pass_by(struct weir_node *n, bool moved)
+{
+	const struct weir_log_id next = { n->cursor.epoch, n->cursor.n + 1 };
+	(void)weir__node_says(n, -EBADMSG);
+	weir__node_lack(n, moved ? next : n->head.last);
+	weir__node_jump(n, moved ? next : n->head.last, moved ? 0 : n->head.tag);
+}
+
+static int read_some(struct weir_node *n, size_t *some)
+{
+	struct walk w = { .node = n, .at = n->cursor, .tag = n->tag,
+		          .upto = { UINT64_MAX, UINT64_MAX } };
+	int err = walk(&w, some);
+	const bool moved = weir__log_id_compare(w.at, n->cursor) != 0;
+	n->cursor = w.at;
+	n->tag = w.tag;
+	if (w.lacks)
+		weir__node_lack(n, w.hole);
+	if (w.other)
+		weir__node_suspect(n, n->cursor, w.named);
+	if (err != -EBADMSG && err != -ENOTSUP)
+		return err;
+	pass_by(n, moved);
+	return 0;
+}
+
+int weir__node_read(struct weir_node *n)
+{
+	size_t some = WEIR_NODE_SENT;
+	int err = 0;
+	for (unsigned i = 0; i < READINGS && !err && !n->doubt && some == WEIR_NODE_SENT; i++)
+		err = read_some(n, &some);
+	if (err || n->doubt)
+		return err;
+	n->at_end = some < WEIR_NODE_SENT;
+	n->suspect_mark = n->at_end ? 0 : n->suspect_mark;
+	if (!n->at_end || weir__log_id_compare(n->cursor, n->head.last) >= 0)
+		return 0;
+	weir__node_lack(n, n->head.last); /* emptied */
+	weir__node_jump(n, n->head.last, n->head.tag);
+	return 0;
+}
+
+int weir__node_replay(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next)
+{
+	struct walk w = { .node = n, .next = next, .at = m->position, .tag = m->tag,
+		          .upto = n->cursor };
+	size_t some = WEIR_NODE_SENT;
+	int err = 0;
+	while (!err && !w.other && !w.past && some == WEIR_NODE_SENT)
+		err = walk(&w, &some);
+	if (w.other)
+		lack(&w, n->cursor);
+	if (w.lacks)
+		weir__node_lack(n, w.hole);
+	return err;
+}

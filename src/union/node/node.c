@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ * What a node does when: its beginning, its rounds, calls (U8), giving up (U9). */
+#include "node.h"
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <weir/error.h>
+#include <weir/text.h>
+
+enum { TOUCHES = 64 }; /* in one round */
+
+int weir__node_make(struct weir_node *n, const struct weir_node_options *options)
+{
+	struct weir_handle_stats handle = WEIR_HANDLE_STATS_INIT;
+	struct weir_stats s = WEIR_STATS_INIT;
+	int err = weir_handle_measure(options->handle, &handle, &s);
+	if (!err)
+		err = weir__replicable_check(s.shape.kind);
+	if (err)
+		return err;
+	*n = (struct weir_node){ .store = options->store,
+		                 .handle = options->handle,
+		                 .id = options->id,
+		                 .jitter = options->id,
+		                 .hashing = s.seed_fingerprint,
+		                 .kind = s.shape.kind,
+		                 .steps = s.steps,
+		                 .may_publish = options->may_publish,
+		                 .publish_ms = options->publish_ms,
+		                 .publish_bytes = options->publish_bytes,
+		                 .poll_ms = options->poll_ms };
+	n->images_only = weir__replicable(n->kind) == WEIR_REPLICABLE_IMAGES;
+	n->poll_ms = n->poll_ms ? n->poll_ms : WEIR_NODE_POLL_MS;
+	snprintf(n->set, sizeof n->set, "%s", options->set);
+	weir__ring_make(&n->ring, options->max_pending_bytes, options->wake, options->context);
+	pthread_mutex_init(&n->lock, NULL);
+	return 0;
+}
+
+void weir__node_free(struct weir_node *n)
+{
+	weir__ring_free(&n->ring);
+	pthread_mutex_destroy(&n->lock);
+}
+
+void weir__node_start(struct weir_node *n, const struct weir_manifest *m)
+{
+	n->joined = *m;
+	n->era = m->version.era;
+	n->has = m->has;
+	(void)weir__has_add(&n->has, m->id);
+}
+
+/* U8: what it lacks is above the head's position, or it cannot read an image that it needs. */
+static bool needs_answer(const struct weir_node *n)
+{
+	const struct weir_head *h = &n->head;
+	if (!h->generation || n->doubt || n->newest.id != h->generation)
+		return false;
+	const bool joined = n->joined.id == h->generation;
+	if (n->lacks && (joined || h->version.era < n->era) &&
+	    weir__log_id_compare(n->hole, n->newest.position) > 0)
+		return true;
+	return n->unread == h->generation && !joined && !n->hopeless &&
+	       (h->version.era >= n->era || n->lacks);
+}
+
+/* U9. Images too: what only this generation has is gone. */
+static int give_up(struct weir_node *n)
+{
+	const uint64_t abandoned = n->unread == n->head.generation ? n->unread : 0;
+	int err = weir__node_touch(n, true);
+	if (err)
+		return err;
+	if (abandoned)
+		n->abandoned = abandoned;
+	n->given_up++;
+	n->first_call = 0;
+	n->extra = true;
+	return weir__node_says(n, weir_fail(-ENODATA, "set %s: no node has what this one lacks, up "
+	                                    "to %llu-%llu: it goes on without", n->set,
+	                                    (unsigned long long)n->head.lost.epoch,
+	                                    (unsigned long long)n->head.lost.n)), 0;
+}
+
+static bool is_touch_due(const struct weir_node *n)
+{
+	const uint64_t in_lists =
+		atomic_load_explicit(&n->ring.in_lists, memory_order_relaxed);
+	if (n->state == WEIR_NODE_OFFLINE || n->now >= n->beat_at || n->look || n->call_due)
+		return true;
+	if (n->head.full)
+		return false;
+	return ((n->ring.waiting.oldest || in_lists) &&
+	        (n->now >= n->send_at || in_lists >= WEIR_RING_WAKE)) ||
+	       atomic_load_explicit(&n->asked, memory_order_relaxed) > n->collected;
+}
+
+static int send(struct weir_node *n)
+{
+	int err = 0;
+	n->call_due = needs_answer(n) &&
+		      (!n->called || n->now >= n->called_at + WEIR_NODE_CALL_MS);
+	if (!needs_answer(n))
+		n->first_call = 0;
+	else if (n->first_call && n->now >= n->first_call + WEIR_NODE_GIVE_UP_MS)
+		return give_up(n);
+	if (!is_touch_due(n))
+		return 0;
+	for (unsigned i = 0; i < TOUCHES && !err; i++) {
+		err = weir__node_touch(n, false);
+		n->call_due = false;
+		if (!n->ring.waiting.oldest || n->head.full)
+			break;
+	}
+	return err;
+}
+
+/* While an image must be fetched a node confirms already. */
+static void acknowledge(struct weir_node *n)
+{
+	const uint64_t waits = weir__ring_stamp(&n->ring), owed = weir__debts_stamp(n);
+	const uint64_t stamp = waits < owed ? waits : owed;
+	if (!n->doubt)
+		atomic_store_explicit(&n->acknowledged,
+		                      stamp == UINT64_MAX ? n->collected : stamp ? stamp - 1 : 0,
+		                      memory_order_release);
+}
+
+static enum weir_node_state state(const struct weir_node *n)
+{
+	const struct weir_head *h = &n->head;
+	if (n->publishing)
+		return WEIR_NODE_PUBLISHING;
+	const bool behind = n->lacks || n->doubt || !n->at_end ||
+			    (h->generation && h->generation != n->joined.id &&
+			     h->version.era >= n->era);
+	return behind ? WEIR_NODE_CATCHING_UP : WEIR_NODE_FOLLOWING;
+}
+
+static int steps(struct weir_node *n)
+{
+	int err = send(n);
+	if (!err)
+		err = weir__node_manifest(n);
+	if (!err && !n->doubt)
+		err = weir__node_read(n);
+	if (!err)
+		err = weir__node_look(n);
+	if (!err)
+		err = weir__node_publish(n);
+	return err;
+}
+
+static uint64_t offline(struct weir_node *n, int err)
+{
+	(void)weir__node_says(n, err);
+	n->state = WEIR_NODE_OFFLINE;
+	n->at_end = false;
+	n->retry_ms = !n->retry_ms                                ? WEIR_NODE_RETRY_MS :
+	              n->retry_ms * 2 < WEIR_NODE_RETRY_MOST_MS ? n->retry_ms * 2 :
+	                                                          WEIR_NODE_RETRY_MOST_MS;
+	n->retry_at = n->now + n->retry_ms / 2 + weir__node_random(n, n->retry_ms / 2 + 1);
+	return n->retry_at;
+}
+
+uint64_t weir__node_round(struct weir_node *n, uint64_t now_ms)
+{
+	n->now = now_ms;
+	if (n->state == WEIR_NODE_OFFLINE && now_ms < n->retry_at)
+		return n->retry_at;
+	int err = steps(n);
+	if (err)
+		return offline(n, err);
+	n->retry_ms = 0;
+	n->state = state(n);
+	acknowledge(n);
+	return n->at_end || n->doubt ? now_ms + n->poll_ms : now_ms;
+}
+
+void weir__node_status(struct weir_node *n, struct weir_node_status *out)
+{
+	*out = (struct weir_node_status){ .state = n->state,
+		                          .lacks = n->lacks,
+		                          .owes = weir__debts_stamp(n) != UINT64_MAX,
+		                          .lacks_ms = n->lacks ? n->now - n->lacks_since : 0,
+		                          .cursor = n->cursor,
+		                          .last = n->head.last,
+		                          .hole = n->hole,
+		                          .joined = n->joined.version,
+		                          .newest = n->head.version,
+		                          .foreign = n->foreign,
+		                          .given_up = n->given_up,
+		                          .generations = n->generations,
+		                          .error = n->error,
+		                          .why = n->why };
+	out->ring_bytes = atomic_load_explicit(&n->ring.used, memory_order_relaxed);
+	pthread_mutex_lock(&n->lock);
+	out->token = n->token != 0;
+	pthread_mutex_unlock(&n->lock);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+ * A generation of the set (U10), of a record or of before (U11), and its publication (U12). */
+#include <errno.h>
+#include <stdio.h>
+#include <weir/error.h>
+#include <weir/text.h>
+#include "node.h"
+
+enum { LEASE_TRY_MS = 100 };
+
+enum due { NOT_DUE, DUE, URGENT };
+
+static enum due is_due(struct weir_node *n)
+{
+	const struct weir_head *h = &n->head;
+	if (!h->generation || h->version.era < n->era || n->answer.epoch || n->wanted ||
+	    n->abandoned == h->generation || weir__debts_stamp(n) != UINT64_MAX)
+		return URGENT;
+	const bool late = n->publish_ms && n->now - n->joined_at >= n->publish_ms;
+	return (n->log_bytes && late) ||
+	       (n->publish_bytes && n->log_bytes >= n->publish_bytes) ? DUE : NOT_DUE;
+}
+
+static bool may_publish(const struct weir_node *n)
+{
+	const struct weir_head *h = &n->head;
+	if (!n->at_end || n->doubt || n->hopeless || n->recording)
+		return false;
+	return !h->generation ||
+	       (!n->lacks && (h->version.era < n->era || n->joined.id == h->generation));
+}
+
+/* Also of a record: what every manifest says. */
+static int describe(const struct weir_node *n, struct weir_record *r)
+{
+	struct weir_manifest *m = &r->manifest;
+	r->mark = n->head.mark;
+	r->base = n->head.version;
+	snprintf(m->set, sizeof m->set, "%s", n->set);
+	m->hashing = n->hashing;
+	m->kind = n->kind;
+	m->steps = n->steps;
+	m->publisher = n->id;
+	if (n->joined.id) {
+		m->parent = n->joined.version;
+		m->parent_id = n->joined.id;
+	}
+	int err = weir__draw(&m->id);
+	if (!err)
+		(void)weir__has_add(&m->has, m->id);
+	return err;
+}
+
+static uint64_t number(const struct weir_node *n, uint64_t era, struct weir_version v)
+{
+	(void)n;
+	return v.era == era ? v.number : 0;
+}
+
+/* What the set has, as it is noted: it closes the open token, whose keys are in the set. What the
+ * node relies on never falls out of the list. */
+static void note_has(struct weir_node *n, struct weir_has *has)
+{
+	pthread_mutex_lock(&n->lock);
+	n->token = 0;
+	n->noted = n->n_relied;
+	*has = n->has;
+	for (uint32_t i = 0; i < n->n_relied; i++)
+		if (weir__has(&n->has, n->relied[i].id) || n->relied[i].id)
+			(void)weir__has_add(has, n->relied[i].id);
+	pthread_mutex_unlock(&n->lock);
+}
+
+/* U10. Position, tag and has are noted before the set is copied. */
+static int begin(struct weir_node *n)
+{
+	struct weir_record *r = &n->publication;
+	struct weir_manifest *m = &r->manifest;
+	const struct weir_head *h = &n->head;
+	*r = (struct weir_record){ 0 };
+	note_has(n, &m->has);
+	bool new = false;
+	for (uint32_t i = 0; i < m->has.n; i++)
+		new |= !weir__manifest_has(&n->newest, m->has.id[i]);
+	int err = describe(n, r);
+	if (err)
+		return err;
+	m->position = n->cursor;
+	m->tag = n->tag;
+	m->version.era = n->era ? n->era : 1;
+	const uint64_t mine = number(n, m->version.era, n->joined.version);
+	const uint64_t its = number(n, m->version.era, h->version);
+	m->version.number = (mine > its ? mine : its) + 1;
+	m->pure = !n->extra && !new && h->generation && n->joined.id == h->generation &&
+		  h->version.era == n->era;
+	n->publishing_extra = n->extra;
+	n->extra = false;
+	n->publishing = true;
+	return 0;
+}
+
+static int end(struct weir_node *n, int err)
+{
+	n->publishing = false;
+	n->noted = 0;
+	n->extra |= n->publishing_extra;
+	n->look = true;
+	n->due_since = n->now;
+	n->publish_at = n->now + (err == -ENOSPC ? WEIR_NODE_BEAT_MS : n->poll_ms);
+	if (err == -ESTALE || err == -EEXIST)
+		return 0;
+	(void)weir__node_says(n, err);
+	return err == -ENOENT || err == -ENOSPC ? 0 : err;
+}
+
+static void published(struct weir_node *n)
+{
+	const struct weir_manifest *m = &n->publication.manifest;
+	n->publishing = n->wanted = n->lacks = false;
+	n->due_since = n->abandoned = 0;
+	n->hole = (struct weir_log_id){ 0, 0 };
+	n->generations++;
+	n->head.version = m->version;
+	n->head.generation = m->id;
+	n->newest = *m;
+	weir__debts_paid(n);
+	pthread_mutex_lock(&n->lock);
+	(void)weir__has_add(&n->has, m->id);
+	pthread_mutex_unlock(&n->lock);
+	weir__node_joined(n, m);
+}
+
+static int lease(struct weir_node *n)
+{
+	if (n->now < n->lease_at)
+		return 0;
+	n->lease_at = n->now + WEIR_NODE_LEASE_MS / 3;
+	return n->store->lease(n->store->context, n->id, WEIR_NODE_LEASE_MS);
+}
+
+static int go_on(struct weir_node *n)
+{
+	const struct weir_record *r = &n->publication;
+	if (r->mark != n->head.mark || n->doubt ||
+	    weir__version_compare(r->base, n->head.version) != 0)
+		return end(n, -ESTALE);
+	(void)lease(n);
+	int err = n->store->upload(n->store->context, weir_handle_get(n->handle),
+	                           &n->publication.manifest);
+	if (err == -EINPROGRESS)
+		return 0;
+	const struct weir_publication p = { r->mark, r->base, &n->publication.manifest };
+	if (!err)
+		err = n->store->publish(n->store->context, &p);
+	if (err)
+		return end(n, err);
+	published(n);
+	return 0;
+}
+
+int weir__node_publish(struct weir_node *n)
+{
+	if (n->publishing)
+		return go_on(n);
+	const enum due due = n->may_publish ? is_due(n) : NOT_DUE;
+	if (!due) {
+		n->due_since = 0;
+		return 0;
+	}
+	if (!n->due_since) {
+		n->due_since = n->now;
+		n->publish_at = n->now + weir__node_random(n, WEIR_NODE_JITTER_MS);
+	}
+	if (n->now < n->publish_at || !may_publish(n))
+		return 0;
+	n->lease_at = 0;
+	int err = lease(n);
+	if (err == -EPERM && (due == DUE || n->now - n->due_since < WEIR_NODE_GIVE_UP_MS)) {
+		n->publish_at = n->now + LEASE_TRY_MS;
+		return 0;
+	}
+	if (err && err != -EPERM)
+		return err;
+	err = begin(n);
+	return err ? err : go_on(n);
+}
+
+void weir__node_want(struct weir_node *n)
+{
+	n->wanted = true;
+}
+
+int weir__node_merge(struct weir_node *n, const struct weir_filter *more)
+{
+	uint64_t id;
+	if (!n->may_publish)
+		return weir_fail(-ENOBUFS, "set %s: this node has no secret key, so it cannot "
+		                 "publish what is merged: start it with one", n->set);
+	int err = weir__draw(&id);
+	if (err)
+		return err;
+	pthread_mutex_lock(&n->lock);
+	err = weir_merge((struct weir_filter *)(uintptr_t)weir_handle_get(n->handle), more);
+	if (!err) {
+		(void)weir__has_add(&n->has, id);
+		weir__debt_add(n, id, 0);
+	}
+	pthread_mutex_unlock(&n->lock);
+	return err;
+}
+
+int weir__node_record(struct weir_node *n, struct weir_record *r, const struct weir_manifest *kept)
+{
+	*r = (struct weir_record){ 0 };
+	int err = n->state == WEIR_NODE_OFFLINE ? 0 : weir__node_touch(n, false);
+	const struct weir_head *h = &n->head;
+	if (!err)
+		err = weir__node_manifest(n);
+	if (err)
+		return err;
+	if (n->state == WEIR_NODE_OFFLINE || (h->generation && h->generation != n->newest.id))
+		return weir_fail(-EAGAIN, "set %s: this node has not seen the newest generation: "
+		                 "call again soon", n->set);
+	struct weir_manifest *m = &r->manifest;
+	if (h->generation)
+		m->has = n->newest.has;
+	err = describe(n, r);
+	m->position = kept ? kept->position : h->last;
+	m->tag = kept ? kept->tag : h->tag;
+	m->source = kept ? WEIR_SOURCE_ROLLBACK : WEIR_SOURCE_RECORD;
+	m->version.era = (h->version.era > n->era ? h->version.era : n->era) + 1;
+	m->version.number = 1;
+	for (size_t i = 0; kept && i < sizeof m->image; i++)
+		m->image[i] = kept->image[i];
+	m->bytes = kept ? kept->bytes : 0;
+	m->chunks = kept ? kept->chunks : 0;
+	m->kind = kept ? kept->kind : m->kind;
+	return err;
+}
+
+static int check_record(struct weir_node *n, struct weir_manifest *m, const struct weir_filter *f)
+{
+	struct weir_stats s = WEIR_STATS_INIT;
+	struct weir_text text;
+	int err = weir_measure(f, WEIR_SAMPLED, &s);
+	if (!err)
+		err = weir__replicable_check(s.shape.kind);
+	if (err)
+		return err;
+	weir_text_of(f, &text);
+	m->kind = s.shape.kind;
+	if (s.seed_fingerprint == n->hashing && text.steps == n->steps)
+		return 0;
+	return weir_fail(-EKEYREJECTED, "set %s: the filter to publish is hashed by another seed "
+	                 "or key, or its keys are normalised otherwise: make it like the set's "
+	                 "(weir build --like), or publish it as another set", n->set);
+}
+
+int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
+                              const struct weir_filter *f)
+{
+	int err = f ? check_record(n, &r->manifest, f) : 0;
+	(void)lease(n);
+	if (!err && f)
+		err = n->store->upload(n->store->context, f, &r->manifest);
+	n->recording = err == -EINPROGRESS; /* one upload at a time */
+	if (err)
+		return err;
+	const struct weir_publication p = { r->mark, r->base, &r->manifest };
+	err = n->store->publish(n->store->context, &p);
+	n->look = true;
+	return err;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ * The heartbeat, what goes with it, and what its answer says of the log (U1, U2, U3). */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <weir/error.h>
+#include "node.h"
+
+static const struct weir_log_id none = { 0, 0 }, most = { UINT64_MAX, UINT64_MAX };
+
+/* splitmix64, as tests/test.h: jitter need not be hard to guess. */
+uint64_t weir__node_random(struct weir_node *n, uint64_t below)
+{
+	uint64_t x = n->jitter += UINT64_C(0x9E3779B97F4A7C15);
+	x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
+	return (x ^ (x >> 31)) % below;
+}
+
+int weir__node_says(struct weir_node *n, int err)
+{
+	n->error = err;
+	snprintf(n->why, sizeof n->why, "%s", err ? weir_error_detail() : "");
+	return err;
+}
+
+void weir__node_lack(struct weir_node *n, struct weir_log_id hole)
+{
+	if (!n->lacks)
+		n->lacks_since = n->now;
+	n->lacks = true;
+	n->called = false;
+	if (weir__log_id_compare(n->hole, hole) < 0)
+		n->hole = hole;
+}
+
+/* U4: own entries that are jumped over were not read, so they may be another log's. */
+void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag)
+{
+	weir__ring_again(&n->ring, n->cursor, to);
+	n->cursor = to;
+	n->tag = tag;
+}
+
+/* U3. Where the cursor goes is known with the head's manifest. */
+void weir__node_doubt(struct weir_node *n)
+{
+	weir__ring_again(&n->ring, none, most);
+	n->hole = n->answer = none;
+	weir__node_lack(n, none);
+	n->doubt = n->extra = true;
+	n->at_end = false;
+}
+
+void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag)
+{
+	const bool again = n->suspect_mark == n->head.mark &&
+			   weir__log_id_compare(n->suspect, n->cursor) == 0;
+	weir__node_doubt(n);
+	n->suspect_mark = n->head.mark;
+	n->suspect = n->cursor;
+	if (!again)
+		return;
+	n->doubt = false; /* to read again has led here before */
+	weir__node_lack(n, to);
+	weir__node_jump(n, to, tag);
+}
+
+/* U2: the log goes on behind base. */
+static void go_on(struct weir_node *n, struct weir_log_id base)
+{
+	weir__ring_again(&n->ring, base, most);
+	if (weir__log_id_compare(n->cursor, base) > 0) {
+		n->cursor = base;
+		n->tag = 0; /* the entry that began the epoch says it */
+		n->extra = true;
+	}
+	if (weir__log_id_compare(n->answer, base) > 0)
+		n->answer = none;
+	n->called = false;
+}
+
+/* U4: is it not the log and the head that the node read? */
+static bool is_other(const struct weir_node *n, const struct weir_head *head)
+{
+	const int beyond = weir__log_id_compare(n->cursor, head->last);
+	const struct weir_batch *own = n->ring.acked.newest;
+	return weir__version_compare(head->version, n->head.version) < 0 || beyond > 0 ||
+	       (beyond == 0 && n->tag && n->tag != head->tag) ||
+	       (own && weir__log_id_compare(own->id, head->last) > 0);
+}
+
+static void meet(struct weir_node *n, const struct weir_head *head)
+{
+	const uint64_t mark = n->head.mark;
+	const bool other = mark == head->mark && !n->doubt && is_other(n, head);
+	n->head = *head;
+	n->look = false;
+	if (other)
+		weir__node_suspect(n, head->last, head->tag);
+	else if (mark && head->prev == mark && !n->lacks)
+		go_on(n, head->base);
+	else if (head->mark != mark)
+		weir__node_doubt(n);
+}
+
+/* Return: how many batches are among the entries; or -EIO. */
+static int fill(struct weir_node *n, struct weir_touch *touch, struct weir_entry *entries)
+{
+	int batches = 0;
+	weir__ring_collect(&n->ring, n->collected + 1);
+	for (struct weir_batch *b = n->ring.waiting.oldest; b && batches < WEIR_NODE_SENT; b = b->newer) {
+		if (weir__draw(&b->tag))
+			return -EIO;
+		entries[batches++] = (struct weir_entry){ .kind = WEIR_ENTRY_BATCH,
+			                                  .tag = b->tag,
+			                                  .node = n->id,
+			                                  .hashing = n->hashing,
+			                                  .hashes = b->hashes,
+			                                  .n = b->n };
+	}
+	touch->n = (size_t)batches;
+	if (!n->call_due)
+		return batches;
+	struct weir_entry *call = &entries[touch->n++];
+	*call = (struct weir_entry){ .kind = WEIR_ENTRY_CALL, .node = n->id };
+	call->version = n->head.version;
+	return weir__draw(&call->tag) ? -EIO : batches;
+}
+
+static void sent(struct weir_node *n, size_t batches, bool called)
+{
+	struct weir_log_id last = n->head.last;
+	if (called) {
+		last.n--;
+		n->first_call = n->called || n->first_call ? n->first_call : n->now;
+		n->called = true;
+		n->called_at = n->now;
+	}
+	weir__ring_acked(&n->ring, batches, last);
+}
+
+int weir__node_touch(struct weir_node *n, bool give_up)
+{
+	struct weir_entry entries[WEIR_NODE_SENT + 1];
+	struct weir_touch touch = { .node = n->id, .entries = entries, .give_up = give_up };
+	struct weir_head head;
+	/* acquire: what was inserted before the flush is in the ring, or has a token */
+	const uint64_t asked = atomic_load_explicit(&n->asked, memory_order_acquire);
+	const int batches = fill(n, &touch, entries);
+	if (batches < 0)
+		return batches;
+	touch.mark = n->head.mark;
+	n->collected = asked;
+	int err = n->store->touch(n->store->context, &touch, &head);
+	if (err)
+		return err;
+	const bool called = touch.n > (size_t)batches;
+	n->beat_at = n->now + WEIR_NODE_BEAT_MS;
+	n->send_at = n->now + n->poll_ms;
+	meet(n, &head);
+	if (!head.full)
+		sent(n, (size_t)batches, called);
+	return 0;
+}

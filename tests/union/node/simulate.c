@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT
+ * Nodes, an application that inserts, and a redis that loses what it may lose, by chance and all in
+ * one thread: each seed is one history. What is asked of each is at the head of
+ * tests/model/union.pml: own, all, well, gone.
+ *
+ * usage: simulate [--seeds N] [--first SEED] [--features LETTERS] [--ring BYTES] [--verbose]
+ *        simulate --nodes N --hours H */
+#include <errno.h>
+#include <getopt.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weir/weir.h>
+#include "node/node.h"
+#include "toy.h"
+
+enum { MOST = 1024, SLOTS = 4096, QUIET_MS = 60000 };
+
+struct key {
+	uint64_t hash, ticket;
+	unsigned owner;
+	bool told, removed, excused, acked;
+};
+
+struct seat {
+	struct weir_node node;
+	struct weir_handle *handle;
+	struct toy_store *store;
+	unsigned later; /* in its slot: 1 + the next seat */
+};
+
+static struct sim {
+	struct toy toy;
+	struct seat *seats;
+	unsigned nodes, slots[SLOTS];
+	struct key *keys;
+	size_t n_keys, room;
+	const char *features;
+	uint64_t ring, seed, publish_ms;
+	uint32_t poll_ms;
+	bool verbose, replaced, promoted, failed, faults;
+	uint64_t gave_up, generations, wells, slowest;
+} *s;
+
+static bool has_feature(char letter)
+{
+	return strchr(s->features, letter) != NULL;
+}
+
+static uint64_t chance(uint64_t below)
+{
+	return toy_number(&s->toy, below);
+}
+
+static void wrong(const char *rule, unsigned seat, const char *what)
+{
+	if (!s->failed)
+		fprintf(stderr, "ERROR: seed %llu features %s ring %llu at %llu ms: %s: node %u: "
+		        "%s\n", (unsigned long long)s->seed, s->features,
+		        (unsigned long long)s->ring, (unsigned long long)s->toy.clock, rule, seat,
+		        what);
+	s->failed = true;
+}
+
+static struct weir_filter *empty(void)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	params.capacity = 2000;
+	params.fp_rate = 1e-7;
+	params.seed = 7;
+	if (weir_create(&f, &params))
+		abort();
+	return f;
+}
+
+static struct toy_server *server_of(const struct seat *seat)
+{
+	return &s->toy.server[seat->store->server];
+}
+
+static void schedule(unsigned i, uint64_t at)
+{
+	const uint64_t soon = at <= s->toy.clock ? s->toy.clock + 1 : at;
+	const uint64_t most = s->toy.clock + SLOTS - 1;
+	unsigned *slot = &s->slots[(soon < most ? soon : most) % SLOTS];
+	s->seats[i].later = *slot;
+	*slot = i + 1;
+}
+
+/* A node opens: with the head's image, if it can be read. */
+static void sit(unsigned i, unsigned server)
+{
+	struct seat *seat = &s->seats[i];
+	seat->store = toy_store(&s->toy, i, server);
+	const struct weir_filter *image = toy_head_image(&s->toy.server[server]);
+	struct weir_filter *f = NULL;
+	if (!image)
+		f = empty();
+	else if (weir_clone(&f, image))
+		abort();
+	if (weir_handle_create(&seat->handle, f, NULL))
+		abort();
+	const struct weir_node_options options = {
+		.store = &seat->store->store, .handle = seat->handle, .set = "toy",
+		.id = chance(UINT64_MAX) + 1, .max_pending_bytes = s->ring,
+		.may_publish = !has_feature('n') || i == 0, .publish_ms = s->publish_ms,
+		.poll_ms = s->poll_ms,
+	};
+	if (weir__node_make(&seat->node, &options))
+		abort();
+	if (image)
+		weir__node_start(&seat->node, toy_head(&s->toy.server[server]));
+}
+
+static void stand(unsigned i)
+{
+	s->gave_up += s->seats[i].node.given_up;
+	s->generations += s->seats[i].node.generations;
+	weir__node_free(&s->seats[i].node);
+	(void)weir_handle_destroy(s->seats[i].handle);
+}
+
+/* ---- the oracle ---- */
+
+static bool in_batches(const struct weir_batch *b, uint64_t hash)
+{
+	for (; b; b = b->newer) {
+		const struct weir_entry e = { .hashes = b->hashes };
+		for (size_t k = 0; k < b->n; k++)
+			if (weir__entry_hash(&e, k) == hash)
+				return true;
+	}
+	return false;
+}
+
+static bool in_ring(const struct weir_ring *r, uint64_t hash)
+{
+	if (in_batches(r->waiting.oldest, hash) || in_batches(r->acked.oldest, hash) ||
+	    in_batches(r->full, hash))
+		return true;
+	for (unsigned i = 0; i < WEIR_RING_LISTS; i++)
+		if (in_batches(r->lists[i].batch, hash)) /* newer of a list's is none */
+			return true;
+	return false;
+}
+
+static void check_own(unsigned i)
+{
+	struct seat *seat = &s->seats[i];
+	const uint64_t acked = weir__node_acknowledged(&seat->node);
+	for (size_t k = 0; k < s->n_keys && !s->failed; k++) {
+		struct key *key = &s->keys[k];
+		if (key->owner != i || !key->told || key->removed || key->excused)
+			continue;
+		if (!weir_handle_contains_hash(seat->handle, key->hash))
+			wrong("own", i, "a key that was inserted here has gone");
+		if (s->faults || key->acked || key->ticket > acked)
+			continue;
+		key->acked = true;
+		if (!toy_log_has(server_of(seat), key->hash) &&
+		    !toy_image_has(server_of(seat), key->hash))
+			wrong("flush", i, "a key is acknowledged, and redis does not have it");
+	}
+}
+
+static bool is_well(unsigned i)
+{
+	struct weir_node_status status;
+	struct weir_node *n = &s->seats[i].node;
+	weir__node_status(n, &status);
+	return status.state == WEIR_NODE_FOLLOWING && !status.lacks && !status.owes &&
+	       !n->ring.waiting.oldest && !atomic_load(&n->ring.in_lists);
+}
+
+static bool all_well(void)
+{
+	for (unsigned i = 0; i < s->nodes; i++)
+		if (!is_well(i) || s->seats[i].store->server != s->seats[0].store->server)
+			return false;
+	return true;
+}
+
+static void check_all(void)
+{
+	for (unsigned i = 0; i < s->nodes; i++)
+		for (size_t k = 0; k < s->n_keys && !s->failed; k++) {
+			const struct key *key = &s->keys[k];
+			if (!key->told || key->excused)
+				continue;
+			const bool there =
+				weir_handle_contains_hash(s->seats[i].handle, key->hash);
+			if (!key->removed && !there)
+				wrong("all", i, "it lacks a key");
+			if (key->removed && there && !s->faults && s->ring > 4096)
+				wrong("gone", i, "it has a key that the record lacks");
+		}
+}
+
+/* ---- time ---- */
+
+static void run_until(uint64_t end, bool check)
+{
+	while (s->toy.clock < end && !s->failed) {
+		s->toy.clock++;
+		unsigned *slot = &s->slots[s->toy.clock % SLOTS], at = *slot;
+		*slot = 0;
+		while (at) {
+			struct seat *seat = &s->seats[at - 1];
+			const unsigned i = at - 1;
+			at = seat->later;
+			schedule(i, weir__node_round(&seat->node, s->toy.clock));
+			if (check)
+				check_own(i);
+		}
+	}
+}
+
+/* ---- the application, and what happens to redis and to nodes ---- */
+
+static void insert(unsigned i)
+{
+	if (s->n_keys == s->room) {
+		s->room = s->room ? 2 * s->room : 256;
+		s->keys = realloc(s->keys, s->room * sizeof *s->keys);
+		if (!s->keys)
+			abort();
+	}
+	struct key *key = &s->keys[s->n_keys++];
+	*key = (struct key){ .hash = chance(UINT64_MAX), .owner = i };
+	int err = weir__node_insert_hash(&s->seats[i].node, key->hash);
+	key->told = err >= 0;
+	if (err < 0 && (err != -ENOBUFS || s->seats[i].node.may_publish))
+		wrong("insert", i, weir_error_detail());
+	if (err < 0 && weir_handle_contains_hash(s->seats[i].handle, key->hash))
+		wrong("refused", i, "the key is in the set all the same");
+	key->ticket = weir__node_flush(&s->seats[i].node);
+}
+
+/* What is sure to be on a server: the log, and in the image what the node let go for it. */
+static bool is_kept(const struct seat *seat, uint64_t hash)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct toy_server *server = &s->toy.server[i];
+		if (!toy_log_has(server, hash) &&
+		    (in_ring(&seat->node.ring, hash) || !toy_image_has(server, hash)))
+			return false;
+	}
+	return true;
+}
+
+static void die(unsigned i)
+{
+	const bool loses = has_feature('f') || has_feature('x') || has_feature('d') ||
+			   has_feature('r') || has_feature('i') || has_feature('b');
+	for (size_t k = 0; k < s->n_keys; k++) {
+		struct key *key = &s->keys[k];
+		if (key->owner == i && (loses || !is_kept(&s->seats[i], key->hash)))
+			key->excused = true;
+	}
+	const unsigned server = s->seats[i].store->server;
+	stand(i);
+	sit(i, server);
+	for (size_t k = 0; k < s->n_keys; k++) /* it is another node from now on */
+		s->keys[k].owner += s->keys[k].owner == i ? MOST : 0;
+}
+
+static bool settled(unsigned i)
+{
+	const struct weir_node *n = &s->seats[i].node;
+	return n->state != WEIR_NODE_OFFLINE && !n->doubt && n->newest.id == n->head.generation;
+}
+
+/* Each third key goes, and is not in the record that is read meanwhile. */
+static void publish_record(unsigned i)
+{
+	struct weir_record r;
+	if (!settled(i) || weir__node_record(&s->seats[i].node, &r, NULL))
+		return;
+	const size_t of = s->n_keys;
+	if (chance(2))
+		insert((unsigned)chance(s->nodes));
+	struct weir_filter *f = empty();
+	for (size_t k = 0; k < s->n_keys; k++)
+		if ((!s->keys[k].removed && k % 3) || k >= of)
+			(void)weir_insert_hash(f, s->keys[k].hash);
+	run_until(s->toy.clock + chance(100), true);
+	const unsigned gone = s->seats[i].store->server;
+	int err;
+	while ((err = weir__node_publish_record(&s->seats[i].node, &r, f)) == -EINPROGRESS)
+		run_until(s->toy.clock + 1, true);
+	weir_destroy(f);
+	if (err && err != -EIO)
+		return;
+	s->replaced = true;
+	for (size_t k = 0; k < of; k++) /* or perhaps, if nobody knows whether it was done */
+		if (k % 3 == 0)
+			s->keys[k].removed = true;
+	(void)gone;
+}
+
+static void roll_back(unsigned i)
+{
+	const struct toy_server *server = server_of(&s->seats[i]);
+	struct weir_record r;
+	if (!settled(i) || !server->kept[1])
+		return;
+	const struct weir_manifest kept = *toy_kept(server, 1);
+	if (weir__node_record(&s->seats[i].node, &r, &kept))
+		return;
+	int err = weir__node_publish_record(&s->seats[i].node, &r, NULL);
+	if (err && err != -EIO)
+		return;
+	for (size_t k = 0; k < s->n_keys; k++) {
+		struct key *key = &s->keys[k];
+		const unsigned owner = key->owner % MOST;
+		if (!toy_log_has(server, key->hash) && !toy_image_has(server, key->hash) &&
+		    !in_ring(&s->seats[owner].node.ring, key->hash))
+			key->removed = true;
+		if (err)
+			key->removed = true;
+	}
+}
+
+static void promote(void)
+{
+	struct toy *t = &s->toy;
+	if (!s->promoted) {
+		t->server[0].run = chance(UINT64_MAX) + 1;
+		s->promoted = true;
+	}
+	t->stores[chance(s->nodes)].server = 0;
+}
+
+static void happen(char what)
+{
+	struct toy *t = &s->toy;
+	const unsigned i = (unsigned)chance(s->nodes);
+	struct toy_server *at = &t->server[s->promoted ? chance(2) : 1];
+	switch (what) {
+	case 's': if (!s->promoted) toy_save(t); break;
+	case 'c': if (!s->promoted) toy_fall_back(t, true); break;
+	case 'r': if (!s->promoted) toy_fall_back(t, false); break;
+	case 'p': promote(); break;
+	case 'f': toy_flush(at); break;
+	case 'd': toy_drop_log(at); break;
+	case 'x': toy_delete(t, at); break;
+	case 'i': toy_lose_image(at); break;
+	case 'k': die(i); break;
+	case 'R': publish_record(i); break;
+	case 'b': roll_back(i); break;
+	case 'm': at->full = !at->full; break;
+	case 'o': at->down = !at->down; break;
+	case 'e': t->failing = t->failing ? 0 : (unsigned)chance(200); break;
+	case 'g': weir__node_want(&s->seats[i].node); break;
+	default: break;
+	}
+}
+
+static void calm(void)
+{
+	struct toy *t = &s->toy;
+	t->failing = 0;
+	for (unsigned i = 0; i < 2; i++)
+		t->server[i].full = t->server[i].down = false;
+	for (unsigned i = 0; i < s->nodes; i++)
+		t->stores[i].server = s->promoted ? 0 : 1;
+}
+
+/* Return: after how long all are well. */
+static uint64_t quiet(void)
+{
+	calm();
+	const uint64_t from = s->toy.clock;
+	while (!all_well() && s->toy.clock < from + QUIET_MS && !s->failed)
+		run_until(s->toy.clock + 1, true);
+	const uint64_t took = s->toy.clock - from;
+	run_until(s->toy.clock + 1500, true);
+	for (unsigned i = 0; i < s->nodes && !s->failed; i++)
+		if (!is_well(i))
+			wrong("well", i, s->seats[i].node.why);
+	if (!s->failed)
+		check_all();
+	return took;
+}
+
+static void history(uint64_t seed, const char *features, uint64_t ring)
+{
+	static struct sim sim;
+	sim = (struct sim){ .seed = seed, .features = features, .ring = ring,
+		            .verbose = sim.verbose, .gave_up = sim.gave_up,
+		            .generations = sim.generations, .wells = sim.wells,
+		            .slowest = sim.slowest };
+	s = &sim;
+	toy_make(&s->toy, seed);
+	s->faults = strpbrk(features, "scrpfdxikbmoe") != NULL;
+	s->nodes = 2 + (unsigned)chance(4);
+	s->seats = calloc(s->nodes, sizeof *s->seats);
+	s->toy.slow = chance(3) ? 0 : 5;
+	for (unsigned i = 0; i < s->nodes; i++) {
+		sit(i, 1);
+		schedule(i, s->toy.clock + 1 + chance(20));
+	}
+	for (unsigned k = 0; k < 4; k++)
+		insert(0);
+	run_until(s->toy.clock + 1000, true);
+	toy_save(&s->toy);
+	const size_t letters = strlen(features);
+	const uint64_t events = 20 + chance(60);
+	for (uint64_t e = 0; e < events && !s->failed; e++) {
+		run_until(s->toy.clock + 1 + chance(chance(8) ? 60 : 1200), true);
+		if (chance(3) || !letters)
+			insert((unsigned)chance(s->nodes));
+		else
+			happen(features[chance(letters)]);
+	}
+	const uint64_t took = quiet();
+	s->slowest = took > s->slowest ? took : s->slowest;
+	s->wells += took;
+	for (unsigned i = 0; i < s->nodes; i++)
+		stand(i);
+	toy_free(&s->toy);
+	free(s->seats);
+	free(s->keys);
+	if (s->verbose)
+		printf("seed %llu %s ring %llu: %u nodes, %zu keys, well after %llu ms\n",
+		       (unsigned long long)seed, features, (unsigned long long)ring, s->nodes,
+		       s->n_keys, (unsigned long long)took);
+}
+
+#include "crowd.h"
+
+/* Which faults a seed has, unless it is said. */
+static const char *const mixes[] = {
+	"", "g", "sc", "p", "sr", "f", "d", "x", "i", "R", "Rg", "Rsr", "Rp", "kg", "kgsc", "m", "mo",
+	"oe", "osce", "scx", "bg", "bgR", "bgsc", "Rscf", "pR", "gx", "ig", "igx", "kpg", "scfdxr",
+	"scrfdxikRbgmoe", "prR", "nRg", "nsc", "gscR", "xi", "dk", "gr",
+};
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "seeds", 1, NULL, 's' }, { "first", 1, NULL, 'f' }, { "features", 1, NULL, 'l' },
+		{ "ring", 1, NULL, 'r' }, { "nodes", 1, NULL, 'n' }, { "hours", 1, NULL, 'h' },
+		{ 0 },
+	};
+	static const uint64_t rings[] = { 0, 16, 400, 1 << 20 };
+	uint64_t seeds = 400, first = 1, ring = UINT64_MAX, nodes = 0, hours = 1;
+	const char *features = NULL;
+	for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+		uint64_t *number = c == 's' ? &seeds : c == 'f' ? &first : c == 'r' ? &ring :
+		                   c == 'n' ? &nodes : c == 'h' ? &hours : NULL;
+		if (c == 'l')
+			features = optarg;
+		else if (number)
+			*number = strtoull(optarg, NULL, 10);
+		else
+			return 2;
+	}
+	if (nodes)
+		return crowd((unsigned)nodes, hours);
+	for (uint64_t i = 0; i < seeds; i++) {
+		const uint64_t seed = first + i;
+		const char *mix = features ? features :
+		                             mixes[seed % (sizeof mixes / sizeof *mixes)];
+		history(seed, mix, ring != UINT64_MAX ? ring : strchr(mix, 'n') ? 1 << 20 :
+		                   rings[seed / 7 % 4]);
+		if (s->failed)
+			return 1;
+	}
+	printf("%llu histories, well after %llu ms, %llu at most; %llu generations, %llu given "
+	       "up\n", (unsigned long long)seeds, (unsigned long long)(s->wells / seeds),
+	       (unsigned long long)s->slowest, (unsigned long long)s->generations,
+	       (unsigned long long)s->gave_up);
+	return 0;
+}
