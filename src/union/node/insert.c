@@ -16,13 +16,16 @@ void weir__debt_add(struct weir_node *n, uint64_t id, uint64_t stamp)
 	n->noted -= n->noted == n->n_relied; /* the publication under way does not have this */
 }
 
-/* What was noted stands first. */
-void weir__debts_paid(struct weir_node *n)
+/* What was noted stands first. From now on the node relies on that generation for it. */
+void weir__debts_paid(struct weir_node *n, uint64_t generation)
 {
 	pthread_mutex_lock(&n->lock);
-	for (uint32_t i = n->noted; i < n->n_relied; i++)
-		n->relied[i - n->noted] = n->relied[i];
-	n->n_relied -= n->noted;
+	for (uint32_t i = n->noted; i < n->n_relied && n->noted; i++)
+		n->relied[i - n->noted + 1] = n->relied[i];
+	if (n->noted) {
+		n->relied[0] = (struct weir_debt){ generation, 0 };
+		n->n_relied -= n->noted - 1;
+	}
 	n->noted = 0;
 	pthread_mutex_unlock(&n->lock);
 }

@@ -102,7 +102,7 @@ int weir__node_manifest(struct weir_node *n)
 			return err;
 		n->newest = m;
 	}
-	if (n->doubt)
+	if (n->doubt && !n->look)
 		settle(n);
 	return 0;
 }

@@ -178,8 +178,8 @@ static inline bool weir__manifest_has(const struct weir_manifest *m, uint64_t id
 }
 /* Under the lock. */
 void weir__debt_add(struct weir_node *n, uint64_t id, uint64_t stamp);
-/* Of those noted nothing is owed any more. */
-void weir__debts_paid(struct weir_node *n);
+/* What was noted is in this generation. */
+void weir__debts_paid(struct weir_node *n, uint64_t generation);
 /* U7, after @m was joined. */
 void weir__debts_release(struct weir_node *n, const struct weir_manifest *m);
 /* The lowest stamp of those that are owed; UINT64_MAX: nothing is. */

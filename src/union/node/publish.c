@@ -99,8 +99,23 @@ static int begin(struct weir_node *n)
 	return 0;
 }
 
+static int lease(struct weir_node *n)
+{
+	if (n->now < n->lease_at)
+		return 0;
+	n->lease_at = n->now + WEIR_NODE_LEASE_MS / 3;
+	return n->store->lease(n->store->context, n->id, WEIR_NODE_LEASE_MS);
+}
+
+/* Another that waits need not wait for its end. If this fails it ends by itself. */
+static void release_lease(struct weir_node *n)
+{
+	(void)n->store->lease(n->store->context, n->id, 1);
+}
+
 static int end(struct weir_node *n, int err)
 {
+	release_lease(n);
 	n->publishing = false;
 	n->noted = 0;
 	n->extra |= n->publishing_extra;
@@ -120,23 +135,17 @@ static void published(struct weir_node *n)
 	n->due_since = n->abandoned = 0;
 	n->hole = (struct weir_log_id){ 0, 0 };
 	n->generations++;
+	release_lease(n);
 	n->head.version = m->version;
 	n->head.generation = m->id;
 	n->newest = *m;
-	weir__debts_paid(n);
+	weir__debts_paid(n, m->id);
 	pthread_mutex_lock(&n->lock);
 	(void)weir__has_add(&n->has, m->id);
 	pthread_mutex_unlock(&n->lock);
 	weir__node_joined(n, m);
 }
 
-static int lease(struct weir_node *n)
-{
-	if (n->now < n->lease_at)
-		return 0;
-	n->lease_at = n->now + WEIR_NODE_LEASE_MS / 3;
-	return n->store->lease(n->store->context, n->id, WEIR_NODE_LEASE_MS);
-}
 
 static int go_on(struct weir_node *n)
 {
@@ -269,5 +278,6 @@ int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
 	const struct weir_publication p = { r->mark, r->base, &r->manifest };
 	err = n->store->publish(n->store->context, &p);
 	n->look = true;
+	release_lease(n);
 	return err;
 }

@@ -42,13 +42,13 @@ void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag)
 	n->tag = tag;
 }
 
-/* U3. Where the cursor goes is known with the head's manifest. */
+/* U3. Where the cursor goes says the manifest of the head that is read next. */
 void weir__node_doubt(struct weir_node *n)
 {
 	weir__ring_again(&n->ring, none, most);
 	n->hole = n->answer = none;
 	weir__node_lack(n, none);
-	n->doubt = n->extra = true;
+	n->doubt = n->extra = n->look = true;
 	n->at_end = false;
 }
 
@@ -61,8 +61,8 @@ void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag
 	n->suspect = n->cursor;
 	if (!again)
 		return;
-	n->doubt = false; /* to read again has led here before */
-	weir__node_lack(n, to);
+	n->doubt = false; /* to read again has led here before: the head is not of this log */
+	weir__node_lack(n, (struct weir_log_id){ n->head.last.epoch, n->head.last.n + 1 });
 	weir__node_jump(n, to, tag);
 }
 
@@ -95,13 +95,13 @@ static void meet(struct weir_node *n, const struct weir_head *head)
 	const uint64_t mark = n->head.mark;
 	const bool other = mark == head->mark && !n->doubt && is_other(n, head);
 	n->head = *head;
-	n->look = false;
 	if (other)
 		weir__node_suspect(n, head->last, head->tag);
 	else if (mark && head->prev == mark && !n->lacks)
 		go_on(n, head->base);
 	else if (head->mark != mark)
 		weir__node_doubt(n);
+	n->look = false; /* this is the head of now */
 }
 
 /* Return: how many batches are among the entries; or -EIO. */

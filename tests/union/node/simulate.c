@@ -18,9 +18,9 @@
 enum { MOST = 1024, SLOTS = 4096, QUIET_MS = 60000 };
 
 struct key {
-	uint64_t hash, ticket;
+	uint64_t hash, ticket, at;
 	unsigned owner;
-	bool told, removed, excused, acked;
+	bool told, removed, gone, excused, acked;
 };
 
 struct seat {
@@ -124,26 +124,29 @@ static void stand(unsigned i)
 
 /* ---- the oracle ---- */
 
+static bool in_batch(const struct weir_batch *b, uint64_t hash)
+{
+	const struct weir_entry e = { .hashes = b->hashes };
+	for (size_t k = 0; k < b->n; k++)
+		if (weir__entry_hash(&e, k) == hash)
+			return true;
+	return false;
+}
+
 static bool in_batches(const struct weir_batch *b, uint64_t hash)
 {
-	for (; b; b = b->newer) {
-		const struct weir_entry e = { .hashes = b->hashes };
-		for (size_t k = 0; k < b->n; k++)
-			if (weir__entry_hash(&e, k) == hash)
-				return true;
-	}
-	return false;
+	while (b && !in_batch(b, hash))
+		b = b->newer;
+	return b != NULL;
 }
 
 static bool in_ring(const struct weir_ring *r, uint64_t hash)
 {
-	if (in_batches(r->waiting.oldest, hash) || in_batches(r->acked.oldest, hash) ||
-	    in_batches(r->full, hash))
-		return true;
 	for (unsigned i = 0; i < WEIR_RING_LISTS; i++)
-		if (in_batches(r->lists[i].batch, hash)) /* newer of a list's is none */
+		if (r->lists[i].batch && in_batch(r->lists[i].batch, hash))
 			return true;
-	return false;
+	return in_batches(r->waiting.oldest, hash) || in_batches(r->acked.oldest, hash) ||
+	       in_batches(r->full, hash);
 }
 
 static void check_own(unsigned i)
@@ -193,7 +196,7 @@ static void check_all(void)
 				weir_handle_contains_hash(s->seats[i].handle, key->hash);
 			if (!key->removed && !there)
 				wrong("all", i, "it lacks a key");
-			if (key->removed && there && !s->faults && s->ring > 4096)
+			if (key->gone && there && !s->faults && s->ring > 4096)
 				wrong("gone", i, "it has a key that the record lacks");
 		}
 }
@@ -228,7 +231,8 @@ static void insert(unsigned i)
 			abort();
 	}
 	struct key *key = &s->keys[s->n_keys++];
-	*key = (struct key){ .hash = chance(UINT64_MAX), .owner = i };
+	*key = (struct key){ .hash = chance(UINT64_MAX), .owner = i,
+	                     .at = s->toy.clock };
 	int err = weir__node_insert_hash(&s->seats[i].node, key->hash);
 	key->told = err >= 0;
 	if (err < 0 && (err != -ENOBUFS || s->seats[i].node.may_publish))
@@ -279,6 +283,7 @@ static void publish_record(unsigned i)
 	if (!settled(i) || weir__node_record(&s->seats[i].node, &r, NULL))
 		return;
 	const size_t of = s->n_keys;
+	const uint64_t now = s->toy.clock;
 	if (chance(2))
 		insert((unsigned)chance(s->nodes));
 	struct weir_filter *f = empty();
@@ -286,7 +291,6 @@ static void publish_record(unsigned i)
 		if ((!s->keys[k].removed && k % 3) || k >= of)
 			(void)weir_insert_hash(f, s->keys[k].hash);
 	run_until(s->toy.clock + chance(100), true);
-	const unsigned gone = s->seats[i].store->server;
 	int err;
 	while ((err = weir__node_publish_record(&s->seats[i].node, &r, f)) == -EINPROGRESS)
 		run_until(s->toy.clock + 1, true);
@@ -294,10 +298,10 @@ static void publish_record(unsigned i)
 	if (err && err != -EIO)
 		return;
 	s->replaced = true;
-	for (size_t k = 0; k < of; k++) /* or perhaps, if nobody knows whether it was done */
-		if (k % 3 == 0)
-			s->keys[k].removed = true;
-	(void)gone;
+	for (size_t k = 0; k < of; k += 3) {
+		s->keys[k].removed = true; /* perhaps, if nobody knows whether it was done */
+		s->keys[k].gone = s->keys[k].at + 1000 < now; /* its node has read it in the log */
+	}
 }
 
 static void roll_back(unsigned i)
