@@ -54,6 +54,16 @@ static void add_all(struct weir_has *has, const struct weir_manifest *m)
 	(void)weir__has_add(has, m->id);
 }
 
+/* A generation that was returned to is complete with the log behind its position alone, of which
+ * no ring has all: each node owes that, by one name, until one of them has published it. */
+static void owe_log(struct weir_node *n, const struct weir_manifest *m)
+{
+	pthread_mutex_lock(&n->lock);
+	(void)weir__has_add(&n->has, ~m->id);
+	weir__debt_add(n, ~m->id, 0);
+	pthread_mutex_unlock(&n->lock);
+}
+
 /* The set has what that image has. */
 static void add_has(struct weir_node *n, const struct weir_manifest *m)
 {
@@ -227,6 +237,8 @@ static int swap(struct weir_node *n, const struct weir_manifest *m, struct weir_
 	if (err)
 		return err == -ENOSPC || err == -ECANCELED ? unread(n, err, false) : err;
 	replace_has(n, m, own);
+	if (m->source == WEIR_SOURCE_ROLLBACK && !n->images_only)
+		owe_log(n, m);
 	n->extra = own;
 	n->kind = m->kind;
 	weir__node_joined(n, m);

@@ -172,8 +172,11 @@ static bool is_well(unsigned i)
 {
 	struct weir_node_status status;
 	struct weir_node *n = &s->seats[i].node;
+	const struct toy_server *server = server_of(&s->seats[i]);
 	weir__node_status(n, &status);
-	return status.state == WEIR_NODE_FOLLOWING && !status.lacks && !status.owes &&
+	return server->log_there && server->head_run == server->run &&
+	       n->head.mark == server->head.mark && n->tag == server->head.tag &&
+	       status.state == WEIR_NODE_FOLLOWING && !status.lacks && !status.owes &&
 	       !n->ring.waiting.oldest && !atomic_load(&n->ring.in_lists);
 }
 
