@@ -208,7 +208,7 @@ static int complete(struct weir_node *n, const struct weir_manifest *m, struct w
 	int err = weir__node_replay(n, m, next);
 	if (!err)
 		err = add_ring(n, m, next);
-	*own = owes(n, m);
+	*own = owes(n, m) || (n->lacks && m->source == WEIR_SOURCE_ROLLBACK);
 	if (err || !*own)
 		return err;
 	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* of another size: reported, and gone */
@@ -222,10 +222,13 @@ static int swap(struct weir_node *n, const struct weir_manifest *m, struct weir_
 	struct weir_reload *next;
 	bool own;
 	options.next = image;
-	int err = weir_reload_begin(&next, n->handle, &options);
-	if (err) {
+	int err = weir__node_touch(n, false); /* the image took a while */
+	const bool still = !err && !n->doubt && n->head.generation == m->id;
+	if (still)
+		err = weir_reload_begin(&next, n->handle, &options);
+	if (err || !still) {
 		weir_destroy(image);
-		return unread(n, err, false);
+		return still ? unread(n, err, false) : err;
 	}
 	if (weir__log_id_compare(n->cursor, m->position) < 0) /* before the ring is asked */
 		weir__node_jump(n, m->position, m->tag);

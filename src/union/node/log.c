@@ -184,7 +184,7 @@ int weir__node_replay(struct weir_node *n, const struct weir_manifest *m, struct
 	int err = 0;
 	while (!err && !w.other && !w.past && some == WEIR_NODE_SENT)
 		err = walk(&w, &some);
-	if (w.other)
+	if (w.other || (!w.past && weir__log_id_compare(w.at, w.upto) < 0))
 		lack(&w, n->cursor);
 	if (w.lacks)
 		weir__node_lack(n, w.hole);
