@@ -55,8 +55,10 @@ void weir__node_start(struct weir_node *n, const struct weir_manifest *m)
 static bool needs_answer(const struct weir_node *n)
 {
 	const struct weir_head *h = &n->head;
-	if (!h->generation || n->doubt || n->newest.id != h->generation)
+	if (n->doubt || (h->generation && n->newest.id != h->generation))
 		return false;
+	if (!h->generation)
+		return n->hole.epoch != 0;
 	const bool joined = n->joined.id == h->generation;
 	if (n->lacks && (joined || h->version.era < n->era) &&
 	    weir__log_id_compare(n->hole, n->newest.position) > 0)

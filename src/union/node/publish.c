@@ -26,8 +26,9 @@ static bool may_publish(const struct weir_node *n)
 	const struct weir_head *h = &n->head;
 	if (!n->at_end || n->doubt || n->hopeless || n->recording)
 		return false;
-	return !h->generation ||
-	       (!n->lacks && (h->version.era < n->era || n->joined.id == h->generation));
+	if (!h->generation) /* what no entry says to be missing, none has */
+		return !n->hole.epoch;
+	return !n->lacks && (h->version.era < n->era || n->joined.id == h->generation);
 }
 
 /* Also of a record: what every manifest says. */
