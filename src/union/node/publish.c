@@ -132,9 +132,8 @@ static int end(struct weir_node *n, int err)
 static void published(struct weir_node *n)
 {
 	const struct weir_manifest *m = &n->publication.manifest;
-	n->publishing = n->wanted = n->lacks = false;
+	n->publishing = n->wanted = false;
 	n->due_since = n->abandoned = 0;
-	n->hole = (struct weir_log_id){ 0, 0 };
 	n->generations++;
 	release_lease(n);
 	n->head.version = m->version;
