@@ -201,14 +201,19 @@ static void replace_has(struct weir_node *n, const struct weir_manifest *m, bool
 }
 
 /* From weir_reload_begin() on each insert goes to both. What came before is in the log, in the
- * ring, or behind what the node owes: so that is asked after it. */
+ * ring, or behind what the node owes: so that is asked after it. What a generation lacks that was
+ * returned to is in the log or nowhere else. */
 static int complete(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next,
                     bool *own)
 {
-	int err = weir__node_replay(n, m, next);
+	bool whole;
+	const bool behind = weir__log_id_compare(n->cursor, m->position) < 0;
+	if (behind)
+		weir__node_jump(n, m->position, m->tag); /* before the ring is asked */
+	int err = weir__node_replay(n, m, next, &whole);
 	if (!err)
 		err = add_ring(n, m, next);
-	*own = owes(n, m) || (n->lacks && m->source == WEIR_SOURCE_ROLLBACK);
+	*own = owes(n, m) || (m->source == WEIR_SOURCE_ROLLBACK && (behind || !whole));
 	if (err || !*own)
 		return err;
 	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* of another size: reported, and gone */
@@ -230,8 +235,6 @@ static int swap(struct weir_node *n, const struct weir_manifest *m, struct weir_
 		weir_destroy(image);
 		return still ? unread(n, err, false) : err;
 	}
-	if (weir__log_id_compare(n->cursor, m->position) < 0) /* before the ring is asked */
-		weir__node_jump(n, m->position, m->tag);
 	err = complete(n, m, next, &own);
 	if (err)
 		weir_reload_abort(next);

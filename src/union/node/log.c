@@ -14,7 +14,7 @@ struct walk {
 	struct weir_reload *next; /* NULL: the living set */
 	struct weir_log_id at, upto, hole;
 	uint64_t tag, named; /* named: the tag before, by the entry that is another log's */
-	bool lacks, other, past;
+	bool lacks, other, past, anew; /* anew: the log begins behind where the walk does */
 };
 
 int weir__node_apply(struct weir_node *n, const unsigned char *hashes, size_t count,
@@ -77,9 +77,11 @@ static bool extend(struct walk *w, const struct weir_entry *e)
 	const struct weir_log_id last = before(e);
 	const struct weir_batch *own = w->next ? NULL : weir__ring_find(&n->ring, e->id);
 	const bool adjacent = weir__log_id_compare(last, w->at) <= 0;
+	const bool first = !e->before && !last.epoch;
+	w->anew |= first;
 	if (own && own->tag != e->tag)
 		return false;
-	if ((!e->before && !last.epoch) || (w->tag ? e->before == w->tag : adjacent))
+	if (first || (w->tag ? e->before == w->tag : adjacent))
 		return true;
 	if (adjacent)
 		return false;
@@ -176,7 +178,8 @@ int weir__node_read(struct weir_node *n)
 	return 0;
 }
 
-int weir__node_replay(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next)
+int weir__node_replay(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next,
+                      bool *whole)
 {
 	struct walk w = { .node = n, .next = next, .at = m->position, .tag = m->tag,
 		          .upto = n->cursor };
@@ -188,5 +191,6 @@ int weir__node_replay(struct weir_node *n, const struct weir_manifest *m, struct
 		lack(&w, n->cursor);
 	if (w.lacks)
 		weir__node_lack(n, w.hole);
+	*whole = !w.lacks && !w.anew;
 	return err;
 }

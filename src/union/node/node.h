@@ -199,8 +199,10 @@ uint64_t weir__node_random(struct weir_node *n, uint64_t below);
 
 /* log.c */
 int weir__node_read(struct weir_node *n);
-/* U5: apply the log after @m's position, up to the cursor, to @next. */
-int weir__node_replay(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next);
+/* U5: apply the log after @m's position, up to the cursor, to @next.
+ * @whole: receives whether all of that is there. */
+int weir__node_replay(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next,
+                      bool *whole);
 /* Insert hashes, into @next alone unless that is NULL. Return: as weir_insert_keys(). */
 int weir__node_apply(struct weir_node *n, const unsigned char *hashes, size_t count,
                      struct weir_reload *next);

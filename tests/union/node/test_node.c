@@ -246,13 +246,14 @@ static void test_a_kind_that_is_built_once_comes_by_records(void **state)
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_filter *f[3];
 	params.kind = WEIR_FUSE;
+	params.fp_rate = 1e-6;
 	params.seed = 7;
 	for (unsigned i = 0; i < 3; i++) {
 		struct weir_builder *b;
 		assert_ok(weir_builder_create(&b, &params, NULL));
 		for (uint64_t k = 0; k < 100; k++)
 			assert_ok(weir_builder_add_u64(b, i == 2 ? 1000 + k : k));
-		assert_ok(weir_builder_finish(b, &f[i]));
+		assert_ok(weir_builder_finish(&f[i], b, NULL));
 		if (i < 2)
 			sit_with(i, f[i], 1 << 20, true);
 	}
