@@ -1,5 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ * Of simulate.c: many nodes for hours, and every five minutes redis loses something. What is
+ * printed: how long until all are well again, and what a node costs redis. */
+
+enum { EVERY_MS = 300000, INSERT_MS = 60000 }; /* between two faults; a node's inserts */
+
+static uint64_t until_well(void)
+{
+	const uint64_t from = s->toy.clock;
+	run_until(from + 10, false); /* nobody has noticed yet */
+	while (!all_well() && s->toy.clock < from + QUIET_MS)
+		run_until(s->toy.clock + 10, false);
+	return s->toy.clock - from;
+}
+
+static void some_inserts(uint64_t ms)
+{
+	const uint64_t end = s->toy.clock + ms, pause = INSERT_MS / s->nodes + 1;
+	while (s->toy.clock < end) {
+		run_until(s->toy.clock + 1 + chance(2 * pause), false);
+		insert((unsigned)chance(s->nodes));
+	}
+}
+
+static const char *lose(unsigned which)
+{
+	struct toy_server *at = &s->toy.server[1];
+	static const char *const names[] = { "a restart, its last second lost", "FLUSHALL",
+		                             "10 s without redis", "the log deleted",
+		                             "an old dump put back", "an entry deleted" };
+	toy_save(&s->toy);
+	some_inserts(1000);
+	switch (which % 6) {
+	case 0: toy_fall_back(&s->toy, true); break;
+	case 1: toy_flush(at); break;
+	case 2:
+		at->down = true;
+		some_inserts(10000);
+		at->down = false;
+		break;
+	case 3: toy_drop_log(at); break;
+	case 4: toy_fall_back(&s->toy, false); break;
+	default: toy_delete(&s->toy, at); break;
+	}
+	return names[which % 6];
+}
+
 static int crowd(unsigned nodes, uint64_t hours)
 {
-	(void)nodes, (void)hours;
-	return 0;
+	static struct sim sim;
+	sim = (struct sim){ .seed = 1, .features = "", .ring = 1 << 20, .nodes = nodes,
+		            .publish_ms = 60000, .capacity = 100000, .faults = true,
+		            .poll_ms = nodes / 5 < 20 ? 20 : nodes / 5 };
+	s = &sim;
+	toy_make(&s->toy, 1);
+	s->seats = calloc(nodes, sizeof *s->seats);
+	for (unsigned i = 0; i < nodes; i++) {
+		sit(i, 1);
+		schedule(i, s->toy.clock + 1 + chance(1000));
+	}
+	printf("%u nodes are well after %llu ms\n", nodes, (unsigned long long)until_well());
+	for (unsigned i = 0; i < hours * 12; i++) {
+		const struct toy before = { .calls = s->toy.calls, .bytes_in = s->toy.bytes_in,
+			                    .bytes_out = s->toy.bytes_out };
+		some_inserts(EVERY_MS);
+		const double seconds = EVERY_MS / 1000.0, all = seconds * nodes;
+		printf("calm: of a node and second %.1f calls, %.0f bytes to redis, %.0f from it\n",
+		       (double)(s->toy.calls - before.calls) / all,
+		       (double)(s->toy.bytes_in - before.bytes_in) / all,
+		       (double)(s->toy.bytes_out - before.bytes_out) / all);
+		const uint64_t from = s->toy.bytes_out;
+		const char *what = lose(i);
+		const uint64_t took = until_well();
+		printf("%s: all are well after %llu ms, %.0f bytes a node\n", what,
+		       (unsigned long long)took, (double)(s->toy.bytes_out - from) / nodes);
+		fflush(stdout);
+		if (took >= QUIET_MS)
+			wrong("well", 0, what);
+	}
+	check_all();
+	for (unsigned i = 0; i < nodes; i++)
+		stand(i);
+	printf("%zu keys, %llu generations, %llu given up\n", s->n_keys,
+	       (unsigned long long)s->generations, (unsigned long long)s->gave_up);
+	toy_free(&s->toy);
+	free(s->seats);
+	free(s->keys);
+	return s->failed;
 }

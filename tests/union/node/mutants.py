@@ -40,14 +40,14 @@ MUTANTS = [
     ('SET_FIRST', 'insert.c', 'if (weir__ring_put(&n->ring, &hash, 1))',
      'int early = weir_handle_insert_hash(n->handle, hash);\n\tif (weir__ring_put(&n->ring, &hash,'
      ' 1))', UNIT),
-    ('NO_RING', 'join.c', '\t\terr = add_ring(n, m, next);\n', '\t\t;\n', sim('R', ring=MANY)),
+    ('NO_RING', 'join.c', '\t\terr = add_ring(n, m, next);\n', '\t\t;\n', sim('mR', ring=MANY)),
     ('BASE_IGNORED', 'toy.c', 'if (weir__version_compare(s->head.version, p->base) != 0)', 'if (0)',
      sim('Rg', ring=MANY)),
     ('RECORD_EMPTY', 'publish.c', '\t\tm->has = n->newest.has;\n', '\t\t;\n', sim('Rg', ring=MANY)),
     ('POS_LATE', 'publish.c', '\tconst struct weir_publication p = { r->mark, r->base, '
-     '&n->publication.manifest };\n\tif (!err)', '\tn->publication.manifest.position = n->head.last;'
-     '\n\tn->publication.manifest.tag = n->head.tag;\n\tconst struct weir_publication p = { r->mark,'
-     ' r->base, &n->publication.manifest };\n\tif (!err)', sim('g', ring=MANY)),
+     '&n->publication.manifest };\n\tif (!err)', '\tn->publication.manifest.position = n->cursor;'
+     '\n\tn->publication.manifest.tag = n->tag;\n\tconst struct weir_publication p = { r->mark,'
+     ' r->base, &n->publication.manifest };\n\tif (!err)', sim('kg', ring=MANY)),
     ('OWE_TOKENS', 'join.c', 'owes |= !weir__manifest_has(m, n->relied[i].id);',
      'owes |= n->relied[i].stamp && !weir__manifest_has(m, n->relied[i].id);',
      sim('pRg', 6000, MANY)),
@@ -62,7 +62,7 @@ MUTANTS = [
     ('JUMP_SILENT', [
         ('touch.c', '\tweir__ring_again(&n->ring, n->cursor, to);\n', ''),
         ('log.c', '\t\tweir__ring_again(&n->ring, w->at, last); /* a jump */', '\t\t;')],
-     sim('srg', 20000, MANY)),
+     UNIT),
     ('OLDER_IGNORED', 'touch.c', 'weir__version_compare(head->version, n->head.version) < 0 || ', '',
      sim('srRg', 20000, MANY)),
     ('UNREAD_SILENT', 'node.c', """	return n->unread == h->generation && !joined && !n->hopeless &&

@@ -37,7 +37,7 @@ static struct sim {
 	struct key *keys;
 	size_t n_keys, room;
 	const char *features;
-	uint64_t ring, seed, publish_ms;
+	uint64_t ring, seed, publish_ms, capacity;
 	uint32_t poll_ms;
 	bool verbose, replaced, promoted, failed, faults;
 	uint64_t gave_up, generations, wells, slowest;
@@ -67,8 +67,8 @@ static struct weir_filter *empty(void)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
-	params.capacity = 2000;
-	params.fp_rate = 1e-7;
+	params.capacity = s->capacity;
+	params.fp_rate = s->capacity > 2000 ? 1e-4 : 1e-7;
 	params.seed = 7;
 	if (weir_create(&f, &params))
 		abort();
@@ -401,6 +401,7 @@ static void history(uint64_t seed, const char *features, uint64_t ring)
 {
 	static struct sim sim;
 	sim = (struct sim){ .seed = seed, .features = features, .ring = ring,
+		            .capacity = 2000,
 		            .verbose = sim.verbose, .gave_up = sim.gave_up,
 		            .generations = sim.generations, .wells = sim.wells,
 		            .slowest = sim.slowest };

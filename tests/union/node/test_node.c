@@ -61,13 +61,18 @@ static int end(void **state)
 	return 0;
 }
 
-/* So many milliseconds of all nodes. */
-static void run(unsigned ms)
+/* So many milliseconds of nodes @from to 1. */
+static void run_from(unsigned from, unsigned ms)
 {
 	for (const uint64_t to = toy.clock + ms; toy.clock < to; toy.clock += 20)
-		for (unsigned i = 0; i < 2; i++)
+		for (unsigned i = from; i < 2; i++)
 			if (handle[i])
 				(void)weir__node_round(&node[i], toy.clock);
+}
+
+static void run(unsigned ms)
+{
+	run_from(0, ms);
 }
 
 static struct weir_node_status status(unsigned i)
@@ -343,6 +348,32 @@ static void test_debts_beyond_the_list_are_paid_by_an_own_generation_alone(void 
 	assert_int_equal(node[0].relied[1].id, 0);
 }
 
+/* U4: an entry of this node was acknowledged and not read; another has its id by now, and a
+ * generation's position has passed that. */
+static void test_what_a_jump_passes_over_is_sent_again(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	sit(1, 1 << 20, true);
+	run(1000);
+	toy_save(&toy);
+	assert_ok(insert(0, 1));
+	toy.stores[0].no_read = true;
+	(void)weir__node_round(&node[0], toy.clock += 20);
+	assert_non_null(node[0].ring.acked.oldest);
+	toy_fall_back(&toy, false);
+	for (uint64_t i = 0; i < 3; i++) {
+		assert_ok(insert(1, 100 + i));
+		weir__node_want(&node[1]);
+		run_from(1, 1000);
+	}
+	assert_int_equal(status(1).generations + status(0).generations, 4);
+	toy.stores[0].no_read = false;
+	run(2000);
+	assert_true(has(1, 1));
+	assert_true(has(0, 102));
+}
+
 static void test_a_merged_filter_is_published(void **state)
 {
 	(void)state;
@@ -392,6 +423,7 @@ int main(void)
 		TEST(test_a_flush_waits_for_redis),
 		TEST(test_a_flush_waits_for_the_tokens_drawn_before_it_and_no_later_one),
 		TEST(test_debts_beyond_the_list_are_paid_by_an_own_generation_alone),
+		TEST(test_what_a_jump_passes_over_is_sent_again),
 		TEST(test_a_merged_filter_is_published),
 		TEST(test_a_rollback_keeps_what_was_inserted_since),
 	};

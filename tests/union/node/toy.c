@@ -281,7 +281,7 @@ static int toy_read(void *context, struct weir_log_id after, size_t most, weir_e
 	size_t low = 0, high = s->n;
 	int err = fails(c);
 	*n = 0;
-	if (err)
+	if (err || c->no_read)
 		return fail(1);
 	while (low < high) {
 		const size_t middle = (low + high) / 2;
@@ -326,7 +326,7 @@ static int toy_image(void *context, const struct weir_manifest *m, struct weir_f
 	const struct pool *p = find_image(m);
 	if (!p || p->lost)
 		return weir_fail(-ENOENT, "a chunk is missing");
-	c->toy->bytes_out += 8192;
+	c->toy->bytes_out += m->bytes;
 	return weir_clone(out, p->image);
 }
 
@@ -353,9 +353,10 @@ static int toy_upload(void *context, const struct weir_filter *f, struct weir_ma
 	c->uploading = NULL;
 	c->upload = 0;
 	memcpy(m->image, &p->number, sizeof p->number);
-	m->bytes = 8192;
+	struct weir_stats stats = WEIR_STATS_INIT;
+	m->bytes = weir_measure(p->image, WEIR_SAMPLED, &stats) ? 0 : stats.bytes;
 	m->chunks = 1;
-	c->toy->bytes_in += 8192;
+	c->toy->bytes_in += m->bytes;
 	return 0;
 }
 

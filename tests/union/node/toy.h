@@ -29,6 +29,7 @@ struct toy_store {
 	struct weir_store store;
 	struct toy *toy;
 	unsigned server;
+	bool no_read;                    /* its readings fail */
 	struct weir_filter *uploading;   /* a copy, of the manifest with this id */
 	uint64_t upload, image;
 	unsigned left, image_left;       /* askings until it is there */
