@@ -106,14 +106,14 @@ struct weir_node {
 	bool look;                         /* the head has news: touch at once */
 	bool at_end;                       /* of the log */
 	bool wanted;                       /* somebody asked for a generation */
-	uint64_t unread;                   /* the generation whose image cannot be read, or united */
+	uint64_t unread;                   /* the generation whose image is of no use here */
 	bool hopeless;                     /* and no other will do but a record (REVIEW 3) */
 	uint64_t abandoned;                /* the one that is gone without it (U9) */
 	bool publishing, publishing_extra; /* of this node's set; the set was not pure */
 	bool recording;                    /* a record's image is being uploaded */
 	struct weir_record publication;
-	uint64_t foreign, given_up, generations; /* counts: entries by another seed, of U9, published */
-	int error;                         /* the last that was not met since, and its sentence */
+	uint64_t foreign, given_up, generations; /* entries by another seed; U9; published */
+	int error;                         /* the last, and its sentence */
 	char why[WEIR_SENTENCE_BYTES];
 };
 

@@ -52,12 +52,6 @@ static int describe(const struct weir_node *n, struct weir_record *r)
 	return err;
 }
 
-static uint64_t number(const struct weir_node *n, uint64_t era, struct weir_version v)
-{
-	(void)n;
-	return v.era == era ? v.number : 0;
-}
-
 /* What the set has, as it is noted: it closes the open token, whose keys are in the set. What the
  * node relies on never falls out of the list. */
 static void note_has(struct weir_node *n, struct weir_has *has)
@@ -67,7 +61,7 @@ static void note_has(struct weir_node *n, struct weir_has *has)
 	n->noted = n->n_relied;
 	*has = n->has;
 	for (uint32_t i = 0; i < n->n_relied; i++)
-		if (weir__has(&n->has, n->relied[i].id) || n->relied[i].id)
+		if (n->relied[i].id)
 			(void)weir__has_add(has, n->relied[i].id);
 	pthread_mutex_unlock(&n->lock);
 }
@@ -89,9 +83,8 @@ static int begin(struct weir_node *n)
 	m->position = n->cursor;
 	m->tag = n->tag;
 	m->version.era = n->era ? n->era : 1;
-	const uint64_t mine = number(n, m->version.era, n->joined.version);
-	const uint64_t its = number(n, m->version.era, h->version);
-	m->version.number = (mine > its ? mine : its) + 1;
+	const struct weir_version mine = n->joined.version, its = h->version;
+	m->version.number = (weir__version_compare(mine, its) > 0 ? mine : its).number + 1;
 	m->pure = !n->extra && !new && h->generation && n->joined.id == h->generation &&
 		  h->version.era == n->era;
 	n->publishing_extra = n->extra;

@@ -109,7 +109,8 @@ static int fill(struct weir_node *n, struct weir_touch *touch, struct weir_entry
 {
 	int batches = 0;
 	weir__ring_collect(&n->ring, n->collected + 1);
-	for (struct weir_batch *b = n->ring.waiting.oldest; b && batches < WEIR_NODE_SENT; b = b->newer) {
+	struct weir_batch *b = n->ring.waiting.oldest;
+	for (; b && batches < WEIR_NODE_SENT; b = b->newer) {
 		if (weir__draw(&b->tag))
 			return -EIO;
 		entries[batches++] = (struct weir_entry){ .kind = WEIR_ENTRY_BATCH,
@@ -133,7 +134,7 @@ static void sent(struct weir_node *n, size_t batches, bool called)
 	struct weir_log_id last = n->head.last;
 	if (called) {
 		last.n--;
-		n->first_call = n->called || n->first_call ? n->first_call : n->now;
+		n->first_call = n->first_call ? n->first_call : n->now;
 		n->called = true;
 		n->called_at = n->now;
 	}

@@ -41,8 +41,8 @@ MUTANTS = [
      'int early = weir_handle_insert_hash(n->handle, hash);\n\tif (weir__ring_put(&n->ring, &hash,'
      ' 1))', UNIT),
     ('NO_RING', 'join.c', '\t\terr = add_ring(n, m, next);\n', '\t\t;\n', sim('mR', ring=MANY)),
-    ('BASE_IGNORED', 'toy.c', 'if (weir__version_compare(s->head.version, p->base) != 0)', 'if (0)',
-     sim('Rg', ring=MANY)),
+    ('BASE_IGNORED', 'toy.c', 'if (weir__version_compare(s->head.version, p->base) != 0)',
+     'if (0)', sim('Rg', ring=MANY)),
     ('RECORD_EMPTY', 'publish.c', '\t\tm->has = n->newest.has;\n', '\t\t;\n', sim('Rg', ring=MANY)),
     ('POS_LATE', 'publish.c', '\tconst struct weir_publication p = { r->mark, r->base, '
      '&n->publication.manifest };\n\tif (!err)', '\tn->publication.manifest.position = n->cursor;'
@@ -58,21 +58,25 @@ MUTANTS = [
     ('TAGS_IGNORED', [
         ('touch.c', '(beyond == 0 && n->tag && n->tag != head->tag) ||', ''),
         ('log.c', 'if (own && own->tag != e->tag)', 'if (0)'),
-        ('log.c', '(w->tag ? e->before == w->tag : adjacent))', 'adjacent)')], sim('sr', ring=MANY)),
+        ('log.c', '(w->tag ? e->before == w->tag : adjacent))', 'adjacent)')],
+     sim('sr', ring=MANY)),
     ('JUMP_SILENT', [
         ('touch.c', '\tweir__ring_again(&n->ring, n->cursor, to);\n', ''),
         ('log.c', '\t\tweir__ring_again(&n->ring, w->at, last); /* a jump */', '\t\t;')],
      UNIT),
-    ('OLDER_IGNORED', 'touch.c', 'weir__version_compare(head->version, n->head.version) < 0 || ', '',
+    ('OLDER_IGNORED', 'touch.c',
+     'weir__version_compare(head->version, n->head.version) < 0 || ', '',
      sim('srRg', 20000, MANY)),
-    ('UNREAD_SILENT', 'node.c', """	return n->unread == h->generation && !joined && !n->hopeless &&
+    ('UNREAD_SILENT', 'node.c',
+     """	return n->unread == h->generation && !joined && !n->hopeless &&
 	       (h->version.era >= n->era || n->lacks);""", '\treturn false;', sim('ig', ring=MANY)),
     ('RELY_TOO_LITTLE', 'insert.c', 'if (all && n->n_relied) {', 'if (n->n_relied) {',
      sim('scg', 6000)),
     # what the model does not have
     ('RING_NEVER_AGAIN', 'touch.c', '\tweir__ring_again(&n->ring, none, most);\n', '',
      sim('f', ring=MANY)),
-    ('PAID_AND_FORGOTTEN', 'insert.c', """		n->relied[0] = (struct weir_debt){ generation, 0 };
+    ('PAID_AND_FORGOTTEN', 'insert.c',
+     """		n->relied[0] = (struct weir_debt){ generation, 0 };
 		n->n_relied -= n->noted - 1;
 """, """		memmove(n->relied, n->relied + 1, (--n->n_relied) * sizeof *n->relied);
 		n->n_relied -= n->noted - 1;
@@ -87,17 +91,21 @@ MUTANTS = [
      sim('bgd', 20000, MANY)),
     ('PUBLISHES_WHAT_IT_LACKS_WITHOUT_A_HEAD', 'publish.c', '\t\treturn !n->hole.epoch;\n',
      '\t\treturn true;\n', sim('fx', 20000, MANY)),
-    ('PUBLICATION_HEALS_ALL', 'publish.c', '\tn->generations++;\n', '\tn->generations++;\n\tn->lacks = '
-     'false;\n\tn->hole = (struct weir_log_id){ 0, 0 };\n', sim('gx', 20000, MANY)),
+    ('PUBLICATION_HEALS_ALL', 'publish.c', '\tn->generations++;\n',
+     '\tn->generations++;\n\tn->lacks = false;\n\tn->hole = (struct weir_log_id){ 0, 0 };\n',
+     sim('gx', 20000, MANY)),
     ('LEASE_KEPT', 'publish.c', '\t(void)n->store->lease(n->store->context, n->id, 1);\n', '',
      sim('', 300, 0)),
-    ('ACKNOWLEDGES_WHAT_IT_OWES', 'node.c', 'waits < owed ? waits : owed;', 'waits;', sim('', ring=0)),
+    ('ACKNOWLEDGES_WHAT_IT_OWES', 'node.c', 'waits < owed ? waits : owed;', 'waits;',
+     sim('', ring=0)),
     ('ACKNOWLEDGES_WHAT_WAITS', 'node.c', 'waits < owed ? waits : owed;', 'owed;', UNIT),
     ('TOKEN_OF_A_LATER_FLUSH', 'insert.c', 'memory_order_relaxed) + 1);\n\treturn 0;',
      'memory_order_relaxed) + 2);\n\treturn 0;', sim('', ring=0)),
-    ('REFUSED_AND_IN_THE_SET', 'insert.c', '\tif (!n->may_publish)\n\t\treturn no_room(n);\n', '', UNIT),
+    ('REFUSED_AND_IN_THE_SET', 'insert.c', '\tif (!n->may_publish)\n\t\treturn no_room(n);\n', '',
+     UNIT),
     ('HOPELESS_PUBLISHES', 'join.c', '\tn->hopeless = hopeless;\n', '', UNIT),
-    ('ANY_SEED', 'join.c', '\tif (m->hashing == n->hashing)\n\t\treturn 0;\n', '\treturn 0;\n', UNIT),
+    ('ANY_SEED', 'join.c', '\tif (m->hashing == n->hashing)\n\t\treturn 0;\n', '\treturn 0;\n',
+     UNIT),
     ('NO_RETURN_OF_ROOM', 'ring.c', '\t\tatomic_fetch_sub_explicit(&r->used, sizeof *b + 8 * b->n, '
      'memory_order_relaxed);\n', '', RING),
     ('FULL_LISTS_FIRST_FORGOTTEN', 'ring.c', '\t\tr->full = b;\n', '\t\tr->full = NULL;\n', RING),

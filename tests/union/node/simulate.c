@@ -444,11 +444,14 @@ static void history(uint64_t seed, const char *features, uint64_t ring)
 
 #include "crowd.h"
 
-/* Which faults a seed has, unless it is said. */
+/* Which faults a seed has, unless it is said: s save, c crash back to that, r its keys are put back
+ * over living ones, p the replica is promoted, f FLUSHALL, d the log is deleted, x an entry is,
+ * i the head's image is lost, k a node dies, R a record, b rollback, g a generation is asked for,
+ * m redis is full, o it is down, e calls fail, n only node 0 may publish. */
 static const char *const mixes[] = {
-	"", "g", "sc", "p", "sr", "f", "d", "x", "i", "R", "Rg", "Rsr", "Rp", "kg", "kgsc", "m", "mo",
-	"oe", "osce", "scx", "bg", "bgR", "bgsc", "Rscf", "pR", "gx", "ig", "igx", "kpg", "scfdxr",
-	"scrfdxikRbgmoe", "prR", "nRg", "nsc", "gscR", "xi", "dk", "gr",
+	"", "g", "sc", "p", "sr", "f", "d", "x", "i", "R", "Rg", "Rsr", "Rp", "kg", "kgsc", "m",
+	"mo", "oe", "osce", "scx", "bg", "bgR", "bgsc", "Rscf", "pR", "gx", "ig", "igx", "kpg",
+	"scfdxr", "scrfdxikRbgmoe", "prR", "nRg", "nsc", "gscR", "xi", "dk", "gr", "bgd", "mR",
 };
 
 int main(int argc, char **argv)
