@@ -259,6 +259,7 @@ static void test_a_kind_that_is_built_once_comes_by_records(void **state)
 		for (uint64_t k = 0; k < 100; k++)
 			assert_ok(weir_builder_add_u64(b, i == 2 ? 1000 + k : k));
 		assert_ok(weir_builder_finish(&f[i], b, NULL));
+		weir_builder_destroy(b);
 		if (i < 2)
 			sit_with(i, f[i], 1 << 20, true);
 	}
