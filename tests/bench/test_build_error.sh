@@ -168,10 +168,11 @@ expect '-e' <<< '-e'
 export PATH=${PATH#"$work/bin:"}
 
 # The table has each header that weir includes, with the package that has it here; those of C and
-# C++ come with the compiler.
+# C++ come with the compiler, and the build makes those of scripts.
 own=$(${CC:-cc} -print-file-name=include)
 while read -r header; do
-	[[ $header = *.h && $header != arm_neon.h ]] && [ ! -e "$own/$header" ] || continue
+	[[ $header = *.h && $header != arm_neon.h && $header != *.lua.h ]] || continue
+	[ ! -e "$own/$header" ] || continue
 	table=$(needs_package "$header") here=
 	for file in /usr/include/{,*-linux-gnu/}"$header"; do
 		[ ! -e "$file" ] || here=$(dpkg -S "$file" 2> /dev/null | sed 's/:.*//')
