@@ -15,7 +15,7 @@ MISSING = "nowhere: No such file or directory: no "
 NO_IMAGE = MISSING + "image to read: weir build -o makes one"
 NO_PAIR = MISSING + "key to read: weir replicate key makes a pair"
 NO_HASH_KEY = MISSING + ("hash key to read: give the one that weir build had, or for a new set "
-                         "make one: head -c 16 /dev/urandom")
+                         "make one: (umask 077; head -c 16 /dev/urandom > FILE)")
 WHOLE = "'%s': allowed: 1 to %d, a whole number"
 SECONDS = "'%s': allowed: %s seconds, such as %s"
 NAME = "a name is 1 to 64 letters, digits, - _ ."

@@ -60,7 +60,7 @@ class Tool(unittest.TestCase):
         """Of a node's keys, that of this number. An image that is not there has none."""
         if not os.path.exists(image):
             return False
-        done = subprocess.run([WEIR, "query", "-q", image, "-"], cwd=self.folder,
+        done = subprocess.run([WEIR, "query", "-q", "--as-is", image, "-"], cwd=self.folder,
                               input=nodes.key_of(node.name, n) + b"\n", capture_output=True)
         return done.returncode == 0
 
