@@ -354,7 +354,7 @@ int live_seal(struct weir_filter *f, const char *path, const char *lost)
 		    "seals it, or weir seal does after that",
 		    path);
 	else if (err == -ESTALE)
-		say("%s: was replaced or removed meanwhile, so what was to be %s", path, lost);
+		say_gone(path, lost);
 	else if (err)
 		say_weir(err, path);
 	return err;

@@ -356,6 +356,6 @@ int place_stands(const char *path, int turn, const char *lost)
 	if (turn < 0 || fstat(turn, &locked) ||
 	    (stat(path, &there) == 0 && is_file(&locked, &there)))
 		return TOOL_OK;
-	say("%s: was replaced or removed meanwhile, so what was to be %s", path, lost);
+	say_gone(path, lost);
 	return TOOL_NO;
 }

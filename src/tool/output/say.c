@@ -119,6 +119,11 @@ char *plain_copy(const char *text)
 	return plain_bytes(text, strlen(text));
 }
 
+void say_gone(const char *path, const char *lost)
+{
+	say("%s: was replaced or removed meanwhile, so what was to be %s", path, lost);
+}
+
 static const char *saved;
 
 void say_saved(const char *path)

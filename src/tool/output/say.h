@@ -52,6 +52,9 @@ void *need_more(void *old, size_t bytes);
 /* Zeroed, at the beginning of a cache line: for what threads write side by side. */
 void *need_lines(size_t bytes);
 
+/* Say that the file at @path was replaced or removed while the command worked on it.
+ * @lost: the sentence's end, such as "added is not in it". */
+void say_gone(const char *path, const char *lost);
 /* The command has saved its file to @path: close_stdout() says so if only the report is lost. */
 void say_saved(const char *path);
 /* Flush and close stdout: a full disk shows only here. Returns TOOL_TROUBLE if something was

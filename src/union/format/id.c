@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Ids as text, and random ones. */
+ * Ids: as text, random ones, and lists of them. */
 #include "id.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -95,4 +95,23 @@ int weir__draw(uint64_t *out)
 	}
 	*out = drawn;
 	return 0;
+}
+
+bool weir__has(const struct weir_has *has, uint64_t id)
+{
+	for (uint32_t i = 0; i < has->n; i++)
+		if (has->id[i] == id)
+			return true;
+	return false;
+}
+
+bool weir__has_add(struct weir_has *has, uint64_t id)
+{
+	if (weir__has(has, id))
+		return true;
+	const bool room = has->n < WEIR_HAS;
+	has->n += room;
+	memmove(has->id + 1, has->id, (has->n - 1) * sizeof *has->id);
+	has->id[0] = id;
+	return room;
 }

@@ -56,4 +56,19 @@ const char *weir__hex_write(char text[WEIR_HEX_TEXT], uint64_t value);
  * Return: 0, or -EIO: then @out is untouched. */
 int weir__draw(uint64_t *out);
 
+/* ---- lists of ids ---- */
+
+enum { WEIR_HAS = 64 }; /* that a manifest names */
+
+/* Ids of generations and tokens, the newest first. */
+struct weir_has {
+	uint32_t n;
+	uint64_t id[WEIR_HAS];
+};
+
+bool weir__has(const struct weir_has *has, uint64_t id);
+/* Put an id in front, if it is not there; the oldest falls out.
+ * Return: false: one fell out. */
+bool weir__has_add(struct weir_has *has, uint64_t id);
+
 #endif

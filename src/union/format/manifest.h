@@ -32,7 +32,6 @@
 
 enum {
 	WEIR_SET_NAME = 64,             /* characters of a set's name */
-	WEIR_HAS = 64,                  /* ids that a manifest names */
 	WEIR_CHUNK = (1 << 20) - 64,    /* bytes: with its head it takes a mebibyte of jemalloc's */
 	WEIR_CHUNKS = 1 << 20,
 	WEIR_IMAGE_HASH = 32,
@@ -40,12 +39,6 @@ enum {
 };
 
 enum weir_source { WEIR_SOURCE_SET, WEIR_SOURCE_RECORD, WEIR_SOURCE_ROLLBACK };
-
-/* Ids of generations and tokens, the newest first. */
-struct weir_has {
-	uint32_t n;
-	uint64_t id[WEIR_HAS];
-};
 
 struct weir_manifest {
 	char set[WEIR_SET_NAME + 1];
@@ -75,11 +68,6 @@ bool weir__set_name_is(const char *name, size_t len);
 int weir__manifest_read(struct weir_manifest *out, const char *text, size_t len);
 /* Write a manifest that weir__manifest_read() takes. Return: its bytes. */
 size_t weir__manifest_write(char text[WEIR_MANIFEST_TEXT], const struct weir_manifest *m);
-
-bool weir__has(const struct weir_has *has, uint64_t id);
-/* Put an id in front, if it is not there; the oldest falls out.
- * Return: false: one fell out. */
-bool weir__has_add(struct weir_has *has, uint64_t id);
 
 /* ---- which kinds can be the same on every node ---- */
 

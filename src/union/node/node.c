@@ -102,7 +102,7 @@ static int send(struct weir_node *n)
 {
 	int err = 0;
 	n->call_due = needs_answer(n) &&
-		      (!n->called || n->now >= n->called_at + WEIR_NODE_CALL_MS);
+	              (!n->called || n->now >= n->called_at + WEIR_NODE_CALL_MS);
 	if (!needs_answer(n))
 		n->first_call = 0;
 	else if (n->first_call && n->now >= n->first_call + WEIR_NODE_GIVE_UP_MS)
@@ -135,8 +135,8 @@ static enum weir_node_state state(const struct weir_node *n)
 	if (n->publishing)
 		return WEIR_NODE_PUBLISHING;
 	const bool behind = n->lacks || n->doubt || !n->at_end ||
-			    (h->generation && h->generation != n->joined.id &&
-			     h->version.era >= n->era);
+	                    (h->generation && h->generation != n->joined.id &&
+	                     h->version.era >= n->era);
 	return behind ? WEIR_NODE_CATCHING_UP : WEIR_NODE_FOLLOWING;
 }
 

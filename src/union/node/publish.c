@@ -86,7 +86,7 @@ static int begin(struct weir_node *n)
 	const struct weir_version mine = n->joined.version, its = h->version;
 	m->version.number = (weir__version_compare(mine, its) > 0 ? mine : its).number + 1;
 	m->pure = !n->extra && !new && h->generation && n->joined.id == h->generation &&
-		  h->version.era == n->era;
+	          h->version.era == n->era;
 	n->publishing_extra = n->extra;
 	n->extra = false;
 	n->publishing = true;
@@ -138,7 +138,6 @@ static void published(struct weir_node *n)
 	pthread_mutex_unlock(&n->lock);
 	weir__node_joined(n, m);
 }
-
 
 static int go_on(struct weir_node *n)
 {

@@ -41,7 +41,7 @@ static struct weir_ring_list *enter(struct weir_ring *r)
 	static _Thread_local unsigned number; /* 0: none yet */
 	if (!number)
 		number = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) %
-			 WEIR_RING_LISTS + 1;
+		         WEIR_RING_LISTS + 1;
 	return &r->lists[number - 1];
 }
 

@@ -8,7 +8,7 @@
 
 static const struct weir_log_id none = { 0, 0 }, most = { UINT64_MAX, UINT64_MAX };
 
-/* splitmix64, as tests/test.h: jitter need not be hard to guess. */
+/* splitmix64: jitter need not be hard to guess. */
 uint64_t weir__node_random(struct weir_node *n, uint64_t below)
 {
 	uint64_t x = n->jitter += UINT64_C(0x9E3779B97F4A7C15);
@@ -55,7 +55,7 @@ void weir__node_doubt(struct weir_node *n)
 void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag)
 {
 	const bool again = n->suspect_mark == n->head.mark &&
-			   weir__log_id_compare(n->suspect, n->cursor) == 0;
+	                   weir__log_id_compare(n->suspect, n->cursor) == 0;
 	weir__node_doubt(n);
 	n->suspect_mark = n->head.mark;
 	n->suspect = n->cursor;

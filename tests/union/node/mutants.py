@@ -173,7 +173,7 @@ def main():
     chosen = [(m[0], m[1] if len(m) == 3 else [m[1:4]], m[-1]) for m in chosen]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         work, parts = Path(folder), {}
-        sources = [*NODE.glob('*.c'), *(FORMAT / f for f in ('id.c', 'has.c', 'kinds.c')),
+        sources = [*NODE.glob('*.c'), *(FORMAT / f for f in ('id.c', 'kinds.c')),
                    *(HERE / f for f in ('toy.c', 'simulate.c', 'test_node.c', 'test_ring.c'))]
         for source in sources:
             parts[source.name] = work / (source.stem + '.o')
