@@ -74,4 +74,8 @@ static inline bool one_line(const struct subject *s)
 	return s->bytes == 64;
 }
 
+/* The gate of each reload that has no other. A commit without a gate looks at the words of the next
+ * filter: each load is one more step of a schedule, and others see the same. */
+extern const struct weir_gate any_hashes;
+
 #endif

@@ -104,16 +104,20 @@ void handle_keep_thread(void *unused)
 	flavor->unregister_thread();
 }
 
+const struct weir_gate any_hashes = { .struct_size = sizeof any_hashes, .allow_uneven = true };
+
 int reload_begin(struct weir_reload **out, const struct weir_reload_options *options)
 {
 	struct weir_reload_options other = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_params params = subject_params(subject);
-	if (!reseeds())
-		return weir_reload_begin(out, handle, options);
 	if (options)
 		other = *options;
-	params.seed = seed_in_turn();
-	other.params = &params;
+	if (!other.gate)
+		other.gate = &any_hashes;
+	if (reseeds()) {
+		params.seed = seed_in_turn();
+		other.params = &params;
+	}
 	return weir_reload_begin(out, handle, &other);
 }
 

@@ -25,6 +25,7 @@ static struct weir_reload *first_begun(const struct weir_reload_options *options
 	if (options)
 		o = *options;
 	o.params = &params;
+	o.gate = &any_hashes;
 	det_assert(weir_reload_begin(&r, handle, &o) == 0);
 	det_assert(form_contains(weir_reload_next(r), hash_of(0)));
 	return r;

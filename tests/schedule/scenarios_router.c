@@ -44,6 +44,7 @@ static void begin_handle(void)
 {
 	begin();
 	how = (struct weir_reload_options)WEIR_RELOAD_OPTIONS_INIT;
+	how.gate = &any_hashes;
 	det_assert(weir_handle_create(&handle, router, NULL) == 0);
 }
 

@@ -11,6 +11,7 @@ static struct weir_filter *set;
 static struct weir_handle *handle;
 static const char *const names[] = { "com", "a.org", "b.a.net" };
 static const struct weir_reload_options keep = { .struct_size = sizeof keep,
+	                                         .gate = &any_hashes,
 	                                         .keep_previous = true };
 
 static struct weir_filter *empty; /* sized once, since that takes longer than a scenario */
