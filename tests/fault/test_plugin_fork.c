@@ -23,7 +23,7 @@ enum { FORKS = 3, DEADLINE = 60 };
 VERBS(POINTER)
 
 static struct weir_handle *h;
-static void (*lock)(void), (*unlock)(void);
+static void (*lock)(void), (*unlock)(void), (*barrier)(void);
 static sem_t sits, ends;
 
 static void *find(void *library, const char *name)
@@ -47,6 +47,7 @@ static int setup(void **state)
 	assert_non_null(urcu);
 	*(void **)&lock = find(urcu, "urcu_bp_read_lock");
 	*(void **)&unlock = find(urcu, "urcu_bp_read_unlock");
+	*(void **)&barrier = find(urcu, "urcu_bp_barrier");
 	params.capacity = 10000;
 	params.fp_rate = 0.01;
 	params.seed = 42;
@@ -104,6 +105,8 @@ static void test_does_a_fork_in_a_plugins_program_hang(void **state)
 	for (unsigned i = 0; i < FORKS; i++) {
 		pthread_t thread;
 		assert_int_equal(serve(2 * i), 0); /* call_rcu has a thread, too */
+		/* fork() waits for what that thread does, which would wait for the one that sits. */
+		barrier();
 		assert_int_equal(pthread_create(&thread, NULL, sit, NULL), 0);
 		while (sem_wait(&sits))
 			;

@@ -134,15 +134,16 @@ class Lies(unittest.TestCase):
 
     def test_closing_at_a_line_without_end(self):
         """Its end is looked for from its beginning on, whenever a piece arrives."""
-        node = self.start("answer=2000")
+        node, asked = self.start("answer=2000"), threading.Event()
 
         def read(args, answer, send):
+            asked.set()
             send(b"+")
             for _ in range(255):
                 send(b"x" * (1 << 20))
             return liar.Raw(b"\r\n")
         self.liar.lies["read"] = read
-        group.wait_until("it is reading", lambda: not node.stats()["error"])
+        group.wait_until("it is reading", asked.is_set)
         self.ends(node)
 
     def opening_ends(self, name, lie):
