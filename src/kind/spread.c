@@ -367,8 +367,10 @@ static __attribute__((noinline)) uint64_t meetings_of(const uint32_t *partner, u
 	return pairs;
 }
 
-/* Of one key of each of some blocks, a batch at most. In a large array they lie pages apart. */
-static void look_at_partners(struct weir_spread *s, uint64_t first, uint64_t blocks)
+/* Of one key of each of some blocks, a batch at most. In a large array they lie pages apart. Not
+ * inline either: clang makes one frame of these 4 KiB and the tiles of look_at_pairs(). */
+static __attribute__((noinline)) void look_at_partners(struct weir_spread *s, uint64_t first,
+                                                       uint64_t blocks)
 {
 	enum { AHEAD = 16 };
 	const struct weir_law *law = &s->law;
