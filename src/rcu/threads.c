@@ -82,11 +82,26 @@ static void before_fork(void)
 	urcu_bp_before_fork();
 }
 
+/* MemorySanitizer takes the stack of a library that was not compiled for it for memory that nobody
+ * wrote. */
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+void __msan_scoped_disable_interceptor_checks(void);
+void __msan_scoped_enable_interceptor_checks(void);
+#define WEIR__MSAN(check) __msan_scoped_##check##_interceptor_checks()
+#endif
+#endif
+#ifndef WEIR__MSAN
+#define WEIR__MSAN(check) (void)0
+#endif
+
 static void in_parent(void)
 {
 	if (!prepared)
 		return;
+	WEIR__MSAN(disable);
 	urcu_bp_after_fork_parent();
+	WEIR__MSAN(enable);
 	urcu_bp_call_rcu_after_fork_parent();
 }
 
@@ -94,7 +109,9 @@ static void in_child(void)
 {
 	if (!prepared)
 		return;
+	WEIR__MSAN(disable);
 	urcu_bp_after_fork_child();
+	WEIR__MSAN(enable);
 	urcu_bp_call_rcu_after_fork_child();
 }
 

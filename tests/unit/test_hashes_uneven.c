@@ -232,7 +232,7 @@ static struct weir_filter *merged_or_folded(struct weir_filter *f, uint64_t capa
                                             uint64_t *random)
 {
 	struct weir_filter *other;
-	struct weir_params p;
+	struct weir_params p = WEIR_PARAMS_INIT;
 	if (test_random(random) % 3 == 0 && weir_fold(&other, f, 2) == 0) {
 		weir_destroy(f);
 		return other;
