@@ -132,12 +132,13 @@ static int find_bits(struct weir_parquet_header *out, const void *bytes, size_t 
 	return 0;
 }
 
-/* As for a filter that is made here. */
+/* As many as a new filter of this size has, but they must cut the lines into equal runs. */
 static uint32_t shards_of(uint64_t lines)
 {
+	_Static_assert(WEIR_PARQUET_MOST_BYTES / 64 / WEIR__SHARD_LINES <= WEIR__MOST_SHARDS,
+	               "no import has too many shards");
 	uint32_t shards = 1;
-	while (shards < WEIR__MOST_SHARDS && lines % (2 * (uint64_t)shards) == 0 &&
-	       lines / (2 * (uint64_t)shards) >= WEIR__SHARD_LINES)
+	while (lines % (2 * shards) == 0 && lines / (2 * shards) >= WEIR__SHARD_LINES)
 		shards *= 2;
 	return shards;
 }

@@ -211,6 +211,13 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      'unit/live_lock', 'test_is_the_file_of_a_user_who_only_reads_the_lock'),
     ('MASK_TAKEN_AS_THE_GROUP', LIVE_LOCK, 'S_IWGRP && !a->acl && group', 'S_IWGRP && group',
      'unit/live_lock', 'test_may_the_group_lock_an_image_with_a_list'),
+    ('IMPORT_OF_ONE_SHARD', 'src/parquet/split_block.c', '\t\tshards *= 2;\n', '\t\tbreak;\n',
+     'unit/parquet_blocks', 'large_ones_have_shards'),
+    ('IMPORT_OF_SMALL_SHARDS', 'src/parquet/split_block.c',
+     ' && lines / (2 * shards) >= WEIR__SHARD_LINES)', ' && lines / (2 * shards) >= 512)',
+     'unit/parquet_blocks', 'large_ones_have_shards'),
+    ('IMPORT_OF_UNEQUAL_SHARDS', 'src/parquet/split_block.c', 'lines % (2 * shards) == 0 && ', '',
+     'unit/parquet_blocks', 'large_ones_have_shards'),
     ('PLAIN_STORES_INTO_SHARED_BITS', 'src/filter/batches.c', '!f->memory.shared && ', '',
      'unit/image_map_live', 'test_a_live_load_stores_no_bit_again'),
     # inserts that are refused

@@ -135,6 +135,35 @@ static void every_size_goes_round(void **state)
 	}
 }
 
+/* From 128 KiB on a filter has several: as many as one that is made here. They cut the lines into
+ * equal runs, so an odd number of lines has one shard. */
+static void large_ones_have_shards(void **state)
+{
+	static const struct { uint32_t lines, shards; } sizes[] = {
+		{ 2046, 1 }, { 2047, 1 }, { 2048, 2 }, { 2049, 1 }, { 3072, 2 }, { 4094, 2 },
+		{ 4096, 4 }, { 4098, 2 }, { 4100, 4 }, { 8192, 8 },
+	};
+	static unsigned char bits[64 * 8192], out[sizeof bits];
+	(void)state;
+	for (size_t i = 0; i < sizeof bits; i++)
+		bits[i] = (unsigned char)test_key(i);
+	for (unsigned i = 0; i < COUNT_OF(sizes); i++) {
+		const size_t n = 64 * (size_t)sizes[i].lines;
+		struct weir_filter *f = import(bits, n, WEIR_PARQUET_BITSET);
+		struct weir_filter *made = of_bytes(n);
+		struct weir_stats s = WEIR_STATS_INIT, of_made = WEIR_STATS_INIT;
+		assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
+		assert_ok(weir_measure(made, WEIR_SAMPLED, &of_made));
+		assert_int_equal(s.shards, sizes[i].shards);
+		assert_true(of_made.bytes != n || of_made.shards == s.shards);
+		assert_int_equal(weir_parquet_export(f, WEIR_PARQUET_BITSET, WEIR_PARQUET_ANY_SIZE,
+		                                     out, sizeof out), n);
+		assert_memory_equal(out, bits, n);
+		weir_destroy(f);
+		weir_destroy(made);
+	}
+}
+
 /* ---- what is refused ---- */
 
 static void exports_are_what_strict_readers_take(void **state)
@@ -359,6 +388,7 @@ int main(void)
 		cmocka_unit_test(a_published_bitset_goes_in),
 		cmocka_unit_test(the_formats_example_comes_out),
 		cmocka_unit_test(every_size_goes_round),
+		cmocka_unit_test(large_ones_have_shards),
 		cmocka_unit_test(exports_are_what_strict_readers_take),
 		cmocka_unit_test(exports_end_where_the_number_does),
 		cmocka_unit_test(a_size_that_readers_take_is_planned),
