@@ -230,6 +230,9 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
     ('TAKEN_OF_THE_LAST_PIECE', 'src/set/reload/one_shard.c',
      'taken = at + weir_error_taken()', 'taken = weir_error_taken()',
      'unit/sharded_inserts', 'test_a_loader_of_a_shard_says_how_many_were_taken'),
+    ('ANSWERS_BEHIND_THE_REFUSED', 'src/set/reload/one_shard.c',
+     'weir__answer_all(false, keys.n - rest,', 'weir__answer_all(false, 0 * rest,',
+     'unit/sharded_inserts', 'test_a_loader_of_a_shard_answers_no_key_behind_the_refused_one'),
     ('MARK_TAKEN_AS_A_BUCKET', 'src/kinds/cuckoo/search.c', 'bool found = false;',
      'bool found = true;', 'unit/cuckoo_stripes', 'a_bucket_that_shares_a_mark_is_searched'),
     # the tool

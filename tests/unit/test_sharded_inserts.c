@@ -67,31 +67,70 @@ static void test_a_batch_of_removals_ends_at_the_first_refusal(void **state)
 	}
 }
 
-/* Of a loader's keys for all shards: the first that is refused is one of its own. */
-static void test_a_loader_of_a_shard_says_how_many_were_taken(void **state)
+/* ---- a loader of one shard, which offers the keys of all ---- */
+
+enum { MANY = 20000, SHARD = 3 };
+
+static uint64_t hashes_of_all[MANY], new_singly[WEIR_BITMAP_WORDS(MANY)];
+static size_t taken; /* one by one, before the shard was full */
+
+static struct weir_handle *offered_singly(void)
 {
-	enum { MANY = 20000, SHARD = 3 };
-	static uint64_t hashes[MANY];
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_handle *set = NULL;
 	struct weir_reload *r;
-	size_t taken = 0;
-	(void)state;
+	int answer;
 	p.kind = WEIR_CUCKOO;
 	p.capacity = 4000, p.fp_rate = 0.01, p.seed = 7;
 	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
 	for (uint64_t i = 0; i < MANY; i++)
-		hashes[i] = test_key(i);
+		hashes_of_all[i] = test_key(i);
+	memset(new_singly, 0, sizeof new_singly);
 	assert_ok(shard_begin(&r, set, SHARD, NULL));
-	while (weir_reload_insert_hash(r, hashes[taken]) >= 0)
-		taken++;
+	for (taken = 0; (answer = weir_reload_insert_hash(r, hashes_of_all[taken])) >= 0; taken++)
+		new_singly[taken / 64] |= (uint64_t)(answer == WEIR_NEW) << taken % 64;
+	assert_int_equal(answer, -ENOSPC);
 	weir_reload_abort(r);
 	assert_in_range(taken, 2000, MANY - 1);
-	assert_int_equal(weir_handle_shard(set, hashes[taken]), SHARD);
+	return set;
+}
+
+/* The first that is refused is one of its own. */
+static void test_a_loader_of_a_shard_says_how_many_were_taken(void **state)
+{
+	struct weir_handle *set = offered_singly();
+	struct weir_reload *r;
+	(void)state;
+	assert_int_equal(weir_handle_shard(set, hashes_of_all[taken]), SHARD);
 	assert_ok(shard_begin(&r, set, SHARD, NULL));
-	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes, MANY), NULL), -ENOSPC);
+	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes_of_all, MANY), NULL),
+	                 -ENOSPC);
 	assert_int_equal(weir_error_taken(), taken);
 	weir_reload_abort(r);
+	assert_ok(weir_handle_destroy(set));
+}
+
+/* Keys behind the refused one are answered 0, and no word behind the batch is written. The refused
+ * key is in the last piece of the batch, or pieces follow it. */
+static void test_a_loader_of_a_shard_answers_no_key_behind_the_refused_one(void **state)
+{
+	static uint64_t answers[WEIR_BITMAP_WORDS(MANY) + 1];
+	struct weir_handle *set = offered_singly();
+	struct weir_reload *r;
+	const size_t sizes[] = { taken + 1, taken + 500, MANY };
+	(void)state;
+	for (unsigned i = 0; i < COUNT_OF(sizes); i++) {
+		const size_t words = WEIR_BITMAP_WORDS(sizes[i]);
+		memset(answers, 0xff, sizeof answers);
+		assert_ok(shard_begin(&r, set, SHARD, NULL));
+		assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes_of_all,
+		                                                             sizes[i]),
+		                                         answers), -ENOSPC);
+		assert_int_equal(weir_error_taken(), taken);
+		assert_memory_equal(answers, new_singly, 8 * words);
+		assert_true(answers[words] == UINT64_MAX);
+		weir_reload_abort(r);
+	}
 	assert_ok(weir_handle_destroy(set));
 }
 
@@ -101,6 +140,7 @@ int main(void)
 		cmocka_unit_test(test_a_batch_ends_at_the_first_refusal),
 		cmocka_unit_test(test_a_batch_of_removals_ends_at_the_first_refusal),
 		cmocka_unit_test(test_a_loader_of_a_shard_says_how_many_were_taken),
+		cmocka_unit_test(test_a_loader_of_a_shard_answers_no_key_behind_the_refused_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

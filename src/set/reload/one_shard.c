@@ -74,9 +74,8 @@ int64_t weir__share_insert(const struct weir_share *share, struct weir_filter *f
 		                             bitmap ? bitmap + at / 64 : NULL);
 		if (answer < 0) {
 			const size_t taken = at + weir_error_taken(), rest = at + some;
-			if (rest < keys.n)
-				(void)weir__answer_all(false, keys.n - rest,
-				                       bitmap ? bitmap + rest / 64 : NULL);
+			(void)weir__answer_all(false, keys.n - rest,
+			                       bitmap ? bitmap + rest / 64 : NULL);
 			return weir__stopped(taken, answer);
 		}
 		inserted += answer;
