@@ -25,6 +25,14 @@ static inline int live_setup(void **state)
 	return 0;
 }
 
+static inline void name_lock(char out[4400])
+{
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	snprintf(out, 4400, "%s/.weir-live-%016llx-%016llx", folder, (unsigned long long)st.st_dev,
+	         (unsigned long long)st.st_ino);
+}
+
 static inline int insert(struct weir_filter *f, uint64_t from)
 {
 	for (uint64_t i = from; i < from + FEW; i++)

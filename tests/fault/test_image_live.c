@@ -61,14 +61,6 @@ static void test_sealing_against_a_new_live_mapper(void **state)
 
 /* ---- another one comes while the image is mapped ---- */
 
-static void name_lock(char out[4400])
-{
-	struct stat st;
-	assert_int_equal(stat(path, &st), 0);
-	snprintf(out, 4400, "%s/.weir-live-%016llx-%016llx", folder, (unsigned long long)st.st_dev,
-	         (unsigned long long)st.st_ino);
-}
-
 static unsigned homeless;
 
 static void other_marks_it_and_fails(const struct shim_call *call)

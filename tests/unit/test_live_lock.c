@@ -133,13 +133,10 @@ static void test_what_if_the_folder_cannot_be_written(void **state)
 	name_lock(beside, other_dir);
 	assert_int_equal(chmod(path, 0666), 0);
 	assert_int_equal(chown(other_dir, NOBODY, NOBODY), 0);
-	pid_t child = fork();
-	assert_true(child >= 0);
-	if (child == 0) {
-		become_nobody();
-		_exit(without_the_folder());
-	}
-	assert_int_equal(status_of(child), 0);
+	act_as_nobody(NOBODY);
+	int answer = without_the_folder();
+	act_as_root();
+	assert_int_equal(answer, 0);
 	assert_sealed(path);
 	assert_false(there(beside));
 }
@@ -231,6 +228,52 @@ static void test_is_the_file_of_a_user_who_only_reads_the_lock(void **state)
 	assert_sealed(path);
 }
 
+static mode_t mode_of(const char *name)
+{
+	struct stat st;
+	assert_int_equal(stat(name, &st), 0);
+	return st.st_mode & 07777;
+}
+
+/* As a user of the image's group. */
+static int map_as_one_of_the_group(struct weir_filter **out, const char *lock_dir)
+{
+	act_as_nobody(GROUP);
+	int answer = map_in(out, path, lock_dir);
+	act_as_root();
+	return answer;
+}
+
+/* A reader that holds a shared lock on it would prevent every seal. */
+static void test_is_a_lock_file_that_readers_of_the_image_can_lock_closed_to_them(void **state)
+{
+	(void)state;
+	put(lock_file, "");
+	assert_int_equal(chmod(lock_file, 0666), 0);
+	struct weir_filter *f = map_live(path);
+	assert_int_equal(mode_of(lock_file), 0600);
+	seal_it(f);
+	assert_sealed(path);
+	needs_root();
+	/* of another group than the image */
+	assert_int_equal(chown(path, 0, GROUP) + chmod(path, 0664) + chmod(folder, 0777), 0);
+	put(lock_file, "");
+	assert_int_equal(chmod(lock_file, 0666), 0);
+	f = map_live(path);
+	assert_int_equal(mode_of(lock_file), 0600);
+	seal_it(f);
+	/* that of root, of which another user cannot change the rights */
+	put(lock_file, "");
+	assert_int_equal(chown(lock_file, 0, GROUP) + chmod(lock_file, 0666), 0);
+	int answer = map_as_one_of_the_group(&untouched, NULL);
+	assert_refused(answer, -EPERM, path, "may be locked by users who may not write the image");
+	assert_false(is_live(path));
+	assert_int_equal(mode_of(lock_file), 0666);
+	assert_int_equal(chmod(lock_file, 0660), 0);
+	assert_ok(map_as_one_of_the_group(&f, NULL));
+	seal_it(f);
+}
+
 /* u::rw-, u:1:rw-, g::---, m::rw-, o::---, as the kernel has it */
 static const unsigned char acl[] = {
 	2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 6, 0, 1, 0, 0, 0, 4, 0, 0, 0,
@@ -253,6 +296,49 @@ static void test_may_the_group_lock_an_image_with_a_list(void **state)
 	assert_int_equal(st.st_mode & 0777, 0600);
 	seal_it(f);
 	assert_sealed(path);
+}
+
+/* Another user of the image's group has made the lock file. A mapper takes it only where nobody
+ * outside the group can make files. A list on the folder may let others in, and a folder that the
+ * mapper cannot read may have one. */
+static void test_is_the_file_of_one_of_the_group_the_lock(void **state)
+{
+	static const struct {
+		mode_t mode;
+		gid_t group;
+		bool list, by_root;
+		int wanted;
+	} cases[] = {
+		{ 0770, GROUP, false, true, 0 },       { 0770, GROUP, false, false, 0 },
+		{ 0730, GROUP, false, false, -EPERM }, { 0770, GROUP, true, true, -EPERM },
+		{ 0777, GROUP, false, true, -EPERM },  { 0770, NOBODY, false, true, -EPERM },
+	};
+	char theirs[4400];
+	(void)state;
+	needs_root();
+	name_lock(theirs, other_dir);
+	assert_int_equal(chown(path, 0, GROUP) + chmod(path, 0664), 0);
+	for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+		struct weir_filter *f = NULL;
+		(void)removexattr(other_dir, "system.posix_acl_access");
+		if (cases[i].list &&
+		    setxattr(other_dir, "system.posix_acl_access", acl, sizeof acl, 0))
+			continue; /* no lists here */
+		assert_int_equal(chown(other_dir, 0, cases[i].group), 0);
+		assert_int_equal(chmod(other_dir, cases[i].mode), 0);
+		put(theirs, "");
+		assert_int_equal(chown(theirs, 1, GROUP) + chmod(theirs, 0660), 0);
+		int answer = cases[i].by_root ? map_in(&f, path, other_dir) :
+		                                map_as_one_of_the_group(&f, other_dir);
+		if (answer)
+			assert_refused(answer, -EPERM, path, "may not write the image");
+		assert_int_equal(answer, cases[i].wanted);
+		assert_int_equal(is_live(path), !answer);
+		if (f)
+			seal_it(f);
+		assert_int_equal(there(theirs), answer != 0);
+		(void)unlink(theirs);
+	}
 }
 
 /* In such a folder a file has the image's group, whoever makes it. */
@@ -333,7 +419,9 @@ int main(void)
 		fresh(test_does_another_lock_dir_lead_past_the_lock),
 		fresh(test_is_a_strangers_file_used_as_the_lock),
 		fresh(test_is_the_file_of_a_user_who_only_reads_the_lock),
+		fresh(test_is_a_lock_file_that_readers_of_the_image_can_lock_closed_to_them),
 		fresh(test_may_the_group_lock_an_image_with_a_list),
+		fresh(test_is_the_file_of_one_of_the_group_the_lock),
 		fresh(test_is_the_file_of_a_stranger_in_a_set_group_id_folder_the_lock),
 		fresh(test_does_a_lock_file_that_is_swapped_let_one_seal_while_another_inserts),
 	};
