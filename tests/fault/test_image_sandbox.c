@@ -2,6 +2,7 @@
  * A sandbox that refuses a system call for good (seccomp, AppArmor): a save does without it, as
  * whole and as tidy, or names it. */
 #include <errno.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include "faults.h"
 
@@ -25,20 +26,39 @@ static void refuse(const char *one, const char *other, int error)
 	shim = (struct shim){ .refused = one, .refused2 = other, .refused_error = error };
 }
 
-static int save(uint64_t generation)
+/* @replaces: the image that the new one was made from, WEIR_REPLACES_NOTHING, or 0 for any. */
+static int replace(uint64_t replaces, uint64_t generation)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	o.generation = generation;
+	o.replaces = replaces;
 	return test_done(weir_save(f, weir_location_path(path), &o));
 }
 
-/* Over an image and to a new name. */
+static int save(uint64_t generation)
+{
+	return replace(0, generation);
+}
+
+/* Of the image at the path, if one stands there. */
+static uint64_t commit_now(void)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	if (access(path, F_OK))
+		return WEIR_REPLACES_NOTHING;
+	assert_ok(weir_image_inspect(weir_location_path(path), &info));
+	return info.commit;
+}
+
+/* Over an image and to a new name; the second three saves name the image that they replace. */
 static void saves_without(const char *one, const char *other, int error)
 {
 	char name[256];
-	for (unsigned generation = 1; generation <= 3; generation++) {
+	for (unsigned turn = 0; turn < 6; turn++) {
+		const unsigned generation = 1 + turn % 3;
+		const uint64_t replaces = turn < 3 ? 0 : commit_now();
 		refuse(one, other, error);
-		int answer = save(generation);
+		int answer = replace(replaces, generation);
 		refuse(NULL, NULL, 0);
 		assert_ok(answer);
 		assert_int_equal(generation_of(path), generation);
@@ -54,6 +74,8 @@ static void test_saves_without(void **state)
 	static const char *const calls[][2] = {
 		{ "linkat", "linkat ." }, /* seccomp */
 		{ "linkat", NULL },       /* only the link itself is refused */
+		{ "linkat .", NULL },     /* so the file has a name from the start */
+		{ "linkat .", "renameat2" },
 		{ "flock", NULL },
 		{ "fchown", NULL },
 		{ "fgetxattr", "fremovexattr" },
@@ -229,6 +251,76 @@ static void test_removed_or_locked_by_others(void **state)
 	assert_int_equal(folder_entries(folder, "set.weir", name), 0);
 }
 
+static unsigned links, at_link;
+
+static void another_saves_at_a_link(const struct shim_call *call)
+{
+	if (strcmp(call->what, "linkat") != 0 || ++links != at_link)
+		return;
+	shim.refused = NULL;
+	assert_ok(save(7));
+	shim.refused = "linkat";
+}
+
+/* The link that is refused does not say that a file has come. */
+static void test_does_a_save_without_links_replace_a_file_that_came_where_none_stood(void **state)
+{
+	int answer;
+	(void)state;
+	for (at_link = 1;; at_link++) {
+		(void)unlink(path);
+		links = 0;
+		refuse("linkat", NULL, EPERM);
+		shim.look = another_saves_at_a_link;
+		answer = replace(WEIR_REPLACES_NOTHING, 8);
+		refuse(NULL, NULL, 0);
+		if (links < at_link)
+			break;
+		assert_refused(answer, -EAGAIN, path, "not replaced");
+		assert_int_equal(generation_of(path), 7);
+	}
+	assert_ok(answer);
+	assert_int_equal(generation_of(path), 8);
+	assert_int_equal(at_link, 3); /* it came at the first try, and at that with a name */
+}
+
+static char claimed[4400]; /* the name that one save at a time has (T4 in temporary.c) */
+
+static void litter_comes_at_the_link(const struct shim_call *call)
+{
+	if (strcmp(call->what, "linkat") == 0 && !links++)
+		assert_true(image_spit(claimed, "x", 1));
+}
+
+/* A saver at work holds the lock of the file with the one name, and a dead one does not. */
+static void test_is_a_save_kept_out_by_one_under_way_and_by_no_dead_one(void **state)
+{
+	char name[256];
+	(void)state;
+	snprintf(claimed, sizeof claimed, "%s/.weir-new-%016llx-0000000000000000", folder,
+	         (unsigned long long)XXH3_64bits("set.weir", 8));
+	assert_ok(save(1));
+	assert_true(image_spit(claimed, "x", 1));
+	int fd = open(claimed, O_RDONLY);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+	shim.no_waiting = true;
+	int answer = replace(commit_now(), 2);
+	assert_refused(answer, -EAGAIN, path, "another save of it is under way");
+	assert_non_null(strstr(weir_error_detail(), strrchr(claimed, '/') + 1));
+	assert_int_equal(generation_of(path), 1);
+	assert_int_equal(folder_entries(folder, "set.weir", name), 1);
+	close(fd);
+	assert_ok(replace(commit_now(), 2));
+	links = 0; /* after the new save has swept */
+	shim.look = litter_comes_at_the_link;
+	answer = replace(commit_now(), 3);
+	refuse(NULL, NULL, 0);
+	assert_ok(answer);
+	assert_int_equal(generation_of(path), 3);
+	assert_true(links > 1);
+	assert_int_equal(folder_entries(folder, "set.weir", name), 0);
+}
+
 /* Litter that cannot be removed at one time is at another. */
 static void test_litter_stays_in_no_way(void **state)
 {
@@ -259,6 +351,8 @@ int main(void)
 		fresh(test_no_random_numbers),
 		fresh(test_no_random_numbers_and_no_descriptors),
 		fresh(test_removed_or_locked_by_others),
+		fresh(test_does_a_save_without_links_replace_a_file_that_came_where_none_stood),
+		fresh(test_is_a_save_kept_out_by_one_under_way_and_by_no_dead_one),
 		fresh(test_litter_stays_in_no_way),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,6 +234,21 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      '? SEALING : SEALING;', 'fault/live_locks', 'test_what_if_a_lock_fails'),
     ('LOCK_FILE_OF_ANOTHER_MAKER', LIVE_LOCK, 'new && errno == EEXIST ? CHANGED', 'new ? -EEXIST',
      'fault/live_locks', 'test_do_two_mappers_at_once_have_one_lock'),
+    # one file for another
+    ('LINK_REFUSED_OVER_A_FILE', 'src/image/replace.c', '''return errno == EEXIST ||
+		       fstatat(t->folder, t->base, &st, AT_SYMLINK_NOFOLLOW) == 0 ?''',
+     '''(void)st;
+		return errno == EEXIST ?''', 'fault/image_sandbox',
+     'test_does_a_save_without_links_replace_a_file_that_came_where_none_stood'),
+    ('CLAIM_OF_A_DEAD_SAVER', 'src/image/temporary.c', 'remove_if_left(t->target, claim.name);', '',
+     'fault/image_sandbox', 'test_is_a_save_kept_out_by_one_under_way_and_by_no_dead_one'),
+    ('CLAIM_OF_A_SAVER_AT_WORK', 'src/image/temporary.c',
+     'flock(fd, LOCK_EX | LOCK_NB) == 0 && stands_alone(target, name, fd)) /* T3 */',
+     'stands_alone(target, name, fd))',
+     'fault/image_sandbox', 'test_is_a_save_kept_out_by_one_under_way_and_by_no_dead_one'),
+    ('UNREADABLE_TAKEN_AS_ANOTHER', 'src/image/target.c', 't->held < 0 && errno == ENOENT)',
+     't->held < 0)', 'unit/image_rights',
+     'test_an_image_that_a_user_may_not_read_is_not_replaced_by_name'),
     ('IMPORT_OF_ONE_SHARD', 'src/parquet/split_block.c', '\t\tshards *= 2;\n', '\t\tbreak;\n',
      'unit/parquet_blocks', 'large_ones_have_shards'),
     ('IMPORT_OF_SMALL_SHARDS', 'src/parquet/split_block.c',

@@ -259,6 +259,22 @@ static void test_a_user_saves_over_roots(void **state)
 	assert_int_equal(as_stranger(save_over_own), 0);
 }
 
+/* A save must read what it is to replace by name. */
+static void test_an_image_that_a_user_may_not_read_is_not_replaced_by_name(void **state)
+{
+	(void)state;
+	needs_root();
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	o.replaces = 1;
+	put(path, 0, 0, 0600);
+	const ino_t before = stat_of(path).st_ino;
+	assert_int_equal(setegid(STRANGER) | seteuid(STRANGER), 0);
+	int answer = test_done(weir_save(f, weir_location_path(path), &o));
+	assert_int_equal(seteuid(0) | setegid(0), 0);
+	assert_refused(answer, -EACCES, path, "cannot open the old image");
+	assert_true(stat_of(path).st_ino == before);
+}
+
 static void test_links_of_strangers(void **state)
 {
 	char link[4200], word = '0';
@@ -312,6 +328,7 @@ int main(void)
 		fresh(test_a_user_keeps_the_group),
 		fresh(test_an_unreadable_file_opens_to_no_group),
 		fresh(test_a_user_saves_over_roots),
+		fresh(test_an_image_that_a_user_may_not_read_is_not_replaced_by_name),
 		fresh(test_links_of_strangers),
 		fresh(test_link_into_another_folder),
 	};
