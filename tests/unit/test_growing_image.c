@@ -272,7 +272,8 @@ static void each_field_of_the_head(void **state)
 	head_field(96, 8, length + 1, -EBADMSG, "length");
 	head_field(96, 8, 0, -EBADMSG, "length");
 	head_field(112, 4, 3, -EBADMSG, "layers"); /* four are there */
-	head_field(112, 4, 9, -EBADMSG, "layers");
+	head_field(112, 4, 9, -EBADMSG, "layers is 9: a shape that kind growing does not have");
+	head_field(112, 4, 0, -EBADMSG, "layers is 0: a shape that kind growing does not have");
 	head_field(104, 4, 1, -EBADMSG, "shape");
 	head_field(IMAGE_MARKS, 4, 2, -EBADMSG, "marks");
 	head_field(32, 8, 101, -EBADMSG, "capacity");

@@ -123,6 +123,10 @@ static void unequal(void **state)
 	/* of eight columns one and a half is used */
 	assert_true(fabs(p.router.bytes_wasted / (double)p.bytes - 6.5 / 8) < 1e-9);
 	assert_true(p.router.false_sets > 0.0097 && p.router.false_sets < 0.0105);
+	const uint64_t bytes = p.bytes;
+	o.capacity = 1000000; /* as the largest set has it */
+	p = planned(&o);
+	assert_true(p.capacity == 1000000 && p.bytes == bytes);
 	o.capacity = 7;
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "capacity 7", "1000000");
 	o.capacity = 0;

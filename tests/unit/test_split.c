@@ -140,6 +140,33 @@ static void a_forged_seed_is_refused(void **state)
 	assert_null(f);
 }
 
+/* Other programs read the kind, so it has one hash, and none that needs a secret. */
+static void a_forged_hash_is_refused(void **state)
+{
+	enum { HASH = 48, SEED = 56 };
+	unsigned char room[8192];
+	struct weir_params p = split_params(1000, 0.01);
+	struct weir_filter *f = NULL;
+	(void)state;
+	assert_ok(weir_create(&f, &p));
+	const int64_t n = weir_save(f, weir_location_room(room, sizeof room), NULL);
+	assert_ok(n);
+	weir_destroy(f);
+	f = NULL;
+	image_put64(room + SEED, 5); /* as the other hashes have one */
+	for (unsigned hash = 1; hash <= 3; hash += 2) {
+		room[HASH] = (unsigned char)hash;
+		if (hash == 3) {
+			room[8] = 2; /* the format that has marks */
+			room[IMAGE_MARKS] = WEIR_MARK_KEYED;
+		}
+		image_repair(room, (size_t)n);
+		assert_refused(weir_load(&f, weir_location_memory(room, (size_t)n), NULL), -EBADMSG,
+		               hash == 1 ? "hash is 1" : "hash is 3", "where kind split has 2");
+	}
+	assert_null(f);
+}
+
 /* Beside one only another of the kind stands: no other kind has its hash. */
 static void a_handle_of_it(void **state)
 {
@@ -340,6 +367,7 @@ int main(void)
 		cmocka_unit_test(a_seed_a_key_and_steps_are_refused),
 		cmocka_unit_test(forged_steps_are_refused),
 		cmocka_unit_test(a_forged_seed_is_refused),
+		cmocka_unit_test(a_forged_hash_is_refused),
 		cmocka_unit_test(a_handle_of_it),
 		cmocka_unit_test(shapes),
 		cmocka_unit_test(parameters_of_one_make_another),
