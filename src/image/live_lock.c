@@ -310,6 +310,7 @@ static bool still_there(const struct weir_live_lock *l, const char *name)
 	       st.st_ino == l->image.inode;
 }
 
+/* A file system may report 0 links of every file, so the name must lead elsewhere too. */
 bool weir__live_is_lost(const struct weir_mapping *m)
 {
 	struct stat st;
