@@ -59,9 +59,8 @@ int64_t weir_handle_insert_keys(struct weir_handle *h, struct weir_keys keys, ui
 		weir__read_unlock(&h->rcu);
 		if (answer < 0) {
 			size_t rest = at + some.n; /* whole words */
-			if (rest < n)
-				(void)weir__answer_all(false, n - rest,
-				                       bitmap ? bitmap + rest / 64 : NULL);
+			(void)weir__answer_all(false, n - rest,
+			                       bitmap ? bitmap + rest / 64 : NULL);
 			return weir__stopped(taken, answer);
 		}
 		inserted += answer;

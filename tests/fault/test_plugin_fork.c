@@ -105,7 +105,7 @@ static void test_does_a_fork_in_a_plugins_program_hang(void **state)
 	for (unsigned i = 0; i < FORKS; i++) {
 		pthread_t thread;
 		assert_int_equal(serve(2 * i), 0); /* call_rcu has a thread, too */
-		/* fork() waits for what that thread does, which would wait for the one that sits. */
+		/* fork() waits for call_rcu's thread, which would wait for the one that sits. */
 		barrier();
 		assert_int_equal(pthread_create(&thread, NULL, sit, NULL), 0);
 		while (sem_wait(&sits))

@@ -113,7 +113,7 @@ static void is_every_code_that_the_sources_return_known(void **state)
 {
 	(void)state;
 	if (TEST_SANITIZED)
-		skip(); /* the sources are the same, and MemorySanitizer does not see nftw() write */
+		skip(); /* the sources are the same; MemorySanitizer does not see nftw() write */
 	assert_int_equal(nftw(sources, ask_file, 16, FTW_PHYS), 0);
 	assert_true(files_asked > 100);
 	assert_true(is_known("EDOM") && is_known("ENOLCK") && !is_known("ESRCH"));
