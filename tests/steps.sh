@@ -4,7 +4,7 @@
 
 base_packages='gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libcmocka-dev libzstd-dev
 	liburcu-dev zlib1g-dev libjansson-dev liblzma-dev libbz2-dev libcsv-dev libhiredis-dev
-	libssl-dev libsodium-dev libcurl4-openssl-dev'
+	libssl-dev libsodium-dev'
 bench_packages='g++ libbenchmark-dev libbloom-dev'
 tool_packages='python3 zstd cmark-gfm' # what tests of the command and the documents call
 clang_packages='clang libclang-rt-14-dev'

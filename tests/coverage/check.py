@@ -39,7 +39,7 @@ def of_library(build, name):
     its tests are those of the servers, and this build has none of them."""
     path = os.path.relpath(os.path.normpath(build / name), ROOT)
     inside = path.startswith(('src/', 'include/weir/'))
-    outside = path.startswith(('src/replica/', 'src/union/', 'src/tool/', 'src/servers/'))
+    outside = path.startswith(('src/replica/', 'src/tool/', 'src/servers/'))
     return path if inside and not outside else None
 
 

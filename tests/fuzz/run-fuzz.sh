@@ -13,8 +13,8 @@ command -v clang >/dev/null || { echo "clang is not installed"; exit 77; }
 	CC=clang meson setup "$build" "$root" -Dbuildtype=debugoptimized -Dtests=enabled \
 		-Dtool=disabled -Db_lundef=false
 ninja -C "$build" tests/fuzz/fuzz_image tests/fuzz/fuzz_delta tests/fuzz/fuzz_parquet \
-	tests/fuzz/fuzz_parquet_file tests/fuzz/fuzz_redis tests/fuzz/fuzz_union_entry \
-	tests/fuzz/fuzz_union_manifest
+	tests/fuzz/fuzz_parquet_file tests/fuzz/fuzz_redis tests/fuzz/fuzz_replica_entry \
+	tests/fuzz/fuzz_replica_manifest
 
 # fuzz TARGET CORPUS SECONDS MOST_BYTES
 fuzz() {
@@ -28,5 +28,5 @@ fuzz delta corpus_delta "$((seconds / 8))" 8000
 fuzz parquet corpus_parquet "$((seconds / 8))" 1000
 fuzz parquet_file corpus_parquet_file "$((seconds / 8))" 8000
 fuzz redis corpus_redis "$((seconds / 16))" 20000
-fuzz union_entry corpus_union_entry "$((seconds / 32))" 70000
-fuzz union_manifest corpus_union_manifest "$((seconds / 32))" 5000
+fuzz replica_entry corpus_replica_entry "$((seconds / 32))" 70000
+fuzz replica_manifest corpus_replica_manifest "$((seconds / 32))" 5000

@@ -14,14 +14,14 @@ import sys
 
 # A number may shrink. One that grows beyond these fails the test.
 LIMITS = {
-    "files": 525,  # 475, and src/union until src/replica goes
+    "files": 475,
     "files under 40 lines": 40,
     "lines of the longest file": 500,
     "lines of the longest function": 49,
     "exported functions": 200,
 }
 
-OPTIONAL = ("src/replica/", "src/union/", "src/servers/redis/")
+OPTIONAL = ("src/replica/", "src/servers/redis/")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')", re.S)
 
 FORMS = ("", "_u64", "_hash", "_keys")

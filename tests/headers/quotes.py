@@ -11,10 +11,8 @@ from pathlib import Path
 
 # Folder of the list, module, name of the list, folder of its sources.
 EXACT = (
-    ("tests/replica", "mutants", "MUTANTS", "src/replica"),
-    ("tests/replica/live", "planted", "MUTANTS", ""),
     ("tests/servers/redis", "mutants", "MUTANTS", "src/servers/redis"),
-    ("tests/union/trust", "mutants", "MUTANTS", "src/union/trust"),
+    ("tests/replica/trust", "mutants", "MUTANTS", "src/replica/trust"),
     ("tests/unit", "mutants", "MUTANTS", ""),
 )
 

@@ -12,7 +12,7 @@ root=$PWD
 # What a case needs beside gcc: all that weir can use.
 packages='gcc g++ libc6-dev meson pkg-config libxxhash-dev liburcu-dev libzstd-dev zlib1g-dev
 	libjansson-dev liblzma-dev libbz2-dev libcsv-dev libhiredis-dev libssl-dev libsodium-dev
-	libcurl4-openssl-dev bind9-dev nginx-dev libpcre2-dev libbenchmark-dev libbloom-dev
+	bind9-dev nginx-dev libpcre2-dev libbenchmark-dev libbloom-dev
 	libcmocka-dev cmark-gfm'
 
 every_part='the weir command,compressed images,the plugin for BIND,the module for nginx'
@@ -30,8 +30,7 @@ liblzma-dev|.xz files|
 libbz2-dev|.bz2 files|
 libcsv-dev|quotes in CSV files|
 libssl-dev|TLS to Redis,the module for nginx|
-libsodium-dev|signed generations|
-libcurl4-openssl-dev|images by HTTP|
+libsodium-dev|one set on many machines|
 bind9-dev|the plugin for BIND|
 nginx-dev|the module for nginx|
 libpcre2-dev|the module for nginx|

@@ -43,7 +43,7 @@ for file in README.md src/packaging/build-deb.sh; do
 		fail "$file has not what build-deb.sh needs"
 done
 "$source/src/packaging/build-deb.sh" --help > "$work/help"
-for package in debhelper libcmocka-dev libcurl4-openssl-dev libhiredis-dev libsodium-dev \
+for package in debhelper libcmocka-dev libhiredis-dev libsodium-dev \
 		libssl-dev meson zstd; do
 	grep -qw -- "$package" "$work/help" || fail "build-deb.sh --help lacks $package"
 done

@@ -1,166 +1,125 @@
 /* SPDX-License-Identifier: MIT
- * Entries of the stream. */
+ * Entries of the log. */
 #include "entry.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <weir/error.h>
-#include "number.h"
 
-enum { HASH = 8, LENGTH = 4, STRINGS = 10 };
+enum { STRINGS = 6, HEX = WEIR_HEX_TEXT - 1, WORD = 8 };
 
-static bool is(const struct iovec *string, const char *text)
+static int bad(struct weir_log_id id, const char *what)
 {
-	return string->iov_len == strlen(text) && memcmp(string->iov_base, text, strlen(text)) == 0;
+	char text[WEIR_ID_TEXT];
+	return weir_fail(-EBADMSG, "entry %s of the log: %s", weir__log_id_write(text, id), what);
 }
 
-static uint64_t lowest_first(const unsigned char *from, unsigned bytes)
+static bool is(const struct iovec *string, const char *name)
+{
+	return string->iov_len == strlen(name) && memcmp(string->iov_base, name, strlen(name)) == 0;
+}
+
+static uint64_t get(const unsigned char *from)
 {
 	uint64_t n = 0;
-	for (unsigned i = 0; i < bytes; i++)
-		n |= (uint64_t)from[i] << (8 * i);
+	for (int byte = WORD - 1; byte >= 0; byte--)
+		n = n << 8 | from[byte];
 	return n;
 }
 
-static void put_lowest_first(unsigned char *to, uint64_t n, unsigned bytes)
+static void put(unsigned char *to, uint64_t n)
 {
-	for (unsigned i = 0; i < bytes; i++)
-		to[i] = (unsigned char)(n >> (8 * i));
+	for (int byte = 0; byte < WORD; byte++)
+		to[byte] = (unsigned char)(n >> (8 * byte));
 }
 
-static int bad(const char *what)
+static int read_batch(struct weir_entry *e, const unsigned char *data, size_t len)
 {
-	return weir_fail(-EBADMSG, "an entry of the stream: %s", what);
+	e->kind = WEIR_ENTRY_BATCH;
+	if (len < 3 * WORD || len > WEIR_ENTRY_BYTES || len % WORD != 0)
+		return bad(e->id, "its batch is not a node, a seed and 1 to 8190 hashes");
+	e->node = get(data);
+	e->hashing = get(data + WORD);
+	e->hashes = data + (size_t)2 * WORD;
+	e->n = len / WORD - 2;
+	return e->node ? 0 : bad(e->id, "its batch is of no node");
 }
 
-static int read_version(const struct iovec *strings, size_t n)
+static int read_generation(struct weir_entry *e, const char *data, size_t len)
 {
-	uint64_t version;
-	if (n < 2 || !is(&strings[0], "v") ||
-	    !weir__number_parse(&version, strings[1].iov_base, strings[1].iov_len))
-		return bad("it does not begin with its version");
-	if (version != 1)
-		return weir_fail(-ENOTSUP, "an entry of the stream is of version %llu, this "
-		                 "library reads 1: upgrade it", (unsigned long long)version);
-	return n == STRINGS ? 0 : bad("it has too many or too few fields");
+	e->kind = WEIR_ENTRY_GENERATION;
+	return weir__version_read(&e->version, data, len) && e->version.era && e->version.number ?
+		0 : bad(e->id, "its generation has no version");
 }
 
-static bool read_hex(uint64_t *out, const struct iovec *strings, const char *name)
+static int read_call(struct weir_entry *e, const char *data, size_t len)
 {
-	return is(&strings[0], name) &&
-	       weir__hex_parse(out, strings[1].iov_base, strings[1].iov_len, WEIR_REPLICA_NODE);
+	e->kind = WEIR_ENTRY_CALL;
+	return len > HEX && data[HEX] == ' ' && weir__hex_read(&e->node, data, HEX) && e->node &&
+	       weir__version_read(&e->version, data + HEX + 1, len - HEX - 1) ?
+		0 : bad(e->id, "its call is not a node and a version");
 }
 
-/* Does every key end where another begins, or at the end? */
-static bool keys_fit(const struct weir_entry *e)
+static int read_epoch(struct weir_entry *e, const char *data, size_t len)
 {
-	size_t at = 0;
-	struct iovec key;
-	while (weir__entry_key(e, &at, &key))
-		;
-	return at == e->bytes;
+	e->kind = WEIR_ENTRY_EPOCH;
+	if (!weir__log_id_read(&e->last, data, len))
+		return bad(e->id, "it begins an epoch and does not say after which entry");
+	return e->id.n == 1 && e->last.epoch < e->id.epoch ?
+		0 : bad(e->id, "it begins an epoch and is not the first of one");
 }
 
-static bool read_wanted(struct weir_entry *e)
+static int read_kind(struct weir_entry *e, const struct iovec *strings)
 {
-	const char *text = (const char *)e->data;
-	return e->bytes > WEIR_REPLICA_NODE + 1 && text[WEIR_REPLICA_NODE] == ' ' &&
-	       weir__hex_parse(&e->wanted_node, text, WEIR_REPLICA_NODE, WEIR_REPLICA_NODE) &&
-	       weir__number_parse(&e->wanted_sequence, text + WEIR_REPLICA_NODE + 1,
-	                          e->bytes - WEIR_REPLICA_NODE - 1) &&
-	       e->wanted_sequence > 0;
+	const struct iovec *value = strings + 1;
+	if (is(strings, "b"))
+		return read_batch(e, value->iov_base, value->iov_len);
+	if (is(strings, "g"))
+		return read_generation(e, value->iov_base, value->iov_len);
+	if (is(strings, "c"))
+		return read_call(e, value->iov_base, value->iov_len);
+	if (is(strings, "p"))
+		return read_epoch(e, value->iov_base, value->iov_len);
+	return weir_fail(-ENOTSUP, "entry %llu-%llu of the log is of no kind that this library "
+	                 "knows: upgrade it", (unsigned long long)e->id.epoch,
+	                 (unsigned long long)e->id.n);
 }
 
-static int read_data(struct weir_entry *e, const struct iovec *strings)
+int weir__entry_read(struct weir_entry *out, struct weir_log_id id, const struct iovec *strings,
+                     size_t n)
 {
-	e->data = strings[1].iov_base;
-	e->bytes = strings[1].iov_len;
-	if (is(&strings[0], "h")) {
-		e->kind = WEIR_ENTRY_HASHES;
-		return e->bytes % HASH == 0 ? 0 : bad("its hashes are not 8 bytes each");
-	}
-	if (is(&strings[0], "k")) {
-		e->kind = WEIR_ENTRY_KEYS;
-		return keys_fit(e) ? 0 : bad("a key ends after the entry");
-	}
-	if (is(&strings[0], "w")) {
-		e->kind = WEIR_ENTRY_WANTED;
-		return read_wanted(e) ? 0 : bad("it does not say whose batches are lacking");
-	}
-	e->kind = WEIR_ENTRY_IDLE;
-	return is(&strings[0], "i") && e->bytes == 0 ? 0 : bad("it has no data");
-}
-
-int weir__entry_read(struct weir_entry *out, const struct iovec *strings, size_t n)
-{
-	struct weir_entry e = { .node = 0 };
-	int err = read_version(strings, n);
-	if (err)
-		return err;
-	if (!read_hex(&e.node, strings + 2, "n"))
-		return bad("it has no node");
-	if (!is(&strings[4], "q") || strings[5].iov_len == 0 ||
-	    !weir__number_parse(&e.sequence, strings[5].iov_base, strings[5].iov_len))
-		return bad("it has no sequence number");
-	if (!read_hex(&e.hashing, strings + 6, "s"))
-		return bad("it does not say how its keys were hashed");
-	err = read_data(&e, strings + 8);
-	if (!err && e.sequence == 0 && (e.kind == WEIR_ENTRY_HASHES || e.kind == WEIR_ENTRY_KEYS))
-		err = bad("it has no sequence number");
+	struct weir_entry e = { .id = id };
+	if (!id.epoch || !id.n)
+		return bad(id, "epochs and their entries are counted from 1");
+	if (n < STRINGS || !is(&strings[0], "t") || !is(&strings[2], "a") ||
+	    !weir__hex_read(&e.tag, strings[1].iov_base, strings[1].iov_len) || !e.tag ||
+	    !weir__hex_read(&e.before, strings[3].iov_base, strings[3].iov_len))
+		return bad(id, "it does not begin with its tag and the one before");
+	if (n > STRINGS)
+		return weir_fail(-ENOTSUP, "entry %llu-%llu of the log has more fields than this "
+		                 "library knows: upgrade it", (unsigned long long)id.epoch,
+		                 (unsigned long long)id.n);
+	int err = read_kind(&e, strings + 4);
 	if (!err)
 		*out = e;
 	return err;
 }
 
-size_t weir__entry_hashes(const struct weir_entry *e)
+size_t weir__entry_write(unsigned char *to, const struct weir_entry *e)
 {
-	return e->kind == WEIR_ENTRY_HASHES ? e->bytes / HASH : 0;
-}
-
-uint64_t weir__entry_hash(const struct weir_entry *e, size_t i)
-{
-	return lowest_first(e->data + HASH * i, HASH);
-}
-
-void weir__entry_put_hash(unsigned char *data, size_t i, uint64_t hash)
-{
-	put_lowest_first(data + HASH * i, hash, HASH);
-}
-
-bool weir__entry_key(const struct weir_entry *e, size_t *at, struct iovec *key)
-{
-	if (e->kind != WEIR_ENTRY_KEYS || e->bytes - *at < LENGTH)
-		return false;
-	uint64_t len = lowest_first(e->data + *at, LENGTH);
-	if (len > e->bytes - *at - LENGTH)
-		return false;
-	*key = (struct iovec){ (void *)(uintptr_t)(e->data + *at + LENGTH), len };
-	*at += LENGTH + len;
-	return true;
-}
-
-size_t weir__entry_key_room(size_t len)
-{
-	return LENGTH + len;
-}
-
-size_t weir__entry_piece(enum weir_entry_kind kind, const unsigned char *data, size_t bytes,
-                         size_t most)
-{
-	const struct weir_entry all = { .kind = kind, .data = data, .bytes = bytes };
-	struct iovec key;
-	size_t end = 0, next = 0;
-	if (bytes <= most)
-		return bytes;
-	if (kind == WEIR_ENTRY_HASHES)
-		return most < HASH ? HASH : most / HASH * HASH;
-	while (weir__entry_key(&all, &next, &key) && (next <= most || end == 0))
-		end = next;
-	return end;
-}
-
-void weir__entry_put_key(unsigned char *data, const void *key, uint32_t len)
-{
-	put_lowest_first(data, len, LENGTH);
-	if (len)
-		memcpy(data + LENGTH, key, len);
+	char version[WEIR_ID_TEXT], *text = (char *)to;
+	if (e->kind == WEIR_ENTRY_BATCH) {
+		put(to, e->node);
+		put(to + WORD, e->hashing);
+		memcpy(to + (size_t)2 * WORD, e->hashes, e->n * WORD);
+		return (e->n + 2) * WORD;
+	}
+	weir__version_write(version, e->version);
+	if (e->kind == WEIR_ENTRY_CALL) {
+		weir__hex_write(text, e->node);
+		text[HEX] = ' ';
+		text += HEX + 1;
+	}
+	memcpy(text, version, strlen(version));
+	return (size_t)(text - (char *)to) + strlen(version);
 }

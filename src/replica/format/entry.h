@@ -1,58 +1,56 @@
 /* SPDX-License-Identifier: MIT
- * An entry of the stream: a node's batch, as names and values in this order.
+ * An entry of the log, as names and values in this order:
  *
- *     v 1                   the format's version
- *     n HEX                 the node (WEIR_REPLICA_NODE digits)
- *     q NUMBER              the batch's sequence number, from 1 on (L4); where there are no keys,
- *                           that of the node's last batch, 0: it has sent none
- *     s HEX                 fingerprint of the seed or key by which its hashes were made
+ *     t HEX      its tag: drawn by whoever appends it, so that no two entries are taken for one
+ *     a HEX      the tag of the entry before it; 16 zeros: it is the log's first (U4)
  *     then one of
- *     h BYTES               hashes, 8 bytes each, the lowest first
- *     k BYTES               keys, each after its length in 4 bytes, the lowest first
- *     w HEX NUMBER          no keys: the node lacks those of another from this sequence on (L8)
- *     i                     no keys: the node is idle
+ *     b BYTES    a batch: node, fingerprint of the seed, hashes, each 8 bytes, the lowest first
+ *     g VERSION  that generation came
+ *     c HEX VERSION  that node calls for a generation after this one (U8)
+ *     p ID       the first entry of an epoch: the id before it
  *
- * It comes from a server that may be anybody's. */
+ * Scripts add the second line, for they alone know it. Entries come from a server that may be
+ * anybody's. */
 #ifndef WEIR_REPLICA_ENTRY_H
 #define WEIR_REPLICA_ENTRY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/uio.h>
-#include "number.h"
+#include "id.h"
 
-enum weir_entry_kind { WEIR_ENTRY_HASHES, WEIR_ENTRY_KEYS, WEIR_ENTRY_WANTED, WEIR_ENTRY_IDLE,
-                       WEIR_ENTRY_FOREIGN /* it is nobody's: passed by */ };
+enum weir_entry_kind { WEIR_ENTRY_BATCH, WEIR_ENTRY_GENERATION, WEIR_ENTRY_CALL, WEIR_ENTRY_EPOCH };
 
-struct weir_entry {
-	enum weir_entry_kind kind;
-	uint64_t node, sequence, hashing;
-	const unsigned char *data; /* hashes or keys: the caller's bytes */
-	size_t bytes;
-	uint64_t wanted_node, wanted_sequence;
+enum {
+	WEIR_ENTRY_HASHES = 8190,                       /* of a batch, at most */
+	WEIR_ENTRY_BYTES = 16 + 8 * WEIR_ENTRY_HASHES,  /* 64 KiB */
 };
 
-/* Read an entry of @n strings, names and values in turn, and check all of it, keys too.
- * Return: 0; -EBADMSG what is wrong; -ENOTSUP a later version's: whoever passes it by lacks its
- *   keys. */
-int weir__entry_read(struct weir_entry *out, const struct iovec *strings, size_t n);
+struct weir_entry {
+	struct weir_log_id id;
+	uint64_t tag, before;
+	enum weir_entry_kind kind;
+	uint64_t node;               /* of a batch or call */
+	uint64_t hashing;            /* of a batch: by which seed its hashes were made */
+	const unsigned char *hashes; /* of a batch: the caller's bytes, 8 a hash */
+	size_t n;
+	struct weir_version version; /* of a generation or call */
+	struct weir_log_id last;     /* of an epoch's first entry: the id before it */
+};
 
-/* Of an entry of hashes. */
-size_t weir__entry_hashes(const struct weir_entry *e);
-uint64_t weir__entry_hash(const struct weir_entry *e, size_t i);
-void weir__entry_put_hash(unsigned char *data, size_t i, uint64_t hash);
+/* Read an entry of @n strings, names and values in turn, and check all of it.
+ * Return: 0; -EBADMSG what is wrong: whoever passes it by lacks its keys; -ENOTSUP a later
+ *   version's, likewise. */
+int weir__entry_read(struct weir_entry *out, struct weir_log_id id, const struct iovec *strings,
+                     size_t n);
 
-/* Of an entry of keys: the one at @at, which begins with 0 and becomes where the next one is.
- * Return: false: there are no more. */
-bool weir__entry_key(const struct weir_entry *e, size_t *at, struct iovec *key);
-/* The bytes that a key takes there, and the key as it stands there. */
-size_t weir__entry_key_room(size_t len);
-void weir__entry_put_key(unsigned char *data, const void *key, uint32_t len);
+static inline uint64_t weir__entry_hash(const struct weir_entry *e, size_t i)
+{
+	uint64_t hash = 0;
+	for (int byte = 7; byte >= 0; byte--)
+		hash = hash << 8 | e->hashes[8 * i + (size_t)byte];
+	return hash;
+}
 
-/* Of hashes or keys that stand one behind another: the bytes of as many of them, from the first on,
- * as @most bytes hold, or of the first alone if that is longer. */
-size_t weir__entry_piece(enum weir_entry_kind kind, const unsigned char *data, size_t bytes,
-                         size_t most);
+/* Write what stands behind b, c or g. @to: WEIR_ENTRY_BYTES. Return: how many bytes. */
+size_t weir__entry_write(unsigned char *to, const struct weir_entry *e);
 
 #endif

@@ -1,22 +1,36 @@
 /* SPDX-License-Identifier: MIT
- * Names of keys. */
+ * Names of keys, and the scripts that the build made strings of. */
 #include "keys.h"
-#include <inttypes.h>
 #include <stdio.h>
 
-void weir__keys_make(struct weir_key_names *k, const char *set)
+const char weir__touch_lua[] =
+#include <touch.lua.h>
+	;
+const char weir__publish_lua[] =
+#include <publish.lua.h>
+	;
+
+static void name(char key[WEIR_KEY_TEXT], const struct weir_key_names *keys, const char *what)
 {
-	static const char *const names[WEIR_KEYS] = { "manifest", "stream", "lease", "kept",
-	                                              "nodes" };
-	snprintf(k->set, sizeof k->set, "%s", set);
-	for (unsigned i = 0; i < WEIR_KEYS; i++)
-		snprintf(k->of[i], sizeof k->of[i], "{weir:%s}:%s", k->set, names[i]);
-	snprintf(k->hint, sizeof k->hint, "{weir:%s}:hint", k->set);
+	snprintf(key, WEIR_KEY_TEXT, "%.*s%s", WEIR_SET_NAME + 16, keys->prefix, what);
 }
 
-const char *weir__key_of_chunks(char text[WEIR_KEY_TEXT], const struct weir_key_names *k,
-                                uint64_t stored)
+void weir__keys_make(struct weir_key_names *keys, const char *set)
 {
-	snprintf(text, WEIR_KEY_TEXT, "{weir:%s}:c:%016" PRIx64 ":", k->set, stored);
+	snprintf(keys->prefix, sizeof keys->prefix, "{weir:%.*s}:2:", WEIR_SET_NAME, set);
+	name(keys->head, keys, "head");
+	name(keys->log, keys, "log");
+	name(keys->kept, keys, "kept");
+	name(keys->nodes, keys, "nodes");
+	name(keys->lease, keys, "lease");
+}
+
+const char *weir__key_of_image(char text[WEIR_KEY_TEXT], const struct weir_key_names *keys,
+                               const unsigned char hash[WEIR_IMAGE_HASH])
+{
+	char hex[2 * WEIR_IMAGE_HASH + 1];
+	for (unsigned i = 0; i < WEIR_IMAGE_HASH; i++)
+		snprintf(hex + 2 * i, 3, "%02x", hash[i]);
+	snprintf(text, WEIR_KEY_TEXT, "%.*simg:%s:", WEIR_SET_NAME + 16, keys->prefix, hex);
 	return text;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * A batch may come twice: after a failure nobody knows whether it had arrived. So a kind is
  * replicated whose inserts say nothing more the second time. */
-#include "manifest.h"
 #include <errno.h>
-#include <string.h>
 #include <weir/error.h>
 #include <weir/kinds.h>
+#include "manifest.h"
 
 enum weir_replicable weir__replicable(uint32_t kind)
 {
@@ -26,24 +25,4 @@ int weir__replicable_check(uint32_t kind)
 	return weir_fail(-ENOTSUP, "kind %s cannot be replicated: an insert that comes twice would "
 	                 "count twice, a window forgets and a router has many sets; use "
 	                 "blocked, classic, growing or split", name);
-}
-
-int weir__replicable_named(uint32_t *out, const char *name, size_t len)
-{
-#define NAMED(number, constant, known, summary) { number, #known },
-	static const struct {
-		uint32_t kind;
-		const char *name;
-	} kinds[] = { WEIR_KINDS(NAMED) };
-#undef NAMED
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		if (strlen(kinds[i].name) != len || memcmp(kinds[i].name, name, len) != 0)
-			continue;
-		int err = weir__replicable_check(kinds[i].kind);
-		if (!err)
-			*out = kinds[i].kind;
-		return err;
-	}
-	return weir_fail(-ENOTSUP, "kind %.*s cannot be replicated: it is unknown here",
-	                 (int)(len < 32 ? len : 32), name);
 }

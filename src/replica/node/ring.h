@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ * The ring: hashes that this node inserted and no generation covers (U6, U7). Any thread puts some;
+ * all else is for the node's thread. They wait in lists, become batches, each one entry of the log,
+ * and go when a generation's position has reached that entry. One budget is for all of it. */
+#ifndef WEIR_REPLICA_RING_H
+#define WEIR_REPLICA_RING_H
+
+#include <pthread.h>
+#include "../format/entry.h"
+
+enum {
+	WEIR_RING_LISTS = 16,
+	WEIR_RING_WAKE = 64 << 10, /* bytes that wait: worth sending at once */
+};
+
+struct weir_batch {
+	struct weir_batch *older, *newer;
+	struct weir_log_id id; /* of its entry, once it is acknowledged */
+	uint64_t tag, before;  /* of its entry; of the entry before it, 0: not known */
+	uint64_t stamp;        /* a flush of this number or above waits for it */
+	size_t n, room;
+	unsigned char hashes[]; /* as in an entry */
+};
+
+struct weir_batches {
+	struct weir_batch *oldest, *newest;
+};
+
+struct weir_ring_list {
+	_Alignas(64) _Atomic bool held; /* for some instructions, so there is no need to sleep */
+	struct weir_batch *batch;
+};
+
+struct weir_ring {
+	uint64_t limit;              /* bytes of all */
+	_Atomic uint64_t used;       /* of those; room of lists counts */
+	_Atomic uint64_t in_lists;   /* of those */
+	void (*wake)(void *context); /* the node's thread, from any thread; or NULL */
+	void *context;
+	pthread_mutex_t lock;
+	struct weir_batch *full;     /* lists that became full, under the lock */
+	struct weir_batches waiting; /* to be sent, or sent and not acknowledged */
+	struct weir_batches acked;   /* in the order of their ids */
+	struct weir_ring_list lists[WEIR_RING_LISTS];
+};
+
+void weir__ring_make(struct weir_ring *r, uint64_t limit, void (*wake)(void *), void *context);
+void weir__ring_free(struct weir_ring *r);
+/* Any thread. Return: how many had room; those behind them are not in the ring. */
+size_t weir__ring_put(struct weir_ring *r, const uint64_t *hashes, size_t n);
+
+/* All that is in lists becomes batches that wait. */
+void weir__ring_collect(struct weir_ring *r, uint64_t stamp);
+/* The first @n that wait are entries now; the last one is @last. */
+void weir__ring_acked(struct weir_ring *r, size_t n, struct weir_log_id last);
+/* Those with an id above @after and up to @upto wait again. */
+void weir__ring_again(struct weir_ring *r, struct weir_log_id after, struct weir_log_id upto);
+/* Let go of those with an id up to @position. Return: whether there was one. */
+bool weir__ring_release(struct weir_ring *r, struct weir_log_id position);
+/* The batch that is this entry, or NULL. */
+struct weir_batch *weir__ring_find(const struct weir_ring *r, struct weir_log_id id);
+/* The lowest stamp of those that wait; UINT64_MAX: none does. */
+uint64_t weir__ring_stamp(const struct weir_ring *r);
+
+#endif

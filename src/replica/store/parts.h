@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of this folder share. */
+#ifndef WEIR_REPLICA_STORE_PARTS_H
+#define WEIR_REPLICA_STORE_PARTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <hiredis/hiredis.h>
+#include <weir/error.h>
+#include "redis.h"
+
+enum { WEIR_NUMBER_TEXT = 21, WEIR_SHA = 40 };
+#define WEIR_CHUNK_SECONDS "120" /* that a chunk stays which no kept manifest names */
+
+struct weir_script {
+	const char *text, *keys; /* keys: how many it has */
+	char sha[WEIR_SHA + 1];  /* its name; "": not known yet */
+};
+
+/* An image on its way. */
+struct weir_image_job {
+	const struct weir_redis *r;
+	struct weir_manifest m;
+	bool upload, packed;
+	unsigned char *bytes;    /* mapped, @room of them: a page is taken when it is written */
+	size_t room;
+	uint64_t chunks;         /* that are here, or there, from the first on */
+	uint64_t renewed_ms;
+	struct weir_filter *filter;
+	pthread_t thread;
+	bool started;            /* the thread: and it is not joined yet */
+	atomic_bool stop, ended;
+	int err;                 /* when it has ended */
+	char sentence[WEIR_SENTENCE_BYTES];
+};
+
+struct weir_redis {
+	struct weir_store store;
+	struct weir_redis_options o;
+	struct weir_key_names keys;
+	struct weir_script touch, publish;
+	uint32_t renew_ms;          /* how often a chunk that is needed is renewed */
+	struct weir_image_job *job; /* NULL: none is */
+};
+
+static inline struct iovec weir__bytes(const void *data, size_t len)
+{
+	return (struct iovec){ (void *)(uintptr_t)data, len };
+}
+static inline struct iovec weir__text(const char *text)
+{
+	return weir__bytes(text, strlen(text));
+}
+/* Return: @text. */
+const char *weir__number(char text[WEIR_NUMBER_TEXT], uint64_t number);
+
+/* ---- call.c ---- */
+
+/* @link: that of commands, or of images.
+ * @reply: receives an answer that is no error. Return: 0, or the error as a negative errno. */
+int weir__redis_command(const struct weir_redis *r, void *link, const struct iovec *args, size_t n,
+                        struct redisReply **reply);
+/* Likewise, on the first connection, texts up to NULL. @reply: NULL: it does not matter. */
+int weir__redis_ask(const struct weir_redis *r, struct redisReply **reply, ...)
+	__attribute__((sentinel));
+/* Likewise, a script of such keys and arguments, and behind them @n of @more. */
+int weir__redis_script(const struct weir_redis *r, struct weir_script *script,
+                       const struct iovec *more, size_t n, struct redisReply **reply, ...)
+	__attribute__((sentinel));
+/* An answer of another shape than it should have. */
+int weir__redis_shape(const struct weir_redis *r, const char *of);
+
+/* Is it this? What strings say. */
+static inline bool weir__is_array(const struct redisReply *reply, size_t elements)
+{
+	return reply->type == REDIS_REPLY_ARRAY && reply->elements == elements;
+}
+static inline bool weir__is_string(const struct redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_STRING;
+}
+bool weir__reply_number(const struct redisReply *reply, uint64_t *out);
+bool weir__reply_hex(const struct redisReply *reply, uint64_t *out);
+bool weir__reply_log_id(const struct redisReply *reply, struct weir_log_id *out);
+bool weir__reply_version(const struct redisReply *reply, struct weir_version *out);
+/* mark prev base lost last tag version generation replicas. Return: false: that is no head. */
+bool weir__reply_head(struct redisReply *const *fields, struct weir_head *out);
+
+/* ---- the parts of weir_store ---- */
+
+int weir__redis_touch(void *context, const struct weir_touch *touch, struct weir_head *head);
+int weir__redis_read(void *context, struct weir_log_id after, size_t most, weir_entry_fn *entry,
+                     void *arg, size_t *n);
+int weir__redis_manifest(void *context, struct weir_manifest *out);
+int weir__redis_image(void *context, const struct weir_manifest *m, struct weir_filter **out);
+int weir__redis_upload(void *context, const struct weir_filter *f, struct weir_manifest *m);
+int weir__redis_publish(void *context, const struct weir_publication *p);
+int weir__redis_lease(void *context, uint64_t node, uint32_t milliseconds);
+
+/* ---- images ---- */
+
+void weir__job_end(struct weir_redis *r);
+/* Return: 0; -EFBIG; -ENOMEM. */
+int weir__image_room(struct weir_image_job *j, uint64_t bytes);
+/* A plain image of @f, in the calling thread. */
+int weir__image_copy(struct weir_image_job *j, const struct weir_filter *f);
+/* On the job's thread. Each goes on where it ended, after an error of the connection. */
+int weir__image_fetch(struct weir_image_job *j);
+int weir__image_upload(struct weir_image_job *j);
+
+#endif

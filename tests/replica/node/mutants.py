@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Do the tests of a node find bugs? Plants each of these into a copy of src/replica/node, builds the
+simulation or a unit test with it and runs that: each bug must be found. The first ones are those of
+tests/model/union.pml, by their names there.
+
+usage: mutants.py LIBRARY_FOLDER [NAME...]          CC chooses the compiler
+With WEIR_TEST_SHORT set it is every fourth of them."""
+import os, re, shlex, subprocess, sys, tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w', '-O1']
+HERE, NODE = ROOT / 'tests/replica/node', ROOT / 'src/replica/node'
+FORMAT = ROOT / 'src/replica/format'
+PATIENCE = 900  # seconds: a bug that hangs is found too
+
+
+def sim(features, seeds=3000, ring=None):
+    return ('simulate', ['--seeds', str(seeds), '--features', features,
+                         *(['--ring', str(ring)] if ring is not None else [])])
+
+
+UNIT, RING = ('test_node', []), ('test_ring', [])
+MANY = 1 << 20
+MUTANTS = [
+    ('DROP_ON_ACK', 'ring.c', '\t\tappend(&r->acked, b);', '\t\tfree(b);', sim('sc', ring=MANY)),
+    ('NO_RELIED', 'publish.c', ' || weir__debts_stamp(n) != UINT64_MAX)', ')', sim('f', ring=0)),
+    ('TOKEN_IGNORED', 'insert.c', """	weir__debt_add(n, n->token,
+	               atomic_load_explicit(&n->asked, memory_order_relaxed) + 1);
+""", '', sim('', ring=0)),
+    ('TOKEN_FIRST', 'insert.c', '\tint64_t answer = token_open(n);\n',
+     '\tint64_t answer = token_open(n);\n\tpthread_mutex_unlock(&n->lock);\n', UNIT),
+    ('TOKEN_REUSED', 'publish.c', '\tn->token = 0;\n', '', sim('', ring=0)),
+    ('PURE_ALWAYS', 'publish.c', 'm->pure = !n->extra && !new && ', 'm->pure = ',
+     sim('', ring=0)),
+    ('HOLE_IGNORED', 'log.c', '\tlack(w, last);\n', '', sim('x', ring=MANY)),
+    ('OWN_UNFILLED', 'log.c', ' || fill_own(w, last, e->before))', ')', sim('x', ring=MANY)),
+    ('SET_FIRST', 'insert.c', 'if (weir__ring_put(&n->ring, &hash, 1))',
+     'int early = weir_handle_insert_hash(n->handle, hash);\n\tif (weir__ring_put(&n->ring, &hash,'
+     ' 1))', UNIT),
+    ('NO_RING', 'join.c', '\t\terr = add_ring(n, m, next);\n', '\t\t;\n', sim('mR', ring=MANY)),
+    ('BASE_IGNORED', 'toy.c', 'if (weir__version_compare(s->head.version, p->base) != 0)',
+     'if (0)', sim('Rg', ring=MANY)),
+    ('RECORD_EMPTY', 'publish.c', '\t\tm->has = n->newest.has;\n', '\t\t;\n', sim('Rg', ring=MANY)),
+    ('POS_LATE', 'publish.c', '\tconst struct weir_publication p = { r->mark, r->base, '
+     '&n->publication.manifest };\n\tif (!err)', '\tn->publication.manifest.position = n->cursor;'
+     '\n\tn->publication.manifest.tag = n->tag;\n\tconst struct weir_publication p = { r->mark,'
+     ' r->base, &n->publication.manifest };\n\tif (!err)', sim('kg', ring=MANY)),
+    ('OWE_TOKENS', 'join.c', 'owes |= !weir__manifest_has(m, n->relied[i].id);',
+     'owes |= n->relied[i].stamp && !weir__manifest_has(m, n->relied[i].id);',
+     sim('pRg', 6000, MANY)),
+    ('GIVEUP_QUIET', 'node.c', '\tint err = weir__node_touch(n, true);\n', """	int err = 0;
+	n->lacks = false;
+	n->hole = (struct weir_log_id){ 0, 0 };
+""", sim('scx', 6000, MANY)),
+    ('TAGS_IGNORED', [
+        ('touch.c', '(beyond == 0 && n->tag && n->tag != head->tag) ||', ''),
+        ('log.c', 'if (own && own->tag != e->tag)', 'if (0)'),
+        ('log.c', '(w->tag ? e->before == w->tag : adjacent))', 'adjacent)')],
+     sim('sr', ring=MANY)),
+    ('JUMP_SILENT', [
+        ('touch.c', '\tweir__ring_again(&n->ring, n->cursor, to);\n', ''),
+        ('log.c', '\t\tweir__ring_again(&n->ring, w->at, last); /* a jump */', '\t\t;')],
+     UNIT),
+    ('OLDER_IGNORED', 'touch.c',
+     'weir__version_compare(head->version, n->head.version) < 0 || ', '',
+     sim('srRg', 20000, MANY)),
+    ('UNREAD_SILENT', 'node.c',
+     """	return n->unread == h->generation && !joined && !n->hopeless &&
+	       (h->version.era >= n->era || n->lacks);""", '\treturn false;', sim('ig', ring=MANY)),
+    ('RELY_TOO_LITTLE', 'insert.c', 'if (all && n->n_relied) {', 'if (n->n_relied) {',
+     sim('scg', 6000)),
+    # what the model does not have
+    ('RING_NEVER_AGAIN', 'touch.c', '\tweir__ring_again(&n->ring, none, most);\n', '',
+     sim('f', ring=MANY)),
+    ('PAID_AND_FORGOTTEN', 'insert.c',
+     """		n->relied[0] = (struct weir_debt){ generation, 0 };
+		n->n_relied -= n->noted - 1;
+""", """		memmove(n->relied, n->relied + 1, (--n->n_relied) * sizeof *n->relied);
+		n->n_relied -= n->noted - 1;
+""", sim('f', ring=0)),
+    ('SETTLED_BY_THE_HEAD_OF_BEFORE', 'join.c', 'if (n->doubt && !n->look)', 'if (n->doubt)',
+     sim('gr', 20000)),
+    ('SWAPS_BY_THE_HEAD_OF_BEFORE', 'join.c',
+     '\tint err = weir__node_touch(n, false); /* the image took a while */\n', '\tint err = 0;\n',
+     sim('bgsc', 20000, MANY)),
+    ('ROLLBACK_OWES_NOTHING', 'join.c', '\t\towe_log(n, m);\n', '\t\t;\n', UNIT),
+    ('ROLLBACK_TAKES_THE_LOG_FOR_WHOLE', 'join.c', '&& (behind || !whole));', '&& 0);',
+     sim('bgd', 20000, MANY)),
+    ('PUBLISHES_WHAT_IT_LACKS_WITHOUT_A_HEAD', 'publish.c', '\t\treturn !n->hole.epoch;\n',
+     '\t\treturn true;\n', sim('fx', 20000, MANY)),
+    ('PUBLICATION_HEALS_ALL', 'publish.c', '\tn->generations++;\n',
+     '\tn->generations++;\n\tn->lacks = false;\n\tn->hole = (struct weir_log_id){ 0, 0 };\n',
+     sim('gx', 20000, MANY)),
+    ('LEASE_KEPT', 'publish.c', '\t(void)n->store->lease(n->store->context, n->id, 1);\n', '',
+     sim('', 300, 0)),
+    ('ACKNOWLEDGES_WHAT_IT_OWES', 'node.c', 'waits < owed ? waits : owed;', 'waits;',
+     sim('', ring=0)),
+    ('ACKNOWLEDGES_WHAT_WAITS', 'node.c', 'waits < owed ? waits : owed;', 'owed;', UNIT),
+    ('TOKEN_OF_A_LATER_FLUSH', 'insert.c', 'memory_order_relaxed) + 1);\n\treturn 0;',
+     'memory_order_relaxed) + 2);\n\treturn 0;', sim('', ring=0)),
+    ('REFUSED_AND_IN_THE_SET', 'insert.c', '\tif (!n->may_publish)\n\t\treturn no_room(n);\n', '',
+     UNIT),
+    ('HOPELESS_PUBLISHES', 'join.c', '\tn->hopeless = hopeless;\n', '', UNIT),
+    ('ANY_SEED', 'join.c', '\tif (m->hashing == n->hashing)\n\t\treturn 0;\n', '\treturn 0;\n',
+     UNIT),
+    ('NO_RETURN_OF_ROOM', 'ring.c', '\t\tatomic_fetch_sub_explicit(&r->used, sizeof *b + 8 * b->n, '
+     'memory_order_relaxed);\n', '', RING),
+    ('FULL_LISTS_FIRST_FORGOTTEN', 'ring.c', '\t\tr->full = b;\n', '\t\tr->full = NULL;\n', RING),
+    ('NO_WAKE', 'ring.c', '\tif (wake && r->wake)', '\tif (0)', RING),
+    ('DEBT_FORGOTTEN', 'insert.c', '\t*last = (struct weir_debt){ 0, ',
+     '\t*last = (struct weir_debt){ id, ', UNIT),
+]
+
+
+def compile_one(source, out):
+    subprocess.run([*CC, '-iquote', source.parent, '-iquote', NODE, '-iquote', HERE, '-I',
+                    ROOT / 'include', '-I', ROOT / 'src/replica', '-I', HERE, '-c', source, '-o',
+                    out], check=True)
+
+
+def source_of(name):
+    return next(f / name for f in (NODE, FORMAT, HERE) if (f / name).exists())
+
+
+def run_test(folder, parts, library, test):
+    """Return: why it failed; None: it passed."""
+    name, arguments = test
+    used = [o for n, o in parts.items() if not re.match(r'(test_|simulate)', n) or
+            n == name + '.c']
+    used = [o for o in used if name != 'test_ring' or o.stem != 'toy']
+    subprocess.run([*CC, '-rdynamic', *used, '-o', folder / name, '-L', library, '-lweir',
+                    '-lcmocka', '-lpthread', '-ldl'], check=True)
+    try:
+        ended = subprocess.run([folder / name, *arguments], capture_output=True, text=True,
+                               timeout=PATIENCE,
+                               env={**os.environ, 'LD_LIBRARY_PATH': str(library)})
+    except subprocess.TimeoutExpired:
+        return 'it does not end'
+    if not ended.returncode:
+        return None
+    why = re.findall(r'^(?:ERROR: (.*)|\[  FAILED  \] (test_.*))$', ended.stdout + ended.stderr,
+                     re.M)
+    return ''.join(why[0]) if why else 'it ended'
+
+
+def plant(work, parts, library, name, edits, test):
+    folder = work / name
+    folder.mkdir()
+    texts, now = {}, dict(parts)
+    for file, old, new in edits:
+        text = texts.get(file) or source_of(file).read_text()
+        if text.count(old) != 1:
+            raise SystemExit(f'{file}: this stands there {text.count(old)} times, not once: adapt '
+                             f'mutants.py\n{old}')
+        texts[file] = text.replace(old, new)
+    for file, text in texts.items():
+        (folder / file).write_text(
+            re.sub(r'"\.\./format/', f'"{FORMAT}/', '#include <string.h>\n' + text))
+        compile_one(folder / file, folder / (file + '.o'))
+        now[file] = folder / (file + '.o')
+    return run_test(folder, now, library, test)
+
+
+def main():
+    library, names = Path(sys.argv[1]).resolve(), sys.argv[2:]
+    chosen = [m for m in MUTANTS if not names or m[0] in names]
+    if os.environ.get('WEIR_TEST_SHORT') and not names:
+        chosen = chosen[::4]
+    # (name, file, old, new, test) or (name, [(file, old, new)...], test)
+    chosen = [(m[0], m[1] if len(m) == 3 else [m[1:4]], m[-1]) for m in chosen]
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        work, parts = Path(folder), {}
+        sources = [*NODE.glob('*.c'), *(FORMAT / f for f in ('id.c', 'kinds.c')),
+                   *(HERE / f for f in ('toy.c', 'simulate.c', 'test_node.c', 'test_ring.c'))]
+        for source in sources:
+            parts[source.name] = work / (source.stem + '.o')
+            compile_one(source, parts[source.name])
+        for test in (UNIT, RING, ('simulate', [])):
+            why = run_test(work, parts, library, test)
+            if why:
+                raise SystemExit(f'without any bug: {why}')
+        missed = 0
+        for (name, *_), why in zip(chosen, pool.map(lambda m: plant(work, parts, library, *m),
+                                                    chosen)):
+            missed += why is None
+            print(f'{name:40}{"found" if why else "MISSED"}  {why or ""}', flush=True)
+    print(f'{missed} of {len(chosen)} missed')
+    return 1 if missed or not chosen else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

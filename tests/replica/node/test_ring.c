@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ * The ring: one budget, many threads, batches and their entries. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include "../../test.h"
+#include "node/ring.h"
+
+enum { THREADS = 4, EACH = 50000 };
+
+static atomic_uint wakes;
+
+static void wake(void *context)
+{
+	(void)context;
+	atomic_fetch_add(&wakes, 1);
+}
+
+static void test_the_thread_is_woken_when_64_KB_wait(void **state)
+{
+	(void)state;
+	struct weir_ring r;
+	wakes = 0;
+	weir__ring_make(&r, 1 << 20, wake, NULL);
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_int_equal(weir__ring_put(&r, &i, 1), 1);
+	assert_int_equal(wakes, 0);
+	for (uint64_t i = 1000; i < 8191; i++)
+		assert_int_equal(weir__ring_put(&r, &i, 1), 1);
+	assert_int_equal(wakes, 1);
+	weir__ring_free(&r);
+}
+
+static void test_the_budget_is_used_to_the_last_hash(void **state)
+{
+	(void)state;
+	struct weir_ring r;
+	uint64_t hashes[1000] = { 0 };
+	weir__ring_make(&r, 8 * 700 + 7, NULL, NULL);
+	assert_int_equal(weir__ring_put(&r, hashes, 1000), 700);
+	assert_int_equal(weir__ring_put(&r, hashes, 1), 0);
+	weir__ring_collect(&r, 1);
+	assert_int_equal(weir__ring_put(&r, hashes, 1), 0);
+	weir__ring_acked(&r, 1, (struct weir_log_id){ 1, 2 });
+	assert_false(weir__ring_release(&r, (struct weir_log_id){ 1, 1 }));
+	assert_true(weir__ring_release(&r, (struct weir_log_id){ 1, 2 }));
+	assert_int_equal(r.used, 0);
+	assert_int_equal(weir__ring_put(&r, hashes, 1), 1);
+	weir__ring_free(&r);
+}
+
+static struct weir_ring shared;
+
+static void *put(void *arg)
+{
+	const uint64_t from = (uint64_t)(uintptr_t)arg * EACH;
+	for (uint64_t i = from; i < from + EACH; i++)
+		if (weir__ring_put(&shared, &i, 1) != 1)
+			return (void *)1;
+	return NULL;
+}
+
+static void test_hashes_of_all_threads_become_batches_once_each(void **state)
+{
+	(void)state;
+	pthread_t threads[THREADS];
+	static unsigned char seen[THREADS * EACH];
+	size_t n = 0;
+	weir__ring_make(&shared, 64 << 20, NULL, NULL);
+	for (uintptr_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, put, (void *)i), 0);
+	for (unsigned i = 0; i < 100; i++)
+		weir__ring_collect(&shared, 1);
+	for (unsigned i = 0; i < THREADS; i++) {
+		void *failed;
+		pthread_join(threads[i], &failed);
+		assert_null(failed);
+	}
+	weir__ring_collect(&shared, 2);
+	for (const struct weir_batch *b = shared.waiting.oldest; b; b = b->newer) {
+		const struct weir_entry e = { .hashes = b->hashes };
+		assert_true(b->n <= WEIR_ENTRY_HASHES);
+		for (size_t i = 0; i < b->n; i++, n++)
+			assert_int_equal(seen[weir__entry_hash(&e, i)]++, 0);
+	}
+	assert_int_equal(n, THREADS * EACH);
+	assert_int_equal(shared.in_lists, 0);
+	weir__ring_free(&shared);
+}
+
+static void make_three(struct weir_ring *r)
+{
+	weir__ring_make(r, 1 << 20, NULL, NULL);
+	for (uint64_t i = 0; i < 3; i++) {
+		assert_int_equal(weir__ring_put(r, &i, 1), 1);
+		weir__ring_collect(r, 10 + i);
+	}
+	r->waiting.oldest->tag = 7;
+	weir__ring_acked(r, 2, (struct weir_log_id){ 4, 9 });
+}
+
+static void test_entries_that_stand_together_have_their_ids(void **state)
+{
+	(void)state;
+	struct weir_ring r;
+	make_three(&r);
+	assert_int_equal(weir__ring_stamp(&r), 12);
+	const struct weir_batch *first = weir__ring_find(&r, (struct weir_log_id){ 4, 8 });
+	const struct weir_batch *last = weir__ring_find(&r, (struct weir_log_id){ 4, 9 });
+	assert_true(first && last && first != last);
+	assert_int_equal(first->before, 0);
+	assert_int_equal(last->before, 7);
+	assert_null(weir__ring_find(&r, (struct weir_log_id){ 4, 7 }));
+	assert_null(weir__ring_find(&r, (struct weir_log_id){ 5, 1 }));
+	weir__ring_free(&r);
+}
+
+static void test_only_what_is_jumped_over_waits_again(void **state)
+{
+	(void)state;
+	struct weir_ring r;
+	make_three(&r);
+	weir__ring_again(&r, (struct weir_log_id){ 4, 7 }, (struct weir_log_id){ 4, 8 });
+	assert_null(weir__ring_find(&r, (struct weir_log_id){ 4, 8 }));
+	assert_non_null(weir__ring_find(&r, (struct weir_log_id){ 4, 9 }));
+	assert_int_equal(weir__ring_stamp(&r), 10);
+	weir__ring_again(&r, (struct weir_log_id){ 4, 9 }, (struct weir_log_id){ 9, 9 });
+	assert_non_null(weir__ring_find(&r, (struct weir_log_id){ 4, 9 }));
+	weir__ring_free(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_thread_is_woken_when_64_KB_wait),
+		cmocka_unit_test(test_the_budget_is_used_to_the_last_hash),
+		cmocka_unit_test(test_hashes_of_all_threads_become_batches_once_each),
+		cmocka_unit_test(test_entries_that_stand_together_have_their_ids),
+		cmocka_unit_test(test_only_what_is_jumped_over_waits_again),
+	};
+	return cmocka_run_group_tests_name("replica_ring", tests, NULL, NULL);
+}
