@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <weir/error.h>
 #include "node.h"
@@ -251,6 +252,17 @@ static int swap(struct weir_node *n, const struct weir_manifest *m, struct weir_
 	return 0;
 }
 
+/* U8: nobody is called for an image that was superseded on its way. */
+static int missing(struct weir_node *n, const struct weir_manifest *m, int err)
+{
+	char why[WEIR_SENTENCE_BYTES];
+	snprintf(why, sizeof why, "%s", weir_error_detail());
+	int touched = weir__node_touch(n, false);
+	if (touched || n->doubt || n->head.generation != m->id)
+		return touched;
+	return unread(n, weir_fail(err, "%s", why), false);
+}
+
 static int fetch(struct weir_node *n, const struct weir_manifest *m)
 {
 	struct weir_filter *image;
@@ -260,7 +272,7 @@ static int fetch(struct weir_node *n, const struct weir_manifest *m)
 	if (err == -EINPROGRESS)
 		return 0;
 	if (err == -ENOENT || err == -EBADMSG || err == -EKEYREJECTED)
-		return unread(n, err, false);
+		return missing(n, m, err);
 	if (err)
 		return err;
 	return m->version.era > n->era || n->images_only ? swap(n, m, image) :

@@ -103,8 +103,11 @@ static void take(struct walk *w, const struct weir_entry *e)
 		return;
 	n->log_bytes += ours ? 8 * e->n : 0;
 	n->foreign += e->kind == WEIR_ENTRY_BATCH && !ours;
-	if (e->kind == WEIR_ENTRY_CALL)
+	if (e->kind == WEIR_ENTRY_CALL &&
+	    (!n->answer.epoch || weir__version_compare(e->version, n->named) >= 0)) {
 		n->answer = e->id;
+		n->named = e->version;
+	}
 	if (e->kind == WEIR_ENTRY_GENERATION)
 		n->look |= weir__version_compare(e->version, n->head.version) > 0;
 	n->look |= e->id.epoch > n->head.last.epoch;

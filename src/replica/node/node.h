@@ -97,7 +97,8 @@ struct weir_node {
 	struct weir_log_id suspect;        /* where the cursor was when it doubted last, */
 	uint64_t suspect_mark;             /* in that epoch; 0: all was read since */
 	struct weir_log_id hole;           /* the last entry that is missing */
-	struct weir_log_id answer;         /* the last call that no generation has answered */
+	struct weir_log_id answer;         /* the last call that no generation has answered, */
+	struct weir_version named;         /* and the version that it names: a newer head answers */
 	uint64_t log_bytes;                /* applied, and above the position of joined */
 	bool lacks;
 	bool doubt;                        /* U3, until the head's position is known */

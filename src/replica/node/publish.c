@@ -13,7 +13,9 @@ enum due { NOT_DUE, DUE, URGENT };
 static enum due is_due(struct weir_node *n)
 {
 	const struct weir_head *h = &n->head;
-	if (!h->generation || h->version.era < n->era || n->answer.epoch || n->wanted ||
+	/* U8: a head that is newer than the one that the call names is its answer */
+	const bool called = n->answer.epoch && weir__version_compare(h->version, n->named) <= 0;
+	if (!h->generation || h->version.era < n->era || called || n->wanted ||
 	    n->abandoned == h->generation || weir__debts_stamp(n) != UINT64_MAX)
 		return URGENT;
 	const bool late = n->publish_ms && n->now - n->joined_at >= n->publish_ms;

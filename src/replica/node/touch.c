@@ -94,6 +94,8 @@ static void meet(struct weir_node *n, const struct weir_head *head)
 {
 	const uint64_t mark = n->head.mark;
 	const bool other = mark == head->mark && !n->doubt && is_other(n, head);
+	if (head->generation != n->head.generation)
+		n->called = false; /* once for each head */
 	n->head = *head;
 	if (other)
 		weir__node_suspect(n, head->last, head->tag);
@@ -129,13 +131,14 @@ static int fill(struct weir_node *n, struct weir_touch *touch, struct weir_entry
 	return weir__draw(&call->tag) ? -EIO : batches;
 }
 
-static void sent(struct weir_node *n, size_t batches, bool called)
+/* @named: by the call that was among them: if the head is another by now, that answers it (U8). */
+static void sent(struct weir_node *n, size_t batches, bool called, uint64_t named)
 {
 	struct weir_log_id last = n->head.last;
 	if (called) {
 		last.n--;
 		n->first_call = n->first_call ? n->first_call : n->now;
-		n->called = true;
+		n->called = n->head.generation == named;
 		n->called_at = n->now;
 	}
 	weir__ring_acked(&n->ring, batches, last);
@@ -151,6 +154,7 @@ int weir__node_touch(struct weir_node *n, bool give_up)
 	const int batches = fill(n, &touch, entries);
 	if (batches < 0)
 		return batches;
+	const uint64_t named = n->head.generation;
 	touch.mark = n->head.mark;
 	n->collected = asked;
 	int err = n->store->touch(n->store->context, &touch, &head);
@@ -161,6 +165,6 @@ int weir__node_touch(struct weir_node *n, bool give_up)
 	n->send_at = n->now + n->poll_ms;
 	meet(n, &head);
 	if (!head.full)
-		sent(n, (size_t)batches, called);
+		sent(n, (size_t)batches, called, named);
 	return 0;
 }

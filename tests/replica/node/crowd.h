@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Of simulate.c: many nodes for hours, and every five minutes redis loses something. What is
+ * Of simulate.c: many nodes for a long time, and redis loses something now and then. What is
  * printed: how long until all are well again, and what a node costs redis. */
 
-enum { EVERY_MS = 300000, INSERT_MS = 60000 }; /* between two faults; a node's inserts */
+enum { INSERT_MS = 60000 }; /* between two inserts of a node */
 
 static uint64_t until_well(void)
 {
@@ -22,33 +22,32 @@ static void some_inserts(uint64_t ms)
 	}
 }
 
-static const char *lose(unsigned which)
+/* The letters are those of main(). */
+static const char *lose(char what)
 {
 	struct toy_server *at = &s->toy.server[1];
-	static const char *const names[] = { "a restart, its last second lost", "FLUSHALL",
-		                             "10 s without redis", "the log deleted",
-		                             "an old dump put back", "an entry deleted" };
 	toy_save(&s->toy);
 	some_inserts(1000);
-	switch (which % 6) {
-	case 0: toy_fall_back(&s->toy, true); break;
-	case 1: toy_flush(at); break;
-	case 2:
-		at->down = true;
-		some_inserts(10000);
-		at->down = false;
-		break;
-	case 3: toy_drop_log(at); break;
-	case 4: toy_fall_back(&s->toy, false); break;
-	default: toy_delete(&s->toy, at); break;
+	switch (what) {
+	case 'c': toy_fall_back(&s->toy, true); return "a restart, its last second lost";
+	case 'f': toy_flush(at); return "FLUSHALL";
+	case 'd': toy_drop_log(at); return "the log deleted";
+	case 'r': toy_fall_back(&s->toy, false); return "an old dump put back";
+	case 'x': toy_delete(&s->toy, at); return "an entry deleted";
+	case 'i': toy_lose_image(at); return "the image lost";
+	default: break;
 	}
-	return names[which % 6];
+	at->down = true;
+	some_inserts(10000);
+	at->down = false;
+	return "10 s without redis";
 }
 
-static int crowd(unsigned nodes, uint64_t hours)
+/* @features: what happens, in turn; @calm_ms: before each; @most_ms: within which all are well. */
+static int crowd(unsigned nodes, const char *features, uint64_t calm_ms, uint64_t most_ms)
 {
 	static struct sim sim;
-	sim = (struct sim){ .seed = 1, .features = "", .ring = 1 << 20, .nodes = nodes,
+	sim = (struct sim){ .seed = 1, .features = features, .ring = 1 << 20, .nodes = nodes,
 		            .publish_ms = 60000, .capacity = 100000, .faults = true,
 		            .poll_ms = nodes / 5 < 20 ? 20 : nodes / 5 };
 	s = &sim;
@@ -59,22 +58,22 @@ static int crowd(unsigned nodes, uint64_t hours)
 		schedule(i, s->toy.clock + 1 + chance(1000));
 	}
 	printf("%u nodes are well after %llu ms\n", nodes, (unsigned long long)until_well());
-	for (unsigned i = 0; i < hours * 12; i++) {
+	for (; *features; features++) {
 		const struct toy before = { .calls = s->toy.calls, .bytes_in = s->toy.bytes_in,
 			                    .bytes_out = s->toy.bytes_out };
-		some_inserts(EVERY_MS);
-		const double seconds = EVERY_MS / 1000.0, all = seconds * nodes;
+		some_inserts(calm_ms);
+		const double seconds = (double)calm_ms / 1000, all = seconds * nodes;
 		printf("calm: of a node and second %.1f calls, %.0f bytes to redis, %.0f from it\n",
 		       (double)(s->toy.calls - before.calls) / all,
 		       (double)(s->toy.bytes_in - before.bytes_in) / all,
 		       (double)(s->toy.bytes_out - before.bytes_out) / all);
 		const uint64_t from = s->toy.bytes_out;
-		const char *what = lose(i);
+		const char *what = lose(*features);
 		const uint64_t took = until_well();
 		printf("%s: all are well after %llu ms, %.0f bytes a node\n", what,
 		       (unsigned long long)took, (double)(s->toy.bytes_out - from) / nodes);
 		fflush(stdout);
-		if (took >= QUIET_MS)
+		if (took > most_ms)
 			wrong("well", 0, what);
 	}
 	check_all();

@@ -22,7 +22,8 @@ def sim(features, seeds=3000, ring=None):
                          *(['--ring', str(ring)] if ring is not None else [])])
 
 
-UNIT, RING = ('test_node', []), ('test_ring', [])
+UNIT, RING, LACKING = ('test_node', []), ('test_ring', []), ('test_lacking', [])
+CROWD = ('simulate', ['--nodes', '300', '--calm', '70', '--features', 'cf', '--well', '3000'])
 MANY = 1 << 20
 MUTANTS = [
     ('DROP_ON_ACK', 'ring.c', '\t\tappend(&r->acked, b);', '\t\tfree(b);', sim('sc', ring=MANY)),
@@ -73,6 +74,16 @@ MUTANTS = [
     ('RELY_TOO_LITTLE', 'insert.c', 'if (all && n->n_relied) {', 'if (n->n_relied) {',
      sim('scg', 6000)),
     # what the model does not have
+    ('CALLS_FOR_WHAT_WAS_SUPERSEDED', 'join.c', '\t\treturn missing(n, m, err);\n',
+     '\t\treturn unread(n, err, false);\n', LACKING),
+    ('CALLS_ARE_ANSWERED_FOR_EVER', [
+        ('join.c', '\t\treturn missing(n, m, err);\n', '\t\treturn unread(n, err, false);\n'),
+        ('publish.c', ' && weir__version_compare(h->version, n->named) <= 0;', ';')], CROWD),
+    ('ANSWERED_BY_A_POSITION_ALONE', 'publish.c',
+     'n->answer.epoch && weir__version_compare(h->version, n->named) <= 0;', 'n->answer.epoch;',
+     LACKING),
+    ('CALLED_ONCE_FOR_ALL_HEADS', 'touch.c',
+     '\tif (head->generation != n->head.generation)\n\t\tn->called = false;', '\t', LACKING),
     ('RING_NEVER_AGAIN', 'touch.c', '\tweir__ring_again(&n->ring, none, most);\n', '',
      sim('f', ring=MANY)),
     ('PAID_AND_FORGOTTEN', 'insert.c',
@@ -103,7 +114,7 @@ MUTANTS = [
      'memory_order_relaxed) + 2);\n\treturn 0;', sim('', ring=0)),
     ('REFUSED_AND_IN_THE_SET', 'insert.c', '\tif (!n->may_publish)\n\t\treturn no_room(n);\n', '',
      UNIT),
-    ('HOPELESS_PUBLISHES', 'join.c', '\tn->hopeless = hopeless;\n', '', UNIT),
+    ('HOPELESS_PUBLISHES', 'join.c', '\tn->hopeless = hopeless;\n', '', LACKING),
     ('ANY_SEED', 'join.c', '\tif (m->hashing == n->hashing)\n\t\treturn 0;\n', '\treturn 0;\n',
      UNIT),
     ('NO_RETURN_OF_ROOM', 'ring.c', '\t\tatomic_fetch_sub_explicit(&r->used, sizeof *b + 8 * b->n, '
@@ -174,11 +185,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         work, parts = Path(folder), {}
         sources = [*NODE.glob('*.c'), *(FORMAT / f for f in ('id.c', 'kinds.c')),
-                   *(HERE / f for f in ('toy.c', 'simulate.c', 'test_node.c', 'test_ring.c'))]
+                   *(HERE / f for f in ('toy.c', 'simulate.c', 'test_node.c', 'test_ring.c',
+                                        'test_lacking.c'))]
         for source in sources:
             parts[source.name] = work / (source.stem + '.o')
             compile_one(source, parts[source.name])
-        for test in (UNIT, RING, ('simulate', [])):
+        for test in (UNIT, RING, LACKING, ('simulate', [])):
             why = run_test(work, parts, library, test)
             if why:
                 raise SystemExit(f'without any bug: {why}')

@@ -4,7 +4,7 @@
  * tests/model/union.pml: own, all, well, gone.
  *
  * usage: simulate [--seeds N] [--first SEED] [--features LETTERS] [--ring BYTES] [--verbose]
- *        simulate --nodes N --hours H */
+ *        simulate --nodes N [--features LETTERS] [--calm SECONDS] [--well MILLISECONDS] */
 #include <errno.h>
 #include <getopt.h>
 #include <stdatomic.h>
@@ -458,15 +458,16 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "seeds", 1, NULL, 's' }, { "first", 1, NULL, 'f' }, { "features", 1, NULL, 'l' },
-		{ "ring", 1, NULL, 'r' }, { "nodes", 1, NULL, 'n' }, { "hours", 1, NULL, 'h' },
-		{ 0 },
+		{ "ring", 1, NULL, 'r' }, { "nodes", 1, NULL, 'n' }, { "calm", 1, NULL, 'c' },
+		{ "well", 1, NULL, 'w' }, { 0 },
 	};
 	static const uint64_t rings[] = { 0, 16, 400, 1 << 20 };
-	uint64_t seeds = 400, first = 1, ring = UINT64_MAX, nodes = 0, hours = 1;
+	uint64_t seeds = 400, first = 1, ring = UINT64_MAX, nodes = 0, calm = 300;
+	uint64_t well = QUIET_MS - 10;
 	const char *features = NULL;
 	for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		uint64_t *number = c == 's' ? &seeds : c == 'f' ? &first : c == 'r' ? &ring :
-		                   c == 'n' ? &nodes : c == 'h' ? &hours : NULL;
+		                   c == 'n' ? &nodes : c == 'c' ? &calm : c == 'w' ? &well : NULL;
 		if (c == 'l')
 			features = optarg;
 		else if (number)
@@ -475,7 +476,7 @@ int main(int argc, char **argv)
 			return 2;
 	}
 	if (nodes)
-		return crowd((unsigned)nodes, hours);
+		return crowd((unsigned)nodes, features ? features : "cfodrx", 1000 * calm, well);
 	for (uint64_t i = 0; i < seeds; i++) {
 		const uint64_t seed = first + i;
 		const char *mix = features ? features :

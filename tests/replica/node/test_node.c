@@ -3,94 +3,7 @@
  * what a number says. */
 #include <dlfcn.h>
 #include <stdatomic.h>
-#include "../../test.h"
-#include "node/node.h"
-#include "toy.h"
-
-static struct toy toy;
-static struct weir_node node[2];
-static struct weir_handle *handle[2];
-
-static struct weir_filter *filter(uint32_t kind, uint64_t capacity, uint64_t seed)
-{
-	struct weir_params params = WEIR_PARAMS_INIT;
-	struct weir_filter *f;
-	params.kind = kind;
-	params.capacity = capacity;
-	params.fp_rate = 1e-6;
-	params.seed = seed;
-	assert_ok(weir_create(&f, &params));
-	return f;
-}
-
-static void sit_with(unsigned i, struct weir_filter *f, uint64_t ring, bool may_publish)
-{
-	const struct weir_node_options options = {
-		.store = &toy_store(&toy, i, 1)->store, .set = "toy", .id = i + 1,
-		.max_pending_bytes = ring, .may_publish = may_publish,
-	};
-	struct weir_node_options all = options;
-	assert_ok(weir_handle_create(&handle[i], f, NULL));
-	all.handle = handle[i];
-	assert_ok(weir__node_make(&node[i], &all));
-}
-
-static void sit(unsigned i, uint64_t ring, bool may_publish)
-{
-	sit_with(i, filter(WEIR_BLOCKED, 1000, 7), ring, may_publish);
-}
-
-static int begin(void **state)
-{
-	(void)state;
-	toy_make(&toy, 1);
-	memset(handle, 0, sizeof handle);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	for (unsigned i = 0; i < 2; i++) {
-		if (!handle[i])
-			continue;
-		weir__node_free(&node[i]);
-		assert_ok(weir_handle_destroy(handle[i]));
-	}
-	toy_free(&toy);
-	return 0;
-}
-
-/* So many milliseconds of nodes @from to 1. */
-static void run_from(unsigned from, unsigned ms)
-{
-	for (const uint64_t to = toy.clock + ms; toy.clock < to; toy.clock += 20)
-		for (unsigned i = from; i < 2; i++)
-			if (handle[i])
-				(void)weir__node_round(&node[i], toy.clock);
-}
-
-static void run(unsigned ms)
-{
-	run_from(0, ms);
-}
-
-static struct weir_node_status status(unsigned i)
-{
-	struct weir_node_status s;
-	weir__node_status(&node[i], &s);
-	return s;
-}
-
-static bool has(unsigned i, uint64_t key)
-{
-	return weir_handle_contains_u64(handle[i], key);
-}
-
-static int insert(unsigned i, uint64_t key)
-{
-	return weir__node_insert(&node[i], &key, sizeof key);
-}
+#include "pair.h"
 
 /* ---- what comes before what: these stand before the library's ---- */
 
@@ -209,40 +122,6 @@ static void test_a_generation_by_another_seed_is_refused(void **state)
 	assert_true(has(1, 2));
 	assert_int_equal(status(0).foreign, 1);
 	assert_int_equal(status(0).generations, 1);
-}
-
-/* Two halves of a growing set that were apart may have no room in one: REVIEW 3. */
-static void test_a_set_that_cannot_be_united_waits_for_a_record(void **state)
-{
-	(void)state;
-	sit_with(0, filter(WEIR_GROWING, 600, 7), 1 << 20, true);
-	sit_with(1, filter(WEIR_GROWING, 600, 7), 0, true);
-	toy.stores[1].server = 0; /* alone */
-	for (uint64_t i = 0; i < 500; i++) {
-		assert_ok(insert(0, i));
-		assert_ok(insert(1, 10000 + i));
-	}
-	run(1000);
-	toy_flush(&toy.server[0]);
-	toy.stores[1].server = 1;
-	run(20000);
-	assert_int_equal(status(1).error, -ENOSPC);
-	assert_int_equal(status(1).state, WEIR_NODE_CATCHING_UP);
-	assert_int_equal(status(1).given_up, 0);
-	assert_true(has(1, 10000));
-	assert_false(has(0, 10000));
-	struct weir_record r;
-	assert_ok(weir__node_record(&node[0], &r, NULL));
-	struct weir_filter *f = filter(WEIR_GROWING, 2000, 7);
-	for (uint64_t i = 0; i < 500; i++) {
-		assert_ok(weir_insert_u64(f, i));
-		assert_ok(weir_insert_u64(f, 10000 + i));
-	}
-	assert_ok(weir__node_publish_record(&node[0], &r, f));
-	weir_destroy(f);
-	run(2000);
-	assert_int_equal(status(1).state, WEIR_NODE_FOLLOWING);
-	assert_true(has(0, 10000) && has(1, 10000) && has(1, 499));
 }
 
 static void test_a_kind_that_is_built_once_comes_by_records(void **state)
@@ -412,14 +291,12 @@ static void test_a_rollback_keeps_what_was_inserted_since(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
 		TEST(test_the_ring_has_a_key_before_the_set),
 		TEST(test_a_token_and_its_key_come_under_one_lock),
 		TEST(test_an_insert_without_room_is_refused_where_nothing_may_be_published),
 		TEST(test_a_batch_reaches_the_other_node),
 		TEST(test_a_generation_by_another_seed_is_refused),
-		TEST(test_a_set_that_cannot_be_united_waits_for_a_record),
 		TEST(test_a_kind_that_is_built_once_comes_by_records),
 		TEST(test_a_flush_waits_for_redis),
 		TEST(test_a_flush_waits_for_the_tokens_drawn_before_it_and_no_later_one),

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ * A node that lacks something: when it calls the others, and what ends that. */
+#include "pair.h"
+
+/* U8: while node 0 publishes what it was asked for, node 1 calls. */
+static void test_a_generation_that_is_newer_than_the_call_names_answers_it(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	sit(1, 1 << 20, true);
+	run(1000);
+	toy.slow = 5;
+	weir__node_want(&node[0]);
+	while (status(0).state != WEIR_NODE_PUBLISHING)
+		run(20);
+	node[1].call_due = true;
+	assert_ok(weir__node_touch(&node[1], false));
+	run(3000);
+	assert_int_equal(status(0).generations + status(1).generations, 2);
+	assert_int_equal(status(1).state, WEIR_NODE_FOLLOWING);
+}
+
+/* U8: two generations come while node 1 fetches the image of the one before. */
+static void test_a_superseded_image_calls_no_node(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	assert_ok(insert(0, 1));
+	run(1000);
+	toy.slow = 1000;
+	sit(1, 1 << 20, true);
+	run(20);
+	assert_true(toy.stores[1].image_left);
+	toy.slow = toy.stores[1].image_left = 0;
+	while (status(0).generations < 3) {
+		weir__node_want(&node[0]);
+		for (unsigned i = 0; i < 20; i++)
+			(void)weir__node_round(&node[0], toy.clock += 20);
+	}
+	node[1].beat_at = UINT64_MAX; /* a heartbeat would tell it in time */
+	run(1000);
+	assert_int_equal(status(1).state, WEIR_NODE_FOLLOWING);
+	assert_true(has(1, 1));
+	assert_int_equal(node[1].called_at, 0);
+}
+
+/* U8: the generation that answers a call has no image either. */
+static void test_a_call_is_repeated_at_once_for_another_head(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	assert_ok(insert(0, 1));
+	run(1000);
+	toy_lose_image(&toy.server[1]);
+	sit(1, 1 << 20, true);
+	while (status(0).generations < 2)
+		run(20);
+	toy_lose_image(&toy.server[1]);
+	run(2000);
+	assert_int_equal(status(1).state, WEIR_NODE_FOLLOWING);
+	assert_true(has(1, 1));
+}
+
+/* Two halves of a growing set that were apart may have no room in one: REVIEW 3. */
+static void test_a_set_that_cannot_be_united_waits_for_a_record(void **state)
+{
+	(void)state;
+	sit_with(0, filter(WEIR_GROWING, 600, 7), 1 << 20, true);
+	sit_with(1, filter(WEIR_GROWING, 600, 7), 0, true);
+	toy.stores[1].server = 0; /* alone */
+	for (uint64_t i = 0; i < 500; i++) {
+		assert_ok(insert(0, i));
+		assert_ok(insert(1, 10000 + i));
+	}
+	run(1000);
+	toy_flush(&toy.server[0]);
+	toy.stores[1].server = 1;
+	run(20000);
+	assert_int_equal(status(1).error, -ENOSPC);
+	assert_int_equal(status(1).state, WEIR_NODE_CATCHING_UP);
+	assert_int_equal(status(1).given_up, 0);
+	assert_true(has(1, 10000));
+	assert_false(has(0, 10000));
+	struct weir_record r;
+	assert_ok(weir__node_record(&node[0], &r, NULL));
+	struct weir_filter *f = filter(WEIR_GROWING, 2000, 7);
+	for (uint64_t i = 0; i < 500; i++) {
+		assert_ok(weir_insert_u64(f, i));
+		assert_ok(weir_insert_u64(f, 10000 + i));
+	}
+	assert_ok(weir__node_publish_record(&node[0], &r, f));
+	weir_destroy(f);
+	run(2000);
+	assert_int_equal(status(1).state, WEIR_NODE_FOLLOWING);
+	assert_true(has(0, 10000) && has(1, 10000) && has(1, 499));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_a_generation_that_is_newer_than_the_call_names_answers_it),
+		TEST(test_a_superseded_image_calls_no_node),
+		TEST(test_a_call_is_repeated_at_once_for_another_head),
+		TEST(test_a_set_that_cannot_be_united_waits_for_a_record),
+	};
+	return cmocka_run_group_tests_name("replica_lacking", tests, NULL, NULL);
+}
