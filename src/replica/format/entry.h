@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * An entry of the log, as names and values in this order:
  *
- *     t HEX      its tag: drawn by whoever appends it, so that no two entries are taken for one
+ *     t HEX      its tag: drawn by its node, so that no two entries are taken for one; that of an
+ *                entry that is sent again for those who lack it: weir__tag_again()
  *     a HEX      the tag of the entry before it; 16 zeros: it is the log's first (U4)
  *     then one of
  *     b BYTES    a batch: node, fingerprint of the seed, hashes, each 8 bytes, the lowest first
@@ -48,6 +49,12 @@ static inline uint64_t weir__entry_hash(const struct weir_entry *e, size_t i)
 	for (int byte = 7; byte >= 0; byte--)
 		hash = hash << 8 | e->hashes[8 * i + (size_t)byte];
 	return hash;
+}
+
+/* The tag of an entry that replaces the one of this tag. */
+static inline uint64_t weir__tag_again(uint64_t tag)
+{
+	return 3 * tag; /* no two tags share it, and none has 0 */
 }
 
 /* Write what stands behind b, c or g. @to: WEIR_ENTRY_BYTES. Return: how many bytes. */

@@ -15,20 +15,13 @@ static bool reaches(const struct weir_node *n, struct weir_log_id position)
 	return weir__log_id_compare(n->hole, position) <= 0;
 }
 
-static void whole(struct weir_node *n)
-{
-	n->lacks = n->called = false;
-	n->hole = none;
-	n->first_call = 0;
-}
-
 /* U4: with a position beyond it, the cursor jumps. */
 static void advance(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (weir__log_id_compare(n->cursor, m->position) < 0)
 		weir__node_jump(n, m->position, m->tag);
 	if (reaches(n, m->position))
-		whole(n);
+		weir__node_whole(n);
 	else
 		n->called = false;
 	if (weir__log_id_compare(n->answer, m->position) <= 0)
@@ -154,7 +147,7 @@ static int merge_lower(struct weir_node *n, const struct weir_manifest *m,
 	weir_destroy(image);
 	if (weir__log_id_compare(n->cursor, m->position) < 0)
 		weir__node_jump(n, m->position, m->tag);
-	whole(n);
+	weir__node_whole(n);
 	n->extra = true;
 	return 0;
 }

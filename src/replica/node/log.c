@@ -7,6 +7,8 @@
 #include <weir/error.h>
 #include "node.h"
 
+static const struct weir_log_id none = { 0, 0 };
+
 enum { READINGS = 64 }; /* in one round: then it is the turn of something else */
 
 struct walk {
@@ -14,6 +16,7 @@ struct walk {
 	struct weir_reload *next; /* NULL: the living set */
 	struct weir_log_id at, upto, hole;
 	uint64_t tag, named; /* named: the tag before, by the entry that is another log's */
+	uint64_t missing;    /* the tag of the entry at hole, if that is all */
 	bool lacks, other, past, anew; /* anew: the log begins behind where the walk does */
 };
 
@@ -35,8 +38,9 @@ int weir__node_apply(struct weir_node *n, const unsigned char *hashes, size_t co
 	return 0;
 }
 
-static void lack(struct walk *w, struct weir_log_id hole)
+static void lack(struct walk *w, struct weir_log_id hole, uint64_t missing)
 {
+	w->missing = w->lacks ? 0 : missing;
 	w->lacks = true;
 	w->hole = hole;
 }
@@ -46,22 +50,27 @@ static void apply(struct walk *w, struct weir_log_id id, const unsigned char *ha
 {
 	if (weir__node_apply(w->node, hashes, count, w->next)) {
 		(void)weir__node_says(w->node, -ENOSPC);
-		lack(w, id);
+		lack(w, id, 0);
 	}
 }
 
 /* Own entries that are missing are in the ring; that they are this log's their tags say.
- * @last: of those that are missing. */
-static bool fill_own(struct walk *w, struct weir_log_id last, uint64_t tag)
+ * @last, @tag: of those that are missing; receives the last that is no own one. */
+static bool fill_own(struct walk *w, struct weir_log_id *last, uint64_t *tag)
 {
-	for (struct weir_log_id id = last; weir__log_id_compare(id, w->at) > 0; id.n--) {
-		const struct weir_batch *own = weir__ring_find(&w->node->ring, id);
-		if (!own || own->tag != tag)
+	for (; weir__log_id_compare(*last, w->at) > 0; last->n--) {
+		const struct weir_batch *own = weir__ring_find(&w->node->ring, *last);
+		if (!own || own->tag != *tag)
 			return false;
-		apply(w, id, own->hashes, own->n);
-		tag = own->before;
+		apply(w, *last, own->hashes, own->n);
+		*tag = own->before;
 	}
 	return true;
+}
+
+static bool is_next(struct weir_log_id id, struct weir_log_id after)
+{
+	return id.epoch == after.epoch && id.n == after.n + 1;
 }
 
 static struct weir_log_id before(const struct weir_entry *e)
@@ -74,23 +83,48 @@ static struct weir_log_id before(const struct weir_entry *e)
 static bool extend(struct walk *w, const struct weir_entry *e)
 {
 	struct weir_node *n = w->node;
-	const struct weir_log_id last = before(e);
-	const struct weir_batch *own = w->next ? NULL : weir__ring_find(&n->ring, e->id);
+	struct weir_log_id last = before(e);
+	uint64_t tag = e->before;
+	struct weir_batch *own = w->next ? NULL : weir__ring_find(&n->ring, e->id);
 	const bool adjacent = weir__log_id_compare(last, w->at) <= 0;
 	const bool first = !e->before && !last.epoch;
 	w->anew |= first;
 	if (own && own->tag != e->tag)
 		return false;
+	if (own)
+		own->before = e->before; /* if it is deleted, the one before it may be own too */
 	if (first || (w->tag ? e->before == w->tag : adjacent))
 		return true;
 	if (adjacent)
 		return false;
-	if (weir__log_id_compare(last, n->head.lost) <= 0 || fill_own(w, last, e->before))
+	if (weir__log_id_compare(last, n->head.lost) <= 0 || fill_own(w, &last, &tag))
 		return true;
-	lack(w, last);
+	lack(w, last, is_next(last, w->at) ? tag : 0);
 	if (!w->next)
-		weir__ring_again(&n->ring, w->at, last); /* a jump */
+		weir__ring_again(&n->ring, w->at, last, false); /* a jump */
 	return true;
+}
+
+/* U8: of nodes that each lack what another has, none can publish. */
+static void send_again(struct weir_node *n, const struct weir_entry *call)
+{
+	const bool joined = n->head.generation && n->head.generation == n->joined.id;
+	if (!n->lacks || n->now < n->lacks_since + WEIR_NODE_CALL_MS || n->now < n->again_at)
+		return;
+	n->again_at = n->now + WEIR_NODE_CALL_MS;
+	weir__ring_again(&n->ring, joined ? n->joined.position : none, call->id, true);
+}
+
+/* Of nodes that lack one entry each. */
+static void found(struct walk *w, const struct weir_entry *e)
+{
+	struct weir_node *n = w->node;
+	if (w->missing && weir__tag_again(w->missing) == e->tag) {
+		w->lacks = false;
+		w->missing = 0;
+	}
+	if (n->missing && weir__tag_again(n->missing) == e->tag)
+		weir__node_whole(n);
 }
 
 static void take(struct walk *w, const struct weir_entry *e)
@@ -101,6 +135,8 @@ static void take(struct walk *w, const struct weir_entry *e)
 		apply(w, e->id, e->hashes, e->n);
 	if (w->next)
 		return;
+	if (ours)
+		found(w, e);
 	n->log_bytes += ours ? 8 * e->n : 0;
 	n->foreign += e->kind == WEIR_ENTRY_BATCH && !ours;
 	if (e->kind == WEIR_ENTRY_CALL &&
@@ -108,6 +144,8 @@ static void take(struct walk *w, const struct weir_entry *e)
 		n->answer = e->id;
 		n->named = e->version;
 	}
+	if (e->kind == WEIR_ENTRY_CALL)
+		send_again(n, e);
 	if (e->kind == WEIR_ENTRY_GENERATION)
 		n->look |= weir__version_compare(e->version, n->head.version) > 0;
 	n->look |= e->id.epoch > n->head.last.epoch;
@@ -154,8 +192,11 @@ static int read_some(struct weir_node *n, size_t *some)
 	const bool moved = weir__log_id_compare(w.at, n->cursor) != 0;
 	n->cursor = w.at;
 	n->tag = w.tag;
-	if (w.lacks)
+	if (w.lacks) {
+		const uint64_t missing = n->lacks ? 0 : w.missing;
 		weir__node_lack(n, w.hole);
+		n->missing = missing;
+	}
 	if (w.other)
 		weir__node_suspect(n, n->cursor, w.named);
 	if (err != -EBADMSG && err != -ENOTSUP)
@@ -191,7 +232,7 @@ int weir__node_replay(struct weir_node *n, const struct weir_manifest *m, struct
 	while (!err && !w.other && !w.past && some == WEIR_NODE_SENT)
 		err = walk(&w, &some);
 	if (w.other || (!w.past && weir__log_id_compare(w.at, w.upto) < 0))
-		lack(&w, n->cursor);
+		lack(&w, n->cursor, 0);
 	if (w.lacks)
 		weir__node_lack(n, w.hole);
 	*whole = !w.lacks && !w.anew;

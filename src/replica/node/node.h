@@ -96,7 +96,9 @@ struct weir_node {
 	uint64_t tag;                      /* of the entry there; 0: not known */
 	struct weir_log_id suspect;        /* where the cursor was when it doubted last, */
 	uint64_t suspect_mark;             /* in that epoch; 0: all was read since */
-	struct weir_log_id hole;           /* the last entry that is missing */
+	struct weir_log_id hole;           /* the last entry that is missing, */
+	uint64_t missing;                  /* and its tag, if that is all; 0: not known, or more */
+	uint64_t again_at;                 /* when own entries may be sent again for a call */
 	struct weir_log_id answer;         /* the last call that no generation has answered, */
 	struct weir_version named;         /* and the version that it names: a newer head answers */
 	uint64_t log_bytes;                /* applied, and above the position of joined */
@@ -194,6 +196,7 @@ void weir__node_doubt(struct weir_node *n);
 void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag);
 void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag);
 void weir__node_lack(struct weir_node *n, struct weir_log_id hole);
+void weir__node_whole(struct weir_node *n);
 /* Note an error for reports. Return: @err. */
 int weir__node_says(struct weir_node *n, int err);
 uint64_t weir__node_random(struct weir_node *n, uint64_t below);

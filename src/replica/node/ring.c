@@ -144,6 +144,7 @@ static void make_batch(struct weir_ring *r, struct weir_batch *b, uint64_t stamp
 	b = smaller ? smaller : b;
 	b->room = b->n;
 	b->stamp = stamp;
+	b->replaces = false;
 	append(&r->waiting, b);
 	atomic_fetch_sub_explicit(&r->in_lists, 8 * room, memory_order_relaxed);
 	atomic_fetch_add_explicit(&r->used, sizeof *b + 8 * b->n - 8 * room, memory_order_relaxed);
@@ -185,7 +186,8 @@ void weir__ring_acked(struct weir_ring *r, size_t n, struct weir_log_id last)
 	}
 }
 
-void weir__ring_again(struct weir_ring *r, struct weir_log_id after, struct weir_log_id upto)
+void weir__ring_again(struct weir_ring *r, struct weir_log_id after, struct weir_log_id upto,
+                      bool replace)
 {
 	for (struct weir_batch *b = r->acked.newest, *older; b; b = older) {
 		older = b->older;
@@ -193,6 +195,7 @@ void weir__ring_again(struct weir_ring *r, struct weir_log_id after, struct weir
 			return;
 		if (weir__log_id_compare(b->id, upto) <= 0) {
 			take_out(&r->acked, b);
+			b->replaces = replace;
 			append(&r->waiting, b);
 		}
 	}

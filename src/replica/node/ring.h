@@ -18,6 +18,7 @@ struct weir_batch {
 	struct weir_log_id id; /* of its entry, once it is acknowledged */
 	uint64_t tag, before;  /* of its entry; of the entry before it, 0: not known */
 	uint64_t stamp;        /* a flush of this number or above waits for it */
+	bool replaces;         /* to be sent again as weir__tag_again() */
 	size_t n, room;
 	unsigned char hashes[]; /* as in an entry */
 };
@@ -53,8 +54,10 @@ size_t weir__ring_put(struct weir_ring *r, const uint64_t *hashes, size_t n);
 void weir__ring_collect(struct weir_ring *r, uint64_t stamp);
 /* The first @n that wait are entries now; the last one is @last. */
 void weir__ring_acked(struct weir_ring *r, size_t n, struct weir_log_id last);
-/* Those with an id above @after and up to @upto wait again. */
-void weir__ring_again(struct weir_ring *r, struct weir_log_id after, struct weir_log_id upto);
+/* Those with an id above @after and up to @upto wait again.
+ * @replace: their tags will tell which entries they were. */
+void weir__ring_again(struct weir_ring *r, struct weir_log_id after, struct weir_log_id upto,
+                      bool replace);
 /* Let go of those with an id up to @position. Return: whether there was one. */
 bool weir__ring_release(struct weir_ring *r, struct weir_log_id position);
 /* The batch that is this entry, or NULL. */

@@ -30,14 +30,22 @@ void weir__node_lack(struct weir_node *n, struct weir_log_id hole)
 		n->lacks_since = n->now;
 	n->lacks = true;
 	n->called = false;
+	n->missing = 0;
 	if (weir__log_id_compare(n->hole, hole) < 0)
 		n->hole = hole;
+}
+
+void weir__node_whole(struct weir_node *n)
+{
+	n->lacks = n->called = false;
+	n->hole = none;
+	n->first_call = n->missing = 0;
 }
 
 /* U4: own entries that are jumped over were not read, so they may be another log's. */
 void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag)
 {
-	weir__ring_again(&n->ring, n->cursor, to);
+	weir__ring_again(&n->ring, n->cursor, to, false);
 	n->cursor = to;
 	n->tag = tag;
 }
@@ -45,7 +53,7 @@ void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag)
 /* U3. Where the cursor goes says the manifest of the head that is read next. */
 void weir__node_doubt(struct weir_node *n)
 {
-	weir__ring_again(&n->ring, none, most);
+	weir__ring_again(&n->ring, none, most, false);
 	n->hole = n->answer = none;
 	weir__node_lack(n, none);
 	n->doubt = n->extra = n->look = true;
@@ -69,7 +77,7 @@ void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag
 /* U2: the log goes on behind base. */
 static void go_on(struct weir_node *n, struct weir_log_id base)
 {
-	weir__ring_again(&n->ring, base, most);
+	weir__ring_again(&n->ring, base, most, false);
 	if (weir__log_id_compare(n->cursor, base) > 0) {
 		n->cursor = base;
 		n->tag = 0; /* the entry that began the epoch says it */
@@ -113,8 +121,11 @@ static int fill(struct weir_node *n, struct weir_touch *touch, struct weir_entry
 	weir__ring_collect(&n->ring, n->collected + 1);
 	struct weir_batch *b = n->ring.waiting.oldest;
 	for (; b && batches < WEIR_NODE_SENT; b = b->newer) {
-		if (weir__draw(&b->tag))
+		if (b->replaces)
+			b->tag = weir__tag_again(b->tag);
+		else if (weir__draw(&b->tag))
 			return -EIO;
+		b->replaces = false; /* once: no two entries have one tag */
 		entries[batches++] = (struct weir_entry){ .kind = WEIR_ENTRY_BATCH,
 			                                  .tag = b->tag,
 			                                  .node = n->id,

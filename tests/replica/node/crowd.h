@@ -33,7 +33,7 @@ static const char *lose(char what)
 	case 'f': toy_flush(at); return "FLUSHALL";
 	case 'd': toy_drop_log(at); return "the log deleted";
 	case 'r': toy_fall_back(&s->toy, false); return "an old dump put back";
-	case 'x': toy_delete(&s->toy, at); return "an entry deleted";
+	case 'x': toy_delete(at, at->n ? chance(at->n) : 0); return "an entry deleted";
 	case 'i': toy_lose_image(at); return "the image lost";
 	default: break;
 	}

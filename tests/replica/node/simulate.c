@@ -352,7 +352,7 @@ static void happen(char what)
 	case 'p': promote(); break;
 	case 'f': toy_flush(at); break;
 	case 'd': toy_drop_log(at); break;
-	case 'x': toy_delete(t, at); break;
+	case 'x': toy_delete(at, at->n ? chance(at->n) : 0); break;
 	case 'i': toy_lose_image(at); break;
 	case 'k': die(i); break;
 	case 'R': publish_record(i); break;

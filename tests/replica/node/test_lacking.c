@@ -61,6 +61,58 @@ static void test_a_call_is_repeated_at_once_for_another_head(void **state)
 	assert_true(has(1, 1));
 }
 
+static void lose_last_entry(void)
+{
+	const size_t n = toy.server[1].n;
+	toy_delete(&toy.server[1], n - 1);
+	assert_int_equal(toy.server[1].n, n - 1);
+}
+
+/* U8: each of two nodes lacks the other's entry, so none can publish. */
+static void test_nodes_that_lack_each_others_entries_heal_before_they_give_up(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	sit(1, 1 << 20, true);
+	run(1000);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_ok(insert(i % 2, i));
+		(void)weir__node_round(&node[i % 2], toy.clock += 20);
+		if (i < 2)
+			lose_last_entry();
+	}
+	run(500);
+	assert_true(status(0).lacks && status(1).lacks);
+	assert_true(node[0].missing && node[1].missing);
+	run(8000);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(status(i).state, WEIR_NODE_FOLLOWING);
+		assert_int_equal(status(i).given_up, 0);
+		assert_true(has(i, 0) && has(i, 1) && has(i, 2));
+	}
+}
+
+/* A node has read its own entry, so it knows whose neighbour that is when both are deleted. */
+static void test_own_entries_side_by_side_are_filled_if_they_were_read(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	sit(1, 1 << 20, true);
+	run(1000);
+	const struct weir_log_id from = node[0].cursor;
+	const uint64_t tag = node[0].tag;
+	for (unsigned i = 0; i < 3; i++) {
+		assert_ok(insert(0, i));
+		(void)weir__node_round(&node[0], toy.clock += 20);
+	}
+	toy_delete(&toy.server[1], toy.server[1].n - 2);
+	toy_delete(&toy.server[1], toy.server[1].n - 2);
+	node[0].cursor = from; /* it reads again */
+	node[0].tag = tag;
+	(void)weir__node_round(&node[0], toy.clock += 20);
+	assert_false(status(0).lacks);
+}
+
 /* Two halves of a growing set that were apart may have no room in one: REVIEW 3. */
 static void test_a_set_that_cannot_be_united_waits_for_a_record(void **state)
 {
@@ -101,6 +153,8 @@ int main(void)
 		TEST(test_a_generation_that_is_newer_than_the_call_names_answers_it),
 		TEST(test_a_superseded_image_calls_no_node),
 		TEST(test_a_call_is_repeated_at_once_for_another_head),
+		TEST(test_nodes_that_lack_each_others_entries_heal_before_they_give_up),
+		TEST(test_own_entries_side_by_side_are_filled_if_they_were_read),
 		TEST(test_a_set_that_cannot_be_united_waits_for_a_record),
 	};
 	return cmocka_run_group_tests_name("replica_lacking", tests, NULL, NULL);

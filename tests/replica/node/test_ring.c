@@ -119,11 +119,11 @@ static void test_only_what_is_jumped_over_waits_again(void **state)
 	(void)state;
 	struct weir_ring r;
 	make_three(&r);
-	weir__ring_again(&r, (struct weir_log_id){ 4, 7 }, (struct weir_log_id){ 4, 8 });
+	weir__ring_again(&r, (struct weir_log_id){ 4, 7 }, (struct weir_log_id){ 4, 8 }, false);
 	assert_null(weir__ring_find(&r, (struct weir_log_id){ 4, 8 }));
 	assert_non_null(weir__ring_find(&r, (struct weir_log_id){ 4, 9 }));
 	assert_int_equal(weir__ring_stamp(&r), 10);
-	weir__ring_again(&r, (struct weir_log_id){ 4, 9 }, (struct weir_log_id){ 9, 9 });
+	weir__ring_again(&r, (struct weir_log_id){ 4, 9 }, (struct weir_log_id){ 9, 9 }, false);
 	assert_non_null(weir__ring_find(&r, (struct weir_log_id){ 4, 9 }));
 	weir__ring_free(&r);
 }

@@ -124,12 +124,9 @@ void toy_fall_back(struct toy *t, bool restart)
 		t->server[1].run = draw(t);
 }
 
-void toy_delete(struct toy *t, struct toy_server *s)
+void toy_delete(struct toy_server *s, size_t i)
 {
-	if (!s->n)
-		return;
-	const size_t i = toy_number(t, s->n);
-	if (s->log[i]->e.kind == WEIR_ENTRY_BATCH)
+	if (i < s->n && s->log[i]->e.kind == WEIR_ENTRY_BATCH)
 		cut(s, i, 1);
 }
 

@@ -55,7 +55,7 @@ void toy_save(struct toy *t);                    /* server 0 has what server 1 h
 void toy_fall_back(struct toy *t, bool restart); /* and back; false: as a dump that is put back */
 void toy_flush(struct toy_server *s);
 void toy_drop_log(struct toy_server *s);
-void toy_delete(struct toy *t, struct toy_server *s);
+void toy_delete(struct toy_server *s, size_t i); /* if it is a batch */
 void toy_lose_image(struct toy_server *s);
 
 /* Is the hash in the log, or in the head's image? */
