@@ -26,12 +26,14 @@ static void advance(struct weir_node *n, const struct weir_manifest *m)
 		n->called = false;
 	if (weir__log_id_compare(n->answer, m->position) <= 0)
 		n->answer = none;
+	if (weir__log_id_compare(n->joined.position, m->position) != 0) { /* else as it was */
+		n->joined_at = n->now;
+		n->log_bytes = 0;
+	}
 	n->joined = *m;
-	n->joined_at = n->now;
 	n->era = m->version.era;
 	n->unread = 0;
 	n->hopeless = false;
-	n->log_bytes = 0;
 }
 
 void weir__node_joined(struct weir_node *n, const struct weir_manifest *m)
@@ -89,16 +91,30 @@ static void settle(struct weir_node *n)
 	n->hole = n->cursor;
 }
 
+/* The node stays as it is: others may publish a better one. */
+static int refuse(struct weir_node *n, int err)
+{
+	n->refused_id = n->head.generation;
+	n->refused = n->head.version;
+	n->refused_at = n->now + WEIR_NODE_BEAT_MS;
+	(void)weir__node_says(n, err);
+	return 0;
+}
+
 int weir__node_manifest(struct weir_node *n)
 {
 	struct weir_manifest m;
 	int err = 0;
+	if (n->refused_id && n->refused_id == n->head.generation && n->now < n->refused_at)
+		return 0;
+	n->refused_id = 0;
 	if (n->head.generation && n->newest.id != n->head.generation) {
 		err = n->store->manifest(n->store->context, &m);
 		if (!err)
-			err = check(n, &m);
-		if (err == -EKEYREJECTED || err == -EBADMSG || err == -ENOTSUP)
-			return (void)weir__node_says(n, err), 0; /* the node stays as it is */
+			n->other_seed = (err = check(n, &m)) == -EKEYREJECTED;
+		if (err == -EKEYREJECTED || err == -EKEYEXPIRED || err == -EBADMSG ||
+		    err == -ENOTSUP)
+			return refuse(n, err);
 		n->look = err == -ENOENT || (!err && m.id != n->head.generation);
 		if (err == -ENOENT || n->look)
 			return 0;
@@ -106,6 +122,8 @@ int weir__node_manifest(struct weir_node *n)
 			return err;
 		n->newest = m;
 	}
+	n->refused = (struct weir_version){ 0, 0 };
+	n->other_seed = false;
 	if (n->doubt && !n->look)
 		settle(n);
 	return 0;

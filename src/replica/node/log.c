@@ -138,6 +138,7 @@ static void take(struct walk *w, const struct weir_entry *e)
 	if (ours)
 		found(w, e);
 	n->log_bytes += ours ? 8 * e->n : 0;
+	n->batches += ours;
 	n->foreign += e->kind == WEIR_ENTRY_BATCH && !ours;
 	if (e->kind == WEIR_ENTRY_CALL &&
 	    (!n->answer.epoch || weir__version_compare(e->version, n->named) >= 0)) {

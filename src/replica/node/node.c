@@ -89,7 +89,8 @@ static bool is_touch_due(const struct weir_node *n)
 {
 	const uint64_t in_lists =
 		atomic_load_explicit(&n->ring.in_lists, memory_order_relaxed);
-	if (n->state == WEIR_NODE_OFFLINE || n->now >= n->beat_at || n->look || n->call_due)
+	if (n->state == WEIR_NODE_OFFLINE || n->now >= n->beat_at || n->look || n->call_due ||
+	    n->report)
 		return true;
 	if (n->head.full)
 		return false;
@@ -129,15 +130,25 @@ static void acknowledge(struct weir_node *n)
 		                      memory_order_release);
 }
 
-static enum weir_node_state state(const struct weir_node *n)
+static bool is_behind(const struct weir_node *n)
 {
 	const struct weir_head *h = &n->head;
-	if (n->publishing)
-		return WEIR_NODE_PUBLISHING;
-	const bool behind = n->lacks || n->doubt || !n->at_end ||
-	                    (h->generation && h->generation != n->joined.id &&
-	                     h->version.era >= n->era);
-	return behind ? WEIR_NODE_CATCHING_UP : WEIR_NODE_FOLLOWING;
+	return n->lacks || n->doubt || !n->at_end ||
+	       (h->generation && h->generation != n->joined.id && h->version.era >= n->era);
+}
+
+static enum weir_node_state state(const struct weir_node *n)
+{
+	return n->publishing  ? WEIR_NODE_PUBLISHING :
+	       is_behind(n) ? WEIR_NODE_CATCHING_UP :
+	                      WEIR_NODE_FOLLOWING;
+}
+
+/* What failed in an earlier round is over. */
+static bool is_over(const struct weir_node *n)
+{
+	return n->state == WEIR_NODE_OFFLINE ||
+	       (n->state == WEIR_NODE_FOLLOWING && !n->due_since && !n->refused.era);
 }
 
 static int steps(struct weir_node *n)
@@ -157,6 +168,7 @@ static int steps(struct weir_node *n)
 static uint64_t offline(struct weir_node *n, int err)
 {
 	(void)weir__node_says(n, err);
+	n->failures++;
 	n->state = WEIR_NODE_OFFLINE;
 	n->at_end = false;
 	n->retry_ms = !n->retry_ms                                ? WEIR_NODE_RETRY_MS :
@@ -171,6 +183,8 @@ uint64_t weir__node_round(struct weir_node *n, uint64_t now_ms)
 	n->now = now_ms;
 	if (n->state == WEIR_NODE_OFFLINE && now_ms < n->retry_at)
 		return n->retry_at;
+	if (is_over(n))
+		(void)weir__node_says(n, 0);
 	int err = steps(n);
 	if (err)
 		return offline(n, err);
@@ -183,6 +197,7 @@ uint64_t weir__node_round(struct weir_node *n, uint64_t now_ms)
 void weir__node_status(struct weir_node *n, struct weir_node_status *out)
 {
 	*out = (struct weir_node_status){ .state = n->state,
+		                          .behind = is_behind(n),
 		                          .lacks = n->lacks,
 		                          .owes = weir__debts_stamp(n) != UINT64_MAX,
 		                          .lacks_ms = n->lacks ? n->now - n->lacks_since : 0,

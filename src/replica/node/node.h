@@ -66,7 +66,8 @@ struct weir_node {
 	char set[WEIR_SET_NAME + 1];
 	uint64_t id, hashing;
 	uint32_t kind, steps;
-	bool images_only, may_publish;
+	bool images_only;
+	_Atomic bool may_publish;          /* the owner may change it at any time */
 	uint64_t publish_ms, publish_bytes;
 	struct weir_ring ring;
 
@@ -88,6 +89,7 @@ struct weir_node {
 	uint64_t jitter;                   /* state of its random numbers */
 
 	enum weir_node_state state;
+	struct weir_version floor;         /* its generations are above this one */
 	struct weir_head head;             /* what touch answered last */
 	struct weir_manifest newest;       /* the head's, if its id is head.generation */
 	struct weir_manifest joined;       /* of which the set has everything; id 0: none */
@@ -109,20 +111,29 @@ struct weir_node {
 	bool look;                         /* the head has news: touch at once */
 	bool at_end;                       /* of the log */
 	bool wanted;                       /* somebody asked for a generation */
+	uint64_t refused_id;               /* whose manifest is of no use here, */
+	struct weir_version refused;       /* its version; 0.0: none is */
+	uint64_t refused_at;               /* when it is asked for again */
+	bool other_seed;                   /* why it is */
 	uint64_t unread;                   /* the generation whose image is of no use here */
 	bool hopeless;                     /* and no other will do but a record (REVIEW 3) */
 	uint64_t abandoned;                /* the one that is gone without it (U9) */
 	bool publishing, publishing_extra; /* of this node's set; the set was not pure */
 	bool recording;                    /* a record's image is being uploaded */
 	struct weir_record publication;
+	const char *report;                /* that the next touch gives to the others; NULL: none */
+	bool wrote;                        /* something: set by a touch, cleared by the owner */
+	int ended;                         /* how its last publication did; 0: not yet, or well */
+	uint64_t batches, failures;        /* applied; exchanges that failed */
 	uint64_t foreign, given_up, generations; /* entries by another seed; U9; published */
-	int error;                         /* the last, and its sentence */
+	int error;                         /* the last that is not over, and its sentence */
 	char why[WEIR_SENTENCE_BYTES];
 };
 
 /* For reports, by the node's thread. */
 struct weir_node_status {
 	enum weir_node_state state;
+	bool behind;                     /* something is still to come */
 	bool lacks, owes, token;
 	uint64_t lacks_ms;               /* how long */
 	struct weir_log_id cursor, last, hole;
@@ -170,6 +181,9 @@ int weir__node_record(struct weir_node *n, struct weir_record *r, const struct w
  *   publish(). */
 int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
                               const struct weir_filter *f);
+/* Publish the newest generation once more, under a new date: who has it follows without the image.
+ * Return: 0; -EAGAIN this node has not joined it; -EEXIST another came; or as above. */
+int weir__node_date(struct weir_node *n);
 void weir__node_status(struct weir_node *n, struct weir_node_status *out);
 
 /* ---- of the parts of a node: each file calls those before it ---- */

@@ -87,11 +87,14 @@ static int begin(struct weir_node *n)
 	m->version.era = n->era ? n->era : 1;
 	const struct weir_version mine = n->joined.version, its = h->version;
 	m->version.number = (weir__version_compare(mine, its) > 0 ? mine : its).number + 1;
+	if (weir__version_compare(m->version, n->floor) <= 0)
+		m->version = (struct weir_version){ n->floor.era, n->floor.number + 1 };
 	m->pure = !n->extra && !new && h->generation && n->joined.id == h->generation &&
 	          h->version.era == n->era;
 	n->publishing_extra = n->extra;
 	n->extra = false;
 	n->publishing = true;
+	n->ended = 0;
 	return 0;
 }
 
@@ -120,7 +123,7 @@ static int end(struct weir_node *n, int err)
 	n->publish_at = n->now + (err == -ENOSPC ? WEIR_NODE_BEAT_MS : n->poll_ms);
 	if (err == -ESTALE || err == -EEXIST)
 		return 0;
-	(void)weir__node_says(n, err);
+	n->ended = weir__node_says(n, err);
 	return err == -ENOENT || err == -ENOSPC ? 0 : err;
 }
 
@@ -273,5 +276,26 @@ int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
 	err = n->store->publish(n->store->context, &p);
 	n->look = true;
 	release_lease(n);
+	return err;
+}
+
+int weir__node_date(struct weir_node *n)
+{
+	struct weir_manifest m = n->newest;
+	const struct weir_publication p = { n->head.mark, n->head.version, &m };
+	if (n->publishing || n->recording || n->doubt || n->joined.id != n->head.generation)
+		return weir_fail(-EAGAIN, "set %s: this node has not joined the newest generation",
+		                 n->set);
+	int err = weir__draw(&m.id);
+	if (err)
+		return err;
+	(void)weir__has_add(&m.has, m.id);
+	m.version.number++;
+	m.parent = n->newest.version;
+	m.parent_id = n->newest.id;
+	m.publisher = n->id;
+	m.pure = true;
+	err = n->store->publish(n->store->context, &p);
+	n->look = true;
 	return err;
 }

@@ -158,7 +158,8 @@ static void sent(struct weir_node *n, size_t batches, bool called, uint64_t name
 int weir__node_touch(struct weir_node *n, bool give_up)
 {
 	struct weir_entry entries[WEIR_NODE_SENT + 1];
-	struct weir_touch touch = { .node = n->id, .entries = entries, .give_up = give_up };
+	struct weir_touch touch = { .node = n->id, .report = n->report, .entries = entries,
+		                    .give_up = give_up };
 	struct weir_head head;
 	/* acquire: what was inserted before the flush is in the ring, or has a token */
 	const uint64_t asked = atomic_load_explicit(&n->asked, memory_order_acquire);
@@ -172,6 +173,8 @@ int weir__node_touch(struct weir_node *n, bool give_up)
 	if (err)
 		return err;
 	const bool called = touch.n > (size_t)batches;
+	n->wrote |= touch.report || (touch.n && !head.full);
+	n->report = NULL;
 	n->beat_at = n->now + WEIR_NODE_BEAT_MS;
 	n->send_at = n->now + n->poll_ms;
 	meet(n, &head);
