@@ -126,6 +126,17 @@ static int ask(struct weir_redis *r, const struct weir_manifest *m, const struct
 	return j->err ? failed(r) : 0;
 }
 
+void weir__redis_progress(const struct weir_redis *r, uint64_t *here, uint64_t *all)
+{
+	const struct weir_image_job *j = r->job;
+	*here = *all = 0;
+	if (!j || j->upload)
+		return;
+	*all = j->m.bytes;
+	*here = atomic_load(&j->chunks) * WEIR_CHUNK;
+	*here = *here < *all ? *here : *all;
+}
+
 int weir__redis_image(void *context, const struct weir_manifest *m, struct weir_filter **out)
 {
 	struct weir_redis *r = context;

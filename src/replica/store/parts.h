@@ -25,7 +25,7 @@ struct weir_image_job {
 	bool upload, packed;
 	unsigned char *bytes;    /* mapped, @room of them: a page is taken when it is written */
 	size_t room;
-	uint64_t chunks;         /* that are here, or there, from the first on */
+	_Atomic uint64_t chunks; /* that are here, or there, from the first on */
 	uint64_t renewed_ms;
 	struct weir_filter *filter;
 	pthread_t thread;

@@ -47,6 +47,10 @@ int weir__redis_open(struct weir_redis **out, const struct weir_redis_options *o
 /* NULL: nothing. Stops what is on its way and joins its thread. */
 void weir__redis_close(struct weir_redis *r);
 const struct weir_store *weir__redis_store(struct weir_redis *r);
+/* The set has grown: another reserve than that of the options. */
+void weir__redis_reserve(struct weir_redis *r, uint64_t bytes);
+/* How much of the image that is being fetched is here. @all: 0: none is. */
+void weir__redis_progress(const struct weir_redis *r, uint64_t *here, uint64_t *all);
 
 /* ---- what is seen of a set. A callback's answer that is not 0 ends a call and is returned ---- */
 
@@ -60,6 +64,11 @@ int weir__redis_kept(struct weir_redis *r, weir_kept_fn *kept, void *context);
 typedef int weir_report_fn(void *context, uint64_t node, uint64_t ms, const char *report,
                            size_t len);
 int weir__redis_reports(struct weir_redis *r, weir_report_fn *report, void *context);
+/* Remove a node's report, since it ends. */
+int weir__redis_leave(struct weir_redis *r, uint64_t node);
+
+/* How many chunks of an image are not there. */
+int weir__redis_absent(struct weir_redis *r, const struct weir_manifest *m, uint64_t *absent);
 
 struct weir_redis_status {
 	struct weir_head head;      /* mark 0: there is none */

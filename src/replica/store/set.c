@@ -45,6 +45,11 @@ const struct weir_store *weir__redis_store(struct weir_redis *r)
 	return &r->store;
 }
 
+void weir__redis_reserve(struct weir_redis *r, uint64_t bytes)
+{
+	r->o.reserve = bytes;
+}
+
 /* ---- the head's manifest ---- */
 
 static int read_manifest(const struct weir_redis *r, const char *text, size_t len,

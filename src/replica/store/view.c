@@ -69,6 +69,48 @@ int weir__redis_reports(struct weir_redis *r, weir_report_fn *report, void *cont
 	return each_of(r, r->keys.nodes, &c, give_report);
 }
 
+int weir__redis_leave(struct weir_redis *r, uint64_t node)
+{
+	char name[WEIR_HEX_TEXT];
+	return weir__redis_ask(r, NULL, "HDEL", r->keys.nodes, weir__hex_write(name, node), NULL);
+}
+
+enum { SOME = 64, KEY = WEIR_KEY_TEXT + WEIR_NUMBER_TEXT };
+
+/* Chunks @from to @to, which are at most SOME. @there: is added to. */
+static int count_chunks(struct weir_redis *r, const struct weir_manifest *m, uint64_t from,
+                        uint64_t to, uint64_t *there)
+{
+	struct iovec args[1 + SOME] = { weir__text("EXISTS") };
+	char prefix[WEIR_KEY_TEXT], keys[SOME][KEY];
+	struct redisReply *reply;
+	uint64_t n;
+	weir__key_of_image(prefix, &r->keys, m->image);
+	for (uint64_t i = from; i < to; i++) {
+		snprintf(keys[i - from], KEY, "%s%" PRIu64, prefix, i);
+		args[1 + i - from] = weir__text(keys[i - from]);
+	}
+	int err = weir__redis_command(r, r->o.link, args, 1 + to - from, &reply);
+	if (err)
+		return err;
+	if (!weir__reply_number(reply, &n) || n > to - from)
+		err = weir__redis_shape(r, "EXISTS");
+	else
+		*there += n;
+	freeReplyObject(reply);
+	return err;
+}
+
+int weir__redis_absent(struct weir_redis *r, const struct weir_manifest *m, uint64_t *absent)
+{
+	uint64_t there = 0;
+	int err = 0;
+	for (uint64_t i = 0; i < m->chunks && !err; i += SOME)
+		err = count_chunks(r, m, i, i + SOME < m->chunks ? i + SOME : m->chunks, &there);
+	*absent = m->chunks - there;
+	return err;
+}
+
 /* ---- status ---- */
 
 enum { HEAD, LOG, KEPT, NODES, LEASE, TIME, MEMORY, PARTS, HEAD_FIELDS = 11 };
