@@ -218,8 +218,8 @@ WEIR_API int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash, uin
  * As weir_replica_insert(), of a batch, which waits once.
  * @bitmap: as weir_handle_insert_keys().
  * Return: how many were new, or a negative errno.
- * Errors: as weir_replica_insert(), of the first key that is refused: weir_error_taken() keys
- *   before it are in. -EINVAL a batch of no form.
+ * Errors: as weir_replica_insert(), of the first key that is refused: keys before it may be in, and
+ *   the batch may be given again. -EINVAL a batch of no form.
  */
 WEIR_API int64_t weir_replica_insert_keys(struct weir_replica *r, struct weir_keys keys,
                                           uint64_t *bitmap, uint32_t wait);

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ * Inserts of the application's threads, and their confirmation (S1). */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include "service.h"
+
+enum { WAIT_MS = 100 }; /* in which the thread does nothing else */
+
+/* ---- the thread ---- */
+
+static uint32_t wanted(const struct weir_replica *r)
+{
+	const uint32_t n = r->o.confirm_replicas;
+	return n == WEIR_REPLICAS_NONE ? 0 : n == WEIR_REPLICAS_ALL ? r->node.head.replicas : n;
+}
+
+/* Do the replicas have all that the node acknowledged? A WAIT speaks of what its own connection
+ * wrote: so something is written there first, a report if nothing else was.
+ * Return: 0; -EAGAIN fewer have it, or ask again; those of the connection. */
+static int wait_for(struct weir_replica *r, uint32_t replicas)
+{
+	struct weir_node *n = &r->node;
+	const uint64_t mark = n->head.mark, number = weir__link_number(r->link);
+	int err = 0;
+	if (!n->wrote) {
+		n->report = r->text;
+		err = weir__node_touch(n, false);
+	}
+	if (!err && n->head.mark == mark)
+		err = weir__redis_wait(r->redis, replicas, WAIT_MS);
+	if (!err)
+		err = weir__node_touch(n, false);
+	if (err)
+		return err;
+	return n->head.mark == mark && !n->doubt && weir__link_number(r->link) == number ? 0 :
+	       weir_fail(-EINPROGRESS, "set %s: redis began anew meanwhile", r->o.set);
+}
+
+/* Why can nothing be confirmed, however long it takes? */
+static int hopeless(const struct weir_replica *r)
+{
+	const struct weir_node *n = &r->node;
+	if (n->other_seed)
+		return weir_fail(-EKEYREJECTED, "set %s: what redis has of it is by another seed "
+		                 "or key, so the other nodes pass by what this one inserts: use "
+		                 "another set, or fetch that one", r->o.set);
+	if (r->evicts.err)
+		return weir__failure_answer(&r->evicts);
+	return n->head.full ? weir_fail(-EAGAIN, "set %s: redis is full: raise maxmemory",
+	                                r->o.set) : 0;
+}
+
+void weir__service_confirm(struct weir_replica *r)
+{
+	struct weir_node *n = &r->node;
+	struct weir_failure few;
+	const uint64_t acknowledged = weir__node_acknowledged(n), seen = n->collected;
+	const uint32_t replicas = wanted(r);
+	pthread_mutex_lock(&r->lock);
+	const bool any = acknowledged > r->confirmed, waits = r->waiting && seen > r->confirmed;
+	pthread_mutex_unlock(&r->lock);
+	if (!waits)
+		return;
+	const int never = hopeless(r);
+	const bool other = never && !n->head.full; /* else what redis has it has */
+	struct weir_failure why;
+	weir__failure_take(&why, never);
+	const int err = any && !other ? replicas ? wait_for(r, replicas) : 0 : -EINPROGRESS;
+	weir__failure_take(&few, err == -EAGAIN ? err : 0);
+	pthread_mutex_lock(&r->lock);
+	if (!err)
+		r->confirmed = acknowledged;
+	r->too_few = few;
+	if (never) {
+		r->refused = seen;
+		r->refusal = why;
+	}
+	pthread_cond_broadcast(&r->done);
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* ---- any thread ---- */
+
+static struct timespec after(uint32_t ms)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_sec += ms / 1000;
+	t.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (t.tv_nsec >= 1000000000) {
+		t.tv_nsec -= 1000000000;
+		t.tv_sec++;
+	}
+	return t;
+}
+
+/* What fails meanwhile, without the set's name, with which most sentences begin. */
+static int not_in_time(const struct weir_replica *r, int err, uint32_t ms, const char *why)
+{
+	const size_t n = strlen(r->o.set);
+	if (strncmp(why, "set ", 4) == 0 && strncmp(why + 4, r->o.set, n) == 0)
+		why += 4 + n + strspn(why + 4 + n, ": ");
+	return weir_fail(err, "set %s: not confirmed within %u ms%s%s", r->o.set, ms,
+	                 *why ? ": " : "", why);
+}
+
+int weir_replica_flush(struct weir_replica *r, uint32_t milliseconds)
+{
+	if (!r)
+		return weir_fail(-EINVAL, "the replica is NULL");
+	const uint32_t ms = milliseconds ? milliseconds : r->o.confirm_ms;
+	const struct timespec end = after(ms);
+	struct weir_failure refusal;
+	char why[WEIR_SENTENCE_BYTES];
+	int late = 0;
+	pthread_mutex_lock(&r->lock);
+	r->waiting++;
+	const uint64_t number = weir__node_flush(&r->node);
+	while (r->confirmed < number && r->refused < number && !late && !r->stopping)
+		late = pthread_cond_timedwait(&r->done, &r->lock, &end);
+	const bool confirmed = r->confirmed >= number, refused = r->refused >= number;
+	const bool stopping = r->stopping;
+	const bool few = r->too_few.err && r->stats.state != WEIR_REPLICA_OFFLINE;
+	r->waiting--;
+	refusal = r->refusal;
+	snprintf(why, sizeof why, "%s", few ? r->too_few.why : r->stats.error);
+	pthread_mutex_unlock(&r->lock);
+	if (confirmed)
+		return 0;
+	if (refused)
+		return weir_fail(refusal.err, "%s", refusal.why);
+	if (stopping)
+		return weir_fail(-ECANCELED, "set %s: not confirmed: the node is closed", r->o.set);
+	return not_in_time(r, few ? -EAGAIN : -ETIMEDOUT, ms, why);
+}
+
+static int check(const struct weir_replica *r, uint32_t wait)
+{
+	if (!r)
+		return weir_fail(-EINVAL, "the replica is NULL");
+	return wait <= WEIR_REPLICA_CONFIRMED ? 0 :
+	       weir_fail(-EINVAL, "set %s: wait is %u: give WEIR_REPLICA_SOON (%d) or "
+	                 "WEIR_REPLICA_CONFIRMED (%d)", r->o.set, wait, WEIR_REPLICA_SOON,
+	                 WEIR_REPLICA_CONFIRMED);
+}
+
+static int64_t ended(struct weir_replica *r, int64_t answer, uint32_t wait)
+{
+	if (answer < 0 || wait == WEIR_REPLICA_SOON)
+		return answer;
+	int err = weir_replica_flush(r, 0);
+	return err ? err : answer;
+}
+
+int weir_replica_insert(struct weir_replica *r, const void *key, size_t len, uint32_t wait)
+{
+	int err = check(r, wait);
+	return err ? err : (int)ended(r, weir__node_insert(&r->node, key, len), wait);
+}
+
+int weir_replica_insert_u64(struct weir_replica *r, uint64_t key, uint32_t wait)
+{
+	return (int)weir_replica_insert_keys(r, weir_keys_u64(&key, 1), NULL, wait);
+}
+
+int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash, uint32_t wait)
+{
+	int err = check(r, wait);
+	return err ? err : (int)ended(r, weir__node_insert_hash(&r->node, hash), wait);
+}
+
+int64_t weir_replica_insert_keys(struct weir_replica *r, struct weir_keys keys, uint64_t *bitmap,
+                                 uint32_t wait)
+{
+	const bool form = keys.form != WEIR_KEYS_NONE && keys.form <= WEIR_KEYS_U64;
+	int err = check(r, wait);
+	if (err)
+		return err;
+	if (!form) /* which the handle refuses */
+		return weir_handle_insert_keys(r->handle, keys, bitmap);
+	return ended(r, weir__node_insert_keys(&r->node, keys, bitmap), wait);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT
+ * A replica is opened: it joins the set that redis has, or begins one; and closed again. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <weir/filter.h>
+#include <weir/kinds.h>
+#include "service.h"
+
+enum {
+	WAIT_MS = 3000,  /* for whoever lives to publish the set again */
+	CALL_MS = 10000, /* for whoever has the image that redis has lost */
+	LOOK_MS = 50,    /* between two looks meanwhile */
+	ONE_TRY_MS = 1000,
+};
+
+/* ---- the node of a handle ---- */
+
+/* An image is larger than its filter: the bits of each part begin at a huge page. Redis holds some
+ * chunks in buffers while one is stored. */
+void weir__service_size(struct weir_replica *r, uint64_t bytes)
+{
+	const uint64_t least = UINT64_C(64) << 20;
+	weir__redis_reserve(r->redis, bytes + bytes / 16 + (6 << 20));
+	r->node.publish_bytes = 2 * bytes > least ? 2 * bytes : least;
+}
+
+static int make_node(struct weir_replica *r)
+{
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	struct weir_stats filter = WEIR_STATS_INIT;
+	const struct weir_node_options options = {
+		.store = r->store,
+		.handle = r->handle,
+		.set = r->o.set,
+		.id = r->id,
+		.max_pending_bytes = r->o.max_pending_bytes,
+		.poll_ms = r->o.poll_ms,
+		.publish_ms = (uint64_t)r->o.publish_seconds * 1000,
+		.wake = weir__service_wake,
+		.context = r,
+	};
+	int err = weir_handle_measure(r->handle, &s, &filter);
+	if (!err && s.absent)
+		err = weir_fail(-EINVAL, "set %s: the handle has no filter yet: load one first",
+		                r->o.set);
+	if (!err)
+		err = weir__node_make(&r->node, &options);
+	if (err)
+		return err;
+	r->has_node = true;
+	if (r->trust)
+		r->node.floor = weir__trust_held(r->trust)->version;
+	weir__service_size(r, filter.bytes);
+	weir__service_may_publish(r);
+	return 0;
+}
+
+static int make_handle(struct weir_replica *r, struct weir_filter *f)
+{
+	int err = weir_handle_create(&r->handle, f, NULL);
+	if (err)
+		weir_destroy(f);
+	else
+		r->own_handle = true;
+	return err ? err : make_node(r);
+}
+
+/* Return: 0; or as weir_handle_destroy(): then the handle is still there. */
+static int unmake_node(struct weir_replica *r)
+{
+	int err = r->own_handle ? weir_handle_destroy(r->handle) : 0;
+	if (err)
+		return err;
+	r->own_handle = false;
+	if (r->has_node)
+		weir__node_free(&r->node);
+	r->has_node = false;
+	return 0;
+}
+
+/* A round of the node. Return: 0; or what keeps it from redis. */
+static int step(struct weir_replica *r)
+{
+	struct weir_node *n = &r->node;
+	const uint64_t again = weir__node_round(n, weir__service_now());
+	if (n->state == WEIR_NODE_OFFLINE)
+		return weir_fail(n->error, "%s", n->why);
+	weir__service_sleep(r, again);
+	return 0;
+}
+
+/* ---- join ---- */
+
+/* The set is what its first publisher chose: who asks for something else hears of it. */
+static void compare(struct weir_replica *r, const struct weir_params *params,
+                    const struct weir_filter *image)
+{
+	struct weir_stats is = WEIR_STATS_INIT;
+	struct weir_plan asked = WEIR_PLAN_INIT;
+	if (!params || weir_measure(image, WEIR_SAMPLED, &is) != 0 ||
+	    weir_plan_make(params, &asked) != 0)
+		return;
+	/* of a growing one that has grown nobody asks for the size that it has */
+	const bool size = asked.capacity == is.capacity && asked.bytes == is.bytes;
+	if (asked.shape.kind == is.shape.kind && (size || is.shape.kind == WEIR_GROWING))
+		return;
+	snprintf(r->notice, sizeof r->notice, "set %s: it is there and stays %s, for %" PRIu64
+	         " keys in %" PRIu64 " bytes: params, which are for a set that is not there, ask "
+	         "for %s, %" PRIu64 " keys in %" PRIu64 " bytes", r->o.set,
+	         weir_kind_name(is.shape.kind), is.capacity, is.bytes,
+	         weir_kind_name(asked.shape.kind), asked.capacity, asked.bytes);
+}
+
+/* Until the node has what redis had when @last was the log's end. */
+static int catch_up(struct weir_replica *r, struct weir_log_id last)
+{
+	const struct weir_node *n = &r->node;
+	int err;
+	do {
+		err = step(r);
+	} while (!err && n->state == WEIR_NODE_CATCHING_UP &&
+	         (n->doubt || weir__log_id_compare(n->cursor, last) < 0 ||
+	          (n->joined.id != n->head.generation && !n->refused.era)));
+	return err;
+}
+
+/* @image_lost: receives whether redis has not the image whole. */
+static int join(struct weir_replica *r, const struct weir_params *params, struct weir_log_id last,
+                bool *image_lost)
+{
+	struct weir_manifest m;
+	struct weir_filter *image;
+	*image_lost = false;
+	r->distrust.err = 0;
+	int err = r->store->manifest(r->store->context, &m);
+	if (err) /* what files of trust fail with is hidden from the node */
+		return r->distrust.err ? weir__failure_answer(&r->distrust) : err;
+	while ((err = r->store->image(r->store->context, &m, &image)) == -EINPROGRESS)
+		weir__service_sleep(r, weir__service_now() + LOOK_MS);
+	*image_lost = err == -ENOENT || err == -EBADMSG;
+	if (err)
+		return err;
+	compare(r, params, image);
+	err = make_handle(r, image);
+	if (err)
+		return err;
+	weir__node_start(&r->node, &m);
+	return catch_up(r, last);
+}
+
+/* ---- begin ---- */
+
+/* Nobody has published it: who is first decides on the seed.
+ * Return: 0; -EEXIST another was. */
+static int begin(struct weir_replica *r, const struct weir_params *params)
+{
+	struct weir_filter *f;
+	const struct weir_node *n = &r->node;
+	int err = weir_create(&f, params);
+	if (!err)
+		err = make_handle(r, f);
+	if (!err && !n->may_publish)
+		err = weir_fail(-ENOENT, "set %s: there is no generation of it at %s, and this "
+		                "node cannot sign the first one: give it a secret key",
+		                r->o.set, weir__link_peer(r->link));
+	while (!err && !(n->joined.id && n->joined.id == n->head.generation)) {
+		err = step(r);
+		if (!err && (n->refused.era || n->ended))
+			err = weir_fail(n->refused.era ? -EEXIST : n->ended, "%s", n->why);
+	}
+	if (!err && n->generations) /* which a name that is mistaken would be, too */
+		snprintf(r->notice, sizeof r->notice, "set %s: redis had no generation of it: it "
+		         "begins here, empty", r->o.set);
+	return err;
+}
+
+/* May a set begin here? Return: 0; -EINPROGRESS it may be published again yet. */
+static int may_begin(struct weir_replica *r, const struct weir_params *params, uint64_t begun)
+{
+	struct weir_redis_status s = { .lease = 0 };
+	const struct weir_held *held = r->trust ? weir__trust_held(r->trust) : NULL;
+	int err = 0;
+	if (weir__service_now() - begun >= WAIT_MS)
+		err = weir__redis_status(r->redis, &s);
+	if (err)
+		return err;
+	if (weir__service_now() - begun < WAIT_MS || s.lease)
+		return weir_fail(-EINPROGRESS, "set %s: not yet", r->o.set);
+	if (held && held->version.era)
+		return weir_fail(-EKEYREJECTED, "set %s: redis has no generation of it, and %" PRIu64
+		                 ".%" PRIu64 " was taken here: open with the handle of a file, or "
+		                 "let a node publish it that has it", r->o.set,
+		                 held->version.era, held->version.number);
+	return params ? 0 : weir_fail(-ENOENT, "set %s: there is no generation of it at %s: "
+	                              "publish an image first, or give params", r->o.set,
+	                              weir__link_peer(r->link));
+}
+
+/* A heartbeat. @call: for a generation, since the image cannot be read (U8). */
+static int look(struct weir_replica *r, bool call, struct weir_head *head)
+{
+	struct weir_entry e = { .kind = WEIR_ENTRY_CALL, .node = r->id, .version = head->version };
+	const struct weir_touch touch = { .node = r->id, .entries = &e, .n = call };
+	int err = weir__draw(&e.tag);
+	return err ? err : r->store->touch(r->store->context, &touch, head);
+}
+
+/* What others do at this moment may be in the way. */
+static int join_or_begin(struct weir_replica *r, const struct weir_params *params)
+{
+	const uint64_t begun = weir__service_now();
+	uint64_t called = 0, lost = 0; /* when; and the generation */
+	struct weir_head head = { .mark = 0 };
+	for (;;) {
+		bool image_lost = false;
+		int err = look(r, lost && !called, &head);
+		if (lost && !called)
+			called = weir__service_now();
+		if (err)
+			return err;
+		if (!head.generation)
+			err = may_begin(r, params, begun);
+		else if (head.generation != lost || weir__service_now() - called > CALL_MS)
+			err = join(r, params, head.last, &image_lost);
+		else
+			err = -EINPROGRESS;
+		if (!err && !head.generation)
+			err = begin(r, params);
+		if (image_lost && !(called && weir__service_now() - called > CALL_MS))
+			lost = head.generation;
+		else if (err != -EINPROGRESS && err != -EEXIST)
+			return err;
+		(void)unmake_node(r);
+		weir__service_sleep(r, weir__service_now() + LOOK_MS);
+	}
+}
+
+/* ---- open and close ---- */
+
+static int make_lock(struct weir_replica *r)
+{
+	pthread_condattr_t attr;
+	r->requests_end = &r->requests;
+	r->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (r->wake < 0)
+		return weir_fail(-errno, "no descriptor to wake the thread of a replica");
+	if (pthread_condattr_init(&attr) != 0)
+		return weir_fail(-ENOMEM, "no memory for a condition");
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&r->done, &attr);
+	pthread_condattr_destroy(&attr);
+	pthread_mutex_init(&r->lock, NULL);
+	r->has_lock = true;
+	return 0;
+}
+
+static void free_all(struct weir_replica *r)
+{
+	(void)unmake_node(r);
+	weir__service_unmake(r);
+	if (r->wake >= 0)
+		close(r->wake);
+	if (r->has_lock) {
+		pthread_mutex_destroy(&r->lock);
+		pthread_cond_destroy(&r->done);
+	}
+	free(r);
+}
+
+static int make(struct weir_replica *r, const struct weir_replica_options *o)
+{
+	int err = make_lock(r);
+	if (!err)
+		err = weir__service_make(r, o);
+	if (err)
+		return err;
+	r->handle = o->handle;
+	err = o->handle ? make_node(r) : join_or_begin(r, o->params);
+	if (err)
+		return err;
+	r->stats = (struct weir_replica_stats)WEIR_REPLICA_STATS_INIT;
+	r->whole_ms = weir__service_now();
+	weir__service_note(r, false);
+	return weir__service_start(r);
+}
+
+int weir_replica_open(struct weir_replica **out, const struct weir_replica_options *options)
+{
+	struct weir_failure f;
+	if (!out || !options)
+		return weir_fail(-EINVAL, "the %s is NULL", out ? "options" : "result");
+	int err = weir__service_check(options);
+	if (err)
+		return err;
+	struct weir_replica *r = calloc(1, sizeof *r);
+	if (!r)
+		return weir_fail(-ENOMEM, "no memory for a replica");
+	r->wake = -1;
+	if (weir__failure_take(&f, make(r, options))) {
+		free_all(r);
+		return weir__failure_answer(&f);
+	}
+	*out = r;
+	return 0;
+}
+
+struct weir_handle *weir_replica_handle(const struct weir_replica *r)
+{
+	return r->handle;
+}
+
+/* Hashes that wait to be sent. */
+static uint64_t unsent(struct weir_replica *r)
+{
+	uint64_t bytes = 0;
+	weir__ring_collect(&r->node.ring, 0);
+	for (const struct weir_batch *b = r->node.ring.waiting.oldest; b; b = b->newer)
+		bytes += 8 * b->n;
+	return bytes;
+}
+
+static void stop(struct weir_replica *r)
+{
+	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
+	const bool there = weir_replica_measure(r, &s) == 0 && s.state != WEIR_REPLICA_OFFLINE;
+	const uint32_t patience_ms = there ? r->o.confirm_ms : ONE_TRY_MS;
+	(void)!weir_replica_flush(r, patience_ms);
+	weir__service_stop(r, patience_ms);
+}
+
+int weir_replica_close(struct weir_replica *r)
+{
+	if (!r)
+		return 0;
+	if (r->has_thread && pthread_equal(pthread_self(), r->thread))
+		return weir_fail(-EDEADLK, "set %s: closed on its own thread", r->o.set);
+	if (r->has_thread)
+		stop(r);
+	int err = r->own_handle ? weir_handle_destroy(r->handle) : 0;
+	if (err)
+		return err;
+	r->own_handle = false;
+	const uint64_t bytes = unsent(r);
+	const bool other = r->node.other_seed && r->node.ring.used;
+	const bool owes = weir__debts_stamp(&r->node) != UINT64_MAX;
+	char set[WEIR_SET_NAME + 1];
+	snprintf(set, sizeof set, "%s", r->o.set);
+	free_all(r);
+	if (other)
+		return weir_fail(-EKEYREJECTED, "set %s: redis has it by another seed or key, and "
+		                 "the other nodes pass by what this one inserted", set);
+	return bytes || owes ? weir_fail(-EAGAIN, "set %s: %" PRIu64 " bytes of inserts%s have not "
+	                                 "reached redis", set, bytes, owes ? ", and a generation "
+	                                 "that stands for more," : "") : 0;
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT
+ * Requests of other threads (S2): generations, and copies of the set. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <weir/filter.h>
+#include <weir/image.h>
+#include "service.h"
+
+/* ---- both ends ---- */
+
+/* Run @run on the thread and wait for it. Return: its answer, with its sentence. */
+static int ask(struct weir_replica *r, weir_request_fn *run, void *arg)
+{
+	struct weir_request q = { .run = run, .arg = arg };
+	pthread_mutex_lock(&r->lock);
+	const bool stopped = r->stopped;
+	if (!stopped) {
+		*r->requests_end = &q;
+		r->requests_end = &q.next;
+		weir__service_wake(r);
+	}
+	while (!q.done && !stopped)
+		pthread_cond_wait(&r->done, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+	return stopped ? weir_fail(-ECANCELED, "set %s: the node is closed", r->o.set) :
+	                 weir__failure_answer(&q.result);
+}
+
+static struct weir_request *take_all(struct weir_replica *r)
+{
+	pthread_mutex_lock(&r->lock);
+	struct weir_request *first = r->requests;
+	r->requests = NULL;
+	r->requests_end = &r->requests;
+	pthread_mutex_unlock(&r->lock);
+	return first;
+}
+
+static void end(struct weir_replica *r, struct weir_request *q, int result)
+{
+	pthread_mutex_lock(&r->lock);
+	if (result == -EINPROGRESS) {
+		q->next = NULL;
+		*r->requests_end = q;
+		r->requests_end = &q->next;
+	} else {
+		weir__failure_take(&q->result, result);
+		q->done = true;
+		pthread_cond_broadcast(&r->done);
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
+void weir__service_answer(struct weir_replica *r, int err)
+{
+	for (struct weir_request *q = take_all(r), *next; q; q = next) {
+		next = q->next;
+		end(r, q, err ? err : q->run(r, q->arg));
+	}
+}
+
+/* ---- a generation of the set ---- */
+
+static int again(const struct weir_replica *r)
+{
+	return weir_fail(-EINPROGRESS, "set %s: not yet", r->o.set);
+}
+
+static int offline(const struct weir_replica *r)
+{
+	const struct weir_node *n = &r->node;
+	return n->state != WEIR_NODE_OFFLINE ? 0 :
+	       n->error                      ? weir_fail(n->error, "%s", n->why) :
+	                                       weir_fail(-EAGAIN, "set %s: this node has not "
+	                                                 "reached redis yet", r->o.set);
+}
+
+static int may_publish(const struct weir_replica *r)
+{
+	if (r->signer)
+		return weir__failure_answer(&r->clock);
+	return !r->trust && !r->is_signed ? 0 :
+	       weir_fail(-EKEYREJECTED, "set %s: its generations are signed, and this node cannot "
+	                 "sign: give it a secret key", r->o.set);
+}
+
+struct publishing {
+	const struct weir_filter *more; /* NULL: none; or merged already */
+	bool asked;
+	uint64_t published;             /* generations of this node until then */
+	uint64_t since;                 /* when it began to wait */
+};
+
+/* One that is under way has not what was inserted since it began. */
+static int want(struct weir_replica *r, struct publishing *p)
+{
+	struct weir_node *n = &r->node;
+	int err = may_publish(r);
+	if (!err && p->more)
+		err = weir__node_merge(n, p->more);
+	if (err)
+		return err;
+	p->more = NULL;
+	if (!p->since)
+		p->since = weir__service_now();
+	if (n->publishing)
+		return 0;
+	p->asked = true;
+	p->published = n->generations;
+	n->ended = 0;
+	return 0;
+}
+
+/* Why does it not come to an end? Return: 0: it may yet. */
+static int stands_still(const struct weir_replica *r, struct publishing *p)
+{
+	const struct weir_node *n = &r->node;
+	const uint64_t now = weir__service_now();
+	const bool behind = n->state == WEIR_NODE_CATCHING_UP;
+	if (n->refused.era || (p->asked && n->ended))
+		return weir_fail(n->refused.era ? n->error : n->ended, "%s", n->why);
+	if (n->publishing)
+		p->since = now;
+	if (now - p->since < (behind ? WEIR_SERVICE_LACKS_MS : WEIR_SERVICE_LEASE_MS))
+		return 0;
+	return weir_fail(-EAGAIN, "set %s: not published: %s", r->o.set, n->error ? n->why :
+	                 behind ? "this node lacks inserts of others: see that they run" :
+	                          "another node is about to publish: call again");
+}
+
+static int publish(struct weir_replica *r, void *arg)
+{
+	struct publishing *p = arg;
+	struct weir_node *n = &r->node;
+	int err = offline(r);
+	if (!err && p->asked && n->generations > p->published)
+		return 0;
+	if (!err && !p->asked)
+		err = want(r, p);
+	if (!err)
+		err = stands_still(r, p);
+	n->wanted = !err && p->asked;
+	return err ? err : again(r);
+}
+
+int weir_replica_publish(struct weir_replica *r)
+{
+	struct publishing p = { .more = NULL };
+	return r ? ask(r, publish, &p) : weir_fail(-EINVAL, "the replica is NULL");
+}
+
+int weir_replica_publish_with(struct weir_replica *r, const struct weir_filter *more)
+{
+	struct publishing p = { .more = more };
+	if (!r || !more)
+		return weir_fail(-EINVAL, "the %s is NULL", r ? "filter" : "replica");
+	return ask(r, publish, &p);
+}
+
+/* ---- a record, or one of before ---- */
+
+struct replacing {
+	struct weir_record record;
+	const struct weir_filter *filter; /* NULL: that of a kept generation */
+	struct weir_version version;      /* of that */
+	bool out;
+	uint64_t since;
+};
+
+/* @kept: as weir__node_record(). A node that has just begun has not seen the head yet. */
+static int note_record(struct weir_replica *r, struct replacing *p,
+                       const struct weir_manifest *kept)
+{
+	const uint64_t now = weir__service_now();
+	p->since = p->since ? p->since : now;
+	int err = may_publish(r);
+	if (!err)
+		err = offline(r);
+	if (!err)
+		err = weir__node_record(&r->node, &p->record, kept);
+	return err == -EAGAIN && r->node.state != WEIR_NODE_OFFLINE && !r->node.refused.era &&
+	       now - p->since < WEIR_SERVICE_LACKS_MS ? again(r) : err;
+}
+
+static int note(struct weir_replica *r, void *arg)
+{
+	return note_record(r, arg, NULL);
+}
+
+/* It is out when redis has it; this node joins it as all others do, which is waited for. */
+static int replace(struct weir_replica *r, void *arg)
+{
+	struct replacing *p = arg;
+	struct weir_node *n = &r->node;
+	int err = p->out ? 0 : offline(r);
+	if (!err && !p->out)
+		err = weir__node_publish_record(n, &p->record, p->filter);
+	n->recording = err == -EINPROGRESS;
+	if (err)
+		return err;
+	if (!p->out)
+		p->since = weir__service_now();
+	r->published += !p->out;
+	p->out = true;
+	const struct weir_version version = p->record.manifest.version;
+	const bool joined = weir__version_compare(n->joined.version, version) >= 0;
+	return joined || weir__service_now() - p->since > r->o.confirm_ms ? 0 : again(r);
+}
+
+int weir_replica_publish_from(struct weir_replica *r,
+                              int (*make)(void *context, struct weir_filter **out), void *context)
+{
+	struct replacing p = { .filter = NULL };
+	struct weir_filter *made = NULL;
+	if (!r || !make)
+		return weir_fail(-EINVAL, "the %s is NULL", r ? "function" : "replica");
+	int err = ask(r, note, &p);
+	if (err)
+		return err;
+	err = make(context, &made);
+	if (!err && !made)
+		err = weir_fail(-EINVAL, "make() returned 0 and no filter");
+	p.filter = made;
+	if (!err)
+		err = ask(r, replace, &p);
+	weir_destroy(made);
+	return err;
+}
+
+struct finding {
+	struct weir_replica *r;
+	struct weir_version version;
+	struct weir_manifest found;
+};
+
+static int match(void *context, const struct weir_manifest *m, const char *text, size_t len,
+                 const char *signature, size_t signature_len)
+{
+	struct finding *f = context;
+	const struct weir_replica *r = f->r;
+	if (weir__version_compare(m->version, f->version) != 0)
+		return 0;
+	f->found = *m;
+	return r->trust ? weir__trust_signed(r->trust, m, text, len, signature, signature_len) : 0;
+}
+
+static int find(struct weir_replica *r, void *arg)
+{
+	struct replacing *p = arg;
+	struct finding f = { .r = r, .version = p->version };
+	int err = offline(r);
+	if (!err)
+		err = weir__redis_kept(r->redis, match, &f);
+	if (!err && !f.found.id)
+		err = weir_fail(-ENOENT, "set %s: generation %" PRIu64 ".%" PRIu64 " is not kept: "
+		                "see weir replicate status", r->o.set, p->version.era,
+		                p->version.number);
+	if (!err && f.found.hashing != r->node.hashing)
+		err = weir_fail(-EKEYREJECTED, "set %s: that generation is by another seed or key",
+		                r->o.set);
+	return err ? err : note_record(r, p, &f.found);
+}
+
+int weir_replica_rollback(struct weir_replica *r, struct weir_replica_version version)
+{
+	struct replacing p = { .version = { version.era, version.number } };
+	if (!r)
+		return weir_fail(-EINVAL, "the replica is NULL");
+	if (r->signer && !r->trust)
+		return weir_fail(-EPERM, "set %s: this node would sign what redis says was kept: "
+		                 "give trusted_keys too", r->o.set);
+	int err = ask(r, find, &p);
+	return err ? err : ask(r, replace, &p);
+}
+
+/* ---- copies ---- */
+
+/* This thread alone swaps the handle's filters, so no section is needed. */
+static int params(struct weir_replica *r, void *out)
+{
+	return weir_params_of(weir_handle_get(r->handle), out);
+}
+
+int weir_replica_params(struct weir_replica *r, struct weir_params *out)
+{
+	if (!r || !out)
+		return weir_fail(-EINVAL, "the %s is NULL", r ? "result" : "replica");
+	return ask(r, params, out);
+}
+
+struct saving {
+	const char *path;
+	const struct weir_save_options *options;
+};
+
+static int save(struct weir_replica *r, void *arg)
+{
+	const struct saving *s = arg;
+	const int64_t saved = weir_save(weir_handle_get(r->handle), weir_location_path(s->path),
+	                                s->options);
+	return weir__failure_take(&r->saving, saved < 0 ? (int)saved : 0);
+}
+
+int weir_replica_save(struct weir_replica *r, const char *path,
+                      const struct weir_save_options *options)
+{
+	struct saving s = { path, options };
+	if (!r || !path)
+		return weir_fail(-EINVAL, "the %s is NULL", r ? "path" : "replica");
+	return ask(r, save, &s);
+}

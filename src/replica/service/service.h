@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ * A node with its connections and its thread: what include/weir/replica.h promises.
+ *
+ * The thread runs rounds of the node (thread.c). Everything but the locked part of a replica is the
+ * thread's own, and weir_replica_open()'s before the thread starts. Other threads insert into the
+ * node, which allows that, and leave requests under the lock.
+ *
+ * S1 (confirmation) A flush is confirmed when the node has acknowledged it and, if replicas are to
+ *     be waited for, a WAIT answered well that followed a write on the same connection in the same
+ *     epoch, and the epoch was still the same after the answer.
+ * S2 (request) A request runs on the thread between two rounds. One that answers -EINPROGRESS runs
+ *     again after the next round.
+ * S3 (signed) A node publishes nothing unsigned where it trusts keys, or has seen a signature. */
+#ifndef WEIR_REPLICA_SERVICE_H
+#define WEIR_REPLICA_SERVICE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <weir/error.h>
+#include <weir/replica.h>
+#include "../link/link.h"
+#include "../node/node.h"
+#include "../store/redis.h"
+#include "../trust/trust.h"
+
+enum {
+	WEIR_SERVICE_REPORT_MS = 5000, /* between two reports for the others */
+	WEIR_SERVICE_MASTER_MS = 5000, /* between two questions to a Sentinel */
+	WEIR_SERVICE_WATCH_MS = 60000, /* between two looks at memory, expiry and the clock */
+	WEIR_SERVICE_LACKS_MS = 10000, /* that a request waits for what the node lacks */
+	WEIR_SERVICE_LEASE_MS = 15000, /* or for another node's lease */
+	WEIR_SERVICE_REPORT = 300,     /* bytes of a report */
+};
+
+/* What failed, and its sentence, whatever fails later. */
+struct weir_failure {
+	int err; /* 0: nothing */
+	char why[WEIR_SENTENCE_BYTES];
+};
+
+/* @err: the answer of the call before. Return: it. */
+static inline int weir__failure_take(struct weir_failure *f, int err)
+{
+	f->err = err;
+	snprintf(f->why, sizeof f->why, "%s", err ? weir_error_detail() : "");
+	return err;
+}
+/* Return: its number, with its sentence. */
+static inline int weir__failure_answer(const struct weir_failure *f)
+{
+	return f->err ? weir_fail(f->err, "%s", f->why) : 0;
+}
+
+typedef int weir_request_fn(struct weir_replica *r, void *arg);
+struct weir_request {
+	struct weir_request *next;
+	weir_request_fn *run;
+	void *arg;
+	bool done;
+	struct weir_failure result;
+};
+
+struct weir_replica {
+	struct weir_replica_options o; /* with defaults; its texts and secret are copies */
+	uint64_t id;
+	struct weir_link *link, *image_link;
+	struct weir_redis *redis;
+	const struct weir_store *store;
+	struct weir_signer *signer;    /* NULL: it cannot sign */
+	struct weir_trust *trust;      /* NULL: it takes any generation */
+	struct weir_handle *handle;
+	struct weir_node node;
+	bool own_handle, has_node, has_lock, has_thread;
+	pthread_t thread;
+	int wake;                      /* eventfd */
+
+	/* locked */
+	pthread_mutex_t lock;
+	pthread_cond_t done;           /* of all that follows */
+	bool stopping, stopped;
+	uint64_t waiting;              /* calls that wait for a flush */
+	uint64_t confirmed;            /* flushes up to this one are */
+	uint64_t refused;              /* up to this one are not, for this reason: */
+	struct weir_failure refusal;
+	struct weir_failure too_few;   /* replicas, by the last WAIT */
+	struct weir_request *requests, **requests_end;
+	struct weir_replica_stats stats;
+	uint64_t met_ms, whole_ms;     /* when redis answered last; when it was complete last */
+
+	/* the thread's own */
+	uint64_t opened_ms, master_at, watch_at, report_at, link_number;
+	bool is_signed;                /* the newest manifest that was seen is (S3) */
+	struct weir_failure distrust;  /* of the last manifest that was asked for */
+	struct weir_failure clock;     /* it may not sign by its clock */
+	struct weir_failure watched;   /* what the last look found */
+	struct weir_failure evicts;    /* redis may evict the set's keys */
+	struct weir_failure saving;    /* the last weir_replica_save() */
+	uint64_t published;            /* generations, but for those that the node counts */
+	uint64_t passed_by, passed_ms; /* foreign entries, and when the last of them was seen */
+	enum weir_node_state reported;
+	char text[WEIR_SERVICE_REPORT + 1]; /* of the report that is to be sent */
+	bool tells;                    /* report() is called on the thread alone */
+	char notice[WEIR_SENTENCE_BYTES];   /* what the thread tells first */
+	char told[WEIR_SENTENCE_BYTES];     /* the failure that was told last; "" */
+};
+
+/* ---- options.c ---- */
+
+int weir__service_check(const struct weir_replica_options *o);
+/* Copy the options, and make the connections, store, signer and trust that they ask for. */
+int weir__service_make(struct weir_replica *r, const struct weir_replica_options *o);
+void weir__service_unmake(struct weir_replica *r);
+struct weir_now weir__service_clocks(void);
+/* S3. After a change of what decides it. */
+void weir__service_may_publish(struct weir_replica *r);
+
+/* ---- open.c ---- */
+
+/* An image's room in redis, and how much of the log is worth a generation. */
+void weir__service_size(struct weir_replica *r, uint64_t bytes);
+
+/* ---- thread.c ---- */
+
+uint64_t weir__service_now(void); /* milliseconds, monotonic */
+void weir__service_wake(void *replica);
+/* Until then, or until it is woken. */
+void weir__service_sleep(struct weir_replica *r, uint64_t until_ms);
+int weir__service_start(struct weir_replica *r);
+/* Stop the thread and join it. @patience_ms: then its connections are interrupted. */
+void weir__service_stop(struct weir_replica *r, uint32_t patience_ms);
+
+/* ---- confirm.c ---- */
+
+/* S1. Confirm what the node has acknowledged, or refuse what cannot be confirmed. */
+void weir__service_confirm(struct weir_replica *r);
+
+/* ---- requests.c ---- */
+
+/* S2. @err: 0, or what all of them are answered. */
+void weir__service_answer(struct weir_replica *r, int err);
+
+/* ---- stats.c ---- */
+
+/* Tell the application. */
+void weir__service_say(const struct weir_replica *r, int result, const char *sentence);
+/* After a round: what measure() gives, what the application hears, what the others get.
+ * @swapped: a generation took the place of the set. */
+void weir__service_note(struct weir_replica *r, bool swapped);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT
+ * How the node stands: for the application and for the other nodes, and what is told of it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+#include "service.h"
+
+enum { COMPLETE_MS = 2000, SOON_MS = 1000, PASSED_MS = 3600 * 1000 };
+
+const char *weir_replica_state_name(uint32_t state)
+{
+	static const char *const names[] = { "offline", "catching up", "following", "publishing" };
+	return state < sizeof names / sizeof *names ? names[state] : "?";
+}
+
+static struct weir_replica_version version(struct weir_version v)
+{
+	return (struct weir_replica_version){ v.era, v.number };
+}
+
+/* ---- what fails ---- */
+
+/* Somebody wrote what is nobody's, and has done so lately. */
+static int passes_by(struct weir_replica *r)
+{
+	const struct weir_node *n = &r->node;
+	if (r->passed_by != n->foreign)
+		r->passed_ms = n->now;
+	r->passed_by = n->foreign;
+	if (!n->foreign || n->now - r->passed_ms >= PASSED_MS)
+		return 0;
+	return weir_fail(-EKEYREJECTED, "set %s: %" PRIu64 " entries of the log are by another seed "
+	                 "or key: this node passed them by: find the node that has another filter "
+	                 "of this name", r->o.set, n->foreign);
+}
+
+/* Return: 0: all is well; or a negative errno with its sentence: the most urgent one. */
+static int failing(struct weir_replica *r)
+{
+	const struct weir_node *n = &r->node;
+	const struct weir_failure *noted[] = { &r->evicts, &r->clock, &r->watched, &r->saving };
+	const int passed = passes_by(r);
+	if (n->error)
+		return weir_fail(n->error, "%s", n->why);
+	if (n->head.full)
+		return weir_fail(-ENOSPC, "set %s: redis is full, so inserts stay on this node: "
+		                 "raise maxmemory", r->o.set);
+	for (size_t i = 0; i < sizeof noted / sizeof *noted; i++)
+		if (noted[i]->err)
+			return weir__failure_answer(noted[i]);
+	if (n->state != WEIR_NODE_OFFLINE && !n->head.generation && !n->may_publish)
+		return weir_fail(-ENOENT, "set %s: redis has no generation of it, and this node "
+		                 "cannot sign one: start a node that has the secret key", r->o.set);
+	return passed;
+}
+
+/* ---- what is told ---- */
+
+void weir__service_say(const struct weir_replica *r, int result, const char *sentence)
+{
+	if (r->o.report)
+		r->o.report(r->o.context, result, sentence);
+	else
+		fprintf(stderr, "weir: %s\n", sentence); /* weir_fail() has escaped it */
+}
+
+/* Numbers in a sentence change each time: that is no news. */
+static bool is_news(const char *a, const char *b)
+{
+	static const char digits[] = "0123456789";
+	for (;; a++, b++) {
+		a += strspn(a, digits);
+		b += strspn(b, digits);
+		if (*a != *b || !*a)
+			return *a != *b;
+	}
+}
+
+static void tell(struct weir_replica *r, const struct weir_failure *f, bool swapped)
+{
+	char sentence[WEIR_SENTENCE_BYTES];
+	const struct weir_version v = r->node.joined.version;
+	if (swapped) {
+		snprintf(sentence, sizeof sentence, "set %s: generation %" PRIu64 ".%" PRIu64
+		         " serves", r->o.set, v.era, v.number);
+		weir__service_say(r, 1, sentence);
+	}
+	if (f->err && is_news(r->told, f->why))
+		weir__service_say(r, f->err, f->why);
+	if (!f->err && r->told[0]) {
+		snprintf(sentence, sizeof sentence, "set %s: all is well again", r->o.set);
+		weir__service_say(r, 0, sentence);
+	}
+	memcpy(r->told, f->why, sizeof r->told);
+}
+
+/* ---- the report for the other nodes ---- */
+
+static void add(char *text, size_t room, const char *word, uint64_t value)
+{
+	const size_t n = strlen(text);
+	if (value)
+		snprintf(text + n, room - n, " %s %" PRIu64, word, value);
+}
+
+/* How full the set is; and how large, which a growing one need not have been when it began. */
+static void add_fill(struct weir_replica *r, char *text, size_t room)
+{
+	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
+	struct weir_stats filter = WEIR_STATS_INIT;
+	if (weir_handle_measure(r->handle, &s, &filter) != 0)
+		return;
+	weir__service_size(r, filter.bytes);
+	const double keys = filter.keys_estimated; /* infinite if every bit is set */
+	add(text, room, "keys", keys < 1e18 ? (uint64_t)(keys + 0.5) : (uint64_t)1e18);
+	add(text, room, "capacity", filter.max_capacity);
+	add(text, room, "saturated", filter.saturated);
+	add(text, room, "nearly_full", s.nearly_full);
+}
+
+/* Words and values; what is 0 is left out. The error, which is last, goes to the end. */
+static void write_report(struct weir_replica *r, const struct weir_replica_stats *s)
+{
+	char id[WEIR_ID_TEXT], host[65] = "";
+	const struct weir_node *n = &r->node;
+	const size_t room = sizeof r->text;
+	gethostname(host, sizeof host - 1);
+	int len = snprintf(r->text, room, "host %s pid %ld state %u position %s",
+	                   host[0] ? host : "-", (long)getpid(), s->state,
+	                   weir__log_id_write(id, n->cursor));
+	if (s->joined.era)
+		len += snprintf(r->text + len, room - (size_t)len, " joined %s",
+		                weir__version_write(id, n->joined.version));
+	if (s->refused.era)
+		(void)snprintf(r->text + len, room - (size_t)len, " refused %s",
+		               weir__version_write(id, n->refused));
+	add(r->text, room, "complete", s->complete);
+	add(r->text, room, "owes", s->owes);
+	add(r->text, room, "lacking", s->lacking_ms);
+	add(r->text, room, "pending", s->pending_bytes);
+	add(r->text, room, "given_up", s->given_up);
+	add(r->text, room, "publisher", r->o.publish_seconds != 0);
+	add(r->text, room, "here", s->image_here);
+	add(r->text, room, "image", s->image_bytes);
+	add_fill(r, r->text, room);
+	const size_t end = strlen(r->text);
+	if (s->error[0])
+		snprintf(r->text + end, room - end, " error %s", s->error);
+}
+
+static void report(struct weir_replica *r, const struct weir_replica_stats *s)
+{
+	const uint64_t now = r->node.now;
+	const bool changed = r->node.state != r->reported;
+	if (now + (changed ? WEIR_SERVICE_REPORT_MS - SOON_MS : 0) < r->report_at)
+		return;
+	r->reported = r->node.state;
+	r->report_at = now + WEIR_SERVICE_REPORT_MS;
+	write_report(r, s);
+	r->node.report = r->text;
+}
+
+/* ---- what measure() gives ---- */
+
+/* The thread may hang in a call, so it is asked here for how long redis has not answered. */
+static void complete(const struct weir_replica *r, struct weir_replica_stats *s, uint64_t now)
+{
+	s->complete = s->complete && now - r->met_ms <= COMPLETE_MS;
+	s->lacking_ms = s->complete ? 0 : now - r->whole_ms;
+}
+
+static void fill(struct weir_replica *r, struct weir_replica_stats *s)
+{
+	struct weir_node_status of;
+	const struct weir_node *n = &r->node;
+	weir__node_status(&r->node, &of);
+	s->state = of.state;
+	if (of.state != WEIR_NODE_OFFLINE)
+		s->complete = !of.behind;
+	s->owes = of.owes;
+	s->overflowed = of.token;
+	s->joined = version(of.joined);
+	s->newest = version(of.newest);
+	s->refused = version(n->refused);
+	s->pending_bytes = of.ring_bytes;
+	s->batches_read = n->batches;
+	s->foreign = of.foreign;
+	s->given_up = of.given_up;
+	s->published = of.generations + r->published;
+	s->failures = n->failures;
+	s->node = r->id;
+	weir__redis_progress(r->redis, &s->image_here, &s->image_bytes);
+}
+
+void weir__service_note(struct weir_replica *r, bool swapped)
+{
+	struct weir_failure f;
+	const struct weir_node *n = &r->node;
+	weir__failure_take(&f, failing(r));
+	struct weir_replica_stats s = r->stats; /* this thread alone writes it */
+	fill(r, &s);
+	memcpy(s.error, f.why, sizeof s.error);
+	pthread_mutex_lock(&r->lock);
+	if (n->beat_at)
+		r->met_ms = n->beat_at - WEIR_NODE_BEAT_MS;
+	complete(r, &s, n->now);
+	r->whole_ms = s.complete ? n->now : r->whole_ms;
+	r->stats = s;
+	pthread_mutex_unlock(&r->lock);
+	if (r->tells)
+		tell(r, &f, swapped);
+	report(r, &s);
+}
+
+int weir_replica_measure(const struct weir_replica *r, struct weir_replica_stats *out)
+{
+	struct weir_replica *own = (struct weir_replica *)(uintptr_t)r; /* its lock */
+	if (!r || !out)
+		return weir_fail(-EINVAL, "the %s is NULL", r ? "result" : "replica");
+	if (out->struct_size != sizeof *out)
+		return weir_fail(-EINVAL, "struct_size is %zu, this library's is %zu: start from "
+		                 "WEIR_REPLICA_STATS_INIT", out->struct_size, sizeof *out);
+	pthread_mutex_lock(&own->lock);
+	*out = r->stats;
+	complete(r, out, weir__service_now());
+	pthread_mutex_unlock(&own->lock);
+	return 0;
+}
+
+/* The names are those that weir replicate status gives to the figures of nodes: the same alerts
+ * serve. */
+#define GAUGE(name, help, value) { "weir_replica_node_" name, help, (double)(value), 0, 0 }
+#define COUNTER(name, help, value) { "weir_replica_node_" name, help, (double)(value), 1, 0 }
+
+int weir_replica_metric(const void *replica, uint32_t i, struct weir_metric *out)
+{
+	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
+	if (weir_replica_measure(replica, &s) != 0)
+		return 0;
+	const struct weir_metric of[] = {
+		GAUGE("state", "0 offline, 1 catching up, 2 following, 3 publishing.", s.state),
+		GAUGE("complete", "Whether it has all that it knows of.", s.complete),
+		GAUGE("lacking_seconds", "For how long it has not.", (double)s.lacking_ms / 1000),
+		GAUGE("owes", "Whether it holds what redis lacks.", s.owes),
+		GAUGE("era", "Of the generation that the node has.", s.joined.era),
+		GAUGE("generation", "Its number within the era.", s.joined.number),
+		GAUGE("newest_era", "Of the generation that redis was seen to have.", s.newest.era),
+		GAUGE("newest_generation", "Its number within the era.", s.newest.number),
+		GAUGE("refused", "Whether that one will not do here.", s.refused.era != 0),
+		GAUGE("pending_bytes", "Of inserts that no generation covers.", s.pending_bytes),
+		COUNTER("batches_total", "Batches of all nodes that it has applied.",
+		        s.batches_read),
+		COUNTER("foreign_total", "Entries by another seed or key.", s.foreign),
+		COUNTER("given_up_total", "How often it went on without what no node has.",
+		        s.given_up),
+		COUNTER("published_total", "Generations, by this node.", s.published),
+		COUNTER("failures_total", "Exchanges with redis that failed.", s.failures),
+		GAUGE("failing", "Whether it reports an error.", s.error[0] != '\0'),
+		GAUGE("image_here_bytes", "Of an image on its way to the node.", s.image_here),
+		GAUGE("image_bytes", "Of that image as a whole; 0: none is.", s.image_bytes),
+	};
+	if (i >= sizeof of / sizeof *of)
+		return 0;
+	*out = of[i];
+	return 1;
+}

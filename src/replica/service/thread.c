@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ * The thread: rounds of the node, what is to be looked at now and then, and the waiting between. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+#include "service.h"
+
+uint64_t weir__service_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void weir__service_wake(void *replica)
+{
+	const struct weir_replica *r = replica;
+	(void)eventfd_write(r->wake, 1);
+}
+
+void weir__service_sleep(struct weir_replica *r, uint64_t until_ms)
+{
+	struct pollfd fd = { .fd = r->wake, .events = POLLIN };
+	const uint64_t now = weir__service_now();
+	eventfd_t n;
+	if (until_ms > now)
+		(void)poll(&fd, 1, (int)(until_ms - now));
+	(void)eventfd_read(r->wake, &n);
+}
+
+/* ---- now and then ---- */
+
+/* What the others have written is read less often the more nodes there are. */
+static void take_pace(struct weir_replica *r, uint64_t nodes)
+{
+	const uint64_t ms = nodes / 5 < 1000 ? nodes / 5 : 1000;
+	if (!r->o.poll_ms)
+		r->node.poll_ms = ms > WEIR_NODE_POLL_MS ? (uint32_t)ms : WEIR_NODE_POLL_MS;
+}
+
+static int look_at_memory(struct weir_replica *r)
+{
+	struct weir_redis_status s;
+	int err = weir__redis_status(r->redis, &s);
+	if (err)
+		return err;
+	take_pace(r, s.nodes);
+	if (s.max_memory && strcmp(s.policy, "noeviction") != 0)
+		err = weir_fail(-EAGAIN, "set %s: redis may evict its keys, so nothing is "
+		                "confirmed: set maxmemory-policy, which is %s, to noeviction",
+		                r->o.set, s.policy);
+	weir__failure_take(&r->evicts, err);
+	return 0;
+}
+
+/* The clock decides whether this node may sign; what it joined is signed again in time. */
+static int look_at_signature(struct weir_replica *r, struct weir_now now)
+{
+	struct weir_node *n = &r->node;
+	weir__failure_take(&r->clock, weir__signer_clock(now.wall_ms, n->head.now_ms));
+	weir__service_may_publish(r);
+	const uint64_t life_ms = (uint64_t)r->o.expires_seconds * 1000;
+	if (r->clock.err || !n->head.generation || n->joined.id != n->head.generation ||
+	    n->publishing || !weir__signer_due(&n->joined, now.wall_ms, life_ms))
+		return 0;
+	int err = weir__node_date(n);
+	r->published += !err;
+	return err == -EEXIST || err == -ESTALE || err == -EAGAIN ? 0 : err;
+}
+
+/* At each new connection, and once a minute. */
+static void watch(struct weir_replica *r, uint64_t now)
+{
+	const struct weir_now clocks = weir__service_clocks();
+	if (now < r->watch_at && weir__link_number(r->link) == r->link_number)
+		return;
+	r->watch_at = now + WEIR_SERVICE_WATCH_MS;
+	r->link_number = weir__link_number(r->link);
+	int err = look_at_memory(r);
+	if (!err && r->signer)
+		err = look_at_signature(r, clocks);
+	weir__failure_take(&r->watched, err);
+	if (r->trust && (err = weir__trust_fresh(r->trust, clocks)))
+		weir__failure_take(&r->watched, err);
+}
+
+/* The connection to a master that others have left may live on. */
+static void ask_sentinel(struct weir_replica *r, uint64_t now)
+{
+	if (now < r->master_at)
+		return;
+	r->master_at = now + WEIR_SERVICE_MASTER_MS;
+	if (weir__link_master_moved(r->link) == 1)
+		weir__link_rest(r->link);
+}
+
+/* ---- rounds ---- */
+
+/* Return: when the next one is due. */
+static uint64_t round_of(struct weir_replica *r)
+{
+	const uint64_t now = weir__service_now();
+	const struct weir_filter *was = weir_handle_get(r->handle);
+	r->node.wrote = false;
+	const uint64_t newest = r->node.newest.id;
+	uint64_t again = weir__node_round(&r->node, now);
+	if (r->node.newest.id != newest)
+		r->node.wrote = false; /* S1: it may acknowledge what others wrote */
+	if (r->node.state != WEIR_NODE_OFFLINE) {
+		watch(r, now);
+		weir__service_confirm(r);
+		ask_sentinel(r, now);
+	}
+	weir__service_answer(r, 0);
+	weir__service_note(r, weir_handle_get(r->handle) != was);
+	return again;
+}
+
+static bool is_stopping(struct weir_replica *r)
+{
+	pthread_mutex_lock(&r->lock);
+	const bool stopping = r->stopping;
+	pthread_mutex_unlock(&r->lock);
+	return stopping;
+}
+
+static void *run(void *arg)
+{
+	struct weir_replica *r = arg;
+	r->tells = true;
+	if (r->notice[0])
+		weir__service_say(r, 0, r->notice);
+	while (!is_stopping(r))
+		weir__service_sleep(r, round_of(r));
+	if (r->node.state != WEIR_NODE_OFFLINE)
+		(void)weir__redis_leave(r->redis, r->id); /* a courtesy */
+	pthread_mutex_lock(&r->lock);
+	r->stopped = true; /* no request comes after this */
+	pthread_cond_broadcast(&r->done);
+	pthread_mutex_unlock(&r->lock);
+	(void)weir_fail(-ECANCELED, "set %s: the node is closed", r->o.set);
+	weir__service_answer(r, -ECANCELED);
+	return NULL;
+}
+
+int weir__service_start(struct weir_replica *r)
+{
+	sigset_t all, old;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int err = pthread_create(&r->thread, NULL, run, r);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err)
+		return weir_fail(-EAGAIN, "set %s: no thread: %s", r->o.set, weir_strerror(-err));
+	(void)pthread_setname_np(r->thread, "weir-replica");
+	r->has_thread = true;
+	return 0;
+}
+
+void weir__service_stop(struct weir_replica *r, uint32_t patience_ms)
+{
+	struct timespec until;
+	int err = 0;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += 1 + patience_ms / 1000;
+	pthread_mutex_lock(&r->lock);
+	r->stopping = true;
+	pthread_cond_broadcast(&r->done);
+	weir__service_wake(r);
+	while (!r->stopped && !err)
+		err = pthread_cond_timedwait(&r->done, &r->lock, &until);
+	pthread_mutex_unlock(&r->lock);
+	if (err)
+		weir__link_interrupt(r->link);
+	pthread_join(r->thread, NULL);
+	r->has_thread = false;
+}
