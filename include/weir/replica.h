@@ -120,7 +120,8 @@ struct weir_replica_options {
 	/* Inserts. */
 	uint64_t max_pending_bytes;    /* of inserts that no generation covers; 0: 256 MiB */
 	uint32_t poll_ms;              /* how often to read the log and to send less than 64 KB;
-	                                  0: 20, or 0.2 for each node if that is more */
+	                                  0: 20, or 0.2 for each node if that is more; at most
+	                                  1000 */
 	uint32_t confirm_replicas;     /* that must have a confirmed insert; WEIR_REPLICAS_ALL (0),
 	                                  WEIR_REPLICAS_NONE */
 	uint32_t confirm_ms;           /* how long a confirmed insert waits at most; 0: 10000 */

@@ -86,10 +86,10 @@ static int unmake_node(struct weir_replica *r)
 static int step(struct weir_replica *r)
 {
 	struct weir_node *n = &r->node;
-	const uint64_t again = weir__node_round(n, weir__service_now());
+	const uint64_t now = weir__service_now(), again = weir__node_round(n, now);
 	if (n->state == WEIR_NODE_OFFLINE)
 		return weir_fail(n->error, "%s", n->why);
-	weir__service_sleep(r, again);
+	weir__service_sleep(r, again < now + WEIR_NODE_POLL_MS ? again : now + WEIR_NODE_POLL_MS);
 	return 0;
 }
 
@@ -191,9 +191,9 @@ static int may_begin(struct weir_replica *r, const struct weir_params *params, u
 	if (weir__service_now() - begun < WAIT_MS || s.lease)
 		return weir_fail(-EINPROGRESS, "set %s: not yet", r->o.set);
 	if (held && held->version.era)
-		return weir_fail(-EKEYREJECTED, "set %s: redis has no generation of it, and %" PRIu64
-		                 ".%" PRIu64 " was taken here: open with the handle of a file, or "
-		                 "let a node publish it that has it", r->o.set,
+		return weir_fail(-EKEYREJECTED, "set %s: redis has no generation of it, and here "
+		                 "%" PRIu64 ".%" PRIu64 " was taken: open with the handle of a "
+		                 "file, or let a node publish it that has it", r->o.set,
 		                 held->version.era, held->version.number);
 	return params ? 0 : weir_fail(-ENOENT, "set %s: there is no generation of it at %s: "
 	                              "publish an image first, or give params", r->o.set,

@@ -24,13 +24,16 @@ static int check_times(const struct weir_replica_options *o)
 {
 	const struct { const char *name; uint64_t ms; } times[] = {
 		{ "connect_ms", o->connect_ms }, { "answer_ms", o->answer_ms },
-		{ "poll_ms", o->poll_ms }, { "confirm_ms", o->confirm_ms },
+		{ "confirm_ms", o->confirm_ms },
 		{ "replica_grace_ms", o->replica_grace_ms },
 	};
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
 		if (times[i].ms > DAY_MS)
 			return weir_fail(-EINVAL, "%s is %llu: set it to a day at most",
 			                 times[i].name, (unsigned long long)times[i].ms);
+	if (o->poll_ms > WEIR_NODE_BEAT_MS)
+		return weir_fail(-EINVAL, "poll_ms is %u: set it to %d at most", o->poll_ms,
+		                 WEIR_NODE_BEAT_MS);
 	return o->publish_seconds <= 7 * 24 * 3600 ? 0 :
 	       weir_fail(-EINVAL, "publish_seconds is %u: set it to 7 days at most",
 	                 o->publish_seconds);

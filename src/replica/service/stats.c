@@ -30,9 +30,9 @@ static int passes_by(struct weir_replica *r)
 	r->passed_by = n->foreign;
 	if (!n->foreign || n->now - r->passed_ms >= PASSED_MS)
 		return 0;
-	return weir_fail(-EKEYREJECTED, "set %s: %" PRIu64 " entries of the log are by another seed "
-	                 "or key: this node passed them by: find the node that has another filter "
-	                 "of this name", r->o.set, n->foreign);
+	return weir_fail(-EKEYREJECTED, "set %s: %" PRIu64 " entries of the log are by another "
+	                 "seed or key: this node passed them by: find the node that has another "
+	                 "filter of this name", r->o.set, n->foreign);
 }
 
 /* Return: 0: all is well; or a negative errno with its sentence: the most urgent one. */

@@ -72,13 +72,21 @@ static int look_at_signature(struct weir_replica *r, struct weir_now now)
 	return err == -EEXIST || err == -ESTALE || err == -EAGAIN ? 0 : err;
 }
 
+/* A generation of a short life is signed again, or expires, in less than a minute. */
+static uint64_t pause_of(const struct weir_replica *r)
+{
+	const struct weir_manifest *m = &r->node.joined;
+	const uint64_t eighth = (m->expires_ms - m->signed_ms) / 8;
+	return m->expires_ms && eighth < WEIR_SERVICE_WATCH_MS ? eighth : WEIR_SERVICE_WATCH_MS;
+}
+
 /* At each new connection, and once a minute. */
 static void watch(struct weir_replica *r, uint64_t now)
 {
 	const struct weir_now clocks = weir__service_clocks();
 	if (now < r->watch_at && weir__link_number(r->link) == r->link_number)
 		return;
-	r->watch_at = now + WEIR_SERVICE_WATCH_MS;
+	r->watch_at = now + pause_of(r);
 	r->link_number = weir__link_number(r->link);
 	int err = look_at_memory(r);
 	if (!err && r->signer)

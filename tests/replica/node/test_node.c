@@ -289,6 +289,32 @@ static void test_a_rollback_keeps_what_was_inserted_since(void **state)
 	assert_true(status(0).joined.number >= 2); /* with what only the log had */
 }
 
+static void test_a_generation_under_a_new_date_needs_no_image(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	sit(1, 1 << 20, true);
+	run(1000);
+	const struct weir_manifest before = *toy_head(&toy.server[1]);
+	assert_ok(insert(0, 1));
+	run(100);
+	const uint64_t bytes = toy.bytes_out, log_bytes = node[1].log_bytes;
+	assert_int_equal(log_bytes, 8);
+	assert_ok(weir__node_date(&node[0]));
+	run(1000);
+	const struct weir_manifest *now = toy_head(&toy.server[1]);
+	assert_int_equal(now->version.number, before.version.number + 1);
+	assert_memory_equal(now->image, before.image, sizeof now->image);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(status(i).joined.number, now->version.number);
+		assert_int_equal(status(i).state, WEIR_NODE_FOLLOWING);
+	}
+	assert_int_equal(node[1].log_bytes, log_bytes); /* the image has no more than before */
+	assert_true(toy.bytes_out - bytes < before.bytes);
+	assert_refused(weir__node_date(&(struct weir_node){ .set = "toy", .doubt = true }), -EAGAIN,
+	               "toy", "newest");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +330,7 @@ int main(void)
 		TEST(test_what_a_jump_passes_over_is_sent_again),
 		TEST(test_a_merged_filter_is_published),
 		TEST(test_a_rollback_keeps_what_was_inserted_since),
+		TEST(test_a_generation_under_a_new_date_needs_no_image),
 	};
 	return cmocka_run_group_tests_name("replica_node", tests, NULL, NULL);
 }

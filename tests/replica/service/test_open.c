@@ -2,6 +2,29 @@
  * Which set does a node open with, and what does it leave behind when it is closed? */
 #include "service.h"
 
+static struct weir_filter *filter(uint64_t seed)
+{
+	struct weir_filter *f;
+	params.seed = seed;
+	assert_ok(weir_create(&f, &params));
+	return f;
+}
+
+static struct weir_handle *handle_of(struct weir_filter *f)
+{
+	struct weir_handle *h;
+	assert_ok(weir_handle_create(&h, f, NULL));
+	return h;
+}
+
+static int open_wrong(const struct weir_replica_options *o)
+{
+	struct weir_replica *r = NULL;
+	int err = weir_replica_open(&r, o);
+	assert_null(r);
+	return err;
+}
+
 static void test_open_begins_a_set_and_another_node_joins_it(void **state)
 {
 	(void)state;
@@ -14,10 +37,247 @@ static void test_open_begins_a_set_and_another_node_joins_it(void **state)
 	assert_true(has(b, 1)); /* all that redis had */
 	assert_int_equal(insert(b, 2, WEIR_REPLICA_SOON), WEIR_NEW);
 	eventually(has(a, 2));
-	assert_true(stats(b).complete && stats(b).state == WEIR_REPLICA_FOLLOWING);
+	eventually(stats(b).complete && stats(b).state == WEIR_REPLICA_FOLLOWING);
 	assert_ok(weir_replica_close(b));
 	assert_ok(weir_replica_close(a));
 	assert_int_equal(ask(&server, NULL, "HLEN {weir:test}:2:nodes"), 0);
+	assert_ok(weir_replica_close(NULL));
+}
+
+static void test_a_set_that_is_there_stays_as_it_is(void **state)
+{
+	(void)state;
+	struct weir_replica *a = open_one();
+	params.capacity *= 2;
+	struct weir_replica *b = open_one();
+	eventually(has_heard(0, "it is there and stays blocked"));
+	assert_ok(weir_replica_close(b));
+	assert_ok(weir_replica_close(a));
+}
+
+static void test_open_without_params_needs_a_set(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	o.params = NULL;
+	assert_refused(open_wrong(&o), -ENOENT, "test", "give params");
+}
+
+static void test_wrong_options_are_named(void **state)
+{
+	(void)state;
+#define WRONG(field, value, err, a, b) \
+	do { \
+		struct weir_replica_options o = options(); \
+		o.field = value; \
+		assert_refused(open_wrong(&o), err, a, b); \
+	} while (0)
+	WRONG(struct_size, 1, -EINVAL, "struct_size", "1");
+	WRONG(set, "a b", -EINVAL, "set", "a b");
+	WRONG(set, NULL, -EINVAL, "set", "NULL");
+	WRONG(url, NULL, -EINVAL, "url", "NULL");
+	WRONG(url, "http://x", -EINVAL, "URL", "redis://");
+	WRONG(keep, 65, -EINVAL, "keep", "65");
+	WRONG(zstd_level, 20, -EINVAL, "zstd_level", "20");
+	WRONG(trusted_keys, "k", -EINVAL, "trusted_keys", "state_file");
+	WRONG(state_file, "s", -EINVAL, "trusted_keys", "state_file");
+	WRONG(poll_ms, 1001, -EINVAL, "poll_ms", "1001");
+	WRONG(confirm_ms, 86400001, -EINVAL, "confirm_ms", "86400001");
+	WRONG(publish_seconds, 604801, -EINVAL, "publish_seconds", "604801");
+	WRONG(secret_key, "/no/such", -ENOENT, "/no/such", "");
+	WRONG(ca_file, "/no/such", -EINVAL, "rediss", "");
+	struct weir_params counting = params;
+	counting.kind = WEIR_COUNTING;
+	WRONG(params, &counting, -ENOTSUP, "counting", "");
+	WRONG(url, "unix:///no/such", -ENOENT, "/no/such", "");
+}
+
+/* Who holds the lease is about to publish: it is waited for. */
+static void test_two_that_begin_at_once_have_one_set(void **state)
+{
+	(void)state;
+	struct weir_params of[2] = { params, params };
+	struct weir_replica *r[2] = { NULL, NULL };
+	of[0].seed = 1;
+	of[1].seed = 2;
+	const pid_t child = fork();
+	struct weir_replica_options o = options();
+	o.params = &of[child == 0];
+	r[0] = open_with(&o);
+	assert_ok(insert(r[0], child == 0, WEIR_REPLICA_CONFIRMED));
+	eventually(has(r[0], 0) && has(r[0], 1));
+	eventually(stats(r[0]).complete);
+	if (child == 0)
+		_exit(weir_replica_close(r[0]) != 0);
+	int status;
+	waitpid(child, &status, 0);
+	assert_int_equal(status, 0);
+	assert_ok(weir_replica_close(r[0]));
+}
+
+/* ---- a handle of the caller's ---- */
+
+static void test_with_a_handle_nothing_is_waited_for(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	o.handle = handle_of(filter(7));
+	server_kill(&server);
+	struct weir_replica *a = open_with(&o);
+	assert_ptr_equal(weir_replica_handle(a), o.handle);
+	assert_ok(insert(a, 1, WEIR_REPLICA_SOON));
+	eventually(has_heard(-ECONNREFUSED, "unix"));
+	assert_false(stats(a).complete);
+	assert_true(stats(a).failures > 0);
+	server_start(&server, NULL, NULL);
+	assert_ok(weir_replica_flush(a, 10000));
+	eventually(has_heard(0, "all is well again"));
+	o.handle = NULL;
+	struct weir_replica *b = open_with(&o);
+	assert_true(has(b, 1));
+	assert_ok(weir_replica_close(b));
+	struct weir_handle *h = weir_replica_handle(a);
+	assert_ok(weir_replica_close(a));
+	assert_true(weir_handle_contains_u64(h, 1));
+	assert_ok(weir_handle_destroy(h));
+}
+
+/* It counts as older than every generation. */
+static void test_what_redis_has_takes_the_place_of_a_file(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	struct weir_filter *old = filter(7);
+	struct weir_replica *a = open_one();
+	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
+	weir_insert_u64(old, 99);
+	o.handle = handle_of(old);
+	struct weir_replica *b = open_with(&o);
+	eventually(has_heard(1, "1.1 serves"));
+	assert_true(!has(b, 99));
+	eventually(has(b, 1));
+	assert_ok(weir_replica_close(b));
+	assert_ok(weir_replica_close(a));
+	assert_ok(weir_handle_destroy(o.handle));
+}
+
+static void test_a_handle_without_a_filter_is_refused(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	struct weir_handle_options absent = WEIR_HANDLE_OPTIONS_INIT;
+	absent.absent = WEIR_ABSENT_NO;
+	absent.flags = WEIR_HANDLE_ANY_SEED;
+	assert_ok(weir_handle_create(&o.handle, NULL, &absent));
+	assert_refused(open_wrong(&o), -EINVAL, "no filter", "test");
+	assert_ok(weir_handle_destroy(o.handle));
+}
+
+static void test_another_seed_is_another_set(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	struct weir_replica *a = open_one();
+	o.handle = handle_of(filter(8));
+	struct weir_replica *b = open_with(&o);
+	assert_refused(insert(b, 1, WEIR_REPLICA_CONFIRMED), -EKEYREJECTED, "another seed", "test");
+	assert_true(has(b, 1));
+	assert_int_equal(stats(b).refused.era, 1);
+	eventually(stats(a).foreign > 0);
+	eventually(strstr(stats(a).error, "another seed"));
+	assert_refused(weir_replica_publish(b), -EKEYREJECTED, "another seed", "test");
+	assert_refused(weir_replica_close(b), -EKEYREJECTED, "another seed", "test");
+	assert_ok(weir_replica_close(a));
+	assert_ok(weir_handle_destroy(o.handle));
+}
+
+/* ---- what redis has lost ---- */
+
+static void test_a_node_that_lives_publishes_what_redis_lost(void **state)
+{
+	(void)state;
+	struct weir_replica *a = open_one();
+	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
+	ask(&server, NULL, "FLUSHALL");
+	struct weir_replica *b = open_one();
+	assert_true(has(b, 1));
+	assert_ok(weir_replica_close(b));
+	assert_ok(weir_replica_close(a));
+}
+
+static void test_an_image_that_redis_lost_is_called_for(void **state)
+{
+	(void)state;
+	struct weir_replica *a = open_one();
+	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
+	ask(&server, NULL, "EVAL %s 0", "for _, k in ipairs(redis.call('KEYS', '*img*')) do "
+	                                "redis.call('DEL', k) end return 1");
+	struct weir_replica *b = open_one();
+	assert_true(has(b, 1));
+	assert_int_equal(stats(b).joined.number, 2);
+	assert_ok(weir_replica_close(b));
+	assert_ok(weir_replica_close(a));
+}
+
+/* ---- close ---- */
+
+static void test_close_says_what_did_not_reach_redis(void **state)
+{
+	(void)state;
+	struct weir_replica *a = open_one();
+	server_kill(&server);
+	eventually(stats(a).state == WEIR_REPLICA_OFFLINE);
+	assert_ok(insert(a, 1, WEIR_REPLICA_SOON));
+	assert_refused(weir_replica_close(a), -EAGAIN, "8 bytes", "test");
+	server_start(&server, NULL, NULL);
+}
+
+static void test_close_sends_what_is_pending(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	o.poll_ms = 1000;
+	struct weir_replica *a = open_with(&o);
+	assert_ok(insert(a, 1, WEIR_REPLICA_SOON));
+	assert_ok(weir_replica_close(a));
+	struct weir_replica *b = open_one();
+	assert_true(has(b, 1));
+	assert_ok(weir_replica_close(b));
+}
+
+static void test_close_waits_for_the_callers_reload(void **state)
+{
+	(void)state;
+	struct weir_reload *reload;
+	struct weir_replica *a = open_one();
+	assert_ok(weir_reload_begin(&reload, weir_replica_handle(a), NULL));
+	assert_int_equal(weir_replica_close(a), -EBUSY);
+	assert_refused(weir_replica_flush(a, 0), -ECANCELED, "closed", "test");
+	assert_refused(weir_replica_publish(a), -ECANCELED, "closed", "test");
+	weir_reload_abort(reload);
+	assert_ok(weir_replica_close(a));
+}
+
+static struct weir_replica *closing;
+static int closed;
+
+static void close_it(void *context, int result, const char *sentence)
+{
+	hear(context, result, sentence);
+	while (!closing)
+		usleep(1000);
+	closed = weir_replica_close(closing);
+}
+
+static void test_close_on_its_own_thread_is_refused(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	o.report = close_it;
+	closing = open_with(&o); /* the news that it begins */
+	eventually(closed);
+	assert_int_equal(closed, -EDEADLK);
+	assert_ok(weir_replica_close(closing));
 }
 
 int main(void)
@@ -25,6 +285,20 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define OF(name) cmocka_unit_test_setup_teardown(name, begin, end)
 		OF(test_open_begins_a_set_and_another_node_joins_it),
+		OF(test_a_set_that_is_there_stays_as_it_is),
+		OF(test_open_without_params_needs_a_set),
+		OF(test_wrong_options_are_named),
+		OF(test_two_that_begin_at_once_have_one_set),
+		OF(test_with_a_handle_nothing_is_waited_for),
+		OF(test_what_redis_has_takes_the_place_of_a_file),
+		OF(test_a_handle_without_a_filter_is_refused),
+		OF(test_another_seed_is_another_set),
+		OF(test_a_node_that_lives_publishes_what_redis_lost),
+		OF(test_an_image_that_redis_lost_is_called_for),
+		OF(test_close_says_what_did_not_reach_redis),
+		OF(test_close_sends_what_is_pending),
+		OF(test_close_waits_for_the_callers_reload),
+		OF(test_close_on_its_own_thread_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

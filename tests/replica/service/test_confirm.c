@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ * When is an insert confirmed, and what does it say when it is not? */
+#include "service.h"
+
+static struct server replica;
+
+/* A replica of the server. It is there when this returns. */
+static void replica_begin(void)
+{
+	char port[16];
+	const int n = (int)(20000 + (getpid() * 7 + (int)time(NULL)) % 20000);
+	snprintf(port, sizeof port, "%d", n);
+	ask(&server, NULL, "CONFIG SET port %s", port);
+	ask(&server, NULL, "CONFIG SET repl-diskless-sync-delay 0");
+	server_begin(&replica, NULL, NULL);
+	ask(&replica, NULL, "REPLICAOF 127.0.0.1 %s", port);
+	char info[4096];
+	do
+		ask(&server, info, "INFO replication");
+	while (!strstr(info, "state=online"));
+}
+
+static void test_confirmed_needs_no_replica_where_there_is_none(void **state)
+{
+	(void)state;
+	struct weir_replica *a = open_one();
+	assert_int_equal(insert(a, 1, WEIR_REPLICA_CONFIRMED), WEIR_NEW);
+	assert_int_equal(insert(a, 1, WEIR_REPLICA_CONFIRMED), WEIR_SEEN);
+	assert_true(ask(&server, NULL, "XLEN {weir:test}:2:log") >= 3);
+	assert_refused(insert(a, 1, 7), -EINVAL, "wait", "7");
+	assert_refused(weir_replica_insert_keys(a, (struct weir_keys){ .n = 1 }, NULL, 0), -EINVAL,
+	               "", "");
+	assert_ok(weir_replica_close(a));
+}
+
+/* The replica is stopped: it is connected, and has nothing. */
+static void test_confirmed_waits_for_the_replica(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	replica_begin();
+	o.confirm_ms = 700;
+	struct weir_replica *a = open_with(&o);
+	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
+	assert_true(ask(&replica, NULL, "XLEN {weir:test}:2:log") >= 3);
+	kill(replica.pid, SIGSTOP);
+	assert_refused(insert(a, 2, WEIR_REPLICA_CONFIRMED), -EAGAIN, "not confirmed within 700 ms",
+	               "0 of 1 replicas");
+	assert_true(has(a, 2));
+	assert_ok(weir_replica_close(a)); /* redis has it */
+
+	o.confirm_replicas = WEIR_REPLICAS_NONE;
+	a = open_with(&o);
+	assert_ok(insert(a, 3, WEIR_REPLICA_CONFIRMED));
+	kill(replica.pid, SIGCONT);
+	assert_ok(weir_replica_close(a));
+	server_end(&replica);
+}
+
+/* S1. A WAIT on the new one speaks of what that one wrote. */
+static void test_a_new_connection_confirms_nothing_of_the_old_one(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	replica_begin();
+	o.confirm_ms = 700;
+	struct weir_replica *a = open_with(&o);
+	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
+	kill(replica.pid, SIGSTOP);
+	assert_refused(insert(a, 2, WEIR_REPLICA_CONFIRMED), -EAGAIN, "not confirmed", "0 of 1");
+	ask(&server, NULL, "CLIENT KILL TYPE normal SKIPME yes");
+	assert_refused(weir_replica_flush(a, 700), -EAGAIN, "not confirmed", "0 of 1");
+	kill(replica.pid, SIGCONT);
+	assert_ok(weir_replica_flush(a, 10000));
+	assert_ok(weir_replica_close(a));
+	server_end(&replica);
+}
+
+/* S1. The server is killed after it took the insert and before it was confirmed: what it lost is
+ * sent to the next one, and counts there. */
+static void test_an_epoch_that_ends_confirms_nothing(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	replica_begin();
+	o.confirm_ms = 700;
+	o.replica_grace_ms = 1000;
+	struct weir_replica *a = open_with(&o);
+	kill(replica.pid, SIGSTOP);
+	assert_refused(insert(a, 2, WEIR_REPLICA_CONFIRMED), -EAGAIN, "not confirmed", "0 of 1");
+	server_kill(&server);
+	assert_refused(weir_replica_flush(a, 500), -ETIMEDOUT, "not confirmed within 500 ms",
+	               "unix");
+	server_start(&server, NULL, NULL); /* empty */
+	assert_ok(weir_replica_flush(a, 20000));
+	struct weir_replica *b = open_one();
+	assert_true(has(b, 2));
+	assert_ok(weir_replica_close(b));
+	assert_ok(weir_replica_close(a));
+	kill(replica.pid, SIGCONT);
+	server_end(&replica);
+}
+
+static void test_a_server_that_may_evict_confirms_nothing(void **state)
+{
+	(void)state;
+	ask(&server, NULL, "CONFIG SET maxmemory 100mb");
+	ask(&server, NULL, "CONFIG SET maxmemory-policy allkeys-lru");
+	struct weir_replica *a = open_one();
+	assert_refused(insert(a, 1, WEIR_REPLICA_CONFIRMED), -EAGAIN, "noeviction", "allkeys-lru");
+	eventually(has_heard(-EAGAIN, "allkeys-lru"));
+	assert_non_null(strstr(stats(a).error, "noeviction"));
+	ask(&server, NULL, "CONFIG SET maxmemory-policy noeviction");
+	ask(&server, NULL, "CLIENT KILL TYPE normal SKIPME yes"); /* a new connection: looked again */
+	eventually(has_heard(0, "all is well again"));
+	assert_ok(insert(a, 2, WEIR_REPLICA_CONFIRMED));
+	assert_ok(weir_replica_close(a));
+}
+
+static void test_a_full_server_confirms_nothing_and_is_told_once(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	o.poll_ms = 5;
+	struct weir_replica *a = open_with(&o);
+	eventually(has_heard(0, "begins here"));
+	ask(&server, NULL, "CONFIG SET maxmemory 3mb"); /* less than an image's reserve */
+	assert_refused(insert(a, 1, WEIR_REPLICA_CONFIRMED), -EAGAIN, "full", "maxmemory");
+	eventually(has_heard(-ENOSPC, "full"));
+	assert_refused(insert(a, 2, WEIR_REPLICA_CONFIRMED), -EAGAIN, "full", "maxmemory");
+	assert_int_equal(heard.failures, 1);
+	ask(&server, NULL, "CONFIG SET maxmemory 0");
+	assert_ok(weir_replica_flush(a, 10000));
+	eventually(has_heard(0, "all is well again"));
+	assert_ok(weir_replica_close(a));
+}
+
+/* The node keeps a few keys; the others stand behind a token, and a generation. */
+static void test_a_flush_waits_for_what_no_ring_keeps(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	o.max_pending_bytes = 4096;
+	struct weir_replica *a = open_with(&o);
+	server_kill(&server);
+	for (uint64_t i = 0; i < 5000; i++)
+		assert_ok(insert(a, i, WEIR_REPLICA_SOON));
+	assert_refused(weir_replica_flush(a, 100), -ETIMEDOUT, "100 ms", "unix");
+	assert_true(stats(a).owes || stats(a).overflowed);
+	server_start(&server, NULL, NULL);
+	assert_ok(weir_replica_flush(a, 20000));
+	struct weir_replica *b = open_one();
+	for (uint64_t i = 0; i < 5000; i++)
+		assert_true(has(b, i));
+	assert_ok(weir_replica_close(b));
+	assert_ok(weir_replica_close(a));
+}
+
+/* How many redis has run. */
+static unsigned scripts(void)
+{
+	char text[4096];
+	unsigned calls = 0;
+	ask(&server, text, "INFO commandstats");
+	const char *at = strstr(text, "cmdstat_evalsha:calls=");
+	assert_true(at && sscanf(at, "cmdstat_evalsha:calls=%u", &calls) == 1);
+	return calls;
+}
+
+static void *insert_some(void *arg)
+{
+	static _Atomic uint64_t next;
+	for (unsigned i = 0; i < 50; i++)
+		assert_ok(insert(arg, next++, WEIR_REPLICA_CONFIRMED));
+	return NULL;
+}
+
+static void test_confirmed_inserts_of_many_threads_are_sent_together(void **state)
+{
+	(void)state;
+	pthread_t thread[32];
+	struct weir_replica *a = open_one(), *b = open_one();
+	const unsigned before = scripts();
+	for (unsigned i = 0; i < COUNT_OF(thread); i++)
+		pthread_create(&thread[i], NULL, insert_some, a);
+	for (unsigned i = 0; i < COUNT_OF(thread); i++)
+		pthread_join(thread[i], NULL);
+	assert_in_range(scripts() - before, 1, 50 * COUNT_OF(thread) / 2);
+	for (uint64_t i = 0; i < 50 * COUNT_OF(thread); i++)
+		eventually(has(b, i));
+	assert_ok(weir_replica_close(b));
+	assert_ok(weir_replica_close(a));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define OF(name) cmocka_unit_test_setup_teardown(name, begin, end)
+		OF(test_confirmed_needs_no_replica_where_there_is_none),
+		OF(test_confirmed_waits_for_the_replica),
+		OF(test_a_new_connection_confirms_nothing_of_the_old_one),
+		OF(test_an_epoch_that_ends_confirms_nothing),
+		OF(test_a_server_that_may_evict_confirms_nothing),
+		OF(test_a_full_server_confirms_nothing_and_is_told_once),
+		OF(test_a_flush_waits_for_what_no_ring_keeps),
+		OF(test_confirmed_inserts_of_many_threads_are_sent_together),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
