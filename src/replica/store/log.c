@@ -101,8 +101,7 @@ static int give(const struct weir_redis *r, const struct redisReply *a, struct w
 		strings[i] = weir__bytes(fields->element[i]->str, fields->element[i]->len);
 	}
 	int err = weir__entry_read(&e, id, strings, n);
-	if (!err)
-		err = entry(arg, &e);
+	err = err ? weir_fail(err, "set %s: %s", r->o.set, weir_error_detail()) : entry(arg, &e);
 	*after = id;
 	return err;
 }
