@@ -22,7 +22,7 @@ every_part+=',the module for Redis,one set on many machines,the guides as HTML,b
 # "required" is a package without which setup must fail and name it.
 table='static||-Ddefault_library=static
 shared||-Ddefault_library=shared
-libhiredis-dev|one set on many machines|
+libhiredis-dev|one set on many machines,the module for Redis|
 libzstd-dev|the weir command,compressed images|
 zlib1g-dev|the weir command,the module for nginx|
 libjansson-dev|the weir command|
@@ -30,7 +30,7 @@ liblzma-dev|.xz files|
 libbz2-dev|.bz2 files|
 libcsv-dev|quotes in CSV files|
 libssl-dev|TLS to Redis,the module for nginx|
-libsodium-dev|one set on many machines|
+libsodium-dev|one set on many machines,the module for Redis|
 bind9-dev|the plugin for BIND|
 nginx-dev|the module for nginx|
 libpcre2-dev|the module for nginx|

@@ -15,10 +15,6 @@ struct redis_type;
 struct redis_reply;
 
 enum { REDIS_OK = 0, REDIS_ERR = 1, REDIS_READ = 1, REDIS_WRITE = 2, REDIS_EMPTY = 0 };
-enum { REDIS_STRING = 1 };                         /* a key's type */
-/* what a command that the module calls answers with */
-enum { REDIS_REPLY_STRING = 0, REDIS_REPLY_ERROR = 1, REDIS_REPLY_INTEGER = 2,
-       REDIS_REPLY_ARRAY = 3, REDIS_REPLY_NULL = 4 };
 enum { REDIS_IO_ERRORS = 1 };                      /* the module looks at its I/O's errors */
 /* Of a context's flags. */
 enum { REDIS_REPLICATED = 1 << 12, REDIS_LOADING = 1 << 13, REDIS_RESP3 = 1 << 22 };
@@ -91,16 +87,9 @@ struct redis_methods {
 	X(int, IsIOError, (struct redis_io *)) \
 	X(struct redis_string *, CreateString, (struct redis_context *, const char *, size_t)) \
 	X(void, FreeString, (struct redis_context *, struct redis_string *)) \
-	X(size_t, ValueLength, (struct redis_key *)) \
-	X(char *, StringDMA, (struct redis_key *, size_t *, int)) \
 	X(struct redis_reply *, Call, (struct redis_context *, const char *, const char *, ...)) \
-	X(int, CallReplyType, (struct redis_reply *)) \
-	X(long long, CallReplyInteger, (struct redis_reply *)) \
-	X(size_t, CallReplyLength, (struct redis_reply *)) \
-	X(struct redis_reply *, CallReplyArrayElement, (struct redis_reply *, size_t)) \
-	X(const char *, CallReplyStringPtr, (struct redis_reply *, size_t *)) \
+	X(const char *, CallReplyProto, (struct redis_reply *, size_t *)) \
 	X(void, FreeCallReply, (struct redis_reply *)) \
-	X(long long, Milliseconds, (void)) \
 	X(float, GetUsedMemoryRatio, (void))
 
 struct redis_api {

@@ -68,8 +68,8 @@ redis_command weir_publish, weir_load_set;                     /* set_publish.c,
 
 /* ---- a link as an image, and a chain that links are appended to ---- */
 
-/* @generation: of a set; 0: of none. Return: the plain image, mapped, or NULL. */
-void *key_image(const struct weir_filter *f, uint64_t generation, size_t *bytes);
+/* Return: the plain image, mapped, or NULL. */
+void *key_image(const struct weir_filter *f, size_t *bytes);
 
 /* A chain without links, with the settings and the counts of @head. Return: 0 or a negative errno:
  * those are not a chain's of this kind. */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "keys.h"
 
-void *key_image(const struct weir_filter *f, uint64_t generation, size_t *bytes)
+void *key_image(const struct weir_filter *f, size_t *bytes)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	void *image = MAP_FAILED;
@@ -22,7 +22,6 @@ void *key_image(const struct weir_filter *f, uint64_t generation, size_t *bytes)
 		(void)weir_fail(-errno, "no file in memory for an image");
 		return NULL;
 	}
-	o.generation = generation;
 	o.allow_uneven = true; /* it is in the keyspace already */
 	const int64_t saved = weir_save(f, weir_location_fd(fd), &o);
 	if (saved > 0) {
@@ -78,7 +77,7 @@ void key_rewrite(struct redis_io *io, struct redis_string *key, void *value)
 	snprintf(error, sizeof error, "%.17g", c->settings.error);
 	for (size_t i = 0; i < c->links; i++) {
 		size_t bytes = 0;
-		void *image = key_image(c->link[i].filter, 0, &bytes);
+		void *image = key_image(c->link[i].filter, &bytes);
 		if (!image) {
 			redis.LogIOError(io, "warning", "link %zu was not written: %s", i,
 			                 weir_error_detail());

@@ -26,7 +26,7 @@ static void save(struct redis_io *io, void *value)
 	redis.SaveUnsigned(io, c->links);
 	for (size_t i = 0; i < c->links; i++) {
 		size_t bytes = 0;
-		void *image = key_image(c->link[i].filter, 0, &bytes);
+		void *image = key_image(c->link[i].filter, &bytes);
 		/* An empty image is refused at load: no answer is false, and it is logged here. */
 		if (!image)
 			redis.LogIOError(io, "warning", "link %zu was not saved: %s", i,

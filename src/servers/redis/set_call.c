@@ -1,77 +1,93 @@
 /* SPDX-License-Identifier: MIT
- * Scripts and commands, called from within a command. The server checks that the user who sent it
- * may call them (C), and gives their errors as answers (E). What a script writes goes to replicas
- * and the append-only file by itself; what a command writes, because it is asked for (!). */
+ * The module calls commands from within a command. The server checks that the user may call them
+ * (C), gives their errors as answers (E), and sends what they write to replicas and the append-only
+ * file (!). Answers become those of hiredis, whose header alone is used here. */
 #include <errno.h>
 #include <stdlib.h>
-#include "../../replica/format/scripts.h"
 #include "set.h"
 
-enum { ARGUMENTS = 3 + WEIR_KEYS + 16 };
+enum { ARGUMENTS = 32 };
 
-int set_shape(const struct set *s, const char *of)
+void freeReplyObject(void *reply)
 {
-	return weir_fail(-EPROTO, "set %s: %s has a form that is not its own", s->keys.set, of);
+	struct redisReply *r = reply;
+	for (size_t i = 0; r && r->element && i < r->elements; i++)
+		freeReplyObject(r->element[i]);
+	if (r) {
+		free(r->element);
+		free(r->str);
+	}
+	free(r);
 }
 
-bool set_text(struct redis_reply *reply, struct iovec *out)
+static bool take_text(struct redisReply *r, const char *at, size_t len)
 {
-	if (!reply || redis.CallReplyType(reply) != REDIS_REPLY_STRING)
+	r->str = malloc(len + 1);
+	if (!r->str)
 		return false;
-	size_t len = 0;
-	const char *text = redis.CallReplyStringPtr(reply, &len);
-	*out = weir__bytes(text, len);
-	return text != NULL;
+	memcpy(r->str, at, len);
+	r->str[len] = '\0';
+	r->len = len;
+	return true;
 }
 
-static int settle(const struct set *s, const char *name, struct redis_reply **reply)
+static bool take(struct redisReply *r, const char **at);
+
+static bool take_array(struct redisReply *r, size_t n, const char **at)
 {
-	if (!*reply)
-		return weir_fail(-EPROTO, "set %s: the server does not call %s: errno %d",
-		                 s->keys.set, name, errno);
-	if (redis.CallReplyType(*reply) != REDIS_REPLY_ERROR)
-		return 0;
-	size_t len = 0;
-	const char *text = redis.CallReplyStringPtr(*reply, &len);
-	int err = weir_fail(-EPROTO, "set %s: %s answers: %.*s", s->keys.set, name,
-	                    (int)(len < 300 ? len : 300), text);
-	redis.FreeCallReply(*reply);
-	*reply = NULL;
-	return err;
+	bool taken = true;
+	r->element = calloc(n + 1, sizeof *r->element);
+	for (size_t i = 0; r->element && i < n && taken; i++) {
+		r->element[i] = calloc(1, sizeof *r->element[i]);
+		r->elements = i + 1;
+		taken = r->element[i] && take(r->element[i], at);
+	}
+	return r->element && taken;
 }
 
-int set_command(const struct set *s, const char *name, const struct iovec *args, size_t n,
-                struct redis_reply **reply)
+/* Read the protocol's text (RESP2), which this server has just written.
+ * Return: was there memory? */
+static bool take(struct redisReply *r, const char **at)
+{
+	const char *begin = *at + 1, *line = begin + strcspn(begin, "\r");
+	const char kind = begin[-1];
+	const long long n = strtoll(begin, NULL, 10);
+	*at = line + 2;
+	r->type = kind == ':' ? REDIS_REPLY_INTEGER : kind == '+' ? REDIS_REPLY_STATUS :
+	          kind == '-' ? REDIS_REPLY_ERROR   : n < 0       ? REDIS_REPLY_NIL :
+	          kind == '*' ? REDIS_REPLY_ARRAY   : REDIS_REPLY_STRING;
+	r->integer = n;
+	if (r->type == REDIS_REPLY_ARRAY)
+		return take_array(r, (size_t)n, at);
+	if (r->type != REDIS_REPLY_STRING)
+		return take_text(r, begin, (size_t)(line - begin));
+	begin = *at;
+	*at += n + 2;
+	return take_text(r, begin, (size_t)n);
+}
+
+int set_call(void *context, const struct iovec *args, size_t n, struct redisReply **reply)
 {
 	struct redis_string *strings[ARGUMENTS];
+	const char *name = args[0].iov_base;
 	if (n > ARGUMENTS)
 		return weir_fail(-E2BIG, "a command of %zu arguments", n);
-	for (size_t i = 0; i < n; i++)
-		strings[i] = redis.CreateString(s->context, args[i].iov_base, args[i].iov_len);
+	for (size_t i = 1; i < n; i++)
+		strings[i] = redis.CreateString(context, args[i].iov_base, args[i].iov_len);
 	errno = 0;
-	*reply = redis.Call(s->context, name, "!CEv", strings, n);
-	int err = settle(s, name, reply);
-	for (size_t i = 0; i < n; i++)
-		redis.FreeString(s->context, strings[i]);
-	return err;
-}
-
-int set_script(const struct set *s, enum weir_script script, const struct iovec *args, size_t n,
-               struct redis_reply **reply)
-{
-	struct iovec all[ARGUMENTS];
-	char *text;
-	int err = weir__script_make(&text, script);
-	if (err)
-		return err;
-	all[0] = weir__text(text);
-	all[1] = weir__text("5");
-	_Static_assert(WEIR_KEYS == 5, "as the text above");
-	for (size_t i = 0; i < WEIR_KEYS; i++)
-		all[2 + i] = weir__text(s->keys.of[i]);
-	for (size_t i = 0; i < n && 2 + WEIR_KEYS + i < ARGUMENTS; i++)
-		all[2 + WEIR_KEYS + i] = args[i];
-	err = set_command(s, "EVAL", all, 2 + WEIR_KEYS + n, reply);
-	free(text);
-	return err;
+	struct redis_reply *answer = redis.Call(context, name, "!CEv", strings + 1, n - 1);
+	const int why = errno;
+	for (size_t i = 1; i < n; i++)
+		redis.FreeString(context, strings[i]);
+	if (!answer)
+		return weir_fail(-EPROTO, "the server does not call %s: errno %d", name, why);
+	size_t len;
+	const char *text = redis.CallReplyProto(answer, &len);
+	*reply = text ? calloc(1, sizeof **reply) : NULL;
+	const bool taken = *reply && take(*reply, &text);
+	redis.FreeCallReply(answer);
+	if (taken)
+		return 0;
+	freeReplyObject(*reply);
+	return weir_fail(-ENOMEM, "no memory for what %s answers", name);
 }

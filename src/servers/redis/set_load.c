@@ -87,7 +87,7 @@ static void replicate(struct redis_context *context, struct redis_string *name,
 	}
 }
 
-/* Nobody counted them: an estimate, from the bits. A replica gets it with a piece. */
+/* An estimate, from the bits. A replica gets it with a piece. */
 static uint64_t items_of(const struct chain_link *l)
 {
 	struct weir_stats st = WEIR_STATS_INIT;
@@ -109,7 +109,7 @@ static int unite(const struct set *s, struct redis_string *name, struct chain *c
 		err = weir_merge(l->filter, f);
 		if (err)
 			(void)weir_fail(err, "set %s: its filter is not as that of a key with "
-			                "error rate %g and capacity %llu: %s", s->keys.set,
+			                "error rate %g and capacity %llu: %s", set_name(s),
 			                c->settings.error,
 			                (unsigned long long)c->settings.capacity,
 			                weir_error_detail());
@@ -124,7 +124,7 @@ static int unite(const struct set *s, struct redis_string *name, struct chain *c
 	return err;
 }
 
-/* Of a chain whose only link is as @f: what it was asked for gives its size. */
+/* The settings of a chain whose only link is as @f. Capacity and rate give its size. */
 static int settings_of(const struct set *s, const struct weir_filter *f,
                        struct chain_settings *out)
 {
@@ -141,7 +141,7 @@ static int settings_of(const struct set *s, const struct weir_filter *f,
 	if (st.fp_rate > 0.25 || weir_plan_make(&again, &plan) != 0 || plan.bytes != st.bytes)
 		return weir_fail(-ENOTSUP, "set %s: its filter is for %llu keys at a rate of %g in "
 		                 "%llu bytes: a key of BF.* is sized by capacity and error rate "
-		                 "alone, of at most 0.25", s->keys.set,
+		                 "alone, of at most 0.25", set_name(s),
 		                 (unsigned long long)st.capacity, st.fp_rate,
 		                 (unsigned long long)st.bytes);
 	*out = (struct chain_settings){ st.fp_rate, st.capacity, 0, p.seed, 0, 0 };
@@ -164,20 +164,17 @@ static int make_key(const struct set *s, struct redis_string *name, struct redis
 	return err;
 }
 
-/* @c: of the key; NULL: there is none yet. */
-static int load(const struct set *s, struct redis_string *name, struct redis_key *key,
-                struct chain *c, uint64_t *entries)
+/* @c: the key's; NULL: make the key. */
+static int load(struct set *s, struct redis_string *name, struct redis_key *key, struct chain *c,
+                uint64_t *batches)
 {
 	struct weir_filter *f;
-	if (!s->manifest.generation)
-		return weir_fail(-ENOENT, "set %s has no generation here: publish one",
-		                 s->keys.set);
 	int err = c ? set_check_key(s, c) : 0;
 	if (!err)
 		err = set_image(s, c ? c->link[0].bytes : key_most_for(s->context), &f);
 	if (err)
 		return err;
-	err = set_replay(s, f, entries);
+	err = set_replay(s, f, s->manifest.hashing, batches);
 	if (!err)
 		err = c ? unite(s, name, c, f, NULL) : make_key(s, name, key, f);
 	weir_destroy(f);
@@ -189,21 +186,23 @@ int weir_load_set(struct redis_context *context, struct redis_string **argv, int
 	struct redis_key *key;
 	struct chain *c;
 	struct set s;
-	uint64_t entries;
+	uint64_t batches;
+	char version[WEIR_ID_TEXT];
 	if (argc != 4)
 		return redis.WrongArity(context);
 	if (!key_open(context, &bf_keys, argv[1], REDIS_READ | REDIS_WRITE, &key, &c)) {
-		int err = set_find(&s, context, argv + 1, false);
+		int err = set_open(&s, context, argv + 1, false);
 		if (!err)
-			err = load(&s, argv[1], key, c, &entries);
+			err = load(&s, argv[1], key, c, &batches);
 		if (err) {
 			key_fail(context, NULL, err);
 		} else {
 			redis.ReplyWithMap(context, 2);
-			redis.ReplyWithSimpleString(context, "generation");
-			redis.ReplyWithLongLong(context, (long long)s.manifest.generation);
-			redis.ReplyWithSimpleString(context, "entries");
-			redis.ReplyWithLongLong(context, (long long)entries);
+			redis.ReplyWithSimpleString(context, "version");
+			redis.ReplyWithSimpleString(context, weir__version_write(
+				version, s.manifest.version));
+			redis.ReplyWithSimpleString(context, "batches");
+			redis.ReplyWithLongLong(context, (long long)batches);
 		}
 		set_close(&s);
 	}

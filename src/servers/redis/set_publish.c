@@ -1,53 +1,139 @@
 /* SPDX-License-Identifier: MIT
- * WEIR.PUBLISH key SET name: what the key has and what the set has become the set's next
- * generation. The key stays as it is. */
+ * WEIR.PUBLISH key SET name unites the key with the image and the log of the set, and publishes
+ * that as the next generation, whose position is the log's end. The key stays as it is.
+ *
+ * The lease keeps two publishers from doing the same work. A command is atomic and needs none: a
+ * node that has the lease finds another head, and joins it. */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <weir/replica.h>
 #include "set.h"
 
-/* A copy of the key's filter with the set's image. */
-static int unite(const struct set *s, const struct chain_link *l, struct weir_filter **out)
+/* Key, image and log in one filter. @hashing: the key's. */
+static int unite(struct set *s, const struct chain_link *l, uint64_t hashing,
+                 struct weir_filter **out)
 {
-	struct weir_filter *image, *both;
-	int err = set_image(s, l->bytes, &image);
+	struct weir_filter *f;
+	uint64_t batches;
+	int err = s->head.generation ? set_image(s, l->bytes, &f) : weir_clone(&f, l->filter);
 	if (err)
 		return err;
-	err = weir_clone(&both, l->filter);
-	if (!err) {
-		err = weir_merge(both, image);
+	err = set_replay(s, f, hashing, &batches);
+	if (!err && s->head.generation) {
+		err = weir_merge(f, l->filter);
 		if (err)
-			weir_destroy(both);
+			(void)weir_fail(err, "set %s: its filter cannot be united with the key's: "
+			                "%s: WEIR.LOAD the set into a key of its own first, and "
+			                "insert into that", set_name(s), weir_error_detail());
 	}
-	weir_destroy(image);
 	if (err)
-		return weir_fail(err, "set %s: its filter cannot be united with the key's: %s: "
-		                 "WEIR.LOAD the set into a key of its own first, and insert into "
-		                 "that", s->keys.set, weir_error_detail());
-	*out = both;
+		weir_destroy(f);
+	else
+		*out = f;
+	return err;
+}
+
+/* The manifest, without its image. It is not pure: no log has what the key has. */
+static int describe(const struct set *s, const struct weir_stats *of, struct weir_manifest *m)
+{
+	const struct weir_head *h = &s->head;
+	*m = (struct weir_manifest){ .position = h->last, .tag = h->tag, .parent = h->version,
+		.parent_id = h->generation, .source = WEIR_SOURCE_SET, .kind = of->shape.kind,
+		.hashing = of->seed_fingerprint, .has = s->manifest.has };
+	snprintf(m->set, sizeof m->set, "%s", set_name(s));
+	m->version.era = h->generation ? h->version.era : 1;
+	m->version.number = h->version.number + 1;
+	int err = weir__draw(&m->id);
+	if (!err)
+		err = weir__draw(&m->publisher);
+	(void)weir__has_add(&m->has, m->id);
+	return err;
+}
+
+/* Keep as many generations as there are: a node asked for them. */
+static int keep(struct set *s)
+{
+	struct redisReply *reply;
+	uint64_t n = 0;
+	int err = weir__redis_ask(s->redis, &reply, "HLEN", s->redis->keys.kept, NULL);
+	if (err)
+		return err;
+	(void)weir__reply_number(reply, &n);
+	freeReplyObject(reply);
+	s->redis->o.keep = n < 2 ? 2 : n > WEIR_REPLICA_KEEP_MOST ? WEIR_REPLICA_KEEP_MOST
+	                                                          : (uint32_t)n;
 	return 0;
+}
+
+/* Chunks that no kept manifest names have an end, which comes now. @err: whose sentence stays. */
+static int take_back(const struct set *s, const struct weir_image_job *j, int err)
+{
+	char why[WEIR_SENTENCE_BYTES], key[WEIR_KEY_TEXT + WEIR_NUMBER_TEXT];
+	snprintf(why, sizeof why, "%s", weir_error_detail());
+	char *number = key + strlen(weir__key_of_image(key, &s->redis->keys, j->m.image));
+	for (uint64_t i = 0; i < j->chunks; i++) {
+		weir__number(number, i);
+		if (weir__redis_ask(s->redis, NULL, "EXPIRE", key, "0", "XX", NULL) != 0)
+			break; /* they go by themselves */
+	}
+	return weir_fail(err, "%s", why);
+}
+
+static int upload(struct set *s, struct weir_image_job *j, const struct weir_filter *f)
+{
+	struct weir_publication p = { s->head.mark, s->head.version, &j->m };
+	int err = weir__image_copy(j, f);
+	if (!err)
+		err = weir__image_upload(j);
+	/* the server looks at its memory before a command, and not at those within */
+	if (!err && redis.GetUsedMemoryRatio() > 1)
+		err = weir_fail(-ENOSPC, "set %s: an image of %llu bytes would leave the server "
+		                "above its maxmemory: raise it", set_name(s),
+		                (unsigned long long)j->m.bytes);
+	if (!err)
+		err = weir__redis_publish(s->redis, &p);
+	if (err)
+		err = take_back(s, j, err);
+	if (j->bytes)
+		munmap(j->bytes, j->room);
+	return err;
 }
 
 static int publish(struct set *s, const struct chain *c)
 {
-	struct weir_filter *both = NULL;
+	struct weir_image_job j = { .r = s->redis, .upload = true };
+	struct weir_stats st = WEIR_STATS_INIT;
+	struct weir_filter *f = NULL;
 	int err = set_check_key(s, c);
-	if (!err && s->manifest.generation)
-		err = unite(s, &c->link[0], &both);
 	if (!err)
-		err = set_publish(s, both ? both : c->link[0].filter);
-	weir_destroy(both);
+		err = weir_measure(c->link[0].filter, WEIR_SAMPLED, &st);
+	if (!err)
+		err = describe(s, &st, &j.m);
+	if (!err)
+		err = keep(s);
+	if (!err)
+		err = unite(s, &c->link[0], st.seed_fingerprint, &f);
+	s->redis->o.max_image_bytes = UINT64_MAX;
+	if (!err)
+		err = upload(s, &j, f);
+	weir_destroy(f);
+	s->head.version = j.m.version;
 	return err;
 }
 
 static void publish_key(struct redis_context *context, struct redis_string **argv,
                         const struct chain *c)
 {
+	char version[WEIR_ID_TEXT];
 	struct set s;
-	int err = set_find(&s, context, argv + 1, true);
+	int err = set_open(&s, context, argv + 1, true);
 	if (!err)
 		err = publish(&s, c);
 	if (err)
 		key_fail(context, NULL, err);
 	else
-		redis.ReplyWithLongLong(context, (long long)s.manifest.generation);
+		redis.ReplyWithSimpleString(context, weir__version_write(version, s.head.version));
 	set_close(&s);
 }
 

@@ -17,104 +17,88 @@ ROOT = Path(__file__).resolve().parents[3]
 HERE = ROOT / 'tests/servers/redis'
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w', '-O1',
                                                  '-fPIC', '-fvisibility=hidden']
-FORMAT = ('cursor', 'entry', 'kinds', 'keys', 'manifest_read', 'manifest_write', 'number',
-          'origins', 'publish', 'scripts')
-OF_CLASS = {'Commands': 'publish', 'Kept': 'publish_kept', 'Refused': 'publish_refused'}
+OF_CLASS = {'Commands': 'publish', 'Missing': 'publish', 'Kept': 'publish_kept',
+            'Refused': 'publish_refused'}
 # The last of each is its test; before it the word of the file, if that is not the one above.
 MUTANTS = [
-    # what a generation keeps
-    ('POSITION_IS_THE_END', 'set_next.c', '\tif (!m->generation)\n',
-     '\tstruct weir_stream_counts end;\n\tif (!set_counts(s, &end) && end.added) {\n'
-     '\t\tm->cursor.at.ms = UINT64_MAX / 4;\n\t\tm->cursor.consumed = end.added;\n\t}\n'
-     '\tif (!m->generation)\n', 'Commands.test_the_place_in_the_stream_is_kept'),
-    ('COVERED_ADVANCES', 'set_next.c', '\tm->base = m->generation++;',
-     '\tm->covered = m->cursor.at;\n\tm->base = m->generation++;',
-     'Commands.test_the_place_in_the_stream_is_kept'),
-    ('ORIGINS_ARE_DROPPED', 'set_next.c', '&m, &s->origins)', '&m, &(struct weir_origins){ 0 })',
-     'Commands.test_the_place_in_the_stream_is_kept'),
-    ('ANOTHER_LINEAGE', 'set_next.c', '\tif (!m->generation)\n', '',
-     'Commands.test_the_place_in_the_stream_is_kept'),
-    ('NOT_UNITED', 'set_publish.c', 'if (!err && s->manifest.generation)', 'if (0)',
+    # what a generation says
+    ('POSITION_OF_BEFORE', 'set_publish.c', '.position = h->last, .tag = h->tag,',
+     '.position = s->manifest.position, .tag = s->manifest.tag,',
+     'Commands.test_what_follows_is_published'),
+    ('NO_PARENT', 'set_publish.c', '.parent = h->version,', '.parent = { 0, 0 },',
+     'Commands.test_what_follows_is_published'),
+    ('PURE', 'set_publish.c', '.source = WEIR_SOURCE_SET,', '.source = WEIR_SOURCE_SET, .pure = 1,',
+     'Commands.test_what_follows_is_published'),
+    ('HAS_NOT_ITSELF', 'set_publish.c', '(void)weir__has_add(&m->has, m->id);', '',
+     'Commands.test_what_follows_is_published'),
+    ('HAS_NOTHING_OF_BEFORE', 'set_publish.c', ', .has = s->manifest.has };', ' };',
+     'Commands.test_what_follows_is_published'),
+    ('PUBLISHER_OF_ALWAYS', 'set_publish.c', 'err = weir__draw(&m->publisher);',
+     'm->publisher = 1;', 'Commands.test_what_follows_is_published'),
+    ('ERA_OF_THE_FIRST', 'set_publish.c', 'h->generation ? h->version.era : 1', '1',
+     'Commands.test_the_next_of_a_record'),
+    ('SOURCE_OF_BEFORE', 'set_publish.c', '= WEIR_SOURCE_SET', '= s->manifest.source',
+     'Commands.test_the_next_of_a_record'),
+    ('LOG_IS_LEFT_OUT', 'set_publish.c', 'err = set_replay(s, f, hashing, &batches);', '',
+     'Commands.test_what_follows_is_published'),
+    ('LOG_BY_NO_SEED', 'set_publish.c', 'set_replay(s, f, hashing, &batches)',
+     'set_replay(s, f, s->manifest.hashing, &batches)',
+     'Commands.test_nodes_have_inserted_and_none_has_published'),
+    ('NOT_UNITED', 'set_publish.c', 'err = weir_merge(f, l->filter);', 'err = 0;',
      'Commands.test_another_kept_more'),
-    ('BASE_IS_NONE', 'set_next.c', 'm->base = m->generation++;', 'm->generation++;\n\tm->base = 0;',
-     'Commands.test_there_and_back'),
-    ('EPOCH_IGNORED', 'set_next.c', 'strcmp(m->epoch, s->epoch) != 0', '0',
-     'Commands.test_another_epoch'),
-    ('GONE_IN_ANOTHER_EPOCH', 'set_next.c', 'gone > m->cursor.consumed', '0',
-     'Commands.test_another_epoch'),
-    ('KEEPS_TWO', 'set_next.c', 'n < WEIR_SET_KEEP  ', '1 ', 'Commands.test_chunks'),
-    ('LEASE_OF_NOBODY', 'set_next.c', 'weir__text("")', 'weir__text("nobody")',
-     'Commands.test_hint_and_lease'),
-    ('NO_LIMIT_OF_MEMORY', 'set_store.c', 'redis.GetUsedMemoryRatio() > 1', '0',
-     'Refused.test_no_room'),
-    ('LEFT_BEHIND', 'set_store.c', '\t\tset_unstore(s, m, err);', '\t\t;', 'Refused.test_no_room'),
-    ('NOT_READ_AGAIN', 'set_next.c', 'err = weir__manifest_check(text, len);', 'err = 0;',
-     'Refused.test_what_a_module_cannot'),
-    ('COVERED_IN_ANOTHER_EPOCH', 'set_next.c',
-     '\tm->covered = (struct weir_stream_id){ 0, 0 };\n', '', 'Commands.test_another_epoch'),
-    ('FROM_0_IN_ANOTHER_EPOCH', 'set_next.c', '{ .consumed = gone };', '{ .consumed = 0 };',
-     'Commands.test_another_epoch'),
-    ('HASHES_WHERE_KEYS', 'set_next.c', '\tm->hashing = st.seed_fingerprint;\n',
-     '\tm->hashing = st.seed_fingerprint;\n\tm->of_keys = false;\n',
-     'Commands.test_a_set_of_keys'),
-    ('FOLLOWS_STAYS', 'set_next.c',
-     "\tm->follows = false; /* it has the key's, which came by no stream */\n", '',
-     'Commands.test_a_set_of_keys'),
-    ('SOURCE_IS_NONE', 'set_next.c', '\tm->source = WEIR_SOURCE_SET;\n', '',
-     'Commands.test_a_set_of_keys'),
-    ('SOURCE_OF_BEFORE', 'set_next.c', '\tm->source = WEIR_SOURCE_SET;\n',
-     '\tif (!m->base)\n\t\tm->source = WEIR_SOURCE_SET;\n', 'publish_said Said.test_its_source'),
-    ('PUBLISHED_BEFORE', 'set_next.c',
-     '\tm->published_ms = (uint64_t)redis.Milliseconds();\n', '', 'publish_said Said.test_when'),
-    ('LINEAGE_OF_NONE', 'set_next.c', '\t\tm->lineage = m->publisher;\n', '\t\t;\n',
-     'publish_said Said.test_lineages'),
-    ('CASE_OF_SET', 'set_find.c', 'if (strcasecmp(redis', 'if (strcmp(redis',
-     'Commands.test_a_set_of_keys'),
-    ('KEEPS_ANY_NUMBER', 'set_next.c', 'n > WEIR_REPLICA_KEEP_MOST ?', '0 ?',
+    ('NO_HEARTBEAT', 'set_open.c', 'touch ? weir__redis_touch', '0 ? weir__redis_touch',
+     'Commands.test_an_empty_set'),
+    ('KEEPS_TWO', 'set_publish.c', 'n < 2 ? 2 :', '1 ? 2 :', 'Commands.test_chunks'),
+    ('KEEPS_ANY_NUMBER', 'set_publish.c', 'n > WEIR_REPLICA_KEEP_MOST ?', '0 ?',
      'Commands.test_chunks'),
-    ('CHUNKS_FOR_EVER', 'set_store.c', 'set_command(s, "SET", args, 4, &reply)',
-     'set_command(s, "SET", args, 2, &reply)', 'Commands.test_chunks_that_nobody_names_go'),
-    ('WITHOUT_THE_SET_S_NAME', 'set_next.c',
-     'err = weir_fail(err, "set %s: %s", s->keys.set, weir_error_detail());', ';',
+    ('NO_LIMIT_OF_MEMORY', 'set_publish.c', 'redis.GetUsedMemoryRatio() > 1', '0',
+     'Refused.test_no_room'),
+    ('LEFT_BEHIND', 'set_publish.c', '\t\terr = take_back(s, j, err);', '\t\t;',
+     'Refused.test_no_room'),
+    ('KEPT_ONES_ARE_TAKEN_BACK', 'set_publish.c', 'key, "0", "XX", NULL)', 'key, "0", NULL)',
      'Refused.test_the_last_number_there_is'),
+    ('LIMIT_OF_THE_KEY', 'set_publish.c', '\ts->redis->o.max_image_bytes = UINT64_MAX;\n', '',
+     'Commands.test_another_kept_more'),
+    ('CASE_OF_SET', 'set_open.c', 'if (strcasecmp(redis', 'if (strcmp(redis',
+     'Commands.test_the_case_of_set'),
     # what is read
-    ('MORE_STRINGS', 'set_replay.c', '\tif (n > STRINGS)\n\t\treturn 0; /* foreign */\n',
-     '\tn = n > STRINGS ? STRINGS : n;\n', 'Commands.test_what_follows'),
-    ('LOW_HALF_TAKEN', 'set_image.c',
-     'is.high64 == m->checksum[0] && is.low64 == m->checksum[1]', 'is.low64 == m->checksum[1]',
-     'Refused.test_damage'),
-    ('HIGH_HALF_TAKEN', 'set_image.c',
-     'is.high64 == m->checksum[0] && is.low64 == m->checksum[1]', 'is.high64 == m->checksum[0]',
-     'Refused.test_damage'),
-    ('FILTER_TAKEN', 'set_image.c', '\terr = check_filter(s, f);\n', '\terr = 0;\n',
-     'Refused.test_what_a_module_cannot'),
-    ('MEMORY_FIRST', 'set_image.c', 'int err = chunks(s, NULL);', 'int err = 0;',
-     'Refused.test_an_image_that_is_not_there_takes_no_memory'),
     ('COUNT_GOES_DOWN', 'set_load.c', 'return items > l->items ? items : l->items;',
      'return items;', 'Commands.test_the_count_is_an_estimate'),
     ('COUNT_WITHOUT_END', 'set_load.c',
      ' ||\n\t    !(st.keys_estimated < (double)l->capacity))', ')',
      'Commands.test_the_count_is_an_estimate'),
-    ('NOT_REPLAYED', 'set_load.c', 'err = set_replay(s, f, entries);', '*entries = 0;',
+    ('NOT_REPLAYED', 'set_load.c', 'err = set_replay(s, f, s->manifest.hashing, batches);',
+     '*batches = 0;', 'Commands.test_what_follows'),
+    ('ONE_READING', 'set_read.c', 'while (!err && n);', 'while (0);',
      'Commands.test_what_follows'),
-    ('ONE_READING', 'set_replay.c', 'while (!err && n == AT_ONCE)',
-     'for (int i = 0; !err && !i; i++)', 'Commands.test_what_follows'),
-    ('ANY_SEED', 'set_replay.c', 'e->hashing != s->manifest.hashing', '0',
+    ('ANY_SEED', 'set_read.c', 'i < e->n && e->hashing == w->hashing', 'i < e->n',
      'Commands.test_what_follows'),
-    ('LATER_VERSION', 'set_replay.c', 'if (err == -EBADMSG)', 'if (err)',
-     'Commands.test_what_follows'),
-    ('GAP_IGNORED', 'set_replay.c', 'if (err || weir__cursor_gap', 'if (1 || weir__cursor_gap',
-     'Commands.test_entries_have_gone'),
-    ('DAMAGE_TAKEN', 'set_image.c', 'is.high64 == m->checksum[0] && is.low64 == m->checksum[1]',
-     '1', 'Refused.test_damage'),
-    ('SIGNED_TAKEN', 'set_find.c', 'if (signature->iov_len)', 'if (0)',
+    ('ANY_TAG', 'set_read.c', 'if (e->before != w->tag && !given_up)', 'if (0)',
+     'Missing.test_one_between'),
+    ('ANY_END', 'set_read.c', 'err || w.tag == s->head.tag ?', '1 ?', 'Missing.test_the_newest'),
+    ('NOTHING_IS_GIVEN_UP', 'set_read.c', '&& !given_up)', ')', 'Missing.test_what_was_given_up'),
+    ('ANOTHER_LOG_IS_GIVEN_UP', 'set_read.c', 'weir__log_id_compare(last, w->at) > 0 &&', '1 &&',
+     'Missing.test_another_log_that_was_given_up'),
+    ('ALL_IS_GIVEN_UP', 'set_read.c', 'weir__log_id_compare(last, w->set->head.lost) <= 0', '1',
+     'Missing.test_one_between'),
+    ('EPOCHS_ARE_APART', 'set_read.c', '\t\tlast = e->last;', '\t\t;',
+     'Missing.test_what_was_given_up_at_the_end'),
+    ('SIGNED_TAKEN', 'set_open.c', 'if (signature_len)', 'if (0)',
      'Refused.test_what_a_module_cannot'),
-    ('SET_TAKEN', 'set_find.c', 'if (strcmp(m->set, s->keys.set) != 0)', 'if (0)',
+    ('STEPS_TAKEN', 'set_open.c', 'if (m->steps)', 'if (0)', 'Refused.test_what_a_module_cannot'),
+    ('KIND_TAKEN', 'set_open.c', 'if (m->kind != WEIR_BLOCKED)', 'if (0)',
      'Refused.test_what_a_module_cannot'),
-    ('GROWN_TAKEN', 'set_find.c', 'if (c->links != 1)', 'if (0)', 'Refused.test_grown'),
-    ('SEED_TAKEN', 'set_find.c', 'st.seed_fingerprint == s->manifest.hashing', '1',
+    ('ID_TAKEN', 'set_open.c', 'm->id == s->head.generation', '1',
+     'Refused.test_what_a_module_cannot'),
+    ('NAME_UP_TO_A_ZERO', 'set_open.c', 'if (strlen(o.set) != len)', 'if (0)',
+     'Refused.test_words'),
+    ('OWN_KEY_TAKEN', 'set_open.c', 'memcmp(key, own, strlen(own)) == 0', '0',
+     'Commands.test_a_key_of_the_sets_own'),
+    ('GROWN_TAKEN', 'set_open.c', 'if (c->links != 1)', 'if (0)', 'Refused.test_grown'),
+    ('SEED_TAKEN', 'set_open.c', 'st.seed_fingerprint == s->manifest.hashing', '1',
      'Refused.test_another_seed'),
     ('ANYBODY_MAY', 'set_call.c', '"!CEv"', '"!Ev"', 'Refused.test_acl'),
+    ('REPLICAS_GET_NOTHING', 'set_call.c', '"!CEv"', '"CEv"', 'Kept.test_in_a_transaction'),
     ('WITHIN_SCRIPTS', 'module.c', 'weir_publish, "write deny-oom deny-script"',
      'weir_publish, "write deny-oom"', 'Refused.test_words'),
     # what replicas get
@@ -146,14 +130,19 @@ MUTANTS = [
     ('CARD_OF_TWO', 'bf_read.c', '\tif (argc != 2)\n\t\treturn redis.WrongArity(context);\n'
      '\tif (!key_open(', '\tif (argc < 2)\n\t\treturn redis.WrongArity(context);\n'
      '\tif (!key_open(', 'refusals Refusals.test_sentences'),
-    ('ANYBODY_MAY_RUN_A_SCRIPT', 'set_call.c', '"!CEv"', '*name == \'E\' ? "!Ev" : "!CEv"',
+    ('ANYBODY_MAY_READ', 'set_call.c', '"!CEv"', '*name == \'H\' ? "!Ev" : "!CEv"',
      'refusals Rights.test_load'),
 ]
 
 
 def compile_all(work):
-    sources = [*(ROOT / 'src/servers/redis').glob('*.c'),
-               *(ROOT / 'src/replica/format' / (name + '.c') for name in FORMAT)]
+    sources = [source for room in ('servers/redis', 'replica/format', 'replica/store')
+               for source in (ROOT / 'src' / room).glob('*.c')]
+    CC.append('-I%s' % work)
+    for script in ('touch.lua', 'publish.lua'):
+        text = subprocess.run(['sed', '-f', 'string.sed', script], check=True, capture_output=True,
+                              cwd=ROOT / 'src/replica/format').stdout
+        (work / (script + '.h')).write_bytes(text)
     parts = {source: work / ('%d.o' % i) for i, source in enumerate(sources)}
     for source, part in parts.items():
         compile_one(source, source, part)
@@ -168,8 +157,8 @@ def compile_one(source, place, out):
 
 def run(work, parts, library, test):
     module = work / 'weir-redis.so'
-    subprocess.run(CC + ['-shared', *parts, '-L', library, '-lweir', '-Wl,-rpath,%s' % library,
-                         '-o', module], check=True)
+    subprocess.run(CC + ['-shared', *parts, '-L', library, '-lweir', '-lsodium',
+                         '-Wl,-rpath,%s' % library, '-o', module], check=True)
     about, _, test = test.rpartition(' ')
     name = 'test_' + (about or OF_CLASS[test.split('.')[0]])
     program = ('import sys, unittest; sys.path.insert(0, %r); import %s as t; '

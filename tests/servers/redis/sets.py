@@ -1,31 +1,34 @@
 # SPDX-License-Identifier: MIT
 """Sets of libweir-redis as they lie in a server, for tests that read and change them."""
 import ctypes
+import hashlib
+import os
 import struct
 
 import redis
 
 from served import PATIENCE, Case
 
+SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../src/replica/format")
+SEED = 77
+HASH = ctypes.CDLL("libxxhash.so.0").XXH3_64bits_withSeed
+HASH.restype = ctypes.c_uint64
+
 
 def checksum(data):
-    """XXH3 of 128 bits, as a manifest has it."""
-    class Sum(ctypes.Structure):
-        _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
-    hash128 = ctypes.CDLL("libxxhash.so.0").XXH3_128bits
-    hash128.restype = Sum
-    is_ = hash128(bytes(data), ctypes.c_size_t(len(data)))
-    return "%016x%016x" % (is_.high, is_.low)
+    """As a manifest names an image."""
+    return hashlib.blake2b(data, digest_size=32).hexdigest()
 
 
-def keys_of(items):
-    """As an entry of the stream has them."""
-    return b"".join(struct.pack("<I", len(item)) + item for item in items)
+def hashes_of(items):
+    return b"".join(struct.pack("<Q", HASH(item, ctypes.c_size_t(len(item)),
+                                           ctypes.c_uint64(SEED))) for item in items)
 
 
 class Sets(Case):
     """Set x in self.server, and items by name."""
-    OF = "{weir:x}:"
+    OF = "{weir:x}:2:"
+    HEAD, LOG, KEPT, NODES, LEASE = map(OF.__add__, ("head", "log", "kept", "nodes", "lease"))
 
     def setUp(self):
         self.start(self.serve())
@@ -36,8 +39,8 @@ class Sets(Case):
         self.client = redis.Redis(unix_socket_path=server.socket, socket_timeout=PATIENCE)
         self.run_ = self.client.execute_command
 
-    def make(self, key="k", n=500, capacity=1000):
-        self.run_("BF.RESERVE", key, "0.001", capacity, "NONSCALING")
+    def make(self, key="k", n=500, capacity=1000, seed=SEED):
+        self.run_("BF.RESERVE", key, "0.001", capacity, "NONSCALING", "WEIRSEED", seed)
         if n:
             self.run_("BF.MADD", key, *range(n))
 
@@ -46,37 +49,58 @@ class Sets(Case):
         return self.run_("BF.MEXISTS", key, *items) == [1] * len(items)
 
     def load(self, key, client=None):
+        """Return: version and batches."""
         answer = (client or self.client).execute_command("WEIR.LOAD", key, "SET", "x")
-        return dict(zip(answer[::2], answer[1::2]))
+        self.assertEqual(answer[::2], [b"version", b"batches"])
+        return answer[1].decode(), answer[3]
 
     def publish(self, key="k"):
-        return self.run_("WEIR.PUBLISH", key, "SET", "x")
+        return self.run_("WEIR.PUBLISH", key, "SET", "x").decode()
 
     def manifest(self):
-        """Its lines: the name and the rest of each."""
-        text = self.client.hget(self.OF + "manifest", "text").decode()
-        return dict(line.split(" ", 1) for line in text.splitlines())
+        """Its lines: the rest of each by its name; has: all of them."""
+        lines = {"has": []}
+        for line in self.client.hget(self.HEAD, "manifest").decode().splitlines():
+            name, _, rest = line.partition(" ")
+            if name == "has":
+                lines["has"].append(rest)
+            else:
+                lines[name] = rest
+        return lines
 
     def put_manifest(self, lines):
-        text = "".join("%s %s\n" % line for line in lines.items())
-        self.client.hset(self.OF + "manifest", mapping={
-            "text": text, "generation": lines["generation"], "position": lines["position"],
-            "entries": lines["entries"]})
-        self.client.hset(self.OF + "kept", lines["generation"], "\n" + text)
+        text = "".join("%s %s\n" % (name, rest) if rest else name + "\n"
+                       for name, rest in lines.items() if name != "has")
+        text += "".join("has %s\n" % one for one in lines["has"])
+        self.client.hset(self.HEAD, mapping={"manifest": text, "version": lines["version"],
+                                             "generation": lines["id"]})
+        self.client.hset(self.KEPT, lines["version"], "\n" + text)
 
     def all(self):
-        """What the server has. The fields of a hash are in no order."""
-        hashes = (self.OF + "manifest", self.OF + "kept")
-        return {k: self.client.hgetall(k) if k.decode() in hashes and
-                self.client.type(k) == b"hash" else self.client.dump(k)
-                for k in self.client.scan_iter("*")}
+        """What the server has. The fields of a hash are in no order; a heartbeat notes when it
+        was."""
+        there = {}
+        for key in self.client.scan_iter("*"):
+            if self.client.type(key) == b"hash":
+                there[key] = {name: value for name, value in self.client.hgetall(key).items()
+                              if name not in (b"seen", b"replicas")}
+            else:
+                there[key] = self.client.dump(key)
+        return there
 
     def chunk(self, i=0):
-        return "%sc:%s:%d" % (self.OF, self.manifest()["chunks"].split()[2], i)
+        return "%simg:%s:%d" % (self.OF, self.manifest()["image"].split()[0], i)
 
-    def append(self, sequence, items=(), **other):
-        """A batch of keys in the stream, by one node. Return: its id."""
-        fields = {"v": 1, "n": "%016x" % 7, "q": sequence, "s": self.manifest()["hashing"],
-                  "k": keys_of([b"%d" % i for i in items])}
-        fields.update(other)
-        return self.client.xadd(self.OF + "stream", fields).decode()
+    def touch(self, *entries, give_up=""):
+        """As a node's heartbeat. @entries: kind and value. Return: the head's mark, and so on."""
+        with open(os.path.join(SCRIPTS, "touch.lua")) as script:
+            text = script.read()
+        words = [word for entry in entries for word in (os.urandom(8).hex(), *entry)]
+        return self.client.eval(text, 3, self.HEAD, self.LOG, self.NODES, "%016x" % 7, "", give_up,
+                                os.urandom(8).hex(), 0, 60000, *words)
+
+    def append(self, items, hashing=None):
+        """A batch in the log, by a node. Return: its id."""
+        value = struct.pack("<QQ", 7, int(hashing or self.manifest()["hashing"], 16))
+        value += hashes_of([b"%d" % item for item in items])
+        return self.touch(("b", value))[4].decode()

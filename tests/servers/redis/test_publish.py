@@ -4,84 +4,48 @@ test_publish.py MODULE."""
 import sys
 import unittest
 
-import redis
-
 from served import wait_until
 from sets import Sets
 
 
 class Commands(Sets):
     def test_there_and_back(self):
-        self.make()
-        self.assertEqual(self.publish(), 1)
-        self.assertEqual(self.load("l"), {b"generation": 1, b"entries": 0})
+        self.make(seed=0x123456789abcdef)
+        self.assertEqual(self.publish(), "1.1")
+        self.assertEqual(self.load("l"), ("1.1", 0))
         self.assertTrue(self.has("l", range(500)))
         self.assertEqual(sum(self.run_("BF.MEXISTS", "l", *range(10000, 12000))),
                          sum(self.run_("BF.MEXISTS", "k", *range(10000, 12000))))
         self.assertAlmostEqual(self.run_("BF.CARD", "l"), 500, delta=50)
         self.run_("BF.ADD", "l", "more")
-        self.assertEqual(self.publish("l"), 2)
+        self.assertEqual(self.publish("l"), "1.2")
         self.load("k") # its bits are united with what is there
         self.assertTrue(self.has("k", [*range(500), "more"]))
 
-    def test_a_token_that_nobody_drew(self):
-        """The next publisher draws another."""
+    def test_the_case_of_set(self):
         self.make()
-        self.publish()
-        for token in ("a" * 4000, "x" * 16):
-            self.client.hset(self.OF + "manifest", "token", token)
-            self.load("l")
-            self.publish()
-            self.assertRegex(self.client.hget(self.OF + "manifest", "token"), b"^[0-9a-f]{16}$")
-
-    def test_a_set_of_keys(self):
-        """Its generations say that it is, and not that nodes have what the key has."""
-        self.make()
-        self.assertEqual(self.run_("WEIR.PUBLISH", "k", "set", "x"), 1)
-        lines = {}
-        for name, value in self.manifest().items():
-            lines[name] = value
-            if name == "hashing":
-                lines["stream"] = "keys"
-            if name == "source":
-                lines["follows"] = "0" * 32
-        self.put_manifest(lines)
-        self.assertEqual(self.publish(), 2)
-        self.assertEqual(self.manifest()["stream"], "keys")
-        self.assertNotIn("follows", self.manifest())
-        self.assertEqual(self.manifest()["source"], "set")
-
-    def test_chunks_that_nobody_names_go(self):
-        self.make()
-        self.publish()
-        named = self.chunk()
-        self.client.delete(self.OF + "kept")
-        self.client.set(self.OF + "kept", "what the script trips over")
-        with self.assertRaises(redis.exceptions.ResponseError):
-            self.publish()
-        for chunk in self.client.scan_iter(self.OF + "c:*"):
-            self.assertTrue(chunk.decode() == named or self.client.ttl(chunk) > 0)
+        self.assertEqual(self.run_("WEIR.PUBLISH", "k", "set", "x"), b"1.1")
 
     def test_a_key_of_the_sets_own(self):
         """It might expire while the commands look at it."""
         self.make()
         self.publish()
-        for name in ("stream", "manifest", "kept", "lease", "nodes", "c:0123456789abcdef:0"):
+        for name in ("log", "head", "kept", "lease", "nodes", "img:0:0", "any"):
             self.client.delete(self.OF + name)
             self.client.copy("k", self.OF + name)
             for command in ("WEIR.LOAD", "WEIR.PUBLISH"):
                 self.refused(self.run_, command, self.OF + name, "SET", "x", text="one of its own")
             self.client.delete(self.OF + name)
-        self.client.copy("k", self.OF + "cc")
-        self.assertEqual(self.run_("WEIR.PUBLISH", self.OF + "cc", "SET", "x"), 1)
+        self.client.copy("k", "{weir:x}:k")
+        self.assertEqual(self.run_("WEIR.PUBLISH", "{weir:x}:k", "SET", "x"), b"1.1")
 
     def test_an_empty_set(self):
         self.make(n=0)
-        self.assertEqual(self.publish(), 1)
+        self.assertEqual(self.publish(), "1.1")
         lines = self.manifest()
-        self.assertEqual([lines[name] for name in ("generation", "base", "position", "entries",
-                                                   "covered", "kind")],
-                         ["1", "0", "0-0", "0", "0-0", "blocked"])
+        self.assertEqual([lines[name] for name in ("version", "parent", "source", "kind", "steps")],
+                         ["1.1", "none", "set", "blocked", "0"])
+        self.assertEqual(lines["position"].split()[0], "1-1") # the epoch's first
         self.load("l")
         self.assertEqual(self.run_("BF.CARD", "l"), 0)
 
@@ -93,7 +57,7 @@ class Commands(Sets):
         self.run_("BF.MADD", "l", *range(500, 600))
         self.publish("l")
         self.run_("BF.ADD", "k", "own")
-        self.assertEqual(self.publish("k"), 3)
+        self.assertEqual(self.publish("k"), "1.3")
         self.load("m")
         self.assertTrue(self.has("m", [*range(600), "own"]))
         self.assertFalse(self.has("k", range(500, 600)))
@@ -101,7 +65,7 @@ class Commands(Sets):
     def test_nothing_new(self):
         """Then nothing is counted anew: replicas would not hear of it."""
         for i in range(12): # an estimate is too high for half of the seeds
-            self.make("k%d" % i)
+            self.make("k%d" % i, seed=i + 1)
             before = self.client.dump("k%d" % i)
             self.run_("WEIR.PUBLISH", "k%d" % i, "SET", "y%d" % i)
             self.run_("WEIR.LOAD", "k%d" % i, "SET", "y%d" % i)
@@ -111,141 +75,183 @@ class Commands(Sets):
         """Of what nobody counted: never less than what was, nor more than what fits."""
         for seed in range(1, 13): # an estimate is too low for half of the seeds
             self.client.flushall()
-            self.run_("BF.RESERVE", "k", "0.001", 1000, "NONSCALING", "WEIRSEED", seed)
-            self.run_("BF.MADD", "k", *range(500))
+            self.make(seed=seed)
             before = self.run_("BF.CARD", "k")
             self.publish()
-            self.append(1, [777])
+            self.append([777])
             self.load("k")
             self.assertGreaterEqual(self.run_("BF.CARD", "k"), before)
-        self.append(2, range(1000, 5000))
+        self.append(range(1000, 5000))
         self.load("k")
         self.assertEqual(self.run_("BF.CARD", "k"), 1000)
 
     def test_what_follows(self):
         self.make()
         self.publish()
-        self.append(1, range(500, 700))
-        self.client.xadd(self.OF + "stream", {"somebody": "else's"})
-        self.append(2, range(700, 800), s="0" * 15 + "1") # of keys: any seed
-        self.assertEqual(self.load("l"), {b"generation": 1, b"entries": 3})
+        self.append(range(500, 700))
+        self.append(range(700, 800))
+        self.touch(("c", "%016x 1.1" % 9)) # a call
+        self.assertEqual(self.load("l"), ("1.1", 2))
         self.assertTrue(self.has("l", range(800)))
         before = self.client.dump("l")
-        self.client.xadd(self.OF + "stream", {"v": 1, "n": "%016x" % 7, "q": 3, "s": "0" * 15 + "1",
-                                              "h": b"12345678"}) # by another seed
-        self.append(3, [900], more="than a batch has")
-        self.assertEqual(self.load("l"), {b"generation": 1, b"entries": 5})
+        self.append([900], hashing="0" * 15 + "1") # by another seed: no node has it either
+        self.assertEqual(self.load("l"), ("1.1", 3))
         self.assertEqual(self.client.dump("l"), before)
         for i in range(100): # more than one reading
-            self.append(4 + i, [1000 + i])
-        self.assertEqual(self.load("l")[b"entries"], 105)
+            self.append([1000 + i])
+        self.assertEqual(self.load("l"), ("1.1", 103))
         self.assertTrue(self.has("l", [*range(800), *range(1000, 1100)]))
-        self.client.xadd(self.OF + "stream", {"v": 2, "new": "fields"})
-        self.refused(self.run_, "WEIR.LOAD", "l", "SET", "x", text="is of version 2")
 
-    def test_the_place_in_the_stream_is_kept(self):
+    def test_what_follows_is_published(self):
+        """Its position is the log's end, and its image has what was before."""
         self.make()
         self.publish()
-        first = self.append(1, range(500, 510))
-        second = self.append(2, range(510, 520))
-        self.append(3, range(520, 530))
+        before = self.manifest()
+        self.append(range(500, 600))
+        last = self.append(range(600, 700))
+        tag = self.client.hget(self.HEAD, "tag").decode()
+        self.assertEqual(self.publish(), "1.2")
         lines = self.manifest()
-        lines.update(position=second, entries="2", covered=first, origin="%016x 2" % 7)
-        self.put_manifest(lines)
-        self.assertEqual(self.publish(), 2)
-        after = self.manifest()
-        for name in ("set", "epoch", "lineage", "position", "entries", "covered", "kind",
-                     "hashing", "origin"):
-            self.assertEqual(after[name], lines[name])
-        self.assertEqual((after["generation"], after["base"]), ("2", "1"))
-        self.assertEqual(self.client.xlen(self.OF + "stream"), 3)
+        self.assertEqual(lines["position"], "%s %s" % (last, tag))
+        self.assertEqual(lines["parent"], "1.1 " + before["id"])
+        self.assertEqual(lines["has"], [lines["id"], before["id"]])
+        self.assertNotIn("pure", lines) # the key's came by no log
+        self.assertEqual(len({lines["publisher"], before["publisher"], "0" * 16}), 3)
         self.load("l")
-        self.assertTrue(self.has("l", range(520, 530)))
+        self.assertTrue(self.has("l", range(700)))
+        self.assertFalse(self.has("k", range(500, 700)))
 
-    def test_entries_have_gone(self):
+    def test_nodes_have_inserted_and_none_has_published(self):
+        self.make()
+        self.run_("WEIR.PUBLISH", "k", "SET", "other")
+        hashing = self.client.hget("{weir:other}:2:head", "manifest").decode().split("hashing ")[1]
+        self.touch()
+        self.append(range(1000, 1100), hashing=hashing.split()[0])
+        self.assertEqual(self.publish(), "1.1")
+        self.load("l")
+        self.assertTrue(self.has("l", [*range(500), *range(1000, 1100)]))
+
+    def test_the_next_of_a_record(self):
+        """It is of its era, and no record."""
         self.make()
         self.publish()
-        for i in range(3):
-            self.append(1 + i, [500 + i])
-        self.client.xtrim(self.OF + "stream", maxlen=1, approximate=False)
-        self.refused(self.run_, "WEIR.LOAD", "l", "SET", "x", text="2 batches or more have gone")
-        self.assertFalse(self.client.exists("l"))
+        self.put_manifest({**self.manifest(), "version": "3.7", "source": "record"})
+        self.assertEqual(self.publish(), "3.8")
+        self.assertEqual(self.manifest()["source"], "set")
 
-    def test_ids_were_set_back(self):
-        """What comes then is before the position of what there is."""
+    def test_the_lease_is_left(self):
         self.make()
+        self.client.set(self.LEASE, "a" * 16, px=60000)
         self.publish()
-        self.append(1, [500])
-        lines = self.manifest()
-        lines.update(position="9999999999999-0", entries="1")
-        self.put_manifest(lines)
-        self.refused(self.run_, "WEIR.LOAD", "l", "SET", "x", text="have gone from the stream")
-        self.assertFalse(self.client.exists("l"))
-
-    def test_ids_that_were_set_back_are_not_trimmed(self):
-        """What came since is below the position that it keeps."""
-        self.make()
-        self.publish()
-        lines = self.manifest()
-        lines.update(position="9999999999999-0", entries="1", covered="9999999999998-0")
-        self.put_manifest(lines)
-        self.append(1, [500])
-        self.publish()
-        self.assertEqual(self.client.xlen(self.OF + "stream"), 1)
+        self.assertEqual(self.client.get(self.LEASE), b"a" * 16)
 
     def test_chunks(self):
         """Those of the manifest stay, those of none go, and as many are kept as were."""
-        self.make("k", 100, 10000000) # 20 of them
-        self.assertEqual(self.publish(), 1)
-        first = [self.chunk(i) for i in range(int(self.manifest()["chunks"].split()[0]))]
+        self.make("k", 100, 10000000) # 18 of them
+        self.assertEqual(self.publish(), "1.1")
+        first = [self.chunk(i) for i in range(int(self.manifest()["image"].split()[2]))]
         self.assertGreater(len(first), 10)
         self.assertEqual({self.client.ttl(c) for c in first}, {-1})
-        for generation in range(2, 5):
-            self.assertEqual(self.publish(), generation)
+        for number in range(2, 5):
+            self.run_("BF.ADD", "k", "another %d" % number)
+            self.assertEqual(self.publish(), "1.%d" % number)
         self.assertEqual({1 <= self.client.ttl(c) <= 120 for c in first}, {True})
-        self.assertEqual(sorted(self.client.hkeys(self.OF + "kept")), [b"3", b"4"])
-        self.client.hset(self.OF + "kept", "1", "\nof somebody's who keeps three")
-        self.publish()
-        self.assertEqual(self.client.hlen(self.OF + "kept"), 3)
-        self.client.hset(self.OF + "kept", mapping={"0%d" % i: "\n" for i in range(70)})
+        self.assertEqual(sorted(self.client.hkeys(self.KEPT)), [b"1.3", b"1.4"])
+        third = self.client.hget(self.KEPT, "1.3")
+        self.client.hset(self.KEPT, "1.2", third.replace(b"version 1.3", b"version 1.2"))
+        self.publish() # somebody keeps three
+        self.assertEqual(self.client.hlen(self.KEPT), 3)
+        self.client.hset(self.KEPT, mapping={"0.%d" % i: third for i in range(70)})
         self.publish() # nodes keep no more than 64 either
-        self.assertEqual(self.client.hlen(self.OF + "kept"), 64)
+        self.assertEqual(self.client.hlen(self.KEPT), 64)
         self.load("l")
         self.assertTrue(self.has("l", range(100)))
 
-    def test_hint_and_lease(self):
+
+class Missing(Sets):
+    """Entries of the log, of which the key would lack what they say."""
+
+    def setUp(self):
+        super().setUp()
         self.make()
-        heard = self.client.pubsub()
-        heard.subscribe(self.OF + "hint")
         self.publish()
-        lease = b"a" * 16 + b" " + self.manifest()["epoch"].encode()
-        self.client.set(self.OF + "lease", lease, px=60000)
-        self.publish()
-        wait_until("the hint comes", lambda: (heard.get_message() or {}).get("data") == b"2")
-        self.assertEqual(self.client.get(self.OF + "lease"), lease)
+        self.ids = [self.append([500 + i]) for i in range(3)]
+
+    def both_refuse(self, text):
+        for command, key in (("WEIR.LOAD", "l"), ("WEIR.PUBLISH", "k")):
+            self.refused(self.run_, command, key, "SET", "x", text=text)
+        self.assertFalse(self.client.exists("l"))
+        self.assertEqual(self.manifest()["version"], "1.1")
+
+    def test_the_oldest(self):
+        self.client.xtrim(self.LOG, maxlen=1, approximate=False)
+        self.both_refuse("entries between 1-1 and 1-4 are missing in the log")
+
+    def test_one_between(self):
+        self.client.xdel(self.LOG, self.ids[1])
+        self.both_refuse("entries between 1-3 and 1-4 are missing in the log")
+
+    def test_the_newest(self):
+        self.client.xdel(self.LOG, self.ids[2])
+        self.both_refuse("entries between 1-4 and 1-5 are missing in the log")
+
+    def test_the_log(self):
+        self.client.delete(self.LOG)
+        self.both_refuse("are missing in the log")
+
+    def another_log(self):
+        """Its ids are those that are expected; its tags are not."""
+        entries = self.client.xrange(self.LOG)
+        self.client.delete(self.LOG)
+        for id_, fields in entries:
+            fields[b"a"] = b"1" * 16
+            self.client.xadd(self.LOG, fields, id=id_)
+
+    def test_another_log(self):
+        self.another_log()
+        self.both_refuse("are missing in the log")
+
+    def test_another_log_that_was_given_up(self):
+        self.another_log()
+        self.client.hset(self.HEAD, "lost", self.ids[2])
+        self.both_refuse("are missing in the log")
+
+    def test_what_was_given_up(self):
+        """Nobody misses it."""
+        self.client.xdel(self.LOG, self.ids[1])
+        self.touch(give_up=self.client.hget(self.HEAD, "mark"))
+        self.assertEqual(self.load("l"), ("1.1", 2))
+        self.assertTrue(self.has("l", [*range(501), 502]))
+        self.assertEqual(self.publish("l"), "1.2")
+
+    def test_what_was_given_up_at_the_end(self):
+        self.client.xdel(self.LOG, self.ids[2])
+        self.touch(give_up=self.client.hget(self.HEAD, "mark"))
+        self.assertEqual(self.load("l"), ("1.1", 2))
+        self.assertTrue(self.has("l", range(502)))
+
+    def test_what_cannot_be_read(self):
+        """Whoever passes it by may lack its keys."""
+        id_ = self.client.xadd(self.LOG, {"somebody": "else's"}, id="1-*").decode()
+        self.both_refuse("set x: entry %s of the log: it does not begin with its tag" % id_)
+
+    def test_of_a_later_version(self):
+        self.touch(("z", "new"))
+        self.both_refuse("set x: entry 1-6 of the log is of no kind that this library knows")
 
     def test_another_epoch(self):
-        """The server began anew: the position of before means nothing, all of the stream does."""
-        self.start(self.serve(options=["--appendonly", "yes", "--appendfsync", "always"]))
-        self.make()
-        self.publish()
-        first, second, _ = [self.append(1 + i, [500 + i]) for i in range(3)]
-        lines = self.manifest()
-        lines.update(position=second, entries="2", covered=first)
-        self.put_manifest(lines)
-        self.client.xtrim(self.OF + "stream", maxlen=2, approximate=False)
+        """The server began anew: the log goes on."""
+        self.client.config_set("appendonly", "yes")
+        wait_until("all is in the file", lambda: not self.client.info()["aof_rewrite_in_progress"])
+        self.server.options = ["--appendonly", "yes"]
         self.server.again()
         self.start(self.server)
-        self.assertEqual(self.publish(), 2)
-        after = self.manifest()
-        self.assertNotEqual(after["epoch"], lines["epoch"])
-        self.assertEqual([after[n] for n in ("position", "entries", "covered")],
-                         ["0-0", "1", "0-0"])
-        self.assertEqual(self.load("l"), {b"generation": 2, b"entries": 2})
-        self.client.xtrim(self.OF + "stream", maxlen=0, approximate=False)
-        self.server.again()
-        self.start(self.server)
-        self.refused(self.run_, "WEIR.PUBLISH", "k", "SET", "x", text="began anew, and of what")
+        self.assertEqual(self.load("l"), ("1.1", 3))
+        self.assertEqual(self.publish(), "1.2")
+        self.assertEqual(self.manifest()["position"].split()[0], "2-1")
+        self.client.delete("l")
+        self.load("l")
+        self.assertTrue(self.has("l", range(503)))
 
 
 if __name__ == "__main__":

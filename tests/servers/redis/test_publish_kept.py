@@ -19,11 +19,11 @@ class Kept(Sets):
         self.start(self.serve(port=free_port()))
         self.make("k", 2000, 20000000)
         self.publish()
-        self.append(1, range(5000, 5100))
+        self.append(range(5000, 5100))
         replica = self.replica_of(self.server)
         self.run_("BF.RESERVE", "t", "0.001", 1000)
         self.load("l")
-        self.client.delete(*self.client.scan_iter(self.OF + "c:*"))
+        self.client.delete(*self.client.scan_iter(self.OF + "img:*"))
         self.client.wait(1, 0)
         self.assertEqual(replica.client.dump("l"), self.client.dump("l"))
         answers = replica.client.execute_command("BF.MEXISTS", "l", *range(2000),
@@ -47,7 +47,7 @@ class Kept(Sets):
         self.load("k") # it brings nothing
         self.load("l") # nor this
         for i in range(4): # they are in several pieces
-            self.append(1 + i, [7777777 + i])
+            self.append([7777777 + i])
             self.load("l")
             self.client.wait(1, 0)
             before, pieces = pieces, self.calls(replica)
@@ -64,7 +64,7 @@ class Kept(Sets):
             for command in ("WEIR.PUBLISH k", "WEIR.LOAD l", "WEIR.PUBLISH l", "WEIR.LOAD k"):
                 together.execute_command(*command.split(), "SET", "x")
             answers = together.execute()
-        self.assertEqual([answers[0], answers[2], answers[3][1]], [1, 2, 2])
+        self.assertEqual([answers[0], answers[2], answers[3][1]], [b"1.1", b"1.2", b"1.2"])
         self.client.wait(1, 0)
         before = self.all()
         for key in ("k", "l"):
@@ -78,14 +78,14 @@ class Kept(Sets):
         replica = self.replica_of(self.server)
         self.make()
         self.publish()
-        self.append(1, range(500, 520))
+        self.append(range(500, 520))
         self.load("l")
         self.client.wait(1, 0)
         self.server.kill()
         replica.client.execute_command("REPLICAOF", "NO", "ONE")
         self.start(replica)
         self.assertTrue(self.has("l", range(520)))
-        self.assertEqual(self.publish("l"), 2)
+        self.assertEqual(self.publish("l"), "1.2")
         self.load("m")
         self.assertTrue(self.has("m", range(520)))
 
@@ -102,7 +102,7 @@ class Kept(Sets):
                                            "--aof-use-rdb-preamble", preamble]))
             self.make()
             self.publish()
-            self.append(1, range(500, 520))
+            self.append(range(500, 520))
             self.load("l")
             self.run_("BF.ADD", "l", "more")
             self.publish("l")
@@ -125,7 +125,7 @@ class Hostile(Enemy, Sets):
         self.make()
         self.publish()
         for i in range(3):
-            self.append(1 + i, [600 + i])
+            self.append([600 + i])
         ways = self.ways()
         good = {k: self.client.dump(k) for k in self.client.scan_iter("*")}
         dice, counts = random.Random(29), {way: [0, 0] for way in ways}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * Reading a set: its image, and the log behind it. */
+#include <errno.h>
+#include <sys/mman.h>
+#include "set.h"
+
+enum { AT_ONCE = 16 }; /* entries of one reading */
+
+int set_image(struct set *s, uint64_t most, struct weir_filter **out)
+{
+	struct weir_image_job j = { .r = s->redis, .m = s->manifest };
+	/* takes a page when it is written, so as much as there are chunks */
+	int err = weir__image_room(&j, s->manifest.bytes);
+	s->redis->o.max_image_bytes = most ? most : s->manifest.bytes;
+	if (!err)
+		err = weir__image_fetch(&j);
+	if (j.bytes)
+		munmap(j.bytes, j.room);
+	if (!err)
+		*out = j.filter;
+	return err;
+}
+
+struct walk {
+	const struct set *set;
+	struct weir_filter *filter;
+	uint64_t hashing, tag, batches;
+	struct weir_log_id at;
+};
+
+/* A node that has them publishes. */
+static int missing(const struct walk *w, struct weir_log_id last)
+{
+	char at[WEIR_ID_TEXT], end[WEIR_ID_TEXT];
+	return weir_fail(-ENOENT, "set %s: entries between %s and %s are missing in the log: call "
+	                 "again when a node has published the set", set_name(w->set),
+	                 weir__log_id_write(at, w->at), weir__log_id_write(end, last));
+}
+
+/* U4: an entry names the tag of the one before it, or what is between was given up (U9). */
+static int take(void *walk, const struct weir_entry *e)
+{
+	struct walk *w = walk;
+	struct weir_log_id last = { e->id.epoch, e->id.n - 1 };
+	int answer = 0;
+	if (e->kind == WEIR_ENTRY_EPOCH)
+		last = e->last;
+	const bool given_up = weir__log_id_compare(last, w->at) > 0 &&
+	                      weir__log_id_compare(last, w->set->head.lost) <= 0;
+	if (e->before != w->tag && !given_up)
+		return missing(w, last);
+	for (size_t i = 0; i < e->n && e->hashing == w->hashing && answer >= 0; i++)
+		answer = weir_insert_hash(w->filter, weir__entry_hash(e, i));
+	w->at = e->id;
+	w->tag = e->tag;
+	w->batches += e->kind == WEIR_ENTRY_BATCH;
+	return answer < 0 ? answer : 0;
+}
+
+int set_replay(const struct set *s, struct weir_filter *f, uint64_t hashing, uint64_t *batches)
+{
+	struct walk w = { s, f, hashing, s->manifest.tag, 0, s->manifest.position };
+	size_t n = 0;
+	int err;
+	do
+		err = weir__redis_read(s->redis, w.at, AT_ONCE, take, &w, &n);
+	while (!err && n);
+	*batches = w.batches;
+	return err || w.tag == s->head.tag ? err : missing(&w, s->head.last);
+}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""The module is loaded from wherever it lies. It runs as test_alone.py MODULE."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import served
+from served import Case
+
+
+class Alone(Case):
+    def setUp(self):
+        folder = tempfile.mkdtemp(prefix="weir-redis-")
+        self.addCleanup(shutil.rmtree, folder)
+        self.addCleanup(setattr, served, "MODULE", served.MODULE)
+        served.MODULE = shutil.copy(served.MODULE, folder)
+        os.environ.pop("LD_LIBRARY_PATH", None)
+
+    def test_in_another_folder(self):
+        """No libweir.so is beside it, nor where ld.so looks."""
+        run = self.serve().client.execute_command
+        run("BF.RESERVE", "k", "0.001", 1000, "NONSCALING")
+        run("BF.ADD", "k", "a")
+        self.assertEqual(run("WEIR.PUBLISH", "k", "SET", "x"), b"1.1")
+        run("WEIR.LOAD", "l", "SET", "x")
+        self.assertEqual(run("BF.EXISTS", "l", "a"), 1)
+
+    def readelf(self, *words):
+        return subprocess.run(["readelf", "--wide", *words, served.MODULE], check=True, text=True,
+                              capture_output=True).stdout
+
+    def test_libraries(self):
+        dynamic = self.readelf("--dynamic")
+        self.assertIn("libsodium", dynamic)
+        for word in ("libweir", "libhiredis", "RPATH", "RUNPATH"):
+            self.assertNotIn(word, dynamic)
+
+    def test_symbols(self):
+        """Those of the library in it are not another's."""
+        lines = [line.split() for line in self.readelf("--dyn-syms").splitlines()]
+        self.assertEqual([words[7] for words in lines if len(words) == 8 and words[6].isdigit()],
+                         ["RedisModule_OnLoad"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=0, warnings="ignore")
