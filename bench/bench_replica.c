@@ -2,16 +2,9 @@
  * What one set on many machines costs, beside filters that live in redis:
  * bench_replica SOCKET KEYS. The server is redis on a Unix socket, empty, best with weir's module;
  * replica.sh starts one. Medians of 9 rounds, with the least and the most. */
-#include <hiredis/hiredis.h>
+#include "bench_replica.h"
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
-#include <weir/replica.h>
-#include <weir/weir.h>
 
 enum { ROUNDS = 9, NODES = 3, BATCH = 1000 };
 
@@ -19,30 +12,6 @@ static struct weir_replica *node[NODES];
 static redisContext *direct;
 static uint64_t keys, misses;
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void fail(const char *what)
-{
-	fprintf(stderr, "bench_replica: %s: %s\n", what, weir_error_detail());
-	exit(1);
-}
-
-static uint64_t key_of(uint64_t n)
-{
-	n *= 0x9E3779B97F4A7C15;
-	return n ^ n >> 29;
-}
-
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return x < y ? -1 : x > y;
-}
 
 /* @n: of what is done in a round. */
 static void measure(const char *what, uint64_t n, void (*round)(uint64_t n, unsigned number))
@@ -134,6 +103,47 @@ static void insert_local(uint64_t n, unsigned number)
 	}
 }
 
+static double insert_plain(struct weir_handle *h, uint64_t n, unsigned number)
+{
+	double begun = now();
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t key = key_of(number * n + i);
+		if (weir_handle_insert(h, &key, sizeof key) < 0)
+			fail("insert");
+	}
+	return now() - begun;
+}
+
+static void print(const char *what, double *t, const char *unit)
+{
+	qsort(t, ROUNDS, sizeof *t, by_size);
+	printf("%-58s %10.2f %s  (%.2f to %.2f)\n", what, t[ROUNDS / 2], unit, t[0],
+	       t[ROUNDS - 1]);
+}
+
+/* Rounds in turn, of the same keys, in filters that are as full. Between them all is flushed. */
+static void compare_inserts(const struct weir_params *p, uint64_t n)
+{
+	double plain[ROUNDS], here[ROUNDS], ratio[ROUNDS];
+	struct weir_filter *f;
+	struct weir_handle *h;
+	if (weir_create(&f, p) != 0 || weir_handle_create(&h, f, NULL) != 0)
+		fail("a handle");
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		plain[i] = insert_plain(h, n, i) / (double)n * 1e9;
+		double begun = now();
+		insert_local(n, i);
+		here[i] = (now() - begun) / (double)n * 1e9;
+		ratio[i] = here[i] / plain[i];
+		if (weir_replica_flush(node[0], 60000) != 0)
+			fail("flush");
+	}
+	print("insert, a plain handle", plain, "ns");
+	print("insert, local", here, "ns");
+	print("  as many times a plain handle's", ratio, "  ");
+	weir_handle_destroy(h);
+}
+
 static void insert_and_flush(uint64_t n, unsigned number)
 {
 	insert_local(n, number);
@@ -150,21 +160,13 @@ static void insert_confirmed(uint64_t n, unsigned number)
 	}
 }
 
-static long long received(void)
-{
-	redisReply *r = redisCommand(direct, "INFO stats");
-	const char *at = r ? strstr(r->str, "total_net_input_bytes:") : NULL;
-	long long bytes = at ? atoll(at + 22) : 0;
-	freeReplyObject(r);
-	return bytes;
-}
-
 static void measure_wire(const char *what)
 {
-	long long before = received();
+	double before = info(direct, "stats", "total_net_input_bytes:");
 	measure(what, keys / ROUNDS, insert_and_flush);
 	printf("%-58s %10.2f bytes\n", "  on the wire, a key",
-	       (double)(received() - before) / (double)(keys / ROUNDS * ROUNDS));
+	       (info(direct, "stats", "total_net_input_bytes:") - before) /
+	       (double)(keys / ROUNDS * ROUNDS));
 }
 
 /* ---- a generation ---- */
@@ -175,9 +177,11 @@ static void await(void)
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
 	if (weir_replica_measure(node[0], &s) != 0)
 		fail("publish");
-	uint64_t newest = s.newest;
+	const struct weir_replica_version newest = s.newest;
 	for (unsigned i = 0; i < NODES; i++) {
-		while (weir_replica_measure(node[i], &s) == 0 && s.generation < newest)
+		while (weir_replica_measure(node[i], &s) == 0 &&
+		       (s.joined.era < newest.era || (s.joined.era == newest.era &&
+		                                      s.joined.number < newest.number)))
 			usleep(1000);
 	}
 }
@@ -205,13 +209,6 @@ static void publish_record(uint64_t n, unsigned number)
 	await();
 }
 
-static void quiet(void *context, int result, const char *sentence)
-{
-	(void)context;
-	if (result < 0)
-		fprintf(stderr, "%s\n", sentence);
-}
-
 static void open_nodes(const char *url, const char *set, const struct weir_params *p)
 {
 	for (unsigned i = 0; i < NODES; i++) {
@@ -219,7 +216,6 @@ static void open_nodes(const char *url, const char *set, const struct weir_param
 		o.set = set;
 		o.url = url;
 		o.params = p;
-		o.stream_keys = strcmp(set, "keys") == 0;
 		o.poll_ms = 20;
 		o.report = quiet;
 		if (weir_replica_open(&node[i], &o) != 0)
@@ -269,9 +265,7 @@ int main(int argc, char **argv)
 	printf("a set of %llu keys at 1 %%, %d nodes in one process, redis on a Unix socket\n",
 	       (unsigned long long)keys, NODES);
 	open_nodes(url, "bench", &p);
-	measure("insert, local", keys / ROUNDS, insert_local);
-	if (weir_replica_flush(node[0], 60000) != 0)
-		fail("flush");
+	compare_inserts(&p, keys / ROUNDS);
 	measure_wire("insert, until redis has it, many at once");
 	measure("insert, confirmed one by one", 1000, insert_confirmed);
 	sleep(1);
@@ -285,9 +279,6 @@ int main(int argc, char **argv)
 		measure("lookup, in redis: BF.MEXISTS of 1,000 keys", 100000, by_mexists);
 	}
 	freeReplyObject(module);
-	close_nodes();
-	open_nodes(url, "keys", &p);
-	measure_wire("insert, likewise, batches of keys");
 	close_nodes();
 	p.capacity = UINT64_C(100) * 1000 * 1000 * 8 / 10; /* about 100 MB */
 	open_nodes(url, "large", &p);
