@@ -46,8 +46,8 @@ list_steps() {
 	servers      named with weir's plugin, nginx with its module: answers, swaps, damage,
 	             reloads, kills under load; a guard before redis-server and SQLite
 	             or PostgreSQL; the module for Redis, by the npm client too where npm
-	             is; nodes on several redis-servers, and with --all bugs planted in what
-	             they speak to redis by
+	             is; nodes on several redis-servers, and with --all bugs planted in the
+	             module for Redis
 	parquet      DuckDB, got by npm, writes files for weir and reads filters of weir's own
 	coverage     lines and branches of the library that the tests reach
 	END
@@ -309,7 +309,6 @@ step_servers() {
 	configure servers -Dwerror=true -Dbench=disabled -Dtool=enabled -Dzstd=enabled \
 		"${with_servers[@]}"
 	meson_test servers --suite servers
-	check tests/replica/mutants_live.py "$build/servers"
 	check tests/servers/redis/mutants.py "$build/servers/src"
 }
 
