@@ -171,27 +171,32 @@ static void measure_wire(const char *what)
 
 /* ---- a generation ---- */
 
-/* Until all serve what the first has published. */
-static void await(void)
+static struct weir_replica_version joined(unsigned i)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
-	if (weir_replica_measure(node[0], &s) != 0)
-		fail("publish");
-	const struct weir_replica_version newest = s.newest;
+	if (weir_replica_measure(node[i], &s) != 0)
+		fail("measure");
+	return s.joined;
+}
+
+/* Until all serve what the first has published since it had @before. */
+static void await(struct weir_replica_version before)
+{
 	for (unsigned i = 0; i < NODES; i++) {
-		while (weir_replica_measure(node[i], &s) == 0 &&
-		       (s.joined.era < newest.era || (s.joined.era == newest.era &&
-		                                      s.joined.number < newest.number)))
+		struct weir_replica_version v;
+		while (v = joined(i), v.era < before.era || (v.era == before.era &&
+		                                             v.number <= before.number))
 			usleep(1000);
 	}
 }
 
 static void publish(uint64_t n, unsigned number)
 {
+	const struct weir_replica_version before = joined(0);
 	(void)n, (void)number;
 	if (weir_replica_publish(node[0]) != 0)
 		fail("publish");
-	await();
+	await(before);
 }
 
 static int make(void *context, struct weir_filter **out)
@@ -202,11 +207,12 @@ static int make(void *context, struct weir_filter **out)
 static void publish_record(uint64_t n, unsigned number)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
+	const struct weir_replica_version before = joined(0);
 	(void)n, (void)number;
 	if (weir_replica_params(node[0], &p) != 0 ||
 	    weir_replica_publish_from(node[0], make, &p) != 0)
 		fail("publish");
-	await();
+	await(before);
 }
 
 static void open_nodes(const char *url, const char *set, const struct weir_params *p)

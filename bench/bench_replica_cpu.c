@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 	direct = redisConnectUnix(argv[1]);
 	if (!direct || direct->err)
 		return 1;
-	printf("| nodes | interval | inserts/s | heartbeats, appends/s | reads/s | a core of redis |"
+	printf("| nodes | interval | inserts/s | appends, beats/s | reads/s | a core of redis |"
 	       "\n| ---: | ---: | ---: | ---: | ---: | ---: |\n");
 	const struct cost own = measure(0, 0, 0);
 	const struct cost fast = measure(n, 20, 0), slow = measure(n, 200, 0);
