@@ -80,7 +80,7 @@ struct weir_redis_status {
 	size_t len, signature_len;  /* of the newest manifest, which nobody has checked; 0: none */
 	char text[WEIR_MANIFEST_TEXT], signature[WEIR_SIGNATURE_ROOM];
 };
-/* All of one moment (MULTI). */
+/* The head is of one moment; the other parts are read after it. */
 int weir__redis_status(struct weir_redis *r, struct weir_redis_status *out);
 
 /* Do @replicas have everything that was written on the first connection? Waits up to @ms.

@@ -133,60 +133,45 @@ static void read_memory(struct weir_redis_status *s, const char *text)
 	(void)(policy && sscanf(policy, "\nmaxmemory_policy:%23[a-z-]", s->policy));
 }
 
-static bool read_status(struct weir_redis_status *s, const struct redisReply *a)
+static bool read_status(struct weir_redis_status *s, struct redisReply *const e[PARTS])
 {
-	uint64_t seconds;
-	struct redisReply *const *e = a->element;
+	uint64_t seconds, micros;
 	*s = (struct weir_redis_status){ .len = 0 };
-	if (!weir__is_array(a, PARTS) || !weir__is_array(e[HEAD], HEAD_FIELDS) ||
-	    !weir__reply_number(e[LOG], &s->entries) || !weir__reply_number(e[KEPT], &s->kept) ||
-	    !weir__reply_number(e[NODES], &s->nodes) || !weir__is_array(e[TIME], 2) ||
-	    !weir__reply_number(e[TIME]->element[0], &seconds) || !weir__is_string(e[MEMORY]))
+	if (!weir__is_array(e[HEAD], HEAD_FIELDS) || !weir__reply_number(e[LOG], &s->entries) ||
+	    !weir__reply_number(e[KEPT], &s->kept) || !weir__reply_number(e[NODES], &s->nodes) ||
+	    !weir__is_array(e[TIME], 2) || !weir__reply_number(e[TIME]->element[0], &seconds) ||
+	    !weir__reply_number(e[TIME]->element[1], &micros) || !weir__is_string(e[MEMORY]))
 		return false;
 	(void)weir__reply_hex(e[LEASE], &s->lease);
 	(void)weir__reply_head(e[HEAD]->element, &s->head);
 	s->len = copy(s->text, sizeof s->text, e[HEAD]->element[9]);
 	s->signature_len = copy(s->signature, sizeof s->signature, e[HEAD]->element[10]);
-	s->head.now_ms = seconds * 1000;
+	s->head.now_ms = seconds * 1000 + micros / 1000;
 	read_memory(s, e[MEMORY]->str);
 	return true;
 }
 
-/* In the order of the enum. */
-static int queue(const struct weir_redis *r)
-{
-	const struct weir_key_names *k = &r->keys;
-	const char *const of[PARTS][2] = { { NULL, NULL }, { "XLEN", k->log }, { "HLEN", k->kept },
-		{ "HLEN", k->nodes }, { "GET", k->lease }, { "TIME", NULL }, { "INFO", "memory" } };
-	int err = weir__redis_ask(r, NULL, "HMGET", k->head, "mark", "prev", "base", "lost", "last",
-	                          "tag", "version", "generation", "replicas", "manifest",
-	                          "signature", NULL);
-	for (unsigned i = LOG; i < PARTS && !err; i++)
-		err = weir__redis_ask(r, NULL, of[i][0], of[i][1], NULL);
-	return err;
-}
-
+/* Each part by itself: a server that is above maxmemory refuses MULTI. The first command leads to
+ * the server of the keys in a Cluster, and is so short that a server which wants a password reads
+ * it. */
 int weir__redis_status(struct weir_redis *r, struct weir_redis_status *out)
 {
-	char why[WEIR_SENTENCE_BYTES];
-	struct redisReply *reply;
-	/* in a Cluster the first leads to the server of the keys */
-	int err = weir__redis_ask(r, NULL, "EXISTS", r->keys.head, NULL);
+	const struct weir_key_names *k = &r->keys;
+	const char *const of[PARTS][2] = { [LOG] = { "XLEN", k->log }, [KEPT] = { "HLEN", k->kept },
+		[NODES] = { "HLEN", k->nodes }, [LEASE] = { "GET", k->lease }, [TIME] = { "TIME" },
+		[MEMORY] = { "INFO", "memory" } };
+	struct redisReply *parts[PARTS] = { NULL };
+	int err = weir__redis_ask(r, NULL, "EXISTS", k->head, NULL);
 	if (!err)
-		err = weir__redis_ask(r, NULL, "MULTI", NULL);
-	if (!err)
-		err = queue(r);
-	if (err) {
-		snprintf(why, sizeof why, "%s", weir_error_detail());
-		(void)weir__redis_ask(r, NULL, "DISCARD", NULL);
-		return weir_fail(err, "%s", why);
-	}
-	err = weir__redis_ask(r, &reply, "EXEC", NULL);
-	if (err)
-		return err;
-	if (!read_status(out, reply))
-		err = weir__redis_shape(r, "EXEC");
-	freeReplyObject(reply);
+		err = weir__redis_ask(r, &parts[HEAD], "HMGET", k->head, "mark", "prev", "base",
+		                      "lost", "last", "tag", "version", "generation", "replicas",
+		                      "manifest", "signature", NULL);
+	for (unsigned i = LOG; i < PARTS && !err; i++)
+		err = weir__redis_ask(r, &parts[i], of[i][0], of[i][1], NULL);
+	if (!err && !read_status(out, parts))
+		err = weir__redis_shape(r, "HMGET to INFO");
+	for (unsigned i = 0; i < PARTS; i++)
+		freeReplyObject(parts[i]);
 	return err;
 }
 

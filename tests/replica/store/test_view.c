@@ -53,8 +53,24 @@ static void test_status_is_of_one_moment_and_has_everything(void **state)
 	node_close(&n);
 }
 
-/* A command that redis refuses while it queues does not leave a transaction behind. */
-static void test_a_refused_status_ends_its_transaction(void **state)
+/* The moment at which an operator looks. Redis refuses MULTI then. */
+static void test_a_server_above_maxmemory_tells_its_status(void **state)
+{
+	struct node n;
+	static struct weir_redis_status s;
+	(void)state;
+	node_open(&n, &server);
+	append(&n, 1);
+	ask(&server, NULL, "CONFIG SET maxmemory 100000");
+	assert_ok(weir__redis_status(n.redis, &s));
+	assert_int_equal(s.entries, 2);
+	assert_int_equal(s.max_memory, 100000);
+	assert_true(s.used > 100000 && s.head.now_ms % 1000000 > 0);
+	ask(&server, NULL, "CONFIG SET maxmemory 0");
+	node_close(&n);
+}
+
+static void test_a_refused_status(void **state)
 {
 	struct node n;
 	static struct weir_redis_status s;
@@ -67,7 +83,8 @@ static void test_a_refused_status_ends_its_transaction(void **state)
 	assert_int_equal(n.head.last.n, 3);
 	ask(&server, NULL, "ACL SETUSER default +@all");
 	ask(&server, NULL, "SET {weir:test}:2:kept x");
-	assert_refused(weir__redis_status(n.redis, &s), -EPROTO, "EXEC", "test");
+	assert_refused(weir__redis_status(n.redis, &s), -EBADMSG, "is not weir's: UNLINK it",
+	               "WRONGTYPE");
 	node_close(&n);
 }
 
@@ -84,7 +101,7 @@ static void test_these_acl_rules_are_enough(void **state)
 	ask(&server, NULL, "ACL SETUSER default resetkeys ~{weir:test}:2:* -@all +acl +evalsha "
 	    "+eval +script|load +info +time +exists +get +set +strlen +expire +persist +unlink "
 	    "+hmget +hset +hdel +hlen +hexists +hgetall +xadd +xrange +xtrim +xlen "
-	    "+xinfo|stream +multi +exec +discard +wait +scan");
+	    "+xinfo|stream +wait +scan");
 	append(&n, 3);
 	m = generation(&n, 0, 1000, 20000);
 	generation(&n, 1000, 1000, 20000);
@@ -250,7 +267,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_status_is_of_one_moment_and_has_everything),
-		TEST(test_a_refused_status_ends_its_transaction),
+		TEST(test_a_server_above_maxmemory_tells_its_status),
+		TEST(test_a_refused_status),
 		TEST(test_these_acl_rules_are_enough),
 		TEST(test_reports_are_given_and_what_is_none_is_passed_by),
 		TEST(test_everything_of_a_set_is_removed_and_nothing_else),
