@@ -265,7 +265,10 @@ static int check_record(struct weir_node *n, struct weir_manifest *m, const stru
 int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
                               const struct weir_filter *f)
 {
-	int err = f ? check_record(n, &r->manifest, f) : 0;
+	int err = r->mark != n->head.mark ? weir_fail(-ESTALE, "set %s: redis began anew "
+	                                              "meanwhile: call again", n->set) :
+	          f                       ? check_record(n, &r->manifest, f) :
+	                                    0;
 	(void)lease(n);
 	if (!err && f)
 		err = n->store->upload(n->store->context, f, &r->manifest);
