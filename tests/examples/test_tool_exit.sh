@@ -243,7 +243,7 @@ test_replicate() {
 	code 0 replicate key secret public
 	code 1 replicate key secret public                        # it is there
 	code 2 replicate key no_such/secret public
-	for command in 'publish set' 'follow -o new' status 'rollback --generation=1'; do
+	for command in 'publish set' 'follow -o new' status 'rollback --generation=1.1'; do
 		# shellcheck disable=SC2086
 		code 2 replicate ${command%% *} $away ${command#"${command%% *}"}
 	done

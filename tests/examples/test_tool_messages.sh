@@ -138,7 +138,7 @@ test_a_missing_file() {
 	# shellcheck disable=SC2086
 	{
 		missing "$image" replicate publish $connect nowhere
-		for command in --trusted --secret; do
+		for command in '--state=state --trusted' --secret; do
 			missing 'no key to read: weir replicate key makes a pair' replicate \
 				publish $connect $command=nowhere there.weir
 		done

@@ -77,7 +77,7 @@ says 'one of them'
 # the alerts
 "$exposition" handle >handle_text || fail "no metrics of a handle"
 "$exposition" <handle_text >handle_names || fail "weir_metrics_write(): no such text"
-# those of weir replicate: tests/replica/live/test_status.py; of nginx:
+# those of weir replicate: tests/replica/tool/test_status.py; of nginx:
 # tests/servers/nginx/test_missing.sh
 grep -o 'weir_[a-z_]*' <(grep 'expr:' "$alerts") | grep -v '^weir_replica_\|^weir_rules_' |
 	sort -u >named

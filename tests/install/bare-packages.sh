@@ -41,6 +41,8 @@ printf 'x,"1"\n' > one.csv
 [ "$(weir query -c --field=2 keys.weir one.csv)" = 1 ] || fail "the packaged weir reads no quotes"
 weir replicate status --set=x --url=unix:///nowhere > log 2>&1 && fail "no redis is there"
 grep -q /nowhere log || fail "weir replicate: $(cat log)"
+weir replicate status --set=x > log 2>&1 && fail "no redis is named"
+grep -q -e --url=redis://127.0.0.1 log || fail "weir replicate: $(cat log)"
 [ -s /usr/share/weir/alerts.yml ] || fail "weir brings no alerts.yml"
 [ -s /usr/share/man/man1/weir.1.gz ] || fail "weir has no manual page"
 [ ! -e /usr/include/weir ] || fail "weir brings the headers"

@@ -101,8 +101,8 @@ static int run(const char *name, int argc, char **argv)
 		return commands[i].run(argc, argv);
 	}
 	if (strcmp(name, "replicate") == 0)
-		return trouble("this build has no replicate: install libhiredis-dev and libsodium-dev, and build "
-		               "weir with -Dreplicate=enabled");
+		return trouble("this build has no replicate: install libhiredis-dev and "
+		               "libsodium-dev, and build weir with -Dreplicate=enabled");
 	return misuse("'%s' is no command%s", name, meant(name));
 }
 

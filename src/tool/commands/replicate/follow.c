@@ -27,7 +27,7 @@ struct following {
 	bool saved;
 	bool force;          /* until the first file is written */
 	time_t again;        /* when it was saved once more, since somebody had written to it */
-	uint64_t generation; /* that was, */
+	struct weir_replica_version generation; /* that was, */
 	struct stat file;    /* and the file as it was written then */
 };
 
@@ -37,6 +37,12 @@ static time_t now(void)
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec + SOON_S + 1;
+}
+
+/* The number that an image of a generation has: 3000000014 of generation 3.14. */
+static uint64_t number_of(struct weir_replica_version v)
+{
+	return v.era * 1000000000 + v.number;
 }
 
 static void report(void *context, int result, const char *sentence)
@@ -71,8 +77,8 @@ static bool is_as_saved(const struct following *f)
 	       st.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
 
-/* Has somebody put an image of this generation there, or of a later one, which has not come here?
- * It may be another set's. */
+/* Does a whole image stand there of this generation, or of a later one? The file may be another
+ * set's all the same. */
 static bool is_whole(struct following *f, const struct weir_replica *replica)
 {
 	const struct image_how how = { .only_files = true,
@@ -84,14 +90,15 @@ static bool is_whole(struct following *f, const struct weir_replica *replica)
 	const char *path = f->r->output;
 	if (stat(path, &f->file) != 0 || weir_image_inspect(weir_location_path(path), &its) != 0 ||
 	    weir_handle_measure(weir_replica_handle(replica), &ours, &filter) != 0 ||
-	    its.generation < f->generation || its.seed_fingerprint != filter.seed_fingerprint)
+	    its.generation < number_of(f->generation) ||
+	    its.seed_fingerprint != filter.seed_fingerprint)
 		return false;
 	return image_verify(path, &how) == 0 && is_as_saved(f); /* still */
 }
 
-/* Another who follows the set may write here too. What that one wrote is as good, and the two would
- * replace each other's file for ever. What somebody copied there does not come again as soon as it
- * was replaced. */
+/* Another follower of the set may write the same file. Its image is as good, and the two would
+ * replace each other's for ever. An image that was copied there by mistake does not come again soon
+ * after it was replaced. */
 static bool is_anothers(struct following *f, const struct weir_replica *replica)
 {
 	bool whole = is_whole(f, replica), soon = now() - f->again <= SOON_S;
@@ -99,7 +106,7 @@ static bool is_anothers(struct following *f, const struct weir_replica *replica)
 	return whole && soon;
 }
 
-/* Another who follows the set may replace the file between the look and the save: look again. */
+/* Another follower may replace the file between the look and the save: look again then. */
 static int write_file(const struct following *f, struct weir_replica *replica,
                       struct weir_save_options *o)
 {
@@ -114,8 +121,8 @@ static int write_file(const struct following *f, struct weir_replica *replica,
 	return err;
 }
 
-/* Write the file if there is another generation than the one in it, or if somebody has removed it
- * or written to it. */
+/* Write the file if the set has another generation than the file, or if the file was removed or
+ * written to. */
 static int save(struct following *f, struct weir_replica *replica)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
@@ -123,35 +130,32 @@ static int save(struct following *f, struct weir_replica *replica)
 	int err = weir_replica_measure(replica, &s);
 	if (err)
 		return err;
-	bool another = atomic_exchange(&f->another, false) || s.generation != f->generation;
+	bool another = atomic_exchange(&f->another, false) ||
+	               !is_version(s.joined, f->generation);
 	if (another)
 		f->again = 0;
 	f->saved = f->saved && !another && (is_as_saved(f) || is_anothers(f, replica));
 	if (f->saved)
 		return 0;
-	o.zstd_level = f->r->zstd_level;
-	o.generation = s.generation;
+	o.zstd_level = f->r->options.zstd_level;
+	o.generation = number_of(s.joined);
 	o.allow_uneven = true; /* it is what the other nodes serve */
 	o.written = &f->file;
 	o.only_images = !f->force;
 	err = write_file(f, replica, &o);
-	f->generation = s.generation;
+	f->generation = s.joined;
 	f->saved = !err;
 	f->force = f->force && err;
 	return err;
 }
 
-/* Until a signal ends it. A file that cannot be written now is tried again. */
+/* Until a signal ends it. A file that cannot be written now is tried again: that is this node's
+ * error meanwhile, which the library reports. */
 static void follow(struct following *f, struct weir_replica *replica, const sigset_t *ends)
 {
 	const struct timespec piece = { .tv_nsec = 200000000 };
-	int last = 0;
-	while (sigtimedwait(ends, NULL, &piece) < 0) {
-		int err = save(f, replica);
-		if (err && err != last)
-			say_weir(err, f->r->output);
-		last = err;
-	}
+	while (sigtimedwait(ends, NULL, &piece) < 0)
+		(void)save(f, replica);
 }
 
 /* The set is to have the traits of the image that it replaces, as one that is built. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The options of weir replicate. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,45 +12,56 @@
 #include "replicate.h"
 
 enum {
-	SET = 256, URL, USER, PASSWORD_FILE, CA_FILE, CERT_FILE, KEY_FILE,
-	SERVER_NAME, INSECURE, TRUSTED, SECRET, IMAGE_URL, IMAGE_CA, IMAGE_HTTP, IMAGE_FOLDER, KEEP,
-	READ_URL, ZSTD, STREAM, KEYED_BY, REPLACE, MAX_AGE, GENERATION, JSON, PROMETHEUS, TIMEOUT,
-	FORCE,
+	ALL = REPLICATE_ANY & ~REPLICATE_KEY,
+	JOIN = ALL & ~REPLICATE_STATUS,
+	PUBLISHES = REPLICATE_PUBLISH | REPLICATE_ROLLBACK,
+	FIRST = 256, /* above all letters: the value that getopt_long() gives known[0] */
 };
 
-static const struct option options[] = {
-	{ "set", required_argument, NULL, SET },
-	{ "url", required_argument, NULL, URL },
-	{ "user", required_argument, NULL, USER },
-	{ "password-file", required_argument, NULL, PASSWORD_FILE },
-	{ "ca-file", required_argument, NULL, CA_FILE },
-	{ "cert-file", required_argument, NULL, CERT_FILE },
-	{ "key-file", required_argument, NULL, KEY_FILE },
-	{ "server-name", required_argument, NULL, SERVER_NAME },
-	{ "insecure", no_argument, NULL, INSECURE },
-	{ "timeout", required_argument, NULL, TIMEOUT },
-	{ "trusted", required_argument, NULL, TRUSTED },
-	{ "secret", required_argument, NULL, SECRET },
-	{ "image-url", required_argument, NULL, IMAGE_URL },
-	{ "image-ca", required_argument, NULL, IMAGE_CA },
-	{ "image-http", no_argument, NULL, IMAGE_HTTP },
-	{ "image-folder", required_argument, NULL, IMAGE_FOLDER },
-	{ "read-url", required_argument, NULL, READ_URL },
-	{ "keep", required_argument, NULL, KEEP },
-	{ "zstd", optional_argument, NULL, ZSTD },
-	{ "stream", required_argument, NULL, STREAM },
-	{ "keyed-by", required_argument, NULL, KEYED_BY },
-	{ "replace", no_argument, NULL, REPLACE },
-	{ "force", no_argument, NULL, FORCE },
-	{ "max-age", required_argument, NULL, MAX_AGE },
-	{ "generation", required_argument, NULL, GENERATION },
-	{ "json", no_argument, NULL, JSON },
-	{ "prometheus", no_argument, NULL, PROMETHEUS },
-	{ "output", required_argument, NULL, 'o' },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
+enum code { WORD, INSECURE, TIMEOUT, EXPIRES, KEEP, ZSTD, KEYED_BY, REPLACE, FORCE, MAX_AGE,
+            GENERATION, JSON, PROMETHEUS, QUIET, HELP };
+
+/* Another command than these refuses an option: there it would change nothing. */
+static const struct known {
+	const char *name;
+	int argument, letter;
+	enum code code;
+	unsigned commands;
+	size_t at; /* of a WORD: where in struct replicate it goes */
+} known[] = {
+#define TEXT(name, commands, member) \
+	{ name, required_argument, 0, WORD, commands, offsetof(struct replicate, member) }
+	TEXT("set", ALL, options.set),
+	TEXT("url", ALL, options.url),
+	TEXT("user", ALL, options.user),
+	TEXT("password-file", ALL, options.password_file),
+	TEXT("ca-file", ALL, options.ca_file),
+	TEXT("cert-file", ALL, options.cert_file),
+	TEXT("key-file", ALL, options.key_file),
+	TEXT("server-name", ALL, options.server_name),
+	TEXT("trusted", ALL, options.trusted_keys),
+	TEXT("state", ALL, options.state_file),
+	TEXT("secret", PUBLISHES, options.secret_key),
+	{ "output", required_argument, 'o', WORD, REPLICATE_FOLLOW,
+	  offsetof(struct replicate, output) },
+#undef TEXT
+	{ "insecure", no_argument, 0, INSECURE, ALL, 0 },
+	{ "timeout", required_argument, 0, TIMEOUT, ALL, 0 },
+	{ "expires", required_argument, 0, EXPIRES, PUBLISHES, 0 },
+	{ "keep", required_argument, 0, KEEP, PUBLISHES, 0 },
+	{ "zstd", optional_argument, 0, ZSTD, REPLICATE_PUBLISH | REPLICATE_FOLLOW, 0 },
+	{ "keyed-by", required_argument, 0, KEYED_BY, JOIN, 0 },
+	{ "replace", no_argument, 0, REPLACE, REPLICATE_PUBLISH, 0 },
+	{ "force", no_argument, 0, FORCE, JOIN, 0 },
+	{ "max-age", required_argument, 0, MAX_AGE, REPLICATE_STATUS, 0 },
+	{ "generation", required_argument, 0, GENERATION, REPLICATE_ROLLBACK, 0 },
+	{ "json", no_argument, 0, JSON, REPLICATE_STATUS, 0 },
+	{ "prometheus", no_argument, 0, PROMETHEUS, REPLICATE_STATUS, 0 },
+	{ "quiet", no_argument, 'q', QUIET, ALL, 0 },
+	{ "help", no_argument, 'h', HELP, REPLICATE_ANY, 0 },
 };
+
+enum { KNOWN = sizeof known / sizeof *known };
 
 static bool take_timeout(struct weir_replica_options *o)
 {
@@ -60,116 +72,57 @@ static bool take_timeout(struct weir_replica_options *o)
 	return true;
 }
 
-static bool take_stream(struct weir_replica_options *o)
+static bool take_generation(struct weir_replica_version *v)
 {
-	o->stream_keys = strcmp(optarg, "keys") == 0;
-	if (o->stream_keys || strcmp(optarg, "hashes") == 0)
+	char more;
+	const bool digits = strspn(optarg, "0123456789.") == strlen(optarg);
+	if (digits && sscanf(optarg, "%19" SCNu64 ".%19" SCNu64 "%c", &v->era, &v->number,
+	                     &more) == 2 && v->era && v->number)
 		return true;
-	say("--stream=%s: it is hashes or keys", optarg);
+	say("--generation '%s': allowed: ERA.NUMBER, such as 3.14: weir replicate status shows "
+	    "what is kept", optarg);
 	return false;
 }
 
-static bool take_word(struct weir_replica_options *o, int option)
-{
-	const struct {
-		int option;
-		const char **to;
-	} words[] = {
-		{ SET, &o->set },
-		{ URL, &o->url },
-		{ USER, &o->user },
-		{ PASSWORD_FILE, &o->password_file },
-		{ CA_FILE, &o->ca_file },
-		{ CERT_FILE, &o->cert_file },
-		{ KEY_FILE, &o->key_file },
-		{ SERVER_NAME, &o->server_name },
-		{ TRUSTED, &o->trusted_keys },
-		{ SECRET, &o->secret_key },
-		{ IMAGE_URL, &o->image_url },
-		{ IMAGE_CA, &o->image_ca_file },
-		{ IMAGE_FOLDER, &o->image_folder },
-		{ READ_URL, &o->read_url },
-	};
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-		if (words[i].option != option)
-			continue;
-		*words[i].to = optarg;
-		return true;
-	}
-	return false;
-}
-
-static bool take(struct replicate *r, int option)
+static bool take(struct replicate *r, const struct known *k)
 {
 	struct weir_replica_options *o = &r->options;
-	switch (option) {
+	switch (k->code) {
+	case WORD:
+		*(const char **)(void *)((char *)r + k->at) = optarg;
+		return true;
 	case INSECURE: return o->insecure = true;
-	case IMAGE_HTTP: return o->image_http = true;
 	case TIMEOUT: return take_timeout(o);
-	case KEEP:
-		return parse_small("--keep", optarg, WEIR_REPLICA_KEEP_MOST, &o->keep);
-	case ZSTD: return parse_zstd(optarg, &r->zstd_level);
-	case STREAM: return take_stream(o);
+	case EXPIRES: return parse_small("--expires", optarg, UINT32_MAX, &o->expires_seconds);
+	case KEEP: return parse_small("--keep", optarg, WEIR_REPLICA_KEEP_MOST, &o->keep);
+	case ZSTD: return parse_zstd(optarg, &o->zstd_level);
 	case KEYED_BY: return (o->secret = keyfile_read(optarg)) != NULL;
 	case REPLACE: return r->replace = true;
 	case FORCE: return r->force = true;
 	case MAX_AGE: return parse_seconds("--max-age", optarg, 1, 1e9, &r->max_age);
-	case GENERATION:
-		return parse_number("--generation", optarg, 1, UINT64_MAX, &r->generation);
+	case GENERATION: return take_generation(&r->generation);
 	case JSON: return r->json = true;
 	case PROMETHEUS: return r->prometheus = true;
-	case 'o': return (r->output = optarg) != NULL;
-	case 'q': return r->quiet = true;
-	default: return take_word(o, option);
+	default: return r->quiet = true;
 	}
-}
-
-/* Which commands an option is for: what it would not change in another, it is refused there. */
-static unsigned commands_of(int option)
-{
-	switch (option) {
-	case REPLACE:
-	case IMAGE_FOLDER:
-	case STREAM: return REPLICATE_PUBLISH;
-	case FORCE:
-	case 'o': return REPLICATE_FOLLOW;
-	case MAX_AGE:
-	case JSON:
-	case PROMETHEUS: return REPLICATE_STATUS;
-	case GENERATION: return REPLICATE_ROLLBACK;
-	case SECRET:
-	case KEEP: return REPLICATE_PUBLISH | REPLICATE_ROLLBACK;
-	case ZSTD: return REPLICATE_PUBLISH | REPLICATE_FOLLOW;
-	case TRUSTED:
-	case IMAGE_URL:
-	case IMAGE_CA:
-	case IMAGE_HTTP:
-	case READ_URL:
-	case KEYED_BY: return REPLICATE_PUBLISH | REPLICATE_FOLLOW | REPLICATE_ROLLBACK;
-	case 'h':
-	case '?': return REPLICATE_ANY;
-	default: return REPLICATE_ANY & ~REPLICATE_KEY; /* of the set, and of the connection */
-	}
-}
-
-static const char *name_of(int option)
-{
-	for (const struct option *o = options; o->name; o++)
-		if (o->val == option)
-			return o->name;
-	return "";
 }
 
 /* Those that are for this command, and do nothing beside another, or without it. */
-static int check_together(const struct replicate *r)
+static int check_together(const struct replicate *r, unsigned command)
 {
 	const struct weir_replica_options *o = &r->options;
-	if (!o->image_url && (o->image_ca_file || o->image_http))
-		return misuse("%s is for --image-url, which is missing",
-		              o->image_ca_file ? "--image-ca" : "--image-http");
 	if (o->insecure && (o->ca_file || o->server_name))
 		return misuse("--insecure takes any certificate: %s has no effect beside it",
 		              o->ca_file ? "--ca-file" : "--server-name");
+	if (o->trusted_keys && !o->state_file)
+		return misuse("--trusted needs --state=FILE, which has the newest version that was "
+		              "taken: without it redis could give an old one that was signed");
+	if (o->state_file && !o->trusted_keys)
+		return misuse("--state is for --trusted, which is missing");
+	if (o->expires_seconds && !o->secret_key)
+		return misuse("--expires is for --secret, which is missing");
+	if (command == REPLICATE_PUBLISH && r->force && !r->replace)
+		return misuse("--force is for --replace, which is missing");
 	if (r->quiet && (r->json || r->prometheus))
 		return misuse("--quiet and %s exclude each other",
 		              r->json ? "--json" : "--prometheus");
@@ -178,19 +131,26 @@ static int check_together(const struct replicate *r)
 
 int replicate_options(struct replicate *r, unsigned command, int argc, char **argv)
 {
+	struct option options[KNOWN + 1] = { { 0 } };
+	for (int i = 0; i < KNOWN; i++)
+		options[i] = (struct option){ known[i].name, known[i].argument, NULL, FIRST + i };
 	*r = (struct replicate){ .options = WEIR_REPLICA_OPTIONS_INIT };
 	for (int option; (option = option_next(argc, argv, "o:qh", options)) != -1;) {
-		if (!(commands_of(option) & command))
-			return misuse("--%s has no effect here", name_of(option));
-		if (option == 'h')
+		const struct known *k = option < FIRST ? known : known + (option - FIRST);
+		while (option < FIRST && k < known + KNOWN && k->letter != option)
+			k++;
+		if (k == known + KNOWN) /* '?': reported */
+			return misuse_reported();
+		if (!(k->commands & command))
+			return misuse("--%s has no effect here", k->name);
+		if (k->code == HELP)
 			return -1;
-		if (!take(r, option))
+		if (!take(r, k))
 			return misuse_reported();
 	}
 	if (!r->options.url)
 		r->options.url = getenv("WEIR_REDIS_URL");
-	r->options.zstd_level = r->zstd_level;
 	r->arguments = argv + optind;
 	r->count = argc - optind;
-	return check_together(r);
+	return check_together(r, command);
 }

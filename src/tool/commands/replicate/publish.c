@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
+#include <unistd.h>
 #include <weir/filter.h>
 #include <weir/kinds.h>
 #include "commands/commands.h"
@@ -16,45 +16,35 @@
 
 extern char **environ;
 
-/* What the library says meanwhile is said at the end, if it failed. */
+/* The command prints the sentence of a failure itself, at its end. */
 static void quiet(void *context, int result, const char *sentence)
 {
 	(void)context, (void)result, (void)sentence;
 }
 
-/* Of what is not there a generation alone is refused: else it is a file. */
-static int failed(const struct replicate *r, int err)
-{
-	bool refused = err == -EEXIST || err == -ESTALE || err == -EAGAIN || err == -ENOSPC ||
-		       err == -EPERM || err == -EKEYREJECTED || err == -ENOTSUP ||
-		       (err == -ENOENT && r->generation);
-	say("%s", weir_error_detail());
-	return refused ? TOOL_NO : TOOL_TROUBLE;
-}
-
-static void tell(const struct replicate *r, struct weir_replica *replica)
-{
-	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
-	if (r->quiet || weir_replica_measure(replica, &s) != 0)
-		return;
-	printf("set %s: generation %" PRIu64 "\n", r->options.set, s.newest);
-}
-
-static int end_with(const struct replicate *r, struct weir_replica *replica, int status)
-{
-	int err = weir_replica_close(replica);
-	if (err && !status)
-		status = failed(r, err);
-	(void)weir_handle_destroy(r->options.handle); /* one of the command's own, or NULL */
-	return status;
-}
-
+/* Leave the set. -ENOENT is a refusal only of a generation: otherwise a file is missing.
+ * @replica: NULL if this node has not joined.
+ * @err: a negative errno, or an exit status after a message.
+ * Return: the exit status. */
 static int end(const struct replicate *r, struct weir_replica *replica, int err)
 {
-	int status = err ? failed(r, err) : TOOL_OK;
-	if (!err)
-		tell(r, replica);
-	return end_with(r, replica, status);
+	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
+	const bool refused = err == -EEXIST || err == -ESTALE || err == -EAGAIN ||
+	                     err == -ENOSPC || err == -EPERM || err == -EKEYREJECTED ||
+	                     err == -ENOTSUP || err == -EINVAL ||
+	                     (err == -ENOENT && r->generation.era);
+	int status = err >= 0 ? err : replica && refused ? TOOL_NO : TOOL_TROUBLE;
+	if (err == -EINVAL && replica) /* of weir_merge() */
+		say("%s: build the image as the set's is (weir build --like)", weir_error_detail());
+	else if (err < 0)
+		say("%s", weir_error_detail());
+	else if (!err && !r->quiet && weir_replica_measure(replica, &s) == 0)
+		printf("set %s: generation " VERSION "\n", r->options.set, VERSION_OF(s.newest));
+	err = weir_replica_close(replica);
+	if (err && !status)
+		status = trouble("%s", weir_error_detail());
+	(void)weir_handle_destroy(r->options.handle); /* one of the command's own, or NULL */
+	return status;
 }
 
 static int load(struct weir_filter **out, const struct replicate *r)
@@ -64,89 +54,64 @@ static int load(struct weir_filter **out, const struct replicate *r)
 	return image_load(out, r->arguments[0], &how);
 }
 
-/* To join the set failed. */
-static int not_open(const struct replicate *r)
+/* Return: what redis has, or NULL. The last error keeps its sentence. */
+static struct weir_replica_view *look(const struct replicate *r)
 {
-	int status = trouble("%s", weir_error_detail());
-	(void)weir_handle_destroy(r->options.handle);
-	return status;
-}
-
-/* The generation that redis has; what failed before is said in its own words all the same. */
-static bool look(const struct replicate *r, struct weir_replica_generation *g)
-{
-	char why[512];
-	struct weir_replica_view *v;
+	char why[WEIR_SENTENCE_BYTES];
+	struct weir_replica_view *v = NULL;
 	snprintf(why, sizeof why, "%s", weir_error_detail());
-	bool seen = weir_replica_view(&v, &r->options) == 0;
-	if (seen) {
-		*g = v->current;
-		weir_replica_view_free(v);
-	}
+	int err = weir_replica_view(&v, &r->options);
 	(void)weir_fail(-EIO, "%s", why);
-	return seen;
+	return err ? NULL : v;
 }
 
-/* Of -ENOENT, which also says that a socket, a file of the options or an image is not there: is it
- * that there is no generation? */
-static bool is_unpublished(const struct replicate *r)
+/* Join with a node that begins with a copy of @f, and does not wait for redis. */
+static int open_with(struct replicate *r, const struct weir_filter *f, struct weir_replica **out)
 {
-	struct weir_replica_generation g;
-	return look(r, &g) && !g.generation && !g.damaged;
+	struct weir_filter *own;
+	int err = weir_clone(&own, f);
+	if (err)
+		return err;
+	err = weir_handle_create(&r->options.handle, own, NULL);
+	if (err)
+		weir_destroy(own);
+	return err ? err : weir_replica_open(out, &r->options);
 }
 
-/* Of -EBADMSG, which an image is, too: is it the manifest? A node that serves makes another. */
-static int unreadable(const struct replicate *r)
+/* Redis has lost the image of a generation that is to be replaced. The file that stands at IMAGE is
+ * expected to have its seed. Return: as weir_replica_open(), and @err if there is no such file. */
+static int open_without(struct replicate *r, int err, struct weir_replica **out)
 {
-	struct weir_replica_generation g;
-	if (!look(r, &g) || !g.damaged)
-		return -EBADMSG;
-	return weir_fail(-EBADMSG, "%s: a node that serves the set can publish it again; if none "
-	                 "does, redis-cli HDEL '{weir:%s}:manifest' text, and then weir replicate "
-	                 "publish a file that was saved or followed", weir_error_detail(),
-	                 r->options.set);
+	char why[WEIR_SENTENCE_BYTES];
+	struct weir_filter *f;
+	snprintf(why, sizeof why, "%s", weir_error_detail());
+	if (access(r->arguments[0], F_OK) != 0 || load(&f, r) != 0)
+		return weir_fail(err, "%s", why);
+	say("%s: it is replaced without it", why);
+	err = open_with(r, f, out);
+	weir_destroy(f);
+	return err;
 }
 
-/* The set as it is. Return: 0; 1 there is none; else a negative errno. */
+/* Join the set. -ENOENT may also stand for a missing socket, file or image, and -EBADMSG for a
+ * damaged image, so a look at redis tells whether the generation itself is missing or damaged.
+ * Return: 0; 1 redis has no generation; else a negative errno. */
 static int open_set(struct replicate *r, struct weir_replica **out)
 {
 	r->options.report = quiet;
 	int err = weir_replica_open(out, &r->options);
-	if (err == -EBADMSG)
-		return unreadable(r);
-	return err == -ENOENT && is_unpublished(r) ? 1 : err;
-}
-
-/* A set whose image cannot be had is replaced all the same, by a node that has nothing of it. */
-static int open_without_image(struct replicate *r, bool of_keys, struct weir_replica **out)
-{
-	struct weir_params p = WEIR_PARAMS_INIT;
-	struct weir_filter *f;
-	r->options.stream_keys = of_keys;
-	p.capacity = 1;
-	p.fp_rate = 0.01;
-	int err = weir_create(&f, &p);
-	if (err)
-		return err;
-	err = weir_handle_create(&r->options.handle, f, NULL);
-	if (err)
-		weir_destroy(f);
-	return err ? err : weir_replica_open(out, &r->options);
-}
-
-/* To replace the set, or take it back. Return: as open_set(). */
-static int open_to_replace(struct replicate *r, struct weir_replica **out)
-{
-	struct weir_replica_generation g;
-	int err = open_set(r, out);
-	if (err >= 0 || !look(r, &g) || g.damaged || !g.generation)
-		return err;
-	if (err == -EKEYREJECTED)
-		return weir_fail(err, "%s: who has the set's keys (--keyed-by, --trusted), or none "
-		                 "where it has none, can replace it, and a node that serves it",
-		                 weir_error_detail());
-	say("%s: it is replaced without it", weir_error_detail());
-	return open_without_image(r, g.stream_keys, out);
+	struct weir_replica_view *v = err == -ENOENT || err == -EBADMSG ? look(r) : NULL;
+	if (v && v->current.damaged)
+		err = weir_fail(err, "%s: a node that serves the set can publish it again; if none "
+		                "does, redis-cli DEL '{weir:%s}:2:head', and then weir replicate "
+		                "publish a file that was saved or followed", weir_error_detail(),
+		                r->options.set);
+	else if (v && !v->current.version.era)
+		err = 1;
+	else if (v && r->replace)
+		err = open_without(r, err, out);
+	weir_replica_view_free(v);
+	return err;
 }
 
 static int copy_of(void *filter, struct weir_filter **out)
@@ -154,78 +119,72 @@ static int copy_of(void *filter, struct weir_filter **out)
 	return weir_clone(out, filter);
 }
 
-enum { PATIENCE_MS = 40000, PIECE_MS = 100 };
-
-/* A node that has just begun may lack batches that redis has lost: it takes a while to find out
- * that nobody sends them. */
-static void wait_until_complete(const struct replicate *r, struct weir_replica *replica)
+/* Publish IMAGE as the first generation. Another node may be faster: then this one has joined that
+ * generation, and adds IMAGE, or replaces the set by it if the kind has no union. This node was the
+ * first if it has published all generations of era 1. */
+static int publish_first(struct replicate *r, struct weir_replica *replica, struct weir_filter *f)
 {
-	const struct timespec piece = { .tv_nsec = PIECE_MS * 1000000 };
-	for (unsigned ms = 0; ms < PATIENCE_MS; ms += PIECE_MS) {
-		struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
-		if (weir_replica_measure(replica, &s) != 0 || s.complete)
-			return;
-		if (ms == 20 * PIECE_MS && !r->quiet)
-			say("set %s: waits for inserts of others", r->options.set);
-		(void)nanosleep(&piece, NULL);
-	}
-}
-
-/* Whoever else was first meanwhile. What cannot be united with another takes its place. */
-static int publish_on_top(struct weir_replica *replica, struct weir_filter *f)
-{
-	int err = weir_replica_publish_with(replica, f);
-	return err == -ENOTSUP ? weir_replica_publish_from(replica, copy_of, f) : err;
-}
-
-/* IMAGE is the first generation. */
-static int publish_first(struct replicate *r, struct weir_filter *f)
-{
-	struct weir_handle *handle;
-	struct weir_replica *replica;
-	struct weir_filter *own;
-	int err = weir_clone(&own, f);
-	if (!err) {
-		err = weir_handle_create(&handle, own, NULL);
-		if (err)
-			weir_destroy(own);
-	}
-	if (err)
-		return failed(r, err);
-	r->options.handle = handle;
-	err = weir_replica_open(&replica, &r->options);
-	if (err)
-		return not_open(r);
-	wait_until_complete(r, replica);
-	err = publish_on_top(replica, f);
+	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
+	int err = weir_replica_publish(replica);
+	if (!err)
+		err = weir_replica_measure(replica, &s);
+	if (!err && (s.newest.era != 1 || s.newest.number != s.published))
+		err = weir_replica_publish_with(replica, f);
+	if (err == -ENOTSUP)
+		err = weir_replica_publish_from(replica, copy_of, f);
 	if (!err && !r->quiet) /* which a name that is mistaken would be, too */
 		say("set %s: redis had no generation of it: it begins with this image",
 		    r->options.set);
-	return end(r, replica, err);
-}
-
-static int publish_own(const struct replicate *r, struct weir_replica *replica,
-                       const struct weir_filter *f)
-{
-	wait_until_complete(r, replica);
-	return weir_replica_publish_with(replica, f);
+	return err;
 }
 
 static int publish_more(struct replicate *r)
 {
-	struct weir_replica *replica;
+	struct weir_replica *replica = NULL;
 	struct weir_filter *f;
 	if (load(&f, r) != 0)
 		return TOOL_TROUBLE;
 	int err = open_set(r, &replica);
-	int status = err == 1 ? publish_first(r, f) :
-	             err      ? not_open(r) :
-	                        end(r, replica, publish_own(r, replica, f));
+	const bool first = err == 1;
+	if (first)
+		err = open_with(r, f, &replica);
+	if (!err)
+		err = first ? publish_first(r, replica, f) : weir_replica_publish_with(replica, f);
 	weir_destroy(f);
+	return end(r, replica, err);
+}
+
+/* ---- what takes keys away: --replace, rollback ---- */
+
+/* A node that owes unites its whole set with the new one, so removed keys would come back.
+ * Return: TOOL_OK, or TOOL_NO after a message. */
+static int nobody_owes(const struct replicate *r)
+{
+	struct weir_replica_view *v = r->force ? NULL : look(r);
+	int status = TOOL_OK;
+	for (size_t i = 0; v && i < v->node_count && !status; i++) {
+		const struct weir_replica_node *n = &v->nodes[i];
+		if (!n->owes || n->age > SILENT)
+			continue;
+		say("node %016" PRIx64 " (%s) holds keys that redis lacks, and would bring back "
+		    "what is to be removed: wait until it has published them, or if it is meant, "
+		    "--force", n->node, n->host);
+		status = TOOL_NO;
+	}
+	weir_replica_view_free(v);
 	return status;
 }
 
-/* ---- --replace ---- */
+/* Return: as open_set(), or an exit status after a message. */
+static int open_to_replace(struct replicate *r, struct weir_replica **out)
+{
+	int err = open_set(r, out);
+	if (err == 1)
+		return trouble("set %s: redis has no generation of it: publish an image first "
+		               "(weir replicate publish IMAGE), whose seed the others are to have",
+		               r->options.set);
+	return err ? err : nobody_owes(r);
+}
 
 static int run(char **command)
 {
@@ -246,12 +205,12 @@ static int run(char **command)
 struct instead {
 	struct replicate *r;
 	struct weir_replica *replica;
-	bool failed;       /* the command, or its image, which was said */
+	bool failed;       /* the command, or its image, after a message */
 	char becomes[256]; /* how the set is another then; "": it is not */
 };
 
-/* A record that grows may need a larger filter, and a mistake in COMMAND makes another one: nodes
- * take either, and whoever published it is to see which. */
+/* Nodes take a filter of another shape, which may be meant, for a record that has grown, or be a
+ * mistake in COMMAND: so the command prints both shapes. */
 static void compare(struct instead *i, const struct weir_filter *f)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -259,7 +218,7 @@ static void compare(struct instead *i, const struct weir_filter *f)
 	if (i->r->quiet || i->r->options.handle || weir_replica_params(i->replica, &params) != 0 ||
 	    weir_plan_make(&params, &old) != 0 || weir_params_of(f, &params) != 0 ||
 	    weir_plan_make(&params, &new) != 0)
-		return; /* of one that has grown, or came from elsewhere, there are none */
+		return; /* a filter that has grown has no parameters */
 	if (old.shape.kind == new.shape.kind && old.capacity == new.capacity &&
 	    old.bytes == new.bytes)
 		return;
@@ -284,25 +243,20 @@ static int make(void *context, struct weir_filter **out)
 
 static int publish_instead(struct replicate *r)
 {
-	struct weir_replica *replica;
+	struct weir_replica *replica = NULL;
 	if (r->count < 2)
 		return misuse("--replace: behind IMAGE stands -- and the command that makes it");
 	int err = open_to_replace(r, &replica);
-	if (err == 1)
-		return trouble("set %s: redis has no generation of it: publish an image first, "
-		               "whose seed the others are to have", r->options.set);
-	if (err)
-		return not_open(r);
 	struct instead i = { r, replica, false, "" };
-	err = weir_replica_publish_from(replica, make, &i);
+	if (!err)
+		err = weir_replica_publish_from(replica, make, &i);
 	if (!err && i.becomes[0])
 		say("set %s: it becomes another: %s", r->options.set, i.becomes);
-	return i.failed ? end_with(r, replica, TOOL_TROUBLE) : end(r, replica, err);
+	return end(r, replica, i.failed ? TOOL_TROUBLE : err);
 }
 
 int replicate_publish(struct replicate *r)
 {
-	r->options.passing = true;
 	if (r->count == 0)
 		return misuse("the image is missing");
 	if (r->replace)
@@ -315,22 +269,16 @@ int replicate_publish(struct replicate *r)
 
 int replicate_rollback(struct replicate *r)
 {
-	struct weir_replica *replica;
-	if (!r->generation)
-		return misuse("--generation=N is missing: weir replicate status shows what is "
-		              "kept");
+	struct weir_replica *replica = NULL;
+	if (!r->generation.era)
+		return misuse("--generation=ERA.NUMBER is missing: weir replicate status shows "
+		              "what is kept");
 	if (r->count)
 		return misuse("'%s' is too much", r->arguments[0]);
 	if (!r->options.keep) /* what could have been returned to is not lost by a wrong guess */
 		r->options.keep = WEIR_REPLICA_KEEP_MOST;
-	r->options.passing = true;
 	int err = open_to_replace(r, &replica);
-	if (err == 1)
-		return trouble("set %s: redis has no generation of it that another could follow: "
-		               "publish an image first (weir replicate publish IMAGE), by the "
-		               "seed of the one to return to", r->options.set);
-	return err ? not_open(r) :
-	             end(r, replica, weir_replica_rollback(replica, r->generation));
+	return end(r, replica, err ? err : weir_replica_rollback(replica, r->generation));
 }
 
 int replicate_key(struct replicate *r)
@@ -338,5 +286,7 @@ int replicate_key(struct replicate *r)
 	if (r->count != 2)
 		return misuse("the names of two files are needed: secret, public");
 	int err = weir_replica_key_make(r->arguments[0], r->arguments[1]);
-	return err ? failed(r, err) : TOOL_OK;
+	if (err)
+		say("%s", weir_error_detail());
+	return err == -EEXIST || err == -ENOTSUP ? TOOL_NO : err ? TOOL_TROUBLE : TOOL_OK;
 }

@@ -5,16 +5,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <jansson.h>
 #include <weir/replica.h>
 
-/* What the command line says. */
+/* The command line. */
 struct replicate {
 	struct weir_replica_options options;
-	const char *output;          /* follow */
-	double max_age;              /* status: seconds; 0: any */
-	uint64_t generation;         /* rollback */
+	const char *output;                     /* follow */
+	double max_age;                         /* status: seconds; 0: any */
+	struct weir_replica_version generation; /* rollback */
 	bool replace, force, json, prometheus, quiet;
-	int zstd_level;              /* of images, here and there */
 	char **arguments;
 	int count;
 };
@@ -38,9 +38,11 @@ int replicate_status(struct replicate *r);
 int replicate_rollback(struct replicate *r);
 int replicate_key(struct replicate *r);
 
-/* ---- the status of a set for programs ---- */
+/* ---- the status of a set ---- */
 
-enum { ALERTS = 1000 };
+/* Seconds without a report after which a node is late, and silent; and without all inserts. Nodes
+ * report every 5 seconds. */
+enum { LATE = 10, SILENT = 30, LACKING = 30, ALERTS = 1000 };
 
 /* Sentences about what is not well. */
 struct alerts {
@@ -48,12 +50,27 @@ struct alerts {
 	size_t n;
 };
 
-void status_json(const struct replicate *r, const struct weir_replica_view *v,
-                 const struct alerts *a);
-void status_prometheus(const struct replicate *r, const struct weir_replica_view *v,
-                       const struct alerts *a);
+/* All of it, named as in <weir/replica.h>. To be freed by json_decref(). */
+json_t *status_json(const struct replicate *r, const struct weir_replica_view *v,
+                    const struct alerts *a);
+/* The same as lines, and as metrics. */
+void status_print(json_t *status);
+void status_prometheus(json_t *status);
 
-/* Seconds since a generation was published; or until then, if a clock was set back. */
+/* "3.14" */
+#define VERSION "%" PRIu64 ".%" PRIu64
+#define VERSION_OF(v) (v).era, (v).number
+
+static inline bool is_version(struct weir_replica_version a, struct weir_replica_version b)
+{
+	return a.era == b.era && a.number == b.number;
+}
+
+/* Seconds since a generation was signed, by redis's clock; or until then, if that was set back. */
 double age_of(const struct weir_replica_view *v, const struct weir_replica_generation *g);
+/* Seconds until it expires, if ever, by this machine's clock, which nodes too ask. */
+double seconds_left(const struct weir_replica_generation *g);
+/* Entries of the log that a node has not applied. */
+uint64_t entries_behind(const struct weir_replica_view *v, const struct weir_replica_node *n);
 
 #endif
