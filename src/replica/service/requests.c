@@ -54,9 +54,12 @@ static void end(struct weir_replica *r, struct weir_request *q, int result)
 
 void weir__service_answer(struct weir_replica *r, int err)
 {
+	struct weir_failure f;
 	for (struct weir_request *q = take_all(r), *next; q; q = next) {
 		next = q->next;
-		end(r, q, err ? err : q->run(r, q->arg));
+		weir__failure_take(&f, err ? err : q->run(r, q->arg));
+		weir__service_note(r, false); /* its caller may measure at once */
+		end(r, q, weir__failure_answer(&f));
 	}
 }
 
