@@ -3,7 +3,7 @@
 # One set on many machines: starts a redis of its own and runs bench_replica and bench_replica_cpu.
 # replica.sh BUILD_FOLDER [KEYS [NODES [SECONDS]]]
 set -eu
-build=$(realpath "$1") keys=${2:-1000000} nodes=${3:-32} seconds=${4:-10}
+build=$(realpath "$1") keys=${2:-1000000} nodes=${3:-32} seconds=${4:-5}
 work=$(mktemp -d)
 module=$build/src/servers/redis/weir-redis.so
 [ -e "$module" ] && set -- --loadmodule "$module" || set --
