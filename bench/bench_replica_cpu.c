@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What nodes cost the redis that they share, in CPU time, and what 1,000 of them would cost it:
+ * Measure what nodes cost the redis that they share, in CPU time, and what 1,000 would cost it:
  * bench_replica_cpu SOCKET [NODES] [SECONDS], of each measurement. replica.sh starts the server.
  *
  * A node reads the log at each interval (poll_ms), sends what was inserted, and has a heartbeat
