@@ -173,8 +173,7 @@ static int merge_lower(struct weir_node *n, const struct weir_manifest *m,
 /* U5: what the position does not cover of the ring, all of which waits or has an id. */
 static int add_ring(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next)
 {
-	int err = 0;
-	weir__ring_collect(&n->ring, n->collected + 1);
+	int err = weir__ring_collect(&n->ring, n->collected + 1);
 	for (const struct weir_batch *b = n->ring.waiting.oldest; b && !err; b = b->newer)
 		err = weir__node_apply(n, b->hashes, b->n, next);
 	for (const struct weir_batch *b = n->ring.acked.newest; b && !err; b = b->older) {
@@ -212,7 +211,8 @@ static void replace_has(struct weir_node *n, const struct weir_manifest *m, bool
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* From weir_reload_begin() on each insert goes to both. What came before is in the log, in the
+/* From weir_reload_begin() on each insert goes to both. It waits for a grace period, so what came
+ * before, which was put into the ring before its section, is seen here: it is in the log, in the
  * ring, or behind what the node owes: so that is asked after it. What a generation lacks that was
  * returned to is in the log or nowhere else. */
 static int complete(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next,

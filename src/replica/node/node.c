@@ -87,15 +87,14 @@ static int give_up(struct weir_node *n)
 
 static bool is_touch_due(const struct weir_node *n)
 {
-	const uint64_t in_lists =
-		atomic_load_explicit(&n->ring.in_lists, memory_order_relaxed);
+	const uint64_t full = atomic_load_explicit(&n->ring.full, memory_order_relaxed);
 	if (n->state == WEIR_NODE_OFFLINE || n->now >= n->beat_at || n->look || n->call_due ||
 	    n->report)
 		return true;
 	if (n->head.full)
 		return false;
-	return ((n->ring.waiting.oldest || in_lists) &&
-	        (n->now >= n->send_at || in_lists >= WEIR_RING_WAKE)) ||
+	return ((n->now >= n->send_at || full >= WEIR_RING_WAKE) &&
+	        (n->ring.waiting.oldest || weir__ring_has_fresh(&n->ring))) ||
 	       atomic_load_explicit(&n->asked, memory_order_relaxed) > n->collected;
 }
 
@@ -211,7 +210,7 @@ void weir__node_status(struct weir_node *n, struct weir_node_status *out)
 		                          .generations = n->generations,
 		                          .error = n->error,
 		                          .why = n->why };
-	out->ring_bytes = atomic_load_explicit(&n->ring.used, memory_order_relaxed);
+	out->ring_bytes = weir__ring_bytes(&n->ring);
 	pthread_mutex_lock(&n->lock);
 	out->token = n->token != 0;
 	pthread_mutex_unlock(&n->lock);

@@ -1,18 +1,57 @@
 /* SPDX-License-Identifier: MIT
- * Lists, to each of which a few threads keep, and what becomes of them. */
+ * Lists of threads, and what becomes of their hashes. */
 #include "ring.h"
 #include <endian.h>
-#include <sched.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <weir/error.h>
 
-enum { FIRST = 64 }; /* hashes of a new list's room: few nodes insert more between two sendings */
+enum { FIRST = 64, MOST = 1024, GROWTH = 4 }; /* hashes of a list's chunks, one to the next */
+
+/* ---- a list for each thread ---- */
+
+static _Atomic uint64_t owned = 1; /* a bit for each list; the first is shared */
+static _Thread_local unsigned number; /* of this thread's list, from 1; 0: it has none yet */
+static pthread_key_t at_exit;
+static bool has_key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* Release: the next thread that takes this list sees what this one wrote. */
+static void give_back(void *bit)
+{
+	number = 0;
+	atomic_fetch_and_explicit(&owned, ~(UINT64_C(1) << (uintptr_t)bit), memory_order_release);
+}
+
+static void make_key(void)
+{
+	has_key = pthread_key_create(&at_exit, give_back) == 0;
+}
+
+/* Acquire: see give_back(). Return: the list; 0: all are taken, so it is the shared one. */
+static unsigned take_list(void)
+{
+	pthread_once(&once, make_key);
+	uint64_t all = atomic_load_explicit(&owned, memory_order_relaxed);
+	do {
+		if (!~all || !has_key)
+			return 0;
+	} while (!atomic_compare_exchange_weak_explicit(&owned, &all, all | (all + 1),
+	                                                memory_order_acquire,
+	                                                memory_order_relaxed));
+	const unsigned bit = (unsigned)__builtin_ctzll(~all);
+	if (!pthread_setspecific(at_exit, (void *)(uintptr_t)bit))
+		return bit;
+	give_back((void *)(uintptr_t)bit);
+	return 0;
+}
 
 void weir__ring_make(struct weir_ring *r, uint64_t limit, void (*wake)(void *), void *context)
 {
 	*r = (struct weir_ring){ .limit = limit, .wake = wake, .context = context };
-	pthread_mutex_init(&r->lock, NULL);
+	pthread_mutex_init(&r->shared, NULL);
 }
 
 static void free_all(struct weir_batch *b)
@@ -27,35 +66,16 @@ static void free_all(struct weir_batch *b)
 void weir__ring_free(struct weir_ring *r)
 {
 	for (unsigned i = 0; i < WEIR_RING_LISTS; i++)
-		free(r->lists[i].batch);
-	free_all(r->full);
+		for (struct weir_chunk *c = r->lists[i].oldest, *newer; c; c = newer) {
+			newer = c->newer;
+			free(c);
+		}
 	free_all(r->waiting.oldest);
 	free_all(r->acked.oldest);
-	pthread_mutex_destroy(&r->lock);
+	pthread_mutex_destroy(&r->shared);
 }
 
-/* Threads take lists in turn, as they come. */
-static struct weir_ring_list *enter(struct weir_ring *r)
-{
-	static atomic_uint threads;
-	static _Thread_local unsigned number; /* 0: none yet */
-	if (!number)
-		number = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) %
-		         WEIR_RING_LISTS + 1;
-	return &r->lists[number - 1];
-}
-
-/* Acquire and release: what the last holder wrote to the list is seen by the next one. */
-static void hold(struct weir_ring_list *list)
-{
-	while (atomic_exchange_explicit(&list->held, true, memory_order_acquire))
-		sched_yield();
-}
-
-static void let_go(struct weir_ring_list *list)
-{
-	atomic_store_explicit(&list->held, false, memory_order_release);
-}
+/* ---- the thread that inserts ---- */
 
 /* Relaxed: a number alone, which publishes nothing. Return: how many hashes there is room for. */
 static size_t reserve(struct weir_ring *r, size_t wanted)
@@ -70,56 +90,125 @@ static size_t reserve(struct weir_ring *r, size_t wanted)
 	return some;
 }
 
-/* More room for a list that is held. @wake: whether as much waits as is worth sending at once.
- * Return: whether there is some. */
+/* A chunk behind the newest one, which is full. @wake: whether as much waits as is worth sending.
+ * Return: whether there is one. */
 static bool grow(struct weir_ring *r, struct weir_ring_list *list, bool *wake)
 {
-	struct weir_batch *b = list->batch;
-	if (b && b->n == WEIR_ENTRY_HASHES) {
-		pthread_mutex_lock(&r->lock);
-		b->newer = r->full;
-		r->full = b;
-		pthread_mutex_unlock(&r->lock);
-		b = list->batch = NULL;
-	}
-	const size_t room = b ? b->room : 0, most = WEIR_ENTRY_HASHES - room;
-	const size_t more = reserve(r, !b ? FIRST : 3 * room < most ? 3 * room : most);
-	if (!more)
-		return false;
-	b = realloc(b, sizeof *b + 8 * (room + more));
-	if (!b) {
-		atomic_fetch_sub_explicit(&r->used, 8 * more, memory_order_relaxed);
+	struct weir_chunk *old = list->newest;
+	const size_t wanted = old ? GROWTH * old->room : FIRST;
+	const size_t room = reserve(r, wanted < MOST ? wanted : MOST);
+	struct weir_chunk *c = room ? malloc(sizeof *c + 8 * room) : NULL;
+	if (!c) {
+		atomic_fetch_sub_explicit(&r->used, 8 * room, memory_order_relaxed);
 		return false;
 	}
-	b->n = room;
-	b->room = room + more;
-	list->batch = b;
-	const uint64_t before =
-		atomic_fetch_add_explicit(&r->in_lists, 8 * more, memory_order_relaxed);
-	*wake |= before / WEIR_RING_WAKE != (before + 8 * more) / WEIR_RING_WAKE;
+	*c = (struct weir_chunk){ .room = room };
+	if (old) { /* before the node's thread may free it */
+		const uint64_t more = 8 * old->room;
+		const uint64_t before =
+			atomic_fetch_add_explicit(&r->full, more, memory_order_relaxed);
+		*wake |= before / WEIR_RING_WAKE != (before + more) / WEIR_RING_WAKE;
+	}
+	list->newest = c;
+	/* release: with what the chunk is made of; acquire: ready(), fill() */
+	atomic_store_explicit(old ? &old->newer : &list->oldest, c, memory_order_release);
 	return true;
+}
+
+/* Only this thread writes to the list, or the holder of the lock to the shared one. */
+static size_t put(struct weir_ring *r, struct weir_ring_list *list, const uint64_t *hashes,
+                  size_t n, bool *wake)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct weir_chunk *c = list->newest;
+		size_t at = c ? atomic_load_explicit(&c->n, memory_order_relaxed) : 0;
+		if (!c || at == c->room) {
+			if (!grow(r, list, wake))
+				return i;
+			c = list->newest;
+			at = 0;
+		}
+		c->hashes[at] = htole64(hashes[i]);
+		/* release: the hash comes with its number; acquire: ready() */
+		atomic_store_explicit(&c->n, at + 1, memory_order_release);
+	}
+	return n;
 }
 
 size_t weir__ring_put(struct weir_ring *r, const uint64_t *hashes, size_t n)
 {
-	struct weir_ring_list *list = enter(r);
 	bool wake = false;
-	size_t i = 0;
-	hold(list);
-	for (; i < n; i++) {
-		struct weir_batch *b = list->batch;
-		if (!b || b->n == b->room) {
-			if (!grow(r, list, &wake))
-				break;
-			b = list->batch;
-		}
-		const uint64_t hash = htole64(hashes[i]);
-		memcpy(b->hashes + 8 * b->n++, &hash, sizeof hash);
-	}
-	let_go(list);
+	if (!number)
+		number = take_list() + 1;
+	const bool shared = number == 1;
+	if (shared)
+		pthread_mutex_lock(&r->shared);
+	const size_t some = put(r, &r->lists[number - 1], hashes, n, &wake);
+	if (shared)
+		pthread_mutex_unlock(&r->shared);
 	if (wake && r->wake)
 		r->wake(r->context);
-	return i;
+	return some;
+}
+
+/* ---- the node's thread ---- */
+
+/* Return: how many hashes a list has; the numbers only grow until they are taken. */
+static size_t ready(const struct weir_ring_list *list)
+{
+	size_t n = 0;
+	const struct weir_chunk *c = atomic_load_explicit(&list->oldest, memory_order_acquire);
+	for (; c; c = atomic_load_explicit(&c->newer, memory_order_acquire))
+		n += atomic_load_explicit(&c->n, memory_order_acquire);
+	return n - list->taken;
+}
+
+bool weir__ring_has_fresh(const struct weir_ring *r)
+{
+	for (unsigned i = 0; i < WEIR_RING_LISTS; i++)
+		if (ready(&r->lists[i]))
+			return true;
+	return false;
+}
+
+/* The free room first: what a list has room for is reserved before it is seen here. */
+uint64_t weir__ring_bytes(const struct weir_ring *r)
+{
+	uint64_t free = 0;
+	for (unsigned i = 0; i < WEIR_RING_LISTS; i++) {
+		const struct weir_chunk *c =
+			atomic_load_explicit(&r->lists[i].oldest, memory_order_acquire);
+		for (; c; c = atomic_load_explicit(&c->newer, memory_order_acquire))
+			free += c->room - atomic_load_explicit(&c->n, memory_order_acquire);
+	}
+	return atomic_load_explicit(&r->used, memory_order_relaxed) - 8 * free;
+}
+
+/* The newest chunk stays, even if all of it is taken: its thread looks at it. */
+static struct weir_chunk *oldest(struct weir_ring *r, struct weir_ring_list *list)
+{
+	struct weir_chunk *c = atomic_load_explicit(&list->oldest, memory_order_acquire);
+	struct weir_chunk *newer = atomic_load_explicit(&c->newer, memory_order_acquire);
+	if (list->taken < c->room || !newer)
+		return c;
+	atomic_fetch_sub_explicit(&r->full, 8 * c->room, memory_order_relaxed);
+	free(c);
+	list->taken = 0;
+	atomic_store_explicit(&list->oldest, newer, memory_order_relaxed);
+	return newer;
+}
+
+/* @room of a batch: not more than the list has. */
+static void fill(struct weir_ring *r, struct weir_ring_list *list, struct weir_batch *b)
+{
+	while (b->n < b->room) {
+		const struct weir_chunk *c = oldest(r, list);
+		const size_t has = atomic_load_explicit(&c->n, memory_order_acquire) - list->taken;
+		const size_t some = has < b->room - b->n ? has : b->room - b->n;
+		memcpy(b->hashes + 8 * b->n, c->hashes + list->taken, 8 * some);
+		list->taken += some;
+		b->n += some;
+	}
 }
 
 static void append(struct weir_batches *to, struct weir_batch *b)
@@ -137,40 +226,20 @@ static void take_out(struct weir_batches *from, struct weir_batch *b)
 }
 
 /* What many small batches take beside their hashes counts too. */
-static void make_batch(struct weir_ring *r, struct weir_batch *b, uint64_t stamp)
+int weir__ring_collect(struct weir_ring *r, uint64_t stamp)
 {
-	const size_t room = b->room;
-	struct weir_batch *smaller = realloc(b, sizeof *b + 8 * b->n);
-	b = smaller ? smaller : b;
-	b->room = b->n;
-	b->stamp = stamp;
-	b->replaces = false;
-	append(&r->waiting, b);
-	atomic_fetch_sub_explicit(&r->in_lists, 8 * room, memory_order_relaxed);
-	atomic_fetch_add_explicit(&r->used, sizeof *b + 8 * b->n - 8 * room, memory_order_relaxed);
-}
-
-/* Lists first: one that becomes full meanwhile is among the full ones then. */
-void weir__ring_collect(struct weir_ring *r, uint64_t stamp)
-{
-	for (unsigned i = 0; i < WEIR_RING_LISTS; i++) {
-		struct weir_ring_list *list = &r->lists[i];
-		hold(list);
-		struct weir_batch *b = list->batch;
-		list->batch = NULL;
-		let_go(list);
-		if (b)
-			make_batch(r, b, stamp);
-	}
-	pthread_mutex_lock(&r->lock);
-	struct weir_batch *b = r->full;
-	r->full = NULL;
-	pthread_mutex_unlock(&r->lock);
-	while (b) {
-		struct weir_batch *newer = b->newer;
-		make_batch(r, b, stamp);
-		b = newer;
-	}
+	for (unsigned i = 0; i < WEIR_RING_LISTS; i++)
+		for (size_t left = ready(&r->lists[i]), some; left; left -= some) {
+			some = left < WEIR_ENTRY_HASHES ? left : WEIR_ENTRY_HASHES;
+			struct weir_batch *b = malloc(sizeof *b + 8 * some);
+			if (!b)
+				return weir_fail(-ENOMEM, "no memory for %zu hashes to send", some);
+			*b = (struct weir_batch){ .room = some, .stamp = stamp };
+			fill(r, &r->lists[i], b);
+			append(&r->waiting, b);
+			atomic_fetch_add_explicit(&r->used, sizeof *b, memory_order_relaxed);
+		}
+	return 0;
 }
 
 void weir__ring_acked(struct weir_ring *r, size_t n, struct weir_log_id last)

@@ -9,7 +9,7 @@
 #include "../format/entry.h"
 
 enum {
-	WEIR_RING_LISTS = 16,
+	WEIR_RING_LISTS = 64,      /* a thread has its own; all beyond 63 threads share one */
 	WEIR_RING_WAKE = 64 << 10, /* bytes that wait: worth sending at once */
 };
 
@@ -27,19 +27,27 @@ struct weir_batches {
 	struct weir_batch *oldest, *newest;
 };
 
+/* One thread fills it. The node's thread takes the hashes, and frees it once there is a newer. */
+struct weir_chunk {
+	struct weir_chunk *_Atomic newer;
+	_Atomic size_t n;
+	size_t room;
+	uint64_t hashes[]; /* as in an entry */
+};
+
 struct weir_ring_list {
-	_Alignas(64) _Atomic bool held; /* for some instructions, so there is no need to sleep */
-	struct weir_batch *batch;
+	_Alignas(64) struct weir_chunk *newest; /* for the thread that fills it */
+	struct weir_chunk *_Atomic oldest;      /* for the node's thread, once there is one; */
+	size_t taken;                           /* of that */
 };
 
 struct weir_ring {
 	uint64_t limit;              /* bytes of all */
-	_Atomic uint64_t used;       /* of those; room of lists counts */
-	_Atomic uint64_t in_lists;   /* of those */
+	_Atomic uint64_t used;       /* of those; free room of lists counts */
+	_Atomic uint64_t full;       /* bytes of chunks that are full */
 	void (*wake)(void *context); /* the node's thread, from any thread; or NULL */
 	void *context;
-	pthread_mutex_t lock;
-	struct weir_batch *full;     /* lists that became full, under the lock */
+	pthread_mutex_t shared;      /* of the first list */
 	struct weir_batches waiting; /* to be sent, or sent and not acknowledged */
 	struct weir_batches acked;   /* in the order of their ids */
 	struct weir_ring_list lists[WEIR_RING_LISTS];
@@ -47,11 +55,16 @@ struct weir_ring {
 
 void weir__ring_make(struct weir_ring *r, uint64_t limit, void (*wake)(void *), void *context);
 void weir__ring_free(struct weir_ring *r);
-/* Any thread. Return: how many had room; those behind them are not in the ring. */
+/* Any thread. The library that has this is linked with -z nodelete: threads end after it.
+ * Return: how many had room; those behind them are not in the ring. */
 size_t weir__ring_put(struct weir_ring *r, const uint64_t *hashes, size_t n);
 
-/* All that is in lists becomes batches that wait. */
-void weir__ring_collect(struct weir_ring *r, uint64_t stamp);
+/* The rest is for the node's thread alone. Are there hashes in lists? */
+bool weir__ring_has_fresh(const struct weir_ring *r);
+/* What is in the ring, without the free room of lists. */
+uint64_t weir__ring_bytes(const struct weir_ring *r);
+/* All that is in lists becomes batches that wait. Return: 0; -ENOMEM the rest stays there. */
+int weir__ring_collect(struct weir_ring *r, uint64_t stamp);
 /* The first @n that wait are entries now; the last one is @last. */
 void weir__ring_acked(struct weir_ring *r, size_t n, struct weir_log_id last);
 /* Those with an id above @after and up to @upto wait again.

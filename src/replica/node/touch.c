@@ -114,11 +114,12 @@ static void meet(struct weir_node *n, const struct weir_head *head)
 	n->look = false; /* this is the head of now */
 }
 
-/* Return: how many batches are among the entries; or -EIO. */
+/* Return: how many batches are among the entries; -EIO, -ENOMEM. */
 static int fill(struct weir_node *n, struct weir_touch *touch, struct weir_entry *entries)
 {
 	int batches = 0;
-	weir__ring_collect(&n->ring, n->collected + 1);
+	if (weir__ring_collect(&n->ring, n->collected + 1))
+		return -ENOMEM;
 	struct weir_batch *b = n->ring.waiting.oldest;
 	for (; b && batches < WEIR_NODE_SENT; b = b->newer) {
 		if (b->replaces)

@@ -36,7 +36,8 @@ MUTANTS = [
     ('TOKEN_REUSED', 'publish.c', '\tn->token = 0;\n', '', sim('', ring=0)),
     ('PURE_ALWAYS', 'publish.c', 'm->pure = !n->extra && !new && ', 'm->pure = ',
      sim('', ring=0)),
-    ('HOLE_IGNORED', 'log.c', '\tlack(w, last, is_next(last, w->at) ? tag : 0);\n', '', sim('x', ring=MANY)),
+    ('HOLE_IGNORED', 'log.c', '\tlack(w, last, is_next(last, w->at) ? tag : 0);\n', '',
+     sim('x', ring=MANY)),
     ('OWN_UNFILLED', 'log.c', ' || fill_own(w, &last, &tag))', ')',
      LACKING),
     ('SET_FIRST', 'insert.c', 'if (weir__ring_put(&n->ring, &hash, 1))',
@@ -123,7 +124,10 @@ MUTANTS = [
      UNIT),
     ('NO_RETURN_OF_ROOM', 'ring.c', '\t\tatomic_fetch_sub_explicit(&r->used, sizeof *b + 8 * b->n, '
      'memory_order_relaxed);\n', '', RING),
-    ('FULL_LISTS_FIRST_FORGOTTEN', 'ring.c', '\t\tr->full = b;\n', '\t\tr->full = NULL;\n', RING),
+    ('FULL_CHUNK_FORGOTTEN', 'ring.c', 'old ? &old->newer : &list->oldest', '&list->oldest', RING),
+    ('LIST_OF_MANY_THREADS', 'ring.c', '\t\treturn bit;\n', '\t\treturn 1;\n', RING),
+    ('LIST_KEPT_FOR_EVER', 'ring.c', '\tatomic_fetch_and_explicit(&owned, '
+     '~(UINT64_C(1) << (uintptr_t)bit), memory_order_release);\n', '', RING),
     ('NO_WAKE', 'ring.c', '\tif (wake && r->wake)', '\tif (0)', RING),
     ('DEBT_FORGOTTEN', 'insert.c', '\t*last = (struct weir_debt){ 0, ',
      '\t*last = (struct weir_debt){ id, ', UNIT),

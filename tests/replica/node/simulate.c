@@ -13,6 +13,7 @@
 #include <string.h>
 #include <weir/weir.h>
 #include "node/node.h"
+#include "lists.h"
 #include "toy.h"
 
 enum { MOST = 1024, SLOTS = 4096, QUIET_MS = 60000 };
@@ -142,11 +143,8 @@ static bool in_batches(const struct weir_batch *b, uint64_t hash)
 
 static bool in_ring(const struct weir_ring *r, uint64_t hash)
 {
-	for (unsigned i = 0; i < WEIR_RING_LISTS; i++)
-		if (r->lists[i].batch && in_batch(r->lists[i].batch, hash))
-			return true;
-	return in_batches(r->waiting.oldest, hash) || in_batches(r->acked.oldest, hash) ||
-	       in_batches(r->full, hash);
+	return lists_have(r, hash) || in_batches(r->waiting.oldest, hash) ||
+	       in_batches(r->acked.oldest, hash);
 }
 
 static void check_own(unsigned i)
@@ -177,7 +175,7 @@ static bool is_well(unsigned i)
 	return server->log_there && server->head_run == server->run &&
 	       n->head.mark == server->head.mark && n->tag == server->head.tag &&
 	       status.state == WEIR_NODE_FOLLOWING && !status.lacks && !status.owes &&
-	       !n->ring.waiting.oldest && !atomic_load(&n->ring.in_lists);
+	       !n->ring.waiting.oldest && !weir__ring_has_fresh(&n->ring);
 }
 
 static bool all_well(void)

@@ -3,6 +3,7 @@
  * what a number says. */
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include "lists.h"
 #include "pair.h"
 
 /* ---- what comes before what: these stand before the library's ---- */
@@ -10,22 +11,10 @@
 static unsigned looks;
 static bool in_order = true, locked;
 
-static bool ring_has(const struct weir_ring *r, uint64_t hash)
-{
-	for (unsigned i = 0; i < WEIR_RING_LISTS; i++) {
-		const struct weir_batch *b = r->lists[i].batch;
-		const struct weir_entry e = { .hashes = b ? b->hashes : NULL };
-		for (size_t k = 0; b && k < b->n; k++)
-			if (weir__entry_hash(&e, k) == hash)
-				return true;
-	}
-	return false;
-}
-
 static int insert_hash(struct weir_handle *h, uint64_t hash)
 {
 	looks++;
-	in_order = in_order && ring_has(&node[0].ring, hash);
+	in_order = in_order && lists_have(&node[0].ring, hash);
 	return (int)weir_handle_insert_keys(h, weir_keys_hashes(&hash, 1), NULL);
 }
 

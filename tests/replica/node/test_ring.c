@@ -5,7 +5,7 @@
 #include "../../test.h"
 #include "node/ring.h"
 
-enum { THREADS = 4, EACH = 50000 };
+enum { THREADS = WEIR_RING_LISTS + 16, EACH = 20000 }; /* more than have a list of their own */
 
 static atomic_uint wakes;
 
@@ -24,7 +24,7 @@ static void test_the_thread_is_woken_when_64_KB_wait(void **state)
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_int_equal(weir__ring_put(&r, &i, 1), 1);
 	assert_int_equal(wakes, 0);
-	for (uint64_t i = 1000; i < 8191; i++)
+	for (uint64_t i = 1000; i < 8192 + 1024; i++) /* and a chunk */
 		assert_int_equal(weir__ring_put(&r, &i, 1), 1);
 	assert_int_equal(wakes, 1);
 	weir__ring_free(&r);
@@ -38,7 +38,7 @@ static void test_the_budget_is_used_to_the_last_hash(void **state)
 	weir__ring_make(&r, 8 * 700 + 7, NULL, NULL);
 	assert_int_equal(weir__ring_put(&r, hashes, 1000), 700);
 	assert_int_equal(weir__ring_put(&r, hashes, 1), 0);
-	weir__ring_collect(&r, 1);
+	assert_ok(weir__ring_collect(&r, 1));
 	assert_int_equal(weir__ring_put(&r, hashes, 1), 0);
 	weir__ring_acked(&r, 1, (struct weir_log_id){ 1, 2 });
 	assert_false(weir__ring_release(&r, (struct weir_log_id){ 1, 1 }));
@@ -49,11 +49,24 @@ static void test_the_budget_is_used_to_the_last_hash(void **state)
 }
 
 static struct weir_ring shared;
+static pthread_barrier_t start;
 
 static void *put(void *arg)
 {
 	const uint64_t from = (uint64_t)(uintptr_t)arg * EACH;
 	for (uint64_t i = from; i < from + EACH; i++)
+		if (weir__ring_put(&shared, &i, 1) != 1)
+			return (void *)1;
+	return NULL;
+}
+
+static void *put_with_all(void *arg)
+{
+	const uint64_t first = (uint64_t)(uintptr_t)arg * EACH;
+	if (weir__ring_put(&shared, &first, 1) != 1) /* it has a list now */
+		return (void *)1;
+	pthread_barrier_wait(&start);
+	for (uint64_t i = first + 1; i < first + EACH; i++)
 		if (weir__ring_put(&shared, &i, 1) != 1)
 			return (void *)1;
 	return NULL;
@@ -65,17 +78,18 @@ static void test_hashes_of_all_threads_become_batches_once_each(void **state)
 	pthread_t threads[THREADS];
 	static unsigned char seen[THREADS * EACH];
 	size_t n = 0;
+	assert_int_equal(pthread_barrier_init(&start, NULL, THREADS), 0);
 	weir__ring_make(&shared, 64 << 20, NULL, NULL);
 	for (uintptr_t i = 0; i < THREADS; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, put, (void *)i), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, put_with_all, (void *)i), 0);
 	for (unsigned i = 0; i < 100; i++)
-		weir__ring_collect(&shared, 1);
+		assert_ok(weir__ring_collect(&shared, 1));
 	for (unsigned i = 0; i < THREADS; i++) {
 		void *failed;
 		pthread_join(threads[i], &failed);
 		assert_null(failed);
 	}
-	weir__ring_collect(&shared, 2);
+	assert_ok(weir__ring_collect(&shared, 2));
 	for (const struct weir_batch *b = shared.waiting.oldest; b; b = b->newer) {
 		const struct weir_entry e = { .hashes = b->hashes };
 		assert_true(b->n <= WEIR_ENTRY_HASHES);
@@ -83,7 +97,33 @@ static void test_hashes_of_all_threads_become_batches_once_each(void **state)
 			assert_int_equal(seen[weir__entry_hash(&e, i)]++, 0);
 	}
 	assert_int_equal(n, THREADS * EACH);
-	assert_int_equal(shared.in_lists, 0);
+	pthread_barrier_destroy(&start);
+	assert_false(weir__ring_has_fresh(&shared));
+	weir__ring_free(&shared);
+}
+
+/* A server starts a thread for each connection. */
+static void test_a_thread_that_ends_leaves_its_list_to_the_next(void **state)
+{
+	(void)state;
+	weir__ring_make(&shared, 64 << 20, NULL, NULL);
+	for (uintptr_t i = 0; i < 2 * WEIR_RING_LISTS; i++) {
+		pthread_t thread;
+		void *failed;
+		assert_int_equal(pthread_create(&thread, NULL, put, (void *)i), 0);
+		pthread_join(thread, &failed);
+		assert_null(failed);
+	}
+	unsigned used = 0;
+	for (unsigned i = 0; i < WEIR_RING_LISTS; i++)
+		used += shared.lists[i].oldest != NULL;
+	assert_int_equal(used, 1);
+	assert_null(shared.lists[0].oldest); /* which all would share */
+	assert_ok(weir__ring_collect(&shared, 1));
+	size_t n = 0;
+	for (const struct weir_batch *b = shared.waiting.oldest; b; b = b->newer)
+		n += b->n;
+	assert_int_equal(n, 2 * WEIR_RING_LISTS * EACH);
 	weir__ring_free(&shared);
 }
 
@@ -92,7 +132,7 @@ static void make_three(struct weir_ring *r)
 	weir__ring_make(r, 1 << 20, NULL, NULL);
 	for (uint64_t i = 0; i < 3; i++) {
 		assert_int_equal(weir__ring_put(r, &i, 1), 1);
-		weir__ring_collect(r, 10 + i);
+		assert_ok(weir__ring_collect(r, 10 + i));
 	}
 	r->waiting.oldest->tag = 7;
 	weir__ring_acked(r, 2, (struct weir_log_id){ 4, 9 });
@@ -134,6 +174,7 @@ int main(void)
 		cmocka_unit_test(test_the_thread_is_woken_when_64_KB_wait),
 		cmocka_unit_test(test_the_budget_is_used_to_the_last_hash),
 		cmocka_unit_test(test_hashes_of_all_threads_become_batches_once_each),
+		cmocka_unit_test(test_a_thread_that_ends_leaves_its_list_to_the_next),
 		cmocka_unit_test(test_entries_that_stand_together_have_their_ids),
 		cmocka_unit_test(test_only_what_is_jumped_over_waits_again),
 	};
