@@ -2,10 +2,12 @@
 -- A heartbeat, and what is to be appended with it (U1, U4, U9).
 --
 -- KEYS head log nodes
--- ARGV node report give-up mark reserve grace-ms, then of each entry: tag kind value
+-- ARGV node report give-up mark reserve grace-ms epoch, then of each entry: tag kind value
 --   give-up: the mark of the epoch that is to end without a follower, or nothing
 --   mark: for an epoch that begins here; its first entry has it as its tag
 --   reserve: bytes that batches leave free
+--   epoch: the last that the node saw; without log and head one begins above it, so that nodes
+--     whose cursors are of that one read the new entry, and need not wait for their heartbeat
 -- Answer { mark, prev, base, lost, last, tag, version, generation, replicas, now, full }
 --
 -- Ids are made here, not by EPOCH-*: N counts without holes, and where the head is not the log's
@@ -80,7 +82,8 @@ local function begin(give_up)
 	if not epoch then
 		return redis.error_reply('WEIRIDS the ids of the log are used up')
 	end
-	epoch = math.max(epoch, whole and epoch_of(h.last) or 0)
+	local seen = not there and epoch_of(ARGV[7] .. '-0') or 0
+	epoch = math.max(epoch, whole and epoch_of(h.last) or seen)
 	set('prev', whole and not give_up and h.mark or none)
 	set('lost', give_up and base or there and whole and h.lost or '0-0')
 	set('base', base)
@@ -98,13 +101,13 @@ local give_up = ARGV[3] ~= '' and ARGV[3] == h.mark
 if give_up or not whole or not there or h.run ~= run then
 	err = begin(give_up)
 end
-if #ARGV > 6 then
+if #ARGV > 7 then
 	local memory = redis.call('INFO', 'memory')
 	local most = tonumber(string.match(memory, 'maxmemory:(%d+)'))
 	local free = most - tonumber(string.match(memory, 'used_memory:(%d+)')) +
 		tonumber(string.match(memory, 'mem_not_counted_for_evict:(%d+)'))
 	local batches, bytes = false, 0
-	for i = 7, #ARGV, 3 do
+	for i = 8, #ARGV, 3 do
 		batches = batches or ARGV[i + 1] == 'b'
 		bytes = bytes + #ARGV[i + 2] + 128
 	end
@@ -112,9 +115,9 @@ if #ARGV > 6 then
 	local reserve = math.max(tonumber(ARGV[5]), tonumber(h.bytes) or 0)
 	full = most > 0 and batches and free < bytes + reserve and 1 or 0
 end
-for i = 7, full == 1 and 0 or #ARGV, 3 do
+for i = 8, full == 1 and 0 or #ARGV, 3 do
 	err = err or append(ARGV[i], ARGV[i + 1], ARGV[i + 2])
-	if i == 7 and err and string.find(err.err, 'equal or smaller', 1, true) then
+	if i == 8 and err and string.find(err.err, 'equal or smaller', 1, true) then
 		err = begin() or append(ARGV[i], ARGV[i + 1], ARGV[i + 2])
 	end
 end

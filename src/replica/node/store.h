@@ -22,6 +22,8 @@ struct weir_touch {
 	bool give_up;                    /* U9: begin an epoch that has no prev, and lose what the
 	                                    log has; only if the mark is still @mark */
 	uint64_t mark;
+	uint64_t epoch;                  /* the last that the node saw: where nothing is left, one
+	                                    begins above it */
 };
 
 /* An entry that was read. Return: 0, or a negative errno, which ends the reading and is returned.

@@ -169,6 +169,7 @@ int weir__node_touch(struct weir_node *n, bool give_up)
 		return batches;
 	const uint64_t named = n->head.generation;
 	touch.mark = n->head.mark;
+	touch.epoch = n->head.last.epoch;
 	n->collected = asked;
 	int err = n->store->touch(n->store->context, &touch, &head);
 	if (err)

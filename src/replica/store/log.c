@@ -52,7 +52,7 @@ static int call(struct weir_redis *r, const struct iovec *entries, const struct 
                 struct weir_head *head)
 {
 	char node[WEIR_HEX_TEXT], old[WEIR_HEX_TEXT], new[WEIR_HEX_TEXT];
-	char reserve[WEIR_NUMBER_TEXT], grace[WEIR_NUMBER_TEXT];
+	char reserve[WEIR_NUMBER_TEXT], grace[WEIR_NUMBER_TEXT], epoch[WEIR_NUMBER_TEXT];
 	struct redisReply *reply;
 	uint64_t mark;
 	int err = weir__draw(&mark);
@@ -62,7 +62,7 @@ static int call(struct weir_redis *r, const struct iovec *entries, const struct 
 			t->report ? t->report : "",
 			t->give_up ? weir__hex_write(old, t->mark) : "",
 			weir__hex_write(new, mark), weir__number(reserve, r->o.reserve),
-			weir__number(grace, r->o.grace_ms), NULL);
+			weir__number(grace, r->o.grace_ms), weir__number(epoch, t->epoch), NULL);
 	if (err)
 		return err;
 	if (!read_head(reply, head))

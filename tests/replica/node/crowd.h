@@ -58,7 +58,7 @@ static int crowd(unsigned nodes, const char *features, uint64_t calm_ms, uint64_
 		schedule(i, s->toy.clock + 1 + chance(1000));
 	}
 	printf("%u nodes are well after %llu ms\n", nodes, (unsigned long long)until_well());
-	for (; *features; features++) {
+	for (; *features && !s->failed; features++) {
 		const struct toy before = { .calls = s->toy.calls, .bytes_in = s->toy.bytes_in,
 			                    .bytes_out = s->toy.bytes_out };
 		some_inserts(calm_ms);

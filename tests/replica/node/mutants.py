@@ -84,6 +84,8 @@ MUTANTS = [
     ('ANSWERED_BY_A_POSITION_ALONE', 'publish.c',
      'n->answer.epoch && weir__version_compare(h->version, n->named) <= 0;', 'n->answer.epoch;',
      LACKING),
+    ('EPOCH_BELOW_THE_CURSORS', 'touch.c', '\ttouch.epoch = n->head.last.epoch;\n', '',
+     ('simulate', ['--nodes', '1000', '--calm', '70', '--features', 'cff', '--well', '1000'])),
     ('SENDS_NOTHING_AGAIN', 'log.c', '\t\tsend_again(n, e);\n', '\t\t;\n', LACKING),
     ('SENT_AGAIN_BY_ANY_TAG', 'touch.c', '\t\tif (b->replaces)', '\t\tif (0)', LACKING),
     ('NEIGHBOUR_NOT_LEARNT', 'log.c', '\t\town->before = e->before;', '\t\t;', LACKING),

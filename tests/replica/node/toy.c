@@ -199,7 +199,7 @@ static void append(struct toy_server *s, const struct weir_entry *from)
 	push(s, e);
 }
 
-static void begin_epoch(struct toy *t, struct toy_server *s, bool give_up)
+static void begin_epoch(struct toy *t, struct toy_server *s, bool give_up, uint64_t seen)
 {
 	struct weir_head *h = &s->head;
 	const struct weir_log_id base = s->last_id;
@@ -209,7 +209,9 @@ static void begin_epoch(struct toy *t, struct toy_server *s, bool give_up)
 		tag = h->tag;
 	else if (s->n && weir__log_id_compare(base, s->log[s->n - 1]->e.id) == 0)
 		tag = s->log[s->n - 1]->e.tag;
-	const uint64_t epoch = base.epoch > h->last.epoch ? base.epoch : h->last.epoch;
+	uint64_t epoch = base.epoch > h->last.epoch ? base.epoch : h->last.epoch;
+	if (!whole && !there && epoch < seen)
+		epoch = seen;
 	h->prev = whole && !give_up ? h->mark : 0;
 	h->lost = give_up ? base : there && whole ? h->lost : (struct weir_log_id){ 0, 0 };
 	h->base = base;
@@ -250,7 +252,7 @@ static int toy_touch(void *context, const struct weir_touch *touch, struct weir_
 		return failing;
 	const bool give_up = touch->give_up && touch->mark == s->head.mark;
 	if (give_up || !s->head_there || !s->log_there || s->head_run != s->run)
-		begin_epoch(c->toy, s, give_up);
+		begin_epoch(c->toy, s, give_up, touch->epoch);
 	bool batches = false;
 	for (size_t i = 0; i < touch->n; i++)
 		batches |= touch->entries[i].kind == WEIR_ENTRY_BATCH;
@@ -258,7 +260,7 @@ static int toy_touch(void *context, const struct weir_touch *touch, struct weir_
 	for (size_t i = 0; i < touch->n && !full; i++) {
 		if (s->head.last.epoch < s->last_id.epoch ||
 		    (s->head.last.epoch == s->last_id.epoch && s->head.last.n < s->last_id.n))
-			begin_epoch(c->toy, s, false);
+			begin_epoch(c->toy, s, false, 0);
 		append(s, &touch->entries[i]);
 		c->toy->bytes_in += 64 + 8 * touch->entries[i].n;
 	}

@@ -215,6 +215,22 @@ static void test_an_old_head_put_back_begins_an_epoch_behind_the_log(void **stat
 	node_close(&n);
 }
 
+/* FLUSHALL: nodes whose cursors are of the old log read the new one's first entry. */
+static void test_where_nothing_is_left_an_epoch_is_above_the_callers(void **state)
+{
+	struct node n;
+	(void)state;
+	node_open(&n, &server);
+	append(&n, 5);
+	ask(&server, NULL, "DEL {weir:test}:2:log {weir:test}:2:head");
+	const struct weir_touch t = { .node = n.id, .epoch = 7 };
+	assert_ok(n.store->touch(n.store->context, &t, &n.head));
+	assert_true(n.head.prev == 0 && is_id(n.head.base, 0, 0) && is_id(n.head.last, 8, 1));
+	assert_ok(n.store->touch(n.store->context, &t, &n.head));
+	assert_true(is_id(n.head.last, 8, 1));
+	node_close(&n);
+}
+
 static void test_giving_up_ends_only_the_callers_epoch(void **state)
 {
 	struct node n;
@@ -373,6 +389,7 @@ int main(void)
 		TEST(test_a_lost_or_damaged_head_begins_an_epoch_without_prev),
 		TEST(test_the_tag_of_a_deleted_last_entry_is_not_made_up),
 		TEST(test_an_old_head_put_back_begins_an_epoch_behind_the_log),
+		TEST(test_where_nothing_is_left_an_epoch_is_above_the_callers),
 		TEST(test_giving_up_ends_only_the_callers_epoch),
 		TEST(test_a_full_server_takes_heartbeats_calls_and_epochs_and_no_batch),
 		TEST(test_the_newest_images_size_is_kept_free),
