@@ -185,7 +185,7 @@ int weir__node_publish(struct weir_node *n)
 		n->publish_at = n->now + LEASE_TRY_MS;
 		return 0;
 	}
-	if (err && err != -EPERM)
+	if (err && err != -EPERM && err != -ENOSPC) /* a full server refuses leases too */
 		return err;
 	err = begin(n);
 	return err ? err : go_on(n);

@@ -118,19 +118,25 @@ static int make_links(struct weir_replica *r)
 
 /* ---- what the store calls ---- */
 
-static int call(void *link, const struct iovec *args, size_t n, struct redisReply **reply)
+static int call(void *arg, const struct iovec *args, size_t n, struct redisReply **reply)
 {
-	return weir__link_call(link, args, n, reply);
+	const struct weir_line *line = arg;
+	unsigned tries = line->tries;
+	int err;
+	do
+		err = weir__link_call(line->link, args, n, reply);
+	while (err == -ECONNRESET && --tries);
+	return err;
 }
 
-static void interrupt(void *link)
+static void interrupt(void *line)
 {
-	weir__link_interrupt(link);
+	weir__link_interrupt(((struct weir_line *)line)->link);
 }
 
-static void rest(void *link)
+static void rest(void *line)
 {
-	weir__link_rest(link);
+	weir__link_rest(((struct weir_line *)line)->link);
 }
 
 struct weir_now weir__service_clocks(void)
@@ -185,11 +191,13 @@ static int sign(void *replica, const char *text, size_t len, char line[WEIR_SIGN
 static int make_redis(struct weir_replica *r)
 {
 	const struct weir_replica_options *o = &r->o;
+	r->line = (struct weir_line){ r->link, 1 };
+	r->image_line = (struct weir_line){ r->image_link, 2 };
 	const struct weir_redis_options redis = {
 		.set = o->set,
 		.call = call,
-		.link = r->link,
-		.image_link = r->image_link,
+		.link = &r->line,
+		.image_link = &r->image_line,
 		.interrupt = interrupt,
 		.rest = rest,
 		.trusted = trusted,

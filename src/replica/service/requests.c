@@ -37,30 +37,31 @@ static struct weir_request *take_all(struct weir_replica *r)
 	return first;
 }
 
-static void end(struct weir_replica *r, struct weir_request *q, int result)
+struct weir_request *weir__service_requests(struct weir_replica *r)
 {
-	pthread_mutex_lock(&r->lock);
-	if (result == -EINPROGRESS) {
-		q->next = NULL;
-		*r->requests_end = q;
-		r->requests_end = &q->next;
-	} else {
-		weir__failure_take(&q->result, result);
-		q->done = true;
-		pthread_cond_broadcast(&r->done);
-	}
-	pthread_mutex_unlock(&r->lock);
+	struct weir_request *all = take_all(r);
+	for (struct weir_request *q = all; q; q = q->next)
+		weir__failure_take(&q->result, r->stopped ?
+		                   weir_fail(-ECANCELED, "set %s: the node is closed", r->o.set) :
+		                   q->run(r, q->arg));
+	return all;
 }
 
-void weir__service_answer(struct weir_replica *r, int err)
+void weir__service_answer(struct weir_replica *r, struct weir_request *all)
 {
-	struct weir_failure f;
-	for (struct weir_request *q = take_all(r), *next; q; q = next) {
+	pthread_mutex_lock(&r->lock);
+	for (struct weir_request *q = all, *next; q; q = next) {
 		next = q->next;
-		weir__failure_take(&f, err ? err : q->run(r, q->arg));
-		weir__service_note(r, false); /* its caller may measure at once */
-		end(r, q, weir__failure_answer(&f));
+		q->next = NULL;
+		q->done = q->result.err != -EINPROGRESS;
+		if (!q->done) {
+			*r->requests_end = q;
+			r->requests_end = &q->next;
+		}
 	}
+	if (all)
+		pthread_cond_broadcast(&r->done);
+	pthread_mutex_unlock(&r->lock);
 }
 
 /* ---- a generation of the set ---- */

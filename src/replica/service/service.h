@@ -61,10 +61,18 @@ struct weir_request {
 	struct weir_failure result;
 };
 
+/* A connection, as the store has it. Those of images are tried twice: the first time it may be to a
+ * server that the other one has left, and each of their commands may be sent twice. */
+struct weir_line {
+	struct weir_link *link;
+	unsigned tries;
+};
+
 struct weir_replica {
 	struct weir_replica_options o; /* with defaults; its texts and secret are copies */
 	uint64_t id;
 	struct weir_link *link, *image_link;
+	struct weir_line line, image_line; /* those two */
 	struct weir_redis *redis;
 	const struct weir_store *store;
 	struct weir_signer *signer;    /* NULL: it cannot sign */
@@ -137,8 +145,9 @@ void weir__service_confirm(struct weir_replica *r);
 
 /* ---- requests.c ---- */
 
-/* S2. @err: 0, or what all of them are answered. */
-void weir__service_answer(struct weir_replica *r, int err);
+/* S2. Run all; once they are answered others see what they did (weir_replica_measure()). */
+struct weir_request *weir__service_requests(struct weir_replica *r);
+void weir__service_answer(struct weir_replica *r, struct weir_request *all);
 
 /* ---- stats.c ---- */
 

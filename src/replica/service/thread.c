@@ -108,23 +108,34 @@ static void ask_sentinel(struct weir_replica *r, uint64_t now)
 
 /* ---- rounds ---- */
 
+/* What this node has published counts as taken: it starts with nothing older. */
+static void take_own(struct weir_replica *r, uint64_t published)
+{
+	struct weir_manifest m;
+	if (r->trust && r->node.generations != published &&
+	    r->store->manifest(r->store->context, &m) != 0)
+		weir__failure_take(&r->watched, -EKEYREJECTED);
+}
+
 /* Return: when the next one is due. */
 static uint64_t round_of(struct weir_replica *r)
 {
 	const uint64_t now = weir__service_now();
 	const struct weir_filter *was = weir_handle_get(r->handle);
 	r->node.wrote = false;
-	const uint64_t newest = r->node.newest.id;
+	const uint64_t newest = r->node.newest.id, published = r->node.generations;
 	uint64_t again = weir__node_round(&r->node, now);
 	if (r->node.newest.id != newest)
 		r->node.wrote = false; /* S1: it may acknowledge what others wrote */
 	if (r->node.state != WEIR_NODE_OFFLINE) {
+		take_own(r, published);
 		watch(r, now);
 		weir__service_confirm(r);
 		ask_sentinel(r, now);
 	}
-	weir__service_answer(r, 0);
+	struct weir_request *all = weir__service_requests(r);
 	weir__service_note(r, weir_handle_get(r->handle) != was);
+	weir__service_answer(r, all);
 	return again;
 }
 
@@ -150,8 +161,7 @@ static void *run(void *arg)
 	r->stopped = true; /* no request comes after this */
 	pthread_cond_broadcast(&r->done);
 	pthread_mutex_unlock(&r->lock);
-	(void)weir_fail(-ECANCELED, "set %s: the node is closed", r->o.set);
-	weir__service_answer(r, -ECANCELED);
+	weir__service_answer(r, weir__service_requests(r));
 	return NULL;
 }
 

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ * Generations that are asked for, and those that are signed. */
+#include <sys/stat.h>
+#include "service.h"
+
+static char secret_file[300], public_file[300], state_file[300], other_state[300];
+
+static struct weir_filter *like(struct weir_replica *r, uint64_t key)
+{
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	assert_ok(weir_replica_params(r, &p));
+	assert_ok(weir_create(&f, &p));
+	assert_ok(weir_insert_u64(f, key));
+	return f;
+}
+
+static void test_publish_is_the_next_generation(void **state)
+{
+	(void)state;
+	struct weir_replica *a = open_one(), *b = open_one();
+	assert_ok(insert(a, 1, WEIR_REPLICA_SOON));
+	assert_ok(weir_replica_publish(a));
+	assert_int_equal(stats(a).joined.number, 2);
+	assert_int_equal(stats(a).published, 2);
+	eventually(stats(b).joined.number == 2);
+	assert_true(has(b, 1));
+	assert_ok(weir_replica_close(b));
+	assert_ok(weir_replica_close(a));
+}
+
+static void test_publish_with_another_filter(void **state)
+{
+	(void)state;
+	struct weir_replica *a = open_one(), *b = open_one();
+	struct weir_filter *more = like(a, 5), *other = test_filter(WEIR_CLASSIC, 100, 1e-3);
+	assert_ok(weir_replica_publish_with(a, more));
+	eventually(has(b, 5));
+	assert_true(weir_replica_publish_with(a, other) < 0);
+	assert_int_equal(stats(a).joined.number, 2);
+	weir_destroy(more);
+	weir_destroy(other);
+	assert_ok(weir_replica_close(b));
+	assert_ok(weir_replica_close(a));
+}
+
+/* Of several threads at once each has its own. */
+static void *publish_some(void *r)
+{
+	for (unsigned i = 0; i < 3; i++)
+		assert_ok(weir_replica_publish(r));
+	return NULL;
+}
+
+static void test_publish_from_several_threads_and_nodes(void **state)
+{
+	(void)state;
+	struct weir_replica *r[] = { open_one(), open_one() };
+	pthread_t thread[4];
+	for (unsigned i = 0; i < 4; i++)
+		pthread_create(&thread[i], NULL, publish_some, r[i % 2]);
+	for (unsigned i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	assert_true(stats(r[0]).published >= 3 && stats(r[1]).published >= 3);
+	assert_ok(weir_replica_close(r[1]));
+	assert_ok(weir_replica_close(r[0]));
+}
+
+static void test_publish_without_redis_says_so(void **state)
+{
+	(void)state;
+	struct weir_replica *a = open_one();
+	server_kill(&server);
+	eventually(has_heard(-ECONNREFUSED, "unix"));
+	assert_refused(weir_replica_publish(a), -ECONNREFUSED, "unix", "");
+	assert_int_equal(weir_replica_publish_from(a, NULL, NULL), -EINVAL);
+	server_start(&server, NULL, NULL);
+	eventually(has_heard(0, "all is well again"));
+	ask(&server, NULL, "CONFIG SET maxmemory 1mb");
+	assert_int_equal(weir_replica_publish(a), -ENOSPC);
+	ask(&server, NULL, "CONFIG SET maxmemory 0");
+	assert_ok(weir_replica_publish(a));
+	assert_ok(weir_replica_close(a));
+}
+
+/* ---- a record, or one of before ---- */
+
+struct record {
+	struct weir_replica *r;
+	int answer;
+	bool publish; /* meanwhile */
+};
+
+static int make(void *context, struct weir_filter **out)
+{
+	struct record *of = context;
+	if (of->answer)
+		return weir_fail(of->answer, "no record");
+	*out = like(of->r, 50);
+	assert_ok(insert(of->r, 51, WEIR_REPLICA_CONFIRMED));
+	if (of->publish)
+		assert_ok(weir_replica_publish(of->r));
+	return 0;
+}
+
+static void test_a_record_removes_what_it_has_not(void **state)
+{
+	(void)state;
+	struct weir_replica *a = open_one(), *b = open_one();
+	struct record of = { .r = a };
+	assert_ok(insert(b, 1, WEIR_REPLICA_CONFIRMED));
+	eventually(has(a, 1));
+	assert_ok(weir_replica_publish_from(a, make, &of));
+	assert_int_equal(stats(a).joined.era, 2);
+	assert_true(has(a, 50) && has(a, 51) && !has(a, 1));
+	eventually(stats(b).joined.era == 2);
+	assert_true(has(b, 50) && has(b, 51) && !has(b, 1));
+	eventually(has_heard(1, "2.1 serves"));
+	of.publish = true;
+	assert_int_equal(weir_replica_publish_from(a, make, &of), -EEXIST);
+	of.answer = -EIO;
+	assert_refused(weir_replica_publish_from(a, make, &of), -EIO, "no record", "");
+	assert_ok(weir_replica_close(b));
+	assert_ok(weir_replica_close(a));
+}
+
+static void test_a_rollback_keeps_what_was_inserted_since(void **state)
+{
+	(void)state;
+	struct weir_replica *a = open_one();
+	struct record of = { .r = a };
+	const struct weir_replica_version first = { 1, 1 }, none = { 7, 7 };
+	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
+	assert_ok(weir_replica_publish_from(a, make, &of));
+	assert_false(has(a, 1));
+	assert_ok(weir_replica_rollback(a, first));
+	assert_true(stats(a).joined.era == 3 && has(a, 1) && has(a, 51) && !has(a, 50));
+	assert_refused(weir_replica_rollback(a, none), -ENOENT, "7.7", "not kept");
+	assert_ok(weir_replica_close(a));
+}
+
+static void test_save_and_its_failure(void **state)
+{
+	(void)state;
+	char path[300];
+	struct weir_filter *f;
+	struct weir_replica *a = open_one();
+	assert_ok(insert(a, 1, WEIR_REPLICA_SOON));
+	snprintf(path, sizeof path, "%s/none/set.weir", server.folder);
+	assert_int_equal(weir_replica_save(a, path, NULL), -ENOENT);
+	eventually(strstr(stats(a).error, "set.weir"));
+	snprintf(path, sizeof path, "%s/set.weir", server.folder);
+	assert_ok(weir_replica_save(a, path, NULL));
+	eventually(!stats(a).error[0]);
+	assert_ok(weir_load(&f, weir_location_path(path), NULL));
+	assert_true(weir_contains_u64(f, 1));
+	weir_destroy(f);
+	assert_ok(weir_replica_close(a));
+}
+
+/* ---- signatures ---- */
+
+/* Of a node that trusts the one key, and has the secret. */
+static struct weir_replica_options signer(void)
+{
+	struct weir_replica_options o = options();
+	snprintf(secret_file, sizeof secret_file, "%s/secret", server.folder);
+	snprintf(public_file, sizeof public_file, "%s/public", server.folder);
+	snprintf(state_file, sizeof state_file, "%s/state", server.folder);
+	snprintf(other_state, sizeof other_state, "%s/other", server.folder);
+	if (access(secret_file, F_OK) != 0)
+		assert_ok(weir_replica_key_make(secret_file, public_file));
+	o.secret_key = secret_file;
+	o.trusted_keys = public_file;
+	o.state_file = state_file;
+	return o;
+}
+
+static struct weir_replica_options follower(void)
+{
+	struct weir_replica_options o = signer();
+	o.secret_key = NULL;
+	o.state_file = other_state;
+	return o;
+}
+
+static void test_a_signed_set_takes_nothing_unsigned(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = signer(), f = follower(), plain = options();
+	struct weir_replica *a = open_with(&o), *b = open_with(&f), *c = open_with(&plain);
+	assert_ok(insert(c, 1, WEIR_REPLICA_CONFIRMED));
+	eventually(has(a, 1) && has(b, 1));
+	assert_refused(weir_replica_publish(b), -EKEYREJECTED, "cannot sign", "secret key");
+	assert_refused(weir_replica_publish(c), -EKEYREJECTED, "cannot sign", "secret key");
+	assert_refused(weir_replica_rollback(c, (struct weir_replica_version){ 1, 1 }), -EKEYREJECTED,
+	               "cannot sign", "secret key");
+	assert_ok(weir_replica_publish(a));
+	eventually(stats(b).joined.number == 2);
+	assert_ok(weir_replica_rollback(a, (struct weir_replica_version){ 1, 1 }));
+	eventually(stats(b).joined.era == 2);
+	assert_ok(weir_replica_close(a));
+
+	/* a head that somebody without the key wrote */
+	ask(&server, NULL, "HSET {weir:test}:2:head signature %s generation %s", "",
+	    "00000000000000ff");
+	eventually(stats(b).refused.era == 2);
+	eventually(strstr(stats(b).error, "signature") || strstr(stats(b).error, "signed"));
+	assert_true(has(b, 1) && !stats(b).complete);
+	(void)!weir_replica_close(c);
+	(void)!weir_replica_close(b);
+	struct weir_replica *d = NULL;
+	assert_int_equal(weir_replica_open(&d, &f), -EKEYREJECTED);
+}
+
+static void test_a_node_that_cannot_sign_begins_no_signed_set(void **state)
+{
+	(void)state;
+	struct weir_replica *d = NULL;
+	struct weir_replica_options f = follower(), s = signer();
+	assert_refused(weir_replica_open(&d, &f), -ENOENT, "cannot sign", "secret key");
+	s.trusted_keys = s.state_file = NULL;
+	struct weir_replica *a = open_with(&s);
+	assert_refused(weir_replica_rollback(a, (struct weir_replica_version){ 1, 1 }), -EPERM,
+	               "trusted_keys", "");
+	assert_ok(weir_replica_close(a));
+}
+
+static void test_an_older_head_is_refused(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = signer();
+	struct weir_replica *a = open_with(&o), *b = NULL;
+	char old[4096];
+	ask(&server, NULL, "COPY {weir:test}:2:head old");
+	assert_ok(weir_replica_publish(a));
+	assert_ok(weir_replica_close(a));
+	ask(&server, old, "HGET old manifest");
+	ask(&server, NULL, "COPY old {weir:test}:2:head REPLACE");
+	assert_refused(weir_replica_open(&b, &o), -EKEYREJECTED, "1.2", "");
+	ask(&server, NULL, "DEL old {weir:test}:2:head");
+	assert_refused(weir_replica_open(&b, &o), -EKEYREJECTED, "1.2", "test");
+	/* with a file of before it may be begun again, above what was taken */
+	struct weir_filter *f;
+	params.seed = 7;
+	assert_ok(weir_create(&f, &params));
+	assert_ok(weir_handle_create(&o.handle, f, NULL));
+	a = open_with(&o);
+	eventually(stats(a).joined.number == 3);
+	assert_ok(weir_replica_close(a));
+	assert_ok(weir_handle_destroy(o.handle));
+}
+
+static void test_a_generation_is_signed_again_before_it_expires(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = signer(), f = follower();
+	o.expires_seconds = 2;
+	struct weir_replica *a = open_with(&o), *b = open_with(&f), *c = NULL;
+	eventually(stats(b).joined.number >= 6); /* each half second */
+	assert_int_equal(stats(b).error[0], '\0');
+	assert_int_equal(stats(b).image_bytes, 0);
+	assert_ok(weir_replica_close(a));
+	eventually(has_heard(-EKEYEXPIRED, "expired"));
+	assert_true(stats(b).state == WEIR_REPLICA_FOLLOWING);
+	f.state_file = state_file;
+	assert_refused(weir_replica_open(&c, &f), -EKEYEXPIRED, "expired", "");
+	assert_ok(weir_replica_close(b));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define OF(name) cmocka_unit_test_setup_teardown(name, begin, end)
+		OF(test_publish_is_the_next_generation),
+		OF(test_publish_with_another_filter),
+		OF(test_publish_from_several_threads_and_nodes),
+		OF(test_publish_without_redis_says_so),
+		OF(test_a_record_removes_what_it_has_not),
+		OF(test_a_rollback_keeps_what_was_inserted_since),
+		OF(test_save_and_its_failure),
+		OF(test_a_signed_set_takes_nothing_unsigned),
+		OF(test_a_node_that_cannot_sign_begins_no_signed_set),
+		OF(test_an_older_head_is_refused),
+		OF(test_a_generation_is_signed_again_before_it_expires),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
