@@ -9,8 +9,8 @@ test_replicate_that_is_not_built_is_no_typing_error() {
 	for words in replicate 'replicate status' 'replicate publish set' 'help replicate'; do
 		# shellcheck disable=SC2086
 		run 2 "$weir" $words
-		says '^weir: this build has no replicate: install libhiredis-dev and libsodium-dev, '
-		says 'and build weir with -Dreplicate=enabled$'
+		says '^weir: this build has no replicate: install libhiredis-dev and libsodium-dev'
+		says ', and build weir with -Dreplicate=enabled$'
 	done
 	run 0 "$weir" help
 	! has replicate out && ok || fail 'a command that is not built is listed'

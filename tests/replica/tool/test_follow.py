@@ -124,6 +124,9 @@ class Follow(tool.Tool):
                 process, path = self.follow("old", "--force")
                 wait_until("it is written", lambda: self.has(path, 50) and
                            not self.has(path, 550))
+                shutil.copy(self.path("keys"), path) # which --force was not for
+                wait_until("status says so", lambda: any("nor an image" in e
+                                                         for e in self.errors()))
                 self.ends(process)
                 os.unlink(path)
 
@@ -149,27 +152,40 @@ class Follow(tool.Tool):
 
     def is_whole(self):
         said = self.weir("verify", self.image, status=None)
-        return not self.aside and "damaged" not in said and self.has_key(50)
+        return not self.aside and "damaged" not in said
 
-    def spoilings(self):
-        def times():
-            before = os.stat(self.image)
-            self.spoil()
-            os.utime(self.image, ns=(before.st_atime_ns, before.st_mtime_ns ^ 1))
-        def mine():
-            shutil.copy(self.path("b"), self.image + ".new")
-            os.replace(self.image + ".new", self.image)
-        return (lambda: open(self.image, "w").close(), lambda: os.truncate(self.image, 300),
-                lambda: os.unlink(self.image), self.spoil, times, mine)
+    def spoil_times(self):
+        before = os.stat(self.image)
+        self.spoil()
+        os.utime(self.image, ns=(before.st_atime_ns, before.st_mtime_ns ^ 1))
+
+    def copied(self, name):
+        """It is whole whenever somebody looks."""
+        shutil.copy(self.path(name), self.image + ".new")
+        os.replace(self.image + ".new", self.image)
 
     def test_what_somebody_did_to_it(self):
-        """It is written again, also when it happens a second time at once; then it is let be."""
+        """It is written again, also when it happens a second time at once; then it is let be. The
+        images that are copied there are the one before, and, once, one of the same number and
+        seed, of another set: it might be another follower's."""
         process = self.begin()
-        for i, how in enumerate(self.spoilings()):
+        shutil.copy(self.image, self.path("old"))
+        self.another(700)
+        wait_until("it is written", lambda: self.has_key(750))
+        for _ in range(2):
+            self.replicate("publish", "--set=other", "b")
+        self.ends(self.follows("others", "--set=other")[0])
+        for i, how in enumerate((
+                lambda: open(self.image, "w").close(), lambda: os.truncate(self.image, 300),
+                lambda: os.unlink(self.image), self.spoil, self.spoil_times,
+                lambda: self.copied("b"), lambda: self.copied("old"),
+                lambda: self.copied("others"))):
             with self.subTest(i=i):
-                for _ in range(2):
+                for _ in range(2 if i < 7 else 1):
                     how()
-                    wait_until("it is written", lambda: not self.has_key(550) and self.is_whole())
+                    wait_until("it is written", lambda: self.has_key(750) and
+                               not self.has_key(550) and self.is_whole())
+                    time.sleep(0.3) # it looks again, and lets it be
         wait_until("it stays", self.stays)
         self.ends(process)
         self.assertEqual(os.listdir(self.at), ["image"])
@@ -187,7 +203,7 @@ class Follow(tool.Tool):
         wait_until("it stays", self.stays)
         self.assertTrue(self.has_key(950))
         self.spoil()
-        wait_until("it is whole", self.is_whole)
+        wait_until("it is whole", lambda: self.is_whole() and self.has_key(950))
         for process in processes:
             self.ends(process)
         self.assertEqual(os.listdir(self.at), ["image"])
@@ -216,9 +232,10 @@ class Follow(tool.Tool):
         self.ends(process)
 
     def test_what_is_no_file_stands_there(self):
-        """It does not wait at a pipe, and reads nothing without end."""
+        """It does not wait at a pipe, reads nothing without end, and replaces no text."""
         process = self.begin()
-        for i, how in enumerate((lambda: os.mkfifo(self.image), lambda: os.mkdir(self.image),
+        for i, how in enumerate((lambda: shutil.copy(self.path("keys"), self.image),
+                                 lambda: os.mkfifo(self.image), lambda: os.mkdir(self.image),
                                  lambda: os.symlink("/dev/zero", self.image),
                                  lambda: os.symlink("none", self.image))):
             with self.subTest(i=i):

@@ -128,7 +128,7 @@ class Publish(tool.Tool):
             "follow", "-o", "x", other, "--state=x.state", status=2))
 
     def test_an_older_one_that_was_signed(self):
-        """Who has taken a newer one refuses it; who keeps no state is to be told."""
+        """A node that took a newer one refuses it, at its start as later, and its file stays."""
         self.build("a", 0, 100, *SIZE)
         self.build("b", 500, 600, "--like=a")
         secret, trusted = self.keys()
@@ -136,14 +136,17 @@ class Publish(tool.Tool):
         old = self.client.hgetall(tool.SET + "head")
         self.replicate("publish", secret, "b")
         process, path = self.follows("served", trusted, "--state=state")
-        self.ends(process)
         self.assertTrue(self.has(path, 550))
         before = os.stat(path)
         new = self.client.hgetall(tool.SET + "head")
         self.client.hset(tool.SET + "head", mapping={
             k: old[k] for k in (b"version", b"generation", b"manifest", b"signature")})
+        wait_until("one that runs says so", lambda: any(
+            "version 1.1 of set seen is older than 1.2" in n["error"]
+            for n in self.status(status=None)["nodes"]))
+        self.ends(process)
         said = self.replicate("follow", "-o", "served", trusted, "--state=state", status=2)
-        self.assertIn("1.1", said)
+        self.assertIn("version 1.1 of set seen is older than 1.2", said)
         self.assertEqual(os.stat(path), before)
         self.client.hset(tool.SET + "head", mapping=new)
         os.unlink(path)
@@ -223,6 +226,12 @@ class Publish(tool.Tool):
         self.client.delete(*pieces[0])
         self.assertIn("1 of the pieces of generation 1.2's image gone from redis: a node that",
                       self.status(status=1)["alerts"][0])
+        self.replicate("publish", "b", status=2)
+        self.replicate("publish", "--replace", "new", "--", "cp", "a", "new", status=2)
+        self.replicate("publish", "--replace", "b", "--", "cp", "a", "b")
+        self.assertIn("it is replaced without it", self.aside)
+        self.assertIn("2.1", self.kept()) # and 2.2, if it had called for an image
+        self.assertTrue(self.served(50) and not self.served(550))
 
     def test_a_manifest_that_cannot_be_read(self):
         """The way out that is named leads out."""

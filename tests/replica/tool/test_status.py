@@ -95,7 +95,7 @@ class Figures(tool.Tool):
                      "alerts": []}.items():
             self.assertEqual(said[k], v, k)
         text = self.replicate("status")
-        self.assertRegex(text, r"^ set seen, log_length 5, log_last 7-9, used_memory \d+, policy "
+        self.assertRegex(text, r"^set seen, log_length 5, log_last 7-9, used_memory \d+, policy "
                          r"noeviction\ncurrent version 3.14, kind classic, source set, "
                          r"image_bytes 2500, position 7-3, publisher 0{14}dd, age 6\d\.\d, "
                          r"is_signed\nkept version 3.14, .*\nkept version 2.5, .*\n$")
@@ -143,7 +143,7 @@ class Figures(tool.Tool):
         self.assertEqual([(n["behind"], n["late"]) for n in nodes],
                          [(0, False), (8, False), (4, True)])
         text = self.replicate("status")
-        self.assertRegex(text, r"\n node 0{15}2, host other, pid 99, age 1\.\d, state following, "
+        self.assertRegex(text, r"\nnode 0{15}2, host other, pid 99, age 1\.\d, state following, "
                          r"joined 3\.14, position 7-9, complete, publisher, keys 10, "
                          r"capacity 100\n")
         self.assertIn("behind 8, lacking 30.0, owes, pending_bytes 80, given_up 2, image_here 5, "
@@ -195,7 +195,8 @@ class Figures(tool.Tool):
                          "another image" % (used // 2))
         self.client.config_set("maxmemory", 0)
         self.client.delete(tool.SET + "img:%064d:0" % 3)
-        self.assertIn("1 of the pieces of generation 3.14's image gone", self.alerts()[0])
+        alert, = self.alerts()
+        self.assertIn("1 of the pieces of generation 3.14's image gone", alert)
         self.assertEqual([g["chunks_absent"] for g in self.status(status=1)["kept"]], [1, 0])
         self.current("3.14")
         self.client.hset(tool.SET + "head", "manifest", "rubbish")
@@ -217,7 +218,7 @@ class Figures(tool.Tool):
         for figure, value in (("era", 3), ("generation", 14), ("refused_era", 4),
                               ("refused_generation", 1), ("complete", 0),
                               ("lacking_seconds", 1.75), ("failing", 1), ("behind", 2),
-                              ("given_up_total", 3), ("publisher", 0)):
+                              ("given_up_total", 3), ("publisher", 0), ("state", 2)):
             self.assertIn('weir_replica_node_%s{set="seen",node="%s"} %s\n'
                           % (figure, name(1), value), text)
         self.assertIn("# TYPE weir_replica_node_given_up_total counter\n", text)

@@ -128,7 +128,7 @@ json_t *status_json(const struct replicate *r, const struct weir_replica_view *v
 static void print_line(const char *name, json_t *object)
 {
 	static const char programs[] = " id parent image signed_ms expires_ms now_ms ";
-	const char *key, *between = " ";
+	const char *key, *between = *name ? " " : "";
 	char word[32];
 	json_t *value;
 	fputs(name, stdout);
@@ -216,7 +216,15 @@ static void add_version(struct series *s, const char *prefix, const char *of)
 	add(s, prefix, "generation", (double)v.number);
 }
 
-/* Numbers and booleans; of texts versions, and whether there is an error. */
+static uint32_t state_of(const char *name)
+{
+	uint32_t state = WEIR_REPLICA_PUBLISHING;
+	while (state > 0 && strcmp(weir_replica_state_name(state), name) != 0)
+		state--;
+	return state;
+}
+
+/* Numbers and booleans; of texts versions, states, and whether there is an error. */
 static void add_all(struct series *s, const char *prefix, json_t *object)
 {
 	const char *key;
@@ -227,6 +235,8 @@ static void add_all(struct series *s, const char *prefix, json_t *object)
 			add(s, prefix, key, json_is_true(value) + json_number_value(value));
 		else if (strcmp(key, "error") == 0)
 			add(s, prefix, key, *of != '\0');
+		else if (strcmp(key, "state") == 0)
+			add(s, prefix, key, state_of(of));
 		else if (strcmp(key, "version") == 0)
 			add_version(s, "", of);
 		else if (strcmp(key, "joined") == 0)
