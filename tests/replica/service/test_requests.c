@@ -188,6 +188,7 @@ static void test_a_signed_set_takes_nothing_unsigned(void **state)
 {
 	(void)state;
 	struct weir_replica_options o = signer(), f = follower(), plain = options();
+	f.confirm_ms = plain.confirm_ms = 500;
 	struct weir_replica *a = open_with(&o), *b = open_with(&f), *c = open_with(&plain);
 	assert_ok(insert(c, 1, WEIR_REPLICA_CONFIRMED));
 	eventually(has(a, 1) && has(b, 1));
