@@ -416,8 +416,8 @@ struct weir_replica_view {
 
 /**
  * Look at a set without joining it: nothing is written.
- * @options: as for weir_replica_open(), of which those of the connection, set and trusted_keys are
- *   used.
+ * @options: as for weir_replica_open(), of which those of the connection, set, trusted_keys and
+ *   state_file, which is only read, are used.
  * @out: receives the view; to be freed by weir_replica_view_free().
  * Return: 0; as weir_replica_open().
  * Threads: any.  Progress: blocking.

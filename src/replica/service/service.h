@@ -97,7 +97,7 @@ struct weir_replica {
 	uint64_t met_ms, whole_ms;     /* when redis answered last; when it was complete last */
 
 	/* the thread's own */
-	uint64_t opened_ms, master_at, watch_at, report_at, link_number;
+	uint64_t master_at, watch_at, report_at, take_at, link_number;
 	bool is_signed;                /* the newest manifest that was seen is (S3) */
 	struct weir_failure distrust;  /* of the last manifest that was asked for */
 	struct weir_failure clock;     /* it may not sign by its clock */

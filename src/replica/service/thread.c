@@ -109,12 +109,18 @@ static void ask_sentinel(struct weir_replica *r, uint64_t now)
 /* ---- rounds ---- */
 
 /* What this node has published counts as taken: it starts with nothing older. */
-static void take_own(struct weir_replica *r, uint64_t published)
+static void take_own(struct weir_replica *r, uint64_t now)
 {
 	struct weir_manifest m;
-	if (r->trust && r->node.generations != published &&
-	    r->store->manifest(r->store->context, &m) != 0)
-		weir__failure_take(&r->watched, -EKEYREJECTED);
+	const struct weir_node *n = &r->node;
+	if (!r->trust || n->newest.publisher != r->id || now < r->take_at ||
+	    weir__trust_held(r->trust)->id == n->newest.id)
+		return;
+	int err = r->store->manifest(r->store->context, &m);
+	if (err)
+		r->take_at = now + WEIR_NODE_BEAT_MS;
+	if (err && r->distrust.err)
+		weir__failure_take(&r->watched, err);
 }
 
 /* Return: when the next one is due. */
@@ -123,12 +129,14 @@ static uint64_t round_of(struct weir_replica *r)
 	const uint64_t now = weir__service_now();
 	const struct weir_filter *was = weir_handle_get(r->handle);
 	r->node.wrote = false;
-	const uint64_t newest = r->node.newest.id, published = r->node.generations;
+	const uint64_t newest = r->node.newest.id, joined = r->node.joined.id;
 	uint64_t again = weir__node_round(&r->node, now);
 	if (r->node.newest.id != newest)
 		r->node.wrote = false; /* S1: it may acknowledge what others wrote */
+	if (r->watched.err && r->node.joined.id != joined)
+		r->watch_at = 0; /* it may be over */
 	if (r->node.state != WEIR_NODE_OFFLINE) {
-		take_own(r, published);
+		take_own(r, now);
 		watch(r, now);
 		weir__service_confirm(r);
 		ask_sentinel(r, now);

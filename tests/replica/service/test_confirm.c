@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * When is an insert confirmed, and what does it say when it is not? */
+#include <arpa/inet.h>
+#include <sys/socket.h>
 #include "service.h"
 
 static struct server replica;
@@ -8,8 +10,13 @@ static struct server replica;
 static void replica_begin(void)
 {
 	char port[16];
-	const int n = (int)(20000 + (getpid() * 7 + (int)time(NULL)) % 20000);
-	snprintf(port, sizeof port, "%d", n);
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof a;
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_true(bind(fd, (struct sockaddr *)&a, len) == 0 &&
+	            getsockname(fd, (struct sockaddr *)&a, &len) == 0);
+	close(fd); /* the port was free a moment ago */
+	snprintf(port, sizeof port, "%u", ntohs(a.sin_port));
 	ask(&server, NULL, "CONFIG SET port %s", port);
 	ask(&server, NULL, "CONFIG SET repl-diskless-sync-delay 0");
 	server_begin(&replica, NULL, NULL);
