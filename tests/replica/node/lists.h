@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Is a hash in a list of a ring still? */
-#ifndef WEIR_TESTS_UNION_LISTS_H
-#define WEIR_TESTS_UNION_LISTS_H
+#ifndef WEIR_TESTS_REPLICA_LISTS_H
+#define WEIR_TESTS_REPLICA_LISTS_H
 
 #include <endian.h>
 #include "node/ring.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * For unit tests of a node: two of them at one toy of a redis. */
-#ifndef WEIR_TESTS_UNION_PAIR_H
-#define WEIR_TESTS_UNION_PAIR_H
+#ifndef WEIR_TESTS_REPLICA_PAIR_H
+#define WEIR_TESTS_REPLICA_PAIR_H
 
 #include "../../test.h"
 #include "node/node.h"

@@ -2,8 +2,8 @@
  * Two servers with the two scripts' semantics, which lose what redis may lose: server 1 is the
  * master of the beginning; server 0 is what it falls back to, a state that was saved or a replica
  * that is promoted. A store for each node, and the faults of tests/model/union.pml. */
-#ifndef WEIR_TESTS_UNION_TOY_H
-#define WEIR_TESTS_UNION_TOY_H
+#ifndef WEIR_TESTS_REPLICA_TOY_H
+#define WEIR_TESTS_REPLICA_TOY_H
 
 #include "node/store.h"
 

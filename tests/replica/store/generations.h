@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Filters, and generations of them. */
-#ifndef WEIR_TESTS_UNION_STORE_GENERATIONS_H
-#define WEIR_TESTS_UNION_STORE_GENERATIONS_H
+#ifndef WEIR_TESTS_REPLICA_STORE_GENERATIONS_H
+#define WEIR_TESTS_REPLICA_STORE_GENERATIONS_H
 
 #include "server.h"
 

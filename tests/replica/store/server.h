@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * A redis-server of the tests' own, on a Unix socket in a folder of its own, and connections to it
  * by plain hiredis. */
-#ifndef WEIR_TESTS_UNION_STORE_SERVER_H
-#define WEIR_TESTS_UNION_STORE_SERVER_H
+#ifndef WEIR_TESTS_REPLICA_STORE_SERVER_H
+#define WEIR_TESTS_REPLICA_STORE_SERVER_H
 
 #include <signal.h>
 #include <sys/prctl.h>

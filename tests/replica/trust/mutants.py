@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-HERE, SOURCES, FAULT = ROOT / 'tests/replica/trust', ROOT / 'src/replica/trust', ROOT / 'tests/fault'
+HERE, SOURCES = ROOT / 'tests/replica/trust', ROOT / 'src/replica/trust'
+FAULT = ROOT / 'tests/fault'
 CC = shlex.split(os.environ.get('CC', 'gcc')) + [
     '-std=gnu11', '-D_GNU_SOURCE', '-D_FILE_OFFSET_BITS=64', '-w', '-O1', f'-I{ROOT}/include',
     f'-I{ROOT}/src/replica']

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Files of keys, manifests with their signatures, and moments for the tests of src/replica/trust. */
-#ifndef WEIR_TESTS_UNION_TRUST_TRUSTED_H
-#define WEIR_TESTS_UNION_TRUST_TRUSTED_H
+ * Files of keys, manifests with their signatures, and moments: for the tests of trust. */
+#ifndef WEIR_TESTS_REPLICA_TRUST_TRUSTED_H
+#define WEIR_TESTS_REPLICA_TRUST_TRUSTED_H
 
 #include <fcntl.h>
 #include <inttypes.h>

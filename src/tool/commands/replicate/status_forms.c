@@ -6,9 +6,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "output/report.h"
 #include "output/say.h"
 #include "replicate.h"
+
+double age_of(const struct weir_replica_view *v, const struct weir_replica_generation *g)
+{
+	uint64_t now = v->now_ms, then = g->version.era ? g->signed_ms : now;
+	return (double)(now > then ? now - then : then - now) / 1000;
+}
+
+double seconds_left(const struct weir_replica_generation *g)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (double)g->expires_ms / 1000 - (double)now.tv_sec - (double)now.tv_nsec / 1e9;
+}
+
+uint64_t entries_behind(const struct weir_replica_view *v, const struct weir_replica_node *n)
+{
+	uint64_t epoch, at, last_epoch, last;
+	if (sscanf(v->log_last, "%" SCNu64 "-%" SCNu64, &last_epoch, &last) != 2 ||
+	    sscanf(n->position, "%" SCNu64 "-%" SCNu64, &epoch, &at) != 2 || epoch > last_epoch)
+		return 0;
+	if (epoch < last_epoch) /* each epoch counts from 1 */
+		return v->log_length;
+	return last > at ? last - at : 0;
+}
 
 /* ---- JSON ---- */
 
