@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Do the tests of a node find bugs? Plants each of these into a copy of src/replica/node, builds
-the simulation or a unit test with it and runs that: each bug must be found. The first ones are those of
-tests/model/union.pml, by their names there.
+the simulation or a unit test with it and runs that: each bug must be found. The first ones are
+those of tests/model/union.pml, by their names there.
 
 usage: mutants.py LIBRARY_FOLDER [NAME...]          CC chooses the compiler
 With WEIR_TEST_SHORT set it is every fourth of them."""

@@ -111,7 +111,8 @@ class Guide(unittest.TestCase):
         with open(os.path.join(self.folder, "record.txt"), "w") as f:
             f.write("word\nthird\n")
         self.sh(self.block("--replace"))
-        self.assertEqual(self.sh("weir query seen.weir", stdin="word\nthird\nother\n"), "word\nthird\n")
+        self.assertEqual(self.sh("weir query seen.weir", stdin="word\nthird\nother\n"),
+                         "word\nthird\n")
         self.sh(self.block("rollback"))
         self.assertEqual(self.done, set(self.blocks), "a block that is not tried")
 
