@@ -65,7 +65,7 @@ static int check_rest(const struct weir_reader *r)
 #else
 	bool string = in->ridx >= 0 && in->rstack[in->ridx].type == REDIS_REPLY_STRING;
 #endif
-	bool whole = n && memmem(at, n < LENGTH ? n : LENGTH, "\r\n", 2);
+	bool whole = at && n && memmem(at, n < LENGTH ? n : LENGTH, "\r\n", 2);
 	if (string && whole && strtoull(at, NULL, 10) > r->limit)
 		return too_long(r);
 	if (n > (string ? LENGTH : WEIR_REPLY_LINE) && !(string && whole))
