@@ -63,7 +63,7 @@ void weir__service_confirm(struct weir_replica *r)
 	if (!waits)
 		return;
 	const int never = hopeless(r);
-	const bool other = never && !n->head.full; /* else what redis has it has */
+	const bool other = never && !n->head.full; /* a full server keeps what it has */
 	struct weir_failure why;
 	weir__failure_take(&why, never);
 	const int err = any && !other ? replicas ? wait_for(r, replicas) : 0 : -EINPROGRESS;
@@ -95,7 +95,7 @@ static struct timespec after(uint32_t ms)
 	return t;
 }
 
-/* What fails meanwhile, without the set's name, with which most sentences begin. */
+/* @why: the failure under way. Most sentences begin with the set's name, which stands here once. */
 static int not_in_time(const struct weir_replica *r, int err, uint32_t ms, const char *why)
 {
 	const size_t n = strlen(r->o.set);

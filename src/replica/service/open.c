@@ -11,10 +11,10 @@
 #include "service.h"
 
 enum {
-	WAIT_MS = 3000,  /* for whoever lives to publish the set again */
-	CALL_MS = 10000, /* for whoever has the image that redis has lost */
-	LOOK_MS = 50,    /* between two looks meanwhile */
-	ONE_TRY_MS = 1000,
+	WAIT_MS = 3000,    /* for a living node to publish the set again */
+	CALL_MS = 10000,   /* for a node that has the image which redis lost */
+	LOOK_MS = 50,      /* between two looks at redis while open waits */
+	ONE_TRY_MS = 1000, /* for what is pending, if redis does not answer at close */
 };
 
 /* ---- the node of a handle ---- */
@@ -95,7 +95,7 @@ static int step(struct weir_replica *r)
 
 /* ---- join ---- */
 
-/* The set is what its first publisher chose: who asks for something else hears of it. */
+/* The first publisher chose kind and size. A node that asks for others tells its application. */
 static void compare(struct weir_replica *r, const struct weir_params *params,
                     const struct weir_filter *image)
 {
@@ -104,7 +104,7 @@ static void compare(struct weir_replica *r, const struct weir_params *params,
 	if (!params || weir_measure(image, WEIR_SAMPLED, &is) != 0 ||
 	    weir_plan_make(params, &asked) != 0)
 		return;
-	/* of a growing one that has grown nobody asks for the size that it has */
+	/* a growing filter that has grown has a size that no params ask for */
 	const bool size = asked.capacity == is.capacity && asked.bytes == is.bytes;
 	if (asked.shape.kind == is.shape.kind && (size || is.shape.kind == WEIR_GROWING))
 		return;
@@ -154,8 +154,8 @@ static int join(struct weir_replica *r, const struct weir_params *params, struct
 
 /* ---- begin ---- */
 
-/* Nobody has published it: who is first decides on the seed.
- * Return: 0; -EEXIST another was. */
+/* The set has no generation yet: the first node to publish one decides on the seed.
+ * Return: 0; -EEXIST another node was first. */
 static int begin(struct weir_replica *r, const struct weir_params *params)
 {
 	struct weir_filter *f;
@@ -209,7 +209,7 @@ static int look(struct weir_replica *r, bool call, struct weir_head *head)
 	return err ? err : r->store->touch(r->store->context, &touch, head);
 }
 
-/* What others do at this moment may be in the way. */
+/* Look again as long as another node may be about to publish. */
 static int join_or_begin(struct weir_replica *r, const struct weir_params *params)
 {
 	const uint64_t begun = weir__service_now();

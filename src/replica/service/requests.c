@@ -96,7 +96,7 @@ struct publishing {
 	uint64_t since;                 /* when it began to wait */
 };
 
-/* One that is under way has not what was inserted since it began. */
+/* A publication under way lacks what was inserted since it began: wait for the next one. */
 static int want(struct weir_replica *r, struct publishing *p)
 {
 	struct weir_node *n = &r->node;
@@ -192,7 +192,7 @@ static int note(struct weir_replica *r, void *arg)
 	return note_record(r, arg, NULL);
 }
 
-/* It is out when redis has it; this node joins it as all others do, which is waited for. */
+/* The request succeeds once redis has the generation. It ends when this node has joined it too. */
 static int replace(struct weir_replica *r, void *arg)
 {
 	struct replacing *p = arg;

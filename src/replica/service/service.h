@@ -61,8 +61,8 @@ struct weir_request {
 	struct weir_failure result;
 };
 
-/* A connection, as the store has it. Those of images are tried twice: the first time it may be to a
- * server that the other one has left, and each of their commands may be sent twice. */
+/* A connection, for the store. Commands about images are tried twice: the connection may be to a
+ * server that the first one has left, and repeating such a command does no harm. */
 struct weir_line {
 	struct weir_link *link;
 	unsigned tries;

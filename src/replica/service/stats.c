@@ -21,7 +21,7 @@ static struct weir_replica_version version(struct weir_version v)
 
 /* ---- what fails ---- */
 
-/* Somebody wrote what is nobody's, and has done so lately. */
+/* Another program has written entries that no node of this set can use, within the last hour. */
 static int passes_by(struct weir_replica *r)
 {
 	const struct weir_node *n = &r->node;
@@ -65,7 +65,7 @@ void weir__service_say(const struct weir_replica *r, int result, const char *sen
 		fprintf(stderr, "weir: %s\n", sentence); /* weir_fail() has escaped it */
 }
 
-/* Numbers in a sentence change each time: that is no news. */
+/* Two sentences that differ in their numbers alone tell of one failure. */
 static bool is_news(const char *a, const char *b)
 {
 	static const char digits[] = "0123456789";

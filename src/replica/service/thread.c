@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The thread: rounds of the node, what is to be looked at now and then, and the waiting between. */
+ * The thread: it drives the node in rounds, checks redis once a minute, and sleeps between. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ void weir__service_sleep(struct weir_replica *r, uint64_t until_ms)
 
 /* ---- now and then ---- */
 
-/* What the others have written is read less often the more nodes there are. */
+/* The more nodes there are, the less often each of them reads. */
 static void take_pace(struct weir_replica *r, uint64_t nodes)
 {
 	const uint64_t ms = nodes / 5 < 1000 ? nodes / 5 : 1000;
@@ -108,7 +108,7 @@ static void ask_sentinel(struct weir_replica *r, uint64_t now)
 
 /* ---- rounds ---- */
 
-/* What this node has published counts as taken: it starts with nothing older. */
+/* The state file covers this node's own generations too: its next start refuses older ones. */
 static void take_own(struct weir_replica *r, uint64_t now)
 {
 	struct weir_manifest m;

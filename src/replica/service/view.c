@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What redis has of a set, for an operator. It comes from a server that may be anybody's. */
+ * What an operator sees of a set in redis. The server is not trusted. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

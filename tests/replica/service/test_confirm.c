@@ -118,7 +118,8 @@ static void test_a_server_that_may_evict_confirms_nothing(void **state)
 	eventually(has_heard(-EAGAIN, "allkeys-lru"));
 	assert_non_null(strstr(stats(a).error, "noeviction"));
 	ask(&server, NULL, "CONFIG SET maxmemory-policy noeviction");
-	ask(&server, NULL, "CLIENT KILL TYPE normal SKIPME yes"); /* a new connection: looked again */
+	/* a new connection looks again */
+	ask(&server, NULL, "CLIENT KILL TYPE normal SKIPME yes");
 	eventually(has_heard(0, "all is well again"));
 	assert_ok(insert(a, 2, WEIR_REPLICA_CONFIRMED));
 	assert_ok(weir_replica_close(a));

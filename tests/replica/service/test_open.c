@@ -92,7 +92,7 @@ static void test_wrong_options_are_named(void **state)
 	WRONG(url, "unix:///no/such", -ENOENT, "/no/such", "");
 }
 
-/* Who holds the lease is about to publish: it is waited for. */
+/* Each begins with a seed of its own. */
 static void test_two_that_begin_at_once_have_one_set(void **state)
 {
 	(void)state;

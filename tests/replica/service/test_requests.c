@@ -44,7 +44,7 @@ static void test_publish_with_another_filter(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* Of several threads at once each has its own. */
+/* Each thread gets a generation of its own. */
 static void *publish_some(void *r)
 {
 	for (unsigned i = 0; i < 3; i++)
@@ -162,7 +162,7 @@ static void test_save_and_its_failure(void **state)
 
 /* ---- signatures ---- */
 
-/* Of a node that trusts the one key, and has the secret. */
+/* A node that trusts one key and has its secret. */
 static struct weir_replica_options signer(void)
 {
 	struct weir_replica_options o = options();
@@ -196,15 +196,15 @@ static void test_a_signed_set_takes_nothing_unsigned(void **state)
 	eventually(has(a, 1) && has(b, 1));
 	assert_refused(weir_replica_publish(b), -EKEYREJECTED, "cannot sign", "secret key");
 	assert_refused(weir_replica_publish(c), -EKEYREJECTED, "cannot sign", "secret key");
-	assert_refused(weir_replica_rollback(c, (struct weir_replica_version){ 1, 1 }), -EKEYREJECTED,
-	               "cannot sign", "secret key");
+	const struct weir_replica_version first = { 1, 1 };
+	assert_refused(weir_replica_rollback(c, first), -EKEYREJECTED, "cannot sign", "secret key");
 	assert_ok(weir_replica_publish(a));
 	eventually(stats(b).joined.number == 2);
-	assert_ok(weir_replica_rollback(a, (struct weir_replica_version){ 1, 1 }));
+	assert_ok(weir_replica_rollback(a, first));
 	eventually(stats(b).joined.era == 2);
 	assert_ok(weir_replica_close(a));
 
-	/* a head that somebody without the key wrote */
+	/* a head written without the key */
 	ask(&server, NULL, "HSET {weir:test}:2:head signature %s generation %s", "",
 	    "00000000000000ff");
 	eventually(stats(b).refused.era == 2);

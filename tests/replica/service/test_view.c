@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is seen of a set and of its nodes, whatever somebody has written there. */
+ * Does a view show the set and its nodes, even if redis has been tampered with? */
 #include <math.h>
 #include "service.h"
 
@@ -121,7 +121,7 @@ static void test_a_view_says_who_signed(void **state)
 	assert_int_equal(access(state_file, F_OK), -1);
 }
 
-/* ---- what anybody may write ---- */
+/* ---- forged data ---- */
 
 static const struct weir_replica_node *node_of(const struct weir_replica_view *v, uint64_t id)
 {
