@@ -157,16 +157,22 @@ static int merge(struct weir_node *n, const struct weir_manifest *m, struct weir
 	return 0;
 }
 
+/* The log goes on behind a generation that does not become part of the set, or not all of it. */
+static void pass(struct weir_node *n, const struct weir_manifest *m)
+{
+	if (weir__log_id_compare(n->cursor, m->position) < 0)
+		weir__node_jump(n, m->position, m->tag);
+	weir__node_whole(n);
+	n->extra = true;
+}
+
 /* Of a lower era, which stays lower: what it has that this one lacks. */
 static int merge_lower(struct weir_node *n, const struct weir_manifest *m,
                        struct weir_filter *image)
 {
 	(void)weir__node_says(n, unite(n, image)); /* it may be of another size: it is lost then */
 	weir_destroy(image);
-	if (weir__log_id_compare(n->cursor, m->position) < 0)
-		weir__node_jump(n, m->position, m->tag);
-	weir__node_whole(n);
-	n->extra = true;
+	pass(n, m);
 	return 0;
 }
 
@@ -320,6 +326,11 @@ int weir__node_look(struct weir_node *n)
 	const struct weir_manifest *m = &n->newest;
 	if (n->doubt || !n->head.generation || m->id != n->head.generation)
 		return 0;
+	if (weir__node_head_is_old(n)) {
+		if (n->lacks && reaches(n, m->position))
+			pass(n, m);
+		return 0;
+	}
 	if (m->id == n->abandoned) {
 		if (m->id != n->joined.id || (n->lacks && reaches(n, m->position)))
 			abandon(n, m);

@@ -59,7 +59,7 @@ static bool needs_answer(const struct weir_node *n)
 		return false;
 	if (!h->generation)
 		return n->hole.epoch != 0;
-	const bool joined = n->joined.id == h->generation;
+	const bool joined = n->joined.id == h->generation || weir__node_head_is_old(n);
 	if (n->lacks && (joined || h->version.era < n->era) &&
 	    weir__log_id_compare(n->hole, n->newest.position) > 0)
 		return true;
@@ -133,7 +133,8 @@ static bool is_behind(const struct weir_node *n)
 {
 	const struct weir_head *h = &n->head;
 	return n->lacks || n->doubt || !n->at_end ||
-	       (h->generation && h->generation != n->joined.id && h->version.era >= n->era);
+	       (h->generation && h->generation != n->joined.id && h->version.era >= n->era &&
+	        !weir__node_head_is_old(n));
 }
 
 static enum weir_node_state state(const struct weir_node *n)

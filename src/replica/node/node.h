@@ -89,7 +89,8 @@ struct weir_node {
 	uint64_t jitter;                   /* state of its random numbers */
 
 	enum weir_node_state state;
-	struct weir_version floor;         /* its generations are above this one */
+	struct weir_version floor;         /* the newest that was ever taken here; 0.0: whatever
+	                                      redis has will do. What is published is above it */
 	struct weir_head head;             /* what touch answered last */
 	struct weir_manifest newest;       /* the head's, if its id is head.generation */
 	struct weir_manifest joined;       /* of which the set has everything; id 0: none */
@@ -201,6 +202,14 @@ void weir__debts_paid(struct weir_node *n, uint64_t generation);
 void weir__debts_release(struct weir_node *n, const struct weir_manifest *m);
 /* The lowest stamp of those that are owed; UINT64_MAX: nothing is. */
 uint64_t weir__debts_stamp(struct weir_node *n);
+
+/* U5: redis has a generation again that is older than one that was taken here. Its position is of
+ * use, its image is not: the set has more, and what was removed since stays so. */
+static inline bool weir__node_head_is_old(const struct weir_node *n)
+{
+	return n->head.generation && n->newest.id == n->head.generation &&
+	       weir__version_compare(n->newest.version, n->floor) < 0;
+}
 
 /* touch.c */
 int weir__node_touch(struct weir_node *n, bool give_up);

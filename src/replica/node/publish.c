@@ -16,7 +16,8 @@ static enum due is_due(struct weir_node *n)
 	/* U8: a head that is newer than the one that the call names is its answer */
 	const bool called = n->answer.epoch && weir__version_compare(h->version, n->named) <= 0;
 	if (!h->generation || h->version.era < n->era || called || n->wanted ||
-	    n->abandoned == h->generation || weir__debts_stamp(n) != UINT64_MAX)
+	    n->abandoned == h->generation || weir__node_head_is_old(n) ||
+	    weir__debts_stamp(n) != UINT64_MAX)
 		return URGENT;
 	const bool late = n->publish_ms && n->now - n->joined_at >= n->publish_ms;
 	return (n->log_bytes && late) ||
@@ -30,6 +31,8 @@ static bool may_publish(const struct weir_node *n)
 		return false;
 	if (!h->generation) /* what no entry says to be missing, none has */
 		return !n->hole.epoch;
+	if (weir__node_head_is_old(n)) /* what was removed since is in no image of this node */
+		return !n->lacks && weir__version_compare(n->joined.version, n->floor) >= 0;
 	return !n->lacks && (h->version.era < n->era || n->joined.id == h->generation);
 }
 

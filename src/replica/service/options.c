@@ -161,6 +161,13 @@ static bool is_twin(const struct weir_replica *r, const struct weir_manifest *m)
 	return r->has_node && !r->node.images_only && m->version.era == r->node.era;
 }
 
+/* A node that runs needs nothing of it, and goes on behind it (U5). */
+static bool is_old(const struct weir_replica *r, const struct weir_manifest *m)
+{
+	return r->has_node &&
+	       weir__version_compare(m->version, weir__trust_held(r->trust)->version) < 0;
+}
+
 /* Whatever keeps a manifest from being trusted, a state file that cannot be written too, the node
  * stays as it is. */
 static int trusted(void *replica, const struct weir_manifest *m, const char *text, size_t len,
@@ -173,6 +180,10 @@ static int trusted(void *replica, const struct weir_manifest *m, const char *tex
 		weir__service_say(r, err, weir_error_detail());
 		err = 0;
 	}
+	if (err == -EKEYREJECTED && is_old(r, m))
+		err = weir__trust_signed(r->trust, m, text, len, signature, signature_len);
+	if (r->trust && r->has_node)
+		r->node.floor = weir__trust_held(r->trust)->version;
 	weir__failure_take(&r->distrust, err);
 	if (!err)
 		r->is_signed = signature_len != 0;

@@ -43,6 +43,12 @@ static int failing(struct weir_replica *r)
 	const int passed = passes_by(r);
 	if (n->error)
 		return weir_fail(n->error, "%s", n->why);
+	if (weir__node_head_is_old(n))
+		return weir_fail(-EKEYREJECTED, "set %s: redis has generation %" PRIu64 ".%" PRIu64
+		                 ", which is older than %" PRIu64 ".%" PRIu64 " that was taken "
+		                 "here: see that a node with the secret key runs, which publishes "
+		                 "again", r->o.set, n->newest.version.era,
+		                 n->newest.version.number, n->floor.era, n->floor.number);
 	if (n->head.full)
 		return weir_fail(-ENOSPC, "set %s: redis is full, so inserts stay on this node: "
 		                 "raise maxmemory", r->o.set);
