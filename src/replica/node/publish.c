@@ -20,7 +20,8 @@ static enum due is_due(struct weir_node *n)
 	    weir__debts_stamp(n) != UINT64_MAX)
 		return URGENT;
 	const bool late = n->publish_ms && n->now - n->joined_at >= n->publish_ms;
-	return (n->log_bytes && late) ||
+	/* on a full server what waits is in no log; a few generations later the log is shorter */
+	return ((n->log_bytes || h->full) && late) ||
 	       (n->publish_bytes && n->log_bytes >= n->publish_bytes) ? DUE : NOT_DUE;
 }
 
