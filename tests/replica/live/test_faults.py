@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""Each fault, once, while three nodes insert: is all there that the table of <weir/replica.h>
+promises, and is all well again? test_faults.py PROGRAM PART PARTS [NAME...]"""
+import re
+import sys
+import unittest
+
+import faults
+
+
+class Faults(unittest.TestCase):
+    def look(self, name):
+        fault = faults.FAULTS[name]
+        w = fault.begin()
+        self.addCleanup(w.close)
+        seconds, lost = fault.round(w)
+        print("%-36s well again after %6.3f s, %6d confirmed" % (
+            name, seconds, sum(n.count(True) for n in w.nodes)), flush=True)
+        self.assertEqual(lost, [])
+
+
+def add(name):
+    setattr(Faults, "test_" + re.sub(r"\W+", "_", name), lambda self: self.look(name))
+
+
+part, parts = int(sys.argv[2]), int(sys.argv[3])
+for number, each in enumerate(faults.FAULTS):
+    if number % parts == part:
+        add(each)
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])

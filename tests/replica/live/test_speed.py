@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Inserts as fast as they go: has the other node all of them when flush says so?
+test_speed.py PROGRAM [KEYS]"""
+import errno
+import sys
+import time
+import unittest
+
+import live
+
+MANY = int(sys.argv[2]) if len(sys.argv) > 2 else 1000000
+
+
+class Speed(unittest.TestCase):
+    def world(self, *options):
+        w = live.World(options=("capacity=%d" % (MANY + 1000000), *options), appendonly="no")
+        self.addCleanup(w.close)
+        return w
+
+    def all_arrive(self, *options, threads, batch=1):
+        w = self.world(*options)
+        writer, reader = w.start(), w.start()
+        answer = writer.insert(0, MANY, threads=threads, batch=batch)
+        self.assertEqual(answer["result"] < 0, False, answer)
+        begun = time.monotonic()
+        self.assertEqual(writer.ask("flush", 600000, patience=660)["result"], 0)
+        flushed = time.monotonic() - begun
+        live.wait_until("the reader has all", lambda: reader.well() and
+                        reader.missing(0, MANY) == 0, 5 * live.PATIENCE)
+        print("%d threads, %d a call: %.2f million a second, flush %.2f s, the reader %.2f s" % (
+            threads, batch, MANY / answer["seconds"] / 1e6, flushed, time.monotonic() - begun),
+            flush=True)
+        return writer
+
+    def test_one_thread(self):
+        self.all_arrive(threads=1)
+
+    def test_four_threads(self):
+        self.all_arrive(threads=4)
+
+    def test_four_threads_of_batches(self):
+        self.all_arrive(threads=4, batch=512)
+
+    def test_a_small_ring_overflows_and_the_node_publishes(self):
+        node = self.all_arrive("max_pending_bytes=65536", threads=4)
+        self.assertGreater(node.stats()["published"], 0)
+
+    def test_two_nodes_at_once(self):
+        w = self.world()
+        nodes = [w.start(), w.start()]
+        for n in nodes:
+            n.tell("insert", n.first(), n.first() + MANY // 2, "soon", 2, 1)
+        for n in nodes:
+            self.assertEqual(n.answer(600)["result"] < 0, False)
+        for n in nodes:
+            self.assertEqual(n.ask("flush", 600000, patience=660)["result"], 0)
+        live.wait_until("both have all", lambda: not any(
+            n.missing(of.first(), of.first() + MANY // 2) for n in nodes for of in nodes))
+
+    def test_a_server_that_is_away_meanwhile(self):
+        """What does not fit into the ring goes with a generation."""
+        w = self.world("max_pending_bytes=1000000")
+        writer, reader = w.start(), w.start()
+        with w.proxy.cut():
+            self.assertEqual(writer.insert(0, MANY, threads=2)["result"] < 0, False)
+            answer = writer.ask("flush", 300)
+            self.assertIn(answer["result"], (-errno.ETIMEDOUT, -errno.EAGAIN), answer)
+            live.wait_until("it says so", lambda: writer.stats()["overflowed"])
+        self.assertEqual(writer.ask("flush", 600000, patience=660)["result"], 0)
+        live.wait_until("the reader has all", lambda: reader.missing(0, MANY) == 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
