@@ -159,6 +159,26 @@ def failed_over(w):
     return since
 
 
+def two_masters(w):
+    """One node stays with the master of before, until that is the replica of the new one."""
+    live.wait_until("the replica is in step", lambda: w.master.replicas() == 1)
+    old, new = w.servers
+    new.options.pop("replicaof", None)
+    new.client.replicaof("NO", "ONE")
+    for way in w.ways[1:]:
+        with way.cut(ends=True):
+            way.server = new
+    time.sleep(3)
+    with w.ways[0].cut(ends=True):
+        w.ways[0].server = new
+    since = time.monotonic()
+    old.replicate(new)
+    old.client.replicaof("127.0.0.1", new.port)
+    w.servers.reverse()
+    w.proxy.server = new
+    return since
+
+
 # ---- the network ----
 
 def cut(seconds, ends=False):
@@ -170,13 +190,8 @@ def cut(seconds, ends=False):
 
 
 def one_node_cut(w):
-    """Cut off a fourth node, while the others go on."""
-    if not w.ways:
-        w.ways.append(w.own(live.Proxy(w.master)))
-        w.start("url=" + w.ways[0].url)
-        w.work()
-    time.sleep(SLEEP)
-    with w.ways[0].cut():
+    """The others go on."""
+    with random.choice(w.ways).cut():
         time.sleep(3)
     return time.monotonic()
 
@@ -250,18 +265,21 @@ def mixed(w):
 
 
 class Fault:
-    """@signed: the first two nodes sign, and all of them trust them alone."""
+    """@signed: the first two nodes sign, and all of them trust them alone. @ways: each node has a
+    network of its own."""
 
-    def __init__(self, act, options=(), signed=False, **world):
-        self.act, self.options, self.signed, self.world = act, options, signed, world
+    def __init__(self, act, options=(), signed=False, ways=False, **world):
+        self.act, self.options, self.world = act, options, world
+        self.signed, self.ways = signed, ways
 
     def begin(self):
         """Three nodes that insert."""
         w = live.World(options=self.options, **self.world)
-        w.ways = []
+        w.ways = [w.own(live.Proxy(w.master)) for _ in range(3)]
         try:
             for i in range(3):
-                w.start(*w.signed("state%d" % i, i < 2) if self.signed else ())
+                w.start(*["url=" + w.ways[i].url] * self.ways,
+                        *w.signed("state%d" % i, i < 2) if self.signed else ())
         except BaseException:
             w.close()
             raise
@@ -277,6 +295,7 @@ class Fault:
 
 ALWAYS, REPLICATED = {"appendfsync": "always"}, {"replicas": 1}
 PUBLISHES, SMALL = ("publish_seconds=2",), ("max_pending_bytes=65536",)
+NOBODY_WAITS = ("confirm_replicas=%d" % live.NO_REPLICAS,)
 FAULTS = {
     "a node is killed": Fault(node_killed),
     "a node is killed, generations come": Fault(node_killed, PUBLISHES),
@@ -292,10 +311,11 @@ FAULTS = {
     "a replica is promoted": Fault(promoted, **REPLICATED),
     "a node dies, a replica is promoted": Fault(node_killed_then_promoted, **REPLICATED),
     "Sentinels promote a replica": Fault(failed_over, sentinels=3, **REPLICATED),
+    "there are two masters for 3 s": Fault(two_masters, NOBODY_WAITS, ways=True, **REPLICATED),
     "the network is cut for 2 s": Fault(cut(2)),
     "the network is cut for 10 s": Fault(cut(10)),
     "the network is cut, connections end": Fault(cut(3, True)),
-    "the network of one node is cut": Fault(one_node_cut),
+    "the network of one node is cut": Fault(one_node_cut, ways=True),
     "connections are killed": Fault(connections_killed),
     "FLUSHALL": Fault(command("FLUSHALL")),
     "FLUSHALL, generations come": Fault(command("FLUSHALL"), PUBLISHES),

@@ -23,6 +23,7 @@ from redis_server import PATIENCE, RedisServer, free_port, wait_until  # noqa: E
 PROGRAM = os.path.abspath(sys.argv[1])
 SET = "{weir:seen}:2:"
 CLASSIC = 1     # WEIR_CLASSIC
+NO_REPLICAS = 2**32 - 1 # WEIR_REPLICAS_NONE
 BATCH = 64      # of confirmed inserts
 
 
@@ -229,7 +230,9 @@ class Node:
 
     def quit(self, patience=2 * PATIENCE):
         answer = self.ask("quit", patience=patience)
-        self.process.wait(PATIENCE)
+        ended = self.process.wait(PATIENCE)
+        if ended:
+            raise AssertionError("node %d ends with %d: %s" % (self.name, ended, self.reports()))
         return answer
 
     def close(self):

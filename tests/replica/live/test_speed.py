@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Inserts as fast as they go: has the other node all of them when flush says so?
 test_speed.py PROGRAM [KEYS]"""
+import contextlib
 import errno
 import sys
 import time
@@ -68,6 +69,30 @@ class Speed(unittest.TestCase):
             live.wait_until("it says so", lambda: writer.stats()["overflowed"])
         self.assertEqual(writer.ask("flush", 600000, patience=660)["result"], 0)
         live.wait_until("the reader has all", lambda: reader.missing(0, MANY) == 0)
+
+    def test_closed_at_once(self):
+        """What was inserted is sent before it ends."""
+        w = self.world()
+        writer, reader = w.start(), w.start()
+        self.assertGreaterEqual(writer.insert(0, MANY, threads=2)["result"], 0)
+        self.assertEqual(writer.quit()["result"], 0)
+        live.wait_until("the reader has all", lambda: reader.missing(0, MANY) == 0)
+
+    def test_closed_without_redis(self):
+        """It says how much is lost, and does not wait for ever."""
+        w = self.world("answer_ms=2000")
+        writer = w.start()
+        for what in (w.proxy.cut, w.master.kill):
+            ends = what()
+            with ends or contextlib.nullcontext():
+                self.assertGreaterEqual(writer.insert(0, 1000)["result"], 0)
+                begun = time.monotonic()
+                answer = writer.quit()
+                self.assertEqual(answer["result"], -errno.EAGAIN, answer)
+                self.assertIn("8000 bytes", answer["error"])
+                self.assertLess(time.monotonic() - begun, live.PATIENCE / 2)
+            w.nodes.remove(writer)
+            writer = w.start() if ends else None
 
 
 if __name__ == "__main__":
