@@ -169,7 +169,7 @@ struct replacing {
 	const struct weir_filter *filter; /* NULL: that of a kept generation */
 	struct weir_version version;      /* of that */
 	bool out;
-	uint64_t since;
+	uint64_t since, asked;            /* when it began to wait; when the filter was there */
 };
 
 /* @kept: as weir__node_record(). A node that has just begun has not seen the head yet. */
@@ -197,19 +197,23 @@ static int replace(struct weir_replica *r, void *arg)
 {
 	struct replacing *p = arg;
 	struct weir_node *n = &r->node;
+	const uint64_t now = weir__service_now();
 	int err = p->out ? 0 : offline(r);
+	p->asked = p->asked ? p->asked : now;
+	if (err && now - p->asked < WEIR_SERVICE_LACKS_MS) /* the record took a while to make */
+		return again(r);
 	if (!err && !p->out)
 		err = weir__node_publish_record(n, &p->record, p->filter);
 	n->recording = err == -EINPROGRESS;
 	if (err)
 		return err;
 	if (!p->out)
-		p->since = weir__service_now();
+		p->since = now;
 	r->published += !p->out;
 	p->out = true;
 	const struct weir_version version = p->record.manifest.version;
 	const bool joined = weir__version_compare(n->joined.version, version) >= 0;
-	return joined || weir__service_now() - p->since > r->o.confirm_ms ? 0 : again(r);
+	return joined || now - p->since > r->o.confirm_ms ? 0 : again(r);
 }
 
 int weir_replica_publish_from(struct weir_replica *r,

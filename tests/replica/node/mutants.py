@@ -27,7 +27,8 @@ CROWD = ('simulate', ['--nodes', '300', '--calm', '70', '--features', 'cf', '--w
 MANY = 1 << 20
 MUTANTS = [
     ('DROP_ON_ACK', 'ring.c', '\t\tappend(&r->acked, b);', '\t\tfree(b);', sim('sc', ring=MANY)),
-    ('NO_RELIED', 'publish.c', ' || weir__debts_stamp(n) != UINT64_MAX)', ')', sim('f', ring=0)),
+    ('NO_RELIED', 'publish.c', ' ||\n\t    weir__debts_stamp(n) != UINT64_MAX)', ')',
+     sim('f', ring=0)),
     ('TOKEN_IGNORED', 'insert.c', """	weir__debt_add(n, n->token,
 	               atomic_load_explicit(&n->asked, memory_order_relaxed) + 1);
 """, '', sim('', ring=0)),

@@ -14,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-WEIR, GUIDE, PKG_CONFIG = sys.argv[1:4]
+WEIR, GUIDE, PKG_CONFIG = map(os.path.abspath, sys.argv[1:4])
 ADDRESS = "10.0.0.5"
 
 

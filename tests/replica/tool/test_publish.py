@@ -142,7 +142,7 @@ class Publish(tool.Tool):
         self.client.hset(tool.SET + "head", mapping={
             k: old[k] for k in (b"version", b"generation", b"manifest", b"signature")})
         wait_until("one that runs says so", lambda: any(
-            "version 1.1 of set seen is older than 1.2" in n["error"]
+            "generation 1.1, which is older than 1.2" in n["error"]
             for n in self.status(status=None)["nodes"]))
         self.ends(process)
         said = self.replicate("follow", "-o", "served", trusted, "--state=state", status=2)
