@@ -258,8 +258,8 @@ static void test_close_waits_for_the_callers_reload(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-static struct weir_replica *closing;
-static int closed;
+static struct weir_replica *_Atomic closing;
+static _Atomic int closed;
 
 static void close_it(void *context, int result, const char *sentence)
 {
