@@ -9,10 +9,15 @@ enum { WAIT_MS = 100 }; /* in which the thread does nothing else */
 
 /* ---- the thread ---- */
 
+/* The head counts the replicas of the old master until the grace is over. The one that was promoted
+ * is among them. */
 static uint32_t wanted(const struct weir_replica *r)
 {
-	const uint32_t n = r->o.confirm_replicas;
-	return n == WEIR_REPLICAS_NONE ? 0 : n == WEIR_REPLICAS_ALL ? r->node.head.replicas : n;
+	const uint32_t n = r->o.confirm_replicas, all = r->node.head.replicas;
+	const bool promoted = r->moved_ms && r->node.now - r->moved_ms <= r->o.replica_grace_ms;
+	if (n != WEIR_REPLICAS_ALL)
+		return n == WEIR_REPLICAS_NONE ? 0 : n;
+	return all - (promoted && all);
 }
 
 /* Do the replicas have all that the node acknowledged? A WAIT speaks of what its own connection

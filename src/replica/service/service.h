@@ -31,6 +31,7 @@ enum {
 	WEIR_SERVICE_LACKS_MS = 10000, /* that a request waits for what the node lacks */
 	WEIR_SERVICE_LEASE_MS = 15000, /* or for another node's lease */
 	WEIR_SERVICE_REPORT = 300,     /* bytes of a report */
+	WEIR_SERVICE_PEER = 320,          /* of an address */
 };
 
 /* What failed, and its sentence, whatever fails later. */
@@ -98,6 +99,8 @@ struct weir_replica {
 
 	/* the thread's own */
 	uint64_t master_at, watch_at, report_at, take_at, link_number;
+	char peer[WEIR_SERVICE_PEER];     /* the address of the connection that was watched last */
+	uint64_t moved_ms;             /* when that changed; 0: it never did */
 	bool is_signed;                /* the newest manifest that was seen is (S3) */
 	struct weir_failure distrust;  /* of the last manifest that was asked for */
 	struct weir_failure clock;     /* it may not sign by its clock */

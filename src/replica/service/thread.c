@@ -80,6 +80,14 @@ static uint64_t pause_of(const struct weir_replica *r)
 	return m->expires_ms && eighth < WEIR_SERVICE_WATCH_MS ? eighth : WEIR_SERVICE_WATCH_MS;
 }
 
+static void note_peer(struct weir_replica *r, uint64_t now)
+{
+	const char *peer = weir__link_peer(r->link);
+	if (r->peer[0] && strncmp(r->peer, peer, sizeof r->peer - 1) != 0)
+		r->moved_ms = now;
+	snprintf(r->peer, sizeof r->peer, "%s", peer);
+}
+
 /* At each new connection, and once a minute. */
 static void watch(struct weir_replica *r, uint64_t now)
 {
@@ -88,6 +96,7 @@ static void watch(struct weir_replica *r, uint64_t now)
 		return;
 	r->watch_at = now + pause_of(r);
 	r->link_number = weir__link_number(r->link);
+	note_peer(r, now);
 	int err = look_at_memory(r);
 	if (!err && r->signer)
 		err = look_at_signature(r, clocks);

@@ -5,22 +5,31 @@
 #include "service.h"
 
 static struct server replica;
+static char both[64]; /* their URL */
 
-/* A replica of the server. It is there when this returns. */
-static void replica_begin(void)
+/* A port that was free a moment ago becomes one of the server's. Return: it. */
+static unsigned give_port(struct server *s)
 {
-	char port[16];
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t len = sizeof a;
 	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_true(bind(fd, (struct sockaddr *)&a, len) == 0 &&
 	            getsockname(fd, (struct sockaddr *)&a, &len) == 0);
-	close(fd); /* the port was free a moment ago */
+	close(fd);
+	char port[16];
 	snprintf(port, sizeof port, "%u", ntohs(a.sin_port));
-	ask(&server, NULL, "CONFIG SET port %s", port);
+	ask(s, NULL, "CONFIG SET port %s", port);
+	return ntohs(a.sin_port);
+}
+
+/* A replica of the server. It is there when this returns. */
+static void replica_begin(void)
+{
 	ask(&server, NULL, "CONFIG SET repl-diskless-sync-delay 0");
 	server_begin(&replica, NULL, NULL);
-	ask(&replica, NULL, "REPLICAOF 127.0.0.1 %s", port);
+	const unsigned of[] = { give_port(&server), give_port(&replica) };
+	ask(&replica, NULL, "REPLICAOF 127.0.0.1 %u", of[0]);
+	snprintf(both, sizeof both, "redis://127.0.0.1:%u,127.0.0.1:%u", of[0], of[1]);
 	char info[4096];
 	do
 		ask(&server, info, "INFO replication");
@@ -106,6 +115,24 @@ static void test_an_epoch_that_ends_confirms_nothing(void **state)
 	assert_ok(weir_replica_close(a));
 	kill(replica.pid, SIGCONT);
 	server_end(&replica);
+}
+
+/* The number in the head is that of the old master. */
+static void test_a_promoted_replica_is_not_waited_for(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	replica_begin();
+	o.url = both;
+	struct weir_replica *a = open_with(&o);
+	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
+	server_kill(&server);
+	ask(&replica, NULL, "REPLICAOF NO ONE");
+	assert_ok(insert(a, 2, WEIR_REPLICA_CONFIRMED)); /* long before the grace is over */
+	assert_true(ask(&replica, NULL, "HGET {weir:test}:2:head replicas") == 1);
+	assert_ok(weir_replica_close(a));
+	server_end(&replica);
+	server_start(&server, NULL, NULL);
 }
 
 static void test_a_server_that_may_evict_confirms_nothing(void **state)
@@ -208,6 +235,7 @@ int main(void)
 		OF(test_confirmed_waits_for_the_replica),
 		OF(test_a_new_connection_confirms_nothing_of_the_old_one),
 		OF(test_an_epoch_that_ends_confirms_nothing),
+		OF(test_a_promoted_replica_is_not_waited_for),
 		OF(test_a_server_that_may_evict_confirms_nothing),
 		OF(test_a_full_server_confirms_nothing_and_is_told_once),
 		OF(test_a_flush_waits_for_what_no_ring_keeps),

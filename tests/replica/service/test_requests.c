@@ -191,9 +191,16 @@ static void test_a_signed_set_takes_nothing_unsigned(void **state)
 	(void)state;
 	struct weir_replica_options o = signer(), f = follower(), plain = options();
 	f.confirm_ms = plain.confirm_ms = 500;
+	f.max_pending_bytes = 1024;
 	struct weir_replica *a = open_with(&o), *b = open_with(&f), *c = open_with(&plain);
 	assert_ok(insert(c, 1, WEIR_REPLICA_CONFIRMED));
 	eventually(has(a, 1) && has(b, 1));
+	uint64_t key[200];
+	for (unsigned i = 0; i < COUNT_OF(key); i++)
+		key[i] = 1000 + i;
+	assert_refused(weir_replica_insert_keys(b, weir_keys_u64(key, COUNT_OF(key)), NULL, 0),
+	               -ENOBUFS, "max_pending_bytes", "secret key");
+	assert_false(has(b, 1199));
 	assert_refused(weir_replica_publish(b), -EKEYREJECTED, "cannot sign", "secret key");
 	assert_refused(weir_replica_publish(c), -EKEYREJECTED, "cannot sign", "secret key");
 	const struct weir_replica_version first = { 1, 1 };
