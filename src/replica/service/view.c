@@ -77,6 +77,8 @@ static int add_kept(void *context, const struct weir_manifest *m, const char *te
                     const char *signature, size_t signature_len)
 {
 	struct viewing *x = context;
+	if (x->v->kept_count == WEIR_REPLICA_KEEP_MOST) /* more are not weir's */
+		return 0;
 	struct weir_replica_generation *g = one_more((void **)&x->v->kept, &x->kept_room,
 	                                             x->v->kept_count, sizeof *g);
 	if (!g)
