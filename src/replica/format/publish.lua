@@ -120,7 +120,8 @@ for i = 0, chunks - 1 do
 	redis.call('PERSIST', image .. i)
 end
 
--- What claims to be as new as this one goes first.
+-- What claims to be as new as this one goes first. One that was signed again, with the same image
+-- and position, takes no place of its own.
 name('\n' .. text, 1)
 table.sort(all, function(a, b)
 	local a_older, b_older = less(a.version, version), less(b.version, version)
@@ -132,7 +133,8 @@ end)
 local oldest = position
 local left = keep - 1
 for _, one in ipairs(all) do
-	if left > 0 and one.version ~= '0.0' and less(one.version, version) then
+	local same = one.hash == hash and one.position == position
+	if left > 0 and one.version ~= '0.0' and less(one.version, version) and not same then
 		left = left - 1
 		oldest = less(one.position, oldest) and one.position or oldest
 	else

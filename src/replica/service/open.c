@@ -19,15 +19,6 @@ enum {
 
 /* ---- the node of a handle ---- */
 
-/* An image is larger than its filter: the bits of each part begin at a huge page. Redis holds some
- * chunks in buffers while one is stored. */
-void weir__service_size(struct weir_replica *r, uint64_t bytes)
-{
-	const uint64_t least = UINT64_C(64) << 20;
-	weir__redis_reserve(r->redis, bytes + bytes / 16 + (6 << 20));
-	r->node.publish_bytes = 2 * bytes > least ? 2 * bytes : least;
-}
-
 static int make_node(struct weir_replica *r)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;

@@ -139,22 +139,6 @@ static void rest(void *line)
 	weir__link_rest(((struct weir_line *)line)->link);
 }
 
-struct weir_now weir__service_clocks(void)
-{
-	struct timespec wall, run;
-	clock_gettime(CLOCK_REALTIME, &wall);
-	clock_gettime(CLOCK_BOOTTIME, &run);
-	return (struct weir_now){ (uint64_t)wall.tv_sec * 1000 + (uint64_t)wall.tv_nsec / 1000000,
-		                  (uint64_t)run.tv_sec * 1000 + (uint64_t)run.tv_nsec / 1000000 };
-}
-
-void weir__service_may_publish(struct weir_replica *r)
-{
-	const bool may = r->signer ? !r->clock.err : !r->trust && !r->is_signed;
-	if (r->has_node)
-		atomic_store(&r->node.may_publish, may);
-}
-
 /* Two generations of one version: the other may be merged into this one, and replaces nothing. */
 static bool is_twin(const struct weir_replica *r, const struct weir_manifest *m)
 {

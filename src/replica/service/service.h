@@ -116,27 +116,29 @@ struct weir_replica {
 	char told[WEIR_SENTENCE_BYTES];     /* the failure that was told last; "" */
 };
 
+/* ---- base.c ---- */
+
+uint64_t weir__service_now(void); /* milliseconds, monotonic */
+struct weir_now weir__service_clocks(void);
+void weir__service_wake(void *replica);
+/* Until then, or until it is woken. */
+void weir__service_sleep(struct weir_replica *r, uint64_t until_ms);
+/* S3. After a change of what decides it. */
+void weir__service_may_publish(struct weir_replica *r);
+/* An image's room in redis, and how much of the log is worth a generation. */
+void weir__service_size(struct weir_replica *r, uint64_t bytes);
+/* Tell the application. */
+void weir__service_say(const struct weir_replica *r, int result, const char *sentence);
+
 /* ---- options.c ---- */
 
 int weir__service_check(const struct weir_replica_options *o);
 /* Copy the options, and make the connections, store, signer and trust that they ask for. */
 int weir__service_make(struct weir_replica *r, const struct weir_replica_options *o);
 void weir__service_unmake(struct weir_replica *r);
-struct weir_now weir__service_clocks(void);
-/* S3. After a change of what decides it. */
-void weir__service_may_publish(struct weir_replica *r);
-
-/* ---- open.c ---- */
-
-/* An image's room in redis, and how much of the log is worth a generation. */
-void weir__service_size(struct weir_replica *r, uint64_t bytes);
 
 /* ---- thread.c ---- */
 
-uint64_t weir__service_now(void); /* milliseconds, monotonic */
-void weir__service_wake(void *replica);
-/* Until then, or until it is woken. */
-void weir__service_sleep(struct weir_replica *r, uint64_t until_ms);
 int weir__service_start(struct weir_replica *r);
 /* Stop the thread and join it. @patience_ms: then its connections are interrupted. */
 void weir__service_stop(struct weir_replica *r, uint32_t patience_ms);
@@ -154,8 +156,6 @@ void weir__service_answer(struct weir_replica *r, struct weir_request *all);
 
 /* ---- stats.c ---- */
 
-/* Tell the application. */
-void weir__service_say(const struct weir_replica *r, int result, const char *sentence);
 /* After a round: what measure() gives, what the application hears, what the others get.
  * @swapped: a generation took the place of the set. */
 void weir__service_note(struct weir_replica *r, bool swapped);

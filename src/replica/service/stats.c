@@ -63,14 +63,6 @@ static int failing(struct weir_replica *r)
 
 /* ---- what is told ---- */
 
-void weir__service_say(const struct weir_replica *r, int result, const char *sentence)
-{
-	if (r->o.report)
-		r->o.report(r->o.context, result, sentence);
-	else
-		fprintf(stderr, "weir: %s\n", sentence); /* weir_fail() has escaped it */
-}
-
 /* Two sentences that differ in their numbers alone tell of one failure. */
 static bool is_news(const char *a, const char *b)
 {

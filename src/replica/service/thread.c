@@ -9,29 +9,6 @@
 #include <unistd.h>
 #include "service.h"
 
-uint64_t weir__service_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-void weir__service_wake(void *replica)
-{
-	const struct weir_replica *r = replica;
-	(void)eventfd_write(r->wake, 1);
-}
-
-void weir__service_sleep(struct weir_replica *r, uint64_t until_ms)
-{
-	struct pollfd fd = { .fd = r->wake, .events = POLLIN };
-	const uint64_t now = weir__service_now();
-	eventfd_t n;
-	if (until_ms > now)
-		(void)poll(&fd, 1, (int)(until_ms - now));
-	(void)eventfd_read(r->wake, &n);
-}
-
 /* ---- now and then ---- */
 
 /* The more nodes there are, the less often each of them reads. */

@@ -261,6 +261,28 @@ static void test_options_that_cannot_be_are_refused(void **state)
 	weir__redis_close(NULL);
 }
 
+/* Signed again twice, it has pushed the generation before it out of those that are kept. */
+static void test_a_generation_that_is_signed_again_takes_no_place(void **state)
+{
+	struct node n;
+	(void)state;
+	node_open(&n, &server);
+	append(&n, 3);
+	generation(&n, 0, 1000, 20000);
+	append(&n, 1);
+	struct weir_manifest m = generation(&n, 5000, 1000, 20000);
+	for (unsigned i = 0; i < 2; i++) {
+		m.version.number++;
+		assert_ok(weir__draw(&m.id));
+		assert_ok(publish(&n, &m));
+		beat(&n);
+	}
+	assert_int_equal(ask(&server, NULL, "HLEN {weir:test}:2:kept"), 2);
+	assert_int_equal(ask(&server, NULL, "HEXISTS {weir:test}:2:kept 1.1"), 1);
+	assert_int_equal(ask(&server, NULL, "HEXISTS {weir:test}:2:kept 1.4"), 1);
+	node_close(&n);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, clear)
 
 int main(void)
@@ -271,6 +293,7 @@ int main(void)
 		TEST(test_a_refused_status),
 		TEST(test_these_acl_rules_are_enough),
 		TEST(test_reports_are_given_and_what_is_none_is_passed_by),
+		TEST(test_a_generation_that_is_signed_again_takes_no_place),
 		TEST(test_everything_of_a_set_is_removed_and_nothing_else),
 		TEST(test_wait_says_how_many_replicas_have_it),
 		TEST(test_the_most_replicas_are_remembered_also_over_a_restart_of_the_master),

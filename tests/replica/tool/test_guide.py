@@ -33,6 +33,7 @@ class Guide(unittest.TestCase):
         here(ADDRESS)
         with open(GUIDE) as f:
             text = f.read()
+        cls.acl = " ".join(re.search(r"ACL SETUSER [^`]*?(?=\n\n)", text)[0].split())
         cls.blocks = re.findall(r"```sh\n(.*?)```", text, re.S)
         cls.program = re.search(r"```c\n(.*?)```", text, re.S)[1]
         cls.folder = tempfile.mkdtemp()
@@ -90,6 +91,10 @@ class Guide(unittest.TestCase):
         self.sh(build)
         self.assertIn("word: new\n", self.sh(run, stdin="word\n")) # and that it begins here
         self.assertEqual(self.sh(run, stdin="word\nother\n"), "word: seen before\nother: new\n")
+        user = [word.replace("NAME", "seen") for word in self.acl.split()]
+        self.sh("redis-cli -h %s %s" % (ADDRESS, " ".join("'%s'" % word for word in user)))
+        mine = run.replace("//", "//weir:PASSWORD@")
+        self.assertEqual(self.sh(mine, stdin="other\n"), "other: seen before\n")
         self.sh([b for b in self.blocks if "status" in b and "max-age" not in b][0])
         self.done.update(b for b in self.blocks if "status" in b)
         self.sh([b for b in self.blocks if "max-age" in b][0])

@@ -97,7 +97,7 @@ class Sets(Case):
             text = script.read()
         words = [word for entry in entries for word in (os.urandom(8).hex(), *entry)]
         return self.client.eval(text, 3, self.HEAD, self.LOG, self.NODES, "%016x" % 7, "", give_up,
-                                os.urandom(8).hex(), 0, 60000, *words)
+                                os.urandom(8).hex(), 0, 60000, 0, *words)
 
     def append(self, items, hashing=None):
         """A batch in the log, by a node. Return: its id."""
