@@ -214,6 +214,22 @@ static int make_redis(struct weir_replica *r)
 	return err;
 }
 
+/* A node that refused its own generations would serve others than the rest does. */
+static int check_signer(const struct weir_replica *r)
+{
+	static const char text[] = "a text that is no manifest";
+	struct weir_manifest m = { .version = { 0, 0 } };
+	char line[WEIR_SIGNATURE_ROOM];
+	snprintf(m.set, sizeof m.set, "%s", r->o.set);
+	int err = weir__signer_sign(r->signer, text, sizeof text - 1, line);
+	if (err)
+		return err;
+	return weir__trust_signed(r->trust, &m, text, sizeof text - 1, line, strlen(line)) ?
+	       weir_fail(-EINVAL, "set %s: the key in %s is none of those in %s, so this node "
+	                 "would refuse what it publishes: add its public key there", r->o.set,
+	                 r->o.secret_key, r->o.trusted_keys) : 0;
+}
+
 int weir__service_make(struct weir_replica *r, const struct weir_replica_options *o)
 {
 	int err = copy_options(r, o);
@@ -226,6 +242,8 @@ int weir__service_make(struct weir_replica *r, const struct weir_replica_options
 	if (!err && o->trusted_keys)
 		err = weir__trust_open(&r->trust, r->o.trusted_keys, r->o.state_file, r->o.set,
 		                       weir__service_clocks());
+	if (!err && r->signer && r->trust)
+		err = check_signer(r);
 	return err ? err : make_redis(r);
 }
 

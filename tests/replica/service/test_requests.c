@@ -186,6 +186,21 @@ static struct weir_replica_options follower(void)
 	return o;
 }
 
+static void test_a_node_trusts_the_key_that_it_signs_with(void **state)
+{
+	char secret[sizeof secret_file + 8], public[sizeof public_file + 8];
+	struct weir_replica *r = NULL;
+	struct weir_replica_options o = signer();
+	(void)state;
+	snprintf(secret, sizeof secret, "%s.other", secret_file);
+	snprintf(public, sizeof public, "%s.other", public_file);
+	assert_ok(weir_replica_key_make(secret, public));
+	o.secret_key = secret;
+	assert_refused(weir_replica_open(&r, &o), -EINVAL, "would refuse what it publishes",
+	               "add its public key there");
+	assert_null(r);
+}
+
 static void test_a_signed_set_takes_nothing_unsigned(void **state)
 {
 	(void)state;
@@ -289,6 +304,7 @@ int main(void)
 		OF(test_a_record_removes_what_it_has_not),
 		OF(test_a_rollback_keeps_what_was_inserted_since),
 		OF(test_save_and_its_failure),
+		OF(test_a_node_trusts_the_key_that_it_signs_with),
 		OF(test_a_signed_set_takes_nothing_unsigned),
 		OF(test_a_node_that_cannot_sign_begins_no_signed_set),
 		OF(test_an_older_head_is_refused),
