@@ -120,7 +120,7 @@ struct weir_node {
 	bool hopeless;                     /* and no other will do but a record (REVIEW 3) */
 	uint64_t abandoned;                /* the one that is gone without it (U9) */
 	bool publishing, publishing_extra; /* of this node's set; the set was not pure */
-	bool recording;                    /* a record's image is being uploaded */
+	uint64_t recording;                /* the record whose image is being uploaded; 0: none */
 	struct weir_record publication;
 	const char *report;                /* that the next touch gives to the others; NULL: none */
 	bool wrote;                        /* something: set by a touch, cleared by the owner */

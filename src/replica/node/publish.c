@@ -266,17 +266,29 @@ static int check_record(struct weir_node *n, struct weir_manifest *m, const stru
 	                 "(weir build --like), or publish it as another set", n->set);
 }
 
+static int may_replace(const struct weir_node *n, const struct weir_record *r)
+{
+	if (r->mark != n->head.mark)
+		return weir_fail(-ESTALE, "set %s: redis began anew meanwhile: call again", n->set);
+	return weir__version_compare(r->base, n->head.version) == 0 ? 0 :
+	       weir_fail(-EEXIST, "set %s: another generation was published meanwhile: call again",
+	                 n->set);
+}
+
 int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
                               const struct weir_filter *f)
 {
-	int err = r->mark != n->head.mark ? weir_fail(-ESTALE, "set %s: redis began anew "
-	                                              "meanwhile: call again", n->set) :
-	          f                       ? check_record(n, &r->manifest, f) :
-	                                    0;
+	if (n->recording && n->recording != r->manifest.id)
+		return weir_fail(-EINPROGRESS, "set %s: another record is on its way", n->set);
+	int err = may_replace(n, r);
+	if (!err && f)
+		err = check_record(n, &r->manifest, f);
+	if (!err && n->publishing)
+		(void)end(n, -ESTALE); /* the record takes the place of what it publishes */
 	(void)lease(n);
 	if (!err && f)
 		err = n->store->upload(n->store->context, f, &r->manifest);
-	n->recording = err == -EINPROGRESS; /* one upload at a time */
+	n->recording = err == -EINPROGRESS ? r->manifest.id : 0; /* one upload at a time */
 	if (err)
 		return err;
 	const struct weir_publication p = { r->mark, r->base, &r->manifest };

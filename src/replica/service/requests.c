@@ -204,7 +204,8 @@ static int replace(struct weir_replica *r, void *arg)
 		return again(r);
 	if (!err && !p->out)
 		err = weir__node_publish_record(n, &p->record, p->filter);
-	n->recording = err == -EINPROGRESS;
+	if (err != -EINPROGRESS && n->recording == p->record.manifest.id)
+		n->recording = 0;
 	if (err)
 		return err;
 	if (!p->out)
