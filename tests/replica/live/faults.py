@@ -145,12 +145,10 @@ def node_killed_then_promoted(w):
 
 def failed_over(w):
     """By Sentinels."""
-    live.wait_until("the replica is in step", lambda: w.master.replicas() == 1)
     w.sentinels_settle()
     old, new = w.servers
     old.kill()
-    live.wait_until("another master", lambda: new.client.info("replication")["role"] == "master",
-                    3 * live.PATIENCE)
+    live.wait_until("another master", new.is_master, 3 * live.PATIENCE)
     since = time.monotonic()
     new.options.pop("replicaof", None)
     w.servers.reverse()
@@ -238,6 +236,32 @@ def put_back(w):
                 p.restore(name, 0, dump, replace=True)
         p.execute()
     return time.monotonic()
+
+
+def until(node, *words):
+    """Other nodes publish too, and redis may begin anew: then it is to be called again."""
+    live.wait_until(words[0], lambda: node.ask(*words)["result"] == 0)
+    return time.monotonic()
+
+
+def record_published(w):
+    """It has all keys that were promised, and each that was not is gone."""
+    node = w.nodes[0]
+    node.insert(0, 1000, "confirmed", 1, 1000)
+    words = [word for n in w.nodes for confirmed in (False, True)
+             for word in (n.first(confirmed), n.path)]
+    since = until(node, "record", *words, *(word for gone in w.promises for word in gone))
+    live.wait_until("they are gone", lambda: all(n.missing(0, 1000) > 990 for n in w.nodes))
+    return since
+
+
+def rolled_back(w):
+    node = w.nodes[0]
+    until(node, "publish")
+    version = node.stats()["joined"]
+    time.sleep(SLEEP)
+    until(node, "publish")
+    return until(node, "rollback", *version)
 
 
 def ids_moved(w):
@@ -329,6 +353,9 @@ FAULTS = {
     "keys are put back, generations come": Fault(put_back, PUBLISHES),
     "XTRIM": Fault(command("XTRIM", live.SET + "log", "MAXLEN", 0)),
     "XDEL": Fault(entries_deleted),
+    "a record is published": Fault(record_published),
+    "a record, generations come": Fault(record_published, PUBLISHES),
+    "a generation of before is published": Fault(rolled_back),
     "DEL log": Fault(command("DEL", live.SET + "log")),
     "DEL head": Fault(command("DEL", live.SET + "head")),
     "DEL kept": Fault(command("DEL", live.SET + "kept"), PUBLISHES),

@@ -45,6 +45,10 @@ class Server(RedisServer):
     def replicate(self, master):
         self.options["replicaof"] = "127.0.0.1 %d" % master.port
 
+    def is_master(self):
+        with contextlib.suppress(redis.exceptions.RedisError): # a promotion ends connections
+            return self.client.info("replication")["role"] == "master"
+
     def replicas(self):
         """How many are in step."""
         about = self.client.info("replication")
@@ -88,7 +92,7 @@ class Proxy:
 
     def __init__(self, server):
         self.server, self.open, self.pairs = server, threading.Event(), []
-        self.refuses, self.lie = False, None
+        self.slow, self.lie = 0, None # seconds for 64 KiB to the server
         self.open.set()
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=100)
         self.url = "redis://127.0.0.1:%d" % self.listener.getsockname()[1]
@@ -106,8 +110,6 @@ class Proxy:
         far = socket.socket(socket.AF_UNIX)
         try:
             self.open.wait()
-            if self.refuses:
-                raise OSError
             far.connect(self.server.socket)
         except OSError:
             near.close()
@@ -122,6 +124,8 @@ class Proxy:
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 16):
                 self.open.wait()
+                if not answers and self.slow:
+                    time.sleep(self.slow * len(data) / 65536)
                 if answers and self.lie:
                     self.lie(sink, data)
                 else:
@@ -159,15 +163,15 @@ class Node:
 
     def __init__(self, name, folder, *options, environment=None):
         self.name, self.buffer = name, b""
-        path = os.path.join(folder, "counts%d" % name)
-        with open(path, "wb") as f:
+        self.path = os.path.join(folder, "counts%d" % name)
+        with open(self.path, "wb") as f:
             f.write(bytes(32))
-        with open(path, "rb") as f:
+        with open(self.path, "rb") as f:
             self.counts = mmap.mmap(f.fileno(), 32, prot=mmap.PROT_READ)
         self.said = os.path.join(folder, "said%d" % name)
         with open(self.said, "w") as said:
             self.process = subprocess.Popen(
-                [PROGRAM, path, "plain=%d" % self.first(), "confirmed=%d" % self.first(True),
+                [PROGRAM, self.path, "plain=%d" % self.first(), "confirmed=%d" % self.first(True),
                  *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said,
                 env={**os.environ, **(environment or {})})
         try:
@@ -284,7 +288,8 @@ class World:
     def sentinels_settle(self):
         def settled():
             with contextlib.suppress(redis.exceptions.RedisError, KeyError):
-                return all(s.settled(self.master) for s in self.sentinels)
+                return self.master.replicas() and all(s.settled(self.master)
+                                                      for s in self.sentinels)
         wait_until("Sentinels know the master", settled, 3 * PATIENCE)
 
     def start(self, *options, opens=0, **more):

@@ -9,9 +9,10 @@
  *     contains FROM TO       how many of them are missing, and the first
  *     work PLAIN BATCH PAUSE in the background: PLAIN inserts a second, and confirmed batches of
  *                            BATCH keys with PAUSE ms between two; 0: none
- *     flush MS               publish               params              stats
- *     record FROM TO...      publish_from() of these keys
- *     rollback ERA NUMBER    quit
+ *     flush MS               publish               stats               quit
+ *     record FROM TO...      publish_from() of these keys. TO may be the COUNTS of the node that
+ *                            inserts them: the record has each key before it is inserted
+ *     rollback ERA NUMBER
  *
  * Keys are numbers. Two threads insert in the background, from the keys plain= and confirmed= on,
  * and repeat a key that was refused. COUNTS is a mapped file with the number of keys that were
@@ -187,6 +188,21 @@ static void contains(const char *rest)
 	printf("{\"result\": %" PRIu64 ", \"first\": %" PRIu64 "}\n", missing, first - from);
 }
 
+static uint64_t end_of(uint64_t from, char **rest)
+{
+	char path[256] = "/";
+	uint64_t counted[2] = { 0 };
+	int n = 0;
+	if (sscanf(*rest, " /%250s%n", path + 1, &n) != 1)
+		return strtoull(*rest, rest, 10);
+	*rest += n;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, counted, sizeof counted) != sizeof counted)
+		abort();
+	close(fd);
+	return from + counted[from >> 40 & 1 ? 0 : 1] + BATCH;
+}
+
 static int make(void *context, struct weir_filter **out)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -195,7 +211,7 @@ static int make(void *context, struct weir_filter **out)
 	if (!err)
 		err = weir_create(out, &p);
 	while (!err && *rest) {
-		uint64_t from = strtoull(rest, &rest, 10), to = strtoull(rest, &rest, 10);
+		uint64_t from = strtoull(rest, &rest, 10), to = end_of(from, &rest);
 		for (; from < to; from++)
 			if (weir_insert_u64(*out, from) < 0)
 				abort();
@@ -258,7 +274,7 @@ static bool obey(char *line)
 
 /* ---- the beginning ---- */
 
-enum type { TEXT, U64, U32, LEVEL, RATE };
+enum type { TEXT, U64, U32, RATE };
 
 #define O(type, name) { #name "=", type, offsetof(struct weir_replica_options, name), &given.o }
 #define P(type, name) { #name "=", type, offsetof(struct weir_params, name), &given.params }
@@ -275,7 +291,7 @@ static bool take(const char *word)
 		O(TEXT, set), O(TEXT, url), O(U32, connect_ms), O(U32, answer_ms),
 		O(U64, max_image_bytes), O(U64, max_pending_bytes), O(U32, poll_ms),
 		O(U32, confirm_replicas), O(U32, confirm_ms), O(U32, replica_grace_ms),
-		O(U32, publish_seconds), O(U32, keep), O(LEVEL, zstd_level), O(TEXT, secret_key),
+		O(U32, publish_seconds), O(U32, keep), O(TEXT, secret_key),
 		O(U32, expires_seconds), O(TEXT, trusted_keys), O(TEXT, state_file),
 		P(U32, kind), P(U64, capacity), P(RATE, fp_rate), P(U64, seed),
 		{ "plain=", U64, 0, &given.plain }, { "confirmed=", U64, 0, &given.confirmed },
@@ -291,8 +307,6 @@ static bool take(const char *word)
 			*(uint64_t *)at = strtoull(word + n, NULL, 10);
 		else if (known[i].type == U32)
 			*(uint32_t *)at = (uint32_t)strtoul(word + n, NULL, 10);
-		else if (known[i].type == LEVEL)
-			*(int *)at = atoi(word + n);
 		else
 			*(double *)at = atof(word + n);
 		return true;

@@ -70,6 +70,21 @@ class Speed(unittest.TestCase):
         self.assertEqual(writer.ask("flush", 600000, patience=660)["result"], 0)
         live.wait_until("the reader has all", lambda: reader.missing(0, MANY) == 0)
 
+    def test_a_record_while_the_node_publishes(self):
+        """One upload at a time: the record's takes the place of the other."""
+        w = self.world("publish_seconds=1")
+        node = w.start()
+        w.proxy.slow = 0.3
+        node.ask("work", 1000, 0, 0)
+        live.wait_until("it publishes", lambda: node.stats()["state"] == "publishing")
+        node.tell("record", node.first(), node.path)
+        time.sleep(2)
+        w.proxy.slow = 0
+        self.assertEqual(node.answer()["result"], 0)
+        self.assertEqual(node.stats()["joined"][0], 2)
+        node.ask("work", 0, 0, 0)
+        self.assertEqual(node.missing(node.first(), node.first() + node.count()), 0)
+
     def test_closed_at_once(self):
         """What was inserted is sent before it ends."""
         w = self.world()
