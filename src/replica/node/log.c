@@ -137,7 +137,7 @@ static void take(struct walk *w, const struct weir_entry *e)
 		return;
 	if (ours)
 		found(w, e);
-	n->log_bytes += ours ? 8 * e->n : 0;
+	n->log_bytes += ours ? WEIR_NODE_ENTRY + 8 * e->n : 0;
 	n->batches += ours;
 	n->foreign += e->kind == WEIR_ENTRY_BATCH && !ours;
 	if (e->kind == WEIR_ENTRY_CALL &&

@@ -22,6 +22,7 @@ enum {
 	WEIR_NODE_RETRY_MS = 20,      /* the first wait for redis, */
 	WEIR_NODE_RETRY_MOST_MS = 400, /* and the longest */
 	WEIR_NODE_SENT = 16,          /* batches in one touch, and entries in one reading */
+	WEIR_NODE_ENTRY = 72,         /* bytes of redis's that an entry takes, but for its hashes */
 	WEIR_NODE_RELIED = 32,        /* ids, before some become one debt without a name */
 };
 

@@ -288,7 +288,7 @@ static void test_a_generation_under_a_new_date_needs_no_image(void **state)
 	assert_ok(insert(0, 1));
 	run(100);
 	const uint64_t bytes = toy.bytes_out, log_bytes = node[1].log_bytes;
-	assert_int_equal(log_bytes, 8);
+	assert_int_equal(log_bytes, WEIR_NODE_ENTRY + 8);
 	assert_ok(weir__node_date(&node[0]));
 	run(1000);
 	const struct weir_manifest *now = toy_head(&toy.server[1]);
