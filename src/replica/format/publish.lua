@@ -133,7 +133,7 @@ end)
 local oldest = position
 local left = keep - 1
 for _, one in ipairs(all) do
-	local same = one.hash == hash and one.position == position
+	local same = one.version == base and one.hash == hash and one.position == position
 	if left > 0 and one.version ~= '0.0' and less(one.version, version) and not same then
 		left = left - 1
 		oldest = less(one.position, oldest) and one.position or oldest
