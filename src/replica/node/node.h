@@ -175,7 +175,7 @@ void weir__node_want(struct weir_node *n);
 int weir__node_merge(struct weir_node *n, const struct weir_filter *more);
 /* U11. Note the log's end: read the record after that.
  * @kept: the generation to return to, whose position it has then; NULL: a record.
- * Return: 0; -EAGAIN the node has not seen the head; -ENOBUFS it may not publish; the store's. */
+ * Return: 0; -EAGAIN the node has not seen the head; the store's. */
 int weir__node_record(struct weir_node *n, struct weir_record *r, const struct weir_manifest *kept);
 /* Publish it as a higher era, which this node joins as all others do.
  * @f: of the record; NULL: the image of @kept.

@@ -175,7 +175,8 @@ static bool is_well(unsigned i)
 	return server->log_there && server->head_run == server->run &&
 	       n->head.mark == server->head.mark && n->tag == server->head.tag &&
 	       status.state == WEIR_NODE_FOLLOWING && !status.lacks && !status.owes &&
-	       !n->ring.waiting.oldest && !weir__ring_has_fresh(&n->ring);
+	       !n->ring.waiting.oldest && !weir__ring_has_fresh(&n->ring) &&
+	       !(n->wanted && n->may_publish);
 }
 
 static bool all_well(void)
@@ -274,7 +275,8 @@ static void die(unsigned i)
 static bool settled(unsigned i)
 {
 	const struct weir_node *n = &s->seats[i].node;
-	return n->state != WEIR_NODE_OFFLINE && !n->doubt && n->newest.id == n->head.generation;
+	return n->may_publish && n->state != WEIR_NODE_OFFLINE && !n->doubt &&
+	       n->newest.id == n->head.generation;
 }
 
 /* Each third key goes, and is not in the record that is read meanwhile. */
