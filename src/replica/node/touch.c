@@ -74,18 +74,27 @@ void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag
 	weir__node_jump(n, to, tag);
 }
 
-/* U2: the log goes on behind base. */
+/* U2: the log goes on behind base. A node that was beyond it does not know which entry is there:
+ * a dump may have been put back unseen. It reads again, and compares the tags. */
 static void go_on(struct weir_node *n, struct weir_log_id base)
 {
 	weir__ring_again(&n->ring, base, most, false);
 	if (weir__log_id_compare(n->cursor, base) > 0) {
-		n->cursor = base;
-		n->tag = 0; /* the entry that began the epoch says it */
+		n->cursor = n->joined.position;
+		n->tag = n->joined.tag;
+		n->log_bytes = 0;
 		n->extra = true;
+		n->at_end = false;
 	}
 	if (weir__log_id_compare(n->answer, base) > 0)
 		n->answer = none;
 	n->called = false;
+}
+
+static bool can_go_on(const struct weir_node *n, struct weir_log_id base)
+{
+	return weir__log_id_compare(n->cursor, base) <= 0 ||
+	       (n->joined.id && weir__log_id_compare(n->joined.position, base) <= 0);
 }
 
 /* U4: is it not the log and the head that the node read? */
@@ -107,7 +116,7 @@ static void meet(struct weir_node *n, const struct weir_head *head)
 	n->head = *head;
 	if (other)
 		weir__node_suspect(n, head->last, head->tag);
-	else if (mark && head->prev == mark && !n->lacks)
+	else if (mark && head->prev == mark && !n->lacks && can_go_on(n, head->base))
 		go_on(n, head->base);
 	else if (head->mark != mark)
 		weir__node_doubt(n);
