@@ -50,13 +50,24 @@ static void add_all(struct weir_has *has, const struct weir_manifest *m)
 	(void)weir__has_add(has, m->id);
 }
 
-/* A generation that was returned to is complete with the log behind its position alone, of which
- * no ring has all: each node owes that, by one name, until one of them has published it. */
+/* No ring has all of the log behind a generation that was returned to: each node that read it owes
+ * it, by one name, until one of them has published it. */
 static void owe_log(struct weir_node *n, const struct weir_manifest *m)
 {
 	pthread_mutex_lock(&n->lock);
 	(void)weir__has_add(&n->has, ~m->id);
 	weir__debt_add(n, ~m->id, 0);
+	pthread_mutex_unlock(&n->lock);
+}
+
+/* Without all of that log the node does not have what the manifest says. It keeps its set, and
+ * publishes that. A node that may not publish waits for another. */
+static void join_part(struct weir_node *n, const struct weir_manifest *m)
+{
+	advance(n, m);
+	n->extra = true;
+	pthread_mutex_lock(&n->lock);
+	weir__debt_add(n, n->may_publish ? 0 : ~m->id, 0);
 	pthread_mutex_unlock(&n->lock);
 }
 
@@ -152,6 +163,10 @@ static int merge(struct weir_node *n, const struct weir_manifest *m, struct weir
 	weir_destroy(image);
 	if (err)
 		return unread(n, err, true);
+	if (weir__needs_log(n, m)) {
+		join_part(n, m);
+		return 0;
+	}
 	add_has(n, m);
 	weir__node_joined(n, m);
 	return 0;
@@ -219,10 +234,10 @@ static void replace_has(struct weir_node *n, const struct weir_manifest *m, bool
 
 /* From weir_reload_begin() on each insert goes to both. It waits for a grace period, so what came
  * before, which was put into the ring before its section, is seen here: it is in the log, in the
- * ring, or behind what the node owes: so that is asked after it. What a generation lacks that was
- * returned to is in the log or nowhere else. */
+ * ring, or behind what the node owes: so that is asked after it.
+ * @own: receives whether @next has the whole set too; @part: whether to join_part(). */
 static int complete(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next,
-                    bool *own)
+                    bool *own, bool *part)
 {
 	bool whole;
 	const bool behind = weir__log_id_compare(n->cursor, m->position) < 0;
@@ -231,7 +246,8 @@ static int complete(struct weir_node *n, const struct weir_manifest *m, struct w
 	int err = weir__node_replay(n, m, next, &whole);
 	if (!err)
 		err = add_ring(n, m, next);
-	*own = owes(n, m) || (m->source == WEIR_SOURCE_ROLLBACK && (behind || !whole));
+	*part = weir__needs_log(n, m) && (behind || !whole);
+	*own = *part || owes(n, m);
 	if (err || !*own)
 		return err;
 	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* of another size: reported, and gone */
@@ -239,11 +255,26 @@ static int complete(struct weir_node *n, const struct weir_manifest *m, struct w
 	return 0;
 }
 
+/* The set is another one now. */
+static void replaced(struct weir_node *n, const struct weir_manifest *m, bool own, bool part)
+{
+	n->extra = own;
+	n->kind = m->kind;
+	if (part) {
+		join_part(n, m);
+		return;
+	}
+	replace_has(n, m, own);
+	weir__node_joined(n, m);
+	if (weir__needs_log(n, m))
+		owe_log(n, m);
+}
+
 static int swap(struct weir_node *n, const struct weir_manifest *m, struct weir_filter *image)
 {
 	struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_reload *next;
-	bool own;
+	bool own, part;
 	options.next = image;
 	int err = weir__node_touch(n, false); /* the image took a while */
 	const bool still = !err && !n->doubt && n->head.generation == m->id;
@@ -253,19 +284,14 @@ static int swap(struct weir_node *n, const struct weir_manifest *m, struct weir_
 		weir_destroy(image);
 		return still ? unread(n, err, false) : err;
 	}
-	err = complete(n, m, next, &own);
+	err = complete(n, m, next, &own, &part);
 	if (err)
 		weir_reload_abort(next);
 	else
 		err = weir_reload_commit(next);
 	if (err)
 		return err == -ENOSPC || err == -ECANCELED ? unread(n, err, false) : err;
-	replace_has(n, m, own);
-	if (m->source == WEIR_SOURCE_ROLLBACK && !n->images_only)
-		owe_log(n, m);
-	n->extra = own;
-	n->kind = m->kind;
-	weir__node_joined(n, m);
+	replaced(n, m, own, part);
 	return 0;
 }
 
@@ -343,8 +369,10 @@ int weir__node_look(struct weir_node *n)
 	}
 	if (m->version.era < n->era)
 		return n->lacks && reaches(n, m->position) ? fetch(n, m) : 0;
-	if (m->version.era > n->era || !follows(n, m))
-		return m->version.era == n->era && is_next(n, m) && !n->at_end ? 0 : fetch(n, m);
+	const bool higher = m->version.era > n->era;
+	const bool waits = higher ? weir__needs_log(n, m) : is_next(n, m);
+	if (higher || !follows(n, m))
+		return waits && !n->at_end ? 0 : fetch(n, m);
 	add_has(n, m);
 	weir__node_joined(n, m);
 	return 0;

@@ -45,6 +45,8 @@ void weir__node_free(struct weir_node *n)
 
 void weir__node_start(struct weir_node *n, const struct weir_manifest *m)
 {
+	if (weir__needs_log(n, m))
+		return; /* the node joins it when it has read the log */
 	n->joined = *m;
 	n->era = m->version.era;
 	n->has = m->has;

@@ -195,6 +195,11 @@ static inline bool weir__manifest_has(const struct weir_manifest *m, uint64_t id
 {
 	return id && (m->id == id || weir__has(&m->has, id));
 }
+/* A generation that was returned to has what it says together with the log behind it. */
+static inline bool weir__needs_log(const struct weir_node *n, const struct weir_manifest *m)
+{
+	return m->source == WEIR_SOURCE_ROLLBACK && !n->images_only;
+}
 /* Under the lock. */
 void weir__debt_add(struct weir_node *n, uint64_t id, uint64_t stamp);
 /* What was noted is in this generation. */
