@@ -15,11 +15,21 @@ static bool reaches(const struct weir_node *n, struct weir_log_id position)
 	return weir__log_id_compare(n->hole, position) <= 0;
 }
 
-/* U4: with a position beyond it, the cursor jumps. */
-static void advance(struct weir_node *n, const struct weir_manifest *m)
+/* U4: with a position beyond it, the cursor jumps. A position covers an own entry if the node read
+ * the log from that entry on without a gap. The others wait again. */
+static void reach(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (weir__log_id_compare(n->cursor, m->position) < 0)
 		weir__node_jump(n, m->position, m->tag);
+	const bool all = weir__log_id_compare(n->gap, m->position) <= 0;
+	weir__ring_again(&n->ring, none, all ? n->gap : m->position, false);
+	if (all)
+		n->gap = none;
+}
+
+static void advance(struct weir_node *n, const struct weir_manifest *m)
+{
+	reach(n, m);
 	if (reaches(n, m->position))
 		weir__node_whole(n);
 	else
@@ -241,8 +251,7 @@ static int complete(struct weir_node *n, const struct weir_manifest *m, struct w
 {
 	bool whole;
 	const bool behind = weir__log_id_compare(n->cursor, m->position) < 0;
-	if (behind)
-		weir__node_jump(n, m->position, m->tag); /* before the ring is asked */
+	reach(n, m); /* before the ring is asked */
 	int err = weir__node_replay(n, m, next, &whole);
 	if (!err)
 		err = add_ring(n, m, next);

@@ -101,7 +101,7 @@ static bool extend(struct walk *w, const struct weir_entry *e)
 		return true;
 	lack(w, last, is_next(last, w->at) ? tag : 0);
 	if (!w->next)
-		weir__ring_again(&n->ring, w->at, last, false); /* a jump */
+		weir__node_gap(n, w->at, last);
 	return true;
 }
 

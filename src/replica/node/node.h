@@ -102,6 +102,8 @@ struct weir_node {
 	uint64_t suspect_mark;             /* in that epoch; 0: all was read since */
 	struct weir_log_id hole;           /* the last entry that is missing, */
 	uint64_t missing;                  /* and its tag, if that is all; 0: not known, or more */
+	struct weir_log_id gap;            /* the last entry that was passed over: own ones up to
+	                                      there may be of another log; 0-0: none */
 	uint64_t again_at;                 /* when own entries may be sent again for a call */
 	struct weir_log_id answer;         /* the last call that no generation has answered, */
 	struct weir_version named;         /* and the version that it names: a newer head answers */
@@ -223,6 +225,8 @@ void weir__node_doubt(struct weir_node *n);
 /* U4: the log is another than the one that was read. Where to read it anew leads here again: to go
  * on at that entry, and lack what is before it. */
 void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag);
+/* U4: the entries between are passed over. Own ones among them may be another log's. */
+void weir__node_gap(struct weir_node *n, struct weir_log_id after, struct weir_log_id upto);
 void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag);
 void weir__node_lack(struct weir_node *n, struct weir_log_id hole);
 void weir__node_whole(struct weir_node *n);

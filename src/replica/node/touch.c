@@ -42,10 +42,16 @@ void weir__node_whole(struct weir_node *n)
 	n->first_call = n->missing = 0;
 }
 
-/* U4: own entries that are jumped over were not read, so they may be another log's. */
+void weir__node_gap(struct weir_node *n, struct weir_log_id after, struct weir_log_id upto)
+{
+	weir__ring_again(&n->ring, after, upto, false);
+	if (weir__log_id_compare(n->gap, upto) < 0)
+		n->gap = upto;
+}
+
 void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag)
 {
-	weir__ring_again(&n->ring, n->cursor, to, false);
+	weir__node_gap(n, n->cursor, to);
 	n->cursor = to;
 	n->tag = tag;
 }
@@ -54,7 +60,7 @@ void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag)
 void weir__node_doubt(struct weir_node *n)
 {
 	weir__ring_again(&n->ring, none, most, false);
-	n->hole = n->answer = none;
+	n->hole = n->answer = n->gap = none;
 	weir__node_lack(n, none);
 	n->doubt = n->extra = n->look = true;
 	n->at_end = false;

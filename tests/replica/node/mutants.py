@@ -64,13 +64,14 @@ MUTANTS = [
         ('log.c', 'if (own && own->tag != e->tag)', 'if (0)'),
         ('log.c', '(w->tag ? e->before == w->tag : adjacent))', 'adjacent)')],
      sim('sr', ring=MANY)),
-    ('JUMP_SILENT', [
-        ('touch.c', '\tweir__ring_again(&n->ring, n->cursor, to, false);\n', ''),
-        ('log.c', '\t\tweir__ring_again(&n->ring, w->at, last, false); /* a jump */', '\t\t;')],
-     UNIT),
+    ('JUMP_SILENT', 'touch.c', '\tweir__ring_again(&n->ring, after, upto, false);\n'
+     '\tif (weir__log_id_compare(n->gap, upto) < 0)\n\t\tn->gap = upto;\n', '', UNIT),
     ('BASE_TRUSTED', 'touch.c',
      '\t\tn->cursor = n->joined.position;\n\t\tn->tag = n->joined.tag;\n',
      '\t\tn->cursor = base;\n\t\tn->tag = 0;\n', sim('src', ring=MANY)),
+    ('COVERS_WHAT_IS_BEFORE_A_GAP', 'join.c',
+     '\tweir__ring_again(&n->ring, none, all ? n->gap : m->position, false);\n', '',
+     sim('rg', ring=MANY)),
     ('ROLLBACK_IS_ITS_IMAGE', 'node.c', '\tif (weir__needs_log(n, m))\n\t\treturn;', '\t',
      sim('bkgc', ring=MANY)),
     ('OLDER_IGNORED', 'touch.c',
