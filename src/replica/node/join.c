@@ -107,8 +107,10 @@ static void settle(struct weir_node *n)
 {
 	const struct weir_manifest *m = &n->newest;
 	n->doubt = false;
-	n->cursor = n->head.generation ? m->position : none;
-	n->tag = n->head.generation ? m->tag : 0;
+	n->cursor = none; /* the jump makes what was sent in doubt wait again */
+	n->tag = 0;
+	if (n->head.generation)
+		weir__node_jump(n, m->position, m->tag);
 	n->hole = n->cursor;
 }
 

@@ -113,14 +113,19 @@ static bool is_other(const struct weir_node *n, const struct weir_head *head)
 	       (own && weir__log_id_compare(own->id, head->last) > 0);
 }
 
-static void meet(struct weir_node *n, const struct weir_head *head)
+/* @appended: entries of this touch, the last ones of the log. */
+static void meet(struct weir_node *n, const struct weir_head *head, uint64_t appended)
 {
 	const uint64_t mark = n->head.mark;
+	const struct weir_log_id before = { head->last.epoch, head->last.n - appended };
+	const bool back = mark == head->mark && weir__log_id_compare(before, n->head.last) < 0;
 	const bool other = mark == head->mark && !n->doubt && is_other(n, head);
 	if (head->generation != n->head.generation)
 		n->called = false; /* once for each head */
 	n->head = *head;
-	if (other)
+	if (back) /* also in doubt: what was sent since is not in this log */
+		weir__node_doubt(n);
+	else if (other)
 		weir__node_suspect(n, head->last, head->tag);
 	else if (mark && head->prev == mark && !n->lacks && can_go_on(n, head->base))
 		go_on(n, head->base);
@@ -194,7 +199,7 @@ int weir__node_touch(struct weir_node *n, bool give_up)
 	n->report = NULL;
 	n->beat_at = n->now + WEIR_NODE_BEAT_MS;
 	n->send_at = n->now + n->poll_ms;
-	meet(n, &head);
+	meet(n, &head, head.full ? 0 : touch.n);
 	if (!head.full)
 		sent(n, (size_t)batches, called, named);
 	return 0;
