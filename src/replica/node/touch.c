@@ -140,7 +140,8 @@ static int fill(struct weir_node *n, struct weir_touch *touch, struct weir_entry
 	int batches = 0;
 	if (weir__ring_collect(&n->ring, n->collected + 1))
 		return -ENOMEM;
-	struct weir_batch *b = n->ring.waiting.oldest;
+	/* a full server takes a call, but only alone */
+	struct weir_batch *b = n->head.full && n->call_due ? NULL : n->ring.waiting.oldest;
 	for (; b && batches < WEIR_NODE_SENT; b = b->newer) {
 		if (b->replaces)
 			b->tag = weir__tag_again(b->tag);

@@ -61,6 +61,25 @@ static void test_a_call_is_repeated_at_once_for_another_head(void **state)
 	assert_true(has(1, 1));
 }
 
+/* U8: what answers the call makes room for the batches. */
+static void test_a_full_server_takes_a_call_while_inserts_wait(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	assert_ok(insert(0, 1));
+	run(1000);
+	toy_lose_image(&toy.server[1]);
+	toy.server[1].full = true;
+	sit(1, 1 << 20, true);
+	assert_ok(insert(1, 2));
+	run(5000);
+	assert_true(node[1].ring.waiting.oldest && node[1].head.full);
+	assert_true(has(1, 1) && !status(1).lacks);
+	toy.server[1].full = false;
+	run(2000);
+	assert_true(has(0, 2));
+}
+
 static void lose_last_entry(void)
 {
 	const size_t n = toy.server[1].n;
@@ -153,6 +172,7 @@ int main(void)
 		TEST(test_a_generation_that_is_newer_than_the_call_names_answers_it),
 		TEST(test_a_superseded_image_calls_no_node),
 		TEST(test_a_call_is_repeated_at_once_for_another_head),
+		TEST(test_a_full_server_takes_a_call_while_inserts_wait),
 		TEST(test_nodes_that_lack_each_others_entries_heal_before_they_give_up),
 		TEST(test_own_entries_side_by_side_are_filled_if_they_were_read),
 		TEST(test_a_set_that_cannot_be_united_waits_for_a_record),
