@@ -61,6 +61,38 @@ static void test_a_call_is_repeated_at_once_for_another_head(void **state)
 	assert_true(has(1, 1));
 }
 
+/* U11: key 2 is in the generation that is left and in node 0 alone, since its entry is deleted. So
+ * what node 1 publishes after both gave up is not all. */
+static void test_a_rollback_without_its_log_is_not_what_it_says(void **state)
+{
+	struct weir_record r;
+	(void)state;
+	sit(0, 1 << 20, true);
+	sit(1, 1 << 20, true);
+	assert_ok(insert(0, 1));
+	run(1000);
+	const struct weir_manifest kept = *toy_head(&toy.server[1]);
+	toy.stores[1].no_read = true;
+	assert_ok(insert(0, 2));
+	run(100);
+	const size_t entry = toy.server[1].n - 1;
+	weir__node_want(&node[0]);
+	run(400);
+	assert_int_equal(status(0).generations + status(1).generations, 2);
+	assert_ok(weir__node_record(&node[0], &r, &kept));
+	assert_ok(weir__node_publish_record(&node[0], &r, NULL));
+	toy_delete(&toy.server[1], entry);
+	toy.stores[1].no_read = false;
+	run(1000);
+	assert_int_equal(status(0).joined.era, 2);
+	node[0].may_publish = false;
+	run(15000);
+	assert_true(!has(1, 2) && status(1).generations);
+	node[0].may_publish = true;
+	run(2000);
+	assert_true(has(1, 2));
+}
+
 /* U8: what answers the call makes room for the batches. */
 static void test_a_full_server_takes_a_call_while_inserts_wait(void **state)
 {
@@ -172,6 +204,7 @@ int main(void)
 		TEST(test_a_generation_that_is_newer_than_the_call_names_answers_it),
 		TEST(test_a_superseded_image_calls_no_node),
 		TEST(test_a_call_is_repeated_at_once_for_another_head),
+		TEST(test_a_rollback_without_its_log_is_not_what_it_says),
 		TEST(test_a_full_server_takes_a_call_while_inserts_wait),
 		TEST(test_nodes_that_lack_each_others_entries_heal_before_they_give_up),
 		TEST(test_own_entries_side_by_side_are_filled_if_they_were_read),
