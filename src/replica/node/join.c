@@ -322,6 +322,8 @@ static int fetch(struct weir_node *n, const struct weir_manifest *m)
 	struct weir_filter *image;
 	if (n->unread == m->id && n->now < n->image_at)
 		return 0;
+	if (n->recording) /* one image at a time, and that one takes the place of this */
+		return 0;
 	int err = n->store->image(n->store->context, m, &image);
 	if (err == -EINPROGRESS)
 		return 0;
