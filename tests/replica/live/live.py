@@ -92,7 +92,7 @@ class Proxy:
 
     def __init__(self, server):
         self.server, self.open, self.pairs = server, threading.Event(), []
-        self.slow, self.lie = 0, None # seconds for 64 KiB to the server
+        self.slow, self.lie = 0, None # seconds for 64 KiB
         self.open.set()
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=100)
         self.url = "redis://127.0.0.1:%d" % self.listener.getsockname()[1]
@@ -116,15 +116,19 @@ class Proxy:
             far.close()
             return
         self.pairs.append((near, far))
-        threading.Thread(target=self.pump, args=(near, far, None), daemon=True).start()
+        other = threading.Thread(target=self.pump, args=(near, far, None), daemon=True)
+        other.start()
         self.pump(far, near, True)
+        other.join()
+        near.close()
+        far.close()
 
     def pump(self, source, sink, answers):
         """@answers: what comes from the server, of which lie() may make something else."""
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 16):
                 self.open.wait()
-                if not answers and self.slow:
+                if self.slow:
                     time.sleep(self.slow * len(data) / 65536)
                 if answers and self.lie:
                     self.lie(sink, data)

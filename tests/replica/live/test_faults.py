@@ -17,6 +17,8 @@ class Faults(unittest.TestCase):
         print("%-36s well again after %6.3f s, %6d confirmed" % (
             name, seconds, sum(n.count(True) for n in w.nodes)), flush=True)
         self.assertEqual(lost, [])
+        w.start(*w.signed("newcomer") if fault.signed else ())
+        self.assertEqual(w.lost(), []) # what open() has fetched
         for node in w.nodes:
             self.assertEqual(node.quit()["result"], 0)
 

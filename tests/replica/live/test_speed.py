@@ -77,13 +77,24 @@ class Speed(unittest.TestCase):
         w.proxy.slow = 0.3
         node.ask("work", 1000, 0, 0)
         live.wait_until("it publishes", lambda: node.stats()["state"] == "publishing")
+        self.record(w, node, 2)
+        node.ask("work", 0, 0, 0)
+        self.assertEqual(node.missing(node.first(), node.first() + node.count()), 0)
+
+    def record(self, w, node, era):
         node.tell("record", node.first(), node.path)
         time.sleep(2)
         w.proxy.slow = 0
         self.assertEqual(node.answer()["result"], 0)
-        self.assertEqual(node.stats()["joined"][0], 2)
-        node.ask("work", 0, 0, 0)
-        self.assertEqual(node.missing(node.first(), node.first() + node.count()), 0)
+        live.wait_until("it is there", lambda: node.stats()["joined"][0] == era)
+
+    def test_a_record_while_an_image_comes(self):
+        w = self.world()
+        other, node = w.start("url=unix://" + w.master.socket), w.start()
+        w.proxy.slow = 0.3
+        self.assertEqual(other.ask("record", 0, 1000)["result"], 0)
+        live.wait_until("a part is here", lambda: node.stats()["image_here"] > 0)
+        self.record(w, node, 3)
 
     def test_closed_at_once(self):
         """What was inserted is sent before it ends."""
