@@ -102,7 +102,8 @@ struct weir_replica_options {
 	const char *server_name;       /* that the certificate must have; NULL: the URL's */
 	bool insecure;                 /* any certificate will do */
 	uint32_t connect_ms, answer_ms; /* time-outs: of one try to find and reach a host, and
-	                                   between two pieces of an answer; 0: 1000, 10000 */
+	                                   between two pieces of an answer; 0: 1000, and 10000 or,
+	                                   with a Sentinel's URL, 2000 */
 
 	/* The handle. */
 	struct weir_handle *handle;    /* of the caller's, with a filter of the set's own seed:

@@ -329,6 +329,8 @@ static int fetch(struct weir_node *n, const struct weir_manifest *m)
 		return 0;
 	if (err == -ENOENT || err == -EBADMSG || err == -EKEYREJECTED)
 		return missing(n, m, err);
+	if (err == -EFBIG || err == -ENOTSUP) /* here alone: the others can read it */
+		return unread(n, err, true);
 	if (err)
 		return err;
 	return m->version.era > n->era || n->images_only ? swap(n, m, image) :

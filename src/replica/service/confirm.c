@@ -5,7 +5,10 @@
 #include <time.h>
 #include "service.h"
 
-enum { WAIT_MS = 100 }; /* in which the thread does nothing else */
+enum {
+	WAIT_MS = 100,   /* in which the thread does nothing else */
+	SLACK_MS = 3000, /* until touch.lua has counted the replicas again */
+};
 
 /* ---- the thread ---- */
 
@@ -14,7 +17,9 @@ enum { WAIT_MS = 100 }; /* in which the thread does nothing else */
 static uint32_t wanted(const struct weir_replica *r)
 {
 	const uint32_t n = r->o.confirm_replicas, all = r->node.head.replicas;
-	const bool promoted = r->moved_ms && r->node.now - r->moved_ms <= r->o.replica_grace_ms;
+	/* at another address of the master, until redis counts one less itself */
+	const bool promoted = r->moved_ms && all >= r->moved_replicas &&
+	                      r->node.now - r->moved_ms <= r->o.replica_grace_ms + SLACK_MS;
 	if (n != WEIR_REPLICAS_ALL)
 		return n == WEIR_REPLICAS_NONE ? 0 : n;
 	return all - (promoted && all);
@@ -22,7 +27,7 @@ static uint32_t wanted(const struct weir_replica *r)
 
 /* Do the replicas have all that the node acknowledged? A WAIT speaks of what its own connection
  * wrote: so something is written there first, a report if nothing else was.
- * Return: 0; -EAGAIN fewer have it, or ask again; those of the connection. */
+ * Return: 0; -EAGAIN fewer have it; -EINPROGRESS ask again; those of the connection. */
 static int wait_for(struct weir_replica *r, uint32_t replicas)
 {
 	struct weir_node *n = &r->node;

@@ -64,6 +64,11 @@ int weir__service_check(const struct weir_replica_options *o)
 	return err || !o->params ? err : weir__replicable_check(o->params->kind);
 }
 
+static bool is_sentinel(const char *url)
+{
+	return strstr(url, "+sentinel://") != NULL;
+}
+
 static int copy_options(struct weir_replica *r, const struct weir_replica_options *o)
 {
 	bool all = true;
@@ -80,11 +85,10 @@ static int copy_options(struct weir_replica *r, const struct weir_replica_option
 	r->o.params = NULL; /* weir_replica_open() has them */
 	if (!all || (o->secret && !r->o.secret))
 		return weir_fail(-ENOMEM, "no memory for the options of a replica");
-	const bool sentinel = strstr(o->url, "+sentinel://") != NULL;
 	r->o.keep = o->keep ? o->keep : 2;
 	r->o.confirm_ms = o->confirm_ms ? o->confirm_ms : 10000;
 	r->o.replica_grace_ms = o->replica_grace_ms ? o->replica_grace_ms :
-	                        sentinel            ? 15000 :
+	                        is_sentinel(o->url) ? 15000 :
 	                                              60000;
 	r->o.expires_seconds = o->expires_seconds ? o->expires_seconds : DAY_MS / 1000;
 	r->o.max_image_bytes = o->max_image_bytes ? o->max_image_bytes : UINT64_C(16) << 30;
@@ -110,7 +114,8 @@ static int make_links(struct weir_replica *r)
 		.server_name = o->server_name,
 		.insecure = o->insecure,
 		.connect_ms = o->connect_ms,
-		.answer_ms = o->answer_ms,
+		/* a master that is silent may have been replaced */
+		.answer_ms = o->answer_ms || !is_sentinel(o->url) ? o->answer_ms : 2000,
 	};
 	int err = weir__link_open(&r->link, &link);
 	return err ? err : weir__link_open_beside(&r->image_link, r->link);

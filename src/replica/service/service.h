@@ -101,6 +101,7 @@ struct weir_replica {
 	uint64_t master_at, watch_at, report_at, take_at, link_number;
 	char peer[WEIR_SERVICE_PEER];     /* the address of the connection that was watched last */
 	uint64_t moved_ms;             /* when that changed; 0: it never did */
+	uint32_t moved_replicas;       /* how many the head counted then */
 	bool is_signed;                /* the newest manifest that was seen is (S3) */
 	struct weir_failure distrust;  /* of the last manifest that was asked for */
 	struct weir_failure clock;     /* it may not sign by its clock */

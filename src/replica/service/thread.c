@@ -60,8 +60,10 @@ static uint64_t pause_of(const struct weir_replica *r)
 static void note_peer(struct weir_replica *r, uint64_t now)
 {
 	const char *peer = weir__link_peer(r->link);
-	if (r->peer[0] && strncmp(r->peer, peer, sizeof r->peer - 1) != 0)
+	if (r->peer[0] && strncmp(r->peer, peer, sizeof r->peer - 1) != 0) {
 		r->moved_ms = now;
+		r->moved_replicas = r->node.head.replicas;
+	}
 	snprintf(r->peer, sizeof r->peer, "%s", peer);
 }
 

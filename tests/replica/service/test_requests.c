@@ -285,6 +285,10 @@ static void test_a_generation_is_signed_again_before_it_expires(void **state)
 	eventually(stats(b).joined.number >= 6); /* each half second */
 	assert_int_equal(stats(b).error[0], '\0');
 	assert_int_equal(stats(b).image_bytes, 0);
+	struct record of = { .r = a }; /* which nobody could sign again */
+	assert_ok(weir_replica_publish_from(a, make, &of));
+	eventually(stats(b).joined.era == 2 && stats(b).joined.number >= 4);
+	assert_int_equal(stats(b).error[0], '\0');
 	assert_ok(weir_replica_close(a));
 	eventually(has_heard(-EKEYEXPIRED, "expired"));
 	assert_true(stats(b).state == WEIR_REPLICA_FOLLOWING);
