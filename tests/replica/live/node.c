@@ -233,9 +233,10 @@ static void stats(void)
 	       "], ", weir_replica_state_name(s.state), s.complete, s.owes, s.overflowed,
 	       s.lacking_ms, s.joined.era, s.joined.number, s.newest.era, s.newest.number,
 	       s.refused.era, s.refused.number);
-	printf("\"pending_bytes\": %" PRIu64 ", \"batches_read\": %" PRIu64
-	       ", \"foreign\": %" PRIu64 ", \"given_up\": %" PRIu64 ", \"published\": %" PRIu64 ", \"failures\": %" PRIu64
-	       ", \"image_here\": %" PRIu64 ", \"image_bytes\": %" PRIu64 ", \"error\": \"%s\"}\n",
+	printf("\"pending_bytes\": %" PRIu64 ", \"batches_read\": %" PRIu64 ", "
+	       "\"foreign\": %" PRIu64 ", \"given_up\": %" PRIu64 ", \"published\": %" PRIu64
+	       ", \"failures\": %" PRIu64 ", \"image_here\": %" PRIu64 ", \"image_bytes\": %" PRIu64
+	       ", \"error\": \"%s\"}\n",
 	       s.pending_bytes, s.batches_read, s.foreign, s.given_up, s.published, s.failures,
 	       s.image_here, s.image_bytes, quoted(s.error));
 }

@@ -6,6 +6,7 @@ import sys
 import unittest
 
 import faults
+import live
 
 
 class Faults(unittest.TestCase):
@@ -17,8 +18,9 @@ class Faults(unittest.TestCase):
         print("%-36s well again after %6.3f s, %6d confirmed" % (
             name, seconds, sum(n.count(True) for n in w.nodes)), flush=True)
         self.assertEqual(lost, [])
-        w.start(*w.signed("newcomer") if fault.signed else ())
-        self.assertEqual(w.lost(), []) # what open() has fetched
+        newcomer = w.start("connect_ms=10000", *w.signed("newcomer") if fault.signed else ())
+        live.wait_until("the newcomer is well", newcomer.well) # others may have to publish
+        self.assertEqual(w.lost(), [])
         for node in w.nodes:
             self.assertEqual(node.quit()["result"], 0)
 
