@@ -58,7 +58,7 @@ MUTANTS = [
     ('GIVEUP_QUIET', 'node.c', '\tint err = weir__node_touch(n, true);\n', """	int err = 0;
 	n->lacks = false;
 	n->hole = (struct weir_log_id){ 0, 0 };
-""", sim('scx', 6000, MANY)),
+""", LACKING),
     ('TAGS_IGNORED', [
         ('touch.c', '(beyond == 0 && n->tag && n->tag != head->tag) ||', ''),
         ('log.c', 'if (own && own->tag != e->tag)', 'if (0)'),

@@ -143,6 +143,30 @@ static void test_nodes_that_lack_each_others_entries_heal_before_they_give_up(vo
 	}
 }
 
+/* U9: the others must learn what nobody needs to look for, and send their rings again. */
+static void test_who_gives_up_begins_an_epoch(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	sit(1, 1 << 20, true);
+	run(1000);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_ok(insert(0, i));
+		(void)weir__node_round(&node[0], toy.clock += 20);
+		if (i == 0)
+			lose_last_entry();
+	}
+	const uint64_t mark = node[0].head.mark;
+	run_from(1, 1000); /* node 0 has ended */
+	assert_true(status(1).lacks);
+	run_from(1, 14000);
+	assert_int_equal(status(1).given_up, 1);
+	assert_true(has(1, 1) && !has(1, 0));
+	assert_true(node[1].head.mark != mark && !node[1].head.prev && node[1].head.lost.epoch);
+	run(1000); /* it had not */
+	assert_true(has(1, 0));
+}
+
 /* A node has read its own entry, so it knows whose neighbour that is when both are deleted. */
 static void test_own_entries_side_by_side_are_filled_if_they_were_read(void **state)
 {
@@ -207,6 +231,7 @@ int main(void)
 		TEST(test_a_rollback_without_its_log_is_not_what_it_says),
 		TEST(test_a_full_server_takes_a_call_while_inserts_wait),
 		TEST(test_nodes_that_lack_each_others_entries_heal_before_they_give_up),
+		TEST(test_who_gives_up_begins_an_epoch),
 		TEST(test_own_entries_side_by_side_are_filled_if_they_were_read),
 		TEST(test_a_set_that_cannot_be_united_waits_for_a_record),
 	};
