@@ -200,7 +200,7 @@ enum weir_replica_wait {
  * @wait: enum weir_replica_wait.
  * Return: WEIR_NEW, WEIR_SEEN, or a negative errno.
  * Errors: as weir_handle_insert(), -ENOBUFS max_pending_bytes are full and this node may not
- *   publish, -ENOTSUP the kind is built once, -EINVAL @wait: then it is on no node for certain.
+ *   publish, -ENOTSUP the kind is built once, -EINVAL @wait: then no node need have it.
  *   With WEIR_REPLICA_CONFIRMED also -EAGAIN redis is full, may evict keys, or fewer replicas
  *   have it; -ETIMEDOUT it was not confirmed within confirm_ms; -EKEYREJECTED redis has the set
  *   of another seed, and the other nodes pass by what this one inserts. In all three the key is in
@@ -306,7 +306,7 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_save(struct weir_replica *r, const cha
 
 /** What a node does. */
 enum weir_replica_state {
-	WEIR_REPLICA_OFFLINE = 0,     /* redis does not answer */
+	WEIR_REPLICA_OFFLINE = 0,     /* the last exchange with redis failed */
 	WEIR_REPLICA_CATCHING_UP = 1, /* something is still to come here */
 	WEIR_REPLICA_FOLLOWING = 2,   /* all is well */
 	WEIR_REPLICA_PUBLISHING = 3,  /* likewise, and it uploads its set */

@@ -5,7 +5,8 @@
 -- ARGV mark base version id manifest signature position tag tag-of-g image chunks bytes
 --      bytes-of-a-chunk keep
 --   base: the head's version when the publisher began; image: what its chunks' numbers stand behind
--- Answer OK, or an error: WEIRSTALE, WEIRBASE, WEIRCHUNK: nothing was done
+-- Answer OK, or an error: WEIRSTALE, WEIRBASE, WEIRCHUNK: nothing was done, but that WEIRBASE drops
+-- the image that is of no use now
 --
 -- HDEL of nothing lets the rest run on a server that is full: touch.lua says why. It must, since
 -- the log is trimmed here alone.

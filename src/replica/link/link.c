@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <unistd.h>
 #include <weir/error.h>
 
-enum { REDIRECTS = 5, BACKOFF = 20, BACKOFF_MOST = 400 };
+enum { REDIRECTS = 5 };
 
 struct weir_link {
 	struct weir_link *first;     /* itself, or the link beside which it is */
@@ -127,17 +126,6 @@ bool weir__link_wait(struct weir_link *l, uint32_t ms)
 	struct weir_stream none = l->wire.stream;
 	none.fd = -1;
 	return weir__stream_wait(&none, 0, weir__wire_now() + ms) != -ECANCELED;
-}
-
-unsigned weir__link_backoff(unsigned failures)
-{
-	unsigned random = 0, most = BACKOFF;
-	for (unsigned i = 1; i < failures && most < BACKOFF_MOST; i++)
-		most *= 2;
-	most = most < BACKOFF_MOST ? most : BACKOFF_MOST;
-	if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
-		random = most / 2; /* then all of it */
-	return most / 2 + random % (most / 2 + 1);
 }
 
 /* ---- connect ---- */

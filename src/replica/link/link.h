@@ -90,9 +90,5 @@ void weir__link_interrupt(struct weir_link *l);
 void weir__link_rest(struct weir_link *l);
 /* Wait so many milliseconds. Return: whether nobody interrupted. */
 bool weir__link_wait(struct weir_link *l, uint32_t ms);
-/* How long to wait after the @failures-th failure in a row, in milliseconds: doubled from 20 up to
- * 400, and of that a random part between a half and the whole, so that nodes do not come back all
- * at once. */
-unsigned weir__link_backoff(unsigned failures);
 
 #endif

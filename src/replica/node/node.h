@@ -16,8 +16,8 @@ enum {
 	WEIR_NODE_BEAT_MS = 1000,     /* between two heartbeats, and after redis was full */
 	WEIR_NODE_POLL_MS = 20,       /* between two readings, or sendings of less than 64 KB */
 	WEIR_NODE_CALL_MS = 5000,     /* until a call is repeated, */
-	WEIR_NODE_GIVE_UP_MS = 10000, /* or nobody will answer it (U9) */
-	WEIR_NODE_JITTER_MS = 300,    /* of urgent publications, at most */
+	WEIR_NODE_GIVE_UP_MS = 10000, /* or nobody will answer it (U9); without the lease */
+	WEIR_NODE_JITTER_MS = 300,    /* before a publication, at most */
 	WEIR_NODE_LEASE_MS = 3000,
 	WEIR_NODE_RETRY_MS = 20,      /* the first wait for redis, */
 	WEIR_NODE_RETRY_MOST_MS = 400, /* and the longest */
@@ -120,7 +120,7 @@ struct weir_node {
 	uint64_t refused_at;               /* when it is asked for again */
 	bool other_seed;                   /* why it is */
 	uint64_t unread;                   /* the generation whose image is of no use here */
-	bool hopeless;                     /* and no other will do but a record (REVIEW 3) */
+	bool hopeless;                     /* and no other will do but a record */
 	uint64_t abandoned;                /* the one that is gone without it (U9) */
 	bool publishing, publishing_extra; /* of this node's set; the set was not pure */
 	uint64_t recording;                /* the record whose image is being uploaded; 0: none */

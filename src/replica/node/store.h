@@ -48,8 +48,8 @@ struct weir_store {
 	            void *arg, size_t *n);
 	/* The newest generation's manifest. Its signature, version and expiry are checked where
 	 * somebody is trusted, and its version is on the disk, when this returns 0.
-	 * Return: 0; -ENOENT there is none; -EKEYREJECTED, -EBADMSG, -ENOTSUP it is of no use: the
-	 *   node stays as it is and says so. */
+	 * Return: 0; -ENOENT there is none; -EKEYREJECTED, -EKEYEXPIRED, -EBADMSG, -ENOTSUP it is of
+	 *   no use: the node stays as it is and says so. */
 	int (*manifest)(void *context, struct weir_manifest *out);
 	/* Fetch a manifest's image and check it.
 	 * Return: 0; -EINPROGRESS it is on its way, to be asked for again (to ask for another gives
@@ -64,10 +64,10 @@ struct weir_store {
 	int (*upload)(void *context, const struct weir_filter *f, struct weir_manifest *m);
 	/* U12, one script. Writes, signs and sends the manifest.
 	 * Return: 0; -ESTALE another epoch, no log, or another entry at the position; -EEXIST
-	 *   another generation than @base is there; -ENOENT a chunk has gone. Then nothing was
-	 *   done. */
+	 *   another generation than @base is there; -ENOENT a chunk has gone. Then at most the
+	 *   image that was uploaded is gone. */
 	int (*publish)(void *context, const struct weir_publication *p);
-	/* Who may upload an urgent generation now. Return: 0; -EPERM somebody else has it. */
+	/* Who may upload a generation now. Return: 0; -EPERM somebody else has it. */
 	int (*lease)(void *context, uint64_t node, uint32_t milliseconds);
 };
 

@@ -156,7 +156,7 @@ int weir__redis_publish(void *context, const struct weir_publication *p)
 	return err ? err : send_publication(r, p, text, signature, tag);
 }
 
-/* ---- the lease: it saves double uploads, and nothing depends on it ---- */
+/* ---- the lease: it saves double uploads, and a set is not begun while there is one ---- */
 
 /* SET, if nobody has it (NX), or as it is this node's (XX). */
 static int set_lease(const struct weir_redis *r, const char *node, const char *ms, const char *how)

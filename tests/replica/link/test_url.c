@@ -184,16 +184,6 @@ static void test_options(void **state)
 	weir__link_close(NULL);
 }
 
-static void test_backoff(void **state)
-{
-	(void)state;
-	for (unsigned failures = 1, most = 20; failures < 100; failures++) {
-		for (unsigned i = 0; i < 100; i++)
-			assert_in_range(weir__link_backoff(failures), most / 2, most);
-		most = 2 * most < 400 ? 2 * most : 400;
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -206,7 +196,6 @@ int main(void)
 		cmocka_unit_test_teardown(test_rotate, release),
 		cmocka_unit_test_teardown(test_limits, release),
 		cmocka_unit_test(test_options),
-		cmocka_unit_test(test_backoff),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

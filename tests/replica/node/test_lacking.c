@@ -188,7 +188,7 @@ static void test_own_entries_side_by_side_are_filled_if_they_were_read(void **st
 	assert_false(status(0).lacks);
 }
 
-/* Two halves of a growing set that were apart may have no room in one: REVIEW 3. */
+/* Two halves of a growing set that were apart may have no room in one. */
 static void test_a_set_that_cannot_be_united_waits_for_a_record(void **state)
 {
 	(void)state;
