@@ -60,6 +60,7 @@
  *  variant RECORDS SPLIT ONE_INSERTS OWE_TOKENS: fails, the other master's generation (U5)
  *  variant DELETES GIVEUPS GIVEUP_QUIET: fails, an image covers what is given up (U9)
  *  variant RESTORES TAGS_IGNORED: fails (U4)
+ *  variant RESTORES CRASHES NO_TURN BASE_TRUSTED: fails, another entry is at base (U2)
  *  variant RESTORES TWO_TURNS JUMP_SILENT: fails, a position covers what was put back (U4)
  *  variant RECORDS RESTORES NO_TURN ONE_INSERTS OLDER_IGNORED: fails, all lack what is there (U3)
  *  variant IMAGES UNREAD_SILENT: fails (U8)
@@ -118,6 +119,7 @@ typedef Node {
 	byte tag;                   /* of the entry before the cursor; 0: it is not known */
 	byte hole;                  /* 1 + the last entry that was missing; 0: none */
 	byte joined, era;
+	byte jpos, jtag;            /* the position of the one that it joined, and its tag */
 	byte seen;                  /* the newest generation that it saw in the head */
 	short has;                  /* what its set has: generations, tokens */
 	short relied;               /* what redis must have: it left the ring of the node */
@@ -237,7 +239,8 @@ inline doubt(i) {
 /* U2: another epoch. */
 inline meet(i) {
 	if
-	:: H(i).prev == n[i].mark && !n[i].lacks ->
+	:: H(i).prev == n[i].mark && !n[i].lacks &&
+	   (n[i].cursor <= H(i).base || n[i].jpos <= H(i).base) ->
 		/* The log goes on behind base. */
 #ifndef NO_RESEND
 		resend(i, H(i).base);
@@ -245,8 +248,13 @@ inline meet(i) {
 #ifndef CUT_IGNORED
 		if
 		:: n[i].cursor > H(i).base ->
+#ifdef BASE_TRUSTED
 			n[i].cursor = H(i).base;
 			n[i].tag = tag_before(i, H(i).base);
+#else
+			n[i].cursor = n[i].jpos;
+			n[i].tag = n[i].jtag;
+#endif
 			n[i].extra = 1
 		:: else
 		fi;
@@ -322,6 +330,8 @@ inline release(i) {
 }
 inline join(i) {
 	n[i].joined = H(i).gen;
+	n[i].jpos = H(i).pos;
+	n[i].jtag = tag_before(i, H(i).pos);
 	n[i].seen = H(i).gen;
 	if
 	:: n[i].cursor < H(i).pos -> jump(i, H(i).pos)

@@ -146,6 +146,8 @@ inline begin_again() {
 	n[DIES].tag = tag_before(DIES, H(DIES).pos);
 	n[DIES].hole = 0;
 	n[DIES].joined = H(DIES).gen;
+	n[DIES].jpos = H(DIES).pos;
+	n[DIES].jtag = n[DIES].tag;
 	n[DIES].seen = H(DIES).gen;
 	n[DIES].era = H(DIES).era;
 	n[DIES].set = H(DIES).img;

@@ -278,6 +278,8 @@ swap:	skip;
 				fi;
 				H(i).era = n[i].era;
 				n[i].joined = gens;
+				n[i].jpos = pos;
+				n[i].jtag = ptag;
 				n[i].seen = gens;
 				n[i].has = n[i].has | H(i).has;
 				n[i].lacks = 0;
