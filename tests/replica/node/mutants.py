@@ -78,8 +78,7 @@ MUTANTS = [
     ('ROLLBACK_IS_ITS_IMAGE', 'node.c', '\tif (weir__needs_log(n, m))\n\t\treturn;', '\t',
      sim('bkgc', ring=MANY)),
     ('OLDER_IGNORED', 'touch.c',
-     'weir__version_compare(head->version, n->head.version) < 0 || ', '',
-     sim('srRg', 20000, MANY)),
+     'weir__version_compare(head->version, n->head.version) < 0 || ', '', LACKING),
     ('UNREAD_SILENT', 'node.c',
      """	return n->unread == h->generation && !joined && !n->hopeless &&
 	       (h->version.era >= n->era || n->lacks);""", '\treturn false;', sim('ig', ring=MANY)),

@@ -167,6 +167,19 @@ static void test_who_gives_up_begins_an_epoch(void **state)
 	assert_true(has(1, 0));
 }
 
+/* U4: an old dump was put back, whose log ends as the node knows it. */
+static void test_a_head_that_is_older_is_doubt(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	run(1000);
+	assert_ok(weir__node_touch(&node[0], false));
+	assert_false(node[0].doubt);
+	node[0].head.version.number++;
+	assert_ok(weir__node_touch(&node[0], false));
+	assert_true(node[0].doubt);
+}
+
 /* A node has read its own entry, so it knows whose neighbour that is when both are deleted. */
 static void test_own_entries_side_by_side_are_filled_if_they_were_read(void **state)
 {
@@ -232,6 +245,7 @@ int main(void)
 		TEST(test_a_full_server_takes_a_call_while_inserts_wait),
 		TEST(test_nodes_that_lack_each_others_entries_heal_before_they_give_up),
 		TEST(test_who_gives_up_begins_an_epoch),
+		TEST(test_a_head_that_is_older_is_doubt),
 		TEST(test_own_entries_side_by_side_are_filled_if_they_were_read),
 		TEST(test_a_set_that_cannot_be_united_waits_for_a_record),
 	};
