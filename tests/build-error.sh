@@ -13,7 +13,6 @@ libbz2-dev            bz2                            bzlib.h
 libc6-dev             m                              stdio.h,stdlib.h,stdint.h,string.h,errno.h
 libcmocka-dev         cmocka                         cmocka.h
 libcsv-dev            csv                            csv.h
-libcurl4-openssl-dev  libcurl,curl                   curl/*
 libhiredis-dev        hiredis                        hiredis/*
 libjansson-dev        jansson                        jansson.h
 liblzma-dev           liblzma,lzma                   lzma.h
