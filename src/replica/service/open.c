@@ -13,6 +13,7 @@
 enum {
 	WAIT_MS = 3000,    /* for a living node to publish the set again */
 	CALL_MS = 10000,   /* for a node that has the image which redis lost */
+	LIVING_MS = 10000, /* after its last report a node may have ended */
 	LOOK_MS = 50,      /* between two looks at redis while open waits */
 	ONE_TRY_MS = 1000, /* for what is pending, if redis does not answer at close */
 };
@@ -169,7 +170,43 @@ static int begin(struct weir_replica *r, const struct weir_params *params)
 	return err;
 }
 
-/* May a set begin here? Return: 0; -EINPROGRESS it may be published again yet. */
+struct living {
+	uint64_t now_ms;
+	char version[WEIR_ID_TEXT]; /* that one of them holds; "" */
+};
+
+static int see_living(void *context, uint64_t node, uint64_t ms, const char *report, size_t len)
+{
+	static const char word[] = " joined ";
+	struct living *l = context;
+	const char *at = memmem(report, len, word, sizeof word - 1);
+	(void)node;
+	if (!at || ms + LIVING_MS < l->now_ms)
+		return 0;
+	at += sizeof word - 1;
+	size_t n = 0;
+	for (; at + n < report + len && n + 1 < sizeof l->version && strchr("0123456789.", at[n]); n++)
+		l->version[n] = at[n];
+	l->version[n] = '\0';
+	return 0;
+}
+
+/* Nodes that run and hold the set: what begins here beside theirs would be another set. */
+static int check_living(struct weir_replica *r, uint64_t now_ms, uint64_t begun)
+{
+	struct living l = { .now_ms = now_ms };
+	int err = weir__redis_reports(r->redis, see_living, &l);
+	if (err || !l.version[0])
+		return err;
+	return weir_fail(weir__service_now() - begun < CALL_MS ? -EINPROGRESS : -EAGAIN,
+	                 "set %s: redis has lost it, and a node that runs holds generation %s and "
+	                 "does not publish it: save its set there, and open with the handle of that "
+	                 "file", r->o.set, l.version);
+}
+
+/* May a set begin here? Nothing empty takes the place of a version that was taken here. A node that
+ * signs and has no params is told -ENOENT then: it may open with the handle of a file.
+ * Return: 0; -EINPROGRESS it may be published again yet. */
 static int may_begin(struct weir_replica *r, const struct weir_params *params, uint64_t begun)
 {
 	struct weir_redis_status s = { .lease = 0 };
@@ -181,14 +218,15 @@ static int may_begin(struct weir_replica *r, const struct weir_params *params, u
 		return err;
 	if (weir__service_now() - begun < WAIT_MS || s.lease)
 		return weir_fail(-EINPROGRESS, "set %s: not yet", r->o.set);
-	if (held && held->version.era)
+	if (held && held->version.era && (params || !r->signer))
 		return weir_fail(-EKEYREJECTED, "set %s: redis has no generation of it, and here "
-		                 "%" PRIu64 ".%" PRIu64 " was taken: open with the handle of a "
-		                 "file, or let a node publish it that has it", r->o.set,
+		                 "%" PRIu64 ".%" PRIu64 " was taken: let a node that has it publish, "
+		                 "or publish a file of it with the secret key", r->o.set,
 		                 held->version.era, held->version.number);
-	return params ? 0 : weir_fail(-ENOENT, "set %s: there is no generation of it at %s: "
-	                              "publish an image first, or give params", r->o.set,
-	                              weir__link_peer(r->link));
+	return params ? check_living(r, s.head.now_ms, begun) :
+	                weir_fail(-ENOENT, "set %s: there is no generation of it at %s: publish an "
+	                          "image first, or give params", r->o.set,
+	                          weir__link_peer(r->link));
 }
 
 /* A heartbeat. @call: for a generation, since the image cannot be read (U8). */

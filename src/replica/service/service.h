@@ -27,7 +27,7 @@
 enum {
 	WEIR_SERVICE_REPORT_MS = 5000, /* between two reports for the others */
 	WEIR_SERVICE_MASTER_MS = 5000, /* between two questions to a Sentinel */
-	WEIR_SERVICE_WATCH_MS = 60000, /* between two looks at memory, expiry and the clock */
+	WEIR_SERVICE_WATCH_MS = 15000, /* between two looks at memory, expiry and the clock */
 	WEIR_SERVICE_LACKS_MS = 10000, /* that a request waits for what the node lacks */
 	WEIR_SERVICE_LEASE_MS = 15000, /* or for another node's lease */
 	WEIR_SERVICE_REPORT = 300,     /* bytes of a report */

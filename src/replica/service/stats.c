@@ -49,6 +49,11 @@ static int failing(struct weir_replica *r)
 		                 "here: see that a node with the secret key runs, which publishes "
 		                 "again", r->o.set, n->newest.version.era,
 		                 n->newest.version.number, n->floor.era, n->floor.number);
+	if (!n->may_publish && weir__debts_stamp(&r->node) != UINT64_MAX)
+		return weir_fail(-ENODATA, "set %s: redis has lost a generation that this node "
+		                 "holds and cannot sign: start a node that has the secret key and "
+		                 "had joined it, or save this set and publish that file, signed",
+		                 r->o.set);
 	if (n->head.full)
 		return weir_fail(-ENOSPC, "set %s: redis is full, so inserts stay on this node: "
 		                 "raise maxmemory", r->o.set);
@@ -131,14 +136,14 @@ static void write_report(struct weir_replica *r, const struct weir_replica_stats
 		len += snprintf(r->text + len, room - (size_t)len, " joined %s",
 		                weir__version_write(id, n->joined.version));
 	if (s->refused.era)
-		(void)snprintf(r->text + len, room - (size_t)len, " refused %s",
-		               weir__version_write(id, n->refused));
+		(void)snprintf(r->text + len, room - (size_t)len, " refused %" PRIu64 ".%" PRIu64,
+		               s->refused.era, s->refused.number);
 	add(r->text, room, "complete", s->complete);
 	add(r->text, room, "owes", s->owes);
 	add(r->text, room, "lacking", s->lacking_ms);
 	add(r->text, room, "pending", s->pending_bytes);
 	add(r->text, room, "given_up", s->given_up);
-	add(r->text, room, "publisher", r->o.publish_seconds != 0);
+	add(r->text, room, "publisher", r->o.publish_seconds && n->may_publish);
 	add(r->text, room, "here", s->image_here);
 	add(r->text, room, "image", s->image_bytes);
 	add_fill(r, r->text, room);
@@ -180,7 +185,7 @@ static void fill(struct weir_replica *r, struct weir_replica_stats *s)
 	s->overflowed = of.token;
 	s->joined = version(of.joined);
 	s->newest = version(of.newest);
-	s->refused = version(n->refused);
+	s->refused = version(weir__node_head_is_old(n) ? n->newest.version : n->refused);
 	s->pending_bytes = of.ring_bytes;
 	s->batches_read = n->batches;
 	s->foreign = of.foreign;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The thread: it drives the node in rounds, checks redis once a minute, and sleeps between. */
+ * The thread: it drives the node in rounds, checks redis now and then, and sleeps between. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -54,6 +54,8 @@ static uint64_t pause_of(const struct weir_replica *r)
 {
 	const struct weir_manifest *m = &r->node.joined;
 	const uint64_t eighth = (m->expires_ms - m->signed_ms) / 8;
+	if (r->evicts.err) /* so that it is over soon after it was mended */
+		return WEIR_NODE_BEAT_MS;
 	return m->expires_ms && eighth < WEIR_SERVICE_WATCH_MS ? eighth : WEIR_SERVICE_WATCH_MS;
 }
 
@@ -67,7 +69,7 @@ static void note_peer(struct weir_replica *r, uint64_t now)
 	snprintf(r->peer, sizeof r->peer, "%s", peer);
 }
 
-/* At each new connection, and once a minute. */
+/* At each new connection, and now and then. */
 static void watch(struct weir_replica *r, uint64_t now)
 {
 	const struct weir_now clocks = weir__service_clocks();

@@ -108,6 +108,8 @@ class Guide(unittest.TestCase):
         signing = self.block("seen.secret").replace("\\\n", "").splitlines()
         self.sh("\n".join(signing[:-1]))
         self.follow(signing[-1], "signed.weir")
+        self.sh(self.block("DEL")) # somebody else's head
+        self.sh("\n".join(signing[2:-1]))
         self.sh(self.block("new.secret"))
 
         renamed = [b for b in self.blocks if "seen2 seen.weir" in b]

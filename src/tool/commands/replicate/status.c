@@ -44,6 +44,8 @@ static void judge_node(struct alerts *a, const struct weir_replica_node *n)
 		      n->error[0] ? ": " : "", n->error);
 	else if (n->error[0])
 		alert(a, "%s: %s", who, n->error);
+	else if (n->owes)
+		alert(a, "%s holds keys that redis lacks, and has not published them yet", who);
 }
 
 /* The node with the secret key signs a generation again after a quarter of its life. */
@@ -81,8 +83,8 @@ static void judge_pieces(struct alerts *a, const struct weir_replica_view *v,
 		return;
 	alert(a, "%" PRIu64 " of the pieces of generation " VERSION "'s image gone from redis: %s",
 	      g->chunks_absent, VERSION_OF(g->version), current ?
-	      "a node that begins cannot have the set: publish it from one that serves it, or the "
-	      "record (--replace)" : "there is no way back to it, and it goes when newer ones are "
+	      "a node that begins waits until one that runs has published the set again: see that "
+	      "one runs, or publish it" : "there is no way back to it, and it goes when newer ones are "
 	      "published");
 }
 
@@ -95,7 +97,9 @@ static void judge_redis(struct alerts *a, const struct weir_replica_view *v)
 	if (v->maxmemory && (v->used_memory > v->maxmemory ||
 	                     v->maxmemory - v->used_memory < image))
 		alert(a, "redis uses %" PRIu64 " of %" PRIu64 " bytes: there is no room for "
-		      "another image: give it more (maxmemory)", v->used_memory, v->maxmemory);
+		      "another image: give it more (maxmemory)%s", v->used_memory, v->maxmemory,
+		      v->used_memory > v->maxmemory ? "; nor for reports, so what is said of nodes "
+		                                      "is of before" : "");
 }
 
 static void judge(struct alerts *a, const struct replicate *r, const struct weir_replica_view *v)
