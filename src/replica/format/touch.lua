@@ -128,7 +128,10 @@ end
 -- The most replicas lately: some may be away for a moment, and then the master is restarted. After
 -- that they have as long again to come back. At most one node in a second writes this.
 local n = tonumber(string.match(info, 'connected_slaves:(%d+)'))
-local most, age = tonumber(h.replicas) or 0, now - (tonumber(h.seen) or 0)
+local function count(text) -- no inf and nan, which tonumber() takes
+	return string.match(text, '^%d+$') and tonumber(text) or 0
+end
+local most, age = count(h.replicas), now - count(h.seen)
 if n > most or age > tonumber(ARGV[6]) + 1000 or age < 0 or (n == most and age > 1000) then
 	if n > most or age > tonumber(ARGV[6]) + 1000 then
 		set('replicas', string.format('%.0f', n))
@@ -146,4 +149,4 @@ if ARGV[2] ~= '' then -- a full server refuses it
 	redis.pcall('HSET', nodes, ARGV[1], string.format('%.0f ', now) .. ARGV[2])
 end
 return { h.mark, h.prev, h.base, h.lost, h.last, h.tag, h.version, h.generation,
-	tonumber(h.replicas) or 0, string.format('%.0f', now), full }
+	count(h.replicas), string.format('%.0f', now), full }

@@ -131,7 +131,7 @@ int weir__node_manifest(struct weir_node *n)
 	if (n->refused_id && n->refused_id == n->head.generation && n->now < n->refused_at)
 		return 0;
 	n->refused_id = 0;
-	if (n->head.generation && n->newest.id != n->head.generation) {
+	if (n->head.generation && !weir__node_knows_head(n)) {
 		err = n->store->manifest(n->store->context, &m);
 		if (!err)
 			n->other_seed = (err = check(n, &m)) == -EKEYREJECTED;

@@ -219,6 +219,14 @@ static inline bool weir__node_head_is_old(const struct weir_node *n)
 	       weir__version_compare(n->newest.version, n->floor) < 0;
 }
 
+/* The head's version is what the manifest says, which is checked. Nobody publishes above a number
+ * that was written there alone: a signature would make it last. */
+static inline bool weir__node_knows_head(const struct weir_node *n)
+{
+	return n->newest.id == n->head.generation &&
+	       weir__version_compare(n->newest.version, n->head.version) == 0;
+}
+
 /* touch.c */
 int weir__node_touch(struct weir_node *n, bool give_up);
 void weir__node_doubt(struct weir_node *n);

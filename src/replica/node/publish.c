@@ -6,7 +6,10 @@
 #include <weir/text.h>
 #include "node.h"
 
-enum { LEASE_TRY_MS = 100 };
+enum {
+	LEASE_TRY_MS = 100,
+	LEASE_LONGEST_MS = 600000, /* that another node uploads; a lease may be anybody's */
+};
 
 enum due { NOT_DUE, DUE, URGENT };
 
@@ -32,6 +35,8 @@ static bool may_publish(const struct weir_node *n)
 		return false;
 	if (!h->generation) /* what no entry says to be missing, none has */
 		return !n->hole.epoch;
+	if (!weir__node_knows_head(n))
+		return false;
 	if (weir__node_head_is_old(n)) /* what was removed since is in no image of this node */
 		return !n->lacks && weir__version_compare(n->joined.version, n->floor) >= 0;
 	return !n->lacks && (h->version.era < n->era || n->joined.id == h->generation);
@@ -185,7 +190,8 @@ int weir__node_publish(struct weir_node *n)
 		return 0;
 	n->lease_at = 0;
 	int err = lease(n);
-	if (err == -EPERM && (due == DUE || n->now - n->due_since < WEIR_NODE_GIVE_UP_MS)) {
+	const uint64_t patience = due == DUE ? LEASE_LONGEST_MS : WEIR_NODE_GIVE_UP_MS;
+	if (err == -EPERM && n->now - n->due_since < patience) {
 		n->publish_at = n->now + LEASE_TRY_MS;
 		return 0;
 	}
@@ -228,7 +234,7 @@ int weir__node_record(struct weir_node *n, struct weir_record *r, const struct w
 		err = weir__node_manifest(n);
 	if (err)
 		return err;
-	if (n->state == WEIR_NODE_OFFLINE || (h->generation && h->generation != n->newest.id))
+	if (n->state == WEIR_NODE_OFFLINE || (h->generation && !weir__node_knows_head(n)))
 		return weir_fail(-EAGAIN, "set %s: this node has not seen the newest generation: "
 		                 "call again soon", n->set);
 	struct weir_manifest *m = &r->manifest;
@@ -302,7 +308,8 @@ int weir__node_date(struct weir_node *n)
 {
 	struct weir_manifest m = n->newest;
 	const struct weir_publication p = { n->head.mark, n->head.version, &m };
-	if (n->publishing || n->recording || n->doubt || n->joined.id != n->head.generation)
+	if (n->publishing || n->recording || n->doubt || n->joined.id != n->head.generation ||
+	    !weir__node_knows_head(n))
 		return weir_fail(-EAGAIN, "set %s: this node has not joined the newest generation",
 		                 n->set);
 	int err = weir__draw(&m.id);

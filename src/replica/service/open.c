@@ -14,6 +14,7 @@ enum {
 	WAIT_MS = 3000,    /* for a living node to publish the set again */
 	CALL_MS = 10000,   /* for a node that has the image which redis lost */
 	LIVING_MS = 10000, /* after its last report a node may have ended */
+	LEASE_MS = 60000,  /* that another node uploads; a lease may be anybody's */
 	LOOK_MS = 50,      /* between two looks at redis while open waits */
 	ONE_TRY_MS = 1000, /* for what is pending, if redis does not answer at close */
 };
@@ -216,7 +217,8 @@ static int may_begin(struct weir_replica *r, const struct weir_params *params, u
 		err = weir__redis_status(r->redis, &s);
 	if (err)
 		return err;
-	if (weir__service_now() - begun < WAIT_MS || s.lease)
+	const uint64_t waited = weir__service_now() - begun;
+	if (waited < WAIT_MS || (s.lease && waited < LEASE_MS))
 		return weir_fail(-EINPROGRESS, "set %s: not yet", r->o.set);
 	if (held && held->version.era && (params || !r->signer))
 		return weir_fail(-EKEYREJECTED, "set %s: redis has no generation of it, and here "

@@ -199,7 +199,7 @@ bool weir__reply_head(struct redisReply *const *e, struct weir_head *out)
 		return false;
 	if (!(nothing(e[6]) && nothing(e[7])) &&
 	    !(weir__reply_version(e[6], &h.version) && h.version.era && h.version.number &&
-	      weir__reply_hex(e[7], &h.generation)))
+	      weir__reply_hex(e[7], &h.generation) && h.generation))
 		return false;
 	h.replicas = replicas > 1000 ? 1000 : (uint32_t)replicas;
 	*out = h;

@@ -276,6 +276,24 @@ static void test_an_older_head_is_refused(void **state)
 	assert_ok(weir_handle_destroy(o.handle));
 }
 
+/* A client used up all versions so: what is signed above a number lasts. */
+static void test_nothing_is_signed_above_a_version_that_no_manifest_has(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = signer();
+	struct weir_replica *a = open_with(&o);
+	const struct weir_replica_version first = { 1, 1 };
+	ask(&server, NULL, "HSET {weir:test}:2:head version 1.18446744073709551614");
+	eventually(stats(a).error[0]);
+	assert_true(weir_replica_publish(a) < 0 && weir_replica_rollback(a, first) < 0);
+	assert_int_equal(stats(a).joined.number, 1);
+	ask(&server, NULL, "HSET {weir:test}:2:head version 1.1");
+	eventually(!stats(a).error[0]);
+	assert_ok(weir_replica_publish(a));
+	assert_int_equal(stats(a).joined.number, 2);
+	assert_ok(weir_replica_close(a));
+}
+
 static void test_a_generation_is_signed_again_before_it_expires(void **state)
 {
 	(void)state;
@@ -312,6 +330,7 @@ int main(void)
 		OF(test_a_signed_set_takes_nothing_unsigned),
 		OF(test_a_node_that_cannot_sign_begins_no_signed_set),
 		OF(test_an_older_head_is_refused),
+		OF(test_nothing_is_signed_above_a_version_that_no_manifest_has),
 		OF(test_a_generation_is_signed_again_before_it_expires),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
