@@ -48,8 +48,8 @@ struct weir_store {
 	            void *arg, size_t *n);
 	/* The newest generation's manifest. Its signature, version and expiry are checked where
 	 * somebody is trusted, and its version is on the disk, when this returns 0.
-	 * Return: 0; -ENOENT there is none; -EKEYREJECTED, -EKEYEXPIRED, -EBADMSG, -ENOTSUP it is of
-	 *   no use: the node stays as it is and says so. */
+	 * Return: 0; -ENOENT there is none; -EKEYREJECTED, -EKEYEXPIRED, -EBADMSG, -ENOTSUP it is
+	 *   of no use: the node stays as it is and says so. */
 	int (*manifest)(void *context, struct weir_manifest *out);
 	/* Fetch a manifest's image and check it.
 	 * Return: 0; -EINPROGRESS it is on its way, to be asked for again (to ask for another gives

@@ -186,7 +186,8 @@ static int see_living(void *context, uint64_t node, uint64_t ms, const char *rep
 		return 0;
 	at += sizeof word - 1;
 	size_t n = 0;
-	for (; at + n < report + len && n + 1 < sizeof l->version && strchr("0123456789.", at[n]); n++)
+	const size_t room = (size_t)(report + len - at), most = sizeof l->version - 1;
+	for (; n < room && n < most && strchr("0123456789.", at[n]) && at[n]; n++)
 		l->version[n] = at[n];
 	l->version[n] = '\0';
 	return 0;
@@ -201,8 +202,8 @@ static int check_living(struct weir_replica *r, uint64_t now_ms, uint64_t begun)
 		return err;
 	return weir_fail(weir__service_now() - begun < CALL_MS ? -EINPROGRESS : -EAGAIN,
 	                 "set %s: redis has lost it, and a node that runs holds generation %s and "
-	                 "does not publish it: save its set there, and open with the handle of that "
-	                 "file", r->o.set, l.version);
+	                 "does not publish it: save its set there, and open with the handle of "
+	                 "that file", r->o.set, l.version);
 }
 
 /* May a set begin here? Nothing empty takes the place of a version that was taken here. A node that
@@ -222,8 +223,8 @@ static int may_begin(struct weir_replica *r, const struct weir_params *params, u
 		return weir_fail(-EINPROGRESS, "set %s: not yet", r->o.set);
 	if (held && held->version.era && (params || !r->signer))
 		return weir_fail(-EKEYREJECTED, "set %s: redis has no generation of it, and here "
-		                 "%" PRIu64 ".%" PRIu64 " was taken: let a node that has it publish, "
-		                 "or publish a file of it with the secret key", r->o.set,
+		                 "%" PRIu64 ".%" PRIu64 " was taken: let a node that has it "
+		                 "publish, or publish a file of it with the secret key", r->o.set,
 		                 held->version.era, held->version.number);
 	return params ? check_living(r, s.head.now_ms, begun) :
 	                weir_fail(-ENOENT, "set %s: there is no generation of it at %s: publish an "

@@ -276,6 +276,22 @@ static void test_an_older_head_is_refused(void **state)
 	assert_ok(weir_handle_destroy(o.handle));
 }
 
+/* It would sign what a client has written there. */
+static void test_a_rollback_wants_a_signature(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = signer();
+	struct weir_replica *a = open_with(&o);
+	const struct weir_replica_version first = { 1, 1 };
+	char manifest[4096];
+	ask(&server, manifest, "HGET {weir:test}:2:head manifest");
+	assert_ok(weir_replica_publish(a));
+	ask(&server, NULL, "HSET {weir:test}:2:kept 1.1 \n%s", manifest);
+	assert_int_equal(weir_replica_rollback(a, first), -EKEYREJECTED);
+	assert_int_equal(stats(a).joined.era, 1);
+	assert_ok(weir_replica_close(a));
+}
+
 /* A client used up all versions so: what is signed above a number lasts. */
 static void test_nothing_is_signed_above_a_version_that_no_manifest_has(void **state)
 {
@@ -330,6 +346,7 @@ int main(void)
 		OF(test_a_signed_set_takes_nothing_unsigned),
 		OF(test_a_node_that_cannot_sign_begins_no_signed_set),
 		OF(test_an_older_head_is_refused),
+		OF(test_a_rollback_wants_a_signature),
 		OF(test_nothing_is_signed_above_a_version_that_no_manifest_has),
 		OF(test_a_generation_is_signed_again_before_it_expires),
 	};

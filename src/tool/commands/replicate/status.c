@@ -44,8 +44,6 @@ static void judge_node(struct alerts *a, const struct weir_replica_node *n)
 		      n->error[0] ? ": " : "", n->error);
 	else if (n->error[0])
 		alert(a, "%s: %s", who, n->error);
-	else if (n->owes)
-		alert(a, "%s holds keys that redis lacks, and has not published them yet", who);
 }
 
 /* The node with the secret key signs a generation again after a quarter of its life. */
@@ -84,8 +82,8 @@ static void judge_pieces(struct alerts *a, const struct weir_replica_view *v,
 	alert(a, "%" PRIu64 " of the pieces of generation " VERSION "'s image gone from redis: %s",
 	      g->chunks_absent, VERSION_OF(g->version), current ?
 	      "a node that begins waits until one that runs has published the set again: see that "
-	      "one runs, or publish it" : "there is no way back to it, and it goes when newer ones are "
-	      "published");
+	      "one runs, or publish it" : "there is no way back to it, and it goes when newer ones "
+	      "are published");
 }
 
 static void judge_redis(struct alerts *a, const struct weir_replica_view *v)
