@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parents[3]
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w', '-O1']
 HERE, NODE = ROOT / 'tests/replica/node', ROOT / 'src/replica/node'
 FORMAT = ROOT / 'src/replica/format'
-PATIENCE = 900  # seconds: a bug that hangs is found too
+# Seconds, of the simulation and of others: a bug that hangs is found too.
+PATIENCE, OTHERS = 900, 60
 
 
 def sim(features, seeds=3000, ring=None):
@@ -168,7 +169,7 @@ def run_test(folder, parts, library, test):
                     '-lcmocka', '-lpthread', '-ldl'], check=True)
     try:
         ended = subprocess.run([folder / name, *arguments], capture_output=True, text=True,
-                               timeout=PATIENCE,
+                               timeout=PATIENCE if name == 'simulate' else OTHERS,
                                env={**os.environ, 'LD_LIBRARY_PATH': str(library)})
     except subprocess.TimeoutExpired:
         return 'it does not end'
