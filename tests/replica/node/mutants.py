@@ -111,8 +111,6 @@ MUTANTS = [
 """, """		memmove(n->relied, n->relied + 1, (--n->n_relied) * sizeof *n->relied);
 		n->n_relied -= n->noted - 1;
 """, sim('f', ring=0)),
-    ('SETTLED_BY_THE_HEAD_OF_BEFORE', 'join.c', 'if (n->doubt && !n->look)', 'if (n->doubt)',
-     sim('gr', 20000)),
     ('SWAPS_BY_THE_HEAD_OF_BEFORE', 'join.c',
      '\tint err = weir__node_touch(n, false); /* the image took a while */\n', '\tint err = 0;\n',
      sim('bgsc', 20000, MANY)),
