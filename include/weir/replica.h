@@ -189,7 +189,7 @@ WEIR_API int weir_replica_close(struct weir_replica *r);
 /** The handle, for lookups by any of handle.h's verbs. Wait-free. */
 WEIR_API struct weir_handle *weir_replica_handle(const struct weir_replica *r);
 
-/** What an insert waits for. */
+/** How long an insert waits. */
 enum weir_replica_wait {
 	WEIR_REPLICA_SOON = 0,      /* nothing: the key is here now, and soon on all other nodes */
 	WEIR_REPLICA_CONFIRMED = 1, /* redis has it, and confirm_replicas: see the table above */

@@ -33,11 +33,11 @@ static bool may_publish(const struct weir_node *n)
 	const struct weir_head *h = &n->head;
 	if (!n->at_end || n->doubt || n->hopeless || n->recording)
 		return false;
-	if (!h->generation) /* what no entry says to be missing, none has */
+	if (!h->generation) /* without a hole in the log, it lacks only what redis has lost */
 		return !n->hole.epoch;
 	if (!weir__node_knows_head(n))
 		return false;
-	if (weir__node_head_is_old(n)) /* what was removed since is in no image of this node */
+	if (weir__node_head_is_old(n)) /* keys that were removed since must not come back */
 		return !n->lacks && weir__version_compare(n->joined.version, n->floor) >= 0;
 	return !n->lacks && (h->version.era < n->era || n->joined.id == h->generation);
 }

@@ -56,7 +56,7 @@ void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag)
 	n->tag = tag;
 }
 
-/* U3. Where the cursor goes says the manifest of the head that is read next. */
+/* U3. The manifest of the head that is read next says where the cursor goes. */
 void weir__node_doubt(struct weir_node *n)
 {
 	weir__ring_again(&n->ring, none, most, false);
