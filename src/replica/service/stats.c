@@ -208,7 +208,7 @@ void weir__service_note(struct weir_replica *r, bool swapped)
 	if (n->beat_at)
 		r->met_ms = n->beat_at - WEIR_NODE_BEAT_MS;
 	complete(r, &s, n->now);
-	r->whole_ms = s.complete ? n->now : r->whole_ms;
+	r->whole_ms = s.complete ? r->met_ms : r->whole_ms;
 	r->stats = s;
 	pthread_mutex_unlock(&r->lock);
 	if (r->tells)
