@@ -28,7 +28,8 @@ int weir__node_make(struct weir_node *n, const struct weir_node_options *options
 		                 .may_publish = options->may_publish,
 		                 .publish_ms = options->publish_ms,
 		                 .publish_bytes = options->publish_bytes,
-		                 .poll_ms = options->poll_ms };
+		                 .poll_ms = options->poll_ms,
+		                 .beat_ms = WEIR_NODE_BEAT_MS };
 	n->images_only = weir__replicable(n->kind) == WEIR_REPLICABLE_IMAGES;
 	n->poll_ms = n->poll_ms ? n->poll_ms : WEIR_NODE_POLL_MS;
 	snprintf(n->set, sizeof n->set, "%s", options->set);

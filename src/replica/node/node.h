@@ -13,7 +13,8 @@
 #include "store.h"
 
 enum {
-	WEIR_NODE_BEAT_MS = 1000,     /* between two heartbeats, and after redis was full */
+	WEIR_NODE_BEAT_MS = 1000,     /* between two heartbeats, and after redis was full, */
+	WEIR_NODE_SOON_MS = 250,      /* or between two where there are few nodes */
 	WEIR_NODE_POLL_MS = 20,       /* between two readings, or sendings of less than 64 KB */
 	WEIR_NODE_CALL_MS = 5000,     /* until a call is repeated, */
 	WEIR_NODE_GIVE_UP_MS = 10000, /* or nobody will answer it (U9); without the lease */
@@ -84,9 +85,9 @@ struct weir_node {
 	uint64_t collected;                /* the last flush whose keys are all in batches */
 
 	/* time, in milliseconds */
-	uint64_t now, retry_at, retry_ms, beat_at, send_at, lacks_since, called_at, first_call;
-	uint64_t due_since, publish_at, lease_at, image_at, joined_at;
-	uint32_t poll_ms;
+	uint64_t now, met_at, beat_at, retry_at, retry_ms, send_at, lacks_since, called_at;
+	uint64_t first_call, due_since, publish_at, lease_at, image_at, joined_at;
+	uint32_t poll_ms, beat_ms;         /* the owner may change them between rounds */
 	uint64_t jitter;                   /* state of its random numbers */
 
 	enum weir_node_state state;

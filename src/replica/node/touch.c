@@ -198,7 +198,8 @@ int weir__node_touch(struct weir_node *n, bool give_up)
 	const bool called = touch.n > (size_t)batches;
 	n->wrote |= touch.report || (touch.n && !head.full);
 	n->report = NULL;
-	n->beat_at = n->now + WEIR_NODE_BEAT_MS;
+	n->met_at = n->now;
+	n->beat_at = n->now + n->beat_ms;
 	n->send_at = n->now + n->poll_ms;
 	meet(n, &head, head.full ? 0 : touch.n);
 	if (!head.full)

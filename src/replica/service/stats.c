@@ -205,8 +205,7 @@ void weir__service_note(struct weir_replica *r, bool swapped)
 	fill(r, &s);
 	memcpy(s.error, f.why, sizeof s.error);
 	pthread_mutex_lock(&r->lock);
-	if (n->beat_at)
-		r->met_ms = n->beat_at - WEIR_NODE_BEAT_MS;
+	r->met_ms = n->met_at;
 	complete(r, &s, n->now);
 	r->whole_ms = s.complete ? r->met_ms : r->whole_ms;
 	r->stats = s;

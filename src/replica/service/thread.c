@@ -11,12 +11,18 @@
 
 /* ---- now and then ---- */
 
-/* The more nodes there are, the less often each of them reads. */
+static uint32_t between(uint64_t least, uint64_t ms, uint64_t most)
+{
+	return (uint32_t)(ms < least ? least : ms > most ? most : ms);
+}
+
+/* All nodes together read 5,000 times a second at most, and have 1,000 heartbeats: by these a node
+ * finds out that redis has lost the set. */
 static void take_pace(struct weir_replica *r, uint64_t nodes)
 {
-	const uint64_t ms = nodes / 5 < 1000 ? nodes / 5 : 1000;
 	if (!r->o.poll_ms)
-		r->node.poll_ms = ms > WEIR_NODE_POLL_MS ? (uint32_t)ms : WEIR_NODE_POLL_MS;
+		r->node.poll_ms = between(WEIR_NODE_POLL_MS, nodes / 5, WEIR_NODE_BEAT_MS);
+	r->node.beat_ms = between(WEIR_NODE_SOON_MS, nodes, WEIR_NODE_BEAT_MS);
 }
 
 static int look_at_memory(struct weir_replica *r)

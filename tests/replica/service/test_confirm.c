@@ -202,6 +202,21 @@ static unsigned scripts(void)
 	return calls;
 }
 
+/* Once a second each, where there are a thousand nodes. */
+static void test_few_nodes_have_heartbeats_more_often(void **state)
+{
+	(void)state;
+	struct timespec begun, now;
+	struct weir_replica *a = open_one();
+	eventually(stats(a).complete);
+	const unsigned before = scripts();
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	eventually(scripts() - before >= 20);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	assert_in_range(now.tv_sec - begun.tv_sec, 3, 15);
+	assert_ok(weir_replica_close(a));
+}
+
 static void *insert_some(void *arg)
 {
 	static _Atomic uint64_t next;
@@ -240,6 +255,7 @@ int main(void)
 		OF(test_a_full_server_confirms_nothing_and_is_told_once),
 		OF(test_a_flush_waits_for_what_no_ring_keeps),
 		OF(test_confirmed_inserts_of_many_threads_are_sent_together),
+		OF(test_few_nodes_have_heartbeats_more_often),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
