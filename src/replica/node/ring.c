@@ -225,6 +225,14 @@ static void take_out(struct weir_batches *from, struct weir_batch *b)
 	*(b->newer ? &b->newer->older : &from->newest) = b->older;
 }
 
+/* A search does not begin at what is no longer there. */
+static void take_acked(struct weir_ring *r, struct weir_batch *b)
+{
+	if (r->found == b)
+		r->found = b->newer ? b->newer : b->older;
+	take_out(&r->acked, b);
+}
+
 /* What many small batches take beside their hashes counts too. */
 int weir__ring_collect(struct weir_ring *r, uint64_t stamp)
 {
@@ -263,7 +271,7 @@ void weir__ring_again(struct weir_ring *r, struct weir_log_id after, struct weir
 		if (weir__log_id_compare(b->id, after) <= 0)
 			return;
 		if (weir__log_id_compare(b->id, upto) <= 0) {
-			take_out(&r->acked, b);
+			take_acked(r, b);
 			b->replaces = replace;
 			append(&r->waiting, b);
 		}
@@ -275,7 +283,7 @@ bool weir__ring_release(struct weir_ring *r, struct weir_log_id position)
 	bool any = false;
 	struct weir_batch *b;
 	while ((b = r->acked.oldest) && weir__log_id_compare(b->id, position) <= 0) {
-		take_out(&r->acked, b);
+		take_acked(r, b);
 		atomic_fetch_sub_explicit(&r->used, sizeof *b + 8 * b->n, memory_order_relaxed);
 		free(b);
 		any = true;
@@ -283,11 +291,16 @@ bool weir__ring_release(struct weir_ring *r, struct weir_log_id position)
 	return any;
 }
 
-struct weir_batch *weir__ring_find(const struct weir_ring *r, struct weir_log_id id)
+/* A node reads its entries in order, and there may be a million: each search begins where the last
+ * one ended. */
+struct weir_batch *weir__ring_find(struct weir_ring *r, struct weir_log_id id)
 {
-	struct weir_batch *b = r->acked.newest;
-	while (b && weir__log_id_compare(b->id, id) > 0)
+	struct weir_batch *b = r->found ? r->found : r->acked.newest;
+	while (b && b->newer && weir__log_id_compare(b->id, id) < 0)
+		b = b->newer;
+	while (b && b->older && weir__log_id_compare(b->id, id) > 0)
 		b = b->older;
+	r->found = b;
 	return b && weir__log_id_compare(b->id, id) == 0 ? b : NULL;
 }
 

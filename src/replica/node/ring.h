@@ -50,6 +50,7 @@ struct weir_ring {
 	pthread_mutex_t shared;      /* of the first list */
 	struct weir_batches waiting; /* to be sent, or sent and not acknowledged */
 	struct weir_batches acked;   /* in the order of their ids */
+	struct weir_batch *found;    /* of acked, where the last search ended; NULL: none did */
 	struct weir_ring_list lists[WEIR_RING_LISTS];
 };
 
@@ -73,8 +74,9 @@ void weir__ring_again(struct weir_ring *r, struct weir_log_id after, struct weir
                       bool replace);
 /* Let go of those with an id up to @position. Return: whether there was one. */
 bool weir__ring_release(struct weir_ring *r, struct weir_log_id position);
-/* The batch that is this entry, or NULL. */
-struct weir_batch *weir__ring_find(const struct weir_ring *r, struct weir_log_id id);
+/* The batch that is this entry, or NULL. Cost: that of the batches between it and the one that was
+ * asked for before. */
+struct weir_batch *weir__ring_find(struct weir_ring *r, struct weir_log_id id);
 /* The lowest stamp of those that wait; UINT64_MAX: none does. */
 uint64_t weir__ring_stamp(const struct weir_ring *r);
 

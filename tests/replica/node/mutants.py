@@ -137,6 +137,9 @@ MUTANTS = [
      UNIT),
     ('NO_RETURN_OF_ROOM', 'ring.c', '\t\tatomic_fetch_sub_explicit(&r->used, sizeof *b + 8 * b->n, '
      'memory_order_relaxed);\n', '', RING),
+    ('SEARCHES_FROM_THE_END', 'ring.c', 'r->found ? r->found : r->acked.newest', 'r->acked.newest',
+     RING),
+    ('FOUND_WHAT_IS_GONE', 'ring.c', '\tif (r->found == b)', '\tif (0)', RING),
     ('FULL_CHUNK_FORGOTTEN', 'ring.c', 'old ? &old->newer : &list->oldest', '&list->oldest', RING),
     ('LIST_OF_MANY_THREADS', 'ring.c', '\t\treturn bit;\n', '\t\treturn 1;\n', RING),
     ('LIST_KEPT_FOR_EVER', 'ring.c', '\tatomic_fetch_and_explicit(&owned, '

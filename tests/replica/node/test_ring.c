@@ -168,6 +168,48 @@ static void test_only_what_is_jumped_over_waits_again(void **state)
 	weir__ring_free(&r);
 }
 
+/* A node that reads its log from the beginning asks for a million of them: a search that began at
+ * an end would find none here. */
+static void test_reading_in_order_walks_from_one_batch_to_the_next(void **state)
+{
+	enum { BATCHES = 1000 };
+	(void)state;
+	struct weir_ring r;
+	weir__ring_make(&r, 1 << 20, NULL, NULL);
+	for (uint64_t i = 0; i < BATCHES; i++) {
+		assert_int_equal(weir__ring_put(&r, &i, 1), 1);
+		assert_ok(weir__ring_collect(&r, 1));
+	}
+	weir__ring_acked(&r, BATCHES, (struct weir_log_id){ 4, BATCHES });
+	const struct weir_batches ends = r.acked;
+	assert_ptr_equal(weir__ring_find(&r, (struct weir_log_id){ 4, 1 }), ends.oldest);
+	r.acked = (struct weir_batches){ NULL, NULL };
+	for (uint64_t i = 2; i <= BATCHES; i++)
+		assert_non_null(weir__ring_find(&r, (struct weir_log_id){ 4, i }));
+	assert_null(weir__ring_find(&r, (struct weir_log_id){ 4, BATCHES + 1 }));
+	for (uint64_t i = BATCHES; i; i--)
+		assert_non_null(weir__ring_find(&r, (struct weir_log_id){ 4, i }));
+	r.acked = ends;
+	weir__ring_free(&r);
+}
+
+static void test_a_batch_that_was_found_and_is_gone_is_not_found_again(void **state)
+{
+	const struct weir_log_id first = { 4, 8 }, second = { 4, 9 };
+	(void)state;
+	struct weir_ring r;
+	make_three(&r);
+	assert_non_null(weir__ring_find(&r, first));
+	assert_true(weir__ring_release(&r, first));
+	assert_null(weir__ring_find(&r, first));
+	assert_non_null(weir__ring_find(&r, second));
+	weir__ring_again(&r, first, second, false); /* it has its id still */
+	assert_null(weir__ring_find(&r, second));
+	weir__ring_acked(&r, 1, (struct weir_log_id){ 5, 1 });
+	assert_non_null(weir__ring_find(&r, (struct weir_log_id){ 5, 1 }));
+	weir__ring_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +219,8 @@ int main(void)
 		cmocka_unit_test(test_a_thread_that_ends_leaves_its_list_to_the_next),
 		cmocka_unit_test(test_entries_that_stand_together_have_their_ids),
 		cmocka_unit_test(test_only_what_is_jumped_over_waits_again),
+		cmocka_unit_test(test_reading_in_order_walks_from_one_batch_to_the_next),
+		cmocka_unit_test(test_a_batch_that_was_found_and_is_gone_is_not_found_again),
 	};
 	return cmocka_run_group_tests_name("replica_ring", tests, NULL, NULL);
 }
