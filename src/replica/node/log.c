@@ -9,7 +9,10 @@
 
 static const struct weir_log_id none = { 0, 0 };
 
-enum { READINGS = 64 }; /* in one round: then it is the turn of something else */
+enum {
+	READINGS = 64, /* in one round: then it is the turn of something else */
+	TRIES = 8,     /* to send an entry again, of which others know the tag */
+};
 
 struct walk {
 	struct weir_node *node;
@@ -115,15 +118,26 @@ static void send_again(struct weir_node *n, const struct weir_entry *call)
 	weir__ring_again(&n->ring, joined ? n->joined.position : none, call->id, true);
 }
 
+/* A node that had no answer sends the entry again, each time under the next tag. */
+static bool replaces(const struct weir_entry *e, uint64_t missing)
+{
+	for (unsigned i = 0; i < TRIES && missing; i++) {
+		missing = weir__tag_again(missing);
+		if (missing == e->tag)
+			return true;
+	}
+	return false;
+}
+
 /* Of nodes that lack one entry each. */
 static void found(struct walk *w, const struct weir_entry *e)
 {
 	struct weir_node *n = w->node;
-	if (w->missing && weir__tag_again(w->missing) == e->tag) {
+	if (replaces(e, w->missing)) {
 		w->lacks = false;
 		w->missing = 0;
 	}
-	if (n->missing && weir__tag_again(n->missing) == e->tag)
+	if (replaces(e, n->missing))
 		weir__node_whole(n);
 }
 

@@ -143,13 +143,11 @@ static int fill(struct weir_node *n, struct weir_touch *touch, struct weir_entry
 	/* a full server takes a call, but only alone */
 	struct weir_batch *b = n->head.full && n->call_due ? NULL : n->ring.waiting.oldest;
 	for (; b && batches < WEIR_NODE_SENT; b = b->newer) {
-		if (b->replaces)
-			b->tag = weir__tag_again(b->tag);
-		else if (weir__draw(&b->tag))
+		uint64_t tag = weir__tag_again(b->tag);
+		if (!b->replaces && weir__draw(&tag))
 			return -EIO;
-		b->replaces = false; /* once: no two entries have one tag */
 		entries[batches++] = (struct weir_entry){ .kind = WEIR_ENTRY_BATCH,
-			                                  .tag = b->tag,
+			                                  .tag = tag,
 			                                  .node = n->id,
 			                                  .hashing = n->hashing,
 			                                  .hashes = b->hashes,
@@ -162,6 +160,18 @@ static int fill(struct weir_node *n, struct weir_touch *touch, struct weir_entry
 	*call = (struct weir_entry){ .kind = WEIR_ENTRY_CALL, .node = n->id };
 	call->version = n->head.version;
 	return weir__draw(&call->tag) ? -EIO : batches;
+}
+
+/* No two entries have one tag. After an error redis may have these, so the next try makes a tag of
+ * this one, and the batch still replaces what it did. A server that is full took none. */
+static void tagged(struct weir_node *n, const struct weir_entry *entries, size_t batches,
+                   bool accepted)
+{
+	struct weir_batch *b = n->ring.waiting.oldest;
+	for (size_t i = 0; i < batches; i++, b = b->newer) {
+		b->tag = entries[i].tag;
+		b->replaces = b->replaces && !accepted;
+	}
 }
 
 /* @named: by the call that was among them: if the head is another by now, that answers it (U8). */
@@ -193,6 +203,8 @@ int weir__node_touch(struct weir_node *n, bool give_up)
 	touch.epoch = n->head.last.epoch;
 	n->collected = asked;
 	int err = n->store->touch(n->store->context, &touch, &head);
+	if (err || !head.full)
+		tagged(n, entries, (size_t)batches, !err);
 	if (err)
 		return err;
 	const bool called = touch.n > (size_t)batches;

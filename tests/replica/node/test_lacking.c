@@ -143,6 +143,90 @@ static void test_nodes_that_lack_each_others_entries_heal_before_they_give_up(vo
 	}
 }
 
+/* Node 1 lacks an entry of node 0 and knows its tag. Node 0 is to send it again for that. */
+static void make_replace(void)
+{
+	const struct weir_log_id none = { 0, 0 }, most = { UINT64_MAX, UINT64_MAX };
+	sit(0, 1 << 20, true);
+	sit(1, 1 << 20, true);
+	run(1000);
+	node[1].may_publish = false; /* its own call */
+	for (unsigned i = 0; i < 2; i++) {
+		assert_ok(insert(0, i));
+		(void)weir__node_round(&node[0], toy.clock += 20);
+		if (i == 0)
+			lose_last_entry();
+	}
+	run_from(1, 100);
+	assert_true(status(1).lacks && node[1].missing);
+	weir__ring_again(&node[0].ring, none, most, true);
+}
+
+static void assert_replaced(void)
+{
+	assert_ok(weir__node_touch(&node[0], false));
+	assert_null(node[0].ring.waiting.oldest);
+	assert_false(node[0].ring.acked.oldest->replaces || node[0].ring.acked.newest->replaces);
+	run_from(1, 100);
+	assert_true(!status(1).lacks && has(1, 0));
+	assert_int_equal(status(0).generations + status(1).generations, 1);
+}
+
+static void test_a_full_server_does_not_end_a_replacement(void **state)
+{
+	(void)state;
+	make_replace();
+	toy.server[1].full = true;
+	for (unsigned i = 0; i < 20; i++)
+		assert_ok(weir__node_touch(&node[0], false));
+	assert_true(node[0].head.full);
+	toy.server[1].full = false;
+	assert_replaced();
+}
+
+static int (*real_touch)(void *, const struct weir_touch *, struct weir_head *);
+static bool taken;
+
+static int touch_without_an_answer(void *context, const struct weir_touch *t, struct weir_head *h)
+{
+	struct weir_head unseen;
+	(void)h;
+	if (taken)
+		assert_ok(real_touch(context, t, &unseen));
+	return weir_fail(-EIO, "the answer is lost");
+}
+
+static void lose_answer(bool after)
+{
+	struct weir_store *s = &toy.stores[0].store;
+	taken = after;
+	real_touch = s->touch;
+	s->touch = touch_without_an_answer;
+	assert_int_equal(weir__node_touch(&node[0], false), -EIO);
+	s->touch = real_touch;
+}
+
+static void test_a_replacement_that_was_not_sent_is_sent_again(void **state)
+{
+	(void)state;
+	make_replace();
+	lose_answer(false);
+	lose_answer(false);
+	assert_replaced();
+}
+
+static void test_a_replacement_whose_answer_is_lost_has_another_tag_the_next_time(void **state)
+{
+	(void)state;
+	make_replace();
+	lose_answer(true);
+	const uint64_t first = toy.server[1].head.tag;
+	const struct weir_log_id last = toy.server[1].head.last;
+	assert_replaced();
+	assert_int_equal(toy.server[1].head.last.n, last.n + 2);
+	assert_true(toy.server[1].head.tag != first);
+}
+
 /* U9: the others must learn what nobody needs to look for, and send their rings again. */
 static void test_who_gives_up_begins_an_epoch(void **state)
 {
@@ -244,6 +328,9 @@ int main(void)
 		TEST(test_a_rollback_without_its_log_is_not_what_it_says),
 		TEST(test_a_full_server_takes_a_call_while_inserts_wait),
 		TEST(test_nodes_that_lack_each_others_entries_heal_before_they_give_up),
+		TEST(test_a_full_server_does_not_end_a_replacement),
+		TEST(test_a_replacement_that_was_not_sent_is_sent_again),
+		TEST(test_a_replacement_whose_answer_is_lost_has_another_tag_the_next_time),
 		TEST(test_who_gives_up_begins_an_epoch),
 		TEST(test_a_head_that_is_older_is_doubt),
 		TEST(test_own_entries_side_by_side_are_filled_if_they_were_read),
