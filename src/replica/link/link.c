@@ -121,13 +121,6 @@ void weir__link_rest(struct weir_link *l)
 	(void)eventfd_read(l->wire.stream.interrupt, &n);
 }
 
-bool weir__link_wait(struct weir_link *l, uint32_t ms)
-{
-	struct weir_stream none = l->wire.stream;
-	none.fd = -1;
-	return weir__stream_wait(&none, 0, weir__wire_now() + ms) != -ECANCELED;
-}
-
 /* ---- connect ---- */
 
 /* Where the first link is. @l is not connected, or to that place. */

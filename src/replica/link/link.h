@@ -88,7 +88,5 @@ const char *weir__link_peer(const struct weir_link *l);
 void weir__link_interrupt(struct weir_link *l);
 /* When no call is under way: close the connection, and take an interruption back. */
 void weir__link_rest(struct weir_link *l);
-/* Wait so many milliseconds. Return: whether nobody interrupted. */
-bool weir__link_wait(struct weir_link *l, uint32_t ms);
 
 #endif

@@ -115,7 +115,7 @@ struct weir_node {
 	bool call_due, called;             /* U8 */
 	bool look;                         /* the head has news: touch at once */
 	bool at_end;                       /* of the log */
-	bool wanted;                       /* somebody asked for a generation */
+	bool wanted;                       /* the owner asks for a generation, as soon as it can */
 	uint64_t refused_id;               /* whose manifest is of no use here, */
 	struct weir_version refused;       /* its version; 0.0: none is */
 	uint64_t refused_at;               /* when it is asked for again */
@@ -171,8 +171,6 @@ uint64_t weir__node_acknowledged(struct weir_node *n);
 
 /* Do what is due. Return: when to be called again. */
 uint64_t weir__node_round(struct weir_node *n, uint64_t now_ms);
-/* Publish the set as soon as it can. */
-void weir__node_want(struct weir_node *n);
 /* Merge a filter into the set, which is published then. Return: as weir_merge(); -ENOBUFS the node
  *   may not publish. */
 int weir__node_merge(struct weir_node *n, const struct weir_filter *more);

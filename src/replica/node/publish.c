@@ -201,11 +201,6 @@ int weir__node_publish(struct weir_node *n)
 	return err ? err : go_on(n);
 }
 
-void weir__node_want(struct weir_node *n)
-{
-	n->wanted = true;
-}
-
 int weir__node_merge(struct weir_node *n, const struct weir_filter *more)
 {
 	uint64_t id;

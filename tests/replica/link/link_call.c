@@ -119,8 +119,6 @@ static void own(struct weir_link *l, char *line)
 		n = poll(&(struct pollfd){ .fd = weir__link_fd(l), .events = POLLIN }, 1, atoi(at));
 	} else if ((at = after(line, "@stop ")) != NULL) {
 		n = stop(l, at);
-	} else if ((at = after(line, "@wait ")) != NULL) {
-		n = weir__link_wait(l, (uint32_t)atoi(at));
 	} else if (strcmp(line, "@moved") == 0) {
 		n = weir__link_master_moved(l);
 	} else if (strcmp(line, "@number") == 0) {

@@ -175,13 +175,24 @@ static void test_options(void **state)
 	assert_string_equal(weir__link_peer(l), "redis://h:6379");
 	assert_int_equal(weir__link_number(l), 0);
 	assert_int_equal(weir__link_master_moved(l), 0);
-	assert_true(weir__link_wait(l, 0));
-	weir__link_interrupt(l);
-	assert_false(weir__link_wait(l, 60000));
-	weir__link_rest(l);
-	assert_true(weir__link_wait(l, 0));
 	weir__link_close(l);
 	weir__link_close(NULL);
+}
+
+static void test_an_interruption_lasts_until_it_is_taken_back(void **state)
+{
+	const struct weir_link_options o = { .url = "unix:///weir-test-without-a-server" };
+	const struct iovec ping = { (char[]){ "PING" }, 4 };
+	struct redisReply *reply;
+	struct weir_link *l;
+	(void)state;
+	assert_ok(weir__link_open(&l, &o));
+	weir__link_interrupt(l);
+	for (unsigned i = 0; i < 2; i++)
+		assert_refused(weir__link_call(l, &ping, 1, &reply), -ECANCELED, "interrupted", "");
+	weir__link_rest(l);
+	assert_refused(weir__link_call(l, &ping, 1, &reply), -ENOENT, "weir-test", "");
+	weir__link_close(l);
 }
 
 int main(void)
@@ -196,6 +207,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_rotate, release),
 		cmocka_unit_test_teardown(test_limits, release),
 		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_an_interruption_lasts_until_it_is_taken_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -360,7 +360,7 @@ static void happen(char what)
 	case 'm': at->full = !at->full; break;
 	case 'o': at->down = !at->down; break;
 	case 'e': t->failing = t->failing ? 0 : (unsigned)chance(200); break;
-	case 'g': weir__node_want(&s->seats[i].node); break;
+	case 'g': s->seats[i].node.wanted = true; break;
 	default: break;
 	}
 }

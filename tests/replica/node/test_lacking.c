@@ -10,7 +10,7 @@ static void test_a_generation_that_is_newer_than_the_call_names_answers_it(void 
 	sit(1, 1 << 20, true);
 	run(1000);
 	toy.slow = 5;
-	weir__node_want(&node[0]);
+	node[0].wanted = true;
 	while (status(0).state != WEIR_NODE_PUBLISHING)
 		run(20);
 	node[1].call_due = true;
@@ -33,7 +33,7 @@ static void test_a_superseded_image_calls_no_node(void **state)
 	assert_true(toy.stores[1].image_left);
 	toy.slow = toy.stores[1].image_left = 0;
 	while (status(0).generations < 3) {
-		weir__node_want(&node[0]);
+		node[0].wanted = true;
 		for (unsigned i = 0; i < 20; i++)
 			(void)weir__node_round(&node[0], toy.clock += 20);
 	}
@@ -76,7 +76,7 @@ static void test_a_rollback_without_its_log_is_not_what_it_says(void **state)
 	assert_ok(insert(0, 2));
 	run(100);
 	const size_t entry = toy.server[1].n - 1;
-	weir__node_want(&node[0]);
+	node[0].wanted = true;
 	run(400);
 	assert_int_equal(status(0).generations + status(1).generations, 2);
 	assert_ok(weir__node_record(&node[0], &r, &kept));

@@ -233,7 +233,7 @@ static void test_what_a_jump_passes_over_is_sent_again(void **state)
 	toy_fall_back(&toy, false);
 	for (uint64_t i = 0; i < 3; i++) {
 		assert_ok(insert(1, 100 + i));
-		weir__node_want(&node[1]);
+		node[1].wanted = true;
 		run_from(1, 1000);
 	}
 	assert_int_equal(status(1).generations + status(0).generations, 4);
@@ -267,7 +267,7 @@ static void test_a_rollback_keeps_what_was_inserted_since(void **state)
 	run(1000);
 	const struct weir_manifest kept = *toy_head(&toy.server[1]);
 	assert_ok(insert(1, 2));
-	weir__node_want(&node[0]);
+	node[0].wanted = true;
 	run(1000);
 	struct weir_record r;
 	assert_ok(weir__node_record(&node[1], &r, &kept));
