@@ -107,6 +107,10 @@ static int begin(struct weir_node *n)
 	return 0;
 }
 
+/* A hint, which saves double uploads. The copy of a very large set keeps this thread for longer
+ * than a lease lasts, and another node may upload meanwhile. No key is lost: publish compares the
+ * head's version, so the first one is the next generation, and the other's image is dropped (U12).
+ */
 static int lease(struct weir_node *n)
 {
 	if (n->now < n->lease_at)
