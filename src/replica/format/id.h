@@ -24,6 +24,14 @@ enum {
 	WEIR_HEX_TEXT = 17, /* of a mark, a tag, a node, a generation's or token's id */
 };
 
+/* Scripts of redis make the ids, and Lua counts exactly up to 2^53. Another client can give the log
+ * any id: no node takes one that is beyond these. */
+static inline bool weir__log_id_is_ours(struct weir_log_id id)
+{
+	const uint64_t beyond = UINT64_C(9007199254740000);
+	return id.epoch < beyond && id.n < beyond;
+}
+
 /* @text: two decimal numbers of 64 bits joined by @between, without sign, blank or needless zeros.
  * Return: whether it is; if not, @out is untouched. */
 bool weir__log_id_read(struct weir_log_id *out, const char *text, size_t len);

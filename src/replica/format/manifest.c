@@ -119,6 +119,7 @@ static int read_position(struct lines *l, struct weir_manifest *m)
 	if (err)
 		return err;
 	if (!weir__log_id_read(&m->position, v[0].at, v[0].len) ||
+	    !weir__log_id_is_ours(m->position) ||
 	    !weir__hex_read(&m->tag, v[1].at, v[1].len))
 		return bad(l, "it is not the id and the tag of an entry");
 	const bool epoch = m->position.epoch, n = m->position.n, tag = m->tag;

@@ -111,8 +111,12 @@ redis.call('HDEL', head, '')
 local last = string.format('%s-%.0f', epoch, n + 1)
 local done = redis.pcall('XADD', log, last, 't', tag_of_g, 'a', h[5], 'g', version)
 if type(done) == 'table' and done.err then
-	return string.find(done.err, 'equal or smaller', 1, true) and
-		stale('the head is not the one of this log') or done
+	if not string.find(done.err, 'equal or smaller', 1, true) and
+			not string.find(done.err, 'last possible ID', 1, true) then
+		return done
+	end
+	redis.call('HDEL', head, 'run') -- the next heartbeat begins an epoch behind this log
+	return stale('the head is not the one of this log')
 end
 redis.call('HSET', head, 'version', version, 'generation', id, 'manifest', text,
 	'signature', signature, 'bytes', bytes, 'last', last, 'tag', tag_of_g)

@@ -39,9 +39,12 @@ end
 local function is_hex(text)
 	return #text == 16 and not string.find(text, '[^0-9a-f]')
 end
+-- Lua counts exactly up to 2^53. An id beyond this is another client's: weir__log_id_is_ours().
+local beyond = 9007199254740000
 local function epoch_of(id)
-	local epoch = tonumber(string.match(id, '^(%d+)%-%d+$') or '')
-	return epoch and epoch < 9007199254740000 and epoch
+	local epoch, n = string.match(id, '^(%d+)%-(%d+)$')
+	epoch, n = tonumber(epoch or ''), tonumber(n or '')
+	return epoch and epoch < beyond and n < beyond and epoch
 end
 local whole = is_hex(h.mark) and is_hex(h.prev) and is_hex(h.tag) and epoch_of(h.last) and
 	epoch_of(h.base) and epoch_of(h.lost)
@@ -78,12 +81,14 @@ local function begin(give_up)
 			tag = is_hex(entry[2][2]) and entry[2][2] or none
 		end
 	end
-	local epoch = epoch_of(base)
-	if not epoch then
-		return redis.error_reply('WEIRIDS the ids of the log are used up')
-	end
 	local seen = not there and epoch_of(ARGV[7] .. '-0') or 0
-	epoch = math.max(epoch, whole and epoch_of(h.last) or seen)
+	if seen + 1 >= beyond then
+		seen = 0 -- else a log that was deleted for its ids could never begin again
+	end
+	local epoch = math.max(epoch_of(base) or beyond, whole and epoch_of(h.last) or seen)
+	if epoch + 1 >= beyond then
+		return redis.error_reply('WEIRIDS ' .. base)
+	end
 	set('prev', whole and not give_up and h.mark or none)
 	set('lost', give_up and base or there and whole and h.lost or '0-0')
 	set('base', base)
@@ -117,7 +122,8 @@ if #ARGV > 7 then
 end
 for i = 8, full == 1 and 0 or #ARGV, 3 do
 	err = err or append(ARGV[i], ARGV[i + 1], ARGV[i + 2])
-	if i == 8 and err and string.find(err.err, 'equal or smaller', 1, true) then
+	if i == 8 and err and (string.find(err.err, 'equal or smaller', 1, true) or
+			string.find(err.err, 'last possible ID', 1, true)) then
 		err = begin() or append(ARGV[i], ARGV[i + 1], ARGV[i + 2])
 	end
 end

@@ -20,6 +20,13 @@ static bool begins(const char *text, size_t len, const char *word)
 	return len >= strlen(word) && memcmp(text, word, strlen(word)) == 0;
 }
 
+int weir__redis_used_up(const struct weir_redis *r)
+{
+	return weir_fail(-EOVERFLOW, "set %s: the log's ids are used up, as another client can do: "
+	                 "UNLINK %s, and if this does not end, %s too. Nodes make both again",
+	                 r->o.set, r->keys.log, r->keys.head);
+}
+
 static int error_of(const struct weir_redis *r, const char *text, size_t len)
 {
 	static const char acl[] = "the user needs the ACL rules that weir's page names";
@@ -31,7 +38,6 @@ static int error_of(const struct weir_redis *r, const char *text, size_t len)
 		{ "WEIRSTALE", -ESTALE, "redis is in another epoch than the generation" },
 		{ "WEIRBASE", -EEXIST, "another generation was published meanwhile" },
 		{ "WEIRCHUNK", -ENOENT, "a chunk of the image has gone: upload it again" },
-		{ "WEIRIDS", -EOVERFLOW, "the log's ids are used up: UNLINK the set's log" },
 		{ "LOADING", -EAGAIN, "redis is loading its data: wait" },
 		{ "MASTERDOWN", -EAGAIN, "this replica lost its master: name another server" },
 		{ "READONLY", -EAGAIN, "this is a replica: name the master, or a Sentinel" },
@@ -48,6 +54,8 @@ static int error_of(const struct weir_redis *r, const char *text, size_t len)
 		{ "ERR Unsupported option GT", -EPROTO, "redis 7.0 or later is needed" },
 		{ "ERR syntax error", -EPROTO, "redis 7.0 or later is needed" },
 	};
+	if (begins(text, len, "WEIRIDS"))
+		return weir__redis_used_up(r);
 	const int shown = (int)(len < 300 ? len : 300);
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (begins(text, len, known[i].word))

@@ -54,6 +54,7 @@ static int call(struct weir_redis *r, const struct iovec *entries, const struct 
 	char node[WEIR_HEX_TEXT], old[WEIR_HEX_TEXT], new[WEIR_HEX_TEXT];
 	char reserve[WEIR_NUMBER_TEXT], grace[WEIR_NUMBER_TEXT], epoch[WEIR_NUMBER_TEXT];
 	struct redisReply *reply;
+	struct weir_head is;
 	uint64_t mark;
 	int err = weir__draw(&mark);
 	if (!err)
@@ -65,8 +66,13 @@ static int call(struct weir_redis *r, const struct iovec *entries, const struct 
 			weir__number(grace, r->o.grace_ms), weir__number(epoch, t->epoch), NULL);
 	if (err)
 		return err;
-	if (!read_head(reply, head))
+	if (!read_head(reply, &is))
 		err = weir__redis_shape(r, "touch");
+	else if (!weir__log_id_is_ours(is.last) || !weir__log_id_is_ours(is.base) ||
+	         !weir__log_id_is_ours(is.lost))
+		err = weir__redis_used_up(r);
+	else
+		*head = is;
 	freeReplyObject(reply);
 	return err;
 }
@@ -90,8 +96,11 @@ static int give(const struct weir_redis *r, const struct redisReply *a, struct w
 	struct weir_log_id id;
 	struct iovec strings[FIELDS];
 	struct weir_entry e;
-	if (!weir__is_array(a, 2) || !weir__reply_log_id(a->element[0], &id) ||
-	    weir__log_id_compare(id, *after) <= 0 || a->element[1]->type != REDIS_REPLY_ARRAY)
+	if (!weir__is_array(a, 2) || !weir__reply_log_id(a->element[0], &id))
+		return weir__redis_shape(r, "XRANGE");
+	if (!weir__log_id_is_ours(id))
+		return weir__redis_used_up(r);
+	if (weir__log_id_compare(id, *after) <= 0 || a->element[1]->type != REDIS_REPLY_ARRAY)
 		return weir__redis_shape(r, "XRANGE");
 	const struct redisReply *fields = a->element[1];
 	size_t n = fields->elements < FIELDS ? fields->elements : FIELDS;

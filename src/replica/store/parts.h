@@ -70,6 +70,8 @@ int weir__redis_script(const struct weir_redis *r, struct weir_script *script,
 	__attribute__((sentinel));
 /* An answer of another shape than it should have. */
 int weir__redis_shape(const struct weir_redis *r, const char *of);
+/* The log, or the head, has an id beyond those of nodes. Return: -EOVERFLOW. */
+int weir__redis_used_up(const struct weir_redis *r);
 
 /* Is it this? What strings say. */
 static inline bool weir__is_array(const struct redisReply *reply, size_t elements)

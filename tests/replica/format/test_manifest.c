@@ -106,6 +106,8 @@ static void test_what_contradicts_itself_is_refused_with_its_line(void **state)
 		{ "7-55 00000000000000bb", "0-0 00000000000000bb", "line 5", "no tag" },
 		{ "7-55 00000000000000bb", "7-0 00000000000000bb", "line 5", "no tag" },
 		{ "7-55 00000000000000bb", "7-55", "line 5", "value is missing" },
+		{ "7-55 00000000000000bb", "9007199254740000-55 00000000000000bb", "line 5", "id" },
+		{ "7-55 00000000000000bb", "7-9007199254740000 00000000000000bb", "line 5", "id" },
 		{ "2.11 00000000000000cc", "2.12 00000000000000cc", "line 6", "not older" },
 		{ "2.11 00000000000000cc", "3.1 00000000000000cc", "line 6", "not older" },
 		{ "2.11 00000000000000cc", "2.11 00000000000000aa", "line 6", "parent" },
@@ -188,7 +190,7 @@ static void test_the_largest_manifest_has_room_and_one_more_id_is_refused(void *
 	memset(m.set, 'x', WEIR_SET_NAME);
 	m.version = m.parent = (struct weir_version){ UINT64_MAX, UINT64_MAX };
 	m.parent.number--;
-	m.position = (struct weir_log_id){ UINT64_MAX, UINT64_MAX };
+	m.position = (struct weir_log_id){ 9007199254739999, 9007199254739999 };
 	m.bytes = (uint64_t)WEIR_CHUNK * WEIR_CHUNKS;
 	m.chunks = WEIR_CHUNKS;
 	m.steps = UINT32_MAX;

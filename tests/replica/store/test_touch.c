@@ -366,15 +366,79 @@ static void test_a_script_that_redis_forgot_is_sent_again_once(void **state)
 	node_close(&n);
 }
 
-static void test_ids_that_are_used_up_are_an_error_with_its_remedy(void **state)
+static void assert_used_up(struct node *n, bool entry)
+{
+	const struct weir_entry e = { .kind = WEIR_ENTRY_CALL, .tag = 5, .node = n->id };
+	const struct weir_touch t = { .node = n->id, .entries = &e, .n = entry };
+	const int err = n->store->touch(n->store->context, &t, &n->head);
+	assert_refused(err, -EOVERFLOW, "used up", "UNLINK {weir:test}:2:log");
+	assert_non_null(strstr(weir_error_detail(), "{weir:test}:2:head too"));
+}
+
+/* Scripts count by doubles, which are exact up to 2^53. Another client can write any id. */
+static void test_ids_beyond_those_of_nodes_are_an_error_with_its_remedy(void **state)
+{
+	static const char *const ids[] = { "9007199254740993-5", "9007199254740000-1",
+		"18446744073709551615-18446744073709551615", "3-9007199254740993" };
+	struct node n;
+	size_t some;
+	(void)state;
+	node_open(&n, &server);
+	for (unsigned i = 0; i < COUNT_OF(ids); i++) {
+		ask(&server, NULL, "FLUSHALL");
+		ask(&server, NULL, "XADD {weir:test}:2:log %s t 1", ids[i]);
+		assert_used_up(&n, false); /* there is no head */
+		ask(&server, NULL, "UNLINK {weir:test}:2:log");
+		append(&n, 5);
+		const struct weir_head before = n.head;
+		ask(&server, NULL, "XADD {weir:test}:2:log %s t 1", ids[i]);
+		struct seen s = { 0 };
+		assert_refused(n.store->read(n.store->context, before.last, 16, see, &s, &some),
+		               -EOVERFLOW, "used up", "UNLINK {weir:test}:2:log");
+		assert_int_equal(some, 0);
+		assert_used_up(&n, true);
+		ask(&server, NULL, "XDEL {weir:test}:2:log %s", ids[i]); /* redis knows it still */
+		assert_used_up(&n, true);
+		ask(&server, NULL, "UNLINK {weir:test}:2:log");
+		append(&n, 5);
+		assert_true(n.head.prev == before.mark && is_id(n.head.last, 2, 2));
+	}
+	node_close(&n);
+}
+
+static void test_a_head_whose_ids_are_used_up_is_named_too(void **state)
 {
 	struct node n;
 	(void)state;
 	node_open(&n, &server);
-	ask(&server, NULL, "XADD {weir:test}:2:log 18446744073709551615-1 t 1");
-	const struct weir_touch t = { .node = n.id };
-	assert_refused(n.store->touch(n.store->context, &t, &n.head), -EOVERFLOW, "used up",
-	               "UNLINK");
+	append(&n, 5);
+	ask(&server, NULL, "UNLINK {weir:test}:2:log");
+	ask(&server, NULL, "HSET {weir:test}:2:head last 9007199254739999-1");
+	assert_used_up(&n, false);
+	ask(&server, NULL, "HSET {weir:test}:2:head last 9007199254739999-9007199254740993");
+	beat(&n); /* damaged */
+	assert_true(n.head.prev == 0 && is_id(n.head.last, 1, 1));
+	node_close(&n);
+}
+
+/* Else a node that saw the highest epoch could never begin the set again. */
+static void test_above_the_highest_epoch_comes_the_first(void **state)
+{
+	static const uint64_t most = UINT64_C(9007199254739999);
+	const struct { uint64_t seen, begun; } epochs[] = {
+		{ most - 1, most }, { most, 1 }, { most + 1, 1 }, { UINT64_MAX, 1 } };
+	struct node n;
+	(void)state;
+	node_open(&n, &server);
+	for (unsigned i = 0; i < COUNT_OF(epochs); i++) {
+		const struct weir_touch t = { .node = n.id, .epoch = epochs[i].seen };
+		ask(&server, NULL, "FLUSHALL");
+		assert_ok(n.store->touch(n.store->context, &t, &n.head));
+		assert_true(is_id(n.head.last, epochs[i].begun, 1));
+		const uint64_t mark = n.head.mark;
+		append(&n, 5);
+		assert_true(n.head.mark == mark && is_id(n.head.last, epochs[i].begun, 2));
+	}
 	node_close(&n);
 }
 
@@ -399,7 +463,9 @@ int main(void)
 		TEST(test_reports_are_kept_with_the_servers_time),
 		TEST(test_a_key_that_is_not_the_sets_is_named_and_nothing_is_written),
 		TEST(test_a_script_that_redis_forgot_is_sent_again_once),
-		TEST(test_ids_that_are_used_up_are_an_error_with_its_remedy),
+		TEST(test_ids_beyond_those_of_nodes_are_an_error_with_its_remedy),
+		TEST(test_a_head_whose_ids_are_used_up_is_named_too),
+		TEST(test_above_the_highest_epoch_comes_the_first),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
