@@ -73,7 +73,7 @@ MUTANTS = [
     ('COVERS_WHAT_IS_BEFORE_A_GAP', 'join.c',
      '\tweir__ring_again(&n->ring, none, all ? n->gap : m->position, false);\n', '',
      sim('rg', ring=MANY)),
-    ('SET_BACK_IN_DOUBT', 'touch.c', '\tif (back)', '\tif (0)', sim('sreg', ring=MANY)),
+    ('SET_BACK_IN_DOUBT', 'touch.c', '\tif (back)', '\tif (0)', LACKING),
     ('SETTLES_WITHOUT_A_JUMP', 'join.c', '\t\tweir__node_jump(n, m->position, m->tag);\n\tn->hole',
      '\t\tn->cursor = m->position, n->tag = m->tag;\n\tn->hole', sim('sreg', ring=MANY)),
     ('ROLLBACK_IS_ITS_IMAGE', 'node.c', '\tif (weir__needs_log(n, m))\n\t\treturn;', '\t',

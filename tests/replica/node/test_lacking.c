@@ -264,6 +264,25 @@ static void test_a_head_that_is_older_is_doubt(void **state)
 	assert_true(node[0].doubt);
 }
 
+/* U3: what a node sent in doubt is not in the log that is put back a second time. */
+static void test_a_log_that_is_set_back_in_doubt_makes_the_ring_wait_again(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	sit(1, 1 << 20, true);
+	run(1000);
+	toy_save(&toy);
+	weir__node_doubt(&node[0]);
+	assert_ok(insert(0, 1));
+	assert_ok(weir__node_touch(&node[0], false));
+	assert_true(node[0].doubt && node[0].ring.acked.oldest && !node[0].ring.waiting.oldest);
+	toy_fall_back(&toy, false);
+	assert_ok(weir__node_touch(&node[0], false));
+	assert_true(node[0].doubt && !node[0].ring.acked.oldest && node[0].ring.waiting.oldest);
+	run(1000);
+	assert_true(has(1, 1));
+}
+
 /* A node has read its own entry, so it knows whose neighbour that is when both are deleted. */
 static void test_own_entries_side_by_side_are_filled_if_they_were_read(void **state)
 {
@@ -333,6 +352,7 @@ int main(void)
 		TEST(test_a_replacement_whose_answer_is_lost_has_another_tag_the_next_time),
 		TEST(test_who_gives_up_begins_an_epoch),
 		TEST(test_a_head_that_is_older_is_doubt),
+		TEST(test_a_log_that_is_set_back_in_doubt_makes_the_ring_wait_again),
 		TEST(test_own_entries_side_by_side_are_filled_if_they_were_read),
 		TEST(test_a_set_that_cannot_be_united_waits_for_a_record),
 	};
