@@ -283,6 +283,86 @@ static void test_a_log_that_is_set_back_in_doubt_makes_the_ring_wait_again(void 
 	assert_true(has(1, 1));
 }
 
+static void round_of(unsigned i)
+{
+	(void)weir__node_round(&node[i], toy.clock += 20);
+}
+
+/* U5: a dump is put back while node 1 fetches the image of a higher era. */
+static void test_an_image_is_not_swapped_in_for_a_head_that_has_gone(void **state)
+{
+	struct weir_record r;
+	(void)state;
+	sit(0, 1 << 20, true);
+	sit(1, 1 << 20, true);
+	assert_ok(insert(0, 1));
+	run(1000);
+	toy_save(&toy);
+	struct weir_filter *f = filter(WEIR_BLOCKED, 1000, 7);
+	assert_ok(weir__node_record(&node[0], &r, NULL));
+	assert_ok(weir__node_publish_record(&node[0], &r, f));
+	weir_destroy(f);
+	toy.slow = 1000;
+	while (!toy.stores[1].image_left)
+		round_of(1);
+	toy_fall_back(&toy, false);
+	node[1].beat_at = UINT64_MAX; /* a heartbeat would tell it in time */
+	toy.slow = toy.stores[1].image_left = 0;
+	round_of(1);
+	assert_int_equal(toy.stores[1].image, 0);
+	assert_int_equal(node[1].era, 1);
+	assert_true(has(1, 1));
+}
+
+/* U10: the others must not miss an entry of this log that its image does not have. */
+static void test_without_a_head_a_node_that_lacks_an_entry_does_not_publish(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, false);
+	sit(1, 1 << 20, false);
+	run(100);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_ok(insert(0, i));
+		round_of(0);
+		if (i == 0)
+			lose_last_entry();
+	}
+	run_from(1, 100);
+	assert_true(status(1).lacks && !node[1].head.generation);
+	node[1].may_publish = true;
+	run_from(1, 2000);
+	assert_int_equal(status(1).generations, 0);
+	run(1000);
+	assert_true(status(1).lacks);
+}
+
+/* U10: the entry went missing behind the position, while the image was on its way. */
+static void test_a_publication_heals_what_its_position_reaches_alone(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	sit(1, 1 << 20, true);
+	run(1000);
+	node[0].wanted = true;
+	for (toy.slow = 1000; status(0).state != WEIR_NODE_PUBLISHING; toy.stores[0].left += 9)
+		round_of(0);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_ok(insert(1, i));
+		round_of(1);
+		if (i == 0)
+			lose_last_entry();
+	}
+	round_of(0);
+	assert_true(status(0).lacks && status(0).state == WEIR_NODE_PUBLISHING);
+	const uint64_t generations = status(0).generations;
+	toy.slow = toy.stores[0].left = 0;
+	round_of(0);
+	assert_int_equal(status(0).generations, generations + 1);
+	assert_true(status(0).lacks && status(0).hole.epoch);
+	run(2000);
+	assert_true(has(0, 0) && has(0, 1) && !status(0).lacks);
+}
+
 /* A node has read its own entry, so it knows whose neighbour that is when both are deleted. */
 static void test_own_entries_side_by_side_are_filled_if_they_were_read(void **state)
 {
@@ -353,6 +433,9 @@ int main(void)
 		TEST(test_who_gives_up_begins_an_epoch),
 		TEST(test_a_head_that_is_older_is_doubt),
 		TEST(test_a_log_that_is_set_back_in_doubt_makes_the_ring_wait_again),
+		TEST(test_an_image_is_not_swapped_in_for_a_head_that_has_gone),
+		TEST(test_without_a_head_a_node_that_lacks_an_entry_does_not_publish),
+		TEST(test_a_publication_heals_what_its_position_reaches_alone),
 		TEST(test_own_entries_side_by_side_are_filled_if_they_were_read),
 		TEST(test_a_set_that_cannot_be_united_waits_for_a_record),
 	};

@@ -278,36 +278,6 @@ static void test_a_rollback_keeps_what_was_inserted_since(void **state)
 	assert_true(status(0).joined.number >= 2); /* with what only the log had */
 }
 
-/* U5: the image is there, and what it was to replace is all that is left of the set. */
-static bool flushed;
-
-static int image_before_a_flush(void *context, const struct weir_manifest *m,
-                                struct weir_filter **image)
-{
-	const int err = toy.stores[1].store.image(context, m, image);
-	flushed = !err;
-	if (flushed)
-		toy_flush(&toy.server[1]);
-	return err;
-}
-
-static void test_a_swap_asks_for_the_head_once_more(void **state)
-{
-	(void)state;
-	struct weir_record r;
-	sit(0, 1 << 20, true);
-	sit(1, 1 << 20, true);
-	assert_ok(insert(0, 1));
-	run(1000);
-	toy.stores[0].store.image = image_before_a_flush;
-	assert_ok(weir__node_record(&node[1], &r, NULL));
-	assert_ok(weir__node_publish_record(&node[1], &r, filter(WEIR_BLOCKED, 1000, 7)));
-	while (!flushed)
-		(void)weir__node_round(&node[0], toy.clock += 20);
-	assert_true(has(0, 1));
-	assert_int_equal(status(0).joined.era, 1);
-}
-
 static void test_a_generation_under_a_new_date_needs_no_image(void **state)
 {
 	(void)state;
@@ -349,7 +319,6 @@ int main(void)
 		TEST(test_what_a_jump_passes_over_is_sent_again),
 		TEST(test_a_merged_filter_is_published),
 		TEST(test_a_rollback_keeps_what_was_inserted_since),
-		TEST(test_a_swap_asks_for_the_head_once_more),
 		TEST(test_a_generation_under_a_new_date_needs_no_image),
 	};
 	return cmocka_run_group_tests_name("replica_node", tests, NULL, NULL);
