@@ -256,6 +256,7 @@ void weir__ring_acked(struct weir_ring *r, size_t n, struct weir_log_id last)
 	for (size_t i = n; i > 0; i--) {
 		struct weir_batch *b = r->waiting.oldest;
 		take_out(&r->waiting, b);
+		r->lowest = r->lowest == b ? NULL : r->lowest;
 		b->id = (struct weir_log_id){ last.epoch, last.n - (i - 1) };
 		b->before = before;
 		before = b->tag;
@@ -304,10 +305,15 @@ struct weir_batch *weir__ring_find(struct weir_ring *r, struct weir_log_id id)
 	return b && weir__log_id_compare(b->id, id) == 0 ? b : NULL;
 }
 
-uint64_t weir__ring_stamp(const struct weir_ring *r)
+/* Each round asks, and a million that are sent again take a thousand rounds. Only what is new since
+ * the last time is looked at, until the lowest one was sent. */
+uint64_t weir__ring_stamp(struct weir_ring *r)
 {
-	uint64_t stamp = UINT64_MAX;
-	for (const struct weir_batch *b = r->waiting.oldest; b; b = b->newer)
-		stamp = b->stamp < stamp ? b->stamp : stamp;
-	return stamp;
+	struct weir_batch *b = r->lowest ? r->looked_at->newer : r->waiting.oldest;
+	for (; b; b = b->newer) {
+		if (!r->lowest || b->stamp <= r->lowest->stamp)
+			r->lowest = b;
+		r->looked_at = b;
+	}
+	return r->lowest ? r->lowest->stamp : UINT64_MAX;
 }

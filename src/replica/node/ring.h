@@ -49,6 +49,8 @@ struct weir_ring {
 	void *context;
 	pthread_mutex_t shared;      /* of the first list */
 	struct weir_batches waiting; /* to be sent, or sent and not acknowledged */
+	struct weir_batch *lowest;   /* of waiting up to looked_at, the last with the lowest */
+	struct weir_batch *looked_at; /* stamp; NULL: not known */
 	struct weir_batches acked;   /* in the order of their ids */
 	struct weir_batch *found;    /* of acked, where the last search ended; NULL: none did */
 	struct weir_ring_list lists[WEIR_RING_LISTS];
@@ -78,6 +80,6 @@ bool weir__ring_release(struct weir_ring *r, struct weir_log_id position);
  * asked for before. */
 struct weir_batch *weir__ring_find(struct weir_ring *r, struct weir_log_id id);
 /* The lowest stamp of those that wait; UINT64_MAX: none does. */
-uint64_t weir__ring_stamp(const struct weir_ring *r);
+uint64_t weir__ring_stamp(struct weir_ring *r);
 
 #endif

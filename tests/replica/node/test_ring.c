@@ -193,6 +193,34 @@ static void test_reading_in_order_walks_from_one_batch_to_the_next(void **state)
 	weir__ring_free(&r);
 }
 
+/* A search that began with the oldest would find none while that is hidden. */
+static void test_the_lowest_stamp_is_not_sought_again_in_each_round(void **state)
+{
+	(void)state;
+	struct weir_ring r;
+	weir__ring_make(&r, 1 << 20, NULL, NULL);
+	assert_int_equal(weir__ring_stamp(&r), UINT64_MAX);
+	static const uint64_t stamps[] = { 5, 3, 3, 4, 2, 2, 6 };
+	static const uint64_t lowest[] = { 5, 3, 3, 3, 2, 2, 2 }, left[] = { 2, 2, 2, 2, 2, 6 };
+	for (uint64_t i = 0; i < COUNT_OF(stamps); i++) {
+		assert_int_equal(weir__ring_put(&r, &i, 1), 1);
+		assert_ok(weir__ring_collect(&r, stamps[i]));
+		struct weir_batch *const oldest = r.waiting.oldest;
+		r.waiting.oldest = i ? NULL : oldest;
+		assert_int_equal(weir__ring_stamp(&r), lowest[i]);
+		r.waiting.oldest = oldest;
+	}
+	for (uint64_t i = 0; i < COUNT_OF(left); i++) {
+		weir__ring_acked(&r, 1, (struct weir_log_id){ 4, 1 + i });
+		assert_int_equal(weir__ring_stamp(&r), left[i]);
+	}
+	weir__ring_acked(&r, 1, (struct weir_log_id){ 4, 7 });
+	assert_int_equal(weir__ring_stamp(&r), UINT64_MAX);
+	weir__ring_again(&r, (struct weir_log_id){ 4, 0 }, (struct weir_log_id){ 4, 4 }, false);
+	assert_int_equal(weir__ring_stamp(&r), 3);
+	weir__ring_free(&r);
+}
+
 static void test_a_batch_that_was_found_and_is_gone_is_not_found_again(void **state)
 {
 	const struct weir_log_id first = { 4, 8 }, second = { 4, 9 };
@@ -220,6 +248,7 @@ int main(void)
 		cmocka_unit_test(test_entries_that_stand_together_have_their_ids),
 		cmocka_unit_test(test_only_what_is_jumped_over_waits_again),
 		cmocka_unit_test(test_reading_in_order_walks_from_one_batch_to_the_next),
+		cmocka_unit_test(test_the_lowest_stamp_is_not_sought_again_in_each_round),
 		cmocka_unit_test(test_a_batch_that_was_found_and_is_gone_is_not_found_again),
 	};
 	return cmocka_run_group_tests_name("replica_ring", tests, NULL, NULL);
