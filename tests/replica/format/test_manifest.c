@@ -106,8 +106,6 @@ static void test_what_contradicts_itself_is_refused_with_its_line(void **state)
 		{ "7-55 00000000000000bb", "0-0 00000000000000bb", "line 5", "no tag" },
 		{ "7-55 00000000000000bb", "7-0 00000000000000bb", "line 5", "no tag" },
 		{ "7-55 00000000000000bb", "7-55", "line 5", "value is missing" },
-		{ "7-55 00000000000000bb", "9007199254740000-55 00000000000000bb", "line 5", "id" },
-		{ "7-55 00000000000000bb", "7-9007199254740000 00000000000000bb", "line 5", "id" },
 		{ "2.11 00000000000000cc", "2.12 00000000000000cc", "line 6", "not older" },
 		{ "2.11 00000000000000cc", "3.1 00000000000000cc", "line 6", "not older" },
 		{ "2.11 00000000000000cc", "2.11 00000000000000aa", "line 6", "parent" },
@@ -206,6 +204,22 @@ static void test_the_largest_manifest_has_room_and_one_more_id_is_refused(void *
 	               "4096");
 }
 
+static void test_a_position_that_no_node_makes_is_refused(void **state)
+{
+	const uint64_t beyond = 9007199254740000;
+	const struct weir_log_id wrong[] = { { beyond, 1 }, { 1, beyond },
+		                             { UINT64_MAX, UINT64_MAX } };
+	struct weir_manifest m, read;
+	char text[WEIR_MANIFEST_TEXT];
+	(void)state;
+	assert_ok(weir__manifest_read(&m, good, strlen(good)));
+	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+		m.position = wrong[i];
+		const size_t n = weir__manifest_write(text, &m);
+		assert_refused(weir__manifest_read(&read, text, n), -EBADMSG, "line 5", "id");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +228,7 @@ int main(void)
 			test_every_byte_changed_and_every_cut_is_refused_or_says_something_else),
 		cmocka_unit_test(test_what_contradicts_itself_is_refused_with_its_line),
 		cmocka_unit_test(test_what_a_later_version_or_no_replica_can_have_is_not_supported),
+		cmocka_unit_test(test_a_position_that_no_node_makes_is_refused),
 		cmocka_unit_test(test_what_may_be_left_out_may),
 		cmocka_unit_test(test_the_largest_manifest_has_room_and_one_more_id_is_refused),
 	};

@@ -329,6 +329,34 @@ static void test_reports_waits_and_scans_of_another_form_are_refused(void **stat
 	weir__redis_close(r);
 }
 
+static int sign(void *signer, const char *text, size_t len, char line[WEIR_SIGNATURE_ROOM])
+{
+	(void)text, (void)len, (void)line;
+	++*(unsigned *)signer;
+	return 0;
+}
+
+/* A signature would make a position last that another client wrote to the log. */
+static void test_no_position_beyond_the_ids_of_nodes_is_signed(void **state)
+{
+	struct liar l = { .err = -EIO };
+	struct weir_redis *r = open_liar(&l);
+	unsigned signatures = 0;
+	(void)state;
+	r->o.sign = sign;
+	r->o.signer = &signatures;
+	struct weir_manifest m = { .set = "test", .version = { 1, 1 }, .id = 1, .tag = 5,
+		.kind = WEIR_BLOCKED, .publisher = 1, .bytes = 64, .chunks = 1,
+		.position = { UINT64_C(9007199254740000), 5 } };
+	const struct weir_publication p = { .mark = 1, .manifest = &m };
+	assert_refused(r->store.publish(r, &p), -EBADMSG, "line 5", "set test");
+	assert_int_equal(signatures, 0);
+	m.position.epoch--;
+	assert_int_equal(r->store.publish(r, &p), -EIO);
+	assert_int_equal(signatures, 1);
+	weir__redis_close(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_a_manifest_of_another_form_is_refused),
 		cmocka_unit_test(test_what_is_kept_in_another_form_is_passed_by),
 		cmocka_unit_test(test_a_chunk_of_another_form_is_refused),
+		cmocka_unit_test(test_no_position_beyond_the_ids_of_nodes_is_signed),
 		cmocka_unit_test(test_reports_waits_and_scans_of_another_form_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

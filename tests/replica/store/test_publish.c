@@ -405,11 +405,8 @@ static void test_a_manifest_beside_another_version_or_set_is_refused(void **stat
 
 /* ---- trust is asked, and a signature kept ---- */
 
-static unsigned signatures;
-
 static int sign(void *signer, const char *text, size_t len, char line[WEIR_SIGNATURE_ROOM])
 {
-	signatures++;
 	snprintf(line, WEIR_SIGNATURE_ROOM, "%s %zu %.1s", (const char *)signer, len, text);
 	return 0;
 }
@@ -445,27 +442,6 @@ static void test_signatures_are_made_kept_and_asked_for(void **state)
 	assert_int_equal(n.store->manifest(n.store->context, &read), -EKEYREJECTED);
 	ask(&server, NULL, "HDEL {weir:test}:2:head signature");
 	assert_int_equal(n.store->manifest(n.store->context, &read), -EKEYREJECTED);
-	node_close(&n);
-}
-
-/* A signature would make a position last that another client wrote to the log. */
-static void test_no_position_beyond_the_ids_of_nodes_is_signed(void **state)
-{
-	struct node n = { .id = 0 };
-	struct weir_redis_options o = node_options(&server, &n);
-	struct weir_filter *f = filter_of(0, 1000, 20000);
-	(void)state;
-	o.sign = sign;
-	o.signer = "me";
-	node_open_with(&n, &o);
-	beat(&n);
-	struct weir_manifest m = manifest_of(&n, f, (struct weir_version){ 1, 1 });
-	m.position = (struct weir_log_id){ UINT64_C(9007199254740993), 5 };
-	signatures = 0;
-	assert_ok(upload(&n, f, &m));
-	assert_refused_publication(&n, &m, -EBADMSG, "line 5");
-	assert_int_equal(signatures, 0);
-	weir_destroy(f);
 	node_close(&n);
 }
 
@@ -505,7 +481,6 @@ int main(void)
 		TEST(test_reports_of_nodes_that_ended_go),
 		TEST(test_a_manifest_beside_another_version_or_set_is_refused),
 		TEST(test_signatures_are_made_kept_and_asked_for),
-		TEST(test_no_position_beyond_the_ids_of_nodes_is_signed),
 		TEST(test_the_lease_is_one_nodes_and_renewed_by_it),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
