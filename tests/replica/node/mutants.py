@@ -77,7 +77,7 @@ MUTANTS = [
     ('SETTLES_WITHOUT_A_JUMP', 'join.c', '\t\tweir__node_jump(n, m->position, m->tag);\n\tn->hole',
      '\t\tn->cursor = m->position, n->tag = m->tag;\n\tn->hole', sim('sreg', ring=MANY)),
     ('ROLLBACK_IS_ITS_IMAGE', 'node.c', '\tif (weir__needs_log(n, m))\n\t\treturn;', '\t',
-     sim('bkgc', ring=MANY)),
+     UNIT),
     ('OLDER_IGNORED', 'touch.c',
      'weir__version_compare(head->version, n->head.version) < 0 || ', '', LACKING),
     ('UNREAD_SILENT', 'node.c',

@@ -278,6 +278,25 @@ static void test_a_rollback_keeps_what_was_inserted_since(void **state)
 	assert_true(status(0).joined.number >= 2); /* with what only the log had */
 }
 
+/* It is complete with the log behind its position alone, which that node has not read. */
+static void test_a_node_that_starts_with_a_rollback_has_not_joined_it(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	assert_ok(insert(0, 1));
+	run(1000);
+	struct weir_manifest m = *toy_head(&toy.server[1]);
+	sit(1, 1 << 20, true);
+	weir__node_start(&node[1], &m);
+	assert_true(node[1].joined.id == m.id);
+	weir__node_free(&node[1]);
+	assert_ok(weir_handle_destroy(handle[1]));
+	sit(1, 1 << 20, true);
+	m.source = WEIR_SOURCE_ROLLBACK;
+	weir__node_start(&node[1], &m);
+	assert_int_equal(node[1].joined.id, 0);
+}
+
 static void test_a_generation_under_a_new_date_needs_no_image(void **state)
 {
 	(void)state;
@@ -319,6 +338,7 @@ int main(void)
 		TEST(test_what_a_jump_passes_over_is_sent_again),
 		TEST(test_a_merged_filter_is_published),
 		TEST(test_a_rollback_keeps_what_was_inserted_since),
+		TEST(test_a_node_that_starts_with_a_rollback_has_not_joined_it),
 		TEST(test_a_generation_under_a_new_date_needs_no_image),
 	};
 	return cmocka_run_group_tests_name("replica_node", tests, NULL, NULL);
