@@ -204,16 +204,56 @@ static void test_a_node_whose_redis_hangs_is_not_complete(void **state)
 	(void)state;
 	struct weir_replica_options o = options();
 	o.confirm_ms = 100;
-	o.answer_ms = 5000;
+	o.answer_ms = 60000;
 	struct weir_replica *a = open_with(&o);
 	eventually(stats(a).complete);
+	const uint64_t failures = stats(a).failures;
 	kill(server.pid, SIGSTOP);
 	assert_refused(insert(a, 1, WEIR_REPLICA_CONFIRMED), -ETIMEDOUT, "100 ms", "test");
 	eventually(!stats(a).complete);
-	assert_in_range(stats(a).lacking_ms, 2000, 60000);
+	const uint64_t lacking = stats(a).lacking_ms;
+	assert_in_range(lacking, 1000, 60000); /* the last heartbeat may be a second older */
+	eventually(stats(a).lacking_ms > lacking + 500);
+	assert_int_equal(stats(a).failures, failures); /* the thread has not said all this */
 	kill(server.pid, SIGCONT);
 	eventually(stats(a).complete);
 	assert_int_equal(stats(a).lacking_ms, 0);
+	assert_ok(weir_replica_close(a));
+}
+
+/* What its report says, once that speaks of a node that is complete, or that is not. */
+static double reported_lacking(bool complete)
+{
+	for (;; usleep(20000)) {
+		struct weir_replica_view *v = view();
+		const bool is = v->node_count == 1 && v->nodes[0].complete;
+		const double lacking = v->node_count == 1 ? v->nodes[0].lacking : 0;
+		weir_replica_view_free(v);
+		if (is == complete && (is || lacking > 3))
+			return lacking;
+	}
+}
+
+/* Its heartbeats are answered all the while. */
+static void test_a_node_says_for_how_long_it_lacks_a_generation(void **state)
+{
+	(void)state;
+	char manifest[4096], generation[4096];
+	struct weir_replica *a = open_one();
+	ask(&server, manifest, "HGET {weir:test}:2:head manifest");
+	ask(&server, generation, "HGET {weir:test}:2:head generation");
+	eventually(stats(a).complete);
+	ask(&server, NULL, "HSET {weir:test}:2:head manifest nothing generation 00000000000000ff");
+	eventually(!stats(a).complete);
+	sleep(4);
+	assert_true(!stats(a).complete && stats(a).state == WEIR_REPLICA_CATCHING_UP);
+	assert_in_range(stats(a).lacking_ms, 4000, 100000);
+	assert_true(reported_lacking(false) > 3);
+	ask(&server, NULL, "HSET {weir:test}:2:head manifest %s generation %s", manifest,
+	    generation);
+	eventually(stats(a).complete);
+	assert_int_equal(stats(a).lacking_ms, 0);
+	assert_true(reported_lacking(true) == 0);
 	assert_ok(weir_replica_close(a));
 }
 
@@ -228,6 +268,7 @@ int main(void)
 		OF(test_reports_that_somebody_made_up),
 		OF(test_metrics_are_what_measure_says),
 		OF(test_a_node_whose_redis_hangs_is_not_complete),
+		OF(test_a_node_says_for_how_long_it_lacks_a_generation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
