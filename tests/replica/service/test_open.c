@@ -115,6 +115,49 @@ static void test_two_that_begin_at_once_have_one_set(void **state)
 	assert_ok(weir_replica_close(r[0]));
 }
 
+/* Each in an entry of its own. A reader gets the log in pages of 1,024 entries at most. */
+static void test_open_reads_a_log_of_many_pages(void **state)
+{
+	(void)state;
+	enum { KEYS = 3000 };
+	struct weir_replica *a = open_one();
+	for (uint64_t i = 0; i < KEYS; i++)
+		assert_ok(insert(a, i, WEIR_REPLICA_CONFIRMED));
+	assert_true(ask(&server, NULL, "XLEN {weir:test}:2:log") > KEYS);
+	struct weir_replica *b = open_one();
+	for (uint64_t i = 0; i < KEYS; i++)
+		assert_true(has(b, i));
+	assert_ok(weir_replica_close(b));
+	assert_ok(weir_replica_close(a));
+}
+
+static void set_password(const char *path, const char *word)
+{
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "%s\n", word);
+	assert_int_equal(fclose(f), 0);
+	ask(&server, NULL, "CONFIG SET requirepass %s", word);
+}
+
+/* The caller's text is gone by the time of the second connection. */
+static void test_a_password_file_is_read_again_under_its_name_at_open(void **state)
+{
+	(void)state;
+	char path[300], named[300];
+	struct weir_replica_options o = options();
+	snprintf(path, sizeof path, "%s/password", server.folder);
+	memcpy(named, path, sizeof named);
+	o.password_file = named;
+	set_password(path, "first");
+	struct weir_replica *a = open_with(&o);
+	memset(named, 'x', sizeof named - 1);
+	set_password(path, "second");
+	ask(&server, NULL, "CLIENT KILL TYPE normal SKIPME yes");
+	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
+	assert_ok(weir_replica_close(a));
+}
+
 /* ---- a handle of the caller's ---- */
 
 static void test_with_a_handle_nothing_is_waited_for(void **state)
@@ -232,6 +275,40 @@ static void test_close_says_what_did_not_reach_redis(void **state)
 	server_start(&server, NULL, NULL);
 }
 
+static void test_close_says_that_a_generation_is_owed(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	o.max_pending_bytes = 1024;
+	struct weir_replica *a = open_with(&o);
+	server_kill(&server);
+	eventually(stats(a).state == WEIR_REPLICA_OFFLINE);
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_ok(insert(a, i, WEIR_REPLICA_SOON));
+	assert_refused(weir_replica_close(a), -EAGAIN, "bytes of inserts, and a generation",
+	               "stands for more");
+	server_start(&server, NULL, NULL);
+}
+
+/* No insert waits: what was merged is in no log. */
+static void test_close_says_that_what_was_merged_is_not_published(void **state)
+{
+	(void)state;
+	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_filter *more;
+	struct weir_replica_options o = options();
+	o.confirm_ms = 100;
+	struct weir_replica *a = open_with(&o);
+	assert_ok(weir_replica_params(a, &p));
+	assert_ok(weir_create(&more, &p));
+	ask(&server, NULL, "CONFIG SET maxmemory 1mb");
+	assert_int_equal(weir_replica_publish_with(a, more), -ENOSPC);
+	weir_destroy(more);
+	assert_true(stats(a).owes);
+	assert_refused(weir_replica_close(a), -EAGAIN, "test: 0 bytes of inserts, and a generation",
+	               "stands for more");
+}
+
 static void test_close_sends_what_is_pending(void **state)
 {
 	(void)state;
@@ -289,6 +366,8 @@ int main(void)
 		OF(test_open_without_params_needs_a_set),
 		OF(test_wrong_options_are_named),
 		OF(test_two_that_begin_at_once_have_one_set),
+		OF(test_open_reads_a_log_of_many_pages),
+		OF(test_a_password_file_is_read_again_under_its_name_at_open),
 		OF(test_with_a_handle_nothing_is_waited_for),
 		OF(test_what_redis_has_takes_the_place_of_a_file),
 		OF(test_a_handle_without_a_filter_is_refused),
@@ -296,6 +375,8 @@ int main(void)
 		OF(test_a_node_that_lives_publishes_what_redis_lost),
 		OF(test_an_image_that_redis_lost_is_called_for),
 		OF(test_close_says_what_did_not_reach_redis),
+		OF(test_close_says_that_a_generation_is_owed),
+		OF(test_close_says_that_what_was_merged_is_not_published),
 		OF(test_close_sends_what_is_pending),
 		OF(test_close_waits_for_the_callers_reload),
 		OF(test_close_on_its_own_thread_is_refused),
