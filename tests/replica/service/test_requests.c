@@ -5,12 +5,15 @@
 
 static char secret_file[300], public_file[300], state_file[300], other_state[300];
 
-static struct weir_filter *like(struct weir_replica *r, uint64_t key)
+/* @kind: 0: that of the set. */
+static struct weir_filter *like(struct weir_replica *r, uint32_t kind, uint64_t key)
 {
-	struct weir_params p = WEIR_PARAMS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT, other = params;
 	struct weir_filter *f;
 	assert_ok(weir_replica_params(r, &p));
-	assert_ok(weir_create(&f, &p));
+	other.kind = kind;
+	other.seed = p.seed;
+	assert_ok(weir_create(&f, kind ? &other : &p));
 	assert_ok(weir_insert_u64(f, key));
 	return f;
 }
@@ -33,7 +36,7 @@ static void test_publish_with_another_filter(void **state)
 {
 	(void)state;
 	struct weir_replica *a = open_one(), *b = open_one();
-	struct weir_filter *more = like(a, 5), *other = test_filter(WEIR_CLASSIC, 100, 1e-3);
+	struct weir_filter *more = like(a, 0, 5), *other = test_filter(WEIR_CLASSIC, 100, 1e-3);
 	assert_ok(weir_replica_publish_with(a, more));
 	eventually(has(b, 5));
 	assert_true(weir_replica_publish_with(a, other) < 0);
@@ -66,6 +69,42 @@ static void test_publish_from_several_threads_and_nodes(void **state)
 	assert_ok(weir_replica_close(r[0]));
 }
 
+/* Its image takes seconds to compress. */
+static struct weir_replica_options slow(void)
+{
+	struct weir_replica_options o = options();
+	params.capacity = 1000000;
+	o.zstd_level = 19;
+	return o;
+}
+
+static void *publish_one(void *r)
+{
+	assert_ok(weir_replica_publish(r));
+	return NULL;
+}
+
+static void test_publish_during_an_upload_has_what_came_since_it_began(void **state)
+{
+	(void)state;
+	pthread_t thread;
+	const struct weir_replica_options o = slow();
+	struct weir_replica *a = open_with(&o);
+	for (uint64_t i = 0; i < 500000; i++)
+		assert_ok(insert(a, i, WEIR_REPLICA_SOON));
+	pthread_create(&thread, NULL, publish_one, a);
+	eventually(stats(a).state == WEIR_REPLICA_PUBLISHING || stats(a).published == 2);
+	assert_ok(insert(a, 1000000, WEIR_REPLICA_SOON));
+	assert_ok(weir_replica_publish(a));
+	pthread_join(thread, NULL);
+	assert_int_equal(stats(a).published, 3);
+	ask(&server, NULL, "DEL {weir:test}:2:log"); /* the image alone has it */
+	struct weir_replica *b = open_with(&o);
+	assert_true(has(b, 0) && has(b, 1000000));
+	assert_ok(weir_replica_close(b));
+	assert_ok(weir_replica_close(a));
+}
+
 static void test_publish_without_redis_says_so(void **state)
 {
 	(void)state;
@@ -90,7 +129,9 @@ static void test_publish_without_redis_says_so(void **state)
 struct record {
 	struct weir_replica *r;
 	int answer;
-	bool publish; /* meanwhile */
+	bool publish;    /* meanwhile */
+	uint32_t kind;   /* 0: that of the set */
+	uint64_t others; /* keys from 1000 on */
 };
 
 static int make(void *context, struct weir_filter **out)
@@ -98,7 +139,9 @@ static int make(void *context, struct weir_filter **out)
 	struct record *of = context;
 	if (of->answer)
 		return weir_fail(of->answer, "no record");
-	*out = like(of->r, 50);
+	*out = like(of->r, of->kind, 50);
+	for (uint64_t i = 0; i < of->others; i++)
+		assert_true(weir_insert_u64(*out, 1000 + i) >= 0);
 	assert_ok(insert(of->r, 51, WEIR_REPLICA_CONFIRMED));
 	if (of->publish)
 		assert_ok(weir_replica_publish(of->r));
@@ -123,6 +166,53 @@ static void test_a_record_removes_what_it_has_not(void **state)
 	of.answer = -EIO;
 	assert_refused(weir_replica_publish_from(a, make, &of), -EIO, "no record", "");
 	assert_ok(weir_replica_close(b));
+	assert_ok(weir_replica_close(a));
+}
+
+static void test_generations_are_of_the_kind_that_the_last_record_had(void **state)
+{
+	(void)state;
+	const struct weir_replica_options o = options();
+	struct weir_replica *a = open_one();
+	struct record of = { .r = a, .kind = WEIR_CLASSIC };
+	struct weir_replica_view *v;
+	assert_ok(weir_replica_publish_from(a, make, &of));
+	assert_ok(insert(a, 2, WEIR_REPLICA_CONFIRMED));
+	assert_ok(weir_replica_publish(a));
+	assert_ok(weir_replica_view(&v, &o));
+	assert_int_equal(v->current.version.number, 2);
+	assert_string_equal(v->current.kind, "classic");
+	weir_replica_view_free(v);
+	struct weir_replica *b = open_one();
+	assert_true(has(b, 50) && has(b, 51) && has(b, 2));
+	assert_ok(weir_replica_close(b));
+	assert_ok(weir_replica_close(a));
+}
+
+static void *kill_at_the_lease(void *arg)
+{
+	(void)arg;
+	while (!ask(&server, NULL, "EXISTS {weir:test}:2:lease"))
+		usleep(1000);
+	server_kill(&server);
+	return NULL;
+}
+
+/* For 10 s. The record is not on its way any more, so other generations may be. */
+static void test_publish_after_a_record_that_redis_was_away_for(void **state)
+{
+	(void)state;
+	pthread_t thread;
+	const struct weir_replica_options o = slow();
+	struct weir_replica *a = open_with(&o);
+	struct record of = { .r = a, .others = 500000 };
+	eventually(!ask(&server, NULL, "EXISTS {weir:test}:2:lease"));
+	pthread_create(&thread, NULL, kill_at_the_lease, NULL);
+	assert_refused(weir_replica_publish_from(a, make, &of), -ECONNREFUSED, "unix", "");
+	pthread_join(thread, NULL);
+	server_start(&server, NULL, NULL);
+	eventually(stats(a).state != WEIR_REPLICA_OFFLINE);
+	assert_ok(weir_replica_publish(a));
 	assert_ok(weir_replica_close(a));
 }
 
@@ -272,6 +362,7 @@ static void test_an_older_head_is_refused(void **state)
 	assert_ok(weir_handle_create(&o.handle, f, NULL));
 	a = open_with(&o);
 	eventually(stats(a).joined.number == 3);
+	assert_int_equal(stats(a).published, 1); /* none below it before */
 	assert_ok(weir_replica_close(a));
 	assert_ok(weir_handle_destroy(o.handle));
 }
@@ -338,8 +429,11 @@ int main(void)
 		OF(test_publish_is_the_next_generation),
 		OF(test_publish_with_another_filter),
 		OF(test_publish_from_several_threads_and_nodes),
+		OF(test_publish_during_an_upload_has_what_came_since_it_began),
 		OF(test_publish_without_redis_says_so),
 		OF(test_a_record_removes_what_it_has_not),
+		OF(test_generations_are_of_the_kind_that_the_last_record_had),
+		OF(test_publish_after_a_record_that_redis_was_away_for),
 		OF(test_a_rollback_keeps_what_was_inserted_since),
 		OF(test_save_and_its_failure),
 		OF(test_a_node_trusts_the_key_that_it_signs_with),
