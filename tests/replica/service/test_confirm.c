@@ -22,18 +22,25 @@ static unsigned give_port(struct server *s)
 	return ntohs(a.sin_port);
 }
 
-/* A replica of the server. It is there when this returns. */
-static void replica_begin(void)
+/* @s becomes a replica of @master. It is there when this returns. */
+static void replicate(struct server *s, struct server *master, unsigned port)
 {
-	ask(&server, NULL, "CONFIG SET repl-diskless-sync-delay 0");
+	char info[4096];
+	ask(master, NULL, "CONFIG SET repl-diskless-sync-delay 0");
+	ask(s, NULL, "REPLICAOF 127.0.0.1 %u", port);
+	do
+		ask(master, info, "INFO replication");
+	while (!strstr(info, "state=online"));
+}
+
+/* Return: the replica's port. */
+static unsigned replica_begin(void)
+{
 	server_begin(&replica, NULL, NULL);
 	const unsigned of[] = { give_port(&server), give_port(&replica) };
-	ask(&replica, NULL, "REPLICAOF 127.0.0.1 %u", of[0]);
+	replicate(&replica, &server, of[0]);
 	snprintf(both, sizeof both, "redis://127.0.0.1:%u,127.0.0.1:%u", of[0], of[1]);
-	char info[4096];
-	do
-		ask(&server, info, "INFO replication");
-	while (!strstr(info, "state=online"));
+	return of[1];
 }
 
 static void test_confirmed_needs_no_replica_where_there_is_none(void **state)
@@ -59,6 +66,15 @@ static void test_confirmed_waits_for_the_replica(void **state)
 	struct weir_replica *a = open_with(&o);
 	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
 	assert_true(ask(&replica, NULL, "XLEN {weir:test}:2:log") >= 3);
+	assert_ok(weir_replica_close(a));
+	o.confirm_replicas = 2;
+	a = open_with(&o);
+	assert_refused(insert(a, 4, WEIR_REPLICA_CONFIRMED), -EAGAIN, "not confirmed within 700 ms",
+	               "1 of 2 replicas");
+	assert_ok(weir_replica_close(a));
+
+	o.confirm_replicas = WEIR_REPLICAS_ALL;
+	a = open_with(&o);
 	kill(replica.pid, SIGSTOP);
 	assert_refused(insert(a, 2, WEIR_REPLICA_CONFIRMED), -EAGAIN, "not confirmed within 700 ms",
 	               "0 of 1 replicas");
@@ -133,6 +149,61 @@ static void test_a_promoted_replica_is_not_waited_for(void **state)
 	assert_ok(weir_replica_close(a));
 	server_end(&replica);
 	server_start(&server, NULL, NULL);
+}
+
+/* Another replica was there lately, and has not come to the new master yet. */
+static void test_a_promoted_replica_does_not_stand_for_another(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	char text[4096];
+	replica_begin();
+	o.url = both;
+	o.confirm_ms = 3000;
+	struct weir_replica *a = open_with(&o);
+	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
+	ask(&server, NULL, "HSET {weir:test}:2:head replicas 2");
+	do
+		ask(&replica, text, "HGET {weir:test}:2:head replicas");
+	while (text[0] != '2');
+	const uint64_t failures = stats(a).failures;
+	server_kill(&server);
+	ask(&replica, NULL, "REPLICAOF NO ONE");
+	eventually(stats(a).failures > failures && stats(a).state != WEIR_REPLICA_OFFLINE);
+	assert_refused(insert(a, 2, WEIR_REPLICA_CONFIRMED), -EAGAIN, "not confirmed",
+	               "0 of 1 replicas");
+	ask(&replica, NULL, "HSET {weir:test}:2:head seen 1"); /* the grace is over */
+	assert_ok(weir_replica_flush(a, 20000));
+	assert_ok(weir_replica_close(a));
+	server_end(&replica);
+	server_start(&server, NULL, NULL);
+}
+
+/* Once its grace is over. The replica that is waited for came to it since. */
+static void test_a_promoted_replica_is_one_fewer_for_the_grace_alone(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	const unsigned port = replica_begin();
+	o.url = both;
+	o.confirm_ms = 3000;
+	o.replica_grace_ms = 1000;
+	struct weir_replica *a = open_with(&o);
+	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
+	server_kill(&server);
+	ask(&replica, NULL, "REPLICAOF NO ONE");
+	assert_ok(weir_replica_flush(a, 20000));
+	server_start(&server, NULL, NULL);
+	replicate(&server, &replica, port);
+	sleep(5); /* the grace, and 3 s until redis has counted again */
+	assert_ok(weir_replica_flush(a, 20000));
+	kill(server.pid, SIGSTOP);
+	assert_refused(insert(a, 2, WEIR_REPLICA_CONFIRMED), -EAGAIN, "not confirmed",
+	               "0 of 1 replicas");
+	kill(server.pid, SIGCONT);
+	assert_ok(weir_replica_flush(a, 20000));
+	assert_ok(weir_replica_close(a));
+	server_end(&replica);
 }
 
 static void test_a_server_that_may_evict_confirms_nothing(void **state)
@@ -251,6 +322,8 @@ int main(void)
 		OF(test_a_new_connection_confirms_nothing_of_the_old_one),
 		OF(test_an_epoch_that_ends_confirms_nothing),
 		OF(test_a_promoted_replica_is_not_waited_for),
+		OF(test_a_promoted_replica_does_not_stand_for_another),
+		OF(test_a_promoted_replica_is_one_fewer_for_the_grace_alone),
 		OF(test_a_server_that_may_evict_confirms_nothing),
 		OF(test_a_full_server_confirms_nothing_and_is_told_once),
 		OF(test_a_flush_waits_for_what_no_ring_keeps),
