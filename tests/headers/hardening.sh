@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Are the library and the command hardened as meson.build asks? Read back from what was built.
+# Are the library and the command linked and hardened as meson.build asks? Read back from what was
+# built.
 # hardening.sh LIBRARY.so LIBRARY.a COMMAND|none WORD...
-# Words: relro, -fstack-protector-strong, -fcf-protection, -D_FORTIFY_SOURCE
+# Words: relro, nodelete, -fstack-protector-strong, -fcf-protection, -D_FORTIFY_SOURCE
 set -eu
 shared=$1 static=$2 command=$3
 shift 3
@@ -23,6 +24,12 @@ relro() {
 		readelf -dW "$file" | grep -Eq 'BIND_NOW|FLAGS_1.*NOW' ||
 			wrong "$file: not linked with -z now"
 	done
+}
+
+# Does dlclose() leave the library's code where a thread that ends still calls it?
+nodelete() {
+	readelf -dW "$shared" | grep -q 'FLAGS_1.*NODELETE' ||
+		wrong "$shared: not linked with -z nodelete"
 }
 
 # calls PATTERN FLAG: they call such a function of libc.
@@ -55,6 +62,7 @@ branches() {
 for word; do
 	case $word in
 	relro) relro ;;
+	nodelete) nodelete ;;
 	-fstack-protector-strong) calls __stack_chk_fail "$word" ;;
 	-D_FORTIFY_SOURCE) calls '__[a-z]+_chk' "$word" ;;
 	-fcf-protection) branches ;;
