@@ -1,26 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * When is an insert confirmed, and what does it say when it is not? */
-#include <arpa/inet.h>
-#include <sys/socket.h>
 #include "service.h"
 
 static struct server replica;
 static char both[64]; /* their URL */
-
-/* A port that was free a moment ago becomes one of the server's. Return: it. */
-static unsigned give_port(struct server *s)
-{
-	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof a;
-	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_true(bind(fd, (struct sockaddr *)&a, len) == 0 &&
-	            getsockname(fd, (struct sockaddr *)&a, &len) == 0);
-	close(fd);
-	char port[16];
-	snprintf(port, sizeof port, "%u", ntohs(a.sin_port));
-	ask(s, NULL, "CONFIG SET port %s", port);
-	return ntohs(a.sin_port);
-}
 
 /* @s becomes a replica of @master. It is there when this returns. */
 static void replicate(struct server *s, struct server *master, unsigned port)

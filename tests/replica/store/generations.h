@@ -3,7 +3,7 @@
 #ifndef WEIR_TESTS_REPLICA_STORE_GENERATIONS_H
 #define WEIR_TESTS_REPLICA_STORE_GENERATIONS_H
 
-#include "server.h"
+#include "group.h"
 
 /* A filter of the keys [@from, @from + @n). */
 static inline struct weir_filter *filter_of(uint64_t from, uint64_t n, uint64_t capacity)

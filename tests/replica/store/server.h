@@ -4,8 +4,10 @@
 #ifndef WEIR_TESTS_REPLICA_STORE_SERVER_H
 #define WEIR_TESTS_REPLICA_STORE_SERVER_H
 
+#include <arpa/inet.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <hiredis/hiredis.h>
@@ -85,6 +87,21 @@ static inline long long ask(struct server *s, char *text, const char *format, ..
 		snprintf(text, 4096, "%s", n >= 0 && a->str ? a->str : "");
 	freeReplyObject(a);
 	return n;
+}
+
+/* A port that was free a moment ago becomes one of the server's. Return: it. */
+static inline unsigned give_port(struct server *s)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof a;
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_true(bind(fd, (struct sockaddr *)&a, len) == 0 &&
+	            getsockname(fd, (struct sockaddr *)&a, &len) == 0);
+	close(fd);
+	char port[16];
+	snprintf(port, sizeof port, "%u", ntohs(a.sin_port));
+	ask(s, NULL, "CONFIG SET port %s", port);
+	return ntohs(a.sin_port);
 }
 
 /* A link: connects if need be. */

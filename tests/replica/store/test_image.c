@@ -5,29 +5,6 @@
 #include "generations.h"
 #include "store/parts.h"
 
-static struct server server;
-
-static int setup(void **state)
-{
-	(void)state;
-	server_begin(&server, "--appendonly", "no");
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	server_end(&server);
-	return 0;
-}
-
-static int clear(void **state)
-{
-	(void)state;
-	ask(&server, NULL, "FLUSHALL");
-	return 0;
-}
-
 static void assert_has(const struct weir_filter *f, uint64_t from, uint64_t n)
 {
 	for (uint64_t i = from; i < from + n; i++)
@@ -438,8 +415,6 @@ static void test_chunks_are_renewed_that_would_go_and_no_others(void **state)
 	weir_destroy(f);
 	close_gate(&n, &g);
 }
-
-#define TEST(name) cmocka_unit_test_setup(name, clear)
 
 int main(void)
 {

@@ -2,30 +2,6 @@
  * Publish on a real server: what it compares, what it keeps, what it drops. */
 #include "generations.h"
 
-static struct server server;
-
-static int setup(void **state)
-{
-	(void)state;
-	server_begin(&server, "--appendonly", "no");
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	server_end(&server);
-	return 0;
-}
-
-static int clear(void **state)
-{
-	(void)state;
-	ask(&server, NULL, "CONFIG SET maxmemory 0");
-	ask(&server, NULL, "FLUSHALL");
-	return 0;
-}
-
 /* Nothing has changed but what EXPIRE does to chunks. */
 static void assert_refused_publication(struct node *n, struct weir_manifest *m, int err,
                                        const char *why)
@@ -461,8 +437,6 @@ static void test_the_lease_is_one_nodes_and_renewed_by_it(void **state)
 	node_close(&a);
 	node_close(&b);
 }
-
-#define TEST(name) cmocka_unit_test_setup(name, clear)
 
 int main(void)
 {

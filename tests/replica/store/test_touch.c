@@ -1,30 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Touch on a real server: when epochs begin, what ids and tags say, what a full server takes. */
-#include "server.h"
-
-static struct server server;
-
-static int setup(void **state)
-{
-	(void)state;
-	server_begin(&server, "--appendonly", "yes");
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	server_end(&server);
-	return 0;
-}
-
-static int clear(void **state)
-{
-	(void)state;
-	ask(&server, NULL, "CONFIG SET maxmemory 0");
-	ask(&server, NULL, "FLUSHALL");
-	return 0;
-}
+#include "group.h"
 
 struct seen {
 	size_t n;
@@ -442,10 +418,9 @@ static void test_above_the_highest_epoch_comes_the_first(void **state)
 	node_close(&n);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, clear)
-
 int main(void)
 {
+	append_only = "yes";
 	const struct CMUnitTest tests[] = {
 		TEST(test_the_first_heartbeat_begins_the_first_epoch),
 		TEST(test_entries_count_without_holes_and_name_the_tag_before),

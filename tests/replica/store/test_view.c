@@ -2,29 +2,6 @@
  * What is seen of a set on a real server, replicas, and the end of a set. */
 #include "generations.h"
 
-static struct server server;
-
-static int setup(void **state)
-{
-	(void)state;
-	server_begin(&server, "--appendonly", "no");
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	server_end(&server);
-	return 0;
-}
-
-static int clear(void **state)
-{
-	(void)state;
-	ask(&server, NULL, "FLUSHALL");
-	return 0;
-}
-
 static void test_status_is_of_one_moment_and_has_everything(void **state)
 {
 	struct node n;
@@ -193,26 +170,15 @@ static void test_the_most_replicas_are_remembered_also_over_a_restart_of_the_mas
 	struct node n = { .id = 0 };
 	struct server replica;
 	struct weir_redis_options o = node_options(&server, &n);
-	char port[16];
 	(void)state;
 	o.grace_ms = 3600000;
 	node_open_with(&n, &o);
 	beat(&n);
 	assert_int_equal(n.head.replicas, 0);
-	/* a port for the replica: the kernel's choice */
-	for (unsigned p = 20000;; p++) {
-		assert_true(p < 30000);
-		snprintf(port, sizeof port, "%u", p);
-		redisReply *a = redisCommand(server.redis, "CONFIG SET port %s", port);
-		bool done = a->type == REDIS_REPLY_STATUS;
-		freeReplyObject(a);
-		if (done)
-			break;
-	}
 	char of[4096];
 	server_begin(&replica, "--repl-diskless-sync-delay", "0");
 	ask(&server, NULL, "CONFIG SET repl-diskless-sync-delay 0");
-	ask(&replica, NULL, "REPLICAOF 127.0.0.1 %s", port);
+	ask(&replica, NULL, "REPLICAOF 127.0.0.1 %u", give_port(&server));
 	wait_replicas(&n, 1);
 	append(&n, 1);
 	while (weir__redis_wait(n.redis, 1, 1000) != 0)
@@ -282,8 +248,6 @@ static void test_a_generation_that_is_signed_again_takes_no_place(void **state)
 	assert_int_equal(ask(&server, NULL, "HEXISTS {weir:test}:2:kept 1.4"), 1);
 	node_close(&n);
 }
-
-#define TEST(name) cmocka_unit_test_setup(name, clear)
 
 int main(void)
 {

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * One server for all tests of a file. It is emptied before each of them. */
+#ifndef WEIR_TESTS_REPLICA_STORE_GROUP_H
+#define WEIR_TESTS_REPLICA_STORE_GROUP_H
+
+#include "server.h"
+
+static struct server server;
+static const char *append_only = "no"; /* or "yes": it comes back with what it had */
+
+static inline int setup(void **state)
+{
+	(void)state;
+	server_begin(&server, "--appendonly", append_only);
+	return 0;
+}
+
+static inline int teardown(void **state)
+{
+	(void)state;
+	server_end(&server);
+	return 0;
+}
+
+static inline int clear(void **state)
+{
+	(void)state;
+	ask(&server, NULL, "CONFIG SET maxmemory 0");
+	ask(&server, NULL, "FLUSHALL");
+	return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, clear)
+
+#endif
