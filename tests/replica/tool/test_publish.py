@@ -55,10 +55,30 @@ class Publish(tool.Tool):
         """Whoever is second has its keys in the set as well."""
         self.build("a", 0, 100, *SIZE)
         self.build("b", 500, 600, "--like=a")
-        both = [subprocess.Popen([tool.WEIR, "replicate", "publish", "--set=seen", "-q", name],
-                                 cwd=self.folder, env=self.environment) for name in "ab"]
-        self.assertEqual([p.wait(60) for p in both], [0, 0])
+        self.publish_at_once("a", "b")
         self.assertTrue(self.served(50) and self.served(550))
+
+    def publish_at_once(self, *images):
+        all_of = [subprocess.Popen([tool.WEIR, "replicate", "publish", "--set=seen", "--keep=8",
+                                    "--zstd=19", "-q", name], cwd=self.folder,
+                                   env=self.environment) for name in images]
+        for p in all_of:
+            self.addCleanup(p.kill)
+        self.assertEqual([p.wait(120) for p in all_of], [0] * len(images))
+
+    def test_several_publish_at_once(self):
+        """Each says it has, so what each has is in a generation whose pieces are all there."""
+        size = ("-n", "200000", "-p", "1e-6", "--seed=7")
+        self.build("a", 0, 100000, *size)
+        self.replicate("publish", "a")
+        for i, name in enumerate("bcd"):
+            self.build(name, 10 ** (6 + i), 10 ** (6 + i) + 100000, "--like=a")
+        self.publish_at_once(*"bcd")
+        said = self.status()
+        self.assertEqual(said["alerts"], [])
+        self.assertEqual({g["chunks_absent"] for g in said["kept"]}, {0})
+        for key in (50, 1000050, 10000050, 100000050):
+            self.assertTrue(self.served(key))
 
     def test_a_kind_that_takes_no_inserts(self):
         self.build("a", 0, 100, "-k", "fuse", "--seed=7")
