@@ -115,6 +115,20 @@ static void test_two_that_begin_at_once_have_one_set(void **state)
 	assert_ok(weir_replica_close(r[0]));
 }
 
+/* Where that node publishes nothing, the set begins once its lease has ended: after the 13 s for
+ * which open() and a node that runs wait without it. */
+static void test_no_set_begins_while_another_node_has_the_lease(void **state)
+{
+	char lease[4096];
+	(void)state;
+	ask(&server, NULL, "SET {weir:test}:2:lease 0000000000000001 PX 18000");
+	struct weir_replica *a = open_one();
+	ask(&server, lease, "GET {weir:test}:2:lease");
+	assert_string_not_equal(lease, "0000000000000001");
+	assert_int_equal(stats(a).joined.number, 1);
+	assert_ok(weir_replica_close(a));
+}
+
 /* Each in an entry of its own. A reader gets the log in pages of 1,024 entries at most. */
 static void test_open_reads_a_log_of_many_pages(void **state)
 {
@@ -366,6 +380,7 @@ int main(void)
 		OF(test_open_without_params_needs_a_set),
 		OF(test_wrong_options_are_named),
 		OF(test_two_that_begin_at_once_have_one_set),
+		OF(test_no_set_begins_while_another_node_has_the_lease),
 		OF(test_open_reads_a_log_of_many_pages),
 		OF(test_a_password_file_is_read_again_under_its_name_at_open),
 		OF(test_with_a_handle_nothing_is_waited_for),
