@@ -158,16 +158,15 @@ int weir_handle_destroy(struct weir_handle *h)
 
 uint64_t weir_handle_hash(const struct weir_handle *h, const void *key, size_t len)
 {
-	weir__read_lock(&h->rcu);
-	uint64_t hash = weir_hash(weir__generation(h)->current, key, len);
-	weir__read_unlock(&h->rcu);
+	uint64_t hash;
+	WEIR__IN_SECTION(&h->rcu, hash = weir_hash(weir__generation(h)->current, key, len));
 	return hash;
 }
 
 uint64_t weir_handle_hash_u64(const struct weir_handle *h, uint64_t key)
 {
 	uint64_t hash;
-	weir_handle_hash_keys(h, weir_keys_u64(&key, 1), &hash);
+	WEIR__IN_SECTION(&h->rcu, hash = weir_hash_u64(weir__generation(h)->current, key));
 	return hash;
 }
 
