@@ -122,6 +122,11 @@ int weir__node_insert(struct weir_node *n, const void *key, size_t len)
 	return weir__node_insert_hash(n, weir_handle_hash(n->handle, key, len));
 }
 
+int weir__node_insert_u64(struct weir_node *n, uint64_t key)
+{
+	return weir__node_insert_hash(n, weir_handle_hash_u64(n->handle, key));
+}
+
 /* Return: how many were new, or a negative errno. */
 static int64_t insert_hashes(struct weir_node *n, const uint64_t *hashes, size_t count,
                              uint64_t *bitmap)

@@ -159,6 +159,7 @@ void weir__node_start(struct weir_node *n, const struct weir_manifest *m);
 /* U6. Return: as weir_handle_insert(); -ENOBUFS the ring is full and the node may not publish, so
  *   the key is not in the set; -ENOTSUP the kind is built once. */
 int weir__node_insert(struct weir_node *n, const void *key, size_t len);
+int weir__node_insert_u64(struct weir_node *n, uint64_t key);
 int weir__node_insert_hash(struct weir_node *n, uint64_t hash);
 /* Of a batch: up to the first that is refused. */
 int64_t weir__node_insert_keys(struct weir_node *n, struct weir_keys keys, uint64_t *bitmap);

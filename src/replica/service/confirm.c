@@ -171,7 +171,8 @@ int weir_replica_insert(struct weir_replica *r, const void *key, size_t len, uin
 
 int weir_replica_insert_u64(struct weir_replica *r, uint64_t key, uint32_t wait)
 {
-	return (int)weir_replica_insert_keys(r, weir_keys_u64(&key, 1), NULL, wait);
+	int err = check(r, wait);
+	return err ? err : (int)ended(r, weir__node_insert_u64(&r->node, key), wait);
 }
 
 int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash, uint32_t wait)

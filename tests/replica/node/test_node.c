@@ -96,6 +96,36 @@ static void test_a_batch_reaches_the_other_node(void **state)
 	assert_int_equal(status(0).ring_bytes, 0);
 }
 
+static bool takes_a_number(unsigned i, uint64_t key)
+{
+	const bool inserted = weir__node_insert_u64(&node[i], key) == WEIR_NEW;
+	return inserted && lists_have(&node[i].ring, weir_handle_hash(handle[i], &key, 8)) &&
+	       has(i, key);
+}
+
+static void test_a_number_has_the_hash_of_its_bytes(void **state)
+{
+	(void)state;
+	struct weir_params keyed = WEIR_PARAMS_INIT;
+	struct weir_filter *f = filter(WEIR_BLOCKED, 1000, 7);
+	struct weir_record r;
+	keyed.capacity = 1000;
+	keyed.fp_rate = 1e-6;
+	keyed.secret = "0123456789abcdef";
+	sit(0, 1 << 20, true);
+	assert_true(takes_a_number(0, 1));
+	run(1000);
+	assert_ok(weir__node_record(&node[0], &r, NULL));
+	assert_ok(weir__node_publish_record(&node[0], &r, f));
+	weir_destroy(f);
+	run(1000);
+	assert_false(has(0, 1));
+	assert_true(takes_a_number(0, 2));
+	assert_ok(weir_create(&f, &keyed));
+	sit_with(1, f, 1 << 20, true);
+	assert_true(takes_a_number(1, 3));
+}
+
 static void test_a_generation_by_another_seed_is_refused(void **state)
 {
 	(void)state;
@@ -330,6 +360,7 @@ int main(void)
 		TEST(test_a_token_and_its_key_come_under_one_lock),
 		TEST(test_an_insert_without_room_is_refused_where_nothing_may_be_published),
 		TEST(test_a_batch_reaches_the_other_node),
+		TEST(test_a_number_has_the_hash_of_its_bytes),
 		TEST(test_a_generation_by_another_seed_is_refused),
 		TEST(test_a_kind_that_is_built_once_comes_by_records),
 		TEST(test_a_flush_waits_for_redis),
