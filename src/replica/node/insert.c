@@ -101,6 +101,13 @@ static int64_t insert_by_token(struct weir_node *n, struct weir_keys hashes, uin
 	return answer;
 }
 
+/* Not inlined: its caller would write each hash to its stack. */
+static __attribute__((noinline)) int insert_one_by_token(struct weir_node *n, uint64_t hash)
+{
+	uint64_t seen = 0;
+	return (int)insert_by_token(n, weir_keys_hashes(&hash, 1), &seen);
+}
+
 static int built_once(const struct weir_node *n)
 {
 	return weir_fail(-ENOTSUP, "set %s: filters of this kind are built once: publish another",
@@ -111,10 +118,9 @@ int weir__node_insert_hash(struct weir_node *n, uint64_t hash)
 {
 	if (n->images_only)
 		return built_once(n);
-	if (weir__ring_put(&n->ring, &hash, 1)) /* first: a swap that misses the key has it there */
+	if (weir__ring_put_one(&n->ring, hash)) /* first: a swap that misses the key has it there */
 		return weir_handle_insert_hash(n->handle, hash);
-	uint64_t seen = 0;
-	return (int)insert_by_token(n, weir_keys_hashes(&hash, 1), &seen);
+	return insert_one_by_token(n, hash);
 }
 
 int weir__node_insert(struct weir_node *n, const void *key, size_t len)

@@ -115,24 +115,31 @@ static bool grow(struct weir_ring *r, struct weir_ring_list *list, bool *wake)
 	return true;
 }
 
-/* Only this thread writes to the list, or the holder of the lock to the shared one. */
+/* Only this thread writes to the list, or the holder of the lock to the shared one.
+ * Return: how many hashes the newest chunk had room for. */
+static inline size_t put_here(struct weir_ring_list *list, const uint64_t *hashes, size_t n)
+{
+	struct weir_chunk *c = list->newest;
+	if (!c)
+		return 0;
+	const size_t at = atomic_load_explicit(&c->n, memory_order_relaxed);
+	const size_t some = n < c->room - at ? n : c->room - at;
+	if (!some)
+		return 0;
+	for (size_t i = 0; i < some; i++)
+		c->hashes[at + i] = htole64(hashes[i]);
+	/* release: the hashes come with their number; acquire: ready() */
+	atomic_store_explicit(&c->n, at + some, memory_order_release);
+	return some;
+}
+
 static size_t put(struct weir_ring *r, struct weir_ring_list *list, const uint64_t *hashes,
                   size_t n, bool *wake)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct weir_chunk *c = list->newest;
-		size_t at = c ? atomic_load_explicit(&c->n, memory_order_relaxed) : 0;
-		if (!c || at == c->room) {
-			if (!grow(r, list, wake))
-				return i;
-			c = list->newest;
-			at = 0;
-		}
-		c->hashes[at] = htole64(hashes[i]);
-		/* release: the hash comes with its number; acquire: ready() */
-		atomic_store_explicit(&c->n, at + 1, memory_order_release);
-	}
-	return n;
+	size_t done = put_here(list, hashes, n);
+	while (done < n && grow(r, list, wake))
+		done += put_here(list, hashes + done, n - done);
+	return done;
 }
 
 size_t weir__ring_put(struct weir_ring *r, const uint64_t *hashes, size_t n)
@@ -149,6 +156,20 @@ size_t weir__ring_put(struct weir_ring *r, const uint64_t *hashes, size_t n)
 	if (wake && r->wake)
 		r->wake(r->context);
 	return some;
+}
+
+/* Not inlined: its caller would save registers for it with each hash. */
+static __attribute__((noinline)) bool put_apart(struct weir_ring *r, uint64_t hash)
+{
+	return weir__ring_put(r, &hash, 1);
+}
+
+bool weir__ring_put_one(struct weir_ring *r, uint64_t hash)
+{
+	const unsigned own = number;
+	if (own > 1 && put_here(&r->lists[own - 1], &hash, 1))
+		return true;
+	return put_apart(r, hash);
 }
 
 /* ---- the node's thread ---- */

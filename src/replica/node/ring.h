@@ -61,6 +61,8 @@ void weir__ring_free(struct weir_ring *r);
 /* Any thread. The library that has this is linked with -z nodelete: threads end after it.
  * Return: how many had room; those behind them are not in the ring. */
 size_t weir__ring_put(struct weir_ring *r, const uint64_t *hashes, size_t n);
+/* Return: whether it had room. */
+bool weir__ring_put_one(struct weir_ring *r, uint64_t hash);
 
 /* The rest is for the node's thread alone. Are there hashes in lists? */
 bool weir__ring_has_fresh(const struct weir_ring *r);

@@ -42,9 +42,9 @@ MUTANTS = [
      sim('x', ring=MANY)),
     ('OWN_UNFILLED', 'log.c', ' || fill_own(w, &last, &tag))', ')',
      LACKING),
-    ('SET_FIRST', 'insert.c', 'if (weir__ring_put(&n->ring, &hash, 1))',
-     'int early = weir_handle_insert_hash(n->handle, hash);\n\tif (weir__ring_put(&n->ring, &hash,'
-     ' 1))', UNIT),
+    ('SET_FIRST', 'insert.c', 'if (weir__ring_put_one(&n->ring, hash))',
+     'int early = weir_handle_insert_hash(n->handle, hash);\n'
+     '\tif (weir__ring_put_one(&n->ring, hash))', UNIT),
     ('NO_RING', 'join.c', '\t\terr = add_ring(n, m, next);\n', '\t\t;\n', sim('mR', ring=MANY)),
     ('BASE_IGNORED', 'toy.c', 'if (weir__version_compare(s->head.version, p->base) != 0)',
      'if (0)', sim('Rg', ring=MANY)),

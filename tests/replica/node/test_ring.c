@@ -25,7 +25,7 @@ static void test_the_thread_is_woken_when_64_KB_wait(void **state)
 		assert_int_equal(weir__ring_put(&r, &i, 1), 1);
 	assert_int_equal(wakes, 0);
 	for (uint64_t i = 1000; i < 8192 + 1024; i++) /* and a chunk */
-		assert_int_equal(weir__ring_put(&r, &i, 1), 1);
+		assert_true(weir__ring_put_one(&r, i));
 	assert_int_equal(wakes, 1);
 	weir__ring_free(&r);
 }
@@ -38,6 +38,7 @@ static void test_the_budget_is_used_to_the_last_hash(void **state)
 	weir__ring_make(&r, 8 * 700 + 7, NULL, NULL);
 	assert_int_equal(weir__ring_put(&r, hashes, 1000), 700);
 	assert_int_equal(weir__ring_put(&r, hashes, 1), 0);
+	assert_false(weir__ring_put_one(&r, 0));
 	assert_ok(weir__ring_collect(&r, 1));
 	assert_int_equal(weir__ring_put(&r, hashes, 1), 0);
 	weir__ring_acked(&r, 1, (struct weir_log_id){ 1, 2 });
@@ -45,6 +46,33 @@ static void test_the_budget_is_used_to_the_last_hash(void **state)
 	assert_true(weir__ring_release(&r, (struct weir_log_id){ 1, 2 }));
 	assert_int_equal(r.used, 0);
 	assert_int_equal(weir__ring_put(&r, hashes, 1), 1);
+	weir__ring_free(&r);
+}
+
+/* One hash at a time, and as many as three chunks have room for. */
+static void test_hashes_keep_their_order_over_the_edges_of_chunks(void **state)
+{
+	(void)state;
+	enum { MANY = 6000 };
+	static uint64_t hashes[MANY];
+	struct weir_ring r;
+	uint64_t n = 0;
+	for (uint64_t i = 0; i < MANY; i++)
+		hashes[i] = i;
+	weir__ring_make(&r, 1 << 20, NULL, NULL);
+	for (size_t some = 1; n + some <= MANY; n += some, some = some * 3 % 2999) {
+		assert_int_equal(weir__ring_put(&r, hashes + n, some), some);
+		if (n + some < MANY)
+			assert_true(weir__ring_put_one(&r, hashes[n++ + some]));
+	}
+	assert_ok(weir__ring_collect(&r, 1));
+	uint64_t expected = 0;
+	for (const struct weir_batch *b = r.waiting.oldest; b; b = b->newer) {
+		const struct weir_entry e = { .hashes = b->hashes };
+		for (size_t i = 0; i < b->n; i++)
+			assert_int_equal(weir__entry_hash(&e, i), expected++);
+	}
+	assert_int_equal(expected, n);
 	weir__ring_free(&r);
 }
 
@@ -67,7 +95,7 @@ static void *put_with_all(void *arg)
 		return (void *)1;
 	pthread_barrier_wait(&start);
 	for (uint64_t i = first + 1; i < first + EACH; i++)
-		if (weir__ring_put(&shared, &i, 1) != 1)
+		if (i % 8 ? !weir__ring_put_one(&shared, i) : weir__ring_put(&shared, &i, 1) != 1)
 			return (void *)1;
 	return NULL;
 }
@@ -243,6 +271,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_thread_is_woken_when_64_KB_wait),
 		cmocka_unit_test(test_the_budget_is_used_to_the_last_hash),
+		cmocka_unit_test(test_hashes_keep_their_order_over_the_edges_of_chunks),
 		cmocka_unit_test(test_hashes_of_all_threads_become_batches_once_each),
 		cmocka_unit_test(test_a_thread_that_ends_leaves_its_list_to_the_next),
 		cmocka_unit_test(test_entries_that_stand_together_have_their_ids),
