@@ -30,6 +30,8 @@ int weir__node_make(struct weir_node *n, const struct weir_node_options *options
 		                 .publish_bytes = options->publish_bytes,
 		                 .poll_ms = options->poll_ms,
 		                 .beat_ms = WEIR_NODE_BEAT_MS };
+	/* no section: until the node runs no other filter takes its place */
+	n->inlined = weir_inline_init(&n->first, weir_handle_get(n->handle)) == 0;
 	n->images_only = weir__replicable(n->kind) == WEIR_REPLICABLE_IMAGES;
 	n->poll_ms = n->poll_ms ? n->poll_ms : WEIR_NODE_POLL_MS;
 	snprintf(n->set, sizeof n->set, "%s", options->set);

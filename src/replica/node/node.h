@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <weir/handle.h>
+#include <weir/inline.h>
 #include <weir/reload.h>
 #include "ring.h"
 #include "store.h"
@@ -68,7 +69,10 @@ struct weir_node {
 	char set[WEIR_SET_NAME + 1];
 	uint64_t id, hashing;
 	uint32_t kind, steps;
-	bool images_only;
+	bool images_only, inlined;
+	struct weir_inline first;          /* if inlined: hashes numbers as each filter of the
+	                                      handle does, without a section. It is the first
+	                                      filter's view, whose words may be gone */
 	_Atomic bool may_publish;          /* the owner may change it at any time */
 	uint64_t publish_ms, publish_bytes;
 	struct weir_ring ring;

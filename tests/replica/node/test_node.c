@@ -103,6 +103,7 @@ static bool takes_a_number(unsigned i, uint64_t key)
 	       has(i, key);
 }
 
+/* The first filter's view hashes for all that come after it. */
 static void test_a_number_has_the_hash_of_its_bytes(void **state)
 {
 	(void)state;
@@ -113,6 +114,7 @@ static void test_a_number_has_the_hash_of_its_bytes(void **state)
 	keyed.fp_rate = 1e-6;
 	keyed.secret = "0123456789abcdef";
 	sit(0, 1 << 20, true);
+	assert_true(node[0].inlined);
 	assert_true(takes_a_number(0, 1));
 	run(1000);
 	assert_ok(weir__node_record(&node[0], &r, NULL));
@@ -123,6 +125,7 @@ static void test_a_number_has_the_hash_of_its_bytes(void **state)
 	assert_true(takes_a_number(0, 2));
 	assert_ok(weir_create(&f, &keyed));
 	sit_with(1, f, 1 << 20, true);
+	assert_false(node[1].inlined);
 	assert_true(takes_a_number(1, 3));
 }
 
