@@ -9,6 +9,7 @@
 enum { ROUNDS = 9, NODES = 3, BATCH = 1000 };
 
 static struct weir_replica *node[NODES];
+static struct weir_handle *plain; /* to compare with */
 static redisContext *direct;
 static uint64_t keys, misses;
 
@@ -103,15 +104,27 @@ static void insert_local(uint64_t n, unsigned number)
 	}
 }
 
-static double insert_plain(struct weir_handle *h, uint64_t n, unsigned number)
+static void insert_number(uint64_t n, unsigned number)
 {
-	double begun = now();
+	for (uint64_t i = 0; i < n; i++)
+		if (weir_replica_insert_u64(node[0], key_of(number * n + i), WEIR_REPLICA_SOON) < 0)
+			fail("insert");
+}
+
+static void insert_plain(uint64_t n, unsigned number)
+{
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t key = key_of(number * n + i);
-		if (weir_handle_insert(h, &key, sizeof key) < 0)
+		if (weir_handle_insert(plain, &key, sizeof key) < 0)
 			fail("insert");
 	}
-	return now() - begun;
+}
+
+static void insert_plain_number(uint64_t n, unsigned number)
+{
+	for (uint64_t i = 0; i < n; i++)
+		if (weir_handle_insert_u64(plain, key_of(number * n + i)) < 0)
+			fail("insert");
 }
 
 static void print(const char *what, double *t, const char *unit)
@@ -121,27 +134,47 @@ static void print(const char *what, double *t, const char *unit)
 	       t[ROUNDS - 1]);
 }
 
+struct comparison {
+	const char *plain_name, *here_name;
+	void (*plain)(uint64_t n, unsigned number);
+	void (*here)(uint64_t n, unsigned number);
+	double plain_ns[ROUNDS], here_ns[ROUNDS], ratio[ROUNDS];
+};
+
+static double ns_of(void (*round)(uint64_t n, unsigned number), uint64_t n, unsigned number)
+{
+	const double begun = now();
+	round(n, number);
+	return (now() - begun) / (double)n * 1e9;
+}
+
 /* Rounds in turn, of the same keys, in filters that are as full. Between them all is flushed. */
 static void compare_inserts(const struct weir_params *p, uint64_t n)
 {
-	double plain[ROUNDS], here[ROUNDS], ratio[ROUNDS];
+	struct comparison c[2] = {
+		{ .plain_name = "insert, a plain handle", .plain = insert_plain,
+		  .here_name = "insert, local", .here = insert_local },
+		{ .plain_name = "insert of a number, a plain handle", .plain = insert_plain_number,
+		  .here_name = "insert of a number, local", .here = insert_number },
+	};
 	struct weir_filter *f;
-	struct weir_handle *h;
-	if (weir_create(&f, p) != 0 || weir_handle_create(&h, f, NULL) != 0)
+	if (weir_create(&f, p) != 0 || weir_handle_create(&plain, f, NULL) != 0)
 		fail("a handle");
-	for (unsigned i = 0; i < ROUNDS; i++) {
-		plain[i] = insert_plain(h, n, i) / (double)n * 1e9;
-		double begun = now();
-		insert_local(n, i);
-		here[i] = (now() - begun) / (double)n * 1e9;
-		ratio[i] = here[i] / plain[i];
+	for (unsigned i = 0; i < 2 * ROUNDS; i++) {
+		struct comparison *of = &c[i % 2];
+		of->plain_ns[i / 2] = ns_of(of->plain, n / 2, i);
+		of->here_ns[i / 2] = ns_of(of->here, n / 2, i);
+		of->ratio[i / 2] = of->here_ns[i / 2] / of->plain_ns[i / 2];
 		if (weir_replica_flush(node[0], 60000) != 0)
 			fail("flush");
 	}
-	print("insert, a plain handle", plain, "ns");
-	print("insert, local", here, "ns");
-	print("  as many times a plain handle's", ratio, "  ");
-	weir_handle_destroy(h);
+	for (unsigned i = 0; i < 2; i++) {
+		print(c[i].plain_name, c[i].plain_ns, "ns");
+		print(c[i].here_name, c[i].here_ns, "ns");
+		print("  as many times a plain handle's", c[i].ratio, "  ");
+	}
+	if (weir_handle_destroy(plain) != 0)
+		fail("destroy");
 }
 
 static void insert_and_flush(uint64_t n, unsigned number)
