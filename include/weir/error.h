@@ -107,12 +107,12 @@ WEIR_API size_t weir_error_taken(void);
 WEIR_API WEIR_PRINTF(2, 3) int weir_fail(int err, const char *format, ...);
 
 /**
- * Escape text of others, such as a key or a file name, for a log or a terminal. Control characters
- * (U+0000 to U+001F, U+007F, U+0080 to U+009F) and bytes that are not UTF-8 become \n, \t, \r or
- * three octal digits as in \033; all other text stays as it is, a backslash too, so that escaping
- * twice changes nothing more.
+ * Escape text of others, such as a key or a file name, for a log or a terminal. Control characters,
+ * characters that no reader sees (such as U+202E, which turns a line round) and bytes that are not
+ * UTF-8 become \n, \t, \r or three octal digits a byte, as in \033; all other text stays as it is,
+ * a backslash too, so that escaping twice changes nothing more.
  * @out: receives as many whole characters and escapes as fit, and a final NUL byte.
- * @room: bytes of @out, 0 for nothing. From 9 on at least one character fits.
+ * @room: bytes of @out, 0 for nothing. From 17 on at least one character fits.
  * @text: @len bytes, of any value; may be NULL when @len is 0. No part of @out.
  * Return: how many bytes of @text are in @out. Fewer than @len: call again with the rest.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: some ns a byte.

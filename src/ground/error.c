@@ -42,11 +42,35 @@ static size_t character(const unsigned char *text, size_t len)
 	return n;
 }
 
-/* C0, DEL and C1. */
-static bool is_control(const unsigned char *text, size_t bytes)
+/* The number of a character of UTF-8 that has so many bytes. */
+static uint32_t number(const unsigned char *text, size_t bytes)
 {
-	return bytes == 1 ? *text < 0x20 || *text == 0x7f :
-	                    bytes == 2 && text[0] == 0xc2 && text[1] < 0xa0;
+	uint32_t n = bytes == 1 ? text[0] : text[0] & (0x7fu >> bytes);
+	for (size_t i = 1; i < bytes; i++)
+		n = n << 6 | (text[i] & 0x3f);
+	return n;
+}
+
+/* Does a terminal obey this character, or does a reader not see it? A bidirectional control makes a
+ * sentence read as another one. */
+static bool is_hidden(uint32_t character)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{ 0x00, 0x1f },       { 0x7f, 0x9f },     /* C0, DEL and C1 */
+		{ 0xad, 0xad },                           /* the soft hyphen */
+		{ 0x61c, 0x61c },     { 0x180e, 0x180e }, /* the marks of Arabic and Mongolian */
+		{ 0x200b, 0x200f },                       /* of no width, and of a direction */
+		{ 0x2028, 0x202e },                       /* ends of lines; directions */
+		{ 0x2060, 0x206f },                       /* of no width; directions */
+		{ 0xfeff, 0xfeff },   { 0xfff9, 0xfffb }, /* the byte order mark; annotations */
+		{ 0xe0000, 0xe007f },                     /* tags */
+	};
+	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+		if (character <= ranges[i].last)
+			return character >= ranges[i].first;
+	return false;
 }
 
 /* Write a byte as an escape. Return: its length. */
@@ -70,7 +94,7 @@ static size_t unit(char out[4 * UNIT_MOST], const unsigned char *text, size_t le
 {
 	size_t n = character(text, len), length = 0;
 	*bytes = n ? n : 1;
-	if (n && !is_control(text, n)) {
+	if (n && !is_hidden(number(text, n))) {
 		memcpy(out, text, n);
 		return n;
 	}

@@ -62,7 +62,7 @@ static int refuse(const char *labels, const char *at, const char *what)
 static const char *after_printable(const char *at)
 {
 	const char *end = at + strlen(at);
-	char shown[16]; /* room for one character at least */
+	char shown[32]; /* room for one character at least */
 	while (at < end) {
 		const char *same = shown;
 		weir_escape(shown, sizeof shown, at, (size_t)(end - at));

@@ -43,6 +43,37 @@ static void escapes(void **state)
 	}
 }
 
+/* A report of a node could turn its own line round, or end it. */
+static void what_no_reader_sees_is_escaped(void **state)
+{
+	static const struct {
+		const char *text;
+		bool hidden;
+	} cases[] = {
+		{ "\u061c", true }, { "\u200e", true }, { "\u200f", true }, { "\u202a", true },
+		{ "\u202e", true }, { "\u2066", true }, { "\u2069", true }, /* directions */
+		{ "\u2028", true }, { "\u2029", true }, /* the ends of a line, and of a paragraph */
+		{ "\u200b", true }, { "\u200d", true }, { "\u2060", true }, { "\u206f", true },
+		{ "\ufeff", true }, { "\u180e", true }, { "\ufff9", true }, { "\ufffb", true },
+		{ "\xc2\xad", true }, { "\U000e0001", true }, { "\U000e007f", true },
+		/* their neighbours are text */
+		{ "\u061b", false }, { "\u061d", false }, { "\u200a", false }, { "\u2010", false },
+		{ "\u2027", false }, { "\u202f", false }, { "\u205f", false }, { "\u2070", false },
+		{ "\ufefe", false }, { "\uff00", false }, { "\ufff8", false }, { "\ufffc", false },
+		{ "\xc2\xac", false }, { "\xc2\xae", false }, { "\U000e0080", false },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		const char *text = cases[i].text;
+		const size_t len = strlen(text);
+		char out[17], octal[17] = "";
+		for (size_t k = 0; k < len; k++)
+			sprintf(octal + 4 * k, "\\%03o", (unsigned char)text[k]);
+		assert_int_equal(weir_escape(out, sizeof out, text, len), len);
+		assert_string_equal(out, cases[i].hidden ? octal : text);
+	}
+}
+
 /* Nothing but text: no control character, in UTF-8 (where C1 begins with C2) or outside of it. */
 static void assert_plain(const char *text)
 {
@@ -139,6 +170,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(escapes),
+		cmocka_unit_test(what_no_reader_sees_is_escaped),
 		cmocka_unit_test(no_pair_of_bytes_comes_through),
 		cmocka_unit_test(no_escape_is_split),
 		cmocka_unit_test(a_file_name_cannot_write_to_the_terminal),

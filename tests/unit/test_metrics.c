@@ -260,6 +260,8 @@ static void test_labels_that_are_refused(void **state)
 		{ "a=\"\\", "byte 2: no value" },
 		{ "a=\"b\"}\nweir_keys 7\n# {c=\"d\"", "byte 6: not printable" },
 		{ "a=\"\xff\"", "byte 3: not printable" },
+		{ "a=\"\u202e\"", "byte 3: not printable" },
+		{ "a=\"\U000e0001\"", "byte 3: not printable" }, /* the longest escape */
 	};
 	char labels[720] = "a=\"";
 	(void)state;
