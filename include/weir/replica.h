@@ -334,7 +334,8 @@ struct weir_replica_stats {
 	uint64_t node;            /* this node's id: random for each open */
 	uint64_t image_here;      /* bytes of an image on its way that are here, */
 	uint64_t image_bytes;     /* and that it has; 0: none is on its way */
-	char error[WEIR_SENTENCE_BYTES]; /* the last failure's sentence, if it is not over; "" */
+	char error[WEIR_SENTENCE_BYTES]; /* the last failure's sentence, if it is not over; "".
+	                             One of them: not complete for 30 s (-ETIMEDOUT to report) */
 };
 #define WEIR_REPLICA_STATS_INIT WEIR__INIT(weir_replica_stats)
 

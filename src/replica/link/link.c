@@ -36,6 +36,8 @@ static int make(struct weir_link *l, const struct weir_link_options *o)
 	if (err)
 		return err;
 	weir__url_print(l->wire.peer, &m->url, m->url.hosts[0].name, m->url.hosts[0].port);
+	l->wire.waiting = o->waiting;
+	l->wire.waiting_context = o->waiting_context;
 	if ((o->user || m->url.user) && !o->password && !m->url.password && !o->password_file)
 		return weir_fail(-EINVAL, "a user of redis is given and no password: set "
 		                 "password_file (--password-file); a password alone is "

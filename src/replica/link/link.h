@@ -35,6 +35,10 @@ struct weir_link_options {
 	uint32_t answer_ms;          /* begun anew with each piece of an answer; 0: 10000. All of
 	                                it may take a second more for each 10 KB */
 	size_t max_bytes;            /* of one reply; 0: 16 MiB */
+	/* Called between two pieces of an answer, on the thread that waits for it; NULL: nothing.
+	 * Not of a link beside this one. */
+	void (*waiting)(void *context);
+	void *waiting_context;
 };
 
 /* Check the options; nothing is connected yet.

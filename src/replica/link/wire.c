@@ -194,6 +194,8 @@ int weir__wire_receive(struct weir_wire *w, struct weir_limit limit, bool waits,
 			                 "answer_ms", w->peer, w->reader.bytes, limit.ms);
 		if (err || !waits)
 			return err;
+		if (w->waiting)
+			w->waiting(w->waiting_context);
 	}
 }
 

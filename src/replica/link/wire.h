@@ -148,6 +148,8 @@ struct weir_wire {
 	struct weir_reader reader;
 	char peer[WEIR_PEER_TEXT];
 	uint64_t heard, begun;       /* when a piece came last; when the answer was asked for */
+	void (*waiting)(void *context); /* of the options */
+	void *waiting_context;
 };
 
 /* What all connections of a link have in common. */

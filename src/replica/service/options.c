@@ -116,6 +116,8 @@ static int make_links(struct weir_replica *r)
 		.connect_ms = o->connect_ms,
 		/* a master that is silent may have been replaced */
 		.answer_ms = o->answer_ms || !is_sentinel(o->url) ? o->answer_ms : 2000,
+		.waiting = weir__service_waiting,
+		.waiting_context = r,
 	};
 	int err = weir__link_open(&r->link, &link);
 	return err ? err : weir__link_open_beside(&r->image_link, r->link);

@@ -30,6 +30,7 @@ enum {
 	WEIR_SERVICE_WATCH_MS = 15000, /* between two looks at memory, expiry and the clock */
 	WEIR_SERVICE_LACKS_MS = 10000, /* that a request waits for what the node lacks */
 	WEIR_SERVICE_LEASE_MS = 15000, /* or for another node's lease */
+	WEIR_SERVICE_SLOW_MS = 30000,  /* that a node lacks something before it is an error */
 	WEIR_SERVICE_REPORT = 300,     /* bytes of a report */
 	WEIR_SERVICE_PEER = 320,          /* of an address */
 };
@@ -160,5 +161,8 @@ void weir__service_answer(struct weir_replica *r, struct weir_request *all);
 /* After a round: what measure() gives, what the application hears, what the others get.
  * @swapped: a generation took the place of the set. */
 void weir__service_note(struct weir_replica *r, bool swapped);
+/* An answer to the thread is long in coming: what measure() gives and the application hears of
+ * that. The other nodes hear nothing, since their report waits behind the answer. */
+void weir__service_waiting(void *replica);
 
 #endif

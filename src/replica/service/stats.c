@@ -35,8 +35,27 @@ static int passes_by(struct weir_replica *r)
 	                 "filter of this name", r->o.set, n->foreign);
 }
 
+/* No call fails, and yet this node has lacked something for long: an image comes byte by byte, or
+ * entries of the log do not come. A server that holds a node back looks like that. */
+static int lags(const struct weir_replica *r, const struct weir_replica_stats *s)
+{
+	char what[100] = "the log is not here up to its end";
+	/* not lacking_ms: a round that began before the last wait would take the error back */
+	const uint64_t now = weir__service_now(), lacking_ms = now - r->whole_ms;
+	if (s->complete || lacking_ms < WEIR_SERVICE_SLOW_MS)
+		return 0;
+	if (s->image_bytes)
+		snprintf(what, sizeof what, "%" PRIu64 " of %" PRIu64 " bytes of an image are here",
+		         s->image_here, s->image_bytes);
+	else if (now - r->met_ms > COMPLETE_MS)
+		snprintf(what, sizeof what, "an answer has begun and does not end");
+	return weir_fail(-ETIMEDOUT, "set %s: incomplete for %" PRIu64 " s: %s: redis answers "
+	                 "slowly or in part: see its load, the network, and what stands between",
+	                 r->o.set, lacking_ms / 1000, what);
+}
+
 /* Return: 0: all is well; or a negative errno with its sentence: the most urgent one. */
-static int failing(struct weir_replica *r)
+static int failing(struct weir_replica *r, const struct weir_replica_stats *s)
 {
 	const struct weir_node *n = &r->node;
 	const struct weir_failure *noted[] = { &r->evicts, &r->clock, &r->watched, &r->saving };
@@ -63,7 +82,8 @@ static int failing(struct weir_replica *r)
 	if (n->state != WEIR_NODE_OFFLINE && !n->head.generation && !n->may_publish)
 		return weir_fail(-ENOENT, "set %s: redis has no generation of it, and this node "
 		                 "cannot sign one: start a node that has the secret key", r->o.set);
-	return passed;
+	const int late = lags(r, s);
+	return late ? late : passed;
 }
 
 /* ---- what is told ---- */
@@ -196,23 +216,46 @@ static void fill(struct weir_replica *r, struct weir_replica_stats *s)
 	weir__redis_progress(r->redis, &s->image_here, &s->image_bytes);
 }
 
+/* For measure(). */
+static void put(struct weir_replica *r, struct weir_replica_stats *s, const struct weir_failure *f)
+{
+	memcpy(s->error, f->why, sizeof s->error);
+	pthread_mutex_lock(&r->lock);
+	r->stats = *s;
+	pthread_mutex_unlock(&r->lock);
+}
+
 void weir__service_note(struct weir_replica *r, bool swapped)
 {
 	struct weir_failure f;
 	const struct weir_node *n = &r->node;
-	weir__failure_take(&f, failing(r));
 	struct weir_replica_stats s = r->stats; /* this thread alone writes it */
 	fill(r, &s);
-	memcpy(s.error, f.why, sizeof s.error);
 	pthread_mutex_lock(&r->lock);
 	r->met_ms = n->met_at;
 	complete(r, &s, n->now);
 	r->whole_ms = s.complete ? r->met_ms : r->whole_ms;
-	r->stats = s;
 	pthread_mutex_unlock(&r->lock);
+	weir__failure_take(&f, failing(r, &s));
+	put(r, &s, &f);
 	if (r->tells)
 		tell(r, &f, swapped);
 	report(r, &s);
+}
+
+void weir__service_waiting(void *replica)
+{
+	struct weir_failure f;
+	struct weir_replica *r = replica;
+	const uint64_t now = weir__service_now();
+	if (!r->tells || now - r->whole_ms < WEIR_SERVICE_SLOW_MS)
+		return;
+	struct weir_replica_stats s = r->stats;
+	weir__redis_progress(r->redis, &s.image_here, &s.image_bytes);
+	complete(r, &s, now);
+	weir__failure_take(&f, failing(r, &s));
+	put(r, &s, &f);
+	tell(r, &f, false);
 }
 
 int weir_replica_measure(const struct weir_replica *r, struct weir_replica_stats *out)

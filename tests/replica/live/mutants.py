@@ -41,6 +41,10 @@ MUTANTS = [
      "if (0)", "trust over_an_old_dump"),
     ("OLD_IMAGES_ARE_MERGED", "node/join.c", "if (weir__node_head_is_old(n)) {", "if (0) {",
      "trust over_a_dump_of_an_old_era"),
+    ("HELD_BACK_AND_WELL", "service/stats.c", "|| lacking_ms < WEIR_SERVICE_SLOW_MS", "|| 1",
+     "hostile held_back"),
+    ("WAITS_IN_SILENCE", "service/options.c", ".waiting = weir__service_waiting,", "",
+     "hostile held_back"),
     ("SIGNS_ONCE", "service/thread.c", "int err = weir__node_date(n);", "int err = 0;",
      "trust signs_again"),
 ]
@@ -64,7 +68,7 @@ def build(folder, library, file=None, old=None, new=None):
 
 def fails(folder, test):
     of, name = test.split(" ")
-    more = {"faults": ["0", "1"], "speed": ["1000000"]}.get(of, [])
+    more = {"faults": ["0", "1"], "speed": ["1000000"], "hostile": ["1"]}.get(of, [])
     run = subprocess.run(["/usr/bin/python3", "-B", "-W", "ignore", HERE / ("test_%s.py" % of),
                           folder / "node", *more, "-k", name], capture_output=True, text=True,
                          env={**os.environ, "WEIR_TEST_PATIENCE": "20"})

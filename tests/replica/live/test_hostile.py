@@ -121,6 +121,42 @@ class Hostile(unittest.TestCase):
         self.heals_and_ends()
 
 
+class Slow(unittest.TestCase):
+    def begins_an_answer(self, sink, data):
+        sink.sendall(b"$16000000\r\n")
+        while not self.honest.wait(0.2):
+            sink.sendall(b"x" * 3000)
+        raise OSError
+
+    def test_a_node_that_is_held_back_says_so(self):
+        """An image comes at 16 KB/s, and an answer at 15 KB/s: no call fails."""
+        self.honest = threading.Event()
+        self.addCleanup(self.honest.set)
+        w = live.World(options=("capacity=1000000", "poll_ms=20"), appendonly="no")
+        self.addCleanup(w.close)
+        slow, stuck = (w.own(live.Proxy(w.master)) for _ in range(2))
+        signer = w.start()
+        nodes = [w.start("url=" + proxy.url) for proxy in (slow, stuck)]
+        stuck.lie = self.begins_an_answer
+        slow.slow = 4
+        self.assertEqual(signer.ask("record", 0, KEYS)["result"], 0)
+        begun = time.monotonic()
+        for node, part in zip(nodes, ("bytes of an image are here", "does not end")):
+            live.wait_until("it says so: %s" % node.stats(), lambda: part in node.stats()["error"],
+                            PATIENCE / 2)
+            self.assertGreater(time.monotonic() - begun, 25)
+            error = node.stats()["error"]
+            print(error, flush=True)
+            self.assertRegex(error, "incomplete for 3[0-9] s: .*redis answers slowly or in part")
+            self.assertEqual(node.reports().count("incomplete for"), 1, node.reports())
+        slow.slow, stuck.lie = 0, None
+        self.honest.set()
+        for node, proxy in zip(nodes, (slow, stuck)):
+            proxy.break_all()
+            live.wait_until("that is over", lambda: node.well() and not node.stats()["error"])
+            self.assertIn("all is well again", node.reports())
+
+
 for name, each in LIES.items():
     setattr(Hostile, "test_" + name, lambda self, lie=each: self.look(lie))
 
