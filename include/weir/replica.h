@@ -82,6 +82,8 @@ struct weir_save_options;
 
 /** The largest weir_replica_options.keep. */
 #define WEIR_REPLICA_KEEP_MOST 64
+/** The most nodes that a weir_replica_view has: whoever can write to redis can make up reports. */
+#define WEIR_REPLICA_NODES_MOST 10000
 
 /** Which generation: "3.14" is number 14 of era 3. All zero: none. */
 struct weir_replica_version {
@@ -414,6 +416,8 @@ struct weir_replica_view {
 	size_t node_count;
 	struct weir_replica_generation *kept; /* to which a rollback is possible, newest first */
 	size_t kept_count;
+	uint64_t nodes_left_out;  /* reports beyond WEIR_REPLICA_NODES_MOST, the oldest; or all of
+	                             them, if they are larger than an answer may be */
 };
 
 /**

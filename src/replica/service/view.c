@@ -149,10 +149,29 @@ static void read_report(struct weir_replica_node *n, const char *report)
 	snprintf(n->error, sizeof n->error, "%s", error ? error + 7 : "");
 }
 
+static int by_age(const void *a, const void *b)
+{
+	const struct weir_replica_node *x = a, *y = b;
+	return x->age < y->age ? -1 : x->age > y->age;
+}
+
+/* A client can make up any number of reports: keep the newest. */
+static void leave_out(struct weir_replica_view *v)
+{
+	if (v->node_count)
+		qsort(v->nodes, v->node_count, sizeof *v->nodes, by_age);
+	if (v->node_count <= WEIR_REPLICA_NODES_MOST)
+		return;
+	v->nodes_left_out += v->node_count - WEIR_REPLICA_NODES_MOST;
+	v->node_count = WEIR_REPLICA_NODES_MOST;
+}
+
 static int add_node(void *context, uint64_t node, uint64_t ms, const char *report, size_t len)
 {
 	struct viewing *x = context;
 	char text[2 * WEIR_SENTENCE_BYTES];
+	if (x->v->node_count == 2 * WEIR_REPLICA_NODES_MOST)
+		leave_out(x->v);
 	struct weir_replica_node *n = one_more((void **)&x->v->nodes, &x->node_room,
 	                                       x->v->node_count, sizeof *n);
 	if (!n)
@@ -167,13 +186,19 @@ static int add_node(void *context, uint64_t node, uint64_t ms, const char *repor
 	return 0;
 }
 
-/* ---- the view ---- */
-
-static int by_age(const void *a, const void *b)
+/* The view tells of the set although all reports together are more than an answer may be. */
+static int read_nodes(struct viewing *x, uint64_t nodes)
 {
-	const struct weir_replica_node *x = a, *y = b;
-	return x->age < y->age ? -1 : x->age > y->age;
+	int err = weir__redis_reports(x->r->redis, add_node, x);
+	if (err == -EMSGSIZE) {
+		x->v->nodes_left_out = nodes;
+		err = 0;
+	}
+	leave_out(x->v);
+	return err;
 }
+
+/* ---- the view ---- */
 
 static int newest_first(const void *a, const void *b)
 {
@@ -214,11 +239,9 @@ static int look(struct viewing *x)
 	if (!err)
 		err = weir__redis_kept(x->r->redis, add_kept, x);
 	if (!err)
-		err = weir__redis_reports(x->r->redis, add_node, x);
+		err = read_nodes(x, s.nodes);
 	if (v->kept_count)
 		qsort(v->kept, v->kept_count, sizeof *v->kept, newest_first);
-	if (v->node_count)
-		qsort(v->nodes, v->node_count, sizeof *v->nodes, by_age);
 	return err;
 }
 

@@ -174,6 +174,36 @@ static void test_reports_that_somebody_made_up(void **state)
 	assert_refused(weir_replica_view(&v, &o), -EBADMSG, "not weir's", "test");
 }
 
+/* 130,000 reports were the memory of whoever looked, and 132,000 hid the set from him. */
+static void test_a_view_holds_the_newest_reports_and_counts_the_others(void **state)
+{
+	(void)state;
+	static const char many[] = "for i = ARGV[1], ARGV[2] do redis.call('HSET', "
+	                           "'{weir:test}:2:nodes', string.format('%016x', i), "
+	                           "string.format('%.0f host h', ARGV[3] + i)) end return 1";
+	struct weir_replica *a = open_one();
+	struct weir_replica_view *v = view();
+	const unsigned long long now = v->now_ms, old = now - 3600000;
+	weir_replica_view_free(v);
+	ask(&server, NULL, "EVAL %s 0 1 50000 %llu", many, old);
+	report_as("00000000000f0000", "1 host oldest");
+	do {
+		v = view();
+		state = node_of(v, stats(a).node) ? NULL : state;
+		assert_int_equal(v->node_count, WEIR_REPLICA_NODES_MOST);
+		assert_in_range(v->nodes_left_out, 40001, 40002);
+		assert_null(node_of(v, 0xf0000));
+		assert_non_null(node_of(v, 50000));
+		weir_replica_view_free(v);
+	} while (state); /* until it has reported */
+	ask(&server, NULL, "EVAL %s 0 50001 140000 %llu", many, old);
+	v = view();
+	assert_true(v->current.version.era == 1 && !v->node_count);
+	assert_in_range(v->nodes_left_out, 140000, 140002);
+	weir_replica_view_free(v);
+	assert_ok(weir_replica_close(a));
+}
+
 /* ---- a node's own figures ---- */
 
 static void test_metrics_are_what_measure_says(void **state)
@@ -266,6 +296,7 @@ int main(void)
 		OF(test_a_view_shows_what_is_lost),
 		OF(test_a_view_says_who_signed),
 		OF(test_reports_that_somebody_made_up),
+		OF(test_a_view_holds_the_newest_reports_and_counts_the_others),
 		OF(test_metrics_are_what_measure_says),
 		OF(test_a_node_whose_redis_hangs_is_not_complete),
 		OF(test_a_node_says_for_how_long_it_lacks_a_generation),

@@ -181,6 +181,28 @@ class Figures(tool.Tool):
                 self.assertEqual(firing, {"WeirReplica" + w for w in fires.split() +
                                           (["NotWell"] if sentence else [])})
 
+    def test_reports_that_are_not_shown(self):
+        with self.client.pipeline() as p:
+            for i in range(1, 10011):
+                p.hset(tool.SET + "nodes", name(i), "%d host h complete 1" % (self.now - i))
+            p.execute()
+        said = self.status(status=1)
+        self.assertEqual(([n["node"] for n in said["nodes"][::5000]], len(said["nodes"])),
+                         ([name(1), name(5001)], 10000))
+        self.assertEqual(said["nodes_left_out"], 10)
+        self.assertEqual(said["alerts"], [
+            "reports of 10 nodes more are not shown: a generation that is published removes "
+            "those that are ten minutes old; to remove all, since nodes that run report again: "
+            "redis-cli DEL '{weir:seen}:2:nodes'"])
+
+    def test_a_full_server_and_no_reports(self):
+        self.client.config_set("maxmemory", self.client.info("memory")["used_memory"] // 2)
+        self.assertIn("no node reports: redis is full, and takes no reports", self.alerts()[1])
+        self.client.config_set("maxmemory", 0)
+        self.node(1)
+        self.client.config_set("maxmemory", self.client.info("memory")["used_memory"] // 2)
+        self.assertEqual(len(self.alerts()), 1)
+
     def test_what_is_wrong_with_redis(self):
         used = self.client.info("memory")["used_memory"]
         self.client.config_set("maxmemory-policy", "allkeys-lru")

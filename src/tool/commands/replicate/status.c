@@ -86,6 +86,22 @@ static void judge_pieces(struct alerts *a, const struct weir_replica_view *v,
 	      "are published");
 }
 
+/* A node that runs writes its report again within 5 s. */
+static void judge_reports(struct alerts *a, const char *set, const struct weir_replica_view *v)
+{
+	bool reports = false;
+	for (size_t i = 0; i < v->node_count; i++)
+		reports |= v->nodes[i].age <= SILENT;
+	if (v->maxmemory && v->used_memory > v->maxmemory && !reports)
+		alert(a, "no node reports: redis is full, and takes no reports, so nodes may run: "
+		      "give it more (maxmemory), and look again");
+	if (v->nodes_left_out)
+		alert(a, "reports of %" PRIu64 " nodes more are not shown: a generation that is "
+		      "published removes those that are ten minutes old; to remove all, since "
+		      "nodes that run report again: redis-cli DEL '{weir:%s}:2:nodes'",
+		      v->nodes_left_out, set);
+}
+
 static void judge_redis(struct alerts *a, const struct weir_replica_view *v)
 {
 	const uint64_t image = v->current.image_bytes;
@@ -117,6 +133,7 @@ static void judge(struct alerts *a, const struct replicate *r, const struct weir
 		judge_pieces(a, v, &v->kept[i], false);
 	judge_signature(a, v);
 	judge_redis(a, v);
+	judge_reports(a, r->options.set, v);
 	for (size_t i = 0; i < v->node_count; i++)
 		judge_node(a, &v->nodes[i]);
 }

@@ -141,6 +141,7 @@ json_t *status_json(const struct replicate *r, const struct weir_replica_view *v
 	json_put(j, "used_memory", integer(v->used_memory));
 	json_put(j, "maxmemory", integer(v->maxmemory));
 	json_put(j, "policy", text(v->policy));
+	json_put(j, "nodes_left_out", integer(v->nodes_left_out));
 	json_put(j, "nodes", nodes);
 	json_put(j, "alerts", alerts);
 	return j;
