@@ -22,7 +22,8 @@
  * that it holds. A second thread fetches and uploads images. Lookups never wait for any of it.
  * Inserts that bypass weir_replica_insert() stay on this node, until the set is replaced.
  *
- * Does every node have the key in the end, if this happens once the call has returned?
+ * Does every node have the key in the end, if this happens once the call has returned? With an
+ * honest redis, that is: see trusted_keys.
  *
  *                                 | insert    | confirmed,   | confirmed,    | confirmed by
  *                                 |           | appendfsync  | appendfsync   | replicas
@@ -59,7 +60,8 @@
  *
  * Signatures. With trusted_keys a node takes no generation that none of them signed, and with
  * state_file, which they need, none that is older than one it took before. The log is not signed:
- * who can write to redis can add keys, and cannot take one away from a node that runs.
+ * a client with redis's password can add keys, and cannot take one away from a node that runs. See
+ * trusted_keys for what it can keep from the other nodes.
  *
  * Fork. A child has no such thread: open after the last fork(). */
 #ifndef WEIR_REPLICA_H
@@ -145,7 +147,11 @@ struct weir_replica_options {
 	/* Trust. */
 	const char *trusted_keys;      /* file of public keys: no generation without a signature of
 	                                  one of them is taken; NULL: any. Read at open: to trust
-	                                  another key, close and open */
+	                                  another key, close and open. Redis, or a client with its
+	                                  password, can all the same keep from the other nodes,
+	                                  without a report, every key that was inserted since the
+	                                  newest signed image, confirmed ones too. The inserting
+	                                  node keeps them in its own set */
 	const char *state_file;        /* the newest version that was taken, for all starts of this
 	                                  node: needed with trusted_keys, and for them alone */
 
