@@ -28,9 +28,14 @@ local function less(a, b)
 	end
 	return #a1 < #b1 or #a1 == #b1 and a1 < b1
 end
+-- Redis refuses other ids, and the log is trimmed when all else is written.
+local function fits(number)
+	return #number < 20 or #number == 20 and number <= '18446744073709551615'
+end
 local function read(of)
 	local hash, n = string.match(of, '\nimage (%x+) %d+ (%d+)\n')
-	return hash, tonumber(n), string.match(of, '\nposition (%d+%-%d+) %x+\n')
+	local epoch, at = string.match(of, '\nposition (%d+)%-(%d+) %x+\n')
+	return hash, tonumber(n), at and fits(epoch) and fits(at) and epoch .. '-' .. at
 end
 -- How often a manifest names each image.
 local named = {}

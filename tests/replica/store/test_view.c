@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is seen of a set on a real server, replicas, and the end of a set. */
+ * What is seen of a set on a real server, what is kept of it, replicas, and the end of a set. */
 #include "generations.h"
 
 static void test_status_is_of_one_moment_and_has_everything(void **state)
@@ -125,6 +125,27 @@ static void test_reports_are_given_and_what_is_none_is_passed_by(void **state)
 	ask(&server, NULL, "HSET {weir:test}:2:nodes 00000000000000fe %b", "7 a b", (size_t)5);
 	r.n = 0;
 	assert_int_equal(weir__redis_reports(n.redis, note, &r), -ECANCELED);
+	node_close(&n);
+}
+
+/* Redis refused to trim the log by that id, when the generation was the head already. */
+static void test_a_kept_position_that_is_no_id_stops_no_publication(void **state)
+{
+	static const char *const positions[] = {
+		"0-99999999999999999999999999", "0-18446744073709551616", "18446744073709551616-1",
+	};
+	struct node n;
+	(void)state;
+	node_open(&n, &server);
+	append(&n, 3);
+	generation(&n, 0, 1000, 20000);
+	for (unsigned i = 0; i < COUNT_OF(positions); i++) {
+		char text[128];
+		snprintf(text, sizeof text, "\nposition %s 00\nimage ab 1 1\n", positions[i]);
+		ask(&server, NULL, "HSET {weir:test}:2:kept 1.%u %s", 1 + i, text);
+		generation(&n, 1000 * (i + 1), 1000, 20000);
+		assert_int_equal(ask(&server, NULL, "HEXISTS {weir:test}:2:kept 1.%u", 1 + i), 0);
+	}
 	node_close(&n);
 }
 
@@ -258,6 +279,7 @@ int main(void)
 		TEST(test_these_acl_rules_are_enough),
 		TEST(test_reports_are_given_and_what_is_none_is_passed_by),
 		TEST(test_a_generation_that_is_signed_again_takes_no_place),
+		TEST(test_a_kept_position_that_is_no_id_stops_no_publication),
 		TEST(test_everything_of_a_set_is_removed_and_nothing_else),
 		TEST(test_wait_says_how_many_replicas_have_it),
 		TEST(test_the_most_replicas_are_remembered_also_over_a_restart_of_the_master),
