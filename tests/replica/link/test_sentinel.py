@@ -79,6 +79,22 @@ class Sentinels(unittest.TestCase):
                 call = Caller(self, "url=redis+sentinel://127.0.0.1:%d/m" % liar.port)
                 self.assertTrue(call("GET x").startswith("EPROTO "))
 
+    def test_answers_that_are_no_address(self):
+        """Huge, nested, endless or of strange bytes: an error that says so, and soon."""
+        for said in (names(1, b"a" * 300), names(1, b"\x1b"), b"*2\r\n$-1\r\n$1\r\n1\r\n",
+                     b"*2\r\n$1\r\na\r\n$5\r\n1\x00222\r\n", names(99999, b"%s"),
+                     b"*2\r\n$9\r\n127.0.0.1\r\n$6\r\n+07197\r\n", b"*7\r\n" * 9, b"-\r\n",
+                     b"+\r\n", b"$999999999999\r\n", b"*200000\r\n" + b":1\r\n" * 200000,
+                     b"-ERR \x1b[31m" + b"x" * 5000 + b"\r\n",
+                     b"*2\r\n$1\r\n*\r\n$1\r\n9\r\n*2\r\n"):
+            with self.subTest(said=said[:40]):
+                liar = Liar(self, [said])
+                call = Caller(self, "url=redis+sentinel://127.0.0.1:%d/m" % liar.port,
+                              "connect=500")
+                answer = call("GET x")
+                self.assertRegex(answer, "^E[A-Z]+ ")
+                self.assertNotRegex(answer, "[\x00-\x1f\x7f]")
+
     def test_a_role_that_is_none(self):
         for said, error in ((b":1\r\n", "EAGAIN "), (b"*0\r\n", "EAGAIN "),
                             (b"*1\r\n:1\r\n", "EAGAIN "), (b"*-1\r\n", "EAGAIN "),

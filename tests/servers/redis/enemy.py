@@ -2,7 +2,7 @@
 """Whoever may write to a server in which a set is, and wants to do harm, by dice."""
 import struct
 
-from hostile import number
+from hostile import FIELDS, number, rate, repair_image
 from sets import checksum
 
 CHUNK = (1 << 20) - 64
@@ -49,7 +49,7 @@ class Enemy:
                 self.client.hset(self.HEAD, name, self.word(dice))
 
     def change_image(self, dice):
-        """Its name and its size in the manifest are right."""
+        """Its name and its size in the manifest are right, and often its own checksums too."""
         image = bytearray(self.client.get(self.chunk()))
         for _ in range(dice.randint(1, 3)):
             image[dice.choice((dice.randrange(200), dice.randrange(len(image))))] = \
@@ -58,6 +58,12 @@ class Enemy:
             del image[dice.randrange(1, len(image)):]
         if dice.random() < 0.2:
             image += dice.randbytes(dice.randrange(1, 3000))
+        if dice.random() < 0.5:
+            at, form = dice.choice(FIELDS)
+            value = rate(dice) if form == "d" else number(dice) >> (32 * (form == "I"))
+            if at < len(image) - 8:
+                struct.pack_into("<" + form, image, at, value)
+            repair_image(image)
         lines = self.manifest()
         lines["image"] = "%s %d %d" % (checksum(image), len(image), (len(image) - 1) // CHUNK + 1)
         self.put_manifest(lines)
