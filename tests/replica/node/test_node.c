@@ -356,6 +356,30 @@ static void test_a_generation_under_a_new_date_needs_no_image(void **state)
 	               "toy", "newest");
 }
 
+/* A client can write one that never ends. */
+static void test_the_lease_of_a_node_that_is_none_is_not_waited_for_for_ever(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	run(1000);
+	toy.server[1].holder = 99;
+	toy.server[1].held_until = UINT64_MAX;
+	weir__node_want(&node[0]);
+	run(5000);
+	assert_int_equal(status(0).joined.number, 1);
+	run(10000);
+	assert_int_equal(status(0).joined.number, 2);
+	/* what only the clock asks for can wait as long as another node may upload */
+	toy.server[1].holder = 99;
+	toy.server[1].held_until = UINT64_MAX;
+	node[0].publish_ms = 3000;
+	assert_ok(insert(0, 1));
+	run(500000);
+	assert_int_equal(status(0).joined.number, 2);
+	run(150000);
+	assert_int_equal(status(0).joined.number, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -374,6 +398,7 @@ int main(void)
 		TEST(test_a_rollback_keeps_what_was_inserted_since),
 		TEST(test_a_node_that_starts_with_a_rollback_has_not_joined_it),
 		TEST(test_a_generation_under_a_new_date_needs_no_image),
+		TEST(test_the_lease_of_a_node_that_is_none_is_not_waited_for_for_ever),
 	};
 	return cmocka_run_group_tests_name("replica_node", tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Generations that are asked for, and those that are signed. */
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include "service.h"
 
@@ -367,6 +369,50 @@ static void test_an_older_head_is_refused(void **state)
 	assert_ok(weir_handle_destroy(o.handle));
 }
 
+/* A key of another type in the lease's place keeps no node offline. */
+static void test_a_lease_that_is_none_stops_publications_alone(void **state)
+{
+	(void)state;
+	struct weir_replica *a = open_one();
+	ask(&server, NULL, "LPUSH {weir:test}:2:lease x");
+	(void)!weir_replica_publish(a);
+	assert_int_equal(insert(a, 1, WEIR_REPLICA_CONFIRMED), WEIR_NEW);
+	assert_true(stats(a).state != WEIR_REPLICA_OFFLINE);
+	ask(&server, NULL, "DEL {weir:test}:2:lease");
+	assert_ok(weir_replica_publish(a));
+	assert_ok(weir_replica_close(a));
+}
+
+/* Another user may lock a state file in a folder that he can read. The child holds it for @ms. */
+static void lock_state(const char *path, unsigned ms)
+{
+	char name[sizeof other_state + 8];
+	snprintf(name, sizeof name, "%s.lock", path);
+	const int lock = open(name, O_RDONLY | O_CLOEXEC);
+	assert_true(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0);
+	if (fork() == 0) {
+		usleep(1000 * ms);
+		_exit(0);
+	}
+	close(lock);
+}
+
+static void test_a_replica_is_closed_while_its_state_is_locked(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = signer(), f = follower();
+	struct weir_replica *a = open_with(&o), *b = open_with(&f);
+	assert_int_equal(insert(a, 1, WEIR_REPLICA_CONFIRMED), WEIR_NEW);
+	eventually(has(b, 1));
+	lock_state(other_state, 2000);
+	assert_ok(weir_replica_publish(a));
+	assert_int_equal(insert(b, 2, WEIR_REPLICA_SOON), WEIR_NEW); /* the thread waits */
+	assert_true(has(b, 1) && has(b, 2) && stats(b).joined.number == 1);
+	assert_ok(weir_replica_close(b));
+	eventually(has(a, 2));
+	assert_ok(weir_replica_close(a));
+}
+
 /* It would sign what a client has written there. */
 static void test_a_rollback_wants_a_signature(void **state)
 {
@@ -441,6 +487,8 @@ int main(void)
 		OF(test_a_node_that_cannot_sign_begins_no_signed_set),
 		OF(test_an_older_head_is_refused),
 		OF(test_a_rollback_wants_a_signature),
+		OF(test_a_lease_that_is_none_stops_publications_alone),
+		OF(test_a_replica_is_closed_while_its_state_is_locked),
 		OF(test_nothing_is_signed_above_a_version_that_no_manifest_has),
 		OF(test_a_generation_is_signed_again_before_it_expires),
 	};

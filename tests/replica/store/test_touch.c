@@ -418,6 +418,28 @@ static void test_above_the_highest_epoch_comes_the_first(void **state)
 	node_close(&n);
 }
 
+/* "inf" and "nan" are numbers to Lua: one HSET kept all nodes offline, or confirmed nothing. */
+static void test_numbers_of_the_head_that_are_none_are_0(void **state)
+{
+	static const char *const numbers[] = { "inf", "nan", "-1", "1e18", "0x7f", "" };
+	struct node n;
+	(void)state;
+	node_open(&n, &server);
+	ask(&server, NULL, "CONFIG SET maxmemory 1000000000");
+	append(&n, 1);
+	for (unsigned i = 0; i < COUNT_OF(numbers); i++) {
+		ask(&server, NULL, "HSET {weir:test}:2:head replicas %s seen %s bytes %s",
+		    numbers[i], numbers[i], i < 3 ? numbers[i] : "x");
+		append(&n, 1);
+		assert_int_equal(beat(&n)->replicas, 0);
+		assert_false(n.head.full);
+		ask(&server, NULL, "HSET {weir:test}:2:head replicas %s", numbers[i]);
+		assert_int_equal(beat(&n)->replicas, 0);
+	}
+	ask(&server, NULL, "CONFIG SET maxmemory 0");
+	node_close(&n);
+}
+
 int main(void)
 {
 	append_only = "yes";
@@ -441,6 +463,7 @@ int main(void)
 		TEST(test_ids_beyond_those_of_nodes_are_an_error_with_its_remedy),
 		TEST(test_a_head_whose_ids_are_used_up_is_named_too),
 		TEST(test_above_the_highest_epoch_comes_the_first),
+		TEST(test_numbers_of_the_head_that_are_none_are_0),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -311,6 +311,25 @@ static void a_process_that_hangs_with_the_lock_is_reported(void **state)
 	weir__trust_close(t);
 }
 
+/* In a folder where others may make files: -EEXIST would say that the version exists twice, so a
+ * node would take it and note nothing. */
+static void what_stands_in_the_way_of_the_state_is_no_second_version(void **state)
+{
+	char way[sizeof state_path + 8];
+	(void)state;
+	prepare();
+	snprintf(way, sizeof way, "%s.new", state_path);
+	assert_int_equal(mkdir(way, 0700), 0);
+	assert_refused(take_new(), -EACCES, state_path, ".new");
+	assert_holds(t, 1, 1);
+	assert_int_equal(version_on_disk().number, 1);
+	assert_ok(take(t, &old, after(0)));
+	assert_int_equal(rmdir(way), 0);
+	assert_ok(take_new());
+	assert_int_equal(version_on_disk().number, 2);
+	weir__trust_close(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +343,7 @@ int main(void)
 		EACH(a_state_that_was_read_is_on_the_disk),
 		EACH(what_another_process_takes_meanwhile_stays),
 		EACH(a_process_that_hangs_with_the_lock_is_reported),
+		EACH(what_stands_in_the_way_of_the_state_is_no_second_version),
 		EACH(a_folder_for_reading_alone_refuses_a_higher_version_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
