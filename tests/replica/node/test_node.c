@@ -364,7 +364,7 @@ static void test_the_lease_of_a_node_that_is_none_is_not_waited_for_for_ever(voi
 	run(1000);
 	toy.server[1].holder = 99;
 	toy.server[1].held_until = UINT64_MAX;
-	weir__node_want(&node[0]);
+	node[0].wanted = true;
 	run(5000);
 	assert_int_equal(status(0).joined.number, 1);
 	run(10000);
