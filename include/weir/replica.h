@@ -187,8 +187,8 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_open(struct weir_replica **out,
  * Return: 0; -EBUSY a reload of the caller's is open, -EDEADLK inside a read-side section or on the
  *   library's thread: it is not closed yet, though the thread may have stopped, and may be closed
  *   again; -EAGAIN closed, but inserts of this node may not have reached redis, in which case
- *   weir_error_detail() says how many bytes of them; -EKEYREJECTED closed, but redis has another
- *   seed's set, and the others pass by what this node inserted.
+ *   weir_error_detail() says how many bytes of them; -EKEYREJECTED closed, but redis has a set of
+ *   another seed, key or normalisation: the others do not find what this node inserted.
  * Threads: one, when all other calls have returned.  Progress: blocking: for what is pending up to
  *   confirm_ms, or a second where redis does not answer.
  */
@@ -211,9 +211,9 @@ enum weir_replica_wait {
  *   publish, -ENOTSUP the kind is built once, -EINVAL @wait: then no node need have it.
  *   With WEIR_REPLICA_CONFIRMED also -EAGAIN redis is full, may evict keys, or fewer replicas
  *   have it; -ETIMEDOUT it was not confirmed within confirm_ms; -EKEYREJECTED redis has the set
- *   of another seed, and the other nodes pass by what this one inserts. In all three the key is in
- *   this node's set, and it is sent when that is possible: who needs to know calls again, or
- *   weir_replica_flush().
+ *   of another seed, key or normalisation: the other nodes do not find what this one inserts. In
+ *   all three the key is in this node's set, and the node sends it when that is possible: to know
+ *   whether it has, call again, or weir_replica_flush().
  * Threads: any; to wait, outside of read-side sections.  Progress: without a lock that another
  *   thread may hold for long; with WEIR_REPLICA_CONFIRMED blocking (network).  Cost: that of
  *   weir_handle_insert(), and 8 bytes kept until a generation covers it.

@@ -125,14 +125,15 @@ int weir__node_insert_hash(struct weir_node *n, uint64_t hash)
 
 int weir__node_insert(struct weir_node *n, const void *key, size_t len)
 {
-	return weir__node_insert_hash(n, weir_handle_hash(n->handle, key, len));
+	return weir__node_insert_hash(n, n->inlined ? weir_inline_hash(&n->first, key, len) :
+	                                              weir_handle_hash(n->handle, key, len));
 }
 
 int weir__node_insert_u64(struct weir_node *n, uint64_t key)
 {
-	const uint64_t hash = n->inlined ? weir_inline_hash(&n->first, &key, sizeof key) :
-	                                   weir_handle_hash_u64(n->handle, key);
-	return weir__node_insert_hash(n, hash);
+	return weir__node_insert_hash(n, n->inlined ?
+	                                 weir_inline_hash(&n->first, &key, sizeof key) :
+	                                 weir_handle_hash_u64(n->handle, key));
 }
 
 /* Return: how many were new, or a negative errno. */

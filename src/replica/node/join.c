@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <weir/error.h>
+#include <weir/text.h>
 #include "node.h"
 
 static const struct weir_log_id none = { 0, 0 };
@@ -94,8 +95,14 @@ static int check(const struct weir_node *n, const struct weir_manifest *m)
 	if (strcmp(m->set, n->set) != 0)
 		return weir_fail(-EBADMSG, "set %s: redis has the manifest of set %s there", n->set,
 		                 m->set);
-	if (m->hashing == n->hashing)
+	if (m->hashing == n->hashing && !((m->steps ^ n->steps) & ~(uint32_t)WEIR_TEXT_CLOSED))
 		return 0;
+	if (m->hashing == n->hashing)
+		return weir_fail(-EKEYREJECTED, "set %s: the keys of generation %" PRIu64 ".%"
+		                 PRIu64 " are normalised otherwise (steps %" PRIu32 ") than those "
+		                 "of this node's set (%" PRIu32 "): other steps need a new set "
+		                 "name", n->set, m->version.era, m->version.number, m->steps,
+		                 n->steps);
 	return weir_fail(-EKEYREJECTED, "set %s: generation %" PRIu64 ".%" PRIu64 " is hashed by "
 	                 "another seed or key (%016" PRIx64 ") than this node's set (%016" PRIx64
 	                 "): a new seed needs a new set name", n->set, m->version.era,

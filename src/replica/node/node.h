@@ -70,9 +70,9 @@ struct weir_node {
 	uint64_t id, hashing;
 	uint32_t kind, steps;
 	bool images_only, inlined;
-	struct weir_inline first;          /* if inlined: hashes numbers as each filter of the
-	                                      handle does, without a section. It is the first
-	                                      filter's view, whose words may be gone */
+	struct weir_inline first;          /* if inlined: hashes as each filter of the handle
+	                                      does, without a section. It is the first filter's
+	                                      view, whose words may be gone */
 	_Atomic bool may_publish;          /* the owner may change it at any time */
 	uint64_t publish_ms, publish_bytes;
 	struct weir_ring ring;

@@ -52,9 +52,10 @@ static int hopeless(const struct weir_replica *r)
 {
 	const struct weir_node *n = &r->node;
 	if (n->other_seed)
-		return weir_fail(-EKEYREJECTED, "set %s: what redis has of it is by another seed "
-		                 "or key, so the other nodes pass by what this one inserts: use "
-		                 "another set, or fetch that one", r->o.set);
+		return weir_fail(-EKEYREJECTED, "set %s: what redis has of it is by another "
+		                 "seed, key or normalisation, so the other nodes do not find "
+		                 "what this one inserts: use another set, or fetch that one",
+		                 r->o.set);
 	if (r->evicts.err)
 		return weir__failure_answer(&r->evicts);
 	return n->head.full ? weir_fail(-EAGAIN, "set %s: redis is full: raise maxmemory",

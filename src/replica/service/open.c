@@ -383,8 +383,9 @@ int weir_replica_close(struct weir_replica *r)
 	snprintf(set, sizeof set, "%s", r->o.set);
 	free_all(r);
 	if (other)
-		return weir_fail(-EKEYREJECTED, "set %s: redis has it by another seed or key, and "
-		                 "the other nodes pass by what this one inserted", set);
+		return weir_fail(-EKEYREJECTED, "set %s: redis has it by another seed, key or "
+		                 "normalisation, and the other nodes do not find what this one "
+		                 "inserted", set);
 	return bytes || owes ? weir_fail(-EAGAIN, "set %s: %" PRIu64 " bytes of inserts%s have not "
 	                                 "reached redis", set, bytes, owes ? ", and a generation "
 	                                 "that stands for more," : "") : 0;

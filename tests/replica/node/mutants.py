@@ -140,8 +140,9 @@ MUTANTS = [
     ('REFUSED_AND_IN_THE_SET', 'insert.c', '\tif (!n->may_publish)\n\t\treturn no_room(n);\n', '',
      UNIT),
     ('HOPELESS_PUBLISHES', 'join.c', '\tn->hopeless = hopeless;\n', '', LACKING),
-    ('ANY_SEED', 'join.c', '\tif (m->hashing == n->hashing)\n\t\treturn 0;\n', '\treturn 0;\n',
+    ('ANY_SEED', 'join.c', '\tif (m->hashing == n->hashing && !', '\tif (!',
      UNIT),
+    ('ANY_STEPS', 'join.c', '(m->steps ^ n->steps)', '0', UNIT),
     ('NO_RETURN_OF_ROOM', 'ring.c', '\t\tatomic_fetch_sub_explicit(&r->used, sizeof *b + 8 * b->n, '
      'memory_order_relaxed);\n', '', RING),
     ('SEARCHES_FROM_THE_END', 'ring.c', 'r->found ? r->found : r->acked.newest', 'r->acked.newest',

@@ -146,6 +146,50 @@ static void test_a_generation_by_another_seed_is_refused(void **state)
 	assert_int_equal(status(0).generations, 1);
 }
 
+static struct weir_filter *lowercase(void)
+{
+	struct weir_params params = WEIR_PARAMS_INIT;
+	struct weir_filter *f;
+	params.capacity = 1000;
+	params.fp_rate = 1e-6;
+	params.seed = 7;
+	params.text.steps = WEIR_TEXT_LOWERCASE;
+	assert_ok(weir_create(&f, &params));
+	return f;
+}
+
+/* The log has hashes: a node that lowers letters does not find what another inserts as it is. */
+static void test_a_generation_of_other_steps_is_refused(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	run(1000);
+	sit_with(1, lowercase(), 1 << 20, true);
+	run(2000);
+	assert_int_equal(status(1).error, -EKEYREJECTED);
+	assert_non_null(strstr(status(1).why, "other steps need a new set name"));
+	assert_int_not_equal(status(1).state, WEIR_NODE_FOLLOWING);
+}
+
+static bool takes_text(unsigned i, const char *text)
+{
+	const size_t len = strlen(text);
+	const bool inserted = weir__node_insert(&node[i], text, len) == WEIR_NEW;
+	return inserted && lists_have(&node[i].ring, weir_handle_hash(handle[i], text, len));
+}
+
+static void test_a_text_has_the_hash_that_its_set_looks_for(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	sit_with(1, lowercase(), 1 << 20, true);
+	assert_true(node[0].inlined && !node[1].inlined);
+	for (unsigned i = 0; i < 2; i++)
+		assert_true(takes_text(i, "Eight By") && takes_text(i, "a TEXT of more bytes"));
+	assert_true(weir_handle_contains(handle[1], "eight bY", 8));
+	assert_false(weir_handle_contains(handle[0], "eight bY", 8));
+}
+
 static void test_a_kind_that_is_built_once_comes_by_records(void **state)
 {
 	(void)state;
@@ -389,6 +433,8 @@ int main(void)
 		TEST(test_a_batch_reaches_the_other_node),
 		TEST(test_a_number_has_the_hash_of_its_bytes),
 		TEST(test_a_generation_by_another_seed_is_refused),
+		TEST(test_a_generation_of_other_steps_is_refused),
+		TEST(test_a_text_has_the_hash_that_its_set_looks_for),
 		TEST(test_a_kind_that_is_built_once_comes_by_records),
 		TEST(test_a_flush_waits_for_redis),
 		TEST(test_a_flush_waits_for_the_tokens_drawn_before_it_and_no_later_one),
