@@ -79,9 +79,9 @@ build=${WEIR_BUILD:-$root/build}/bench
 work=$(mktemp -d)
 
 # Whatever ends this script: nothing of it runs on, and no folder of results is without results.
-made=()
+made=() measures=''
 finish() {
-	end_started
+	end_started $measures
 	rm -rf "$work"
 	for folder in "${made[@]}"; do
 		rmdir "$folder" 2> /dev/null || true # not empty: it holds what was measured
@@ -234,5 +234,6 @@ command -v gnuplot > /dev/null || need_packages gnuplot-nox
 # of a terminal reaches this shell alone.
 set -m
 measure &
+measures=$!
 set +m
-wait $!
+wait "$measures" 2> /dev/null # bash names what a signal has ended

@@ -185,6 +185,7 @@ run_step() {
 	status=$?
 	kill -TERM -- "-$watches" 2> /dev/null
 	wait "$watches" 2> /dev/null
+	end_tree "$runs" # what a step has left, as one does that a signal ended
 	read -r p f s < \
 		<(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$tally")
 	[ "$status" -eq 0 ] || [ "$f" -gt 0 ] || f=1
@@ -204,6 +205,9 @@ take() {
 
 worker() {
 	local step
+	patience=$((patience - 10)) # it ends its step before the main process kills it
+	trap end_started EXIT
+	exit_on_signals
 	while step=$(take) && [ -n "$step" ]; do
 		run_step "$step"
 	done

@@ -68,16 +68,18 @@ run 30 INT 3
 [ ! -e "$work/new" ] || fail "left after an interruption: $(find "$work/new")"
 
 # Each signal ends what was started, in whatever session, and is no failure of the build. As the
-# Ctrl-C of a terminal it reaches the whole group. MARKED is in the environment of all.
+# Ctrl-C of a terminal it reaches the whole group; or it reaches alone the process that measures,
+# whose group ninja is in. MARKED is in the environment of all.
 stub ninja <<-END
 	trap 'exit 2' INT
+	cut -d ' ' -f 5 /proc/\$\$/stat > "$work/measures"
 	setsid sleep 600 &
 	touch "$work/runs"
 	sleep 600
 END
 mkdir "$work/tmp"
 left() { grep -lsz "^MARKED=$work\$" /proc/[0-9]*/environ || true; }
-for signal in HUP=129 INT=130 TERM=143; do
+for signal in HUP=129 INT=130 QUIT=131 TERM=143 TERM=143=alone; do
 	set -m
 	env --default-signal MARKED="$work" TMPDIR="$work/tmp" bench/run.sh --smoke \
 		--json="$work/new/results" > "$work/out" 2>&1 &
@@ -86,10 +88,13 @@ for signal in HUP=129 INT=130 TERM=143; do
 		[ ! -e "$work/runs" ] || break
 		sleep 0.05
 	done
-	kill "-${signal%=*}" -- "-$!"
+	to=-$!
+	[ "${signal%alone}" = "$signal" ] || to=$(cat "$work/measures")
+	number=${signal#*=}
+	kill "-${signal%%=*}" -- "$to"
 	status=0
 	wait $! || status=$?
-	[ "$status" -eq "${signal#*=}" ] || fail "ended by $signal: status $status"
+	[ "$status" -eq "${number%%=*}" ] || fail "ended by $signal: status $status"
 	[ -z "$(left)" ] || fail "$signal: left running: $(left)"
 	! grep -q 'failed\|line [0-9]' "$work/out" || fail "$signal: $(cat "$work/out")"
 	[ ! -e "$work/new" ] || fail "left after $signal: $(find "$work/new")"

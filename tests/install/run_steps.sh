@@ -15,7 +15,7 @@ mkdir "$work/tests"
 cp "$source"/tests/{install-packages.sh,build-error.sh} "$work/tests/"
 sed 's/^every=[0-9]*/every=1/; s/^limit=[0-9]*/limit=4/' "$source/tests/run.sh" \
 	> "$work/tests/run.sh"
-sed 's/"$tries" -lt 50/"$tries" -lt 5/' "$source/tests/ends.sh" > "$work/tests/ends.sh"
+sed 's/^patience=50/patience=15/' "$source/tests/ends.sh" > "$work/tests/ends.sh"
 cat > "$work/tests/steps.sh" <<-'END'
 	list_steps() { echo none; }
 	all_steps=() ci_steps=()
@@ -27,8 +27,14 @@ cat > "$work/tests/steps.sh" <<-'END'
 		setsid sleep 600 &
 		timeout 600 sleep 600 &
 		trap '' TERM
+		echo $BASHPID > "$logs/pid"
 		echo 'all run'
 		sleep 600
+	}
+	step_compiles() {
+		echo $BASHPID > "$logs/pid"
+		echo 'all run'
+		while sh -c 'sh -c "sleep 1; true"; true'; do :; done
 	}
 END
 run() { WEIR_BUILD=$work/build bash "$work/tests/run.sh" "$@" > "$work/out" 2>&1; }
@@ -55,22 +61,70 @@ last '0 passed, 1 failed'
 # of the run has the mark in its environment.
 sed -i 's/^limit=4/limit=600/' "$work/tests/run.sh"
 left() { grep -lsz "^WEIR_BUILD=$work/build\$" /proc/[0-9]*/environ; }
-for signal in HUP=129 INT=130 TERM=143; do
-	env --default-signal WEIR_BUILD="$work/build" bash "$work/tests/run.sh" stubborn \
+
+# begin STEP: in a group of its own, and returns once the step runs.
+begin() {
+	rm -rf "$work/build/logs"
+	set -m
+	env --default-signal WEIR_BUILD="$work/build" bash "$work/tests/run.sh" "$1" \
 		> "$work/out" 2>&1 &
+	set +m
 	for _ in $(seq 1200); do # a minute
-		grep -qs '^all run' "$work/build/logs/stubborn.log" && break
+		grep -qs '^all run' "$work/build/logs/$1.log" && break
 		sleep 0.05
 	done
-	kill "-${signal%=*}" $!
+}
+
+# ended SIGNAL STATUS: within 10 seconds, and with all that the run had started.
+ended() {
 	status=0
+	for _ in $(seq 200); do
+		kill -0 $! 2> /dev/null || break
+		sleep 0.05
+	done
+	! kill -KILL $! 2> /dev/null || fail "$1: still running"
 	wait $! || status=$?
-	[ "$status" -eq "${signal#*=}" ] || fail "ended by $signal: status $status"
-	[ -z "$(left)" ] || fail "$signal: left running: $(left)"
+	[ "$status" -eq "$2" ] || fail "$1: status $status"
+	for _ in $(seq 20); do # what a worker called to see what is left
+		[ -n "$(left)" ] || break
+		sleep 0.05
+	done
+	[ -z "$(left)" ] || fail "$1: left running: $(left)"
+	! grep -q Killed "$work/out" || fail "$1: bash names what it has ended"
+	left | sed 's,/proc/\([0-9]*\)/.*,\1,' | xargs -r kill -KILL 2> /dev/null
+}
+
+# is_ended_by SIGNAL STATUS: the run has no process left and said which step was running.
+is_ended_by() {
+	ended "$@"
 	has '^FAIL stubborn was ended before it had a result: .*/stubborn.log$'
 	last '0 passed, 1 failed'
-	rm "$work/build/logs/stubborn.log"
+}
+
+for signal in HUP=129 INT=130 QUIT=131 TERM=143; do
+	begin stubborn
+	kill "-${signal%=*}" $!
+	is_ended_by "${signal%=*}" "${signal#*=}"
 done
+
+# timeout sends its signal to the whole group: the workers ended before the main process could see
+# what they had started, and the step ran on.
+for signal in HUP=129 INT=130 QUIT=131 TERM=143; do
+	begin stubborn
+	kill "-${signal%=*}" -- "-$!"
+	is_ended_by "${signal%=*} to the group" "${signal#*=}"
+done
+
+# One process alone: a worker takes its step with it. The one that runs the step does too, and the
+# step has failed.
+begin stubborn
+kill -TERM "$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$(cat "$work/build/logs/pid")/status")"
+is_ended_by 'TERM to the worker' 1
+begin compiles
+kill -TERM "$(cat "$work/build/logs/pid")"
+ended 'TERM to the step' 1
+has '^FAIL *compiles '
+last '0 passed, 1 failed'
 
 # How far it is shows on a pipe too.
 run long || fail 'a step that passes is a failure'
