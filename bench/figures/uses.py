@@ -8,6 +8,7 @@ from .rivals import MEANING
 from .words import byte_count, count, figures, nanoseconds, rate as rate_words
 
 USUAL_RATE = 0.01
+TWO_LISTS = 'layered'  # it is built of two lists, and weir has it for nothing else
 MORE = 0.05  # a difference in memory or time that is worth a word
 
 
@@ -92,8 +93,8 @@ def of_measured(late):
 USES = {
     'static': (
         'the set is only replaced as a whole',
-        lambda r: not can(r, 'inserts'),
-        lambda name, verbs: 'insert' not in verbs,
+        lambda r: not can(r, 'inserts') and r.get('kind') != TWO_LISTS,
+        lambda name, verbs: 'insert' not in verbs and name != TWO_LISTS,
     ),
     'removing': (
         'keys leave again', lambda r: can(r, 'removes'), lambda name, verbs: 'remove' in verbs

@@ -8,7 +8,7 @@ from .advice import advice, of_nearest
 from .bear import costly, during_reloads, rate_ratios, time_lost
 from .cores import FITS
 from .grounds import command
-from .own_set import cost, own_set, speed
+from .own_set import NO_FIGURE, best_of, cost, disturbed, own_set
 from .run import median
 from .words import count, every, nanoseconds, percent
 
@@ -19,8 +19,6 @@ PHASES = {
     'refresh': 'from a file',
     'roll': 'shard by shard',
 }
-NO_FIGURE = 'not measured: the CPUs were busy'
-SPREAD_BEYOND = 0.5  # the spread from which on a median is no figure
 RATE_BEYOND = 1.25  # measured over asked: the sampling alone makes up to 1.1
 
 
@@ -49,17 +47,6 @@ def works(run):
     bad = bool(ratios) and max(ratios) > RATE_BEYOND
     lead = 'It misses the rate asked for' if bad else 'It works here'
     return Answer(lead, ', and '.join(parts), bad) if parts else None
-
-
-def disturbed(r):
-    """Does a result say more about other programs than about weir?"""
-    return r.contended or (r.spread or 0) > SPREAD_BEYOND
-
-
-def best_of(results):
-    """The speed of the fastest that nothing disturbed; NO_FIGURE if there is none."""
-    calm = [r for r in results if not disturbed(r)]
-    return speed(max(calm, key=lambda r: r.median)) if calm else NO_FIGURE
 
 
 def speeds(results, op, batched):

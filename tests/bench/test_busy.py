@@ -71,6 +71,14 @@ class Busy(unittest.TestCase):
         self.assertEqual(rows[3][-1], 'growing: not measured, left out for lack of time')
         self.assertEqual(rows[2][-1], '')
 
+    def test_layered_left_out_is_not_named_for_one_set(self):
+        def leave(document):
+            document['left_out'] = [
+                'choice/kind:layered/rate:0.01/keys:10000000/op:miss',
+            ]
+
+        self.assertEqual(len(self.answer(self.run_of(leave), 'What to choose').table[0]), 6)
+
     def test_a_kind_built_once_that_gains_nothing(self):
         def dear(document):
             for r in document['results']:
@@ -88,6 +96,9 @@ class Busy(unittest.TestCase):
         fast = self.answer(self.run_of(share), 'How fast').text
         self.assertIn(f'lookups {BUSY}; in batches of 32 {BUSY}; inserts {BUSY} (', fast)
         self.assertNotRegex(fast, r'M/s|\*')
+        # The table of what the set costs had the figure all the same.
+        _, rows = self.answer(self.run_of(share), 'What the set costs').table
+        self.assertEqual({row[-1] for row in rows}, {BUSY})
 
         def widen(document):
             for r in document['results']:

@@ -151,6 +151,18 @@ class Verdict(unittest.TestCase):
             ],
         )
 
+    def test_layered_is_not_taken_for_one_set(self):
+        """It is for two lists, though it is smaller than fuse."""
+
+        def layered(results, _):
+            for r in [r for r in results if r['params'].get('kind') == 'fuse']:
+                counters = dict(r['counters'], bits_per_key=7.92, fp_measured=0.0078)
+                results.append(dict(r, params=dict(r['params'], kind='layered'), counters=counters))
+
+        _, rows = self.table_of('What to choose', layered)
+        self.assertEqual(rows[1][:2], ['the set is only replaced as a whole', 'fuse'])
+        self.assertIn('is only replaced as a whole fuse at', self.offered(layered))
+
     def test_pages_are_chosen_by_their_gain(self):
 
         def small_pages(results, _):
