@@ -49,30 +49,39 @@ usage() {
 	END
 }
 
+# refuse OPTION WORDS: before anything is built.
+refuse() {
+	echo "bench/run.sh: $1: $2" >&2
+	exit 2
+}
+
 mode=normal brief='' keys='' results='' every=1m rate=1%
 for argument; do
 	case $argument in
 	--smoke) mode=smoke ;;
 	--quick) mode=quick ;;
 	--full) mode=full ;;
-	--keys=*) keys=$(realpath "${argument#--keys=}") ;;
+	--keys=*)
+		keys=$(realpath -- "${argument#--keys=}" 2> /dev/null) && [ -f "$keys" ] &&
+			[ -r "$keys" ] && [ -s "$keys" ] ||
+			refuse "$argument" "give a file that has a key in each line"
+		;;
 	--rate=*) rate=${argument#--rate=} ;;
 	--reload-every=*) every=${argument#--reload-every=} ;;
-	--json=*) results=${argument#--json=} ;;
+	--json=*)
+		results=${argument#--json=}
+		[ -n "$results" ] || refuse "$argument" "give a folder"
+		;;
 	--help | -h) usage; exit 0 ;;
 	*) echo "bench/run.sh: unknown option $argument: see --help" >&2; exit 2 ;;
 	esac
 done
-[[ $every =~ ^[1-9][0-9]{0,8}[smhd]?$ ]] || {
-	echo "bench/run.sh: --reload-every=$every: not a time such as 30s, 10m, 1h, 1d" >&2
-	exit 2
-}
+[[ $every =~ ^[1-9][0-9]{0,8}[smhd]?$ ]] ||
+	refuse "--reload-every=$every" "not a time such as 30s, 10m, 1h, 1d"
 
 [[ $rate =~ ^[0-9]*\.?[0-9]+(e-[0-9]+)?%?$ ]] &&
-	awk -v r="$rate" 'BEGIN { r /= r ~ /%$/ ? 100 : 1; exit !(r > 0 && r <= 0.5) }' || {
-	echo "bench/run.sh: --rate=$rate: give a rate up to 50%, such as 1%, 0.1%, 1e-5" >&2
-	exit 2
-}
+	awk -v r="$rate" 'BEGIN { r /= r ~ /%$/ ? 100 : 1; exit !(r > 0 && r <= 0.5) }' ||
+	refuse "--rate=$rate" "give a rate up to 50%, such as 1%, 0.1%, 1e-5"
 
 build=${WEIR_BUILD:-$root/build}/bench
 [ -n "$results" ] || results=${WEIR_BUILD:-$root/build}/bench-results/$(date +%Y-%m-%d-%H%M)
@@ -94,7 +103,8 @@ while [ ! -d "$folder" ]; do
 	made+=("$folder")
 	folder=$(dirname "$folder")
 done
-mkdir -p "$results"
+mkdir -p "$results" 2> /dev/null && [ -w "$results" ] ||
+	refuse "--json=$results" "give a folder that may be written to"
 
 # The seconds that each step takes on 2 CPUs without other work, as pace.sh has it.
 declare -A smoke=([keys]=4 [drill]=3 [cores]=2 [reload]=2 [choice]=4 [memory]=2 [cost]=2)
