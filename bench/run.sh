@@ -37,9 +37,10 @@ usage() {
 	--json=FOLDER  keep the figures there; else in build/bench-results/<date>
 	--help         this text
 
-	On CPUs that other programs use too a step takes up to twice as long. A question that
-	takes longer leaves out the rest of its cases (with --smoke after 20 s, with --full
-	never), and the report says how many.
+	The first run builds weir too: 1 to 3 minutes on 2 idle CPUs, 8 on busy ones. A later run
+	compiles only what has changed. On CPUs that other programs use too each other step takes
+	up to twice as long. A question that takes longer leaves out the rest of its cases (with
+	--smoke after 20 s, with --full never), and the report says how many.
 
 	FOLDER gets each program's JSON, all questions' in run.json, and report.html.
 	bench/compare reports what differs between two run.json. As root it installs the Debian
