@@ -71,7 +71,8 @@ check() {
 	fi
 }
 
-limit=2700      # seconds a step may take: far above what it does; so that a run always ends
+limit=2700      # seconds a step may take: far above what it does; so that a run always ends. With
+                # --all more: two long steps at a time slow each other down
 deadline=86400
 short=          # --ci: a build is not asked what another of the same run is asked, and sizes are
                 # smaller (test_is_short() in short.h)
@@ -222,7 +223,7 @@ main() {
 		steps=("${ci_steps[@]}") deadline=4500 short=yes # on a slow machine
 		export WEIR_TEST_SHORT=1
 		;;
-	--all) steps=("${all_steps[@]}") deadline=28800 ;; # hours
+	--all) steps=("${all_steps[@]}") deadline=28800 limit=7200 ;; # hours
 	--smoke) steps=(smoke) ;;
 	-*) echo "tests/run.sh: unknown option $1: see --help" >&2; exit 2 ;;
 	'') steps=(quick) ;;
