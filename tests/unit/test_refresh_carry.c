@@ -220,7 +220,7 @@ static void test_another_shape_is_asked_again(void **state)
 	(void)state;
 	save_of(2 * KEYS, 0, 100, "in the image");
 	assert_refused(refresh(), -EINVAL, "nothing can be carried over: the next filter has",
-	               "build each with one capacity (weir build -n)");
+	               "build both with the same capacity (weir build -n, ");
 	assert_int_equal(refresh(), 0);
 	assert_int_equal(stats_of(h).refused, 1);
 	p.capacity = 2 * KEYS, p.fp_rate = 0.01;
