@@ -97,7 +97,8 @@ enum weir_inserted {
 };
 
 /**
- * Create an empty filter.
+ * Create an empty filter. One of kind fuse or layered stays empty, since it takes no inserts
+ * (-ENOTSUP): weir_build() and weir_builder_create() make such a filter from its keys (build.h).
  * @out: receives the filter; untouched on failure.
  * @params: from WEIR_PARAMS_INIT.
  * Return: 0 or a negative errno.
