@@ -341,6 +341,10 @@ test_does_a_list_of_rows_get_a_hint() {
 		run 0 "$weir" $command rows.weir rows
 		says "^weir $command: hint: rows: $said"
 	done
+	# A job has -q, and its whole rows were keys without a word.
+	run 0 "$weir" build -q -o row.weir --allow-shrink rows
+	says "^weir build: hint: rows: $said"
+	run 0 "$weir" add -q row.weir rows; says "^weir add: hint: rows: $said"
 	run 0 "$weir" route --build -o route.weir a=rows
 	says "^weir route: hint: rows: $said $like: cut -d , -f N takes one field$"
 	run 0 "$weir" route route.weir tabs rows; says 'hint: tabs: .*: cut -f N takes'
@@ -360,9 +364,8 @@ test_do_lists_that_are_no_rows_get_no_hint_of_fields() {
 	run 0 "$weir" build -o row.weir --plain-keys rows; same err /dev/null --plain-keys
 	run 0 "$weir" build -o row.weir --field=1 --delimiter=tab tabs <(printf 'a\tb\n')
 	same err /dev/null --field
-	run 0 "$weir" build -q -o row.weir rows; same err /dev/null -q
+	run 0 "$weir" build -q --plain-keys -o row.weir rows; same err /dev/null '-q --plain-keys'
 	run 0 "$weir" query -q row.weir rows; same err /dev/null 'query -q'
-	run 0 "$weir" add -q row.weir rows; same err /dev/null 'add -q'
 	run 0 "$weir" route --build -q -o row.route a=rows; same err /dev/null 'route -q'
 	run 0 "$weir" build -o row.weir <(seq -f '127.0.0.1	h%.0f.test' 9)
 	says 'hint: the lines are those of a hosts file'

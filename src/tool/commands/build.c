@@ -101,7 +101,7 @@ static const char help_more[] =
 	"                       without this it is refused\n"
 	"      --json           print what was built as JSON\n"
 	"      --no-progress    no progress line on a terminal\n"
-	"  -q, --quiet          no progress line, no report\n"
+	"  -q, --quiet          no progress line, no report; hints and warnings stay\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"An image that is replaced leaves its seed, rate and layout to the new one, so\n"
@@ -198,7 +198,7 @@ static int option_taken(int option, struct build *build, bool *progress)
 	case KEYED_BY: return (build->params.secret = keyfile_read(optarg)) != NULL;
 	case JSON: build->as_json = true; break;
 	case NO_PROGRESS: *progress = false; break;
-	case 'q': build->quiet = build->fill.keying.quiet = true; break;
+	case 'q': build->quiet = true; break;
 	default: return keying_option(option, &build->fill.keying, &build->fill.from);
 	}
 	return 1;

@@ -41,7 +41,7 @@ int change_option(int option, struct change *c)
 	case CHANGE_MODE: return parse_mode(optarg, &c->saving.mode);
 	case CHANGE_JSON: c->as_json = true; break;
 	case CHANGE_ALLOW_EMPTY: c->guard.allow_empty = true; break;
-	case 'q': c->quiet = c->fill.keying.quiet = true; break;
+	case 'q': c->quiet = true; break;
 	case 't': return threads(c);
 	default:
 		taken = keying_option(option, &c->fill.keying, &c->fill.from);

@@ -21,7 +21,7 @@ struct keying {
 	char delimiter;  /* between fields */
 	bool skip_empty; /* an empty text is not a key */
 	bool skip_bad;   /* wrong text is passed over and counted; else it is an error */
-	bool quiet;      /* no hint that is a guess */
+	bool quiet;      /* weir query -q: no hint that is a guess */
 	/* of the keys: in the image */
 	bool plain;      /* --plain-keys: none of the steps, whatever image is replaced */
 	struct weir_text normal;
