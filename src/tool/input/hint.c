@@ -4,6 +4,7 @@
  * of a column. */
 #include <ctype.h>
 #include <string.h>
+#include "hint_shape.h"
 #include "keyer.h"
 #include "output/say.h"
 
@@ -12,6 +13,12 @@ enum { LINES = 2048, ROWS = 64, ROWS_LEAST = 4 }; /* to judge by */
 static bool ends_in_cr(struct iovec line)
 {
 	return line.iov_len && ((const char *)line.iov_base)[line.iov_len - 1] == '\r';
+}
+
+static bool is_padded(struct iovec line)
+{
+	const char *at = line.iov_base;
+	return line.iov_len && (*at == ' ' || at[line.iov_len - 1] == ' ');
 }
 
 /* An address or a prefix, with blanks around it or not. */
@@ -165,6 +172,7 @@ static const struct mark {
 } marks[] = {
 	{ '\t', "tab", "--field=N --delimiter=tab", "cut -f N" },
 	{ ';', "semicolon", "--field=N --delimiter=';'", "cut -d ';' -f N" },
+	{ '|', "bar", "--field=N --delimiter='|'", "cut -d '|' -f N" },
 	{ ',', "comma", "--field=N", "cut -d , -f N" },
 };
 
@@ -179,9 +187,7 @@ static struct rows rows_of(const struct mark *mark, const struct iovec *lines, s
 {
 	const struct keying how = { .delimiter = mark->byte };
 	struct rows rows = { 0 };
-	for (size_t i = 0; i < n && rows.n < ROWS; i++) {
-		if (is_blank_or_comment(lines[i]))
-			continue;
+	for (size_t i = 0; i < n; i++) {
 		const struct row_shape is = row_shape(&how, lines[i]);
 		if (is.open || is.fields < 2 || (rows.n && is.fields != rows.fields))
 			return (struct rows){ 0 };
@@ -207,11 +213,24 @@ static void hint_fields(const char *file, const struct iovec *lines, size_t n, b
 	}
 }
 
+/* What the lines are is shown by the first ones that are neither blank nor comments. */
+static void hint_first(const char *file, const struct iovec *lines, size_t n, bool lookup,
+                       bool option)
+{
+	struct iovec first[ROWS];
+	size_t k = 0;
+	for (size_t i = 0; i < n && k < ROWS; i++)
+		if (!is_blank_or_comment(lines[i]))
+			first[k++] = lines[i];
+	if (!hint_shape(file, first, k, lookup))
+		hint_fields(file, first, k, option);
+}
+
 void hint_rows(const struct lines *l, const struct chunk *c)
 {
 	struct iovec lines[2 * ROWS];
 	size_t at = 0;
-	hint_fields(c->file, lines, chunk_keys(l, c, &at, lines, 2 * ROWS), false);
+	hint_first(c->file, lines, chunk_keys(l, c, &at, lines, 2 * ROWS), true, false);
 }
 
 /* Of the first file, once. Return: whether the lines are of a form that an option takes. */
@@ -219,10 +238,15 @@ static bool hint_once(const struct keying *how, const struct iovec *lines, size_
                       enum hint_for what)
 {
 	const uint32_t steps = how->normal.steps;
+	const bool trims = (steps & WEIR_TEXT_TRIM) || how->hosts || how->field;
 	const struct share share = share_of(ends_in_cr, lines, n);
-	if (!(steps & WEIR_TEXT_TRIM) && !how->hosts && !how->field && most(share))
+	const struct share padded = share_of(is_padded, lines, n);
+	if (!trims && most(share))
 		say("hint: %s lines end in a carriage return, which is part of the keys: --trim "
 		    "takes it off", how_many(share));
+	else if (!trims && all(padded) && padded.asked > 1)
+		say("hint: the lines have blanks before or behind the keys, which are part of "
+		    "them: --trim takes them off");
 	if (what != HINT_BUILD)
 		return false;
 	hint_names(how, lines, n);
@@ -246,7 +270,7 @@ void hint_lines(const struct lines *l, const struct chunk *c, const struct keyin
 		    "skips it", c->file);
 	if (!formed && !how->quiet && !how->hosts && !how->field &&
 	    !(how->normal.steps & WEIR_TEXT_CIDR))
-		hint_fields(c->file, lines, n, true);
+		hint_first(c->file, lines, n, what == HINT_LOOKUP, true);
 }
 
 void slashed_add(struct slashed *sum, const struct slashed *more)

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * Keys in a wrapping: JSON, statements, quotes, a table, or a list on one line. */
+#ifndef WEIR_TOOL_HINT_SHAPE_H
+#define WEIR_TOOL_HINT_SHAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/uio.h>
+
+/* Look at the first lines of a file, of which none is blank or a comment. A lookup may well have
+ * one key. Return: whether there was a hint. */
+bool hint_shape(const char *file, const struct iovec *lines, size_t n, bool lookup);
+
+#endif
