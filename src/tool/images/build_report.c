@@ -50,12 +50,24 @@ static void different(struct report *r, const struct build *b, double estimated)
 		report_line(r, "keys", "%s; every bit is set: how many differ is unknown", n);
 }
 
+/* The estimate of a few keys errs by more than the tenth that calls for the hint. */
+static void hint_repeats(struct report *r, const struct build *b, double distinct, bool counted)
+{
+	if (!b->counted || !(distinct < 0.9 * (double)b->keys) || (!counted && b->keys < FEW))
+		return;
+	report_line(r, "hint",
+	            "about %.0f %% of the lines repeat others: -n %llu makes room for those that "
+	            "differ", 100 * (1 - distinct / (double)b->keys),
+	            (unsigned long long)round_up((uint64_t)distinct));
+}
+
 static void keys(struct report *r, const struct build *b)
 {
+	const bool counted = weir_kind_can(b->stats.shape.kind, WEIR_CAN_BUILD);
 	double distinct = b->stats.keys_estimated;
 	if (distinct > (double)b->keys) /* the estimate errs a little on either side */
 		distinct = (double)b->keys;
-	if (weir_kind_can(b->stats.shape.kind, WEIR_CAN_BUILD)) {
+	if (counted) {
 		distinct = (double)b->built.keys;
 		report_count(r, "keys_different", NULL, b->built.keys);
 	}
@@ -74,11 +86,7 @@ static void keys(struct report *r, const struct build *b)
 	             b->found.local);
 	different(r, b, distinct);
 	report_line(r, "capacity", "%s", show_count(SHOW, b->stats.capacity));
-	if (b->counted && distinct < 0.9 * (double)b->keys)
-		report_line(r, "hint",
-		            "about %.0f %% of the lines repeat others: -n %llu makes room for "
-		            "those that differ", 100 * (1 - distinct / (double)b->keys),
-		            (unsigned long long)round_up((uint64_t)distinct));
+	hint_repeats(r, b, distinct, counted);
 }
 
 /* The filter of a set of prefixes or domains is made for a part of the rate that was asked. */
