@@ -62,20 +62,33 @@ static double wrongly_removed(const struct change *rm)
 	return about < (double)rm->removed ? about : (double)rm->removed; /* also if not a number */
 }
 
+/* How many keys each of those may cost: as many as it has counters, each the last of another key;
+ * of a kind that keeps fingerprints, the one whose copy it took. */
+static unsigned lost_to_each(const struct weir_shape *shape)
+{
+	return shape->kind == WEIR_COUNTING ?
+	       shape->counting.words_per_key * shape->counting.counters_per_word : 1;
+}
+
 static void warn_of_absent(const struct change *rm, uint64_t absent)
 {
-	static const char remedy[] = "remove only keys that were added";
 	const double about = wrongly_removed(rm);
+	const unsigned each = lost_to_each(&rm->before.shape);
+	char some[160], lost[80];
 	if (about >= 0.5)
-		say("%s: keys that were not there: %llu: about %s of the %s removed ones may have "
-		    "been copies of other keys, which lookups may miss now: %s",
-		    rm->image, (unsigned long long)absent, show_short(SHOW, about),
-		    show_count(SHOW, rm->removed), remedy);
+		snprintf(some, sizeof some, "about %s of the %s removed ones may never have been "
+		         "added", show_short(SHOW, about), show_count(SHOW, rm->removed));
 	else
-		say("%s: keys that were not there: %llu: with a chance of about %s one of the %s "
-		    "removed ones was a copy of another key, which lookups may miss now: %s",
-		    rm->image, (unsigned long long)absent, show_rate(SHOW, -expm1(-about)),
-		    show_count(SHOW, rm->removed), remedy);
+		snprintf(some, sizeof some, "with a chance of about %s at least one of the %s "
+		         "removed ones was never added", show_rate(SHOW, -expm1(-about)),
+		         show_count(SHOW, rm->removed));
+	if (each == 1)
+		snprintf(lost, sizeof lost, "another key for each of those");
+	else
+		snprintf(lost, sizeof lost, "up to %u other keys for each of those", each);
+	say("%s: keys that were not there: %llu: %s. Lookups may miss %s: build the set anew, and "
+	    "remove only keys that were added",
+	    rm->image, (unsigned long long)absent, some, lost);
 }
 
 /* A wrong file: most of the keys that it removes would be others. */
@@ -85,7 +98,7 @@ static int mostly_wrong(const struct change *rm)
 	if (rm->force || about <= 0.5 * (double)rm->removed)
 		return TOOL_OK;
 	say("%s: not written: keys that were not there: %llu: about %s of the %s that were found "
-	    "may be copies of other keys: remove only keys that were added, or if it is meant, "
+	    "may never have been added: remove only keys that were added, or if it is meant, "
 	    "--force",
 	    rm->image, (unsigned long long)(rm->keys - rm->removed), show_short(SHOW, about),
 	    show_count(SHOW, rm->removed));
