@@ -189,9 +189,9 @@ int weir__wire_receive(struct weir_wire *w, struct weir_limit limit, bool waits,
 		else if (weir__wire_now() > end)
 			err = -ETIMEDOUT;
 		if (err == -ETIMEDOUT)
-			return weir_fail(err, "%s: %zu bytes of an answer, and no end of it within "
-			                 "%u ms for each piece and a second for each 10 KB: see "
-			                 "answer_ms", w->peer, w->reader.bytes, limit.ms);
+			return weir_fail(err, "%s: no whole answer in time (%zu bytes of it came, "
+			                 "the time-out is %u ms): raise the time-out, or see what "
+			                 "holds redis up", w->peer, w->reader.bytes, limit.ms);
 		if (err || !waits)
 			return err;
 		if (w->waiting)
