@@ -148,8 +148,9 @@ static int check_inserts(const struct weir_handle *h, const struct weir_kind *ne
 		                  next->name);
 	return weir__fail(-ENOTSUP,
 	                  "kind %s takes no inserts, and the current filter, of kind %s, does: "
-	                  "those to come would be lost; create the handle with a filter of that "
-	                  "kind", next->name, h->generation->current->kind->name);
+	                  "those to come would be lost: give it another filter of kind %s, or "
+	                  "create the handle anew (start the server again)", next->name,
+	                  h->generation->current->kind->name, h->generation->current->kind->name);
 }
 
 int weir__next_check(const struct weir_handle *h, const struct weir_filter *next)
