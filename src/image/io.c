@@ -210,8 +210,10 @@ int weir__source_read(struct weir_source *source, void *buffer, uint64_t n)
 		return (int)got;
 	source->at += (uint64_t)got;
 	if ((uint64_t)got < n)
-		return weir__fail(-EBADMSG, "%s: ends at byte %llu, in the middle of the image",
-		                  source->name, (unsigned long long)source->at);
+		return weir__fail(-EBADMSG, "%s: ends at byte %llu, %s", source->name,
+		                  (unsigned long long)source->at,
+		                  source->at ? "in the middle of the image" :
+		                  "before an image begins: name an image, as weir build -o makes");
 	return 0;
 }
 

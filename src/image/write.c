@@ -123,8 +123,9 @@ static int reserve(const struct weir_writing *w, uint64_t at, uint64_t bytes)
 	if (answer == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL ||
 	    errno == EPERM)
 		return 0;
-	return weir__fail(-errno, "%s: cannot reserve %llu bytes: %s", w->to->name,
-	                  (unsigned long long)bytes, weir_strerror(errno));
+	return weir__fail(-errno, "%s: cannot reserve the %llu bytes of the image: %s", w->to->name,
+	                  (unsigned long long)(w->front_bytes + w->f->bytes),
+	                  weir_strerror(errno));
 }
 
 /* The padding stays a hole. Nothing writes to it later, so it needs no space. */

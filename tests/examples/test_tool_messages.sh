@@ -18,6 +18,8 @@ test_not_an_image_comes_first() {
 	done
 	head -c 100 lines.weir >cut.weir
 	run 2 "$weir" verify cut.weir; says 'cut.weir: damaged: ends at byte 100'
+	run 2 "$weir" verify /dev/null
+	says ': ends at byte 0, before an image begins: name an image, as weir build -o makes$'
 	run 2 "$weir" query ips.txt lines.weir
 	says '^weir query: ips.txt is not an image, lines.weir is one: swapped?$'
 	run 2 "$weir" add ips.txt short.txt lines.weir; says 'lines.weir is one: swapped?$'

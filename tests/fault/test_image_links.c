@@ -171,6 +171,21 @@ static void second_sync_fails(const struct shim_call *call)
 		shim.refused = "fsync";
 }
 
+/* It named the 4096 bytes of the head, which are reserved first. */
+static void test_a_full_disk_names_the_image_s_bytes(void **state)
+{
+	char needs[80];
+	struct stat st;
+	(void)state;
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	assert_int_equal(stat(path, &st), 0);
+	snprintf(needs, sizeof needs, "cannot reserve the %lld bytes of the image",
+	         (long long)st.st_size);
+	shim = (struct shim){ .refused = "fallocate", .refused_error = ENOSPC };
+	assert_refused(weir_save(f, weir_location_path(path), NULL), -ENOSPC, path, needs);
+	shim = (struct shim){ 0 };
+}
+
 /* The new file is there; who saved it is told that it may not stay. */
 static void test_a_folder_that_cannot_be_synced(void **state)
 {
@@ -353,6 +368,7 @@ int main(void)
 		fresh(test_what_was_written),
 		fresh(test_what_was_written_elsewhere),
 		fresh(test_a_folder_that_cannot_be_synced),
+		fresh(test_a_full_disk_names_the_image_s_bytes),
 		fresh(test_only_images),
 		fresh(test_a_text_is_seen_before_all_is_written),
 		fresh(test_a_text_that_begins_so),
