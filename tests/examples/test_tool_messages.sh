@@ -225,6 +225,9 @@ test_is_the_sentence_of_an_overfull_set_one_to_read() {
 	says ": $room too many to estimate would be in it; -n [0-9]* has room for them, $or"
 	run 1 "$weir" build -q -s 7 -n 100 -o over.weir <(seq 900)
 	says ": $room about [89][0-9]* would be in it; -n [0-9]* has room for them, $or"
+	# -n alone was refused too, as long as -m stayed.
+	run 1 "$weir" build -q -p 0.01% -m 1K -o small.weir <(seq 10000)
+	says '; -n 10000 without -m has room for them, or'
 	run 0 "$weir" build -q -s 7 -n 100 -o over.weir <(seq 50)
 	run 1 "$weir" add over.weir <(seq 101 50100)
 	says "$room too many to estimate would be in it; weir build -n 50[0-9]* has room for them, "

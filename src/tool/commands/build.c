@@ -245,6 +245,7 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 	if (!build->output || !*build->output)
 		return misuse("-o IMAGE is missing: where to save the filter");
 	progress_allow(progress && !build->quiet);
+	build->guard.memory_given = build->params.max_bytes > 0;
 	build->fill.from.names = argv + optind;
 	build->fill.from.n = (size_t)(argc - optind);
 	return contradictions(build, shaped);

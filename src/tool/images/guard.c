@@ -28,8 +28,8 @@ const char *guard_advice(const struct guard *guard, const struct weir_stats *sta
 	uint64_t room = room_for(guard, stats);
 	*advice = '\0';
 	if (room)
-		snprintf(advice, sizeof advice, "; %s %llu has room for them", guard->option,
-		         (unsigned long long)room);
+		snprintf(advice, sizeof advice, "; %s %llu%s has room for them", guard->option,
+		         (unsigned long long)room, guard->memory_given ? " without -m" : "");
 	return advice;
 }
 

@@ -11,6 +11,7 @@
 struct guard {
 	bool allow_overfull, allow_shrink, allow_empty; /* the options of those names */
 	const char *option; /* that makes more room: "-n" */
+	bool memory_given; /* -m, which is to go then */
 	uint64_t keys; /* all that were put in, whether or not they differ; 0: not known */
 	uint64_t most; /* how many there may be, where keys were there before; 0: not known */
 	uint64_t min_keys;  /* --min-keys, different ones; 0: not given */
