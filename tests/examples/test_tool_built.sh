@@ -53,6 +53,10 @@ test_refused() {
 	run 2 "$weir" merge -o m.weir once.weir twice.weir; says 'kind fuse cannot merge'
 	run 0 "$weir" build -q -k fuse -s 99 -o seed.weir keys
 	run 2 "$weir" merge -o m.weir once.weir seed.weir; says 'kind fuse cannot merge: weir build'
+	# One rule: a kind that cannot is an error, also where the other image is of another kind.
+	run 0 "$weir" build -q -o blocked.weir keys
+	run 2 "$weir" merge -o m.weir once.weir blocked.weir; says 'kind fuse cannot merge'
+	run 2 "$weir" merge -o m.weir blocked.weir once.weir; says 'kind fuse cannot merge'
 }
 
 # The hashes beyond that are in a file without a name. Two threads need 126M and 3,000,000 hashes

@@ -128,10 +128,12 @@ int unite(struct weir_filter **sum, const struct weir_filter *next, uint64_t max
 	const uint64_t have = ours.bytes, more = theirs.bytes;
 	uint32_t factor = factor_of(more > have ? more : have, more > have ? have : more);
 	struct weir_filter *smaller;
-	if (theirs.shape.kind != ours.shape.kind)
-		return other_kind(&theirs, &ours);
 	if (weir_kind_can(ours.shape.kind, WEIR_CAN_BUILD))
 		return never_merged(ours.shape.kind);
+	if (weir_kind_can(theirs.shape.kind, WEIR_CAN_BUILD))
+		return never_merged(theirs.shape.kind);
+	if (theirs.shape.kind != ours.shape.kind)
+		return other_kind(&theirs, &ours);
 	/* The library knows which sizes go together. */
 	if (weir_kind_can(ours.shape.kind, WEIR_CAN_GROW))
 		return merge(*sum, next);
