@@ -54,9 +54,9 @@ type_block() {
 }
 
 first_example() {
-	awk '/^```c$/ { if (getline > 0 && /example: guard \*\//) on = 1 }
+	awk '/^```c$/ { if (getline > 0 && /example: first \*\//) on = 1 }
 		/^```$/ { on = 0 } on' "$root/README.md" > server.c
-	[ -s server.c ] || fail "README.md has no example guard"
+	[ -s server.c ] || fail "README.md has no example first"
 }
 
 # The installed command, and that nothing but PATH is needed for it.
