@@ -384,7 +384,7 @@ struct weir_replica_node {
 	double lacking;           /* seconds for which it had not been complete when it reported */
 	uint64_t pending_bytes, given_up;
 	uint64_t image_here, image_bytes; /* of an image on its way */
-	uint64_t keys, capacity;  /* in its filter, by estimate, and those that it is made for */
+	uint64_t keys, capacity;  /* in its filter, estimated from a sample, and its room */
 	bool saturated, nearly_full; /* as struct weir_stats has them */
 	char error[WEIR_SENTENCE_BYTES]; /* "": all is well */
 };

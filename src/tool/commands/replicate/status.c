@@ -33,8 +33,8 @@ static void judge_node(struct alerts *a, const struct weir_replica_node *n)
 		return;
 	}
 	if (n->saturated || n->nearly_full)
-		alert(a, "%s has %" PRIu64 " keys in a filter for %" PRIu64 "%s: replace the set "
-		      "by a larger one", who, n->keys, n->capacity, n->saturated ?
+		alert(a, "%s has about %" PRIu64 " keys in a filter for %" PRIu64 "%s: replace the "
+		      "set by a larger one", who, n->keys, n->capacity, n->saturated ?
 		      ", which answers yes more often" : ", which will refuse keys");
 	if (!n->complete && n->lacking > LACKING)
 		alert(a, "%s has lacked inserts of others, or an image, for %.0f s", who,

@@ -165,7 +165,7 @@ static void print_line(const char *name, json_t *object)
 		if (strstr(programs, word) || !(json_is_true(value) || number != 0 || *of) ||
 		    strcmp(of, "0.0") == 0)
 			continue;
-		printf("%s%s", between, key);
+		printf("%s%s%s", between, key, strcmp(key, "keys") ? "" : " about"); /* a sample */
 		if (json_is_number(value))
 			printf(json_is_real(value) ? " %.1f" : " %.0f", number);
 		else if (*of)
