@@ -258,7 +258,11 @@ struct weir_image_info {
  * the process is killed, the old file is whole and nothing else stays. There is one exception: a
  * kill between linkat and rename, or at any moment on a file system without O_TMPFILE or where a
  * sandbox refuses linkat, leaves a file .weir-new-*, which the next save to the same name by the
- * same user removes.
+ * same user removes. With options->replaces the name of that file is a fixed one, and a second
+ * such save waits for it. No reader can lock that file before its permissions are set, just before
+ * the rename. In a folder with the sticky bit another user's file of that name counts only if that
+ * user owns the image or the folder. While it stands, a reader that locks the old image may let two
+ * such saves both succeed.
  *
  * The padding that lets bits of 2 MiB or more be mapped with huge pages is a hole. So on the disk
  * the file takes its bits and at most 64 KiB, or 1 MiB from 512 MiB of bits on. Of a compound that

@@ -55,24 +55,24 @@ bool weir__acl_drop(int fd)
 	       errno == ENOTSUP;
 }
 
-int weir__rights_settle(const struct weir_target *t, unsigned given, int fd)
+int weir__rights_settle(const struct weir_target *t, unsigned given, int fd, mode_t *mode)
 {
 	struct stat now;
 	if (t->exists && t->private)
 		weir__owner_keep(fd, &t->old);
-	if (!t->exists && !given)
+	*mode = given;
+	if (given) /* else the folder's list would let others in beside them */
+		return weir__acl_drop(fd) ? 0 : errno;
+	if (fstat(fd, &now))
+		return errno;
+	*mode = now.st_mode & AS_NEW;
+	if (!t->exists)
 		return 0;
-	mode_t mode = given;
-	if (given && !weir__acl_drop(fd))
-		return errno; /* the folder's list would let others in beside them */
-	if (!given) {
-		if (fstat(fd, &now))
-			return errno;
-		mode = planted(t) ? now.st_mode & AS_NEW : t->old.st_mode & MOST_INHERITED;
-		if (!weir__acl_drop(fd) || t->old_acl || now.st_gid != t->old.st_gid)
-			mode = group_as_others(mode);
-	}
-	return fchmod(fd, mode) ? errno : 0;
+	if (!planted(t))
+		*mode = t->old.st_mode & MOST_INHERITED;
+	if (!weir__acl_drop(fd) || t->old_acl || now.st_gid != t->old.st_gid)
+		*mode = group_as_others(*mode);
+	return 0;
 }
 
 /* ---- the steps ---- */
@@ -122,13 +122,23 @@ static int take_name(struct weir_replace *r)
 	return 0;
 }
 
+/* Open the file to those who may read it last of all: T6. */
+static int claim(struct weir_replace *r)
+{
+	int err = fchmod(r->new.fd, 0600) ? fail(r, errno, "set the permissions") :
+	                                    weir__temporary_claim(&r->new);
+	if (!err)
+		err = weir__target_check_held(&r->target, r->path);
+	if (!err && fchmod(r->new.fd, r->last))
+		err = fail(r, errno, "set the permissions");
+	return err;
+}
+
 static int switch_name(struct weir_replace *r)
 {
 	const bool vacant = r->replaces == WEIR_REPLACES_NOTHING && r->target.held < 0;
 	if (r->target.held >= 0) {
-		int err = weir__temporary_claim(&r->new);
-		if (!err)
-			err = weir__target_check_held(&r->target, r->path);
+		int err = claim(r);
 		if (err)
 			return err < 0 ? err : WEIR_REPLACE_NAMED;
 	} else if (vacant && r->new.named) {
@@ -154,7 +164,10 @@ static int switch_name(struct weir_replace *r)
 int weir__replace_publish(struct weir_replace *r)
 {
 	weir__target_look_again(&r->target);
-	int error = weir__rights_settle(&r->target, r->mode, r->new.fd);
+	int error = weir__rights_settle(&r->target, r->mode, r->new.fd, &r->last);
+	const bool waits = r->replaces && r->target.exists; /* most likely, for claim() */
+	if (!error && (r->mode || r->target.exists))
+		error = fchmod(r->new.fd, waits ? 0600 : r->last) ? errno : 0;
 	if (error)
 		return fail(r, error, "set the permissions");
 	error = sync_retrying(r->new.fd);
@@ -163,11 +176,15 @@ int weir__replace_publish(struct weir_replace *r)
 	int err = r->only_images ? weir__target_check_image(&r->target, r->path) : 0;
 	if (!err && r->replaces)
 		err = weir__target_hold(&r->target, r->replaces, r->path);
+	if (!err && waits && r->target.held < 0 && fchmod(r->new.fd, r->last)) /* it has gone */
+		err = fail(r, errno, "set the permissions");
 	if (!err)
 		err = switch_name(r);
 	if (err)
 		return err;
-	error = sync_retrying(r->target.folder);
+	error = r->target.held >= 0 ? sync_retrying(r->new.fd) : 0; /* the permissions */
+	if (!error)
+		error = sync_retrying(r->target.folder);
 	int lost = r->replaces ? weir__target_release(&r->target, r->path) : 0;
 	if (lost)
 		return lost;

@@ -51,8 +51,9 @@ int weir__target_release(struct weir_target *target, const char *path);
 /* The permissions to create the new file with; the umask takes some away.
  * @given: the caller's, or 0. */
 mode_t weir__rights_at_first(const struct weir_target *target, unsigned given);
-/* Give the written file @fd its owner, then its permissions. Return: 0 or an errno. */
-int weir__rights_settle(const struct weir_target *target, unsigned given, int fd);
+/* Give the written file @fd its owner. @mode: the permissions to give it after that. Return: 0 or
+ * an errno. */
+int weir__rights_settle(const struct weir_target *target, unsigned given, int fd, mode_t *mode);
 /* Give a new file owner and group of another one, as far as this process may. */
 void weir__owner_keep(int fd, const struct stat *old);
 /* Has the file an access control list? True also if that cannot be asked. */
@@ -83,8 +84,8 @@ int weir__temporary_begin(struct weir_temporary *t, const struct weir_target *ta
 /* Link the file, which has no name, to its temporary one. Return: 0; 1 the system refuses; or a
  * negative errno. */
 int weir__temporary_link(struct weir_temporary *t);
-/* Give the file the one name that claims the target (T4). Return: as weir__temporary_link(), or
- * -EAGAIN another saver has it. */
+/* Give the file the one name that claims the target (T4), or a random one (T5). Return: as
+ * weir__temporary_link(), or -EAGAIN another saver has it. */
 int weir__temporary_claim(struct weir_temporary *t);
 /* Link the file, which has no name, to @name. Return: 0 or an errno. */
 int weir__temporary_link_as(const struct weir_temporary *t, const char *name);
@@ -101,6 +102,7 @@ struct weir_replace {
 	unsigned mode;             /* likewise; 0: none */
 	bool only_images;          /* likewise: what is neither empty nor one stays */
 	uint64_t replaces;         /* likewise: a commit record, WEIR_REPLACES_NOTHING or 0 */
+	mode_t last;               /* its permissions in the end */
 	struct weir_target target;
 	struct weir_temporary new; /* to write to */
 };

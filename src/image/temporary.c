@@ -13,7 +13,17 @@
  * T4  One name is not random: that of a saver that replaces only the image that was read (S5 in
  *     map.h). It has that name from before its last look at the old file until the rename, which
  *     gives both up at once. So of two such savers the second looks after the rename of the first,
- *     also where readers have the old file locked, so that neither saver can lock it. */
+ *     also where readers have the old file locked, so that neither saver can lock it.
+ * T5  In a folder with the sticky bit a claim counts only if its owner may rename a file over the
+ *     image: this user, the image's owner, the folder's or root. Any other user could take the
+ *     name to prevent all saves. A saver that finds such a file takes a random name instead, so
+ *     there T4 does not order two savers: only the lock of the old file does (S5).
+ * T6  The file has mode 0600 as long as it waits for its name, so a reader cannot lock what a
+ *     killed saver leaves, unless the kill falls between the last fchmod and the rename. What only
+ *     readers have locked is removed too. A saver at work has LOCK_EX since before the name was
+ *     there, so a LOCK_SH that is granted shows that the saver is dead. Two savers may both get
+ *     LOCK_SH, and the second could remove the claim of a third. So a saver removes such a file
+ *     only while its own file, 0600 and locked, has the name of the heir: one saver at a time. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +38,7 @@
 #include "image/replace.h"
 
 enum { MOST_TRIES = 100, WAIT_US = 10000, PREFIX = WEIR_TEMPORARY_NAME - 17 };
+enum { CLAIM = 0, HEIR = 1 }; /* the numbers of the names that are not random: T4, T6 */
 
 static void put_prefix(char name[WEIR_TEMPORARY_NAME], const struct weir_target *target)
 {
@@ -35,10 +46,11 @@ static void put_prefix(char name[WEIR_TEMPORARY_NAME], const struct weir_target 
 	         weir__checksum(target->base, strlen(target->base)));
 }
 
-static void put_name(struct weir_temporary *t, uint64_t number)
+static void put_name(char name[WEIR_TEMPORARY_NAME], const struct weir_target *target,
+                     uint64_t number)
 {
-	put_prefix(t->name, t->target);
-	snprintf(t->name + PREFIX, sizeof t->name - PREFIX, "%016" PRIx64, number);
+	put_prefix(name, target);
+	snprintf(name + PREFIX, WEIR_TEMPORARY_NAME - PREFIX, "%016" PRIx64, number);
 }
 
 static int choose_name(struct weir_temporary *t)
@@ -46,7 +58,7 @@ static int choose_name(struct weir_temporary *t)
 	uint64_t number;
 	int err = weir__random(&number);
 	if (!err)
-		put_name(t, number);
+		put_name(t->name, t->target, number);
 	return err;
 }
 
@@ -61,18 +73,24 @@ static bool stands_alone(const struct weir_target *target, const char *name, int
 
 /* ---- what dead savers left ---- */
 
-static void remove_if_left(const struct weir_target *target, const char *name)
+/* @heir: this saver's file is the heir, so also remove one that only readers have locked (T6).
+ * Return: whether only readers have it locked, and it stays. */
+static bool remove_if_left(const struct weir_target *target, const char *name, bool heir)
 {
 	struct stat st;
 	if (fstatat(target->folder, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
 	    (st.st_uid != geteuid() && !target->private))
-		return;
+		return false;
 	int fd = openat(target->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
-		return;
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && stands_alone(target, name, fd)) /* T3 */
+		return false;
+	bool all = flock(fd, LOCK_EX | LOCK_NB) == 0;
+	bool read = !all && errno == EWOULDBLOCK && flock(fd, LOCK_SH | LOCK_NB) == 0;
+	bool removes = all || (read && heir);
+	if (removes && stands_alone(target, name, fd)) /* T3 */
 		(void)unlinkat(target->folder, name, 0);
 	close(fd);
+	return read && !heir;
 }
 
 static void sweep(const struct weir_target *target)
@@ -89,7 +107,7 @@ static void sweep(const struct weir_target *target)
 	for (const struct dirent *e; (e = readdir(folder)) != NULL;)
 		if (strncmp(e->d_name, prefix, PREFIX) == 0 &&
 		    strlen(e->d_name) == WEIR_TEMPORARY_NAME - 1)
-			remove_if_left(target, e->d_name);
+			(void)remove_if_left(target, e->d_name, false);
 	closedir(folder);
 }
 
@@ -171,26 +189,70 @@ static int rename_new(const struct weir_target *target, const char *from, const 
 	return renameat2(target->folder, from, target->folder, to, RENAME_NOREPLACE) ? errno : 0;
 }
 
+/* ---- the name that claims the target ---- */
+
+/* Return: 0 or an errno, EEXIST if another file has @name. */
+static int take(const struct weir_temporary *t, const char *name)
+{
+	return t->named ? rename_new(t->target, t->name, name) : weir__temporary_link_as(t, name);
+}
+
+/* T5. Another user may also link a file of this user's to the name. A saver's has one name. */
+static bool counts(const struct weir_target *target, const char *name)
+{
+	struct stat st, folder, image;
+	if (fstatat(target->folder, name, &st, AT_SYMLINK_NOFOLLOW))
+		return true; /* it has gone: to be tried again */
+	if (!S_ISREG(st.st_mode))
+		return false;
+	if (fstat(target->folder, &folder) || fstat(target->held, &image) ||
+	    !(folder.st_mode & S_ISVTX))
+		return true;
+	return st.st_nlink == 1 && (st.st_uid == geteuid() || st.st_uid == image.st_uid ||
+	                            st.st_uid == folder.st_uid || st.st_uid == 0);
+}
+
+/* @name is the claim, which a saver has or a dead one left. Return: whether it counts. */
+static bool remove_claim(struct weir_temporary *t, const char *name)
+{
+	char heir[WEIR_TEMPORARY_NAME];
+	if (!counts(t->target, name))
+		return false;
+	if (!remove_if_left(t->target, name, false))
+		return true;
+	put_name(heir, t->target, HEIR);
+	const bool is = t->named && strcmp(t->name, heir) == 0;
+	const int error = is ? 0 : take(t, heir);
+	if (error == EEXIST) {
+		(void)remove_if_left(t->target, heir, false);
+		return counts(t->target, heir);
+	}
+	if (error)
+		return true;
+	memcpy(t->name, heir, sizeof heir);
+	t->named = true;
+	(void)remove_if_left(t->target, name, true);
+	return true;
+}
+
 int weir__temporary_claim(struct weir_temporary *t)
 {
-	struct weir_temporary claim = *t;
-	int error = EEXIST;
-	put_name(&claim, 0);
-	for (unsigned tries = 0; error == EEXIST && tries < MOST_TRIES; tries++) {
-		if (tries) {
-			remove_if_left(t->target, claim.name);
-			usleep(WAIT_US);
-		}
-		error = t->named ? rename_new(t->target, t->name, claim.name) :
-		                   weir__temporary_link_as(t, claim.name);
+	char name[WEIR_TEMPORARY_NAME];
+	put_name(name, t->target, CLAIM);
+	int error = take(t, name);
+	for (unsigned tries = 1; error == EEXIST && tries < MOST_TRIES; tries++) {
+		if (!remove_claim(t, name))
+			return t->named ? 0 : weir__temporary_link(t);
+		usleep(WAIT_US);
+		error = take(t, name);
 	}
 	if (error == EEXIST)
 		return weir__fail(-EAGAIN, "%s: not replaced: another save of it is under way: "
 		                  "repeat this one; if none is, remove %s beside it", t->path,
-		                  claim.name);
+		                  name);
 	if (error) /* of a file that has a name: a file system without that rename */
 		return t->named ? 0 : 1;
-	*t = claim;
+	memcpy(t->name, name, sizeof name);
 	t->named = true;
 	return 0;
 }

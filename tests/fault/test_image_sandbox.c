@@ -286,6 +286,12 @@ static void test_does_a_save_without_links_replace_a_file_that_came_where_none_s
 
 static char claimed[4400]; /* the name that one save at a time has (T4 in temporary.c) */
 
+static void name_claim(void)
+{
+	snprintf(claimed, sizeof claimed, "%s/.weir-new-%016llx-0000000000000000", folder,
+	         (unsigned long long)XXH3_64bits("set.weir", 8));
+}
+
 static void litter_comes_at_the_link(const struct shim_call *call)
 {
 	if (strcmp(call->what, "linkat") == 0 && !links++)
@@ -297,8 +303,7 @@ static void test_is_a_save_kept_out_by_one_under_way_and_by_no_dead_one(void **s
 {
 	char name[256];
 	(void)state;
-	snprintf(claimed, sizeof claimed, "%s/.weir-new-%016llx-0000000000000000", folder,
-	         (unsigned long long)XXH3_64bits("set.weir", 8));
+	name_claim();
 	assert_ok(save(1));
 	assert_true(image_spit(claimed, "x", 1));
 	int fd = open(claimed, O_RDONLY);
@@ -319,6 +324,33 @@ static void test_is_a_save_kept_out_by_one_under_way_and_by_no_dead_one(void **s
 	assert_int_equal(generation_of(path), 3);
 	assert_true(links > 1);
 	assert_int_equal(folder_entries(folder, "set.weir", name), 0);
+}
+
+static unsigned hidden, opened;
+
+static void claim_is_private(const struct shim_call *call)
+{
+	struct stat st;
+	if (lstat(claimed, &st))
+		return;
+	hidden += strcmp(call->what, "fchmod") == 0 && (st.st_mode & 07777) == 0600;
+	opened += strcmp(call->what, "renameat") == 0 && (st.st_mode & 07777) == 0644;
+}
+
+/* A reader that can open the file before its rename could lock it, should its saver be killed. */
+static void test_claim_is_private_until_it_is_renamed(void **state)
+{
+	(void)state;
+	name_claim();
+	assert_ok(save(1));
+	assert_int_equal(chmod(path, 0644), 0);
+	hidden = opened = 0;
+	shim = (struct shim){ .armed = true, .look = claim_is_private };
+	int answer = replace(commit_now(), 2);
+	refuse(NULL, NULL, 0);
+	assert_ok(answer);
+	assert_int_equal(hidden, 1);
+	assert_int_equal(opened, 1);
 }
 
 /* Litter that cannot be removed at one time is at another. */
@@ -353,6 +385,7 @@ int main(void)
 		fresh(test_removed_or_locked_by_others),
 		fresh(test_does_a_save_without_links_replace_a_file_that_came_where_none_stood),
 		fresh(test_is_a_save_kept_out_by_one_under_way_and_by_no_dead_one),
+		fresh(test_claim_is_private_until_it_is_renamed),
 		fresh(test_litter_stays_in_no_way),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,6 +185,125 @@ static void test_strangers_litter_stays(void **state)
 	}
 }
 
+/* ---- the name that one save at a time has: T4 to T6 of temporary.c ---- */
+
+#define CLAIM "-0000000000000000"
+#define HEIR "-0000000000000001"
+
+static int replace_as(uint64_t generation)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+	int err = weir_image_inspect(weir_location_path(path), &info);
+	if (err)
+		return err;
+	o.replaces = info.commit;
+	o.generation = generation ? generation : info.generation + 1;
+	int64_t bytes = weir_save(f, weir_location_path(path), &o);
+	return bytes < 0 ? (int)bytes : 0;
+}
+
+/* In a folder like /tmp any user may take the name. He may not replace the image, so no saver
+ * waits for him. The folder's owner may. */
+static void test_claim_of_a_stranger_denies_no_save(void **state)
+{
+	(void)state;
+	if (geteuid()) {
+		print_message("needs root, who can act as two users\n");
+		skip();
+	}
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	int fd = leave(CLAIM);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_int_equal(fchown(fd, STRANGER, STRANGER), 0);
+	assert_int_equal(chmod(folder, 01777), 0);
+	assert_ok(replace_as(7));
+	assert_true(there());
+	assert_int_equal(chown(folder, STRANGER, STRANGER), 0);
+	assert_int_equal(replace_as(8), -EAGAIN);
+	assert_int_equal(chown(folder, 0, 0) | chmod(folder, 0755), 0);
+	assert_int_equal(replace_as(8), -EAGAIN);
+	assert_int_equal(unlink(taken), 0);
+	assert_int_equal(mkdir(taken, 0700), 0);
+	assert_ok(replace_as(8));
+	assert_int_equal(rmdir(taken), 0);
+	close(fd);
+}
+
+/* A reader can lock what a killed saver left with its last permissions. */
+static void test_lock_of_a_reader_on_a_dead_claim_denies_no_save(void **state)
+{
+	(void)state;
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	int fd = leave(CLAIM), heir = leave(HEIR);
+	assert_int_equal(flock(fd, LOCK_SH), 0);
+	close(heir); /* the saver that removed the claim was killed too */
+	assert_ok(replace_as(7));
+	assert_false(there());
+	close(fd);
+	fd = leave(CLAIM);
+	heir = leave(HEIR);
+	assert_int_equal(flock(fd, LOCK_SH) | flock(heir, LOCK_EX), 0);
+	assert_int_equal(replace_as(8), -EAGAIN); /* another saver is about to remove it */
+	assert_true(there());
+	close(heir);
+	assert_ok(replace_as(8));
+	assert_false(there());
+	close(fd);
+}
+
+static _Atomic bool ended;
+static _Atomic unsigned replaced;
+
+static void *replace_many_times(void *unused)
+{
+	for (unsigned i = 0; i < 60; i++)
+		replaced += replace_as(0) == 0;
+	return unused;
+}
+
+/* Dead claims come all the time, each of them locked by a reader, and so is the image. */
+static void *leave_claims(void *name)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_start = 504, .l_len = 8 };
+	while (!ended) {
+		int image = open(path, O_RDONLY);
+		int fd = open(name, O_CREAT | O_EXCL | O_RDWR, 0644);
+		(void)fcntl(image, F_OFD_SETLK, &lock);
+		if (fd >= 0)
+			(void)flock(fd, LOCK_SH);
+		usleep(2000);
+		if (fd >= 0)
+			close(fd);
+		close(image);
+	}
+	return NULL;
+}
+
+/* A saver that lost its claim to another would replace an image that it never read. */
+static void test_no_saver_removes_the_claim_of_one_at_work(void **state)
+{
+	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
+	char name[4200];
+	pthread_t savers[4], leaver;
+	(void)state;
+	assert_ok(weir_save(f, weir_location_path(path), NULL));
+	strcpy(name, taken_name(CLAIM));
+	ended = false;
+	replaced = 0;
+	assert_int_equal(pthread_create(&leaver, NULL, leave_claims, name), 0);
+	for (unsigned i = 0; i < COUNT_OF(savers); i++)
+		assert_int_equal(pthread_create(&savers[i], NULL, replace_many_times, NULL), 0);
+	for (unsigned i = 0; i < COUNT_OF(savers); i++)
+		pthread_join(savers[i], NULL);
+	ended = true;
+	pthread_join(leaver, NULL);
+	assert_ok(weir_image_inspect(weir_location_path(path), &info));
+	assert_true(replaced > 0);
+	assert_int_equal(info.generation, replaced); /* each was made from the one before */
+	assert_ok(replace_as(0));
+}
+
 int main(void)
 {
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -194,6 +313,9 @@ int main(void)
 		fresh(test_squatted_name),
 		fresh(test_litter_is_removed),
 		fresh(test_strangers_litter_stays),
+		fresh(test_claim_of_a_stranger_denies_no_save),
+		fresh(test_lock_of_a_reader_on_a_dead_claim_denies_no_save),
+		fresh(test_no_saver_removes_the_claim_of_one_at_work),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
