@@ -157,8 +157,8 @@ enum weir_image_marks {
 };
 
 /** What nobody can have meant of a set that is to replace another one, for weir build and
- * weir_handle_refresh(): more keys than capacity and a rate of absent keys above WEIR_SANE_RATE
- * times the one asked, or fewer keys than WEIR_SANE_KEYS of those of the set that it replaces. The
+ * weir_handle_refresh(): a rate of absent keys above WEIR_SANE_RATE times the one asked, beyond
+ * what chance explains, or fewer keys than WEIR_SANE_KEYS of those of the set that it replaces. The
  * marks above allow it. */
 #define WEIR_SANE_RATE 2.0
 #define WEIR_SANE_KEYS 0.1

@@ -48,10 +48,13 @@ struct weir_refresh_options {
 /**
  * Publish the image in a file, if the file has changed since the last call or this is the first.
  *
- * An image that nobody can have meant is refused, as by the gate: a saturated one whose bits answer
- * more than twice its fp_rate of absent keys with true (WEIR_SANE_RATE), and without carry one with
- * under a tenth of the keys of the current filter (WEIR_SANE_KEYS). Both are estimated from the
- * bits: from a sample at random places, and where that does not tell the keys, from all of them.
+ * An image that nobody can have meant is refused, as by the gate: one whose bits answer more than
+ * twice its fp_rate of absent keys with true (WEIR_SANE_RATE), and without carry one with under a
+ * tenth of the keys of the current filter (WEIR_SANE_KEYS). Both are estimated from the bits: from
+ * a sample at random places, and where that does not tell the keys, from all of them. Few keys may
+ * have twice the rate by chance. So one that is not saturated, by the capacity in its head, is
+ * refused if its rate is above twice fp_rate by more than 64 / (bytes looked at), or by 0.1. For a
+ * growing filter only 0.1 counts.
  * weir_save_options.marks allows either: the builder's --allow-overfull and --allow-shrink set
  * them. A set that is merely saturated is published, since without it keys would be missing:
  * weir_handle_measure() shows it.

@@ -246,6 +246,8 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
     ('CLAIM_OF_A_SAVER_AT_WORK', 'src/image/temporary.c',
      'bool removes = all || (read && heir);', 'bool removes = true;',
      'fault/image_sandbox', 'test_is_a_save_kept_out_by_one_under_way_and_by_no_dead_one'),
+    ('OVERFULL_BY_THE_CAPACITY_ALONE', 'src/set/follow/sanity.c', 'above > 1 / fmax(lines, 10)',
+     'above > 1 + lines', 'unit/sanity', 'test_overfull_whatever_capacity_its_head_claims'),
     ('CLAIM_THAT_A_READER_LOCKS', 'src/image/temporary.c', '|| (read && heir);', ';',
      'unit/image_savers', 'test_lock_of_a_reader_on_a_dead_claim_denies_no_save'),
     ('CLAIM_OF_A_STRANGER', 'src/image/temporary.c', '!(folder.st_mode & S_ISVTX))', 'true)',

@@ -4,6 +4,7 @@
  * is published, and a follower says so. */
 #include <math.h>
 #include "../followers.h"
+#include "../image_bytes.h"
 
 static struct weir_handle *h;
 
@@ -153,6 +154,41 @@ static void test_a_rate_missed_by_chance_is_no_overfull_set(void **state)
 	assert_in_range(missed, 1, 30);
 }
 
+/* A writer of files may claim any capacity: the bits tell the rate. */
+static void test_overfull_whatever_capacity_its_head_claims(void **state)
+{
+	size_t n = 0;
+	(void)state;
+	save_some(1000, 4000, 0);
+	unsigned char *image = image_slurp(path, &n);
+	assert_non_null(image);
+	image_put64(image + 32, UINT64_C(1) << 48); /* the capacity */
+	image_repair(image, n);
+	assert_true(image_spit(path, image, n));
+	free(image);
+	assert_refused(weir_handle_refresh(h, path, NULL), -ECANCELED, path, "overfull");
+}
+
+/* Full sets of any kind, size and rate are taken, as are sets of a few keys. */
+static void test_full_sets_are_not_overfull(void **state)
+{
+	const enum weir_kind_id kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_COUNTING,
+		                            WEIR_GROWING };
+	(void)state;
+	for (unsigned kind = 0; kind < COUNT_OF(kinds); kind++)
+		for (uint64_t capacity = 1; capacity <= 20000; capacity = capacity * 5 / 2 + 1)
+			for (double rate = 0.3; rate > 1e-7; rate /= 8) {
+				struct weir_filter *f = test_filter(kinds[kind], capacity, rate);
+				struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
+				o.marks = WEIR_MARK_SHRINK_ALLOWED;
+				for (uint64_t i = 0; i < capacity; i++)
+					assert_ok(weir_insert_hash(f, test_key(i)));
+				assert_ok(weir_save(f, weir_location_path(path), &o));
+				weir_destroy(f);
+				assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
+			}
+}
+
 /* Each of two reasons with its remedy, at once. */
 static void test_overfull_and_shrunk_in_one_sentence(void **state)
 {
@@ -259,6 +295,8 @@ int main(void)
 		fresh(test_carry_adds_to_the_set),
 		fresh(test_asked_again_beside_another_filter),
 		fresh(test_an_overfull_image_is_refused),
+		fresh(test_overfull_whatever_capacity_its_head_claims),
+		fresh(test_full_sets_are_not_overfull),
 		fresh(test_a_rate_missed_by_chance_is_no_overfull_set),
 		fresh(test_overfull_and_shrunk_in_one_sentence),
 #if TEST_ZSTD

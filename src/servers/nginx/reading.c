@@ -115,11 +115,21 @@ static void judge_keys(struct reading *r)
 		       what[r->prefixes_before]);
 }
 
+/* As weir_handle_refresh(): the capacity may be made up, and few keys may have such a rate by
+ * chance. So without saturation more is allowed: what one full line has, or of layers a tenth. */
+static bool overfull(const struct weir_stats *s)
+{
+	const bool layers = weir_kind_can(s->shape.kind, WEIR_CAN_GROW);
+	const double above = s->fp_rate_estimated - WEIR_SANE_RATE * s->fp_rate;
+	const double lines = layers ? 0 : (double)s->bytes / 64;
+	return above > 0 && (s->saturated || (s->fp_rate > 0 && above > 1 / fmax(lines, 10)));
+}
+
 /* What weir_handle_refresh() asks of an image, by every bit: then no sample can be foreseen. Of a
  * set whose every bit is set nothing is known of its keys. */
 static void judge(struct reading *r, const struct weir_stats *s)
 {
-	bool full = s->saturated && s->fp_rate_estimated > WEIR_SANE_RATE * s->fp_rate;
+	bool full = overfull(s);
 	bool fewer = isfinite(r->keys_before) &&
 	             s->keys_estimated < WEIR_SANE_KEYS * r->keys_before;
 	if (full && !(s->marks & WEIR_MARK_OVERFULL_ALLOWED))

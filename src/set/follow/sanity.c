@@ -57,6 +57,17 @@ static int refuse(const char *path, bool full, bool fewer, const struct weir_sta
 	                  full ? " --allow-overfull" : "", fewer ? " --allow-shrink" : "");
 }
 
+/* Few keys may have twice the rate by chance, with room for them all: saturated is more. But the
+ * capacity is a number in the image's head, and its writer may have made it up. So a rate is too
+ * high, whatever the capacity, if it is above twice the one asked by more than one full line of
+ * those looked at has, or by a tenth. Of layers the smallest may have few lines: a tenth. */
+static bool overfull(const struct weir_filter *f, const struct weir_stats *s)
+{
+	const double above = s->fp_rate_estimated - WEIR_SANE_RATE * s->fp_rate;
+	const double lines = f->kind->members ? 0 : s->sampled * (double)s->bytes / 64;
+	return above > 0 && (s->saturated || (s->fp_rate > 0 && above > 1 / fmax(lines, 10)));
+}
+
 int weir__sanity_ask(const char *path, const struct weir_filter *next,
                      const struct weir_filter *current, weir_progress_fn *progress,
                      void *progress_arg)
@@ -68,9 +79,7 @@ int weir__sanity_ask(const char *path, const struct weir_filter *next,
 		                            .progress_arg = progress_arg };
 	bool fewer = false;
 	int err = weir__survey(next, &sample, &s);
-	/* Few keys may have such a rate by chance, with room for them all: saturated is more. */
-	bool full = s.saturated && s.fp_rate_estimated > WEIR_SANE_RATE * s.fp_rate &&
-	            !(next->marks & WEIR_MARK_OVERFULL_ALLOWED);
+	bool full = !err && overfull(next, &s) && !(next->marks & WEIR_MARK_OVERFULL_ALLOWED);
 	if (!err && current && !(next->marks & WEIR_MARK_SHRINK_ALLOWED))
 		err = ask_keys(&fewer, next, current, &sample, &s, &before);
 	return !err && (full || fewer) ? refuse(path, full, fewer, &s, &before) : err;
