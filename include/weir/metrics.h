@@ -11,7 +11,8 @@
  *     weir_keys                    gauge    distinct keys, estimated; +Inf: every bit is set
  *     weir_capacity_keys           gauge    keys that it was made for
  *     weir_fill_ratio              gauge    share of bits set
- *     weir_fp_rate                 gauge    absent keys answered with yes, estimated
+ *     weir_fp_rate                 gauge    absent keys answered with yes, estimated: of one probe;
+ *                                           an answer makes up to weir_lookups probes
  *     weir_fp_rate_asked           gauge    as it was made for
  *     weir_saturated               gauge    1: more keys than its capacity
  *     weir_hashes_uneven           gauge    1: hashes of the caller's own are not uniform

@@ -38,7 +38,9 @@ enum weir_text_steps {
 	WEIR_TEXT_SUFFIXES = 1u << 3,  /* domains: a leading "*." or "." and a final "." go; a
 	                                  lookup finds the domain and its parents */
 	WEIR_TEXT_CLOSED = 1u << 4,    /* not a step: refuse keys of new lengths (-EINVAL), so that
-	                                  inserts cannot slow down lookups */
+	                                  inserts cannot slow down lookups or raise the rate: n
+	                                  lengths make up to n probes, and any may answer yes. Set
+	                                  it where others choose the keys */
 };
 
 /** The normalisation of a set: its steps, and the key lengths that a lookup probes. All zero: none,

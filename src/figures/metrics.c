@@ -18,7 +18,7 @@ static int add_stats(struct weir__samples *to, const char *labels, const struct 
 		GAUGE("keys", "Distinct keys, estimated from the bits.", s->keys_estimated),
 		GAUGE("capacity_keys", "Keys that the filter was made for.", s->capacity),
 		GAUGE("fill_ratio", "Share of bits set.", s->fill),
-		GAUGE("fp_rate", "Share of absent keys answered with yes, estimated.",
+		GAUGE("fp_rate", "Share of absent keys that one probe answers with yes, estimated.",
 		      s->fp_rate_estimated),
 		GAUGE("fp_rate_asked", "Share that the filter was made for.", s->fp_rate),
 		GAUGE("saturated", "Whether there are more keys than the capacity.", s->saturated),

@@ -14,11 +14,12 @@ run 0 "$weir" info --prometheus day.weir "$name"
 cp out text
 prints '^weir_image_capacity_keys{image="day.weir"} 1[0-9]*$'
 prints '^weir_image_keys{image="day.weir"} [0-9.]*$'
+prints '^weir_image_lookups{image="day.weir"} 1$'
 prints '^weir_image_modified_seconds{image="day.weir"} [0-9.]*$'
 prints '^weir_image_live{image="day.weir"} 0$'
 prints '^weir_image_saturated{image="od\\"d\\\\\\\\033\[2J.weir"} 0$'
 "$exposition" <text >image_names || fail "weir info --prometheus: no such text"
-[ "$(wc -l <image_names)" = 12 ] && ok || fail "not 12 metrics" "$(cat image_names)"
+[ "$(wc -l <image_names)" = 13 ] && ok || fail "not 13 metrics" "$(cat image_names)"
 
 # Each has the value that --json has, in the unit of its name.
 cat >compare.py <<'end'
@@ -30,6 +31,7 @@ names = {'capacity_keys': 'capacity', 'fp_rate': 'fp_rate_estimated', 'fp_rate_a
 found = {name: float(text) for name, text in lines}
 want = {name: json_of.get(names.get(name, name)) for name in found}
 want['hashes_uneven'] = json_of['hashes_uneven'] == 'yes'
+want['lookups'] = json_of.get('lookups', 1)
 want['modified_seconds'] = os.stat('wide.weir').st_mtime
 wrong = [(name, value, want[name]) for name, value in found.items()
          if not math.isclose(value, want[name], rel_tol=1e-2 if name == 'keys' else 1e-8)]
@@ -44,12 +46,12 @@ for form in '' --zstd; do
 	cp out json
 	run 0 "$weir" info --prometheus --exact wide.weir
 	cp out metrics
-	run 0 python3 compare.py 12
+	run 0 python3 compare.py 13
 done
 # of bits that were not looked at, nothing
 run 0 "$weir" info --prometheus wide.weir
 cp out metrics
-run 0 python3 compare.py 7
+run 0 python3 compare.py 8
 run 0 "$weir" build -q --new-seed -n 3000 -p 1% -o wide.weir keys
 mkfifo late
 "$weir" add -q --live wide.weir late &

@@ -23,9 +23,11 @@ static int next_of_image(const void *object, uint32_t i, struct weir_metric *out
 		      bits && has_counters(s->info.shape.kind) ?
 			      (double)s->stats.counters_stuck :
 			      NAN),
-		GAUGE("fp_rate", "Share of absent keys answered with yes, estimated.",
+		GAUGE("fp_rate", "Share of absent keys that one probe answers with yes, estimated.",
 		      bits ? s->stats.fp_rate_estimated : NAN),
 		GAUGE("fp_rate_asked", "Share that the image was made for.", s->info.fp_rate),
+		GAUGE("lookups", "Most keys that the lookup of one text probes.",
+		      weir_text_most(&s->info.text)),
 		GAUGE("saturated", "Whether there are more keys than the capacity.",
 		      bits ? (double)s->stats.saturated : NAN),
 		GAUGE("hashes_uneven", "Whether it was filled by hashes that are not uniform.",

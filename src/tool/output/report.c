@@ -305,7 +305,9 @@ void report_normal(struct report *r, const struct weir_text *n, double rate)
 	report_runs(r, "labels", "labels of domains", n->labels, 128);
 	uint32_t most = weir_text_most(n);
 	report_count(r, "lookups", most > 1 ? "lookups an answer" : NULL, most);
-	report_rate(r, "fp_rate_answer", most > 1 ? "rate of an answer" : NULL, rate * most);
+	/* Any of the probes answers yes: below rate * most, which may be above 1. */
+	report_rate(r, "fp_rate_answer", most > 1 ? "rate of an answer" : NULL,
+	            rate < 1 ? -expm1(most * log1p(-rate)) : 1);
 }
 
 void normal_raised(const char *path, const struct weir_text *before,
