@@ -99,7 +99,8 @@ WEIR_API WEIR_MUST_CHECK int weir_delta_inspect(struct weir_location from,
  * A byte of a piece that zstd unpacks to another one shows only when the delta is applied:
  * weir_image_verify() of a chain checks all of what it makes.
  * @from: a path, a descriptor or memory.
- * @options: progress, of the bytes of the new image; the rest is not looked at. NULL: none.
+ * @options: max_bytes, of the memory for the bits of all pieces, and progress, of the bytes of the
+ *   new image; the rest is not looked at. NULL: none.
  * Return: 0 the delta is whole, or a negative errno.
  * Errors: as weir_delta_inspect(); -ENOTSUP also if this build has no zstd; -ENOMEM; -ECANCELED.
  * Threads: any.  Progress: blocking (file system).

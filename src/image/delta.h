@@ -91,7 +91,8 @@ void weir__delta_xor(unsigned char *to, const unsigned char *from, uint64_t n);
 int weir__delta_apply(struct weir_plain *plain, const char *name, const char *path,
                       const struct weir_load_options *options);
 
-/* Check all of a delta that its images are not needed for. @options: progress is taken of them. */
+/* Check all of a delta that its images are not needed for. @options: max_bytes (of its map) and
+ * progress are taken of them. */
 int weir__delta_verify(struct weir_source *source, const struct weir_load_options *options);
 
 #endif

@@ -90,6 +90,10 @@ static int read_map(struct reading *r)
 	if (bytes > r->head.length - WEIR_DELTA_HEAD)
 		return weir__fail(-EBADMSG, "%s: ends in the delta's map of %" PRIu64 " bytes",
 		                  r->source->name, bytes);
+	if (r->options->max_bytes && bytes > r->options->max_bytes)
+		return weir__fail(-EFBIG, "%s: the delta's map has %" PRIu64 " bytes: more than "
+		                  "the %" PRIu64 " allowed", r->source->name, bytes,
+		                  r->options->max_bytes);
 	r->map = malloc(bytes);
 	r->piece = malloc(WEIR_DELTA_PIECE);
 	if (!r->map || !r->piece)

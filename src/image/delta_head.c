@@ -49,13 +49,16 @@ int weir__is_delta(const unsigned char bytes[8])
 	return memcmp(bytes, magic, sizeof magic) == 0;
 }
 
-/* The magic and the checksum come first: behind them every field is the writer's own. */
+static int no_delta(const unsigned char *bytes, const char *name)
+{
+	return weir__fail(-EBADMSG, "%s: not a delta: its first bytes are not WEIRDLT1%s", name,
+	                  memcmp(bytes, "WEIRIMG1", 8) ? ": weir delta -o makes one" :
+	                  ", it is an image: weir delta makes one of two images");
+}
+
+/* The checksum comes first: behind it every field is the writer's own. */
 static int sound(const unsigned char *bytes, const char *name)
 {
-	if (!weir__is_delta(bytes))
-		return weir__fail(-EBADMSG, "%s: not a delta: its first bytes are not WEIRDLT1%s",
-		                  name, memcmp(bytes, "WEIRIMG1", 8) ? ": weir delta -o makes "
-		                  "one" : ", it is an image: weir delta makes one of two images");
 	const uint64_t format = weir__image_get64(bytes + FORMAT);
 	if ((uint32_t)format > WEIR_DELTA_FORMAT)
 		return weir__fail(-ENOTSUP, "%s: is a delta of format %u, and this library reads "
@@ -93,7 +96,14 @@ static int legal(const struct weir_delta_head *head, const struct weir_source *s
 int weir__delta_read(struct weir_delta_head *out, struct weir_source *source)
 {
 	unsigned char bytes[WEIR_DELTA_HEAD];
-	int err = weir__source_read(source, bytes, sizeof bytes);
+	int err = weir__source_read(source, bytes, sizeof magic);
+	if (!err && !weir__is_delta(bytes))
+		return no_delta(bytes, source->name);
+	if (!err)
+		err = weir__source_read(source, bytes + sizeof magic, sizeof bytes - sizeof magic);
+	if (err == -EBADMSG) /* the sentence of an image */
+		return weir__fail(err, "%s: ends at byte %" PRIu64 ", in the middle of the delta's "
+		                  "head", source->name, source->at);
 	if (!err)
 		err = sound(bytes, source->name);
 	if (err)

@@ -175,6 +175,29 @@ static void every_length(void **state)
 	assert_nothing_made();
 }
 
+/* Bytes that are no delta were called a delta that ends, and a short head an image. */
+static void short_files_are_named_as_they_are(void **state)
+{
+	unsigned char noise[100] = { 1, 2, 3 };
+	(void)state;
+	assert_refused(weir_delta_verify(weir_location_memory(noise, 100), NULL), -EBADMSG,
+	               "not a delta", "");
+	assert_refused(weir_delta_verify(weir_location_memory(bytes, 60), NULL), -EBADMSG,
+	               "ends at byte 60", "the delta's head");
+}
+
+/* The map of a sparse file took 16 MiB, whatever limit was given. */
+static void map_counts_against_max_bytes(void **state)
+{
+	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
+	struct weir_location at = weir_location_memory(bytes, n_bytes);
+	(void)state;
+	o.max_bytes = 7;
+	assert_refused(weir_delta_verify(at, &o), -EFBIG, "the delta's map has 8 bytes", "7");
+	o.max_bytes = 8;
+	assert_ok(weir_delta_verify(at, &o));
+}
+
 static void verified_without_its_images(void **state)
 {
 	struct weir_location at = weir_location_memory(bytes, n_bytes);
@@ -522,6 +545,8 @@ int main(void)
 		BESIDE(options),       BESIDE(forged),       BESIDE(forged_beyond_checksums),
 		BESIDE(options),       BESIDE(forged),       BESIDE(forged_generations),
 		BESIDE(verified_without_its_images),
+		BESIDE(short_files_are_named_as_they_are),
+		BESIDE(map_counts_against_max_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
