@@ -130,13 +130,13 @@ test_lookups_keep_the_size() {
 	grep -v /24 nets3 >nets2
 	run 0 "$weir" build --json -p 0.7% -o size.weir nets2
 	json out "j['lookups'] == 2 and j['size_kept'] and j['bytes'] == $bytes" \
-		"and abs(j['fp_rate_answer'] - 0.007) < 1e-9 and j['capacity'] > 768"
+		"and abs(j['fp_rate_answer'] - 0.007) < 1e-4 and j['capacity'] > 768"
 	run 0 "$weir" build --json -o size.weir nets3
 	json out "j['lookups'] == 3 and j['bytes'] == $bytes and j['size_kept']" \
-		"and abs(j['fp_rate_answer'] - 0.007) < 1e-9"
+		"and abs(j['fp_rate_answer'] - 0.007) < 1e-4"
 	run 0 "$weir" build --json -o size.weir nets3 <(printf '10.0.0.0/%d\n' {8..15})
 	json out "j['lookups'] == 11 and j['bytes'] == 2 * $bytes and not j['size_kept']" \
-		"and abs(j['fp_rate_answer'] - 0.007) < 1e-9"
+		"and abs(j['fp_rate_answer'] - 0.007) < 1e-4"
 	run 0 "$weir" build -q --cidr -n 5000 -p 1% -o size.weir nets3
 	equal "$(is size.weir capacity)" 5000 -n
 }
@@ -238,6 +238,19 @@ test_a_damaged_image_stays() {
 	damage packed.weir $(($(stat -c %s packed.weir) - 30))
 	run 2 "$weir" build -q -o packed.weir a1000; says 'not replaced'
 	run 0 "$weir" build -q --force -o packed.weir a1000; says 'its seed is not kept'
+}
+
+# weir build --force --keyed-by=key -o key replaced the only key, and exited 0.
+test_the_key_is_not_replaced() {
+	local name
+	(umask 077; head -c 16 /dev/urandom >key)
+	cp key key.before
+	ln key hard.key
+	for name in key ./key hard.key; do
+		run 1 "$weir" build --force --keyed-by=key -o $name a1000
+		says "^weir build: $name: not replaced: it is the file that the key is read from"
+	done
+	same key key.before 'the key'
 }
 
 # weir build -o keys.txt keys.txt replaced the keys, and exited 0.
@@ -347,7 +360,7 @@ test_min_keys_refuses_an_export_that_was_cut_short() {
 for part in a_rebuild_keeps_the_seed the_size_goes_by_steps like_doubles \
 		a_rebuild_does_the_same_to_keys lookups_keep_the_size merge_unites_lengths \
 		merge_folds a_seed_of_others_is_not_kept a_damaged_image_stays \
-		keys_are_not_replaced overfull_names_the_room_that_fits \
+		keys_are_not_replaced the_key_is_not_replaced overfull_names_the_room_that_fits \
 		overfull_and_shrunk_together min_keys_refuses_an_export_that_was_cut_short; do
 	test_$part
 done

@@ -91,6 +91,11 @@ int place_ask(const char *path, bool force, struct image_saving *saving)
 	struct stat st;
 	if (!can_be_made(path))
 		return TOOL_TROUBLE;
+	if (strcmp(path, "-") != 0 && keyfile_is(path)) {
+		say("%s: not replaced: it is the file that the key is read from: give the image "
+		    "another name", path);
+		return TOOL_NO;
+	}
 	if (force || strcmp(path, "-") == 0)
 		return TOOL_OK;
 	if (stat(path, &st) || st.st_size == 0) /* mktemp leaves an empty file */

@@ -141,12 +141,23 @@ int trouble_weir(int err, const char *file)
 	return TOOL_TROUBLE;
 }
 
+static struct stat keyfile; /* st_nlink 0: none was read */
+
 const void *keyfile_read(const char *path)
 {
 	static unsigned char key[WEIR_SECRET_BYTES];
 	int err = weir_secret_read(key, path);
+	if (!err && stat(path, &keyfile)) /* a pipe that has gone */
+		keyfile.st_nlink = 0;
 	if (!err)
 		return key;
 	say("%s: %s", path, opened_or(err, detail_without(path), SAY_HASH_KEY));
 	return NULL;
+}
+
+bool keyfile_is(const char *path)
+{
+	struct stat st;
+	return keyfile.st_nlink && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	       st.st_dev == keyfile.st_dev && st.st_ino == keyfile.st_ino;
 }

@@ -16,6 +16,8 @@ bool delta_begins(const char *path);
 /* The secret key of --keyed-by=FILE: the 16 bytes in a file, raw or as 32 hexadecimal digits. They
  * are kept as long as the process: there is one key. Return: NULL after a message. */
 const void *keyfile_read(const char *path);
+/* Is @path the file that the key was read from? It may be the only copy. */
+bool keyfile_is(const char *path);
 
 /* A file that the command was to read. The sentence about one that cannot be opened, alike for all:
  * the system's word for @err, an errno, and if nothing stands there the remedy. */
