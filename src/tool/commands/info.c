@@ -104,7 +104,8 @@ static void report_stats(struct report *r, const struct weir_stats *s)
 	report_rate(r, "fill_max", "in the fullest shard", s->fill_max);
 	report_estimate(r, "keys_estimated", "keys, estimated", s->keys_estimated);
 	report_estimate(r, "keys_error", NULL, s->keys_error);
-	report_rate(r, "fp_rate_estimated", "rate, estimated", s->fp_rate_estimated);
+	report_rate(r, "fp_rate_estimated", s->lookups > 1 ? "one lookup, estimated" :
+	            "rate, estimated", s->fp_rate_estimated);
 	report_rate(r, "sampled", "of the bits looked at", s->sampled);
 	report_bool(r, "saturated", "saturated", s->saturated);
 	report_uneven(r, s);
