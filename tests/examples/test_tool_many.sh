@@ -67,6 +67,18 @@ test_numbers_of_lines() {
 	run 0 "$weir" query -c bom.weir <(printf 'one\ntwo\n'); prints '^2$'
 }
 
+# Only a file begins with the mark: further on, the same three bytes are the beginning of a key. The
+# reversed file has its chunks begin with other lines.
+test_is_the_mark_of_UTF_8_left_in_all_chunks_but_the_first() {
+	local mark=$'\xef\xbb\xbf'
+	{ echo first; seq -f "$mark%.0f" 200000; } >marks
+	{ echo first; seq -f "$mark%.0f" 200000 -1 1; } >reversed
+	run 0 "$weir" build -q -s 7 -p 0.001% -o marks.weir marks
+	same err /dev/null 'build: no mark left out'
+	run 0 "$weir" query -c marks.weir reversed; prints '^200001$'
+	same err /dev/null 'query: no mark left out'
+}
+
 # More files than a process may have open.
 test_many_files() {
 	local i
@@ -77,7 +89,7 @@ test_many_files() {
 }
 
 for part in many_domains_a_line many_lookups_a_line many_threads_note_lengths numbers_of_lines \
-		many_files; do
+		is_the_mark_of_UTF_8_left_in_all_chunks_but_the_first many_files; do
 	test_$part
 done
 finish
