@@ -65,6 +65,15 @@ test_does_a_replaced_router_keep_its_sets() {
 	run 0 "$weir" route --build -q -o set.weir z=b y=c x=a # more of them, in another order
 }
 
+# The name of a set that is kept may begin with that of a set that is lost, and the reverse.
+test_is_a_set_lost_whose_name_begins_that_of_another() {
+	local lost='1 of its 2 sets would be lost, the first is'
+	run 0 "$weir" route --build -q -s 7 -o ads.weir ads=a other=c
+	run 0 "$weir" route --build -q -s 7 -o ads2.weir ads2=a other=c
+	kept ads.weir "$lost 'ads'" route --build ads2=a other=c
+	kept ads2.weir "$lost 'ads2'" route --build ads=a other=c
+}
+
 # The delta was compared by the kind of its old image, so a router became a blocked set.
 test_is_the_kind_that_of_what_the_delta_makes() {
 	from sets.weir plain.weir
@@ -141,6 +150,7 @@ test_does_the_command_that_merge_names_work
 test_does_a_replaced_image_keep_its_steps
 test_does_a_replaced_image_keep_its_key
 test_does_a_replaced_router_keep_its_sets
+test_is_a_set_lost_whose_name_begins_that_of_another
 test_is_the_kind_that_of_what_the_delta_makes
 test_does_a_replaced_image_keep_most_of_its_keys
 finish
