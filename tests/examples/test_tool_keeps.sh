@@ -112,6 +112,23 @@ test_does_a_replaced_image_keep_most_of_its_keys() {
 	run 0 "$weir" apply -q -o copy.weir copy.weir delta; same copy.weir set.weir 'as allowed'
 }
 
+# Only one of the marks of an image allows it to shrink: not that of a key, of an overfull set or of
+# a set that keeps its keys once.
+test_may_only_an_image_marked_so_shrink() {
+	run 0 "$weir" build -q --keyed-by=key -o keyed_small.weir b
+	from keyed.weir keyed_small.weir
+	shrinks keyed.weir apply keyed.weir delta
+	cp small.weir full.weir
+	run 0 "$weir" add -q --allow-overfull full.weir <(seq 10)
+	run 0 "$weir" info --json full.weir; json out 'j[0]["overfull_allowed"]'
+	from plain.weir full.weir
+	shrinks plain.weir apply plain.weir delta
+	run 0 "$weir" build -q -k counting --once -o counts.weir a
+	run 0 "$weir" build -q -k counting --once -o few_counts.weir b
+	from counts.weir few_counts.weir
+	shrinks counts.weir apply counts.weir delta
+}
+
 # works FIRST OTHER: the command in the message of merge makes an image that merges.
 works() {
 	run 1 "$weir" merge -q -o none.weir "$1" "$2"
@@ -153,4 +170,5 @@ test_does_a_replaced_router_keep_its_sets
 test_is_a_set_lost_whose_name_begins_that_of_another
 test_is_the_kind_that_of_what_the_delta_makes
 test_does_a_replaced_image_keep_most_of_its_keys
+test_may_only_an_image_marked_so_shrink
 finish
