@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Preloaded: another process comes just before this one first syncs a regular file, or first
- * renames one. AT_SYNC and AT_RENAME are shell commands. */
+ * Preloaded: another process comes just before this one first syncs a regular file, first
+ * renames one, or seals a live mapping. AT_SYNC, AT_RENAME and AT_SEAL are shell commands. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,6 +29,14 @@ int fsync(int fd)
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		come("AT_SYNC");
 	return (int)syscall(SYS_fsync, fd);
+}
+
+int msync(void *at, size_t bytes, int flags)
+{
+	static int calls;
+	if (++calls == 2) /* the first is of the mark that the mapping is live */
+		come("AT_SEAL");
+	return (int)syscall(SYS_msync, at, bytes, flags);
 }
 
 int renameat(int from_folder, const char *from, int folder, const char *to)

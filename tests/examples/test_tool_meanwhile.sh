@@ -221,6 +221,30 @@ test_is_an_output_made_anew_that_was_removed() {
 	says 'not replaced: it was .*removed'
 }
 
+# The keys are in no file: a refusal, as of an image that stays live.
+test_does_add_or_seal_of_an_image_that_was_replaced_exit_1() {
+	local gone='set.weir: was replaced or removed meanwhile, so what was to be'
+	made
+	run 0 "$weir" build -q --like=set.weir -o other.weir first
+	begun add -q --live set.weir late
+	soon is_live set.weir
+	mv other.weir set.weir
+	ended 1
+	says "^weir add: $gone"
+	run 1 "$weir" query -q set.weir <<<1001
+	[ "$at_call" ] || return 0
+	"$weir" add -q --live set.weir late &
+	command=$!
+	exec 9>late
+	soon is_live set.weir
+	kill -9 $command
+	wait $command 2>/dev/null
+	exec 9>&-
+	run 0 "$weir" build -q -s 7 -n 200000 -p 1% -o other.weir first
+	AT_SEAL='mv other.weir set.weir' LD_PRELOAD=$at_call run 1 "$weir" seal set.weir
+	says "^weir seal: $gone sealed has no name any more"
+}
+
 # A reader's lock, so the save goes on without its own. A mapper comes just before the rename.
 test_is_an_insert_reported_that_a_save_under_a_readers_lock_loses() {
 	local words reader
@@ -261,6 +285,7 @@ for test in does_an_insert_survive_add does_an_insert_through_a_lock_dir_survive
 		does_an_insert_into_an_image_that_was_not_there_survive \
 		does_an_insert_survive_a_forced_apply \
 		does_an_insert_survive_a_merge_of_others is_an_output_made_anew_that_was_removed \
+		does_add_or_seal_of_an_image_that_was_replaced_exit_1 \
 		is_an_insert_reported_that_a_save_under_a_readers_lock_loses; do
 	test_$test
 done
