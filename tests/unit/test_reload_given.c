@@ -78,6 +78,26 @@ static void test_copied_and_kept(void **state)
 	close_handle(flavors, h);
 }
 
+/* The commit asks only a filter that the reload has filled for uniform hashes. One that was given
+ * may be mapped, and the look would read it. */
+static void test_a_given_filter_may_have_uneven_hashes(void **state)
+{
+	struct weir_handle *h = open_handle(flavors, 10000);
+	struct weir_filter *next = test_filter(WEIR_BLOCKED, 10000, 0.01);
+	struct weir_stats s = WEIR_STATS_INIT;
+	struct weir_reload *r = NULL;
+	(void)state;
+	for (uint64_t i = 1; i <= 10000; i++)
+		assert_ok(weir_insert_hash(next, i));
+	assert_ok(weir_measure(next, WEIR_EXACT, &s));
+	assert_int_equal(s.hashes_uneven, WEIR_UNEVEN_YES);
+	assert_ok(begin_with(&r, h, next, NULL));
+	assert_ok(weir_reload_commit(r));
+	assert_ptr_equal(weir_handle_get(h), next);
+	assert_int_equal(stats_of(h).refused, 0);
+	close_handle(flavors, h);
+}
+
 static void test_given_up_or_refused(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -280,6 +300,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_completed_then_published),
 		cmocka_unit_test(test_copied_and_kept),
+		cmocka_unit_test(test_a_given_filter_may_have_uneven_hashes),
 		cmocka_unit_test(test_given_up_or_refused),
 		cmocka_unit_test(test_wrong_options),
 		cmocka_unit_test(test_wrong_filters),
