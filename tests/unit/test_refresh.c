@@ -345,6 +345,10 @@ static void test_a_refusal_names_its_remedy(void **state)
 	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, "shard 0",
 	               "build it anew with weir build --force");
 	save(0, 10);
+	assert_int_equal(truncate(path, 4), 0); /* in its first word */
+	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path,
+	               "build it anew with weir build --force");
+	save(0, 10);
 	o.max_bytes = stats_of(h).bytes + 1;
 	assert_refused(weir_handle_refresh(h, path, &o), -EFBIG, path, "raise max_bytes");
 	o.max_bytes = 1;
