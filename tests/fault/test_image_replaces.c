@@ -383,10 +383,12 @@ static int lock_as_a_reader(void)
 	return fd;
 }
 
-/* Neither saver can lock the image. The second has no key of the first. */
+/* Neither saver can lock the image. The second has no key of the first, and the one that is refused
+ * leaves no temporary file. */
 static void test_do_two_saves_replace_an_image_that_a_reader_has_locked(void **state)
 {
 	unsigned first = 0, second = 0;
+	char name[256];
 	(void)state;
 	for (turn = 1;; turn++) {
 		int fd = lock_as_a_reader();
@@ -398,6 +400,7 @@ static void test_do_two_saves_replace_an_image_that_a_reader_has_locked(void **s
 		if (steps < turn)
 			break;
 		assert_int_equal(answer + sealed_it, -EAGAIN);
+		assert_int_equal(folder_entries(folder, "set.weir", name), 0);
 		first += answer == 0;
 		second += answer != 0;
 		(void)replace_teardown(state);
