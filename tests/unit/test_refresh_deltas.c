@@ -366,6 +366,9 @@ static void a_damaged_image(void **state)
 	assert_refused(weir_handle_refresh(h, path, &how), -EBADMSG, path, "weir build");
 	assert_int_equal(keys_there(), 0);
 	publish_image(1);
+	assert_int_equal(truncate(path, 4), 0);
+	assert_refused(weir_handle_refresh(h, path, &how), -EBADMSG, path, "weir build");
+	publish_image(1);
 	assert_swaps_to(2);
 }
 
