@@ -42,7 +42,7 @@ static size_t character(const unsigned char *text, size_t len)
 	return n;
 }
 
-/* The number of a character of UTF-8 that has so many bytes. */
+/* The code point of a character of UTF-8, of its length in bytes. */
 static uint32_t number(const unsigned char *text, size_t bytes)
 {
 	uint32_t n = bytes == 1 ? text[0] : text[0] & (0x7fu >> bytes);

@@ -11,7 +11,7 @@ static const struct weir_log_id none = { 0, 0 };
 
 enum {
 	READINGS = 64, /* in one round: then it is the turn of something else */
-	TRIES = 8,     /* to send an entry again, of which others know the tag */
+	TRIES = 8,     /* to send an entry again: others derive the tags of so many */
 };
 
 struct walk {

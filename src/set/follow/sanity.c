@@ -57,10 +57,10 @@ static int refuse(const char *path, bool full, bool fewer, const struct weir_sta
 	                  full ? " --allow-overfull" : "", fewer ? " --allow-shrink" : "");
 }
 
-/* Few keys may have twice the rate by chance, with room for them all: saturated is more. But the
- * capacity is a number in the image's head, and its writer may have made it up. So a rate is too
- * high, whatever the capacity, if it is above twice the one asked by more than one full line of
- * those looked at has, or by a tenth. Of layers the smallest may have few lines: a tenth. */
+/* A set of few keys may show twice its rate by chance. And saturation does not tell all: the writer
+ * of an image may have made up the capacity in its head. So a rate is too high, whatever the
+ * capacity, if it exceeds twice the one asked by more than one full line of those sampled adds, or
+ * by a tenth. The smallest layer of a growing filter may have few lines: there a tenth counts. */
 static bool overfull(const struct weir_filter *f, const struct weir_stats *s)
 {
 	const double above = s->fp_rate_estimated - WEIR_SANE_RATE * s->fp_rate;

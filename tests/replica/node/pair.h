@@ -94,4 +94,13 @@ static int insert(unsigned i, uint64_t key)
 	return weir__node_insert(&node[i], &key, sizeof key);
 }
 
+/* Both nodes have the key, which node 0 inserted. */
+static inline void sit_both_with_key_1(void)
+{
+	sit(0, 1 << 20, true);
+	sit(1, 1 << 20, true);
+	assert_ok(insert(0, 1));
+	run(1000);
+}
+
 #endif

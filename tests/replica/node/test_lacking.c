@@ -67,10 +67,7 @@ static void test_a_rollback_without_its_log_is_not_what_it_says(void **state)
 {
 	struct weir_record r;
 	(void)state;
-	sit(0, 1 << 20, true);
-	sit(1, 1 << 20, true);
-	assert_ok(insert(0, 1));
-	run(1000);
+	sit_both_with_key_1();
 	const struct weir_manifest kept = *toy_head(&toy.server[1]);
 	toy.stores[1].no_read = true;
 	assert_ok(insert(0, 2));
@@ -293,10 +290,7 @@ static void test_an_image_is_not_swapped_in_for_a_head_that_has_gone(void **stat
 {
 	struct weir_record r;
 	(void)state;
-	sit(0, 1 << 20, true);
-	sit(1, 1 << 20, true);
-	assert_ok(insert(0, 1));
-	run(1000);
+	sit_both_with_key_1();
 	toy_save(&toy);
 	struct weir_filter *f = filter(WEIR_BLOCKED, 1000, 7);
 	assert_ok(weir__node_record(&node[0], &r, NULL));

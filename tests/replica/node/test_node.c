@@ -338,10 +338,7 @@ static void test_a_merged_filter_is_published(void **state)
 static void test_a_rollback_keeps_what_was_inserted_since(void **state)
 {
 	(void)state;
-	sit(0, 1 << 20, true);
-	sit(1, 1 << 20, true);
-	assert_ok(insert(0, 1));
-	run(1000);
+	sit_both_with_key_1();
 	const struct weir_manifest kept = *toy_head(&toy.server[1]);
 	assert_ok(insert(1, 2));
 	node[0].wanted = true;
