@@ -148,6 +148,21 @@ static int read_parent(struct lines *l, struct weir_manifest *m)
 		0 : bad(l, "the parent is not older");
 }
 
+static int read_seen(struct lines *l, struct weir_manifest *m)
+{
+	static const char name[] = "seen ";
+	struct word v[2];
+	if ((size_t)(l->end - l->at) < sizeof name - 1 || memcmp(l->at, name, sizeof name - 1) != 0)
+		return 0;
+	int err = values(l, "seen", v, 2);
+	if (err)
+		return err;
+	return weir__hex_read(&m->seen.mark, v[0].at, v[0].len) && m->seen.mark &&
+	       weir__log_id_read(&m->seen.id, v[1].at, v[1].len) && m->seen.id.epoch &&
+	       weir__log_id_is_ours(m->seen.id) ?
+		0 : bad(l, "it is not a mark and the id of an entry");
+}
+
 static int read_source(struct lines *l, struct weir_manifest *m)
 {
 	static const char pure[] = "pure\n";
@@ -258,8 +273,8 @@ static int read_has(struct lines *l, struct weir_manifest *m)
 int weir__manifest_read(struct weir_manifest *out, const char *text, size_t len)
 {
 	static int (*const parts[])(struct lines *l, struct weir_manifest *m) = {
-		read_set, read_version, read_position, read_parent, read_source, read_image,
-		read_kind, read_hashing, read_publisher, read_has };
+		read_set, read_version, read_position, read_parent, read_seen, read_source,
+		read_image, read_kind, read_hashing, read_publisher, read_has };
 	struct weir_manifest m = { .set = "" };
 	struct lines l = { text, text + len, 0 };
 	if (len > WEIR_MANIFEST_TEXT)
@@ -306,6 +321,9 @@ size_t weir__manifest_write(char text[WEIR_MANIFEST_TEXT], const struct weir_man
 		         m->parent_id);
 	else
 		at = add(text, at, "parent none\n");
+	if (m->seen.mark)
+		at = add(text, at, "seen %016" PRIx64 " %s\n", m->seen.mark,
+		         weir__log_id_write(a, m->seen.id));
 	at = add(text, at, "source %s\n%s", sources[m->source], m->pure ? "pure\n" : "");
 	at = add_image(text, at, m);
 	at = add(text, at, "kind %s\nhashing %016" PRIx64 "\nsteps %" PRIu32 "\n",

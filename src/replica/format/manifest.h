@@ -10,6 +10,8 @@
  *     position ID HEX          the log's entry up to which the image has everything, and its tag
  *     parent VERSION HEX       the generation that its publisher had joined, and its id; or
  *     parent none
+ *     seen HEX ID              if redis once lost the set: the epoch's mark, and the last entry of
+ *                              that log that the image has
  *     source NAME              set: a node's set; record: the application's record; rollback
  *     pure                     if the image has nothing but its parent's and the log up to the
  *                              position: who has those need not fetch it (U5)
@@ -40,6 +42,12 @@ enum {
 
 enum weir_source { WEIR_SOURCE_SET, WEIR_SOURCE_RECORD, WEIR_SOURCE_ROLLBACK };
 
+/* How far the log of an epoch was applied that redis has lost since. */
+struct weir_seen {
+	uint64_t mark; /* of the epoch; 0: redis lost none */
+	struct weir_log_id id;
+};
+
 struct weir_manifest {
 	char set[WEIR_SET_NAME + 1];
 	struct weir_version version;
@@ -48,6 +56,7 @@ struct weir_manifest {
 	uint64_t tag;                 /* of the entry there; 0 at 0-0 */
 	struct weir_version parent;   /* 0.0: none */
 	uint64_t parent_id;
+	struct weir_seen seen;
 	enum weir_source source;
 	bool pure;
 	unsigned char image[WEIR_IMAGE_HASH];

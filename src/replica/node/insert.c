@@ -47,6 +47,35 @@ void weir__debts_release(struct weir_node *n, const struct weir_manifest *m)
 	pthread_mutex_unlock(&n->lock);
 }
 
+/* Does an image have what that node applied of the log that redis lost? */
+static bool covers(const struct weir_seen *image, const struct weir_seen *had)
+{
+	return image->mark == had->mark && weir__log_id_compare(had->id, image->id) <= 0;
+}
+
+/* Has redis lost the generation that this node joined? A later one has its id, unless that is so
+ * much later that the list of ids has no room for it. One that was given up is not in the set. */
+static bool is_lost(const struct weir_node *n, const struct weir_manifest *m)
+{
+	const struct weir_manifest *joined = &n->joined;
+	return joined->id && joined->id != n->abandoned && !weir__manifest_has(m, joined->id) &&
+	       m->version.number <= joined->version.number + WEIR_HAS / 4;
+}
+
+void weir__debts_of_others(struct weir_node *n, const struct weir_manifest *m)
+{
+	if (is_lost(n, m)) {
+		pthread_mutex_lock(&n->lock);
+		weir__debt_add(n, n->joined.id, WEIR_NODE_OTHERS);
+		pthread_mutex_unlock(&n->lock);
+	}
+	if (covers(&m->seen, &n->had))
+		n->had.mark = 0;
+	const bool own = n->had.mark && n->had.mark == n->seen.mark; /* redis lost it after @m */
+	if (m->seen.mark && !(own && m->seen.mark != n->seen.mark) && !covers(&n->seen, &m->seen))
+		n->seen = m->seen;
+}
+
 static bool head_has(const struct weir_node *n, uint64_t id)
 {
 	const struct weir_manifest *m = &n->newest;
@@ -56,7 +85,7 @@ static bool head_has(const struct weir_node *n, uint64_t id)
 
 uint64_t weir__debts_stamp(struct weir_node *n)
 {
-	uint64_t stamp = UINT64_MAX;
+	uint64_t stamp = n->had.mark && n->may_publish ? WEIR_NODE_OTHERS : UINT64_MAX;
 	pthread_mutex_lock(&n->lock);
 	for (uint32_t i = 0; i < n->n_relied; i++) {
 		const struct weir_debt *d = &n->relied[i];

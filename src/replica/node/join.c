@@ -187,6 +187,7 @@ static int merge(struct weir_node *n, const struct weir_manifest *m, struct weir
 		return 0;
 	}
 	add_has(n, m);
+	weir__debts_of_others(n, m);
 	weir__node_joined(n, m);
 	return 0;
 }
@@ -283,6 +284,8 @@ static void replaced(struct weir_node *n, const struct weir_manifest *m, bool ow
 		return;
 	}
 	replace_has(n, m, own);
+	n->had.mark = 0;
+	n->seen = m->seen;
 	weir__node_joined(n, m);
 	if (weir__needs_log(n, m))
 		owe_log(n, m);
@@ -385,8 +388,10 @@ int weir__node_look(struct weir_node *n)
 		return 0;
 	}
 	if (m->id == n->joined.id && m->version.era == n->era) {
-		if (n->lacks && reaches(n, m->position))
+		if (n->lacks && reaches(n, m->position)) {
+			weir__debts_of_others(n, m);
 			weir__node_joined(n, m);
+		}
 		return 0;
 	}
 	if (m->version.era < n->era)
@@ -396,6 +401,8 @@ int weir__node_look(struct weir_node *n)
 	if (higher || !follows(n, m))
 		return waits && !n->at_end ? 0 : fetch(n, m);
 	add_has(n, m);
+	if (!n->images_only) /* each generation takes the place of the one before */
+		weir__debts_of_others(n, m);
 	weir__node_joined(n, m);
 	return 0;
 }

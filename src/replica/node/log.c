@@ -92,6 +92,8 @@ static bool extend(struct walk *w, const struct weir_entry *e)
 	const bool adjacent = weir__log_id_compare(last, w->at) <= 0;
 	const bool first = !e->before && !last.epoch;
 	w->anew |= first;
+	if (first && !w->next)
+		n->began = n->began ? UINT64_MAX : e->tag;
 	if (own && own->tag != e->tag)
 		return false;
 	if (own)
@@ -205,6 +207,8 @@ static int read_some(struct weir_node *n, size_t *some)
 		          .upto = { UINT64_MAX, UINT64_MAX } };
 	int err = walk(&w, some);
 	const bool moved = weir__log_id_compare(w.at, n->cursor) != 0;
+	if (w.at.epoch != n->cursor.epoch && !n->left.epoch)
+		n->left = n->cursor;
 	n->cursor = w.at;
 	n->tag = w.tag;
 	if (w.lacks) {

@@ -53,6 +53,7 @@ void weir__node_start(struct weir_node *n, const struct weir_manifest *m)
 	n->joined = *m;
 	n->era = m->version.era;
 	n->has = m->has;
+	n->seen = m->seen;
 	(void)weir__has_add(&n->has, m->id);
 }
 
@@ -130,7 +131,7 @@ static void acknowledge(struct weir_node *n)
 	const uint64_t stamp = waits < owed ? waits : owed;
 	if (!n->doubt)
 		atomic_store_explicit(&n->acknowledged,
-		                      stamp == UINT64_MAX ? n->collected : stamp ? stamp - 1 : 0,
+		                      stamp > n->collected ? n->collected : stamp ? stamp - 1 : 0,
 		                      memory_order_release);
 }
 

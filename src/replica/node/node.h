@@ -56,6 +56,9 @@ struct weir_debt {
 	uint64_t stamp; /* of a token as a batch's; of a generation 0: each flush waits for it */
 };
 
+/* The stamp of keys of other nodes: no flush waits for them. */
+#define WEIR_NODE_OTHERS (UINT64_MAX - 1)
+
 /* What a publication noted when it began (U10, U11). */
 struct weir_record {
 	uint64_t mark;
@@ -101,6 +104,12 @@ struct weir_node {
 	struct weir_manifest newest;       /* the head's, if its id is head.generation */
 	struct weir_manifest joined;       /* of which the set has everything; id 0: none */
 	uint64_t era;                      /* of the set */
+	struct weir_log_id left;           /* where the cursor left its epoch, and */
+	uint64_t began;                    /* the mark of a log that began anew, UINT64_MAX: two
+	                                      did; both since the head was read, 0: none */
+	struct weir_seen seen;             /* what each of its generations says */
+	struct weir_seen had;              /* what this node had applied when redis lost the log;
+	                                      mark 0: the head's image has all of it */
 	struct weir_log_id cursor;         /* the log was applied up to there */
 	uint64_t tag;                      /* of the entry there; 0: not known */
 	struct weir_log_id suspect;        /* where the cursor was when it doubted last, */
@@ -214,6 +223,9 @@ void weir__debts_paid(struct weir_node *n, uint64_t generation);
 void weir__debts_release(struct weir_node *n, const struct weir_manifest *m);
 /* The lowest stamp of those that are owed; UINT64_MAX: nothing is. */
 uint64_t weir__debts_stamp(struct weir_node *n);
+
+/* U7, before @m is joined: redis may have lost what other nodes inserted, and they may be gone. */
+void weir__debts_of_others(struct weir_node *n, const struct weir_manifest *m);
 
 /* U5: redis has a generation again that is older than one that was taken here. Its position is of
  * use, its image is not: the set has more, and what was removed since stays so. */

@@ -93,6 +93,7 @@ static int begin(struct weir_node *n)
 		return err;
 	m->position = n->cursor;
 	m->tag = n->tag;
+	m->seen = n->seen;
 	m->version.era = n->era ? n->era : 1;
 	const struct weir_version mine = n->joined.version, its = h->version;
 	m->version.number = (weir__version_compare(mine, its) > 0 ? mine : its).number + 1;
@@ -144,7 +145,7 @@ static void published(struct weir_node *n)
 {
 	const struct weir_manifest *m = &n->publication.manifest;
 	n->publishing = n->wanted = false;
-	n->due_since = n->abandoned = 0;
+	n->due_since = n->abandoned = n->had.mark = 0;
 	n->generations++;
 	release_lease(n);
 	n->head.version = m->version;

@@ -113,10 +113,25 @@ static bool is_other(const struct weir_node *n, const struct weir_head *head)
 	       (own && weir__log_id_compare(own->id, head->last) > 0);
 }
 
+/* U3: the log is not the one that this node read, so entries of nodes that are gone may be on this
+ * node alone. @old: the head that it knew. */
+static void lost(struct weir_node *n, const struct weir_head *old)
+{
+	const bool twice = n->had.mark || (n->began && n->began != n->head.mark);
+	const struct weir_log_id id = n->left.epoch ? n->left : n->cursor;
+	if (!id.epoch)
+		return;
+	n->had = (struct weir_seen){ old->mark, twice ? most : id }; /* most: none covers both */
+	if (!n->lacks && !twice && n->joined.id == old->generation)
+		n->seen = n->had;
+	n->era = n->era ? n->era : 1; /* a first generation is merged, and does not replace that */
+}
+
 /* @appended: entries of this touch, the last ones of the log. */
 static void meet(struct weir_node *n, const struct weir_head *head, uint64_t appended)
 {
-	const uint64_t mark = n->head.mark;
+	const struct weir_head old = n->head;
+	const uint64_t mark = old.mark;
 	const struct weir_log_id before = { head->last.epoch, head->last.n - appended };
 	const bool back = mark == head->mark && weir__log_id_compare(before, n->head.last) < 0;
 	const bool other = mark == head->mark && !n->doubt && is_other(n, head);
@@ -129,8 +144,13 @@ static void meet(struct weir_node *n, const struct weir_head *head, uint64_t app
 		weir__node_suspect(n, head->last, head->tag);
 	else if (mark && head->prev == mark && !n->lacks && can_go_on(n, head->base))
 		go_on(n, head->base);
-	else if (head->mark != mark)
+	else if (head->mark != mark) {
+		if (mark && (!head->base.epoch || (head->prev && head->prev != mark)))
+			lost(n, &old);
 		weir__node_doubt(n);
+	}
+	n->left = none;
+	n->began = 0;
 	n->look = false; /* this is the head of now */
 }
 

@@ -378,7 +378,7 @@ int weir_replica_close(struct weir_replica *r)
 	r->own_handle = false;
 	const uint64_t bytes = unsent(r);
 	const bool other = r->node.other_seed && r->node.ring.used;
-	const bool owes = weir__debts_stamp(&r->node) != UINT64_MAX;
+	const bool owes = weir__debts_stamp(&r->node) < WEIR_NODE_OTHERS;
 	char set[WEIR_SET_NAME + 1];
 	snprintf(set, sizeof set, "%s", r->o.set);
 	free_all(r);

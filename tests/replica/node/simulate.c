@@ -166,7 +166,8 @@ static void check_own(unsigned i)
 	}
 }
 
-static bool is_well(unsigned i)
+/* It follows and confirms, and its own inserts are safe. */
+static bool is_following(unsigned i)
 {
 	struct weir_node_status status;
 	struct weir_node *n = &s->seats[i].node;
@@ -174,15 +175,22 @@ static bool is_well(unsigned i)
 	weir__node_status(n, &status);
 	return server->log_there && server->head_run == server->run &&
 	       n->head.mark == server->head.mark && n->tag == server->head.tag &&
-	       status.state == WEIR_NODE_FOLLOWING && !status.lacks && !status.owes &&
+	       status.state == WEIR_NODE_FOLLOWING && !status.lacks &&
+	       weir__debts_stamp(n) >= WEIR_NODE_OTHERS &&
 	       !n->ring.waiting.oldest && !weir__ring_has_fresh(&n->ring) &&
 	       !(n->wanted && n->may_publish);
 }
 
-static bool all_well(void)
+/* No other node's inserts wait on it for a generation either. */
+static bool is_well(unsigned i)
+{
+	return is_following(i) && weir__debts_stamp(&s->seats[i].node) == UINT64_MAX;
+}
+
+static bool all(bool (*is)(unsigned i))
 {
 	for (unsigned i = 0; i < s->nodes; i++)
-		if (!is_well(i) || s->seats[i].store->server != s->seats[0].store->server)
+		if (!is(i) || s->seats[i].store->server != s->seats[0].store->server)
 			return false;
 	return true;
 }
@@ -256,13 +264,25 @@ static bool is_kept(const struct seat *seat, uint64_t hash)
 	return true;
 }
 
+static bool another_has(unsigned i, uint64_t hash)
+{
+	for (unsigned j = 0; j < s->nodes; j++)
+		if (j != i && weir_handle_contains_hash(s->seats[j].handle, hash))
+			return true;
+	return false;
+}
+
+/* If redis can lose all, what a node that died had inserted is kept as long as one node has it. */
 static void die(unsigned i)
 {
-	const bool loses = has_feature('f') || has_feature('x') || has_feature('d') ||
-			   has_feature('r') || has_feature('i') || has_feature('b');
+	const bool whole = strspn(s->features, "fdkgmoe") == strlen(s->features) &&
+	                   strpbrk(s->features, "fd");
+	const bool loses = strpbrk(s->features, "fxdrib") && !whole;
 	for (size_t k = 0; k < s->n_keys; k++) {
 		struct key *key = &s->keys[k];
-		if (key->owner == i && (loses || !is_kept(&s->seats[i], key->hash)))
+		if (whole && (key->owner == i || key->owner >= MOST))
+			key->excused = key->excused || !another_has(i, key->hash);
+		else if (key->owner == i && (loses || !is_kept(&s->seats[i], key->hash)))
 			key->excused = true;
 	}
 	const unsigned server = s->seats[i].store->server;
@@ -380,7 +400,7 @@ static uint64_t quiet(void)
 {
 	calm();
 	const uint64_t from = s->toy.clock;
-	while (!all_well() && s->toy.clock < from + QUIET_MS && !s->failed)
+	while (!all(is_well) && s->toy.clock < from + QUIET_MS && !s->failed)
 		run_until(s->toy.clock + 1, true);
 	const uint64_t took = s->toy.clock - from;
 	run_until(s->toy.clock + 1500, true);
@@ -452,6 +472,7 @@ static const char *const mixes[] = {
 	"", "g", "sc", "p", "sr", "f", "d", "x", "i", "R", "Rg", "Rsr", "Rp", "kg", "kgsc", "m",
 	"mo", "oe", "osce", "scx", "bg", "bgR", "bgsc", "Rscf", "pR", "gx", "ig", "igx", "kpg",
 	"scfdxr", "scrfdxikRbgmoe", "prR", "nRg", "nsc", "gscR", "xi", "dk", "gr", "bgd", "mR",
+	"kf", "kfg", "kdfg", "kfgoe",
 };
 
 int main(int argc, char **argv)
