@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: MIT
- * A set that is replaced while it is in use. One pointer is published, readers are in RCU read-side
- * sections (liburcu), and no insert is lost.
+ * A handle is a set whose filter can be replaced while threads use it: no lookup waits, and no
+ * insert is lost. Create it once. Any thread may then look up and insert through it at any time.
+ * Replace its filter by reload.h, or let it follow an image file (follow.h).
  *
- *     struct weir_handle *set;              create once:  weir_handle_create(&set, filter, NULL)
- *     weir_handle_contains(set, key, len)   any worker, at any time, even while reload.h replaces
- *     weir_handle_insert(set, key, len)     the filter
+ *     struct weir_params params = WEIR_PARAMS_INIT;
+ *     params.capacity = 1000000, params.fp_rate = 0.01;
+ *     err = weir_create(&filter, &params);
+ *     err = weir_handle_create(&set, filter, NULL);     from now on the handle owns the filter
+ *     err = weir_handle_insert(set, key, len);          any thread, also during a reload
+ *     found = weir_handle_contains(set, key, len);
+ *     weir_handle_destroy(set);                         when no thread uses it any more
  *
- * The promise. A key whose insert has returned is found by every later lookup through the handle,
- * across reloads, rollbacks and refreshes, if
+ * The promise. Once an insert through the handle has returned, every later lookup through the
+ * handle finds its key, across reloads, rollbacks and refreshes, if
  *   - the insert began after weir_reload_begin() had returned, or no reload ran; or
  *   - the insert began earlier, and the loader's source has the key or weir_reload_copy() carries
  *     it. So the application first writes the key to its own record and then inserts it, and the
  *     loader reads that record after weir_reload_begin().
- * The promise to a lookup counts from the moment it reads the published pointer. Each call of
- * weir_handle_contains() and weir_handle_get() reads it. A filter from weir_handle_get() is the set
- * as of that call, for as long as the caller's section lasts.
+ * A lookup is later if it reads the published pointer after that: each weir_handle_contains() and
+ * weir_handle_get() reads it. A filter from weir_handle_get() is the set as of that call, for as
+ * long as the caller's section lasts.
  *
- *                       | contains insert get | reload_insert | begin commit refresh ... | destroy
+ *     at the same time  | contains insert get | reload_insert | begin commit refresh ... | destroy
  *     contains, insert  |         yes         |      yes      |           yes            |  no (a)
  *     get ... use       |         yes         |      yes      |           yes (b)        |  no (a)
  *     begin commit ...  |         yes         |   yes (begin) |   -EBUSY for all but one |  -EBUSY
@@ -25,9 +30,9 @@
  *   (b) begin, commit, refresh, rollback and destroy wait for all sections. Called inside one they
  *     return -EDEADLK.
  *
- * Several lookups. Each verb of a handle opens a section of its own, which takes 3 to 8 ns: often
- * as much as the lookup. For several keys open one section and get the filter once. Then the handle
- * costs two loads, and each lookup what it costs without one:
+ * Several lookups. Each verb of a handle opens an RCU read-side section (liburcu) of its own, which
+ * takes 3 to 8 ns: often as much as the lookup. For several keys open one section (urcu/urcu-bp.h)
+ * and get the filter once. Then the handle costs two loads, and a lookup as much as without it:
  *
  *     urcu_bp_read_lock();
  *     const struct weir_filter *now = weir_handle_get(set);
@@ -35,51 +40,51 @@
  *             found += weir_contains(now, key[i], len[i]);
  *     urcu_bp_read_unlock();
  *
- * A verb of the handle in there would open a section within the section. With qsbr a thread is in a
- * section all the time. Inserts go through the handle in any case.
+ * In there a verb of the handle would open a section within the section. Insert through the handle
+ * all the same.
  *
- * Flavors. The default is urcu-bp: threads need no registration. Another flavor (memb, qsbr, mb) is
- * &rcu_flavor, as the urcu header that you include names it. Then every thread that calls the verbs
- * must be registered with it, with qsbr online and reporting quiescent states. A section of qsbr is
- * everything between two of those. So a thread that holds a filter from weir_handle_get() must not
- * call begin, commit, refresh, rollback or destroy there: weir cannot detect it for -EDEADLK.
+ * Flavors. The default is urcu-bp: threads need no registration. For another flavor (memb, qsbr,
+ * mb) include its urcu header and set options.flavor to &rcu_flavor. Then register every thread
+ * that calls the verbs with it. With qsbr a thread must also be online and report quiescent states;
+ * everything between two of those is one section. So a thread that holds a filter from
+ * weir_handle_get() must not call begin, commit, refresh, rollback or destroy there: weir cannot
+ * detect that and return -EDEADLK. For fork(), cancelled threads and plugins see reload.h.
  *
- * Full filters. Kinds that can refuse a key answer -ENOSPC when they are full. A key is inserted,
- * and promised, only if every filter in use took it. If one refuses it, those that had taken it
- * remove it again. A kind that cannot remove keeps it: a yes that nobody was promised.
+ * Full filters. Kinds that can refuse a key return -ENOSPC when they are full. The handle accepts a
+ * key, and promises it, only if every filter in use takes it. If one filter refuses the key, those
+ * that had taken it remove it again. A kind without removal keeps it: a false positive.
  *   - The current filter is full: reload into a larger one, filled from the application's record,
- *     since a copy needs one of equal size. weir_handle_measure() says nearly_full from 90 % of the
- *     capacity on. A key that the current filter refuses meanwhile is refused, though the next one
- *     has room, since no lookup would find it before the commit: insert it again after that. Every
- *     key that was acknowledged meanwhile is in both.
- *   - The next filter is full: it is too small for its source. Inserts are refused, whatever room
- *     the current one has, until the reload is aborted.
- *   - The previous filter refuses: the key is inserted, and no rollback can return to that filter
- *     any more. weir_handle_measure() says previous_void, weir_handle_rollback() answers -ENOENT.
- * Batches are taken in the order of their keys up to the first that any filter refuses
- * (weir_error_taken()). A lookup beside a refused insert may find its key for a moment.
+ *     since a copy needs one of equal size. weir_handle_measure() reports nearly_full from 90 % of
+ *     the capacity on. Until the commit the handle refuses keys that the current filter refuses,
+ *     even if the next one has room: no lookup would find them. Insert them again after it. Every
+ *     key that the handle does accept is in both.
+ *   - The next filter is full: it is too small for its source. The handle refuses inserts, even if
+ *     the current filter has room, until the reload is aborted.
+ *   - The previous filter refuses: the key is inserted, but no rollback can return to that filter.
+ *     weir_handle_measure() reports previous_void, and weir_handle_rollback() returns -ENOENT.
+ * The handle takes a batch in the order of its keys, up to the first key that any filter refuses
+ * (weir_error_taken()). A lookup during a refused insert may find its key for a moment.
  *
  * Removal. A key is removed from the current filter. While a reload runs, or the previous filter is
- * kept, removals answer -EBUSY, since they could come to one of the filters before the key does.
- *   - The safe order: remove it from the filter first, delete the application's record after that.
+ * kept, removals return -EBUSY, since they could reach one of the filters before the key does.
+ *   - The safe order: remove the key from the filter, then delete the application's record of it.
  *     On -EBUSY keep the record (or a tombstone that the loader still reads) and repeat both after
  *     the commit or abort.
  *   - In the other order the loader may miss the key, and the repeated removal lowers counters of
- *     other keys, or takes another's fingerprint: false negatives. For the same reason never remove
- *     a key whose insert was refused.
- *   - A key may be once too often in the next filter, never too seldom: read by the loader and
- *     inserted live as well, inserted beside weir_reload_copy(), or removed just before begin with
- *     its record still there. Its removal leaves a false positive, in cuckoo the room of one key.
+ *     other keys, or takes another key's fingerprint: false negatives. For the same reason never
+ *     remove a key whose insert was refused.
+ *   - The next filter may have a key once too often, never too seldom: if the loader reads it and a
+ *     live insert adds it too, if it is inserted during weir_reload_copy(), or if it was removed
+ *     just before begin while its record was still there. Removing such a key leaves a false
+ *     positive, and in cuckoo one key's room stays taken.
  *
  * Sharded sets. A set that is too large to hold twice is made with options.shards, and replaced one
  * shard at a time: its peak is the set and one shard. The verbs are those of any handle.
  *   - A key lives in one shard, so a lookup sees the old contents of that shard or the new ones.
- *     The set as a whole is a mixture meanwhile. The promise to inserts, and what is said of
- *     removals, hold for each shard, with the weir_reload_begin() of the key's shard.
- *   - Its size and its seed or secret never change, it keeps no previous filter and follows no
- *     file (-ENOTSUP). A shard that is full refuses its keys, whatever room the others have.
- *
- * fork(), cancelled threads and plugins: reload.h.
+ *     During the replacement the set as a whole mixes both. The promise and the rules of removal
+ *     hold for each shard, with the weir_reload_begin() of the key's shard.
+ *   - Its size and its seed or secret never change. It keeps no previous filter and follows no
+ *     file (-ENOTSUP). A full shard refuses its keys, even if the others have room.
  */
 #ifndef WEIR_HANDLE_H
 #define WEIR_HANDLE_H
@@ -98,72 +103,73 @@ struct iovec;
 struct rcu_flavor_struct; /* liburcu's <urcu/flavor.h> */
 struct weir_handle;
 
-/** For weir_handle_options.flags. */
+/** How the next filter may differ from the current one: for weir_handle_options.flags. */
 enum weir_handle_flags {
-	/* The filters may hash their keys differently: another seed, secret or function in
-	 * weir_reload_begin(), in each file of refresh.h and follow.h. A key is hashed once for
-	 * each that is in use. A hash is good only for the filter whose weir_hash() made it, so
-	 * the verbs that take hashes insert none (-EINVAL), and answer to lookups that each may be
-	 * there. */
+	/* Filters may hash their keys differently: weir_reload_begin() and each file of refresh.h
+	 * and follow.h may have another seed, secret or function. An insert hashes its key once
+	 * for each filter in use. A hash is valid only for the filter whose weir_hash() made it,
+	 * so the verbs refuse to insert hashes (-EINVAL), and lookups of hashes return true. */
 	WEIR_HANDLE_ANY_SEED = 1,
-	/* With that: those verbs take hashes, since all are by one function of the caller's own,
-	 * and not by weir_hash(), which changes. */
+	/* With WEIR_HANDLE_ANY_SEED: the verbs do take hashes. The caller makes all of them by one
+	 * function of its own, not by weir_hash(), which changes. */
 	WEIR_HANDLE_OWN_HASHES = 2,
-	/* The normalisation (text.h) may differ from one filter to the next, as each file of
-	 * refresh.h and follow.h has it: the program hands over keys as text, and no hashes.
-	 * Without it a file is refused that has other steps than the current filter, or if there
-	 * is none yet, any. */
+	/* The normalisation (text.h) may differ from one filter to the next, with each file of
+	 * refresh.h and follow.h: the program passes keys as text, never hashes. Without this flag
+	 * the handle refuses a file whose steps differ from the current filter's, or, before the
+	 * first filter, a file with any steps. */
 	WEIR_HANDLE_ANY_STEPS = 4,
 };
 
 /** The answer to every lookup of a handle that has no filter yet. */
 enum weir_absent {
-	WEIR_ABSENT_REFUSED = 0, /* there is no such handle */
+	WEIR_ABSENT_REFUSED = 0, /* weir_handle_create() needs a filter or params */
 	WEIR_ABSENT_YES = 1,     /* every key may be there: ask the store */
-	/* no key is there, not even one that was inserted meanwhile: the promise to an insert
+	/* every key is absent, even one that was inserted already: the promise to that insert
 	 * begins when the first filter is published */
 	WEIR_ABSENT_NO = 2,
 };
 
-/** Start from WEIR_HANDLE_OPTIONS_INIT. */
+/** How to create a handle. Start from WEIR_HANDLE_OPTIONS_INIT. */
 struct weir_handle_options {
 	size_t struct_size; /* sizeof(struct weir_handle_options) */
 	const struct rcu_flavor_struct *flavor; /* of RCU, see the top; NULL: urcu-bp. It must
 	                                           outlive the handle. */
 	uint32_t flags;          /* enum weir_handle_flags */
-	enum weir_absent absent; /* until the first filter; it takes WEIR_HANDLE_ANY_SEED */
-	/* Memory, in bytes, for keys that are inserted until then. The first filter receives them
-	 * in weir_reload_begin() or a refresh. 0: such an insert is refused. */
+	enum weir_absent absent; /* until the first filter; needs WEIR_HANDLE_ANY_SEED */
+	/* Memory, in bytes, to keep keys that are inserted before the first filter.
+	 * weir_reload_begin() or a refresh inserts them into it. 0: refuse such inserts. */
 	uint64_t keep_inserts;
-	/* Publish a first filter too that is full (cuckoo) before it has all of those keys: the
-	 * others are not in it, and kept_dropped counts them. Else such a filter is refused. */
+	/* Publish a first filter that is full (cuckoo) before it has all of those keys:
+	 * kept_dropped counts the keys it lacks. false: refuse such a filter. */
 	bool drop_kept;
-	/* 16 bytes, copied, as weir_params.secret: of the files that are to come. NULL: they are
-	 * not keyed. An initial filter has its own. */
+	/* 16 bytes, copied: weir_params.secret of the files that are to come. NULL: they are not
+	 * keyed. An initial filter has its own. */
 	const void *secret;
-	/* They make an empty filter where none is given: as weir_create(), and of a kind that is
-	 * built once one without keys. All that it points to is copied. */
+	/* Make an empty first filter if @initial is NULL, as weir_create() does; for a kind that is
+	 * built once, a filter without keys. All that they point to is copied, but memory is used
+	 * in place. */
 	const struct weir_params *params;
 	/* The shards of a set that params size as a whole: a power of two from 2 to 65536, each
-	 * with its share of capacity and max_bytes, and room for random hashes. 0: one filter. */
+	 * with its share of capacity and max_bytes, and room for uneven shares. 0: one filter. */
 	uint32_t shards;
-	uint32_t can; /* enum weir_ability: what each filter must have, this one and all to come */
+	uint32_t can; /* enum weir_ability: what each filter must have, now and later */
 };
 #define WEIR_HANDLE_OPTIONS_INIT WEIR__INIT(weir_handle_options)
 
 /**
- * Publish a filter.
+ * Create a handle that publishes a filter.
  * @out: receives the handle; untouched on failure.
  * @initial: the first filter; the handle owns it from now on. On failure the caller still owns it.
- *   NULL: it is made of options.params; or there is none yet, and lookups are answered as
- *   options.absent says, until a reload or a refresh publishes one.
+ *   NULL: make it from options.params. Or start without a filter: lookups return what
+ *   options.absent says until a reload or a refresh publishes one.
  * @options: NULL for the defaults.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL @out is NULL, or @initial without options.params and absent, or absent without
- *   WEIR_HANDLE_ANY_SEED, or params beside either, or an option is out of its range; -EBUSY a
- *   handle owns @initial already; -ENOTSUP it lacks one of options.can; -ENOMEM; with params as
- *   weir_create(). With shards -EINVAL params.memory, max_bytes below 64 a shard, or @initial,
- *   absent, keep_inserts, flags or secret.
+ * Errors: -EINVAL @out is NULL, @initial is NULL without options.params and options.absent, absent
+ *   is given without WEIR_HANDLE_ANY_SEED, params are given with either of the others, or an option
+ *   is out of its range; -EBUSY a handle owns @initial already; -ENOTSUP it lacks one of
+ *   options.can; -ENOMEM; with params as weir_create(). With shards -EINVAL params.memory,
+ *   max_bytes below 64 a shard, no params, or @initial, absent, keep_inserts, flags or secret;
+ *   -ENOTSUP a router, or params with normalisation.
  * Threads: any.  Order: publish the handle itself with release order (a thread's start does).
  * Progress: blocking (memory).  Cost: under a microsecond.
  */
@@ -174,18 +180,18 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_create(struct weir_handle **out,
 /**
  * Wait for the sections that may still use the handle, then free it and every filter it holds. If
  * other threads may still find the handle, they must load its pointer inside a section, and the
- * caller must clear that pointer first. Readers that come later then find no handle, and the call
- * waits for those that found it.
+ * caller must first clear that pointer. Later readers then find no handle, and the call waits for
+ * the earlier ones.
  * @h: a handle, or NULL for nothing.
  * Return: 0 or a negative errno, and nothing has happened.
  * Errors: -EBUSY a reload, refresh, rollback or follower (follow.h) runs; -EDEADLK inside a
  *   read-side section, or in a callback of call_rcu: the call waits for callbacks, so it would
- *   hang. The latter is noticed with the flavors bp, memb, mb and qsbr.
+ *   hang. weir detects such a callback with the flavors bp, memb, mb and qsbr.
  * Threads: the last user.  Progress: blocking (a grace period).
  */
 WEIR_API int weir_handle_destroy(struct weir_handle *h);
 
-/* What the inline verbs below read; frozen. */
+/* The heads that the inline verbs below read; frozen. */
 struct weir_generation_head {
 	struct weir_filter *current;
 };
@@ -203,15 +209,15 @@ struct weir_handle_head {
 };
 
 /**
- * The current filter, for any number of lookups. Call it inside a read-side section of your own, of
- * the handle's flavor; the filter is valid until that section ends. Insert by weir_handle_insert():
- * an insert into this filter alone would be lost if a reload runs, so the filter is const.
- * Return: the filter, never NULL. Of a sharded set it is a view: it looks up, counts and measures
- *   in all shards; what else a filter can it answers with -ENOTSUP, so save such a set shard by
- *   shard (weir_handle_get_shard()). Before the first filter it is a placeholder that answers
- *   lookups as options.absent says, and fails with -EAGAIN what would read a whole set: measure,
- *   clone, fold, merge, save, params_of. With WEIR_HANDLE_ANY_SEED its weir_hash() is good for this
- *   filter, in this section, and for no other.
+ * Get the current filter, for any number of lookups. Call it inside a read-side section of your
+ * own, of the handle's flavor; the filter is valid until that section ends. It is const, since a
+ * running reload would lose an insert into this filter alone: insert by weir_handle_insert().
+ * Return: the filter, never NULL. For a sharded set it is a view that looks up, counts and measures
+ *   in all shards. Its other verbs return -ENOTSUP, so save such a set shard by shard
+ *   (weir_handle_get_shard()). Before the first filter it is a placeholder: it answers lookups as
+ *   options.absent says, and fails with -EAGAIN what would read a whole set: measure, clone, fold,
+ *   merge, save, params_of. With WEIR_HANDLE_ANY_SEED its weir_hash() is valid for this filter, in
+ *   this section, and for no other.
  * Errors: none.  Threads: any, registered with the flavor.  Order: acquire.  Progress: wait-free.
  * Cost: two loads of lines that only a writer of the handle changes.
  */
@@ -222,14 +228,14 @@ WEIR_API inline const struct weir_filter *weir_handle_get(const struct weir_hand
 }
 
 /**
- * As weir_contains() of the current filter, in a section of its own.
+ * Test whether a key may be in the set. It looks in the current filter, in a section of its own.
  * Return, Errors: as weir_contains().
  * Threads: any, registered with the flavor (urcu-bp: any).
  * Order: every insert through the handle that happens-before this call is seen.
  * Progress: wait-free; with urcu-bp a thread's first call registers it (a lock, an allocation).
  * Cost: a lookup, two loads and a section. With urcu-bp the section is inlined and takes about
- *   4 ns; another flavor takes two calls more. To look up several keys, hold one section of your
- *   own and call weir_handle_get(): then each lookup costs as much as that of a bare filter.
+ *   4 ns; another flavor takes two calls more. <weir/handle.h> (Several lookups) shows how to hold
+ *   one section for several keys.
  */
 WEIR_API inline bool weir_handle_contains(const struct weir_handle *h, const void *key, size_t len)
 {
@@ -242,17 +248,17 @@ WEIR_API inline bool weir_handle_contains_u64(const struct weir_handle *h, uint6
 }
 /**
  * As weir_handle_contains(), of a hash: by weir_handle_hash() or the caller's own function.
- * Return: with WEIR_HANDLE_ANY_SEED and not WEIR_HANDLE_OWN_HASHES always true, since the hash may
- *   be of another filter: no key is wrongly answered to be absent.
+ * Return: with WEIR_HANDLE_ANY_SEED and without WEIR_HANDLE_OWN_HASHES always true: the hash may be
+ *   another filter's, and a key that is there must never be answered false.
  */
 WEIR_API inline bool weir_handle_contains_hash(const struct weir_handle *h, uint64_t hash)
 {
 	return ((const struct weir_handle_verbs *)h)->contains_hash(h, hash);
 }
 /**
- * As weir_contains_keys(), of the current filter; with WEIR_HANDLE_ANY_SEED as
- * weir_handle_contains_hash(). Each 1 Mi (2^20) keys have a section of their own, so that a grace
- * period does not wait for the whole batch.
+ * Look up a batch: weir_contains_keys() of the current filter. With WEIR_HANDLE_ANY_SEED hashes are
+ * answered as by weir_handle_contains_hash(). Each 1 Mi (2^20) keys have a section of their own, so
+ * that a grace period does not wait for the whole batch.
  * Threads, Order, Progress: as weir_handle_contains().  Cost: as weir_contains_keys().
  */
 WEIR_API int64_t weir_handle_contains_keys(const struct weir_handle *h, struct weir_keys keys,
@@ -263,20 +269,20 @@ WEIR_API int64_t weir_handle_contains_keys(const struct weir_handle *h, struct w
  * previous one while it is kept.
  * Return: as weir_insert() of the current filter, or a negative errno: then the key is taken back
  *   (Full filters in <weir/handle.h>) and nothing is promised. If several threads insert one new
- *   key at the same time, at least one is answered WEIR_NEW; with words_per_key = 1 exactly one is,
- *   but not across a swap, where some may ask the old filter and some the new one (two were for 1
- *   of 112,000 keys, each inserted by two threads beside 27,557 reloads by copy). A key of the
- *   loader's alone is new before the commit. Where one of the threads is refused, all others may be
- *   answered WEIR_SEEN. Before the first filter: WEIR_SEEN with WEIR_ABSENT_YES, WEIR_NEW with
+ *   key at the same time, at least one gets WEIR_NEW; with words_per_key = 1 exactly one does, but
+ *   across a swap some threads may ask the old filter and some the new one (two got WEIR_NEW for 1
+ *   of 112,000 keys, each inserted by two threads beside 27,557 reloads by copy). Before the commit
+ *   a key of the loader's alone is new. If one of the threads is refused, all others may get
+ *   WEIR_SEEN. Before the first filter: WEIR_SEEN with WEIR_ABSENT_YES, WEIR_NEW with
  *   WEIR_ABSENT_NO.
  * Errors: as weir_insert(), of the current filter or the next one; of the previous one only while a
  *   rollback returns to it. Before the first filter: -EAGAIN options.keep_inserts is 0; -ENOBUFS it
- *   has no more room; -ENOMEM; and those of weir_insert() into the next filter, where the key stays
- *   kept for the one after it. Of a key that was kept more often than the first filter can hold
- *   copies of it (cuckoo: see filter.h), that filter holds so many: remove it no more often.
+ *   is used up; -ENOMEM; and those of weir_insert() into the next filter: the key then stays kept
+ *   for a later one. The first filter may hold fewer copies of one key than were kept (cuckoo: see
+ *   filter.h): then it has as many as it can hold, so remove the key no more often.
  * Threads, Order, Progress: as weir_handle_contains().
  * Cost: as weir_handle_contains(), and an insert into each filter: about two during a reload.
- *   Before the first filter an allocation, lock-free as far as malloc() is.
+ *   Before the first filter an allocation, lock-free if malloc() is.
  */
 WEIR_API inline int weir_handle_insert(struct weir_handle *h, const void *key, size_t len)
 {
@@ -309,10 +315,10 @@ WEIR_API int64_t weir_handle_insert_keys(struct weir_handle *h, struct weir_keys
                                          uint64_t *bitmap);
 
 /**
- * As weir_hash(). All filters of a handle have one hash function and seed, or key:
- * weir_reload_begin() and weir_handle_refresh() refuse another. With WEIR_HANDLE_ANY_SEED they do
- * not: then it is the current filter's hash, good for nothing but the filter that weir_handle_get()
- * returns in the same section, and weir_hash() of that filter serves better.
+ * Hash a key as all filters of the handle do, by weir_hash(). They have one hash function and seed,
+ * or key: weir_reload_begin() and weir_handle_refresh() refuse another. With WEIR_HANDLE_ANY_SEED
+ * they do not. Then this is the current filter's hash, valid only for the filter that
+ * weir_handle_get() returns in the same section; weir_hash() of that filter serves better.
  * Threads, Progress: as weir_handle_contains().
  */
 WEIR_API uint64_t weir_handle_hash(const struct weir_handle *h, const void *key, size_t len);
@@ -323,11 +329,11 @@ WEIR_API void weir_handle_hash_keys(const struct weir_handle *h, struct weir_key
                                     uint64_t *out);
 
 /**
- * As weir_remove() of the current filter. <weir/handle.h> (Removal) has the order that is safe.
+ * Remove a key: weir_remove() of the current filter. <weir/handle.h> (Removal) has the safe order.
  * Return: 1: removed; 0: it is not there; or a negative errno.
- * Errors: as weir_remove(); -EAGAIN there is no filter yet; -EBUSY a reload runs (of the key's
- *   shard) or the previous filter is kept (not one that is void). A removal could reach one of the
- *   filters before the insert, which would make a false negative.
+ * Errors: as weir_remove(); -EAGAIN the handle has no filter yet; -EBUSY a reload runs (of the
+ *   key's shard) or the previous filter is kept (one that is void does not count). A removal could
+ *   reach one of the filters before the insert, which would make a false negative.
  * Threads: any, registered with the flavor, with all verbs of the handle.  Order: as weir_remove().
  * Progress: as weir_remove(); it waits for no writer.  Cost: as weir_remove(), and a section.
  */
@@ -342,22 +348,22 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_remove_hash(struct weir_handle *h, uint
 /**
  * As weir_handle_remove(), of a batch. Each 1 Mi (2^20) keys have a section of their own. A key
  * that is not there is passed over.
- * @bitmap: as for weir_remove_keys(); NULL if only the count matters. After an error too it says
- *   which keys were removed: a reload may begin between two sections.
+ * @bitmap: as for weir_remove_keys(); NULL if only the count matters. It shows which keys were
+ *   removed even after an error: a reload may begin between two sections.
  * Return: how many were removed, or a negative errno.
  * Errors: -ENOTSUP, -EROFS as weir_remove_keys(); -EAGAIN, -EBUSY, -EINVAL as
- *   weir_handle_remove_hash(): repeat the keys that were not removed. Of a sharded set the keys
- *   before the first whose shard is being replaced are removed.
+ *   weir_handle_remove_hash(): repeat the keys that were not removed. In a sharded set -EBUSY comes
+ *   at the first key whose shard is being replaced; the keys before it are removed.
  * Threads, Order, Progress, Cost: as weir_remove_keys().
  */
 WEIR_API int64_t weir_handle_remove_keys(struct weir_handle *h, struct weir_keys keys,
                                          uint64_t *bitmap);
 
 /**
- * As weir_count() of the current filter, in a section of its own, while a reload runs too.
- * Return: as weir_count(): how often the key is there at most, or a negative errno. Keys that a
- *   reload has put there twice count twice (<weir/handle.h>, Removal).
- * Errors: as weir_count(); -EAGAIN there is no filter yet.
+ * Count a key: weir_count() of the current filter, in a section of its own, also during a reload.
+ * Return: as weir_count(), the most often that the key can be there, or a negative errno. A key
+ *   that a reload has put there twice counts twice (<weir/handle.h>, Removal).
+ * Errors: as weir_count(); -EAGAIN the handle has no filter yet.
  * Threads: as weir_handle_contains().  Order, Progress: as weir_count().
  * Cost: as weir_count(), and a section.
  */
@@ -366,15 +372,15 @@ WEIR_API int64_t weir_handle_count(const struct weir_handle *h, const void *key,
 WEIR_API int64_t weir_handle_count_u64(const struct weir_handle *h, uint64_t key);
 /**
  * As weir_handle_count(), of a hash: by weir_handle_hash() or the caller's own function.
- * Errors: as weir_handle_count(); -EINVAL WEIR_HANDLE_ANY_SEED without WEIR_HANDLE_OWN_HASHES: of
- *   a hash that is perhaps another filter's no count would be right.
+ * Errors: as weir_handle_count(); -EINVAL WEIR_HANDLE_ANY_SEED without WEIR_HANDLE_OWN_HASHES: the
+ *   hash may be another filter's, and no count of it would be right.
  */
 WEIR_API int64_t weir_handle_count_hash(const struct weir_handle *h, uint64_t hash);
 /**
  * As weir_handle_count(), of a batch. Each 1 Mi (2^20) keys have a section of their own.
  * @counts: receives the answer of weir_count() for each key.
- * Return: how many of them are not 0, or a negative errno: then @counts has the answers of any of
- *   them.
+ * Return: how many of them are not 0, or a negative errno: then @counts may have the answers of
+ *   some keys.
  * Errors: -ENOTSUP as weir_count(); -EAGAIN, -EINVAL as weir_handle_count_hash().
  * Threads, Order, Progress, Cost: as weir_handle_count() of each key.
  */
@@ -384,7 +390,7 @@ WEIR_API int64_t weir_handle_count_keys(const struct weir_handle *h, struct weir
 /* ---- sets of a router, <weir/router.h>: a filter of another kind has one set, 0 ---- */
 
 /**
- * As weir_route(), of the current filter.
+ * Find the sets that may have a key: weir_route() of the current filter.
  * Return: before the first filter every set or none, as options.absent says.
  * Errors, Threads, Order, Progress, Cost: as weir_handle_contains().
  */
@@ -394,13 +400,13 @@ WEIR_API uint64_t weir_handle_route_u64(const struct weir_handle *h, uint64_t ke
 /** As weir_handle_route(), of a hash; with WEIR_HANDLE_ANY_SEED every set, as for
  * weir_handle_contains_hash(). */
 WEIR_API uint64_t weir_handle_route_hash(const struct weir_handle *h, uint64_t hash);
-/** As weir_route_keys(), of the current filter. The call is one section, so keep it below some
- * million keys. */
+/** As weir_route_keys(), of the current filter. The whole call is one section, and a grace period
+ * waits for it: pass at most some million keys. */
 WEIR_API int64_t weir_handle_route_keys(const struct weir_handle *h, struct weir_keys keys,
                                         uint64_t *masks);
 
 /**
- * Through the handle insert a key into one set: of the current filter, of the next one during a
+ * Insert a key into one set, through the handle: of the current filter, of the next one during a
  * reload, and of the previous one while it is kept. All of them have the same sets.
  * Return: as weir_insert_into(), of the current filter.
  * Errors: those of weir_insert_into() and weir_handle_insert(); -EAGAIN before the first filter.
@@ -416,39 +422,39 @@ WEIR_API int weir_handle_insert_into_hash(struct weir_handle *h, uint32_t set, u
 WEIR_API int64_t weir_handle_insert_into_keys(struct weir_handle *h, uint32_t set,
                                               struct weir_keys keys, uint64_t *bitmap);
 
-/** The number of shards: 1 of a set that is not sharded.  Errors: none.  Threads: any. */
+/** The number of shards: 1 for a set that is not sharded.  Errors: none.  Threads: any. */
 WEIR_API uint32_t weir_handle_shards(const struct weir_handle *h);
-/** The shard of a hash: its top bits. A loader that sorts its source by shard first reads it once
+/** The shard of a hash: its top bits. A loader that first sorts its source by shard reads it once
  * instead of once for each shard.  Errors: none.  Threads: any. */
 WEIR_API uint32_t weir_handle_shard(const struct weir_handle *h, uint64_t hash);
 /**
- * As weir_handle_get(), of a shard: to save the set shard by shard. The shard's hashes are those of
- * the set, rotated left by log2(shards) bits.
+ * Get the filter of one shard, as weir_handle_get() does: to save the set shard by shard. The
+ * shard's hashes are those of the set, rotated left by log2(shards) bits.
  * @shard: 0 to weir_handle_shards() - 1; not checked.
  */
 WEIR_API const struct weir_filter *weir_handle_get_shard(const struct weir_handle *h,
                                                          uint32_t shard);
 
-/** A handle's figures. Start from WEIR_HANDLE_STATS_INIT. */
+/** The figures of a handle. Start from WEIR_HANDLE_STATS_INIT. */
 struct weir_handle_stats {
 	size_t struct_size;       /* sizeof(struct weir_handle_stats) */
 	uint64_t generation;      /* of the current filter, or of the newest shard: 1, then one more
 	                             with each swap */
 	double age;               /* seconds since that was published */
 	bool reloading;           /* a reload is open */
-	bool previous_kept;       /* weir_handle_rollback() has a filter to go back to; not one that
-	                             has refused a key: previous_void */
-	bool absent;              /* there is no set yet: figures of the filter are 0 */
+	bool previous_kept;       /* weir_handle_rollback() has a filter to go back to; false if
+	                             that has refused a key: previous_void */
+	bool absent;              /* no filter is published yet: its figures are 0 */
 	uint64_t bytes;           /* of bits: all filters, and those call_rcu has still to free */
 	uint64_t swaps;           /* commits, refreshes and rollbacks so far */
 	uint64_t refused;         /* commits and refreshes that the gate or a bad file stopped */
-	double last_reload;       /* seconds that the last commit or refresh took until its filter
-	                             was published: since weir_reload_begin() had returned, or
-	                             since the refresh was called; 0: none yet */
+	double last_reload;       /* seconds from the return of weir_reload_begin(), or the call of
+	                             the refresh, until the last commit or refresh published its
+	                             filter; 0: none yet */
 	double refused_since;     /* seconds since commits and refreshes began to be refused or to
 	                             fail, without one that succeeded; 0: not so now */
-	char refused_sentence[WEIR_SENTENCE_BYTES]; /* of the last that was refused or failed, also
-	                             when one has succeeded since; "": none yet */
+	char refused_sentence[WEIR_SENTENCE_BYTES]; /* of the last that was refused or failed, even
+	                             if one has succeeded since; "": none yet */
 	bool nearly_full;         /* the current filter can refuse a key, and holds 90 % of those
 	                             that it was made for: begin a reload into a larger one now
 	                             (see <weir/handle.h>: Full filters) */
@@ -464,17 +470,17 @@ struct weir_handle_stats {
 #define WEIR_HANDLE_STATS_INIT WEIR__INIT(weir_handle_stats)
 
 /**
- * The handle's figures now. refused_since and refused_sentence are of commits that the gate refused
- * or that failed, and of refreshes, a follower's too, that did not swap: also of those that are
- * tried again (no such file, no memory), which refused does not count; not of those that found
- * another writer or that progress stopped. A refresh that finds the file as it was taken over ends
- * them as well.
+ * Measure a handle. refused_since and refused_sentence tell of commits that the gate refused or
+ * that failed, and of refreshes, a follower's too, that did not swap. They include refreshes that
+ * are tried again (no such file, no memory), which refused does not count. They leave out those
+ * that found another writer or that progress stopped. A refresh that finds the file as it was taken
+ * over also ends the refusals.
  * @out: from WEIR_HANDLE_STATS_INIT.
- * @filter: from WEIR_STATS_INIT: receives the figures of the current filter, as weir_measure(); of
- *   a sharded set sums, and means where a share is meant. NULL: they are not wanted.
+ * @filter: from WEIR_STATS_INIT: receives the figures of the current filter, as weir_measure(); for
+ *   a sharded set their sums, and the means of figures that are shares. NULL: not wanted.
  * Return: 0 or a negative errno.  Errors: -EINVAL struct_size, of either.
- * Threads, Progress: as weir_handle_contains(). Cost: as weir_measure(), and of each shard at least
- *   as of a small filter.
+ * Threads, Progress: as weir_handle_contains().
+ * Cost: as weir_measure(), and for each shard at least that of a small filter.
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_measure(const struct weir_handle *h,
                                                  struct weir_handle_stats *out,
