@@ -2,6 +2,7 @@
  * A guard puts a filter in front of an exact store and counts. On live traffic it measures how much
  * the filter saves the store, how often it is wrong, and whether it is worth its lookups.
  *
+ *     struct weir_guard_options options = WEIR_GUARD_OPTIONS_INIT;
  *     options.handle = set;
  *     weir_guard_create(&guard, &options);
  *     weir_guard_join(&thread, guard);                  once in each thread
@@ -12,8 +13,8 @@
  *     }
  *     weir_guard_leave(thread);                         then weir_guard_destroy(guard)
  *
- * weir_guard_measure() reports the figures. Unlike a test with random absent keys, they are of the
- * keys that clients ask for: mostly present ones, say, or the same few absent ones again and again.
+ * weir_guard_measure() reports the figures. Unlike a test with random absent keys, they show what
+ * clients ask for: mostly present keys, say, or the same few absent ones again and again.
  *
  * Bypass. If nearly every key is there, the filter stops nothing, and its lookups are lost time.
  * With bypass_below each thread leaves the filter out while it stops too small a share of that

@@ -3,12 +3,13 @@
  * the handle go on and none is lost (the promise in handle.h).
  *
  *     if (weir_reload_begin(&r, set, NULL) < 0) ...    from here on, inserts go to both filters
- *     for each key of your own records                 read them only now; or use, instead of the
- *             weir_reload_insert(r, key, len);         loop, weir_reload_copy(r, WEIR_ALL_SETS)
+ *     for each key of your own records                 read them only now
+ *             weir_reload_insert(r, key, len);
  *     err = weir_reload_commit(r);                     asks the gate, switches, and frees r
  *
- * If the loader fails, it calls weir_reload_abort(r) in place of the commit. Any number of loader
- * threads may insert. weir_reload_all() does it all in one call, for a sharded set shard by shard.
+ * To add to the current set instead of replacing it, call weir_reload_copy(r, WEIR_ALL_SETS) before
+ * the loop. A loader that fails calls weir_reload_abort(r), not the commit. Any number of loader
+ * threads may insert. weir_reload_all() does all in one call, for a sharded set shard by shard.
  *
  * Read the source after weir_reload_begin() has returned: a key that was inserted earlier must come
  * from that source or from the copy. At the peak there are two filters, or three while the previous

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A router holds up to 64 sets in one filter. One lookup finds the sets that may have a key: the
- * shard, the tenant, or those of many files. It returns a 64-bit mask: bit i belongs to set i.
+ * A router holds up to 64 sets in one filter. One lookup finds the sets that may have a key:
+ * shards, tenants or files, say. It returns a 64-bit mask: bit i belongs to set i.
  *
  *     struct weir_params params = WEIR_PARAMS_INIT;
  *     params.kind = WEIR_ROUTER, params.router.sets = 12;

@@ -4,6 +4,7 @@
  * is a filter of kind WEIR_WINDOW: weir_insert() remembers a key from now on, and weir_contains()
  * tells whether it was seen lately. weir_params.window (params.h) has its numbers.
  *
+ *     struct weir_params params = WEIR_PARAMS_INIT;
  *     params.kind = WEIR_WINDOW, params.capacity = 1000000, params.fp_rate = 0.0001;
  *     params.window.span_seconds = 300, params.window.run.timer = true;
  *     err = weir_create(&f, &params);
@@ -42,8 +43,8 @@
  * alone. It takes memory for that copy and refuses marks. Between save and load the window's time
  * stands still: a key is remembered for span_seconds at least, less the time that had passed until
  * the save. run.forget_older of struct weir_load_options makes the advances that would have come
- * since then, at their times; -EINVAL if the window advances by number alone. If the machine's
- * clock was set back in between, no time has passed.
+ * since then, at their times; weir_load() returns -EINVAL if the window advances by number alone.
+ * If the machine's clock was set back in between, no time has passed.
  *
  * weir_create() may also fail with the errnos of eventfd() and pthread_create(). weir_destroy()
  * ends the timer's thread, if there is one; call it outside of read-side sections. A child of
