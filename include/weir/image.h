@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * Images: a filter of any kind as a file, in memory or on the wire. One format, little-endian,
+ * Images: a filter of any kind as a file, in memory or on the wire. The format is little-endian and
  * position-independent. A struct weir_location, passed by value, says where an image is or goes:
  *
  *     weir_save(f, weir_location_path("ids.weir"), NULL)
  *     weir_load(&f, weir_location_path("ids.weir"), NULL)                reads it into memory
  *     weir_load(&f, weir_location_map("ids.weir", WEIR_MAP_READ), NULL)  maps the file
  *
- * Read an untrusted file with max_bytes set, and never map it: without that limit a compressed or
- * sparse file of some kilobytes takes as much memory as it declares, and if a process truncates a
+ * Read an untrusted file with max_bytes set, and never map it. Without that limit a compressed or
+ * sparse file of some kilobytes takes as much memory as it declares. If a process truncates a
  * mapped file, the next lookup raises SIGBUS.
  *
- * The seed lies in the image: whoever can read the file can choose keys that collide, so where
- * clients are hostile give it mode 0640 and the server's group, or make the filter keyed
- * (weir_params.secret), whose key is in no image.
+ * An image holds the seed of its filter, so anyone who can read the file can choose keys that
+ * collide. Against hostile clients give it mode 0640 and the server's group, or make the filter
+ * keyed: the secret (weir_params.secret) is in no image.
  */
 #ifndef WEIR_IMAGE_H
 #define WEIR_IMAGE_H
@@ -45,17 +45,17 @@ enum weir_location_form {
 
 /** How a mapping is shared. */
 enum weir_map_mode {
-	WEIR_MAP_READ = 0,    /* read-only, shared with all processes; inserts answer -EROFS */
-	WEIR_MAP_PRIVATE = 1, /* copy-on-write: this process's inserts stay its own */
+	WEIR_MAP_READ = 0,    /* read-only, shared with all processes; inserts fail with -EROFS */
+	WEIR_MAP_PRIVATE = 1, /* copy-on-write: inserts stay in this process */
 	WEIR_MAP_LIVE = 2,    /* read-write, shared: several processes insert. The file is marked
-	                         live, its checksums are void until weir_seal(). The mapping keeps
-	                         three descriptors open: their locks (fcntl) keep it and a seal
-	                         apart. One is of a lock file beside the image, .weir-live-*,
-	                         which only those who may write the image can open. */
+	                         live, and its checksums are void until weir_seal(). The mapping
+	                         keeps three descriptors open, whose locks (fcntl) exclude a seal.
+	                         One is of a lock file beside the image, .weir-live-*, which only
+	                         processes that may write the image can open. */
 };
 
 /** Where an image is or goes. Make one with the functions below. A call that does not take the form
- * answers -EINVAL, and its sentence says which forms it takes. */
+ * fails with -EINVAL, and its sentence lists the forms it takes. */
 struct weir_location {
 	const char *path;
 	const void *memory;
@@ -111,7 +111,7 @@ static inline struct weir_location weir_location_room(void *room, size_t bytes)
 	return at;
 }
 
-/** A file to map: its pages are the filter's memory, and each is read on first use. It must be a
+/** A file to map: the filter uses its pages, and the kernel reads each on first use. It must be a
  * plain image that only changes by renames: truncating a mapped file kills the process. */
 static inline struct weir_location weir_location_map(const char *path, enum weir_map_mode mode)
 {
@@ -120,21 +120,20 @@ static inline struct weir_location weir_location_map(const char *path, enum weir
 	return at;
 }
 
-/** A plain image in memory, at a multiple of 64, as weir_image_copy() puts it into room: the filter
- * uses it in place, read-only, as with WEIR_MAP_READ. The memory stays the caller's, who keeps it
- * readable until after weir_destroy().
+/** A plain image in memory, 64-byte aligned, as weir_image_copy() puts it into room. The filter
+ * uses it in place, read-only, as with WEIR_MAP_READ. The memory stays the caller's and must be
+ * readable until weir_destroy() has returned.
  *
- * If somebody changes the image meanwhile, in this process or another, lookups answer by what they
- * find: they may miss keys and may find any, and weir_verify() fails. But none reads outside of the
- * image, since size and shape were copied and checked when the filter was made. That holds for a
- * change during weir_load() as well. */
+ * If this or another process changes the image, also during weir_load(), lookups may miss keys and
+ * find others, and weir_verify() fails. But no lookup reads outside of the image, since weir_load()
+ * copies and checks size and shape. */
 static inline struct weir_location weir_location_map_memory(const void *image, size_t bytes)
 {
 	return weir__location_of(WEIR_LOCATION_MAP_MEMORY, image, bytes);
 }
 
-/** An old image, plain or compressed, with @n deltas (delta.h) applied to it, each of which begins
- * where the one before ended; to read. With 0 deltas it is the old image. */
+/** An old image, plain or compressed, with @n deltas (delta.h) applied one after another; to read.
+ * Each delta must begin where the one before ended. With 0 deltas it is the old image. */
 static inline struct weir_location weir_location_chain(const char *old_image,
                                                        const char *const *deltas, size_t n)
 {
@@ -146,55 +145,55 @@ static inline struct weir_location weir_location_chain(const char *old_image,
 
 /* ---- save, load ---- */
 
-/** What the header of an image says beside its fields. */
+/** Marks in the header of an image. */
 enum weir_image_marks {
 	WEIR_MARK_KEYED = 1u << 0,            /* its filter has a weir_params.secret */
-	WEIR_MARK_OVERFULL_ALLOWED = 1u << 1, /* its rate may be above twice the one asked: its
-	                                         builder wanted it so */
-	WEIR_MARK_SHRINK_ALLOWED = 1u << 2,   /* likewise: it may have under a tenth of the keys of
-	                                         the set that it replaces */
+	WEIR_MARK_OVERFULL_ALLOWED = 1u << 1, /* its builder allows a rate above WEIR_SANE_RATE
+	                                         times the one asked */
+	WEIR_MARK_SHRINK_ALLOWED = 1u << 2,   /* its builder allows fewer keys than WEIR_SANE_KEYS
+	                                         times those of the set that it replaces */
 	WEIR_MARK_ONCE = 1u << 3,             /* its filter has WEIR_ONCE */
 };
 
-/** What nobody can have meant of a set that is to replace another one, for weir build and
- * weir_handle_refresh(): a rate of absent keys above WEIR_SANE_RATE times the one asked, beyond
- * what chance explains, or fewer keys than WEIR_SANE_KEYS of those of the set that it replaces. The
- * marks above allow it. */
+/** Limits that stop a mistake: weir build and weir_handle_refresh() refuse a new set if its rate is
+ * above WEIR_SANE_RATE times the one asked, beyond what chance explains, or if it has fewer keys
+ * than WEIR_SANE_KEYS times those of the set that it replaces. The marks above allow both. */
 #define WEIR_SANE_RATE 2.0
 #define WEIR_SANE_KEYS 0.1
 
-/** Called after each shard, and when an image is read or its bits are counted, at least after each
- * MiB. Return non-zero to stop: the call then fails with -ECANCELED and leaves nothing behind,
- * except what was written to a descriptor or to room. */
+/** Progress of a call: called after each shard, and at least after each MiB while an image is read
+ * or its bits are counted. Return non-zero to stop: the call then fails with -ECANCELED and leaves
+ * nothing behind, except what it has written to a descriptor or to room. */
 typedef int weir_progress_fn(void *arg, uint64_t bytes_done, uint64_t bytes_total);
 
 /** Start from WEIR_SAVE_OPTIONS_INIT. */
 struct weir_save_options {
 	size_t struct_size;         /* sizeof(struct weir_save_options) */
 	int zstd_level;             /* 0: plain, mappable; 1 to 19: compressed, for transport */
-	uint32_t mode;              /* permissions of the file; 0: those of the file it replaces
-	                               but setuid, setgid, sticky and the right of group and others
-	                               to write; of a new one 0644 less the umask */
-	uint64_t generation;        /* a number of the caller's, kept in the image */
+	uint32_t mode;              /* permissions of the file; 0: those of the file it replaces,
+	                               without setuid, setgid, sticky and the right of group and
+	                               others to write; for a new file 0644 less the umask */
+	uint64_t generation;        /* chosen by the caller, stored in the image */
 	weir_progress_fn *progress; /* may be NULL */
 	void *progress_arg;
 	uint32_t marks;             /* WEIR_MARK_OVERFULL_ALLOWED, WEIR_MARK_SHRINK_ALLOWED, or'ed:
-	                               weir_handle_refresh() takes such an image. Those of an image
-	                               that the filter was loaded from are not inherited. */
-	struct stat *written;       /* of a file by its path: receives what fstat() says of it when
-	                               it has no name yet, so that writing to it later is noticed
-	                               by st_ino, st_size or st_mtim; may be NULL */
-	bool only_images;           /* a file by its path that is neither empty nor an image stays:
-	                               -EEXIST; one that cannot be read, likewise: why */
-	bool allow_uneven;          /* save a filter too whose hashes are not uniform: its lookups
-	                               answer true far too often (weir_stats.hashes_uneven). A
-	                               window is saved in any case: it forgets them. */
-	uint64_t replaces;          /* weir_image_info.commit of the image by that path, from before
-	                               it was read; WEIR_REPLACES_NOTHING: no file stood there, or
-	                               an empty one. If another file stands there before or after
-	                               the new one is written, or a process has the image mapped
-	                               live, or has inserted into it and sealed it since, it stays:
-	                               -EAGAIN. 0: whatever stands there is replaced */
+	                               weir_handle_refresh() accepts such an image. A filter does
+	                               not inherit them from the image that it was loaded from. */
+	struct stat *written;       /* receives what fstat() tells of the file before it gets its
+	                               name: a later write to the file shows in st_ino, st_size or
+	                               st_mtim; may be NULL */
+	bool only_images;           /* keep a file that is neither empty nor an image (-EEXIST), or
+	                               that cannot be read (the errno of open or read) */
+	bool allow_uneven;          /* save even a filter whose hashes are not uniform, so that its
+	                               lookups return true far too often
+	                               (weir_stats.hashes_uneven). A window is saved in any case:
+	                               it forgets such keys. */
+	uint64_t replaces;          /* replace only this image: its weir_image_info.commit from
+	                               before you read it, or WEIR_REPLACES_NOTHING if the path had
+	                               no file or an empty one. The call keeps the file there, with
+	                               -EAGAIN, if it is another one before or after the new file is
+	                               written, or a process maps it live or has inserted into it
+	                               and sealed it since. 0: replace any file */
 };
 #define WEIR_REPLACES_NOTHING UINT64_MAX
 #define WEIR_SAVE_OPTIONS_INIT WEIR__INIT(weir_save_options)
@@ -203,27 +202,27 @@ struct weir_save_options {
 struct weir_load_options {
 	size_t struct_size;         /* sizeof(struct weir_load_options) */
 	uint64_t max_bytes;         /* of bits: refuse larger images; 0: no limit but memory */
-	uint32_t flags;             /* not to map: enum weir_flags, for the memory; reading
+	uint32_t flags;             /* reading only: enum weir_flags, for the memory; reading
 	                               touches every page of it, with WEIR_PREFAULT or without.
-	                               WEIR_ONCE: from now on, of a set made without it */
-	bool no_verify;             /* to map: leave the bits to weir_verify(); all that
-	                               precedes them is checked anyway */
-	void *memory;               /* not to map: for the bits, as in struct weir_params */
-	size_t memory_bytes;        /* not to map: bytes at memory */
+	                               WEIR_ONCE holds from now on for a set made without it */
+	bool no_verify;             /* mapping only: leave the bits to weir_verify(); the call still
+	                               checks all that precedes them */
+	void *memory;               /* reading only: for the bits, as in struct weir_params */
+	size_t memory_bytes;        /* reading only: bytes at memory */
 	weir_progress_fn *progress; /* may be NULL */
 	void *progress_arg;
-	const void *secret;         /* of a keyed image: its 16 bytes, copied; NULL: not keyed */
-	bool keyless;               /* not to map: load a keyed image without its key, to
-	                               measure it, say: lookups return true, inserts answer
+	const void *secret;         /* the 16 bytes of a keyed image, copied; NULL: not keyed */
+	bool keyless;               /* reading only: load a keyed image without its secret, to
+	                               measure it, say: lookups return true, inserts fail with
 	                               -EROFS */
-	struct weir_window_run run; /* not to map: of a window */
-	uint32_t can;               /* enum weir_ability: -ENOTSUP unless the filter has them all,
-	                               which its kind tells before a bit is read */
-	const char *lock_dir;       /* to map live: the folder for the lock file, the same one in
+	struct weir_window_run run; /* reading only: for a window */
+	uint32_t can;               /* enum weir_ability: -ENOTSUP unless the filter has them all;
+	                               its kind decides that before a bit is read */
+	const char *lock_dir;       /* WEIR_MAP_LIVE only: the folder of the lock file, the same in
 	                               each process that maps the image live; NULL: that of the
-	                               image, links followed. Where users who may not write the
-	                               image can rename files in it, weir_seal() needs a lock on
-	                               the image too, which any of its readers can prevent. */
+	                               image, links followed. If users who may not write the image
+	                               can rename files in that folder, weir_seal() also needs a
+	                               lock on the image, which any reader of it can prevent. */
 };
 #define WEIR_LOAD_OPTIONS_INIT WEIR__INIT(weir_load_options)
 
@@ -235,114 +234,115 @@ struct weir_image_info {
 	uint32_t shards;           /* contiguous runs of lines */
 	uint64_t capacity;         /* keys, as asked */
 	double fp_rate;            /* as asked */
-	uint64_t bytes;            /* of bits */
+	uint64_t bytes;            /* of the bit array */
 	uint64_t file_bytes;       /* of the whole file; 0: a compressed image at a descriptor */
 	uint64_t generation;       /* as in struct weir_save_options */
-	uint64_t seed_fingerprint; /* as in struct weir_stats; of a keyed image its key's */
+	uint64_t seed_fingerprint; /* as in struct weir_stats; if keyed, of the secret */
 	bool compressed;           /* with zstd */
 	bool live;                 /* mapped with WEIR_MAP_LIVE and not sealed since */
-	bool keyed;                /* to be loaded with the secret that it was made with */
+	bool keyed;                /* needs the secret that it was made with */
 	uint32_t marks;            /* enum weir_image_marks, or'ed */
 	const char *hash;          /* of its keys: "XXH3", "XXH64" or "SipHash-2-4" */
-	struct weir_text text;     /* what is done to its keys before that */
-	uint64_t commit;           /* a checksum of all of it: of equal images equal; 0: live. For
-	                              weir_save_options.replaces. */
+	struct weir_text text;     /* normalisation of its keys */
+	uint64_t commit;           /* for weir_save_options.replaces: a checksum of the whole image,
+	                              equal for equal images; 0: live */
 };
 #define WEIR_IMAGE_INFO_INIT WEIR__INIT(weir_image_info)
 
 /**
- * Save a filter of any kind, while other threads use it.
+ * Save a filter of any kind while other threads use it.
  *
- * A file is replaced atomically: the image is written to an unnamed temporary file in the same
- * folder, with its space reserved first. It is synced, given its name, and the folder is synced. If
- * the process is killed, the old file is whole and nothing else stays. There is one exception: a
- * kill between linkat and rename, or at any moment on a file system without O_TMPFILE or where a
- * sandbox refuses linkat, leaves a file .weir-new-*, which the next save to the same name by the
- * same user removes. With options->replaces the name of that file is a fixed one, and a second
- * such save waits for it. No reader can lock that file before its permissions are set, just before
- * the rename. In a folder with the sticky bit another user's file of that name counts only if that
- * user owns the image or the folder. While it stands, a reader that locks the old image may let two
- * such saves both succeed.
+ * To a path: the call replaces the file atomically. It reserves space, writes the image to an
+ * unnamed temporary file in the same folder, syncs it, gives it the name and syncs the folder. If
+ * the process is killed, the old file is whole and no other file remains, with one exception: a
+ * kill between linkat and rename leaves a file .weir-new-*. So does a kill at any moment if the
+ * file system lacks O_TMPFILE or a sandbox refuses linkat. The next save to the same name by the
+ * same user removes that file.
  *
- * The padding that lets bits of 2 MiB or more be mapped with huge pages is a hole. So on the disk
- * the file takes its bits and at most 64 KiB, or 1 MiB from 512 MiB of bits on. Of a compound that
- * holds for each member.
+ * With options->replaces the temporary name is a fixed one, and a second such save waits for it. No
+ * reader can lock that file until its permissions are set, just before the rename. In a folder with
+ * the sticky bit another user's file of that name counts only if that user owns the image or the
+ * folder. If a file that does not count has the name, two such saves may both succeed while a
+ * reader locks the old image.
  *
- * A symbolic link is followed if the kernel follows it (fs.protected_symlinks); this needs /proc.
- * The file it names is replaced. A link to nothing is refused.
+ * The padding that lets bits of 2 MiB or more be mapped with huge pages is a hole. So on disk the
+ * file takes its bits and at most 64 KiB, or 1 MiB from 512 MiB of bits on; in a compound, for each
+ * member.
  *
- * The new file is never open to more users than the one it replaces, unless by options->mode. Owner
- * and group are kept as far as this process may give them, but only in a folder of its own user or
- * root where neither group nor others may write; elsewhere the file belongs to who saves it. If the
+ * The call follows a symbolic link if the kernel does (fs.protected_symlinks), which needs /proc,
+ * and replaces the file it names. It refuses a link to nothing.
+ *
+ * The new file is never open to more users than the one it replaces, unless options->mode says so.
+ * Owner and group are kept if this process may set them, but only in a folder of its own user or
+ * root that neither group nor others may write; elsewhere the file belongs to the saver. If the
  * group is not kept, or the old file had an access control list, the group may do no more than
  * others. Access control lists are not kept.
  *
- * To an open file, pipe or socket it writes from the position on: no temporary file, no fsync. Only
- * at the end of a regular file without O_APPEND is the padding a hole; elsewhere zeros are written.
- * After a failure a part of the image may have been written. Ignore SIGPIPE to get -EPIPE if the
- * reader goes away. Room may hold anything after a failure.
+ * To a descriptor: the call writes from the position on, without a temporary file or fsync. The
+ * padding is a hole only at the end of a regular file without O_APPEND; elsewhere it is zeros.
+ * Ignore SIGPIPE to get -EPIPE if the reader goes away. After a failure a part of the image may
+ * have been written. Room may hold anything after a failure.
  * @f: may be in use. An insert concurrent with the call may or may not be in the image.
  * @to: a path, a descriptor or room.
- * @options: NULL for the defaults. mode, written, only_images and replaces are for a path. Where
- *   linkat alone is refused, all is written a second time, and progress begins anew.
- * Return: bytes of the image, or a negative errno, and the old file stays. Only if the sync of the
- *   folder failed, the call fails although the new file is in place, and a power cut may bring the
- *   old one back; the sentence reports so. To save again is safe. After -ENOTRECOVERABLE too the
- *   new file is in place.
- * Errors: the errno of open, fallocate, write, fsync, fcntl and rename (-ENOSPC, -EACCES, -EROFS,
- *   -EIO ...); -ENOSPC also if the room is too small; -ECANCELED; -EAGAIN the image is not the one
- *   that options->replaces names, or another such save is under way: read it again; or @f is the
- *   placeholder of a handle without a set (weir_handle_get()); -ENOTRECOVERABLE the image that
- *   options->replaces names could not be locked, and a process mapped it live just before it was
- *   replaced: insert its keys again;
- *   -EINVAL an option is out of its range, or the path is NULL or no regular file; -EISDIR;
- *   -ENOENT, -EACCES, -ELOOP, -EBUSY a link that cannot be followed; -ENOMEM;
- *   -ENOTSUP the kind cannot be saved, or zstd_level in a build without zstd; -EDOM the filter was
- *   filled by hashes that are not uniform (hashes_uneven in struct weir_stats), and allow_uneven is
- *   not set; that of getrandom.
- * Threads: any, with lookups and inserts. Of several savers to one path the last to switch wins;
- *   with replaces only the first one does.
+ * @options: NULL for the defaults. mode, written, only_images and replaces are for a path. If only
+ *   linkat is refused, the call writes everything a second time, and progress begins anew.
+ * Return: bytes of the image, or a negative errno, and the old file stays. Two failures leave the
+ *   new file in place. If the sync of the folder failed, a power cut may bring the old file back;
+ *   the sentence reports so, and saving again is safe. The other is -ENOTRECOVERABLE.
+ * Errors: the errno of open, fallocate, write, fsync, fcntl, rename and getrandom (-ENOSPC,
+ *   -EACCES, -EROFS, -EIO ...); -ENOSPC also if the room is too small; -ECANCELED; -EAGAIN if the
+ *   image is not the one that options->replaces names, or another such save is under way: read it
+ *   again; or if @f is the placeholder of a handle without a set (weir_handle_get());
+ *   -ENOTRECOVERABLE if the image that options->replaces names could not be locked, and a process
+ *   mapped it live just before it was replaced: insert its keys again; -EINVAL if an option is out
+ *   of its range, or the path is NULL or no regular file; -EISDIR; -ENOENT, -EACCES, -ELOOP, -EBUSY
+ *   for a link that cannot be followed; -ENOMEM; -ENOTSUP if the kind cannot be saved, or for
+ *   zstd_level in a build without zstd; -EDOM if the hashes of the filter are not uniform
+ *   (hashes_uneven in struct weir_stats), and allow_uneven is not set.
+ * Threads: any, with lookups and inserts. If several savers save to one path, the last rename wins;
+ *   with replaces only the first saver succeeds.
  * Order: relaxed.  Progress: blocking (file system).  Cost: a look at the folder's names, memory
- *   bandwidth, then the disk. To a descriptor, or of a kind whose keys move (cuckoo), memory for a
- *   copy, which is saved: inserts that have to move a key wait while it is made.
+ *   bandwidth, then the disk. To a descriptor, or of a kind whose keys move (cuckoo), it saves a
+ *   copy, and needs memory for it. Inserts that have to move a key wait while the copy is made.
  */
 WEIR_API WEIR_MUST_CHECK int64_t weir_save(const struct weir_filter *f, struct weir_location to,
                                            const struct weir_save_options *options);
 
 /**
- * Load a filter of any kind: read it, plain or compressed, into memory of its own and check every
- * byte, or map it.
+ * Load a filter of any kind: read it, plain or compressed, into memory and check every byte, or map
+ * it.
  * @out: receives the filter; untouched on failure.
- * @from: anywhere but room. Of a descriptor the image is read from the position to its end; other
+ * @from: anywhere but room. From a descriptor it reads the image, beginning at the position; other
  *   bytes may follow.
- * @options: NULL for the defaults. To map, no flags, memory or keyless; to read, no no_verify; of a
- *   chain, none of flags and memory; lock_dir only with WEIR_MAP_LIVE.
+ * @options: NULL for the defaults. When mapping: no flags, memory or keyless; when reading: no
+ *   no_verify; for a chain: no flags or memory; lock_dir only with WEIR_MAP_LIVE.
  * Return: 0 or a negative errno; never an empty or partial filter.
- * Errors: -EBADMSG damaged: not an image, a field out of its range or in contradiction to another,
- *   a wrong checksum, trailing bytes; the sentence names the field, its value and the right one;
- *   -EFBIG more than max_bytes; -ENOTSUP a newer format, an unknown kind or mark, or zstd in a
- *   build without it, or the kind cannot be mapped in this mode, or the filter lacks an ability
- *   that options.can names; -EKEYREJECTED the image is keyed and secret is missing or another, or
- *   it is not keyed and secret was given; -EBUSY marked live and not sealed, or a process marked or
- *   sealed it during the call; -EISDIR, -EINVAL not a regular file (a descriptor may be a pipe);
- *   -EINVAL an option, or a compressed image to map; -ENOMEM; that of open and read.
+ * Errors: -EBADMSG if it is damaged: not an image, a field out of its range or in contradiction to
+ *   another, a wrong checksum, trailing bytes; the sentence names the field, its value and the
+ *   right one; -EFBIG if it is above max_bytes; -ENOTSUP for a newer format, an unknown kind or
+ *   mark, zstd in a build without it, or if the kind cannot be mapped in this mode, or the filter
+ *   lacks an ability in options.can; -EKEYREJECTED if the image is keyed and secret is missing or
+ *   wrong, or it is not keyed and secret was given; -EBUSY if it is marked live and not sealed, or
+ *   a process marked or sealed it during the call; -EISDIR, -EINVAL if it is not a regular file (a
+ *   descriptor may be a pipe); -EINVAL for an option, or a compressed image to map; -ENOMEM; the
+ *   errno of open and read.
  *
- *   To map: the errno of mmap and msync; -EINVAL memory that is misaligned or NULL; -ENOSPC as
+ *   When mapping: the errno of mmap and msync; -EINVAL if memory is misaligned or NULL; -ENOSPC as
  *   weir_verify(), if the memory is a mapped file. Only WEIR_MAP_LIVE accepts an image that is
- *   marked live: -EBUSY it is being sealed, or mapped live with another lock file (by a name in
- *   another folder, say), and was so for a second; -EPERM the lock file may be a stranger's, or a
- *   link; -ESTALE the image was replaced again and again; -ENOSPC, or another errno of fallocate,
- *   the image has holes, and there is no space for them; the errno of open, linkat, ftruncate and
- *   fcntl, where the lock file cannot be made or locked.
+ *   marked live: -EBUSY if for a second it was being sealed, or mapped live with another lock file
+ *   (by a name in another folder, say); -EPERM if the lock file may be a stranger's, or is a link;
+ *   -ESTALE if the image was replaced again and again; -ENOSPC, or another errno of fallocate, if
+ *   the image has holes that can get no space; the errno of open, linkat, ftruncate and
+ *   fcntl, if the lock file cannot be made or locked.
  *
- *   Of a chain: as weir_delta_inspect(); -EINVAL a delta is from another image, whose identity the
- *   sentence has; -EBADMSG a delta is damaged, or what it makes is no image.
+ *   For a chain: as weir_delta_inspect(); -EINVAL if a delta is from another image: the sentence
+ *   has the identities; -EBADMSG if a delta is damaged, or its result is not an image.
  * Threads: any.  Order: none; publish the filter with release order. An image in memory that
  *   another thread or process wrote must be published to this one (release, acquire).
- * Progress: blocking (file system).  Cost: the disk, then memory bandwidth. Memory for the bits,
- *   touched as they come, and up to 10 MiB to unpack a compressed image. To map: the whole file is
- *   read once to verify it, through 1 MiB of memory; with no_verify some microseconds. Of a chain
- *   memory for the larger image of each step and 2 MiB.
+ * Progress: blocking (file system).  Cost: reading: the disk, then memory bandwidth; memory for the
+ *   bits, touched as they come, and up to 10 MiB to unpack a compressed image. Mapping: it reads
+ *   the whole file once to verify it, through 1 MiB of memory; with no_verify some microseconds. A
+ *   chain: memory for the larger image of each step and 2 MiB.
  */
 WEIR_API WEIR_MUST_CHECK int weir_load(struct weir_filter **out, struct weir_location from,
                                        const struct weir_load_options *options);
@@ -351,9 +351,9 @@ WEIR_API WEIR_MUST_CHECK int weir_load(struct weir_filter **out, struct weir_loc
  * Check a mapped filter's bits against the checksums of its image.
  * @f: mapped with WEIR_MAP_READ, or sealed.
  * Return: 0 or a negative errno.
- * Errors: -EBADMSG names the first shard or reserved byte that is wrong; -EINVAL the filter is not
- *   mapped with WEIR_MAP_READ; -EBUSY a process has mapped the image live since, or did so during
- *   the call; -ENOSPC the image is on a tmpfs that is full: there the hole before the bits takes
+ * Errors: -EBADMSG names the first shard or reserved byte that is wrong; -EINVAL if the filter is
+ *   not mapped with WEIR_MAP_READ; -EBUSY if a process has mapped the image live since, or did so
+ *   during the call; -ENOSPC if the image is on a full tmpfs: there the hole before the bits takes
  *   pages when it is read through a mapping (before Linux 5.14 SIGBUS).
  * Threads: any, with lookups.  Progress: wait-free.  Cost: memory bandwidth.
  */
@@ -361,32 +361,32 @@ WEIR_API WEIR_MUST_CHECK int weir_verify(const struct weir_filter *f);
 
 /**
  * Seal a WEIR_MAP_LIVE image: compute the checksums, sync, then remove the live mark. Only the last
- * live mapping can: while another one stands, here or in another process, the call is refused, and
- * while the call runs, no other can be made. So the image is always live, or sealed and valid,
- * whoever is killed when. A process that is killed loses its mapping, and with it the lock. A
- * process that may only read the image cannot hold the lock, whatever it locks.
+ * live mapping can: the call is refused while another one exists, in this or another process. While
+ * the call runs, no other can be made. So the image is always live, or sealed and valid, whichever
+ * process is killed and when. A killed process loses its mapping, and with it the lock. A process
+ * that may only read the image cannot hold the lock, whatever it locks.
  *
  * The call removes the lock file. An unmapping without a seal, or a kill, leaves it with the live
  * image, and the next live mapping takes it over.
  *
- * Afterwards the filter is as if mapped with WEIR_MAP_READ: inserts answer -EROFS, a view of
- * <weir/inline.h> must not insert any more (its pages are read-only), weir_verify() checks it. To
- * insert again, map the image live again.
+ * Afterwards the filter is as if mapped with WEIR_MAP_READ: inserts fail with -EROFS, and
+ * weir_verify() checks it. A view of <weir/inline.h> must not insert any more, since its pages are
+ * read-only. To insert again, map the image live again.
  *
- * A process that forks shares mapping and lock with its child. A seal by either of them does not
- * see the other, so the inserts of both must have ended; one by anybody else is refused until both
- * have unmapped it.
+ * A process that forks shares mapping and lock with its child. A seal by either does not notice the
+ * other, so the inserts of both must have ended. A seal by any other process is refused until both
+ * have unmapped the image.
  *
- * An image that was renamed meanwhile is sealed under its new name.
+ * If the image was renamed since it was mapped, it is sealed under its new name.
  * @f: mapped with WEIR_MAP_LIVE.
- * Return: 0 or a negative errno, and the image is still live and takes inserts. It is sealed
- *   although the call fails in two cases, and the sentence reports which: the last sync failed, so
- *   that a power cut may bring the live mark back; or the image has no name any more (-ESTALE).
- * Errors: -ESTALE the image was removed or replaced meanwhile, so no file has what was inserted;
- *   -EBUSY it is mapped live elsewhere too, or a process has locked it where strangers can rename
- *   its lock file (lock_dir); -EINVAL not mapped live; -ENOTSUP the kind cannot; -ENOMEM; -EBADF a
- *   descriptor of the lock was closed by somebody else; the errno of msync, fcntl and ftruncate,
- *   and of opening the lock file anew if it was removed.
+ * Return: 0 or a negative errno, and the image is still live and takes inserts. In two cases it is
+ *   sealed although the call fails, and the sentence reports which: the last sync failed, so that a
+ *   power cut may bring the live mark back; or the image has no name any more (-ESTALE).
+ * Errors: -ESTALE if the image was removed or replaced since it was mapped, so that no file has the
+ *   inserts; -EBUSY if it is mapped live elsewhere too, or a process has locked it where strangers
+ *   can rename its lock file (lock_dir); -EINVAL if it is not mapped live; -ENOTSUP if the kind
+ *   cannot; -ENOMEM; -EBADF if other code closed a descriptor of the lock; the errno of msync,
+ *   fcntl and ftruncate, and of opening the lock file anew if it was removed.
  * Threads: one, without inserts.  Progress: blocking (file system).  Cost: memory bandwidth, then
  *   the disk.
  */
@@ -395,48 +395,48 @@ WEIR_API WEIR_MUST_CHECK int weir_seal(struct weir_filter *f);
 /* ---- images without a filter; none of these needs a secret ---- */
 
 /**
- * Read and check all of an image, of any kind, but its bits.
- * @from: a path, a descriptor, memory or a chain. A descriptor is behind what was read then.
+ * Read and check all of an image, of any kind, except its bits.
+ * @from: a path, a descriptor, memory or a chain. A descriptor is then behind what was read.
  * @out: from WEIR_IMAGE_INFO_INIT.
  * Return: 0 or a negative errno.
- * Errors: as weir_load(), but a live image is no error; -EINVAL struct_size.
- * Threads: any.  Progress: blocking (file system).  Cost: some microseconds; of a chain as
+ * Errors: as weir_load(), but a live image is fine; -EINVAL for struct_size.
+ * Threads: any.  Progress: blocking (file system).  Cost: some microseconds; for a chain as
  *   weir_load().
  */
 WEIR_API WEIR_MUST_CHECK int weir_image_inspect(struct weir_location from,
                                                 struct weir_image_info *out);
 
 /**
- * Check every byte of an image, plain or compressed, of any kind, and keep none.
+ * Check every byte of an image, plain or compressed, of any kind, without keeping it.
  * @from: a path, a descriptor, memory or a chain.
- * @options: max_bytes and progress; a secret, if one is given, must be the right one. The others
+ * @options: max_bytes and progress; if a secret is given, it must be the right one. The others
  *   must have their defaults. NULL for the defaults.
- * @id: receives the identity of its plain form, which deltas refer to: its commit record, a
- *   checksum of its head, which has those of all its bits. Equal images have equal ones, plain or
- *   compressed. Untouched on failure; may be NULL.
- * Return: 0 the image is whole, or a negative errno.
+ * @id: receives the identity of its plain form, which deltas refer to. That is its commit record, a
+ *   checksum of its head, and the head has those of all its bits. Equal images have equal
+ *   identities, plain or compressed. Untouched on failure; may be NULL.
+ * Return: 0 if the image is whole, or a negative errno.
  * Errors: as weir_load().
  * Threads: any.  Progress: blocking (file system).
- * Cost: as weir_load(), but of memory at most 2 MiB, or 12 MiB if the image is compressed, however
- *   large it is; of kinds whose places have more than bits to check (cuckoo) and of a chain, all of
- *   it.
+ * Cost: as weir_load(), but with at most 2 MiB of memory, or 12 MiB if the image is compressed,
+ *   however large it is. A chain, and a kind that must check the places of its bits too (cuckoo),
+ *   need memory for the whole image.
  */
 WEIR_API WEIR_MUST_CHECK int weir_image_verify(struct weir_location from,
                                                const struct weir_load_options *options,
                                                uint64_t *id);
 
 /**
- * As weir_measure(), of the filter in an image. A plain image is mapped where it can be, others are
- * read into memory. So whoever may cut the file short meanwhile can end the program (SIGBUS), as
- * with weir_location_map(); what comes through a pipe is read. To get the figures of router.h and
- * window.h, load the image, keyless if necessary.
+ * As weir_measure(), for the filter in an image. The call maps a plain image if it can, and reads
+ * others into memory. So a process that truncates the file during the call can end this one
+ * (SIGBUS), as with weir_location_map(); an image that comes through a pipe is read. For the
+ * figures of router.h and window.h load the image, keyless if necessary.
  * @from: a path, a descriptor, memory or a chain.
  * @effort: enum weir_effort. With WEIR_EXACT progress begins anew when the bits are counted.
- * @options: as to map; secret is ignored. NULL for the defaults. With no_verify only the sampled
- *   bits of a plain image are read; else all of the image is checked first.
+ * @options: as when mapping; secret is ignored. NULL for the defaults. With no_verify the call
+ *   reads only the sampled bits of a plain image; otherwise it checks all of the image first.
  * @out: from WEIR_STATS_INIT.
  * Return: 0 or a negative errno.
- * Errors: as weir_load(); -EINVAL struct_size, effort.
+ * Errors: as weir_load(); -EINVAL for struct_size or effort.
  * Threads: any.  Progress: blocking (file system).  Cost: as weir_load(), then as weir_measure().
  */
 WEIR_API WEIR_MUST_CHECK int weir_image_measure(struct weir_location from, uint32_t effort,
@@ -445,19 +445,19 @@ WEIR_API WEIR_MUST_CHECK int weir_image_measure(struct weir_location from, uint3
 
 /**
  * Copy an image and check every byte: to compress or unpack it, to put it into memory that
- * processes share, or to apply deltas. Identity, generation and marks stay: without zstd_level what
- * comes out is the bytes that weir_save() writes plain.
- * @to: a path (which may be that of the old image), a descriptor, or room at a multiple of 64.
+ * processes share, or to apply deltas. Identity, generation and marks stay: without zstd_level the
+ * result has the bytes that weir_save() writes plain.
+ * @to: a path (which may be that of the old image), a descriptor, or room, 64-byte aligned.
  * @from: a path, a descriptor, memory or a chain.
- * @reading: max_bytes and progress; a secret, if one is given, must be the right one. The others
+ * @reading: max_bytes and progress; if a secret is given, it must be the right one. The others
  *   must have their defaults. NULL for the defaults.
  * @writing: generation and marks must have their defaults. NULL for the defaults.
  * Return: bytes of the new image, or a negative errno.
- * Errors: as weir_load() and weir_save(). -ENOSPC the room is too small: the sentence has both
- *   numbers (of a compound the bytes up to the first member that has no room).
+ * Errors: as weir_load() and weir_save(); -ENOSPC if the room is too small: the sentence has both
+ *   numbers (for a compound, the bytes up to the first member that does not fit).
  * Threads: any.  Order: none; publish the image with release order.  Progress: blocking (file
- *   system).  Cost: as weir_load(). Without zstd_level into room it takes no other memory; else
- *   memory for the plain image and one of its shards.
+ *   system).  Cost: as weir_load(). Without zstd_level into room it takes no other memory;
+ *   otherwise memory for the plain image and one of its shards.
  */
 WEIR_API WEIR_MUST_CHECK int64_t weir_image_copy(struct weir_location to, struct weir_location from,
                                                  const struct weir_load_options *reading,
