@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Errors: a call that fails returns a negative errno and sets a sentence about it. */
+ * Errors: a call that fails returns a negative errno and sets a sentence about it. Print the
+ * sentence, which is the thread's own:
+ *
+ *     if (weir_create(&f, &params) < 0)
+ *             fprintf(stderr, "%s", weir_error_detail());
+ */
 #ifndef WEIR_ERROR_H
 #define WEIR_ERROR_H
 
@@ -11,7 +16,7 @@ WEIR_BEGIN_DECLS
 
 /**
  * The short text of an error code.
- * @err: 0 or a negative errno, as a weir call returned it; a positive errno serves as well.
+ * @err: 0 or a negative errno, as a weir call returned it; a positive errno works too.
  * Return: a static string, never NULL; "unknown error" for an unknown code.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
@@ -29,40 +34,40 @@ WEIR_API const char *weir_error_name(int err);
 #define WEIR_SENTENCE_BYTES 512
 
 /**
- * The sentence about this thread's last failed weir call: which parameter, file or shard, which
- * value, what is allowed.
+ * The sentence about this thread's last failed weir call. It names the parameter, file or shard,
+ * its value, and the allowed values.
  * Return: a string owned by the thread, never NULL; "" before the first failure. It is valid until
- *   the thread's next weir call. A call that succeeds may change it too, if it met a failure that
- *   did not stop it. What it quotes (file names above all) is escaped by weir_escape(), so that
- *   it may go to a log or a terminal as it is; it is valid UTF-8 of at most 511 bytes.
+ *   the thread's next weir call. A call that succeeds may change it too, after a failure that did
+ *   not stop it. It is valid UTF-8 of at most 511 bytes. weir_escape() has escaped what it quotes,
+ *   file names above all, so that you may print it to a log or a terminal as it is.
  * Errors: none.  Threads: each thread sees its own.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API const char *weir_error_detail(void);
 
-/** Which check refused a parameter, and what values[] of struct weir_error_info then are. The
- * numbers never change. thing is the parameter, by the name of its field; if it is another kind's
- * or reserved, with that of its group: "classic.probes". */
+/** The check that refused a parameter, and the meaning of values[] in struct weir_error_info. The
+ * numbers never change. There, thing is the parameter, by the name of its field. If the parameter
+ * is another kind's or reserved, the name of its group precedes it: "classic.probes". */
 enum weir_error_code {
-	WEIR_ERROR_OTHER = 0,        /* the sentence says it */
+	WEIR_ERROR_OTHER = 0,        /* see the sentence */
 	WEIR_ERROR_RANGE = 1,        /* given, least, most */
-	WEIR_ERROR_CHOICE = 2,       /* given, and the sum of 2^n of each n that is allowed */
+	WEIR_ERROR_CHOICE = 2,       /* given, and the sum of 2^n over each allowed n */
 	WEIR_ERROR_TWO_OF_THREE = 3, /* capacity, fp_rate, max_bytes; 0: not given */
 	WEIR_ERROR_KIND_LACKS = 4,   /* given, kind */
 	WEIR_ERROR_RATE_LEAST = 5,   /* fp_rate, capacity, least, bits (hash or fingerprint) */
-	WEIR_ERROR_TOO_LARGE = 6,    /* capacity, fp_rate, bytes that it needs, most bytes */
-	WEIR_ERROR_LISTS_LARGE = 7,  /* capacity, exclude_keys, bytes that they need, most bytes */
+	WEIR_ERROR_TOO_LARGE = 6,    /* capacity, fp_rate, bytes needed, most bytes */
+	WEIR_ERROR_LISTS_LARGE = 7,  /* capacity, exclude_keys, bytes needed, most bytes */
 	WEIR_ERROR_ONE_KEY = 8,      /* max_bytes, fp_rate: no room for one key */
 	WEIR_ERROR_KEYS_MOST = 9,    /* capacity, max_bytes, most keys in them */
 	WEIR_ERROR_BLOCK = 10,       /* max_bytes, bytes of a block */
-	WEIR_ERROR_RATE_MOST = 11,   /* max_bytes, capacity, rate that follows, most */
-	WEIR_ERROR_WIDTH = 12,       /* fingerprint_bits, rate that follows, fp_rate */
+	WEIR_ERROR_RATE_MOST = 11,   /* max_bytes, capacity, resulting rate, most */
+	WEIR_ERROR_WIDTH = 12,       /* fingerprint_bits, resulting rate, fp_rate */
 	WEIR_ERROR_WIDTH_BYTES = 13, /* max_bytes, capacity, fingerprint_bits, exclude_keys */
 	WEIR_ERROR_MORE_KEYS = 14,   /* capacity, different keys that came */
 	WEIR_ERROR_HASHES = 15,      /* max_memory, bytes of the hashes so far */
 	WEIR_ERROR_THREADS = 16,     /* max_memory, least, threads */
 	WEIR_ERROR_PASSED = 17,      /* exclude_keys, keys of the list that passed */
-	WEIR_ERROR_SETS_LARGE = 18,  /* capacity, sets, bytes that they need, most bytes */
-	WEIR_ERROR_OPEN = 19,        /* errno: the file that the sentence names cannot be opened */
+	WEIR_ERROR_SETS_LARGE = 18,  /* capacity, sets, bytes needed, most bytes */
+	WEIR_ERROR_OPEN = 19,        /* errno: the file in the sentence cannot be opened */
 	WEIR_ERROR_UNEVEN = 20,      /* the filter was filled by hashes that are not uniform */
 };
 
@@ -77,18 +82,19 @@ struct weir_error_info {
 #define WEIR_ERROR_INFO_INIT WEIR__INIT(weir_error_info)
 
 /**
- * Describe this thread's last failed weir call in numbers; weir_error_detail() is its sentence.
- * @out: receives the description, as much of it as its struct_size says; all 0 before the first
+ * Describe this thread's last failed weir call in numbers, beside the sentence of
+ * weir_error_detail().
+ * @out: receives as much of the description as its struct_size has room for; all 0 before the first
  *   failure. It is valid as long as the sentence.
  * Errors: none.  Threads: each thread sees its own.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API void weir_error_last(struct weir_error_info *out);
 
 /**
- * How many keys this thread's last failed batch of inserts took (a verb named _keys that returned a
- * negative errno). Kinds that can refuse a key because they are full (-ENOSPC) take a batch in the
- * order of its keys and stop at the first that is refused. The keys before it are inserted. It and
- * those after it are not, and can be given again.
+ * The number of keys that this thread's last failed batch of inserts took, by a verb named _keys
+ * that returned a negative errno. A batch stops at the first key that it refuses, because the
+ * filter is full (-ENOSPC) or cannot read a text (-EINVAL). The keys before it are inserted. That
+ * key and those after it are not, and the caller can give them again.
  * Return: a number less than that of the batch's keys; 0 if none was taken. It is valid until the
  *   thread's next weir call.
  * Errors: none.  Threads: each thread sees its own.  Progress: wait-free.  Cost: nanoseconds.
@@ -96,25 +102,24 @@ WEIR_API void weir_error_last(struct weir_error_info *out);
 WEIR_API size_t weir_error_taken(void);
 
 /**
- * Fail as this library does: for code that stands on it and whose callers read weir_error_detail()
- * for both.
+ * Fail as this library does, in code built on it whose callers read weir_error_detail() for both.
  * @err: a negative errno.
- * @format: as printf() takes it, of a sentence that names the thing and the value. The sentence
- *   before may be among the arguments. It is escaped, and cut at 511 bytes.
+ * @format: as for printf(): a sentence that names the thing and the value. The previous sentence
+ *   may be among the arguments. The result is escaped, and cut at 511 bytes.
  * Return: @err.
  * Errors: none.  Threads: each thread has its own.  Progress: wait-free.  Cost: a microsecond.
  */
 WEIR_API WEIR_PRINTF(2, 3) int weir_fail(int err, const char *format, ...);
 
 /**
- * Escape text of others, such as a key or a file name, for a log or a terminal. Control characters,
- * characters that no reader sees (such as U+202E, which turns a line round) and bytes that are not
- * UTF-8 become \n, \t, \r or three octal digits a byte, as in \033; all other text stays as it is,
- * a backslash too, so that escaping twice changes nothing more.
+ * Escape text from others, such as a key or a file name, for a log or a terminal. It turns control
+ * characters, invisible characters (such as U+202E, which reverses a line) and bytes that are not
+ * UTF-8 into \n, \t, \r or three octal digits a byte, as in \033. All other text stays as it is,
+ * including a backslash, so that escaping twice changes nothing more.
  * @out: receives as many whole characters and escapes as fit, and a final NUL byte.
- * @room: bytes of @out, 0 for nothing. From 17 on at least one character fits.
- * @text: @len bytes, of any value; may be NULL when @len is 0. No part of @out.
- * Return: how many bytes of @text are in @out. Fewer than @len: call again with the rest.
+ * @room: bytes of @out; 0: nothing is written. From 17 on at least one character fits.
+ * @text: @len bytes, of any value; may be NULL when @len is 0. It must not overlap @out.
+ * Return: how many bytes of @text are in @out. If fewer than @len, call again with the rest.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: some ns a byte.
  */
 WEIR_API size_t weir_escape(char *out, size_t room, const char *text, size_t len);

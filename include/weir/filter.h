@@ -253,9 +253,8 @@ WEIR_API int64_t weir_contains_keys(const struct weir_filter *f, struct weir_key
  * Return: how many were WEIR_NEW, or a negative errno. If a new key comes several times, in one
  *   batch or in those of several threads, at least one of them is WEIR_NEW. With words_per_key = 1
  *   exactly one is.
- * Errors: as weir_insert(). After -EROFS and -ENOTSUP no key was inserted. After an error of the
- *   kind's own, such as -ENOSPC, the keys before the refused one were: weir_error_taken() tells how
- *   many.
+ * Errors: as weir_insert(). After -EROFS and -ENOTSUP no key was inserted. After -ENOSPC, or
+ *   -EINVAL for a text, the keys before the refused one were: weir_error_taken() tells how many.
  * Threads, Order: as weir_insert() of each key.
  * Progress: wait-free.  Cost: in cache from about 6 ns a key, most of it the atomic or's; beyond,
  *   about one random cache line a key.

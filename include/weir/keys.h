@@ -9,11 +9,11 @@
  *
  *     weir_contains(f, key, len)           bytes
  *     weir_contains_u64(f, number)         a number: its eight bytes in this machine's memory
- *     weir_contains_hash(f, hash)          a hash by weir_hash(), or by a function of your own that
- *                                          is uniform in all 64 bits; else the form before
+ *     weir_contains_hash(f, hash)          a hash by weir_hash(), or by your own function if that
+ *                                          is uniform in all 64 bits; else use the form before
  *     weir_contains_keys(f, keys, bitmap)  a batch, whose cache misses overlap
  *
- * Builder and reload export the last form alone. Their headers define the other three inline, as
+ * A builder and a reload export only the last form. Their headers define the other three inline, as
  * batches of one. */
 #ifndef WEIR_KEYS_H
 #define WEIR_KEYS_H
@@ -25,29 +25,29 @@
 
 WEIR_BEGIN_DECLS
 
-/** What weir_keys.at points to. */
+/** The type of the array at weir_keys.at. */
 enum weir_keys_form {
-	WEIR_KEYS_NONE = 0,   /* no batch that can be taken: 2^40 keys and more, or fixed keys above
-	                         65,535 bytes. Inserts refuse it (-EINVAL), lookups answer yes */
+	WEIR_KEYS_NONE = 0,   /* a batch that is too large: 2^40 keys and more, or fixed keys above
+	                         65,535 bytes. Inserts fail with -EINVAL, lookups answer true */
 	WEIR_KEYS_HASHES = 1, /* uint64_t hashes */
-	WEIR_KEYS_FIXED = 2,  /* keys of one width, side by side: text where a set normalises */
-	WEIR_KEYS_IOV = 3,    /* struct iovec: each key has its own length; likewise */
+	WEIR_KEYS_FIXED = 2,  /* keys of one width, side by side: text in a set that normalises */
+	WEIR_KEYS_IOV = 3,    /* struct iovec, one a key: text in a set that normalises */
 	WEIR_KEYS_U64 = 4,    /* numbers: never text */
 };
 
-/** A batch, made by the functions below. It is two words, so that it travels in registers. Another
+/** A batch, made by the functions below. It is two words, so that it travels in registers: a third
  * word would cost 15 ns a call. */
 struct weir_keys {
 	const void *at;
 	uint64_t n : 40;     /* keys */
-	uint64_t width : 16; /* bytes a key, of WEIR_KEYS_FIXED; of WEIR_KEYS_U64 8; else 0 */
+	uint64_t width : 16; /* bytes a key: of WEIR_KEYS_FIXED; 8 for WEIR_KEYS_U64; else 0 */
 	uint64_t form : 8;   /* enum weir_keys_form */
 };
 
 /** Words in a bitmap of @n answers. Key i has bit i % 64 of word i / 64. Bits past @n are 0. */
 #define WEIR_BITMAP_WORDS(n) (((size_t)(n) + 63) / 64)
 
-/** The constructor that those below share. */
+/** Constructor shared by those below. */
 static inline struct weir_keys weir__keys(const void *at, uint64_t n, uint64_t width, uint64_t form)
 {
 	struct weir_keys k;
@@ -58,7 +58,7 @@ static inline struct weir_keys weir__keys(const void *at, uint64_t n, uint64_t w
 	return k;
 }
 
-/** @n keys of any length. An iov_base may be NULL where the length is 0. */
+/** @n keys of any length. An iov_base may be NULL if its length is 0. */
 static inline struct weir_keys weir_keys_iov(const struct iovec *keys, size_t n)
 {
 	return weir__keys(keys, n, 0, WEIR_KEYS_IOV);
@@ -71,14 +71,14 @@ static inline struct weir_keys weir_keys_fixed(const void *keys, size_t width, s
 	return weir__keys(keys, n, width, WEIR_KEYS_FIXED);
 }
 
-/** @n numbers: their eight bytes in this machine's memory, the fastest keys. */
+/** @n numbers: their eight bytes in this machine's memory. They are the fastest keys. */
 static inline struct weir_keys weir_keys_u64(const uint64_t *numbers, size_t n)
 {
 	return weir__keys(numbers, n, 8, WEIR_KEYS_U64);
 }
 
-/** @n hashes, all by the hash function and seed of the object that takes them, or by a function of
- * your own that is uniform in all 64 bits (weir_hash()). */
+/** @n hashes, all by the hash function and seed of the object that takes them, or all by your own
+ * function if it is uniform in all 64 bits (weir_hash()). */
 static inline struct weir_keys weir_keys_hashes(const uint64_t *hashes, size_t n)
 {
 	return weir__keys(hashes, n, 0, WEIR_KEYS_HASHES);

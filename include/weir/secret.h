@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Reads the secret of keyed filters (weir_params.secret) from a file. */
+ * Reads the secret of keyed filters from a file. A keyed filter hashes its keys with 16 secret
+ * bytes (weir_params.secret), so that clients cannot find keys that collide.
+ *
+ *     unsigned char secret[WEIR_SECRET_BYTES];
+ *     if (weir_secret_read(secret, "/etc/app/key") == 0)
+ *             params.secret = secret;
+ */
 #ifndef WEIR_SECRET_H
 #define WEIR_SECRET_H
 
@@ -11,16 +17,17 @@ WEIR_BEGIN_DECLS
 #define WEIR_SECRET_BYTES 16
 
 /**
- * Read a secret, as "weir build --keyed-by=FILE" does. The file has its 16 bytes, or 32 hexadecimal
- * digits and perhaps a newline. One is made by (umask 077; head -c 16 /dev/urandom > FILE). Whoever
- * may read it can choose keys that collide, whoever may write it chooses the key: so it must be
- * this process's effective user's or root's, written to by that user alone, and read by no others
- * than the group.
- * @secret: receives WEIR_SECRET_BYTES bytes; untouched after an error. It is the caller's to wipe.
- * @path: a file, or a FIFO, whose writer is waited for.
+ * Read a secret, as "weir build --keyed-by=FILE" does. The file has 16 bytes, or 32 hexadecimal
+ * digits with or without a newline. Make one by (umask 077; head -c 16 /dev/urandom > FILE). A user
+ * who can read it can choose keys that collide, and one who can write it chooses the secret. So the
+ * file must belong to root or to this process's effective user, no other user may write it, and of
+ * the others only its group may read it.
+ * @secret: receives WEIR_SECRET_BYTES bytes; untouched after an error. The caller wipes it.
+ * @path: a file, or a FIFO: the call then waits for its writer.
  * Return: 0 or a negative errno.
- * Errors: what open, fstat and read fail with (EISDIR for a directory); -EACCES others own the
- *   file, may write to it or read it; -EBADMSG it has no secret; -EINVAL @secret or @path is NULL.
+ * Errors: the errno of open, fstat and read (EISDIR for a directory); -EACCES if another user owns
+ *   the file, or others may write or read it; -EBADMSG if it has no secret; -EINVAL if @secret or
+ *   @path is NULL.
  * Threads: any.  Progress: blocking.  Cost: a file read.
  */
 WEIR_API WEIR_MUST_CHECK int weir_secret_read(void *secret, const char *path);

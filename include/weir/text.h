@@ -10,8 +10,8 @@
  * The image stores the steps, and every copy keeps them. So callers need not know them, and builder
  * and server always agree. In such a set the plain verbs, such as weir_contains() and
  * weir_insert(), and batches from weir_keys_iov() and weir_keys_fixed() take text. With cidr,
- * weir_keys_fixed() takes binary addresses of 4 or 16 bytes. The _u64 verbs, weir_keys_u64() and
- * hashes are never normalised.
+ * weir_keys_fixed() takes binary addresses of 4 or 16 bytes; lookups of other widths answer true.
+ * The _u64 verbs, weir_keys_u64() and hashes are never normalised.
  *
  * If a set cannot read a text, because it is not an IP address, say, a lookup answers that it is
  * absent, and an insert fails with -EINVAL. With cidr and suffixes one lookup probes several keys,
