@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The kinds of filter, what each can do, and the numbers of their shapes.
+ * The kinds of filter, what each can do, and how each lays out its bits. Choose one in
+ * weir_params.kind; 0 is the default, blocked. weir_kind_can() and weir_can() tell what it can do.
  *
- * What filters of a kind can (x). Where they cannot (-) the verb fails with -ENOTSUP, as
- * weir_kind_can() tells; lookups never fail (enum weir_ability).
+ * Abilities of each kind: x yes, - no. A verb that the kind lacks fails with -ENOTSUP; lookups
+ * never fail (enum weir_ability).
  *
  *            blocked classic counting growing cuckoo fuse layered split frequency router window
  * insert        x       x        x       x       x     -     -      x       x        x      x
@@ -24,8 +25,8 @@
  * a key         x       x        x       x       x     x     x      -       x        x      x
  * normalise     x       x        x       x       x     x     x      -       x        -      -
  *
- * "a key": hashed with a secret (weir_params.secret). What weir_handle_get() returns of a sharded
- * set is a view: it looks up, counts where its kind does, measures, and can nothing else.
+ * "a key": hashed with a secret (weir_params.secret). For a sharded set weir_handle_get() returns a
+ * view. A view looks up, counts if its kind does, and measures; it can do nothing else.
  */
 #ifndef WEIR_KINDS_H
 #define WEIR_KINDS_H
@@ -37,9 +38,9 @@
 WEIR_BEGIN_DECLS
 
 /**
- * Every kind has a line: X(number, CONSTANT, name, summary). The library, the command, the
- * benchmarks and the tests expand this list. The numbers are part of the image format and never
- * change.
+ * The kinds without verbs of their own: X(number, CONSTANT, name, summary). The library, the
+ * command, the benchmarks and the tests expand this list. The numbers are part of the image format
+ * and never change.
  */
 #define WEIR_SIMPLE_KINDS(X) \
 	X(0, WEIR_BLOCKED, blocked, "one cache line a lookup: the default") \
@@ -52,7 +53,7 @@ WEIR_BEGIN_DECLS
 	X(7, WEIR_SPLIT, split, "the split-block filter of Parquet, bit for bit") \
 	X(8, WEIR_FREQUENCY, frequency, "counters: how often a key came, at most")
 
-/** All kinds: the simple ones, and those with verbs of their own beside those of filter.h. */
+/** All kinds: the simple ones, and those that add verbs to those of filter.h. */
 #define WEIR_KINDS(X) \
 	WEIR_SIMPLE_KINDS(X) \
 	X(9, WEIR_ROUTER, router, "up to 64 sets in one lookup: <weir/router.h>") \
@@ -75,8 +76,8 @@ enum weir_ability {
 	WEIR_CAN_BUILD = 1 << 1,       /* is built once, from all its keys (build.h) */
 	WEIR_CAN_EXCLUDE = 1 << 2,     /* is built with an exclude list too */
 	WEIR_CAN_REMOVE = 1 << 3,
-	WEIR_CAN_COUNT = 1 << 4,       /* counts a key twice that is inserted twice */
-	WEIR_CAN_HOLD_COPIES = 1 << 5, /* its estimates count such a key twice, too */
+	WEIR_CAN_COUNT = 1 << 4,       /* a key that is inserted twice counts twice */
+	WEIR_CAN_HOLD_COPIES = 1 << 5, /* such a key also counts twice in its estimates */
 	WEIR_CAN_REFUSE = 1 << 6,      /* refuses inserts when it is full (-ENOSPC) */
 	WEIR_CAN_GROW = 1 << 7,
 	WEIR_CAN_ROUTE = 1 << 8,       /* has more than one set (router.h) */
@@ -99,19 +100,19 @@ enum weir_ability {
 	WEIR_CAN_ALL = (1 << 25) - 1,
 };
 
-/* The numbers of each kind's shape: each struct fills the union below, so that one which is
- * initialized has 0 in all that it does not name. */
+/* The numbers of each kind's shape. Each struct fills the union below, so that an initializer sets
+ * all other numbers to 0. */
 struct weir_blocked_shape { uint32_t words_per_key, bits_per_word, rest[5]; };
 struct weir_classic_shape { uint32_t probes, bits_per_probe, rest[5]; };
 struct weir_counting_shape { uint32_t counter_bits, words_per_key, counters_per_word, rest[4]; };
-struct weir_growing_shape { /* of each layer, and the most layers that it may come to */
+struct weir_growing_shape { /* of each layer; layers: the most that it may have */
 	uint32_t words_per_key, bits_per_word, layers, rest[4];
 };
 struct weir_cuckoo_shape { uint32_t fingerprint_bits, rest[6]; };
-struct weir_fuse_shape { /* segments: of a part */
+struct weir_fuse_shape { /* segments: in each part */
 	uint32_t fingerprint_bits, segment_bits, segments, part_bits, rest[3];
 };
-struct weir_layered_shape { /* those of its first level, then those of the second */
+struct weir_layered_shape { /* first level, then second level */
 	uint32_t fingerprint_bits, segment_bits, segments, part_bits;
 	uint32_t second_segment_bits, second_segments, second_part_bits;
 };
@@ -126,7 +127,7 @@ struct weir_window_shape { /* layout: enum weir_window_layout */
 struct weir_shape {
 	uint32_t kind; /* enum weir_kind_id */
 	union {
-		uint32_t field[7]; /* those that the kind does not use are 0 */
+		uint32_t field[7]; /* 0 beyond the numbers of the kind */
 		struct weir_blocked_shape blocked;
 		struct weir_classic_shape classic;
 		struct weir_counting_shape counting;
@@ -149,7 +150,7 @@ enum {
 /**
  * The name of a kind, such as "blocked".
  * @kind: enum weir_kind_id.
- * Return: a static string, or NULL if this library has no such kind.
+ * Return: a static string, or NULL if the library does not know the kind.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API const char *weir_kind_name(uint32_t kind);
@@ -158,27 +159,28 @@ WEIR_API const char *weir_kind_name(uint32_t kind);
  * Test what filters of a kind can do.
  * @kind: enum weir_kind_id.
  * @what: abilities to test, or'ed: WEIR_CAN_REMOVE, say, or WEIR_CAN_ALL.
- * Return: the abilities in @what that filters of the kind can have; 0 if there is no such kind.
+ * Return: the abilities in @what that filters of the kind can have; 0 for an unknown kind.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API uint32_t weir_kind_can(uint32_t kind, uint32_t what);
 
 /**
- * The name of a number of a kind's shapes, such as "words_per_key". The kind's group in struct
- * weir_params has a field of that name, if a caller may choose the number.
+ * The name of number field[i] of a kind's shape, such as "words_per_key". If a caller may choose
+ * the number, the kind's group in struct weir_params has a field of that name.
  * @kind: enum weir_kind_id.
- * @i: names field[i] of struct weir_shape.
- * Return: a static string, or NULL if there is no such kind or it has no such number.
+ * @i: an index of field[] in struct weir_shape.
+ * Return: a static string, or NULL if the kind is unknown or has fewer numbers.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API const char *weir_shape_field(uint32_t kind, unsigned i);
 
 /**
- * A shape in words, such as "2 words of 3 bits a key".
+ * Put a shape into words, such as "2 words of 3 bits a key".
  * @shape: of a plan, of statistics or of an image's info.
  * @text: receives the words; "" on failure.
  * Return: 0 or a negative errno.
- * Errors: -ENOTSUP this library has no such kind; -EINVAL the kind has no such shape.
+ * Errors: -ENOTSUP if the library does not know the kind; -EINVAL if the kind cannot have this
+ *   shape.
  * Threads: any.  Progress: wait-free.  Cost: under a microsecond.
  */
 WEIR_API WEIR_MUST_CHECK int weir_shape_text(const struct weir_shape *shape,

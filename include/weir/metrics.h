@@ -1,56 +1,56 @@
 /* SPDX-License-Identifier: MIT
- * Writes the figures of any number of objects as one Prometheus text (exposition format 0.0.4), for
- * the /metrics of a server. Each metric name stands once, followed by the lines of all objects.
+ * Metrics: writes the figures of several objects as one Prometheus text (exposition format 0.0.4),
+ * for the /metrics of a server. Each metric name comes once, followed by the lines of all objects.
  *
  *     struct weir_metrics of[] = { weir_metrics_handle(ips, "set=\"ips\""),
  *                                  weir_metrics_guard(guard, "set=\"ips\"") };
  *     weir_metrics_write(of, 2, buffer, sizeof buffer);
  *
- * A filter has these, and a handle has them of its current filter:
+ * Metrics of a filter; a handle has them for its current filter:
  *
  *     weir_keys                    gauge    distinct keys, estimated; +Inf: every bit is set
  *     weir_capacity_keys           gauge    keys that it was made for
  *     weir_fill_ratio              gauge    share of bits set
- *     weir_fp_rate                 gauge    absent keys answered with yes, estimated: of one probe;
- *                                           an answer makes up to weir_lookups probes
- *     weir_fp_rate_asked           gauge    as it was made for
+ *     weir_fp_rate                 gauge    false positives among absent keys, estimated, for one
+ *                                           probe; an answer makes up to weir_lookups probes
+ *     weir_fp_rate_asked           gauge    the rate that it was made for
  *     weir_saturated               gauge    1: more keys than its capacity
- *     weir_hashes_uneven           gauge    1: hashes of the caller's own are not uniform
+ *     weir_hashes_uneven           gauge    1: the hashes that callers gave are not uniform
  *     weir_nearly_full             gauge    1: inserts may be refused soon, reload a larger one
- *     weir_bytes                   gauge    of bits; a handle: of all filters held
- *     weir_lookups                 gauge    keys that the lookup of one text probes at most
+ *     weir_bytes                   gauge    of bits; a handle: of all filters it holds
+ *     weir_lookups                 gauge    most keys that the lookup of one text probes
  *
- * A handle has these too:
+ * More metrics of a handle:
  *
  *     weir_generation              gauge    of the current filter: 1, then one more a swap
- *     weir_absent                  gauge    1: there is no set yet; its figures are 0
+ *     weir_absent                  gauge    1: no set was published yet; its figures are 0
  *     weir_age_seconds             gauge    since the current filter was published
  *     weir_previous_void           gauge    1: no rollback, the previous filter refused a key
  *     weir_swaps_total             counter  commits, refreshes and rollbacks
  *     weir_refused_total           counter  commits and refreshes that a gate or a bad file stopped
  *     weir_failed_total            counter  commits whose filter could not be built
  *     weir_refused                 gauge    1: the last commit or refresh was refused or failed
- *     weir_refused_seconds         gauge    since when; 0: it is not so
+ *     weir_refused_seconds         gauge    since that happened; 0 while weir_refused is 0
  *     weir_last_reload_seconds     gauge    that the last commit or refresh took
  *
- * A guard has these:
+ * Metrics of a guard:
  *
- *     weir_guard_asked_total            counter  keys that it was asked for
- *     weir_guard_stopped_total          counter  of those, ruled out by the filter
+ *     weir_guard_asked_total            counter  keys that callers asked it for
+ *     weir_guard_stopped_total          counter  those that the filter ruled out
  *     weir_guard_true_positives_total   counter  passed on, and the store had them
- *     weir_guard_false_positives_total  counter  passed on, and the store had them not
- *     weir_guard_bypassed_total         counter  sent to the store, the filter not asked
- *     weir_guard_bypassed_absent_total  counter  of those, the store had them not
- *     weir_guard_unreported             gauge    passed on, and no weir_guard_saw() yet
+ *     weir_guard_false_positives_total  counter  passed on, and the store did not have them
+ *     weir_guard_bypassed_total         counter  sent to the store without asking the filter
+ *     weir_guard_bypassed_absent_total  counter  of those, the store did not have them
+ *     weir_guard_unreported             gauge    passed on, without a weir_guard_saw() yet
  *     weir_guard_switches_total         counter  of a thread, to bypass or back
  *     weir_guard_threads                gauge    that have joined and not left
- *     weir_guard_threads_bypassing      gauge    of those, leave the filter out now
+ *     weir_guard_threads_bypassing      gauge    of those, bypass the filter now
  *     weir_guard_fp_rate                gauge    false positives / (those + stopped), since it was
- *                                                made; of an hour: by rate() of the counters
- *     weir_guard_saved_ratio            gauge    stopped / asked, likewise
+ *                                                made; for an hour: by rate() of the counters
+ *     weir_guard_saved_ratio            gauge    stopped / asked, since it was made
  *
- * struct weir_stats, weir_handle_stats and weir_guard_stats say what each figure is. The reason of
- * a refusal is in refused_sentence there and in no metric: a label that changes makes a new series.
+ * struct weir_stats, weir_handle_stats and weir_guard_stats describe each figure. The reason of a
+ * refusal is in refused_sentence there and in no metric: a label that changes makes a new series.
  * Alerts for saturated, stale, refused and absent sets are in src/packaging/alerts.yml.
  */
 #ifndef WEIR_METRICS_H
@@ -70,17 +70,18 @@ enum weir_metrics_form {
 	WEIR_METRICS_OTHER = 3, /* an object of another library, or of the caller */
 };
 
-/** One metric of an object of another library. */
+/** A metric of an object that the library does not know. */
 struct weir_metric {
-	const char *name, *help; /* valid until the text is written; the whole name, such as
-	                            app_queries_total; its first object gives help and counter */
+	const char *name, *help; /* valid until the text is written. name is the whole name, such
+	                            as app_queries_total. If several objects use one
+	                            name, help and counter come from the first */
 	double value;            /* NAN: the object has no such line */
 	uint32_t counter;        /* 1: a counter; 0: a gauge */
 	uint32_t reserved;       /* 0 */
 };
 
 /**
- * Gets metric number @i of an object. The library of the object hands this function over.
+ * Get metric number @i of an object. The library that owns the object provides this function.
  * Return: 1; 0 if @i is past the last metric.
  */
 typedef int weir_metric_fn(const void *object, uint32_t i, struct weir_metric *out);
@@ -93,9 +94,9 @@ struct weir_metrics {
 		struct weir_guard *guard;
 		const void *other;
 	};
-	const char *labels;   /* such as set="bad_ips",shard="3": names of letters, digits and _,
-	                         values with \\, \" and \n escaped; printable UTF-8. Different
-	                         ones for each object of one form. NULL or "": none. */
+	const char *labels;   /* such as set="bad_ips",shard="3", different for each object of one
+	                         form. Names are letters, digits and _; values are printable UTF-8
+	                         with \\, \" and \n escaped. NULL or "": none. */
 	weir_metric_fn *next; /* for WEIR_METRICS_OTHER; else NULL */
 	uint32_t form;        /* enum weir_metrics_form */
 	uint32_t reserved;
@@ -126,7 +127,7 @@ static inline struct weir_metrics weir_metrics_guard(struct weir_guard *g, const
 	return m;
 }
 
-/** The metrics of an object that the library knows nothing of, as @next counts them out. */
+/** The metrics of any other object, which @next gives one by one. */
 static inline struct weir_metrics weir_metrics_other(const void *object, weir_metric_fn *next,
                                                      const char *labels)
 {
@@ -138,13 +139,13 @@ static inline struct weir_metrics weir_metrics_other(const void *object, weir_me
 /**
  * Write the metrics of @n objects.
  * @buffer: receives as much of the text as fits, and a final NUL byte. The text ends with a whole
- *   line only if the answer is less than @bytes. May be NULL if that is 0.
+ *   line only if the return value is less than @bytes. May be NULL if @bytes is 0.
  * @bytes: 4096 for each object are enough if its labels have at most 100 bytes.
  * Return: the bytes of the whole text, without the NUL byte, as snprintf() does; or a negative
- *   errno, and nothing was written. Another call may need some bytes more: figures change.
- * Errors: -EINVAL an object is NULL, or its labels are malformed: the sentence names the place.
+ *   errno, and nothing was written. The next call may need some more bytes: figures change.
+ * Errors: -EINVAL if an object is NULL, or its labels are malformed: the sentence names the place;
  *   -ENOMEM.
- * Threads: as the weir_measure(), weir_handle_measure() or weir_guard_measure() of each object.
+ * Threads: as weir_measure(), weir_handle_measure() or weir_guard_measure() of each object.
  * Progress: blocking (memory).  Cost: that of those, and some microseconds.
  */
 WEIR_API WEIR_MUST_CHECK int64_t weir_metrics_write(const struct weir_metrics *of, size_t n,
