@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the linker sees of the library: the functions marked WEIR_API, and nothing else. */
+ * Macros for declarations in the public headers. The linker sees functions marked WEIR_API, and no
+ * others. */
 #ifndef WEIR_EXPORT_H
 #define WEIR_EXPORT_H
 
@@ -16,9 +17,9 @@
 #ifdef __cplusplus
 #define WEIR_BEGIN_DECLS extern "C" {
 #define WEIR_END_DECLS }
-/* A struct that begins with its size, all else zero. */
+/* A struct whose struct_size is set and whose other fields are 0. */
 #define WEIR__INIT(type) weir__init<struct type>()
-extern "C++" { /* a template needs it if the caller includes us within extern "C" */
+extern "C++" { /* a template needs it if the caller includes this header within extern "C" */
 template <class T> constexpr T weir__init()
 {
 	T empty{};

@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind's hot verbs, inlined for the caller's own -march. This header is opt-in: it
- * needs xxhash.h. Link with weir for the rest.
- *
- * The layout is frozen (golden files), so it is safe to inline: the bits and answers are those of
- * the library. The library's own kernels are this file, compiled once for each instruction set.
+ * The blocked kind's hot verbs, compiled into the caller for its own -march. Take a view of a
+ * filter once, then use it in your loop. This header is opt-in: it needs xxhash.h. Link with weir
+ * for the rest.
  *
  *     struct weir_inline v;
  *     if (weir_inline_init(&v, filter) == 0 && weir_inline_contains(&v, key, len)) ...
  *
- * The layouts that the calculator chooses from 10 % to 0.01 % are inlined: up to 1 KiB where a
- * lookup stands, half of it with AVX-512, and 2 KiB where an insert stands. Others are behind a
- * call. Who knows the one layout of a program's filters names it before the first #include of this
- * header. That takes a third to three quarters of the code, and compiled for AVX2 a lookup up to a
- * sixth less time (with AVX-512 none):
+ * The layout is frozen (golden files), so inlining is safe: bits and answers are those of the
+ * library. The library's own kernels are this file, compiled once for each instruction set.
+ *
+ * Inserts take another view, struct weir_inline_mut, which the compiler refuses for a const filter.
+ * weir_handle_get() returns a const filter, since a direct insert into it would be lost during a
+ * reload.
+ *
+ * Size. Lookups and inserts inline the layouts that the calculator chooses from 10 % to 0.01 %, and
+ * call a function for others. A lookup takes up to 1 KiB of code, half of it with AVX-512, an
+ * insert 2 KiB. If all filters of a program have one layout, name it before the first #include. The
+ * code is then a third to three quarters as large, and with AVX2 a lookup takes up to a sixth less
+ * time (with AVX-512 the same):
  *
  *     #define WEIR_INLINE_WORDS_PER_KEY 4
  *     #define WEIR_INLINE_BITS_PER_WORD 2
  *     #include <weir/inline.h>
  *
- * weir_inline_init() then refuses a filter of another layout, and says which it has. Make the
- * filter with weir_params.words_per_key and bits_per_word, so that no other rate or version chooses
- * another.
- *
- * Inserts take another view, struct weir_inline_mut, which there is of no const filter: what
- * weir_handle_get() returns is const, since an insert into it would be lost if a reload runs.
+ * weir_inline_init() then refuses a filter of another layout, and its sentence names that layout.
+ * Set words_per_key and bits_per_word in weir_params.blocked, since otherwise another rate or
+ * version may choose another layout.
  *
  * Layout (Lang, Neumann, Kemper, Boncz 2019: cache-sectorized). The array is nblocks blocks, each a
  * cache line of eight 64-bit words. A key picks z words of its block, one in each of z equal
@@ -48,8 +50,8 @@
 #include <weir/export.h>
 #include <weir/word.h>
 
-/* g++ 12 takes its own _mm512_undefined_epi32() for uninitialized (GCC bug 105593). xxHash uses it
- * too. */
+/* g++ 12 warns that its own _mm512_undefined_epi32() is uninitialized (GCC bug 105593). xxHash uses
+ * it too. */
 #if defined(__AVX512F__) && defined(__cplusplus) && !defined(__clang__)
 #define WEIR__QUIET 1
 #pragma GCC diagnostic push
@@ -62,7 +64,7 @@
 #include <xxhash.h>
 
 #if defined(__clang__)
-/* A sanitizer may keep clang from unrolling a loop. The caller should not be warned of that. */
+/* A sanitizer may keep clang from unrolling a loop. The caller should not see that warning. */
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
@@ -81,38 +83,38 @@ struct weir_inline {
 	const uint64_t *words;  /* 8 * nblocks, 64-byte aligned */
 	uint64_t nblocks;       /* lines of 64 bytes */
 	uint64_t seed;          /* of the hash */
-	uint64_t flip8;         /* weir__flip8(seed), kept since computing it would delay inserts */
+	uint64_t flip8;         /* weir__flip8(seed); computing it anew would delay inserts */
 	uint32_t layout;        /* WEIR__LAYOUT(z, g) */
 	uint32_t reserved;      /* 0 */
 };
 
-/** A view for inserts, of a filter that is not const. Lookups take its first field. Read-only after
+/** A view of a filter that is not const, for inserts. Lookups take its first field. Read-only after
  * weir_inline_init_mut(); valid as long as the filter. */
 struct weir_inline_mut {
 	struct weir_inline view;
-	uint64_t *words;        /* view.words, to be written */
-	int insert_error;       /* 0, or the answer of inserts: -EROFS */
+	uint64_t *words;        /* view.words, for writing */
+	int insert_error;       /* 0, or what inserts return: -EROFS */
 };
 
 /**
  * Take the view of a blocked filter, for lookups.
  * @out: receives the view; untouched on failure.
- * Return: 0 or a negative errno.  Errors: -ENOTSUP the filter is of another kind,
- *   or keyed: these verbs hash by XXH3.
+ * Return: 0 or a negative errno.  Errors: -ENOTSUP if the filter is of another kind, or keyed
+ *   (these verbs hash by XXH3), or normalises its keys.
  * Threads: any; threads may share the view or copy it.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API WEIR_MUST_CHECK int weir_inline_init(struct weir_inline *out, const struct weir_filter *f);
-/** As weir_inline_init(), for lookups and inserts. The compiler refuses a const filter. Into a
- * handle's filter insert by weir_handle_insert() alone, even if the program has kept a pointer to
- * it that is not const. */
+/** As weir_inline_init(), for lookups and inserts. The compiler refuses a const filter. Insert into
+ * a handle's filter only by weir_handle_insert(), even if the program still has a pointer to that
+ * filter that is not const. */
 WEIR_API WEIR_MUST_CHECK int weir_inline_init_mut(struct weir_inline_mut *out,
                                                   struct weir_filter *f);
 
 /**
- * Is this a filter that can be inlined, of this layout? weir_inline_init() and
- * weir_inline_init_mut() ask it themselves where WEIR_INLINE_WORDS_PER_KEY is defined.
+ * Check that a filter can be inlined and has this layout. If WEIR_INLINE_WORDS_PER_KEY is defined,
+ * weir_inline_init() and weir_inline_init_mut() call it themselves.
  * @words_per_key, @bits_per_word: z and g, as in struct weir_params.
- * Return: 0 or a negative errno.  Errors: as weir_inline_init(); -ENOTSUP the filter is of another
+ * Return: 0 or a negative errno.  Errors: as weir_inline_init(); -ENOTSUP if the filter has another
  *   layout: weir_error_detail() names both.
  * Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
@@ -149,7 +151,7 @@ WEIR__INLINE uint32_t weir__bits_per_word(const struct weir_inline *v)
 	return v->layout >> 8 & 255;
 }
 
-/* ---- the block; its words and bits are derived in inline_test.h ---- */
+/* ---- the block; inline_test.h derives its words and bits ---- */
 
 WEIR__INLINE uint64_t weir__mulhi64(uint64_t a, uint64_t b)
 {
@@ -163,8 +165,8 @@ WEIR__INLINE uint64_t weir__block(const struct weir_inline *v, uint64_t h)
 	return 8 * weir__mulhi64(h, v->nblocks);
 }
 
-/* ---- the insert: look at all z words first, since a locked instruction holds back the loads
- *      behind it; return if every bit is set, else or ---- */
+/* ---- the insert: test all z words first, since a locked instruction delays the loads behind it;
+ *      return if every bit is set, else or ---- */
 
 WEIR__INLINE int weir__set(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
@@ -172,8 +174,8 @@ WEIR__INLINE int weir__set(uint64_t *block, uint64_t r, unsigned z, unsigned g)
 		/* WEIR_SEEN. Nothing is written, so threads with hot keys share their lines. */
 		return 0;
 	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0, mask = weir__word_mask(z, g, 0, r, r2);
-	/* The or decides: it sets all bits of the key at once, so of any number of threads exactly
-	 * one sees a bit go from 0 to 1. */
+	/* The or decides: it sets all bits of the key at once, so exactly one of any number of
+	 * threads sees a bit go from 0 to 1. */
 	if (z == 1)
 		return (mask & ~weir__word_fetch_or_relaxed(block + weir__word_index(1, 0, r),
 		                                            mask)) != 0;
@@ -213,8 +215,8 @@ static inline int weir__set_any(uint64_t *block, uint64_t r, unsigned z, unsigne
 	return 1;
 }
 
-/* ---- the verbs: keys of eight bytes and the layouts of inline_layouts.h are inlined, the rest is
- *      behind a call, so that a caller's loop stays small ---- */
+/* ---- the verbs: keys of eight bytes and the layouts of inline_layouts.h are inlined. A function
+ *      call serves the rest, so that a caller's loop stays small ---- */
 
 #define WEIR__OUTLINE static __attribute__((noinline, unused))
 
@@ -223,8 +225,8 @@ WEIR__OUTLINE uint64_t weir__hash_long(uint64_t seed, const void *key, size_t le
 	return XXH3_64bits_withSeed(key, len, seed);
 }
 
-/* Pure, so that a view's fields stay in registers across it: where the inlined tests load plainly,
- * so may this one. */
+/* Pure, so that a view's fields stay in registers across the call. The compiler may then treat its
+ * loads as plain, and the inlined tests of these instruction sets load plainly anyway. */
 #if defined(WEIR__AVX512) || defined(WEIR__AVX2) || defined(WEIR__NEON)
 __attribute__((pure))
 #endif
@@ -285,7 +287,7 @@ WEIR__INLINE bool weir_inline_contains(const struct weir_inline *v, const void *
 	return weir_inline_contains_hash(v, weir_inline_hash(v, key, len));
 }
 
-/** As weir_contains_u64(): of the eight bytes at &key. */
+/** As weir_contains_u64(), for the eight bytes at &key. */
 WEIR__INLINE bool weir_inline_contains_u64(const struct weir_inline *v, uint64_t key)
 {
 	return weir_inline_contains_hash(v, weir__hash_u64(v->flip8, key));
@@ -315,14 +317,14 @@ WEIR__INLINE int weir_inline_insert(const struct weir_inline_mut *v, const void 
 	return weir_inline_insert_hash(v, weir_inline_hash(&v->view, key, len));
 }
 
-/** As weir_insert_u64(): of the eight bytes at &key. */
+/** As weir_insert_u64(), for the eight bytes at &key. */
 WEIR__INLINE int weir_inline_insert_u64(const struct weir_inline_mut *v, uint64_t key)
 {
 	return weir_inline_insert_hash(v, weir__hash_u64(v->view.flip8, key));
 }
 
-/* To C++ a const filter, or the view of one, is an error here. C compilers take another pointer
- * with no more than a warning, but no type that _Generic does not list. */
+/* In C++ a const filter, or its view, is an error here. C compilers only warn of a wrong pointer
+ * type, but _Generic refuses a type that it does not list. */
 #ifndef __cplusplus
 #define WEIR__MUT(v, verb) \
 	_Generic((v), struct weir_inline_mut *: verb, const struct weir_inline_mut *: verb)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A part of <weir/inline.h>, which includes it: the words and bits that a key has in its block, and
- * the test whether all of them are set, for each width of vectors. The layout is described at the
- * head of inline.h. */
+ * A part of <weir/inline.h>, which includes it: the words and bits of a key in its block, and the
+ * test whether all of them are set, for each vector width. The head of inline.h describes the
+ * layout. */
 #ifndef WEIR_INLINE_TEST_H
 #define WEIR_INLINE_TEST_H
 
@@ -56,13 +56,13 @@ WEIR__INLINE unsigned weir__sector_bits(unsigned z)
 	return z == 1 ? 3 : z == 2 ? 2 : z == 4 ? 1 : 0;
 }
 
-/* how far field j lies above bit 0 of r (j < 10) or r2 */
+/* Shift that brings field j down to bit 0, in r (j < 10) or r2. */
 WEIR__INLINE unsigned weir__field_shift(unsigned z, unsigned j)
 {
 	return j < 10 ? 58 - z * weir__sector_bits(z) - 6 * j : 58 - 6 * (j - 10);
 }
 
-/* how far the sector bits of group i lie above bit 0 of r */
+/* Shift that brings the sector bits of group i down to bit 0 of r. */
 WEIR__INLINE unsigned weir__sector_shift(unsigned z, unsigned i)
 {
 	return 64 - (i + 1) * weir__sector_bits(z);
@@ -94,9 +94,9 @@ WEIR__INLINE uint64_t weir__word_mask(unsigned z, unsigned g, unsigned i, uint64
 
 #if defined(WEIR__AVX512) || defined(WEIR__AVX2)
 
-/* Four lanes. A group has N of them: 4 if z is 1 or 2 (its word is broadcast), 2 if z is 4 (half a
- * line, permuted within 128 bits), 1 if z is 8 (half a line as it is). Part p covers the groups
- * from p * 4/N on, step s the bits of each from s * N on. */
+/* Four lanes. Each group has N of them: 4 if z is 1 or 2 (its word is broadcast), 2 if z is 4 (half
+ * a line, permuted within 128 bits), 1 if z is 8 (half a line as it is). Part p covers the groups
+ * from p * 4/N on, step s the bits of each group from s * N on. */
 #define WEIR__LANES4(f) _mm256_set_epi64x(f(3), f(2), f(1), f(0))
 #define WEIR__N (z <= 2 ? 4 : z == 4 ? 2 : 1)
 #define WEIR__GROUP(l) (p * (4 / WEIR__N) + (l) / WEIR__N)
@@ -118,14 +118,14 @@ WEIR__INLINE __m256i weir__part_words(const uint64_t *block, unsigned p, unsigne
 	return _mm256_castpd_si256(_mm256_permutevar_pd(_mm256_castsi256_pd(half), control));
 }
 
-/* r or r2 in each lane, as @in_r2 (0 or -1) has it. */
+/* r or r2 in each lane: r2 if @in_r2 is -1 there, r if it is 0. */
 WEIR__INLINE __m256i weir__source(__m256i in_r2, uint64_t r, uint64_t r2)
 {
 	return _mm256_blendv_epi8(_mm256_set1_epi64x((long long)r),
 	                          _mm256_set1_epi64x((long long)r2), in_r2);
 }
 
-/* The word with each lane's bit brought down to bit 0. */
+/* The word with each lane's bit shifted down to bit 0. */
 WEIR__INLINE __m256i weir__part_down(__m256i word, unsigned p, unsigned s, unsigned z, unsigned g,
                                      uint64_t r, uint64_t r2)
 {
@@ -163,9 +163,9 @@ WEIR__INLINE bool weir__test_avx2(const uint64_t *block, uint64_t r, unsigned z,
 
 #if defined(WEIR__AVX512)
 
-/* Eight lanes, so each group has 8/z. vpermq brings them its word, once. Step s tests the bits of
- * each group from s * 8/z on: vprorvq rotates a lane's bit to bit 0; it takes its count modulo 64.
- * Lanes past a group's last bit repeat its first. */
+/* Eight lanes, so each group has 8/z. vpermq brings each group its word once. Step s tests the bits
+ * of each group from s * 8/z on: vprorvq, which takes its count modulo 64, rotates a lane's bit to
+ * bit 0. Lanes past a group's last bit repeat its first. */
 #define WEIR__LANES8(f) _mm512_set_epi64(f(7), f(6), f(5), f(4), f(3), f(2), f(1), f(0))
 #define WEIR__MASK8(f) \
 	(__mmask8)(f(0) | f(1) << 1 | f(2) << 2 | f(3) << 3 | f(4) << 4 | f(5) << 5 | f(6) << 6 | \
@@ -183,9 +183,10 @@ WEIR__INLINE __m512i weir__words(const uint64_t *block, unsigned z, uint64_t r)
 	__m512i line = _mm512_load_si512((const void *)block);
 	if (z == 8)
 		return line;
-	/* base | (sector & (8/z - 1)). vpermq reads three bits. With one group they are the sector,
-	 * so the mask is not needed. Nor is it with two groups: the sector of the first is the top
-	 * of r, so the bit above it is 0, and the second group's base sets that bit anyway. */
+	/* base | (sector & (8/z - 1)). vpermq reads three bits. With one group these are the
+	 * sector, so the mask is not needed. With two groups it is not needed either. The sector of
+	 * the first is the top of r, so the bit above it is 0, and the second group's base sets
+	 * that bit anyway. */
 	__m512i base = WEIR__LANES8(WEIR__L_BASE);
 	__m512i sector = _mm512_srlv_epi64(_mm512_set1_epi64((long long)r),
 	                                   WEIR__LANES8(WEIR__L_SECTOR));
@@ -272,8 +273,8 @@ WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsi
 
 #endif
 
-/* The test of one key between other work, such as an insert or a call. It uses at most 256 bits: a
- * few 512-bit instructions would lower the core's clock (Skylake-SP), which costs more than they
+/* Test one key between other work, such as an insert or a call. It uses at most 256 bits: a few
+ * 512-bit instructions would lower the core's clock (Skylake-SP), which costs more than they
  * save. */
 WEIR__INLINE bool weir__test_narrow(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {

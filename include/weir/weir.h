@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * All headers of weir, except the opt-in inline.h. */
+ * All headers of weir, except two that are opt-in: inline.h, which needs xxhash.h, and replica.h,
+ * of the library weir-redis. */
 #ifndef WEIR_WEIR_H
 #define WEIR_WEIR_H
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * A 64-bit word of an array, the accesses to it, and why relaxed order is enough for all of them.
+ * A 64-bit word of a filter's array, the accesses to it, and why relaxed order is enough for all of
+ * them.
  *
  * B1  A bit of a live blocked or classic filter only goes from 0 to 1.
- *     A lookup sees every insert that happens-before it. Both access the same word, and coherence
- *     (C11 5.1.2.4p18-19) forbids the lookup to read a value older than the one the insert left. No
- *     later value has the bit cleared. An insert without such an edge is concurrent with the
- *     lookup, and either answer is right. The value of a word implies nothing about another word,
- *     so nothing needs acquire or release.
+ *     So a lookup sees every insert that happens-before it. Both access the same word, and
+ *     coherence (C11 5.1.2.4p18-19) forbids the lookup to read a value older than the one the
+ *     insert left. No later value has the bit cleared. An insert without such an edge is concurrent
+ *     with the lookup, and either answer is right. The value of a word implies nothing about
+ *     another word, so no access needs acquire or release.
  *     Breaks without it: a plain load, or and store would lose the bits that another thread set in
  *     between (a false negative).
  * B2  Words are 64-bit atomics. A vector load of a cache line counts as eight loads. It need not be
- *     one: by B1 each word may be read at its own time. x86-64 and AArch64 never tear an aligned
- *     64-bit lane of a vector load. ThreadSanitizer does not know this, so its builds use the
- *     scalar code.
+ *     atomic as a whole, since by B1 each word may be read at its own time. x86-64 and AArch64
+ *     never tear an aligned 64-bit lane of a vector load. ThreadSanitizer does not know this, so
+ *     its builds use the scalar code.
  * B3  In memory a word is little-endian on every machine, as in the image. So machines of both byte
  *     orders can map one image.
  *
@@ -59,9 +60,10 @@ WEIR__INLINE void weir__word_or_relaxed(uint64_t *word, uint64_t mask)
 #endif
 }
 
-/* As weir__word_or_relaxed, but returns the value before: of any number of threads exactly one sees
- * a bit go from 0 to 1. It costs more on x86-64, where an or with an answer is a compare-and-swap
- * loop. The loop is bounded by the bits of the word, since each lost round has set one. */
+/* As weir__word_or_relaxed, but returns the value before, so that exactly one of any number of
+ * threads sees a bit go from 0 to 1. It costs more on x86-64, where an or that returns a value is a
+ * compare-and-swap loop. The loop is bounded by the bits of the word, since each lost round has set
+ * one. */
 WEIR__INLINE uint64_t weir__word_fetch_or_relaxed(uint64_t *word, uint64_t mask)
 {
 #ifdef __cplusplus
@@ -73,11 +75,11 @@ WEIR__INLINE uint64_t weir__word_fetch_or_relaxed(uint64_t *word, uint64_t mask)
 }
 
 #ifndef __cplusplus
-/* Of kinds whose words hold more than bits. Replace *seen by value; return false, with the present
- * value in *seen, if it is another one now.
+/* For kinds whose words hold more than bits. Replace *seen by value. If the word is no longer
+ * *seen, return false, with its present value in *seen.
  * Needs: atomicity, so that no other thread's change is lost.  Pairs with: weir__word_load_relaxed
- * and itself.  Breaks without it: as B1's or, and a change that was made after *seen was read would
- * be undone. */
+ * and itself.  Breaks without it: as for the or of B1; a change that another thread made after
+ * *seen was read would be undone. */
 WEIR__INLINE bool weir__word_swap_relaxed(uint64_t *word, uint64_t *seen, uint64_t value)
 {
 	uint64_t stored = WEIR__LE64(*seen);
