@@ -41,8 +41,9 @@
  *
  * Numbers. The verbs named _u64 take a uint64_t by value. Its key is the eight bytes that it has in
  * this machine's memory, so weir_contains_u64(f, n) answers as weir_contains(f, &n, 8) in every
- * kind, keyed or not, and either verb finds what the other inserted. If machines of both byte
- * orders share an image, they must agree on those bytes, for example by htole64(n).
+ * kind, keyed or not, and either verb finds what the other inserted, unless the set normalises text
+ * (text.h). If machines of both byte orders share an image, they must agree on those bytes, for
+ * example by htole64(n).
  *
  * NULL, here and in the other headers, is allowed if the description of an argument says so (the
  * object to destroy, a key of no bytes, an unwanted bitmap, default options), and for the keys,
@@ -151,7 +152,7 @@ WEIR_API uint32_t weir_can(const struct weir_filter *f, uint32_t what);
 /**
  * Hash a key with the seed or secret of a filter, for its _hash verbs. A keyed filter of any kind
  * hashes by SipHash-2-4 with weir_params.secret. Any other hashes by XXH3_64bits_withSeed(key, len,
- * seed of @f), or in the split kind by XXH64.
+ * seed of @f), or in the split kind by XXH64 with seed 0.
  *
  * The _hash verbs take this value, or your own hash if it is uniform in all 64 bits, as XXH3,
  * SipHash and wyhash are. Give all other numbers to the _u64 verbs, which mix and seed them, for
@@ -277,8 +278,8 @@ WEIR_API int64_t weir_insert_keys(struct weir_filter *f, struct weir_keys keys, 
  * Cost: in the L2 2 to 3 ns a key, in the last-level cache about 4, without the hashing. If the
  *   filter outgrows the last-level cache, or several threads load it, the call loads part by part.
  *   Until it returns that takes scratch memory: 8 bytes a key, at most 137 MiB a thread. So for a
- *   filter beyond that cache pass at least twice as many keys a call as it has lines of 64 bytes.
- *   Without the memory the call is slower, but does not fail.
+ *   filter beyond that cache pass at least twice as many keys a call as it has lines of 64 bytes,
+ *   if you have them. Without the memory the call is slower, but does not fail.
  */
 WEIR_API WEIR_MUST_CHECK int weir_fill_keys(struct weir_filter *f, struct weir_keys keys);
 
@@ -291,7 +292,7 @@ WEIR_API WEIR_MUST_CHECK int weir_fill_keys(struct weir_filter *f, struct weir_k
  *   absent and nothing has changed; or a negative errno. If two threads remove a key that was
  *   inserted once, the one that gets 0 may have hidden other keys from lookups for a moment.
  * Errors: -ENOTSUP if the kind cannot (all but counting and cuckoo), or the filter has WEIR_ONCE;
- *   -EROFS if the filter is mapped read-only.
+ *   -EROFS if the filter is mapped read-only; -EINVAL if normalisation cannot read the text.
  * Threads: any, with lookups and inserts.  Order: relaxed, as inserts.
  * Progress: counting lock-free: a thread retries a word only if another has changed it.
  *   Cuckoo waits for moves of the same fingerprint, see <weir/filter.h>.
