@@ -107,11 +107,11 @@ struct weir_params {
 		uint32_t counters_per_word; /* g, counters of each of those words */
 		uint32_t reserved;
 	} counting;
-	/* capacity and max_bytes size the first layer; fp_rate bounds the whole filter, however
-	 * large it grows. A new layer is empty and four times as large as the last one, so a key
-	 * takes the most bits just after an append. At 1 % and eight layers that is 77 bits after
-	 * the first append, 61 after each late one, and 15.2 when all layers are full. Pages that
-	 * were never written to take no memory. */
+	/* growing: capacity and max_bytes size the first layer; fp_rate bounds the whole filter,
+	 * however large it grows. A new layer is empty and four times as large as the last one, so
+	 * a key takes the most bits just after an append. At 1 % and eight layers that is 77 bits
+	 * after the first append, 61 after each late one, and 15.2 when all layers are full. Pages
+	 * that were never written to take no memory. */
 	struct {
 		uint64_t max_capacity;   /* keys in all layers: capacity to 21,845 times that; 0:
 		                            21,845 times. A smaller number means fewer layers and
@@ -156,8 +156,8 @@ struct weir_params {
 		uint32_t counters_per_word; /* g, counters of each of those words */
 		uint32_t reserved;
 	} frequency;
-	/* capacity, fp_rate: of each set. A set smaller than the largest wastes what it does not
-	 * need of its column. */
+	/* router: capacity and fp_rate are of each set. A set smaller than the largest wastes what
+	 * it does not need of its column. */
 	struct {
 		uint32_t sets;             /* 1 to 64; 0: 8, as many as the narrowest rows hold */
 		uint32_t rows_per_key;     /* 1 to 10; 0: the fewest within 1 % of the least
@@ -169,10 +169,10 @@ struct weir_params {
 		                              largest of them. NULL: capacity keys in each */
 		uint64_t reserved[2];
 	} router;
-	/* capacity, fp_rate, max_bytes: of all generations together, just before an advance, when
-	 * they hold the most keys. Each generation has an equal share of the capacity. So if keys
-	 * come unevenly, set capacity to generations times the most keys that come in
-	 * span_seconds / (generations - 1). */
+	/* window: capacity, fp_rate and max_bytes are of all generations together, just before an
+	 * advance, when they hold the most keys. Each generation has an equal share of the
+	 * capacity. So if keys come unevenly, set capacity to generations times the most keys that
+	 * come in span_seconds / (generations - 1). */
 	struct {
 		uint32_t generations;     /* G: 2 to 16; 0: 7 */
 		uint32_t layout;          /* enum weir_window_layout */
@@ -185,9 +185,9 @@ struct weir_params {
 		uint64_t generation_keys; /* an advance is due after this number of inserts that
 		                             changed the newest generation, at most capacity /
 		                             generations. Beyond 65535 a sample counts them, to
-		                             1 %. 0: no advance by number. With span_seconds the
-		                             first of both counts. If capacity is 0, it becomes G
-		                             times this. */
+		                             1 %. 0: no advance by number. With span_seconds too,
+		                             whichever is due first. If capacity is 0, it becomes
+		                             G times this. */
 		struct weir_window_run run;
 		uint64_t spare[2];        /* 0 */
 	} window;
