@@ -418,8 +418,8 @@ WEIR_API WEIR_MUST_CHECK int weir_image_inspect(struct weir_location from,
  * Errors: as weir_load().
  * Threads: any.  Progress: blocking (file system).
  * Cost: as weir_load(), but with at most 2 MiB of memory, or 12 MiB if the image is compressed,
- *   however large it is. A chain, and a kind that must check the places of its bits too (cuckoo),
- *   need memory for the whole image.
+ *   however large it is. A chain needs memory for the whole image, and so does a router, whose
+ *   names are checked too.
  */
 WEIR_API WEIR_MUST_CHECK int weir_image_verify(struct weir_location from,
                                                const struct weir_load_options *options,
