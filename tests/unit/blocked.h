@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The mathematics of the blocked layout, by its two numbers. */
+ * Size and false-positive rate of the blocked layout with z words of g bits a key. */
 #ifndef WEIR_TESTS_BLOCKED_H
 #define WEIR_TESTS_BLOCKED_H
 

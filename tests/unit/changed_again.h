@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Before a source of the cuckoo kind: a version that is loaded again has changed, as often as a
- * test says. */
+ * The build includes this file ahead of a cuckoo source. The next changes_left second loads of a
+ * version then return a changed value, so the reader has to retry. */
 #ifndef WEIR_TESTS_UNIT_CHANGED_AGAIN_H
 #define WEIR_TESTS_UNIT_CHANGED_AGAIN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A growing filter of four layers, and its image, for tests of compounds' images. */
+ * A growing filter of four layers and its image, for the tests of compound images. */
 #ifndef WEIR_TESTS_UNIT_COMPOUND_H
 #define WEIR_TESTS_UNIT_COMPOUND_H
 
@@ -30,7 +30,7 @@ static inline void assert_has(const struct weir_filter *f)
 		assert_true(weir_contains_u64(f, test_key(i)));
 }
 
-/* A file of so many bytes behind others, at its image's first byte. */
+/* A file whose image follows six other bytes; its offset stands at the image's first byte. */
 static inline int stream_of(const void *bytes, size_t n)
 {
 	int fd = memfd_create("image", 0);
@@ -39,7 +39,7 @@ static inline int stream_of(const void *bytes, size_t n)
 	return fd;
 }
 
-/* ---- its image: setup and teardown of a test; with a state other than NULL compressed ---- */
+/* ---- its image: setup and teardown of a test; compressed unless the state is NULL ---- */
 
 static unsigned char *image;
 static size_t image_bytes;
@@ -62,7 +62,7 @@ static inline int image_teardown(void **state)
 	return 0;
 }
 
-/* Where the image of member i begins. */
+/* The offset at which the image of member i begins. */
 static inline size_t member_at(unsigned i)
 {
 	size_t at = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Two images that differ a little, and the paths of what is made of them: in folder.h's folder. */
+ * Paths in the folder of folder.h for two images, their delta and the copy made from it. */
 #ifndef WEIR_TESTS_UNIT_DELTA_H
 #define WEIR_TESTS_UNIT_DELTA_H
 
@@ -18,7 +18,7 @@ static inline int delta_setup(void **state)
 	return 0;
 }
 
-/* Keys from @first on. */
+/* Save a set of the keys @first to @first + @n - 1. */
 static inline void save_keys(const char *name, uint64_t capacity, uint64_t first, uint64_t n,
                              int zstd_level)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Keys in each form that a batch takes: KEYS of them, which whoever includes this defines. */
+ * Keys in each form that a batch takes. The including file defines their number, KEYS. */
 #ifndef WEIR_TESTS_UNIT_FULL_KEYS_H
 #define WEIR_TESTS_UNIT_FULL_KEYS_H
 
@@ -22,7 +22,7 @@ static int make_keys(void **state)
 	return 0;
 }
 
-/* The first @n, in one of FORMS. */
+/* The first @n keys as hashes (form 0), byte strings (1) or numbers (2). */
 static struct weir_keys keys_of(unsigned form, size_t n)
 {
 	return form == 0 ? weir_keys_hashes(hashes, n) :

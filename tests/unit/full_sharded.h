@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A sharded set of filters that refuse and remove. */
+ * A sharded set of filters that refuse keys when full and remove keys. */
 #ifndef WEIR_TESTS_UNIT_FULL_ROLLING_H
 #define WEIR_TESTS_UNIT_FULL_ROLLING_H
 
@@ -7,7 +7,7 @@
 #include "full.h"
 #include "set/sharded/sharded.h"
 
-/* Of two shards with room for so many copies each. */
+/* A set of two shards, each with room for @most copies. */
 static inline struct weir_handle *full_sharded(uint32_t most)
 {
 	const struct weir_plan whole = WEIR_PLAN_INIT;
@@ -18,7 +18,7 @@ static inline struct weir_handle *full_sharded(uint32_t most)
 	for (unsigned i = 0; i < 2; i++)
 		assert_ok(weir_reload_commit(full_begin(set->sharded->shard[i], &bounded_removes,
 		                                        most, false)));
-	/* a view knows what the kind that it is made with can */
+	/* a view takes its abilities from the shards when it is made, so make it anew */
 	weir__filter_free(set->generation->current);
 	assert_ok(weir__view_make(&set->generation->current, set->sharded, &whole));
 	return set;

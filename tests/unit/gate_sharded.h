@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of a sharded set's gate share: the set, its reloads through the gate, and what is
- * in it. */
+ * Shared by the tests of a sharded set's gate: the set, its reloads through the gate, and its
+ * contents. */
 #ifndef WEIR_TESTS_UNIT_GATE_ROLLING_H
 #define WEIR_TESTS_UNIT_GATE_ROLLING_H
 
@@ -41,7 +41,7 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-/* What a loader reads: the keys from @from to before @to, and some words. */
+/* Input of a loader: the keys @from to @to - 1, and some words. */
 struct source {
 	uint64_t from, to;
 	const char *words[5];

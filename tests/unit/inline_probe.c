@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A caller of <weir/inline.h>, compiled once for each set of flags, as C and as C++
- * (inline_probe.cc), for all layouts and for one alone. PROBE names the set. */
+ * A caller of <weir/inline.h>. The build compiles it once for each set of flags, as C and as C++
+ * (inline_probe.cc), for all layouts or for one. PROBE names the set of flags. */
 #include <weir/inline.h>
 #include "inline_probe.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of the lock of live images share: an image in a folder that all may enter, its
- * lock file, and a second user. */
+ * Shared by the tests of the lock of live images: an image in a folder that every user may enter,
+ * its lock file, and a second user. */
 #ifndef WEIR_TESTS_UNIT_LIVE_LOCK_H
 #define WEIR_TESTS_UNIT_LIVE_LOCK_H
 
@@ -30,7 +30,7 @@ static inline void save(const char *name)
 	weir_destroy(f);
 }
 
-/* A folder that all may enter and one more in it, and an image in the first. */
+/* Every user may enter the folder and its subfolder other_dir. The image is in the former. */
 static inline int setup(void **state)
 {
 	umask(022);
@@ -45,7 +45,7 @@ static inline int setup(void **state)
 static inline int teardown(void **state)
 {
 	bool left = untouched != NULL;
-	untouched = NULL; /* the next test has its own */
+	untouched = NULL; /* so that the next test does not fail too */
 	(void)folder_teardown(state);
 	return left;
 }
@@ -92,7 +92,7 @@ static inline bool there(const char *name)
 	return lstat(name, &st) == 0;
 }
 
-/* Sealed and valid, and no lock file stays. */
+/* The image is valid, and its lock file has gone. */
 static inline void assert_sealed(const char *name)
 {
 	assert_ok(weir_image_verify(weir_location_path(name), NULL, NULL));
@@ -105,8 +105,8 @@ static inline void become_nobody(void)
 		_exit(1);
 }
 
-/* In this process, until act_as_root(): a child that ends by _exit() leaves no counts of coverage.
- * No assertion may fail meanwhile. */
+/* Changes the user of this process until act_as_root(); a child that ends by _exit() would write no
+ * coverage counts. No assertion may fail in between. */
 static inline void act_as_nobody(gid_t group)
 {
 	assert_int_equal(setgroups(1, &group) | setegid(NOBODY) | seteuid(NOBODY), 0);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of a router share. */
+ * Shared by the tests of routers. */
 #ifndef WEIR_TESTS_UNIT_ROUTER_H
 #define WEIR_TESTS_UNIT_ROUTER_H
 
 #include "../test.h"
 
-/* Of 1 %, and of a fixed seed. */
 static inline struct weir_params router_params(uint32_t sets, uint64_t capacity)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The abilities of every kind (enum weir_ability) against what the verbs do: one that is claimed
- * works, and one that is not answers -ENOTSUP, or what its header says. */
+ * The abilities of every kind (enum weir_ability) against its verbs. If the kind claims an ability,
+ * its verb works; else the verb answers -ENOTSUP, or what its header says. */
 #include <errno.h>
 #include "../folder.h"
 #include "filter/filter.h"
@@ -30,7 +30,7 @@ static struct weir_params params_of(uint32_t kind)
 	return p;
 }
 
-/* A filter of the kind with the keys in it, by whatever way it takes them. */
+/* A filter with the keys, built or inserted as its kind allows. */
 static struct weir_filter *filled(uint32_t kind)
 {
 	const struct weir_params p = params_of(kind);
@@ -44,7 +44,7 @@ static struct weir_filter *filled(uint32_t kind)
 	return f;
 }
 
-/* 0 where the ability is claimed, else -ENOTSUP. */
+/* The answer must be 0 or more if the kind claims the ability, else -ENOTSUP. */
 static void expect(uint32_t kind, uint32_t what, int64_t answer)
 {
 	const bool can = claims(kind, what);
@@ -64,7 +64,7 @@ static void inserts(uint32_t kind, struct weir_filter *f)
 	if (claims(kind, WEIR_CAN_INSERT))
 		assert_true(weir_insert(f, "key", 3) == WEIR_SEEN || !claims(kind,
 		                                                            WEIR_CAN_TELL_NEW));
-	/* every kind that takes inserts tells new keys, most of which are certainly absent */
+	/* the rate is 1 %, so most of these absent keys must be new */
 	if (claims(kind, WEIR_CAN_TELL_NEW)) {
 		uint64_t others[KEYS];
 		for (unsigned i = 0; i < KEYS; i++)
@@ -190,7 +190,7 @@ static void images(uint32_t kind, const struct weir_filter *f)
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	expect(kind, WEIR_CAN_MAP,
 	       weir_load(&mapped, weir_location_map(path, WEIR_MAP_READ), NULL));
-	if (mapped) /* read-only: nothing that changes it is left */
+	if (mapped) /* read-only: it loses every ability to change */
 		assert_int_equal(weir_can(mapped, WEIR_CAN_ALL),
 		                 weir_can(f, WEIR_CAN_ALL & ~(WEIR_CAN_INSERT | WEIR_CAN_REMOVE |
 		                                              WEIR_CAN_GROW | WEIR_CAN_FILL_FAST |
@@ -216,7 +216,7 @@ static void publishing(uint32_t kind)
 		assert_int_equal(weir_handle_destroy(h), 0);
 }
 
-/* Of up to 16 generations a key has an age, and is gone when as many have come. */
+/* Each advance ages a key by one generation. After WEIR_WINDOW_MOST more the key is gone. */
 static void forgetting(uint32_t kind, struct weir_filter *f)
 {
 	const bool can = claims(kind, WEIR_CAN_FORGET);
@@ -251,7 +251,7 @@ static void every_kind_does_what_it_claims(void **state)
 	}
 }
 
-/* NULL: its kind has no such number. */
+/* NULL: the kind has no words_per_key. */
 static uint32_t *words_of(struct weir_params *p)
 {
 	switch (p->kind) {
@@ -264,7 +264,8 @@ static uint32_t *words_of(struct weir_params *p)
 	}
 }
 
-/* With one word a key, one alone of racing inserts returns WEIR_NEW: stress/ has the races. */
+/* With one word a key, exactly one of several racing inserts returns WEIR_NEW. The tests in stress/
+ * run the races; this one checks the claim. */
 static void one_word_decides(void **state)
 {
 	(void)state;
@@ -290,7 +291,7 @@ static void one_word_decides(void **state)
 	}
 }
 
-/* What has verbs of its own: a router has sets. */
+/* Routers and windows have verbs of their own. */
 static void types_do_what_they_claim(void **state)
 {
 	(void)state;
@@ -313,7 +314,7 @@ static void types_do_what_they_claim(void **state)
 	                 both | WEIR_CAN_FORGET | WEIR_CAN_DECIDE);
 }
 
-/* An image is refused for what its filter cannot do, loaded or mapped as it is. */
+/* A load or map fails if the filter lacks an ability that the options ask for. */
 static void an_image_that_lacks_what_is_needed(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -337,7 +338,7 @@ static void an_image_that_lacks_what_is_needed(void **state)
 			               -ENOTSUP, path, "");
 			assert_null(back);
 		}
-		o.can = WEIR_CAN_INSERT; /* none is inserted into what is mapped read-only */
+		o.can = WEIR_CAN_INSERT; /* a read-only map takes no inserts */
 		assert_refused(weir_load(&back, weir_location_map(path, WEIR_MAP_READ), &o),
 		               -ENOTSUP, path, "");
 	}

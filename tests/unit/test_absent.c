@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A handle before its first set: what lookups are answered, what becomes of inserts, and how the
- * first set comes. */
+ * A handle before its first set: its answers to lookups, the inserts it keeps, and the ways to give
+ * it the set. */
 #include <sys/uio.h>
 #include <weir/follow.h>
 #include "../folder.h"
@@ -84,15 +84,15 @@ static void test_every_lookup_is_answered_alike(void **state)
 		assert_int_equal(weir_handle_contains_keys(h, weir_keys_u64(keys, 70), NULL),
 		                 yes ? 70 : 0);
 		assert_int_equal(weir_contains(weir_handle_get(h), "x", 1), yes);
-		struct weir_handle_stats s = stats_of(h); /* no figures of a placeholder */
+		struct weir_handle_stats s = stats_of(h); /* a placeholder has no figures */
 		assert_true(s.absent && !figures_of(h).saturated && figures_of(h).capacity == 0);
 		assert_int_equal(stats_of(h).bytes, 64);
 		assert_refused(weir_handle_remove(h, "x", 1), -EAGAIN, "no set", "published");
-		assert_ok(weir_handle_destroy(h)); /* with what was kept */
+		assert_ok(weir_handle_destroy(h)); /* frees the inserts that it kept */
 	}
 }
 
-/* An image of the placeholder would hold no key, and with WEIR_ABSENT_YES all. */
+/* A copy of the placeholder would be a set without keys, or with WEIR_ABSENT_YES of every key. */
 static void test_a_handle_without_a_set_gives_none_to_read(void **state)
 {
 	(void)state;
@@ -175,12 +175,12 @@ static void test_inserts_that_are_not_kept(void **state)
 	h = made(&o);
 	while (weir_handle_insert(h, key, sizeof key) >= 0)
 		key[0] = (char)++kept;
-	assert_in_range(kept, 3, 3); /* each with some bytes beside it */
+	assert_in_range(kept, 3, 3); /* each key takes some bytes more than its own */
 	assert_refused(weir_handle_insert(h, key, sizeof key), -ENOBUFS, "keep_inserts 2000",
 	               "500 bytes");
 	assert_refused(weir_handle_insert(h, key, SIZE_MAX), -ENOBUFS, "keep_inserts 2000",
 	               "not kept");
-	assert_ok(weir_handle_insert(h, key, 1)); /* for which there is room */
+	assert_ok(weir_handle_insert(h, key, 1)); /* a short key still fits */
 	struct weir_reload *r = begun(h, false);
 	assert_refused(weir_handle_insert(h, key, sizeof key), -ENOBUFS, "keep_inserts", "room");
 	assert_ok(weir_reload_commit(r));
@@ -231,7 +231,7 @@ static void test_what_is_refused(void **state)
 	assert_null(r);
 	assert_refused(weir_handle_rollback(h), -ENOENT, "no previous", "kept");
 	assert_ok(weir_handle_destroy(h));
-	/* with a filter from the start it changes nothing */
+	/* with an initial filter, options.absent has no effect */
 	assert_ok(weir_handle_create(&h, test_filter(WEIR_BLOCKED, 100, 0.01), &o));
 	assert_true(!stats_of(h).absent && !weir_handle_contains(h, "x", 1));
 	assert_ok(weir_handle_destroy(h));
@@ -276,7 +276,8 @@ static void test_the_first_file_is_keyed(void **state)
 	unlink(path);
 }
 
-/* Who asks by weir_handle_contains() would miss their keys. */
+/* A program that passes hashes would miss the keys of a set that normalises. So the handle refuses
+ * such a first file unless the program asks for WEIR_HANDLE_ANY_STEPS. */
 static void test_the_first_file_has_steps(void **state)
 {
 	struct weir_handle_options o = absent(WEIR_ABSENT_NO, 0);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * A handle whose filters hash differently: each insert reaches every one of them, whatever form it
- * has, and hashes that could be another filter's are not taken. */
+ * A handle whose filters hash differently. Each insert, in any form, reaches all of them. The
+ * handle refuses to insert hashes, since they could be those of another filter. */
 #include <sys/uio.h>
 #include <weir/refresh.h>
 #include "../folder.h"
 #include "../handles.h"
 
-enum { CAPACITY = 20000, EACH = 1500 }; /* more than one piece of a batch, and no whole word */
+enum { CAPACITY = 20000, EACH = 1500 }; /* EACH: several pieces of a batch, no multiple of 64 */
 
 static const unsigned char key_bytes[16] = "a secret of 16 b";
 
@@ -38,7 +38,8 @@ static struct weir_reload *begun(struct weir_handle *h, const struct weir_params
 	return r;
 }
 
-/* EACH keys from @from on, in one of the three forms that keys have. @bitmap: which were new. */
+/* Insert EACH keys from @from on: one by one (form 0), as byte strings (1) or as numbers (2).
+ * @bitmap: receives which were new. */
 static int64_t insert_by(unsigned form, struct weir_handle *h, uint64_t from, uint64_t *bitmap)
 {
 	static uint64_t keys[EACH];
@@ -83,7 +84,7 @@ static void expect_all(const struct weir_filter *f, uint64_t from, uint64_t to)
 	}
 }
 
-/* Beside a reload too a number is no text. */
+/* During a reload, too, the _u64 verbs take their key byte by byte, without normalisation. */
 static void test_numbers_stay_raw_beside_a_reload(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_LOWERCASE, WEIR_TEXT_CIDR };
@@ -107,7 +108,7 @@ static void test_numbers_stay_raw_beside_a_reload(void **state)
 	}
 }
 
-/* Three filters at a time, of three seeds, the first and the last one's the same, and all. */
+/* Up to three filters at a time, whose seeds all differ, agree in part, or are all the same. */
 static void test_an_insert_reaches_filters_of_other_seeds(void **state)
 {
 	static const uint64_t seeds[][2] = { { 43, 44 }, { 43, 42 }, { 42, 43 }, { 43, 43 },
@@ -142,7 +143,8 @@ static void test_an_insert_with_no_filter_beside(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Of a keyed filter the seed is its key's check value: equal seeds are no equal identities. */
+/* The seed of a keyed filter is the check value of its key. An unkeyed filter with that seed still
+ * hashes differently. */
 static void test_one_seed_and_two_functions(void **state)
 {
 	struct weir_params p = seeded(0);
@@ -171,7 +173,7 @@ static void test_one_seed_and_two_functions(void **state)
 	weir_destroy(f);
 }
 
-/* From a keyed filter: its key stays, unless another or a seed is given. */
+/* A reload keeps the key of a keyed filter unless the caller gives another key or a seed. */
 static void test_a_key_stays_or_goes(void **state)
 {
 	static const unsigned char other[16] = "another 16 bytes";
@@ -209,12 +211,12 @@ static void test_hashes_of_another_filter(void **state)
 	assert_refused(weir_handle_insert_keys(h, weir_keys_hashes(hashes, 130), bitmap), -EINVAL,
 	               "WEIR_HANDLE_ANY_SEED", "insert the key");
 	assert_int_equal(figures_of(h).fill == 0, 1);
-	/* nothing that may be there is answered to be absent */
+	/* any hash may be in the set, so every lookup answers true */
 	assert_true(weir_handle_contains_hash(h, 1));
 	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, 130), bitmap), 130);
 	assert_true(bitmap[0] == UINT64_MAX && bitmap[1] == UINT64_MAX && bitmap[2] == 3);
 	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, 130), NULL), 130);
-	/* a hash of the filter itself is good there */
+	/* a filter's own hash is valid in that filter */
 	assert_ok(weir_handle_insert(h, "k", 1));
 	assert_true(weir_contains_hash(weir_handle_get(h), weir_hash(weir_handle_get(h), "k", 1)));
 	assert_true(weir_contains_hash(weir_handle_get(h), weir_handle_hash(h, "k", 1)));

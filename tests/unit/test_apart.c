@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A debug build stops the program that copies a filter whose keys can be removed while another
- * thread inserts or removes. Two threads that meet just so are played by one. Other builds skip. */
+ * A debug build aborts a program that copies a filter with removals while another thread inserts or
+ * removes. One thread plays both sides here. Other builds skip the test. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,7 +66,8 @@ static void take_out_many(struct weir_filter *f)
 	assert_true(weir_remove_keys(f, weir_keys_hashes(&hash, 1), NULL) >= 0);
 }
 
-/* What @verb writes to standard error, and whether it aborts, while the other side is under way. */
+/* Does @verb abort while the other side is in flight? @whole: the verb copies the filter, else it
+ * changes it. @text: receives what it writes to standard error. */
 static bool stops(struct weir_filter *f, void (*verb)(struct weir_filter *), bool whole,
                   char text[256])
 {
@@ -106,11 +107,11 @@ static void what_must_not_meet(void **state)
 	for (size_t i = 0; i < COUNT_OF(verbs); i++) {
 		bool whole = i < 4;
 		char text[256];
-		verbs[i].verb(counting); /* alone: nothing */
+		verbs[i].verb(counting); /* alone it does not abort */
 		if (!stops(counting, verbs[i].verb, whole, text) || !strstr(text, verbs[i].name) ||
 		    !strstr(text, "kind counting"))
 			fail_msg("%s: %s", verbs[i].name, text);
-		/* a kind that removes none is not asked */
+		/* a kind without removal is exempt */
 		assert_true(i >= 8 || !stops(frequency, verbs[i].verb, whole, text));
 	}
 	weir_destroy(counting), weir_destroy(frequency);
