@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Batches against single verbs: every n from 0 to 200 and odd sizes, every fixed width, keys of
- * any length, with and without a bitmap, on every instruction set that there is. */
+ * A batch must answer as single verbs do: with 0 to 200 keys and odd sizes, every fixed width, keys
+ * of any length, with and without a bitmap, on every instruction set of this machine. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@ static char bytes[MOST * 64 + 400];
 static uint64_t hashes[MOST];
 static struct iovec vectors[MOST];
 
-/* Calls the body for each n: 0 to 200, then odd sizes. */
+/* Batch size number @i: 0 to 200, then the odd sizes. */
 static size_t size_at(size_t i)
 {
 	return i <= 200 ? i : odd_sizes[i - 201];
@@ -31,14 +31,14 @@ static int fill_inputs(void **state)
 	return 0;
 }
 
-/* Half the keys are in it. A small filter of 10 % so that some of the others are answered true. */
+/* A filter with every second key. At its rate of 10 % some of the others are false positives. */
 static struct weir_filter *half_full(uint32_t kind, size_t width)
 {
 	struct weir_filter *f = test_filter(kind, MOST / 2, 0.1);
 	for (size_t i = 0; i < MOST; i += 2) {
 		const void *key = width ? bytes + i * width : vectors[i].iov_base;
 		const size_t len = width ? width : vectors[i].iov_len;
-		if (!weir_contains(f, key, len)) /* short ones come often */
+		if (!weir_contains(f, key, len)) /* short keys repeat */
 			assert_ok(weir_insert(f, key, len));
 	}
 	return f;
@@ -86,7 +86,7 @@ static bool takes_inserts(uint32_t kind)
 	return takes;
 }
 
-/* Of those that take inserts. */
+/* Run @body for each kind that takes inserts, on each instruction set. */
 static void for_each_kind(void (*body)(uint32_t kind))
 {
 	const char *asked = getenv("WEIR_ISA");
@@ -98,7 +98,7 @@ static void for_each_kind(void (*body)(uint32_t kind))
 		params.capacity = 1;
 		params.fp_rate = 0.1;
 		setenv("WEIR_ISA", isas[i], 1);
-		/* tests/conformance checks that this is right */
+		/* this machine lacks it; tests/conformance checks that answer */
 		if (weir_create(&probe, &params) == -ENOTSUP)
 			continue;
 		weir_destroy(probe);
@@ -119,7 +119,7 @@ static void lookups(uint32_t kind)
 {
 	struct weir_filter *f = half_full(kind, 8);
 	weir_hash_keys(f, weir_keys_fixed(bytes, 8, MOST), hashes);
-	const size_t step = test_is_short() ? 5 : 1; /* and so every remainder by a power of 2 */
+	const size_t step = test_is_short() ? 5 : 1; /* 5: every remainder mod 2^n */
 	for (size_t i = 0; i < SIZES; i += step) {
 		assert_like_singles(f, HASHES, 0, size_at(i));
 		assert_like_singles(f, FIXED, 8, size_at(i));
@@ -164,8 +164,8 @@ static int64_t put(struct weir_filter *f, enum form form, size_t width, size_t n
 	                        weir_insert_keys(f, weir_keys_fixed(bytes, width, n), bitmap);
 }
 
-/* The bits must be those of single inserts (equal after merging either way), and every key NEW
- * or SEEN as its count says. */
+/* A batch must set exactly the bits that single inserts set. It must return the number of keys
+ * that its bitmap marks as new. */
 static void assert_inserts_like_singles(uint32_t kind, enum form form, size_t width, size_t n,
                                         bool with_bitmap)
 {
@@ -187,7 +187,7 @@ static void assert_inserts_like_singles(uint32_t kind, enum form form, size_t wi
 	int err = weir_merge(single, batch);
 	assert_ok(err == -ENOTSUP ? 0 : err);
 	assert_ok(weir_measure(single, WEIR_EXACT, &both));
-	/* the same number of bits, and none that the other lacks */
+	/* equal sets of bits: as many in each, and a merge adds none */
 	assert_true(a.fill == b.fill && b.fill == both.fill);
 	for (size_t i = 0; with_bitmap && i < n; i++)
 		marked += bitmap[i / 64] >> i % 64 & 1;
@@ -218,8 +218,8 @@ static void inserts(uint32_t kind)
 	}
 }
 
-/* Keys in a filter of a rate that makes chance hits unlikely: a fresh key is NEW, in
- * whatever order the batch goes. */
+/* False positives are unlikely at 1e-9. So at least one copy of each fresh key is NEW, whichever
+ * copy the batch inserts first. */
 static void news(uint32_t kind)
 {
 	uint64_t keys[300], bitmap[WEIR_BITMAP_WORDS(300)];
@@ -240,7 +240,7 @@ static void news(uint32_t kind)
 	weir_destroy(f);
 }
 
-/* Every other key is in it already: few keys, and as many as go through the pipeline. */
+/* The filter has every second key already. The sizes cover few keys, and the pipeline. */
 static void every_other(uint32_t kind)
 {
 	uint64_t keys[20], bitmap;
@@ -259,7 +259,7 @@ static void every_other(uint32_t kind)
 	}
 }
 
-/* More keys than a bulk insert begins with: a kind without one takes them as it takes any batch. */
+/* A batch of far more keys than a kernel takes at a time. */
 static void long_ones(uint32_t kind)
 {
 	enum { LONG = 70000 };
@@ -276,13 +276,13 @@ static void long_ones(uint32_t kind)
 	assert_int_equal(weir_contains_keys(f, weir_keys_hashes(many, LONG), NULL), LONG);
 	assert_int_equal(weir_insert_keys(f, weir_keys_hashes(many, LONG), NULL), 0);
 	assert_ok(weir_insert_keys(small, weir_keys_hashes(many, LONG),
-	                           NULL)); /* one that has a single part */
+	                           NULL)); /* a filter of a single part */
 	assert_int_equal(weir_contains_keys(small, weir_keys_hashes(many, LONG), NULL), LONG);
 	free(many);
 	weir_destroy(f), weir_destroy(small);
 }
 
-/* Keys and hashes that end where memory does: what is fetched ahead must not be read there. */
+/* Keys and hashes end at the last mapped byte. A kernel may prefetch beyond it, but not load. */
 static void ends(uint32_t kind)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), most = 200;
@@ -294,7 +294,7 @@ static void ends(uint32_t kind)
 	weir_hash_keys(f, weir_keys_fixed(bytes, 8, MOST), hashes);
 	for (size_t n = 0; n <= most; n++) {
 		struct iovec *last = (struct iovec *)(void *)end - n;
-		if (test_keeps_copies(kind)) { /* there are the same keys in each turn */
+		if (test_keeps_copies(kind)) { /* each round inserts the same keys */
 			weir_destroy(f);
 			f = test_filter(kind, 4000000, 0.01);
 		}

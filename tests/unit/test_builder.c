@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Builders: keys from several threads, equal ones, too many for memory; and what is refused. */
+ * Builders: keys from several threads, duplicates, more keys than memory holds, and refusals. */
 #include <errno.h>
 #include <pthread.h>
 #include "../folder.h"
@@ -44,7 +44,7 @@ struct adder {
 	unsigned number;
 };
 
-/* Each key in some form, by two threads. */
+/* Two of the threads add each key, in forms that take turns. */
 static void *add(void *arg)
 {
 	const struct adder *a = arg;
@@ -84,7 +84,7 @@ static struct weir_filter *by_threads(const struct weir_builder_options *o,
 	return finished(b, report);
 }
 
-/* What one has left in memory makes room when another needs it. */
+/* When a thread needs room, the builder also spills the hashes that idle threads left in memory. */
 static void spilled_by_threads(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -127,7 +127,7 @@ static void from_several_threads(void **state)
 	}
 }
 
-/* More keys in one call than are hashed at once. */
+/* One call adds more keys than the builder hashes at once. */
 static void many_in_a_call(void **state)
 {
 	enum { MANY = 1000 };
@@ -151,7 +151,7 @@ static void many_in_a_call(void **state)
 	}
 }
 
-/* Hashes that have no room in memory are in a file without a name. */
+/* Hashes beyond max_memory go to an unnamed file in spill_folder. */
 static void spilled(void **state)
 {
 	enum { MORE = 3000000 };
@@ -160,7 +160,7 @@ static void spilled(void **state)
 	struct weir_params p = params();
 	struct weir_filter *f = NULL;
 	(void)state;
-	o.max_memory = 63 << 20; /* the least for a thread, with some MiB for hashes */
+	o.max_memory = 63 << 20; /* the least for one thread, plus some MiB for hashes */
 	struct weir_builder *b = begun(&p, &o);
 	int err = 0;
 	for (uint64_t i = 0; i < MORE && !err; i++)
@@ -190,19 +190,19 @@ static void spilled(void **state)
 enum { ADDED = 2000000 };
 static uint64_t added;
 
-/* Without a variable that has an address: a thread that is cancelled leaves its frame's red zones
- * behind, and the address sanitizer meets them when the thread ends. */
+/* No local variable has its address taken: a cancelled thread leaves the red zones of its frame
+ * behind, and AddressSanitizer meets them when the thread ends. */
 static void *add_cancelled(void *builder)
 {
 	static const uint64_t hash = 1;
 	pthread_cancel(pthread_self());
-	for (added = 0; added < ADDED; added++) /* and writes to the file */
+	for (added = 0; added < ADDED; added++) /* some of these calls write to the file */
 		assert_ok(weir_builder_add_keys(builder, weir_keys_hashes(&hash, 1)));
 	pthread_testcancel();
 	return NULL;
 }
 
-/* Who is cancelled in a write keeps nothing that others wait for: the write is done first. */
+/* A thread that is cancelled in a write finishes it first, so it keeps no lock that others need. */
 static void cancelled_while_it_spills(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -255,7 +255,7 @@ static int progress(void *arg, uint64_t done, uint64_t total)
 	assert_true(arg == &last_done && done >= last_done && done <= total);
 	last_done = done;
 	if (done >= stop_at)
-		usleep(20000); /* meanwhile other threads come to wait for their turn */
+		usleep(20000); /* so that other threads queue for their turn */
 	return done >= stop_at;
 }
 
@@ -268,7 +268,7 @@ static void progress_and_stop(void **state)
 	o.progress = progress;
 	o.progress_arg = &last_done;
 	for (unsigned stop = 0; stop < 6; stop++) {
-		o.threads = 1 + stop / 3 * 2; /* who is stopped lets the others come to their end */
+		o.threads = 1 + stop / 3 * 2; /* a thread that stops must let the others finish */
 		struct weir_builder *b = begun(&p, &o);
 		stop_at = stop % 3 == 0 ? UINT64_MAX : stop % 3 == 1 ? 1 : 20000;
 		last_done = 0;
@@ -298,7 +298,7 @@ static void what_is_refused(void **state)
 	assert_refused(weir_builder_create(&b, &p, NULL), -ENOTSUP, "kind blocked", "be built");
 	p.kind = WEIR_WINDOW;
 	assert_refused(weir_builder_create(&b, &p, NULL), -ENOTSUP, "kind window", "be built");
-	/* what no number of keys mends is refused before they are added */
+	/* errors that no number of keys can mend come before any key is added */
 	p = params();
 	p.fuse.fingerprint_bits = 33;
 	assert_refused(weir_builder_create(&b, &p, NULL), -EINVAL, "fingerprint_bits 33", "32");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Handles over sets that are built once: a refresh replaces them, inserts are refused, and so is
- * what would lose inserts. */
+ * Handles over sets that are built once. A refresh replaces the set. The handle refuses inserts,
+ * and a refresh that would lose inserts. */
 #include <errno.h>
 #include "../folder.h"
 #include "../test.h"
 
 enum { KEYS = 5000 };
 
-/* Of keys from @first on. */
+/* A set of KEYS keys from @first on. */
 static struct weir_filter *built(uint64_t first)
 {
 	static uint64_t hashes[KEYS];
@@ -85,7 +85,7 @@ static void inserts_would_be_lost(void **state)
 	save_of(0);
 	assert_refused(weir_handle_refresh(h, path, NULL), -ENOTSUP, "kind fuse takes no inserts",
 	               "give it another filter of kind blocked, or create the handle anew");
-	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* it is known */
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* this file was refused before */
 	assert_true(weir_handle_contains(h, "key", 3));
 	weir_handle_destroy(h);
 }

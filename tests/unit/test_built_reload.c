@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Reloads whose next filter is built once: what the loader gives is collected, the commit builds,
- * and the current set answers until then. */
+ * Reloads into a filter that is built once. The reload collects the loader's keys, and the commit
+ * builds the filter. The current set answers until then. */
 #include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
 #include "../built_sets.h"
 #include "../folder.h"
 
-/* Without parameters: of the current set's kind, rate and hash, for as many keys as come. */
+/* Without params the next set has the kind, rate and hash of the current one, and fits all keys. */
 static void filled_and_built(void **state)
 {
 	struct weir_reload_stats p = WEIR_RELOAD_STATS_INIT;
@@ -24,7 +24,7 @@ static void filled_and_built(void **state)
 	assert_int_equal(stats_of(h).bytes, weir_handle_get(h) ? figures_of(h).bytes : 0);
 	assert_refused(weir_reload_begin(&other, h, NULL), -EBUSY, "under way", "");
 	fill(r, 0, KEYS);
-	fill(r, 0, 10); /* again: of these there is one each */
+	fill(r, 0, 10); /* duplicates, which the set has once */
 	assert_ok(weir_reload_measure(r, &p));
 	assert_true(p.keys == KEYS + 10 && p.share == 0 && p.seconds >= 0);
 	assert_old(h);
@@ -42,7 +42,7 @@ static void filled_and_built(void **state)
 	weir_handle_destroy(h);
 }
 
-/* A batch is longer than what is hashed at a time; keys of other lengths; none at all. */
+/* Batches longer than the reload hashes at a time, of keys of other lengths, and of no keys. */
 static void whole_batches(void **state)
 {
 	static uint64_t keys[KEYS];
@@ -110,7 +110,7 @@ static void by_several_threads(void **state)
 	weir_handle_destroy(h);
 }
 
-/* Nothing of it was ever published. */
+/* An aborted reload publishes nothing. */
 static void aborted(void **state)
 {
 	struct weir_handle *h = handle(0);
@@ -128,7 +128,7 @@ static void aborted(void **state)
 	weir_handle_destroy(h);
 }
 
-/* The next one is hashed by the same key, and what is done to keys before that stays. */
+/* The next set keeps the secret and the normalisation of the current one. */
 static void keyed_and_normalised(void **state)
 {
 	static const unsigned char secret[16] = "sixteen bytes!!";
@@ -147,7 +147,7 @@ static void keyed_and_normalised(void **state)
 	assert_ok(weir_builder_finish(&f, b, NULL));
 	weir_builder_destroy(b);
 	assert_ok(weir_handle_create(&h, f, NULL));
-	assert_true(figures_of(h).fp_rate == 0.001); /* as asked; the width's is lower */
+	assert_true(figures_of(h).fp_rate == 0.001); /* as asked; 21 bits give a lower one */
 	struct weir_reload *r = begun(h, NULL);
 	assert_ok(weir_reload_insert(r, "new", 3));
 	assert_ok(weir_reload_insert_hash(r, weir_handle_hash(h, "hashed", 6)));
@@ -163,8 +163,7 @@ static void keyed_and_normalised(void **state)
 	weir_handle_destroy(h);
 }
 
-/* Another seed, and one that is not given, where the handle takes any. */
-/* Hashes of an exclude list are hashes: none of their keys is answered yes. */
+/* Keys can be excluded by their hash: lookups of these keys answer no. */
 static void excluded_by_hash(void **state)
 {
 	struct weir_params p = params();
@@ -187,6 +186,7 @@ static void excluded_by_hash(void **state)
 	weir_handle_destroy(h);
 }
 
+/* A handle that takes any seed takes a set of another seed. */
 static void another_seed(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -209,7 +209,7 @@ static void another_seed(void **state)
 	weir_handle_destroy(h);
 }
 
-/* Where there is no memory for so many, they wait in a file. */
+/* Hashes beyond max_memory wait in a file. Without spill_folder the insert fails. */
 static void spilled(void **state)
 {
 	enum { MANY = 2000000 };
@@ -228,7 +228,7 @@ static void spilled(void **state)
 	assert_refused(weir_reload_insert_keys(r, weir_keys_u64(keys, MANY), NULL), -EFBIG,
 	               "max_memory", "");
 	assert_in_range(weir_error_taken(), MANY / 100, MANY - 1);
-	assert_ok(weir_reload_measure(r, &progress)); /* nothing is locked any more */
+	assert_ok(weir_reload_measure(r, &progress)); /* the failed call holds no lock */
 	assert_true(progress.keys < MANY);
 	assert_refused(weir_reload_insert(r, "key", 3), -EFBIG, "an earlier call has failed", "");
 	assert_refused(weir_reload_commit(r), -EFBIG, "an earlier call has failed", "");

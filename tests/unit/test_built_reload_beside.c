@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * What a built set may follow, and what may follow it: kinds, rollbacks, maps, the first set. */
+ * Which sets a built set may replace, and which may replace it: of other kinds, previous sets,
+ * maps, and the placeholder before the first set. */
 #include <errno.h>
 #include <unistd.h>
 #include "../built_sets.h"
 #include "../folder.h"
 
-/* The set before it answers a rollback, and takes no insert either. */
+/* A rollback returns to the previous set. While both are built, the handle takes no inserts. */
 static void kept_and_taken_back(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -17,7 +18,7 @@ static void kept_and_taken_back(void **state)
 	assert_ok(weir_reload_commit(r));
 	assert_true(stats_of(h).previous_kept);
 	assert_refused(weir_handle_insert(h, "key", 3), -ENOTSUP, "kind fuse", "");
-	r = begun(h, &o); /* beside one that is kept */
+	r = begun(h, &o); /* while the previous set is kept */
 	fill(r, 0, 10);
 	weir_reload_abort(r);
 	assert_new(h, KEYS);
@@ -26,8 +27,8 @@ static void kept_and_taken_back(void **state)
 	weir_handle_destroy(h);
 }
 
-/* One that takes inserts may follow one that does not, and takes them from then on; not the other
- * way round. */
+/* A set that takes inserts may replace a built one, and takes inserts from then on. The reverse is
+ * refused. */
 static void from_kind_to_kind(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -52,7 +53,7 @@ static void from_kind_to_kind(void **state)
 	weir_handle_destroy(h);
 }
 
-/* Kept beside one that takes inserts, it is good for a rollback until the first insert. */
+/* A previous set that is built serves a rollback until the first insert, which it cannot take. */
 static void kept_beside_inserts(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -77,7 +78,7 @@ static void kept_beside_inserts(void **state)
 	weir_handle_destroy(h);
 }
 
-/* Bits that nobody may write take no insert either. */
+/* A built set may replace a read-only map, which takes no inserts either. */
 static void after_a_map(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -102,7 +103,7 @@ static void after_a_map(void **state)
 	weir_handle_destroy(h);
 }
 
-/* What was kept before the first set must be in it: such a set cannot take it. */
+/* The first set must take the kept inserts, so with keep_inserts it cannot be a built one. */
 static void before_the_first_set(void **state)
 {
 	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include "../built_sets.h"
 
-/* Is it always the same thread that calls? */
+/* Counts the calls of progress, and those by other threads than the first. */
 struct caller {
 	pthread_t first;
 	unsigned calls, others;
@@ -19,7 +19,7 @@ static int note_thread(void *context, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* A pace is a share of one core: whatever threads are given, the committer builds alone. */
+/* A pace is a share of one core, so the committing thread builds alone, despite build.threads. */
 static void by_one_thread_at_a_pace(void **state)
 {
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
@@ -31,7 +31,7 @@ static void by_one_thread_at_a_pace(void **state)
 	build.progress = note_thread;
 	build.progress_arg = &caller;
 	o.build = &build;
-	o.pace = 1; /* nobody sleeps */
+	o.pace = 1; /* a whole core: no sleep */
 	for (unsigned i = 0; i < 10; i++) {
 		struct weir_reload *r = begun(h, &o);
 		fill(r, 0, KEYS);
@@ -44,11 +44,11 @@ static void by_one_thread_at_a_pace(void **state)
 		fill(r, 0, KEYS);
 		assert_ok(weir_reload_commit(r));
 	}
-	assert_true(caller.others > 0); /* so it would have been seen */
+	assert_true(caller.others > 0); /* so note_thread() does see other threads */
 	weir_handle_destroy(h);
 }
 
-/* Given whole, so that a pace has pieces to sleep between. */
+/* One large batch, so that the pace has pieces to sleep between. */
 static void at_a_pace(void **state)
 {
 	static uint64_t hashes[KEYS];
@@ -70,7 +70,7 @@ static void at_a_pace(void **state)
 	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL), 0);
 	fill(r, 0, 1000);
 	assert_ok(weir_reload_commit(r));
-	assert_true(last[0] == KEYS + 1000 + KEYS && last[1] == last[0]); /* added, different */
+	assert_true(last[0] == KEYS + 1000 + KEYS && last[1] == last[0]); /* added, distinct */
 	assert_new(h, KEYS);
 	weir_handle_destroy(h);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Reloads of built sets that come to nothing: what the gate refuses, what cannot be built, options
- * that are refused. */
+ * Reloads of built sets that fail: the gate refuses the set, the build fails, or the options are
+ * invalid. */
 #include <errno.h>
 #include "../built_sets.h"
 
-/* The gate looks at what was built. */
+/* The gate checks the set after the build. */
 static void the_gate(void **state)
 {
 	static const struct iovec canary = { (void *)"canary", 6 };
@@ -40,7 +40,7 @@ static int stop(void *context, uint64_t done, uint64_t total)
 	return done > total / 4;
 }
 
-/* What the builder refuses ends the reload, and the old set stays. */
+/* A failed build ends the reload, and the old set stays. */
 static void not_to_be_built(void **state)
 {
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
@@ -67,7 +67,7 @@ static void not_to_be_built(void **state)
 	fill(r, 0, KEYS);
 	assert_refused(weir_reload_commit(r), -ECANCELED, "progress", "");
 	assert_old(h);
-	s = stats_of(h); /* it was stopped, as by an abort */
+	s = stats_of(h); /* a stop counts as an abort, not as a failure */
 	assert_true(s.failed == 1 && s.refused == 0);
 	assert_non_null(strstr(s.refused_sentence, "20000 different keys"));
 	o.build = NULL;
@@ -84,7 +84,7 @@ static void not_to_be_built(void **state)
 	s = stats_of(h);
 	assert_true(s.bytes <= 64 * 1024 && s.failed == 2 && s.refused == 0);
 	assert_true(s.refused_since == 0);
-	r = begun(h, &o); /* both together are more */
+	r = begun(h, &o); /* both sets together exceed it */
 	fill(r, 0, KEYS);
 	assert_int_equal(weir_reload_commit(r), -EFBIG);
 	assert_new(h, KEYS);
@@ -127,12 +127,12 @@ static void options_that_are_refused(void **state)
 	assert_refused(weir_reload_begin(&r, h, &o), -EINVAL, "weir_builder_options", "");
 	assert_null(r);
 	assert_false(stats_of(h).reloading);
-	r = begun(h, NULL); /* none of them has kept it claimed */
+	r = begun(h, NULL); /* no refused call kept the claim */
 	weir_reload_abort(r);
 	weir_handle_destroy(h);
 }
 
-/* Memory of the caller's, and never where a filter that is in use has its bits. */
+/* The caller may give memory for the next set. It must not overlap the bits of a filter in use. */
 static void in_given_memory(void **state)
 {
 	static _Alignas(64) unsigned char memory[2][1 << 16];

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * Builds of which some tries fail: the next seed is tried, then a larger array. What progress is
- * called with counts each key once for all that. The library's peeling is made to fail here. */
+ * Builds whose first tries fail: the builder tries the next seed, then a larger array. Progress
+ * still counts each key once. The wrapper of weir__fuse_peel() fails as often as a test asks. */
 #include <errno.h>
 #include "../built_sets.h"
 #include "kinds/common/fuse_build.h"
 
-enum { TRIES = 10 }; /* of one array */
+enum { TRIES = 10 }; /* seeds for one array */
 
-static unsigned failures; /* to come, */
-static unsigned spared;   /* after so many that do not fail */
+static unsigned failures; /* calls that still have to fail, */
+static unsigned spared;   /* after this many that succeed */
 
-/* Only the linker knows these names. */
+/* The linker makes these names (--wrap), so no header declares them. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-/* of the same type as what it stands for, whatever that becomes */
+/* typeof: they follow the type of the wrapped function */
 __typeof__(weir__fuse_peel) __real_weir__fuse_peel, __wrap_weir__fuse_peel;
 
 bool __wrap_weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
@@ -26,7 +26,7 @@ bool __wrap_weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse 
 	return false;
 }
 
-/* Builds a set after so many failures. Return: bytes, or a negative errno. */
+/* Build a set whose first @n tries fail. Return: its bytes, or a negative errno. */
 static int64_t built_within(uint64_t max_bytes, unsigned n, uint64_t last[2])
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -34,7 +34,7 @@ static int64_t built_within(uint64_t max_bytes, unsigned n, uint64_t last[2])
 	struct weir_stats s = WEIR_STATS_INIT;
 	struct weir_builder *b = NULL;
 	struct weir_filter *f = NULL;
-	o.progress = count; /* which asserts that done is never above total */
+	o.progress = count; /* asserts that done is at most total */
 	o.progress_arg = last;
 	p.max_bytes = max_bytes;
 	p.capacity = max_bytes ? KEYS : 0;
@@ -92,7 +92,7 @@ static void a_larger_array(void **state)
 	assert_true(last[0] < 2 * KEYS);
 }
 
-/* Of two parts the second fails, and the first is counted once. */
+/* The second of two parts fails, and progress counts the first only once. */
 static void a_larger_array_after_a_part(void **state)
 {
 	enum { MANY = 2200000 };

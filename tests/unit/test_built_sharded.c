@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Rolling sets of a kind that is built once: each shard is built from its own keys, of all that the
- * loader offers. */
+ * Sharded sets of a kind that is built once. The loader offers all keys to each shard, which takes
+ * its own. */
 #include <errno.h>
 #include "../test.h"
 #include "../sharded.h"
@@ -79,7 +79,7 @@ static void filled_shard_by_shard(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* A single one of another shard is passed over. */
+/* The reload of a shard skips the hashes of other shards. */
 static void one_shard(void **state)
 {
 	struct weir_params p = params();
@@ -108,7 +108,8 @@ static void one_shard(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* A capacity holds for each shard's share, with more than chance ever needs; so do bytes. */
+/* Each shard gets its share of capacity, with room for the spread of random hashes, and its share
+ * of max_bytes. */
 static void limits(void **state)
 {
 	struct weir_params p = params();
@@ -119,7 +120,7 @@ static void limits(void **state)
 	p.capacity = KEYS;
 	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
 	assert_ok(weir_handle_measure(set, &stats, NULL));
-	assert_true(stats.bytes < SHARDS * 4096); /* no more than no keys need */
+	assert_true(stats.bytes < SHARDS * 4096); /* as little as empty shards need */
 	assert_ok(weir_reload_all(set, NULL, fill, &source));
 	assert_int_equal(found_in(set, 0), KEYS);
 	assert_ok(weir_handle_destroy(set));

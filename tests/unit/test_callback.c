@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A handle is destroyed in a callback of call_rcu: that thread would wait for itself. */
+ * A callback of call_rcu may not destroy a handle: its thread could wait for itself. */
 #include <urcu/urcu-bp.h>
 #include "../handles.h"
 #include "../sharded.h"
@@ -22,7 +22,7 @@ static void destroy_in_callback(struct rcu_head *head)
 	sem_post(&callback.over);
 }
 
-/* What the handle has retired comes behind the callback that destroys it. */
+/* The commit queues the retired filter behind the callback that destroys the handle. */
 static void test_destroy_in_a_callback(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -51,13 +51,13 @@ static void test_destroy_in_a_callback(void **state)
 		assert_int_equal(callback.answer, -EDEADLK);
 		assert_non_null(strstr(callback.sentence, "in a callback of call_rcu"));
 		assert_ok(weir_handle_destroy(callback.set));
-		close_handle(flavor, callback.h); /* on this thread it may */
+		close_handle(flavor, callback.h); /* this thread may */
 	}
 	alarm(0);
 }
 
-/* Whose callbacks have a thread of their own is not that thread. And of a flavor that is none of
- * liburcu's own structs nothing is known: then no thread is taken for call_rcu's. */
+/* A thread with call_rcu data of its own is not the thread that runs its callbacks. For a copy of a
+ * flavor's struct weir cannot tell the callback thread, so it lets every thread destroy. */
 static void test_destroy_on_other_threads(void **state)
 {
 	static struct rcu_flavor_struct mine;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Threads that are cancelled in a writer's verb. Each waits for a grace period, which a section
- * holds up, when the cancellation comes. The verb must end as if there were none: nothing stays
- * claimed, and neither this handle nor another waits for ever. */
+ * Writers that are cancelled while they wait for a grace period, which a reader's section delays.
+ * The verb must finish as if no cancellation had come. It releases its claim, and no later writer
+ * of this handle or another one blocks for ever. */
 #include <stdatomic.h>
 #include "../followers.h"
 #include "../sharded.h"
@@ -22,7 +22,7 @@ static int do_refresh(void) { return weir_handle_refresh(h, path, NULL) == 1 ? 0
 static int do_destroy(void) { return weir_handle_destroy(h); }
 static int do_set_destroy(void) { return weir_handle_destroy(set); }
 
-/* It looks once at least, and the stop waits for that. */
+/* The follower looks at the file once at least, and the stop waits for that. */
 static int do_follow(void)
 {
 	struct weir_follower *f;
@@ -72,7 +72,7 @@ static void make(const struct verb *verb)
 		assert_ok(weir_reload_commit(open_reload));
 }
 
-/* A writer may come, and gets through; one of another handle too. */
+/* A later writer of this handle and one of another handle must succeed. */
 static void expect_usable(const struct verb *verb)
 {
 	struct weir_handle *other_one = NULL;
@@ -110,7 +110,7 @@ static void *run_verb(void *argument)
 	return NULL;
 }
 
-/* This thread is in no section ever, so it need not be registered. */
+/* This thread never enters a section, so it need not register. */
 static void cancel_in(const struct verb *verb)
 {
 	struct sitter sitter;
@@ -122,7 +122,7 @@ static void cancel_in(const struct verb *verb)
 	assert_int_equal(pthread_create(&thread, NULL, run_verb, &r), 0);
 	while (sem_wait(&r.begun))
 		;
-	usleep(20000); /* it waits for the section by now */
+	usleep(20000); /* by now it waits for the section */
 	assert_int_equal(r.answer, 1);
 	assert_int_equal(pthread_cancel(thread), 0);
 	usleep(20000);

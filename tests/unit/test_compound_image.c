@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Members in a compound's image that somebody made up, each valid in itself: refused where they are
- * not what the compound's head says. */
+ * Forged members in a compound image. Each is valid by itself. A reader refuses it if it
+ * contradicts the head of the compound. */
 #include <errno.h>
 #include "compound.h"
 
@@ -9,8 +9,8 @@ struct edit {
 	uint64_t value;
 };
 
-/* The image with @extra zeros behind it; the member's fields edited, and every checksum that is
- * over them right. The caller's. */
+/* A copy of the image with edited fields in a member, matching checksums, and @extra zeros behind
+ * it. The caller frees it. */
 static unsigned char *forged(unsigned member, const struct edit *edit, size_t extra)
 {
 	unsigned char *copy = calloc(1, image_bytes + extra);
@@ -26,7 +26,7 @@ static unsigned char *forged(unsigned member, const struct edit *edit, size_t ex
 	return copy;
 }
 
-/* Each way to read it refuses it with that sentence. */
+/* Every way to read the image must fail, with @a and @b in the sentence. */
 static void all_refuse(const unsigned char *bytes, size_t n, const char *a, const char *b)
 {
 	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
@@ -78,7 +78,7 @@ static void each_member_is_as_the_head_has_it(void **state)
 		       "what is done to keys is not what the compound has");
 		refuse(i, EDITS({ IMAGE_GENERATION, 8, 9 }),
 		       "generation is 9 where the compound has 0");
-		/* one more than all the members from here on have, or the last has one less */
+		/* one more than this and all later members have; the last: one less */
 		blocks = i + 1 == MEMBERS ? left - 1 : left + 1;
 		refuse(i, EDITS({ IMAGE_BLOCKS, 8, blocks },
 		                { LENGTH, 8, IMAGE_PAGE + 64 * blocks }), "blocks is ");
@@ -113,7 +113,7 @@ static void put_less(unsigned char *field, uint64_t less)
 	image_put64(field, image_get(field, 8) - less);
 }
 
-/* Layers of a size that weir would not have chosen are as good, but not for a union with others. */
+/* A load takes layers of a size that weir would not choose. A merge needs layers of equal size. */
 static void layers_of_another_size(void **state)
 {
 	const struct edit none = { 0, 0, 0 };
@@ -147,20 +147,20 @@ static void compressed_members_of_others(void **state)
 	const struct edit none = { 0, 0, 0 };
 	struct weir_filter *f = NULL;
 	(void)state;
-	for (unsigned i = 0; i < 2; i++) /* of which as many bytes follow as are bits */
+	for (unsigned i = 0; i < 2; i++) /* enough bytes follow for their plain bits */
 		refuse(i, EDITS({ IMAGE_COMPRESSION, 4, 0 },
 		                { LENGTH, 8, IMAGE_PAGE + bytes_of_member(i) }),
 		       "compression is 0 where the compound has 1");
 	unsigned char *longer = forged(0, &none, 1);
 	assert_memory_equal(longer, image, image_bytes);
 	all_refuse(longer, image_bytes + 1, "", "");
-	int fd = stream_of(longer, image_bytes + 1); /* what follows there is not the image's */
+	int fd = stream_of(longer, image_bytes + 1); /* a stream may go on after the image */
 	assert_ok(weir_load(&f, weir_location_fd(fd), NULL));
 	assert_int_equal(lseek(fd, 0, SEEK_CUR), (off_t)image_bytes + 6);
 	weir_destroy(f);
 	close(fd);
 	for (unsigned i = 1; i < MEMBERS; i++) {
-		longer[member_at(i) - 1] = 1; /* behind the member before */
+		longer[member_at(i) - 1] = 1; /* padding of the member before */
 		all_refuse(longer, image_bytes, "", "");
 		longer[member_at(i) - 1] = 0;
 	}

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * What is written and read of a compound, as of any other filter: what is done to its keys, the
- * caller's memory, progress, marks, and bits that are verified where they are mapped. */
+ * Compounds are saved and loaded like any other filter: normalisation, the caller's memory,
+ * progress, marks, and the verification of mapped bits. */
 #include <errno.h>
 #include "compound.h"
 #include "../texts.h"
 
-/* ---- what is done to keys: also set when there are layers already ---- */
+/* ---- normalisation, set on a filter that has layers already ---- */
 
-/* And others, which make one more layer. */
+/* Insert KEYS names more, so that the filter grows. */
 static void put_names(struct weir_filter *f)
 {
 	const struct weir_text lower = { .steps = WEIR_TEXT_LOWERCASE };
@@ -59,7 +59,7 @@ static void keys_are_normalised_after_a_load(void **state)
 	weir_destroy(f);
 }
 
-/* The caller's memory is the first member's; the others have their own. */
+/* The first member lies in the caller's memory. The library allocates the others. */
 static void memory_is_the_first_members(void **state)
 {
 	enum { ROOM = 1 << 20 };
@@ -80,7 +80,7 @@ static void memory_is_the_first_members(void **state)
 	for (uint64_t i = KEYS; i < 2 * KEYS; i++)
 		assert_ok(weir_insert_u64(f, test_key(i)));
 	weir_destroy(f);
-	load.memory_bytes = first; /* so much is enough */
+	load.memory_bytes = first; /* exactly enough */
 	assert_ok(weir_load(&f, weir_location_memory(image, image_bytes), &load));
 	assert_has(f);
 	weir_destroy(f);
@@ -104,7 +104,7 @@ static int watch(void *arg, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* Of all members, byte for byte. */
+/* Progress has covered the bits of all members, byte for byte. */
 static void assert_watched(void)
 {
 	uint64_t total = 0;
@@ -172,7 +172,7 @@ static void save_keys(uint64_t keys, uint32_t marks)
 	weir_destroy(f), weir_destroy(fewer);
 }
 
-/* The image's own word counts, whose members have it too. */
+/* A refresh reads the marks of the compound's image. Its members have the same marks. */
 static void an_image_may_say_that_it_shrank(void **state)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -193,7 +193,7 @@ static void an_image_may_say_that_it_shrank(void **state)
 
 /* ---- mapped ---- */
 
-/* A bit that has changed, in the first member and in the last. */
+/* A flipped bit, in the first member and in the last. */
 static void what_is_mapped_is_verified(void **state)
 {
 	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;

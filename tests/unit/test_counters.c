@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The kinds of counters: removal and counts with their sentences, counters that are full, unions
- * that add, statistics of them; and the calculator against a table computed apart from it. That
- * bits and answers are the layout's is conformance's question. */
+ * The counting and frequency kinds: removals, counts and their sentences, full counters, merges
+ * that add, statistics, and the planner against a table computed apart from it. tests/conformance
+ * checks bits and answers against the layout. */
 #include <errno.h>
 #include <math.h>
 #include "../kinds/can.h"
@@ -30,8 +30,7 @@ static void insert_often(struct weir_filter *f, const char *key, unsigned n)
 		assert_ok(weir_insert(f, key, strlen(key)));
 }
 
-/* Bits a key of 4-bit counters at 1 %, computed apart from the library; and one line a block with 8
- * bits, which is why a block is 128 counters. */
+/* Bits a key at 1 %, computed apart from the library. */
 static void sizes_agree_with_the_table(void **state)
 {
 	static const struct { uint32_t bits, z; double bits_per_key; } table[] = {
@@ -75,7 +74,7 @@ static void numbers_that_are_chosen(void **state)
 	}
 }
 
-/* In a size that four counters a key would fill too far there are fewer. */
+/* If four counters a key would overfill max_bytes, the plan takes fewer. */
 static void numbers_that_are_waived(void **state)
 {
 	static const struct {
@@ -142,7 +141,7 @@ static void in_and_out_again(void **state)
 					assert_true(weir_contains(f, &bytes, 8));
 					assert_int_equal(weir_remove(f, &bytes, 8), 1);
 				}
-				/* a counter may have been full */
+				/* a 4-bit counter may have been full, and then stays */
 				assert_true(exact(f).counters_stuck || exact(f).fill == 0);
 				assert_true(bits == 4 || exact(f).fill == 0);
 			}
@@ -169,7 +168,8 @@ static void what_is_not_there(void **state)
 	weir_destroy(f);
 }
 
-/* A full counter never changes again, and says so: of the key that filled it no removal is felt. */
+/* A full counter never changes again, and its count is WEIR_COUNT_FULL. Removals of the key that
+ * filled it return 1 and have no effect. */
 static void full_counters(void **state)
 {
 	static const struct { uint32_t kind, bits; } rows[] = {
@@ -216,7 +216,7 @@ static void counts_in_batches(void **state)
 	weir_destroy(f);
 }
 
-/* Counter by counter, and never over its largest value. */
+/* A merge adds counter by counter, up to the largest value. */
 static void unions_add(void **state)
 {
 	static const uint32_t kinds[] = { WEIR_COUNTING, WEIR_FREQUENCY };
@@ -240,7 +240,7 @@ static void unions_add(void **state)
 	}
 }
 
-/* In a full word of counters no sum runs into its neighbour. */
+/* Every sum stops at the largest value. */
 static void sums_of_every_two_values(void **state)
 {
 	(void)state;
@@ -266,7 +266,7 @@ static void describes_itself(void **state)
 	shape = (struct weir_shape){ WEIR_FREQUENCY, .field = { 16, 1, 1 } };
 	assert_ok(weir_shape_text(&shape, text));
 	assert_string_equal(text, "1 word of 1 counter of 16 bits a key");
-	shape.field[0] = 4; /* of the other kind */
+	shape.field[0] = 4; /* a width of the other kind */
 	assert_refused(weir_shape_text(&shape, text), -EINVAL, "frequency", "no such shape");
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Counters as they lie in memory and in images: side by side, the lowest first, each up to its
- * largest value, in whole blocks. */
+ * Counters in memory and in images. They lie side by side, the lowest first, in whole blocks. Each
+ * stops at its largest value. */
 #include <errno.h>
 #include "../folder.h"
 #include "../image_bytes.h"
 #include "../kinds/can.h"
 
-enum { BLOCK = 128, LARGEST_BLOCK = 512 }; /* counters of a block; its bytes with 32 bits */
+enum { BLOCK = 128, LARGEST_BLOCK = 512 }; /* counters; bytes, with 32-bit ones */
 
 static const struct { uint32_t kind, bits; } rows[] = {
 	{ WEIR_COUNTING, 4 },  { WEIR_COUNTING, 8 },   { WEIR_COUNTING, 16 },
@@ -20,7 +20,7 @@ static struct weir_stats exact(const struct weir_filter *f)
 	return s;
 }
 
-/* Of one block. */
+/* A filter of one block. */
 static struct weir_filter *made_as(uint32_t kind, uint32_t bits, uint32_t z, void *memory)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -55,7 +55,7 @@ static void set_counter(unsigned char *memory, uint32_t bits, unsigned i, uint64
 		memory[i * bits / 8 + byte] = (unsigned char)(value >> 8 * byte);
 }
 
-/* From both ends and the middle: the i-th value of counters of so many bits. */
+/* Value number @i to test counters of @bits bits with, from both ends and the middle. */
 static uint64_t edge(uint32_t bits, unsigned i)
 {
 	const uint64_t most = (UINT64_C(1) << bits) - 1;
@@ -63,7 +63,7 @@ static uint64_t edge(uint32_t bits, unsigned i)
 	return edges[i % COUNT_OF(edges)];
 }
 
-/* However large the neighbours' sums are. */
+/* A merge carries no sum into a neighbour, however large it is. */
 static void sums_run_into_no_neighbour(void **state)
 {
 	static unsigned char memory[2][LARGEST_BLOCK] __attribute__((aligned(64)));
@@ -86,7 +86,8 @@ static void sums_run_into_no_neighbour(void **state)
 	}
 }
 
-/* A load by plain stores, too, stops at the largest value, and does what as many inserts do. */
+/* weir_fill_keys() uses plain stores. It also stops at the largest value, and leaves the same
+ * counters as single inserts. */
 static void loads_stop_at_the_largest_value(void **state)
 {
 	static unsigned char memory[2][LARGEST_BLOCK] __attribute__((aligned(64)));
@@ -116,7 +117,7 @@ static void loads_stop_at_the_largest_value(void **state)
 
 /* ---- images ---- */
 
-/* As many keys as there can be, and each of them as often. */
+/* Every counter is full, so every key is there, with a full count. Frees the filter. */
 static void assert_full(struct weir_filter *f)
 {
 	struct weir_stats s = exact(f);
@@ -132,7 +133,7 @@ static void assert_full(struct weir_filter *f)
 	weir_destroy(f);
 }
 
-/* Every counter at its largest value is as good an image as any. */
+/* An image is valid with every counter at its largest value. */
 static void full_counters_in_an_image(void **state)
 {
 	static unsigned char memory[LARGEST_BLOCK] __attribute__((aligned(64)));
@@ -158,7 +159,7 @@ static void full_counters_in_an_image(void **state)
 		}
 }
 
-/* A block of counters is some lines: an image has whole blocks. */
+/* A block of counters takes bits / 4 lines, and an image must have whole blocks. */
 static void blocks_in_an_image_are_whole(void **state)
 {
 	enum { LENGTH = 96, BLOCKS = 3 };

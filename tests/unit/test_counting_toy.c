@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the library makes of a kind that counts exactly (slots of a hash and how often it is in) by
- * another hash than XXH3, takes keys out again, and is full at some time. */
+ * The library with a kind of the test's own. It counts exactly (a slot is a hash and its copies),
+ * hashes by XXH64 instead of XXH3, removes keys, and can be full. */
 #include <errno.h>
 #include "kind/batch.h"
 #include "ground/error.h"
@@ -116,7 +116,8 @@ enum { KEYS = 130, TWICE = 65 };
 static uint64_t numbers[KEYS], hashes[KEYS];
 static struct iovec vectors[KEYS];
 
-/* KEYS keys of eight bytes, the first TWICE of them twice; in each form the verbs take. */
+/* A filter with KEYS keys of eight bytes, the first TWICE of them twice. Fills the global arrays
+ * with these keys in each form that the verbs take. */
 static struct weir_filter *rich_filled(int insert_error)
 {
 	struct weir_filter *f = toy_make(&rich, LINES, 1, 0);
@@ -142,7 +143,7 @@ static void hashes_are_the_kind_s(void **state)
 	for (size_t i = 0; i < sizeof bytes; i++)
 		bytes[i] = (char)test_key(i);
 	assert_int_equal(weir_hash(f, NULL, 0), XXH64(NULL, 0, SEED));
-	for (size_t width = 1; width <= 20; width++) { /* 8 too: XXH3 has a way of its own there */
+	for (size_t width = 1; width <= 20; width++) { /* 8 is a case of its own in XXH3 */
 		weir_hash_keys(f, weir_keys_fixed(bytes, width, 100), out);
 		for (size_t i = 0; i < 100; i++) {
 			assert_int_equal(out[i], XXH64(bytes + i * width, width, SEED));
@@ -242,7 +243,7 @@ static void removed_in_batches(void **state)
 	}
 }
 
-/* Nothing is taken out of what is mapped read-only; it is still counted. */
+/* A read-only map refuses removals, and still counts. */
 static void a_filter_that_is_mapped(void **state)
 {
 	struct weir_filter *f = rich_filled(-EROFS);
@@ -279,12 +280,12 @@ static void a_batch_that_is_refused(void **state)
 		assert_says(weir_insert_keys(f, weir_keys_iov(keys, n), bitmap), -ENOSPC,
 		            "the toy is full");
 	}
-	room = 2; /* none of the rest */
+	room = 2; /* room for two of the four keys */
 	assert_says(weir_insert_keys(f, weir_keys_u64(more, 4), NULL), -ENOSPC,
 	            "the toy is full");
 	assert_int_equal(weir_contains_keys(f, weir_keys_u64(more, 4), bitmap), 2);
 	assert_int_equal(bitmap[0], 3);
-	/* without plain stores it loads by inserts */
+	/* without plain stores weir_fill_keys() inserts */
 	assert_says(weir_fill_keys(f, weir_keys_hashes(more, 10)), -ENOSPC, "the toy is full");
 	room = 10;
 	assert_ok(weir_fill_keys(f, weir_keys_hashes(more, 10)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The sizes of caches, on CPUs and systems that exist in this test alone. */
+ * Cache sizes, on CPUs and systems that this test makes up. */
 #include <sys/wait.h>
 #include <unistd.h>
 #include "../test.h"
@@ -7,14 +7,14 @@
 
 enum { MOST_ROWS = 8, UNKNOWN = -1 };
 
-static long own_cache, last_cache; /* what the system says, in bytes */
+static long own_cache, last_cache; /* sysconf()'s answers, in bytes */
 
 #define sysconf(name) reported(name)
 static long reported(int name);
 #if WEIR_X86
 #include <cpuid.h>
 
-/* What a CPU answers to the leaf of its maker, row by row; then type 0: no more caches. */
+/* A CPU's answers to the cpuid leaf of its vendor, one a cache. Type 0 ends them. */
 static const struct cache {
 	unsigned type, level, ways, partitions, line, sets;
 } *caches;
@@ -26,11 +26,11 @@ static int answered(unsigned leaf, unsigned row, unsigned *a, unsigned *b, unsig
 	assert_int_equal(leaf, __builtin_cpu_is("amd") ? 0x8000001d : 4);
 	assert_int_equal(row, rows_asked);
 	rows_asked++;
-	assert_true(row < MOST_ROWS); /* a CPU would answer for ever */
+	assert_true(row < MOST_ROWS); /* the reader must stop at type 0 */
 	*a = *b = *c = *d = 0;
 	if (!of->type)
 		return 1;
-	/* what else is there: the cores that share it, the numbers of APICs, properties */
+	/* with other fields set, too: sharing cores, APIC numbers, properties */
 	*a = of->type | of->level << 5 | 1u << 8 | 15u << 14 | 7u << 26;
 	*b = (of->ways - 1) << 22 | (of->partitions - 1) << 12 | (of->line - 1);
 	*c = of->sets - 1;
@@ -81,7 +81,7 @@ static void what_the_system_reports(void **state)
 	assert_int_equal(ask_system(OWN, 7), 7);
 	own_cache = UNKNOWN;
 	assert_int_equal(ask_system(OWN, 7), 7);
-	own_cache = 1023; /* no cache of this century */
+	own_cache = 1023; /* too small for a cache */
 	assert_int_equal(ask_system(OWN, 7), 7);
 	own_cache = 1024;
 	assert_int_equal(ask_system(OWN, 7), 1024);
@@ -90,7 +90,7 @@ static void what_the_system_reports(void **state)
 	assert_int_equal(ask_system(-1, 7), 7);
 }
 
-/* Asked once a process, so each case has a process of its own. */
+/* The library asks once a process, so each case forks. */
 static void expect(const void *cpu, long own, long last, uint64_t own_bytes, uint64_t last_bytes)
 {
 	int status;

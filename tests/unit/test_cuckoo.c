@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the headers say of the cuckoo kind: how many keys fit, what is refused and in which words,
- * and that nothing is lost, doubled or left behind. */
+ * The promises of the headers about the cuckoo kind: how many keys fit, which calls are refused in
+ * which words, and that no key is lost, doubled or left behind. */
 #include <errno.h>
 #include "../crowd.h"
 #include "../folder.h"
@@ -57,7 +57,7 @@ static void more_lines_take_more_keys(void **state)
 	}
 }
 
-/* Of as many small filters as take a few seconds none refuses a key within its capacity. */
+/* No small filter refuses a key within its capacity. The number of filters fits a few seconds. */
 static void filled_to_capacity(void **state)
 {
 	static const uint64_t sizes[] = { 1, 9, 16, 26, 51, 64, 86, 138, 289, 450, 1000, 4000 };
@@ -143,7 +143,7 @@ static void copies_of_one_key(void **state)
 	}
 }
 
-/* A few keys have one bucket for both: there each copy counts once too. */
+/* Both buckets of a few keys are the same one. There, too, weir_count() counts each copy once. */
 static void copies_of_a_key_with_one_bucket(void **state)
 {
 	(void)state;
@@ -174,7 +174,7 @@ static void copies_of_a_key_with_one_bucket(void **state)
 	}
 }
 
-/* A refused insert loses nobody's key and leaves nothing; what is removed makes room at once. */
+/* A refused insert loses no other key and leaves no copy behind. Each key can be removed. */
 static void until_it_is_full(void **state)
 {
 	(void)state;
@@ -230,7 +230,7 @@ static void unions_keep_every_copy(void **state)
 		assert_ok(weir_insert_u64(b, test_key(key + 300)));
 	}
 	assert_ok(weir_merge(a, b));
-	assert_ok(weir_merge(a, a)); /* it has what it has */
+	assert_ok(weir_merge(a, a)); /* adds nothing */
 	assert_ok(weir_clone(&copy, a));
 	for (uint64_t key = 0; key < 700; key++) {
 		uint64_t bytes = test_key(key);
@@ -257,7 +257,7 @@ static void take_out(struct weir_filter *f, uint64_t key)
 	assert_int_equal(weir_remove(f, &bytes, sizeof bytes), 1);
 }
 
-/* Of a union that there is no room for nothing stays, and the keys of both can be removed. */
+/* A merge without room leaves no copy behind. The keys of both filters can still be removed. */
 static void unions_without_room_leave_nothing(void **state)
 {
 	enum { OURS = 300, THEIRS = 20000, ALL = 40000 };
@@ -317,7 +317,7 @@ static void images(void **state)
 	weir_destroy(f), weir_destroy(g);
 }
 
-/* Whatever bits an image has, they are places: those above the places of 12 bits mean nothing. */
+/* Five places of 12 bits leave four bits of a word, which mean nothing, whatever an image has. */
 static void bits_that_mean_nothing(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
