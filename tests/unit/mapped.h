@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the tests of mapped images: an image of known keys in a folder, and inserts into it,
- * one key at a time or in batches. */
+ * Shared by the tests of mapped images: an image of known keys in a folder, and inserts into it, by
+ * single keys and by batches. */
 #ifndef WEIR_TESTS_UNIT_MAPPED_H
 #define WEIR_TESTS_UNIT_MAPPED_H
 

@@ -264,8 +264,7 @@ static uint32_t *words_of(struct weir_params *p)
 	}
 }
 
-/* With one word a key, exactly one of several racing inserts returns WEIR_NEW. The tests in stress/
- * run the races; this one checks the claim. */
+/* With one word a key, exactly one of racing inserts returns WEIR_NEW. stress/ runs the races. */
 static void one_word_decides(void **state)
 {
 	(void)state;

@@ -276,8 +276,7 @@ static void test_the_first_file_is_keyed(void **state)
 	unlink(path);
 }
 
-/* A program that passes hashes would miss the keys of a set that normalises. So the handle refuses
- * such a first file unless the program asks for WEIR_HANDLE_ANY_STEPS. */
+/* Hashes miss the keys of a set that normalises, so such a file needs WEIR_HANDLE_ANY_STEPS. */
 static void test_the_first_file_has_steps(void **state)
 {
 	struct weir_handle_options o = absent(WEIR_ABSENT_NO, 0);

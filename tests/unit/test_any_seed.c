@@ -38,8 +38,7 @@ static struct weir_reload *begun(struct weir_handle *h, const struct weir_params
 	return r;
 }
 
-/* Insert EACH keys from @from on: one by one (form 0), as byte strings (1) or as numbers (2).
- * @bitmap: receives which were new. */
+/* Insert EACH keys: one by one (form 0), as byte strings (1), as numbers (2). @bitmap: the new. */
 static int64_t insert_by(unsigned form, struct weir_handle *h, uint64_t from, uint64_t *bitmap)
 {
 	static uint64_t keys[EACH];
@@ -143,8 +142,7 @@ static void test_an_insert_with_no_filter_beside(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The seed of a keyed filter is the check value of its key. An unkeyed filter with that seed still
- * hashes differently. */
+/* A keyed filter's seed is its key's check value, so equal seeds need not mean equal hashes. */
 static void test_one_seed_and_two_functions(void **state)
 {
 	struct weir_params p = seeded(0);

@@ -66,8 +66,7 @@ static void take_out_many(struct weir_filter *f)
 	assert_true(weir_remove_keys(f, weir_keys_hashes(&hash, 1), NULL) >= 0);
 }
 
-/* Does @verb abort while the other side is in flight? @whole: the verb copies the filter, else it
- * changes it. @text: receives what it writes to standard error. */
+/* Does @verb, a copy (@whole) or a change, abort beside the other? @text: gets its sentence. */
 static bool stops(struct weir_filter *f, void (*verb)(struct weir_filter *), bool whole,
                   char text[256])
 {

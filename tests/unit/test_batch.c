@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A batch must answer as single verbs do: with 0 to 200 keys and odd sizes, every fixed width, keys
- * of any length, with and without a bitmap, on every instruction set of this machine. */
+ * A batch must answer as single verbs do. Cases: 0 to 200 keys and odd sizes, every fixed width,
+ * keys of any length, with and without a bitmap, every instruction set of this machine. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>

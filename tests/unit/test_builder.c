@@ -190,7 +190,7 @@ static void spilled(void **state)
 enum { ADDED = 2000000 };
 static uint64_t added;
 
-/* No local variable has its address taken: a cancelled thread leaves the red zones of its frame
+/* No local variable has its address taken. A cancelled thread leaves the red zones of its frame
  * behind, and AddressSanitizer meets them when the thread ends. */
 static void *add_cancelled(void *builder)
 {
@@ -330,7 +330,7 @@ static void what_is_refused(void **state)
 	weir_destroy(f);
 	weir_builder_destroy(b);
 	weir_builder_destroy(NULL);
-	const uint64_t hashes[] = { 1, 2, 3 }; /* made with some seed */
+	const uint64_t hashes[] = { 1, 2, 3 }; /* made with an unknown seed */
 	assert_refused(weir_build(&second, &p, weir_keys_hashes(hashes, 3), NULL), -EINVAL,
 	               "seed 0", "made with");
 	assert_null(second);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which sets a built set may replace, and which may replace it: of other kinds, previous sets,
- * maps, and the placeholder before the first set. */
+ * Built sets that replace others or are replaced: kinds, rollbacks, maps, the first set. */
 #include <errno.h>
 #include <unistd.h>
 #include "../built_sets.h"

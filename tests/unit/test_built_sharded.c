@@ -108,8 +108,7 @@ static void one_shard(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* Each shard gets its share of capacity, with room for the spread of random hashes, and its share
- * of max_bytes. */
+/* Each shard gets its share of capacity, with room for random spread, and of max_bytes. */
 static void limits(void **state)
 {
 	struct weir_params p = params();

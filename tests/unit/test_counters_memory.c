@@ -25,7 +25,7 @@ static struct weir_filter *made_as(uint32_t kind, uint32_t bits, uint32_t z, voi
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
-	test_ask_counters(&p, kind, bits, z, z == 2 ? 2 : 1); /* the kernels' two ways */
+	test_ask_counters(&p, kind, bits, z, z == 2 ? 2 : 1); /* compiled layouts, and others */
 	p.max_bytes = p.memory_bytes = BLOCK * bits / 8, p.memory = memory;
 	p.capacity = 1, p.seed = 7;
 	assert_ok(weir_create(&f, &p));
@@ -86,8 +86,7 @@ static void sums_run_into_no_neighbour(void **state)
 	}
 }
 
-/* weir_fill_keys() uses plain stores. It also stops at the largest value, and leaves the same
- * counters as single inserts. */
+/* weir_fill_keys() also stops at the largest value. It leaves the counters of single inserts. */
 static void loads_stop_at_the_largest_value(void **state)
 {
 	static unsigned char memory[2][LARGEST_BLOCK] __attribute__((aligned(64)));

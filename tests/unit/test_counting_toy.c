@@ -116,8 +116,7 @@ enum { KEYS = 130, TWICE = 65 };
 static uint64_t numbers[KEYS], hashes[KEYS];
 static struct iovec vectors[KEYS];
 
-/* A filter with KEYS keys of eight bytes, the first TWICE of them twice. Fills the global arrays
- * with these keys in each form that the verbs take. */
+/* A filter of KEYS keys, the first TWICE of them twice. Fills the arrays of all forms of keys. */
 static struct weir_filter *rich_filled(int insert_error)
 {
 	struct weir_filter *f = toy_make(&rich, LINES, 1, 0);

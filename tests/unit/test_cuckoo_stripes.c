@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The stripes of a cuckoo filter (C1, C2, C6 in src/kinds/cuckoo/move.h): a copy that leaves its
- * place changes the version of its own fingerprint's stripe, once, and no other's; whatever walked
- * over the array is gone from it when it returns. */
+ * The stripes of a cuckoo filter (C1, C2, C6 in src/kinds/cuckoo/move.h). A copy that leaves its
+ * place bumps the version of its fingerprint's stripe, once, and no other. A walk over the array
+ * owns no stripe any more when it returns. */
 #include <errno.h>
 #include "../folder.h"
 #include "filter/filter.h"
@@ -20,7 +20,7 @@ static struct weir_filter *made(uint32_t bits, uint64_t capacity)
 	return f;
 }
 
-/* ---- versions: those before are kept here ---- */
+/* ---- versions, as kept before a call ---- */
 
 static unsigned versions[WEIR_CUCKOO_STRIPES];
 
@@ -35,7 +35,7 @@ static void keep_versions(const struct weir_filter *f)
 		versions[i] = version(f, i);
 }
 
-/* Once more than before at this stripe, and as before at all others. */
+/* The version of this stripe has grown by one. All others are unchanged. */
 static void assert_bumped(const struct weir_filter *f, uint32_t stripe)
 {
 	for (uint32_t i = 0; i < weir__cuckoo_own(&f->array)->stripes; i++)
@@ -43,7 +43,7 @@ static void assert_bumped(const struct weir_filter *f, uint32_t stripe)
 	keep_versions(f);
 }
 
-/* The low bits of the fingerprint, as many as there are stripes. */
+/* The low bits of a fingerprint choose its stripe. */
 static uint32_t stripe_of(const struct weir_filter *f, unsigned fingerprint)
 {
 	return fingerprint % weir__cuckoo_own(&f->array)->stripes;
@@ -70,7 +70,7 @@ static void a_removal_changes_its_own_stripe(void **state)
 		}
 }
 
-/* One copy at its first place, and its other bucket free, full, or the copy not there. */
+/* A copy moves to its other bucket, cannot move once more from where it was, and moves back. */
 static void a_move_changes_its_own_stripe(void **state)
 {
 	(void)state;
@@ -89,7 +89,7 @@ static void a_move_changes_its_own_stripe(void **state)
 			assert_int_equal(weir__cuckoo_move(a, &there, WEIR_CUCKOO_WAIT), 1);
 			assert_bumped(f, stripe_of(f, spot.fingerprint));
 			assert_int_equal(weir__cuckoo_move(a, &there, WEIR_CUCKOO_WAIT), 0);
-			for (unsigned n = 0; n < 64 / bits; n++) /* both have one more free */
+			for (unsigned n = 0; n < 64 / bits; n++) /* both keep a free place */
 				assert_ok(weir_insert_hash(f, test_key(i)));
 			assert_int_equal(weir_count_hash(f, test_key(i)), 1 + 64 / bits);
 			keep_versions(f);
@@ -159,7 +159,7 @@ static void nobody_stays_in_a_filter(void **state)
 	weir_destroy(f);
 }
 
-/* C7: of a stripe that nobody owns a key could move meanwhile, and the copy would miss it. */
+/* C7: if a walk did not own a stripe, a key of that stripe could move and escape the walk. */
 static void a_walk_owns_every_stripe(void **state)
 {
 	(void)state;
@@ -175,7 +175,7 @@ static void a_walk_owns_every_stripe(void **state)
 	}
 }
 
-/* C8: in whichever stripe somebody is. */
+/* C8: one owner of any stripe is enough. */
 static void a_stripe_that_is_owned_is_no_quiet_moment(void **state)
 {
 	struct weir_filter *f = made(16, 3000);
@@ -202,7 +202,7 @@ static int assert_not_held(void *source, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* Inserts wait for a walk: a progress that inserts would wait for itself. */
+/* Inserts wait for a walk, so a progress function that inserts would wait for itself. */
 static void no_progress_is_called_in_a_walk(void **state)
 {
 	struct weir_filter *f = made(16, 2000000), *into = made(16, 2000000);
@@ -214,7 +214,7 @@ static void no_progress_is_called_in_a_walk(void **state)
 	weir_destroy(f), weir_destroy(into);
 }
 
-/* A key for which one must move. */
+/* A key whose two buckets are full, so that another key must move. */
 static uint64_t crowded(const struct weir_filter *f, uint32_t bits)
 {
 	const struct weir_array *a = &f->array;
@@ -227,8 +227,8 @@ static uint64_t crowded(const struct weir_filter *f, uint32_t bits)
 	}
 }
 
-/* A union is a walk over its source, so it must not wait for one over its destination: where a key
- * must move there, or it cannot be known whether there is room, it gives up. */
+/* A merge walks over its source, so it must not wait for a walk over its destination. It gives up
+ * if a key must move there, or if it cannot know whether there is room. */
 static void a_union_waits_for_no_walk(void **state)
 {
 	enum { KEYS = 3000 };
@@ -255,8 +255,8 @@ static void a_union_waits_for_no_walk(void **state)
 		}
 }
 
-/* Two buckets are full, and of what is in them one copy alone leads elsewhere: to a bucket that is
- * empty, and whose mark in the queue is that of the first. */
+/* Two buckets are full, and only one copy in them can move to a third. That bucket is empty and has
+ * the same mark in the search queue as the first. */
 static void a_bucket_that_shares_a_mark_is_searched(void **state)
 {
 	enum { BUCKETS = 1 << 13, MARKS = 1024, FIRST = 5 };
@@ -285,12 +285,12 @@ static void a_bucket_that_shares_a_mark_is_searched(void **state)
 	assert_int_equal(weir__cuckoo_search(a, FIRST, second, &nodes), 2);
 	assert_int_equal(nodes.place[2] & ((UINT64_C(1) << 48) - 1),
 	                 weir__cuckoo_other(a, FIRST, there));
-	a->words[FIRST] = WEIR__LE64(word); /* and if none does, there is no room */
+	a->words[FIRST] = WEIR__LE64(word); /* without that copy: no room */
 	assert_int_equal(weir__cuckoo_search(a, FIRST, second, &nodes), -1);
 	weir_destroy(f);
 }
 
-/* [SPREAD] That one copy in 13 could move to one and the same bucket is no chance. */
+/* [SPREAD] If one copy in 13 has the same partner bucket, the hashes are not random. */
 static void copies_with_one_partner_are_uneven(void **state)
 {
 	enum { BUCKETS = 1 << 13, ALIKE = 84, OTHERS = 1000, PARTNER = 77 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Lookups in a cuckoo filter whose copies move all the time (C5 in src/kinds/cuckoo/move.h): a key
- * that was not found is looked for again where the version has changed, eight times at most, and
- * then it counts as there. */
+ * Lookups in a cuckoo filter whose copies keep moving (C5 in src/kinds/cuckoo/move.h). A lookup
+ * that finds no copy retries if the version has changed. After eight tries it answers true. */
 #include "../test.h"
 
 enum { TRIES = 8, BATCH = 70 };
@@ -19,7 +18,7 @@ static struct weir_filter *made(uint32_t bits)
 	return f;
 }
 
-/* What is asked next meets so many changes. */
+/* The next call meets @changes changes of the version. */
 static void begin(unsigned changes)
 {
 	changes_left = changes;
@@ -46,14 +45,14 @@ static void a_lookup_ends(void **state)
 				assert_int_equal(loaded_again,
 				                 changes < TRIES ? changes + 1 : TRIES);
 			}
-		begin(100); /* what is found needs no second look */
+		begin(100); /* a key that is found needs no retry */
 		assert_true(weir_contains(f, "there", 5));
 		assert_int_equal(loaded_again, 0);
 		weir_destroy(f);
 	}
 }
 
-/* The most copies that there can be: never fewer than there are. */
+/* After eight tries a count answers the most copies possible, so it never counts too few. */
 static void a_count_ends(void **state)
 {
 	(void)state;

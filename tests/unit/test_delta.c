@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Deltas between images of every kind and form, alone and in chains.
- * Usage: test_delta FOLDER: of the images that are kept for ever. */
+ * Usage: test_delta FOLDER, which has the golden images. */
 #include <dirent.h>
 #include <errno.h>
 #include "delta.h"
@@ -15,7 +15,7 @@ static bool is_compressed(const char *name)
 	return info.compressed;
 }
 
-/* What a delta makes is the new image, byte for byte if that is plain. */
+/* The delta makes the plain form of the new image. */
 static void assert_makes(const char *from, const char *to)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
@@ -42,7 +42,7 @@ static int is_image(const struct dirent *entry)
 	return strstr(entry->d_name, ".weir") != NULL;
 }
 
-/* Each to the next one, and back: other kinds, sizes, forms, types. */
+/* From each image to the next, back, and to itself, across kinds, sizes, forms and types. */
 static void between_all_images(void **state)
 {
 	struct dirent **entries;
@@ -62,7 +62,7 @@ static void between_all_images(void **state)
 	free(entries);
 }
 
-/* Deltas that are kept for ever make the same bytes for ever. */
+/* Golden deltas make the same bytes for ever. */
 static void kept_deltas(void **state)
 {
 	static const struct {
@@ -95,7 +95,7 @@ static void an_equal_image(void **state)
 	assert_ok(weir_image_verify(weir_location_path(old_image), NULL, NULL));
 }
 
-/* What the head says, and only what differs is in it. */
+/* A delta holds only the pieces that differ, and its head describes it. */
 static void few_keys_are_few_bytes(void **state)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
@@ -126,12 +126,12 @@ static void few_keys_are_few_bytes(void **state)
 	assert_true(info.old_generation == 1 && info.new_generation == 1);
 	assert_true(stat(new_image, &st) == 0 && info.new_bytes == (uint64_t)st.st_size);
 	assert_true(info.old_bytes == info.new_bytes && info.pieces == 5);
-	/* the head's piece has the table; the padding's has nothing */
+	/* the first piece changes with the table; the piece of padding does not */
 	assert_true(info.changed == info.pieces - 1);
 	assert_in_range(info.file_bytes, 300, 8000);
 }
 
-/* A form is the same image: a delta between two of them is of either. */
+/* The plain and the compressed form are the same image, so a delta fits both. */
 static void forms(void **state)
 {
 	char packed[4200];
@@ -151,7 +151,7 @@ static void forms(void **state)
 	assert_same_files(made, old_image);
 }
 
-/* Images that grow and shrink: what was behind the end of one is in no later one. */
+/* Images that grow and shrink. No byte beyond the end of a short one may reach a later one. */
 static void chains(void **state)
 {
 	static const uint64_t capacity[] = { 100000, 5000000, 3000, 1000000, 1700000, 100000 };
@@ -192,7 +192,7 @@ static void chains(void **state)
 	assert_non_null(strstr(weir_error_detail(), "(generation 2, "));
 }
 
-/* A filter that deltas made is like any that was loaded. */
+/* A filter loaded through a delta equals one that is loaded from its image. */
 static void loaded(void **state)
 {
 	static const char *const names[] = { "blocked_z2g3", "growing_z2g3", "growing_zstd_z2g3",
@@ -215,7 +215,7 @@ static void loaded(void **state)
 		assert_int_equal(weir_insert_hash(f, 77), weir_insert_hash(plain, 77));
 		weir_destroy(plain);
 		weir_destroy(f);
-		/* no delta at all */
+		/* a chain without deltas */
 		assert_ok(weir_load(&f, weir_location_chain(image, NULL, 0), NULL));
 		assert_ok(weir_save(f, weir_location_path(made), NULL));
 		assert_same_files(made, new_image);
@@ -223,7 +223,7 @@ static void loaded(void **state)
 	}
 }
 
-/* A delta is made and applied without the key; a filter needs it. */
+/* A delta is made and applied without the secret. A load needs it. */
 static void keyed(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -249,7 +249,7 @@ static void keyed(void **state)
 	weir_destroy(f);
 }
 
-/* From one kind to another: a window and a router are filters too. */
+/* Deltas from a blocked filter to a window and to a router. */
 static void other_types(void **state)
 {
 	const struct weir_load_options needs = { sizeof needs, .can = WEIR_CAN_REMOVE };
@@ -280,7 +280,7 @@ static void other_types(void **state)
 	weir_destroy(same);
 }
 
-/* Checksums are right, and what the bits say is nothing that its kind has: no end of a delta. */
+/* An image whose bits are invalid, under right checksums, can be neither end of a delta. */
 static void senseless(void **state)
 {
 	char image[4200];

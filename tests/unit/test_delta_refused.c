@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What deltas are refused for: each with its sentence, and what was there stays. */
+ * Deltas that are refused: each with its sentence, and existing files stay as they are. */
 #include <zstd.h>
 #include <weir/router.h>
 #include "delta.h"
@@ -31,7 +31,7 @@ static int64_t copy_it(const struct weir_load_options *reading)
 	return weir_image_copy(named(made), chained(), reading, NULL);
 }
 
-/* 5,000 keys in 100,000's room: a delta of one piece. */
+/* 5,000 keys at a capacity of 100,000, so the delta has one piece. */
 static int two_images(void **state)
 {
 	delta_setup(state);
@@ -63,7 +63,7 @@ static int apply_it(void)
 	return apply_one(made, old_image, delta);
 }
 
-/* Without the images. */
+/* Verify the delta without its images. */
 static int verify_it(void)
 {
 	return weir_delta_verify(named(delta), NULL);
@@ -87,7 +87,7 @@ static void another_image(void **state)
 	assert_ok(weir_image_verify(named(new_image), NULL, NULL));
 }
 
-/* A field to a value, with its checksum made good. */
+/* Set a field and repair the checksum: the delta is refused. Then restore the field. */
 static void assert_field(unsigned at, uint64_t value, int err, const char *a, const char *b)
 {
 	const uint64_t was = image_get(bytes + at, 8);
@@ -126,8 +126,8 @@ static void fields(void **state)
 	assert_ok(apply_it());
 }
 
-/* One bit of each: a frame that cannot be unpacked, or an image that is not whole. Of some bits of
- * a frame zstd takes no notice: then the image is the right one. */
+/* Flip one bit of a byte: the frame cannot be unpacked, or the image is not whole. zstd ignores
+ * some bits of a frame, and then the image is the right one. */
 static void every_byte(void **state)
 {
 	unsigned harmless = 0;
@@ -156,7 +156,7 @@ static void every_length(void **state)
 		spit(n);
 		assert_refused(apply_it(), -EBADMSG, delta, "");
 		assert_refused(verify_it(), -EBADMSG, delta, "");
-		if (n > HEAD) { /* the head as well says so */
+		if (n > HEAD) { /* and with the head saying so */
 			image_put64(bytes + 72, n);
 			repair();
 			spit(n);
@@ -175,7 +175,7 @@ static void every_length(void **state)
 	assert_nothing_made();
 }
 
-/* Bytes that are no delta were called a delta that ends, and a short head an image. */
+/* A regression: the sentence called noise a delta that ends early, and a short head an image. */
 static void short_files_are_named_as_they_are(void **state)
 {
 	unsigned char noise[100] = { 1, 2, 3 };
@@ -186,7 +186,7 @@ static void short_files_are_named_as_they_are(void **state)
 	               "ends at byte 60", "the delta's head");
 }
 
-/* The map of a sparse file took 16 MiB, whatever limit was given. */
+/* A regression: the map of a sparse file took 16 MiB, whatever max_bytes was. */
 static void map_counts_against_max_bytes(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -234,13 +234,13 @@ static void the_map(void **state)
 	repair();
 	spit(n_bytes);
 	assert_refused(apply_it(), -EBADMSG, "goes on after", "");
-	image_put64(bytes + 72, PIECE_AT); /* and nothing follows: the old image, called the new */
+	image_put64(bytes + 72, PIECE_AT); /* no piece: the old image under the new id */
 	repair();
 	spit(PIECE_AT);
 	assert_refused(apply_it(), -EBADMSG, "makes image", "where its head has");
 }
 
-/* A delta from the old image to any bytes, in one piece whose frame ends @less bytes early. */
+/* Forge a delta from the old image to @to, in one piece whose frame holds @less bytes too few. */
 static void forge(const unsigned char *to, size_t n, size_t less)
 {
 	size_t old_n = 0;
@@ -285,7 +285,7 @@ static void forged(void **state)
 	forge(text, sizeof text, 0);
 	assert_refused(apply_it(), -EBADMSG, "what it makes: not a weir image", delta);
 	free(image);
-	/* of a version to come, and marked live: nothing made that */
+	/* images of a format to come, and marked live, which no delta makes */
 	image = image_slurp(new_image, &n);
 	image[8] = 99;
 	image_repair(image, n);
@@ -297,7 +297,7 @@ static void forged(void **state)
 	forge(image, n, 0);
 	assert_refused(apply_it(), -EBADMSG, "live", delta);
 	free(image);
-	/* whole, but not in its plain form */
+	/* a valid image, but compressed */
 	assert_ok(weir_load(&f, named(new_image), NULL));
 	packed.zstd_level = 1;
 	assert_ok(weir_save(f, named(new_image), &packed));
@@ -310,7 +310,7 @@ static void forged(void **state)
 	assert_nothing_made();
 }
 
-/* The parts of a router's image have their checksums, and its names are none. */
+/* The checksums of a router's image are right, but its bits are invalid. */
 static void forged_beyond_checksums(void **state)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;
@@ -345,7 +345,7 @@ static void forged_beyond_checksums(void **state)
 	free(image);
 }
 
-/* The generations in its head are for people who read it: they are the images' own. */
+/* The generations in a delta's head must be those of its images. */
 static void forged_generations(void **state)
 {
 	static const size_t of_old_and_new[] = { 32, 56 };
@@ -385,7 +385,7 @@ static void of_another_sort(void **state)
 	assert_refused(save_it("/nowhere/d", NULL), -ENOENT, "/nowhere", "");
 	assert_refused(weir_delta_save(named(delta), named(old_image), named("/nowhere"), NULL),
 	               -ENOENT, "/nowhere", "");
-	assert_ok(apply_it()); /* the delta that was there */
+	assert_ok(apply_it()); /* the old delta is still there */
 }
 
 static void a_live_image(void **state)
@@ -423,12 +423,12 @@ static void limits(void **state)
 	assert_refused(save_it(delta, &o), -EFBIG, "max_delta", "");
 	o.max_delta = n_bytes;
 	assert_ok(save_it(delta, &o));
-	/* a delta of some bytes that makes a large image of zeros, or says so */
+	/* a small delta that makes a large image of zeros */
 	save_keys(new_image, 100000000, 0, 0, 0);
 	o.max_delta = 0;
 	o.max_bytes = 0;
 	assert_ok(save_it(delta, &o));
-	/* before there is memory for it */
+	/* refused before the image is allocated */
 	assert_refused(copy_it(&load), -EFBIG, delta, "makes an image of");
 }
 
@@ -458,7 +458,7 @@ static void does_progress_reach_its_total(void **state)
 	assert_int_equal(last[0], last[1]);
 }
 
-/* At each call in turn. */
+/* Progress stops each verb at each of its calls in turn. */
 static void stopped(void **state)
 {
 	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;

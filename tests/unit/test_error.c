@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Error names, texts, and the sentence that belongs to a thread. */
+ * Error names and texts, and the sentence that each thread has of its own. */
 #include <ctype.h>
 #include <errno.h>
 #include <ftw.h>
@@ -108,7 +108,7 @@ static int ask_file(const char *path, const struct stat *st, int type, struct FT
 	return 0;
 }
 
-/* EDOM, ENOBUFS and others were returned, and had neither a name nor a text. */
+/* A regression: the library returned EDOM, ENOBUFS and others without a name or a text. */
 static void is_every_code_that_the_sources_return_known(void **state)
 {
 	(void)state;
@@ -170,7 +170,7 @@ static void success_leaves_the_sentence(void **state)
 	weir_destroy(f);
 }
 
-/* Who stands on the library fails as it does. */
+/* A program on top of the library can set the sentence as the library does. */
 static void callers_fail_alike(void **state)
 {
 	char first[WEIR_SENTENCE_BYTES];
@@ -196,7 +196,7 @@ static void the_library_says_its_version(void **state)
 	assert_string_equal(weir_version(), WEIR_VERSION_STRING);
 }
 
-/* What weir_error_last() tells of parameters that are refused: the check, the field, the values. */
+/* For refused parameters weir_error_last() tells the check, the field and the values. */
 static void a_refusal_has_its_numbers(void **state)
 {
 	enum { CHOICES = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 };
@@ -277,13 +277,12 @@ static void a_refusal_has_its_numbers(void **state)
 		for (unsigned v = 0; v < 4; v++)
 			assert_true(info.values[v] >= refused[i].values[v] &&
 			            info.values[v] <= refused[i].values[v]);
-		/* the sentence is of the same thing */
+		/* the sentence begins with the same field */
 		assert_memory_equal(weir_error_detail(), info.thing, strlen(info.thing));
 	}
 }
 
-/* Another failure forgets the numbers of the one before; an older caller gets what it has room
- * for. */
+/* A failure replaces the numbers of the one before. An older caller gets the fields that fit. */
 static void the_numbers_are_of_the_last_failure(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -305,7 +304,7 @@ static void the_numbers_are_of_the_last_failure(void **state)
 	assert_int_equal(weir_fail(-EIO, "something else"), -EIO);
 	weir_error_last(&info);
 	assert_true(info.err == -EIO && info.code == WEIR_ERROR_OTHER && !info.thing);
-	info.struct_size = sizeof info.struct_size - 1; /* no header has one: nothing is written */
+	info.struct_size = sizeof info.struct_size - 1; /* too short for any header: no write */
 	(void)weir_fail(-EINVAL, "another thing");
 	weir_error_last(&info);
 	assert_int_equal(info.err, -EIO);
@@ -320,7 +319,7 @@ static int by_handle(size_t size)
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_params params = { .struct_size = sizeof params };
 	struct weir_handle *h = NULL;
-	o.params = &params; /* of this pointer a part may be given */
+	o.params = &params; /* a size may end within this pointer */
 	o.struct_size = size;
 	int err = weir_handle_create(&h, NULL, &o);
 	assert_null(h);
@@ -367,7 +366,7 @@ static int by_plan(size_t size)
 	return weir_plan_make(&p, &plan);
 }
 
-/* Of a pointer of which four bytes are given, the other four would be the library's. */
+/* If a size ended within a pointer, half of the pointer would be the caller's, half the default. */
 static void does_a_size_that_ends_within_a_field_answer_einval(void **state)
 {
 	static const struct {
@@ -398,7 +397,7 @@ static void does_a_size_that_ends_within_a_field_answer_einval(void **state)
 	assert_int_equal(info.err, 0); /* nothing is written */
 }
 
-/* A front end need not search the sentence for what a file's remedy is. */
+/* By the code a front end can choose a remedy without parsing the sentence. */
 static void a_file_that_cannot_be_opened_has_a_code(void **state)
 {
 	struct weir_error_info info = WEIR_ERROR_INFO_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What others named, in a sentence and in weir_escape(): nothing in it reaches a terminal as a
- * command to it. */
+ * Names that others chose, in sentences and in weir_escape(). No byte of them reaches a terminal as
+ * a command. */
 #include <errno.h>
 #include "../test.h"
 
@@ -22,13 +22,13 @@ static void escapes(void **state)
 		{ "\xc0\x8a", "\\300\\212" },            /* overlong */
 		{ "\xe0\x9f\xbf", "\\340\\237\\277" },   /* overlong */
 		{ "\xf0\x8f\xbf\xbf", "\\360\\217\\277\\277" }, /* overlong */
-		{ "\xe1\x80\xc0", "\\341\\200\\300" }, /* its end is none */
+		{ "\xe1\x80\xc0", "\\341\\200\\300" }, /* no continuation byte */
 		{ "\xe1\xc0\x80", "\\341\\300\\200" },
 		{ "\xed\x9f\xbf\xee\x80\x80", "\xed\x9f\xbf\xee\x80\x80" },
 		{ "\xef\xbf\xbd\xf1\x80\x80\x80", "\xef\xbf\xbd\xf1\x80\x80\x80" },
 		{ "\xed\xa0\x80", "\\355\\240\\200" },   /* a surrogate */
 		{ "\xf4\x90\x80\x80", "\\364\\220\\200\\200" }, /* above U+10FFFF */
-		{ "\xe2\x82", "\\342\\202" },            /* its end is missing */
+		{ "\xe2\x82", "\\342\\202" },            /* ends too early */
 		{ "\xe2\x82x\xf0\x9f\x98y", "\\342\\202x\\360\\237\\230y" },
 	};
 	(void)state;
@@ -43,7 +43,7 @@ static void escapes(void **state)
 	}
 }
 
-/* A report of a node could turn its own line round, or end it. */
+/* With such characters a node's report could reverse its own line, or end it. */
 static void what_no_reader_sees_is_escaped(void **state)
 {
 	static const struct {
@@ -74,7 +74,7 @@ static void what_no_reader_sees_is_escaped(void **state)
 	}
 }
 
-/* Nothing but text: no control character, in UTF-8 (where C1 begins with C2) or outside of it. */
+/* The text has no control character, neither C0 nor DEL nor C1 (C2 80 to C2 9F in UTF-8). */
 static void assert_plain(const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -84,7 +84,7 @@ static void assert_plain(const char *text)
 	}
 }
 
-/* Of all pairs of bytes none comes through that a terminal would obey. */
+/* No pair of bytes comes through that a terminal would obey. */
 static void no_pair_of_bytes_comes_through(void **state)
 {
 	char out[32];
@@ -97,7 +97,7 @@ static void no_pair_of_bytes_comes_through(void **state)
 		}
 }
 
-/* In any room nothing is written past its end, nothing is split, and the parts are the whole. */
+/* In any room weir_escape() stays within it and splits nothing. The parts make up the whole. */
 static void no_escape_is_split(void **state)
 {
 	static const char text[] = "a\033b\xc2\x9b" "c\xe2\x82\xac\n\xf0\x9f\x98\x80\xff";
@@ -157,7 +157,7 @@ static void a_long_sentence_is_cut_between_characters(void **state)
 			size_t length = strlen(sentence);
 			assert_plain(sentence);
 			assert_true(length <= 511 && length > 511 - 8);
-			/* what is whole is not escaped once more */
+			/* escaping twice changes nothing more */
 			assert_int_equal(weir_escape(again, sizeof again, sentence, length),
 			                 length);
 			assert_string_equal(again, sentence);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Creation and the verbs on one key: hashing, seeds, instruction sets, keys of every length,
- * what is in and what is not. */
+ * Creation and the verbs on one key: hashing, seeds, instruction sets, and keys of every length,
+ * present and absent. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include <errno.h>
@@ -85,7 +85,7 @@ static void hashes_are_xxh3_with_the_seed(void **state)
 	weir_destroy(f);
 }
 
-/* hash/kernel.c writes XXH3's path for 8 bytes again: it must be XXH3's for any seed and key. */
+/* hash/kernel.c has its own code for XXH3 of 8 bytes. It must equal XXH3 for any seed and key. */
 static void eight_byte_hashes_for_many_seeds(void **state)
 {
 	uint64_t keys[64], out[64], random = 0;
@@ -125,7 +125,7 @@ static void seeds(void **state)
 	params.fp_rate = 0.01;
 	assert_ok(weir_create(&a, &params));
 	assert_ok(weir_create(&b, &params));
-	/* random unless given */
+	/* a seed is random unless given */
 	assert_int_not_equal(weir_hash(a, "key", 3), weir_hash(b, "key", 3));
 	assert_int_not_equal(stats_of(a).seed_fingerprint, stats_of(b).seed_fingerprint);
 	assert_int_equal(weir_hash(c, "key", 3), weir_hash(d, "key", 3));
@@ -146,7 +146,7 @@ static void instruction_sets(void **state)
 	setenv("WEIR_ISA", "sse9", 1);
 	f = before;
 	assert_refused(weir_create(&f, &params), -ENOTSUP, "WEIR_ISA", "sse9");
-	assert_non_null(strstr(weir_error_detail(), "scalar")); /* what there is */
+	assert_non_null(strstr(weir_error_detail(), "scalar")); /* an available one */
 	assert_ptr_equal(f, before);
 	setenv("WEIR_ISA", "scalar", 1);
 	assert_ok(weir_create(&f, &params));
@@ -166,7 +166,7 @@ static void instruction_sets(void **state)
 	free(kept);
 }
 
-/* What the plan of a filter of that size says: where rates come in steps, below what was asked. */
+/* The rate in the plan for that size. It is below the rate asked for if rates come in steps. */
 static double planned_rate(const struct weir_filter *f)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -176,16 +176,16 @@ static double planned_rate(const struct weir_filter *f)
 	return plan.fp_rate;
 }
 
-/* Of a caller whose struct ends behind the shards, and of one whose struct ends before. */
+/* The caller's struct ends behind the field shards, or before it. */
 static void parameters_in_a_shorter_struct(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT, p = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
 	(void)state;
-	params.kind = WEIR_SPLIT; /* whose shape no number of its group chooses */
+	params.kind = WEIR_SPLIT; /* no number in its group chooses a shape */
 	params.capacity = 1000000;
 	params.fp_rate = 0.01;
-	params.shards = 2; /* others would be chosen */
+	params.shards = 2; /* not the number that weir would choose */
 	assert_ok(weir_create(&f, &params));
 	p.struct_size = offsetof(struct weir_params, text); /* behind shards and hash_bits */
 	assert_ok(weir_params_of(f, &p));
@@ -215,7 +215,7 @@ static void full_filters_hold_all_and_keep_the_rate(void **state)
 			/* the seed is fixed, so this answers the same every time; tests/property
 			 * measures rates closely */
 			assert_true((double)wrong / PROBES < 1.15 * rates[r]);
-			/* that of generations of some hundred blocks is of the seed too */
+			/* generations have some hundred blocks, so the seed moves their rate */
 			assert_true((double)wrong / PROBES > 0.80 * planned ||
 			            test_forgets(test_kinds[k]));
 			weir_destroy(f);
@@ -239,7 +239,7 @@ static void filters_of_one_key_and_of_few(void **state)
 		}
 }
 
-/* What filter.h's head allows. */
+/* The head of filter.h allows these NULLs. */
 static void nulls_of_no_keys_and_of_no_bitmap(void **state)
 {
 	const uint64_t keys[2] = { 1, 2 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Following a file: what the thread sees by inotify and by polling, and what it reports. */
+ * Following a file: the changes that the thread sees by inotify and by polling, and its reports. */
 #include "../image_bytes.h"
 #include "../followers.h"
 
@@ -47,7 +47,7 @@ static void test_swaps(void **state)
 		}
 }
 
-/* A file in place under another name, or written in place and closed: both are notices. */
+/* inotify notices a rename to the path, and a write in place that is closed. */
 static void test_written_in_place(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -60,13 +60,13 @@ static void test_written_in_place(void **state)
 	expect(flavors, 0, 1); /* no such file */
 	heard_last(-ENOENT, "no such file");
 	assert_true(image_spit(path, image, n / 2));
-	/* two or more: a retry that looks while half of it is written finds less of it */
+	/* two or more: a retry may read the file before all of its half is written */
 	WAIT_UNTIL(has_heard(0, 2));
 	heard_last(-EBADMSG, path);
-	assert_true(image_spit(other, image, n)); /* another name: none of its business */
+	assert_true(image_spit(other, image, n)); /* the follower ignores other names */
 	assert_int_equal(rename(other, path), 0);
 	WAIT_UNTIL(stats_of(h).swaps == 1);
-	assert_ok(weir_follower_stop(f)); /* what it found is reported now */
+	assert_ok(weir_follower_stop(f)); /* waits for its report */
 	assert_int_equal(heard.swaps, 1);
 	assert_in_range(heard.failures, 2, 4);
 	heard_last(1, path);
@@ -86,11 +86,11 @@ static void test_damaged_is_reported_once(void **state)
 		damage();
 		expect(flavors, 1, 1);
 		heard_last(-EBADMSG, path);
-		/* many looks, when polling; else the one after which a failure like it is news */
+		/* polling looks many times; inotify has its retry, which forgets the failure */
 		usleep(1000000);
 		expect(flavors, 1, 1);
 		assert_int_equal(missing_in(h, 0, 100), 0);
-		damage(); /* a second one like it is another file */
+		damage(); /* another file, damaged alike: reported */
 		expect(flavors, 1, 2);
 		save(100, 200);
 		expect(flavors, 2, 2);
@@ -100,7 +100,7 @@ static void test_damaged_is_reported_once(void **state)
 	}
 }
 
-/* What lasts is reported once, however often it is tried again. */
+/* A failure that lasts is reported once, however often the follower retries. */
 static void test_what_passes(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -125,7 +125,7 @@ static void test_what_passes(void **state)
 	close_handle(flavors, h);
 }
 
-/* Whoever has the handle's claim at that moment, as the follower's look may: what to do is said. */
+/* The sentence names the remedy even while a writer, or a look, holds the handle's claim. */
 static void test_destroyed_while_the_writer_is_busy(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -134,7 +134,7 @@ static void test_destroyed_while_the_writer_is_busy(void **state)
 	save(0, 100);
 	struct weir_follower *f = follow(h, never, true);
 	expect(flavors, 1, 0);
-	while (weir_reload_begin(&r, h, NULL)) /* its look ends */
+	while (weir_reload_begin(&r, h, NULL)) /* until the look ends */
 		;
 	assert_refused(weir_handle_destroy(h), -EBUSY, "weir_handle_destroy", "weir_follower_stop");
 	weir_reload_abort(r);
@@ -142,8 +142,8 @@ static void test_destroyed_while_the_writer_is_busy(void **state)
 	close_handle(flavors, h);
 }
 
-/* Removed and made again, and renamed with another in its place: after each the watch is where
- * the path is. */
+/* The folder is removed and made again, then renamed and replaced. Each time the watch must move to
+ * the folder at the path. */
 static void test_the_folder_goes(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -167,7 +167,7 @@ static void test_the_folder_goes(void **state)
 		expect(flavors, swaps, failures);
 		heard_last(-ENOENT, "no such file");
 		assert_int_equal(mkdir(folder, 0700), 0);
-		/* another set: the same may have inode, times and record of the one that is gone */
+		/* another set: an equal one may get the inode, times and record of the old file */
 		save(1000 * turn + 400, 1000 * turn + 500);
 		expect(flavors, swaps + 1, failures); /* tried again soon */
 		save(1000 * turn + 200, 1000 * turn + 300);
@@ -180,7 +180,7 @@ static void test_the_folder_goes(void **state)
 	folder = outer;
 }
 
-/* What inotify on the link's folder cannot see. */
+/* inotify on the link's folder does not see a change of the target. Polling does. */
 static void test_links(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A follower to which nobody gave a report: what stands on standard error when a file is refused,
- * and when it is not any more. */
+ * A follower without a report. It writes a line to standard error when a file is refused, and when
+ * it is refused no longer. */
 #include "../followers.h"
 #include "../image_bytes.h"
 
@@ -54,7 +54,7 @@ static unsigned read_lines(void)
 	return found;
 }
 
-/* Until there are so many lines; no more come. The last has that part. */
+/* Wait for @n lines. No more may come, and the last must contain @part. */
 static void expect_lines(unsigned n, const char *part)
 {
 	WAIT_UNTIL(read_lines() >= n);
@@ -71,7 +71,7 @@ static void expect_lines(unsigned n, const char *part)
 	assert_int_equal(strncmp(last, "weir: /", 7), 0);
 	const char *name = strstr(last, "/a\\033[2J.weir: ");
 	assert_non_null(name);
-	assert_null(strstr(name + 1, "/a\\033[2J.weir")); /* once is enough */
+	assert_null(strstr(name + 1, "/a\\033[2J.weir")); /* only once */
 	assert_null(strchr(last, '\033'));
 }
 
@@ -99,14 +99,14 @@ static void test_a_line_when_it_begins_changes_and_ends(void **state)
 	expect_lines(5, "no longer refused");
 	while (weir_reload_begin(&r, h, NULL)) /* between two looks */
 		;
-	expect_lines(6, "under way"); /* a sentence that is not about the file */
+	expect_lines(6, "under way"); /* the handle's sentence, not the file's */
 	weir_reload_abort(r);
 	expect_lines(7, "no longer refused");
 	end(f);
 	fclose(said);
 }
 
-/* A refused file that is looked at again and again stays refused. */
+/* Further looks at a refused file do not report a recovery. */
 static void test_a_refused_file_is_no_recovery(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
@@ -121,7 +121,7 @@ static void test_a_refused_file_is_no_recovery(void **state)
 	fclose(said);
 }
 
-/* Somebody replaces the file all the time by another that is refused for another reason. */
+/* A program keeps replacing the file. Each new one is refused for another reason. */
 static void test_refusals_do_not_flood_the_log(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
@@ -163,7 +163,7 @@ static void test_quiet_or_reported(void **state)
 	}
 }
 
-/* What report receives of a swap is escaped as its failures are. */
+/* The sentence of a swap is escaped, as those of failures are. */
 static void test_a_reported_swap_is_escaped(void **state)
 {
 	(void)state;
@@ -187,7 +187,7 @@ static void fill_pipe(int ends[2])
 	assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0);
 }
 
-/* The reader of the log is stuck: files are taken over all the same. */
+/* The reader of the log is stuck. The follower still takes over files. */
 static void test_a_log_that_is_full_holds_nobody_up(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
@@ -196,7 +196,7 @@ static void test_a_log_that_is_full_holds_nobody_up(void **state)
 	o.poll_seconds = often;
 	image_spit(path, "nonsense", 8);
 	struct weir_follower *f = begin(&o);
-	expect_lines(1, "check the path"); /* no line is under way when the log changes */
+	expect_lines(1, "check the path"); /* no line is in flight when the log changes */
 	fclose(said);
 	fill_pipe(ends);
 	assert_int_equal(dup2(ends[1], 2), 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Following a name at which a FIFO stands: its writer may never come, so nobody waits for it. */
+ * Following a path that is a FIFO. Its writer may never come, so the follower does not wait. */
 #include <sys/stat.h>
 #include <unistd.h>
 #include "../followers.h"
@@ -10,7 +10,7 @@ static void put_fifo(void)
 	assert_int_equal(rename(other, path), 0);
 }
 
-/* weir_save() does not replace a FIFO. */
+/* By a rename, since weir_save() does not replace a FIFO. */
 static void put_image(void)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 10000, 0.01);
@@ -27,10 +27,10 @@ static void test_a_follower_waits_for_no_writer(void **state)
 		struct weir_handle *h = open_handle(flavors, 10000);
 		heard.swaps = heard.failures = 0;
 		put_fifo();
-		alarm(60); /* ends a test that waits */
+		alarm(60); /* ends a test that blocks */
 		struct weir_follower *f = follow(h, polling ? often : never, polling);
 		expect(flavors, 0, 1);
-		heard_last(-EINVAL, "is not a regular file, but a pipe"); /* no C function */
+		heard_last(-EINVAL, "is not a regular file, but a pipe"); /* names no C function */
 		put_image();
 		expect(flavors, 1, 1);
 		put_fifo();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Stopping a follower: while it waits, at any moment of a look, and a look by the caller's own
- * progress function. */
+ * Stopping a follower while it waits and at any moment of a look. The caller's own progress
+ * function can stop a look, too. */
 #include "../declared.h"
 #include "../followers.h"
 
@@ -30,7 +30,7 @@ static void test_stop(void **state)
 	}
 }
 
-/* Stopped in the middle of looks, and of the grace periods of those. */
+/* Some of the stops come during a look, some during its grace period. */
 static void test_stop_at_any_moment(void **state)
 {
 	(void)state;
@@ -48,7 +48,7 @@ static void test_stop_at_any_moment(void **state)
 	}
 }
 
-/* The caller's own progress, on the thread. */
+/* The follower's thread calls the caller's progress function, which fills this. */
 static struct {
 	sem_t begun;
 	unsigned calls;
@@ -59,7 +59,7 @@ static int count_looks(void *arg, uint64_t done, uint64_t total)
 	(void)arg, (void)done, (void)total;
 	if (looks.calls++ == 0)
 		sem_post(&looks.begun);
-	usleep(10000); /* each MiB: a GiB is not read before this machine comes to stop it */
+	usleep(10000); /* 10 ms a MiB: the stop comes long before a GiB is read */
 	return 0;
 }
 
@@ -88,7 +88,7 @@ static void stop_while_it_reads(bool map)
 		assert_ok(weir_follower_stop(f));
 		double took = now() - begun;
 		print_message("%s: stopped within %.1f ms\n", flavor->name, took * 1e3);
-		/* 0.1 on a machine that is not busy; all of the file takes 10 at least */
+		/* 0.1 s on an idle machine; the whole file takes 10 s at least */
 		assert_true(took < 8);
 		/* no verdict on the file, and nothing to report */
 		assert_int_equal(stats_of(h).refused, 0);
@@ -105,7 +105,7 @@ static void test_stop_while_a_huge_file_is_read(void **state)
 	stop_while_it_reads(true);
 }
 
-/* Of a caller whose options end before progress: the follower's own is called all the same. */
+/* The caller's options end before progress. The follower still calls its own, and so can stop. */
 static void test_stop_a_shorter_struct_s_follower(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
@@ -115,7 +115,7 @@ static void test_stop_a_shorter_struct_s_follower(void **state)
 	(void)state;
 	refresh.struct_size = offsetof(struct weir_refresh_options, progress);
 	o.refresh = &refresh;
-	/* read for seconds: more than this thread is ever kept from stopping it */
+	/* its read takes seconds, longer than any delay of the stop below */
 	assert_true(declare_image(path, UINT64_C(8) << 30));
 	assert_ok(weir_follower_start(&f, h, path, &o));
 	double begun = now();
@@ -131,7 +131,7 @@ static int stop_it(void *arg, uint64_t done, uint64_t total)
 	return 1;
 }
 
-/* What the caller's progress stops is reported, and tried again. */
+/* A look that the caller's progress stops is reported. The file is not refused for it. */
 static void test_stopped_by_the_callers_progress(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);

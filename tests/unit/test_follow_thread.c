@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The follower's thread: what it is, how it is started and with which options, and that nobody
- * waits for it while it waits. */
+ * The follower's thread: its name and signals, its start and options. While it waits, no grace
+ * period waits for it. */
 #include <math.h>
 #include <signal.h>
 #include "../followers.h"
 
 static struct weir_follower *untouched;
 
-/* Asked on the thread itself, by report. */
+/* Noted by the report function, on the follower's thread. */
 static struct {
 	pthread_mutex_t lock;
 	struct weir_follower *f;
@@ -55,7 +55,7 @@ static void test_name_and_signals(void **state)
 	assert_ok(weir_follower_start(&f, h, path, &o));
 	pthread_sigmask(SIG_BLOCK, NULL, &after);
 	for (int s = 1; s <= SIGRTMAX; s++)
-		/* the caller's own are as they were */
+		/* the caller's signal mask is unchanged */
 		assert_int_equal(sigismember(&before, s), sigismember(&after, s));
 	while (sem_wait(&thread.asked))
 		;
@@ -91,8 +91,8 @@ static void *wait_for_grace(void *argument)
 	return NULL;
 }
 
-/* Between two looks the follower is in no section: with qsbr it has gone offline, or no grace
- * period of the whole program would end. */
+/* Between two looks the follower is outside any section; with qsbr it is offline. Else no grace
+ * period in the program would end. */
 static void test_a_follower_that_waits_holds_nobody_up(void **state)
 {
 	(void)state;
@@ -124,7 +124,7 @@ static void test_a_follower_that_waits_holds_nobody_up(void **state)
 	}
 }
 
-/* Thread-local variables lie in a thread's stack, as large as the program has them. */
+/* A thread's stack also holds the program's thread-local variables, however large they are. */
 static __thread char of_each_thread[600 << 10];
 
 static void touch_all(void *context, int result, const char *sentence)
@@ -182,7 +182,7 @@ static void test_options(void **state)
 	assert_null(untouched);
 
 	save(0, 100);
-	/* a header that had no more */
+	/* the structs of an older header */
 	o.struct_size = offsetof(struct weir_follow_options, poll_seconds);
 	o.report = ask_thread;
 	refresh.keep_previous = true;
@@ -200,7 +200,7 @@ static void test_options(void **state)
 	close_handle(flavors, h);
 }
 
-/* Where the frames of weir_follower_start() were. */
+/* Overwrites the place of the frames of weir_follower_start(). */
 static __attribute__((noinline)) void write_over_the_stack(void)
 {
 	volatile char stack[1 << 14];
@@ -208,7 +208,7 @@ static __attribute__((noinline)) void write_over_the_stack(void)
 		stack[i] = 0;
 }
 
-/* Of the options and the gate nothing need live longer than the call. */
+/* The options and the gate need not outlive the call. */
 static void test_the_gate_is_copied(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -238,7 +238,7 @@ static void test_the_gate_is_copied(void **state)
 	close_handle(flavors, h);
 }
 
-/* The same sentence once more, after a file that was taken. */
+/* After a success the follower reports the same failure again. */
 static void test_refused_again_after_a_success(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -246,7 +246,7 @@ static void test_refused_again_after_a_success(void **state)
 	(void)state;
 	expect(flavors, 0, 1);
 	for (unsigned i = 1; i < 4; i++) {
-		/* each time another set: the same may have inode, times and record of the last */
+		/* another set: an equal one may get the inode, times and record of the old file */
 		save(100 * i, 100 * i + 100);
 		expect(flavors, i, i);
 		assert_int_equal(unlink(path), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * No form loses a key: a key is inserted by each form of each verb, and looked up by each form that
- * can express it, in sets of every normalisation. */
+ * No form loses a key. These tests insert a key by each form of each verb. They look it up by each
+ * form that can express it, in sets of every normalisation. */
 #include <weir/router.h>
 #include <weir/window.h>
 #include "../test.h"
@@ -23,7 +23,7 @@ static const struct spelling spellings[] = {
 	{ WEIR_TEXT_SUFFIXES | WEIR_TEXT_LOWERCASE, "Example.COM", "a.b.eXample.com" },
 };
 
-/* COPIES: more than a batch of a few, and no more than a cuckoo filter holds of one key. */
+/* COPIES: enough keys for the pipeline, and no more than a cuckoo filter holds of one key. */
 enum { FORMS = 8, COPIES = 6, NUMBER = 4242 };
 
 static struct weir_filter *set(uint32_t kind, uint32_t steps, bool keyed)
@@ -40,7 +40,6 @@ static struct weir_filter *set(uint32_t kind, uint32_t steps, bool keyed)
 	return f;
 }
 
-/* Return: what the verb answered. */
 static int64_t put_by(struct weir_filter *f, unsigned form, const char *text)
 {
 	const size_t len = strlen(text);
@@ -80,7 +79,7 @@ static bool has_by(const struct weir_filter *f, unsigned form, const char *text)
 	}
 }
 
-/* With cidr fixed keys are binary addresses. */
+/* With cidr, keys of fixed width are binary addresses, not texts. */
 static bool expresses(uint32_t steps, unsigned form)
 {
 	return form != FORMS - 1 || !(steps & WEIR_TEXT_CIDR);
@@ -115,7 +114,7 @@ static void every_form_of_a_text_finds_it(void **state)
 		}
 }
 
-/* Numbers are raw in every set, and no text of eight bytes. */
+/* Every set takes a number raw, and not as a text of eight bytes. */
 static void every_form_of_a_number_finds_it(void **state)
 {
 	const uint64_t number = NUMBER;
@@ -163,7 +162,7 @@ static void binary_addresses_meet_their_texts(void **state)
 	weir_destroy(f);
 }
 
-/* More than are known in one word, and one that is no key. */
+/* More texts than the set hashes together, and one that it cannot read. */
 static void many_texts_have_their_hashes(void **state)
 {
 	struct iovec texts[100];
@@ -179,7 +178,7 @@ static void many_texts_have_their_hashes(void **state)
 	weir_destroy(f);
 }
 
-/* Where a lookup probes several keys no hash answers, and none is taken. */
+/* If a lookup probes several keys, lookups of a hash answer true and other verbs refuse it. */
 static void hashes_of_sets_that_probe_several_keys(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_CIDR, WEIR_TEXT_SUFFIXES };
@@ -207,7 +206,7 @@ static void hashes_of_sets_that_probe_several_keys(void **state)
 	}
 }
 
-/* A batch goes up to the first text that the set cannot read. */
+/* An insert of a batch stops at the first text that the set cannot read. */
 static void a_batch_stops_at_what_is_no_key(void **state)
 {
 	struct iovec texts[130];
@@ -234,7 +233,7 @@ static void a_batch_stops_at_what_is_no_key(void **state)
 	weir_destroy(f);
 }
 
-/* How many texts were taken is of all, not of the piece that was hashed together. */
+/* weir_error_taken() counts from the start of the batch, not of the piece hashed together. */
 static void many_texts_say_how_many_were_taken(void **state)
 {
 	enum { ADDRESSES = 3000, MANY = (1 << 20) + 10, BAD = (1 << 20) + 5 };
@@ -289,7 +288,7 @@ static void matches_tell_which_parent(void **state)
 	weir_destroy(f);
 }
 
-/* Of a kind that is built, and its exclude list: each key that a lookup of the text probes. */
+/* Builders take texts. An excluded text excludes each key that a lookup of it probes. */
 static void builders_take_texts(void **state)
 {
 	static const uint32_t kinds[] = { WEIR_FUSE, WEIR_LAYERED };
@@ -346,7 +345,7 @@ static struct weir_builder *addresses_begin(uint32_t kind, char text[ADDRESSES][
 	return b;
 }
 
-/* At this rate a quarter of those that are left out would be found by chance. */
+/* At this rate a quarter of the excluded texts would be false positives. */
 static void excluded_texts_are_absent(void **state)
 {
 	enum { IN = 100, ONE_BY_ONE = 350 };
@@ -406,7 +405,7 @@ static struct weir_builder *builder_of(uint32_t kind, uint32_t steps)
 	return b;
 }
 
-/* As the filter does; of a text that is no key it is 0. */
+/* A builder hashes as the filter does. For a text that it cannot read the hash is 0. */
 static void builders_hash_texts(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_LOWERCASE, WEIR_TEXT_CIDR };
@@ -432,7 +431,7 @@ static void builders_hash_texts(void **state)
 	}
 }
 
-/* In one call, more than are hashed together: up to the first that is no key. */
+/* One call with more texts than are hashed together stops at the first that cannot be read. */
 static void many_texts_to_a_builder(void **state)
 {
 	enum { MANY = 600, BAD = 300 };

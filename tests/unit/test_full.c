@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Inserts through a handle into filters that are full: what is acknowledged is in every filter of
- * the record, what is not is taken back, and a previous filter that refuses is given up. */
+ * Inserts through a handle into full filters. An acknowledged key is in every filter of the record,
+ * and a refused one is taken back. A previous filter that refuses a key becomes void. */
 #include "full.h"
 #include "../texts.h"
 
@@ -21,7 +21,7 @@ static void current_is_full(void **state)
 	assert_int_equal(weir_handle_insert_hash(h, 1), WEIR_NEW);
 	assert_int_equal(weir_handle_insert_hash(h, 2), WEIR_NEW);
 	assert_says(weir_handle_insert_hash(h, 3), -ENOSPC, "2 copies are all it takes");
-	/* beside a larger one too, which gets nothing that nobody was promised */
+	/* also during a reload into a larger one, which does not get the refused key */
 	struct weir_reload *r = full_begin(h, &bounded_removes, 9, false);
 	assert_says(weir_handle_insert_hash(h, 3), -ENOSPC, "2 copies are all it takes");
 	assert_false(weir_contains_hash(weir_reload_next(r), 3));
@@ -53,7 +53,7 @@ static void next_is_full(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The key remains: a yes that nobody was promised. */
+/* The current filter cannot remove the refused key, which stays as a false positive. */
 static void next_is_full_and_current_keeps(void **state)
 {
 	struct weir_handle *h = full_open(&bounded_keeps, 9);
@@ -98,7 +98,7 @@ static void previous_is_full(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The next reload frees it before it makes its own filter. */
+/* The next reload frees the void filter before it makes its own. */
 static void previous_is_freed(void **state)
 {
 	struct weir_handle *h = with_previous(1);
@@ -130,7 +130,7 @@ static void a_refresh_frees_it(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A filter that was rolled back to is a previous one like any other later. */
+/* A filter that a rollback returned to can be a previous filter again. */
 static void rolled_back_and_kept_again(void **state)
 {
 	struct weir_handle *h = with_previous(3);
@@ -149,7 +149,7 @@ static void rolled_back_and_kept_again(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* With previous, current and next: next refuses, so previous is not asked. */
+/* With previous, current and next: if next refuses, the insert does not reach previous. */
 static void next_before_previous(void **state)
 {
 	struct weir_handle *h = with_previous(1);
@@ -180,7 +180,7 @@ static void nearly_full(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A text is taken back as the key that each filter makes of it. */
+/* A refused text is taken back as the key that each filter makes of it. */
 static void texts(void **state)
 {
 	struct weir_text lower = { .steps = WEIR_TEXT_LOWERCASE };

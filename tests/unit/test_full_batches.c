@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Batches into filters that are full: the keys before the first that any filter refuses are in all
- * of them, that one and those after it in none, and the caller learns how many there were. */
+ * Batches into full filters. The keys before the first that any filter refuses are in all of them;
+ * that key and the later ones are in none. weir_error_taken() tells how many were taken. */
 #define KEYS 1300 /* more than two pieces (set/dual_write.c) */
 #include "../kinds/kind.h"
 #include "full_keys.h"
 
-/* That many copies in all, of the keys up to there. */
+/* The filter holds exactly the first @taken keys, and weir_error_taken() says so. */
 static void assert_taken(const struct weir_filter *f, size_t taken)
 {
 	assert_int_equal(weir_error_taken(), taken);
@@ -14,7 +14,7 @@ static void assert_taken(const struct weir_filter *f, size_t taken)
 		assert_true(weir_contains_hash(f, hashes[i]));
 }
 
-/* No bit past the last key that was taken, and one at each that was new. */
+/* Only keys that were taken are marked NEW, and the first of them always is. */
 static void assert_answers(const uint64_t *bitmap, size_t taken, size_t n)
 {
 	for (size_t i = 0; i < WEIR_BITMAP_WORDS(n) * 64; i++)
@@ -55,7 +55,7 @@ static void of_a_filter(void **state)
 	weir_destroy(f);
 }
 
-/* Of n keys. Rooms of the two filters. */
+/* Insert @n keys during a reload. @current, @next: room of the two filters; the smaller decides. */
 static void assert_least_decides(unsigned form, size_t n, uint32_t current, uint32_t next,
                                  size_t wanted)
 {
@@ -86,7 +86,7 @@ static void beside_a_reload(void **state)
 				                     rooms[i] / 2);
 			}
 		}
-	for (unsigned form = 0; form < FORMS; form++) /* the last one is refused */
+	for (unsigned form = 0; form < FORMS; form++) /* the last key is refused */
 		for (uint32_t n = 1; n <= 66; n++)
 			assert_least_decides(form, n, 2000, n - 1, n - 1);
 }
@@ -105,7 +105,7 @@ static void previous_is_full(void **state)
 	}
 }
 
-/* A rollback has decided to return to the previous filter: it must not lack a key. */
+/* A rollback has decided to return to the previous filter, which must not miss a key. */
 static void previous_is_full_and_returns(void **state)
 {
 	(void)state;
@@ -130,8 +130,8 @@ static void previous_is_full_and_returns(void **state)
 	}
 }
 
-/* The refusal by the smaller of current and next is the one reported, though previous refuses
- * after it. */
+/* The refusal by the smaller of current and next is reported. The previous filter refuses, too, and
+ * becomes void. */
 static void all_three(void **state)
 {
 	(void)state;
@@ -162,7 +162,7 @@ static void of_a_loader(void **state)
 	}
 }
 
-/* Keys that are kept until there is a set: there is room for some. */
+/* Before the first set the handle keeps keys, and has room for some of them. */
 static void before_the_first_set(void **state)
 {
 	(void)state;
@@ -175,7 +175,7 @@ static void before_the_first_set(void **state)
 		o.keep_inserts = 4096;
 		assert_ok(weir_handle_create(&h, NULL, &o));
 		memset(bitmap, 0xff, sizeof bitmap);
-		/* of whose hash? */
+		/* hashes by an unknown function */
 		assert_int_equal(weir_handle_insert_keys(h, keys_of(0, KEYS), bitmap), -EINVAL);
 		assert_int_equal(weir_error_taken(), 0);
 		assert_int_equal(weir_handle_insert_keys(h, keys_of(2, KEYS), bitmap), -ENOBUFS);
@@ -188,7 +188,7 @@ static void before_the_first_set(void **state)
 	}
 }
 
-/* Of a section each: the keys of those before the one that is refused count too. */
+/* A batch of several sections. weir_error_taken() also counts the keys of earlier sections. */
 static void in_many_sections(void **state)
 {
 	enum { MANY = (1 << 20) + 700 };
@@ -219,7 +219,7 @@ static void in_many_sections(void **state)
 	free(counts);
 }
 
-/* Keys before the one that is number @n of its shard. */
+/* The number of keys before key @n of that shard, counted from 0. */
 static size_t before(uint32_t shard, size_t n)
 {
 	size_t i = 0;
@@ -262,7 +262,7 @@ static void of_a_sharded_set(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* More than are taken together, into the reload of one shard, and with a pace. */
+/* A batch of several pieces, into the reload of a shard and into one with a pace. */
 static void of_a_long_batch(void **state)
 {
 	enum { MANY = 70000 };
@@ -299,8 +299,8 @@ static void of_a_long_batch(void **state)
 	free(bitmap);
 }
 
-/* Twenty times the capacity into every kind there is: it takes them all, or it is one that says how
- * many it takes, and is nearly full in good time. */
+/* Insert twenty times the capacity into every kind. Only kinds with a limit may refuse keys. They
+ * are nearly full then, and no others are. */
 static void of_every_kind(void **state)
 {
 	enum { MANY = 2000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Removals and counts through a handle and a sharded set: each form, when they are refused, and
- * what a batch that is refused says. */
+ * Removals and counts through a handle and a sharded set: each form, the refusals, and the answers
+ * of a refused batch. */
 #define KEYS 130
 #include "full_keys.h"
 
@@ -56,7 +56,7 @@ static void in_batches(void **state)
 	}
 }
 
-/* Nothing is removed while another filter could become the current one. */
+/* Removals are refused while another filter could become the current one. */
 static void expect_busy(struct weir_handle *h, const char *why)
 {
 	int64_t before = copies(h), counts[KEYS];
@@ -69,7 +69,7 @@ static void expect_busy(struct weir_handle *h, const char *why)
 		assert_refused(weir_handle_remove_keys(h, keys_of(form, KEYS), bitmap), -EBUSY,
 		               why, "");
 		assert_true(bitmap[0] == 0 && bitmap[1] == 0 && bitmap[2] == 0);
-		/* which is not refused */
+		/* counts are not refused */
 		assert_ok(weir_handle_count_keys(h, keys_of(form, KEYS), counts));
 	}
 	assert_int_equal(copies(h), before);
@@ -84,7 +84,7 @@ static void beside_others(void **state)
 	assert_true(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL) > 0);
 	assert_ok(weir_reload_commit(r));
 	expect_busy(h, "while the previous filter is kept");
-	/* one that is void does not count */
+	/* a void previous filter does not prevent removals */
 	assert_ok(weir_handle_rollback(h));
 	r = full_begin(h, &bounded_removes, KEYS, false);
 	assert_true(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL) > 0);
@@ -148,7 +148,7 @@ static void before_the_first_set(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Kinds that cannot. */
+/* Kinds that cannot remove or count. */
 static void of_others(void **state)
 {
 	struct weir_handle *h = full_open(&bounded_keeps, 9);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Fuse filters of every size and width: each can be built, has all its keys, and has the rate. */
+ * Fuse filters of every size and width. Each can be built, has all its keys, and keeps its rate. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
@@ -32,7 +32,7 @@ static struct weir_filter *built(const struct weir_params *p, const uint64_t *ha
 	return f;
 }
 
-/* splitmix64 itself, from a state on. */
+/* splitmix64 from @state on. */
 static void fill(uint64_t *hashes, size_t n, uint64_t state)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -61,7 +61,7 @@ static void every_small_size(void **state)
 	}
 }
 
-/* Where other implementations of binary fuse filters have failed. */
+/* Other implementations of binary fuse filters have failed at these sizes. */
 static void sizes_that_others_fail_at(void **state)
 {
 	const struct weir_params p = params(8);
@@ -96,7 +96,7 @@ static void every_width(void **state)
 	}
 }
 
-/* The order of the keys and how often each is there are nothing to the bits. */
+/* The bits depend neither on the order of the keys nor on duplicates. */
 static void the_same_set_is_the_same_filter(void **state)
 {
 	enum { KEYS = 10000 };
@@ -173,13 +173,13 @@ static void what_cannot_be_built(void **state)
 	p.fp_rate = 0.001;
 	not_built(&p, 3000, -EINVAL, "fingerprint_bits 8", "0.0039");
 	for (uint64_t i = 0; i < 3000; i++)
-		hashes[i] = i; /* no hashes at all */
+		hashes[i] = i; /* not hashes, but a sequence */
 	p = params(8);
 	not_built(&p, 3000, -ENOSPC, "3000 keys", "look up by those too");
 }
 
-/* Multiplied by 2^64 over the golden ratio, these and their sums are small: all had one place in
- * the table that finds equal ones, and the time was the square of their number: minutes. */
+/* A regression: times 2^64 over the golden ratio, these hashes and their sums are small. All fell
+ * into one place of the table that finds duplicates, so the build took minutes. */
 static void alike_when_multiplied(void **state)
 {
 	enum { SIDE = 1024 };
@@ -218,7 +218,7 @@ static void takes_no_inserts(void **state)
 	weir_destroy(f);
 }
 
-/* Which widths a rate, or a size, chooses. */
+/* The width that the planner chooses for a rate or for a size. */
 static void widths_that_are_chosen(void **state)
 {
 	static const struct {
@@ -251,21 +251,21 @@ static void widths_that_are_chosen(void **state)
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_true(plan.capacity > UINT64_C(14000000000) &&
 	            plan.capacity < UINT64_C(15000000000));
-	p.capacity = UINT64_C(15000000000); /* of so many keys such hashes are often equal */
+	p.capacity = UINT64_C(15000000000); /* at this capacity 63-bit hashes often collide */
 	p.max_bytes = 0;
 	p.fp_rate = 2.65e-9;
 	p.hash_bits = 63;
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "at a capacity of 15000000000",
 	               "32 bits at most");
 	p.hash_bits = 0;
-	p.capacity = 1000; /* no plan at all is the first reason */
+	p.capacity = 1000; /* an impossible width comes before hash_bits */
 	p.fp_rate = 0.01;
 	p.hash_bits = 40;
 	p.fuse.fingerprint_bits = 2;
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "fingerprint_bits 2", "fp_rate");
 	p.fuse.fingerprint_bits = 0;
 	p.hash_bits = 0;
-	p.capacity = 0; /* a line in each of four shards, at least */
+	p.capacity = 0; /* four shards need a line each at least */
 	p.fp_rate = 0.01;
 	p.max_bytes = 64;
 	p.fp_rate = 1e-9;
