@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Fuse structures in several parts of a few keys each, as no plan has them, so that some parts lack
- * keys of one list, or of both. */
+ * Fuse structures in several parts of a few keys each, so that some parts lack keys of one list or
+ * of both. No plan makes such parts. */
 #include <stdlib.h>
 #include "../test.h"
 #include "kinds/common/fuse_build.h"
@@ -11,12 +11,12 @@ enum { PART_BITS = 2, PARTS = 1 << PART_BITS, SEED = 9 };
 
 struct list {
 	struct weir_key_set given; /* first */
-	const uint64_t *n; /* of each part */
-	uint64_t from;     /* the first key's number */
+	const uint64_t *n; /* keys in each part */
+	uint64_t from;     /* number of the first key */
 	uint64_t built;
 };
 
-/* The top bits say the part. */
+/* The top bits name the part. */
 static uint64_t hash_of(const struct list *list, uint64_t part, uint64_t i)
 {
 	return part << (64 - PART_BITS) | test_key(list->from + 1000 * part + i) >> PART_BITS;
@@ -64,7 +64,7 @@ static uint64_t found_in(const struct weir_fuse_level *level, const struct list 
 	return found;
 }
 
-/* Build it, of one list or two, and look all keys up. */
+/* Build a structure of one list or two, and look up all keys. */
 static void build(unsigned width, const uint64_t *n, const uint64_t *m)
 {
 	const struct weir_fuse part = weir__fuse_shaped(width, 4, 24, PART_BITS);
@@ -112,7 +112,7 @@ static void a_part_with_too_many_keys(void **state)
 	assert_int_equal(keys.built, 0);
 }
 
-/* An image's lines are those of whole parts, and not too few. */
+/* An image is legal only if its lines are those of whole parts, and not too few. */
 static void lines_of_whole_parts(void **state)
 {
 	struct weir_shape shape = { WEIR_FUSE, .field = { 8, 4, 24, PART_BITS } };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The gate: each of its questions passes what it should and stops the rest, with a sentence that
- * names what was refused; a refusal leaves the current filter and frees the handle. By commit
- * and by refresh. */
+ * The gate, by commit and by refresh. Each of its checks passes a good filter and stops a bad one,
+ * with a sentence that names the fault. A refusal leaves the current filter in place and frees the
+ * handle. */
 #include <math.h>
 #include <sys/uio.h>
 #include "../handles.h"
@@ -20,8 +20,7 @@ static int teardown(void **state)
 	return weir_handle_destroy(h);
 }
 
-/* A reload of @n keys and the words "alpha" and "beta", committed through @gate. Returns the
- * commit's answer. */
+/* Reload @n keys and the words "alpha" and "beta" through @gate. Return: the commit's answer. */
 static int commit(const struct weir_gate *gate, uint64_t n)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -99,7 +98,7 @@ static void test_check(void **state)
 	gate.must_hit = &gone;
 	gate.must_hits = 1;
 	stops(&gate, 3000, "must_hit", "gamma");
-	assert_int_equal(seen.calls, 0); /* the caller's own question comes last */
+	assert_int_equal(seen.calls, 0); /* the caller's own check runs last */
 }
 
 static void test_canaries(void **state)
@@ -144,7 +143,7 @@ static void test_figures(void **state)
 	stops(&gate, 0, "about 2 keys", "min_keys is 5000");
 }
 
-/* The same gate before a file is taken; the answer is remembered with the file. */
+/* A refresh asks the same gate before it takes a file, and remembers the verdict with the file. */
 static void test_at_a_refresh(void **state)
 {
 	char *folder = test_folder(), path[4096];
@@ -174,7 +173,7 @@ static void test_at_a_refresh(void **state)
 	test_folder_remove(folder);
 }
 
-/* Refused before anything begins, by each verb that takes a gate. */
+/* Each verb that takes a gate refuses a malformed one before it does anything. */
 static void asks_nonsense(const struct weir_gate *gate, const char *sentence)
 {
 	struct weir_reload_options reload = WEIR_RELOAD_OPTIONS_INIT;
@@ -218,7 +217,7 @@ static void test_nonsense(void **state)
 	asks_nonsense(&gate, "min_keys -1");
 }
 
-/* A few keys that all lie where no sample would look: in the last line of each shard. */
+/* A few keys, all in the last line of each shard, where no sample looks. */
 static void test_every_line_is_counted(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -242,7 +241,7 @@ static void test_every_line_is_counted(void **state)
 	assert_ok(weir_reload_commit(r));
 }
 
-/* Where the frames of weir_reload_begin() were. */
+/* Overwrite the stack that the frames of weir_reload_begin() used. */
 static __attribute__((noinline)) void write_over_the_stack(void)
 {
 	volatile char stack[1 << 14];

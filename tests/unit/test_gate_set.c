@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The gate where a set is replaced shard by shard: its figures are those of the whole set as it
- * would be (G1 to G5 of src/set/reload/gate_shard.c). */
+ * The gate of a set that is replaced shard by shard. Its figures are those of the whole set with
+ * the new shard in its place (G1 to G5 of src/set/reload/gate_shard.c). */
 #include "gate_sharded.h"
 
 static void test_min_keys_of_the_set(void **state)
@@ -8,9 +8,9 @@ static void test_min_keys_of_the_set(void **state)
 	(void)state;
 	insert(0, KEYS);
 	gate.min_keys = 0.9 * KEYS;
-	assert_ok(reload((struct source){ 0, KEYS, { NULL } })); /* no shard has so many */
+	assert_ok(reload((struct source){ 0, KEYS, { NULL } })); /* no shard alone has this many */
 	assert_int_equal(stats().oldest, 2);
-	/* 80 % of them: the first shards leave enough in the set */
+	/* 80 % of the keys: enough stay in the set while the first shards are replaced */
 	assert_refused(reload((struct source){ 0, KEYS * 8 / 10, { NULL } }), -ECANCELED,
 	               "keys in the set with this shard", "min_keys is 9000");
 	assert_int_equal(stats().oldest, 2);
@@ -18,7 +18,7 @@ static void test_min_keys_of_the_set(void **state)
 	assert_true(figures().keys_estimated >= gate.min_keys);
 }
 
-/* The first shard tells that the source lacks most keys, before any is lost. */
+/* The first shard shows that the source lacks most keys, before any key is lost. */
 static void test_an_empty_source_is_refused_at_the_first_shard(void **state)
 {
 	(void)state;
@@ -32,19 +32,19 @@ static void test_an_empty_source_is_refused_at_the_first_shard(void **state)
 	assert_int_equal(stats().generation, 1);
 }
 
-/* On the way up the set has fewer than min_keys for a while. */
+/* During a first load the set has fewer than min_keys for a while. */
 static void test_a_first_load_passes_min_keys(void **state)
 {
 	(void)state;
 	gate.min_keys = 0.9 * KEYS;
 	for (uint32_t i = 0; i < SHARDS / 2; i++)
 		assert_ok(replace(i, (struct source){ 0, KEYS, { NULL } }));
-	/* from the first shard again, of other keys: some have fewer than before */
+	/* from the first shard again, with other keys: some shards get fewer than before */
 	assert_ok(reload((struct source){ KEYS, 2 * KEYS, { NULL } }));
 	assert_int_equal(missing(KEYS, 2 * KEYS), 0);
 }
 
-/* So few keys that a shard may well have none: then the last shard shows it. */
+/* With so few keys a shard can be empty, so only the last shard shows a short source. */
 static void test_a_first_load_of_a_few_keys(void **state)
 {
 	(void)state;
@@ -59,7 +59,7 @@ static void test_a_first_load_of_a_few_keys(void **state)
 	assert_true(figures().keys_estimated > 19);
 }
 
-/* Fewer than one a shard: the last shard tells an empty source from one with a key. */
+/* Fewer than one key a shard: the last shard tells an empty source from one with a key. */
 static void test_min_keys_of_one(void **state)
 {
 	(void)state;
@@ -91,7 +91,7 @@ static void test_each_limit_counts_beside_the_others(void **state)
 	assert_ok(replace(0, (struct source){ 0, KEYS, { NULL } }));
 }
 
-/* One overfull shard is no overfull set, and one good shard no good set. */
+/* The set's rate counts: one overfull shard passes while the set keeps the limit. */
 static void test_max_fp_rate_of_the_set(void **state)
 {
 	struct weir_stats one = WEIR_STATS_INIT;
@@ -123,7 +123,8 @@ static void test_max_fill_of_the_set(void **state)
 	assert_true(figures().fill <= gate.max_fill);
 }
 
-/* Inserts have overfilled the set; no shard by itself brings it below the limits. */
+/* Inserts have overfilled the set. No single shard brings it below the limits, so a shard that
+ * keeps them for its own part passes. */
 static void test_an_overfull_set_can_be_mended(void **state)
 {
 	(void)state;
@@ -136,14 +137,14 @@ static void test_an_overfull_set_can_be_mended(void **state)
 	for (uint32_t i = 0; i < SHARDS / 2; i++)
 		assert_ok(replace(i, (struct source){ 0, KEYS, { NULL } }));
 	assert_true(figures().fp_rate_estimated > 0.03 && figures().fill > 0.5);
-	/* from the first shard again; some are fuller now than they were before */
+	/* from the first shard again; some shards are fuller now than before */
 	assert_ok(reload((struct source){ KEYS, 2 * KEYS, { NULL } }));
 	assert_true(figures().fp_rate_estimated <= 0.015 && figures().fill <= 0.5);
 }
 
 enum { LARGE = 100000000, PARTS = 64 }; /* twice the sample */
 
-/* The means of all shards but 5, of all bits or of half of them. */
+/* The sums over all shards but 5, from all bits or from a sample of half of them. */
 static struct weir_stats others(uint32_t effort)
 {
 	struct weir_stats sum = WEIR_STATS_INIT, one = WEIR_STATS_INIT;
@@ -156,7 +157,8 @@ static struct weir_stats others(uint32_t effort)
 	return sum;
 }
 
-/* A large set of 1000 keys, of which a sample shows a share between those of the rest. */
+/* Make a large set of 1000 keys in which a sample shows between @from and @to times the true fill.
+ * Return: the exact sums of others(). */
 static struct weir_stats make_large(double from, double to)
 {
 	struct weir_stats all, half;
@@ -186,7 +188,8 @@ static void test_a_large_set(void **state)
 	assert_ok(replace(5, (struct source){ 0, 0, { NULL } }));
 }
 
-/* Of a large set a sample is read; before a refusal every bit, which may have another answer. */
+/* The gate reads a sample of a large set. Before it refuses, it reads every bit, and these may let
+ * the shard pass. */
 static void test_what_a_sample_would_refuse(void **state)
 {
 	(void)state;
@@ -195,13 +198,14 @@ static void test_what_a_sample_would_refuse(void **state)
 	assert_ok(replace(5, (struct source){ 0, 0, { NULL } }));
 	all = make_large(1.02, 1.1);
 	gate.min_keys = 0;
-	/* the new shard, a share of 2000 keys, adds 3 % */
+	/* the new shard's share of 2000 keys adds 3 % */
 	gate.max_fill = 1.04 * all.fill / PARTS;
 	gate.max_fp_rate = 1.04 * all.fp_rate_estimated / PARTS;
 	assert_ok(replace(5, (struct source){ 0, 2000, { NULL } }));
 }
 
-/* What a sample keeps is kept, so that a commit does not read a large set: to a few percent. */
+/* A shard passes if the sample keeps the limits, so a commit does not read a large set. The limits
+ * hold to a few percent. */
 static void test_what_a_sample_keeps(void **state)
 {
 	(void)state;
@@ -217,7 +221,7 @@ static void test_what_a_sample_keeps(void **state)
 	assert_ok(replace(5, (struct source){ 0, 0, { NULL } }));
 }
 
-/* The new shard itself is read whole. */
+/* The gate reads all of the new shard. */
 static void test_a_few_keys_in_a_large_shard(void **state)
 {
 	const char *sentence = weir_error_detail();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The gate where a set is replaced shard by shard: canaries are looked up as the set looks them up,
- * each in the shard where it lies; what cannot be asked; what a refusal leaves. */
+ * The gate of a set that is replaced shard by shard: it looks up canaries as the set does, each in
+ * its own shard. Also what it cannot ask, and what a refusal leaves. */
 #include <sys/uio.h>
 #include "gate_sharded.h"
 
@@ -17,7 +17,7 @@ static uint32_t shard_of(const char *word)
 static const struct iovec words[] = { { "alpha", 5 }, { "beta", 4 }, { "gamma", 5 },
                                       { "delta", 5 } };
 
-/* More than one of them in a shard of its own. */
+/* At least two of the words lie in different shards. */
 static void test_a_must_hit_that_is_there_passes(void **state)
 {
 	(void)state;
@@ -61,7 +61,7 @@ static void test_a_must_miss_that_is_in_the_source_is_refused(void **state)
 	assert_true(has("epsilon"));
 }
 
-/* A shard that is not replaced is not asked, whatever it has. */
+/* The gate ignores the canaries of shards that are not replaced. */
 static void test_canaries_of_other_shards_are_passed_over(void **state)
 {
 	uint32_t other = (shard_of("alpha") + 1) % SHARDS;
@@ -107,7 +107,7 @@ static void test_a_refused_shard_stays(void **state)
 	assert_int_equal(missing(0, 100), 0);
 	options.gate = NULL;
 	assert_ok(replace(2, (struct source){ 0, 100, { NULL } }));
-	/* the newer one lies between older ones */
+	/* shard 2 alone is newer */
 	assert_int_equal(stats().oldest, 1);
 	assert_int_equal(stats().generation, 2);
 }

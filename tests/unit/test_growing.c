@@ -38,7 +38,7 @@ static struct weir_stats exact(const struct weir_filter *f)
 	return stats;
 }
 
-/* Keys first .. end-1, each of which must be there afterwards. The last answer. */
+/* Insert keys @first to @end - 1; each must be found at once. Return: the last answer. */
 static int insert_range(struct weir_filter *f, uint64_t first, uint64_t end)
 {
 	int answer = 0;
@@ -73,8 +73,8 @@ static void the_plan_states_both_ends(void **state)
 	assert_int_equal(test_number(&plan.shape, "layers"), 8);
 	assert_true(plan.growing.max_capacity == UINT64_C(21845) * 1000000);
 	assert_int_equal(plan.capacity, 1000000);
-	/* the figures of the blocked layout at a rate of 0.00125; just after the first append there
-	 * is room for five times the keys */
+	/* the figures of the blocked layout at a rate of 0.00125; just after the first append the
+	 * layers have room for five times the keys */
 	assert_true(plan.growing.full_bits_per_key > 15 && plan.growing.full_bits_per_key < 15.4);
 	assert_true(plan.growing.worst_bits_per_key > 75 && plan.growing.worst_bits_per_key < 78);
 	assert_true(plan.growing.late_bits_per_key > 60 && plan.growing.late_bits_per_key < 62);
@@ -125,10 +125,10 @@ static void bad_parameters_are_refused(void **state)
 	               "2^48");
 	params = asked(1000, 2e-9, 0);
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "fp_rate 2e-09", "8e-09");
-	params.growing.max_capacity = 1000; /* one layer can */
+	params.growing.max_capacity = 1000; /* a single layer can keep that rate */
 	assert_ok(weir_plan_make(&params, &plan));
 	params = asked(1000, 0, 0);
-	params.max_bytes = 320; /* 2.56 bits a key: each layer alone would answer too often */
+	params.max_bytes = 320; /* 2.56 bits a key: each layer alone exceeds its rate */
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "max_bytes 320", "layers");
 	params = asked(0, 0.01, 21845001);
 	params.max_bytes = 64;
@@ -155,10 +155,11 @@ static void layers_come_and_the_rate_holds(void **state)
 		steps += exact(f).bytes != bytes;
 		bytes = exact(f).bytes;
 	}
-	/* 1000 and 4000 at once, since the first is full by then; 16000 .. 256000, what is left */
+	/* layers 1000 and 4000 after the first step, since 1000 keys fill the first; then 16000,
+	 * 64000, 256000 and the rest */
 	assert_int_equal(steps, 5);
 	assert_has(f, 0, KEYS);
-	/* from both sides: above by chance at most, and not much better than asked */
+	/* above the requested rate only by chance, and not far below it */
 	double rate = rate_of(f, KEYS, ABSENT), error = 4 * sqrt(0.02 / ABSENT);
 	assert_true(rate < 0.02 + error && rate > 0.014);
 	struct weir_stats stats = exact(f);
@@ -181,7 +182,7 @@ static void no_key_beyond_the_limit(void **state)
 		fresh += answer == WEIR_NEW;
 	}
 	assert_refused(answer, -ENOSPC, "max_capacity 90", "layers");
-	assert_int_equal(fresh, 90); /* so few are counted each */
+	assert_int_equal(fresh, 90); /* small layers count every key */
 	assert_has(f, 0, n - 1);
 	assert_false(weir_contains_u64(f, test_key(n - 1)));
 	assert_int_equal(weir_insert_u64(f, test_key(3)), WEIR_SEEN); /* is there already */
@@ -194,7 +195,7 @@ static void no_key_beyond_the_limit(void **state)
 	weir_destroy(f);
 }
 
-/* Batches grow as single keys do, and answer alike. */
+/* Batches make the filter grow as single inserts do, and answer alike. */
 static void batches_grow(void **state)
 {
 	enum { KEYS = 100000 };
@@ -262,7 +263,7 @@ static void a_union_has_both(void **state)
 	assert_ok(weir_merge(a, a));
 	assert_ok(insert_range(b, 900, 9000)); /* three layers */
 	assert_ok(weir_clone(&c, b));
-	assert_ok(weir_merge(c, b)); /* the same keys: no more of them */
+	assert_ok(weir_merge(c, b)); /* equal keys add nothing */
 	assert_true(exact(c).fill == exact(b).fill);
 	weir_destroy(c);
 	c = make(1000, 0.01, 21000);
@@ -270,7 +271,7 @@ static void a_union_has_both(void **state)
 	assert_has(c, 300, 9000);
 	assert_true(exact(c).bytes == exact(b).bytes);
 	assert_ok(insert_range(c, 20000, 25000));
-	assert_refused(weir_merge(a, b), -ENOSPC, "layer 0", "1000"); /* 900 keys and 1000 others */
+	assert_refused(weir_merge(a, b), -ENOSPC, "layer 0", "1000"); /* layer 0: 1300 keys */
 	assert_has(a, 0, 900);
 	weir_destroy(c);
 	c = make(1000, 0.010001, 21000);
@@ -283,7 +284,7 @@ static void a_union_has_both(void **state)
 	weir_destroy(c);
 }
 
-/* Keys that both have count once, however often: they take no room. */
+/* Keys that both filters have count once, however often they are merged: they take no room. */
 static void unions_of_equal_keys_take_no_room(void **state)
 {
 	struct weir_filter *a = make(1000, 0.01, 21000), *b = NULL;
@@ -318,7 +319,7 @@ static void its_own_parameters_make_another(void **state)
 	weir_destroy(like);
 }
 
-/* A larger one takes the place of one that is nearly full, under a handle. */
+/* Under a handle a reload replaces a nearly full filter with a larger one. */
 static void a_reload_is_the_way_out(void **state)
 {
 	struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
@@ -338,7 +339,7 @@ static void a_reload_is_the_way_out(void **state)
 		assert_ok(weir_handle_insert(h, &(uint64_t){ test_key(i) }, 8));
 	for (uint64_t i = 0; i < 5000; i++)
 		assert_true(weir_handle_contains(h, &(uint64_t){ test_key(i) }, 8));
-	/* the copying form, into one that is alike */
+	/* by copying, into a filter of the same parameters */
 	options.params = NULL;
 	assert_ok(weir_reload_begin(&r, h, &options));
 	assert_ok(weir_handle_insert(h, &(uint64_t){ test_key(5000) }, 8));

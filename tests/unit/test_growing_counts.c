@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What a growing filter counts, and so where it ends: new keys alone, each of them, by one or in
- * batches; and a copy, a union and an image count the keys that came while they were made. */
+ * A growing filter counts new keys alone, and its count decides when it is full. Single inserts and
+ * batches count each new key. A copy, a union and an image also count the keys that arrive while
+ * they are made. */
 #include <errno.h>
 #include "../folder.h"
 #include "filter/filter.h"
@@ -21,7 +22,7 @@ static struct weir_filter *make(uint64_t capacity, uint64_t max_capacity)
 	return f;
 }
 
-/* Keys from @first on until one is refused. Return: how many were new. */
+/* Insert keys from @first on until one is refused. Return: how many were new. */
 static uint64_t fill(struct weir_filter *f, uint64_t first)
 {
 	uint64_t fresh = 0;
@@ -61,7 +62,7 @@ static void a_key_counts_once(void **state)
 	weir_destroy(f);
 }
 
-/* In a large layer most batches go in without a look at the room that is left. */
+/* In a large layer most batches go in without a look at the room left. */
 static void a_batch_counts_where_it_goes_in_whole(void **state)
 {
 	static uint64_t hashes[BATCH];
@@ -76,22 +77,22 @@ static void a_batch_counts_where_it_goes_in_whole(void **state)
 	weir_destroy(f);
 }
 
-/* ---- large layers, of whose keys a sample is counted: each takes its capacity, and no more than
- *      six standard deviations of the sample beyond ---- */
+/* ---- large layers count a sample of their keys: each takes its capacity, and at most six
+ *      standard deviations of the sample more ---- */
 
 enum { LARGE = 40000, BEYOND = 2079 }; /* one in four is counted: 6 * sqrt(40000 * 3) */
 
 static void a_sample_is_enough(void **state)
 {
 	(void)state;
-	for (uint64_t i = 0; i < 8; i++) { /* other keys are another sample */
+	for (uint64_t i = 0; i < 8; i++) { /* each filter's keys are another sample */
 		struct weir_filter *f = make(LARGE, LARGE);
 		assert_in_range(fill(f, i << 32), LARGE, LARGE + BEYOND);
 		weir_destroy(f);
 	}
 }
 
-/* Also of a layer that was read, in the middle of it. */
+/* A layer that is loaded part full goes on counting its sample. */
 static void a_sample_goes_on_after_a_load(void **state)
 {
 	enum { SMALL = LARGE / 4, BEFORE = 20000 };
@@ -108,8 +109,8 @@ static void a_sample_goes_on_after_a_load(void **state)
 	weir_destroy(loaded);
 }
 
-/* ---- a batch that meets the limit: every key before the first that is refused is taken, none
- *      after it ---- */
+/* ---- a batch at the limit takes every key before the first that is refused, and none after
+ *      it ---- */
 
 static void batch_at_the_limit(uint64_t capacity, uint64_t max_capacity)
 {
@@ -136,12 +137,12 @@ static void batch_at_the_limit(uint64_t capacity, uint64_t max_capacity)
 static void batches_end_at_the_limit(void **state)
 {
 	(void)state;
-	batch_at_the_limit(10, 90);     /* layers that are smaller than a batch's pieces */
+	batch_at_the_limit(10, 90);     /* layers smaller than a batch's pieces */
 	batch_at_the_limit(100, 2100);
 	batch_at_the_limit(5000, 5000);
 }
 
-/* ---- what is made of a filter ends where that one ends ---- */
+/* ---- a copy, a union or an image of a full filter is full ---- */
 
 static void assert_full(struct weir_filter *f)
 {
@@ -167,7 +168,7 @@ static void full_ones_stay_full(void **state)
 	assert_full(f);
 }
 
-/* Keys that both have count once, as far as their bits tell. */
+/* Keys that both filters have count once, if their bits show it. */
 static void a_union_counts_keys_of_both_once(void **state)
 {
 	enum { ROOM = 1000 };
@@ -183,10 +184,10 @@ static void a_union_counts_keys_of_both_once(void **state)
 	weir_destroy(b);
 }
 
-/* ---- keys that come meanwhile: just before a member's bits are read ---- */
+/* ---- keys that arrive during a copy, a union or a save ---- */
 
-static struct weir_filter *source; /* gets them; NULL: nobody inserts */
-static uint64_t came;              /* of them new */
+static struct weir_filter *source; /* gets the keys; NULL: none arrive */
+static uint64_t came;              /* new keys among them */
 
 static void some_come(void)
 {
@@ -225,7 +226,8 @@ static int come_after_the_first_layer(void *arg, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* A filter of two layers, into which keys come while something is made of it. */
+/* A filter of two layers. The keys of some_come() arrive while a copy, a union or an image is
+ * made. */
 static struct weir_filter *begin(uint64_t *fresh)
 {
 	struct weir_filter *f = make(FIRST, MOST);
@@ -236,7 +238,7 @@ static struct weir_filter *begin(uint64_t *fresh)
 	return f;
 }
 
-/* @made has all that came, and knows it. */
+/* @made has the keys that arrived, and counts them. */
 static void end(struct weir_filter *f, struct weir_filter *made, uint64_t fresh)
 {
 	assert_true(came > 90);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images of a growing filter: a head and its layers' images, in every form; and such images made by
- * somebody else. */
+ * Images of a growing filter: a head and the images of its layers, in every form; and damaged or
+ * foreign images. */
 #include <errno.h>
 #include <sys/mman.h>
 #include "../image_bytes.h"
@@ -30,7 +30,7 @@ static struct weir_stats exact(const struct weir_filter *f)
 	return stats;
 }
 
-/* The two answer alike, now and when they grow on. */
+/* Both filters answer alike, now and as they grow further. */
 static void assert_alike(struct weir_filter *a, struct weir_filter *b, bool inserts)
 {
 	struct weir_stats x = exact(a), y = exact(b);
@@ -123,7 +123,7 @@ static void mapped(void **state)
 	assert_refused(weir_load(&m, weir_location_map(path, WEIR_MAP_LIVE), NULL), -ENOTSUP,
 	               "growing", "live");
 	assert_ok(weir_load(&m, weir_location_map(path, WEIR_MAP_PRIVATE), NULL));
-	assert_alike(f, m, true); /* its own layers come to those of the file */
+	assert_alike(f, m, true); /* it appends its own layers to those of the file */
 	weir_destroy(m);
 	weir_destroy(f);
 }
@@ -156,7 +156,7 @@ static void progress_is_of_the_whole(void **state)
 	weir_destroy(loaded);
 }
 
-/* ---- images of others ---- */
+/* ---- damaged and foreign images ---- */
 
 static unsigned char *image;
 static size_t image_bytes;
@@ -178,7 +178,7 @@ static int image_teardown(void **state)
 	return 0;
 }
 
-/* What a load refuses is whole to no verification, and the other way round. */
+/* weir_image_verify() answers what a load answers. */
 static void assert_verified_alike(const unsigned char *bytes, size_t n)
 {
 	struct weir_filter *f = NULL;
@@ -191,7 +191,7 @@ static void assert_verified_alike(const unsigned char *bytes, size_t n)
 	close(fd);
 }
 
-/* Refused with a sentence, or a filter that works. */
+/* A load fails with a sentence, or gives a filter that works. Return: did it fail? */
 static bool refused(const unsigned char *bytes, size_t n)
 {
 	struct weir_filter *f = NULL;
@@ -237,7 +237,7 @@ static void cut_off_anywhere(void **state)
 	assert_false(refused(image, image_bytes));
 }
 
-/* A field of the head, the checksums right; what the sentence then names. */
+/* Change a field of the head and repair the checksums: the load fails with @err and names @name. */
 static void head_field(unsigned at, unsigned bytes, uint64_t value, int err, const char *name)
 {
 	unsigned char was[8];
@@ -285,7 +285,7 @@ static void each_field_of_the_head(void **state)
 	head_field(IMAGE_COMMIT, 8, UINT64_C(0x4556494c52494557), -EBADMSG, "live");
 }
 
-/* Where member i begins. */
+/* Return: offset of member @i. */
 static size_t member_at(unsigned i)
 {
 	size_t at = IMAGE_PAGE;
@@ -294,7 +294,7 @@ static size_t member_at(unsigned i)
 	return at;
 }
 
-/* Members are what the table says, in their places, and none is a compound. */
+/* Each member must match the table, its checksums and its place. */
 static void members_of_others(void **state)
 {
 	size_t first = member_at(0), second = member_at(1);
@@ -306,7 +306,7 @@ static void members_of_others(void **state)
 	               "member 0", "commit record");
 	image[first + IMAGE_GENERATION] ^= 1;
 	image_repair(image + first, image_bytes - first);
-	image[second - 1] ^= 1; /* of the zeros between them, or of its bits */
+	image[second - 1] ^= 1; /* a zero of the padding, or a bit of member 0 */
 	assert_true(refused(image, image_bytes));
 	image[second - 1] ^= 1;
 	image[second + IMAGE_PAGE] ^= 1;

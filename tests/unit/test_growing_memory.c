@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A growing filter that gets no memory: when it asks for it, that it takes what it has room for and
- * no key more, and that it goes on when there is memory again. */
+ * A growing filter that gets no memory: when it asks, that it fills the room it has and takes no
+ * key more, and that it goes on once there is memory again. */
 #include "../folder.h"
 #include "../no_memory.h"
 
@@ -13,7 +13,7 @@ static struct weir_filter *make(void)
 	params.kind = WEIR_GROWING;
 	params.capacity = FIRST;
 	params.growing.max_capacity = MOST;
-	params.fp_rate = 0.001; /* so that none of the keys here is taken for another */
+	params.fp_rate = 0.001; /* so low that no key here is a false positive */
 	params.seed = 42;
 	no_memory = false;
 	assert_ok(weir_create(&f, &params));
@@ -34,7 +34,7 @@ static void assert_has(const struct weir_filter *f, uint64_t keys)
 	assert_false(weir_contains_hash(f, test_key(keys)));
 }
 
-/* It asks at 7/8 of a layer, once, and then when the layer is full, each time. */
+/* The filter asks for memory once at 7/8 of a layer, then at each insert into a full layer. */
 static void full_without_a_next_layer(void **state)
 {
 	struct weir_filter *f = make();
@@ -50,7 +50,7 @@ static void full_without_a_next_layer(void **state)
 		assert_int_equal(weir_insert_hash(f, test_key(FIRST)), -ENOMEM);
 		assert_int_equal(asked_for_memory, 2 + i);
 	}
-	assert_int_equal(weir_insert_hash(f, test_key(3)), WEIR_SEEN); /* it is there */
+	assert_int_equal(weir_insert_hash(f, test_key(3)), WEIR_SEEN); /* a key that it has */
 	assert_int_equal(weir_grow_ahead(f), -ENOMEM);
 	assert_has(f, FIRST);
 	no_memory = false;
@@ -61,7 +61,7 @@ static void full_without_a_next_layer(void **state)
 	weir_destroy(f);
 }
 
-/* A batch takes the keys before, and none of those after. */
+/* A batch takes the keys that fit, and none after them. */
 static void batches_without_a_next_layer(void **state)
 {
 	static uint64_t hashes[MANY], bitmap[WEIR_BITMAP_WORDS(MANY)];
@@ -77,14 +77,14 @@ static void batches_without_a_next_layer(void **state)
 		assert_true(bitmap[i] == 0);
 	assert_has(f, FIRST);
 	assert_int_equal(weir_fill_keys(f, weir_keys_hashes(hashes, MANY)), -ENOMEM);
-	assert_int_equal(weir_error_taken(), FIRST); /* which are there */
+	assert_int_equal(weir_error_taken(), FIRST); /* the keys that are present */
 	no_memory = false;
 	assert_int_equal(weir_insert_keys(f, weir_keys_hashes(hashes, MOST), NULL), MOST - FIRST);
 	assert_has(f, MOST);
 	weir_destroy(f);
 }
 
-/* Who has grown ahead asks for nothing until 7/8 of the next layer. */
+/* A filter that has grown ahead asks for no memory until 7/8 of the next layer. */
 static void grown_ahead(void **state)
 {
 	struct weir_filter *f = make();
@@ -100,7 +100,7 @@ static void grown_ahead(void **state)
 	weir_destroy(f);
 }
 
-/* The destination has what it had, and room for as much as before. */
+/* A failed union leaves the destination with its keys and its room. */
 static void a_union_that_needs_a_layer(void **state)
 {
 	struct weir_filter *f = make(), *into = make();
@@ -119,7 +119,7 @@ static void a_union_that_needs_a_layer(void **state)
 	weir_destroy(into);
 }
 
-/* Each layer has memory of the sort that was asked for, also of a filter that was loaded. */
+/* Each layer has memory of the sort that the caller asked for, also in a loaded filter. */
 static void layers_are_of_the_memory_asked_for(void **state)
 {
 	const uint32_t sorts[] = { 0, WEIR_NO_HUGE_PAGES, WEIR_PREFAULT | WEIR_NO_HUGE_PAGES };

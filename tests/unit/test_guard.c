@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * A filter before an exact store: what is counted, and when a thread leaves the filter out and asks
- * it again. */
+ * A filter before an exact store: what the guard counts, and when a thread bypasses the filter and
+ * asks it again. */
 #include <errno.h>
 #include <math.h>
 #include "../guards.h"
 
 enum { KEYS = 5000 };
 
-/* Counted beside a handle, whose filter is now and then wrong. */
+/* The guard's counts equal the test's own, with a filter that has false positives. */
 static void what_is_counted(void **state)
 {
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
@@ -50,7 +50,7 @@ static void what_is_counted(void **state)
 	assert_refused(weir_guard_destroy(g), -EBUSY, "1 thread has joined", "");
 	weir_guard_leave(t);
 	t = joined(g);
-	assert_int_equal(stats_of(g).asked, 4 * KEYS); /* those of one that is gone */
+	assert_int_equal(stats_of(g).asked, 4 * KEYS); /* the counts of the thread that left */
 	assert_int_equal(stats_of(g).false_positives, s.false_positives);
 	weir_guard_leave(t);
 	assert_int_equal(stats_of(g).threads, 0);
@@ -75,7 +75,7 @@ static void nothing_asked_yet(void **state)
 	assert_ok(weir_guard_destroy(NULL));
 }
 
-/* It stops too little: then one ask in 64 goes to it, until it stops enough. */
+/* A filter that stops too little gets one ask in 64 until it stops enough. */
 static void left_out_and_asked_again(void **state)
 {
 	const struct weir_guard_options o = of_one(0.25, 0.5);
@@ -84,13 +84,13 @@ static void left_out_and_asked_again(void **state)
 	(void)state;
 	assert_int_equal(ask(t, 3 * WINDOW, 3 * WINDOW), 0);
 	assert_int_equal(ask(t, WINDOW, WINDOW / 4), 0);     /* just enough */
-	assert_int_equal(ask(t, WINDOW, WINDOW / 4 - 1), 0); /* one too few: seen at the end */
+	assert_int_equal(ask(t, WINDOW, WINDOW / 4 - 1), 0); /* one too few, at the window's end */
 	struct weir_guard_stats s = stats_of(g);
 	assert_true(s.bypassing == 1 && s.switches == 1 && s.bypassed == 0);
-	/* a sixteenth of the window is enough to decide by */
+	/* a sixteenth of the window is enough for a decision */
 	unsigned bypassed = 0;
 	for (unsigned i = 0; i < 10; i++)
-		bypassed += ask(t, WINDOW / 16, WINDOW / 32); /* not above */
+		bypassed += ask(t, WINDOW / 16, WINDOW / 32); /* equal to resume_above */
 	assert_in_range(bypassed, 640 * 63 * 8 / 10, 640 * 63 * 12 / 10);
 	s = stats_of(g);
 	assert_true(s.bypassing == 1 && s.switches == 1 && s.bypassed == bypassed);
@@ -99,7 +99,7 @@ static void left_out_and_asked_again(void **state)
 	assert_true(ask(t, WINDOW / 16, WINDOW / 32 + 1) > 0);
 	s = stats_of(g);
 	assert_true(s.bypassing == 0 && s.switches == 2);
-	assert_int_equal(ask(t, WINDOW, WINDOW / 3), 0); /* between the two it stays as it is */
+	assert_int_equal(ask(t, WINDOW, WINDOW / 3), 0); /* between the limits nothing changes */
 	assert_int_equal(ask(t, WINDOW, WINDOW / 3), 0);
 	assert_int_equal(stats_of(g).switches, 2);
 	weir_guard_leave(t);
@@ -119,7 +119,7 @@ static void never_left_out(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* Where it is not given, a quarter above; near 1, half way. */
+/* The default of resume_above is a quarter above bypass_below; near 1, half way to 1. */
 static void resume_by_default(void **state)
 {
 	static const double rows[][2] = { { 0.4, 0.5 }, { 0.9, 0.95 } };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Asks of a guard in every form, one key and many at a time, beside a model that knows for each key
- * what the filter says. The model is told nothing but which keys were left out, which is chosen at
- * random; when they may be, and everything else, it knows itself. */
+ * Asks of a guard in every form, one key and many at a time, compared with a model. The model looks
+ * up each key in the filter itself. It takes from the guard only which keys bypassed the filter,
+ * because the guard chooses them at random. It computes all else, also when a bypass is allowed. */
 #include <errno.h>
 #include "../guards.h"
 
 enum { KEYS = 4000, MOST = 3000, ROUNDS = 600, SOONER = 16 };
 
-/* The store has key numbers below KEYS; the filter has those too, and by chance some others. */
+/* The store has the key numbers below KEYS. The filter has those too, and some false positives. */
 static struct weir_filter *filter;
 
 static bool in_filter(const void *set, const void *key, size_t len)
@@ -42,7 +42,7 @@ static void model_measured(struct model *m, uint32_t asked, uint32_t stopped)
 	m->measured = m->stopped = 0;
 }
 
-/* One key by itself: its answer was @answer. */
+/* Account for one key that the guard answered with @answer. */
 static void model_key(struct model *m, uint64_t key, int answer)
 {
 	const bool maybe = weir_contains_u64(filter, key), there = key < KEYS;
@@ -69,7 +69,8 @@ static bool bit_of(const uint64_t *bitmap, size_t i)
 	return bitmap[i / 64] >> i % 64 & 1;
 }
 
-/* A word of which the filter is left out, but for one key of 64. Return: the key after it. */
+/* Account for a word of keys during a bypass: the guard asks the filter for one key of 64. Return:
+ * the index after the word. */
 static size_t model_word(struct model *m, const struct batch *b, size_t i)
 {
 	const size_t end = i + 64 < b->n ? i + 64 : b->n, keys = end - i;
@@ -90,7 +91,7 @@ static size_t model_word(struct model *m, const struct batch *b, size_t i)
 	return end;
 }
 
-/* A run of whole words up to the next decision. Return: the key after it. */
+/* Account for a run of whole words up to the next decision. Return: the index after it. */
 static size_t model_run(struct model *m, const struct batch *b, size_t i)
 {
 	const uint32_t window = m->bypassing ? m->o->window / SOONER : m->o->window;
@@ -123,7 +124,7 @@ static struct keys {
 	uint64_t found[WEIR_BITMAP_WORDS(MOST)];
 } k;
 
-/* Keys of which so many in a thousand are there. */
+/* Choose @n keys at random, @there of 1000 from the store. */
 static void choose(size_t n, unsigned there, uint64_t *random)
 {
 	memset(k.found, 0, sizeof k.found);
@@ -180,8 +181,8 @@ static void assert_as_the_model(struct weir_guard *g, const struct model *m)
 	assert_int_equal(s.unreported, 0);
 }
 
-/* Traffic that the filter is worth asking for, then traffic that it is not, and so on, in batches
- * of every length and in every form. */
+/* Batches of every length, in every form. Traffic that the filter is worth asking for alternates
+ * with traffic that it hardly stops. */
 static void every_form(struct weir_guard_options o)
 {
 	struct weir_guard *g = made(&o);
@@ -237,7 +238,7 @@ static void of_a_filter(void **state)
 	every_form(o);
 }
 
-/* Numbers are never text, whether a batch goes to the filter or to the store. */
+/* Numbers are never text, whether the guard asks the filter or bypasses it. */
 static void numbers_of_a_set_with_normalisation(void **state)
 {
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
@@ -254,7 +255,7 @@ static void numbers_of_a_set_with_normalisation(void **state)
 		numbers[i] = number;
 	o.filter = f;
 	o.window = 1024;
-	o.bypass_below = 0.5; /* it stops none, so soon it is left out */
+	o.bypass_below = 0.5; /* it stops none, so the guard soon bypasses it */
 	struct weir_guard *g = made(&o);
 	struct weir_guard_thread *t = joined(g);
 	for (unsigned i = 0; i < 1000; i++) {
@@ -278,7 +279,7 @@ static void of_another_set(void **state)
 	every_form(o);
 }
 
-/* Asked in this order. */
+/* Keys asked so far. is_next() expects them in the order of its set. */
 static unsigned asked;
 
 static bool is_next(const void *wanted, const void *key, size_t len)
@@ -287,7 +288,7 @@ static bool is_next(const void *wanted, const void *key, size_t len)
 	return len == next->iov_len && memcmp(key, next->iov_base, len) == 0;
 }
 
-/* Of any width, and of several lengths. */
+/* Fixed keys of each width from 1 to 6, and a batch of several lengths. */
 static void another_set_is_handed_each_key_as_it_stands(void **state)
 {
 	static char bytes[] = "keys of any length";
@@ -335,8 +336,8 @@ static void reported_in_parts(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* The same while it is bypassed: a part's report counts that part alone, whatever is set of the
- * others in the two other bitmaps. */
+/* The same during a bypass: a report counts the keys of its own bitmap alone, whatever bits the two
+ * other bitmaps have for other keys. */
 static void bypassed_and_reported_in_parts(void **state)
 {
 	const struct weir_guard_options o = of_one(0.5, 1);
@@ -346,7 +347,7 @@ static void bypassed_and_reported_in_parts(void **state)
 	struct weir_guard_thread *t = joined(g);
 	(void)state;
 	for (unsigned i = 0; i < 64; i++)
-		keys[i] = i; /* 0 alone is there */
+		keys[i] = i; /* the set has key 0 alone */
 	(void)ask(t, WINDOW, 0);
 	const struct weir_guard_stats before = stats_of(g);
 	assert_ok(weir_guard_ask_keys(t, weir_keys_u64(keys, 64), &bitmap, &bypassed));
@@ -364,7 +365,7 @@ static void bypassed_and_reported_in_parts(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* Without contains_hash nobody can answer for a hash; nothing is counted. */
+/* A guard without contains_hash refuses hashes, and counts nothing. */
 static void hashes_that_nobody_takes(void **state)
 {
 	struct weir_guard_options o = of_one(0, 0);

@@ -19,19 +19,19 @@ static void read_text(int64_t n, const char *labels)
 {
 	assert_ok(n);
 	assert_int_equal(n, strlen(text));
-	assert_true(n < 4096 || !labels); /* as the header has it */
+	assert_true(n < 4096 || !labels); /* as the header promises */
 	if (!exposition_read(&e, text))
 		fail_msg("%s", e.fault);
 }
 
-/* Three asks more of each in turn: stopped, a true positive, one that nobody reports. */
+/* Nine asks: 5 stopped, 2 true positives, 1 false positive, 1 that stays unreported. */
 static void use(struct weir_guard_thread *t)
 {
 	static const uint64_t there = 0;
 	assert_int_equal(ask(t, 7, 5), 0);
 	assert_int_equal(weir_guard_ask(t, &there, sizeof there), WEIR_GUARD_MAYBE);
 	assert_int_equal(weir_guard_ask(t, &there, sizeof there), WEIR_GUARD_MAYBE);
-	weir_guard_saw(t, WEIR_GUARD_MAYBE, false); /* so it was a false positive */
+	weir_guard_saw(t, WEIR_GUARD_MAYBE, false); /* a false positive */
 }
 
 static void the_figures_of_the_statistics(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Threads that ask by one guard, come and go beside a report. */
+ * Threads join one guard, ask through it, read its statistics and leave, all at once. */
 #include <errno.h>
 #include <pthread.h>
 #include "../guards.h"
@@ -11,8 +11,8 @@ struct asker {
 	uint64_t from;
 };
 
-/* Threads of two halves: one asks for what is there, and leaves the filter out, the other for what
- * is not. */
+/* Half of the threads ask for a present key, so they bypass the filter. The others ask for an
+ * absent key. */
 static void *ask_many(void *arg)
 {
 	const struct asker *a = arg;
@@ -24,7 +24,7 @@ static void *ask_many(void *arg)
 		weir_guard_saw(t, answer, key == 0);
 		if (i % 16)
 			continue;
-		const struct weir_guard_stats s = stats_of(a->g); /* beside the others */
+		const struct weir_guard_stats s = stats_of(a->g); /* while the others ask */
 		assert_true(s.asked > i && s.unreported <= s.asked && s.bypassing <= s.threads);
 	}
 	weir_guard_leave(t);
@@ -64,7 +64,7 @@ static void *come_and_go(void *guard)
 	return NULL;
 }
 
-/* A report meets threads that leave: each is counted once. */
+/* Statistics read while threads leave count each thread once. */
 static void while_others_leave(void **state)
 {
 	const struct weir_guard_options o = of_one(0.2, 0);
@@ -80,7 +80,7 @@ static void while_others_leave(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* In any order: one thread is in its place between two others. */
+/* Threads leave in any order: the first one stands between two others. */
 static void leaves_from_between(void **state)
 {
 	const struct weir_guard_options o = of_one(0, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A handle that nobody reloads: the verbs against the bare filter's, batches against single
- * keys, what it holds, and what it refuses. */
+ * A handle without reloads: its verbs against the bare filter's, batches against single keys, its
+ * figures, and what it refuses. */
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -103,7 +103,7 @@ static bool bit(const uint64_t *bitmap, size_t i)
 	return bitmap[i / 64] >> (i % 64) & 1;
 }
 
-/* Every second of @n keys goes in one by one; the batch must find what single lookups find, and
+/* Insert every second of @n keys one by one. The batch must find what single lookups find, and
  * insert what single inserts do. */
 static void batch_of(struct weir_handle *h, const struct forms *k, enum form form, size_t n,
                      uint64_t *bitmap)
@@ -122,7 +122,7 @@ static void batch_of(struct weir_handle *h, const struct forms *k, enum form for
 	assert_in_range(found, (n + 1) / 2, n / 2 + n / 20 + 2);
 	int64_t inserted = insert(h, k, form, n, bitmap);
 	for (size_t i = 0; i < 64 * words; i++)
-		fresh += bit(bitmap, i); /* none past n, none of what was in already */
+		fresh += bit(bitmap, i); /* with the bits past n, which must be 0 */
 	for (size_t i = 0; i < n; i += 2)
 		assert_false(bit(bitmap, i));
 	assert_int_equal(inserted, fresh);
@@ -153,7 +153,7 @@ static void test_batches_against_singles(void **state)
 	free(k);
 }
 
-/* Two million keys in one call go into the next filter and the previous one too. */
+/* A batch of a million keys also goes into the next filter, and another one into the previous. */
 static void test_batches_go_to_every_filter(void **state)
 {
 	struct weir_reload_options keep = WEIR_RELOAD_OPTIONS_INIT;
@@ -235,7 +235,7 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What changes the record and not the current filter does not make it younger, or older. */
+/* An aborted reload and a dropped previous filter leave the age of the current filter as it is. */
 static void test_the_age_is_that_of_the_current_filter(void **state)
 {
 	struct weir_reload_options keep = WEIR_RELOAD_OPTIONS_INIT;
@@ -290,7 +290,7 @@ static void test_stats(void **state)
 	assert_ok(weir_handle_measure(h, &older, NULL));
 	assert_int_equal(older.struct_size, offsetof(struct weir_handle_stats, swaps));
 	assert_int_equal(older.bytes, s.bytes);
-	/* beyond what an older caller knows of nothing is written */
+	/* nothing is written beyond an older caller's struct_size */
 	assert_int_equal(older.swaps, 77);
 	older.struct_size = 0;
 	assert_refused(weir_handle_measure(h, &older, NULL), -EINVAL,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * How a handle is made: of parameters, in shards, of filters that must be able to do something; and
- * what a sharded one refuses. */
+ * How a handle is made: from parameters, in shards, from filters with required abilities; and what
+ * a sharded handle refuses. */
 #include "../folder.h"
 #include "../handles.h"
 #include "../sharded.h"
@@ -39,7 +39,7 @@ static void test_of_parameters(void **state)
 	assert_int_equal(missing_in(made, 0, 100), 0);
 	assert_int_equal(stats_of(made).oldest, 2);
 	assert_ok(weir_handle_destroy(made));
-	p = params_of(WEIR_FUSE); /* without keys */
+	p = params_of(WEIR_FUSE); /* empty */
 	assert_ok(weir_handle_create(&made, NULL, &o));
 	assert_true(missing_in(made, 0, 1000) > 900);
 	assert_refused(weir_handle_insert_u64(made, 1), -ENOTSUP, "inserts", "");
@@ -55,7 +55,7 @@ static int fill(struct weir_reload *r, uint32_t shard, void *calls)
 	return *(unsigned *)calls > 100 ? 17 : 0;
 }
 
-/* One call for any handle. */
+/* One call reloads a plain handle and a sharded one. */
 static void test_replaced_in_one_call(void **state)
 {
 	static const uint32_t shards[] = { 0, 4 };
@@ -66,7 +66,7 @@ static void test_replaced_in_one_call(void **state)
 		struct weir_params p = params_of(WEIR_BLOCKED);
 		unsigned calls = 0;
 		o.params = &p, o.shards = shards[i];
-		reload.shard = 3; /* is passed over */
+		reload.shard = 3; /* ignored */
 		assert_ok(weir_handle_create(&made, NULL, &o));
 		insert_into(made, 1000, 1100);
 		assert_ok(weir_reload_all(made, &reload, fill, &calls));
@@ -87,7 +87,7 @@ static void test_replaced_in_one_call(void **state)
 	}
 }
 
-/* Figures that a shard's reload changes are those of the set. */
+/* A shard's reload changes the figures of the set. */
 static void test_figures_of_a_reload(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -187,7 +187,8 @@ static void refused_next(const struct weir_reload_options *o)
 	assert_int_equal(stats_of(made).bytes, before.bytes);
 }
 
-/* By parameters, as a filter, from a file: nothing is published. */
+/* A next filter without a required ability is refused, whether it comes from parameters, as a
+ * filter or from a file. Nothing is published. */
 static void test_an_ability_of_those_that_follow(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -212,7 +213,7 @@ static void test_an_ability_of_those_that_follow(void **state)
 	reload.next = NULL, reload.params = &blocked;
 	refused_next(&reload);
 	reload.params = &counting;
-	counting.flags = WEIR_ONCE; /* which the kind can, and the filter cannot */
+	counting.flags = WEIR_ONCE; /* the kind can remove; with this flag the filter cannot */
 	assert_refused(weir_reload_begin(&r, made, &reload), -ENOTSUP, "WEIR_CAN_REMOVE", "");
 	counting.flags = 0;
 	counting.struct_size = 1;
@@ -223,7 +224,7 @@ static void test_an_ability_of_those_that_follow(void **state)
 	assert_ok(weir_reload_commit(r));
 	assert_ok(weir_handle_destroy(made));
 	weir_destroy(f);
-	/* what a kind can, and this filter cannot */
+	/* the kind can insert; this filter, mapped read-only, cannot */
 	struct weir_handle *h;
 	o.params = &blocked, o.can = WEIR_CAN_INSERT;
 	assert_ok(weir_handle_create(&h, NULL, &o));
@@ -249,7 +250,7 @@ static void test_what_shards_cannot(void **state)
 	               "sharded");
 	assert_refused(weir_follower_start(&follower, made, path, NULL), -ENOTSUP,
 	               "weir_follower_start", "sharded");
-	assert_ok(shard_begin(&r, made, 1, NULL)); /* nobody kept the claim */
+	assert_ok(shard_begin(&r, made, 1, NULL)); /* no refused call kept the claim */
 	weir_reload_abort(r);
 	assert_ok(weir_handle_destroy(made));
 	assert_ok(weir_handle_create(&made, test_filter(WEIR_BLOCKED, 100, 0.01), NULL));
@@ -258,7 +259,7 @@ static void test_what_shards_cannot(void **state)
 	assert_ok(weir_handle_destroy(made));
 }
 
-/* A sharded set has one set, and none of a kind that has more. */
+/* A sharded handle has one set. A kind with several sets cannot be sharded. */
 static void test_sets(void **state)
 {
 	struct weir_params p = params_of(WEIR_BLOCKED);
@@ -283,7 +284,7 @@ static void test_sets(void **state)
 	assert_null(made);
 }
 
-/* A sharded set takes keys as they are. */
+/* A sharded handle takes keys as they are. */
 static void test_texts(void **state)
 {
 	struct weir_params p = params_of(WEIR_BLOCKED);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * A handle's batches that are longer than a section: each key's answer is in its own place, and
- * whatever is done to the filter is done in a section. */
+ * A handle's batches that are longer than a section: each key's answer stands in its own place, and
+ * the handle calls the filter only inside a section. */
 #include <sys/uio.h>
 #include "../handles.h"
 #include "../sharded.h"
 
 enum { SECTION = 1 << 20, MOST = SECTION + 70, PRESENT = 130, FORMS = 3 };
 
-/* ---- a flavor that knows how deep its sections are nested, and how many there were ---- */
+/* ---- a flavor that counts its sections and their depth ---- */
 
 static unsigned depth, sections;
 
@@ -24,7 +24,7 @@ static void unlock(void)
 	urcu_memb_flavor.read_unlock();
 }
 
-/* The handle's own calls of these are in a section. */
+/* The handle calls these functions only inside a section. */
 #define IN_A_SECTION(type, name, parameters, arguments) \
 	type __real_##name parameters; \
 	type __wrap_##name parameters; \
@@ -46,14 +46,14 @@ OF_MANY(weir_count, const struct weir_filter *, int64_t)
 OF_MANY(weir_contains, const struct weir_filter *, uint64_t)
 OF_MANY(weir_insert, struct weir_filter *, uint64_t)
 
-/* ---- the batch: one key that is not there, again and again, and PRESENT that are, some of them
- *      first, the others where one section ends and the next one begins ---- */
+/* ---- the batch: one absent key, repeated, and PRESENT other keys: 30 at the start, 100
+ *      across the end of the first section ---- */
 
 static uint64_t keys[MOST], hashes[MOST], bitmap[WEIR_BITMAP_WORDS(MOST) + 1];
 static struct iovec vectors[MOST];
 static int64_t counts[MOST];
 
-/* Which key stands at @i, from 1; 0: the one that is not there. */
+/* Return: number of the key at @i, from 1; 0: the absent key. */
 static unsigned which(size_t i)
 {
 	return i < 30 ? (unsigned)i + 1 : i >= MOST - 100 ? (unsigned)(i - (MOST - 100)) + 31 : 0;
@@ -87,7 +87,7 @@ static struct weir_handle *open_as(uint32_t kind, uint32_t flags)
 	return h;
 }
 
-/* So many sections since the last call, and none is open. */
+/* @n sections were opened since the last call, and none is open. */
 static void assert_sections(unsigned n)
 {
 	assert_int_equal(sections, n);
@@ -95,7 +95,7 @@ static void assert_sections(unsigned n)
 	sections = 0;
 }
 
-/* The present ones, times each in turn. */
+/* Insert present key i 1 + i % @times times. */
 static void put(struct weir_handle *h, unsigned times)
 {
 	for (uint64_t i = 1; i <= PRESENT; i++)
@@ -110,8 +110,8 @@ static void begin_batch(void)
 	memset(counts, 0xee, sizeof counts);
 }
 
-/* The bits of a batch: those of the PRESENT, all others, or none; and what is behind the bitmap is
- * as before. */
+/* A batch sets the bits of the PRESENT keys, of all others, or none, and leaves the word behind the
+ * bitmap as it was. */
 enum bits { THEIRS, OTHERS, NONE };
 static void assert_bits(enum bits bits)
 {
@@ -150,8 +150,8 @@ static int64_t insert_in(struct weir_handle *h, unsigned form, size_t n, uint64_
 
 /* ---- the verbs ---- */
 
-/* Here it is the other way round, since of each key that is not there a sentence is written: the
- * one key's counters are full, so it can be removed for ever. */
+/* Here the PRESENT keys are absent and the repeated key is present, since a failed removal formats
+ * a sentence. The repeated key's counters are full, so it can be removed any number of times. */
 static void removed(void **state)
 {
 	enum { FULL = 15 };
@@ -181,7 +181,7 @@ static void removed(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* To the last bit, also of sections that none was looked at of. */
+/* A refusal clears the whole bitmap, also for sections that the handle never reached. */
 static void refused_as_a_whole(void **state)
 {
 	struct weir_handle *h = open_as(WEIR_COUNTING, 0);
@@ -234,7 +234,7 @@ static void looked_up_and_inserted(void **state)
 		assert_int_equal(contains_in(h, form, MOST, NULL), PRESENT);
 		assert_sections(2);
 		begin_batch();
-		assert_int_equal(insert_in(h, form, MOST, bitmap), 1); /* the first of its kind */
+		assert_int_equal(insert_in(h, form, MOST, bitmap), 1); /* the absent key, once */
 		assert_sections(2);
 		assert_int_equal(bitmap[0], 1 << 30);
 		for (size_t i = 1; i < WEIR_BITMAP_WORDS(MOST); i++)
@@ -243,7 +243,8 @@ static void looked_up_and_inserted(void **state)
 	}
 }
 
-/* Of a key every handle knows what it hashes to; of a hash not whose it is. */
+/* A handle of any seed hashes a key for its filter. It cannot know which seed a hash has, so it
+ * answers each hash with yes. */
 static void of_hashes_that_differ(void **state)
 {
 	struct weir_handle *h = open_as(WEIR_BLOCKED, WEIR_HANDLE_ANY_SEED);
@@ -264,7 +265,7 @@ static void of_hashes_that_differ(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The verbs that name sets, and those that hash: each in one section. */
+/* Each verb that names sets or hashes keys takes one section. */
 static void routed_and_hashed(void **state)
 {
 	struct weir_handle *h = open_as(WEIR_BLOCKED, 0);
@@ -286,7 +287,7 @@ static void routed_and_hashed(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Of a sharded set, whose verbs of a hash know the shard. */
+/* In a sharded set a verb for a hash takes one section too. */
 static void of_a_sharded_set(void **state)
 {
 	static struct rcu_flavor_struct flavor;

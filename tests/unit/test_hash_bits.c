@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Hashes of the caller's own that take few values: no array shows it, so the plan is told by
- * hash_bits, and a builder by different_keys. */
+ * The caller's own hashes, with few values. No array shows that, so hash_bits tells the plan, and
+ * different_keys tells a builder. */
 #include <math.h>
 #include <weir/build.h>
 #include "../handles.h"
@@ -8,7 +8,7 @@
 
 enum { KEYS = 100000, ABSENT = 100000, BITS = 22 };
 
-static const double asked = 0.04;                          /* equal hashes give 0.0238 of it */
+static const double asked = 0.04;                          /* equal hashes add 0.0238 of it */
 static const double of_equal = (double)KEYS / (1 << BITS);
 
 static uint64_t of_bits(uint64_t i, unsigned bits)
@@ -67,7 +67,7 @@ static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_COUNTING, WEI
 	                          WEIR_CUCKOO, WEIR_FUSE, WEIR_LAYERED, WEIR_SPLIT,
 	                          WEIR_FREQUENCY, WEIR_WINDOW };
 
-/* The measured rate is the one that was asked, and the plan names what equal hashes take. */
+/* The measured rate keeps the requested one, and the plan names what equal hashes add. */
 static void the_layout_gets_the_rest(void **state)
 {
 	(void)state;
@@ -97,7 +97,7 @@ static void the_layout_gets_the_rest(void **state)
 	}
 }
 
-/* From rate and bytes: the most keys. One more would not do. */
+/* From rate and bytes the plan finds the most keys: 0.1 % more exceed the rate. */
 static void bytes_and_rate_give_keys(void **state)
 {
 	(void)state;
@@ -105,7 +105,7 @@ static void bytes_and_rate_give_keys(void **state)
 		struct weir_params p = params_of(kinds[k]);
 		struct weir_plan plan = WEIR_PLAN_INIT, both = WEIR_PLAN_INIT;
 		struct weir_filter *f;
-		if (kinds[k] == WEIR_GROWING) /* its floor is that of max_capacity */
+		if (kinds[k] == WEIR_GROWING) /* the floor is that of max_capacity */
 			continue;
 		p.capacity = 0;
 		p.max_bytes = 1 << 16;
@@ -127,7 +127,7 @@ static void bytes_and_rate_give_keys(void **state)
 	}
 }
 
-/* Equal hashes add next to nothing, so the most keys are those of hashes of 64 bits. */
+/* Equal hashes add next to nothing, so the plan finds as many keys as with hashes of 64 bits. */
 static void many_values_cost_no_key(void **state)
 {
 	(void)state;
@@ -146,7 +146,7 @@ static void many_values_cost_no_key(void **state)
 	}
 }
 
-/* What is left for the layout is a rate like any other: 1e-9 at least. */
+/* The rate left for the layout must be in the usual range: 1e-9 or more. */
 static void the_rest_of_the_rate_is_in_its_range(void **state)
 {
 	(void)state;
@@ -182,7 +182,8 @@ static void too_low_a_rate_is_refused(void **state)
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "hash_bits 65", "8 to 64");
 }
 
-/* Bits choose the shard: its hashes have fewer values, and the set has the rate of one filter. */
+/* Some hash bits choose the shard, so a shard's hashes have fewer values. The set has the rate of
+ * one filter. */
 static void a_set_of_shards(void **state)
 {
 	(void)state;
@@ -245,7 +246,7 @@ static void a_builder_counts_values(void **state)
 	assert_ok(build(&p, KEYS, 20, KEYS, true));
 	p.fp_rate = 0.001;
 	assert_refused(build(&p, KEYS, BITS, KEYS, false), -EDOM, "some 2^22", "values");
-	p.fp_rate = 0.0248; /* what is left is less than what the hashes take, as was said */
+	p.fp_rate = 0.0248; /* less is left than equal hashes take, as hash_bits states */
 	p.hash_bits = BITS;
 	assert_ok(build(&p, KEYS, BITS, KEYS, false));
 	p.capacity = KEYS;
@@ -253,7 +254,7 @@ static void a_builder_counts_values(void **state)
 	assert_refused(build(&p, KEYS, BITS - 2, KEYS, false), -EDOM, "some 2^20", "values");
 }
 
-/* Return: bytes. @keys: receives how many different hashes there are. */
+/* @keys: receives the number of different hashes. Return: bytes. */
 static uint64_t bytes_built(const struct weir_params *p, uint64_t *keys)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -272,7 +273,7 @@ static uint64_t bytes_built(const struct weir_params *p, uint64_t *keys)
 	return s.bytes;
 }
 
-/* Without a capacity the plan waits until the keys are counted. */
+/* Without a capacity the builder plans once the keys are counted. */
 static void a_builder_without_a_capacity(void **state)
 {
 	static const uint32_t built[] = { WEIR_FUSE, WEIR_LAYERED };
@@ -290,7 +291,7 @@ static void a_builder_without_a_capacity(void **state)
 	}
 }
 
-/* Bits that say that most keys are equal excuse no more than half of them. */
+/* Even if hash_bits states that most keys are equal, it excuses at most a rate of 0.5. */
 static void does_a_builder_take_any_number_of_keys_for_few_hash_bits(void **state)
 {
 	static const uint64_t different[] = { UINT64_C(1) << 48, UINT64_MAX };
@@ -306,7 +307,7 @@ static void does_a_builder_take_any_number_of_keys_for_few_hash_bits(void **stat
 	}
 }
 
-/* Of few values no shard's share is less than a byte. */
+/* A shard's hash_bits are at least 8, however few values the hashes have. */
 static void a_share_of_few_values(void **state)
 {
 	static const uint32_t shards[] = { 4, 1024 };
@@ -319,7 +320,7 @@ static void a_share_of_few_values(void **state)
 		assert_int_equal(weir_handle_insert_hash(set, UINT64_C(5) << 55), WEIR_NEW);
 		assert_true(weir_handle_contains_hash(set, UINT64_C(5) << 55));
 		assert_ok(weir_handle_destroy(set));
-		p.kind = WEIR_FUSE, p.capacity = 0; /* whose values are counted when it is built */
+		p.kind = WEIR_FUSE, p.capacity = 0; /* the build counts the values */
 		assert_ok(sharded_create(&set, &p, shards[i], NULL));
 		assert_ok(weir_handle_destroy(set));
 	}

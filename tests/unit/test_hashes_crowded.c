@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Hashes that are not uniform and leave every sum over all blocks as it is ([SPREAD]): one crowded
- * block, few values of the lower half, few partners. And kinds that are made of others. */
+ * Hashes that are not uniform although every sum over all blocks looks right ([SPREAD]): one
+ * crowded block, few values of the lower half, few partners. Also kinds made of others. */
 #include <weir/window.h>
 #include "../folder.h"
 #include "../handles.h"
@@ -20,8 +20,8 @@ static struct weir_stats figures(const struct weir_filter *f)
 	return s;
 }
 
-/* A part of the keys in one block: identifiers that were not hashed, among hashes that were.
- * Classic spreads them itself. */
+/* Some keys are identifiers that were not hashed, among well-hashed keys: they crowd into one
+ * block. Classic is left out because it spreads hashes itself. */
 static void one_crowded_block_is_told(void **state)
 {
 	static const uint64_t percent[] = { 2, 5, 20, 50, 90 };
@@ -29,7 +29,7 @@ static void one_crowded_block_is_told(void **state)
 	for (size_t k = 0; k < COUNT_OF(kinds); k++)
 		for (size_t i = 0; i < COUNT_OF(percent); i++) {
 			struct weir_filter *f = test_filter(kinds[k], KEYS, asked);
-			for (uint64_t n = 0; n < KEYS; n++) /* cuckoo refuses */
+			for (uint64_t n = 0; n < KEYS; n++) /* cuckoo refuses some */
 				(void)!weir_insert_hash(f, n % 100 < percent[i] ? n : uniform(n));
 			if (figures(f).hashes_uneven != WEIR_UNEVEN_YES)
 				fail_msg("%s: %llu %% of the keys in one block",
@@ -38,7 +38,8 @@ static void one_crowded_block_is_told(void **state)
 		}
 }
 
-/* No word of the sample has more than a key could use, but the block's 32 are full. */
+/* No word of the sample has more cells in use than one key could fill, but the block's 32 are all
+ * in use. */
 static void all_keys_in_one_block_are_not_taken_for_few(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_FREQUENCY, KEYS, asked);
@@ -49,8 +50,8 @@ static void all_keys_in_one_block_are_not_taken_for_few(void **state)
 	weir_destroy(f);
 }
 
-/* Split: the lower half alone chooses the bits of a block, so keys that agree in it and in their
- * block are one. They add 25 keys a block / 2^bits: beyond 10 bits less than was asked. */
+/* In a split filter the lower half alone chooses a key's bits in its block, so keys that share both
+ * are equal to the filter. They add 25 keys a block / 2^bits to the rate. */
 static void few_lower_halves_of_split_are_told(void **state)
 {
 	(void)state;
@@ -72,7 +73,7 @@ static void few_lower_halves_of_split_are_told(void **state)
 	}
 }
 
-/* Eight thousand users' items lie in as many buckets, whose partners are all over the array. */
+/* The items of 8,000 users lie in as many buckets, whose partners are all over the array. */
 static void partners_in_a_million_are_told(void **state)
 {
 	enum { MILLION = 1000000 };
@@ -99,7 +100,7 @@ static void the_builder_counts_a_crowd(void **state)
 
 /* ---- kinds made of others ---- */
 
-/* All of the keys are in the second slot. */
+/* All keys are in the second slot. */
 static void a_window_tells_it(void **state)
 {
 	(void)state;
@@ -124,7 +125,7 @@ static void a_window_tells_it(void **state)
 		}
 }
 
-/* Alike in the top bits, in one page, in the low bits. */
+/* Poor hashes: equal top bits; a fifth of the keys in one page; equal low bits. */
 static void a_router_tells_it(void **state)
 {
 	(void)state;
@@ -152,13 +153,13 @@ static void a_router_tells_it(void **state)
 		}
 }
 
-/* ---- where a call knows no verdict, or no gate ---- */
+/* ---- calls that have no verdict, or no gate ---- */
 
 static uint64_t sequential(uint64_t n) { return n; }
 static uint64_t bits_32(uint64_t n) { return (uint32_t)uniform(n); }
 static uint64_t one_key(uint64_t n) { return uniform(n / 1000000); }
 
-/* Return: what the first insert that is refused answers. */
+/* Insert until a key is refused. Return: the answer to that key. */
 static int until_refused(struct weir_filter *f, uint64_t (*of)(uint64_t))
 {
 	int answer = 0;

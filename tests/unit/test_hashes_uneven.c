@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Hashes of the caller's own that are not uniform ([SPREAD]). Each of the sweep goes through both
- * forms of a verb: as a hash it must be called uneven if absent keys are answered with yes twice as
- * often as was asked; as a number it is mixed, and all is well. With uniform hashes no filter is
+ * The caller's own hashes that are not uniform ([SPREAD]). The sweep gives each one to both forms
+ * of a verb. As a hash, the filter must be called uneven if its rate for absent keys is twice the
+ * requested one. As a number, it is mixed, and the filter is even. With uniform hashes no filter is
  * called uneven. */
 #include <math.h>
 #include "../folder.h"
@@ -12,7 +12,7 @@ enum { KEYS = 30000, ABSENT = 20000 };
 
 static uint64_t uniform(uint64_t i) { return test_key(i); }
 
-/* ---- of a text, as textbooks have them ---- */
+/* ---- textbook hashes of a text ---- */
 
 static size_t text_of(uint64_t i, char text[40])
 {
@@ -42,7 +42,7 @@ static uint32_t rotate(uint32_t x, int by)
 	return x << by | x >> (32 - by);
 }
 
-/* Of whole words: the text has none over. */
+/* Whole words only: the last byte, which all texts share, is left out. */
 static uint64_t murmur3_32(uint64_t i)
 {
 	char text[40];
@@ -99,7 +99,7 @@ static uint64_t twice_32(uint64_t i) { return murmur3_32(i) * UINT64_C(0x1000000
 static uint64_t knuth_32(uint64_t i) { return (uint32_t)(i * 2654435761u); }
 static uint64_t reversed(uint64_t i) { return __builtin_bswap64(i); }
 static uint64_t address_v4(uint64_t i) { return 0x0a000000u + i; }
-/* Its product by the golden ratio, which chooses words first, begins with four bits that are 0. */
+/* Its product with the golden ratio, which chooses words first, begins with four zero bits. */
 static uint64_t few_words(uint64_t i)
 {
 	return (test_key(i) >> 4) * UINT64_C(0xF1DE83E19937733D);
@@ -147,7 +147,7 @@ static struct weir_filter *filled(uint32_t kind, const struct hash *h, bool mixe
 	return f;
 }
 
-/* Of keys that are none of those inserted, but whose hash may be. */
+/* Share of absent keys that @f answers with yes. An absent key may share a present key's hash. */
 static double rate(const struct weir_filter *f, const struct hash *h, bool mixed)
 {
 	uint64_t yes = 0;
@@ -156,7 +156,7 @@ static double rate(const struct weir_filter *f, const struct hash *h, bool mixed
 	return (double)yes / ABSENT;
 }
 
-/* What no array shows: all hashes are those of a few keys, and a count beside is needed. */
+/* The array cannot show that many keys share few hashes. Only a count of the keys can. */
 static bool as_of_few_keys(const struct weir_stats *s)
 {
 	return s->keys_estimated < 64 && s->hashes_uneven == WEIR_UNEVEN_UNKNOWN;
@@ -189,7 +189,7 @@ static void sweep(void **state)
 		}
 }
 
-/* The _u64 verbs mix them. A hash of 32 bits is that of two keys once in 2^32 pairs. */
+/* The _u64 verbs mix the numbers. Two keys share a hash of 32 bits once in 2^32 pairs. */
 static void numbers_are_mixed(void **state)
 {
 	(void)state;
@@ -211,7 +211,7 @@ static void numbers_are_mixed(void **state)
 
 /* ---- no false alarm ---- */
 
-/* Uniform keys, of any load from 0.01 to 3, some of them again, some removed. */
+/* Insert uniform keys up to a load of 0.01 to 3, some of them again, and remove some. */
 static void fill_by_chance(struct weir_filter *f, uint64_t capacity, uint64_t *random)
 {
 	const double load = 0.01 * pow(300, (double)(test_random(random) % 1000) / 999);
@@ -227,7 +227,7 @@ static void fill_by_chance(struct weir_filter *f, uint64_t capacity, uint64_t *r
 	}
 }
 
-/* Another filter's keys into it, or half of its blocks onto the others, as far as the kind can. */
+/* Merge another filter's keys into @f, or fold it by half, if the kind can. */
 static struct weir_filter *merged_or_folded(struct weir_filter *f, uint64_t capacity,
                                             uint64_t *random)
 {
@@ -240,7 +240,7 @@ static struct weir_filter *merged_or_folded(struct weir_filter *f, uint64_t capa
 	if (test_random(random) % 3 == 0 && weir_params_of(f, &p) == 0 &&
 	    weir_create(&other, &p) == 0) {
 		fill_by_chance(other, capacity, random);
-		(void)!weir_merge(f, other); /* growing: not every two */
+		(void)!weir_merge(f, other); /* growing may lack the room */
 		weir_destroy(other);
 	}
 	return f;
@@ -271,15 +271,15 @@ static void no_false_alarm(void **state)
 	assert_true(said[WEIR_UNEVEN_NO] > rounds / 100);
 }
 
-/* Of an array too large to read all of it, the ends are in the sample: a few lines, or one among
- * hundreds. */
+/* The sample of an array too large to read whole includes its ends. The keys crowd a few lines at
+ * either end, or one line a thousandth of the way in. */
 static void the_ends_are_in_the_sample(void **state)
 {
 	static const uint64_t from[] = { 0, UINT64_MAX - KEYS, UINT64_MAX / 1000 };
 	(void)state;
 	for (size_t end = 0; end < COUNT_OF(from); end++)
 		for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-			if (kinds[k] == WEIR_CLASSIC) /* spreads them itself */
+			if (kinds[k] == WEIR_CLASSIC) /* spreads hashes itself */
 				continue;
 			if (kinds[k] == WEIR_FREQUENCY && end == 2) /* has four cells a word */
 				continue;
@@ -327,8 +327,8 @@ static void *fill_on(void *argument)
 	return NULL;
 }
 
-/* A look that is interrupted finds fewer keys where it began than where it ends: a save beside
- * inserts was refused. */
+/* Inserts during a look at the array leave fewer keys where it begins than where it ends. A save
+ * during inserts was once refused for that. */
 static void filled_meanwhile(void **state)
 {
 	enum { THREADS = 4 };
@@ -350,7 +350,7 @@ static void filled_meanwhile(void **state)
 	weir_destroy(f);
 }
 
-/* ---- who refuses such a filter ---- */
+/* ---- calls that refuse such a filter ---- */
 
 static void save_refuses(void **state)
 {
@@ -359,7 +359,7 @@ static void save_refuses(void **state)
 	uint64_t refused;
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-		if (kinds[k] == WEIR_CLASSIC) /* spreads them itself */
+		if (kinds[k] == WEIR_CLASSIC) /* spreads hashes itself */
 			continue;
 		struct weir_filter *f = filled(kinds[k], &poor, false, &refused);
 		o.allow_uneven = false;
@@ -399,7 +399,7 @@ static void the_gate_refuses(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A shard takes its bits off the hash first. */
+/* A shard's own filter sees the hash without the bits that chose the shard. */
 static void a_set_of_shards_tells_it(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -432,7 +432,8 @@ static void the_builder_refuses(void **state)
 		const int err = weir_builder_finish(&f, b, &report);
 		if (hashes[i].of == uniform)
 			assert_int_equal(err, 0);
-		/* alike in the top bit, in the middle, in the low bits, and as a product alone */
+		/* constant in the top bit, in the middle, in the low bits, and in the product
+		 * alone */
 		if (hashes[i].of == bits_63 || hashes[i].of == middle_zero ||
 		    hashes[i].of == mixed_32_on_top || hashes[i].of == few_words)
 			assert_int_equal(err, -EDOM);
@@ -446,7 +447,7 @@ static void the_builder_refuses(void **state)
 	}
 }
 
-/* One key many times is one hash. */
+/* Repeats of one key are one hash. */
 static void the_builder_takes_repeats(void **state)
 {
 	struct weir_builder *b = test_builder(WEIR_FUSE, asked);
