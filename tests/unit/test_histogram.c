@@ -15,7 +15,7 @@ static void empty_has_no_quantiles(void **state)
 	assert_true(a.most == 0);
 }
 
-/* One value, whatever its size: every quantile is it, to half a class. */
+/* With one value of any size, every quantile equals it to half a class. */
 static void one_value(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images by name: what is saved is what is loaded, for every kind, layout, size and instruction
- * set; and what a save does to a file system. */
+ * Images by name: a load gives back what a save wrote, for every kind, layout, size and instruction
+ * set. Also what a save does to a file system. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -15,7 +15,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Of the layout that a row asks for; NULL: of any. */
+/* @ask: the layout of the filter; NULL: any. */
 static struct weir_filter *filled(uint32_t kind, const struct weir_params *ask, uint64_t capacity)
 {
 	static const struct weir_params any;
@@ -35,7 +35,7 @@ static struct weir_filter *filled(uint32_t kind, const struct weir_params *ask, 
 	return f;
 }
 
-/* Every key of @f, and as many others, are answered alike. */
+/* @f and @g answer alike for the first @keys keys, which @g has, and for as many others. */
 static void assert_same_answers(const struct weir_filter *f, const struct weir_filter *g,
                                 uint64_t keys)
 {
@@ -82,7 +82,7 @@ static void round_trip(const struct test_kind *kind, const struct test_layout *l
 	assert_true(before.bytes == after.bytes && before.shards == after.shards &&
 	            before.capacity == after.capacity);
 	assert_ok(weir_save(g, weir_location_path(other), &options));
-	if (!test_forgets(kind->id)) /* its keys have aged */
+	if (!test_forgets(kind->id)) /* the keys have aged since */
 		assert_same_files(path, other);
 	err = weir_merge(f, g); /* the same seed and layout, or it refuses */
 	assert_ok(err == -ENOTSUP || (kind->copies && err == -ENOSPC) ? 0 : err);
@@ -102,7 +102,7 @@ static void test_round_trips(void **state)
 					           level);
 }
 
-/* From 2 MiB of bits on they begin at a multiple of 2 MiB; one image of either side. */
+/* From 2 MiB up the bits begin at a multiple of 2 MiB. One image is smaller, one has that size. */
 static void test_alignment(void **state)
 {
 	static const uint64_t sizes[] = { (UINT64_C(2) << 20) - 128 * 1024, UINT64_C(2) << 20 },
@@ -200,7 +200,7 @@ static void test_info(void **state)
 	assert_true(info.seed_fingerprint == stats.seed_fingerprint);
 	assert_int_equal(info.compressed, TEST_ZSTD);
 	assert_false(info.live);
-	/* an older header's: what it lacks is not written */
+	/* nothing is written beyond an older caller's struct_size */
 	info.struct_size = offsetof(struct weir_image_info, bytes);
 	info.bytes = info.capacity = 5;
 	assert_ok(weir_image_inspect(weir_location_path(path), &info));
@@ -253,14 +253,14 @@ static void test_modes(void **state)
 	assert_int_equal(mode_of(path) & 07777, 0640);
 	assert_int_equal(chmod(path, 0604), 0);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
-	assert_int_equal(mode_of(path) & 07777, 0604); /* a replaced file's stay */
+	assert_int_equal(mode_of(path) & 07777, 0604); /* a replaced file's mode stays */
 	options.mode = 0755;
 	assert_ok(weir_save(f, weir_location_path(path), &options));
 	assert_int_equal(mode_of(path) & 07777, 0755);
 	unlink(path);
 	assert_ok(weir_save(f, weir_location_path(path), &options));
 	assert_int_equal(mode_of(path) & 07777, 0755);
-	options.mode = 0777; /* the most there is */
+	options.mode = 0777; /* the highest mode */
 	assert_ok(weir_save(f, weir_location_path(path), &options));
 	assert_int_equal(mode_of(path) & 07777, 0777);
 	umask(mask);
@@ -294,7 +294,7 @@ static void test_links_are_followed(void **state)
 	assert_same_files(link, path);
 	unlink(link);
 	assert_int_equal(chdir(folder), 0);
-	assert_int_equal(symlink("other.weir", "link"), 0); /* no folder in either name */
+	assert_int_equal(symlink("other.weir", "link"), 0); /* neither name has a folder */
 	assert_ok(weir_save(f, weir_location_path("other.weir"), NULL));
 	assert_ok(weir_save(f, weir_location_path("link"), NULL));
 	assert_same_files("other.weir", path);

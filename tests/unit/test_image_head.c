@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The head of an image, by itself: where the numbers of a shape stand. The first two kinds have
- * two, in fields of their own; every later kind has seven, in the area for them. */
+ * The head of an image, by itself: where the numbers of a shape stand. The first two kinds have two
+ * numbers, in fields of their own. Every later kind has seven, in a shared area. */
 #include <errno.h>
 #include "../test.h"
 #include "image/head.h"
@@ -22,7 +22,7 @@ static struct weir_image_head head_of(uint32_t kind)
 	return head;
 }
 
-/* What the parser makes of these bytes, their checksums taken as right. */
+/* Parse @bytes, with the checksums that they contain. */
 static int parse(const unsigned char *bytes, struct weir_image_head *out,
                  struct weir_image_fault *fault)
 {
@@ -49,7 +49,7 @@ static void what_is_put_is_read(void **state)
 	}
 }
 
-/* A byte other than 0 between @from and @to is refused, and no other place of the two is. */
+/* Each byte from @from to before @to must be 0. */
 static void assert_zero(uint32_t kind, unsigned from, unsigned to)
 {
 	for (unsigned at = from; at < to; at++) {
@@ -90,7 +90,7 @@ static void the_first_kinds_have_small_numbers(void **state)
 		}
 }
 
-/* To a builder 0 means random, so that a filter could not be made again from what it says. */
+/* To a builder seed 0 means random, so its parameters could not make the filter again. */
 static void seed_0_is_refused(void **state)
 {
 	unsigned char bytes[WEIR_IMAGE_HEAD];
@@ -103,7 +103,7 @@ static void seed_0_is_refused(void **state)
 	assert_string_equal(fault.field, "seed");
 }
 
-/* The largest and the smallest that are legal, and what lies just beyond. */
+/* The largest and smallest legal values, and those just beyond. */
 static void the_limits_of_the_fields(void **state)
 {
 	static const struct {
@@ -121,7 +121,7 @@ static void the_limits_of_the_fields(void **state)
 		{ 1, 1, (UINT64_C(1) << 40) + 1, 1, "blocks" },
 		{ 1, 1, 2 * 1024, 2, NULL },
 		{ 1, 1, 2 * 1024 - 2, 2, "shards" },
-		{ 1, 1, 2 * 1024 + 1, 2, "shards" }, /* does not cut it into equal runs */
+		{ 1, 1, 2 * 1024 + 1, 2, "shards" }, /* shards of unequal size */
 		{ 1, 1, 3 * 1024, 3, "shards" },
 		{ 1, 1, 65536 * 1024, 65536, NULL },
 		{ 1, 1, 131072 * 1024, 131072, "shards" },
@@ -161,8 +161,9 @@ static void which_hashes_there_are(void **state)
 	}
 }
 
-/* Every word of marks, with each hash: format 1 where it is 0, known marks are read back, keyed and
- * hash 3 go together, an unknown mark is a newer weir's. */
+/* Marks in the lowest or the highest byte, with each hash. The format is 1 if the marks are 0.
+ * Known marks are read back. The mark keyed needs hash 3, and hash 3 the mark. An unknown mark is a
+ * newer weir's. */
 static void marks_are_known_or_newer(void **state)
 {
 	(void)state;
@@ -185,9 +186,9 @@ static void marks_are_known_or_newer(void **state)
 	}
 }
 
-/* The bytes behind the marks: in format 1 reserved, in format 2, from the steps' end on, a newer
- * weir's, and the first of them is named; the words of steps as below. Format 2 without a mark or a
- * step says nothing, so it is no image that a weir wrote. */
+/* The bytes from the marks on. In format 1 they are reserved. In format 2 an unknown mark or step
+ * is a newer weir's; so is any byte from LATER on, and the fault names it. A length without its
+ * step is damage. Weir writes format 2 only with a mark or a step. */
 static void words_that_are_not_known(void **state)
 {
 	(void)state;
@@ -211,15 +212,15 @@ static void words_that_are_not_known(void **state)
 	weir__image_put(bytes, &head);
 	bytes[FORMAT] = 2;
 	assert_int_equal(parse(bytes, &out, &fault), -EBADMSG);
-	bytes[FORMAT] = 3; /* of a compound, which has members */
+	bytes[FORMAT] = 3; /* a compound's format: members are missing */
 	assert_int_equal(parse(bytes, &out, &fault), -EBADMSG);
 	assert_string_equal(fault.field, "members");
 	bytes[FORMAT] = 4;
 	assert_int_equal(parse(bytes, &out, &fault), -ENOTSUP);
 }
 
-/* What is done to keys: every bit of its words, with each step: read back and put again, or
- * refused. */
+/* Normalisation: with each combination of steps, each bit of the lengths is read back and written
+ * again, or refused. */
 static void steps_and_their_lengths(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Locations: an image has the same bytes wherever it is saved or copied to, says the same wherever
- * it is read from, and a location that a call does not take is refused by both names. */
+ * Locations. An image has the same bytes wherever it is saved or copied, and reads the same from
+ * everywhere. A call that cannot take a location names both in its refusal. */
 #include <errno.h>
 #include <sys/mman.h>
 #include "delta.h"
@@ -15,7 +15,7 @@ enum {
 	TO_LOAD = TO_READ | BIT(WEIR_LOCATION_MAP) | BIT(WEIR_LOCATION_MAP_MEMORY),
 };
 
-/* The plain and the compressed image of a filter, as weir_save() makes the files of those names. */
+/* A filter and its images, plain and compressed, as weir_save() wrote them to the files @name. */
 static struct weir_filter *f;
 static unsigned char *image[2], *room;
 static size_t image_bytes[2];
@@ -44,7 +44,7 @@ static int drop(void **state)
 	return 0;
 }
 
-/* False: the kind cannot be saved. */
+/* Return: can the kind be saved? */
 static bool make(uint32_t kind)
 {
 	static uint64_t hashes[N];
@@ -79,7 +79,7 @@ static int teardown(void **state)
 	return folder_teardown(state);
 }
 
-/* An image in each form; as a descriptor always a file of its own, at its first byte. */
+/* The image in a location of @form. A descriptor is always a new file, at its first byte. */
 static struct weir_location at(uint32_t form, bool packed)
 {
 	const size_t n = image_bytes[packed];
@@ -101,7 +101,7 @@ static struct weir_location at(uint32_t form, bool packed)
 	}
 }
 
-/* ---- what a call takes ---- */
+/* ---- which locations a call takes ---- */
 
 static int64_t save_to(struct weir_location to) { return weir_save(f, to, NULL); }
 static int64_t inspect(struct weir_location from)
@@ -257,7 +257,8 @@ static int64_t by_save(struct weir_location to, bool packed)
 	return weir_save(f, to, &o);
 }
 
-/* From the other form, unless that has other bytes: keys age between two saves. */
+/* Copy from the other form. If keys age, two saves have different bytes, so copy from the same
+ * form. */
 static int64_t by_copy(struct weir_location to, bool packed)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -357,7 +358,7 @@ static void reads_the_same(uint32_t form, bool packed, uint64_t id)
 	assert_true(info.generation == 7 && info.marks == wanted.marks);
 	assert_true(info.capacity == wanted.capacity && info.bytes == wanted.bytes &&
 	            info.seed_fingerprint == wanted.seed_fingerprint);
-	if (form == WEIR_LOCATION_CHAIN) /* what it makes */
+	if (form == WEIR_LOCATION_CHAIN) /* of the image that it makes */
 		assert_true(!info.compressed && info.file_bytes == image_bytes[0]);
 	else
 		assert_true(info.compressed == packed &&

@@ -3,7 +3,7 @@
 #include <weir/inline.h>
 #include "mapped.h"
 
-/* What a kind lacks altogether it says so of, mapped or not. */
+/* A kind that lacks the verb says so, mapped or not. */
 static void assert_read_only(int64_t answer)
 {
 	assert_true(answer == -EROFS || answer == -ENOTSUP);
@@ -32,7 +32,7 @@ static void test_read_only(void **state)
 		assert_ok(weir_verify(f));
 		assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
 		struct weir_filter *copy;
-		assert_ok(weir_clone(&copy, f)); /* one's own, so it takes inserts */
+		assert_ok(weir_clone(&copy, f)); /* a private copy takes inserts */
 		if (refused == -EROFS)
 			assert_ok(weir_insert_hash(copy, test_key(5000)));
 		weir_destroy(copy);
@@ -40,7 +40,7 @@ static void test_read_only(void **state)
 	}
 }
 
-/* A kind that merges and takes inserts says that it is mapped, and not that it cannot. */
+/* A kind that merges and takes inserts says that it is mapped read-only, not that it cannot. */
 static void test_blocked_read_only(void **state)
 {
 	struct weir_filter *f;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Images that are mapped live: several processes insert into one at once; the live mark and the
+ * Images mapped live: several processes insert into one image at once; the live mark and the
  * seal. */
 #include <signal.h>
 #include <sys/mman.h>
@@ -16,10 +16,10 @@ static bool is_live(void)
 	return info.live;
 }
 
-/* Inserts the keys @from, @from + @step ... below @to; 0 is success. */
+/* Insert the keys @from, @from + @step ... below @to. Return: 0 on success. */
 typedef int insert_fn(struct weir_filter *f, uint64_t from, uint64_t step, uint64_t to);
 
-/* Each process inserts keys of its own, waits for the others at the start, and exits; 0 is
+/* Map the image, wait for the start, and insert keys of this process. Return: exit status, 0 on
  * success. */
 static int insert_in_process(insert_fn *insert, unsigned number, int start)
 {
@@ -71,8 +71,8 @@ static void test_live_in_several_processes(void **state)
 	live_in_several_processes(insert_each);
 }
 
-/* Plain stores, as into a private filter, would undo what another process inserts into the same
- * word at that moment. */
+/* Plain stores, as into a private filter, would undo another process's insert into the same
+ * word. */
 static void test_live_loads_are_atomic(void **state)
 {
 	(void)state;
@@ -80,7 +80,7 @@ static void test_live_loads_are_atomic(void **state)
 		live_in_several_processes(load_pieces);
 }
 
-/* Of the image at path. */
+/* Change the protection of each mapping of the image at path. */
 static void protect(int protection)
 {
 	char line[4600];
@@ -98,7 +98,7 @@ static void protect(int protection)
 	assert_true(found);
 }
 
-/* A bit that is set is not stored again: that store is what would undo another process's insert
+/* A load does not store a bit that is already set: that store could undo another process's insert
  * into the same word. */
 static void test_a_live_load_stores_no_bit_again(void **state)
 {
@@ -162,14 +162,14 @@ static void test_live_mark_and_seal(void **state)
 	assert_ok(weir_seal(f));
 	assert_false(is_live());
 	assert_ok(weir_verify(h));
-	/* it is now as if mapped to read */
+	/* now f is as if mapped with WEIR_MAP_READ */
 	assert_int_equal(missing(f, 0, 1003), 0);
 	assert_refused(weir_insert_hash(f, 1), -EROFS, "sealed", "");
 	assert_refused(weir_insert_keys(f, weir_keys_hashes((uint64_t[]){ 1 }, 1), NULL), -EROFS,
 	               "sealed", "");
 	assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
 	assert_ok(weir_verify(f));
-	/* and in nobody's way */
+	/* and does not block a live mapping */
 	assert_ok(weir_load(&g, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_refused(weir_verify(f), -EBUSY, path, "live");
 	assert_ok(weir_seal(g));
@@ -181,7 +181,7 @@ static void test_live_mark_and_seal(void **state)
 	weir_destroy(g);
 }
 
-/* A view made before the seal does not know of it: its inserts must not reach the sealed image. */
+/* A view made before the seal does not know of it. Its inserts must not reach the sealed image. */
 static void test_a_view_cannot_insert_after_the_seal(void **state)
 {
 	struct weir_inline_mut view;
@@ -207,7 +207,7 @@ static void test_a_view_cannot_insert_after_the_seal(void **state)
 	weir_destroy(f);
 }
 
-/* Other processes would not see a length that is noted in this one. */
+/* Other processes would not see a prefix length that this one adds. */
 static void test_a_live_set_takes_no_new_length(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -229,7 +229,7 @@ static void test_a_live_set_takes_no_new_length(void **state)
 	weir_destroy(f);
 }
 
-/* Of every kind the ability tells whether it can be mapped live; one that cannot leaves no mark. */
+/* WEIR_CAN_MAP_LIVE tells which kinds can be mapped live. A refused mapping leaves no live mark. */
 static void test_which_kinds_can_be_mapped_live(void **state)
 {
 	uint64_t hashes[100];

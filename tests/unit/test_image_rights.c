@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What a save gives away in a folder that others may write to: no rights, no owner, no file behind
- * a stranger's link. Most of it needs root, who can act as two users; without, the test reports
- * that and is skipped. */
+ * In a folder that others may write to, a save gives away no rights, no owner and no file behind a
+ * stranger's link. Most tests need root, which can act as two users. Without root they report that
+ * and are skipped. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -75,11 +75,11 @@ static void test_save_hands_out_no_root(void **state)
 	assert_int_equal(stat_of(path).st_uid, 0);
 	put(path, STRANGER, STRANGER, 0604);
 	assert_int_equal(mode_after_save(), 0604);
-	umask(077); /* a stranger's file does not widen it */
+	umask(077); /* a stranger's file does not widen the mode */
 	put(path, STRANGER, STRANGER, 0777);
 	assert_int_equal(mode_after_save(), 0600);
 	put(path, STRANGER, STRANGER, 04777);
-	assert_ok(save_with(0751)); /* what the caller gives wins */
+	assert_ok(save_with(0751)); /* the caller's mode wins */
 	assert_int_equal(stat_of(path).st_mode & 07777, 0751);
 }
 
@@ -89,7 +89,7 @@ static void test_modes_never_widen(void **state)
 	for (mode_t old = 0; old <= 07777; old += old < 0777 ? 1 : 0111) {
 		put(path, geteuid(), getegid(), old);
 		mode_t now = mode_after_save(), wanted = old & 0755;
-		if (!(old & 0400) && geteuid()) /* unreadable: it may have had a list */
+		if (!(old & 0400) && geteuid()) /* unreadable: it may have had an access list */
 			wanted &= ~(mode_t)070 | wanted << 3;
 		assert_int_equal(now, wanted);
 	}
@@ -116,13 +116,13 @@ static void test_group_lost(void **state)
 {
 	(void)state;
 	needs_root();
-	put(path, 0, GROUP, 0640); /* in a folder open to all the group is not kept */
+	put(path, 0, GROUP, 0640); /* a folder open to all: the group is not kept */
 	assert_int_equal(mode_after_save(), 0600);
 	put(path, 0, GROUP, 0754);
 	assert_int_equal(mode_after_save(), 0744);
 }
 
-/* u::rw-, u:1:rw-, g::---, m::rw-, o::---, as the kernel has it */
+/* u::rw-, u:1:rw-, g::---, m::rw-, o::---, in the kernel's format */
 static const unsigned char acl[] = {
 	2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 6, 0, 1, 0, 0, 0, 4, 0, 0, 0,
 	255, 255, 255, 255, 16, 0, 6, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255
@@ -136,7 +136,7 @@ static bool give_acl(const char *name, const char *which)
 	return false;
 }
 
-/* With a list the group's permissions are only a mask: those of the group itself may be less. */
+/* With an access list the mode's group bits are only a mask. The group itself may have fewer. */
 static void test_lists_widen_nothing(void **state)
 {
 	(void)state;
@@ -148,9 +148,9 @@ static void test_lists_widen_nothing(void **state)
 	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
 	put(path, geteuid(), getegid(), 0640);
 	assert_true(give_acl(folder, "system.posix_acl_default"));
-	assert_int_equal(mode_after_save(), 0640); /* the folder's list opens it to nobody */
+	assert_int_equal(mode_after_save(), 0640); /* the folder's list opens it no further */
 	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
-	assert_ok(save_with(0660)); /* nor beside a mode that is given */
+	assert_ok(save_with(0660)); /* nor with a mode from the caller */
 	assert_int_equal(stat_of(path).st_mode & 07777, 0660);
 	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
 }
@@ -170,13 +170,13 @@ static void test_owner_lost(void **state)
 		}
 	}
 	assert_int_equal(chmod(folder, 0755), 0);
-	assert_int_equal(chown(folder, STRANGER, 0), 0); /* who may put anything there */
+	assert_int_equal(chown(folder, STRANGER, 0), 0); /* its owner may put any file there */
 	put(path, STRANGER, GROUP, 0640);
 	assert_int_equal(mode_after_save(), 0600);
 	assert_int_equal(stat_of(path).st_uid, 0);
 }
 
-/* Where its group may write to the folder, one of that group may have put the file there. */
+/* If the folder's group may write to it, a member of the group may have put the file there. */
 static void test_owner_lost_to_a_group(void **state)
 {
 	(void)state;
@@ -188,7 +188,7 @@ static void test_owner_lost_to_a_group(void **state)
 	assert_int_equal(stat_of(path).st_gid, 0);
 }
 
-/* In a child that is a stranger, of the group too. Return: its exit status. */
+/* Run @act in a child that is the user STRANGER, a member of GROUP. Return: its wait status. */
 static int as_stranger(int (*act)(void))
 {
 	int status;
@@ -223,7 +223,7 @@ static int save_over_unreadable(void)
 	return save_with(0) || (stat_of(path).st_mode & 07777) != 0200;
 }
 
-/* The user may not give the file away, but keeps it for a group with this user. */
+/* A user may not give the file back to its owner, but keeps its group as a member of it. */
 static void test_a_user_keeps_the_group(void **state)
 {
 	(void)state;
@@ -236,7 +236,7 @@ static void test_a_user_keeps_the_group(void **state)
 	assert_int_equal(stat_of(path).st_gid, GROUP);
 }
 
-/* Of a file that its owner may not read nobody knows whether it had a list. */
+/* A saver cannot tell whether a file that it may not read had an access list. */
 static void test_an_unreadable_file_opens_to_no_group(void **state)
 {
 	(void)state;
@@ -253,13 +253,13 @@ static void test_a_user_saves_over_roots(void **state)
 	put(path, 0, GROUP, 04674);
 	assert_int_equal(as_stranger(save_over_another), 0);
 	assert_int_equal(stat_of(path).st_uid, STRANGER);
-	assert_int_equal(chown(folder, STRANGER, STRANGER), 0); /* nobody else's */
+	assert_int_equal(chown(folder, STRANGER, STRANGER), 0); /* the folder is the user's own */
 	assert_int_equal(chmod(folder, 0700), 0);
 	put(path, STRANGER, STRANGER, 04654);
 	assert_int_equal(as_stranger(save_over_own), 0);
 }
 
-/* A save must read what it is to replace by name. */
+/* A save with options.replaces must read the old image. */
 static void test_an_image_that_a_user_may_not_read_is_not_replaced_by_name(void **state)
 {
 	(void)state;
@@ -291,7 +291,7 @@ static void test_links_of_strangers(void **state)
 		skip();
 	}
 	close(fd);
-	assert_int_equal(open(link, O_WRONLY), -1); /* as the kernel would have it */
+	assert_int_equal(open(link, O_WRONLY), -1); /* the kernel refuses to follow it too */
 	assert_refused(weir_save(f, weir_location_path(link), NULL), -EACCES, link,
 	               "follow the link");
 	assert_int_equal(stat_of(path).st_size, 0);

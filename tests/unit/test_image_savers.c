@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Several savers of one path, threads and users; and what stands there under the names that savers
- * take for a moment, left behind or put in their way. */
+ * Several threads and users that save to one path. Also files under the savers' temporary names,
+ * left behind or put in their way. */
 #include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
@@ -37,8 +37,8 @@ static void *save_many_times(void *count)
 	return (void *)(uintptr_t)failed;
 }
 
-/* None takes away the name that another is about to rename; the last to switch wins, and nothing
- * else is left in the folder. */
+/* No saver removes the temporary file that another is about to rename. The last rename wins, and
+ * nothing else stays in the folder. */
 static void test_several_savers_of_one_path(void **state)
 {
 	struct weir_filter *g;
@@ -62,8 +62,8 @@ static void test_several_savers_of_one_path(void **state)
 	assert_int_equal(mkdir(folder, 0700), 0);
 }
 
-/* Two users save to one path in a folder that is open to both. Neither may read the other's files,
- * or take its temporary name away because of that. */
+/* Two users save to one path in a folder that is open to both. Neither can read the other's files,
+ * and neither removes the other's temporary file for that. */
 static void test_savers_of_two_users(void **state)
 {
 	unsigned count = SAVES;
@@ -94,7 +94,7 @@ static void test_savers_of_two_users(void **state)
 	assert_int_equal(mkdir(folder, 0700), 0);
 }
 
-/* ---- names that are taken ---- */
+/* ---- temporary names that exist already ---- */
 
 static char taken[4200];
 
@@ -112,7 +112,8 @@ static bool there(void)
 	return lstat(taken, &st) == 0;
 }
 
-/* The name that every save to this path once used. */
+/* A temporary name is taken: the one that every save to this path once used, or one of today's
+ * form. */
 static void test_squatted_name(void **state)
 {
 	(void)state;
@@ -124,7 +125,7 @@ static void test_squatted_name(void **state)
 		assert_true(there());
 		assert_int_equal(rmdir(taken), 0);
 		assert_int_equal(mkfifo(taken, 0600), 0);
-		/* does not wait for its writer */
+		/* the save does not wait for the pipe's writer */
 		assert_ok(weir_save(f, weir_location_path(path), NULL));
 		assert_true(there());
 		assert_int_equal(unlink(taken), 0);
@@ -153,15 +154,15 @@ static void test_litter_is_removed(void **state)
 	snprintf(other, sizeof other, "%s/other.weir", folder);
 	close(fd);
 	assert_ok(weir_save(f, weir_location_path(other), NULL));
-	assert_true(there()); /* that of another path */
+	assert_true(there()); /* a save to another path leaves it */
 	assert_int_equal(unlink(other), 0);
 	assert_int_equal(link(taken, other), 0);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
-	assert_true(there()); /* somebody's file under a second name */
+	assert_true(there()); /* it is another file's second name */
 	assert_int_equal(unlink(other), 0);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_false(there());
-	close(leave("-0123456789abcdef0")); /* names like it that are none */
+	close(leave("-0123456789abcdef0")); /* one digit too many */
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_int_equal(unlink(taken), 0);
 }
@@ -179,13 +180,13 @@ static void test_strangers_litter_stays(void **state)
 		close(fd);
 		assert_int_equal(chmod(folder, 0755 | open_to_all), 0);
 		assert_ok(weir_save(f, weir_location_path(path), NULL));
-		/* where no stranger can write it is what a save gave its owner and left */
+		/* in a folder open to all it may be a stranger's; else a save left it */
 		assert_int_equal(there(), open_to_all != 0);
 		(void)unlink(taken);
 	}
 }
 
-/* ---- the name that one save at a time has: T4 to T6 of temporary.c ---- */
+/* ---- the claim, a name that one save at a time holds: T4 to T6 of temporary.c ---- */
 
 #define CLAIM "-0000000000000000"
 #define HEIR "-0000000000000001"
@@ -203,8 +204,8 @@ static int replace_as(uint64_t generation)
 	return bytes < 0 ? (int)bytes : 0;
 }
 
-/* In a folder like /tmp any user may take the name. He may not replace the image, so no saver
- * waits for him. The folder's owner may. */
+/* In a folder like /tmp any user can create the claim. A saver heeds it only if that user may
+ * replace the image, as the folder's owner may. */
 static void test_claim_of_a_stranger_denies_no_save(void **state)
 {
 	(void)state;
@@ -230,7 +231,7 @@ static void test_claim_of_a_stranger_denies_no_save(void **state)
 	close(fd);
 }
 
-/* A reader can lock what a killed saver left with its last permissions. */
+/* A reader can lock a killed saver's claim once it has its last permissions. */
 static void test_lock_of_a_reader_on_a_dead_claim_denies_no_save(void **state)
 {
 	(void)state;
@@ -262,7 +263,7 @@ static void *replace_many_times(void *unused)
 	return unused;
 }
 
-/* Dead claims come all the time, each of them locked by a reader, and so is the image. */
+/* Create dead claims all the time, each locked by a reader, and lock the image too. */
 static void *leave_claims(void *name)
 {
 	struct flock lock = { .l_type = F_RDLCK, .l_start = 504, .l_len = 8 };
@@ -300,7 +301,7 @@ static void test_no_saver_removes_the_claim_of_one_at_work(void **state)
 	pthread_join(leaver, NULL);
 	assert_ok(weir_image_inspect(weir_location_path(path), &info));
 	assert_true(replaced > 0);
-	assert_int_equal(info.generation, replaced); /* each was made from the one before */
+	assert_int_equal(info.generation, replaced); /* each save replaced the one before */
 	assert_ok(replace_as(0));
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Images that are read into the caller's memory and used there: of every kind the bytes that a
- * plain save writes, whatever the file's form; and everything else refused. */
+ * Images that are read into the caller's memory and used there. For every kind the memory gets the
+ * bytes of a plain save, whatever the file's form. Everything else is refused. */
 #include "mapped.h"
 
 enum { ROOM = 8 << 20, DIRT = 0xa5 };
 
-/* Memory of the caller's, dirty, and the plain image that belongs there. */
+/* The caller's memory, dirty, and the plain image that belongs there. */
 static unsigned char *memory, *plain;
 static size_t plain_bytes;
 static char packed[4200];
@@ -26,7 +26,7 @@ static int cleanup(void **state)
 	return teardown(state);
 }
 
-/* Saved in both forms. False: the kind cannot be saved. */
+/* Save @f in both forms. Return: can its kind be saved? */
 static bool save_both(struct weir_filter *f)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -80,7 +80,7 @@ static int64_t copy(void *room, size_t bytes, const char *file,
 	                       NULL);
 }
 
-/* The file gives the plain image, in the room that it needs and in no less. */
+/* A read of @file gives the plain image, and needs room for all of it. */
 static void reads_as_plain(const char *file)
 {
 	char needed[32], there[32];
@@ -103,7 +103,7 @@ static void reads_as_plain(const char *file)
 	assert_int_equal(copy(memory, ROOM, file, NULL), plain_bytes);
 }
 
-/* A filter of what is at memory, @n keys. */
+/* Use the image at memory, of @n keys, as a filter. */
 static void is_used(uint64_t n, bool takes_inserts)
 {
 	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
@@ -123,7 +123,7 @@ static void is_used(uint64_t n, bool takes_inserts)
 		assert_ok(weir_measure(f, WEIR_EXACT, &a));
 		assert_true(a.bytes == b.bytes && a.capacity == b.capacity && a.fill == b.fill);
 		assert_ok(weir_verify(f));
-		/* in the last line, which every kind's bits reach */
+		/* a bit of the last line, which every kind's bits reach */
 		memory[plain_bytes - 1] ^= 1;
 		assert_refused(weir_verify(f), -EBADMSG, "the image in memory", "sum");
 		weir_destroy(f);
@@ -171,7 +171,7 @@ static void test_layers(void **state)
 	assert_true(image_get(plain + IMAGE_MEMBERS, 4) >= 3);
 }
 
-/* From 2 MiB on the bits begin at a multiple of that. */
+/* From 2 MiB up the bits begin at a multiple of 2 MiB. */
 static void test_a_large_one(void **state)
 {
 	(void)state;
@@ -180,7 +180,7 @@ static void test_a_large_one(void **state)
 	assert_true(image_get(plain + IMAGE_SHARDS, 4) > 1);
 }
 
-/* A new file: to write one over waits for the disk. */
+/* Make a new file: to overwrite one waits for the disk. */
 static void renew(const char *file, const void *bytes, size_t n)
 {
 	assert_int_equal(unlink(file), 0);
@@ -194,7 +194,7 @@ static int lowest_free_descriptor(void)
 	return fd;
 }
 
-/* Cut off anywhere, a byte too long, or a byte wrong. */
+/* A file cut off anywhere, one byte too long, or with one wrong byte is refused. */
 static void is_refused_cut(const char *file)
 {
 	const int descriptor = lowest_free_descriptor();
@@ -233,7 +233,7 @@ static void test_damaged_files(void **state)
 	}
 }
 
-/* Memory that somebody else wrote is as hostile as a file. */
+/* Memory that another process wrote is as hostile as a file. */
 static void test_damaged_memory(void **state)
 {
 	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
@@ -305,7 +305,7 @@ static void test_arguments(void **state)
 #endif
 }
 
-/* What is overwritten while it is read is another image, and no damaged one. */
+/* Overwrite the file during a read. The read must report that, not damage. */
 static int overwrite(void *arg, uint64_t done, uint64_t total)
 {
 	(void)done, (void)total;
@@ -327,7 +327,7 @@ static void test_overwritten_while_it_is_read(void **state)
 	o.progress_arg = plain;
 	plain = NULL;
 	f = test_filter(WEIR_BLOCKED, 4000000, 0.01);
-	assert_true(save_both(f)); /* with no key */
+	assert_true(save_both(f)); /* without keys */
 	weir_destroy(f);
 	assert_refused(copy(memory, ROOM, path, &o), -EBUSY, path, "while it was read");
 	free(o.progress_arg);

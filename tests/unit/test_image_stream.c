@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images through pipes, sockets, open files and memory: they need no seek, take no byte more
- * than theirs, and say so when the other side goes away. */
+ * Images through pipes, sockets, open files and memory. The calls need no seek, take no byte beyond
+ * the image, and report it if the other side goes away. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -55,8 +55,8 @@ static void *write_image(void *arg)
 	return NULL;
 }
 
-/* Two images and some bytes after each through @fds: the reader takes exactly what is the
- * image's. */
+/* Send images through @fds, with some bytes after each. The reader takes exactly the image's
+ * bytes. */
 static void through(int fds[2])
 {
 	for (int level = 0; level <= 3 * TEST_ZSTD; level += 3) {
@@ -93,7 +93,7 @@ static void test_socket(void **state)
 	through(fds);
 }
 
-/* A stream's bytes are a saved file's, so either can be read as the other. */
+/* A stream has the bytes of a saved file, so either can be read as the other. */
 static void test_stream_is_file(void **state)
 {
 	char file[4200];
@@ -157,8 +157,8 @@ static void test_in_the_middle_of_a_file(void **state)
 	close(fd);
 }
 
-/* What stands before the file's position is no part of the image: a length that does not suffice is
- * found before anything is read. */
+/* The bytes before the file's position are not part of the image. A load finds the length too short
+ * before it reads anything. */
 static void test_too_little_behind_the_position(void **state)
 {
 	size_t n = 0;
@@ -189,7 +189,7 @@ static int insert_more(void *filter, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* A stream has the checksums before the bits that they are of. */
+/* A stream carries each checksum before its bits, and keys are inserted between the two. */
 static void test_is_an_image_whole_that_was_streamed_beside_inserts(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;

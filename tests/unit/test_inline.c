@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * <weir/inline.h> is one more instruction set: whatever flags its caller is compiled with, in C
- * and in C++, the same bits and the same answers as the library's; also of views that a caller
- * compiled for one layout alone would not have taken itself. PROBES lists what the build has
- * compiled. */
+ * <weir/inline.h> is one more instruction set. Whatever flags its caller is compiled with, in C or
+ * C++, it sets the same bits and gives the same answers as the library. That holds too for views
+ * that a caller compiled for one layout would refuse. PROBES lists the compiled callers. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <weir/inline.h>
@@ -75,7 +74,7 @@ static void one_layout(const struct inline_probe *probe, unsigned z, unsigned g,
 			                 weir_insert_u64(theirs.f, i));
 	}
 	assert_memory_equal(ours.memory, theirs.memory, ours.bytes);
-	struct weir_inline view; /* by itself, or the first field of the other */
+	struct weir_inline view; /* equals the first field of the mutable view */
 	assert_ok(weir_inline_init(&view, ours.f));
 	assert_memory_equal(&view, &ours.mut.view, sizeof view);
 	for (uint64_t i = 0; i < 3 * keys; i++) {
@@ -104,7 +103,7 @@ static void same_bits_and_answers(void **state)
 		}
 }
 
-/* A key that is in is found by looking: threads with hot keys share their lines. */
+/* An insert of a present key only reads, since threads with hot keys share their lines. */
 static void what_is_seen_is_not_written(void **state)
 {
 	const struct inline_probe *probe = *state;
@@ -115,7 +114,7 @@ static void what_is_seen_is_not_written(void **state)
 			struct placed p = place(z, g, LINES_OF_A_PAGE);
 			for (uint64_t i = 0; i < 100; i++)
 				assert_true(probe->insert_hash(&p.mut, test_key(i)) >= 0);
-			/* a store would be a fault now */
+			/* a store would fault now */
 			assert_int_equal(mprotect(p.memory, PAGE, PROT_READ), 0);
 			for (uint64_t i = 0; i < 100; i++) {
 				uint64_t h = test_key(i);
@@ -142,7 +141,7 @@ static void what_it_refuses(void **state)
 	placed_free(&p);
 }
 
-/* Of each layout: taken, or refused where the caller is compiled for another alone. */
+/* A caller takes each layout, but one compiled for a single layout refuses all others. */
 static void which_layouts_it_takes(void **state)
 {
 	const struct inline_probe *probe = *state;
@@ -174,7 +173,7 @@ static void which_layouts_it_takes(void **state)
 		}
 }
 
-/* The calculator's, or the one that the caller is compiled for. */
+/* Inlined are the calculator's layouts, or the one that the caller is compiled for. */
 static void what_is_inlined(void **state)
 {
 	const struct inline_probe *probe = *state;
@@ -190,7 +189,7 @@ static void what_is_inlined(void **state)
 		}
 }
 
-/* Those are what the calculator chooses from 10 % to 0.01 %. */
+/* The inlined layouts are those that the calculator chooses from 10 % to 0.01 %. */
 static void the_calculator_s_layouts_are_inlined(void **state)
 {
 	unsigned seen[9][11] = { { 0 } }, inlined = 0;
@@ -213,7 +212,7 @@ static void the_calculator_s_layouts_are_inlined(void **state)
 			assert_int_equal(seen[z][g], 0);
 }
 
-/* The inlined verbs take keys as they are: they would miss what a text became. */
+/* The inlined verbs take keys as they are, so they would miss normalised texts and keyed hashes. */
 static void sets_that_normalise_have_no_inline_form(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_TRIM, WEIR_TEXT_LOWERCASE, WEIR_TEXT_CIDR,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The answer of an insert into several filters, which may hash differently: whether the key is new
- * is the current one's to say, and an error of any of them is the answer. */
+ * The answer of an insert into several filters, which may hash differently. The current filter
+ * tells whether the key is new. The insert fails if the current filter is read-only, but not if
+ * only the previous one is. */
 #include <sys/uio.h>
 #include "../folder.h"
 #include "../handles.h"
@@ -14,7 +15,7 @@ static struct weir_handle *any_seed(struct weir_filter *first)
 	return h;
 }
 
-/* @seed: 0 for the current one's. */
+/* @seed: 0 for the current filter's seed. */
 static struct weir_reload *begun(struct weir_handle *h, uint64_t seed)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -76,9 +77,10 @@ static void test_an_error_of_any_filter(void **state)
 		assert_ok(weir_load(&mapped, weir_location_map(path, WEIR_MAP_READ), NULL));
 		struct weir_handle *h = any_seed(mapped);
 		struct weir_reload *r = begun(h, seed);
-		expect_read_only(h); /* the current one is */
+		expect_read_only(h); /* the current filter is read-only */
 		assert_ok(weir_reload_commit(r));
-		/* the previous one is: the insert stands, and no rollback can return to it */
+		/* the previous filter is read-only: the insert stands, and no rollback can return
+		 * to it */
 		assert_true(stats_of(h).previous_kept);
 		assert_int_equal(weir_handle_insert(h, "k", 1), WEIR_NEW);
 		assert_true(!stats_of(h).previous_kept && stats_of(h).previous_void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which keys a handle keeps for its first set: all that it was given, also in a batch longer than
- * a section, twice, of several lengths and of none. */
+ * The keys that a handle keeps for its first set: all that it was given, also in a batch longer
+ * than a section, twice, of several lengths and empty ones. */
 #include <stdlib.h>
 #include <sys/uio.h>
 #include "../handles.h"
@@ -29,7 +29,7 @@ static void publish_a_set(struct weir_handle *h)
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_reload *r;
 	p.capacity = MOST;
-	p.fp_rate = 1e-6; /* so that what is not there is not found */
+	p.fp_rate = 1e-6; /* so low that no absent key is found */
 	o.params = &p;
 	assert_ok(weir_reload_begin(&r, h, &o));
 	assert_ok(weir_reload_commit(r));
@@ -50,7 +50,7 @@ static void test_a_batch_longer_than_a_section(void **state)
 	free(keys);
 }
 
-/* To the set that they are inserted into one of the two is not new. */
+/* When the first set gets the kept keys, one of the two copies is not new to it. */
 static void test_a_key_that_was_given_twice(void **state)
 {
 	struct weir_handle *h = without_a_set();
@@ -65,7 +65,7 @@ static void test_a_key_that_was_given_twice(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* How many copies of the key the set held, after its removals. */
+/* Remove each copy of @key. Return: how many there were. */
 static int remove_all(struct weir_handle *h, const char *key)
 {
 	int copies = 0, answer;
@@ -86,9 +86,8 @@ static struct weir_params small_cuckoo(void)
 	return p;
 }
 
-/* A cuckoo filter holds 8 copies of one key, or 4 if its two buckets are one; those that were kept
- * beyond are no reason to have no first set, nor are those of an insert that it refused, and that
- * was tried again and again. */
+/* A cuckoo filter holds 8 copies of one key, or 4 if its two buckets are one. Neither kept copies
+ * beyond those nor repeated inserts that the next filter refused prevent the first set. */
 static void more_copies_than_the_first_set_holds(const char *often, int most)
 {
 	struct weir_handle *h = without_a_set();
@@ -112,7 +111,7 @@ static void more_copies_than_the_first_set_holds(const char *often, int most)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Of 2,000 keys a few have one bucket. */
+/* Among 2,000 keys a few have only one bucket. */
 static void test_more_copies_than_the_first_set_holds(void **state)
 {
 	const struct weir_params p = small_cuckoo();
@@ -146,7 +145,7 @@ static void keep_too_many(struct weir_handle *h, struct weir_params *p,
 		assert_int_equal(weir_handle_insert_u64(h, test_key(i)), WEIR_NEW);
 }
 
-/* One that is full is still none. */
+/* A first filter too small for the kept keys is refused. */
 static void test_a_first_set_that_is_too_small(void **state)
 {
 	struct weir_handle *h = without_a_set();
@@ -167,7 +166,8 @@ static void test_a_first_set_that_is_too_small(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* If it is allowed to have less: what it has no room for is counted. It was refused for ever. */
+/* With drop_kept the first filter may be too small. The handle counts the keys that it drops. Such
+ * a reload used to be refused for ever. */
 static void test_kept_keys_that_a_first_set_has_no_room_for(void **state)
 {
 	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;
@@ -225,7 +225,8 @@ static uint64_t bytes_for(size_t first, size_t second)
 	}
 }
 
-/* With what stands beside each key, up to the last byte; what did not fit takes no room. */
+/* The room holds keys and what is stored beside each, to the last byte. A key that does not fit
+ * takes no room. */
 static void test_the_room_for_keys_is_used_to_the_byte(void **state)
 {
 	static const char bytes[64];

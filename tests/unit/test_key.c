@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A key in a file: its two forms, and what is no key or no secret. */
+ * A key in a file: its two forms, files without a key, and files that are not secret. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -41,11 +41,11 @@ static void two_forms(void **state)
 		assert_ok(weir_secret_read(key, file_of(forms[i].bytes, forms[i].n,
 		                                        forms[i].mode)));
 		assert_memory_equal(key, secret, sizeof secret);
-		assert_int_equal(key[WEIR_SECRET_BYTES], 0x55); /* not one byte more */
+		assert_int_equal(key[WEIR_SECRET_BYTES], 0x55); /* no byte more */
 	}
 }
 
-/* After a refusal the caller's key is what it was. */
+/* A refusal leaves the caller's key as it was. */
 static void refuse(const char *path, int err, const char *a, const char *b)
 {
 	unsigned char key[WEIR_SECRET_BYTES] = { 1, 2, 3 }, before[WEIR_SECRET_BYTES];
@@ -90,7 +90,7 @@ static void no_secret(void **state)
 	const char *path = file_of(secret, sizeof secret, 0600);
 	assert_int_equal(chown(path, 1, (gid_t)-1), 0);
 	refuse(path, -EACCES, "belongs to user 1,", "yours or root's");
-	/* root's, which its group may read */
+	/* root's file, which its group may read */
 	unsigned char key[WEIR_SECRET_BYTES];
 	assert_int_equal(chown(path, 0, 65534) | chmod(path, 0640) | chmod(folder, 0711), 0);
 	assert_int_equal(setegid(65534) | seteuid(65534), 0);
@@ -100,7 +100,7 @@ static void no_secret(void **state)
 	assert_memory_equal(key, secret, sizeof secret);
 }
 
-/* Each byte may be one of its own: whoever writes to a pipe may do so in parts. */
+/* A process may write to a pipe in parts, here one byte at a time. */
 static void in_parts(void **state)
 {
 	char path[512];

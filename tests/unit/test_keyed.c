@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Keyed filters: every key verb hashes by SipHash-2-4 with the filter's key, in every kind and on
- * every instruction set, and what is hashed otherwise is not mixed with it. */
+ * every instruction set. Filters that hash otherwise do not mix with them. */
 #include <errno.h>
 #include <weir/inline.h>
 #include "../handles.h"
@@ -53,7 +53,7 @@ static void test_a_keyed_filter_hashes_by_siphash(void **state)
 		message[i] = (unsigned char)i;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
 		if (!test_seed(test_kinds[k], 1))
-			continue; /* one hash alone */
+			continue; /* a kind with a fixed hash */
 		struct weir_filter *f = keyed(test_kinds[k], key), *copy;
 		struct weir_filter *g = keyed(test_kinds[k], key);
 		uint64_t out;
@@ -87,7 +87,7 @@ static void fill_keys(void)
 	}
 }
 
-/* Inserted by one verb, found by all others of that form and by its hash. */
+/* Keys inserted by one verb are found by every verb of their form, and by their hashes. */
 static void every_verb(uint32_t kind)
 {
 	struct weir_filter *one = keyed(kind, key), *many = keyed(kind, key);
@@ -142,7 +142,7 @@ static void test_every_verb_of_a_keyed_filter_agrees(void **state)
 		}
 }
 
-/* By XXH3 with the same number as its seed: the function alone tells the two apart. */
+/* A filter by XXH3 with the same number as its seed: only the function tells the two apart. */
 static struct weir_filter *twin_without_a_key(const struct weir_filter *f)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -185,12 +185,13 @@ static void test_parameters_of_keyed_filters(void **state)
 	assert_ok(weir_create(&like, &p));
 	assert_ok(weir_merge(f, like));
 	weir_destroy(like);
-	/* an older caller's has no place for it: parameters without it would be another filter's */
+	/* an older caller's struct has no place for the secret: without it the parameters would
+	 * make another filter */
 	p = (struct weir_params)WEIR_PARAMS_INIT;
 	p.struct_size = offsetof(struct weir_params, secret);
 	assert_refused(weir_params_of(f, &p), -EINVAL, "struct_size", "secret");
 	weir_destroy(f);
-	struct weir_filter *plain; /* of a kind whose shape needs no room behind that */
+	struct weir_filter *plain; /* a kind whose shape needs no later field */
 	struct weir_params whole = WEIR_PARAMS_INIT;
 	whole.kind = WEIR_SPLIT, whole.capacity = 1000, whole.fp_rate = 0.01;
 	assert_ok(weir_create(&plain, &whole));
@@ -220,7 +221,7 @@ static void test_reloads_of_a_keyed_handle(void **state)
 	assert_ok(weir_handle_create(&h, f, NULL));
 	assert_ok(weir_handle_insert(h, "x", 1));
 	for (unsigned with_params = 0; with_params < 3; with_params++) {
-		/* the key stays, whether it is given once more or not */
+		/* the key stays, whether the caller gives it again or not */
 		next.secret = with_params == 2 ? key : NULL;
 		o.params = with_params ? &next : NULL;
 		assert_ok(weir_reload_begin(&r, h, &o));
