@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Batches of keys: every form gives the same answers through every object, a part of a batch is
- * that part, and a batch that cannot be taken is refused by what changes a set and answered yes by
- * lookups. */
+ * Batches of keys. Every form gives the same answers through every object. weir_keys_part() gives
+ * exactly its part. Verbs that change a set refuse a batch beyond the limits; lookups answer it
+ * with yes. */
 #include <stdbool.h>
 #include "../test.h"
 #include "../sharded.h"
@@ -79,7 +79,7 @@ static void test_a_part_is_that_part(void **state)
 	assert_ok(weir_destroy(f));
 }
 
-/* A plain handle and a sharded one, made of parameters. */
+/* A set that counts. @shards: 0 for a plain handle. */
 static struct weir_handle *handle_of(uint32_t shards)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -131,7 +131,7 @@ static void test_a_filter_refuses_what_no_batch_holds(void **state)
 		REFUSED(weir_count_keys(f, k, counts));
 		assert_true(weir_contains_keys(f, k, NULL) > 0);
 	}
-	const struct weir_keys odd = { numbers, 3, 8, 9 }; /* of a form that there is not */
+	const struct weir_keys odd = { numbers, 3, 8, 9 }; /* an unknown form */
 	REFUSED(weir_insert_keys(f, odd, NULL));
 	uint64_t bitmap = 0;
 	assert_int_equal(weir_contains_keys(f, refused_batch(1), &bitmap), 3);
@@ -169,7 +169,7 @@ static void test_a_builder_takes_every_form(void **state)
 	}
 }
 
-/* The answers of a reload's batch are those of the next filter, with a pace and without one. */
+/* A reload's batch answers for the next filter, with a pace and without one. */
 static void test_a_reload_answers_for_each_key(void **state)
 {
 	(void)state;
@@ -201,7 +201,7 @@ static void test_a_reload_answers_for_each_key(void **state)
 	}
 }
 
-/* Key 3 by each form of a single key. */
+/* Give key 3 to each verb for a single key. */
 static void ask_singles(struct weir_handle *h)
 {
 	const uint64_t key = numbers[3], hash = hashes[3];
@@ -267,7 +267,7 @@ static void test_handles_take_every_form(void **state)
 	assert_ok(weir_destroy(f));
 }
 
-/* The keys of other shards are passed over, and their bits are 0. */
+/* A shard's reload skips the keys of other shards and clears their bits. */
 static void test_a_shard_answers_for_its_own_keys(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -288,7 +288,7 @@ static void test_a_shard_answers_for_its_own_keys(void **state)
 			assert_int_equal(bitmap[i / 64] >> i % 64 & 1, here);
 			own += here;
 			first += here && i < 10;
-			others += form && !here && i < 10; /* of the round before */
+			others += form && !here && i < 10; /* from the round before */
 		}
 		assert_int_equal(new, own);
 		assert_ok(weir_reload_commit(r));
@@ -303,7 +303,7 @@ static void test_a_shard_answers_for_its_own_keys(void **state)
 	assert_ok(weir_destroy(f));
 }
 
-/* Beside a reload, before the first set, into an exclude list and by a guard. */
+/* A guard, a handle before its first set and an exclude list refuse it too. */
 static void test_others_refuse_what_no_batch_holds(void **state)
 {
 	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;
@@ -331,7 +331,7 @@ static void test_others_refuse_what_no_batch_holds(void **state)
 	o.params = &p;
 	assert_ok(weir_reload_begin(&r, h, &o));
 	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
-	memset(bitmap, 0xee, sizeof bitmap); /* whether they are new is not known yet */
+	memset(bitmap, 0xee, sizeof bitmap); /* no answer yet whether they are new */
 	assert_ok(weir_reload_insert_keys(r, in_form(0, KEYS / 2), bitmap));
 	assert_ok(weir_reload_insert_keys(r, in_form(0, 1), bitmap));
 	assert_true(bitmap[0] == 0 && bitmap[1] == 0);
@@ -350,7 +350,7 @@ static void test_others_refuse_what_no_batch_holds(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The first half is there, in a window or in a filter that has no generations. */
+/* @f has the first half of the keys. It is a window, or a filter without generations. */
 static void ages_in_form(const struct weir_filter *f, unsigned form)
 {
 	int ages[KEYS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The list of kinds and what each promises the library: its names, its shapes there and back, and
- * where its keys lie (L1 and L2 in src/kind/kind.h). */
+ * The list of kinds, and what each kind promises the library: its names, its shapes to parameters
+ * and back, and where its keys lie (L1 and L2 in src/kind/kind.h). */
 #include <errno.h>
 #include "../test.h"
 #include "../kinds/kind.h"
@@ -44,7 +44,7 @@ static void every_kind_is_the_list_s(void **state)
 	}
 }
 
-/* Up to the first that is NULL, all different, and no more after it. */
+/* The names up to the first NULL are all different. No name follows it. */
 static void the_names_of_a_shape_s_numbers(void **state)
 {
 	(void)state;
@@ -109,7 +109,7 @@ static void shapes_that_there_are_not(void **state)
 		struct weir_shape shape = some_shape(kind);
 		for (unsigned i = 0; i < WEIR_SHAPE_FIELDS; i++) {
 			struct weir_shape wrong = shape;
-			/* without a name it is 0, and nothing else */
+			/* a number without a name must be 0 */
 			wrong.field[i] = weir_shape_field(kind->id, i) ? UINT32_MAX : 1;
 			assert_no_shape(&wrong);
 		}
@@ -147,7 +147,7 @@ static void what_is_asked_for_is_planned(void **state)
 			struct weir_plan plan = WEIR_PLAN_INIT, again = WEIR_PLAN_INIT;
 			params.kind = unknown[0];
 			params.blocked.words_per_key = params.classic.probes = 99;
-			if (kind->id != WEIR_WINDOW) { /* of another kind too */
+			if (kind->id != WEIR_WINDOW) { /* fields of other kinds */
 				params.window.span_seconds = 60;
 				params.window.run.timer = true;
 				params.window.run.clock = no_clock;
@@ -159,7 +159,7 @@ static void what_is_asked_for_is_planned(void **state)
 			params.capacity = 12345, params.fp_rate = 0.01, params.seed = 3;
 			assert_ok(weir_params_shape(&params, &kind->shapes.rows[i].shape));
 			assert_int_equal(params.kind, kind->id);
-			/* the rest of it stays */
+			/* the other fields stay */
 			assert_true(params.struct_size == sizeof params &&
 			            params.capacity == 12345 && params.fp_rate == 0.01 &&
 			            params.seed == 3);
@@ -181,14 +181,14 @@ static void an_older_header_s_shorter_struct(void **state)
 	FOR_EACH_KIND(kind) {
 		struct weir_params params, wanted = WEIR_PARAMS_INIT;
 		struct weir_shape shape = some_shape(kind);
-		const size_t size = offsetof(struct weir_params, classic); /* behind blocked */
+		const size_t size = offsetof(struct weir_params, classic); /* ends after blocked */
 		char group[40];
 		memset(&params, 0xa5, sizeof params);
 		assert_ok(weir_params_shape(&wanted, &shape));
 		params.struct_size = size;
 		snprintf(group, sizeof group, "no room for %s.", weir_kind_name(kind->id));
 		if (kind->id != WEIR_BLOCKED && kind->id != WEIR_SPLIT) {
-			/* behind the end: not to be lost in silence */
+			/* behind the end: a number must not be lost in silence */
 			struct weir_params before = params;
 			assert_refused(weir_params_shape(&params, &shape), -EINVAL, "struct_size",
 			               group);
@@ -200,7 +200,7 @@ static void an_older_header_s_shorter_struct(void **state)
 		assert_int_equal(params.kind, kind->id);
 		assert_int_equal(params.blocked.words_per_key, wanted.blocked.words_per_key);
 		assert_int_equal(params.blocked.bits_per_word, wanted.blocked.bits_per_word);
-		for (size_t i = size; i < sizeof params; i++) /* it has no room for more */
+		for (size_t i = size; i < sizeof params; i++) /* nothing is written there */
 			assert_int_equal(((unsigned char *)&params)[i], 0xa5);
 	}
 }
@@ -259,7 +259,7 @@ static struct weir_filter *visible(const struct test_kind *kind, const struct we
 	return f;
 }
 
-/* What a hash writes lies in the run of lines that its top bits choose. */
+/* An insert of @hash writes only to the run of lines that its top bits choose. */
 static void assert_in_its_run(struct weir_filter *f, uint64_t hash)
 {
 	unsigned bits = f->kernel->partition_bits < 4 ? f->kernel->partition_bits : 4;
@@ -283,14 +283,14 @@ static void where_keys_lie(void **state)
 				assert_in_its_run(f, test_random(&random));
 			assert_true(f->kernel->partition_bits || f->parts == 1);
 			assert_true(f->parts <= f->shards && f->array.lines % f->parts == 0);
-			/* what goes by runs is what test_bulk.c must look at */
+			/* a shape that test_bulk.c loads must have runs */
 			assert_true(f->parts > 1 || !kind->shapes.rows[s].bulk);
 			weir_destroy(f);
 		}
 	free(words);
 }
 
-/* Of an odd number of blocks the one in the middle is in no run, or in two. */
+/* With an odd number of blocks the middle block lies in no run, or in two. */
 static void odd_blocks_have_no_runs(void **state)
 {
 	const struct weir_shape odd = { WEIR_SPLIT, .field = { 7 } };
@@ -330,7 +330,7 @@ static void measures_of_runs(void **state)
 	free(words);
 }
 
-/* More blocks than the counts of one portion have room for. */
+/* There are more blocks than the counters of one portion can hold. */
 static void each_cell_of_many_blocks_is_counted(void **state)
 {
 	static struct weir_spread s;

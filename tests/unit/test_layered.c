@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Filters of an include list and an exclude list: exact on both, half of the first level's rate
- * elsewhere, the reference's bits; and what is refused. */
+ * elsewhere, and the reference's bits. Also what is refused. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -32,7 +32,7 @@ static void exact_on_both(void **state)
 		assert_true(r.seal_seconds > 0 && r.build_seconds > 0 && !r.equal);
 		assert_ok(weir_measure(f, WEIR_EXACT, &s));
 		assert_true(s.fp_rate_estimated == odds / 2);
-		/* a key's cell has its fingerprint's bits; the second level's are none of them */
+		/* fill has each key's cell unless it is 0, and nothing of the second level */
 		const double bits = KEYS * widths[i] * (1 - odds);
 		assert_true(fabs(s.fill * 8 * (double)s.bytes / bits - 1) < 0.05);
 		weir_destroy(f);
@@ -131,7 +131,8 @@ static void from_several_threads(void **state)
 
 /* ---- memory ---- */
 
-/* The included keys that are kept leave less for what passes: 450,000 of 8 bytes in 7 MiB. */
+/* Included keys that the builder keeps leave less memory for the excluded keys that pass: 450,000
+ * of 8 bytes in 7 MiB. */
 static void memory_is_shared(void **state)
 {
 	enum { MANY = 450000 };
@@ -141,7 +142,7 @@ static void memory_is_shared(void **state)
 	cpu_set_t all;
 	int err = 0;
 	(void)state;
-	on_one_cpu(&all); /* each that a thread runs on has arrays of its own */
+	on_one_cpu(&all); /* each CPU that a thread runs on has its own arrays */
 	o.max_memory = 63 << 20;
 	for (uint64_t n = KEYS; n <= MANY; n += MANY - KEYS) {
 		struct weir_builder *b = begun(&p, &o);
@@ -161,7 +162,8 @@ static void memory_is_shared(void **state)
 	assert_refused(err, -EFBIG, "max_memory", "spill_folder");
 }
 
-/* What passes goes to the file as included keys do; without one that is refused. */
+/* Excluded keys that pass go to the spill file, as included keys do. Without a file they are
+ * refused. */
 static void spilled(void **state)
 {
 	enum { MANY = 1500000 };
@@ -199,7 +201,7 @@ static void spilled(void **state)
 	free(hashes);
 }
 
-/* What the included keys alone have spilled is reported too. */
+/* The report also counts the bytes that included keys alone have spilled. */
 static void spilled_before_the_seal(void **state)
 {
 	enum { MANY = 1500000 };
@@ -226,7 +228,7 @@ static void in_their_order(void **state)
 	struct weir_builder *b = begun(&p, NULL);
 	(void)state;
 	assert_refused(weir_builder_exclude_hash(b, 1), -EINVAL, "not sealed", "weir_builder_seal");
-	assert_ok(weir_builder_add_hash(b, 1)); /* it has not failed for that */
+	assert_ok(weir_builder_add_hash(b, 1)); /* the refusal was not final */
 	assert_ok(weir_builder_seal(b));
 	assert_refused(weir_builder_seal(b), -EINVAL, "sealed already", "");
 	assert_refused(weir_builder_add_hash(b, 2), -EINVAL, "sealed", "no more included keys");
@@ -259,8 +261,8 @@ static void of_other_kinds(void **state)
 	               "2^48");
 }
 
-/* The included keys may take more than half of the memory where there is no file for them; else
- * they go there, and leave it to what passes. */
+/* Without a spill file the included keys may take more than half of the memory. With one they go
+ * there, and leave the memory to the excluded keys that pass. */
 static void more_than_half_of_the_memory(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -269,7 +271,7 @@ static void more_than_half_of_the_memory(void **state)
 	cpu_set_t all;
 	uint64_t most = 0;
 	(void)state;
-	on_one_cpu(&all); /* so that each round takes as much memory */
+	on_one_cpu(&all); /* so that each round takes the same memory */
 	o.threads = 1;
 	o.max_memory = 63 << 20;
 	struct weir_builder *b = begun(&p, &o);
@@ -291,7 +293,8 @@ static void more_than_half_of_the_memory(void **state)
 	on_cpus(&all);
 }
 
-/* The least hash that is in both, wherever it stands in either, and alone; 0 is one like others. */
+/* The builder names the least hash in both lists, wherever it stands in either, also if it is the
+ * only one. Hash 0 is like any other. */
 static void in_both_lists(void **state)
 {
 	static const uint64_t both[][3] = { { 17, 1, 1000 }, { 0, 1, 1000 }, { 17, 2, 1000 },
@@ -337,8 +340,8 @@ static void the_same_list(void **state)
 	weir_builder_destroy(b);
 }
 
-/* Hashes that are no better than a counter have their first cells in one place: however large the
- * second level becomes, it cannot be built. */
+/* Hashes no better than a counter have their first cells in one place. The second level cannot be
+ * built, however large it becomes. */
 static void not_spread(void **state)
 {
 	const struct weir_params p = params(1);
@@ -355,8 +358,8 @@ static void not_spread(void **state)
 	weir_builder_destroy(b);
 }
 
-/* As alike_when_multiplied() in test_fuse.c, of the exclude list: half of it passes, and its table
- * is asked for the included keys. */
+/* Like alike_when_multiplied() in test_fuse.c, for the exclude list. Half of it passes, and its
+ * table is asked for the included keys. */
 static void alike_when_multiplied(void **state)
 {
 	enum { SIDE = 1024 };
@@ -374,7 +377,6 @@ static void alike_when_multiplied(void **state)
 	weir_builder_destroy(b);
 }
 
-/* ---- plans ---- */
 
 /* ---- a handle's set ---- */
 
@@ -411,7 +413,7 @@ static void reloaded(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* With "memory": those that run long, of one thread each. */
+/* The argument "memory" selects the tests that run long, in one thread each. */
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {

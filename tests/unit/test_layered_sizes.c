@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Layered filters: how large they become, which shapes there are, and how far they have come. */
+ * Layered filters: how large they become, which shapes are legal, and what progress they report. */
 #include <errno.h>
 #include <math.h>
 #include "layered.h"
 
-/* The second level may not become larger than there is memory for. */
+/* The second level must not exceed max_bytes. */
 static void within_bytes(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -16,13 +16,13 @@ static void within_bytes(void **state)
 	p.capacity = KEYS;
 	p.layered.exclude_keys = OTHERS;
 	p.max_bytes = 8000;
-	struct weir_filter *f = built(&p, KEYS, OTHERS, &r); /* of the widest for that */
+	struct weir_filter *f = built(&p, KEYS, OTHERS, &r); /* the widest cells that fit */
 	assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
 	assert_true(s.bytes <= 8000 && s.bytes > 7500 && s.shape.field[0] > 8);
 	assert_int_equal(found_in(f, 0, KEYS), KEYS);
 	assert_int_equal(found_in(f, KEYS, OTHERS), 0);
 	weir_destroy(f);
-	p.layered.exclude_keys = 0; /* but then they come */
+	p.layered.exclude_keys = 0; /* excluded keys come all the same */
 	p.fp_rate = 0.25;
 	p.max_bytes = 1200;
 	struct weir_builder *b = begun(&p, NULL);
@@ -42,7 +42,7 @@ static void within_bytes(void **state)
 	weir_builder_destroy(b);
 }
 
-/* With a rate the bytes are a limit, also of a reload's budget: nothing is filled up to it. */
+/* With a rate, max_bytes is only a limit: the filter is not filled up to it. */
 static void no_larger_than_needed(void **state)
 {
 	struct weir_params p = params(6);
@@ -110,7 +110,8 @@ static void stopped(void **state)
 	assert_true(in_seal && in_finish);
 }
 
-/* Equal keys of either list are done when they are sorted: both stages end at their totals. */
+/* Equal keys of either list count as done when they are sorted, so both stages end at their
+ * totals. */
 static void progress_with_equal_keys(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -152,7 +153,7 @@ static void as_published(void **state)
 	assert_int_equal(plan.shape.field[0], 1);
 	p.fp_rate = 1e-10;
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "fp_rate 1e-10", "");
-	p.fp_rate = 2.845e-9; /* of so many keys such hashes are often equal */
+	p.fp_rate = 2.845e-9; /* that many keys often have equal hashes */
 	p.capacity = UINT64_C(17000000000);
 	p.hash_bits = 63;
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "at a capacity of 17000000000",
@@ -187,7 +188,7 @@ static uint64_t lines_of(uint32_t width, const uint32_t *segments)
 	return (8 + (bits + 7) / 8 + 8 + 63) / 64 << segments[2];
 }
 
-/* What is left of the bytes becomes cells of the second level, in each of its parts. */
+/* The bytes that are left become cells of the second level, in each of its parts. */
 static void filled(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

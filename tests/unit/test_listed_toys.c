@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What the library makes of a listed kind that is built once, counts by XXH64, has shapes that
- * depend on its lines, and may fail: no kind of the real list is so. The linker's --wrap puts this
- * one into the list, and counts the filters that are destroyed. */
+ * How the library treats a listed kind unlike any real one: it is built once, hashes by XXH64, has
+ * shapes that depend on its lines, and may fail. The linker's --wrap puts this kind into the list,
+ * and counts the destroyed filters. */
 #include <errno.h>
 #include <fcntl.h>
 #include "../folder.h"
@@ -47,7 +47,7 @@ static int plan(const struct weir_params *p, struct weir_plan *out)
 	return 0;
 }
 
-/* An even number of lines alone. */
+/* The lines must be even. */
 static bool legal(const struct weir_shape *shape, uint64_t lines)
 {
 	return shape->field[0] == DEPTH && (lines == UINT64_MAX || lines % 2 == 0);
@@ -131,19 +131,19 @@ static void a_build(void **state)
 	static const uint64_t hashes[] = { 1, 2, 3 };
 	struct weir_filter *f = built(0, hashes, 3);
 	(void)state;
-	assert_int_equal(f->capacity, 3); /* that of the hashes where none is given */
+	assert_int_equal(f->capacity, 3); /* the number of hashes if none is given */
 	assert_true(weir_contains_hash(f, 1) && weir_contains_hash(f, 3));
 	assert_refused(weir_insert_hash(f, 4), -ENOTSUP, "kind toy", "take inserts");
 	weir_destroy(f);
 	f = built(1000, hashes, 3);
 	assert_int_equal(f->capacity, 1000);
 	weir_destroy(f);
-	f = built(1000, NULL, 0); /* none to point at */
+	f = built(1000, NULL, 0); /* no hashes to point at */
 	assert_false(weir_contains_hash(f, 1));
 	weir_destroy(f);
 }
 
-/* The kind's own error comes through, nothing is left over and out is untouched. */
+/* The kind's own error reaches the caller. No filter is left over, and out is untouched. */
 static void work_that_fails(void **state)
 {
 	static const uint64_t hash = 1;
@@ -157,13 +157,13 @@ static void work_that_fails(void **state)
 	assert_int_equal(destroyed, 1);
 	assert_refused(weir_fold(&out, f, 2), -EIO, "the toy fails", "");
 	assert_int_equal(destroyed, 2);
-	f->insert_error = 0; /* a merge asks for that first */
+	f->insert_error = 0; /* a merge checks that first */
 	assert_refused(weir_merge(f, other), -EIO, "the toy fails", "");
 	assert_ptr_equal(out, other);
 	weir_destroy(f), weir_destroy(other);
 }
 
-/* Lines 2 and 3 of it alone: the library merges whole filters so far. */
+/* A merge of lines 2 and 3 alone changes no other lines. */
 static void a_run_of_lines(void **state)
 {
 	struct weir_filter *f = built(10, NULL, 0), *other = built(10, NULL, 0);
@@ -176,7 +176,7 @@ static void a_run_of_lines(void **state)
 	weir_destroy(f), weir_destroy(other);
 }
 
-/* Every number of a shape must be the same, and the one that is not is named. */
+/* Every number of a shape must be the same. The refusal names the one that differs. */
 static void the_last_number_differs(void **state)
 {
 	static const uint64_t hash = 1;
@@ -187,7 +187,8 @@ static void the_last_number_differs(void **state)
 	weir_destroy(f), weir_destroy(other);
 }
 
-/* There and back: its hash is named in the image, and its shape is asked with the image's lines. */
+/* Save and load: the image names the kind's hash, and the loader checks the shape with the image's
+ * lines. */
 static void an_image(void **state)
 {
 	static const uint64_t hash = 5;
@@ -203,7 +204,7 @@ static void an_image(void **state)
 	assert_int_equal(back->array.shape.field[0], DEPTH);
 	assert_true(weir_contains_hash(back, hash));
 	weir_destroy(back);
-	f->array.lines = LINES - 1; /* no plan gives that: a damaged image may */
+	f->array.lines = LINES - 1; /* no plan gives that, but a damaged image may */
 	f->bytes = 64 * (LINES - 1);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_refused(weir_load(&back, weir_location_path(path), NULL), -EBADMSG, "depth is 3",
@@ -221,7 +222,8 @@ static void a_sharded_set_s_hash(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* Of the same seed, but by another function: a hash of the one is nothing to the other. */
+/* A next filter with the same seed but another hash function is refused, since hashes of one
+ * function mean nothing to the other. */
 static void a_successor_that_hashes_otherwise(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The lock of live images by every name that leads to the image, in another folder, and with a
- * stranger's file at the lock file's name. Some tests need root, who can act as two users; without,
- * they report that and are skipped. */
+ * stranger's file at the lock file's name. Some tests need root, which can act as two users.
+ * Without root they report that and are skipped. */
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/xattr.h>
@@ -11,7 +11,7 @@ enum { SKIPPED = 77 };
 
 /* ---- names ---- */
 
-/* By @name the image has the same lock. */
+/* The image has the same lock under @name. */
 static void assert_kept_apart(const char *name)
 {
 	struct weir_filter *f = map_live(path), *g = map_live(name);
@@ -68,7 +68,7 @@ static void test_does_a_mapping_of_the_old_image_keep_the_new_one_live(void **st
 	assert_sealed(old);
 }
 
-/* Its mapper can seal it, a mapper by the new folder cannot join. */
+/* Its mapper can still seal it. A mapper that opens it in the new folder cannot join. */
 static void test_may_a_live_image_go_to_another_folder(void **state)
 {
 	struct weir_filter *f = map_live(path);
@@ -80,7 +80,7 @@ static void test_may_a_live_image_go_to_another_folder(void **state)
 	seal_it(map_live(other));
 }
 
-/* Two mounts of a file system: one lock file. */
+/* Two mounts of a file system share one lock file. */
 static void test_are_two_mount_namespaces_kept_apart(void **state)
 {
 	struct weir_filter *f = map_live(path);
@@ -111,14 +111,14 @@ static void test_are_two_mount_namespaces_kept_apart(void **state)
 
 /* ---- lock_dir ---- */
 
-/* As a user who may write the image, and not its folder. 0: all is right. */
+/* The user may write the image, but not its folder. Return: 0 if all is right. */
 static int without_the_folder(void)
 {
 	struct weir_filter *f = NULL;
 	if (map_in(&f, path, NULL) != -EACCES || !strstr(weir_error_detail(), "--lock-dir"))
 		return 2;
 	if (weir_image_verify(weir_location_path(path), NULL, NULL))
-		return 3; /* it went live */
+		return 3; /* the image went live */
 	if (map_in(&f, path, other_dir) || weir_insert_hash(f, 1) < 0 || weir_seal(f))
 		return 4;
 	weir_destroy(f);
@@ -175,7 +175,7 @@ static void put(const char *name, const char *bytes)
 	close(fd);
 }
 
-/* The image is refused, not live, and what stands there stays as it is. */
+/* The mapping is refused, the image is not live, and the file at the lock's name is unchanged. */
 static void assert_not_used(int err, const char *what)
 {
 	struct stat before, after;
@@ -216,7 +216,7 @@ static void test_is_the_file_of_a_user_who_only_reads_the_lock(void **state)
 	put(lock_file, "");
 	assert_int_equal(chown(lock_file, NOBODY, GROUP), 0);
 	assert_not_used(-EPERM, "may not write the image");
-	/* one of the group, which may only read the image; then it may write it */
+	/* a member of the image's group, which may first only read the image, then write it */
 	assert_int_equal(chown(path, 0, GROUP), 0);
 	put(lock_file, "");
 	assert_int_equal(chown(lock_file, NOBODY, GROUP), 0);
@@ -235,7 +235,7 @@ static mode_t mode_of(const char *name)
 	return st.st_mode & 07777;
 }
 
-/* As a user of the image's group. */
+/* Map the image as a user of its group. */
 static int map_as_one_of_the_group(struct weir_filter **out, const char *lock_dir)
 {
 	act_as_nobody(GROUP);
@@ -244,7 +244,7 @@ static int map_as_one_of_the_group(struct weir_filter **out, const char *lock_di
 	return answer;
 }
 
-/* A reader that holds a shared lock on it would prevent every seal. */
+/* A reader with a shared lock on the lock file would prevent every seal. */
 static void test_is_a_lock_file_that_readers_of_the_image_can_lock_closed_to_them(void **state)
 {
 	(void)state;
@@ -255,14 +255,14 @@ static void test_is_a_lock_file_that_readers_of_the_image_can_lock_closed_to_the
 	seal_it(f);
 	assert_sealed(path);
 	needs_root();
-	/* of another group than the image */
+	/* the lock file has another group than the image */
 	assert_int_equal(chown(path, 0, GROUP) + chmod(path, 0664) + chmod(folder, 0777), 0);
 	put(lock_file, "");
 	assert_int_equal(chmod(lock_file, 0666), 0);
 	f = map_live(path);
 	assert_int_equal(mode_of(lock_file), 0600);
 	seal_it(f);
-	/* that of root, of which another user cannot change the rights */
+	/* root's lock file: another user cannot change its rights */
 	put(lock_file, "");
 	assert_int_equal(chown(lock_file, 0, GROUP) + chmod(lock_file, 0666), 0);
 	int answer = map_as_one_of_the_group(&untouched, NULL);
@@ -274,13 +274,13 @@ static void test_is_a_lock_file_that_readers_of_the_image_can_lock_closed_to_the
 	seal_it(f);
 }
 
-/* u::rw-, u:1:rw-, g::---, m::rw-, o::---, as the kernel has it */
+/* u::rw-, u:1:rw-, g::---, m::rw-, o::---, in the kernel's format */
 static const unsigned char acl[] = {
 	2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 6, 0, 1, 0, 0, 0, 4, 0, 0, 0,
 	255, 255, 255, 255, 16, 0, 6, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255
 };
 
-/* With a list the group's bits are a mask. Those of the group itself may be less. */
+/* With an access list the group's bits are a mask. The group itself may have fewer. */
 static void test_may_the_group_lock_an_image_with_a_list(void **state)
 {
 	struct stat st;
@@ -298,9 +298,9 @@ static void test_may_the_group_lock_an_image_with_a_list(void **state)
 	assert_sealed(path);
 }
 
-/* Another user of the image's group has made the lock file. A mapper takes it only where nobody
- * outside the group can make files. A list on the folder may let others in, and a folder that the
- * mapper cannot read may have one. */
+/* Another user of the image's group has made the lock file. A mapper uses it only if users outside
+ * the group cannot make files there. An access list on the folder may let others in, and a folder
+ * that the mapper cannot read may have such a list. */
 static void test_is_the_file_of_one_of_the_group_the_lock(void **state)
 {
 	static const struct {
@@ -341,7 +341,7 @@ static void test_is_the_file_of_one_of_the_group_the_lock(void **state)
 	}
 }
 
-/* In such a folder a file has the image's group, whoever makes it. */
+/* In a set-group-ID folder each new file has the image's group, also a stranger's. */
 static void test_is_the_file_of_a_stranger_in_a_set_group_id_folder_the_lock(void **state)
 {
 	struct stat st;
@@ -366,7 +366,7 @@ static void test_is_the_file_of_a_stranger_in_a_set_group_id_folder_the_lock(voi
 	assert_sealed(path);
 }
 
-/* A killed mapper leaves the lock file of another image, which its owner could have made. */
+/* Leave image @name live, with its lock file, as a killed mapper does. */
 static void leave_live(const char *name)
 {
 	pid_t child = fork();
@@ -378,7 +378,7 @@ static void leave_live(const char *name)
 	assert_int_equal(status_of(child), 0);
 }
 
-/* The folder's owner may not write the image. */
+/* The folder's owner may not write the image, but swaps the lock files of two images. */
 static void test_does_a_lock_file_that_is_swapped_let_one_seal_while_another_inserts(void **state)
 {
 	char stash[4200], third[4200], of_third[4400], of_first[4400];

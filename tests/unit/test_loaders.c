@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * weir_fill_keys where another thread owns the part that it wants (O1, W1 to W4): the loader
- * sleeps, whatever its priority, and a part that nobody of this process owns is taken over. The
- * test is the other thread: it takes the marks itself. */
+ * weir_fill_keys() if another thread owns the part that it wants (O1, W1 to W4). The loader sleeps,
+ * whatever its priority. It takes over a part whose owner is not in this process. The test is the
+ * other thread: it takes the marks itself. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -105,7 +105,7 @@ static double seconds_of(clockid_t clock)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The processor's time that a thread takes while it waits for what this one holds. */
+/* Seconds of processor time that @thread takes while it waits for parts that this thread holds. */
 static double waited(pthread_t thread)
 {
 	clockid_t clock;
@@ -116,7 +116,7 @@ static double waited(pthread_t thread)
 	return seconds_of(clock) - before;
 }
 
-/* @attributes: NULL for the usual ones. Returns pthread_create()'s error. */
+/* @attributes: NULL for the usual ones. Return: pthread_create()'s error. */
 static int load_beside(const pthread_attr_t *attributes, bool cancel)
 {
 	pthread_t thread;
@@ -134,7 +134,7 @@ static int load_beside(const pthread_attr_t *attributes, bool cancel)
 	drop_until(filter->parts);
 	assert_int_equal(pthread_join(thread, &answer), 0);
 	assert_ptr_equal(answer, &begun); /* it has loaded all */
-	/* each of a thousand short sleeps takes some */
+	/* each of a thousand short sleeps takes some time */
 	if (taken > (futex_refused ? 0.5 : 0.05))
 		fail_msg("a loader that waited %.1f s took %.3f s of the processor", held, taken);
 	for (uint32_t p = 0; p < filter->parts; p++)
@@ -142,7 +142,7 @@ static int load_beside(const pthread_attr_t *attributes, bool cancel)
 	return 0;
 }
 
-/* It has collected what goes into other parts: those that are free it need not wait for. */
+/* The loader has collected the keys of all parts, so it need not wait for parts that are free. */
 static void test_a_waiting_loader_sleeps(void **state)
 {
 	(void)state;
@@ -150,7 +150,7 @@ static void test_a_waiting_loader_sleeps(void **state)
 	assert_int_equal(asked_for_memory, 1);
 }
 
-/* No other follows it into its part's bucket. */
+/* No other key follows it into its part's bucket. */
 static void test_a_loader_of_one_key(void **state)
 {
 	(void)state;
@@ -158,8 +158,8 @@ static void test_a_loader_of_one_key(void **state)
 	assert_int_equal(load_beside(NULL, false), 0);
 }
 
-/* It cannot collect hashes meanwhile: it loads what falls on the parts that are free, and waits for
- * the last one. */
+/* Without memory the loader cannot collect hashes. It loads the keys of the free parts, and waits
+ * for the last part. */
 static void test_a_loader_without_memory_sleeps(void **state)
 {
 	(void)state;
@@ -178,7 +178,7 @@ static void test_a_sandbox_refuses_futex(void **state)
 	assert_in_range(refused, 1, 10000);
 }
 
-/* Nobody would ever drop what a cancelled loader owns. */
+/* A cancelled loader finishes its load, since no thread would drop the parts that it owns. */
 static void test_a_loader_is_cancelled(void **state)
 {
 	(void)state;
@@ -186,8 +186,7 @@ static void test_a_loader_is_cancelled(void **state)
 	assert_int_equal(load_beside(NULL, true), 0);
 }
 
-/* On one processor, where a thread of the first class keeps all others from running as long as it
- * does not sleep. */
+/* On one processor a SCHED_FIFO thread keeps all ordinary threads from running unless it sleeps. */
 static void test_a_fifo_loader_beside_an_ordinary_one(void **state)
 {
 	const struct sched_param first = { .sched_priority = 1 };
@@ -209,7 +208,7 @@ static void test_a_fifo_loader_beside_an_ordinary_one(void **state)
 	}
 }
 
-/* In the child of a fork() there is no thread that owns those parts. */
+/* The child of a fork() has no thread that owns those parts. */
 static void expect_child_loads(void)
 {
 	int status;
@@ -217,12 +216,12 @@ static void expect_child_loads(void)
 	assert_true(child >= 0);
 	if (child == 0) {
 		alarm(DEADLINE / 2);
-		bool again = load(); /* and its own marks are gone */
+		bool again = load(); /* its own marks are gone, too */
 		_exit(again && load() ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	assert_int_equal(load_beside(NULL, false), 0); /* here they are still owned */
+	assert_int_equal(load_beside(NULL, false), 0); /* the parent's parts are still owned */
 }
 
 static void test_a_child_of_a_fork_in_a_load(void **state)
@@ -231,7 +230,7 @@ static void test_a_child_of_a_fork_in_a_load(void **state)
 	expect_child_loads();
 }
 
-/* The process's first load may begin when fork() has: other libraries' handlers take their time,
+/* The process's first load may begin after fork() has begun: other libraries' handlers take time,
  * liburcu's some milliseconds. */
 static bool load_begins;
 
@@ -254,7 +253,7 @@ static void test_a_first_load_that_begins_in_a_fork(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		/* of the whole process, so it comes first */
+		/* needs the process's first load, so it comes first */
 		cmocka_unit_test_setup_teardown(test_a_first_load_that_begins_in_a_fork,
 		                                setup_unowned, teardown),
 		fresh(test_a_waiting_loader_sleeps),

@@ -37,7 +37,7 @@ static void the_callers_memory(void **state)
 		params.memory = place + 64;
 		params.memory_bytes = bytes;
 		assert_ok(weir_create(&f, &params));
-		/* but for the names that a router's begins with */
+		/* except the names, with which a router's memory begins */
 		for (uint64_t i = weir_router_sets(f) > 1 ? 4096 : 0; i < bytes; i++)
 			assert_int_equal(place[64 + i], 0);
 		assert_false(weir_contains(f, "key", 3));
@@ -133,7 +133,7 @@ static bool mapping_has(const void *address, const char *flag)
 static bool can_ask_for_huge_pages(void)
 {
 	void *p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	/* not under qemu or in every kernel */
+	/* qemu and some kernels cannot */
 	bool can = madvise(p, 4096, MADV_HUGEPAGE) == 0 && mapping_has(p, " hg");
 	munmap(p, 4096);
 	return can;
@@ -163,7 +163,7 @@ static void reserved_huge_pages(void **state)
 	               MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 	(void)state;
 	params.flags = WEIR_HUGETLB;
-	/* no pool here, as on most machines: a refusal whose sentence has the remedy */
+	/* most machines have no pool: the sentence names the remedy */
 	if (p == MAP_FAILED) {
 		assert_refused(weir_create(&f, &params), -ENOMEM, "huge-page pool",
 		               "vm.nr_hugepages");
@@ -238,7 +238,7 @@ static void more_than_2_to_the_32_bits(void **state)
 			         (bool)(bitmap[i / 64] >> i % 64 & 1);
 		}
 		assert_int_equal(wrong, 0);
-		/* the last block is a block, and holds what was put there */
+		/* the last block exists, and holds what was put there */
 		struct weir_inline view;
 		int err = weir_inline_init(&view, f);
 		if (err != -ENOTSUP) {
@@ -254,8 +254,8 @@ static void more_than_2_to_the_32_bits(void **state)
 	}
 }
 
-/* Beyond 2^32 blocks the vector kernels take another way. The addresses are free, the memory is
- * not touched. */
+/* Beyond 2^32 blocks the vector kernels take another path. Address space costs nothing, and only
+ * the keys' pages are touched. */
 static void more_than_2_to_the_32_blocks(void **state)
 {
 	enum { KEYS = 1000 };
@@ -267,7 +267,7 @@ static void more_than_2_to_the_32_blocks(void **state)
 	params.flags = WEIR_NO_HUGE_PAGES;
 	int err = weir_create(&f, &params);
 	if (err == -ENOMEM)
-		skip(); /* this machine hands out no such range */
+		skip(); /* no such address range on this machine */
 	assert_ok(err);
 	for (uint64_t i = 0; i < 2 * KEYS; i++)
 		keys[i] = test_key(i);

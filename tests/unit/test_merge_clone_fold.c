@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is done to whole filters: union, copy, fold. */
+ * Verbs on whole filters: union, copy, fold. */
 #include <errno.h>
 #include "../kinds/kind.h"
 #include "../test.h"
@@ -12,7 +12,7 @@ static void insert_range(struct weir_filter *f, uint64_t first, uint64_t end)
 	}
 }
 
-/* With keys 0 .. n-1, whether its kind takes inserts or is built. */
+/* Give *@f the keys 0 to @n - 1, by inserts or by a build. */
 static void fill(struct weir_filter **f, uint64_t n)
 {
 	uint64_t *hashes = malloc(n * sizeof *hashes);
@@ -41,22 +41,21 @@ static struct weir_stats exact(const struct weir_filter *f)
 	return stats;
 }
 
-/* Equal bits: as many, and where the kind can merge, the union of both has no more. Leaves @a as it
- * was then. */
+/* @a and @b have equal bits: the same number, and their union has no more if the kind can merge.
+ * Leaves the bits of @a as they were. */
 static void assert_same_bits(struct weir_filter *a, const struct weir_filter *b)
 {
 	double fill = exact(a).fill;
 	if (test_grows(exact(a).shape.kind)) /* which layer a key is in depends on the order */
 		return;
 	assert_true(fill == exact(b).fill);
-	if (test_keeps_copies(exact(a).shape.kind)) /* no union shows it */
+	if (test_keeps_copies(exact(a).shape.kind)) /* a union adds copies */
 		return;
 	int err = weir_merge(a, b);
 	assert_ok(err == -ENOTSUP ? 0 : err);
 	assert_true(fill == exact(a).fill);
 }
 
-/* Of kinds that cannot, there is nothing to see. */
 static bool can_merge(uint32_t kind)
 {
 	struct weir_filter *f = test_filter(kind, 1, 0.1);
@@ -179,7 +178,7 @@ static void clones(void **state)
 			assert_same_bits(copy, f);
 			struct weir_stats a = exact(f), b = exact(copy);
 			assert_memory_equal(&a, &b, sizeof a);
-			insert_range(copy, keys, keys + more); /* its own memory */
+			insert_range(copy, keys, keys + more); /* in the copy's own memory */
 			assert_true(exact(f).fill == a.fill);
 			weir_destroy(f);
 			assert_int_equal(count_range(copy, 0, keys + more), keys + more);
@@ -196,14 +195,14 @@ static void no_place_for_the_copy(void **state)
 	weir_destroy(f);
 }
 
-/* So many keys a line that the rate is one to be had. */
+/* Return: keys a line at which the kind has a legal rate. */
 static uint64_t keys_a_line(uint32_t kind)
 {
 	const unsigned bits = test_kind_of(kind)->bits_per_key;
 	return bits ? 512 / bits : 40;
 }
 
-/* Of a kind whose lines only come in blocks, not every number of lines is to be had. */
+/* Can a filter of the kind have @lines lines? Some kinds take only multiples. */
 static bool has_lines(uint32_t kind, uint64_t lines)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -254,7 +253,7 @@ static void folds(void **state)
 				fold(test_kinds[k], lines[l], factor);
 }
 
-/* Does it fold blocks that are smaller than lines, and by so many? */
+/* Does @factor divide the blocks of a kind that has several blocks in a line? */
 static bool divides(uint32_t kind, uint64_t lines, uint32_t factor)
 {
 	const unsigned blocks = test_kind_of(kind)->blocks_a_line;
@@ -294,7 +293,7 @@ static void factors_that_do_not_divide(void **state)
 		}
 }
 
-/* However few keys it was made for, a folded filter is for one at least. */
+/* A folded filter has a capacity of one key at least. */
 static void a_capacity_of_one(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -308,7 +307,7 @@ static void a_capacity_of_one(void **state)
 	weir_destroy(f), weir_destroy(folded);
 }
 
-/* What a plan calls shards is a factor that always works. */
+/* Each power of two up to the shards of a plan is a valid factor. */
 static void any_factor_up_to_the_shards(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000003, 0.01), *folded = NULL;

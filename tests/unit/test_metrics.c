@@ -28,7 +28,7 @@ static void read_metrics(const char *labels)
 	int64_t n = exposition_of(weir_metrics_handle(h, labels), text, sizeof text);
 	assert_ok(n);
 	assert_int_equal(n, strlen(text));
-	assert_true(n < 4096); /* as the header has it */
+	assert_true(n < 4096); /* as the header promises */
 	assert_true(exposition_read(&e, text));
 }
 
@@ -114,7 +114,7 @@ static void test_keys_without_number(void **state)
 	assert_ok(weir_handle_destroy(full));
 }
 
-/* Small numbers that are no hashes: they say so in their own series. */
+/* Small numbers are not hashes. A series reports it. */
 static void test_uneven_hashes_have_a_series(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
@@ -173,7 +173,7 @@ static void test_a_filter_beside_a_handle(void **state)
 	assert_true(value_of("weir_bytes{set=\"bare\"}") == (double)s.bytes);
 	assert_true(value_of("weir_lookups{set=\"bare\"}") == 1);
 	assert_ok(weir_metrics_write(of, 2, text, sizeof text));
-	assert_true(exposition_read(&e, text)); /* each name once */
+	assert_true(exposition_read(&e, text)); /* each name stands once */
 	assert_int_equal(e.n, 21);
 	assert_int_equal(e.series, 31);
 	assert_true(value_of("weir_capacity_keys{set=\"a\"}") == 10000);
@@ -216,7 +216,7 @@ static void test_objects_of_another_library(void **state)
 	                       "queue_jobs_total{queue=\"b\"} 0.5\n"));
 	assert_true(value_of("weir_bytes{queue=\"a\"}") == 7);
 	assert_null(strstr(text, "Another help"));
-	/* without a line there is no name either */
+	/* a metric without values leaves out its name too */
 	assert_int_equal(exposition_of(weir_metrics_other(none, next_of_a_queue, NULL), text,
 	                               sizeof text), 0);
 	struct weir_metrics bad[] = { of[0], of[1] };
@@ -228,7 +228,7 @@ static void test_objects_of_another_library(void **state)
 	assert_refused(weir_metrics_write(bad, 2, text, 1), -EINVAL, "object 0", "form 4");
 }
 
-/* As much as fits, and never a byte more; the answer is always the whole length. */
+/* The buffer gets as much as fits, and never a byte more. The answer is always the whole length. */
 static void test_buffers_of_every_size(void **state)
 {
 	char part[4096];
@@ -238,7 +238,7 @@ static void test_buffers_of_every_size(void **state)
 		memset(part, 0x5a, sizeof part);
 		int64_t n = exposition_of(weir_metrics_handle(h, "set=\"a\""),
 		                          room ? part : NULL, room);
-		assert_true(n > 0 && llabs(n - whole) < 30); /* its age has other digits */
+		assert_true(n > 0 && llabs(n - whole) < 30); /* the age may have other digits */
 		assert_int_equal(part[room], 0x5a);
 		if (room)
 			assert_true(strlen(part) == (room <= (size_t)n ? room - 1 : (size_t)n));
@@ -267,7 +267,7 @@ static void test_labels_that_are_refused(void **state)
 	(void)state;
 	assert_true(exposition_of(weir_metrics_handle(h, ""), text, sizeof text) > 0);
 	assert_non_null(strstr(text, "\nweir_keys 0"));
-	/* what a name begins with is another name */
+	/* a name that begins another is a different name */
 	assert_ok(exposition_of(weir_metrics_handle(h, "ab=\"1\",a=\"2\",a3_b=\"3\""), text,
 	                        sizeof text));
 	for (unsigned i = 0; i < COUNT_OF(bad); i++)

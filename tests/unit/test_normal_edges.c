@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is done to keys, at the edges: the most labels and lengths, the longest texts, the last
- * words of what is noted, and not a byte more than the room that was asked for. */
+ * Normalisation at its limits: the most labels and lengths, the longest texts, the last words of
+ * the noted lengths, and no byte beyond the room that the caller gives. */
 #include <errno.h>
 #include <stdlib.h>
 #include <weir/text.h>
@@ -13,7 +13,7 @@ static struct weir_text of_steps(uint32_t steps)
 	return (struct weir_text){ .steps = steps };
 }
 
-/* A domain of so many labels. */
+/* Write a domain of @labels labels. Return: its length. */
 static size_t domain_of(char *text, unsigned labels)
 {
 	for (unsigned i = 0; i < labels; i++)
@@ -92,7 +92,7 @@ static void no_byte_beyond_the_room(void **state)
 	}
 }
 
-/* Return: the bytes of the key of a prefix. */
+/* Return: length of a prefix's key, or an error. */
 static int cidr(unsigned char *key, const char *text, size_t len)
 {
 	const struct weir_text t = of_steps(WEIR_TEXT_CIDR);
@@ -110,7 +110,7 @@ static void the_longest_texts_of_prefixes(void **state)
 	assert_int_equal(cidr(key, most, strlen(most)), 5);
 	assert_memory_equal(key, "\x20\xff\xff\xff\xff", 5);
 	memset(text, '1', sizeof text);
-	for (size_t len = 40; len < sizeof text; len++) /* for a sanitizer to look on */
+	for (size_t len = 40; len < sizeof text; len++) /* a sanitizer would see an overrun */
 		assert_refused(cidr(key, text, len), -EINVAL, "no IP address", "");
 	assert_refused(cidr(key, "1.2.3.4/33", 10), -EINVAL, "1.2.3.4/33",
 	               "the length is 0 to 32");
@@ -130,7 +130,7 @@ static struct weir_filter *with(const struct weir_text *t, double fp_rate)
 	return f;
 }
 
-/* About what is hashed at a time. */
+/* Lengths around those that are hashed at a time. */
 static void texts_of_some_kilobytes(void **state)
 {
 	static const size_t lengths[] = { 1, 255, 256, 257, 511, 512, 513, 8193 };
@@ -149,7 +149,7 @@ static void texts_of_some_kilobytes(void **state)
 	weir_destroy(f);
 }
 
-/* Each bit that can be noted, of every word. */
+/* Unite each bit that can be noted, in every word. */
 static void all_that_is_noted_is_united(void **state)
 {
 	(void)state;
@@ -163,7 +163,7 @@ static void all_that_is_noted_is_united(void **state)
 	}
 }
 
-/* A merge notes what comes, in every word; a closed set refuses it. */
+/* A merge notes new lengths, in every word. A closed set refuses them. */
 static void a_merge_of_what_is_not_noted(void **state)
 {
 	static const struct weir_text other[] = {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Filters that know what is done to their keys: lookups, inserts, images, copies, merges and
- * refreshes. */
+ * Filters that normalise their keys: lookups, inserts, images, copies, merges and refreshes. */
 #include <errno.h>
 #include <stdlib.h>
 #include "../folder.h"
@@ -35,7 +34,7 @@ static int has(const struct weir_filter *f, const char *text)
 	return weir_contains(f, text, strlen(text));
 }
 
-/* A text that a closed set has no length of, and one that no set of the steps can read. */
+/* A closed set that has only the length of @had refuses @text for @why. An open set takes it. */
 static void refuses(uint32_t steps, const char *had, const char *text, const char *why)
 {
 	struct weir_filter *f = empty(steps), *closed;
@@ -77,14 +76,13 @@ static void a_prefix_covers_its_addresses(void **state)
 	refuses(WEIR_TEXT_CIDR, "10.0.0.0/8", "1.2.3.0/24", "a prefix length");
 	put(f, "0.0.0.0/0");
 	assert_int_equal(has(f, "203.0.113.9"), 1);
-	assert_int_equal(has(f, "::2"), 0); /* ::/0 is another one */
+	assert_int_equal(has(f, "::2"), 0); /* ::/0 is another prefix */
 	put(f, "::/0");
 	assert_int_equal(has(f, "ff02::2"), 1);
 	weir_destroy(f);
 }
 
-/* Every length of both families: as many lookups as there can be. */
-/* The letters of its bytes are none. */
+/* The bytes of an address are not letters. */
 static void an_address_is_not_lowercased(void **state)
 {
 	struct weir_filter *f = empty(WEIR_TEXT_CIDR | WEIR_TEXT_LOWERCASE);
@@ -101,6 +99,7 @@ static void an_address_is_not_lowercased(void **state)
 	weir_destroy(f);
 }
 
+/* Every length of both families: as many lookups as there can be. */
 static void every_length_at_once(void **state)
 {
 	struct weir_filter *f = empty(WEIR_TEXT_CIDR);
@@ -230,7 +229,7 @@ static void it_stands_in_the_image(void **state)
 		weir_destroy(g);
 	}
 	weir_destroy(f);
-	f = empty(0); /* nothing is done: the old format */
+	f = empty(0); /* no steps: the old format */
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_ok(weir_image_inspect(weir_location_path(path), &info));
 	assert_int_equal(info.format, 1);
@@ -292,7 +291,7 @@ static void refresh_refuses_other_steps_and_keeps_what_it_carries(void **state)
 	assert_int_equal(refreshed(h, next, false), 1);
 	assert_int_equal(has(weir_handle_get(h), "12.1.1.1"), 1);
 	assert_int_equal(has(weir_handle_get(h), "10.1.1.1"), 0);
-	/* a reload's next filter has the line of the current one, whatever its size */
+	/* a reload's next filter has the steps and lengths of the current one, whatever its size */
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	params.capacity = 10;
@@ -307,7 +306,8 @@ static void refresh_refuses_other_steps_and_keeps_what_it_carries(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A set that nobody may insert into says so, of a text, of a hash, and of a merge. */
+/* A read-only mapping refuses texts and hashes. A live mapping refuses new lengths, also in a
+ * merge. */
 static void a_mapped_set_takes_no_texts(void **state)
 {
 	struct weir_filter *f = empty(WEIR_TEXT_CIDR), *more = empty(WEIR_TEXT_CIDR);
@@ -334,7 +334,8 @@ static void a_mapped_set_takes_no_texts(void **state)
 	weir_destroy(more);
 }
 
-/* Beyond a core's cache a lookup of several keys fetches ahead, and answers the same. */
+/* In a filter beyond a core's cache a lookup of several keys fetches ahead, and answers the
+ * same. */
 static void far_as_near(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

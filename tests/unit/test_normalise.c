@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is done to keys: each step by itself, and that inserts and lookups meet. */
+ * Normalisation: each step by itself, and that inserts and lookups make the same key. */
 #include <errno.h>
 #include <stdlib.h>
 #include "../test.h"
@@ -38,7 +38,7 @@ static void lowercase_is_of_ascii_alone(void **state)
 	assert_memory_equal(key.iov_base, "azaz@[\xc3\x84-9", key.iov_len);
 }
 
-/* Return: the bytes of the key of a prefix. */
+/* Return: length of a prefix's key, or an error. */
 static int cidr(unsigned char *key, const char *text, size_t len)
 {
 	const struct weir_text t = of_steps(WEIR_TEXT_CIDR);
@@ -102,7 +102,7 @@ static const uint32_t every_step[] = {
 	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 };
 
-/* N1: of any text and steps, with noise around it. */
+/* N1, for each text with each combination of steps. */
 static void a_lookup_has_the_key_of_an_insert(void **state)
 {
 	static const char *const texts[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Notices of one name in a folder: of that, of what goes on with its mark, and of nothing else that
- * happens there, or a follower would look for each file of a busy folder. */
+ * Notices of one name in a folder, and of names that go on with its mark. Other files cause no
+ * notice, or a follower would look for each file of a busy folder. */
 #include <fcntl.h>
 #include "../test.h"
 #include "set/follow/follow.h"
@@ -78,7 +78,7 @@ static void its_own(void **state)
 			write_to(names[i]);
 			write_to("other");
 			assert_int_equal(weir__notice_read(&n), concerned);
-			assert_false(weir__notice_read(&n)); /* once */
+			assert_false(weir__notice_read(&n)); /* only once */
 			rename_to("other", names[i]);
 			assert_int_equal(weir__notice_read(&n), concerned);
 			assert_int_equal(unlink(in_folder(names[i])), 0);
@@ -87,7 +87,7 @@ static void its_own(void **state)
 		}
 }
 
-/* The folder went away, and another has its name. */
+/* The folder moved away, and a new one has its name. */
 static void another_folder(void **state)
 {
 	struct weir_notice n;

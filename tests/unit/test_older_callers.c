@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Callers compiled with an older header, whose structs are shorter: no verb reads or writes beyond
- * what such a caller has. Each struct ends where an unreadable page begins, with every size that an
- * older header may have had. */
+ * their end. Each struct ends where an unreadable page begins, with every size that an older header
+ * may have had. */
 #include <sys/mman.h>
 #include "../folder.h"
 #include "../handles.h"
@@ -9,7 +9,7 @@
 
 enum { STEP = sizeof(size_t) };
 
-static char *page, *end; /* of the page before the unreadable one */
+static char *page, *end; /* the unreadable page begins at end */
 static struct weir_filter *filter;
 static struct weir_handle *handle;
 static struct weir_handle *sharded;
@@ -42,7 +42,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The first @size bytes of a struct, its struct_size set to that, and nothing behind them. */
+/* Copy the first @size bytes of a struct to the end of the page, and set its struct_size to
+ * @size. */
 static void *older(const void *whole, size_t size)
 {
 	memset(page, 0x5a, (size_t)(end - page));
@@ -51,7 +52,7 @@ static void *older(const void *whole, size_t size)
 	return end - size;
 }
 
-/* @call with each older and shorter @type at hand as s, its struct_size unchanged afterwards. */
+/* Run @call with each shorter @type as s. It leaves struct_size unchanged. */
 #define WITH_EACH_OLDER(type, init, call) \
 	do { \
 		type newest = init; \
@@ -100,7 +101,7 @@ static void test_what_verbs_fill_in(void **state)
 	weir_reload_abort(r);
 }
 
-/* What the caller has room for is filled in. */
+/* The library fills the fields that the caller has room for. */
 static int measure_both(struct weir_handle_stats *whole, struct weir_stats *current)
 {
 	int err = weir_handle_measure(handle, whole, current);
@@ -195,7 +196,7 @@ static int by_follow(const struct weir_gate *gate)
 	return follow(&follow_options);
 }
 
-/* The gate grows by itself, behind the pointer of two option structs that can grow too. */
+/* The gate can grow by itself: two option structs, which can grow too, point to it. */
 static void test_the_gate(void **state)
 {
 	struct weir_gate whole = WEIR_GATE_INIT;
@@ -203,7 +204,7 @@ static void test_the_gate(void **state)
 	WITH_EACH_OLDER(struct weir_gate, WEIR_GATE_INIT, by_reload(s));
 	WITH_EACH_OLDER(struct weir_gate, WEIR_GATE_INIT, by_refresh(s));
 	WITH_EACH_OLDER(struct weir_gate, WEIR_GATE_INIT, by_follow(s));
-	/* a field that this caller's header lacks is not asked */
+	/* the gate ignores a field that this caller's header lacks */
 	whole.min_keys = 1e9;
 	assert_ok(by_reload(older(&whole, offsetof(struct weir_gate, min_keys))));
 	whole.struct_size = sizeof whole + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * WEIR_ONCE: equal keys take the room of one, whatever form they come in; nothing can be removed;
- * the image keeps it; kinds that remove nothing refuse it. */
+ * WEIR_ONCE: equal keys take the room of one, in whatever form they come. Nothing can be removed.
+ * The image keeps the flag. Kinds without removal refuse it. */
 #include "../folder.h"
 #include "../handles.h"
 #include "../image_bytes.h"
@@ -34,7 +34,7 @@ static double fill(const struct weir_filter *f)
 	return stats_of_filter(f).fill;
 }
 
-/* For each kind that can remove, @body; for each other, @other. */
+/* Call @body for each kind that can remove, and @other for each other kind. */
 static void each_kind(void (*body)(uint32_t kind), void (*other)(uint32_t kind))
 {
 	unsigned can = 0;
@@ -49,7 +49,7 @@ static void each_kind(void (*body)(uint32_t kind), void (*other)(uint32_t kind))
 	assert_true(can >= 2);
 }
 
-/* Return: what the insert of "key" by a form answers, as a count of new keys. */
+/* Insert "key" by a form. Return: the number of new keys; 0 for weir_fill_keys(). */
 static int64_t put_by(struct weir_filter *f, unsigned form)
 {
 	struct iovec many[MANY];
@@ -83,7 +83,7 @@ static void equal_keys_of(uint32_t kind, uint32_t steps, bool keyed)
 	}
 }
 
-/* Beyond a core's cache a batch fetches ahead. */
+/* In a filter beyond a core's cache a batch fetches ahead. */
 static void far_as_near(void **state)
 {
 	struct weir_filter *f = made(WEIR_COUNTING, 10000000, 0, false);
@@ -117,7 +117,7 @@ static void equal_keys(uint32_t kind)
 		equal_keys_of(kind, 0, keyed);
 		equal_keys_of(kind, WEIR_TEXT_TRIM | WEIR_TEXT_LOWERCASE, keyed);
 	}
-	f = made(kind, 1000, WEIR_TEXT_SUFFIXES, false); /* whose lookups probe several keys */
+	f = made(kind, 1000, WEIR_TEXT_SUFFIXES, false); /* a lookup probes several keys */
 	for (unsigned again = 0; again < AGAIN; again++)
 		assert_int_equal(weir_insert(f, "a.example", 9), again == 0);
 	assert_int_equal(weir_count(f, "a.example", 9), 1);
@@ -146,7 +146,7 @@ static void nothing_is_removed_from(uint32_t kind)
 	weir_destroy(f);
 }
 
-/* Those of other kinds store a key once as it is, or count what comes. */
+/* Other kinds store a key once anyway, or count each insert. */
 static void refused_by(uint32_t kind)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -199,7 +199,7 @@ static void kept_by(uint32_t kind)
 	assert_true(once(g));
 	weir_destroy(g);
 	assert_ok(weir_params_of(f, &p));
-	p.max_bytes = 1 << 14; /* so that it may be folded */
+	p.max_bytes = 1 << 14; /* so that it can fold */
 	assert_ok(weir_create(&g, &p));
 	assert_true(once(g));
 	if (weir_kind_can(kind, WEIR_CAN_FOLD)) {
@@ -230,7 +230,7 @@ static void kept_by(uint32_t kind)
 	removes.can = WEIR_CAN_REMOVE;
 	assert_refused(weir_load(&g, weir_location_path(path), &removes), -ENOTSUP, path, "REMOVE");
 	image = image_slurp(path, &n);
-	image[n - 1] ^= 1; /* it is told before a bit is read */
+	image[n - 1] ^= 1; /* the refusal comes before a bit is read */
 	assert_true(image_spit(path, image, n));
 	free(image);
 	removes.can = weir_kind_can(kind, WEIR_CAN_REMOVE | WEIR_CAN_HOLD_COPIES);
@@ -264,7 +264,7 @@ static void the_image_keeps_it(void **state)
 	each_kind(made_so_by_a_load, NULL);
 }
 
-/* A blocked filter's image with the mark, its checksum right. */
+/* An image of a blocked filter with the mark, its checksum repaired. */
 static void a_forged_mark_is_refused(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -311,7 +311,7 @@ static void merged(uint32_t kind)
 	weir_destroy(copies), weir_destroy(f), weir_destroy(g);
 }
 
-/* Up to the first that is refused a batch has its answers, those of the last word too. */
+/* A batch has its answers up to the first refused key, those of the last word too. */
 static void a_batch_without_room_has_its_answers(void **state)
 {
 	enum { KEYS = 5000 };
@@ -334,10 +334,10 @@ static void a_batch_without_room_has_its_answers(void **state)
 	weir_destroy(f);
 }
 
-/* A union that does not fit takes nothing back: what both have is there once. */
+/* A union that does not fit takes nothing back: keys in both filters stay. */
 static void a_union_without_room_loses_nothing(void **state)
 {
-	enum { LESS = 150 }; /* in common, and in neither a copy twice */
+	enum { LESS = 150 }; /* in both filters, one copy each */
 	struct weir_filter *dst = made(WEIR_CUCKOO, 400, 0, false), *src = NULL;
 	uint64_t i = LESS, at;
 	(void)state;
@@ -360,7 +360,7 @@ static void unions_add_no_copies(void **state)
 	each_kind(merged, NULL);
 }
 
-/* ---- beside a reload ---- */
+/* ---- during a reload ---- */
 
 /* The next filter is full and refuses. The current one had the key, so it keeps it. */
 static void a_refusal_takes_nothing_back(void **state)

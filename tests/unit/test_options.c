@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is reported of options: as getopt_long() takes them, a whole name before longer ones that
+ * Reports about options. They follow getopt_long(): a whole name goes before longer names that
  * begin with it. */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@ void say(const char *format, ...)
 	va_end(args);
 }
 
-/* Whole names that others begin with, before those and behind them. */
+/* Whole names that begin others: one stands before the longer name, one behind it. */
 static const struct option options[] = {
 	{ "key", required_argument, NULL, 'k' },
 	{ "keys", no_argument, NULL, 1000 },
@@ -27,7 +27,7 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* What the command line of this one word gives, and what is reported of it. */
+/* The command line of @word alone gives @option and reports @report. */
 static void expect(const char *word, int option, const char *report)
 {
 	static char name[] = "weir";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A filter has one owner: may a second handle get it, or the caller free it, who gave it away? */
+ * A filter has one owner. Once a caller gave it to a handle, no second handle can get it, and the
+ * caller cannot free it. */
 #include "../handles.h"
 
 static struct weir_handle *none;
@@ -72,7 +73,7 @@ static void test_a_second_handle_does_not_publish_the_filter(void **state)
 	assert_ok(weir_handle_destroy(second));
 }
 
-/* A filter that a handle made, and a shard's, are no one else's either. */
+/* A filter that a handle made belongs to that handle, and so does a shard's. */
 static void test_made_filters_are_owned(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -101,7 +102,7 @@ static void test_made_filters_are_owned(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* After a failure it is the caller's again. */
+/* After a refusal the filter is the caller's again. */
 static void test_a_refused_filter_stays_the_callers(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
