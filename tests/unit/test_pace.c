@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir_reload_options.pace: a loader sleeps in proportion to its work, nowhere that it must not,
- * and makes the same filter. */
+ * weir_reload_options.pace: a loader sleeps in proportion to its work, never where it must not
+ * sleep, and builds the same filter. */
 #include <sys/mman.h>
 #include "../paced.h"
 #include "filter/filter.h"
@@ -52,7 +52,7 @@ static void test_the_share_is_kept(void **state)
 			assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes, 0),
 			                                         NULL),
 			                 0);
-			/* what one call is short of a sleep, the next one sleeps */
+			/* a debt too small for a sleep goes to the next call */
 			for (uint64_t at = 0; at < KEYS; at += 1000)
 				assert_ok(
 					weir_reload_insert_keys(r,
@@ -65,7 +65,7 @@ static void test_the_share_is_kept(void **state)
 			               pieces(bytes, 1 << 20) - 1;
 			assert_rested(paces[i], turns);
 			assert_ok(weir_reload_commit(r));
-			assert_rested_but(paces[i], turns, LEAST); /* nothing is put off now */
+			assert_rested_but(paces[i], turns, LEAST); /* the commit leaves no debt */
 			assert_int_equal(fake.sleeps > 0, paces[i] < 1);
 			assert_int_equal(missing_in(h, 0, 1000), 0);
 		}
@@ -88,7 +88,7 @@ static void test_without_a_pace(void **state)
 	close_handle(flavors, h);
 }
 
-/* What an insert of one key takes, ns: less than a look at the clock. */
+/* CPU time of inserting one key, ns: less than a look at the clock. */
 static uint64_t work;
 
 static int (*insert_of_the_kernel)(struct weir_filter *f, uint64_t hash);
@@ -106,8 +106,8 @@ static void make_inserts_take_time(struct weir_reload *r)
 	next->raw.insert_hash = insert_for_a_while;
 }
 
-/* Of so many calls for one key one is timed, and counts for all. The three looks at the clock that
- * this takes (P5) count once. */
+/* One of WEIR__PACE_SINGLES calls for one key is timed and stands for all of them. Timing it takes
+ * three looks at the clock (P5), which count once. */
 static void test_single_keys(void **state)
 {
 	(void)state;
@@ -127,8 +127,8 @@ static void test_single_keys(void **state)
 	}
 }
 
-/* An interrupt comes within the first two looks: the call then seems to take less than nothing, and
- * that does not make a debt of years. */
+/* An interrupt comes during the second look at the clock. The call then seems to take negative
+ * time, which must not become a debt of years. */
 static void test_a_look_that_takes_long(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, CAPACITY);
@@ -142,7 +142,7 @@ static void test_a_look_that_takes_long(void **state)
 	close_handle(flavors, h);
 }
 
-/* P1: what was not slept in a section is slept after it. */
+/* P1: the debt of a read-side section is slept off after it. */
 static void test_in_a_section(void **state)
 {
 	(void)state;
@@ -205,8 +205,8 @@ static size_t absent_pages(const struct weir_filter *f)
 	return absent;
 }
 
-/* Who inserts into both has no page fault; an unpaced filter has no page yet. The larger one is not
- * read once more when it is published. */
+/* With a pace the pages of the next filter are there before its inserts, which then never fault.
+ * The commit does not read the larger filter, which would not fit the cache. */
 static void test_the_pages_are_there(void **state)
 {
 	(void)state;
@@ -223,7 +223,7 @@ static void test_the_pages_are_there(void **state)
 	}
 }
 
-/* The commit of a kind that is built once works longest: it sleeps between its steps. */
+/* A kind that is built once does most of its work in the commit, which sleeps between its steps. */
 static void test_a_set_that_is_built(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * pace where the library reloads by itself, and a gate that counts: a refresh sleeps, asks progress
- * between sleeps and can be stopped there; the gate of a shard sleeps too. And values that make no
- * sense. */
+ * pace where the library itself reloads, and a gate that counts. A refresh sleeps, calls progress
+ * between sleeps and can be stopped there. The gate of a shard sleeps too. Paces out of range are
+ * refused. */
 #include "../followers.h"
 #include "../paced.h"
 #include "../sharded.h"
@@ -10,7 +10,7 @@ static struct weir_handle *h;
 static struct weir_refresh_options options;
 static struct weir_gate gate;
 
-/* What progress saw. */
+/* The calls of progress. */
 static struct {
 	unsigned calls, stop_at;
 	unsigned again; /* calls after a sleep, with the bytes of the call before */
@@ -55,7 +55,7 @@ static int close_it(void **state)
 	return folder_teardown(state);
 }
 
-/* Each call of progress but those after a sleep ends a turn of work. */
+/* Each call of progress ends a turn of work, except the calls after a sleep. */
 static void test_a_refresh_rests(void **state)
 {
 	(void)state;
@@ -77,7 +77,7 @@ static void test_a_refresh_without_a_pace(void **state)
 	assert_int_equal(seen.again, 0);
 }
 
-/* What is too little for a sleep after the last step is slept off before the swap. */
+/* A debt that is too small for a sleep after the last step is slept off before the swap. */
 static void test_a_refresh_leaves_nothing(void **state)
 {
 	static const double paces[] = { 0.3, 0.1, 0.05, 0.03, 0.02, 0.015 };
@@ -94,7 +94,7 @@ static void test_a_refresh_leaves_nothing(void **state)
 	}
 }
 
-/* Between any two sleeps; that is no verdict on the file. */
+/* Progress can stop a refresh between any two sleeps. A stop is not a verdict on the file. */
 static void test_a_refresh_is_stopped(void **state)
 {
 	(void)state;
@@ -113,7 +113,7 @@ static void test_a_refresh_is_stopped(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, &options), 1);
 }
 
-/* A mapped file is verified at that pace, and its bits stay what they are. */
+/* A mapped file is verified at that pace, and its bits stay as they are. */
 static void test_a_mapped_file(void **state)
 {
 	(void)state;
@@ -126,7 +126,7 @@ static void test_a_mapped_file(void **state)
 	assert_true(missing_in(h, 0, 1000) > 900);
 }
 
-/* The last calls of progress are for its pages, 2 MiB at a time: 2, 4, 5 MiB. */
+/* A refresh touches the pages of the mapped file last. Progress is called after 2, 4 and 5 MiB. */
 static void test_the_pages_of_a_mapped_file_are_stopped(void **state)
 {
 	(void)state;
@@ -147,7 +147,7 @@ static void test_the_pages_of_a_mapped_file_are_stopped(void **state)
 	assert_int_equal(stats_of(h).swaps, 0);
 }
 
-/* The time of the gate's check is the caller's: nobody sleeps for it. */
+/* The caller spends the time of the gate's check: the loader does not sleep for it. */
 static int check_for_long(const struct weir_filter *next, void *context)
 {
 	(void)next, (void)context;
@@ -169,14 +169,14 @@ static void test_the_gate_s_check_is_not_counted(void **state)
 	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 	start(flavors);
 	assert_ok(weir_reload_commit(r));
-	assert_rested_but(0.01, 6, PUT_OFF); /* MiB counted, and what the copy left */
+	assert_rested_but(0.01, 6, PUT_OFF); /* the MiB counted, and the debt of the copy */
 }
 
 static int fill(struct weir_reload *r, uint32_t shard, void *context)
 {
 	(void)shard;
 	for (uint64_t i = 0; i < 1000; i++) {
-		/* twice: of single keys not every call is timed */
+		/* two: not every call for a single key is timed */
 		uint64_t hash[2] = { test_key(i), test_key(i) };
 		int64_t answer = weir_reload_insert_keys(r, weir_keys_hashes(hash, 2), NULL);
 		if (answer < 0)
@@ -186,7 +186,7 @@ static int fill(struct weir_reload *r, uint32_t shard, void *context)
 	return 0;
 }
 
-/* Two shards of 5 MiB, and of the second one's commit the first is read too. */
+/* Two shards of 5 MiB. The commit of the second shard reads the first one too. */
 static void test_the_gate_of_a_shard_rests(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -200,7 +200,7 @@ static void test_the_gate_of_a_shard_rests(void **state)
 	o.gate = &gate;
 	start(flavors);
 	assert_ok(weir_reload_all(set, &o, fill, &filled));
-	/* pages, keys, and bits counted */
+	/* turns: pages, keys, and bits counted */
 	assert_rested_but(0.1, 2 * (3 + 1000) + 3 * 4, 4 * LEAST);
 	assert_true(fake.slept - filled >= 2 * 4 * STEP * 9 - LEAST);
 	for (uint64_t i = 0; i < 1000; i++)
@@ -236,9 +236,9 @@ static void test_refused_values(void **state)
 		               allowed);
 	}
 	options.pace = o.pace = 0.001;
-	assert_ok(weir_reload_begin(&r, h, &o)); /* nobody kept the claim */
+	assert_ok(weir_reload_begin(&r, h, &o)); /* the claim is free again */
 	weir_reload_abort(r);
-	assert_int_equal(weir_handle_refresh(h, path, &options), 1); /* no verdict */
+	assert_int_equal(weir_handle_refresh(h, path, &options), 1); /* not a verdict */
 	assert_ok(weir_handle_destroy(set));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Parameters that cannot be: each refused with its errno and a sentence that names the
- * parameter, its value and what is allowed; and the three directions of weir_plan. */
+ * Invalid parameters: each is refused with its errno and a sentence that names the parameter, its
+ * value and the allowed range. Also the three directions of weir_plan_make(). */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
@@ -21,7 +21,7 @@ static void refused(const struct weir_params *params, int err, const char *name,
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	assert_refused(weir_create(&f, params), err, name, value);
 	assert_ptr_equal(f, untouched);
-	/* the calculator refuses what creation does */
+	/* the calculator refuses the same parameters */
 	assert_refused(weir_plan_make(params, &plan), err, name, value);
 	if (!strstr(weir_error_detail(), range))
 		fail_msg("\"%s\" does not say \"%s\"", weir_error_detail(), range);
@@ -67,7 +67,7 @@ static void rates(void **state)
 		params.fp_rate = cases[i].rate;
 		refused(&params, -EINVAL, "fp_rate", cases[i].value, "to 0.5");
 		params.capacity = 0;
-		params.max_bytes = 6400; /* in each direction */
+		params.max_bytes = 6400; /* now capacity from size and rate */
 		refused(&params, -EINVAL, "fp_rate", cases[i].value, "0.5");
 	}
 	struct weir_params params = good();
@@ -96,7 +96,7 @@ static void sizes(void **state)
 	struct weir_params params = good();
 	params.max_bytes = 640; /* a limit that is too low for 1000 keys at 1 % */
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
-	/* several shards: the size in the sentence suffices, and a line less does not */
+	/* several shards: the size in the sentence suffices, and one line less does not */
 	params.capacity = 1000000;
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
 	params.max_bytes = strtoull(strstr(weir_error_detail(), "needs ") + 6, NULL, 10);
@@ -161,7 +161,7 @@ enum { BEFORE_RUN_RESERVED = 2 }; /* bytes of padding there */
 static const struct field {
 	const char *name;
 	size_t at, size;
-	uint32_t kind; /* that has it */
+	uint32_t kind; /* the kind that has it */
 } fields[] = {
 	FIELD(WEIR_BLOCKED, blocked.words_per_key), FIELD(WEIR_BLOCKED, blocked.bits_per_word),
 	FIELD(NO_KIND, blocked.reserved),
@@ -190,8 +190,8 @@ static const struct field {
 	FIELD(NO_KIND, window.spare),
 };
 
-/* Each field of each group, of every kind: what is another kind's is refused by its name, whichever
- * of its bytes is not 0, and so are reserved words. */
+/* Every kind refuses a field of another kind's group by its name, whichever byte of it is not 0.
+ * Reserved words are refused too. */
 static void groups_of_other_kinds(void **state)
 {
 	(void)state;
@@ -213,7 +213,7 @@ static void groups_of_other_kinds(void **state)
 			}
 }
 
-/* And there is no field in the groups that is not asked for above. */
+/* fields[] has every field of the groups. */
 static void all_fields_of_groups(void **state)
 {
 	size_t end = offsetof(struct weir_params, blocked);
@@ -263,7 +263,7 @@ static void callers_memory(void **state)
 		snprintf(value, sizeof value, "%zu", params.memory_bytes);
 		assert_refused(weir_create(&f, &params), -EINVAL, "memory_bytes", value);
 		snprintf(value, sizeof value, "%llu", (unsigned long long)plan.bytes);
-		assert_non_null(strstr(weir_error_detail(), value)); /* what it needs */
+		assert_non_null(strstr(weir_error_detail(), value)); /* the size that it needs */
 	}
 	params.memory_bytes = 0;
 	assert_refused(weir_create(&f, &params), -EINVAL, "memory_bytes", "0");
@@ -329,7 +329,7 @@ static void the_ends_of_the_ranges(void **state)
 		}
 }
 
-/* Any two of the three give the third, and agree with each other. */
+/* Any two of capacity, rate and size give the third, and the results agree. */
 static void three_directions(void **state)
 {
 	static const double rate[] = { 0.2, 0.01, 0.001, 1e-5 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Split blocks as Parquet has them, in and out: bytes that others published, and bytes that nobody
- * should take. */
+ * Split blocks in Parquet's format, exported and imported: bytes that other writers published, and
+ * bytes that must be refused. */
 #include <weir/weir.h>
 #include "../test.h"
 
-/* Of a column of ten strings, "a0" to "a9", and of one of the int64 0 to 9, as Spark 3.2.1 wrote
- * them with 32 bytes; other readers' tests quote them. */
+/* Filters of 32 bytes that Spark 3.2.1 wrote for two columns: ten strings, "a0" to "a9", and the
+ * int64 0 to 9. Other readers' tests quote them. */
 static const unsigned char spark_strings[32] = {
 	200, 1, 80, 20, 64, 68, 8, 109, 6, 37, 4, 67, 144, 80, 96, 32,
 	8, 132, 43, 33, 0, 5, 99, 65, 2, 0, 224, 44, 64, 78, 96, 4,
@@ -72,8 +72,8 @@ static void a_published_bitset_goes_in(void **state)
 	weir_destroy(f);
 }
 
-/* The format's example, "hello", "parquet", "bloom" and "filter" in 1024 bytes. The bits set, as a
- * program of the specification's text computes them: byte and value. */
+/* The format's example: "hello", "parquet", "bloom" and "filter" in 1024 bytes. A program written
+ * after the specification's text computed the bits that are set: byte and value. */
 static const struct { uint16_t at; uint8_t value; } example[] = {
 	{ 130, 0x10 }, { 133, 0x02 }, { 137, 0x04 }, { 140, 0x80 }, { 145, 0x02 }, { 151, 0x80 },
 	{ 155, 0x10 }, { 159, 0x08 }, { 162, 0x80 }, { 167, 0x10 }, { 168, 0x01 }, { 175, 0x10 },
@@ -109,8 +109,8 @@ static void the_formats_example_comes_out(void **state)
 	weir_destroy(f);
 }
 
-/* At each number of blocks the bytes come back, from an address that is not aligned, with more
- * behind them. */
+/* At each number of blocks the bytes come back. The import reads them from an unaligned address,
+ * with more bytes behind them. */
 static void every_size_goes_round(void **state)
 {
 	(void)state;
@@ -135,8 +135,8 @@ static void every_size_goes_round(void **state)
 	}
 }
 
-/* From 128 KiB on a filter has several: as many as one that is made here. They cut the lines into
- * equal runs, so an odd number of lines has one shard. */
+/* From 128 KiB on an imported filter has several shards, as many as one that weir creates. Shards
+ * are equal runs of lines, so an odd number of lines has one shard. */
 static void large_ones_have_shards(void **state)
 {
 	static const struct { uint32_t lines, shards; } sizes[] = {
@@ -182,7 +182,7 @@ static void exports_are_what_strict_readers_take(void **state)
 	weir_destroy(other);
 }
 
-/* More than an i32 of bytes; nothing is written, so the pages are never there. */
+/* The size does not fit the format's i32. Nothing is written, so the pages are never allocated. */
 static void exports_end_where_the_number_does(void **state)
 {
 	(void)state;
@@ -218,7 +218,7 @@ static void a_size_that_readers_take_is_planned(void **state)
 	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "power of two", "134217728");
 	p.max_bytes = UINT64_C(1) << 30; /* more than strict readers take */
 	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "power of two", "134217728");
-	/* of bytes that are given as one of two, the largest such size within them */
+	/* if bytes are one of the two given, the plan takes the largest such size within them */
 	p.fp_rate = 0;
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_int_equal(plan.bytes, 1 << 27);
@@ -236,7 +236,7 @@ static void refuse_header(const void *bytes, size_t n, int err, const char *a, c
 	assert_null(f);
 }
 
-/* Of each number that a header's varint has a byte more for, and those with all bits of one set. */
+/* Sizes around each step where the header's varint grows by a byte. */
 static void every_number_of_blocks(void **state)
 {
 	static const unsigned char bits[32 * 600];
@@ -278,7 +278,7 @@ static void headers_of_other_filters_are_refused_by_name(void **state)
 	refuse_header(two, sizeof two, -EBADMSG, "a choice has two answers", "byte 6");
 }
 
-/* At whatever byte they end. */
+/* Headers and bits that are cut at any byte. */
 static void headers_that_end_early_are_refused(void **state)
 {
 	(void)state;
@@ -293,7 +293,7 @@ static void headers_that_end_early_are_refused(void **state)
 	}
 }
 
-/* Two gigabytes in sixteen bytes: nothing is allocated for them. */
+/* A header of 19 bytes declares two gigabytes. The import allocates nothing for them. */
 static void what_is_declared_takes_no_memory(void **state)
 {
 	(void)state;
@@ -302,7 +302,7 @@ static void what_is_declared_takes_no_memory(void **state)
 	refuse_header(bytes, sizeof bytes, -EBADMSG, "numBytes is 2147483616", "0 bytes follow");
 }
 
-/* A later version's field, as deep as is passed over and one deeper. */
+/* An unknown field is skipped if it is nested 64 deep, and refused if it is one deeper. */
 static void unknown_fields_are_passed_over(void **state)
 {
 	(void)state;
@@ -313,7 +313,7 @@ static void unknown_fields_are_passed_over(void **state)
 		size_t n = 14;
 		for (unsigned i = 0; i < deep; i++)
 			bytes[n++] = 0x1c;
-		n += deep + 1; /* the ends of those, and of the header */
+		n += deep + 1; /* the ends of these structs and of the header */
 		if (deep == 64)
 			assert_int_equal(weir_parquet_import(&f, bytes, n + 32, NULL), n + 32);
 		else
@@ -365,7 +365,7 @@ static void another_kind_is_not_exported(void **state)
 	weir_destroy(f);
 }
 
-/* The estimate of a filter that is full of ones has no end, and of an empty one is none. */
+/* A full filter's estimate is infinite, an empty one's is 0. Both get a valid capacity. */
 static void full_and_empty_ones_have_a_capacity(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Files that DuckDB made (parquet/make.mjs): every value is found in its row group, and what is
- * damaged is refused in a sentence. */
+ * Files that DuckDB wrote (parquet/make.mjs): every value is found in its row group, and damage is
+ * refused with a sentence. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ static struct weir_parquet *open_named(const char *name)
 
 /* ---- values ---- */
 
-/* Value @n of a column, as make.mjs has it, in @room. Return: its length. */
+/* Put value @n of a column into @room, the same as make.mjs wrote. Return: its length. */
 typedef size_t value_fn(char room[64], int64_t n);
 
 #define PUT(type, value) \
@@ -62,7 +62,7 @@ static size_t id(char room[64], int64_t n)
 
 static const struct {
 	const char *file, *path;
-	struct weir_parquet_column is; /* but for struct_size */
+	struct weir_parquet_column is; /* all but struct_size */
 	value_fn *value;
 } columns[] = {
 	{ "numbers", "i32", { 0, WEIR_PARQUET_INT32, 0, WEIR_PARQUET_NONE, 0 }, i32 },
@@ -83,7 +83,7 @@ static const struct {
 	{ "dated", "at", { 0, WEIR_PARQUET_INT64, 0, WEIR_PARQUET_TIMESTAMP, 0 }, at },
 };
 
-/* How many of the values from @from on the filter may hold. */
+/* Return: how many of @n values from @from on the filter may hold. */
 static unsigned found(const struct weir_filter *f, unsigned c, int64_t from, unsigned n)
 {
 	unsigned yes = 0;
@@ -229,7 +229,6 @@ static void test_hash_refused(void **state)
 	assert_null(weir_parquet_logical_name(WEIR_PARQUET_OTHER + 1));
 }
 
-/* A file of these bytes, at @path. */
 static void spit(const void *bytes, size_t n)
 {
 	FILE *file = fopen(path, "wb");
@@ -304,7 +303,7 @@ static void test_limits(void **state)
 	assert_ok(weir_parquet_open(&p, path, &o));
 	assert_ok(weir_parquet_read(&f, p, 0, 0));
 	weir_destroy(f);
-	assert_int_equal(truncate(path, 100), 0); /* behind its back */
+	assert_int_equal(truncate(path, 100), 0); /* while it is open */
 	f = NULL;
 	assert_refused(weir_parquet_read(&f, p, 0, 0), -EBADMSG, path, "it was longer");
 	assert_null(f);
@@ -321,7 +320,7 @@ static void put_column(struct bytes *b, const char *name, int type, int children
 	put_stop(b);
 }
 
-/* A column whose name has a dot, and one within a group. */
+/* Two columns of the path a.b: one has a dot in its name, the other is within a group. */
 static void test_two_of_one_path(void **state)
 {
 	static struct bytes b;
@@ -372,7 +371,7 @@ static void test_an_empty_name(void **state)
 	weir_parquet_close(p);
 }
 
-/* A chunk that is in another file has its filter there. */
+/* The filter of a chunk in another file is in that file. */
 static void test_in_another_file(void **state)
 {
 	static struct bytes b;
@@ -397,7 +396,7 @@ static void test_in_another_file(void **state)
 	weir_parquet_close(p);
 }
 
-/* The footer says of a filter that it is a byte shorter than its own header says. */
+/* The footer declares a filter one byte shorter than the filter's own header does. */
 static void test_declared_shorter(void **state)
 {
 	struct weir_parquet_chunk chunk = WEIR_PARQUET_CHUNK_INIT;
@@ -427,7 +426,7 @@ static void test_declared_shorter(void **state)
 
 /* ---- damage ---- */
 
-/* All that a file has. Return: how many filters could be read. */
+/* Read every filter of a file. Return: how many could be read. */
 static unsigned use(const char *name)
 {
 	struct weir_parquet *p = NULL;
@@ -482,7 +481,7 @@ static void test_every_cut(void **state)
 	close(fd);
 }
 
-/* The filters lie in front of the footer, one behind the other. */
+/* The filters lie one after another right before the footer. */
 static void damage(const char *of, unsigned filters)
 {
 	static const unsigned char flips[] = { 0x01, 0x04, 0x10, 0x40, 0x80, 0xff };
@@ -512,7 +511,7 @@ static void test_damaged(void **state)
 	damage("nested", 9);
 }
 
-/* A file whose footer does not say how long its filters are: numBytes says it. */
+/* If the footer does not record a filter's length, numBytes in its header gives it. */
 static void test_length_not_recorded(void **state)
 {
 	static unsigned char bytes[FILE_ROOM];
@@ -525,7 +524,7 @@ static void test_length_not_recorded(void **state)
 	(void)state;
 	for (size_t i = n - 8 - (bytes[n - 8] | (size_t)bytes[n - 7] << 8); i < n - 8; i++)
 		if (memcmp(bytes + i, recorded, sizeof recorded) == 0) {
-			bytes[i] += 0x60; /* field 21, which nobody knows */
+			bytes[i] += 0x60; /* field 21, which the format does not have */
 			changed++;
 		}
 	assert_int_equal(changed, 15);

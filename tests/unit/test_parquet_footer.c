@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The parser of a Parquet file's footer by itself: what it reads, and what it refuses, with the
- * sentence and without memory that the bytes do not bear out. */
+ * The parser of a Parquet file's footer alone: what it reads, and what it refuses with which
+ * sentence. It allocates no more memory than the footer's bytes justify. */
 #include <errno.h>
 #include "../parquet/thrift_bytes.h"
 #include "../test.h"
@@ -9,7 +9,7 @@
 
 enum { FILTERS_END = 1000 };
 
-/* The largest piece of memory asked for. */
+/* The largest realloc() of a parse, bytes. */
 static size_t largest;
 static bool no_memory;
 
@@ -22,10 +22,10 @@ void *__wrap_realloc(void *old, size_t size)
 	return no_memory ? NULL : __real_realloc(old, size);
 }
 
-/* From a copy of its own size, so that a sanitizer sees its end. */
+/* Parse a copy of exactly @n bytes, so that a sanitizer sees its end. */
 static int parse(struct weir_footer *out, const struct bytes *b, size_t n)
 {
-	static unsigned char *copy; /* its names are in there */
+	static unsigned char *copy; /* the footer's names point into it */
 	free(copy);
 	copy = malloc(n ? n : 1);
 	assert_non_null(copy);
@@ -42,7 +42,7 @@ static void refused(const struct bytes *b, const char *why)
 	assert_refused(parse(&footer, b, b->n), -EBADMSG, "f.parquet: byte ", why);
 }
 
-/* One column, one row group, with the chunk's filter at @offset. */
+/* One column and one row group, whose chunk has its filter at @offset. */
 static struct bytes *plain(int64_t offset, int64_t length)
 {
 	static struct bytes b;
@@ -70,7 +70,7 @@ static void test_plain(void **state)
 	assert_int_equal(footer.chunks[0].values, 100);
 	assert_false(footer.chunks[0].encrypted || footer.chunks[0].elsewhere);
 	weir__footer_free(&footer);
-	put(b, 0xff); /* what follows is a signature, say */
+	put(b, 0xff); /* bytes may follow, such as a signature */
 	assert_ok(parse(&footer, b, b->n));
 	weir__footer_free(&footer);
 }
@@ -103,7 +103,7 @@ static void test_every_value_of_every_byte(void **state)
 				assert_true(footer.chunks[c].filter_at < FILTERS_END);
 			weir__footer_free(&footer);
 		}
-	assert_in_range(whole, 100, 6000); /* names and figures may be others */
+	assert_in_range(whole, 100, 6000); /* other names and numbers are still valid */
 }
 
 static void test_filters_outside(void **state)
@@ -129,7 +129,7 @@ static void test_filters_outside(void **state)
 	weir__footer_free(&footer);
 }
 
-/* As many row groups as there are places, each with a filter. */
+/* @n row groups, each with a filter at its place: offset and length. */
 static struct bytes *filters(const int64_t (*places)[2], unsigned n)
 {
 	static struct bytes b;
@@ -145,7 +145,7 @@ static struct bytes *filters(const int64_t (*places)[2], unsigned n)
 	return &b;
 }
 
-/* Filters that shared their bytes were each read: a file of 50 kB, and a hole, had terabytes. */
+/* Filters must not share bytes: a sparse file of 50 kB could declare terabytes of them. */
 static void test_filters_that_overlap(void **state)
 {
 	static const int64_t wrong[][3][2] = {
@@ -243,7 +243,7 @@ static void test_counts_that_differ(void **state)
 	refused(&b, "ends within a group");
 }
 
-/* A schema that nests its one column so many levels deep, the column's own among them. */
+/* A schema that nests its one column @levels deep, the column itself included. */
 static void nest(struct bytes *b, unsigned levels)
 {
 	b->n = 0;
@@ -292,7 +292,7 @@ static void test_values_passed_over(void **state)
 		refused(&b, depth == WEIR_THRIFT_DEPTH ? "end within a value" :
 		                                         "nested deeper than 64 levels");
 	}
-	/* one of each type, in front of what is read */
+	/* one field of each type, before those that are read */
 	struct bytes *rest = plain(500, 47);
 	b.n = 0;
 	put_field(&b, 40, T_TRUE);
@@ -412,8 +412,8 @@ static void test_wrong_columns(void **state)
 	}
 }
 
-/* The newer way to say what values mean first, then the older one; and a length that its type has
- * not. */
+/* The logical type, which is newer, comes before the older converted type. The column also has a
+ * length, which its physical type does not allow. */
 static void newer_first(struct bytes *b)
 {
 	put_field(b, 10, T_STRUCT);
@@ -438,7 +438,7 @@ static void test_newer_first(void **state)
 	weir__footer_free(&footer);
 }
 
-/* The logical type that is written, and its width and sign, for an integer alone. */
+/* The logical type that of_logical() writes and, for an integer, T_TRUE if it has a sign. */
 static unsigned logical, integer_sign;
 
 static void of_logical(struct bytes *b)
@@ -449,7 +449,7 @@ static void of_logical(struct bytes *b)
 	if (logical == 10) {
 		put_field(b, 1, T_I8), put(b, 32);
 		put_field(b, 2, integer_sign);
-		put_field(b, 99, T_FALSE); /* of a format to come */
+		put_field(b, 99, T_FALSE); /* of a later format */
 	}
 	if (logical == 5)
 		put_i32(b, 2, 9);
@@ -533,7 +533,7 @@ static void test_wrong_chunks(void **state)
 	refused(&b, "a number of rows is negative");
 }
 
-/* Encrypted, or in another file: where its filter is does not matter. */
+/* If a chunk is encrypted or in another file, the place of its filter does not matter. */
 static void test_chunks_not_to_be_read(void **state)
 {
 	static struct bytes b;

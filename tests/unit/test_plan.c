@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir_plan_make: its three directions against each other, the choice of the layout, and what it
- * says of it. test_params has what it refuses, test_sizing the mathematics. */
+ * weir_plan_make: its three directions against each other, the choice of the layout, and the reason
+ * that it gives. test_params has its refusals, test_sizing the mathematics. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
@@ -15,8 +15,8 @@ static struct weir_plan plan_of(const struct weir_params *params)
 	return plan;
 }
 
-/* The size for a rate, the rate of that size and the capacity at that size agree, for every
- * layout that can be asked for. */
+/* The size for a rate, the rate of that size and the capacity at that size agree, for every layout
+ * that a caller can ask for. */
 static void assert_round_trip(struct weir_params params)
 {
 	struct weir_plan size = plan_of(&params), other;
@@ -28,7 +28,7 @@ static void assert_round_trip(struct weir_params params)
 	assert_int_equal(other.bytes, size.bytes);
 	assert_int_equal(other.shards, size.shards);
 	assert_true(other.fp_rate == size.fp_rate);
-	/* its capacity: the most that keeps the rate */
+	/* its capacity: the most keys that keep the rate */
 	params.fp_rate = asked, params.capacity = 0;
 	other = plan_of(&params);
 	assert_int_equal(other.bytes, size.bytes);
@@ -39,7 +39,7 @@ static void assert_round_trip(struct weir_params params)
 	else
 		assert_refused(weir_plan_make(&params, &other), -EINVAL, "max_bytes",
 		               "0.5 is the most");
-	/* as a limit it is enough, and a line a shard less is not */
+	/* this size suffices as a limit, and one line a shard less does not */
 	params.capacity = size.capacity, params.fp_rate = asked;
 	assert_int_equal(plan_of(&params).bytes, size.bytes);
 	params.max_bytes = size.bytes - 64 * (uint64_t)size.shards;
@@ -75,8 +75,8 @@ static double least_rate(double bits_per_key, unsigned z)
 	return least;
 }
 
-/* The rule of 6 % in both directions: the fewest words whose size, or whose rate at a 6 %
- * smaller size, is within it. */
+/* The rule of 6 % in both directions. For a rate: the fewest words whose size is within 6 % of the
+ * least. For a size: the fewest words that reach the best rate of a size 6 % smaller. */
 static void the_fewest_words_within_6_percent(void **state)
 {
 	unsigned same = 0, all = 0;
@@ -108,7 +108,7 @@ static void the_fewest_words_within_6_percent(void **state)
 			            (words[i] == by_size));
 	}
 	print_message("the size of a rate gets the words of that rate in %u of %u\n", same, all);
-	/* a rate just beside a change of words may get the fewer */
+	/* a rate close to a change of words may get the fewer words */
 	assert_true(same * 100 >= all * 90);
 }
 
@@ -124,7 +124,7 @@ static void the_floor_of_64_bit_hashes(void **state)
 	plan = plan_of(&params);
 	assert_true(plan.fp_rate_floor == exp2(-30) && plan.fp_rate > plan.fp_rate_floor &&
 	            plan.fp_rate <= 4e-9);
-	/* the layout was given what the floor leaves, no less */
+	/* the layout gets all that the floor leaves */
 	assert_true(plan.fp_rate > 3.9e-9);
 	params.fp_rate = 1e-9;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "fp_rate 1e-09", "17179869184");
@@ -143,7 +143,7 @@ static void what_excludes_each_other(void **state)
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "flags 0x3", "exclude");
 	params.flags = 0, params.kind = WEIR_CLASSIC, params.classic.probes = 33;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "probes 33", "32");
-	params.classic.probes = 0, params.blocked.words_per_key = 7; /* a number of another kind */
+	params.classic.probes = 0, params.blocked.words_per_key = 7; /* another kind's */
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "words_per_key 7", "classic");
 	params.kind = WEIR_BLOCKED, params.blocked.words_per_key = 0, params.classic.probes = 7;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "probes 7", "blocked");
@@ -153,7 +153,7 @@ static void what_excludes_each_other(void **state)
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "shards 131072", "65536");
 }
 
-/* Shards of the caller's choice: the size is a multiple of them, and they have 1024 lines each. */
+/* The size is a multiple of the caller's shards, and each has at least 1024 lines. */
 static void shards_that_were_asked_for(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -163,7 +163,7 @@ static void shards_that_were_asked_for(void **state)
 		params = (struct weir_params)WEIR_PARAMS_INIT;
 		params.kind = test_kinds[k];
 		params.capacity = 10000000, params.fp_rate = 0.01;
-		if (test_kinds[k] == WEIR_WINDOW) { /* it has no shards */
+		if (test_kinds[k] == WEIR_WINDOW) { /* a window has one shard */
 			params.shards = 2;
 			assert_refused(weir_plan_make(&params, &plan), -EINVAL, "shards 2",
 			               "kind window");
@@ -189,7 +189,7 @@ static void shards_that_were_asked_for(void **state)
 	}
 }
 
-/* One word a key has no layout for such a rate in one line. */
+/* With one word a key, no layout reaches this rate in one line. */
 static void too_small_for_one_key(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -200,7 +200,7 @@ static void too_small_for_one_key(void **state)
 	               "too small for one key");
 }
 
-/* More bits a word than four or eight words have: one or two are left to choose from. */
+/* Eight bits a word rule out four or eight words: the plan takes one or two. */
 static void bits_that_leave_few_words(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -237,13 +237,13 @@ static void what_a_plan_says(void **state)
 		char after[8];
 	} old = { { .struct_size = offsetof(struct weir_plan, reason) }, "" };
 	old.plan.reason = old.after;
-	/* an older header's shorter plan is filled as far as it goes */
+	/* a shorter plan of an older header is filled up to its end */
 	assert_ok(weir_plan_make(&params, &old.plan));
 	assert_true(old.plan.fp_rate == plan.fp_rate && old.plan.reason == old.after);
 	assert_int_equal(old.plan.struct_size, offsetof(struct weir_plan, reason));
 }
 
-/* One that cannot grow is full at its capacity, with the bits for each key that it began with. */
+/* A filter that cannot grow is full at its capacity, with the bits a key it began with. */
 static void what_a_kind_of_one_size_takes_when_full(void **state)
 {
 	(void)state;
@@ -262,7 +262,7 @@ static void what_a_kind_of_one_size_takes_when_full(void **state)
 	}
 }
 
-/* What weir_params_of() tells of a filter makes one like it. */
+/* The parameters from weir_params_of() create a filter like the one they describe. */
 static void the_parameters_of_a_filter_make_its_like(void **state)
 {
 	(void)state;
@@ -289,7 +289,7 @@ static void the_parameters_of_a_filter_make_its_like(void **state)
 		}
 }
 
-/* A caller with an older header has no room for what was added since. */
+/* A caller with an older header has no room for newer parameters. */
 static void the_parameters_of_a_filter_for_an_older_header(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);

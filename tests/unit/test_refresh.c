@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Refresh: which files are taken, which are refused and how often that is reported, and what
- * becomes of the keys. */
+ * Refresh: which files it takes, which it refuses, how often it reports a refusal, and what becomes
+ * of the keys. */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include "../folder.h"
@@ -23,7 +23,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* An image of the keys from @from to before @to; @level: of zstd. */
+/* Save an image of the keys from @from to before @to. @level: zstd's. */
 static void save_at(const char *where, uint32_t kind, uint64_t capacity, uint64_t seed,
                     uint64_t from, uint64_t to, int level)
 {
@@ -57,7 +57,7 @@ static void save_keyed(void)
 	weir_destroy(f);
 }
 
-/* Flips a byte of the last page of bits. */
+/* Replace the file by a copy with one bit flipped in the last page. */
 static void damage(void)
 {
 	size_t n = 0;
@@ -83,16 +83,16 @@ static void test_each_flavor(void **state)
 		assert_int_equal(s.generation, 2);
 		assert_int_equal(s.swaps, 1);
 		assert_int_equal(s.bytes, figures_of(h).bytes);
-		/* memory of its own, so it goes on taking inserts */
+		/* it has memory of its own, so it still takes inserts */
 		insert_into(mine, 5000, 5100);
 		assert_int_equal(missing_in(mine, 5000, 5100), 0);
 		save(1000, 2000);
-		/* that of the file as it was */
+		/* the handle still has the keys of the old file */
 		assert_int_equal(missing_in(mine, 0, 1000), 0);
 		assert_int_equal(weir_handle_refresh(mine, path, NULL), 1);
 		assert_int_equal(missing_in(mine, 1000, 2000), 0);
 		assert_true(missing_in(mine, 0, 1000) > 900);
-		/* they were in no image and were not carried */
+		/* these keys were in no image and were not carried */
 		assert_true(missing_in(mine, 5000, 5100) > 90);
 		assert_int_equal(weir_handle_refresh(mine, path, NULL), 0);
 		assert_int_equal(stats_of(mine).refused, 0);
@@ -123,7 +123,7 @@ static void test_no_such_file(void **state)
 	(void)state;
 	unlink(path);
 	assert_refused(weir_handle_refresh(h, path, NULL), -ENOENT, path, "no such file");
-	/* nothing to remember */
+	/* a missing file is reported each time */
 	assert_refused(weir_handle_refresh(h, path, NULL), -ENOENT, path, "no such file");
 	save(0, 10);
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
@@ -134,8 +134,8 @@ static void test_no_such_file(void **state)
 	assert_int_equal(weir_handle_refresh(h, folder, NULL), 0);
 }
 
-/* An image of a later library's kind is reported once; one that another process writes to, again
- * and again. */
+/* An image of a later library's kind is reported once. An image that another process writes to is
+ * reported each time. */
 static void test_live_or_of_another_kind(void **state)
 {
 	struct weir_filter *live;
@@ -175,7 +175,7 @@ static void test_another_layout_and_carry(void **state)
 	save_at(path, WEIR_BLOCKED, 20000, 42, 0, 10, 0);
 	assert_refused(weir_handle_refresh(h, path, &carry), -EINVAL, "bytes", "");
 	assert_int_equal(weir_handle_refresh(h, path, &carry), 0);
-	/* the file is remembered, not what was asked of it */
+	/* the handle remembers the file, not the options */
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	assert_int_equal(missing_in(h, 0, 2000), 0);
 	save_at(path, WEIR_CLASSIC, 20000, 42, 3000, 4000, 0);
@@ -197,7 +197,7 @@ static void test_read_only(void **state)
 	carry.map = true;
 	assert_int_equal(weir_handle_refresh(mine, path, &carry), 1);
 	assert_int_equal(missing_in(mine, 100, 200), 0);
-	/* as before: the pages are shared */
+	/* the new one is mapped too: it shares its pages */
 	assert_refused(weir_handle_insert_hash(mine, 1), -EROFS, "read-only", "");
 	save(200, 300);
 	carry.carry = true;
@@ -227,7 +227,7 @@ static void test_compressed(void **state)
 }
 #endif
 
-/* What is held counts, and when it is less the same file is taken: it was never at fault. */
+/* max_bytes counts all that the handle holds. When it holds less, it takes the same file. */
 static void test_max_bytes(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
@@ -265,7 +265,7 @@ static void test_deferred_free(void **state)
 	sitter_end(&sitter);
 }
 
-/* From the gate on somebody reads the old filter; the refresh does not wait for that. */
+/* The check of the gate starts a reader of the old filter. The refresh does not wait for it. */
 static int sits_down(const struct weir_filter *next, void *sitter)
 {
 	(void)next;
@@ -292,7 +292,7 @@ static void test_deferred_free_does_not_wait(void **state)
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
-/* No descriptor is left: that is no reason to refuse the file for ever. */
+/* The process has no descriptor left. That does not refuse the file for good. */
 static void test_out_of_descriptors(void **state)
 {
 	struct rlimit before, none;
@@ -331,7 +331,7 @@ static void test_options(void **state)
 	assert_false(stats_of(h).previous_kept);
 }
 
-/* A refusal is read by who can mend it, in a log. */
+/* Operators read a refusal in a log, so it names the remedy. */
 static void test_a_refusal_names_its_remedy(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;

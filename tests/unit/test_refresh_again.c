@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Refresh: which file is another one, and which failure is no verdict on it. */
+ * Refresh: when a file counts as another one, and which failures are not a verdict on it. */
 #include "../declared.h"
 #include "../followers.h"
 #include "../image_bytes.h"
@@ -19,18 +19,18 @@ static int close_it(void **state)
 	return folder_teardown(state);
 }
 
-/* Other bytes in the same file, with the times set back as tar does. */
+/* Write other bytes into the same file, and set its times back as tar does. */
 static void write_in_place(const unsigned char *image, size_t n, const struct stat *times)
 {
 	const struct timespec both[2] = { times->st_atim, times->st_mtim };
-	usleep(20000); /* ctime is no finer than the kernel's tick */
+	usleep(20000); /* ctime is as coarse as the kernel's tick */
 	int fd = open(path, O_WRONLY);
 	assert_int_equal(write(fd, image, n), n);
 	assert_int_equal(futimens(fd, both), 0);
 	close(fd);
 }
 
-/* The first four of device, inode, size and mtime are the same. */
+/* Device, inode, size and mtime stay the same. */
 static void test_two_releases_with_equal_times(void **state)
 {
 	struct stat times, after;
@@ -73,7 +73,7 @@ static void test_a_good_one_after_a_damaged_one_with_equal_times(void **state)
 	free(image);
 }
 
-/* Times alone make it another file: its bytes are not looked at before it is taken. */
+/* A new time alone makes it another file: a refresh takes it without comparing the bytes. */
 static void test_another_time(void **state)
 {
 	struct timespec times[2] = { { 1, 0 }, { 1, 0 } };
@@ -89,7 +89,7 @@ static void test_another_time(void **state)
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
-/* Another time of its inode alone: who rewrites a file in place can set the other one back. */
+/* Only ctime is new: a process that rewrites a file in place can set mtime back. */
 static void test_another_time_of_the_inode(void **state)
 {
 	struct stat st;
@@ -97,7 +97,7 @@ static void test_another_time_of_the_inode(void **state)
 	save(0, 100);
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(stat(path, &st), 0);
-	usleep(20000); /* a tick of that clock */
+	usleep(20000); /* a tick of the file clock */
 	assert_int_equal(chmod(path, st.st_mode), 0);
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
@@ -112,8 +112,8 @@ static int count_reads(void *arg, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* A damaged file is read again while it is news, since its times may hide what is written to it
- * meanwhile; and no longer, since that costs its readers the disk. */
+/* A refresh reads a damaged file again while the file is new, because its times may hide a later
+ * write. Then it stops, because each read costs other readers the disk. */
 static void test_how_long_a_damaged_file_is_read_again(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
@@ -146,7 +146,7 @@ static void test_no_regular_file(void **state)
 	assert_int_equal(stats_of(h).refused, 1);
 }
 
-/* On tmpfs, where sealing moves no time stamp. */
+/* On tmpfs, where sealing changes no time stamp. */
 static void test_sealed_after_it_was_live(void **state)
 {
 	struct weir_filter *live;
@@ -181,7 +181,7 @@ static int stop_at_once(void *arg, uint64_t done, uint64_t total)
 	return ++*calls < 3;
 }
 
-/* That is no verdict on the file. */
+/* A stop is not a verdict on the file. */
 static void test_stopped_by_progress(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;

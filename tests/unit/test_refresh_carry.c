@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Refresh with carry: the gate is asked of what would be published, which has the current filter's
- * keys too; a refusal undoes everything, and is repeated when another filter is current. */
+ * Refresh with carry: the gate judges what would be published, with the current filter's keys. A
+ * refusal undoes everything. The gate is asked again when another filter is current. */
 #include <sys/uio.h>
 #include "../folder.h"
 #include "../handles.h"
@@ -29,7 +29,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* An image of the keys from @from to before @to, and of a word. */
+/* Save an image of the keys from @from to before @to, and of @word. */
 static void save_of(uint64_t capacity, uint64_t from, uint64_t to, const char *word)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, capacity, 0.01);
@@ -55,7 +55,7 @@ static bool has(const char *word)
 	return weir_handle_contains(h, word, strlen(word));
 }
 
-/* Refused with that sentence, once; the current filter serves as if nothing had been asked. */
+/* The gate refuses once, with that sentence. The current filter serves on, unchanged. */
 static void refuses(const char *a, const char *b)
 {
 	const double fill = figures_of(h).fill;
@@ -81,7 +81,7 @@ static void passes(void)
 	assert_int_equal(refresh(), 0);
 }
 
-/* Each half is good by itself; together they break the limit. */
+/* Each half alone keeps the limit; together they exceed it. */
 static void halves_break(double *limit, double at, const char *a, const char *b)
 {
 	insert_into(h, 0, KEYS);
@@ -95,7 +95,7 @@ static void test_max_fp_rate_of_what_is_published(void **state)
 {
 	(void)state;
 	halves_break(&gate.max_fp_rate, 0.02, "absent keys", "max_fp_rate is 0.020000");
-	gate.max_fp_rate = 0.2; /* they answer 11 % of absent keys with true */
+	gate.max_fp_rate = 0.2; /* together they match 11 % of absent keys */
 	save(KEYS, 2 * KEYS);
 	passes();
 	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0);
@@ -118,7 +118,7 @@ static void test_must_miss_of_what_is_published(void **state)
 	refuses("key 0 of must_miss, \"in the current one\"", "is in the next filter");
 }
 
-/* What the current filter adds counts for it as well. */
+/* The keys of the current filter count too. */
 static void test_must_hit_and_min_keys_of_what_is_published(void **state)
 {
 	struct iovec hit = { "in the current one", 18 };
@@ -135,7 +135,7 @@ static void test_must_hit_and_min_keys_of_what_is_published(void **state)
 	assert_int_equal(missing_in(h, 0, 6000), 0);
 }
 
-/* Every image adds keys; the rate climbs to the limit and not beyond. */
+/* Every image adds keys. The rate climbs to the limit but not beyond. */
 static void test_repeated_refreshes_do_not_drift_upwards(void **state)
 {
 	unsigned taken = 0, refused = 0;
@@ -174,8 +174,8 @@ static void reload_with(const char *word)
 	assert_ok(weir_reload_commit(r));
 }
 
-/* A refusal that the current filter has a part in holds as long as that filter is current: the file
- * is not verified at every look, and not forgotten either. */
+/* A refusal that depends on the current filter holds while that filter is current. The refresh does
+ * not verify the file at every look, and does not forget it either. */
 static void test_asked_again_of_another_current_filter(void **state)
 {
 	(void)state;
@@ -192,7 +192,7 @@ static void test_asked_again_of_another_current_filter(void **state)
 	options.keep_previous = true;
 	passes(); /* the same file */
 	assert_int_equal(asked, 2);
-	assert_ok(weir_handle_drop_previous(h)); /* leaves the current one */
+	assert_ok(weir_handle_drop_previous(h)); /* leaves the current filter */
 	assert_int_equal(refresh(), 0);
 }
 
@@ -211,7 +211,7 @@ static void test_asked_again_after_a_rollback(void **state)
 	assert_int_equal(asked, 2);
 }
 
-/* Refused before anything is published, but for the current filter's shape, so it is the same. */
+/* Refused before the gate, because of the current filter's shape: asked again all the same. */
 static void test_another_shape_is_asked_again(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -230,7 +230,7 @@ static void test_another_shape_is_asked_again(void **state)
 	passes();
 }
 
-/* Of another kind, and of another seed: neither's bits are the other's. */
+/* A filter of another kind, seed or layout: its bits cannot be merged with the current ones. */
 static void test_what_cannot_be_carried(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -260,7 +260,7 @@ static void test_what_cannot_be_carried(void **state)
 	assert_refused(refresh(), -EINVAL, "differs", "");
 }
 
-/* Without carry the current filter has no part in it. */
+/* Without carry the verdict does not depend on the current filter. */
 static void test_a_verdict_on_the_file_alone_stays(void **state)
 {
 	struct iovec hit = { "in no image", 11 };

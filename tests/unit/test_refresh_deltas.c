@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A set that is an image and the deltas beside it: which are applied, what is refused, and that a
- * follower is notified of them. Version n of the set holds the keys from 0 to before 100 * n. */
+ * A set that is an image with deltas beside it: which ones apply, what is refused, and that a
+ * follower notices them. Version n of the set holds the keys from 0 to before 100 * n. */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include "../followers.h"
@@ -8,7 +8,7 @@
 
 static struct weir_handle *h;
 static struct weir_refresh_options how;
-static char work[4200]; /* a folder for what is not published */
+static char work[4200]; /* a folder for unpublished files */
 
 static uint64_t file_bytes(const char *name)
 {
@@ -49,7 +49,7 @@ static const char *version(unsigned n)
 	return name;
 }
 
-/* Published as delta @number. */
+/* Publish the delta between two versions as @number. */
 static void publish(const char *number, unsigned from, unsigned to)
 {
 	char temporary[4300], name[4300];
@@ -84,7 +84,7 @@ static unsigned keys_there(void)
 	return n;
 }
 
-/* Version n is current: of the next 100 keys a false positive is answered yes. */
+/* Version n is current. The range allows for false positives among the keys that follow. */
 static void assert_version(unsigned n)
 {
 	assert_in_range(keys_there(), 100 * n, 100 * n + 3);
@@ -118,13 +118,13 @@ static void one_after_another(void **state)
 	assert_swaps_to(3);
 	publish("9", 3, 4);
 	assert_swaps_to(5);
-	/* one who comes now has the same set at once */
+	/* a new handle gets the same set at once */
 	struct weir_handle *first = h;
 	h = open_handle(flavors, 10000);
 	assert_swaps_to(5);
 	close_handle(flavors, h);
 	h = first;
-	/* all in one, then the deltas go */
+	/* one image replaces all, then the deltas go */
 	publish_image(5);
 	assert_swaps_to(5);
 	withdraw("1");
@@ -137,7 +137,7 @@ static void one_after_another(void **state)
 	assert_swaps_to(6);
 }
 
-/* Back to what was before, and there once more. */
+/* Deltas that lead back to an earlier version, and from there to a later one. */
 static void there_and_back(void **state)
 {
 	(void)state;
@@ -163,7 +163,7 @@ static void without_the_option(void **state)
 	assert_swaps_to(3);
 }
 
-/* A withdrawn delta is out of the set, as an image that is replaced by an older one is. */
+/* Withdrawing a delta takes its keys out of the set, as an older image does. */
 static void withdrawn(void **state)
 {
 	(void)state;
@@ -203,7 +203,7 @@ static void in_the_current_folder(void **state)
 	assert_version(2);
 }
 
-/* Refused once, with its name; the old set stays, until it is mended or removed. */
+/* A damaged delta is refused once, by name. The old set stays until it is mended. */
 static void damaged(void **state)
 {
 	char name[4300];
@@ -231,7 +231,7 @@ static void damaged(void **state)
 	assert_true(stats_of(h).refused_since == 0);
 }
 
-/* In place, of the same length: the times alone say so. */
+/* The delta changes in place and keeps its length: only its times show it. */
 static void damaged_and_mended_in_place(void **state)
 {
 	char name[4300];
@@ -241,7 +241,7 @@ static void damaged_and_mended_in_place(void **state)
 	publish("2", 2, 3);
 	snprintf(name, sizeof name, "%s.delta-2", path);
 	assert_swaps_to(3);
-	usleep(20000); /* until the clock of files goes on */
+	usleep(20000); /* until the file clock ticks */
 	assert_true(image_flip(name, 30, 1));
 	assert_refused(weir_handle_refresh(h, path, &how), -EBADMSG, name, "");
 	usleep(20000);
@@ -256,7 +256,7 @@ static bool within_a_second(const struct stat *before, const struct stat *after)
 	       before->st_ctim.tv_nsec != after->st_ctim.tv_nsec;
 }
 
-/* Of its times the nanoseconds alone say so. */
+/* Only the nanoseconds of its times change. */
 static void rewritten_within_a_second(void **state)
 {
 	struct stat before, after;
@@ -268,14 +268,14 @@ static void rewritten_within_a_second(void **state)
 	do {
 		assert_ok(weir_handle_refresh(h, path, &how));
 		assert_int_equal(stat(name, &before), 0);
-		usleep(20000); /* until the clock of files goes on */
+		usleep(20000); /* until the file clock ticks */
 		assert_true(image_flip(name, 30, 1) && image_flip(name, 30, 1));
 		assert_int_equal(stat(name, &after), 0);
 	} while (!within_a_second(&before, &after));
 	assert_swaps_to(2);
 }
 
-/* Who rewrites a delta in place can set the time of its bytes back, but not that of its inode. */
+/* A process that rewrites a delta in place can set mtime back, but not ctime. */
 static void another_time_of_the_inode(void **state)
 {
 	char name[4300];
@@ -284,12 +284,12 @@ static void another_time_of_the_inode(void **state)
 	publish("1", 1, 2);
 	snprintf(name, sizeof name, "%s.delta-1", path);
 	assert_swaps_to(2);
-	usleep(20000); /* until the clock of files goes on */
+	usleep(20000); /* until the file clock ticks */
 	assert_int_equal(chmod(name, 0600), 0);
 	assert_swaps_to(2);
 }
 
-/* The image is overwritten while it is read: that is no verdict on it. */
+/* Overwrites the image while a refresh reads it. That is not a verdict on the image. */
 static int overwrite(void *arg, uint64_t done, uint64_t total)
 {
 	size_t bytes = 0;
@@ -322,7 +322,7 @@ static void overwritten_while_it_is_read(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, &how), 1);
 }
 
-/* Of a keyed set the deltas are too. */
+/* The deltas of a keyed set are keyed too. */
 static void keyed(void **state)
 {
 	static const char key[] = "sixteen secrets!";
@@ -380,7 +380,7 @@ static void of_another_image(void **state)
 	assert_swaps_to(1);
 }
 
-/* A copy that has only begun, a link to what has gone: they keep nothing from being taken. */
+/* An unfinished copy or a dangling link with a delta's name blocks no refresh. */
 static void no_deltas(void **state)
 {
 	char name[4300];
@@ -408,8 +408,8 @@ static int bytes_read(void *sum, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* Deltas that lead nowhere cost their heads: neither do they change the image, nor is it checked
- * for each. */
+/* For deltas that lead nowhere, a refresh reads only their heads. They do not change the image, and
+ * it is not verified again for each of them. */
 static void around(void **state)
 {
 	char number[16];
@@ -450,7 +450,7 @@ static void mapped_and_limited(void **state)
 	publish_image(1);
 	assert_swaps_to(1);
 	publish("1", 1, 2);
-	assert_swaps_to(2); /* read */
+	assert_swaps_to(2); /* read, not mapped */
 	assert_true(weir_handle_insert_hash(h, 77) >= 0);
 	how.map = false;
 	publish("2", 2, 3);
@@ -467,7 +467,7 @@ static int count_and_stop(void *arg, uint64_t done, uint64_t total)
 	return *left == 0 || --*left == 0;
 }
 
-/* At each call of progress in turn, and then it goes through. */
+/* Progress stops the refresh at each of its calls in turn. Then the refresh goes through. */
 static void stopped(void **state)
 {
 	unsigned left, calls = 1;
@@ -488,7 +488,7 @@ static void stopped(void **state)
 	assert_version(2);
 }
 
-/* A set that shrank is refused, and taken if its builder meant it, as from an image. */
+/* A set that shrank is refused unless its builder allowed that, as with an image. */
 static void shrunk(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -515,7 +515,7 @@ static void shrunk(void **state)
 	}
 }
 
-/* Each folder is one descriptor more. */
+/* A refresh needs one more descriptor for the folder. */
 static void no_descriptor_for_the_folder(void **state)
 {
 	struct rlimit limit, none;
@@ -537,7 +537,7 @@ static void no_descriptor_for_the_folder(void **state)
 	assert_swaps_to(2);
 }
 
-/* What has a delta's name and is none is no reason to take the image in another way. */
+/* An empty file with a delta's name does not change how the image is taken. */
 static void an_empty_delta_alone(void **state)
 {
 	char name[4300];
@@ -548,7 +548,7 @@ static void an_empty_delta_alone(void **state)
 	assert_swaps_to(1);
 }
 
-/* Of a later version: as the image itself would be. */
+/* A delta of a later version is refused, as an image of one is. */
 static void of_another_version(void **state)
 {
 	char name[4300];

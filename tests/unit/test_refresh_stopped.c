@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Every step of a refresh that takes long asks progress, at least after each MiB, and can be
- * stopped: reading, counting for the sanity of an image and for the gate, carry. That is no verdict
- * on the file. Nothing is published, the set serves on, and a later call takes the same file. */
+ * Every long step of a refresh calls progress, at least after each MiB, and can be stopped:
+ * reading, counting for the sanity check and for the gate, carry. A stop is not a verdict on the
+ * file. Nothing is published, the set serves on, and a later call takes the same file. */
 #include <stdatomic.h>
 #include "../followers.h"
 
@@ -11,11 +11,11 @@ static struct weir_handle *h;
 static struct weir_refresh_options options;
 static struct weir_gate gate;
 
-/* What progress saw. bytes_done begins anew with each step. */
+/* The calls of progress. bytes_done restarts with each step. */
 static struct {
-	unsigned steps, stop_in; /* stop_in: the step stopped, at its second call; 0: none */
+	unsigned steps, stop_in; /* stop_in: the step to stop, at its second call; 0: none */
 	unsigned calls;          /* of this step */
-	uint64_t done, longest;  /* longest: most bytes from call to call */
+	uint64_t done, longest;  /* longest: most bytes between two calls */
 } seen;
 
 static int watch(void *arg, uint64_t done, uint64_t total)
@@ -67,7 +67,7 @@ static int refresh(unsigned stop_in)
 	return weir_handle_refresh(h, path, &options);
 }
 
-/* Stop each of @steps in turn, twice; then let it go on: it has that many, all asked often. */
+/* Stop each of @steps twice. Then the refresh goes through, with that many steps. */
 static void stops_each(unsigned steps)
 {
 	struct weir_handle_stats before = stats_of(h);
@@ -103,12 +103,12 @@ static void test_stopped_in_the_gate(void **state)
 	assert_int_equal(missing_in(h, 0, 1000), 0);
 }
 
-/* A hundred keys and fifty: samples do not tell whether that is under a tenth. */
+/* 50 keys against 100: a sample cannot show whether that is under a tenth. */
 static void test_stopped_in_the_sanity_check(void **state)
 {
 	(void)state;
 	save_large(0, 50);
-	stops_each(3); /* read, count the one and the other */
+	stops_each(3); /* read, count both filters */
 	assert_int_equal(missing_in(h, 0, 50), 0);
 }
 
@@ -133,7 +133,7 @@ static void test_stopped_in_the_gate_after_carry(void **state)
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
-/* A refusal stays one, though progress was asked before it. */
+/* A gate that calls progress still refuses. */
 static void test_refused_while_progress_is_asked(void **state)
 {
 	(void)state;
@@ -146,7 +146,7 @@ static void test_refused_while_progress_is_asked(void **state)
 	assert_int_equal(refresh(0), 0);
 }
 
-/* An image is counted in pieces by who looks at it alone, too. */
+/* weir_image_measure() counts in pieces too. */
 static void test_stopped_while_an_image_is_counted(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -169,8 +169,8 @@ static struct {
 	atomic_bool stopping;
 } meeting;
 
-/* In the second step wait for the caller of weir_follower_stop(), and then go on slowly: a look
- * that does not ask would be over, and have swapped, long before. */
+/* In the second step wait until the test calls weir_follower_stop(), then go on slowly. A follower
+ * that does not ask whether to stop would finish and swap. */
 static int meet(void *arg, uint64_t done, uint64_t total)
 {
 	int answer = watch(arg, done, total);
@@ -179,7 +179,7 @@ static int meet(void *arg, uint64_t done, uint64_t total)
 			sem_post(&meeting.there);
 		while (!atomic_load(&meeting.stopping))
 			usleep(1000);
-		/* the later ones only where the caller has been kept from it */
+		/* later calls come only if the stopping thread was held up */
 		usleep(seen.calls == 1 ? 200000 : 900000);
 	}
 	return answer;
@@ -207,7 +207,7 @@ static void test_a_follower_is_stopped_in_the_gate(void **state)
 	int late;
 	while ((late = sem_timedwait(&meeting.there, &until)) != 0 && errno == EINTR)
 		;
-	assert_int_equal(late, 0); /* the second step never asked */
+	assert_int_equal(late, 0); /* else the second step never called progress */
 	atomic_store(&meeting.stopping, true);
 	assert_ok(weir_follower_stop(f));
 	assert_int_equal(heard.swaps + heard.failures, 0);
@@ -215,7 +215,7 @@ static void test_a_follower_is_stopped_in_the_gate(void **state)
 	assert_int_equal(stats_of(h).refused, 0);
 	assert_int_equal(missing_in(h, 0, 100), 0);
 	options.progress = watch;
-	assert_int_equal(refresh(0), 1); /* it was not remembered */
+	assert_int_equal(refresh(0), 1); /* the file was not remembered */
 }
 
 #define fresh(test) cmocka_unit_test_setup_teardown(test, open_it, close_it)

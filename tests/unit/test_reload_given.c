@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A reload that begins with a filter that is there already: what it is completed with, whose it is
+ * A reload that begins with a filter of the caller: which keys it gets before the commit, its owner
  * after a failure, and what is refused. */
 #include <sys/uio.h>
 #include "../folder.h"
@@ -7,7 +7,7 @@
 
 static struct weir_reload *untouched;
 
-/* A filter of the handle's seed with the keys from @from to before @to, of hashes. */
+/* Loaded from an image of the keys from @from to before @to, inserted as hashes. */
 static struct weir_filter *loaded(uint32_t kind, uint64_t capacity, uint64_t from, uint64_t to)
 {
 	struct weir_filter *f = test_filter(kind, capacity, 0.01), *copy;
@@ -78,8 +78,8 @@ static void test_copied_and_kept(void **state)
 	close_handle(flavors, h);
 }
 
-/* The commit asks only a filter that the reload has filled for uniform hashes. One that was given
- * may be mapped, and the look would read it. */
+/* The commit checks for uniform hashes only in a filter that the reload filled. A given filter may
+ * be mapped, and the check would read it. */
 static void test_a_given_filter_may_have_uneven_hashes(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -107,7 +107,7 @@ static void test_given_up_or_refused(void **state)
 	(void)state;
 	insert_into(h, 0, 1000);
 	assert_ok(begin_with(&r, h, loaded(WEIR_BLOCKED, 1000, 0, 10), NULL));
-	weir_reload_abort(r); /* which frees the filter */
+	weir_reload_abort(r); /* this frees the filter */
 	gate.min_keys = 500;
 	o.gate = &gate;
 	assert_ok(begin_with(&r, h, loaded(WEIR_BLOCKED, 1000, 0, 10), &o));
@@ -118,7 +118,7 @@ static void test_given_up_or_refused(void **state)
 	close_handle(flavors, h);
 }
 
-/* What is refused is still the caller's, and nothing has begun. */
+/* A refused filter still belongs to the caller, and no reload has begun. */
 static void refused(struct weir_handle *h, struct weir_filter *next,
                     const struct weir_reload_options *o, int err, const char *a, const char *b)
 {
@@ -200,7 +200,7 @@ static struct weir_filter *fuse_of(uint64_t from, uint64_t to)
 	return f;
 }
 
-/* Where no insert is acknowledged, a filter that takes none may follow; elsewhere not. */
+/* A filter that takes no inserts may follow only in a handle that acknowledges none. */
 static void test_built_once(void **state)
 {
 	struct weir_handle *h;
@@ -224,8 +224,8 @@ static void test_built_once(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Keys that were kept for the first filter are in it; where it has no room for them, it is the
- * caller's again and the handle keeps them for another. */
+/* The first filter gets the keys that the handle kept for it. If it has no room for them, it goes
+ * back to the caller, and the handle keeps the keys for another. */
 static void test_the_first_filter(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -264,7 +264,7 @@ static struct weir_filter *mapped(uint64_t from, uint64_t to)
 	return f;
 }
 
-/* What nobody inserts into may follow what nobody inserts into. */
+/* A read-only filter may follow a read-only filter. */
 static void test_read_only_after_read_only(void **state)
 {
 	struct weir_handle *h = NULL;
@@ -277,7 +277,7 @@ static void test_read_only_after_read_only(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The one that a rollback returns to is not the caller's. */
+/* The filter that a rollback returns to does not belong to the caller. */
 static void test_the_previous_filter(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

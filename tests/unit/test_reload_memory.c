@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Memory that the caller gives a reload for its next filter, and that a filter of the handle still
- * uses. It would be cleared before anything is published. */
+ * The caller gives a reload memory that a filter of the handle still uses. The reload would clear
+ * it before it publishes anything, so it is refused. */
 #include "../handles.h"
 
 enum { LINE = 64, PAGE = 4096, PAGES = 3 }; /* a filter takes a page */
@@ -20,8 +20,8 @@ static void swap(struct weir_handle *h, const struct weir_reload_options *o)
 	assert_ok(weir_reload_commit(r));
 }
 
-/* A reload whose next filter would begin at, before or behind the start of bits that are in use
- * is refused, and has written nothing. */
+/* A reload is refused, and writes nothing, if its next filter would overlap bits in use: from their
+ * start, from before it or from behind it. */
 static void expect_refused(struct weir_handle *h, char *at, const char *whose)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -38,8 +38,8 @@ static void expect_refused(struct weir_handle *h, char *at, const char *whose)
 	assert_null(none);
 }
 
-/* The filter at @at leaves the handle, and call_rcu has to free it. When that is done the memory
- * can be given again; and neighbours do not overlap. */
+/* The filter at @at leaves the handle, and call_rcu has yet to free it. After that the memory can
+ * be given again. Adjacent memory does not overlap. */
 static void retired(const struct flavor *flavor, struct weir_handle *h, char *at,
                     struct weir_reload_options o)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reload against everything else: one writer at a time, sections, what is kept and taken back,
- * when memory goes back, and inserters and readers that never stop. */
+ * Reload against everything else: one writer at a time, read-side sections, kept filters and
+ * rollback, when memory is freed, and threads that insert and read all the time. */
 #include <stdatomic.h>
 #include "../handles.h"
 
@@ -58,22 +58,22 @@ static void test_drop_and_replace_the_previous(void **state)
 		               "no previous filter is kept");
 		assert_ok(weir_reload_commit(begin(h, true, false)));
 		insert_into(h, 0, 100);
-		/* its own previous one takes the place of the first */
+		/* its own previous filter replaces the first */
 		assert_ok(weir_reload_commit(begin(h, true, false)));
 		assert_int_equal(stats_of(h).bytes, 2 * each);
 		double age = stats_of(h).age;
 		assert_ok(weir_handle_drop_previous(h));
-		assert_true(stats_of(h).age >= age); /* current is as old as before */
+		assert_true(stats_of(h).age >= age); /* the current filter stays */
 		struct weir_handle_stats s = stats_of(h);
 		assert_int_equal(s.bytes, each);
 		assert_int_equal(s.generation, 3);
 		assert_int_equal(s.swaps, 2);
 		assert_ok(weir_reload_commit(begin(h, true, false)));
-		/* keeps none, and the one that was kept has gone */
+		/* a reload that keeps none frees the one that was kept */
 		assert_ok(weir_reload_commit(begin(h, false, false)));
 		assert_false(stats_of(h).previous_kept);
 		assert_int_equal(stats_of(h).bytes, each);
-		close_handle(flavor, h); /* and a handle goes with its previous filter */
+		close_handle(flavor, h); /* below: destroy frees the previous filter too */
 		h = open_handle(flavor, 10000);
 		assert_ok(weir_reload_commit(begin(h, true, false)));
 		close_handle(flavor, h);
@@ -102,8 +102,8 @@ static void test_one_at_a_time(void **state)
 	}
 }
 
-/* Each of them would wait for its caller; nothing has happened then. With qsbr a section cannot
- * be noticed, and nothing hangs. */
+/* Each verb would wait for its own caller, so it is refused and changes nothing. With qsbr weir
+ * cannot notice a section, and nothing hangs. */
 static void test_inside_a_section(void **state)
 {
 	(void)state;
@@ -133,7 +133,7 @@ static void test_inside_a_section(void **state)
 			insert_into(h, 0, 200);
 		}
 		flavor->rcu->read_unlock();
-		assert_ok(weir_reload_commit(r)); /* out of it, the same reload goes through */
+		assert_ok(weir_reload_commit(r)); /* the same reload goes through */
 		assert_int_equal(missing_in(h, 0, 200), 0);
 		assert_int_equal(stats_of(h).generation, 2);
 		assert_null(untouched);
@@ -151,7 +151,7 @@ static void test_abort_inside_a_section(void **state)
 		flavor->rcu->read_lock();
 		weir_reload_abort(r);
 		assert_false(stats_of(h).reloading);
-		/* next waits for this very section */
+		/* next is freed only after this section */
 		assert_int_equal(stats_of(h).bytes, flavor->has_sections ? 2 * each : each);
 		flavor->rcu->read_unlock();
 		expect_bytes(flavor, h, each);
@@ -174,7 +174,7 @@ static void test_deferred_free(void **state)
 		assert_int_equal(stats_of(h).generation, 2);
 		assert_int_equal(stats_of(h).bytes, 2 * each);
 		tight.max_bytes = 3 * each - 1;
-		/* what waits counts */
+		/* a filter that is not freed yet counts */
 		assert_refused(weir_reload_begin(&untouched, h, &tight), -EFBIG, "max_bytes",
 		               "held");
 		sitter_end(&sitter);
@@ -182,7 +182,7 @@ static void test_deferred_free(void **state)
 		assert_ok(weir_reload_begin(&r, h, &tight));
 		assert_ok(weir_reload_commit(r));
 		assert_ok(weir_reload_commit(begin(h, false, true)));
-		close_handle(flavor, h); /* at once: destroy waits for what is left */
+		close_handle(flavor, h); /* at once: destroy waits for the deferred free */
 	}
 }
 
@@ -194,7 +194,7 @@ struct crowd {
 	const struct flavor *flavor;
 	struct weir_handle *h;
 	atomic_bool over;
-	atomic_uint_fast64_t promised[INSERTERS]; /* of each one's own keys */
+	atomic_uint_fast64_t promised[INSERTERS]; /* keys that each thread has inserted */
 	uint64_t most;
 	struct weir_reload *r;
 };
@@ -291,7 +291,7 @@ static void test_nothing_is_lost(void **state)
 		for (unsigned i = 0; i < INSERTERS; i++)
 			for (uint64_t n = 0; n < c.promised[i]; n++)
 				assert_true(weir_handle_contains_hash(c.h, key_of(i, n)));
-		/* or a lost key would be hidden by others */
+		/* a fuller filter would hide a lost key */
 		assert_true(figures_of(c.h).fill < 0.5);
 		close_handle(flavor, c.h);
 	}

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Routers: the verbs, against the layout written down a second time here. */
+ * Routers: the verbs, against a second, plain implementation of the layout. */
 #include <math.h>
 #include "router.h"
 
 /* ---- the layout, plainly: R2 in src/router/router.h ---- */
 
-enum { ROWS = 10 }; /* most of a key */
+enum { ROWS = 10 }; /* at most, for a key */
 
 struct plain {
 	uint32_t sets, columns, k;
-	uint64_t pages;         /* with rows */
+	uint64_t pages;         /* without that of the names */
 	unsigned char *has;     /* [page][row][set] */
 };
 
@@ -70,7 +70,7 @@ static uint64_t plain_route(const struct plain *p, uint64_t hash)
 	return mask;
 }
 
-/* Every width and number of rows answers as the plain one does. */
+/* Every width and number of rows answers as the plain layout does. */
 static void as_the_layout_says(void **state)
 {
 	static const uint32_t sets[] = { 1, 7, 8, 9, 16, 31, 32, 33, 64 };
@@ -148,7 +148,7 @@ static void one_and_many(void **state)
 		weir_destroy(each[r]);
 }
 
-/* Beyond a core's cache the batch fetches ahead: the answers are the same. */
+/* Beyond a core's cache a batch prefetches. The answers stay the same. */
 static void far_as_near(void **state)
 {
 	enum { N = 4000 };
@@ -218,7 +218,7 @@ static void names(void **state)
 	weir_destroy(r);
 }
 
-/* One of another kind is a router with one set, 0, and its figures are those of that set. */
+/* A filter of another kind is a router with one set, number 0, which has its figures. */
 static void a_filter_of_another_kind(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
@@ -268,7 +268,7 @@ static void the_saturated_set_is_named(void **state)
 	weir_destroy(r);
 }
 
-/* A sample shows more keys than the capacity, by less than it may be off. */
+/* A sample shows more keys than the capacity, but within its error. */
 static void a_sample_may_be_off(void **state)
 {
 	enum { CAPACITY = 1000000 };
@@ -305,7 +305,7 @@ static void stats(void **state)
 		rates += s.fp_rates[set];
 		assert_int_equal(s.saturated >> set & 1, set == 19); /* 20900 of 20000 */
 	}
-	/* of the whole those of the fullest set */
+	/* the figures of the whole are those of the fullest set */
 	assert_true(fabs(whole.keys_estimated - s.keys[19]) < 1e-6);
 	assert_true(fabs(whole.fp_rate_estimated - s.fp_rates[19]) < 1e-9 && whole.saturated);
 	assert_true(fabs(rates - s.false_sets) < 1e-6);
@@ -313,7 +313,7 @@ static void stats(void **state)
 	weir_destroy(r);
 }
 
-/* Of two pages one has the names: keys are in the other alone. */
+/* One of the two pages has the names, so the other has all keys. */
 static void of_one_page(void **state)
 {
 	struct weir_filter *r = router_of(8, 100, 0);
@@ -326,7 +326,7 @@ static void of_one_page(void **state)
 	weir_destroy(r);
 }
 
-/* A key meets one page: the rate is the mean of the pages' rates, not that of a mean page. */
+/* A key probes one page, so the rate is the mean of the pages' rates, not that of a mean page. */
 static void pages_that_are_unequal(void **state)
 {
 	struct weir_filter *r = router_of(3, 20000, 4);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Handles of routers: sets are cleared, routers replaced, and no insert is lost. */
+ * Handles of routers: reloads clear sets and replace routers, and no insert is lost. */
 #include <urcu/urcu-bp.h>
 #include "../folder.h"
 #include "router.h"
@@ -22,7 +22,7 @@ static uint64_t all_of(const struct weir_handle *h, uint64_t first, uint64_t n)
 	return all;
 }
 
-/* Set 4 is cleared: what was inserted into it before is gone, what comes after begin is there. */
+/* A reload clears set 4: keys inserted before it are gone, keys inserted since begin are there. */
 static void one_set_is_cleared(void **state)
 {
 	struct weir_handle *h = published();
@@ -69,7 +69,7 @@ static void given_up_and_rolled_back(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A larger one, made by the caller, which takes what comes meanwhile. */
+/* The caller makes a larger router, which takes the inserts that come during the reload. */
 static void another_size(void **state)
 {
 	struct weir_handle *h = published();
@@ -153,7 +153,7 @@ static struct weir_filter *mapped(void)
 	return r;
 }
 
-/* It cannot be the next one, and one that stands by is void once an insert has come. */
+/* A read-only router cannot be the next one. As the previous one it is void after an insert. */
 static void those_that_take_no_inserts(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -173,7 +173,7 @@ static void those_that_take_no_inserts(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A filter of another kind is a router with one set, through a handle and in a reload too. */
+/* A filter of another kind is a router with one set, in a handle and in a reload too. */
 static void of_one_set(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -191,7 +191,7 @@ static void of_one_set(void **state)
 	assert_ok(weir_reload_begin(&r, h, NULL));
 	assert_int_equal(weir_reload_insert_into_u64(r, 0, 10), WEIR_NEW);
 	assert_refused(weir_reload_insert_into_u64(r, 1, 10), -EINVAL, "set 1", "has 1");
-	assert_ok(weir_reload_copy(r, 2)); /* which sets there are not */
+	assert_ok(weir_reload_copy(r, 2)); /* this set does not exist */
 	assert_ok(weir_reload_commit(r));
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	o.next = router_of(10, 1000, 0);
@@ -237,7 +237,7 @@ static void through_the_handle(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Before the first router each lookup is answered alike, and no insert can name a set. */
+/* Before the first router every lookup gets the same answer, and an insert cannot name a set. */
 static void before_the_first_router(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -269,7 +269,7 @@ static void before_the_first_router(void **state)
 	}
 }
 
-/* Where the filters hash differently, a hash is in every set, and none takes it. */
+/* If seeds may differ, a lookup by hash finds every set, and an insert by hash is refused. */
 static void hashes_where_seeds_differ(void **state)
 {
 	const uint64_t hashes[] = { 1, 2 };
@@ -297,7 +297,7 @@ static void hashes_where_seeds_differ(void **state)
 	}
 }
 
-/* The reload of a handle of another seed takes what comes beside it into its set 0. */
+/* A reload with another seed takes inserts that come during it into its set 0. */
 static void one_set_beside_a_reload(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Images of routers: what comes back, and what is refused. */
+ * Images of routers: which come back, and which are refused. */
 #include "../image_bytes.h"
 #include "../folder.h"
 #include "router.h"
@@ -62,7 +62,7 @@ static void there_and_back(void **state)
 	weir_destroy(r);
 }
 
-/* What the image of any kind is asked. */
+/* The calls that work on images of every kind. */
 static void as_any_other(void **state)
 {
 	struct weir_filter *r = filled(), *back = NULL;
@@ -75,7 +75,7 @@ static void as_any_other(void **state)
 	assert_int_equal(info.shape.kind, WEIR_ROUTER);
 	assert_ok(weir_shape_text(&info.shape, text));
 	assert_string_equal(text, "3 sets in 8 columns, 6 rows a key");
-	/* a loaded one says how to make one that can be merged with it */
+	/* a loaded router gives the parameters of one that can be merged with it */
 	assert_ok(weir_load(&back, weir_location_path(path), NULL));
 	assert_ok(weir_params_of(back, &p));
 	weir_destroy(r);
@@ -89,7 +89,7 @@ static void as_any_other(void **state)
 	weir_destroy(back);
 }
 
-/* Without its key a keyed one is measured, and says of every key that each set may have it. */
+/* A keyed router without its key can be measured, and answers every lookup with all sets. */
 static void without_its_key(void **state)
 {
 	static const unsigned char key[16] = "a key of 16 byte";
@@ -116,7 +116,7 @@ static void without_its_key(void **state)
 	weir_destroy(r);
 }
 
-/* ---- hostile ones: whole, with checksums of what they hold ---- */
+/* ---- hostile images: complete, with valid checksums ---- */
 
 static unsigned char *slurped(size_t *n)
 {
@@ -128,7 +128,7 @@ static unsigned char *slurped(size_t *n)
 	return image;
 }
 
-/* Refused by all that reads it. */
+/* Every call that reads the image refuses it. */
 static void assert_hostile(unsigned char *image, size_t n, const char *a, const char *b)
 {
 	struct weir_filter *r = NULL;
@@ -151,12 +151,12 @@ static void hostile_names(void **state)
 		size_t n;
 		const char *a, *b;
 	} cases[] = {
-		{ 0, "\0", 1, "set 0", "zeros" },       /* "ne" behind the end of none */
-		{ 0, "\0\0\0", 3, "set 0", "1 to 63" }, /* none */
+		{ 0, "\0", 1, "set 0", "zeros" },       /* an empty name, then "ne" */
+		{ 0, "\0\0\0", 3, "set 0", "1 to 63" }, /* an empty name */
 		{ 64, "\x1b[2J", 4, "set 1", "UTF-8" },
 		{ 64, "one", 3, "sets 0 and 1", "one" },
 		{ 64 + 63, "x", 1, "set 1", "zeros" },
-		{ 3 * 64, "four", 4, "set 3", "zeros" }, /* of a set that there is not */
+		{ 3 * 64, "four", 4, "set 3", "zeros" }, /* of a set that does not exist */
 		{ 128, "\xff", 1, "set 2", "UTF-8" },
 	};
 	(void)state;
@@ -168,7 +168,7 @@ static void hostile_names(void **state)
 		assert_hostile(image, n, cases[i].a, cases[i].b);
 		free(image);
 	}
-	/* one that fills its line has no end */
+	/* a name that fills its line lacks its end */
 	size_t n;
 	unsigned char *image = slurped(&n);
 	memset(image + NAMES + 64, 'x', 64);
@@ -205,7 +205,7 @@ static void hostile_shapes(void **state)
 	free(image);
 }
 
-/* Bits in columns of no set name none. */
+/* Bits in columns without a set never name a set. */
 static void bits_of_no_set(void **state)
 {
 	size_t n;
@@ -223,7 +223,7 @@ static void bits_of_no_set(void **state)
 	free(image);
 }
 
-/* Each byte of the head and of the names, changed without a checksum; and every length. */
+/* Bytes of head and names change without a new checksum. Images are cut at many lengths. */
 static void damaged(void **state)
 {
 	size_t n;
@@ -241,7 +241,7 @@ static void damaged(void **state)
 	free(image);
 }
 
-/* A router takes keys as they are: steps in its head would have it look up one hash and route by
+/* A router takes keys as they are. With steps in its head it would look up one hash and route by
  * another. */
 static void forged_steps_are_refused(void **state)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The calculator of routers: its formula against a simulation and against measured routers, from
- * both sides, and what it refuses. */
+ * The calculator of routers: its formula against a simulation and against measured routers, with
+ * bounds on both sides, and what it refuses. */
 #include <math.h>
 #include "router.h"
 #include "router/router.h"
 
-/* The formula is that of the layout: pages of Poisson many keys, k throws each into the rows. */
+/* Simulates the formula's model: Poisson many keys a page, each sets k random rows. */
 static double simulated(double load, unsigned columns, unsigned k, unsigned pages)
 {
 	const unsigned rows = 32768 / columns;
@@ -44,7 +44,7 @@ static void formula(void **state)
 	}
 }
 
-/* Every width, full: as many false positives as asked for, of sets of unequal sizes fewer. */
+/* A full set has the rate asked for, and a set of half the keys less than a tenth of it. */
 static void measured(void **state)
 {
 	enum { KEYS = 30000, OTHERS = 400000 };
@@ -90,7 +90,7 @@ static struct weir_plan planned(const struct weir_params *o)
 	return p;
 }
 
-/* 9.9 bits a key and set at 1 %, and 0.64 false sets. */
+/* 64 sets at 1 %: 9.9 bits for each key and set, and 0.64 false sets for an absent key. */
 static void million(void **state)
 {
 	struct weir_params o = router_params(64, 1000000);
@@ -120,11 +120,11 @@ static void unequal(void **state)
 	struct weir_plan p = planned(&o);
 	(void)state;
 	assert_true(p.capacity == 1000000 && test_number(&p.shape, "columns") == 8);
-	/* of eight columns one and a half is used */
+	/* one and a half of the eight columns are used */
 	assert_true(fabs(p.router.bytes_wasted / (double)p.bytes - 6.5 / 8) < 1e-9);
 	assert_true(p.router.false_sets > 0.0097 && p.router.false_sets < 0.0105);
 	const uint64_t bytes = p.bytes;
-	o.capacity = 1000000; /* as the largest set has it */
+	o.capacity = 1000000; /* the size of the largest set */
 	p = planned(&o);
 	assert_true(p.capacity == 1000000 && p.bytes == bytes);
 	o.capacity = 7;
@@ -167,7 +167,7 @@ static void refused(void **state)
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "max_bytes 8192", "0.5");
 	o.capacity = 0;
 	o.fp_rate = 1e-6;
-	o.router.rows_per_key = 1; /* of a page not even one row may be used */
+	o.router.rows_per_key = 1; /* not even one row of a page may be used */
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "max_bytes 8192", "too small for one key");
 	o.router.rows_per_key = 11;
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "rows_per_key 11", "10");
@@ -180,7 +180,7 @@ static void refused(void **state)
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "weir_plan", "4");
 }
 
-/* A router that would take terabytes has no more shards than another filter. */
+/* A router of terabytes has at most as many shards as any other filter. */
 static void of_terabytes(void **state)
 {
 	struct weir_params o = router_params(64, UINT64_C(1) << 36);
@@ -204,7 +204,7 @@ static void a_shape_in_words(void **state)
 	assert_string_equal(text, "2 sets in 8 columns, 2 rows a key");
 }
 
-/* Of a page with 10^14 keys the sum over a page's keys took minutes. */
+/* With 10^14 keys a page, a sum over the keys of a page would take minutes. */
 static void far_too_many(void **state)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;
