@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What a refresh refuses though it is a whole image: a set that is overfull, and one with under a
- * tenth of the keys of the set before, unless the image's marks allow it. What is merely saturated
- * is published, and a follower says so. */
+ * Complete images that a refresh refuses: an overfull set, and one with under a tenth of the keys
+ * of the set before, unless the image's marks allow it. A set that is only saturated is published,
+ * and a follower reports that. */
 #include <math.h>
 #include "../followers.h"
 #include "../image_bytes.h"
@@ -21,7 +21,7 @@ static int handle_teardown(void **state)
 	return folder_teardown(state);
 }
 
-/* An image of the keys from 0 on, with those marks; compressed, if there is a level. */
+/* The compression of the images that save_some() writes; 0: none. */
 static int zstd_level;
 
 static void save_some(uint64_t capacity, uint64_t keys, uint32_t marks)
@@ -51,7 +51,7 @@ static void test_an_empty_image_is_refused(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* a verdict on the file */
 	assert_int_equal(stats_of(h).refused, 1);
 	assert_int_equal(missing_in(h, 0, 5000), 0);
-	/* what allows the one does not allow the other */
+	/* the mark for an overfull set does not allow a shrunk one */
 	assert_refused(refreshed(10000, 0, WEIR_MARK_OVERFULL_ALLOWED), -ECANCELED, path,
 	               "--allow-shrink");
 	assert_int_equal(refreshed(10000, 0, WEIR_MARK_SHRINK_ALLOWED), 1);
@@ -68,7 +68,7 @@ static void test_a_tenth_of_the_keys_is_enough(void **state)
 	assert_int_equal(refreshed(10000, 120, 0), 1);
 }
 
-/* Large filters are sampled, and of a few keys a sample may have none: then every bit is read. */
+/* Large filters are sampled. A sample may have none of a few keys: then every bit is read. */
 static void test_few_keys_in_a_large_filter(void **state)
 {
 	(void)state;
@@ -90,7 +90,7 @@ static double estimated(struct weir_filter *f, uint64_t first, uint64_t keys)
 	return s.keys_estimated;
 }
 
-/* A sample that none of the keys falls into tells nothing. */
+/* A sample with none of the keys tells nothing. */
 static void test_none_of_the_keys_in_the_sample(void **state)
 {
 	struct weir_filter *f;
@@ -128,14 +128,14 @@ static void test_an_overfull_image_is_refused(void **state)
 	assert_refused(refreshed(1000, 2000, WEIR_MARK_SHRINK_ALLOWED), -ECANCELED, path,
 	               "--allow-overfull");
 	assert_int_equal(refreshed(1000, 2000, WEIR_MARK_OVERFULL_ALLOWED), 1);
-	/* every bit set: how many keys it had is not known, so nothing is compared with it */
+	/* every bit is set, so its number of keys is unknown and nothing is compared with it */
 	assert_int_equal(refreshed(10, 5000, WEIR_MARK_OVERFULL_ALLOWED), 1);
 	assert_true(isinf(figures_of(h).keys_estimated));
 	assert_int_equal(refreshed(10000, 10, 0), 1);
 }
 
-/* Of a thousand keys in room for a thousand, one seed in eight has more than twice a rate of 1e-6:
- * some line has far more keys than others. Such an image was refused as overfull for ever. */
+/* With 1000 keys in room for 1000, one set in eight has more than twice a rate of 1e-6, because
+ * some line has far more keys than others. Such an image must not be refused as overfull. */
 static void test_a_rate_missed_by_chance_is_no_overfull_set(void **state)
 {
 	unsigned missed = 0;
@@ -154,7 +154,7 @@ static void test_a_rate_missed_by_chance_is_no_overfull_set(void **state)
 	assert_in_range(missed, 1, 30);
 }
 
-/* A writer of files may claim any capacity: the bits tell the rate. */
+/* The writer of a file may claim any capacity: the bits show the rate. */
 static void test_overfull_whatever_capacity_its_head_claims(void **state)
 {
 	size_t n = 0;
@@ -189,7 +189,7 @@ static void test_full_sets_are_not_overfull(void **state)
 			}
 }
 
-/* Each of two reasons with its remedy, at once. */
+/* One sentence names both reasons, each with its remedy. */
 static void test_overfull_and_shrunk_in_one_sentence(void **state)
 {
 	(void)state;
@@ -220,7 +220,7 @@ static void test_marks_of_mapped_images(void **state)
 }
 
 #if TEST_ZSTD
-/* The marks of an image that is loaded count as those of one that is mapped. */
+/* The marks of an image count whether it is loaded or mapped. */
 static void test_marks_of_compressed_images(void **state)
 {
 	(void)state;
@@ -234,7 +234,7 @@ static void test_marks_of_compressed_images(void **state)
 }
 #endif
 
-/* A refusal beside the current filter holds as long as that one is current. */
+/* A refusal that compares with the current filter holds while that filter is current. */
 static void test_asked_again_beside_another_filter(void **state)
 {
 	struct weir_reload *r;
@@ -250,7 +250,7 @@ static void test_asked_again_beside_another_filter(void **state)
 	assert_int_equal(stats_of(h).refused, 1);
 }
 
-/* Half as much again as the rate asked: better than no set. */
+/* A rate half as high again as asked is better than no set. */
 static void test_a_saturated_image_is_published_loudly(void **state)
 {
 	(void)state;
@@ -260,7 +260,7 @@ static void test_a_saturated_image_is_published_loudly(void **state)
 	heard_last(1, "taken over, but saturated");
 	assert_true(figures_of(h).saturated);
 	assert_int_equal(missing_in(h, 0, 11000), 0);
-	/* full, and by less than 1 % more than full */
+	/* full, then beyond that by less than 1 % */
 	for (unsigned more = 0; more < 2; more++) {
 		save_some(1000000, more ? 1006000 : 1000000, 0);
 		expect(flavors, 2 + more, 0);
@@ -271,7 +271,7 @@ static void test_a_saturated_image_is_published_loudly(void **state)
 	assert_ok(weir_follower_stop(f));
 }
 
-/* The caller's own reload is asked by its gate alone. */
+/* Only the gate judges the caller's own reload. */
 static void test_a_reload_may_shrink(void **state)
 {
 	struct weir_reload *r;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A refresh looks at random places of an image, not at those that everybody knows: somebody who
- * makes an image up cannot leave just those empty. weir_measure() keeps its places, for series of
- * figures that can be compared. */
+ * A refresh samples random places of an image, so a forger cannot leave just those empty.
+ * weir_measure() keeps its fixed places, so that figures over time can be compared. */
 #include "../folder.h"
 #include "../forged.h"
 #include "../handles.h"
@@ -29,7 +28,7 @@ static void is_refused(void)
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
-/* A run of each shard. */
+/* weir_measure() would sample a run of each shard. */
 static void test_full_but_at_the_start_of_each_shard(void **state)
 {
 	(void)state;
@@ -37,7 +36,7 @@ static void test_full_but_at_the_start_of_each_shard(void **state)
 	is_refused();
 }
 
-/* A run of some shards. */
+/* weir_measure() would sample a run of some shards. */
 static void test_full_but_at_the_start_of_some_shards(void **state)
 {
 	(void)state;
@@ -45,7 +44,7 @@ static void test_full_but_at_the_start_of_some_shards(void **state)
 	is_refused();
 }
 
-/* Whole shards are empty, and those lie where a sample of some shards begins. */
+/* All shards that weir_measure() would sample are empty as a whole. */
 static void test_full_but_in_some_shards(void **state)
 {
 	size_t n = 0;
@@ -64,7 +63,7 @@ static void test_full_but_in_some_shards(void **state)
 	is_refused();
 }
 
-/* Of the same bits the same figures. */
+/* The same bits give the same figures. */
 static void test_figures_stay_as_they_are(void **state)
 {
 	struct weir_stats a = WEIR_STATS_INIT, b = WEIR_STATS_INIT;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * The lock of live images against a process that may only read the image, and the life of its lock
- * file. Some tests need root, who can act as two users; without, they report that and are
- * skipped. */
+ * file. Some tests need root to act as two users. Without root they report that and are skipped. */
 #include <sys/file.h>
 #include "live_lock.h"
 
 /* ---- a reader ---- */
 
-/* All of a file, by both kinds of lock. Whether it could be opened. */
+/* Take both kinds of lock on a file. Return: false if it cannot be opened or locked. */
 static bool lock_all(const char *name)
 {
 	struct flock all = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
@@ -15,7 +14,7 @@ static bool lock_all(const char *name)
 	return fd >= 0 && fcntl(fd, F_OFD_SETLK, &all) == 0 && flock(fd, LOCK_SH | LOCK_NB) == 0;
 }
 
-/* A process of nobody's that locks what it can open, until it is told to end. */
+/* Start an unprivileged process that locks what it can open, until *end is closed. */
 static pid_t reader(int *end)
 {
 	int ready[2], go[2];
@@ -33,7 +32,7 @@ static pid_t reader(int *end)
 		_exit(0);
 	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
-	assert_int_equal(byte, 1); /* the image, and no lock file */
+	assert_int_equal(byte, 1); /* the image, but not the lock file */
 	close(ready[0]), close(ready[1]), close(go[0]);
 	*end = go[1];
 	return child;
@@ -51,7 +50,7 @@ static void test_does_a_reader_that_locks_all_prevent_a_seal(void **state)
 	child[1] = reader(&end[1]);
 	seal_it(f);
 	assert_sealed(path);
-	/* as after a kill: another one takes it over */
+	/* as after a kill: the next process takes the image over */
 	weir_destroy(map_live(path));
 	assert_true(is_live(path));
 	seal_it(map_live(path));
@@ -85,7 +84,7 @@ static void test_who_may_open_the_lock_file(void **state)
 	assert_int_equal(mode_of_lock(0646, 0, GROUP), 0606);
 }
 
-/* It was made when the group could write the image. */
+/* The lock file was made when the group could still write the image. */
 static void test_is_a_lock_file_narrowed_with_the_image(void **state)
 {
 	struct stat st;
@@ -141,7 +140,7 @@ static void test_what_if_the_lock_file_is_removed_by_hand(void **state)
 	assert_sealed(path);
 }
 
-/* Then the lock on the image alone tells whether another process has it mapped live. */
+/* Without the lock file, only the lock on the image shows that another process maps it live. */
 static void test_what_if_the_lock_file_of_a_live_image_is_lost(void **state)
 {
 	int end;

@@ -27,7 +27,7 @@ static struct weir_handle *make(uint32_t kind)
 	return set;
 }
 
-/* NULL: not of a kind that takes no inserts, or cannot be copied. */
+/* NULL: the kind takes no inserts, cannot be copied, or is a router. */
 static struct weir_handle *make_if_it_can(uint32_t kind)
 {
 	struct weir_filter *f = test_filter(kind, 10, 0.1);
@@ -54,7 +54,7 @@ static uint64_t count_range(const struct weir_handle *set, uint64_t first, uint6
 	return found;
 }
 
-/* Of a filter full to that capacity. */
+/* Return: the fill of a filter with as many keys as its capacity. */
 static double fill_of_one(uint32_t kind, uint64_t capacity)
 {
 	struct weir_filter *f = test_filter(kind, capacity, 0.01);
@@ -66,7 +66,7 @@ static double fill_of_one(uint32_t kind, uint64_t capacity)
 	return s.fill;
 }
 
-/* Full to capacity it has every key and the rate it was asked for: routing by the top bits
+/* A set that is full to its capacity has every key and the rate asked for: routing by the top bits
  * leaves the shards' filters uniform. */
 static void full_set(void **state)
 {
@@ -105,7 +105,7 @@ static void full_set(void **state)
 	}
 }
 
-/* Batches answer as single verbs do, whatever their length. */
+/* Batches answer like single calls, whatever their length. */
 static void batches(void **state)
 {
 	(void)state;
@@ -132,7 +132,7 @@ static void batches(void **state)
 		assert_int_equal(answer, inserted);
 		assert_int_equal(weir_handle_insert_keys(many, weir_keys_hashes(hashes, n), NULL),
 		                 0);
-		for (size_t i = 0; i < n; i++) { /* in turn one that is in, one that is not */
+		for (size_t i = 0; i < n; i++) { /* present and absent keys in turn */
 			uint64_t key = test_key(i % 700 + (i & 1) * KEYS);
 			hashes[i] = weir_handle_hash(one, &key, 8);
 		}
@@ -153,7 +153,7 @@ static void batches(void **state)
 	}
 }
 
-/* Offers the whole source, in one of four forms. */
+/* fill() offers all these keys to each shard, in one of four forms. */
 struct source {
 	uint64_t keys[KEYS];
 	unsigned form;
@@ -208,7 +208,7 @@ static void replaced(void **state)
 	free(s);
 }
 
-/* A key inserted while its shard is replaced, before the shard's turn or after it, stays. */
+/* A key inserted during a shard's reload stays, whether its own shard's turn is over or not. */
 static void inserted_meanwhile(void **state)
 {
 	(void)state;
@@ -266,7 +266,7 @@ static void shards_are_where_hashes_say(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* Each shard grows as far as its share of the keys may need, and a little. */
+/* Each shard can grow to its share of the keys and a little more. */
 static void growing_shards(void **state)
 {
 	struct weir_params p = params(WEIR_GROWING);

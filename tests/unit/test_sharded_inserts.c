@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A batch of inserts into a sharded set of which one shard refuses them. No shard that a set makes
- * does that: the test makes one read-only. */
+ * A batch of inserts into a sharded set in which one shard refuses them. The shards that a set
+ * makes never do that, so the test makes one read-only. */
 #include <errno.h>
 #include "../test.h"
 #include "../sharded.h"
@@ -8,13 +8,13 @@
 
 enum { KEYS = 200, REFUSED = 100, SHARDS = 8, READ_ONLY = 5 };
 
-/* The top bits say the shard. */
+/* The top bits select the shard. */
 static uint64_t hash_in(uint32_t shard, uint64_t i)
 {
 	return (uint64_t)shard << 61 | test_key(i) >> 3;
 }
 
-/* The keys before it are in, and marked as new; none behind it is. */
+/* The keys before the refused one are in, and marked as new. No key behind it is in. */
 static void test_a_batch_ends_at_the_first_refusal(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -72,7 +72,7 @@ static void test_a_batch_of_removals_ends_at_the_first_refusal(void **state)
 enum { MANY = 20000, SHARD = 3 };
 
 static uint64_t hashes_of_all[MANY], new_singly[WEIR_BITMAP_WORDS(MANY)];
-static size_t taken; /* one by one, before the shard was full */
+static size_t taken; /* keys taken one by one, before the shard was full */
 
 static struct weir_handle *offered_singly(void)
 {
@@ -95,7 +95,7 @@ static struct weir_handle *offered_singly(void)
 	return set;
 }
 
-/* The first that is refused is one of its own. */
+/* The first refused key belongs to the loader's own shard. */
 static void test_a_loader_of_a_shard_says_how_many_were_taken(void **state)
 {
 	struct weir_handle *set = offered_singly();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The sizing calculator: against a table computed apart from it, and against the layout's
- * formula summed term by term. tests/property measures whether filters keep to it. */
+ * The sizing calculator, against a table computed independently and against the layout's formula
+ * summed term by term. tests/property measures whether filters meet it. */
 #include <math.h>
 #include "../test.h"
 #include "blocked.h"
@@ -8,8 +8,8 @@
 
 static const unsigned words[] = { 1, 2, 4, 8 };
 
-/* Bits a key that a rate needs, for z = 1, 2, 4, 8 with the best g from 1 to 8; and the z that
- * is the default. */
+/* Bits a key for a rate, at z = 1, 2, 4, 8 with the best g from 1 to 8. z: the default for that
+ * rate. */
 static const struct row {
 	double fp_rate, classic;
 	struct { double bits; unsigned g; } blocked[4];
@@ -32,7 +32,7 @@ static void assert_near(double value, double wanted, double tolerance, const cha
 		         tolerance);
 }
 
-/* The g with the least bits. */
+/* Return: the least bits a key for a rate. *best: the g that needs them. */
 static double best_blocked(double fp_rate, unsigned z, unsigned *best)
 {
 	double least = 0;
@@ -58,7 +58,7 @@ static void agrees_with_the_table(void **state)
 			            row->blocked[i].bits, 0.01, "blocked", row->fp_rate);
 			unsigned g;
 			double bits = best_blocked(row->fp_rate, words[i], &g);
-			if (listed < 8) { /* no further choice: the same one */
+			if (listed < 8) { /* else the best may be beyond the table */
 				assert_int_equal(g, listed);
 				assert_near(bits, row->blocked[i].bits, 0.01, "best blocked",
 				            row->fp_rate);
@@ -84,7 +84,7 @@ static void plans_have_the_table_s_sizes_and_default(void **state)
 		params.fp_rate = table[r].fp_rate;
 		struct weir_plan chosen = plan_of(&params);
 		assert_int_equal(test_number(&chosen.shape, "words_per_key"), table[r].z);
-		/* the reason mentions classic where that pays */
+		/* the reason mentions classic if that pays */
 		assert_true((strstr(chosen.reason, "classic") != NULL) ==
 		            (table[r].fp_rate <= 1e-4));
 		for (size_t i = 0; i < COUNT_OF(words); i++) {
@@ -151,14 +151,14 @@ static void agrees_with_the_formula_by_terms(void **state)
 		for (unsigned g = 1; g <= weir__blocked_max_g(words[i]); g++)
 			for (size_t c = 0; c < COUNT_OF(bits_per_key); c++) {
 				double wanted = rate_by_terms(bits_per_key[c], words[i], g);
-				if (wanted < 5e-10) /* below what anybody may ask for */
+				if (wanted < 5e-10) /* below the least rate allowed */
 					continue;
 				assert_near(blocked_rate(bits_per_key[c], words[i], g),
 				            wanted, 1e-4, "rate", bits_per_key[c]);
 			}
 }
 
-/* Over the whole range of rates the bits found are the least that keep the rate. */
+/* Over the whole range of rates, the bits found are the fewest that keep the rate. */
 static void bits_and_rate_are_inverse(void **state)
 {
 	(void)state;
@@ -171,7 +171,7 @@ static void bits_and_rate_are_inverse(void **state)
 				            fp_rate);
 			}
 	}
-	/* hopelessly overfull is above what may be asked */
+	/* a hopelessly overfull filter is above the highest rate allowed */
 	assert_true(blocked_rate(1e-6, 1, 1) > 0.5);
 }
 
@@ -206,13 +206,13 @@ static void lines_and_shards(void **state)
 		uint32_t shards, same;
 		uint64_t lines = weir__lines(bits, 1, 0, &shards);
 		assert_true(512.0 * (double)lines >= bits);
-		/* one line, or 0.1 % */
+		/* one line more, or 0.1 % */
 		assert_true(512.0 * (double)lines <= bits * (1 + 1.0 / 1024) + 512);
 		assert_true(shards >= 1 && shards <= 65536 && (shards & (shards - 1)) == 0 &&
 		            lines % shards == 0);
 		assert_true(shards == 1 || lines / shards >= 1024);
 		assert_true(shards == 65536 || lines / shards < 2048);
-		/* a size that is right stays as it is */
+		/* a valid size stays as it is */
 		assert_int_equal(weir__lines_within(64 * lines, 1, 0, &same), lines);
 		assert_int_equal(same, shards);
 		uint64_t fewer = weir__lines_within(64 * lines + 63 + 64 * (i % 5), 1, 0, &same);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The split kind: what is its own. Its bits and answers are in conformance/. */
+ * The split kind's own features. conformance/ tests its bits and answers. */
 #define XXH_INLINE_ALL
 #include <math.h>
 #include <xxhash.h>
@@ -22,7 +22,7 @@ static struct weir_filter *split(uint64_t capacity)
 	return f;
 }
 
-/* A filter of so many blocks, by the way that takes any number. */
+/* A filter of @blocks blocks. Only the import makes any number of them. */
 static struct weir_filter *of_blocks(unsigned blocks)
 {
 	struct weir_parquet_options o = WEIR_PARQUET_OPTIONS_INIT;
@@ -53,7 +53,7 @@ static void assert_has(const struct weir_filter *f, uint64_t n)
 		assert_true(weir_contains_u64(f, test_key(i)));
 }
 
-/* ---- the hash is the format's alone ---- */
+/* ---- the format fixes the hash ---- */
 
 static void hashes_by_xxh64_without_a_seed(void **state)
 {
@@ -123,11 +123,11 @@ static void a_forged_seed_is_refused(void **state)
 	assert_refused(weir_load(&f, weir_location_memory(room, (size_t)n), NULL), -EBADMSG,
 	               "seed is 5 where kind split has 0", "");
 	image_put64(room + SEED, 0);
-	room[BLOCKS + 1] ^= 1; /* as many blocks as the lines do not have */
+	room[BLOCKS + 1] ^= 1; /* a number of blocks that the lines do not have */
 	image_repair(room, (size_t)n);
 	assert_refused(weir_load(&f, weir_location_memory(room, (size_t)n), NULL), -EBADMSG,
 	               "shape", "split");
-	/* and all others have one */
+	/* all other kinds have a seed */
 	f = test_filter(WEIR_BLOCKED, 1000, 0.01);
 	const int64_t m = weir_save(f, weir_location_room(room, sizeof room), NULL);
 	assert_ok(m);
@@ -140,7 +140,7 @@ static void a_forged_seed_is_refused(void **state)
 	assert_null(f);
 }
 
-/* Other programs read the kind, so it has one hash, and none that needs a secret. */
+/* Other programs read the kind, so it has one hash, which needs no secret. */
 static void a_forged_hash_is_refused(void **state)
 {
 	enum { HASH = 48, SEED = 56 };
@@ -153,7 +153,7 @@ static void a_forged_hash_is_refused(void **state)
 	assert_ok(n);
 	weir_destroy(f);
 	f = NULL;
-	image_put64(room + SEED, 5); /* as the other hashes have one */
+	image_put64(room + SEED, 5); /* the other hashes have one */
 	for (unsigned hash = 1; hash <= 3; hash += 2) {
 		room[HASH] = (unsigned char)hash;
 		if (hash == 3) {
@@ -167,7 +167,7 @@ static void a_forged_hash_is_refused(void **state)
 	assert_null(f);
 }
 
-/* Beside one only another of the kind stands: no other kind has its hash. */
+/* A reload of it takes only a filter of the same kind: no other kind has its hash. */
 static void a_handle_of_it(void **state)
 {
 	struct weir_params p = split_params(1000, 0.01), other = p;
@@ -202,7 +202,7 @@ static void parameters_of_one_make_another(void **state)
 	weir_destroy(again);
 }
 
-/* No parameters give an odd number of blocks: they would make a filter that cannot be merged. */
+/* Parameters cannot give an odd number of blocks: their filter could not be merged. */
 static void parameters_of_an_odd_one_are_refused(void **state)
 {
 	(void)state;
@@ -224,7 +224,7 @@ static void shapes(void **state)
 	struct weir_params p = split_params(UINT64_C(1) << 47, 0.01);
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	(void)state;
-	p.split.any_reader = 1; /* which no filter of so many keys is for */
+	p.split.any_reader = 1; /* no filter of this many keys suits every reader */
 	assert_int_equal(weir_plan_make(&p, &plan), -EFBIG);
 	assert_true(legal(1) && legal(7));
 	assert_false(legal(0) || legal(UINT32_MAX));
@@ -253,7 +253,7 @@ static void odd_numbers_of_blocks_lose_no_key(void **state)
 	}
 }
 
-/* Loads by several owners would share the block in the middle: an odd filter has one. */
+/* A filter with an odd number of blocks has one owner: several would share the middle block. */
 static void odd_numbers_of_blocks_load(void **state)
 {
 	(void)state;
@@ -274,7 +274,7 @@ static void odd_numbers_of_blocks_load(void **state)
 	weir_destroy(inserted);
 }
 
-/* An odd filter's image keeps the half line, and one whose blocks and lines differ is none. */
+/* The image of an odd filter keeps the half line. */
 static void odd_numbers_of_blocks_are_saved(void **state)
 {
 	(void)state;
@@ -324,7 +324,7 @@ static void folding_wants_a_factor_of_the_blocks(void **state)
 	assert_refused(weir_fold(&folded, f, 0), -EINVAL, "factor 0", "power of two");
 	assert_null(folded);
 	weir_destroy(f);
-	f = split(20); /* one line is two blocks, and folds into half of it */
+	f = split(20); /* one line of two blocks folds into half a line */
 	fill(f, 10);
 	assert_ok(weir_fold(&folded, f, 2 * blocks_of(f) / 2));
 	assert_int_equal(blocks_of(folded), 1);

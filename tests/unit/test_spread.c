@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The sums that say whether hashes are uniform ([SPREAD]) equal those of the plain definition,
- * however the look adds them up. The look ends early where pairs of blocks show nothing. */
+ * The sums that show whether hashes are uniform ([SPREAD]) equal those of the plain definition,
+ * however the look adds them up. The look ends early if pairs of blocks show nothing. */
 #include <math.h>
 #include "../test.h"
 #include "filter/filter.h"
@@ -65,7 +65,7 @@ static void is_each_cell_counted_whatever_its_width(void **state)
 	}
 }
 
-/* Of as few blocks as are all paired. */
+/* So few blocks that the look pairs all of them. */
 static void are_pairs_of_blocks_summed_as_defined(void **state)
 {
 	struct weir_filter *f = filled(WEIR_SPLIT, 2000, UINT64_MAX);
@@ -96,7 +96,7 @@ static void are_pairs_of_blocks_summed_as_defined(void **state)
 	weir_destroy(f);
 }
 
-/* The variance of the sum grows with the number of pairs: of 192 blocks, by four from 96 on. */
+/* The variance of the sum grows with the number of pairs: fourfold from 96 to 192 blocks. */
 static void do_pairs_that_show_nothing_end_the_look(void **state)
 {
 	double variance[2];
@@ -115,7 +115,7 @@ static void do_pairs_that_show_nothing_end_the_look(void **state)
 	assert_true(variance[1] > 3 * variance[0]);
 }
 
-/* Of @n lower halves, and any upper ones. */
+/* Return: the variance for a filter whose hashes have only @n different lower halves. */
 static double variance_of_few(uint64_t seed, uint64_t n)
 {
 	struct weir_filter *f = test_filter(WEIR_SPLIT, KEYS, 0.01);
@@ -132,9 +132,9 @@ static double variance_of_few(uint64_t seed, uint64_t n)
 	return s.common_variance;
 }
 
-/* All pairs of these filters show that lower halves recur, and the first pairs show a little of
- * that. The look ended early for 19 filters, and for 109 where it asked for one standard deviation
- * more. */
+/* All pairs of blocks show that lower halves recur, and the first pairs show a little of that. The
+ * look ends early for 19 filters. If it asked for one standard deviation more, it would end early
+ * for 109. */
 static void do_pairs_that_show_a_little_go_on(void **state)
 {
 	enum { FILTERS = 500, LOWER_HALVES = 1800, MOST = 40 };
@@ -152,7 +152,7 @@ static void do_pairs_that_show_a_little_go_on(void **state)
 	assert_in_range(early, 0, MOST);
 }
 
-/* A block may be full in the one word that is looked at, and another one in all. */
+/* One block may be full in the word that the look reads, and another in all its words. */
 static void is_the_fullest_of_several_full_words_found(void **state)
 {
 	enum { BLOCKS = 64, WORDS = 8, HALF_FULL = 2, FULL = 5 };
@@ -178,7 +178,7 @@ static uint64_t coming[COMING_BLOCKS];
 static unsigned looks_at_words;
 static bool keys_come;
 
-/* Every second look at a word a key comes, which no earlier one was like. */
+/* At every second look at a word a key comes that is unlike all earlier ones. */
 static uint64_t used_meanwhile(uint64_t word)
 {
 	const unsigned n = looks_at_words++ / 2;
@@ -187,7 +187,7 @@ static uint64_t used_meanwhile(uint64_t word)
 	return word;
 }
 
-/* Only of bits that stand still "not uniform" is believed. */
+/* The verdict "not uniform" counts only if the bits stand still. */
 static void does_a_verdict_stay_while_keys_come(void **state)
 {
 	const struct weir_law law = { .base = coming, .stride = 1, .blocks = COMING_BLOCKS,
@@ -198,7 +198,7 @@ static void does_a_verdict_stay_while_keys_come(void **state)
 		const uint32_t wanted = come ? WEIR_UNEVEN_UNKNOWN : WEIR_UNEVEN_YES;
 		const char *why = "";
 		for (unsigned i = 0; i < COMING_BLOCKS; i++)
-			coming[i] = 0xffff; /* of the low bits all, and no other */
+			coming[i] = 0xffff; /* all of the low bits, and no others */
 		looks_at_words = 0;
 		keys_come = come;
 		assert_int_equal(weir__spread_confirm(&law, COMING_BLOCKS, WEIR_UNEVEN_YES, &why),
@@ -209,7 +209,7 @@ static void does_a_verdict_stay_while_keys_come(void **state)
 	}
 }
 
-/* So many blocks, of one word each, that chance hardly adds to a sum: the slack alone decides. */
+/* Blocks of one word each, enough that chance hardly adds to a sum: only the slack decides. */
 enum { CELLS = 64, COUNTED = 1000000000 };
 
 static uint32_t verdict_on(const struct weir_spread *s)
@@ -220,8 +220,8 @@ static uint32_t verdict_on(const struct weir_spread *s)
 	return said;
 }
 
-/* Each @share of the cells is used, half of them by @off more and half by that less; words have
- * @vary times the variance that chance gives them. */
+/* A part @share of the cells is used: half of them by @off more, the others by @off less. Words
+ * have @vary times the variance of chance. */
 static struct weir_spread counted(double share, double off, double vary)
 {
 	struct weir_spread s = {
@@ -239,7 +239,7 @@ static struct weir_spread counted(double share, double off, double vary)
 }
 
 /* A cell may be used by 4 % more or less than the others, and the numbers of used cells may vary by
- * 6 % more than chance has it: what is wider would hide hashes that users notice. */
+ * 6 % more than by chance. Wider limits would hide hashes that users notice. */
 static void where_does_what_is_allowed_end(void **state)
 {
 	static const double shares[] = { 0.125, 0.25, 0.5, 0.75 };

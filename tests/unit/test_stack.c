@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * How much stack a verb takes that a worker thread calls: 6 KiB at most, batches included. It is
- * 7 KiB for batches of a layered filter, and where a cuckoo filter moves keys; 9 KiB for that
- * during a reload, and for batches of texts. Servers have threads and coroutines of 16 to 24 KiB.
- * What a thread takes that does nothing is measured first and taken off. Another compiler or
- * machine may take twice as much. */
+ * How much stack the verbs take that worker threads call: at most 6 KiB, batches included. Batches
+ * of a layered filter take 7 KiB, and so does a cuckoo filter that moves keys. That during a reload
+ * takes 9 KiB, as do batches of texts. Servers have threads and coroutines of 16 to 24 KiB. The
+ * stack of a thread that does nothing is subtracted. Another compiler or machine may take twice as
+ * much. */
 #include <limits.h>
 #include <sys/mman.h>
 #include <weir/guard.h>
@@ -52,7 +52,7 @@ static struct weir_keys form(unsigned i)
 		(void)!(call); \
 	}
 
-/* Whatever it answers: a kind that lacks a verb refuses it. */
+/* Ignore the answers: a kind refuses the verbs that it lacks. */
 static void single(void)
 {
 	for (unsigned i = 0; i < KEYS; i++) {
@@ -125,7 +125,7 @@ static void *run(void *verbs)
 	return NULL;
 }
 
-/* Bytes of the stack that were written to. */
+/* Return: the bytes of the stack that were written to. */
 static size_t depth(void (*verbs)(void))
 {
 	pthread_t thread;
@@ -155,7 +155,7 @@ static void measure(const char *what, void (*verbs)(void), size_t most)
 		fail_msg("%s: %zu bytes of stack, %zu are the most", what, taken, TIMES * most);
 }
 
-/* And it runs where that is all that there is. */
+/* Run the verbs in a thread that has only a little stack. */
 static void in_a_small_thread(void (*verbs)(void))
 {
 	pthread_t thread;
@@ -226,7 +226,7 @@ static void verbs_of_texts(void **state)
 	}
 }
 
-/* More keys than it has room for: an insert looks for places, and moves others. */
+/* More keys than the filter has room for: an insert looks for places, and moves other keys. */
 static void a_full_cuckoo_filter(void **state)
 {
 	struct weir_params p = params_of(WEIR_CUCKOO);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What follows from the bits: keys, rate, fill and saturation from empty to half as many keys again
- * as it is for. */
+ * Figures from the bits: keys, rate, fill and saturation, from an empty filter to one with half as
+ * many keys again as its capacity. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
@@ -25,7 +25,7 @@ static void assert_near(double value, double wanted, double share, const char *w
 		fail_msg("%s is %g, wanted %g within %g %%", what, value, wanted, 100 * share);
 }
 
-/* The kernel in use, not the best of the machine: classic has one for all. */
+/* The figures name the kernel in use, not the machine's best: classic has one for all. */
 static void the_isa_is_the_kernel_s(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_CLASSIC, 100, 0.01);
@@ -54,7 +54,7 @@ static void an_empty_filter(void **state)
 	}
 }
 
-/* What the plan of such a filter says: where rates come in steps, below what was asked. */
+/* The rate of such a filter's plan. If rates come in steps, it is below the rate asked for. */
 static double planned_rate(const struct weir_filter *f)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -75,7 +75,7 @@ static double measured_rate(const struct weir_filter *f)
 	return (double)wrong / PROBES;
 }
 
-/* False: full. A kind may say so of more keys than its capacity. */
+/* Return: false if the filter is full. A kind may refuse keys beyond its capacity. */
 static bool put(struct weir_filter *f, uint64_t i, uint64_t capacity)
 {
 	uint64_t key = test_key(i);
@@ -174,14 +174,14 @@ static void a_sample_agrees_with_the_whole(void **state)
 			keys[i] = test_key(i + CAPACITY);
 		int64_t answer = weir_insert_keys(f, weir_keys_u64(keys, CAPACITY / 10), NULL);
 		assert_ok(answer == -ENOSPC ? 0 : answer); /* a kind may be full now */
-		assert_true(answer < 0 || sampled(f).saturated); /* so many show in a sample too */
+		assert_true(answer < 0 || sampled(f).saturated); /* a sample shows them too */
 		assert_true(answer < 0 || exact(f).saturated);
 		free(keys);
 		weir_destroy(f);
 	}
 }
 
-/* More keys than the capacity by what a sample of 1 MiB may be off: only the whole shows them. */
+/* The excess of keys over the capacity is within a sample's error: only the whole shows it. */
 static void a_sample_may_be_off(void **state)
 {
 	enum { CAPACITY = 3000000 };
@@ -202,7 +202,7 @@ static void a_sample_may_be_off(void **state)
 	weir_destroy(f);
 }
 
-/* Counters that were counted up to the end, of all lines, whichever were read. */
+/* A sample scales the number of stuck counters to all lines. */
 static void stuck_counters_of_a_sample(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_COUNTING, 1000000, 0.01);
@@ -217,7 +217,7 @@ static void stuck_counters_of_a_sample(void **state)
 	weir_destroy(f);
 }
 
-/* A growing filter with all the keys that it takes. */
+/* A growing filter with all keys that it can take. */
 static struct weir_filter *of_several_layers(uint64_t capacity, double fp_rate)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -243,7 +243,7 @@ static void any_layer_answers(void **state)
 	weir_destroy(f);
 }
 
-/* Their errors are independent. */
+/* The errors of the layers are independent. */
 static void layers_may_be_off(void **state)
 {
 	struct weir_filter *f = of_several_layers(300000, 0.01);
@@ -255,8 +255,8 @@ static void layers_may_be_off(void **state)
 	weir_destroy(f);
 }
 
-/* Of a filter with many shards a page each of some is read, not a few lines of all, which would
- * take a hundred times as long. */
+/* A sample of a filter with many shards reads one page in each of some shards. A few lines of every
+ * shard would take a hundred times as long. */
 static void a_sample_is_of_whole_pages(void **state)
 {
 	enum { SHARD = 64 << 10, LINE = 64, BYTES = 1024 * SHARD };
@@ -305,7 +305,7 @@ static void a_full_array(void **state)
 		for (uint64_t i = 0; i < 20000 && takes; i++)
 			takes = put(f, i, 10);
 		struct weir_stats s = exact(f);
-		/* of a window the newest generation is full, fill_max */
+		/* in a window only the newest generation is full: fill_max */
 		assert_true(!takes || (s.fill_max == 1 && s.fp_rate_estimated == 1 && s.saturated));
 		assert_true(!takes || s.fill == 1 || test_forgets(test_kinds[k]));
 		/* infinity is an honest answer, NaN is not */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * What a survey reads, and whom it asks meanwhile: of one array, and of a filter with members. */
+ * The lines that a survey reads and its calls of progress: in an array, in one with members. */
 #include <sys/mman.h>
 #include "../test.h"
 #include "filter/filter.h"
 
-/* Runs of one shard of each 85: of the last step there is but one shard, and none behind it. */
+/* A run in one shard of each 85. The last step has a single shard, with no memory behind it. */
 static void test_does_a_random_sample_end_at_the_last_shard(void **state)
 {
 	enum { SHARDS = 256, BYTES = SHARDS << 16, RUNS = 3 };
@@ -45,7 +45,7 @@ static int note(void *arg, uint64_t done, uint64_t total)
 	return ++calls->n == calls->stop_at;
 }
 
-/* One that has several layers of some MiB each. */
+/* A filter with several layers of some MiB each. */
 static struct weir_filter *grown(void)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

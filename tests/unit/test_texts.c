@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Keys as people write them, through a handle: each filter has its own steps done to them, and
- * files of other steps are taken where the program asks so. */
+ * Keys as people write them, through a handle: each filter applies its own steps to them, and files
+ * of other steps are taken if the program asks for it. */
 #include <weir/follow.h>
 #include <weir/refresh.h>
 #include <weir/reload.h>
@@ -71,7 +71,7 @@ static void test_texts_have_the_filters_steps(void **state)
 	assert_int_equal(asks(h, "192.0.3.77"), 0);
 	assert_int_equal(asks(h, "Key"), 0);
 	assert_refused(inserts(h, "Key"), -EINVAL, "'Key'", "is no IP address");
-	assert_int_equal(inserts(h, "192.0.9.77"), WEIR_NEW); /* a length that it had not */
+	assert_int_equal(inserts(h, "192.0.9.77"), WEIR_NEW); /* a new prefix length */
 	assert_int_equal(asks(h, "192.0.9.77"), 1);
 	assert_int_equal(figures_of(h).lookups, 2);
 	char longest[73];
@@ -87,8 +87,8 @@ static void test_texts_have_the_filters_steps(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A closed set takes no length that it had not, one by one and in batches. Of a long text the
- * sentence has a part. */
+/* A closed set refuses a new length, in single inserts and in batches. The sentence quotes only a
+ * part of a long text. */
 static void test_a_closed_set_stays_closed(void **state)
 {
 	const struct weir_text closed = { .steps = WEIR_TEXT_TRIM | WEIR_TEXT_CIDR |
@@ -113,8 +113,8 @@ static void test_a_closed_set_stays_closed(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Before the first set: fixed keys are addresses once it is there, beside a reload too. What a
- * closed set cannot take of the kept keys is not dropped: it does not become the set. */
+/* Keys kept before the first set: fixed keys are addresses once it is there, also during a reload.
+ * A closed set that refuses a kept key does not become the first set, so the key is not lost. */
 static void test_what_was_kept_is_in_the_first_set(void **state)
 {
 	static const unsigned char four[2][4] = { { 10, 1, 2, 3 }, { 192, 0, 2, 9 } };
@@ -197,8 +197,8 @@ static void test_texts_are_inserted_into_every_filter(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* What is no key of the set is refused beside a reload too, singly and in batches, with those
- * before it taken. */
+/* A text that is not a key of the set is refused during a reload too, in single inserts and in
+ * batches. The keys before it are taken. */
 static void test_what_is_no_key_is_refused_beside_a_reload(void **state)
 {
 	static char net[] = "10.1.0.0/24", bad[] = "nonsense";
@@ -222,7 +222,7 @@ static void test_what_is_no_key_is_refused_beside_a_reload(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Steps are not changed by a reload's parameters either. */
+/* A reload's parameters cannot change the steps either. */
 static void test_parameters_of_other_steps(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -237,8 +237,8 @@ static void test_parameters_of_other_steps(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Kept before the first set, as fixed keys: which of them a closed set could not read, and which it
- * refuses. */
+/* Fixed keys kept before the first set: a closed set refuses the new addresses. A key that cannot
+ * be an address is ignored. */
 static void test_fixed_keys_that_were_kept(void **state)
 {
 	static const unsigned char four[] = { 192, 0, 3, 9 };
@@ -259,7 +259,7 @@ static void test_fixed_keys_that_were_kept(void **state)
 		assert_ok(weir_handle_insert_keys(h, one, NULL));
 		save(&closed, "192.0.2.0/24");
 		assert_int_equal(weir_handle_refresh(h, path, NULL), kept[i].taken ? 1 : -EINVAL);
-		if (!kept[i].taken) { /* without steps it is a key as any */
+		if (!kept[i].taken) { /* a set without steps takes any key */
 			save(NULL, NULL);
 			assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 			assert_int_equal(weir_handle_contains_keys(h, one, NULL), 1);
@@ -275,7 +275,7 @@ static void test_fixed_keys_that_were_kept(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A server that asks by weir_handle_contains() would answer "no" for every key. */
+/* With other steps, weir_handle_contains() would answer "no" to a server for every key. */
 static void test_other_steps_are_asked_for(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -291,7 +291,7 @@ static void test_other_steps_are_asked_for(void **state)
 
 	o.flags = WEIR_HANDLE_ANY_STEPS;
 	assert_ok(weir_handle_create(&h, of(&lower, "Key"), &o));
-	refresh.carry = true; /* keys of one cannot be in the other */
+	refresh.carry = true; /* the keys of one cannot be in the other */
 	assert_refused(weir_handle_refresh(h, path, &refresh), -EINVAL, "lowercase", "cidr");
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	save(&nets, "192.0.2.0/24");
@@ -305,7 +305,7 @@ static void test_other_steps_are_asked_for(void **state)
 	unlink(path);
 }
 
-/* Whatever the first file does to its keys, and of lengths that it has none of. */
+/* Kept texts are found whatever the file's steps, even if their length is new to it. */
 static void test_kept_texts_are_found_in_the_first_file(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -344,7 +344,7 @@ static void test_kept_texts_are_found_in_the_first_file(void **state)
 
 enum way { RELOAD, REFRESH, FOLLOW, WAYS };
 
-/* The first set, of domains, none of which has more than two labels. */
+/* Publish the first set, whose domains have at most two labels. */
 static void have_a_first_set(struct weir_handle *h, enum way way)
 {
 	const struct weir_text domains = { .steps = WEIR_TEXT_SUFFIXES };
@@ -370,7 +370,7 @@ static void have_a_first_set(struct weir_handle *h, enum way way)
 	assert_ok(weir_follower_stop(f));
 }
 
-/* Else a lookup would not ask for keys of so many labels. */
+/* Without their lengths a lookup would not probe for that many labels. */
 static void test_the_first_set_has_the_lengths_of_kept_texts(void **state)
 {
 	static char one[] = "test", four[] = "a.b.c.net", five[] = "d.a.b.c.com";
@@ -397,7 +397,7 @@ static void test_the_first_set_has_the_lengths_of_kept_texts(void **state)
 	}
 }
 
-/* Of a length that the next filter has none of, as its inserts note it. */
+/* The text's length is new to the next filter, whose inserts note it. */
 static void test_a_kept_text_is_replayed(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -411,7 +411,7 @@ static void test_a_kept_text_is_replayed(void **state)
 	o.keep_inserts = 4096;
 	assert_ok(weir__absence_make(&a, &placeholder, &o));
 	assert_int_equal(weir__absence_keep(a, &text), WEIR_SEEN);
-	assert_int_equal(weir__absence_keep(a, &text), WEIR_SEEN); /* the first is not reached */
+	assert_int_equal(weir__absence_keep(a, &text), WEIR_SEEN); /* kept twice, inserted twice */
 	assert_false(weir_contains(next, text.key, text.len));
 	assert_ok(weir__absence_replay(a, next, &dropped));
 	assert_int_equal(dropped, 0);
@@ -427,7 +427,7 @@ static void test_a_kept_text_is_replayed(void **state)
 	weir_destroy(placeholder);
 }
 
-/* Whatever form the key has: that the set takes no hashes is not why. */
+/* Whatever form the key has, read-only is the reason, not that the set takes no hashes. */
 static void test_a_set_that_only_reads_says_so(void **state)
 {
 	const struct iovec text = { (char[]){ "a.example" }, 9 };

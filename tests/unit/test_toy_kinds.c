@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the library makes of a kind that can do nothing but answer lookups, and of what a build or a
- * size is not given. */
+ * A kind that can only answer lookups, builds with missing arguments, and sizes that no plan
+ * gives. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -98,7 +98,7 @@ static void no_removals_and_counts(struct weir_filter *f)
 	assert_true(bitmap == 0xa5 && counts[0] == 5 && counts[1] == 5 && counts[2] == 5);
 }
 
-/* Mapped read-only or not: what it never could it says so of. */
+/* A kind names the capability that it lacks, whether the filter is read-only or not. */
 static void what_a_kind_lacks(void **state)
 {
 	static const int errors[] = { 0, -EROFS };
@@ -125,7 +125,7 @@ static unsigned files_in(const char *name)
 	return n;
 }
 
-/* Not even a file of another name, and one that was there stays. */
+/* A refused save leaves no file, not even of another name, and keeps one that was there. */
 static void a_save_that_cannot_be(void **state)
 {
 	struct weir_filter *f = toy_make(&poor, LINES, 1, 0);
@@ -145,7 +145,7 @@ static void a_save_that_cannot_be(void **state)
 	weir_destroy(f);
 }
 
-/* Of the kinds that there are. */
+/* Every kind either builds or refuses with this sentence. */
 static void kinds_that_are_not_built(void **state)
 {
 	(void)state;
@@ -185,10 +185,10 @@ static void what_a_build_is_not_given(void **state)
 	assert_refused(weir_build(&f, &params, weir_keys_hashes(&hash, 1), NULL), -EINVAL,
 	               "fp_rate 0", "give one");
 	params.fp_rate = 0.01;
-	/* the capacity is that of the hashes, so the next thing is missed */
+	/* the hashes give the capacity, so the next thing missing is the seed */
 	assert_refused(weir_build(&f, &params, weir_keys_hashes(&hash, 1), NULL), -EINVAL, "seed 0",
 	               "made with");
-	params.secret = "sixteen secrets!"; /* then a seed follows from it */
+	params.secret = "sixteen secrets!"; /* a seed follows from it */
 	assert_refused(weir_build(&f, &params, weir_keys_hashes(NULL, 3), NULL), -EINVAL,
 	               "keys.at is NULL", "3");
 	params.secret = NULL;
@@ -198,7 +198,7 @@ static void what_a_build_is_not_given(void **state)
 	assert_null(f);
 }
 
-/* A filter of this size without its bits: 4 GiB and more are not to be had everywhere. */
+/* A filter of this size without its bits: some machines cannot give 4 GiB and more. */
 static struct weir_filter *without_bits(uint64_t lines, uint32_t shards)
 {
 	const struct weir_layout layout = { .kind = weir__kind(WEIR_BLOCKED),
@@ -214,7 +214,7 @@ static struct weir_filter *without_bits(uint64_t lines, uint32_t shards)
 	return f;
 }
 
-/* The parameters of such a filter plan exactly its like. */
+/* The parameters of such a filter plan the same size and shards. */
 static void assert_exact(uint64_t lines, uint32_t shards)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -229,8 +229,8 @@ static void assert_exact(uint64_t lines, uint32_t shards)
 	free(f);
 }
 
-/* Beyond 4 GiB there are no more shards, so that a plan's lines are a multiple of 65536, and those
- * of its folds need not be. */
+/* Above 4 GiB the number of shards does not grow, so the lines of a plan are a multiple of 65536.
+ * Those of its folds need not be. */
 static void parameters_of_a_fold_above_4_gib(void **state)
 {
 	static const uint64_t sizes[] = { 2047, 2048, 2049, 4095, 4097, 4098, 6143, 10007, 65537 };
@@ -247,7 +247,7 @@ static void parameters_of_a_fold_above_4_gib(void **state)
 	}
 }
 
-/* An image of others may have any lines, in any number of shards that has 1024 each. */
+/* An image of another writer may have any number of lines, and shards of 1024 lines or more. */
 static void parameters_of_a_size_of_its_own(void **state)
 {
 	struct weir_layout layout = { .kind = weir__kind(WEIR_BLOCKED),
@@ -274,7 +274,7 @@ static void parameters_of_a_size_of_its_own(void **state)
 	assert_ok(weir_merge(like, f));
 	assert_true(weir_contains(like, "key", 3));
 	weir_destroy(like);
-	f->capacity = UINT64_C(1) << 40; /* what no plan gives is not to be rounded in silence */
+	f->capacity = UINT64_C(1) << 40; /* no plan gives this: refused, not rounded */
 	assert_refused(weir_params_of(f, &params), -EINVAL, "192064", "rate would be");
 	weir_destroy(f);
 	for (uint32_t shards = 1; shards <= 65536; shards *= 2) {
@@ -284,7 +284,7 @@ static void parameters_of_a_size_of_its_own(void **state)
 	}
 }
 
-/* By its function as in line: both are XXH3. */
+/* Through their pointers and by weir__hash_by(), the hashes are those of xxHash. */
 static void the_hashes_by_their_functions(void **state)
 {
 	const struct weir_hashing xxh3 = weir__hashing_seeded(&weir__xxh3, SEED),

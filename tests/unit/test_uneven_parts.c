@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Where hashes that are not uniform are found ([SPREAD]): in one word of a block, in the first or
- * last blocks, in one layer alone; and filters of which nothing is said. */
+ * last blocks, in one layer alone. Also filters that get no verdict. */
 #include "../folder.h"
 
 enum { KEYS = 30000 };
@@ -14,7 +14,7 @@ static struct weir_stats figures(const struct weir_filter *f)
 	return s;
 }
 
-/* Nearly full, any bits look alike. */
+/* Nearly full blocks look alike, whatever their bits. */
 static void nearly_full_blocks(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, KEYS, asked);
@@ -28,7 +28,7 @@ static void nearly_full_blocks(void **state)
 	weir_destroy(f);
 }
 
-/* One word of each block is looked at, and each key has a bit in all of them. */
+/* The look reads one word of each block, and each key has a bit in every word. */
 static void as_many_keys_as_are_needed(void **state)
 {
 	static const struct { unsigned keys, said; } few[] = {
@@ -44,7 +44,7 @@ static void as_many_keys_as_are_needed(void **state)
 	}
 }
 
-/* Hashes that are alike in one word of their block alone, whichever, or in none. */
+/* Hashes that are alike in just one word of their block, for each word, then in none. */
 static void alike_in_one_word(void **state)
 {
 	static const uint32_t salts[] = { 0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
@@ -64,8 +64,8 @@ static void alike_in_one_word(void **state)
 	}
 }
 
-/* In the first or last 64 of many blocks, with as many keys as there are in others, but in every
- * other bit of a word alone. */
+/* The first or last 64 of many blocks have as many keys as others, but these set only every other
+ * bit of a word. */
 static void alike_at_the_ends(void **state)
 {
 	enum { MANY = 1500000, ENDS = 64 };
@@ -86,7 +86,7 @@ static void alike_at_the_ends(void **state)
 			const uint64_t from_end = test_key(k) % (ENDS * block);
 			const uint64_t hash = last ? ~from_end : from_end;
 			const uint64_t r = hash * UINT64_C(0x9E3779B97F4A7C15);
-			/* the low bits of six fields of six, behind four for the words */
+			/* the low bits of six fields of 6 bits, below 4 bits for the words */
 			if (alike && r >> 24 & UINT64_C(0x41041041))
 				continue;
 			assert_ok(weir_insert_hash(f, hash));
@@ -98,7 +98,7 @@ static void alike_at_the_ends(void **state)
 	}
 }
 
-/* Whichever layer it is. */
+/* A save finds the layer, whichever it is. */
 static void a_save_looks_at_each_layer(void **state)
 {
 	enum { LAYERS = 3, FIRST = 4000 };

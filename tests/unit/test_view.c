@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The view of a sharded set, which weir_handle_get() returns: it looks up, counts and measures in
- * all shards, also when they are replaced, and refuses all else. */
+ * all shards, even while they are replaced. It refuses everything else. */
 #include "../folder.h"
 #include "../handles.h"
 #include "../sharded.h"
@@ -33,7 +33,7 @@ static void insert(uint64_t from, uint64_t to)
 		assert_ok(weir_handle_insert_u64(set, test_key(i)));
 }
 
-/* Of the keys of a batch in each form, and of each by itself. */
+/* View and set agree on a batch of keys in each form, and on each key by itself. */
 static void same_answers(const struct weir_filter *view, const uint64_t *keys, size_t n)
 {
 	uint64_t made[MOST], bitmap[WEIR_BITMAP_WORDS(MOST)] = { 0 };
@@ -72,7 +72,7 @@ static void test_lookups_are_the_sets(void **state)
 	}
 }
 
-/* One view lasts as long as the set, and sees what its shards publish. */
+/* A view lasts as long as its set, and sees what the shards publish. */
 static void test_it_sees_new_shards(void **state)
 {
 	(void)state;
@@ -120,7 +120,7 @@ static void test_counts_are_the_sets(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* The handle's figures hold the view's. */
+/* The handle's figures are the view's. */
 static void test_figures_are_of_all_shards(void **state)
 {
 	(void)state;
@@ -158,7 +158,7 @@ static void test_figures_are_of_all_shards(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* A kind that refuses keys: the set is nearly full as soon as one of its shards is. */
+/* In a kind that refuses keys, the set is nearly full as soon as one of its shards is. */
 static void test_one_full_shard(void **state)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
@@ -217,7 +217,7 @@ static bool view_contains(const void *view, const void *key, size_t len)
 	return weir_contains(view, key, len);
 }
 
-/* What takes a filter or a handle takes it. */
+/* Guards and metrics take a view like a filter or a handle. */
 static void test_a_guard_and_metrics(void **state)
 {
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * A window by a clock of the test's: what it remembers, for how long, and when it advances. */
+ * A window with the test's own clock: what it remembers, for how long, and when it advances. */
 #include <urcu/urcu-bp.h>
 #include "window.h"
 
-static uint64_t slow_ns; /* passes at each look at the clock */
+static uint64_t slow_ns; /* ns that pass at each look at the clock */
 
 static uint64_t slow_clock(void *unused)
 {
@@ -12,8 +12,8 @@ static uint64_t slow_clock(void *unused)
 	return now_ns;
 }
 
-/* Key i is inserted into generation i. Each is found in as many generations as there are, its age
- * goes up by one each time, and then it is gone. */
+/* Key i is inserted into generation i. Each key is found for as many generations as there are, its
+ * age grows by one each time, and then it is gone. */
 static void test_ages(void **state)
 {
 	(void)state;
@@ -38,7 +38,7 @@ static void test_ages(void **state)
 	}
 }
 
-/* An older generation's key is SEEN, and remembered from now on. */
+/* A key of an older generation is SEEN, and remembered from now on. */
 static void test_seen_again(void **state)
 {
 	(void)state;
@@ -55,7 +55,7 @@ static void test_seen_again(void **state)
 	}
 }
 
-/* For T at least, and T * G/(G-1) at most, whenever in its generation the key comes. */
+/* A key is kept for T to T * G/(G-1), whenever in its generation it comes. */
 static void test_the_span(void **state)
 {
 	(void)state;
@@ -78,7 +78,7 @@ static void test_the_span(void **state)
 		}
 }
 
-/* Of periods that are no whole number of ns G-1 are the span at least. */
+/* A period is rounded up to whole ns, so G-1 of them are at least the span. */
 static void test_the_period_is_rounded_up(void **state)
 {
 	struct weir_params o = options(16, 0);
@@ -92,7 +92,7 @@ static void test_the_period_is_rounded_up(void **state)
 	weir_destroy(w);
 }
 
-/* One advance however late, the next a full period after it. */
+/* A late tick advances once, however late. The next advance is due a full period after it. */
 static void test_late_is_not_caught_up(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -117,7 +117,7 @@ static void test_late_is_not_caught_up(void **state)
 	weir_destroy(w);
 }
 
-/* W6: what passes between a look at the clock and the publication shortens nothing. */
+/* W6: time between a look at the clock and the publication shortens no generation. */
 static void test_the_time_is_read_last(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -155,7 +155,7 @@ static void test_by_number(void **state)
 			(void)weir_insert_u64(w, test_key(n));
 		if (numbers[i] > 65535)
 			most += numbers[i] / 50;
-		/* some keys are there by chance */
+		/* some keys are false positives */
 		assert_true(n >= least && n <= most + most / 50 + 1);
 		assert_int_equal(stats_of(w).keys_counted, 0);
 		wait_for(1000);
@@ -179,7 +179,7 @@ static void test_inside_a_section(void **state)
 	weir_destroy(w);
 }
 
-/* The number begins again in each generation, also where a slot is used once more. */
+/* The number restarts in each generation, also when a slot is used again. */
 static void test_by_number_again_and_again(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -200,7 +200,7 @@ static void test_by_number_again_and_again(void **state)
 	weir_destroy(w);
 }
 
-/* No larger than a generation's share of the capacity. */
+/* generation_keys is at most a generation's share of the capacity. */
 static void test_number_too_large(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -214,7 +214,7 @@ static void test_number_too_large(void **state)
 	weir_destroy(make(&o));
 }
 
-/* Each way to a key finds it, in a window that is keyed too. */
+/* Every form of a key finds it, also in a keyed window. */
 static void test_keyed(void **state)
 {
 	struct weir_params o = options(4, 0);

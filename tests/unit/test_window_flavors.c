@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A window with each flavor of RCU, among several who advance it, and beside a stalled section. */
+ * A window with each flavor of RCU, advanced by several threads, and beside a stalled section. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -21,7 +21,7 @@ static const struct rcu_flavor_struct *enter(const struct rcu_flavor_struct *fla
 	return flavor;
 }
 
-/* Every verb that has a section, again and again. */
+/* Every verb that takes a section, again and again. */
 static void each_flavor(void **state)
 {
 	(void)state;
@@ -50,7 +50,7 @@ static void each_flavor(void **state)
 	}
 }
 
-/* A thread that is online ends its window's timer, whose thread may wait for it. */
+/* An online thread ends its window's timer, although the timer's thread may wait for it. */
 static void timer_of_each_flavor(void **state)
 {
 	(void)state;
@@ -69,8 +69,8 @@ static void timer_of_each_flavor(void **state)
 	}
 }
 
-/* Also of one that was loaded: it knows a section of its own flavor, where an advance would wait
- * for itself. */
+/* A loaded window also knows a section of its own flavor, in which an advance would wait for
+ * itself. */
 static void loaded(void **state)
 {
 	(void)state;
@@ -122,7 +122,7 @@ struct stalled {
 	const struct rcu_flavor_struct *flavor;
 	struct weir_filter *w;
 	_Atomic uint64_t now_ns;
-	atomic_uint looks; /* at the clock, of the thread that advances */
+	atomic_uint looks; /* at the clock, by the thread that advances */
 	atomic_bool inside, go_on, advanced;
 };
 
@@ -160,8 +160,8 @@ static void *advance(void *arg)
 	return NULL;
 }
 
-/* An advance waits for a section that began before it. Others see it at once; a second one is
- * refused until the first has ended, and a tick leaves it at that. */
+/* An advance waits for a section that began before it. Other threads see it at once. Until it has
+ * ended, a second advance is refused, and a tick is a no-op. */
 static void beside_a_stalled_section(void **state)
 {
 	(void)state;
@@ -178,10 +178,10 @@ static void beside_a_stalled_section(void **state)
 		assert_int_equal(pthread_create(&sleeper, NULL, stall, &s), 0);
 		while (!s.inside)
 			usleep(100);
-		flavor->thread_offline(); /* qsbr: this one must not hold it up too */
+		flavor->thread_offline(); /* qsbr: this thread must not hold it up too */
 		assert_int_equal(pthread_create(&advancer, NULL, advance, &s), 0);
 		flavor->thread_online();
-		/* published, and its time noted: the first look is how late it comes */
+		/* published and its time noted: the first look shows how late it is */
 		while (stats_of(s.w).advances == 0 || s.looks < 2)
 			usleep(100);
 		assert_int_equal(weir_age(s.w, "key", 3), 1);
@@ -202,7 +202,7 @@ static void beside_a_stalled_section(void **state)
 	}
 }
 
-/* Another thread is quicker between the look at the clock and the claim: then nothing is due any
+/* Another thread advances between the look at the clock and the claim. Then nothing is due any
  * more, and the claim is given back. */
 static struct weir_filter *quick;
 
@@ -224,7 +224,7 @@ static void another_was_quicker(void **state)
 	quick = NULL;
 	struct weir_filter *w = make(&o);
 	wait_for(2.001);
-	/* it comes before the first look has its answer: that look is still at the old slot */
+	/* quick_clock() advances before it returns: that look is still at the old slot */
 	quick = w;
 	assert_int_equal(weir_window_tick(w), 0);
 	assert_int_equal(stats_of(w).advances, 1);
@@ -253,7 +253,7 @@ static void *tick(void *arg)
 	return NULL;
 }
 
-/* However many tick, what is due once comes once. */
+/* However many threads tick, a due advance comes once. */
 static void two_tickers(void **state)
 {
 	struct weir_params o = options(4, 0);

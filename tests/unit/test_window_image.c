@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images of windows: what goes through a file is the same window at the same moment; time stands
- * still in between, or is counted. */
+ * Images of windows: a loaded window is the same window at the same moment. The time in between
+ * counts only if the load asks for it. */
 #include <time.h>
 #include "window_image.h"
 
@@ -21,7 +21,7 @@ static void saved_and_loaded(void **state)
 			assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
 			back = loaded_from(path, &load);
 			assert_alike(w, back, advances[i]);
-			/* and they go on alike */
+			/* both go on alike */
 			for (unsigned more = 0; more < o.window.generations; more++) {
 				assert_int_equal(weir_insert(w, &more, sizeof more),
 				                 weir_insert(back, &more, sizeof more));
@@ -36,7 +36,7 @@ static void saved_and_loaded(void **state)
 	}
 }
 
-/* Of the same window, a second later. Time stands still while it is a file. */
+/* Time stands still while a window is a file. */
 static void time_stands_still(void **state)
 {
 	struct weir_params o = options(7, 0);
@@ -56,7 +56,7 @@ static void time_stands_still(void **state)
 	wait_for(0.2501);
 	assert_int_equal(weir_window_tick(back), 1);
 	assert_int_equal(weir_window_tick(back), 0);
-	/* also if the new clock is younger than the window */
+	/* even if the new clock shows less than the window's age */
 	now_ns = 5;
 	weir_destroy(back);
 	back = loaded_from(path, &load);
@@ -68,9 +68,9 @@ static void time_stands_still(void **state)
 	weir_destroy(back);
 }
 
-/* The library's time of day; 0: the machine's. */
+/* The library's time of day, ns; 0: the machine's. */
 static uint64_t real_ns;
-static bool strange; /* then strange_time, whatever real_ns is */
+static bool strange; /* true: strange_time, whatever real_ns is */
 static struct timespec strange_time;
 
 int __real_clock_gettime(clockid_t id, struct timespec *t);
@@ -88,7 +88,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 	return 0;
 }
 
-/* Let the image at path have been saved so many seconds ago. */
+/* Make the image at path one that was saved @seconds ago. */
 static void saved_ago(double seconds)
 {
 	size_t n = 0;
@@ -101,12 +101,12 @@ static void saved_ago(double seconds)
 	free(bytes);
 }
 
-/* Seven generations of a second; the newest is 0.75 s old at the save. */
+/* Seven generations of one second. The newest is 0.75 s old at the save. */
 static void forgets_older(void **state)
 {
 	static const struct {
 		double seconds, newest;
-		int age; /* of what was the newest */
+		int age; /* of the keys in the newest */
 	} rows[] = { { 0.0, 0.75, 0 }, { 0.1, 0.85, 0 },  { 0.35, 0.1, 1 }, { 1.35, 0.1, 2 },
 		     { 4.5, 0.25, 5 }, { 5.75, 0.5, 6 },  { 6.35, 0.1, -1 }, { 1e6, -1, -1 },
 		     { 1.5e9, -1, -1 },  { -50, 0.75, 0 } };
@@ -146,7 +146,7 @@ static void forgets_older(void **state)
 	}
 }
 
-/* The machine's clock may say anything: what was saved before it can be loaded. */
+/* The machine's clock may show anything: an image saved with it can be loaded. */
 static void the_real_time_is_strange(void **state)
 {
 	static const struct timespec times[] = { { -5, 7 }, { 0, 0 }, { (time_t)1 << 60, 1 } };
@@ -168,7 +168,7 @@ static void the_real_time_is_strange(void **state)
 	}
 }
 
-/* More advances than 32 bits count: nothing is left. */
+/* More advances than 32 bits can count leave nothing. */
 static void forgets_all(void **state)
 {
 	struct weir_params o = options(16, 0);
@@ -190,8 +190,8 @@ static void forgets_all(void **state)
 	weir_destroy(w);
 }
 
-/* A late advance is not caught up, neither by the window nor in its image: what was inserted just
- * before the save is remembered for all of T after it. */
+/* Neither the window nor its image catches up on a late advance. A key inserted just before the
+ * save is remembered for all of T after it. */
 static void an_advance_that_was_late(void **state)
 {
 	struct weir_params o = options(7, 0);
@@ -214,8 +214,8 @@ static void an_advance_that_was_late(void **state)
 	weir_destroy(w);
 }
 
-/* What is looked at between the publication of an advance and the note of its time: the newest is
- * as old as the look, in figures, in an image, and to who asks whether an advance is due. */
+/* looking_clock() looks after an advance is published and before its time is noted. The newest
+ * generation begins at that look: in figures, in an image, and for a tick. */
 static struct weir_filter *looked_at;
 static unsigned looks;
 
@@ -223,7 +223,7 @@ static uint64_t looking_clock(void *unused)
 {
 	struct weir_filter *w = looked_at, *back;
 	(void)unused;
-	looked_at = NULL; /* the figures ask the clock too */
+	looked_at = NULL; /* the figures read the clock too */
 	struct weir_window_stats s = w ? stats_of(w) : (struct weir_window_stats){ 0 };
 	if (s.advances != 12) {
 		looked_at = w;
@@ -266,7 +266,7 @@ static uint64_t inserting_clock(void *unused)
 	return now_ns;
 }
 
-/* The clock is read after the words (W10): no key in the image is younger than that. */
+/* The clock is read after the words (W10), so no key in the image is younger. */
 static void the_clock_comes_last(void **state)
 {
 	struct weir_params o = options(7, 0);
@@ -284,7 +284,7 @@ static void the_clock_comes_last(void **state)
 	weir_destroy(w);
 }
 
-/* A clock of the caller's that goes back makes no image that is refused. */
+/* If the caller's clock goes back, the image can still be loaded. */
 static void the_clock_goes_back(void **state)
 {
 	struct weir_params o = options(7, 0);
@@ -301,7 +301,7 @@ static void the_clock_goes_back(void **state)
 	weir_destroy(w);
 }
 
-/* Numbers of a clock that wrap are no age of centuries. */
+/* A clock that wraps does not make ages of centuries. */
 static void the_clock_wraps(void **state)
 {
 	struct weir_params o = options(7, 0);
@@ -319,7 +319,7 @@ static void the_clock_wraps(void **state)
 	weir_destroy(w);
 }
 
-/* What no image can hold is as old as one can be. */
+/* An age too large for an image becomes the largest one. */
 static void the_clock_leaps(void **state)
 {
 	const struct weir_params o = options(3, 0);
@@ -335,14 +335,14 @@ static void the_clock_leaps(void **state)
 	weir_destroy(w);
 }
 
-/* One that goes back by a nanosecond after its first call. */
+/* Goes back by a nanosecond after its first call. */
 static uint64_t stepping_clock(void *calls)
 {
 	unsigned *n = calls;
 	return now_ns - ((*n)++ > 0);
 }
 
-/* 0 is a time like others: of a creation, of an advance, of what was loaded. */
+/* 0 is a time like any other: of a creation, of an advance, of a load. */
 static void the_clock_at_0(void **state)
 {
 	const struct weir_params o = options(3, 0);
@@ -362,7 +362,7 @@ static void the_clock_at_0(void **state)
 	unsigned calls = 0;
 	struct weir_load_options stepping = load;
 	stepping.run.clock = stepping_clock, stepping.run.clock_arg = &calls;
-	now_ns -= UINT64_C(2000000000); /* the load alone leads to before 0 */
+	now_ns -= UINT64_C(2000000000); /* the loaded window began before 0 */
 	back = loaded_from(path, &stepping);
 	assert_true(fabs(stats_of(back).age_seconds[0] - 5) < 1e-6);
 	weir_destroy(back);

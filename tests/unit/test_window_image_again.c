@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * What is loaded can be saved, and what is saved can be loaded; a slow load takes nothing from what
+ * A loaded window can be saved, and the image loaded again. A slow load takes none of the time that
  * a key has left. */
 #include <pthread.h>
 #include <sys/ioctl.h>
 #include "window_image.h"
 
-/* A word of the head; then it is loaded, if it may be, takes a key, is saved, and loaded. */
+/* Set a word of the head. A window that still loads takes a key, is saved, and loads again. */
 static int with_word(unsigned at, uint64_t value)
 {
 	const struct weir_load_options load = load_options();
@@ -31,7 +31,7 @@ static int with_word(unsigned at, uint64_t value)
 	return 0;
 }
 
-/* The share of a generation of the least double is 0, which no image may have. */
+/* A generation's share of the smallest double is 0, which no image may have. */
 static void a_tiny_rate(void **state)
 {
 	(void)state;
@@ -44,7 +44,7 @@ static void as_many_keys_counted_as_may_be(void **state)
 	assert_ok(with_word(OWN + 16, UINT64_C(1) << 48));
 }
 
-/* Nothing would be done to its keys. */
+/* A window would not apply the steps to its keys. */
 static void steps(void **state)
 {
 	(void)state;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Images of windows that somebody else made: each byte of what describes them, and each field with
- * the checksums right. */
+ * Hostile images of windows: with each byte of the head and the table changed, and with each field
+ * changed and the checksums repaired. */
 #include <sys/mman.h>
 #include "window_image.h"
 
 static unsigned char *image;
 static size_t image_bytes;
 
-/* Of five generations; three have been the newest. */
+/* An image of five generations. Three of them have been the newest. */
 static int image_setup(void **state)
 {
 	struct weir_params o = options(5, 0);
@@ -28,7 +28,7 @@ static int image_teardown(void **state)
 	return 0;
 }
 
-/* Refused with a sentence by a load and a verification alike, or a window that works. */
+/* Load and verification both refuse with a sentence, or the window works. Return: refused. */
 static bool refused(const unsigned char *bytes, size_t n)
 {
 	const struct weir_load_options load = load_options();
@@ -88,7 +88,7 @@ static void cut_off_anywhere(void **state)
 		assert_true(refused(image, n));
 }
 
-/* A field of the head, the checksums right; what the sentence then names. */
+/* Set a field of the head and repair the checksums. The sentence contains @name. */
 static void head_field(unsigned at, unsigned bytes, uint64_t value, const char *name)
 {
 	unsigned char was[8];
@@ -111,7 +111,7 @@ static uint64_t as_bits(double value)
 	return bits;
 }
 
-/* The largest that is allowed. */
+/* Set a field of the head to the largest value allowed. The image loads. */
 static void head_taken(unsigned at, uint64_t value)
 {
 	unsigned char was[8];
@@ -140,7 +140,7 @@ static void each_field_of_the_head(void **state)
 	head_field(104, 4, 3, "layout is 3");
 	head_field(108, 4, 1, "generations is 1");
 	head_field(108, 4, 17, "generations is 17");
-	head_field(108, 4, 4, "shape"); /* blocks do not divide */
+	head_field(108, 4, 4, "shape"); /* 4 does not divide the blocks */
 	head_field(112, 4, 2, "words_per_key is 2");
 	head_field(116, 4, 11, "bits_per_word is 11");
 	head_field(116, 4, 0, "bits_per_word is 0");
@@ -182,8 +182,8 @@ static void put_less(unsigned char *field, uint64_t less)
 	image_put64(field, image_get(field, 8) - less);
 }
 
-/* A last generation that is five blocks smaller, so that the sum divides as it should: what is put
- * into the window is as many blocks of each. */
+/* The last generation is five blocks smaller, and the sum of blocks is adjusted. The load wants as
+ * many blocks in each generation. */
 static void a_smaller_member(void **state)
 {
 	enum { LESS = 5, LENGTH = 96, MEMBER = 4 };
@@ -206,7 +206,7 @@ static void a_smaller_member(void **state)
 	assert_true(refused(image, n));
 }
 
-/* Instead of the first member the head of the whole once more. */
+/* Replace the first member by the head of the whole image. */
 static void put_into_itself(void)
 {
 	enum { LENGTH = 96 };

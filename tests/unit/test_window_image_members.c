@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images of windows whose members somebody exchanged, all checksums right: refused with a sentence
- * by a load and a verification alike, or a window that works, and that is saved and loaded again as
- * what it was. */
+ * Images of windows with exchanged members and valid checksums. A load and a verification both
+ * refuse the image with a sentence, or the window works and is the same after a save and a load. */
 #include <fcntl.h>
 #include "window_image.h"
 
@@ -36,7 +35,7 @@ static unsigned char *copy_of(const unsigned char *bytes, size_t n)
 	return copy;
 }
 
-/* Of a plain image. */
+/* Split a plain image into its parts. */
 static void take_apart(struct parts *p, const struct weir_filter *w)
 {
 	size_t n = 0;
@@ -65,7 +64,7 @@ static struct parts copy_parts(const struct parts *from)
 	return p;
 }
 
-/* With all checksums right. */
+/* Join the parts, with all checksums repaired. Return: the bytes. */
 static size_t put_together(struct parts *p, unsigned char *out)
 {
 	size_t end = IMAGE_PAGE;
@@ -99,7 +98,7 @@ static uint64_t a_value(uint64_t was)
 	}
 }
 
-/* The numbers of the head that a member and the whole have in the same place, of 4 bytes or 8. */
+/* Change a number of 4 or 8 bytes that members and whole have in the same place of their heads. */
 static void change_number(unsigned char *head)
 {
 	static const unsigned four[] = { 8, 12, 16, 20, 48, 52, 72, 76, 104, 108, 112, 116, 120,
@@ -165,7 +164,7 @@ static void change(struct parts *p, const struct parts *other)
 	case 1: change_number(p->member[below(p->n)]); break;
 	case 2: exchange_members(p, other); break;
 	case 3: change_ages(p); break;
-	case 4: { /* the same generation, seed or marks in all heads */
+	case 4: { /* the same generation or seed in all heads */
 		const unsigned at = below(2) ? IMAGE_GENERATION : 56;
 		const uint64_t value = below(UINT64_MAX) | 1;
 		image_put64(p->page + at, value);
@@ -191,7 +190,7 @@ static void assert_verified(const unsigned char *bytes, size_t n, int loaded)
 		assert_true(!err == !loaded);
 }
 
-/* It takes keys, forgets them in time, and is loaded again as what it was. */
+/* The window takes keys, forgets them in time, and is the same after a save and a load. */
 static void assert_works(struct weir_filter *w)
 {
 	const struct weir_load_options load = load_options();
@@ -212,7 +211,7 @@ static void assert_works(struct weir_filter *w)
 	weir_destroy(again);
 }
 
-/* Return: was it a window? */
+/* Return: the changed image was loaded, and the window works. */
 static bool attempt(struct parts *p, const struct parts *other)
 {
 	static unsigned char bytes[ROOM];
@@ -223,7 +222,7 @@ static bool attempt(struct parts *p, const struct parts *other)
 	size_t n = put_together(p, bytes);
 	load.run.forget_older = below(4) == 0 && image_get(bytes + OWN, 8) != 0;
 	load.max_bytes = 1 << 24;
-	unsigned char *exact = copy_of(bytes, n); /* a sanitizer sees who reads behind it */
+	unsigned char *exact = copy_of(bytes, n); /* a sanitizer sees a read behind its end */
 	int err = weir_load(&w, weir_location_memory(exact, n), &load);
 	free(exact);
 	assert_true(err ? w == NULL && weir_error_detail()[0] : w != NULL);

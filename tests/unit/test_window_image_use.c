@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Images of windows as they are used: streams, keys, numbers, timers, progress, and what is refused
- * of those who ask. */
+ * Images of windows in use: streams, keys, numbers, timers, progress, and what is refused. */
 #include <sys/mman.h>
 #include "window_image.h"
 
@@ -34,7 +33,6 @@ static void streamed(void **state)
 	}
 }
 
-/* Where member i begins. */
 static size_t member_at(const unsigned char *bytes, unsigned i)
 {
 	size_t at = IMAGE_PAGE;
@@ -69,7 +67,7 @@ static void a_generation_is_a_filter(void **state)
 	}
 }
 
-/* To a stream as to a file. */
+/* Options apply to a stream as to a file. */
 static void options_of_a_stream(void **state)
 {
 	const struct weir_params o = options(3, 0);
@@ -108,11 +106,11 @@ static void keyed(void **state)
 	back = loaded_from(path, &load);
 	assert_alike(w, back, 3);
 	load.secret = NULL;
-	load.run.timer = true; /* it is for a window that is kept */
+	load.run.timer = true; /* ignored: only a window that is kept has one */
 	assert_ok(weir_image_measure(weir_location_path(path), WEIR_SAMPLED, &load, &whole));
 	assert_true(whole.fill == figures_of(w).fill);
 	weir_destroy(back);
-	/* without the key nothing is known of a key, and all of the generations */
+	/* without the secret any key may be in it, and the generations are all known */
 	load = load_options();
 	load.keyless = true;
 	back = loaded_from(path, &load);
@@ -128,7 +126,7 @@ static void keyed(void **state)
 	weir_destroy(back);
 }
 
-/* By number: the count goes on, in a sample too. */
+/* By number: the count goes on after a load, in a sample too. */
 static void numbers_go_on(void **state)
 {
 	static const uint64_t each[] = { 500, 200000 };
@@ -160,7 +158,7 @@ static void numbers_go_on(void **state)
 	}
 }
 
-/* What a handle publishes or a process maps is no window, and only a window has generations. */
+/* A window cannot be published or mapped, and only a window has generations. */
 static void each_to_its_own(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -252,7 +250,7 @@ static void wrong_options(void **state)
 	weir_destroy(w);
 }
 
-/* A loaded window has a timer if that is asked for: here of a millisecond. */
+/* A loaded window has a timer if the load asks for one: here with a period of 1 ms. */
 static void with_a_timer(void **state)
 {
 	struct weir_params o = options(3, 0);
@@ -280,7 +278,7 @@ static size_t resident_bytes(void)
 	return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* How much of the machine's memory it has taken. */
+/* Return: the bytes of the machine's memory that the load takes. */
 static size_t taken_by_load(uint32_t flags)
 {
 	struct weir_load_options load = load_options();
@@ -292,7 +290,7 @@ static size_t taken_by_load(uint32_t flags)
 	return taken;
 }
 
-/* A ring keeps one generation more than it looks into: that one is touched beforehand, if asked. */
+/* A ring keeps one generation more than it looks into. WEIR_PREFAULT touches that one too. */
 static void flags_of_memory(void **state)
 {
 	struct weir_params o = options(2, WEIR_WINDOW_RING);
@@ -300,7 +298,7 @@ static void flags_of_memory(void **state)
 	struct weir_filter *untouched = NULL;
 	(void)state;
 	if (TEST_SANITIZED)
-		skip(); /* its own memory would be measured */
+		skip(); /* the sanitizer's own memory would count */
 	o.capacity = 4000000;
 	struct weir_filter *w = make(&o);
 	const size_t third = figures_of(w).bytes / 3;
@@ -312,14 +310,14 @@ static void flags_of_memory(void **state)
 	load.flags = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES;
 	assert_refused(weir_load(&untouched, weir_location_path(path), &load), -EINVAL, "flags",
 	               "0x3");
-	load.flags = WEIR_HUGETLB; /* where the machine has such a pool, it loads */
+	load.flags = WEIR_HUGETLB; /* it loads if the machine has such a pool */
 	int err = weir_load(&w, weir_location_path(path), &load);
 	assert_true(err == 0 || (err == -ENOMEM && strstr(weir_error_detail(), "huge-page pool")));
 	if (!err)
 		weir_destroy(w);
 }
 
-/* Whose threads need not be registered: no section is taken. */
+/* A measurement takes no section, so its thread need not be registered. */
 static void figures_need_no_flavor(void **state)
 {
 	static const void *const none[64]; /* a flavor without functions */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A window against a model, through a random life: keys, waits, late ticks, saves and loads with
- * another clock, with and without forgetting what passed meanwhile. No key is lost within the span,
- * none is WEIR_NEW twice in it, and if ticks are punctual none stays too long. */
+ * A window against a model, through a random life: keys, waits, late ticks, saves, and loads with
+ * another clock, with or without forget_older. No key is lost within the span or WEIR_NEW twice in
+ * it. If ticks are punctual, no key stays too long. */
 #include <time.h>
 #include "window_image.h"
 
@@ -45,7 +45,7 @@ static uint64_t real_time(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Down for @out ns, by CLOCK_REALTIME; negative: it was set back. */
+/* Down for @out ns of CLOCK_REALTIME; negative: that clock was set back. */
 static void restart(struct life *l, int64_t out, bool forget)
 {
 	struct weir_load_options load = load_options();
@@ -53,7 +53,7 @@ static void restart(struct life *l, int64_t out, bool forget)
 	unsigned char *bytes = saved_bytes(l->w, &n);
 	weir_destroy(l->w);
 	l->w = NULL;
-	const uint64_t before = real_time(); /* what the test itself takes counts too */
+	const uint64_t before = real_time(); /* the time of the test itself counts too */
 	image_put64(bytes + SAVED, before - (uint64_t)out);
 	image_repair(bytes, n);
 	load.run.forget_older = forget;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A window is saved beside a stalled section, beside an advance that waits for it, and by a thread
- * of urcu-qsbr that is offline into a pipe that nobody reads yet. */
+ * A window is saved beside a stalled section and beside an advance that waits for it. An offline
+ * thread of urcu-qsbr saves into a pipe that is not read yet. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -38,7 +38,7 @@ static void *advance(void *unused)
 	return unused;
 }
 
-/* Read in the section of the copy. */
+/* A save reads this clock in the section in which it copies. */
 static uint64_t watched_clock(void *arg)
 {
 	if (saves)
@@ -108,7 +108,7 @@ static void beside_a_stalled_section(void **state)
 	assert_all(copy);
 	weir_destroy(copy);
 	wait_for(100);
-	assert_int_equal(weir_window_tick(w), 0); /* another is at it */
+	assert_int_equal(weir_window_tick(w), 0); /* another advance is under way */
 	assert_false(atomic_load(&advanced));
 	assert_all(w);
 	atomic_store(&end, true);
@@ -132,7 +132,7 @@ static void *save_offline(void *unused)
 	return unused;
 }
 
-/* What holds up the others is the copy in memory. */
+/* Only the copy in memory holds up other threads. */
 static void by_an_offline_thread_of_qsbr(void **state)
 {
 	static char bytes[1 << 16];
@@ -143,7 +143,7 @@ static void by_an_offline_thread_of_qsbr(void **state)
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(pthread_create(&saver, NULL, save_offline, NULL), 0);
 	flavor->thread_offline();
-	/* it has copied when it writes; the pipe is full soon: 64 KiB of 100 or so */
+	/* when the thread writes, it has copied; of about 100 KiB the pipe takes 64 */
 	for (unsigned i = 0; i < 6000 && in_pipe < 1 << 15; i++) {
 		usleep(10000);
 		assert_int_equal(ioctl(ends[0], FIONREAD, &in_pipe), 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * A window's size, rate and options, and that all forms of a verb answer the same. */
+ * A window's size, rate and options. All forms of a verb give the same answers. */
 #include <sys/mman.h>
 #include "window.h"
 
-/* A full window's rate is the one asked for, from outside and from its own bits. */
+/* A full window has the rate asked for, in lookups and by its own bits. */
 static void test_rate(void **state)
 {
 	(void)state;
@@ -32,7 +32,7 @@ static void test_rate(void **state)
 
 enum { ASKED = 3001, ASKED_WORDS = WEIR_BITMAP_WORDS(ASKED) };
 
-/* Too full, so that many keys are there by chance; all are asked in a batch and one by one. */
+/* Too full, so many keys are false positives. A batch and single lookups agree on all keys. */
 static void answers(struct weir_filter *w, const uint64_t *keys, uint64_t *in)
 {
 	size_t one_by_one = 0;
@@ -50,7 +50,7 @@ static void answers(struct weir_filter *w, const uint64_t *keys, uint64_t *in)
 	assert_int_equal(n, one_by_one);
 }
 
-/* By every instruction set there is, as by the first. Return: the bits that a key has in a word. */
+/* All instruction sets answer like the first. Return: the bits that a key has in a word. */
 static uint32_t same_answers(struct weir_params *o)
 {
 	static const char *const names[] = { "scalar", "avx2", "avx512" };
@@ -98,13 +98,13 @@ static void test_instruction_sets(void **state)
 	for (uint32_t layout = WEIR_WINDOW_COLUMNS; layout <= WEIR_WINDOW_RING; layout++)
 		for (uint32_t generations = 7; generations <= 16; generations += 9) {
 			struct weir_params o = options(generations, layout);
-			o.capacity = 6000000; /* beyond a core's own cache lines are fetched */
+			o.capacity = 6000000; /* beyond a core's own cache a batch prefetches */
 			(void)same_answers(&o);
 		}
 	struct weir_params o = options(3, WEIR_WINDOW_RING);
 	o.capacity = 1000;
 	o.fp_rate = 1e-8;
-	o.window.words_per_key = 4; /* with more bits than any kernel is compiled for */
+	o.window.words_per_key = 4; /* more bits than any kernel is compiled for */
 	assert_true(same_answers(&o) > 4);
 	if (kept)
 		setenv("WEIR_ISA", kept, 1);
@@ -113,7 +113,7 @@ static void test_instruction_sets(void **state)
 
 static const unsigned char secret[16] = "sixteen secrets";
 
-/* All forms of a key are one key, keyed or not. */
+/* All forms of a key are the same key, keyed or not. */
 static void test_forms(void **state)
 {
 	enum { KEYS = 200 };
@@ -170,7 +170,7 @@ static void test_in_words(void **state)
 	assert_refused(weir_shape_text(&neither, text), -EINVAL, "kind window", "no such shape");
 }
 
-/* A generation's share of it is the least that a filter can have. */
+/* The least rate of a window gives each generation the least rate of a filter. */
 static void test_least_rate(void **state)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -244,9 +244,9 @@ static void test_bad_options(void **state)
 	weir_destroy(NULL);
 }
 
-static const char flavor; /* of anything */
+static const char flavor; /* any address */
 
-/* The group is for windows alone, and a window has no other numbers. */
+/* Only windows take the group, and windows take no parameters of other kinds. */
 static void test_other_kinds_refuse_the_group(void **state)
 {
 	(void)state;
@@ -286,7 +286,7 @@ static void test_other_kinds_refuse_the_group(void **state)
 	REFUSED(window.run.reserved, 1, -EINVAL, "leave it 0");
 }
 
-/* Another window like it, of the same size, shape, seed and turns. */
+/* A window's parameters give another of the same size, shape, seed and turns. */
 static void test_params_of(void **state)
 {
 	(void)state;
@@ -315,7 +315,7 @@ static void test_params_of(void **state)
 	weir_destroy(w);
 }
 
-/* The bits lie where the caller wants them, as of any kind; and so they do when it is loaded. */
+/* The bits of a window, created or loaded, lie in the caller's memory, as in any kind. */
 static void test_memory_of_the_caller_s(void **state)
 {
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
@@ -371,7 +371,7 @@ static void test_plan(void **state)
 		assert_ok(weir_plan_make(&o, &two));
 		assert_true(fabs((double)two.capacity / 1e6 - 1) < 0.02);
 	}
-	/* Without the spare's, what the theory says of 7 generations at 1 %. */
+	/* Without the spare generation: what theory says of 7 generations at 1 %. */
 	struct weir_params o = options(7, WEIR_WINDOW_COLUMNS);
 	o.capacity = 7000000;
 	assert_ok(weir_plan_make(&o, &one));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A window that a thread of its own advances. */
+ * A window that is advanced by a thread of its own. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include "window.h"
 #include "window/window.h"
 
-/* Of the headers of two flavors one can be included. */
+/* A file can include the headers of only one flavor. */
 extern const struct rcu_flavor_struct urcu_qsbr_flavor;
 
 enum {
@@ -16,7 +16,7 @@ enum {
 	ADVANCES = 1000,
 };
 
-/* Of four generations, by the system's clock. */
+/* Four generations, by the system's clock. */
 static struct weir_params timed(void)
 {
 	struct weir_params o = options(4, 0);
@@ -25,7 +25,7 @@ static struct weir_params timed(void)
 	return o;
 }
 
-/* The thread of the window's own, by time and by number. */
+/* The window's own thread advances it, by time and by number. */
 static void test_timer(void **state)
 {
 	struct weir_params o = timed();
@@ -33,7 +33,7 @@ static void test_timer(void **state)
 	o.window.span_seconds = 0.03;
 	struct weir_filter *w = make(&o);
 	assert_int_equal(weir_insert_hash(w, 77), WEIR_NEW);
-	/* since then: this thread may have been kept from the insert for some advances */
+	/* from here on: some advances may have come since the insert */
 	for (uint64_t before = stats_of(w).advances; stats_of(w).advances < before + 5;)
 		usleep(1000);
 	assert_false(weir_contains_hash(w, 77));
@@ -49,7 +49,7 @@ static void test_timer(void **state)
 	weir_destroy(w);
 }
 
-/* Until the advance that is due next, and no longer; by number alone for ever. */
+/* The timer sleeps until the next advance is due. By number alone it sleeps for ever. */
 static void test_how_long_the_timer_sleeps(void **state)
 {
 	struct weir_params o = options(4, 0); /* a period of 2 s, rounded up */
@@ -82,7 +82,7 @@ bool __wrap_weir__window_wake(const struct weir_window *window)
 	return __real_weir__window_wake(window);
 }
 
-/* Neither a key earlier nor a key later, and once. */
+/* Only the last key wakes the thread, and only once. */
 static void test_the_last_key_of_a_generation_wakes(void **state)
 {
 	enum { NUMBER = 50 };
@@ -98,7 +98,7 @@ static void test_the_last_key_of_a_generation_wakes(void **state)
 		while (stats_of(w).keys_counted < NUMBER - 1)
 			(void)weir_insert_u64(w, test_key(key++));
 		assert_int_equal(wakes, 0);
-		while (weir_insert_u64(w, test_key(key++)) != WEIR_NEW) /* by chance there */
+		while (weir_insert_u64(w, test_key(key++)) != WEIR_NEW) /* a false positive */
 			;
 		assert_int_equal(wakes, 1);
 		while (stats_of(w).advances == generation)
@@ -124,8 +124,8 @@ static void *advance_once(void *window)
 	return (void *)(intptr_t)weir_window_advance(window);
 }
 
-/* An advance that is due by number while another one waits for this thread's section: nothing
- * wakes the timer's thread when that is over, so it looks again by itself. */
+/* An advance is due by number while another one waits for this thread's section. When that ends,
+ * nothing wakes the timer's thread, so it looks again by itself. */
 static void test_the_timer_comes_back_to_a_window_that_is_busy(void **state)
 {
 	enum { NUMBER = 50 };
@@ -154,8 +154,8 @@ static void test_the_timer_comes_back_to_a_window_that_is_busy(void **state)
 	alarm(0);
 }
 
-/* The insert that is one too many wakes the thread by a write, which would be a cancellation
- * point: the key would be in, and its answer lost. */
+/* The last key of a generation wakes the thread by a write. As a cancellation point, that would
+ * lose the answer to an insert whose key is in. */
 static atomic_bool cancelled;
 static struct weir_filter *counted;
 
@@ -194,8 +194,8 @@ static void test_a_cancelled_insert_answers(void **state)
 	weir_destroy(counted);
 }
 
-/* A child of fork() may destroy a window whose timer's thread it has not, and the parent's timer
- * goes on. A join in the child is not found by this: glibc's returns there at once. */
+/* A child of fork() may destroy a window although it lacks the timer's thread. The parent's timer
+ * goes on. The test would miss a join in the child: there glibc's returns at once. */
 static void test_timer_after_fork(void **state)
 {
 	struct weir_params o = timed();
@@ -219,7 +219,7 @@ static void test_timer_after_fork(void **state)
 	weir_destroy(w);
 }
 
-/* The thread takes no signals, and its creator's are as they were. */
+/* The thread takes no signals, and its creator's mask stays as it was. */
 static void test_timer_keeps_the_mask(void **state)
 {
 	struct weir_params o = timed();
@@ -233,7 +233,7 @@ static void test_timer_keeps_the_mask(void **state)
 	weir_destroy(w);
 }
 
-/* A thread that waits for a number sleeps without an end, and is woken to end. */
+/* A thread that waits for a number sleeps for ever, until destroy wakes it. */
 static void test_timer_idle(void **state)
 {
 	struct weir_params o = timed();
@@ -249,14 +249,14 @@ static void test_timer_idle(void **state)
 
 static atomic_bool advanced;
 
-/* Until there were so many, the timer's among them: how often this one finds that thread at it is
- * chance, as long as some other keeps its own from the processor. */
+/* Advances until ADVANCES are done, the timer's included. How often it finds the timer's thread at
+ * work is chance, as long as other threads keep it from its processor. */
 static void *advance_by_hand(void *window)
 {
 	urcu_qsbr_flavor.register_thread();
 	while (stats_of(window).advances < ADVANCES) {
 		int err = weir_window_advance(window);
-		if (err && err != -EBUSY) /* the timer's thread is at it */
+		if (err && err != -EBUSY) /* the timer's thread advances */
 			break;
 		urcu_qsbr_flavor.thread_offline();
 		usleep(100);
@@ -268,7 +268,7 @@ static void *advance_by_hand(void *window)
 }
 
 /* Inserts make an advance due while another one waits for a grace period. With qsbr the timer's
- * thread must rest then, since it may be waited for itself. */
+ * thread must go offline then, because the grace period may wait for it. */
 static void test_timer_beside_advances_of_qsbr(void **state)
 {
 	struct weir_params o = timed();
@@ -288,7 +288,7 @@ static void test_timer_beside_advances_of_qsbr(void **state)
 	}
 	urcu_qsbr_flavor.unregister_thread();
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_true(stats_of(w).advances >= ADVANCES); /* none failed */
+	assert_true(stats_of(w).advances >= ADVANCES); /* no advance failed */
 	weir_destroy(w);
 	alarm(0);
 }

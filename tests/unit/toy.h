@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Filters of kinds that exist in a test alone. */
+ * Filters of kinds that exist only in a test. */
 #ifndef WEIR_TESTS_UNIT_TOY_H
 #define WEIR_TESTS_UNIT_TOY_H
 
@@ -9,7 +9,6 @@
 
 enum { SEED = 77, LINES = 64 };
 
-/* A filter of that kind, in memory of its own. */
 static inline struct weir_filter *toy_make(const struct weir_kind *kind, uint64_t lines,
                                            uint32_t shards, int insert_error)
 {
@@ -27,14 +26,14 @@ static inline struct weir_filter *toy_make(const struct weir_kind *kind, uint64_
 	return f;
 }
 
-/* Refused with that sentence, and nothing else in it. */
+/* The call is refused with exactly this sentence. */
 #define assert_says(call, err, sentence) \
 	do { \
 		assert_int_equal(call, err); \
 		assert_string_equal(weir_error_detail(), sentence); \
 	} while (0)
 
-/* A bitmap of no to each. */
+/* A bitmap that answers "no" for each key. */
 static inline void toy_none(const struct weir_batch *batch, uint64_t *bitmap)
 {
 	if (bitmap)

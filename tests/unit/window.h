@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of a window share: a clock of the test's, and every number of generations in every
+ * Shared by the tests of windows: a clock of the test's, and every number of generations in every
  * layout. */
 #ifndef WEIR_TESTS_UNIT_WINDOW_H
 #define WEIR_TESTS_UNIT_WINDOW_H
@@ -15,7 +15,7 @@ static uint64_t test_clock(void *unused)
 	return now_ns;
 }
 
-/* Of 6 s, and of a fixed seed. */
+/* A span of 6 s and a fixed seed. */
 static inline struct weir_params options(uint32_t generations, uint32_t layout)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;
@@ -63,7 +63,7 @@ static inline struct weir_stats figures_of(const struct weir_filter *w)
 		for (struct weir_params o = options(2 + shape % 15, 0), *once = &o; \
 		     once && shape_of(&o, shape / 15); once = NULL)
 
-/* Columns, rings of one word a key, rings of what needs least. */
+/* Columns, rings of one word a key, rings of the words that need least memory. */
 static inline bool shape_of(struct weir_params *o, unsigned which)
 {
 	o->window.layout = which ? WEIR_WINDOW_RING : WEIR_WINDOW_COLUMNS;

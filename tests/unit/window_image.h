@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of windows' images share. */
+ * Shared by the tests of windows' images. */
 #ifndef WEIR_TESTS_UNIT_WINDOW_IMAGE_H
 #define WEIR_TESTS_UNIT_WINDOW_IMAGE_H
 
@@ -16,7 +16,7 @@ static inline uint64_t key(unsigned generation, unsigned i)
 	return test_key(1000 * (uint64_t)generation + i);
 }
 
-/* After so many advances, one a second. Key (a, i) was inserted after a of them. */
+/* A window after @advances advances, one a second. Key (a, i) was inserted after a of them. */
 static inline struct weir_filter *lived(const struct weir_params *o, unsigned advances)
 {
 	struct weir_filter *w = make(o);
@@ -46,7 +46,7 @@ static inline struct weir_filter *loaded_from(const char *name,
 	return w;
 }
 
-/* Its image, to be freed. */
+/* The image of a window, which the caller frees. */
 static inline unsigned char *saved_bytes(const struct weir_filter *w, size_t *n)
 {
 	int fd = memfd_create("image", 0);
@@ -60,7 +60,7 @@ static inline unsigned char *saved_bytes(const struct weir_filter *w, size_t *n)
 	return bytes;
 }
 
-/* The two answer alike, with the ages of every key. */
+/* Both windows answer alike, with the ages of every key. */
 static inline void assert_alike(const struct weir_filter *a, const struct weir_filter *b,
                                 unsigned advances)
 {
