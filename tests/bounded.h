@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Kinds that exist in tests alone, for what a handle makes of filters that refuse and remove: one
- * counter a key (chosen by its hash, so few keys share none), and room for so many copies. Any
- * number of threads. Of the two, one removes and one does not. */
+ * Kinds that exist only in tests, to show how a handle treats filters that refuse and remove keys.
+ * They have a counter for each key, chosen by its hash (a few keys share none), and a limited
+ * number of copies. Any number of threads may use them. One of the two kinds can remove. */
 #ifndef WEIR_TESTS_BOUNDED_H
 #define WEIR_TESTS_BOUNDED_H
 
@@ -12,7 +12,7 @@
 
 enum { BOUNDED_SEED = 1 };
 
-/* Word 0 counts the copies in all, the others those of a key. */
+/* Word 0 counts all copies, the other words those of a key. */
 static inline _Atomic uint64_t *bounded_word(const struct weir_filter *f, uint64_t i)
 {
 	return (_Atomic uint64_t *)(f->array.words + i);

@@ -42,7 +42,7 @@ static inline bool has(const struct weir_handle *h, uint64_t number)
 	return weir_handle_contains(h, &key, 8);
 }
 
-/* The handle answers as it was made. */
+/* The handle has the keys that it was made with. Any others are false positives. */
 static inline void assert_old(const struct weir_handle *h)
 {
 	uint64_t found = 0;
@@ -53,7 +53,7 @@ static inline void assert_old(const struct weir_handle *h)
 	assert_true(found < 30);
 }
 
-/* The handle answers keys 0 to @n, and not those that it was made with. */
+/* The handle has the keys from 0 to before @n. Those that it was made with are gone. */
 static inline void assert_new(const struct weir_handle *h, uint64_t n)
 {
 	uint64_t found = 0;
@@ -72,7 +72,7 @@ static inline struct weir_reload *begun(struct weir_handle *h, const struct weir
 	return r;
 }
 
-/* In each of the forms that a loader's keys may have. */
+/* Insert the keys in each form that a loader may use. */
 static inline void fill(struct weir_reload *r, uint64_t first, uint64_t n)
 {
 	for (uint64_t i = first; i < first + n; i++) {
@@ -98,7 +98,7 @@ static inline void fill(struct weir_reload *r, uint64_t first, uint64_t n)
 	}
 }
 
-/* A progress function: the last that it was called with. */
+/* A progress function that keeps the numbers of its last call. */
 static inline int count(void *context, uint64_t done, uint64_t total)
 {
 	uint64_t *last = context;

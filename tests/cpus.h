@@ -6,7 +6,7 @@
 #include "test.h"
 #include <sched.h>
 
-/* The nth of them alone, begun anew behind the last; @all is not empty. */
+/* Only the nth processor of @all, which is not empty. @nth wraps around. */
 static inline cpu_set_t nth_cpu(const cpu_set_t *all, unsigned nth)
 {
 	cpu_set_t one;
@@ -18,8 +18,8 @@ static inline cpu_set_t nth_cpu(const cpu_set_t *all, unsigned nth)
 	return one;
 }
 
-/* The calling thread's own, and it alone from now on. @all: receives what it might use until now,
- * for on_cpus(). */
+/* Bind the calling thread to one processor. @all: receives those that it could use before, for
+ * on_cpus(). */
 static inline void on_one_cpu(cpu_set_t *all)
 {
 	assert_int_equal(sched_getaffinity(0, sizeof *all, all), 0);

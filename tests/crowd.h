@@ -11,7 +11,7 @@ static inline double crowd_choose(double n, double k)
 	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
 }
 
-/* The logarithm of P(Binomial(n, p) > k), by its terms. */
+/* The logarithm of P(Binomial(n, p) > k), summed term by term. */
 static inline double crowd_tail(double n, double p, double k)
 {
 	double sum = 0;
@@ -20,7 +20,7 @@ static inline double crowd_tail(double n, double p, double k)
 	return log(sum);
 }
 
-/* No more than this may be the chance that some set of buckets is overcrowded. */
+/* An upper bound for the chance that some set of buckets is overcrowded. */
 static inline double crowd_chance(unsigned m, unsigned places, uint64_t keys)
 {
 	double sum = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A strict reader of Prometheus text (exposition format 0.0.4): each metric has HELP, TYPE and its
- * lines, in that order, once; no line stands twice. Strict where Prometheus itself is lenient. */
+ * lines, once and in that order, and no line repeats. It is stricter than Prometheus itself. */
 #ifndef WEIR_TESTS_EXPOSITION_H
 #define WEIR_TESTS_EXPOSITION_H
 
@@ -35,7 +35,7 @@ static inline size_t exposition_name(const char *at, bool of_metric)
 	return n;
 }
 
-/* Return: after {labels}, or NULL. */
+/* Return: what follows {labels}; NULL: they are malformed. */
 static inline const char *exposition_labels(const char *at)
 {
 	if (*at != '{')
@@ -84,7 +84,7 @@ static inline const char *exposition_series(struct exposition *e, const char *li
 
 static inline const char *exposition_line(struct exposition *e, const char *line)
 {
-	static bool typed; /* the last metric has its TYPE */
+	static bool typed; /* the current metric has its TYPE */
 	char name[80], type[16];
 	int taken = 0;
 	if (strncmp(line, "# HELP ", 7) == 0) {
@@ -112,7 +112,7 @@ static inline const char *exposition_line(struct exposition *e, const char *line
 	return e->n && typed ? exposition_series(e, line) : "a line before HELP and TYPE";
 }
 
-/* Read all of a text. Return: no fault; else @e has it, and the line is printed. */
+/* Read a whole text. Return: false if it has a fault, which is in @e; its line is printed. */
 static inline bool exposition_read(struct exposition *e, const char *text)
 {
 	memset(e, 0, sizeof *e);
@@ -126,7 +126,7 @@ static inline bool exposition_read(struct exposition *e, const char *text)
 	return !e->fault;
 }
 
-/* The value of a series, name and labels as they stand there; NULL: there is none. */
+/* Return: the value of the series with this name and these labels; NULL: not in the text. */
 static inline const double *exposition_value(const struct exposition *e, const char *series)
 {
 	for (unsigned i = 0; i < e->series; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A folder of the test's own and the path of an image in it: setup and teardown of a test or of
- * a group, or a part of its own. */
+ * A private folder of the test and the path of an image in it: setup and teardown of a test or a
+ * group, or parts of these. */
 #ifndef WEIR_TESTS_FOLDER_H
 #define WEIR_TESTS_FOLDER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of followers share: a folder with an image that is replaced, what report
- * received, and waiting for it. */
+ * Shared by the tests of followers: a folder with an image that is replaced, a log of the reports,
+ * and waiting for them. */
 #ifndef WEIR_TESTS_FOLLOWERS_H
 #define WEIR_TESTS_FOLLOWERS_H
 
@@ -8,12 +8,12 @@
 #include "folder.h"
 #include "handles.h"
 
-/* Where inotify is asked for, polling would come far too late to pass for it. */
+/* Seconds. Tests of inotify set polling to never, too late to pass for a notification. */
 static const double never = 600, often = 0.02, patience = 60;
 
 static char other[4200];
 
-/* What report received. */
+/* The reports. */
 static struct log {
 	pthread_mutex_t lock;
 	unsigned swaps, failures;
@@ -47,7 +47,7 @@ static inline double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Look until it is so, or for so long. */
+/* Wait until the condition holds, but no longer than patience. */
 #define WAIT_UNTIL(condition) \
 	for (double begun_ = now(); !(condition) && now() - begun_ < patience;) \
 		usleep(1000)
@@ -74,7 +74,7 @@ static inline struct weir_follower *follow(struct weir_handle *h, double poll_se
 	return f;
 }
 
-/* The last report was @result, and its sentence has @part in it. */
+/* The last report had @result, and its sentence contains @part. */
 static inline void heard_last(int result, const char *part)
 {
 	pthread_mutex_lock(&heard.lock);
@@ -92,8 +92,8 @@ static inline bool has_heard(unsigned swaps, unsigned failures)
 	return there;
 }
 
-/* Until so many swaps and failures have been reported, no more of either; with qsbr this thread is
- * offline meanwhile. */
+/* Wait for @swaps swaps and @failures failures, and expect no more of either. With qsbr this thread
+ * is offline while it waits. */
 static inline void expect(const struct flavor *flavor, unsigned swaps, unsigned failures)
 {
 	double begun = now();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * futex(2) as src/ground/threads.c calls it through syscall(), for what stands in the place of
- * that. */
+ * futex(2) as src/ground/threads.c calls it through syscall(), for files that replace syscall(). */
 #ifndef WEIR_TESTS_FUTEX_CALL_H
 #define WEIR_TESTS_FUTEX_CALL_H
 
@@ -13,7 +12,7 @@ struct futex_call {
 	uint32_t value;
 };
 
-/* The arguments behind the call's number. */
+/* The arguments after the number of the call. */
 static inline struct futex_call futex_call_take(va_list more)
 {
 	struct futex_call call;

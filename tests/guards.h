@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Guards of sets that a test knows: joined, asked, and their figures. */
+ * Guards over sets that a test knows: join, ask, and read the figures. */
 #ifndef WEIR_TESTS_GUARDS_H
 #define WEIR_TESTS_GUARDS_H
 
@@ -40,7 +40,7 @@ static inline struct weir_guard_stats stats_of(struct weir_guard *g)
 	return s;
 }
 
-/* Of a set of one key, number 0: asks of which so many in a hundred are for it. */
+/* Options of a guard over a set of one key, number 0. */
 static const uint64_t one = 1;
 static inline struct weir_guard_options of_one(double below, double above)
 {
@@ -53,8 +53,8 @@ static inline struct weir_guard_options of_one(double below, double above)
 	return o;
 }
 
-/* Asks until the filter was asked @n times; @stopped of those for an absent key, which come first.
- * Return: how many asks left it out meanwhile. */
+/* Ask until the filter was asked @n times. The first @stopped of these asks are for an absent key.
+ * Return: how many other asks bypassed the filter. */
 static inline unsigned ask(struct weir_guard_thread *t, unsigned n, unsigned stopped)
 {
 	unsigned bypassed = 0;

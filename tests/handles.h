@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of handles share: the flavors of RCU, a thread that sits in a section until the
- * test lets it leave, keys that should be there. */
+ * Shared by the tests of handles: the flavors of RCU, a thread that stays in a section until the
+ * test lets it leave, and keys that must be there. */
 #ifndef WEIR_TESTS_HANDLES_H
 #define WEIR_TESTS_HANDLES_H
 
@@ -18,8 +18,8 @@ extern const struct rcu_flavor_struct urcu_bp_flavor, urcu_memb_flavor, urcu_mb_
 struct flavor {
 	const char *name;
 	const struct rcu_flavor_struct *given; /* to weir_handle_create() */
-	const struct rcu_flavor_struct *rcu;   /* what is used then */
-	bool has_sections;                     /* that weir can notice: not those of qsbr */
+	const struct rcu_flavor_struct *rcu;   /* the flavor in use then */
+	bool has_sections;                     /* that weir can notice: not with qsbr */
 };
 
 static const struct flavor flavors[] = {
@@ -33,7 +33,6 @@ static const struct flavor flavors[] = {
 #define FOR_EACH_FLAVOR(flavor) \
 	for (const struct flavor *flavor = flavors; flavor < flavors + COUNT_OF(flavors); flavor++)
 
-/* weir_handle_create() with that flavor. */
 static inline int handle_with(struct weir_handle **out, struct weir_filter *initial,
                               const struct rcu_flavor_struct *flavor)
 {
@@ -57,7 +56,7 @@ static inline void close_handle(const struct flavor *flavor, struct weir_handle 
 	flavor->rcu->unregister_thread();
 }
 
-/* Since then one filter was refused, and nothing else has come of that. */
+/* Since @before one filter was refused, and nothing else has changed. */
 static inline void assert_one_refused_since(const struct weir_handle *h,
                                             const struct weir_handle_stats *before)
 {
@@ -69,7 +68,7 @@ static inline void assert_one_refused_since(const struct weir_handle *h,
 	assert_false(after.reloading);
 }
 
-/* Of the keys from @from to before @to, how many does the handle not have? */
+/* Return: how many of the keys from @from to before @to the handle lacks. */
 static inline uint64_t missing_in(const struct weir_handle *h, uint64_t from, uint64_t to)
 {
 	uint64_t n = 0;
@@ -84,7 +83,7 @@ static inline void insert_into(struct weir_handle *h, uint64_t from, uint64_t to
 		assert_ok(weir_handle_insert_hash(h, test_key(i)));
 }
 
-/* Until what was left to call_rcu has gone and the handle holds @bytes. */
+/* Wait until call_rcu has freed the filters left to it and the handle holds @bytes. */
 static inline void expect_bytes(const struct flavor *flavor, const struct weir_handle *h,
                                 uint64_t bytes)
 {

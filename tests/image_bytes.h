@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images as bytes, for tests that look at them or damage them: files whole in and out, and a
- * header's checksums made good again. The offsets are written down a second time here on
- * purpose: they are the format. */
+ * Images as bytes, for tests that look at them or damage them: read and write whole files, and
+ * repair a header's checksums. The offsets are repeated here on purpose: they are the format. */
 #ifndef WEIR_TESTS_IMAGE_BYTES_H
 #define WEIR_TESTS_IMAGE_BYTES_H
 
@@ -24,8 +23,8 @@ enum { IMAGE_BLOCKS = 24, IMAGE_SHARDS = 52, IMAGE_GENERATION = 64, IMAGE_COMPRE
        IMAGE_BITS = 88, IMAGE_MARKS = 136, IMAGE_STEPS = 140, IMAGE_HEADER_SUM = 488,
        IMAGE_TABLE_SUM = 496, IMAGE_COMMIT = 504, IMAGE_TABLE = 512, IMAGE_PAGE = 4096 };
 
-/* A byte's other values: x ^ each of these. Under a sanitizer, where a load costs ten times as
- * much, every seventh of them. */
+/* XOR with each of these gives all other values of a byte. Under a sanitizer a load costs ten times
+ * as much, so only every seventh is used. */
 enum { IMAGE_VALUE_STEP = TEST_SANITIZED ? 7 : 1 };
 enum { IMAGE_VALUES = 254 / IMAGE_VALUE_STEP + 1 };
 #define FOR_EACH_VALUE(x) for (unsigned x = 1; x < 256; x += IMAGE_VALUE_STEP)
@@ -44,15 +43,15 @@ static inline void image_put64(unsigned char *p, uint64_t value)
 		p[i] = (unsigned char)(value >> (8 * i));
 }
 
-/* Bytes of the table: 8 a shard, or of a compound's image 16 a member. */
+/* Bytes of the table: 8 for each shard, or 16 for each member of a compound's image. */
 static inline uint64_t image_table(const unsigned char *image)
 {
 	return image[8] == 3 ? 16 * image_get(image + IMAGE_MEMBERS, 4) :
 	                       8 * image_get(image + IMAGE_SHARDS, 4);
 }
 
-/* Make the header's three checksums those of what it holds, as far as @n bytes reach; the table
- * as it is. A live mark is kept. */
+/* Set the header's three checksums to match its contents, within the first @n bytes. The table does
+ * not change, and a live mark is kept. */
 static inline void image_repair(unsigned char *image, size_t n)
 {
 	if (n < IMAGE_TABLE)
@@ -66,7 +65,7 @@ static inline void image_repair(unsigned char *image, size_t n)
 		image_put64(image + IMAGE_COMMIT, XXH3_64bits(image + IMAGE_HEADER_SUM, 16));
 }
 
-/* Make a plain image's shard checksums those of its bits, as far as @n bytes reach. */
+/* Set a plain image's shard checksums to match its bits, within the first @n bytes. */
 static inline void image_repair_table(unsigned char *image, size_t n)
 {
 	uint64_t shards = n < IMAGE_TABLE ? 0 : image_get(image + IMAGE_SHARDS, 4);
@@ -101,7 +100,7 @@ static inline bool image_spit(const char *name, const void *bytes, size_t n)
 	return file && fclose(file) == 0 && whole;
 }
 
-/* Flip bits of the byte at @at in the file itself, behind the back of those who have mapped it. */
+/* Flip bits of the byte at @at in the file itself, which other processes may have mapped. */
 static inline bool image_flip(const char *name, uint64_t at, unsigned char bits)
 {
 	unsigned char byte = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Memory for bits that is refused when a test says so. Link with --wrap of weir__memory_alloc. */
+ * Memory for bits, refused if a test sets no_memory. Link with --wrap of weir__memory_alloc. */
 #ifndef WEIR_TESTS_NO_MEMORY_H
 #define WEIR_TESTS_NO_MEMORY_H
 
@@ -9,8 +9,8 @@
 #include "ground/memory.h"
 
 static bool no_memory;
-static atomic_uint asked_for_memory; /* times */
-static atomic_uint flags_of_memory;  /* enum weir_flags, the last time */
+static atomic_uint asked_for_memory; /* calls */
+static atomic_uint flags_of_memory;  /* enum weir_flags of the last call */
 
 int __real_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
                               size_t place_bytes);

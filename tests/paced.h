@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The clocks of tests of pace: each look at the thread's CPU time finds STEP more of it, and a
- * sleep, which takes some too, is noted and over at once. Link with --wrap of clock_gettime and
- * clock_nanosleep. */
+ * The clocks of tests of pace. Each look at the thread's CPU time adds STEP to it. A sleep is noted
+ * and ends at once, and adds AWAKE. Link with --wrap of clock_gettime and clock_nanosleep. */
 #ifndef WEIR_TESTS_PACED_H
 #define WEIR_TESTS_PACED_H
 
@@ -16,18 +15,18 @@ enum {
 	LONG = 5,           /* steps of a long look */
 	BURST = 2000000,    /* ns of work between sleeps */
 	AWAKE = 40000,      /* ns of CPU that a sleep takes */
-	LEAST = 500000,     /* ns: there is no shorter sleep */
-	PUT_OFF = 100000000, /* ns: no more is put off */
-	MOST = 20000000,    /* ns: longer ones are cut */
+	LEAST = 500000,     /* ns: the shortest sleep */
+	PUT_OFF = 100000000, /* ns: the most sleep that is put off */
+	MOST = 20000000,    /* ns: longer sleeps are cut */
 };
 
 static struct {
 	uint64_t cpu, time; /* the clocks, ns */
-	uint64_t looks;     /* at the first */
-	uint64_t long_look; /* which of them takes long; 0: none */
+	uint64_t looks;     /* at the CPU clock */
+	uint64_t long_look; /* the look that takes long; 0: none */
 	uint64_t slept;     /* ns */
 	unsigned sleeps;
-	bool interrupted;   /* this sleep was, once */
+	bool interrupted;   /* the last sleep was, so the next one completes it */
 	const struct flavor *flavor;
 } fake;
 
@@ -75,7 +74,7 @@ static inline void start(const struct flavor *flavor)
 	fake.flavor = flavor;
 }
 
-/* Since start(): the sleep for so many turns of STEP each, but for at most @put_off ns. */
+/* Since start() the thread slept as @pace asks after @turns of STEP, less at most @put_off ns. */
 static inline void assert_rested_but(double pace, double turns, double put_off)
 {
 	double slept = (double)fake.slept, due = turns * STEP * (1 / pace - 1);
@@ -84,7 +83,7 @@ static inline void assert_rested_but(double pace, double turns, double put_off)
 		         slept / 1e6, due / 1e6);
 }
 
-/* What a burst of work puts off. */
+/* The same, less what a burst of work puts off. */
 static inline void assert_rested(double pace, double turns)
 {
 	assert_rested_but(pace, turns, fmin(fmax(LEAST, BURST * (1 / pace - 1)), PUT_OFF));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of sharded sets share: one that is made of parameters, and the reload of one of
- * its shards. */
+ * Shared by the tests of sharded sets: create one from parameters, and reload one of its shards. */
 #ifndef WEIR_TESTS_SHARDED_H
 #define WEIR_TESTS_SHARDED_H
 
@@ -16,7 +15,7 @@ static inline int sharded_create(struct weir_handle **out, const struct weir_par
 	return weir_handle_create(out, NULL, &o);
 }
 
-/* @options: or NULL. */
+/* @options: may be NULL. */
 static inline int shard_begin(struct weir_reload **out, struct weir_handle *set, uint32_t shard,
                               const struct weir_reload_options *options)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a run may ask: fewer sizes, if it is tests/run.sh --ci; and other figures of memory and time
- * in a program that a sanitizer watches. */
+ * Limits of a run: fewer sizes under tests/run.sh --ci, and other figures of memory and time in a
+ * program with a sanitizer. */
 #ifndef WEIR_TESTS_SHORT_H
 #define WEIR_TESTS_SHORT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests share: cmocka with what it needs before it, numbers and keys that are the same
- * in every run, a folder that goes away, and asserts that show weir's own sentence. */
+ * Shared by all tests: cmocka with the headers that it needs, numbers and keys that are the same in
+ * every run, a temporary folder, and asserts that show weir's own sentence. */
 #ifndef WEIR_TESTS_TEST_H
 #define WEIR_TESTS_TEST_H
 
@@ -22,8 +22,8 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* splitmix64 (Steele, Lea, Flood 2014) of a counter: a bijection, so different i are different
- * keys. */
+/* splitmix64 (Steele, Lea, Flood 2014) of a counter. It is a bijection, so different i give
+ * different keys. */
 static inline uint64_t test_key(uint64_t i)
 {
 	uint64_t x = i * UINT64_C(0x9E3779B97F4A7C15) + UINT64_C(0x632BE59BD9B4E019);
@@ -37,7 +37,7 @@ static inline uint64_t test_random(uint64_t *state)
 	return test_key((*state)++);
 }
 
-/* Fails with weir's sentence rather than with a number alone. */
+/* Fails with weir's sentence, not only with a number. */
 #define assert_ok(call) test_assert_ok((call), #call, __FILE__, __LINE__)
 static inline void test_assert_ok(int64_t answer, const char *call, const char *file, int line)
 {
@@ -47,14 +47,14 @@ static inline void test_assert_ok(int64_t answer, const char *call, const char *
 	_fail(file, line);
 }
 
-/* Of a call that returns the bytes that it wrote: 0, or what is wrong. */
+/* For a call that returns the bytes that it wrote. Return: 0, or the error. */
 static inline int test_done(int64_t bytes)
 {
 	return bytes < 0 ? (int)bytes : bytes == 0 ? -EIO : 0;
 }
 
-/* The call answers @err, and its sentence contains @a and @b: the parameter and its value. What an
- * earlier call has said does not count, unless its answer was kept. */
+/* The call answers @err, and its sentence contains @a and @b: the parameter and its value. The
+ * sentence of an earlier call counts only if @call is its kept answer. */
 #define assert_refused(call, err, a, b) \
 	(strchr(#call, '(') ? (void)weir_fail(-EIO, "no sentence of this call") : (void)0, \
 	 test_assert_refused((call), (err), (a), (b), #call, __FILE__, __LINE__))
@@ -70,7 +70,7 @@ static inline void test_assert_refused(int64_t answer, int err, const char *a, c
 	_fail(file, line);
 }
 
-/* A filter of a fixed seed, so that a failure comes again. */
+/* A filter with a fixed seed, so that failures repeat. */
 static inline struct weir_filter *test_filter_as(uint32_t kind, uint64_t capacity,
                                                  double fp_rate, bool bound)
 {
@@ -92,14 +92,14 @@ static inline struct weir_filter *test_filter(uint32_t kind, uint64_t capacity, 
 	return test_filter_as(kind, capacity, fp_rate, false);
 }
 
-/* One that is full at its capacity, though its kind may grow. */
+/* A filter that is full at its capacity, even if its kind can grow. */
 static inline struct weir_filter *test_bound_filter(uint32_t kind, uint64_t capacity,
                                                     double fp_rate)
 {
 	return test_filter_as(kind, capacity, fp_rate, true);
 }
 
-/* A builder of a fixed seed likewise. */
+/* A builder with the same fixed seed. */
 static inline struct weir_builder *test_builder(uint32_t kind, double fp_rate)
 {
 	struct weir_builder_options options = WEIR_BUILDER_OPTIONS_INIT;
@@ -112,12 +112,12 @@ static inline struct weir_builder *test_builder(uint32_t kind, double fp_rate)
 	return b;
 }
 
-/* Every kind there is. */
+/* All kinds. */
 #define TEST_KIND(number, constant, name, summary) number,
 static const uint32_t test_kinds[] __attribute__((unused)) = { WEIR_KINDS(TEST_KIND) };
 #undef TEST_KIND
 
-/* The number of a shape that has that name; 0: its kind has none. */
+/* The number that a shape has under @name; 0: its kind has none of that name. */
 static inline uint32_t test_number(const struct weir_shape *shape, const char *name)
 {
 	const char *field;
@@ -132,7 +132,7 @@ static inline void test_assert_same_shape(const struct weir_shape *a, const stru
 	assert_memory_equal(a, b, sizeof *a);
 }
 
-/* A new folder under TMPDIR; the caller passes what it answers to test_folder_remove. */
+/* A new folder under TMPDIR. The caller gives it to test_folder_remove(). */
 static inline char *test_folder(void)
 {
 	const char *root = getenv("TMPDIR");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Steps given to a filter that holds raw keys already, as images of before have them: no public
- * call does that. */
+ * Gives steps to a filter that already holds raw keys, as older images do. No public call does
+ * that. */
 #ifndef WEIR_TESTS_TEXTS_H
 #define WEIR_TESTS_TEXTS_H
 

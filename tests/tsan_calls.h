@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The calls that a compiler inserts with -fsanitize=thread, for a file that takes the place of
- * ThreadSanitizer's run time: those that need not do anything, and the names of the plain
- * accesses, which that file defines. Included once in a program. */
+ * The calls that a compiler inserts with -fsanitize=thread, for a file that replaces
+ * ThreadSanitizer's run time. Here are the calls that need not do anything, and the names of the
+ * plain accesses, which that file defines. A program includes this once. */
 #ifndef WEIR_TESTS_TSAN_CALLS_H
 #define WEIR_TESTS_TSAN_CALLS_H
 
-/* The compiler makes the calls by name; there is no header to declare them. */
+/* The compiler makes the calls by name: no header declares them. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 void __tsan_init(void)
@@ -21,8 +21,8 @@ void __tsan_func_exit(void)
 {
 }
 
-/* The library's hints about liburcu, whose order ThreadSanitizer does not see. A program with
- * liburcu has that order anyway, and det's own grace periods give it: so these must add none. */
+/* Hints of the library about liburcu, whose order ThreadSanitizer does not see. A program with
+ * liburcu has that order anyway, and det's own grace periods give it: these must add none. */
 void __tsan_acquire(void *address)
 {
 	(void)address;
@@ -33,7 +33,7 @@ void __tsan_release(void *address)
 	(void)address;
 }
 
-/* ACCESS(name, bytes, write) for each plain access of so many bytes. */
+/* ACCESS(name, bytes, write) for each plain access of @bytes bytes. */
 #define TSAN_PLAIN(ACCESS, bytes) \
 	ACCESS(read, bytes, false) \
 	ACCESS(write, bytes, true) \
