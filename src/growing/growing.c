@@ -34,7 +34,7 @@ static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_sha
 	return weir__blocked_find(tables, isa, shape);
 }
 
-/* ---- a filter's own ---- */
+/* ---- the filter's own state ---- */
 
 /* The first layer lies in the filter's own array (M1). */
 static int first_make(struct weir__layer **out, struct weir_filter *f)

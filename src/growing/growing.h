@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT
- * The growing kind: blocked layers, each four times the last.
+ * The growing kind: blocked layers, each four times as large as the one before it.
  *
- * Layer i holds capacity * 4^i keys, the last one only what max_capacity still needs. All have the
- * same words and bits a key, and fp_rate / layers each. The rates add up, since a key is looked for
- * in every layer. A key is put into the newest layer if no layer has it yet.
+ * Layer i holds capacity * 4^i keys; the last one holds only what max_capacity still needs. All
+ * layers have the same words and bits per key, and each gets fp_rate / layers. The rates add up,
+ * since a lookup probes every layer. An insert puts its key into the newest layer unless a layer
+ * has the key.
  *
- * G1  A record of the layers never changes but for next, closed and the counts of its layers. The
- *     record after it has the same layers and one more. next goes from NULL to that record once, by
- *     one compare-and-swap, and the published pointer goes only from a record to its next. So
- *     whoever reads the pointer later has at least the layers that anybody had before, and by B1 a
- *     lookup sees every insert that happens-before it: coherence of one word, the pointer's or the
- *     bits', is enough for each step.
- *     Breaks without it: with a store in place of a swap, of two threads that append at the same
- *     time one would take the other's layer away; if that was published, keys with it.
- * G2  Nothing moves and nothing is freed before the filter is, so no lookup can miss what it would
- *     have found, and none waits.
- * G3  An insert is answered WEIR_SEEN where every bit of its key is set in one layer; else it sets
- *     them in the newest layer of its record, and of those who set one of the key's bits at least
- *     one is answered WEIR_NEW. Two that have different records may both be: with words_per_key =
- *     1, too.
- * G4  Of keys that are WEIR_NEW those are counted whose block's number has the low bits of the
- *     sample all 0. All up to 8192 keys; then every second block, and so on until every 16th, so
- *     that at least 8192 keys are counted of a full layer. A layer is full where the count shows
- *     its capacity and three standard deviations of such a sample more, and has room for six. So it
- *     takes its capacity, and its share of the rate holds.
- * G5  The thread whose count reaches 7/8 of a full layer makes the next one; until that is
- *     published, and after, all others go on. The one whose count fills the layer closes the record
- *     and publishes the next one. Who finds a closed record, since there was no memory, tries again
- *     or fails: after that no key is put into its newest layer, but those of threads that had
- *     looked before (a batch: 64 keys a thread). */
+ * G1  A record of the layers never changes except for next, closed and the counts of its layers.
+ *     The next record has the same layers and one more. One compare-and-swap sets next, once, from
+ *     NULL to that record. The published pointer moves only from a record to its next. So a thread
+ *     that reads the pointer later gets at least the layers that any thread had before. By B1 a
+ *     lookup therefore sees every insert that happens-before it: each step needs only the coherence
+ *     of one word, the pointer's or the bits'.
+ *     Breaks without it: with a plain store, two threads may append at the same time, and one
+ *     removes the other's layer, with its keys if that layer was published.
+ * G2  Nothing moves, and nothing is freed before the filter is. So no lookup waits or misses a key.
+ * G3  An insert returns WEIR_SEEN if one layer has every bit of its key. Otherwise it sets the bits
+ *     in the newest layer of its record. At least one of the threads that set a bit of the key
+ *     there gets WEIR_NEW. Two threads with different records may both get it, even with
+ *     words_per_key = 1.
+ * G4  A WEIR_NEW key is counted only if its block's number has 0 in every bit of the sample. Layers
+ *     of up to 8192 keys count them all; larger ones count every second block, and so on up to
+ *     every 16th, so that a full layer counts at least 8192 keys. A layer is full when the count
+ *     shows its capacity plus three standard deviations of such a sample; it has room for six. So
+ *     it takes its capacity, and its share of the rate holds.
+ * G5  The thread whose count reaches 7/8 of a full layer makes the next layer, while all other
+ *     threads go on. The thread whose count fills the layer closes the record and publishes the
+ *     next one. An inserter that finds a closed record, left by a failed allocation, tries to
+ *     append again or fails. No further key enters the newest layer of a closed record, except from
+ *     threads that looked before it closed (a batch: 64 keys a thread). */
 #ifndef WEIR_SRC_GROWING_GROWING_H
 #define WEIR_SRC_GROWING_GROWING_H
 
@@ -45,24 +45,24 @@ enum {
 };
 
 struct weir__layer {
-	atomic_uint_fast64_t keys; /* counted (G4); on a line of its own */
+	atomic_uint_fast64_t keys; /* counted (G4); alone on its cache line */
 	struct weir_filter *f __attribute__((aligned(64)));
 	uint64_t begin;            /* the count at which the next layer is made (G5) */
 	uint64_t full;
 };
 
-/* What the kernels read of a layer. */
+/* The part of a layer that the kernels read. */
 struct weir__layer_bits {
 	uint64_t *words;
 	uint64_t lines;
 };
 
-/* G1. The layers are the records' in common: each is freed with the first that has it. */
+/* G1. Records share their layers: destroy() frees a layer with the record that added it. */
 struct weir__layers {
 	unsigned n;
-	bool far;           /* the layers outgrow a core's own cache */
+	bool far;           /* the layers do not fit a core's own cache */
 	atomic_bool closed; /* G5 */
-	uint64_t sample;    /* of the newest layer: the low bits of a block's number (G4) */
+	uint64_t sample;    /* of the newest layer: a mask of block numbers (G4) */
 	struct weir__layers *next;
 	struct weir__layer *layer[WEIR__LAYERS_MOST];
 	struct weir__layer_bits bits[WEIR__LAYERS_MOST];
@@ -81,24 +81,26 @@ static inline struct weir__layers *weir__layers_now(const struct weir_filter *f)
 	return weir__layers_load_acquire(&own->now);
 }
 
-/* Add to the count of a record's newest layer, and do what follows from it (G5). */
+/* Add @keys to the count of a record's newest layer, and append or advance if it is due (G5). */
 void weir__growing_count(struct weir_filter *f, struct weir__layers *layers, uint64_t keys);
-/* Publish the record after a closed one. Return: 0; -ENOMEM; -ENOSPC there is to be none. */
+/* Publish the record after a closed one.
+ * Return: 0; -ENOMEM; -ENOSPC at max_capacity. */
 int weir__growing_advance(struct weir_filter *f, struct weir__layers *layers);
 
 /* ---- sizes ---- */
 
-/* Keys of a layer; of its sample, the low bits; keys that it has room for; that make it full. */
+/* A layer's capacity in keys; its sample's mask; the keys it has room for; the keys that fill
+ * it. */
 uint64_t weir__layer_capacity(uint64_t capacity, uint64_t max_capacity, unsigned layer);
 uint64_t weir__layer_sample(uint64_t keys);
 uint64_t weir__layer_room(uint64_t keys);
 uint64_t weir__layer_full(uint64_t keys);
-/* Are there so many layers of these sizes? */
+/* Does a filter of these two capacities need exactly @layers layers? */
 bool weir__layers_legal(uint64_t capacity, uint64_t max_capacity, unsigned layers);
-/* Lines of a layer. @shards: receives their number. */
+/* Lines of a layer. @shards: receives the number of shards. */
 uint64_t weir__layer_lines(double bits_per_key, uint64_t keys, uint32_t *shards);
-/* Bits a key of layers of a rate, which an image may have made up. Return: 0 or a negative
- * errno. */
+/* Bits per key of a layer of that rate. The rate may come from a forged image.
+ * Return: 0 or a negative errno. */
 int weir__layer_bits(double *bits_per_key, double fp_rate, uint32_t z, uint32_t g);
 /* The member plan of struct weir_kind. */
 int weir__growing_plan(const struct weir_params *params, struct weir_plan *out);
@@ -122,21 +124,21 @@ static inline struct weir_shape weir__layer_shape(const struct weir_shape *shape
 		                               shape->field[WEIR_GROWING_G] } };
 }
 
-/* The count that stands for so many keys (G4). */
+/* The sampled count that @keys keys of a layer with @lines lines amount to (G4). */
 uint64_t weir__counted(uint64_t keys, uint64_t sample, uint64_t lines);
-/* Of layer i, but for its lines and shards. */
+/* The layout of layer i, except its lines and shards. */
 struct weir_layout weir__layer_layout(const struct weir_filter *f, unsigned i);
-/* Make the record of layer i, which takes over its filter. */
+/* Make the record of layer i, and take over the filter @bits. */
 int weir__layer_of(struct weir__layer **out, const struct weir_filter *f, unsigned i,
                    struct weir_filter *bits);
 void weir__layer_free(struct weir__layer *layer);
-/* The record of @before's layers, if any, and one more. */
+/* Make a record of the layers of @before, which may be NULL, and of @layer. */
 int weir__record_make(struct weir__layers **out, const struct weir__layers *before,
                       struct weir__layer *layer);
-/* Make the record after this one, unless another thread has. */
+/* Make the next record with one layer more, unless another thread has made it. */
 int weir__growing_append(struct weir_filter *f, struct weir__layers *layers);
 
-/* ---- its tables of kernels by the shape of a layer ---- */
+/* ---- the kernel tables, by the shape of a layer ---- */
 
 _Static_assert((int)WEIR_GROWING_Z == (int)WEIR_BLOCKED_Z &&
                        (int)WEIR_GROWING_G == (int)WEIR_BLOCKED_G,
@@ -144,7 +146,7 @@ _Static_assert((int)WEIR_GROWING_Z == (int)WEIR_BLOCKED_Z &&
 
 WEIR_BLOCKED_TABLES(growing);
 
-/* ---- members of struct weir_kind that the growing kind has as a compound ---- */
+/* ---- members of struct weir_kind for a compound ---- */
 
 unsigned weir__growing_members(const struct weir_filter *f,
                                struct weir_member out[WEIR__MEMBERS_MOST]);

@@ -13,10 +13,10 @@
 #include "kind/batch.h"
 
 enum {
-	CHUNK = WEIR_HASHED, /* keys of a batch whose lines are fetched while those before them are
-	                        worked on */
-	NEAR_FULL = 1024,    /* counted keys that a layer still takes: then one key at a time, so
-	                        that batches of several threads do not overfill it */
+	CHUNK = WEIR_HASHED, /* keys of a batch; the lines of the next chunk are fetched while
+	                      * this one is worked on */
+	NEAR_FULL = 1024,    /* counted keys left in a layer; below this a batch inserts key by
+	                      * key, so that several batches do not overfill it */
 };
 
 WEIR__INLINE uint64_t *line_of(const struct weir__layers *s, unsigned i, uint64_t h)
@@ -24,7 +24,7 @@ WEIR__INLINE uint64_t *line_of(const struct weir__layers *s, unsigned i, uint64_
 	return s->bits[i].words + 8 * weir__mulhi64(h, s->bits[i].lines);
 }
 
-/* To read of all layers; of the newest to write. */
+/* Fetch the lines of all layers for reading; an insert fetches the newest layer's for writing. */
 WEIR__INLINE void fetch(const struct weir__layers *s, uint64_t h, bool insert)
 {
 	for (unsigned i = 0; i + insert < s->n; i++)
@@ -63,7 +63,7 @@ WEIR__INLINE void chunk_fetch(const struct chunk *c, const struct weir__layers *
 		fetch(s, c->hashes[i], insert);
 }
 
-/* Has the newest layer of a record so much room that a chunk may go into it whole? */
+/* May a whole chunk go into the newest layer of this record? */
 WEIR__INLINE bool roomy(const struct weir__layers *s)
 {
 	const struct weir__layer *newest = s->layer[s->n - 1];
@@ -71,7 +71,7 @@ WEIR__INLINE bool roomy(const struct weir__layers *s)
 	       weir__figure_load_relaxed(&newest->keys) + NEAR_FULL < newest->full;
 }
 
-/* ---- the verbs of a key: its hash, then those of a hash ---- */
+/* ---- verbs by key: each hashes it and calls the verb by hash ---- */
 
 static bool contains(const struct weir_filter *f, const void *key, size_t len)
 {
@@ -114,7 +114,7 @@ static int insert_u64(struct weir_filter *f, uint64_t key)
 			fetch(s, h, false); \
 		return older_##name(f, s, s->n, h, weir__remix(h)); \
 	} \
-	/* Into the newest layer, unless one has it. *counted: of the sample (G4). */ \
+	/* Into the newest layer, unless a layer has the key. *counted: the sampled (G4). */ \
 	WEIR__INLINE int put_##name(const struct weir_filter *f, const struct weir__layers *s, \
 	                            uint64_t h, uint64_t *counted) \
 	{ \
@@ -207,7 +207,7 @@ static int insert_u64(struct weir_filter *f, uint64_t key)
 	KERNEL_FUNCTIONS(z##_##g, z, g, weir__test_narrow, weir__test, weir__set)
 WEIR__LAYOUTS(KERNEL)
 #undef KERNEL
-/* The rare layouts. */
+/* Layouts without a kernel of their own. */
 KERNEL_FUNCTIONS(any, f->array.shape.field[WEIR_GROWING_Z], f->array.shape.field[WEIR_GROWING_G],
                  weir__test_any, weir__test_any, weir__set_any)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The growing kind's layers and records: how they are made, counted and published. */
+ * The growing kind's layers and records: make, count and publish them. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include "kind/sizing.h"
 #include "normalise/normalise.h"
 
-/* The count that stands for so many keys. */
 uint64_t weir__counted(uint64_t keys, uint64_t sample, uint64_t lines)
 {
 	uint64_t looked_at = (lines + sample) / (sample + 1);
@@ -18,7 +17,6 @@ uint64_t weir__counted(uint64_t keys, uint64_t sample, uint64_t lines)
 	return (uint64_t)((product + lines - 1) / lines);
 }
 
-/* A layer takes over its filter. */
 int weir__layer_of(struct weir__layer **out, const struct weir_filter *f, unsigned i,
                     struct weir_filter *bits)
 {
@@ -41,7 +39,7 @@ struct weir_layout weir__layer_layout(const struct weir_filter *f, unsigned i)
 		.hashing = f->hashing,
 		.shape = weir__layer_shape(&f->array.shape),
 		.capacity = weir__layer_room(weir__keys_in(f, i)),
-		/* an image may ask for the least that there is, whose share would be 0 */
+		/* an image may state the smallest double, and its share would be 0 */
 		.fp_rate = fmax(f->fp_rate / weir__layers_most(f), DBL_MIN),
 		.text = weir__text_now(&f->text),
 	};
@@ -77,7 +75,6 @@ void weir__layer_free(struct weir__layer *layer)
 	free(layer);
 }
 
-/* The record of @before's layers, if any, and one more. */
 int weir__record_make(struct weir__layers **out, const struct weir__layers *before,
                        struct weir__layer *layer)
 {
@@ -107,7 +104,6 @@ static int no_space(const struct weir_filter *f)
 	                  (unsigned long long)f->max_capacity, weir__layers_most(f));
 }
 
-/* Make the record after this one, unless another thread has. */
 int weir__growing_append(struct weir_filter *f, struct weir__layers *layers)
 {
 	struct weir__layer *layer;
@@ -136,7 +132,7 @@ int weir__growing_advance(struct weir_filter *f, struct weir__layers *layers)
 {
 	struct weir__growing *own = f->own;
 	int err = weir__growing_append(f, layers);
-	if (!err) /* if it fails, another thread has done it */
+	if (!err) /* the swap fails if another thread advanced first */
 		(void)weir__layers_swap_release(&own->now, &layers,
 		                                weir__layers_load_acquire(&layers->next));
 	return err;
@@ -147,7 +143,7 @@ void weir__growing_count(struct weir_filter *f, struct weir__layers *layers, uin
 	struct weir__layer *newest = layers->layer[layers->n - 1];
 	uint64_t before = weir__figure_add_relaxed(&newest->keys, keys), now = before + keys;
 	if (before < newest->begin && now >= newest->begin && layers->n < weir__layers_most(f))
-		/* without memory an insert into a full layer tries again */
+		/* if this fails, the insert that finds the record closed tries again */
 		(void)weir__growing_append(f, layers);
 	if (now < newest->full)
 		return;

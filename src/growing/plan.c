@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The growing kind's mathematics: how many layers, how large each of them.
- * Source: Almeida, Baquero, Preguica, Hutchison 2007 (scalable Bloom filters), whose layers have
- * tighter rates one after another; here their number is bounded, so that the shares can be
- * equal. */
+ * The growing kind's mathematics: the number of layers and the size of each.
+ * Source: Almeida, Baquero, Preguica, Hutchison 2007 (scalable Bloom filters). Their layers have
+ * ever tighter rates; here the number of layers is bounded, so equal shares suffice. */
 #include <inttypes.h>
 #include <math.h>
 #include "filter/filter.h"
@@ -11,11 +10,11 @@
 #include "kind/sizing.h"
 
 enum {
-	COUNTED = 8192,     /* keys of a full layer that are counted at least (G4) */
+	COUNTED = 8192,     /* keys that a full layer counts at least (G4) */
 	MOST_SAMPLE = 15,
-	SOLVED = 1 << 20,   /* keys that the bits a key are solved for: rounding is below 1e-4 */
+	SOLVED = 1 << 20,   /* keys to solve bits_per_key for: rounding stays below 1e-4 */
 };
-/* No share of the rate may be lower: the blocked kind's formula has an error of about 1e-13. */
+/* Lowest share of the rate: the blocked kind's formula has an error of about 1e-13. */
 static const double least_share = 1e-9;
 
 uint64_t weir__layer_sample(uint64_t keys)
@@ -26,7 +25,7 @@ uint64_t weir__layer_sample(uint64_t keys)
 	return sample;
 }
 
-/* A count of one in (sample + 1) is multiplied by that, so its variance is keys * sample. */
+/* The count of 1 key in (sample + 1) is scaled up by that, so its variance is keys * sample. */
 static uint64_t deviations(uint64_t keys, unsigned n)
 {
 	return (uint64_t)ceil(n * sqrt((double)keys * (double)weir__layer_sample(keys)));
@@ -42,7 +41,7 @@ uint64_t weir__layer_room(uint64_t keys)
 	return keys + deviations(keys, 6);
 }
 
-/* Those of n whole layers, or all that are allowed. */
+/* Keys of n whole layers, at most WEIR__MOST_KEYS. */
 static uint64_t keys_of(uint64_t capacity, unsigned n)
 {
 	uint64_t layers = 0;
@@ -65,8 +64,8 @@ uint64_t weir__layer_lines(double bits_per_key, uint64_t keys, uint32_t *shards)
 
 int weir__layer_bits(double *bits_per_key, double fp_rate, uint32_t z, uint32_t g)
 {
-	/* Beyond these the formula's errors would show, and a filter whose size was given may well
-	 * be beyond them. */
+	/* Beyond these bounds the formula's errors show. A filter whose size was given may well lie
+	 * beyond them. */
 	const double lowest = 1e-10, highest = WEIR__MOST_RATE;
 	const struct weir_params params = { .kind = WEIR_BLOCKED,
 		                            .capacity = SOLVED,
@@ -79,7 +78,7 @@ int weir__layer_bits(double *bits_per_key, double fp_rate, uint32_t z, uint32_t 
 	return err;
 }
 
-/* The largest capacity that has that room. */
+/* The largest capacity whose room is at most @room. */
 static uint64_t capacity_in(uint64_t room)
 {
 	uint64_t keys = room;
@@ -91,7 +90,7 @@ static uint64_t capacity_in(uint64_t room)
 
 /* ---- the plan ---- */
 
-/* The keys in all layers that are asked for; 0: none. */
+/* max_capacity as the caller gave it; 0: not given. */
 static uint64_t asked(const struct weir_params *p)
 {
 	return p->growing.max_capacity;
@@ -109,7 +108,7 @@ static int check_share(const struct weir_params *p, unsigned layers, double floo
 		WEIR_ERROR_RANGE, "fp_rate", p->fp_rate, least, WEIR__MOST_RATE, 0);
 }
 
-/* Of the first layer with its capacity, and not all that it has room for. */
+/* The rate of the first layer when it holds its capacity, which is less than its room. */
 static int rate_at_capacity(const struct weir_params *first, struct weir_plan *out)
 {
 	struct weir_params full = *first;
@@ -125,12 +124,12 @@ static int rate_at_capacity(const struct weir_params *first, struct weir_plan *o
 	return err;
 }
 
-/* The first layer, a blocked filter that has its share of the rate. */
+/* Plan the first layer as a blocked filter with its share of the rate. */
 static int plan_one(const struct weir_params *p, unsigned layers, uint64_t capacity,
                     struct weir_plan *out)
 {
 	struct weir_params first = *p;
-	/* the last layer is the largest: its floor is kept free in each share */
+	/* each share leaves room for the floor; all keys together bound that of the last layer */
 	uint64_t most = asked(p) ? asked(p) : keys_of(capacity, layers);
 	double floor_rate = (double)most / WEIR__HASHES;
 	int err = check_share(p, layers, floor_rate);
@@ -154,12 +153,12 @@ static int plan_one(const struct weir_params *p, unsigned layers, uint64_t capac
 static int plan_first(const struct weir_params *p, unsigned layers, struct weir_plan *out)
 {
 	int err = plan_one(p, layers, p->capacity, out);
-	/* without a capacity the floor is known when that is */
+	/* the first pass had no capacity, so it took the floor for 0: repeat it with the capacity
+	 * found */
 	return err || p->capacity || asked(p) ? err :
 	       plan_one(p, layers, out->capacity, out);
 }
 
-/* The fewest layers that hold max_capacity. */
 static unsigned layers_for(uint64_t capacity, uint64_t max_capacity)
 {
 	unsigned n = 1;
@@ -168,8 +167,8 @@ static unsigned layers_for(uint64_t capacity, uint64_t max_capacity)
 	return n;
 }
 
-/* Without a capacity the first layer's depends on how many layers there are, and their number on
- * it: the more layers, the fewer keys in the first. */
+/* Without a capacity, the first layer's capacity and the number of layers depend on each other:
+ * more layers leave fewer keys for the first. So try each number. */
 static int plan_layers(const struct weir_params *p, struct weir_plan *out)
 {
 	unsigned n = asked(p) ? layers_for(p->capacity ? p->capacity : 1, asked(p)) :
@@ -214,8 +213,8 @@ static int check_most(const struct weir_params *p, const struct weir_plan *plan)
 	return 0;
 }
 
-/* When full, and just after an append: then all layers but the last are full, and that is empty.
- * (It is allocated a little before, but nothing touches it until then.) */
+/* Size when full, and just after an append: then the newest layer is empty and all others are full.
+ * (It is allocated a little earlier, but its memory stays untouched until then.) */
 static int plan_full(struct weir_plan *out, double share)
 {
 	uint64_t keys = 0, bytes = 0;

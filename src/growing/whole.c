@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The growing kind's members, for the verbs on whole filters: those it has, those of an image or a
- * copy, and those of a filter that is merged into it. */
+ * The growing kind's members, for the verbs on whole filters: its own members, those of an image or
+ * a copy, and those of a filter that is merged into it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static int adopt_one(struct weir_filter *f, const struct weir_member *m, unsigne
 	return 0;
 }
 
-/* Nobody else has the filter yet. */
+/* The filter is still private. */
 static void set_counts(struct weir_filter *f, const struct weir_member *m, unsigned n)
 {
 	struct weir__layers *now = weir__layers_now(f);
@@ -94,7 +94,7 @@ int weir__growing_adopt(struct weir_filter *f, const struct weir_member *m, unsi
 		set_counts(f, m, n);
 		return 0;
 	}
-	/* they stay the caller's */
+	/* on failure the filters stay the caller's */
 	for (unsigned i = 1; i < weir__layers_now(f)->n; i++)
 		weir__layers_now(f)->layer[i]->f = NULL;
 	return err;
@@ -115,8 +115,9 @@ static double keys_together(const struct weir_filter *a, const struct weir_filte
 	return keys;
 }
 
-/* What a layer's count is to grow by when another is merged into it. What both have counts twice
- * in the sum of the two counts, so the bits say how many keys there are. Return: 0 or -ENOSPC. */
+/* How much the count of layer i grows when a layer is merged into it. The sum of the two counts
+ * would count common keys twice, so the bits of the union bound it.
+ * Return: 0 or -ENOSPC. */
 static int join_count(const struct weir_filter *f, unsigned i, const struct weir__layer *to,
                       const struct weir_member *from, uint64_t *more)
 {
@@ -125,7 +126,7 @@ static int join_count(const struct weir_filter *f, unsigned i, const struct weir
 	if (!ours || !from->note)
 		return 0;
 	double estimate = keys_together(to->f, from->f);
-	/* as weir_measure() judges: not by more than the estimate may be off */
+	/* allow for the estimate's error, as weir_measure() does */
 	if (!(estimate <= (double)weir__layer_full(keys) + 3 * sqrt((double)keys) + 1))
 		return weir__fail(-ENOSPC, "cannot merge: layer %u of both has about %.0f keys, "
 		                  "and its capacity is %llu: insert the keys into a growing "
@@ -137,8 +138,7 @@ static int join_count(const struct weir_filter *f, unsigned i, const struct weir
 	return 0;
 }
 
-/* The two have one rate, so all layers have the sizes that follow from it, unless an image says
- * otherwise. */
+/* Filters of one rate have layers of the same sizes, unless an image says otherwise. */
 static int join_size(const struct weir_filter *dst, unsigned i, const struct weir__layers *to,
                      const struct weir_member *from)
 {
