@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * liburcu as the handle uses it: read-side sections and grace periods of the caller's flavor. The
- * default flavor's sections are compiled in line, since they are a dozen instructions and a call
- * would cost as much again.
+ * liburcu as a handle uses it: read-side sections and grace periods of the caller's flavor. The
+ * default flavor's sections are compiled inline: each is a dozen instructions, and a call would
+ * cost as much again.
  *
- * ThreadSanitizer sees no order in liburcu's barriers, so two orders are annotated, and no more:
- * what was done in a section comes before what is done after a grace period that waited for it, and
- * what is handed to call_rcu was written before call_rcu's thread reads it. */
+ * ThreadSanitizer sees no order in liburcu's barriers, so two orders are annotated, and only these.
+ * First, a section's accesses come before those after a grace period that waited for it. Second,
+ * writes before call_rcu() come before the reads of call_rcu's thread. */
 #ifndef WEIR_SRC_RCU_H
 #define WEIR_SRC_RCU_H
 
@@ -31,10 +31,10 @@ void __tsan_release(void *address);
 #define WEIR__SECTION_ENDS(at) __tsan_release(at)
 #define WEIR__SECTIONS_ENDED(at) __tsan_acquire(at)
 #else
-/* liburcu 0.13.2 aligns its records less than its headers declare, which
- * UndefinedBehaviorSanitizer reports. */
+/* liburcu 0.13.2 aligns its records less than its headers declare, and UndefinedBehaviorSanitizer
+ * reports that. */
 #ifndef WEIR__ASAN
-#define _LGPL_SOURCE /* sections in line; weir's licence allows it */
+#define _LGPL_SOURCE /* inline sections; weir's licence allows it */
 #endif
 #define WEIR__SECTION_ENDS(at) (void)(at)
 #define WEIR__SECTIONS_ENDED(at) (void)(at)
@@ -42,13 +42,13 @@ void __tsan_release(void *address);
 
 #ifdef _LGPL_SOURCE
 #include <urcu/tls-compat.h>
-/* Where liburcu's sections find their thread's record. In a shared library each use of a
- * thread-local variable is a call of __tls_get_addr, and a section has four. A const function is
- * called once, since the compiler knows that it returns the same again.
- * Option static_tls (initial-exec) costs no call at all: the loader finds the variable's offset.
- * But dlopen() of such a library fails if a plugin before it has used liburcu-bp, so the option is
- * for programs that link the library. The model is declared before liburcu's own declaration and
- * after it: clang takes the first, gcc the last. */
+/* The place where liburcu's sections find their thread's record. In a shared library each use of a
+ * thread-local variable calls __tls_get_addr, and a section has four uses. The compiler calls a
+ * const function once, since it returns the same value each time.
+ * Option static_tls (initial-exec) needs no call: the loader finds the variable's offset. But
+ * dlopen() of such a library fails if an earlier plugin has used liburcu-bp, so the option is for
+ * programs that link the library. The model is declared before and after liburcu's own declaration:
+ * clang takes the first, gcc the last. */
 struct urcu_bp_reader;
 #ifdef WEIR_STATIC_TLS
 #define WEIR__BP_READER \
@@ -73,8 +73,8 @@ WEIR__BP_READER;
 #endif
 
 struct weir_rcu {
-	bool bulletproof; /* urcu-bp; first, so that a handle has it on its first line */
-	void (*read_lock)(void); /* copied out of the flavor: one load less */
+	bool bulletproof; /* urcu-bp; the first member, so it lies on a handle's first line */
+	void (*read_lock)(void); /* copied from the flavor to save a load */
 	void (*read_unlock)(void);
 	const struct rcu_flavor_struct *flavor;
 };
@@ -106,8 +106,8 @@ static inline void weir__read_unlock(const struct weir_rcu *rcu)
 		rcu->read_unlock();
 }
 
-/* A statement in a section. It stands here twice, so that with the default flavor the thread's
- * record is looked up once, and not at both ends of the section. */
+/* Run a statement in a section. The statement stands here twice, so that the default flavor looks
+ * up the thread's record once and not at both ends of the section. */
 #define WEIR__IN_SECTION(rcu, statement) \
 	do { \
 		if (__builtin_expect((rcu)->bulletproof, 1)) { \
@@ -123,20 +123,20 @@ static inline void weir__read_unlock(const struct weir_rcu *rcu)
 		} \
 	} while (0)
 
-/* When it returns, every section that began before has ended. */
+/* Wait until every section that began before the call has ended. */
 static inline void weir__synchronize(const struct weir_rcu *rcu)
 {
 	rcu->flavor->update_synchronize_rcu();
 	WEIR__SECTIONS_ENDED((void *)(uintptr_t)rcu->flavor);
 }
 
-/* Wait until call_rcu's thread is done with what it was handed before. ThreadSanitizer would report
- * liburcu's barrier as a race, for the way it frees; there this waits a millisecond only, and the
- * caller asks again. */
+/* Wait until call_rcu's thread has run the callbacks queued before this call. ThreadSanitizer would
+ * report the way liburcu's barrier frees as a race. Under it this only waits a millisecond, and the
+ * caller checks again. */
 static inline void weir__barrier(const struct weir_rcu *rcu)
 {
-#if defined(WEIR__TSAN) && !defined(WEIR_DET) /* tests/schedule is not that sanitizer */
-	/* qsbr: while an online thread sleeps no grace period ends */
+#if defined(WEIR__TSAN) && !defined(WEIR_DET) /* tests/schedule runs without the sanitizer */
+	/* qsbr: a grace period cannot end while an online thread sleeps */
 	bool online = rcu->flavor->read_ongoing();
 	if (online)
 		rcu->flavor->thread_offline();
@@ -148,10 +148,10 @@ static inline void weir__barrier(const struct weir_rcu *rcu)
 #endif
 }
 
-/* Is this thread in a section, so that a grace period would wait for it for ever?
- * read_ongoing() returns how deeply sections are nested, so that entering one more changes it. Not
- * with qsbr: there it returns whether the thread is online, which is no obstacle, since a thread
- * that waits for a grace period counts as quiescent. */
+/* Is this thread in a section? Then a grace period that it waits for would never end.
+ * read_ongoing() returns the nesting depth, which one more section changes. With qsbr it returns
+ * whether the thread is online. That is harmless, since a thread that waits for a grace period
+ * counts as quiescent. */
 static inline bool weir__in_section(const struct weir_rcu *rcu)
 {
 	int before = rcu->flavor->read_ongoing();
@@ -163,8 +163,8 @@ static inline bool weir__in_section(const struct weir_rcu *rcu)
 	return inside != before;
 }
 
-/* Is this liburcu's own thread, which runs what call_rcu was given?
- * Return: false too for a flavor that is none of liburcu's bp, memb, mb and qsbr. */
+/* Is this the thread of liburcu that runs call_rcu callbacks?
+ * Return: false too for a flavor other than liburcu's bp, memb, mb and qsbr. */
 bool weir__in_callback(const struct rcu_flavor_struct *flavor);
 
 #endif

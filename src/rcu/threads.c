@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Threads that liburcu has or knows: which one is call_rcu's, and what becomes of them all in a
- * child of fork(). */
+ * liburcu's threads: which one runs call_rcu's callbacks, and how the handle's flavor survives
+ * fork(). */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,9 +10,9 @@
 
 /* ---- call_rcu's thread ---- */
 
-/* Each flavor's library reports it, by functions that are no members of rcu_flavor_struct. The
- * references are weak, since weir needs liburcu-bp alone. A program that gives weir another flavor
- * has that one's library too, and then they are found. */
+/* Each flavor's library reports its thread by functions outside rcu_flavor_struct. The references
+ * are weak, since weir needs only liburcu-bp. A program that gives weir another flavor has linked
+ * that library, so they resolve. */
 struct call_rcu_data;
 
 #define WEIR__WEAK(name) \
@@ -29,7 +29,7 @@ WEIR__WEAK(urcu_qsbr)
 	{ &name##_flavor, name##_get_thread_call_rcu_data, name##_get_call_rcu_thread }
 static const struct caller {
 	const struct rcu_flavor_struct *flavor;
-	struct call_rcu_data *(*data)(void); /* of this thread; NULL: none of its own */
+	struct call_rcu_data *(*data)(void); /* of this thread; NULL: it has no own one */
 	pthread_t (*thread)(struct call_rcu_data *data);
 } callers[] = { WEIR__CALLER(urcu_bp), WEIR__CALLER(urcu_memb), WEIR__CALLER(urcu_mb),
 	        WEIR__CALLER(urcu_qsbr) };
@@ -48,16 +48,17 @@ bool weir__in_callback(const struct rcu_flavor_struct *flavor)
 
 /* ---- fork() ----
  *
- * A child has one thread. What others did at that moment stays undone there: liburcu's locks stay
- * taken, and a section that they were in never ends. liburcu-bp leaves it to its users to call it
- * before and after. weir does so for the flavor that it brings, where nobody else did.
+ * A child has one thread. The work of other threads stays unfinished there: liburcu's locks stay
+ * taken, and their sections never end. liburcu-bp leaves it to its users to call its functions
+ * before and after fork(). weir does so for its default flavor unless the program does.
  *
- * To call it twice is a deadlock. A program may have registered the calls itself, as liburcu tells
- * it. Handlers that run before a fork run in the reverse order, so those of a program come before
- * weir's, which are registered when the library is loaded; and liburcu has blocked all signals by
- * then. Only a program that loads weir as a plugin may have registered its own before. */
+ * Calling them twice deadlocks, and a program may have registered them itself, as liburcu's manual
+ * says. Handlers before a fork run in reverse order of registration. weir registers when the
+ * library is loaded, so a program's handlers run before weir's; liburcu has blocked all signals by
+ * then, which weir detects. Only a program that loads weir as a plugin may have registered
+ * earlier. */
 
-#ifndef WEIR_DET /* tests/schedule: nobody forks there */
+#ifndef WEIR_DET /* tests/schedule does not fork */
 
 static _Thread_local bool prepared;
 
@@ -71,7 +72,7 @@ static bool all_signals_blocked(void)
 	return true;
 }
 
-/* Who forks in a section would wait for a grace period that waits for him. */
+/* A thread that forks in a section would wait for a grace period that waits for itself. */
 static void before_fork(void)
 {
 	prepared = !all_signals_blocked() && !urcu_bp_read_ongoing() &&
@@ -82,8 +83,7 @@ static void before_fork(void)
 	urcu_bp_before_fork();
 }
 
-/* MemorySanitizer takes the stack of a library that was not compiled for it for memory that nobody
- * wrote. */
+/* MemorySanitizer takes the stack of an uninstrumented library for uninitialised memory. */
 #if defined(__has_feature)
 #if __has_feature(memory_sanitizer)
 void __msan_scoped_disable_interceptor_checks(void);
@@ -115,8 +115,8 @@ static void in_child(void)
 	urcu_bp_call_rcu_after_fork_child();
 }
 
-/* Do the program and the libraries that it was started with have that function? RTLD_DEFAULT would
- * find what came with a plugin too. */
+/* Does the program, or a library it was started with, have that function? RTLD_DEFAULT would also
+ * search plugins. */
 static bool in_program(const char *name)
 {
 	void *program = dlopen(NULL, RTLD_LAZY);
@@ -126,7 +126,7 @@ static bool in_program(const char *name)
 	return found;
 }
 
-/* Is this the program itself, or a library that it was started with? */
+/* Is weir part of the program, or a library the program was started with? */
 static bool loaded_at_start(void)
 {
 	Dl_info program, own;
@@ -137,7 +137,7 @@ static bool loaded_at_start(void)
 	return in_program("weir_version");
 }
 
-/* Of a plugin: has the program a liburcu-bp of its own? */
+/* Is weir a plugin of a program that has its own liburcu-bp? */
 static bool may_be_registered(void)
 {
 	return !loaded_at_start() && in_program("urcu_bp_before_fork");
@@ -145,7 +145,7 @@ static bool may_be_registered(void)
 
 __attribute__((constructor)) static void watch_forks(void)
 {
-	if (!may_be_registered()) /* no memory for it: as if nobody had called it */
+	if (!may_be_registered()) /* if it lacks memory, fork() works as without weir */
 		(void)pthread_atfork(before_fork, in_parent, in_child);
 }
 
