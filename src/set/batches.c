@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The handle's batches, and its removals and counts, of the current filter: H13 in generation.h.
- * Of a batch each SECTION_KEYS keys have a section of their own, so that a grace
- * period waits for some milliseconds and not for the whole batch. */
+ * The handle's batches, and its removals and counts on the current filter (H13 in generation.h).
+ * Each SECTION_KEYS keys of a batch have a section of their own, so that a grace period waits for
+ * milliseconds, not for the whole batch. */
 #include "ground/error.h"
 #include "kind/batch.h"
 #include "set/sharded/sharded.h"
@@ -34,7 +34,7 @@ int64_t weir_handle_contains_keys(const struct weir_handle *h, struct weir_keys 
 	return found;
 }
 
-/* H1: into every filter of the record. The answer is the current one's unless another refuses. */
+/* H1: insert into every filter of the record. The answer is current's, unless a filter refuses. */
 static int64_t insert_section(const struct weir_handle *h, struct weir_keys keys,
                               uint64_t *bitmap)
 {
@@ -58,7 +58,7 @@ int64_t weir_handle_insert_keys(struct weir_handle *h, struct weir_keys keys, ui
 		size_t taken = answer < 0 ? at + weir_error_taken() : 0;
 		weir__read_unlock(&h->rcu);
 		if (answer < 0) {
-			size_t rest = at + some.n; /* whole words */
+			size_t rest = at + some.n; /* a multiple of 64, so whole bitmap words */
 			(void)weir__answer_all(false, n - rest,
 			                       bitmap ? bitmap + rest / 64 : NULL);
 			return weir__stopped(taken, answer);
@@ -100,7 +100,7 @@ static int know_hash(const struct weir_generation *g, const char *verb)
 	return g->beside & WEIR_BESIDE_NO_HASHES ? weir__refuse_hashes(verb) : 0;
 }
 
-/* In a section. */
+/* Called in a section. */
 static int remove_hash(const struct weir_handle *h, uint64_t hash)
 {
 	const struct weir_generation *g = weir__generation(h);
@@ -153,13 +153,13 @@ int weir_handle_remove_hash(struct weir_handle *h, uint64_t hash)
 	return answer;
 }
 
-/* What stops a batch: the other keys of it may well be there. */
+/* Errors that end a batch. Any other concerns one key: the next ones may well be there. */
 static bool stops(int answer)
 {
 	return answer == -EBUSY || answer == -ENOTSUP || answer == -EROFS;
 }
 
-/* Key by key, up to the first whose shard is being replaced. */
+/* Remove key by key, up to the first whose shard refuses. */
 static int64_t remove_from_shards(const struct weir_handle *h, struct weir_keys keys,
                                   uint64_t *bitmap)
 {

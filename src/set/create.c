@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir_handle_create(): what the options ask for. A handle begins with a filter of the caller's,
- * one that is made of options.params, all shards of a set, or a placeholder (H10). */
+ * weir_handle_create(). The options decide what a handle begins with: the caller's filter, one made
+ * from options.params, all shards of a set, or a placeholder (H10). */
 #include <weir/params.h>
 #include "filter/filter.h"
 #include "ground/error.h"
@@ -8,7 +8,7 @@
 
 enum { FLAGS = WEIR_HANDLE_ANY_SEED | WEIR_HANDLE_OWN_HASHES | WEIR_HANDLE_ANY_STEPS };
 
-/* Over the defaults, and checked. */
+/* Copy the options over the defaults and check them. */
 static int read_options(struct weir_handle_options *out, const struct weir_handle_options *options)
 {
 	int err = weir__options_copy(out, sizeof *out, options, "weir_handle_options");
@@ -22,11 +22,11 @@ static int read_options(struct weir_handle_options *out, const struct weir_handl
 		                          "is kept");
 	if (!err && out->can & ~(uint32_t)WEIR_CAN_ALL)
 		err = weir__fail(-EINVAL, "options.can %#x: there is no such ability", out->can);
-	out->can |= WEIR_CAN_PUBLISH; /* of every filter that it is ever to have */
+	out->can |= WEIR_CAN_PUBLISH; /* required of every filter the handle ever has */
 	return err;
 }
 
-/* There is one way to the first filter. */
+/* Only one option may supply the first filter. */
 static int check_params(const struct weir_filter *initial, const struct weir_handle_options *o)
 {
 	if (o->params && (initial || o->absent != WEIR_ABSENT_REFUSED))
@@ -35,7 +35,7 @@ static int check_params(const struct weir_filter *initial, const struct weir_han
 	return 0;
 }
 
-/* Its shards are alike, and there from the beginning. */
+/* A sharded set makes its shards itself, at once and all alike. */
 static int check_sharded(const struct weir_filter *initial, const struct weir_handle_options *o)
 {
 	const char *given = initial          ? "initial" :
@@ -51,7 +51,7 @@ static int check_sharded(const struct weir_filter *initial, const struct weir_ha
 	                                  "its filters of them");
 }
 
-/* @made: receives the first filter if it is not the caller's. */
+/* @made: receives the first filter if the caller gave none. */
 static int first_filter(struct weir_filter **made, struct weir_absence **absence,
                         struct weir_filter *initial, const struct weir_handle_options *o)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Inserts beside a reload, with a previous filter kept, into filters that hash differently (H9), or
- * before the first set (H10). */
+ * Inserts that do more than insert into current: beside a reload, while a previous filter is kept,
+ * into filters that hash differently (H9), or before the first set (H10). */
 #include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/batch.h"
 #include "set/generation.h"
 
-enum { AT_A_TIME = 64 }; /* hashes of a batch, for each identity: a multiple of 64 */
+enum { AT_A_TIME = 64 }; /* hashes at a time for each hash identity; a multiple of 64 */
 
-/* H9: lookups of hashes ask this one where nobody knows which filter's hash it is. */
+/* H9: lookups of hashes ask this filter if the hash may belong to any filter. */
 static bool contains_any_hash(const struct weir_filter *f, uint64_t hash)
 {
 	(void)f, (void)hash;
@@ -28,8 +28,8 @@ int weir__refuse_hashes(const char *verb)
 	                           "function of your own", verb);
 }
 
-/* H9: the hash of the key for filter @i of the record, and made once for those that hash alike.
- * Return: 0; -EINVAL it cannot read the text. */
+/* H9: the hash of the key for filter @i of the record, made once for all that hash alike.
+ * Return: 0; -EINVAL the filter cannot read the text. */
 static int hash_for(const struct weir_generation *g, unsigned i, struct weir_filter *taker,
                     const struct weir_given *key, uint64_t hashes[WEIR_TAKERS])
 {
@@ -40,20 +40,20 @@ static int hash_for(const struct weir_generation *g, unsigned i, struct weir_fil
 	return 0;
 }
 
-/* A key in a filter of the record. */
+/* An insert of the key into one filter. */
 struct place {
 	struct weir_filter *taker;
 	uint64_t hash;
 };
 
-/* What a filter cannot remove remains. */
+/* A no-op for kinds without removal. */
 static void take_back(const struct place *p)
 {
 	if (weir__removes(p->taker))
 		(void)!weir__remove_made(p->taker, p->hash);
 }
 
-/* Return: as an insert. */
+/* Insert the key into filter @i, p->taker, and note the hash in p. Return: as an insert. */
 static int put(const struct weir_generation *g, unsigned i, const struct weir_given *key,
                uint64_t hashes[WEIR_TAKERS], struct place *p)
 {
@@ -65,7 +65,7 @@ static int put(const struct weir_generation *g, unsigned i, const struct weir_gi
 	return err ? err : weir__insert_made(p->taker, p->hash);
 }
 
-/* H12: the taker @i refused with @err. Return: 0 if that does not matter; else it does. */
+/* H12: filter @i refused with @err. Return: 0 if the insert stands all the same, else @err. */
 static int weigh(unsigned i, struct weir_filter *taker, int err)
 {
 	const bool stands = i == 2 && weir__standby_decide_relaxed(&taker->standby,
@@ -74,7 +74,7 @@ static int weigh(unsigned i, struct weir_filter *taker, int err)
 	return stands ? 0 : err;
 }
 
-/* Say which filter it was, and what has become of the key in the others. */
+/* Return @err. The sentence names the filter and says where the key stays. */
 static int explain(const struct weir_generation *g, unsigned i, int err)
 {
 	const bool removes = g->absence || weir__removes(g->current);
@@ -96,7 +96,7 @@ static int insert(const struct weir_generation *g, const struct weir_given *key)
 	int answer = g->absence ? weir__absence_keep(g->absence, key) : 0;
 	for (unsigned i = 0; i < WEIR_TAKERS && answer >= 0; i++) {
 		struct place *p = &places[put_into];
-		p->taker = weir__taker(g, i); /* once: a rollback may void the previous filter */
+		p->taker = weir__taker(g, i); /* read once: another inserter may void previous */
 		if (!p->taker)
 			continue;
 		int one = put(g, i, key, hashes, p);
@@ -130,19 +130,19 @@ int weir__insert_u64_beside(const struct weir_generation *g, uint64_t key)
 	return insert(g, &(struct weir_given){ .key = &key, .len = sizeof key, .number = true });
 }
 
-/* A piece of a batch on its way into the filters of a record. */
+/* A piece of a batch while it goes into the filters of a record. */
 struct piece {
 	const struct weir_generation *g;
 	struct weir_keys keys;
 	const uint64_t *hashes[WEIR_TAKERS]; /* for each filter */
 	uint64_t made[WEIR_TAKERS][AT_A_TIME];
-	size_t taken; /* by all filters up to now: n, or those before the first that was refused */
-	int64_t err;  /* its, with the sentence; 0: none */
+	size_t taken; /* by all filters so far: n, or the keys before the first refusal */
+	int64_t err;  /* of the first refusal, with its sentence; 0: none */
 	char sentence[WEIR_SENTENCE_BYTES];
 };
 
-/* Hashed once for the filters that hash alike (H9). Return: how many of the keys, up to the first
- * that the filter cannot read. */
+/* Hash the piece for filter @i, once for all filters that hash alike (H9).
+ * Return: the number of keys before the first that the filter cannot read. */
 static size_t hash_piece(struct piece *p, unsigned i, struct weir_filter *taker)
 {
 	const unsigned alike = p->g->alike[i];
@@ -154,7 +154,8 @@ static size_t hash_piece(struct piece *p, unsigned i, struct weir_filter *taker)
 	return n;
 }
 
-/* H12: what the filters before have beyond that, they give back, the last key first. */
+/* H12: filter @i took only @taken keys. The filters before it give back all keys after those, the
+ * last key first. */
 static void refuse_piece(struct piece *p, unsigned i, size_t taken, int err)
 {
 	p->err = explain(p->g, i, err);
@@ -178,7 +179,7 @@ static int64_t insert_into(struct piece *p, unsigned i, struct weir_filter *take
 	return answer >= 0 && can < p->taken ? weir__stopped(can, -EINVAL) : answer;
 }
 
-/* AT_A_TIME keys at most, those that all filters so far have taken. */
+/* Insert up to AT_A_TIME keys into each filter: those that all filters before it took. */
 static int64_t insert_some(struct piece *p, uint64_t *bitmap)
 {
 	int64_t answer = 0;

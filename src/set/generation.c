@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Records, the writer's claim, and freeing what a writer has retired. */
+ * Generation records, the writer's claim, and the freeing of retired objects. */
 #include <stdlib.h>
 #include "filter/filter.h"
 #include "ground/error.h"
@@ -20,7 +20,8 @@ struct weir_generation *weir__record(struct weir_filter *current, struct weir_fi
 	return record;
 }
 
-/* Where a lookup probes several keys each filter notes a key's length itself (N3). */
+/* A filter that probes several keys per lookup notes each key's length itself (N3), so it cannot
+ * share hashes. */
 static bool same_hashes_of_texts(const struct weir_text *a, const struct weir_text *b)
 {
 	return a->steps == b->steps && !weir__text_several(a);
@@ -102,7 +103,7 @@ static bool overlap(struct weir_bits a, struct weir_bits b)
 	return x < y ? y - x < a.bytes : x - y < b.bytes;
 }
 
-/* H7: free the records of those that call_rcu has freed. */
+/* H7: free the entries that call_rcu's thread no longer holds. */
 static void forget_freed(struct weir_handle *h)
 {
 	struct weir_retired **at = &h->retired;
@@ -143,14 +144,14 @@ static void free_retired(struct weir_retired *retired)
 static void free_deferred(struct rcu_head *head)
 {
 	struct weir_retired *retired = caa_container_of(head, struct weir_retired, head);
-	WEIR__SECTIONS_ENDED(head); /* what weir__retire() wrote */
+	WEIR__SECTIONS_ENDED(head); /* pairs with WEIR__SECTION_ENDS() in weir__retire() */
 	struct weir_handle *h = retired->handle;
 	const uint64_t bytes = retired->bytes;
 	WEIR__SECTIONS_ENDED((void *)(uintptr_t)h->rcu.flavor);
 	free_retired(retired);
 	weir__figure_sub_relaxed(&h->bytes_retired, bytes);
-	weir__flag_release(&retired->held); /* from here on it may be freed (H7), */
-	/* and from here on the handle: see weir__retired_wait() */
+	weir__flag_release(&retired->held); /* from here on the writer may free @retired (H7) */
+	/* from here on the handle may be freed: see weir__retired_wait() */
 	weir__users_sub_release(&h->retiring);
 }
 
@@ -170,10 +171,10 @@ void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defe
 	retired->older = h->retired;
 	h->retired = retired;
 	weir__users_add_relaxed(&h->retiring);
-	/* inserts that began before may still add to them */
+	/* stored, since inserts that began before may still grow the filters */
 	retired->bytes = bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]);
 	weir__figure_add_relaxed(&h->bytes_retired, retired->bytes);
-	WEIR__SECTION_ENDS(&retired->head); /* its thread reads what is written here */
+	WEIR__SECTION_ENDS(&retired->head); /* call_rcu's thread reads the writes above */
 	h->rcu.flavor->update_call_rcu(&retired->head, free_deferred);
 }
 

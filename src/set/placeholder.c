@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The placeholder and the keys that are kept for the first set. */
+ * The placeholder, and the keys that are kept for the first set (H10). */
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
@@ -10,12 +10,12 @@
 struct weir_kept {
 	struct weir_kept *older;
 	size_t len;
-	bool hashed; /* bytes are a hash of the caller's own */
+	bool hashed; /* bytes hold the caller's hash */
 	bool number, fixed; /* as in struct weir_given */
 	char bytes[];
 };
 
-/* One line, which nothing is ever inserted into. */
+/* A filter of one line, into which no key is ever inserted. */
 static int make_placeholder(struct weir_filter **out, const struct weir_handle_options *options)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -65,7 +65,7 @@ int weir__absence_make(struct weir_absence **out, struct weir_filter **placehold
 	return err;
 }
 
-/* Room for so many bytes more, if there is. */
+/* Reserve @bytes of the limit. Return: false if they do not fit. */
 static bool take_room(struct weir_absence *a, uint64_t bytes)
 {
 	uint64_t taken = weir__figure_load_relaxed(&a->taken);
@@ -113,8 +113,8 @@ int weir__absence_keep(struct weir_absence *a, const struct weir_given *key)
 	return a->answer;
 }
 
-/* A key may have come more often than the filter holds copies of one. What it then refuses is there
- * as often as it can be. */
+/* A key may have come more often than the filter can hold copies of it. If the filter then refuses
+ * it while it holds that many, the key counts as seen. */
 static int insert_kept(struct weir_filter *next, uint64_t hash)
 {
 	int answer = weir__insert_made(next, hash);
@@ -123,7 +123,7 @@ static int insert_kept(struct weir_filter *next, uint64_t hash)
 	return is_there ? WEIR_SEEN : answer;
 }
 
-/* Can a set with normalisation read it? */
+/* Can a set with normalisation read the key? */
 static bool readable(const struct weir_filter *f, const struct weir_given *key)
 {
 	uint64_t hash;
@@ -132,8 +132,8 @@ static bool readable(const struct weir_filter *f, const struct weir_given *key)
 	return weir__key_hash_of(f, key->key, key->len, &hash) == 0;
 }
 
-/* A key that the set cannot read is in no such set. One that it refuses, since it is closed, is an
- * insert that was acknowledged: then that set is not taken. */
+/* Skip a key that the set cannot read: no such set holds it. If a closed set refuses a readable
+ * key, an acknowledged insert would be lost: then this set is not published. */
 static int replay_one(struct weir_filter *next, const struct weir_kept *kept)
 {
 	const struct weir_given key = { .key = kept->bytes, .len = kept->len,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a handle remembers of its commits and refreshes: the last refusal (H11), and the file that
- * was taken or refused last. */
+ * A handle's memory of its commits and refreshes: the last refusal (H11), and the file taken or
+ * refused last. */
 #include <errno.h>
 #include <string.h>
 #include "ground/error.h"
@@ -14,7 +14,7 @@ static uint64_t now(void)
 	return (uint64_t)(weir__seconds() * second);
 }
 
-/* It has been published, if not now; perhaps it is still read. */
+/* The place that is not published now. Readers may still have it from before, so wait for them. */
 static struct weir_refusal *free_place(struct weir_handle *h)
 {
 	struct weir_refusals *r = &h->refusals;
@@ -64,9 +64,9 @@ bool weir__refused_now(const struct weir_handle *h)
 	return refused;
 }
 
-/* ---- whether a file is looked at again ---- */
+/* ---- when to read a file again ---- */
 
-static const double settled = 2.5; /* seconds: longer than a tick of any clock of files */
+static const double settled = 2.5; /* seconds: longer than a tick of any file system's clock */
 
 bool weir__last_file_is(const struct weir_last_file *last, const struct weir_file_identity *file,
                         uint64_t generation)

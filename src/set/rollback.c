@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The previous filter: taken back, or given up. Why a rollback loses no insert: H5 in generation.h,
- * and where it refuses one: H12.
+ * Return to the previous filter, or drop it. H5 in generation.h says why a rollback loses no
+ * insert, and H12 when it is refused.
  *
  *     rollback   record {previous, -, -}  grace period   free the old record, the rejected filter
  *     drop       record {current, -, -}   grace period   free the old record, the previous one */
@@ -10,14 +10,14 @@
 #include "ground/threads.h"
 #include "set/generation.h"
 
-/* H12: from here on it is the rollback that an inserter has to reckon with; or it is void. */
+/* H12: decide for the rollback, so that previous counts like next; false: it is void already. */
 static bool returns(const struct weir_generation *g)
 {
 	return weir__standby_decide_relaxed(&g->previous->standby, WEIR_STANDBY_RETURNS) ==
 	       WEIR_STANDBY_RETURNS;
 }
 
-/* The handle is claimed. */
+/* The caller has claimed the handle. */
 static int leave(struct weir_handle *h, bool rolls_back, const char *verb)
 {
 	const struct weir_generation *g = h->generation;
@@ -61,7 +61,7 @@ static int begin_and_leave(struct weir_handle *h, bool rolls_back, const char *v
 void weir__standby_free(struct weir_handle *h)
 {
 	if (h->generation->previous && !weir__standby(h->generation))
-		(void)leave(h, false, "the previous filter"); /* no memory: the next writer */
+		(void)leave(h, false, "the previous filter"); /* on failure the next writer does */
 }
 
 int weir_handle_rollback(struct weir_handle *h)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * The handle's verbs that name sets. What it publishes, and why nothing is lost, is H1 to H7 in
- * generation.h; all routers of a handle have the same sets (R4 in router/router.h). */
+ * The handle's verbs that name sets. H1 to H7 in generation.h say what is published, and why
+ * nothing is lost. All routers of a handle have the same sets (R4 in router/router.h). */
 #include "ground/error.h"
 #include "kind/batch.h"
 #include "router/router.h"
 #include "set/generation.h"
 
-/* ---- lookups: in a section, of the current filter ---- */
+/* ---- lookups: in a section, on the current filter ---- */
 
-/* H10: before the first filter every set, or none. */
+/* H10: before the first filter the answer is every set, or none. */
 static uint64_t route_absent(const struct weir_generation *g)
 {
 	return weir_contains_hash(g->current, 0) ? WEIR_ALL_SETS : 0;
@@ -70,8 +70,8 @@ int64_t weir_handle_route_keys(const struct weir_handle *h, struct weir_keys key
 
 /* ---- inserts: in a section, into every filter of the record (H1) ---- */
 
-/* Current first. It alone can refuse (R4), and it alone decides whether a key is new (H8). A
- * previous router that takes no inserts is void from then on (H12). */
+/* Current comes first. Only it can refuse (R4), and only it decides whether a key is new (H8). A
+ * previous router that refuses becomes void (H12). */
 static int64_t insert_each(const struct weir_generation *g, uint32_t set, struct weir_keys keys,
                            uint64_t *bitmap)
 {
@@ -101,7 +101,7 @@ int64_t weir_handle_insert_into_keys(struct weir_handle *h, uint32_t set, struct
                                      uint64_t *bitmap)
 {
 	int64_t answer;
-	if (h->sharded && set == 0) /* of a kind with one set */
+	if (h->sharded && set == 0) /* a sharded set's kind has one set */
 		return weir_handle_insert_keys(h, keys, bitmap);
 	WEIR__IN_SECTION(&h->rcu, answer = insert_keys(weir__generation(h), set, keys, bitmap));
 	return answer;

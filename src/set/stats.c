@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * What a handle holds. */
+ * The statistics of a handle. */
 #include <string.h>
 #include "ground/error.h"
 #include "ground/system.h"
 #include "set/sharded/sharded.h"
 
-/* What a record says: of the only filter, or of a shard beside others. */
+/* Add a record of the only filter, or of one shard. */
 static void add_record(struct weir_handle_stats *s, const struct weir_handle *h,
                        const struct weir_generation *g)
 {
@@ -19,7 +19,7 @@ static void add_record(struct weir_handle_stats *s, const struct weir_handle *h,
 	s->bytes += weir__held_bytes(h, g);
 }
 
-/* In a section. @g: the handle's record. */
+/* Called in a section. @g: the handle's record. */
 static void add_records(struct weir_handle_stats *s, const struct weir_handle *h,
                         const struct weir_generation *g)
 {

@@ -52,7 +52,7 @@ MUTANTS = [
     ('NO_FOLDER_AS_ROOT', FOLLOW, FOLDER, 'n ? f->path : "/"'),
     ('WATCHED_AFTER_THE_LOOK', FOLLOW,
      '\t\tif (!f->options.poll_only)\n'
-     '\t\t\t/* before the look: what changes after it is noticed */\n'
+     '\t\t\t/* before the look, so that a change after it is noticed */\n'
      '\t\t\tweir__notice_renew(&f->notice);\n\t\tlook(f);',
      '\t\tlook(f);\n\t\tif (!f->options.poll_only)\n\t\t\tweir__notice_renew(&f->notice);'),
     # what may be replaced, where only images may

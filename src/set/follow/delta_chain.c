@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * See chain.h. */
+ * The deltas beside a followed file: find them, order them and apply them (set/follow/follow.h). */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 enum { MOST = 4096 };
 
-/* Bytes of the path up to the name, the last slash too. */
+/* Length of the path's folder, with the last slash. */
 static size_t folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -64,7 +64,7 @@ static int in_order(const void *a, const void *b)
 	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A file that is replaced or written to has another one. */
+/* A checksum that changes when a file of the chain is replaced or written to. */
 static uint64_t identity_of(const struct weir_chain *chain)
 {
 	struct weir_checksum sum;
@@ -140,7 +140,7 @@ int weir__chain_heads(struct weir_chain *chain)
 			err = weir_delta_inspect(weir_location_path(path), head);
 		else
 			err = -ENOENT;
-		if (err == -ENOENT) { /* or has gone just now */
+		if (err == -ENOENT) { /* not a delta, or removed just now */
 			free(path);
 			err = 0;
 			continue;
@@ -155,7 +155,7 @@ int weir__chain_heads(struct weir_chain *chain)
 	return err;
 }
 
-/* How far a walk along the heads has come: which deltas, and where each of them ends. */
+/* A walk along the heads: the deltas to apply, in order. */
 struct walk {
 	size_t *step;
 	size_t n;
@@ -166,7 +166,7 @@ static bool is_end(const struct weir_delta_info *head, uint64_t id, uint64_t byt
 	return head->new_id == id && head->new_bytes == bytes;
 }
 
-/* To go on with delta @i; if its end was there before, all that was done since need not be. */
+/* Continue with delta @i. If the walk was at its end before, drop the steps since then. */
 static void walk_on(struct walk *w, const struct weir_chain *chain, size_t i,
                     const struct weir_plain *image)
 {

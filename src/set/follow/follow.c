@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The thread that follows a file: it looks, then waits for a notice, for the time of the next look
- * or for the end. */
+ * The thread that follows a file: it looks, then waits for a notice, the time of the next look, or
+ * its end. */
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
@@ -23,27 +23,27 @@ static const double first_retry = 0.05; /* seconds */
 
 struct weir_follower {
 	struct weir_handle *handle;
-	struct weir_refresh_options refresh; /* whose gate, if there is one, is the next field */
+	struct weir_refresh_options refresh; /* refresh.gate, if set, points to the next field */
 	struct weir_gate gate;
-	weir_progress_fn *progress; /* the caller's; that in refresh is may_go_on() */
+	weir_progress_fn *progress; /* the caller's; refresh has may_go_on() instead */
 	void *progress_arg;
 	struct weir_follow_options options;
 	struct weir_notice notice;
-	pid_t process; /* that has the thread */
+	pid_t process; /* the process that runs the thread */
 	pthread_t thread;
-	int stop;           /* eventfd: readable when the thread is to end */
-	bool gave_up;       /* a look, for that */
+	int stop;           /* eventfd: readable when the thread must end */
+	bool gave_up;       /* the last look, because of stop */
 	double delay;       /* seconds until the next look, if no notice comes before */
 	double retry;       /* the last delay after a failure; 0 after a success */
-	struct weir_announcer announcer;     /* without a report */
+	struct weir_announcer announcer;     /* used without a report() */
 	char reported[WEIR_SANITY_TEXT]; /* the last failure's sentence; empty after a success */
 	size_t length;      /* of path */
-	char path[];        /* and, behind it, the folder's */
+	char path[];        /* followed by the folder's path */
 };
 
-/* A failure is reported unless the look before failed with the same sentence. Of two files that are
- * refused for the same reason both are reported: soon after the first (first_retry) comes a look
- * that finds it unchanged and answers 0, which empties f->reported. */
+/* Report a failure, unless the look before failed with the same sentence. Two files refused for the
+ * same reason are both reported: a look soon after the first (first_retry) finds it unchanged and
+ * returns 0, which empties f->reported. */
 static void report(struct weir_follower *f, int result, const char *sentence)
 {
 	if (result >= 0)
@@ -62,8 +62,8 @@ static bool stopped(const struct weir_follower *f)
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* Called while a file is read, counted and carried. Each of these may be given up until its last
- * byte: a file that is too small to be asked about is taken. */
+/* Called while a file is read, counted and carried. Each step can be given up until its last byte.
+ * A file too small for a call in between is taken. */
 static int may_go_on(void *argument, uint64_t done, uint64_t total)
 {
 	struct weir_follower *f = argument;
@@ -96,7 +96,7 @@ static void look(struct weir_follower *f)
 		               weir__refused_now(f->handle));
 }
 
-/* Returns false when the thread is to end. */
+/* Return: false when the thread must end. */
 static bool wait_for_more(struct weir_follower *f)
 {
 	double now = weir__seconds(), until = now + f->delay;
@@ -104,7 +104,7 @@ static bool wait_for_more(struct weir_follower *f)
 		struct pollfd fds[] = { { .fd = f->stop, .events = POLLIN },
 		                        { .fd = f->notice.fd, .events = POLLIN } };
 		if (poll(fds, 2, (int)ceil((until - now) * 1e3)) <= 0)
-			/* time for the next look; or poll() failed, for want of memory */
+			/* time for the next look, or poll() lacks memory */
 			return true;
 		if (fds[0].revents)
 			return false;
@@ -115,8 +115,8 @@ static bool wait_for_more(struct weir_follower *f)
 	return true;
 }
 
-/* With qsbr no grace period ends while an online thread waits, so this one goes offline for its
- * waits. With the other flavors those two calls do nothing. */
+/* With qsbr a grace period cannot end while an online thread waits, so this thread goes offline to
+ * wait. With other flavors both calls are no-ops. */
 static void *follow(void *argument)
 {
 	struct weir_follower *f = argument;
@@ -126,7 +126,7 @@ static void *follow(void *argument)
 	flavor->register_thread();
 	do {
 		if (!f->options.poll_only)
-			/* before the look: what changes after it is noticed */
+			/* before the look, so that a change after it is noticed */
 			weir__notice_renew(&f->notice);
 		look(f);
 		flavor->thread_offline();
@@ -137,7 +137,7 @@ static void *follow(void *argument)
 	return NULL;
 }
 
-/* Of the default size of stack: the program's thread-local variables lie in it too. */
+/* With the default stack size: the program's thread-local variables lie on the stack too. */
 static int start_thread(struct weir_follower *f)
 {
 	sigset_t all, before;
@@ -150,7 +150,7 @@ static int start_thread(struct weir_follower *f)
 
 static void free_follower(struct weir_follower *f)
 {
-	weir__flag_release(&f->handle->followed); /* weir_handle_destroy() may free it now */
+	weir__flag_release(&f->handle->followed); /* from here on the handle may be freed */
 	weir__notice_close(&f->notice);
 	if (f->stop >= 0)
 		close(f->stop);
@@ -183,7 +183,7 @@ static int begin(struct weir_follower *f)
 	               0;
 }
 
-/* Over the defaults, and checked. */
+/* Copy the options over the defaults and check them. */
 static int read_options(struct weir_follow_options *out, struct weir_refresh_options *refresh,
                         struct weir_gate *gate, const struct weir_follow_options *options)
 {
@@ -202,11 +202,11 @@ static int read_options(struct weir_follow_options *out, struct weir_refresh_opt
 		                 out->poll_seconds);
 	/* complete now: fields that an older header lacks have their defaults */
 	refresh->struct_size = sizeof *refresh;
-	out->refresh = NULL; /* the caller's: copied */
+	out->refresh = NULL; /* copied above */
 	return err;
 }
 
-/* Not begun. NULL: no memory. */
+/* Allocate a follower that has not begun. Return: NULL without memory. */
 static struct weir_follower *make(struct weir_handle *h, const char *path,
                                   const struct weir_follow_options *options,
                                   const struct weir_refresh_options *refresh)
@@ -265,9 +265,8 @@ int weir_follower_start(struct weir_follower **out, struct weir_handle *h, const
 	return err;
 }
 
-/* The follower's thread may be waiting for a grace period. With qsbr that lasts until the caller,
- * if it is online, passes through a quiescent state: it goes offline while it waits for the
- * thread. */
+/* The follower's thread may wait for a grace period. With qsbr that lasts until an online caller
+ * passes through a quiescent state. So the caller goes offline while it joins the thread. */
 static void end_thread(struct weir_follower *f)
 {
 	const struct rcu_flavor_struct *flavor = f->handle->rcu.flavor;
@@ -298,10 +297,10 @@ int weir_follower_stop(struct weir_follower *f)
 	return 0;
 }
 
-/* A follower's lines on standard error. Each is one write(), so that those of several threads do
- * not mix, and escaped: a file's name is not its reader's. */
+/* A follower's lines on standard error. Each line is one write(), so lines of several threads do
+ * not mix. Each is escaped: another user than the log's reader may have chosen the file's name. */
 
-/* weir's sentences begin with the path, but for some that are not about a file. */
+/* Most of weir's sentences begin with the path; those about something else do not. */
 static void say(const char *path, const char *sentence, unsigned long held_back)
 {
 	char shown[WEIR_SENTENCE_BYTES], plain[3 * WEIR_SENTENCE_BYTES], line[sizeof plain];
@@ -319,7 +318,7 @@ static void say(const char *path, const char *sentence, unsigned long held_back)
 	(void)!write(STDERR_FILENO, line, n + 1);
 }
 
-/* A log that nobody reads, a full pipe, holds no follower up. */
+/* A full pipe, whose log is not read, must not block the follower. */
 static bool has_room(void)
 {
 	struct pollfd log = { .fd = STDERR_FILENO, .events = POLLOUT };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reading what a look finds: see set/follow/follow.h. */
+ * Read the file that a look finds (set/follow/follow.h). */
 #include <string.h>
 #include <unistd.h>
 #include "ground/error.h"
@@ -7,7 +7,7 @@
 #include "image/map.h"
 #include "set/follow/follow.h"
 
-/* Every step that takes long asks, before it sleeps and after each sleep (P3). */
+/* Every long step calls this. It asks progress before it sleeps and after each sleep (P3). */
 int weir__look_goes_on(void *argument, uint64_t done, uint64_t total)
 {
 	struct weir_look *l = argument;
@@ -21,8 +21,8 @@ int weir__look_goes_on(void *argument, uint64_t done, uint64_t total)
 	return l->stopped;
 }
 
-/* A path that a slip has named may be a file that nothing is to replace. Its sentence says what to
- * do already. */
+/* Is it an image, if perhaps a damaged one? A mistyped path may name a file that must not be
+ * replaced, and its sentence already has a remedy. */
 static bool is_image(const struct weir_source *source)
 {
 	char begin[8];
@@ -30,7 +30,7 @@ static bool is_image(const struct weir_source *source)
 	return n < (ssize_t)sizeof begin || memcmp(begin, "WEIRIMG1", sizeof begin) == 0;
 }
 
-/* What is wrong with the image, and what to do about it. */
+/* Add the remedy for @err to the sentence. */
 static int with_remedy(int err, const void *key, const struct weir_source *source)
 {
 	const char *remedy =
@@ -46,8 +46,8 @@ static int with_remedy(int err, const void *key, const struct weir_source *sourc
 	return remedy ? weir__fail(err, "%s; %s", weir_error_detail(), remedy) : err;
 }
 
-/* Into memory; or if the caller wants it so and it is not compressed, mapped: privately if the
- * current filter takes inserts, read-only if it does not. */
+/* Load the image, or map it if the caller wants that and it is not compressed: privately if the
+ * current filter takes inserts, else read-only. */
 static int read_image(struct weir_filter **out, struct weir_look *l,
                       const struct weir_load_options *o)
 {
@@ -63,7 +63,7 @@ static int read_image(struct weir_filter **out, struct weir_look *l,
 	return err;
 }
 
-/* Into memory, and the deltas to it. */
+/* Load the image and apply its deltas. */
 static int read_chain(struct weir_filter **out, struct weir_look *l,
                       const struct weir_load_options *o)
 {
@@ -84,7 +84,7 @@ static int read_chain(struct weir_filter **out, struct weir_look *l,
 	return err;
 }
 
-/* What max_bytes leaves for the image. */
+/* The bytes that max_bytes leaves for the image. */
 static int find_room(uint64_t *room, const struct weir_handle *h, uint64_t max_bytes)
 {
 	uint64_t held = weir__held_bytes(h, h->generation);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * The handle's filter from a file that is replaced from time to time. The file is checked before
- * anything is published. Then it is a reload whose next filter is there already: begin, carry, the
- * gate, commit, by the rules of generation.h.
+ * Refresh a handle's filter from a file that is replaced from time to time. The file is checked
+ * before anything is published. The rest is a reload whose next filter exists already: begin,
+ * carry, the gate, commit, by the rules of generation.h.
  *
- * The gate is asked last, of what is published: carry adds keys. So a refusal is a verdict on the
- * file alone, or, with carry, on the file and the current filter. The first kind is remembered
- * until the file changes. The second is remembered until the file or the generation changes:
- *  - while the filter stays current its bits only grow, so what was too full or had a key of
- *    must_miss is refused again, and to verify the file at every look would find nothing new;
+ * The gate comes last and judges what is published, since carry adds keys. So a refusal is a
+ * verdict on the file alone or, with carry, on the file and the current filter. The first kind is
+ * remembered until the file changes. The second is remembered until the file or the generation
+ * changes:
+ *  - while the filter stays current its bits only grow. A file that was too full, or had a key of
+ *    must_miss, is refused again, and to verify it at every look would find nothing new;
  *  - after a reload, rollback or refresh the same file may well pass.
- * What progress stops, at any step, is no refusal. */
+ * A step that progress stops refuses nothing. */
 #include <fcntl.h>
 #include <weir/refresh.h>
 #include "filter/filter.h"
@@ -19,7 +20,7 @@
 #include "set/follow/follow.h"
 #include "set/reload/reload.h"
 
-/* Which hashes it takes, where the handle holds filters of one seed. */
+/* Check that the image hashes like the current filter, if all filters of the handle must. */
 static int check_hashing(const struct weir_look *l, const struct weir_filter *next)
 {
 	if (l->handle->flags & WEIR_HANDLE_ANY_SEED)
@@ -31,7 +32,7 @@ static int check_hashing(const struct weir_look *l, const struct weir_filter *ne
 	                        weir_error_detail()) : 0;
 }
 
-/* Make a filter of the file, or fail with what is wrong with the file itself. */
+/* Make a filter of the file. Fails if the file itself is bad. */
 static int prepare(struct weir_filter **out, struct weir_look *l)
 {
 	const struct weir_filter *current = l->handle->generation->current;
@@ -39,7 +40,7 @@ static int prepare(struct weir_filter **out, struct weir_look *l)
 	int err = weir__look_read(&next, l);
 	if (err)
 		return err;
-	l->verdict = WEIR_VERDICT_ALONE; /* the image is whole: it may have another seed */
+	l->verdict = WEIR_VERDICT_ALONE; /* the image is intact, but it may have another seed */
 	err = check_hashing(l, next);
 	if (!err)
 		err = weir__same_steps_check(l->handle, &next->text, l->source->name);
@@ -80,7 +81,7 @@ static int check_carry(struct weir_filter *next, const struct weir_filter *curre
 	                  (unsigned long long)current->bytes);
 }
 
-/* On failure the filter is still the caller's. */
+/* On failure the filter stays the caller's. */
 static int begin(struct weir_reload **r, struct weir_look *l, struct weir_filter *next)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -94,12 +95,12 @@ static int begin(struct weir_reload **r, struct weir_look *l, struct weir_filter
 	o.defer_free = l->options->defer_free;
 	o.gate = l->options->gate;
 	o.pace = l->options->pace;
-	l->verdict = WEIR_VERDICT_NONE; /* no memory */
+	l->verdict = WEIR_VERDICT_NONE; /* only memory can lack now */
 	return weir__reload_open(r, l->handle, next, &o);
 }
 
-/* Publish it as the next filter, carry, and ask the gate. @r: a reload that began is to be closed,
- * or after a failure dropped; if none began, there is no next filter any more. */
+/* Publish @next as the next filter, carry, and ask the gate. @r: set if a reload began: close it,
+ * or drop it after a failure. If none began, @next is destroyed. */
 static int offer(struct weir_reload **r, struct weir_look *l, struct weir_filter *next)
 {
 	int err = begin(r, l, next);
@@ -110,7 +111,7 @@ static int offer(struct weir_reload **r, struct weir_look *l, struct weir_filter
 		err = weir__reload_replay(*r);
 	}
 	if (!err && carries(l)) {
-		/* begin() has asked all that could fail but progress, memory and room */
+		/* begin() has asked all that can fail except progress, memory and room */
 		err = weir__merge(next, l->handle->generation->current, weir__look_goes_on, l);
 		if (err == -ENOMEM || err == -EAGAIN)
 			l->verdict = WEIR_VERDICT_NONE;
@@ -122,8 +123,8 @@ static int offer(struct weir_reload **r, struct weir_look *l, struct weir_filter
 	return err ? weir__fail(err, "%s: %s", l->source->name, weir_error_detail()) : 0;
 }
 
-/* Before the claim ends: whether, and for how long, this look is the last at the file. Return:
- * whether this very refusal was there before. */
+/* Before the claim ends, remember the verdict: it decides whether and when the file is read again.
+ * Return: true if the last look refused the same damage. */
 static bool remember(const struct weir_look *l, int err)
 {
 	struct weir_handle *h = l->handle;
@@ -136,7 +137,7 @@ static bool remember(const struct weir_look *l, int err)
 	return again;
 }
 
-/* The handle is claimed, and no longer when this returns. */
+/* The caller has claimed the handle; this function releases it. */
 static int look(struct weir_look *l)
 {
 	struct weir_filter *next = NULL;
@@ -165,7 +166,7 @@ static int look(struct weir_look *l)
 	return err ? again ? 0 : err : 1;
 }
 
-/* Likewise. */
+/* The caller has claimed the handle; this function releases it. */
 static int refresh(struct weir_handle *h, const char *path,
                    const struct weir_refresh_options *options)
 {
@@ -174,7 +175,7 @@ static int refresh(struct weir_handle *h, const char *path,
 	weir__standby_free(h);
 	int err = weir__source_find(&source, path, O_RDONLY);
 	if (err) {
-		if (h->last_file.refused) /* so that its sentence is the last when it is back */
+		if (h->last_file.refused) /* report it again when it is back */
 			h->last_file = (struct weir_last_file){ 0 };
 		weir__refusal_begins(h);
 		weir__writer_release(h);

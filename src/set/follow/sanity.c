@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The rate of an image against the one asked, its keys against those of the filter before it. */
+ * Compare an image's rate with the one asked, and its keys with those of the filter before it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 #include "ground/error.h"
 #include "set/follow/follow.h"
 
-static const double saturated = 1.01; /* of the capacity */
+static const double saturated = 1.01; /* share of the capacity */
 
-/* A negative number: no; a positive one: yes; 0: the samples do not tell. Every bit of the filter
- * before may be set: then nothing is known of its keys. */
+/* Has @next too few keys? Return: negative: no; positive: yes; 0: the samples do not tell. If every
+ * bit of the filter before is set, nothing is known of its keys, so the answer is no. */
 static int shrunk(const struct weir_stats *next, const struct weir_stats *before)
 {
 	double above = before->keys_error, here = next->keys_error;
@@ -20,7 +20,7 @@ static int shrunk(const struct weir_stats *next, const struct weir_stats *before
 	return next->keys_estimated + here < WEIR_SANE_KEYS * (before->keys_estimated - above);
 }
 
-/* @fewer: whether it has too few keys; @before: then the figures of the current filter. */
+/* @fewer: receives whether @next has too few keys. @before: if so, the current filter's figures. */
 static int ask_keys(bool *fewer, const struct weir_filter *next, const struct weir_filter *current,
                     const struct weir_survey *sample, struct weir_stats *s,
                     struct weir_stats *before)
@@ -37,7 +37,7 @@ static int ask_keys(bool *fewer, const struct weir_filter *next, const struct we
 	return err;
 }
 
-/* Both, where both hold, so that the builder need not find out one after the other. */
+/* Name both faults if both hold, so that the builder need not find them one after the other. */
 static int refuse(const char *path, bool full, bool fewer, const struct weir_stats *s,
                   const struct weir_stats *before)
 {
@@ -58,9 +58,9 @@ static int refuse(const char *path, bool full, bool fewer, const struct weir_sta
 }
 
 /* A set of few keys may show twice its rate by chance. And saturation does not tell all: the writer
- * of an image may have made up the capacity in its head. So a rate is too high, whatever the
- * capacity, if it exceeds twice the one asked by more than one full line of those sampled adds, or
- * by a tenth. The smallest layer of a growing filter may have few lines: there a tenth counts. */
+ * of an image may have forged the capacity in its head. So a rate is too high, whatever the
+ * capacity, if it exceeds twice the one asked by more than one full sampled line adds, a tenth at
+ * most. The smallest layer of a growing filter may have few lines, so there a tenth counts. */
 static bool overfull(const struct weir_filter *f, const struct weir_stats *s)
 {
 	const double above = s->fp_rate_estimated - WEIR_SANE_RATE * s->fp_rate;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A reload that collects, and builds in its commit. */
+ * A reload that collects keys and builds its filter in the commit. */
 #include "build/builder.h"
 #include "filter/filter.h"
 #include "ground/error.h"
@@ -27,7 +27,7 @@ int weir__reload_collect(struct weir_reload **out, struct weir_handle *h,
 
 typedef int take_fn(struct weir_builder *b, struct weir_keys keys);
 
-/* Give those that lie in the share to take. */
+/* Pass the keys of the share to @take. */
 static int64_t each(struct weir_reload *r, struct weir_keys keys, take_fn *take)
 {
 	uint64_t hashes[AT_A_TIME];
@@ -84,7 +84,7 @@ int weir__reload_cannot_copy(const struct weir_reload *r)
 	                         "take over what another filter holds: give its keys");
 }
 
-/* The loader's pace, then its own progress. */
+/* Keeps the loader's pace, and calls its own progress. */
 struct pacer {
 	struct weir_turns turns;
 	struct weir_builder_options given;
@@ -94,7 +94,7 @@ struct pacer {
 static int turn(void *pacer, uint64_t done, uint64_t total)
 {
 	struct pacer *p = pacer;
-	(void)weir__pace_progress(&p->turns, done, total); /* which never stops */
+	(void)weir__pace_progress(&p->turns, done, total); /* always 0 */
 	if (p->given.progress && p->given.progress(p->given.progress_arg, done, total))
 		p->stopped = true;
 	return p->stopped;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * The gate's questions, and a sentence for each refusal. */
+ * The checks of the gate, and a sentence for each refusal. */
 #include <sys/uio.h>
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "set/reload/reload.h"
 
-/* How many bytes of a canary a sentence shows. */
+/* Bytes of a canary that a sentence shows. */
 static int shown(const struct iovec *key)
 {
 	return (int)(key->iov_len < 64 ? key->iov_len : 64);
 }
 
-/* Does the filter answer @wanted to a canary? One of a sharded set is looked up as the set does it:
- * in the shard where it lies, by that shard's own hash. Of another shard the answer is yes: that
- * shard stays as it is, and was asked, or will be asked, when it is replaced itself. */
+/* Does the filter answer @wanted to a canary? A shard of a sharded set is asked as the set asks it:
+ * for a canary of that shard, by the shard's own hash. A canary of another shard passes: that shard
+ * stays as it is, and is asked when it is replaced itself. */
 static bool answers(const struct weir_filter *next, const struct weir_share *share,
                     const struct iovec *key, bool wanted)
 {
@@ -48,8 +48,7 @@ static int ask_figures(const struct weir_gate *gate, const struct weir_filter *n
                        weir_progress_fn *progress, void *progress_arg)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	const struct weir_survey all = { .lines = UINT64_MAX, /* of a sample, a few keys would be
-	                                                         none */
+	const struct weir_survey all = { .lines = UINT64_MAX, /* a sample could miss a few keys */
 		                         .progress = progress,
 		                         .progress_arg = progress_arg };
 	int err = weir__survey(next, &all, &s);
@@ -70,7 +69,7 @@ static int ask_figures(const struct weir_gate *gate, const struct weir_filter *n
 	return 0;
 }
 
-/* Its answer to this question alone keeps the errno of the gate. */
+/* A refusal has the errno of the gate. */
 static int ask_hashes(const struct weir_filter *next)
 {
 	return weir__hashes_check(next, "the gate refused") ? -ECANCELED : 0;

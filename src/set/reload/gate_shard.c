@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: MIT
- * The gate's figures where one shard of a set is replaced.
+ * The figures for the gate when one shard of a set is replaced.
  *
- * G1  The figures are those of the set as it would be with the new shard in its place. Keys add up.
- *     The shards have equal size, and an absent key falls into each of them as often, so the set's
- *     fill and its rate are the means of theirs.
- * G2  What is read of the other shards holds until the commit: the set is claimed, so nobody else
+ * G1  The figures are those of the set with the new shard in its place. Keys add up. The shards
+ *     have equal size, and absent keys spread evenly over them. So the set's fill and rate are the
+ *     means of the shards'.
+ * G2  The figures of the other shards hold until the commit: the set is claimed, so no other writer
  *     replaces one. Inserts go on and only add.
  * G3  A shard cannot answer for the others. If the set would break a limit, a shard that keeps it
- *     for its own part passes: a set that inserts have overfilled is mended a shard at a time. So
- *     does one with no fewer keys than the shard that it replaces: a first load starts below
+ *     for its own part passes. So a set that inserts have overfilled is mended shard by shard. A
+ *     shard with at least as many keys as the one it replaces passes too: a first load starts below
  *     min_keys.
  * G4  The last shard of a round (all others have been replaced since it was) completes the set, so
- *     min_keys is asked of it without G3.
- * G5  An empty or short source shows in the first shard: keys spread over the shards at random, so
- *     the share of a source with min_keys keys has min_keys / shards of them, and 6 standard
- *     deviations (of a Poisson variable) fewer in one shard of a billion. Otherwise the shards
- *     before the one that brings the set below min_keys would be lost.
+ *     min_keys applies to it without G3.
+ * G5  An empty or short source shows in the first shard. Keys spread over the shards at random, so
+ *     a source with min_keys keys gives a shard min_keys / shards of them. One shard in a billion
+ *     has 6 standard deviations (of a Poisson variable) fewer. Without this check the shards before
+ *     the one that brings the set below min_keys would be lost.
  *
- * A limit that a sample of the other shards keeps is kept; a refusal is by all their bits. */
+ * If a sample of the other shards keeps a limit, the set keeps it; a refusal counts all their
+ * bits. */
 #include <math.h>
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "set/generation.h"
 #include "set/reload/reload.h"
 
-/* Lines in the sample beside a page of each shard: 64 MiB. A larger set costs a commit no more. */
+/* Lines in the sample besides a page of each shard: 64 MiB. A larger set costs a commit no more. */
 enum { SAMPLE_LINES = 1 << 20 };
 
 struct figures {
 	double keys, fill, rate;
 };
 
-/* A shard and the set that it is to be part of. */
+/* A new shard and the set that it joins. */
 struct part {
 	weir_progress_fn *progress;
 	void *progress_arg;
@@ -46,17 +47,17 @@ static struct figures measure(const struct part *p, const struct weir_filter *f,
 	const struct weir_survey survey = { .lines = lines,
 		                            .progress = p->progress,
 		                            .progress_arg = p->progress_arg };
-	(void)weir__survey(f, &survey, &s); /* its size is right, and progress never stops it */
+	(void)weir__survey(f, &survey, &s); /* cannot fail: progress never stops it */
 	return (struct figures){ s.keys_estimated, s.fill, s.fp_rate_estimated };
 }
 
-/* G2: what a shard of the set is now. */
+/* G2: the record that a shard of the set publishes now. */
 static const struct weir_generation *now(const struct part *p, uint32_t shard)
 {
 	return p->share->handles[shard]->generation;
 }
 
-/* G1, of all bits or of a sample of them. */
+/* G1, from all bits or from a sample. */
 static struct figures of_the_set(const struct part *p, bool exact)
 {
 	uint64_t lines = WEIR__SURVEY_FEWEST_LINES + SAMPLE_LINES / p->shards;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The next filter of a reload: what it may be beside the current one, and how it is made. */
+ * The next filter of a reload: which filters may follow the current one, and how it is made. */
 #include <math.h>
 #include <weir/build.h>
 #include "filter/filter.h"
@@ -34,7 +34,7 @@ int weir__carry_check(const struct weir_filter *next, const struct weir_filter *
 	                  weir__hashing_text(&current->hashing, ours));
 }
 
-/* Lengths may differ: a lookup asks for those of the filter that it reads. */
+/* Lengths may differ: a lookup uses those of the filter that it reads. */
 int weir__same_steps_check(const struct weir_handle *h, const struct weir_text *next,
                            const char *whose)
 {
@@ -68,7 +68,7 @@ int weir__same_sets_check(const struct weir_handle *h, const struct weir_filter 
 
 typedef int params_check(const struct weir_params *in, struct weir_params *out);
 
-/* What is not given is the current filter's, unless the kind has a hash of its own alone. */
+/* Fill in the current filter's hashing, unless the kind has only a hash of its own. */
 static void complete_hashing(struct weir_params *p, const struct weir_hashing *current,
                              bool any_seed)
 {
@@ -81,8 +81,8 @@ static void complete_hashing(struct weir_params *p, const struct weir_hashing *c
 		p->seed = current->seed;
 }
 
-/* The steps stay, and so do the lengths: a text that a lookup asks for now, the next filter's asks
- * for too. */
+/* Keep the steps, and with them the lengths: lookups in the next filter then probe every text that
+ * they probe now. */
 static void complete_text(struct weir_params *out, const struct weir_filter *current)
 {
 	if (!out->text.steps && weir__kind_can(weir__kind(out->kind)) & WEIR_CAN_NORMALISE)
@@ -160,7 +160,7 @@ int weir__next_check(const struct weir_handle *h, const struct weir_filter *next
 	return err || next->kernel->verbs.insert ? err : check_inserts(h, next->kind);
 }
 
-/* Before there is a filter: no filter of a kind can more than the kind. */
+/* Called before there is a filter: no filter can do more than its kind. */
 static int check_kind(const struct weir_handle *h, const struct weir_kind *kind)
 {
 	return weir__abilities_check(weir__kind_can(kind), h->can, kind,
@@ -216,9 +216,9 @@ int weir__next_make(struct weir_filter **out, struct weir_handle *h,
 	return err;
 }
 
-/* ---- of a kind that is built once ---- */
+/* ---- kinds that are built once ---- */
 
-/* Kind, rate and width of the current one; as many keys as come. */
+/* The current filter's kind, rate and width, for as many keys as come. */
 static int params_like(struct weir_params *out, const struct weir_filter *current)
 {
 	*out = (struct weir_params)WEIR_PARAMS_INIT;
@@ -230,7 +230,7 @@ static int params_like(struct weir_params *out, const struct weir_filter *curren
 	return err;
 }
 
-/* Leave the next filter no more bytes than max_bytes does. */
+/* Limit the next filter to the bytes that max_bytes leaves. */
 static int limit_peak(struct weir_params *p, const struct weir_handle *h, uint64_t max_bytes)
 {
 	int err = weir__peak_check(h, p->max_bytes ? p->max_bytes : 64, max_bytes);
@@ -259,13 +259,13 @@ int weir__next_collect(struct weir_builder **out, struct weir_handle *h,
 		err = weir__options_copy(&build, sizeof build, options->build,
 		                         "weir_builder_options");
 	if (!err && options->pace > 0)
-		build.threads = 1; /* a share of one core */
+		build.threads = 1; /* the pace is a share of one core */
 	return err ? err : weir_builder_create(out, &params, &build);
 }
 
-/* ---- where the caller has it already ---- */
+/* ---- a next filter that the caller has made ---- */
 
-/* What would make a filter is not for one that is there. */
+/* Refuse options that make a filter. */
 static int check_options(const struct weir_reload_options *o)
 {
 	if (!o->params && !o->build)
@@ -274,7 +274,7 @@ static int check_options(const struct weir_reload_options *o)
 	                  "already", o->params ? "params" : "build");
 }
 
-/* H3, H7: what a record names, or named until just now, cannot come a second time. */
+/* H3, H7: refuse a filter that a record names, or whose bits a filter of the handle still has. */
 static int check_unused(struct weir_handle *h, const struct weir_filter *next)
 {
 	const struct weir_generation *g = h->generation;
@@ -285,7 +285,7 @@ static int check_unused(struct weir_handle *h, const struct weir_filter *next)
 	                          "has its own: load a filter of its own", whose) : 0;
 }
 
-/* Each insert goes to both: where the next filter refuses, none would be taken any more. */
+/* Each insert goes to both filters: if the next one refused, all inserts would fail. */
 static int check_writable(const struct weir_handle *h, const struct weir_filter *next)
 {
 	if (!next->kernel->verbs.insert || !next->insert_error || !weir__inserts_count(h))

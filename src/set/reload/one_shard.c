@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Inserts into the reload of one shard: of all that the loader offers, the keys of that shard are
- * inserted and the others are passed over. */
+ * Inserts into the reload of one shard. The loader offers all keys: those of the shard are
+ * inserted, the others are skipped. */
 #include "ground/error.h"
 #include "kind/batch.h"
 #include "set/reload/reload.h"
 
 enum { AT_A_TIME = 256 }; /* a multiple of 64 */
 
-/* The caller's keys before the one that is number @kept of those that lie in the share. */
+/* The index, among all keys, of key number @kept of those in the share. */
 static size_t passed(const struct weir_share *share, const uint64_t *hashes, size_t n, size_t kept)
 {
 	size_t at = 0;
@@ -28,7 +28,7 @@ size_t weir__share_keep(const struct weir_share *share, uint64_t *hashes, size_t
 	return kept;
 }
 
-/* Give the answers of the kept keys, in their order, to the keys that they were of. */
+/* Move the answers of the kept keys, in order, to the places of those keys. */
 static void spread(const uint64_t *kept, const uint64_t *inside, size_t n, uint64_t *bitmap)
 {
 	size_t next = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Work and sleep in turn. The clocks are CLOCK_THREAD_CPUTIME_ID, since a loader that waits for the
- * disk or for its CPU takes nothing from anybody, and CLOCK_MONOTONIC. */
+ * Work and sleep in turn. Work counts CLOCK_THREAD_CPUTIME_ID, since a loader that waits for the
+ * disk or for its CPU takes nothing from other threads. Sleep goes by CLOCK_MONOTONIC. */
 #include <math.h>
 #include "ground/error.h"
 #include "ground/system.h"
@@ -13,7 +13,7 @@ enum {
 	NS = 1000000000,
 	BURST = 2000000,     /* ns of work between sleeps: after each the caches are cold */
 	LEAST = 500000,      /* ns: a shorter sleep is mostly the timer's slack */
-	PUT_OFF = 100000000, /* ns: what may be left to the commit, which nobody can stop */
+	PUT_OFF = 100000000, /* ns: the most left to the commit, which cannot be stopped */
 	MOST = 20000000,     /* ns at once (P3) */
 	TOUCHED = 2 << 20,   /* bytes: a huge page */
 	WARMED = 32 << 20,   /* bytes: some milliseconds */
@@ -56,7 +56,7 @@ uint64_t weir__pace_note(struct weir_pace *p, uint64_t began, unsigned times)
 	return ends;
 }
 
-/* Take a part of the debt, unless it is below @least, or another thread has it. */
+/* Take a part of the debt, unless it is below @least. */
 static uint64_t take(struct weir_pace *p, uint64_t least)
 {
 	uint64_t owed = weir__figure_load_relaxed(&p->owed), part;
@@ -77,7 +77,7 @@ static void sleep_for(uint64_t ns)
 		;
 }
 
-/* Sleep off a part of the debt. Return: false if none was, since it is small or in a section. */
+/* Sleep off a part of the debt. Return: false if the debt is small, or in a section. */
 static bool rest_once(struct weir_pace *p, bool goes_on)
 {
 	uint64_t least = goes_on ? LEAST : p->least;
@@ -127,7 +127,7 @@ int weir__pace_progress(void *turns, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* P5: three looks, and so much later the call begins. */
+/* P5: charge three looks at the clock, and let the call begin one look later. */
 uint64_t weir__pace_single_timed(struct weir_pace *p)
 {
 	uint64_t first = weir__pace_begin(p), second = weir__pace_begin(p), look = second - first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The verbs of a reload. What they publish is in set/reload/steps.c. */
+ * The verbs of a reload. set/reload/steps.c has the records that they publish. */
 #include <string.h>
 #include "ground/error.h"
 #include "ground/system.h"
@@ -18,7 +18,7 @@ static int open_new(struct weir_reload **out, struct weir_handle *h,
 	int err = weir__next_make(&next, h, options);
 	if (err)
 		return err;
-	(void)weir__pace_touch(&pace, next, weir__pace_progress, &turns); /* which never stops */
+	(void)weir__pace_touch(&pace, next, weir__pace_progress, &turns); /* never stops */
 	weir__pace_settle(&pace);
 	err = weir__reload_open(out, h, next, options);
 	if (err)
@@ -26,7 +26,7 @@ static int open_new(struct weir_reload **out, struct weir_handle *h,
 	return err;
 }
 
-/* Publish the caller's. */
+/* Publish the caller's filter as the next one. */
 static int open_given(struct weir_reload **out, struct weir_handle *h,
                       const struct weir_reload_options *options)
 {
@@ -36,7 +36,7 @@ static int open_given(struct weir_reload **out, struct weir_handle *h,
 	int err = weir__next_take(h, options);
 	if (err)
 		return err;
-	/* which never stops */
+	/* never stops */
 	(void)weir__pace_touch(&pace, options->next, weir__pace_progress, &turns);
 	weir__pace_settle(&pace);
 	return weir__reload_open(out, h, options->next, options);
@@ -71,7 +71,7 @@ static int open_reload(struct weir_reload **out, struct weir_handle *h,
 	return err;
 }
 
-/* What a sharded set cannot be given. */
+/* Refuse the options that a sharded set cannot take. */
 static int check_shard(const struct weir_sharded *set, const struct weir_reload_options *o)
 {
 	const char *refused = o->params        ? "params" :
@@ -87,7 +87,7 @@ static int check_shard(const struct weir_sharded *set, const struct weir_reload_
 	                            "peak is the set and one shard", refused) : 0;
 }
 
-/* Let @at be the handle of the shard, and @share what its reload takes. */
+/* Set @at to the handle of the shard, and @share to the keys that its reload takes. */
 static int find_shard(struct weir_handle **at, struct weir_share *share,
                       struct weir_reload_options *o)
 {
@@ -101,7 +101,7 @@ static int find_shard(struct weir_handle **at, struct weir_share *share,
 	if (err)
 		return err;
 	if (weir_kind_can(set->params.kind, WEIR_CAN_BUILD))
-		o->params = &set->params; /* others are as large as those before them */
+		o->params = &set->params; /* other kinds take the size of the shard they replace */
 	*share = (struct weir_share){ set->bits, o->shard, set->shard };
 	*at = set->shard[o->shard];
 	return 0;
@@ -132,7 +132,7 @@ int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,
 	return open_reload(out, h, &o, &share);
 }
 
-/* One round of it. */
+/* Replace one shard: a round of weir_reload_all(). */
 static int replace(struct weir_handle *h, const struct weir_reload_options *options,
                    weir_reload_fill_fn *fill, void *context)
 {
@@ -162,7 +162,7 @@ int weir_reload_all(struct weir_handle *h, const struct weir_reload_options *opt
 	return err;
 }
 
-/* Into a filter, or a share of it, of sets that normalise nothing. */
+/* Insert a hash into the next filter, if it lies in the share. */
 static int insert_made(struct weir_reload *r, uint64_t hash)
 {
 	if (r->share.bits) {
@@ -183,7 +183,7 @@ static int insert_one(struct weir_reload *r, struct weir_keys key)
 	return weir__hashes_to_insert(r->next, key, &hash) ? insert_made(r, hash) : -EINVAL;
 }
 
-/* A batch of one. */
+/* A batch of one key. */
 static int64_t insert_single(struct weir_reload *r, struct weir_keys key)
 {
 	uint64_t began = weir__pace_single_begin(&r->pace);
@@ -192,7 +192,7 @@ static int64_t insert_single(struct weir_reload *r, struct weir_keys key)
 	return answer < 0 ? weir__stopped(0, answer) : answer;
 }
 
-/* With a pace piece by piece. */
+/* A batch, in pieces if there is a pace. */
 static int64_t insert(struct weir_reload *r, struct weir_keys keys, uint64_t *bitmap)
 {
 	const size_t n = keys.n, piece = r->pace.asked ? WEIR__PACE_PIECE : n;
@@ -231,7 +231,7 @@ int64_t weir_reload_insert_into_keys(struct weir_reload *r, uint32_t set, struct
 {
 	if (set == 0 && (r->builder || !r->next->kernel->route))
 		return weir_reload_insert_keys(r, keys, bitmap);
-	if (r->builder) /* of a kind with one set */
+	if (r->builder) /* a kind with one set */
 		return weir__stopped(0, weir__fail(-EINVAL, "set %u: the next filter has one, 0",
 		                                   set));
 	uint64_t began = weir__pace_begin(&r->pace);
@@ -269,7 +269,8 @@ const struct weir_filter *weir_reload_next(const struct weir_reload *r)
 	return r->next;
 }
 
-/* Before the gate. What the loader's own progress stops ends as by weir_reload_abort(). */
+/* Build, before the gate. If the loader's own progress stops it, the reload ends as by
+ * weir_reload_abort(). */
 static int build(struct weir_reload *r)
 {
 	bool stopped;
@@ -281,8 +282,8 @@ static int build(struct weir_reload *r)
 	return err;
 }
 
-/* Without a gate too a filter that the reload has filled is asked whether its hashes are uniform,
- * as a builder and weir_save() ask. One that was given may be mapped: the look would read it. */
+/* Without a gate too, check that the hashes are uniform, as a builder and weir_save() do. A filter
+ * that the caller gave may be mapped: the check would read it all. */
 static int ask_hashes(const struct weir_reload *r)
 {
 	if (r->options.gate || r->options.next || r->builder)

@@ -7,8 +7,8 @@
  *                                                current unless kept, the old previous
  *     abort   record {current, -, previous}      grace period   free both old records, next
  *
- * All that a commit or an abort will need is allocated by begin, so that neither can fail for
- * want of memory. */
+ * begin allocates all that a commit or an abort will need, so neither can fail for want of
+ * memory. */
 #include <stdlib.h>
 #include "filter/filter.h"
 #include "ground/error.h"
@@ -62,7 +62,7 @@ int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct we
 	const struct weir_generation *g = h->generation;
 	struct weir_generation *during = weir__record(g->current, next, g->previous, g->number);
 	int err = during ? weir__reload_alloc(out, h, options) : no_memory();
-	(void)weir__flag_claim_acquire(&next->owned); /* if weir__next_take() has not */
+	(void)weir__flag_claim_acquire(&next->owned); /* unless weir__next_take() did */
 	if (err) {
 		weir__flag_release(&next->owned);
 		free(during);
@@ -81,7 +81,7 @@ int weir__reload_copy(struct weir_reload *r, uint64_t sets)
 {
 	const struct weir_filter *current = r->handle->generation->current;
 	if (r->handle->absence)
-		return 0; /* H10: it was replayed */
+		return 0; /* H10: the kept keys were replayed */
 	struct weir_turns turns = weir__pace_turns(&r->pace);
 	const uint64_t all = weir__all_sets(current);
 	int err = weir__carry_check(r->next, current);
@@ -93,7 +93,7 @@ int weir__reload_copy(struct weir_reload *r, uint64_t sets)
 	return err ? err : weir__merge(r->next, current, weir__pace_progress, &turns);
 }
 
-/* Publish r->after, leave to a grace period what it no longer names, and let the next writer in. */
+/* Publish r->after, leave what it no longer names to a grace period, and let the next writer in. */
 static void close_with(struct weir_reload *r, struct weir_generation after,
                        struct weir_filter *gone, struct weir_filter *gone_too, bool defer)
 {
@@ -111,7 +111,7 @@ static void close_with(struct weir_reload *r, struct weir_generation after,
 	weir__writer_release(h);
 }
 
-/* Of a kind that is built once: nobody has seen it. */
+/* For a kind that is built once: the reload has published nothing. */
 static void drop_unpublished(struct weir_reload *r)
 {
 	struct weir_handle *h = r->handle;
@@ -120,7 +120,6 @@ static void drop_unpublished(struct weir_reload *r)
 	weir__writer_release(h);
 }
 
-/* The record without the next filter. */
 static struct weir_generation without_next(const struct weir_reload *r)
 {
 	const struct weir_generation *g = r->handle->generation;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A sharded set is made: the size of its shards, and they themselves. */
+ * Make a sharded set: the size of its shards, and the shards themselves. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 #include "ground/error.h"
 #include "set/sharded/sharded.h"
 
-/* Of a kind that grows and refuses keys beyond: six deviations, unless it is not to grow at all. */
+/* For a kind that grows up to max_capacity, then refuses keys: room for six deviations, unless it
+ * is not to grow at all. */
 static uint64_t shard_most(const struct weir_params *shard, uint32_t shards)
 {
 	double mean = (double)shard->growing.max_capacity / shards;
@@ -17,8 +18,8 @@ static uint64_t shard_most(const struct weir_params *shard, uint32_t shards)
 	return most > shard->capacity ? most : shard->capacity;
 }
 
-/* Room for the fullest of the shards: random hashes spread as a Poisson variable. Who builds a
- * shard of more keys than that is refused, so then it is the least that never comes. */
+/* Room for the fullest shard: random hashes spread as a Poisson variable. A kind that is built
+ * refuses more keys than its capacity, so it gets room for six deviations: more never come. */
 static uint64_t shard_capacity(uint64_t capacity, uint32_t shards, bool built)
 {
 	double mean = (double)capacity / shards;
@@ -32,7 +33,7 @@ static uint32_t shard_hash_bits(uint32_t bits, uint32_t shards)
 	return !bits ? 0 : left < 8 || left > 64 ? 8 : left;
 }
 
-/* Of a kind that is built once the capacity may be open: then of one key. */
+/* A kind that is built once may have an open capacity: then plan for one key. */
 static int plan_one(const struct weir_params *params, struct weir_plan *plan)
 {
 	struct weir_params p = *params;
@@ -41,7 +42,7 @@ static int plan_one(const struct weir_params *params, struct weir_plan *plan)
 	return weir_plan_make(&p, plan);
 }
 
-/* Fail, with the sentence, if there can be no shard of that size. */
+/* Fail, with the sentence, if no shard can have that size. */
 static int check_shard(const struct weir_params *shard, uint32_t shards)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -101,7 +102,7 @@ int weir__empty_make(struct weir_filter **out, const struct weir_params *params)
 	int err = weir__params_copy(params, &p);
 	if (!err && !weir_kind_can(p.kind, WEIR_CAN_BUILD))
 		return weir_create(out, params);
-	p.capacity = 0; /* as little as it can be */
+	p.capacity = 0; /* as little as possible */
 	if (!err)
 		err = weir_builder_create(&b, &p, NULL);
 	if (err)
@@ -128,7 +129,7 @@ static int add_shard(struct weir_sharded *set, struct weir_params *params,
 		return err;
 	}
 	(*shard)->whole = &set->handle; /* SH4 */
-	params->seed = f->hashing.seed; /* the first one's, if none was given */
+	params->seed = f->hashing.seed; /* the first shard's, if none was given */
 	set->hashing = f->hashing;
 	set->shards++;
 	return 0;

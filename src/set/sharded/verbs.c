@@ -10,7 +10,7 @@ static inline const struct weir_sharded *set_of(const struct weir_handle *h)
 	return (const struct weir_sharded *)(const void *)h; /* it is the first field */
 }
 
-/* In a section. */
+/* Called in a section. */
 static inline int put(const struct weir_sharded *set, uint64_t hash)
 {
 	return weir__insert_hash(weir__shard_record(set, hash), weir__share_hash(set->bits, hash));
@@ -54,7 +54,7 @@ const struct weir_handle_verbs weir__sharded_verbs = {
 	contains, contains_u64, contains_hash, insert, insert_u64, insert_hash
 };
 
-/* Of up to 64 keys. Return: how many were taken. @err: 0, or why the next was not. */
+/* Insert up to 64 keys. Return: the number taken. @err: 0, or why the next key was refused. */
 static size_t insert_some(const struct weir_sharded *set, const uint64_t *hashes, size_t n,
                           uint64_t *answers, int *err)
 {
@@ -91,7 +91,7 @@ int64_t weir__sharded_insert_keys(struct weir_sharded *set, struct weir_keys key
 		if (bitmap)
 			bitmap[at / WEIR__TOGETHER] = answers;
 	}
-	for (; bitmap && at < keys.n; at += WEIR__TOGETHER) /* after one that was refused */
+	for (; bitmap && at < keys.n; at += WEIR__TOGETHER) /* after a refused key */
 		bitmap[at / WEIR__TOGETHER] = 0;
 	return inserted;
 }

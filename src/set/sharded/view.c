@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The view of a sharded set (SH5): a filter without bits, whose lookups, counts and measurements
- * ask the shards. What weir_handle_get() returns of such a set is this, so whoever takes a filter
- * to look up or measure takes it. All else it lacks, as a kind lacks a member. */
+ * ask the shards. weir_handle_get() returns the view of such a set, so verbs that look up or
+ * measure a filter take it. The view lacks all else, as a kind lacks a member. */
 #include <math.h>
 #include <stdio.h>
 #include "filter/filter.h"
@@ -21,7 +21,7 @@ static bool contains(const struct weir_filter *view, const void *key, size_t len
 	return contains_hash(view, weir__hash_by(&view->hashing, key, len));
 }
 
-/* Of up to 64 keys: key i's answer in bit i. */
+/* The answers for up to 64 keys: key i's in bit i. */
 static uint64_t contains_some(const struct weir_sharded *set, const uint64_t *hashes, size_t n)
 {
 	uint64_t answers = 0;
@@ -81,7 +81,8 @@ static const struct weir_kernel *counts_of(enum weir_isa isa, const struct weir_
 
 /* ---- figures: of the shards' current filters ---- */
 
-/* Shards are asked for alike often, whatever their size, so the set's are the means of theirs. */
+/* Lookups spread evenly over the shards, whatever their size, so the set's figures are the means of
+ * theirs. */
 static void add(struct weir_stats *all, const struct weir_stats *one)
 {
 	all->bytes += one->bytes;
@@ -96,20 +97,20 @@ static void add(struct weir_stats *all, const struct weir_stats *one)
 		all->hashes_uneven = one->hashes_uneven;
 		all->uneven_why = one->uneven_why;
 	}
-	all->nearly_full |= one->nearly_full; /* it refuses its keys, whatever room others have */
+	all->nearly_full |= one->nearly_full; /* it refuses keys, whatever room other shards have */
 	all->capacity += one->capacity;
 	all->max_capacity += one->max_capacity;
 }
 
-/* Are there more keys than the shards have room for, by three standard deviations? Of one shard
- * alone it says nothing: some get more than their share. */
+/* Are there more keys than the shards have room for, by three standard deviations? One shard alone
+ * tells nothing: some get more than their share. */
 static bool saturated(const struct weir_stats *all)
 {
 	const double most = (double)all->max_capacity;
 	return all->keys_estimated > most + 3 * sqrt(most / all->sampled) + 1;
 }
 
-/* Of each shard a page at least. */
+/* Sample at least a page of each shard. */
 static int survey(const struct weir_filter *view, const struct weir_survey *asked,
                   struct weir_stats *out)
 {
@@ -139,9 +140,9 @@ static int survey(const struct weir_filter *view, const struct weir_survey *aske
 	return 0;
 }
 
-/* ---- making one ---- */
+/* ---- making the view ---- */
 
-/* The kind of a view: that of its shards, as far as it is looked up and measured. */
+/* The kind of a view: its shards' kind, limited to lookups and measurements. */
 static void kind_of_view(struct weir_sharded *set, const struct weir_kind *kind)
 {
 	const uint32_t kept = WEIR_CAN_COUNT | WEIR_CAN_HOLD_COPIES | WEIR_CAN_BE_EXACT |
@@ -171,7 +172,7 @@ int weir__view_make(struct weir_filter **out, struct weir_sharded *set,
 	layout.kind = &set->kind;
 	layout.shards = set->shards;
 	layout.lines = 0;
-	layout.capacity = shard->kind->build ? 0 : whole->capacity; /* 0: as many as come */
+	layout.capacity = shard->kind->build ? 0 : whole->capacity; /* 0: open */
 	layout.max_capacity = layout.max_capacity ? whole->growing.max_capacity : 0;
 	int err = weir__filter_make(out, &layout, &none, 0);
 	if (!err)
