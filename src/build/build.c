@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Filters of the kinds that are built once: their keys are collected here, finish.c builds. */
+ * Filters of the kinds that are built once: this file collects their keys, finish.c builds. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ uint64_t weir_hash_seeded(uint64_t seed, const void *key, size_t len)
 	return weir__hash(seed, key, len);
 }
 
-/* ---- making one ---- */
+/* ---- making a builder ---- */
 
 static int check_kind(const struct weir_params *p)
 {
@@ -23,7 +23,7 @@ static int check_kind(const struct weir_params *p)
 	return kind->build ? 0 : weir__kind_cannot(kind, "be built: create it, then insert");
 }
 
-/* What is wrong for any number of keys is better known before they are added. */
+/* Find what is wrong for any number of keys before keys are added. */
 static int check_shape(const struct weir_params *p)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -48,7 +48,7 @@ static int check_options(struct weir_builder_options *out,
 	return err;
 }
 
-/* What sorting and building need at the same time as the hashes: of each thread. */
+/* Memory of each thread for sorting and building, besides the hashes. */
 static const uint64_t room_of_thread = UINT64_C(56) << 20;
 
 static int memory_for_hashes(uint64_t *out, const struct weir_builder_options *o)
@@ -151,7 +151,7 @@ int weir_builder_destroy(struct weir_builder *b)
 
 /* ---- adding ---- */
 
-/* Does it collect texts, and are these some? */
+/* Does the builder collect texts, and are these keys texts? */
 static bool texts(const struct weir_builder *b, struct weir_keys keys)
 {
 	return b->params.text.steps && (keys.form == WEIR_KEYS_IOV || keys.form == WEIR_KEYS_FIXED);
@@ -178,7 +178,7 @@ uint64_t weir_builder_hash_u64(const struct weir_builder *b, uint64_t key)
 
 void weir_builder_hash_keys(const struct weir_builder *b, struct weir_keys keys, uint64_t *out)
 {
-	struct weir_text alone = b->params.text; /* a hash is no insert: nothing is noted */
+	struct weir_text alone = b->params.text; /* a copy: hashing alone notes nothing */
 	const struct weir_text_hashes h = { &alone, &b->hashing, false };
 	alone.steps &= ~(uint32_t)WEIR_TEXT_CLOSED;
 	if (!texts(b, keys) && weir__keys_form(keys))
@@ -196,7 +196,7 @@ int weir__builder_has_failed(int err)
 	return (int)weir__stopped(0, weir__fail(err, "%s", why));
 }
 
-/* Of a text that is excluded each key that a lookup of it would probe. */
+/* For each excluded text, take all keys that a lookup of it would probe. */
 static int exclude_texts(struct weir_builder *b, struct weir_keys keys, weir__take_fn *take)
 {
 	const struct weir_text_hashes h = hashes_of(b);
@@ -240,7 +240,7 @@ static int take_many(struct weir_builder *b, struct weir_keys keys, weir__take_f
 	return err;
 }
 
-/* Of a batch of one key that is no text. Return: is it that? */
+/* Hash a batch of one key that is not a text. Return: false for any other batch. */
 static bool one_hash(const struct weir_builder *b, struct weir_keys key, uint64_t *hash)
 {
 	const struct iovec *vector = key.at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Collecting hashes: lanes, bins, blocks, and the file. */
+ * Collect hashes: lanes, bins, blocks, and the file. */
 #include "build/collect.h"
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 #include "ground/error.h"
 #include "ground/threads.h"
 
-/* Hashes of a block. The largest have 128 KiB: malloc() maps each, and gives it back when it is
- * freed. Smaller ones stay in the heap, scattered, while the arrays for sorting are mapped. */
+/* Hashes of a block. malloc() maps each of the largest, 128 KiB, and unmaps it when it is freed.
+ * Smaller ones stay scattered in the heap, while the arrays for sorting are mapped. */
 enum { FIRST = 32, SMALL = 2048, MOST = 16384 };
 
 void weir__collect_begin(struct weir_collected *c, uint64_t most_bytes, const char *folder)
@@ -136,8 +136,8 @@ static int spill_lane(struct weir_collected *c, struct weir_lane *lane)
 	return err;
 }
 
-/* Its own lane, and those that nobody is in: a thread that adds no more may have left much there.
- * Nobody waits for a lane who has one. */
+/* Spill the thread's own lane and all lanes without a holder: a thread that adds no more may have
+ * left much there. The holder of a lane never blocks on another lane. */
 static int spill(struct weir_collected *c, struct weir_lane *own)
 {
 	int err = weir__collect_to_file(c);
@@ -167,7 +167,7 @@ static int make_room(struct weir_collected *c, struct weir_lane *lane)
 
 static int grow(struct weir_collected *c, struct weir_lane *lane, struct weir_bin *bin)
 {
-	WEIR__UNCANCELLED; /* who is cancelled in a write would keep the lane for ever */
+	WEIR__UNCANCELLED; /* a thread cancelled in a write would keep the lane */
 	int err = make_room(c, lane);
 	if (err)
 		return err;
@@ -208,7 +208,7 @@ int weir__collect(struct weir_collected *c, const uint64_t *hashes, size_t n)
 	return err;
 }
 
-/* ---- what was collected ---- */
+/* ---- the collected hashes ---- */
 
 uint64_t weir__collected(struct weir_collected *c)
 {
@@ -235,7 +235,7 @@ uint64_t weir__collected_in(const struct weir_collected *c, unsigned bin)
 	return n;
 }
 
-/* Of one lane. */
+/* Take the hashes of one lane's bin. */
 static int take(struct weir_collected *c, struct weir_bin *bin, uint64_t **out)
 {
 	int err = 0;

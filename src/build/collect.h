@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Hashes on their way into a filter that is built: collected from several threads, in bins by their
- * top bits, in memory or where that has no room in a file.
+ * Hashes on their way into a filter that is built. Several threads collect them, in bins by their
+ * top bits, in memory or, if that is full, in a file.
  *
- * A thread adds to one of the lanes, each with a lock and bins of its own, so that few meet. A bin
- * is blocks of hashes that grow as it does. Who finds that all blocks together exceed the limit
- * writes those of its lane to the file, and of all lanes that nobody is in. */
+ * A thread adds to one of the lanes, each with a lock and bins of its own, so threads rarely meet.
+ * A bin is a list of blocks, which get larger as it grows. A thread that finds all blocks together
+ * over the limit writes those of its lane to the file, and those of all lanes without a holder. */
 #ifndef WEIR_SRC_BUILD_COLLECT_H
 #define WEIR_SRC_BUILD_COLLECT_H
 
@@ -21,7 +21,7 @@ struct weir_block {
 	uint64_t hashes[];
 };
 
-/* So many hashes in the file, from that byte on. */
+/* @n hashes in the file, from byte @at on. */
 struct weir_extent {
 	uint64_t at, n;
 };
@@ -42,25 +42,25 @@ struct weir_collected {
 	struct weir_lane lane[WEIR_LANES];
 	_Alignas(64) atomic_uint_fast64_t bytes; /* of all blocks */
 	uint64_t most_bytes; /* UINT64_MAX: no limit */
-	const char *folder;  /* for the file, or NULL: none. The owner's. */
+	const char *folder;  /* for the file, or NULL; its owner frees it */
 	int fd;              /* -1: not opened */
 	pthread_mutex_t opening;
 	atomic_uint_fast64_t end; /* of the file, bytes */
 };
 
 void weir__collect_begin(struct weir_collected *c, uint64_t most_bytes, const char *folder);
-/* Return: 0; -ENOMEM, -EFBIG, what the file answers; then some of them are added. */
+/* Return: 0; -ENOMEM, -EFBIG, or an error of the file; then some of the hashes are added. */
 int weir__collect(struct weir_collected *c, const uint64_t *hashes, size_t n);
-/* Have a file, which what was collected is sorted into. */
+/* Open the file, unless it is open. Then sorted hashes go there too. */
 int weir__collect_to_file(struct weir_collected *c);
-/* Added so far. */
+/* Hashes added so far. */
 uint64_t weir__collected(struct weir_collected *c);
-/* Of a bin, in all lanes. */
+/* Hashes of a bin, in all lanes. */
 uint64_t weir__collected_in(const struct weir_collected *c, unsigned bin);
-/* Put all hashes of a bin, in any order, into @out, and free what they were kept in. Bins may be
- * taken by several threads. */
+/* Move all hashes of a bin, in any order, to @out, and free their blocks. Several threads may take
+ * bins, each its own. */
 int weir__collected_take(struct weir_collected *c, unsigned bin, uint64_t *out);
-/* Append to the file. Return: 0 or a negative errno. @at: receives the place. */
+/* Append hashes to the file. Return: 0 or a negative errno. @at: receives the place. */
 int weir__collect_write(struct weir_collected *c, const uint64_t *hashes, uint64_t n,
                         uint64_t *at);
 int weir__collect_read(const struct weir_collected *c, uint64_t at, uint64_t n, uint64_t *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Finding the different hashes: a bin is cut into runs that fit a core's first cache, and in each
- * run a small table says which came before. Bins are independent, so each thread takes the next. */
+ * Find the different hashes. A bin is cut into runs that fit a core's first cache, and a small
+ * table shows which hashes of a run came before. Bins are independent, so each thread takes the
+ * next. */
 #include "build/distinct.h"
 #include <math.h>
 #include <stdlib.h>
@@ -22,10 +23,10 @@ struct work {
 	pthread_mutex_t keeping;
 };
 
-/* What a thread works in. */
+/* The memory that a thread works in. */
 struct room {
-	uint64_t *in, *out; /* as many as the bin has */
-	uint32_t *table;    /* of a run: which place a hash has among the run's, plus 1 */
+	uint64_t *in, *out; /* each with room for the bin */
+	uint32_t *table;    /* for a run: a hash's index among the kept ones, plus 1 */
 	uint64_t places;    /* of the table, a power of two */
 	uint64_t factor;
 	struct weir_hash_bits bits;
@@ -49,7 +50,7 @@ static uint64_t run_of(uint64_t hash, unsigned run_bits)
 	return hash << WEIR_BIN_BITS >> 1 >> (63 - run_bits);
 }
 
-/* From in to out, run by run. @begin: receives where each begins. */
+/* Move the hashes from in to out, run by run. @begin: receives where each run begins. */
 static void scatter(const struct room *room, uint64_t n, unsigned run_bits, uint64_t *begin)
 {
 	const uint64_t runs = UINT64_C(1) << run_bits;
@@ -59,7 +60,7 @@ static void scatter(const struct room *room, uint64_t n, unsigned run_bits, uint
 		begin[run_of(room->in[i], run_bits) + 1]++;
 	for (uint64_t i = 1; i <= runs; i++) {
 		const uint64_t here = begin[i];
-		begin[i] = sum; /* where the run before i + 1 is put next */
+		begin[i] = sum; /* the next place of run i - 1 */
 		sum += here;
 	}
 	for (uint64_t i = 0; i < n; i++)
@@ -79,9 +80,10 @@ static int table_for(struct room *room, uint64_t n)
 	return room->table ? 0 : no_memory(n);
 }
 
-/* Each of n hashes once, in their order, to @to, which may be where they are. Return: how many.
- * Multiplied first: those that a caller made himself may be alike in any bits. Nobody knows by
- * what, so nobody can make many of one place, which would take the square of their number. */
+/* Copy each of n hashes once, in their order, to @to, which may be their own place. Return: how
+ * many. Hashes are multiplied first, since those that a caller made may be alike in any bits. The
+ * factor is random, so a caller cannot choose many hashes of one place, which would take quadratic
+ * time. */
 static uint64_t once_each(const struct room *room, const uint64_t *hashes, uint64_t n, uint64_t *to)
 {
 	unsigned bits = 6;
@@ -103,7 +105,7 @@ static uint64_t once_each(const struct room *room, const uint64_t *hashes, uint6
 	return kept;
 }
 
-/* In place. */
+/* Drop the duplicates of each run, in place. */
 static int compare(struct room *room, struct weir_run_bin *bin, unsigned run_bits)
 {
 	const uint64_t runs = UINT64_C(1) << run_bits;
@@ -120,14 +122,14 @@ static int compare(struct room *room, struct weir_run_bin *bin, unsigned run_bit
 	return 0;
 }
 
-/* Keep what is in room->out, of n hashes: in memory, or in the file. */
+/* Keep the different ones of n hashes, now in room->out: in memory, or in the file. */
 static int keep(struct weir_distinct *d, struct room *room, struct weir_run_bin *bin, uint64_t n)
 {
 	if (d->to_file)
 		return weir__collect_write(d->from, room->out, bin->n, &bin->at);
 	bin->hashes = room->out;
 	room->out = NULL;
-	/* where many were equal, less memory is enough */
+	/* with many duplicates, less memory is enough */
 	uint64_t *less = bin->n < n / 2 ? malloc(8 * bin->n + 8) : NULL;
 	if (less) {
 		memcpy(less, bin->hashes, 8 * bin->n);
@@ -138,8 +140,8 @@ static int keep(struct weir_distinct *d, struct room *room, struct weir_run_bin 
 }
 
 enum {
-	COUNTED = 256, /* hashes of a bin */
-	ROTATED = 16,  /* the lowest bits: a set rotates the shard's number to there (share.h) */
+	COUNTED = 256, /* sampled hashes of a bin */
+	ROTATED = 16,  /* lowest bits, not judged: a sharded set rotates the shard's number there */
 };
 
 static void count_bits(struct weir_hash_bits *bits, const uint64_t *hashes, uint64_t n)
@@ -151,8 +153,8 @@ static void count_bits(struct weir_hash_bits *bits, const uint64_t *hashes, uint
 	}
 }
 
-/* Each bit is 1 in half of them, with a normal distribution: beyond 6.5 standard deviations once in
- * 10^10. */
+/* Is each bit 1 in about half of the hashes? By the normal distribution a bit is off by 6.5
+ * standard deviations once in 10^10. */
 static bool half_have(const uint64_t *ones, uint64_t n, unsigned bits)
 {
 	const double most = 6.5 * sqrt((double)n) / 2 + 0.01 * (double)n;
@@ -164,7 +166,8 @@ static bool half_have(const uint64_t *ones, uint64_t n, unsigned bits)
 	return true;
 }
 
-/* A bin has the hashes with the same top bits, so as many of each say nothing of those. */
+/* The sample has as many hashes from each bin, so it says nothing about the top bits. The sizes of
+ * the bins do. */
 uint32_t weir__distinct_uneven(const struct weir_distinct *d, const char **why)
 {
 	const double mean = (double)d->n / WEIR_BINS;
@@ -268,9 +271,9 @@ void weir__distinct_end(struct weir_distinct *d)
 	}
 }
 
-/* ---- what was found, by parts ---- */
+/* ---- the different hashes, by parts ---- */
 
-/* From hash *first of a bin on, up to *end. */
+/* A part is the hashes of its bin from *first up to *end. */
 static void within(const struct weir_distinct *d, uint64_t part, unsigned part_bits,
                    uint64_t *first, uint64_t *end)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The end of a builder; and weir_build(), which is one from its beginning. */
+ * The end of a builder; and weir_build(), which runs a builder from its beginning. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +9,13 @@
 #include "ground/error.h"
 #include "ground/system.h"
 
-/* The exclude list of a builder. The included keys are sealed: they become a filter, the sieve,
- * that the list is streamed through. Only what passes is kept, and the kind builds the whole from
- * both. */
+/* The exclude list of a builder. Sealing makes the included keys a filter, the sieve, and the list
+ * is streamed through it. Only keys that pass are kept, and the kind builds the whole from both. */
 
 /* ---- sealing ---- */
 
-/* What passes has the rest of the memory. Included keys that would take more than half of it go to
- * the file, if there may be one. */
+/* Keys that pass have the rest of the memory. Included keys that would take more than half of it go
+ * to the file, if there may be one. */
 static int settle_memory(struct weir_builder *b)
 {
 	const uint64_t bytes = 8 * weir__collected(&b->collected);
@@ -141,7 +140,7 @@ static int in_both(const struct weir_build_report *report)
 	                  report->equal > 1 ? ", and it is not the only one" : "");
 }
 
-/* The second level's parts are cut from runs of both (distinct.h). */
+/* The parts of the second level are cut from runs of both lists (distinct.h). */
 static int check_runs(const struct weir_builder *b, uint64_t passed)
 {
 	const unsigned bits = WEIR_BIN_BITS + b->included->distinct.run_bits;
@@ -203,7 +202,7 @@ int weir__builder_finish_sealed(struct weir_builder *b, struct weir_filter **out
 
 /* ---- the end ---- */
 
-/* Of a kind without an exclude list. */
+/* For a kind without an exclude list. */
 static int finish_at_once(struct weir_builder *b, struct weir_filter **out)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

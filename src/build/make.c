@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The steps of a builder: its keys in their order, then a filter of the plan, built from them. */
+ * The steps of a builder: sort its keys, then build a filter of the plan from them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 
 /* ---- the keys in their order ---- */
 
-/* Runs for parts of the first levels of any size, and of second ones up to four billion keys. */
+/* Enough runs for parts of first levels of any size, and of second levels up to four billion
+ * keys. */
 enum { FEWEST_RUN_BITS = 4 };
 
 static int step(void *builder, uint64_t hashes)
@@ -48,7 +49,7 @@ static int given_built(const struct weir_key_set *given, uint64_t keys)
 	return step(of(given)->b, keys);
 }
 
-/* No kind has parts for fewer than a million keys. */
+/* No kind has parts of fewer than a million keys. */
 static unsigned run_bits_for(uint64_t expected)
 {
 	unsigned bits = FEWEST_RUN_BITS;
@@ -81,7 +82,7 @@ void weir__sorted_free(struct weir_sorted *s)
 	free(s);
 }
 
-/* The steps of a builder's end: the keys are sorted, then the kind builds, in a larger array if it
+/* The steps of a builder's end: sort the keys, then let the kind build, in a larger array if it
  * must. */
 
 enum { ENLARGED = 4 /* times */ };
@@ -138,8 +139,8 @@ static int check_hashes(struct weir_builder *b, const struct weir_distinct *d)
 		WEIR_ERROR_UNEVEN, "allow_uneven", 0, 0, 0, 0);
 }
 
-/* What equal hashes of different keys add to the rate: x, where n keys have n / x * (1 - e^-x)
- * different hashes, as if they were drawn from n / x values. */
+/* The rate that equal hashes of different keys add: x, if n keys have n / x * (1 - e^-x) different
+ * hashes, as if drawn from n / x values. */
 static double rate_of_equal(double keys, double hashes)
 {
 	double least = 0, most = 1024;
@@ -150,7 +151,7 @@ static double rate_of_equal(double keys, double hashes)
 	return least;
 }
 
-/* How few values the hashes have, no array shows: only who knows the keys can tell. */
+/* No array shows how few values the hashes have: only a caller that knows its keys can tell. */
 static int check_values(struct weir_builder *b)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -171,8 +172,8 @@ static int check_values(struct weir_builder *b)
 		WEIR_ERROR_UNEVEN, "different_keys", (double)keys, (double)hashes, x, 0);
 }
 
-/* Keys of the exclude list that may pass. Where the fingerprint's width is chosen, no more than 64
- * for each included key: of the widest, 32 bits, the whole would be smaller than that. */
+/* Keys of the exclude list that may pass. If the builder chooses the fingerprint's width, at most
+ * 64 per included key: beyond that the widest, 32 bits, makes the whole smaller. */
 static uint64_t may_pass(const struct weir_params *p, uint64_t keys)
 {
 	if (p->layered.fingerprint_bits) /* 32 at most: checked when the builder was made */
@@ -188,7 +189,8 @@ int weir__builder_sort(struct weir_builder *b, struct weir_sorted **out)
 	report->added = weir__collected(&b->collected);
 	b->total = 2 * report->added;
 	const uint64_t keys = b->params.capacity ? b->params.capacity : report->added;
-	/* what cannot be is not sorted for: for each 2^20 keys of the capacity that takes memory */
+	/* refuse an impossible plan before sorting: that takes memory for each 2^20 keys of the
+	 * capacity */
 	int err = b->params.capacity ? weir_plan_make(&b->params, &plan) : 0;
 	if (!err)
 		err = weir__sort(out, b, &b->collected, keys + may_pass(&b->params, keys));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Hashes that two lists have in common: bin by bin a table of the one's is asked for the other's.
- * Each thread takes the next bin. */
+ * Find the hashes that two lists have in common: for each bin, a table of one list's hashes is
+ * asked for the other's. Each thread takes the next bin. */
 #include "build/distinct.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,12 +16,12 @@ struct work {
 	uint64_t equal, least;
 };
 
-/* A bin of the one, the table of it, and the bin of the other. */
+/* The table of one list's bin, and a buffer for a bin of either list. */
 struct room {
 	uint64_t *table, *other;
 	uint64_t factor; /* weir__any_factor() */
 	unsigned bits;   /* of a place in the table */
-	bool zero;       /* hash 0, which a free place looks like, is in it */
+	bool zero;       /* hash 0 is in the bin; a free place looks like it */
 };
 
 static uint64_t place_of(const struct room *room, uint64_t hash)
@@ -29,7 +29,7 @@ static uint64_t place_of(const struct room *room, uint64_t hash)
 	return hash * room->factor >> (64 - room->bits);
 }
 
-/* Where it is, or would be. */
+/* The place of a hash, or the free place where it would go. */
 static uint64_t *find(const struct room *room, uint64_t hash)
 {
 	const uint64_t last = (UINT64_C(1) << room->bits) - 1;
