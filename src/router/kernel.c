@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Lookups and the insert, R2 and R3. One body for all numbers of columns and of rows. It is scalar
- * on every machine: a lookup is some loads from lines that lie apart, and the batch is bound by
- * them (bench/MEASURED.md). */
+ * Lookups and the insert (R2, R3). One body serves all numbers of columns and rows. It is scalar on
+ * every machine: a lookup is a few loads from lines that lie apart, and they bound the batch
+ * (bench/MEASURED.md). */
 #include "kind/batch.h"
 #include "router/router.h"
 
 enum {
 	AHEAD = 24,         /* keys whose lines are fetched ahead of a lookup */
-	AHEAD_TO_WRITE = 8, /* of an insert */
+	AHEAD_TO_WRITE = 8, /* the same for an insert */
 };
 
 WEIR__INLINE uint64_t look(const struct weir_array *a, unsigned columns, unsigned k, uint64_t hash)
@@ -23,7 +23,7 @@ WEIR__INLINE uint64_t look(const struct weir_array *a, unsigned columns, unsigne
 	return all;
 }
 
-/* To a core's own second-level cache, as batch.h says. */
+/* Fetch to a core's own second-level cache, as batch.h says. */
 WEIR__INLINE void fetch(const struct weir_array *a, unsigned columns, unsigned k, uint64_t hash)
 {
 	const uint64_t *page = weir__router_page(a, hash);
@@ -52,7 +52,7 @@ WEIR__INLINE size_t look_each(const struct weir_array *from, unsigned columns, u
 
 /* ---- inserts ---- */
 
-/* All loads come first, since a locked or holds back the loads behind it. A bit that is set is not
+/* All loads come first, since a locked OR holds back the loads behind it. A bit already set is not
  * written again. @sets: one bit or more. */
 static int set_bits(const struct weir_array *a, uint64_t sets, uint64_t hash)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The kind router: what the rest of the library knows of it. */
+ * The kind router, as the rest of the library sees it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

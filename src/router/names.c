@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * The names of sets: in the first page of the array (R2), where they may come from an enemy, and
- * out of it. */
+ * The names of sets: written to the first page of the array (R2), and read from it. An image's may
+ * be forged. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include "ground/error.h"
 #include "router/router.h"
 
-/* The bytes of the character that begins here, of well-formed UTF-8 (RFC 3629), no control
- * character; 0: it is none. There is a NUL behind the last. */
+/* The length of the character at @c: well-formed UTF-8 (RFC 3629), and not a control character;
+ * else 0. The text ends with a NUL. */
 static size_t character(const unsigned char *c)
 {
 	uint32_t least, code;
@@ -76,7 +76,7 @@ int weir__router_name(struct weir_filter *f, const struct weir_params *p)
 	return weir__router_read_names(f);
 }
 
-/* All bytes behind a name's end, and those of lines without a set. */
+/* Is a name's line zero from byte @used on? A line without a set has none used. */
 static bool padded(const char *name, size_t used)
 {
 	static const char zeros[WEIR_ROUTER_NAME];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * How large a router is. A set's keys lie in pages at random, so the keys of a page are Poisson
- * distributed; and the bits that those set in a column are as balls thrown into bins. */
+ * The size of a router. A set's keys lie in pages at random, so the keys of a page are Poisson
+ * distributed. The bits that they set in a column are like balls thrown into bins. */
 #include <inttypes.h>
 #include <math.h>
 #include "filter/filter.h"
@@ -9,12 +9,12 @@
 #include "router/router.h"
 
 #define LEAST_RATE 1e-6
-#define SLACK 1.01 /* fewer rows are quicker, and so near the least memory they are as good */
-#define FULL 64    /* throws a row at which exp(-FULL) of them are empty, which is none */
+#define SLACK 1.01 /* fewer rows are faster, and near the least memory as good */
+#define FULL 64    /* throws per row; beyond it no row is empty: exp(-FULL) of them */
 
 enum { SHARD_PAGES = 256, MOST_STEPS = 60, NARROWEST = 8 /* columns */ };
 
-/* pow() of a small whole number, without its general way. */
+/* pow() for a small whole exponent. */
 static double power(double x, unsigned k)
 {
 	double y = 1;
@@ -23,13 +23,13 @@ static double power(double x, unsigned k)
 	return y;
 }
 
-/* The chance that k throws at random meet bits of a column only, after n keys of k throws each into
- * c rows. Let x be the share of bits that are set: it is E[x^k], taken to the second order about
- * E[x]. Of x both moments are exact. */
+/* The chance that k random throws all meet set bits of a column, after n keys of k throws each into
+ * c rows. With x the share of set bits, it is E[x^k], taken to the second order about E[x]. Both
+ * moments of x are exact. */
 static double rate_of(double n, double c, unsigned k)
 {
 	const double throws = n * k, empty = exp(throws * log1p(-1 / c));
-	const double two = exp(throws * log1p(-2 / c)); /* of two rows both are empty */
+	const double two = exp(throws * log1p(-2 / c)); /* both of two rows are empty */
 	const double variance = fmax(empty / c + (1 - 1 / c) * two - empty * empty, 0);
 	const double mean = 1 - empty;
 	return mean > 0 ? power(mean, k) * (1 + 0.5 * k * (k - 1) * variance / (mean * mean)) : 0;
@@ -49,8 +49,8 @@ double weir__router_rate(double load, unsigned columns, unsigned k)
 	return fmin(rate, 1);
 }
 
-/* The most keys a page for a rate. Were all pages alike, their rows would be so full; that they are
- * not makes it less. */
+/* The most keys per page at a rate. If all pages were alike, their rows could be as full as the
+ * upper bound says; since they differ, it is less. */
 static double load_of(double rate, unsigned columns, unsigned k)
 {
 	const double rows = (double)(WEIR__PAGE_BITS / columns);
@@ -65,7 +65,7 @@ static double load_of(double rate, unsigned columns, unsigned k)
 	return low;
 }
 
-/* The fewest rows near the best. @load: keys a page, where the rate is not given. */
+/* The fewest rows near the best. @load: keys per page, if the rate is not given. */
 static unsigned best_rows(const struct weir_params *p, unsigned columns, double load)
 {
 	double cost[WEIR__ROUTER_ROWS + 1], least = INFINITY;
@@ -80,7 +80,7 @@ static unsigned best_rows(const struct weir_params *p, unsigned columns, double 
 	return k;
 }
 
-/* Those asked for, or the most that have enough pages each. */
+/* The number asked for, or the most shards that have enough pages each. */
 static uint32_t shards_of(const struct weir_params *p, uint64_t pages)
 {
 	uint32_t shards = 1;
@@ -91,7 +91,7 @@ static uint32_t shards_of(const struct weir_params *p, uint64_t pages)
 	return shards;
 }
 
-/* With the one of the names. */
+/* Pages in max_bytes, with that of the names. */
 static uint64_t pages_within(const struct weir_params *p)
 {
 	uint64_t pages = p->max_bytes / WEIR__PAGE_BYTES;
@@ -137,7 +137,7 @@ static int from_bytes(const struct weir_params *p, struct weir_plan *out)
 		WEIR_ERROR_ONE_KEY, "max_bytes", (double)p->max_bytes, p->fp_rate, 0, 0);
 }
 
-/* What the sets' sizes make of it. */
+/* Derive the rest of the plan from the sets' sizes. */
 static void complete(const struct weir_params *p, struct weir_plan *out)
 {
 	const uint32_t columns = out->shape.field[WEIR_ROUTER_COLUMNS];

@@ -2,25 +2,25 @@
  * The inside of the kind router, and its rules.
  *
  * R2  The layout, frozen by golden files. The array is pages of 64 lines. The first page has the
- *     names: line i that of set i, padded with 0; the lines of no set are 0. It is written before
- *     anybody has the router, and never after. Each further page is 32768 / columns rows, and row i
- *     is bits i * columns to i * columns + columns - 1 of it; bit b is bit b % 64 of word b / 64.
- *     Bit s of a row belongs to set s.
+ *     names: line i has that of set i, padded with 0; lines without a set are 0. It is written
+ *     before the router is shared, and never after. Each further page is 32768 / columns rows. Row
+ *     i of a page is its bits i * columns to i * columns + columns - 1; bit b is bit b % 64 of word
+ *     b / 64. Bit s of a row belongs to set s.
  *         page = 1 + high half of h * (pages - 1)
  *         row of probe i: the next log2(rows of a page) bits of r = h * 0x9E3779B97F4A7C15 from the
  *         top, first that of probe 0; the first that does not fit whole is taken from the top of
  *         h * 0xD6E8FEB86659FD93, and so on downward.
  * R3  A cell is read and written as part of its 64-bit word, atomically, and in no other width. So
- *     B1 to B3 hold as they stand: the word of a row only gains bits, a lookup that comes after an
- *     insert finds the bit in each of its words, whatever others or into the word's other cells
- *     meanwhile, and the order of bytes is that of every word. Accesses of a cell's own width would
- *     overlap those of other widths (a copy, a merge, a snapshot are by words), for which C11 has
- *     no rule.
+ *     B1 to B3 hold as they stand. The word of a row only gains bits. A lookup that comes after an
+ *     insert finds the bit in each of its words, whatever other threads OR into the word's other
+ *     cells at the same time. The byte order is that of every word. Accesses of a cell's own width
+ *     would overlap those of other widths (a copy, a merge and a snapshot go by words), and C11 has
+ *     no rule for that.
  * R4  All generations of a handle have the same sets, with the same names. So bit i of an answer
- *     means one thing whichever generation answers, and a set that current has no other taker
- *     lacks: none is void (H12).
- * R5  A copy of some sets ors the words of their columns, word by word (H2): what is inserted
- *     meanwhile into next remains.
+ *     means the same whichever generation answers. A set that current has is in every other filter
+ *     too, so none refuses a key for lack of it and becomes void (H12).
+ * R5  A copy of some sets ORs the words of their columns, word by word (H2): keys inserted into
+ *     next at the same time remain.
  *
  * tests/schedule runs the code through R3, R4 and R5. */
 #ifndef WEIR_SRC_ROUTER_ROUTER_H
@@ -41,9 +41,8 @@ enum {
 
 /* f->own */
 struct weir_router_own {
-	char name[WEIR_ROUTER_SETS][WEIR_ROUTER_NAME]; /* copied out of the first page: a file that
-	                                                  is mapped may change */
-	const char *names[WEIR_ROUTER_SETS];           /* of them, for weir_params_of() */
+	char name[WEIR_ROUTER_SETS][WEIR_ROUTER_NAME]; /* copied: a mapped file may change */
+	const char *names[WEIR_ROUTER_SETS];           /* pointers to them, for weir_params_of() */
 };
 
 static inline const struct weir_router_own *weir__router_own(const struct weir_filter *f)
@@ -66,19 +65,19 @@ static inline uint32_t weir__router_sets(const struct weir_array *a)
 	return a->shape.field[WEIR_ROUTER_SETS_AT];
 }
 
-/* The bits of its sets in a mask. Columns beyond them may have bits in a forged image. */
+/* The mask of its sets. In a forged image columns beyond them may have bits. */
 static inline uint64_t weir__router_all(const struct weir_array *a)
 {
 	return ~UINT64_C(0) >> (64 - weir__router_sets(a));
 }
 
-/* Of a filter of any kind: another has one set. */
+/* The mask of all sets of a filter; a filter of another kind has one set. */
 static inline uint64_t weir__all_sets(const struct weir_filter *f)
 {
 	return WEIR_ALL_SETS >> (64 - weir_router_sets(f));
 }
 
-/* ---- R2: where a key's cells are. Constants where they are inlined with constants ---- */
+/* ---- R2: where a key's cells are; constant when inlined with constants ---- */
 
 static inline uint64_t *weir__router_page(const struct weir_array *a, uint64_t hash)
 {
@@ -112,9 +111,9 @@ WEIR__INLINE unsigned weir__row_shift(unsigned columns, unsigned row)
 
 /* kernel.c */
 const struct weir_kernel *weir__router_kernel(enum weir_isa isa, const struct weir_shape *shape);
-/* Insert a hash into these sets, all of which there are. Return: WEIR_NEW or WEIR_SEEN. */
+/* Insert a hash into these sets, which must exist. Return: WEIR_NEW or WEIR_SEEN. */
 int weir__router_insert_one(struct weir_filter *f, uint64_t sets, uint64_t hash);
-/* Insert hashes likewise. Return: how many were new to one of the sets. */
+/* Insert hashes into these sets. Return: how many were new to one of the sets. */
 int64_t weir__router_insert(struct weir_filter *f, uint64_t sets, const uint64_t *hashes, size_t n,
                             uint64_t *bitmap);
 
@@ -122,7 +121,7 @@ int64_t weir__router_insert(struct weir_filter *f, uint64_t sets, const uint64_t
 
 int weir__router_settle(struct weir_params *params);
 int weir__router_plan(const struct weir_params *params, struct weir_plan *out);
-/* The rate of a set when @load keys a page are in it, each of k rows: a page's keys are Poisson
+/* The rate of a set with @load keys per page, of k rows each: a page's keys are Poisson
  * distributed. Relative error below 1e-3. */
 double weir__router_rate(double load, unsigned columns, unsigned k);
 
@@ -133,7 +132,7 @@ int weir__router_read_names(const struct weir_filter *f);
 void weir__router_names_of(const struct weir_filter *f, struct weir_params *params);
 int weir__router_alike(const struct weir_filter *a, const struct weir_filter *b);
 
-/* ---- stats.c: members of the kind. What they say of a router is of its fullest set ---- */
+/* ---- stats.c: members of the kind. They describe a router by its fullest set ---- */
 
 void weir__router_look(const struct weir_filter *f, uint64_t first, uint64_t n,
                        struct weir_measure *sum);
@@ -141,7 +140,7 @@ void weir__router_estimate(const struct weir_filter *f, const struct weir_measur
                            double *keys, double *rate);
 uint32_t weir__router_judge(const struct weir_filter *f, bool all, const char **why);
 
-/* R5. What weir__merge_check() allows. */
+/* R5. The caller has called weir__merge_check(). */
 void weir__router_copy_sets(struct weir_filter *dst, const struct weir_filter *src, uint64_t sets);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The verbs that name sets, of every filter: one of another kind is a router with one set, 0. */
+ * The verbs that name sets, for every filter: one of another kind is a router with one set, 0. */
 #include <inttypes.h>
 #include "ground/error.h"
 #include "kind/batch.h"
 #include "router/router.h"
 
-enum { AT_A_TIME = 256 }; /* hashes made of a batch of keys: a multiple of 64 */
+enum { AT_A_TIME = 256 }; /* hashes made at a time from a batch; a multiple of 64 */
 
 /* ---- inserts ---- */
 
@@ -73,7 +73,7 @@ int64_t weir_insert_into_keys(struct weir_filter *f, uint32_t set, struct weir_k
 
 /* ---- lookups ---- */
 
-/* Where there is no kernel for more than one. */
+/* For a filter whose kernel cannot route. */
 static uint64_t mask_of(const struct weir_filter *f, bool contained)
 {
 	return contained ? weir__all_sets(f) : 0;
@@ -91,7 +91,7 @@ uint64_t weir_route(const struct weir_filter *f, const void *key, size_t len)
 	                          mask_of(f, weir_contains(f, key, len));
 }
 
-/* By value: a key whose address is taken would go through memory in the quick way too. */
+/* By value: taking the key's address would send it through memory on the fast path too. */
 static __attribute__((noinline)) uint64_t route_bytes(const struct weir_filter *f, uint64_t key)
 {
 	return f->kernel->route ? f->kernel->route(&f->array, weir_hash_u64(f, key)) :
@@ -105,7 +105,7 @@ uint64_t weir_route_u64(const struct weir_filter *f, uint64_t key)
 	return f->kernel->route(&f->array, weir__hash_u64(f->array.flip8, key));
 }
 
-/* By the verbs of one set, 64 keys at a time. */
+/* Use the verbs of one set, 64 keys at a time. */
 static int64_t route_one_set(const struct weir_filter *f, struct weir_keys keys, uint64_t *masks)
 {
 	int64_t positive = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is in each set, from its column in a sample of pages. */
+ * The contents of each set, from its column in a sample of pages. */
 #include <math.h>
 #include <string.h>
 #include "ground/error.h"
@@ -8,8 +8,8 @@
 
 enum { SAMPLE_PAGES = 256 };
 
-/* Of each set: bits that are set in the page, and in all pages, with their squares, and in the
- * fullest; the rate in all, summed. */
+/* For each set: bits set in one page, in all pages, their squares, and in the fullest page; the
+ * rates of all pages, summed. */
 struct counts {
 	uint64_t page[WEIR_ROUTER_SETS];
 	uint64_t all[WEIR_ROUTER_SETS], squares[WEIR_ROUTER_SETS];
@@ -63,7 +63,7 @@ static void set_stats(struct weir_router_stats *s, const struct weir_array *a, u
 	s->false_sets += s->fp_rates[set];
 }
 
-/* Of pages at even distances, unless it is all. Return: their number. */
+/* Count pages at even distances, or all. Return: the number of pages counted. */
 static uint64_t count(struct counts *c, const struct weir_array *a, bool all)
 {
 	const uint64_t pages = pages_of(a);
@@ -85,7 +85,7 @@ static void survey(const struct weir_array *a, bool all, struct weir_router_stat
 	s->sampled = (double)n / (double)pages;
 }
 
-/* ---- of the whole, as weir_measure() says it ---- */
+/* ---- the whole, for weir_measure() ---- */
 
 void weir__router_look(const struct weir_filter *f, uint64_t first, uint64_t n,
                        struct weir_measure *sum)
@@ -95,7 +95,7 @@ void weir__router_look(const struct weir_filter *f, uint64_t first, uint64_t n,
 	for (unsigned width = weir__router_columns(a); width < 64; width *= 2)
 		cells |= cells << width;
 	for (uint64_t line = first; line < first + n; line++) {
-		/* in the place of the names the page behind them */
+		/* in place of the names, count the page behind them */
 		const uint64_t at = line < WEIR__PAGE_LINES ? line + WEIR__PAGE_LINES : line;
 		for (uint64_t i = 8 * at; i < 8 * at + 8; i++)
 			sum->used += (unsigned)__builtin_popcountll(
@@ -119,7 +119,7 @@ void weir__router_estimate(const struct weir_filter *f, const struct weir_measur
 
 /* ---- are the hashes uniform? ---- */
 
-/* A page is a block of one word, of which a row is a cell. */
+/* A page is a block of one word, and a row is a cell of it. */
 static struct weir_spread spread_of(const struct weir_array *a, const struct counts *c,
                                     uint32_t set, uint64_t n)
 {
@@ -133,7 +133,8 @@ static struct weir_spread spread_of(const struct weir_array *a, const struct cou
 	};
 }
 
-/* In how many pages a set has one of the rows of each word, another in the next. */
+/* For each word of a page, count the pages in which the set has the bit of one row; the row changes
+ * from word to word. */
 static void count_rows(struct weir_spread *s, const struct weir_array *a, uint32_t set)
 {
 	const uint64_t pages = s->law.blocks, n = pages < SAMPLE_PAGES ? pages : SAMPLE_PAGES;
@@ -145,7 +146,7 @@ static void count_rows(struct weir_spread *s, const struct weir_array *a, uint32
 			            (1 + page * (pages / n)) + i) >> (columns * i % 64 + set) & 1;
 }
 
-/* The rows of the fullest set stand for those of all, whose hashes are one function's. */
+/* The rows of the fullest set stand for those of all: they share one hash function. */
 static uint32_t look(const struct weir_array *a, bool all, const char **why, uint64_t *used)
 {
 	struct counts c;
@@ -166,8 +167,8 @@ static uint32_t look(const struct weir_array *a, bool all, const char **why, uin
 	return worst;
 }
 
-/* As weir__spread_judge(), it says so only if each of several looks does, and hardly a key comes
- * meanwhile. */
+/* Like weir__spread_judge(), report uneven hashes only if each of several looks does, and hardly a
+ * key came in between. */
 uint32_t weir__router_judge(const struct weir_filter *f, bool all, const char **why)
 {
 	enum { LOOKS = 3 };
@@ -182,7 +183,7 @@ uint32_t weir__router_judge(const struct weir_filter *f, bool all, const char **
 	return verdict;
 }
 
-/* ---- of each set ---- */
+/* ---- figures of each set ---- */
 
 /* A filter of another kind is one set. */
 static int measure_one(const struct weir_filter *f, uint32_t effort, struct weir_router_stats *s)
