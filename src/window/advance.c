@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Advances: W1, W6 and W7. */
+ * Advances (W1, W6, W7). */
 #include <inttypes.h>
 #include "ground/error.h"
 #include "ground/threads.h"
@@ -19,8 +19,8 @@ bool weir__window_due(const struct weir_window *w, uint64_t *wait)
 	return age >= w->period;
 }
 
-/* No section is left that takes the slot for a live one. A line that is clean stays so: other cores
- * keep it. */
+/* Clear a slot that no section takes for a live one any more. A clean line is not written, so other
+ * cores keep it. */
 static void clear(struct weir_window *w, uint32_t slot)
 {
 	const struct weir_window_bits *b = &w->bits;
@@ -39,20 +39,20 @@ static void note_late(struct weir_window *w, uint32_t newest)
 		weir__figure_store_relaxed(&w->late, age - w->period);
 }
 
-/* W6. 0 stands for a time that is not noted yet. */
+/* W6. 0 means that the time is not noted yet. */
 static void note_time(struct weir_window *w, uint32_t slot)
 {
 	uint64_t now = w->clock(w->clock_arg);
 	weir__figure_store_relaxed(&w->since[slot], now ? now : 1);
 }
 
-/* The window is claimed. */
+/* The caller has claimed the window. */
 static void advance(struct weir_window *w)
 {
 	uint64_t state = weir__window_load_acquire(&w->state);
 	uint32_t next = weir__window_next(weir__window_newest(state), w->bits.slots);
 	note_late(w, weir__window_newest(state));
-	weir__figure_store_relaxed(&w->since[next], 0); /* for who looks in between */
+	weir__figure_store_relaxed(&w->since[next], 0); /* until note_time(), for other readers */
 	weir__window_store_seq_cst(&w->state, weir__window_state(weir__window_advances(state) + 1,
 	                                                         next, w->bits.slots));
 	note_time(w, next);
@@ -71,7 +71,7 @@ int weir__window_advance(struct weir_window *w, bool only_due)
 		                  "would wait for its own caller");
 	if (!weir__flag_claim_acquire(&w->claimed))
 		return weir__fail(-EBUSY, "an advance of this window is under way");
-	bool now = !only_due || weir__window_due(w, &wait); /* another was perhaps quicker */
+	bool now = !only_due || weir__window_due(w, &wait); /* another thread may have advanced */
 	if (now)
 		advance(w);
 	weir__flag_release(&w->claimed);

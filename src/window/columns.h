@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Columns, for one instruction set: a line has a key's words of eight slots side by side, so that
- * one mask in all lanes is compared with all of them. For window/kernel.c. */
+ * Columns, for one instruction set: a line has a key's words of eight slots side by side, so one
+ * mask in all lanes is compared with all of them. For window/kernel.c. */
 #ifndef WEIR_SRC_WINDOW_COLUMNS_H
 #define WEIR_SRC_WINDOW_COLUMNS_H
 
 #include <weir/inline.h>
 
-/* From so many bits on a mask is made in lanes, a bit each, which are then or-ed crosswise: one
- * after the other each takes four instructions. A lane past the last bit has the first again. */
+/* From this many bits on, a mask is made in lanes, one bit each, which are then ORed crosswise: one
+ * by one, each bit takes four instructions. A lane beyond the last bit repeats the first. */
 enum { COLUMN_IN_LANES = 4 };
 #define COLUMN_LANE(l) (weir__field_shift(1, from + (l) < g ? from + (l) : 0))
 
@@ -39,13 +39,13 @@ WEIR__INLINE column_mask column_mask_in_lanes(uint64_t r, unsigned g)
 	return _mm512_or_si512(m, _mm512_shuffle_epi32(m, (_MM_PERM_ENUM)0x4e));
 }
 
-/* Of eight slots from there on: which have the bits of the mask, one a bit. */
+/* A bitmask of the eight slots from @words on: those that have all bits of the mask. */
 WEIR__INLINE uint32_t column_line(const uint64_t *words, column_mask m)
 {
 	return _mm512_cmpeq_epi64_mask(_mm512_and_si512(_mm512_load_si512(words), m), m);
 }
 
-/* Of four. */
+/* The same for four slots. */
 WEIR__INLINE uint32_t column_half(const uint64_t *words, column_mask wide)
 {
 	__m256i m = _mm512_castsi512_si256(wide);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Inserts into a window. One body for both layouts and all shapes: the atomic or's are most of the
- * work. */
+ * Inserts into a window. One body serves both layouts and all shapes: the atomic ORs are most of
+ * the work. */
 #include "kind/batch.h"
 #include "window/window.h"
 
-/* Where a key lies in each slot. */
+/* The place of a key, the same in each slot. */
 struct place {
 	uint64_t *words; /* of its column or block, in slot 0 */
 	uint64_t mask[8];
@@ -30,8 +30,9 @@ static inline void place_of(struct place *p, const struct weir_window_bits *b, u
 	}
 }
 
-/* Into one slot. All words are loaded first: a locked instruction holds back the loads behind it.
- * Relaxed: what is there was there before the insert (B1). Return: was a bit set by this insert? */
+/* Insert into one slot. All words are loaded first: a locked instruction holds back the loads
+ * behind it. Relaxed: a bit seen there was there before the insert (B1). Return: did this insert
+ * set a bit? */
 static bool set(const struct weir_window_bits *b, const struct place *p, uint32_t slot)
 {
 	uint64_t *words = p->words + slot * b->slot_step, missing = 0;
@@ -64,7 +65,7 @@ static uint32_t others(uint64_t state, uint32_t own)
 	return weir__window_live(state) & ~(UINT32_C(1) << own);
 }
 
-/* Towards an advance by number. */
+/* Count a key towards an advance by number. */
 static void count(struct weir_window *w, uint64_t hash, uint32_t slot)
 {
 	if ((hash & w->sampled) == 0 && w->enough != UINT64_MAX &&
@@ -72,7 +73,7 @@ static void count(struct weir_window *w, uint64_t hash, uint32_t slot)
 		(void)weir__window_wake(w);
 }
 
-/* In a section. */
+/* Called in a section. */
 static int insert(struct weir_window *w, uint64_t hash)
 {
 	const struct weir_window_bits *b = &w->bits;
@@ -110,7 +111,7 @@ int weir__window_insert_u64(struct weir_filter *f, uint64_t key)
 	return weir__window_insert_hash(f, weir__hash_u64(f->array.flip8, key));
 }
 
-/* In one section. */
+/* Insert up to 64 keys in one section. */
 static uint64_t insert_some(struct weir_window *w, const uint64_t *hashes, unsigned n)
 {
 	const struct weir_window_bits *b = &w->bits;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The lookups of a window, compiled for one instruction set (ground/system.h). None are for NEON:
- * each ARM that weir runs on has it, so those for any CPU use it. */
+ * The lookups of a window, compiled for one instruction set (ground/system.h). NEON has no file of
+ * its own: each ARM that weir runs on has NEON, so the kernels for any CPU use it. */
 #include "ground/system.h"
 #if !defined(WEIR_KERNEL_NEON)
 
@@ -14,7 +14,7 @@
 
 /* ---- columns: one line has a key's words of eight slots, side by side ---- */
 
-/* Of another number of slots than fill one line. */
+/* For numbers of slots that do not fill exactly one line. */
 WEIR__INLINE uint32_t column_lines(const struct weir_window_bits *b, const uint64_t *words,
                                    column_mask mask)
 {
@@ -51,7 +51,7 @@ WEIR__INLINE uint32_t look_ring(const struct weir_window_bits *b, uint64_t hash,
 	return in;
 }
 
-/* Shapes that are not compiled with their numbers as constants. */
+/* Shapes without a kernel of their own. */
 WEIR__INLINE uint32_t look_any(const struct weir_window_bits *b, uint64_t hash, unsigned z,
                                unsigned g)
 {
@@ -65,7 +65,7 @@ WEIR__INLINE uint32_t look_any(const struct weir_window_bits *b, uint64_t hash, 
 
 /* ---- many keys ---- */
 
-/* Beyond a core's cache all lines are fetched first: of columns three at most, of a ring all. */
+/* Beyond a core's cache, fetch all lines first: three at most for columns, all for a ring. */
 WEIR__INLINE void fetch(const struct weir_window_bits *b, const uint64_t *hashes, unsigned n)
 {
 	bool ring = weir__window_is_ring(b);
@@ -99,7 +99,7 @@ WEIR__INLINE uint64_t each_key(const struct weir_window_bits *b, const uint64_t 
 
 #if defined(WEIR__AVX512)
 
-/* Word and mask of each key, eight at a time; beyond the cache their lines are fetched. */
+/* Word and mask of each key, eight keys at a time; beyond the cache their lines are fetched. */
 struct noted {
 	uint64_t word[WEIR_WINDOW_STEP], mask[WEIR_WINDOW_STEP];
 } __attribute__((aligned(64)));
@@ -185,7 +185,7 @@ WEIR__INLINE uint64_t each_column(const struct weir_window_bits *b, const uint64
 		return each(&bits, hashes, n, live, look, z, g); \
 	}
 
-/* Inserts are the same for each instruction set: the atomic or's are most of the work. */
+/* Inserts are the same for each instruction set: the atomic ORs are most of the work. */
 #define KERNEL_ENTRY(name) \
 	{ \
 		.verbs = { \

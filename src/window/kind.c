@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include "window/window.h"
 
-enum { MOST_COLUMN_BITS = 10 }; /* a key's in a word: a field of its hash has 60 bits */
+enum { MOST_COLUMN_BITS = 10 }; /* bits of a key in a word: 6 hash bits each, of 60 */
 
 static bool legal(const struct weir_shape *shape, uint64_t lines)
 {

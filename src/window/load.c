@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Loading a window: an empty one is made as the head says, and each generation's words are put into
- * its slot as it is read. Nobody else has the window meanwhile. */
+ * Load a window: make an empty one as the head says, then put each generation's words into its slot
+ * as it is read. The window is private until the load ends. */
 #include <inttypes.h>
 #include <string.h>
 #include "ground/error.h"
@@ -9,16 +9,16 @@
 
 /* ---- ages ---- */
 
-/* ns since the save; none if the clock was set back. */
+/* ns since the save; 0 if the clock was set back. */
 static uint64_t time_since(uint64_t saved)
 {
 	uint64_t now = weir__window_real_time(), passed = now > saved ? now - saved : 0;
 	return passed < WEIR_WINDOW_OLDEST ? passed : WEIR_WINDOW_OLDEST;
 }
 
-/* How many advances would have come in that time. The first that was due at the save would have
- * come right after it, and each further one a period later. *newest: the age of what would be the
- * newest generation then. */
+/* Advances that would have come in @passed ns: the first one due right after the save, each further
+ * one a period later. *newest: the newest generation's age at the save; receives its age after
+ * them. */
 static uint64_t advances_in(uint64_t passed, uint64_t period, uint64_t *newest)
 {
 	uint64_t due = *newest < period ? period - *newest : 0;
@@ -30,7 +30,7 @@ static uint64_t advances_in(uint64_t passed, uint64_t period, uint64_t *newest)
 	return 1 + (passed - due) / period;
 }
 
-/* Set the times of all generations, and which they are. */
+/* Set the slots and the times of all generations. */
 static void set_ages(struct weir_window *w, const struct weir_parts *parts)
 {
 	const unsigned n = parts->n;
@@ -40,7 +40,7 @@ static void set_ages(struct weir_window *w, const struct weir_parts *parts)
 	w->shift = advances < n ? (unsigned)advances : n;
 	unsigned used = w->shift + weir__window_used(parts->note, n);
 	used = used < n ? used : n;
-	const uint32_t slot = used - 1; /* since as many advances have come */
+	const uint32_t slot = used - 1; /* as after that many advances */
 	atomic_init(&w->state, weir__window_state(used - 1, slot, w->bits.slots));
 	for (unsigned i = 0; i < used; i++) {
 		uint64_t age = i < w->shift ? newest + i * w->period :
@@ -54,7 +54,7 @@ static void set_ages(struct weir_window *w, const struct weir_parts *parts)
 		                           parts->own[WEIR_WINDOW_COUNTED] / (w->sampled + 1));
 }
 
-/* The time that a load takes is no part of what was to pass since the save, unless that counts. */
+/* Keep the time that the load takes out of the ages, unless forget_older counts all time. */
 static void set_later(struct weir_window *w)
 {
 	const uint64_t took = w->clock(w->clock_arg) - w->began;
@@ -83,7 +83,7 @@ void weir__window_put(struct weir_filter *f, unsigned i, const struct weir_filte
 
 /* ---- the window ---- */
 
-/* What it would have been created with. */
+/* The parameters that would have created it. */
 static struct weir_params params_of(const struct weir_parts *p,
                                     const struct weir_load_options *asked)
 {
@@ -111,7 +111,7 @@ static int make(struct weir_filter **out, const struct weir_layout *whole, uint6
 {
 	struct weir_layout layout = *whole;
 	struct weir_memory memory;
-	/* touched when the bits are read, not before */
+	/* the reads touch the pages later */
 	int err = weir__memory_alloc(&memory, bytes, options->flags & ~WEIR_PREFAULT,
 	                             options->memory, options->memory_bytes);
 	if (err)
@@ -124,7 +124,7 @@ static int make(struct weir_filter **out, const struct weir_layout *whole, uint6
 	return err;
 }
 
-/* An empty one, with the ages of what will be in it. */
+/* Make an empty window, with the ages of the generations to come. */
 int weir__window_thaw(struct weir_filter **out, const struct weir_parts *parts,
                       const struct weir_load_options *options)
 {

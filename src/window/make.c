@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A window is made and freed. */
+ * Make and free a window. */
 #include <stdlib.h>
 #include <string.h>
 #include "config.h"
@@ -8,7 +8,7 @@
 #include "ground/threads.h"
 #include "window/window.h"
 
-/* Counted in a sample, a generation's number is right to about 1 in 200. */
+/* Keys of a generation to count in a sample: its number is then right to about 1 in 200. */
 enum { COUNTED = 1 << 16 };
 
 static uint64_t monotonic(void *unused)
@@ -60,7 +60,7 @@ int weir__window_create(struct weir_filter *f)
 	w->generations = w->bits.slots - 1;
 	w->wake = -1;
 	atomic_init(&w->state, weir__window_state(0, 0, w->bits.slots));
-	f->few = 0; /* its batches fetch the lines */
+	f->few = 0; /* its batches fetch the lines themselves */
 	f->own = f->array.own = w;
 	return 0;
 }
@@ -84,7 +84,7 @@ void weir__window_furnish(struct weir_window *w, const struct weir_params *p)
 	count_towards(w, w->generation_keys);
 	w->clock = w->run.clock ? w->run.clock : monotonic;
 	w->clock_arg = w->run.clock_arg;
-	/* rounded up, so that G-1 of them are T at least */
+	/* rounded up, so that G-1 periods are at least T */
 	if (span > 0)
 		w->period = (uint64_t)(span * 1e9 / (w->generations - 1)) + 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The parameters of a window, checked, and its size: that of blocked filters of a share of the keys
- * and of the rate each. */
+ * Check the parameters of a window, and plan its size: that of blocked filters, each with a share
+ * of the keys and of the rate. */
 #include <inttypes.h>
 #include <math.h>
 #include "filter/filter.h"
@@ -9,9 +9,9 @@
 #include "kinds/blocked/blocked.h"
 #include "window/window.h"
 
-#define LEAST_RATE 1e-9 /* a filter's, so a generation's */
+#define LEAST_RATE 1e-9 /* of a filter, so of a generation */
 
-static const uint32_t default_generations = 7; /* whose columns, with the spare's, fill a line */
+static const uint32_t default_generations = 7; /* their columns and the spare's fill a line */
 
 static int out_of_range(int err, const char *name, double value, double least, double most)
 {
@@ -74,7 +74,7 @@ static int check_shape(struct weir_params *p)
 	return 0;
 }
 
-/* What follows from other numbers is put in. */
+/* Fill in the parameters that follow from others. */
 int weir__window_settle(struct weir_params *p)
 {
 	if (!p->window.generations)
@@ -92,8 +92,8 @@ int weir__window_settle(struct weir_params *p)
 	return err;
 }
 
-/* How many times a generation's bytes the window has. The columns' words of one place fill lines,
- * or half a line. */
+/* Size of the window in generations. In columns the words of one place fill whole lines, or half a
+ * line. */
 static uint64_t times(uint32_t layout, uint32_t generations)
 {
 	uint64_t slots = generations + 1;
@@ -105,7 +105,7 @@ uint64_t weir__window_bytes(uint32_t layout, uint32_t generations, uint64_t one)
 	return times(layout, generations) * one;
 }
 
-/* The rate of one generation, of which there are n. */
+/* The rate of one of n generations. */
 static double rate_of_one(double rate, double n)
 {
 	return -expm1(log1p(-rate) / n);
@@ -121,7 +121,7 @@ uint64_t weir__window_member_capacity(uint64_t capacity, uint32_t generations)
 	return capacity / generations + (capacity % generations != 0);
 }
 
-/* A generation as a blocked filter. */
+/* Plan a generation as a blocked filter. */
 static int plan_one(const struct weir_params *p, struct weir_plan *out)
 {
 	struct weir_params one = WEIR_PARAMS_INIT;
@@ -147,8 +147,9 @@ static int plan_one(const struct weir_params *p, struct weir_plan *out)
 	return weir_plan_make(&one, out);
 }
 
-/* Later than at its capacity an advance by number would come to a generation that is overfull, or
- * never: what is inserted into full words changes nothing and counts for nothing. */
+/* An advance by number must come at a generation's capacity or before. Later, the generation would
+ * be overfull, or the advance would never come: a key inserted into full words sets no bit and is
+ * not counted. */
 static int check_number(const struct weir_params *p, uint64_t capacity)
 {
 	const uint64_t room = weir__window_member_capacity(capacity, p->window.generations);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Saving a window: its generations are copied in one section (W10), as the members of its image. */
+ * Save a window: copy its generations in one section (W10), as the members of its image. */
 #include <string.h>
 #include "ground/error.h"
 #include "window/window.h"
 
-/* A generation's place, empty. */
+/* Make an empty filter for one generation. */
 static int member_make(struct weir_filter **out, const struct weir_filter *f)
 {
 	const struct weir_window *w = weir__window_of(f);
@@ -27,7 +27,7 @@ static int member_make(struct weir_filter **out, const struct weir_filter *f)
 	return err;
 }
 
-/* All slots at once, since in columns they share their lines. */
+/* Copy all slots at once, since columns share their lines. */
 static void copy_words(struct weir_frozen *c, const struct weir_window *w, uint32_t newest)
 {
 	const struct weir_window_bits *b = &w->bits;
@@ -40,7 +40,7 @@ static void copy_words(struct weir_frozen *c, const struct weir_window *w, uint3
 				WEIR__LE64(weir__word_load_relaxed(from[i] + n * b->stride));
 }
 
-/* In a section. The clock comes last: W10. */
+/* Called in a section. The clock comes last: W10. */
 static void copy(struct weir_frozen *c, const struct weir_window *w)
 {
 	uint64_t state = weir__window_load_acquire(&w->state);
@@ -53,14 +53,14 @@ static void copy(struct weir_frozen *c, const struct weir_window *w)
 	for (unsigned i = 0; i < c->n; i++) {
 		uint64_t older = weir__window_age(w, weir__window_slot(newest, i, w->bits.slots),
 		                                  now);
-		age = older > age ? older : age; /* a clock of the caller's may go back */
+		age = older > age ? older : age; /* the caller's clock may go back */
 		c->member[i].note = i > weir__window_advances(state) ? WEIR_WINDOW_NEVER :
 		                    age < WEIR_WINDOW_OLDEST ? age : WEIR_WINDOW_OLDEST;
 	}
 }
 
-/* With qsbr a thread that is offline has no sections. With the other flavors to go online or
- * offline does nothing. */
+/* With qsbr an offline thread has no sections. With other flavors going online or offline is a
+ * no-op. */
 static void copy_in_section(struct weir_frozen *c, const struct weir_window *w)
 {
 	const struct rcu_flavor_struct *flavor = w->rcu.flavor;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a window holds, from its bits. */
+ * The contents of a window, from its bits. */
 #include <math.h>
 #include <string.h>
 #include "ground/error.h"
@@ -8,13 +8,13 @@
 
 enum { SAMPLE = 16384 }; /* lines, of a ring's slot or of all columns */
 
-/* Over the blocks that were looked at. */
+/* Means over the sampled blocks. */
 struct sums {
 	double fill; /* share of bits set */
 	double rate; /* of absent keys answered true */
 };
 
-/* The words of a block fall into z equal runs, of which a key has a word each. */
+/* The words of a block fall into z equal runs, and a key has one word in each. */
 static struct sums block_of(const struct weir_window_bits *b, const uint64_t *word)
 {
 	unsigned run = 8 / b->z;
@@ -31,7 +31,7 @@ static struct sums block_of(const struct weir_window_bits *b, const uint64_t *wo
 	return sum;
 }
 
-/* Blocks of a slot to read, of which a ring's are a line and the columns' share eight. */
+/* Blocks of a slot to read: in a ring a block is one line, in columns it touches eight. */
 static uint64_t sample(const struct weir_window_bits *b, bool exact)
 {
 	const uint64_t most = weir__window_is_ring(b) ? SAMPLE : SAMPLE / 8;
@@ -58,7 +58,7 @@ static double keys_of(const struct weir_window_bits *b, double fill)
 	return words * -log1p(-fmin(fill, 1 - 0x1p-20)) / -expm1(b->g * log1p(-1 / 64.0));
 }
 
-/* A slot's blocks are those of a blocked filter. */
+/* The blocks of a slot are those of a blocked filter. */
 static void judge(struct weir_stats *s, const struct weir_window_bits *b, uint32_t slot,
                   uint64_t most)
 {
@@ -81,8 +81,8 @@ static void add(struct weir_stats *s, const struct weir_window *w, struct sums o
 	s->fp_rate_estimated += (1 - s->fp_rate_estimated) * one.rate;
 }
 
-/* In one section, so that no slot is cleared while it is surveyed. No function of the caller runs
- * in it: an image's was called while the bits were read. */
+/* One section, so that no slot is cleared during the survey. No function of the caller runs in it:
+ * an image's progress was called while the bits were read. */
 void weir__window_survey(const struct weir_filter *f, uint64_t lines, struct weir_stats *out)
 {
 	const struct weir_window *w = weir__window_of(f);
@@ -131,7 +131,7 @@ int weir_window_measure(const struct weir_filter *f, uint32_t effort, struct wei
 	s.span_seconds = w->span_seconds;
 	s.generation_keys = w->generation_keys;
 	s.saved_ns = w->saved;
-	/* A section, so that no slot is cleared while it is surveyed. */
+	/* a section, so that no slot is cleared during the survey */
 	weir__read_lock(&w->rcu);
 	look(w, sample(&w->bits, effort == WEIR_EXACT), &s);
 	weir__read_unlock(&w->rcu);
