@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * From a text to the key that is inserted and to those that are looked up. The two must meet:
+ * Turns a text into the key that an insert stores, and into the keys that a lookup probes. The two
+ * must match:
  *
- *  N1 whatever the steps, the keys of a lookup of a text have the key that its insert would have,
- *     if its length or number of labels is noted: a text that was inserted is found.
- *  N2 a key that a lookup makes has a noted length, and no other: who inserts notes them.
- *  N3 a filter's lengths only rise, and an insert notes its key's before it sets a bit. So relaxed
- *     order suffices, as for bits (B1): an insert that happens-before a lookup was noted, or had
- *     found it noted, before, and the coherence of the word shows it to the lookup. */
+ *  N1 For any steps, a lookup of a text probes the key that an insert of it stores, if the length
+ *     or number of labels of that key is noted. So a lookup finds every inserted text.
+ *  N2 A lookup makes keys of noted lengths only. Inserts note them.
+ *  N3 A filter only gains lengths, and an insert notes the length of its key before it sets a bit.
+ *     So relaxed order suffices, as for bits (B1): an insert that happens-before a lookup noted the
+ *     length, or found it noted, and the coherence of the word shows that to the lookup. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static bool bit(const uint64_t *words, unsigned i)
 	return words[i / 64] >> i % 64 & 1;
 }
 
-/* ---- a text without a copy ---- */
+/* ---- trim, lowercase, domain ---- */
 
 static struct iovec trim(const void *text, size_t len)
 {
@@ -77,7 +78,7 @@ struct iovec weir__text_bare(uint32_t steps, const void *text, size_t len)
 	return steps & WEIR_TEXT_SUFFIXES ? domain(bare) : bare;
 }
 
-/* As that, in lowercase. An address is the same in either case. */
+/* Also lowercases, if the steps say so. Addresses need it not: parse() reads both cases. */
 static struct iovec lowered(const struct weir_text *t, const void *text, size_t len, void *room)
 {
 	struct iovec bare = weir__text_bare(t->steps, text, len);
@@ -106,7 +107,7 @@ int weir__text_covering(const struct weir_text *t, const unsigned char *key, siz
 	return made;
 }
 
-/* The domain and its parents, of noted numbers of labels, from the end: the shortest first. */
+/* Lists the domain and its parents whose number of labels is noted, shortest first. */
 static int parents(const struct weir_text *n, struct iovec name, struct iovec *keys)
 {
 	const char *from = name.iov_base, *end = from + name.iov_len;
@@ -124,9 +125,9 @@ static int parents(const struct weir_text *n, struct iovec name, struct iovec *k
 	return made;
 }
 
-/* ---- what other threads note ---- */
+/* ---- noted lengths ---- */
 
-/* The word and the bit that a key of this length has. */
+/* Finds the word and the bit that note the key's length. @mask: 0 if the steps note none. */
 static uint64_t *place(struct weir_text *t, const struct iovec *key, uint64_t *mask)
 {
 	uint64_t *words = t->labels;
@@ -253,7 +254,7 @@ static const char *wrong(const char *text, size_t len)
 	return "such as 192.0.2.0/24 or 2001:db8::/32";
 }
 
-/* The number after the slash: no sign, no leading zero. Return: whether it is one. */
+/* Reads the number after the slash: no sign, no leading zero. Return: is it a number? */
 static bool number(const char *digits, unsigned *out)
 {
 	unsigned value = 0, n = 0;
@@ -263,7 +264,7 @@ static bool number(const char *digits, unsigned *out)
 	return n >= 1 && n <= 3 && !digits[n] && !(n > 1 && digits[0] == '0');
 }
 
-/* ::ffff:a.b.c.d is a.b.c.d. */
+/* Turns an IPv4-mapped ::ffff:a.b.c.d into a.b.c.d. */
 static void fold_mapped(struct prefix *p)
 {
 	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -274,7 +275,7 @@ static void fold_mapped(struct prefix *p)
 	p->length -= MAPPED;
 }
 
-/* Return: NULL, or what is wrong. */
+/* Return: NULL, or the fault of the text. */
 static const char *parse(struct prefix *p, const char *text, size_t len)
 {
 	char copy[MOST_TEXT + 1];
@@ -316,9 +317,9 @@ int weir__text_address(unsigned char key[WEIR_TEXT_CIDR_BYTES], const void *addr
 	return prefix_key(key, &p);
 }
 
-/* ---- the two that must meet (N1) ---- */
+/* ---- keys of inserts and of lookups, which must match (N1) ---- */
 
-/* @name: bare. @why: receives what is wrong. */
+/* @name: a bare text (weir__text_bare). @why: receives NULL, or the fault of the text. */
 static int key_of(const struct weir_text *t, struct iovec name, void *room, struct iovec *key,
                   const char **why)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Normalisation, as other files of the library need it. */
+ * Normalisation, for the rest of the library. <weir/text.h> has the public calls. */
 #ifndef WEIR_SRC_NORMALISE_NORMALISE_H
 #define WEIR_SRC_NORMALISE_NORMALISE_H
 
@@ -22,23 +22,26 @@ static inline bool weir__text_alike(const struct weir_text *a, const struct weir
 	return !((a->steps ^ b->steps) & ~(uint32_t)WEIR_TEXT_CLOSED);
 }
 
-/* Return: 0, or why no set can have that normalisation. */
+/* Return: NULL, or the reason why no set can have that normalisation. */
 const char *weir__text_wrong(const struct weir_text *t);
 
-/* The text, or part of it, without a copy: trimmed, of a domain its name. */
+/* Trims a text, and strips a domain of "*." or "." before it and "." after it, if the steps say
+ * so. Return: a part of @text, not a copy. */
 struct iovec weir__text_bare(uint32_t steps, const void *text, size_t len);
-/* The key of a binary address of 4 or 16 bytes. Return: its bytes, or 0: it is no address. */
+/* Makes the key of a binary address. Return: bytes of the key, or 0 if @len is not 4 or 16. */
 int weir__text_address(unsigned char key[WEIR_TEXT_CIDR_BYTES], const void *address, size_t len);
-/* Those of weir_text_lookups(), of the key of an address. @room: WEIR_TEXT_ROOM(0) bytes. */
+/* Makes the keys of weir_text_lookups() from the key of an address or prefix, which has @bytes.
+ * @room: WEIR_TEXT_ROOM(0) bytes. Return: the number of keys. */
 int weir__text_covering(const struct weir_text *t, const unsigned char *key, size_t bytes,
                         unsigned char *room, struct iovec *keys);
-/* As weir_text_key() and weir_text_lookups(), but they set no sentence, and leave case as it is. */
+/* Like weir_text_key() and weir_text_lookups(), without an error message and without lowercase. */
 int weir__text_key_quiet(const struct weir_text *t, const void *text, size_t len, void *room,
                          struct iovec *key);
 int weir__text_lookups_quiet(const struct weir_text *t, const void *text, size_t len, void *room,
                              struct iovec *keys);
 
-/* N3. Read what other threads note, and note as they do. Return: whether it is noted. */
+/* Read and note lengths beside other threads (N3). weir__text_noted() returns whether the length
+ * of @key is noted. */
 void weir__text_load(const struct weir_text *shared, struct weir_text *out);
 static inline struct weir_text weir__text_now(const struct weir_text *shared)
 {
@@ -51,7 +54,7 @@ void weir__text_note_shared(struct weir_text *shared, const struct iovec *key);
 void weir__text_unite_shared(struct weir_text *shared, const struct weir_text *src);
 
 enum { WEIR__TEXT_WORDS = 72 };
-/* The steps in words: "trim, lowercase", or "none". Return: @text. */
+/* Writes the steps as words: "trim, lowercase", or "none". Return: @text. */
 const char *weir__text_words(const struct weir_text *t, char text[WEIR__TEXT_WORDS]);
 
 #endif
