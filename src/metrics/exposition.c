@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Prints samples grouped by name, and counts the bytes that do not fit. Labels that a scraper could
- * not read are refused here, where an operator reads the sentence. */
+ * Prints samples grouped by name, and also counts the bytes that do not fit. Refuses labels that a
+ * scraper could not read, because here an operator sees the error. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 static const char *const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 static const char *const digits = "0123456789";
 
-/* The end of a name, or NULL. Those that begin with __ are Prometheus's own. */
+/* Return: the end of a name, or NULL. Prometheus reserves names that begin with __. */
 static const char *after_name(const char *at)
 {
 	const char *begin = at;
@@ -27,7 +27,7 @@ static const char *after_name(const char *at)
 	return at;
 }
 
-/* Of a value in quotes likewise. */
+/* Return: the end of a value in quotes, or NULL. */
 static const char *after_value(const char *at)
 {
 	if (*at++ != '"')
@@ -40,14 +40,14 @@ static const char *after_value(const char *at)
 	return *at == '"' ? at + 1 : NULL;
 }
 
-/* Does a name stand among those before it? */
+/* Does a label before @name have the same name? */
 static bool is_double(const char *labels, const char *name, size_t length)
 {
 	for (const char *at = labels; at < name; at++) {
 		const char *end = after_name(at);
 		if ((size_t)(end - at) == length && memcmp(at, name, length) == 0)
 			return true;
-		at = after_value(end + 1); /* its comma */
+		at = after_value(end + 1); /* the comma, which at++ passes */
 	}
 	return false;
 }
@@ -58,11 +58,11 @@ static int refuse(const char *labels, const char *at, const char *what)
 	                  "\\\" and \\n escaped", (size_t)(at - labels), what);
 }
 
-/* The first byte that weir_escape() would change, or the end. */
+/* Return: the first byte that weir_escape() would change, or the end. */
 static const char *after_printable(const char *at)
 {
 	const char *end = at + strlen(at);
-	char shown[32]; /* room for one character at least */
+	char shown[32]; /* room for at least one character */
 	while (at < end) {
 		const char *same = shown;
 		weir_escape(shown, sizeof shown, at, (size_t)(end - at));
@@ -123,7 +123,7 @@ int weir__samples_add(struct weir__samples *to, const char *labels, const struct
 struct text {
 	char *at;
 	size_t room;
-	int64_t length; /* of all of it */
+	int64_t length; /* bytes of the whole text, also of what does not fit */
 };
 
 static void __attribute__((format(printf, 2, 3))) put(struct text *t, const char *format, ...)
@@ -138,7 +138,7 @@ static void __attribute__((format(printf, 2, 3))) put(struct text *t, const char
 	t->length += n;
 }
 
-/* To 15 digits, which hold every count that is not an estimate. */
+/* Prints 15 digits, which are exact for every count that is not an estimate. */
 static void put_line(struct text *t, const struct weir__sample *s)
 {
 	const double value = s->metric.value;
