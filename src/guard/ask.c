@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Asks of a guard: one key at a time; many keys at a time, in runs, as long as they go to the
- * filter; and when a thread leaves its filter out. */
+ * Asks a guard for one key or for a batch, and decides when a thread bypasses the filter. A batch
+ * goes to the filter in runs. */
 #include <stddef.h>
 #include "ground/error.h"
 #include "guard/guard.h"
@@ -69,10 +69,10 @@ void weir_guard_saw(struct weir_guard_thread *t, int answer, bool found)
 
 /* ---- many keys ---- */
 
-enum { WORD = 64 /* keys of one word of a bitmap */ };
+enum { WORD = 64 /* keys per word of a bitmap */ };
 _Static_assert(1 << WEIR__GUARD_MEASURED_BITS == WORD, "of a bypassed word one key is measured");
 
-/* Ask a set of the caller's own for key @i. */
+/* Asks the caller's own set for key @i. */
 static bool own_contains(const struct weir_guard_options *o, struct weir_keys keys, size_t i)
 {
 	const struct iovec *vector = keys.at;
@@ -83,7 +83,7 @@ static bool own_contains(const struct weir_guard_options *o, struct weir_keys ke
 	}
 }
 
-/* Ask what the guard has. Return: how many it lets pass. */
+/* Asks the guard's handle, filter or own set. Return: the number of keys that it lets pass. */
 static size_t contains_keys(const struct weir_guard_options *o, struct weir_keys keys,
                             uint64_t *bitmap)
 {
@@ -107,7 +107,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* By the filter, in a run. Return: how many it lets pass. */
+/* Asks the filter for a run of keys. Return: the number of keys that it lets pass. */
 static size_t ask_run(struct weir_guard_thread *t, struct weir_keys keys, uint64_t *bitmap)
 {
 	const size_t n = keys.n;
@@ -117,8 +117,8 @@ static size_t ask_run(struct weir_guard_thread *t, struct weir_keys keys, uint64
 	return maybe;
 }
 
-/* While bypassed, a word of keys: one of its 64 is measured, at a random place, so a shorter one
- * may have none. Return: how many are passed on. */
+/* Answers up to 64 keys while the thread bypasses the filter. Measures the key at a random place of
+ * the 64, which a shorter word may lack. Return: the number of keys for the store. */
 static size_t ask_word(struct weir_guard_thread *t, struct weir_keys keys, uint64_t *bitmap,
                        uint64_t *bypassed)
 {
@@ -141,7 +141,7 @@ static size_t ask_word(struct weir_guard_thread *t, struct weir_keys keys, uint6
 	return (size_t)__builtin_popcountll(*bitmap);
 }
 
-/* In runs that end with a decision, and with a word of the bitmap. */
+/* Asks in runs of whole bitmap words. A run ends with the word in which a decision is due. */
 static int64_t ask_all(struct weir_guard_thread *t, struct weir_keys keys, uint64_t *bitmap,
                        uint64_t *bypassed)
 {

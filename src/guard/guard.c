@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A guard: made, joined and left by threads, freed; and its figures. */
+ * Creates and frees guards, lets threads join and leave, and sums the figures. */
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
@@ -120,7 +120,7 @@ int weir_guard_leave(struct weir_guard_thread *t)
 	return 0;
 }
 
-/* ---- its figures: those of its threads, and of threads that are gone (Q2) ---- */
+/* ---- figures: the sums over joined threads and over threads that have left (Q2) ---- */
 
 static double share_of(uint64_t part, uint64_t whole)
 {
@@ -154,7 +154,7 @@ int weir_guard_measure(struct weir_guard *g, struct weir_guard_stats *out)
 	s.switches = sum[WEIR__SWITCHES];
 	const uint64_t closed = s.stopped + s.true_positives + s.false_positives +
 	                        s.bypassed_absent + sum[WEIR__BYPASSED_FOUND];
-	s.unreported = closed < s.asked ? s.asked - closed : 0; /* of different moments */
+	s.unreported = closed < s.asked ? s.asked - closed : 0; /* read at different moments */
 	s.fp_rate = share_of(s.false_positives, s.false_positives + s.stopped);
 	s.saved = share_of(s.stopped, s.asked);
 	memcpy(out, &s, out->struct_size);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * A guard's insides: threads' cells with what they counted.
+ * The inside of a guard. Each thread counts in a cell of its own, a struct weir_guard_thread.
  *
- * Q1  A cell has one writer, the thread that joined. So adding is a relaxed load and store, no
- *     locked operation, and loses no count; who reports reads each counter as it was a moment ago.
- * Q2  The list of cells is changed and walked under the lock. A cell that leaves is added to the
- *     guard's own in the same hold in which it goes, so a report counts it once.
- * Q3  What a thread decides by is its own. It only chooses who answers, filter or store; the store
- *     is asked whenever the filter is not, so no decision can miss a key.
- * Q4  A cell stands alone in two lines (the CPU fetches them in pairs), so no two threads write to
- *     one. */
+ * Q1  Only the thread that joined writes its cell. So an add is a relaxed load and store instead of
+ *     a locked operation, and loses no count. A report may see a counter a moment late.
+ * Q2  The lock protects the list of cells. A thread that leaves adds its cell to the guard's sums
+ *     and unlinks it in one hold of the lock, so a report counts the cell exactly once.
+ * Q3  A thread decides by its own counts alone. The decision only chooses between filter and store:
+ *     an ask that bypasses the filter goes to the store, so no decision can miss a key.
+ * Q4  A cell owns a pair of cache lines (the CPU fetches them in pairs), so no two threads write to
+ *     one line. */
 #ifndef WEIR_SRC_GUARD_GUARD_H
 #define WEIR_SRC_GUARD_GUARD_H
 
@@ -35,20 +35,20 @@ struct weir_guard {
 	pthread_mutex_t lock;
 	struct weir_guard_thread *threads;
 	uint32_t joined;
-	uint64_t left[WEIR__GUARD_FIGURES]; /* of threads that are gone */
+	uint64_t left[WEIR__GUARD_FIGURES]; /* sums over the threads that have left */
 };
 
-/* ---- what each ask counts, and whether it leaves the filter out ---- */
+/* ---- count an ask; bypass the filter ---- */
 
 enum {
-	WEIR__GUARD_SOONER = 16, /* times, while bypassed: measured asks are rare then */
-	WEIR__GUARD_MEASURED_BITS = 6, /* one of 64 */
+	WEIR__GUARD_SOONER = 16, /* divides the window while bypassing: measured asks are rare */
+	WEIR__GUARD_MEASURED_BITS = 6, /* while bypassing, one ask of 64 is measured */
 };
 
-/* Stop or begin to leave the filter out, by the share of measured asks that it stopped. */
+/* Begins or ends the bypass, by the share of the measured asks that the filter stopped. */
 void weir__guard_decide(struct weir_guard_thread *t);
 
-/* That a guard has no options.contains_hash. Return: -ENOTSUP. */
+/* Reports that the guard has no options.contains_hash. Return: -ENOTSUP. */
 int weir__guard_no_hashes(void);
 
 /* Q1 */
@@ -64,14 +64,14 @@ static inline bool weir__guard_bypassing(const struct weir_guard_thread *t)
 	return weir__figure_load_relaxed(&t->bypassing);
 }
 
-/* Measured asks that a decision takes. */
+/* Return: the measured asks from one decision to the next. */
 static inline uint32_t weir__guard_window(const struct weir_guard_thread *t)
 {
 	const uint32_t window = t->guard->options.window;
 	return weir__guard_bypassing(t) ? window / WEIR__GUARD_SOONER : window;
 }
 
-/* The filter was asked for so many keys, and ruled so many of them out. */
+/* Counts @asked keys that the filter answered, and the @stopped ones that it ruled out. */
 static inline void weir__guard_measured(struct weir_guard_thread *t, uint32_t asked,
                                         uint32_t stopped)
 {
@@ -82,14 +82,15 @@ static inline void weir__guard_measured(struct weir_guard_thread *t, uint32_t as
 		weir__guard_decide(t);
 }
 
-/* At random: traffic may repeat itself. Of Knuth's generator the top bits are good. */
+/* Return: 0 to 63, at random because traffic may repeat itself. Knuth's linear congruential
+ * generator is good in its top bits only. */
 static inline unsigned weir__guard_draw(struct weir_guard_thread *t)
 {
 	t->random = t->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (unsigned)(t->random >> (64 - WEIR__GUARD_MEASURED_BITS));
 }
 
-/* Counts the ask of one key. Return: does it leave the filter out? */
+/* Counts the ask of one key. Return: does it bypass the filter? */
 static inline bool weir__guard_left_out(struct weir_guard_thread *t)
 {
 	weir__guard_add(t, WEIR__ASKED, 1);
@@ -99,10 +100,10 @@ static inline bool weir__guard_left_out(struct weir_guard_thread *t)
 	return true;
 }
 
-/* Of one key that did not. Return: WEIR_GUARD_ABSENT or _MAYBE. */
+/* Counts the filter's answer for one key. Return: WEIR_GUARD_ABSENT or _MAYBE. */
 static inline int weir__guard_answer(struct weir_guard_thread *t, bool maybe)
 {
-	weir__guard_measured(t, 1, !maybe); /* without a branch, which nobody could predict */
+	weir__guard_measured(t, 1, !maybe); /* no branch, which the CPU could not predict */
 	return maybe;
 }
 
