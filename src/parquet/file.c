@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A Parquet file: PAR1, data, footer, the footer's length, PAR1. All of it is read by offset from
- * one descriptor, so that threads need not take turns; and nothing is mapped. */
+ * Opens a Parquet file: PAR1, data, footer, the footer's length, PAR1. Threads share one descriptor
+ * and read by offset, so they never wait for each other. Nothing is mapped. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ int weir__parquet_read(const struct weir_parquet *p, void *out, uint64_t n, uint
 static int open_file(struct weir_parquet *p, uint64_t *length)
 {
 	struct stat st;
-	do /* O_NONBLOCK: to open a FIFO must not wait for its writer */
+	do /* O_NONBLOCK: open must not wait for the writer of a FIFO */
 		p->fd = open(p->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	while (p->fd < 0 && errno == EINTR);
 	if (p->fd < 0)
@@ -60,7 +60,7 @@ static int open_file(struct weir_parquet *p, uint64_t *length)
 	return 0;
 }
 
-/* Both ends of the file. Return: 0, with the footer's length, or a negative errno. */
+/* Checks both ends of the file. @footer: receives the footer's length. */
 static int check_ends(const struct weir_parquet *p, uint64_t length, uint32_t *footer)
 {
 	unsigned char first[MAGIC] = { 0 }, last[TAIL] = { 0 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * A column in a row group, and its filter. */
+ * Describes a column of a row group, and reads its filter. */
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
 #include "parquet/footer.h"
 #include "parquet/thrift.h"
 
-enum { HEADER_MOST = 256 }; /* bytes in which a filter's header ends: it takes about 16 */
+enum { HEADER_MOST = 256 }; /* most bytes of a filter's header, which takes about 16 */
 
 static int find_chunk(const struct weir_parquet *p, uint32_t row_group, uint32_t column,
                       const struct weir_chunk **chunk)
@@ -41,7 +41,7 @@ int weir_parquet_inspect_chunk(const struct weir_parquet *p, uint32_t row_group,
 	return 0;
 }
 
-/* Is there a filter that can be read? */
+/* Checks that the column has a filter that weir can read. */
 static int check_chunk(const struct weir_parquet *p, const struct weir_chunk *chunk,
                        uint32_t row_group, uint32_t column)
 {
@@ -57,7 +57,7 @@ static int check_chunk(const struct weir_parquet *p, const struct weir_chunk *ch
 	return 0;
 }
 
-/* How many bytes the filter takes, by its header. */
+/* @length: receives the bytes of the filter, header included. */
 static int read_header(const struct weir_parquet *p, const struct weir_chunk *chunk,
                        uint64_t *length)
 {

@@ -6,8 +6,8 @@
 #include "ground/error.h"
 #include "parquet/footer.h"
 
-/* The bytes that each filter of a footer may take: up to the next one, or to the footer. If filters
- * could share bytes, a small file would have any number of large ones to read. */
+/* ---- the room of each filter: the bytes up to the next filter, or to the footer ----
+ * If filters could share bytes, a small file could hold any number of large filters. */
 
 static uint64_t count(const struct weir_footer *footer, uint64_t chunks)
 {
@@ -54,7 +54,7 @@ int weir__footer_rooms(struct weir_footer *footer, uint64_t filters_end, struct 
 
 /* ---- the footer ---- */
 
-/* Numbers of fields, as the format's definition has them. */
+/* Field numbers from the format's definition. */
 enum { FILE_SCHEMA = 2, FILE_ROW_GROUPS = 4 };
 enum { GROUP_COLUMNS = 1, GROUP_ROWS = 3 };
 enum { CHUNK_FILE = 1, CHUNK_META = 3, CHUNK_CRYPTO = 8, CHUNK_ENCRYPTED_META = 9 };
@@ -216,7 +216,7 @@ static int read_file(struct reading *r)
 	return err;
 }
 
-/* What follows FileMetaData (the signature of a file with encrypted columns) is not looked at. */
+/* Ignores the bytes after FileMetaData: the signature of a file with encrypted columns. */
 int weir__footer_read(struct weir_footer *out, const char *name, const void *bytes, size_t n,
                       uint64_t filters_end)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The schema of a footer: a tree, written as a list in which a group says how many children follow
- * it. */
+ * Reads the schema of a footer: a tree in the form of a list, in which each group gives the number
+ * of children that follow it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 bool weir__footer_grow(void *array, uint64_t n, size_t size)
 {
 	void **at = array, *more;
-	if (n & (n - 1)) /* no power of two: there is room */
+	if (n & (n - 1)) /* not a power of two: the array has room */
 		return true;
 	more = n < SIZE_MAX / 2 / size ? realloc(*at, (n ? 2 * (size_t)n : 1) * size) : NULL;
 	if (more)
@@ -18,9 +18,9 @@ bool weir__footer_grow(void *array, uint64_t n, size_t size)
 	return more != NULL;
 }
 
-/* ---- what a value means ---- */
+/* ---- logical types ---- */
 
-/* By ConvertedType, the older way. */
+/* From a ConvertedType, which older writers use. */
 static uint8_t logical_converted(int32_t type)
 {
 	static const uint8_t of[] = {
@@ -36,7 +36,7 @@ static uint8_t logical_converted(int32_t type)
 	return type >= 0 && (size_t)type < sizeof of ? of[type] : WEIR_PARQUET_OTHER;
 }
 
-/* By LogicalType, a union: the number of its one field. An integer says itself whether it has a
+/* From the number of LogicalType's union member. read_logical() finds out whether an integer has a
  * sign. */
 static uint8_t logical_union(int32_t id)
 {
@@ -52,7 +52,7 @@ static uint8_t logical_union(int32_t id)
 	}
 }
 
-/* DecimalType has its scale as field 1, IntType as field 2 whether it is signed. */
+/* Field 1 of DecimalType is the scale; field 2 of IntType says whether it is signed. */
 static void read_logical(struct weir_thrift *t, struct weir_element *e)
 {
 	struct weir_field outer = { 0 };
@@ -151,7 +151,7 @@ static int add_column(struct weir_footer *footer, uint32_t element)
 	return 0;
 }
 
-/* Give each element its parent. */
+/* Gives each element its parent, and lists the columns. */
 static int make_tree(struct weir_footer *footer, struct weir_thrift *t)
 {
 	struct { uint32_t group, missing; } path[WEIR_PARQUET_DEPTH];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Split blocks in and out: the array of a filter of kind split is the bitset of Parquet. */
+ * Exports and imports split blocks: the array of a split filter is Parquet's bitset. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -64,7 +64,8 @@ int64_t weir_parquet_bytes(const struct weir_filter *f, uint32_t form, uint32_t 
 	                                  weir__parquet_header_put(header, bytes) : 0));
 }
 
-/* Word by word, since others may insert (B1), and in memory a word is as in the file (B3). */
+/* Loads each word atomically, since other threads may insert (B1). WEIR__LE64 then undoes the
+ * load's byte swap on a big-endian machine: words in memory are in the file's order (B3). */
 static void copy_out(const struct weir_filter *f, unsigned char *out)
 {
 	for (uint64_t i = 0; i < bitset_bytes(f) / WORD; i++) {
@@ -112,7 +113,7 @@ static int check_options(struct weir_parquet_options *out,
 	return err;
 }
 
-/* Where the bits are, after all has been checked that is said about them. */
+/* Checks the header and the sizes. @out: receives the place and the size of the bits. */
 static int find_bits(struct weir_parquet_header *out, const void *bytes, size_t len,
                      const struct weir_parquet_options *o)
 {
@@ -132,7 +133,8 @@ static int find_bits(struct weir_parquet_header *out, const void *bytes, size_t 
 	return 0;
 }
 
-/* As many as a new filter of this size has, but they must cut the lines into equal runs. */
+/* Return: as many shards as in a new filter of this size, or fewer, so that they divide the lines
+ * equally. */
 static uint32_t shards_of(uint64_t lines)
 {
 	_Static_assert(WEIR_PARQUET_MOST_BYTES / 64 / WEIR__SHARD_LINES <= WEIR__MOST_SHARDS,
@@ -165,7 +167,7 @@ static int make(struct weir_filter **out, const unsigned char *bits, uint64_t by
 	return err;
 }
 
-/* What the bytes do not say. */
+/* Sets the capacity and the rate, which the bytes do not hold. */
 static int complete(struct weir_filter *f, const struct weir_parquet_options *o)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
@@ -174,7 +176,7 @@ static int complete(struct weir_filter *f, const struct weir_parquet_options *o)
 	int err = o->capacity ? 0 : weir_measure(f, WEIR_EXACT, &stats);
 	if (err)
 		return err;
-	/* Of a filter whose bits are all set there is no end to the estimate. */
+	/* If all bits are set, the estimate is infinite. */
 	const double most = 8 * (double)f->bytes, keys = round(stats.keys_estimated);
 	f->capacity = o->capacity ? o->capacity : (uint64_t)fmin(fmax(keys, 1), most);
 	f->fp_rate = o->fp_rate;

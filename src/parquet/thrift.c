@@ -34,7 +34,7 @@ static unsigned byte(struct weir_thrift *t)
 	return 0;
 }
 
-/* Ten bytes at most, of which the last has one bit. */
+/* At most ten bytes; the tenth holds one bit. */
 static uint64_t varint(struct weir_thrift *t)
 {
 	uint64_t value = 0;
@@ -99,7 +99,7 @@ void weir__thrift_need(struct weir_thrift *t, const struct weir_field *field, in
 		weir__thrift_fault(t, fault);
 }
 
-/* Return: whether it is. */
+/* Return: false after any fault. */
 static bool must_be(struct weir_thrift *t, const struct weir_field *field,
                     enum weir_thrift_type type)
 {
@@ -138,7 +138,7 @@ void weir__thrift_struct(struct weir_thrift *t, const struct weir_field *field)
 	(void)must_be(t, field, WEIR_THRIFT_STRUCT);
 }
 
-/* How many elements follow, and of what type: each of them takes a byte at least. */
+/* Return: the number of elements that follow. Each takes at least a byte. */
 static uint32_t list_head(struct weir_thrift *t, enum weir_thrift_type *type)
 {
 	unsigned head = byte(t);
@@ -151,7 +151,7 @@ static uint32_t list_head(struct weir_thrift *t, enum weir_thrift_type *type)
 	return (uint32_t)n;
 }
 
-/* Of an empty list some writers leave the type out. */
+/* Ignores the type of an empty list, because some writers leave it out. */
 uint32_t weir__thrift_list(struct weir_thrift *t, const struct weir_field *field,
                            enum weir_thrift_type type)
 {
@@ -162,13 +162,13 @@ uint32_t weir__thrift_list(struct weir_thrift *t, const struct weir_field *field
 	return t->fault ? 0 : n;
 }
 
-/* ---- what is passed over ---- */
+/* ---- skip a value ---- */
 
-/* A list, set or map whose elements are passed one by one, or a struct. */
+/* A list, set or map, which the reader skips element by element, or a struct. */
 struct level {
 	bool is_struct;
-	uint64_t elements;              /* not yet passed, of a map keys and values */
-	enum weir_thrift_type types[2]; /* of those at odd and at even numbers */
+	uint64_t elements;              /* left to skip; a map counts keys and values */
+	enum weir_thrift_type types[2]; /* a map's key and value, which alternate */
 };
 
 static struct level map_level(struct weir_thrift *t)
@@ -198,7 +198,7 @@ static void push(struct weir_thrift *t, struct level *levels, unsigned *depth, s
 		levels[(*depth)++] = level;
 }
 
-/* A value, or the head of one that holds others. A boolean that is a field has no bytes. */
+/* Skips a value, or the head of one that holds others. A boolean field has no bytes. */
 static void pass_value(struct weir_thrift *t, enum weir_thrift_type type, bool is_field,
                        struct level *levels, unsigned *depth)
 {
@@ -250,11 +250,11 @@ void weir__thrift_skip(struct weir_thrift *t, const struct weir_field *field)
 	}
 }
 
-/* The header: numBytes, then algorithm, hash and compression, each a union of one choice so far. */
+/* ---- a filter's header: numBytes, then three unions, each with one known member ---- */
 
 enum { NUM_BYTES = 1, ALGORITHM, HASH, COMPRESSION, FIELDS };
 
-/* The fields that are a choice, and the one choice that there is of each. */
+/* The unions and their only known members. */
 static const struct {
 	const char *name, *known;
 } choices[FIELDS] = {
@@ -276,7 +276,7 @@ size_t weir__parquet_header_put(unsigned char out[WEIR_PARQUET_HEADER_ROOM], uin
 	return n;
 }
 
-/* Which member of the union it is. */
+/* Reads a union. Return: the number of its member. */
 static int32_t choice(struct weir_thrift *t, const struct weir_field *field)
 {
 	struct weir_field member = { 0 };
@@ -297,7 +297,7 @@ struct found {
 	int32_t num_bytes, chosen[FIELDS];
 };
 
-/* Fields that are not known here are passed over: Parquet adds some now and then. */
+/* Skips unknown fields, because new versions of Parquet add some. */
 static void read_fields(struct weir_thrift *t, struct found *found)
 {
 	struct weir_field field = { 0 };

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Reads Thrift's compact protocol, as Parquet's metadata has it, from bytes that nobody vouches
- * for.
+ * Reads Thrift's compact protocol, as Parquet's metadata uses it, from untrusted bytes.
  *
- * T1  No byte beyond @end is read, whatever a length or a count says.
- * T2  The first fault stays: from then on every call reads nothing and answers 0, false or nothing.
- *     So a caller asks once, at the end, and a loop over fields or elements ends by itself.
- * T3  Each call takes a byte at least, or ends a loop; nothing calls itself. So a parse takes time
- *     and stack that the number of bytes bounds. */
+ * T1  The reader never reads beyond @end, whatever a length or a count says.
+ * T2  The first fault stays. After it every call reads nothing and returns 0, false or an empty
+ *     slice. So a caller checks once, at the end, and loops over fields or elements end as well.
+ * T3  Each call reads at least a byte or ends a loop, and no function recurses. So the number of
+ *     bytes bounds the time and the stack of a parse. */
 #ifndef WEIR_SRC_PARQUET_THRIFT_H
 #define WEIR_SRC_PARQUET_THRIFT_H
 
@@ -14,26 +13,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a field or an element. */
+/* The type of a field or an element. */
 enum weir_thrift_type {
 	WEIR_THRIFT_STOP, WEIR_THRIFT_TRUE, WEIR_THRIFT_FALSE, WEIR_THRIFT_I8, WEIR_THRIFT_I16,
 	WEIR_THRIFT_I32, WEIR_THRIFT_I64, WEIR_THRIFT_DOUBLE, WEIR_THRIFT_BINARY, WEIR_THRIFT_LIST,
 	WEIR_THRIFT_SET, WEIR_THRIFT_MAP, WEIR_THRIFT_STRUCT, WEIR_THRIFT_UUID,
 };
 
-enum { WEIR_THRIFT_DEPTH = 64 }; /* of values within values that are passed over */
+enum { WEIR_THRIFT_DEPTH = 64 }; /* most levels of nesting in a skipped value */
 
 struct weir_thrift {
 	const unsigned char *from, *at, *end;
 	const char *fault; /* NULL: none */
-	size_t fault_at;   /* its byte, from @from */
+	size_t fault_at;   /* offset from @from */
 };
 
-/* A struct that is being read: its field's number and type. Start from { 0 }. */
+/* The current field of a struct. Start from { 0 }. */
 struct weir_field {
 	int32_t id;
 	enum weir_thrift_type type;
-	uint32_t seen; /* bit i: field i, below 32; none may come twice */
+	uint32_t seen; /* bit i: field i has come, below 32; a duplicate is a fault */
 };
 
 struct weir_slice {
@@ -42,45 +41,46 @@ struct weir_slice {
 };
 
 struct weir_thrift weir__thrift(const void *bytes, size_t n);
-/* Record a fault at the next byte, unless there is one. */
+/* Records a fault at the next byte, unless @t has one. */
 void weir__thrift_fault(struct weir_thrift *t, const char *what);
 
-/* The head of the struct's next field. Return: false at its end. */
+/* Reads the head of the struct's next field. Return: false at the end of the struct. */
 bool weir__thrift_field(struct weir_thrift *t, struct weir_field *field);
-/* Has the field @id come? A fault if not. */
+/* Records @fault unless the field @id has come. */
 void weir__thrift_need(struct weir_thrift *t, const struct weir_field *field, int id,
                        const char *fault);
 
-/* The field's value. Another type is a fault. */
+/* Read the field's value. Another type is a fault. */
 int32_t weir__thrift_i32(struct weir_thrift *t, const struct weir_field *field);
 int64_t weir__thrift_i64(struct weir_thrift *t, const struct weir_field *field);
 struct weir_slice weir__thrift_binary(struct weir_thrift *t, const struct weir_field *field);
 void weir__thrift_struct(struct weir_thrift *t, const struct weir_field *field);
-/* The elements follow, each of @type. Return: how many, no more than bytes are left. */
+/* Reads the head of a list of @type; its elements follow. Return: their number, at most the number
+ * of bytes left. */
 uint32_t weir__thrift_list(struct weir_thrift *t, const struct weir_field *field,
                            enum weir_thrift_type type);
-/* An element that is a string. */
+/* Reads an element that is a string. */
 struct weir_slice weir__thrift_element(struct weir_thrift *t);
-/* Whatever it is. */
+/* Skips the field's value, whatever its type. */
 void weir__thrift_skip(struct weir_thrift *t, const struct weir_field *field);
 
 /* ---- a filter's header: Parquet's BloomFilterHeader ---- */
 
-/* numBytes has 32 bits with a sign, and a block 32 bytes. */
+/* numBytes is a signed 32-bit integer, and a block has 32 bytes. */
 #define WEIR_PARQUET_MOST_BYTES (UINT64_C(0x7fffffff) / 32 * 32)
 
-enum { WEIR_PARQUET_HEADER_ROOM = 24 }; /* bytes that a header takes at most, as written here */
+enum { WEIR_PARQUET_HEADER_ROOM = 24 }; /* most bytes of a header that weir writes */
 
-/* What a header says of the bits behind it. */
+/* A header that has been read. */
 struct weir_parquet_header {
 	size_t header_bytes;
-	uint64_t bitset_bytes; /* whole blocks, one at least */
+	uint64_t bitset_bytes; /* of the bits behind it: whole blocks, at least one */
 };
 
-/* Put the header of so many bytes. Return: its own bytes. */
+/* Writes the header of a bitset. Return: bytes of the header. */
 size_t weir__parquet_header_put(unsigned char out[WEIR_PARQUET_HEADER_ROOM], uint64_t bitset_bytes);
-/* Read a header, of which nothing is certain; the bits need not be there.
- * Return: 0; -EBADMSG it breaks the format; -ENOTSUP it is of a filter of another sort. */
+/* Reads an untrusted header; the bits behind it may be missing.
+ * Return: 0; -EBADMSG it breaks the format; -ENOTSUP another algorithm, hash or compression. */
 int weir__parquet_header_get(struct weir_parquet_header *out, const void *bytes, size_t n);
 
 #endif
