@@ -16,8 +16,8 @@
 
 /* ---- the kind ---- */
 
-/* Without -k and --like it is that of the image which is replaced, and what such an image was asked
- * to be able to do stays: one key counts once, counters are as wide. */
+/* Without -k and --like the kind is that of the replaced image. WEIR_ONCE and the width of its
+ * counters stay, too. */
 static int kind_settle(struct build *build)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -37,7 +37,8 @@ static int kind_settle(struct build *build)
 	return TOOL_OK;
 }
 
-/* A kind that -k names is meant, but who names it may not think of the list, or of other sets. */
+/* -k allows another kind. But a user who names one may forget that the replaced image has an
+ * exclude list, sets or generations, so weir still asks about those. */
 static int kind_ask(const struct build *build)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -49,9 +50,9 @@ static int kind_ask(const struct build *build)
 	return place_keeps_kind(build->output, build->params.kind, build->force || named);
 }
 
-/* ---- what is done to keys ---- */
+/* ---- normalisation ---- */
 
-/* Of the image that is replaced. Return: whether there is one that says something. */
+/* Gets the steps of the replaced image. Return: are they known? */
 static bool of_replaced(const struct build *build, uint32_t *steps)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -145,8 +146,8 @@ void steps_explain(const struct build *build)
 
 /* ---- the passes ---- */
 
-/* Two of capacity, rate and memory decide how large the filter will be. The rate is 1 % where
- * neither it nor the memory is given. */
+/* Is the size known? It takes two of capacity, rate and memory. The rate defaults to 1 % if neither
+ * it nor the memory is given. */
 static bool size_known(struct build *build)
 {
 	struct weir_params *p = &build->params;
@@ -175,7 +176,7 @@ static int create(struct build *build, uint64_t other_bytes)
 	return err ? trouble_refused() : TOOL_OK;
 }
 
-/* Seed and size of --like, or else of the image that is replaced. */
+/* Takes the model from --like, or else from the replaced image. */
 static int find_model(struct build *build)
 {
 	struct image_how how = { .check = true, .progress = true,
@@ -183,7 +184,7 @@ static int find_model(struct build *build)
 	                         .secret = build->params.secret };
 	int status;
 	build->wish.params = build->params;
-	build->wish.never_smaller = build->like != NULL; /* to be merged with it */
+	build->wish.never_smaller = build->like != NULL; /* for a merge of the two */
 	if (build->like) {
 		status = model_like(&build->model, build->like, &how);
 		build->params.kind = build->model.params.kind;
@@ -208,7 +209,7 @@ static void take_size(struct build *build, uint64_t keys)
 	build->counted = !build->wish.params.capacity;
 }
 
-/* A pass into the filter has failed. */
+/* Return: the exit status after a pass into the filter has failed. */
 static int not_filled(const struct build *build)
 {
 	return build->found.full ? guard_full(build->filter, &build->fill, build->output,
@@ -234,7 +235,7 @@ static int counted_first(struct build *build)
 	return in_one_pass(build);
 }
 
-/* A pipe is read once: its keys are kept until it is known how many they are. */
+/* A pipe can be read only once, so a spool keeps its keys until they are counted. */
 static int through_spool(struct build *build)
 {
 	struct spool spool = build_spool(build);
@@ -250,7 +251,7 @@ static int through_spool(struct build *build)
 	return status;
 }
 
-/* The empty set would be refused next as shrunk, or as too few keys: name all options at once. */
+/* The next checks would refuse the empty set as shrunk or too small: names all options at once. */
 static int no_keys(const struct build *build)
 {
 	char so[120];
@@ -263,7 +264,7 @@ static int no_keys(const struct build *build)
 	return guard_empty(&build->guard, &build->fill.from, build->found.bad, so);
 }
 
-/* Has the input keys, and each of its files? */
+/* Does the input have keys, and does each of its files? */
 static int ask_files(const struct build *build)
 {
 	return build->keys ? guard_keyless(&build->guard, &build->found.keyless,

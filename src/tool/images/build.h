@@ -11,7 +11,7 @@
 #include "probe.h"
 #include "saving.h"
 
-/* What max_memory is the limit of. */
+/* The source of the limit max_memory. */
 enum build_limit { BY_MACHINE, BY_GROUP, BY_OPTION };
 
 struct build {
@@ -19,81 +19,80 @@ struct build {
 	struct weir_params params;
 	struct fill fill;
 	struct fill_found found;
-	struct fill exclude; /* of kinds with such a list; its files may be none */
+	struct fill exclude; /* for kinds with an exclude list; may have no files */
 	struct fill_found exclude_found;
 	const char *output, *like;
-	uint64_t max_memory; /* of the whole process */
+	uint64_t max_memory; /* for the whole process */
 	enum build_limit limit;
 	bool threads_given;
 	struct image_saving saving;
 	struct guard guard;
 	bool force, quiet, as_json;
-	/* what is taken over from another image */
+	/* traits from another image */
 	struct model model;
 	struct model_wish wish;
 	struct model_taken taken;
-	bool steps_taken;   /* what is done to keys is as it was done to the model's */
-	bool steps_changed; /* other than to those of the image that is replaced (--force) */
+	bool steps_taken;   /* the normalisation is the model's */
+	bool steps_changed; /* it differs from that of the replaced image (--force) */
 	/* the result */
 	struct weir_filter *filter;
 	uint64_t keys;
 	bool counted;   /* the capacity is the number of lines of a first pass */
-	double seconds; /* of reading and loading */
-	struct weir_build_report built; /* of kinds that are built once */
+	double seconds; /* to read and load */
+	struct weir_build_report built; /* for kinds that are built once */
 	struct weir_stats stats;
 	struct probe probe;
 };
 
-/* Make the filter from the files. Return: TOOL_OK; TOOL_NO or TOOL_TROUBLE after a message. */
+/* Makes the filter from the files. Return: TOOL_OK; TOOL_NO or TOOL_TROUBLE after a message. */
 int build_make(struct build *build);
-/* Whether the kind takes the exclude list, if there is one; it is read as the keys are. Return:
- * likewise. */
+/* Checks that the kind takes the exclude list, if one is given, and prepares to read it like the
+ * keys. Return: the same. */
 int build_excludes(struct build *build);
-/* Is the rate to be divided by the lookups of an answer? How many those are shows only when every
- * key is read. */
+/* Does the build need the lookups per answer, to divide the rate or for a closed set? They are
+ * known only after all keys are read. */
 bool build_lookups_unknown(const struct build *build);
-/* Of kinds that are built once, when the parameters stand. Return: likewise. */
+/* Builds a kind that is built once, when the parameters are settled. Return: the same. */
 int build_at_once(struct build *build);
-/* Print what was built: on standard output, or on stderr if the image went there. */
+/* Prints the report: on standard output, or on stderr if the image went there. */
 void build_report(const struct build *build);
 
 /* ---- memory ---- */
 
-/* Leave the readers what remains of max_memory beside @taken, with fewer threads if their number is
- * not given and @each, bytes of a thread, has no room. Return: false: one thread has none. */
+/* Gives the readers what max_memory leaves beside @taken. Unless -t is given, reduces the threads
+ * until they fit, with @each bytes for a thread. Return: false if they do not fit. */
 bool build_room(struct build *build, uint64_t taken, uint64_t each);
-/* Can the keys be read at all? Return: TOOL_OK; TOOL_TROUBLE after a message. */
+/* Is there memory to read the keys? Return: TOOL_OK; TOOL_TROUBLE after a message. */
 int build_readable(struct build *build);
-/* Are so many bytes within max_memory? */
+/* Do @bytes fit max_memory beside the process itself? */
 bool build_fits(const struct build *build, uint64_t bytes);
-/* A place for keys until they are counted, beside which they can be read. */
+/* Return: a spool that keeps keys until they are counted. It leaves memory for the readers. */
 struct spool build_spool(struct build *build);
-/* "--max-memory", in a message. */
+/* Return: the limit's name in a message, such as "--max-memory". */
 const char *build_limited_by(const struct build *build);
-/* Bytes that a filter of so many takes: a large one has whole huge pages. */
+/* Return: the memory of a filter of @bytes; a large one takes whole huge pages. */
 uint64_t build_filter_memory(uint64_t bytes);
-/* Bytes that it takes to save it, once the readers have ended. */
+/* Return: the memory that a save of the filter takes, after the readers have ended. */
 uint64_t build_to_save(const struct build *build, uint64_t bytes, uint32_t shards);
-/* Say that a filter of so many bytes, and so many more to @what, have no room. */
+/* Reports that a filter of @bytes, and @more to @what, do not fit. Return: TOOL_TROUBLE. */
 int build_no_room(const struct build *build, uint64_t bytes, uint64_t more, const char *what);
-/* Share max_memory between the filter, the builder and the readers, of kinds that are built once.
- * @kept: bytes of a spool.  @params: receives the parameters, with the most that the filter may
- * have. Return: TOOL_OK; TOOL_TROUBLE after a message. */
+/* Divides max_memory between filter, builder and readers, for kinds that are built once.
+ * @kept: bytes of a spool.  @params: receives the parameters, with the filter's upper bound as
+ * max_bytes. Return: TOOL_OK; TOOL_TROUBLE after a message. */
 int build_share(struct build *build, uint64_t kept, struct weir_builder_options *options,
                 struct weir_params *params);
-/* Report what the builder refused, also a filter that turned out larger than max_memory leaves.
+/* Reports why the builder refused, also if the filter became larger than max_memory allows.
  * Return: TOOL_TROUBLE. */
 int build_refused(const struct build *build);
 
-/* ---- what is done to the keys, where an image stands already: the same again ---- */
+/* ---- normalisation: that of the image that is replaced, unless options change it ---- */
 
-/* Settle what is done, when the model is known: as the options say, or else as it was done to the
- * model's. Return: TOOL_OK; TOOL_NO after a message, if an image is to be replaced to whose keys
- * something else was done, and --force is not given; TOOL_TROUBLE after a message. */
+/* Settles the steps once the model is known: those of the options, or else the model's.
+ * Return: TOOL_OK; TOOL_NO after a message, if the replaced image has other steps and --force is
+ * not given; TOOL_TROUBLE after a message. */
 int steps_settle(struct build *build);
 
-/* After a line that was wrong: if that is so only because of the image that is replaced, a message
- * says so, and how to end it. */
+/* For use after a wrong line: if the steps come from the model, prints that, and the remedy. */
 void steps_explain(const struct build *build);
 
 #endif

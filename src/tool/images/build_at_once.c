@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * `weir build` of kinds that are built once, from the hashes of all their keys. With a limit the
- * hashes go to a file. Layered also takes those of the exclude list. Two different
- * keys of the two lists may have one hash by chance: then all is done again with another seed. */
+ * `weir build` of kinds that are built once, from the hashes of all their keys. Under a memory
+ * limit the hashes may go to a file. Layered also takes the hashes of the exclude list. Different
+ * keys of the two lists may share a hash by chance; the build then runs again with another seed. */
 #include <errno.h>
 #include <linux/magic.h>
 #include <stdlib.h>
@@ -13,12 +13,12 @@
 #include "output/progress.h"
 #include "output/say.h"
 
-/* ---- the key of a hash in files: one thread reads, it happens once, if at all ---- */
+/* ---- find the key of a hash in files: one thread is enough, since this is rare ---- */
 
-/* What is looked for, and where it was found. Start from { .hash = ... }. */
+/* The hash to find, and the place of its key. Start from { .hash = ... }. */
 struct find {
 	uint64_t hash;
-	char *file; /* NULL: nowhere */
+	char *file; /* NULL: not found */
 	uint64_t line;
 	char *key;
 	size_t len;
@@ -44,7 +44,7 @@ static char *copy_of(const void *bytes, size_t len)
 	return copy;
 }
 
-/* The key is kept as the set normalises it: two lists may spell it otherwise. */
+/* Keeps the normalised key, since the two lists may spell it differently. */
 static void found(struct search *s, const struct chunk *chunk, const struct iovec *line,
                   const struct iovec *text)
 {
@@ -60,7 +60,7 @@ static void found(struct search *s, const struct chunk *chunk, const struct iove
 	free(room);
 }
 
-/* The keys of a line; one that is passed over has none. */
+/* Looks at the keys of a line; a skipped line has none. */
 static void look(struct search *s, const struct chunk *chunk, struct iovec line)
 {
 	const char *why;
@@ -91,15 +91,15 @@ static int search(struct search *s)
 	return got < 0 ? -1 : 0;
 }
 
-/* Read the files of @fill for the first key that has the hash in @builder. Return: 0, or -1 after a
- * message. */
+/* Reads the files of @fill up to the first key that has the hash in @builder. Return: 0, or -1
+ * after a message. */
 static int find_key(const struct fill *fill, const struct weir_builder *builder, struct find *find)
 {
 	struct lines_options from = fill->from;
 	from.numbered = true;
 	struct search s = { .fill = fill, .builder = builder, .lines = lines_open(&from),
 	                    .find = find };
-	/* What is excluded is excluded by all keys that its lookup probes. */
+	/* To exclude a text, the list excludes all keys that its lookup probes. */
 	keyer_begin(&s.keyer, &fill->keying, fill->what == KEYING_EXCLUDE ? KEYING_LOOKUP :
 	                                                                     fill->what);
 	progress_begin("finding a key of both lists");
@@ -125,8 +125,8 @@ static const char *temporary_folder(void)
 	return folder && *folder ? folder : "/tmp";
 }
 
-/* A job that leaves its list out by a slip would publish a set that misjudges all of it. To name
- * the kind means that the list is left out on purpose. */
+/* A job that forgets its list would publish a set that may answer yes for all of it. With -k, the
+ * user leaves the list out on purpose. */
 static int ask_without_list(const struct build *build)
 {
 	if (build->wish.kind_given || !weir_kind_can(build->params.kind, WEIR_CAN_EXCLUDE))
@@ -146,7 +146,7 @@ static bool reads_input(const struct lines_options *from)
 	return false;
 }
 
-/* A set that is closed takes no key of a length that it was not made with. */
+/* A closed set takes only keys of the lengths that it was made with. */
 bool build_lookups_unknown(const struct build *build)
 {
 	const bool closed = build->fill.keying.normal.steps & WEIR_TEXT_CLOSED;
@@ -178,8 +178,8 @@ int build_excludes(struct build *build)
 	return TOOL_OK;
 }
 
-/* Where hashes go that memory has no room for; NULL: nowhere. A control group counts what is on a
- * file system in memory. */
+/* Return: the folder for hashes that do not fit in memory, or NULL. Under a control group's limit
+ * it cannot be a file system in memory, because the group counts those files. */
 static const char *spill_folder(const struct build *build)
 {
 	const char *folder = temporary_folder();
@@ -207,8 +207,8 @@ static int new_builder(struct build *build, uint64_t kept, struct weir_builder *
 	return weir_builder_create(out, &params, &options) ? trouble_refused() : TOOL_OK;
 }
 
-/* A pass over the exclude list has found @keys. A list that is empty by a slip would publish a set
- * that misjudges all of it. */
+/* Call after a pass over the exclude list has found @keys. A list that is empty by mistake would
+ * publish a set that may answer yes for all of it. */
 static int ask_list(const struct build *build, uint64_t keys)
 {
 	static const char so[] = "excludes the keys of the other lists";
@@ -218,7 +218,7 @@ static int ask_list(const struct build *build, uint64_t keys)
 	                          "excludes nothing");
 }
 
-/* Read the exclude list, after all keys. */
+/* Reads the exclude list, after all keys. */
 static int exclude(struct build *build, struct weir_builder *builder)
 {
 	uint64_t keys;
@@ -247,8 +247,7 @@ static int include(struct build *build, struct spool *spool, struct weir_builder
 	return err ? TOOL_TROUBLE : TOOL_OK;
 }
 
-/* More different keys than -n: refused, as other kinds refuse them. A disk without room for the
- * hashes has the same number. */
+/* Are there more different keys than -n? A full disk has the same errno, so the code decides. */
 static bool too_many(int err)
 {
 	struct weir_error_info info = WEIR_ERROR_INFO_INIT;
@@ -256,7 +255,7 @@ static bool too_many(int err)
 	return err == -ENOSPC && info.code == WEIR_ERROR_MORE_KEYS;
 }
 
-/* One try. *@both: a key of each list has the hash built.equal_hash. */
+/* Tries one seed. *@both: receives whether a key of each list has the hash built.equal_hash. */
 static int try(struct build *build, struct spool *spool, struct weir_builder *builder, bool *both)
 {
 	*both = false;
@@ -291,7 +290,7 @@ static int one_hash(const struct find *in, const struct find *ex)
 	return TOOL_NO;
 }
 
-/* A text is excluded by all its lookups: one of these is an included prefix or domain. */
+/* The list excludes all lookups of a text, and one of them is an included prefix or domain. */
 static int covered(const struct build *build, const struct find *in, const struct find *ex)
 {
 	say("%s:%llu '%.*s' covers what %s:%llu excludes, '%.*s': leave one of them out%s",
@@ -309,7 +308,8 @@ static int in_both(const struct build *build, const struct find *in, const struc
 	return TOOL_NO;
 }
 
-/* Which keys they are. Return: TOOL_OK two, so another seed may do; else after a message. */
+/* Finds the keys of the equal hash. Return: TOOL_OK if they differ and another seed may help, else
+ * another status after a message. */
 static int explain(const struct build *build, const struct weir_builder *builder, bool may_change)
 {
 	const uint64_t hash = build->built.equal_hash;
@@ -332,7 +332,7 @@ static int explain(const struct build *build, const struct weir_builder *builder
 	return status;
 }
 
-/* The width of fingerprints is chosen by the list's length, before it is read. */
+/* Counts the exclude list: its length determines the width of the fingerprints. */
 static int count_excluded(struct build *build)
 {
 	build->exclude.keying.normal = build->found.noted;
@@ -343,8 +343,8 @@ static int count_excluded(struct build *build)
 	return ask_list(build, build->params.layered.exclude_keys);
 }
 
-/* The rate that was asked is an answer's, and what is excluded is excluded by all its lookups.
- * These show in a first pass over files; of a pipe the texts are kept until then. */
+/* The rate asked is an answer's, and the list excludes all lookups of a text. So finds out the
+ * lookups first: by a pass over the files, or by a spool that keeps the texts of a pipe. */
 static int settle_lookups(struct build *build, struct spool *spool)
 {
 	uint64_t keys;

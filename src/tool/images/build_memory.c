@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * `weir build` within its memory: the filter, what fills, builds and saves it, and the readers. */
+ * Divides the memory of `weir build` between the filter, its builder, the save and the readers. */
 #include <string.h>
 #include "build.h"
 #include "output/say.h"
 #include "output/units.h"
 
-/* What the process takes before it reads: libraries, stacks, and what malloc() holds back. */
+/* The memory of the process before it reads: libraries, stacks, and malloc()'s reserve. */
 #define PROCESS (UINT64_C(2) << 20)
 #define PAGE (UINT64_C(2) << 20) /* a huge one */
 
@@ -61,7 +61,7 @@ uint64_t build_filter_memory(uint64_t bytes)
 	return bytes < PAGE ? bytes : (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-/* Bytes that zstd compresses in, as ZSTD_estimateCCtxSize() tells for each level. */
+/* Return: the bytes of zstd's context for each level, by ZSTD_estimateCCtxSize(). */
 static uint64_t to_compress(int level)
 {
 	const uint64_t mib = level <= 3  ? 2 :
@@ -75,7 +75,7 @@ uint64_t build_to_save(const struct build *build, uint64_t bytes, uint32_t shard
 {
 	const int level = build->saving.zstd_level;
 	const uint64_t piece = 1 << 20, shard = level ? bytes / shards : 0;
-	/* weir_save() copies the whole filter for a stream, and where keys move */
+	/* weir_save() copies the whole filter for a stream, or if keys can move */
 	const bool copied = build->params.kind == WEIR_CUCKOO || strcmp(build->output, "-") == 0;
 	return piece + (copied ? build_filter_memory(bytes) : 0) + to_compress(level) +
 	       2 * shard + shard / 128;
@@ -95,12 +95,12 @@ int build_no_room(const struct build *build, uint64_t bytes, uint64_t more, cons
 /* ---- kinds that are built once ---- */
 
 /* The builder's memory for each thread (build.h). */
-#define WORKED_IN (UINT64_C(56) << 20)     /* max_memory reserves it: the rest is for hashes */
-#define BUILT_IN (UINT64_C(48) << 20)      /* the thread takes it when all keys are read */
-#define BUILDER_LEAST (UINT64_C(63) << 20) /* max_memory must have it */
+#define WORKED_IN (UINT64_C(56) << 20)     /* reserved in max_memory; the rest holds hashes */
+#define BUILT_IN (UINT64_C(48) << 20)      /* the thread takes it after all keys are read */
+#define BUILDER_LEAST (UINT64_C(63) << 20) /* the least max_memory */
 
-/* Bytes of the filter, or 0 if they depend on the number of keys. A kind with an exclude list has
- * its first level twice at the end. Return: 0 or a negative errno. */
+/* @out: receives the bytes of the filter, or 0 if they depend on the number of keys. A kind with an
+ * exclude list holds its first level twice at the end. Return: 0 or a negative errno. */
 static int filter_bytes(const struct weir_params *p, uint64_t *out)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -111,8 +111,8 @@ static int filter_bytes(const struct weir_params *p, uint64_t *out)
 	return err;
 }
 
-/* Split @left bytes between hashes and the filter that they become, for any number of keys. Return:
- * the bytes for hashes. */
+/* Splits @left bytes between hashes and their filter, for an unknown number of keys. Return: the
+ * bytes for hashes. */
 static uint64_t for_hashes(const struct weir_params *p, uint64_t left)
 {
 	struct weir_params some = *p;
@@ -149,7 +149,7 @@ int build_share(struct build *build, uint64_t kept, struct weir_builder_options 
 	uint64_t most = savable < buildable ? savable : buildable; /* bytes of the filter */
 	options->max_memory = build->max_memory < least ? build->max_memory : least;
 	if (build->max_memory < least)
-		return build->limit == BY_OPTION ? TOOL_OK : /* the builder says it */
+		return build->limit == BY_OPTION ? TOOL_OK : /* the builder reports it */
 		       trouble("kind %s is built in %s for each thread: more than %s allows (%s)",
 		               weir_kind_name(p->kind), show_bytes(SHOW, BUILDER_LEAST),
 		               build_limited_by(build), show_bytes(SHOW, build->max_memory));

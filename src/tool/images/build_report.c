@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What `weir build` prints at its end: what was built, and the rate as it was measured. */
+ * Prints the report of `weir build`: the new image, and its measured rate. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { FEW = 1000, MANY = 100000 };
 
-/* What became of the image that stood there, or of --like. */
+/* Reports what the image took over from the one it replaces, or from --like. */
 static void taken(struct report *r, const struct build *b)
 {
 	const char *of = b->like ? "--like" : "the image that is replaced";
@@ -32,8 +32,8 @@ static void taken(struct report *r, const struct build *b)
 		                                 "");
 }
 
-/* How many of the keys differ: counted, or estimated; or not known, since every bit is set, or each
- * copy of a key has its place. */
+/* Reports how many keys differ: counted, estimated, or unknown if every bit is set. A kind that
+ * stores each copy of a key does not tell. */
 static void different(struct report *r, const struct build *b, double estimated)
 {
 	const char *n = show_count(SHOW, b->keys);
@@ -50,7 +50,7 @@ static void different(struct report *r, const struct build *b, double estimated)
 		report_line(r, "keys", "%s; every bit is set: how many differ is unknown", n);
 }
 
-/* The estimate of a few keys errs by more than the tenth that calls for the hint. */
+/* With few keys, the estimate errs by more than the tenth that triggers the hint. */
 static void hint_repeats(struct report *r, const struct build *b, double distinct, bool counted)
 {
 	if (!b->counted || !(distinct < 0.9 * (double)b->keys) || (!counted && b->keys < FEW))
@@ -89,7 +89,7 @@ static void keys(struct report *r, const struct build *b)
 	hint_repeats(r, b, distinct, counted);
 }
 
-/* The filter of a set of prefixes or domains is made for a part of the rate that was asked. */
+/* An answer for prefixes or domains takes several lookups, so each gets a part of the rate. */
 static const char *asked(char text[100], const struct build *b)
 {
 	const uint32_t lookups = weir_text_most(&b->found.noted);
@@ -132,7 +132,7 @@ static void sizes(struct report *r, const struct build *b)
 	double bits_per_key = keys > 0 ? (double)b->stats.bytes * 8.0 / keys : 0;
 	report_count(r, "bytes", NULL, b->stats.bytes);
 	report_real(r, "bits_per_key", NULL, bits_per_key);
-	if (b->stats.capacity < FEW) /* a filter has 64 bytes at least */
+	if (b->stats.capacity < FEW) /* a filter has at least 64 bytes */
 		report_line(r, "memory", "%s", show_bytes(SHOW, b->stats.bytes));
 	else
 		report_line(r, "memory", "%s, %.2f bits for each key%s",
@@ -148,7 +148,7 @@ static void speed(struct report *r, const struct build *b)
 	report_real(r, "seconds", NULL, b->seconds);
 	report_real(r, "keys_per_second", NULL, per_second);
 	report_count(r, "threads", NULL, b->fill.threads);
-	if (b->keys < MANY) /* that measures how threads begin */
+	if (b->keys < MANY) /* the start of the threads would dominate */
 		report_line(r, "time", "%.2f s", b->seconds);
 	else
 		report_line(r, "time", "%.2f s, %s keys a second with %u thread%s", b->seconds,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The parts that weir add and weir remove share: they change an image by the lines of files and
- * replace it as a whole. Their options: rows of their tables, lines of their help. */
+ * Shared by weir add and weir remove, which change an image by the lines of files and replace it as
+ * a whole. Holds their common options, as rows of tables and lines of help. */
 #ifndef WEIR_TOOL_CHANGE_H
 #define WEIR_TOOL_CHANGE_H
 
@@ -53,8 +53,8 @@ struct change {
 	struct guard guard;
 	bool as_json, quiet;
 	bool in_place; /* weir add --live */
-	bool force;    /* weir remove: whatever keys they may be */
-	bool left_live; /* by that: another process has it mapped so */
+	bool force;    /* weir remove --force */
+	bool left_live; /* it stays live, because another process has mapped it live */
 	int turn;      /* place_turn() */
 	const char *lost; /* for place_stands() */
 	/* the result */
@@ -63,34 +63,36 @@ struct change {
 	struct weir_stats before, after;
 };
 
-/* The steps in which the two differ. The former two return enum tool_exit, after a message. */
+/* The steps that differ between the commands. look() and work() return enum tool_exit, after a
+ * message. */
 struct change_verb {
-	/* May what stands there be changed so? */
+	/* May the command change this image? */
 	int (*look)(const struct change *change, const struct weir_image_info *info);
-	/* Change it and put it back. */
+	/* Change it and save it. */
 	int (*work)(struct change *change, const struct weir_image_info *info);
 	void (*report)(const struct change *change);
 };
 
 /* The defaults. */
 struct change change_new(void);
-/* Any of the options above. Return: 1 taken, 0 wrong (reported), -1 not such an option. */
+/* Takes one of the options above. Return: 1 taken, 0 wrong (reported), -1 not such an option. */
 int change_option(int option, struct change *change);
-/* The arguments behind them. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
+/* Takes the arguments behind them. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
 int change_arguments(int argc, char **argv, struct change *change);
 
-/* All of it. Return: enum tool_exit, after a message. */
+/* Runs the command. Return: enum tool_exit, after a message. */
 int change_run(struct change *change, const struct change_verb *verb);
 
-/* Parts of the work. Before the lines are read: what is done to them. Then: how many were passed
- * over, and was there a key? Each returns enum tool_exit, after a message. */
+/* Parts of work(). change_prepare() takes over the image's steps before the lines are read.
+ * change_was_read() then reports skipped lines, and refuses input without keys. Each returns enum
+ * tool_exit, after a message. */
 int change_prepare(struct change *change, const struct weir_filter *f);
 int change_was_read(const struct change *change);
-/* Load the image, let @put change it, and save it where it stood. */
+/* Loads the image, lets @put change it, and saves it in its place. */
 int change_replace(struct change *change, const struct weir_image_info *info,
                    int (*put)(struct change *change, struct weir_filter *f));
 
-/* Parts of the report: of the keys that are in it now; the end, which is printed. */
+/* Parts of report(): the first adds the keys that are in the image now, the second prints all. */
 void change_report_set(const struct change *change, struct report *r);
 void change_report_end(const struct change *change, struct report *r);
 

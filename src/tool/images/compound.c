@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Images of windows and routers, as the subcommands open them and show them. */
+ * Opens and reports images of windows and routers. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ int window_load(struct weir_filter **out, const char *path, const struct image_h
 	return image_read_ended(weir_load(out, weir_location_path(path), &options), path, how);
 }
 
-/* So that the figures are those of one moment. */
+/* A clock that stands still, so that all figures are of one moment. */
 static uint64_t still(void *unused)
 {
 	(void)unused;
@@ -54,7 +54,7 @@ int window_stats(const char *path, const struct image_how *how, struct weir_stat
 	err = weir_measure(f, WEIR_SAMPLED, whole);
 	if (!err)
 		err = weir_window_measure(f, WEIR_SAMPLED, out);
-	if (err) /* another image stands there by now */
+	if (err) /* another image has replaced the window by now */
 		say_weir(err, path);
 	weir_destroy(f);
 	return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What weir delta and weir apply share: their options, and what is reported. */
+ * Shared by weir delta and weir apply: their options and their report. */
 #ifndef WEIR_TOOL_DELTA_H
 #define WEIR_TOOL_DELTA_H
 
@@ -15,7 +15,7 @@ struct delta_how {
 	bool force, as_json, quiet, no_progress;
 };
 
-/* Values of long options, apart from those that commands begin at 256. */
+/* Values of long options. Each command's own begin at 256. */
 enum { DELTA_JSON = 1024, DELTA_MAX_MEMORY, DELTA_NO_PROGRESS, DELTA_MODE, DELTA_FORCE };
 
 #define DELTA_OPTIONS \
@@ -28,17 +28,17 @@ enum { DELTA_JSON = 1024, DELTA_MAX_MEMORY, DELTA_NO_PROGRESS, DELTA_MODE, DELTA
 	{ "quiet", no_argument, NULL, 'q' }, \
 	{ "help", no_argument, NULL, 'h' }
 
-/* One of them but the help. Return: whether it is one, and right; else a sentence is printed. */
+/* Takes one of them, except help. Return: false if it is wrong (reported) or another option. */
 bool delta_option(int option, struct delta_how *how);
-/* The options are read: whether the output and all @n arguments are named. Return: TOOL_OK, or
- * TOOL_TROUBLE after a message. */
+/* Checks, after the options, that the output and all @n arguments have names. @missing: the message
+ * behind "-o". Return: TOOL_OK, or TOOL_TROUBLE after a message. */
 int delta_named(const struct delta_how *how, const char *missing, char **arguments, int n);
-/* The bits that each of the two images may have. */
+/* Return: the most bytes of bits that each of the two images may have. */
 uint64_t delta_most_bytes(const struct delta_how *how);
 
-/* What the head of a delta says. */
+/* Reports the head of a delta. */
 void delta_report(struct report *r, const struct weir_delta_info *info);
-/* Print what was made, unless that is not wanted, and free the report. */
+/* Prints the report, unless --quiet, and frees it. */
 void delta_put(struct report *r, const struct delta_how *how);
 
 #endif

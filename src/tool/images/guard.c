@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * An empty list of keys builds a perfect image, and every server takes it. The one who builds it
- * knows whether that is meant. */
+ * Refuses sets that look like a mistake. An empty list of keys builds a valid image, and every
+ * server takes it. Only the user who builds it knows whether that is intended. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "output/say.h"
 #include "output/units.h"
 
-/* Where nearly every bit is set, the estimate says little: then as many as were put in. 0: not
- * known. */
+/* Return: the capacity to advise; 0: unknown. If nearly every bit is set, the estimate says little,
+ * so it is the number of keys put in. */
 static uint64_t room_for(const struct guard *guard, const struct weir_stats *stats)
 {
 	const uint64_t most = guard->keys ? guard->keys : guard->most;
@@ -33,8 +33,8 @@ const char *guard_advice(const struct guard *guard, const struct weir_stats *sta
 	return advice;
 }
 
-/* Few keys at a low rate are spread unevenly: by chance it may be twice the one asked though there
- * is room for them all. */
+/* Few keys at a low rate spread unevenly. By chance the rate may be twice the one asked, although
+ * there is room for all keys. */
 static bool has_room(const struct guard *guard, const struct weir_stats *fresh)
 {
 	return guard->keys ? guard->keys <= fresh->capacity : !fresh->saturated;
@@ -54,33 +54,33 @@ int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, co
 	return TOOL_NO;
 }
 
-/* A kind that keeps copies has room for few of one key: two buckets full, however much room there
- * is elsewhere. */
+/* A kind that keeps copies has room for few of one key: two full buckets, no matter how much room
+ * there is elsewhere. */
 static bool often_came(const struct weir_stats *stats, int64_t copies)
 {
 	return weir_kind_can(stats->shape.kind, WEIR_CAN_HOLD_COPIES) &&
 	       copies >= (stats->shape.field[0] == 16 ? 8 : 10);
 }
 
-/* How many keys the input has; 0 if it cannot be read again. */
+/* Return: the number of keys in the input; 0 if it cannot be read again. */
 static uint64_t keys_in(const struct guard *guard, const struct fill *fill)
 {
 	struct fill again = *fill;
 	uint64_t keys = 0;
-	again.found = NULL; /* stays as the pass before left it */
+	again.found = NULL; /* keep the findings of the pass before */
 	if (!guard->keys && fill->bytes && fill_count(&again, &keys))
 		return 0; /* after a message */
 	return guard->keys ? guard->keys : keys;
 }
 
-/* @keys: of the input. The room that takes them and those that were there before. */
+/* Return: a capacity for @keys, those of the input, and for the keys that were there before. */
 static uint64_t room_for_all(uint64_t keys, uint64_t taken, const struct weir_stats *stats)
 {
 	double before = stats->keys_estimated - (double)taken;
 	return round_up(keys + (before >= 1 && isfinite(before) ? (uint64_t)before : 0));
 }
 
-/* The filter in memory took some keys, but none of them is saved: the message says so first. */
+/* The filter in memory took some keys, but nothing is saved; the message says that first. */
 static int no_room(const struct guard *guard, const struct weir_stats *stats, const char *path,
                    uint64_t taken, uint64_t keys)
 {
@@ -190,9 +190,9 @@ static bool not_compared(const char *path, const char *why)
 	return false;
 }
 
-/* The figures of the image that stands there: of a sample, or of every bit, all of it checked
- * first. False after a message: it is damaged, live, larger than the memory that may be used, or
- * all its bits are set. */
+/* Measures the image at @path: a sample of its bits, or all of them after a check of the checksums.
+ * Return: false after a message, if the image is damaged, live or too large for the memory, or has
+ * all bits set. */
 static bool look(const struct guard *guard, const char *path, const struct weir_image_info *info,
                  bool all, struct weir_stats *old)
 {
@@ -206,7 +206,7 @@ static bool look(const struct guard *guard, const char *path, const struct weir_
 	return isfinite(old->keys_estimated) || not_compared(path, "every bit of that is set");
 }
 
-/* A negative number: no; a positive one: yes; 0: the sample does not tell. */
+/* Return: negative: no; positive: yes; 0: the sample does not tell. */
 static int fewer(double keys, const struct weir_stats *old)
 {
 	if (keys >= WEIR_SANE_KEYS * (old->keys_estimated + old->keys_error))
@@ -214,13 +214,13 @@ static int fewer(double keys, const struct weir_stats *old)
 	return keys < WEIR_SANE_KEYS * (old->keys_estimated - old->keys_error);
 }
 
-/* The old image is read as a whole only if a sample of it does not tell. So few keys in so large an
- * image are rare, and a sparse file declares terabytes: one above the limit is not read. */
+/* Reads the whole old image only if a sample does not tell, which takes few keys in a large image
+ * and is rare. A sparse file may declare terabytes, so skips an image above the limit. */
 static int compare(const struct guard *guard, double keys, const char *path,
                    const struct weir_image_info *info, struct weir_stats *old)
 {
 	int answer = 0;
-	if (!info->compressed) { /* to look at a compressed one it is unpacked as a whole */
+	if (!info->compressed) { /* a sample of a compressed one would unpack the whole */
 		if (!look(guard, path, info, false, old))
 			return -1;
 		answer = fewer(keys, old);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Refuses to save a set that is hardly meant: too full, too small, or empty. */
+ * Refuses to save a set that is probably a mistake: too full, too small, or empty. */
 #ifndef WEIR_TOOL_GUARD_H
 #define WEIR_TOOL_GUARD_H
 
@@ -9,47 +9,47 @@
 #include "input/fill.h"
 
 struct guard {
-	bool allow_overfull, allow_shrink, allow_empty; /* the options of those names */
-	const char *option; /* that makes more room: "-n" */
-	bool memory_given; /* -m, which is to go then */
-	uint64_t keys; /* all that were put in, whether or not they differ; 0: not known */
-	uint64_t most; /* how many there may be, where keys were there before; 0: not known */
-	uint64_t min_keys;  /* --min-keys, different ones; 0: not given */
-	uint64_t different; /* how many differ, if the builder counted them; else 0 */
+	bool allow_overfull, allow_shrink, allow_empty; /* the options of these names */
+	const char *option; /* the one that makes more room: "-n" */
+	bool memory_given; /* -m is given, and the advice is to omit it */
+	uint64_t keys; /* all that were put in, with duplicates; 0: unknown */
+	uint64_t most; /* upper bound, if the image had keys before; 0: unknown */
+	uint64_t min_keys;  /* --min-keys: different keys; 0: not given */
+	uint64_t different; /* different keys, if the builder counted them; else 0 */
 	uint64_t max_memory; /* to unpack an old image, or to read one whose sample does not tell */
 };
 
-/* Whether a set of these figures may be saved to @path: refused are more keys than its capacity at
- * a rate above twice the one asked, and under a tenth of the keys that an image which stands there
- * has. Return: TOOL_OK, or TOOL_NO after a message on each of the two that is so. */
+/* May a set of these figures be saved to @path? Refuses more keys than the capacity at more than
+ * twice the rate asked, and under a tenth of the keys of an image at @path. Return: TOOL_OK, or
+ * TOOL_NO after a message for each. */
 int guard_ask(const struct guard *guard, const struct weir_stats *fresh, const char *path);
 
-/* The input has no key: a list is empty by a slip, a filter before it failed, or every line was
- * passed over, @bad in all. @so: what follows, behind the option that allows it.
+/* For input without a key: the list is empty by mistake, the program before weir failed, or every
+ * line was skipped. @bad: lines skipped. @so: in the message, the effect of --allow-empty.
  * Return: TOOL_OK if it is allowed, or TOOL_NO after a message. */
 int guard_empty(const struct guard *guard, const struct lines_options *from, uint64_t bad,
                 const char *so);
 
-/* An export that was cut short and still ended with status 0 leaves over a tenth of the keys, which
- * guard_ask() lets pass. Only the person who wrote the job knows how many keys are expected.
- * Return: TOOL_OK with at least min_keys different keys, or TOOL_NO after a message. */
+/* Refuses fewer than min_keys different keys. An export that was cut short and still ended with
+ * status 0 may leave over a tenth of the keys, which guard_ask() accepts. Only the user knows how
+ * many keys to expect. Return: TOOL_OK, or TOOL_NO after a message. */
 int guard_few(const struct guard *guard, const struct weir_stats *fresh,
               const struct lines_options *from, const char *path);
 
-/* The same where some of the files have no key, and others do. */
+/* Like guard_empty(), for files without a key beside others with keys. */
 int guard_keyless(const struct guard *guard, const struct keyless *keyless, const char *so);
 
 /* Asks only whether the set is too full. */
 int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path);
 
-/* The filter has refused a key for lack of room. Files are read again to count their keys.
- * @fill: of the pass that added to it, with what that found.
- * Return: TOOL_NO after a sentence that says what makes room. */
+/* For a filter that has refused a key for lack of room. Reads files again to count their keys.
+ * @fill: the pass that added keys, with its findings.
+ * Return: TOOL_NO after a message that says how to make room; TOOL_TROUBLE after another. */
 int guard_full(const struct weir_filter *f, const struct fill *fill, const char *path,
                const struct guard *guard);
 
-/* For a set of more keys than it has room for: the option that makes it, "; -n 2010 has room for
- * them", or "" if the bits do not tell. */
+/* Return: for an overfull set, the option that makes room, "; -n 2010 has room for them", or "" if
+ * the bits do not tell. */
 const char *guard_advice(const struct guard *guard, const struct weir_stats *stats);
 
 /* The marks by which the image tells its followers what was allowed. */

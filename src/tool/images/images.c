@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Image files as the subcommands open them. */
+ * Opens image files for the subcommands. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,9 +15,10 @@
 #include "output/say.h"
 #include "output/units.h"
 
-/* A pipe, a socket, a device. A FIFO in a folder is none: to open it waits for a writer that may
- * never come, and who waits to write would take that for a reader. The library opens none of those,
- * and says so. One that is open already has a name in /dev, and a pipe has no path. */
+/* Is the path a stream to read: a pipe, a socket or a device? A FIFO in a folder does not count: an
+ * open may wait forever for a writer, and a waiting writer would take the tool for its reader. The
+ * library refuses it with a message. A pipe that is already open has a name in /dev or /proc, or
+ * its path does not resolve. */
 static bool is_stream(const char *path)
 {
 	struct stat st;
@@ -66,8 +67,8 @@ int image_swapped(const char *image, char **others, size_t n)
 	return TOOL_OK;
 }
 
-/* Where it is not a stream, and where it cannot be opened: -1. Then the library opens the path, or
- * fails with a sentence. */
+/* Return: -1 if the path is not a stream or cannot be opened. The library then opens the path, or
+ * reports the failure. */
 static int open_stream(const char *path)
 {
 	return is_stream(path) ? open_to_read(path) : -1;
@@ -101,7 +102,7 @@ uint64_t image_max_memory(void)
 	return room_half("");
 }
 
-/* max_bytes of what is read into memory: 0 would be no limit. */
+/* The max_bytes of a load into memory: 0 would mean no limit. */
 static uint64_t most_bytes(const struct image_how *how)
 {
 	return how->max_memory ? how->max_memory : 1;
@@ -109,7 +110,7 @@ static uint64_t most_bytes(const struct image_how *how)
 
 static char too_large[200];
 
-/* @needed: 0 if it is not known. */
+/* @needed: 0 if unknown. */
 static int refuse(const struct image_how *how, uint64_t needed)
 {
 	snprintf(too_large, sizeof too_large, "needs %s%s than --max-memory allows (%s)",
@@ -124,7 +125,7 @@ const char *image_trouble(int err, const char *path)
 	                                   opened_or(err, detail_without(path), SAY_IMAGE);
 }
 
-/* Return: @err, after a message if it is one and how->wordless allows it. */
+/* Return: @err, after a message if it is an error, unless how->wordless. */
 static int settle(int err, const char *path, const struct image_how *how)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -151,14 +152,14 @@ bool window_file(const char *path)
 	       info.shape.kind == WEIR_WINDOW;
 }
 
-/* Subcommands that take a window ask compound.h for it. */
+/* Subcommands that take a window load it through compound.h. */
 static int not_a_window(const char *path)
 {
 	return weir_fail(-ENOTSUP, "%s: is a window: weir query, weir info and weir verify read it",
 	                 path);
 }
 
-/* What was loaded. Return: @err, or -ENOTSUP it is a window. */
+/* Destroys a loaded filter that is a window. Return: @err, or -ENOTSUP after that. */
 static int no_window(int err, struct weir_filter **f, const char *path)
 {
 	if (err || !weir_can(*f, WEIR_CAN_FORGET))
@@ -168,7 +169,7 @@ static int no_window(int err, struct weir_filter **f, const char *path)
 	return not_a_window(path);
 }
 
-/* What could not be mapped. */
+/* Return: @err of a map, with a clearer message if the image is a window. */
 static int no_window_mapped(int err, const char *path)
 {
 	return err == -ENOTSUP && window_file(path) ? not_a_window(path) : err;
@@ -180,7 +181,7 @@ int image_read_ended(int err, const char *path, const struct image_how *how)
 	return settle(err, path, how);
 }
 
-/* @fd: a stream's; -1: the image is a file. */
+/* @fd: the descriptor of a stream, or -1 for a file. */
 static struct weir_location image_at(const char *path, int fd)
 {
 	return fd < 0 ? weir_location_path(path) : weir_location_fd(fd);
@@ -206,7 +207,8 @@ int image_load_fd(struct weir_filter **out, int fd, const char *path, const stru
 	return settle(no_window(err, out, path), path, how);
 }
 
-/* The image that was mapped last, and what to write if a page of it cannot be had. */
+/* The image mapped last, and the messages for a page of it that cannot be read. They are ready
+ * before the map, because a signal handler must not format them. */
 static struct {
 	const char *path;
 	off_t bytes;
@@ -257,7 +259,7 @@ int image_stats(const char *path, const struct weir_image_info *info, bool exact
 	struct weir_load_options options = begin(how, "reading");
 	prepare_sentences(path);
 	options.no_verify = !how->check;
-	/* A plain one is mapped; but another one may stand there by now. */
+	/* The library maps a plain image. But a compressed one may have replaced it by now. */
 	options.max_bytes = info->compressed ? most_bytes(how) : info->bytes;
 	int err = weir_image_measure(weir_location_path(path), exact ? WEIR_EXACT : WEIR_SAMPLED,
 	                             &options, out);
@@ -265,7 +267,7 @@ int image_stats(const char *path, const struct weir_image_info *info, bool exact
 	return settle(err, path, how);
 }
 
-/* The memory that weir_image_verify() takes, of which image.h has the most. */
+/* Return: the memory that weir_image_verify() takes. image.h gives the upper bound. */
 static uint64_t needed_to_verify(const struct weir_image_info *info)
 {
 	const uint64_t mib = 1 << 20, shard = info->bytes / info->shards;

@@ -16,7 +16,7 @@
 #define OTHER_KEY "servers that follow it refuse that, also those that take any seed"
 #define NEW_SEED "servers that follow it refuse one of another seed, unless they take any"
 
-/* Of a filter, which is freed. 0, or a negative errno of the library's. */
+/* Makes a filter the model, and frees it. Return: 0, or a negative errno of the library's. */
 static int take_model(struct model *out, struct weir_filter *f, const char *path, double fp_rate,
                       const struct image_how *how)
 {
@@ -27,7 +27,7 @@ static int take_model(struct model *out, struct weir_filter *f, const char *path
 	int err = weir_params_of(f, &model.params);
 	weir_text_of(f, &model.normal);
 	weir_destroy(f);
-	if (model.params.secret) { /* the filter's copy, which has gone */
+	if (model.params.secret) { /* points to the filter's copy, which is freed */
 		model.params.secret = how->secret;
 		model.params.seed = 0;
 	}
@@ -44,11 +44,11 @@ int model_like(struct model *out, const char *path, const struct image_how *how)
 		return image_unnamed(path, true);
 	if (image_open(&f, path, how))
 		return TOOL_TROUBLE;
-	bool known = weir_image_inspect(weir_location_path(path), &info) == 0; /* not of a pipe */
+	bool known = weir_image_inspect(weir_location_path(path), &info) == 0; /* false: a pipe */
 	return take_model(out, f, path, known ? info.fp_rate : 0.0, how) ? TOOL_TROUBLE : TOOL_OK;
 }
 
-/* Whoever may write it has perhaps chosen the seed, and keys that collide. */
+/* A user who may write the image may have chosen its seed, and keys that collide under it. */
 static bool trusted(int fd, const char *path)
 {
 	struct stat st;
@@ -67,7 +67,7 @@ static bool trusted(int fd, const char *path)
 	return false;
 }
 
-/* Are the keys hashed by the same function? Whether a key is the same shows when it is opened. */
+/* Are the keys hashed by the same function? Only opening the image tells if the key is the same. */
 static bool same_hash(const struct weir_image_info *info, bool keyed, const char *path)
 {
 	if (info->keyed != keyed)
@@ -78,15 +78,15 @@ static bool same_hash(const struct weir_image_info *info, bool keyed, const char
 	return info->keyed == keyed;
 }
 
-/* What stands there, whoever replaces it meanwhile. */
+/* The image to be replaced. The descriptor keeps it even if another process replaces the path. */
 struct replaced {
 	const char *path;
 	int fd;
-	char name[40]; /* of the descriptor, where /proc is mounted */
+	char name[40]; /* of the descriptor, if /proc is mounted */
 	struct weir_image_info info;
 };
 
-/* Return: whether it is an image. Its descriptor is then to be closed. */
+/* Return: is it an image that is not live? The caller then closes its descriptor. */
 static bool open_replaced(struct replaced *r, const char *path)
 {
 	*r = (struct replaced){ .path = path, .info = WEIR_IMAGE_INFO_INIT };
@@ -138,7 +138,7 @@ int model_replaced(struct model *out, const char *path, const struct model_wish 
 	if (strcmp(path, "-") == 0 || !open_replaced(&r, path))
 		return TOOL_OK;
 	if (r.info.shape.kind == WEIR_WINDOW || r.info.shape.kind == WEIR_ROUTER) {
-		close(r.fd); /* a filter takes nothing of either */
+		close(r.fd); /* neither can be a filter's model */
 		return TOOL_OK;
 	}
 	int status = TOOL_OK;
@@ -155,13 +155,13 @@ int model_replaced(struct model *out, const char *path, const struct model_wish 
 	return status;
 }
 
-/* An answer is yes if one of its lookups is: so many times the rate of one it can have. */
+/* An answer is yes if any of its lookups is, so the rates of its lookups add up. */
 static double rate_of_answer(const struct model *model)
 {
 	return model->fp_rate * weir_text_most(&model->normal);
 }
 
-/* Rates are of answers: they are the same if only rounding tells them apart. */
+/* Are two rates of answers equal but for rounding? */
 static bool same_rate(double a, double b)
 {
 	return fabs(a - b) <= 1e-12 * b;
@@ -186,14 +186,14 @@ struct model_taken model_take(const struct model *model, const struct model_wish
 	taken.seed = !wish->new_seed && !params->seed;
 	if (taken.seed)
 		params->seed = model->params.seed; /* 0 if it is keyed */
-	/* One that follows from a size can be as low as no rate that can be asked for. */
+	/* A rate that follows from a size can be below all rates that may be asked for. */
 	if (params->fp_rate == 0.0 && !params->max_bytes && model->fp_rate >= 1e-9 &&
 	    model->fp_rate <= 0.5)
 		params->fp_rate = fmin(rate_of_answer(model), 0.5);
 	return taken;
 }
 
-/* How often to double, or if it is negative, to halve. The half of an odd number is rounded up. */
+/* Return: how often to double or, if negative, to halve. Half of an odd number is rounded up. */
 static int steps(uint64_t capacity, uint64_t keys, bool never_smaller)
 {
 	int n = 0;
@@ -221,7 +221,7 @@ double model_rate(const struct model *model, const struct weir_text *noted, doub
 	return own ? model->fp_rate : rate / lookups;
 }
 
-/* Is the model's size the one that its own rate asks for? Not if it was given. */
+/* Does the model's size follow from its rate? It does not if the size was given. */
 static bool follows_from_rate(const struct model *model, const struct weir_params *params)
 {
 	struct weir_params p = *params;
@@ -233,8 +233,8 @@ static bool follows_from_rate(const struct model *model, const struct weir_param
 	       plan.bytes == model->params.max_bytes;
 }
 
-/* How many keys the model's size has room for, at the rate of @params. That is another rate than
- * its own where an answer takes more lookups than it did, or fewer. */
+/* Return: the keys that fit the model's size at the rate of @params. This rate differs from the
+ * model's if the number of lookups per answer has changed. */
 static uint64_t room_of(const struct model *model, const struct weir_params *params)
 {
 	struct weir_params p = *params;
@@ -247,8 +247,8 @@ static uint64_t room_of(const struct model *model, const struct weir_params *par
 	return weir_plan_make(&p, &plan) ? model->params.capacity : plan.capacity;
 }
 
-/* The bytes are exactly doubled or halved, so that one can be folded to the other, and the room is
- * what has the rate in them. */
+/* Doubles or halves the bytes exactly, so that weir can fold one image to the size of the other.
+ * The capacity is the most keys that keep the rate. */
 static void step(const struct model *model, int n, uint64_t keys, struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -264,11 +264,11 @@ static void step(const struct model *model, int n, uint64_t keys, struct weir_pa
 	*params = p;
 }
 
-/* One that grows keeps its first layer, and what it may come to, while that has room for the keys:
- * the layers that it needs come by themselves. */
+/* A growing filter keeps the model's first layer and its limit while that has room for the keys: it
+ * adds layers by itself. Return: the doublings. */
 static int take_growing(const struct model *model, uint64_t keys, struct weir_params *params)
 {
-	enum { MOST = 21845 }; /* times the first layer: if nothing else is asked */
+	enum { MOST = 21845 }; /* times the first layer: the default limit */
 	const struct weir_params *is = &model->params;
 	uint64_t room = is->growing.max_capacity ? is->growing.max_capacity : is->capacity * MOST;
 	int n = steps(room, keys, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The place where an image is to be saved: what stands there, and whose turn it is. */
+ * Checks the file that an image is to replace, and takes turns with other processes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -21,7 +21,7 @@ static bool is_file(const struct stat *a, const struct stat *b)
 	return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Can a file be made there? */
+/* Can a file be made at @path? */
 static bool can_be_made(const char *path)
 {
 	struct stat st;
@@ -49,8 +49,8 @@ static bool can_be_made(const char *path)
 	return ok;
 }
 
-/* A process that inserts into the image, or into one that has replaced it, counts on finding its
- * keys there. Where nothing is left, there is none to lose. */
+/* Refuses to replace an image that has changed since the last look: a process relies on the keys
+ * that it inserted. If the file is gone, there is nothing to lose. */
 static int note(struct image_saving *saving, const char *path, uint64_t commit)
 {
 	if (!saving)
@@ -103,7 +103,7 @@ int place_ask(const char *path, bool force, struct image_saving *saving)
 	return refuse_to_replace(path, saving);
 }
 
-/* What a set of another kind would lack, and the command that makes one which has it. */
+/* Return: the loss in a set of another kind, and the command that makes a set without the loss. */
 static const char *lost_of(uint32_t kind)
 {
 	if (weir_kind_can(kind, WEIR_CAN_EXCLUDE))
@@ -116,7 +116,7 @@ static const char *lost_of(uint32_t kind)
 	return "";
 }
 
-/* Is there an image, and is it not to be replaced by any other? */
+/* Is there an image whose traits the new one must keep? */
 static bool guarded(const char *path, bool force, struct weir_image_info *info)
 {
 	*info = (struct weir_image_info)WEIR_IMAGE_INFO_INIT;
@@ -198,7 +198,7 @@ static bool has_set(const struct place_fresh *fresh, const char *name)
 	return false;
 }
 
-/* The first set that the new router lacks is named. */
+/* Refuses a new router that lacks sets of the old one, and names the first of them. */
 static int keeps_sets(const char *path, const struct place_fresh *fresh, bool force,
                       const struct image_how *how)
 {
@@ -323,7 +323,7 @@ bool place_is_one_of(const char *path, char **names, size_t n)
 	return is;
 }
 
-/* At most a second in silence. */
+/* Reports a wait of over a second. */
 static void lock(int fd, int how, const char *path)
 {
 	for (unsigned tries = 0; flock(fd, how | LOCK_NB); tries++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The measured rate of a filter of lines: looks up keys that no line can be. */
+ * Measures the rate of a filter of lines, by lookups of keys that no line can be. */
 #ifndef WEIR_TOOL_PROBE_H
 #define WEIR_TOOL_PROBE_H
 
@@ -12,14 +12,14 @@ struct probe {
 	double rate;
 };
 
-/* @delimiter ends the lines: every key looked up begins with it, so none is a line. @expected:
- * about the rate to measure. So many keys are looked up that some 40,000 are found at that rate,
- * but a million at least and twenty million at most. */
+/* @delimiter ends the lines, so no line begins with it, but every probed key does. @expected: about
+ * the rate to measure. Probes enough keys to find some 40,000 at that rate, but at least 1 million
+ * and at most 20 million. */
 struct probe probe_rate(const struct weir_filter *f, char delimiter, double expected);
 
-/* Is the measured rate worth showing? Under PROBE_KEYS keys it is mostly that of a size rounded up
- * to whole cache lines. Six sets of 100 keys had 0.13 % to 0.23 % where 1 % was asked (seq 100 |
- * weir build --json -s SEED, before it stopped measuring them). */
+/* Is the measured rate worth showing? Under PROBE_KEYS keys it mostly reflects a size rounded up to
+ * whole cache lines. Six sets of 100 keys had 0.13 % to 0.23 % with 1 % asked (seq 100 | weir build
+ * --json -s SEED, before it stopped measuring them). */
 bool probe_tells(const struct weir_stats *stats);
 enum { PROBE_KEYS = 1000 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir route --build: a router of the lines of files, a set a file. weir plan --sets: what one
- * costs. */
+ * weir route --build makes a router of the lines of files, one set per file. weir plan --sets tells
+ * what a router costs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +17,9 @@
 #include "saving.h"
 #include "shape.h"
 
-enum { KEYS = 512 }; /* of one call */
+enum { KEYS = 512 }; /* most keys of one call */
 
-/* NAME=FILE; a FILE alone has its own name for one. */
+/* Splits NAME=FILE. FILE alone is also the set's name. */
 static bool take_set(char *argument, const char **name, char **file)
 {
 	char *sign = strchr(argument, '=');
@@ -35,7 +35,7 @@ static bool take_set(char *argument, const char **name, char **file)
 
 typedef bool take_fn(void *arg, const struct iovec *keys, size_t n);
 
-/* Hand over the lines of a file, unless @take is NULL; how many there were through @keys. Return:
+/* Passes the lines of a file to @take, unless it is NULL. @keys: receives their number. Return:
  * TOOL_OK, or TOOL_TROUBLE after a message. */
 static int each_line(const struct route_build *b, char *file, take_fn *take, void *arg,
                      uint64_t *keys)
@@ -87,7 +87,7 @@ static int ask_regular(char *file)
 	               "keys with -n, or save it to a file first", file);
 }
 
-/* The size of each set is that of the lines that its file has. */
+/* Counts the lines of each file, which size its set. */
 static int count_files(const struct route_build *b, char **files, size_t n, uint64_t *lines)
 {
 	int status = TOOL_OK;
@@ -139,7 +139,7 @@ static int save(struct route_build *b, const struct weir_filter *r)
 	return status;
 }
 
-/* @counted: the lines of each file, or NULL where they were not. */
+/* @counted: the number of lines in the first pass; NULL without one. */
 static int fill_set(const struct route_build *b, char *file, const uint64_t *counted,
                     struct filling *f)
 {
@@ -170,7 +170,7 @@ static int fill(struct route_build *b, const struct weir_params *p, char **files
 	return status;
 }
 
-/* May the image be saved there? Not over a file of keys, nor over an image that has more. */
+/* May the image be saved there? Refuses a file of keys, and an image that has more sets. */
 static int ask_place(struct route_build *b, const struct lines_options *read, const char **names)
 {
 	const struct image_how how = { .max_memory = b->guard.max_memory };
@@ -183,7 +183,7 @@ static int ask_place(struct route_build *b, const struct lines_options *read, co
 	return status ? status : place_keeps(b->output, &fresh, b->force, &how);
 }
 
-/* TOOL_OK, or what ends it after a message. */
+/* Return: TOOL_OK, or the exit status after a message. */
 static int take_sets(struct route_build *b, char **arguments, size_t n, const char **names,
                      char **files)
 {
@@ -199,7 +199,7 @@ static int take_sets(struct route_build *b, char **arguments, size_t n, const ch
 	return ask_place(b, &read, names);
 }
 
-/* Each file is read twice: its lines are counted first, which sizes the router. */
+/* Reads each file twice, unless -n is given: the first pass counts its lines to size the router. */
 int route_build(struct route_build *b, char **arguments, size_t n)
 {
 	const char *names[WEIR_ROUTER_SETS];
@@ -216,14 +216,14 @@ int route_build(struct route_build *b, char **arguments, size_t n)
 	if (status)
 		return status;
 	memcpy(room, lines, sizeof room);
-	room[0] += room[0] == 0; /* where all files are empty */
+	room[0] += room[0] == 0; /* in case all files are empty */
 	p.router.keys = room;
 	return fill(b, &p, files, lines);
 }
 
-/* ---- what a router will cost ---- */
+/* ---- the cost of a router ---- */
 
-/* Numbers of keys with commas between them. Return: how many, 0 after a message. */
+/* Parses numbers of keys with commas between them. Return: their count; 0 after a message. */
 static uint32_t parse_list(const char *text, uint64_t out[WEIR_ROUTER_SETS])
 {
 	char copy[2048];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Saving, and the signals that end a process meanwhile. Where the file system has no unnamed files,
- * a temporary file must be removed: so the save is stopped in order, and the process then ends as
- * the signal would have ended it. */
+ * Saves images, also if a signal ends the process during the save. If the file system lacks unnamed
+ * files, the library must still remove its temporary file. So a signal only stops the save, and
+ * afterwards ends the process as usual. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include "output/units.h"
 #include "saving.h"
 
-/* ---- who may read an image before and after it is replaced ---- */
+/* ---- owner and permissions of a replaced image ---- */
 
 struct owner {
 	bool there;
@@ -34,8 +34,8 @@ static unsigned permissions(const struct owner *owner)
 	return (unsigned)(owner->st.st_mode & 0777);
 }
 
-/* A job as root that takes a file away from its server must not go unnoticed: where user, group or
- * permissions of a replaced file are others now, a message says so. @mode_given: not of those. */
+/* Reports a replaced file whose user or group has changed, or that has lost permissions: a job of
+ * root's may have taken it away from its server. @mode_given: ignores permissions. */
 static void owner_report(const struct owner *before, const char *path, bool mode_given)
 {
 	struct owner now = owner_of(path);
@@ -63,7 +63,7 @@ static void on_signal(int number)
 	caught = number;
 }
 
-/* One that is ignored (nohup) stays so. */
+/* A signal that is ignored (nohup) stays ignored. */
 static void catch_ends(struct sigaction before[ENDS])
 {
 	const struct sigaction now = { .sa_handler = on_signal };
@@ -96,7 +96,7 @@ int saving_try(saving_fn *save, const void *what, const char *path, const struct
 	options.zstd_level = how->zstd_level;
 	options.mode = how->mode;
 	options.marks = how->marks;
-	options.allow_uneven = true; /* report_saturated() says it */
+	options.allow_uneven = true; /* report_saturated() reports it */
 	options.generation = how->generation;
 	options.replaces = how->replaces;
 	options.progress = on_progress;

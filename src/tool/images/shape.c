@@ -29,13 +29,13 @@ static bool parse_kind(const char *text, uint32_t *out)
 	return false;
 }
 
-/* The numbers that an option sets: in the group of each kind that has one of that name. */
+/* An option's number, which it sets in the group of each kind that has one of that name. */
 enum { GROUPS = 4 };
 struct number {
 	int option;
 	const char *long_name, *name;
-	uint32_t most;      /* 0: a number of keys, of 64 bits */
-	size_t at[GROUPS];  /* in struct weir_params; 0 past the last */
+	uint32_t most;      /* 0: a number of keys, 64 bits wide */
+	size_t at[GROUPS];  /* offsets in struct weir_params; 0 past the last */
 	uint32_t of[GROUPS];
 };
 #define AT(field) offsetof(struct weir_params, field)
@@ -81,7 +81,7 @@ static void set(struct weir_params *params, const struct number *number, unsigne
 		*(uint64_t *)(void *)at = value;
 }
 
-/* Where the number of a kind is among those of its option, or GROUPS. */
+/* Return: the index of the kind in number->of, or GROUPS. */
 static unsigned place_of(const struct number *number, uint32_t kind)
 {
 	unsigned i = 0;

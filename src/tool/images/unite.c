@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A key's place in a filter is a fraction of its size, so that neighbours or'ed together make the
- * filter of half the size. */
+ * Merges filters, and folds the larger to the size of the smaller. A key's place is a fraction of
+ * the filter's size, so OR-ing neighbours makes the filter of half the size. */
 #include <errno.h>
 #include <stdio.h>
 #include "images.h"
@@ -55,7 +55,7 @@ static int never_merged(uint32_t kind)
 	return TOOL_TROUBLE;
 }
 
-/* The keys of both are too many: not a single one was added. */
+/* The keys of both do not fit. The merge has added none of them. */
 static int full(const struct weir_filter *sum)
 {
 	struct weir_stats s = stats_of(sum);
@@ -66,7 +66,7 @@ static int full(const struct weir_filter *sum)
 	return TOOL_NO;
 }
 
-/* How often the smaller is in the larger, if a fold is the way from one to the other: else 0. */
+/* Return: the factor by which the larger folds to the smaller, or 0 if it does not. */
 static uint32_t factor_of(uint64_t larger, uint64_t smaller)
 {
 	uint64_t factor = smaller ? larger / smaller : 0;
@@ -103,7 +103,7 @@ static int merge(struct weir_filter *sum, const struct weir_filter *next)
 	int err = weir_merge(sum, next);
 	if (err == -ENOSPC && !weir_kind_can(stats_of(sum).shape.kind, WEIR_CAN_GROW))
 		return full(sum);
-	unlike = err == -EINVAL; /* the sentence names the field that differs */
+	unlike = err == -EINVAL; /* the library's message names the field that differs */
 	if (err)
 		(void)failed();
 	return unlike ? TOOL_NO : err ? TOOL_TROUBLE : TOOL_OK;
@@ -134,7 +134,7 @@ int unite(struct weir_filter **sum, const struct weir_filter *next, uint64_t max
 		return never_merged(theirs.shape.kind);
 	if (theirs.shape.kind != ours.shape.kind)
 		return other_kind(&theirs, &ours);
-	/* The library knows which sizes go together. */
+	/* The library merges growing filters of different sizes by itself. */
 	if (weir_kind_can(ours.shape.kind, WEIR_CAN_GROW))
 		return merge(*sum, next);
 	if (!factor)
