@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Findings of a drill: keys that were lost, and errors. At its end every key of the files and every
- * key that was inserted is looked up once more, and the rate is measured. */
+ * Records the findings of a drill: lost keys and errors. At the end, looks up every key of the
+ * files and every inserted key once more, and measures the rate. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ int drill_check(struct drill *d)
 		check(d, record->hashes,
 		      atomic_load_explicit(&record->promised, memory_order_relaxed), "an inserter");
 	}
-	/* No thread is left that could replace it: it may be kept from here on. */
+	/* Other threads have ended, so the filter stays valid even without a flavor. */
 	const struct weir_filter *f = weir_handle_get(d->handle);
 	flavor_leave(&d->flavor);
 	int err = weir_measure(f, WEIR_EXACT, &d->stats);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The threads of a drill: they start together, run for as long as was asked, and end together. */
+ * Runs the threads of a drill: they start together, run for the time asked, and end together. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "output/units.h"
 #include "ticks.h"
 
-/* Thread @number on a CPU of its own, as long as there are any. */
+/* Pins thread @number to a CPU. Threads share CPUs only if there are more threads than CPUs. */
 static void stay(unsigned number)
 {
 	cpu_set_t all, one;
@@ -67,8 +67,8 @@ static void draw(const struct drill *d)
 	progress_show(part, figures);
 }
 
-/* Until the time is over. A set so large that no reload has ended by then is given the time for
- * one. */
+/* Watches until the time is over. If the set is so large that no reload has ended by then, waits
+ * for the first one. */
 static void watch(struct drill *d)
 {
 	progress_begin("drilling");
@@ -85,8 +85,7 @@ static void watch(struct drill *d)
 	progress_end();
 }
 
-/* Let the kernel count the peak of memory anew. Where it cannot, the reading of the keys is in it
- * too. */
+/* Resets the kernel's peak of memory. If that fails, the peak includes the reading of the keys. */
 static void forget_peak(void)
 {
 	FILE *f = fopen("/proc/self/clear_refs", "w");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A rehearsal: readers, inserters and a loader at one handle, as in a server, and its results.
+ * A drill rehearses a server: readers, inserters and a loader work on one handle.
  *
- * Each reader and each inserter writes its own struct, the loader struct loads; others read only
- * what is atomic while the drill runs, and all of it after the threads have ended. */
+ * Each reader and each inserter writes its own struct, and the loader writes struct loads. Other
+ * threads read only the atomic fields during the drill, and the rest after the threads end. */
 #ifndef WEIR_TOOL_DRILL_H
 #define WEIR_TOOL_DRILL_H
 
@@ -13,7 +13,7 @@
 #include "input/fill.h"
 #include "ticks.h"
 
-/* ---- liburcu's flavors, as far as this build has them ---- */
+/* ---- liburcu's flavors in this build ---- */
 
 struct rcu_flavor_struct;
 
@@ -22,15 +22,15 @@ struct flavor {
 	const struct rcu_flavor_struct *rcu; /* NULL: urcu-bp, the library's default */
 };
 
-/* "bp", "memb", ...; false after a message with those that there are. */
+/* Finds "bp", "memb", ... Return: false after a message that lists the flavors. */
 bool flavor_find(const char *name, struct flavor *out);
 
-/* What a thread owes its flavor; nothing for bp. */
+/* The first and the last call of a thread. All these calls are no-ops for bp. */
 void flavor_enter(const struct flavor *flavor);
 void flavor_leave(const struct flavor *flavor);
-/* Now and then: it holds nothing that it found in the handle. */
+/* Call regularly, while the thread holds no filter of the handle: ends a grace period's wait. */
 void flavor_quiet(const struct flavor *flavor);
-/* Before and after a sleep: grace periods do not wait for it. */
+/* Call before and after a sleep, so that grace periods do not wait for the thread. */
 void flavor_sleep(const struct flavor *flavor);
 void flavor_wake(const struct flavor *flavor);
 
@@ -38,30 +38,30 @@ void flavor_wake(const struct flavor *flavor);
 
 struct drill;
 
-/* An inserter's record of its keys, as hashes: what an application would write down itself. */
+/* An inserter's log of its keys, as hashes. An application keeps such a log itself. */
 struct record {
 	uint64_t *hashes;
 	uint64_t room;
-	_Alignas(64) _Atomic uint64_t noted; /* before the insert: what the loader may read */
-	/* after it has returned: what every lookup must find */
+	_Alignas(64) _Atomic uint64_t noted; /* raised before an insert: the loader reads these */
+	/* raised after the insert has returned; every lookup must find these */
 	_Atomic uint64_t promised;
 };
 
-/* Each with and without a reload running: [0] without, [1] with. */
+/* Figures of two elements: [0] while no reload runs, [1] while one does. */
 struct inserter {
 	struct drill *drill;
 	struct record record;
 	unsigned number;
 	uint64_t made[2];
-	uint64_t ticks[2]; /* in rounds of inserts, not in the pauses between */
+	uint64_t ticks[2]; /* of the rounds of inserts, without the pauses between */
 };
 
 struct reader {
 	struct drill *drill;
 	unsigned number;
 	uint64_t random;
-	struct histogram latency[2]; /* ticks, the clock's own taken off */
-	uint64_t lookups[2];         /* in blocks that were timed as a whole, and their time */
+	struct histogram latency[2]; /* ticks, without the clock's cost */
+	uint64_t lookups[2];         /* of blocks timed as a whole, and below their time */
 	uint64_t ticks[2];
 	uint64_t lost;
 	_Alignas(64) _Atomic uint64_t checked; /* all lookups so far */
@@ -72,8 +72,8 @@ struct loads {
 	size_t n, room;
 	uint64_t rollbacks, aborted;
 	double busy;              /* seconds with a reload running */
-	uint64_t bytes_most;      /* of bits, all filters together */
-	double fp_rate_most;      /* measured in each filter before it was published */
+	uint64_t bytes_most;      /* peak of bits in all filters together */
+	double fp_rate_most;      /* highest rate of a filter just before it was published */
 };
 
 struct drill {
@@ -109,34 +109,33 @@ struct drill {
 	double load; /* the load average before the drill: work of others */
 };
 
-/* source.c: keys to hashes, the first filter, the handle. Return: TOOL_OK, or TOOL_TROUBLE after
- * a message. */
+/* source.c: hashes the keys, and makes the first filter and the handle. Return: TOOL_OK, or
+ * TOOL_TROUBLE after a message. */
 int drill_prepare(struct drill *d);
 void drill_free(struct drill *d);
 
-/* drill.c: run the threads for as long as was asked. Return: TOOL_OK, or TOOL_TROUBLE after a
+/* drill.c: runs the threads for the time asked. Return: TOOL_OK, or TOOL_TROUBLE after a
  * message. */
 int drill_run(struct drill *d);
-/* How much of the time is over, 0 to 1 and beyond. */
+/* Return: the share of the time that is over, 0 to 1 and beyond. */
 double drill_part(const struct drill *d);
-/* A key was not found: counted, and the first few reported. */
+/* Counts keys that were not found, and reports the first few. */
 void drill_lost(struct drill *d, uint64_t keys, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* An error after which a thread cannot go on: reported; all threads end. */
+/* Reports the first error of a thread, and ends all threads. */
 void drill_fail(struct drill *d, int err);
 
-/* The work of the threads, each in its file: read.c, insert.c, load.c. */
+/* The work of the threads: threads.c, and load.c for the loader. */
 void drill_read(struct reader *r);
 void drill_insert(struct inserter *i);
 void drill_load(struct drill *d);
 
-/* check.c: when the threads have ended, everything once more. */
+/* check.c: looks all keys up once more, after the threads have ended. */
 int drill_check(struct drill *d);
 
 void drill_report(const struct drill *d);
 
-/* Any of several kinds of key that no line can be: each begins with the delimiter, which ends a
- * line. */
+/* Makes a key that no line can be: it begins with the delimiter, which ends a line. */
 enum { DRILL_KEY_BYTES = 16 };
 enum drill_key_kind { DRILL_INSERTED = 1, DRILL_ABSENT = 2 };
 void drill_key(const struct drill *d, char *key, enum drill_key_kind kind, unsigned thread,

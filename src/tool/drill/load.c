@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The loader: rebuilds the set and swaps it in, again and again. Every fourth new filter is
- * rejected afterwards, if the previous one is kept: a rollback. The first quarter of the time is
- * left without reloads, to compare with. */
+ * The loader rebuilds the set and swaps it in, again and again. With --keep-previous it rolls back
+ * every fourth swap. It leaves the first quarter of the time without reloads, for comparison. */
 #include <stdlib.h>
 #include <time.h>
 #include "drill.h"
@@ -15,7 +14,7 @@ struct loader {
 	uint64_t *absent; /* hashes of keys that are in no filter */
 };
 
-/* Time is over, and something was shown. */
+/* Has the drill failed, or is its time over after at least one swap? */
 static bool done(struct drill *d)
 {
 	return atomic_load(&d->failed) || (atomic_load(&d->over) && atomic_load(&d->swaps));
@@ -31,7 +30,7 @@ static void rest_until(struct drill *d, double when)
 	flavor_wake(&d->flavor);
 }
 
-/* By slices: a set of any size is left soon when the time is over. */
+/* Inserts by slices, so that the loader soon notices the end even in a large set. */
 static int insert_all(struct drill *d, struct weir_reload *r, const uint64_t *hashes, uint64_t n)
 {
 	for (uint64_t i = 0; i < n && !done(d); i += SLICE) {
@@ -44,22 +43,22 @@ static int insert_all(struct drill *d, struct weir_reload *r, const uint64_t *ha
 	return 0;
 }
 
-/* The files' keys, and what the inserters had noted: read after weir_reload_begin() has
- * returned. */
+/* Inserts the files' keys and the inserters' records. It must read the records only after
+ * weir_reload_begin() has returned. */
 static int from_source(struct drill *d, struct weir_reload *r)
 {
 	int err = insert_all(d, r, d->source, d->n);
 	for (unsigned i = 0; !err && i < d->inserters; i++) {
 		struct record *record = &d->inserter[i].record;
-		/* Acquire: pairs with the inserter's release of what it has written into its
-		 * record. */
+		/* Acquire: pairs with the inserter's release, so that the loader sees the hashes
+		 * that the inserter wrote. */
 		err = insert_all(d, r, record->hashes,
 		                 atomic_load_explicit(&record->noted, memory_order_acquire));
 	}
 	return err;
 }
 
-/* Before a filter is published: its measured rate, and the memory in use. */
+/* Measures the rate of a filter and the memory in use, before the filter is published. */
 static int inspect(struct loader *l, const struct weir_reload *r)
 {
 	struct loads *loads = &l->drill->loads;
@@ -149,7 +148,7 @@ void drill_load(struct drill *d)
 	do {
 		rest_until(d, next);
 		next += d->every;
-		if (next < seconds_now()) /* reloads take longer than that: one after the other */
+		if (next < seconds_now()) /* a reload takes longer than --every: start at once */
 			next = seconds_now();
 		int err = done(d) ? 0 : reload(&l);
 		if (err)

@@ -9,11 +9,11 @@
 #include "output/units.h"
 #include "ticks.h"
 
-/* Of all threads, in one phase. NAN: nothing was measured in it. */
+/* The figures of all threads in one phase. NAN: the phase has no measurement. */
 struct phase {
-	double lookups, inserts; /* a second, of one thread */
+	double lookups, inserts; /* per second and thread */
 	double p50, p99, p999, most; /* ns */
-	double timed; /* lookups behind those */
+	double timed; /* number of lookups behind these times */
 };
 
 static double ratio(double a, double b)
@@ -51,7 +51,8 @@ static const char *show_some(struct shown *to, double value)
 	return isnan(value) ? "-" : show_short(to, value);
 }
 
-/* One wait for a CPU makes the longest lookup thousands of times as long: that measures nothing. */
+/* One wait for a CPU makes the longest lookup thousands of times as long. Such a ratio measures
+ * nothing, so cuts it off at 100. */
 static const char *show_ratio(struct shown *to, double value)
 {
 	snprintf(to->text, sizeof to->text,

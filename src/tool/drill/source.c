@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a drill begins with: the hashes of the keys, 8 bytes each, and a handle whose filter
- * holds them. */
+ * Prepares a drill: the hashes of the keys, 8 bytes each, and a handle whose filter has them. */
 #include <stdlib.h>
 #include <string.h>
 #include "drill.h"
@@ -38,7 +37,7 @@ static int read_keys(struct drill *d, uint64_t memory)
 	struct spool spool = { .max_bytes = memory / 8 * 5,
 		               .limited_by = "this machine or its control group",
 		               .remedy = "give fewer of them" };
-	d->fill.room = memory / 2; /* little of it for batches: they are kept, not loaded */
+	d->fill.room = memory / 2; /* batches take little of it: keys are kept, not loaded */
 	if (fill_spool(&d->fill, &d->params, &spool)) {
 		spool_free(&spool);
 		return TOOL_TROUBLE;
@@ -49,7 +48,7 @@ static int read_keys(struct drill *d, uint64_t memory)
 	              trouble("the files have no keys: there is nothing to rehearse with");
 }
 
-/* Room for what will be inserted too, unless -n says otherwise. */
+/* Sizes the filter, unless -n does: room for the keys of the files and for all inserts. */
 static int size(struct drill *d, uint64_t memory)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

@@ -11,11 +11,12 @@ enum { BLOCK = 512 };
 struct block {
 	const uint64_t *hashes;
 	uint64_t n;
-	const char *of; /* whose keys */
+	const char *of; /* the owner of the keys, for messages */
 	uint64_t first;
 };
 
-/* Three blocks of four are the source's keys, the fourth an inserter's: its newest, or others. */
+/* Takes three blocks of four from the source's keys, and the fourth from an inserter's: half the
+ * time its newest keys, else random ones. */
 static struct block choose(struct drill *d, struct reader *r, uint64_t turn)
 {
 	uint64_t random = drill_random(&r->random), n = d->n < BLOCK ? d->n : BLOCK;
@@ -60,7 +61,7 @@ static void look(struct drill *d, struct reader *r, const struct block *b, bool 
 	uint64_t found = one_by_one ? found_one_by_one(d, b, took) : found_as_a_whole(d, b);
 	uint64_t all = ticks_between(began + ticks.cost, ticks_now());
 	unsigned after = atomic_load_explicit(&d->phase, memory_order_relaxed);
-	/* a block that a reload began or ended in counts as one with */
+	/* a block counts as one with a reload if a reload began or ended during it */
 	unsigned with = before % 2 || before != after;
 	if (one_by_one) {
 		for (uint64_t i = 0; i < b->n; i++)
@@ -128,7 +129,7 @@ static void insert(struct inserter *i, uint64_t first, unsigned n)
 	i->ticks[with] += took;
 }
 
-/* Not long, so that the end is not missed. */
+/* Sleeps at most 50 ms, to notice the end of the drill. */
 static void pause_for(struct inserter *i, double seconds)
 {
 	const struct flavor *flavor = &i->drill->flavor;

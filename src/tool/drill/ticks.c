@@ -8,7 +8,7 @@
 
 struct ticks ticks;
 
-/* A counter that runs at one rate whatever the core does, and can be read with RDTSCP. */
+/* Does the counter run at one rate in every state of the core, and does RDTSCP exist? */
 static bool counter_is_even(void)
 {
 #if defined(__x86_64__)

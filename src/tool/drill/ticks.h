@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Times of some nanoseconds: a clock, which is the processor's own counter where it runs evenly,
- * else clock_gettime(); and a histogram. */
+ * A clock and a histogram for times of some nanoseconds. The clock is the processor's counter if
+ * that runs evenly, else clock_gettime(). */
 #ifndef WEIR_TOOL_TICKS_H
 #define WEIR_TOOL_TICKS_H
 
@@ -15,20 +15,19 @@
 /* Set by ticks_start(), read by all. */
 struct ticks {
 	bool counter;         /* the processor's */
-	/* what two readings in a row differ by: the clock's own share of what it measures */
+	/* ticks between two readings in a row: the clock's share of a measured time */
 	uint64_t cost;
 	uint64_t began;       /* to find the counter's rate */
 	double began_seconds;
 };
 extern struct ticks ticks;
 
-/* Before any ticks_now(). */
+/* Call before any ticks_now(). */
 void ticks_start(void);
-/* Nanoseconds a tick, from ticks_start() to now: the longer that is, the more exact. */
+/* Return: nanoseconds per tick, on average since ticks_start(). A longer time is more exact. */
 double ticks_ns(void);
 
-/* The time now. What was begun before has ended by then: the counter is read by an instruction
- * that waits for that. */
+/* Return: the time now. RDTSCP reads the counter only after all earlier instructions have ended. */
 static inline uint64_t ticks_now(void)
 {
 #if defined(__x86_64__)
@@ -41,26 +40,26 @@ static inline uint64_t ticks_now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* @now - @before, never less than nothing: two cores' counters may differ a little. */
+/* Return: @now - @before, or 0 if negative: the counters of two cores may differ a little. */
 static inline uint64_t ticks_between(uint64_t before, uint64_t now)
 {
 	return now > before ? now - before : 0;
 }
 
-/* ---- a histogram: exact below 128 ticks, above that 64 classes for each doubling ---- */
+/* ---- a histogram: exact below 128 ticks, 64 classes per doubling above ---- */
 
 enum { HISTOGRAM_SUB_BITS = 6,
        HISTOGRAM_CLASSES = (64 - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS };
 
-/* Start from zeros. */
+/* Start from { 0 }. */
 struct histogram {
-	uint64_t total, most; /* how many values; the largest, exact */
+	uint64_t total, most; /* number of values; the exact largest value */
 	uint64_t counts[HISTOGRAM_CLASSES];
 };
 
 void histogram_add(struct histogram *h, uint64_t value);
 void histogram_merge(struct histogram *into, const struct histogram *from);
-/* The quantile @q (0 to 1): the middle of its class. 0 if there are no values. */
+/* Return: the quantile @q (0 to 1), which is the middle of its class; 0 without values. */
 double histogram_quantile(const struct histogram *h, double q);
 
 #endif
