@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The word that somebody meant who mistyped it. */
+ * Finds the word that a user mistyped. */
 #include <string.h>
 #include "say.h"
 
@@ -10,7 +10,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Of Damerau and Levenshtein, row by row. */
+/* Return: the distance of Damerau and Levenshtein, computed row by row. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m)
 {
 	size_t rows[3][MOST + 1] = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The metrics of images, as an object of weir_metrics_write() each. */
+ * Prints the metrics of images: each image is an object of weir_metrics_write(). */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 static int next_of_image(const void *object, uint32_t i, struct weir_metric *out)
 {
 	const struct sample *s = object;
-	const bool bits = s->stats.sampled > 0; /* else nobody looked at them: NAN has no line */
+	const bool bits = s->stats.sampled > 0; /* else the figures are unknown: NAN has no line */
 	const struct weir_metric of[] = {
 		GAUGE("capacity_keys", "Keys that the image was made for.", s->info.capacity),
 		GAUGE("keys", "Distinct keys, estimated from the bits.",
@@ -45,7 +45,8 @@ static int next_of_image(const void *object, uint32_t i, struct weir_metric *out
 	return 1;
 }
 
-/* The path as a label, to be freed: escaped for whoever reads it, and by the format's rules. */
+/* Return: the path as a label, escaped for people and by the format's rules, for the caller to
+ * free. */
 static char *label_of(const char *path)
 {
 	char *shown = plain_copy(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The library's refusals of parameters, in the options of this command. */
+ * Words the library's refusals of parameters in the options of this command. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { TEXT = 512, NUMBER = 40 };
 
-/* What a user gives for a parameter. */
+/* The option that sets a parameter. */
 static const struct {
 	const char *thing, *option;
 } options[] = {
@@ -31,9 +31,9 @@ static const struct {
 	{ "secret", "--keyed-by" },
 };
 
-/* A sentence for each code: @ is the option, 0 to 3 in brackets a value. A ~ before it: three
- * digits are enough; a * : a list of numbers; a k: the name of a kind; an m: the most bytes; a b:
- * bytes as they are given. */
+/* A sentence for each code: @ is the option, {0} to {3} are values. A mark before the digit sets
+ * the form: ~ three digits, * a list of numbers, k the name of a kind, m the limit of bytes, b
+ * bytes as a user types them. */
 static const char *const sentences[] = {
 	[WEIR_ERROR_RANGE] = "@ {0}: allowed: {1} to {2}",
 	[WEIR_ERROR_CHOICE] = "@ {0}: allowed: {*1}",
@@ -77,7 +77,7 @@ static const char *option_of(const char *thing)
 	return thing;
 }
 
-/* Of powers of two that are limits nobody knows the digits. */
+/* Writes limits that are large powers of two as 2^n, since users do not know their digits. */
 static void put_number(char to[NUMBER], double value, bool short_one)
 {
 	int power;
@@ -89,7 +89,7 @@ static void put_number(char to[NUMBER], double value, bool short_one)
 		snprintf(to, NUMBER, short_one ? "%.3g" : "%.15g", value);
 }
 
-/* "1, 2, 4 or 8", of the bits of a number. */
+/* Writes the set bits of a number as "1, 2, 4 or 8". */
 static void put_list(char to[NUMBER], double value)
 {
 	uint64_t bits = (uint64_t)value;
@@ -101,7 +101,7 @@ static void put_list(char to[NUMBER], double value)
 			                      n == 0 ? "" : bits == 1 ? " or " : ", ", i);
 }
 
-/* Exactly, as it can be typed. */
+/* Writes bytes exactly, as a user can type them. */
 static void put_bytes(char to[NUMBER], double value)
 {
 	static const char units[] = "\0KMGT";
@@ -111,7 +111,7 @@ static void put_bytes(char to[NUMBER], double value)
 	snprintf(to, NUMBER, "%.0f%.1s", value, &units[unit]);
 }
 
-/* What a mark such as {0}, {~2}, {*1}, {b1}, {k1} or {m3} stands for. */
+/* Writes the value of a mark such as {0}, {~2}, {*1}, {b1}, {k1} or {m3}. */
 static void put_value(char to[NUMBER], const char *mark, const struct weir_error_info *info)
 {
 	const bool plain = mark[0] >= '0' && mark[0] <= '3';

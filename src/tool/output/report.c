@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reports: a table of label and value beside a JSON object. */
+ * Reports: a table of labels and values beside a JSON object. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,8 +25,7 @@ void json_put(json_t *object, const char *key, json_t *value)
 	}
 }
 
-/* Jansson has no whole number above INT64_MAX. A real would lose digits, and a cast makes it
- * negative. */
+/* Jansson's integers end at INT64_MAX. A real would lose digits, and a cast would be negative. */
 static json_t *json_count(uint64_t value)
 {
 	char text[24];
@@ -88,7 +87,7 @@ void report_estimate(struct report *report, const char *key, const char *label, 
 	line(report, label, show_estimate(SHOW, value));
 }
 
-/* A file name need not be UTF-8, JSON must be: one that is not is escaped as in messages. */
+/* JSON must be UTF-8, but a file name need not: escapes such a name, as in messages. */
 static json_t *json_any_text(const char *text)
 {
 	json_t *json = json_string(text);
@@ -134,7 +133,7 @@ void report_bytes_of(struct report *report, const char *key, const char *bytes, 
 	json_put(report->json, key, json);
 }
 
-/* Others that count keep a copy of each key. */
+/* Other kinds that count keep copies of a key instead of counters. */
 bool has_counters(uint32_t kind)
 {
 	return weir_kind_can(kind, WEIR_CAN_COUNT | WEIR_CAN_HOLD_COPIES) == WEIR_CAN_COUNT;
@@ -189,7 +188,7 @@ void report_uneven(struct report *report, const struct weir_stats *stats)
 	report_text(report, "hashes_uneven", "hashes uneven", answers[stats->hashes_uneven]);
 }
 
-/* JSON escapes what is below U+0020, and this what else a terminal would obey. */
+/* Jansson escapes control characters below U+0020. A terminal would also obey U+007F. */
 static void put_ascii(const char *text, FILE *to)
 {
 	for (; *text; text++)
@@ -233,14 +232,14 @@ void report_print(const struct report *report, bool as_json, FILE *to)
 		table_print(&report->lines, to);
 }
 
-/* ---- what is done to keys ---- */
+/* ---- normalisation ---- */
 
 enum { TEXT = 1024 };
 
 static const char *const names[] = { "trim", "lowercase", "cidr", "suffixes" };
 #define STEPS (sizeof names / sizeof *names)
 
-/* The bits below @n that are set: "8 16-24". */
+/* Writes the set bits below @n: "8 16-24". */
 static const char *runs(char text[TEXT], const uint64_t *words, unsigned n)
 {
 	size_t at = 0;
@@ -305,7 +304,7 @@ void report_normal(struct report *r, const struct weir_text *n, double rate)
 	report_runs(r, "labels", "labels of domains", n->labels, 128);
 	uint32_t most = weir_text_most(n);
 	report_count(r, "lookups", most > 1 ? "lookups an answer" : NULL, most);
-	/* Any of the probes answers yes: below rate * most, which may be above 1. */
+	/* The rate that any probe answers yes. It is below rate * most, which may exceed 1. */
 	report_rate(r, "fp_rate_answer", most > 1 ? "rate of an answer" : NULL,
 	            rate < 1 ? -expm1(most * log1p(-rate)) : 1);
 }

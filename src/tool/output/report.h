@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Figures about one thing, collected once: printed as lines, as JSON, or as metrics. Tables of
- * text. */
+ * Reports: figures that are collected once and printed as lines or as JSON. Also tables of text,
+ * and images as metrics. */
 #ifndef WEIR_TOOL_REPORT_H
 #define WEIR_TOOL_REPORT_H
 
@@ -16,14 +16,14 @@
 /* ---- a table of text, its columns as wide as their widest cell ---- */
 
 struct table {
-	const char *align; /* a column a letter: 'l' left, 'r' right */
+	const char *align; /* a letter per column: 'l' left, 'r' right */
 	char **cells;
 	size_t n;
 };
 
 #define TABLE_INIT(align) { align, NULL, 0 }
 
-/* The next cell, row by row. */
+/* Adds the next cell, row by row. */
 void table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_print(const struct table *table, FILE *to);
 void table_free(struct table *table);
@@ -38,80 +38,81 @@ struct report {
 struct report report_new(void);
 void report_free(struct report *report);
 
-/* A figure for both forms; @label NULL: for JSON alone. In JSON a count above INT64_MAX is a string
- * of its digits. */
+/* Add a figure to both forms; @label NULL: to JSON only. In JSON a count above INT64_MAX is a
+ * string of its digits. */
 void report_count(struct report *report, const char *key, const char *label, uint64_t value);
 void report_bytes(struct report *report, const char *key, const char *label, uint64_t value);
 void report_rate(struct report *report, const char *key, const char *label, double value);
 void report_real(struct report *report, const char *key, const char *label, double value);
-/* A number of keys estimated from the bits: infinite, and null in JSON, where every bit is
+/* Adds a number of keys estimated from the bits. It is infinite, and null in JSON, if every bit is
  * set. */
 void report_estimate(struct report *report, const char *key, const char *label, double value);
 void report_text(struct report *report, const char *key, const char *label, const char *value);
 void report_bool(struct report *report, const char *key, const char *label, bool value);
-/* A filter's kind and its kind's own numbers by name; people get the two in words. */
+/* Adds a filter's kind and the numbers of its shape: to JSON by name, to the lines in words. */
 void report_shape(struct report *report, const struct weir_shape *shape);
-/* A key of any bytes, for JSON alone: escaped as names are if it is not UTF-8. */
+/* Adds a key of any bytes to JSON only, escaped like a name if it is not UTF-8. */
 void report_bytes_of(struct report *report, const char *key, const char *bytes, size_t len);
-/* The share of bits that are set, or of counters above 0. */
+/* Adds the share of bits set, of counters above 0, or of places taken. */
 void report_fill(struct report *report, const struct weir_stats *stats);
 /* Does the kind count keys in counters that can be full? */
 bool has_counters(uint32_t kind);
-/* The counters that are full, of kinds that have counters. */
+/* Adds the number of full counters, if the kind has counters. */
 void report_stuck(struct report *report, const struct weir_stats *stats);
-/* A line for people alone. */
+/* Adds a line for people, but nothing to JSON. */
 void report_line(struct report *report, const char *label, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Whether its hashes are uniform. */
+/* Adds whether the hashes are uneven. */
 void report_uneven(struct report *report, const struct weir_stats *stats);
 
-/* A message if more keys are in the set than it has room for, and one if its hashes are not
- * uniform.  @advice: the end of the first. */
+/* Prints a message if the set has more keys than room, and one if its hashes are not uniform.
+ * @advice: the end of the first. */
 void report_saturated(const char *path, const struct weir_stats *stats, const char *advice);
 
 void report_print(const struct report *report, bool as_json, FILE *to);
-/* Any JSON value, in the one style of this command. */
+/* Prints any JSON value in the style of this command. */
 void print_json(const json_t *json, FILE *to);
 
-/* Likewise, but on one line and without its end. */
+/* Prints any JSON value on one line, without a newline. */
 void put_json(const json_t *json, FILE *to);
 
-/* Set a member of an object, or exit for want of memory. Takes @value over. */
+/* Sets a member of an object and takes over @value. Exits if memory is short. */
 void json_put(json_t *object, const char *key, json_t *value);
 
-/* ---- what is done to keys ---- */
+/* ---- normalisation ---- */
 
 enum { NORMAL_STEPS = 64 };
 
-/* What is done, "trim, cidr", or "nothing". */
+/* Writes the steps as words: "trim, cidr", or "nothing". */
 const char *normal_steps(char text[NORMAL_STEPS], uint32_t steps);
-/* The options of weir build that do it, "--trim --cidr", or "--plain-keys". */
+/* Writes the steps as options of weir build: "--trim --cidr", or "--plain-keys". */
 const char *normal_options(char text[NORMAL_STEPS], uint32_t steps);
 
-/* The name of the rate that a filter was made for. */
+/* Return: the label of the rate that a filter was made for. */
 const char *rate_label(const struct weir_text *n);
 
-/* @rate: of one lookup: of an answer it is up to so many times as much as there are lookups. */
+/* Adds the steps and the lookups per answer. @rate: of one lookup. The rate of an answer is up to
+ * @rate times its lookups. */
 void report_normal(struct report *r, const struct weir_text *n, double rate);
 
-/* Keys of lengths that a set had none of raise the rate of all answers: a message says so. @rate:
- * of one lookup. */
+/* Prints a message if new lengths of keys cost more lookups per answer, and so raise its rate.
+ * @rate: of one lookup. */
 void normal_raised(const char *path, const struct weir_text *before,
                    const struct weir_text *now, double rate);
 
 /* ---- images as Prometheus text, for node_exporter's textfile collector ---- */
 
-/* An image that was looked at. */
+/* An image and its figures. */
 struct sample {
 	const char *path; /* its label */
 	struct weir_image_info info;
-	struct weir_stats stats; /* if its bits were looked at, else sampled is 0 */
+	struct weir_stats stats; /* sampled is 0 if its bits were not read */
 	struct timespec modified;
 };
 
 void prometheus_print(const struct sample *samples, size_t n, FILE *to);
-/* Of any objects, whose figures stay as they are. */
+/* Prints the metrics of any objects. Their figures must not change during the call. */
 void prometheus_write(const struct weir_metrics *of, size_t n, FILE *to);
 
 #endif

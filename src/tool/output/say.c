@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Messages and the ends that they lead to; names of others, escaped. */
+ * Prints messages, and escapes names from outside. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -107,7 +107,7 @@ void *need_lines(size_t bytes)
 
 char *plain_bytes(const char *text, size_t len)
 {
-	enum { LONGEST = 4 }; /* of one byte */
+	enum { LONGEST = 4 }; /* most characters for one byte */
 	size_t room = len * LONGEST + 2 * LONGEST + 1;
 	char *copy = need(room);
 	weir_escape(copy, room, text, len);
@@ -143,7 +143,7 @@ int close_stdout(int status)
 	return trouble("cannot write the output: %s", why);
 }
 
-/* ---- what others named ---- */
+/* ---- names and keys from outside ---- */
 
 bool plain_wanted(FILE *to)
 {
@@ -165,5 +165,5 @@ bool plain_write(const char *text, size_t len, FILE *to)
 
 void plain_put(const char *text, FILE *to)
 {
-	(void)plain_write(text, strlen(text), to); /* shows when the stream is closed */
+	(void)plain_write(text, strlen(text), to); /* close_stdout() reports a failure */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Figures for people to read: separators, units, and no more digits than they are worth. */
+ * Formats figures for people: separators, units, and no more digits than are meaningful. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +50,7 @@ const char *show_estimate(struct shown *to, double count)
 {
 	if (isfinite(count))
 		return show_short(to, count);
-	strcpy(to->text, "countless"); /* every bit is set: any number of keys may have done that */
+	strcpy(to->text, "countless"); /* every bit is set: any number of keys may be the cause */
 	return to->text;
 }
 

@@ -13,14 +13,14 @@ void table_add(struct table *table, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	if ((table->n & (table->n - 1)) == 0) /* a power of two, or 0: there is no room left */
+	if ((table->n & (table->n - 1)) == 0) /* a power of two, or 0: the array is full */
 		table->cells = need_more(table->cells,
 		                         (table->n ? 2 * table->n : 1) * sizeof *table->cells);
 	char *cell = need(strlen(text) + 1);
 	table->cells[table->n++] = strcpy(cell, text);
 }
 
-/* Of each column the widest cell; to be freed. */
+/* Return: the width of the widest cell of each column, for the caller to free. */
 static int *widths_of(const struct table *table, size_t columns)
 {
 	int *widths = need(columns * sizeof *widths);
@@ -46,7 +46,7 @@ void table_print(const struct table *table, FILE *to)
 			fprintf(to, "%*s", width, table->cells[i]);
 		else if (column + 1 < columns)
 			fprintf(to, "%-*s", width, table->cells[i]);
-		else /* no blanks at the end of a line; names stand in this column alone */
+		else /* no blanks at the end of a line; only the last column has names */
 			plain_put(table->cells[i], to);
 		if (column + 1 == columns)
 			fputc('\n', to);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Numbers with units, read exactly: in whole numbers, never through a double. */
+ * Parses figures. Keys and bytes are exact: integers, never through a double. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "output/say.h"
 #include "units.h"
 
-/* mantissa * 10^exponent, and what follows it. */
+/* mantissa * 10^exponent, and the text behind it. */
 struct decimal {
 	uint64_t mantissa;
 	int exponent;
@@ -21,7 +21,8 @@ static bool add_digit(uint64_t *value, char digit)
 	       !__builtin_add_overflow(*value, (uint64_t)(digit - '0'), value);
 }
 
-/* 12, 1.5, .5, 1e6, 2.5e3; false: no number, or with more digits behind the point than fit. */
+/* Reads 12, 1.5, .5, 1e6, 2.5e3. Return: false without a number, or if the digits behind the point
+ * do not fit. */
 static bool read_decimal(const char *text, struct decimal *out)
 {
 	*out = (struct decimal){ .rest = text };
@@ -53,7 +54,7 @@ static bool read_decimal(const char *text, struct decimal *out)
 	return digits > 0;
 }
 
-/* What a suffix multiplies by: 0 if it is none. */
+/* Return: the factor of a suffix, or 0 if it is unknown. */
 static uint64_t suffix_keys(const char *suffix)
 {
 	if (!*suffix)
@@ -89,7 +90,7 @@ static uint64_t suffix_bytes(const char *suffix)
 
 enum scaled { SCALED, TOO_LARGE, NOT_WHOLE, NO_NUMBER };
 
-/* mantissa * by * 10^exponent; a fraction is dropped, and reported. */
+/* Computes mantissa * by * 10^exponent. Drops a fraction and returns NOT_WHOLE. */
 static enum scaled scale(struct decimal number, uint64_t by, uint64_t *out)
 {
 	if (number.large || __builtin_mul_overflow(number.mantissa, by, out))
@@ -106,7 +107,7 @@ static enum scaled scale(struct decimal number, uint64_t by, uint64_t *out)
 	return *out ? result : NO_NUMBER;
 }
 
-/* A number above 0 and its suffix. */
+/* Reads a number above 0 and its suffix. */
 static enum scaled read_scaled(const char *text, uint64_t (*suffix)(const char *), uint64_t *out)
 {
 	struct decimal number;
@@ -137,7 +138,7 @@ bool parse_bytes(const char *option, const char *text, uint64_t *out)
 	return result == SCALED || result == NOT_WHOLE;
 }
 
-/* A decimal number without sign, space, hex, nan and inf. */
+/* Reads a decimal number. Refuses sign, space, hex, nan and inf, which strtod() takes. */
 static bool read_real(const char *text, double *out, const char **rest)
 {
 	if (!isdigit((unsigned char)*text) && *text != '.')
@@ -150,7 +151,7 @@ static bool read_real(const char *text, double *out, const char **rest)
 	return end > text;
 }
 
-/* 0.1, 10% or 1/10. */
+/* Reads 0.1, 10% or 1/10. */
 static bool read_part(const char *text, double *out)
 {
 	const char *rest;

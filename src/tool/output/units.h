@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Figures as people write them on the command line, and as they read them. */
+ * Parses figures from the command line, and formats figures for people. */
 #ifndef WEIR_TOOL_UNITS_H
 #define WEIR_TOOL_UNITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- written: each returns false after a message if the text is not valid ---- */
+/* ---- parse: each call returns false after a message if the text is not valid ---- */
 
 /* A number of keys, at least 1: 1000000, 1e6, 1M, 1.5G. K, M, G and T are powers of 1000: keys
  * are counted, not addressed. */
@@ -22,7 +22,7 @@ bool parse_rate(const char *option, const char *text, double *out);
 /* A share from @least to 1, written as a rate is. */
 bool parse_share(const char *option, const char *text, double least, double *out);
 
-/* The next number above, or this one, of three digits and zeros: estimates err by less. */
+/* Return: @number rounded up to three digits and zeros. Estimates err by less. */
 uint64_t round_up(uint64_t number);
 
 /* Seconds from @least to @most: 2 or 0.5. */
@@ -31,10 +31,10 @@ bool parse_seconds(const char *option, const char *text, double least, double mo
 /* A whole number from @least to @most, decimal or 0x... */
 bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most,
                   uint64_t *out);
-/* The same of a number from 1 to @most that fits 32 bits. */
+/* The same for a number from 1 to @most, 32 bits wide. */
 bool parse_small(const char *option, const char *text, uint32_t most, uint32_t *out);
 
-/* ---- read: each writes into the caller's buffer and returns it ---- */
+/* ---- format: each call writes into the caller's buffer and returns it ---- */
 
 struct shown {
 	char text[40];
