@@ -5,18 +5,18 @@
 #include "batch.h"
 #include "output/say.h"
 
-/* Hashes of one batch: 32 MiB, less where many threads have one each; touched only as far as
- * there are keys. */
+/* Hashes of one batch: 32 MiB, or less if many threads have one each. The batch touches only the
+ * memory of its keys. */
 #define BATCH_MOST ((size_t)4 << 20)
 #define BATCH_LEAST ((size_t)256 << 10)
 #define BATCHES_MOST ((size_t)32 << 20)
-/* The least where memory is short: from here on the allocator maps each, and gives it back. */
+/* The least if memory is short. The allocator maps batches of this size, and so gives them back. */
 #define BATCH_SHORT ((size_t)16 << 10)
-/* Bytes for one hash: 8 in the batch, and up to 24 where the library sorts the batch by parts of
- * the filter, whose buckets have slack. */
+/* Bytes for one hash: 8 in the batch, and up to 24 if the library sorts the batch by parts of the
+ * filter, in buckets with slack. */
 #define HASH_BYTES ((size_t)32)
 
-enum { TEXT_BYTES = 32, HASHES_A_TEXT = 6 }; /* the room of a text and its iovec */
+enum { TEXT_BYTES = 32, HASHES_A_TEXT = 6 }; /* 6 hashes have the room of a text and its iovec */
 
 static struct batch *batch_new(size_t room, size_t each, size_t bytes)
 {

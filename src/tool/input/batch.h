@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Keys on their way from files to a filter, in large batches, so that the library can load them
- * part by part and write in cache. Most are hashes. In a set where a lookup probes several keys no
- * hash stands for a text, so those are texts. */
+ * Keys on their way from files to a filter. Batches are large, so that the library can load the
+ * filter part by part and write in cache. Most batches hold hashes. If a lookup probes several
+ * keys, no single hash stands for a text, so batches hold texts. */
 #ifndef WEIR_TOOL_BATCH_H
 #define WEIR_TOOL_BATCH_H
 
@@ -11,36 +11,36 @@ struct batch {
 	struct batch *next;
 	size_t n, room;      /* keys */
 	struct iovec *texts; /* NULL: hashes */
-	size_t used, bytes;  /* of the texts, which lie behind that array */
+	size_t used, bytes;  /* of the texts' bytes, which lie behind that array */
 	uint64_t hashes[];
 };
 
-/* Batches kept until it is known how many keys there are. Start from { .max_bytes = ... }. */
+/* Batches that are kept until the keys are counted. Start from { .max_bytes = ... }. */
 struct spool {
 	struct batch *first, *last;
 	uint64_t keys, bytes, max_bytes;
 	const char *limited_by; /* in a message; NULL: the memory of the machine */
-	const char *remedy;     /* likewise; NULL: that of weir build */
+	const char *remedy;     /* in a message; NULL: that of weir build */
 };
 
-/* One of many that @threads threads have at a time. @bytes: that all of them may have, with as much
- * as the library takes to load them; 0: no limit. @longest: of texts: there is room for one of so
- * many bytes. */
+/* Make a batch for one of @threads threads. @bytes: limit of the batches of all threads, with the
+ * memory that the library takes to load them; 0: no limit. @longest: bytes of a text that must
+ * fit. */
 struct batch *batch_of_hashes(unsigned threads, uint64_t bytes);
 struct batch *batch_of_texts(unsigned threads, uint64_t bytes, size_t longest);
-/* The fewest @bytes. */
+/* Return: the least @bytes. */
 uint64_t batch_least(unsigned threads);
-/* A copy of key @at alone. */
+/* Return: a batch with a copy of key @at. */
 struct batch *batch_of_one(const struct batch *batch, size_t at);
-/* Whether there is room for a text, which is then taken. */
+/* Puts a text into the batch. Return: false if it does not fit. */
 bool batch_put(struct batch *batch, struct iovec text);
 struct weir_keys batch_keys(const struct batch *batch);
 
-/* Put a batch behind the others. Return: false if they are now more than max_bytes. */
+/* Appends a batch. Return: false if the spool now exceeds max_bytes. */
 bool spool_keep(struct spool *spool, struct batch *batch);
-/* Take the first one out, to be freed; NULL: there is none. */
+/* Return: the first batch, for the caller to free; NULL: the spool is empty. */
 struct batch *spool_next(struct spool *spool);
-/* All hashes that were kept, as one array, to be freed; the spool is empty then. */
+/* Return: all hashes as one array, for the caller to free. Empties the spool. */
 uint64_t *spool_take(struct spool *spool);
 void spool_free(struct spool *spool);
 

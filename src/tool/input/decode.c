@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A file's bytes, decompressed. The first bytes show the form; a name that promises another is
- * an error, because a set of the wrong bytes would answer "certainly not" for every real key. */
+ * Reads a file's bytes, decompressed. The first bytes show the form. A name that promises another
+ * is an error, because a set of the wrong bytes would answer "certainly not" for every real key. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "output/say.h"
 #include "output/units.h"
 
-#define LOOKED_AT ((size_t)64 << 10) /* for NUL bytes, by looks_like_keys() */
+#define LOOKED_AT ((size_t)64 << 10) /* bytes that looks_like_keys() searches for NUL */
 #define UNPACK_MOST (UINT64_C(256) << 20) /* xz -9 makes files that take 65 MiB, zstd 128 */
 
 ssize_t unpack_some(struct decoder *d, void *to, size_t room)
@@ -68,7 +68,7 @@ ssize_t unpack_too_large(const struct decoder *d, uint64_t most)
 	return -1;
 }
 
-/* Arguments that are swapped make a set of an image's bytes. */
+/* Forms that are refused: swapped arguments would make a set of an image's bytes. */
 static const struct form form_image = { .name = "weir image",
 	                                .bytes = 8,
 	                                .magic = "WEIRIMG1",
@@ -92,8 +92,7 @@ bool form_begins(const struct form *form, const unsigned char *bytes, size_t hav
 	return true;
 }
 
-/* Read first bytes until they show the form: a line of one letter from a terminal does so at
- * once. */
+/* Reads first bytes until they show the form. A short line from a terminal shows it at once. */
 static bool sniff(struct decoder *d, const struct form **out)
 {
 	*out = NULL;
@@ -156,14 +155,14 @@ static bool start(struct decoder *d)
 	return d->in_stream;
 }
 
-/* ---- files that are no lists of keys ---- */
+/* ---- files other than lists of keys ---- */
 
 #define UNPACK "unpack it"
 #define EXPORT "write the keys to a file of text, one a line"
 #define UTF_16 "in UTF-16, as its byte order mark shows"
 #define ICONV "iconv -f UTF-16 -t UTF-8 makes lines of it"
 
-/* Each by the bytes that stand at @at. */
+/* The known formats, each with its bytes at offset @at. */
 static const struct alien {
 	size_t at, bytes;
 	const char *magic, *is, *remedy;
@@ -189,14 +188,15 @@ static bool is_alien(const char *name, const char *is, const char *remedy)
 	return false;
 }
 
-/* One carriage return at the end is a line from Windows that lacks its newline. */
+/* Do carriage returns end the lines? A single one at the end is a line from Windows that lacks its
+ * newline. */
 static bool ends_lines_in_cr(const char *bytes, size_t n)
 {
 	const char *cr = memchr(bytes, '\r', n);
 	return cr && cr + 1 < bytes + n && !memchr(bytes, '\n', n);
 }
 
-/* A key may have a NUL byte in it; of four lines hardly one has. */
+/* Are the bytes binary? A key may have a NUL byte, but hardly one line in four has. */
 static bool are_binary(const char *bytes, size_t n)
 {
 	size_t nuls = 0, lines = 0;

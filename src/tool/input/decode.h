@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A file's bytes, decompressed if they are compressed, and the forms that they may have. */
+ * Reads a file's bytes, decompressed if they are compressed, and knows the compressed forms. */
 #ifndef WEIR_TOOL_DECODE_H
 #define WEIR_TOOL_DECODE_H
 
@@ -13,22 +13,22 @@ struct decoder;
 /*
  * @name: a path, or "-" for standard input.
  * @as_is: take the bytes as they are, whatever they look like.
- * @most: bytes to unpack in, of 256 MiB at most.
+ * @most: bytes of memory to unpack, capped at 256 MiB.
  * Return: NULL after a message.
  */
 struct decoder *decoder_open(const char *name, bool as_is, uint64_t most);
 
-/* Up to @room bytes, as soon as there are any. Return: how many; 0 at the end; -1 after a
+/* Reads up to @room bytes, as soon as there are any. Return: their number; 0 at the end; -1 after a
  * message. */
 ssize_t decoder_read(struct decoder *d, char *to, size_t room);
 
-/* Bytes taken from the file so far, before decompression. */
+/* Return: the bytes taken from the file so far, before decompression. */
 uint64_t decoder_taken(const struct decoder *d);
 void decoder_close(struct decoder *d);
 
-/* Do the first @n bytes of a file, decompressed, look like keys that end with @delimiter? False
- * after a message: they are an archive or another file that is no list, have NUL bytes where
- * newlines end keys, or no newline but carriage returns. */
+/* Do the first @n decompressed bytes of a file look like keys that end with @delimiter? Return:
+ * false after a message, if they are an archive or another known format, or if newlines should end
+ * the keys and there are NUL bytes, or carriage returns without a newline. */
 bool looks_like_keys(const char *name, const char *bytes, size_t n, char delimiter);
 
 /* ---- the forms, each with the first bytes that show it ---- */
@@ -38,10 +38,10 @@ enum { UNPACK_MAGIC = 10 }; /* the longest */
 struct decoder;
 
 struct form {
-	const char *name, *ending; /* @ending: NULL: that of no name */
+	const char *name, *ending; /* @ending: NULL: file names do not show the form */
 	size_t bytes;
 	unsigned char magic[UNPACK_MAGIC], mask[UNPACK_MAGIC];
-	/* Return: false if there is no memory. NULL: this weir was built without @library. */
+	/* Return: false without memory. NULL: this weir was built without @library. */
 	bool (*begin)(struct decoder *d);
 	ssize_t (*read)(struct decoder *d, char *to, size_t room);
 	void (*end)(struct decoder *d);
@@ -60,18 +60,18 @@ struct decoder {
 	unsigned char input[(size_t)256 << 10];
 };
 
-/* Whether the first min(have, magic) bytes are the form's. */
+/* Are the first min(have, magic) bytes the form's? */
 bool form_begins(const struct form *form, const unsigned char *bytes, size_t have);
 
-/* Bytes from the file. Return: how many, 0 at its end, -1 after a message. */
+/* Reads bytes from the file. Return: their number, 0 at its end, -1 after a message. */
 ssize_t unpack_some(struct decoder *d, void *to, size_t room);
-/* Read input if none is left, unless the file is at its end. False after a message. */
+/* Reads input if none is left, unless the file is at its end. Return: false after a message. */
 bool unpack_refill(struct decoder *d);
-/* The file ends within a stream: -1 after a message. */
+/* Reports that the file ends within a stream. Return: -1. */
 ssize_t unpack_cut_short(const struct decoder *d);
-/* What is read is damaged: likewise. */
+/* Reports damaged data. Return: -1. */
 ssize_t unpack_damaged(const struct decoder *d, const char *why);
-/* To unpack it takes more than @most bytes: likewise. */
+/* Reports that the data needs more than @most bytes of memory to unpack. Return: -1. */
 ssize_t unpack_too_large(const struct decoder *d, uint64_t most);
 
 extern const struct form form_gzip, form_zstd, form_zstd_skippable, form_xz, form_bzip2,

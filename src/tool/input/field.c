@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A field of a line of fields, and the header that names it. A line without a quote is cut at its
- * delimiters; the others are read by libcsv (RFC 4180). Where tabs are between fields, quotes are
- * bytes as others. */
+ * Finds a field of a line, and the header that names it. A line without quotes is cut at its
+ * delimiters; libcsv reads the others (RFC 4180). With tabs between fields, quotes are ordinary
+ * bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +13,13 @@ struct row_shape row_shape(const struct keying *how, struct iovec line)
 	const char *at = line.iov_base, *end = at + line.iov_len;
 	const bool quotes = how->delimiter != '\t';
 	struct row_shape shape = { .fields = 1 };
-	bool begins = true; /* a field; some writers put a blank before its quote */
+	bool begins = true; /* a field begins; some writers put a blank before its quote */
 	for (; at < end; at++) {
 		if (shape.open) {
 			if (*at != '"')
 				continue;
 			if (at + 1 < end && at[1] == '"')
-				at++; /* two are one, which is text */
+				at++; /* two quotes are one quote of the text */
 			else
 				shape.open = false;
 		} else if (*at == how->delimiter) {
@@ -71,7 +71,7 @@ static bool plain(struct keyer *k, struct iovec line, const char **why)
 #ifdef WEIR_HAVE_CSV
 #include <csv.h>
 
-/* The field that is asked for, as it comes by. */
+/* The wanted field, copied when libcsv reaches it. */
 struct wanted {
 	struct keyer *k;
 	uint32_t fields;
@@ -91,7 +91,7 @@ static void field_read(void *bytes, size_t len, void *arg)
 struct row {
 	void (*take)(void *bytes, size_t len, void *arg);
 	void *arg;
-	bool ended; /* a line within the line */
+	bool ended; /* libcsv found a row's end within the line */
 };
 
 static void row_field(void *bytes, size_t len, void *arg)
@@ -100,8 +100,8 @@ static void row_field(void *bytes, size_t len, void *arg)
 	row->take(bytes, len, row->arg);
 }
 
-/* A carriage return, or with -0 a newline, that is in no quotes; at the end of the line it is
- * csv_fini() that calls. */
+/* libcsv calls this at a carriage return, or with -0 a newline, outside of quotes. csv_fini() calls
+ * it at the end of the line, with -1. */
 static void row_read(int end, void *arg)
 {
 	struct row *row = arg;
@@ -136,7 +136,7 @@ static bool quoted_each(struct keyer *k, struct iovec line,
 	             line.iov_len && csv_fini(csv, row_field, row_read, &row) == 0;
 	if (whole && !row.ended)
 		return true;
-	field_end(k); /* in whatever state it is */
+	field_end(k); /* the parser's state is unknown */
 	*why = row.ended ? "a carriage return or newline between fields, outside of quotes" :
 	                   "a quote within a field";
 	return false;
@@ -179,7 +179,7 @@ void field_end(struct keyer *k)
 }
 #endif
 
-/* Cut the carriage return of Windows off. Return: does the line have quotes? */
+/* Cuts off the carriage return of Windows. Return: does the line have quotes? */
 static bool has_quotes(const struct keyer *k, struct iovec *line)
 {
 	const char *text = line->iov_base;
@@ -188,7 +188,8 @@ static bool has_quotes(const struct keyer *k, struct iovec *line)
 	return k->how->delimiter != '\t' && line->iov_len && memchr(text, '"', line->iov_len);
 }
 
-/* A line is wrong. Say so if its last field goes on over its end: the next lines are its text. */
+/* Records for a wrong line if its last field continues on the next line: the following lines are
+ * its text. */
 static void note_end(struct keyer *k, struct iovec line, const char **why)
 {
 	k->open = row_shape(k->how, line).open;
@@ -220,18 +221,18 @@ bool field_each(struct keyer *k, struct iovec line,
 	return right;
 }
 
-/* ---- a header: each file is asked, since two exports rarely have one order of columns ---- */
+/* ---- the header of each file: two exports rarely have the same order of columns ---- */
 
 enum { NAMES_SHOWN = 400 }; /* bytes */
 
 struct columns {
 	struct iovec wanted;
-	uint32_t n, first, second; /* how many; the first two of that name, or 0 */
+	uint32_t n, first, second; /* number of columns; the first two of that name, or 0 */
 	char names[NAMES_SHOWN + 8];
 	size_t len;
 };
 
-/* Blanks around a name are those of a writer who puts one after each comma. */
+/* Cuts off blanks around a name, since some writers put one after each comma. */
 static struct iovec bare(const void *bytes, size_t len)
 {
 	return text_trim((struct iovec){ (void *)(uintptr_t)bytes, len });
@@ -267,7 +268,7 @@ static void take(void *bytes, size_t len, void *arg)
 		c->second = c->n;
 }
 
-/* 1, or -1 after a message. */
+/* Return: 1, or -1 after a message. */
 static int settle(const struct columns *c, const char *file, const char *name)
 {
 	if (!c->first)
@@ -282,7 +283,7 @@ static int settle(const struct columns *c, const char *file, const char *name)
 static int find(const struct keying *how, const char *file, struct iovec line, uint32_t *field)
 {
 	struct columns *c = need(sizeof *c);
-	struct keyer k = { .how = how }; /* for its fields alone */
+	struct keyer k = { .how = how }; /* used only to split fields */
 	const char *why;
 	*c = (struct columns){ .wanted = bare(how->field_name, strlen(how->field_name)) };
 	int is = -1;
@@ -303,8 +304,8 @@ static int is_blank(const char *file)
 	return -1;
 }
 
-/* A title above the header would be skipped in its place, and the header would be a key. 1, or -1
- * after a message. */
+/* Refuses a title above the header: weir would skip the title, and the header would be a key.
+ * Return: 1, or -1 after a message. */
 static int has_field(const struct keying *how, const char *file, struct iovec line)
 {
 	const struct row_shape shape = row_shape(how, line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Files that the command reads: opening them, and the sentences about one that cannot be read. */
+ * Opens files that the command reads, and words the messages about those that it cannot read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "file.h"
 #include "output/say.h"
 
-/* Of a FIFO that is open under that name the descriptor, else -1: to open it again would wait for
- * another writer. */
+/* Return: a duplicate of the descriptor, if the path names a FIFO that is already open, else -1. To
+ * open the FIFO again would wait for another writer. */
 static int open_already(const char *path)
 {
 	struct stat st;
@@ -101,7 +101,7 @@ const char *opened_or(int err, const char *detail, enum say_file what)
 const char *detail_without(const char *file)
 {
 	const char *detail = weir_error_detail();
-	char *shown = plain_copy(file); /* escaped, as all of the sentence */
+	char *shown = plain_copy(file); /* escaped, like the library's message */
 	size_t len = strlen(shown);
 	int descriptor = 0;
 	if (strncmp(detail, shown, len) == 0 && strncmp(detail + len, ": ", 2) == 0)
@@ -141,13 +141,13 @@ int trouble_weir(int err, const char *file)
 	return TOOL_TROUBLE;
 }
 
-static struct stat keyfile; /* st_nlink 0: none was read */
+static struct stat keyfile; /* st_nlink 0: no key file was read */
 
 const void *keyfile_read(const char *path)
 {
 	static unsigned char key[WEIR_SECRET_BYTES];
 	int err = weir_secret_read(key, path);
-	if (!err && stat(path, &keyfile)) /* a pipe that has gone */
+	if (!err && stat(path, &keyfile)) /* a pipe that is closed by now */
 		keyfile.st_nlink = 0;
 	if (!err)
 		return key;

@@ -14,7 +14,7 @@
 #include "output/say.h"
 #include "output/units.h"
 
-#define KEYS 256 /* of one call */
+#define KEYS 256 /* most keys of one call */
 
 enum task { COUNT, LOAD, SPOOL, UNSPOOL };
 
@@ -24,19 +24,19 @@ struct pass {
 	struct lines *lines;
 	struct weir_filter *f;
 	struct spool *spool;
-	struct weir_builder *builder; /* that takes the keys in place of f */
-	int (*take)(struct weir_builder *b, struct weir_keys keys); /* by this verb */
-	pthread_mutex_t lock; /* of spool, removed and what was found */
-	uint64_t *removed; /* not loaded but removed, and how many were */
+	struct weir_builder *builder; /* takes the keys instead of f */
+	int (*take)(struct weir_builder *b, struct weir_keys keys); /* by this call */
+	pthread_mutex_t lock; /* of spool, removed and the findings */
+	uint64_t *removed; /* not NULL: remove the keys; counts those that were there */
 	atomic_uint_fast64_t keys;
 	atomic_uint_fast64_t bad;
-	atomic_uint_fast64_t taken; /* keys by the filter */
-	atomic_bool full;           /* it refused one, which is */
+	atomic_uint_fast64_t taken; /* keys that the filter took */
+	atomic_bool full;           /* the filter refused a key, which is: */
 	struct batch *refused;
 	atomic_bool failed;
 	bool keyed; /* keys are not just lines */
 	bool texts; /* batches are of texts */
-	bool hints; /* it is the first pass, which looks for a missing option */
+	bool hints; /* the first pass looks for a missing option */
 	struct tally *tally;
 };
 
@@ -48,8 +48,8 @@ static struct batch *batch_new(const struct pass *pass, size_t longest)
 	                     batch_of_hashes(threads, bytes);
 }
 
-/* By one thread at a time: of a key that is a line twice and was added once, one removal finds it
- * and one does not, however many threads there are. */
+/* Lets one thread at a time remove keys. So if a key was added once and is two lines, one removal
+ * finds it and the other does not, with any number of threads. */
 static int take_out(struct pass *pass, const struct batch *batch)
 {
 	pthread_mutex_lock(&pass->lock);
@@ -96,7 +96,7 @@ static bool keep(struct pass *pass, struct batch *batch)
 	return fits;
 }
 
-/* A batch is full: make room in it, or replace it. @longest: of a text that is to fit. */
+/* Makes room in a full batch, or replaces it. @longest: bytes of a text that must fit. */
 static bool flush(struct pass *pass, struct batch **batch, size_t longest)
 {
 	if (pass->task == LOAD) {
@@ -212,7 +212,7 @@ static int take_chunks(struct pass *pass, struct batch **batch)
 		slashed_add(&pass->fill->found->slashed, &keyer.slashed);
 	}
 	if (pass->fill->found && weir_text_unite(&pass->fill->found->noted, &keyer.noted))
-		got = -1; /* cannot be: the steps are the same */
+		got = -1; /* impossible: the steps are the same */
 	pthread_mutex_unlock(&pass->lock);
 	keyer_end(&keyer);
 	chunk_free(&chunk);
@@ -248,7 +248,7 @@ static void read_tick(void *arg)
 	progress_at(part, keys);
 }
 
-/* After a pass that filled a filter. */
+/* Records, after a pass, what the filter took and refused. */
 static void note_room(struct pass *pass)
 {
 	struct fill_found *found = pass->fill->found;
@@ -261,7 +261,7 @@ static void note_room(struct pass *pass)
 	free(pass->refused);
 }
 
-/* Forget the findings of the pass before. */
+/* Begins a pass, and forgets the findings of the one before. */
 static void begin(struct pass *pass)
 {
 	struct fill_found *found = pass->fill->found;
@@ -301,7 +301,7 @@ static int run(struct pass *pass, const char *what, uint64_t *keys)
 	return atomic_load(&pass->failed) ? -1 : 0;
 }
 
-/* A quarter is for chunks, one to unpack in, and half for batches. */
+/* A quarter of the room is for chunks, a quarter to unpack, and half for batches. */
 uint64_t fill_least(unsigned threads)
 {
 	const uint64_t unpack = 512 << 10, batches = 2 * batch_least(threads);
@@ -347,8 +347,8 @@ int fill_remove(const struct fill *fill, struct weir_filter *f, uint64_t *keys, 
 	return run(&pass, "removing", keys);
 }
 
-/* Keys are hashed by a filter: this one is for nothing else. All kinds hash alike, except split,
- * whose hash has no seed. */
+/* Makes a filter that only hashes keys. All kinds hash alike, except split, whose hash has no
+ * seed. */
 static int hasher_new(struct weir_filter **out, struct weir_params *wanted)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;

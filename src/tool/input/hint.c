@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Hints about keys that are hardly meant so: they end in a carriage return, are prefixes, rows of
- * fields or lines of a hosts file, have capitals or slashes where they are domains, or are the name
- * of a column. */
+ * Hints about keys that look like a mistake: with a carriage return at the end, prefixes, rows of
+ * fields, lines of a hosts file, domains with capitals or slashes, or the name of a column. */
 #include <ctype.h>
 #include <string.h>
 #include "hint_shape.h"
 #include "keyer.h"
 #include "output/say.h"
 
-enum { LINES = 2048, ROWS = 64, ROWS_LEAST = 4 }; /* to judge by */
+enum { LINES = 2048, ROWS = 64, ROWS_LEAST = 4 }; /* sizes of the sample to judge by */
 
 static bool ends_in_cr(struct iovec line)
 {
@@ -21,7 +20,7 @@ static bool is_padded(struct iovec line)
 	return line.iov_len && (*at == ' ' || at[line.iov_len - 1] == ' ');
 }
 
-/* An address or a prefix, with blanks around it or not. */
+/* Is it an address or a prefix, perhaps with blanks around it? */
 static bool is_network(struct iovec line)
 {
 	enum { MOST = 128 };
@@ -50,7 +49,7 @@ static bool is_hosts_line(struct iovec line)
 	       is_network((struct iovec){ line.iov_base, n });
 }
 
-/* How many lines there are beside comments, and how many have one form. */
+/* The number of lines that are not comments, and of those with one form. */
 struct share {
 	size_t asked, found;
 };
@@ -78,7 +77,7 @@ static bool all(struct share s)
 	return s.found && s.found == s.asked;
 }
 
-/* Two of three: a file may have an odd line and still call for the option. */
+/* Two of three are enough: a file may have an odd line and still need the option. */
 static bool most(struct share s)
 {
 	return s.found && 3 * s.found >= 2 * s.asked;
@@ -110,7 +109,7 @@ static bool any(bool (*is)(unsigned char c), const struct iovec *lines, size_t n
 	return false;
 }
 
-/* Of domains. */
+/* Hints about domains. */
 static void hint_names(const struct keying *how, const struct iovec *lines, size_t n)
 {
 	if (!how->hosts && !(how->normal.steps & WEIR_TEXT_SUFFIXES))
@@ -123,7 +122,7 @@ static void hint_names(const struct keying *how, const struct iovec *lines, size
 		    "form (xn--...): idn2 prints that");
 }
 
-/* Letters alone, as in "e-mail" or "user_id". */
+/* Is it a name such as "e-mail" or "user_id": letters, blanks, - and _ only? */
 static bool is_word(struct iovec text)
 {
 	const char *at = text.iov_base;
@@ -133,7 +132,7 @@ static bool is_word(struct iovec text)
 	return text.iov_len > 0;
 }
 
-/* Has the field a word in the first line, and none in the others? */
+/* Is the field a word in the first line, and something else in the others? */
 static bool has_header(const struct keying *how, const struct iovec *lines, size_t n)
 {
 	const struct keying as_is = { .field = how->field, .delimiter = how->delimiter };
@@ -147,9 +146,9 @@ static bool has_header(const struct keying *how, const struct iovec *lines, size
 	return has;
 }
 
-/* A prefix that is taken as text matches no address. One is enough where the lines are addresses
- * otherwise: a list may have a few prefixes among thousands of addresses. Return: whether there was
- * a hint. */
+/* Hints at --cidr or --hosts. A prefix taken as text matches no address. One prefix is enough if
+ * all other lines are addresses: a list may have few prefixes among thousands of addresses.
+ * Return: was there a hint? */
 static bool hint_form(const struct iovec *lines, size_t n)
 {
 	const struct share prefixes = share_of(is_prefix, lines, n);
@@ -165,7 +164,7 @@ static bool hint_form(const struct iovec *lines, size_t n)
 	return nets || most(hosts);
 }
 
-/* What may be between fields, and what takes one of them. */
+/* The delimiters of fields, with the option and the command that take one field. */
 static const struct mark {
 	char byte;
 	const char *name, *option, *cut;
@@ -213,7 +212,7 @@ static void hint_fields(const char *file, const struct iovec *lines, size_t n, b
 	}
 }
 
-/* What the lines are is shown by the first ones that are neither blank nor comments. */
+/* Judges the lines by the first ones that are neither blank nor comments. */
 static void hint_first(const char *file, const struct iovec *lines, size_t n, bool lookup,
                        bool option)
 {
@@ -233,7 +232,8 @@ void hint_rows(const struct lines *l, const struct chunk *c)
 	hint_first(c->file, lines, chunk_keys(l, c, &at, lines, 2 * ROWS), true, false);
 }
 
-/* Of the first file, once. Return: whether the lines are of a form that an option takes. */
+/* Prints the hints that come once, for the first file. Return: do the lines have a form that an
+ * option takes? */
 static bool hint_once(const struct keying *how, const struct iovec *lines, size_t n,
                       enum hint_for what)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Hints about lines that are keys in a wrapping: the table of a shell for SQL, statements, JSON,
- * quotes, or a whole list on one line. Each rule asks for a form that real keys do not have. */
+ * Hints about keys in a wrapping: the table of an SQL shell, statements, JSON, quotes, or a whole
+ * list on one line. Each rule looks for a form that real keys do not have. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -18,7 +18,7 @@ static char last_of(struct iovec line)
 	return line.iov_len ? bytes_of(line)[line.iov_len - 1] : 0;
 }
 
-/* "{" of Windows' ids and "[" of IPv6 are followed by no quote. */
+/* Asks for a quote after "{" or "[", since ids of Windows and IPv6 addresses also begin so. */
 static bool is_json(struct iovec line)
 {
 	line = text_trim(line);
@@ -44,7 +44,7 @@ static bool is_insert(struct iovec line)
 	       !strncasecmp(line.iov_base, words, sizeof words - 1);
 }
 
-/* In one pair of quotes as a whole. */
+/* Is the whole line in one pair of quotes? */
 static bool is_quoted(struct iovec line)
 {
 	if (last_of(line) == '\r')
@@ -55,7 +55,7 @@ static bool is_quoted(struct iovec line)
 	       memchr(at + 1, *at, n - 2) == NULL;
 }
 
-/* "----+------", below the names of the columns; MySQL's has an edge. */
+/* Is it the line "----+------" below the names of columns? MySQL's begins with +. */
 static bool is_ruler(struct iovec line)
 {
 	size_t dashes = 0;
@@ -112,7 +112,7 @@ static bool hint_table(const char *file, const struct iovec *lines, size_t n)
 	return true;
 }
 
-/* Is it "user1", "a@b.c" or "10.0.0.1", and no word of a sentence? */
+/* Is it like "user1", "a@b.c" or "10.0.0.1", and not a word of a sentence? */
 static bool is_name(const char *at, const char *end)
 {
 	for (const char *b = at; b < end; b++)
@@ -122,8 +122,9 @@ static bool is_name(const char *at, const char *end)
 	return false;
 }
 
-/* How many parts a list has, 0 if it is none. URLs and sentences have commas too: in a list each
- * part has no blank inside, and each or no part has a slash. A list by blanks is of names. */
+/* Return: the number of parts of a list, or 0 if it is not a list. URLs and sentences have commas
+ * too. So a part of a list has no blank inside, and either all parts have a slash or none. Parts
+ * between blanks must be names. */
 static size_t parts_of(struct iovec line, char by)
 {
 	const char *at = bytes_of(line), *end = at + line.iov_len, *stop;

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <sys/uio.h>
 
-/* Look at the first lines of a file, of which none is blank or a comment. A lookup may well have
- * one key. Return: whether there was a hint. */
+/* Looks at the first lines of a file that are neither blank nor comments. @lookup: a single line is
+ * not suspicious. Return: was there a hint? */
 bool hint_shape(const char *file, const struct iovec *lines, size_t n, bool lookup);
 
 #endif

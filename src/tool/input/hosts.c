@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The domains of a hosts file's line ("0.0.0.0 a.example b.example # why"), of dnsmasq's
- * ("address=/a.example/b.example/0.0.0.0"), or of a list's ("a.example"). */
+ * Finds the domains in a line of a hosts file ("0.0.0.0 a.example b.example # why"), of dnsmasq's
+ * ("address=/a.example/b.example/0.0.0.0"), or of a list ("a.example"). */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static bool blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The next word from *@at on. Return: false if there is none. */
+/* Finds the next word from *@at on. Return: false at the end. */
 static bool word_next(const char **at, const char *end, struct iovec *word)
 {
 	const char *from = *at;
@@ -30,7 +30,7 @@ static bool word_next(const char **at, const char *end, struct iovec *word)
 	return to > from;
 }
 
-/* An address, perhaps with a zone. */
+/* Is it an address, perhaps with a zone? */
 static bool is_address(struct iovec word)
 {
 	char text[INET6_ADDRSTRLEN];
@@ -69,7 +69,7 @@ static bool has(struct iovec word, const char *what)
 	return memmem(word.iov_base, word.iov_len, what, strlen(what)) != NULL;
 }
 
-/* Rules of a blocker of advertisements. */
+/* Does it look like a rule of an ad blocker? */
 static bool is_adblock(struct iovec line)
 {
 	return begins(line, "||") || begins(line, "@@") || begins(line, "!") ||
@@ -83,8 +83,8 @@ static bool is_letter(unsigned char c)
 	       c == '-' || c == '_' || c > 127;
 }
 
-/* Labels with a dot between each two; "*." or a dot before them, and a dot after them. Return: what
- * is wrong, or NULL. */
+/* Checks a domain: labels with a dot between each two, perhaps "*." or a dot before them, and a dot
+ * after them. Return: the fault, or NULL. */
 static const char *no_name(struct iovec word)
 {
 	const char *at = word.iov_base, *end = at + word.iov_len;
@@ -106,8 +106,9 @@ static const char *no_name(struct iovec word)
 	return NULL;
 }
 
-/* A name of this machine or its network, as the head of a usual hosts file has them: as a domain
- * "local" would match each printer. It has no dot, or is localhost.localdomain or an address. */
+/* Is it a name of this machine or its network, as at the head of a usual hosts file? As a domain,
+ * "local" would match each printer. Such a name has no dot, or is localhost.localdomain or an
+ * address. */
 static bool is_local(struct iovec word)
 {
 	static const char whole[] = "localhost.localdomain";
@@ -118,7 +119,7 @@ static bool is_local(struct iovec word)
 	        strncasecmp(bare.iov_base, whole, bare.iov_len) == 0);
 }
 
-/* One word of a line. */
+/* Takes one word of a line. */
 static bool name(struct keyer *k, struct iovec word, struct iovec line, const char **why)
 {
 	const char *reason = no_name(word);
@@ -130,7 +131,8 @@ static bool name(struct keyer *k, struct iovec word, struct iovec line, const ch
 	return true;
 }
 
-/* Between the slashes: after the last of them comes the address or server. @line: for a message. */
+/* Takes the domains between slashes. The address or server follows the last slash. @line: for a
+ * message. */
 static bool dnsmasq(struct keyer *k, struct iovec line, const char *at, const char **why)
 {
 	const char *end = (const char *)line.iov_base + line.iov_len;
@@ -148,8 +150,8 @@ static bool dnsmasq(struct keyer *k, struct iovec line, const char *at, const ch
 	return true;
 }
 
-/* Where the comment begins, or the end: at a # with a blank before it, or of a line that begins
- * with an address, at any. */
+/* Return: the start of the comment, or the end. It starts at a # after a blank; with @any, which is
+ * for lines that begin with an address, at any #. */
 static const char *comment(const char *from, const char *end, bool any)
 {
 	for (const char *at = from; at < end; at++)

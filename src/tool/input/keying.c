@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * From lines to keys. A line gives texts: one, or of a hosts file several. */
+ * Turns lines into keys. A line gives one text, or several in a hosts file. */
 #include <stdlib.h>
 #include <string.h>
 #include "keyer.h"
@@ -16,7 +16,7 @@ void keying_prepare(const struct keying *how, struct lines_options *from)
 {
 	const bool any = keying_any(how);
 	from->text = from->numbered = any;
-	from->skip_empty &= !any; /* not before it is trimmed */
+	from->skip_empty &= !any; /* the keyer skips empty texts, after it trims them */
 	if (!how->header && how->field != KEYING_NAMED)
 		return;
 	from->header = header_line;
@@ -83,7 +83,7 @@ static bool delimiter(struct keying *how)
 	return false;
 }
 
-/* Digits are a position, all else a name. */
+/* Digits are a position; anything else is a name. */
 static bool field(struct keying *how)
 {
 	uint64_t number = KEYING_NAMED;

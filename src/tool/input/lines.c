@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Keys from files. One mutex makes threads take turns at reading; splitting, hashing and the
- * rest is done outside of it. */
+ * Reads keys from files. A mutex makes threads take turns at reading. They split, hash and so on
+ * outside of it. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,9 +16,9 @@
 #include "room.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
-#define CHUNK_SHORT ((size_t)128 << 10) /* the least where memory is short */
-/* Of a line, without its delimiter. A small compressed file can hold many lines of any length,
- * and each thread has one. */
+#define CHUNK_SHORT ((size_t)128 << 10) /* the least, if memory is short */
+/* The longest line, without its delimiter. A small compressed file can hold many long lines, and
+ * each thread may have one. */
 #define LINE_MOST ((size_t)16 << 20)
 
 static char standard_input[] = "-";
@@ -38,8 +38,8 @@ struct lines {
 	atomic_uint_fast64_t bytes;  /* with this one's */
 	char *rest;                  /* the beginning of a line whose end was not read yet */
 	size_t rest_len, rest_room;
-	uint64_t held;               /* bytes of all chunks and the rest */
-	uint64_t marked;             /* files that began with the mark of UTF-8 */
+	uint64_t held;               /* bytes of all chunks and of rest */
+	uint64_t marked;             /* files that began with the byte order mark of UTF-8 */
 };
 
 uint64_t lines_least(unsigned threads)
@@ -51,7 +51,7 @@ struct lines *lines_open(const struct lines_options *options)
 {
 	struct lines *l = need(sizeof *l);
 	*l = (struct lines){ .options = *options, .unpack_room = options->room };
-	if (!options->room) { /* the rest is for what is done with the lines */
+	if (!options->room) { /* leave memory for the work on the lines */
 		const uint64_t left = room_left();
 		l->options.room = left / 4 + 1;
 		l->unpack_room = left / 8 * 5;
@@ -73,7 +73,7 @@ void lines_close(struct lines *l)
 	free(l);
 }
 
-/* One for each thread, and the rest. */
+/* Return: the bytes of a chunk: each thread has one, and l->rest is one more. */
 static size_t chunk_bytes(const struct lines *l)
 {
 	const uint64_t share = l->options.room / (l->options.threads + 1);
@@ -121,14 +121,14 @@ static const char *file_name(const struct lines *l)
 	return strcmp(name, "-") ? name : "standard input";
 }
 
-/* Only the first chunk of a file shows what it is. False after a message. */
+/* Is the file a list of keys? Its first chunk shows that. Return: false after a message. */
 static bool is_list(const struct lines *l, const struct chunk *c)
 {
 	return l->file_chunks || l->options.as_is ||
 	       looks_like_keys(file_name(l), c->data, c->len, l->options.delimiter);
 }
 
-/* The line is all that the chunk has. */
+/* Reports a line that fills its chunk. Return: false. */
 static bool too_long(const struct lines *l, const struct chunk *c, bool no_room)
 {
 	char number[24] = "";
@@ -144,7 +144,7 @@ static bool too_long(const struct lines *l, const struct chunk *c, bool no_room)
 	return false;
 }
 
-/* Only the first line of a chunk can be longer than the chunk was before it grew. */
+/* Is a line too long? Only the first can be longer than the chunk was before it grew. */
 static bool first_is_long(const struct lines *l, const struct chunk *c)
 {
 	return c->len > LINE_MOST && !memchr(c->data, l->options.delimiter, LINE_MOST + 1);
@@ -156,7 +156,7 @@ static int refuse_line(const struct lines *l, const struct chunk *c)
 	return -1;
 }
 
-/* Room for a line that is longer than the chunk. False after a message. */
+/* Makes room for a line that is longer than the chunk. Return: false after a message. */
 static bool chunk_grow(struct lines *l, struct chunk *c)
 {
 	const size_t left = LINE_MOST + CHUNK_BYTES - c->room;
@@ -168,7 +168,7 @@ static bool chunk_grow(struct lines *l, struct chunk *c)
 	return true;
 }
 
-/* The room that a long line took before. */
+/* Frees the room of an earlier long line. */
 static void chunk_shrink(struct lines *l, struct chunk *c)
 {
 	const size_t enough = chunk_bytes(l);
@@ -178,8 +178,8 @@ static void chunk_shrink(struct lines *l, struct chunk *c)
 	chunk_free(c);
 }
 
-/* Fill a chunk from the open file. Return: 1 it has lines; 0 the file has no more; -1 it cannot
- * be read. */
+/* Fills a chunk from the open file. Return: 1 it has lines; 0 the file has no more; -1 after a
+ * message. */
 static int fill(struct lines *l, struct chunk *c)
 {
 	chunk_shrink(l, c);
@@ -219,7 +219,7 @@ static uint64_t count(const char *from, const char *end, char delimiter)
 	return n;
 }
 
-/* The mark that a file of UTF-8 may begin with. Records that end with NUL may be no text. */
+/* Does the file begin with the byte order mark of UTF-8? NUL-ended records may not be text. */
 static bool is_marked(const struct lines *l, const struct chunk *c)
 {
 	const bool text = l->options.text || l->options.delimiter == '\n';
@@ -227,8 +227,9 @@ static bool is_marked(const struct lines *l, const struct chunk *c)
 	       memcmp(c->data, "\xef\xbb\xbf", 3) == 0;
 }
 
-/* Find where the keys begin. False after a message: they are none, or have no header. A chunk gets
- * its number only after this, since threads that print in order wait for every number. */
+/* Finds the first key. Return: false after a message, if the file is not a list or its header is
+ * wrong. A chunk gets its number only after this, since threads that print in order wait for every
+ * number. */
 static bool find_start(struct lines *l, struct chunk *c)
 {
 	c->file = file_name(l);
@@ -373,7 +374,7 @@ void lines_say_marked(uint64_t files)
 		    (unsigned long long)files);
 }
 
-/* ---- how many keys each file had: a thread adds once a chunk ---- */
+/* ---- how many keys each file had: a thread adds once per chunk ---- */
 
 struct file {
 	atomic_uint_fast64_t keys, bad;
@@ -387,7 +388,7 @@ struct tally {
 
 struct tally *tally_new(const struct lines_options *from)
 {
-	const size_t n = from->n ? from->n : 1; /* none is named: standard input */
+	const size_t n = from->n ? from->n : 1; /* without a name: standard input */
 	struct tally *t = need(sizeof *t + n * sizeof *t->files);
 	t->from = from;
 	t->n = n;

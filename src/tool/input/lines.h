@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Keys from files: the lines (or NUL-ended records) of a list of files, handed to many threads
- * in chunks of whole lines. A line is everything up to the delimiter: a carriage return before a
- * newline is part of the key, an empty line is a key. */
+ * Reads keys from files: hands the lines (or NUL-ended records) of a list of files to many threads,
+ * in chunks of whole lines. A line is everything up to the delimiter. So a carriage return before a
+ * newline is part of the key, and an empty line is a key. */
 #ifndef WEIR_TOOL_LINES_H
 #define WEIR_TOOL_LINES_H
 
@@ -16,23 +16,23 @@ struct lines_options {
 	char delimiter;   /* '\n', or '\0' */
 	bool as_is;       /* never decompress */
 	bool skip_empty;  /* an empty line is not a key */
-	bool text;        /* skip the mark of UTF-8 also where lines end with NUL */
-	bool numbered;    /* chunk_line() will be asked */
-	/* NULL, or called with the first lines of each file until one is the header; none of them
-	 * is a key. Return: 1 for the header, 0 for a line before it, -1 after a message. The file
-	 * then counts as unreadable. Each chunk of the file has the number left in *@field. */
+	bool text;        /* skip the byte order mark of UTF-8 even if lines end with NUL */
+	bool numbered;    /* the caller will use chunk_line() */
+	/* NULL, or a callback that gets the first lines of each file, up to the header. None of
+	 * them is a key. Return: 1 for the header, 0 for a line before it, -1 after a message: the
+	 * file is then unreadable. Each chunk of the file gets the number in *@field. */
 	int (*header)(const void *arg, const char *file, struct iovec line, uint32_t *field);
 	const void *header_arg;
-	uint64_t room;    /* bytes for the chunks that all threads have at a time, and as many to
-	                     unpack in; 0: most of what the control groups leave, for both */
-	unsigned threads; /* that take chunks; 0: one */
+	uint64_t room;    /* bytes for the chunks of all threads together, and as many again to
+	                     unpack; 0: most of what the control groups leave, for both */
+	unsigned threads; /* number that take chunks; 0: one */
 	/* continue with the next file after one that cannot be read; lines_failed() tells */
 	bool go_on;
 };
 
 struct lines;
 
-/* The least .room. */
+/* Return: the least .room. */
 uint64_t lines_least(unsigned threads);
 struct lines *lines_open(const struct lines_options *options);
 void lines_close(struct lines *l);
@@ -48,34 +48,34 @@ struct chunk {
 	bool first;        /* of its file */
 	uint64_t before;   /* lines of the file before these, if numbered */
 	size_t start;      /* the first key: behind the mark of UTF-8 and the header */
-	uint32_t field;    /* what header() said of the file, else 0 */
+	uint32_t field;    /* the number from header(), else 0 */
 };
 
-/* The next chunk into *@c. Any threads. Return: 1; 0 at the end; -1 after a message. */
+/* Reads the next chunk into *@c. Any threads. Return: 1; 0 at the end; -1 after a message. */
 int lines_next(struct lines *l, struct chunk *c);
 void chunk_free(struct chunk *c);
 
-/* Where the next keys of a chunk are. @at: 0 at first. Return: how many, at most @max; 0: no
+/* Finds the next keys of a chunk. @at: 0 at first. Return: their number, at most @max; 0: no
  * more. */
 size_t chunk_keys(const struct lines *l, const struct chunk *c, size_t *at, struct iovec *keys,
                   size_t max);
 
-/* The number of a line of a chunk in its file, from 1. */
+/* Return: the number of a chunk's line in its file, from 1. */
 uint64_t chunk_line(const struct lines *l, const struct chunk *c, const char *line);
 
-/* Bytes of all files before decompression, 0 if one is not a regular file; -1 after a message
- * if one cannot be read. */
+/* Return: the bytes of all files before decompression; 0 if one is not a regular file; -1 after a
+ * message if stat() fails for one. */
 int64_t lines_total_bytes(const struct lines_options *options);
-/* How many of those are done; any thread. */
+/* Return: how many of these bytes are done. Any thread. */
 uint64_t lines_done_bytes(const struct lines *l);
-/* A line whose end is missing, so that those behind it are none: the file counts as one that cannot
- * be read. Any thread. Return: whether it is the first such line. */
+/* Records a line whose end is missing, so that the text behind it is not lines: a file counts as
+ * unreadable. Any thread. Return: is it the first such line? */
 bool lines_torn(struct lines *l);
-/* After the end: whether a file could not be read (with go_on). */
+/* After the end: was a file unreadable (with go_on)? */
 bool lines_failed(const struct lines *l);
-/* Likewise: how many files began with the mark of UTF-8, which is no part of a key. */
+/* After the end: how many files began with the byte order mark of UTF-8? No key includes it. */
 uint64_t lines_marked(const struct lines *l);
-/* Report that many, if there are any. */
+/* Reports that number, unless it is 0. */
 void lines_say_marked(uint64_t files);
 
 /* ---- how many keys each file had ---- */
@@ -86,13 +86,13 @@ struct tally;
 struct keyless {
 	uint64_t files;
 	char *name;   /* of the first */
-	uint64_t bad; /* its lines that were passed over */
+	uint64_t bad; /* its lines that were skipped */
 };
 
 struct tally *tally_new(const struct lines_options *from);
-/* Count @keys that were taken from @chunk, and @bad lines that were passed over. Any threads. */
+/* Counts @keys taken from @chunk, and @bad lines that were skipped. Any threads. */
 void tally_add(struct tally *t, const struct chunk *chunk, uint64_t keys, uint64_t bad);
-/* After the pass: which files had no keys. Frees the tally. */
+/* Return: after the pass, the files without keys. Frees the tally. */
 struct keyless tally_end(struct tally *t);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A column of a Parquet file as the command line names it, FILE:COLUMN: its filters, and text as
- * its values. */
+ * A column of a Parquet file, which the command line names as FILE:COLUMN: its filters, and its
+ * values as text. */
 #ifndef WEIR_TOOL_PARQUET_H
 #define WEIR_TOOL_PARQUET_H
 
@@ -11,7 +11,7 @@
 
 /* A row group's filter of the column. */
 struct parquet_group {
-	struct weir_filter *filter; /* NULL: it has none, and may hold any value */
+	struct weir_filter *filter; /* NULL: the row group may hold any value */
 	uint64_t rows;
 };
 
@@ -22,33 +22,34 @@ struct parquet_column {
 	uint32_t n, lacking; /* row groups, and those without a filter */
 };
 
-/* Does it name a Parquet file, with a column or without? Of an image that exists, no. */
+/* Does the argument name a Parquet file, with or without a column? An existing image does not. */
 bool parquet_named(const char *argument);
 
-/* Open a file. @max_memory: for its footer, and for one filter. Return: NULL after a message. */
+/* Opens a file. @max_memory: for its footer, and for one filter. Return: NULL after a message. */
 struct weir_parquet *parquet_open(const char *path, uint64_t max_memory);
-/* A call failed with @err. Return: TOOL_TROUBLE after a message. */
+/* Reports a call that failed with @err. Return: TOOL_TROUBLE. */
 int parquet_trouble(int err, const char *path, uint64_t max_memory);
-/* A column's path, to be freed. */
+/* Return: a column's path, for the caller to free. */
 char *parquet_path(const struct weir_parquet *file, uint32_t column);
 
-/* Read what FILE:COLUMN names. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
+/* Reads the filters of FILE:COLUMN. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
 int parquet_load(struct parquet_column *out, const char *argument, uint64_t max_memory);
 void parquet_free(struct parquet_column *column);
 
 /* ---- from text to values ---- */
 
-/* The hashes of what a text may stand for: of a zero, 0.0 and -0.0. */
+/* The hashes of the values that a text may mean: for a zero, 0.0 and -0.0. */
 struct parquet_value {
 	uint64_t hash[2];
 	unsigned n;
 };
 
-/* Can text stand for values of the column at all? @stored: they are given as the file has them:
- * integers as such, bytes as hexadecimal digits. False after a message, led by @name. */
+/* Can weir read text as values of the column? @stored: the user gives values as the file has them:
+ * integers as such, bytes as hexadecimal digits. Return: false after a message that begins with
+ * @name. */
 bool parquet_readable(const struct weir_parquet_column *column, bool stored, const char *name);
 
-/* A column's value. Return: NULL; or why the text is none, a sentence that is valid until the next
+/* Reads text as a column's value. Return: NULL, or the fault of the text, valid until the next
  * call. */
 const char *parquet_value(const struct weir_parquet_column *column, bool stored, struct iovec text,
                           struct parquet_value *out);

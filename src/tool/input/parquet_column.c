@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A column of a Parquet file, and its filters, which are read into memory. */
+ * Finds a column of a Parquet file, and reads its filters into memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #include "output/units.h"
 #include "parquet.h"
 
-enum { FOOTER_COSTS = 32 }; /* bytes of memory a byte of a footer takes at most, and a little */
+enum { FOOTER_COSTS = 32 }; /* upper bound of memory per byte of a footer, and a little */
 
-/* A regular file that begins as Parquet files do, encrypted ones too? */
+/* Is it a regular file that begins like a Parquet file, encrypted or not? */
 static bool begins(const char *path)
 {
 	char magic[4];
@@ -29,8 +29,8 @@ static bool begins(const char *path)
 	return same;
 }
 
-/* The file's name, to be freed; @column: what follows its colon, or NULL. Either may have colons of
- * its own: the shortest name of such a file is taken. */
+/* Return: the file's name, for the caller to free. @column: receives the part behind its colon, or
+ * NULL. Both parts may have colons, so takes the shortest name of a Parquet file. */
 static char *split(const char *argument, const char **column)
 {
 	struct stat st;
@@ -94,7 +94,7 @@ char *parquet_path(const struct weir_parquet *file, uint32_t column)
 
 enum { NAMES_BYTES = 300 };
 
-/* The columns there are: as many names as fit. */
+/* Lists the names of the columns, as many as fit. */
 static void names_of(const struct weir_parquet *file, char names[NAMES_BYTES])
 {
 	size_t at = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Text as a Parquet column's value. Nothing is guessed: what is not exactly a value of the column
- * is an error, since a no to another value than was meant would be believed. */
+ * Reads text as a Parquet column's value. It never guesses: text that is not exactly a value of the
+ * column is an error, since the user would believe a no to another value. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -15,7 +15,7 @@ enum { SHOWN = 60, MOST_SCALE = 18, NUMBER_TEXT = 400 };
 
 static char sentence[2 * SHOWN + 300];
 
-/* "'12x' is no INT32: ...". */
+/* Return: the message "'12x' is no INT32: ...". */
 static const char *is_none(const struct weir_parquet_column *column, struct iovec text,
                            const char *why)
 {
@@ -36,8 +36,8 @@ static void add_hash(struct parquet_value *out, const struct weir_parquet_column
 
 /* ---- integers ---- */
 
-/* A sign, and digits of which @after are behind a point; as many as @scale are, so that 1.5 at
- * scale 2 is 150. Return: false if it is none, or too large. */
+/* Reads a sign and digits, up to @scale of them behind a point: 1.5 at scale 2 is 150. Return:
+ * false if it is not such a number, or too large. */
 static bool read_digits(struct iovec text, int scale, bool *negative, uint64_t *out)
 {
 	const char *at = text.iov_base, *end = at + text.iov_len;
@@ -53,7 +53,7 @@ static bool read_digits(struct iovec text, int scale, bool *negative, uint64_t *
 		if (*at < '0' || *at > '9')
 			return false;
 		digits = true;
-		if (point && scale == 0) { /* further ones must be zeros */
+		if (point && scale == 0) { /* further digits must be zeros */
 			if (*at != '0')
 				return false;
 			continue;
@@ -148,7 +148,7 @@ static const char *put_date(const struct weir_parquet_column *column, struct iov
 
 /* ---- floating point ---- */
 
-/* To the nearest value of the column's type. */
+/* Takes the nearest value of the column's type. For a zero, takes both 0.0 and -0.0. */
 static const char *put_real(const struct weir_parquet_column *column, struct iovec text,
                             struct parquet_value *out)
 {
@@ -188,7 +188,7 @@ static int digit(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* Two digits a byte; a UUID may have its dashes. */
+/* Reads two digits per byte; a UUID may have its dashes. */
 static const char *put_hex(const struct weir_parquet_column *column, struct iovec text,
                            struct parquet_value *out)
 {

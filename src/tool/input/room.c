@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The limits of control groups are those of a group and of all above it. Version 2 has one tree of
- * groups, version 1 one for each resource; a machine may have both. /proc/self/cgroup names the
- * group, and /proc/self/mountinfo the places where its tree, or a part of it, is mounted. In a
- * container the group may lie outside of what is mounted: then the group that is mounted counts. */
+ * Reads the limits of control groups: those of a group and of all groups above it. Version 2 has
+ * one tree of groups, version 1 one for each resource; a machine may have both. /proc/self/cgroup
+ * names the group, and /proc/self/mountinfo the mount points of its tree, or of a part of it. In a
+ * container the group may lie outside of the mounted part. Then the mounted group counts. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,12 +11,12 @@
 #include <sys/sysinfo.h>
 #include "room.h"
 
-/* The files of a version. The cache of files is in use too, but the kernel gives it up before it
- * ends a process. */
+/* The files of a version. The memory in use includes the cache of files, but the kernel drops that
+ * before it kills a process. */
 struct version {
 	const char *type; /* of the mount */
 	const char *limits[2], *use;
-	const char *limit_above; /* in memory.stat: the least of all groups above, seen or not */
+	const char *limit_above; /* in memory.stat: the least of all groups above, mounted or not */
 	const char *cache[2];    /* in memory.stat */
 };
 
@@ -40,7 +40,7 @@ static FILE *open_in(const char *folder, const char *name)
 	return len < (int)sizeof path ? fopen(path, "re") : NULL;
 }
 
-/* A number alone on its line, else @otherwise: "max", or nothing that a kernel writes. */
+/* Return: the number that is alone on its line, else @otherwise, as for "max". */
 static uint64_t number_or(const char *text, uint64_t otherwise)
 {
 	char *end;
@@ -59,7 +59,7 @@ static uint64_t number_in(const char *folder, const char *name, uint64_t otherwi
 	return otherwise;
 }
 
-/* Of a file of lines such as "inactive_file 4096". */
+/* Return: a number of memory.stat, whose lines are like "inactive_file 4096", or @otherwise. */
 static uint64_t stat_or(const char *folder, const char *name, uint64_t otherwise)
 {
 	char line[256];
@@ -93,7 +93,8 @@ static uint64_t left_in(const char *group, const struct version *v)
 	return limit - least(limit, use);
 }
 
-/* Of a group and those above it, up to @tree. @group: its path there, cut off part by part. */
+/* Return: the least of a group and of those above it, up to @tree. @group: its path below @tree,
+ * which the loop cuts off part by part. */
 static uint64_t least_above(const char *tree, char *group, const struct version *v)
 {
 	char path[2 * PATH_MAX];
@@ -123,11 +124,11 @@ static bool has_word(const char *list, const char *word)
 /* ---- where the tree of a version is mounted ---- */
 
 struct mount {
-	char *root;  /* which group */
-	char *place; /* is seen there */
+	char *root;  /* the mounted group */
+	char *place; /* the mount point */
 };
 
-/* Blanks and backslashes in paths are written as \040 and \134. */
+/* Undoes the escapes of mountinfo: \040 is a blank, \134 a backslash. */
 static void unescape(char *path)
 {
 	char *to = path;
@@ -159,8 +160,8 @@ static bool is_mounted(char *line, const struct version *v, struct mount *out)
 	return v == &newer || has_word(rest, "memory");
 }
 
-/* The path of a group below the one that is mounted; NULL: it is not there. With a name space for
- * groups both are as seen from its own root, and what lies above that begins with "/..". */
+/* Return: the path of a group below the mounted one; NULL: it is elsewhere. In a cgroup namespace
+ * both paths start at the namespace's root, and a group above that begins with "/..". */
 static const char *below(const char *group, const char *root)
 {
 	const size_t len = strcmp(root, "/") == 0 ? 0 : strlen(root);
@@ -169,7 +170,7 @@ static const char *below(const char *group, const char *root)
 	return strstr(group + len, "/..") ? NULL : group + len;
 }
 
-/* Two mounts may show parts of one tree: those in which the group is found count. */
+/* Several mounts may show parts of one tree: those that contain the group count, if any do. */
 static uint64_t left_by(const char *root, const char *group, const struct version *v)
 {
 	uint64_t left = ROOM_MOST, left_else = ROOM_MOST;
@@ -224,7 +225,7 @@ uint64_t room_left(void)
 
 uint64_t room_machine(void)
 {
-	/* sysconf() would answer for a refused call with what its record happens to hold */
+	/* if sysinfo() is refused, sysconf() returns whatever its own record happens to hold */
 	struct sysinfo info = { 0 };
 	const uint64_t bytes = sysinfo(&info) ? 0 : (uint64_t)info.totalram * info.mem_unit;
 	return bytes ? bytes : ROOM_MOST;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The forms of compressed input that weir always reads: gzip and zstd. */
+ * Unpacks gzip and zstd, which every build of weir reads. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -24,7 +24,7 @@ static void gzip_end(struct decoder *d)
 	free(d->state);
 }
 
-/* Between two members: zeros are padding. Return: whether another member begins. */
+/* Skips zeros between two members, which are padding. Return: does another member begin? */
 static bool next_member(struct decoder *d)
 {
 	while (d->start < d->end && d->input[d->start] == 0)
@@ -72,7 +72,8 @@ const struct form form_gzip = { .name = "gzip",
 
 /* ---- zstd: frames one after another ---- */
 
-/* The largest window: a frame may declare any. Beside it zstd takes less than 1 MiB. */
+/* Return: log2 of the largest window to accept, since a frame may declare any. Beside the window
+ * zstd takes less than 1 MiB. */
 static unsigned window_bits(const struct decoder *d)
 {
 	unsigned bits = 27; /* the library's own limit */
@@ -95,7 +96,7 @@ static void zstd_end(struct decoder *d)
 	ZSTD_freeDStream(d->state);
 }
 
-/* Four bytes of input, unless the file ends before. */
+/* Reads on until input has four bytes, or the file ends. Return: false after a message. */
 static bool refill_magic(struct decoder *d)
 {
 	if (d->end - d->start >= 4)
@@ -117,8 +118,8 @@ static bool is_zstd(const unsigned char *bytes)
 	return form_begins(&form_zstd, bytes, 4) || form_begins(&form_zstd_skippable, bytes, 4);
 }
 
-/* Before each frame: zstd would decode one of its old formats too, by code that nobody looks at any
- * more. */
+/* Checks the magic of each frame. Without this, zstd would also decode its old formats, by
+ * unmaintained code. */
 static bool frame_begins(struct decoder *d)
 {
 	if (!refill_magic(d))

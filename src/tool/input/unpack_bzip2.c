@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * bzip2, as a form of input, if the weir command is built with libbz2. */
+ * Unpacks bzip2, if the weir command is built with libbz2. */
 #include "decode.h"
 
 #ifdef WEIR_HAVE_BZIP2
@@ -64,7 +64,7 @@ static ssize_t read_bzip2(struct decoder *d, char *to, size_t room)
 #define CODE .library = "libbz2"
 #endif
 
-/* Text may well begin with BZh: a block, or the end of an empty file, follows. */
+/* Text may begin with BZh, so the magic includes the mark of a block, or of an empty file's end. */
 const struct form form_bzip2 = {
 	.name = "bzip2",
 	.ending = ".bz2",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * xz, as a form of input, if the weir command is built with liblzma. */
+ * Unpacks xz, if the weir command is built with liblzma. */
 #include "decode.h"
 
 #ifdef WEIR_HAVE_XZ
