@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir add: more keys into an image, which is replaced as a whole, or changed in place. */
+ * weir add: adds keys to an image, and replaces it as a whole or changes it in place. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* Put the keys into a filter of nobody else's, and ask whether it may be saved. */
+/* Puts the keys into a private filter, and asks whether it may be saved. */
 static int fill(struct change *add, struct weir_filter *f)
 {
 	int err = weir_measure(f, WEIR_EXACT, &add->before);
@@ -69,7 +69,8 @@ static int fill(struct change *add, struct weir_filter *f)
 	             guard_overfull(&add->guard, &add->after, add->image);
 }
 
-/* Which lengths are asked for stands in the head, which processes have read. */
+/* Refuses keys of new lengths. The head has the lengths that lookups probe, and other processes
+ * have already read it. */
 static int ask_lengths(const struct change *add)
 {
 	const struct weir_text *had = &add->fill.keying.normal;
@@ -82,7 +83,7 @@ static int ask_lengths(const struct change *add)
 	return TOOL_NO;
 }
 
-/* A copy is filled first: what was refused must not be in the image. */
+/* Fills a copy first, because refused keys must not get into the image. */
 static int add_to_live(struct change *add, struct weir_filter *live)
 {
 	struct weir_filter *copy;
@@ -123,7 +124,7 @@ static void report(const struct change *add)
 	const struct weir_stats *s = &add->after;
 	const bool copies = weir_kind_can(s->shape.kind, WEIR_CAN_HOLD_COPIES) &&
 	                    !(s->marks & WEIR_MARK_ONCE);
-	/* of copies nobody can tell which were there */
+	/* a kind with copies does not tell which keys were there before */
 	double fresh = copies ? INFINITY : s->keys_estimated - add->before.keys_estimated;
 	if (isfinite(fresh) && fresh > (double)add->keys) /* the estimates err a little */
 		fresh = (double)add->keys;

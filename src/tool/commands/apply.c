@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir apply: the new image of an old one and deltas. */
+ * weir apply: makes the new image from an old one and deltas. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +78,8 @@ static bool is_regular(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* The library has the same number for a file that is not regular, which it does not read. */
+/* Are all files regular? The library refuses others, with the errno of a delta that does not
+ * fit. */
 static bool all_read(const struct apply *a)
 {
 	bool all = is_regular(a->old_image);
@@ -87,7 +88,7 @@ static bool all_read(const struct apply *a)
 	return all;
 }
 
-/* The sentence begins with the file that it is about. */
+/* Reports @err for the file that the library's message begins with. Return: TOOL_TROUBLE. */
 static int failed(const struct apply *a, int err)
 {
 	for (size_t i = 0; i < a->n; i++)
@@ -96,8 +97,8 @@ static int failed(const struct apply *a, int err)
 	return trouble_weir(err, a->old_image);
 }
 
-/* Make the new image in memory. Files are read once: what is checked is what is saved, whatever
- * stands at their paths by then. */
+/* Makes the new image in memory. Files are read once, so weir saves exactly the bytes that it
+ * checked, even if the files change in between. */
 static int make(struct apply *a)
 {
 	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
@@ -110,7 +111,7 @@ static int make(struct apply *a)
 	reading.progress = progress_reported;
 	size_t bytes = last.new_bytes;
 	void *room = NULL;
-	if (bytes / 2 > reading.max_bytes + PADDING) /* the library says that it is too large */
+	if (bytes / 2 > reading.max_bytes + PADDING) /* the library reports it as too large */
 		bytes = PADDING;
 	if (posix_memalign(&room, LINE, bytes))
 		return trouble("%s: no memory for the %s of the image that it makes", name,
@@ -130,7 +131,7 @@ static int make(struct apply *a)
 	return err == -EINVAL && all_read(a) ? TOOL_NO : TOOL_TROUBLE;
 }
 
-/* The publisher of the new image may have allowed it to shrink: the image says so. */
+/* Refuses an image that has shrunk, unless --allow-shrink or a mark of its publisher allows it. */
 static int ask_shrunk(const struct apply *a)
 {
 	const struct guard guard = {
@@ -145,7 +146,7 @@ static int ask_shrunk(const struct apply *a)
 	return err ? trouble_weir(err, NULL) : guard_ask(&guard, &stats, a->how.output);
 }
 
-/* The sets of a router are named only in the image as a whole. */
+/* Does the new image keep the traits of the old one? A router must be loaded for its names. */
 static int ask_traits(const struct apply *a)
 {
 	const struct image_how how = { .max_memory = delta_most_bytes(&a->how) };
@@ -165,7 +166,7 @@ static int ask_traits(const struct apply *a)
 	return status;
 }
 
-/* May the new image replace the one that stands there? */
+/* May the new image replace an image at the output's path? */
 static int ask_made(const struct apply *a)
 {
 	if (!image_begins(a->how.output))
@@ -200,7 +201,7 @@ static int run(struct apply *a)
 		return status;
 	if (!err)
 		return report(a);
-	say_weir(err, NULL); /* of the place */
+	say_weir(err, NULL); /* the message names the place */
 	return saving_refused(err) ? TOOL_NO : TOOL_TROUBLE;
 }
 

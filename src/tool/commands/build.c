@@ -66,7 +66,7 @@ static const char help[] =
 	"                       bytes or 32 hexadecimal digits: who has the image, but\n"
 	"                       not the key, finds no keys that collide\n";
 
-/* A compiler need not take longer strings. */
+/* A second string, because C compilers need not take longer ones. */
 static const char help_more[] =
 	"Done to keys, and by weir query and add, since the image has it; default: what\n"
 	"the image that is replaced, or that of --like, has:\n"
@@ -204,7 +204,7 @@ static int option_taken(int option, struct build *build, bool *progress)
 	return 1;
 }
 
-/* Options that exclude each other. @shaped: one was given that shapes the filter. */
+/* Refuses options that exclude each other. @shaped: an option shapes the filter. */
 static int contradictions(const struct build *build, bool shaped)
 {
 	if (build->like && shaped)
@@ -222,7 +222,7 @@ static int contradictions(const struct build *build, bool shaped)
 	return TOOL_OK;
 }
 
-/* TOOL_OK, or TOOL_TROUBLE; *@helped: the help was asked for and given. */
+/* Return: TOOL_OK, or TOOL_TROUBLE. *@helped: set if --help was given and printed. */
 static int parse(int argc, char **argv, struct build *build, bool *helped)
 {
 	bool progress = true, shaped = false;
@@ -251,7 +251,7 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 	return contradictions(build, shaped);
 }
 
-/* What stands where the image is to be saved, and how sound it is, apart from its keys. */
+/* May the image be saved to its place? This check needs no keys. */
 static int ask_place(struct build *build)
 {
 	int status = place_ask(build->output, build->force, &build->saving);
@@ -297,7 +297,7 @@ static int finish(struct build *build)
 	return status;
 }
 
-/* A control group has its limit whatever the option allows. */
+/* Lowers the limit to that of the control group, whatever --max-memory allows. */
 static void limit_memory(struct build *build)
 {
 	const uint64_t left = room_left(), half = image_max_memory();
@@ -307,7 +307,7 @@ static void limit_memory(struct build *build)
 	}
 	build->guard.max_memory = half < build->max_memory ? half : build->max_memory;
 #ifdef __GLIBC__
-	/* By default malloc() keeps up to 64 MiB of what is freed, and more for each thread. */
+	/* By default malloc() keeps up to 64 MiB of freed memory, and more for each thread. */
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	mallopt(M_ARENA_MAX, 1);
 #endif

@@ -34,9 +34,8 @@ int cmd_drill(int argc, char **argv);
 
 /* ---- options ---- */
 
-/* As getopt_long(), but what is wrong is reported by say(), which escapes it: getopt's own messages
- * quote arguments as they are. @letters does not begin with a colon. Return: '?' after a message.
- */
+/* Like getopt_long(), but say() reports a wrong option, escaped. getopt's own messages quote
+ * arguments as they are. @letters must not begin with a colon. Return: '?' after a message. */
 int option_next(int argc, char **argv, const char *letters, const struct option *options);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir count: how often each line is in the set, at most. */
+ * weir count: prints an upper bound of how often each line is in the set. */
 #include <stdio.h>
 #include <weir/weir.h>
 #include "commands.h"
@@ -47,7 +47,7 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-#define KEYS 512 /* of one call, and lines of a group */
+#define KEYS 512 /* most keys of one call, and lines of a group */
 
 struct count {
 	struct lines_options from;
@@ -57,17 +57,17 @@ struct count {
 	/* while it runs */
 	struct weir_filter *filter;
 	struct lines *lines;
-	uint64_t full; /* what a full counter stands for */
+	uint64_t full; /* the value of a full counter */
 	bool keyed;    /* keys are not just lines */
 	bool plain;    /* standard output is a terminal: lines are escaped */
 	uint64_t printed, bad;
 };
 
-/* What a line's keys come to. */
+/* The sum of a line's keys. */
 struct sum {
 	uint64_t count;
-	bool in;   /* it has a key at all */
-	bool full; /* there may be more */
+	bool in;   /* the line has a key at all */
+	bool full; /* a counter is full, so there may be more */
 };
 
 static void put_text(const struct count *c, struct iovec line, const struct sum *sum)
@@ -77,7 +77,7 @@ static void put_text(const struct count *c, struct iovec line, const struct sum 
 		(void)!plain_write(line.iov_base, line.iov_len, stdout);
 	else
 		(void)!fwrite(line.iov_base, 1, line.iov_len, stdout);
-	putchar(c->from.delimiter); /* what cannot be written shows when stdout is closed */
+	putchar(c->from.delimiter); /* close_stdout() reports a failure */
 }
 
 static void put_object(const struct count *c, struct iovec line, const struct sum *sum)
@@ -113,7 +113,7 @@ static int count_some(const struct count *c, struct weir_keys keys, int64_t *cou
 	return counted < 0 ? (int)counted : 0;
 }
 
-/* 0, or a negative errno of the library's. */
+/* Return: 0, or a negative errno of the library's. */
 static int ask_keyed(struct count *c, const struct chunk *chunk, struct keyer *keyer,
                      const struct iovec *lines, size_t n, struct sum *sums)
 {
@@ -162,17 +162,17 @@ static int print_chunk(struct count *c, const struct chunk *chunk, struct keyer 
 			c->printed++;
 		}
 	}
-	fflush(stdout); /* whoever types the lines waits for the counts */
+	fflush(stdout); /* a user who types lines waits for the counts */
 	return 0;
 }
 
-/* On this thread alone: to print takes longer than to ask. */
+/* Uses this thread alone: to print takes longer than to look up. */
 static int print_all(struct count *c)
 {
 	struct chunk chunk = { 0 };
 	struct keyer keyer;
 	int err = 0;
-	c->keying.keep_local = true; /* each name is asked for */
+	c->keying.keep_local = true; /* a lookup of a local name gets an answer, too */
 	keyer_begin(&keyer, &c->keying, keying_probes_several(&c->keying) ? KEYING_LOOKUP :
 	                                                                     KEYING_TEXT);
 	while (!err && lines_next(c->lines, &chunk) > 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir delta: what is different between two images. */
+ * weir delta: saves the difference between two images. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir drill: a rehearsal, on the user's machine with the user's keys, of a set that is replaced
- * while it is in use. */
+ * weir drill: rehearses, on the user's machine with the user's keys, how a set in use is
+ * replaced. */
 #include <stdio.h>
 #include "commands.h"
 #include "drill/drill.h"
@@ -126,7 +126,7 @@ static bool flag_option(int option, struct drill *d, bool *progress)
 	return true;
 }
 
-/* TOOL_OK, or TOOL_TROUBLE; *@helped: the help was asked for and given. */
+/* Return: TOOL_OK, or TOOL_TROUBLE. *@helped: set if --help was given and printed. */
 static int parse(int argc, char **argv, struct drill *d, bool *helped)
 {
 	bool progress = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir info: what the header of an image holds, and what follows from its bits. */
+ * weir info: prints the header of an image, and the figures that follow from its bits. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static void report_fingerprint(struct report *r, const struct weir_image_info *i
 	            text);
 }
 
-/* To people only if it is there. */
+/* Shows a mark to people only if it is set. */
 static void report_mark(struct report *r, const char *key, const char *label, bool marked)
 {
 	report_bool(r, key, marked ? label : NULL, marked);
@@ -112,7 +112,7 @@ static void report_stats(struct report *r, const struct weir_stats *s)
 	report_text(r, "isa", "kernel", s->isa);
 }
 
-/* Likewise. */
+/* Return: 0, or a negative errno after a message. */
 static int look_at_sets(struct report *r, const char *path, const struct image_how *how)
 {
 	struct weir_filter *f;
@@ -124,7 +124,7 @@ static int look_at_sets(struct report *r, const char *path, const struct image_h
 	return err;
 }
 
-/* 0, or a negative errno after a message. */
+/* Return: 0, or a negative errno after a message. */
 static int look_at_bits(struct report *r, const char *path, const struct weir_image_info *info,
                         bool exact, const struct image_how *how)
 {
@@ -150,7 +150,7 @@ static void report_unread(struct report *r, const char *why)
 	report_text(r, "bits", "bits", why);
 }
 
-/* Keep it for a list, or print it under its name. */
+/* Appends the report to a list, or prints it under its name. Frees it. */
 static void info_put(struct report *r, const char *path, json_t *all)
 {
 	if (all) {
@@ -224,7 +224,7 @@ static int sample_bits(struct sample *s, bool exact, const struct image_how *how
 	return window_stats(s->path, how, &s->stats, &window);
 }
 
-/* For a collector: what cannot be read has no lines, and a message. */
+/* Prints metrics for a collector. An image that cannot be read gets a message instead of lines. */
 static int print_metrics(char **paths, size_t n, bool exact, const struct image_how *how)
 {
 	struct sample *samples = need(n * sizeof *samples);

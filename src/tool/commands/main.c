@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The weir command: finds the subcommand and sees to it that its output was written. */
+ * The weir command: runs the subcommand, and checks that its output was written. */
 #include <ctype.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -58,7 +58,7 @@ static int version(void)
 	return TOOL_OK;
 }
 
-/* Words of other tools, and of this one. */
+/* Words of other tools, each with this tool's word. */
 static const struct {
 	const char *word, *command;
 } others[] = {
@@ -131,7 +131,7 @@ static int dispatch(int argc, char **argv)
 	return run(first, argc - 1, argv + 1);
 }
 
-/* A page of a mapped image cannot be had. On whatever thread. */
+/* A thread could not read a page of a mapped image. Runs on that thread. */
 static void on_bus_error(int number)
 {
 	(void)number;
@@ -139,9 +139,9 @@ static void on_bus_error(int number)
 	_exit(TOOL_TROUBLE);
 }
 
-/* A file that is opened while a standard descriptor is closed would get its number, and be read or
- * written for it: an image for the keys of standard input. What is opened here instead can be
- * neither, so that its use fails as it should. */
+/* Takes the numbers of closed standard descriptors. Otherwise the next file to be opened would get
+ * one of them: weir would read an image as the keys of standard input. An O_PATH descriptor can be
+ * neither read nor written, so its use fails as it should. */
 static bool standard_taken(void)
 {
 	bool taken = true;
@@ -155,6 +155,6 @@ int main(int argc, char **argv)
 	if (!standard_taken())
 		return TOOL_TROUBLE;
 	(void)signal(SIGBUS, on_bus_error);
-	(void)signal(SIGXFSZ, SIG_IGN); /* write() fails then, and there is a message */
+	(void)signal(SIGXFSZ, SIG_IGN); /* write() then fails, and weir prints a message */
 	return close_stdout(dispatch(argc, argv));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir merge: the union of images that were built alike. */
+ * weir merge: saves the union of images that were built alike. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,7 +86,7 @@ static struct weir_filter *read_first(const struct merge *merge, struct image_ho
 	return sum;
 }
 
-/* Does weir build --like take it, and make a set that can be merged? Not from a pipe. */
+/* Can weir build --like take the image, and make a set that merges with it? Not from a pipe. */
 static bool is_model(const char *path)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -96,7 +96,7 @@ static bool is_model(const char *path)
 	return !weir_kind_can(kind, WEIR_CAN_ROUTE) && !weir_kind_can(kind, WEIR_CAN_BUILD);
 }
 
-/* The command that works as it is printed: NEW stands in the way of nothing. */
+/* Prints a command that works as printed: its output NEW is a fresh name. */
 static void say_remedy(const struct merge *merge, const char *image)
 {
 	const char *first = merge->images[0];
@@ -114,14 +114,15 @@ static void say_remedy(const struct merge *merge, const char *image)
 
 static void not_merged(const struct merge *merge, const char *image)
 {
-	/* Of keys that are prefixes in one set only, no option makes one set. */
+	/* If the sets normalise keys differently, no option makes one set of both. */
 	if (unite_unlike() && !strstr(unite_trouble(), "what is done to keys differs"))
 		say_remedy(merge, image);
 	else
 		say("%s, merged into %s: %s", image, merge->images[0], unite_trouble());
 }
 
-/* The first in memory of its own, the others or'ed into it. Other than 0 after a message. */
+/* Loads the first image into private memory and merges the others into it. Return: TOOL_OK, or
+ * another status after a message. */
 static int merged(struct weir_filter **out, struct merge *merge)
 {
 	struct image_how how = { .check = true, .max_memory = merge->max_memory,
@@ -177,7 +178,7 @@ static void report(const struct merge *merge, const struct weir_stats *s)
 	report_free(&r);
 }
 
-/* May the union replace the image that stands there? Images that have a key are read with it. */
+/* May the union replace an image at the output's path? */
 static int ask(const struct merge *merge, const struct weir_filter *sum,
                const struct weir_stats *stats)
 {
@@ -189,7 +190,7 @@ static int ask(const struct merge *merge, const struct weir_filter *sum,
 	return status ? status : guard_ask(&merge->guard, stats, merge->output);
 }
 
-/* @turn: of an output that is read too; else -1. */
+/* @turn: the turn of an output that is also read, else -1. */
 static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stats)
 {
 	struct weir_filter *sum;
@@ -217,7 +218,7 @@ static int run(struct merge *merge)
 		return status;
 	bool adds = place_is_one_of(merge->output, merge->images, (size_t)merge->n);
 	int turn = adds ? place_turn(merge->output, false) : -1;
-	if (adds) { /* which image it is that is read */
+	if (adds) { /* record which image is going to be read */
 		merge->saving.replaces = 0;
 		status = place_ask(merge->output, false, &merge->saving);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * getopt_long() with messages of this command's own, which know what somebody meant. */
+ * getopt_long() with this command's own messages, which suggest the option that a user meant. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "commands.h"
 #include "output/say.h"
 
-/* How many of the options does this argument, --NAME or --NAME=VALUE, name or abbreviate? @takes:
- * whether the one it names may have a value. */
+/* Return: the number of options that --NAME or --NAME=VALUE names or abbreviates. @takes: receives
+ * whether the named option may have a value. */
 static unsigned named(const char *argument, const struct option *options, bool *takes)
 {
 	size_t len = strcspn(argument + 2, "=");
@@ -51,7 +51,7 @@ static void report_long(const char *argument, const struct option *options)
 		    argument);
 }
 
-/* Is the next argument a number that was meant for the option, since there is no such file? */
+/* Is the next argument a number for the option? It is if no file has that name. */
 static bool apart(const struct option *option, const char *next)
 {
 	if (option->has_arg != optional_argument || optarg || !next || !*next ||
@@ -72,7 +72,7 @@ int option_next(int argc, char **argv, const char *letters, const struct option 
 		return '?';
 	if (option != '?' && option != ':')
 		return option;
-	/* A word of letters stays where it is until its last, a --NAME is passed at once. */
+	/* getopt_long() moves on after a --NAME, but in a word of letters only after the last. */
 	const char *argument = optind > before ? argv[optind - 1] : "";
 	if (strncmp(argument, "--", 2) == 0)
 		report_long(argument, options);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir parquet: the filters of a Parquet file, by row group and column. */
+ * weir parquet: lists the filters of a Parquet file, by row group and column. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <weir/weir.h>
@@ -54,7 +54,7 @@ static void put_type(const struct weir_parquet_column *column, char *out, size_t
 	         logical ? " " : "", logical ? logical : "");
 }
 
-/* Why it has no filter that can be read. */
+/* Return: the reason why weir can read no filter. */
 static const char *lack(const struct weir_parquet_chunk *chunk)
 {
 	return chunk->encrypted ? "encrypted" : chunk->elsewhere ? "in another file" : "no filter";
@@ -113,7 +113,7 @@ static void add_row(struct listing *l, uint32_t group, uint32_t column, const ch
 	table_add(&l->table, "%s", show_rate(SHOW, stats->fp_rate_estimated));
 }
 
-/* A column in a row group. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
+/* Lists a column of a row group. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
 static int list_chunk(struct listing *l, uint32_t group, uint32_t column, const char *path)
 {
 	struct weir_parquet_chunk chunk = WEIR_PARQUET_CHUNK_INIT;
@@ -141,7 +141,7 @@ static int list_all(struct listing *l)
 	int status = TOOL_OK;
 	for (uint32_t column = 0; column < columns && !status; column++) {
 		char *bytes = parquet_path(l->file, column);
-		char *path = plain_copy(bytes); /* for people, and JSON has no others */
+		char *path = plain_copy(bytes); /* escaped, also in JSON */
 		for (uint32_t g = 0; g < weir_parquet_row_groups(l->file) && !status; g++)
 			status = list_chunk(l, g, column, path);
 		free(path);

@@ -50,7 +50,7 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* What has a row: every kind, and of one with words a key every number of them. */
+/* A row of the table: one for each kind, or for each number of words if the kind has words. */
 struct layout {
 	uint32_t kind, words; /* 0: the kind has no such number */
 	char name[40];
@@ -120,7 +120,7 @@ static json_t *row_json(const struct weir_plan *plan, bool marked)
 	return json;
 }
 
-/* Of a kind that grows, when it is full and just after it got a layer. */
+/* Notes the bits per key of a kind that grows: when it is full, and just after it adds a layer. */
 static void note_growth(struct table *notes, const struct layout *layout,
                         const struct weir_plan *plan)
 {
@@ -156,7 +156,7 @@ static void heading(struct table *table)
 		table_add(table, "%s", titles[i]);
 }
 
-/* The plans of all layouts: a table, notes on the layouts that cannot do it, and both as JSON. */
+/* The plans of all layouts: a table, notes on growth and on layouts without a plan, and JSON. */
 struct plans {
 	struct weir_plan chosen;
 	struct table table, missing;
@@ -232,7 +232,7 @@ static int plan(const struct weir_params *params, const uint32_t *of, unsigned n
 	return status;
 }
 
-/* A number that no kind has at any size is refused, in the words of a kind that has others. */
+/* Refuses numbers that no kind takes at any size, with the message of a kind that takes others. */
 static int numbers_had(const struct weir_params *params)
 {
 	struct weir_params one = *params;

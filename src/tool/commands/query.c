@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir query: which lines may be in the set. */
+ * weir query: prints the lines that may be in the set. */
 #include <stdio.h>
 #include <weir/weir.h>
 #include "commands.h"
@@ -113,8 +113,8 @@ static void print_counts(const struct query *query)
 	}
 }
 
-/* The set normalises what it is asked. What options add to that is done here; but only a set of
- * prefixes knows which lengths it has. */
+/* The set normalises its lookups; this command does the steps that options add. It cannot add
+ * --cidr, since only a set of prefixes knows its lengths. Return: false after a message. */
 static bool normal_of(struct query *query, const char *image)
 {
 	struct keying *how = &query->sift.keying;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The parts of weir query: lines selected by a filter, in the order of the input; and
- * the row groups of a Parquet file that may hold a value of a column. */
+ * Parts of weir query: the first selects lines by a filter, in the order of the input. The second
+ * finds the row groups of a Parquet file that may hold a value of a column. */
 #ifndef WEIR_TOOL_QUERY_H
 #define WEIR_TOOL_QUERY_H
 
@@ -18,18 +18,18 @@ struct sift {
 	struct keying keying;
 	enum keying_what what;
 	const struct weir_filter *filter;
-	bool invert;     /* those that are not in the set */
-	bool print;      /* on standard output; else they are counted */
-	bool plain;      /* found: standard output is a terminal, lines are escaped */
-	bool first_only; /* end the process with TOOL_OK at the first, print nothing */
+	bool invert;     /* select lines that are not in the set */
+	bool print;      /* print lines on standard output; else only count them */
+	bool plain;      /* set by sift_lines(): escape lines, since a terminal gets them */
+	bool first_only; /* end the process with TOOL_OK at the first line, print nothing */
 	unsigned threads;
 	/* the result */
 	uint64_t lines, selected;
-	uint64_t bad; /* lines that were passed over, in neither */
+	uint64_t bad; /* lines that were skipped, in neither */
 };
 
-/* Return: false if a file could not be read, or a line is wrong and sift->keying does not pass over
- * such ones (reported); the others were. */
+/* Return: false after a message, if a file is unreadable, or a line is wrong and sift->keying does
+ * not skip it. The other lines are looked up even then. */
 bool sift_lines(struct sift *sift);
 
 /* ---- Parquet files ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir remove: keys out of an image, which is replaced as a whole. */
+ * weir remove: removes keys from an image, and replaces the image as a whole. */
 #include <math.h>
 #include <stdio.h>
 #include "commands.h"
@@ -41,7 +41,7 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* A wrong file, or a job that has run already: the image stays as it is. */
+/* Refuses a wrong file, or a job that has run already: the image stays as it is. */
 static int none_there(const struct change *rm)
 {
 	say("%s: not written: keys that were not there: %llu, all of them: remove only keys that "
@@ -50,20 +50,20 @@ static int none_there(const struct change *rm)
 	return TOOL_NO;
 }
 
-/* A key that was never added is taken for one that was as often as a lookup of it is wrong, and
- * its removal takes a copy of another key. The others of that sort are counted as not there. So are
- * lines that come too often: the number is an upper bound of what is to be expected. */
+/* Return: an upper bound of the removed keys that were never added. The filter takes such a key for
+ * an added one at its false-positive rate, and the removal then takes a copy of another key. The
+ * other such keys count as absent. Lines that come too often count so, too: hence a bound. */
 static double wrongly_removed(const struct change *rm)
 {
 	double rate = rm->before.fp_rate_estimated;
-	if (rm->keys == rm->removed) /* nothing speaks against the list, whatever the rate */
+	if (rm->keys == rm->removed) /* all were there: nothing speaks against the list */
 		return 0;
 	double about = (double)(rm->keys - rm->removed) * rate / (1 - rate);
-	return about < (double)rm->removed ? about : (double)rm->removed; /* also if not a number */
+	return about < (double)rm->removed ? about : (double)rm->removed; /* also for NAN */
 }
 
-/* How many keys each of those may cost: as many as it has counters, each the last of another key;
- * of a kind that keeps fingerprints, the one whose copy it took. */
+/* Return: the keys that one such removal may cost. In kind counting, as many as a key has counters,
+ * since each may be the last of another key. With fingerprints, the key whose copy it took. */
 static unsigned lost_to_each(const struct weir_shape *shape)
 {
 	return shape->kind == WEIR_COUNTING ?
@@ -91,7 +91,7 @@ static void warn_of_absent(const struct change *rm, uint64_t absent)
 	    rm->image, (unsigned long long)absent, some, lost);
 }
 
-/* A wrong file: most of the keys that it removes would be others. */
+/* Refuses a wrong file: it would mostly remove copies of other keys. */
 static int mostly_wrong(const struct change *rm)
 {
 	const double about = wrongly_removed(rm);
@@ -110,7 +110,7 @@ static int take_out(struct change *rm, struct weir_filter *f)
 	int err = weir_measure(f, WEIR_EXACT, &rm->before);
 	if (err)
 		return trouble_weir(err, NULL);
-	if (!weir_can(f, WEIR_CAN_REMOVE)) /* before the input is waited for */
+	if (!weir_can(f, WEIR_CAN_REMOVE)) /* checked before weir waits for input */
 		return trouble("%s: kind %s cannot remove keys: weir build makes one that can, "
 		               "with -k %s, or one of the keys that stay", rm->image,
 		               weir_kind_name(rm->before.shape.kind), shape_kinds(WEIR_CAN_REMOVE));

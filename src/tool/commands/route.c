@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir route: which sets may have each line; and the image that knows it. */
+ * weir route: prints the sets that may have each line, or builds the image for that. */
 #include <stdio.h>
 #include <weir/weir.h>
 #include "commands.h"
@@ -69,7 +69,7 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-enum { KEYS = 512 }; /* of one call */
+enum { KEYS = 512 }; /* most keys of one call */
 
 struct route {
 	struct route_build build;
@@ -92,7 +92,7 @@ static void put_text(const struct route *r, struct iovec line, uint64_t mask)
 		putchar('\t');
 		plain_put(weir_router_name(r->router, (uint32_t)__builtin_ctzll(mask)), stdout);
 	}
-	putchar(r->build.from.delimiter); /* what cannot be written shows when stdout is closed */
+	putchar(r->build.from.delimiter); /* close_stdout() reports a failure */
 }
 
 static void put_object(const struct route *r, struct iovec line, uint64_t mask)

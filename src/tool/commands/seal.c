@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir seal: what a killed process left live. */
+ * weir seal: seals images that a killed process left live. */
 #include <stdio.h>
 #include "commands.h"
 #include "images/images.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Lines selected by a filter. Threads ask for whole chunks at once and then wait for their turn
- * to print, so that the order of the input is kept. */
+ * Selects lines by a filter. A thread looks up a whole chunk and then waits for its turn to print,
+ * which keeps the order of the input. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 #include "output/say.h"
 #include "query.h"
 
-#define KEYS 512 /* of one call: the batch pipeline's own groups are far smaller */
+#define KEYS 512 /* most keys of one call: the library's own groups are far smaller */
 
 struct sifting {
 	struct sift *sift;
@@ -31,7 +31,7 @@ struct found {
 	size_t bytes; /* selected lines, moved to the front of the chunk */
 };
 
-/* Move the selected ones of @n keys to the front of their chunk, runs of neighbours at once. */
+/* Moves the selected ones of @n keys to the front of their chunk, a run of neighbours at a time. */
 static void gather(struct chunk *chunk, const struct iovec *keys, size_t n, const uint64_t *bitmap,
                    char delimiter, size_t *end)
 {
@@ -43,7 +43,7 @@ static void gather(struct chunk *chunk, const struct iovec *keys, size_t n, cons
 		const char *from = keys[i].iov_base, *to = from;
 		for (; i < n && keys[i].iov_base == to && bitmap[i / 64] >> i % 64 & 1; i++)
 			to += keys[i].iov_len + 1;
-		/* which a file's last line may lack; the chunk has room for it */
+		/* a file's last line may lack its delimiter; the chunk has room for one */
 		chunk->data[to - 1 - chunk->data] = delimiter;
 		memmove(chunk->data + *end, from, (size_t)(to - from));
 		*end += (size_t)(to - from);
@@ -58,8 +58,8 @@ static void is_bad(struct sifting *s, const struct chunk *chunk, const struct ke
 		keyer_report(keyer, s->lines, chunk, line, why);
 }
 
-/* One group of lines, into @in those that are looked up: no comments, none that are wrong; into
- * @maybe those of them that may be in the set. */
+/* Looks up one group of lines. @in: receives the lines that are looked up, without comments and
+ * wrong lines. @maybe: receives those of them that may be in the set. */
 static void ask_keyed(struct sifting *s, const struct chunk *chunk, struct keyer *keyer,
                       const struct iovec *lines, size_t n, uint64_t *in, uint64_t *maybe)
 {
@@ -119,7 +119,7 @@ static struct found ask(struct sifting *s, struct chunk *chunk, struct keyer *ke
 	return found;
 }
 
-/* For people: each line escaped, its end as it is. */
+/* Prints for people: escapes each line, but not its delimiter. */
 static bool print_plain(const char *data, size_t bytes, char delimiter)
 {
 	for (const char *end = data + bytes, *next; data < end; data = next) {
@@ -138,12 +138,12 @@ static void print(const struct sift *sift, const char *data, size_t bytes)
 	                                   fwrite(data, 1, bytes, stdout) == bytes);
 	if (bytes && (!ok || fflush(stdout))) {
 		say("cannot write the output: %s", strerror(errno));
-		/* other threads may be reading: nothing is left to be tidied */
+		/* other threads may still be reading, so exit without cleanup */
 		_exit(TOOL_TROUBLE);
 	}
 }
 
-/* In the order of the chunks. */
+/* Waits for the turn of the chunk, then adds up its figures and prints its lines. */
 static void conclude(struct sifting *s, const struct chunk *chunk, const struct found *found)
 {
 	pthread_mutex_lock(&s->lock);
@@ -185,7 +185,7 @@ bool sift_lines(struct sift *sift)
 	                     .moved = PTHREAD_COND_INITIALIZER };
 	sift->print = sift->print && !sift->first_only;
 	sift->plain = plain_wanted(stdout);
-	sift->keying.keep_local = true; /* each name is asked for */
+	sift->keying.keep_local = true; /* a lookup of a local name gets an answer, too */
 	s.keyed = keying_any(&sift->keying);
 	keying_prepare(&sift->keying, &sift->from);
 	sift->from.threads = sift->threads;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir verify: every byte of an image against its checksums; of a delta head, map
- * and frames. */
+ * weir verify: compares every byte of an image with its checksums, and checks head, map and frames
+ * of a delta. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,9 +50,9 @@ static const struct option options[] = {
 
 struct verify {
 	struct image_how how;
-	const char *from; /* of deltas: the image that the first was made from */
+	const char *from; /* the image that the first delta was made from */
 	const char **deltas;
-	size_t n;         /* of them, those that come so far */
+	size_t n;         /* number of deltas so far */
 	bool quiet;
 	json_t *all;
 };
@@ -84,7 +84,7 @@ static int verify_image(const struct verify *v, const char *path)
 	return err ? TOOL_TROUBLE : TOOL_OK;
 }
 
-/* What the deltas so far make of the image is read as an image, every byte. */
+/* Verifies a delta. With --from, also every byte of the image that the deltas so far make. */
 static int check_delta(const struct verify *v, const char *path)
 {
 	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
@@ -121,7 +121,7 @@ static int verify_delta(const struct verify *v, const char *path)
 		snprintf(what, sizeof what, "a delta from image %s: head, map and frames whole; "
 		         "their contents are checked by --from=IMAGE or by weir apply", ids);
 	if (err && v->from && detail_without(path) == weir_error_detail())
-		say_weir(err, v->from); /* the sentence begins with the file that it is about */
+		say_weir(err, v->from); /* the message begins with the name of another file */
 	else if (err)
 		(void)trouble_delta(err, path);
 	put(v, &r, path, err ? NULL : what);
