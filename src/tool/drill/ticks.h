@@ -27,7 +27,7 @@ void ticks_start(void);
 /* Return: nanoseconds per tick, on average since ticks_start(). A longer time is more exact. */
 double ticks_ns(void);
 
-/* Return: the time now. RDTSCP reads the counter only after all earlier instructions have ended. */
+/* Return: the time now. RDTSCP reads the counter after all earlier instructions have executed. */
 static inline uint64_t ticks_now(void)
 {
 #if defined(__x86_64__)

@@ -18,7 +18,7 @@ static char last_of(struct iovec line)
 	return line.iov_len ? bytes_of(line)[line.iov_len - 1] : 0;
 }
 
-/* Asks for a quote after "{" or "[", since ids of Windows and IPv6 addresses also begin so. */
+/* Asks for more than "{" or "[", since ids of Windows and IPv6 addresses also begin so. */
 static bool is_json(struct iovec line)
 {
 	line = text_trim(line);

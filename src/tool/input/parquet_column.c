@@ -29,8 +29,8 @@ static bool begins(const char *path)
 	return same;
 }
 
-/* Return: the file's name, for the caller to free. @column: receives the part behind its colon, or
- * NULL. Both parts may have colons, so takes the shortest name of a Parquet file. */
+/* Return: the file's name, for the caller to free; NULL: there is no such file. @column: receives
+ * the part behind its colon, or NULL. Both parts may have colons: takes the shortest file name. */
 static char *split(const char *argument, const char **column)
 {
 	struct stat st;
