@@ -54,7 +54,7 @@ static void put_type(const struct weir_parquet_column *column, char *out, size_t
 	         logical ? " " : "", logical ? logical : "");
 }
 
-/* Return: the reason why weir can read no filter. */
+/* Return: the reason why weir cannot read a filter here. */
 static const char *lack(const struct weir_parquet_chunk *chunk)
 {
 	return chunk->encrypted ? "encrypted" : chunk->elsewhere ? "in another file" : "no filter";

@@ -52,7 +52,7 @@ static int none_there(const struct change *rm)
 
 /* Return: an upper bound of the removed keys that were never added. The filter takes such a key for
  * an added one at its false-positive rate, and the removal then takes a copy of another key. The
- * other such keys count as absent. Lines that come too often count so, too: hence a bound. */
+ * other such keys count as absent. So do lines that come too often, hence the upper bound. */
 static double wrongly_removed(const struct change *rm)
 {
 	double rate = rm->before.fp_rate_estimated;

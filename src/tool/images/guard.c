@@ -206,7 +206,8 @@ static bool look(const struct guard *guard, const char *path, const struct weir_
 	return isfinite(old->keys_estimated) || not_compared(path, "every bit of that is set");
 }
 
-/* Return: negative: no; positive: yes; 0: the sample does not tell. */
+/* Is @keys under a tenth of the old keys? Return: negative: no; positive: yes; 0: the sample does
+ * not tell. */
 static int fewer(double keys, const struct weir_stats *old)
 {
 	if (keys >= WEIR_SANE_KEYS * (old->keys_estimated + old->keys_error))

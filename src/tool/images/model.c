@@ -44,7 +44,7 @@ int model_like(struct model *out, const char *path, const struct image_how *how)
 		return image_unnamed(path, true);
 	if (image_open(&f, path, how))
 		return TOOL_TROUBLE;
-	bool known = weir_image_inspect(weir_location_path(path), &info) == 0; /* false: a pipe */
+	bool known = weir_image_inspect(weir_location_path(path), &info) == 0; /* not for a pipe */
 	return take_model(out, f, path, known ? info.fp_rate : 0.0, how) ? TOOL_TROUBLE : TOOL_OK;
 }
 
@@ -155,7 +155,7 @@ int model_replaced(struct model *out, const char *path, const struct model_wish 
 	return status;
 }
 
-/* An answer is yes if any of its lookups is, so the rates of its lookups add up. */
+/* An answer is yes if any of its lookups is, so its rate is at most the sum of their rates. */
 static double rate_of_answer(const struct model *model)
 {
 	return model->fp_rate * weir_text_most(&model->normal);

@@ -34,8 +34,8 @@ static unsigned permissions(const struct owner *owner)
 	return (unsigned)(owner->st.st_mode & 0777);
 }
 
-/* Reports a replaced file whose user or group has changed, or that has lost permissions: a job of
- * root's may have taken it away from its server. @mode_given: ignores permissions. */
+/* Reports a replaced file whose user or group has changed, or that has lost permissions: a job that
+ * runs as root may have taken it away from its server. @mode_given: ignores permissions. */
 static void owner_report(const struct owner *before, const char *path, bool mode_given)
 {
 	struct owner now = owner_of(path);

@@ -29,8 +29,9 @@ static bool begins(const char *path)
 	return same;
 }
 
-/* Return: the file's name, for the caller to free; NULL: there is no such file. @column: receives
- * the part behind its colon, or NULL. Both parts may have colons: takes the shortest file name. */
+/* Return: the file's name, for the caller to free, or NULL if it is not a Parquet file. @column:
+ * receives the part behind the name's colon, or NULL. Both parts may have colons: takes the
+ * shortest file name. */
 static char *split(const char *argument, const char **column)
 {
 	struct stat st;
