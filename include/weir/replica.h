@@ -41,11 +41,13 @@
  *       before it could resend    |           | 1 to 2 s     |               |   is promoted
  *     this node dies, then a      | no        | no           | no            | yes (c)
  *       replica is promoted       |           |              |               |
- *   (a) not the inserts of the last 20 ms or so, until redis has them.
+ *   (a) not the inserts of the last 20 ms or so, until redis has them; with max_pending_bytes full
+ *     not those that no generation has yet.
  *   (b) this node still has the key, and sends or publishes it again. When max_pending_bytes are
  *     full, it publishes and loses nothing. Only a node that may not publish (a signed set, no
  *     secret_key) then refuses: its insert returns -ENOBUFS, and the key is not in its set.
- *   (c) unless the promoted replica was away for longer than replica_grace_ms.
+ *   (c) with WEIR_REPLICAS_ALL, and unless the promoted replica was away for longer than
+ *     replica_grace_ms.
  *
  * Kinds. Blocked, classic, growing and split filters are replicated insert by insert: there an
  * insert may come twice. Fuse and layered filters are replicated by images alone. The others are
@@ -135,8 +137,9 @@ struct weir_replica_options {
 	uint32_t confirm_replicas;     /* that must have a confirmed insert; WEIR_REPLICAS_ALL (0),
 	                                  WEIR_REPLICAS_NONE */
 	uint32_t confirm_ms;           /* the longest wait of a confirmed insert; 0: 10000 */
-	uint32_t replica_grace_ms;     /* how long a replica that is away still counts; 0: 15000
-	                                  with a Sentinel's URL, else 60000 */
+	uint32_t replica_grace_ms;     /* how long a replica that is away still counts: longer than
+	                                  a failover takes, Sentinel's down-after-milliseconds (30 s
+	                                  unless you set it) included; 0: 60000 */
 
 	/* Publishing. */
 	uint32_t publish_seconds;      /* publish the set this long after the last generation, if

@@ -15,7 +15,8 @@ struct weir_head {
 	struct weir_version version; /* the newest generation; 0.0: there is none */
 	uint64_t generation;        /* its id; 0 */
 	uint64_t now_ms;            /* the server's clock */
-	uint32_t replicas;          /* the most that were connected within replica_grace_ms */
+	uint32_t replicas;          /* the most that were connected within replica_grace_ms, */
+	uint32_t connected;         /* and those that are now */
 	bool full;                  /* entries were refused: only an image's room is left */
 };
 

@@ -8,7 +8,7 @@
 --   reserve: bytes that batches leave free
 --   epoch: the last that the node saw; without log and head one begins above it, so that nodes
 --     whose cursors are of that one read the new entry, and need not wait for their heartbeat
--- Answer { mark, prev, base, lost, last, tag, version, generation, replicas, now, full }
+-- Answer { mark, prev, base, lost, last, tag, version, generation, replicas, now, full, connected }
 --
 -- Ids are made here, not by EPOCH-*: N counts without holes, and where the head is not the log's
 -- (an old one was put back) the id is refused, so no entry can name a wrong one before it.
@@ -155,4 +155,4 @@ if ARGV[2] ~= '' then -- a full server refuses it
 	redis.pcall('HSET', nodes, ARGV[1], string.format('%.0f ', now) .. ARGV[2])
 end
 return { h.mark, h.prev, h.base, h.lost, h.last, h.tag, h.version, h.generation,
-	count(h.replicas), string.format('%.0f', now), full }
+	count(h.replicas), string.format('%.0f', now), full, n }

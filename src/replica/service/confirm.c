@@ -12,17 +12,18 @@ enum {
 
 /* ---- the thread ---- */
 
-/* The head counts the replicas of the old master until the grace is over. The one that was promoted
- * is among them. */
+/* Until the grace is over the head counts the replicas of the old master. The one that was promoted
+ * is among them, but each one that is connected by now must have a confirmed insert. */
 static uint32_t wanted(const struct weir_replica *r)
 {
-	const uint32_t n = r->o.confirm_replicas, all = r->node.head.replicas;
+	const struct weir_head *h = &r->node.head;
+	const uint32_t n = r->o.confirm_replicas, all = h->replicas;
 	/* at another address of the master, until redis counts one less itself */
-	const bool promoted = r->moved_ms && all >= r->moved_replicas &&
+	const bool promoted = r->moved_ms && all >= r->moved_replicas && all > h->connected &&
 	                      r->node.now - r->moved_ms <= r->o.replica_grace_ms + SLACK_MS;
 	if (n != WEIR_REPLICAS_ALL)
 		return n == WEIR_REPLICAS_NONE ? 0 : n;
-	return all - (promoted && all);
+	return all - promoted;
 }
 
 /* Do the replicas have all that the node acknowledged? A WAIT speaks of what its own connection

@@ -87,9 +87,7 @@ static int copy_options(struct weir_replica *r, const struct weir_replica_option
 		return weir_fail(-ENOMEM, "no memory for the options of a replica");
 	r->o.keep = o->keep ? o->keep : 2;
 	r->o.confirm_ms = o->confirm_ms ? o->confirm_ms : 10000;
-	r->o.replica_grace_ms = o->replica_grace_ms ? o->replica_grace_ms :
-	                        is_sentinel(o->url) ? 15000 :
-	                                              60000;
+	r->o.replica_grace_ms = o->replica_grace_ms ? o->replica_grace_ms : 60000;
 	r->o.expires_seconds = o->expires_seconds ? o->expires_seconds : DAY_MS / 1000;
 	r->o.max_image_bytes = o->max_image_bytes ? o->max_image_bytes : UINT64_C(16) << 30;
 	r->o.max_pending_bytes =

@@ -8,19 +8,21 @@ enum {
 	EACH = 3,
 	READ = 16,          /* entries of one answer: a mebibyte */
 	FIELDS = 8,         /* strings of an entry that are looked at: one more is refused */
-	ANSWER = 11,
+	ANSWER = 12,
 };
 
-/* { a head's nine fields, now, full } */
+/* { a head's nine fields, now, full, connected } */
 static bool read_head(const struct redisReply *a, struct weir_head *out)
 {
 	struct weir_head h;
-	uint64_t full;
+	uint64_t full, connected;
 	if (!weir__is_array(a, ANSWER) || !weir__reply_head(a->element, &h) ||
 	    !weir__reply_number(a->element[9], &h.now_ms) ||
-	    !weir__reply_number(a->element[10], &full))
+	    !weir__reply_number(a->element[10], &full) ||
+	    !weir__reply_number(a->element[11], &connected))
 		return false;
 	h.full = full != 0;
+	h.connected = connected < h.replicas ? (uint32_t)connected : h.replicas;
 	*out = h;
 	return true;
 }

@@ -37,10 +37,10 @@ def ends(sink, data):
     raise OSError
 
 
-HEAD = b"*11\r\n" + b"$16\r\nffffffffffffffff\r\n" * 2 + (
+HEAD = b"*12\r\n" + b"$16\r\nffffffffffffffff\r\n" * 2 + (
     b"$41\r\n18446744073709551615-18446744073709551615\r\n" * 3) + (
     b"$16\r\nffffffffffffffff\r\n$41\r\n18446744073709551615.18446744073709551615\r\n"
-    b"$16\r\nffffffffffffffff\r\n:4294967295\r\n$20\r\n18446744073709551615\r\n:0\r\n")
+    b"$16\r\nffffffffffffffff\r\n:4294967295\r\n$20\r\n18446744073709551615\r\n:0\r\n:0\r\n")
 LIES = {
     "endless": endless,
     "drips": drips,

@@ -134,6 +134,32 @@ static void test_a_promoted_replica_is_not_waited_for(void **state)
 	server_start(&server, NULL, NULL);
 }
 
+/* As after a planned failover: the old master comes back as a replica at once, and could be
+ * promoted before it has the key. */
+static void test_a_replica_that_came_to_the_promoted_one_is_waited_for(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	const unsigned port = replica_begin();
+	o.url = both;
+	o.confirm_ms = 3000;
+	struct weir_replica *a = open_with(&o);
+	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
+	server_kill(&server);
+	ask(&replica, NULL, "REPLICAOF NO ONE");
+	assert_ok(weir_replica_flush(a, 20000));
+	server_start(&server, NULL, NULL);
+	replicate(&server, &replica, port);
+	assert_ok(weir_replica_flush(a, 20000));
+	kill(server.pid, SIGSTOP);
+	assert_refused(insert(a, 2, WEIR_REPLICA_CONFIRMED), -EAGAIN, "not confirmed",
+	               "0 of 1 replicas");
+	kill(server.pid, SIGCONT);
+	assert_ok(weir_replica_flush(a, 20000));
+	assert_ok(weir_replica_close(a));
+	server_end(&replica);
+}
+
 /* Another replica was there lately, and has not come to the new master yet. */
 static void test_a_promoted_replica_does_not_stand_for_another(void **state)
 {
@@ -305,6 +331,7 @@ int main(void)
 		OF(test_a_new_connection_confirms_nothing_of_the_old_one),
 		OF(test_an_epoch_that_ends_confirms_nothing),
 		OF(test_a_promoted_replica_is_not_waited_for),
+		OF(test_a_replica_that_came_to_the_promoted_one_is_waited_for),
 		OF(test_a_promoted_replica_does_not_stand_for_another),
 		OF(test_a_promoted_replica_is_one_fewer_for_the_grace_alone),
 		OF(test_a_server_that_may_evict_confirms_nothing),

@@ -71,22 +71,22 @@ static void test_a_touch_of_another_form_is_refused(void **state)
 {
 	static const char *const answers[] = { "+OK\r\n", "$-1\r\n", ":1\r\n", "*0\r\n", "*-1\r\n",
 		"*1\r\n" HEX,
-		"*11\r\n" HEX HEX ID ID ID HEX EMPTY EMPTY ":0\r\n" NUMBER "+x\r\n",
-		"*11\r\n" HEX HEX ID ID ID HEX EMPTY HEX ":0\r\n" NUMBER ":0\r\n",
-		"*11\r\n" HEX HEX ID ID ID HEX "$3\r\n0.1\r\n" HEX ":0\r\n" NUMBER ":0\r\n",
-		"*11\r\n" HEX HEX ID ID ID HEX "$3\r\n1.1\r\n" EMPTY ":0\r\n" NUMBER ":0\r\n",
-		"*11\r\n" HEX HEX ID ID ID EMPTY EMPTY EMPTY ":0\r\n" NUMBER ":0\r\n",
-		"*11\r\n" HEX HEX ID ID EMPTY HEX EMPTY EMPTY ":0\r\n" NUMBER ":0\r\n",
-		"*11\r\n" HEX HEX "*0\r\n" ID ID HEX EMPTY EMPTY ":0\r\n" NUMBER ":0\r\n",
-		"*11\r\n" "$16\r\n0000000000000000\r\n" HEX ID ID ID HEX EMPTY EMPTY ":0\r\n"
-			NUMBER ":0\r\n",
-		"*11\r\n" HEX HEX ID ID ID HEX EMPTY EMPTY ":-1\r\n" NUMBER ":0\r\n",
-		"*12\r\n" HEX HEX ID ID ID HEX EMPTY EMPTY ":0\r\n" NUMBER ":0\r\n" ":0\r\n" };
+		"*12\r\n" HEX HEX ID ID ID HEX EMPTY EMPTY ":0\r\n" NUMBER "+x\r\n:0\r\n",
+		"*12\r\n" HEX HEX ID ID ID HEX EMPTY HEX ":0\r\n" NUMBER ":0\r\n:0\r\n",
+		"*12\r\n" HEX HEX ID ID ID HEX "$3\r\n0.1\r\n" HEX ":0\r\n" NUMBER ":0\r\n:0\r\n",
+		"*12\r\n" HEX HEX ID ID ID HEX "$3\r\n1.1\r\n" EMPTY ":0\r\n" NUMBER ":0\r\n:0\r\n",
+		"*12\r\n" HEX HEX ID ID ID EMPTY EMPTY EMPTY ":0\r\n" NUMBER ":0\r\n:0\r\n",
+		"*12\r\n" HEX HEX ID ID EMPTY HEX EMPTY EMPTY ":0\r\n" NUMBER ":0\r\n:0\r\n",
+		"*12\r\n" HEX HEX "*0\r\n" ID ID HEX EMPTY EMPTY ":0\r\n" NUMBER ":0\r\n:0\r\n",
+		"*12\r\n" "$16\r\n0000000000000000\r\n" HEX ID ID ID HEX EMPTY EMPTY ":0\r\n"
+			NUMBER ":0\r\n:0\r\n",
+		"*12\r\n" HEX HEX ID ID ID HEX EMPTY EMPTY ":-1\r\n" NUMBER ":0\r\n:0\r\n",
+		"*13\r\n" HEX HEX ID ID ID HEX EMPTY EMPTY ":0\r\n" NUMBER ":0\r\n:0\r\n:0\r\n" };
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(answers); i++)
 		touch_refused(answers[i], -EPROTO, "touch");
 	struct liar l = { .answers = { SHA,
-		"*11\r\n" HEX HEX ID ID ID HEX EMPTY EMPTY ":9999999\r\n" NUMBER ":1\r\n" } };
+		"*12\r\n" HEX HEX ID ID ID HEX EMPTY EMPTY ":9999999\r\n" NUMBER ":1\r\n:1\r\n" } };
 	struct weir_redis *r = open_liar(&l);
 	struct weir_head head;
 	const struct weir_touch t = { .node = 1 };
