@@ -228,7 +228,7 @@ WEIR_API inline const struct weir_filter *weir_handle_get(const struct weir_hand
 }
 
 /**
- * Test whether a key may be in the set. It looks in the current filter, in a section of its own.
+ * Test whether a key may be in a handle: in its current filter, in a section of its own.
  * Return, Errors: as weir_contains().
  * Threads: any, registered with the flavor (urcu-bp: any).
  * Order: every insert through the handle that happens-before this call is seen.
@@ -256,9 +256,9 @@ WEIR_API inline bool weir_handle_contains_hash(const struct weir_handle *h, uint
 	return ((const struct weir_handle_verbs *)h)->contains_hash(h, hash);
 }
 /**
- * Look up a batch: weir_contains_keys() of the current filter. With WEIR_HANDLE_ANY_SEED hashes are
- * answered as by weir_handle_contains_hash(). Each 1 Mi (2^20) keys have a section of their own, so
- * that a grace period does not wait for the whole batch.
+ * Look up a batch through a handle: weir_contains_keys() of the current filter. With
+ * WEIR_HANDLE_ANY_SEED hashes are answered as by weir_handle_contains_hash(). Each 1 Mi (2^20) keys
+ * have a section of their own, so that a grace period does not wait for the whole batch.
  * Threads, Order, Progress: as weir_handle_contains().  Cost: as weir_contains_keys().
  */
 WEIR_API int64_t weir_handle_contains_keys(const struct weir_handle *h, struct weir_keys keys,
@@ -360,7 +360,8 @@ WEIR_API int64_t weir_handle_remove_keys(struct weir_handle *h, struct weir_keys
                                          uint64_t *bitmap);
 
 /**
- * Count a key: weir_count() of the current filter, in a section of its own, also during a reload.
+ * Count a key of a handle: weir_count() of the current filter, in a section of its own, also
+ * during a reload.
  * Return: as weir_count(), the most often that the key can be there, or a negative errno. A key
  *   that a reload has put there twice counts twice (<weir/handle.h>, Removal).
  * Errors: as weir_count(); -EAGAIN the handle has no filter yet.
@@ -390,7 +391,7 @@ WEIR_API int64_t weir_handle_count_keys(const struct weir_handle *h, struct weir
 /* ---- sets of a router, <weir/router.h>: a filter of another kind has one set, 0 ---- */
 
 /**
- * Find the sets that may have a key: weir_route() of the current filter.
+ * Find the sets of a handle that may have a key: weir_route() of the current filter.
  * Return: before the first filter every set or none, as options.absent says.
  * Errors, Threads, Order, Progress, Cost: as weir_handle_contains().
  */

@@ -85,7 +85,7 @@ struct weir_save_options;
 /** For weir_replica_options.confirm_replicas: all replicas that are connected to redis, or were
  * within the last replica_grace_ms. */
 #define WEIR_REPLICAS_ALL 0
-/** For weir_replica_options.confirm_replicas: wait for none. */
+/** For weir_replica_options.confirm_replicas, no wait: redis alone has it. */
 #define WEIR_REPLICAS_NONE UINT32_MAX
 
 /** The largest weir_replica_options.keep. */
