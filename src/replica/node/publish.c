@@ -291,14 +291,16 @@ int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
 		err = check_record(n, &r->manifest, f);
 	if (!err && n->publishing)
 		(void)end(n, -ESTALE); /* the record takes the place of what it publishes */
-	(void)lease(n);
+	if (!err)
+		(void)lease(n);
 	if (!err && f)
 		err = n->store->upload(n->store->context, f, &r->manifest);
 	n->recording = err == -EINPROGRESS ? r->manifest.id : 0; /* one upload at a time */
-	if (err)
+	if (n->recording)
 		return err;
 	const struct weir_publication p = { r->mark, r->base, &r->manifest };
-	err = n->store->publish(n->store->context, &p);
+	if (!err)
+		err = n->store->publish(n->store->context, &p);
 	n->look = true;
 	release_lease(n);
 	return err;
