@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * How long a thread was ready to run while another had its CPU: the difference between a shared
- * machine and a slow filter. */
+ * Measures how long a thread was ready to run while another had its CPU. This tells a shared
+ * machine from a slow filter. */
 #ifndef WEIR_BENCH_ACCOUNT_H
 #define WEIR_BENCH_ACCOUNT_H
 
@@ -10,7 +10,7 @@
 
 namespace bench {
 
-/* A thread's own account of how long it has waited for a CPU: the second number of its
+/* Reads the nanoseconds that the calling thread has waited for a CPU: the second number of its
  * schedstat. */
 class Account {
 public:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which kind and size? Every kind there is, at one rate asked of all and at one size given to
- * all: its time, its memory, and the rate that it really has. */
+ * Which kind and size? Measures the time, the memory and the real rate of each kind: once with
+ * the same rate asked of all, once with the same size given to all. */
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -48,7 +48,7 @@ Filled &filled(const Case &c)
 	return last;
 }
 
-/* Would weir choose this layout, were it left to it? */
+/* Would weir choose this layout by itself? */
 bool is_default(const Case &c)
 {
 	struct weir_params params = WeirFilter::params_of(c.n, c.rate, WEIR_BLOCKED);
@@ -115,10 +115,10 @@ void add_ops(std::vector<Case> &cases, Case c, const Options &options)
 
 constexpr size_t most_points = 12;
 
-/* The report sets the kinds beside each other at the operator's rate, or at this one. */
+/* The report compares the kinds at the operator's rate, or at this one by default. */
 constexpr double usual_rate = 0.01;
 
-/* Is that the row by which the report chooses among kinds? Of blocked in weir's own layout. */
+/* Does the report choose among kinds by this row? For blocked, only weir's own layout counts. */
 bool is_first(const Case &c, double first_rate)
 {
 	return c.rate == first_rate && c.op == std::string("miss") &&
@@ -159,7 +159,7 @@ Points points_of(const Kind &kind, const Options &options)
 	return points;
 }
 
-/* The operator's number of keys, within what tells kinds apart and what there is time for. */
+/* Clamps the operator's number of keys: enough to tell kinds apart, few enough for the mode. */
 size_t keys_of(const Options &options)
 {
 	size_t usual = options.smoke() ? 100000 : options.quick() ? 1000000 : 10000000;
@@ -176,7 +176,7 @@ void add_all(const Options &options)
 	              options.quick() ? size_t(1) << 23 :
 	                                size_t(1) << 27;
 	auto last = options.quick() ? Kind::few : options.full() ? Kind::rare : Kind::slow;
-	/* Point by point: where the time ends, every kind has been asked as much. */
+	/* Point by point: a run that ends early has then measured every kind as often. */
 	std::vector<Case> cases;
 	for (bool memory : { false, true })
 		for (size_t i = 0; i < most_points; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * What each verb costs beside what a user would have without weir: inserts, hits, misses,
- * batches, latency, strings, by size, rate and threads. Google Benchmark reports; the column
- * Time is per key, and each filter's bits a key and measured rate stand beside it. An iteration
- * is the median of some rounds: one thread's time is of its CPU, several threads' of the clock. */
+ * Measures each verb of weir and of what a user would have without it: inserts, hits, misses,
+ * batches, latency and strings, by size, rate and threads. Google Benchmark reports: its column
+ * Time is per key, beside each filter's bits a key and measured rate. An iteration is the median
+ * of some rounds. One thread's time is of its CPU, several threads' time is of the clock. */
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +24,7 @@ struct Contender {
 	size_t largest;      /* above this many keys it takes too long or too much memory */
 	bool strings;
 	bool lookups = true; /* false: it differs from another only in how it inserts */
-	bool limit = false;  /* the machine's: it holds no keys */
+	bool limit = false;  /* a limit of the machine: it holds no keys */
 };
 
 constexpr size_t m10 = 10000000, m100 = 100000000;
@@ -73,7 +73,7 @@ std::string size_name(size_t n)
 	return n % 1000000 ? std::to_string(n / 1000) + "k" : std::to_string(n / 1000000) + "M";
 }
 
-/* The keys of the last size asked for: cases come in order of size. */
+/* Keeps the keys of the last size only: cases come in order of size. */
 const Keys &keys_of(size_t n)
 {
 	static std::unique_ptr<Keys> keys;
@@ -91,7 +91,7 @@ void report(benchmark::State &state, const Facts &facts)
 	state.counters["fp_%"] = facts.rate * 100;
 }
 
-/* The last contender's filter, filled, for the cases that follow each other. */
+/* The last contender's filter, filled: the cases that share it follow each other. */
 struct Filled {
 	std::string name;
 	size_t n = 0;
@@ -200,12 +200,12 @@ void add(const Case &c, bool strings)
 		->Unit(benchmark::kNanosecond);
 }
 
-/* What stands beside one thread at one size: latency, inserts of what is there, strings. */
+/* Adds the cases of one thread alone: latency, inserts of present keys and, at 1M keys, strings. */
 void add_once(const Contender &contender, size_t n, double rate)
 {
 	if (contender.lookups) {
 		add({ contender, Op::chain, n, rate, 1 }, false);
-		/* a node a key: there is no inserting again */
+		/* it has one node for each key: a second round of inserts would abort */
 		if (strcmp(contender.name, "urcu_lfht") != 0)
 			add({ contender, Op::present, n, rate, 1 }, false);
 	}
@@ -224,7 +224,7 @@ void add_threads(const Contender &contender, size_t n, double rate)
 				add({ contender, op, n, rate, threads }, false);
 }
 
-/* How fast the machine reads random lines, beside the lookups of filters of that size. */
+/* Adds reads of random lines in as many bytes, to compare the lookups with. */
 void add_limits(size_t n)
 {
 	static const Contender lines = { "machine_random_lines", random_lines, m100, false, true,
@@ -254,7 +254,7 @@ struct Options {
 	bool table = false;
 };
 
-/* Our own options, taken out of the arguments before Google Benchmark sees them. */
+/* Takes our own options out of the arguments before Google Benchmark sees them. */
 Options take_options(int *argc, char **argv)
 {
 	Options o;

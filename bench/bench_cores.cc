@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * How does throughput grow with cores? Each set is filled once for a size and a rate, then each
- * operation runs on 1, 2, 4 ... and all CPUs: pinned, one thread a physical core before the
- * second of any. */
+ * operation runs on 1, 2, 4 ... and all CPUs. Threads are pinned: each physical core gets one
+ * before any gets a second. */
 #include <memory>
 #include <weir/weir.h>
 #include "harness.h"
@@ -25,7 +25,7 @@ struct Contender {
 	const char *name;
 	Maker make;
 	enum { always, others, slow, everything } when;
-	bool batches = false;   /* in this very set; a yardstick's are another's */
+	bool batches = false;   /* the same set takes batches; the yardstick has another for them */
 	bool lookups_only = false;
 };
 
@@ -81,7 +81,7 @@ void run(benchmark::State &state, const Case &c)
 	size_t each = f.work->usual();
 	if (c.contender->batches)
 		f.work->set().take_at_once(c.batch);
-	f.work->round(team, c.verb, each); /* the caches warm */
+	f.work->round(team, c.verb, each); /* warms the caches */
 	Beside beside(team, [&] { return f.work->round(team_of(1), c.verb, each); });
 	Tally tally = rounds(state, [&] {
 		beside.take();
@@ -94,7 +94,7 @@ void run(benchmark::State &state, const Case &c)
 
 void add_case(const Case &c)
 {
-	/* "split-batch" is the yardstick's own batch verb: the same set by name, another batch */
+	/* "split-batch" is the yardstick by its batch verb: report it as "split" with a batch */
 	bool yardstick = c.contender->lookups_only;
 	add({ { "op", name_of(c.verb) }, { "set", yardstick ? "split" : c.contender->name },
 	      { "rate", c.rate }, { "keys", keys_for(c.size.bytes) }, { "fits", c.size.fits },

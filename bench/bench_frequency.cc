@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How far above the truth are the counts of a frequency filter, beside those of a count-min of four
-// rows of counters as wide and as many: a plain one, and a conservative one, whose raises of
-// several words no lock-free thread can do at once (F2). Keys come by Zipf's law; each is then
-// asked for. Figures are of the keys of a class of true counts: the mean and the 99th percentile of
-// what is too much, and the share of exact answers. Nothing here is a time.
+// How far above the truth are the counts of a frequency filter? Compares it with two count-min
+// sketches of four rows, with counters of the same width in the same bytes: a plain one, and a
+// conservative one, whose raise of several words at once needs a lock (F2). Keys come by Zipf's
+// law; each is then asked for. Each class of true counts has the mean and the 99th percentile of
+// the excess, and the share of exact answers. Nothing here is a time.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -22,8 +22,8 @@ namespace {
 struct Asked {
 	uint64_t keys = 1000000, inserts = 10000000;
 	std::vector<double> exponents = { 0.8, 1.0, 1.2 };
-	std::vector<double> rates = { 0.01, 0.1 }; /* that give the filter its size */
-	std::vector<double> counters = { 2 };      /* a key, where that gives it */
+	std::vector<double> rates = { 0.01, 0.1 }; /* each gives the filter a size */
+	std::vector<double> counters = { 2 };      /* a key: sizes chosen without a rate */
 	uint32_t bits = 16;
 	bool layouts = false;
 };
@@ -34,7 +34,7 @@ struct Stream {
 	uint64_t distinct = 0;
 };
 
-/* One of exponent 1 is no sum that Zipf can invert; so near it nobody sees a difference. */
+/* Zipf cannot invert the sum at exponent 1. One this near to 1 makes no visible difference. */
 Stream stream_of(const Asked &asked, double exponent)
 {
 	Zipf zipf(asked.keys, exponent == 1 ? 1.000001 : exponent);
@@ -48,7 +48,7 @@ Stream stream_of(const Asked &asked, double exponent)
 	return s;
 }
 
-/* Classes of true counts: from the least on, up to the next one's. The first: absent keys. */
+/* The least true count of each class; a class ends where the next begins. First: absent keys. */
 constexpr std::array<uint64_t, 6> classes = { 0, 1, 2, 10, 100, 1000 };
 const char *const class_names[] = { "absent", "1", "2 to 9", "10 to 99", "100 to 999", "1000 on" };
 
@@ -145,7 +145,7 @@ template <class Counter> void ask_count_min(const Stream &s, uint64_t bytes)
 	}
 }
 
-/* The default layout, or every one, in the same bytes; then count-min in them. */
+/* Measures the default layout and, if asked, each one in the same bytes; then count-min in them. */
 void compare(const Asked &asked, const Stream &s, double exponent, struct weir_params params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

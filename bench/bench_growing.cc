@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What growing costs: a filter that begins with room for a hundredth of the keys, beside one
-// blocked filter that was made for all of them, of as many bytes. Both in one process and
-// interleaved, CPU time of one thread; medians and quartiles of the ratios of rounds.
+// What does growing cost? Compares a filter that begins with room for a hundredth of the keys
+// with one blocked filter of as many bytes that was made for all of them. Both run interleaved in
+// one process, on one thread. Prints CPU times, and medians and quartiles of the rounds' ratios.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

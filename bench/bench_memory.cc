@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What do the pages and the batch size do, and what does a key's length? Each beside what the
- * machine allows, measured in the same run. */
+ * What do pages, the batch size and the length of a key change? Measures each beside the
+ * machine's limits, in the same run. */
 #include "bench_memory.h"
 
 namespace bench {

@@ -15,18 +15,18 @@ namespace bench {
 void add_pages(const Options &options);
 /* memory_hash.cc: the hash by the length of the key. */
 void add_hashes(const Options &options);
-/* memory_limits.cc: what the machine allows. */
+/* memory_limits.cc: the machine's limits. */
 void add_limits(const Options &options);
-/* memory_owner.cc: what a line costs that another core wrote last. */
+/* memory_owner.cc: the price of a line that another core wrote last. */
 void add_owners(const Options &options);
 
-/* What one thread can have of an array: random lines read, and random words changed, a second. */
+/* The most that one thread gets from an array in a second: random lines read, and fetch-ors. */
 struct Limit {
 	double lines_per_second, fetch_ors_per_second;
 };
 Limit limit_of(void *memory, size_t bytes);
 
-/* The share of an array that the kernel has really put on huge pages. */
+/* The share of an array that the kernel has put on huge pages. */
 double huge_share(const void *memory, size_t bytes);
 
 inline const char *name_of_pages(bool huge) { return huge ? "huge" : "small"; }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What does a reload do to my readers? Readers ask the set without a pause while the loader
- * replaces it again and again; once with only the end of it all timed, for the throughput, and
- * once with each call timed, for the latency. */
+ * replaces it again and again. One run times only the whole, for the throughput; another times
+ * each call, for the latency. */
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -27,7 +27,7 @@ struct Case {
 	size_t n;
 	unsigned threads;
 	double pace; /* of the loader; 0: none */
-	bool beside; /* it has a CPU to itself */
+	bool beside; /* the loader has a CPU to itself */
 };
 
 /* The last target: the cases that share it follow each other. */
@@ -43,7 +43,7 @@ Target &target_of(const Case &c)
 	return *last;
 }
 
-/* Replaces the set, or lets it be for as long. */
+/* Replaces the set, or leaves it alone for the same time. */
 class Loader {
 public:
 	Loader(Target &target, const Flavor &flavor, double pace)
@@ -51,10 +51,10 @@ public:
 	{
 	}
 
-	/* Once, not counted: what a reload leaves in no cache is a part of what it takes of
-	 * readers, and each that is counted follows another. */
+	/* Replaces the set once, uncounted. Part of a reload's cost is what it evicts from the
+	 * readers' caches, so each counted reload must follow another one. */
 	void lead() { target_.replace(0); }
-	/* At least once, and for a time that can be measured. */
+	/* Replaces the set at least once, and for long enough to measure. */
 	void replace()
 	{
 		auto began = clock::now();
@@ -65,9 +65,9 @@ public:
 		last_ = clock::now() - began;
 		all_ += last_;
 	}
-	/* As long as replacing took, unless that is more than it takes to measure. */
+	/* Rests as long as replacing took, but no longer than a measurement needs. */
 	void rest() { rest_for(std::min(last_, most)); }
-	/* Until what the last reload published lies in the caches of the readers. */
+	/* Rests long enough for the readers' caches to get what the last reload published. */
 	void settle() { rest_for(least / 4); }
 	uint64_t reloads() const { return reloads_; }
 	double seconds_each() const
@@ -109,7 +109,7 @@ Quality quality_of(Target &target, const Case &c)
 	return q;
 }
 
-/* @prefix: what comes before each name. */
+/* @prefix: precedes the name of each counter. */
 void report_times(benchmark::State &state, const std::string &prefix, const struct histogram &times)
 {
 	double ns = ticks_ns();
@@ -121,7 +121,7 @@ void report_times(benchmark::State &state, const std::string &prefix, const stru
 	counter(state, (prefix + "max_ns").c_str(), static_cast<double>(times.most) * ns);
 }
 
-/* Measure readers during reloads and without, in turn, since a machine changes its pace within
+/* Readers during reloads and without, measured in turn: a machine changes its speed within
  * seconds. */
 struct Sides {
 	Tally during, calm;
@@ -214,8 +214,8 @@ std::vector<unsigned> reader_counts(const Options &options)
 	return counts;
 }
 
-/* The operator's number of keys, to two digits, within what there is time for. Without one, the
- * usual sizes; --full adds a large one. */
+/* The operator's number of keys, rounded down to two digits, within what the mode has time for.
+ * Without one, the usual sizes; --full adds a large one. */
 std::vector<size_t> key_counts(const Options &options)
 {
 	if (options.smoke())
@@ -233,7 +233,7 @@ std::vector<size_t> key_counts(const Options &options)
 	                        std::vector<size_t>{ 1000000, 10000000 };
 }
 
-/* Is there time for more than lookups of one key a call, beside the loader, by the first flavor? */
+/* Is there time for more than the first flavor's lookups, one key a call, beside the loader? */
 bool time_for_all(const Options &options, size_t n)
 {
 	return n <= (options.full() || options.size ? 30000000 : 3000000);
@@ -244,7 +244,7 @@ bool wanted(const Options &options, const Case &c)
 	bool usual = !c.flavor->rcu || (c.read == Read::hit && !options.quick());
 	bool first = !c.flavor->rcu && c.read == Read::hit;
 	bool more = c.read == Read::insert || c.read == Read::hit_of_16;
-	/* a sharded set has no one filter to hold on to */
+	/* a sharded set has no single filter that a section could hold */
 	if (c.read == Read::hit_of_16 && c.phase == Phase::roll)
 		return false;
 	if (!time_for_all(options, c.n))
@@ -252,7 +252,7 @@ bool wanted(const Options &options, const Case &c)
 	return options.full() || (usual && !(options.quick() && more));
 }
 
-/* And the same with a loader that is not to be felt. */
+/* The paces at which to repeat a case, with a loader that readers should not feel. */
 std::vector<double> paces(const Options &options, const Case &c)
 {
 	if (c.flavor->rcu || c.read != Read::hit || !c.beside)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What one set on many machines costs, beside filters that live in redis:
- * bench_replica SOCKET KEYS. The server is redis on a Unix socket, empty, best with weir's module;
- * replica.sh starts one. Medians of 9 rounds, with the least and the most. */
+ * Measures one set on many machines beside filters that live in redis:
+ * bench_replica SOCKET KEYS. SOCKET is the Unix socket of an empty redis, best with weir's module;
+ * replica.sh starts one. Prints medians of 9 rounds, with the least and the most. */
 #include "bench_replica.h"
 #include <math.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@ static redisContext *direct;
 static uint64_t keys, misses;
 
 
-/* @n: of what is done in a round. */
+/* @n: operations a round. */
 static void measure(const char *what, uint64_t n, void (*round)(uint64_t n, unsigned number))
 {
 	double t[ROUNDS];
@@ -58,8 +58,8 @@ static redisReply *answer(void)
 	return reply;
 }
 
-/* As Redisson lays out its filter: m bits and k of them a key, all GETBITs of 1,000 keys in a
- * pipeline. */
+/* Asks a filter in Redisson's layout: m bits, k of them for a key. All GETBITs of 1,000 keys go in
+ * one pipeline. */
 static void by_getbit(uint64_t n, unsigned number)
 {
 	double m = -(double)keys * log(0.01) / (log(2) * log(2));
@@ -148,7 +148,7 @@ static double ns_of(void (*round)(uint64_t n, unsigned number), uint64_t n, unsi
 	return (now() - begun) / (double)n * 1e9;
 }
 
-/* Rounds in turn, of the same keys, in filters that are as full. Between them all is flushed. */
+/* Runs both sides in turn, with the same keys, in equally full filters. Flushes after each pair. */
 static void compare_inserts(const struct weir_params *p, uint64_t n)
 {
 	struct comparison c[2] = {
@@ -212,7 +212,7 @@ static struct weir_replica_version joined(unsigned i)
 	return s.joined;
 }
 
-/* Until all serve what the first has published since it had @before. */
+/* Waits until every node serves a generation newer than @before. */
 static void await(struct weir_replica_version before)
 {
 	for (unsigned i = 0; i < NODES; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What bench_replica.c and bench_replica_cpu.c share. */
+ * Functions that bench_replica.c and bench_replica_cpu.c share. */
 #ifndef WEIR_BENCH_REPLICA_H
 #define WEIR_BENCH_REPLICA_H
 
@@ -37,7 +37,7 @@ static inline int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Failures alone. weir_replica_options.report */
+/* A weir_replica_options.report that prints failures only. */
 static inline void quiet(void *context, int result, const char *sentence)
 {
 	(void)context;
@@ -45,7 +45,7 @@ static inline void quiet(void *context, int result, const char *sentence)
 		fprintf(stderr, "%s\n", sentence);
 }
 
-/* The number behind @name in that section of INFO; 0: it is not there. */
+/* The number that follows @name in @section of INFO; 0 if @name is missing. */
 static inline double info(redisContext *c, const char *section, const char *name)
 {
 	redisReply *r = redisCommand(c, "INFO %s", section);

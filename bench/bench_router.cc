@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A router of 64 sets beside what one would do without: 64 blocked filters asked one after the
-// other, and one blocked filter of (set, key) pairs asked 64 times. All have the same keys and
-// rate. In one process and interleaved, thread CPU time, medians and quartiles of the ratios of
-// rounds. A contender's round is short, so that what it asks stays in the cache of this core, or
-// long, so that little does. bench_router [KEYS]: keys of a set, a million by default.
+// Compares a router of 64 sets with the alternatives: 64 blocked filters asked one after the other,
+// and one blocked filter of (set, key) pairs asked 64 times. All have the same keys and rate, and
+// run interleaved in one process. Prints thread CPU times, and medians and quartiles of the ratios
+// of rounds. A round is short, so that the lines it asks stay in this core's cache, or long, so
+// that few do. bench_router [KEYS]: keys of a set, a million by default.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -23,7 +23,7 @@ double cpu_seconds()
 	return double(t.tv_sec) + double(t.tv_nsec) * 1e-9;
 }
 
-// The hash of a key: the caller's own, for all contenders.
+// The hash of key i. All contenders take hashes from the caller.
 uint64_t hash_of(uint64_t i)
 {
 	uint64_t x = i * 0x9E3779B97F4A7C15u + 0x632BE59BD9B4E019u;
@@ -65,7 +65,7 @@ weir_filter *filter_of(uint64_t capacity, uint64_t *bytes)
 	return f;
 }
 
-// Set s has the keys from s * keys on.
+// Makes and fills all contenders. Set s has @keys keys, from number s * keys on.
 All made(uint64_t keys)
 {
 	All all;
@@ -113,7 +113,7 @@ struct Room {
 	explicit Room(size_t n) : masks(n), bitmap(WEIR_BITMAP_WORDS(n)), pairs(n) {}
 };
 
-// One batch, by each contender. The filters leave 64 bitmaps, not masks: that is in their favour.
+// How each contender asks a batch. The filters leave 64 bitmaps and no masks, which favours them.
 void by_router(const All &all, const uint64_t *hashes, size_t n, Room *room)
 {
 	sink += weir_route_keys(all.router, weir_keys_hashes(hashes, n), room->masks.data());
@@ -158,7 +158,7 @@ double quantile(std::vector<double> v, double q)
 	return v[size_t(q * double(v.size() - 1) + 0.5)];
 }
 
-// Keys of a slice, batch by batch.
+// Asks all hashes, batch by batch. Return: ns a key.
 double nanoseconds(const All &all, Ask *ask, const std::vector<uint64_t> &hashes, size_t batch,
                    Room *room)
 {

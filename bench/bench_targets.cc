@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The figures weir promises, which are ratios: each comparison runs both sides in short
- * alternating rounds and prints the median time of each, the median of the rounds' ratios with
- * its spread, memory and measured rate of both, and whether the promise is met. A report, not a
- * test: it exits with 1 only if a filter lost a key. */
+ * Measures the figures that weir promises, most of them ratios. Each comparison runs both sides in
+ * short alternating rounds. It prints the median time of each, the median of the rounds' ratios
+ * with its spread, memory and measured rate of both, and whether the promise is met. This is a
+ * report, not a test: a promise that is not met leaves the exit status at 0; a lost key makes it
+ * 1. */
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -31,8 +32,8 @@ struct Outcome {
 	Facts first_facts, second_facts;
 	double busy = 1;
 	bool judged() const { return what.limit > 0 || what.most_ns > 0; }
-	/* The same of each side's quickest tenth: what is left of the ratio when the machine's
-	 * other tenants are quiet. */
+	/* The ratio of each side's 10 % quantile: these rounds ran while the machine's other
+	 * tenants were quiet. */
 	double quiet() const
 	{
 		double one = first.quantile(0.1), two = second.quantile(0.1);
@@ -96,8 +97,8 @@ Outcome compare(const Comparison &c, const Keys &keys, const Options &options)
 	if (takes_all(c.first.op)) /* a round is as long as it takes to fill the filter */
 		rounds = std::min(rounds,
 		                  std::max(5u, static_cast<unsigned>(5e9 / (warm.ns * warm.keys))));
-	/* Who comes second finds the round's keys in the cache. So a round of lookups is first,
-	 * second, second, first; inserts, which are long, take turns to begin. */
+	/* The second side finds the round's keys in the cache. So a round of lookups runs first,
+	 * second, second, first. Inserts take long, so the sides only take turns to begin. */
 	bool twice = !takes_all(c.first.op);
 	for (unsigned i = 0; i < rounds; i++) {
 		Cost one = {}, two = {};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A window's lookups and inserts beside those of one blocked filter of the same bytes and keys:
-// columns, a ring of one word a key, a ring of what needs least memory. All in one process and
-// interleaved, thread CPU time, medians and quartiles of the ratios of rounds. A section of qsbr
-// costs nothing, so those windows show their layouts; that of bp, the default, has a section each.
+// Compares a window's lookups and inserts with those of one blocked filter of the same bytes and
+// keys. Layouts: columns, a ring with one word a key, and the ring that needs the least memory. All
+// run interleaved in one process. Prints thread CPU times, and medians and quartiles of the ratios
+// of rounds. A section of qsbr costs nothing, so windows with qsbr show the cost of their layouts.
+// The window with bp, the default flavor, also pays for the sections that it enters (W8).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -114,7 +115,7 @@ void compare(const char *what, Verb verb, const std::vector<Contender> &all,
 	for (int round = 0; round < kRounds; round++) {
 		for (size_t i = 0; i < all.size(); i++)
 			ns[i].push_back(nanoseconds(all[i], verb, keys));
-		// the blocked one of the same bytes stands before each window
+		// the blocked filter of the same bytes precedes each window
 		for (size_t i = 1; i < all.size(); i += 2)
 			ratios[i].push_back(ns[i].back() / ns[i - 1].back());
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What question 3 sets beside each other: every kind of weir's, and what there is otherwise. */
+ * The contenders of bench_choice: every kind of weir, and the alternatives. */
 #ifndef WEIR_BENCH_CHOICE_KINDS_H
 #define WEIR_BENCH_CHOICE_KINDS_H
 
@@ -18,18 +18,18 @@ struct Made {
 	double rate; /* asked, or what the layout's own formula expects */
 };
 
-/* Makes a set for @n keys at @rate, or of @bits a key where that is not 0. */
+/* Makes a set for @n keys at @rate or, if @bits is not 0, with @bits a key. */
 using Make = std::function<Made(size_t n, double rate, double bits)>;
 
-/* Is that a size or a rate that the kind has? */
+/* Can the kind make a set of this rate or this size? */
 using Can = std::function<bool(size_t n, double rate, double bits)>;
 
 struct Kind {
 	std::string name;
-	uint32_t words_per_key; /* 0: there is no choice, or it is left to the kind */
+	uint32_t words_per_key; /* 0: the kind chooses, or does not have this number */
 	Make make;
-	/* few: few points but in a full run; slow: likewise, and none in a quick one; rare: in a
-	 * full one only */
+	/* few: few points except in a full run; slow: the same, and left out of a quick run; rare:
+	 * only in a full run */
 	enum { always, few, slow, rare } when;
 	bool batch_only = false; /* another set with the same bits: a yardstick's batch verb */
 	bool weir = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What saving, loading and mapping the operator's set takes, with the file in the page cache and
- * not. */
+ * Measures saving, loading and mapping the operator's set, with the file in the page cache and
+ * without. */
 #include <fcntl.h>
 #include <memory>
 #include <stdexcept>
@@ -14,8 +14,8 @@
 namespace bench {
 namespace {
 
-/* The set in memory, and as a plain and as a compressed image, in a folder that goes when the
- * program does. */
+/* The set in memory, and its plain and compressed images in a folder that is deleted with this
+ * object. */
 class Images {
 public:
 	explicit Images(const KeyFile &keys) : file(keys), filter(empty_filter(keys))
@@ -80,8 +80,8 @@ public:
 	const int fd;
 };
 
-/* Asks the kernel to forget the file, or reads it. Return: the share of it that is in the page
- * cache then. */
+/* @cold: asks the kernel to drop the file from the page cache; else reads it into the cache.
+ * Return: the share of the file that is in the page cache afterwards. */
 double settle(const std::string &path, bool cold)
 {
 	Descriptor file(path);
@@ -107,7 +107,8 @@ double settle(const std::string &path, bool cold)
 	return in_cache / static_cast<double>(there.size());
 }
 
-/* A filter that is as good as none until its first answers: a thousand keys are asked. */
+/* Loads or maps the image. run() times this together with a thousand lookups: a filter is of no
+ * use before its first answers. */
 struct weir_filter *open_image(const Case &c, const Images &images)
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;

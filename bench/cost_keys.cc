@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Keys from a file, a line each, and filters of them. */
+ * Keys from a file, one a line, and filters of them. */
 #include <algorithm>
 #include <cerrno>
 #include <cmath>

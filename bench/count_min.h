@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * What the literature has for counts, of one thread: rows of counters, one of each row a key, as
- * many as asked and as wide. Source: Cormode, Muthukrishnan 2005 (count-min); Estan, Varghese 2002
- * (conservative: only the least of a key's counters are raised). */
+ * A count-min sketch for one thread: four rows of counters, with one counter of each row for a key.
+ * The caller chooses the bytes and the counter's width. Source: Cormode, Muthukrishnan 2005
+ * (count-min); Estan, Varghese 2002 (conservative: only the least of a key's counters are
+ * raised). */
 #ifndef WEIR_BENCH_COUNT_MIN_H
 #define WEIR_BENCH_COUNT_MIN_H
 
@@ -30,7 +31,7 @@ public:
 			least = std::min(least, cells_[place(key, r)]);
 		return least;
 	}
-	/* A counter that is full stays. */
+	/* A full counter keeps its value. */
 	void add(uint64_t key)
 	{
 		uint64_t before = conservative_ ? count(key) : most;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A folder of the program's own, in $TMPDIR or /var/tmp. It goes with all that is in it. */
+ * A private folder in $TMPDIR or /var/tmp. The destructor deletes it with its files. */
 #ifndef WEIR_BENCH_FOLDER_H
 #define WEIR_BENCH_FOLDER_H
 

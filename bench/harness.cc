@@ -22,8 +22,8 @@ double allowed_seconds; /* 0: as long as it takes */
 
 double seconds_since_begin() { return (clock_ns(CLOCK_MONOTONIC) - program_began) * 1e-9; }
 
-/* Does a benchmark come too late to be run? All its repetitions get one answer. bench/collect
- * knows it by the beginning of the message. */
+/* Does a benchmark come too late to run? All its repetitions get the same answer. bench/collect
+ * recognises the message by its beginning. */
 bool left_out(benchmark::State &state, const std::string &name)
 {
 	static std::map<std::string, bool> late;
@@ -39,7 +39,7 @@ bool left_out(benchmark::State &state, const std::string &name)
 class Progress {
 public:
 	void expect(const std::string &name) { names_.push_back(name); }
-	/* As Google Benchmark chooses. */
+	/* Counts the benchmarks that Google Benchmark will choose by the pattern. */
 	void filter(std::string pattern)
 	{
 		bool without = !pattern.empty() && pattern[0] == '-';
@@ -204,8 +204,8 @@ Arguments parse(int argc, char **argv)
 	return a;
 }
 
-/* Google Benchmark takes its options, ours for the pace first, so that the user's own come
- * after. */
+/* Passes Google Benchmark its options: ours for the pace first, so that the user's own override
+ * them. */
 bool initialize(const char *program, const Arguments &a)
 {
 	const Pace &pace = a.options.smoke() ? smoke :
@@ -227,8 +227,8 @@ bool initialize(const char *program, const Arguments &a)
 	return !benchmark::ReportUnrecognizedArguments(count, pointers.data());
 }
 
-/* Results only: Google Benchmark's own words about the machine are for who runs one program by
- * hand. */
+/* Prints results only: Google Benchmark's lines about the machine serve a single program that is
+ * run by hand. */
 class Results final : public benchmark::ConsoleReporter {
 public:
 	Results() : ConsoleReporter(isatty(STDOUT_FILENO) ? OO_Defaults : OO_Tabular) {}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * All bench_<question> share this: their options, the names of their benchmarks, what they
- * report, and a progress line.
+ * Shared by all bench_<question>: options, names of benchmarks, counters and a progress line.
  *
  * A name is the question, then key:value parts: cores/op:hit/set:blocked/rate:0.01/... Google
  * Benchmark adds "manual_time". The counters:
@@ -30,8 +29,8 @@ enum class Mode { smoke, quick, normal, full };
 struct Options {
 	Mode mode = Mode::normal;
 	std::vector<std::string> keys; /* files, a key a line */
-	size_t size = 0;               /* keys of the set that is asked about; 0: what is usual */
-	double rate = 0;               /* that the operator wants; 0: what is usual */
+	size_t size = 0;               /* keys of the operator's set; 0: the usual number */
+	double rate = 0;               /* the operator's; 0: the usual one */
 	bool smoke() const { return mode == Mode::smoke; }
 	bool quick() const { return mode == Mode::quick || smoke(); }
 	bool full() const { return mode == Mode::full; }
@@ -72,8 +71,7 @@ struct Part {
 	std::string value;
 };
 
-/* Adds a benchmark of the question's. @body throws, or calls lost_keys(), for what must not
- * happen. */
+/* Adds a benchmark to the question. @body reports a failure by an exception or by lost_keys(). */
 benchmark::internal::Benchmark *add(std::initializer_list<Part> parts,
                                     std::function<void(benchmark::State &)> body);
 
@@ -96,7 +94,7 @@ inline void counter(benchmark::State &state, const char *name, double value)
 {
 	state.counters[name] = value;
 }
-/* Makes an error of the benchmark, and of the whole run, if keys were lost. */
+/* Fails the benchmark, and the whole run, if keys were lost. */
 void lost_keys(benchmark::State &state, uint64_t lost);
 
 } // namespace bench

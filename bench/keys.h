@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Keys that are distinct and in no order, as servers have them: addresses, URLs, telephone numbers,
- * user ids. All are functions of a seed and a number, so that they are the same in every run and
- * need no memory; different numbers give different keys, so those from n on are certainly not
- * among the first n. Files have the other keys: words, paths.
+ * Distinct keys, as servers have them: addresses, URLs, telephone numbers, user ids. Each is a
+ * function of a seed and a number, so every run has the same keys and needs no memory for them.
+ * Different numbers give different keys, so the keys from n on are absent from the first n. Words
+ * and paths come from files.
  *
- * The first part is C11 and C++17, the second, for the programs of this folder, C++. */
+ * The first part is C11 and C++17. The second, for the programs of this folder, is C++. */
 #ifndef WEIR_BENCH_KEYS_H
 #define WEIR_BENCH_KEYS_H
 
@@ -47,12 +47,12 @@ static inline uint64_t key_permute(uint64_t seed, uint64_t i, uint64_t n)
 
 enum {
 	KEY_NETWORK = 4096,                /* addresses of a network of 2^16 that are in use */
-	KEY_NETWORKS = (223 - 2) * 256,    /* 1.0/16 to 223.255/16, but for 10/8 and 127/8 */
+	KEY_NETWORKS = (223 - 2) * 256,    /* 1.0/16 to 223.255/16, without 10/8 and 127/8 */
 };
 
 /* Number i of the addresses (IPv4, as a number), for i below KEY_NETWORKS * KEY_NETWORK, which is
- * 231M. As in the logs of servers they come from some networks, and within each from some runs of
- * 256: the first 4,096 are from one network, in 16 runs. */
+ * 231M. As in a server's log, addresses cluster in networks, and within each in runs of 256: the
+ * first 4,096 are from one network, in 16 runs. */
 static inline uint32_t key_address(uint64_t seed, uint64_t i)
 {
 	uint64_t network = key_permute(seed, i / KEY_NETWORK, KEY_NETWORKS);
@@ -82,8 +82,8 @@ static inline char *key__append(char *to, const char *text, size_t most)
 	return to + len;
 }
 
-/* Number i of the URLs: a host's name that there is, a path, and a query that no other has. The
- * paths are those given, such as the files of a distribution; where there are none, made up.
+/* Number i of the URLs: the name of a real host, a path, and a query that no other URL has. The
+ * path is one of @paths, such as the files of a distribution, or made up if there are none.
  * Return: its length. */
 static inline size_t key_url(char to[KEY_URL_ROOM], uint64_t seed, uint64_t i,
                              const struct key_lines *paths)
@@ -124,8 +124,8 @@ static inline size_t key_url(char to[KEY_URL_ROOM], uint64_t seed, uint64_t i,
 
 enum { KEY_TELEPHONE_ROOM = 24 };
 
-/* Number i of the telephone numbers, for i below 10^9: country, first digits of a mobile number
- * there, and nine digits that no other has. Return: its length. */
+/* Number i of the telephone numbers, for i below 10^9: the country, the first digits of a mobile
+ * number there, and nine digits that no other number has. Return: its length. */
 static inline size_t key_telephone(char to[KEY_TELEPHONE_ROOM], uint64_t seed, uint64_t i)
 {
 	static const char *const countries[] = { "+8613", "+919", "+12", "+628", "+5511", "+2348",
@@ -140,14 +140,14 @@ static inline size_t key_telephone(char to[KEY_TELEPHONE_ROOM], uint64_t seed, u
 
 /* ---- users: number i of the ids ---- */
 
-/* One after the other, from a first number. */
+/* Consecutive numbers, from a first one that the seed chooses. */
 static inline uint64_t key_user_sequential(uint64_t seed, uint64_t i)
 {
 	return (key_scramble(seed) >> 40) + i;
 }
 
-/* As "snowflakes" are made: 41 bits of milliseconds, 10 of the machine, 12 of a count that begins
- * anew each millisecond. Here four ids a millisecond, of one machine each. Ordered by time. */
+/* A "snowflake": 41 bits of milliseconds, 10 of the machine, 12 of a count that restarts each
+ * millisecond. In each millisecond one machine makes four ids. Ordered by time. */
 static inline uint64_t key_user_snowflake(uint64_t seed, uint64_t i)
 {
 	uint64_t ms = (UINT64_C(1) << 38) + i / 4, machine = key_scramble(seed + ms) & 1023;
@@ -185,7 +185,7 @@ static inline size_t key__read(char *to, size_t room, const char *path)
 	if (file)
 		fclose(file);
 	if (n && n < room && to[n - 1] != '\n')
-		to[n++] = '\n'; /* so that the next file's first line begins anew */
+		to[n++] = '\n'; /* else the next file's first line would join this one */
 	return n;
 }
 
@@ -198,8 +198,8 @@ static inline void key_lines_free(struct key_lines *lines)
 	lines->n = 0;
 }
 
-/* The different lines of all files that the pattern (glob) names, in order; none where there is no
- * such file. At most @room bytes are read. Return: 0, or -1 there is no memory. */
+/* Reads the distinct lines, sorted and without empty ones, of all files that match the glob
+ * @pattern; none if no file matches. Reads at most @room bytes. Return: 0; -1 without memory. */
 static inline int key_lines(struct key_lines *out, const char *pattern, size_t room)
 {
 	glob_t found;
@@ -242,7 +242,7 @@ namespace bench {
 
 inline uint64_t scramble(uint64_t x) { return key_scramble(x); }
 
-/* Where the keys that are never inserted begin. */
+/* The first number of the keys that are never inserted. */
 constexpr uint64_t absent = UINT64_C(1) << 40;
 
 inline std::vector<uint64_t> make_keys(uint64_t first, size_t n)
@@ -253,8 +253,8 @@ inline std::vector<uint64_t> make_keys(uint64_t first, size_t n)
 	return keys;
 }
 
-/* Strings of 16 to 64 bytes, the first eight of them the key itself, so that they are as
- * distinct as the numbers. */
+/* Strings of 16 to 64 bytes. The first eight bytes are the key itself, so strings are as distinct
+ * as the keys. */
 class Strings {
 public:
 	Strings(uint64_t first, size_t n) : keys_(n)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The machine's own limits, contenders like the others, so that they are measured beside them:
- * independent random 64-byte lines out of as many bytes as the filter has, huge pages likewise,
- * fetched ahead as this machine likes best; what a call through a pointer costs
- * by itself, much where indirect branches are not predicted; and arithmetic alone, which two
- * idle cores do twice as much of as one. */
+ * The machine's own limits, as contenders, so that they are measured beside the others:
+ * - reads of independent random 64-byte lines, in as many bytes and on the same pages as the
+ *   filter has, prefetched as is best on this machine;
+ * - a call through a pointer, which is expensive if indirect branches are not predicted;
+ * - arithmetic alone: two idle cores do twice the work of one. */
 #include <cstdint>
 #include <stdexcept>
 #include <weir/weir.h>
@@ -19,7 +19,7 @@ class LineSet final : public Set {
 public:
 	explicit LineSet(size_t bytes) : region_(bytes), lines_(region_.base(), bytes)
 	{
-		lines_.read(0, 1); /* the way to fetch is sought */
+		lines_.read(0, 1); /* finds the best way to prefetch before any measurement */
 	}
 	uint64_t bytes() const override { return region_.bytes(); }
 	void clear() override {}

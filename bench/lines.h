@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What memory allows, whatever a filter does: random 64-byte lines of an array, read or or'ed
- * into, fetched ahead as this machine likes best: so many at a time, into the first-level cache or
- * the second. The array may be a filter's own bits: nothing is changed. */
+ * The memory's own limit, whatever a filter does: random 64-byte lines of an array, read or or'ed
+ * into. Prefetches go as many lines ahead, and into the first-level or the second-level cache, as
+ * is best on this machine. The array may be a filter's own bits: no bit changes. */
 #ifndef WEIR_BENCH_LINES_H
 #define WEIR_BENCH_LINES_H
 
@@ -14,13 +14,13 @@ namespace bench {
 
 class Lines {
 public:
-	/* @tries: lines asked of each way to fetch while the best is sought, six times. */
+	/* @tries: lines visited in each of six trials of each way to fetch, to find the best. */
 	Lines(void *base, size_t bytes, size_t tries = size_t(1) << 20)
 	    : base_(static_cast<char *>(base)), lines_(bytes / 64), tries_(tries)
 	{
 	}
 
-	/* Reads a word of @n random lines. */
+	/* Reads a word of each of @n random lines. */
 	uint64_t read(uint64_t from, size_t n)
 	{
 		if (reading_.ahead == unknown)
@@ -28,7 +28,7 @@ public:
 		return visit<false>(from, n, reading_);
 	}
 
-	/* Or's nothing into a word of @n random lines, locked all the same. */
+	/* Or's 0 into a word of each of @n random lines, by a locked instruction. */
 	void fetch_or(uint64_t from, size_t n)
 	{
 		if (oring_.ahead == unknown)
@@ -36,12 +36,12 @@ public:
 		visit<true>(from, n, oring_);
 	}
 
-	/* Reads, each line chosen by what the one before held: latency. */
+	/* Reads lines, each at an address that depends on the line before: latency. */
 	uint64_t chain(const uint64_t *keys, size_t n) const
 	{
 		uint64_t last = 0;
 		for (size_t i = 0; i < n; i++)
-			/* always 0, but only memory shows that */
+			/* always 0, but the core must wait for the load to know */
 			last = *word(place(keys[i] ^ last)) & nothing();
 		return last;
 	}

@@ -24,7 +24,7 @@ struct Cpus {
 	unsigned cores = 0;
 };
 
-/* The kernel's word for which core a CPU is of; where it gives none, each is a core. */
+/* The core of a CPU, by the kernel's names; each CPU is a core if the kernel does not say. */
 std::string core_of(int cpu)
 {
 	std::string core = cpu_file(cpu, "topology/core_id");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is measured of a contender. Two of them take turns round by round, so that what the machine
- * does meanwhile affects both. */
+ * Measures a contender in rounds. Two contenders take turns round by round, so that changes of the
+ * machine affect both. */
 #ifndef WEIR_BENCH_MEASURE_H
 #define WEIR_BENCH_MEASURE_H
 
@@ -17,10 +17,10 @@ namespace bench {
 enum class Op {
 	hit,     /* lookups of keys that are there */
 	miss,    /* lookups of keys that are not */
-	chain,   /* hits, each after the answer before */
+	chain,   /* hits; each key depends on the answer before */
 	insert,  /* new keys, from empty to capacity */
 	present, /* inserts of keys that are there */
-	remove,  /* of all keys, from capacity to empty */
+	remove,  /* removals of all keys, from capacity to empty */
 };
 
 /* The keys of one size: made once, the same for every contender. */
@@ -32,20 +32,20 @@ struct Keys {
 	std::vector<uint64_t> present, absent_;
 };
 
-/* Does a round take all keys, however many are asked for? */
+/* Does a round take all keys, whatever its count? */
 inline bool takes_all(Op op) { return op == Op::insert || op == Op::remove; }
 
-/* What one round cost, a key. */
+/* The cost of one round. */
 struct Cost {
-	/* one thread: of its CPU, so that another process's turn is not counted; several: of the
-	 * clock */
+	/* a key: CPU time, which leaves out the turns of other processes, or the clock's time if
+	 * @wall was given */
 	double ns;
-	double busy; /* how much of the time it had its CPU, 0 to 1 */
+	double busy; /* the share of the clock's time that a thread had its CPU, 0 to 1 */
 	double keys; /* of this round */
 };
 
-/* @first: where in the keys the round begins; @count: how many, again from the start at the end.
- * Who takes all keys does so several times where they are few. */
+/* @first: the number of the round's first key; @count: how many keys, wrapping at the end. An
+ * operation that takes all keys repeats them until a round has about a million. @wall: see Cost. */
 Cost measure(Team &team, Set &set, Op op, const Keys &keys, size_t first, size_t count, bool wall);
 
 /* Robust figures of many rounds. */
@@ -62,7 +62,7 @@ struct Facts {
 	uint64_t lost; /* false negatives */
 };
 
-/* Fills the set to capacity and asks it for everything. */
+/* Fills the set to capacity and looks up all present and absent keys. */
 Facts fill_and_ask(Set &set, const Keys &keys);
 
 /* Load average over the last minute. */

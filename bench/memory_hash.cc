@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a key costs by its length: XXH3 alone, inlined; weir's hash of one key and of a batch; a
- * whole lookup. Keys and filter are in the cache. */
+ * Measures a key by its length: XXH3 alone, inlined; weir's hash of one key and of a batch; a whole
+ * lookup. Keys and filter are in the cache. */
 #include <stdexcept>
 #include <vector>
 #include <weir/weir.h>
@@ -61,7 +61,7 @@ uint64_t hash_batch(const Lengthy &l)
 	return hashes[0];
 }
 
-/* The others answer something; these answer how many were found. */
+/* lookup() and lookup_batch() return how many keys were found; the others return any value. */
 uint64_t lookup(const Lengthy &l)
 {
 	uint64_t found = 0;

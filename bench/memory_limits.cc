@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the machine allows, with as many threads as there are CPUs: random lines, and fetch-ors
- * where nobody else is, where everybody is, and all over an array. */
+ * The machine's limits, from one thread to one on each CPU: random lines read, and fetch-ors of a
+ * word of the thread's own, of one word that all threads share, and of words all over an array. */
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -49,7 +49,7 @@ void run_array(benchmark::State &state, const Size &size, bool huge, unsigned th
 	Array &array = array_of(size.bytes, huge);
 	Team &team = team_of(threads);
 	uint64_t at = 0;
-	/* one thread seeks the distance */
+	/* one thread chooses the prefetch distance */
 	write ? array.lines->fetch_or(0, 1) : benchmark::DoNotOptimize(array.lines->read(0, 1));
 	auto round = [&](Team &some) {
 		Tally t = timed(some, a_round, [&](unsigned thread) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The price of a line that another core wrote last: what an insert meets as soon as two threads
- * insert, and bench/model multiplies by how often.
+ * The price of a line that another core wrote last. An insert pays it as soon as two threads
+ * insert; bench/model multiplies it by how often that happens.
  *
- * Each thread works in a part of a filter, so that every line it meets is its own; then all work
- * all over it. The difference is what the lines of others cost. */
+ * First each thread works in its own part of a filter, so every line that it visits is its own.
+ * Then all threads work all over the filter. The difference is the price of the others' lines. */
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -17,9 +17,9 @@ namespace bench {
 namespace {
 
 enum class Visit {
-	lock,   /* a locked or of a word of each line and nothing else: as many at once as can be */
+	lock,   /* only a locked or of a word of each line: as many in flight as the core allows */
 	mixed,  /* lookups_an_insert lookups, then an insert */
-	insert, /* an insert each */
+	insert, /* inserts, one by one */
 	batch,  /* inserts, batch_keys at a time */
 };
 constexpr Visit visits[] = { Visit::lock, Visit::mixed, Visit::insert, Visit::batch };
@@ -49,8 +49,8 @@ public:
 	size_t lines() const { return bytes() / 64; }
 	void clear() { filter_.region->clear(); }
 
-	/* A line is the high half of hash times lines (L1 in src/kinds/blocked/kernel.c): a part of
-	 * the hashes is a part of the lines. @part: parts_ for all of them. */
+	/* The line is the high half of hash times lines (L1 in src/kinds/blocked/kernel.c), so a
+	 * range of hashes is a range of lines. @part: parts_ for the whole filter. */
 	Hashes make(unsigned part, size_t n, uint64_t &salt) const
 	{
 		bool all = part == parts_;
@@ -106,7 +106,8 @@ private:
 	unsigned parts_;
 };
 
-/* What the visits of own lines took, and of everybody's: thread by thread, added up. */
+/* CPU time of the visits to own lines and of those all over the filter: the longest thread's,
+ * times the number of threads. */
 struct Price {
 	double keys = 0, own_ns = 0, together_ns = 0, wall_ns = 0, waited_ns = 0;
 	void add(const Price &p)
@@ -123,7 +124,7 @@ Price price_of(Team &team, Parts &parts, Visit how)
 {
 	static uint64_t round;
 	unsigned n = team.size();
-	/* as many keys as bench_cores has a thread insert at once */
+	/* as many keys as a thread inserts in a round of bench_cores */
 	size_t each = parts.bytes() / n <= cache_bytes(2) ? size_t(1) << 15 : size_t(1) << 17;
 	Price price;
 	round++;
@@ -185,12 +186,12 @@ void run_owner(benchmark::State &state, Visit how, size_t bytes, unsigned thread
 
 /* ---- each pair of CPUs ---- */
 
-/* so many CPUs have a counter for each of their pairs */
+/* with at most this many CPUs, each pair has a counter of its own */
 constexpr size_t most_shown = 32;
 
 using Pair = std::pair<size_t, size_t>; /* places in allowed_cpus() */
 
-/* Every pair; of very many CPUs each with those at distances 1, 2, 4 ... */
+/* All pairs. With more than most_shown CPUs, and not @every, only those at distances 1, 2, 4 ... */
 std::vector<Pair> pairs_of(size_t cpus, bool every)
 {
 	std::vector<Pair> pairs;
@@ -208,8 +209,8 @@ std::string name_of(const Pair &pair)
 	       std::to_string(cpus[pair.second]);
 }
 
-/* What a line takes from one CPU to the other and back, halved; or what a visit costs more than
- * one of own lines, while both do it. */
+/* Adds to @ns. Without @how: the time of a line from one CPU to the other. With @how: the price of
+ * a visit while both CPUs visit the same lines, above a visit to own lines. */
 Tally visit_pair(Team &team, Parts &parts, const Visit *how, double &ns)
 {
 	Tally t;
@@ -218,7 +219,7 @@ Tally visit_pair(Team &team, Parts &parts, const Visit *how, double &ns)
 		ns += (price.together_ns - price.own_ns) / price.keys;
 		return tally_of(price, 2);
 	}
-	pulse_of(team, 100); /* awake */
+	pulse_of(team, 100); /* wakes the threads */
 	Pulse pulse = pulse_of(team, 2000);
 	ns += pulse.handoff_ns;
 	t.keys = pulse.handoffs;
@@ -227,7 +228,7 @@ Tally visit_pair(Team &team, Parts &parts, const Visit *how, double &ns)
 	return t;
 }
 
-/* @how: NULL for handing one line to and fro. */
+/* @how: NULL to hand one line back and forth. */
 void run_pairs(benchmark::State &state, const Visit *how, bool every)
 {
 	const std::vector<int> &cpus = allowed_cpus();
@@ -258,7 +259,7 @@ void run_pairs(benchmark::State &state, const Visit *how, bool every)
 
 void add_pairs(const Options &options)
 {
-	/* most of the time goes into what is not measured, which Google Benchmark does not count */
+	/* fixed, since most of the time is setup, which Google Benchmark does not count */
 	long again = allowed_cpus().size() > 8 ? 2 : options.quick() ? 8 : 32;
 	bool every = options.full();
 	add({ { "what", "pair" }, { "how", "ping" } },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One filter on huge pages and on small ones, one key a call and in batches, beside what the
- * very same memory allows. */
+ * Measures one filter on huge pages and on small ones, one key a call and in batches, beside the
+ * limits of the very same memory. */
 #include <weir/weir.h>
 #include "bench_memory.h"
 #include "sets/weir_filter.h"
@@ -11,7 +11,7 @@ namespace {
 struct Filled {
 	size_t bytes = 0;
 	bool huge = false;
-	LayoutSet *set = nullptr; /* of work */
+	LayoutSet *set = nullptr; /* owned by work */
 	std::unique_ptr<Work> work;
 	Quality quality;
 	Limit limit;
@@ -62,7 +62,7 @@ void add_case(const char *what, const Size &size, bool huge, Verb verb, size_t b
 
 } // namespace
 
-/* All that a filter is asked, together: it is filled once. */
+/* Adds all cases of one filter together, so that it is filled once. */
 void add_pages(const Options &options)
 {
 	for (const Size &size : options.sizes()) {

@@ -35,7 +35,7 @@ double step_ns(Team &team)
 	Elapsed e = team.run([](unsigned) {
 		uint64_t sum[wide] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 		for (uint64_t i = 0; i < steps; i++)
-			/* so many at a time that a core has no time for another's work */
+			/* enough chains to leave the core's other half no idle unit */
 			for (uint64_t &s : sum) {
 				s = (s ^ s >> 13) + i;
 				asm volatile("" : "+r"(s));
@@ -51,12 +51,12 @@ Beside::Beside(Team &team, std::function<Tally()> alone)
 {
 }
 
-/* A thread by itself, on the team's CPUs in turn. */
+/* Measures one thread alone, on the team's CPUs in turn. */
 void Beside::take_alone()
 {
 	size_t i = taken_ % tallies_.size();
 	pin(allowed_cpus()[i]);
-	alone_(); /* until the caches are as they are after such a round */
+	alone_(); /* a warm-up: leaves the caches as such a round leaves them */
 	tallies_[i].add(alone_());
 	alone_step_ += step_ns(team_of(1));
 	pin(allowed_cpus()[0]);
@@ -65,13 +65,13 @@ void Beside::take_alone()
 void Beside::take()
 {
 	constexpr unsigned laps = 500;
-	constexpr double share = 0.3; /* of the time, at most, but once on each CPU */
+	constexpr double share = 0.3; /* of the time at most, once each CPU has had its turn */
 	double began = clock_ns(CLOCK_MONOTONIC);
 	if (spent_ > share * (began - began_) && taken_ >= tallies_.size())
 		return;
 	if (tallies_.size() > 1) {
 		take_alone();
-		pulse_of(team_, laps / 10); /* awake */
+		pulse_of(team_, laps / 10); /* wakes the threads */
 		handoff_ += pulse_of(team_, laps).handoff_ns;
 	}
 	step_ += step_ns(team_);

@@ -16,7 +16,7 @@ namespace bench {
 
 class Region {
 public:
-	/* @huge: false for the kernel's small pages, for a measurement of what they cost. */
+	/* @huge: false asks for the kernel's small pages, to measure their cost. */
 	explicit Region(size_t bytes, bool huge = true) : bytes_(bytes)
 	{
 		if (huge && bytes < huge_page)

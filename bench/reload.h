@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The parts of bench_reload: what is replaced, who replaces it, and who reads meanwhile. All
- * work on hashes, so that nothing but the set is measured. */
+ * The parts of bench_reload: the set that a loader replaces, and the readers beside it. All work on
+ * hashes, so that only the set is measured. */
 #ifndef WEIR_BENCH_RELOAD_H
 #define WEIR_BENCH_RELOAD_H
 
@@ -20,20 +20,20 @@ enum class Phase {
 	rebuild, /* a new filter is filled with every key */
 	copy,    /* a new filter takes over the bits of the old one */
 	roll,    /* rebuilt a shard at a time */
-	refresh, /* an image file is taken over, mapped */
+	refresh, /* an image file is read into memory and taken over */
 };
 const char *name_of(Phase phase);
 
 enum class Read { hit, hit_of_16, batch, insert };
 const char *name_of(Read read);
-/* Hashes a call of Read::batch. */
+/* Hashes in a call of Read::batch. */
 constexpr size_t reload_batch = 64;
-/* Of Read::hit_of_16, lookups in a section that the caller holds, as a request has it. */
+/* Lookups of Read::hit_of_16 in one section of the caller, as a request would hold it. */
 constexpr size_t reload_section = 16;
 
 struct Flavor {
 	const char *name;
-	const struct rcu_flavor_struct *rcu; /* NULL: bp, whose threads owe nothing */
+	const struct rcu_flavor_struct *rcu; /* NULL: bp, which needs none of the calls */
 	void enter() const { rcu ? rcu->register_thread() : void(); }
 	void leave() const { rcu ? rcu->unregister_thread() : void(); }
 	void quiet() const { rcu ? rcu->read_quiescent_state() : void(); }
@@ -47,9 +47,9 @@ public:
 	/* Replaces it once, from the calling thread. Throws if that fails.
 	 * @pace: the share of a core that this may take; 0: all of it. */
 	virtual void replace(double pace) = 0;
-	/* How many of the hashes are found, or that they were inserted. */
+	/* Return: how many hashes were found; for Read::insert, how many inserts succeeded. */
 	virtual uint64_t whole(Read read, const uint64_t *hashes, size_t n) = 0;
-	/* Likewise, each call timed by itself: into the histogram. */
+	/* The same, with each call timed by itself into @times. */
 	virtual uint64_t one_by_one(Read read, const uint64_t *hashes, size_t n,
 	                            struct histogram *times) = 0;
 	virtual uint64_t bytes() = 0;
@@ -57,28 +57,28 @@ public:
 	virtual uint64_t wrong(size_t n) = 0;
 };
 
-/* @n keys at 1 %, in the form that @phase replaces. */
+/* A set of @n keys at 1 %, in the form that @phase replaces. */
 std::unique_ptr<Target> make_target(size_t n, Phase phase, const Flavor &flavor);
 
-/* What a run of the readers came to. */
+/* The result of a run, of one reader or of all. */
 struct Reading {
 	double keys = 0, ns = 0;
 	double waited_ns = 0; /* the longest that one of them was kept from its CPU */
 	uint64_t lost = 0;
 };
 
-/* Pinned threads that read in the phases that run() sets. */
+/* Pinned threads that read during run(). */
 class Readers {
 public:
-	/* @beside: the loader has a CPU to itself, so the time of the readers is that of their
-	 * CPUs; else of the clock, since it takes theirs. */
+	/* @beside: the loader has a CPU to itself, so the readers' CPU time counts. Otherwise the
+	 * clock counts, since the loader takes time from a reader. */
 	Readers(Target &target, Read read, unsigned threads, const Flavor &flavor, bool beside);
 	~Readers();
 	Readers(const Readers &) = delete;
 	Readers &operator=(const Readers &) = delete;
 
-	/* They read from the begin of @meanwhile to its end. With @times each call is timed by
-	 * itself, and its time goes there. */
+	/* The readers read while the function runs on the calling thread. With @times each call is
+	 * timed by itself and added there. */
 	Reading run(struct histogram *times, const std::function<void()> &meanwhile);
 
 private:

@@ -10,7 +10,7 @@
 
 extern "C" {
 #include "../src/tool/drill/ticks.h"
-/* ticks.c asks for it; reload_readers.cc has it. */
+/* ticks.c calls it; reload_readers.cc defines it. */
 double seconds_now(void);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The readers of bench_reload: each on a CPU of its own, from the first on, while there are as
- * many; the loader is the caller. */
+ * The readers of bench_reload. Each has a CPU of its own, from the first on, as long as there are
+ * enough. The loader is the calling thread. */
 #include <algorithm>
 #include "account.h"
 #include "machine.h"
 #include "reload.h"
 #include "team.h"
 
-/* What ticks.c has from the rest of the command. */
+/* ticks.c calls this function, which another file defines in the command. */
 extern "C" double seconds_now(void) { return bench::clock_ns(CLOCK_MONOTONIC) * 1e-9; }
 
 namespace bench {
@@ -35,7 +35,8 @@ Readers::~Readers()
 		reader.thread.join();
 }
 
-/* The caller may be a thread of the flavor too: a grace period must not wait for it. */
+/* The caller may be registered with the flavor too, so it reports quiescent states: no grace
+ * period may wait for it. */
 void Readers::wait_for(unsigned count)
 {
 	while (resting_.load() != count) {
@@ -63,7 +64,7 @@ void Readers::live(Reader &reader, unsigned number)
 	flavor_.leave();
 }
 
-/* Until the state changes. */
+/* Reads until the state changes. */
 void Readers::read(Reader &reader, int how, size_t &at)
 {
 	const std::vector<uint64_t> &hashes = target_.hashes();

@@ -30,8 +30,7 @@ void insert_all(struct weir_reload *r, const std::vector<uint64_t> &hashes)
 	}
 }
 
-/* The loops of the readers over the verbs of @Self, which are inlined: find, find_in_section,
- * find_many, add. */
+/* The readers' loops over the inlined verbs of @Self: find, find_in_section, find_many, add. */
 template <class Self> class Verbs : public Target {
 public:
 	uint64_t whole(Read read, const uint64_t *hashes, size_t n) override
@@ -72,7 +71,7 @@ public:
 			                                                    bitmap);
 			uint64_t now = ticks_now();
 			histogram_add(times, ticks_between(last + ticks.cost, now));
-			last = ticks_now(); /* the histogram's own time is not the lookup's */
+			last = ticks_now(); /* leaves out the histogram's own time */
 		}
 		return found;
 	}
@@ -158,7 +157,7 @@ public:
 	}
 
 private:
-	/* Two files that differ, so that each refresh finds another than the last. */
+	/* Saves two files, so that each refresh finds another file than the last. */
 	void save_images(struct weir_filter *filter)
 	{
 		folder_.emplace();
@@ -210,7 +209,7 @@ public:
 	ShardedTarget &operator=(const ShardedTarget &) = delete;
 
 	bool find(uint64_t hash) const { return weir_handle_contains_hash(set_, hash); }
-	/* The view costs what the verb does; add_all() asks for no such row. */
+	/* wanted() leaves out this row: a view of a sharded set costs as much as its verb. */
 	uint64_t find_in_section(const uint64_t *) const
 	{
 		throw std::logic_error("sections of a sharded set are not measured");
@@ -244,7 +243,7 @@ private:
 	}
 
 	struct weir_handle *set_ = nullptr;
-	/* the loader's source, sorted by shard as it would be */
+	/* the loader's source, already sorted by shard */
 	std::vector<std::vector<uint64_t>> parts_;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One row a contender, one column a verb and number of threads: the run at a glance. */
+ * Prints the run as a table: a row for each contender, a column for each verb and number of
+ * threads. */
 #ifndef WEIR_BENCH_TABLE_H
 #define WEIR_BENCH_TABLE_H
 

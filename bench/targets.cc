@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What weir promises, line by line, and what is reported beside it. */
+ * The comparisons behind weir's promises, and those that are only reported. */
 #include "targets.h"
 
 namespace bench {
@@ -39,7 +39,7 @@ void lookups(std::vector<Comparison> &out, size_t n, double rate, bool promised)
 	                { "yardstick, inlined", yardstick_single, Op::chain } });
 }
 
-/* What a call through a pointer costs on this machine, whatever it calls. */
+/* The cost of a call through a pointer on this machine, whatever it calls. */
 void calls(std::vector<Comparison> &out)
 {
 	const Side yardstick = { "yardstick, inlined", yardstick_single, Op::hit };
@@ -54,7 +54,7 @@ void calls(std::vector<Comparison> &out)
 	                { "yardstick, by pointer", yardstick_called, Op::hit }, 0, false, true });
 }
 
-/* The ways to one key, against each other. The rates are those of the calculator's six layouts. */
+/* Compares the ways to ask for one key. Each rate gives another of the calculator's six layouts. */
 void ways(std::vector<Comparison> &out)
 {
 	for (double rate : { 0.1, 0.05, 0.01, 0.004, 0.001, 0.0001 }) {
@@ -155,7 +155,7 @@ void large(std::vector<Comparison> &out)
 	                { "weir_contains", weir_single, Op::hit }, lines });
 }
 
-/* Hashing and loading, the only ones that are promised in nanoseconds. */
+/* Hashing and loading, promised in nanoseconds instead of a ratio. */
 void loads(std::vector<Comparison> &out, size_t n, double most_ns)
 {
 	Comparison c = { "hash and load : single inserts", n, 0.01,
@@ -168,7 +168,7 @@ void loads(std::vector<Comparison> &out, size_t n, double most_ns)
 	                { "weir_insert_keys", weir_batch, Op::insert } });
 }
 
-/* Batches of longer keys: what is left when XXH3's own time is taken off. */
+/* Batches of longer keys: the time above XXH3's own is promised. */
 void wide(std::vector<Comparison> &out)
 {
 	const Side alone = { "XXH3 alone", xxh3_wide, Op::hit, 1, nullptr, true };
@@ -179,8 +179,8 @@ void wide(std::vector<Comparison> &out)
 	                2.5 });
 }
 
-/* Kinds that remove keys. Counting's filter is in the L2, where its larger words do not cost a miss
- * of their own; a cuckoo filter's figures are promised as they are, up to 95 % of its places. */
+/* Kinds that remove keys. The counting filter fits the L2, so its larger words cost no cache
+ * misses. A cuckoo filter's figures are promised in nanoseconds, up to 95 % of its places. */
 void removing(std::vector<Comparison> &out)
 {
 	auto counting = [&](const char *question, Op op, Op other, double limit) {
@@ -210,8 +210,8 @@ void removing(std::vector<Comparison> &out)
 			                n == m1 ? 1.7 : 0, true });
 }
 
-/* Fuse with fingerprints of 8 bits, built from keys that are hashed and sorted on the way. Parts
- * have a million keys at least, so two threads share the work of more than that. */
+/* Fuse with fingerprints of 8 bits. A build also hashes and sorts the keys. A part has at least a
+ * million keys, so two threads can share only the work of more. */
 void built(std::vector<Comparison> &out, size_t n)
 {
 	const double rate = 0.004;

@@ -13,7 +13,7 @@ struct Side {
 	Maker make;
 	Op op;
 	unsigned threads = 1;
-	const char *isa = nullptr; /* the kernel weir is to take; NULL: the best */
+	const char *isa = nullptr; /* the kernel that weir must take; NULL: the best */
 	bool no_filter = false;    /* the machine's limit: it has no keys */
 };
 
@@ -23,14 +23,14 @@ struct Comparison {
 	double rate;
 	Side first, second;
 	double limit = 0;  /* of the ratio; 0: reported only */
-	/* the ratio is second / first, to be at least limit; else first / second, to be at most
-	 * limit */
+	/* true: the ratio is second / first and must be at least limit; false: it is
+	 * first / second and must be at most limit */
 	bool gain = false;
-	double slack_ns = 0; /* or this much longer a key, whatever the ratio */
+	double slack_ns = 0; /* also met if the first takes at most this much longer a key */
 	double most_ns = 0;  /* in place of a ratio: the first side's nanoseconds a key; 0: none */
 	double most_bits = 0; /* besides: the first side's bits a key; 0: any */
-	bool wall = false;   /* a side has threads of its own: the clock counts, not one's CPU */
-	/* what the machine itself allows: printed with the promises, to read them against */
+	bool wall = false;   /* a side starts threads itself: the clock counts, not CPU time */
+	/* the machine's own limit: printed with the promises for comparison */
 	bool machine = false;
 };
 

@@ -25,13 +25,13 @@ inline double clock_ns(clockid_t clock)
 struct Elapsed {
 	double wall_ns = 0;   /* from the common start to the last thread's end */
 	double cpu_ns = 0;    /* the longest that one thread was on its CPU */
-	/* the longest that one thread was ready to run and another had its CPU, where the kernel
-	 * says so */
+	/* the longest that one thread was ready to run while another had its CPU; 0 if the kernel
+	 * does not say */
 	double waited_ns = 0;
 };
 
-/* @threads threads, each pinned to a CPU of its own while there are as many. Work of one thread
- * is done by the caller. */
+/* @threads threads, each pinned to a CPU of its own as long as there are enough. The caller is one
+ * of them. */
 class Team {
 public:
 	explicit Team(unsigned threads);

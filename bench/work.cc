@@ -11,7 +11,7 @@
 namespace bench {
 namespace {
 
-/* keys made at a time while a set is filled or asked for everything */
+/* keys made at a time while a set is filled or asked for all keys */
 constexpr size_t piece = size_t(1) << 18;
 constexpr size_t most_draws = size_t(1) << 20;
 
@@ -80,7 +80,7 @@ void Work::empty()
 	empty_ = true;
 }
 
-/* Inserts keys up to number @held. */
+/* Inserts keys held_ .. @held-1. */
 void Work::fill_to(size_t held)
 {
 	std::atomic<size_t> next{held_};
@@ -96,7 +96,7 @@ void Work::fill_to(size_t held)
 	empty_ = false;
 }
 
-/* How many of @n keys from @first on are answered "there". */
+/* How many of @n keys from @first on the set finds. */
 uint64_t Work::count(uint64_t first, size_t n)
 {
 	std::atomic<uint64_t> next{0}, found{0};
@@ -130,7 +130,7 @@ Quality Work::fill(double rate, size_t most)
 	return q;
 }
 
-/* Zipf's draws are made once: one takes longer than an insert. */
+/* Makes Zipf's draws once: a draw takes longer than an insert. */
 void Work::draw()
 {
 	if (!draws_.empty())
@@ -142,7 +142,7 @@ void Work::draw()
 		key = scramble(zipf(state));
 }
 
-/* Brings the set to where the round begins. */
+/* Brings the set to the state in which the round begins. */
 void Work::prepare(Team &team, Verb verb, size_t each)
 {
 	size_t total = each * team.size();
@@ -177,7 +177,7 @@ void Work::prepare(Team &team, Verb verb, size_t each)
 	}
 }
 
-/* One thread's part of a round. Return: false negatives. */
+/* One thread's part of a round. Return: lost keys, as in Tally. */
 uint64_t Work::run(Verb verb, unsigned thread, size_t each)
 {
 	const std::vector<uint64_t> &keys = keys_[thread];
@@ -206,7 +206,7 @@ Tally Work::round(Team &team, Verb verb, size_t each)
 	fresh_.resize(keys_.size());
 	size_t new_each = verb == Verb::mixed ? (each + lookups_an_insert - 1) / lookups_an_insert :
 	                                        each;
-	std::vector<uint64_t> lost(threads * 8); /* a line each */
+	std::vector<uint64_t> lost(threads * 8); /* a cache line each */
 	team.run([&](unsigned t) {
 		uint64_t at = asked_ + t * each;
 		if (verb == Verb::insert)

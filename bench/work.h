@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A set and what is asked of it, round after round: each thread of a team is given its keys
- * beforehand, then all begin together. The set is brought to the state that the verb needs; what
- * that takes is not measured. */
+ * Measures a set round after round. Each thread of a team gets its keys beforehand, then all begin
+ * together. Before a round the set is brought to the state that the verb needs; that time does not
+ * count. */
 #ifndef WEIR_BENCH_WORK_H
 #define WEIR_BENCH_WORK_H
 
@@ -20,26 +20,26 @@ enum class Verb {
 	miss,   /* lookups of keys that are not */
 	insert, /* new keys, from empty to capacity */
 	mixed,  /* 19 hits, then an insert of a new key: from half of the capacity to all of it */
-	zipf,   /* inserts of keys of which few come often (Zipf, 0.99) */
-	remove, /* of keys that are there, from capacity to empty */
-	count,  /* of keys that are there */
+	zipf,   /* inserts by Zipf's law (0.99): few keys come often */
+	remove, /* removals of keys that are there, from capacity to empty */
+	count,  /* counts of keys that are there */
 };
 const char *name_of(Verb verb);
 
-/* What rounds came to. */
+/* The sum of some rounds. */
 struct Tally {
 	double keys = 0, ns = 0;
-	double wall_ns = 0, waited_ns = 0; /* of which a thread was kept from its CPU by another */
+	double wall_ns = 0, waited_ns = 0; /* waited_ns: while another thread had the CPU */
 	uint64_t lost = 0;                 /* false negatives, removals refused, counts of 0 */
 	void add(const Tally &other);
 };
 
-/* A filled set by measurement. */
+/* The measured properties of a filled set. */
 struct Quality {
 	double bits_per_key = 0;
 	unsigned words_per_key = 0;        /* of a blocked filter */
 	double fp_asked = 0, fp_measured = 0;
-	/* half the 99 % interval of the measured rate, as a share of it; 1 where nothing was
+	/* half the 99 % interval of the measured rate, as a share of it; 1 if no absent key was
 	 * found */
 	double fp_interval = 1;
 	uint64_t lost = 0;      /* of all keys */
@@ -50,14 +50,15 @@ public:
 	/* @n: keys the set is for. */
 	Work(std::unique_ptr<Set> set, size_t n);
 
-	/* Fills the set with all CPUs if it can be, looks up every key, then @most absent ones,
-	 * fewer where @rate needs fewer for a 99 % interval within 10 %. */
+	/* Fills the set, with all CPUs if several threads may insert, and looks up every key. Then
+	 * looks up absent keys: enough for a 99 % interval within 10 % at @rate, but at most @most
+	 * and at least 100,000. */
 	Quality fill(double rate, size_t most);
 	/* @each: keys a thread. One thread's time is of its CPU, several threads' of the clock. */
 	Tally round(Team &team, Verb verb, size_t each);
 	Set &set() { return *set_; }
-	/* Keys a thread asks in a round: what a thread's own cache has room for beside a small
-	 * filter, else enough for a millisecond. */
+	/* Keys that a thread asks in a round: few enough to stay in its own cache beside a small
+	 * filter; with a larger filter, enough for a millisecond. */
 	size_t usual() const;
 
 private:
@@ -71,14 +72,14 @@ private:
 	std::unique_ptr<Set> set_;
 	size_t n_;
 	size_t held_ = 0;        /* keys 0 .. held_-1 are in the set */
-	bool empty_ = false;     /* nothing else is */
-	uint64_t asked_ = 0;     /* how far the lookups have come */
-	size_t drawn_ = 0;       /* how far the draws */
+	bool empty_ = false;     /* cleared, and not changed since */
+	uint64_t asked_ = 0;     /* keys that rounds have asked so far */
+	size_t drawn_ = 0;       /* draws that rounds have used so far */
 	std::vector<uint64_t> draws_;
-	std::vector<std::vector<uint64_t>> keys_, fresh_; /* a thread's */
+	std::vector<std::vector<uint64_t>> keys_, fresh_; /* of each thread */
 };
 
-/* The team of a size: made once, it sleeps while it is not used. */
+/* The team of that size: made once, it sleeps while it is not used. */
 Team &team_of(unsigned threads);
 
 } // namespace bench

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Ranks 0 .. n-1 of which rank r is drawn in proportion to (r+1)^-s, in constant time and
- * memory: rejection-inversion. Source: Hörmann, Derflinger, Rejection-inversion to generate
- * variates from monotone discrete distributions, ACM TOMACS 6(3), 1996. */
+ * Draws ranks 0 .. n-1, rank r in proportion to (r+1)^-s, in constant time and memory:
+ * rejection-inversion. Source: Hörmann, Derflinger, Rejection-inversion to generate variates from
+ * monotone discrete distributions, ACM TOMACS 6(3), 1996. */
 #ifndef WEIR_BENCH_ZIPF_H
 #define WEIR_BENCH_ZIPF_H
 
@@ -14,7 +14,7 @@ namespace bench {
 
 class Zipf {
 public:
-	/* 0.99 is what YCSB draws its keys with. @s: not 1. */
+	/* @s: not 1. The default is that of YCSB. */
 	explicit Zipf(uint64_t n, double s = 0.99)
 	    : n_(static_cast<double>(n)), s_(s), first_(integral(1.5) - 1),
 	      last_(integral(n_ + 0.5)), near_(2 - inverse(integral(2.5) - std::pow(2, -s)))
