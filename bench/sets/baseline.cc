@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a user would write or take otherwise, as contenders. */
+ * The alternatives that a user would write or take, as contenders. */
 #include <mutex>
 #include <stdexcept>
 #include "baseline_lfht.h"
@@ -37,7 +37,7 @@ private:
 	LibBloom filter;
 };
 
-/* As a user makes it safe without a thought for its cost. */
+/* Made safe in the simplest way: one mutex for all calls. */
 class LibBloomMutexSet final : public SingleKeySet<LibBloomMutexSet> {
 public:
 	LibBloomMutexSet(size_t n, double rate) : filter(n, rate) {}

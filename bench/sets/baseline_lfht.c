@@ -48,8 +48,8 @@ struct lfht *lfht_create(size_t n)
 void lfht_destroy(struct lfht *t)
 {
 	if (t->table) {
-		/* Only an empty table may be destroyed; nobody reads any more, so nodes need no
-		 * grace period. */
+		/* Only an empty table may be destroyed. No reader is left, so nodes need no grace
+		 * period. */
 		for (size_t i = 0; i < atomic_load(&t->used); i++) {
 			urcu_bp_read_lock();
 			cds_lfht_del(t->table, &t->nodes[i].link);

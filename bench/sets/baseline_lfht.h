@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The exact answer, lock-free: liburcu's hash table, a node a key. Sized for its keys from the
- * start, never resized. */
+ * An exact and lock-free set: liburcu's hash table, with a node for each key. It has its full size
+ * from the start and is never resized. */
 #ifndef WEIR_BENCH_BASELINE_LFHT_H
 #define WEIR_BENCH_BASELINE_LFHT_H
 
@@ -14,14 +14,14 @@ extern "C" {
 
 struct lfht;
 
-/* Return: NULL when memory is lacking. */
+/* Return: NULL without memory. */
 struct lfht *lfht_create(size_t n);
 void lfht_destroy(struct lfht *t);
 /* Bytes of nodes and buckets. */
 uint64_t lfht_bytes(const struct lfht *t);
-/* For keys of 8 bytes. Any threads; each key in a read-side section of its own. */
+/* Any thread may call it. Each call has a read-side section of its own. */
 bool lfht_contains(struct lfht *t, uint64_t key);
-/* At most the @n keys of its creation. */
+/* Aborts after more calls than the @n of lfht_create(). */
 void lfht_insert(struct lfht *t, uint64_t key);
 
 #ifdef __cplusplus

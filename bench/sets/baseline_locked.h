@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A filter per shard behind a lock: 64 shards, a split-block filter in each (plain stores, so
- * that the lock is what is measured), a cache line of its own for each lock. */
+ * A split-block filter in 64 shards, each behind a lock in a cache line of its own. Stores are
+ * plain, so that the lock is what is measured. */
 #ifndef WEIR_BENCH_BASELINE_LOCKED_H
 #define WEIR_BENCH_BASELINE_LOCKED_H
 
@@ -28,7 +28,7 @@ template <class Lock> struct Locked {
 
 	Locked(size_t n, double rate) : filter(n, rate, 1u << shard_bits) {}
 
-	/* A shard is a run of blocks, as many in each: the top bits of the hash choose both. */
+	/* Shards are runs of blocks of equal length: the top bits of the hash choose both. */
 	Lock &lock_of(uint64_t h) { return shards[h >> (64 - shard_bits)].lock; }
 
 	bool contains(const void *key, size_t len)

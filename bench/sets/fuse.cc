@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A fuse filter, built from its keys, hashed and sorted on the way, by one thread or two; then
- * asked one key a call, or many. */
+ * A fuse filter. One thread or two build it from its keys, which they hash and sort. Lookups take
+ * one key a call, or a batch. */
 #include <algorithm>
 #include <sched.h>
 #include <stdexcept>
@@ -13,8 +13,8 @@
 namespace bench {
 namespace {
 
-/* Lets the caller, and threads that it creates, run on any CPU; as before when it is gone. A team
- * pins its threads. */
+/* Lets the caller and the threads that it creates run on any CPU, since a team pins its threads.
+ * The destructor restores the caller's CPUs. */
 class Unpinned {
 public:
 	Unpinned()
@@ -53,7 +53,7 @@ public:
 		filter = nullptr;
 	}
 	using SingleKeySet<Fuse>::insert;
-	/* All at once. */
+	/* Builds the filter. @keys: all of its keys. */
 	void insert(const uint64_t *keys, size_t n) override
 	{
 		struct weir_builder_options options = WEIR_BUILDER_OPTIONS_INIT;
@@ -82,7 +82,7 @@ private:
 		std::vector<std::thread> others;
 		auto part = [&](unsigned t) {
 			size_t from = n * t / threads_, to = n * (t + 1) / threads_;
-			/* a failure is the builder's for good: finishing reports it */
+			/* the builder keeps a failure, and finishing reports it */
 			(void)!weir_builder_add_keys(b, weir_keys_fixed(keys + from, sizeof(*keys),
 			                                                to - from));
 		};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A guard over a handle: each key is asked, and what is passed on is reported. By one thread at a
- * time. */
+ * A guard over a handle. Each key is asked, and the outcome of a key that passes is reported to the
+ * guard. One thread at a time. */
 #include <algorithm>
 #include <weir/weir.h>
 #include "handle.h"
@@ -11,12 +11,13 @@ namespace {
 
 class Guarded : public SingleKeySet<Guarded> {
 public:
-	/* @bypass_below: above half, traffic that hits is bypassed, and stays so. */
+	/* @bypass_below: if above 0, the guard bypasses the filter for good once the filter stops a
+	 * smaller share of the asks than this. */
 	Guarded(size_t n, double rate, double bypass_below = 0) : filter_(n, rate, WEIR_BLOCKED)
 	{
 		struct weir_guard_options options = WEIR_GUARD_OPTIONS_INIT;
 		check(weir_handle_create(&handle_, filter_.filter, nullptr), "weir_handle_create");
-		filter_.filter = nullptr; /* the handle's now */
+		filter_.filter = nullptr; /* the handle owns it now */
 		options.handle = handle_;
 		options.bypass_below = bypass_below;
 		options.resume_above = bypass_below > 0 ? 1 : 0;
@@ -68,7 +69,7 @@ public:
 	}
 };
 
-constexpr double always = 0.9; /* of hits nothing is stopped */
+constexpr double always = 0.9; /* the filter stops no hit, so it is bypassed */
 
 } // namespace
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A filter behind a handle, in every way there is to reach it, and behind what else keeps a
- * pointer alive: a lock for readers, a count of references. The filter is the same in all. */
+ * A filter behind a handle, by every way to reach it, and behind the alternatives that keep a
+ * pointer alive: a read-write lock and a reference count. The filter is the same in all. */
 #include <urcu/urcu-memb.h>
 #include <urcu/urcu-qsbr.h>
 #include <algorithm>
@@ -20,8 +20,8 @@ extern "C" const struct rcu_flavor_struct urcu_memb_flavor, urcu_qsbr_flavor;
 namespace bench {
 namespace {
 
-/* What a thread owes each flavor. It is online while it looks up or inserts, so that the pauses
- * of a team delay no grace period. */
+/* The calls that each flavor asks of a thread. A thread is online only while it looks up or
+ * inserts, so that the pauses of a team delay no grace period. */
 struct Bp {
 	static const struct rcu_flavor_struct *flavor() { return nullptr; }
 	static void enter() {}
@@ -60,7 +60,7 @@ struct Qsbr {
 
 constexpr size_t quiescent = 64; /* lookups from one quiescent state to the next */
 
-/* The loops over many keys, inside of what the thread owes. @Self: find and add. */
+/* The loops over many keys, between the flavor's enter() and leave(). @Self has find(). */
 template <class Self, class Flavor> class Handled : public SingleKeySet<Self> {
 	using Base = SingleKeySet<Self>;
 
@@ -70,7 +70,7 @@ public:
 		struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
 		options.flavor = Flavor::flavor();
 		check(weir_handle_create(&handle, filter_.filter, &options), "weir_handle_create");
-		filter_.filter = nullptr; /* the handle's now */
+		filter_.filter = nullptr; /* the handle owns it now */
 	}
 	~Handled() override { check(weir_handle_destroy(handle), "weir_handle_destroy"); }
 	uint64_t bytes() const override { return filter_.region->bytes(); }
@@ -113,7 +113,7 @@ public:
 	}
 };
 
-/* weir_handle_get() in a section of the caller's, a section a lookup. */
+/* weir_handle_get() in the caller's own sections, by the flavor's loop. */
 template <class Flavor> class Get : public Handled<Get<Flavor>, Flavor> {
 public:
 	using Handled<Get<Flavor>, Flavor>::Handled;
@@ -132,10 +132,10 @@ public:
 	}
 };
 
-/* Of those this process may use; asked before the first pin narrows them. */
+/* The last CPU that this process may use, read before the first pin narrows the list. */
 const int loaders_cpu = allowed_cpus().back();
 
-/* With a reload that has begun and does not end: every insert goes to two filters. */
+/* A reload has begun and does not end, so every insert goes to two filters. */
 class Reloading final : public Handled<Reloading, Bp> {
 public:
 	Reloading(size_t n, double rate) : Handled(n, rate), next_(filter_.region->bytes())
@@ -165,8 +165,8 @@ private:
 	struct weir_reload *reload_ = nullptr;
 };
 
-/* Reloads one after the other, on the last CPU, as long as keys are looked up. The first set
- * that is filled is the source. */
+/* Reloads one after the other, on the last CPU, while keys are looked up. Each reload inserts the
+ * keys of the last insert(). */
 class BackToBack final : public Get<Memb> {
 public:
 	BackToBack(size_t n, double rate) : Get(n, rate), loader_(&BackToBack::load, this) {}
@@ -201,8 +201,8 @@ public:
 	}
 
 private:
-	/* At the end the loader's last reload is waited for: what is measured next is
-	 * undisturbed. */
+	/* At the end it waits for the loader's last reload, so that no reload disturbs the next
+	 * measurement. */
 	void looking(bool begins)
 	{
 		std::unique_lock<std::mutex> hold(lock_);
@@ -243,7 +243,7 @@ private:
 	std::thread loader_;
 };
 
-/* The bare filter, kept alive otherwise. */
+/* The bare filter, kept alive without a handle. */
 template <class Self> class Kept : public SingleKeySet<Self>, protected WeirFilter {
 public:
 	Kept(size_t n, double rate) : WeirFilter(n, rate, WEIR_BLOCKED) {}
@@ -267,8 +267,8 @@ private:
 	pthread_rwlock_t lock_ = PTHREAD_RWLOCK_INITIALIZER;
 };
 
-/* As little as such a count can do: one addition before, one after. A real one must find the
- * filter and count in one step. */
+/* The least that a reference count costs: one addition before and one subtraction after. A real
+ * one must find the filter and count in one step. */
 class Counted final : public Kept<Counted> {
 public:
 	using Kept::Kept;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * handle.cc: a filter behind a handle, a lock, a count of references; guard.cc: a guard. */
+ * handle.cc: a filter behind a handle, a lock, a reference count; guard.cc: a guard. */
 #ifndef WEIR_BENCH_SETS_HANDLE_H
 #define WEIR_BENCH_SETS_HANDLE_H
 
@@ -7,12 +7,12 @@
 
 namespace bench {
 
-/* weir_handle_contains, by flavor; each thread reports a quiescent state every 64 lookups where
- * the flavor wants that. */
+/* weir_handle_contains, by flavor. For qsbr each thread reports a quiescent state every 64
+ * lookups. */
 std::unique_ptr<Set> handle_bp(size_t n, double rate);
 std::unique_ptr<Set> handle_memb(size_t n, double rate);
 std::unique_ptr<Set> handle_qsbr(size_t n, double rate);
-/* weir_handle_get in a section of the caller's for each lookup. */
+/* weir_handle_get in the caller's own section for each lookup. */
 std::unique_ptr<Set> handle_get_memb(size_t n, double rate);
 std::unique_ptr<Set> handle_get_qsbr(size_t n, double rate);
 std::unique_ptr<Set> handle_get_16_memb(size_t n, double rate); /* and for 16 lookups */
@@ -25,8 +25,8 @@ std::unique_ptr<Set> handle_back_to_back(size_t n, double rate);
 std::unique_ptr<Set> behind_rwlock(size_t n, double rate);
 std::unique_ptr<Set> behind_count(size_t n, double rate);
 
-/* weir_guard_ask and weir_guard_saw of a handle, by one thread; in batches; and while the filter is
- * bypassed, as it is where every key is there */
+/* weir_guard_ask and weir_guard_saw over a handle, by one thread; in batches; and while the guard
+ * bypasses the filter, as it does if every key is there */
 std::unique_ptr<Set> guarded(size_t n, double rate);
 std::unique_ptr<Set> guarded_batch(size_t n, double rate);
 std::unique_ptr<Set> guard_bypassed(size_t n, double rate);

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <weir/kinds.h>
 
-/* 0 if the kind has none such. */
+/* 0 if the kind lacks this number. */
 static inline uint32_t shape_number(const struct weir_shape *shape, const char *number)
 {
 	const char *has;

@@ -29,7 +29,7 @@ public:
 	uint64_t bytes() const override { return region->bytes(); }
 	unsigned words_per_key() const override { return layout_words(); }
 	void clear() override { region->clear(); }
-	/* The loops over numbers have a constant len. */
+	/* len is a constant in the loops over numbers. */
 	bool find(const void *key, size_t len) const
 	{
 		return len == 8 ? weir_contains_u64(filter, number(key)) :
@@ -91,7 +91,7 @@ public:
 	}
 };
 
-/* So many keys a call that they are far apart in every cache. */
+/* 4 Mi keys a call, which outgrow the caches. */
 class LongBatch final : public Batch {
 public:
 	using Batch::Batch;
@@ -110,7 +110,7 @@ public:
 	}
 };
 
-/* As a loader works: as many hashes at a time as the library collects, made in the loop. */
+/* Inserts as a loader does: hashes up to 16 Mi keys, then passes all these hashes in one call. */
 class Bulk : public Batch {
 public:
 	using Batch::Batch;

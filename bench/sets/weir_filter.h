@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A weir filter in memory of ours, so that a round of inserts can begin with the same empty
- * filter. */
+ * A weir filter in the benchmark's own memory, so that each round of inserts can begin with the
+ * same filter, emptied. */
 #ifndef WEIR_BENCH_WEIR_FILTER_H
 #define WEIR_BENCH_WEIR_FILTER_H
 
@@ -32,7 +32,7 @@ struct WeirFilter {
 		params.memory_bytes = plan.bytes;
 		check(weir_create(&filter, &params), "weir_create");
 	}
-	/* Empty again, also of what a kind keeps beside its bits. */
+	/* Makes the filter empty again, also of what a kind keeps beside its bits. */
 	void renew()
 	{
 		weir_destroy(filter);

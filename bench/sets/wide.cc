@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Keys wider than a number: of 32 bytes, the number and three that follow from it. They are made
- * a thousand at a time in the loop, for XXH3 alone as for weir, so what differs is weir's work. */
+ * Keys of 32 bytes: a number, and three more that follow from it. The loop makes a thousand at a
+ * time, for XXH3 alone as for weir, so the difference is weir's work. */
 #include <algorithm>
 #include <stdexcept>
 #include <weir/weir.h>
@@ -68,7 +68,7 @@ public:
 	}
 };
 
-/* The same bytes, each key by a vector of its own. */
+/* The same bytes, each key by an iovec of its own. */
 class WideVectors final : public WideFixed {
 public:
 	using WideFixed::WideFixed;
@@ -82,7 +82,7 @@ public:
 	}
 };
 
-/* XXH3 alone, by a seed that the compiler does not know. */
+/* XXH3 alone, with a seed that the compiler does not know. */
 class WideHash final : public WideSet<WideHash> {
 public:
 	WideHash() { asm volatile("" : "+m"(seed_)); }

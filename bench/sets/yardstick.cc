@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The yardstick as a contender. Compiled twice: for AVX2, and with YARDSTICK_NATIVE for all that
- * this machine has, where a compiler may turn the hashing of a batch into AVX-512. */
+ * this machine has. The compiler may then hash a batch by AVX-512. */
 #include "set.h"
 #include "yardstick_split_block.h"
 
@@ -32,7 +32,7 @@ public:
 		for (size_t i = 0; i < n; i += batch_keys) {
 			size_t m = n - i < batch_keys ? n - i : batch_keys;
 			found += filter.contains_batch(keys + i, m, bitmap);
-			asm volatile("" : : "r"(bitmap) : "memory"); /* the answers are wanted */
+			asm volatile("" : : "r"(bitmap) : "memory"); /* keeps the answers */
 		}
 		return found;
 	}

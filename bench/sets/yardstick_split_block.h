@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The yardstick: a split-block Bloom filter as Parquet, Impala and Arrow have it (Apple 2021;
- * Putze, Sanders, Singler 2007), inlined and as fast as it is known how to write it: blocks of 256
- * bits, one bit in each of eight 32-bit words, AVX2 for the test, XXH3 without a seed for the hash,
- * batches that prefetch. An insert is four 64-bit atomic or's, relaxed, without a test before.
+ * Putze, Sanders, Singler 2007), inlined and as fast as we can write it: blocks of 256 bits, one
+ * bit in each of eight 32-bit words, AVX2 for the test, XXH3 without a seed for the hash, batches
+ * that prefetch. An insert is four 64-bit atomic or's, relaxed, without a test before.
  *
  * Sized by its own formula (bits_for_rate), so that both sides of a comparison have the same
  * measured rate: at 1 % it needs 10.53 bits a key and was measured at 0.995 to 1.006 % over 10M
@@ -58,7 +58,7 @@ struct SplitBlock {
 		return high;
 	}
 
-	/* @multiple: of which the number of blocks is to be one. */
+	/* @multiple: the number of blocks is rounded up to a multiple of it. */
 	SplitBlock(size_t n, double rate, uint64_t multiple = 1)
 	    : nblocks(static_cast<uint64_t>(std::ceil(static_cast<double>(n) * bits_for_rate(rate) /
 	                                              256 / static_cast<double>(multiple))) *
@@ -66,7 +66,7 @@ struct SplitBlock {
 	      region((nblocks + 1) / 2 * 64), bits(static_cast<char *>(region.base())),
 	      outgrows_cache(static_cast<long>(region.bytes()) > sysconf(_SC_LEVEL2_CACHE_SIZE))
 	{
-		/* volatile: nothing is to be computed beforehand */
+		/* volatile: the compiler must not compute the check beforehand */
 		volatile uint64_t key = 0x0123456789ABCDEF;
 		uint64_t k = key;
 		if (hash8(&k) != XXH3_64bits(&k, sizeof(k)))
@@ -139,7 +139,7 @@ struct SplitBlock {
 			__atomic_fetch_or(&words[i], want[i], __ATOMIC_RELAXED);
 	}
 
-	/* For one owner, behind a lock. */
+	/* For a caller that holds the block's lock. */
 	void insert_plain(uint64_t h)
 	{
 		uint64_t want[4], *words = block(h);
@@ -148,8 +148,8 @@ struct SplitBlock {
 			words[i] |= want[i];
 	}
 
-	/* Answers as bits, as weir gives them; @n at most a group. Of the ways tried (groups of
-	 * 16 to 64, a ring, the block's address kept or made again) the best over all sizes. */
+	/* Answers as bits, as weir gives them. @n: at most a group. This was the best over all
+	 * sizes among groups of 16 to 64, a ring, and the block's address kept or made again. */
 	template <bool far> uint64_t contains_group(const uint64_t *keys, size_t n) const
 	{
 		uint64_t h[group], answers = 0;
@@ -180,7 +180,7 @@ struct SplitBlock {
 		return found;
 	}
 
-	/* What lies in the core's own cache is not fetched ahead: that would cost a tenth. */
+	/* Prefetches only in a filter that outgrows the L2: within it, that would cost a tenth. */
 	uint64_t contains_batch(const uint64_t *keys, size_t n, uint64_t *bitmap) const
 	{
 		return outgrows_cache ? contains_groups<true>(keys, n, bitmap) :
