@@ -70,7 +70,7 @@ static void distinct(void **unused)
 	(void)unused;
 }
 
-/* Figures of another machine and another year are of the same keys. */
+/* The values are pinned, so figures from other machines and other years are of the same keys. */
 static void the_same_for_ever(void **unused)
 {
 	static const uint64_t wanted[] = {
@@ -118,7 +118,7 @@ static void permutations_of_any_size(void **unused)
 	(void)unused;
 }
 
-/* Of one network the keys have 16 runs of 256; networks are of hosts, not of one's own. */
+/* The keys of one network lie in 16 runs of 256. Networks leave out 10/8 and 127/8. */
 static void addresses_are_clustered(void **unused)
 {
 	static bool runs[1 << 24], networks[1 << 16];
