@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The bits and the image format are the same on every machine, instruction set and version, for
- * ever: filters made here equal the files checked in beside this test byte for byte, and those
- * files answer as they did when they were made.
+ * The bits and the image format stay the same on every machine, instruction set and version:
+ * filters made here equal the files checked in beside this test byte for byte, and those files
+ * answer as they did when they were made.
  *
  * The filters are those of tests/kinds.
  *
  * test_golden FOLDER: test.   test_golden FOLDER write: make the files of a new kind or format
- * version, and show what to pin of them; a version that was released keeps its files. The zstd
- * image is only read: another zstd may pack the same bits otherwise. */
+ * version, and print the values to pin. The files of a released version stay as they are. The zstd
+ * image is only read, because another zstd may pack the same bits differently. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -35,7 +35,7 @@ static bool normal(const struct test_golden *golden)
 	return strstr(golden->name, "normal") != NULL;
 }
 
-/* Keys of an exclude list, which follow the others. */
+/* The number of excluded keys, which follow the inserted ones. */
 static uint64_t excluded(const struct test_golden *golden)
 {
 	return strstr(golden->name, "excluded") ? 8 * golden->keys : 0;
@@ -48,7 +48,7 @@ static const struct weir_text cidr = {
 	.ipv6 = { UINT64_C(0x1000100000000), 1, 1 },
 };
 
-/* Keys of 4 to some 280 bytes: every way through the hash function. */
+/* Keys of 4 to some 280 bytes, which take every path through the hash function. */
 static size_t key_of(uint64_t i, char key[512])
 {
 	int n = snprintf(key, 512, "key%llu", (unsigned long long)i);
@@ -56,7 +56,8 @@ static size_t key_of(uint64_t i, char key[512])
 	return (size_t)n + i % 280;
 }
 
-/* In place of an empty filter one of these keys and of those that are excluded. */
+/* Put the keys into the empty filter @f. With an exclude list, replace @f by a filter built from
+ * both lists. */
 static void build(struct weir_filter **f, const struct test_golden *golden, const uint64_t *hashes)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -110,7 +111,7 @@ static void fixture(const struct test_golden *golden, char name[4200])
 	snprintf(name, 4200, "%s/%s.weir", fixtures, golden->name);
 }
 
-/* The keys of the fixtures are raw, whatever their steps. */
+/* Fixtures hold raw keys, so a lookup skips the steps that @f takes with its keys. */
 static bool contains(const struct weir_filter *f, const char *key, size_t len)
 {
 	return f->raw.contains_hash(f, weir__hash_by(&f->hashing, key, len));
@@ -126,7 +127,7 @@ static uint64_t false_positives(const struct weir_filter *f, const struct test_g
 	return n;
 }
 
-/* Every key is there, and just as many others as ever. */
+/* Every key is found, and the number of false positives is the pinned one. */
 static void assert_answers(const struct weir_filter *f, const struct test_golden *golden)
 {
 	char key[512];
@@ -164,8 +165,7 @@ static void for_each(void (*body)(const struct test_golden *golden))
 			body(&kind->goldens.rows[i]);
 }
 
-/* What f saves as a plain image is what was pinned, and where the fixture is plain the fixture
- * itself. */
+/* The plain image of @f has the pinned hash. If the fixture is not packed, the image equals it. */
 static void assert_saves_as(const struct weir_filter *f, const struct test_golden *golden)
 {
 	char name[4200];

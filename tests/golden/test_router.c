@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The images of routers are the same on every machine and version, for ever: routers made here
- * equal the files checked in beside this test, and those files answer as they did when they were
- * made.
+ * The images of routers stay the same on every machine and version: routers made here equal the
+ * files checked in beside this test, and those files answer as they did when they were made.
  *
- * test_golden_router FOLDER: test.  FOLDER write: make the files anew and show what to pin; a
- * version that was released keeps its files. */
+ * test_golden_router FOLDER: test.  FOLDER write: make the files anew and print the values to pin.
+ * The files of a released version stay as they are. */
 #include "../image_bytes.h"
 #include "../folder.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Each kind's image in each form that a save can give it: plain, packed with zstd, keyed,
- * normalised, and with marks. They were saved by 0.2, and the library of today loads each and saves
- * it again byte for byte.
+ * normalised, and with marks. Version 0.2 saved the files. Today's library loads each, and saves it
+ * again byte for byte.
  *
- * test_golden_variants FOLDER: test.  FOLDER write: make the files of a new kind; those of a
- * version that was released stay as they are. */
+ * test_golden_variants FOLDER: test.  FOLDER write: make the files of a new kind. The files of a
+ * released version stay as they are. */
 #include <errno.h>
 #include <stdlib.h>
 #include <weir/router.h>
@@ -40,7 +40,7 @@ static const struct variant {
 /* A window and a router keep neither a normalisation nor marks. */
 enum { BARE_VARIANTS = 3 };
 
-/* An image as a kind of its own loads and saves it. */
+/* The calls that make, load, save and destroy a filter, a window or a router. */
 struct subject {
 	const char *kind;
 	int (*make)(void **out, uint32_t id, const struct variant *v);
@@ -215,14 +215,15 @@ static void write_fixture(const struct subject *s, uint32_t id, const struct var
 	s->end(made);
 }
 
-/* An image of a window has the time of its saving. */
+/* The image of a window contains the time of its save; copy the pinned one. */
 static void with_time_of(unsigned char *bytes, size_t n, const unsigned char *pinned)
 {
 	memcpy(bytes + SAVED, pinned + SAVED, 8);
 	image_repair(bytes, n);
 }
 
-/* A zstd of another version packs the same bits otherwise: unpacked they are the plain fixture. */
+/* Another version of zstd packs the same bits differently, so a packed image is saved again as
+ * plain and compared with the plain fixture. */
 static void assert_resaved(const struct subject *s, uint32_t id, const struct variant *v)
 {
 	const struct weir_save_options options = to_save(v, 0);

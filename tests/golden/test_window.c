@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The images of windows are the same on every machine, instruction set and version, for ever, but
- * for the time of saving, which each has of its own: windows made here equal the files checked in
- * beside this test, and those files answer as they did when they were made.
+ * The images of windows stay the same on every machine, instruction set and version, except for the
+ * time of the save: windows made here equal the files checked in beside this test, and those files
+ * answer as they did when they were made.
  *
- * test_golden_window FOLDER: test.  FOLDER write: make the files anew and show what to pin; a
- * version that was released keeps its files. */
+ * test_golden_window FOLDER: test.  FOLDER write: make the files anew and print the values to pin.
+ * The files of a released version stay as they are. */
 #include <weir/window.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -20,7 +20,7 @@ static const struct golden {
 	uint64_t false_positives;
 } goldens[] = {
 	{ "window_columns_7", 7, WEIR_WINDOW_COLUMNS, 1, 10, 159 },
-	{ "window_columns_3", 3, WEIR_WINDOW_COLUMNS, 1, 1, 73 }, /* one was never the newest */
+	{ "window_columns_3", 3, WEIR_WINDOW_COLUMNS, 1, 1, 73 }, /* one generation is unused */
 	{ "window_columns_9", 9, WEIR_WINDOW_COLUMNS, 1, 9, 169 },
 	{ "window_ring_z1", 3, WEIR_WINDOW_RING, 1, 4, 128 },
 	{ "window_ring_z2", 5, WEIR_WINDOW_RING, 2, 5, 125 },
@@ -32,7 +32,7 @@ static uint64_t test_clock(void *unused)
 	return now_ns;
 }
 
-/* A second for each generation. Key i came after i / EACH advances. */
+/* One generation a second. Key i is inserted after i / EACH advances. */
 static struct weir_filter *made(const struct golden *golden)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;
@@ -72,7 +72,7 @@ static uint64_t false_positives(const struct weir_filter *w)
 	return n;
 }
 
-/* Ages are of the newest generation that has the key, so a false positive makes one younger. */
+/* weir_age() reports the newest generation that has the key, so a false positive lowers an age. */
 static void assert_answers(const struct weir_filter *w, const struct golden *golden)
 {
 	for (uint64_t i = 0; i < (uint64_t)EACH * golden->advances + EACH / 2; i++) {
@@ -96,7 +96,7 @@ static void save(const struct weir_filter *w, const char *to)
 	assert_ok(weir_save(w, weir_location_path(to), &options));
 }
 
-/* The image at path is the fixture, with another time of saving. */
+/* The image at path equals the fixture but for the time of the save. */
 static void assert_is(const struct golden *golden)
 {
 	char name[4200];
