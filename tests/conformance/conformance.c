@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * One body over every kind, every layout, every verb, on the instruction set that the argument
- * names: the same bits as the reference, byte for byte, the same answers, and -ENOTSUP for what
- * the kind cannot. Exit 77 (skipped) only where the CPU lacks the set. */
+ * One body over every kind, every layout and every verb, on the instruction set that the argument
+ * names. It demands the reference's bits byte for byte, the reference's answers, and -ENOTSUP for
+ * verbs that the kind lacks. Exit 77 (skipped) only if the CPU lacks the instruction set. */
 #include <errno.h>
 #include "../test.h"
 #include "subject.h"
 
-/* A subject that takes keys one at a time; else the test is none for its kind. The library and the
- * reference agree on that. */
+/* A subject that takes keys one at a time; skip the test if the kind does not. The library and the
+ * reference must agree on that. */
 static struct subject inserting(void **state, uint64_t lines)
 {
 	struct subject s = subject_make(*state, lines);
@@ -20,7 +20,7 @@ static struct subject inserting(void **state, uint64_t lines)
 	return s;
 }
 
-/* Of a kind whose array depends on the order, batches are compared by their answers alone. */
+/* If the order of inserts changes the array, batches are compared by their answers alone. */
 static bool same_bits_by(const struct subject *s, unsigned way)
 {
 	return s->kind->commutes || way < SUBJECT_FIRST_BATCH;
@@ -43,7 +43,7 @@ static void all_ways_set_the_reference_bits(void **state)
 		}
 }
 
-/* Of keys 0 .. n-1 those below @in are in it. */
+/* The lookups of keys 0 .. n-1 answer as the reference does; keys below @in are found. */
 static void all_lookups_as_the_reference(const struct subject *s, uint64_t in, uint64_t n)
 {
 	uint64_t bitmap[WEIR_BITMAP_WORDS(8192)];
@@ -60,7 +60,7 @@ static void all_lookups_as_the_reference(const struct subject *s, uint64_t in, u
 			expected += wanted;
 		}
 		assert_int_equal(found, expected);
-		assert_true(found < n); /* not a filter that answers true always */
+		assert_true(found < n); /* the filter does not answer true to everything */
 	}
 }
 
@@ -68,7 +68,7 @@ static void all_ways_answer_as_the_reference(void **state)
 {
 	struct subject s = inserting(state, 37);
 	uint64_t bitmap[WEIR_BITMAP_WORDS(8192)];
-	for (unsigned way = 0; way < SUBJECT_LOOKUPS; way++) /* empty: nothing is in it */
+	for (unsigned way = 0; way < SUBJECT_LOOKUPS; way++) /* the filter is empty */
 		assert_int_equal(subject_contains(&s, way, 0, 3 * s.capacity, bitmap), 0);
 	for (unsigned again = 0; again < 2; again++)
 		for (uint64_t key = 0; key < s.capacity; key++) {
@@ -94,15 +94,14 @@ static void built_as_the_reference(void **state)
 	subject_free(&s);
 }
 
-/* Hashes at the ends of the range and with a single bit: where a product or a shift would go
- * wrong. */
+/* Hashes at the ends of the range and with a single bit, which a wrong product or shift breaks. */
 static void odd_hashes(void **state)
 {
 	static const uint64_t lines[] = { 1, 5, 64, 1023 };
 	for (size_t i = 0; i < COUNT_OF(lines); i++) {
 		struct subject s = inserting(state, lines[i]);
 		if (s.kind->grows && s.capacity < 3 * 64 + 1) {
-			subject_free(&s); /* so many keys would be in other arrays, too */
+			subject_free(&s); /* these keys would fill more layers than the first */
 			continue;
 		}
 		for (unsigned bit = 0; bit < 64; bit++)
@@ -131,8 +130,8 @@ static void remove_as_the_reference(struct subject *s, uint64_t key)
 	assert_int_equal(weir_remove_hash(s->f, hash), s->ref.kind->remove(&s->ref, hash));
 }
 
-/* Of a kind that is full at some time: one filter until an insert is refused, then emptied by half
- * and filled once more. In most of the inserts keys have to move. */
+/* For kinds that can fill up: insert until an insert is refused, remove half of the keys, and fill
+ * the filter again. Most of these inserts must move keys. */
 static void until_one_is_refused(void **state)
 {
 	static const uint64_t lines[] = { 1, 3, 20, 100 };
@@ -162,8 +161,8 @@ static unsigned bits_of(const struct subject *s, uint64_t key, uint64_t *bits)
 	return s->ref.kind->bits(&s->ref, subject_hash(s, key), bits);
 }
 
-/* A batch may take its keys in any order. What the order cannot change: a key that was there is
- * SEEN; one with a bit that was 0 and that no other key of the batch sets is NEW. */
+/* A batch may take its keys in any order. In every order a key that was there is SEEN, and a key is
+ * NEW if it sets a bit that was 0 and that no other key of the batch sets. */
 static void batches_tell_new_from_seen(void **state)
 {
 	for (unsigned way = SUBJECT_FIRST_BATCH; way < SUBJECT_LAST_BATCH; way++) {
@@ -208,8 +207,9 @@ static void batches_tell_new_from_seen(void **state)
 
 static bool small;
 
-/* Larger than the cache and than 64 Ki keys a call: prefetching, and batches sorted by shard. A
- * small one is larger than the cache that is assumed where none is known. */
+/* Larger than the cache and more than 64 Ki keys a call, to cover prefetching and batches sorted by
+ * shard. With "small" the array is larger than the cache size that the library assumes if it knows
+ * none. */
 static void large_batches(void **state)
 {
 	struct subject s = inserting(state, small ? 20480 : 98304);
@@ -224,7 +224,7 @@ static void large_batches(void **state)
 			subject_assert_bits(&s, subject_insert_name(way));
 		assert_int_equal(subject_contains(&s, 0, 0, n, bitmap), n);
 	}
-	if (!s.kind->commutes) { /* the reference's own order */
+	if (!s.kind->commutes) { /* in the reference's own order */
 		memset(s.memory, 0, s.bytes);
 		subject_insert(&s, SUBJECT_ONE_KEY, 0, n);
 	}
@@ -241,8 +241,8 @@ static void large_batches(void **state)
 	subject_free(&s);
 }
 
-/* Every second key is removed again, the first of them twice, and every key is counted; or each is
- * refused where the kind, and so the reference, cannot. */
+/* Remove every second key, the first of them twice, and count every key. If the kind lacks these
+ * verbs, so does the reference, and each must be refused. */
 static void removals_and_counts(void **state)
 {
 	struct subject s = subject_make(*state, 37);
@@ -266,15 +266,15 @@ static void removals_and_counts(void **state)
 	subject_free(&s);
 }
 
-/* The same few keys again and again, in and, where the kind can, out: until counters are full, and
- * a removal meets what is not there. */
+/* Insert the same few keys again and again, and remove them if the kind can, until counters are
+ * full and removals meet absent keys. */
 static void any_mixture_as_the_reference(void **state)
 {
 	struct subject s = subject_make(*state, 2);
 	uint64_t random = 1, keys = s.capacity < 12 ? s.capacity : 12;
 	const bool removes = s.ref.kind->remove;
 	for (unsigned i = 0; (removes || s.ref.kind->count) && i < 4000; i++) {
-		/* one key more often than the others, and more in than out for a while */
+		/* key 0 more often than the others; inserts and removals prevail in turn */
 		uint64_t key = test_random(&random) % 3 ? test_random(&random) % keys : 0;
 		if (removes && test_random(&random) % 100 < (i / 500 % 2 ? 70 : 30))
 			remove_as_the_reference(&s, key);
@@ -319,7 +319,7 @@ static bool cpu_has(const char *isa)
 static const struct {
 	const char *name;
 	CMUnitTestFunction function;
-	bool only_some; /* layouts: it takes long */
+	bool only_some; /* layouts: the test takes long */
 } tests[] = {
 	TEST(all_ways_set_the_reference_bits, false),
 	TEST(all_ways_answer_as_the_reference, false),
@@ -332,13 +332,14 @@ static const struct {
 	TEST(large_batches, true),
 };
 
-/* A test of each shape of each kind, at most so many. */
+/* A test for each shape of each kind, at most this many shapes. */
 enum { MOST_SHAPES = 1024 };
 static struct CMUnitTest run[MOST_SHAPES * COUNT_OF(tests)];
 static struct subject_layout subjects[MOST_SHAPES];
 static size_t runs, shapes;
 
-/* Where a shape has no kernel for the set, another set's serves, and that one's run asks it. */
+/* If a shape has no kernel for the instruction set, the kernel of another set serves it, and the
+ * run of that set tests it. */
 static bool has_kernel(const char *isa, const struct subject_layout *layout)
 {
 	struct subject s = subject_make(layout, 64);
@@ -349,7 +350,7 @@ static bool has_kernel(const char *isa, const struct subject_layout *layout)
 	if (!has && layout->kind->every_isa) {
 		fprintf(stderr, "kind %s has every_isa, and no kernel for %s\n",
 		        weir_kind_name(layout->kind->id), isa);
-		exit(1); /* no test runs yet that could fail */
+		exit(1); /* no test is running that could fail */
 	}
 	return has;
 }
@@ -376,7 +377,7 @@ static void add(const char *isa, const struct test_kind *kind, const struct test
 	}
 }
 
-/* conformance ISA [small]: under an emulator large arrays are less large. */
+/* conformance ISA [small]: the arrays are smaller under an emulator. */
 int main(int argc, char **argv)
 {
 	const char *isa = argc > 1 ? argv[1] : "scalar";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is under test: a filter in memory that the test can see, its reference beside it, and
- * every way in and every way to ask. Key i of a subject is the eight bytes of test_key(i). */
+ * The subject under test: a filter in memory that the test can see, its reference, and every way to
+ * insert and to look up. Key i of a subject is the eight bytes of test_key(i). */
 #ifndef WEIR_TESTS_SUBJECT_H
 #define WEIR_TESTS_SUBJECT_H
 
@@ -8,7 +8,7 @@
 #include <weir/weir.h>
 #include "../kinds/kind.h"
 
-/* What cmocka passes to each test. */
+/* The argument that cmocka passes to each test. */
 struct subject_layout {
 	const struct test_kind *kind;
 	const struct weir_shape *shape;
@@ -22,13 +22,13 @@ struct subject {
 	struct reference ref;
 };
 
-/* An empty filter of about @lines lines, by default with room for 12 bits a key. Fails unless
- * WEIR_ISA's kernel serves it. */
+/* Make an empty filter of about @lines lines, by default with 12 bits for each key. Fails unless
+ * the kernel of WEIR_ISA serves it. */
 struct subject subject_make(const struct subject_layout *layout, uint64_t lines);
 void subject_free(struct subject *s);
 void subject_assert_bits(const struct subject *s, const char *after);
 
-/* From the test's own call of the kind's hash. */
+/* Computed by the test's own call of the kind's hash function. */
 uint64_t subject_hash(const struct subject *s, uint64_t key);
 
 enum subject_inserts {
@@ -45,16 +45,17 @@ enum subject_inserts {
 };
 const char *subject_insert_name(unsigned way);
 int subject_insert_one(struct subject *s, uint64_t key);
-/* Keys first .. first+n-1; what the batch verb answers, and which were new. */
+/* Insert keys first .. first+n-1. Return: the answer of the batch verb; @bitmap receives the new
+ * keys. */
 int64_t subject_insert_batch(struct subject *s, unsigned way, uint64_t first, uint64_t n,
                              uint64_t *bitmap);
 void subject_insert(struct subject *s, unsigned way, uint64_t first, uint64_t n);
 
-/* Builds from those keys, the reference too: in place of what was there. What weir_build()
- * answers. */
+/* Build the filter and the reference anew from those keys. Return: the error of weir_build() or of
+ * the reference's build, 0 if both succeed. */
 int64_t subject_build(struct subject *s, uint64_t first, uint64_t n);
 
-/* The first three take one key at a time. */
+/* Ways 0 to 2 take one key at a time, the others a batch. */
 enum { SUBJECT_LOOKUPS = 6 };
 const char *subject_lookup_name(unsigned way);
 size_t subject_contains(const struct subject *s, unsigned way, uint64_t first, uint64_t n,
