@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * Kinds that are built once: no key is missed and the rate is that of the fingerprints, from a few
- * keys to arrays of more than 2^32 bits, whose parts lie beyond any 32-bit offset. Of two lists
- * none is misjudged, and other keys have half of the first level's rate. */
+ * Kinds that are built once: every key is found and the rate is that of the fingerprints, from a
+ * few keys to arrays of more than 2^32 bits, whose parts lie beyond any 32-bit offset. With two
+ * lists every listed key is answered right, and other keys have half of the first level's rate. */
 #include <math.h>
 #include "../test.h"
 
 enum { ABSENT = 2000000 };
 
-/* @capacity: room for so many, of which @n come. Where most cells are free the rate is lower. */
+/* Build a filter for @capacity keys from @n keys. Free cells lower the rate, so only a full filter
+ * has a lower bound on it. */
 static void built(uint64_t capacity, size_t n, unsigned width, uint64_t most_bytes)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -50,7 +51,7 @@ static void rates(void **state)
 			built(sizes[i], sizes[i], widths[j], UINT64_MAX);
 }
 
-/* 9.15 bits a key from a million on. */
+/* At most 9.15 bits a key from a million keys on. */
 static void size_at_8_bits(void **state)
 {
 	(void)state;
@@ -58,7 +59,7 @@ static void size_at_8_bits(void **state)
 		built(n, n, 8, (uint64_t)((double)n * 9.15 / 8));
 }
 
-/* Hashes of keys from @first on, some thousand at a time. Return: how many are in f. */
+/* Look up keys from @first on, 4096 at a time. Return: how many are found. */
 static uint64_t found_in(const struct weir_filter *f, uint64_t first, uint64_t n)
 {
 	uint64_t hashes[4096], found = 0;
@@ -71,8 +72,8 @@ static uint64_t found_in(const struct weir_filter *f, uint64_t first, uint64_t n
 	return found;
 }
 
-/* Within 5 % of the rate from both sides, and of the bits a key that the levels need in theory:
- * 1.125 + 1 % of (w for the included, 1 for all that pass). */
+/* The rate is the expected one +- 5 %. From a million keys on the size is at most 5 % above theory:
+ * 1.125 * (w bits for each included key, 1 bit for each key that the first level passes). */
 static void layered(uint64_t n, uint64_t m, double fp_rate, unsigned width)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

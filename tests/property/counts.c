@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * How far counts are above the truth: of a frequency filter, beside a count-min of four rows of as
- * many and as wide counters (Cormode, Muthukrishnan 2005), after the same inserts by Zipf's law.
- * The filter keeps a key's counters in one block, so it may be off a little more, but no more than
- * a factor; and neither is ever below. Keys and seeds are fixed: a figure that is seen once is seen
- * again. */
+ * How far the counts of a frequency filter exceed the truth. The yardstick is a count-min with four
+ * rows of as many and as wide counters (Cormode, Muthukrishnan 2005), after the same inserts by
+ * Zipf's law. The filter keeps a key's counters in one block, so it may be off a little more, by at
+ * most a factor. Neither ever counts too low. Keys and seeds are fixed, so each run gives the same
+ * figures. */
 #include <math.h>
 #include "../test.h"
 
@@ -14,7 +14,7 @@ static bool slow;
 
 struct stream {
 	uint64_t keys, inserts, distinct;
-	double *share;   /* of all inserts, the keys' up to this one */
+	double *share;   /* the summed weights of the keys up to this one */
 	uint64_t *draws; /* numbers of keys */
 	uint32_t *truth; /* how often each came */
 };
@@ -93,13 +93,13 @@ static uint32_t rows_count(const struct rows *r, uint64_t key)
 /* ---- both ---- */
 
 struct sum {
-	double over; /* what the counts are too much */
+	double over; /* by how much the counts are too high */
 	uint64_t inexact;
 };
 
 static void look(struct sum *sum, int64_t answer, uint32_t truth)
 {
-	assert_true(answer >= truth); /* nor is any counter full */
+	assert_true(answer >= truth); /* and no counter is full */
 	sum->over += (double)(answer - truth);
 	sum->inexact += answer != truth;
 }
@@ -118,7 +118,7 @@ static struct weir_filter *filter_of(const struct stream *s, uint32_t bits, doub
 	return f;
 }
 
-/* @most: times count-min's, on average and in keys that are not exact. */
+/* @most: the allowed ratio to count-min, of the average error and of the inexact keys. */
 static void compare(const struct stream *s, uint32_t bits, double fp_rate, double most)
 {
 	struct sum weir = { 0, 0 }, rows = { 0, 0 };
@@ -131,7 +131,7 @@ static void compare(const struct stream *s, uint32_t bits, double fp_rate, doubl
 		assert_ok(weir_insert_u64(f, test_key(s->draws[i])));
 		rows_add(&r, s->draws[i]);
 	}
-	for (uint64_t i = 0; i < 2 * s->keys; i++) { /* half of them never came */
+	for (uint64_t i = 0; i < 2 * s->keys; i++) { /* half of them were never inserted */
 		uint64_t key = test_key(i);
 		uint32_t truth = i < s->keys ? s->truth[i] : 0;
 		look(&weir, weir_count(f, &key, sizeof key), truth);

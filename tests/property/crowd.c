@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * How full a cuckoo filter gets before it refuses a key, against the formula that its capacity is
- * computed by (src/kinds/cuckoo/whole.c): of a number of builds no larger a share is full at any
- * number of keys than the formula allows. One in a million cannot be counted; but the formula is a
- * bound that is proved, and the share measured stays below it from one half down to what can be
- * counted, the further the rarer it gets. So capacity, the last number of keys at which the formula
- * is at most 1e-6, is reached more often than that says. None of the builds refuses a key within
- * its capacity. */
+ * How full a cuckoo filter gets before it refuses a key, against the formula that gives its
+ * capacity (src/kinds/cuckoo/whole.c). At any number of keys the share of full builds may be no
+ * larger than the formula allows. A share of one in a million cannot be counted, but the formula is
+ * a proved bound. The measured share stays below it, the further the rarer it gets. So the filter
+ * reaches its capacity, the last number of keys at which the formula gives at most 1e-6, more often
+ * than the formula promises. Within its capacity no build refuses a key. */
 #include <string.h>
 #include "../crowd.h"
 #include "../test.h"
@@ -13,7 +12,7 @@
 enum { MOST = 1024 };
 static unsigned builds = 400;
 
-/* Keys that are taken before the first that is refused. */
+/* The number of keys that the filter takes before it first refuses one. */
 static unsigned taken(uint32_t bits, unsigned lines, uint64_t seed)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -28,8 +27,8 @@ static unsigned taken(uint32_t bits, unsigned lines, uint64_t seed)
 	return n;
 }
 
-/* At each number of keys from capacity on: the share of the builds that have refused one. Its
- * deviation is at most 5 times that of so many builds, and half a build. */
+/* At each number of keys: the builds that have refused one may exceed the allowed number by 5
+ * standard deviations and 1.5 builds. Within the capacity no build may refuse a key. */
 static void judge(uint32_t bits, unsigned lines, const unsigned *full)
 {
 	const unsigned m = 8 * lines, places = 64 / bits;
@@ -37,7 +36,7 @@ static void judge(uint32_t bits, unsigned lines, const unsigned *full)
 	double allowed, at_rarest = 1;
 	for (unsigned n = 1; n < MOST && refused < builds; n++) {
 		allowed = n > m * places ? 1 : fmin(crowd_chance(m, places, n), 1);
-		refused += full[n - 1]; /* those that took n - 1 have refused the next */
+		refused += full[n - 1]; /* builds that took n - 1 keys have refused the next */
 		double most = builds * allowed, spread = 5 * sqrt(most) + 1.5;
 		if (refused > most + spread || (allowed <= 1e-6 && refused))
 			fail_msg("%u bits, %u lines: %u keys: %u of %u builds were full, not %g",

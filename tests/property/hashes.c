@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Hashes as programs make them ([SPREAD]): digests that were cut, identifiers, products,
- * generators, and identifiers among well-mixed hashes. Each goes into each kind. At most twice the
- * asked share of absent keys is answered true, not counting those whose hash was inserted, or
- * weir_measure() says that the hashes are uneven. Uniform ones are never called so.
+ * Hashes as programs make them ([SPREAD]): truncated digests, identifiers, products, generators,
+ * and identifiers among well-mixed hashes. Each goes into each kind that takes inserts. Keys with
+ * the hash of an inserted one aside, at most twice the asked share of absent keys is answered true,
+ * or weir_measure() reports uneven hashes. It never calls uniform hashes uneven.
  *
- * Short: 30,000 keys. Slow: also 3,000 and 1,000,000; absent keys follow the inserted ones, or lie
+ * Short: 30,000 keys. Slow: also 3,000 and 1,000,000; absent keys follow the inserted ones or lie
  * between them. */
 #include <math.h>
 #include "../test.h"
@@ -82,7 +82,7 @@ static uint64_t floats(uint64_t i)
 	memcpy(bits, pair, sizeof bits);
 	return (uint64_t)bits[0] << 32 | bits[1];
 }
-/* The bits of two coordinates in turn. */
+/* Spread the bits of a coordinate, so that those of two can interleave. */
 static uint64_t spaced(uint64_t x)
 {
 	uint64_t out = 0;
@@ -91,7 +91,7 @@ static uint64_t spaced(uint64_t x)
 	return out;
 }
 static uint64_t grid(uint64_t i) { return spaced(i % 1000) | spaced(i / 1000) << 1; }
-/* Within some 20 km of one of 3000 towns. */
+/* Points within some 20 km of one of 3000 towns. */
 static uint64_t towns(uint64_t i)
 {
 	const uint64_t town = mixed(mixed(i) % 3000), near = mixed(~i);
@@ -114,7 +114,7 @@ static uint64_t one_round(uint64_t i)
 	i = (i ^ i >> 33) * UINT64_C(0xff51afd7ed558ccd);
 	return i ^ i >> 33;
 }
-/* The i'th of x = a x + c. */
+/* State i of the generator x = a x + c. */
 static uint64_t generator(uint64_t a, uint64_t c, uint64_t i)
 {
 	uint64_t by = 1, plus = 0;
@@ -129,7 +129,7 @@ static uint64_t mmix(uint64_t i)
 }
 static uint64_t java_48(uint64_t i) { return generator(0x5deece66d, 11, i) << 16 >> 16; }
 static uint64_t ansi_32(uint64_t i) { return (uint32_t)generator(1103515245, 12345, i); }
-/* By the multiplier of the classic kind's own walk. */
+/* By the multiplier that the classic kind itself walks with. */
 static uint64_t walk(uint64_t i) { return generator(UINT64_C(0xd1342543de82ef95), 0, i); }
 static uint64_t walk_plus(uint64_t i) { return generator(UINT64_C(0xd1342543de82ef95), 1, i); }
 
@@ -193,7 +193,7 @@ static uint64_t times_left(uint64_t i)
 	return one_in(i, 20) ? (milliseconds + i) << 20 : mixed(i);
 }
 
-/* @walk: of a generator by the classic kind's multiplier. */
+/* @walk: a generator with the classic kind's multiplier. */
 #define HASH(name) { #name, name, false }
 static const struct hash {
 	const char *name;
@@ -215,8 +215,8 @@ static const struct hash {
 
 /* ---- the sweep ---- */
 
-/* The hashes of keys that are inserted, in their order and sorted, and of absent keys: only those
- * that are none of the inserted. */
+/* The hashes of the inserted keys, in their order and sorted, and those of absent keys without any
+ * hash of an inserted key. */
 struct keys {
 	uint64_t n, *hash, *sorted, absent, *other;
 };
@@ -258,9 +258,9 @@ static bool too_often(uint64_t yes, uint64_t of)
 	return (double)yes > most + 5 * sqrt(most);
 }
 
-/* What enum weir_uneven in filter.h excepts: few values, of which some kinds see no more than few
- * cells; a generator that is the classic kind's own. And what 118 blocks of 25 keys do not tell
- * from chance: 1024 lower halves, and 85 keys in one. */
+/* Defects that the verdict may miss. As enum weir_uneven says: too few different values, and in a
+ * classic filter a generator with its own multiplier. In a small split filter (118 blocks of 25
+ * keys) 1024 lower halves look like chance, and so do 85 keys in one block. */
 static bool is_hidden(uint32_t kind, const struct hash *h, const struct keys *k,
                       const struct weir_stats *s)
 {
@@ -269,7 +269,7 @@ static bool is_hidden(uint32_t kind, const struct hash *h, const struct keys *k,
 	       (kind == WEIR_SPLIT && (h->of == upper_42 || h->of == ids_2) && k->n < 10000);
 }
 
-static unsigned wrong; /* verdicts */
+static unsigned wrong; /* wrong verdicts */
 
 static void one_filter(uint32_t kind, const struct hash *h, const struct keys *k)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The rate that was asked for is the rate that is measured: filters are filled exactly to their
- * capacity, then asked for keys that are not in them until the measured rate is known to +-3 %
- * with 99 % confidence (slow: 1.5 %). It may be at most 1.03 of the rate asked for (slow: as
- * measured, else with the interval in the filter's favour), and no less than 0.9 of it, or
- * memory is wasted. Seeds are fixed: a figure that is seen once is seen again. */
+ * The measured rate is the rate that was asked for. Filters are filled exactly to their capacity,
+ * then asked for absent keys until the measured rate is known to +-3 % with 99 % confidence (slow:
+ * 1.5 %). The rate may be at most 1.03 of the rate asked for (slow: as measured, else with the
+ * interval in the filter's favour). It must be at least 0.9 of it, or memory is wasted. Seeds are
+ * fixed, so each run gives the same figures. */
 #include <math.h>
 #include "../test.h"
 #include "../kinds/kind.h"
@@ -25,7 +25,7 @@ struct measured {
 	double rate, interval; /* half the width of the 99 % interval, relative */
 };
 
-/* Where the keys of a filter begin: another place for each, if no seed tells them apart. */
+/* The first key of a filter. If the kind takes no seed, each filter has other keys. */
 static uint64_t from;
 
 static void make_keys(const struct sample *s, uint64_t first, uint64_t n)
@@ -34,7 +34,7 @@ static void make_keys(const struct sample *s, uint64_t first, uint64_t n)
 		piece[i] = s->sequential ? from + first + i : test_key(from + first + i);
 }
 
-/* A kind that forgets is full when each generation has its part: test_fill() sees to that. */
+/* A kind that forgets is full when each generation has its part, so test_fill() fills it. */
 static struct weir_filter *filled(struct weir_filter *f, const struct sample *s)
 {
 	bool inserts = test_takes_inserts(f) && !test_forgets(s->kind->id);
@@ -64,10 +64,10 @@ static uint64_t ask(const struct weir_filter *f, const struct sample *s, uint64_
 	return positive;
 }
 
-/* The lookups are spread over filters of 4 (slow: 20) million keys in all, each with a seed of
- * its own. By the luck of its fullest blocks one blocked filter of 20 thousand keys at 0.01 % is
- * 5.6 % off the rate of its layout (a standard deviation), one of 300 thousand 1.6 %; over so
- * many keys it is below 0.6 %. */
+/* The lookups are spread over filters of 4 (slow: 20) million keys in all, each with a seed of its
+ * own. A single blocked filter is off the rate of its layout, because its fullest blocks are a
+ * matter of luck. At 0.01 % the standard deviation is 5.6 % with 20 thousand keys and 1.6 % with
+ * 300 thousand. Over all these keys it is below 0.6 %. */
 static struct measured measure(const struct sample *s)
 {
 	const double quantile = 2.576, width = slow ? 0.015 : test_is_short() ? 0.045 : 0.03;
@@ -108,7 +108,7 @@ static void check(const struct sample *s)
 	              (unsigned long long)s->capacity, s->sequential ? "sequential" : "random",
 	              m.plan.bits_per_key, ratio, interval, m.plan.fp_rate / s->fp_rate);
 	assert_true(ratio - (slow ? 0 : interval) <= 1.03);
-	/* below, rounding up to whole lines makes filters better than asked */
+	/* with fewer keys, rounding up to whole lines makes filters better than asked */
 	if (s->capacity > 10000) {
 		assert_true(ratio + interval >= 0.9 || s->kind->coarse);
 		assert_true(fabs(m.rate / m.plan.fp_rate - 1) <= 0.03 + m.interval);
@@ -154,8 +154,8 @@ static void each_size(void **state)
 					                        .sequential = true });
 }
 
-/* The most bits a key, where the derivation's fields run out of one product, or its chain of
- * products is longest. */
+/* The layouts with the most bits a key, where the derivation runs out of bits of one product, or
+ * has its longest chain of products. */
 static void the_most_bits(void **state)
 {
 	(void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A window against a model of it: inserts, advances, ticks, and images that are loaded at once,
- * later, on a machine with another clock, or with forget_older, in a random order and by a clock of
- * the test's. After each step every key is in the generation that the model says or forgotten, and
- * none is forgotten within the span. */
+ * A window against a model of it, in steps of random order, with the test's clock: inserts,
+ * advances, ticks, and images. An image is loaded at once, later, on a machine with another clock,
+ * or with forget_older. After each step every key is in the generation that the model names, or
+ * forgotten; and no key is forgotten within the span. */
 #include <math.h>
 #include <time.h>
 #include "../test.h"
@@ -12,7 +12,7 @@ enum { SPAN = 6 };
 
 static uint64_t monotonic_ns, real_ns;
 
-/* The library's and this program's. */
+/* Takes the place of the C library's, for the library and for this program. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 {
@@ -33,12 +33,12 @@ struct model {
 	uint64_t random;
 	uint32_t generations;
 	uint64_t period;
-	bool by_number;                 /* also, and whenever the caller wants */
-	uint64_t turn;                  /* which generation is the newest, counted from 0 */
-	uint64_t since[1 << 16];        /* when it became that, of each */
-	uint64_t advances, counted;     /* as stats have them */
+	bool by_number;                 /* it also advances by number and on request */
+	uint64_t turn;                  /* the number of the newest generation, counted from 0 */
+	uint64_t since[1 << 16];        /* when each generation became the newest */
+	uint64_t advances, counted;     /* as the stats give them */
 	uint64_t keys;                  /* inserted; key i is test_key(i) */
-	uint64_t in[12 * STEPS], at[12 * STEPS]; /* its turn, and when it came */
+	uint64_t in[12 * STEPS], at[12 * STEPS]; /* its generation; when it came */
 };
 
 static uint64_t below(struct model *m, uint64_t n)
@@ -72,7 +72,7 @@ static void insert(struct model *m)
 	}
 }
 
-/* One that is there, or was, is renewed. */
+/* Renew a key that is in the window or was. */
 static void insert_again(struct model *m)
 {
 	if (!m->keys)
@@ -97,7 +97,7 @@ static void tick(struct model *m)
 		turn(m, monotonic_ns);
 }
 
-/* Early, which ends the promise of a span. */
+/* An early advance, which voids the promised span; so only with by_number. */
 static void advance(struct model *m)
 {
 	if (!m->by_number)
@@ -106,7 +106,7 @@ static void advance(struct model *m)
 	turn(m, monotonic_ns);
 }
 
-/* On time, as a timer's thread would. */
+/* Tick on time, as a timer's thread would. */
 static void wait(struct model *m)
 {
 	uint64_t until = monotonic_ns + below(m, 3 * m->period);
@@ -141,7 +141,7 @@ static void reload(struct model *m, uint32_t forget_older)
 	rewind(file);
 	assert_ok(weir_load(&m->w, weir_location_fd(fileno(file)), &o));
 	fclose(file);
-	/* Of the model's times all move along with the ages. */
+	/* All times of the model move along with the ages. */
 	uint64_t gone = forget_older ? passed : 0, shift = monotonic_ns - saved - gone;
 	for (uint64_t i = 0; i <= m->turn; i++)
 		m->since[i] += shift;
@@ -156,7 +156,7 @@ static void reload(struct model *m, uint32_t forget_older)
 static void load(struct model *m) { reload(m, 0); }
 static void load_and_forget(struct model *m) { reload(m, 1); }
 
-/* ---- what must be so ---- */
+/* ---- checks ---- */
 
 static void check_key(const struct model *m, uint64_t key)
 {
