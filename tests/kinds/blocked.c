@@ -4,8 +4,8 @@
 
 /* ---- the reference ---- */
 
-/* Fields are taken from the top of r; the first that does not fit whole comes from the top of
- * r2, and so on downward. */
+/* Fields are taken from the top of r downward. The first field that does not fit there whole starts
+ * anew at the top of r2. */
 struct fields {
 	uint64_t now, next;
 	unsigned left;
@@ -40,7 +40,7 @@ static unsigned bits_of(const struct reference *ref, uint64_t hash,
 	return n;
 }
 
-/* ---- what the tests take of it ---- */
+/* ---- the tables of the tests ---- */
 
 #define IS(z, g, a, b) ((z) == (a) && (g) == (b))
 #define SHAPE(z, g) \
@@ -67,7 +67,7 @@ static const struct test_layout layouts[] = {
 	{ ASK("blocked z=2", 2, 0), .huge_keys = 3000017 },
 	{ ASK("blocked z=4", 4, 0), .huge_keys = 3000017 },
 	{ ASK("blocked z=8", 8, 0) },
-	{ ASK("blocked z=2 g=1", 2, 1) }, /* has no kernel of its own */
+	{ ASK("blocked z=2 g=1", 2, 1) }, /* without a kernel of its own */
 };
 
 static const struct test_layout extremes[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a filter's kind can do: asked of the library, nothing is changed by it. And a filter that
- * holds keys, whatever its kind takes. */
+ * Questions to the library about what a kind can do, and a way to put keys into a filter of any
+ * kind. */
 #ifndef WEIR_TESTS_CAN_H
 #define WEIR_TESTS_CAN_H
 
@@ -22,7 +22,7 @@ static inline bool test_copies(const struct weir_filter *f)
 	return err != -ENOTSUP;
 }
 
-/* The seed for parameters of a kind; 0, which is the only one that some have. */
+/* The seed for parameters of a kind: @seed, or 0 if the kind takes no other. */
 static inline uint64_t test_seed(uint32_t kind, uint64_t seed)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -42,21 +42,21 @@ static inline bool test_grows(uint32_t kind)
 	return weir_kind_can(kind, WEIR_CAN_GROW) != 0;
 }
 
-/* Is the kind's capacity that of several generations? What comes without an advance is all in one
- * of them, which holds only a part of it. */
+/* Does the kind spread its capacity over generations? Without an advance all keys enter one
+ * generation, which holds only its part. */
 static inline bool test_forgets(uint32_t kind)
 {
 	return weir_kind_can(kind, WEIR_CAN_FORGET) != 0;
 }
 
-/* One that grows is given no more than its capacity, so that it is full where others are. */
+/* Limit a growing filter to its capacity, so that it is full when other kinds are. */
 static inline void test_bound(struct weir_params *params)
 {
 	if (test_grows(params->kind))
 		params->growing.max_capacity = params->capacity;
 }
 
-/* Of counting or frequency; 0 is chosen. */
+/* Ask for counting or frequency with these numbers; the library chooses those that are 0. */
 static inline void test_ask_counters(struct weir_params *p, uint32_t kind, uint32_t bits,
                                      uint32_t words, uint32_t each)
 {
@@ -78,7 +78,7 @@ static inline double test_fill_of(const struct weir_filter *f)
 	return weir_measure(f, WEIR_EXACT, &stats) == 0 ? stats.fill : 0;
 }
 
-/* Does each insert keep a copy? Then some hundred of one key are too many. */
+/* Does each insert keep a copy? Then the filter cannot take some hundred inserts of one key. */
 static inline bool test_keeps_copies(uint32_t kind)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -96,7 +96,7 @@ static inline bool test_keeps_copies(uint32_t kind)
 	return keeps;
 }
 
-/* Is so low a rate to be had for 256 bits a key? Tests that need one pass other kinds by. */
+/* Does the rate cost at most 256 bits a key? Tests that need the rate skip other kinds. */
 static inline bool test_affords(uint32_t kind, double fp_rate)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -107,7 +107,7 @@ static inline bool test_affords(uint32_t kind, double fp_rate)
 	return weir_plan_make(&params, &plan) == 0 && plan.bits_per_key <= 256;
 }
 
-/* An equal part into each generation. */
+/* Insert an equal part of the keys into each generation. */
 static inline int test_fill_window(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	struct weir_window_stats s = WEIR_WINDOW_STATS_INIT;
@@ -122,8 +122,8 @@ static inline int test_fill_window(struct weir_filter *f, const uint64_t *hashes
 	return err;
 }
 
-/* Keys of these hashes into an empty filter: by inserts, or where its kind takes none, by
- * weir_build() of another in its place. 0 or a negative errno. */
+/* Insert keys of these hashes into an empty filter. If its kind takes no inserts, replace it by one
+ * from weir_build(). Return: 0 or a negative errno. */
 static inline int test_fill(struct weir_filter **f, const uint64_t *hashes, size_t n)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;

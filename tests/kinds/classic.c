@@ -2,8 +2,8 @@
  * The classic kind. */
 #include "kind.h"
 
-/* ---- the reference: probe i is the high half of x * (number of bits), x the hash times the i-th
- *      power of a constant ---- */
+/* ---- the reference: probe i is the high half of x * (number of bits), where x is the hash times
+ * the i-th power of a constant ---- */
 
 static unsigned bits_of(const struct reference *ref, uint64_t hash,
                         uint64_t bits[REFERENCE_MOST_BITS])
@@ -14,7 +14,7 @@ static unsigned bits_of(const struct reference *ref, uint64_t hash,
 	return k;
 }
 
-/* ---- what the tests take of it ---- */
+/* ---- the tables of the tests ---- */
 
 #define SHAPE(k) { WEIR_CLASSIC, .field = { k, 1 } }
 static const struct test_shape shapes[] = {

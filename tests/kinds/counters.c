@@ -9,7 +9,7 @@ static unsigned log2_of(unsigned n)
 	return n > 1 ? 1 + log2_of(n / 2) : 0;
 }
 
-/* The next bits of r from its top. */
+/* Take the next @width bits of r, from the top. */
 static unsigned take(uint64_t r, unsigned *taken, unsigned width)
 {
 	*taken += width;
@@ -52,7 +52,7 @@ uint64_t counters_most(const struct reference *ref)
 	return (UINT64_C(1) << reference_number(ref, "counter_bits")) - 1;
 }
 
-/* Counters lie side by side, the lowest first, and their bytes likewise. */
+/* Counter i starts at bit i * counter_bits; its lowest bit comes first. */
 uint64_t counters_get(const struct reference *ref, uint64_t counter)
 {
 	unsigned b = reference_number(ref, "counter_bits");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Counters in blocks of 128, once more from the text of their layout: what the references of the
- * counting and the frequency kind share. */
+ * The reference of counters in blocks of 128, written from the text of their layout. The counting
+ * and the frequency kind share it. */
 #ifndef WEIR_TESTS_COUNTERS_H
 #define WEIR_TESTS_COUNTERS_H
 
@@ -22,12 +22,12 @@ uint64_t counters_most(const struct reference *ref);
 uint64_t counters_get(const struct reference *ref, uint64_t counter);
 void counters_set(struct reference *ref, uint64_t counter, uint64_t value);
 
-/* Of both kinds. */
+/* Shared by both kinds. */
 bool counters_contain(const struct reference *ref, uint64_t hash);
 unsigned counters_block_lines(const struct weir_shape *shape);
 int64_t counters_count(const struct reference *ref, uint64_t hash);
 
-/* Rows of their tables. */
+/* Rows of the kinds' tables. */
 #define IS(b, z, g, p, q, r) ((b) == (p) && (z) == (q) && (g) == (r))
 #define ASK(text, group, b, z, g) \
 	.name = text, \

@@ -5,7 +5,7 @@
 
 /* ---- the reference ---- */
 
-/* By one, each distinct counter once; a full one stays. */
+/* Add @by, 1 or -1, to each distinct counter once; a full one stays. */
 static void change(struct reference *ref, uint64_t hash, int by)
 {
 	struct counters_key key = counters_of(ref, hash);
@@ -33,7 +33,7 @@ static int take_out(struct reference *ref, uint64_t hash)
 	return 1;
 }
 
-/* ---- what the tests take of it ---- */
+/* ---- the tables of the tests ---- */
 
 #define SHAPE(b, z, g) \
 	{ \

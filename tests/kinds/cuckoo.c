@@ -64,7 +64,7 @@ static struct home home_of(const struct reference *ref, uint64_t hash)
 	return home;
 }
 
-/* How often a value is in a bucket; that of a free place is 0. */
+/* How many places of a bucket have this value. A free place has the value 0. */
 static unsigned times(const struct reference *ref, uint64_t bucket, unsigned value)
 {
 	unsigned n = 0;
@@ -73,7 +73,7 @@ static unsigned times(const struct reference *ref, uint64_t bucket, unsigned val
 	return n;
 }
 
-/* The lowest place with that value, which is there. */
+/* The lowest place with that value; the caller knows that there is one. */
 static unsigned lowest(const struct reference *ref, uint64_t bucket, unsigned value)
 {
 	unsigned place = 0;
@@ -96,7 +96,7 @@ static bool contains(const struct reference *ref, uint64_t hash)
 	return count(ref, hash) > 0;
 }
 
-/* A bucket that the search has come to, from which and from which of its places. */
+/* A bucket that the search has reached, with the bucket (an index) and the place it came from. */
 struct visit {
 	uint64_t bucket;
 	int from;
@@ -113,8 +113,8 @@ static int visit(struct visit *seen, int n, uint64_t bucket, int from, unsigned 
 	return n;
 }
 
-/* Breadth first to a bucket with a free place; then each copy on the way one bucket on. Return: is
- * there room in one of the two now? */
+/* Search breadth-first for a bucket with a free place, then move each copy on the path one bucket
+ * on. Return: does one of the two buckets have room now? */
 static bool make_room(struct reference *ref, const uint64_t bucket[2])
 {
 	static struct visit seen[SEARCHED];
@@ -161,7 +161,7 @@ static int take_out(struct reference *ref, uint64_t hash)
 	return 0;
 }
 
-/* ---- what the tests take of it ---- */
+/* ---- the tables of the tests ---- */
 
 #define SHAPE(bits) { WEIR_CUCKOO, .field = { bits } }
 static const struct test_shape shapes[] = {
@@ -192,7 +192,7 @@ const struct test_kind test_kind_cuckoo = {
 	.copies = true,
 	.coarse = true,
 	.reference = { .contains = contains, .insert = insert, .remove = take_out, .count = count },
-	.bits_per_key = 64, /* each of them is inserted twice, and one line takes few */
+	.bits_per_key = 64, /* each key is inserted twice, and one line holds few copies */
 	.shapes = TEST_ROWS(shapes),
 	.layouts = TEST_ROWS(layouts),
 	.subjects = TEST_ROWS(subjects),

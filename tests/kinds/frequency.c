@@ -21,7 +21,7 @@ static int insert(struct reference *ref, uint64_t hash)
 	return fresh ? WEIR_NEW : WEIR_SEEN;
 }
 
-/* ---- what the tests take of it ---- */
+/* ---- the tables of the tests ---- */
 
 #define SHAPE(b, z, g) \
 	{ \

@@ -5,8 +5,7 @@
 #include <string.h>
 #include "kind.h"
 
-/* ---- the reference: parts of a seed and then cells; a key has three, which xor'ed are its
- *      fingerprint ---- */
+/* ---- the reference: a part is a seed and cells; a fingerprint is the XOR of three cells ---- */
 
 enum { TRIES = 10, SEED_BYTES = 8 };
 
@@ -41,7 +40,7 @@ static uint64_t mix(uint64_t x)
 	return x * UINT64_C(0xD6E8FEB86659FD93);
 }
 
-/* The last segment_bits of x become those of x xor'ed with those of y. */
+/* x with its last segment_bits XORed with those of y. */
 static uint64_t within_segment(const struct part *p, uint64_t x, uint64_t y)
 {
 	return x - x % p->length + (x % p->length ^ y % p->length);
@@ -101,13 +100,13 @@ static bool contains(const struct reference *ref, uint64_t hash)
 
 /* ---- building ---- */
 
-/* Keys in the order in which they are taken away, with the cell of each. */
+/* Keys in the order in which peel() removes them, with the cell of each. */
 struct order {
 	uint64_t *hash, *cell, n;
 };
 
 struct field {
-	uint64_t keys, xor; /* of a cell: how many, and their hashes together */
+	uint64_t keys, xor; /* of a cell: the number of its keys, and the XOR of their hashes */
 };
 
 static void *array(uint64_t n, size_t each)
@@ -118,7 +117,7 @@ static void *array(uint64_t n, size_t each)
 	return all;
 }
 
-/* Return: have all n keys been taken away? */
+/* Remove keys that are alone in a cell until no key is. Return: are all n removed? */
 static bool peel(const struct part *p, uint64_t seed, const uint64_t *hashes, uint64_t n,
                  struct order *order)
 {
@@ -179,7 +178,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of sorted and different hashes those of one part. */
+/* @hashes: those of this part, sorted and distinct. */
 static bool build_part(const struct part *p, uint64_t set_seed, const uint64_t *hashes, uint64_t n)
 {
 	struct order order = { array(n, 8), array(n, 8), 0 };
@@ -218,7 +217,7 @@ static int build(struct reference *ref, const uint64_t *hashes, size_t n)
 	return built ? 0 : -ENOSPC;
 }
 
-/* ---- what the tests take of it ---- */
+/* ---- the tables of the tests ---- */
 
 #define SHAPE(width, segment_bits, segments) \
 	{ WEIR_FUSE, .field = { width, segment_bits, segments, 0 } }

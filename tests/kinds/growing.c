@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The growing kind. As long as its first layer is not full, that is a blocked filter, which the
- * reference says once more; what comes after that is asked by unit/test_growing.c. */
+ * The growing kind. Until its first layer is full it is a blocked filter, which this reference
+ * repeats. unit/test_growing.c tests the layers that follow. */
 #include "kind.h"
 
-/* ---- the reference: as the blocked kind's, of fields that are read from the top of r, then of
- *      r2 ---- */
+/* ---- the reference, as the blocked kind's: fields are taken from the top of r, then of r2 ---- */
 
 static unsigned bits_of(const struct reference *ref, uint64_t hash,
                         uint64_t bits[REFERENCE_MOST_BITS])
@@ -33,7 +32,7 @@ static unsigned bits_of(const struct reference *ref, uint64_t hash,
 	return n;
 }
 
-/* ---- what the tests take of it ---- */
+/* ---- the tables of the tests ---- */
 
 #define SHAPE(z, g) { WEIR_GROWING, .field = { z, g, 8 } }
 static const struct test_shape shapes[] = {
@@ -47,7 +46,7 @@ static const struct test_shape shapes[] = {
 };
 
 static const struct test_layout layouts[] = { { .name = "growing" } };
-/* One layer, and two and three. */
+/* Filters of one, two and three layers. */
 static const struct test_golden goldens[] = {
 	{ "growing_z2g3", SHAPE(2, 3), 300, 200, 2, UINT64_C(0x3a1ad479e39508ac) },
 	{ "growing_z4g2", SHAPE(4, 2), 100, 350, 17, UINT64_C(0xcb046829f20873f0) },
@@ -60,7 +59,7 @@ const struct test_kind test_kind_growing = {
 	.every_isa = true,
 	.commutes = true,
 	.grows = true,
-	.coarse = true, /* it has room for what its sample may be off */
+	.coarse = true, /* it keeps room for the error of its sample */
 	.bits_per_key = 24,
 	.reference = { .bits = bits_of },
 	.shapes = TEST_ROWS(shapes),

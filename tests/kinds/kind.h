@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What the tests must know of a kind: one file a kind, tests/kinds/NAME.c, that defines
- * test_kind_NAME. A member that stays empty says that the kind has nothing of the sort, and the
- * tests that need it pass the kind by. What a kind's filters can do is asked of the library. */
+ * The facts that the tests need about a kind. Each kind has a file, tests/kinds/NAME.c, with a
+ * test_kind_NAME. An empty member means that the kind lacks the feature, and tests that need it
+ * skip the kind. Tests ask the library what a kind's filters can do. */
 #ifndef WEIR_TESTS_KIND_H
 #define WEIR_TESTS_KIND_H
 
@@ -12,26 +12,26 @@
 #include "can.h"
 #include "reference.h"
 
-/* A list in a struct: { its rows, how many }. */
+/* Initialise a list: { its rows, their number }. */
 #define TEST_ROWS(rows) { rows, sizeof(rows) / sizeof((rows)[0]) }
 
-/* conformance/, unit/test_kinds.c: a shape, whole. */
+/* conformance/, unit/test_kinds.c: a complete shape. */
 struct test_shape {
 	struct weir_shape shape;
-	bool main; /* one of those that the long tests take */
-	bool bulk; /* stress/test_bulk.c takes it: the kind is bits, and its kernel loads (L1) */
-	bool one_new; /* of the inserts of a new key exactly one is answered WEIR_NEW */
+	bool main; /* the long tests take it */
+	bool bulk; /* stress/test_bulk.c takes it: made of bits, with a kernel that loads (L1) */
+	bool one_new; /* exactly one of several inserts of a new key is answered WEIR_NEW */
 };
 
-/* stress/, property/, unit/: what is asked for, the rest is chosen. */
+/* stress/, property/, unit/: the numbers to ask for; the library chooses the rest. */
 struct test_layout {
 	const char *name;
-	struct weir_params ask; /* the numbers of the shape; everything else in it is the test's */
+	struct weir_params ask; /* the numbers of the shape; the test sets everything else */
 	bool one_new;         /* as above */
-	uint64_t huge_keys;     /* into an array of more than 2^32 bits; 0: not this one */
+	uint64_t huge_keys;     /* for an array of more than 2^32 bits; 0: skip such arrays */
 };
 
-/* schedule/: a filter so small that two keys meet in it. */
+/* schedule/: a filter so small that two keys share a word. */
 struct test_subject {
 	const char *name;
 	struct weir_params ask; /* as above; capacity 0: half as many keys as bytes */
@@ -40,12 +40,12 @@ struct test_subject {
 	bool handles;           /* the scenarios of handles and sharded sets run on it */
 };
 
-/* golden/: a filter for ever. */
+/* golden/: a pinned filter. */
 struct test_golden {
-	const char *name; /* of its file; with "zstd" in it, packed; with "keyed", of format 2: by
-	                     the key of SipHash's reference vectors, and with every mark; with
-	                     "normal", of format 2: with what is done to keys; with "excluded",
-	                     of an exclude list too, of eight times as many keys */
+	const char *name; /* of its file. With "zstd" in it: packed. With "keyed": format 2, with
+	                     the key of SipHash's reference vectors and every mark. With "normal":
+	                     format 2, with steps of normalisation. With "excluded": with an
+	                     exclude list of eight times as many keys */
 	struct weir_shape shape;
 	uint64_t capacity, keys;
 	uint64_t false_positives; /* among 20000 keys that are not in it */
@@ -55,22 +55,22 @@ struct test_golden {
 struct test_kind {
 	uint32_t id;    /* enum weir_kind_id */
 	bool every_isa; /* it has kernels of its own for each instruction set */
-	bool commutes;  /* in whatever order keys are inserted, the array is the same */
-	bool grows;     /* beyond its capacity it has other arrays than the reference's */
-	bool copies;    /* each insert keeps a copy: it is full of copies of one key as well */
+	bool commutes;  /* the order of inserts does not change the array */
+	bool grows;     /* beyond its capacity its arrays differ from the reference's */
+	bool copies;    /* each insert keeps a copy, so copies of one key can fill it */
 	bool coarse;    /* its rates come in steps: a filter may be much better than asked */
-	bool sized;     /* of the numbers of its shapes the first is chosen, the others follow
-	                   from the size */
-	unsigned blocks_a_line; /* that it folds; 0: lines */
-	bool unasked;   /* all of them follow from it */
+	bool sized;     /* only the first number of its shapes is chosen; the others follow from
+	                   the size */
+	unsigned blocks_a_line; /* if a fold joins blocks; 0: it joins lines */
+	bool unasked;   /* all numbers of its shapes follow from the size */
 
 	struct reference_kind reference;
-	unsigned bits_per_key; /* of the filters that are compared with the reference; 0: 12 */
-	/* Lines that only come together, so that sizes are multiples of them; NULL: one. */
+	unsigned bits_per_key; /* of the filters compared with the reference; 0: 12 */
+	/* Sizes are multiples of this many lines; NULL: of one. */
 	unsigned (*block_lines)(const struct weir_shape *shape);
 	struct { const struct test_shape *rows; size_t n; } shapes;
 	struct { const struct test_layout *rows; size_t n; } layouts;
-	/* More for property/rate.c: where the derivation of a key's bits runs longest. */
+	/* More for property/rate.c: the layouts with the longest derivation of a key's bits. */
 	struct { const struct test_layout *rows; size_t n; } extremes;
 	struct { const struct test_subject *rows; size_t n; } subjects;
 	struct { const struct test_golden *rows; size_t n; } goldens;
@@ -81,7 +81,7 @@ struct test_kind {
 WEIR_KINDS(TEST_KIND_DECLARE)
 #undef TEST_KIND_DECLARE
 
-/* Every kind there is, in the list's order. */
+/* All kinds, in the order of WEIR_KINDS. */
 extern const struct test_kind *const test_kind_list[];
 extern const size_t test_kind_count;
 #define FOR_EACH_KIND(kind) \
@@ -91,7 +91,7 @@ extern const size_t test_kind_count;
 
 const struct test_kind *test_kind_of(uint32_t id);
 
-/* Parameters that ask for a kind and the numbers of a row. */
+/* Parameters that ask for a kind with the numbers of a row. */
 struct weir_params test_params(const struct test_kind *kind, const struct weir_params *ask);
 
 #endif

@@ -6,8 +6,8 @@
 #include "kind.h"
 #include "layered.h"
 
-/* ---- the reference: two levels, each of parts of a seed and then cells; a key has three, which
- *      xor'ed are its fingerprint in the first level, its bit in the second ---- */
+/* ---- the reference: two levels of parts, each a seed and cells; the XOR of a key's three cells is
+ *      its fingerprint in the first level, its bit in the second ---- */
 
 enum { TRIES = 10, SECOND_TRY = 128, SEED_BYTES = 8, BEHIND = 8 };
 
@@ -18,7 +18,7 @@ struct part {
 	uint8_t *bytes; /* of the part */
 };
 
-/* Lines of one part. */
+/* The number of lines of one part. */
 static uint64_t lines_of(const struct part *p)
 {
 	const uint64_t bits = p->segments * p->length * p->width;
@@ -62,7 +62,7 @@ static uint64_t mix(uint64_t x)
 	return x * UINT64_C(0xD6E8FEB86659FD93);
 }
 
-/* The last segment_bits of x become those of x xor'ed with those of y. */
+/* x with its last segment_bits XORed with those of y. */
 static uint64_t within_segment(const struct part *p, uint64_t x, uint64_t y)
 {
 	return x - x % p->length + (x % p->length ^ y % p->length);
@@ -135,13 +135,13 @@ static bool contains(const struct reference *ref, uint64_t hash)
 
 /* ---- building ---- */
 
-/* Keys in the order in which they are taken away, with the cell of each. */
+/* Keys in the order in which peel() removes them, with the cell of each. */
 struct order {
 	uint64_t *hash, *cell, n;
 };
 
 struct field {
-	uint64_t keys, xor; /* of a cell: how many, and their hashes together */
+	uint64_t keys, xor; /* of a cell: the number of its keys, and the XOR of their hashes */
 };
 
 static void *array(uint64_t n, size_t each)
@@ -152,7 +152,7 @@ static void *array(uint64_t n, size_t each)
 	return all;
 }
 
-/* Return: have all n keys been taken away? */
+/* Remove keys that are alone in a cell until no key is. Return: are all n removed? */
 static bool peel(const struct part *p, uint64_t seed, const uint64_t *hashes, uint64_t n,
                  struct order *order)
 {
@@ -199,7 +199,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Different hashes in ascending order. */
+/* Distinct hashes in ascending order. */
 struct list {
 	uint64_t *hash, n;
 };
@@ -238,7 +238,7 @@ static void assign(const struct part *p, uint64_t seed, const struct order *orde
 	}
 }
 
-/* Of sorted and different hashes those of one part. */
+/* @hashes: those of this part, sorted and distinct. */
 static bool build_part(const struct part *p, uint64_t set_seed, const uint64_t *hashes, uint64_t n,
                        const struct list *included)
 {
@@ -297,7 +297,7 @@ static int build(struct reference *ref, const uint64_t *hashes, size_t n)
 	return layered_reference_build(ref, hashes, n, NULL, 0);
 }
 
-/* ---- what the tests take of it ---- */
+/* ---- the tables of the tests ---- */
 
 #define SHAPE(width, segment_bits, segments) \
 	{ WEIR_LAYERED, .field = { width, segment_bits, segments, 0, segment_bits, 3, 0 } }
@@ -310,7 +310,7 @@ static const struct test_shape shapes[] = {
 	{ .shape = SHAPE(32, 4, 3) },
 };
 
-/* One for each level at least. */
+/* One line for each level at least. */
 static unsigned block_lines(const struct weir_shape *shape)
 {
 	(void)shape;

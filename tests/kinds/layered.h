@@ -5,8 +5,8 @@
 
 #include "reference.h"
 
-/* @ref: empty, of the shape that the filter has.  @excluded: @m hashes, some perhaps the same; none
- * is among @hashes.  Return: 0; -ENOSPC it cannot be built in that shape. */
+/* @ref: empty, of the filter's shape.  @excluded: @m hashes, duplicates allowed; none is among
+ * @hashes.  Return: 0, or -ENOSPC if the shape cannot be built from them. */
 int layered_reference_build(struct reference *ref, const uint64_t *hashes, size_t n,
                             const uint64_t *excluded, size_t m);
 

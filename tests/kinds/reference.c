@@ -21,7 +21,7 @@ void reference_free(struct reference *ref)
 	free(ref->bytes);
 }
 
-/* As taught at school, with digits of 32 bits. */
+/* Long multiplication with digits of 32 bits. */
 uint64_t reference_high_half(uint64_t a, uint64_t b)
 {
 	uint64_t a0 = a & 0xffffffff, a1 = a >> 32, b0 = b & 0xffffffff, b1 = b >> 32;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The kind router, as the verbs of every filter see it: one set of the keys of all its sets. Its
- * layout is said once more, and asked bit by bit, in unit/test_router.c: the reference has no names
- * in its array. */
+ * The kind router, as the verbs of every filter see it: one set with the keys of all its sets. The
+ * reference has no names in its array, so unit/test_router.c checks the layout bit by bit. */
 #include "kind.h"
 
 static const struct test_layout layouts[] = { { .name = "router" } };

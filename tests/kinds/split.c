@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The split kind. The reference is written from BloomFilter.md of the Parquet format, word by word
- * as it is said there. */
+ * The split kind. The reference follows BloomFilter.md of the Parquet format word by word. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "kind.h"
@@ -9,7 +8,7 @@
 
 static uint64_t hash_of(uint64_t seed, const void *key, size_t len)
 {
-	(void)seed; /* the format knows none but 0 */
+	(void)seed; /* the format's only seed is 0 */
 	return XXH64(key, len, 0);
 }
 
@@ -30,9 +29,9 @@ static unsigned bits_of(const struct reference *ref, uint64_t hash,
 	return 8;
 }
 
-/* ---- what the tests take of it ---- */
+/* ---- the tables of the tests ---- */
 
-/* The blocks follow from the size. */
+/* The size determines the number of blocks. */
 #define SHAPE { WEIR_SPLIT, .field = { 1 } }
 static const struct test_shape shapes[] = { { .shape = SHAPE, .main = true, .bulk = true } };
 

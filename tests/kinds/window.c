@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The window. Its array has the spare generation and, in columns, all generations side by side, so
- * no array of the reference is like it: golden/test_window.c pins the bits, which are those of
- * blocked filters, and unit/test_window*.c ask what it forgets and when. */
+ * it has no reference here. golden/test_window.c pins its bits, which are those of blocked filters;
+ * unit/test_window*.c test which keys it forgets, and when. */
 #include "kind.h"
 
 static const struct test_layout layouts[] = {
