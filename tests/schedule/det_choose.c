@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * det: the choices of an execution, and the strategies that make them. Every choice is written
- * down, so that a search can go back to the last one with something left, and a failure can be
- * run again. */
+ * det: the choices of an execution, and the strategies that make them. Every choice is recorded, so
+ * that a search can return to the last one with an untried candidate, and a failure can be
+ * replayed. */
 #include "det_internal.h"
 
 enum { CHOICES = 20000, DEPTH = 16 };
 
 static int taken[CHOICES], candidates_of[CHOICES];
 static int choices; /* made in this execution */
-static int prefix;  /* of them, given before it began */
+static int prefix;  /* of these, fixed before it began */
 static int preemptions, stale_reads;
 static uint64_t contended; /* steps at which more than one thread could run */
 static uint64_t contended_before = 60;
@@ -50,7 +50,7 @@ int det_choose(int candidates, enum det_choice what)
 	return choice;
 }
 
-/* Which of so many values, 0 the newest, a load returns. */
+/* Choose the value that a load returns, of @candidates; 0 is the newest. */
 int det_choose_stale(int candidates)
 {
 	if (det.options.stale >= 0 && stale_reads >= det.options.stale)
@@ -60,7 +60,7 @@ int det_choose_stale(int candidates)
 	return choice;
 }
 
-/* Into @list, the running thread first if it can go on: choice 0 is no preemption. */
+/* List the threads that can run, the running one first, so that choice 0 preempts none. */
 static int runnable(int list[DET_THREADS], bool readers)
 {
 	int n = 0;
@@ -77,7 +77,7 @@ static int candidates(int list[DET_THREADS])
 	bool readers_last = det.options.strategy == DET_DFS && !det.options.every_step;
 	int n = runnable(list, !readers_last);
 	if (!n && readers_last && runnable(list, true))
-		return 1; /* in whatever order, one by one */
+		return 1; /* only readers are left: any order will do */
 	for (int i = 0; !n && i < det.threads; i++)
 		if (det.thread[i].state != DET_DONE)
 			det_fail("deadlock: thread %d waits, and none can run", i);
@@ -135,8 +135,8 @@ void det_choose_replay(const char *schedule)
 		taken[prefix++] = *c - '0';
 }
 
-/* The last choice with a candidate left takes it; what came before is the next execution's
- * prefix. */
+/* Advance the last choice with an untried candidate. The choices before it become the next
+ * execution's prefix. */
 bool det_choose_next(void)
 {
 	while (choices && taken[choices - 1] + 1 >= candidates_of[choices - 1])

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * det: the memory that code under test allocates while det runs. Nothing is given out twice within
- * an execution, so whoever touches what was freed is found.
+ * det: the memory that code under test allocates while det runs. No cell is given out twice within
+ * an execution, so every access to freed memory is found.
  *
- * Freeing is no place to switch threads: it changes nothing but that a later access fails, and
- * that is as well found by a switch right before the thread's next store (det_write_begins),
- * once for all that it has freed by then. */
+ * Threads need not be switched at a free. It only makes later accesses fail, and a switch right
+ * before the thread's next store (det_write_begins) finds these, once for everything that the
+ * thread has freed by then. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ void *det_allocate(size_t bytes, size_t alignment)
 	memset(cell + first, CELL_LIVE, cells);
 	top = first + cells + 1; /* and one to guard the end */
 	blocks++;
-	return memset(arena + first * CELL, 0xA5, bytes); /* nobody may rely on zeroes */
+	return memset(arena + first * CELL, 0xA5, bytes); /* callers may not rely on zeroes */
 }
 
 void det_free(void *block)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What det's parts share: the threads, their clocks, and the execution under way. */
+ * The state that det's parts share: the threads, their clocks, and the current execution. */
 #ifndef WEIR_TESTS_SCHEDULE_DET_INTERNAL_H
 #define WEIR_TESTS_SCHEDULE_DET_INTERNAL_H
 
@@ -8,11 +8,11 @@
 #include "det.h"
 
 enum {
-	DET_STEPS = 20000, /* an execution longer than this does not end */
+	DET_STEPS = 20000, /* a longer execution counts as endless */
 	DET_STACK_BYTES = 128 << 10,
 };
 
-/* A vector clock: the step of each thread up to which everything is known. */
+/* A vector clock: for each thread, the last step that is known. */
 struct det_clock {
 	uint32_t of[DET_THREADS];
 };
@@ -24,8 +24,8 @@ enum det_wait { DET_NOT, DET_FOR_MUTEX, DET_FOR_READERS, DET_FOR_CALLBACKS, DET_
 /* A thread's read-side sections of one flavor of RCU. */
 struct det_sections {
 	int nesting;
-	uint32_t number;      /* of the section it is in, or was in last */
-	struct det_clock end; /* of the last */
+	uint32_t number;      /* of the current section, or of the last */
+	struct det_clock end; /* of the last section */
 };
 
 struct det_thread {
@@ -41,24 +41,24 @@ struct det_thread {
 	int priority;
 	/* what it waits for */
 	enum det_wait wait;
-	const void *mutex; /* or what it sleeps at */
+	const void *mutex; /* or the address where it sleeps */
 	bool woken;
-	/* what it read up to here it does not read again in place of something newer */
+	/* newer stores hide those that it read up to this clock */
 	uint32_t paused_clock;
-	/* the clock that each other thread is waited for to reach; 0: not waited for */
+	/* for each other thread, the clock that it must reach; 0: not waited for */
 	uint32_t paused_at[DET_THREADS];
 	enum det_flavor flavor;          /* of the grace period or the callbacks */
-	/* the read-side section of each other thread that is waited for to end; 0: none */
+	/* for each other thread, the read-side section that must end; 0: none */
 	uint32_t sections[DET_THREADS];
-	struct det_clock sections_ended; /* what those, and the ones that had ended before, did */
+	struct det_clock sections_ended; /* joined clocks of those and earlier sections */
 	/* what it knows */
 	struct det_clock clock;
 	struct det_clock release_fence;
 	struct det_clock acquire_fence;
-	bool freed; /* since its last store: see det_heap.c */
+	bool freed; /* it has freed memory since its last store: see det_heap.c */
 	/* RCU */
 	struct det_sections rcu[DET_FLAVORS];
-	bool callback; /* it runs what was left to det_rcu_call(), of this flavor: */
+	bool callback; /* it runs a callback of det_rcu_call(), of this flavor: */
 	enum det_flavor callback_of;
 };
 
@@ -88,13 +88,13 @@ static inline void det_clock_join(struct det_clock *into, const struct det_clock
 			into->of[i] = from->of[i];
 }
 
-/* Is this address on the running thread's own stack, so nobody else's business? */
+/* Is this address on the running thread's own stack, and so private? */
 static inline bool det_on_stack(const volatile void *address)
 {
 	return (uintptr_t)address - (uintptr_t)det_self()->stack < DET_STACK_BYTES;
 }
 
-/* The running thread's own time moves on. */
+/* Advance the running thread's own clock. */
 static inline uint32_t det_tick(void)
 {
 	return ++det_self()->clock.of[det.current];
@@ -106,7 +106,7 @@ static inline bool det_knows(int thread, uint32_t when)
 	return det_self()->clock.of[thread] >= when;
 }
 
-/* What the scheduler's jump buffer is jumped to with. */
+/* The values with which threads jump back to the scheduler. */
 enum { DET_ENDED = 1, DET_GIVEN_UP };
 /* det_choose.c */
 enum det_choice { DET_WHICH_THREAD, DET_WHICH_VALUE };
@@ -115,7 +115,7 @@ int det_choose_stale(int candidates);
 int det_choose_thread(void); /* -1: all have ended */
 void det_choose_begin(void);
 void det_choose_replay(const char *schedule);
-bool det_choose_next(void); /* DFS: false when nothing is left */
+bool det_choose_next(void); /* DFS: false when the search is through */
 void det_choose_print(char *out, size_t bytes);
 uint64_t det_random(void);
 void det_random_seed(uint64_t seed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Takes the place of what the code under test calls in libc (det_redirect.h): memory comes from
- * det's heap, waiting goes to det's scheduler, and copying is seen as the accesses that it is.
- * Outside of det_run all go where they went. */
+ * Replaces the libc functions that the code under test calls (det_redirect.h). Memory comes from
+ * det's heap, waits go to det's scheduler, and copies count as the accesses that they are. Outside
+ * of det_run all calls go to libc. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -44,7 +44,7 @@ void det_libc_free(void *block)
 		free(block);
 }
 
-/* A private copy of a file is memory like any other; all other mappings are made as they stand. */
+/* A private copy of a file comes from det's heap; every other mapping is a real one. */
 void *det_libc_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
 	if (!det_running() || fd < 0 || !(flags & MAP_PRIVATE))
@@ -113,8 +113,8 @@ int det_libc_mutex_unlock(pthread_mutex_t *mutex)
 	return 0;
 }
 
-/* A loader with a pace finds ten milliseconds of its work between any two looks, which is worth a
- * sleep. */
+/* Each look at the clock finds another ten milliseconds of work done, so a loader with a pace
+ * always has a reason to sleep. */
 int det_libc_clock_gettime(clockid_t clock, struct timespec *t)
 {
 	static uint64_t looks;
@@ -125,7 +125,7 @@ int det_libc_clock_gettime(clockid_t clock, struct timespec *t)
 	return 0;
 }
 
-/* It lasts until all others have moved: whoever sleeps may hold up nobody. */
+/* A sleep lasts until all other threads have moved. No thread may sleep in a section. */
 int det_libc_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
                              struct timespec *left)
 {
@@ -138,7 +138,7 @@ int det_libc_clock_nanosleep(clockid_t clock, int flags, const struct timespec *
 	return 0;
 }
 
-/* futex(2) alone. */
+/* Only futex(2). */
 long det_libc_syscall(long number, ...)
 {
 	va_list more;

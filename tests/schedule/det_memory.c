@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * det: memory as C11 has it. Each location keeps its last stores; which of them a load may
- * return is what happens-before and coherence leave. */
+ * det: the memory model of C11. Each location keeps its last stores; happens-before and coherence
+ * decide which of them a load may return. */
 #include <string.h>
 #include "det_location.h"
 
@@ -48,7 +48,7 @@ static struct location *atomic_location(const volatile void *address, unsigned b
 	det_check_plain_write(l);
 	if (write)
 		det_check_reads(l, l->plain_read);
-	/* what was there at first, or was written by plain code since */
+	/* the initial value, or one that plain code has written since */
 	if (!l->stores || l->store[l->stores - 1].value != now) {
 		memset(&l->store[0], 0, sizeof l->store[0]);
 		l->store[0].value = now;
@@ -115,7 +115,7 @@ static bool hides_older(const struct store *s, enum det_order order)
 	return false;
 }
 
-/* How many of the newest stores a load may choose from. */
+/* Return: the number of the newest stores that a load may choose from. */
 static int readable(const struct location *l, enum det_order order)
 {
 	int n = 1;
@@ -128,9 +128,9 @@ static int readable(const struct location *l, enum det_order order)
 	return n;
 }
 
-/* The store that a load reads, 0 being the newest value. Of stores of one value the oldest
- * stands for all: what is possible after a newer one was read is possible after it too, since
- * the oldest forbids the fewest later reads and reveals the least of other threads. */
+/* The store that a load reads; choice 0 is the newest value. The oldest store of a value stands for
+ * all stores of it. It forbids the fewest later reads and reveals the least of other threads, so it
+ * allows everything that a newer one allows. */
 static struct store *choose_store(struct location *l, enum det_order order)
 {
 	struct store *oldest[HISTORY];
@@ -158,7 +158,7 @@ uint64_t det_load(const volatile void *address, unsigned bytes, enum det_order o
 	uint64_t value = s->value;
 	read_store(s, order);
 	if (order == DET_SEQ_CST)
-		/* its place in the one order of all such operations matters, as a store's does */
+		/* its place in the total order of these operations matters, as a store's does */
 		det_operation_ends();
 	return value;
 }

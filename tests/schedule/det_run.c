@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * det: one execution after another, until the strategy is through or one fails. */
+ * det: runs executions until the strategy is through or one fails. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

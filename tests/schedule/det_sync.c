@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * det: mutexes, and sleep as futex(2) has it. */
+ * det: mutexes, and the sleep of futex(2). */
 #include <string.h>
 #include "det_internal.h"
 
@@ -57,8 +57,9 @@ void det_unlock(const void *mutex)
 	det_operation_ends();
 }
 
-/* No switch comes between the look at the value and the sleep: the kernel holds a lock. If the
- * value is another, the thread does not read the old one again: else a loop would, for ever. */
+/* No switch comes between the check of the value and the sleep, because the kernel holds a lock
+ * there. If the value differs, the thread may not read the old one again, or a loop could do so for
+ * ever. */
 bool det_sleep(const void *address, uint32_t value)
 {
 	uint32_t now;

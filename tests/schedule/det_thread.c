@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * det: threads as coroutines. A stack is made once and kept over all executions: between two of
- * them it waits in the trampoline. */
+ * det: threads as coroutines. A stack is made once and kept for all executions. Between two
+ * executions it waits in the trampoline. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ void det_operation_begins(void)
 		step();
 }
 
-/* What was freed can be stumbled on up to here. */
+/* A switch here lets other threads run into memory that this thread has freed. */
 void det_write_begins(void)
 {
 	if (det.options.every_step || det_self()->freed) {
@@ -85,8 +85,7 @@ void det_wait(enum det_wait wait, const void *mutex)
 	det_self()->wait = DET_NOT;
 }
 
-/* Since this one paused, has every thread that could run then moved, or come to wait for
- * something? */
+/* Since this thread paused, has every other thread that could run moved, or begun to wait? */
 static bool others_moved(int thread)
 {
 	const struct det_thread *t = &det.thread[thread];
@@ -119,7 +118,7 @@ bool det_wait_over(int thread)
 	return false;
 }
 
-/* Without this fairness a search would follow a thread that waits in vain for ever. */
+/* Without this fairness a search would follow one waiting loop for ever. */
 void det_pause(void)
 {
 	struct det_thread *t = det_self();
@@ -198,8 +197,8 @@ void det_threads_begin(void)
 	det.current = 0;
 }
 
-/* An execution was left in the middle: its stacks are in the middle of something and cannot be
- * resumed. */
+/* The execution was abandoned. Its unfinished stacks are in the middle of a function, so the next
+ * execution cannot resume them. */
 void det_threads_abandon(void)
 {
 	for (int i = 0; i < det.threads; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Takes the place of ThreadSanitizer's run time: what the compiler's instrumentation calls goes
- * to det while it runs, and straight to memory otherwise (a test's preparations). */
+ * Replaces ThreadSanitizer's run time. While det runs, the calls of the compiler's instrumentation
+ * go to det; otherwise, in a test's preparations, straight to memory. */
 #include "../tsan_calls.h"
 #include "det_internal.h"
 
@@ -42,7 +42,7 @@ void __tsan_write_range(void *address, size_t bytes)
 		det_plain_range(address, bytes, true);
 }
 
-/* The numbers of the compilers' memory orders, consume taken as acquire. */
+/* The numbers of the compilers' memory orders; consume counts as acquire. */
 static const enum det_order order_of[] = { DET_RELAXED, DET_ACQUIRE, DET_ACQUIRE,
                                            DET_RELEASE, DET_ACQ_REL, DET_SEQ_CST };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Takes liburcu's place: three flavors of RCU by the struct that liburcu gives its users, and
- * urcu-bp's sections by name. Outside of det_run a thread is alone and nothing waits. */
+ * Replaces liburcu: three flavors of RCU in the struct that liburcu gives its users, and urcu-bp's
+ * sections by name. Outside of det_run there is one thread, so no call waits. */
 #include <stddef.h>
 #include <urcu/urcu-bp.h>
 #include "det.h"
@@ -27,7 +27,7 @@ static void nothing(void)
 {
 }
 
-/* What every flavor has. */
+/* The calls that every flavor has. */
 #define FLAVOR(name, flavor) \
 	static void name##_synchronize(void) \
 	{ \
@@ -79,7 +79,7 @@ const struct rcu_flavor_struct urcu_bp_flavor = {
 	.barrier = bp_barrier,
 };
 
-/* memb and mb: threads are to be registered, which only real threads need. */
+/* memb and mb: registering does nothing here, because only real threads need it. */
 FLAVOR(memb, DET_MEMB)
 SECTIONS(memb, DET_MEMB)
 
@@ -91,7 +91,7 @@ const struct rcu_flavor_struct det_memb_flavor = {
 	.barrier = memb_barrier,
 };
 
-/* qsbr: a section is all that lies between two quiescent states of a thread that is online. */
+/* qsbr: a section is everything between two quiescent states of an online thread. */
 FLAVOR(qsbr_offline, DET_QSBR)
 
 static void qsbr_online(void)
@@ -112,7 +112,7 @@ static void qsbr_quiescent_state(void)
 	qsbr_online();
 }
 
-/* Whoever waits is in no section. */
+/* A waiting thread is in no section. */
 static void while_offline(void (*wait)(void))
 {
 	bool online = qsbr_offline_ongoing();

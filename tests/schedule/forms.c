@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The forms of the verbs. A batch of one says in its count and in its bitmap what the single verb
- * answers. */
+ * The forms of the verbs. The count and the bitmap of a batch of one give the answer of the single
+ * verb. */
 #include <sys/uio.h>
 #include "forms.h"
 
@@ -11,13 +11,13 @@ const char *const form_names[FORMS] = {
 	[KEY_RESEEDED] = "key_reseeded", [KEYS_RESEEDED] = "keys_reseeded"
 };
 
-/* That of the verbs' names. */
+/* The form in the verbs' names. */
 static enum form verbs(void)
 {
 	return form == KEY_RESEEDED || form == NUMBER ? KEY : form == KEYS_RESEEDED ? KEYS : form;
 }
 
-/* The same keys in the three ways that batches take them. */
+/* The same keys as numbers and as vectors. */
 struct batch {
 	uint64_t keys[FORM_MOST];
 	struct iovec vectors[FORM_MOST];
@@ -32,7 +32,7 @@ static void write_batch(struct batch *b, const uint64_t *hashes, size_t n)
 	}
 }
 
-/* The caller's n hashes, as a batch of the form under way. */
+/* The caller's n hashes, as a batch of the current form. */
 static struct weir_keys by_form(struct batch *b, const uint64_t *hashes, size_t n)
 {
 	if (verbs() != KEYS && verbs() != FIXED)

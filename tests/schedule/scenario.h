@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * What the scenarios share: the subject, promises, and the threads that most of them are made of.
+ * The common part of the scenarios: the subject, promises, and the threads that most of them use.
  *
- * A promise is a flag stored with release order after an insert has returned; whoever reads it
- * with acquire order must see the key. That is the only order between the threads. */
+ * A promise is a flag, stored with release order after an insert has returned. A thread that reads
+ * it with acquire order must see the key. No other order holds between the threads. */
 #ifndef WEIR_TESTS_SCHEDULE_SCENARIO_H
 #define WEIR_TESTS_SCHEDULE_SCENARIO_H
 
@@ -18,25 +18,25 @@ struct scenario {
 	const char *group;
 	void (*body)(void);
 	bool (*fits)(const struct subject *s);
-	/* before a run; may put its own in subject's place for it; NULL: nothing to do */
+	/* called before a run; may set subject for the run; NULL: nothing to do */
 	bool (*prepare)(void);
-	/* a depth-first search is for layouts of at most so many words a key; 0: for all */
+	/* depth-first only in layouts with at most this many words a key; 0: in all */
 	unsigned search_words;
-	/* a depth-first search goes up to so many unless an option sets it; 0: as the others */
+	/* the preemptions of a depth-first search unless an option sets them; 0: the default */
 	int preemptions;
-	/* in every layout a thread's loads are distinguished by the bits of its own keys only */
+	/* in every layout, only the bits of a thread's own keys tell its loads apart */
 	bool narrowed;
-	bool batches; /* of several keys: of hashes (the form is HASH), of keys, of fixed ones */
-	bool one_seed; /* of a handle, whose filters must hash alike */
+	bool batches; /* batches of several keys: as hashes (the form is HASH), keys, fixed ones */
+	bool one_seed; /* of a handle whose filters must hash alike */
 	bool one_form; /* it calls verbs that have no forms */
-	/* of a program that breaks a rule of the headers: a search must find a broken promise */
+	/* the program breaks a rule of the headers, and a search must find a broken promise */
 	bool wrong;
-	/* how many times fewer random executions, since one takes so much longer; 0: none */
+	/* divides the random executions, because each takes that much longer; 0: do not divide */
 	unsigned cost;
 };
 
-extern const struct subject *subject; /* of the run under way */
-/* up to a NULL name */
+extern const struct subject *subject; /* of the current run */
+/* each ends with a NULL name */
 extern const struct scenario insert_scenarios[], whole_scenarios[], load_scenarios[],
 	counters_scenarios[], cuckoo_scenarios[], cuckoo_room_scenarios[], growing_scenarios[];
 extern const struct scenario reload_scenarios[], batch_scenarios[], previous_scenarios[],
@@ -45,13 +45,13 @@ extern const struct scenario reload_scenarios[], batch_scenarios[], previous_sce
 	sharded_writers_scenarios[], way_out_scenarios[], window_scenarios[], guard_scenarios[],
 	router_scenarios[], text_scenarios[];
 
-/* An empty filter, no promise. */
+/* Start with empty filters and no promise. */
 void scenario_begin(void);
-/* The running thread acts on these keys alone (bit i: key i): in layouts of many words a search
- * distinguishes the values that it may load by the bits of these keys only. */
+/* The running thread acts only on these keys (bit i: key i). In layouts of many words a search then
+ * tells loaded values apart only by the bits of these keys. */
 void works_on(unsigned keys);
-/* The other seed, then the subject's own, and so on. Of two threads that begin a reload at once one
- * may thus choose the current filter's. */
+/* The other seed, then the subject's own, and so on. So if two threads begin a reload at once, one
+ * may choose the current filter's seed. */
 uint64_t seed_in_turn(void);
 void promise(unsigned i);
 bool promised(unsigned i);
@@ -74,8 +74,9 @@ static inline bool one_line(const struct subject *s)
 	return s->bytes == 64;
 }
 
-/* The gate of each reload that has no other. A commit without a gate looks at the words of the next
- * filter: each load is one more step of a schedule, and others see the same. */
+/* The gate of each reload without a gate of its own. Without a gate a commit reads the words of the
+ * next filter. Those loads would lengthen every schedule, and the other threads would notice
+ * nothing. */
 extern const struct weir_gate any_hashes;
 
 #endif

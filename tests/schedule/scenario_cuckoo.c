@@ -6,14 +6,15 @@
 enum { TRIES = 1000000 };
 
 struct lodger newcomer, resident, twin, second, local;
-static unsigned width, hidden; /* hidden: what the fillers are */
+static unsigned width, hidden; /* hidden: the fingerprint of the fillers */
 
 unsigned cuckoo_places(void)
 {
 	return 64 / width;
 }
 
-/* Copies fill both of its buckets; the first goes to the first one. */
+/* Learn where copies of a key go; the first goes to its first bucket. Return: are there two
+ * buckets? */
 static bool learn(struct lodger *l, uint64_t hash)
 {
 	const uint64_t *words = subject->bits[0];

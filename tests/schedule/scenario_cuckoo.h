@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A cuckoo filter of one line, so full that an insert of the newcomer must move the resident. The
- * test writes its words itself: bucket A holds the resident and fillers, bucket C has room, the
- * newcomer's other bucket B and all the rest are full of fillers. */
+ * test itself writes the words. Bucket A holds the resident and fillers, bucket C has room. All
+ * others, the newcomer's other bucket B among them, are full of fillers. */
 #ifndef WEIR_TESTS_SCHEDULE_SCENARIO_CUCKOO_H
 #define WEIR_TESTS_SCHEDULE_SCENARIO_CUCKOO_H
 
@@ -9,26 +9,26 @@
 
 enum { CUCKOO_BUCKETS = 8 };
 
-/* A key by what inserts of it wrote into an empty filter. */
+/* A key, as its inserts into an empty filter show it. */
 struct lodger {
 	uint64_t hash;
 	unsigned bucket[2], fingerprint;
 };
 
-/* The resident has bucket A in common with the newcomer. The twin is the resident's fingerprint in
- * the same two buckets, the other one first. The second newcomer wants A and B as the first. The
- * local has bucket B alone in common with it. */
+/* The resident shares bucket A with the newcomer. The twin has the resident's fingerprint and the
+ * same two buckets, the other one first. The second newcomer wants A and B as the first does. The
+ * local shares only bucket B with it. */
 extern struct lodger newcomer, resident, twin, second, local;
-/* Hashes to try, one after another. */
+/* Hash number @try of the candidates. */
 uint64_t cuckoo_hash(uint64_t try);
-/* prepare: those of the subject's layout. */
+/* prepare: find the lodgers for the subject's layout. */
 bool cuckoo_find_lodgers(void);
 
-unsigned cuckoo_places(void); /* to a bucket */
-/* Begin: so many places are free in bucket C; the resident's copy is in A. */
+unsigned cuckoo_places(void); /* of one bucket */
+/* Begin with @room free places in bucket C, and the resident's copy in A. */
 void cuckoo_furnish(unsigned room);
 void cuckoo_write(unsigned bucket, unsigned place, unsigned value);
-/* Places of the filter. */
+/* The number of places in use. */
 unsigned cuckoo_taken(void);
 static inline unsigned cuckoo_free(void)
 {
@@ -37,15 +37,15 @@ static inline unsigned cuckoo_free(void)
 bool cuckoo_has(const struct lodger *l);
 int64_t cuckoo_copies(const struct lodger *l);
 
-/* Threads; each notes its answer and promises: slot 0, 1 and 2. */
+/* Threads. The first three note their answers and promise slots 0, 1 and 2. */
 void cuckoo_insert_newcomer(void *unused);
 void cuckoo_insert_second(void *unused);
 void cuckoo_remove_resident(void *unused);
 void cuckoo_look_at_the_resident(void *unused);
 
 bool cuckoo_moves(const struct subject *s);
-/* With few random executions: the searches find more. Behind the name comes the body, then what
- * else there is. */
+/* These have few random executions, because the searches find more. The arguments are the name, the
+ * body, and then any other members. */
 #define CUCKOO_SCENARIO(text, ...) \
 	{ .name = text, .group = "cuckoo", .fits = cuckoo_moves, .prepare = cuckoo_find_lodgers, \
 	  .one_form = true, .cost = 3, .body = __VA_ARGS__ }

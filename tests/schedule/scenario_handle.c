@@ -94,7 +94,7 @@ void handle_keep_thread(void *unused)
 	flavor->read_lock();
 	const struct weir_filter *f = weir_handle_get(handle);
 	det_assert(form_contains(f, hash_of(0)));
-	promise(3); /* a place to be interrupted at */
+	promise(3); /* a store, where det can switch threads */
 	det_assert(form_contains(f, hash_of(0)));
 	flavor->read_unlock();
 	flavor->read_quiescent_state();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the scenarios of a sharded set share. */
+ * The common part of the scenarios of a sharded set. */
 #include "scenario_sharded.h"
 
 struct weir_handle *sharded_set;

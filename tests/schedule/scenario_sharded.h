@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * What the scenarios of a sharded set share: two shards, each replaced by the rules of a handle (H1
- * to H4). What is new is that a hash finds its shard and is turned for it, and that the shards
- * share one claim.
+ * The common part of the scenarios of a sharded set: two shards, each replaced by the rules of a
+ * handle (H1 to H4). New is that a hash chooses its shard and is rotated for it, and that the
+ * shards share one claim.
  *
- * Keys 0 and 1 lie in the first shard, 2 and 3 in the second; 0 and 2 are in from the beginning,
- * 1 and 3 are inserted meanwhile. A shard is a filter of the subject's layout, so a key's hash
- * in it is the subject's, and in the set that one turned back by a bit. */
+ * Keys 0 and 1 lie in the first shard, 2 and 3 in the second. Keys 0 and 2 are in from the
+ * beginning; the scenarios insert 1 and 3. A shard is a filter of the subject's layout, so a key's
+ * hash in it is the subject's. The set's hash is that one rotated back by a bit. */
 #ifndef WEIR_TESTS_SCHEDULE_SCENARIO_SHARDED_H
 #define WEIR_TESTS_SCHEDULE_SCENARIO_SHARDED_H
 
@@ -14,22 +14,23 @@
 
 enum { SHARDS = 2 };
 
-extern struct weir_handle *sharded_set; /* of the execution under way */
+extern struct weir_handle *sharded_set; /* of the current execution */
 extern struct insertion sharded_one, sharded_three;
 
-/* Puts a subject with such keys in the subject's place. */
+/* Replace the subject by one with such keys. */
 bool sharded_prepare(void);
-/* The set's hash of what is @own in its shard; of a key. */
+/* The set's hash for the hash @own in a shard; the set's hash of a key. */
 uint64_t sharded_hash(uint64_t own);
 uint64_t sharded_key(unsigned key);
 
-/* An empty set; one that holds keys 0 and 2. */
+/* Make an empty set; make one that holds keys 0 and 2. */
 void sharded_make(const struct rcu_flavor_struct *of);
 void sharded_begin(const struct rcu_flavor_struct *of);
 bool sharded_holds(unsigned key);
-/* Destroys it: nothing is left. */
+/* Destroy it; check that all memory is free. */
 void sharded_end(void);
-/* As that, and before: these keys (bit i: key i) are in; the shards were replaced so often. */
+/* The same, after these checks: these keys (bit i: key i) are in, and the shards were replaced this
+ * often. */
 void sharded_end_with(unsigned keys, unsigned first, unsigned second);
 
 /* Threads. */
@@ -43,7 +44,7 @@ void sharded_copy_each_thread(void *unused);
 struct weir_reload *sharded_begun(uint32_t shard);
 void sharded_copy(uint32_t shard);
 
-/* The fields that all but one of the rows have alike. */
+/* The fields that are equal in all rows but one. */
 #define SHARDED(title, function) \
 	.name = title, .group = "sharded", .body = function, .prepare = sharded_prepare, \
 	.narrowed = true, .cost = 20

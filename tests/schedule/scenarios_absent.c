@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A handle before its first set (H10): what is inserted meanwhile is in that set, however the
- * inserts, the loader's steps and a reload that is given up meet. Every lookup is answered yes
- * until then, so that the promise holds all the time. */
+ * A handle before its first set (H10): that set gets every key that was inserted before, however
+ * the inserts, the loader's steps and an aborted reload meet. Until then every lookup answers yes,
+ * so that the promise holds all the time. */
 #include "scenario_handle.h"
 
 static void absent_begin(enum weir_absent says, uint64_t keep)
@@ -34,7 +34,7 @@ static struct weir_reload *first_begun(const struct weir_reload_options *options
 static void load_first(void *options)
 {
 	struct weir_reload *r = first_begun(options);
-	det_assert(weir_reload_copy(r, WEIR_ALL_SETS) == 0); /* nothing */
+	det_assert(weir_reload_copy(r, WEIR_ALL_SETS) == 0); /* copies nothing */
 	det_assert(weir_reload_commit(r) == 0);
 }
 
@@ -87,7 +87,7 @@ static void two_kept(void)
 	handle_end_with(2, 1);
 }
 
-/* Left open: it has the key already, which an abort would drop with it. */
+/* The reload stays open: its filter has the key already, and an abort would drop it there. */
 static void begin_first(void *begun)
 {
 	*(struct weir_reload **)begun = first_begun(NULL);
@@ -107,7 +107,7 @@ static void kept_and_given_up(void)
 	handle_end_with(1, 1);
 }
 
-/* Room for one key beside the first: of two one is kept, unless the set was there before. */
+/* There is room for one key besides key 0, so one of two is refused. */
 static void no_room(void)
 {
 	static struct insertion insertions[] = { { 1, 1 }, { 2, 2 } };
@@ -123,7 +123,7 @@ static void no_room(void)
 	handle_end_with(0, 1);
 }
 
-/* What stood for the set is kept by a section that found it. */
+/* A section keeps the placeholder that it found. */
 static void placeholder_kept(void)
 {
 	absent_begin(WEIR_ABSENT_YES, 4096);

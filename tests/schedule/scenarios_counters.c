@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Kinds of counters: removals beside inserts, two removals of one key, unions that add, and counts
+ * Kinds of counters: removals during inserts, two removals of one key, unions that add, and counts
  * that are never too low (C1 to C5 in src/kinds/counting/counting.c, F1 and F2 in
- * src/kinds/frequency/frequency.c). Keys 0 and 1 have a counter in common. */
+ * src/kinds/frequency/frequency.c). Keys 0 and 1 share a counter. */
 #include <errno.h>
 #include "forms.h"
 
@@ -46,7 +46,7 @@ static void verify(void *insertion)
 	det_assert(!promised(i->slot) || weir_contains_hash(filter(), hash_of(i->key)));
 }
 
-/* C2: key 1 is not missed while key 0, which shares a counter, is taken out; nothing is left. */
+/* C2: key 1 stays found while key 0, which shares a counter, is removed; nothing is left. */
 static void removed_beside_an_insert(void)
 {
 	static struct insertion out = { 0, 0 }, in = { 1, 1 };
@@ -62,7 +62,7 @@ static void removed_beside_an_insert(void)
 	det_assert(empty());
 }
 
-/* The same key in and out by two threads, each its own time. */
+/* Two threads insert and remove one key, each its own copy. */
 static void in_and_out(void *slot)
 {
 	const struct insertion *i = slot;
@@ -81,8 +81,8 @@ static void in_and_out_twice(void)
 	det_assert(result[0] == 1 && result[1] == 1 && empty());
 }
 
-/* C4: one of two removals of a key that is in once fails, and has changed nothing. Other keys have
- * all its counters in the first word, so that the second meets the 0 when that is lowered. */
+/* C4: the key is in once, so one of two removals fails and changes nothing. Other keys hold all its
+ * counters in the first word, so that removal has lowered this word before it meets a 0. */
 static void removed_twice(void)
 {
 	static struct insertion slots[] = { { 0, 0 }, { 0, 1 } };
@@ -103,29 +103,29 @@ static void removed_twice(void)
 	det_assert(empty());
 }
 
-/* C3: a counter that gets full meanwhile stays so, and runs into no other. */
+/* C3: a counter that fills up during a removal stays full and does not run into another. */
 static void filled_beside_a_removal(void)
 {
 	static struct insertion out = { 0, 0 }, in[] = { { 0, 1 }, { 0, 2 } };
 	const struct key *key = &subject->key[0];
 	scenario_begin();
-	for (unsigned i = 0; i < key->words; i++) /* as by so many inserts */
+	for (unsigned i = 0; i < key->words; i++) /* as after MOST - 1 inserts */
 		subject->bits[0][key->word[i].index] = (MOST - 1) * key->word[i].mask;
 	det_spawn(remove_thread, &out);
 	det_spawn(insert_thread, &in[0]);
 	det_spawn(insert_thread, &in[1]);
 	det_join_all();
 	det_assert(result[0] == 1 && answer[1] == WEIR_SEEN && answer[2] == WEIR_SEEN);
-	/* 14 - 1 + 2: full in whatever order */
+	/* 14 - 1 + 2: full in any order */
 	det_assert(weir_count_hash(filter(), hash_of(0)) == WEIR_COUNT_FULL);
-	/* of the others' counters none has changed */
+	/* no other counter has changed */
 	for (size_t i = 0; i < subject->bytes / 8; i++)
 		det_assert(!(subject->bits[0][i] & ~(subject_bits(subject, subject->bits[0] + i, 1,
 		                                                  false) * MOST)));
 }
 
-/* C5, as a handle's reload by copy does it: key 0 was in the source before, key 1 goes into both
- * meanwhile. What is removed afterwards takes no other key's share. */
+/* C5, as in a handle's reload by copy: key 0 is in the source before, key 1 goes into both during
+ * the merge. A later removal takes no other key's share. */
 static void insert_into_both(void *unused)
 {
 	(void)unused;
@@ -156,8 +156,8 @@ static void merged_beside_an_insert(void)
 	det_assert(weir_contains_hash(filter(), hash_of(0)));
 }
 
-/* F1: two threads insert key 0, whose counters differ since key 1 shares one; the count is never
- * below the inserts that are known of. */
+/* F1: two threads insert key 0, whose counters differ because key 1 shares one. The count is never
+ * below the number of known inserts. */
 static void insert_twice(void *slot)
 {
 	const struct insertion *i = slot;
@@ -187,8 +187,8 @@ static void counted(void)
 	det_assert(weir_count_hash(filter(), hash_of(1)) >= 1);
 }
 
-/* Of two inserts of one key at least one is answered NEW, though another key holds its counters in
- * the last word: each then finds that word in use, and the first one too, but for who was first. */
+/* At least one of two inserts of a key is answered NEW, though another key holds its counters in
+ * the last word. Both inserts find that word in use; only the first finds the first word free. */
 static void new_where_one_word_is_held(void)
 {
 	static struct insertion slots[] = { { 0, 0 }, { 0, 1 } };
@@ -202,7 +202,7 @@ static void new_where_one_word_is_held(void)
 	det_assert(weir_count_hash(filter(), hash_of(0)) == 2);
 }
 
-/* It counts further than there is room for copies. */
+/* Its counts are not bounded by room for copies. */
 static bool counts(const struct subject *s)
 {
 	return s->counts && !s->kind->copies;
@@ -213,7 +213,7 @@ static bool removes(const struct subject *s)
 	return s->removes && one_line(s);
 }
 
-/* It writes counters itself. */
+/* The scenario itself writes counters. */
 static bool has_counters(const struct subject *s)
 {
 	return removes(s) && s->row->ask.counting.counter_bits;

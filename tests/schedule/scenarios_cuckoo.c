@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Keys that move while others look for them, insert and remove (C1 to C5 in
- * src/kinds/cuckoo/move.h): none is missed, none comes back, none is doubled. */
+ * Keys that move while other threads look them up, insert and remove (C1 to C5 in
+ * src/kinds/cuckoo/move.h): no key is missed, none comes back, none is doubled. */
 #include <errno.h>
 #include "kind/kind.h"
 #include "scenario_cuckoo.h"
 
-/* The twin is found by the resident's copy, from C on: the order in which a lookup that comes
- * beside the move to C may find it in neither. */
+/* A lookup of the twin finds the resident's copy, and starts at C. In this order a lookup during
+ * the move to C could find the copy in neither bucket. */
 static void look_for_all(void *unused)
 {
 	(void)unused;
@@ -26,7 +26,8 @@ static void lookup_beside_move(void)
 	det_assert(cuckoo_free() == 0);
 }
 
-/* The bucket that the resident would go to is taken by another's insert, of a key of C's own. */
+/* Another insert takes the place in C to which the resident would move. C is the twin's first
+ * bucket. */
 static void insert_twin(void *unused)
 {
 	(void)unused;
@@ -58,7 +59,7 @@ static void remove_beside_move(void)
 	det_assert(cuckoo_free() == 1);
 }
 
-/* One copy, two removers: one of them is answered that there is none. */
+/* Two removers of one copy: one of them is answered 0. */
 static void remove_twin(void *unused)
 {
 	(void)unused;
@@ -76,11 +77,11 @@ static void two_removers(void)
 	det_assert(cuckoo_copies(&resident) == 0 && cuckoo_free() == 2);
 }
 
-/* There is room for both all the time: neither may be refused, whatever the other moves. */
+/* There is always room for both, so neither is refused, whatever the other moves. */
 static void begin_two_moves(void)
 {
 	cuckoo_furnish(2);
-	cuckoo_write(resident.bucket[0], 1, resident.fingerprint); /* a second one that can move */
+	cuckoo_write(resident.bucket[0], 1, resident.fingerprint); /* a second copy that can move */
 }
 
 static void end_two_moves(void)
@@ -99,8 +100,8 @@ static void two_movers(void)
 	end_two_moves();
 }
 
-/* The movers of one fingerprint take turns (C1), so a lookup beside one thread that moves both
- * meets all that it can meet beside two, but for what the second knows of the first. */
+/* The movers of one fingerprint take turns (C1). So beside one thread that moves both, a lookup
+ * meets all that it can meet beside two, except what the second knows of the first. */
 static void insert_both(void *unused)
 {
 	cuckoo_insert_newcomer(unused);
@@ -130,8 +131,8 @@ static void lookup_beside_movers(void)
 	end_two_moves();
 }
 
-/* A copy of the resident's fingerprint comes into A while the resident's own is in C, and C's is
- * taken for it: no mover, and yet a lookup of A, then C, could find neither. */
+/* The resident's copy is in C. The twin's insert brings another copy into A, then its removal takes
+ * the one in C. No key moves, and yet a lookup of A, then C, could find neither. */
 static void come_and_go(void *unused)
 {
 	(void)unused;
@@ -151,13 +152,13 @@ static void removed_for_another(void)
 	det_assert(answer[0] == WEIR_SEEN && cuckoo_copies(&resident) == 1 && cuckoo_taken() == 1);
 }
 
-/* ---- a filter of two lines, which has two stripes: the fingerprint's is the second ---- */
+/* ---- a filter of two lines and so two stripes; the fingerprint's stripe is the second ---- */
 
 enum { WIDE = 2 * CUCKOO_BUCKETS, WIDE_WIDTH = 12, WIDE_TRIES = 10000000 };
 static uint64_t wide_words[WIDE] __attribute__((aligned(64)));
 static struct weir_filter *wide;
-static uint64_t wide_resident, wide_twin; /* one fingerprint, each its own bucket first */
-static uint64_t wide_filler[WIDE];        /* something else in the resident's first bucket */
+static uint64_t wide_resident, wide_twin; /* one fingerprint, the same buckets in opposite order */
+static uint64_t wide_filler[WIDE];        /* another fingerprint in the resident's first bucket */
 
 static int wide_make(void)
 {
@@ -171,7 +172,7 @@ static int wide_make(void)
 	return weir_create(&wide, &params);
 }
 
-/* Where an insert of it into the empty filter goes. @fingerprint: receives what it writes. */
+/* The bucket that an insert into the empty filter chooses. @fingerprint: the word it writes. */
 static unsigned wide_bucket(uint64_t hash, uint64_t *fingerprint)
 {
 	unsigned bucket = 0;
@@ -183,7 +184,7 @@ static unsigned wide_bucket(uint64_t hash, uint64_t *fingerprint)
 	return bucket;
 }
 
-/* And its other one; @bucket itself if that is the same. */
+/* The key's other bucket; @bucket if both are the same. */
 static unsigned wide_other(uint64_t hash, unsigned bucket)
 {
 	unsigned other = bucket;
@@ -233,15 +234,15 @@ static void wide_look(void *unused)
 	det_assert(wide->kernel->insert_once(wide, wide_resident) == WEIR_SEEN);
 }
 
-/* Once, of all subjects. */
+/* For the first subject only. */
 static bool once(const struct subject *s)
 {
 	return s == &subjects[0];
 }
 
-/* As above: one copy comes into the resident's first bucket, and then the one in the other goes. A
- * lookup must know of that by the version that the removal bumps, and so must an insert: the word
- * that it would change is that of the other bucket, which has more room and is as it was read. */
+/* As above: a copy comes into the resident's first bucket, then the copy in the other bucket goes.
+ * Lookups and inserts must notice that by the version that the removal bumps. The insert would
+ * change the word of the other bucket, which has more room and is as the insert read it. */
 static void removed_in_its_stripe(void)
 {
 	scenario_begin();

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * Full cuckoo filters and whole ones (C6 to C8 in src/kinds/cuckoo/move.h): who is refused had no
- * room, and leaves nothing; copies and unions have all that was there, as often. */
+ * Full cuckoo filters, and operations on whole ones (C6 to C8 in src/kinds/cuckoo/move.h): a
+ * refused insert had no room and leaves nothing; copies and unions hold every copy that was
+ * there. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 #include "kind/kind.h"
 #include "scenario_cuckoo.h"
 
-/* There is room for one of them: the other is refused, and nothing of it stays. */
+/* There is room for one of them: the other is refused and leaves nothing. */
 static void last_place(void)
 {
 	cuckoo_furnish(1);
@@ -20,7 +21,7 @@ static void last_place(void)
 	det_assert(cuckoo_copies(&resident) == 1 && cuckoo_free() == 0);
 }
 
-/* Full. Who inserts after the removal is not refused. */
+/* The filter is full. An insert after the removal is not refused. */
 static void insert_late(void *unused)
 {
 	(void)unused;
@@ -38,13 +39,13 @@ static void no_room(void)
 	det_assert(answer[2] == 1 && cuckoo_copies(&resident) == 0);
 	det_assert(cuckoo_free() == (unsigned)(answer[0] < 0));
 	det_assert(cuckoo_has(&newcomer) == (answer[0] == WEIR_NEW));
-	/* nothing was kept aside that would be in the way of the next */
+	/* the refused insert left nothing that blocks the next one */
 	det_assert(answer[0] >= 0 ||
 	           weir_insert_hash(subject->filter, newcomer.hash) == WEIR_NEW);
 }
 
-/* There is a place in C, then in B, then in A: always one, but a search that has passed a bucket
- * before it comes there meets none. */
+/* First C has a free place, then B, then A. There is always one, but a search that passes each
+ * bucket before its place is free meets none. */
 static void make_way(void *unused)
 {
 	(void)unused;
@@ -65,7 +66,8 @@ static void room_that_wanders(void)
 	det_assert(cuckoo_free() == (unsigned)(answer[1] < 0) + (answer[2] < 0));
 }
 
-/* What waits for a walk over the array goes on when it is over; the copy has what was there. */
+/* The copy has what was there. An insert that waited for the walk over the array goes on after
+ * it. */
 static void judge(struct weir_filter *made, bool early)
 {
 	det_assert(weir_contains_hash(made, resident.hash));
@@ -117,7 +119,7 @@ static void saved_beside_move(void)
 	beside_move(save_filter);
 }
 
-/* Both copies of the resident come into the union, and both can be removed from it. */
+/* The union gets both copies of the resident, and both can be removed from it. */
 static void merge_into_other(void *unused)
 {
 	(void)unused;
@@ -136,7 +138,7 @@ static void merged_beside_move(void)
 {
 	cuckoo_furnish(1);
 	cuckoo_write(resident.bucket[0], 1, resident.fingerprint);
-	/* of others, so that in the union no copy need move */
+	/* other fingerprints, so that no copy must move in the union */
 	for (unsigned i = 2; i < cuckoo_places(); i++)
 		cuckoo_write(resident.bucket[0], i, second.fingerprint);
 	det_spawn(cuckoo_insert_newcomer, NULL);
@@ -145,7 +147,7 @@ static void merged_beside_move(void)
 	det_assert(answer[0] == WEIR_NEW && cuckoo_has(&newcomer) && cuckoo_copies(&resident) == 2);
 }
 
-/* With WEIR_ONCE. */
+/* As an insert does with WEIR_ONCE. */
 static int insert_resident_once(void)
 {
 	return subject->filter->kernel->insert_once(subject->filter, resident.hash);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Filters that are full beside a reload (H12): what is acknowledged is never lost, what is refused
- * is taken back. */
+ * Full filters during a reload (H12): an acknowledged key is never lost, a refused one is taken
+ * back. */
 #include "scenario_full.h"
 
 /* ---- next is too small ---- */
@@ -55,7 +55,7 @@ static void load_larger(void *unused)
 	promise(3);
 }
 
-/* Who was refused has a place after the commit. */
+/* A refused key has a place after the commit. */
 static void insert_until_it_fits(void *key)
 {
 	const unsigned k = (unsigned)(uintptr_t)key;
@@ -76,7 +76,7 @@ static void way_out(void)
 	det_join_all();
 	det_assert(full_count(0) == 1);
 	for (unsigned key = 1; key < 3; key++) {
-		/* twice if the loader has read its record too */
+		/* twice if the loader has read its record, too */
 		det_assert(full_count(key) <= (answer[key] >= 0) + 1);
 		det_assert(answer[key] < 0 || full_count(key) >= 1);
 	}
@@ -97,7 +97,7 @@ static void way_out_verified(void)
 
 /* ---- batches ---- */
 
-/* Keys 1 and 2 in this order: one of them has room in next. */
+/* Keys 1 and 2 in this order; next has room for one of them. */
 static void insert_both(void *unused)
 {
 	uint64_t hashes[2] = { 1, 2 }, bitmap = ~UINT64_C(0);
@@ -121,7 +121,7 @@ static void load_one_place(void *unused)
 	bool fits = form_reload_insert(r, 0) >= 0;
 	for (unsigned key = 1; key < 3; key++)
 		if (noted(key))
-			fits = false; /* it may be inserted live: that is the question here */
+			fits = false; /* it may come as a live insert, the case under test */
 	if (fits)
 		det_assert(weir_reload_commit(r) == 0);
 	else
@@ -140,7 +140,7 @@ static void batch_in_part(void)
 	full_end_exactly(2);
 }
 
-/* ---- current has WEIR_ONCE: what one inserter stored answers another ---- */
+/* ---- current has WEIR_ONCE: a key that one inserter stored answers the other ---- */
 
 static void insert_the_same(void *slot)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A growing filter while layers are appended (G1 to G5 in src/growing/growing.h): its first layer
- * holds one key, its second four. Each execution makes a filter of its own, whatever the subject
- * is. A key is a bit or two of a line, so that the search is about the layers. */
+ * holds one key, its second four. Each execution makes its own filter, whatever the subject. A key
+ * is a bit or two of a line, so that the search is about the layers. */
 #include <errno.h>
 #include "forms.h"
 
@@ -37,7 +37,7 @@ static void end(unsigned keys)
 	for (unsigned i = 0; i < keys; i++)
 		det_assert(form_contains(growing, hashes[i]));
 	weir_destroy(growing);
-	det_assert(det_allocated() == 0); /* no layer was forgotten */
+	det_assert(det_allocated() == 0); /* no layer leaks */
 }
 
 static void insert(void *insertion)
@@ -64,7 +64,7 @@ static void grow(void *unused)
 static struct insertion each[HASHES_MADE] = { { 0, 0 }, { 1, 1 }, { 2, 2 }, { 3, 3 } };
 static unsigned all_slots[] = { 0, 1, 2, PROMISES };
 
-/* Two that find the first layer full and append, and one that puts a key into it meanwhile. */
+/* Two threads find the first layer full and append; a third puts a key into it. */
 static void two_growers_and_an_inserter(void)
 {
 	begin(1);
@@ -98,8 +98,8 @@ static void lookup_beside_append(void)
 	end(3);
 }
 
-/* A thread that is late with the second record while the third is in use already: the published
- * pointer does not go back. */
+/* A thread is late with the second record, while the third is in use already: the published pointer
+ * does not go back. */
 enum { MANY = 5 };
 
 static uint64_t one_of_many(unsigned i)
@@ -126,7 +126,7 @@ static void late_beside_appends(void)
 	end(1);
 }
 
-/* Each of two may find it new in a layer of its own, and one must. */
+/* Each of two threads may find the key new, in a layer of its own, and one must. */
 static void one_key_by_two_beside_append(void)
 {
 	static struct insertion again = { 0, 3 };
@@ -138,7 +138,7 @@ static void one_key_by_two_beside_append(void)
 	det_assert(answer[0] == WEIR_NEW || answer[3] == WEIR_NEW);
 }
 
-/* A copy has what was promised before, wherever it is by then. */
+/* A copy has every key that was promised before, in whatever layer it is. */
 static void copy(void *unused)
 {
 	struct weir_filter *made = NULL;
@@ -158,7 +158,7 @@ static void copy_beside_append(void)
 	end(2);
 }
 
-/* A union has what was promised before, though its source gets another layer meanwhile. */
+/* A union has every key that was promised before, though its source gets another layer. */
 static void merge(void *unused)
 {
 	struct weir_filter *into = NULL;
@@ -181,8 +181,8 @@ static void merge_beside_append(void)
 	end(2);
 }
 
-/* The last layer takes four keys and no more: of those that race for its last places, none is lost
- * that was answered. */
+/* The last layer takes four keys and no more. If inserts race for its last places, no acknowledged
+ * key is lost. */
 static void race_for_the_last_place(void *insertion)
 {
 	const struct insertion *i = insertion;
@@ -204,7 +204,7 @@ static void full_beside_full(void)
 	weir_destroy(growing);
 }
 
-/* Once, of all subjects. */
+/* For the first subject only. */
 static bool once(const struct subject *s)
 {
 	return s == &subjects[0];

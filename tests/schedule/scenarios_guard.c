@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * A guard's figures while its threads ask, report, leave and others join: Q1 and Q2 in
- * src/guard/guard.h. Of the subjects one will do, since the guard asks a set of the scenario's own.
+ * A guard's figures while threads ask, report, join and leave: Q1 and Q2 in src/guard/guard.h. One
+ * subject is enough, because the guard asks a set of the scenario's own.
  *
- * A report reads the counters one after the other, so two of them may be of different moments: more
- * may have been reported than was asked. What holds all the same is asserted here. */
+ * A report reads one counter after the other, so two of them may be of different moments: more
+ * reports than asks may show. The scenarios assert what holds all the same. */
 #include <weir/guard.h>
 #include "scenario.h"
 
@@ -31,7 +31,7 @@ static struct weir_guard_stats figures(void)
 	return s;
 }
 
-/* Two asks, one stopped, one passed on and reported. */
+/* Ask twice: one key is stopped, the other passed on and reported. */
 static void come_ask_and_go(void *unused)
 {
 	static const uint64_t keys[] = { 0, 1 };
@@ -44,7 +44,7 @@ static void come_ask_and_go(void *unused)
 	weir_guard_leave(t);
 }
 
-/* The same by a batch. */
+/* The same in a batch. */
 static void come_ask_both_and_go(void *unused)
 {
 	static const uint64_t keys[] = { 0, 1 }, found = 2;
@@ -58,7 +58,7 @@ static void come_ask_both_and_go(void *unused)
 	weir_guard_leave(t);
 }
 
-/* Of @threads threads at most, at whatever moment. */
+/* At any moment, with at most @threads threads that come and go. */
 static void plausible(const struct weir_guard_stats *s, uint64_t threads)
 {
 	const uint64_t closed = s->stopped + s->true_positives;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Batches through a handle: each key of one is promised what a single one is. */
+ * Batches through a handle: each key of a batch has the promise of a single key. */
 #include "scenario_handle.h"
 
 /* Keys 1 and 2 in one section. */
@@ -11,7 +11,7 @@ static void insert_batch(void *unused)
 	for (unsigned key = 1; key < 3 && reseeds(); key++)
 		note(key);
 	int64_t fresh = form_handle_insert_all(handle, hashes, 2, &bitmap);
-	/* who loads from the record may come first */
+	/* a loader that reads the record may insert the keys first */
 	det_assert(fresh == __builtin_popcountll(bitmap) && (bitmap == 3 || reseeds()));
 	promise(1);
 }

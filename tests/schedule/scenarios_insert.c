@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Inserts and lookups of one filter: no key that was promised is missed (B1 in <weir/word.h>),
- * and WEIR_NEW is answered to whom it must be. */
+ * Inserts and lookups of one filter: no promised key is missed (B1 in <weir/word.h>), and inserts
+ * answer WEIR_NEW when they must. */
 #include "forms.h"
 
-/* Whoever has the promise sees the key, and where the key is nothing but bits, is answered that it
- * was there; that insert writes nothing, for this is a reader. */
+/* A thread that has the promise sees the key. If the kind is made of bits, its insert answers
+ * WEIR_SEEN and writes nothing, because this thread is a reader. */
 static void verify(void *insertion)
 {
 	const struct insertion *i = insertion;
@@ -22,7 +22,7 @@ static void verify_both(void *insertions)
 	verify((struct insertion *)insertions + 1);
 }
 
-/* Two keys with a word and a bit in common: neither insert undoes a part of the other. */
+/* Two keys share a word and a bit: neither insert undoes a part of the other. */
 static void two_keys(void)
 {
 	static struct insertion insertions[] = { { 0, 0 }, { 1, 1 } };
@@ -36,7 +36,7 @@ static void two_keys(void)
 	           form_contains(subject->filter, hash_of(1)));
 }
 
-/* One key by two threads, in a block that is not empty. */
+/* Two threads insert one key into a block that is not empty. */
 static void one_key_twice(void)
 {
 	static struct insertion insertions[] = { { 0, 0 }, { 0, 1 } };
@@ -53,8 +53,7 @@ static void one_key_twice(void)
 	           form_contains(subject->filter, hash_of(1)));
 }
 
-/* A thread that sees the key sees it from then on; one that hears of it from such a thread sees
- * it too. */
+/* A thread that has seen the key sees it from then on, and so does a thread that hears of it. */
 static void look_and_tell(void *unused)
 {
 	(void)unused;
@@ -81,7 +80,7 @@ static void passed_on(void)
 	det_assert(answer[1] == WEIR_NEW);
 }
 
-/* Batches of two: the same promises, each key for itself. */
+/* Batches of two: the same promises for each key. */
 static uint64_t batch_new[2];
 
 static void insert_batch(void *first)

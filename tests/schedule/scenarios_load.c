@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * weir_fill_keys: plain stores by several threads into a filter that nobody looks at yet. One
- * owner a shard (O1 in src/ground/atomic.h), so no two of those stores race; and what is published
- * afterwards with release order is all there. */
+ * weir_fill_keys(): several threads write plain stores into a private filter. Each shard has one
+ * owner (O1 in src/ground/atomic.h), so no two of those stores race. After a publication with
+ * release order every key is there. */
 #include "forms.h"
 
-/* Each loads a key of either pair, so that the two meet in every shard. */
+/* Each thread fills in a key of either pair, so that the two meet in every shard. */
 static void load(void *first)
 {
 	unsigned from = *(unsigned *)first;
@@ -31,8 +31,8 @@ static void two_loaders(void)
 	both_loaded();
 }
 
-/* Keys 0 and 2 are loaded, then the filter is published: from then on it is looked at and
- * inserted into. */
+/* Keys 0 and 2 are filled in, then the filter is published. From then on threads look up and
+ * insert. */
 static void use_when_published(void *unused)
 {
 	(void)unused;

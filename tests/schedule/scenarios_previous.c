@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The previous filter kept: taken back, given up, or still there when the next reload comes
- * (H5). Nothing inserted is lost by that. */
+ * A kept previous filter: returned to, given up, or still there when the next reload begins (H5).
+ * None of that loses an inserted key. */
 #include "scenario_handle.h"
 
 static void reload_and_roll_back(void *unused)
@@ -20,7 +20,7 @@ static void rolled_back(void)
 	handle_end_with(1, 2);
 }
 
-/* What is inserted by whoever knows of the commit is in the previous filter too. */
+/* A thread that knows of the commit inserts into the previous filter too. */
 static void insert_after_commit(void *insertion)
 {
 	if (promised(3))
@@ -63,7 +63,8 @@ static void dropped(void)
 	handle_end_with(1, 1);
 }
 
-/* The second reload begins while the first one's previous filter is kept: records of three. */
+/* The second reload begins while the first one's previous filter is kept: records of three
+ * filters. */
 static void reload_twice(void *unused)
 {
 	(void)unused;
@@ -88,7 +89,7 @@ static void reload_begin_roll_back(void *unused)
 	det_assert(weir_handle_rollback(handle) == 0);
 }
 
-/* An abort leaves the previous filter where it was. */
+/* An abort leaves the previous filter in place. */
 static void aborted_with_previous(void)
 {
 	handle_begin(&urcu_bp_flavor);
@@ -98,7 +99,7 @@ static void aborted_with_previous(void)
 	handle_end_with(1, 2);
 }
 
-/* A lookup keeps what it found while that is rejected. */
+/* A section keeps the filter that it found, even if a rollback rejects it. */
 static void roll_back_thread(void *unused)
 {
 	(void)unused;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The filter taken over from an image file beside inserts, with and without what the current one
- * holds. */
+ * A handle takes its filter over from an image file during inserts, with and without the current
+ * filter's keys. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void remove_image(void)
 	unlink(path);
 }
 
-/* In memory, since this is not about disks. */
+/* In memory, because disks are not under test. */
 static bool save_image(unsigned keys)
 {
 	if (!*path) {
@@ -49,7 +49,7 @@ static bool prepare_whole(void)
 	return save_image(7);
 }
 
-/* Its key 2 is added to what the current filter holds. */
+/* The image's key 2 joins the keys of the current filter. */
 static void refresh_and_carry(void *unused)
 {
 	struct weir_refresh_options options = WEIR_REFRESH_OPTIONS_INIT;
@@ -70,7 +70,7 @@ static void carried(void)
 
 static unsigned asked;
 
-/* Of what would be published: key 2 is the image's, key 0 the current filter's. */
+/* @next would be published. It has key 2 of the image and key 0 of the current filter. */
 static int refuse(const struct weir_filter *next, void *context)
 {
 	(void)context;
@@ -80,7 +80,7 @@ static int refuse(const struct weir_filter *next, void *context)
 	return 1;
 }
 
-/* A look that finds the same file and the same filter asks no more. */
+/* A second look finds the same file and the same filter, so it does not ask again. */
 static void refresh_and_be_refused(void *unused)
 {
 	struct weir_refresh_options options = WEIR_REFRESH_OPTIONS_INIT;
@@ -104,8 +104,8 @@ static void carry_refused(void)
 	handle_end_with(1, 0);
 }
 
-/* The image has the application's record, keys 0 to 2; key 3 is inserted by a thread
- * that knows that it was taken over. */
+/* The image holds the application's record, keys 0 to 2. A thread inserts key 3 once it knows that
+ * the image was taken over. */
 static void refresh(void *unused)
 {
 	(void)unused;
@@ -153,7 +153,7 @@ static void refresh_and_reload(void)
 {
 	handle_begin(&urcu_bp_flavor);
 	for (unsigned key = 1; key < 3 && reseeds(); key++)
-		note(key); /* the image's */
+		note(key); /* the image's keys */
 	det_spawn(refresh_if_free, NULL);
 	det_spawn(reload_if_free, NULL);
 	det_join_all();
@@ -163,7 +163,7 @@ static void refresh_and_reload(void)
 	handle_end_with(result[0] == 1 ? 2 : 0, (unsigned)(result[0] == 1) + (result[1] == 0));
 }
 
-/* Two paths where nothing is, in sentences of one length: whoever asks why finds one of them. */
+/* Two missing paths with error sentences of one length; a thread that asks why gets one of them. */
 static const char *const nowhere[] = { "/weir-a/a/a", "/weir-b/b/b" };
 
 static void be_refused_in_turns(void *unused)

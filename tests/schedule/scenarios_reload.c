@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One reload beside inserts and lookups: the next filter filled by copy, from the application's
- * record, or given up (H1, H2). */
+ * One reload during inserts and lookups: the next filter is filled by copy or from the
+ * application's record, or it is given up (H1, H2). */
 #include "scenario_handle.h"
 
 static void copied_with(const struct rcu_flavor_struct *of)
@@ -9,7 +9,7 @@ static void copied_with(const struct rcu_flavor_struct *of)
 	spawn_insert_and_verify();
 	det_spawn(reload_by_copy_thread, NULL);
 	det_join_all();
-	/* who loads from the record may come first */
+	/* a loader that reads the record may insert the key first */
 	det_assert(answer[1] == WEIR_NEW || reseeds());
 	handle_end_with(1, 1);
 }
@@ -37,7 +37,7 @@ static void reload_at_a_pace(void *unused)
 	flavor->register_thread();
 	options.pace = 0.5;
 	struct weir_reload *r = reload_begun(&options);
-	if (flavor != &det_qsbr_flavor) { /* it has none but the one between quiescent states */
+	if (flavor != &det_qsbr_flavor) { /* its only section lies between quiescent states */
 		flavor->read_lock();
 		det_assert(form_reload_insert(r, hash_of(0)) >= 0);
 		flavor->read_unlock();
@@ -77,8 +77,8 @@ static void two_inserters(void)
 	handle_end_with(2, 1);
 }
 
-/* One new key by two threads, whatever filter decides for each: not both are answered that it was
- * there. More is not promised while a filter gives way to another. */
+/* Two threads insert one new key, and any filter may decide for each: at least one answer is
+ * WEIR_NEW. More is not promised while one filter replaces another. */
 static void one_key_twice(void)
 {
 	static struct insertion insertions[] = { { 1, 1 }, { 1, 2 } };
@@ -135,7 +135,7 @@ static void in_turn(void)
 	handle_end_with(1, 2);
 }
 
-/* Key 2 goes into the next filter alone, which is given up. */
+/* Key 2 goes only into the next filter, which is given up. */
 static void begin_and_abort(void *options)
 {
 	struct weir_reload *r = reload_begun(options);
@@ -183,7 +183,7 @@ static void refused(void)
 	handle_end_with(1, 0);
 }
 
-/* The next filter is there before begin is called: it has key 2, and is completed by a copy. */
+/* The next filter exists before begin is called. It has key 2, and a copy completes it. */
 static void reload_given(void *unused)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

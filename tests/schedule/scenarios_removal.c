@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Removals beside a reload (H13). Two keys share a counter: one is always in, so that it is missed
- * if the other is removed once too often. The order that handle.h gives is safe; the other one is
- * here too, and a search must find that it is not. */
+ * Removals during a reload (H13). Two keys share a counter. One of them is always in, so it is
+ * missed if the other is removed once too often. The order that handle.h gives is safe. The wrong
+ * order is here too, and a search must find that it fails. */
 #include "scenario_full.h"
 
 enum {
 	GOES = 1,
-	STAYS = 8 /* has the counter of that one */
+	STAYS = 8 /* shares a counter with that one */
 };
 
 static void begin_removal(void)
@@ -18,7 +18,7 @@ static void begin_removal(void)
 	det_assert(form_handle_insert(handle, STAYS) == WEIR_SEEN);
 }
 
-/* Once, and on -EBUSY again after the commit, if that has come. */
+/* Once; after -EBUSY a second time, if the commit has come. */
 static int remove_it(void)
 {
 	int err = form_handle_remove(handle, GOES);
@@ -55,7 +55,7 @@ static void load_recorded(void *unused)
 	promise(3);
 }
 
-static void load_by_copy(void *most) /* as the current filter's */
+static void load_by_copy(void *most) /* room as in the current filter */
 {
 	struct weir_reload *r = full_begin_into((uint32_t)(uintptr_t)most, false);
 	det_assert(weir_reload_copy(r, WEIR_ALL_SETS) == 0);
@@ -87,7 +87,7 @@ static void beside(void (*user)(void *), void (*loader)(void *))
 	det_join_all();
 }
 
-/* What stays, what was not removed, and perhaps a remainder. */
+/* The count of STAYS: its insert, that of GOES unless removed, and at most @remainder more. */
 static void end_removal(int64_t remainder)
 {
 	const int64_t least = 1 + (answer[1] < 0), count = full_count(STAYS);
@@ -120,7 +120,7 @@ static void copied(void)
 	end_removal(0);
 }
 
-/* Key 0 is inserted once more beside a copy: too often in next perhaps, never too seldom. */
+/* Insert key 0 again during a copy: next may count it once too often, never too seldom. */
 static void insert_again(void *unused)
 {
 	(void)unused;
@@ -137,7 +137,7 @@ static void inserted_while_copied(void)
 	handle_end();
 }
 
-/* What is taken back from current beside a copy may stay in next, and takes no other's share. */
+/* A key taken back from current during a copy may stay in next. It takes no other key's share. */
 static void refused_while_copied(void)
 {
 	full_begin_with(2);
@@ -151,9 +151,9 @@ static void refused_while_copied(void)
 	handle_end();
 }
 
-/* ---- the counting kind by copy: its counters come out too high at most (C5, H13) ---- */
+/* ---- the counting kind by copy: a counter may be too high, never too low (C5, H13) ---- */
 
-enum { TIMES = 2 }; /* that keys 0 and 1 are in before */
+enum { TIMES = 2 }; /* keys 0 and 1 are in before */
 
 static void begin_counting(uint32_t words)
 {
@@ -190,8 +190,8 @@ static void copy_counted(void *unused)
 	reload_by_copy(NULL);
 }
 
-/* Key 0 is in @inserts times at least, and @more times too often at most. Then all removals that
- * have their inserts succeed, and none makes it missed before the last. */
+/* The count of key 0 is at least @inserts and at most @more too high. Each removal that has its
+ * insert succeeds, and the key is found until the last of them. */
 static void end_counting(int64_t inserts, int64_t more)
 {
 	int64_t count = weir_handle_count_hash(handle, hash_of(0));
@@ -211,7 +211,7 @@ static void counting_copied_by(uint32_t words)
 	det_spawn(copy_counted, NULL);
 	det_join_all();
 	det_assert(weir_handle_count_hash(handle, hash_of(1)) >= TIMES - (answer[2] == 1));
-	/* what key 1 has in common with it besides */
+	/* 1 by the copy, TIMES by the counters that key 1 shares */
 	end_counting(TIMES + 1, 1 + TIMES);
 }
 

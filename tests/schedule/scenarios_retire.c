@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What has left the record is freed when the last section that found it has ended, and not
- * before (H3): waited for, left to call_rcu, or with the handle itself. */
+ * A filter that has left the record is freed after the last section that found it has ended, and
+ * not before (H3): by a wait, by call_rcu, or with the handle itself. */
 #include "scenario_handle.h"
 
 static void spawn_reload(const struct weir_reload_options *options)
@@ -37,7 +37,7 @@ static void kept_qsbr_deferred(void)
 	kept_over(&det_qsbr_flavor, &defer_free);
 }
 
-/* The second reload begins while the first one's filter waits for call_rcu. */
+/* The second reload begins while the first one's filter still waits for call_rcu. */
 static void two_deferred(void *unused)
 {
 	(void)unused;
@@ -64,7 +64,7 @@ static void deferred_kept(void)
 	handle_end_with(0, 2);
 }
 
-/* Given up in a section, so that waiting is no choice. */
+/* The abort is in a section, so it cannot wait. */
 static void abort_inside(void *unused)
 {
 	(void)unused;
@@ -84,7 +84,7 @@ static void aborted_inside(void)
 	handle_end_with(0, 0);
 }
 
-/* The figures are read while all that they are made of comes and goes. */
+/* Measure while the filters behind the figures come and go. */
 static void ask_stats(void *unused)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
@@ -108,7 +108,8 @@ static void measured(void)
 	handle_end_with(1, 1);
 }
 
-/* The filter of generation 2 has key 1 too: figures of two moments contradict each other. */
+/* The filter of generation 2 also has key 1, so figures of two moments would contradict each
+ * other. */
 static double fill_of[3];
 
 static void ask_stats_at_once(void *unused)
@@ -154,7 +155,7 @@ static void measured_at_once(void)
 	handle_end_with(1, 1);
 }
 
-/* Verbs of a key that have one form only. No kind here can remove. */
+/* Verbs of a key that have one form only. The kinds here cannot remove. */
 static void hash_and_remove(void *unused)
 {
 	uint64_t key = subject_key(subject, hash_of(0));
@@ -174,7 +175,7 @@ static void hashed_and_removed(void)
 	handle_end_with(0, 1);
 }
 
-/* ---- the handle itself, found through a pointer of the application's ---- */
+/* ---- the handle itself, found through a pointer of the application ---- */
 
 static struct weir_handle *found;
 
@@ -201,7 +202,7 @@ static void insert_if_there(void *unused)
 	struct weir_handle *h = find();
 	if (reseeds())
 		note(1);
-	if (h) /* who loads from the record may come first */
+	if (h) /* a loader that reads the record may insert the key first */
 		det_assert(form_handle_insert(h, hash_of(1)) == WEIR_NEW || reseeds());
 	flavor->read_unlock();
 }

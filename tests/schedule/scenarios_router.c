@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A router beside itself: inserts into cells of one word, and generations of which one set is
- * cleared. R3 to R5 in src/router/router.h. Of the subjects one will do, since a router makes its
- * own array. */
+ * A router in several threads: inserts into cells of one word, and reloads that clear one set. R3
+ * to R5 in src/router/router.h. One subject is enough, because a router makes its own array. */
 #include <errno.h>
 #include <weir/router.h>
 #include "scenario.h"
@@ -13,7 +12,7 @@ static struct weir_reload_options how;
 static uint64_t masks[TRIES];
 static int result, both[TRIES] = { 0, 1 };
 
-/* One page, two rows a key: the cells of both sets are bits of one word. */
+/* One page and two rows a key, so the cells of both sets are bits of one word. */
 static struct weir_filter *made(void)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;
@@ -56,7 +55,7 @@ static void end_handle(void)
 
 /* ---- a router alone ---- */
 
-/* Into set @slot. */
+/* Insert into set @slot. */
 static void insert(void *slot)
 {
 	int i = *(int *)slot;
@@ -111,7 +110,7 @@ static void promised_route(void)
 	end();
 }
 
-/* What a merge writes and what is inserted meanwhile are bits of one word. */
+/* A merge and an insert write bits of one word. */
 static void merge(void *from)
 {
 	det_assert(weir_merge(router, from) == 0);
@@ -139,7 +138,7 @@ static void insert_through(void *slot)
 	promise((unsigned)i);
 }
 
-/* What was there when begin returned may be cleared with its set; what comes later is not. */
+/* A key inserted before begin returned may be cleared with its set; a later one is not. */
 static void insert_later(void *slot)
 {
 	if (promised(2))
@@ -231,7 +230,7 @@ static bool first(const struct subject *s)
 #define ROUTER(title, run) \
 	{ .name = title, .group = "router", .body = run, .fits = first, .one_form = true, \
 	  .cost = 8 }
-/* A reload has so many steps that three preemptions take minutes. */
+/* The schedules of a reload are long: with three preemptions a search takes minutes. */
 #define HANDLE(title, run) \
 	{ .name = title, .group = "router", .body = run, .fits = first, .one_form = true, \
 	  .cost = 8, .preemptions = 2 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A sharded set beside inserts and lookups: both shards replaced by copy and from the
- * application's record, lookups that are wholly old or wholly new, batches over both shards. */
+ * A sharded set during inserts and lookups. Both shards are replaced, by copy and from the
+ * application's record. A lookup sees the old filter or the new one, never a mixture. Batches go
+ * over both shards. */
 #include "scenario_sharded.h"
 
 static void copied(void)
@@ -24,7 +25,7 @@ static void copied_qsbr(void)
 	sharded_end_with(13, 1, 1);
 }
 
-/* Written before the insert and read by fill: no other order between them. */
+/* Written before the insert and read by fill(); no other order holds between the two. */
 static uint32_t record[SUBJECT_KEYS];
 
 static void record_and_insert(void *insertion)
@@ -34,7 +35,7 @@ static void record_and_insert(void *insertion)
 	sharded_insert_thread(insertion);
 }
 
-/* The whole record is offered each time, one by one to the first shard, together to the second. */
+/* Offer the whole record to each shard: key by key to the first, as a batch to the second. */
 static int fill(struct weir_reload *r, uint32_t shard, void *context)
 {
 	uint64_t hashes[SUBJECT_KEYS];
@@ -68,8 +69,8 @@ static void recorded(void)
 	sharded_end_with(15, 1, 1);
 }
 
-/* Key 0 has its first word in common with what the old first shard holds, its second with what
- * the new one holds: a lookup that read one word of each would find it. */
+/* Key 0 shares its first word with a key of the old first shard, its second word with a key of the
+ * new one. A lookup that read one word of each would find it. */
 static uint64_t part[2];
 
 static bool find_part(unsigned word)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Domains with numbers of labels that the set has none of yet (N3 in src/normalise/normalise.c):
- * once its insert has returned, a key is found. Of the subjects one will do, since bits are no
- * question
- * here. No thread looks meanwhile: it would load six words, each of them old or new, which makes
- * millions of executions. */
+ * Domains with numbers of labels that the set does not have yet (N3 in src/normalise/normalise.c):
+ * once its insert has returned, a key is found. One subject is enough, because its bits are not
+ * under test. No thread looks up during the inserts: a lookup loads six words, each old or new,
+ * which would make millions of executions. */
 #include <string.h>
 #include "scenario.h"
 
@@ -14,7 +13,7 @@ static const struct weir_reload_options keep = { .struct_size = sizeof keep,
 	                                         .gate = &any_hashes,
 	                                         .keep_previous = true };
 
-static struct weir_filter *empty; /* sized once, since that takes longer than a scenario */
+static struct weir_filter *empty; /* sized once, because that takes longer than a scenario */
 
 static bool make_empty(void)
 {
@@ -74,7 +73,7 @@ static void merge(void *from)
 	det_assert(weir_merge(set, from) == 0);
 }
 
-/* What a merge brings, and what is inserted meanwhile. */
+/* A merge and an insert at once. */
 static void insert_and_merge(void)
 {
 	begin();
@@ -158,7 +157,7 @@ static bool first(const struct subject *s)
 #define TEXT(title, run) \
 	{ .name = title, .group = "text", .body = run, .fits = first, .prepare = make_empty, \
 	  .one_form = true, .cost = 8 }
-/* A reload has so many steps that two preemptions take a minute. */
+/* The schedules of a reload are long: with two preemptions a search takes a minute. */
 #define HANDLE(title, run) \
 	{ .name = title, .group = "text", .body = run, .fits = first, .prepare = make_empty, \
 	  .one_form = true, .cost = 8, .preemptions = 1 }

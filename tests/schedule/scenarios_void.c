@@ -5,7 +5,7 @@
 
 static int rolled;
 
-/* The previous filter has room for @most, key 0 among them. */
+/* The previous filter has room for @most keys, key 0 included. */
 static void begin_with_previous(uint32_t most)
 {
 	full_begin_with(most);
@@ -51,7 +51,7 @@ static void reload_over_it(void *unused)
 	det_assert(weir_reload_commit(r) == 0);
 }
 
-/* The reload frees a previous filter that is void while others still insert. */
+/* The reload frees a void previous filter while other threads still insert. */
 static void beside_freeing(unsigned keys)
 {
 	begin_with_previous(1);
@@ -62,7 +62,7 @@ static void beside_freeing(unsigned keys)
 	det_spawn(reload_over_it, NULL);
 	det_join_all();
 	det_assert(full_count(0) == 1);
-	for (unsigned key = 1; key <= keys; key++) /* twice: beside the copy */
+	for (unsigned key = 1; key <= keys; key++) /* twice if also copied */
 		det_assert(answer[key] >= 0 && full_count(key) >= 1 && full_count(key) <= 2);
 	handle_end();
 }
@@ -77,7 +77,7 @@ static void two_void_and_freed(void)
 	beside_freeing(2);
 }
 
-/* What a rollback returned to is kept full_once more, and refuses then. */
+/* A filter that a rollback returned to becomes the previous one again, and refuses then. */
 static void roll_back_and_keep(void *unused)
 {
 	(void)unused;
@@ -98,7 +98,7 @@ static void kept_once_more(void)
 	full_end_exactly(1);
 }
 
-/* The previous filter becomes one while key 1 is inserted, which it has no room for. */
+/* A filter becomes the previous one during the insert of key 1, for which it has no room. */
 static void keep_and_roll_back(void *unused)
 {
 	(void)unused;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is done to whole filters while others insert: a merge, a copy and a saved image hold
- * every key that was promised before they began, and lose nothing of what comes meanwhile. */
+ * Operations on whole filters during inserts: a merge, a copy and a saved image hold every key that
+ * was promised before they began, and they lose no later key. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 
 enum { MERGED = 2 };
 
-/* Key 0 is in the source, key 1 is inserted into the destination, key 2 into the source; they
- * are slots 0, 1 and 3. */
+/* Key 0 is in the source, key 1 goes into the destination, key 2 into the source; their slots are
+ * 0, 1 and 3. */
 static void insert_into_source(void *unused)
 {
 	(void)unused;
@@ -52,7 +52,7 @@ static void merged(void)
 	det_assert(!form_contains(subject->other, hash_of(1)));
 }
 
-/* @copy holds what was promised before it was begun, and nothing that was never inserted. */
+/* @copy holds the keys that were promised before it began, and no key that was never inserted. */
 static void judge(struct weir_filter *copy, bool zero, bool one)
 {
 	det_assert(!zero || form_contains(copy, hash_of(0)));
@@ -92,7 +92,7 @@ static void save_file(void *unused)
 	char path[64];
 	(void)unused;
 	bool zero = promised(0), one = promised(1);
-	/* In memory: this is not about disks. */
+	/* In memory, because disks are not under test. */
 	snprintf(path, sizeof path, "%s/weir-schedule-%d",
 	         access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
 	det_assert(weir_save(subject->filter, weir_location_path(path), NULL) > 0);

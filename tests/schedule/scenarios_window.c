@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A window that advances beside inserts, lookups and saves: W1 to W5, W7, W8 and W10 in
- * src/window/window.h. Of the subjects one will do, since a window makes its own filters. */
+ * src/window/window.h. One subject is enough, because a window makes its own filters. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ static struct weir_filter *window;
 static int result[TRIES], both[TRIES] = { 0, 1 };
 static bool seen;
 
-/* Two generations, a few words. */
+/* Two generations of a few words. */
 static void begin(uint32_t layout, uint32_t words_per_key)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;
@@ -54,7 +54,7 @@ static uint64_t advances(void)
 	return s.advances;
 }
 
-/* How many are answered WEIR_NEW, of two threads that insert one key while the window advances. */
+/* Two threads insert one key while the window advances. Return: how many answer WEIR_NEW. */
 static int answered_new(uint32_t layout, uint32_t words_per_key)
 {
 	begin(layout, words_per_key);
@@ -83,7 +83,7 @@ static void ring_of_two(void)
 	det_assert(answered_new(WEIR_WINDOW_RING, 2) >= 1);
 }
 
-/* Without an advance it is exactly one. */
+/* Without an advance exactly one answers WEIR_NEW. */
 static void still(void)
 {
 	begin(WEIR_WINDOW_COLUMNS, 1);
@@ -115,7 +115,7 @@ static void look_for_its_age(void *unused)
 	seen = age == 0 || age == 1;
 }
 
-/* The key is in the window all the time, each time in another slot. */
+/* The key is in the window all the time, but moves from slot to slot. */
 static void carry_on(void *unused)
 {
 	advance(unused);
@@ -149,7 +149,7 @@ static void stalled_age(void)
 	stalled(look_for_its_age);
 }
 
-/* Into a file in memory; then the key is looked up in what is loaded from there. */
+/* Save into a file in memory, and look the key up in a filter loaded from there. */
 static void save(void *unused)
 {
 	struct weir_filter *loaded = NULL;
@@ -187,7 +187,7 @@ static void promised_save(void)
 	end();
 }
 
-/* Whoever knows that the insert has returned finds the key, also across an advance. */
+/* A thread that knows that the insert has returned finds the key, even across an advance. */
 static void look_if_promised(void *unused)
 {
 	(void)unused;
@@ -222,7 +222,7 @@ static void insert_in_a_batch(void *slot)
 	det_assert(answer[i] == (int)new);
 }
 
-/* A stalled insert writes into no slot that has been cleared: the next newest is empty. */
+/* A stalled insert may not write into a cleared slot: the next newest generation is empty. */
 static void stalled_insert_by(void (*thread)(void *))
 {
 	begin(WEIR_WINDOW_COLUMNS, 1);
@@ -249,7 +249,7 @@ static void advance_if_free(void *slot)
 	result[*(int *)slot] = weir_window_advance(window);
 }
 
-/* One at a time, and each counts. */
+/* Advances come one at a time, and each counts. */
 static void two_advance(void)
 {
 	begin(WEIR_WINDOW_COLUMNS, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Several threads that want to replace the filter: one at a time does, the others are refused with
+ * Several threads that want to replace the filter: one at a time may, the others are refused with
  * -EBUSY (H4). */
 #include "scenario_handle.h"
 
@@ -23,7 +23,7 @@ static void spawn_both(void (*run)(void *))
 	}
 }
 
-/* Both left open: one has begun, and no insert since is lost. */
+/* Both reloads stay open: only one has begun, and no later insert is lost. */
 static void two_begin(void)
 {
 	static struct insertion one = { 1, 1 };
@@ -39,7 +39,7 @@ static void two_begin(void)
 	handle_end_with(1, 1);
 }
 
-/* Each adds a key of its own, if it may. */
+/* Each thread adds a key of its own, if it may begin. */
 static void reload_if_free(void *which)
 {
 	int i = *(int *)which;
@@ -77,7 +77,7 @@ static void roll_back_or_drop(void *which)
 	result[i] = i ? weir_handle_drop_previous(handle) : weir_handle_rollback(handle);
 }
 
-/* One of them has the previous filter; the other comes too early or too late. */
+/* One of them gets the previous filter; the other comes too early or too late. */
 static void rollback_and_drop(void)
 {
 	static struct insertion one = { 1, 1 };
@@ -124,7 +124,7 @@ static void rollback_and_reload(void)
 	handle_end_with(1, 1u + (result[0] == 0) + (result[1] == 0));
 }
 
-/* Whoever has written lets one other in, and not two: of two that begin both are left open. */
+/* A writer lets in one other thread, not two: both threads that begin leave their reloads open. */
 static int finished; /* the writer's answer */
 
 static void lets_one_in(void (*writer)(void *))

@@ -52,13 +52,13 @@ static bool share_a_bit(const struct key *a, const struct key *b)
 	return false;
 }
 
-/* A key of a single bit has none to share: with its neighbour it has the word in common. */
+/* A key of a single bit shares only the word with its neighbour. */
 static bool one_bit(const struct key *k)
 {
 	return k->words == 1 && __builtin_popcountll(k->word[0].mask) == 1;
 }
 
-/* Has key @own a bit, in a word that its neighbour uses too, that none of the keys up to @last
+/* Does key @own have a bit, in a word that its neighbour uses too, that no other key up to @last
  * has? */
 static bool private_bit(const struct subject *s, unsigned own, unsigned last)
 {
@@ -73,14 +73,14 @@ static bool private_bit(const struct subject *s, unsigned own, unsigned last)
 	return false;
 }
 
-/* With the shard of keys @first and @first + 1 in a sharded set. */
+/* @hash with the shard of keys @first and @first + 1 in its lowest bit, if @s is a shard. */
 static uint64_t turned(const struct subject *s, uint64_t hash, unsigned first)
 {
 	return s->turned ? (hash & ~UINT64_C(1)) | first / 2 : hash;
 }
 
-/* Keys @first and @first + 1: the top bit is the shard, and with sixteen top bits alike both
- * fall into one block; unless those choose all that a key has. */
+/* Find keys @first and @first + 1. The top bit is the shard, and sixteen equal top bits put both
+ * into one block. Keys of one bit share only the top bit, because those sixteen may choose it. */
 static bool find_pair(struct subject *s, unsigned first, uint64_t *state)
 {
 	uint64_t hash = random_hash(state) << 1 >> 1 | (uint64_t)(first / 2) << 63;
@@ -160,7 +160,7 @@ static bool find_flip(struct subject *s)
 	return false;
 }
 
-/* Is that a seed with which the keys do as struct subject says? */
+/* Do the keys collide with this seed as struct subject says? */
 static bool keys_by(struct subject *s, uint64_t seed)
 {
 	struct weir_params params = subject_params(s);
@@ -249,7 +249,7 @@ uint64_t subject_bits(const struct subject *s, const volatile void *word, unsign
 {
 	uint64_t mask = 0;
 	size_t index = ((uintptr_t)word - (uintptr_t)s->bits[0]) / 8;
-	/* of another filter of this layout */
+	/* a word of another filter of this layout */
 	if (s->bytes == LINE && det_block_bytes(word) == LINE)
 		index = (uintptr_t)word % LINE / 8;
 	if (index >= s->bytes / 8)

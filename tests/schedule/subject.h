@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the scenarios work on: a filter of one layout in memory that the test can see, and keys
- * that get in each other's way there. */
+ * The subject of the scenarios: a filter of one layout, in memory that the test can see, and keys
+ * that collide in it. */
 #ifndef WEIR_TESTS_SCHEDULE_SUBJECT_H
 #define WEIR_TESTS_SCHEDULE_SUBJECT_H
 
@@ -11,8 +11,8 @@
 
 enum { SUBJECT_KEYS = 4, SUBJECT_WORDS = 32 };
 
-/* What a key sets, learnt by inserting it into an empty filter: the test knows nothing of how it
- * is derived. */
+/* The words and bits that a key sets, learnt by inserting it into an empty filter. The test does
+ * not know how they are derived. */
 struct key {
 	uint64_t hash;
 	unsigned words;
@@ -33,22 +33,21 @@ struct subject {
 	uint64_t *bits[2]; /* of the two filters */
 	struct weir_filter *filter;
 	struct weir_filter *other; /* of the same layout, for merging */
-	/* 0 and 1 have a word and a bit of it in common (a word alone, if a key has one bit in
-	 * all), so have 2 and 3; each has a bit that no other has, so the first insert of each is
-	 * answered WEIR_NEW whatever the others do. In a filter of two shards 0 and 1 lie in the
-	 * first, 2 and 3 in the second. */
+	/* Keys 0 and 1 share a word and a bit of it (only a word, if a key has a single bit), and
+	 * so do 2 and 3. Each key has a bit that no other has, so its first insert is answered
+	 * WEIR_NEW whatever the others do. In a filter of two shards 0 and 1 lie in the first, 2
+	 * and 3 in the second. */
 	struct key key[SUBJECT_KEYS];
 	bool by_xxh64; /* see subject_key */
-	uint64_t flip; /* likewise */
-	uint64_t seed; /* SUBJECT_SEED; 0 of a kind that has none */
-	/* Of a filter of one line: a seed with which those keys get in each other's way as well,
-	 * and what each sets then. 0: none. */
+	uint64_t flip; /* see subject_key */
+	uint64_t seed; /* SUBJECT_SEED; 0 if the kind has no seed */
+	/* In a filter of one line: a seed with which those keys collide as well, and what each key
+	 * sets then. 0: none. */
 	uint64_t other_seed;
 	struct key by_other_seed[SUBJECT_KEYS];
 };
 
-/* Of every insert of one new key by several threads exactly one is answered WEIR_NEW, not only at
- * least one. */
+/* If several threads insert a new key, exactly one answer is WEIR_NEW, not only at least one. */
 static inline bool subject_one_new(const struct subject *s)
 {
 	return s->row->one_new;
@@ -59,29 +58,28 @@ static inline unsigned subject_words(const struct subject *s)
 	return s->key[0].words;
 }
 
-/* Those of every kind, after subjects_make(). */
+/* The subjects of all kinds, after subjects_make(). */
 extern struct subject subjects[];
 extern size_t subject_count;
 
-/* False, with a sentence on stderr, if there is no such filter or there are no such keys. */
+/* Return: false, with a sentence on stderr, if it finds no such filter or no such keys. */
 bool subjects_make(void);
 void subjects_unmake(void);
-/* Other keys in @s, for a filter of @s's layout that is one of a sharded set's two shards: there
- * the lowest bit of a hash, which the set turned to the top of it, says the shard. False, with a
- * sentence on stderr, if there are none. */
+/* Choose other keys in @s, for a filter of @s's layout that is one of a sharded set's two shards.
+ * There the lowest bit of a hash is the shard; in the set's hash it is the top bit. Return: false,
+ * with a sentence on stderr, if it finds none. */
 bool subject_turn(struct subject *s);
 /* The eight bytes of a key that has this hash. */
 uint64_t subject_key(const struct subject *s, uint64_t hash);
-/* What @hash sets in an empty filter. */
+/* The words and bits that @hash sets in an empty filter. */
 struct key subject_learn(const struct subject *s, uint64_t hash);
-/* The bits of this word of the filter that the keys of a set (bit i: key i) have; by either seed.
- */
+/* The bits of this word that a set of keys (bit i: key i) has; by either seed if @two_seeds. */
 uint64_t subject_bits(const struct subject *s, const volatile void *word, unsigned keys,
                       bool two_seeds);
-/* Parameters of a filter of its layout; the seed is that of the keys' hashes. */
+/* Parameters of a filter of its layout, with the seed of the keys' hashes. */
 struct weir_params subject_params(const struct subject *s);
 enum { SUBJECT_SEED = 1 };
-/* Both filters empty again, as far as the keys go. */
+/* Clear every word of both filters that a key uses. */
 void subject_clear(const struct subject *s);
 
 #endif

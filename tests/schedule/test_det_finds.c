@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Does det find the faults that it is meant to find, and none in the sound twin of a program? Each
- * program here has one fault; its schedule, given back, must show the same fault. */
+ * faulty program has one fault, and its schedule, replayed, must show the same fault. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -116,15 +116,15 @@ BODY(no_grace_period, publish_new(); det_spawn(read_in_section, NULL);
      det_spawn(replace_at_once, NULL);)
 BODY(grace_period_inside, det_spawn(wait_inside, NULL);)
 
-/* a reader that is none */
+/* a reader that stores */
 BODY(reader_stores, det_spawn_reader(store_atomic, NULL);)
 BODY(reader_reads, det_spawn(write_then_release, NULL); det_spawn_reader(read_if_flag, NULL);)
 
 static const struct program {
 	const char *name;
 	void (*body)(void);
-	/* a part of the sentence, or one|another if schedules differ; NULL: sound, and the
-	 * search goes through */
+	/* a part of the error, or one|another if schedules differ; NULL: the program is sound, and
+	 * the search completes */
 	const char *fault;
 	int preemptions;
 } programs[] = {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Is det's memory C11's? The litmus tests of the literature, compiled with the instrumentation:
- * each has a set of outcomes that the standard allows, and det must reach all of them and no
- * other; by the search that switches at stores, by the one that switches at every operation, and
- * by chance. */
+ * Is det's memory C11's? The litmus tests of the literature, compiled with the instrumentation. The
+ * standard allows each a set of outcomes, and det must reach exactly these: by the search that
+ * switches at stores, by the one that switches at every operation, and at random. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include "det.h"
@@ -49,7 +48,7 @@ THREAD(left_fence, STORE(x, 1, relaxed); atomic_thread_fence(memory_order_seq_cs
        r[0] = LOAD(y, relaxed);)
 THREAD(right_fence, STORE(y, 1, relaxed); atomic_thread_fence(memory_order_seq_cst);
        r[1] = LOAD(x, relaxed);)
-/* load buffering: C11 allows both loads to see the later stores; det does not go there (det.h,
+/* load buffering: C11 allows both loads to see the later stores; det does not produce that (det.h,
  * limits) */
 THREAD(load_then_x, r[0] = LOAD(y, relaxed); STORE(x, 1, relaxed);)
 THREAD(load_then_y, r[1] = LOAD(x, relaxed); STORE(y, 1, relaxed);)

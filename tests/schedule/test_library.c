@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Runs every scenario on every layout it fits: completely up to a number of preemptions, then by
- * chance and by random priorities. A failure prints what runs it again. */
+ * Runs every scenario on every layout that it fits: completely up to a number of preemptions, then
+ * at random and by random priorities. A failure prints the command that repeats it. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,17 +25,17 @@ static const char *const strategy_names[] = {
 
 static struct settings {
 	const char *group, *scenario, *layout, *form, *strategy, *replay;
-	int preemptions; /* negative: what each scenario says */
-	/* of random and PCT each, a row: by default a million of each over all rows */
+	int preemptions; /* negative: as each scenario says */
+	/* of random and PCT each, in a row; by default a million of each over all rows */
 	uint64_t executions;
 	uint64_t seed;
-	bool each; /* so many in every row, also where one takes long */
+	bool each; /* all of them in every row, even if one takes long */
 	bool every_step, stop; /* stop: after the first failure */
 } settings = { .preemptions = -1, .executions = 30000, .seed = 1 };
 
-/* words a key, from which a thread's loads are known apart by its own keys' bits only */
+/* words a key from which on only the bits of a thread's own keys tell its loads apart */
 enum { PREEMPTIONS = 3, NARROWED_FROM = 8 };
-/* so many times fewer random executions of each form but the first */
+/* all forms but the first have their random executions divided by this */
 enum { OTHER_FORMS = 6 };
 
 const struct subject *subject;
@@ -102,10 +102,10 @@ static struct totals {
 	double seconds;
 } totals;
 
-/* How deep a search goes: all the way by hash, and where batches are what the scenario is about. A
- * key differs before its insert begins, in how it is hashed; batches take three times as many
- * executions, and those of keys differ from those of hashes as keys do. In short all but hashes go
- * less far by one. With --each it goes all the way in every form. */
+/* How deep a search goes. It goes all the way by hash, and in scenarios about batches. A key
+ * differs from a hash only before its insert begins, in how it is hashed. Batches take three times
+ * as many executions; those of keys differ from those of hashes as keys do. A short run goes one
+ * less deep, except by hash. With --each a search goes all the way in every form. */
 static int preemptions_of(const struct scenario *scenario)
 {
 	if (settings.preemptions >= 0)
@@ -131,7 +131,7 @@ static uint64_t executions_of(const struct scenario *scenario)
 static bool run(const struct scenario *scenario, enum det_strategy strategy)
 {
 	struct det_options options = {
-		/* the sentences of all threads, and behind them what weir_error_taken() and
+		/* the sentences of all threads, followed by what weir_error_taken() and
 		 * weir_error_last() return */
 		.local = weir_error_detail(),
 		.local_bytes = WEIR_SENTENCE_BYTES + sizeof(size_t) +
@@ -181,7 +181,7 @@ static bool run(const struct scenario *scenario, enum det_strategy strategy)
 	return good;
 }
 
-/* Is it in a list with commas? */
+/* Is @name in the comma-separated @list? */
 static bool listed(const char *list, const char *name)
 {
 	size_t n = strlen(name);
@@ -199,20 +199,20 @@ static bool chosen(const struct scenario *scenario)
 	       scenario->fits(subject);
 }
 
-/* Which filter a key is in is one question, how its bits lie there another: one layout will do. */
+/* The filter that holds a key and the bits of a key are separate questions: one layout will do. */
 static bool comes_reseeded(const struct scenario *s)
 {
 	return listed("reload,batch,previous,writers,retire,refresh", s->group) && !s->one_seed &&
 	       subject_words(subject) == 1;
 }
 
-/* By way of the handle alone: of one filter it is a key. */
+/* Only by the handle's verbs: for a single filter a number is a key. */
 static bool comes_as_number(const struct scenario *s)
 {
 	return listed("reload,previous,absent,full", s->group) && subject_words(subject) == 1;
 }
 
-/* Batches of one are another form of a single key's verbs; those of several have three forms. */
+/* A batch of one is another form of a single key's verbs. Larger batches have three forms. */
 static bool comes_in(const struct scenario *scenario, enum form in)
 {
 	return (!settings.form || strcmp(settings.form, form_names[in]) == 0) &&
@@ -247,8 +247,8 @@ static void look_up(void)
 	(void)weir_contains_hash(subject->filter, hash_of(0));
 }
 
-/* Does det see what the library does? A kernel compiled without the instrumentation would pass
- * whatever it did. A key that is there is found by all of its words. */
+/* Does det see the library's accesses? A kernel compiled without the instrumentation would pass any
+ * test. A lookup of a key that is there reads all of its words. */
 static bool instrumented(void)
 {
 	scenario_begin();

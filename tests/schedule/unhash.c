@@ -7,7 +7,7 @@ static uint64_t rotate(uint64_t x, unsigned left)
 	return x << left | x >> (64 - left);
 }
 
-/* Of an odd factor modulo 2^64: each step of Newton's doubles the right bits. */
+/* Divide by an odd factor modulo 2^64. Each of Newton's steps doubles the number of right bits. */
 static uint64_t without_factor(uint64_t x, uint64_t factor)
 {
 	uint64_t inverse = factor;
@@ -24,9 +24,9 @@ uint64_t unhash_flip(uint64_t h)
 	const uint64_t factor = UINT64_C(0x9FB21C651E98DF25);
 	h ^= h >> 28 ^ h >> 56;
 	h = without_factor(h, factor);
-	h ^= (h >> 35) + 8; /* which changes the lower 30 bits alone */
+	h ^= (h >> 35) + 8; /* this changes only the lower 30 bits */
 	h = without_factor(h, factor);
-	/* x ^ rotate(x, 49) ^ rotate(x, 24), 64 times over, is x; so 63 times more undo one */
+	/* 64 times x ^ rotate(x, 49) ^ rotate(x, 24) gives x, so 63 more undo one */
 	for (unsigned i = 0; i < 63; i++)
 		h ^= rotate(h, 49) ^ rotate(h, 24);
 	return h;

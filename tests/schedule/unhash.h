@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* The bits that a seed of XXH3 flips, from the hash of eight zeros. */
+/* The bits that a seed of XXH3 flips, found from the hash of eight zeros. */
 uint64_t unhash_flip(uint64_t hash_of_zeros);
 uint64_t unhash_xxh3(uint64_t hash, uint64_t flip);
 /* With seed 0. */
