@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of an image's cost share: progress that counts and stops, a child that may take so
- * much memory, and bits that must be those that were written. */
+ * Helpers for the tests of an image's cost: a progress function that counts and stops, a child with
+ * a limit of memory, and a check that bits are those that were written. */
 #ifndef WEIR_TESTS_FAULT_COST_H
 #define WEIR_TESTS_FAULT_COST_H
 
@@ -12,7 +12,7 @@
 
 static const uint64_t KIB = 1 << 10, MIB = 1 << 20;
 
-/* A progress function that stops when it has been called so often. */
+/* A progress function that stops at its most_calls-th call. */
 struct stop {
 	uint64_t calls, most_calls;
 	uint64_t done, longest; /* bytes reported, the longest step */
@@ -54,8 +54,8 @@ static inline uint64_t most_resident(void)
 	return (uint64_t)used.ru_maxrss * KIB;
 }
 
-/* Run in a child, so that what it takes is counted from zero, with @room bytes of address space
- * more than now, if that is not 0. It must take less than @memory. */
+/* Run in a child, so that its memory is counted from zero. If @room is not 0, the child gets @room
+ * bytes more of address space. It must take less than @memory. */
 static inline void within(void (*run)(void), uint64_t room, uint64_t memory)
 {
 	int status;
@@ -77,7 +77,7 @@ static inline void within(void (*run)(void), uint64_t room, uint64_t memory)
 	assert_int_equal(status, 0);
 }
 
-/* In a child an assertion that fails must end it: cmocka would go on with the next test. */
+/* In a child a failed assertion must end the process: cmocka would go on with the next test. */
 #define must(condition) \
 	do { \
 		if (!(condition)) { \
@@ -87,15 +87,15 @@ static inline void within(void (*run)(void), uint64_t room, uint64_t memory)
 		} \
 	} while (0)
 
-/* The bits are those that were written: loaded, mapped, verified, and found damaged in the last
- * piece. */
+/* The bits are those that were written, whether the image is loaded or mapped. A change in the last
+ * piece is found. */
 static inline void must_hold(const unsigned char *bits, uint64_t bytes, bool packed)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	struct weir_filter *f = NULL;
 	size_t n = 0;
 	char other[4200];
-	o.allow_uneven = true; /* they are no hashes */
+	o.allow_uneven = true; /* the bits come from no hashes */
 	snprintf(other, sizeof other, "%s/other", folder);
 	for (int how = packed ? 1 : 0; how < 2; how++) {
 		assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));

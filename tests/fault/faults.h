@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests with the shim share: a folder with one image, what stands in it, and which
- * descriptors and mappings are open. */
+ * Helpers for the tests with the shim: a folder with one image, its entries, and the open
+ * descriptors and mappings. */
 #ifndef WEIR_TESTS_FAULT_FAULTS_H
 #define WEIR_TESTS_FAULT_FAULTS_H
 
@@ -9,7 +9,7 @@
 #include "../folder.h"
 #include "shim.h"
 
-/* How many entries a folder has but @besides, and the name of one of them. */
+/* The number of entries of a folder other than @besides, and the name of one of them. */
 static inline unsigned folder_entries(const char *where, const char *besides, char name[256])
 {
 	unsigned n = 0;
@@ -31,8 +31,8 @@ static inline unsigned open_descriptors(void)
 	return folder_entries("/proc/self/fd", "", name);
 }
 
-/* Run with the @n-th call failing. Afterwards shim.what is that call, or NULL if there were fewer,
- * and shim.allocated what is left of its memory. */
+/* Run with the @n-th call failing. Afterwards shim.what is that call, or NULL if there were fewer
+ * calls, and shim.allocated counts the memory that leaks. */
 static inline int run_failing(int (*run)(void), unsigned n, int error, bool no_tmpfile)
 {
 	shim.at = n;
@@ -48,7 +48,7 @@ static inline int run_failing(int (*run)(void), unsigned n, int error, bool no_t
 	return answer;
 }
 
-/* Lines of this process's map that name @name. */
+/* The number of lines in this process's map that contain @name. */
 static inline unsigned mappings_of(const char *name)
 {
 	char line[8192];
@@ -61,7 +61,7 @@ static inline unsigned mappings_of(const char *name)
 	return n;
 }
 
-/* The generation of the image at @name, which must load whole. */
+/* The generation of the image at @name, which must load as a whole. */
 static inline uint64_t generation_of(const char *name)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the tests of live images share: a fresh image for each, inserts, and what it must always be.
- */
+ * Helpers for the tests of live images: a fresh image for each test, inserts, and the check that an
+ * image is live, or sealed and valid. */
 #ifndef WEIR_TESTS_FAULT_LIVE_H
 #define WEIR_TESTS_FAULT_LIVE_H
 
@@ -54,7 +54,7 @@ static inline struct weir_filter *map_live(void)
 	return f;
 }
 
-/* Live, or sealed and valid. Whether it is sealed. */
+/* The image must be live, or sealed and valid. Return: is it sealed? */
 static inline bool sealed(void)
 {
 	struct weir_filter *f = NULL;
@@ -71,7 +71,7 @@ static inline void seal_it(struct weir_filter *f)
 	assert_true(sealed());
 }
 
-/* A child that ends with this process at the latest. */
+/* Fork a child that ends with this process at the latest. */
 static inline pid_t new_process(void)
 {
 	pid_t child = fork();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The kernel's files and the disk's, and what a cut may leave of them. */
+ * The kernel's files and the disk's, and the files that a cut may leave. */
 #include "../test.h"
 #include <fcntl.h>
 #include "power.h"
@@ -7,7 +7,7 @@
 
 enum { BY_CHANCE = 40, MOST_FILES = 8 };
 
-/* A file as the kernel has it, and as it is on the disk at least. */
+/* A file: the kernel's bytes, and those that are certainly on the disk. */
 struct file {
 	ino_t inode;
 	int fd;
@@ -45,7 +45,7 @@ static bool differs(const struct file *f, size_t at)
 	return at + n > f->n_disk || memcmp(f->now + at, f->disk + at, n) != 0;
 }
 
-/* Put a piece into the trial, from the kernel's file or from the disk's; where that ends, zeros. */
+/* Put a piece into the trial, from the kernel's file or from the disk's, padded with zeros. */
 static void put(unsigned char *trial, const struct file *f, size_t at, bool from_now)
 {
 	size_t n = smaller(grain, f->n_now - at);
@@ -62,7 +62,7 @@ static void put_all(unsigned char *trial, const struct file *f, bool from_now)
 		put(trial, f, at, from_now);
 }
 
-/* All pieces are from one side: those that differ, each alone, are from the other. */
+/* All pieces come from one side, but in turn each piece that differs comes from the other. */
 static void each_alone(unsigned char *trial, const struct file *f, bool from_now, const char *when)
 {
 	put_all(trial, f, !from_now);
@@ -89,7 +89,7 @@ static void cut_file(const struct file *f, const char *when)
 		judge(trial, f->n_now, when);
 	}
 	put_all(trial, f, false);
-	if (f->n_disk < f->n_now) /* its new length is not on the disk either */
+	if (f->n_disk < f->n_now) /* the disk may not have the new length either */
 		judge(trial, f->n_disk, when);
 	free(trial);
 }
@@ -107,7 +107,7 @@ static void cut(const char *when)
 	}
 }
 
-/* ---- what the kernel has, and what is synced ---- */
+/* ---- the kernel's files, and their syncs ---- */
 
 static void refresh(struct file *f)
 {
@@ -149,7 +149,7 @@ static void bind_path(void)
 		bound[nbound++] = file;
 }
 
-/* Bytes @from to @to are on the disk, to the end of their page. */
+/* A sync of bytes @from to @to has put them on the disk, up to the end of their page. */
 static void synced(struct file *f, size_t from, size_t to)
 {
 	refresh(f);

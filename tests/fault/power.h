@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  * A disk whose power is cut at every step that the shim sees.
  *
- * What the kernel has at such a step (the file as it reads) may or may not be on the disk; what a
- * later fsync or msync of it has returned from is. So at each step the power is cut in many ways:
- * of the pieces (pages, or 64-bit words of a mapping) in which kernel and disk differ, none is on
- * the disk, all, each alone, all but each, and some by chance; likewise, of the names a path had
- * since its folder was synced, any. */
+ * The disk may or may not have what the kernel has at such a step (the file as it reads). It has
+ * everything for which a later fsync or msync has returned. So each step tries many cuts. The
+ * pieces (pages, or 64-bit words of a mapping) in which kernel and disk differ may be on the disk:
+ * none, all, each alone, all but each, and some at random. Path may name any of the files that it
+ * named since its folder was synced. */
 #ifndef WEIR_TESTS_FAULT_POWER_H
 #define WEIR_TESTS_FAULT_POWER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Is this what may stand under the path after a cut? @answered: after the verb has answered 0.
- * NULL: no file does. */
+/* May this image be at the path after a cut? @answered: the verb has answered 0. @image: NULL if no
+ * file is there. */
 typedef bool power_right(const unsigned char *image, size_t n, bool answered);
 
 struct power {
@@ -22,11 +22,11 @@ struct power {
 };
 extern struct power power;
 
-/* What stands under @path is on the disk. @grain: bytes of a piece. */
+/* The file at @path is on the disk. @grain: bytes of a piece. */
 void power_begin(const char *path, size_t grain, power_right *right);
 /* The image is mapped here. */
 void power_mapped(const void *image);
-/* A step of the test's own. */
+/* A step of the test itself. */
 void power_step(const char *what);
 /* The verb has answered 0. */
 void power_end(void);

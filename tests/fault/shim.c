@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Whose turn it is to fail. The wrapped calls stand in shim_files.c, shim_memory.c and
+ * Decides which call fails. The wrapped calls are in shim_files.c, shim_memory.c and
  * shim_waits.c. */
 #include <errno.h>
 #include <signal.h>

@@ -18,7 +18,7 @@ void *__wrap_mmap64(void *p, size_t n, int protection, int flags, int fd, off_t 
 	return got;
 }
 
-/* A part of a mapping too. */
+/* It may unmap a part of a mapping. */
 int __real_munmap(void *p, size_t n);
 int __wrap_munmap(void *p, size_t n);
 int __wrap_munmap(void *p, size_t n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Steps of the library itself, between its system calls: places to look on or to die at. */
+ * Steps of the library itself, between its system calls, where a test can look on or let it die. */
 #include <stdint.h>
 #include "shim.h"
 
@@ -8,7 +8,7 @@ static void step(const char *what)
 	(void)shim_strikes(&(struct shim_call){ .what = what, .fd = -1 });
 }
 
-/* Writes a word of the table. */
+/* The library writes a word of the table. */
 void __real_weir__image_put64(unsigned char *bytes, uint64_t value);
 void __wrap_weir__image_put64(unsigned char *bytes, uint64_t value);
 void __wrap_weir__image_put64(unsigned char *bytes, uint64_t value)
@@ -17,7 +17,7 @@ void __wrap_weir__image_put64(unsigned char *bytes, uint64_t value)
 	__real_weir__image_put64(bytes, value);
 }
 
-/* Reads the bits of a shard to seal it. */
+/* The library reads the bits of a shard to seal it. */
 void __real_weir__shard_copy(const void *f, uint32_t shard, uint64_t *out);
 void __wrap_weir__shard_copy(const void *f, uint32_t shard, uint64_t *out);
 void __wrap_weir__shard_copy(const void *f, uint32_t shard, uint64_t *out)
@@ -26,7 +26,7 @@ void __wrap_weir__shard_copy(const void *f, uint32_t shard, uint64_t *out)
 	__real_weir__shard_copy(f, shard, out);
 }
 
-/* Verifies a shard. */
+/* The library verifies a shard. */
 int __real_weir__preface_check(const void *p, uint32_t shard, const void *bits, const char *name);
 int __wrap_weir__preface_check(const void *p, uint32_t shard, const void *bits, const char *name);
 int __wrap_weir__preface_check(const void *p, uint32_t shard, const void *bits, const char *name)

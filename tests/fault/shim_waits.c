@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The wrapped calls that have to do with threads, waiting and notices. */
+ * The wrapped calls that have to do with threads, waits and notifications. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@ int __wrap_usleep(unsigned microseconds)
 	return shim.no_waiting ? 0 : __real_usleep(microseconds);
 }
 
-/* A follower's wait is for two descriptors. */
+/* Only a follower waits for two descriptors. */
 int __real_poll(struct pollfd *fds, nfds_t n, int milliseconds);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int milliseconds);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int milliseconds)
@@ -26,7 +26,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int milliseconds)
 	                                                        __real_poll(fds, n, milliseconds);
 }
 
-/* Not counted: a follower's thread calls them at any time. */
+/* Not counted, because a follower's thread calls them at any time. */
 int __real_inotify_init1(int flags);
 int __wrap_inotify_init1(int flags);
 int __wrap_inotify_init1(int flags)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of wrapped calls share. */
+ * Macros for the files of wrapped calls. */
 #ifndef WEIR_TESTS_FAULT_SHIM_WRAP_H
 #define WEIR_TESTS_FAULT_SHIM_WRAP_H
 
@@ -19,7 +19,7 @@ static inline bool strikes(const char *what)
 		return strikes(#name) ? (failed) : __real_##name arguments; \
 	}
 
-/* At a call that cannot fail in a way that matters the process can only be killed. */
+/* A failure of these calls does not matter, so the shim can only kill the process there. */
 #define WRAP_KILL(type, name, parameters, arguments) \
 	type __real_##name parameters; \
 	type __wrap_##name parameters; \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a builder takes of memory for numbers that are far from what comes: an exclude list or a
- * capacity of 2^48 keys, and a few keys then. It took gigabytes, whatever max_memory was. */
+ * The memory that a builder takes if the announced numbers are far too high: an exclude list or a
+ * capacity of 2^48 keys, and then a few keys. It once took gigabytes, whatever max_memory was. */
 #include <malloc.h>
 #include <weir/build.h>
 #include "cost.h"
@@ -54,7 +54,7 @@ static void of_a_large_filter(void)
 	build(&p, -EFBIG, 0);
 }
 
-/* What was collected lay in the heap, between what was not sorted yet, until the builder ended. */
+/* Collected keys once stayed in the heap until the builder ended, among those not sorted yet. */
 static void of_many_hashes(void)
 {
 	enum { MANY = 6000000 }; /* arrays that malloc() maps */
@@ -76,7 +76,7 @@ static void hashes_leave_room_once_they_are_sorted(void **state)
 {
 	(void)state;
 	if (TEST_SANITIZED)
-		skip(); /* its malloc() keeps what is freed */
+		skip(); /* its malloc() keeps freed memory */
 	within(of_many_hashes, 0, 96 * MIB);
 }
 

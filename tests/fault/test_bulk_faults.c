@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A load that collects the hashes of each part first needs memory for that. Without the memory
- * every key is in all the same. */
+ * A load that first collects the hashes of each part needs memory for that. Without the memory
+ * every key still gets in. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -66,7 +66,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Returns whether the n-th call was reached. */
+/* Return: was the n-th call reached? */
 static bool load_failing_at(unsigned n)
 {
 	struct weir_filter *f = make(memory);
@@ -107,8 +107,8 @@ static uint64_t scratch_of(uint64_t cache, size_t n)
 	return scratch;
 }
 
-/* In cache, and where a line gets fewer than two keys, a load needs none; elsewhere 8 bytes a key
- * and what the unequal parts need more, but of so many keys at most. */
+/* A load needs no memory if the filter is in cache, or a line gets fewer than two keys. Else it
+ * needs 8 bytes for each of at most WEIR_BULK_BUCKETS keys, and a fifth more for unequal parts. */
 static void scratch_as_promised(void **state)
 {
 	const uint64_t lines = BYTES / 64, most = 8 * WEIR_BULK_BUCKETS;
@@ -128,9 +128,9 @@ static _Noreturn void go_on_changing(volatile uint64_t *hashes)
 		hashes[test_key(i) % KEYS] ^= i << 40;
 }
 
-/* The hashes are memory that another process writes to meanwhile: looked at twice, a hash would go
- * to another part than its own. Which keys are in then is nobody's promise; what lies behind a
- * bucket, and the next load, must be as they were. */
+/* Another process writes to the hashes during a load. A hash that is read twice could go to a part
+ * that is not its own. The library does not promise which keys are in then. But memory behind a
+ * bucket stays intact, and the next load works. */
 static void hashes_that_change_meanwhile(void **state)
 {
 	size_t bytes = KEYS * sizeof *keys;

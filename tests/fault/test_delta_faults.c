@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The n-th call to the system fails while a delta is made or applied, for every n: the verb reports
- * it in a sentence, or was able to do without; what stood at the output is whole or the new file
- * is; nothing leaks and no litter stays. */
+ * The n-th call to the system fails while a delta is made or applied, for every n. The verb reports
+ * it in a sentence, or does without the call. The output is the whole old file or the whole new
+ * one. No memory leaks, and no litter stays. */
 #include <errno.h>
 #include "faults.h"
 
@@ -10,7 +10,7 @@ enum { MOST_CALLS = 1000 };
 static char *inputs, old_image[4200], new_image[4200], delta[4200], made[4200];
 static uint64_t new_id;
 
-/* ---- what is done ---- */
+/* ---- the verbs ---- */
 
 static int do_save(void)
 {
@@ -50,7 +50,7 @@ static int do_id(void)
 static const struct verb {
 	const char *name;
 	int (*run)(void);
-	bool image, no_tmpfile; /* what it writes; else nothing or a delta */
+	bool image, no_tmpfile; /* it writes an image; else nothing or a delta */
 } verbs[] = {
 	{ "save", do_save, false, false },
 	{ "save without O_TMPFILE", do_save, false, true },
@@ -60,7 +60,7 @@ static const struct verb {
 	{ "identity", do_id, false, false },
 };
 
-/* ---- what stands there ---- */
+/* ---- the files ---- */
 
 static void save_keys(const char *name, uint32_t kind, uint64_t n)
 {
@@ -82,7 +82,7 @@ static int setup(void **state)
 	snprintf(delta, sizeof delta, "%s/delta", inputs);
 	snprintf(made, sizeof made, "%s/made", inputs);
 	save_keys(old_image, WEIR_BLOCKED, 500);
-	save_keys(new_image, WEIR_GROWING, 600); /* of members */
+	save_keys(new_image, WEIR_GROWING, 600); /* with members */
 	assert_ok(weir_delta_save(weir_location_path(delta), weir_location_path(old_image),
 	                          weir_location_path(new_image), NULL));
 	assert_ok(weir_image_verify(weir_location_path(new_image), NULL, &new_id));
@@ -95,7 +95,7 @@ static int teardown(void **state)
 	return folder_teardown(state);
 }
 
-/* What stood there before is the old image, plain. */
+/* At the output there is the old image, plain. */
 static void fresh(void)
 {
 	struct weir_filter *f;
@@ -126,7 +126,7 @@ static void assert_whole(const struct verb *verb, int answer)
 	assert_true((id == new_id) == written);
 }
 
-/* Returns whether the n-th call was reached. */
+/* Return: was the n-th call reached? */
 static bool fail_at(const struct verb *verb, unsigned n, int error)
 {
 	fresh();

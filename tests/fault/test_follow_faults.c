@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A handle's looks at a file, and the follower that makes them, where the system refuses a call or
- * answers otherwise than it mostly does: no thread, no inotify, an interrupted read, times that
- * tell nothing. And when the follower looks: the waits are over at once here, so no test sleeps. */
+ * A handle's looks at a file, and the follower that makes them, if the system refuses a call or
+ * gives a rare answer: no thread, no inotify, an interrupted read, equal times. Also when the
+ * follower looks: its waits end at once here, so no test sleeps. */
 #include <errno.h>
 #include "faults.h"
 #include "../followers.h"
@@ -26,8 +26,8 @@ static int close_it(void **state)
 	return folder_teardown(state);
 }
 
-/* Two releases from tar, with times set back, on a file system whose ctime is no finer than a tick:
- * device, inode, size and times agree, and the commit record alone differs. */
+/* Two releases from tar, with times set back, on a file system whose ctime has the resolution of a
+ * tick: device, inode, size and times agree. Only the commit record differs. */
 static void test_releases_that_differ_in_the_commit_record(void **state)
 {
 	size_t n = 0, m = 0;
@@ -51,7 +51,7 @@ static void test_releases_that_differ_in_the_commit_record(void **state)
 	free(new);
 }
 
-/* An interrupted look at the commit record finds the same file. */
+/* A look that is interrupted at the commit record still finds the same file. */
 static void test_an_interrupted_look(void **state)
 {
 	bool interrupted = false;
@@ -72,7 +72,7 @@ static void test_an_interrupted_look(void **state)
 #if TEST_ZSTD
 static char set_delta[4300];
 
-/* An image of KEYS keys, and a delta beside it that adds as many. */
+/* Publish an image of KEYS keys, and beside it a delta that adds as many. */
 static void publish_a_delta(void)
 {
 	char made[4300];
@@ -86,9 +86,9 @@ static void publish_a_delta(void)
 	assert_int_equal(rename(made, set_delta), 0);
 }
 
-/* Each call that fails in a look at an image with deltas, for every n: the image's keys are there
- * if and only if it was taken, though without a delta that could not be looked at; the sentence
- * says why not; nothing leaks. */
+/* The n-th call fails in a look at an image with deltas, for every n. The handle has the image's
+ * keys if and only if it took the image, perhaps without a delta that it could not read. A sentence
+ * says why. Nothing leaks. */
 static void test_every_call_of_a_look_at_deltas_fails(void **state)
 {
 	static const int errors[] = { EIO, ENOMEM };
@@ -135,10 +135,10 @@ static void test_a_follower_that_cannot_start(void **state)
 		assert_null(f);
 		assert_int_equal(shim.allocated, 0);
 		assert_int_equal(open_descriptors(), descriptors);
-	} /* nothing is left of them: the handle can be destroyed */
+	} /* none of them holds the handle: it can be destroyed */
 }
 
-/* Without inotify, polling does it; when inotify can be had again, it is used. */
+/* Without inotify the follower polls. As soon as inotify is available again, it uses it. */
 static void test_a_follower_without_inotify(void **state)
 {
 	(void)state;
@@ -164,10 +164,10 @@ static void test_a_follower_without_inotify(void **state)
 
 /* ---- when it looks ---- */
 
-/* The waits so far; on the follower's thread, until they are all over. */
+/* The waits so far, noted on the follower's thread until there are enough. */
 static struct {
 	int milliseconds[12];
-	unsigned n, comes, goes; /* after so many waits the file is there, and gone again */
+	unsigned n, comes, goes; /* after this many waits the file comes, and goes again */
 	bool failed;
 	sem_t all;
 } waits;
@@ -186,7 +186,7 @@ static bool wait_over(int milliseconds)
 	return true;
 }
 
-/* Follow until all waits are noted; they are those due, but for a rounding. */
+/* Follow until all waits are noted, and compare them with those due, up to rounding. */
 static void waits_are(double poll_seconds, unsigned comes, unsigned goes, const int due[])
 {
 	waits.n = 0, waits.failed = false;
@@ -207,8 +207,8 @@ static void waits_are(double poll_seconds, unsigned comes, unsigned goes, const 
 			         waits.milliseconds[i], due[i]);
 }
 
-/* After a failure the next look comes soon, after each further one half as often, down to once in
- * poll_seconds; a success ends that, and the next failure begins anew. */
+/* After a failure the next look comes soon. The wait doubles with each further failure, up to
+ * poll_seconds. A success ends that, and the next failure starts anew. */
 static void test_a_retry_is_later_each_time_until_a_success(void **state)
 {
 	static const int long_polls[] = { 50,  100, 200, 1000, 1000, 50,
@@ -221,7 +221,7 @@ static void test_a_retry_is_later_each_time_until_a_success(void **state)
 	waits_are(0.02, 3, 5, short_polls);
 }
 
-/* ---- what it watches ---- */
+/* ---- the folder that it watches ---- */
 
 static struct {
 	char folder[4200];
@@ -276,7 +276,7 @@ static void replace_once(const char *of)
 		watched.failed |= rename(other, path) != 0;
 }
 
-/* A file that is replaced just before its folder is watched is what the first look finds. */
+/* If a file is replaced just before its folder is watched, the first look finds the new one. */
 static void test_no_gap_between_the_watch_and_the_look(void **state)
 {
 	(void)state;

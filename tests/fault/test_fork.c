@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A server that forks after it has made its handle: from then on each process has a handle of
- * its own in the memory it had before, and each inserts, reloads and follows. The library calls
- * liburcu before a fork() and after it; a program that does so too ("registered") is not in its
- * way. */
+ * A server forks after it has made its handle. From then on each process has its own handle, at the
+ * same address, and each inserts, reloads and follows. The library calls liburcu before and after a
+ * fork(), and a program that does so too ("registered") does not conflict with it. */
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -16,7 +15,7 @@ static bool registered;
 
 enum { CHILDREN = 3, KEYS = 2000, DEADLINE = 60 };
 
-/* What every process does on its own. Returns 0, or where it went wrong. */
+/* The work of every process. Return: 0, or the number of the step that failed. */
 static int serve(struct weir_handle *h, uint64_t first, bool defer_free)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -36,7 +35,7 @@ static int serve(struct weir_handle *h, uint64_t first, bool defer_free)
 	return missing_in(h, 0, 100) || missing_in(h, first, first + KEYS) ? 4 : 0;
 }
 
-/* In a child: an answer or, if it hangs, SIGALRM. */
+/* Serve in a child. It exits with the answer, or dies of SIGALRM if it hangs. */
 static pid_t fork_server(struct weir_handle *h, uint64_t first, bool defer_free)
 {
 	pid_t child = fork();
@@ -68,14 +67,14 @@ static void test_children_serve_on_their_own(void **state)
 			fork_server(h, i * KEYS, deferred);
 		assert_int_equal(serve(h, 10 * KEYS, deferred), 0);
 		reap(CHILDREN);
-		/* theirs are not ours */
+		/* the children's keys are not in the parent */
 		assert_true(missing_in(h, KEYS, (CHILDREN + 1) * KEYS) > CHILDREN * KEYS * 9 / 10);
 	}
 	close_handle(flavors, h);
 }
 
-/* A thread of the parent's is in a section when it forks. In the child there is no such thread,
- * and no grace period waits for it. */
+/* A thread of the parent is in a section at the fork. The child has no such thread, and none of its
+ * grace periods waits for it. */
 static void test_a_section_of_a_thread_that_is_not_there(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 40000);
@@ -119,7 +118,7 @@ static void test_followers_after_fork(void **state)
 	close_handle(flavors, h);
 }
 
-/* The child has no such thread: to stop it is to free it, and then it may follow on its own. */
+/* The child lacks that thread. A stop only frees the follower; the child can start its own. */
 static int in_child(struct weir_handle *h, struct weir_follower *f)
 {
 	struct weir_filter *next = test_filter(WEIR_BLOCKED, 10000, 0.01);
@@ -127,7 +126,7 @@ static int in_child(struct weir_handle *h, struct weir_follower *f)
 	if (weir_handle_destroy(h) != -EBUSY || weir_follower_stop(f) ||
 	    weir_handle_create(&mine, next, NULL))
 		return 1;
-	/* the parent's has it already */
+	/* the parent's follower has taken it already */
 	if (weir_handle_refresh(h, path, NULL) != 0 || missing_in(h, 0, 100))
 		return 2;
 	heard.swaps = heard.failures = 0;
@@ -171,7 +170,7 @@ static void test_a_follower_that_is_not_there(void **state)
 	save(0, 100);
 	struct weir_follower *f = follow(h, never, false);
 	expect(flavors, 1, 0);
-	/* it has reported the swap, and comes to wait: in the middle of that it would own locks */
+	/* it has reported the swap and goes to wait; in between it would own locks */
 	WAIT_UNTIL(follower_sleeps());
 	assert_true(follower_sleeps());
 	pid_t child = fork();
@@ -182,7 +181,7 @@ static void test_a_follower_that_is_not_there(void **state)
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	save(100, 200); /* the child's end of it has not stopped ours */
+	save(100, 200); /* the child's stop has not ended the parent's follower */
 	expect(flavors, 2, 0);
 	assert_ok(weir_follower_stop(f));
 	close_handle(flavors, h);
@@ -208,7 +207,7 @@ static void *load_on_and_on(void *argument)
 	return NULL;
 }
 
-/* Which parts that thread owned when the child was made is chance; in the child it owns none. */
+/* It is random which parts that thread owns at the fork; in the child it owns none. */
 static void test_children_of_a_fork_in_a_load(void **state)
 {
 	struct loading l = { .f = test_filter(WEIR_BLOCKED, 4000000, 0.01),
@@ -239,7 +238,7 @@ static void test_children_of_a_fork_in_a_load(void **state)
 	free(l.hashes);
 }
 
-/* ---- a fork beside threads that hold liburcu's locks ---- */
+/* ---- a fork while threads hold liburcu's locks ---- */
 
 struct busy {
 	struct weir_handle *h;
@@ -265,7 +264,7 @@ static void *look_up_once(void *argument)
 	return NULL;
 }
 
-/* Threads come and go: each takes the lock of liburcu's registry twice. */
+/* Threads begin and end: each takes the lock of liburcu's registry twice. */
 static void *begin_threads(void *argument)
 {
 	struct busy *b = argument;
@@ -277,7 +276,7 @@ static void *begin_threads(void *argument)
 	return NULL;
 }
 
-/* In the child nobody has called liburcu yet. */
+/* In the child no thread has called liburcu yet. */
 static int use_all(struct weir_handle *h)
 {
 	struct busy b = { .h = h };
@@ -300,7 +299,7 @@ static void test_children_of_a_busy_program(void **state)
 	pthread_t threads[COUNT_OF(busy_with)];
 	(void)state;
 	if (TEST_SANITIZED)
-		skip(); /* the locks of its allocator stay taken in a child */
+		skip(); /* its allocator's locks stay taken in a child */
 	b.h = open_handle(flavors, 40000);
 	insert_into(b.h, 0, 100);
 	for (size_t i = 0; i < COUNT_OF(threads); i++)
@@ -320,7 +319,8 @@ static void test_children_of_a_busy_program(void **state)
 	close_handle(flavors, b.h);
 }
 
-/* A grace period that waits for who forks does not keep him from it; liburcu's own calls would. */
+/* A grace period that waits for the forking thread does not block the fork. With liburcu's own
+ * calls it would. */
 static void test_a_fork_in_a_section(void **state)
 {
 	struct busy b = { 0 };
@@ -333,7 +333,7 @@ static void test_a_fork_in_a_section(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, reload_on_and_on, &b), 0);
 	for (unsigned i = 0; i < 50; i++) {
 		urcu_bp_read_lock();
-		usleep(1000); /* it waits by then, most often */
+		usleep(1000); /* by then the grace period mostly waits */
 		pid_t child = fork();
 		assert_true(child >= 0);
 		if (child == 0)
@@ -358,7 +358,7 @@ static void fork_there(struct rcu_head *head)
 	sem_post(&forked);
 }
 
-/* call_rcu's own thread would wait for itself. */
+/* With liburcu's own calls, call_rcu's thread would wait for itself. */
 static void test_a_fork_in_a_callback(void **state)
 {
 	struct timespec end;
@@ -379,7 +379,7 @@ struct sleeper {
 	atomic_bool begun, stop;
 };
 
-/* Asleep for 999 parts of 1,000 of its time. */
+/* The loader sleeps for 999 of 1,000 parts of its time. */
 static void *reload_slowly(void *argument)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -395,7 +395,7 @@ static void *reload_slowly(void *argument)
 	return NULL;
 }
 
-/* In the child nobody goes on with the parent's reload, and its claim stays. All else works. */
+/* In the child no thread continues the parent's reload, and its claim stays. The rest works. */
 static int serve_beside_it(struct weir_handle *h)
 {
 	struct weir_reload *r;
@@ -433,7 +433,7 @@ static void test_a_loader_that_sleeps_is_not_there(void **state)
 	close_handle(flavors, s.h);
 }
 
-/* A loader forks between two of its calls: parent and child go on with it, each with its own. */
+/* A loader forks between two calls. Parent and child continue, each with its own reload. */
 static void test_a_loader_forks(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -461,7 +461,7 @@ static void test_a_loader_forks(void **state)
 
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, folder_teardown)
 
-/* With a word: "registered", as liburcu tells its users. */
+/* The argument "registered" registers liburcu's handlers, as liburcu tells its users. */
 int main(int argc, char **argv)
 {
 	(void)argv;
@@ -482,7 +482,7 @@ int main(int argc, char **argv)
 		return cmocka_run_group_tests(tests, NULL, NULL);
 	(void)pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent,
 	                     urcu_bp_after_fork_child);
-	/* Handlers of the first kind run in the reverse order: call_rcu's thread is stopped
+	/* Handlers that run before a fork run in reverse order, so call_rcu's thread is stopped
 	 * first and started last. */
 	(void)pthread_atfork(urcu_bp_call_rcu_before_fork, urcu_bp_call_rcu_after_fork_parent,
 	                     urcu_bp_call_rcu_after_fork_child);

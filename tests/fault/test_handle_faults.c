@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The n-th call that weir makes to the system fails, for every n and every verb of the handle's
- * writer: the verb reports it in a sentence or did without; the current filter goes on serving with
- * every key; the handle is free for the next writer; nothing leaks. */
+ * writer. The verb reports it in a sentence or does without the call. The current filter goes on
+ * serving with every key, the handle is free for the next writer, and nothing leaks. */
 #include <errno.h>
 #include "faults.h"
 #include "../handles.h"
@@ -36,7 +36,7 @@ static int do_create(void)
 	if (!err) {
 		err = weir_handle_create(&another, f, NULL);
 		if (err)
-			weir_destroy(f); /* still ours */
+			weir_destroy(f); /* still the test's */
 		else
 			assert_ok(weir_handle_destroy(another));
 	}
@@ -49,7 +49,7 @@ static int keep(struct weir_handle *absent, bool text)
 	              weir_handle_insert(absent, "kept", 4);
 }
 
-/* A handle without a set, what it keeps, and its first set. */
+/* Insert into a handle without a set, then load its first set. */
 static int load_first(struct weir_handle *absent, bool text)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -59,7 +59,7 @@ static int load_first(struct weir_handle *absent, bool text)
 	p.fp_rate = 0.01;
 	o.params = &p;
 	int err = keep(absent, text);
-	if (err < 0) /* the room is still there */
+	if (err < 0) /* the failed insert took no room */
 		assert_ok(keep(absent, text));
 	else
 		err = weir_reload_begin(&r, absent, &o);
@@ -111,7 +111,7 @@ static int reload_with(const struct weir_params *params, bool commit)
 		assert_ok(weir_reload_commit(r));
 	else
 		weir_reload_abort(r);
-	assert_int_equal(shim.calls, calls); /* nothing that could fail is left to those two */
+	assert_int_equal(shim.calls, calls); /* neither makes a call that could fail */
 	return 0;
 }
 
@@ -163,7 +163,7 @@ static int do_sharded(void)
 	return err;
 }
 
-/* Longer than a piece that is hashed at a time. */
+/* Hash a text that is longer than the piece hashed at a time. */
 static int do_long_text(void)
 {
 	static const char text[100000];
@@ -191,7 +191,7 @@ static int do_metrics(void)
 	return n < 0 ? (int)n : 0;
 }
 
-/* And a thread that asks by it. */
+/* Make a guard and a thread that asks it. */
 static int do_guard(void)
 {
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
@@ -211,9 +211,9 @@ static int do_guard(void)
 struct verb {
 	const char *name;
 	int (*run)(void);
-	bool keeps, refreshes; /* a previous filter is there before; a file is */
+	bool keeps, refreshes; /* it needs a previous filter; it needs a file */
 	int level;
-	unsigned swaps; /* when it goes well */
+	unsigned swaps; /* the number if it succeeds */
 };
 
 static const struct verb verbs[] = {
@@ -247,8 +247,8 @@ static void prepare(const struct verb *verb)
 		assert_ok(weir_handle_insert_hash(h, test_key(i)));
 }
 
-/* Once more, with nothing in the way: a refusal that was not the file's fault is not held
- * against it. */
+/* Once more without a failure: the handle must not remember a refusal that was not the file's
+ * fault. */
 static void again(const struct verb *verb)
 {
 	unsigned swaps = stats_of(h).swaps;
@@ -257,7 +257,7 @@ static void again(const struct verb *verb)
 	assert_int_equal(missing_in(h, 0, KEYS), 0);
 }
 
-/* Returns whether the n-th call was reached. */
+/* Return: was the n-th call reached? */
 static bool fail_at(const struct verb *verb, unsigned n, int error)
 {
 	char what[64];
@@ -270,7 +270,7 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 	shim.armed = true;
 	prepare(verb);
 	struct weir_handle_stats before = stats_of(h);
-	/* another sentence before */
+	/* set another sentence first */
 	assert_int_equal(weir_handle_create(NULL, NULL, NULL), -EINVAL);
 	shim.calls = 0;
 	shim.at = n;
@@ -304,8 +304,8 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 
 static void test_every_call_fails(void **state)
 {
-	/* the last ones are verdicts on a file if they are weir's own: of a system call they are
-	 * none */
+	/* weir itself gives the last ones as verdicts on a file; from a system call they are mere
+	 * errors */
 	static const int errors[] = { ENOMEM, EIO,    EMFILE, EACCES,  ENFILE, EAGAIN,
 	                              EINVAL, EROFS,  ENOTSUP, EISDIR, EBADMSG, EBUSY,
 	                              ECANCELED };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Files that change while they are read: they shrink, grow, are written to, go live. The
- * progress function does it after the first shard, so it is the same in every run. */
+ * Files that change while they are read: they shrink, grow, are written to, or go live. The
+ * progress function makes the change after the first shard, so every run is the same. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -34,8 +34,8 @@ static int go_live(void *arg, uint64_t done, uint64_t total)
 	       weir_load(arg, weir_location_map(path, WEIR_MAP_LIVE), &options);
 }
 
-/* Another process maps it live, inserts, and seals it: all between two shards. Once: @arg says
- * whether it has, and what the seal is to answer. */
+/* Another process maps the image live, inserts, and seals it, all between two shards. It does so
+ * once: @done says whether it has, @answer is the answer that the seal must give. */
 struct sealed {
 	bool done;
 	int answer;
@@ -85,7 +85,7 @@ static void test_changes_while_read(void **state)
 		}
 }
 
-/* @mode: enum weir_map_mode, or one more: weir_load(). */
+/* @mode: enum weir_map_mode; a larger number stands for weir_load(). */
 static int read_image(struct weir_filter **out, unsigned mode, const struct weir_load_options *o)
 {
 	return weir_load(out, mode > WEIR_MAP_LIVE ?
@@ -93,8 +93,8 @@ static int read_image(struct weir_filter **out, unsigned mode, const struct weir
 	                 weir_location_map(path, (enum weir_map_mode)mode), o);
 }
 
-/* Another process maps it live and inserts while it is verified: busy for a reader, fine for one
- * more live mapping. */
+/* Another process maps the image live and inserts while it is verified. A reader gets -EBUSY;
+ * another live mapping succeeds. */
 static void test_goes_live_while_verified(void **state)
 {
 	(void)state;
@@ -114,8 +114,8 @@ static void test_goes_live_while_verified(void **state)
 	}
 }
 
-/* Sealed again when the sums are found to differ, the file is whole: busy, and the next try
- * finds it so. While another maps it live it cannot be sealed. */
+/* If the file is sealed again when the sums differ, it is whole: the reader gets -EBUSY, and its
+ * next try succeeds. While the reader itself maps it live, the file cannot be sealed. */
 static void test_sealed_while_read(void **state)
 {
 	(void)state;
@@ -128,7 +128,7 @@ static void test_sealed_while_read(void **state)
 		o.progress_arg = &sealed;
 		int answer = read_image(&g, mode, &o);
 		assert_true(sealed.done);
-		if (mode != WEIR_MAP_LIVE) { /* which tries again by itself */
+		if (mode != WEIR_MAP_LIVE) { /* a live mapping tries again by itself */
 			assert_refused(answer, -EBUSY, path, "sealed");
 			assert_ok(read_image(&g, mode, &o));
 		} else {

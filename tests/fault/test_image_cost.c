@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a hostile image costs: memory and time follow from the bytes that have come, not from what
- * the image declares by a sparse file. */
+ * The cost of a hostile image: memory and time follow from the bytes that have come, not from the
+ * numbers that a sparse file declares. */
 #include "cost.h"
 
 static const uint64_t GIB = 1 << 30;
@@ -19,7 +19,7 @@ static void check_sparse(void)
 	}
 }
 
-/* One shard of 4 GiB was read through 4 GiB of memory. */
+/* A shard of 4 GiB once took 4 GiB of memory to read. */
 static void test_a_shard_is_checked_in_pieces(void **state)
 {
 	(void)state;
@@ -39,7 +39,7 @@ static void load_sparse(void)
 	}
 }
 
-/* WEIR_PREFAULT touched all that was declared before the first byte was read. */
+/* WEIR_PREFAULT once touched all declared bytes before the first one was read. */
 static void test_loading_touches_what_has_come(void **state)
 {
 	(void)state;
@@ -86,7 +86,7 @@ static void test_verify_options(void **state)
 		      write(fds[1], "x", 1) != 1);
 	close(fds[1]);
 	assert_ok(weir_image_verify(weir_location_fd(fds[0]), NULL, NULL));
-	assert_int_equal(read(fds[0], &o, 1), 1); /* what follows the image is not taken */
+	assert_int_equal(read(fds[0], &o, 1), 1); /* the bytes behind the image are not read */
 	assert_int_equal(waitpid(child, &fds[1], 0), child);
 	close(fds[0]);
 	assert_int_equal(truncate(path, 20000), 0);
@@ -113,7 +113,7 @@ static void test_a_shard_of_several_pieces(void **state)
 	free(bits);
 }
 
-/* Pages that nothing was written to take no memory, so what there is is the copy of the save. */
+/* Untouched pages take no memory, so the memory in use is the copy that the save makes. */
 static void save_one_shard(void)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -134,7 +134,7 @@ static void test_a_shard_is_saved_in_pieces(void **state)
 	unlink(path);
 }
 
-/* Of the room that a large one takes to be aligned nothing stays. */
+/* The room that aligns a large mapping is given back completely. */
 static void test_a_large_mapping_leaves_no_room_behind(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 3000000, 0.01);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * What a hostile image costs that is compressed: what a frame makes of few bytes is seen in pieces,
- * and a frame that makes nothing can be stopped. */
+ * The cost of a hostile compressed image: a frame that unpacks to far more bytes is checked in
+ * pieces, and a frame that unpacks to nothing can be stopped. */
 #include <zstd.h>
 #include "cost.h"
 
-/* The length of a frame, once it is there. */
+/* Write the length of a frame, known once the frame is written. */
 static void put_prefix(int fd, uint64_t n)
 {
 	unsigned char prefix[8];
@@ -17,7 +17,7 @@ static void write_at_end(int fd, const void *bytes, size_t n)
 	assert_int_equal(write(fd, bytes, n), n);
 }
 
-/* A frame of zeros. @window_log: 0: the level's, and the frame has the size of its content. */
+/* Write a frame of zeros. @window_log: 0 takes the level's and declares the content size. */
 static uint64_t write_frame(int fd, uint64_t bytes, int window_log)
 {
 	static unsigned char zeros[1 << 16], packed[1 << 18];
@@ -51,7 +51,7 @@ static uint64_t sum_of_zeros(uint64_t bytes)
 	return XXH3_64bits_digest(&state);
 }
 
-/* Declares @bytes of bits and has a frame of so many zeros. */
+/* An image that declares @bytes of bits and has a frame with that many zeros. */
 static void save_bomb(uint64_t bytes, int window_log)
 {
 	int fd = declare_head(path, bytes, true, sum_of_zeros(bytes));
@@ -67,7 +67,7 @@ static void test_a_frame_of_several_pieces(void **state)
 	unsigned char *bits = random_bits(bytes), *frame = malloc(2 * bytes);
 	(void)state;
 	assert_non_null(frame);
-	memset(bits + MIB, 0, MIB); /* part of it can be compressed */
+	memset(bits + MIB, 0, MIB); /* this part can be compressed */
 	size_t n = ZSTD_compress(frame, 2 * bytes, bits, bytes, 3);
 	int fd = declare_head(path, bytes, true, XXH3_64bits(bits, bytes));
 	assert_true(fd >= 0);
@@ -93,7 +93,7 @@ static void check_bomb(void)
 	must(weir_image_verify(weir_location_path(path), &o, NULL) == -EFBIG);
 }
 
-/* 36 KiB that unpack to 1 GiB were checked in 1 GiB of memory. */
+/* 36 KiB that unpack to 1 GiB once took 1 GiB of memory to check. */
 static void test_a_compressed_image_is_checked_in_pieces(void **state)
 {
 	struct stat st;
@@ -127,7 +127,7 @@ static void check_window(void)
 	must(strstr(weir_error_detail(), "window") && strstr(weir_error_detail(), path));
 }
 
-/* weir's own levels need no window above 8 MiB; a frame may declare one of 3.75 TiB. */
+/* weir's own levels need no window above 8 MiB, but a frame may declare one of 3.75 TiB. */
 static void test_a_large_window_is_refused(void **state)
 {
 	(void)state;
@@ -137,7 +137,7 @@ static void test_a_large_window_is_refused(void **state)
 	within(check_window, 0, 16 * MIB);
 }
 
-/* A frame of blocks that are empty, as a sparse file of zeros reads: before any bit, or after the
+/* A frame of empty blocks, as a sparse file of zeros reads, before the first bit or after the
  * last. */
 static void test_empty_blocks_can_be_stopped(void **state)
 {
@@ -159,7 +159,7 @@ static void test_empty_blocks_can_be_stopped(void **state)
 		close(fd);
 		assert_refused(weir_image_verify(weir_location_path(path), &o, NULL), -ECANCELED,
 		               "stopped", "");
-		/* what is not whole was never reported as done */
+		/* bytes of an incomplete image were never reported as done */
 		assert_int_equal(stop.done, full ? bytes - MIB : 0);
 		assert_refused(weir_image_verify(weir_location_path(path), NULL, NULL), -EBADMSG,
 		               path, "cut off");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Damaged images: every byte changed to every other value (image_bytes.h), with the checksums as
- * they were and made good again; hostile sizes; every length. Each is refused with a sentence, or
- * is an image of another filter and then a filter that can be used. */
+ * Damaged images: every byte changed to every other value (image_bytes.h), with stale checksums and
+ * with correct ones; hostile sizes; every length. Each image is refused with a sentence, or is the
+ * image of another filter, and that filter can be used. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -22,7 +22,7 @@ static int setup(void **state)
 	return err || !image || image_bytes != IMAGE_PAGE + 64;
 }
 
-/* The same image in format 2: with the marks that need no key. */
+/* The same image in format 2, with the marks that need no key. */
 static int mark(void **state)
 {
 	(void)state;
@@ -55,7 +55,7 @@ static void use_text(struct weir_filter *f)
 	assert_true(answer >= 0 ? weir_contains(f, "10.0.0.1", 8) : answer == -EINVAL);
 }
 
-/* Anything one may do with a filter, so that a sanitizer sees what is wrong with it. */
+/* Use a filter in every way, so that a sanitizer sees any defect of it. */
 static void use(struct weir_filter *f)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
@@ -78,7 +78,7 @@ static void use(struct weir_filter *f)
 	weir_destroy(copy);
 }
 
-/* Refused, cleanly; or usable. Returns whether it was loaded. */
+/* The image is refused cleanly, or usable. Return: was it loaded? */
 static bool refused_or_usable(const unsigned char *bytes, size_t n, size_t at, unsigned value)
 {
 	struct weir_filter *f = NULL;
@@ -109,9 +109,9 @@ static void test_every_byte_raw(void **state)
 	assert_true(refused_or_usable(image, image_bytes, 0, 0));
 }
 
-/* With good checksums a change of these fields makes an image of another filter; of the
- * checksums, none at all; of the bits, other bits; of two marks in format 2, one of them, or a step
- * beside them. All else contradicts something. */
+/* The bytes whose change, with correct checksums, makes an image of another filter, of equal
+ * checksums, or of other bits. In format 2 the two marks and the steps may change too. All other
+ * changes contradict something. */
 static bool may_change(size_t at)
 {
 	if (at == IMAGE_MARKS)
@@ -148,13 +148,13 @@ static void test_every_byte_repaired(void **state)
 				fail_msg("byte %zu = %u was not noticed", at, bytes[at]);
 			usable += loaded;
 		}
-	/* the fields without rules, and some of the others */
+	/* all bytes of the fields without rules, and some of the others */
 	assert_in_range(usable, IMAGE_VALUES * (64 + 32 + 16),
 	                IMAGE_VALUES * (64 + 32 + 16 + 12 + 16));
 	free(bytes);
 }
 
-/* What loaded differs from the image in nothing but what may differ. */
+/* A loaded image differs from the original only in bytes that may change. */
 static void assert_only_may_change(const unsigned char *bytes)
 {
 	for (size_t at = 0; at < image_bytes; at++)
@@ -162,7 +162,7 @@ static void assert_only_may_change(const unsigned char *bytes)
 			fail_msg("byte %zu = %u was not noticed", at, bytes[at]);
 }
 
-/* Every header field of 4 and 8 bytes set to sizes that overflow something, checksums good. */
+/* Every header field of 4 and 8 bytes is set to sizes that overflow; the checksums are correct. */
 static void test_hostile_numbers(void **state)
 {
 	unsigned char *bytes = malloc(image_bytes);
@@ -186,7 +186,7 @@ static void test_hostile_numbers(void **state)
 	free(bytes);
 }
 
-/* What is newer than this library is not called damaged. */
+/* An image of a newer version is not called damaged. */
 static void test_newer_is_not_damaged(void **state)
 {
 	static const struct {
@@ -195,13 +195,13 @@ static void test_newer_is_not_damaged(void **state)
 		const char *field;
 	} cases[] = {
 		{ 8, 4, -ENOTSUP, "format" },
-		{ 8, 3, -EBADMSG, "members" }, /* which format 3 has */
-		{ 8, 2, -EBADMSG, "marks" }, /* which format 2 has */
+		{ 8, 3, -EBADMSG, "members" }, /* format 3 has them */
+		{ 8, 2, -EBADMSG, "marks" }, /* format 2 has them */
 		{ 8, 0, -EBADMSG, "format" },
 		{ 12, 250, -ENOTSUP, "kind" },
 		{ 16, 3, -EBADMSG, "words_per_key" },
 		{ 20, 99, -EBADMSG, "bits_per_word" },
-		{ 48, 3, -EBADMSG, "hash" }, /* no such */
+		{ 48, 3, -EBADMSG, "hash" }, /* no such hash */
 		{ 48, 2, -EBADMSG, "hash is 2 where kind blocked has 1" },
 		{ IMAGE_COMPRESSION, 2, -EBADMSG, "compression" },
 	};
@@ -222,8 +222,8 @@ static void test_newer_is_not_damaged(void **state)
 	assert_null(f);
 }
 
-/* Sizes that contradict each other in nothing but their rule: the file is as long as they say
- * (with holes), the checksums are good. */
+/* Sizes that break only their own rule: the file is as long as they say (with holes), and the
+ * checksums are correct. */
 static void test_illegal_shards(void **state)
 {
 	static const struct {
@@ -276,7 +276,7 @@ static void test_every_length(void **state)
 	for (size_t n = image_bytes; n-- > 0;) {
 		if (test_is_short() && n % 4 > 1) /* all fields are of four bytes */
 			continue;
-		/* its own, so that a sanitizer sees its end */
+		/* a block of its own, so that a sanitizer sees its end */
 		unsigned char *bytes = malloc(n + 1);
 		assert_non_null(bytes);
 		memcpy(bytes, image, n);
@@ -294,7 +294,7 @@ static void test_every_length(void **state)
 			                         NULL),
 			               -EBADMSG, path, "");
 		int fd = open(path, O_RDONLY);
-		/* From the header on it is found out before memory is taken. */
+		/* From the header on a short file is noticed before memory is taken. */
 		assert_refused(weir_load(&f, weir_location_fd(fd), NULL), -EBADMSG,
 		               "file descriptor", n < IMAGE_TABLE ? "ends at byte" : "length");
 		close(fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Damaged compressed images: every byte changed, every length, and frames that are well-formed
- * zstd but not a shard: too much, too little, two for one, one and a remainder. What loads has
- * the very bits that were saved. */
+ * Damaged compressed images: every byte changed, every length, and frames that are valid zstd but
+ * not a shard: too much, too little, two for one, one and a rest. An image that loads has exactly
+ * the saved bits. */
 #include <errno.h>
 #include <zstd.h>
 #include "../image_bytes.h"
@@ -102,8 +102,8 @@ static void test_every_length(void **state)
 	free(more);
 }
 
-/* The image with other bytes for its last shard's frame; @prefix: the length that stands before
- * it. */
+/* The image with other bytes as its last shard's frame. @prefix: the length written before the
+ * frame. Return: was it loaded? */
 static bool with_last_frame(const void *frame, size_t n, uint64_t prefix)
 {
 	size_t first = PREFIX + (size_t)image_get(image + IMAGE_PAGE, 8);
@@ -126,7 +126,7 @@ static void test_frames_that_are_not_a_shard(void **state)
 	const unsigned char skippable[12] = { 0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 'w', 'e', 'i',
 	                                      'r' };
 	(void)state;
-	for (int level = 1; level <= 19; level += 6) { /* whatever level another packer took */
+	for (int level = 1; level <= 19; level += 6) { /* another packer may take any level */
 		size_t n = ZSTD_compress(frame, sizeof frame, shard, SHARD, level);
 		assert_true(with_last_frame(frame, n, n));
 		assert_false(with_last_frame(frame, n, n - 1));
@@ -144,7 +144,7 @@ static void test_frames_that_are_not_a_shard(void **state)
 	assert_false(with_last_frame(frame, n, n));
 	n = ZSTD_compress(frame, sizeof frame, shard, SHARD / 2, 1);
 	n += ZSTD_compress(frame + n, sizeof frame - n, shard + SHARD / 2, SHARD / 2, 1);
-	assert_false(with_last_frame(frame, n, n)); /* two that make a shard together */
+	assert_false(with_last_frame(frame, n, n)); /* two frames that together make a shard */
 	assert_false(with_last_frame(frame, 0, 0));
 	assert_non_null(strstr(weir_error_detail(), "0 bytes long"));
 	assert_false(with_last_frame(frame, n, UINT64_MAX));
@@ -152,7 +152,7 @@ static void test_frames_that_are_not_a_shard(void **state)
 	assert_false(with_last_frame(skippable, sizeof skippable, sizeof skippable));
 }
 
-/* A frame that is a shard, longer than zstd would make any: blocks that hold nothing come first. */
+/* A frame that is a shard but longer than any of zstd's, because it begins with empty blocks. */
 static void test_a_frame_longer_than_any(void **state)
 {
 	static unsigned char frame[2 * SHARD];
@@ -162,7 +162,7 @@ static void test_a_frame_longer_than_any(void **state)
 		size_t n = sizeof head + 3 * (size_t)empty;
 		memset(frame, 0, n);
 		memcpy(frame, head, sizeof head);
-		frame[n++] = 1; /* the last one, of bytes as they are */
+		frame[n++] = 1; /* the last block, with raw bytes */
 		frame[n++] = (unsigned char)(SHARD << 3 >> 8 & 0xff);
 		frame[n++] = (unsigned char)(SHARD << 3 >> 16);
 		memcpy(frame + n, plain + IMAGE_PAGE + SHARD, SHARD);
@@ -173,8 +173,8 @@ static void test_a_frame_longer_than_any(void **state)
 	assert_non_null(strstr(weir_error_detail(), "allowed: 9 to"));
 }
 
-/* A frame of zstd 0.7 that is a shard: the bits as they are, in one block. A libzstd with the
- * decoders of old formats, as Debian's, would unpack it. */
+/* A shard as a frame of zstd 0.7, with raw bytes in one block. A libzstd with decoders of old
+ * formats, such as Debian's, would unpack it. */
 static size_t old_frame(unsigned char *to, uint32_t magic)
 {
 	static const unsigned char head[] = { 0, 0x38, 0x41, 0, 0 }, end[] = { 0xc0, 0, 0 };
@@ -186,7 +186,7 @@ static size_t old_frame(unsigned char *to, uint32_t magic)
 	return 12 + SHARD;
 }
 
-/* Of zstd's first formats (0.1 to 0.7) and of what it skips none may reach its decoders. */
+/* Frames of zstd's first formats (0.1 to 0.7) and skippable frames must not reach its decoders. */
 static void test_frames_of_other_magics(void **state)
 {
 	static unsigned char frame[2 * SHARD];
@@ -207,7 +207,7 @@ static void test_frames_of_other_magics(void **state)
 	}
 }
 
-/* A live image is plain: nobody maps a compressed one. */
+/* A live image is plain, because a compressed one cannot be mapped. */
 static void test_live_and_compressed(void **state)
 {
 	struct weir_filter *f = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The n-th call that weir makes to the system fails, for every n, every verb on images, and
- * several errors: the verb reports it in a sentence, or was able to do without; the old file is
- * whole or the new one is; nothing leaks and no litter stays. And every read and write
- * interrupted and short: the verb succeeds as if nothing were. */
+ * The n-th call that weir makes to the system fails, for every n, every verb on images, and several
+ * errors. The verb reports it in a sentence, or does without the call. The file is the whole old
+ * one or the whole new one. Nothing leaks, and no litter stays. And if every read and write is
+ * interrupted and short, the verb succeeds as usual. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -64,7 +64,7 @@ static int do_save_new(void)
 	return save_with(0);
 }
 
-/* If the shim hides the link (ENOENT), a file takes its place. */
+/* If the shim hides the link (ENOENT), the save puts a file in its place. */
 static int do_save_through_a_link(void)
 {
 	char link[4200];
@@ -87,7 +87,7 @@ static int do_save_fd(void)
 	return err;
 }
 
-/* In its own place. */
+/* Copy the image over itself. */
 static int copy_with(int level)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -153,7 +153,7 @@ struct verb {
 	const char *name;
 	int (*run)(void);
 	bool no_tmpfile, replaces, creates, lives, large, grown;
-	int level; /* of the image that stands there before */
+	int level; /* of the image that is there before */
 };
 
 static const struct verb verbs[] = {
@@ -195,7 +195,7 @@ static void fresh(const struct verb *verb)
 	                    weir_location_path(path), &o));
 }
 
-/* Not sealed, or its lock file stays: the next live mapping ends both. */
+/* The image may be unsealed, or its lock file may stay. The next live mapping ends both. */
 static void take_over(int answer)
 {
 	struct weir_filter *g = NULL;
@@ -207,7 +207,7 @@ static void take_over(int answer)
 	weir_destroy(g);
 }
 
-/* Whatever happened, the folder holds a whole image or, where there was none before, nothing. */
+/* In any case the folder holds a whole image. If it had none before, it may hold nothing. */
 static void assert_whole(const struct verb *verb, int answer)
 {
 	char name[256];
@@ -237,7 +237,7 @@ static int run(const struct verb *verb)
 	return answer;
 }
 
-/* Returns whether the n-th call was reached. */
+/* Return: was the n-th call reached? */
 static bool fail_at(const struct verb *verb, unsigned n, int error)
 {
 	char sentence[600], what[64];
@@ -245,7 +245,7 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 	unsigned descriptors = open_descriptors();
 	shim.at = n;
 	shim.error = error;
-	/* another sentence before */
+	/* set another sentence first */
 	assert_int_equal(weir_load(&(struct weir_filter *){ NULL }, weir_location_path(""), NULL),
 	                 -ENOENT);
 	int answer = run(verb);
@@ -282,7 +282,7 @@ static void test_every_call_fails(void **state)
 		}
 }
 
-/* Only the last calls, the mapping's own: hundreds before them read what is reserved. */
+/* Only the last calls, the mapping's own: hundreds before them read the reserved bytes. */
 static void test_a_large_mapping_fails(void **state)
 {
 	static const struct verb map = { .name = "map a large one", .run = do_map_read,
@@ -309,7 +309,7 @@ static void test_interrupted_and_short(void **state)
 	}
 }
 
-/* As a file system over a network may be, or one in user space. */
+/* Some file systems over a network or in user space interrupt an open. */
 static void test_an_interrupted_open_is_tried_again(void **state)
 {
 	unsigned opened = 0;
@@ -334,7 +334,7 @@ static void test_an_interrupted_open_is_tried_again(void **state)
 	assert_true(opened >= 5);
 }
 
-/* What is open for a moment does not go to a program that another thread starts just then. */
+/* A program that another thread starts must not inherit a descriptor that is open for a moment. */
 static bool open_before[64];
 
 static void all_closed_on_exec(const struct shim_call *call)
@@ -352,7 +352,7 @@ static void test_no_descriptor_goes_to_another_program(void **state)
 	for (int fd = 0; fd < (int)COUNT_OF(open_before); fd++)
 		open_before[fd] = fcntl(fd, F_GETFD) >= 0;
 	for (unsigned v = 0; v < COUNT_OF(verbs); v++) {
-		if (verbs[v].run == do_save_fd) /* the caller's own */
+		if (verbs[v].run == do_save_fd) /* the caller's own descriptor */
 			continue;
 		fresh(&verbs[v]);
 		shim.look = all_closed_on_exec;

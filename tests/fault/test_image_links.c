@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A save through a symbolic link: the kernel resolves it, and what it refuses is refused; the file
- * that it leads to may be replaced at that very moment. */
+ * A save through a symbolic link. The kernel resolves the link, and the save respects the kernel's
+ * refusal. The file behind the link may be replaced at that very moment. */
 #include <errno.h>
 #include <unistd.h>
 #include "faults.h"
@@ -32,7 +32,7 @@ static int save_through(uint64_t generation)
 	return test_done(weir_save(f, weir_location_path(to_it), &o));
 }
 
-/* As where fs.protected_symlinks is on and the link a stranger's. */
+/* As with fs.protected_symlinks and a link that a stranger owns. */
 static void test_link_that_the_kernel_refuses(void **state)
 {
 	(void)state;
@@ -49,7 +49,7 @@ static void test_link_that_the_kernel_refuses(void **state)
 static const char *before;
 static unsigned times;
 
-/* Another saver switches the name between two looks at it. */
+/* Another saver replaces the file between two looks at its name. */
 static void replace_it(const struct shim_call *call)
 {
 	if (strcmp(call->what, before) == 0 && times && times--) {
@@ -84,7 +84,7 @@ static void empty_it(const struct shim_call *call)
 		assert_int_equal(truncate(path, 0), 0);
 }
 
-/* Somebody writes to the new file as soon as it has its name: who saved it can see that. */
+/* Another process writes to the new file as soon as it has its name. The saver can notice that. */
 static void test_what_was_written(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -93,7 +93,7 @@ static void test_what_was_written(void **state)
 	o.written = &written;
 	for (unsigned i = 0; i < 2; i++) {
 		shim.look = i ? empty_it : NULL;
-		times = 3; /* before and after that of the file, then its folder */
+		times = 3; /* syncs: before and after the file gets its name, then its folder */
 		assert_ok(weir_save(f, weir_location_path(to_it), &o));
 		assert_int_equal(stat(path, &st), 0);
 		assert_true(written.st_ino == st.st_ino && written.st_dev == st.st_dev);
@@ -111,7 +111,7 @@ static void take_time(const struct shim_call *call)
 		usleep(20000);
 }
 
-/* Also where it cannot be asked for, where the file needs a name, of a filter that is copied. */
+/* The same if the kernel makes no links, so the file needs a name; and for a copied filter. */
 static void test_what_was_written_elsewhere(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -171,7 +171,7 @@ static void second_sync_fails(const struct shim_call *call)
 		shim.refused = "fsync";
 }
 
-/* It named the 4096 bytes of the head, which are reserved first. */
+/* It once named the 4096 bytes of the head, which are reserved first. */
 static void test_a_full_disk_names_the_image_s_bytes(void **state)
 {
 	char needs[80];
@@ -186,21 +186,21 @@ static void test_a_full_disk_names_the_image_s_bytes(void **state)
 	shim = (struct shim){ 0 };
 }
 
-/* The new file is there; who saved it is told that it may not stay. */
+/* The new file is in place; the saver learns that a power cut may undo that. */
 static void test_a_folder_that_cannot_be_synced(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	(void)state;
 	o.generation = 5;
 	shim = (struct shim){ .look = second_sync_fails, .refused_error = EIO };
-	times = 2; /* the file's, its folder's */
+	times = 2; /* the file's sync, then its folder's */
 	assert_refused(weir_save(f, weir_location_path(path), &o), -EIO, path,
 	               "a power cut may bring the old one");
 	shim = (struct shim){ 0 };
 	assert_int_equal(generation_of(path), 5);
 }
 
-/* What a link leads to is looked at where the new file goes, before it is written and after. */
+/* The save checks the file behind the link where the new file goes, before and after it writes. */
 static void test_only_images(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -211,7 +211,7 @@ static void test_only_images(void **state)
 	assert_ok(weir_save(f, weir_location_path(to_it), &o));
 	assert_int_equal(unlink(path), 0);
 	assert_ok(weir_save(f, weir_location_path(path), &o));
-	assert_int_equal(truncate(path, 7), 0); /* of eight */
+	assert_int_equal(truncate(path, 7), 0); /* of eight bytes */
 	assert_refused(weir_save(f, weir_location_path(to_it), &o), -EEXIST, to_it,
 	               "neither empty nor an image");
 	write_text(path);
@@ -234,7 +234,7 @@ static int count(void *pieces, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* It may be many gigabytes, of which the disk has none to spare for nothing. */
+/* An image may have many gigabytes, and the disk none to spare. */
 static void test_a_text_is_seen_before_all_is_written(void **state)
 {
 	unsigned pieces = 0;
@@ -252,7 +252,7 @@ static void test_a_text_is_seen_before_all_is_written(void **state)
 	assert_int_not_equal(pieces, 0);
 }
 
-/* What begins as an image does, and ends as none. */
+/* The text begins as an image does, but does not end as one. */
 static void test_a_text_that_begins_so(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -273,7 +273,7 @@ static int save_only_images(void)
 	return test_done(weir_save(f, weir_location_path(path), &o));
 }
 
-/* Whatever fails, of which nobody knows then what it is: it stays. */
+/* If a call fails, the save cannot know what the file is, so the file stays. */
 static void test_a_text_and_a_disk_that_fails(void **state)
 {
 	const int errors[] = { EIO, EACCES };
@@ -304,7 +304,7 @@ static void put_a_text_unseen(const struct shim_call *call)
 	put_a_text(call);
 }
 
-/* Likewise when it is put there meanwhile. */
+/* The same if the text comes during the save. */
 static void test_a_text_that_cannot_be_read(void **state)
 {
 	(void)state;
@@ -330,11 +330,11 @@ static void put_another_kind(const struct shim_call *call)
 	if (put == S_IFIFO)
 		assert_int_equal(mkfifo(beside, 0600), 0);
 	else
-		assert_int_equal(symlink("aside", beside), 0); /* which is an image */
+		assert_int_equal(symlink("aside", beside), 0); /* "aside" is an image */
 	assert_int_equal(rename(beside, path), 0);
 }
 
-/* Somebody puts a pipe there, or a link, when it was looked at before. */
+/* Another process puts a pipe or a link there after the save has checked the file. */
 static void test_another_kind_meanwhile(void **state)
 {
 	const mode_t kinds[] = { S_IFIFO, S_IFLNK };
@@ -347,7 +347,7 @@ static void test_another_kind_meanwhile(void **state)
 		put = kinds[i];
 		times = 1;
 		shim.look = put_another_kind;
-		alarm(60); /* whoever opens a pipe may wait for ever */
+		alarm(60); /* an open of a pipe may wait for ever */
 		assert_true(save_only_images() < 0);
 		alarm(0);
 		shim.look = NULL;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * One image, mapped live, sealed, verified and loaded by several at once: it is always live, or
- * sealed and valid, and who is in the way of another is refused, by name. */
+ * Several processes map one image live, seal, verify and load it at once. It is always live, or
+ * sealed and valid. A call that conflicts with another is refused, and its error names the
+ * image. */
 #include "live.h"
 
-/* ---- one seals, another comes at every step ---- */
+/* ---- one seals, another maps the image at every step ---- */
 
-static unsigned steps, turn; /* made so far; at which the other comes */
+static unsigned steps, turn; /* steps made so far; the step at which the other comes */
 static struct weir_filter *other;
 static int other_answer;
 
@@ -36,7 +37,7 @@ static void test_sealing_against_a_new_live_mapper(void **state)
 			weir_destroy(f);
 			break;
 		}
-		if (other_answer == 0 && answer == 0) { /* it came when all was done */
+		if (other_answer == 0 && answer == 0) { /* it came at the end */
 			assert_refused(weir_insert_hash(f, 1), -EROFS, "sealed", "");
 			came++;
 		} else if (other_answer == 0) {
@@ -59,7 +60,7 @@ static void test_sealing_against_a_new_live_mapper(void **state)
 	assert_true(sealed());
 }
 
-/* ---- another one comes while the image is mapped ---- */
+/* ---- another mapper comes while the image is mapped ---- */
 
 static unsigned homeless;
 
@@ -73,10 +74,10 @@ static void other_marks_it_and_fails(const struct shim_call *call)
 	shim.refused_error = EIO;
 	homeless += weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL) == -EIO;
 	shim.refused = NULL;
-	weir_destroy(f); /* it came when all was done */
+	weir_destroy(f); /* it came at the end */
 }
 
-/* It marks the image live, and cannot write that the home is here: so the first one must. */
+/* The other marks the image live but cannot write that its home is here, so the first one must. */
 static void test_has_a_live_mapping_its_home(void **state)
 {
 	char lock[4400];
@@ -105,7 +106,7 @@ static void other_replaces_it(const struct shim_call *call)
 	weir_destroy(f);
 }
 
-/* It is opened again: the keys come into the new one. */
+/* The image is opened again, and the keys go into the new one. */
 static void test_is_an_image_that_was_replaced_meanwhile_mapped(void **state)
 {
 	struct weir_filter *f;
@@ -122,7 +123,7 @@ static void test_is_an_image_that_was_replaced_meanwhile_mapped(void **state)
 	weir_destroy(f);
 }
 
-/* The group's bits of a lock file whose list stays would be the mask of that list. */
+/* If the lock file's access list stays, the group's bits would be the mask of that list. */
 static void test_does_a_list_that_stays_open_the_lock_file(void **state)
 {
 	char lock[4400];
@@ -141,7 +142,7 @@ static void test_does_a_list_that_stays_open_the_lock_file(void **state)
 	}
 }
 
-/* ---- verified and read meanwhile ---- */
+/* ---- verified and read while it goes live ---- */
 
 static void other_inserts(const struct shim_call *call)
 {
@@ -154,7 +155,7 @@ static void other_inserts(const struct shim_call *call)
 	}
 }
 
-/* From the second shard on what is verified was never sealed. */
+/* From the second shard on, the verified bits were never sealed. */
 static void test_verified_while_it_goes_live(void **state)
 {
 	(void)state;
@@ -189,11 +190,11 @@ static int goes_live_again(void *arg, uint64_t done, uint64_t total)
 		return 0;
 	other = map_live();
 	assert_int_equal(insert(other, *keys), 0);
-	*keys += FEW; /* others each time, or no bit would change */
+	*keys += FEW; /* new keys each time, or no bit would change */
 	return (int)(done == 0);
 }
 
-/* Live when it is opened, sealed when its head is read, live when its bits are: not damaged. */
+/* Live at its opening, sealed at the read of its head, live at that of its bits: not damaged. */
 static void test_sealed_and_live_while_it_is_loaded(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -219,7 +220,7 @@ static void test_sealed_and_live_while_it_is_loaded(void **state)
 	}
 }
 
-/* ---- the lock and the seal's end ---- */
+/* ---- the lock and the end of the seal ---- */
 
 static void test_the_lock_was_closed(void **state)
 {
@@ -229,13 +230,13 @@ static void test_the_lock_was_closed(void **state)
 	assert_refused(weir_seal(f), -EBADF, path, "descriptor");
 	char beside[4200];
 	snprintf(beside, sizeof beside, "%s/beside", folder);
-	int fd = open("/proc/self/stat", O_RDONLY); /* of another device, */
+	int fd = open("/proc/self/stat", O_RDONLY); /* on another device, */
 	assert_refused(weir_seal(f), -EBADF, path, "descriptor");
 	close(fd);
-	fd = open(beside, O_CREAT | O_RDWR, 0600); /* and of the same */
+	fd = open(beside, O_CREAT | O_RDWR, 0600); /* and on the same */
 	assert_refused(weir_seal(f), -EBADF, path, "descriptor");
 	weir_destroy(f);
-	assert_int_equal(close(fd), 0); /* still open */
+	assert_int_equal(close(fd), 0); /* fd is still open */
 	seal_it(map_live());
 }
 
@@ -269,7 +270,7 @@ static unsigned descriptors(void)
 	return n;
 }
 
-/* The child seals it, and then another process maps it live: that one's lock file is another. */
+/* The child seals the image, and another mapping makes it live, with another lock file. */
 static void test_may_a_process_seal_what_its_child_has_sealed(void **state)
 {
 	struct weir_filter *f = map_live();
@@ -294,7 +295,7 @@ static void test_may_a_process_seal_what_its_child_has_sealed(void **state)
 
 static char its_lock[4400];
 
-/* As if one has removed the lock file, and another has made it anew. */
+/* As if one mapper has removed the lock file, and another has made it anew. */
 static void others_go_and_come(const struct shim_call *call)
 {
 	if (strcmp(call->what, "fcntl") != 0 || ++steps != turn)
@@ -303,7 +304,7 @@ static void others_go_and_come(const struct shim_call *call)
 	other = map_live();
 }
 
-/* The last lock is the one that decides whether the lock file is removed. */
+/* Only the last lock decides whether the lock file is removed. */
 static void test_is_the_lock_file_of_a_new_mapper_removed(void **state)
 {
 	(void)state;
@@ -325,8 +326,8 @@ static void test_is_the_lock_file_of_a_new_mapper_removed(void **state)
 	assert_int_equal(access(its_lock, F_OK), -1);
 }
 
-/* The mapping gives its lock back and closes its descriptors once: when it is sealed. What is
- * opened then may well get one of their numbers, and be the same file. */
+/* A mapping gives its lock back and closes its descriptors once, at its seal. A file that is opened
+ * later may get one of their numbers, and may be the same file. */
 static void test_a_sealed_mapping_closes_nothing_more(void **state)
 {
 	struct weir_filter *f = map_live();
@@ -336,11 +337,11 @@ static void test_a_sealed_mapping_closes_nothing_more(void **state)
 	int fd = open(path, O_RDONLY);
 	assert_true(fd >= 0);
 	weir_destroy(f);
-	assert_int_equal(close(fd), 0); /* still open */
+	assert_int_equal(close(fd), 0); /* fd is still open */
 }
 
-/* Nothing is sealed, and the image can be mapped live beside it as before. In a folder that others
- * may write, the seal locks the image too. */
+/* Nothing is sealed, and another mapper can map the image live as before. In a folder that others
+ * may write to, the seal locks the image too. */
 static void test_a_seal_that_fails_locks_nobody_out(void **state)
 {
 	(void)state;
@@ -361,7 +362,7 @@ static void test_a_seal_that_fails_locks_nobody_out(void **state)
 	}
 }
 
-/* The record is stored and cannot be synced: no insert may follow it. */
+/* The record is stored but cannot be synced, so no insert may follow it. */
 static void test_the_last_sync_fails(void **state)
 {
 	unsigned n = 0;

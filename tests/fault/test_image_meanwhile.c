@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What stands at an image's name is another file at each look. A FIFO whose writer never comes
- * would hold up whoever opens it, at whatever moment somebody puts it there. */
+ * The file at an image's name is another one at each look. A FIFO without a writer would block its
+ * opener, so no verb may open one, at whatever moment it is put there. */
 #include <errno.h>
 #include <fcntl.h>
 #include "faults.h"
@@ -28,7 +28,7 @@ static int teardown(void **state)
 	return folder_teardown(state);
 }
 
-/* What was opened has no further use. */
+/* Destroy the opened filter; the test does not need it. */
 static int dropped(int err, struct weir_filter **g)
 {
 	if (!err)
@@ -64,7 +64,7 @@ static int do_live(const char *name)
 	int err = weir_load(&g, weir_location_map(name, WEIR_MAP_LIVE), NULL);
 	if (!err) {
 		const int sealed = weir_seal(g);
-		assert_true(sealed == 0 || sealed == -ESTALE); /* its name was given away */
+		assert_true(sealed == 0 || sealed == -ESTALE); /* another file has its name now */
 	}
 	return dropped(err, &g);
 }
@@ -92,7 +92,7 @@ static void put_fifos(const struct shim_call *call)
 		assert_int_equal(mkfifo(litter, 0600), 0);
 }
 
-/* Whole again, with what a saver that was killed has left. */
+/* A whole image again, and the litter of a saver that was killed. */
 static void put_files(void)
 {
 	unlink(path);
@@ -101,7 +101,7 @@ static void put_files(void)
 	assert_true(image_spit(litter, "left", 4));
 }
 
-/* Before the first call, before the second, ... */
+/* The FIFOs come before the first call, before the second, and so on. */
 static void test_a_fifo_put_there_holds_nobody_up(void **state)
 {
 	int (*const verbs[])(const char *) = { do_save, do_verify, do_load, do_map, do_live,
@@ -129,7 +129,7 @@ static void count_looks(const struct shim_call *call)
 	calls += strcmp(call->what, "open") == 0;
 }
 
-/* The second look found another file, which then was not what the first had shown. */
+/* A second look once found another file, which contradicted the first. */
 static void test_statistics_look_once(void **state)
 {
 	(void)state;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * A save that names the image it was made from (weir_save_options.replaces): no insert of a live
- * mapping that comes meanwhile is lost in silence, at whichever step it comes. */
+ * A save that names the image it was made from (weir_save_options.replaces). A live mapping may
+ * insert at any step of the save, and no such insert is lost silently. */
 #include <sys/file.h>
 #include "live.h"
 
 enum { CHANGED = 7000, MAPPED = 8000 }; /* keys */
 
-static unsigned steps, turn; /* made so far; at which the other comes */
+static unsigned steps, turn; /* steps made so far; the step at which the other comes */
 static int mapped, sealed_it;
 static struct weir_filter *changed, *mapper;
 static struct weir_save_options options;
@@ -18,7 +18,7 @@ static uint64_t commit_of(const char *name)
 	return info.commit;
 }
 
-/* Read, and changed. */
+/* Read an image and change it. */
 static int replace_setup(void **state)
 {
 	(void)live_setup(state);
@@ -76,7 +76,7 @@ static void test_does_a_save_replace_an_image_that_is_mapped_live(void **state)
 	mapper = map_live();
 	assert_int_equal(insert(mapper, MAPPED), 0);
 	assert_refused(replace(), -EAGAIN, path, "is live");
-	weir_destroy(mapper); /* it stays live */
+	weir_destroy(mapper); /* the image stays live */
 	assert_refused(replace(), -EAGAIN, path, "is live");
 	seal_it(map_live());
 	assert_refused(replace(), -EAGAIN, path, "inserted into");
@@ -99,7 +99,7 @@ static void map_and_seal(void)
 static void another_maps(const struct shim_call *call)
 {
 	(void)call;
-	const char *refused = shim.refused; /* to the save */
+	const char *refused = shim.refused; /* the call that the save is refused */
 	if (++steps != turn)
 		return;
 	shim.refused = NULL;
@@ -107,7 +107,7 @@ static void another_maps(const struct shim_call *call)
 	shim.refused = refused;
 }
 
-/* Return: whether the other came, and the save answered. */
+/* Return: did the other come? @answer: receives the save's answer. */
 static bool came(int *answer)
 {
 	steps = 0;
@@ -118,7 +118,7 @@ static bool came(int *answer)
 	return steps >= turn;
 }
 
-/* Either one is refused, or both keep what they have inserted. */
+/* Either one of the two is refused, or the image keeps the keys of both. */
 static void test_is_an_insert_lost_whichever_step_of_a_save_it_comes_at(void **state)
 {
 	unsigned saved = 0, refused = 0, kept_out = 0;
@@ -136,7 +136,7 @@ static void test_is_an_insert_lost_whichever_step_of_a_save_it_comes_at(void **s
 			refused++;
 		} else {
 			assert_ok(sealed_it);
-			assert_true(has(MAPPED) && has(CHANGED)); /* it came after that */
+			assert_true(has(MAPPED) && has(CHANGED)); /* it came later */
 			saved++;
 		}
 		(void)replace_teardown(state);
@@ -145,7 +145,7 @@ static void test_is_an_insert_lost_whichever_step_of_a_save_it_comes_at(void **s
 	assert_true(refused > 3 && kept_out > 0 && saved > 0);
 }
 
-/* The other way round: a save comes at each step of a mapper that has the old file open. */
+/* The reverse: a save comes at each step of a mapper that has the old file open. */
 static void another_saves(const struct shim_call *call)
 {
 	(void)call;
@@ -179,7 +179,7 @@ static void test_does_a_mapper_go_live_in_a_file_that_was_replaced(void **state)
 	assert_true(saved > 3 && refused > 3);
 }
 
-/* The second has no key of the first: one of the two must be refused. */
+/* The second save has no key of the first, so one of the two must be refused. */
 static void test_do_two_saves_of_one_image_both_replace_it(void **state)
 {
 	unsigned first = 0, second = 0;
@@ -200,9 +200,9 @@ static void test_do_two_saves_of_one_image_both_replace_it(void **state)
 	assert_true(first > 3 && second > 3);
 }
 
-/* A process that may not write the image cannot lock it. So the mapper is seen after the rename at
- * the latest, and another errno says so: a caller that takes -EAGAIN for "not replaced" would save
- * again over the new image. */
+/* A process without write access to the image cannot lock it, so it may notice the mapper only
+ * after the rename. Then another errno says so: a caller that takes -EAGAIN for "not replaced"
+ * would save again over the new image. */
 static void test_is_a_mapper_seen_if_the_image_cannot_be_locked(void **state)
 {
 	unsigned late = 0, refused = 0;
@@ -226,7 +226,7 @@ static void test_is_a_mapper_seen_if_the_image_cannot_be_locked(void **state)
 	assert_true(late > 0 && refused > late);
 }
 
-/* Another process makes an image where none stood, and inserts into it. */
+/* Another process makes an image where there was none, and inserts into it. */
 static void another_makes(const struct shim_call *call)
 {
 	(void)call;
@@ -244,7 +244,7 @@ static void another_makes(const struct shim_call *call)
 	shim.refused = refused;
 }
 
-/* @empty: an empty file stands there. @refused: a call that is. Of the two one is refused. */
+/* @empty: there is an empty file. @refused: a refused call. One of the two saves fails. */
 static void save_in_place_of_nothing(bool empty, const char *refused)
 {
 	unsigned first = 0, second = 0;
@@ -330,7 +330,7 @@ static void test_is_an_insert_lost_while_a_reader_has_locked_the_image(void **st
 	assert_true(late > 0 && refused > 3);
 }
 
-/* A save that does not see the reader's lock comes at each step of a mapper. */
+/* A save that cannot see the reader's lock comes at each step of a mapper. */
 static void test_does_a_mapper_insert_into_a_file_replaced_under_a_readers_lock(void **state)
 {
 	char name[256];
@@ -353,7 +353,7 @@ static void test_does_a_mapper_insert_into_a_file_replaced_under_a_readers_lock(
 	}
 }
 
-/* ---- two savers, where a reader has all locked that it can open ---- */
+/* ---- two savers, while a reader has locked all that it can open ---- */
 
 static int status_of(pid_t child)
 {
@@ -383,8 +383,8 @@ static int lock_as_a_reader(void)
 	return fd;
 }
 
-/* Neither saver can lock the image. The second has no key of the first, and the one that is refused
- * leaves no temporary file. */
+/* Neither saver can lock the image. The second has no key of the first, and the refused one leaves
+ * no temporary file. */
 static void test_do_two_saves_replace_an_image_that_a_reader_has_locked(void **state)
 {
 	unsigned first = 0, second = 0;
@@ -416,7 +416,7 @@ static void die_at_the_turn(const struct shim_call *call)
 		_exit(1);
 }
 
-/* At each step one dies, also with the name that keeps others out. */
+/* A save dies at each step, also while it holds the name that keeps others out. */
 static void test_does_a_save_that_is_killed_keep_the_next_one_out(void **state)
 {
 	char name[256];

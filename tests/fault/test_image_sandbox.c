@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A sandbox that refuses a system call for good (seccomp, AppArmor): a save does without it, as
- * whole and as tidy, or names it. */
+ * A sandbox that always refuses a system call (seccomp, AppArmor). A save does without the call,
+ * with the same guarantees and no litter, or its error names the call. */
 #include <errno.h>
 #include <sys/file.h>
 #include <sys/resource.h>
@@ -40,7 +40,7 @@ static int save(uint64_t generation)
 	return replace(0, generation);
 }
 
-/* Of the image at the path, if one stands there. */
+/* The commit of the image at the path, if there is one. */
 static uint64_t commit_now(void)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -50,7 +50,7 @@ static uint64_t commit_now(void)
 	return info.commit;
 }
 
-/* Over an image and to a new name; the second three saves name the image that they replace. */
+/* Save over an image and to a new name. The second three saves name the image that they replace. */
 static void saves_without(const char *one, const char *other, int error)
 {
 	char name[256];
@@ -87,7 +87,7 @@ static void test_saves_without(void **state)
 		for (unsigned e = 0; e < COUNT_OF(errors); e++)
 			saves_without(calls[c][0], calls[c][1], errors[e]);
 	saves_without("fgetxattr", "fremovexattr", ENOTSUP); /* a file system without lists, */
-	saves_without("fgetxattr", "fremovexattr", ENODATA); /* files without */
+	saves_without("fgetxattr", "fremovexattr", ENODATA); /* files without one */
 	saves_without("fallocate", NULL, EPERM);
 	saves_without("fallocate", NULL, ENOSYS);
 	saves_without("fallocate", NULL, EINVAL);
@@ -96,7 +96,7 @@ static void test_saves_without(void **state)
 	saves_without("getrandom", NULL, ENOSYS);
 }
 
-/* A file system without lists is none where a list could have been: the group keeps its rights. */
+/* On a file system without access lists no list can be lost, so the group keeps its rights. */
 static void test_no_lists_take_nothing_away(void **state)
 {
 	static const int errors[] = { ENOTSUP, ENODATA };
@@ -115,7 +115,7 @@ static void test_no_lists_take_nothing_away(void **state)
 		}
 }
 
-/* A file system whose folders need no sync answers EINVAL; an interrupted one is tried again. */
+/* A file system whose folders need no sync answers EINVAL. An interrupted sync is tried again. */
 static void test_syncs_that_fail_and_do_not_matter(void **state)
 {
 	static const int errors[] = { EINVAL, EINTR };
@@ -131,7 +131,7 @@ static void test_syncs_that_fail_and_do_not_matter(void **state)
 			bool reserve = shim.what && strcmp(shim.what, "fallocate") == 0;
 			refuse(NULL, NULL, 0);
 			of_these += sync;
-			/* the second is the folder's */
+			/* the second sync is the folder's */
 			if (reserve || (sync && (errors[e] == EINTR || of_these == 2)))
 				assert_ok(answer);
 		}
@@ -140,8 +140,7 @@ static void test_syncs_that_fail_and_do_not_matter(void **state)
 	assert_int_equal(syncs, 4);
 }
 
-/* The new file while it is written, where it has a name: open to nobody whom the old one is closed
- * to. */
+/* While the new file has a name, its rights are never wider than the old file's. */
 static void never_wider(const struct shim_call *call)
 {
 	char name[256], file[4400];
@@ -189,7 +188,7 @@ static void test_no_random_numbers(void **state)
 	weir_destroy(g);
 	refuse("getrandom", "/dev/urandom", EPERM);
 	assert_refused(weir_create(&g, &params), -EPERM, "getrandom", "/dev/urandom");
-	assert_ok(save(1)); /* over another it needs a name that nobody can guess */
+	assert_ok(save(1)); /* a save over another file needs an unpredictable name */
 	assert_refused(save(2), -EPERM, "getrandom", "/dev/urandom");
 	shim.armed = shim.no_tmpfile = true;
 	assert_refused(save(2), -EPERM, "getrandom", "/dev/urandom");
@@ -198,7 +197,7 @@ static void test_no_random_numbers(void **state)
 	assert_int_equal(folder_entries(folder, "set.weir", name), 0);
 }
 
-/* The answer is getrandom's: of the device it is said too. */
+/* The answer is getrandom's; the sentence also names the error of the device. */
 static void test_no_random_numbers_and_no_descriptors(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -221,7 +220,7 @@ static void test_no_random_numbers_and_no_descriptors(void **state)
 
 static unsigned times;
 
-/* Somebody removes the new file between its creation and its lock. */
+/* Another process removes the new file between its creation and its lock. */
 static void remove_it(const struct shim_call *call)
 {
 	char name[256], file[4400];
@@ -262,7 +261,7 @@ static void another_saves_at_a_link(const struct shim_call *call)
 	shim.refused = "linkat";
 }
 
-/* The link that is refused does not say that a file has come. */
+/* The refused link does not tell that a file has come. */
 static void test_does_a_save_without_links_replace_a_file_that_came_where_none_stood(void **state)
 {
 	int answer;
@@ -281,10 +280,10 @@ static void test_does_a_save_without_links_replace_a_file_that_came_where_none_s
 	}
 	assert_ok(answer);
 	assert_int_equal(generation_of(path), 8);
-	assert_int_equal(at_link, 3); /* it came at the first try, and at that with a name */
+	assert_int_equal(at_link, 3); /* at the first link, and at the one from a temporary name */
 }
 
-static char claimed[4400]; /* the name that one save at a time has (T4 in temporary.c) */
+static char claimed[4400]; /* the name that only one save at a time has (T4 in temporary.c) */
 
 static void name_claim(void)
 {
@@ -298,7 +297,7 @@ static void litter_comes_at_the_link(const struct shim_call *call)
 		assert_true(image_spit(claimed, "x", 1));
 }
 
-/* A saver at work holds the lock of the file with the one name, and a dead one does not. */
+/* A saver at work locks the file with that one name; a dead saver does not. */
 static void test_is_a_save_kept_out_by_one_under_way_and_by_no_dead_one(void **state)
 {
 	char name[256];
@@ -316,7 +315,7 @@ static void test_is_a_save_kept_out_by_one_under_way_and_by_no_dead_one(void **s
 	assert_int_equal(folder_entries(folder, "set.weir", name), 1);
 	close(fd);
 	assert_ok(replace(commit_now(), 2));
-	links = 0; /* after the new save has swept */
+	links = 0; /* after the new save has removed litter */
 	shim.look = litter_comes_at_the_link;
 	answer = replace(commit_now(), 3);
 	refuse(NULL, NULL, 0);
@@ -337,7 +336,7 @@ static void claim_is_private(const struct shim_call *call)
 	opened += strcmp(call->what, "renameat") == 0 && (st.st_mode & 07777) == 0644;
 }
 
-/* A reader that can open the file before its rename could lock it, should its saver be killed. */
+/* A reader that can open the file before its rename could lock it, if the saver is killed. */
 static void test_claim_is_private_until_it_is_renamed(void **state)
 {
 	(void)state;
@@ -353,7 +352,7 @@ static void test_claim_is_private_until_it_is_renamed(void **state)
 	assert_int_equal(opened, 1);
 }
 
-/* Litter that cannot be removed at one time is at another. */
+/* Litter that one save cannot remove goes with a later one. */
 static void test_litter_stays_in_no_way(void **state)
 {
 	char name[256], file[4400];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What an image takes on the disk: its bits and at most 64 KiB, by whatever way it came there. The
- * padding before the bits is a hole, which reads as zeros and which no live mapping touches. */
+ * The space of an image on the disk: its bits and at most 64 KiB, by whatever way it was written.
+ * The padding before the bits is a hole. It reads as zeros, and no live mapping touches it. */
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <weir/inline.h>
@@ -38,7 +38,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* A filter of about @bytes of bits, with few keys if it takes fewer than it is for. */
+/* A filter of about @bytes of bits, with few keys unless it is built from its keys. */
 static struct weir_filter *sized(uint32_t kind, uint64_t bytes)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -59,7 +59,7 @@ static struct weir_filter *sized(uint32_t kind, uint64_t bytes)
 	return f;
 }
 
-/* ---- the ways ---- */
+/* ---- ways to write an image ---- */
 
 static void assert_small(const char *name, const char *how)
 {
@@ -73,7 +73,7 @@ static void assert_small(const char *name, const char *how)
 	assert_ok(weir_image_verify(weir_location_path(name), NULL, NULL));
 }
 
-/* It is an image like that at path, and is removed. */
+/* The image at @other is small and equals the one at path; remove it. */
 static void assert_same(const char *how)
 {
 	size_t n = 0, m = 1;
@@ -173,7 +173,7 @@ static void test_an_image_takes_its_bits_on_the_disk(void **state)
 		}
 }
 
-/* A growing one of several layers: each has a padding of its own. */
+/* A growing filter of several layers: each has its own padding. */
 static void test_each_member_takes_its_bits_on_the_disk(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -199,9 +199,9 @@ static void test_each_member_takes_its_bits_on_the_disk(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* ---- where no hole may be ---- */
+/* ---- files that must get no hole ---- */
 
-/* What stood there before would show through. */
+/* The old bytes of the file would show through a hole. */
 static void test_no_hole_over_old_bytes_or_behind_an_append(void **state)
 {
 	static unsigned char old[4 * MIB];
@@ -258,7 +258,7 @@ static void test_a_pipe_gets_the_zeros(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* ---- nobody needs the padding ---- */
+/* ---- no use of the padding ---- */
 
 static void test_a_live_mapping_never_touches_the_padding(void **state)
 {
@@ -279,8 +279,7 @@ static void test_a_live_mapping_never_touches_the_padding(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* A table of 1024 shards ends in the third page. A folio may reach from there to the end of the
- * fourth. */
+/* A table of 1024 shards ends in the third page, so a folio may reach to the end of the fourth. */
 static void test_the_hole_begins_at_a_power_of_two(void **state)
 {
 	struct weir_filter *f = sized(WEIR_BLOCKED, 65 * MIB);
@@ -299,8 +298,8 @@ static void test_the_hole_begins_at_a_power_of_two(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* Give up the pages of the image, as memory that runs short does. What is read again may come in
- * large folios, and to write to one gives space to all of it. */
+/* Give up the pages of the image, as a lack of memory does. Later reads may bring large folios, and
+ * a write to a folio gives space to all of it. */
 static void evict(unsigned char *image, uint64_t n)
 {
 	enum { PAGEOUT = 21 }; /* MADV_PAGEOUT, Linux 5.4 */
@@ -329,7 +328,7 @@ static void test_an_evicted_head_is_written_without_the_padding(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* A byte in the hole is found wherever one looks. */
+/* Every verb finds a byte in the hole. */
 static void test_a_byte_in_the_hole_is_found(void **state)
 {
 	struct weir_filter *f = sized(WEIR_BLOCKED, sizes[1]), *mapped = NULL, *none = NULL;

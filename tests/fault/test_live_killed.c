@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One image, mapped live by several at once, who are killed at every step: it is always live, or
- * sealed and valid, and no insert that was answered is lost. */
+ * Several processes map one image live and are killed at every step. The image is always live, or
+ * sealed and valid, and no acknowledged insert is lost. */
 #include <time.h>
 #include "live.h"
 
@@ -39,7 +39,7 @@ static void test_killed_at_every_step(void **state)
 		int status = dies_at(n, live_and_seal);
 		bool is_sealed = sealed();
 		left_live += !is_sealed;
-		struct weir_filter *f = map_live(); /* its lock went with it */
+		struct weir_filter *f = map_live(); /* the child's lock has ended with it */
 		if (!status)
 			assert_has(f, 3 * FEW);
 		seal_it(f);
@@ -51,8 +51,8 @@ static void test_killed_at_every_step(void **state)
 	assert_in_range(left_live, 10, n);
 }
 
-/* The child is a sealer that is killed while this process has the image mapped live: the child
- * never seals, and no insert is lost. */
+/* A sealer is killed while this process has the image mapped live. The child never seals, and no
+ * insert is lost. */
 static void test_killed_beside_a_live_mapping(void **state)
 {
 	unsigned n;
@@ -79,7 +79,7 @@ static void pause_up_to(long ns, uint64_t *random)
 	nanosleep(&t, NULL);
 }
 
-/* Each maps, inserts and tries to seal, for ever, and is killed at a moment of chance. */
+/* Map, insert and try to seal, for ever, until killed at a random moment. */
 static int live_for_ever(unsigned number)
 {
 	uint64_t random = (uint64_t)getpid();

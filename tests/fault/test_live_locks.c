@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The lock of a live image, if the system refuses a lock, and if two mappers make the lock file at
+ * The lock of a live image, if the system refuses a lock, or if two mappers make the lock file at
  * once. */
 #include "live.h"
 
@@ -11,7 +11,7 @@ static void one_lock_fails(const struct shim_call *call)
 		shim.refused = ++steps == turn ? "fcntl" : NULL;
 }
 
-/* Map the image live and seal it. Return: the first error, which is that of the lock. */
+/* Map the image live and seal it. Return: the first error, which must be the lock's. */
 static int map_and_seal(void)
 {
 	struct weir_filter *f = NULL;
@@ -39,8 +39,8 @@ static void assert_not_mapped(const char *call, int error, int wanted, const cha
 	assert_null(f);
 }
 
-/* A file system without locks, or one whose server has gone. It is tried with a live image that has
- * lost its lock file, and in a folder where strangers may rename it too. */
+/* A file system without locks, or one whose server has gone. Tried also with a live image that has
+ * lost its lock file, and in a folder where strangers may rename the file. */
 static void test_what_if_a_lock_fails(void **state)
 {
 	char lock[4400];
@@ -57,12 +57,12 @@ static void test_what_if_a_lock_fails(void **state)
 			}
 			shim.refused_error = ENOLCK;
 			refused += map_and_seal() != 0;
-			seal_it(map_live()); /* nothing stays in the way */
+			seal_it(map_live()); /* no lock stays */
 			assert_int_equal(access(lock, F_OK), -1);
 		}
 		assert_int_equal(refused, round ? 4 : 3);
 	}
-	/* as some systems say that another holds the lock */
+	/* some systems report another process's lock in this way */
 	assert_not_mapped("fcntl", EACCES, -EBUSY, "is being sealed");
 	weir_destroy(map_live());
 	assert_int_equal(unlink(lock), 0);
@@ -81,8 +81,8 @@ static void other_maps(const struct shim_call *call)
 		other_answer = weir_load(&other, weir_location_map(path, WEIR_MAP_LIVE), NULL);
 }
 
-/* One makes the lock file while the other looks for it: both must lock the same one. The first
- * marks the image live and then its lock file as the home; between the two, the other waits. */
+/* One mapper makes the lock file while the other looks for it: both must lock the same file. The
+ * first marks the image live, then its lock file as the home; in between the other waits. */
 static void test_do_two_mappers_at_once_have_one_lock(void **state)
 {
 	unsigned waited = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A sandbox without random numbers: a refresh, which looks at random places of an image, reads all
- * of it then. */
+ * A sandbox without random numbers. A refresh, which reads an image at random places, then reads
+ * all of it. */
 #include <errno.h>
 #include "../forged.h"
 #include "faults.h"
@@ -12,7 +12,7 @@ static void note(const struct shim_call *call)
 	asked += strcmp(call->what, "getrandom") == 0;
 }
 
-/* Places that could be foretold would be those that a forger leaves right. */
+/* If the places could be predicted, a forger would leave exactly these right. */
 static void test_a_refresh_asks_for_random_numbers(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 2000000, 0.01);

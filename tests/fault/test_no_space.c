@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A full disk: a small file system in memory, mounted where only this process sees it. Needs the
- * right to mount (root, or user namespaces); without it the test reports that and is skipped. */
+ * A full disk: a small file system in memory, mounted where only this process sees it. The mount
+ * needs a right (root, or user namespaces); without it the test reports that and is skipped. */
 #include <errno.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -16,8 +16,8 @@ static bool write_file(const char *name, const char *text)
 	return image_spit(name, text, strlen(text));
 }
 
-/* A namespace of one's own; as an ordinary user with a user namespace around it, in which one is
- * root. */
+/* Give this process a mount namespace of its own. An ordinary user first gets a user namespace
+ * around it, in which that user is root. */
 static bool own_mounts(void)
 {
 	char map[64];
@@ -106,7 +106,7 @@ static void test_found_out_by_writing(void **state)
 }
 #endif
 
-/* ---- a disk that is full once the image is there ---- */
+/* ---- a disk that fills up after the image was saved ---- */
 
 enum { MIB = 1 << 20 };
 
@@ -128,7 +128,7 @@ static void fill_up(void)
 	assert_int_equal(free_bytes(), 0);
 }
 
-/* With 4 MiB there is room for the bits, which are 2.45 MiB, and not for 2 MiB of padding. */
+/* 4 MiB have room for the bits, which are 2.45 MiB, but not for 2 MiB of padding as well. */
 static void save_and_fill_up(void)
 {
 	need_mount();
@@ -143,7 +143,7 @@ static void clean_up(void)
 	resize("size=1m");
 }
 
-/* Each page that a live mapping writes to has its space: else this process would get SIGBUS. */
+/* Each page that a live mapping writes to has its space; else this process would get SIGBUS. */
 static void test_a_live_mapping_on_a_full_disk_needs_no_space(void **state)
 {
 	struct weir_filter *live = NULL;
@@ -170,7 +170,7 @@ static bool spit_sparsely(const char *name, const unsigned char *bytes, uint64_t
 	return fd >= 0 && close(fd) == 0 && ok;
 }
 
-/* As cp --sparse=always makes it: bits that are zero have no pages. */
+/* As cp --sparse=always writes the image: bits that are zero have no pages. */
 static void save_with_holes(void)
 {
 	struct weir_filter *empty = test_filter(WEIR_BLOCKED, 2000000, 0.01);
@@ -184,7 +184,7 @@ static void save_with_holes(void)
 	weir_destroy(empty);
 }
 
-/* Half of the pages may be there: whoever maps the file live gets them all, or an error. */
+/* If only half of the pages have space, a live mapping gets space for all of them, or an error. */
 static void test_does_a_store_into_a_hole_on_a_full_disk_end_the_process(void **state)
 {
 	struct weir_filter *live = NULL;
@@ -209,13 +209,13 @@ static void test_does_a_store_into_a_hole_on_a_full_disk_end_the_process(void **
 	clean_up();
 }
 
-/* tmpfs would give the hole pages when it is read through a mapping, and has none. */
+/* tmpfs gives a hole pages when a mapping reads it, and here it has none to give. */
 static void test_verifying_a_hole_on_a_full_disk_fails_without_a_signal(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_filter *mapped = NULL;
 	(void)state;
-	if (madvise(NULL, 0, 22) != 0) /* MADV_POPULATE_READ, of Linux 5.14 */
+	if (madvise(NULL, 0, 22) != 0) /* MADV_POPULATE_READ, Linux 5.14 */
 		skip();
 	save_and_fill_up();
 	o.no_verify = true;

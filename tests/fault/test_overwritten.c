@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * An image that is written to in place (cp, truncate) under a server that has it or is reading it:
- * nobody is killed, no answer changes, and what was half written is read again. */
+ * An image is written to in place (cp, truncate) under a server that has loaded it or is reading
+ * it. No process is killed, no answer changes, and a half-written file is read again. */
 #include <errno.h>
 #include "faults.h"
 #include "../followers.h"
@@ -8,7 +8,7 @@
 enum { KEYS = 300 };
 
 static struct weir_handle *h;
-static unsigned char *first, *second; /* images of keys from 0 and from KEYS on, of one size */
+static unsigned char *first, *second; /* images of one size, of keys from 0 and from KEYS on */
 static size_t length;
 
 static int open_it(void **state)
@@ -34,7 +34,7 @@ static int close_it(void **state)
 	return folder_teardown(state);
 }
 
-/* As cp and dd do: in place, and the file is as long as what was written. */
+/* As cp and dd do: write in place, and set the file's length to the end of the writing. */
 static void overwrite(const unsigned char *bytes, size_t from, size_t to)
 {
 	int fd = open(path, O_WRONLY);
@@ -48,7 +48,7 @@ static void test_a_file_overwritten_after_it_was_taken_over(void **state)
 	(void)state;
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(truncate(path, 0), 0);
-	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0); /* was SIGBUS */
+	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0); /* once SIGBUS */
 	insert_into(h, 5000, 5100);
 	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path, "empty");
 	overwrite(second, 0, length);
@@ -58,12 +58,12 @@ static void test_a_file_overwritten_after_it_was_taken_over(void **state)
 	assert_int_equal(missing_in(h, KEYS, 3 * KEYS), 0);
 }
 
-/* What others do while it is read; once. */
+/* The change that another process makes while the file is read; once. */
 static enum { SHORTEN, CUT, REPLACE, CHANGES } change;
 
 static unsigned reads;
 
-/* When the head has been read. */
+/* Change the file once its head has been read. */
 static void change_it(const struct shim_call *call)
 {
 	if (strcmp(call->what, "read") || ++reads != 2)
@@ -98,13 +98,13 @@ static void change_its_rights(const struct shim_call *call)
 		assert_int_equal(chmod(path, 0640), 0);
 }
 
-/* Those are none of its bytes: what is wrong with it is wrong with the file, and no news later. */
+/* New rights change no byte, so the defect is the file's own and is remembered as such. */
 static void test_a_damaged_file_whose_rights_change_while_it_is_read(void **state)
 {
 	(void)state;
 	first[length - 1] ^= 1;
 	overwrite(first, 0, length);
-	usleep(20000); /* ctime is no finer than the kernel's tick */
+	usleep(20000); /* ctime has the resolution of the kernel's tick */
 	reads = 0;
 	shim.look = change_its_rights;
 	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path, "shard");
@@ -113,8 +113,8 @@ static void test_a_damaged_file_whose_rights_change_while_it_is_read(void **stat
 	assert_int_equal(stats_of(h).refused, 1);
 }
 
-/* The head of the new file, bits of the old one; then the rest comes within a tick of the clock, so
- * that no time, no size and no commit record tells. */
+/* The head of the new file with bits of the old one. The rest comes within a tick of the clock, so
+ * times, size and commit record are all the same. */
 static void test_a_file_that_was_half_overwritten_within_a_tick(void **state)
 {
 	struct weir_handle_stats before;
@@ -134,7 +134,7 @@ static void test_a_file_that_was_half_overwritten_within_a_tick(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 }
 
-/* A job that copies, in pieces, over the file that a server follows. */
+/* A job copies in pieces over the file that a server follows. */
 static void test_a_followed_file_that_is_copied_over(void **state)
 {
 	(void)state;

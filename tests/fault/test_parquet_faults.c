@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The n-th call to the system fails while a Parquet file is opened and a filter read: it is
- * reported in a sentence, and nothing leaks. A read that is short or interrupted goes on. */
+ * The n-th call to the system fails while a Parquet file is opened and a filter is read. A sentence
+ * reports it, and nothing leaks. A short or interrupted read continues. */
 #include <errno.h>
 #include <weir/parquet.h>
 #include "faults.h"
 
 enum { MOST_CALLS = 1000 };
 
-/* Return: 0, or what failed. */
+/* Return: 0, or the error. */
 static int use(void)
 {
 	struct weir_parquet *p = NULL;
@@ -26,7 +26,7 @@ static int use(void)
 	return err;
 }
 
-/* Returns whether the n-th call was reached. */
+/* Return: was the n-th call reached? */
 static bool fail_at(unsigned n, int error)
 {
 	unsigned descriptors = open_descriptors();
@@ -48,7 +48,7 @@ static bool fail_at(unsigned n, int error)
 	if (open_descriptors() != descriptors || shim.allocated || shim.mapped)
 		fail_msg("call %u (%s): %u descriptors more, %ld allocations, %ld bytes mapped", n,
 		         what, open_descriptors() - descriptors, shim.allocated, shim.mapped);
-	/* but for an interruption, which is tried again, and the end of the process's own business,
+	/* The exceptions: an interruption, which is tried again, and the process's own clean-up,
 	 * closing and freeing */
 	assert_true(answer || error == EINTR || !shim.what || strcmp(shim.what, "close") == 0);
 	return shim.what != NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * fork() in a program that has weir as a plugin. Either weir calls liburcu before a fork and after
- * it, or with TEST_OWN_URCU the program does, which has registered that before weir came. To call
- * it twice is a deadlock; not to call it leaves the child to wait for threads that it has not. */
+ * fork() in a program that has weir as a plugin. Either weir calls liburcu before and after a fork;
+ * or, with TEST_OWN_URCU, the program does, registered before weir was loaded. Two calls are a
+ * deadlock. Without a call the child waits for threads that it does not have. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -54,7 +54,7 @@ static int setup(void **state)
 	return p_weir_create(&f, &params) || p_weir_handle_create(&h, f, NULL);
 }
 
-/* A thread that is in a section while the process forks. */
+/* A thread that stays in a section while the process forks. */
 static void *sit(void *argument)
 {
 	lock();
@@ -81,7 +81,7 @@ static int serve(uint64_t key)
 	return !p_weir_handle_contains_hash(h, test_key(key));
 }
 
-/* One that hangs may have blocked every signal but SIGKILL. */
+/* A child that hangs may have blocked every signal but SIGKILL. */
 static int status_of(pid_t child)
 {
 	int status = 0;
@@ -104,13 +104,13 @@ static void test_does_a_fork_in_a_plugins_program_hang(void **state)
 	sem_init(&ends, 0, 0);
 	for (unsigned i = 0; i < FORKS; i++) {
 		pthread_t thread;
-		assert_int_equal(serve(2 * i), 0); /* call_rcu has a thread, too */
-		/* fork() waits for call_rcu's thread, which would wait for the one that sits. */
+		assert_int_equal(serve(2 * i), 0); /* now call_rcu has a thread, too */
+		/* fork() waits for call_rcu's thread, which must not wait for this thread. */
 		barrier();
 		assert_int_equal(pthread_create(&thread, NULL, sit, NULL), 0);
 		while (sem_wait(&sits))
 			;
-		alarm(DEADLINE); /* of one that hangs */
+		alarm(DEADLINE); /* for a fork that hangs */
 		pid_t child = fork();
 		assert_true(child >= 0);
 		alarm(0);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * A power cut at every step of a save, and of a live mapping and its seal (power.h): what
- * model/save.pml and model/seal.pml show of the protocols is asked of the code. Whatever the cut
- * leaves must be the old image or the new one; of a live image, live or sealed and valid; and after
+ * A power cut at every step of a save, and of a live mapping and its seal (power.h). The test
+ * demands of the code what model/save.pml and model/seal.pml prove of the protocols. A cut leaves
+ * the old image or the new one; a live image is live, or sealed and valid. After an answer of 0
+ * only the answered state is left.
  * an answer of 0 it must be what was answered.
- *
- * A disk that once does not sync when it is asked to is found out by the same cuts; else they would
+ * The same cuts must also find a disk that ignores one sync; else they would prove nothing. Planted
+ * bugs: schedule/mutants_image.py.
  * prove nothing. Planted bugs: schedule/mutants_image.py. */
 #include <errno.h>
 #include <weir/inline.h>
@@ -91,7 +92,7 @@ static void live_and_seal(void)
 	weir_destroy(f);
 	begin(grain, live_is_right);
 	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
-	assert_ok(weir_inline_init(&view, f)); /* tells where the bits are: on the second page */
+	assert_ok(weir_inline_init(&view, f)); /* shows where the bits are: on the second page */
 	power_mapped((const unsigned char *)view.words - IMAGE_PAGE);
 	for (uint64_t i = 0; i < FEW; i++) {
 		assert_ok(weir_insert_hash(f, test_key(i)));
@@ -116,7 +117,7 @@ static const struct verb {
 	{ "save", save_over, false, "fsync", 2, 20000, 4096 },
 	{ "save to a new name", save_new, false, "fsync", 2, 20000, 4096 },
 	{ "save without O_TMPFILE", save_over, true, "fsync", 2, 20000, 4096 },
-	/* of 2 MiB of padding, which is a hole, and 3 MiB of bits */
+	/* 2 MiB of padding, which is a hole, and 3 MiB of bits */
 	{ "save with a hole", save_over, false, "fsync", 2, 1500000, 1 << 20 },
 	{ "map live and seal", live_and_seal, false, "msync", 4, 0, 8 },
 };
@@ -148,7 +149,7 @@ static void test_a_sync_less_is_found(void **state)
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(verbs); i++)
 		for (unsigned n = 1; n <= verbs[i].syncs; n++) {
-			/* A seal begins by marking live what has been marked before. */
+			/* A seal begins by marking the image live, which it is already. */
 			bool repeats = verbs[i].run == live_and_seal && n == 2;
 			run(&verbs[i], n);
 			assert_int_equal(power.bad > 0, !repeats);

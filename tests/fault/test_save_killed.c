@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A saver is killed: before each of its system calls, and 200 times at a moment of chance. The
- * name holds the old image or the new one, whole. No litter stays, but for one call: between
- * linkat and renameat, which no file system can join, the new image has a temporary name. On a
- * file system without O_TMPFILE it has one from the start. The next save takes it away. */
+ * A saver is killed before each of its system calls, and 200 times at a random moment. The name
+ * holds the whole old image or the whole new one. Litter stays only in one case: between linkat and
+ * renameat, which no file system can join, the new image has a temporary name. On a file system
+ * without O_TMPFILE it has one from the start. The next save removes it. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -36,7 +36,7 @@ static int save(const struct weir_filter *f, uint64_t generation)
 	return test_done(weir_save(f, weir_location_path(path), &o));
 }
 
-/* Run in a child that dies before its n-th call; whether it did. */
+/* Save in a child that dies before its n-th call. Return: did it die? */
 static bool dies_at(unsigned n, bool no_tmpfile)
 {
 	int status;
@@ -52,7 +52,7 @@ static bool dies_at(unsigned n, bool no_tmpfile)
 	return status != 0;
 }
 
-/* Removes what is left over; how much of it was named so. */
+/* Remove a leftover file, whose name must begin with @prefix. Return: how many there were. */
 static unsigned litter(const char *prefix)
 {
 	char name[256], file[4400];
@@ -124,7 +124,7 @@ static uint64_t nanoseconds(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* The child says when it starts; then it has up to a whole save's time, and a little more. */
+/* The child reports its start. Then it gets up to the time of a whole save, and a little more. */
 static bool killed_after(uint64_t wait, uint64_t generation)
 {
 	int start[2], status;
@@ -151,7 +151,7 @@ static void test_killed_at_random(void **state)
 	uint64_t random = 1, generation = 1, killed = 0, replaced = 0, left = 0;
 	(void)state;
 	uint64_t once = UINT64_MAX;
-	for (unsigned i = 0; i < 5; i++) { /* the least: one may have waited for the disk */
+	for (unsigned i = 0; i < 5; i++) { /* the shortest: one may have waited for the disk */
 		uint64_t begin = nanoseconds();
 		assert_ok(save(large, generation));
 		uint64_t took = nanoseconds() - begin;

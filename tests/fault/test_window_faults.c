@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The n-th call to the system fails while a window is saved or loaded, for every n: the verb
- * reports it in a sentence, or was able to do without; the old file is whole or the new one is;
- * nothing leaks, no litter stays, no thread is left, and the window that was saved is as before. */
+ * The n-th call to the system fails while a window is saved or loaded, for every n. The verb
+ * reports it in a sentence, or does without the call. The file is the whole old one or the whole
+ * new one. Nothing leaks, no litter and no thread stays, and the saved window is unchanged. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -19,7 +19,7 @@ static struct weir_filter *made(void)
 	o.kind = WEIR_WINDOW;
 	o.capacity = 7 * KEYS;
 	o.fp_rate = 0.01;
-	o.window.span_seconds = 1e9; /* no advance is due, however slow the machine */
+	o.window.span_seconds = 1e9; /* no advance comes due, however slow the machine */
 	assert_ok(weir_create(&w, &o));
 	for (uint64_t i = 0; i < KEYS; i++) {
 		assert_true(weir_insert_u64(w, test_key(i)) >= 0);
@@ -65,7 +65,7 @@ static int load_with(uint32_t timer)
 	assert_int_equal(err == 0, w != NULL);
 	if (!err)
 		assert_has_all(w);
-	if (!err && timer) /* its thread sleeps by then, and must be woken */
+	if (!err && timer) /* its thread sleeps by now and must be woken */
 		nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
 	weir_destroy(w);
 	return err;
@@ -86,7 +86,7 @@ static const struct verb {
 	const char *name;
 	int (*run)(void);
 	bool replaces, no_tmpfile;
-	int level; /* of the image that stands there before */
+	int level; /* of the image that is there before */
 } verbs[] = {
 	{ "save", do_save, true, false, 0 },
 	{ "save without O_TMPFILE", do_save, true, true, 0 },
@@ -134,7 +134,7 @@ static void assert_whole(const struct verb *verb, int answer)
 	assert_ok(do_load());
 }
 
-/* Returns whether the n-th call was reached. */
+/* Return: was the n-th call reached? */
 static bool fail_at(const struct verb *verb, unsigned n, int error)
 {
 	fresh(verb);
@@ -168,7 +168,7 @@ static void every_call_fails(void **state)
 			if (e == 0)
 				print_message("%s: %u calls\n", verbs[v].name, n - 1);
 		}
-	/* the window is as it was */
+	/* the window is unchanged */
 	struct weir_window_stats s = WEIR_WINDOW_STATS_INIT;
 	assert_ok(weir_window_measure(window, WEIR_SAMPLED, &s));
 	assert_int_equal(s.advances, 5);
