@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Handles on filters of a bounded kind: reloads into one that has room for so many copies. */
+ * Reloads of handles on filters of a bounded kind, into a filter with room for a number of
+ * copies. */
 #ifndef WEIR_TESTS_BOUNDED_RELOAD_H
 #define WEIR_TESTS_BOUNDED_RELOAD_H
 

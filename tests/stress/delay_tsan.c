@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Takes the place of ThreadSanitizer's run time: what the compiler's instrumentation calls is done
- * as it was asked, with a short random delay before or after it now and then. So threads meet
- * between any two accesses of the library and not only where a test waits.
+ * Replaces ThreadSanitizer's run time. It does what the compiler's instrumentation asks, with an
+ * occasional short random delay before or after it. So threads meet between any two accesses of the
+ * library, not only where a test waits.
  *
- * Here are the operations that the library's code uses. One that is missing does not link. */
+ * It has only the operations that the library's code uses. A missing one does not link. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static inline void pause_once(void)
 #endif
 }
 
-/* Of 256 waits one sleeps for some microseconds, eight let another thread run, the others only
+/* One of 256 waits sleeps for some microseconds, eight let another thread run, and the others only
  * take time. None touches errno. */
 static void wait(uint64_t r)
 {
@@ -48,7 +48,7 @@ static void wait(uint64_t r)
 			pause_once();
 }
 
-/* Waits once in @seldom, a power of two, on average. */
+/* Wait once in @seldom calls on average. @seldom: a power of two. */
 static inline void delay(unsigned seldom)
 {
 	uint64_t r = draw();
@@ -58,7 +58,7 @@ static inline void delay(unsigned seldom)
 
 enum { SHARED = 32, PLAIN = 1024 };
 
-/* A plain access stays in the caller, after the call. */
+/* The caller itself makes the plain access, after this call. */
 #define PLAIN_ACCESS(name, bytes, write) \
 	void __tsan_##name##bytes(void *address) \
 	{ \
@@ -81,8 +81,8 @@ TSAN_PLAIN(PLAIN_ACCESS, 16)
 RANGE(read)
 RANGE(write)
 
-/* The builtins want orders that are constants, or they take the strongest. Consume is acquire,
- * as the compilers have it. */
+/* The builtins need constant orders, or they take the strongest. Consume counts as acquire, as in
+ * the compilers. */
 #define RMW(bits, type, name, builtin) \
 	type __tsan_atomic##bits##_##name(volatile type *a, type operand, int order) \
 	{ \
@@ -100,9 +100,9 @@ RANGE(write)
 		return old; \
 	}
 
-/* As the owners' marks have it, and the limits and the stack of kept keys (atomic.h: O1, O7, O8),
- * and words of counters; with any other orders the strongest. gcc calls the first, clang the one
- * that returns the value that was there. */
+/* The orders of the owners' marks, of the limits and the stack of kept keys (atomic.h: O1, O7, O8),
+ * and of words of counters. All other orders become the strongest. gcc calls the first function,
+ * clang the one that returns the old value. */
 #define COMPARE_EXCHANGE(bits, type) \
 	int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *expected, \
 	                                                  type desired, int success, int failure) \

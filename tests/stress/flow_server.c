@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * A server that follows a file, for test_flow.py: threads look up, all the time, keys that every
- * good file has.
+ * A server that follows a file, for test_flow.py: threads constantly look up keys that every good
+ * file has.
  *
  *     flow_server any|one IMAGE KEYS
  *
- * any: of any seed, and begun before there is a file. one: with the seed of the image that is there
- * at the start. Each line on standard input is answered with the statistics, "name value" a line,
- * ended by an empty one. The end of the input ends it: status 1 if a key was missed. */
+ * any: of any seed, and started before there is a file. one: with the seed of the image that is
+ * there at the start. Each line on standard input is answered with the statistics, one "name value"
+ * a line and then an empty line. The server ends with its input; status 1 means that a key was
+ * missed. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ static void read_keys(struct server *s, const char *path)
 	check(s->n >= 64, "%s has %zu keys", path, s->n);
 }
 
-/* Each way of asking in turn: one by one, as a batch, and in a section of the reader's own. */
+/* Look up in each way in turn: one by one, as a batch, and in a section of the reader's own. */
 static uint64_t ask(const struct server *s, unsigned way)
 {
 	uint64_t answers[WEIR_BITMAP_WORDS(MOST_KEYS)], found = 0;

@@ -7,7 +7,7 @@
 #include <sys/uio.h>
 #include "stress.h"
 
-/* from HASHES on: one call for all */
+/* from HASHES on, one call takes all keys */
 enum form { EACH_HASH, EACH_KEY, HASHES, KEYS, FIXED, FORMS };
 
 enum { MOST_KEYS = 64 };

@@ -95,7 +95,7 @@ static void reload(struct reloads *s, enum reload_action how, uint64_t *random)
 	s->done[how]++;
 }
 
-/* Rollback or drop, whether there is anything kept or not. */
+/* Roll back or drop, whether a previous filter is kept or not. */
 static void leave_previous(struct reloads *s, enum reload_action how)
 {
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
@@ -107,7 +107,7 @@ static void leave_previous(struct reloads *s, enum reload_action how)
 	s->done[how] += stats.previous_kept;
 }
 
-/* The handle's own set as an image, taken over again with what was inserted meanwhile. */
+/* Save the handle's own set as an image, and take it over again with the keys inserted since. */
 static void refresh(struct reloads *s, uint64_t *random)
 {
 	struct weir_refresh_options options = WEIR_REFRESH_OPTIONS_INIT;
@@ -122,7 +122,7 @@ static void refresh(struct reloads *s, uint64_t *random)
 	s->done[REFRESHED]++;
 }
 
-/* Of those that this round's kind can. */
+/* The action done least often, of those that this round's kind can do. */
 static enum reload_action least_done(const struct reloads *s)
 {
 	enum reload_action least = 0;
@@ -132,7 +132,7 @@ static enum reload_action least_done(const struct reloads *s)
 	return least;
 }
 
-/* Every other one is what was done least often, so that a slow machine leaves nothing out. */
+/* Every second action is the one done least often, so that a slow machine omits none. */
 static enum reload_action next_action(const struct reloads *s, uint64_t *random)
 {
 	static const enum reload_action often[16] = {
@@ -145,7 +145,7 @@ static enum reload_action next_action(const struct reloads *s, uint64_t *random)
 	return next == REFRESHED && !s->saves ? BY_COPY : next;
 }
 
-/* Two at least: the first meets no previous filter. */
+/* At least two actions: the first meets no previous filter. */
 void reload_at_random(struct reloads *s, unsigned thread)
 {
 	uint64_t random = s->first + thread;

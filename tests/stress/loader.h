@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The thread that reloads at random, and what it shares with those that insert and look up. */
+ * The thread that reloads at random, and its state shared with the threads that insert and look
+ * up. */
 #ifndef WEIR_TESTS_LOADER_H
 #define WEIR_TESTS_LOADER_H
 
@@ -12,22 +13,24 @@ extern const char *const reload_action_names[RELOAD_ACTIONS];
 struct reloads {
 	const struct rcu_flavor_struct *flavor;
 	struct weir_handle *handle;
-	/* of the handle's hash and seed, and never published: keys are hashed without a section */
+	/* hashes keys without a section: it has the handle's hash and seed, and is never
+	 * published */
 	struct weir_filter *hasher;
-	/* that a reload at another rate chooses: blocked, where the hash is that of most kinds */
+	/* for a reload at another rate: blocked, if it has the kind's hash */
 	uint32_t other_kind;
-	/* keys of each inserter in this round, and where their numbers begin */
+	/* the number of each inserter's keys in this round, and the first number of them */
 	uint64_t keys, first;
 	unsigned inserters;
 	char image[64];
-	/* the handle takes any seed, and most reloads choose another: then keys go by themselves */
+	/* the handle takes any seed, and most reloads choose another, so threads use keys, not
+	 * hashes */
 	bool reseeds;
-	/* a filter of the kind may be saved beside inserts: it has no removal, or holds it off */
+	/* the kind allows a save during inserts: it has no removal, or holds it off */
 	bool saves;
 	atomic_uint inserting;
-	/* of the inserter's keys: before they are inserted */
+	/* the number of keys that the inserter has recorded, before their inserts */
 	_Alignas(64) _Atomic uint64_t recorded[MOST_THREADS];
-	/* after their inserts have returned */
+	/* and of those promised, after their inserts have returned */
 	_Alignas(64) _Atomic uint64_t promised[MOST_THREADS];
 	_Atomic uint64_t lookups, in_batches, measured;
 	uint64_t done[RELOAD_ACTIONS];
@@ -45,13 +48,13 @@ static inline uint64_t reload_hash(const struct reloads *s, unsigned thread, uin
 	return weir_hash(s->hasher, &key, sizeof key);
 }
 
-/* A quarter more than will be inserted: some layouts are more than half full at their capacity. */
+/* A quarter more than the inserts, because some layouts are more than half full at capacity. */
 static inline uint64_t reload_capacity(const struct reloads *s)
 {
 	return s->keys * s->inserters * 5 / 4;
 }
 
-/* Until the inserters have ended. */
+/* Runs until the inserters have ended. */
 void reload_at_random(struct reloads *s, unsigned thread);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What is freed is overwritten, and kept for a while (ld --wrap): malloc() would hand a handle's
- * old record out again for the next one, and a thread that still reads the old one would find a
- * record that is valid. */
+ * Freed memory is overwritten and kept for a while (ld --wrap). Otherwise malloc() would reuse a
+ * handle's old record for the next one, and a thread that still reads the old one would find a
+ * valid record. */
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the stress tests share: see stress.h. */
+ * The common part of the stress tests: see stress.h. */
 #include <getopt.h>
 #include <pthread.h>
 #include <sched.h>
@@ -10,8 +10,8 @@
 #include "../short.h"
 #include "stress.h"
 
-/* Of a kind that is built once threads have nothing to meet in. A window has test_window.c: here
- * all keys would come into one generation. */
+/* No layout of a kind that is built once, because its threads never meet. None of a window either:
+ * all keys would enter one generation; test_window.c tests windows. */
 static size_t rows_of(const struct test_kind *kind)
 {
 	return kind->reference.build || test_forgets(kind->id) ? 0 : kind->layouts.n;
@@ -65,7 +65,7 @@ struct stress stress_read(int argc, char **argv, uint64_t operations)
 		        argv[0], MOST_THREADS / 2);
 		exit(2);
 	}
-	if (!TEST_SANITIZED && test_is_short() && s.operations > 4) /* theirs are fewer already */
+	if (!TEST_SANITIZED && test_is_short() && s.operations > 4) /* sanitized runs have fewer */
 		s.operations /= 4;
 	return s;
 }
@@ -132,7 +132,7 @@ void stress_delay(uint64_t *state)
 	uint64_t r = stress_random(state);
 	if (r % 16 == 0)
 		for (unsigned i = (unsigned)(r >> 8) % 64; i; i--)
-			atomic_signal_fence(memory_order_seq_cst); /* an empty loop that stays */
+			atomic_signal_fence(memory_order_seq_cst); /* keeps the empty loop */
 	if (r % 4096 == 1)
 		sched_yield();
 }
@@ -148,8 +148,8 @@ void barrier_wait(struct barrier *b)
 	for (unsigned spins = 0; atomic_load_explicit(&b->round, memory_order_acquire) == round;
 	     spins++)
 		if (spins % 4096 == 4095)
-			/* there may be fewer cores than threads; but who sleeps is late, and
-			 * does not collide */
+			/* there may be fewer cores than threads; but a thread that sleeps comes too
+			 * late to collide */
 			sched_yield();
 }
 
@@ -159,7 +159,7 @@ struct start {
 	unsigned thread;
 };
 
-/* Each on a core of its own as far as there are any: two that share one never meet. */
+/* Give each thread a core of its own if possible: two threads on one core never meet. */
 static void spread(unsigned thread)
 {
 	cpu_set_t all, one;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Sets that are built once, replaced under readers: by several loader threads, aborted, refused by
- * the gate, rolled back, and a sharded set shard by shard. What every set has is found at any time,
- * and what a set has of its own as long as it is current; of the kind that takes an exclude list,
- * what every set excludes is never found. Each kind in turn. */
+ * Sets that are built once are replaced under readers: by several loader threads, aborted, refused
+ * by the gate, rolled back, and a sharded set shard by shard. Readers always find the keys of every
+ * set, and the keys of one set as long as it is current. In the kind with an exclude list they
+ * never find a key that every set excludes. Each kind runs in turn. */
 #include <errno.h>
 #include <stdio.h>
 #include "flavor.h"
@@ -23,15 +23,15 @@ static struct built {
 	unsigned readers;
 	atomic_bool over;
 	_Atomic uint64_t lookups;
-	/* Odd while the current set may change: commit or rollback. A reader that finds it even and
-	 * unchanged, before and after a lookup, has asked the set of that round. */
+	/* Odd while a commit or a rollback may change the current set. If a reader finds it even,
+	 * and the same before and after a lookup, the lookup used the set of that round. */
 	_Atomic uint64_t changes;
 	_Atomic uint64_t round;
-	/* the loader's */
+	/* of the loader */
 	uint64_t rounds, least, done[ACTIONS];
 } s;
 
-/* The first COMMON of a round's keys are those of every round. */
+/* The first COMMON keys are the same in every round. */
 static uint64_t key_of(uint64_t round, uint64_t i)
 {
 	return i < COMMON ? i : COMMON + round * OWN + i - COMMON;
@@ -55,7 +55,8 @@ static void look_for_one(uint64_t *random)
 	const uint64_t round = atomic_load_explicit(&s.round, memory_order_relaxed);
 	const uint64_t key = key_of(round, COMMON + stress_random(random) % OWN);
 	const bool there = weir_handle_contains(s.handle, &key, sizeof key);
-	/* What a lookup saw of a later set was published, by release, after the counter was odd. */
+	/* A lookup of a later set sees data that was published, by release, after the counter was
+	 * odd. */
 	const uint64_t after = atomic_load_explicit(&s.changes, memory_order_relaxed);
 	check(there || before != after || before % 2, "a key of round %llu is missed",
 	      (unsigned long long)round);
@@ -106,7 +107,7 @@ static void read_sets(unsigned thread)
 	atomic_fetch_add_explicit(&s.lookups, n, memory_order_relaxed);
 }
 
-/* ---- the loader, and the threads that help it to collect ---- */
+/* ---- the loader, and the threads that collect keys for it ---- */
 
 struct share {
 	struct weir_reload *r;
@@ -238,7 +239,7 @@ static void begin(uint32_t kind)
 	struct weir_params p = WEIR_PARAMS_INIT;
 	uint64_t round = 0;
 	p.kind = s.kind = kind;
-	p.fp_rate = 1e-4; /* a lost key would be found by chance once in so many times */
+	p.fp_rate = 1e-4; /* the rate of finding a lost key by chance */
 	p.seed = SEED;
 	s.handle = flavor_handle(s.flavor, 0, first(&p));
 	succeeds(sharded_create(&s.set, &p, SHARDS, s.flavor));
@@ -263,7 +264,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < 2; i++) {
 		memset(&s, 0, sizeof s);
 		s.flavor = flavor_named(stress.flavor_name);
-		s.least = stress.operations / 20000 + 20; /* each action some times */
+		s.least = stress.operations / 20000 + 20; /* each action a few times */
 		s.readers = stress.threads;
 		begin(kinds[i]);
 		stress_run(s.readers + 1, work, NULL);

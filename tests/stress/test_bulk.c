@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Loads that own the whole filter, and loads that collect the hashes of each part first
- * (src/filter/bulk.c: buckets): by one thread or by several, the bits are those of single inserts.
- * The library is linked statically, so that the test decides how large the caches are, and what
- * other threads own when a load waits for them. */
+ * Loads that own the whole filter, and loads that first collect the hashes of each part
+ * (src/filter/bulk.c: buckets). With one thread or several, the bits are those of single inserts.
+ * The library is linked statically, so that the test sets the sizes of the caches, and which part
+ * other threads own when a load waits. */
 #include <errno.h>
 #include <pthread.h>
 #include "../short.h"
@@ -12,11 +12,11 @@
 #include "filter/filter.h"
 #include "ground/threads.h"
 
-/* Under a sanitizer, where a key costs ten times as much, all of it half as large. */
+/* Under a sanitizer a key costs ten times as much, so everything is half as large. */
 enum { MIB = 1 << (TEST_SANITIZED ? 19 : 20) };
 enum {
 	BYTES = 8 * MIB,
-	CACHE = MIB,    /* a core's own, on this machine and all others */
+	CACHE = MIB,    /* a core's own cache, the same on every machine */
 	KEYS = MIB / 2, /* four for each line */
 	THREADS = 3,
 };
@@ -35,14 +35,14 @@ uint64_t __wrap_weir__last_cache_bytes(void)
 	return last_cache;
 }
 
-/* The others: they always own one part, each time another when it is waited for. */
+/* Other threads, simulated: they always own one part, and another one after each wait for it. */
 static struct {
-	struct weir_filter *f; /* NULL: there are none */
+	struct weir_filter *f; /* NULL: no other threads */
 	uint32_t owned;
 	unsigned waits;
 } others;
 
-/* Nothing was loaded into a part that others have owned so far. */
+/* The load has written nothing into the part that the others have owned so far. */
 static void assert_untouched(const struct weir_filter *f, uint32_t part)
 {
 	size_t words = f->bytes / sizeof *f->array.words / f->parts;
@@ -59,7 +59,7 @@ void __wrap_weir__owner_wait(struct weir_owner *owner)
 		__real_weir__owner_wait(owner);
 		return;
 	}
-	assert_ptr_equal(owner, &others.f->owners[others.owned]); /* nobody has another */
+	assert_ptr_equal(owner, &others.f->owners[others.owned]); /* they own no other part */
 	if (others.waits == 0)
 		assert_untouched(others.f, others.owned);
 	if (++others.waits > others.f->parts)
@@ -123,7 +123,7 @@ static void assert_as_inserted(const struct test_shape *shape, const struct subj
 	unmake(&one);
 }
 
-/* In calls of every length that a kernel treats in its own way, then the rest at once. */
+/* In calls of each length that a kernel treats in its own way, then the rest in one call. */
 static void by_one_thread(void **state)
 {
 	const struct test_shape *shape = *state;
@@ -139,7 +139,7 @@ static void by_one_thread(void **state)
 	}
 }
 
-/* Buckets have room for a fair share. These hashes are all of one part. */
+/* Buckets have room for a fair share, but these hashes all belong to one part. */
 static void all_in_one_part(void **state)
 {
 	const struct test_shape *shape = *state;
@@ -174,7 +174,7 @@ static void *load(void *loader)
 	return NULL;
 }
 
-/* Each with keys of its own and some in common with the next, all over the filter. */
+/* Each thread has keys of its own and some in common with the next, all over the filter. */
 static void load_together(struct weir_filter *f, size_t call)
 {
 	pthread_t threads[THREADS];
@@ -195,8 +195,8 @@ static void load_together(struct weir_filter *f, size_t call)
 	pthread_barrier_destroy(&begin);
 }
 
-/* Long calls and short ones: a thread that has the filter to itself for one piece meets the others
- * in the next, and the other way round. */
+/* Long calls and short ones: a thread that owns the whole filter for one piece meets the others in
+ * the next, and vice versa. */
 static void by_several_threads(void **state)
 {
 	static const size_t calls[] = { KEYS, 100000, 1000 };
@@ -212,8 +212,8 @@ static void by_several_threads(void **state)
 	}
 }
 
-/* Others own some part at any moment, so the whole filter is never free. With memory to collect
- * hashes in and without, a load waits for one part at a time, and at most once for each. */
+/* The others own some part at any moment, so the whole filter is never free. With and without
+ * memory for hashes, a load waits for one part at a time, and at most once for each. */
 static void beside_others_without_end(void **state)
 {
 	const struct test_shape *shape = *state;
@@ -235,7 +235,7 @@ static void beside_others_without_end(void **state)
 	}
 }
 
-/* W5: a thread slept for a part, and is not back yet. */
+/* W5: a thread has slept for a part and is not back yet. */
 static void let_one_sleep(struct weir_filter *f)
 {
 	uint32_t last = f->parts - 1;
@@ -244,7 +244,8 @@ static void let_one_sleep(struct weir_filter *f)
 	weir__owner_drop(&f->owners[last]);
 }
 
-/* Who wants the whole filter does not get in its way: it collects hashes and loads part by part. */
+/* A load that wants the whole filter leaves the sleeper its turn: it collects hashes and loads part
+ * by part. */
 static void beside_one_that_slept(void **state)
 {
 	const struct test_shape *shape = *state;
@@ -254,7 +255,7 @@ static void beside_one_that_slept(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		asked_for_memory = 0;
 		assert_ok(weir_fill_keys(s.f, weir_keys_hashes(hashes, KEYS)));
-		assert_int_equal(asked_for_memory, !i); /* then its turn has come */
+		assert_int_equal(asked_for_memory, !i); /* then the sleeper's turn is over */
 	}
 	assert_as_inserted(shape, &s);
 	unmake(&s);
@@ -271,7 +272,7 @@ static void load_in_rounds(struct weir_filter *f, const uint64_t *of, size_t n)
 	no_memory = false;
 }
 
-/* In calls of every length up to more than what rounds collect at a time, then the rest. */
+/* In calls of each length up to more than a round collects, then the rest in one call. */
 static void rounds_of_every_length(void **state)
 {
 	const struct test_shape *shape = *state;
@@ -284,7 +285,7 @@ static void rounds_of_every_length(void **state)
 	unmake(&s);
 }
 
-/* More hashes than rounds go over at a time: those of the last rounds are new. */
+/* More hashes than a pass of rounds takes; the last rounds bring new ones. */
 static void rounds_after_rounds(void **state)
 {
 	enum { MANY = 5 * KEYS, FIRST = MANY - KEYS / 2 };
@@ -299,9 +300,9 @@ static void rounds_after_rounds(void **state)
 	unmake(&s), free(many);
 }
 
-/* A power of two, of which there are 16 at least, for loaders that meet, and 1,024 at most; half of
- * the core's own cache holds one. No more than shards, nor than the kind's law allows (L1), each of
- * whole blocks. */
+/* The number of parts is a power of two: at least 16, so that loaders meet, and at most 1,024. Half
+ * of the core's own cache holds one part. Parts are no more than shards or than the kind's law
+ * allows (L1), and each has whole blocks. */
 static void parts_of_a_filter(void **state)
 {
 	const uint64_t small = 4096, large = 64 * CACHE, huge = UINT64_C(1) << 40;
@@ -322,8 +323,8 @@ static void parts_of_a_filter(void **state)
 	assert_int_equal(weir__bulk_parts(&blocks, 64 * 12, 1 << 20), 1);
 }
 
-/* How many of the questions it is asked. In short the main shapes of a kind are asked them all, the
- * others the first two, of one thread. */
+/* The number of tests for a shape. A short run gives all tests to the main shapes of a kind, and to
+ * the others the first two, which use one thread. */
 static size_t asked(const struct test_shape *shape, size_t all)
 {
 	return !shape->bulk ? 0 : test_is_short() && !shape->main ? 2 : all;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Counters under threads. Each thread puts keys of its own in and takes them out again, several of
- * them in the same words. A key that is in is never missed and never counted too low, and when all
- * are out again every counter is 0: none was changed by halves, lost or changed twice (C1, C2 in
- * src/kinds/counting/counting.c). Of the frequency kind the counts alone (F1). */
+ * Counters under threads. Each thread inserts its own keys and removes them again, and several
+ * threads share words. A key that is in is never missed and never counted too low. When all keys
+ * are removed, every counter is 0: no change was lost, halved or doubled (C1, C2 in
+ * src/kinds/counting/counting.c). For the frequency kind only the counts are tested (F1). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "../kinds/can.h"
 #include "stress.h"
 
-enum { HELD = 64, MOST_TIMES = 200 /* fewer than 8 bits count */ };
+enum { HELD = 64, MOST_TIMES = 200 /* 8 bits count to 255 */ };
 
 struct round {
 	struct weir_filter *f;
@@ -20,7 +20,7 @@ struct round {
 	_Atomic uint64_t lookups;
 };
 
-/* The keys that a thread has in, and how often each. */
+/* The keys that a thread has inserted, and how often each. */
 struct holder {
 	struct round *round;
 	uint64_t first, next, random;
@@ -79,7 +79,7 @@ static void hold(void *shared, unsigned thread)
 	atomic_fetch_add_explicit(&r->lookups, lookups, memory_order_relaxed);
 }
 
-/* So small that each word has keys of every thread. */
+/* A filter so small that each word has keys of every thread. */
 static void run(uint32_t kind, uint32_t bits, uint32_t z, const struct stress *s)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * A cuckoo filter that is kept nearly full by threads that insert and remove keys of their own, so
- * that in most inserts keys of others move. Keys are fresh: none is used again after its removal.
+ * Threads keep a cuckoo filter nearly full: they insert and remove keys of their own, so that most
+ * inserts move keys of others. Keys are fresh: no key is used again after its removal.
  *
- * Shown: a key that is in is never missed and never counted too low; each removal finds its copy;
- * and in the end, when all are removed, nothing is left: no copy was lost, doubled or came back
- * (C1 to C8 in src/kinds/cuckoo/move.h). One thread copies the filter meanwhile: each copy has the
- * keys that were promised before. */
+ * Shown: a key that is in is never missed and never counted too low; each removal finds its copy.
+ * In the end, when all are removed, nothing is left: no copy was lost, doubled or came back (C1 to
+ * C8 in src/kinds/cuckoo/move.h). One thread copies the filter during that: each copy has all keys
+ * that were promised before. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include "stress.h"
 
-enum { HELD = 400, ALWAYS = 100 /* of those: in it from the beginning to the end */ };
+enum { HELD = 400, ALWAYS = 100 /* keys that stay from the beginning to the end */ };
 
 struct house {
 	struct weir_filter *f;
@@ -28,7 +28,7 @@ static uint64_t hash_of(const struct house *h, unsigned thread, uint64_t i)
 	return stress_hash(((h->seed * MOST_THREADS + thread) << 36) + i);
 }
 
-/* Half of what it may hold is in at a time; a full filter refuses, and nothing is lost by that. */
+/* On average half of HELD is in. A full filter refuses an insert, and loses nothing by that. */
 static void change(struct house *h, unsigned thread)
 {
 	uint64_t held[HELD], next = ALWAYS, refused = 0, random = h->seed * MOST_THREADS + thread;
@@ -58,7 +58,7 @@ static void change(struct house *h, unsigned thread)
 	atomic_fetch_sub_explicit(&h->changing, 1, memory_order_release);
 }
 
-/* Looks for the keys that never leave, and copies now and then. */
+/* Look up the keys that stay, and copy the filter again and again. */
 static void watch(struct house *h)
 {
 	uint64_t random = ~h->seed, lookups = 0, copies = 0;

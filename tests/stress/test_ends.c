@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What ends while others go on: handles that are destroyed while readers arrive, who find them
- * through a pointer of the application's own; and threads that insert, and end, with or without
- * a word to liburcu, while reloads run. */
+ * Ends during other work: handles that are destroyed while readers arrive and find them through a
+ * pointer of the application; and threads that insert and end, with or without unregistering from
+ * liburcu, while reloads run. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -13,10 +13,10 @@ enum { KEYS = 200, AT_ONCE = 4, FOUND = 5 };
 
 struct application {
 	const struct rcu_flavor_struct *flavor;
-	struct weir_handle *_Atomic set; /* read in a section; NULL: there is none just now */
+	struct weir_handle *_Atomic set; /* read in a section; NULL: no handle at the moment */
 	uint64_t rounds;
 	atomic_bool over;
-	_Atomic uint64_t found; /* the handle that is there now */
+	_Atomic uint64_t found; /* lookups in the current handle */
 	_Atomic uint64_t lookups, nothing;
 };
 
@@ -53,7 +53,7 @@ static struct weir_handle *make(const struct application *a)
 	return flavor_handle(a->flavor, 0, f);
 }
 
-/* Some handles go with a previous filter, some with a deferred free under way. */
+/* Some handles are destroyed with a previous filter, some with a deferred free pending. */
 static void reload(struct weir_handle *h, uint64_t round)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -82,7 +82,7 @@ static void own(struct application *a, unsigned thread)
 		if (round % 4)
 			reload(h, round);
 		atomic_store_explicit(&a->set, NULL, memory_order_relaxed);
-		int err = weir_handle_destroy(h); /* waits for those that have found it */
+		int err = weir_handle_destroy(h); /* waits for the readers that have found it */
 		check(err == 0, "%s", weir_error_detail());
 	}
 	atomic_store_explicit(&a->over, true, memory_order_relaxed);
@@ -108,7 +108,7 @@ struct work {
 	enum { LEAVES, ENDS, ENDS_IN_A_SECTION } end;
 };
 
-/* Only urcu-bp notices by itself that a thread has ended, in a section or not. */
+/* Only urcu-bp notices by itself that a thread has ended, even in a section. */
 static void *insert_and_end(void *argument)
 {
 	struct work *w = argument;
@@ -147,7 +147,7 @@ static void threads_end(const struct rcu_flavor_struct *flavor, uint64_t rounds)
 			pthread_join(threads[t], NULL);
 		flavor->thread_online();
 	}
-	reload(h, rounds); /* nobody is waited for who has ended */
+	reload(h, rounds); /* no reload waits for a thread that has ended */
 	for (uint64_t i = 0; i < rounds * AT_ONCE * KEYS; i++)
 		check(weir_handle_contains_hash(h, stress_hash(i)), "key %llu is missed in the end",
 		      (unsigned long long)i);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Threads insert into a handle whose filters are full now and then, and remove keys again, while
- * one reloads it into larger filters from the application's record; into ones that turn out too
- * small, which it gives up; and keeps the old one, which a rollback returns to unless it was full
- * meanwhile. A key whose insert was acknowledged is never missed, and no removal takes another's
- * share: each counter is that of two keys, one that stays and one that goes.
+ * Threads insert into a handle whose filters are full at times, and remove keys again. Another
+ * thread reloads it from the application's record: into larger filters, or into too small ones,
+ * which it gives up. Sometimes it keeps the old filter, and a rollback returns to that unless it
+ * was full in between. An acknowledged key is never missed, and no removal takes another key's
+ * share: each counter is shared by a key that stays and one that goes.
  *
- * The order is that of handle.h: record, then insert; remove, then delete the record, and on -EBUSY
- * again later. What is refused is inserted again until there is room. */
+ * The order is that of handle.h: record, then insert; remove, then delete the record, and after
+ * -EBUSY remove again later. A refused key is inserted again until there is room. */
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ enum record { NONE, STAYS = 1, BOTH = 2 };
 
 struct thread {
 	_Atomic unsigned char record[KEYS_EACH]; /* of the two keys of a counter */
-	atomic_uint promised; /* of those that stay, the first so many */
+	atomic_uint promised; /* the number of staying keys, in order */
 	uint64_t refused, busy;
 };
 
@@ -47,7 +47,7 @@ static void let_others(void)
 	sched_yield();
 }
 
-/* Until all are in: those before the first that is refused need not come again. */
+/* Insert until all are in: keys before the first refused one are not inserted again. */
 static void insert_all(struct thread *t, const uint64_t *hashes, size_t n)
 {
 	for (size_t at = 0; at < n;) {
@@ -114,7 +114,7 @@ static void look(unsigned thread)
 	atomic_fetch_add_explicit(&totals.lookups, lookups, memory_order_relaxed);
 }
 
-/* What the record has. False: it does not fit. */
+/* Load the keys of the record. Return: false if they do not fit. */
 static bool load(struct weir_reload *r, uint64_t *random)
 {
 	for (unsigned thread = 0; thread < s.inserters; thread++)
@@ -130,7 +130,7 @@ static bool load(struct weir_reload *r, uint64_t *random)
 	return true;
 }
 
-/* The previous filter goes before the next turn: removals wait for that. */
+/* The previous filter goes before the next turn, because removals wait for that. */
 static void settle(uint64_t *random)
 {
 	stress_delay(random);
@@ -146,7 +146,7 @@ static void settle(uint64_t *random)
 	check(weir_handle_drop_previous(s.handle) == 0, "%s", weir_error_detail());
 }
 
-/* For what has a record, and a little more: it is full again soon. */
+/* Room for all recorded keys and a few more, so that the filter is full again soon. */
 static uint32_t room_for_all(void)
 {
 	uint32_t room = 4 * BATCH * s.inserters;
@@ -157,7 +157,7 @@ static uint32_t room_for_all(void)
 	return room;
 }
 
-/* Of the current one, or smaller: what is loaded into it may not fit. */
+/* The current filter's room or less, so that the load may not fit. */
 static uint32_t less_room(uint64_t *random)
 {
 	s.flavor->read_lock();
@@ -204,7 +204,7 @@ static void work(void *shared, unsigned thread)
 	s.flavor->unregister_thread();
 }
 
-/* All that stays is there, and the copies are as many as the counters say. */
+/* All staying keys are there, and the counters agree with the number of copies. */
 static void verify(void)
 {
 	s.flavor->register_thread();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Threads that insert keys of their own into one growing filter, by one and in batches, look each
- * up at once, and look up what the others say is there, from a first layer of 64 keys on: no key is
- * missed, no layer is overfilled, the rate holds. test_growing KEYS ROUNDS, keys a thread. */
+ * Threads insert keys of their own into one growing filter, one by one and in batches. They look up
+ * each at once, and also keys that the others announce. The first layer has 64 keys. No key is
+ * missed, no layer is overfilled, and the rate holds. test_growing KEYS ROUNDS, keys a thread. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ enum { THREADS = 4, BATCH = 256, PROBES = 200000 };
 
 static struct weir_filter *f;
 static uint64_t keys_each, round_now;
-static _Atomic uint64_t done[THREADS]; /* inserted: stored with release order */
+static _Atomic uint64_t done[THREADS]; /* number of inserted keys: stored with release order */
 static _Atomic uint64_t missed, failed;
 
 static uint64_t hash_of(uint64_t thread, uint64_t i) /* splitmix64 (Steele, Lea, Flood 2014) */
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 	for (round_now = 0; round_now < rounds && !bad; round_now++) {
 		struct weir_params params = WEIR_PARAMS_INIT;
 		params.kind = WEIR_GROWING;
-		/* eight layers hold 21,845 times the first */
+		/* eight layers hold 21,845 times as many keys as the first */
 		params.capacity = round_now % 2 ? 4 * keys_each / 20000 + 64 :
 		                                  4 * keys_each / 300 + 1;
 		params.growing.max_capacity = round_now % 2 ? 0 : 4 * keys_each;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Several threads insert the same fresh keys at the same moment, others look up what was promised
- * to them.
+ * Several threads insert the same fresh keys at the same moment; others look up the promised keys.
  *
- * Shown: no promised key is missed; every new key is answered WEIR_NEW once at least, and once
- * exactly where the layout says so; and where they do not depend on the order, the bits are those
- * that one thread would have set, none lost and none too many. A key that nobody was answered
- * WEIR_NEW for must be one whose bits others have set: whoever is answered WEIR_SEEN has written
- * nothing. */
+ * Shown: no promised key is missed. Every new key is answered WEIR_NEW at least once, and exactly
+ * once if the layout says so. If the bits do not depend on the order, they are those that one
+ * thread would have set, none lost and none too many. If a key is answered WEIR_NEW to no thread,
+ * other keys must have set its bits, because an insert that answers WEIR_SEEN writes nothing. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,14 +20,14 @@ struct contest {
 	uint64_t rounds;
 	unsigned inserters;
 	uint64_t seed;
-	struct barrier chunk; /* the inserters, before each chunk: so they collide */
-	struct barrier round; /* all, when a round is over */
-	/* keys from the first on that this thread's inserts have returned for */
+	struct barrier chunk; /* the inserters, before each chunk, so that they collide */
+	struct barrier round; /* all threads, after a round */
+	/* the number of keys whose inserts by this thread have returned */
 	_Atomic uint64_t promised[MOST_THREADS];
 	uint8_t answered_new[MOST_THREADS][ROUND];   /* of this round */
 	atomic_bool over;
 	_Atomic uint64_t lookups;
-	/* what one thread finds out at the end of each round */
+	/* written by one thread at the end of each round */
 	struct weir_filter *alone;
 	uint64_t new_twice, new_to_none;
 };
@@ -39,7 +37,7 @@ static void insert_one(struct contest *c, unsigned thread, uint64_t key)
 	int answer = weir_insert_hash(c->f, stress_hash(c->first + key));
 	check(answer == WEIR_NEW || answer == WEIR_SEEN, "answer %d", answer);
 	c->answered_new[thread][key % ROUND] = answer == WEIR_NEW;
-	/* Release: pairs with the reader's acquire; the only order between them. */
+	/* Release: pairs with the reader's acquire; no other order holds between the two. */
 	atomic_store_explicit(&c->promised[thread], key + 1, memory_order_release);
 }
 
@@ -72,7 +70,7 @@ static void insert_chunk(struct contest *c, unsigned thread, uint64_t key, uint6
 	}
 }
 
-/* While the others wait: who was answered what in this round? */
+/* While the others wait: which thread got which answer in this round? */
 static void judge_round(struct contest *c, uint64_t round)
 {
 	for (unsigned i = 0; i < ROUND; i++) {
@@ -87,7 +85,8 @@ static void judge_round(struct contest *c, uint64_t round)
 			(void)weir_insert_hash(c->alone, stress_hash(c->first + round * ROUND + i));
 	}
 	for (unsigned i = 0; i < ROUND; i++)
-		/* where copies lie, and so what is there by chance, depends on what came before */
+		/* where copies lie, and so which keys are there by chance, depends on earlier
+		 * inserts */
 		check(c->layout->kind->copies ||
 		              weir_contains_hash(c->alone,
 		                                 stress_hash(c->first + round * ROUND + i)),
@@ -109,7 +108,7 @@ static void inserter(struct contest *c, unsigned thread)
 	atomic_store_explicit(&c->over, true, memory_order_relaxed);
 }
 
-/* Keys just promised are the ones that might be missed: three of four lookups are of those. */
+/* Newly promised keys are most likely to be missed, so three of four lookups are for them. */
 static void reader(struct contest *c, unsigned thread)
 {
 	uint64_t random = ~(c->seed * MOST_THREADS + thread), lookups = 0;
@@ -127,7 +126,7 @@ static void reader(struct contest *c, unsigned thread)
 		      "%s: key %llu of %llu promised by thread %u is missed", c->layout->name,
 		      (unsigned long long)key, (unsigned long long)promised, of);
 		if (++lookups % 256 == 0)
-			sched_yield(); /* the inserters are what this is about */
+			sched_yield(); /* the test is about the inserters */
 	}
 	atomic_fetch_add_explicit(&c->lookups, lookups, memory_order_relaxed);
 }
@@ -141,8 +140,8 @@ static void contestant(void *shared, unsigned thread)
 		reader(c, thread);
 }
 
-/* How many keys two threads were answered WEIR_NEW for: in layouts where that may be, a
- * measure of how often they met. */
+/* Return: the number of keys that were new to two threads. In layouts that allow this it measures
+ * how often the threads met. */
 static uint64_t run(const struct layout *layout, const struct stress *s, uint64_t inserts)
 {
 	static struct contest c;
@@ -156,12 +155,12 @@ static uint64_t run(const struct layout *layout, const struct stress *s, uint64_
 	c.rounds = inserts / ROUND / s->threads + 1;
 	c.seed = s->seed;
 	c.first = (s->seed * stress_layouts() + layout->number) << 40;
-	unsigned times = layout->kind->copies ? s->threads : 1; /* that a key is kept */
+	unsigned times = layout->kind->copies ? s->threads : 1; /* that the filter keeps a key */
 	c.f = stress_filter(layout, c.rounds * ROUND * 5 / 4 * times, &words, &bytes);
 	c.alone = stress_filter(layout, c.rounds * ROUND * 5 / 4, &words_alone, &bytes);
 	stress_run(s->threads + 1, contestant, &c);
-	/* a key that two threads insert counts twice, unless it is bits; which of its layers a key
-	 * is in depends on when it came */
+	/* two inserts of a key count twice, unless the kind is bits; and the layer of a key depends
+	 * on the time of its insert */
 	check(!layout->kind->reference.bits || layout->kind->grows ||
 	              memcmp(words, words_alone, bytes) == 0,
 	      "%s: the bits are not those that one thread sets", layout->name);

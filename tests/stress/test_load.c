@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * weir_fill_keys by several threads on one private filter: plain stores, one owner a shard.
- * The bits must be those that atomic inserts set; ThreadSanitizer, that no two stores raced.
- * Every second filter is of one part, where the threads take turns. */
+ * weir_fill_keys() by several threads on one private filter: plain stores, one owner a shard. The
+ * bits must be those that atomic inserts set, and ThreadSanitizer must see no race. Every second
+ * filter has a single part, so the threads take turns. */
 #include <stdio.h>
 #include <string.h>
 #include "stress.h"

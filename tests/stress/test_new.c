@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Who is answered WEIR_NEW when several threads insert the same new keys with words_per_key = 1
- * while another reloads by copy: of each key at least one thread, always. Through one filter it is
- * exactly one; through a handle a commit hands the decision from one filter to another, and a key
- * that is on its way then may be new in both. How many were is printed.
+ * Several threads insert the same new keys with words_per_key = 1 while another reloads by copy:
+ * which threads are answered WEIR_NEW? At least one for each key, always. In one filter it is
+ * exactly one. In a handle a commit hands the decision from one filter to another, so a key in
+ * flight may be new in both. The test prints how many were.
  *
  * The filter is nearly empty, so that no key is there by chance. */
 #include <sched.h>
@@ -16,13 +16,13 @@ struct race {
 	uint64_t first;    /* key of the round */
 	unsigned inserters;
 	bool reloads;
-	_Atomic uint64_t at[MOST_THREADS]; /* the key that an inserter has come to */
+	_Atomic uint64_t at[MOST_THREADS]; /* the next key of each inserter */
 	atomic_uint inserting;
-	atomic_uchar new[KEYS]; /* how many threads were answered so */
+	atomic_uchar new[KEYS]; /* how many threads were answered WEIR_NEW */
 	uint64_t commits;
 };
 
-/* Those that insert stay close together, so that they meet. */
+/* Inserters stay close together, so that they meet. */
 static void wait_for_others(const struct race *r, uint64_t i)
 {
 	for (unsigned t = 0; t < r->inserters; t++)
@@ -80,7 +80,7 @@ static struct weir_filter *one_word_filter(void)
 	return f;
 }
 
-/* Returns how many keys were new to more than one thread. */
+/* Return: the number of keys that were new to more than one thread. */
 static uint64_t run(struct race *r)
 {
 	uint64_t twice = 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Reloads with a pace of every kind there is, while threads insert and look up: from the source, by
- * copy, refreshes by reading and by mapping, a sharded set shard by shard; aborted ones and stopped
- * ones. No key whose insert has returned may ever be missed.
+ * Reloads with a pace, of every kind, while threads insert and look up: from the source, by copy,
+ * refreshes by reading and by mapping, a sharded set shard by shard, and aborted and stopped
+ * reloads. A key whose insert has returned may never be missed.
  *
- * A sleep of the loader ends here when others have gone on meanwhile: each inserter by some keys,
- * into the handle and the sharded set, and now and then another thread by a grace period. Neither
- * needs a loader that sleeps. The static library is linked, so that its sleeps come here. */
+ * A sleep of the loader ends here only after other threads have gone on. Each inserter must insert
+ * some keys into the handle and the sharded set, and sometimes another thread must see a grace
+ * period end. Neither may need the sleeping loader. The static library is linked, so that its
+ * sleeps come here. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -19,14 +20,14 @@
 enum {
 	KEYS_EACH = 20000,
 	A_SLEEP = 50,  /* keys that each inserter inserts while the loader sleeps */
-	SELDOM = 16,   /* of so many sleeps one sees a grace period end */
+	SELDOM = 16,   /* one of this many sleeps waits for a grace period */
 	SHARDS = 4,
 	TOGETHER = 100,
 	LOOKS = 8,
 	DEADLINE = 60, /* seconds */
 };
-/* 100 ms of sleep, cut in five, after 100 us of work; from the source, which takes longer, after a
- * millisecond. */
+/* 100 ms of sleep, in five pieces, after 100 us of work; from the source, which takes longer, after
+ * a millisecond. */
 static const double pace = 0.001, pace_of_source = 0.01;
 
 enum kind { FROM_SOURCE, BY_COPY, REFRESHED, MAPPED, ROLLED, ABORTED, STOPPED, KINDS };
@@ -43,12 +44,13 @@ static struct paced {
 	uint64_t first;           /* number of the round's first key */
 	atomic_uint inserting;
 	atomic_bool over;
-	_Atomic uint64_t allowed; /* keys of each inserter until now */
+	_Atomic uint64_t allowed; /* how many keys each inserter may insert by now */
 	_Atomic uint64_t graces;  /* grace periods that have ended */
-	/* of each inserter's keys: before they are inserted, and after that has returned */
+	/* how many keys of each inserter are recorded, before their inserts; and promised, after
+	 * them */
 	_Atomic uint64_t recorded[MOST_THREADS], promised[MOST_THREADS];
 	_Atomic uint64_t lookups;
-	/* the loader's */
+	/* of the loader */
 	enum kind kind;
 	uint64_t done[KINDS], slept[KINDS];
 } s;
@@ -72,7 +74,7 @@ static void allow_more(void)
 	atomic_fetch_add_explicit(&s.allowed, A_SLEEP, memory_order_relaxed);
 }
 
-/* Has every inserter come so far? */
+/* Has every inserter inserted this many keys? */
 static bool inserted(uint64_t keys)
 {
 	keys = keys < KEYS_EACH ? keys : KEYS_EACH;
@@ -91,13 +93,13 @@ static void see_others_go_on(void)
 	check(!s.flavor->read_ongoing(), "a loader sleeps in a section, %s", names[s.kind]);
 	allow_more();
 	while (!inserted(keys + A_SLEEP) ||
-	       /* two have ended since: the second began meanwhile */
+	       /* two have ended since then, so the second began during the sleep */
 	       (seldom && atomic_load_explicit(&s.graces, memory_order_relaxed) < graces + 2)) {
 		usleep(50);
 		check(stress_seconds() < end, "%s: while a loader sleeps %s", names[s.kind],
 		      inserted(keys) ? "no grace period ends" : "nobody inserts");
 	}
-	allow_more(); /* beside the work that follows */
+	allow_more(); /* during the work that follows */
 }
 
 int __real_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
@@ -161,7 +163,7 @@ static void wait_for_graces(void)
 
 /* ---- the loader ---- */
 
-/* The inserters' records, by single keys and by batches. */
+/* Fill from the inserters' records, by single keys and by batches. */
 static int fill(struct weir_reload *r, uint32_t shard, void *random)
 {
 	uint64_t keys[TOGETHER];
@@ -206,7 +208,7 @@ static void reload(uint64_t *random)
 		succeeds(weir_reload_commit(r));
 }
 
-/* The last of these calls may come, and the refresh be over. */
+/* The refresh may be over before it is stopped, even at the last call. */
 static int stop_now_and_then(void *random, uint64_t done, uint64_t total)
 {
 	(void)done, (void)total;
@@ -310,7 +312,7 @@ static void round_of(uint64_t number)
 	succeeds(weir_handle_destroy(s.handle));
 }
 
-/* On a slow machine few reloads fit beside a round's inserts. */
+/* On a slow machine few reloads happen during a round's inserts. */
 static bool all_happened(void)
 {
 	for (unsigned i = 0; i < KINDS; i++)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Threads insert into a handle and look up what was promised, in every form that its verbs have,
- * while one reloads it in every way there is: from the source, by copy, from an image of itself;
- * aborts, rolls back, drops the previous filter. In every second round most reloads choose another
- * seed. No key whose insert has returned may ever be missed.
+ * Threads insert into a handle and look up promised keys, in every form of its verbs. Another
+ * thread reloads it in every way: from the source, by copy, from an image of itself; it also
+ * aborts, rolls back, and drops the previous filter. In every second round most reloads choose
+ * another seed. A key whose insert has returned may never be missed.
  *
- * Each round is a new handle and keys that no filter has seen. An inserter notes keys in its
- * record, inserts them, then promises them. */
+ * Each round has a new handle and fresh keys. An inserter records keys, inserts them, then promises
+ * them. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static enum form by_key(const struct reloads *s, enum form form)
 	return hashes ? form + 1 : form; /* EACH_KEY and KEYS */
 }
 
-/* One key, or seldom, so that half of all keys go this way, a batch. */
+/* Usually one key; rarely a batch, so that half of all keys come in batches. */
 static enum form next_keys(const struct reloads *s, unsigned thread, uint64_t first, struct keys *k,
                            uint64_t *random)
 {
@@ -47,8 +47,8 @@ static void insert(struct reloads *s, unsigned thread)
 	for (uint64_t i = 0; i < s->keys; i += k.n) {
 		enum form form = next_keys(s, thread, i, &k, &random);
 		stress_delay(&random);
-		/* Release: the loader that reads the record finds all that was written before;
-		 * without it, it could read a key not there. */
+		/* Release: the loader that reads the record sees everything written before; without
+		 * it, it could read a key that is not there yet. */
 		atomic_store_explicit(&s->recorded[thread], i + k.n, memory_order_release);
 		stress_delay(&random);
 		keys_insert(s->handle, &k, form);
@@ -65,7 +65,7 @@ static void insert(struct reloads *s, unsigned thread)
 	atomic_fetch_sub_explicit(&s->inserting, 1, memory_order_relaxed);
 }
 
-/* Some of an inserter's promised keys: the newest, and others. */
+/* Choose some of an inserter's promised keys: the newest, and others. */
 static void choose(const struct reloads *s, unsigned inserter, uint64_t *random, struct keys *k)
 {
 	uint64_t promised = atomic_load_explicit(&s->promised[inserter], memory_order_acquire);
@@ -76,7 +76,7 @@ static void choose(const struct reloads *s, unsigned inserter, uint64_t *random,
 	}
 }
 
-/* In a section of its own, with delays where a reload would like to free what it found. */
+/* Look up in a section, with delays during which a reload would like to free the filter. */
 static unsigned found_in_section(const struct reloads *s, const struct keys *k, uint64_t *random)
 {
 	unsigned found = 0;
@@ -91,7 +91,7 @@ static unsigned found_in_section(const struct reloads *s, const struct keys *k, 
 	return found;
 }
 
-/* The figures that a thread reads of the handle never go back. */
+/* The handle's figures never go back for a thread that reads them. */
 static void measure(const struct reloads *s, struct weir_handle_stats *last)
 {
 	struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
@@ -128,7 +128,7 @@ static void look(struct reloads *s, unsigned thread)
 			measured++;
 		}
 		s->flavor->read_quiescent_state();
-		/* more threads than cores: else few reloads would meet few inserts among many
+		/* with more threads than cores, few reloads would meet few inserts among many
 		 * lookups */
 		sched_yield();
 	}
@@ -149,7 +149,7 @@ static void work(void *shared, unsigned thread)
 	s->flavor->unregister_thread();
 }
 
-/* Every key that was inserted, in the filter that the last reload left. */
+/* Every inserted key is in the filter that the last reload left. */
 static void check_all(struct reloads *s)
 {
 	s->flavor->register_thread();
@@ -209,8 +209,8 @@ static void report(const struct reloads *s, uint64_t inserts, uint64_t rounds, d
 	printf("\n");
 }
 
-/* A test of many rounds has a few more where reloads are so slow, for want of a core or by
- * delays, that something has yet to happen. */
+/* On a slow machine, or with delays, some action may still be missing. A test of many rounds then
+ * runs a few more. */
 static bool goes_on(const struct reloads *s, uint64_t rounds)
 {
 	bool missing = false;
@@ -219,13 +219,13 @@ static bool goes_on(const struct reloads *s, uint64_t rounds)
 	return missing && rounds >= MANY_ROUNDS && rounds < 10 * MANY_ROUNDS;
 }
 
-/* A handle's reloads copy: so these are the layouts of kinds that can. How many. */
+/* The layouts whose kind can be copied, because a handle's reloads copy. Return: their number. */
 static size_t copied_layouts(struct layout layouts[MOST_LAYOUTS])
 {
 	size_t n = 0;
 	for (size_t i = 0; i < stress_layouts(); i++) {
 		struct layout layout = stress_layout(i);
-		if (layout.kind->copies) /* what is loaded and inserted takes two places */
+		if (layout.kind->copies) /* a key that is loaded and inserted takes two places */
 			continue;
 		struct weir_filter *f = stress_filter(&layout, 1000, NULL, NULL), *copy = NULL;
 		int err = weir_clone(&copy, f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The promises of a router in its handle, whose sets are cleared one after the other meanwhile: of
- * what a thread has inserted it finds all that came after the last begin of a reload that cleared
- * that set, and what is in other sets always. */
+ * The promises of a router in its handle, while a thread clears its sets one after the other. A
+ * thread finds each key that it inserted after the last begin of a reload that cleared the key's
+ * set. It always finds the keys of the other sets. */
 #include <stdio.h>
 #include <string.h>
 #include "flavor.h"
@@ -13,16 +13,17 @@ struct race {
 	const struct rcu_flavor_struct *flavor;
 	uint64_t each;
 	unsigned threads;
-	/* of each set: reloads that clear it and have begun, and that have ended begin */
+	/* for each set, the reloads that clear it: those about to begin, and those whose begin has
+	 * returned */
 	_Atomic uint64_t beginning[SETS], begun[SETS];
 	atomic_uint working;
 	atomic_uint_fast64_t looks, excused, reloads;
 };
 
-/* What a thread remembers of an insert. */
+/* A thread's note of an insert. */
 struct note {
 	uint64_t hash;
-	uint64_t begun; /* of its set, when the insert began */
+	uint64_t begun; /* of its set, before the insert */
 	uint32_t set;
 };
 
@@ -35,7 +36,8 @@ static void insert(struct race *r, struct note *note, uint64_t number)
 	check(answer >= 0, "%s", weir_error_detail());
 }
 
-/* It may be gone only if a reload that clears its set was not through begin when it began. */
+/* A key may be missing only if a reload that clears its set had not returned from begin when the
+ * insert began. */
 static void look(struct race *r, const struct note *note)
 {
 	uint64_t mask = weir_handle_route_hash(r->h, note->hash);
@@ -48,8 +50,8 @@ static void look(struct race *r, const struct note *note)
 	atomic_fetch_add_explicit(&r->looks, 1, memory_order_relaxed);
 }
 
-/* Each clear of a set adds one to beginning before begin, and one to begun after it. So if no
- * reload of the set was under way, or came later, the two are equal. */
+/* Each clear of a set adds one to beginning before begin, and one to begun after it. So the two are
+ * equal unless a reload of the set was under way or came later. */
 static void clear(struct race *r, uint64_t turn, uint64_t *random)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -76,7 +78,7 @@ static void clear(struct race *r, uint64_t turn, uint64_t *random)
 	atomic_fetch_add_explicit(&r->reloads, 1, memory_order_relaxed);
 }
 
-/* The last thread clears, the others insert and look. */
+/* The last thread clears, the others insert and look up. */
 static void work(void *shared, unsigned thread)
 {
 	struct race *r = shared;
@@ -115,7 +117,7 @@ int main(int argc, char **argv)
 	how.flavor = r.flavor;
 	o.kind = WEIR_ROUTER;
 	o.router.sets = SETS;
-	/* sets are cleared again and again, but not at a pace that is known */
+	/* the sets are cleared again and again, but the test does not know how often */
 	o.capacity = r.each * r.threads / SETS + 1;
 	o.fp_rate = 0.001;
 	int err = weir_create(&first, &o);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Sections that are over at once: threads measure a handle, look a key up in it and insert into it,
- * while another swaps its filter as fast as it can. The set is so small that there is little else
- * than sections, and a swap for each few of them: whoever reads the record outside of its section
- * finds it freed. */
+ * Short sections: threads measure a handle, look a key up in it and insert into it, while another
+ * swaps its filter as fast as it can. The set is so small that there is a swap for every few
+ * sections, and hardly any other work. A thread that reads the record outside its section finds it
+ * freed. */
 #include <stdio.h>
 #include "flavor.h"
 
@@ -18,7 +18,7 @@ struct shared {
 	atomic_uint_fast64_t swaps;
 };
 
-/* The figures are of a filter that was never freed, and never go back. */
+/* The figures are of a filter that is not freed, and they never go back. */
 static void measure(const struct shared *s, struct weir_handle_stats *last)
 {
 	struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
@@ -38,7 +38,7 @@ static void measure(const struct shared *s, struct weir_handle_stats *last)
 static void use(struct shared *s, unsigned thread)
 {
 	struct weir_handle_stats last = WEIR_HANDLE_STATS_INIT;
-	/* beside one swap at least: the swapping thread may come when all sections are over */
+	/* until at least one swap: the swapping thread may come after all other sections */
 	for (uint64_t i = 0; i < s->sections || !atomic_load(&s->swaps); i++) {
 		uint64_t hash = stress_hash(i * s->users + thread);
 		switch (i % 4) {
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 	options.flavor = flavor_named(options.flavor_name);
 	for (size_t i = 0; i < stress_layouts(); i++) {
 		struct layout layout = stress_layout(i);
-		if (layout.kind->copies || layout.kind->grows) /* far more keys than room */
+		if (layout.kind->copies || layout.kind->grows) /* too little room for the keys */
 			continue;
 		run(&layout, &options);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A thousand swaps of a filter of some megabytes while it is read and inserted into: memory is
- * back where it was, and at no time were there more filters than the header says: two, or three
- * while the previous one is kept. */
+ * A thousand swaps of a filter of some megabytes during lookups and inserts. Memory returns to its
+ * size at the start, and there are never more filters than the header says: two, or three while the
+ * previous one is kept. */
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,11 +15,11 @@ struct swaps {
 	struct weir_handle *handle;
 	uint64_t swaps;
 	bool keep_previous, defer_free;
-	uint64_t peak; /* bytes, above what there was at the start */
+	uint64_t peak; /* bytes above the size at the start */
 	atomic_bool over;
 };
 
-/* A line of /proc/self/status, in bytes. */
+/* The value of a line of /proc/self/status, in bytes. */
 static uint64_t status(const char *name)
 {
 	char line[128];
@@ -34,7 +34,7 @@ static uint64_t status(const char *name)
 	return kib * 1024;
 }
 
-/* From here on VmHWM is the highest that VmRSS has been. */
+/* From here on VmHWM is the maximum of VmRSS. */
 static void forget_peak(void)
 {
 	FILE *f = fopen("/proc/self/clear_refs", "w");
@@ -73,8 +73,8 @@ static void swap(struct swaps *s)
 	check(err == 0, "%s", weir_error_detail());
 }
 
-/* What call_rcu still holds is freed, and what malloc keeps goes back: then this is what the
- * program has. */
+/* The memory of the program, once call_rcu has freed its filters and malloc() has returned its
+ * spare memory. */
 static uint64_t settled(const struct swaps *s)
 {
 	s->flavor->barrier();
@@ -89,7 +89,7 @@ static void work(void *shared, unsigned thread)
 	if (thread) {
 		load_lightly(s, thread);
 	} else {
-		for (unsigned i = 0; i < 20; i++) /* the threads of liburcu, the arenas of malloc */
+		for (unsigned i = 0; i < 20; i++) /* for liburcu's threads and malloc's arenas */
 			swap(s);
 		uint64_t before = settled(s);
 		forget_peak();
@@ -123,9 +123,9 @@ static void run(const struct stress *options, bool keep_previous, bool defer_fre
 	       keep_previous ? ", previous kept" : "", defer_free ? ", freed by call_rcu" : "",
 	       (unsigned long long)s.swaps);
 	stress_run(options->threads + 1, work, &s);
-	/* Beside the current filter, and the previous if one is kept (both are there at the
-	 * start), there is one more: the next. What call_rcu has not come to yet is beyond any
-	 * bound of this kind. */
+	/* Besides the current filter, and the previous if it is kept (both exist at the start),
+	 * there is one more: the next. Filters that call_rcu has not freed yet have no such
+	 * bound. */
 	check(defer_free || s.peak < stats.bytes + SLACK + 2 * MEBI,
 	      "%llu bytes more at the peak: a filter has %llu", (unsigned long long)s.peak,
 	      (unsigned long long)stats.bytes);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Threads insert into a handle whose previous filter has room for some of their keys alone, while
- * one rolls back (H12 in src/set/generation.h): either what that filter refused stands and no
- * rollback returns to it, or the rollback comes first and the insert is refused.
+ * Threads insert into a handle whose previous filter has room for only some of their keys, while
+ * another rolls back (H12 in src/set/generation.h). Either a key that this filter refused stays in
+ * and no rollback returns to it, or the rollback comes first and the insert is refused.
  *
- * Every other round the rollback comes after a refusal. So thousands of previous filters are void,
- * whatever the machine does, and they are freed while inserts go on. In the others the inserts wait
- * for the rollback shortly before there is no more room, so that the two meet. */
+ * In every second round the rollback comes after a refusal. So thousands of previous filters are
+ * void on any machine, and they are freed during inserts. In the other rounds the inserts wait for
+ * the rollback shortly before the room ends, so that the two meet. */
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -18,12 +18,12 @@ static struct round {
 	const struct rcu_flavor_struct *flavor;
 	unsigned inserters;
 	uint64_t seed;
-	uint32_t room;         /* of the previous filter: fewer than there are keys */
-	uint32_t rolls_after;  /* so many inserts, at least */
+	uint32_t room;         /* of the previous filter: less than there are keys */
+	uint32_t rolls_after;  /* at least this many inserts */
 	atomic_uint acknowledged;
 	atomic_bool rolls;
-	bool returned, copied; /* the rollback did; another filter took its place */
-	bool has[MOST_THREADS][KEYS_EACH]; /* was acknowledged */
+	bool returned, copied; /* the rollback did; a copy replaced the filter */
+	bool has[MOST_THREADS][KEYS_EACH]; /* the acknowledged keys */
 } s;
 
 static struct totals {
@@ -41,7 +41,7 @@ static void let_others(void)
 	sched_yield();
 }
 
-/* Return: how many of them were taken. */
+/* Return: how many keys were taken. */
 static size_t insert_some(unsigned thread, unsigned i, size_t n)
 {
 	uint64_t hashes[BATCH];
@@ -71,7 +71,7 @@ static void insert(unsigned thread)
 	}
 }
 
-/* By the caller, or by the next writer. */
+/* The caller frees the void filter, or the next writer does. */
 static void free_void(uint64_t *random)
 {
 	if (stress_random(random) % 2) {
@@ -113,8 +113,8 @@ static void work(void *shared, unsigned thread)
 	s.flavor->unregister_thread();
 }
 
-/* What was acknowledged is there, once, or twice if it was inserted beside a copy; what was refused
- * is not. */
+/* An acknowledged key is there once, or twice if a copy ran during its insert. A refused key is not
+ * there. */
 static void verify(void)
 {
 	const struct weir_filter *f = weir_handle_get(s.handle);
@@ -129,7 +129,7 @@ static void verify(void)
 			totals.refused += !has;
 			all += (uint64_t)n;
 		}
-	/* a copy beside inserts reads that word before the counters */
+	/* a copy during inserts reads that word before the counters */
 	check(s.copied || all == *bounded_word(f, 0), "%" PRIu64 " copies in all, %" PRIu64
 	      " by counters", (uint64_t)*bounded_word(f, 0), all);
 	totals.returned += s.returned;

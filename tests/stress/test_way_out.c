@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The way out of a filter that is nearly full: threads insert into a handle without end, and
- * whenever weir_handle_measure() says nearly_full one reloads it into a filter of twice the size,
- * from the application's record. Cuckoo filters, in which inserts move keys by then, and growing
- * ones at their max_capacity. A key whose insert was acknowledged is never missed; what is refused
- * is inserted again until there is room. */
+ * The way out of a filter that is nearly full. Threads insert into a handle without end. Whenever
+ * weir_handle_measure() reports nearly_full, another thread reloads it into a filter of twice the
+ * size, from the application's record. The filters are cuckoo filters, in which inserts then move
+ * keys, and growing ones at their max_capacity. An acknowledged key is never missed, and a refused
+ * one is inserted again until there is room. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -11,10 +11,10 @@
 #include <string.h>
 #include "flavor.h"
 
-enum { FIRST = 1000, TIMES = 64 /* as many keys in the end */ };
+enum { FIRST = 1000, TIMES = 64 /* the factor of the keys at the end */ };
 
 struct thread {
-	/* keys 0 to that: the first before their inserts, the second after */
+	/* how many keys are recorded, before their inserts; and promised, after them */
 	_Alignas(64) atomic_uint recorded, promised;
 	uint64_t refused;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Statistics, copies, merges and images of a filter that others insert into and look at: each
- * holds every key that was promised before it was begun. */
+ * Statistics, copies, merges and images of a filter while others insert and look up: each holds
+ * every key that was promised before it began. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@ struct shared {
 	struct weir_filter *f, *from, *into; /* from is merged into f, f is merged into into */
 	uint64_t keys, first;
 	unsigned inserters;
-	bool copies; /* a second merge of what was merged fills the filter */
+	bool copies; /* merging keys a second time fills the filter */
 	uint64_t seed;
 	_Atomic uint64_t promised[MOST_THREADS]; /* of the inserter's own keys */
 	_Atomic uint64_t merged;                 /* of the keys of from */
@@ -30,7 +30,7 @@ static void insert(struct shared *s, unsigned thread)
 {
 	uint64_t random = s->seed * MOST_THREADS + thread;
 	for (uint64_t i = 0; i < s->keys; i++) {
-		/* or there would be few merges and copies meanwhile */
+		/* otherwise few merges and copies would happen during the inserts */
 		for (unsigned slowly = 0; slowly < 16; slowly++)
 			stress_delay(&random);
 		(void)weir_insert_hash(s->f, hash_of(s, thread, i));
@@ -55,7 +55,7 @@ static void look(const struct shared *s, const struct weir_filter *copy, const u
 		}
 }
 
-/* What the kind cannot is not asked of it. */
+/* A verb that the kind lacks is skipped. */
 static bool done(int64_t err)
 {
 	check(err >= 0 || err == -ENOTSUP, "%s", weir_error_detail());
@@ -165,8 +165,8 @@ int main(int argc, char **argv)
 	struct stress options = stress_read(argc, argv, 2000000);
 	for (size_t i = 0; i < stress_layouts(); i++) {
 		struct layout layout = stress_layout(i);
-		/* whole filters of a kind that removes keys are left alone by inserts (filter.h),
-		 * unless it holds them off itself; and one that grows has a lower fill then */
+		/* inserts must leave whole filters of a kind with removals alone (filter.h), unless
+		 * the kind holds them off; and a growing filter then has a lower fill */
 		if ((layout.kind->reference.remove && !layout.kind->copies) || layout.kind->grows)
 			continue;
 		run(&layout, &options,

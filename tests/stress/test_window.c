@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The promises of a window whose time is sped up, while its own thread advances it: a key is found
- * until its span is over, and of threads that offer one nonce at most one is answered WEIR_NEW
- * within the span. With a stalled section now and then, which delays an advance, and a save, whose
- * image has all that was in the window when it began. */
+ * The promises of a window with fast time, while its own thread advances it. A key is found until
+ * its span is over. If several threads offer one nonce, at most one is answered WEIR_NEW within the
+ * span. A stalled section delays an advance from time to time, and a save makes an image with all
+ * keys that were in the window when it began. */
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -18,7 +18,7 @@ struct race {
 	const struct rcu_flavor_struct *flavor;
 	uint64_t each;  /* nonces that a thread offers */
 	unsigned threads;
-	_Atomic uint64_t at[MOST_THREADS];         /* how far a thread is */
+	_Atomic uint64_t at[MOST_THREADS];         /* the next nonce of each thread */
 	_Atomic uint64_t accepted[NONCES];         /* when the accepted insert began, by nonce */
 	atomic_uint_fast64_t looks, expired, news, saves;
 };
@@ -30,13 +30,13 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* All offer the same nonces, close together, so that they meet; a place in the table is used again
- * when nobody is near it. */
+/* All threads offer the same nonces, close together, so that they meet. A place in the table is
+ * reused when no thread is near it. */
 static void wait_for_others(const struct race *r, uint64_t i)
 {
 	for (unsigned t = 0; t < r->threads; t++)
 		while (atomic_load_explicit(&r->at[t], memory_order_acquire) + CLOSE < i) {
-			r->flavor->read_quiescent_state(); /* of qsbr; else nothing */
+			r->flavor->read_quiescent_state(); /* for qsbr; else a no-op */
 			sched_yield();
 		}
 }
@@ -48,13 +48,14 @@ static void offer(struct race *r, uint64_t i)
 	if (weir_insert_hash(r->w, stress_hash(i)) != WEIR_NEW)
 		return;
 	uint64_t ended = now(), before = atomic_exchange(accepted, began);
-	/* an earlier round's is of another nonce, and long ago by then: see place_free() */
+	/* the entry of an earlier round would be another nonce's, but place_free() has removed
+	 * it */
 	check(!before || ended >= before + SPAN_NS, "nonce %llu is accepted twice within %llu ns",
 	      (unsigned long long)i, (unsigned long long)(ended - before));
 	atomic_fetch_add_explicit(&r->news, 1, memory_order_relaxed);
 }
 
-/* Half the table ahead: all are far from there. */
+/* Half the table ahead, where no thread is near. */
 static void place_free(struct race *r, uint64_t i)
 {
 	atomic_store(&r->accepted[(i + NONCES / 2) % NONCES], 0);
@@ -97,7 +98,7 @@ static struct weir_filter *saved(const struct race *r)
 	return w;
 }
 
-/* What this thread has inserted is in the image, but for what was over when that was made. */
+/* The image has the nonces of this thread, except those whose span was over when it was made. */
 static void look_in_image(struct race *r, const uint64_t *began, uint64_t i)
 {
 	struct weir_filter *image = saved(r);
