@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes at all as an image: refused with a sentence, or loaded, and then used, saved, mapped
- * and loaded again; what comes back must be what was there. Anything else aborts. Run by
- * libFuzzer (run-fuzz.sh) or over the corpus by replay.c. */
+ * Any bytes as an image: refused with a sentence, or loaded, and then used, saved, mapped and
+ * loaded again. The last load must give back what was saved. Anything else aborts. Run by libFuzzer
+ * (run-fuzz.sh), or over the corpus by replay.c. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static uint64_t key_of(uint64_t i)
 	return (i + 1) * UINT64_C(0x9E3779B97F4A7C15) ^ (i << 7);
 }
 
-/* Many at once are answered as each alone. */
+/* A batch answers as the single lookups do. */
 static void look(const struct weir_filter *f)
 {
 	uint64_t hashes[KEYS], bitmap[WEIR_BITMAP_WORDS(KEYS)];
@@ -37,7 +37,7 @@ static void look(const struct weir_filter *f)
 	MUST(found == 0);
 }
 
-/* The steps of a set's normalisation, which may refuse any of the fuzz's texts, and hashes if a
+/* The set's steps of normalisation. They may refuse any text of this fuzzer, and also hashes if a
  * lookup probes several keys. */
 static uint32_t steps_of(const struct weir_filter *f)
 {
@@ -54,12 +54,12 @@ static void insert_and_look(struct weir_filter *f)
 	for (unsigned i = 0; i < KEYS; i++) {
 		hashes[i] = key_of(i);
 		int answer = weir_insert(f, &hashes[i], i % 9);
-		if (answer == -ENOTSUP) { /* built once: all cells may be looked at */
+		if (answer == -ENOTSUP) { /* built once: only look up, in any cell */
 			(void)weir_contains(f, &hashes[i], i % 9);
 			continue;
 		}
 		if (answer == -ENOSPC || answer == -ENOMEM)
-			return; /* its image says that it is full, or what no memory holds */
+			return; /* its image says that it is full, or it needs too much memory */
 		MUST(answer >= 0 || (answer == -EINVAL && steps));
 		MUST(weir_contains(f, &hashes[i], i % 9) || answer == -EINVAL);
 	}
@@ -82,7 +82,7 @@ static void measure(const struct weir_filter *f)
 	MUST(s.capacity >= 1 && s.fp_rate > 0 && s.fp_rate < 1 && s.fill >= 0 && s.fill <= 1);
 }
 
-/* As test_keeps_copies() says, asked once. */
+/* The answer of test_keeps_copies(), computed once for each kind. */
 static bool keeps_copies(uint32_t kind)
 {
 	static struct { bool asked, keeps; } known[16];
@@ -93,8 +93,8 @@ static bool keeps_copies(uint32_t kind)
 	return known[kind].keeps;
 }
 
-/* Two filters with the same bits hold each other: their union is either, unless its kind keeps a
- * copy for each insert. */
+/* Two filters with the same bits contain each other. So their union equals either, unless the kind
+ * keeps a copy for each insert. */
 static void must_be_alike(struct weir_filter *a, struct weir_filter *b)
 {
 	struct weir_stats sa = WEIR_STATS_INIT, sb = WEIR_STATS_INIT, both = WEIR_STATS_INIT;
@@ -115,7 +115,7 @@ static int memory_file(void)
 	return fd;
 }
 
-/* As the input was loaded. */
+/* The key with which the input was loaded. */
 static const void *secret;
 
 static struct weir_load_options load_options(void)
@@ -125,7 +125,7 @@ static struct weir_load_options load_options(void)
 	return o;
 }
 
-/* Forged bits are no hashes' bits. */
+/* Forged bits come from no hashes. */
 static const struct weir_save_options as_it_is = { .struct_size = sizeof as_it_is,
 	                                           .allow_uneven = true };
 
@@ -147,7 +147,7 @@ static void save_and_load(struct weir_filter *f, int level)
 	close(fd);
 }
 
-/* The input itself, mapped in each mode: it loaded, so a plain one maps. */
+/* Map the input itself in each mode. It has loaded, so a plain one must map. */
 static void map(const uint8_t *data, size_t size)
 {
 	char path[64];
@@ -167,7 +167,7 @@ static void map(const uint8_t *data, size_t size)
 		o.lock_dir = mode == WEIR_MAP_LIVE ? "/tmp" : NULL; /* the file has no folder */
 		int err = weir_load(&f, weir_location_map(path, (enum weir_map_mode)mode), &o);
 		if (mode == WEIR_MAP_LIVE && err == -ENOTSUP && !info.compressed)
-			continue; /* its kind has state beside the array */
+			continue; /* its kind keeps state outside the array */
 		MUST(info.compressed ? err == -EINVAL : err == 0);
 		if (err)
 			continue;
@@ -186,7 +186,8 @@ static void map(const uint8_t *data, size_t size)
 	close(fd);
 }
 
-/* Marked live and not sealed: it may be mapped live, and sealed. Its bits are whatever they are. */
+/* The image is marked live and not sealed, so it may be mapped live and sealed. Its bits are
+ * arbitrary. */
 static void map_live(const uint8_t *data, size_t size)
 {
 	char path[64];
@@ -215,12 +216,13 @@ static void map_live(const uint8_t *data, size_t size)
 	close(fd);
 }
 
-/* ---- memory that processes share ---- */
+/* ---- memory shared by processes ---- */
 
 static _Alignas(4096) unsigned char shared[4 << 20];
 
-/* Around the bytes as they are: refused where a load is, and where they are compressed. With bits
- * that nobody checked lookups answer anything, and end. @loaded: what the load answered. */
+/* Map the bytes in memory as they are. The map is refused if the load was, or if they are
+ * compressed. With unverified bits a lookup may give any answer, but it ends. @loaded: the answer
+ * of the load. */
 static void look_at_shared(const uint8_t *data, size_t size, int loaded)
 {
 	struct weir_load_options o = load_options();
@@ -241,7 +243,7 @@ static void look_at_shared(const uint8_t *data, size_t size, int loaded)
 	}
 }
 
-/* What is read into it is the plain image of the same filter. */
+/* A copy into shared memory is the plain image of the same filter. */
 static void read_shared(const uint8_t *data, size_t size)
 {
 	char path[64];
@@ -282,7 +284,7 @@ static void use(struct weir_filter *w)
 	     s.generations == 2);
 }
 
-/* What comes back has what was there. */
+/* The loaded window answers as the saved one does. */
 static void save_and_load_window(struct weir_filter *w,
                                  const struct weir_load_options *options)
 {
@@ -351,7 +353,7 @@ static void use_router(struct weir_filter *r)
 	}
 }
 
-/* What comes back has what was there. */
+/* The loaded router answers as the saved one does. */
 static void save_and_load_router(struct weir_filter *r, const struct weir_load_options *options)
 {
 	struct weir_filter *back = NULL;
@@ -401,7 +403,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(weir_clone(&copy, f) == 0);
 	insert_and_look(copy);
 	save_and_load(copy, 0);
-	if (data[64] % 16 == 1) /* of the generation, which is free to be anything */
+	if (data[64] % 16 == 1) /* of the generation, which may have any value */
 		save_and_load(copy, 1);
 	weir_destroy(copy);
 	if (data[64] % 16 == 2)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What libFuzzer calls, and what it offers. */
+ * The functions that libFuzzer calls and offers. */
 #ifndef WEIR_TESTS_FUZZ_IMAGE_H
 #define WEIR_TESTS_FUZZ_IMAGE_H
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <weir/error.h>
 
-/* What must be so whatever the input is: else it aborts, with the library's last sentence. */
+/* Must hold for every input; else it aborts with the library's last sentence. */
 #define MUST(condition) \
 	do { \
 		if (!(condition)) { \
@@ -19,7 +19,7 @@
 		} \
 	} while (0)
 
-/* What a keyed image is loaded with, and the check value that it then has at byte 56. */
+/* The key that loads a keyed image, and the check value that this image has at byte 56. */
 static const unsigned char fuzz_key[16] __attribute__((unused)) = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
 	                                                            10, 11, 12, 13, 14, 15 };
 static const unsigned char fuzz_key_check[8] __attribute__((unused)) = { 0x6f, 0x1c, 0xcb, 0x24,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes at all as a filter of Parquet's: refused with a sentence, or imported; then it exports
- * the same bits, and its own header is read as the same filter. The first byte chooses the form. */
+ * Any bytes as a filter of Parquet's: refused with a sentence, or imported. Then it exports the
+ * same bits, and its own header reads as the same filter. The first byte chooses the form. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void must(int holds)
 		abort();
 }
 
-/* The export is what was imported, behind a header or not. */
+/* The export equals the import, with a header or without. */
 static void goes_round(const struct weir_filter *f, const uint8_t *bits)
 {
 	struct weir_filter *again = NULL;

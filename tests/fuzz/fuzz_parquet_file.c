@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes at all as a Parquet file: refused with a sentence, or opened; then every column is
- * asked for and every filter read and used. Anything else aborts. The input is the length of the
- * footer, two bytes, and what stands between the two PAR1 and before that length. Run by libFuzzer
- * (run-fuzz.sh) or over the corpus by replay.c. */
+ * Any bytes as a Parquet file: refused with a sentence, or opened. Then every column is asked for,
+ * and every filter read and used. Anything else aborts. The input is the length of the footer, in
+ * two bytes, and the bytes between the two PAR1 and before that length. Run by libFuzzer
+ * (run-fuzz.sh), or over the corpus by replay.c. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>

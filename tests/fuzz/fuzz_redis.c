@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes at all as a value that weir-redis.so is to load, or as pieces of a dump for its
- * LOADCHUNK: refused, or a key that does all that keys do, and that is the same after it was saved
- * and loaded, dumped and loaded, copied, and written to an append-only file. Anything else aborts.
- * The first byte says which: bit 0 of CF.*, bit 1 pieces. A piece is its iterator of 8 bytes, its
- * length of 4, and itself. Run by libFuzzer (run-fuzz.sh) or over the corpus by replay.c. */
+ * Any bytes as a value that weir-redis.so loads, or as pieces of a dump for its LOADCHUNK: refused,
+ * or a key that serves every command. The key is the same after a save and a load, a dump and a
+ * load, a copy, and an append-only file. Anything else aborts. Bit 0 of the first byte chooses CF.*
+ * (else BF.*), bit 1 pieces. A piece is its iterator of 8 bytes, its length of 4 bytes, and its
+ * bytes. Run by libFuzzer (run-fuzz.sh), or over the corpus by replay.c. */
 #include <string.h>
 #include "../image_bytes.h"
 #include "fuzz_image.h"
@@ -18,7 +18,7 @@ static struct redis_string text(const char *s)
 	return (struct redis_string){ s, strlen(s) };
 }
 
-/* "BF." and "CF." alike. */
+/* The command's name with "BF." or "CF." before it. */
 static const char *command(const char *name)
 {
 	static char whole[32];
@@ -26,7 +26,7 @@ static const char *command(const char *name)
 	return whole;
 }
 
-/* The items that are answered with 1, or of BF with 0 too, are there. */
+/* Items answered with 1 must be found; for BF also those answered with 0. */
 static void add_and_look(void)
 {
 	struct redis_string words[ITEMS + 4], found[ITEMS + 2];
@@ -142,7 +142,7 @@ static void carry(void)
 	free(saved.at);
 }
 
-/* ---- what comes ---- */
+/* ---- the input ---- */
 
 static void load_pieces(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Any strings at all as an entry of the log: refused with a sentence, or read; then it is written
- * as it was. The input: the id in 16 bytes, then strings, each after its length in two bytes. */
+ * Any strings as an entry of the log: refused with a sentence, or read and then written unchanged.
+ * The input: the id in 16 bytes, then strings, each after its length in two bytes. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void is_written_as_it_was(const struct weir_entry *e, const struct iovec 
 	char hex[WEIR_HEX_TEXT];
 	must(memcmp(weir__hex_write(hex, e->tag), strings[1].iov_base, 16) == 0);
 	must(memcmp(weir__hex_write(hex, e->before), strings[3].iov_base, 16) == 0);
-	if (e->kind == WEIR_ENTRY_EPOCH) /* scripts write those */
+	if (e->kind == WEIR_ENTRY_EPOCH) /* only scripts write those */
 		return;
 	size_t n = weir__entry_write(text, e);
 	must(n == strings[5].iov_len && memcmp(text, strings[5].iov_base, n) == 0);

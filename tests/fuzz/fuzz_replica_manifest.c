@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes at all as a manifest: refused with a sentence, or read; then it is written as it was,
- * so what is signed has one meaning. */
+ * Any bytes as a manifest: refused with a sentence, or read and then written unchanged, so a signed
+ * text has only one meaning. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "../short.h"
 #include "fuzz_image.h"
 
-/* In memory of its own size, so that a sanitizer sees its end. */
+/* Run the input in memory of its exact size, so that a sanitizer sees its end. */
 static inline void run_exact(const unsigned char *input, size_t n)
 {
 	unsigned char *exact = malloc(n ? n : 1);
@@ -21,8 +21,9 @@ static inline void run_exact(const unsigned char *input, size_t n)
 	free(exact);
 }
 
-/* @use: of each file's path; not 0 ends it. @ending: of the names; what begins with a dot is none.
- * Return: the files used; -1: no such folder, or ended. */
+/* @use: called with the path of each file; an answer other than 0 ends the loop. @ending: of the
+ * names; names that begin with a dot are skipped. Return: the number of files; -1: no such folder,
+ * or @use ended the loop. */
 static inline int for_each_input(const char *folder, const char *ending,
                                  int use(const char *path, unsigned mutations),
                                  unsigned mutations)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Mutation with the checksums made good again: without that a fuzzer sees nothing but the
- * checksums. Mostly a few bytes or one field change; often what follows from the fields
- * (offsets, length, the file's own length) is made to follow, so that a changed size is
- * believed, or all fields are brought within their ranges (several shards in compressed images
- * alone: they are small). One time in sixteen the bytes are left raw. */
+ * Mutation that corrects the checksums; otherwise a fuzzer would reach nothing behind them. Mostly
+ * a few bytes or one field change. Often the dependent fields (offsets, length, the file's own
+ * length) are adjusted too, so that a changed size is believed, or all fields are brought within
+ * their ranges. Only compressed images get several shards then, because they stay small. One time
+ * in sixteen the bytes are left raw. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +18,9 @@ enum { MOST_SHARD = 1 << 20 };
 static const uint16_t fields[][2] = { /* offset, bytes */
 	{ 8, 4 },  { 12, 4 }, { 16, 4 }, { 20, 4 }, { 24, 8 }, { 32, 8 }, { 40, 8 }, { 48, 4 },
 	{ 52, 4 }, { 56, 8 }, { 64, 8 }, { 72, 4 }, { 76, 4 }, { 80, 8 }, { 88, 8 }, { 96, 8 },
-	/* the numbers of a kind that has them there */
+	/* the numbers of the kinds that have them here */
 	{ 104, 4 }, { 108, 4 }, { 112, 4 }, { 116, 4 }, { 120, 4 }, { 124, 4 }, { 128, 4 },
-	/* of format 2: the marks, what is done to keys, and two words of a later one */
+	/* of format 2: the marks, the steps of normalisation, and two words of a later format */
 	{ 136, 4 }, { 140, 4 }, { 144, 8 }, { 152, 8 }, { 160, 8 }, { 168, 8 }, { 176, 8 },
 	{ 184, 8 }, { 192, 4 }, { 484, 4 },
 	/* of format 3: a compound's own words, and the notes and commit records of two members */
@@ -63,7 +63,7 @@ static void put32(uint8_t *p, uint64_t value)
 		p[i] = (uint8_t)(value >> (8 * i));
 }
 
-/* What is done to keys: the words of a step that is not there become 0. Return: the steps. */
+/* The steps of normalisation: the words of an absent step become 0. Return: the steps. */
 static uint64_t tame_steps(uint8_t *data)
 {
 	uint64_t steps = image_get(data + IMAGE_STEPS, 4) & 15;
@@ -80,7 +80,7 @@ static uint64_t tame_steps(uint8_t *data)
 	return steps;
 }
 
-/* One part or two, of as many segments as there is room for or fewer. */
+/* One or two parts, with at most as many segments as fit. */
 static void tame_fuse(uint8_t *data, uint64_t was, uint64_t parts)
 {
 	const uint64_t width = 1 + was % 32, blocks = (image_get(data + IMAGE_BLOCKS, 8) + 1) & ~1;
@@ -93,7 +93,8 @@ static void tame_fuse(uint8_t *data, uint64_t was, uint64_t parts)
 	put32(data + 116, parts);
 }
 
-/* Likewise in the first of three lines or more; the last two are the second level's. */
+/* The same for the first level, in the first of at least three lines; the last two are the second
+ * level's. */
 static void tame_layered(uint8_t *data, uint64_t was, uint64_t then)
 {
 	const uint64_t width = 1 + was % 32, blocks = image_get(data + IMAGE_BLOCKS, 8) + 2;
@@ -118,7 +119,7 @@ static void tame_split(uint8_t *data, uint64_t was)
 	put32(data + 104, 2 * image_get(data + IMAGE_BLOCKS, 8) - (was & 1));
 }
 
-/* Pages, columns, rows, sets. The names are what they are. */
+/* Pages, columns, rows, sets. The names stay as they are. */
 static void tame_router(uint8_t *data, uint64_t numbers, uint64_t blocks)
 {
 	image_put64(data + IMAGE_BLOCKS, 64 * (2 + blocks / 64 % 3));
@@ -128,10 +129,10 @@ static void tame_router(uint8_t *data, uint64_t numbers, uint64_t blocks)
 	put32(data + 112, 1 + (numbers >> 8) % 8);
 }
 
-/* Bring every field within its range, as near to what it holds as may be. */
+/* Bring every field into its range, as close to its value as possible. */
 static void tame(uint8_t *data)
 {
-	/* each kind by itself, as the corpus has it; of no kind one that has most fields */
+	/* a kind stays, as in the corpus; a number of no kind becomes one with many fields */
 	static const uint8_t kinds[] = { 0, 1, 2, 8, 4, 5, 6, 7, 8, 9, 5, 2, 6, 7, 9, 4 };
 	uint64_t kind = kinds[data[12] & 15], blocks = image_get(data + IMAGE_BLOCKS, 8);
 	uint64_t z = kind ? UINT64_C(1) + data[16] % 32 : UINT64_C(1) << (data[16] & 3);
@@ -148,7 +149,7 @@ static void tame(uint8_t *data)
 	image_put64(data + 32, 1 + image_get(data + 32, 8) % (UINT64_C(1) << 48));
 	image_put64(data + 40, 1 + image_get(data + 40, 8) % UINT64_C(0x3fefffffffffffff));
 	put32(data + 48, marks & 1 ? 3 : 1);
-	if (marks & 1 && data[57] & 1) /* else it is another key's, and refused */
+	if (marks & 1 && data[57] & 1) /* else it belongs to another key and is refused */
 		memcpy(data + 56, fuzz_key_check, 8);
 	put32(data + IMAGE_SHARDS, shards);
 	put32(data + IMAGE_COMPRESSION, packed);
@@ -159,7 +160,7 @@ static void tame(uint8_t *data)
 	memset(data + 104, 0, IMAGE_MARKS - 104);
 	if (kind == 4)
 		put32(data + 104, fingerprint);
-	if (counters) /* 4 or 8 to 16 or 32 bits, 1 to 8 words, a counter in each or two */
+	if (counters) /* 4 or 8 to 16 or 32 bits, 1 to 8 words, one counter in each */
 		put32(data + 104, (kind == 2 ? UINT64_C(4) : UINT64_C(8)) << bits % 3),
 			put32(data + 108, UINT64_C(1) << words), put32(data + 112, 1);
 	if (kind == 5)
@@ -175,7 +176,7 @@ static void tame(uint8_t *data)
 	put32(data + IMAGE_MARKS, marks);
 }
 
-/* Make the fields that follow from others follow, and the length of the whole. */
+/* Adjust the dependent fields and the length of the whole. */
 static size_t settle(uint8_t *data, size_t size, size_t max_size)
 {
 	uint64_t shards = image_get(data + IMAGE_SHARDS, 4);
@@ -199,7 +200,7 @@ static size_t settle(uint8_t *data, size_t size, size_t max_size)
 }
 
 #if TEST_ZSTD
-/* The checksums of what the frames hold, as far as they hold a shard. */
+/* Correct the checksums of the frames' contents, as long as frames unpack to a shard. */
 static void sum_frames(uint8_t *data, size_t size)
 {
 	static unsigned char shard[MOST_SHARD];
@@ -221,7 +222,7 @@ static void sum_frames(uint8_t *data, size_t size)
 }
 #endif
 
-/* Where the next member of a plain compound begins; 0: there is no room for one. */
+/* The start of the next member of a plain compound; 0: no room for one. */
 static uint64_t member_after(const uint8_t *data, size_t size, uint64_t at)
 {
 	uint64_t length = at == 0 ? IMAGE_PAGE : image_get(data + at + 96, 8);
@@ -231,7 +232,7 @@ static uint64_t member_after(const uint8_t *data, size_t size, uint64_t at)
 	return at <= size && size - at >= IMAGE_PAGE ? at : 0;
 }
 
-/* The checksums of each member, and its commit record in the compound's table. */
+/* Correct the checksums of each member, and its commit record in the compound's table. */
 static void repair_members(uint8_t *data, size_t size)
 {
 	uint8_t *row = data + IMAGE_TABLE;

@@ -45,7 +45,7 @@ static int get_function(const char *name, void *function)
 static struct redis_context context = { get_function };
 int server_flags;
 
-/* ---- what is registered ---- */
+/* ---- registrations ---- */
 
 void fake_SetModuleAttribs(struct redis_context *c, const char *name, int version, int api)
 {
@@ -88,7 +88,7 @@ void fake_LogIOError(struct redis_io *io, const char *level, const char *format,
 	va_end(list);
 }
 
-/* ---- what a test asks ---- */
+/* ---- requests of a test ---- */
 
 int RedisModule_OnLoad(struct redis_context *, struct redis_string **, int);
 

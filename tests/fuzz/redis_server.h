@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * As much of redis-server as its module weir-redis.so calls: four keys, "a" to "d", commands, and
- * values as streams of numbers of 8 bytes and of strings with their lengths before them. In it the
- * module can be run with sanitizers, thousands of times a second. */
+ * The part of redis-server that its module weir-redis.so calls: four keys, "a" to "d", commands,
+ * and values as streams of numbers of 8 bytes and of strings after their lengths. Here the module
+ * can run with sanitizers, thousands of times a second. */
 #ifndef WEIR_TESTS_REDIS_SERVER_H
 #define WEIR_TESTS_REDIS_SERVER_H
 
@@ -26,12 +26,12 @@ extern struct redis_key server_keys[SERVER_KEYS];
 extern struct redis_type server_types[2]; /* of BF.* and of CF.* */
 
 struct redis_io {
-	unsigned char *at; /* what is read, or was written */
-	size_t bytes, room; /* from there on; of memory for what is written */
+	unsigned char *at; /* the next byte to read; or all bytes written */
+	size_t bytes, room; /* bytes left to read, or written; memory for writes */
 	bool failed;
 };
 
-/* What the last command replied: its numbers and booleans, how many errors, the last string. */
+/* The last command's reply: its numbers and booleans, the count of errors, the last string. */
 struct server_reply {
 	long long numbers[SERVER_WORDS];
 	size_t count, errors, replies;
@@ -45,15 +45,15 @@ REDIS_FUNCTIONS(FAKE)
 #undef FAKE
 extern int server_flags; /* of a context */
 
-/* Loads the module, with max-bytes. */
+/* Load the module, with max-bytes. */
 void server_start(const char *most);
-/* @n: words, of which the first is the name. It aborts where there is no reply. */
+/* @n: the number of words; the first is the command's name. Aborts if there is no reply. */
 void server_call(const struct redis_string *words, int n);
-/* A key becomes none. */
+/* Delete a key. */
 void server_delete(int key);
-/* The value of a key as it is saved; to be freed by the caller. */
+/* The saved value of a key; the caller frees it. */
 struct redis_io server_save(int key);
-/* Key "d" becomes what key @from is in an append-only file. */
+/* Key "d" becomes the contents of key @from in an append-only file. */
 void server_rewrite(int from);
 
 #endif

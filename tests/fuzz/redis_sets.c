@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What WEIR.LOAD and WEIR.PUBLISH alone call. They are tried in a redis-server, whose scripts they
- * need (tests/servers/redis/test_publish_kept.py); here nothing of it may be reached. */
+ * The functions that only WEIR.LOAD and WEIR.PUBLISH call. These run in a redis-server, whose
+ * scripts they need (tests/servers/redis/test_publish_kept.py). Here a call aborts. */
 #include "fuzz_image.h"
 #include "redis_server.h"
 
