@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Preloaded: another process comes just before this one first syncs a regular file, first
- * renames one, or seals a live mapping. AT_SYNC, AT_RENAME and AT_SEAL are shell commands. */
+ * Preloaded. A shell command runs just before this process first syncs a regular file (AT_SYNC),
+ * first renames one (AT_RENAME), or seals a live mapping (AT_SEAL). */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,7 +34,7 @@ int fsync(int fd)
 int msync(void *at, size_t bytes, int flags)
 {
 	static int calls;
-	if (++calls == 2) /* the first is of the mark that the mapping is live */
+	if (++calls == 2) /* the first is of the live mark */
 		come("AT_SEAL");
 	return (int)syscall(SYS_msync, at, bytes, flags);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * declare IMAGE GIB: an image of one shard that declares so many GiB of bits and holds none, for
+ * declare IMAGE GIB: an image of one shard that declares this many GiB of bits and holds none, for
  * the tests of the command. */
 #include "../declared.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * exposition handle: the metrics of an empty handle. exposition: read such text from standard
+ * exposition handle: print the metrics of an empty handle. exposition: read such text from standard
  * input, strictly, and print the names of its metrics. */
 #include "../exposition.h"
 #include <weir/weir.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A program beside the weir command: it maps an image live, inserts a key and seals the image.
- * live_insert IMAGE KEY [LOCK_DIR]. With standard input open it seals at the end of that. */
+ * live_insert IMAGE KEY [LOCK_DIR]. If standard input is open, it seals at the end of that. */
 #include <stdio.h>
 #include <string.h>
 #include <weir/weir.h>

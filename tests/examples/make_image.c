@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * An image of the generation and shards that the command line asks for: the weir command has no
- * option for either. make_image IMAGE GENERATION [CAPACITY SHARDS] */
+ * Makes an image with the generation and shards of the command line, because the weir command has
+ * no option for either. make_image IMAGE GENERATION [CAPACITY SHARDS] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <weir/weir.h>

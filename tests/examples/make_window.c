@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * An image of a window of three generations, a second each: the weir command makes none. Each key
- * goes into a generation of its own, the last one into the newest, which is so many seconds old
- * then. What is written =N stands for N keys more in the newest.
+ * Makes an image of a window of three generations, a second each, because the weir command makes
+ * none. Each key goes into a generation of its own, the last one into the newest, which is SECONDS
+ * old then. =N stands for N more keys in the newest generation.
  * make_window IMAGE LEVEL KEYED SECONDS KEY... [=N] */
 #include <stdio.h>
 #include <stdlib.h>

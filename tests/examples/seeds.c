@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Random numbers, to be preloaded, that are 5 and then 6 for ever: so that a command has a known
- * seed first, and another when it tries again, whatever else is drawn between. */
+ * Preloaded random numbers: 5 first, and then always 6. So a command has a known seed, and another
+ * when it tries again, whatever else it draws in between. */
 #include <stdint.h>
 #include <string.h>
 #include <sys/random.h>

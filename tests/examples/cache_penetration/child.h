@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A server as a child of the example. It ends with this process, however that ends; what it has to
- * say is on the standard error output. */
+ * A server as a child of the example. It ends with this process, however that ends. Its messages go
+ * to the standard error output. */
 #ifndef WEIR_EXAMPLES_CHILD_H
 #define WEIR_EXAMPLES_CHILD_H
 
@@ -13,8 +13,8 @@
 
 enum { SKIPPED = 77 };
 
-/* @user: who it runs as where this process is root, or NULL. The kernel forgets who is to be
- * killed with its parent when the user changes: that comes first. */
+/* @user: the user of the child if this process is root, or NULL. A change of user clears the signal
+ * at the parent's death, so it comes before prctl(). */
 static inline _Noreturn void become(const struct passwd *user, char *const argv[])
 {
 	if (user && (setgroups(0, NULL) || setgid(user->pw_gid) || setuid(user->pw_uid)))
@@ -36,7 +36,7 @@ static inline pid_t start_child(const struct passwd *user, char *const argv[])
 	return child;
 }
 
-/* Return: its exit status; -1 if a signal ended it. */
+/* Return: the child's exit status; -1 if a signal ended it. */
 static inline int wait_for(pid_t child)
 {
 	int status = 0;
@@ -51,7 +51,7 @@ static inline void stop_child(pid_t child, int signal)
 		wait_for(child);
 }
 
-/* Has it ended by itself? It is forgotten then. */
+/* Has the child ended by itself? Then *child becomes 0. */
 static inline bool child_ended(pid_t *child)
 {
 	if (*child > 0 && waitpid(*child, NULL, WNOHANG) == *child)

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT
- * The database behind the cache: a table of users by id. Of SQLite (sqlite.c) or of a PostgreSQL
- * server (postgresql.c); what the example asks of it is this. */
+ * The database behind the cache: a table of users by id, in SQLite (sqlite.c) or in a PostgreSQL
+ * server (postgresql.c). The example needs only these functions. */
 #ifndef WEIR_EXAMPLES_DATABASE_H
 #define WEIR_EXAMPLES_DATABASE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct database; /* a connection, of one thread */
+struct database; /* a connection, used by one thread */
 
 extern const char database_name[];
 
-/* Once, before all others: an empty table. What it needs of files is in @folder, or goes away at
- * exit. Ends the example, as skipped, where there is no such server. */
+/* Call it once, before all others: it makes an empty table. Its files are in @folder, or are
+ * removed at exit. Without such a server the example ends as skipped. */
 void database_start(const char *folder);
 
 struct database *database_open(void);
 void database_close(struct database *db);
 
-/* Committed when it returns. */
+/* The row is committed on return. */
 void database_add(struct database *db, int64_t id);
 
-/* Those of the ids of @from to @to, at once. */
+/* Insert the ids of @from .. @to - 1, in one transaction. */
 void database_fill(struct database *db, uint64_t from, uint64_t to, int64_t (*id_of)(uint64_t));
 
 bool database_has(struct database *db, int64_t id);

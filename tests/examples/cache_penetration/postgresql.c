@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The table in a PostgreSQL server of the example's own: a new cluster in a folder of its own,
- * asked on a Unix socket there. PostgreSQL refuses to run as root: it is the user postgres then. */
+ * The table in a PostgreSQL server of the example: a new cluster in a folder of its own, with a
+ * Unix socket there. PostgreSQL refuses to run as root, so then it runs as the user postgres. */
 #include <endian.h>
 #include <ftw.h>
 #include <glob.h>
@@ -23,7 +23,7 @@ static int remove_one(const char *path, const struct stat *st, int what, struct 
 
 static void stop(void)
 {
-	stop_child(server, SIGINT); /* disconnects whoever is left, and ends orderly */
+	stop_child(server, SIGINT); /* disconnects all clients and ends orderly */
 	nftw(cluster, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -33,7 +33,7 @@ static _Noreturn void skipped(const char *why)
 	exit(SKIPPED);
 }
 
-/* Debian has the server's programs in a folder a version, outside PATH. */
+/* Debian keeps the server's programs in a folder for each version, outside PATH. */
 static void path_of(const char *program, char *path)
 {
 	glob_t found;
@@ -43,7 +43,7 @@ static void path_of(const char *program, char *path)
 	globfree(&found);
 }
 
-/* Whoever the server is must reach its folder, so that is not in the example's. */
+/* The server's user must reach the folder, so it is not in the example's. */
 static void make_cluster(const struct passwd *user)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -109,7 +109,7 @@ void database_start(const char *folder)
 	PQfinish(c);
 }
 
-/* A connection is all there is to it. */
+/* struct database is only a connection. */
 static PGconn *connection(struct database *db) { return (PGconn *)db; }
 
 struct database *database_open(void)
@@ -158,7 +158,7 @@ bool database_has(struct database *db, int64_t id)
 	return has;
 }
 
-/* Row by row: the whole table need not fit into memory. */
+/* Read row by row, because the table may not fit into memory. */
 void database_each(struct database *db, void (*seen)(void *with, int64_t id), void *with)
 {
 	PGconn *c = connection(db);

@@ -2,13 +2,13 @@
  * A crawler fetches each URL once, whichever of its threads finds it, and however often.
  * Usage: dedup_urls URLS THREADS RATE
  *
- * Of each new key one insert is answered WEIR_NEW and no more, since with words_per_key = 1 a
- * single atomic or decides. So whoever is answered so fetches. What is lost are URLs that are taken
- * for seen by chance: at most the rate, and less on the way, while the filter fills.
+ * For each new key exactly one insert is answered WEIR_NEW, because with words_per_key = 1 a single
+ * atomic OR decides. The thread that gets this answer fetches the URL. URLs that look seen by
+ * chance are lost: at most the rate, and fewer while the filter fills.
  *
- * Each URL is found three times, in an order of its own, and by two threads at once if it happens
- * so. A table counts how often each was fetched, and a hash set of the same URLs, as the crawler
- * would have it otherwise, is measured. */
+ * Each URL is found three times, in a random order, and perhaps by two threads at once. A table
+ * counts how often each was fetched. A hash set of the same URLs, the crawler's alternative, is
+ * measured. */
 #include <malloc.h>
 #include <stdatomic.h>
 #include "../example.h"
@@ -18,9 +18,9 @@ static const char usage[] = "dedup_urls URLS THREADS RATE";
 enum { LINKS = 3 /* to each URL */, BATCH = 64 /* are made at a time */ };
 
 static struct weir_filter *seen;
-static struct key_lines paths; /* those that dpkg knows, where there are any */
+static struct key_lines paths; /* paths that dpkg knows, if there are any */
 static uint64_t urls;
-static atomic_uchar *fetched;  /* of each URL, how often */
+static atomic_uchar *fetched;  /* how often each URL was */
 static atomic_ullong next, ns;
 
 static void *crawl(void *unused)
@@ -43,7 +43,7 @@ static void *crawl(void *unused)
 	return unused;
 }
 
-/* Two threads come to the same new URLs at the same time, one behind the other. */
+/* Two threads reach the same new URLs at the same time, one close behind the other. */
 static void *race(void *unused)
 {
 	char url[KEY_URL_ROOM];
@@ -55,8 +55,8 @@ static void *race(void *unused)
 	return unused;
 }
 
-/* Bytes of a hash set of the URLs: their text, each from malloc, and a table of pointers that is at
- * most three quarters full. */
+/* The bytes of a hash set of the URLs: their text, each from malloc, and a table of pointers that
+ * is at most three quarters full. */
 static double hash_set(uint64_t *different)
 {
 	uint64_t slots = 1, bytes;
@@ -77,7 +77,7 @@ static double hash_set(uint64_t *different)
 		table[at] = strdup(url);
 		if (!table[at])
 			abort();
-		bytes += malloc_usable_size(table[at]) + sizeof(size_t); /* and its head */
+		bytes += malloc_usable_size(table[at]) + sizeof(size_t); /* and the block's head */
 	}
 	for (uint64_t i = 0; i < slots; i++)
 		free(table[i]);

@@ -2,11 +2,11 @@
  * A store of sorted files in levels (a log-structured merge tree): a get opens only the files whose
  * filter answers yes. Usage: lsm ROWS GETS BUDGET_PERCENT FOLDER
  *
- * Level 0 has files that were written one after the other, each over all keys; levels 1 and 2, ten
- * and a hundred times as large, are cut into files by key. Each file has an image of a filter
- * beside it. Filters are read when they are asked, and kept in a cache whose budget is a part of
- * what all of them take; the one that was not asked for longest goes. A row of a newer level hides
- * the older ones. A table of the newest version of each key is the truth. */
+ * The files of level 0 were written one after the other, each over all keys. Levels 1 and 2, ten
+ * and a hundred times as large, are cut into files by key. Each file has the image of a filter
+ * beside it. A filter is read when it is first asked, and kept in a cache whose budget is a part of
+ * all filters' size; the least recently used filter goes first. A row of a newer level hides older
+ * ones. A table of each key's newest version is the truth. */
 #include "../example.h"
 
 static const char usage[] = "lsm ROWS GETS BUDGET_PERCENT FOLDER";
@@ -22,18 +22,18 @@ struct table { /* a sorted file */
 	char name[NAME], image[NAME];
 	uint8_t first[16], last[16];
 	uint64_t rows;
-	struct weir_filter *filter; /* or NULL: not in the cache */
-	uint64_t bytes, asked;      /* of the filter; when */
+	struct weir_filter *filter; /* NULL: not in the cache */
+	uint64_t bytes, asked;      /* of the filter: its size, its last use */
 };
 
-static struct table tables[FILES]; /* from the newest */
+static struct table tables[FILES]; /* the newest first */
 static unsigned n_tables;
 static uint64_t ids, budget, cached, all_filters, clock_now, loads;
 static uint8_t *newest; /* version of each id, 0: none */
 
 static int by_key(const void *a, const void *b)
 {
-	return memcmp(a, b, 16); /* of a row it is the first field */
+	return memcmp(a, b, 16); /* the key is the first field of a row */
 }
 
 /* ---- writing ---- */
@@ -61,7 +61,7 @@ static void write_table(const struct row *rows, uint64_t n)
 	all_filters += t->bytes;
 }
 
-/* Every @every-th id, in a number of files. */
+/* Write every @every-th id into a number of files. */
 static void write_level(uint64_t every, uint64_t offset, unsigned files, uint8_t version)
 {
 	struct row *rows = room_for(ids / every + 1, sizeof *rows);
@@ -107,8 +107,8 @@ static bool may_have(struct table *t, const uint8_t key[16])
 /* ---- reading ---- */
 
 struct counts {
-	uint64_t covering, opened, wrong; /* files whose range has the key; those opened; answers
-	                                     that are not the truth */
+	uint64_t covering, opened, wrong; /* files whose range has the key; files opened; wrong
+	                                     answers */
 };
 
 static bool in_file(const struct table *t, const uint8_t key[16], struct row *out)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * Replay protection of a server that is restarted: each request has a nonce and a time, and is
+ * Replay protection for a server that is restarted: each request has a nonce and a time, and is
  * accepted once. Usage: replay REQUESTS THREADS SPAN_SECONDS STATE_FILE
  *
- * What is stamped longer ago than the span is refused by its stamp, all else by the window. At the
- * end the window is saved; the next start loads the file and removes it. So where there is a file,
- * it has every nonce that was accepted, and where there is none, since the server was killed,
- * nothing is accepted that was stamped before the start.
+ * A request with a stamp older than the span is refused by its stamp, all others by the window. At
+ * its end the server saves the window; the next start loads the file and removes it. So a file has
+ * every accepted nonce. Without a file the server was killed, and it accepts nothing that was
+ * stamped before the start.
  *
- * Here half of the requests come before a restart, half after it, every fourth is one that was sent
- * before, and every hundredth comes twice at once. A table counts how often each was accepted. */
+ * Half of the requests come before a restart, half after it. Every fourth is a replay of an earlier
+ * one, and every hundredth comes twice at once. A table counts how often each was accepted. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -31,7 +31,7 @@ struct request {
 struct server {
 	struct weir_filter *seen;
 	uint64_t span;       /* ns */
-	uint64_t not_before; /* after a kill: the start */
+	uint64_t not_before; /* the start, if the server was killed */
 };
 
 static uint64_t real_ns(void)
@@ -41,9 +41,9 @@ static uint64_t real_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Is it new, and young enough for the window to know? The time is looked at first: whatever is
- * younger than the span then is still remembered when the window is asked, since the window's own
- * span is longer by more than that can take. */
+/* Is the request new, and young enough for the window to know? The time is read first. A request
+ * younger than the span is still remembered when the window is asked, because the window's own span
+ * is longer by more than the two steps can take. */
 static bool accept_once(struct server *s, const struct request *r, bool *stale)
 {
 	uint64_t now = real_ns();
@@ -58,18 +58,18 @@ static int server_start(struct server *s, double span_seconds, uint64_t requests
 	struct weir_params o = WEIR_PARAMS_INIT;
 	*s = (struct server){ .span = (uint64_t)(span_seconds * 1e9) };
 	load.run.timer = 1;
-	load.run.forget_older = 1; /* the stamps are of real time as well */
+	load.run.forget_older = 1; /* the stamps are of real time too */
 	int err = weir_load(&s->seen, weir_location_path(file), &load);
 	if (err == 0)
 		return unlink(file);
 	if (err != -ENOENT)
-		return err; /* damaged, or no right to read it: somebody should look */
+		return err; /* damaged, or no right to read it: the operator must look */
 	s->not_before = real_ns();
 	o.kind = WEIR_WINDOW;
 	o.window.generations = 7;
-	o.capacity = 7 * requests; /* all of them may come while one generation is the newest */
+	o.capacity = 7 * requests; /* all may come while one generation is the newest */
 	o.fp_rate = 1e-5;
-	/* for stalls between the stamp and the window */
+	/* longer, for stalls between the stamp and the window */
 	o.window.span_seconds = span_seconds * 1.5 + 1;
 	o.window.run.timer = 1;
 	return weir_create(&s->seen, &o);
@@ -85,8 +85,8 @@ static int server_stop(struct server *s, const char *file)
 /* ---- its clients ---- */
 
 static struct server server;
-static struct request *sent;      /* all, by number */
-static atomic_uchar *accepted;    /* how often each was */
+static struct request *sent;      /* all requests, by number */
+static atomic_uchar *accepted;    /* how often each was accepted */
 static atomic_ullong next, fresh_refused, replays_refused, stale_refused;
 static uint64_t end;
 
@@ -114,7 +114,7 @@ static void *client(void *unused)
 		memcpy(sent[i].nonce, parts, sizeof parts);
 		sent[i].stamp = real_ns();
 		ask(i, &sent[i], false);
-		if (i % 4 == 0 && i > 4096) { /* not one that another thread is at */
+		if (i % 4 == 0 && i > 4096) { /* not a request that another thread handles now */
 			uint64_t which = random % (i - 4096);
 			ask(which, &sent[which], true);
 		}

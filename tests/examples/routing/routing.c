@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Which shard has a client's session? A front end asks a router of all shards, and then only those
- * that may have it. Usage: routing SHARDS KEYS LOOKUPS
+ * Which shard has a client's session? A front end asks a router of all shards, and then only the
+ * shards that may have it. Usage: routing SHARDS KEYS LOOKUPS
  *
- * Each shard is an exact store: a sorted array of the addresses that it has. The router has one set
- * for each of them. A lookup asks the router, then the stores of the bits that are set; without a
- * router it would ask all. Half of the lookups are of addresses that some shard has, half of others
- * from the same networks. */
+ * Each shard is an exact store: a sorted array of its addresses. The router has one set for each
+ * shard. A lookup asks the router, then the stores whose bits are set; without a router it would
+ * ask all stores. Half of the lookups are for addresses that some shard has, half for others from
+ * the same networks. */
 #include "../example.h"
 
 static const char usage[] = "routing SHARDS KEYS LOOKUPS";
@@ -13,7 +13,7 @@ static const char usage[] = "routing SHARDS KEYS LOOKUPS";
 enum { BATCH = 256 };
 
 static uint64_t shards, keys;
-static uint32_t *store; /* of each shard its keys, in order */
+static uint32_t *store; /* the sorted keys of each shard */
 
 static int compare(const void *a, const void *b)
 {
@@ -26,8 +26,8 @@ static bool in_store(uint64_t shard, uint32_t key)
 	return bsearch(&key, store + shard * keys, keys, sizeof key, compare) != NULL;
 }
 
-/* Sessions come to shards as their addresses come, so each network is in all shards. Those that no
- * shard has are every second one. */
+/* Sessions go to the shards as their addresses come, so each network is in all shards. Every second
+ * address is in no shard. */
 static uint32_t session(uint64_t i, bool present)
 {
 	return key_address(SEED, 2 * i + !present);
@@ -58,11 +58,11 @@ static struct weir_filter *fill(double *seconds_each)
 }
 
 struct answers {
-	uint64_t asked; /* stores */
-	uint64_t found; /* by a store that the router named */
-	uint64_t lost;  /* in a shard that the router did not name */
-	uint64_t wrong; /* the store has another opinion than the truth */
-	double routing; /* seconds of the processor */
+	uint64_t asked; /* stores asked */
+	uint64_t found; /* keys found by a store that the router named */
+	uint64_t lost;  /* keys in a shard that the router did not name */
+	uint64_t wrong; /* answers of a store that differ from the truth */
+	double routing; /* seconds of processor time */
 };
 
 static void ask(const struct weir_filter *router, uint64_t n, bool present, struct answers *out)
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 {
 	arguments(argc == 4, usage);
 	shards = number(argv[1], 1, WEIR_ROUTER_SETS, usage);
-	/* Half of all addresses, for the other half are those that no shard has. */
+	/* At most half of all addresses, because no shard has the other half. */
 	keys = number(argv[2], 1000, KEY_NETWORKS * (uint64_t)KEY_NETWORK / 2 / shards, usage);
 	uint64_t lookups = number(argv[3], 1000, UINT32_MAX, usage);
 	store = room_for(shards * keys, sizeof *store);

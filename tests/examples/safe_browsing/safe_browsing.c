@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * A browser warns of unsafe pages: it asks a filter of its own, and the exact list, which a server
- * has, only if that answers yes. Usage: safe_browsing KIND LISTED CHANGED HOURS VISITS FOLDER
+ * A browser warns of unsafe pages. It asks its own filter, and only if that answers yes the exact
+ * list, which a server has. Usage: safe_browsing KIND LISTED CHANGED HOURS VISITS FOLDER
  *
- * The kind is blocked, fuse or layered; layered answers no for sure for the pages that most visits
- * are to, since it is given them as an exclude list. Each hour some pages leave the list and as
- * many others come. The server builds the image anew and sends the delta from the last one, or all
- * of the image where that is smaller; the browser puts it beside its image and refreshes. */
+ * The kind is blocked, fuse or layered. layered answers no for certain to the well-known pages,
+ * which most visits are to, because it gets them as an exclude list. Each hour some pages leave the
+ * list and as many others come. The server builds the image anew and sends the delta from the last
+ * one, or the whole image if that is smaller. The browser puts it beside its image and
+ * refreshes. */
 #include "../example.h"
 
 static const char usage[] = "safe_browsing KIND LISTED CHANGED HOURS VISITS FOLDER";
 
 static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_FUSE, WEIR_LAYERED };
 
-/* Pages by number: those that are ever listed from 0, the well-known ones, all others. */
+/* Pages by number: from 0 those that are ever listed, then the well-known ones, then all others. */
 static const uint64_t KNOWN = UINT64_C(1) << 40, OTHERS = UINT64_C(1) << 41;
 
 static uint64_t listed, known, first; /* the list has the pages from first on */
@@ -69,7 +70,7 @@ static char *delta_name(uint64_t hour)
 	return name;
 }
 
-/* A delta, or the image, compressed, where that is no larger. Returns the bytes that were sent. */
+/* Publish a delta, or the compressed image if that is not larger. Return: the bytes sent. */
 static uint64_t publish(uint64_t hour, uint64_t whole, uint64_t *deltas)
 {
 	struct weir_delta_options smaller = WEIR_DELTA_OPTIONS_INIT;
@@ -91,7 +92,7 @@ static uint64_t publish(uint64_t hour, uint64_t whole, uint64_t *deltas)
 		must(saved == -EFBIG ? 0 : saved, "delta");
 		must(weir_save(filter, weir_location_path(image), &packed), "save");
 		sent = file_bytes(image);
-		while (hour) /* after the image, which they do not belong to */
+		while (hour) /* after the image, to which they do not belong */
 			unlink(delta_name(hour--));
 	}
 	rename_over(new_image, old_image);
@@ -102,12 +103,12 @@ static uint64_t publish(uint64_t hour, uint64_t whole, uint64_t *deltas)
 /* ---- the browser ---- */
 
 struct visits {
-	uint64_t n, listed;            /* all; those to pages that are on the list */
-	uint64_t checks, known_checks; /* asked of the server; of them, for well-known pages */
-	uint64_t missed, wrong;        /* no warning of a page on the list; of another one */
+	uint64_t n, listed;            /* all visits; those to listed pages */
+	uint64_t checks, known_checks; /* questions to the server; those for well-known pages */
+	uint64_t missed, wrong;        /* no warning of a listed page; a warning of another page */
 };
 
-/* Of 100 visits 70 are to well-known pages, 5 to pages that are, were or will be on the list. */
+/* 70 of 100 visits are to well-known pages, 5 to pages that are, were or will be on the list. */
 static void visit(const struct weir_handle *set, uint64_t n, struct visits *v)
 {
 	char url[KEY_URL_ROOM];
@@ -126,7 +127,7 @@ static void visit(const struct weir_handle *set, uint64_t n, struct visits *v)
 	}
 }
 
-/* Returns bytes an hour. */
+/* Return: bytes an hour. */
 static double hours_pass(uint64_t hours, uint64_t changed, uint64_t visits, uint64_t *whole,
                          uint64_t *deltas, struct visits *v)
 {
@@ -135,7 +136,7 @@ static double hours_pass(uint64_t hours, uint64_t changed, uint64_t visits, uint
 	struct weir_handle *set;
 	uint64_t sent = 0;
 	options.flags = WEIR_HANDLE_ANY_SEED;
-	options.absent = WEIR_ABSENT_YES; /* ask the server, until there is a list */
+	options.absent = WEIR_ABSENT_YES; /* ask the server until there is a list */
 	beside.deltas = true;
 	must(weir_handle_create(&set, NULL, &options), "handle");
 	for (uint64_t hour = 0; hour <= hours; hour++, first += changed) {
@@ -162,7 +163,7 @@ int main(int argc, char **argv)
 	folder = fresh_folder(argv[6]);
 	known = listed / 4;
 	params.fp_rate = 0.001;
-	params.seed = SEED; /* the same for all images, or no delta is small */
+	params.seed = SEED; /* the same for all images; else no delta is small */
 	params.layered.exclude_keys = params.kind == WEIR_LAYERED ? known : 0;
 	for (slots = 1; slots < 2 * listed; slots *= 2)
 		;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * An example: a server that asks a set before it asks its store. Worker threads, each with its own
- * epoll; a job rebuilds the set from the record and the server follows the file. It may start
- * before the job's first run: every answer is "maybe" until then.
+ * An example: a server that asks a set before it asks its store. It has worker threads, each with
+ * its own epoll. A job rebuilds the set from the record, and the server follows the file. It may
+ * start before the job's first run; until then every answer is "maybe".
  *
  *     epoll IMAGE RECORD [PORT]        listens on 127.0.0.1; SIGTERM ends it
  *
@@ -9,9 +9,9 @@
  *     + KEY     "new" or "seen": a key that the application has made
  *     stats     name and value a line, ended by an empty line
  *
- * The job, once a minute, as the user of the server, from a file in /etc/cron.d. weir replaces the
- * file by renaming, and leaves the old one if anything fails; cron mails what it prints. The seed
- * stays that of the image that is replaced, and with -n the size too: "carry" below needs both.
+ * The job runs once a minute, as the user of the server, from a file in /etc/cron.d. weir replaces
+ * the file by renaming, and keeps the old one if anything fails; cron mails the output. The seed
+ * stays that of the replaced image, and with -n the size too: "carry" below needs both.
  *
  *     PATH=/usr/local/bin:/usr/bin:/bin
  *     * * * * *  app  weir build -q -n 1M -p 0.001 -o /var/lib/app/set.weir /var/lib/app/record
@@ -32,21 +32,21 @@ enum { WORKERS = 2, EVENTS = 64 };
 
 static struct weir_handle *set; /* made at the start, used by every thread */
 static int record = -1;         /* the keys, appended to; the job reads it */
-static int listener, stopping;  /* sockets; stopping is readable when the server ends */
+static int listener, stopping;  /* sockets; stopping becomes readable at the server's end */
 
 struct connection {
 	int s;
 	struct lines lines;
 };
 
-/* The record first, then the set: a reload that reads the record later has the key, and one that
- * read it earlier carries the current set over. */
+/* Write the record first, then the set. A reload that reads the record later finds the key there;
+ * one that read it earlier carries the current set over. */
 static const char *add(const char *key, size_t len)
 {
 	char line[4096];
 	if (len >= sizeof line)
 		return "error: the key is too long\n";
-	memcpy(line, key, len); /* whatever bytes it has */
+	memcpy(line, key, len); /* any bytes */
 	line[len] = '\n';
 	if (write(record, line, len + 1) != (ssize_t)len + 1)
 		return "error: the record cannot be written\n";
@@ -107,11 +107,11 @@ static void serve(struct connection *c)
 	int more = read_lines(&c->lines, c->s, answer, c);
 	if (more > 0 || (more < 0 && (errno == EAGAIN || errno == EINTR)))
 		return;
-	close(c->s); /* which takes it out of the epoll */
+	close(c->s); /* this also removes it from the epoll */
 	free(c);
 }
 
-/* Each worker waits for new connections and its own. They are closed when the process ends. */
+/* Each worker waits for new connections and for its own. The end of the process closes them. */
 static void *work(void *unused)
 {
 	struct epoll_event events[EVENTS], event = { .events = EPOLLIN | EPOLLEXCLUSIVE };
@@ -137,7 +137,7 @@ static void *work(void *unused)
 	}
 }
 
-/* What the operator reads in the log: each swap, and each file that is not taken over. */
+/* Messages for the operator's log: each swap, and each file that is not taken over. */
 static void report(void *context, int result, const char *sentence)
 {
 	(void)context;
@@ -155,7 +155,7 @@ static int start(const char *image, struct weir_follower **follower)
 	int err = weir_handle_create(&set, NULL, &options);
 	if (err < 0)
 		return err;
-	refresh.carry = true; /* what was inserted after the job read the record is kept */
+	refresh.carry = true; /* keep keys inserted after the job read the record */
 	follow.refresh = &refresh;
 	follow.report = report;
 	return weir_follower_start(follower, set, image, &follow);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What both servers need beside weir: a listening socket, and requests of one line each. */
+ * The parts of both servers that are not weir: a listening socket, and requests of one line
+ * each. */
 #ifndef WEIR_EXAMPLE_LINES_H
 #define WEIR_EXAMPLE_LINES_H
 
@@ -9,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A socket on the loopback interface; *port 0 takes any, and becomes the one taken. */
+/* Open a socket on the loopback interface. *port 0 takes any port, and receives its number. */
 static inline int listen_on(unsigned short *port, int flags)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(*port) };
@@ -24,14 +25,15 @@ static inline int listen_on(unsigned short *port, int flags)
 	return s;
 }
 
-/* Bytes of a connection that are not a whole line yet. */
+/* Received bytes that do not make a whole line yet. */
 struct lines {
 	char bytes[4096];
 	size_t used;
 };
 
-/* Read once; answer(context, line, len) for each whole line. 1: go on; 0: the peer has ended, or
- * sent a line that is too long; -1: nothing to read now, or an error, as errno has it. */
+/* Read once, and call answer(context, line, len) for each whole line. Return: 1 to go on; 0 if the
+ * peer has ended or sent a line that is too long; -1 if there is nothing to read now, or for an
+ * error, see errno. */
 static inline int read_lines(struct lines *l, int s,
                              void (*answer)(void *context, char *line, size_t len), void *context)
 {
@@ -52,7 +54,7 @@ static inline int read_lines(struct lines *l, int s,
 	return left < sizeof l->bytes;
 }
 
-/* What does not fit into the socket's buffer is lost: who sends must also read. */
+/* Bytes beyond the socket's buffer are lost, so a client must also read. */
 static inline void reply(int s, const char *text)
 {
 	(void)!send(s, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);

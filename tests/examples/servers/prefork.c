@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * An example: a server of processes that share one mapped image. The parent maps it before it
- * forks, so that all children read the same pages; SIGHUP maps the image anew, starts new children
+ * forks, so that all children read the same pages. SIGHUP maps the image anew, starts new children
  * and lets the old ones end. A set that no child changes needs no handle.
  *
  *     prefork IMAGE CHILDREN [PORT]    listens on 127.0.0.1; SIGTERM ends it
  *
  *     ? KEY     "no", or "maybe": then the store must be asked
  *
- * The job, nightly, from a file in /etc/cron.d. Whoever maps an image must be sure that it is
- * replaced by renaming, as weir does it, and never written to: a mapped file that shrinks ends its
- * readers (SIGBUS).
+ * The job runs nightly, from a file in /etc/cron.d. An image that is mapped must be replaced by
+ * renaming, as weir does it, and never written to: if a mapped file shrinks, its readers die
+ * (SIGBUS).
  *
  *     PATH=/usr/local/bin:/usr/bin:/bin
  *     17 3 * * *  app  weir build -q -p 0.001 -o /srv/set.weir /srv/keys && pkill -HUP -ox prefork
@@ -32,7 +32,7 @@ static int listener;
 static pid_t parent, children[MOST];
 static int wanted;
 
-static volatile sig_atomic_t ending; /* in a child: after the connection that it has */
+static volatile sig_atomic_t ending; /* in a child: end after the current connection */
 
 static void end_soon(int number)
 {
@@ -54,8 +54,8 @@ static void answer(void *context, char *line, size_t len)
 		reply(c->s, "error: ? KEY\n");
 }
 
-/* One connection after the other. SIGTERM interrupts the wait for the next one: it is blocked but
- * for that wait, so that none comes between the look at ending and the wait. */
+/* Serve one connection after the other. SIGTERM interrupts the wait for the next one. At all other
+ * times it is blocked, so that none is lost between the check of ending and the wait. */
 static void child(const struct weir_filter *set, const sigset_t *waiting)
 {
 	struct sigaction soon = { .sa_handler = end_soon };
@@ -94,11 +94,11 @@ static pid_t start_child(const struct weir_filter *set, const sigset_t *waiting)
 
 static void stop_child(pid_t pid)
 {
-	if (pid > 0) /* -1, where fork failed, would be everybody */
+	if (pid > 0) /* -1, after a failed fork, would mean every process */
 		kill(pid, SIGTERM);
 }
 
-/* The image as it is now, to all children. If it cannot be mapped, they keep the one they have. */
+/* Give the current image to all children. If it cannot be mapped, they keep the one they have. */
 static void renew(struct weir_filter **set, const char *image, const sigset_t *waiting)
 {
 	struct weir_filter *next;
@@ -111,12 +111,12 @@ static void renew(struct weir_filter **set, const char *image, const sigset_t *w
 		children[i] = start_child(next, waiting);
 		stop_child(old);
 	}
-	weir_destroy(*set); /* the old children have mappings of their own */
+	weir_destroy(*set); /* the old children have their own mappings */
 	*set = next;
 	fprintf(stderr, "%d children serve %s\n", wanted, image);
 }
 
-/* A child that has ended, wherefore ever, gets a successor, unless it was to end. */
+/* A child that has ended, for whatever reason, gets a successor, unless it was told to end. */
 static void replace_ended(const struct weir_filter *set, const sigset_t *waiting)
 {
 	for (pid_t pid; (pid = waitpid(-1, NULL, WNOHANG)) > 0;)

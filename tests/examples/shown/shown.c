@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * What has a user been shown already? A filter of 1 KiB for each user, all in one arena, which is a
- * file that is mapped. Usage: shown LAYOUT USERS THREADS FOLDER
+ * What has a user been shown already? Each user has a filter of 1 KiB, all in one arena, which is a
+ * mapped file. Usage: shown LAYOUT USERS THREADS FOLDER
  *
  *   A1 The file has a directory, a slot for each user, and some spare slots. A slot that is in the
  *      directory has that user's bits and is never zeroed.
- *   A2 A filter is made on a spare slot, since weir_create() zeroes it, and is given its bits;
- *      then one store to the directory switches the user to it. A kill loses nothing before it.
- *   A3 Whoever uses a filter holds a read-side section. The slot that a user has left is spare
- *      after a grace period, when its filter has been destroyed.
- * So a user is opened after a restart, and reset, in one way: by a switch to another slot. */
+ *   A2 A new filter is made on a spare slot, because weir_create() zeroes it, and gets its bits.
+ *      Then one store to the directory switches the user to it. A kill before that loses nothing.
+ *   A3 A thread holds a read-side section while it uses a filter. The slot that a user has left is
+ *      spare after a grace period, when its filter has been destroyed.
+ * So a restart and a reset open a user in the same way: by a switch to another slot. */
 #include <malloc.h>
 #include <stdatomic.h>
 #include <urcu/urcu-bp.h>
@@ -17,13 +17,13 @@
 static const char usage[] = "shown LAYOUT USERS THREADS FOLDER";
 static const uint32_t kinds[] = { WEIR_CLASSIC, WEIR_BLOCKED };
 
-enum { SLOT = 1024, SPARE = 1024, ITEMS = 500, RESET = 100 /* of so many users one is reset */ };
+enum { SLOT = 1024, SPARE = 1024, ITEMS = 500, RESET = 100 /* every 100th user is reset */ };
 
 static struct weir_params params = WEIR_PARAMS_INIT;
 static double rate; /* by the layout's formula */
 static uint64_t users;
 static char file[NAME];
-static _Atomic(struct weir_filter *) *opened; /* of each user, or NULL */
+static _Atomic(struct weir_filter *) *opened; /* for each user, or NULL */
 static _Atomic(uint32_t) *directory;          /* in the file */
 static char *slots;
 static uint32_t spare[SPARE], n_spare;
@@ -52,8 +52,8 @@ static void start(bool fresh)
 	free(taken);
 }
 
-/* Rule A2: @bits is what the new filter is to have, NULL nothing. Returns the user's old filter and
- * slot, which are no more in use after a grace period. One thread at a time. */
+/* Rule A2. @bits: the contents of the new filter; NULL: empty. Return: the user's old filter; @old
+ * receives its slot. Both are unused after a grace period. One thread at a time. */
 static struct weir_filter *switch_over(uint64_t user, const void *bits, uint32_t *old)
 {
 	struct weir_params p = params;
@@ -73,7 +73,7 @@ static void open_all(void)
 	uint32_t old;
 	for (uint64_t user = 0; user < users; user++) {
 		switch_over(user, slots + directory[user] * (size_t)SLOT, &old);
-		spare[n_spare++] = old; /* no thread has a filter on it */
+		spare[n_spare++] = old; /* no thread uses a filter on it */
 	}
 }
 
@@ -101,7 +101,7 @@ static void *show(void *unused)
 	return unused;
 }
 
-/* Every item of every user, and as many others; then those of any user, as a server has them. */
+/* Every item of every user, and as many others; then items of random users, as in a server. */
 static void *look(void *unused)
 {
 	uint64_t user, sum = 0, no = 0, yes = 0;
@@ -119,7 +119,7 @@ static void *look(void *unused)
 	return unused;
 }
 
-/* The first thread resets, the others look meanwhile: nobody else's items are missed. */
+/* The first thread resets, the others look up. Items of all other users must be found. */
 static void *reset_or_look(void *thread)
 {
 	struct weir_filter *left[SPARE / 2];
@@ -131,7 +131,7 @@ static void *reset_or_look(void *thread)
 		left[n] = switch_over(user, NULL, &slot[n]);
 		if (++n < SPARE / 2 && user + RESET < users)
 			continue;
-		urcu_bp_synchronize_rcu(); /* one for many */
+		urcu_bp_synchronize_rcu(); /* one grace period for many users */
 		for (; n; spare[n_spare++] = slot[--n])
 			weir_destroy(left[n - 1]);
 	}
@@ -160,11 +160,11 @@ static void choose(const char *layout)
 	params.kind = kind_of(layout, kinds, 2, usage);
 	params.capacity = ITEMS;
 	params.max_bytes = SLOT;
-	params.seed = SEED; /* one for all: in a server random, and kept with the file */
+	params.seed = SEED; /* one for all: random in a server, and kept with the file */
 	params.classic.probes = params.kind == WEIR_CLASSIC ? 6 : 0;
 	must(weir_plan_make(&params, &plan), "plan");
 	must(weir_params_shape(&params, &plan.shape),
-	     "shape"); /* so that no create chooses again */
+	     "shape"); /* the same for every filter */
 	rate = plan.fp_rate;
 }
 

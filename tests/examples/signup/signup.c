@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Is this telephone number taken? A sign-up form asks a filter of all numbers, and the database
- * only if it answers yes. Usage: signup KIND NUMBERS THREADS
+ * Is this telephone number taken? A sign-up form asks a filter of all numbers, and only if that
+ * answers yes the database. Usage: signup KIND NUMBERS THREADS
  *
- * The kind is blocked, classic or fuse. The numbers are made and hashed in blocks by the threads;
- * what takes inserts is loaded block by block, what is built once collects hashes first. Then every
- * number is looked up, and as many others. */
+ * The kind is blocked, classic or fuse. The threads make and hash the numbers in blocks. A kind
+ * with inserts is loaded block by block; a kind that is built once collects the hashes first. Then
+ * every number is looked up, and as many others. */
 #include <stdatomic.h>
 #include "../example.h"
 
@@ -65,7 +65,8 @@ static void *fill(void *thread)
 	return NULL;
 }
 
-/* All numbers in batches, and one of eight batches one by one as well; then as many others. */
+/* Look up all numbers in batches, and those of every eighth batch also one by one; then as many
+ * others. */
 static void *look(void *unused)
 {
 	struct batch *b = room_for(1, sizeof *b);
@@ -99,7 +100,7 @@ static void *look(void *unused)
 	return unused;
 }
 
-/* Returns seconds without those in which the threads made the numbers. */
+/* Return: the seconds, without those in which the threads made the numbers. */
 static double build(unsigned threads)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
