@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The hash functions that a kind may choose, and the one that a key chooses. */
+ * The hash functions that kinds choose from, and SipHash-2-4 for filters with a key. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,7 @@
 #include "ground/system.h"
 #include "hash/hash.h"
 
-/* ---- SipHash-2-4, written after the paper: two rounds a word of the message, four at the end
- *      ---- */
+/* ---- SipHash-2-4, as in the paper: two rounds for each message word, four at the end ---- */
 
 struct state {
 	uint64_t v0, v1, v2, v3;
@@ -51,7 +50,7 @@ static inline void compress(struct state *s, uint64_t word)
 	s->v0 ^= word;
 }
 
-/* The last word: the bytes that are left, and the length modulo 256 at the top. */
+/* The last word: the remaining bytes, and the length modulo 256 in the top byte. */
 static inline uint64_t last_word(const unsigned char *p, size_t n)
 {
 	uint64_t word = (uint64_t)(n & 0xff) << 56;
@@ -60,7 +59,7 @@ static inline uint64_t last_word(const unsigned char *p, size_t n)
 	return word;
 }
 
-/* Of each byte from A to Z the bit 0x20 set; 0x80 marks those bytes on the way. */
+/* Set bit 0x20 of each byte from A to Z. The mask marks those bytes by their bit 0x80. */
 static inline uint64_t lowercase8(uint64_t word)
 {
 	const uint64_t each = UINT64_C(0x0101010101010101), low = word & 0x7f * each;
@@ -68,7 +67,7 @@ static inline uint64_t lowercase8(uint64_t word)
 	return word | ((from_a & ~after_z & ~word & 0x80 * each) >> 2);
 }
 
-/* With a constant @lower. */
+/* @lower: a constant, so that the compiler drops the other branch. */
 WEIR__INLINE uint64_t sip(const unsigned char key[WEIR_SIPHASH_KEY], const void *bytes, size_t n,
                           bool lower)
 {
@@ -102,7 +101,7 @@ static unsigned char lowercase(unsigned char c)
 	return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
 }
 
-/* What is too long for one piece is hashed piece by piece. */
+/* Lowercase through a buffer on the stack; a longer key is hashed piece by piece. */
 static uint64_t xxh3_lowercase(const struct weir_hashing *h, const void *key, size_t len)
 {
 	unsigned char piece[256];
@@ -146,8 +145,8 @@ struct weir_hashing weir__hashing_seeded(const struct weir_hash *by, uint64_t se
 	return (struct weir_hashing){ .by = by, .seed = seed };
 }
 
-/* The check value is the hash of a text that never changes. It stands in images, where it tells a
- * right key from a wrong one; it helps nobody to guess the key, which has 128 bits. */
+/* The check value is the hash of a constant text. Images store it to tell a right key from a wrong
+ * one. It does not help an attacker to guess the 128-bit key. */
 struct weir_hashing weir__hashing_keyed(const void *secret)
 {
 	static const char text[] = "weir key check";
@@ -191,7 +190,7 @@ uint64_t weir__seed_fingerprint(uint64_t seed)
 	static const char text[] = "weir seed fingerprint";
 	unsigned char key[WEIR_SIPHASH_KEY] = { 0 };
 	if (!seed)
-		return 0; /* as_is: there is none */
+		return 0; /* a kind that is as_is has no seed */
 	seed = WEIR__LE64(seed);
 	memcpy(key, &seed, sizeof seed);
 	return weir__siphash(key, text, sizeof text - 1) & UINT32_MAX;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * From keys to 64-bit hashes. The only place in src that names xxHash.
+ * Turns keys into 64-bit hashes. No other file in src names xxHash.
  *
- * A kind names its hash function, which a seed makes one of many. A filter that was given a key
- * hashes by SipHash-2-4 with that key instead, whatever its kind. Filters with the same function
- * and the same seed have the same hashes. XXH3 is inlined into kernels and batches: 8-byte keys use
- * the form in <weir/inline.h>, and AVX-512 hashes eight of them at once. XXH64 is for formats of
- * other libraries. */
+ * Each kind names a seeded hash function. A filter with a secret key uses SipHash-2-4 with that key
+ * instead, whatever its kind. Filters with the same function and the same seed have the same
+ * hashes. XXH3 is inlined into kernels and batches: 8-byte keys use the form in <weir/inline.h>,
+ * and AVX-512 code hashes eight of them at once. XXH64 serves the formats of other libraries. */
 #ifndef WEIR_SRC_HASH_HASH_H
 #define WEIR_SRC_HASH_HASH_H
 
@@ -24,12 +23,12 @@
 #include <immintrin.h>
 #endif
 
-/* SipHash-2-4 with an output of 64 bits: a hash that nobody can foretell who has not the key.
+/* SipHash-2-4 with a 64-bit output. Without the key, the hash cannot be predicted.
  * Source: Aumasson, Bernstein 2012, "SipHash: a fast short-input PRF". */
 
 enum { WEIR_SIPHASH_KEY = 16 }; /* bytes */
 
-/* @bytes may be NULL when @n is 0. The same on every machine. */
+/* @bytes may be NULL when @n is 0. Every machine returns the same hash. */
 uint64_t weir__siphash(const unsigned char key[WEIR_SIPHASH_KEY], const void *bytes, size_t n);
 
 struct weir_hashing;
@@ -38,8 +37,8 @@ struct weir_hash {
 	uint32_t id; /* in images: never changes */
 	const char *name;
 	uint64_t (*of)(const struct weir_hashing *h, const void *key, size_t len);
-	/* As that, of the key with A to Z as a to z: without memory for a copy, however long it is.
-	 * NULL: of a kind that takes keys as they are. */
+	/* As of, with A to Z in the key replaced by a to z. Allocates nothing, however long the
+	 * key. NULL: the kinds with this function hash keys as they are. */
 	uint64_t (*of_lowercase)(const struct weir_hashing *h, const void *key, size_t len);
 };
 
@@ -48,19 +47,19 @@ extern const struct weir_hash weir__xxh3;        /* id 1 */
 extern const struct weir_hash weir__xxh64;       /* id 2 */
 extern const struct weir_hash weir__siphash_2_4; /* id 3 */
 
-/* How the keys of one filter are hashed. The function and the seed are the whole of it: two that
- * agree in both have the same hashes. So the seed of a keyed one is no random number but its key's
- * check value. */
+/* How one filter hashes its keys. Two filters with the same function and seed have the same hashes.
+ * So a keyed filter's seed is its key's check value, not a random number. */
 struct weir_hashing {
 	const struct weir_hash *by;
-	uint64_t seed; /* 0 only of a kind that others read (as_is) */
-	unsigned char key[WEIR_SIPHASH_KEY]; /* of weir__siphash_2_4; else zero */
+	uint64_t seed; /* 0 only for a kind that other programs read (as_is) */
+	unsigned char key[WEIR_SIPHASH_KEY]; /* for weir__siphash_2_4; else zero */
 };
 
 struct weir_hashing weir__hashing_seeded(const struct weir_hash *by, uint64_t seed);
 /* @secret: WEIR_SIPHASH_KEY bytes. */
 struct weir_hashing weir__hashing_keyed(const void *secret);
-/* By that function with a seed, a random one if it is 0; or by SipHash with the caller's key. */
+/* Hash by @by with @seed, or a random seed if @seed is 0. With @secret, hash by SipHash-2-4 and
+ * that key instead. Return: 0 or a negative errno. */
 int weir__hashing_of(struct weir_hashing *out, const struct weir_hash *by, uint64_t seed,
                      const void *secret);
 
@@ -74,13 +73,13 @@ static inline bool weir__same_hashing(const struct weir_hashing *a, const struct
 	return a->by == b->by && a->seed == b->seed;
 }
 
-/* For sentences: "XXH3, seed fingerprint 0123abcd", "SipHash-2-4, key fingerprint 0123abcd" or
- * "XXH64, seed 0". */
+/* For error sentences: "XXH3, seed fingerprint 0123abcd", "SipHash-2-4, key fingerprint 0123abcd"
+ * or "XXH64, seed 0". */
 enum { WEIR_HASHING_TEXT = 64 };
 const char *weir__hashing_text(const struct weir_hashing *h, char text[WEIR_HASHING_TEXT]);
 
-/* 32 bits that are equal for equal seeds and show nothing else of them: SipHash-2-4 keyed by the
- * seed, of a text that never changes. Nobody can compute a seed from it but by trying all. */
+/* 32 bits, the same for equal seeds: the SipHash-2-4 of a constant text, keyed by the seed. An
+ * attacker can recover the seed from it only by trying all seeds. */
 uint64_t weir__seed_fingerprint(uint64_t seed);
 
 /* By XXH3, inlined. */
@@ -102,7 +101,7 @@ static inline uint64_t weir__checksum(const void *bytes, size_t n)
 	return XXH3_64bits(bytes, n);
 }
 
-/* The checksum of bytes that come in pieces: that of all of them together. */
+/* The checksum of bytes that come in pieces, equal to the checksum of the whole. */
 struct weir_checksum {
 	XXH3_state_t state;
 };
@@ -135,7 +134,7 @@ WEIR__INLINE __m512i weir__hash8_lanes(__m512i key, __m512i flip)
 	return _mm512_xor_si512(x, _mm512_srli_epi64(x, 28));
 }
 
-/* Put the hashes of n 8-byte keys, side by side, into out. */
+/* Put the hashes of n consecutive 8-byte keys into out. */
 WEIR__INLINE void weir__hash8_each(uint64_t flip8, const char *keys, size_t n, uint64_t *out)
 {
 	const __m512i flip = _mm512_set1_epi64((long long)flip8);
@@ -161,8 +160,8 @@ WEIR__INLINE void weir__hash8_each(uint64_t flip8, const char *keys, size_t n, u
 
 #endif
 
-/* weir__hash8_each compiled for AVX-512, for callers that are compiled for any CPU; and by whatever
- * is best for an instruction set. */
+/* weir__hash8_each() for callers that are compiled for any CPU: compiled for AVX-512, and the best
+ * one for an instruction set. */
 void weir__hash8_avx512(uint64_t flip8, const char *keys, size_t n, uint64_t *out);
 void weir__hash8_for(enum weir_isa isa, uint64_t flip8, const char *keys, size_t n, uint64_t *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Hashing eight 8-byte keys at a time, for callers that are compiled for any CPU. */
+ * Hashes eight 8-byte keys at a time, for callers that are compiled for any CPU. */
 #include "hash/hash.h"
 
 #if defined(WEIR_KERNEL_AVX512)
