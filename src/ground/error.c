@@ -9,13 +9,14 @@
 #include <weir/version.h>
 #include "ground/error.h"
 
-/* Text of others made fit for a log or a terminal, as `ls -b` does. Whoever names a file, or a key,
- * would otherwise write to the terminal of whoever reads about it. */
+/* Escape foreign text for a log or a terminal, as `ls -b` does. Otherwise the author of a file name
+ * or a key could write control sequences to the terminal of its reader. */
 
 enum { UNIT_MOST = 4 }; /* bytes of one character of UTF-8 */
 
-/* Bytes of the character of UTF-8 that the text begins with; 0: it begins with none. Not one is an
- * overlong form, a surrogate, or above U+10FFFF (Unicode 15, table 3-7). */
+/* The length in bytes of the UTF-8 character that the text begins with; 0 if it begins with another
+ * byte. Overlong forms, surrogates and code points above U+10FFFF are not characters (Unicode 15,
+ * table 3-7). */
 static size_t character(const unsigned char *text, size_t len)
 {
 	static const struct {
@@ -42,7 +43,7 @@ static size_t character(const unsigned char *text, size_t len)
 	return n;
 }
 
-/* The code point of a character of UTF-8, of its length in bytes. */
+/* The code point of a UTF-8 character of @bytes bytes. */
 static uint32_t number(const unsigned char *text, size_t bytes)
 {
 	uint32_t n = bytes == 1 ? text[0] : text[0] & (0x7fu >> bytes);
@@ -51,8 +52,8 @@ static uint32_t number(const unsigned char *text, size_t bytes)
 	return n;
 }
 
-/* Does a terminal obey this character, or does a reader not see it? A bidirectional control makes a
- * sentence read as another one. */
+/* Does a terminal obey this character, or is it invisible? A bidirectional control, for example,
+ * lets a sentence read as another one. */
 static bool is_hidden(uint32_t character)
 {
 	static const struct {
@@ -60,10 +61,10 @@ static bool is_hidden(uint32_t character)
 	} ranges[] = {
 		{ 0x00, 0x1f },       { 0x7f, 0x9f },     /* C0, DEL and C1 */
 		{ 0xad, 0xad },                           /* the soft hyphen */
-		{ 0x61c, 0x61c },     { 0x180e, 0x180e }, /* the marks of Arabic and Mongolian */
-		{ 0x200b, 0x200f },                       /* of no width, and of a direction */
-		{ 0x2028, 0x202e },                       /* ends of lines; directions */
-		{ 0x2060, 0x206f },                       /* of no width; directions */
+		{ 0x61c, 0x61c },     { 0x180e, 0x180e }, /* the Arabic and Mongolian marks */
+		{ 0x200b, 0x200f },                       /* zero width; direction marks */
+		{ 0x2028, 0x202e },                       /* line ends; directions */
+		{ 0x2060, 0x206f },                       /* zero width; directions */
 		{ 0xfeff, 0xfeff },   { 0xfff9, 0xfffb }, /* the byte order mark; annotations */
 		{ 0xe0000, 0xe007f },                     /* tags */
 	};
@@ -88,8 +89,8 @@ static size_t escape(char out[4], unsigned char byte)
 	return 4;
 }
 
-/* Write what the text begins with, whole: a character, or the escapes of one, or of a byte that
- * belongs to none. Return: how long it is; @bytes: how many of the text's it stands for. */
+/* Write the first unit of the text: a character, its escapes if it is hidden, or the escape of a
+ * byte that belongs to no character. Return: the length written; @bytes: the length read. */
 static size_t unit(char out[4 * UNIT_MOST], const unsigned char *text, size_t len, size_t *bytes)
 {
 	size_t n = character(text, len), length = 0;
@@ -180,7 +181,7 @@ size_t weir_escape(char *out, size_t room, const char *text, size_t len)
 
 enum { DETAIL = WEIR_SENTENCE_BYTES, CHARACTER = 4 };
 
-/* Of the thread's last failure; in this order in memory, for tests/schedule. */
+/* The thread's last failure. tests/schedule relies on the order of these members. */
 static _Thread_local struct {
 	char detail[DETAIL];
 	size_t taken;
@@ -220,8 +221,8 @@ const char *weir_error_detail(void)
 	return last.detail;
 }
 
-/* Every struct has a size that is a multiple of its alignment, and no number or pointer in it lies
- * across such a multiple. So a size that is one never ends in the middle of a field. */
+/* The size of every struct is a multiple of its alignment, and no number or pointer crosses such a
+ * multiple. So a size that is a multiple never ends in the middle of a field. */
 enum { SIZE_STEP = _Alignof(struct { size_t size; uint64_t number; }) };
 
 static bool is_size(size_t given)
@@ -266,8 +267,8 @@ static void explain(const char *format, va_list args) __attribute__((format(prin
 
 static void explain(const char *format, va_list args)
 {
-	/* Every character that begins where the sentence has room for it is here whole. An argument
-	 * may be the sentence before. */
+	/* Longer than the sentence by one character, so that a character at its end is complete. A
+	 * separate buffer, since an argument may be the previous sentence. */
 	char plain[DETAIL + CHARACTER];
 	vsnprintf(plain, sizeof plain, format, args);
 	weir_escape(last.detail, sizeof last.detail, plain, strlen(plain));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reads a key, and refuses one that is none or no secret. It may come through a FIFO; whose FIFO
- * that is shows before its writer comes, which may be never. */
+ * Reads a secret key, and refuses a file that has no key or is not secret. The file may be a FIFO:
+ * its owner and mode are checked before a writer opens it, which may be never. */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -42,13 +42,13 @@ static int open_at_once(const char *path)
 	return fd;
 }
 
-/* All of a file, if that is less than @room bytes: else @room of them. A negative errno. */
+/* Read the file to its end, or @room bytes of it. Return: the bytes read, or a negative errno. */
 static ssize_t read_all(int fd, char *bytes, size_t room)
 {
 	struct pollfd ready = { .fd = fd, .events = POLLIN };
 	size_t n = 0;
 	while (n < room) {
-		/* Without a writer yet a FIFO would be at its end. */
+		/* A FIFO without a writer would read as its end, so wait in poll(). */
 		ssize_t got = poll(&ready, 1, -1) < 0 ? -1 : read(fd, bytes + n, room - n);
 		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
@@ -61,7 +61,7 @@ static ssize_t read_all(int fd, char *bytes, size_t room)
 	return (ssize_t)n;
 }
 
-/* Whoever may read the file can choose colliding keys, and whoever may write it, the key. */
+/* A user who can read the file can choose colliding keys; one who can write it chooses the key. */
 static int check_secret(int fd, const char *path)
 {
 	struct stat st;

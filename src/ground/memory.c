@@ -9,7 +9,7 @@
 #include "ground/memory.h"
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
-/* Pages of 2 MiB, on machines that have that size. With a larger default size, such as 1 GiB,
+/* 2 MiB pages, on machines that have this size. If the default size is larger, such as 1 GiB,
  * munmap() would refuse our multiple of 2 MiB. */
 #if defined(__x86_64__) || defined(__aarch64__)
 #define HUGETLB (MAP_HUGETLB | 21 << MAP_HUGE_SHIFT)
@@ -100,7 +100,7 @@ static int pages_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags)
 	void *p = map_aligned(bytes, &mapped);
 	if (!p)
 		return no_memory(bytes, "the system");
-	/* Only advice: if it is refused, small pages serve. */
+	/* Advice only: if refused, small pages serve. */
 	(void)madvise(p, mapped, flags & WEIR_NO_HUGE_PAGES ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 	*out = (struct weir_memory){
 		.bits = p, .base = p, .base_bytes = mapped, .release = pages_release
@@ -117,8 +117,8 @@ void weir__memory_touch(const struct weir_memory *memory, uint64_t at, uint64_t 
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = at + bytes;
 	if (memory->origin) {
-		/* Only advice: before Linux 5.14 lookups fault. A file that was cut short must not
-		 * end the process here. */
+		/* Advice only: before Linux 5.14 lookups take the faults. If the file was
+		 * truncated, reading it here would kill the process. */
 		(void)madvise((char *)memory->bits + at, bytes, MADV_POPULATE_READ);
 		return;
 	}

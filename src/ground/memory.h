@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Memory for the bits: how it is allocated and freed. */
+ * Allocates and frees the memory for the bits. */
 #ifndef WEIR_SRC_GROUND_MEMORY_H
 #define WEIR_SRC_GROUND_MEMORY_H
 
@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 struct weir_memory {
-	uint64_t *bits;    /* 64-byte aligned; if the library's, 2 MiB aligned from 2 MiB on */
-	void *base;        /* to free, of base_bytes */
+	uint64_t *bits;    /* 64-byte aligned; the library's own from 2 MiB on: 2 MiB aligned */
+	void *base;        /* to free: base_bytes from here */
 	size_t base_bytes;
 	void (*release)(const struct weir_memory *memory); /* NULL: the caller's memory */
 	bool shared;       /* other processes may insert into it too */
@@ -28,8 +28,8 @@ int weir__memory_given(const void *place, size_t place_bytes);
  */
 int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
                        size_t place_bytes);
-/* Have the pages of bytes @at to @at + @bytes now and not at their first use, those of a mapped
- * file to be read. @at: a multiple of the page's size. Nobody else has the memory yet. */
+/* Fault in the pages of bytes @at to @at + @bytes now, not at their first use; read in those of a
+ * mapped file. @at: a multiple of the page size. Call it before other threads get the memory. */
 void weir__memory_touch(const struct weir_memory *memory, uint64_t at, uint64_t bytes);
 void weir__memory_free(const struct weir_memory *memory);
 

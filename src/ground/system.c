@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * CPU features, the WEIR_ISA override, the sizes of caches, and random numbers. */
+ * CPU features, the WEIR_ISA override, cache sizes and random numbers. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ int weir__isa_choose(enum weir_isa *out)
 	                  list);
 }
 
-/* In bytes: sysconf's answer, or else @otherwise. */
+/* sysconf()'s answer in bytes, or @otherwise if the system has none. */
 static uint64_t ask_system(int name, uint64_t otherwise)
 {
 	long bytes = name < 0 ? -1 : sysconf(name);
@@ -100,9 +100,10 @@ enum { OWN = _SC_LEVEL2_CACHE_SIZE, LAST = _SC_LEVEL3_CACHE_SIZE };
 enum { OWN = -1, LAST = -1 };
 #endif
 
-/* The size of the third-level cache that a core can use: cpuid's deterministic cache parameters, of
- * Intel (leaf 4) and AMD (leaf 0x8000001d). sysconf adds up those of all cores on AMD.
- * Return: 0 if there is none. */
+/* The bytes of the third-level cache that one core can use, from cpuid's deterministic cache
+ * parameters on Intel (leaf 4) and AMD (leaf 0x8000001d). On AMD, sysconf adds up the caches of all
+ * cores.
+ * Return: 0 if cpuid reports no such cache. */
 static uint64_t ask_cpu(void)
 {
 #if WEIR_X86

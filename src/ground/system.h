@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the machine and its kernel answer: the instruction sets of the CPU and the one that a file
- * is compiled for, the sizes of caches, the time, a random number. */
+ * Facts about the machine and its kernel: the CPU's instruction sets and the one that a file is
+ * compiled for, cache sizes, the time, a random number. */
 #ifndef WEIR_SRC_GROUND_SYSTEM_H
 #define WEIR_SRC_GROUND_SYSTEM_H
 
@@ -9,7 +9,7 @@
 
 /* ---- the CPU ---- */
 
-/* In rising order of preference. */
+/* In increasing order of preference. */
 enum weir_isa {
 	WEIR_ISA_SCALAR,
 	WEIR_ISA_NEON,
@@ -20,21 +20,20 @@ enum weir_isa {
 
 const char *weir__isa_name(enum weir_isa isa);
 
-/* Choose the best instruction set of this CPU and build, or the one that the environment variable
- * WEIR_ISA names. The variable is read on each call, that is, whenever a filter is made.
- * Return: 0; -ENOTSUP this CPU and build do not have the one named: the sentence lists those they
- *   have. */
+/* Choose the best instruction set of this CPU and build, or the one named by the environment
+ * variable WEIR_ISA. Each call reads the variable, so every new filter does.
+ * Return: 0; -ENOTSUP this CPU and build lack the one named: the sentence lists those they have. */
 int weir__isa_choose(enum weir_isa *out);
 
 /* Bytes of the second-level cache; 1 MiB if the system does not report it. */
 uint64_t weir__cache_bytes(void);
 
-/* Bytes of the last-level cache; eight times that if the system does not report it. */
+/* Bytes of the last-level cache; 8 * weir__cache_bytes() if the system does not report it. */
 uint64_t weir__last_cache_bytes(void);
 
 /* The instruction set that a kernel is compiled for. src/meson.build compiles each kernel.c for any
- * CPU, where KERNEL_SCALAR is defined, and once more for each instruction set of the machine, with
- * its flags and WEIR_KERNEL_AVX2, WEIR_KERNEL_AVX512 or WEIR_KERNEL_NEON. A kernel that gains
+ * CPU, with KERNEL_SCALAR defined below, and again for each instruction set of the architecture,
+ * with its flags and WEIR_KERNEL_AVX2, WEIR_KERNEL_AVX512 or WEIR_KERNEL_NEON. A kernel that gains
  * nothing from an instruction set defines nothing for it. */
 
 /* KERNEL_NAME(weir__blocked) is weir__blocked_avx2, and so on. */
@@ -55,7 +54,7 @@ uint64_t weir__last_cache_bytes(void);
 
 /* ---- time ---- */
 
-/* ns of a clock. */
+/* The time of a clock in ns. */
 static inline uint64_t weir__clock(clockid_t clock)
 {
 	struct timespec t;
@@ -63,7 +62,7 @@ static inline uint64_t weir__clock(clockid_t clock)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-/* Of CLOCK_MONOTONIC. */
+/* CLOCK_MONOTONIC in seconds. */
 static inline double weir__seconds(void)
 {
 	return (double)weir__clock(CLOCK_MONOTONIC) * 1e-9;

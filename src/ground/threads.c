@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owners of parts, by the number of the process and futex(2); and one piece of work by several
- * threads. */
+ * Owners of parts, by process number and futex(2), and one piece of work by several threads. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -25,9 +24,9 @@ static void count_process(void)
 
 static int watched = -1; /* pthread_atfork()'s answer */
 
-/* When the library is loaded, and not with the first load of a filter: a fork() that is under way
- * then would not call a handler that comes so late, and the handlers of others may keep it under
- * way for long. */
+/* Register when the library is loaded, not with the first load of a filter. A fork() in progress at
+ * that moment would not call a handler registered so late, and other handlers may make that fork()
+ * long. */
 __attribute__((constructor)) static void watch_forks(void)
 {
 	watched = pthread_atfork(NULL, NULL, count_process);
@@ -65,7 +64,7 @@ void weir__owner_drop(struct weir_owner *owner)
 		syscall(SYS_futex, &owner->mark, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Where futex(2) is refused, by a sandbox: a sleep of a millisecond serves. */
+/* If a sandbox refuses futex(2), a sleep of a millisecond serves. */
 static void sleep_on(struct weir_owner *owner, unsigned mark)
 {
 	if (syscall(SYS_futex, &owner->mark, FUTEX_WAIT_PRIVATE, mark, NULL, NULL, 0) == 0 ||
@@ -83,15 +82,15 @@ void weir__owner_wait(struct weir_owner *owner)
 		sleep_on(owner, seen);
 }
 
-/* ---- one piece of work by several threads. An error's sentence is its thread's own, so it is
- *      taken over from one to the other ---- */
+/* ---- one piece of work by several threads. A thread's error sentence is its own, so the crew
+ * copies it to the caller ---- */
 
 struct crew {
 	int (*work)(void *arg);
 	void *arg;
 	pthread_mutex_t lock;
 	int err;
-	char sentence[512]; /* as long as any is */
+	char sentence[512]; /* as long as any sentence */
 };
 
 static void note(struct crew *crew, int err)
@@ -111,7 +110,7 @@ static void *run(void *crew)
 	return NULL;
 }
 
-/* The caller's signals stay the caller's. */
+/* New threads start with all signals blocked, so signals still go to the caller's threads. */
 static unsigned begin(pthread_t *thread, unsigned n, struct crew *crew)
 {
 	sigset_t all, before;
