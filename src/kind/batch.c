@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The hashes of a batch: given, or made from keys. */
+ * The hashes of a batch: the caller's, or computed from keys. */
 #include <string.h>
 #include <sys/uio.h>
 #include "config.h"
@@ -7,7 +7,7 @@
 #include "kind/batch.h"
 #include "normalise/normalise.h"
 
-/* Keys are fetched ahead: lines of the array are fetched between them, which confuses the
+/* Keys to prefetch ahead. The prefetches of lines go between the keys, which confuses the
  * hardware's own prefetcher. */
 enum { KEYS_AHEAD = 16 };
 
@@ -24,7 +24,7 @@ static void hash_keys(const struct weir_filter *f, const struct weir_batch *batc
 	}
 }
 
-/* By XXH3. With a constant @width its branches on the length are gone. */
+/* Hash by XXH3. A constant @width removes its branches on the length. */
 WEIR__INLINE void hash_wide(uint64_t seed, const char *key, size_t width, size_t n, uint64_t *out)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -33,7 +33,7 @@ WEIR__INLINE void hash_wide(uint64_t seed, const char *key, size_t width, size_t
 	}
 }
 
-/* The widths of addresses (IPv6), of SHA-1 and of SHA-256 are cases of their own. */
+/* The widths of IPv6 addresses, SHA-1 and SHA-256 get constants. */
 static void hash_width(const struct weir_hashing *hashing, const char *key, size_t width, size_t n,
                        uint64_t *out)
 {

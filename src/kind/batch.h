@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The batch pipeline, inlined into each kernel. It hashes a few keys, notes where they lie and
- * fetches their lines. Meanwhile it works on keys noted earlier, whose lines have arrived. The
- * steps are small, so that fetches and work interleave: a burst of fetches would fill the core's
- * line buffers and stall it. In a filter that fits a core's own cache nothing is prefetched, since
- * that would cost 15 %. For hashes and 8-byte keys the loop calls nothing: where indirect branches
- * are not predicted (IBRS on older CPUs), a call in each step would drain the core. */
+ * prefetches their lines, while it works on keys noted earlier, whose lines have arrived. Small
+ * steps interleave prefetches and work: a burst of prefetches would fill the core's line buffers
+ * and stall it. A filter that fits a core's own cache is not prefetched, since that would cost
+ * 15 %. For hashes and 8-byte keys the loop calls nothing: on CPUs that do not predict indirect
+ * branches (older ones with IBRS), a call in each step would drain the core. */
 #ifndef WEIR_SRC_KIND_BATCH_H
 #define WEIR_SRC_KIND_BATCH_H
 
@@ -12,14 +12,14 @@
 #include "kind/kind.h"
 
 enum {
-	WEIR_BATCH_ROOM = 64, /* keys noted at a time, a power of two: they are on the stack */
-	WEIR_HASHED = 64,  /* keys hashed at a time: many short chains of multiplies overlap */
-	WEIR_AHEAD = 1024, /* bytes of keys or hashes fetched ahead */
+	WEIR_BATCH_ROOM = 64, /* keys noted at a time, a power of two; on the stack */
+	WEIR_HASHED = 64,  /* keys hashed at a time: many short multiply chains overlap */
+	WEIR_AHEAD = 1024, /* distance in bytes at which keys or hashes are prefetched */
 };
 
-/* Where lines of the array are fetched to. Lookups fetch to the core's second-level cache: the
- * lines that a first-level cache can wait for at the same time are fewer. What is to be written is
- * always fetched to the first. */
+/* The prefetch target for lines of the array. Lookups fetch into the second-level cache, since a
+ * first-level cache can wait for fewer lines at a time. Lines to be written always go into the
+ * first level. */
 enum { WEIR_TO_L2 = 2, WEIR_TO_L1 = 3 };
 
 /* The keys of a batch. */
@@ -28,48 +28,48 @@ struct weir_batch {
 	const void *keys;
 	size_t key_bytes;
 	size_t n;
-	/* WEIR_FROM_KEYS: puts the hashes of keys at .. at+n-1 into out. */
+	/* For WEIR_FROM_KEYS: puts the hashes of keys at .. at+n-1 into out. */
 	void (*hash)(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
 	             size_t n, uint64_t *out);
 };
 
-/* Is it a batch that can be taken? Then weir__batch() takes it. */
+/* Does the batch have a valid form? Only then call weir__batch(). */
 static inline bool weir__keys_form(struct weir_keys keys)
 {
 	return keys.form != WEIR_KEYS_NONE && keys.form <= WEIR_KEYS_U64;
 }
 struct weir_batch weir__batch(const struct weir_filter *f, struct weir_keys keys);
-/* Are they text in that set? */
+/* Are the keys text that this set normalises? */
 static inline bool weir__keys_text(const struct weir_filter *f, struct weir_keys keys)
 {
 	return f->text.steps && (keys.form == WEIR_KEYS_IOV || keys.form == WEIR_KEYS_FIXED);
 }
-/* The hash of a text that one lookup suffices for. */
+/* The hash of a text, for a set whose lookups probe one key. */
 uint64_t weir__text_hash(const struct weir_filter *f, const void *text, size_t len);
-/* Fails with -EINVAL, as each verb does that changes something by a batch of no form. */
+/* Fails with -EINVAL, as each changing verb does for a batch without a form. */
 int weir__keys_refused(void);
 /* Refuse an insert: set the sentence and return insert_error, which must not be 0. */
 int weir__insert_refused(const struct weir_filter *f);
 
-/* Put the hashes of n keys from at on into out. The batch is of keys, not of hashes. */
+/* Put the hashes of n keys from at on into out. The batch has keys, not hashes. */
 void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
                       size_t n, uint64_t *out);
 
-/* The hashes of a batch that has a form, for what is no filter. */
+/* The hashes of a batch that has a form, for callers without a filter. */
 void weir__keys_hash(const struct weir_hashing *hashing, enum weir_isa isa, struct weir_keys keys,
                      uint64_t *out);
 
-/* Put the same answer for n keys into the bitmap, unless it is NULL. Return: how many are true. */
+/* Put one answer for all n keys into the bitmap, unless it is NULL. Return: how many are true. */
 int64_t weir__answer_all(bool answer, size_t n, uint64_t *bitmap);
 
-/* Of a kind that refuses keys: the end of an insert_batch that key @taken was refused in, which is
- * of the words whose answers are not in the bitmap yet. @answers: those of the keys before it.
+/* For a kind that refuses keys: ends an insert_batch at key @taken, which was refused. Writes the
+ * words of the bitmap from that key's on. @answers: the answers before it in its word.
  * Return: weir__stopped(taken, err). */
 int64_t weir__batch_stopped(const struct weir_batch *batch, size_t taken, uint64_t answers,
                             uint64_t *bitmap, int err);
 
-/* The notes of a kernel. Each number that it notes for a key has a row: the kinds choose their own.
- * Key i of a batch has column i % WEIR_BATCH_ROOM. */
+/* The notes of a kernel. Each number that it notes for a key has a row; the kind chooses which. Key
+ * i of a batch uses column i % WEIR_BATCH_ROOM. */
 struct weir_notes {
 	uint64_t row[4][WEIR_BATCH_ROOM];
 } __attribute__((aligned(64)));
@@ -79,7 +79,7 @@ WEIR__INLINE unsigned weir__least(size_t left, unsigned most)
 	return left < most ? (unsigned)left : most;
 }
 
-/* The hashes of n keys from at on: where the caller has them, else in scratch. */
+/* The hashes of n keys from at on: the caller's own if the batch has hashes, else in scratch. */
 WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint64_t flip8,
                                               const struct weir_batch *batch, size_t at, unsigned n,
                                               uint64_t *scratch)
@@ -89,8 +89,8 @@ WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint6
 		batch->hash(f, batch, at, n, scratch);
 		return scratch;
 	}
-	/* Lines of the array are fetched between the keys of a long batch, which confuses the
-	 * hardware's own prefetcher. */
+	/* The prefetches of a long batch go between its keys, which confuses the hardware's own
+	 * prefetcher. So prefetch the keys too. */
 	for (unsigned line = 0; line < WEIR_HASHED * 8; line += 64)
 		__builtin_prefetch(keys + WEIR_AHEAD + line, 0, 3);
 	if (batch->from == WEIR_FROM_HASHES)
@@ -99,7 +99,7 @@ WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint6
 	return scratch;
 }
 
-/* Note n keys in columns at .. at+n-1, and fetch their lines if the filter outgrows the cache
+/* Note n keys in columns at .. at+n-1, and prefetch their lines if the filter outgrows the cache
  * (far). */
 typedef void weir__note_fn(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                            bool far, struct weir_notes *notes, unsigned at);
@@ -109,15 +109,15 @@ typedef uint64_t weir__work_fn(const struct weir_array *a, bool far,
 
 /* The one loop of every batch. Return: the number of answers that are true.
  * @step: keys at a time, a power of two up to 32.  @lead: keys noted ahead, a multiple of step;
- *   both together WEIR_BATCH_ROOM at most.  These two, @note and @work are constants, so that the
- *   compiler inlines them. */
+ *   step + lead <= WEIR_BATCH_ROOM.  These two, @note and @work are constants, so that the compiler
+ *   inlines them. */
 WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct weir_batch *batch,
                                     uint64_t *bitmap, unsigned step, unsigned lead,
                                     weir__note_fn *note, weir__work_fn *work)
 {
 	uint64_t scratch[WEIR_HASHED] __attribute__((aligned(64))), answers = 0;
 	struct weir_notes notes;
-	/* a copy that no store can alias, so that it stays in registers */
+	/* a copy that no store can alias, so it stays in registers */
 	const struct weir_array array = f->array;
 	size_t n = batch->n, positive = 0;
 	bool far = f->outgrows_cache;
@@ -148,17 +148,17 @@ WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct we
 	return positive;
 }
 
-/* Keys of eight bytes are hashed inline, without a stack frame, others by this call. It is direct,
- * and so should be the calls that follow it: where indirect branches are not predicted, a second
- * one through the verbs would cost as much as the hash. */
+/* Eight-byte keys are hashed inline, without a stack frame; other keys by this direct call. Later
+ * calls should be direct too: if indirect branches are not predicted, a second one through the
+ * verbs would cost as much as the hash. */
 static __attribute__((noinline, unused)) uint64_t weir__hash_other(const struct weir_filter *f,
                                                                    const void *key, size_t len)
 {
 	return weir__hash(f->array.seed, key, len);
 }
 
-/* The batch verbs of a kernel: contains_batch_NAME and insert_batch_NAME, each of a note and a work
- * as above. */
+/* The batch verbs of a kernel, contains_batch_NAME and insert_batch_NAME, each made of a note and a
+ * work function as above. */
 #define WEIR__BATCH_VERBS(name, step, lead, note_to_read, test, note_to_write, put) \
 	static size_t contains_batch_##name(const struct weir_filter *f, \
 	                                    const struct weir_batch *batch, uint64_t *bitmap) \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What is asked of every kind alike: what it can do, whether a shape is legal, and the answer to a
- * verb that it lacks. And the bodies that several kinds name as members of theirs. */
+ * Questions that every kind answers alike: its abilities, legal shapes, and the error of a missing
+ * verb. Also functions that several kinds use as members. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "ground/error.h"
@@ -56,11 +56,11 @@ void weir__let_go(const struct weir_filter *f)
 		f->kind->let_go(f);
 }
 
-/* ---- a debug build: copies and removals apart ---- */
+/* ---- a debug build: no removal during a copy ---- */
 
 #if defined WEIR_DEBUG && !defined WEIR_DET
 
-/* A kind that holds its moves off copies keys whole or not at all. */
+/* NULL if the rule does not apply. A kind with hold() copies each key in full or not at all. */
 static struct weir_apart *apart_of(const struct weir_filter *f)
 {
 	return weir__removes(f) && !f->kind->hold ?

@@ -9,7 +9,7 @@
 
 enum { LINE_BITS = 512 };
 
-/* As many as wanted; else the most that have enough lines each. */
+/* As many as wanted; else the most that leave each shard enough lines. */
 static uint32_t shards_of(uint64_t lines, uint32_t wanted)
 {
 	uint32_t shards = 1;
@@ -65,7 +65,7 @@ static uint32_t block_lines(const struct weir_formula *formula)
 	return formula->block_lines ? formula->block_lines : 1;
 }
 
-/* The bits of the fewest lines that take so many keys, if there is such a limit. */
+/* The bits of the fewest lines that take @keys keys, if the kind has such a limit; else 0. */
 static double least_bits(uint64_t keys, const struct weir_formula *formula,
                          const struct weir_shape *shape)
 {
@@ -113,8 +113,8 @@ static int bytes_from_rate(const struct weir_params *p, const struct weir_formul
 	return 0;
 }
 
-/* The rate is that of the layout plus the floor. The floor depends on the capacity, so it is
- * estimated first, and may take at most half of the rate. */
+/* The rate is the layout's rate plus the floor. The floor depends on the capacity, so it is
+ * estimated first, and limited to half of the rate. */
 static int capacity_from_bytes(const struct weir_params *p, const struct weir_formula *formula,
                                struct weir_plan *out)
 {

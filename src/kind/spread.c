@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * [SPREAD]: look at the blocks. uneven.c judges what was seen. */
+ * [SPREAD]: look at the blocks. uneven.c judges the result. */
 #include "kind/spread.h"
 #include <limits.h>
 #include <math.h>
@@ -38,7 +38,7 @@ WEIR__INLINE uint64_t used_of(const struct weir_law *law, uint64_t word)
 	return law->used ? law->used(bits) : bits;
 }
 
-/* Inline: the compiler's own is a call, unless it may use the instruction. */
+/* Inline: the compiler's builtin is a call, unless the popcount instruction is allowed. */
 WEIR__INLINE unsigned ones_of(uint64_t b)
 {
 	b -= b >> 1 & UINT64_C(0x5555555555555555);
@@ -47,8 +47,8 @@ WEIR__INLINE unsigned ones_of(uint64_t b)
 	return (unsigned)(b * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* A word of few cells is often full, so the words behind it are counted too, up to one that is
- * not. */
+/* A word of few cells is often full, so also count the words behind it, up to one that is not
+ * full. */
 static void note_fullest(struct weir_spread *s, uint64_t word, unsigned cells)
 {
 	const struct weir_law *law = &s->law;
@@ -63,7 +63,7 @@ static void note_fullest(struct weir_spread *s, uint64_t word, unsigned cells)
 	s->fullest = word / law->words;
 }
 
-/* What a loop adds up in registers. */
+/* Sums that a loop keeps in registers. */
 struct sums {
 	uint64_t used, squares;
 };
@@ -85,7 +85,7 @@ static void note(struct weir_spread *s, const struct sums *sum, uint64_t words)
 	s->words += words;
 }
 
-/* Blocks of counters are up to 512 bytes: the processor prefetches none beyond a page. */
+/* Blocks of counters have up to 512 bytes, and the processor does not prefetch beyond a page. */
 WEIR__INLINE void look_along(struct weir_spread *s, const struct weir_law *law, uint64_t first,
                              uint64_t n)
 {
@@ -100,7 +100,7 @@ WEIR__INLINE void look_along(struct weir_spread *s, const struct weir_law *law, 
 	note(s, &sum, n);
 }
 
-/* Where a block is a word: one of each line. */
+/* For one-word blocks: look at one block of each line. */
 static void look_at_lines(struct weir_spread *s, uint64_t first, uint64_t end)
 {
 	const struct weir_law law = s->law;
@@ -111,7 +111,7 @@ static void look_at_lines(struct weir_spread *s, uint64_t first, uint64_t end)
 	note(s, &sum, words);
 }
 
-/* The layouts whose words have the most cells are compiled for themselves. */
+/* The layouts with the most cells a word get loops of their own, with constants. */
 void weir__spread_look(struct weir_spread *s, uint64_t first, uint64_t n)
 {
 	struct weir_law law = s->law;
@@ -130,7 +130,7 @@ void weir__spread_look(struct weir_spread *s, uint64_t first, uint64_t n)
 		look_along(s, &law, first, n);
 }
 
-/* Blocks are counted in portions that the planes, or the cells, have room for. */
+/* Count blocks in portions, so that neither the planes nor the sums of cells overflow. */
 enum { PLANES = 8, PORTION = (1 << PLANES) - 1, FEW = 16, WIDE = 8 };
 
 static void note_whole(struct weir_spread *s, unsigned used)
@@ -140,7 +140,7 @@ static void note_whole(struct weir_spread *s, unsigned used)
 	s->crowd = used > s->crowd ? used : s->crowd;
 }
 
-/* Cells of one bit, which lie in eight words of 64 bits or in four; a few blocks bit by bit. */
+/* Count cells of one bit, in blocks of four or eight 64-bit words; a few blocks bit by bit. */
 static void count_bits(struct weir_spread *s, uint64_t first, uint64_t n)
 {
 	const unsigned wide = s->law.words * s->law.word_bits / 64;
@@ -167,7 +167,7 @@ static void count_bits(struct weir_spread *s, uint64_t first, uint64_t n)
 			s->at[i] += (uint32_t)(plane[p][i / 64] >> i % 64 & 1) << p;
 }
 
-/* The sum of the cells of a word: at most 255, and each cell at most 15 if it has four bits. */
+/* The sum of a word's cells: at most 255, and each cell at most 15 if it has four bits. */
 WEIR__INLINE unsigned sum_of(uint64_t cells, unsigned width)
 {
 	const uint64_t low = UINT64_C(0x0f0f0f0f0f0f0f0f);
@@ -176,7 +176,7 @@ WEIR__INLINE unsigned sum_of(uint64_t cells, unsigned width)
 	return (unsigned)(cells * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* Cells of several bits add up where they lie: used_of() leaves the lowest bit of each. */
+/* Count cells of several bits: used_of() leaves the lowest bit of each, so whole words add up. */
 static void count_cells(struct weir_spread *s, uint64_t first, uint64_t n, unsigned width)
 {
 	const struct weir_law *law = &s->law;
@@ -213,7 +213,8 @@ void weir__spread_count(struct weir_spread *s, uint64_t first, uint64_t n)
 	s->counted += blocks;
 }
 
-/* The words of a block have more or less keys together: of so few blocks that makes nothing. */
+/* The words of one block are correlated, since they share its keys. For so few blocks that is
+ * negligible. */
 static void look_at_ends(struct weir_spread *s)
 {
 	enum { MANY = 1024, WHOLE = 8, COUNTED = 64 };
@@ -277,8 +278,8 @@ static void set_row(struct row *row, const struct tile *tile, unsigned i)
 	}
 }
 
-/* Some of the n blocks that are paired, from all over the array: first every other one, so that
- * SOME are, too. */
+/* Fetch paired blocks from number first on, out of n from all over the array. Every other block
+ * comes first, so the first SOME also span the array. */
 static void fetch(const struct weir_law *halves, struct tile *tile, unsigned first, unsigned n)
 {
 	const struct weir_law law = { .base = halves->base, .stride = 1, .word_bits = 32 };
@@ -295,9 +296,8 @@ static void fetch(const struct weir_law *halves, struct tile *tile, unsigned fir
 			tile->ones[i][w] = sum_of_bytes(ones_of_bytes(tile->bits[i][w]));
 }
 
-/* With the first n of the tile. Given how many cells of a word are used in each of two blocks, and
- * that each cell is used as likely as any other, the number of those in common is
- * hypergeometric. */
+/* Compare with the first n of the tile. Given the used cells of a word in two blocks, and all cells
+ * equally likely, the number of cells in common is hypergeometric. */
 static void pair_with(struct weir_spread *s, const struct row *a, const struct tile *b, unsigned n)
 {
 	four_floats common = { 0 }, common_variance = { 0 };
@@ -323,10 +323,10 @@ static void pair_with(struct weir_spread *s, const struct row *a, const struct t
 	}
 }
 
-/* Look at more pairs only while their sum is large: one standard deviation for SOME blocks, and one
- * more for each tile after them. Of filters with uniform hashes a sixth passes the first test, and
- * a fiftieth the second. Lower halves with a thousand values, which all pairs just show, make four
- * deviations of SOME blocks and six with the next tile. */
+/* Compare more pairs only while their sum is large: at least one standard deviation after SOME
+ * blocks, and one more after each further tile. With uniform hashes a sixth of the filters pass the
+ * first test, and a fiftieth the second. Lower halves with a thousand values, which all pairs just
+ * detect, give four deviations after SOME blocks and six after the next tile. */
 static void look_at_pairs(struct weir_spread *s)
 {
 	const unsigned n = s->law.blocks < PAIRED ? (unsigned)s->law.blocks : PAIRED;
@@ -351,11 +351,11 @@ static void look_at_pairs(struct weir_spread *s)
 
 enum { BATCHES = 4, BATCH = 1024, BATCH_PLANES = 11 };
 
-/* Counts the pairs of keys that have one partner, in chains of partners whose product has the same
- * upper bits. Not inline, since a frame holds 4 KiB of the caller's and 4 KiB of this. */
+/* Count the pairs of keys with the same partner. A chain holds the partners whose product has the
+ * same upper bits. Not inlined, since the caller's frame has 4 KiB and this one 4 KiB more. */
 static __attribute__((noinline)) uint64_t meetings_of(const uint32_t *partner, unsigned n)
 {
-	uint16_t head[BATCH] = { 0 }, next[BATCH]; /* 1 is the first */
+	uint16_t head[BATCH] = { 0 }, next[BATCH]; /* numbers from 1 on; 0 ends a chain */
 	uint64_t pairs = 0;
 	for (unsigned i = 0; i < n; i++) {
 		uint16_t *const chain = &head[partner[i] * 2654435769u >> 22];
@@ -367,8 +367,8 @@ static __attribute__((noinline)) uint64_t meetings_of(const uint32_t *partner, u
 	return pairs;
 }
 
-/* Of one key of each of some blocks, a batch at most. In a large array they lie pages apart. Not
- * inline either: clang makes one frame of these 4 KiB and the tiles of look_at_pairs(). */
+/* Look at the first key of up to BATCH blocks, which lie pages apart in a large array. Not inlined
+ * either: clang would put these 4 KiB and the tiles of look_at_pairs() into one frame. */
 static __attribute__((noinline)) void look_at_partners(struct weir_spread *s, uint64_t first,
                                                        uint64_t blocks)
 {
@@ -408,7 +408,7 @@ void weir__spread_end(struct weir_spread *s)
 
 /* ---- all of it ---- */
 
-/* Return: whether every block was looked at. */
+/* Return: true if every block was looked at. */
 static bool look_at_most(struct weir_spread *s, const struct weir_law *law, uint64_t most)
 {
 	const uint64_t blocks = law->blocks, run = law->partner ? 512 : 64; /* a page at least */

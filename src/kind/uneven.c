@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT
- * [SPREAD], from what was seen to a verdict.
+ * [SPREAD]: from the counts to a verdict.
  *
- * With L keys a block, Poisson, P0 = exp(-L a1) is the chance that a cell is not used, and
- * exp(-L a2) that neither of two is. 1 - a1 and 1 - a2 are the chances that a key uses the one, or
- * at least one of the two. L follows from the share of used cells.
+ * With L keys a block (Poisson), P0 = exp(-L a1) is the chance that a cell is not used, and exp(-L
+ * a2) is that for two cells together. 1 - a1 and 1 - a2 are those chances for one key. L follows
+ * from the share of used cells.
  *
  * A sum of n squared deviations, over their variance, is about chi-squared with d degrees of
  * freedom. Laurent and Massart (2000): it exceeds d + 2 sqrt(d x) + 2 x with probability exp(-x) at
- * most. Where the mean of the counts is small, it grows by 2 / mean with each pair of keys that
- * meet: pairs_at_most() bounds their number. What no user would notice is allowed beside it, so
- * that a law which is right to some percent will do. */
+ * most. If the mean of the counts is small, the sum grows by 2 / mean with each pair of keys that
+ * meet: pairs_at_most() bounds their number. The slack allows for deviations that no user would
+ * notice, so a law that is right within a few percent suffices. */
 #include <math.h>
 #include <weir/filter.h>
 #include "kind/spread.h"
 
 static const double x = 18; /* exp(-18) is 1.5e-8 */
 static const double slack_blocks = 0.06, slack_cells = 0.04;
-static const double fewest_keys = 64;  /* of fewer nothing is said */
-/* A chi-squared sum of so many words is below that share of them once in 10^13 (Chernoff). */
+static const double fewest_keys = 64;  /* with fewer keys the answer is WEIR_UNEVEN_UNKNOWN */
+/* A chi-squared sum of fewest_words words is below the share too_even of them once in 10^13
+ * (Chernoff). */
 static const double too_even = 0.25, fewest_words = 100;
 
 struct chances {
 	double keys;     /* a block */
-	double one;      /* that a key uses a cell of its block */
+	double one;      /* that a key uses a given cell of its block */
 	double together; /* the covariance of two cells of a word */
-	double apart;    /* and of two of different groups; of other words of a group it is 0 */
+	double apart;    /* the covariance of two cells in different groups; between words of one
+	                  * group it is 0 */
 };
 
 static struct chances chances_of(const struct weir_law *law, double share)
@@ -33,14 +35,14 @@ static struct chances chances_of(const struct weir_law *law, double share)
 	const double one = (1 - pow(1 - 1 / c, law->g)) / s;
 	const double two = (1 - pow(1 - 2 / c, law->g)) / s;
 	const double keys = -log1p(-share) / one;
-	const double both = (1 - share) * (1 - share); /* unused, if they were independent */
+	const double both = (1 - share) * (1 - share); /* both unused, if cells were independent */
 	return (struct chances){ keys, one, exp(-keys * two) - both,
 		                 both * expm1(keys * one * one) };
 }
 
-/* Of keys that meet, where @expected pairs do, Poisson. A third key that meets two makes two pairs
- * more, so n rare events make n (n + 1) / 2 pairs at most. Chernoff bounds their number; of many
- * events the pairs are hardly more. */
+/* The most pairs of keys that meet, if their number is Poisson with mean @expected. A third key
+ * that meets two makes two more pairs, so n rare events make at most n (n + 1) / 2 pairs. Chernoff
+ * bounds n. With many events the pairs hardly exceed their mean, and 20 suffices. */
 static double pairs_at_most(double expected)
 {
 	double n = 1;
@@ -73,8 +75,8 @@ static double whole_share(const struct weir_spread *s)
 	return (double)s->whole / ((double)s->counted * s->law.words * s->law.cells);
 }
 
-/* Beside the words' own numbers: those of whole blocks vary. Of words of few cells only those show
- * whether blocks have as many keys as chance gives. */
+/* Do the used cells of whole blocks vary too much or too little? If words have few cells, only
+ * whole blocks show whether the number of keys a block is random. */
 static bool blocks_vary(const struct weir_spread *s)
 {
 	const struct weir_law *law = &s->law;
@@ -97,13 +99,13 @@ static double square(double a)
 	return a * a;
 }
 
-/* The cells of a word that are counted: the first, of very many. */
+/* The counted cells of a word: all, or the first WEIR__SPREAD_CELLS. */
 static unsigned counted_of(const struct weir_law *law)
 {
 	return law->cells < WEIR__SPREAD_CELLS ? law->cells : WEIR__SPREAD_CELLS;
 }
 
-/* The sum over all cells, beside the mean of their word. */
+/* The sum over all cells of the squared deviation from their word's mean. */
 static double deviations(const struct weir_spread *s)
 {
 	const unsigned cells = counted_of(&s->law);
@@ -130,14 +132,14 @@ static bool cells_differ(const struct weir_spread *s)
 	if (!(n > 0) || !(share > 0) || share >= 1)
 		return false;
 	const struct chances c = chances_of(law, share);
-	const double variance = share * (1 - share) - c.together; /* beside the word's mean */
+	const double variance = share * (1 - share) - c.together; /* about the word's mean */
 	const double slack = n * square(slack_cells * share) / variance;
 	return deviations(s) / (n * variance) >
 	       weir__spread_limit(words * (cells - 1), n * fmin(share, 1 - share), slack);
 }
 
-/* Do the fingerprints differ too little? One that is in both of its blocks may count twice, so
- * their number has a larger variance: nine standard deviations of the plain one are enough. */
+/* Do the fingerprints differ too little? A key with copies in both of its blocks may count twice,
+ * so the counts vary more than binomial ones: the limit is nine binomial standard deviations. */
 static bool prints_alike(const struct weir_spread *s)
 {
 	const double n = s->partners;
@@ -147,8 +149,8 @@ static bool prints_alike(const struct weir_spread *s)
 	return false;
 }
 
-/* Do more keys have one partner than chance gives? A full block sends keys away that have it as
- * their partner, so in a full filter they meet 1.3 times as often as by chance alone. */
+/* Do more keys share a partner than by chance? A full block sends away keys whose partner it is. So
+ * in a full filter keys meet 1.3 times as often as by chance. */
 static bool partners_meet(const struct weir_spread *s)
 {
 	const double mean = s->meetings_mean, blocks = (double)s->law.blocks;
@@ -157,8 +159,8 @@ static bool partners_meet(const struct weir_spread *s)
 
 /* ---- the fullest block ---- */
 
-/* The mean of exp(t * cells of a word in use), over exp(t * cells), where @keys are in its block;
- * at most. A key is in the word or not; the cells of a word's keys are negatively associated, as
+/* An upper bound of the mean of exp(t * used cells of a word) / exp(t * @cells), with @keys keys in
+ * its block. A key is in the word or not. The cells of a word's keys are negatively associated, as
  * are the words of a group, and groups are independent of each other (Joag-Dev, Proschan 1983). So
  * the mean of the product over cells, and over words, is at most the product of the means. */
 static double word_power(const struct weir_law *law, double keys, double t, double cells)
@@ -173,7 +175,8 @@ static double word_power(const struct weir_law *law, double keys, double t, doub
 	return sum;
 }
 
-/* The chance that @keys use so many cells of their block (Markov), at most: its logarithm. */
+/* The logarithm of an upper bound (Markov) of the chance that @keys keys use @crowd cells of their
+ * block. */
 static double crowd_chance(const struct weir_law *law, double keys, double crowd)
 {
 	double least = 0, now = 0;
@@ -184,10 +187,10 @@ static double crowd_chance(const struct weir_law *law, double keys, double crowd
 	return least;
 }
 
-/* Is it rarer than once in exp(x) filters that one of the blocks has so many cells in use? By the
- * number of its keys: the chance of as many as an interval begins with (Chernoff), times that of
- * the cells where they are as many as it ends with. Chance may have hidden keys from the sample, so
- * the mean that it shows may be too low. */
+/* Is a block with that many used cells rarer than once in exp(x) filters? Sum over intervals of the
+ * number of its keys: the chance of at least the interval's first number (Chernoff), times the
+ * chance of the cells with its last number. A sample may by chance show too few keys, so the mean
+ * gets a margin. */
 static bool crowded(const struct weir_spread *s, const struct chances *c)
 {
 	const struct weir_law *law = &s->law;
@@ -207,10 +210,10 @@ static bool crowded(const struct weir_spread *s, const struct chances *c)
 	return sum < 2 * exp(-rare);
 }
 
-/* Do some pairs of blocks have many cells in common, others few? The sum over all pairs, which are
- * uncorrelated, is chi-squared less its mean. Where they are few, the variance of one counts: 17 at
- * most. Where keys are few, two of them share six of eight cells once in exp(x) pairs. A look that
- * ends early has a sum far below this limit, so it makes no false alarm likelier. */
+/* Do some pairs of blocks have many cells in common, and others few? The pairs are uncorrelated, so
+ * their sum is chi-squared less its mean. With few pairs the variance of a single one matters: 17
+ * at most. With few keys, two of them share six of eight cells once in exp(x) pairs. A look that
+ * ends early has a sum far below this limit, so it does not raise the false-alarm rate. */
 static bool blocks_alike(const struct weir_spread *s)
 {
 	return s->common > sqrt(2 * x * s->common_variance) + 2 * x * 17 + 4 * x;
