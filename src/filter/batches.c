@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The verbs of many keys at a time: by the kernel's pipeline (batch.h), and of a few keys by the
- * verbs of one. The pipeline costs some 20 ns a call, as much as four keys in cache. */
+ * The verbs for many keys at a time: by the kernel's pipeline (batch.h), or for a few keys by the
+ * verbs of one. The pipeline costs about 20 ns a call, as much as four keys in cache. */
 #include <stdlib.h>
 #include <string.h>
 #include "filter/filter.h"
@@ -9,13 +9,14 @@
 #include "kind/kind.h"
 
 enum {
-	WEIR_ROOM = 5,     /* for the hashes of a few */
+	WEIR_ROOM = 5,     /* hashes of a small batch */
 	TOGETHER = 64,     /* texts hashed at a time: a word of the bitmap */
-	FILLED = 1 << 20,  /* keys hashed at a time for a bulk load, where it wants hashes */
+	FILLED = 1 << 20,  /* keys hashed at a time for a bulk load, which takes hashes */
 };
 _Static_assert((int)WEIR__FEW <= (int)WEIR_ROOM, "the hashes of a few keys have room");
 
-/* Beyond the cache the lines of a few keys are fetched together, as the pipeline would. */
+/* If the array outgrows the cache, prefetch the lines of a few keys together, as the pipeline
+ * would. */
 static void fetch_few(const struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	if (f->outgrows_cache && n > 1)
@@ -68,7 +69,7 @@ static void hash_few(const struct weir_filter *f, struct weir_keys keys, uint64_
 			out[i] = weir__hash_by(&f->hashing, fixed + i * keys.width, keys.width);
 }
 
-/* Not inlined: their callers would keep registers and a guard of the stack for them. */
+/* Not inlined: otherwise the callers would need more registers and a stack guard. */
 #define APART static __attribute__((noinline))
 
 APART int64_t contains_few_keys(const struct weir_filter *f, struct weir_keys keys,
@@ -154,7 +155,7 @@ size_t weir__hashes_to_insert(struct weir_filter *f, struct weir_keys keys, uint
 	return keys.n;
 }
 
-/* Into a set whose lookups probe several keys. */
+/* Insert into a set whose lookups probe several keys. */
 static int64_t insert_several(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap)
 {
 	uint64_t hashes[TOGETHER];
@@ -170,7 +171,7 @@ static int64_t insert_several(struct weir_filter *f, struct weir_keys keys, uint
 		if (answer < 0)
 			return weir__stopped(at + weir_error_taken(), answer);
 		if (can < n)
-			return weir__stopped(at + can, -EINVAL); /* with the sentence */
+			return weir__stopped(at + can, -EINVAL); /* the sentence is set */
 		inserted += answer;
 	}
 	return inserted;
@@ -192,7 +193,7 @@ int64_t weir_insert_keys(struct weir_filter *f, struct weir_keys keys, uint64_t 
 
 
 
-/* Of keys: their hashes, a piece after the other. */
+/* Hash the keys piece by piece, and load the hashes. */
 static int fill_hashed(struct weir_filter *f, struct weir_keys keys)
 {
 	uint64_t *hashes = malloc(8 * (keys.n < FILLED ? keys.n : FILLED));
@@ -207,7 +208,7 @@ static int fill_hashed(struct weir_filter *f, struct weir_keys keys)
 		err = weir__bulk_load(f, hashes, can);
 		if (err)
 			(void)weir__stopped(at, err);
-		else if (can < n) /* say why, if loading said anything */
+		else if (can < n) /* repeat it for its sentence, in case loading changed that */
 			err = weir__hashes_to_insert(f, weir_keys_part(keys, at + can, 1), hashes) ?
 			              0 : (int)weir__stopped(at + can, -EINVAL);
 	}
@@ -226,7 +227,7 @@ int weir_fill_keys(struct weir_filter *f, struct weir_keys keys)
 	if (f->kernel->load && !f->memory.shared && !(f->flags & WEIR_ONCE))
 		return keys.form == WEIR_KEYS_HASHES ? weir__bulk_load(f, keys.at, keys.n) :
 		                                       fill_hashed(f, keys);
-	/* The kernel has no plain stores, or other processes write to the bits too. */
+	/* The kernel has no plain stores, other processes write to the bits too, or WEIR_ONCE. */
 	int64_t answer = weir_insert_keys(f, keys, NULL);
 	return answer < 0 ? (int)answer : 0;
 }

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT
  * Bulk loading. A filter is cut into parts, and the top bits of a hash choose its part (L1).
  *
- * A thread that has the filter to itself owns all parts for a piece of its hashes, and loads them
- * as they come: up to the size of the last-level cache nothing is faster. Threads that meet share
- * the parts, and so does a thread whose hashes would come to each line of a larger array again and
- * again: it first collects the hashes of each part in a bucket, and loads a part from its bucket,
- * while the part is in the core's own cache. Without memory for buckets it goes over the hashes in
- * rounds, each time for the parts that are free. */
+ * A single loading thread owns all parts for a piece of its hashes, and loads them in order. Up to
+ * the size of the last-level cache nothing is faster. Several threads share the parts: each
+ * collects the hashes of a part in a bucket, and loads the bucket while the part is in the core's
+ * own cache. A single thread does the same if its hashes would visit each line of a larger array
+ * repeatedly. Without memory for buckets a thread goes over the hashes in rounds, each time for the
+ * parts that are free. */
 #include "filter/filter.h"
 #include "ground/threads.h"
 
-/* Hashes that the buckets hold together. It bounds the scratch memory, and gives each part enough
- * of them to pay for fetching it. A test has smaller ones. */
+/* The hashes that all buckets together hold. The limit bounds the scratch memory, but is large
+ * enough that each part gets enough hashes to pay for fetching it. A test sets a smaller one. */
 #ifndef WEIR_BULK_BUCKETS
 #define WEIR_BULK_BUCKETS (16 << 20)
 #endif
 
 enum {
 	PIECE = 64 << 10,    /* hashes loaded while all parts are owned: some 100 us */
-	PARTS_MOST = 1024,   /* buckets that are written to in turn */
-	PARTS_SHARED = 16,   /* parts even of a small filter, for several loading threads */
-	KEYS_A_LINE = 2,     /* so often a line is fetched for, and buckets pay */
-	ROUND = 1 << 20,     /* hashes that rounds go over: some ms */
-	SOME = 512,          /* of them, collected on the stack */
+	PARTS_MOST = 1024,   /* buckets written to in turn */
+	PARTS_SHARED = 16,   /* parts of a small filter, so that several threads can load */
+	KEYS_A_LINE = 2,     /* hashes a line from which buckets pay */
+	ROUND = 1 << 20,     /* hashes in a round: some ms */
+	SOME = 512,          /* hashes collected on the stack in a round */
 };
 
 uint32_t weir__bulk_parts(const struct weir_kernel *kernel, uint64_t bytes, uint32_t shards)
@@ -38,8 +38,8 @@ uint32_t weir__bulk_parts(const struct weir_kernel *kernel, uint64_t bytes, uint
 
 /* ---- all parts at once ---- */
 
-/* Return: the number of parts that are owned now: all, or those before one that another thread has
- * or waits for (W5). */
+/* Return: the number of parts taken: all, or those before one that another thread owns or waits for
+ * (W5). */
 static uint32_t take_parts(struct weir_filter *f)
 {
 	uint32_t p = 0;
@@ -54,8 +54,8 @@ static void drop_parts(struct weir_filter *f, uint32_t taken)
 		weir__owner_drop(&f->owners[p]);
 }
 
-/* As long as no other thread has or wants a part. An owner waits for nothing (W4), so who lacks a
- * part drops those that it took.  Return: how many hashes were loaded. */
+/* Load while no other thread owns or wants a part. An owner must not wait (W4), so a thread that
+ * fails to get a part drops those that it took.  Return: how many hashes were loaded. */
 static size_t load_whole(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	size_t done = 0;
@@ -75,18 +75,18 @@ static size_t load_whole(struct weir_filter *f, const uint64_t *hashes, size_t n
 /* ---- part by part ---- */
 
 struct buckets {
-	uint64_t *hashes;          /* part p's from p * room on */
-	uint32_t *held;            /* in each */
-	uint32_t room;             /* of each */
-	struct weir_memory memory; /* of both arrays */
+	uint64_t *hashes;          /* part p's begin at p * room */
+	uint32_t *held;            /* hashes in each bucket */
+	uint32_t room;             /* hashes that each can hold */
+	struct weir_memory memory; /* holds both arrays */
 };
 
-/* Room for an equal share and for what a fair one may exceed it by: eight standard deviations at
- * least. An odd number of lines, so that the buckets' ends lie in different sets of the cache. */
+/* Room for an equal share plus a margin of at least eight standard deviations. The number of lines
+ * is odd, so that the buckets' ends lie in different cache sets. */
 static uint32_t room_for(size_t hashes, uint32_t parts)
 {
 	uint64_t share = hashes / parts, slack = 8;
-	while (slack * slack < 64 * share) /* 8 of them */
+	while (slack * slack < 64 * share) /* eight standard deviations */
 		slack *= 2;
 	return (uint32_t)((share + slack) / 8 | 1) * 8;
 }
@@ -104,7 +104,7 @@ static int buckets_alloc(struct buckets *b, uint32_t parts, size_t n)
 	return 0;
 }
 
-/* Load what the bucket of a part holds, once no other thread owns the part. */
+/* Load a part from its bucket, once no other thread owns the part. */
 static void empty_bucket(struct weir_filter *f, struct buckets *b, uint32_t part)
 {
 	while (!weir__owner_take(&f->owners[part]))
@@ -114,13 +114,13 @@ static void empty_bucket(struct weir_filter *f, struct buckets *b, uint32_t part
 	b->held[part] = 0;
 }
 
-/* For part_of(): how far the top log2(parts) bits of a hash lie above its bit 1. */
+/* For part_of(): the distance of the top log2(parts) bits of a hash from its bit 1. */
 static unsigned part_shift(const struct weir_filter *f)
 {
 	return 63 - (unsigned)__builtin_ctz(f->parts);
 }
 
-/* With one part 0, in two steps: a shift by 64 is undefined. */
+/* With one part the result is 0. The shift has two steps, since a shift by 64 is undefined. */
 static uint32_t part_of(uint64_t hash, unsigned shift)
 {
 	return (uint32_t)(hash >> 1 >> shift);
@@ -131,25 +131,25 @@ static void load_parts(struct weir_filter *f, struct buckets *b, const uint64_t 
 	const unsigned shift = part_shift(f);
 	uint32_t *held = b->held, room = b->room, part = 0;
 	for (size_t i = 0; i < n; i++) {
-		/* Read once: the caller's memory may change meanwhile, which must cost the caller
-		 * keys, and nobody else's part. */
+		/* Read it once. If the caller's memory changes during the load, that may lose the
+		 * caller's keys, but must not touch another thread's part. */
 		uint64_t hash = *(const volatile uint64_t *)&hashes[i];
 		part = part_of(hash, shift);
 		b->hashes[(size_t)part * room + held[part]] = hash;
 		if (__builtin_expect(++held[part] == room, 0))
 			empty_bucket(f, b, part);
 	}
-	/* Each thread begins elsewhere, so that they seldom meet. */
+	/* Threads begin at different parts, so they seldom meet. */
 	for (uint32_t left = f->parts; left; left--, part = (part + 1) % f->parts)
 		if (held[part])
 			empty_bucket(f, b, part);
 }
 
-/* ---- in rounds, where there is no memory for buckets ---- */
+/* ---- in rounds, without memory for buckets ---- */
 
 enum round_state { NONE, LEFT, TAKEN };
 
-/* Load those of the hashes whose part this thread has taken. */
+/* Load the hashes whose part this thread has taken. */
 static void load_taken(struct weir_filter *f, const unsigned char *state, const uint64_t *hashes,
                        size_t n)
 {
@@ -168,7 +168,7 @@ static void load_taken(struct weir_filter *f, const unsigned char *state, const 
 	f->kernel->load(f, some, held);
 }
 
-/* Take what is left and nobody owns. Return: whether there was any. */
+/* Take the parts that are left and have no owner. Return: true if there were any. */
 static bool take_left(struct weir_filter *f, unsigned char *state)
 {
 	bool any = false;
@@ -189,10 +189,10 @@ static void drop_taken(struct weir_filter *f, unsigned char *state)
 		}
 }
 
-/* A round takes all parts that are left and that no other thread owns, loads what falls on them,
- * and drops them, waiting for nothing (W4). If others own all that are left, it first waits for one
- * of them. So each round leaves fewer parts, and there are at most f->parts of them, however many
- * others load. To own the whole filter at once, a thread beside others could wait for ever. */
+/* A round takes all parts that are left and have no owner, loads their hashes and drops them,
+ * without waiting (W4). If other threads own all parts that are left, it first waits for one of
+ * them. So each round leaves fewer parts, and there are at most f->parts rounds, however many
+ * threads load. A thread that wanted the whole filter at once could wait forever. */
 static void load_in_rounds(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	unsigned char state[PARTS_MOST] = { NONE };
@@ -217,7 +217,7 @@ static bool buckets_pay(const struct weir_filter *f, size_t n)
 
 int weir__bulk_load(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
-	WEIR__UNCANCELLED; /* others wait for the parts that this thread owns */
+	WEIR__UNCANCELLED; /* other threads wait for the parts that this one owns */
 	struct buckets buckets;
 	int err = weir__owners_begin();
 	if (err)

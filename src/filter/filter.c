@@ -25,11 +25,11 @@ static void refuse_inserts(struct weir_filter *f, int insert_error)
 	f->insert_error = insert_error;
 	f->verbs.insert = refuse_insert;
 	f->verbs.insert_hash = refuse_insert_hash;
-	f->verbs.insert_u64 = refuse_insert_hash; /* whatever the number is */
+	f->verbs.insert_u64 = refuse_insert_hash; /* whatever the number */
 	f->raw.insert_hash = refuse_insert_hash;
 }
 
-/* The verbs of a uint64_t where there is no quicker way: those of its eight bytes. */
+/* The verbs of a uint64_t if the kernel has none: those of its eight bytes. */
 static bool contains_bytes(const struct weir_filter *f, uint64_t key)
 {
 	return f->verbs.contains(f, &key, sizeof key);
@@ -40,7 +40,7 @@ static int insert_bytes(struct weir_filter *f, uint64_t key)
 	return f->verbs.insert(f, &key, sizeof key);
 }
 
-/* The key verbs of a keyed filter. A kernel's own hash by the kind's function. */
+/* The key verbs of a keyed filter. A kernel's own would hash by the kind's function. */
 static bool contains_keyed(const struct weir_filter *f, const void *key, size_t len)
 {
 	return f->verbs.contains_hash(f, weir__siphash(f->hashing.key, key, len));
@@ -79,7 +79,7 @@ void weir__filter_read_only(struct weir_filter *f)
 		refuse_inserts(f, -EROFS);
 }
 
-/* ---- without the key nothing is known of any key ---- */
+/* ---- without the secret key, any key may be present ---- */
 
 static bool perhaps(const struct weir_filter *f, const void *key, size_t len)
 {
@@ -201,7 +201,7 @@ int weir__filter_new(struct weir_filter **out, const struct weir_layout *layout,
 		return err;
 	err = f->kind->begin ? f->kind->begin(f, params) : 0;
 	if (err) {
-		f->memory = (struct weir_memory){ 0 }; /* it stays the caller's */
+		f->memory = (struct weir_memory){ 0 }; /* ownership stays with the caller */
 		weir_destroy(f);
 		return err;
 	}
@@ -239,7 +239,7 @@ int weir__create_planned(struct weir_filter **out, const struct weir_params *p,
 		.max_capacity = weir__kind(p->kind)->members ? plan->growing.max_capacity : 0,
 		.flags = p->flags,
 		.text = p->text,
-		/* as asked; that of the rounded size is a little lower */
+		/* as asked; the rate of the rounded size is slightly lower */
 		.fp_rate = p->fp_rate > 0 ? p->fp_rate : plan->fp_rate
 	};
 	err = weir__filter_new(out, &layout, &memory, p);
@@ -301,7 +301,7 @@ uint64_t weir_hash_u64(const struct weir_filter *f, uint64_t key)
 	return weir__hash_by(&f->hashing, &key, sizeof key);
 }
 
-/* The symbols of the verbs that filter.h inlines, for callers that do not. */
+/* The symbols of the verbs that filter.h inlines, for callers that do not inline them. */
 extern inline int weir_insert(struct weir_filter *f, const void *key, size_t len);
 extern inline int weir_insert_hash(struct weir_filter *f, uint64_t hash);
 extern inline int weir_insert_u64(struct weir_filter *f, uint64_t key);
@@ -348,14 +348,14 @@ int weir_inline_init(struct weir_inline *out, const struct weir_filter *f)
 	return err;
 }
 
-/* In brackets: to its callers the name is a macro too, which refuses a const filter. */
+/* In parentheses: for callers the name is also a macro, which rejects a const filter. */
 int(weir_inline_init_mut)(struct weir_inline_mut *out, struct weir_filter *f)
 {
 	return take_view(out, f);
 }
 
-/* Ask for the filter's own shards, unless they would be chosen. An image of others has perhaps
- * other ones; so has a fold of more than 8 GiB, and those chosen for its size would round it. */
+/* Ask for the filter's own shards if the plan would choose others. A foreign image may have others.
+ * So may a fold of more than 8 GiB, where the plan's own choice would also round the size. */
 static int ask_shards(const struct weir_filter *f, struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -370,8 +370,8 @@ static int ask_shards(const struct weir_filter *f, struct weir_params *params)
 	return 0;
 }
 
-/* A compound's members, those to come too, are sized by its rate. So that is what is asked for,
- * unless the size was given, and the rate follows from it. */
+/* The rate of a compound sizes all its members, also future ones. So ask for the rate, unless the
+ * size was given and the rate follows from it. */
 static bool sized_by_rate(const struct weir_filter *f, struct weir_params *p)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -384,8 +384,8 @@ static bool sized_by_rate(const struct weir_filter *f, struct weir_params *p)
 	return false;
 }
 
-/* Of a kind whose shape is not chosen by all its numbers: a filter that is made has whole lines,
- * where blocks are smaller than that; and of a window the library chooses bits_per_word. */
+/* For kinds whose shape is not chosen by all its numbers. With blocks smaller than a line, a new
+ * filter still has whole lines; for a window the library chooses bits_per_word. */
 static int check_blocks(const struct weir_filter *f, const struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

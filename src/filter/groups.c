@@ -6,14 +6,14 @@
 #include "filter/filter.h"
 #include "ground/error.h"
 
-/* How a field's value is read for a sentence. */
+/* How a sentence reads a field's value. */
 enum form { WHOLE, REAL, OTHER };
-#define NO_KIND UINT32_MAX /* of reserved words */
+#define NO_KIND UINT32_MAX /* for reserved words */
 
 struct row {
-	const char *name; /* with that of its group before it */
+	const char *name; /* with the group's name before it */
 	size_t at, size;
-	uint32_t kind;    /* that may have it */
+	uint32_t kind;    /* the kind that may have it */
 	enum form form;
 };
 
@@ -82,7 +82,7 @@ static bool given(const struct weir_params *p, const struct row *row)
 static double value_of(const struct weir_params *p, const struct row *row)
 {
 	const unsigned char *at = (const unsigned char *)p + row->at;
-	uint32_t small = 1; /* of a field whose value says nothing */
+	uint32_t small = 1; /* for a field whose value means nothing to the reader */
 	uint64_t large;
 	double real;
 	if (row->form == REAL)
@@ -124,7 +124,7 @@ int weir__groups_fit(const struct weir_params *p, size_t size)
 	return 0;
 }
 
-/* The index of that number in the kind's shape, or WEIR_SHAPE_FIELDS if it has none. */
+/* The index of the row's number in the kind's shape; WEIR_SHAPE_FIELDS if it is not in it. */
 static unsigned field_of(const struct weir_kind *kind, const struct row *row)
 {
 	const char *name = strrchr(row->name, '.') + 1;

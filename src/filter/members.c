@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Compounds: filters made of members (M1 and M2 in kind.h), as the verbs on whole filters see
- * them. */
+ * Compounds: filters made of members (M1 and M2 in kind.h), for the verbs on whole filters. */
 #include "filter/filter.h"
 #include "ground/error.h"
 
@@ -27,7 +26,7 @@ void weir__members_free(const struct weir_member *members, unsigned n)
 		weir_destroy(members[i].f);
 }
 
-/* The first member's memory becomes the compound's, which makes a member around it anew (M1). */
+/* The compound takes over the first member's memory, and makes a new member around it (M1). */
 int weir__compound_make(struct weir_filter **out, const struct weir_layout *layout,
                         const struct weir_member *members, unsigned n, int insert_error)
 {
@@ -40,7 +39,7 @@ int weir__compound_make(struct weir_filter **out, const struct weir_layout *layo
 		return err;
 	err = f->kind->adopt(f, members, n);
 	if (err) {
-		f->memory = (struct weir_memory){ 0 }; /* it stays the caller's */
+		f->memory = (struct weir_memory){ 0 }; /* ownership stays with the caller */
 		weir_destroy(f);
 		return err;
 	}

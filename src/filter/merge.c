@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Union, copy and fold of whole filters. The checks are here, the work is the kind's. */
+ * Union, copy and fold of whole filters. The checks are here; the kind does the work. */
 #include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
@@ -39,7 +39,7 @@ static int same_steps(const struct weir_text *dst, const struct weir_text *src)
 	                          weir__text_words(src, b));
 }
 
-/* N3: the lengths come first. Where an insert takes no new one, a merge does not. */
+/* N3: the lengths come first. If inserts take no new length, neither does a merge. */
 static int take_lengths(struct weir_filter *dst, const struct weir_filter *src)
 {
 	struct weir_text now, more;
@@ -99,8 +99,8 @@ static int merge_lines(struct weir_filter *dst, const struct weir_filter *src,
                        weir_progress_fn *progress, void *progress_arg)
 {
 	const uint64_t lines = dst->array.lines;
-	/* While a filter is held, inserts wait: no function of the caller runs then, which might
-	 * sleep, or insert itself. */
+	/* Inserts wait while a filter is held. So no progress function runs then: it might sleep,
+	 * or insert itself. */
 	const uint64_t piece = dst->kind->hold ? lines : PIECE_LINES;
 	int err = 0;
 	weir__hold(src);
@@ -115,8 +115,8 @@ static int merge_lines(struct weir_filter *dst, const struct weir_filter *src,
 	return err;
 }
 
-/* Member by member: none is itself a compound. Those that the source has at the beginning: it may
- * get more meanwhile (M2), of inserts that may be missed. */
+/* Member by member; no member is itself a compound. Only members that the source has at the
+ * beginning count: later ones (M2) hold inserts that the merge may miss. */
 static int merge_members(struct weir_filter *dst, const struct weir_filter *src,
                          weir_progress_fn *progress, void *progress_arg)
 {
@@ -145,7 +145,8 @@ int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
 	                         merge_lines(dst, src, progress, progress_arg);
 }
 
-/* All of src or nothing: nobody changes either meanwhile. With WEIR_ONCE nothing is taken back. */
+/* All of src or nothing. No other thread changes either filter. With WEIR_ONCE nothing is taken
+ * back. */
 static int merge_whole(struct weir_filter *dst, const struct weir_filter *src)
 {
 	int err = weir__merge_check(dst, src);
@@ -199,7 +200,7 @@ static int clone_compound(struct weir_filter **out, const struct weir_filter *f)
 		err = weir_clone(&now[done].f, member[done].f);
 		done += !err;
 	}
-	(void)weir__members(f, member); /* notes of at least what was copied */
+	(void)weir__members(f, member); /* notes that cover at least what was copied */
 	for (unsigned i = 0; i < done; i++)
 		now[i].note = member[i].note;
 	if (!err)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * WEIR_ONCE: inserts of a set that keeps one copy of a key, of the kinds that keep one for each
+ * WEIR_ONCE: inserts that keep one copy of a key, for kinds that otherwise keep one for each
  * insert. So equal keys cannot fill their buckets or counters.
  *
- * Two keys may look alike (the same fingerprint, the same counters), and then the second stores
- * nothing. To remove the one would lose the other. So such a set removes nothing, and a dual write
- * or a merge that fails takes nothing back: weir__removes(). */
+ * Two keys may look the same (equal fingerprints or counters), and then the second stores nothing.
+ * Removing one would lose the other. So such a set removes nothing, and a failed dual write or
+ * merge takes nothing back: weir__removes(). */
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/batch.h"

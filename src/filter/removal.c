@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Removals and counts, for the kinds that can: by key, by hash and in batches. */
+ * Removals and counts, for kinds that have them: by key, by hash and in batches. */
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/batch.h"
@@ -82,8 +82,8 @@ int64_t weir_count_u64(const struct weir_filter *f, uint64_t key)
 	return count_made(f, weir_hash_u64(f, key));
 }
 
-/* As weir__batch_take(), and fetch the lines of the keys.
- * @known: receives which of them the set can read. */
+/* As weir__batch_take(), and prefetch the lines of the keys.
+ * @known: receives a bit for each key that the set can read. */
 static const uint64_t *take(const struct weir_filter *f, struct weir_keys keys,
                             const struct weir_batch *batch, size_t at, unsigned n,
                             uint64_t *scratch, uint64_t *known)
@@ -99,7 +99,7 @@ static const uint64_t *take(const struct weir_filter *f, struct weir_keys keys,
 	return hashes;
 }
 
-/* Of a batch. @err: the verb's own. */
+/* The checks of a batch. @err: the verb's own. */
 static int keys_check(const struct weir_filter *f, struct weir_keys keys, int err)
 {
 	if (err || !keys.n)

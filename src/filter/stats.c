@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Statistics from the bits themselves: all of them, or a sample spread over the shards. */
+ * Statistics from the bits: all of them, or a sample spread over the shards. */
 #include <math.h>
 #include <string.h>
 #include "filter/filter.h"
@@ -9,8 +9,8 @@
 
 enum { RUN_LINES = WEIR__SURVEY_FEWEST_LINES, PIECE_LINES = WEIR__PIECE / 64 };
 
-/* A sample: a run of lines of every step'th shard, the first ones; or, from a random number on, of
- * one shard of each step, from any line on, the first following the last. */
+/* A sample: the first lines of every step'th shard. If random: from each step a random shard, and
+ * in it a run that begins at a random line and wraps around. */
 struct sample {
 	uint64_t lines;
 	uint32_t step;
@@ -18,9 +18,9 @@ struct sample {
 	uint64_t number;
 };
 
-/* Keys hash to lines at random, so the first lines of a shard are as good a sample as any, unless
- * somebody made up the bits. A run is at least a page long: single lines would each miss the cache
- * and the TLB, which takes a hundred times as long for a filter of 1 GiB. */
+/* Keys hash to random lines, so the first lines of a shard are as good a sample as any, unless an
+ * attacker made the bits. A run is at least a page: single lines would each miss the cache and the
+ * TLB, which takes a hundred times as long for a filter of 1 GiB. */
 static struct sample choose(const struct weir_filter *f, const struct weir_survey *survey)
 {
 	struct sample s = { .lines = f->array.lines / f->shards, .step = 1 };
@@ -34,17 +34,17 @@ static struct sample choose(const struct weir_filter *f, const struct weir_surve
 	return s;
 }
 
-/* A walk through the runs of a sample, and the caller to be asked on the way. */
+/* A walk through the runs of a sample, with the progress function to call on the way. */
 struct walk {
 	const struct weir_filter *f;
 	const struct weir_survey *survey;
 	struct sample sample;
 	uint64_t whole;       /* lines in a shard */
 	uint64_t done, total; /* lines */
-	struct weir_spread *spread; /* of all runs, or NULL */
+	struct weir_spread *spread; /* fed with all runs, or NULL */
 };
 
-/* splitmix64 (Steele, Lea, Flood 2014): below n, from 1. */
+/* splitmix64 (Steele, Lea, Flood 2014), scaled to 0 .. n-1. @n: at least 1. */
 static uint64_t draw(struct sample *s, uint64_t n)
 {
 	uint64_t z = s->number += UINT64_C(0x9e3779b97f4a7c15);
@@ -66,10 +66,10 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Hashes that are small numbers, addresses or times fill lines near the first, or the last. */
+/* Hashes that are small numbers, addresses or times fill lines near the first or the last. */
 enum { FIRST_LINES = 1024, LAST_LINES = 256 };
 
-/* The blocks that begin in those lines. */
+/* Look at the blocks that begin in those lines. */
 static void spread_look(struct walk *w, uint64_t line, uint64_t n)
 {
 	const struct weir_law *law = &w->spread->law;
@@ -82,7 +82,7 @@ static void spread_look(struct walk *w, uint64_t line, uint64_t n)
 	weir__spread_count(w->spread, first, end - first);
 }
 
-/* Those that the sample of a large array has left out at either end. */
+/* Look at the lines at either end of a large array that the sample left out. */
 static void look_at_ends(struct walk *w)
 {
 	const uint64_t lines = w->f->array.lines, seen = w->sample.random ? 0 : w->sample.lines;
@@ -94,7 +94,7 @@ static void look_at_ends(struct walk *w)
 		spread_look(w, lines - LAST_LINES, LAST_LINES);
 }
 
-/* The sample's lines of a shard, or of one that follows it within the step. */
+/* Measure the sample's run of a shard, or of a random shard within the step. */
 static int measure_run(struct walk *w, uint32_t shard, struct weir_measure *sum)
 {
 	uint64_t at = 0;
@@ -115,8 +115,8 @@ static int measure_run(struct walk *w, uint32_t shard, struct weir_measure *sum)
 	return err;
 }
 
-/* Are there more keys than capacity, by more than three standard deviations of the estimate from a
- * sample of that share? */
+/* Are there more keys than the capacity, by more than three standard deviations of an estimate from
+ * this share of the lines? */
 static bool saturated(const struct weir_stats *s)
 {
 	return s->keys_estimated >
@@ -181,7 +181,7 @@ static int measure(const struct weir_filter *f, const struct weir_survey *survey
 	return 0;
 }
 
-/* What progress is called with for one member of several. */
+/* Progress of one member out of several. */
 struct part {
 	const struct weir_survey *survey;
 	uint64_t before, total; /* bytes of bits */
@@ -195,8 +195,8 @@ static int part_progress(void *arg, uint64_t done, uint64_t total)
 	                              part->total);
 }
 
-/* Add those of a member of @bytes: means over its bits, sums, and a key that any of them
- * answers. */
+/* Add the figures of a member with @share of the bits: means by share, sums, and the rate of a key
+ * that any member answers. */
 static void add(struct weir_stats *s, const struct weir_stats *one, double share)
 {
 	s->fill += share * one->fill;
@@ -212,7 +212,7 @@ static void add(struct weir_stats *s, const struct weir_stats *one, double share
 	}
 }
 
-/* Of each member by its share of the lines to be read. */
+/* A compound's budget of lines is split over its members by size. */
 static int measure_all(const struct weir_filter *f, const struct weir_survey *survey,
                        struct weir_stats *s)
 {
@@ -250,7 +250,7 @@ static int measure_all(const struct weir_filter *f, const struct weir_survey *su
 	return 0;
 }
 
-/* ---- whether a filter that is to be saved or published was filled by uniform hashes ---- */
+/* ---- was a filter that is to be saved or published filled by uniform hashes? ---- */
 
 static int uneven(const char *who, const char *why)
 {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * The verbs of a set with normalisation (<weir/text.h>), in the place of the kernel's. A key is
- * hashed once it is normalised, and its hash goes to the verbs that the set has without
- * normalisation (f->raw).
+ * The verbs of a set with normalisation (<weir/text.h>), which replace the kernel's. They normalise
+ * a key, hash it, and pass the hash to the set's verbs without normalisation (f->raw).
  *
  *     weir_insert(f, " Example.ORG ", 13);                trim, lowercase
  *     assert_true(weir_contains(f, "example.org", 11));
  *
- * With cidr and suffixes a lookup probes several keys, so a hash from outside answers nothing:
- * lookups of hashes say that the key may be there, other verbs refuse them. */
+ * With cidr and suffixes a lookup probes several keys, so a caller's hash decides nothing: lookups
+ * of hashes answer that the key may be present, and other verbs refuse them. */
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/batch.h"
 
-enum { TOGETHER = 64 }; /* keys of a batch: a word of the bitmap */
+enum { TOGETHER = 64 }; /* keys of a batch: one word of the bitmap */
 
 static bool several(const struct weir_filter *f)
 {
@@ -29,7 +28,7 @@ int weir__text_refuse_hash(const struct weir_text *t)
 
 /* ---- hashes of texts ---- */
 
-/* What a verb was handed: a text, or (fixed keys with cidr) a binary address. */
+/* The input of a verb: a text, or (fixed keys with cidr) a binary address. */
 struct given {
 	const void *text;
 	size_t len;
@@ -61,7 +60,7 @@ static int key_of(const struct weir_text_hashes *h, const struct given *g, void 
 	return key->iov_len ? 0 : -EINVAL;
 }
 
-/* Why there is no key: always -EINVAL. */
+/* Sets the sentence for a text that has no key. Return: always -EINVAL. */
 static int say_why(const struct weir_text_hashes *h, const struct given *g)
 {
 	unsigned char room[WEIR_TEXT_CIDR_BYTES];
@@ -73,7 +72,7 @@ static int say_why(const struct weir_text_hashes *h, const struct given *g)
 	return weir_text_key(&shape, g->text, g->len, room, &key);
 }
 
-/* The hashes that a lookup probes. Return: how many; 0 it is absent. */
+/* The hashes that a lookup probes. Return: how many; 0 if no key can match. */
 static int lookup_hashes(const struct weir_text_hashes *h, const struct given *g,
                          uint64_t hashes[WEIR_TEXT_LOOKUPS])
 {
@@ -104,11 +103,11 @@ static bool contains_any(const struct weir_filter *f, const struct given *g)
 	for (int i = 0; i < n; i++)
 		if (f->raw.contains_hash(f, hashes[i]))
 			return true;
-	return g->address && g->len != 4 && g->len != 16; /* no form of a key: perhaps */
+	return g->address && g->len != 4 && g->len != 16; /* not the form of a key: perhaps */
 }
 
-/* N3: the length is noted before the key is inserted. Other processes do not see what is noted in a
- * shared image. */
+/* N3: the length is noted before the key is inserted. In a shared image this is refused, since
+ * other processes would not see the note. */
 static int note(const struct weir_text_hashes *h, const struct given *g, const struct iovec *key)
 {
 	const bool closed = h->text->steps & WEIR_TEXT_CLOSED;
@@ -280,7 +279,7 @@ uint64_t weir__several_hash_keys(const struct weir_filter *f, struct weir_keys k
 		unsigned char room[WEIR_TEXT_CIDR_BYTES];
 		const struct given g = given(&f->text, keys, i);
 		struct iovec key;
-		if (key_of(&h, &g, room, &key)) /* no key of this set: any hash will do */
+		if (key_of(&h, &g, room, &key)) /* not a key of this set: any hash will do */
 			key = (struct iovec){ (void *)(uintptr_t)g.text, g.len };
 		else if (i < 64)
 			known |= UINT64_C(1) << i;
@@ -289,7 +288,7 @@ uint64_t weir__several_hash_keys(const struct weir_filter *f, struct weir_keys k
 	return known;
 }
 
-/* ---- what a set has ---- */
+/* ---- a set's own steps and lengths ---- */
 
 void weir_text_of(const struct weir_filter *f, struct weir_text *out)
 {
