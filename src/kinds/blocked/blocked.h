@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind's shape, and tables of kernels by that shape, one for each instruction set: its
- * own, and those of a kind that is made of blocked filters. */
+ * The blocked kind's shape, and tables of kernels by shape, one for each instruction set. Kinds
+ * made of blocked filters have such tables too. */
 #ifndef WEIR_SRC_KINDS_BLOCKED_BLOCKED_H
 #define WEIR_SRC_KINDS_BLOCKED_BLOCKED_H
 
@@ -17,7 +17,7 @@ enum { WEIR_BLOCKED_Z = 0, WEIR_BLOCKED_G = 1 };
 #define WEIR_BLOCKED_SLOT(z, g) (((z) == 1 ? 0 : (z) == 2 ? 1 : (z) == 4 ? 2 : 3) * 10 + (g))
 enum { WEIR_BLOCKED_ANY = 0, WEIR_BLOCKED_SLOTS = 41 };
 
-/* The tables of a kind. */
+/* Declares the tables of a kind. */
 #define WEIR_BLOCKED_TABLES(kind) \
 	extern const struct weir_kernel weir__##kind##_scalar[WEIR_BLOCKED_SLOTS]; \
 	extern const struct weir_kernel weir__##kind##_avx2[WEIR_BLOCKED_SLOTS]; \
@@ -34,8 +34,7 @@ enum { WEIR_BLOCKED_ANY = 0, WEIR_BLOCKED_SLOTS = 41 };
 #define WEIR_BLOCKED_BY_ISA(kind) { [WEIR_ISA_SCALAR] = weir__##kind##_scalar }
 #endif
 
-/* The kernel for a shape that begins with Z and G. NULL: there is no table for that instruction
- * set. */
+/* The kernel for a shape that begins with Z and G. NULL: no table for that instruction set. */
 static inline const struct weir_kernel *
 weir__blocked_find(const struct weir_kernel *const tables[WEIR_ISA_COUNT], enum weir_isa isa,
                    const struct weir_shape *shape)
@@ -52,7 +51,7 @@ WEIR_BLOCKED_TABLES(blocked);
 
 /* ---- the choice of a shape ---- */
 
-/* The layout of z words of g bits. */
+/* The layout with z words of g bits. */
 struct weir_sectors weir__blocked_sectors(unsigned z, unsigned g);
 /* The largest g for z: at most 10, and z * g at most the 20 fields of r and r2. */
 unsigned weir__blocked_max_g(unsigned z);

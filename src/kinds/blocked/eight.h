@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The derivation of <weir/inline_test.h> for eight keys at once, with AVX-512 (F, DQ and VL): the
- * blocked kind's, and that of what is made of blocked filters. */
+ * The derivation of <weir/inline_test.h> for eight keys at once, with AVX-512 (F, DQ and VL). The
+ * blocked kind and kinds made of blocked filters use it. */
 #ifndef WEIR_SRC_KINDS_BLOCKED_EIGHT_H
 #define WEIR_SRC_KINDS_BLOCKED_EIGHT_H
 
 #include <weir/inline.h>
 
-/* The high halves of eight h * n. With h = high * 2^32 + low and n < 2^32 each is
+/* The high halves of eight h * n. If n < 2^32 and h = high * 2^32 + low, each is
  * (high * n + (low * n >> 32)) >> 32. */
 WEIR__INLINE __m512i weir__mulhi8(__m512i h, uint64_t n)
 {
@@ -23,7 +23,7 @@ WEIR__INLINE __m512i weir__mulhi8(__m512i h, uint64_t n)
 		_mm512_add_epi64(_mm512_mul_epu32(_mm512_srli_epi64(h, 32), n8), low), 32);
 }
 
-/* The indices of the first words of their blocks, of so many. */
+/* The indices of the first words of eight keys' blocks. @blocks: how many there are. */
 WEIR__INLINE __m512i weir__block8(uint64_t blocks, __m512i h)
 {
 	return _mm512_slli_epi64(weir__mulhi8(h, blocks), 3);
@@ -34,7 +34,7 @@ WEIR__INLINE __m512i weir__remix8(__m512i h)
 	return _mm512_mullo_epi64(h, _mm512_set1_epi64((long long)weir__remix(1)));
 }
 
-/* r2 from r, where a key has fields in it; else r, which is as good. */
+/* r2 from r, if the key has fields in it; else r, which is never read. */
 WEIR__INLINE __m512i weir__remix2_8(__m512i r, unsigned z, unsigned g)
 {
 	return z * g > 10 ?
@@ -42,7 +42,7 @@ WEIR__INLINE __m512i weir__remix2_8(__m512i r, unsigned z, unsigned g)
 	               r;
 }
 
-/* Field j, and above it other bits: rorv and rolv take their count modulo 64. */
+/* Field j, with other bits above it: rorv and rolv take their count modulo 64. */
 WEIR__INLINE __m512i weir__field8(__m512i r, __m512i r2, unsigned z, unsigned j)
 {
 	return _mm512_srli_epi64(j < 10 ? r : r2, weir__field_shift(z, j));

@@ -12,11 +12,11 @@
 #include "kinds/blocked/kernel_avx512.h"
 #endif
 
-/* Else gcc adds the index of each word to the array's address first, which takes two instructions
- * more. */
+/* Otherwise gcc first adds the index of each word to the array's address, which takes two more
+ * instructions. */
 #define ADDED_UP(pointer) __asm__("" : "+r"(pointer))
 
-/* ---- the steps of a batch: the notes of a key are the index of its block, in words, and r ---- */
+/* ---- the steps of a batch: a key's notes are the word index of its block, and r ---- */
 
 enum {
 	STEP = 8,  /* keys at a time */
@@ -51,19 +51,19 @@ WEIR__INLINE void note_to_read(const struct weir_array *a, const uint64_t *hashe
 WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                                 bool far, struct weir_notes *notes, unsigned at)
 {
-	(void)far; /* another core may have the line, even where the filter fits the cache */
+	(void)far; /* another core may have the line, even if the filter fits the cache */
 	note_each(a, hashes, n, notes, at);
 	for (unsigned i = 0; i < n; i++)
 		__builtin_prefetch(a->words + notes->row[ROW_BLOCK][at + i], 1, WEIR_TO_L1);
 }
 
-/* The answer of a verb on noted key i, in bit i. */
+/* The answer of a verb for noted key i, in bit i. */
 #define WORK_ONE(a, notes, at, i, z, g, verb) \
 	((uint64_t)verb(a->words + notes->row[ROW_BLOCK][at + (i)], notes->row[ROW_R][at + (i)], \
 	                z, g) \
 	 << (i))
 
-/* Return the answers of one verb on each of n noted keys. */
+/* Return the answers of one verb for each of n noted keys. */
 #define WORK_EACH(a, notes, at, n, z, g, verb) \
 	do { \
 		uint64_t answers = 0; \
@@ -72,7 +72,7 @@ WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hash
 		return answers; \
 	} while (0)
 
-/* The same, with a whole step unrolled. It pays if the work is a few instructions. */
+/* The same, with a whole step unrolled. It pays if the work is only a few instructions. */
 #define WORK_STEP(a, notes, at, n, z, g, verb) \
 	do { \
 		if (n == STEP) { \
@@ -85,7 +85,7 @@ WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hash
 		WORK_EACH(a, notes, at, n, z, g, verb); \
 	} while (0)
 
-/* ---- loading: plain stores, since this thread owns the part (O1), and nobody reads the filter
+/* ---- loading: plain stores, since this thread owns the part (O1), and no thread reads the filter
  *      yet ---- */
 
 WEIR__INLINE void load_one(const struct weir_array *a, uint64_t hash, unsigned z, unsigned g)
@@ -97,7 +97,7 @@ WEIR__INLINE void load_one(const struct weir_array *a, uint64_t hash, unsigned z
 		block[weir__word_index(z, i, r)] |= WEIR__LE64(weir__word_mask(z, g, i, r, r2));
 }
 
-/* Of the rare layouts: the atomic insert loads. */
+/* The rare layouts load by the atomic insert. */
 WEIR__INLINE void load_by_set(const struct weir_array *a, bool far, const uint64_t *hashes,
                               size_t n, unsigned z, unsigned g)
 {
@@ -110,7 +110,7 @@ WEIR__INLINE void load_by_set(const struct weir_array *a, bool far, const uint64
 WEIR__INLINE void load_each(const struct weir_array *a, bool far, const uint64_t *hashes, size_t n,
                             unsigned z, unsigned g)
 {
-	const struct weir_array array = *a; /* a copy that no store can alias */
+	const struct weir_array array = *a; /* no store can alias this copy */
 	for (size_t i = 0; i < n; i++) {
 		if (far && n - i > LEAD)
 			__builtin_prefetch(weir__line(&array, hashes[i + LEAD]), 1, WEIR_TO_L1);

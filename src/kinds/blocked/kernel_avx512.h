@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The blocked kind's batches for AVX-512 (F, DQ and VL: Skylake-SP and later), for kernel.c. They
- * note eight keys at once. With one or two words a key they also
- * test eight at once. They load each word by itself and broadcast it into its lane, because with
- * the mitigation of gather data sampling a gather waits for all loads before it. The verbs of one
- * key use 256 bits (weir__test_narrow). A load computes the words and masks of eight keys at
- * once. */
+ * note eight keys at once. With one or two words a key they also test eight at once. They load each
+ * word separately and broadcast it into its lane, since a gather waits for all earlier loads if
+ * gather data sampling is mitigated. The verbs of one key use 256 bits (weir__test_narrow). A load
+ * computes the words and masks of eight keys at once. */
 #ifndef WEIR_SRC_KINDS_BLOCKED_KERNEL_AVX512_H
 #define WEIR_SRC_KINDS_BLOCKED_KERNEL_AVX512_H
 
@@ -21,7 +20,7 @@
 /* The notes of a key with one or two words are the indices of these words, and r. */
 enum { ROW_WORD = 0, ROW_OF_R = 1, ROW_WORD_2 = 2 };
 
-/* Note n keys, up to eight. Eight columns are always written; those past n are free. */
+/* Note n keys, up to eight. It always writes eight columns; those past n are free. */
 WEIR__INLINE void note_eight(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                              unsigned z, struct weir_notes *notes, unsigned at)
 {
@@ -64,11 +63,11 @@ WEIR__INLINE uint64_t test_eight(const struct weir_array *a, const struct weir_n
 	return _mm512_test_epi64_mask(all, all) & ((1u << n) - 1);
 }
 
-/* ---- loading: the notes of a key are, for each of its words, the index and the mask. They are
- *      used some keys later: a word of a vector that was just stored cannot be forwarded, and would
- *      be waited for until it is in the cache. ---- */
+/* ---- loading: the notes of a key are the index and the mask of each of its words. They are used
+ *      some keys later: a word of a vector that was just stored cannot be forwarded, so a load
+ *      would wait until it is in the cache ---- */
 
-/* Keys noted, and how many of them ahead. All notes are on the stack. */
+/* Keys that have notes on the stack, and how many of them are ahead. */
 #define LOAD_WINDOW(z) ((z) <= 4 ? 64u : 32u)
 #define LOAD_LEAD(z) (LOAD_WINDOW(z) / 4 * 3)
 
@@ -109,7 +108,7 @@ WEIR__INLINE void load_one(const struct weir_array *a, uint64_t hash, unsigned z
 WEIR__INLINE void load_eights(const struct weir_array *a, bool far, const uint64_t *hashes,
                               size_t n, unsigned z, unsigned g)
 {
-	const struct weir_array array = *a; /* a copy that no store can alias */
+	const struct weir_array array = *a; /* no store can alias this copy */
 	struct load_notes notes;
 	size_t eights = n - n % 8;
 	for (size_t i = 0; i < eights + LOAD_LEAD(z); i += 8) {

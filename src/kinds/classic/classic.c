@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The classic kind (Bloom 1970): k probes over the whole array. Of the kinds that take inserts it
- * needs the least memory.
+ * The classic kind (Bloom 1970): k probes over the whole array. It needs the least memory of all
+ * kinds that take inserts.
  *
  * The layout, frozen by golden files. The array is nbits = 512 * lines bits. Bit b is bit b % 64 of
  * word b / 64. A key sets k bits:
@@ -10,13 +10,13 @@
  *     x_(i+1) = x_i * 0xD1342543DE82EF95            (modulo 2^64)
  *
  * The multiplier is one of Steele and Vigna's spectrally good ones (2021): the k-tuples of all h
- * lie evenly in k dimensions. So the measured rate is that of the formula for independent probes
- * (tests/property). With double hashing, h1 + i * h2, it is too high for small arrays.
+ * lie evenly in k dimensions. So the measured rate matches the formula for independent probes
+ * (tests/property). Double hashing, h1 + i * h2, has too high a rate in small arrays.
  *
- * One scalar kernel serves every instruction set: the probes lie apart from each other in memory,
- * so vectors gain nothing.
+ * One scalar kernel serves every instruction set: the probes lie far apart in memory, so vectors
+ * gain nothing.
  *
- * A fold or's adjacent bits into one, since high half of x * (nbits / factor) = (high half of
+ * A fold ORs adjacent bits into one, since high half of x * (nbits / factor) = (high half of
  * x * nbits) / factor. */
 #include <math.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ static bool contains_u64(const struct weir_filter *f, uint64_t key)
 	return contains_hash(f, weir__hash_u64(f->array.flip8, key));
 }
 
-/* All loads come first, since a locked or holds back the loads behind it. A bit that is set is not
+/* All loads come first, since a locked OR delays the loads behind it. A bit that is set is not
  * written again. */
 static int set(const struct weir_array *a, uint64_t x)
 {
@@ -136,8 +136,8 @@ WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hash
 	}
 }
 
-/* Probe by probe over all keys that are still possible. The next line of each is fetched while the
- * others are tested. A key with a bit that is 0 costs no further line. */
+/* Test probe by probe over all keys that are still possible. The next line of each key is
+ * prefetched while the others are tested. A key with a 0 bit costs no further line. */
 WEIR__INLINE uint64_t test_noted(const struct weir_array *a, bool far,
                                  const struct weir_notes *notes, unsigned at, unsigned n)
 {
@@ -214,10 +214,10 @@ static void estimate(const struct weir_filter *f, const struct weir_measure *sum
 	*rate = pow(fill, probes(&f->array));
 }
 
-/* Each probe as if it were a key. Keys that are states of a generator by next_probe()'s multiplier
- * share all probes but one with the next key: the bits are those of a k'th of the keys, as uniform
- * as any walk's. So no statistic on bits tells them from fewer keys. The number of inserts would,
- * which no filter counts. */
+/* The law treats each probe as a key. Keys that are successive states of a generator with
+ * next_probe()'s multiplier share all probes but one with the next key. Their bits are those of a
+ * k-th of the keys, and as uniform. So no statistic of the bits tells them from fewer keys; only
+ * the number of inserts would, and no filter counts those. */
 static bool law(const struct weir_filter *f, struct weir_law *out)
 {
 	*out = (struct weir_law){ .blocks = f->array.lines, .words = 8, .word_bits = 64,
@@ -225,7 +225,7 @@ static bool law(const struct weir_filter *f, struct weir_law *out)
 	return true;
 }
 
-/* Or each pair of bits into one. Return: the 32 results, in the low bits. */
+/* OR each pair of bits into one. Return: the 32 results, in the low bits. */
 static uint64_t halve(uint64_t x)
 {
 	x = (x | x >> 1) & UINT64_C(0x5555555555555555);
@@ -282,7 +282,7 @@ static double rate(double bits_per_key, const struct weir_shape *shape)
 	return rate_of_k(bits_per_key, shape->field[PROBES]);
 }
 
-/* The k that needs the fewest bits for a rate, or has the lowest rate for a number of bits. */
+/* The k that needs the fewest bits for a rate, or gives the lowest rate for a number of bits. */
 static unsigned best_k(struct weir_wanted wanted)
 {
 	unsigned best = 1;

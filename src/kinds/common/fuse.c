@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * How large a fuse structure is for a number of keys, and what its cells say of their number. */
+ * The size of a fuse structure for a number of keys, and an estimate of that number from its
+ * cells. */
 #include <math.h>
 #include "kinds/common/fuse.h"
 
 /* How many cells a set of keys needs.
  *
- * A set peels almost always if it has no more keys than cells / factor. The factor is that of Graf
- * and Lemire (2022), 1.125 from a million keys on and more below, and so is the length of a
- * segment, up to 2^13 cells: longer ones gain nothing up to 2 million keys and leave the cache.
+ * A set almost always peels if it has at most cells / factor keys. The factor is that of Graf and
+ * Lemire (2022): 1.125 from a million keys on, and more below. The length of a segment is theirs
+ * too, up to 2^13 cells: longer ones gain nothing up to 2 million keys, and leave the cache.
  *
- * Keys fall into parts by chance, and all parts have one size. So a part is made for the mean and
- * six deviations: of a billion parts one would have more. */
+ * Keys fall into parts at random, and all parts have one size. So a part is sized for the mean plus
+ * six standard deviations: one part in a billion would have more. */
 
 static const uint64_t most_of_part = UINT64_C(1) << 21; /* keys, on average */
 enum { MOST_CHOSEN_SEGMENT_BITS = 13 };
@@ -34,7 +35,7 @@ static unsigned part_bits_of(uint64_t keys)
 	return bits;
 }
 
-/* Keys that a part is made for. */
+/* The keys that a part is sized for. */
 static double keys_of_part(uint64_t keys, unsigned part_bits)
 {
 	double mean = ceil((double)keys / (double)(UINT64_C(1) << part_bits));
@@ -69,7 +70,8 @@ bool weir__fuse_sound(uint32_t width, uint32_t segment_bits, uint32_t segments,
 
 /* ---- the keys in a fuse structure ---- */
 
-/* The cells that begin in a line of a part: from *first on, behind the last. */
+/* The cells that begin in a line of a part: from *first up to the returned one, which is
+ * excluded. */
 static uint64_t cells_in(const struct weir_fuse *part, uint64_t line, uint64_t *first)
 {
 	const uint64_t from = 512 * line, seed = 8 * WEIR_FUSE_SEED;
@@ -81,8 +83,9 @@ static uint64_t cells_in(const struct weir_fuse *part, uint64_t line, uint64_t *
 	return last < part->cells ? last : part->cells;
 }
 
-/* A key takes a cell; of a part's first three and last two segments so many are taken where in the
- * others all that are taken are 1 (measured). Weighed so, a sample says how many all have. */
+/* Each key takes one cell. Keys take fewer cells in the first three and the last two segments of a
+ * part: these shares, relative to the other segments (measured). With the weights a sample
+ * represents all cells. */
 static const double first_weights[] = { 0.24, 0.57, 0.90 }, last_weights[] = { 0.63, 0.82 };
 enum { FIRST = 3, LAST = 2 };
 
@@ -93,7 +96,7 @@ static double weight_of(const struct weir_fuse *part, uint64_t cell)
 	return before < FIRST ? first_weights[before] : behind < LAST ? last_weights[behind] : 1;
 }
 
-/* Of all cells of a part; of fewer than five segments nobody takes a sample. */
+/* The weight of all cells in a part. A structure with fewer than five segments is never sampled. */
 static double weight_of_all(const struct weir_fuse *part)
 {
 	double sum = (double)(part->cells >> part->segment_bits) - FIRST - LAST;
@@ -123,7 +126,7 @@ void weir__fuse_measure(const struct weir_fuse *part, const uint64_t *words, uin
 	sum->lines += n;
 }
 
-/* Of the cells that keys have taken one in 2^width is 0. */
+/* One in 2^width of the cells taken by keys is 0. */
 double weir__fuse_keys(const struct weir_fuse *part, const struct weir_measure *sum, bool whole)
 {
 	const double parts = (double)(UINT64_C(1) << part->part_bits);

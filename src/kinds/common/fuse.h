@@ -1,52 +1,53 @@
 /* SPDX-License-Identifier: MIT
- * A 3-wise binary fuse structure: from each key of a fixed set to w bits, in about 1.13 w bits a
- * key. Three cells of w bits, xor'ed, are the key's. For what is not in the set they are any.
+ * A 3-wise binary fuse structure maps each key of a fixed set to w bits, in about 1.13 w bits a
+ * key. The XOR of the key's three cells of w bits is the result. For other keys the result is
+ * arbitrary.
  * Source: Graf and Lemire 2022 (binary fuse filters); Dietzfelbinger and Walzer 2019 (segments).
  *
- * The layout, frozen by golden files. The array is cut into parts of one size, by the top bits of
- * a hash h. A part is its seed, 8 bytes, then its cells, segments * L of them, L = 2^segment_bits.
+ * The layout, frozen by golden files. The array is cut into parts of one size, by the top bits of a
+ * hash h. A part is its seed, 8 bytes, then its cells, segments * L of them, L = 2^segment_bits.
  * Cell i is the w bits from bit i * w on; bit b is bit b % 8 of byte b / 8. At least 8 bytes of
  * zeros end a part.
  *
- *     g    = h << part_bits                         what is left of h behind the part's number
+ *     g    = h << part_bits                         the bits of h below the part's number
  *     m    = mix(h ^ seed):  x = (h ^ seed) * C1,  x ^= x >> 32,  m = x * C2
  *     c_0  = high half of g * ((segments - 2) * L)
  *     c_1  = (c_0 + L) with its low segment_bits xor'ed with those of m >> 18
  *     c_2  = (c_0 + 2 L) with its low segment_bits xor'ed with those of m
  *
- * So the three lie in three segments one after the other. c_0 does not depend on the seed: keys
- * in the order of their hashes are in the order of their segments, whichever seed is tried.
+ * So the three lie in three consecutive segments. c_0 does not depend on the seed: keys in the
+ * order of their hashes are in the order of their segments, for every seed.
  *
- * Of the assignments that give each key its bits one is stored, so that equal sets have equal
- * images. The seed is that of the first try t = 0, 1, ... that peels:
+ * Many assignments give each key its bits. The rules below select one, so that equal sets have
+ * equal images. The seed is that of the first try t = 0, 1, ... that peels:
  *
  *     seed = mix(S ^ (part << 8 | t) * C2),  S the seed of the filter's hash
  *
- * A second level beside a first has t = 128, 129, ..., and the bits of its keys are those of
- * weir__fuse_value().
+ * A second level after a first has t = 128, 129, ..., and weir__fuse_value() defines the bits of
+ * its keys.
  *
- * To peel is to take away, again and again, a key that has one of its cells to itself: the cells
- * with one key are put on a stack in ascending order; the top one is taken off; if it has one key
- * still, that key is taken away, and of its other two cells, the one that follows (c_1 after c_0,
- * c_2 after c_1, c_0 after c_2) first, each that is left with one key is put on the stack. If no
- * key is left, the keys get their bits in the reverse of that order: each in the cell that it was
- * taken away by. All other cells are 0. */
+ * Peeling repeatedly removes a key that is alone in one of its cells. First the cells with one key
+ * are pushed on a stack in ascending order. Then the top cell is popped. If it still has one key,
+ * that key is removed. Each of the key's other two cells is pushed if it now has one key: first the
+ * cell that follows (c_1 after c_0, c_2 after c_1, c_0 after c_2), then the other. If no key is
+ * left at the end, the keys get their bits in the reverse order, each in the cell that it was
+ * removed by. All other cells are 0. */
 #ifndef WEIR_SRC_KINDS_COMMON_FUSE_H
 #define WEIR_SRC_KINDS_COMMON_FUSE_H
 
 #include <weir/inline.h>
 #include "kind/kind.h"
 
-/* The fields of a shape. */
+/* The fields of the shape. */
 enum { WEIR_FUSE_WIDTH, WEIR_FUSE_SEGMENT_BITS, WEIR_FUSE_SEGMENTS, WEIR_FUSE_PART_BITS };
 
 enum {
 	WEIR_FUSE_MOST_WIDTH = 32,
-	WEIR_FUSE_MOST_SEGMENT_BITS = 18, /* c_1 and c_2 take different bits of m */
+	WEIR_FUSE_MOST_SEGMENT_BITS = 18, /* c_1 and c_2 use different bits of m */
 	WEIR_FUSE_MOST_PART_BITS = 28,
-	WEIR_FUSE_SECOND_TRY = 128, /* a second level's first try: its seeds are others */
+	WEIR_FUSE_SECOND_TRY = 128, /* a second level's first try, so that it uses other seeds */
 	WEIR_FUSE_SEED = 8,  /* bytes before the cells */
-	WEIR_FUSE_SLACK = 8, /* bytes behind them: a cell is read as a word of 64 bits */
+	WEIR_FUSE_SLACK = 8, /* bytes after the cells: a cell is read as a 64-bit word */
 };
 #define WEIR_FUSE_MOST_CELLS (UINT64_C(1) << 28) /* of a part */
 
@@ -57,7 +58,7 @@ enum {
 struct weir_fuse {
 	unsigned width, segment_bits, part_bits;
 	uint64_t cells; /* segments << segment_bits */
-	uint64_t range; /* of c_0: those but the last two segments' */
+	uint64_t range; /* of c_0: the cells of all segments but the last two */
 };
 
 static inline struct weir_fuse weir__fuse_shaped(unsigned width, unsigned segment_bits,
@@ -70,7 +71,7 @@ static inline struct weir_fuse weir__fuse_shaped(unsigned width, unsigned segmen
 		                   .range = (segments - 2) << segment_bits };
 }
 
-/* Of a shape that begins with these fields. */
+/* The part of a shape that begins with these fields. */
 static inline struct weir_fuse weir__fuse_of(const struct weir_shape *shape)
 {
 	return weir__fuse_shaped(shape->field[WEIR_FUSE_WIDTH],
@@ -79,7 +80,7 @@ static inline struct weir_fuse weir__fuse_of(const struct weir_shape *shape)
 	                         shape->field[WEIR_FUSE_PART_BITS]);
 }
 
-/* Lines of 64 bytes that a part takes. */
+/* The lines of 64 bytes in a part. */
 static inline uint64_t weir__fuse_lines(const struct weir_fuse *part)
 {
 	return (WEIR_FUSE_SEED + (part->cells * part->width + 7) / 8 + WEIR_FUSE_SLACK + 63) / 64;
@@ -98,7 +99,7 @@ static inline uint64_t weir__fuse_seed(uint64_t hash_seed, uint64_t part, unsign
 	return weir__fuse_mix(hash_seed, (part << 8 | try) * WEIR_FUSE_C2);
 }
 
-/* Shifts by 64 are none: 0 has no bits to lose, and one bit of h is lost first. */
+/* With part_bits 0 the result is 0. The shift has two steps, since a shift by 64 is undefined. */
 WEIR__INLINE uint64_t weir__fuse_part(uint64_t h, unsigned part_bits)
 {
 	return h >> 1 >> (63 - part_bits);
@@ -121,18 +122,17 @@ WEIR__INLINE struct weir_fuse_cells weir__fuse_cells(const struct weir_fuse *par
 	} };
 }
 
-/* A key's fingerprint: the top bits of m, 1 to 32 of them, and 1 where they are 0. So an array of
- * zeros has no key. */
+/* A key's fingerprint: the top bits of m, 1 to 32 of them, or 1 if they are 0. So an array of zeros
+ * has no key. */
 WEIR__INLINE uint32_t weir__fuse_fingerprint(uint64_t m, unsigned width)
 {
 	const uint32_t top = (uint32_t)(m >> 32) >> (32 - width);
 	return top + !top;
 }
 
-/* What the three cells of a key make together. A first level, or the only one, has fingerprints. A
- * second has one bit: the top one of m for a key that it answers true, the opposite for one that it
- * answers false. So what it knows nothing of is answered by chance, however many of either it
- * has. */
+/* The XOR of a key's three cells. A first or only level has fingerprints. A second level has one
+ * bit: the top bit of m for a key that it answers true, the opposite for one that it answers false.
+ * So a key that it does not know gets a random answer, however many of either it has. */
 WEIR__INLINE uint32_t weir__fuse_value(uint64_t m, unsigned width, bool second)
 {
 	return second ? (uint32_t)(m >> 63) : weir__fuse_fingerprint(m, width);
@@ -147,7 +147,8 @@ WEIR__INLINE uint64_t weir__fuse_word(const unsigned char *at)
 	return WEIR__LE64(word);
 }
 
-/* Cell i in the low bits; the bits above a width are any.  @cells: behind the part's seed. */
+/* Cell i in the low bits; the bits above the width are arbitrary.  @cells: after the part's
+ * seed. */
 WEIR__INLINE uint64_t weir__fuse_cell(const unsigned char *cells, uint64_t i, unsigned width)
 {
 	if (width == 8)
@@ -167,14 +168,14 @@ static inline void weir__fuse_put(unsigned char *cells, uint64_t i, unsigned wid
 	__builtin_memcpy(at, &bytes, sizeof bytes);
 }
 
-/* ---- where a structure lies, for lookups, and what batches note of a key ---- */
+/* ---- the place of a structure, for lookups, and a batch's notes of a key ---- */
 
 struct weir_fuse_level {
 	struct weir_fuse part;
-	const uint64_t *words; /* of the first part */
+	const uint64_t *words; /* the first part's */
 	uint64_t part_words;   /* from one part to the next */
-	bool second;           /* it has bits for fingerprints: weir__fuse_value() */
-	bool any;              /* its width is no constant, and not asked how its cells lie */
+	bool second;           /* bits, not fingerprints: weir__fuse_value() */
+	bool any;              /* the width is a variable: read cells the general way */
 };
 
 /* The part of a key: its seed, then its cells. */
@@ -184,17 +185,17 @@ WEIR__INLINE const unsigned char *weir__fuse_part_of(const struct weir_fuse_leve
 	                               l->part_words * weir__fuse_part(h, l->part.part_bits));
 }
 
-/* The rows of a batch's notes: of a key its three cells, as bits of the structure, and what they
- * make together. A key's part begins with its seed: a line more, which its neighbours share. */
+/* The rows of a batch's notes: a key's three cells, as bit positions in the structure, and their
+ * XOR. A key's part begins with its seed, which takes one more line; the part's keys share it. */
 enum { WEIR_FUSE_ROW_CELL = 0, WEIR_FUSE_ROW_VALUE = 3 };
 
-/* ---- how large a structure is for a number of keys ---- */
+/* ---- the size of a structure for a number of keys ---- */
 
-/* The fewest segments for so many keys, in as many parts as they need. */
+/* The fewest segments for @keys keys, in as many parts as they need. */
 struct weir_fuse weir__fuse_for(uint64_t keys, unsigned width);
-/* As many segments as a part of so many lines has room for. */
+/* The most segments that fit a part of @lines lines. */
 uint32_t weir__fuse_segments_within(uint64_t lines, unsigned width, unsigned segment_bits);
-/* Is there such a structure? The numbers may come from a damaged image. */
+/* Does such a structure exist? The numbers may come from a damaged image. */
 bool weir__fuse_sound(uint32_t width, uint32_t segment_bits, uint32_t segments,
                       uint32_t part_bits);
 
@@ -203,12 +204,12 @@ static inline uint32_t weir__fuse_segments(const struct weir_fuse *part)
 	return (uint32_t)(part->cells >> part->segment_bits);
 }
 
-/* ---- how many keys a fuse structure has: from its cells, or a sample of them ---- */
+/* ---- the number of keys in a fuse structure, from its cells or a sample of them ---- */
 
-/* Add lines first .. first+n-1 of it to sum.  @part_lines: from one part to the next. */
+/* Add its lines first .. first+n-1 to sum.  @part_lines: from one part to the next. */
 void weir__fuse_measure(const struct weir_fuse *part, const uint64_t *words, uint64_t part_lines,
                         uint64_t first, uint64_t n, struct weir_measure *sum);
-/* The keys, from such a sum of fingerprints.  @whole: of all lines. */
+/* The keys, from such a sum over fingerprints.  @whole: the sum covers all lines. */
 double weir__fuse_keys(const struct weir_fuse *part, const struct weir_measure *sum, bool whole);
 
 #endif

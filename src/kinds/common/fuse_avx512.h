@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * Batches in a fuse structure for AVX-512 (F, DQ and VL): eight keys are noted at once. For
- * fuse_kernel.h. */
+ * Batches in a fuse structure for AVX-512 (F, DQ and VL), for fuse_kernel.h: eight keys are noted
+ * at once. */
 #ifndef WEIR_SRC_KINDS_COMMON_FUSE_AVX512_H
 #define WEIR_SRC_KINDS_COMMON_FUSE_AVX512_H
 
 #include "kind/batch.h"
 #include "kinds/common/fuse.h"
 
-/* The seeds of eight parts. Each is loaded by itself: a gather waits for all loads before it where
- * gather data sampling is mitigated. Of one part they are one. */
+/* The seeds of eight parts, each loaded separately: a gather waits for all earlier loads if gather
+ * data sampling is mitigated. With a single part all seeds are the same. */
 WEIR__INLINE __m512i seeds8(const uint64_t *words, unsigned part_bits, __m512i first)
 {
 	uint64_t word[8] __attribute__((aligned(64))), seed[8] __attribute__((aligned(64)));
@@ -21,7 +21,7 @@ WEIR__INLINE __m512i seeds8(const uint64_t *words, unsigned part_bits, __m512i f
 	return _mm512_load_si512(seed);
 }
 
-/* High half of g * range, where range < 2^32. */
+/* The high half of g * range, if range < 2^32. */
 WEIR__INLINE __m512i scaled8(__m512i g, uint64_t range)
 {
 	const __m512i r = _mm512_set1_epi64((long long)range);
@@ -38,7 +38,7 @@ WEIR__INLINE __m512i mix8(__m512i h, __m512i seed)
 	return _mm512_mullo_epi64(m, _mm512_set1_epi64((long long)WEIR_FUSE_C2));
 }
 
-/* Eight columns are always written; those past n are free. */
+/* Always writes eight columns; those past n are free. */
 WEIR__INLINE void note_eight(const struct weir_fuse_level *l, __m512i h, struct weir_notes *notes,
                              unsigned at)
 {
@@ -50,7 +50,7 @@ WEIR__INLINE void note_eight(const struct weir_fuse_level *l, __m512i h, struct 
 	const __m128i left = _mm_cvtsi32_si128((int)part_bits);
 	const __m128i right = _mm_cvtsi32_si128((int)(64 - part_bits));
 	const __m128i unused = _mm_cvtsi32_si128(64 - (int)l->part.width);
-	/* by 64 a vector's shift leaves nothing */
+	/* a vector shift by 64 gives 0 */
 	const __m512i begin = _mm512_mullo_epi64(_mm512_srl_epi64(h, right), words);
 	const __m512i m = mix8(h, seeds8(l->words, part_bits, begin));
 	const __m512i c0 = scaled8(_mm512_sll_epi64(h, left), l->part.range);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Building a fuse structure: each thread takes the next part. */
+ * Builds a fuse structure: each thread takes the next part. */
 #include "ground/error.h"
 #include "ground/threads.h"
 #include "kind/spread.h"
 #include "kinds/common/fuse_build.h"
 
-/* With a set of which one in three tries fails, one in 60,000 parts fails them all; all parts have
- * one size, so a larger one is for all. */
+/* If one in three tries fails, one in 60,000 parts fails all of them. All parts have one size, so
+ * then all must become larger. */
 enum { TRIES = 10 };
 
 struct work {
@@ -30,7 +30,7 @@ static int does_not_peel(const struct work *w, uint64_t i, uint64_t keys)
 	                  (unsigned long long)w->job->part.cells, TRIES);
 }
 
-/* Those of the keys first: they are marked. */
+/* Read the keys before the others, since the first @marked ones are marked. */
 static int read_part(const struct weir_fuse_job *job, uint64_t i, uint64_t marked, uint64_t *out)
 {
 	const unsigned part_bits = job->part.part_bits;

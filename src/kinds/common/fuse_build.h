@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Building a fuse structure (fuse.h): one part by one thread, then all parts by several. */
+ * Builds a fuse structure (fuse.h): one part by one thread, then all parts by several. */
 #ifndef WEIR_SRC_KINDS_COMMON_FUSE_BUILD_H
 #define WEIR_SRC_KINDS_COMMON_FUSE_BUILD_H
 
@@ -7,40 +7,39 @@
 
 /* ---- one part, by one thread ---- */
 
-/* What a part is built in. Start from { 0 }. */
+/* The scratch memory of a part. Start from { 0 }. */
 struct weir_fuse_room {
-	uint64_t *keys;  /* the caller puts their hashes here, near each other by their top bits;
-	                    then, in the order in which they were taken away */
-	uint8_t *by;     /* and which of its cells each was taken away by, and its mark */
-	uint64_t *xors;  /* of each cell: the hashes of its keys, xor'ed */
-	uint8_t *counts; /* 8 * how many, and xor'ed, their marks and which of their cells it is */
+	uint64_t *keys;  /* in: the hashes, roughly ordered by their top bits; out: the same in the
+	                  * order of removal */
+	uint8_t *by;     /* for each, the number of the cell that it was removed by, and its mark */
+	uint64_t *xors;  /* for each cell, the XOR of its keys' hashes */
+	uint8_t *counts; /* for each cell, as fuse_peel.c packs them */
 	uint32_t *stack;
-	uint64_t bytes;  /* of all of it */
+	uint64_t bytes;  /* of all the arrays */
 };
 
-/* Bytes that the room of a part with so many keys takes. */
+/* The bytes of the room for a part with @keys keys. */
 uint64_t weir__fuse_room_bytes(const struct weir_fuse *part, uint64_t keys);
 /* Return: 0 or -ENOMEM. */
 int weir__fuse_room_make(struct weir_fuse_room *out, const struct weir_fuse *part, uint64_t keys);
 void weir__fuse_room_free(struct weir_fuse_room *room);
 
 /*
- * Order the keys so that each has a cell to itself among those that follow.
- * @n: of room->keys, all different.  @marked: the first so many of them are marked.
- * Return: true; false there is no such order with this seed, and room->keys are no longer what they
- *   were.
+ * Order the keys so that each has a cell of its own among those that follow.
+ * @n: of room->keys, all different.  @marked: the first of them that are marked.
+ * Return: true; false no such order exists with this seed, and room->keys is overwritten.
  */
 bool weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
                      uint64_t marked, uint64_t seed);
 
-/* After that: give each key its fingerprint; of a second level its bit, by which the marked are
- * answered true and the others false.  @cells: all 0. */
+/* After weir__fuse_peel(): give each key its fingerprint. In a second level give it a bit, by which
+ * the marked keys are answered true and the others false.  @cells: all 0. */
 void weir__fuse_assign(const struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
                        uint64_t seed, unsigned char *cells, bool second);
 
-/* Building a whole fuse structure, part by part, by as many threads as there are parts. */
+/* Builds a whole fuse structure, part by part, on at most as many threads as there are parts. */
 
-/* The share of its cells that one which could not be built gets more, for the next try. */
+/* The share of cells that a structure which could not be built gets more for the next try. */
 #define WEIR_FUSE_MORE 0.03
 
 struct weir_fuse_job {
@@ -49,12 +48,12 @@ struct weir_fuse_job {
 	struct weir_fuse part;
 	uint64_t hash_seed;
 	const struct weir_key_set *keys;
-	/* Of a second level the keys that it answers false; those above it answers true. No key
-	 * is in both. NULL: a first level, or the only one. */
+	/* For a second level, the keys that it answers false; it answers those above true. No key
+	 * is in both. NULL: a first or only level. */
 	const struct weir_key_set *others;
 };
 
-/* Return: 0; -EAGAIN there must be more cells for that; or another negative errno. */
+/* Return: 0; -EAGAIN it needs more cells; or another negative errno. */
 int weir__fuse_build(const struct weir_fuse_job *job);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * Building one part of a fuse structure. What is kept of a cell's keys are their number and the xor
- * of their hashes: with one key left, that is its hash. */
+ * Builds one part of a fuse structure. For each cell it keeps the number of its keys and the XOR of
+ * their hashes: if one key is left, the XOR is its hash. */
 #include "kinds/common/fuse_build.h"
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
 
-/* A count is in the upper five bits of a byte. In the others, xor'ed: the marks of the keys, and
- * which of their cells it is to them. A cell of the size that is planned has 2.7 keys, and one of
- * 10^22 has more than can be counted. */
+/* The upper five bits of a byte count a cell's keys. The lower bits are the XOR, over its keys, of
+ * the key's mark and the cell's number (0 to 2) for that key. With the planned size a cell has 2.7
+ * keys on average, and one in 10^22 has more than the bits can count. */
 enum { WHICH = 3, MARK = 4, ONE = 8 };
 
-/* Each of the arrays begins on a line. */
+/* Each array begins on a line. */
 static uint64_t whole_lines(uint64_t bytes)
 {
 	return (bytes + 63) / 64 * 64;
@@ -19,7 +19,7 @@ static uint64_t whole_lines(uint64_t bytes)
 
 uint64_t weir__fuse_room_bytes(const struct weir_fuse *part, uint64_t keys)
 {
-	/* a stack is written to one past its end */
+	/* one more, since singles() and peeling write one entry past the stack's end */
 	return whole_lines(8 * keys) + whole_lines(keys) + whole_lines(8 * part->cells) +
 	       whole_lines(part->cells) + whole_lines(4 * (part->cells + 1));
 }
@@ -69,7 +69,7 @@ static bool count(struct weir_fuse_room *room, const struct weir_fuse *part, uin
 	return !over;
 }
 
-/* The cells with one key, in ascending order. Return: how many. */
+/* Push the cells with one key, in ascending order. Return: how many. */
 static uint64_t singles(const struct weir_fuse_room *room, uint64_t cells)
 {
 	uint64_t n = 0;
@@ -80,8 +80,8 @@ static uint64_t singles(const struct weir_fuse_room *room, uint64_t cells)
 	return n;
 }
 
-/* Take a key out of a cell that is to it its jth, xor'ed with its mark. Return: is it left with
- * one? */
+/* Remove a key from a cell, which is its j-th; j includes the key's mark. Return: true if one key
+ * is left in it. */
 static inline bool take(struct weir_fuse_room *room, uint32_t cell, unsigned j, uint64_t h)
 {
 	const uint8_t left = (uint8_t)((room->counts[cell] - ONE) ^ j);
@@ -98,7 +98,7 @@ bool weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse *part, 
 	uint64_t waiting, taken = 0;
 	if (!count(room, part, n, marked, seed))
 		return false;
-	/* The keys are in the cells now, so their place is free for them in their order. */
+	/* All keys are in the cells now, so room->keys is free for the order of removal. */
 	waiting = singles(room, p.cells);
 	while (waiting) {
 		const uint32_t cell = room->stack[--waiting];
@@ -128,7 +128,7 @@ WEIR__INLINE void assign(const struct weir_fuse_room *room, const struct weir_fu
 		const unsigned j = room->by[i] & WHICH;
 		uint64_t value = weir__fuse_value(m, p.width, second);
 		value ^= second && !(room->by[i] & MARK);
-		for (unsigned other = 0; other < 3; other++) /* its own is 0 yet */
+		for (unsigned other = 0; other < 3; other++) /* its own is still 0 */
 			value ^= weir__fuse_cell(cells, c.at[other], p.width);
 		weir__fuse_put(cells, c.at[j], p.width, (uint32_t)value);
 	}

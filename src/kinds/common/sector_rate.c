@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Nothing here allocates, has a state or can fail.
+ * The mathematics of sector_rate.h. No function here allocates, keeps state or fails.
  *
  * A block of B = words * cells cells holds N ~ Poisson(B / cells a key) keys. One of the
  * s = words/z words of a group holds W ~ Binomial(N, 1/s) of them. After W*g throws into c cells, b
@@ -14,8 +14,8 @@
  *
  *     E_W[E[(b/c)^g]] = sum over j of a[j] (1 - (1 - (1 - j/c)^g) / s)^N.
  *
- * Its terms cancel each other and leave an error of about 1e-13. The values that matter are above
- * 1e-10, even at a rate of 1e-9. */
+ * The terms cancel each other, which leaves an error of about 1e-13. The values that matter are
+ * above 1e-10, even at a rate of 1e-9. */
 #include <math.h>
 #include <stdbool.h>
 #include "kinds/common/sector_rate.h"
@@ -40,7 +40,7 @@ double weir__sectors_rate(double cells_per_key, const struct weir_sectors *s)
 	const unsigned g = s->g;
 	double term[MOST_G + 1], base[MOST_G + 1], rate = 0;
 	double mean = (double)s->words * s->cells / cells_per_key;
-	/* Beyond, e^-mean would become 0. At this load every layout's rate is above 0.7, and no
+	/* Beyond this load e^-mean would become 0. Here every layout's rate is above 0.7, and no
 	 * rate above 0.5 is allowed. */
 	if (mean > 700)
 		mean = 700;
@@ -62,7 +62,7 @@ double weir__sectors_rate(double cells_per_key, const struct weir_sectors *s)
 	}
 }
 
-/* log(rate at e^x cells a key / rate wanted). Over x this is nearly a straight line. */
+/* log(rate at e^x cells a key / rate wanted). As a function of x it is nearly a straight line. */
 static double excess(double x, double fp_rate, const struct weir_sectors *s)
 {
 	return log(weir__sectors_rate(exp(x), s) / fp_rate);
@@ -73,8 +73,8 @@ struct bracket {
 	double high, at_high; /* enough: at_high <= 0 */
 };
 
-/* The cells a key that k independent probes over the whole array need: a little less than
- * blocks. */
+/* The cells a key for k independent probes over the whole array: slightly fewer than blocks
+ * need. */
 static double unblocked(double fp_rate, unsigned k)
 {
 	return -(double)k / log1p(-pow(fp_rate, 1.0 / k));
@@ -96,8 +96,8 @@ static struct bracket bracket_cells(double fp_rate, const struct weir_sectors *s
 	return b;
 }
 
-/* False position with the Illinois rule: the value at an end that stays is halved, so that neither
- * end stays for long. */
+/* False position with the Illinois rule: halve the value at an end that stays, so that neither end
+ * stays for long. */
 double weir__sectors_cells(double fp_rate, const struct weir_sectors *s)
 {
 	const double width = 1e-9;
@@ -119,8 +119,8 @@ double weir__sectors_cells(double fp_rate, const struct weir_sectors *s)
 	return exp(b.high);
 }
 
-/* A word gets Poisson(load = keys * z / words) keys, each of which throws g times into c cells. So
- * a cell stays 0 with probability e^(-load * (1 - ((c-1)/c)^g)). */
+/* A word gets Poisson(load = keys * z / words) keys, and each key throws g times into c cells. So a
+ * cell stays 0 with probability e^(-load * (1 - ((c-1)/c)^g)). */
 double weir__sectors_keys(double fill, double blocks, const struct weir_sectors *s)
 {
 	double c = s->cells, touched = 1 - pow((c - 1) / c, s->g);
@@ -190,9 +190,8 @@ static double choose_each(const struct weir_choices *c, unsigned asked, struct w
 	return least;
 }
 
-/* If the size is given instead of a rate, "at most so many times the smallest" means that no layout
- * has a lower rate with so many times fewer cells. Return: whether its rate is one that a filter
- * may have. */
+/* If the size is given instead of a rate, "within slack times the smallest" means that no layout
+ * has a lower rate with slack times fewer cells. Return: true if the layout's rate is allowed. */
 static bool choose(const struct weir_choices *c, unsigned g, struct weir_wanted wanted,
                    struct weir_sectors *out)
 {
@@ -202,7 +201,7 @@ static bool choose(const struct weir_choices *c, unsigned g, struct weir_wanted 
 		most = fmax(least, choose_each(c, g, (struct weir_wanted){
 			0, wanted.bits_per_key / c->slack }, smaller));
 	unsigned i = 0;
-	/* This ends at the least cost. */
+	/* The loop ends at the least cost at the latest. */
 	while (!choices[i].g || choices[i].cost > most)
 		i++;
 	*out = (struct weir_sectors){ c->words, c->cells, words[i], choices[i].g };

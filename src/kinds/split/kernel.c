@@ -33,8 +33,8 @@ static bool contains_u64(const struct weir_filter *f, uint64_t key)
 	return contains_hash(f, XXH64(&key, sizeof key, 0));
 }
 
-/* All loads come first, since a locked or holds back the loads behind it. A word whose bits are set
- * is not written again (B1). */
+/* All loads come first, since a locked OR delays the loads behind it. A word whose bits are set is
+ * not written again (B1). */
 WEIR__INLINE int put(const struct weir_array *a, uint64_t hash)
 {
 	uint64_t bits[WEIR_SPLIT_WORDS], missing[WEIR_SPLIT_WORDS], any = 0;
@@ -83,7 +83,7 @@ WEIR__INLINE void note_to_read(const struct weir_array *a, const uint64_t *hashe
 WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                                 bool far, struct weir_notes *notes, unsigned at)
 {
-	(void)far; /* another core may have the line, even where the filter fits the cache */
+	(void)far; /* another core may have the line, even if the filter fits the cache */
 	for (unsigned i = 0; i < n; i++) {
 		notes->row[0][at + i] = hashes[i];
 		__builtin_prefetch(block_of(a, hashes[i]), 1, WEIR_TO_L1);
@@ -114,7 +114,7 @@ WEIR__INLINE uint64_t put_noted(const struct weir_array *a, bool far,
 
 WEIR__BATCH_VERBS(noted, STEP, LEAD, note_to_read, test_noted, note_to_write, put_noted)
 
-/* By plain stores, since this thread owns the part (O1). */
+/* Plain stores, since this thread owns the part (O1). */
 static void load(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	const struct weir_array array = f->array; /* a copy that no store can alias */
@@ -129,8 +129,9 @@ static void load(struct weir_filter *f, const uint64_t *hashes, size_t n)
 	}
 }
 
-/* L1: if 2^p divides the lines, and these are all of two blocks, it divides the blocks, and the top
- * p bits choose the run of them. Of an odd number the one in the middle would belong to two. */
+/* L1: if 2^p divides the lines, each of two blocks, it divides the blocks too, and the top p bits
+ * choose the run of blocks. With an odd number of blocks, the middle one would belong to two
+ * runs. */
 #define KERNEL(bits) \
 	{ \
 		.isa = KERNEL_ISA, \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The split kind: its size, and what is asked of whole filters. split.h has the layout, kernel.c
+ * The split kind: its size, and the functions on whole filters. split.h has the layout, kernel.c
  * the verbs. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,10 +8,10 @@
 #include "kind/sizing.h"
 #include "kinds/split/split.h"
 
-/* The size of a split filter. Its layout is that of kinds/common/sector_rate.h with eight words of
- * 32 bits, each of which a key sets one bit in: the rate is that of the layout, not the one of
- * Parquet's formula, which takes all blocks to be equally full and takes 8 % less at 1 %, 20 % less
- * at 0.01 %. */
+/* The size of a split filter. Its layout is that of kinds/common/sector_rate.h: a key sets one bit
+ * in each of eight words of 32 bits. The rate is the layout's, not that of Parquet's formula. The
+ * formula assumes that all blocks are equally full, and gives 8 % less memory at 1 %, 20 % less at
+ * 0.01 %. */
 
 static const struct weir_sectors split_sectors = { .words = 8, .cells = 32, .z = 8, .g = 1 };
 
@@ -29,7 +29,7 @@ static double rate(double bits_per_key, const struct weir_shape *shape)
 
 static const struct weir_formula formula = { .bits = bits, .rate = rate };
 
-/* Put a size that every reader takes in the place of the given rate, or of the given bytes. */
+/* Replace the given rate, or the given bytes, by a size that every reader takes. */
 static int any_reader(const struct weir_params *p, struct weir_params *out)
 {
 	const uint64_t strict = WEIR_SPLIT_STRICT;
@@ -155,8 +155,8 @@ static bool law(const struct weir_filter *f, struct weir_law *out)
 	return true;
 }
 
-/* ---- folding: or adjacent blocks into one, since (h >> 32) * (blocks / factor) >> 32 is that of
- *      all blocks divided by factor. So does Arrow. ---- */
+/* ---- folding: OR adjacent blocks into one, since (h >> 32) * (blocks / factor) >> 32 is the block
+ *      number divided by factor. Arrow does the same. ---- */
 
 static int folded(struct weir_layout *layout, uint32_t factor)
 {

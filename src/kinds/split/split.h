@@ -2,14 +2,14 @@
  * The split kind: the split-block filter of Parquet, bit for bit.
  *
  * The layout, frozen by Parquet's specification. The array is `blocks` blocks of 32 bytes, two to a
- * line; of an odd number the last half line is zero. A block is eight words of 32 bits,
- * little-endian, so its bytes are those of a file. A key sets one bit in each:
+ * line; if the number is odd, the last half line is zero. A block is eight 32-bit words,
+ * little-endian, so its bytes are those of a file. A key sets one bit in each word:
  *
  *     h         = XXH64(key, len, seed 0)
  *     block     = (h >> 32) * blocks >> 32
  *     bit of word i = (low 32 bits of h) * salt[i] >> 27        (modulo 2^32)
  *
- * It is accessed as four words of 64 bits, each of them two of those eight (B1, B2, B3).
+ * The code accesses a block as four 64-bit words, each with two of the eight (B1, B2, B3).
  * Source: Apple 2021 (split block Bloom filters); Putze, Sanders, Singler 2007; BloomFilter.md of
  * the Parquet format. */
 #ifndef WEIR_SRC_KINDS_SPLIT_SPLIT_H
@@ -25,9 +25,9 @@ enum { WEIR_SPLIT_BLOCKS };
 enum {
 	WEIR_SPLIT_BLOCK = 32,    /* bytes */
 	WEIR_SPLIT_WORDS = 4,     /* of 64 bits, in a block */
-	WEIR_SPLIT_MOST = 1 << 28,   /* blocks: 32 bits spread keys over them, to each those of 16
-	                                of their values or more */
-	WEIR_SPLIT_STRICT = 1 << 27, /* bytes of an array: the most that every reader takes */
+	WEIR_SPLIT_MOST = 1 << 28,   /* blocks: 32 hash bits choose one, so each block gets at least
+	                              * 16 of their values */
+	WEIR_SPLIT_STRICT = 1 << 27, /* bytes: the largest array that every reader takes */
 };
 
 #define WEIR_SPLIT_SALTS \
@@ -39,7 +39,7 @@ static inline uint64_t weir__split_lines(uint64_t blocks)
 	return blocks / 2 + blocks % 2;
 }
 
-/* For each instruction set: the kernels of an even and of an odd number of blocks. */
+/* For each instruction set: the kernels for an even and for an odd number of blocks. */
 extern const struct weir_kernel weir__split_scalar[2];
 extern const struct weir_kernel weir__split_avx2[2];
 extern const struct weir_kernel weir__split_avx512[2];
