@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The cuckoo kind: fingerprints that move between two buckets each, so that what was inserted can
- * be removed again. The layout is in cuckoo.h, who may do what at the same time in move.h.
+ * The cuckoo kind: fingerprints that can move between two buckets each, so inserted keys can be
+ * removed. The layout is in cuckoo.h, the rules for threads in move.h.
  *
  * One scalar kernel serves every instruction set: a bucket is one word, and a few operations on it
  * compare all of its places. The two buckets of a key lie apart, so vectors would gain nothing. */
@@ -11,7 +11,6 @@
 
 /* ---- lookups: C4, C5 ---- */
 
-/* Where a lookup looks. */
 struct places {
 	uint64_t bucket[2];
 	unsigned fingerprint;
@@ -26,7 +25,7 @@ WEIR__INLINE struct places places_of(const struct weir_array *a, uint64_t hash, 
 	};
 }
 
-/* The places of the two buckets with an equal fingerprint. */
+/* Does either bucket have an equal fingerprint? */
 WEIR__INLINE bool found_in(const struct weir_array *a, const struct places *p, unsigned width)
 {
 	uint64_t equal = p->fingerprint * weir__cuckoo_ones(width);
@@ -55,7 +54,7 @@ WEIR__INLINE bool contains_any(const struct weir_filter *f, uint64_t hash, unsig
 	return find(&f->array, &p, width);
 }
 
-/* Copies in both buckets; if they are one, each once. */
+/* The copies in both buckets; if these are the same bucket, each copy once. */
 WEIR__INLINE int64_t count_in(const struct weir_array *a, const struct places *p, unsigned width)
 {
 	uint64_t equal = p->fingerprint * weir__cuckoo_ones(width);
@@ -67,7 +66,7 @@ WEIR__INLINE int64_t count_in(const struct weir_array *a, const struct places *p
 	return n;
 }
 
-/* As a lookup; at the end of its tries the most copies that there can be. */
+/* As a lookup; after the last try the largest possible number of copies. */
 static int64_t count(const struct weir_filter *f, uint64_t hash)
 {
 	const struct weir_array *a = &f->array;
@@ -85,7 +84,7 @@ static int64_t count(const struct weir_filter *f, uint64_t hash)
 
 /* ---- batches ---- */
 
-/* Where a key lies is noted: its buckets and its fingerprint. */
+/* A key's notes: its buckets and its fingerprint. */
 enum { ROW_BUCKET, ROW_OTHER, ROW_FINGERPRINT };
 enum { STEP = 16, LEAD = 48 };
 
@@ -118,7 +117,7 @@ WEIR__INLINE uint64_t find_noted(const struct weir_array *a, const struct weir_n
 	return answers;
 }
 
-/* In the keys' order, up to the first that is refused. */
+/* Inserts in the keys' order, up to the first that is refused. */
 static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
 {
 	uint64_t scratch[WEIR_HASHED] __attribute__((aligned(64)));
@@ -240,7 +239,7 @@ static uint64_t most(const struct weir_filter *f)
 	return weir__cuckoo_most(f->array.lines, &f->array.shape);
 }
 
-/* Two buckets full, or the one that both are. */
+/* Two full buckets, or one if both are the same. */
 static unsigned copies(const struct weir_filter *f, uint64_t hash)
 {
 	unsigned width = weir__cuckoo_width(&f->array);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The layout of the cuckoo kind (Fan, Andersen, Kaminsky, Mitzenmacher 2014), frozen by golden
  * files. The array is m = 8 * lines buckets of one 64-bit word. A bucket has places of
- * fingerprint_bits each, from bit 0 on: 5 of 12 bits (the top 4 bits of the word mean nothing and
- * are kept as they are) or 4 of 16. A place that is 0 is free.
+ * fingerprint_bits each, from bit 0 on: 5 of 12 bits (the top 4 bits of the word have no meaning
+ * and never change) or 4 of 16. A place that is 0 is free.
  *
  *     h            = the hash of the key
  *     bucket       = high half of h * m
@@ -12,13 +12,13 @@
  *     sum          = high half of ((x ^ x >> 32) * 0xD6E8FEB86659FD93, modulo 2^64) * m
  *     other bucket = (sum - bucket) modulo m
  *
- * So m need not be a power of two: either bucket is the other's other one, and for one key in m the
- * two are the same. The second product scatters the sums; of evenly spaced ones the differences,
- * which are the steps of a path, would be few.
+ * So m need not be a power of two: each bucket is the other bucket of the other, and for one key in
+ * m the two are the same. The second product scatters the sums. Evenly spaced sums would have only
+ * a few different differences, which are the steps of a path.
  *
- * Every insert stores a copy in one of the two buckets: the one with more free places, or the
- * first if they have as many; there the lowest free place. Where both are full, room is made in one
- * of them (kinds/cuckoo/search.c). */
+ * Every insert stores a copy in one of the two buckets: the one with more free places, or the first
+ * in a tie. It takes the lowest free place there. If both are full, it makes room in one of them
+ * (kinds/cuckoo/search.c). */
 #ifndef WEIR_SRC_KINDS_CUCKOO_CUCKOO_H
 #define WEIR_SRC_KINDS_CUCKOO_CUCKOO_H
 
@@ -45,7 +45,7 @@ WEIR__INLINE uint64_t weir__cuckoo_ones(unsigned width)
 	return width == 12 ? UINT64_C(0x0001001001001001) : UINT64_C(0x0001000100010001);
 }
 
-/* The top bit of each place of @word that is 0. Exact: no place carries into the next. */
+/* The top bit of each place of @word that is 0. Exact: no carry leaves a place. */
 WEIR__INLINE uint64_t weir__cuckoo_zeros(uint64_t word, unsigned width)
 {
 	const uint64_t tops = weir__cuckoo_ones(width) << (width - 1);
@@ -58,7 +58,7 @@ WEIR__INLINE bool weir__cuckoo_has(uint64_t word, unsigned fingerprint, unsigned
 	return weir__cuckoo_zeros(word ^ fingerprint * weir__cuckoo_ones(width), width) != 0;
 }
 
-/* How far to shift to the lowest of the places that weir__cuckoo_zeros() found. */
+/* The shift to the lowest of the places that weir__cuckoo_zeros() found. */
 WEIR__INLINE unsigned weir__cuckoo_lowest(uint64_t zeros, unsigned width)
 {
 	return (unsigned)__builtin_ctzll(zeros) - (width - 1);
@@ -69,7 +69,7 @@ WEIR__INLINE unsigned weir__cuckoo_at(uint64_t word, unsigned shift, unsigned wi
 	return (unsigned)(word >> shift) & ((1u << width) - 1);
 }
 
-/* Where a key belongs. */
+/* The first bucket and the fingerprint of a key. */
 struct weir_cuckoo_spot {
 	uint64_t bucket;
 	unsigned fingerprint;
@@ -95,9 +95,9 @@ WEIR__INLINE uint64_t weir__cuckoo_other(const struct weir_array *a, uint64_t bu
 
 /* ---- the mathematics ---- */
 
-/* Of absent keys answered true, with a share @load of the places taken. */
+/* The rate of absent keys answered true, with a share @load of the places taken. */
 double weir__cuckoo_rate(double load, unsigned width);
-/* Keys that so many lines take but for one time in a million. */
+/* The number of keys that @lines lines take, except for one time in a million. */
 uint64_t weir__cuckoo_most(uint64_t lines, const struct weir_shape *shape);
 
 /* The kind's plan, legal and describe. */
@@ -105,7 +105,7 @@ int weir__cuckoo_plan(const struct weir_params *params, struct weir_plan *out);
 bool weir__cuckoo_legal(const struct weir_shape *shape, uint64_t lines);
 void weir__cuckoo_describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT]);
 
-/* ---- the members of the cuckoo kind that go over all of an array ---- */
+/* ---- members of the cuckoo kind that work on whole arrays ---- */
 
 void weir__cuckoo_measure(const struct weir_filter *f, uint64_t first, uint64_t n,
                           struct weir_measure *sum);

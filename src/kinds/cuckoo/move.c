@@ -46,8 +46,8 @@ static void bump(const struct weir_array *a, uint32_t stripe)
 	weir__version_bump_release(&own_of(a)->stripe[stripe].version);
 }
 
-/* It goes on when the stripe may be free. Who must not sleep asks again and again whether it is a
- * walk that has it. */
+/* Returns when the stripe may be free. A caller that must not sleep polls, and checks whether a
+ * walk owns the stripe. */
 static int wait_for(const struct weir_array *a, uint32_t stripe, enum weir_cuckoo_wait wait)
 {
 	if (wait == WEIR_CUCKOO_WAIT) {
@@ -74,9 +74,9 @@ static void drop(const struct weir_array *a, uint32_t stripe)
 	weir__owner_drop(&own_of(a)->stripe[stripe].owner);
 }
 
-/* ---- what only the owner may do ---- */
+/* ---- only for the owner ---- */
 
-/* C1: what is cleared is still there. */
+/* C1: the copy is still there. */
 static void clear(uint64_t *word, unsigned shift, unsigned width)
 {
 	uint64_t seen = weir__place_load_acquire(word);
@@ -85,7 +85,7 @@ static void clear(uint64_t *word, unsigned shift, unsigned width)
 		;
 }
 
-/* C3. Return: false if there is no free place. */
+/* C3. Return: false if the bucket is full. */
 static bool write_copy(uint64_t *word, unsigned fingerprint, unsigned width)
 {
 	uint64_t seen = weir__place_load_acquire(word), zeros;
@@ -119,7 +119,7 @@ int weir__cuckoo_move(const struct weir_array *a, const struct weir_cuckoo_step 
 	return moved;
 }
 
-/* Return: was there a copy in the bucket? */
+/* Return: true if the bucket had a copy. */
 static bool take_out_of(const struct weir_array *a, uint64_t bucket, unsigned fingerprint,
                         unsigned width)
 {
@@ -163,8 +163,8 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
 		drop(&f->array, stripe);
 }
 
-/* The version on both sides of the owner: whichever of the two a search comes after or before, an
- * owner that goes in between has changed it. */
+/* Reads the version before and after the owner, since a search may come before or after this check.
+ * Either way, an owner that drops the stripe in between has changed the version. */
 int weir__cuckoo_quiet(const struct weir_array *a, uint64_t *sum, enum weir_cuckoo_wait wait)
 {
 	const struct weir_cuckoo *own = weir__cuckoo_own(a);

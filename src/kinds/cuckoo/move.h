@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT
- * How a copy of a fingerprint leaves its place: moved to its other bucket, or removed. All of a
- * filter's fingerprints are spread over stripes. A stripe has an owner (O1 in atomic.h) and a
- * version (O12).
+ * How a copy of a fingerprint leaves its place: a mover takes it to its other bucket, or a remover
+ * deletes it. Each fingerprint of a filter belongs to a stripe. A stripe has an owner (O1 in
+ * atomic.h) and a version (O12).
  *
- * C1  A copy leaves its place only by the hand of the owner of its fingerprint's stripe. So what
- *     the owner finds there stays there until it clears it, and movers and removers of one
- *     fingerprint take turns: nobody moves a copy that is being removed, and none comes back.
- * C2  The owner bumps the version before each clearing. A mover has by then written the copy to
- *     its new place: it writes, bumps, clears.
- * C3  A free place is taken by one compare-and-swap of its word, by anybody, and needs no owner.
+ * C1  Only the owner of its fingerprint's stripe takes a copy from its place. So a copy that the
+ *     owner finds stays there until the owner clears it. Movers and removers of one fingerprint
+ *     take turns: no mover moves a copy that is being removed, and no removed copy comes back.
+ * C2  The owner bumps the version before each clearing. A mover has then already written the copy
+ *     to its new place: it writes, bumps, clears.
+ * C3  Any thread takes a free place by one compare-and-swap of its word, without an owner.
  * C4  A lookup loads the version, both buckets, and the version again. If it finds no equal
- *     fingerprint and the version is the same, the key is not there. For say that it read the
- *     version of bump k. It saw all that comes before bump k: each clearing before it, and the copy
- *     written before each bump up to it. And it saw no clearing after bump k: who reads what such a
- *     one left behind sees the later bump too (O12). Count the copies of this fingerprint in
- *     its two buckets, as read: those inserted, plus one for each move among the first k, less at
- *     most k clearings. If that is 0, at most as many were inserted as removed; but each
- *     removal has an insert of its own, which came before the removal and so before its bump, and
- *     the key's own insert is one more.
- * C5  After eight such tries with another version each a lookup answers true. So it waits for
- *     nobody and misses nothing.
- * C6  A thread owns one stripe at a time; a walk over the array (hold) takes all, in their order.
- *     So nobody waits in a circle: an owner of one waits for nothing, and of two walks one is
- *     second at the first stripe.
- * C7  A walk that owns all stripes meets each copy that was there before: nothing is cleared
- *     meanwhile, by C1.
- * C8  "No room" is answered only after a search with a quiet moment before it, and another after it
- *     with the same versions: in a quiet moment no stripe has an owner. A mover that was at work
- *     during the search, so that a copy stood in two places, or a remover, owned its stripe in one
- *     of the moments, or bumped between them. */
+ *     fingerprint and the version is the same, the key is absent. Proof: say that it read the
+ *     version of bump k. It sees everything before bump k: each earlier clearing, and the copy
+ *     written before each bump up to k. It sees no clearing after bump k: a thread that reads the
+ *     result of one also sees the later bump (O12). Count the copies of this fingerprint in its two
+ *     buckets, as read: those inserted, plus one for each move among the first k bumps, minus at
+ *     most k clearings. If the count is 0, no more copies were inserted than removed. But each
+ *     removal has an insert of its own, which came before the removal and so before its bump. The
+ *     key's own insert would be one more.
+ * C5  After eight such tries, each with a changed version, a lookup answers true. So it never waits
+ *     and never misses a key.
+ * C6  A thread owns one stripe at a time; a walk over the array (hold) takes all, in order. So
+ *     threads never wait in a circle: an owner of one stripe waits for nothing, and the later of
+ *     two walks waits at the first stripe.
+ * C7  A walk that owns all stripes meets each copy that was there before it: by C1, no other thread
+ *     clears one during the walk.
+ * C8  An insert answers "no room" only after a search with a quiet moment before it, and another
+ *     one after it with the same versions. In a quiet moment no stripe has an owner. A mover (its
+ *     copy is then in two places) or a remover that worked during the search owned its stripe in
+ *     one of the moments, or bumped the version between them. */
 #ifndef WEIR_SRC_KINDS_CUCKOO_MOVE_H
 #define WEIR_SRC_KINDS_CUCKOO_MOVE_H
 
@@ -39,17 +39,17 @@ enum {
 	WEIR_CUCKOO_TRIES = 8,      /* C5 */
 };
 
-/* Side by side, since an owner writes both: of two threads that move keys each would otherwise
- * fetch two lines that the other has written. */
+/* Side by side, since an owner writes both. In separate lines, each of two threads that move keys
+ * would fetch two lines that the other one has written. */
 struct weir_cuckoo_stripe {
 	struct weir_owner owner;
 	atomic_uint version;
 };
 
-/* f->own, and the array's. Every lookup reads the first member, so no stripe is in its line. */
+/* f->own, and the array's. Every lookup reads the first member, so no stripe shares its line. */
 struct weir_cuckoo {
 	uint32_t stripes; /* a power of two */
-	atomic_uint_fast64_t walks; /* under way or waiting */
+	atomic_uint_fast64_t walks; /* in progress or waiting */
 	_Alignas(64) struct weir_cuckoo_stripe stripe[];
 };
 
@@ -74,28 +74,28 @@ WEIR__INLINE const atomic_uint *weir__cuckoo_version(const struct weir_array *a,
 int weir__cuckoo_create(struct weir_filter *f);
 void weir__cuckoo_destroy(struct weir_filter *f);
 
-/* May a thread wait for a walk to end? One that is a walker itself may not (C6). */
+/* May a thread wait for a walk to end? Not if it is a walker itself (C6). */
 enum weir_cuckoo_wait { WEIR_CUCKOO_WAIT, WEIR_CUCKOO_EAGAIN };
 
-/* A copy at bit @shift of bucket @from, which is to go to its other bucket @to. */
+/* A copy at bit @shift of bucket @from, to be moved to its other bucket @to. */
 struct weir_cuckoo_step {
 	uint64_t from, to;
 	unsigned shift;
 	unsigned fingerprint;
 };
-/* Return: true: moved. false: it is not there any more, or there is no room for it. Or -EAGAIN. */
+/* Return: true: moved. false: the copy is gone, or the new bucket is full. Or -EAGAIN. */
 int weir__cuckoo_move(const struct weir_array *a, const struct weir_cuckoo_step *step,
                       enum weir_cuckoo_wait wait);
-/* Take a copy of the fingerprint out of the bucket, else out of its other. Return: was there
- * one? */
+/* Remove a copy of the fingerprint from the bucket, or else from its other bucket. Return: true if
+ * there was one. */
 bool weir__cuckoo_take_out(const struct weir_array *a, struct weir_cuckoo_spot spot);
 
 /* The kind's hold and let_go (C7). */
 void weir__cuckoo_hold(const struct weir_filter *f);
 void weir__cuckoo_let_go(const struct weir_filter *f);
 
-/* C8: is no stripe owned? If so, @sum receives the sum of the versions. Else this waits for an
- * owner, or is -EAGAIN. Return: true, false or -EAGAIN. */
+/* C8: do all stripes lack an owner? If so, @sum receives the sum of the versions. Otherwise wait
+ * for an owner, or fail with -EAGAIN. Return: true, false or -EAGAIN. */
 int weir__cuckoo_quiet(const struct weir_array *a, uint64_t *sum, enum weir_cuckoo_wait wait);
 
 #endif

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
- * Putting a copy in, and the search for a free place where both buckets are full. */
+ * Puts a copy in, and searches for a free place if both buckets are full. */
 #include "ground/error.h"
 #include "kind/spread.h"
 #include "kinds/cuckoo/search.h"
 
 /* Breadth first, so the paths are short: at a load of 95 % a bucket in six has a free place. A
- * search of 512 buckets that finds none there has a chance below 1e-30; where all of the array has
- * fewer, it is complete. */
+ * search of 512 buckets without a free one has a chance below 1e-30. If the whole array has fewer
+ * buckets, the search is complete. */
 
 struct queue {
 	const struct weir_array *a;
 	struct weir_cuckoo_nodes *nodes;
 	int n;
-	uint64_t marks[16]; /* a bit for each bucket in the queue, perhaps of others too */
+	uint64_t marks[16]; /* a bit for each bucket in the queue; other buckets may share it */
 };
 
-/* A node's place: its bucket in 48 bits, then the node that leads there, and where the copy is in
- * the word of that one's bucket. */
+/* A node's place: its bucket in 48 bits, then the node that leads to it, and the shift of the copy
+ * in the word of that node's bucket. */
 enum { BUCKET = 48, FROM = 10 };
 
 static uint64_t bucket_of(uint64_t place)
@@ -29,7 +29,7 @@ static int from_of(uint64_t place)
 	return (int)(place >> BUCKET & ((1 << FROM) - 1));
 }
 
-/* Mostly the bit is not set: then it is a new one, and the queue need not be read. */
+/* Usually the bit is clear: then the bucket is new, and the queue need not be read. */
 static bool known(struct queue *q, uint64_t bucket)
 {
 	uint64_t *marks = &q->marks[bucket / 64 % 16], bit = UINT64_C(1) << bucket % 64;
@@ -77,8 +77,9 @@ int weir__cuckoo_search(const struct weir_array *a, uint64_t first, uint64_t sec
 	return weir__cuckoo_width(a) == 12 ? search(&q, 12) : search(&q, 16);
 }
 
-/* From the free place backwards, so that each copy has a place to go to. Fingerprint 0: one of the
- * first two buckets. Return: 1 or -EAGAIN; where others were quicker, the caller tries again. */
+/* Move copies from the free place backwards, so that each has a place to go. Fingerprint 0 marks
+ * one of the first two buckets. Return: 1 or -EAGAIN. If another thread was faster, the caller
+ * tries again. */
 static int walk(const struct weir_array *a, const struct weir_cuckoo_nodes *nodes, int at,
                 enum weir_cuckoo_wait wait)
 {
@@ -118,9 +119,9 @@ int weir__cuckoo_make_room(const struct weir_array *a, uint64_t first, uint64_t 
 
 /* An insert: look, take a free place, or make one and look again.
  *
- * "New" is answered if no equal fingerprint was in the two buckets (C4, without an end of its
- * tries). Of two threads with one key at least one is: a thread that finds the other's copy finds
- * it before its own swap, so not both find each other's. */
+ * It answers WEIR_NEW if neither bucket had an equal fingerprint (C4, with unlimited tries). If two
+ * threads insert one key, at least one of them gets WEIR_NEW: a thread that finds the other's copy
+ * finds it before its own swap, so they cannot both find each other's. */
 
 /* The two buckets of a copy. */
 struct pair {
@@ -128,7 +129,7 @@ struct pair {
 	uint64_t word[2];
 };
 
-/* Return: is an equal fingerprint there? */
+/* Return: true if an equal fingerprint is there. */
 WEIR__INLINE bool look(const struct weir_array *a, struct pair *p, unsigned fingerprint,
                        unsigned width)
 {
@@ -160,7 +161,7 @@ static double load_of(const struct weir_array *a, unsigned width)
 	return 1 - (double)free_places / places;
 }
 
-/* Different keys of uniform hashes are refused at weir__cuckoo_most() or later. */
+/* With uniform hashes, different keys are refused at weir__cuckoo_most() or later. */
 static int no_room(const struct weir_array *a, unsigned width)
 {
 	const double far_from_full = 0.8, most = (double)weir__cuckoo_most(a->lines, &a->shape);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Whole cuckoo filters: statistics, union and copy. The last two go under the hold (C7). */
+ * Whole cuckoo filters: statistics, union and copy. The last two run under the hold (C7). */
 #include <stdio.h>
 #include "ground/error.h"
 #include "kind/sizing.h"
@@ -20,7 +20,7 @@ void weir__cuckoo_measure(const struct weir_filter *f, uint64_t first, uint64_t 
 	sum->cells += 8 * places * n;
 }
 
-/* Copies of one key count as so many keys. */
+/* Several copies of one key count as several keys. */
 void weir__cuckoo_estimate(const struct weir_filter *f, const struct weir_measure *sum,
                            double *keys, double *rate)
 {
@@ -31,8 +31,8 @@ void weir__cuckoo_estimate(const struct weir_filter *f, const struct weir_measur
 	*rate = weir__cuckoo_rate(fill, width);
 }
 
-/* The places of a bucket that have a fingerprint which no place before them has. A key with several
- * copies counts once in either bucket. */
+/* The places of a bucket whose fingerprint differs from all lower places. So a key with several
+ * copies counts once in each bucket. */
 WEIR__INLINE uint64_t differing(uint64_t word, unsigned width)
 {
 	uint64_t empty_or_again = weir__cuckoo_zeros(word, width);
@@ -63,8 +63,8 @@ bool weir__cuckoo_law(const struct weir_filter *f, struct weir_law *out)
 	return true;
 }
 
-/* Each copy into the same two buckets, as if inserted. The caller holds the source and must not
- * wait for a walk over the destination: that may wait for the source. */
+/* Put each copy into the same two buckets, as an insert would. The caller holds the source, so it
+ * must not wait for a walk over the destination: that walk may wait for the source. */
 static int merge_bucket(const struct weir_filter *f, uint64_t word, uint64_t bucket,
                         uint64_t *copies)
 {
@@ -88,7 +88,7 @@ int weir__cuckoo_merge(struct weir_filter *dst, const struct weir_filter *src, u
 {
 	uint64_t copies = 0;
 	int err = 0;
-	if (dst == src) /* it has what it has */
+	if (dst == src) /* dst already has all of it */
 		return 0;
 	for (uint64_t i = 8 * first; !err && i < 8 * (first + n); i++)
 		err = merge_bucket(dst, weir__place_load_acquire(src->array.words + i), i, &copies);
@@ -108,8 +108,8 @@ static void take_back_bucket(const struct weir_array *dst, uint64_t word, uint64
 	}
 }
 
-/* Of equal copies only the number counts, so it does not matter which of them goes. The source is
- * not held, so a walk over the destination may be waited for. */
+/* Any one of several equal copies may go. The source is not held, so this may wait for a walk over
+ * the destination. */
 void weir__cuckoo_take_back(struct weir_filter *dst, const struct weir_filter *src, uint64_t copies)
 {
 	for (uint64_t i = 0; copies; i++)

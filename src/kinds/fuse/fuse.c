@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The fuse kind: a fingerprint of each key of a fixed set, in the least memory of all kinds, in
- * cells that three keys or so share. common/fuse.h has the layout. It is built once from all its
- * keys, part by part, by as many threads as there are parts. */
+ * The fuse kind: a fingerprint of each key of a fixed set, in the least memory of all kinds. About
+ * three keys share a cell; common/fuse.h has the layout. It is built once from all its keys, part
+ * by part, on as many threads as there are parts. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -14,11 +14,11 @@
 #include "kinds/common/fuse_build.h"
 #include "kinds/fuse/kernels.h"
 
-/* The lines of a set of keys, and the choice of a fingerprint's width. common/fuse.c has the
- * cells that a set needs; what does not fit or does not peel is built larger (enlarge_by).
- * All lines are filled with segments as far as they fit. */
+/* The lines for a set of keys, and the choice of the fingerprint's width. common/fuse.c has the
+ * number of cells that a set needs. A set that does not fit or does not peel gets a larger filter
+ * (enlarge_by). As many segments as fit fill the lines. */
 
-/* So many lines, in all parts: as many segments as they hold. */
+/* Take @lines lines for all parts, and as many segments as they hold. */
 static void fill(struct weir_plan *plan, uint64_t lines, uint32_t shards)
 {
 	uint32_t *field = plan->shape.field;
@@ -29,7 +29,7 @@ static void fill(struct weir_plan *plan, uint64_t lines, uint32_t shards)
 	plan->shards = shards;
 }
 
-/* As few lines as take the plan's segments: whole ones of each part, and of each shard. */
+/* Take the fewest lines for the plan's segments: whole lines of each part and of each shard. */
 static void fill_least(struct weir_plan *plan, uint32_t wanted)
 {
 	const struct weir_fuse part = weir__fuse_of(&plan->shape);
@@ -40,7 +40,7 @@ static void fill_least(struct weir_plan *plan, uint32_t wanted)
 	fill(plan, (lines + parts - 1) / parts * parts, shards);
 }
 
-/* As many as there is room for; not fewer than there are. */
+/* Take as many lines as fit, but no fewer than the plan has. */
 static void fill_most(struct weir_plan *plan, uint64_t max_bytes, uint32_t wanted)
 {
 	const uint64_t parts = UINT64_C(1) << plan->shape.field[WEIR_FUSE_PART_BITS];
@@ -51,7 +51,7 @@ static void fill_most(struct weir_plan *plan, uint64_t max_bytes, uint32_t wante
 		fill(plan, lines, shards);
 }
 
-/* The fewest lines for so many keys. */
+/* The fewest lines for @keys keys. */
 static void size_for(struct weir_plan *plan, uint64_t keys, unsigned width, uint32_t shards)
 {
 	const struct weir_fuse part = weir__fuse_for(keys, width);
@@ -63,7 +63,7 @@ static void size_for(struct weir_plan *plan, uint64_t keys, unsigned width, uint
 	fill_least(plan, shards);
 }
 
-/* The same filter with more cells for the same keys, by a share of them such as 0.02. */
+/* The same filter with more cells for the same keys, by a share of the cells such as 0.02. */
 static void enlarge_by(struct weir_plan *plan, double share)
 {
 	uint32_t *segments = &plan->shape.field[WEIR_FUSE_SEGMENTS];
@@ -78,13 +78,13 @@ static double rate_of(unsigned width)
 	return ldexp(1, -(int)width);
 }
 
-/* The floor of 64-bit hashes is no reason for another bit. */
+/* The floor of 64-bit hashes does not justify another bit. */
 static bool has_rate(unsigned width, double fp_rate)
 {
 	return rate_of(width) <= fp_rate * (1 + 1e-6);
 }
 
-/* One that has a kernel of its own, if it is at most a seventh wider. */
+/* The next width with a kernel of its own, if it is at most a seventh wider. */
 static unsigned near_own(unsigned width)
 {
 	for (unsigned own = 8; own <= WEIR_FUSE_MOST_WIDTH; own *= 2)
@@ -93,7 +93,7 @@ static unsigned near_own(unsigned width)
 	return width;
 }
 
-/* The narrowest for the rate, or near it; 0: none is. */
+/* The narrowest width for the rate, or a kernel's own near it; 0: no width reaches the rate. */
 static unsigned width_for(double fp_rate, uint32_t asked)
 {
 	unsigned width = 1;
@@ -104,7 +104,7 @@ static unsigned width_for(double fp_rate, uint32_t asked)
 	return width <= WEIR_FUSE_MOST_WIDTH ? near_own(width) : 0;
 }
 
-/* The fingerprint bits that are asked for; 0: none. */
+/* The fingerprint bits that the caller asked for; 0: not given. */
 static unsigned asked(const struct weir_params *p)
 {
 	return p->fuse.fingerprint_bits;
@@ -116,7 +116,7 @@ static bool fits(struct weir_plan *plan, const struct weir_params *p, unsigned w
 	return plan->bytes <= p->max_bytes;
 }
 
-/* The widest that so many keys leave room for; 0: not one bit. */
+/* The widest fingerprint for which the keys fit; 0: they do not fit with one bit. */
 static unsigned width_within(struct weir_plan *plan, const struct weir_params *p)
 {
 	if (asked(p))
@@ -127,7 +127,7 @@ static unsigned width_within(struct weir_plan *plan, const struct weir_params *p
 	return width;
 }
 
-/* ---- any two of the three ---- */
+/* ---- two of the three are given ---- */
 
 static int too_low(const struct weir_params *p, uint64_t keys)
 {
@@ -169,8 +169,8 @@ static int bytes_from_rate(const struct weir_params *p, struct weir_plan *out)
 	return 0;
 }
 
-/* What is left of the bytes becomes segments: so a filter that had to be built larger is planned
- * again by its capacity and its bytes. */
+/* The remaining bytes become segments. So a filter that had to be enlarged can be planned again by
+ * its capacity and its bytes. */
 static int rate_from_both(const struct weir_params *p, struct weir_plan *out)
 {
 	if (!width_within(out, p))
@@ -185,7 +185,7 @@ static int rate_from_both(const struct weir_params *p, struct weir_plan *out)
 	return 0;
 }
 
-/* More keys take more bytes, but for a step where they take another part. */
+/* More keys take more bytes, except for a step where another part begins. */
 static int capacity_from_bytes(const struct weir_params *p, struct weir_plan *out)
 {
 	uint64_t enough = 0, less = WEIR__MOST_KEYS + 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The layered kind's lookups, compiled for one instruction set (ground/system.h). A batch goes
- * through the first level, and what passes through the second: of absent keys few do, and three
- * lines more for each would cost more than they. */
+ * through the first level, and only the keys that pass go through the second. Few absent keys pass,
+ * and three more lines for every key would cost more than the second pass. */
 #include "ground/system.h"
 #include "kinds/common/fuse_kernel.h"
 #include "kinds/layered/layered.h"
@@ -95,7 +95,7 @@ static const uint64_t *take(const struct weir_filter *f, const struct weir_batch
 	return scratch;
 }
 
-/* The hashes whose bits are set, one after the other; @out may be @hashes. */
+/* Copy the hashes whose bits are set to the front of @out, which may be @hashes. */
 static unsigned passed(const uint64_t *hashes, const uint64_t *bitmap, unsigned n, uint64_t *out)
 {
 	unsigned m = 0;
@@ -105,7 +105,7 @@ static unsigned passed(const uint64_t *hashes, const uint64_t *bitmap, unsigned 
 	return m;
 }
 
-/* Of the bits that are set clear those whose turn in @answers is not. */
+/* Clear each set bit whose turn in @answers is 0: the i-th set bit has answer i. */
 static void narrow(uint64_t *bitmap, unsigned n, const uint64_t *answers)
 {
 	unsigned m = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The layered kind: layered.h has the layout. A builder makes the first level as a filter of kind
- * fuse, which the exclude list is streamed through: that is the sieve. Here it is taken over, and
- * the second level is built. */
+ * The layered kind: layered.h has the layout. A builder makes the first level as a fuse filter, the
+ * sieve, and streams the exclude list through it. This file copies the sieve and builds the second
+ * level. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -15,17 +15,18 @@
 #include "kinds/common/fuse_build.h"
 #include "kinds/layered/layered.h"
 
-/* The lines of two lists, and the choice of a fingerprint's width. One more bit for each included
- * key halves what passes of the exclude list, which takes a bit each in the second level. So beyond
- * the rate the width is that of the smallest whole: of 816 excluded keys to 12 included ones 6.
+/* The lines for two lists, and the choice of the fingerprint's width. One more bit for each
+ * included key halves the number of excluded keys that pass, and each of those takes a bit in the
+ * second level. So of the widths that have the rate, the one with the smallest whole filter is
+ * taken: 6 bits for 816 excluded keys to 12 included ones.
  *
- * The exclude list is what exclude_keys says, since the width must be chosen before the list is
- * read; when the first level stands and the list has been read, the second has the size of what
+ * The width must be chosen before the exclude list is read, so exclude_keys tells its length. Once
+ * the first level exists and the list has been read, the second level is sized for the keys that
  * passed (on_sieve). */
 
 /* ---- sizes ---- */
 
-/* All lines that a part's segments begin in are filled with them. */
+/* Segments fill all lines of a part. */
 static uint32_t filled(const struct weir_fuse *part)
 {
 	return weir__fuse_segments_within(weir__fuse_lines(part), part->width,
@@ -53,20 +54,20 @@ static uint64_t lines_needed(const struct weir_shape *shape)
 	return weir__level_lines(&first) + weir__level_lines(&second);
 }
 
-/* As few lines as the shape takes, and shards leave. */
+/* Take the fewest lines that the shape needs, rounded up for the shards. */
 static void take_lines(struct weir_plan *plan, uint32_t shards)
 {
 	plan->bytes = 64 * weir__lines(512.0 * (double)lines_needed(&plan->shape), 1, shards,
 	                               &plan->shards);
 }
 
-/* Keys of the exclude list, about. */
+/* The approximate number of keys in the exclude list. */
 static uint64_t excluded(const struct weir_params *p)
 {
 	return p->layered.exclude_keys;
 }
 
-/* For so many keys, of which the first level lets pass so many of the exclude list. */
+/* Size the second level for @keys keys and the @passed excluded keys that pass the first level. */
 static void size_second(struct weir_plan *plan, uint64_t keys, double passed, uint32_t shards)
 {
 	const struct weir_fuse part = weir__fuse_for(keys + (uint64_t)ceil(passed), 1);
@@ -83,7 +84,7 @@ static void size_for(struct weir_plan *plan, uint64_t keys, unsigned width,
 	size_second(plan, keys, ldexp((double)excluded(p), -(int)width), p->shards);
 }
 
-/* What is left of the bytes becomes segments of the second level. */
+/* The remaining bytes become segments of the second level. */
 static void fill_most(struct weir_plan *plan, const struct weir_params *p)
 {
 	const struct weir_fuse first = weir__fuse_of(&plan->shape);
@@ -113,19 +114,20 @@ static double rate_of(unsigned width)
 	return ldexp(1, -(int)width - 1);
 }
 
-/* The floor of 64-bit hashes is no reason for another bit. */
+/* The floor of 64-bit hashes does not justify another bit. */
 static bool has_rate(unsigned width, double fp_rate)
 {
 	return rate_of(width) <= fp_rate * (1 + 1e-6);
 }
 
-/* The fingerprint bits that are asked for; 0: none. */
+/* The fingerprint bits that the caller asked for; 0: not given. */
 static unsigned asked(const struct weir_params *p)
 {
 	return p->layered.fingerprint_bits;
 }
 
-/* Of those that have the rate the one of the smallest whole; 0: none has. The plan is sized. */
+/* The width of the smallest filter with the rate, and the plan sized for it; 0: no width has the
+ * rate. */
 static unsigned width_for(struct weir_plan *plan, uint64_t keys, double fp_rate,
                           const struct weir_params *p)
 {
@@ -144,7 +146,7 @@ static unsigned width_for(struct weir_plan *plan, uint64_t keys, double fp_rate,
 	return width;
 }
 
-/* The widest that so many keys leave room for; 0: not one bit. */
+/* The widest fingerprint for which the keys fit; 0: they do not fit with one bit. */
 static unsigned width_within(struct weir_plan *plan, const struct weir_params *p)
 {
 	for (unsigned w = WEIR_FUSE_MOST_WIDTH; w; w--) {
@@ -157,7 +159,7 @@ static unsigned width_within(struct weir_plan *plan, const struct weir_params *p
 	return 0;
 }
 
-/* ---- any two of the three ---- */
+/* ---- two of the three are given ---- */
 
 static int too_low(const struct weir_params *p, uint64_t keys)
 {
@@ -374,7 +376,7 @@ static void enlarge(struct weir_plan *plan)
 	enlarge_by(plan, WEIR_FUSE_MORE);
 }
 
-/* The second level says nothing of how many keys are included: its bits are counted as unused. */
+/* The second level does not tell how many keys are included, so its bits count as unused. */
 static void measure(const struct weir_filter *f, uint64_t first, uint64_t n,
                     struct weir_measure *sum)
 {

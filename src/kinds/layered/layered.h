@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * The layered kind: exact on two lists, of which the include list is answered true and the exclude
- * list false. Two levels, each a 3-wise fuse structure (common/fuse.h). The first has fingerprints
- * of w bits of the include list, and lets pass what has the fingerprint of its cells. The second
- * has one bit for every key of the two lists that passes: of the include list all, of the exclude
- * list one in 2^w. A key is answered true if it passes the first and its bit in the second says
- * so: of keys in neither list one in 2^(w + 1).
+ * The layered kind is exact on two lists: it answers true for the include list and false for the
+ * exclude list. It has two levels, each a 3-wise fuse structure (common/fuse.h). The first level
+ * has w-bit fingerprints of the include list, and a key passes if its fingerprint matches its
+ * cells. The second level has one bit for each key of the two lists that passes: all of the include
+ * list, and one in 2^w of the exclude list. A key is answered true if it passes the first level and
+ * its bit in the second says so. That is one in 2^(w + 1) of the keys in neither list.
  * Source: the two levels of Clubcards (Schanck 2025), which followed CRLite (Larisch et al. 2017).
  *
- * The layout, frozen by golden files. The array is the parts of the first level, those of the
- * second, and as many lines of zeros as make it a multiple of the shards. A part has the fewest
- * lines that its cells take. The two have segments and parts of their own number and length. */
+ * The layout, frozen by golden files. The array is the parts of the first level, the parts of the
+ * second, and zero lines up to a multiple of the shards. A part has the fewest lines for its cells.
+ * Each level has its own number and length of segments and parts. */
 #ifndef WEIR_SRC_KINDS_LAYERED_LAYERED_H
 #define WEIR_SRC_KINDS_LAYERED_LAYERED_H
 
@@ -32,7 +32,7 @@ static inline struct weir_fuse weir__second_of(const struct weir_shape *shape)
 	                         shape->field[WEIR_SECOND_PART_BITS]);
 }
 
-/* Lines of all parts. */
+/* The lines of all parts. */
 static inline uint64_t weir__level_lines(const struct weir_fuse *part)
 {
 	return weir__fuse_lines(part) << part->part_bits;
