@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT
- * Reading bits. A hostile image declares sizes that its file does not hold: by a sparse file, or by
- * compression. So memory for them is not touched before the bytes have come, and each piece can be
- * the last. */
+ * Reads the bits. A hostile image declares sizes that its file does not hold, by a sparse file or
+ * by compression. So memory for the bits is not touched before they have arrived, and each piece
+ * may be the last. */
 #include <stdlib.h>
 #include "ground/error.h"
 #include "hash/hash.h"
 #include "image/load.h"
 #include "image/zstd.h"
 
-/* One reading of all shards. */
 struct reading {
 	struct weir_source *source;
 	const struct weir_preface *preface;
 	const struct weir_load_options *options;
-	struct weir_unpacker unpacker; /* of a compressed image */
+	struct weir_unpacker unpacker; /* for a compressed image */
 	bool packed;
-	unsigned char *scratch;        /* a piece, if the bits are not kept */
-	uint64_t done;                 /* bytes of bits; all of them: each shard was right */
+	unsigned char *scratch;        /* a piece, if the caller does not keep the bits */
+	uint64_t done;                 /* bytes of bits; if all, each shard was right */
 };
 
 static uint64_t at_most(uint64_t n, uint64_t most)
@@ -30,7 +29,7 @@ static int report(const struct reading *r)
 	                      64 * r->preface->head.nblocks, "bytes");
 }
 
-/* Read up to @room bytes, at most a piece. @got: receives how many, which may be 0. */
+/* Read up to @room bytes, at most a piece. @got: receives the number read, which may be 0. */
 static int step(struct reading *r, unsigned char *to, uint64_t room, uint64_t *got)
 {
 	*got = at_most(room, WEIR__PIECE);
@@ -45,8 +44,8 @@ static int too_short(const struct reading *r, uint64_t got)
 	                  (unsigned long long)r->preface->shard_bytes);
 }
 
-/* All bits of a frame have been unpacked: see that no more come. Steps that unpack nothing are
- * reported too, since a frame may consist of those. */
+/* All bits of a frame are unpacked: check that no more follow. Steps that unpack nothing are
+ * reported too, since a hostile frame may have nothing else. */
 static int finish_frame(struct reading *r)
 {
 	unsigned char more;
@@ -78,7 +77,7 @@ static int read_shard(struct reading *r, uint32_t shard, unsigned char *bits)
 		if (err)
 			return err;
 		weir__checksum_add(&sum, to, got);
-		/* the last piece of a shard counts when its checksum is right */
+		/* the last piece of a shard counts only after its checksum is verified */
 		if (at + got < bytes) {
 			r->done += got;
 			err = report(r);
@@ -139,7 +138,7 @@ int weir__bits_load(struct weir_filter **out, struct weir_source *source,
 	struct weir_filter *f;
 	int err = weir__preface_layout(&layout, preface, options->secret, source->name);
 	layout.flags |= options->flags & WEIR_ONCE;
-	/* Reading touches every page, and none before there are bytes for it. */
+	/* Reading touches every page, but only when there are bytes for it. */
 	if (!err)
 		err = weir__memory_alloc(&memory, 64 * layout.lines,
 		                         options->flags & ~WEIR_PREFAULT, options->memory,

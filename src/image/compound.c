@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Images of compounds, read member by member: see compound.h. */
+ * Reads the images of compounds, member by member: see compound.h. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
@@ -8,25 +8,25 @@
 #include "image/compound.h"
 #include "image/load.h"
 
-/* One reading of all members. Each is read from a copy of the source that begins and ends with what
- * is left of it. */
+/* The state of reading all members. Each member is read from a copy of the source that covers the
+ * remaining bytes. */
 struct members {
 	const struct weir_preface *whole;
 	struct weir_source *source;
-	struct weir_load_options options; /* of a member */
+	struct weir_load_options options; /* for a member */
 	const struct weir_load_options *asked;
-	uint64_t from;   /* where in the source the image begins */
-	unsigned now;    /* the number of the member that is read */
+	uint64_t from;   /* the image's first byte in the source */
+	unsigned now;    /* the number of the current member */
 	uint64_t before; /* bytes of bits in the members before this one */
-	weir__give_fn *give; /* whom the members are given, or NULL */
+	weir__give_fn *give; /* receives each member, or NULL */
 	void *give_arg;
-	weir__each_fn *each; /* who reads the bits, with give_arg */
-	/* where it is mapped: */
+	weir__each_fn *each; /* reads the bits instead, with give_arg */
+	/* for a mapped image: */
 	unsigned char *image;
 	int insert_error;
 };
 
-/* Members that are kept until all are there. */
+/* Members that are kept until all have been read. */
 struct kept {
 	struct weir_member *out;
 	unsigned n;
@@ -40,8 +40,8 @@ static int keep(void *arg, unsigned i, const struct weir_member *member)
 	return 0;
 }
 
-/* What is done with a member whose bits come next in @rest. @at: its image's place in the whole
- * one.  @f: receives the filter, if one is made. */
+/* Handles a member whose bits come next in @rest. @at: the offset of its image in the whole
+ * image.  @f: receives the filter, if one is made. */
 typedef int take_fn(struct members *m, const struct weir_preface *p, struct weir_source *rest,
                     uint64_t at, struct weir_filter **f);
 
@@ -64,7 +64,7 @@ static struct members members_begin(const struct weir_preface *whole, struct wei
 	return m;
 }
 
-/* The sentence begins with the image's name. */
+/* Puts the image's name in front of the sentence. */
 static int failed_in(const char *name, int err)
 {
 	return weir__fail(err, "%s: %s", name, weir_error_detail());
@@ -127,14 +127,14 @@ static int check_suits(const struct members *m, const struct weir_preface *p)
 	const struct weir_preface *whole = m->whole;
 	struct weir_layout compound = { .kind = whole->kind }, member;
 	struct weir_parts parts = weir__parts_of(whole, &compound);
-	/* cannot fail: no key is asked for */
+	/* cannot fail: no secret key is checked */
 	(void)weir__preface_layout(&compound, whole, weir__no_secret, m->source->name);
 	(void)weir__preface_layout(&member, p, weir__no_secret, m->source->name);
 	int err = whole->kind->suits(&parts, m->now, &member);
 	return err ? failed_in(m->source->name, err) : 0;
 }
 
-/* Go to member i and read all of it before its bits. @rest: receives what is left of the source. */
+/* Go to member i and read everything before its bits. @rest: receives the remaining source. */
 static int member_open(struct members *m, unsigned i, struct weir_source *rest,
                        struct weir_preface *p)
 {
@@ -168,7 +168,7 @@ static void member_close(struct members *m, const struct weir_source *rest,
 	weir__preface_free(p);
 }
 
-/* All members are read: the image ends here. */
+/* All members are read, so the image must end here. */
 static int members_end(const struct members *m)
 {
 	const struct weir_image_head *whole = &m->whole->head;
@@ -186,7 +186,7 @@ static void options_of(struct members *m, unsigned i)
 		m->options.progress = members_progress;
 		m->options.progress_arg = m;
 	}
-	if (i) { /* the caller's memory is the first one's */
+	if (i) { /* the caller's memory is for the first member */
 		m->options.memory = NULL;
 		m->options.memory_bytes = 0;
 	}
@@ -239,7 +239,7 @@ static int each_bits(struct members *m, const struct weir_preface *p, struct wei
 	return m->each(m->give_arg, m->now, p, rest, &m->options);
 }
 
-/* Pass over the bits of a plain member, whose length was checked. */
+/* Skip the bits of a plain member, whose length was checked. */
 static int skip_bits(struct weir_source *rest, uint64_t bytes)
 {
 	if (rest->fd < 0)
@@ -252,7 +252,7 @@ static int skip_bits(struct weir_source *rest, uint64_t bytes)
 	return 0;
 }
 
-/* Make a filter around the bits where they are mapped. */
+/* Make a filter around the mapped bits. */
 static int take_mapped(struct members *m, const struct weir_preface *p, struct weir_source *rest,
                        uint64_t at, struct weir_filter **f)
 {

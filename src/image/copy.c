@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images without a filter: checked, and copied. Both read the plain form, the one to nowhere, the
- * other to where it goes. */
+ * Verifies and copies images without making a filter. Both read the plain form: verification
+ * discards it, a copy writes it. */
 #include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
@@ -13,7 +13,7 @@
 
 enum { ALIGNED = 64 }; /* a line */
 
-/* What is read of an image without making a filter. */
+/* The options that apply without a filter. */
 static int look_options(struct weir_load_options *out, const struct weir_load_options *options,
                         const char *call)
 {
@@ -28,7 +28,7 @@ static int look_options(struct weir_load_options *out, const struct weir_load_op
 	return err;
 }
 
-/* No key is needed, but one that is given must be the right one. */
+/* No secret key is needed, but a given one must be right. */
 static int look(struct weir_preface *out, struct weir_source *source,
                 const struct weir_load_options *options)
 {
@@ -46,7 +46,7 @@ static int look(struct weir_preface *out, struct weir_source *source,
 
 /* ---- weir_image_verify() ---- */
 
-/* Of what has more than bits all of it has to be there. */
+/* A kind that checks more than its bits needs the whole image in memory. */
 static int verify(struct weir_source *source, const struct weir_load_options *options,
                   uint64_t *id)
 {
@@ -87,7 +87,7 @@ int weir_image_verify(struct weir_location from, const struct weir_load_options 
 
 static const char copy_call[] = "weir_image_copy";
 
-/* What a reader of the memory will find: all that is checked of a filter beside its bytes. */
+/* Make a filter in the room, as its readers will: that checks everything beyond the bytes. */
 static int try_it(const struct weir_room *room)
 {
 	struct weir_source source = weir__source_of_memory(room->name, room->memory, room->end);
@@ -131,7 +131,7 @@ static int64_t copy_to_room(const struct weir_location *to, const struct weir_lo
 	return err ? err : (int64_t)room.end;
 }
 
-/* The filter of an image that is no compound, around its bits. */
+/* Write an image that is not a compound, through a filter around its bits. */
 static int write_array(struct weir_plain *plain, const struct weir_preface *p,
                        struct weir_sink *to, const struct weir_save_options *options)
 {
@@ -139,7 +139,7 @@ static int write_array(struct weir_plain *plain, const struct weir_preface *p,
 		weir__plain_bytes(plain) + weir__image_bits_offset(&p->head)) };
 	struct weir_layout layout;
 	struct weir_filter *f;
-	/* cannot fail: no key is asked for */
+	/* cannot fail: no secret key is checked */
 	(void)weir__preface_layout(&layout, p, weir__no_secret, to->name);
 	int err = weir__filter_make(&f, &layout, &memory, -EROFS);
 	if (err)
@@ -149,7 +149,7 @@ static int write_array(struct weir_plain *plain, const struct weir_preface *p,
 	return err;
 }
 
-/* The members alone: a kind may keep more than they have. */
+/* Write the members only: a kind may have state beyond them. */
 static int write_compound(struct weir_plain *plain, const struct weir_preface *p,
                           struct weir_source *source, struct weir_sink *to,
                           const struct weir_save_options *options)
@@ -193,7 +193,7 @@ static int write_options(struct weir_save_options *out, const struct weir_save_o
 	return err;
 }
 
-/* Read the plain form into memory, and write that. */
+/* Read the plain form into memory, and write from there. */
 static int64_t copy_by_memory(const struct weir_location *to, const struct weir_location *from,
                               const struct weir_load_options *reading,
                               const struct weir_save_options *writing)
@@ -204,7 +204,7 @@ static int64_t copy_by_memory(const struct weir_location *to, const struct weir_
 		return err;
 	struct weir_source source = weir__plain_source(&plain, "the image");
 	struct weir_preface p;
-	int64_t done = look(&p, &source, reading); /* of the key */
+	int64_t done = look(&p, &source, reading); /* checks the secret key */
 	if (!done) {
 		weir__preface_free(&p);
 		done = weir__save_to(write_copy, &plain, to, writing);

@@ -18,16 +18,15 @@
  *       128  8 each  map: bit n % 64 of word n / 64       zero beyond the last piece of the new one
  *                    piece n of the new one changed
  *
- * Behind the map stand the pieces that changed, in order: each 8 bytes with the length of its zstd
- * frame, then the frame (zstd.h), which holds the piece's bytes in the new one, exclusive or those
- * in the old one, or zeros beyond its end. The last piece of the new one may be shorter.
+ * The changed pieces follow the map in order. Each is 8 bytes with the length of its zstd frame,
+ * then the frame (zstd.h). It holds the piece's bytes in the new image, exclusive or those in the
+ * old one, or zeros beyond the old one's end. The last piece of the new image may be shorter.
  *
- * D1  Nothing behind the head is trusted: the map's bits are counted before a frame is read, a
- *     frame is bounded by its piece, and what the pieces make is checked by the parser of images,
- *     byte for byte, before anybody has it. So the delta needs no checksum of its frames.
- * D2  The old image is whole, and its commit record is the head's: so it is the one that the delta
- *     was made from, and what comes out, if it is whole and has the other commit record, is the
- *     other one. */
+ * D1  The reader trusts nothing after the head. It counts the map's bits before it reads a frame,
+ *     and a frame is bounded by its piece. The parser of images checks every byte of the result
+ *     before the caller gets it. So the frames need no checksums.
+ * D2  The old image is valid, and its commit record is the head's, so the delta was made from it.
+ *     If the result is valid and has the new commit record, it is the new image. */
 #ifndef WEIR_SRC_IMAGE_DELTA_H
 #define WEIR_SRC_IMAGE_DELTA_H
 
@@ -50,7 +49,7 @@ struct weir_delta_head {
 	uint64_t length;
 };
 
-/* Pieces of the new image, and bytes of the map. */
+/* The pieces of the new image, and the bytes of the map. */
 static inline uint64_t weir__delta_pieces(const struct weir_delta_head *head)
 {
 	return (head->new.bytes + WEIR_DELTA_PIECE - 1) / WEIR_DELTA_PIECE;
@@ -61,7 +60,7 @@ static inline uint64_t weir__delta_map(const struct weir_delta_head *head)
 	return (weir__delta_pieces(head) + 63) / 64 * 8;
 }
 
-/* Bytes of piece @i of an image of @bytes; 0 beyond its end. */
+/* The bytes of piece @i of an image of @bytes; 0 beyond its end. */
 static inline uint64_t weir__delta_piece(uint64_t bytes, uint64_t i)
 {
 	const uint64_t at = i * WEIR_DELTA_PIECE;
@@ -77,22 +76,22 @@ int weir__delta_read(struct weir_delta_head *out, struct weir_source *source);
 /* Are these the first eight bytes of a delta? */
 int weir__is_delta(const unsigned char bytes[8]);
 
-/* ---- what the verbs of deltas share ---- */
+/* ---- shared by the verbs of deltas ---- */
 
 /* to ^= from */
 void weir__delta_xor(unsigned char *to, const unsigned char *from, uint64_t n);
 
-/* ---- applying one, for a caller that has the image in memory ---- */
+/* ---- applying a delta, for a caller that has the image in memory ---- */
 
-/* Make the new image of the old one, in place, and check every byte. After a failure nothing is
- * promised of it.
- * @name: of what it is now, for sentences.  @path: of the delta.
- * @options: max_bytes and progress are taken of them. */
+/* Turn the old image into the new one, in place, and check every byte. After a failure its contents
+ * are undefined.
+ * @name: of the old image, for sentences.  @path: of the delta.
+ * @options: max_bytes and progress are used. */
 int weir__delta_apply(struct weir_plain *plain, const char *name, const char *path,
                       const struct weir_load_options *options);
 
-/* Check all of a delta that its images are not needed for. @options: max_bytes (of its map) and
- * progress are taken of them. */
+/* Check everything in a delta that does not need its images. @options: max_bytes (for its map) and
+ * progress are used. */
 int weir__delta_verify(struct weir_source *source, const struct weir_load_options *options);
 
 #endif

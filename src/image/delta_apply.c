@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Applying deltas to the plain form of an image, in memory, and checking one alone: see delta.h. */
+ * Applies deltas to the plain form of an image in memory, and checks a delta alone: see delta.h. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,6 @@ void weir__delta_xor(unsigned char *to, const unsigned char *from, uint64_t n)
 		to[i] ^= from[i];
 }
 
-/* A delta that is read. */
 struct reading {
 	struct weir_source *source;
 	struct weir_delta_head head;
@@ -48,7 +47,7 @@ static int check_map(const struct reading *r)
 	return 0;
 }
 
-/* That of the head is for people; the image has it too. */
+/* The head's copy is for people; the image has its own. */
 static int check_generation(const struct reading *r, const struct weir_plain *image,
                             const struct weir_delta_end *end)
 {
@@ -72,7 +71,7 @@ static int check_old(const struct reading *r, const struct weir_plain *old, cons
 	                  old->commit, old->generation, old->bytes);
 }
 
-/* What an image of so many bits may have before and between them: heads, tables, paddings. */
+/* The most bytes of an image besides its bits: heads, tables, paddings. */
 static const uint64_t most_beside = UINT64_C(64) << 20;
 
 static int check_room(const struct reading *r)
@@ -102,7 +101,7 @@ static int read_map(struct reading *r)
 	return err ? err : check_map(r);
 }
 
-/* @plain: NULL: the piece is only unpacked. */
+/* @plain: NULL: only unpack the piece. */
 static int apply_piece(struct reading *r, struct weir_plain *plain, uint64_t i)
 {
 	const uint64_t n = weir__delta_piece(r->head.new.bytes, i);
@@ -132,7 +131,7 @@ static int check_new(const struct reading *r, struct weir_plain *plain)
 	char name[64];
 	snprintf(name, sizeof name, "what it makes");
 	int err = weir__plain_check(plain, name, r->options);
-	if (err == -EBUSY) /* a delta to an image that is marked live: nobody can have made it */
+	if (err == -EBUSY) /* no saver makes a delta to a live image */
 		err = -EBADMSG;
 	if (err == -EBADMSG || err == -ENOTSUP || err == -EFBIG)
 		return weir__fail(err, "%s: %s", r->source->name, weir_error_detail());

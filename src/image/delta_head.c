@@ -26,7 +26,6 @@ static struct weir_delta_end get_end(const unsigned char *bytes)
 		                        .generation = weir__image_get64(bytes + 16) };
 }
 
-/* Two numbers of 32 bits. */
 static uint64_t form(uint32_t format, uint32_t piece)
 {
 	return format | (uint64_t)piece << 32;
@@ -56,7 +55,7 @@ static int no_delta(const unsigned char *bytes, const char *name)
 	                  ", it is an image: weir delta makes one of two images");
 }
 
-/* The checksum comes first: behind it every field is the writer's own. */
+/* The checksum comes first: if it is right, the writer wrote every field. */
 static int sound(const unsigned char *bytes, const char *name)
 {
 	const uint64_t format = weir__image_get64(bytes + FORMAT);
@@ -101,7 +100,7 @@ int weir__delta_read(struct weir_delta_head *out, struct weir_source *source)
 		return no_delta(bytes, source->name);
 	if (!err)
 		err = weir__source_read(source, bytes + sizeof magic, sizeof bytes - sizeof magic);
-	if (err == -EBADMSG) /* the sentence of an image */
+	if (err == -EBADMSG) /* its sentence speaks of an image */
 		return weir__fail(err, "%s: ends at byte %" PRIu64 ", in the middle of the delta's "
 		                  "head", source->name, source->at);
 	if (!err)

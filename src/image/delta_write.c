@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Writing a delta: see delta.h. The map is known when all pieces are written, so the head and the
- * map are written last. */
+ * Writes a delta: see delta.h. The map is complete only after all pieces are written, so the head
+ * and the map are written last. */
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
@@ -15,11 +15,11 @@ struct writing {
 	const struct weir_delta_options *options;
 	struct weir_delta_head head;
 	unsigned char *map;
-	uint64_t *piece;           /* of the exclusive or */
+	uint64_t *piece;           /* a piece of the exclusive or */
 	struct weir_packer packer;
 };
 
-/* Return: whether the two differ there. */
+/* Return: true if the two images differ in the piece. */
 static bool differs(const struct writing *w, uint64_t i, uint64_t n)
 {
 	const uint64_t at = i * WEIR_DELTA_PIECE;
@@ -28,7 +28,7 @@ static bool differs(const struct writing *w, uint64_t i, uint64_t n)
 	uint64_t any = 0;
 	memcpy(piece, weir__plain_bytes(w->new) + at, n);
 	weir__delta_xor(piece, weir__plain_bytes(w->old) + at, n < before ? n : before);
-	for (uint64_t word = 0; word < n / 8; word++) /* images are lines of 64 bytes */
+	for (uint64_t word = 0; word < n / 8; word++) /* an image is whole lines of 64 bytes */
 		any |= w->piece[word];
 	return any != 0;
 }
@@ -51,7 +51,7 @@ static int write_piece(struct writing *w, uint64_t i, struct weir_sink *to)
 	return err;
 }
 
-/* From the file's first byte on; perhaps a second time. */
+/* Writes from the file's first byte on; it may run twice. */
 static int write_delta(void *what, struct weir_sink *to, const struct weir_save_options *options)
 {
 	struct writing *w = what;

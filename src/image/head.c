@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * The header of an image, from bytes to fields and back. This is the only parser of untrusted
- * bytes. It allocates nothing, reads and writes no file, and has no state. It uses a field only
- * after it has checked it. */
+ * bytes. It allocates nothing, does no input or output, and has no state. It uses a field only
+ * after checking it. */
 #include <errno.h>
 #include "image/head.h"
 
 #define MAX_BLOCKS (UINT64_C(1) << 40)
 #define MAX_CAPACITY (UINT64_C(1) << 48)
-/* The bits of 1.0. Positive doubles have the order of their bits. */
+/* The bits of 1.0. Positive doubles are ordered as their bits. */
 #define RATE_ONE UINT64_C(0x3ff0000000000000)
 #define PAGE UINT64_C(4096)
 #define HUGE_PAGE (UINT64_C(2) << 20)
@@ -24,7 +24,7 @@ enum {
 	OLD_NUMBERS = 2,
 	LAST_HASH = 3,
 	KEYED_HASH = 3,
-	UNSEEDED_HASH = 2, /* if the kind's format is of others; the kind is asked later */
+	UNSEEDED_HASH = 2, /* for kinds with a foreign format; the kind is checked later */
 	MARKS = WEIR_MARK_KEYED | WEIR_MARK_OVERFULL_ALLOWED | WEIR_MARK_SHRINK_ALLOWED |
 	        WEIR_MARK_ONCE,
 	MAX_SHARDS = 65536,
@@ -117,7 +117,7 @@ static bool rule(struct weir_image_fault *fault, int err, const char *field, uin
 	return false;
 }
 
-/* Of a checksum or a name. */
+/* Mark a fault in a checksum or a name. */
 static bool in_hex(struct weir_image_fault *fault, bool right)
 {
 	if (!right)
@@ -140,7 +140,7 @@ static bool zero(struct weir_image_fault *fault, const unsigned char *bytes, uns
 	return rule(fault, -EBADMSG, "reserved bytes", any, any == 0, "zero");
 }
 
-/* Is it an image of this format, and whole? The checksums are checked before the fields, so that
+/* Is it a complete image of this format? The checksums are checked before the fields, so that
  * damage is reported as damage. */
 static bool recognise(const unsigned char *bytes, const struct weir_image_given *given,
                       struct weir_image_fault *fault)
@@ -209,7 +209,7 @@ static bool shards_legal(const struct weir_image_head *h)
 	       (h->shards == 1 || h->nblocks / h->shards >= LEAST_SHARD);
 }
 
-/* Each field by itself. */
+/* Check each field by itself. */
 static bool fields(const struct weir_image_head *h, struct weir_image_fault *fault)
 {
 	return rule(fault, -EBADMSG, "hash", h->hash, h->hash >= 1 && h->hash <= LAST_HASH,
@@ -246,7 +246,7 @@ static bool nothing_later(const unsigned char *bytes, unsigned from,
 	            false, "none; a newer weir made it");
 }
 
-/* Of a compound. Plain, its length is settled when the members' heads have been read. */
+/* Check a compound. The length of a plain one is settled when the members' heads have been read. */
 static bool compound(const unsigned char *bytes, const struct weir_image_head *h,
                      struct weir_image_fault *fault)
 {
@@ -266,7 +266,7 @@ static bool compound(const unsigned char *bytes, const struct weir_image_head *h
 	            "that of the members; 0 if compressed");
 }
 
-/* The words of format 2. What is not known here is no damage: a newer library wrote it. */
+/* Check the words of format 2. An unknown bit is not damage: a newer library wrote it. */
 static bool marks(const unsigned char *bytes, struct weir_image_fault *fault)
 {
 	uint32_t found = get32(bytes + AT_MARKS);
@@ -284,7 +284,7 @@ static bool marks(const unsigned char *bytes, struct weir_image_fault *fault)
 	            "not 0 in format 2 without steps");
 }
 
-/* The fields that are determined by others, the reserved bytes, and the length. */
+/* Check the fields that follow from others, the reserved bytes and the length. */
 static bool places(const unsigned char *bytes, const struct weir_image_head *h,
                    const struct weir_image_given *given, struct weir_image_fault *fault)
 {
@@ -309,7 +309,7 @@ int weir__image_check(const unsigned char *bytes, const struct weir_image_given 
                       struct weir_image_head *out, struct weir_image_fault *fault)
 {
 	struct weir_image_head head;
-	/* whole at any time, also where a prover loses which check it was that failed */
+	/* always complete, even if a prover does not know the check that failed */
 	*fault = (struct weir_image_fault){ .err = -EBADMSG, .field = "", .rule = "" };
 	if (!recognise(bytes, given, fault))
 		return fault->err;

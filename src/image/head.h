@@ -4,7 +4,7 @@
  *
  *    offset   bytes  field                                must be
  *         0       8  magic                                WEIRIMG1
- *         8       4  format                               1; 2 where marks or steps are not 0; 3 of
+ *         8       4  format                               1; 2 if marks or steps are not 0; 3 for
  *                                                         a compound
  *        12       4  kind                                 enum weir_kind_id
  *        16     2*4  numbers of the shape, of kinds 0     1 to 64, legal for the kind; later kinds:
@@ -14,13 +14,13 @@
  *        40       8  fp_rate, IEEE 754 binary64           above 0, below 1
  *        48       4  hash                                 the kind's: 1 XXH3-64, 2 XXH64, both with
  *                                                         the seed; or 3 SipHash-2-4 with a key
- *                                                         that is not in the image, where bit 0 of
- *                                                         marks says so, and there alone
+ *                                                         that is not in the image, if and only if
+ *                                                         bit 0 of marks is set
  *        52       4  shards                               1, or a power of two up to 65536 that
  *                                                         cuts the blocks into runs of 1024 or more
  *        56       8  seed                                  1 or more: to a builder 0 means random;
- *                                                         of hash 3 the key's check value; of kinds
- *                                                         of others' formats (split) 0
+ *                                                         for hash 3 the key's check value; for
+ *                                                         kinds of foreign formats (split) 0
  *        64       8  generation
  *        72       4  compression                          0 none, 1 zstd
  *        76       4  members, of format 3                 1 to 16; else zero
@@ -35,11 +35,11 @@
  *       136       4  marks, of format 2; in format 1      bit 0 keyed; bits 1 and 2 the builder was
  *                    zero                                 allowed to save an overfull, a shrunk
  *                                                         set; bit 3 WEIR_ONCE
- *       140       4  steps, of format 2                   enum weir_text_steps: what is done to
- *                                                         keys; marks or steps are not 0
+ *       140       4  steps, of format 2                   enum weir_text_steps: the normalisation
+ *                                                         of keys; marks or steps are not 0
  *       144     1+3  lengths of IPv4, of IPv6 prefixes:   bits 0 to 32, 0 to 128; zero without
  *              * 8   bit n % 64 of word n / 64            the step cidr
- *       176     2*8  numbers of labels, likewise          bits 1 to 127; zero without suffixes
+ *       176     2*8  numbers of labels, in the same way   bits 1 to 127; zero without suffixes
  *       192     4*8  the compound's own, of format 3      legal for the kind; else zero
  *       224     264  words of later formats               zero
  *       488       8  header checksum                      XXH3-64 of bytes 0 to 487
@@ -50,19 +50,18 @@
  *       512  8 each  table: each shard's checksum         XXH3-64 of its bits; void while live
  *                    everything else before the bits      zero
  *
- * A compound's image, of format 3, is a head of its own and the images of its members behind it,
- * each whole and from a multiple of 4096 on: compound.h. In that head blocks are those of all
- * members, shards is 1, the bits' offset is that of the first member, the length ends with the last
- * one, and the table has 16 bytes a member: a number of the kind's (growing: its count of keys;
- * window: its age), then the commit record in the member's head, so that no member is exchanged for
- * another. Its own words are of growing max_capacity, of a window those in
- * window/window.h. It is never live.
+ * A compound's image, of format 3, is a head followed by the complete images of its members, each
+ * from a multiple of 4096 on: compound.h. In that head, blocks counts those of all members, shards
+ * is 1, the bits' offset is that of the first member, and the length ends with the last one. The
+ * table has 16 bytes a member: a number of the kind's (growing: its count of keys; window: its
+ * age), then the commit record in the member's head, so that no member can be exchanged for
+ * another. The compound's own words: max_capacity for growing, those in window/window.h for a
+ * window. A compound is never live.
  *
  * In a compressed image each shard is 8 bytes with the length of its zstd frame, then the frame.
- * Format 2 is written only when there is something to say that format 1 cannot. A mark, a step
- * or a word that this library does not know is refused as newer: its writer meant it to be
- * honoured.
- * To mark an image live and to seal it changes only the table, its checksum and the commit record.
+ * A saver writes format 2 only if format 1 cannot express the image. A reader refuses an unknown
+ * mark, step or word as newer, since its writer relied on it.
+ * Marking an image live and sealing it change only the table, its checksum and the commit record.
  * The commit record changes first to live and last to sealed, so a crash in between leaves the
  * image live. */
 #ifndef WEIR_SRC_IMAGE_HEAD_H
@@ -90,7 +89,7 @@ enum {
 	WEIR_IMAGE_ZSTD = 1,
 };
 
-/* The fields of the header, except those that every image has alike. */
+/* The fields of the header, except those that are the same in every image. */
 struct weir_image_head {
 	struct weir_shape shape;
 	uint32_t hash;
@@ -101,11 +100,11 @@ struct weir_image_head {
 	uint64_t rate_bits;
 	uint64_t seed;
 	uint64_t generation;
-	uint32_t marks; /* enum weir_image_marks; not 0: format 2 */
-	struct weir_text text; /* whose steps are not 0: format 2 */
-	uint32_t members; /* not 0: format 3 */
-	uint64_t own[WEIR_IMAGE_OWN]; /* of format 3, like all up to here */
-	uint64_t length;  /* of format 3: of the whole image; 0 compressed */
+	uint32_t marks; /* enum weir_image_marks; format 2 if not 0 */
+	struct weir_text text; /* format 2 if its steps are not 0 */
+	uint32_t members; /* format 3 if not 0 */
+	uint64_t own[WEIR_IMAGE_OWN]; /* only in format 3 */
+	uint64_t length;  /* in format 3: of the whole image; 0 if compressed */
 	uint64_t header_checksum;
 	uint64_t table_checksum;
 	uint64_t commit;
@@ -114,19 +113,19 @@ struct weir_image_head {
 /* Facts about an image that do not come from its fields. */
 struct weir_image_given {
 	uint64_t length;          /* bytes from the image's first on; UINT64_MAX: unknown */
-	bool exact;               /* the image must fill it; else other bytes may follow */
+	bool exact;               /* the image must fill it; otherwise other bytes may follow */
 	uint64_t max_bytes;       /* of bits; 0: no limit */
 	uint64_t header_checksum; /* computed from the bytes */
-	uint64_t commit;          /* likewise */
+	uint64_t commit;          /* computed from the bytes */
 };
 
-/* A fault: field holds found, which breaks the rule. If rule is NULL, it should be wanted. All
+/* A fault: @field holds @found, which breaks @rule. If rule is NULL, it should be @wanted. All
  * strings are static. */
 struct weir_image_fault {
 	int err;
 	const char *field;
 	const char *rule;
-	bool hex; /* the two are no quantities: to be written in base 16 */
+	bool hex; /* both are names or checksums, to be written in base 16 */
 	uint64_t found;
 	uint64_t wanted;
 };
@@ -142,25 +141,25 @@ int weir__image_check(const unsigned char *bytes, const struct weir_image_given 
                       struct weir_image_head *out, struct weir_image_fault *fault);
 
 /*
- * Check the bytes of the shape's numbers. Call it only for a kind that the library knows: another
- * kind may use these bytes otherwise. Pure and proven as weir__image_check.
+ * Check the bytes of the shape's numbers. Call it only for a kind that the library knows, since
+ * other kinds may use these bytes differently. Pure and proven as weir__image_check.
  * @bytes: the header that @head came from.
  * Return: 0; -EBADMSG.
  */
 int weir__image_check_numbers(const unsigned char *bytes, const struct weir_image_head *head,
                               struct weir_image_fault *fault);
 
-/* Write the header of these fields: WEIR_IMAGE_HEAD bytes. */
+/* Write a header with these fields: WEIR_IMAGE_HEAD bytes. */
 void weir__image_put(unsigned char *bytes, const struct weir_image_head *head);
 
-/* The format that these fields make. */
+/* The format that these fields require. */
 uint32_t weir__image_format(const struct weir_image_head *head);
 
 /* The bytes of the table. */
 uint64_t weir__image_table(const struct weir_image_head *head);
 
-/* The bytes of padding between table and bits, the offset of the bits, and the length of a plain
- * image. With checked fields they cannot overflow. */
+/* The bytes of padding between table and bits; the offset of the bits; the length of a plain image.
+ * With checked fields they cannot overflow. */
 uint64_t weir__image_padding(const struct weir_image_head *head);
 uint64_t weir__image_bits_offset(const struct weir_image_head *head);
 uint64_t weir__image_length(const struct weir_image_head *head);
@@ -169,14 +168,14 @@ uint64_t weir__image_length(const struct weir_image_head *head);
 uint64_t weir__image_get64(const unsigned char *bytes);
 void weir__image_put64(unsigned char *bytes, uint64_t value);
 
-/* ---- what is done to keys: bytes 140 to 191 ---- */
+/* ---- the normalisation of keys: bytes 140 to 191 ---- */
 
-/* From the head's bytes, and to them. */
+/* Read from the head's bytes, and write to them. */
 struct weir_text weir__steps_get(const unsigned char *bytes);
 void weir__steps_put(unsigned char *bytes, const struct weir_text *n);
 
-/* Are the steps known, and the lengths those that there are, and of a step that is there? Pure and
- * proven as weir__image_check(). Return: if not, false, and the fault is set. */
+/* Are the steps known, the lengths valid, and only present with their step? Pure and proven as
+ * weir__image_check(). Return: false if not, and the fault is set. */
 bool weir__steps_check(const struct weir_text *n, struct weir_image_fault *fault);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reads and writes of whole buffers, even if a system call is interrupted or does less. Only a
+ * Reads and writes whole buffers, even if a system call is interrupted or transfers less. Only a
  * regular file may be an image. */
 #include <fcntl.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "image/head.h"
 #include "image/io.h"
 
-enum { MOST_AT_ONCE = 1 << 30 }; /* Linux moves no more than 2 GiB less a page a call */
+enum { MOST_AT_ONCE = 1 << 30 }; /* Linux transfers at most 2 GiB less a page in a call */
 
 int weir__source_check(const struct weir_source *source)
 {
@@ -104,7 +104,7 @@ static struct weir_file_identity identity_of(const struct stat *st, int fd)
 	                                    .commit = commit };
 }
 
-/* But a change of its links or rights is none of its bytes. */
+/* A change of links or permissions alone leaves the bytes as they are, so ctime is ignored. */
 bool weir__source_changed(const struct weir_source *source)
 {
 	struct stat st;
@@ -121,8 +121,8 @@ int weir__source_find(struct weir_source *source, const char *path, int flags)
 	struct stat st;
 	if (!path)
 		return weir__fail(-EINVAL, "path is NULL: the image's file name");
-	/* O_NONBLOCK: to open a FIFO must not wait for its writer. For a regular file it has no
-	 * effect; but a network or user-space file system may be interrupted while it opens one. */
+	/* O_NONBLOCK: opening a FIFO must not wait for its writer. It has no effect on a regular
+	 * file, but a network or user-space file system may be interrupted while it opens one. */
 	int fd;
 	do
 		fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -179,7 +179,7 @@ static int64_t take(struct weir_source *source, unsigned char *buffer, uint64_t 
 	return (int64_t)got;
 }
 
-/* Read @n bytes, or fewer at the end. Return: how many, or a negative errno. */
+/* Read @n bytes, or fewer at the end. Return: the number read, or a negative errno. */
 static int64_t read_some(struct weir_source *source, unsigned char *buffer, uint64_t n)
 {
 	uint64_t done = 0;
@@ -236,9 +236,9 @@ int weir__zeros_check(const char *name, const unsigned char *bytes, uint64_t at,
 #define MADV_POPULATE_READ 22
 #endif
 
-/* The memory may be a mapped file, and the zeros a hole. tmpfs gives a hole pages when it is read
- * through a mapping, and SIGBUS if it has none left. Asking for them before gives an error instead;
- * earlier kernels do not know the question. */
+/* The memory may be a mapped file, and the zeros a hole. When a hole in tmpfs is read through a
+ * mapping, tmpfs allocates pages for it, and raises SIGBUS if it has none left. Faulting them in
+ * first gives an error instead; kernels before 5.14 do not know this advice. */
 static int touch_zeros(struct weir_source *source, uint64_t n)
 {
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)source->memory,
@@ -296,7 +296,7 @@ static int write_fd(const struct weir_sink *sink, const unsigned char *p, uint64
 	return 0;
 }
 
-/* What is left out is zero, as in a file. */
+/* A gap is filled with zeros, as in a file. */
 static int write_room(struct weir_sink *sink, const void *bytes, uint64_t n, uint64_t from)
 {
 	if (!sink->room)
@@ -332,8 +332,8 @@ int weir__write_seek(struct weir_sink *sink, uint64_t at)
 	return 0;
 }
 
-/* Does the position stand at the end of a regular file, where a write behind it leaves a hole? With
- * O_APPEND it would not. */
+/* Is the position at the end of a regular file, so that skipping ahead leaves a hole? With O_APPEND
+ * it would not. */
 static bool may_skip(int fd)
 {
 	struct stat st;

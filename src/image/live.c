@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Live images: the live mark, and sealing. The lock that keeps live mappings and a seal apart is
- * that of live_lock.c. */
+ * Live images: the live mark, and sealing. live_lock.c has the lock that keeps live mappings and a
+ * seal apart. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -12,14 +12,15 @@
 #include "image/map.h"
 #include "image/plain.h"
 
-/* The checksums of a mapped image. They are verified here, made void by the live mark, and computed
- * again to seal the image.
+/* The checksums of a mapped image. The code below verifies them; the live mark makes them void;
+ * sealing computes them again.
  *
  * The commit record is one aligned word: live or sealed. It is set to live and synced before the
- * first insert. It is set to sealed last, when bits and checksums are on the disk, by the only one
- * that has the image mapped live (S1 to S4 in image/map.h). So a crash at any point leaves either
- * a live image, which can be mapped live and sealed again, or a sealed one whose checksums are
- * right. tests/fault/test_power_cut.c replays what this file does, cut off at every point. */
+ * first insert. It is set to sealed last, when bits and checksums are on the disk, by the holder of
+ * the only live mapping (S1 to S4 in image/map.h). So a crash at any point leaves either a live
+ * image, which can be mapped live and sealed again, or a sealed one with correct checksums.
+ * tests/fault/test_power_cut.c replays the steps of this file, cut off at every
+ * point. */
 
 static uint64_t *commit_word(const struct weir_mapping *m)
 {
@@ -46,8 +47,8 @@ static bool refused(int error)
 	return error == EOPNOTSUPP || error == ENOSYS || error == EINVAL || error == EPERM;
 }
 
-/* @at, @bytes: a part of the image that is stored to. A store into a hole needs space, and where
- * none is left the kernel ends the process with SIGBUS. So it is given space now. */
+/* @at, @bytes: a part of the image that will be written. A store into a hole needs disk space; if
+ * none is left, the kernel kills the process with SIGBUS. So reserve the space now. */
 static int fill_holes(const struct weir_mapping *m, uint64_t at, uint64_t bytes)
 {
 	const int fd = m->lock.image.fd;
@@ -72,7 +73,7 @@ static int fill_holes(const struct weir_mapping *m, uint64_t at, uint64_t bytes)
 	                  "for them: replace it by a copy without (cp --sparse=never)", m->name);
 }
 
-/* The padding stays a hole: nothing is stored there. */
+/* The padding stays a hole, since nothing is stored there. */
 static int reserve(const struct weir_mapping *m)
 {
 	const uint64_t bits = weir__image_bits_offset(&m->head);
@@ -80,7 +81,7 @@ static int reserve(const struct weir_mapping *m)
 	return err ? err : fill_holes(m, bits, m->length - bits);
 }
 
-/* @found: the commit record that the image had. */
+/* @found: the commit record before. */
 static int begin(struct weir_mapping *m, uint64_t found)
 {
 	bool marked = found != WEIR_IMAGE_LIVE &&
@@ -111,7 +112,7 @@ static int went_live(const struct weir_mapping *m)
 	                  "until it is sealed", m->name);
 }
 
-/* The mapping read as an image in memory. */
+/* Read the mapping as an image in memory. */
 static int verify_members(const struct weir_mapping *m, const struct weir_filter *f)
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
@@ -149,12 +150,12 @@ int weir_verify(const struct weir_filter *f)
 	for (uint32_t shard = 0; !err && shard < f->shards; shard++)
 		err = weir__preface_check(&p, shard, (const unsigned char *)f->array.words +
 		                                     shard * p.shard_bytes, m->name);
-	/* Bits and checksums belong together only if no live mapping came meanwhile. */
+	/* Bits and checksums belong together only if no live mapping started during the check. */
 	return weir__commit_load_after(commit_word(m)) == commit ? err : went_live(m);
 }
 
-/* Renew the table and the head's checksums in the mapping. The new commit record goes to @commit;
- * that in the mapping stays live. */
+/* Renew the table and the head's checksums in the mapping. @commit receives the new commit record;
+ * the one in the mapping stays live. */
 static int seal_sums(struct weir_filter *f, uint64_t *commit)
 {
 	struct weir_mapping *m = weir__mapping_of(f);
@@ -185,8 +186,7 @@ static int prepare_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t 
 	return err ? err : sync_pages(m, m->length);
 }
 
-/* The record is the image's last word on its bits: whether or not it can be synced, there must be
- * no insert after it. */
+/* From the sealed record on, no insert may follow, whether or not the record can be synced. */
 static int finish_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t commit)
 {
 	weir__commit_store_release(commit_word(m), commit);
@@ -194,7 +194,7 @@ static int finish_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t c
 	const bool lost = weir__live_is_lost(m);
 	weir__filter_read_only(f);
 	m->mode = WEIR_MAP_READ;
-	/* S4. A view made of the filter before could still insert. */
+	/* S4. A view made from the filter earlier could still insert. */
 	(void)mprotect(m->image, m->length, PROT_READ);
 	weir__live_release(m);
 	if (lost)

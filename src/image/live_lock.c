@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT
- * The lock of live images (map.h): a lock file beside the image, which no reader of the image can
- * open. A reader may lock all of the image itself, so a lock there never decides about a seal.
+ * The lock of live images (map.h) is on a lock file beside the image. Users who may only read the
+ * image cannot open it. A reader can lock the image itself, so a lock there never decides about a
+ * seal.
  *
  * A name of the image in another folder, a bind mount or another lock_dir leads to another lock
- * file. Only one of them may count. That is the home of the image: the lock file that is not empty.
- * A mapper writes its byte when it turns the image from sealed to live, which one of two can, or
- * when no other mapper has a lock on the image. The sealer empties it.
+ * file. Only one of them may count: the home of the image, which is the lock file that is not
+ * empty. A mapper writes the file's one byte when it turns the image from sealed to live, which
+ * only one of two mappers can do, or when no other process has locked the image. The sealer empties
+ * the file.
  *
- * A stranger may have put a file at the lock file's name. We use it only if its owner may write
- * the image, and it has no other name. We never follow it, nor change one that is not ours.
+ * A stranger may have put a file at the lock file's name. We use it only if its owner may write the
+ * image and it has no other name. We never follow a link there, and never change a file that is not
+ * ours.
  *
- * A stranger who may rename files in the folder, as its owner can, may put the lock file of another
- * image there, or an older one of this image. Two mappers could then each hold a home, and one
- * seal while the other inserts. So in such a folder the sealer also needs the image's lock,
- * exclusively. There, and only there, a reader can prevent a seal. */
+ * A stranger who may rename files in the folder, as its owner can, may put another image's lock
+ * file there, or an older one of this image. Two mappers could then each hold a home, and one could
+ * seal while the other inserts. So in such a folder the sealer also needs the image's exclusive
+ * lock. Only there can a reader prevent a seal. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -25,7 +28,7 @@
 
 enum { MOST_WAITS = 100, WAIT_US = 10000 };
 
-/* Why to try again. */
+/* Reasons to try again. */
 enum { CHANGED = 1, SEALING, ELSEWHERE };
 
 static const char *const why[] = {
@@ -89,7 +92,7 @@ static int cannot_lock(const char *name)
 	                  "needs: %s", name, weir_strerror(errno));
 }
 
-/* Has the lock file its name? It may have been removed before we locked it. */
+/* Does the lock file still have its name? It may have been removed before we locked it. */
 static bool stands(const struct weir_live_lock *l)
 {
 	struct stat st;
@@ -112,8 +115,8 @@ static int set_home(const struct weir_live_lock *l, const char *name, bool home)
 
 /* ---- the lock file ---- */
 
-/* The classes that may write the image may lock it, no others. With an access control list the bits
- * of the group say too much. */
+/* Only classes of users that may write the image may lock it. With an access control list the group
+ * bits grant more than they show. */
 static mode_t rights(const struct attempt *a, gid_t group)
 {
 	mode_t mode = S_IRUSR | S_IWUSR;
@@ -131,8 +134,8 @@ static bool folder_acl(int folder)
 	return has;
 }
 
-/* Can somebody who may not write the image make files in the folder or, where it is not sticky,
- * rename those of others? Its owner can always. */
+/* Can users who may not write the image create files in the folder or, if it is not sticky, rename
+ * those of others? The folder's owner always can. */
 static bool strangers_may(const struct attempt *a, mode_t unless)
 {
 	struct stat st;
@@ -145,8 +148,8 @@ static bool strangers_may(const struct attempt *a, mode_t unless)
 	       (st.st_uid != a->st.st_uid && st.st_uid != geteuid() && st.st_uid != 0);
 }
 
-/* A file may have the image's group although its owner is not in it: that of a set-group-ID folder.
- * So the group counts only where no stranger can make files. */
+/* In a set-group-ID folder a file may have the image's group although its owner is not a member. So
+ * the group counts only if no stranger can create files there. */
 static bool owner_may_write(const struct attempt *a, const struct stat *file)
 {
 	return file->st_uid == a->st.st_uid || file->st_uid == geteuid() || file->st_uid == 0 ||
@@ -199,8 +202,9 @@ static void give_rights(const struct attempt *a, int fd)
 	(void)fchmod(fd, weir__acl_drop(fd) ? mode : mode & ~(mode_t)S_IRWXG);
 }
 
-/* First without a name, so that it has its rights when others find it. Return: a descriptor, or -1;
- * errno EEXIST: another process was faster. */
+/* Create it without a name first, so that it has its permissions before other processes can find
+ * it.
+ * Return: a descriptor, or -1; errno EEXIST: another process was faster. */
 static int make_file(const struct attempt *a)
 {
 	const struct weir_live_lock *l = a->lock;
@@ -217,7 +221,7 @@ static int make_file(const struct attempt *a)
 		if (error == EEXIST)
 			return -1;
 	}
-	/* no O_TMPFILE, no /proc, or a sandbox that refuses linkat */
+	/* O_TMPFILE or /proc is missing, or a sandbox refuses linkat */
 	fd = openat(l->folder.fd, l->name, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC,
 	            S_IRUSR | S_IWUSR);
 	if (fd >= 0)
@@ -245,8 +249,8 @@ static int open_file(const struct attempt *a)
 	return err;
 }
 
-/* The opening that a process forked from this one may share is closed, and the file locked by
- * another one: so the lock tells whether this was the last mapper. */
+/* Closes the opening, which a process forked from this one may share, and locks the file through
+ * another opening. So the lock tells whether this was the last mapper. */
 static void drop_file(struct weir_live_lock *l)
 {
 	struct weir_held fresh = l->file;
@@ -269,8 +273,8 @@ static bool is_live(const struct attempt *a)
 	return weir__commit_now(a->lock->image.fd) == WEIR_IMAGE_LIVE;
 }
 
-/* The lock on the image, so that mappers with another lock file see this one. A live image that has
- * its home elsewhere, or none, gets it here only if no other process has locked it. */
+/* Lock the image, so that mappers with another lock file see this mapping. A live image whose home
+ * is elsewhere or missing gets it here only if no other process has locked the image. */
 static int lock_image(const struct attempt *a)
 {
 	const struct weir_live_lock *l = a->lock;
@@ -310,7 +314,7 @@ static bool still_there(const struct weir_live_lock *l, const char *name)
 	       st.st_ino == l->image.inode;
 }
 
-/* A file system may report 0 links of every file, so the name must lead elsewhere too. */
+/* Some file systems report 0 links for every file, so check that the name leads elsewhere, too. */
 bool weir__live_is_lost(const struct weir_mapping *m)
 {
 	struct stat st;
@@ -327,7 +331,7 @@ int weir__live_confirm(const struct weir_live_lock *l, const char *name)
 	return was_replaced(name);
 }
 
-/* The folder of the image itself, to which links lead. */
+/* Open the folder of the image itself, which links lead to. */
 static int open_beside(const struct attempt *a)
 {
 	struct weir_target t;
@@ -399,7 +403,7 @@ int weir__live_enter(const struct weir_live_lock *l, const char *name, bool mark
 /* ---- the seal ---- */
 
 /* The lock file was removed: by hand, or by a process forked from this one, which has sealed the
- * image. Lock what stands there now, as a new mapper does. */
+ * image. Lock the file that has the name now, as a new mapper does. */
 static int join_again(struct weir_mapping *m, const struct attempt *a)
 {
 	struct weir_held old = m->lock.file;
@@ -413,7 +417,7 @@ static int join_again(struct weir_mapping *m, const struct attempt *a)
 	return 0;
 }
 
-/* Every mapper has the image locked, whichever lock file it has. */
+/* Every mapper has locked the image, whichever lock file it uses. */
 static int claim_image(const struct attempt *a)
 {
 	if (a->st.st_mode & S_IWOTH || !strangers_may(a, S_ISVTX) ||
@@ -461,7 +465,7 @@ int weir__live_claim(struct weir_mapping *m)
 
 void weir__live_unclaim(const struct weir_mapping *m)
 {
-	/* Should it fail, the lock stays exclusive: others cannot map then, but nothing is lost. */
+	/* If this fails, the lock stays exclusive: others cannot map then, but nothing is lost. */
 	(void)set_lock(&m->lock.file, F_RDLCK);
 	(void)set_lock(&m->lock.image, F_RDLCK);
 }
@@ -473,7 +477,7 @@ int weir__live_empty(const struct weir_mapping *m)
 
 void weir__live_release(struct weir_mapping *m)
 {
-	/* of a process forked from this one too */
+	/* this also releases it for a process forked from this one */
 	(void)set_lock(&m->lock.file, F_UNLCK);
 	if (is_open(&m->lock.image))
 		(void)set_lock(&m->lock.image, F_UNLCK);

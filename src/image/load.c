@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Loading: an image is read into the filter's own memory. Every byte is checked before there is a
- * filter. */
+ * Loading: reads an image into the filter's own memory. Every byte is checked before the filter
+ * exists. */
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "image/compound.h"
@@ -18,7 +18,6 @@ int weir__load_options(struct weir_load_options *out, const struct weir_load_opt
 	return err;
 }
 
-/* The members, and a compound of them. */
 static int compound_load(struct weir_filter **out, struct weir_source *source,
                          const struct weir_preface *preface,
                          const struct weir_load_options *options)
@@ -38,8 +37,8 @@ static int compound_load(struct weir_filter **out, struct weir_source *source,
 	return err;
 }
 
-/* Members that lie in one array: each goes into it as it is read, so that no two are in memory at a
- * time. */
+/* Members that share one array: each is put into it as it is read, so that two are never in memory
+ * at the same time. */
 static int put(void *whole, unsigned i, const struct weir_member *member)
 {
 	struct weir_filter *f = whole;
@@ -52,7 +51,7 @@ static int thaw(struct weir_filter **out, struct weir_source *source,
                 const struct weir_preface *preface, const struct weir_load_options *options)
 {
 	const struct weir_kind *kind = preface->kind;
-	struct weir_load_options each = *options; /* flags and memory are for the whole */
+	struct weir_load_options each = *options; /* flags and memory: for the whole */
 	struct weir_layout layout;
 	struct weir_filter *f;
 	int err = weir__preface_layout(&layout, preface, options->secret, source->name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Where an image is or goes: see location.h. */
+ * The place of an image: see location.h. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +74,7 @@ int weir__location_check(const struct weir_location *at, uint32_t takes, const c
 	return at->path ? 0 : weir__fail(-EINVAL, "path is NULL: the image's file name");
 }
 
-/* The caller's descriptor, from its position on. */
+/* Reads the caller's descriptor from its position on. */
 static int source_of_fd(struct weir_source *source, int fd, const char *name)
 {
 	struct stat st;
@@ -90,7 +90,6 @@ static int source_of_fd(struct weir_source *source, int fd, const char *name)
 	return 0;
 }
 
-/* The image and all deltas. */
 static int apply_chain(struct weir_plain *out, const struct weir_location *from,
                        const struct weir_load_options *options)
 {
@@ -132,7 +131,7 @@ int weir__location_open(struct weir_opened *out, const struct weir_location *fro
 int weir__location_close(struct weir_opened *opened, int err)
 {
 	err = weir__source_settle(&opened->source, err);
-	if (opened->source.mode) /* a file that was opened here */
+	if (opened->source.mode) /* a file opened here */
 		weir__source_close(&opened->source);
 	weir__plain_free(&opened->plain);
 	return err;
@@ -145,7 +144,7 @@ int weir__location_plain(struct weir_plain *out, const struct weir_location *fro
 	int err = weir__location_open(&opened, from, WEIR__TO_READ, call, options);
 	if (err)
 		return err;
-	if (from->form == WEIR_LOCATION_CHAIN) { /* which was checked */
+	if (from->form == WEIR_LOCATION_CHAIN) { /* already checked */
 		*out = opened.plain;
 		return 0;
 	}
@@ -155,7 +154,7 @@ int weir__location_plain(struct weir_plain *out, const struct weir_location *fro
 
 /* ---- weir_load() ---- */
 
-/* Those of reading into memory. What deltas make has memory of its own already. */
+/* Checks the options of reading into memory. The result of a chain already has its own memory. */
 static int read_options(struct weir_load_options *o, bool chain)
 {
 	if (o->no_verify)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Mapping: the pages of a file, or memory of the caller's, are the filter's bits. The header is
- * copied once. In the mapping only its checksums and its commit record are used later. Verification
- * reads the file, not the mapping, so that a file which shrinks meanwhile is an error and not a
- * SIGBUS. */
+ * Mapping: the pages of a file, or the caller's memory, become the filter's bits. The header is
+ * copied once. After that only its checksums and its commit record are used in the mapping.
+ * Verification reads the file and not the mapping, so a file that shrinks in between gives an
+ * error, not a SIGBUS. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 
 enum { LINE = 64 };
 
-enum { MOST_AGAIN = 100 }; /* times to read a file again that others mark live meanwhile */
+enum { MOST_AGAIN = 100 }; /* how often to reread a file that others mark live at the same time */
 
 int weir__map_check(const struct weir_load_options *o, uint32_t mode)
 {
@@ -45,9 +45,9 @@ static int verify_file(struct weir_source *source, const struct weir_preface *pr
 	return weir__bits_read(source, preface, options, NULL);
 }
 
-/* A file of 2 MiB or more is mapped at a multiple of 2 MiB, and its bits begin at such an offset:
- * huge pages need both. The padding before the bits is a hole. A huge page there would give it
- * space when a live mapping writes to the head, and SIGBUS where there is none. */
+/* Map a file of 2 MiB or more at a multiple of 2 MiB; its bits begin at such an offset too. Huge
+ * pages need both. The padding before the bits is a hole. A huge page there would allocate the hole
+ * when a live mapping writes to the head, and raise SIGBUS if the disk is full. */
 static void *map_file(int fd, uint64_t length, uint64_t bits, int protection, int flags)
 {
 	if (length < HUGE_PAGE)
@@ -69,7 +69,7 @@ static void *map_file(int fd, uint64_t length, uint64_t bits, int protection, in
 		munmap(room, (size_t)(aligned - room));
 	if (end < room + slack)
 		munmap(end, (size_t)(room + slack - end));
-	/* Only advice: most file systems have no huge pages. */
+	/* Advice only: most file systems have no huge pages. */
 	(void)madvise((char *)p + bits, length - bits, MADV_HUGEPAGE);
 	return p;
 }
@@ -93,7 +93,7 @@ static int make_mapping(struct weir_mapping **out, struct weir_source *source,
 		.lock = WEIR_NO_LIVE_LOCK
 	};
 	strcpy(m->name, source->name);
-	if (m->given) /* what is read of it is left behind */
+	if (m->given) /* the head was read already */
 		m->image = (unsigned char *)(uintptr_t)(source->memory - source->at);
 	else
 		m->image = map_file(source->fd, length, weir__image_bits_offset(&m->head),
@@ -151,7 +151,7 @@ static int map_filter(struct weir_filter **out, struct weir_source *source,
 	return 0;
 }
 
-/* Its members around what is mapped, each bit read from the file if it is to be verified. */
+/* Make the members around the mapping. Bits that must be verified are read from the file. */
 static int map_compound(struct weir_filter **out, struct weir_source *source,
                         const struct weir_preface *preface, enum weir_map_mode mode,
                         const struct weir_load_options *options, const struct weir_layout *layout)
@@ -198,7 +198,7 @@ static bool can_map(const struct weir_preface *preface)
 	return weir__kind_can(preface->kind) & WEIR_CAN_MAP;
 }
 
-/* And can it do what the caller needs, mapped as it is? */
+/* Also check that the mapped filter can do what the caller needs. */
 static int map_wanted(struct weir_filter **out, struct weir_source *source,
                       const struct weir_preface *preface, enum weir_map_mode mode,
                       const struct weir_load_options *options)
@@ -215,7 +215,7 @@ static int map_wanted(struct weir_filter **out, struct weir_source *source,
 	return err;
 }
 
-/* What cannot be mapped so, whatever its bits are. */
+/* Refuse images that cannot be mapped in this mode, whatever their bits. */
 static int check_form(const struct weir_preface *p, enum weir_map_mode mode, const char *name)
 {
 	if (!can_map(p))
@@ -257,7 +257,7 @@ static bool is_line(const void *memory)
 	return (uintptr_t)memory % LINE == 0;
 }
 
-/* What can be mapped of a source whose head was read: not what flows by. */
+/* Can a source whose head was read be mapped? A stream cannot. */
 static bool mappable(const struct weir_source *source, const struct weir_preface *p)
 {
 	return source->exact && (source->fd >= 0 || is_line(source->memory - source->at)) &&
@@ -278,7 +278,7 @@ int weir__map_or_load(struct weir_filter **out, struct weir_source *source,
 	return weir__source_settle(source, err);
 }
 
-/* The locks go with the mapping, and with them the descriptor. */
+/* The mapping takes over the locks, and with them the descriptor. */
 static int go_live(struct weir_filter *f, struct weir_live_lock *lock, struct weir_source *source)
 {
 	struct weir_mapping *m = weir__mapping_of(f);
@@ -316,7 +316,7 @@ static int map_live(struct weir_filter **out, struct weir_source *source,
 	return err;
 }
 
-/* @changed: another process marked it live or sealed it while it was read: read it again. */
+/* @changed: another process marked it live or sealed it during the read: read it again. */
 static int map_once(struct weir_filter **out, const char *path, enum weir_map_mode mode,
                     const struct weir_load_options *options,
                     bool *changed)
@@ -335,7 +335,7 @@ static int map_once(struct weir_filter **out, const char *path, enum weir_map_mo
 	return err;
 }
 
-/* A live image is mapped and inserted into by others meanwhile. */
+/* Other processes may map a live image, and insert into it, at the same time. So retry. */
 static int map_path(struct weir_filter **out, const char *path, enum weir_map_mode mode,
                     const struct weir_load_options *options)
 {

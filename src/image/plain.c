@@ -6,11 +6,11 @@
 #include "image/load.h"
 #include "image/plain.h"
 
-/* Putting the plain form of an image into memory. A compressed image becomes the plain
- * one that the same filter would be saved as: its bits and so their checksums are the same, and
- * what follows from the form is made anew. */
+/* Puts the plain form of an image into memory. A compressed image becomes the plain image that the
+ * same filter would be saved as. Its bits and their checksums are the same; the fields that depend
+ * on the form are made anew. */
 
-enum { PAGE = 4096 }; /* the places of members */
+enum { PAGE = 4096 }; /* the alignment of members */
 
 static int no_room(const struct weir_room *room, uint64_t needed)
 {
@@ -19,7 +19,7 @@ static int no_room(const struct weir_room *room, uint64_t needed)
 	                  (unsigned long long)room->bytes);
 }
 
-/* Zeros up to @to. */
+/* Fill with zeros up to @to. */
 static int advance(struct weir_room *room, uint64_t to)
 {
 	if (to > room->bytes)
@@ -30,7 +30,7 @@ static int advance(struct weir_room *room, uint64_t to)
 	return 0;
 }
 
-/* Head and table of what was put at @at. */
+/* Write head and table of the image at @at. */
 static void put_head(struct weir_room *room, uint64_t at, struct weir_image_head *head,
                      const unsigned char *table)
 {
@@ -43,7 +43,7 @@ static void put_head(struct weir_room *room, uint64_t at, struct weir_image_head
 	memcpy(room->memory + at + sizeof bytes, table, weir__image_table(head));
 }
 
-/* The image of an array behind what is there. */
+/* Put the image of an array after the bytes so far. */
 static int put_array(struct weir_room *room, const struct weir_preface *p,
                      struct weir_source *source, const struct weir_load_options *options)
 {
@@ -101,7 +101,7 @@ int weir__room_put(struct weir_room *room, const struct weir_preface *p, struct 
 	                              put_array(room, p, source, options);
 }
 
-/* ---- the whole of it ---- */
+/* ---- the whole image ---- */
 
 enum { HUGE_PAGE = 2 << 20 };
 
@@ -112,7 +112,7 @@ static int allocate(struct weir_plain *plain, uint64_t bytes, const char *name)
 	return err ? weir__fail(err, "%s: %s", name, weir_error_detail()) : 0;
 }
 
-/* Bytes that are enough for the plain form. Each member may have a table and a padding. */
+/* An upper bound of the bytes of the plain form. Each member may have a table and a padding. */
 static uint64_t room_of(const struct weir_image_head *head)
 {
 	struct weir_image_head plain = *head;
@@ -122,8 +122,8 @@ static uint64_t room_of(const struct weir_image_head *head)
 	return 64 * head->nblocks + (head->members + 1) * (uint64_t)(2 * HUGE_PAGE);
 }
 
-/* What else the kind knows of its bits (check() in kind.h). @image: it begins with the preface's
- * head in its plain form. */
+/* Checks what the kind knows beyond its bits (check() in kind.h). @image: the plain form, which
+ * begins with the preface's head. */
 static int check_array(unsigned char *image, const struct weir_preface *preface, const char *name)
 {
 	struct weir_image_head head = preface->head;
@@ -135,7 +135,7 @@ static int check_array(unsigned char *image, const struct weir_preface *preface,
 	};
 	if (!preface->kind->check)
 		return 0;
-	/* cannot fail: no key is asked for */
+	/* cannot fail: no secret key is checked */
 	(void)weir__preface_layout(&layout, preface, weir__no_secret, name);
 	int err = weir__filter_make(&f, &layout, &memory, -EROFS);
 	if (err)
@@ -255,7 +255,7 @@ static int filter_of_compound(struct weir_filter **out, const struct weir_plain 
 	return 0;
 }
 
-/* Members that lie in one array have no array in an image. */
+/* Members that share one array in memory have no such array in an image, so read them again. */
 static int thawed(struct weir_filter **out, struct weir_plain *plain, struct weir_source *source,
                   const struct weir_preface *preface, const struct weir_load_options *options)
 {
@@ -283,8 +283,8 @@ int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const
 		      filter_of_compound(&f, plain, &source, &preface, options, &layout) :
 		      filter_of_array(&f, plain, &preface, &layout);
 	if (!err) {
-		plain->memory = (struct weir_memory){ 0 }; /* the filter has it, or it was copied */
-		err = weir__bits_check(f, name); /* which reads a router's names too */
+		plain->memory = (struct weir_memory){ 0 }; /* the filter owns it, or copied it */
+		err = weir__bits_check(f, name); /* this also reads a router's names */
 		if (err)
 			weir_destroy(f);
 		else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The part of an image before its bits: the head, its kind, the table of checksums. */
+ * The part of an image before its bits: the head, its kind and the table of checksums. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +27,12 @@ static int explain(const char *name, const struct weir_image_fault *fault)
 	                  wanted);
 }
 
-/* If the shape is not legal, the sentence has all its numbers with their names. */
+/* If the shape is not legal, the sentence lists all its numbers by name. */
 static int shape_check(const struct weir_preface *p, const char *name)
 {
 	if (weir__shape_legal(p->kind, &p->head.shape, p->head.nblocks))
 		return 0;
-	char numbers[512] = ""; /* more than seven names and numbers take */
+	char numbers[512] = ""; /* room for more than seven names and numbers */
 	for (size_t i = 0, at = 0; i < WEIR_SHAPE_FIELDS && p->kind->fields[i]; i++) {
 		snprintf(numbers + at, sizeof numbers - at, "%s%.40s is %u", i ? ", " : "",
 		         p->kind->fields[i], p->head.shape.field[i]);
@@ -42,7 +42,7 @@ static int shape_check(const struct weir_preface *p, const char *name)
 	                  numbers, p->kind->name);
 }
 
-/* A kind that is a compound has an image of format 3, and no other kind has. */
+/* A compound kind, and no other, has images of format 3. */
 static int form_check(const struct weir_preface *p, const char *name)
 {
 	const bool compound = p->kind->suits;
@@ -59,8 +59,8 @@ static int form_check(const struct weir_preface *p, const char *name)
 	return 0;
 }
 
-/* Of a kind that others read, nothing but its own hash of the keys as they are; of every other kind
- * no seed of 0, which to who makes a filter means a random one. */
+/* A kind that other programs read has seed 0 and no steps: keys are hashed as they are. Every other
+ * kind has a seed that is not 0, since 0 asks for a random seed when a filter is made. */
 static int as_is_check(const struct weir_preface *p, const char *name)
 {
 	const struct weir_image_head *h = &p->head;
@@ -96,7 +96,7 @@ static int kind_check(struct weir_preface *p, const struct weir_source *source)
 	return form_check(p, name);
 }
 
-/* A name for what compressors write, or NULL. */
+/* The name of the format that a compressor wrote, or NULL. */
 static const char *packed(const unsigned char *bytes, uint64_t got)
 {
 	static const struct {
@@ -116,7 +116,7 @@ static const char *packed(const unsigned char *bytes, uint64_t got)
 	return NULL;
 }
 
-/* First of all: is it a file of another sort? @got: bytes of it. */
+/* The first check: is it a file of another type? @got: bytes of it. */
 static int not_an_image(const char *name, const unsigned char *bytes, uint64_t got)
 {
 	static const unsigned char begin[8] = { 'W', 'E', 'I', 'R', 'I', 'M', 'G', '1' };
@@ -238,9 +238,9 @@ int weir__preface_can(const struct weir_preface *p, const struct weir_filter *f,
 
 const unsigned char weir__no_secret[WEIR_SIPHASH_KEY];
 
-/* How the image's keys are hashed, if the caller has what that takes. Without the key a lookup of a
- * key could answer nothing but no. A key too many is refused as well: somebody who can replace the
- * file would else have the server read a set that is not keyed. */
+/* How to hash the image's keys, if the caller has the secret key that it needs. Without the key a
+ * lookup of a key could only answer no. A superfluous key is refused too: otherwise an attacker who
+ * can replace the file could make the server read a set that is not keyed. */
 static int hashing_of(struct weir_hashing *out, const struct weir_image_head *head,
                       const struct weir_hash *by, const void *secret, const char *name)
 {

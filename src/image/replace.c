@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Replacing a file at once: a reader always finds either the old file or the new one, whole, even
- * after a crash or on a full disk. tests/fault/test_power_cut.c replays what this file does, cut
+ * Replaces a file at once: a reader always finds either the old file or the new one, complete, even
+ * after a crash or on a full disk. tests/fault/test_power_cut.c replays the steps of this file, cut
  * off after every call. */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,17 +10,18 @@
 #include "ground/error.h"
 #include "image/replace.h"
 
-/* A job as root replaces files in folders that others may write to. What stands there was perhaps
- * put there to get something from the job, so:
+/* A job run as root replaces files in folders that others may write to. A stranger may have put the
+ * old file there to gain something from the job, so:
  *
- *  - Permissions that the caller gives are the file's, and all: an access control list that it
- *    has from its folder goes. Else setuid, setgid, sticky and the right of
- *    group and others to write are never inherited.
- *  - The owner is inherited only in a folder where nobody but the saver and root can have put the
- *    file. If the group is not inherited, or the old file had an access control list (which makes
- *    its group's permissions look wider than they are), the new group may do no more than others.
- *  - A stranger's file in such a folder cannot widen what the saver's umask leaves either.
- *  - At no moment has the file more permissions than in the end. */
+ *  - Permissions given by the caller are all that the file gets: an access control list inherited
+ *    from the folder is removed. Otherwise the file never inherits setuid, setgid, sticky, or the
+ *    write permission of group and others.
+ *  - The owner is inherited only in a folder where only the saver and root can have put the file.
+ *    If the group is not inherited, or the old file had an access control list (which makes its
+ *    group's permissions look wider than they are), the new group may do no more than others.
+ *  - In other folders a stranger's file cannot add to the permissions that the saver's umask
+ *    leaves.
+ *  - The file never has more permissions than in the end. */
 
 enum { AS_NEW = 0644, MOST_INHERITED = 0755 };
 
@@ -29,7 +30,7 @@ static mode_t group_as_others(mode_t mode)
 	return (mode & ~(mode_t)S_IRWXG) | (mode & (mode & S_IRWXO) << 3);
 }
 
-/* May the old file have been put there by somebody else? */
+/* May another user have put the old file there? */
 static bool planted(const struct weir_target *t)
 {
 	return !t->private && t->old.st_uid != geteuid();
@@ -42,11 +43,11 @@ mode_t weir__rights_at_first(const struct weir_target *t, unsigned given)
 	return !given && planted(t) ? AS_NEW & group_as_others(t->old.st_mode) : 0600;
 }
 
-/* Root may keep both, others their own user and the groups they are in. */
+/* Root may set both; other users only a group that they are in. */
 void weir__owner_keep(int fd, const struct stat *old)
 {
 	if (fchown(fd, old->st_uid, old->st_gid) && fchown(fd, (uid_t)-1, old->st_gid))
-		return; /* it stays this process's */
+		return; /* it keeps this process's owner and group */
 }
 
 bool weir__acl_drop(int fd)
@@ -61,7 +62,7 @@ int weir__rights_settle(const struct weir_target *t, unsigned given, int fd, mod
 	if (t->exists && t->private)
 		weir__owner_keep(fd, &t->old);
 	*mode = given;
-	if (given) /* else the folder's list would let others in beside them */
+	if (given) /* otherwise the folder's list would grant access to others */
 		return weir__acl_drop(fd) ? 0 : errno;
 	if (fstat(fd, &now))
 		return errno;
@@ -107,8 +108,8 @@ static int sync_retrying(int fd)
 	return 0;
 }
 
-/* No file had the name, and none may be replaced that got it since. Where links are refused, a
- * save that comes between the look and the rename is lost. Return: 0; 1 refused; or -EAGAIN. */
+/* No file had the name, and a file that got it since must not be replaced. If links are refused, a
+ * save that comes between the check and the rename is lost. Return: 0; 1 refused; or -EAGAIN. */
 static int take_name(struct weir_replace *r)
 {
 	const struct weir_target *t = &r->target;
@@ -122,7 +123,7 @@ static int take_name(struct weir_replace *r)
 	return 0;
 }
 
-/* Open the file to those who may read it last of all: T6. */
+/* Readers may open the file only at the very end: T6. */
 static int claim(struct weir_replace *r)
 {
 	int err = fchmod(r->new.fd, 0600) ? fail(r, errno, "set the permissions") :
@@ -165,7 +166,7 @@ int weir__replace_publish(struct weir_replace *r)
 {
 	weir__target_look_again(&r->target);
 	int error = weir__rights_settle(&r->target, r->mode, r->new.fd, &r->last);
-	const bool waits = r->replaces && r->target.exists; /* most likely, for claim() */
+	const bool waits = r->replaces && r->target.exists; /* most likely true, for claim() */
 	if (!error && (r->mode || r->target.exists))
 		error = fchmod(r->new.fd, waits ? 0600 : r->last) ? errno : 0;
 	if (error)
@@ -176,13 +177,13 @@ int weir__replace_publish(struct weir_replace *r)
 	int err = r->only_images ? weir__target_check_image(&r->target, r->path) : 0;
 	if (!err && r->replaces)
 		err = weir__target_hold(&r->target, r->replaces, r->path);
-	if (!err && waits && r->target.held < 0 && fchmod(r->new.fd, r->last)) /* it has gone */
+	if (!err && waits && r->target.held < 0 && fchmod(r->new.fd, r->last)) /* it is gone */
 		err = fail(r, errno, "set the permissions");
 	if (!err)
 		err = switch_name(r);
 	if (err)
 		return err;
-	error = r->target.held >= 0 ? sync_retrying(r->new.fd) : 0; /* the permissions */
+	error = r->target.held >= 0 ? sync_retrying(r->new.fd) : 0; /* syncs the permissions */
 	if (!error)
 		error = sync_retrying(r->target.folder);
 	int lost = r->replaces ? weir__target_release(&r->target, r->path) : 0;

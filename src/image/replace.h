@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Replacing a file at once: the file that is to be replaced, its rights, the temporary one that
- * takes its place, and the steps from one to the other. */
+ * Replaces a file at once: the file to be replaced, its permissions, the temporary file that takes
+ * its place, and the steps between them. */
 #ifndef WEIR_SRC_IMAGE_REPLACE_H
 #define WEIR_SRC_IMAGE_REPLACE_H
 
@@ -9,100 +9,100 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* ---- where a save goes to: a folder, which stays open, and a name in it ---- */
+/* ---- the target of a save: a folder, which stays open, and a name in it ---- */
 
 struct weir_target {
-	int folder;              /* the only look-up by path: all later calls are relative to it */
-	bool private;            /* nobody but this process's user and root writes to it */
+	int folder;              /* the only lookup by path: later calls are relative to it */
+	bool private;            /* only this process's user and root can write to it */
 	char base[NAME_MAX + 1]; /* the file's name in the folder */
-	bool exists;             /* a regular file has the name, to be replaced */
+	bool exists;             /* a regular file has the name and will be replaced */
 	struct stat old;         /* that file */
 	bool old_acl;            /* it has an access control list, or may have one */
-	int held;                /* that file, opened by weir__target_hold(); -1: it was not */
-	bool unlocked;           /* but it could not be locked: read-only, or a reader's lock */
+	int held;                /* that file, opened by weir__target_hold(); -1: not opened */
+	bool unlocked;           /* but not locked: it is read-only, or a reader has locked it */
 	uint64_t commit;         /* its commit record, or WEIR_REPLACES_NOTHING */
 };
 
-/* Find the place of @path, which need not exist; nothing is open after a failure. */
+/* Find the place of @path, which need not exist. After a failure nothing is open. */
 int weir__target_find(struct weir_target *target, const char *path);
-/* Look at the file once more, just before it is replaced: its rights may be others by now. */
+/* Look at the file again just before it is replaced, since its permissions may have changed. */
 void weir__target_look_again(struct weir_target *target);
-/* Is the file there, if any, empty or an image? Return: 0; -EEXIST it is neither; or why it cannot
- * be read. */
+/* Is the file there, if any, empty or an image? Return: 0; -EEXIST it is neither; or the error of
+ * reading it. */
 int weir__target_check_image(const struct weir_target *target, const char *path);
 void weir__target_close(const struct weir_target *target);
-/* Is the file there still the image with this commit record, or with WEIR_REPLACES_NOTHING none or
- * empty, and has no process mapped it live? From then on none can map it so, until
+/* Is the file still the image with this commit record (with WEIR_REPLACES_NOTHING: missing or
+ * empty), and has no process mapped it live? If so, no process can map it live until
  * weir__target_release(), unless the file cannot be locked (unlocked). Return: 0; -EAGAIN; or the
  * errno of open. */
 int weir__target_hold(struct weir_target *target, uint64_t commit, const char *path);
-/* The same, and the file is not held: before the new one is written. */
+/* The same check before the new file is written; it does not hold the file. */
 int weir__target_look(struct weir_target *target, uint64_t commit, const char *path);
-/* Another file stands there. Return: -EAGAIN. */
+/* Reports that another file has the name. Return: -EAGAIN. */
 int weir__target_is_another(const char *path);
-/* Is the file that is held still what weir__target_hold() found?  Return: 0 or -EAGAIN. */
+/* Is the held file still what weir__target_hold() found?  Return: 0 or -EAGAIN. */
 int weir__target_check_held(const struct weir_target *target, const char *path);
-/* The file has been replaced. Where it could not be locked, look whether it was mapped live
- * meanwhile. Return: 0; or -ENOTRECOVERABLE. */
+/* Call it after the file was replaced. If the file could not be locked, check whether it was mapped
+ * live in between. Return: 0; or -ENOTRECOVERABLE. */
 int weir__target_release(struct weir_target *target, const char *path);
 
-/* ---- the rights of a new file: never wider than those of the one it replaces ---- */
+/* ---- the permissions of a new file: never wider than those of the file it replaces ---- */
 
-/* The permissions to create the new file with; the umask takes some away.
+/* The permissions to create the new file with; the umask removes some of them.
  * @given: the caller's, or 0. */
 mode_t weir__rights_at_first(const struct weir_target *target, unsigned given);
-/* Give the written file @fd its owner. @mode: the permissions to give it after that. Return: 0 or
- * an errno. */
+/* Set the owner of the written file @fd. @mode: receives the permissions to set after that. Return:
+ * 0 or an errno. */
 int weir__rights_settle(const struct weir_target *target, unsigned given, int fd, mode_t *mode);
-/* Give a new file owner and group of another one, as far as this process may. */
+/* Give a new file the owner and group of another one, or only the group, if this process may. */
 void weir__owner_keep(int fd, const struct stat *old);
-/* Has the file an access control list? True also if that cannot be asked. */
+/* Does the file have an access control list? True also if that cannot be determined. */
 bool weir__acl_has(int fd);
-/* Remove the list that a new file has from its folder. Return: whether it has none now. */
+/* Remove the list that a new file inherited from its folder. Return: true if it has none now. */
 bool weir__acl_drop(int fd);
 
-/* ---- the file that a save writes, before it has the name that it is for ---- */
+/* ---- the file that a save writes, before it gets its final name ---- */
 
 /* ".weir-new-", the checksum of the target's name, "-", a random number, the end */
 enum { WEIR_TEMPORARY_NAME = 10 + 16 + 1 + 16 + 1 };
 
 struct weir_temporary {
-	const struct weir_target *target; /* in its folder it stands */
+	const struct weir_target *target; /* its folder has the file */
 	const char *path;                 /* as the caller gave it, for sentences */
 	int fd;                           /* to write to */
-	bool named;                       /* it has the name */
+	bool named;                       /* it has the temporary name */
 	char name[WEIR_TEMPORARY_NAME];
 };
 
 /*
- * Remove what dead savers of the target left, and create the file.
+ * Remove files that dead savers of the target left, and create the new file.
  * @mode: its permissions, less the umask.
- * @named: with a name from the start; else without, if the system can name it later.
+ * @named: create it with a name; otherwise without one, if the system can name it later.
  */
 int weir__temporary_begin(struct weir_temporary *t, const struct weir_target *target,
                           const char *path, mode_t mode, bool named);
-/* Link the file, which has no name, to its temporary one. Return: 0; 1 the system refuses; or a
+/* Link the file, which has no name, to its temporary name. Return: 0; 1 the system refuses; or a
  * negative errno. */
 int weir__temporary_link(struct weir_temporary *t);
-/* Give the file the one name that claims the target (T4), or a random one (T5). Return: as
- * weir__temporary_link(), or -EAGAIN another saver has it. */
+/* Give the file the single name that claims the target (T4), or a random one (T5). Return: as
+ * weir__temporary_link(), or -EAGAIN another saver claims the target. */
 int weir__temporary_claim(struct weir_temporary *t);
 /* Link the file, which has no name, to @name. Return: 0 or an errno. */
 int weir__temporary_link_as(const struct weir_temporary *t, const char *name);
-/* Take the temporary name away, if it still has it, and close the file. */
+/* Remove the file's temporary name, if there still is one, and close the file. */
 void weir__temporary_end(struct weir_temporary *t);
 
-/* Replacing a file at once: the new one is written without a name, then gets the old one's. */
+/* Replaces a file at once: writes the new one without a name, then gives it the old one's. */
 
-/* The system takes no link to a file without a name: write another one that has a name. */
+/* The system refuses links to a file without a name: write another file with a name. */
 enum { WEIR_REPLACE_NAMED = 1 };
 
 struct weir_replace {
 	const char *path;          /* as the caller gave it, for sentences */
-	unsigned mode;             /* likewise; 0: none */
-	bool only_images;          /* likewise: what is neither empty nor one stays */
-	uint64_t replaces;         /* likewise: a commit record, WEIR_REPLACES_NOTHING or 0 */
-	mode_t last;               /* its permissions in the end */
+	unsigned mode;             /* the caller's; 0: not given */
+	bool only_images;          /* the caller's: keep a file neither empty nor an image */
+	uint64_t replaces;         /* the caller's: commit record, WEIR_REPLACES_NOTHING or 0 */
+	mode_t last;               /* its final permissions */
 	struct weir_target target;
 	struct weir_temporary new; /* to write to */
 };
@@ -113,10 +113,10 @@ struct weir_replace {
  * @named: give it a temporary name from the start.
  */
 int weir__replace_begin(struct weir_replace *r, const char *path, unsigned mode, bool named);
-/* The new file is complete: give it its rights, sync it, switch the name, sync the folder.
+/* The new file is complete: set its permissions, sync it, switch the name, sync the folder.
  * Return: 0; WEIR_REPLACE_NAMED; or a negative errno. */
 int weir__replace_publish(struct weir_replace *r);
-/* Close everything. Remove the new file if it was not published. */
+/* Close everything, and remove the new file if it was not published. */
 void weir__replace_end(struct weir_replace *r);
 
 #endif

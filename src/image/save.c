@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Saving to a file, a stream or room. For a stream the whole filter is copied first, which takes as
- * much memory as the filter (write.c). */
+ * Saves to a file, a stream or room. For a stream the whole filter is copied first, which needs the
+ * filter's memory once more (write.c). */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -60,7 +60,7 @@ static void compound_of(struct weir_compound *c, const struct weir_filter *f)
 	c->n = weir__members(f, c->member);
 }
 
-/* Of a kind whose members lie in one array: copies, the caller's. */
+/* Copies the members of a kind whose members share one array; the caller owns them. */
 static int frozen_of(struct weir_compound *c, const struct weir_filter *f)
 {
 	struct weir_frozen frozen;
@@ -74,7 +74,7 @@ static int frozen_of(struct weir_compound *c, const struct weir_filter *f)
 	return 0;
 }
 
-/* Members may have been added meanwhile; those that were saved are still the first ones (M2). */
+/* Members may have been added during the save; the saved ones are still the first ones (M2). */
 static void renew_notes(void *f, struct weir_compound *c)
 {
 	struct weir_member now[WEIR__MEMBERS_MOST];
@@ -106,7 +106,7 @@ static int write_frozen(void *compound, struct weir_sink *to,
 	return weir__compound_write(compound, to, options, NULL, NULL);
 }
 
-/* ---- to where it goes ---- */
+/* ---- to its destination ---- */
 
 /* @named: as for weir__replace_begin(). */
 static int64_t replace(weir__write_fn *write, void *what, const char *path,
@@ -117,7 +117,7 @@ static int64_t replace(weir__write_fn *write, void *what, const char *path,
 	if (err)
 		return err;
 	struct weir_sink to = { .name = path, .fd = r.new.fd };
-	r.only_images = options->only_images; /* when it is replaced, */
+	r.only_images = options->only_images; /* checked again when the file is replaced */
 	r.replaces = options->replaces;
 	if (options->only_images) /* and before all of it is written */
 		err = weir__target_check_image(&r.target, path);
@@ -152,8 +152,9 @@ int64_t weir__save_to(weir__write_fn *write, void *what, const struct weir_locat
 	return err ? err : (int64_t)sink.end;
 }
 
-/* While a filter is held, inserts wait, and with them whoever waits for a grace period: no longer
- * than for memory, not for compression and a disk. And a stream needs bits that stand still. */
+/* While a filter is held, inserts wait, and so do threads that wait for a grace period. So hold it
+ * only for a copy in memory, not for compression and a disk. A stream also needs bits that do not
+ * change. */
 static int64_t save_a_copy(const struct weir_filter *f, const struct weir_location *to,
                            const struct weir_save_options *options)
 {

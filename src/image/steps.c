@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is done to keys, from bytes to fields and back, as head.c does it for the other fields. */
+ * The normalisation of keys, from bytes to fields and back, as head.c does for the other fields. */
 #include "ground/error.h"
 #include "image/head.h"
 #include "normalise/normalise.h"

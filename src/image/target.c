@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * A path whose last part is a symbolic link means the file that the link names. The kernel resolves
- * it, not this file: what the kernel refuses to follow (fs.protected_symlinks: another user's link
- * in a folder like /tmp) is refused here too. The file found so, its folder is opened, and the name
- * in that folder must be the same file. */
+ * it, not this code, so links that the kernel refuses to follow (fs.protected_symlinks: another
+ * user's link in a folder like /tmp) are refused here too. This code then opens the folder of the
+ * file found, and checks that the name in that folder is the same file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #include "image/io.h"
 #include "image/replace.h"
 
-enum { MOST_TRIES = 100 }; /* to follow a link to a file that others replace meanwhile */
+enum { MOST_TRIES = 100 }; /* to follow a link to a file that others keep replacing */
 
 static int fail(const char *path, int error, const char *what)
 {
 	return weir__fail(-error, "%s: cannot %s: %s", path, what, weir_strerror(error));
 }
 
-/* Split @name, which is changed, at its last slash: open the folder, keep the rest. */
+/* Split @name, which is changed, at its last slash: open the folder and keep the rest. */
 static int open_folder(struct weir_target *t, char *name, const char *path)
 {
 	char *slash = strrchr(name, '/');
@@ -45,8 +45,8 @@ static int refuse_kind(const char *path, mode_t mode)
 	                  path);
 }
 
-/* @link: opened with O_PATH through a link. Point @t to the file itself.
- * Return: 0; 1 the file was replaced meanwhile; or a negative errno. */
+/* Point @t to the file itself. @link: opened with O_PATH through a link.
+ * Return: 0; 1 the file was replaced in between; or a negative errno. */
 static __attribute__((noinline)) int go_to(struct weir_target *t, int link, const char *path)
 {
 	char self[32], name[PATH_MAX];
@@ -98,7 +98,7 @@ bool weir__acl_has(int fd)
 	       (errno != ENODATA && errno != ENOTSUP);
 }
 
-/* The file as it is to be replaced: its state and whether it has an access control list come from
+/* Look at the file to be replaced. Its state and whether it has an access control list come from
  * one descriptor, if it may be opened. */
 static void look_at_old(struct weir_target *t)
 {
@@ -125,7 +125,7 @@ void weir__target_look_again(struct weir_target *t)
 	look_at_old(t);
 }
 
-/* Return: whether it is; else errno says why not, 0: it is none. */
+/* Return: true if it is; else errno says why not, 0: it is another file. */
 static bool is_image(int fd)
 {
 	char begin[8];
@@ -151,7 +151,7 @@ int weir__target_check_image(const struct weir_target *t, const char *path)
 	               weir__fail(-EEXIST, "%s: it is neither empty nor an image: it stays", path);
 }
 
-/* ---- the image that a new one was made from: S5 of map.h ---- */
+/* ---- the image that the new one was made from: S5 of map.h ---- */
 
 static int is_live(const char *path)
 {
@@ -174,8 +174,8 @@ static bool stands(const struct weir_target *t)
 	       held.st_dev == there.st_dev && held.st_ino == there.st_ino;
 }
 
-/* Why the opened file may not be replaced, or 0. A shared lock is that of any reader, and it does
- * not count: a mapper marks the image live before it inserts. */
+/* The reason why the opened file must not be replaced, or 0. A shared lock does not count, since
+ * any reader may hold one: a mapper marks the image live before it inserts. */
 int weir__target_check_held(const struct weir_target *t, const char *path)
 {
 	const uint64_t now = weir__commit_now(t->held);
@@ -191,7 +191,7 @@ int weir__target_hold(struct weir_target *t, uint64_t commit, const char *path)
 {
 	t->commit = commit;
 	const int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	t->held = openat(t->folder, t->base, O_RDWR | flags); /* as its lock needs it */
+	t->held = openat(t->folder, t->base, O_RDWR | flags); /* its lock needs O_RDWR */
 	if (t->held < 0)
 		t->held = openat(t->folder, t->base, O_RDONLY | flags);
 	if (t->held < 0 && errno == ENOENT)
@@ -236,7 +236,7 @@ static int find_name(struct weir_target *t, const char *path)
 	return err;
 }
 
-/* Where others may write, the old file may have been put there by any of them. An access control
+/* If others may write to the folder, any of them may have put the old file there. An access control
  * list shows in the group's permissions. */
 static bool is_private(int folder)
 {

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT
  * The new file has no name while it is written (O_TMPFILE), so a process that is killed leaves
  * nothing. If it replaces a file, it needs a temporary name for a moment, since linkat cannot
- * replace one. On a file system without O_TMPFILE, or where linkat is refused, it has the temporary
+ * replace one. If the file system lacks O_TMPFILE, or refuses linkat, the file has the temporary
  * name from the start. A kill leaves that name, and the next save of the same target removes it.
  *
- * T1  A temporary name is random: nobody can have taken it beforehand, and no two savers share one.
- * T2  A saver at work holds its file's lock (flock) whenever the file has a temporary name; a file
- *     that is created with a name and locked after that is used only if it still has the name.
- * T3  Only a file that was locked and then found to have the name is removed, so never that of a
- *     saver at work; and never a stranger's: it is this user's own, or stands in a folder where
- *     only this user and root can have put it.
- * T4  One name is not random: that of a saver that replaces only the image that was read (S5 in
- *     map.h). It has that name from before its last look at the old file until the rename, which
- *     gives both up at once. So of two such savers the second looks after the rename of the first,
- *     also where readers have the old file locked, so that neither saver can lock it.
+ * T1  A temporary name is random: no process can take it beforehand, and no two savers share one.
+ * T2  A saver at work holds its file's lock (flock) whenever the file has a temporary name. A file
+ *     created with a name is locked only afterwards, so the saver uses it only if it still has the
+ *     name.
+ * T3  A saver removes only a file that it has locked and then found to have the name, so never that
+ *     of a saver at work. It also never removes a stranger's file: the file is this user's own, or
+ *     in a folder where only this user and root can have put it.
+ * T4  One name is not random: the claim of a saver that replaces only the image that was read (S5
+ *     in map.h). Its file has this name from before the last look at the old file until the rename,
+ *     which ends both at once. So the second of two such savers looks only after the rename of the
+ *     first, even if readers have locked the old file and neither saver can.
  * T5  In a folder with the sticky bit a claim counts only if its owner may rename a file over the
- *     image: this user, the image's owner, the folder's or root. Any other user could take the
- *     name to prevent all saves. A saver that finds such a file takes a random name instead, so
- *     there T4 does not order two savers: only the lock of the old file does (S5).
- * T6  The file has mode 0600 as long as it waits for its name, so a reader cannot lock what a
- *     killed saver leaves, unless the kill falls between the last fchmod and the rename. What only
- *     readers have locked is removed too. A saver at work has LOCK_EX since before the name was
- *     there, so a LOCK_SH that is granted shows that the saver is dead. Two savers may both get
+ *     image: this user, the image's owner, the folder's or root. Any other user could take the name
+ *     to prevent all saves. A saver that finds such a file takes a random name instead. There T4
+ *     does not order two savers; only the lock of the old file does (S5).
+ * T6  The file has mode 0600 while it waits for its name. So a reader cannot lock the file of a
+ *     killed saver, unless the kill falls between the last fchmod and the rename. Such a file,
+ *     which only readers have locked, is removed too. A saver at work has held LOCK_EX since before
+ *     the name existed, so a granted LOCK_SH shows that the saver is dead. Two savers may both get
  *     LOCK_SH, and the second could remove the claim of a third. So a saver removes such a file
  *     only while its own file, 0600 and locked, has the name of the heir: one saver at a time. */
 #include <dirent.h>
@@ -38,7 +39,7 @@
 #include "image/replace.h"
 
 enum { MOST_TRIES = 100, WAIT_US = 10000, PREFIX = WEIR_TEMPORARY_NAME - 17 };
-enum { CLAIM = 0, HEIR = 1 }; /* the numbers of the names that are not random: T4, T6 */
+enum { CLAIM = 0, HEIR = 1 }; /* the numbers of the two names that are not random: T4, T6 */
 
 static void put_prefix(char name[WEIR_TEMPORARY_NAME], const struct weir_target *target)
 {
@@ -62,7 +63,7 @@ static int choose_name(struct weir_temporary *t)
 	return err;
 }
 
-/* Is @name, in the target's folder, the file @fd and no other name of it? */
+/* Does @name, in the target's folder, lead to the file @fd, and is it the file's only name? */
 static bool stands_alone(const struct weir_target *target, const char *name, int fd)
 {
 	struct stat file, there;
@@ -71,10 +72,10 @@ static bool stands_alone(const struct weir_target *target, const char *name, int
 	       file.st_dev == there.st_dev && file.st_ino == there.st_ino;
 }
 
-/* ---- what dead savers left ---- */
+/* ---- files that dead savers left ---- */
 
-/* @heir: this saver's file is the heir, so also remove one that only readers have locked (T6).
- * Return: whether only readers have it locked, and it stays. */
+/* @heir: this saver's file is the heir, so also remove a file that only readers have locked (T6).
+ * Return: true if only readers have locked it, and it stays. */
 static bool remove_if_left(const struct weir_target *target, const char *name, bool heir)
 {
 	struct stat st;
@@ -111,7 +112,7 @@ static void sweep(const struct weir_target *target)
 	closedir(folder);
 }
 
-/* ---- one's own ---- */
+/* ---- this saver's own file ---- */
 
 int weir__temporary_link_as(const struct weir_temporary *t, const char *name)
 {
@@ -120,28 +121,28 @@ int weir__temporary_link_as(const struct weir_temporary *t, const char *name)
 	return linkat(AT_FDCWD, self, t->target->folder, name, AT_SYMLINK_FOLLOW) ? errno : 0;
 }
 
-/* Is it a file that can be linked? No link can be named ".", but what says so must be that this
- * name exists. /proc may not be mounted, a sandbox may refuse linkat. */
+/* Open a file without a name that can be linked later. A link named "." is impossible; the error
+ * must be that this name exists. Otherwise /proc is not mounted, or a sandbox refuses linkat. */
 static bool open_unnamed(struct weir_temporary *t, mode_t mode)
 {
 	t->fd = openat(t->target->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 	if (t->fd < 0)
 		return false;
-	(void)flock(t->fd, LOCK_EX | LOCK_NB); /* nobody else has it open: T2 */
+	(void)flock(t->fd, LOCK_EX | LOCK_NB); /* no other process can have opened it: T2 */
 	if (weir__temporary_link_as(t, ".") == EEXIST)
 		return true;
 	close(t->fd);
 	return false;
 }
 
-/* Return: 0; or an errno, EEXIST if another name may do. */
+/* Return: 0; or an errno: EEXIST: try another name. */
 static int open_by_name(struct weir_temporary *t, mode_t mode)
 {
 	t->fd = openat(t->target->folder, t->name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode);
 	if (t->fd < 0)
 		return errno;
 	t->named = true;
-	/* A file system may have no locks; then nobody can remove it either. */
+	/* A file system may lack locks; then no other saver can remove it either. */
 	bool lost = flock(t->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
 	if (!lost && stands_alone(t->target, t->name, t->fd)) /* T2 */
 		return 0;
@@ -183,7 +184,7 @@ int weir__temporary_link(struct weir_temporary *t)
 	return error ? 1 : 0;
 }
 
-/* From one name to another that no file has. Return: 0 or an errno. */
+/* Rename to a name that no file has. Return: 0 or an errno. */
 static int rename_new(const struct weir_target *target, const char *from, const char *to)
 {
 	return renameat2(target->folder, from, target->folder, to, RENAME_NOREPLACE) ? errno : 0;
@@ -197,12 +198,12 @@ static int take(const struct weir_temporary *t, const char *name)
 	return t->named ? rename_new(t->target, t->name, name) : weir__temporary_link_as(t, name);
 }
 
-/* T5. Another user may also link a file of this user's to the name. A saver's has one name. */
+/* T5. Another user may also link a file of this user's to the name; a saver's file has one name. */
 static bool counts(const struct weir_target *target, const char *name)
 {
 	struct stat st, folder, image;
 	if (fstatat(target->folder, name, &st, AT_SYMLINK_NOFOLLOW))
-		return true; /* it has gone: to be tried again */
+		return true; /* it has gone: try again */
 	if (!S_ISREG(st.st_mode))
 		return false;
 	if (fstat(target->folder, &folder) || fstat(target->held, &image) ||
@@ -212,7 +213,7 @@ static bool counts(const struct weir_target *target, const char *name)
 	                            st.st_uid == folder.st_uid || st.st_uid == 0);
 }
 
-/* @name is the claim, which a saver has or a dead one left. Return: whether it counts. */
+/* @name is the claim, of a saver at work or a dead one. Return: true if it counts. */
 static bool remove_claim(struct weir_temporary *t, const char *name)
 {
 	char heir[WEIR_TEMPORARY_NAME];
@@ -250,7 +251,7 @@ int weir__temporary_claim(struct weir_temporary *t)
 		return weir__fail(-EAGAIN, "%s: not replaced: another save of it is under way: "
 		                  "repeat this one; if none is, remove %s beside it", t->path,
 		                  name);
-	if (error) /* of a file that has a name: a file system without that rename */
+	if (error) /* for a file with a name: the file system lacks that rename */
 		return t->named ? 0 : 1;
 	memcpy(t->name, name, sizeof name);
 	t->named = true;

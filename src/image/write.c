@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Writing images: one, or those of a compound, member by member. */
+ * Writes images: one, or a compound's, member by member. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "image/compound.h"
 #include "image/save.h"
 
-/* Writing one image. To a file each shard is copied, summed and written, a piece after the other
- * unless it is compressed, and the head is written last. A stream begins with the head, which needs
- * every checksum, so there the bits must stand still. */
+/* Writes one image. For a file each shard is copied, summed and written, piece by piece unless it
+ * is compressed, and the head is written last. A stream begins with the head, which needs every
+ * checksum, so there the bits must not change. */
 
 void weir__writing_end(struct weir_writing *w)
 {
@@ -21,9 +21,9 @@ void weir__writing_end(struct weir_writing *w)
 		weir__packer_end(&w->packer);
 }
 
-/* A power of two. A live mapping writes to head and table, and for that a file system may allocate
- * all of a large folio. Folios are aligned to their size and the first page is one of its own, so
- * none reaches from these bytes into the hole behind them. */
+/* A power of two. A live mapping writes to head and table, and a file system may then allocate a
+ * whole large folio. Folios are aligned to their size and the first page is one of its own. So no
+ * folio reaches from these bytes into the hole behind them. */
 static uint64_t head_bytes(const struct weir_image_head *head)
 {
 	const uint64_t bits = weir__image_bits_offset(head),
@@ -110,8 +110,8 @@ static int write_shards(struct weir_writing *w)
 	return err;
 }
 
-/* Reserve @bytes of the file from @at on, so that a full disk fails now. Some file systems cannot
- * reserve, and a sandbox may refuse it: there a full disk fails while writing. */
+/* Reserve @bytes of the file from @at on, so that a full disk fails now. If the file system cannot
+ * reserve, or a sandbox refuses it, a full disk fails during the write. */
 static int reserve(const struct weir_writing *w, uint64_t at, uint64_t bytes)
 {
 	int answer;
@@ -161,7 +161,7 @@ int weir__write_image(struct weir_writing *w)
 	return err ? err : write_shards(w);
 }
 
-/* Writing the images of compounds, member by member. To a file the head is written last. A stream
+/* Writes the images of compounds, member by member. In a file the head is written last. A stream
  * begins with it, so the members' heads are computed first. */
 
 enum { PAGE = 4096 };
@@ -174,7 +174,7 @@ static uint64_t bits_of(const struct weir_compound *c)
 	return bytes;
 }
 
-/* What the head has of its members (C2). */
+/* Fill in the head's fields that follow from the members (C2). */
 static void complete_head(struct weir_compound *c, const struct weir_save_options *options,
                           uint64_t length)
 {
@@ -189,7 +189,7 @@ static void complete_head(struct weir_compound *c, const struct weir_save_option
 	c->head.shards = 1;
 	c->head.nblocks = bits_of(c) / 64;
 	c->head.members = c->n;
-	c->head.length = length; /* compressed it is not stored */
+	c->head.length = length; /* not stored in a compressed image */
 }
 
 /* Write head and table: at offset 0, or if @at is negative, at the file's position. */
@@ -205,7 +205,7 @@ static int write_head(struct weir_compound *c, const uint64_t commits[], struct 
 	return weir__write(to, page, sizeof page, at);
 }
 
-/* A member's image: what is done to keys is noted of the whole. */
+/* The whole compound has one normalisation. */
 static int member_begin(struct weir_writing *w, const struct weir_compound *c, unsigned i,
                         struct weir_sink *to, const struct weir_save_options *options)
 {
@@ -214,8 +214,8 @@ static int member_begin(struct weir_writing *w, const struct weir_compound *c, u
 	return err;
 }
 
-/* Write the members, in a file each from the page behind the one before. @end: receives that of the
- * last, from the image's first byte. */
+/* Write the members, in a file each from the page after the one before. @end: receives the end of
+ * the last one, relative to the image's first byte. */
 static int write_members(struct weir_compound *c, struct weir_sink *to,
                          const struct weir_save_options *options, uint64_t commits[], uint64_t *end)
 {
@@ -242,7 +242,7 @@ static int write_members(struct weir_compound *c, struct weir_sink *to,
 	return 0;
 }
 
-/* The commit records, and in a plain image the end of the last member. */
+/* Compute the commit records, and in a plain image the end of the last member. */
 static int sum_members(struct weir_compound *c, struct weir_sink *to,
                        const struct weir_save_options *options, uint64_t commits[], uint64_t *end)
 {

@@ -45,9 +45,9 @@ int weir__pack(struct weir_packer *packer, const void *bits, uint64_t shard_byte
 	return 0;
 }
 
-/* Unpacking shards with zstd. What a frame may be is checked here, since zstd accepts more: a frame
- * of another magic would lead to the decoders of formats before zstd 0.8, and a frame that declares
- * a large window would have that much memory. */
+/* Unpacks shards with zstd. This code checks a frame's form first, since zstd accepts more: a frame
+ * with another magic would reach the decoders of formats before zstd 0.8, and a frame that declares
+ * a large window would get that much memory. */
 
 enum {
 	LEAST_FRAME = 9, /* magic, descriptor, window or size, the header of a block */

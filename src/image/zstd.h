@@ -11,7 +11,7 @@
 
 /* ---- packing ---- */
 
-/* Packs shards of one size. All zero: none. */
+/* Packs shards of one size. All zero: not begun. */
 struct weir_packer {
 	void *context;         /* zstd's */
 	unsigned char *buffer; /* for a frame and its length */
@@ -20,7 +20,7 @@ struct weir_packer {
 
 #if WEIR_HAVE_ZSTD
 
-/* @level: 1 to 19.  @name: of the image, for the sentence. */
+/* @level: 1 to 19.  @name: the image's, for the sentence. */
 int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level,
                        const char *name);
 void weir__packer_end(struct weir_packer *packer);
@@ -51,32 +51,33 @@ static inline int weir__pack(struct weir_packer *packer, const void *bits, uint6
 
 #endif
 
-/* ---- unpacking step by step, through memory that is bounded whatever the image declares ---- */
+/* ---- unpacking step by step, through memory that stays bounded whatever the image declares
+ *      ---- */
 
-/* All zero: none. */
+/* All zero: not begun. */
 struct weir_unpacker {
 	void *context;         /* zstd's */
 	unsigned char *buffer; /* for a part of a frame */
-	uint64_t at, end;      /* the bytes of buffer that are not unpacked yet */
-	uint64_t left;         /* bytes of the frame that are not in the buffer yet */
-	const char *unit;      /* what has a frame, for sentences: "shard" */
-	uint32_t shard;        /* whose frame it is */
-	bool ended;            /* the frame has */
+	uint64_t at, end;      /* the bytes in buffer that are not yet unpacked */
+	uint64_t left;         /* bytes of the frame that are not yet in buffer */
+	const char *unit;      /* the name of a unit with a frame, for sentences: "shard" */
+	uint32_t shard;        /* the number of the unit */
+	bool ended;            /* the frame has ended */
 };
 
 #if WEIR_HAVE_ZSTD
 
-/* @name: of the image, for the sentence. */
+/* @name: the image's, for the sentence. */
 int weir__unpacker_begin(struct weir_unpacker *u, const char *name);
 void weir__unpacker_end(struct weir_unpacker *u);
-/* Begin with the frame of a shard. */
+/* Begin the frame of a shard. */
 int weir__unpack_begin(struct weir_unpacker *u, struct weir_source *source, uint32_t shard,
                        uint64_t shard_bytes);
-/* One step of unpacking, to be called until ended. It reads a part of the frame, or unpacks up to
- * @room bytes, or both. @got: receives how many bytes were unpacked, which may be 0. */
+/* One step of unpacking; call it until ended. It reads a part of the frame, unpacks up to @room
+ * bytes, or both. @got: receives the number of bytes unpacked, which may be 0. */
 int weir__unpack(struct weir_unpacker *u, struct weir_source *source, void *to, uint64_t room,
                  uint64_t *got);
-/* All of a frame, which must hold exactly @bytes bytes. */
+/* Unpack a whole frame, which must hold exactly @bytes bytes. */
 int weir__unpack_all(struct weir_unpacker *u, struct weir_source *source, uint32_t shard, void *to,
                      uint64_t bytes);
 
