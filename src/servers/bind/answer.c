@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Answers are made of the message's own pools, which named frees with the message.
+ * The records of an answer come from the message's own pools, which named frees with the message.
  *
- * A negative answer has a SOA in its authority section, so that resolvers keep it, for no longer
- * than its TTL (RFC 2308). Its owner is the suffix that is blocked. An answer is never
- * authoritative, and never marked as validated: named clears that mark when it writes records that
- * it has not validated. It has no signatures, so for a client that validates by itself a blocked
- * name of a signed zone does not resolve. */
+ * A negative answer has a SOA in its authority section, so that resolvers cache it, for no longer
+ * than its TTL (RFC 2308). The owner of the SOA is the blocked suffix. No answer is authoritative
+ * or marked as validated: named clears that mark when it writes records that it has not validated.
+ * Answers have no signatures, so a blocked name of a signed zone does not resolve for a client that
+ * validates by itself. */
 #include <string.h>
 #include "answer.h"
 
@@ -132,7 +132,7 @@ isc_result_t answer_blocked(query_ctx_t *q, const struct options *o, unsigned la
 
 isc_result_t answer_not_ready(query_ctx_t *q)
 {
-	/* it is over as soon as there is an image: named must not remember it */
+	/* named must not cache the failure: it ends as soon as there is an image */
 	q->client->attributes |= NS_CLIENTATTR_NOSETFC;
 	ns_client_extendederror(q->client, DNS_EDE_NOTREADY, NULL);
 	q->result = DNS_R_SERVFAIL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * BIND's headers, with what its own build defines before them: they are installed without its
+ * BIND's headers, after the macros that BIND's own build defines: BIND installs its headers without
  * config.h. */
 #ifndef WEIR_SERVERS_BIND_H
 #define WEIR_SERVERS_BIND_H
@@ -30,17 +30,17 @@
 #include <ns/log.h>
 #include <ns/query.h>
 
-/* A line of named's log, from any thread. */
+/* Write a line to named's log. Any thread may. */
 #define SAY(level, ...) \
 	isc_log_write(ns_lctx, NS_LOGCATEGORY_GENERAL, NS_LOGMODULE_HOOKS, level, \
 	              "weir-blocklist: " __VA_ARGS__)
 
-/* ---- whether the named that loads the plugin is one that it was built for ---- */
+/* ---- was the plugin built for the named that loads it? ---- */
 
-/* A plugin reads named's own structs, which change between branches (9.18, 9.20) and are not told
- * apart by the version of the plugin interface. Another branch is refused; of another release of
- * the same branch the log has a warning.
- * Return: whether to go on. */
+/* A plugin reads named's own structs. They change between branches (9.18, 9.20), and the version of
+ * the plugin interface does not tell the branches apart. Another branch is refused. Another release
+ * of the same branch only gets a warning in the log.
+ * Return: may registration go on? */
 bool version_fits(void);
 
 #endif

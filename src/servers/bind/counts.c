@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Each thread counts in cells of its own.
+ * Each thread counts in its own cells.
  *
- *  N1 A cell is written by its thread alone: a load, an addition and a store are enough, and no
- *     line is written by two threads.
- *  N2 Cells are never freed, as named's threads last as long as it does: who sums needs no lock,
- *     and what a thread has counted stays when it ends.
- *  N3 A thread pushes its cells to the head of the list with release order, after they are zeroed;
- *     who sums loads the head with acquire order. Without that it could read cells not yet zeroed.
- *  N4 A list's number, once given to a name, is never given to another one.
+ *  N1 Only its own thread writes a cell. A load, an addition and a store are therefore enough, and
+ *     no two threads write one cache line.
+ *  N2 Cells are never freed: named's threads live as long as named. A thread that sums needs no
+ *     lock, and the counts of a thread outlive it.
+ *  N3 A thread zeroes its cells, then pushes them to the head of the list with release order. The
+ *     thread that sums loads the head with acquire order, or it could read cells not yet zeroed.
+ *  N4 The number of a list belongs to its name for ever: no other name gets it.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -36,7 +36,7 @@ int counts_list(const char *name)
 	if (list == COUNT_LISTS)
 		list = -1;
 	else
-		strcpy(names[list], name); /* of at most NAME_MOST bytes: options.c */
+		strcpy(names[list], name); /* at most NAME_MOST bytes: options.c */
 	pthread_mutex_unlock(&names_lock);
 	return list;
 }
@@ -44,12 +44,12 @@ int counts_list(const char *name)
 static struct cells *join(void)
 {
 	void *memory = NULL;
-	size_t bytes = (sizeof(struct cells) + 127) / 128 * 128; /* pairs of lines are fetched */
+	size_t bytes = (sizeof(struct cells) + 127) / 128 * 128; /* CPUs prefetch pairs of lines */
 	if (posix_memalign(&memory, 128, bytes) != 0)
 		return NULL;
 	struct cells *mine = memset(memory, 0, bytes);
 	mine->next = atomic_load_explicit(&all_cells, memory_order_relaxed);
-	/* release: N3; relaxed on failure, as only the pointer is used */
+	/* release: N3; relaxed on failure: only the pointer is used */
 	while (!atomic_compare_exchange_weak_explicit(&all_cells, &mine->next, mine,
 	                                              memory_order_release, memory_order_relaxed))
 		;
@@ -61,7 +61,7 @@ void counts_add(int list, enum count what)
 	struct cells *mine = own_cells ? own_cells : join();
 	if (!mine)
 		return;
-	/* relaxed: N1; a sum is of no other memory than the cell */
+	/* relaxed: N1; a count publishes no other memory */
 	uint64_t now = atomic_load_explicit(&mine->of[list][what], memory_order_relaxed);
 	atomic_store_explicit(&mine->of[list][what], now + 1, memory_order_relaxed);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A set of domains (--suffixes) tells which of a name's suffixes it has. Any other is asked for
- * each suffix, in one batch, whose cache misses overlap: its keys are the domains alone. */
+ * A set of domains (--suffixes) reports by itself the suffixes of a name that it has. Any other set
+ * has the domains alone as keys: we ask it for all suffixes, in one batch, so that their cache
+ * misses overlap. */
 #include <string.h>
 #include <sys/uio.h>
 #include <weir/filter.h>
@@ -9,7 +10,7 @@
 
 /* ---- a name as a key ---- */
 
-/* One byte of a label. */
+/* Append one byte of a label. */
 static char *put(char *to, unsigned char c)
 {
 	if (c >= 'A' && c <= 'Z')
@@ -53,7 +54,7 @@ int match_serves(const struct weir_filter *f)
 	return !(normal.steps & WEIR_TEXT_CIDR);
 }
 
-/* The shortest suffix first. */
+/* The batch has the shortest suffix first, so the highest bit found is the longest one. */
 static int by_label(const struct weir_filter *f, const struct name *name)
 {
 	uint64_t found[WEIR_BITMAP_WORDS(NAME_LABELS)];
@@ -71,7 +72,7 @@ static int by_label(const struct weir_filter *f, const struct name *name)
 	return (int)name->labels - 64 * (int)word - 64 + __builtin_clzll(found[word]);
 }
 
-/* The set knows no escapes: of the keys that match, those count that begin where a label does. */
+/* The set knows no escapes. Accept a matching key only if it begins at a label. */
 static int by_domain(const struct weir_filter *f, const struct name *name)
 {
 	char room[WEIR_TEXT_ROOM(NAME_ROOM)];

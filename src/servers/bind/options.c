@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * named's own parser does the reading, so an unknown word, a missing semicolon or a word where a
- * number belongs is reported as it is everywhere in named.conf. What it cannot know is checked
- * here. */
+ * named's own parser reads the parameters. It reports an unknown word, a missing semicolon or a
+ * word in place of a number as everywhere in named.conf. This file checks the rest. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -41,16 +40,16 @@ static cfg_type_t type_parameters = { "weir-blocklist-parameters", cfg_parse_map
 	                              cfg_print_mapbody, cfg_doc_mapbody, &cfg_rep_map,
 	                              clause_sets };
 
-/* What the checks below pass around. */
+/* The state of one reading. */
 struct reading {
 	struct options *o;
 	const cfg_obj_t *map;
 	const struct place *place;
-	isc_result_t result; /* of all that was found wrong, not only of the first */
+	isc_result_t result; /* a failure if any check failed; all checks run */
 };
 
-/* @object: where it stands; NULL: nowhere. An object of a text that is no file has its line, and no
- * name of a file. */
+/* Log an error. The parser reads a text, so @object knows its line but not its file.
+ * @object: the parameter; NULL: it is missing */
 static void ISC_FORMAT_PRINTF(3, 4) wrong(struct reading *r, const cfg_obj_t *object,
                                           const char *format, ...)
 {
@@ -71,7 +70,7 @@ static const cfg_obj_t *get(const struct reading *r, const char *name)
 	return cfg_map_get(r->map, name, &found) == ISC_R_SUCCESS ? found : NULL;
 }
 
-/* The path, made absolute: named changes its folder when "directory" changes, the file stays. */
+/* The absolute path: "directory" moves named to another folder, but not the file. */
 static char *path_of(struct reading *r, const char *name)
 {
 	const cfg_obj_t *object = get(r, name);
@@ -118,7 +117,7 @@ static int chosen(const struct reading *r, const char *name, const char *const *
 {
 	const cfg_obj_t *object = get(r, name);
 	int at = 0;
-	/* the parser took nothing else; it compares without case */
+	/* the parser accepts only these names, in any case */
 	while (object && names[at + 1] && strcasecmp(cfg_obj_asstring(object), names[at]) != 0)
 		at++;
 	return at;
@@ -142,11 +141,11 @@ static bool address(const struct reading *r, const char *name, void *out, size_t
 		return false;
 	isc_netaddr_t net;
 	isc_netaddr_fromsockaddr(&net, cfg_obj_assockaddr(object));
-	memcpy(out, &net.type, bytes); /* in and in6 of a union: both begin with the address */
+	memcpy(out, &net.type, bytes); /* a union: in and in6 both begin with the address */
 	return true;
 }
 
-/* A number of bytes, or with k, m or g at its end of KiB, MiB or GiB. */
+/* A number of bytes, or of KiB, MiB or GiB with k, m or g at its end. */
 static uint64_t size(struct reading *r, const char *name, uint64_t otherwise)
 {
 	const cfg_obj_t *object = get(r, name);
@@ -251,7 +250,7 @@ isc_result_t options_read(struct options *out, const struct place *place)
 	cfg_parser_t *parser = NULL;
 	cfg_obj_t *map = NULL;
 	isc_buffer_t buffer;
-	char where[PATH_MAX + 24]; /* the parser's sentences have what it is given, and no line */
+	char where[PATH_MAX + 24]; /* the parser logs this text, but no line */
 	snprintf(where, sizeof where, "%s:%lu", place->file, place->line);
 	memset(out, 0, sizeof *out);
 	isc_result_t result = cfg_parser_create(place->mctx, place->lctx, &parser);

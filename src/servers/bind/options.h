@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The plugin's parameters, as named.conf has them between the braces. */
+ * The plugin's parameters, which stand between the braces in named.conf. */
 #ifndef WEIR_SERVERS_BIND_OPTIONS_H
 #define WEIR_SERVERS_BIND_OPTIONS_H
 
@@ -9,7 +9,7 @@
 #include "bind.h"
 
 enum answer { ANSWER_NXDOMAIN, ANSWER_NODATA, ANSWER_ADDRESS, ANSWERS };
-/* What a query gets while an image has not been there yet. */
+/* The answer to queries until all images have been there once. */
 enum on_error { ON_ERROR_PASS, ON_ERROR_SERVFAIL, ON_ERROR_FAIL };
 
 extern const char *const answer_names[ANSWERS + 1]; /* NULL ends them */
@@ -38,19 +38,19 @@ struct options {
 	uint64_t max_size;            /* bytes of an image's bits */
 };
 
-/* Where a plugin's parameters stand. */
+/* The place of a plugin's parameters in the configuration. */
 struct place {
 	const char *parameters, *file;
-	unsigned long line; /* at which they begin */
+	unsigned long line; /* the first one */
 	isc_mem_t *mctx;
 	isc_log_t *lctx;
 };
 
-/* From what named passes on: that line is the one at which they end. */
+/* Make a place from named's arguments. @line: the last line of the parameters, as named gives. */
 struct place place_of(const char *parameters, const char *file, unsigned long line,
                       isc_mem_t *mctx, isc_log_t *lctx);
 
-/* Parse and check. What is wrong goes to the log with its file and line. Free @out in any case. */
+/* Parse and check. Each error goes to the log with its file and line. Free @out in any case. */
 isc_result_t options_read(struct options *out, const struct place *place);
 void options_free(struct options *o);
 

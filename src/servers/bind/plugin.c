@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * A query plugin for named: names that an image has, or whose parent it has, are blocked.
+ * A query plugin for named. It blocks a name if an image has the name or a parent of it.
  *
  *     plugin query "weir-blocklist.so" { file "/var/lib/bind/blocked.weir"; };
  *
- * The hook is called when named has found where to look a name up: for the name that was asked for
- * and then for the target of each CNAME. Whom the view refuses an answer has been refused before.
+ * named calls the hook when it has found the database for a name: first for the name that a client
+ * asks for, then for the target of each CNAME. Clients that the view refuses never get this far.
  *
- *  P1 A view's instance lives as long as the view, which each query holds: no query meets a freed
+ *  P1 An instance lives as long as its view, which each query holds: no query meets a freed
  *     instance.
- *  P2 A query holds a read-side section of urcu-bp, the flavor of the sets' handles, while it uses
- *     a filter, and no longer: nothing that may wait is called inside.
- *  P3 In a reload of the configuration the new view's instance takes its part in sets, counts and
- *     statistics file before the old one gives its own back.
+ *  P2 A query holds a read-side section of urcu-bp, the flavor of the sets' handles, only while it
+ *     uses a filter. No call inside the section may wait.
+ *  P3 In a reload of the configuration the new view's instance joins its sets, counts and
+ *     statistics file before the old instance leaves them.
  */
 #include <stdlib.h>
 #include <urcu/urcu-bp.h>
@@ -25,7 +25,7 @@
 #include "report.h"
 #include "set.h"
 
-/* What named looks up; all else is hidden. */
+/* The symbols that named looks up; all others are hidden. */
 #define ENTRY __attribute__((visibility("default")))
 ENTRY ns_plugin_check_t plugin_check;
 ENTRY ns_plugin_destroy_t plugin_destroy;
@@ -34,8 +34,8 @@ ENTRY ns_plugin_version_t plugin_version;
 
 struct instance {
 	struct options options;
-	struct set *block, *allow; /* allow: NULL without such a list */
-	int list;                  /* of report.h */
+	struct set *block, *allow; /* allow: NULL without an allow list */
+	int list;                  /* its number for counts_add() */
 	struct report_part part;
 };
 
@@ -49,8 +49,8 @@ static void name_of(struct name *out, const dns_name_t *name)
 	name_text(out, name->ndata, name->length);
 }
 
-/* Whether the allow list has the name or, at the target of a CNAME, the name that was asked for:
- * who is allowed is so wherever its CNAMEs lead. */
+/* Does the allow list have the name? At the target of a CNAME, the name that the client asked for
+ * counts too: an allowed name stays allowed wherever its CNAMEs lead. */
 static bool is_allowed(const struct weir_filter *allow, const query_ctx_t *q,
                        const struct name *name)
 {
@@ -63,7 +63,7 @@ static bool is_allowed(const struct weir_filter *allow, const query_ctx_t *q,
 	return match_suffix(allow, &asked) >= 0;
 }
 
-/* Return: the label at which what is blocked begins, or -1. */
+/* Return: the first label of the blocked suffix, or -1. */
 static int judge(const struct instance *in, const query_ctx_t *q)
 {
 	struct name name;
@@ -79,7 +79,7 @@ static int judge(const struct instance *in, const query_ctx_t *q)
 	return allowed ? -1 : label;
 }
 
-/* In the category rpz, where named logs what its own policy zones rewrite. */
+/* Log in the category rpz, as named does for its own policy zones. */
 static void log_blocked(const struct instance *in, query_ctx_t *q, unsigned label)
 {
 	char name[DNS_NAME_FORMATSIZE], by[DNS_NAME_FORMATSIZE];
@@ -106,7 +106,7 @@ static ns_hookresult_t asked(void *arg, void *data, isc_result_t *result)
 	enum answer given;
 	if (q->client->message->rdclass != dns_rdataclass_in)
 		return NS_HOOK_CONTINUE;
-	/* A second look for a stale answer, while the query is under way: it has been judged. */
+	/* named looks for a stale answer while the query is in flight: it has been judged */
 	if (q->client->query.attributes & NS_QUERYATTR_RECURSING)
 		return NS_HOOK_CONTINUE;
 	counts_add(in->list, COUNT_QUERIES);
@@ -126,7 +126,7 @@ static ns_hookresult_t asked(void *arg, void *data, isc_result_t *result)
 	return NS_HOOK_RETURN;
 }
 
-/* Whether the configuration stands although an image is not there. */
+/* Is the configuration valid though an image may be missing? */
 static bool may_lack(const struct instance *in, const struct place *place)
 {
 	if (is_ready(in))
@@ -210,7 +210,7 @@ isc_result_t plugin_register(const char *parameters, const void *cfg, const char
 	return ISC_R_SUCCESS;
 }
 
-/* Of an image its head is enough here: all of it is read when it is used. */
+/* Read only the head of the image: set_get() reads all of it. */
 static isc_result_t check_image(const char *path, bool fails, const struct place *place)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Statistics files, each written by a thread of its own.
+ * Statistics files. Each has its own thread, which writes it.
  *
- *  R1 Files, their parts and their intervals change under the lock alone.
- *  R2 The text is made under the lock, so each part's handles are valid; it is written without it,
- *     so that a slow disk holds up neither a reload of the configuration nor another file.
- *  R3 A file is freed by who left last, after its thread has ended.
+ *  R1 Files, their parts and their intervals change only under the lock.
+ *  R2 A thread makes the text under the lock, so that the handles of the parts are valid. It writes
+ *     the text without the lock: a slow disk delays neither a reload of the configuration nor
+ *     another file.
+ *  R3 The last part to leave ends the file's thread, then frees the file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@ struct report_file {
 	char *path, *beside;
 	uint32_t seconds;
 	bool due, stop;
-	int failed; /* errno of the last write that did, which the log has */
+	int failed; /* 0, or errno of the last write, already logged */
 	pthread_cond_t wake;
 	pthread_t thread;
 };
@@ -47,8 +48,8 @@ static int put(int fd, const char *text)
 	return 0;
 }
 
-/* Not synced: after a power cut the next file is some seconds away. What stands beside is of a
- * process that was killed, or of root, as which named starts. */
+/* Without a sync: after a power cut the next file comes within seconds. A file that stands beside
+ * is left from a killed process, or from root, as which named starts. */
 static int replace(const struct report_file *f, const char *text)
 {
 	unlink(f->beside);
@@ -65,7 +66,7 @@ static int replace(const struct report_file *f, const char *text)
 	return error;
 }
 
-/* Called and returns with the lock. */
+/* The caller holds the lock, on return too. */
 static void write_file(struct report_file *f)
 {
 	char *text = text_of(f->parts);
@@ -110,7 +111,7 @@ static void discard(struct report_file *f)
 	free(f);
 }
 
-/* A thread that gets none of named's signals. */
+/* The thread blocks all signals, so that it gets none of named's. */
 static int start(struct report_file *f)
 {
 	sigset_t all, before;
@@ -179,7 +180,7 @@ void report_leave(struct report_part *part)
 	part->file = NULL;
 	pthread_mutex_lock(&lock);
 	bool last = f->parts == part && !part->next;
-	if (last) { /* its thread writes the part once more */
+	if (last) { /* the part stays: the thread writes it once more */
 		struct report_file **at = &files;
 		while (*at != f)
 			at = &(*at)->next;

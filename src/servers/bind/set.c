@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Sets that the views of named share: one for each path, limit and key.
  *
- *  S1 The list of sets, and how many use each, change under the lock alone.
- *  S2 Who has a set has it counted, so its handle is valid without the lock.
- *  S3 ready is set after the first image was published and never cleared: a query that sees it
+ *  S1 The list of sets, and the number of users of each, change only under the lock.
+ *  S2 Each user of a set is counted, so the set's handle is valid without the lock.
+ *  S3 ready is set after the first image was published, and never cleared. A query that sees it
  *     finds that image or a later one.
- *  S4 A set of a kind that takes inserts is followed by none of a kind that is built once
- *     (reload.h), though nothing is inserted here. Such a set is stuck: it answers on, and the next
- *     reload of the configuration makes a new one of the file.
- *  S5 A follower is stopped, and its thread gone, before its handle is destroyed.
+ *  S4 A set of a kind that takes inserts cannot take over an image of a kind that is built once
+ *     (reload.h), though nothing is inserted here. Such a set is stuck: it still answers, and the
+ *     next reload of the configuration makes a new set from the file.
+ *  S5 The follower is stopped, and its thread has ended, before its handle is destroyed.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -34,11 +34,11 @@ struct set {
 	struct weir_handle *handle;
 	struct weir_follower *follower;
 	_Atomic bool ready;
-	_Atomic bool stuck; /* S4; relaxed: it says nothing of other memory */
-	char said[WEIR_SENTENCE_BYTES]; /* of the look before the follower's first */
-	double lines;           /* of the log that may be written at once, as of: */
+	_Atomic bool stuck; /* S4; relaxed: it publishes no other memory */
+	char said[WEIR_SENTENCE_BYTES]; /* the error of begin()'s look, or empty */
+	double lines;           /* log lines that may be written at once, as of: */
 	double when;            /* CLOCK_MONOTONIC, s */
-	unsigned long held_back; /* lines since the last one */
+	unsigned long held_back; /* lines suppressed since the last line */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -53,8 +53,8 @@ bool set_ready(const struct set *s)
 	return atomic_load_explicit(&s->ready, memory_order_acquire);
 }
 
-/* Whoever may replace the file decides how often it changes, but not how fast the log grows: after
- * some lines at once there is one in LINE_EVERY seconds. One thread at a time. */
+/* The owner of the file decides how often it changes, but not how fast the log grows: after
+ * LINES_AT_ONCE lines comes one in LINE_EVERY seconds. Only one thread at a time logs for a set. */
 enum { LINES_AT_ONCE = 10, LINE_EVERY = 5 };
 
 static void __attribute__((format(printf, 3, 4))) say(struct set *s, int level, const char *format,
@@ -83,7 +83,7 @@ static void __attribute__((format(printf, 3, 4))) say(struct set *s, int level, 
 	SAY(level, "%s%s", line, others);
 }
 
-/* There is an image, perhaps the first. */
+/* A new image is in use, perhaps the first. */
 static void became(struct set *s)
 {
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
@@ -96,7 +96,7 @@ static void became(struct set *s)
 		    filter.keys_estimated, (double)filter.bytes / 1048576);
 }
 
-/* On the follower's thread. The sentence of its first look is perhaps that of set_get(). */
+/* Runs on the follower's thread. Its first look may repeat the error that begin() has logged. */
 static void report(void *context, int result, const char *sentence)
 {
 	struct set *s = context;
@@ -108,7 +108,7 @@ static void report(void *context, int result, const char *sentence)
 	if (result > 0)
 		became(s);
 	else if (!said)
-		say(s, ISC_LOG_ERROR, "%s%s", sentence, /* it has the path */
+		say(s, ISC_LOG_ERROR, "%s%s", sentence, /* which has the path */
 		    set_ready(s) ? ": the set in use stays" : "");
 }
 
@@ -121,7 +121,7 @@ static int check(const struct weir_filter *next, void *context)
 	return -1;
 }
 
-/* The first look is here, so that named answers no query before it. */
+/* The first look at the file is here, so that named answers no query before it. */
 static int begin(struct set *s)
 {
 	struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
@@ -162,7 +162,7 @@ static void end(struct set *s)
 	int result = weir_follower_stop(s->follower); /* S5 */
 	if (result == 0)
 		result = weir_handle_destroy(s->handle);
-	if (result < 0) { /* in a read-side section, where no caller is: keep it, and say so */
+	if (result < 0) { /* in a read-side section, where no caller is: keep the set */
 		SAY(ISC_LOG_CRITICAL, "%s: the set stays: %s", s->path, weir_error_detail());
 		return;
 	}
@@ -235,5 +235,5 @@ void set_put(struct set *s)
 	}
 	pthread_mutex_unlock(&lock);
 	if (last)
-		end(s); /* not under the lock: it may wait for a grace period */
+		end(s); /* outside the lock: it may wait for a grace period */
 }

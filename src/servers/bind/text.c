@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A statistics file's text: the library's metrics of each handle, and the plugin's own counts. */
+ * The text of a statistics file: the library's metrics of each handle, and the plugin's counts. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static const struct row {
 	{ COUNT_ADDRESS, BLOCKED },
 };
 
-/* Labels of a set's handle, or of some counts of a list. */
+/* The labels of a set's handle, or of some counts of a list. */
 struct line {
 	char labels[LABELS_ROOM];
 	const struct row *row;
@@ -35,14 +35,14 @@ struct line {
 	uint64_t counts[COUNTS];
 };
 
-/* All that a text has. */
+/* The parts of one text. */
 struct lines {
 	struct weir_metrics *of;
 	struct line *lines;
 	size_t n;
 };
 
-/* A part whose name a newer one has is passed over: the same labels may stand once only. */
+/* Skip a part if a newer one has its name: the same labels may stand only once. */
 static bool is_newest(const struct report_part *parts, const struct report_part *part)
 {
 	while (parts != part && strcmp(parts->name, part->name) != 0)
@@ -95,7 +95,7 @@ static void add_part(struct lines *to, const struct report_part *p)
 	add_counts(to, p, ",answer=\"address\"", 5, 1);
 }
 
-/* Two calls, since the first only measures; digits may be added between them. */
+/* The first call only measures. Counts may gain digits before the next one: then retry. */
 static char *write_text(const struct lines *lines)
 {
 	char *text = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The plugin is linked with none of BIND's libraries: their names change with each security update,
- * and named has them loaded. Their version stands in the file's name,
- * libns-9.18.49-1~deb12u3-Debian.so, and is compared with that of the headers' package. */
+ * The plugin links none of BIND's libraries: their names change with each security update, and
+ * named has loaded them anyway. The file name of libns has its version, as in
+ * libns-9.18.49-1~deb12u3-Debian.so. We compare it with the version of the headers' package. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 
 bool version_fits(void)
 {
-	static const char built[] = WEIR_BIND_VERSION; /* such as 9.18.49; "": it was not found */
+	static const char built[] = WEIR_BIND_VERSION; /* such as 9.18.49; "": unknown */
 	Dl_info info;
 	if (!built[0] || !dladdr((void *)(uintptr_t)ns_query_done, &info) || !info.dli_fname)
 		return true;
 	const char *file = strrchr(info.dli_fname, '/');
 	const char *runs = strstr(file ? file : info.dli_fname, "libns-");
 	if (!runs)
-		return true; /* named by a number: built from source */
+		return true; /* built from source: libns.so and a number */
 	runs += strlen("libns-");
 	size_t all = strspn(runs, "0123456789."), branch = (size_t)(strrchr(built, '.') - built);
 	if (strncmp(runs, built, branch + 1) != 0) {
