@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The directives: README.md says what each takes. */
+ * The directives: README.md lists their arguments. */
 #include "module.h"
 
 static const size_t usual_max = 256 << 20;
@@ -21,7 +21,7 @@ static bool is_name(const ngx_str_t *name)
 	return name->len && name->len <= NGX_WEIR_NAME;
 }
 
-/* A zone of that name, which a rule may name before it is defined. */
+/* Find or add the zone of that name: a rule may name a zone before it is defined. */
 static struct ngx_weir_zone *zone_of(ngx_conf_t *cf, const ngx_str_t *name)
 {
 	struct ngx_weir_main_conf *conf =
@@ -48,7 +48,7 @@ static bool is_word(const ngx_str_t *value, const char *word)
 	return value->len == strlen(word) && ngx_strncmp(value->data, word, value->len) == 0;
 }
 
-/* $variable */
+/* @value: $variable */
 static char *set_key(ngx_conf_t *cf, struct ngx_weir_key *key, ngx_str_t value)
 {
 	static const char *const addresses[] = { "realip_remote_addr", "proxy_protocol_addr" };
@@ -66,7 +66,7 @@ static char *set_key(ngx_conf_t *cf, struct ngx_weir_key *key, ngx_str_t value)
 	return key->variable == NGX_ERROR ? NGX_CONF_ERROR : NGX_CONF_OK;
 }
 
-/* If @value begins with @name, what is behind it. */
+/* Does @value begin with @name? Then @rest receives the part behind it. */
 static bool behind(const ngx_str_t *value, const char *name, ngx_str_t *rest)
 {
 	size_t n = strlen(name);
@@ -90,7 +90,7 @@ static char *set_on_error(ngx_conf_t *cf, struct ngx_weir_zone *zone, const ngx_
 	return NGX_CONF_OK;
 }
 
-/* Read now, by the master: its workers need not be able to. */
+/* The master reads the key now: workers need no right to read it. */
 static char *set_secret(ngx_conf_t *cf, struct ngx_weir_zone *zone, ngx_str_t path)
 {
 	u_char *key = ngx_palloc(cf->pool, WEIR_SECRET_BYTES);
@@ -199,7 +199,7 @@ static char *set_then(ngx_conf_t *cf, const char *what, const ngx_str_t *word,
 	return NGX_CONF_OK;
 }
 
-/* @from: 0 the usual one */
+/* @from: 0: the default */
 static char *set_list(ngx_conf_t *cf, struct ngx_weir_rule *rule, ngx_uint_t from)
 {
 	static const size_t prefix = sizeof "$http_" - 1;

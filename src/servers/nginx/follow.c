@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * A worker's timer for a zone. Each worker goes over to the set in use, so that one without
- * requests holds no slot for long. One is the leader: it looks at the file, and has a new one read
- * beside the event loop, in nginx's thread pool. A worker that is about to end leads no more. The
- * timer does not keep it from ending (cancelable). */
+ * A worker's timer for a zone. On each tick a worker switches to the set in use, so that an idle
+ * worker does not hold an old slot for long. One worker is the leader. It looks at the file, and
+ * reads a new one beside the event loop, in nginx's thread pool. An exiting worker resigns. The
+ * timer is cancelable, so it does not delay the exit of a worker. */
 #include "module.h"
 
-/* ms: a slot that is still read, a file that may still be written to; how long a file must have
- * been bad without a change. */
+/* ms. SOON: until the next look, if a slot is still read or a file may still be written to.
+ * SETTLED: a file is refused only after it has been bad this long without a change. */
 enum { SOON = 50, SETTLED = 1000 };
-/* How long a new file may wait before that is reported: so many checks, and ms. */
+/* Report a new file that has waited for PATIENCE checks and at least PATIENCE_LEAST ms. */
 enum { PATIENCE = 10, PATIENCE_LEAST = 2000 };
 
 static bool is_ending(void)
@@ -16,14 +16,14 @@ static bool is_ending(void)
 	return ngx_exiting || ngx_quit || ngx_terminate;
 }
 
-/* In the thread: the worker waits for it when it ends. */
+/* Runs in the thread. An exiting worker waits for the thread, so this ends the reading. */
 static int stop(void *arg, uint64_t done, uint64_t total)
 {
 	(void)arg, (void)done, (void)total;
 	return is_ending();
 }
 
-/* In the thread. */
+/* Runs in the thread. */
 static void work(void *data, ngx_log_t *log)
 {
 	struct ngx_weir_zone *zone = *(struct ngx_weir_zone **)data;
@@ -41,8 +41,8 @@ static void again(struct ngx_weir_zone *zone, ngx_msec_t ms)
 	ngx_add_timer(&zone->timer, ms);
 }
 
-/* A file may seem bad because it is being written, or moved there. It is refused if it is so a
- * second later, unchanged. */
+/* A file may seem bad while a job writes or moves it. The leader refuses it if it is still bad and
+ * unchanged after SETTLED. */
 static bool is_doubted(const struct ngx_weir_zone *zone, const struct file_identity *file)
 {
 	return zone->doubted && file_same(&zone->doubt, file);
@@ -66,7 +66,7 @@ static void doubt(struct ngx_weir_zone *zone, const struct file_identity *file,
 	zone->doubt = *file;
 }
 
-/* In the event loop, after work(). */
+/* Runs in the event loop, after work(). */
 static void finish(ngx_event_t *event)
 {
 	struct ngx_weir_zone *zone = event->data;
@@ -81,14 +81,14 @@ static void finish(ngx_event_t *event)
 		ngx_weir_take(zone, zone->timer.log);
 		zone->doubted = false;
 		store_follow(zone->store);
-	} else if (!reading->changed && !is_ending()) { /* which stops a reading */
+	} else if (!reading->changed && !is_ending()) { /* an exit stops the reading */
 		doubt(zone, &reading->file, reading->sentence, reading->err);
 	}
 	if (reading->changed)
 		again(zone, SOON);
 }
 
-/* Return: whether it is to be tried again soon. */
+/* Return: try again soon? */
 static bool start(struct ngx_weir_zone *zone, const struct file_identity *file,
                   const struct store_facts *before, bool tidying)
 {
@@ -110,17 +110,17 @@ static bool start(struct ngx_weir_zone *zone, const struct file_identity *file,
 	if (ngx_thread_task_post(zone->pool, zone->task) == NGX_OK)
 		return false;
 	zone->tidying = false;
-	store_abandon(zone->store); /* the queue is full: next time */
+	store_abandon(zone->store); /* the queue is full: retry at the next tick */
 	return false;
 }
 
-/* Does a bad file that was seen before need another look? */
+/* Is the file refused for good, so that it needs no other look? */
 static bool is_refused(const struct store_facts *facts, const struct file_identity *file)
 {
 	return facts->refused_since && !facts->refused_again && file_same(&facts->refused, file);
 }
 
-/* As leader. Return: whether to look again soon. */
+/* Leader only. Return: look again soon? */
 static bool look(struct ngx_weir_zone *zone)
 {
 	struct store *store = zone->store;
@@ -135,7 +135,7 @@ static bool look(struct ngx_weir_zone *zone)
 	if (!err && has_set && file_same(&file, &facts.file)) {
 		zone->doubted = false;
 		if (facts.refused_since)
-			store_refused(store, NULL, NULL, false); /* it came back */
+			store_refused(store, NULL, NULL, false); /* the file in use is back */
 		return store_is_untidy(store) && start(zone, &file, &facts, true);
 	}
 	if (is_refused(&facts, &file) || (is_doubted(zone, &file) && !is_settled(zone)))
@@ -148,7 +148,7 @@ static bool look(struct ngx_weir_zone *zone)
 	return file_is_young(&file) || start(zone, &file, &facts, false);
 }
 
-/* Is there a file that is neither in use nor refused, and has been while the set was the same? */
+/* Is there a file that is neither in use nor refused? The wait restarts if the set has changed. */
 static bool is_waiting(struct ngx_weir_zone *zone)
 {
 	struct file_identity file;
@@ -167,7 +167,7 @@ static void say_waiting(struct ngx_weir_zone *zone)
 {
 	pid_t other = zone->store->busy ? 0 : store_hinders(zone->store);
 	if (!other)
-		return; /* it is being read here */
+		return; /* this worker reads the file, or no process hinders it */
 	zone->waiting_said = true;
 	ngx_log_error(NGX_LOG_ALERT, zone->timer.log, 0, "weir_zone \"%V\": %V: has been waiting "
 	              "for %M ms for process %P, to take it or to leave an older set: does it "
@@ -175,7 +175,7 @@ static void say_waiting(struct ngx_weir_zone *zone)
 	              ngx_current_msec - zone->waiting, other);
 }
 
-/* Each worker does: the leader may be the one that stands still. */
+/* All workers watch, because the leader may be the one that hangs. */
 static void watch(struct ngx_weir_zone *zone)
 {
 	const ngx_msec_t patience = ngx_max(PATIENCE * zone->check, PATIENCE_LEAST);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * A variable's value as the set takes it, which normalises it. Addresses are looked up as prefixes
- * in a set of prefixes, else as text, and an IPv4 address that came over an IPv6 socket
- * (::ffff:192.0.2.1) is the IPv4 one in either. A list is read from the right, where the proxies
- * that we trust add to it. */
+ * Looks up a variable's value in the set, which normalises it. An address is looked up as a prefix
+ * in a set of prefixes, else as text. In both, an IPv4 address from an IPv6 socket
+ * (::ffff:192.0.2.1) counts as the IPv4 address. A list is read from the right, where the trusted
+ * proxies append to it. */
 #include <arpa/inet.h>
 #include "module.h"
 
 static const u_char mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
 
-/* Of a set of prefixes or domains, which cannot read every text. */
+/* Can the set read this text? Sets of prefixes or domains cannot read every text. */
 static bool readable(const struct weir_text *normal, const void *text, size_t len)
 {
 	const struct weir_text shape = { .steps = normal->steps & ~(uint32_t)WEIR_TEXT_LOWERCASE };
-	u_char room[WEIR_TEXT_ROOM(0)]; /* without lowercase all but an address is in the text */
+	u_char room[WEIR_TEXT_ROOM(0)]; /* without lowercase only addresses need room */
 	struct iovec key;
 	return weir_text_key(&shape, text, len, room, &key) == 0;
 }
@@ -30,7 +30,7 @@ static int ask_binary(const struct weir_filter *f, const struct weir_text *norma
 {
 	char text[INET6_ADDRSTRLEN];
 	if (len != 4 && len != 16)
-		return -EINVAL; /* a UNIX socket's */
+		return -EINVAL; /* from a UNIX socket */
 	if (normal->steps & WEIR_TEXT_CIDR)
 		return weir_contains_keys(f, weir_keys_fixed(address, len, 1), NULL) == 1;
 	if (len == 16 && memcmp(address, mapped, sizeof mapped) == 0) {
@@ -41,7 +41,7 @@ static int ask_binary(const struct weir_filter *f, const struct weir_text *norma
 	return ask_text(f, normal, text, strlen(text));
 }
 
-/* Return: the bytes of the address, 4 or 16; 0: the text is none. */
+/* Return: the bytes of the address, 4 or 16; 0: the text is not an address. */
 static size_t parse(const u_char *text, size_t len, u_char address[16])
 {
 	char copy[INET6_ADDRSTRLEN];
@@ -54,7 +54,7 @@ static size_t parse(const u_char *text, size_t len, u_char address[16])
 	return inet_pton(AF_INET6, copy, address) == 1 ? 16 : 0;
 }
 
-/* However it is spelled. What is no address is text: a UNIX socket's "unix:". */
+/* Look up an address in any spelling. Other values count as text, such as "unix:" of a socket. */
 static int ask_address(const struct weir_filter *f, const struct weir_text *normal,
                        const u_char *text, size_t len)
 {
@@ -63,7 +63,7 @@ static int ask_address(const struct weir_filter *f, const struct weir_text *norm
 	return bytes ? ask_binary(f, normal, address, bytes) : ask_text(f, normal, text, len);
 }
 
-/* Is it nothing, or a colon and a port? */
+/* Is it empty, or a colon and a port? */
 static bool is_port(const u_char *text, size_t len)
 {
 	if (!len)
@@ -74,7 +74,7 @@ static bool is_port(const u_char *text, size_t len)
 	return port >= 0 && port <= 65535;
 }
 
-/* As parse(), of ADDRESS, IPV4:PORT, [IPV6] and [IPV6]:PORT. */
+/* As parse(), for ADDRESS, IPV4:PORT, [IPV6] and [IPV6]:PORT. */
 static size_t parse_element(const u_char *text, size_t len, u_char address[16])
 {
 	for (; len && (text[0] == ' ' || text[0] == '\t'); len--)
@@ -105,8 +105,9 @@ static bool is_excess(const u_char *list, size_t len)
 	return elements > NGX_WEIR_LIST_MOST;
 }
 
-/* Return: -E2BIG if the list is beyond its limits; 1 if the set has any that is asked; else -EINVAL
- * if one of those is no address; else 0, also if the list is shorter than @from. */
+/* @from: ask only this element, counted from the right; 0: all
+ * Return: -E2BIG if the list is beyond its limits; 1 if the set has an asked element; else -EINVAL
+ * if an asked element is not an address; else 0, also if the list is shorter than @from. */
 static int ask_list(const struct weir_filter *f, const struct weir_text *normal, ngx_uint_t from,
                     const u_char *list, size_t len)
 {
@@ -142,7 +143,7 @@ enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, const struct ngx_w
 	if (!f)
 		return NGX_WEIR_OFF;
 	if (form != NGX_WEIR_FORM_CLIENT && !len)
-		return NGX_WEIR_MISS; /* no value: even one that all clients without it share */
+		return NGX_WEIR_MISS; /* all clients without a value would share that key */
 	if (form == NGX_WEIR_FORM_CLIENT)
 		answer = ask_binary(f, normal, data, len);
 	else if (form == NGX_WEIR_FORM_LIST)

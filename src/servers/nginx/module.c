@@ -16,7 +16,7 @@ static void *create_loc_conf(ngx_conf_t *cf)
 	return ngx_pcalloc(cf->pool, sizeof(struct ngx_weir_loc_conf));
 }
 
-/* As nginx's own lists: a level that has rules has no others. */
+/* As with nginx's own lists: a level with rules inherits none. */
 static char *merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
 {
 	struct ngx_weir_loc_conf *above = parent, *conf = child;
@@ -62,7 +62,7 @@ static ngx_int_t postconfiguration(ngx_conf_t *cf)
 	return NGX_OK;
 }
 
-/* Of workers; the processes that look after caches serve nobody. */
+/* Only workers follow the file: the processes that manage caches serve no requests. */
 static ngx_int_t init_process(ngx_cycle_t *cycle)
 {
 	struct ngx_weir_main_conf *conf =
@@ -91,7 +91,7 @@ ngx_module_t ngx_http_weir_module = {
 	.init_process = init_process,
 };
 
-/* What nginx looks for in a module's file. */
+/* The symbols that nginx looks up in a module's file. */
 #define SEEN __attribute__((visibility("default")))
 extern SEEN ngx_module_t *ngx_modules[];
 extern SEEN char *ngx_module_names[], *ngx_module_order[];

@@ -12,11 +12,11 @@ bool reading_is_verdict(int err)
 	case -EBADMSG:
 	case -ENOTSUP:
 	case -EKEYREJECTED:
-	case -ENOSPC: /* of the slot */
+	case -ENOSPC: /* the slot is too small */
 	case -EISDIR:
 	case -EINVAL:
 	case -ENOENT:
-	case -ECANCELED: /* nobody can have meant it */
+	case -ECANCELED: /* an implausible set */
 		return true;
 	default:
 		return false;
@@ -49,7 +49,7 @@ void reading_explain_no_slot(char sentence[STORE_TEXT], const struct store *stor
 	         "mapped: %s", name, store->room, weir_strerror(err));
 }
 
-/* What the library's sentence cannot name: the option that helps. */
+/* The option that helps, which the library's sentence cannot name. */
 static const char *hint(const struct reading *r)
 {
 	if (r->err == -ENOSPC && !r->store->map)
@@ -59,7 +59,7 @@ static const char *hint(const struct reading *r)
 	return "";
 }
 
-/* The library's sentence, which names the file unless it is about what was read of it. */
+/* Copy the library's sentence, and put the name of the file before it if it lacks that. */
 static void explain(struct reading *r)
 {
 	char name[STORE_TEXT / 2], detail[WEIR_SENTENCE_BYTES];
@@ -71,7 +71,7 @@ static void explain(struct reading *r)
 		snprintf(r->sentence, sizeof r->sentence, "%s: %.200s%s", name, detail, hint(r));
 }
 
-/* The filter of the file, which is in the slot then, or stays where it is. */
+/* Load the filter: copy the file into the slot or, with map, use the file itself. */
 static int get(struct reading *r, struct weir_filter **f)
 {
 	const struct store *s = r->store;
@@ -105,7 +105,7 @@ static void __attribute__((format(printf, 2, 3))) refuse(struct reading *r, cons
 	r->err = -ECANCELED;
 }
 
-/* An image of other keys would let all pass. Other steps are done to what is looked up as well. */
+/* With keys of the other sort no lookup would match. Other steps apply to lookups as well. */
 static void judge_keys(struct reading *r)
 {
 	static const char *const what[] = { "text", "addresses (--cidr)" };
@@ -115,8 +115,9 @@ static void judge_keys(struct reading *r)
 		       what[r->prefixes_before]);
 }
 
-/* As weir_handle_refresh(): the capacity may be made up, and few keys may have such a rate by
- * chance. So without saturation more is allowed: what one full line has, or of layers a tenth. */
+/* As in weir_handle_refresh(): the capacity may be made up, and few keys may reach such a rate by
+ * chance. Without saturation the rate may exceed the limit by the share of one full line, or for
+ * layers by a tenth. */
 static bool overfull(const struct weir_stats *s)
 {
 	const bool layers = weir_kind_can(s->shape.kind, WEIR_CAN_GROW);
@@ -125,8 +126,8 @@ static bool overfull(const struct weir_stats *s)
 	return above > 0 && (s->saturated || (s->fp_rate > 0 && above > 1 / fmax(lines, 10)));
 }
 
-/* What weir_handle_refresh() asks of an image, by every bit: then no sample can be foreseen. Of a
- * set whose every bit is set nothing is known of its keys. */
+/* The checks of weir_handle_refresh(), on every bit, so that no attacker can predict a sample. A
+ * set with all bits set tells nothing about its keys. */
 static void judge(struct reading *r, const struct weir_stats *s)
 {
 	bool full = overfull(s);
@@ -186,7 +187,7 @@ void reading_run(struct reading *r)
 	if (r->err)
 		store_tidy(r->store);
 	r->changed = file_identify(&after, r->store->path) || !file_same(&after, &r->file);
-	/* which of the two was read nobody knows: it is looked at again */
+	/* if it changed, we may have read either file: the leader looks again */
 	if (!r->changed)
 		r->facts.file = r->file;
 }

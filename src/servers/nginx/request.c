@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A request: its location's rules, in the access phase, and the variable of a zone. */
+ * Runs the rules of a request's location in the access phase, and computes a zone's variable. */
 #include "module.h"
 
 static const ngx_str_t words[NGX_WEIR_ANSWERS] = {
@@ -17,7 +17,7 @@ static void say(ngx_http_variable_value_t *v, enum ngx_weir_answer answer)
 	v->not_found = 0;
 }
 
-/* As $binary_remote_addr has it, without the way through a variable. */
+/* Look up the bytes of $binary_remote_addr, without the cost of a variable. */
 static enum ngx_weir_answer ask_client(ngx_http_request_t *r, struct ngx_weir_zone *zone,
                                        const struct ngx_weir_key *key)
 {
@@ -34,7 +34,7 @@ static enum ngx_weir_answer ask_client(ngx_http_request_t *r, struct ngx_weir_zo
 	return ngx_weir_ask(zone, key, address, len);
 }
 
-/* @name is as a variable has it: X-Forwarded-For is x_forwarded_for. */
+/* @name: as variables spell it: x_forwarded_for matches X-Forwarded-For */
 static bool is_named(const ngx_table_elt_t *line, const ngx_str_t *name)
 {
 	if (!line->hash || line->key.len != name->len)
@@ -47,7 +47,7 @@ static bool is_named(const ngx_table_elt_t *line, const ngx_str_t *name)
 	return true;
 }
 
-/* Up to one byte above the limit, by which the list is seen to be too long. */
+/* Append up to one byte beyond the limit, by which is_excess() sees that the list is too long. */
 static void append(ngx_str_t *list, const u_char *data, size_t len)
 {
 	len = ngx_min(len, NGX_WEIR_LIST_BYTES + 1 - list->len);
@@ -55,7 +55,7 @@ static void append(ngx_str_t *list, const u_char *data, size_t len)
 	list->len += len;
 }
 
-/* @lines: how many the list is of so far. One is used where it stands. */
+/* @lines: lines in the list so far. A single line is used in place, without a copy. */
 static ngx_int_t add_line(ngx_http_request_t *r, ngx_str_t *list, ngx_uint_t lines,
                           const ngx_str_t *value)
 {
@@ -76,8 +76,8 @@ static ngx_int_t add_line(ngx_http_request_t *r, ngx_str_t *list, ngx_uint_t lin
 	return NGX_OK;
 }
 
-/* All lines of that name, in their order: of most names nginx before 1.23 has only the first one in
- * its variable. */
+/* Join all header lines of that name, in their order: before nginx 1.23, most header variables have
+ * only the first line. */
 static ngx_int_t gather(ngx_http_request_t *r, const ngx_str_t *name, ngx_str_t *list)
 {
 	ngx_uint_t lines = 0;
@@ -92,7 +92,7 @@ static ngx_int_t gather(ngx_http_request_t *r, const ngx_str_t *name, ngx_str_t 
 	return NGX_OK;
 }
 
-/* @value: what was asked, unless it is the client's address. */
+/* @value: receives the value looked up; empty for the client's address */
 static ngx_int_t ask(ngx_http_request_t *r, struct ngx_weir_zone *zone,
                      const struct ngx_weir_key *key, ngx_str_t *value,
                      enum ngx_weir_answer *answer)
@@ -128,7 +128,7 @@ static bool refuses(const struct ngx_weir_rule *rule, enum ngx_weir_answer answe
 	return rule->allow ? answer != NGX_WEIR_HIT : answer == NGX_WEIR_HIT;
 }
 
-/* The worker that sets the time, of all that find a line due, writes it. */
+/* If several workers find a line due, the one that sets the time writes it. */
 void ngx_weir_log_invalid(struct ngx_weir_zone *zone, const ngx_str_t *value, ngx_log_t *log)
 {
 	struct ngx_weir_counters *counters = zone->counters;
@@ -182,7 +182,7 @@ ngx_int_t ngx_weir_access(ngx_http_request_t *r)
 	return NGX_DECLINED;
 }
 
-/* Asked for before any rule of the zone has been, or without one. */
+/* Runs if no rule of the zone has set the variable in this request. */
 ngx_int_t ngx_weir_answer_get(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data)
 {
 	struct ngx_weir_zone *zone = (struct ngx_weir_zone *)data;

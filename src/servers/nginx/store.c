@@ -10,8 +10,8 @@
 #include "store.h"
 #include "store_page.h"
 
-enum { LEADER = 0, SLOT = 1 }; /* the bytes that are locked: SLOT + i */
-enum { MOST_TRIES = 8 };       /* to go over, while others publish */
+enum { LEADER = 0, SLOT = 1 }; /* the locked bytes: SLOT + i for slot i */
+enum { MOST_TRIES = 8 };       /* to switch, while a leader publishes */
 
 /* ---- locks ---- */
 
@@ -37,7 +37,7 @@ void store_resign(struct store *s)
 	s->leads = false;
 }
 
-/* A process does not see its own locks. */
+/* F_GETLK does not report a process's own locks. */
 static pid_t other_holder(const struct store *s, int byte)
 {
 	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
@@ -49,10 +49,10 @@ pid_t store_leader(const struct store *s)
 	return s->leads ? getpid() : other_holder(s, LEADER);
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-/* Nobody can make it shorter, so that no process gets a SIGBUS. The pages come as they are written
- * to: the kernel reserves none for such a file. */
+/* The seals keep the file from shrinking, so that no process gets a SIGBUS. The kernel reserves no
+ * pages: it allocates each one on the first write. */
 static int memory_file(off_t bytes)
 {
 	int fd = memfd_create("weir", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -161,12 +161,12 @@ static uint64_t current(const struct store *s)
 	return atomic_load_explicit(&s->shared->current, memory_order_acquire);
 }
 
-/* Have this filter, of this word, and none of before. */
+/* Replace the filter by the one of @word. */
 static void settle(struct store *s, uint64_t word, struct weir_filter *filter, int slot)
 {
 	weir_destroy(s->filter);
 	if (s->slot >= 0 && s->slot != slot)
-		lock(s, SLOT + s->slot, F_UNLCK); /* N3: nothing of ours reads it now */
+		lock(s, SLOT + s->slot, F_UNLCK); /* N3: we no longer read it */
 	s->filter = filter;
 	s->slot = slot;
 	s->seen = word;
@@ -175,7 +175,7 @@ static void settle(struct store *s, uint64_t word, struct weir_filter *filter, i
 		weir_text_of(filter, &s->normal);
 }
 
-/* Return: whether the filter is of the word, or cannot be had. */
+/* Return: false: try again; true: the filter is that of the word, or it cannot be loaded. */
 static bool follow_slot(struct store *s, uint64_t word)
 {
 	const struct weir_load_options trusting = store_trusting(s); /* N4 */
@@ -183,8 +183,8 @@ static bool follow_slot(struct store *s, uint64_t word)
 	int slot = (int)store_place(word);
 	const unsigned char *image = s->slots + (size_t)slot * s->room;
 	if (slot != s->slot && !lock(s, SLOT + slot, F_RDLCK))
-		return false; /* it is being written: the word names another by now */
-	/* N3: looked at again under the lock */
+		return false; /* the leader writes to it: the word has changed */
+	/* N3: check again under the lock */
 	if (current(s) != word) {
 		if (slot != s->slot)
 			lock(s, SLOT + slot, F_UNLCK);
@@ -198,8 +198,8 @@ static bool follow_slot(struct store *s, uint64_t word)
 	return true;
 }
 
-/* The path may have been given to another file since: only what the leader checked is used, and
- * else the filter of before, until the leader has checked that one too. */
+/* The path may name another file by now. Use the file only if the leader has checked this one.
+ * Otherwise the old filter stays until the leader has checked the new file. */
 static bool follow_file(struct store *s, uint64_t word)
 {
 	const struct weir_load_options trusting = store_trusting(s);
@@ -240,7 +240,7 @@ void store_follow(struct store *s)
 
 /* ---- the leader ---- */
 
-/* The slot that the word does not name. */
+/* A slot that the word does not name. */
 static int free_slot(const struct store *s)
 {
 	return store_place(current(s)) == 0 ? 1 : 0;
@@ -273,7 +273,7 @@ int store_begin(struct store *s)
 	s->filling = map_part(s, STORE_PAGE + (size_t)slot * s->room, s->room,
 	                      PROT_READ | PROT_WRITE);
 	s->busy = s->filling != NULL;
-	if (s->busy) { /* from now on it may hold pages, whoever is killed */
+	if (s->busy) { /* it may hold pages now, even if we are killed */
 		atomic_store_explicit(&s->shared->bytes[slot], s->room, memory_order_relaxed);
 		return 0;
 	}
@@ -303,13 +303,13 @@ void store_tidy(struct store *s)
 	if (s->map)
 		return;
 	int slot = free_slot(s);
-	/* what is not given back is written over some time */
+	/* best effort: a later image overwrites pages that stay */
 	(void)fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 	                (off_t)(STORE_PAGE + (size_t)slot * s->room), (off_t)s->room);
 	atomic_store_explicit(&s->shared->bytes[slot], 0, memory_order_relaxed);
 }
 
-/* N4; the lock of a slot is given back after that, when the word keeps writers away (N2). */
+/* N4. The caller unlocks the slot only after this: then the word keeps writers away (N2). */
 static void step(struct store *s, enum store_place place, struct store_facts *facts)
 {
 	facts->number = store_number(current(s)) + 1;
@@ -337,7 +337,7 @@ void store_publish(struct store *s, struct store_facts *facts)
 void store_withdraw(struct store *s)
 {
 	struct store_facts facts;
-	store_facts(s, &facts); /* what was refused stays noted */
+	store_facts(s, &facts); /* keep the refusal */
 	struct store_facts none = { .refused = facts.refused,
 		                    .refused_since = facts.refused_since,
 		                    .refused_again = facts.refused_again };
@@ -347,7 +347,7 @@ void store_withdraw(struct store *s)
 
 bool store_facts(const struct store *s, struct store_facts *out)
 {
-	/* between the facts and their word is a moment */
+	/* a leader writes the facts, then their word: retry between the two */
 	for (unsigned i = 0; i < MOST_TRIES; i++)
 		if (store_read_facts(s->shared, out) && out->number == store_number(current(s)))
 			return true;

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: MIT
- * A set that nginx's processes share. The master makes a store before it forks: an unnamed file in
- * memory with a page of state and two slots, each with room for an image. One worker, the leader,
- * fills the slot that is free, and all workers go over to it, each between two lookups.
+ * A set that nginx's processes share. The master makes a store before it forks: an anonymous file
+ * in memory, with a page of state and two slots that each have room for an image. One worker, the
+ * leader, fills the free slot. Then each worker switches to it between two lookups.
  *
- * The current word has a number that rises by one with each step, and where the set is: in a slot,
- * in the file itself (map), or nowhere. Byte ranges of the memory file are locked with fcntl(): one
- * for the leader, one for each slot. Such a lock belongs to a process, is not inherited by fork(),
- * and the kernel takes it away when the process ends, however it ends.
+ * The current word holds a number, which each step raises by one, and the place of the set: a slot,
+ * the file itself (map), or nowhere. Processes lock byte ranges of the memory file with fcntl():
+ * one for the leader, one for each slot. A process owns such a lock: fork() does not pass it on,
+ * and the kernel drops it however the process ends.
  *
  * N1  Only the holder of the leader's lock changes the current word, the facts, or a slot.
- * N2  A slot is written to only under its exclusive lock, and while the current word names another
- *     place. Whoever holds the leader's lock knows that it stays so until it changes the word.
- * N3  A worker reads a slot only under its shared lock, and only if it found the current word
- *     naming the slot after it had the lock. It gives the lock back when it has no filter there.
- *     With N2: no slot is written to while anybody reads it, and from the moment it may be written
- *     to nobody begins to.
- * N4  The word is stored (release) after the slot is whole and checked, and loaded (acquire) before
- *     the slot is read. So what a worker reads is what was checked.
- * N5  A process that is killed loses its locks. As leader it leaves the word as it was, or the next
- *     set published, and at worst half a slot that nobody reads: the next leader fills it anew. As
- *     reader it leaves the slot free.
- * N6  The lock is the process's, not the thread's: a process fills one slot at a time, and only
- *     while it has no filter there itself. store_begin() sees to both; and its own lookups do not
- *     go over to the slot before it publishes (N1: nobody else can).
+ * N2  The leader writes to a slot only under the slot's exclusive lock, and while the current word
+ *     names another place. The word stays so until the leader changes it.
+ * N3  A worker reads a slot only under the slot's shared lock, and only if the current word still
+ *     named the slot after the worker took the lock. It drops the lock when it has no filter there.
+ *     With N2: the leader never writes to a slot that a worker reads, and no worker begins to read
+ *     a slot that the leader may write to.
+ * N4  The leader stores the word (release) after the slot is complete and checked. A worker loads
+ *     the word (acquire) before it reads the slot. So a worker reads only checked bytes.
+ * N5  A killed process loses its locks. A killed leader leaves the old word or the next one, and at
+ *     worst a half-filled slot that no process reads: the next leader fills it again. A killed
+ *     reader leaves its slot free.
+ * N6  A lock belongs to the process, not to a thread. So a process fills one slot at a time, and
+ *     only while it has no filter there itself: store_begin() checks both. Its own lookups cannot
+ *     switch to the slot before it publishes: no other process changes the word (N1).
  * N7  Closing any descriptor of the memory file would drop the process's locks. The store has the
  *     only one, and closes it last.
- * N8  The facts carry the number of the word that they belong to, and a count that is odd while
- *     they are written. Who finds another number, or an odd count, knows nothing: a leader then
- *     reads the file again. A leader that was killed while it wrote is repaired by the next.
+ * N8  The facts carry the number of their word, and a count that is odd during a write. A reader
+ *     that finds another number or an odd count has no facts; a leader then reads the file again.
+ *     If a leader is killed during a write, the next leader repairs the facts.
  *
- * Workers of an older configuration that still drain are processes like the others: they follow,
- * and hold what they read. */
+ * Draining workers of an older configuration are processes like the others: they follow, and lock
+ * the slot that they read. */
 #ifndef WEIR_NGINX_STORE_H
 #define WEIR_NGINX_STORE_H
 
@@ -41,10 +41,10 @@
 #include <sys/types.h>
 #include <weir/weir.h>
 
-/* ---- which file it is, and whether it may still be written to ---- */
+/* ---- identity and age of a file ---- */
 
-/* A file that is replaced has another inode, one that is written in place another time or size.
- * All zero: none, or one that is to be read again in any case. */
+/* A replaced file has another inode; a file written in place has another time or size.
+ * All zero: no file, or one to read again in any case. */
 struct file_identity {
 	uint64_t device, inode, size;
 	uint64_t modified, changed; /* ns since 1970 */
@@ -54,15 +54,15 @@ struct file_identity {
 int file_identify(struct file_identity *out, const char *path);
 bool file_same(const struct file_identity *a, const struct file_identity *b);
 
-/* Was it written to within the kernel's tick before now? Another write could then leave every time
- * as it is: such a file is read a moment later. */
+/* Was the file changed within the last ticks of the kernel's clock? Another write could then leave
+ * all times the same, so such a file is read a moment later. */
 bool file_is_young(const struct file_identity *f);
 
 /* ---- the store ---- */
 
 enum { STORE_SLOTS = 2, STORE_TEXT = WEIR_SENTENCE_BYTES };
 
-/* What is known of the set in use, and of the file that was refused last. */
+/* Facts about the set in use, and about the last refused file. */
 struct store_facts {
 	uint64_t number;               /* of the current word */
 	struct file_identity file;     /* the set's */
@@ -72,8 +72,8 @@ struct store_facts {
 	uint64_t saturated;            /* 1: yes */
 	uint64_t since;                /* seconds since 1970: published */
 	struct file_identity refused;  /* all zero: none */
-	uint64_t refused_since;        /* 0: none is refused */
-	uint64_t refused_again;        /* 1: by a failure of the system: to be tried again */
+	uint64_t refused_since;        /* 0: no file is refused */
+	uint64_t refused_again;        /* 1: try again: the system failed, or the file was young */
 	char sentence[STORE_TEXT];     /* why */
 };
 
@@ -81,41 +81,41 @@ struct store_shared; /* the page of state */
 
 struct store {
 	char *path;                 /* of the image */
-	bool map;                   /* the set is used where the file is */
+	bool map;                   /* use the set in the file itself */
 	size_t room;                /* of a slot */
-	const void *secret;       /* of keyed images, or NULL; the bytes are the next ones */
+	const void *secret;       /* of keyed images: secret_bytes; or NULL */
 	unsigned char secret_bytes[WEIR_SECRET_BYTES];
 	int fd;
-	unsigned references;        /* of this process: configurations that use it */
+	unsigned references;        /* configurations of this process that use it */
 	const _Atomic uint64_t *current;
 	struct store_shared *shared;
-	unsigned char *slots;       /* read-only, one behind the other */
-	/* this process's: */
-	uint64_t seen;              /* the current word that the filter is of */
-	int slot;                   /* that it holds, or -1 */
+	unsigned char *slots;       /* read-only, contiguous */
+	/* for this process: */
+	uint64_t seen;              /* the current word of the filter */
+	int slot;                   /* the slot of the filter, or -1 */
 	struct weir_filter *filter; /* NULL: none */
 	struct weir_text normal;    /* the filter's */
 	bool leads;
 	bool busy;                  /* between store_begin() and publish or abandon */
-	unsigned char *filling;     /* then the free slot, mapped to be written */
+	unsigned char *filling;     /* while busy: the free slot, mapped for writing */
 };
 
-/* @secret: WEIR_SECRET_BYTES, copied: images are keyed by it; NULL: they are not keyed.
- * Return: 0 or a negative errno; NULL is left in @out then. */
+/* @secret: the key of the images, WEIR_SECRET_BYTES, copied; NULL: images are not keyed
+ * Return: 0, or a negative errno and NULL in @out. */
 int store_create(struct store **out, const char *path, size_t room, bool map,
                  const void *secret);
-/* Would such a store serve as well? */
+/* Does the store have these properties? */
 bool store_is(const struct store *s, const char *path, size_t room, bool map,
               const void *secret);
-/* For what has been checked before. */
+/* Options to load an image that was checked before. */
 struct weir_load_options store_trusting(const struct store *s);
 struct store *store_share(struct store *s); /* one more reference */
-void store_release(struct store *s);        /* one less; NULL: nothing */
+void store_release(struct store *s);        /* one reference less; NULL: a no-op */
 
-/* Go over to the current set. What cannot be had (no memory) leaves the old one. */
+/* Switch to the current set. If that fails (no memory), the old set stays. */
 void store_follow(struct store *s);
 
-/* The set, or NULL: none. */
+/* Return: the current set, or NULL without a set. */
 static inline const struct weir_filter *store_filter(struct store *s)
 {
 	if (atomic_load_explicit(s->current, memory_order_acquire) != s->seen)
@@ -123,39 +123,39 @@ static inline const struct weir_filter *store_filter(struct store *s)
 	return s->filter;
 }
 
-/* Be the leader, or stay it. Return: false: another process is. */
+/* Become or stay the leader. Return: false: another process leads. */
 bool store_lead(struct store *s);
 void store_resign(struct store *s);
-/* Its process; 0: none leads. */
+/* The leader's process; 0: no process leads. */
 pid_t store_leader(const struct store *s);
 
-/* Another process that keeps a new file from being taken, since it stands still, say: the leader,
- * or one that reads the free slot. 0: none does. */
+/* Return: another process that may keep us from taking a new file, for instance because it hangs:
+ * the leader, or a reader of the free slot. 0: no such process. */
 pid_t store_hinders(const struct store *s);
-/* Is there a set, that this process does not have? */
+/* Does a set exist that this process lacks? */
 bool store_lacks(const struct store *s);
 
-/* As leader: have the free slot, to be written at s->filling. Of a map store there is nothing to
- * write. Return: 0; -EBUSY it is still read, or being filled; or a negative errno. */
+/* Leader only: lock the free slot and map it for writing at s->filling. A map store has no slots.
+ * Return: 0; -EBUSY: the slot is still read, or being filled; or another negative errno. */
 int store_begin(struct store *s);
-/* Does the free slot hold pages that nobody needs? */
+/* Does the free slot hold pages? They are unused. */
 bool store_is_untidy(const struct store *s);
-/* Between begin and abandon: give them back. */
+/* Between begin and abandon: give these pages back. */
 void store_tidy(struct store *s);
-/* After begin: the slot has an image of facts->bytes bytes that was checked; the facts' number is
- * filled in. */
+/* After begin: publish the checked image of facts->bytes bytes in the slot. It sets the number of
+ * @facts. */
 void store_publish(struct store *s, struct store_facts *facts);
-/* After begin: leave the slot as it is. */
+/* After begin: unlock the slot as it is. */
 void store_abandon(struct store *s);
-/* As leader: there is no set any more. */
+/* Leader only: drop the set for all processes. */
 void store_withdraw(struct store *s);
 
-/* What is known. Return: false: nothing, or not of the current set; @out is then all zero. */
+/* Return: false: the current set has no facts, and @out is all zero. */
 bool store_facts(const struct store *s, struct store_facts *out);
 /* Is there a set? */
 bool store_has_set(const struct store *s);
-/* As leader: note a refusal, or with NULL that it is over.
- * @again: the file is to be tried again, though it stays as it is. */
+/* Leader only: note a refusal or, with @sentence NULL, its end.
+ * @again: try the file again even if it does not change */
 void store_refused(struct store *s, const struct file_identity *file, const char *sentence,
                    bool again);
 

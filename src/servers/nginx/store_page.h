@@ -6,7 +6,7 @@
 #include "store.h"
 
 enum {
-	STORE_PAGE = 1 << 16, /* whole pages of every machine */
+	STORE_PAGE = 1 << 16, /* a multiple of every page size */
 	STORE_FACT_WORDS = (sizeof(struct store_facts) + 7) / 8,
 };
 
@@ -14,7 +14,7 @@ enum store_place { STORE_IN_SLOT_0, STORE_IN_SLOT_1, STORE_NOWHERE, STORE_IN_FIL
 
 struct store_shared {
 	_Alignas(64) _Atomic uint64_t current; /* number * 4 + place; 0 before the first step */
-	/* of the image, or all of the slot while one is read; 0: no pages */
+	/* of the image, or of the whole slot while the leader fills it; 0: no pages */
 	_Alignas(64) _Atomic uint64_t bytes[STORE_SLOTS];
 	_Atomic uint64_t count; /* odd: the facts are being written (N8) */
 	_Atomic uint64_t facts[STORE_FACT_WORDS];
@@ -36,7 +36,7 @@ static inline enum store_place store_place(uint64_t word)
 }
 
 void store_write_facts(struct store_shared *shared, const struct store_facts *facts);
-/* Return: false: they were being written, or nobody ever wrote any. */
+/* Return: false: no facts were ever written, or a write has not ended. */
 bool store_read_facts(const struct store_shared *shared, struct store_facts *out);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What becomes of a file that was read: its set is published, or it is refused, once and with a
- * sentence. */
+ * Publishes the set of a file that was read, or refuses the file, once and with a sentence. */
 #include <math.h>
 #include "module.h"
 
@@ -59,7 +58,7 @@ void ngx_weir_refuse(struct ngx_weir_zone *zone, const struct file_identity *fil
 	    file_same(&facts.refused, file) && ngx_strcmp(facts.sentence, sentence) == 0) {
 		if (facts.refused_again != again)
 			store_refused(zone->store, file, sentence, again);
-		return; /* it was said */
+		return; /* already logged */
 	}
 	store_refused(zone->store, file, sentence, again);
 	ngx_atomic_fetch_add(&zone->counters->refusals, 1);

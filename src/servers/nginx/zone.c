@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * A zone's memory, when the configuration has been read: counters in nginx's shared zone, which a
- * reload hands on, and the store, which it hands on as long as path and size stay the same. Then a
- * set is in use already, the workers follow the file, and the master reads nothing. Else it reads
- * the file here, as the workers' user would: what they could not read later is refused now. A file
- * that is refused stops neither a start nor a reload. */
+ * Sets up a zone's memory after the configuration was read. The counters are in nginx's shared
+ * zone, which a reload hands on. It hands the store on too, if path, size, mode and key stay. If
+ * the store has a set, workers follow the file and the master reads nothing. Otherwise the master
+ * reads the file here, as the workers' user: it refuses now a file that they could not read later.
+ * A refused file stops neither a start nor a reload. */
 #include <grp.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 enum { MOST_GROUPS = 1 << 16 }; /* Linux allows no more */
 
-/* The rights of the master, to come back to. */
+/* The rights of the master, to restore later. */
 struct rights {
 	bool changed;
 	uid_t user;
@@ -20,7 +20,7 @@ struct rights {
 	gid_t *groups;
 };
 
-/* Become the workers' user, as far as files go: the master has one thread. */
+/* Take the effective rights of the workers' user. The master has one thread, so this is safe. */
 static ngx_int_t become_worker(struct rights *rights, ngx_cycle_t *cycle)
 {
 	ngx_core_conf_t *core = (ngx_core_conf_t *)ngx_get_conf(cycle->conf_ctx, ngx_core_module);
@@ -31,7 +31,7 @@ static ngx_int_t become_worker(struct rights *rights, ngx_cycle_t *cycle)
 	if (!rights->groups)
 		return NGX_ERROR;
 	rights->n = getgroups(MOST_GROUPS, rights->groups);
-	rights->dumpable = prctl(PR_GET_DUMPABLE); /* which a change of user switches off */
+	rights->dumpable = prctl(PR_GET_DUMPABLE); /* a change of user switches it off */
 	rights->changed = true;
 	if (rights->n < 0 || initgroups(core->username, core->group) || setegid(core->group) ||
 	    seteuid(core->user)) {
@@ -74,7 +74,7 @@ static ngx_int_t read_first(struct ngx_weir_zone *zone, ngx_cycle_t *cycle)
 		store_abandon(zone->store);
 		ngx_weir_refuse(zone, &reading->file, reading->sentence, reading->err, cycle->log);
 	} else {
-		/* written to a moment ago: the workers look once more */
+		/* just written to: without an identity, the workers look once more */
 		if (file_is_young(&reading->file) && !zone->map)
 			ngx_memzero(&reading->facts.file, sizeof reading->facts.file);
 		ngx_weir_take(zone, cycle->log);
@@ -90,7 +90,7 @@ static void refuse_unread(struct ngx_weir_zone *zone, int err, ngx_cycle_t *cycl
 	ngx_weir_refuse(zone, &file, sentence, err, cycle->log);
 }
 
-/* A leader of the running configuration reads the file anyway: then it is left to it. */
+/* If the running configuration has a leader, leave the reading to it. */
 static ngx_int_t fill(struct ngx_weir_zone *zone, ngx_cycle_t *cycle)
 {
 	ngx_int_t answer = NGX_OK;
@@ -120,7 +120,7 @@ static void say_missing(const struct ngx_weir_zone *zone, const struct ngx_weir_
 static void release(void *data)
 {
 	struct ngx_weir_zone *zone = data;
-	if (zone->timer.timer_set) /* one process for everything */
+	if (zone->timer.timer_set) /* nginx runs as a single process */
 		ngx_del_timer(&zone->timer);
 	store_release(zone->store);
 }

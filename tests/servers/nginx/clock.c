@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * To be preloaded: a monotonic clock that is ahead by as many seconds as the file $WEIR_CLOCK has
- * bytes. A test makes a minute pass by that. */
+ * A preload that sets the monotonic clock ahead, by one second for each byte of the file
+ * $WEIR_CLOCK. With it a test lets a minute pass. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The slots that nginx's processes share, without nginx: readers, leaders and their deaths, each a
- * process of its own that does one step when a byte comes and answers with one. */
+ * The slots that nginx's processes share, without nginx: readers, leaders and their deaths. Each is
+ * a child process that does one step for each request on its pipe, and answers it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 
 enum { ROOM = 1 << 20, KEYS = 500 };
 
-/* What happens just before a reader's next lock, once. */
+/* Called once, just before a reader's next lock. */
 static void (*before_lock)(void);
 int __real_fcntl64(int fd, int command, ...);
 int __wrap_fcntl64(int fd, int command, ...);
@@ -28,7 +28,7 @@ int __wrap_fcntl64(int fd, int command, ...)
 	return __real_fcntl64(fd, command, argument);
 }
 
-/* No memory for a filter. */
+/* Loading a filter from memory fails with -ENOMEM. */
 static bool no_memory;
 int __real_weir_load(struct weir_filter **out, struct weir_location from,
                      const struct weir_load_options *options);
@@ -64,7 +64,7 @@ static bool has_set(struct store *s, uint64_t n)
 	return true;
 }
 
-/* As leader, all of it. Return: as store_begin(), or the reading's error. */
+/* All steps of a leader. Return: as store_begin(), or the error of the reading. */
 static int put_set(struct store *s)
 {
 	static struct reading r;
@@ -87,7 +87,7 @@ struct child {
 	int to, from;
 };
 
-/* What a child is asked: a letter and a number, and it answers with a number. */
+/* A request to a child is a letter and a number; the answer is a number. */
 static int serve(char what, uint64_t n)
 {
 	switch (what) {
@@ -182,8 +182,8 @@ static void test_a_set_for_all(void **state)
 	assert_int_equal(store_leader(store), 0);
 }
 
-/* N2, N3: the slot of a reader that did not go over is not written to; after it did, or was
- * killed, it is. */
+/* N2, N3: the leader fills the slot of a reader only after the reader has switched to the other
+ * slot or was killed. */
 static void test_a_slot_in_use_is_not_filled(void **state)
 {
 	(void)state;
@@ -212,7 +212,7 @@ static void test_a_slot_in_use_is_not_filled(void **state)
 	}
 }
 
-/* N5: killed while it fills a slot; the set in use is whole, and the next leader fills the slot. */
+/* N5: a leader is killed while it fills a slot. The set in use stays, the next leader fills. */
 static void test_a_leader_is_killed(void **state)
 {
 	(void)state;
@@ -238,8 +238,8 @@ static void test_a_leader_is_killed(void **state)
 	}
 }
 
-/* N3: between a reader's look at the word and its lock the leader publishes another set and leaves
- * the slot half filled. */
+/* N3: after a reader's look at the word, before its lock, the leader publishes another set and
+ * leaves the slot half filled. */
 static struct child meanwhile;
 static void publish_and_spoil(void)
 {
@@ -260,13 +260,13 @@ static void test_a_slot_is_lost_before_it_is_locked(void **state)
 	before_lock = publish_and_spoil;
 	assert_true(has_set(store, 2));
 	assert_null(before_lock);
-	save_set(3); /* it holds no more than the slot it reads */
+	save_set(3); /* the reader holds only the slot that it reads */
 	assert_int_equal(ask(&meanwhile, 'p', 0), 0);
 	assert_true(has_set(store, 3));
 	end_child(&meanwhile);
 }
 
-/* N6: one filling at a time, also in one process; and none of a slot that it reads itself. */
+/* N6: a process fills one slot at a time, and never a slot that it reads itself. */
 static void test_one_filling_at_a_time(void **state)
 {
 	(void)state;
@@ -285,7 +285,7 @@ static void test_one_filling_at_a_time(void **state)
 	save_set(2);
 	assert_int_equal(put_set(store), 0);
 	assert_true(has_set(store, 2));
-	/* it cannot go over, and reads the slot that is free to others */
+	/* it cannot switch: it still reads the slot that is free for others */
 	save_set(3);
 	assert_int_equal(put_set(store), 0);
 	no_memory = true;
@@ -298,7 +298,7 @@ static void test_one_filling_at_a_time(void **state)
 	store_abandon(store);
 }
 
-/* The pages of a slot that nobody reads are given back. */
+/* The pages of the unused slot are given back. */
 static void test_pages_are_given_back(void **state)
 {
 	struct stat st;
@@ -324,7 +324,7 @@ static void test_pages_are_given_back(void **state)
 	assert_true(has_set(store, 3));
 }
 
-/* What one leader left unfilled the next one may fill, while the first lives. */
+/* If a leader abandons a slot and resigns, the next one may fill it while the first lives. */
 static void test_a_filling_is_abandoned(void **state)
 {
 	struct child first = begin_child(), second = begin_child();
@@ -341,14 +341,14 @@ static void test_a_filling_is_abandoned(void **state)
 	end_child(&second);
 }
 
-/* No program that nginx starts in its place has the memory. */
+/* A new nginx binary that replaces this one by exec() does not inherit the memory. */
 static void test_closed_by_exec(void **state)
 {
 	(void)state;
 	assert_true(fcntl(store->fd, F_GETFD) & FD_CLOEXEC);
 }
 
-/* A file that is given another content of the same length and its time of before. */
+/* A file gets other content of the same length, and its old time. */
 static void test_a_file_made_to_look_the_same(void **state)
 {
 	struct file_identity before, after;
@@ -368,7 +368,7 @@ static void test_a_file_made_to_look_the_same(void **state)
 	assert_false(file_same(&before, &after));
 }
 
-/* Replaced while it is read: which of the two was read nobody knows. */
+/* The file is replaced during the reading, which cannot tell the old file from the new one. */
 static int replace_it(void *arg, uint64_t done, uint64_t total)
 {
 	(void)arg, (void)done, (void)total;
@@ -418,7 +418,7 @@ static void test_facts_and_refusals(void **state)
 	assert_false(store_has_set(store));
 }
 
-/* What nobody can have meant, and what is no image, leaves the set in use. */
+/* An implausible set, a damaged image or a missing file is not taken. */
 static void test_bad_files(void **state)
 {
 	struct reading r = { .store = store };
@@ -456,7 +456,7 @@ static void test_too_large(void **state)
 	assert_int_equal(put_set(store), -ENOSPC);
 }
 
-/* The file itself: what the leader has not checked is not used. */
+/* With map: a reader uses a file only after the leader has checked it. */
 static void test_mapped(void **state)
 {
 	struct child reader = begin_child();
@@ -475,7 +475,7 @@ static void test_mapped(void **state)
 	end_child(&reader);
 }
 
-/* Readers that go over all the time beside a leader that fills all the time. */
+/* Readers keep switching while a leader keeps filling. */
 static void test_many_swaps(void **state)
 {
 	enum { READERS = 3, SWAPS = 200 };
