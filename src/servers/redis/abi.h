@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the module uses of Redis's module API, in declarations of its own: the first word of a
- * context is a function that gives each function of the API by its name. */
+ * The part of Redis's module API that the module uses, declared here. The first word of a context
+ * points to a function that finds each function of the API by its name. */
 #ifndef WEIR_REDIS_ABI_H
 #define WEIR_REDIS_ABI_H
 
@@ -15,8 +15,8 @@ struct redis_type;
 struct redis_reply;
 
 enum { REDIS_OK = 0, REDIS_ERR = 1, REDIS_READ = 1, REDIS_WRITE = 2, REDIS_EMPTY = 0 };
-enum { REDIS_IO_ERRORS = 1 };                      /* the module looks at its I/O's errors */
-/* Of a context's flags. */
+enum { REDIS_IO_ERRORS = 1 };                      /* the module handles I/O errors */
+/* Flags of a context. */
 enum { REDIS_REPLICATED = 1 << 12, REDIS_LOADING = 1 << 13, REDIS_RESP3 = 1 << 22 };
 
 typedef int redis_command(struct redis_context *, struct redis_string **, int);
@@ -43,7 +43,7 @@ struct redis_methods {
 	void *(*copy2)(void *, const void *);
 };
 
-/* X(what it returns, its name, what it takes) */
+/* X(return type, name, parameters) */
 #define REDIS_FUNCTIONS(X) \
 	X(void, SetModuleAttribs, (struct redis_context *, const char *, int, int)) \
 	X(void, SetModuleOptions, (struct redis_context *, int)) \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The commands that only look: BF.EXISTS, MEXISTS, CARD and INFO. */
+ * The read-only commands: BF.EXISTS, MEXISTS, CARD and INFO. */
 #include <strings.h>
 #include "keys.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The commands that write: BF.RESERVE, ADD, MADD and INSERT.
  *
- * Replicas and the append-only file get what was done, not what was asked: a key that is made comes
- * as BF.RESERVE with the seed that was drawn here, and items as BF.MADD of those that were taken.
- * They take both without regard to max-bytes, so that they never differ from the master. */
+ * Replicas and the append-only file get the effects, not the command: BF.RESERVE with the drawn
+ * seed for a new key, and BF.MADD with the items that were taken. Both ignore max-bytes there, so
+ * that a replica never differs from its master. */
 #include <stdio.h>
 #include <strings.h>
 #include "keys.h"
@@ -21,7 +21,7 @@ void bf_replicate(struct redis_context *context, struct redis_string *name,
 
 /* ---- arguments ---- */
 
-/* What INSERT says of each differs from RESERVE by the code before it. */
+/* The error texts of INSERT and RESERVE differ in the code before them. */
 struct texts {
 	const char *bad_error, *bad_capacity, *bad_expansion;
 };
@@ -91,7 +91,7 @@ int bf_reserve(struct redis_context *context, struct redis_string **argv, int ar
 
 /* ---- items ---- */
 
-/* Answers up to the first that fails. Return: how many answers. */
+/* Reply to each item, up to the first failure. Return: the number of replies. */
 static long add_items(struct redis_context *context, struct redis_string *name, struct chain *c,
                       struct redis_string **items, int n)
 {
@@ -114,7 +114,7 @@ static long add_items(struct redis_context *context, struct redis_string *name, 
 	return taken + (err < 0);
 }
 
-/* @s: NULL: the key is not to be made. */
+/* @s: NULL: do not make the key */
 static int add(struct redis_context *context, struct redis_string *name,
                struct chain_settings *s, struct redis_string **items, int n, bool many)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The commands that only look: CF.EXISTS, MEXISTS, COUNT and INFO. */
+ * The read-only commands: CF.EXISTS, MEXISTS, COUNT and INFO. */
 #include "keys.h"
 
 int cf_exists(struct redis_context *context, struct redis_string **argv, int argc)
@@ -29,7 +29,7 @@ int cf_count(struct redis_context *context, struct redis_string **argv, int argc
 	return REDIS_OK;
 }
 
-/* What RedisBloom's layout would have: a power of two. */
+/* The number of buckets in RedisBloom's layout: a power of two. */
 static uint64_t buckets_of(const struct chain_settings *s)
 {
 	uint64_t buckets = 1;

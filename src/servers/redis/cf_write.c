@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The commands that write: CF.RESERVE, ADD, ADDNX, INSERT, INSERTNX and DEL.
  *
- * Replicas and the append-only file get what was done, not what was asked: a key that is made comes
- * as CF.RESERVE with the seed that was drawn here, and items as CF.INSERT of those that were added,
- * in their order. They take both without regard to max-bytes, so that they never differ from the
- * master. */
+ * Replicas and the append-only file get the effects, not the command: CF.RESERVE with the drawn
+ * seed for a new key, and CF.INSERT with the items that were added, in their order. Both ignore
+ * max-bytes there, so that a replica never differs from its master. */
 #include <strings.h>
 #include "keys.h"
 
@@ -26,7 +25,7 @@ static const char bad_capacity[] = "Bad capacity", unknown[] = "Unknown argument
 static const struct {
 	const char *name;
 	uint64_t least, most;
-	size_t at; /* of the settings */
+	size_t at; /* offset in the settings */
 	const char *bad, *range;
 } options[] = {
 	{ "BUCKETSIZE", 1, 255, offsetof(struct chain_settings, bucket),
@@ -40,7 +39,7 @@ static const struct {
 };
 enum { OPTIONS = sizeof options / sizeof *options };
 
-/* To the next power of two, as RedisBloom does; 0 stays. */
+/* Round up to a power of two, as RedisBloom does; 0 stays 0. */
 static uint64_t round_up(uint64_t n)
 {
 	uint64_t power = n ? 1 : 0;
@@ -81,7 +80,7 @@ int cf_reserve(struct redis_context *context, struct redis_string **argv, int ar
 
 /* ---- items ---- */
 
-/* What is asked of one of ADD, ADDNX, INSERT and INSERTNX. */
+/* The arguments of ADD, ADDNX, INSERT or INSERTNX. */
 struct task {
 	struct chain_settings settings;
 	bool create, absent, many;
@@ -95,13 +94,13 @@ static void answer(struct redis_context *context, const struct task *t, int answ
 		redis.ReplyWithLongLong(context, -1);
 	else if (answered < 0)
 		key_fail(context, &cf_keys, answered);
-	else if (t->many && t->absent) /* of integers in RESP3 too, since it has a -1 */
+	else if (t->many && t->absent) /* integers in RESP3 too: the array may have a -1 */
 		redis.ReplyWithLongLong(context, answered);
 	else
 		redis.ReplyWithBool(context, answered);
 }
 
-/* @added: has room for all. Return: how many were added. */
+/* @added: has room for all items. Return: the number added. */
 static size_t add_each(struct redis_context *context, struct chain *c, const struct task *t,
                        struct redis_string **added)
 {

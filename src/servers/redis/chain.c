@@ -5,12 +5,12 @@
 #include <string.h>
 #include "chain.h"
 
-enum { LINE = 64 }; /* what a filter's memory is aligned to */
+enum { LINE = 64 }; /* alignment of a filter's memory */
 enum { FINGERPRINT = 16 };
 static const double ERROR_MOST = 0.25, ERROR_LEAST = 1e-9, CUCKOO_ERROR = 0.00012;
 static const uint64_t CAPACITY_MOST = UINT64_C(1) << 48;
 
-/* ---- what link number n is ---- */
+/* ---- the parameters of link n ---- */
 
 static double error_of(const struct chain_settings *s, size_t n)
 {
@@ -47,7 +47,7 @@ unsigned char *chain_bits(const struct chain_link *l)
 	return (unsigned char *)l->memory + (LINE - (uintptr_t)l->memory % LINE);
 }
 
-/* Four fingerprints of 16 bits to a bucket; 0 is a free place. So it is whatever the byte order. */
+/* A bucket has four fingerprints of 16 bits; 0 is a free place, in any byte order. */
 uint64_t chain_fingerprints(const void *bits, uint64_t bytes)
 {
 	const unsigned char *at = bits;
@@ -112,7 +112,7 @@ void chain_shrink(struct chain *c)
 
 /* ---- chains ---- */
 
-/* Can a chain have these? */
+/* Are the settings valid? */
 static int check(const struct chain_settings *s)
 {
 	if (s->bucket ? s->error != 0 || signbit(s->error) : !(s->error > 0 && s->error < 1))
@@ -171,8 +171,8 @@ void chain_destroy(struct chain *c)
 	c->memory->put(c);
 }
 
-/* A link with these bits, in memory of the chain's own. @from: NULL, or the filter that they are
- * the bits of, which must be as the link is to be. */
+/* Append a link with these bits, in the chain's own memory.
+ * @from: NULL, or the filter of the bits: it must have the parameters of the link */
 static int append_bits(struct chain *c, const unsigned char *bits, struct weir_filter *from,
                        uint64_t items)
 {
@@ -181,7 +181,7 @@ static int append_bits(struct chain *c, const unsigned char *bits, struct weir_f
 	int err = make_link(c, l, &p);
 	if (err)
 		return err;
-	err = from ? weir_merge(from, l->filter) : 0; /* of nothing: it compares the two */
+	err = from ? weir_merge(from, l->filter) : 0; /* adds nothing, but compares the two */
 	if (err) {
 		free_link(c, l);
 		return err;
@@ -209,7 +209,7 @@ int chain_copy(struct chain **out, const struct chain *from)
 	return err;
 }
 
-/* @at: of at least plan->bytes. */
+/* @at: room for plan->bytes bytes */
 static int append_image(struct chain *c, uint64_t items, const void *image, size_t bytes,
                         const struct weir_plan *plan, unsigned char *at)
 {
@@ -250,7 +250,7 @@ int chain_append(struct chain *c, uint64_t items, const void *image, size_t byte
 	int err = weir_plan_make(&p, &plan);
 	if (err)
 		return err;
-	/* Images are plain. Before memory is taken: the settings may ask for more. */
+	/* images are plain, so none is shorter: do not allocate what bad settings ask for */
 	if (plan.bytes > bytes)
 		return weir_fail(-EBADMSG, "link %zu is %llu bytes of bits, its image %llu bytes",
 		                 c->links, (unsigned long long)plan.bytes,

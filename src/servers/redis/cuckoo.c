@@ -3,13 +3,13 @@
 #include <errno.h>
 #include "chain.h"
 
-/* Are links of several sizes? */
+/* Do the links differ in size? */
 static bool is_uneven(const struct chain *c)
 {
 	return c->settings.expansion > 1;
 }
 
-/* Return: 1, or 0 if the link does not take it, or a negative errno. */
+/* Return: 1: added; 0: the link refuses the item; or a negative errno. */
 static int put_in(struct chain *c, struct chain_link *l, const void *item, size_t len)
 {
 	int answer = weir_insert(l->filter, item, len);
@@ -20,8 +20,9 @@ static int put_in(struct chain *c, struct chain_link *l, const void *item, size_
 	return 1;
 }
 
-/* The newest link first: it has the most room. Of uneven links one that has the item already, even
- * beyond its capacity, so that it can be removed. Return: as put_in(). */
+/* Try the newest link first: it has the most room. With uneven links, prefer a link that has the
+ * item already, even beyond its capacity: if two had it, chain_take() could not remove it.
+ * Return: as put_in(). */
 static int put_somewhere(struct chain *c, const void *item, size_t len)
 {
 	int answer = 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * SCANDUMP and LOADCHUNK of BF and CF. A dump is a header, then chunks of the links' bits in turn,
- * none across two links. Iterators and chunks depend on nothing but the chain, so that a replica
- * goes on with a dump that its master began. A link is made when its first chunk comes, so that a
- * header makes one alone.
+ * SCANDUMP and LOADCHUNK of BF and CF. A dump is a header, then chunks with the bits of each link
+ * in turn. No chunk spans two links. Iterators and chunks depend only on the chain, so a replica
+ * can continue a dump that its master began. The header makes the first link; LOADCHUNK makes each
+ * other link when its first chunk comes.
  *
- * BF: the header has iterator 1, a chunk 1 + the offset at which it ends. Bits only go from 0 to 1:
- * what was added before the dump began is in it, whatever comes meanwhile.
+ * BF: the header has iterator 1, a chunk has 1 + the offset of its end. Bits only change from 0 to
+ * 1, so a dump has all items added before it began, whatever is added during it.
  *
- * CF: items move and go, so that a dump of two moments could lack some that were there at both. The
- * header counts the changes to the chain, and its checksum stands for them in each chunk and in the
- * iterator, as MARK_BITS bits above the number of the next piece: clients may have no more than 53
- * in a number. A chain that is loaded counts on from the header's changes, so an item that is added
- * before the last chunk has come makes the rest of the dump one of another filter. */
+ * CF: items move and vanish, so a dump from two moments could lack items that were there at both.
+ * The header has the number of changes to the chain, so its checksum identifies the moment. Each
+ * chunk has that checksum. An iterator has MARK_BITS bits of it above the number of the next piece,
+ * since clients may have only 53 bits in a number. A loaded chain continues the header's count of
+ * changes: if an item is added before the last chunk, LOADCHUNK refuses the rest of the dump. */
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -22,7 +22,7 @@ _Static_assert(CF_FIELDS * 8 == DUMP_HEADER_MOST && FRAME_FIELDS * 8 == DUMP_FRA
 static const uint64_t BF_MAGIC = UINT64_C(0x3146425249455701);
 static const uint64_t CF_MAGIC = UINT64_C(0x3146435249455701);
 
-/* Little-endian, whatever the machine is. */
+/* Little-endian on every machine. */
 static void put(unsigned char *to, const uint64_t *from, int n)
 {
 	for (int i = 0; i < n * 8; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Keys and arguments, as the commands of both kinds take them. */
+ * Keys and arguments, for the commands of both kinds. */
 #include <errno.h>
 #include <stdio.h>
 #include "keys.h"
@@ -47,13 +47,13 @@ void key_fail(struct redis_context *context, const struct key_kind *kind, int er
 	redis.ReplyWithError(context, err == -ENOSPC && kind ? kind->full : text);
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static uint64_t draw_seed(void)
 {
 	uint64_t seed;
 	redis.GetRandomBytes((unsigned char *)&seed, sizeof seed);
-	seed >>= 1; /* a number for every client */
+	seed >>= 1; /* below 2^63: every client can read it */
 	return seed ? seed : 1;
 }
 
@@ -127,7 +127,7 @@ const char *key_number(const struct redis_string *s, uint64_t least, uint64_t mo
 	long long n;
 	if (redis.StringToLongLong(s, &n))
 		return bad;
-	if ((uint64_t)n < least || (uint64_t)n > most) /* a negative one is above */
+	if ((uint64_t)n < least || (uint64_t)n > most) /* a negative number is above @most */
 		return range;
 	*out = (uint64_t)n;
 	return NULL;

@@ -1,57 +1,58 @@
 /* SPDX-License-Identifier: MIT
- * What the commands BF.* and CF.* share. */
+ * Functions that the commands BF.* and CF.* share. */
 #ifndef WEIR_REDIS_KEYS_H
 #define WEIR_REDIS_KEYS_H
 
 #include "abi.h"
 #include "chain.h"
 
-/* The keys of BF.* and those of CF.*. */
+/* A kind of key: of BF.* or of CF.*. */
 struct key_kind {
 	struct redis_type *type;
-	bool cuckoo;              /* what its chains are of */
+	bool cuckoo;              /* its chains are of cuckoo filters */
 	const char *link;         /* the command that carries one link */
 	const char *load_chunk;
-	const char *full;         /* the error when a key takes no more */
-	/* Replicas and the append-only file get the RESERVE of a key that was made. */
+	const char *full;         /* the error of a full key */
+	/* Send the RESERVE of a new key to replicas and the append-only file. */
 	void (*replicate)(struct redis_context *, struct redis_string *name,
 	                  const struct chain_settings *);
 };
 extern struct key_kind bf_keys, cf_keys; /* rdb.c */
 
-extern const struct chain_memory key_memory; /* Redis's, so that it counts it */
+extern const struct chain_memory key_memory; /* Redis's, so that Redis counts it */
 extern uint64_t key_most;                    /* max-bytes, 0: no limit */
 
-/* max-bytes, or 0 for what comes from a master or a file. */
+/* max-bytes, or 0 for commands from a master or a file. */
 uint64_t key_most_for(struct redis_context *context);
 
 int key_types_create(struct redis_context *context);
 
-/* Return: 0: @out has the chain, or NULL for a missing key; else an error was the reply.
- * A key that is opened is to be closed, whatever the answer. */
+/* Return: 0: @out has the chain, or NULL for a missing key; else it has replied with an error.
+ * Close @key in any case. */
 int key_open(struct redis_context *context, const struct key_kind *kind,
              struct redis_string *name, int mode, struct redis_key **key, struct chain **out);
 
-/* The same for who adds: a missing key is made with @s, with a seed of its own where that is 0. @s:
- * NULL: it is not to be made. Return: 0: @out has the chain; else an error was the reply. */
+/* The same for commands that add: make a missing key with @s, and draw its seed if that is 0.
+ * @s: NULL: do not make the key
+ * Return: 0: @out has the chain; else it has replied with an error. */
 int key_open_to_add(struct redis_context *context, const struct key_kind *kind,
                     struct redis_string *name, struct chain_settings *s, struct redis_key **key,
                     struct chain **out);
 
-/* What RESERVE does once its arguments are read. */
+/* RESERVE, with its parsed arguments. */
 int key_reserve(struct redis_context *context, const struct key_kind *kind,
                 struct redis_string *name, struct chain_settings *s);
 
-/* Reply with the sentence about the last failure, or with what @kind has for -ENOSPC, unless @kind
- * is NULL. */
+/* Reply with the sentence about the last failure. For -ENOSPC, reply with the error of a full key,
+ * unless @kind is NULL. */
 void key_fail(struct redis_context *context, const struct key_kind *kind, int err);
 
-/* Answers whether each of argv[2..argc) is there, as an array where @many. */
+/* Reply for each item of argv[2..argc): is it in the key? @many: reply with an array. */
 int key_look(struct redis_context *context, const struct key_kind *kind,
              struct redis_string **argv, int argc, bool many);
 
-/* A number from @least to @most, which are below 2^63. Return: NULL, or the error, and @out is as
- * it was: @bad where it is no number, @range where it is another. */
+/* Parse a number from @least to @most, both below 2^63. Return: NULL, or the error and an unchanged
+ * @out: @bad if @s is not a number, @range if it is out of range. */
 const char *key_number(const struct redis_string *s, uint64_t least, uint64_t most, uint64_t *out,
                        const char *bad, const char *range);
 
@@ -66,16 +67,16 @@ redis_command bf_scandump, cf_scandump, bf_loadchunk, cf_loadchunk; /* scandump.
 redis_command bf_link, cf_link;                                /* link.c */
 redis_command weir_publish, weir_load_set;                     /* set_publish.c, set_load.c */
 
-/* ---- a link as an image, and a chain that links are appended to ---- */
+/* ---- a link as an image, and a chain from images ---- */
 
 /* Return: the plain image, mapped, or NULL. */
 void *key_image(const struct weir_filter *f, size_t *bytes);
 
-/* A chain without links, with the settings and the counts of @head. Return: 0 or a negative errno:
- * those are not a chain's of this kind. */
+/* Make a chain without links, with the settings and the counts of @head. Return: 0 or a negative
+ * errno: a chain of this kind cannot have these, or no memory. */
 int key_begin(struct chain **out, const struct key_kind *kind, const struct chain *head);
 
-/* A type's aof_rewrite. */
+/* The aof_rewrite of both types. */
 void key_rewrite(struct redis_io *io, struct redis_string *key, void *value);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * BF.WEIRLINK and CF.WEIRLINK, which a rewritten append-only file has: each carries one link as an
- * image of weir with its checksums.
+ * BF.WEIRLINK and CF.WEIRLINK, the commands in a rewritten append-only file. Each carries one link
+ * as an image of weir with its checksums.
  *
  *     BF.WEIRLINK key error capacity expansion seed link items image
  *     CF.WEIRLINK key error capacity expansion seed link items bucket iterations deleted changes
@@ -22,7 +22,7 @@ void *key_image(const struct weir_filter *f, size_t *bytes)
 		(void)weir_fail(-errno, "no file in memory for an image");
 		return NULL;
 	}
-	o.allow_uneven = true; /* it is in the keyspace already */
+	o.allow_uneven = true; /* the filter is in the keyspace already */
 	const int64_t saved = weir_save(f, weir_location_fd(fd), &o);
 	if (saved > 0) {
 		*bytes = (size_t)saved;
@@ -91,7 +91,7 @@ void key_rewrite(struct redis_io *io, struct redis_string *key, void *value)
 /* ---- in ---- */
 
 enum { CAPACITY, EXPANSION, SEED, LINK, ITEMS, BUCKET, ITERATIONS, DELETED, CHANGES, NUMBERS };
-enum { FIRST = 3 }; /* of argv: the numbers come after the key and the error */
+enum { FIRST = 3 }; /* index in argv: the numbers follow the key and the error */
 
 static int numbers_of(const struct key_kind *kind)
 {
@@ -107,7 +107,7 @@ static int take_link(const struct key_kind *kind, struct redis_key *key, struct 
 	bool made = !c;
 	bool bad = redis.StringToDouble(argv[2], &head.settings.error);
 	for (int i = 0; i < numbers_of(kind); i++) {
-		long long number = 0; /* a seed of 64 bits comes as a negative one */
+		long long number = 0; /* a seed of 64 bits comes as a negative number */
 		bad |= redis.StringToLongLong(argv[FIRST + i], &number) != REDIS_OK;
 		n[i] = (uint64_t)number;
 	}

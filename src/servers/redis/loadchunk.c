@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * BF.LOADCHUNK and CF.LOADCHUNK. dump.c says what they read. */
+ * BF.LOADCHUNK and CF.LOADCHUNK. dump.c explains the format. */
 #include <string.h>
 #include "dump.h"
 
 static const char bad_data[] = "ERR received bad data";
 
-/* Return: NULL, or the error, as BF.LOADCHUNK has it; so do the next ones. */
+/* Return: NULL, or the error of BF.LOADCHUNK. The next functions do the same. */
 static const char *load_header(struct redis_context *context, const struct key_kind *kind,
                                struct redis_key *key, const unsigned char *data, size_t bytes)
 {
@@ -35,14 +35,14 @@ static const char *take_bits(const struct chain *c, struct chain_link *l, uint64
 	}
 	if (items > l->capacity)
 		return bad_data;
-	/* Bits are added, so that what came in between, or a chunk twice, takes none away. */
+	/* Only set bits: items added in between keep theirs, and a chunk may come twice. */
 	for (size_t k = 0; k < bytes; k++)
 		bits[k] |= data[k];
 	l->items = items > l->items ? items : l->items;
 	return NULL;
 }
 
-/* Does the iterator go with a chunk of these bytes? */
+/* Does the iterator match a chunk of these bytes? */
 static bool belongs(const struct chain *c, uint64_t name, uint64_t iterator, uint64_t offset,
                     size_t bytes)
 {
@@ -73,7 +73,7 @@ static const char *load_chunk(struct redis_context *context, struct chain *c, ui
 	return wrong;
 }
 
-/* CF.LOADCHUNK has fewer. @c: NULL: there was no key; @first: a header was expected. */
+/* CF.LOADCHUNK has fewer errors. @c: NULL: the key was missing; @first: a header was expected. */
 static const char *as_of(const struct key_kind *kind, const char *wrong, const struct chain *c,
                          bool first)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Where Redis begins: loadmodule weir-redis.so [max-bytes N]. */
+ * The entry point for Redis: loadmodule weir-redis.so [max-bytes N]. */
 #include <ctype.h>
 #include <stdio.h>
 #include <strings.h>
@@ -34,12 +34,12 @@ static const struct {
 	{ "CF.SCANDUMP", cf_scandump, "readonly" },
 	{ "CF.LOADCHUNK", cf_loadchunk, "write deny-oom" },
 	{ "CF.WEIRLINK", cf_link, "write admin" },
-	/* they call scripts, which none may do within a script */
+	/* they call scripts, which Redis forbids within a script */
 	{ "WEIR.PUBLISH", weir_publish, "write deny-oom deny-script" },
 	{ "WEIR.LOAD", weir_load_set, "write deny-oom deny-script" },
 };
 
-/* A number with kb, mb, gb or nothing behind it, as redis.conf has them. */
+/* Parse a number followed by kb, mb, gb or nothing, as in redis.conf. */
 static int parse_bytes(const char *text, uint64_t *out)
 {
 	uint64_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The type of the keys: how Redis saves, loads, copies, measures and frees them. Each link is an
+ * The types of the keys: how Redis saves, loads, copies, measures and frees them. Each link is an
  * image of weir with its checksums (link.c). */
 #include <errno.h>
 #include <sys/mman.h>
@@ -27,7 +27,7 @@ static void save(struct redis_io *io, void *value)
 	for (size_t i = 0; i < c->links; i++) {
 		size_t bytes = 0;
 		void *image = key_image(c->link[i].filter, &bytes);
-		/* An empty image is refused at load: no answer is false, and it is logged here. */
+		/* a load refuses an empty image, so no answer becomes false: log it here */
 		if (!image)
 			redis.LogIOError(io, "warning", "link %zu was not saved: %s", i,
 			                 weir_error_detail());
@@ -113,7 +113,7 @@ static void release(void *value)
 	chain_destroy(value);
 }
 
-/* Megabytes: from 64 on Redis frees it in the background. */
+/* Megabytes: above 64 Redis frees the value in the background. */
 static size_t effort(struct redis_string *key, const void *value)
 {
 	(void)key;
@@ -134,7 +134,7 @@ int key_types_create(struct redis_context *context)
 		.aof_rewrite = key_rewrite, .mem_usage = usage, .free = release,
 		.free_effort = effort, .copy = copy };
 	bf_keys.type = redis.CreateDataType(context, "weir-bf-1", 0, &methods);
-	methods.rdb_load = load_cf; /* Redis keeps a copy of its own */
+	methods.rdb_load = load_cf; /* Redis has copied the methods */
 	cf_keys.type = redis.CreateDataType(context, "weir-cf-1", 0, &methods);
 	return bf_keys.type && cf_keys.type ? REDIS_OK : REDIS_ERR;
 }

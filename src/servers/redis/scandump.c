@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * BF.SCANDUMP and CF.SCANDUMP. dump.c says what they give. */
+ * BF.SCANDUMP and CF.SCANDUMP. dump.c explains the format. */
 #include <string.h>
 #include "dump.h"
 
@@ -21,7 +21,7 @@ static void reply_end(struct redis_context *context, const struct chain *c)
 	redis.ReplyWithNull(context);
 }
 
-/* From byte @at of the link on, which is byte @offset of the chain. */
+/* Begin at byte @at of the link, which is byte @offset of the chain. */
 static void reply_chunk(struct redis_context *context, const struct chain *c,
                         const struct chain_link *l, uint64_t at, uint64_t offset, uint64_t name)
 {

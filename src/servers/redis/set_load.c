@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * WEIR.LOAD key SET name: the key answers true for whatever a node of the set does.
+ * WEIR.LOAD key SET name: then the key answers true for all keys that redis has of the set.
  *
- * Replicas and the append-only file get neither the command nor the image, which may have gone when
- * they come to it, but what it changed: BF.LOADCHUNK of a header, if it made the key, and of the
- * pieces that have other bits than before. So what they get is right whatever became of the set. */
+ * Replicas and the append-only file get neither the command nor the image, which may be gone when
+ * they need it. They get the changes: BF.LOADCHUNK of a header, if the command made the key, and of
+ * the pieces with new bits. So they are right whatever happens to the set. */
 #include <errno.h>
 #include <string.h>
 #include "dump.h"
 #include "set.h"
 
-/* Of a key's one link. */
+/* The pieces of a key's only link. */
 struct pieces {
 	uint64_t n;
-	uint64_t *ones;       /* bits of each that were set before, then how many were added; NULL:
-	                         the key is new */
+	uint64_t *ones;       /* for each piece: first the bits set before, later the bits added;
+	                         NULL: the key is new */
 	unsigned char *chunk; /* room for one */
 };
 
@@ -23,7 +23,7 @@ static uint64_t bytes_of(const struct chain_link *l, uint64_t piece)
 	return left < DUMP_BITS_MOST ? left : DUMP_BITS_MOST;
 }
 
-/* Bits are only ever added, so a piece is as before if it has as many. */
+/* Bits are only added, so a piece with the same number of bits has not changed. */
 static uint64_t count_ones(const struct chain_link *l, uint64_t piece)
 {
 	const unsigned char *at = chain_bits(l) + piece * DUMP_BITS_MOST;
@@ -48,7 +48,7 @@ static int begin(struct pieces *p, const struct chain_link *l, bool made)
 	return 0;
 }
 
-/* Return: has any other bits than before? */
+/* Return: does any piece have new bits? */
 static bool have_changed(struct pieces *p, const struct chain_link *l)
 {
 	bool any = !p->ones;
@@ -87,7 +87,7 @@ static void replicate(struct redis_context *context, struct redis_string *name,
 	}
 }
 
-/* An estimate, from the bits. A replica gets it with a piece. */
+/* Estimate the items from the bits. Replicas get the number with each piece. */
 static uint64_t items_of(const struct chain_link *l)
 {
 	struct weir_stats st = WEIR_STATS_INIT;
@@ -98,7 +98,7 @@ static uint64_t items_of(const struct chain_link *l)
 	return items > l->items ? items : l->items;
 }
 
-/* Nothing is changed unless all is. @made: the chain is to be the key's. */
+/* All or nothing. @made: the new key that receives the chain; NULL: the chain has its key */
 static int unite(const struct set *s, struct redis_string *name, struct chain *c,
                  const struct weir_filter *f, struct redis_key *made)
 {
@@ -124,7 +124,7 @@ static int unite(const struct set *s, struct redis_string *name, struct chain *c
 	return err;
 }
 
-/* The settings of a chain whose only link is as @f. Capacity and rate give its size. */
+/* The settings of a chain whose only link is as @f: capacity and rate alone must give its size. */
 static int settings_of(const struct set *s, const struct weir_filter *f,
                        struct chain_settings *out)
 {
@@ -164,7 +164,7 @@ static int make_key(const struct set *s, struct redis_string *name, struct redis
 	return err;
 }
 
-/* @c: the key's; NULL: make the key. */
+/* @c: the key's chain; NULL: make the key */
 static int load(struct set *s, struct redis_string *name, struct redis_key *key, struct chain *c,
                 uint64_t *batches)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A set's head and manifest, and what a module can do with it. */
+ * Opens a set: reads its head and manifest, and checks that a module can use it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { HEAD_FIELDS = 9 };
 
-/* Refuse what only a node can check, or take. weir_redis_options.trusted */
+/* weir_redis_options.trusted: refuse a generation that only a node can check or use. */
 static int check(void *set, const struct weir_manifest *m, const char *text, size_t len,
                  const char *signature, size_t signature_len)
 {
@@ -41,17 +41,17 @@ static int open_redis(struct set *s, struct redis_string **words)
 	if (strcasecmp(redis.StringPtrLen(words[1], NULL), "SET") != 0)
 		return weir_fail(-EINVAL, "after the key comes SET and the set's name");
 	if (strlen(o.set) != len)
-		o.set = ""; /* refused */
+		o.set = ""; /* weir__redis_open() refuses it */
 	int err = weir__redis_open(&s->redis, &o);
 	if (err)
 		return err;
-	/* a key that the scripts touch may expire while they do: the filter would go with it */
+	/* a key that a script touches may expire then, and its filter with it */
 	const char *key = redis.StringPtrLen(words[0], &len), *own = s->redis->keys.prefix;
 	return len >= strlen(own) && memcmp(key, own, strlen(own)) == 0 ?
 		weir_fail(-EINVAL, "set %s: the key is one of its own: name another", o.set) : 0;
 }
 
-/* As it is, without a heartbeat. */
+/* Read the head without a heartbeat, which would change it. */
 static int read_head(struct set *s)
 {
 	struct redisReply *reply;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * WEIR.PUBLISH key SET name unites the key with the image and the log of the set, and publishes
- * that as the next generation, whose position is the log's end. The key stays as it is.
+ * WEIR.PUBLISH key SET name unites the key with the image and the log of the set, and publishes the
+ * result as the next generation. Its position is the log's end. The key does not change.
  *
- * The lease keeps two publishers from doing the same work. A command is atomic and needs none: a
- * node that has the lease finds another head, and joins it. */
+ * The lease only keeps two publishers from doing the same work. A command is atomic and needs no
+ * lease: a node that has the lease finds another head, and joins it. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <weir/replica.h>
 #include "set.h"
 
-/* Key, image and log in one filter. @hashing: the key's. */
+/* Unite key, image and log in one filter. @hashing: the key's */
 static int unite(struct set *s, const struct chain_link *l, uint64_t hashing,
                  struct weir_filter **out)
 {
@@ -34,7 +34,7 @@ static int unite(struct set *s, const struct chain_link *l, uint64_t hashing,
 	return err;
 }
 
-/* The manifest, without its image. It is not pure: no log has what the key has. */
+/* Fill the manifest, except for its image. It is not pure: no log has the items of the key. */
 static int describe(const struct set *s, const struct weir_stats *of, struct weir_manifest *m)
 {
 	const struct weir_head *h = &s->head;
@@ -51,7 +51,7 @@ static int describe(const struct set *s, const struct weir_stats *of, struct wei
 	return err;
 }
 
-/* Keep as many generations as there are: a node asked for them. */
+/* Keep as many generations as there are now: a node has chosen that number. */
 static int keep(struct set *s)
 {
 	struct redisReply *reply;
@@ -66,7 +66,8 @@ static int keep(struct set *s)
 	return 0;
 }
 
-/* Chunks that no kept manifest names have an end, which comes now. @err: whose sentence stays. */
+/* Expire the chunks now. A chunk that a kept manifest names has no expiry, so XX spares it.
+ * @err: the error to return, with its sentence */
 static int take_back(const struct set *s, const struct weir_image_job *j, int err)
 {
 	char why[WEIR_SENTENCE_BYTES], key[WEIR_KEY_TEXT + WEIR_NUMBER_TEXT];
@@ -75,7 +76,7 @@ static int take_back(const struct set *s, const struct weir_image_job *j, int er
 	for (uint64_t i = 0; i < j->chunks; i++) {
 		weir__number(number, i);
 		if (weir__redis_ask(s->redis, NULL, "EXPIRE", key, "0", "XX", NULL) != 0)
-			break; /* they go by themselves */
+			break; /* they expire by themselves */
 	}
 	return weir_fail(err, "%s", why);
 }
@@ -86,7 +87,7 @@ static int upload(struct set *s, struct weir_image_job *j, const struct weir_fil
 	int err = weir__image_copy(j, f);
 	if (!err)
 		err = weir__image_upload(j);
-	/* the server looks at its memory before a command, and not at those within */
+	/* the server checks its memory before a command, but not before the calls within */
 	if (!err && redis.GetUsedMemoryRatio() > 1)
 		err = weir_fail(-ENOSPC, "set %s: an image of %llu bytes would leave the server "
 		                "above its maxmemory: raise it", set_name(s),

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Reading a set: its image, and the log behind it. */
+ * Reads a set: its image, and the log after it. */
 #include <errno.h>
 #include <sys/mman.h>
 #include "set.h"
 
-enum { AT_ONCE = 16 }; /* entries of one reading */
+enum { AT_ONCE = 16 }; /* entries per read */
 
 int set_image(struct set *s, uint64_t most, struct weir_filter **out)
 {
 	struct weir_image_job j = { .r = s->redis, .m = s->manifest };
-	/* takes a page when it is written, so as much as there are chunks */
+	/* each page is allocated when it is written: no more than the chunks fill */
 	int err = weir__image_room(&j, s->manifest.bytes);
 	s->redis->o.max_image_bytes = most ? most : s->manifest.bytes;
 	if (!err)
@@ -28,7 +28,7 @@ struct walk {
 	struct weir_log_id at;
 };
 
-/* A node that has them publishes. */
+/* A node that has the entries publishes them later. */
 static int missing(const struct walk *w, struct weir_log_id last)
 {
 	char at[WEIR_ID_TEXT], end[WEIR_ID_TEXT];
@@ -37,7 +37,7 @@ static int missing(const struct walk *w, struct weir_log_id last)
 	                 weir__log_id_write(at, w->at), weir__log_id_write(end, last));
 }
 
-/* U4: an entry names the tag of the one before it, or what is between was given up (U9). */
+/* U4: an entry names the tag of its predecessor, or the entries between were given up (U9). */
 static int take(void *walk, const struct weir_entry *e)
 {
 	struct walk *w = walk;

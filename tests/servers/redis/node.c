@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * A node of a set, for the tests of the module: node URL SET. Each line of standard input is a
- * word and a key, and is answered by a line:
- *     insert KEY   0 or 1: it was new. Redis has it then
+ * word and a key. The node answers each with a line:
+ *     insert KEY   0, or 1: it was new; then redis has KEY
  *     has KEY      0 or 1
- *     publish .    0: it published
- *     joined .     the version that it has */
+ *     publish .    0: the node has published
+ *     joined .     the version that the node has */
 #include <stdio.h>
 #include <string.h>
 #include <weir/replica.h>

@@ -88,7 +88,7 @@ static void chain_refuses(void **state)
 
 enum { ITEMS = 4000 };
 
-/* Additions and removals of items that were added; @left: how many copies each is left with. */
+/* Add items, and remove only items that were added. @left: copies left of each item */
 static void change(struct chain *c, uint64_t seed, unsigned *left, bool even)
 {
 	uint64_t x = seed;
@@ -119,7 +119,7 @@ static void same(const struct chain *a, const struct chain *b)
 	assert_int_equal(a->deleted, b->deleted);
 }
 
-/* No item that is left is missed, equal changes give equal bits, and a copy goes on alike. */
+/* No item that is left is missed, equal changes give equal bits, and a copy behaves the same. */
 static void cuckoo_changes(uint64_t expansion)
 {
 	struct chain_settings s = { 0, 300, expansion, 17, 2, 20 };
@@ -196,12 +196,12 @@ static void cuckoo_refuses(void **state)
 	s.iterations = 20;
 	s.error = 0.01;
 	assert_int_equal(chain_create(&c, &s, 0, &memory), -EINVAL);
-	s.error = -0.0; /* a dump has no error rate, so that its copy would have another */
+	s.error = -0.0; /* a dump has no error rate, so its copy would have +0.0 */
 	assert_int_equal(chain_create(&c, &s, 0, &memory), -EINVAL);
 	assert_int_equal(held, 0);
 }
 
-/* An image that its settings, or the number of its items, contradict. */
+/* Refuse an image that contradicts the settings or the number of items. */
 static void append_refuses(void **state)
 {
 	struct chain_settings s = { 0, 1000, 1, 17, 2, 20 };
