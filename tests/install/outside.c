@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Somebody else's program, in C: create, insert, ask, one call in a batch, one inline. */
+ * An outside program in C: create, insert, look up, one call in a batch, one inline. */
 #include <stdio.h>
 #include <weir/inline.h>
 #include <weir/weir.h>
