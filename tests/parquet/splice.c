@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Puts a filter of weir's own in the place of one that a Parquet file has, of the same size:
- * splice FILE ROW_GROUP COLUMN, an INT64, with the values from standard input. */
+ * Replaces a filter in a Parquet file by one of weir, of the same size and with the values from
+ * standard input: splice FILE ROW_GROUP COLUMN, where COLUMN is an INT64. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@ static int failed(const char *what)
 	return 1;
 }
 
-/* An empty filter of as many bytes. */
+/* An empty filter of the same size. */
 static struct weir_filter *like(const struct weir_filter *theirs)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Footers made by hand, right and wrong ones: Thrift's compact protocol, written a second time. */
+ * Footers made by hand, valid and invalid: a second implementation of Thrift's compact protocol. */
 #ifndef WEIR_TESTS_PARQUET_THRIFT_BYTES_H
 #define WEIR_TESTS_PARQUET_THRIFT_BYTES_H
 
@@ -33,7 +33,7 @@ static inline void put_int(struct bytes *b, int64_t value)
 	put_varint(b, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
 }
 
-/* In the long form, which needs no number of the field before. */
+/* Use the long form, which does not need the number of the previous field. */
 static inline void put_field(struct bytes *b, int id, unsigned type)
 {
 	put(b, type);
@@ -65,7 +65,7 @@ static inline void put_text(struct bytes *b, int id, const char *text)
 	put_string(b, text);
 }
 
-/* Its elements follow. */
+/* The caller puts the elements after it. */
 static inline void put_list(struct bytes *b, int id, unsigned type, uint64_t n)
 {
 	put_field(b, id, T_LIST);
@@ -78,7 +78,7 @@ static inline void put_stop(struct bytes *b)
 	put(b, 0);
 }
 
-/* An element of the schema: a group of so many, or an INT32. */
+/* An element of the schema: a group of @children elements, or below an INT32. */
 static inline void put_group(struct bytes *b, const char *name, int children)
 {
 	put_text(b, 4, name);
@@ -93,7 +93,7 @@ static inline void put_leaf(struct bytes *b, const char *name)
 	put_stop(b);
 }
 
-/* A column chunk of INT32 @name, with a filter there; 0: none. */
+/* A column chunk of INT32 @name. @offset, @length: of its filter; 0: left out */
 static inline void put_chunk(struct bytes *b, const char *name, int64_t offset, int64_t length)
 {
 	put_field(b, 3, T_STRUCT);
@@ -117,7 +117,7 @@ static inline void put_schema(struct bytes *b)
 	put_leaf(b, "a");
 }
 
-/* A row group, of which the only chunk follows and then put_rows(). */
+/* The list of row groups. For each group put its columns, then put_rows(). */
 static inline void put_row_groups(struct bytes *b, uint64_t n)
 {
 	put_list(b, 4, T_STRUCT, n);
