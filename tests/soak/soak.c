@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * A long look: rounds of random operations on every kind, bare and behind a handle that is reloaded
- * all the time. Each thread knows which of its own keys it has inserted and not removed, and
- * compares every "absent" with that.
+ * A long run: rounds of random operations on every kind, bare and behind a handle that a loader
+ * keeps reloading. Each thread knows its own keys that it has inserted and not removed, and
+ * checks every answer "absent" against that.
  *
  * soak --state=FILE [--seconds=N] [--threads=N] [--operations=N]
  *
- * Each round has its own seed: its number. At its end a line of counts is appended to FILE, so a
- * run goes on where the last one ended; FILE alone has the result. At the end of a run the sums are
- * printed. Exit: 0 nothing was lost; 1 a key was: the line says in which round; 2 usage. */
+ * The number of a round is its seed. A round ends with a line of counts, appended to FILE, so a run
+ * continues where the last one ended; only FILE has the result. A run ends with the sums on
+ * standard output. Exit: 0: no key was lost; 1: a key was, and a line names the round; 2: usage. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -26,7 +26,7 @@ struct counts {
 	uint64_t operations, inserts, removals, absents, reloads, lost;
 };
 
-/* What a round is about. */
+/* The filter or handle of a round, and its settings. */
 struct subject {
 	uint32_t kind;
 	enum { BARE, HANDLE, SHARDS } as;
@@ -63,7 +63,7 @@ static void must(int err, const char *what)
 	exit(2);
 }
 
-/* ---- one key, by a form that its number chooses, so that it is the same key each time ---- */
+/* ---- one key: its number always chooses the same form ---- */
 
 static uint64_t key_of(const struct worker *w, uint64_t i)
 {
@@ -119,7 +119,7 @@ static void missed(struct worker *w, uint64_t i, const char *by)
 static void insert_one(struct worker *w, uint64_t i)
 {
 	w->counts.inserts++;
-	if (w->present[i] && w->s->removes) /* a second copy would have to be removed twice */
+	if (w->present[i] && w->s->removes) /* a second copy would need a second removal */
 		return;
 	const int answer = insert(w, i);
 	if (answer >= 0)
@@ -151,7 +151,7 @@ static void look_up(struct worker *w, uint64_t i)
 		missed(w, i, "lookup");
 }
 
-/* Of numbers, which are those with 1 modulo 3. */
+/* Look up a batch of numbers: keys with i % 3 == 1 have this form. */
 static void look_up_many(struct worker *w)
 {
 	uint64_t keys[BATCH], at[BATCH], bitmap[WEIR_BITMAP_WORDS(BATCH)];
@@ -206,7 +206,7 @@ static void reload(struct subject *s, uint64_t random)
 		o.keep_previous = random & 1;
 	must(weir_reload_begin(&r, s->h, &o), "begin");
 	const int err = weir_reload_copy(r, WEIR_ALL_SETS);
-	if (err == -ENOSPC || err == -EAGAIN) { /* cuckoo: too full to be carried over */
+	if (err == -ENOSPC || err == -EAGAIN) { /* cuckoo: too full to copy */
 		must(weir_reload_abort(r), "abort");
 		return;
 	}
@@ -218,10 +218,10 @@ static void reload(struct subject *s, uint64_t random)
 		must(weir_reload_abort(r), "abort");
 	}
 	if (o.keep_previous && random >> 4 & 1)
-		(void)!weir_handle_rollback(s->h); /* it may be void */
+		(void)!weir_handle_rollback(s->h); /* the previous filter may be void */
 	usleep(200);
 	if (s->as != SHARDS)
-		(void)!weir_handle_drop_previous(s->h); /* until then no key is removed */
+		(void)!weir_handle_drop_previous(s->h); /* no removal succeeds until then */
 }
 
 static void *load(void *argument)
@@ -263,7 +263,7 @@ static void make(struct subject *s)
 	if (p.kind == WEIR_WINDOW)
 		p.capacity *= 7; /* it never advances here */
 	if (p.kind == WEIR_CUCKOO)
-		p.capacity += p.capacity / 4; /* to refuse a key takes long */
+		p.capacity += p.capacity / 4; /* refusing a key is slow */
 	p.fp_rate = next_random(&random) % 2 ? 0.01 : 0.001;
 	s->kind = p.kind;
 	s->removes = weir_kind_can(p.kind, WEIR_CAN_REMOVE);
