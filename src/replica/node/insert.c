@@ -76,6 +76,19 @@ void weir__debts_of_others(struct weir_node *n, const struct weir_manifest *m)
 		n->seen = m->seen;
 }
 
+void weir__debts_drop_others(struct weir_node *n)
+{
+	uint32_t kept = 0;
+	pthread_mutex_lock(&n->lock);
+	for (uint32_t i = 0; i < n->n_relied; i++)
+		if (n->relied[i].stamp != WEIR_NODE_OTHERS)
+			n->relied[kept++] = n->relied[i];
+	n->n_relied = kept;
+	n->noted = 0; /* a publication under way has another base by now */
+	pthread_mutex_unlock(&n->lock);
+	n->had.mark = 0;
+}
+
 static bool head_has(const struct weir_node *n, uint64_t id)
 {
 	const struct weir_manifest *m = &n->newest;

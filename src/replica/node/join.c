@@ -225,12 +225,14 @@ static int add_ring(struct weir_node *n, const struct weir_manifest *m, struct w
 	return err;
 }
 
+/* Keys of other nodes that a higher era does not have were removed. */
 static bool owes(struct weir_node *n, const struct weir_manifest *m)
 {
 	bool owes = false;
 	pthread_mutex_lock(&n->lock);
 	for (uint32_t i = 0; i < n->n_relied; i++)
-		owes |= !weir__manifest_has(m, n->relied[i].id);
+		owes |= n->relied[i].stamp != WEIR_NODE_OTHERS &&
+		        !weir__manifest_has(m, n->relied[i].id);
 	pthread_mutex_unlock(&n->lock);
 	return owes;
 }
@@ -283,8 +285,8 @@ static void replaced(struct weir_node *n, const struct weir_manifest *m, bool ow
 		join_part(n, m);
 		return;
 	}
+	weir__debts_drop_others(n);
 	replace_has(n, m, own);
-	n->had.mark = 0;
 	n->seen = m->seen;
 	weir__node_joined(n, m);
 	if (weir__needs_log(n, m))

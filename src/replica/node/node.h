@@ -226,6 +226,8 @@ uint64_t weir__debts_stamp(struct weir_node *n);
 
 /* U7, before @m is joined: redis may have lost what other nodes inserted, and they may be gone. */
 void weir__debts_of_others(struct weir_node *n, const struct weir_manifest *m);
+/* A higher era has taken the set's place: it says what keys of other nodes are in it. */
+void weir__debts_drop_others(struct weir_node *n);
 
 /* U5: redis has a generation again that is older than one that was taken here. Its position is of
  * use, its image is not: the set has more, and what was removed since stays so. */

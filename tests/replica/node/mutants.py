@@ -24,6 +24,7 @@ def sim(features, seeds=3000, ring=None):
 
 
 UNIT, RING, LACKING = ('test_node', []), ('test_ring', []), ('test_lacking', [])
+OWING = ('test_owing', [])
 CROWD = ('simulate', ['--nodes', '300', '--calm', '70', '--features', 'cf', '--well', '3000'])
 MANY = 1 << 20
 MUTANTS = [
@@ -53,8 +54,8 @@ MUTANTS = [
      '&n->publication.manifest };\n\tif (!err)', '\tn->publication.manifest.position = n->cursor;'
      '\n\tn->publication.manifest.tag = n->tag;\n\tconst struct weir_publication p = { r->mark,'
      ' r->base, &n->publication.manifest };\n\tif (!err)', sim('kg', ring=MANY)),
-    ('OWE_TOKENS', 'join.c', 'owes |= !weir__manifest_has(m, n->relied[i].id);',
-     'owes |= n->relied[i].stamp && !weir__manifest_has(m, n->relied[i].id);',
+    ('OWE_TOKENS', 'join.c', '!= WEIR_NODE_OTHERS &&\n\t\t        !weir',
+     '!= WEIR_NODE_OTHERS && n->relied[i].stamp &&\n\t\t        !weir',
      sim('pRg', 6000, MANY)),
     ('GIVEUP_QUIET', 'node.c', '\tint err = weir__node_touch(n, true);\n', """	int err = 0;
 	n->lacks = false;
@@ -72,7 +73,7 @@ MUTANTS = [
      '\t\tn->cursor = base;\n\t\tn->tag = 0;\n', sim('src', ring=MANY)),
     ('COVERS_WHAT_IS_BEFORE_A_GAP', 'join.c',
      '\tweir__ring_again(&n->ring, none, all ? n->gap : m->position, false);\n', '',
-     sim('rg', ring=MANY)),
+     OWING),
     ('SET_BACK_IN_DOUBT', 'touch.c', '\tif (back)', '\tif (0)', LACKING),
     ('SETTLES_WITHOUT_A_JUMP', 'join.c', '\t\tweir__node_jump(n, m->position, m->tag);\n\tn->hole',
      '\t\tn->cursor = m->position, n->tag = m->tag;\n\tn->hole', sim('sreg', ring=MANY)),
@@ -111,13 +112,13 @@ MUTANTS = [
     ('CALLED_ONCE_FOR_ALL_HEADS', 'touch.c',
      '\tif (head->generation != n->head.generation)\n\t\tn->called = false;', '\t', LACKING),
     ('RING_NEVER_AGAIN', 'touch.c', '\tweir__ring_again(&n->ring, none, most, false);\n', '',
-     sim('f', ring=MANY)),
+     OWING),
     ('PAID_AND_FORGOTTEN', 'insert.c',
      """		n->relied[0] = (struct weir_debt){ generation, 0 };
 		n->n_relied -= n->noted - 1;
 """, """		memmove(n->relied, n->relied + 1, (--n->n_relied) * sizeof *n->relied);
 		n->n_relied -= n->noted - 1;
-""", sim('f', ring=0)),
+""", OWING),
     ('SWAPS_BY_THE_HEAD_OF_BEFORE', 'join.c',
      '\tint err = weir__node_touch(n, false); /* the image took a while */\n', '\tint err = 0;\n',
      LACKING),
@@ -158,6 +159,16 @@ MUTANTS = [
     ('NO_WAKE', 'ring.c', '\tif (wake && r->wake)', '\tif (0)', RING),
     ('DEBT_FORGOTTEN', 'insert.c', '\t*last = (struct weir_debt){ 0, ',
      '\t*last = (struct weir_debt){ id, ', UNIT),
+    # what ended nodes inserted
+    ('FLUSHES_WAIT_FOR_OTHERS', 'insert.c', 'may_publish ? WEIR_NODE_OTHERS', 'may_publish ? 0',
+     OWING),
+    ('FLUSHES_WAIT_FOR_A_LOST_GENERATION', 'insert.c', 'n->joined.id, WEIR_NODE_OTHERS',
+     'n->joined.id, 0', OWING),
+    ('HAD_KEPT_AFTER_A_SWAP', 'insert.c', '\tn->had.mark = 0;\n}\n\nstatic bool head',
+     '}\n\nstatic bool head', OWING),
+    ('OTHERS_OWED_AFTER_A_SWAP', 'join.c', '\tweir__debts_drop_others(n);\n',
+     '\tn->had.mark = 0;\n', OWING),
+    ('OTHERS_KEPT_BY_A_SWAP', 'join.c', 'n->relied[i].stamp != WEIR_NODE_OTHERS &&', '', OWING),
 ]
 
 
@@ -221,11 +232,11 @@ def main():
         work, parts = Path(folder), {}
         sources = [*NODE.glob('*.c'), *(FORMAT / f for f in ('id.c', 'kinds.c')),
                    *(HERE / f for f in ('toy.c', 'simulate.c', 'test_node.c', 'test_ring.c',
-                                        'test_lacking.c'))]
+                                        'test_lacking.c', 'test_owing.c'))]
         for source in sources:
             parts[source.name] = work / (source.stem + '.o')
             compile_one(source, parts[source.name])
-        for test in (UNIT, RING, LACKING, ('simulate', [])):
+        for test in (UNIT, RING, LACKING, OWING, ('simulate', [])):
             why = run_test(work, parts, library, test)
             if why:
                 raise SystemExit(f'without any bug: {why}')

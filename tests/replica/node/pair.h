@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * For unit tests of a node: two of them at one toy of a redis. */
+ * For unit tests of a node: NODES of them, two without that, at one toy of a redis. */
 #ifndef WEIR_TESTS_REPLICA_PAIR_H
 #define WEIR_TESTS_REPLICA_PAIR_H
 
@@ -7,11 +7,14 @@
 #include "node/node.h"
 #include "toy.h"
 
+#ifndef NODES
+#define NODES 2
+#endif
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 static struct toy toy;
-static struct weir_node node[2];
-static struct weir_handle *handle[2];
+static struct weir_node node[NODES];
+static struct weir_handle *handle[NODES];
 
 static struct weir_filter *filter(uint32_t kind, uint64_t capacity, uint64_t seed)
 {
@@ -53,7 +56,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < NODES; i++) {
 		if (!handle[i])
 			continue;
 		weir__node_free(&node[i]);
@@ -63,11 +66,11 @@ static int end(void **state)
 	return 0;
 }
 
-/* So many milliseconds of nodes @from to 1. */
+/* So many milliseconds of node @from and those behind it. */
 static void run_from(unsigned from, unsigned ms)
 {
 	for (const uint64_t to = toy.clock + ms; toy.clock < to; toy.clock += 20)
-		for (unsigned i = from; i < 2; i++)
+		for (unsigned i = from; i < NODES; i++)
 			if (handle[i])
 				(void)weir__node_round(&node[i], toy.clock);
 }
