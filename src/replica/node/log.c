@@ -92,7 +92,7 @@ static bool extend(struct walk *w, const struct weir_entry *e)
 	const bool adjacent = weir__log_id_compare(last, w->at) <= 0;
 	const bool first = !e->before && !last.epoch;
 	w->anew |= first;
-	if (first && !w->next)
+	if (first && !w->next && e->tag != n->head.mark)
 		n->began = n->began ? UINT64_MAX : e->tag;
 	if (own && own->tag != e->tag)
 		return false;

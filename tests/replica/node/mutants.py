@@ -24,7 +24,7 @@ def sim(features, seeds=3000, ring=None):
 
 
 UNIT, RING, LACKING = ('test_node', []), ('test_ring', []), ('test_lacking', [])
-OWING = ('test_owing', [])
+LOST, OWING = ('test_lost', []), ('test_owing', [])
 CROWD = ('simulate', ['--nodes', '300', '--calm', '70', '--features', 'cf', '--well', '3000'])
 MANY = 1 << 20
 MUTANTS = [
@@ -160,6 +160,23 @@ MUTANTS = [
     ('DEBT_FORGOTTEN', 'insert.c', '\t*last = (struct weir_debt){ 0, ',
      '\t*last = (struct weir_debt){ id, ', UNIT),
     # what ended nodes inserted
+    ('HAD_FORGOTTEN', 'touch.c', '{ old->mark, twice', '{ 0, twice', LOST),
+    ('SEEN_WHILE_LACKING', 'touch.c', '!n->lacks && !twice &&', '!twice &&', LOST),
+    ('SEEN_BEFORE_JOINING', 'touch.c', '!twice && n->joined.id == old->generation)', '!twice)',
+     LOST),
+    ('SEEN_NOT_CARRIED_ON', 'insert.c', '\t\tn->seen = m->seen;\n', '\t\t;\n', LOST),
+    ('SEEN_LOST_BY_A_SWAP', 'join.c', '\tn->seen = m->seen;\n', '', LOST),
+    ('SEEN_LOST_BY_AN_OPENING', 'node.c', '\tn->seen = m->seen;\n', '', LOST),
+    ('LEFT_IGNORED', 'touch.c', 'n->left.epoch ? n->left : n->cursor', 'n->cursor', LOST),
+    ('ERA_STAYS_0', 'touch.c', '\tn->era = n->era ? n->era : 1;', '\t;', LOST),
+    ('NO_GENERATION_IS_LOST', 'insert.c', 'return joined->id && joined->id != n->abandoned',
+     'return 0', LOST),
+    ('EACH_LATER_GENERATION_LOST_IT', 'insert.c',
+     ' &&\n\t       m->version.number <= joined->version.number + WEIR_HAS / 4;', ';', LOST),
+    ('TWO_LOSSES_ARE_ONE', 'touch.c', 'twice ? most : id', 'id', LOST),
+    ('LOSS_BETWEEN_HEARTBEATS_IGNORED', 'touch.c', ' || (n->began && n->began != n->head.mark)', '',
+     LOST),
+    ('KNOWN_LOG_IS_A_LOSS', 'log.c', ' && e->tag != n->head.mark)', ')', LOST),
     ('FLUSHES_WAIT_FOR_OTHERS', 'insert.c', 'may_publish ? WEIR_NODE_OTHERS', 'may_publish ? 0',
      OWING),
     ('FLUSHES_WAIT_FOR_A_LOST_GENERATION', 'insert.c', 'n->joined.id, WEIR_NODE_OTHERS',
@@ -232,11 +249,11 @@ def main():
         work, parts = Path(folder), {}
         sources = [*NODE.glob('*.c'), *(FORMAT / f for f in ('id.c', 'kinds.c')),
                    *(HERE / f for f in ('toy.c', 'simulate.c', 'test_node.c', 'test_ring.c',
-                                        'test_lacking.c', 'test_owing.c'))]
+                                        'test_lacking.c', 'test_lost.c', 'test_owing.c'))]
         for source in sources:
             parts[source.name] = work / (source.stem + '.o')
             compile_one(source, parts[source.name])
-        for test in (UNIT, RING, LACKING, OWING, ('simulate', [])):
+        for test in (UNIT, RING, LACKING, LOST, OWING, ('simulate', [])):
             why = run_test(work, parts, library, test)
             if why:
                 raise SystemExit(f'without any bug: {why}')
