@@ -61,27 +61,6 @@ static int read_and_write(const char *text, size_t len)
 	return 0;
 }
 
-static void test_every_byte_changed_and_every_cut_is_refused_or_says_something_else(void **state)
-{
-	char text[sizeof good];
-	(void)state;
-	assert_ok(read_and_write(good, strlen(good)));
-	for (size_t i = 0; i + 1 < sizeof good; i++) {
-		/* exactly as long, so that a sanitizer sees what is read beyond it */
-		char *cut = malloc(i + 1);
-		memcpy(cut, good, i);
-		int err = read_and_write(cut, i);
-		assert_true(err == -EBADMSG || err == -ENOTSUP ||
-		            (err == 0 && good[i - 1] == '\n'));
-		free(cut);
-		for (unsigned byte = 0; byte < 256; byte++) {
-			memcpy(text, good, sizeof good);
-			text[i] = (char)byte;
-			(void)read_and_write(text, sizeof good - 1);
-		}
-	}
-}
-
 /* The good one with @from replaced by @to. */
 static size_t with(char text[2 * WEIR_MANIFEST_TEXT], const char *from, const char *to)
 {
@@ -90,6 +69,41 @@ static size_t with(char text[2 * WEIR_MANIFEST_TEXT], const char *from, const ch
 	size_t n = (size_t)snprintf(text, 2 * WEIR_MANIFEST_TEXT, "%.*s%s%s", (int)(at - good),
 	                            good, to, at + strlen(from));
 	return n;
+}
+
+/* With the line that a generation has once redis has lost the set. */
+static size_t with_seen(char text[2 * WEIR_MANIFEST_TEXT])
+{
+	return with(text, "source set\n", "seen 00000000000000dd 6-77\nsource set\n");
+}
+
+/* @whole: a manifest of @n bytes that is good. */
+static void change_and_cut(const char *whole, size_t n)
+{
+	static char text[2 * WEIR_MANIFEST_TEXT];
+	assert_ok(read_and_write(whole, n));
+	for (size_t i = 0; i < n; i++) {
+		/* exactly as long, so that a sanitizer sees what is read beyond it */
+		char *cut = malloc(i + 1);
+		memcpy(cut, whole, i);
+		int err = read_and_write(cut, i);
+		assert_true(err == -EBADMSG || err == -ENOTSUP ||
+		            (err == 0 && whole[i - 1] == '\n'));
+		free(cut);
+		for (unsigned byte = 0; byte < 256; byte++) {
+			memcpy(text, whole, n);
+			text[i] = (char)byte;
+			(void)read_and_write(text, n);
+		}
+	}
+}
+
+static void test_every_byte_changed_and_every_cut_is_refused_or_says_something_else(void **state)
+{
+	static char text[2 * WEIR_MANIFEST_TEXT];
+	(void)state;
+	change_and_cut(good, strlen(good));
+	change_and_cut(text, with_seen(text));
 }
 
 static void test_what_contradicts_itself_is_refused_with_its_line(void **state)
@@ -189,6 +203,7 @@ static void test_the_largest_manifest_has_room_and_one_more_id_is_refused(void *
 	m.version = m.parent = (struct weir_version){ UINT64_MAX, UINT64_MAX };
 	m.parent.number--;
 	m.position = (struct weir_log_id){ 9007199254739999, 9007199254739999 };
+	m.seen = (struct weir_seen){ UINT64_MAX, m.position };
 	m.bytes = (uint64_t)WEIR_CHUNK * WEIR_CHUNKS;
 	m.chunks = WEIR_CHUNKS;
 	m.steps = UINT32_MAX;
@@ -202,6 +217,56 @@ static void test_the_largest_manifest_has_room_and_one_more_id_is_refused(void *
 	assert_refused(weir__manifest_read(&m, text, n), -EBADMSG, "too many ids", "line");
 	assert_refused(weir__manifest_read(&m, text, WEIR_MANIFEST_TEXT + 1), -EBADMSG, "4097",
 	               "4096");
+}
+
+static void test_seen_line_is_read_and_may_be_absent(void **state)
+{
+	static char text[2 * WEIR_MANIFEST_TEXT];
+	struct weir_manifest m;
+	(void)state;
+	const size_t n = with_seen(text);
+	assert_ok(weir__manifest_read(&m, text, n));
+	assert_true(m.seen.mark == 0xdd && m.seen.id.epoch == 6 && m.seen.id.n == 77);
+	assert_ok(read_and_write(text, n));
+	assert_ok(weir__manifest_read(&m, good, strlen(good)));
+	assert_true(!m.seen.mark && !m.seen.id.epoch && !m.seen.id.n);
+	m.seen.id.epoch = 6; /* without a mark it says nothing */
+	assert_int_equal(weir__manifest_write(text, &m), strlen(good));
+}
+
+static void test_malformed_seen_line_is_refused(void **state)
+{
+#define SEEN "seen 00000000000000dd 6-77\n"
+	static const struct { const char *from, *to, *line, *why; } wrong[] = {
+		{ "source", "seen 0000000000000000 6-77\nsource", "line 7", "mark" },
+		{ "source", "seen 00000000000000dd 0-0\nsource", "line 7", "mark" },
+		{ "source", "seen 00000000000000dd 0-77\nsource", "line 7", "mark" },
+		{ "source", "seen 00000000000000dd 9007199254740992-1\nsource", "line 7", "mark" },
+		{ "source", "seen 00000000000000dd 6-9007199254740992\nsource", "line 7", "mark" },
+		{ "source", "seen 00000000000000dd 6-18446744073709551616\nsource", "line 7",
+		  "mark" },
+		{ "source", "seen 00000000000000dd 6-077\nsource", "line 7", "mark" },
+		{ "source", "seen 00000000000000dd 6\nsource", "line 7", "mark" },
+		{ "source", "seen 00000000000000dd 6-77 \nsource", "line 7", "mark" },
+		{ "source", "seen 00000000000000DD 6-77\nsource", "line 7", "mark" },
+		{ "source", "seen 000000000000dd 6-77\nsource", "line 7", "mark" },
+		{ "source", "seen 00000000000000dd\nsource", "line 7", "value is missing" },
+		{ "source", "seen\nsource", "line 7", "not source" },
+		{ "source", SEEN SEEN "source", "line 8", "not source" },
+		{ "parent", SEEN "parent", "line 6", "not parent" },
+		{ "pure", SEEN "pure", "line 8", "not image" },
+		{ "image", SEEN "image", "line 9", "not image" },
+		{ "has 0", SEEN "has 0", "line 16", "not has" },
+	};
+#undef SEEN
+	static char text[2 * WEIR_MANIFEST_TEXT];
+	struct weir_manifest m;
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+		const size_t n = with(text, wrong[i].from, wrong[i].to);
+		assert_refused(weir__manifest_read(&m, text, n), -EBADMSG, wrong[i].line,
+		               wrong[i].why);
+	}
 }
 
 static void test_a_position_that_no_node_makes_is_refused(void **state)
@@ -228,6 +293,8 @@ int main(void)
 			test_every_byte_changed_and_every_cut_is_refused_or_says_something_else),
 		cmocka_unit_test(test_what_contradicts_itself_is_refused_with_its_line),
 		cmocka_unit_test(test_what_a_later_version_or_no_replica_can_have_is_not_supported),
+		cmocka_unit_test(test_seen_line_is_read_and_may_be_absent),
+		cmocka_unit_test(test_malformed_seen_line_is_refused),
 		cmocka_unit_test(test_a_position_that_no_node_makes_is_refused),
 		cmocka_unit_test(test_what_may_be_left_out_may),
 		cmocka_unit_test(test_the_largest_manifest_has_room_and_one_more_id_is_refused),
