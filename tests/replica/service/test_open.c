@@ -323,6 +323,23 @@ static void test_close_says_that_what_was_merged_is_not_published(void **state)
 	               "stands for more");
 }
 
+/* Another has the lease, so the node cannot publish what a node that has ended inserted. */
+static void test_close_does_not_fail_for_what_other_nodes_inserted(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = options();
+	o.confirm_ms = 100;
+	struct weir_replica *a = open_one(), *b = open_with(&o);
+	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
+	eventually(has(b, 1));
+	assert_ok(weir_replica_close(a));
+	ask(&server, NULL, "EVAL %s 0", "redis.call('FLUSHALL') return redis.call('SET', "
+	                                "'{weir:test}:2:lease', '0000000000000063', 'PX', 60000)");
+	eventually(stats(b).owes);
+	assert_ok(weir_replica_close(b));
+	assert_int_equal(ask(&server, NULL, "EXISTS {weir:test}:2:lease"), 1);
+}
+
 static void test_close_sends_what_is_pending(void **state)
 {
 	(void)state;
@@ -392,6 +409,7 @@ int main(void)
 		OF(test_close_says_what_did_not_reach_redis),
 		OF(test_close_says_that_a_generation_is_owed),
 		OF(test_close_says_that_what_was_merged_is_not_published),
+		OF(test_close_does_not_fail_for_what_other_nodes_inserted),
 		OF(test_close_sends_what_is_pending),
 		OF(test_close_waits_for_the_callers_reload),
 		OF(test_close_on_its_own_thread_is_refused),
