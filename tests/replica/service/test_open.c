@@ -48,6 +48,7 @@ static void test_a_set_that_is_there_stays_as_it_is(void **state)
 {
 	(void)state;
 	struct weir_replica *a = open_one();
+	eventually(has_heard(0, "it begins here, empty")); /* not after the next sentence */
 	params.capacity *= 2;
 	struct weir_replica *b = open_one();
 	eventually(has_heard(0, "it is there and stays blocked"));
