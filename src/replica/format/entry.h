@@ -18,7 +18,13 @@
 #include <sys/uio.h>
 #include "id.h"
 
-enum weir_entry_kind { WEIR_ENTRY_BATCH, WEIR_ENTRY_GENERATION, WEIR_ENTRY_CALL, WEIR_ENTRY_EPOCH };
+enum weir_entry_kind {
+	WEIR_ENTRY_BATCH,
+	WEIR_ENTRY_GENERATION,
+	WEIR_ENTRY_CALL,
+	WEIR_ENTRY_EPOCH,
+	WEIR_ENTRY_UNREAD, /* it has an id, and is none of the others: no script writes one */
+};
 
 enum {
 	WEIR_ENTRY_HASHES = 8190,                       /* of a batch, at most */

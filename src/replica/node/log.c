@@ -21,6 +21,7 @@ struct walk {
 	uint64_t tag, named; /* named: the tag before, by the entry that is another log's */
 	uint64_t missing;    /* the tag of the entry at hole, if that is all */
 	bool lacks, other, past, anew; /* anew: the log begins behind where the walk does */
+	bool unread;         /* an entry did not read */
 };
 
 int weir__node_apply(struct weir_node *n, const unsigned char *hashes, size_t count,
@@ -168,6 +169,23 @@ static void take(struct walk *w, const struct weir_entry *e)
 	n->look |= e->id.epoch > n->head.last.epoch;
 }
 
+/* Another client or a later version wrote it, and no node can say which keys it had. So no call
+ * brings them: once the others gave them up (U9), the node does not lack them either. */
+static int pass_by(struct walk *w, struct weir_log_id id)
+{
+	struct weir_node *n = w->node;
+	(void)weir__node_says(n, -EBADMSG);
+	w->unread = true;
+	if (weir__log_id_compare(id, n->head.lost) > 0)
+		lack(w, id, 0);
+	if (!w->next)
+		weir__node_gap(n, w->at, id);
+	n->look |= id.epoch > n->head.last.epoch;
+	w->at = id;
+	w->tag = 0;
+	return 0;
+}
+
 /* Apply, then advance. */
 static int step(void *arg, const struct weir_entry *e)
 {
@@ -175,6 +193,8 @@ static int step(void *arg, const struct weir_entry *e)
 	w->past = weir__log_id_compare(e->id, w->upto) > 0;
 	if (w->past)
 		return 0;
+	if (e->kind == WEIR_ENTRY_UNREAD)
+		return pass_by(w, e->id);
 	w->named = e->before;
 	w->other = !extend(w, e);
 	if (w->other)
@@ -192,21 +212,11 @@ static int walk(struct walk *w, size_t *some)
 	return w->other ? 0 : err;
 }
 
-/* An entry that does not read: pass by the one that may be there, or else all. */
-static void pass_by(struct weir_node *n, bool moved)
-{
-	const struct weir_log_id next = { n->cursor.epoch, n->cursor.n + 1 };
-	(void)weir__node_says(n, -EBADMSG);
-	weir__node_lack(n, moved ? next : n->head.last);
-	weir__node_jump(n, moved ? next : n->head.last, moved ? 0 : n->head.tag);
-}
-
 static int read_some(struct weir_node *n, size_t *some)
 {
 	struct walk w = { .node = n, .at = n->cursor, .tag = n->tag,
 		          .upto = { UINT64_MAX, UINT64_MAX } };
 	int err = walk(&w, some);
-	const bool moved = weir__log_id_compare(w.at, n->cursor) != 0;
 	if (w.at.epoch != n->cursor.epoch && !n->left.epoch)
 		n->left = n->cursor;
 	n->cursor = w.at;
@@ -218,10 +228,7 @@ static int read_some(struct weir_node *n, size_t *some)
 	}
 	if (w.other)
 		weir__node_suspect(n, n->cursor, w.named);
-	if (err != -EBADMSG && err != -ENOTSUP)
-		return err;
-	pass_by(n, moved);
-	return 0;
+	return err;
 }
 
 int weir__node_read(struct weir_node *n)
@@ -254,6 +261,6 @@ int weir__node_replay(struct weir_node *n, const struct weir_manifest *m, struct
 		lack(&w, n->cursor, 0);
 	if (w.lacks)
 		weir__node_lack(n, w.hole);
-	*whole = !w.lacks && !w.anew;
+	*whole = !w.lacks && !w.anew && !w.unread;
 	return err;
 }

@@ -42,7 +42,7 @@ struct weir_store {
 	 *   @head->full none was appended. */
 	int (*touch)(void *context, const struct weir_touch *touch, struct weir_head *head);
 	/* Give up to @most entries that follow @after to @entry, in order. One that does not read
-	 * (weir__entry_read()) ends it.
+	 * (weir__entry_read()) is given too, as WEIR_ENTRY_UNREAD: so the node knows its place.
 	 * @n: receives how many were given. */
 	int (*read)(void *context, struct weir_log_id after, size_t most, weir_entry_fn *entry,
 	            void *arg, size_t *n);

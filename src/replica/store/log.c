@@ -112,9 +112,13 @@ static int give(const struct weir_redis *r, const struct redisReply *a, struct w
 		strings[i] = weir__bytes(fields->element[i]->str, fields->element[i]->len);
 	}
 	int err = weir__entry_read(&e, id, strings, n);
-	err = err ? weir_fail(err, "set %s: %s", r->o.set, weir_error_detail()) : entry(arg, &e);
+	if (err == -EBADMSG || err == -ENOTSUP) {
+		(void)weir_fail(err, "set %s: %s", r->o.set, weir_error_detail());
+		e = (struct weir_entry){ .kind = WEIR_ENTRY_UNREAD, .id = id };
+		err = 0;
+	}
 	*after = id;
-	return err;
+	return err ? err : entry(arg, &e);
 }
 
 int weir__redis_read(void *context, struct weir_log_id after, size_t most, weir_entry_fn *entry,

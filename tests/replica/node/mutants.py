@@ -25,6 +25,7 @@ def sim(features, seeds=3000, ring=None):
 
 UNIT, RING, LACKING = ('test_node', []), ('test_ring', []), ('test_lacking', [])
 LOST, OWING = ('test_lost', []), ('test_owing', [])
+STUCK = ('test_stuck', [])
 CROWD = ('simulate', ['--nodes', '300', '--calm', '70', '--features', 'cf', '--well', '3000'])
 MANY = 1 << 20
 MUTANTS = [
@@ -157,6 +158,11 @@ MUTANTS = [
     ('LIST_KEPT_FOR_EVER', 'ring.c', '\tatomic_fetch_and_explicit(&owned, '
      '~(UINT64_C(1) << (uintptr_t)bit), memory_order_release);\n', '', RING),
     ('NO_WAKE', 'ring.c', '\tif (wake && r->wake)', '\tif (0)', RING),
+    ('ROLLBACK_ENDS_AT_AN_UNREAD_ENTRY', 'log.c', '\t\treturn pass_by(w, e->id);\n',
+     '\t\treturn w->next ? -EBADMSG : pass_by(w, e->id);\n', STUCK),
+    ('ROLLBACK_TAKES_AN_UNREAD_LOG_FOR_WHOLE', 'log.c', ' && !w.unread;', ';', STUCK),
+    ('LACKS_WHAT_DOES_NOT_READ_FOR_EVER', 'log.c',
+     '\tif (weir__log_id_compare(id, n->head.lost) > 0)\n\t\tlack', '\t\tlack', STUCK),
     ('DEBT_FORGOTTEN', 'insert.c', '\t*last = (struct weir_debt){ 0, ',
      '\t*last = (struct weir_debt){ id, ', UNIT),
     # what ended nodes inserted
@@ -249,11 +255,12 @@ def main():
         work, parts = Path(folder), {}
         sources = [*NODE.glob('*.c'), *(FORMAT / f for f in ('id.c', 'kinds.c')),
                    *(HERE / f for f in ('toy.c', 'simulate.c', 'test_node.c', 'test_ring.c',
-                                        'test_lacking.c', 'test_lost.c', 'test_owing.c'))]
+                                        'test_lacking.c', 'test_lost.c', 'test_owing.c',
+                                        'test_stuck.c'))]
         for source in sources:
             parts[source.name] = work / (source.stem + '.o')
             compile_one(source, parts[source.name])
-        for test in (UNIT, RING, LACKING, LOST, OWING, ('simulate', [])):
+        for test in (UNIT, RING, LACKING, LOST, OWING, STUCK, ('simulate', [])):
             why = run_test(work, parts, library, test)
             if why:
                 raise SystemExit(f'without any bug: {why}')

@@ -277,7 +277,7 @@ static void die(unsigned i)
 {
 	const bool whole = strspn(s->features, "fdkgmoe") == strlen(s->features) &&
 	                   strpbrk(s->features, "fd");
-	const bool loses = strpbrk(s->features, "fxdrib") && !whole;
+	const bool loses = strpbrk(s->features, "fxdribu") && !whole;
 	for (size_t k = 0; k < s->n_keys; k++) {
 		struct key *key = &s->keys[k];
 		if (whole && (key->owner == i || key->owner >= MOST))
@@ -373,6 +373,7 @@ static void happen(char what)
 	case 'f': toy_flush(at); break;
 	case 'd': toy_drop_log(at); break;
 	case 'x': toy_delete(at, at->n ? chance(at->n) : 0); break;
+	case 'u': toy_spoil(at, chance(at->n + 1)); break;
 	case 'i': toy_lose_image(at); break;
 	case 'k': die(i); break;
 	case 'R': publish_record(i); break;
@@ -427,7 +428,7 @@ static void history(uint64_t seed, const char *features, uint64_t ring)
 		            .slowest = sim.slowest };
 	s = &sim;
 	toy_make(&s->toy, seed);
-	s->faults = strpbrk(features, "scrpfdxikbmoe") != NULL;
+	s->faults = strpbrk(features, "scrpfdxikbmoeu") != NULL;
 	s->nodes = 2 + (unsigned)chance(4);
 	s->seats = calloc(s->nodes, sizeof *s->seats);
 	s->toy.slow = chance(3) ? 0 : 5;
@@ -467,12 +468,12 @@ static void history(uint64_t seed, const char *features, uint64_t ring)
 /* Which faults a seed has, unless it is said: s save, c crash back to that, r its keys are put back
  * over living ones, p the replica is promoted, f FLUSHALL, d the log is deleted, x an entry is,
  * i the head's image is lost, k a node dies, R a record, b rollback, g a generation is asked for,
- * m redis is full, o it is down, e calls fail, n only node 0 may publish. */
+ * m redis is full, o it is down, e calls fail, n only node 0 may publish, u an entry is spoilt. */
 static const char *const mixes[] = {
 	"", "g", "sc", "p", "sr", "f", "d", "x", "i", "R", "Rg", "Rsr", "Rp", "kg", "kgsc", "m",
 	"mo", "oe", "osce", "scx", "bg", "bgR", "bgsc", "Rscf", "pR", "gx", "ig", "igx", "kpg",
 	"scfdxr", "scrfdxikRbgmoe", "prR", "nRg", "nsc", "gscR", "xi", "dk", "gr", "bgd", "mR",
-	"kf", "kfg", "kdfg", "kfgoe",
+	"kf", "kfg", "kdfg", "kfgoe", "u", "bgu", "scxuR",
 };
 
 int main(int argc, char **argv)

@@ -7,6 +7,7 @@
 
 struct toy_entry {
 	unsigned refs;
+	bool spoilt; /* it does not read */
 	struct weir_entry e;
 	unsigned char hashes[];
 };
@@ -128,6 +129,12 @@ void toy_delete(struct toy_server *s, size_t i)
 {
 	if (i < s->n && s->log[i]->e.kind == WEIR_ENTRY_BATCH)
 		cut(s, i, 1);
+}
+
+void toy_spoil(struct toy_server *s, size_t i)
+{
+	if (i < s->n)
+		((struct toy_entry *)(uintptr_t)s->log[i])->spoilt = true;
 }
 
 static struct pool *find_image(const struct weir_manifest *m)
@@ -290,9 +297,13 @@ static int toy_read(void *context, struct weir_log_id after, size_t most, weir_e
 			high = middle;
 	}
 	for (; low < s->n && *n < most && !err; low++) {
+		const struct toy_entry *e = s->log[low];
+		const struct weir_entry unread = { .kind = WEIR_ENTRY_UNREAD, .id = e->e.id };
+		if (e->spoilt)
+			(void)weir_fail(-EBADMSG, "the toy spoilt it");
 		++*n;
-		c->toy->bytes_out += 64 + 8 * s->log[low]->e.n;
-		err = entry(arg, &s->log[low]->e);
+		c->toy->bytes_out += 64 + 8 * e->e.n;
+		err = entry(arg, e->spoilt ? &unread : &e->e);
 	}
 	return err;
 }

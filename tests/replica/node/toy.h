@@ -56,6 +56,7 @@ void toy_fall_back(struct toy *t, bool restart); /* and back; false: as a dump t
 void toy_flush(struct toy_server *s);
 void toy_drop_log(struct toy_server *s);
 void toy_delete(struct toy_server *s, size_t i); /* if it is a batch */
+void toy_spoil(struct toy_server *s, size_t i);  /* it does not read any more */
 void toy_lose_image(struct toy_server *s);
 
 /* Is the hash in the log, or in the head's image? */

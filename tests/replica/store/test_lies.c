@@ -165,10 +165,13 @@ static void test_an_error_of_the_connection_is_passed_on(void **state)
 
 /* ---- the log ---- */
 
+static unsigned unread;
+
 static int count(void *context, const struct weir_entry *e)
 {
 	unsigned *n = context;
-	assert_true(e->id.n == 3 + *n);
+	assert_true(e->id.epoch == 1 && e->id.n == 3 + *n);
+	unread += e->kind == WEIR_ENTRY_UNREAD;
 	return ++*n == 100 ? -ECANCELED : 0;
 }
 
@@ -201,10 +204,6 @@ static void test_a_log_of_another_form_is_refused(void **state)
 		{ "*1\r\n*2\r\n$3\r\n1-3\r\n$-1\r\n", -EPROTO, 0 },
 		{ "*1\r\n*2\r\n$3\r\n1x3\r\n*0\r\n", -EPROTO, 0 },
 		{ "*1\r\n*2\r\n$3\r\n1-3\r\n*1\r\n:1\r\n", -EPROTO, 0 },
-		{ "*1\r\n*2\r\n$3\r\n1-3\r\n*0\r\n", -EBADMSG, 0 },
-		{ "*2\r\n" ENTRY("1-3") "*2\r\n$3\r\n1-4\r\n*2\r\n$1\r\nt\r\n" HEX, -EBADMSG, 1 },
-		{ "*1\r\n*2\r\n$3\r\n1-3\r\n*10\r\n$1\r\nt\r\n" HEX "$1\r\na\r\n" HEX "$1\r\ng\r\n"
-		  EMPTY EMPTY EMPTY EMPTY EMPTY, -ENOTSUP, 0 },
 		{ "*-1\r\n", -EPROTO, 0 },
 		{ "*2\r\n" ENTRY("1-3") ENTRY("1-4"), 0, 2 },
 		{ "*0\r\n", 0, 0 },
@@ -216,6 +215,25 @@ static void test_a_log_of_another_form_is_refused(void **state)
 		if (err != lies[i].err || given != lies[i].given)
 			fail_msg("%zu: %s: %s, %zu", i, weir_error_name(err), weir_error_detail(),
 			         given);
+	}
+	assert_int_equal(unread, 0);
+}
+
+static void test_an_entry_that_does_not_read_is_given_in_its_place(void **state)
+{
+	static const char *const answers[] = {
+		"*2\r\n*2\r\n$3\r\n1-3\r\n*0\r\n" ENTRY("1-4"),
+		"*2\r\n" ENTRY("1-3") "*2\r\n$3\r\n1-4\r\n*2\r\n$1\r\nt\r\n" HEX,
+		"*2\r\n*2\r\n$3\r\n1-3\r\n*10\r\n$1\r\nt\r\n" HEX "$1\r\na\r\n" HEX
+		"$1\r\ng\r\n" EMPTY EMPTY EMPTY EMPTY EMPTY ENTRY("1-4"), /* a later version's */
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(answers); i++) {
+		size_t given;
+		unread = 0;
+		assert_ok(read_of(answers[i], &given));
+		assert_int_equal(given, 2);
+		assert_int_equal(unread, 1);
 	}
 }
 
@@ -365,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_an_unknown_script_is_sent_once_and_no_more),
 		cmocka_unit_test(test_an_error_of_the_connection_is_passed_on),
 		cmocka_unit_test(test_a_log_of_another_form_is_refused),
+		cmocka_unit_test(test_an_entry_that_does_not_read_is_given_in_its_place),
 		cmocka_unit_test(test_a_manifest_of_another_form_is_refused),
 		cmocka_unit_test(test_what_is_kept_in_another_form_is_passed_by),
 		cmocka_unit_test(test_a_chunk_of_another_form_is_refused),

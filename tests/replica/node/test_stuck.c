@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ * What must not leave nodes stuck for ever. */
+#include "pair.h"
+
+/* Node 0 sends keys 2 to 4, each as an entry that no node has read yet. */
+static void send_keys(size_t *entry_of_2)
+{
+	for (uint64_t i = 2; i < 5; i++) {
+		assert_ok(insert(0, i));
+		assert_ok(weir__node_touch(&node[0], false));
+		if (i == 2)
+			*entry_of_2 = toy.server[1].n - 1;
+	}
+}
+
+static void assert_well(void)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(status(i).state, WEIR_NODE_FOLLOWING);
+		assert_int_equal(status(i).error, 0);
+		assert_true(has(i, 1) && has(i, 2) && has(i, 3) && has(i, 4));
+	}
+}
+
+/* U4, U9: another client wrote it, or a newer version, so no node can answer the call. */
+static void test_an_entry_that_does_not_read_is_given_up_once(void **state)
+{
+	size_t entry;
+	(void)state;
+	sit_both_with_key_1();
+	send_keys(&entry);
+	toy_spoil(&toy.server[1], entry);
+	run(500);
+	assert_true(status(1).lacks && status(1).error == -EBADMSG);
+	assert_true(has(1, 3) && has(1, 4));
+	run(20000);
+	assert_well();
+	const uint64_t given_up = status(0).given_up + status(1).given_up;
+	assert_true(given_up);
+	assert_ok(insert(1, 5));
+	run(20000);
+	assert_true(has(0, 5));
+	assert_int_equal(status(0).given_up + status(1).given_up, given_up);
+}
+
+/* U5, U11: behind the position of the generation that is returned to. */
+static void roll_back_past_an_entry_that_does_not_read(bool given_up)
+{
+	struct weir_record r;
+	size_t entry;
+	sit_both_with_key_1();
+	const struct weir_manifest kept = *toy_head(&toy.server[1]);
+	send_keys(&entry);
+	node[0].wanted = true;
+	run(1000);
+	assert_well();
+	toy_spoil(&toy.server[1], entry);
+	if (given_up)
+		assert_ok(weir__node_touch(&node[0], true));
+	run(1000);
+	assert_ok(weir__node_record(&node[0], &r, &kept));
+	assert_ok(weir__node_publish_record(&node[0], &r, NULL));
+	run(1000);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(status(i).joined.era, 2);
+		assert_true(has(i, 2) && has(i, 3) && has(i, 4));
+	}
+	run(20000);
+	assert_well();
+	assert_true(toy_head_image(&toy.server[1]));
+	for (uint64_t i = 1; i < 5; i++)
+		assert_true(weir_contains_u64(toy_head_image(&toy.server[1]), i));
+}
+
+static void test_a_rollback_past_an_entry_that_does_not_read_keeps_the_whole_set(void **state)
+{
+	(void)state;
+	roll_back_past_an_entry_that_does_not_read(false);
+}
+
+static void test_a_rollback_past_an_entry_that_was_given_up_keeps_the_whole_set(void **state)
+{
+	(void)state;
+	roll_back_past_an_entry_that_does_not_read(true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_an_entry_that_does_not_read_is_given_up_once),
+		TEST(test_a_rollback_past_an_entry_that_does_not_read_keeps_the_whole_set),
+		TEST(test_a_rollback_past_an_entry_that_was_given_up_keeps_the_whole_set),
+	};
+	return cmocka_run_group_tests_name("replica_stuck", tests, NULL, NULL);
+}
