@@ -336,8 +336,8 @@ WEIR_API const char *weir_replica_state_name(uint32_t state);
 struct weir_replica_stats {
 	size_t struct_size;
 	uint32_t state;           /* enum weir_replica_state */
-	bool complete;            /* redis answered a heartbeat within the last 2 s, and the node
-	                             lacks nothing that it knows of */
+	bool complete;            /* within the last 2 s redis answered a heartbeat and a reading
+	                             behind it, and the node lacks nothing that it knows of */
 	bool owes;                /* it holds keys that redis lacks, and publishes them if it may */
 	bool overflowed;          /* max_pending_bytes were full: it will publish */
 	uint64_t lacking_ms;      /* how long it has not been complete */

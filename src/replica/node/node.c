@@ -167,6 +167,8 @@ static int steps(struct weir_node *n)
 	if (!err)
 		err = weir__node_look(n);
 	if (!err)
+		n->well_at = n->met_at;
+	if (!err)
 		err = weir__node_publish(n);
 	return err;
 }

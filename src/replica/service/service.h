@@ -96,7 +96,8 @@ struct weir_replica {
 	struct weir_failure too_few;   /* replicas, by the last WAIT */
 	struct weir_request *requests, **requests_end;
 	struct weir_replica_stats stats;
-	uint64_t met_ms, whole_ms;     /* when redis answered last; when it was complete last */
+	uint64_t met_ms, whole_ms;     /* of the last heartbeat behind which all went well; of the
+	                                  last moment when it was complete */
 
 	/* the thread's own */
 	uint64_t master_at, watch_at, report_at, take_at, link_number;

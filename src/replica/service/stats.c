@@ -232,7 +232,7 @@ void weir__service_note(struct weir_replica *r, bool swapped)
 	struct weir_replica_stats s = r->stats; /* this thread alone writes it */
 	fill(r, &s);
 	pthread_mutex_lock(&r->lock);
-	r->met_ms = n->met_at;
+	r->met_ms = n->well_at; /* heartbeats may be answered, and readings fail for ever */
 	complete(r, &s, n->now);
 	r->whole_ms = s.complete ? r->met_ms : r->whole_ms;
 	pthread_mutex_unlock(&r->lock);

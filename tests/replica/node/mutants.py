@@ -163,6 +163,8 @@ MUTANTS = [
     ('ROLLBACK_TAKES_AN_UNREAD_LOG_FOR_WHOLE', 'log.c', ' && !w.unread;', ';', STUCK),
     ('LACKS_WHAT_DOES_NOT_READ_FOR_EVER', 'log.c',
      '\tif (weir__log_id_compare(id, n->head.lost) > 0)\n\t\tlack', '\t\tlack', STUCK),
+    ('WELL_BY_A_HEARTBEAT', 'node.c', '\tif (!err)\n\t\tn->well_at = n->met_at;\n',
+     '\tn->well_at = n->met_at;\n', STUCK),
     ('DEBT_FORGOTTEN', 'insert.c', '\t*last = (struct weir_debt){ 0, ',
      '\t*last = (struct weir_debt){ id, ', UNIT),
     # what ended nodes inserted

@@ -84,12 +84,29 @@ static void test_a_rollback_past_an_entry_that_was_given_up_keeps_the_whole_set(
 	roll_back_past_an_entry_that_does_not_read(true);
 }
 
+/* Only reading fails, as without a right for it. The owner says by well_at whether it is complete.
+ */
+static void test_a_heartbeat_alone_is_not_well(void **state)
+{
+	(void)state;
+	sit_both_with_key_1();
+	assert_true(node[1].well_at + 1000 >= toy.clock);
+	toy.stores[1].no_read = true;
+	const uint64_t from = toy.clock;
+	run(5000);
+	assert_true(node[1].met_at + 1000 >= toy.clock && node[1].well_at <= from);
+	toy.stores[1].no_read = false;
+	run(1000);
+	assert_true(node[1].well_at + 1000 >= toy.clock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_an_entry_that_does_not_read_is_given_up_once),
 		TEST(test_a_rollback_past_an_entry_that_does_not_read_keeps_the_whole_set),
 		TEST(test_a_rollback_past_an_entry_that_was_given_up_keeps_the_whole_set),
+		TEST(test_a_heartbeat_alone_is_not_well),
 	};
 	return cmocka_run_group_tests_name("replica_stuck", tests, NULL, NULL);
 }

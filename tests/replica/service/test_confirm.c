@@ -297,6 +297,26 @@ static void test_few_nodes_have_heartbeats_more_often(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
+/* Heartbeats are answered all the while. */
+static void test_a_node_that_cannot_read_is_not_complete(void **state)
+{
+	(void)state;
+	struct weir_replica *a = open_one(), *b = open_one();
+	eventually(stats(a).complete && stats(b).complete);
+	ask(&server, NULL, "ACL SETUSER default -xrange");
+	assert_ok(insert(b, 1, WEIR_REPLICA_SOON));
+	sleep(3);
+	for (unsigned i = 0; i < 300; i++, usleep(10000)) {
+		const struct weir_replica_stats s = stats(a);
+		assert_true(!s.complete && s.lacking_ms >= 2000);
+		assert_true(!has(a, 1) && strstr(s.error, "ACL"));
+	}
+	ask(&server, NULL, "ACL SETUSER default +xrange");
+	eventually(stats(a).complete && has(a, 1));
+	assert_ok(weir_replica_close(b));
+	assert_ok(weir_replica_close(a));
+}
+
 static void *insert_some(void *arg)
 {
 	static _Atomic uint64_t next;
@@ -338,6 +358,7 @@ int main(void)
 		OF(test_a_full_server_confirms_nothing_and_is_told_once),
 		OF(test_a_flush_waits_for_what_no_ring_keeps),
 		OF(test_confirmed_inserts_of_many_threads_are_sent_together),
+		OF(test_a_node_that_cannot_read_is_not_complete),
 		OF(test_few_nodes_have_heartbeats_more_often),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
