@@ -32,6 +32,13 @@ static inline bool weir__log_id_is_ours(struct weir_log_id id)
 	return id.epoch < beyond && id.n < beyond;
 }
 
+/* Another client can give a generation any version. Nodes can count on from one of these. */
+static inline bool weir__version_is_ours(struct weir_version version)
+{
+	const uint64_t beyond = UINT64_C(1) << 53;
+	return version.era < beyond && version.number < beyond;
+}
+
 /* @text: two decimal numbers of 64 bits joined by @between, without sign, blank or needless zeros.
  * Return: whether it is; if not, @out is untouched. */
 bool weir__log_id_read(struct weir_log_id *out, const char *text, size_t len);

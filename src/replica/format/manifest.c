@@ -108,6 +108,9 @@ static int read_version(struct lines *l, struct weir_manifest *m)
 		return err;
 	if (!weir__version_read(&m->version, v.at, v.len) || !m->version.era || !m->version.number)
 		return bad(l, "it is not a version from 1.1 on");
+	if (!weir__version_is_ours(m->version))
+		return bad(l, "no node counts up to such a version, another client wrote it: "
+		           "UNLINK the head, and nodes publish again");
 	err = hex(l, "id", &m->id);
 	return err || m->id ? err : bad(l, "an id is not 0");
 }
@@ -142,7 +145,8 @@ static int read_parent(struct lines *l, struct weir_manifest *m)
 	if (!weir__version_read(&m->parent, v[0].at, v[0].len) ||
 	    !weir__hex_read(&m->parent_id, v[1].at, v[1].len))
 		return bad(l, "it is not a version and an id");
-	if (!m->parent.era || !m->parent.number || !m->parent_id || m->parent_id == m->id)
+	if (!m->parent.era || !m->parent.number || !weir__version_is_ours(m->parent) ||
+	    !m->parent_id || m->parent_id == m->id)
 		return bad(l, "no such generation can be the parent");
 	return weir__version_compare(m->parent, m->version) < 0 ?
 		0 : bad(l, "the parent is not older");

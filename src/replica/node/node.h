@@ -136,7 +136,7 @@ struct weir_node {
 	uint64_t refused_at;               /* when it is asked for again */
 	bool other_seed;                   /* why it is */
 	uint64_t unread;                   /* the generation whose image is of no use here */
-	bool hopeless;                     /* and no other will do but a record */
+	bool hopeless;                     /* and will be as long as it is the head's */
 	uint64_t abandoned;                /* the one that is gone without it (U9) */
 	bool publishing, publishing_extra; /* of this node's set; the set was not pure */
 	uint64_t recording;                /* the record whose image is being uploaded; 0: none */

@@ -77,6 +77,23 @@ static void note_has(struct weir_node *n, struct weir_has *has)
 	pthread_mutex_unlock(&n->lock);
 }
 
+/* Above all that this node knows. Another client can use up the numbers of an era: the set goes on
+ * in the next one as it is. */
+static int choose_version(const struct weir_node *n, struct weir_version *out)
+{
+	const struct weir_version mine = n->joined.version, its = n->head.version;
+	struct weir_version v = { n->era ? n->era : 1,
+		                  (weir__version_compare(mine, its) > 0 ? mine : its).number + 1 };
+	if (weir__version_compare(v, n->floor) <= 0)
+		v = (struct weir_version){ n->floor.era, n->floor.number + 1 };
+	if (!weir__version_is_ours(v))
+		v = (struct weir_version){ v.era + 1, 1 };
+	*out = v;
+	return weir__version_is_ours(v) ? 0 :
+	       weir_fail(-EOVERFLOW, "set %s: its eras are used up, as another client can do: "
+	                 "begin a set of another name", n->set);
+}
+
 /* U10. Position, tag and has are noted before the set is copied. */
 static int begin(struct weir_node *n)
 {
@@ -89,18 +106,15 @@ static int begin(struct weir_node *n)
 	for (uint32_t i = 0; i < m->has.n; i++)
 		new |= !weir__manifest_has(&n->newest, m->has.id[i]);
 	int err = describe(n, r);
+	if (!err)
+		err = choose_version(n, &m->version);
 	if (err)
 		return err;
 	m->position = n->cursor;
 	m->tag = n->tag;
 	m->seen = n->seen;
-	m->version.era = n->era ? n->era : 1;
-	const struct weir_version mine = n->joined.version, its = h->version;
-	m->version.number = (weir__version_compare(mine, its) > 0 ? mine : its).number + 1;
-	if (weir__version_compare(m->version, n->floor) <= 0)
-		m->version = (struct weir_version){ n->floor.era, n->floor.number + 1 };
 	m->pure = !n->extra && !new && h->generation && n->joined.id == h->generation &&
-	          h->version.era == n->era;
+	          h->version.era == m->version.era;
 	n->publishing_extra = n->extra;
 	n->extra = false;
 	n->publishing = true;
@@ -203,6 +217,11 @@ int weir__node_publish(struct weir_node *n)
 	if (err && err != -EPERM && err != -ENOSPC) /* a full server refuses leases too */
 		return err;
 	err = begin(n);
+	if (err == -EOVERFLOW) { /* the log goes on */
+		n->publish_at = n->now + WEIR_NODE_CALL_MS;
+		(void)weir__node_says(n, err);
+		return 0;
+	}
 	return err ? err : go_on(n);
 }
 

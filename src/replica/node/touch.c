@@ -136,7 +136,7 @@ static void meet(struct weir_node *n, const struct weir_head *head, uint64_t app
 	const bool back = mark == head->mark && weir__log_id_compare(before, n->head.last) < 0;
 	const bool other = mark == head->mark && !n->doubt && is_other(n, head);
 	if (head->generation != n->head.generation)
-		n->called = false; /* once for each head */
+		n->called = n->hopeless = false; /* each is of one head */
 	n->head = *head;
 	if (back) /* also in doubt: what was sent since is not in this log */
 		weir__node_doubt(n);

@@ -74,9 +74,13 @@ static int take_manifest(const struct weir_redis *r, const struct redisReply *a,
 		return weir_fail(-ENOENT, "set %s has no generation yet", r->o.set);
 	if (!weir__is_string(text))
 		return weir__redis_shape(r, "HMGET");
+	const bool has_version = weir__reply_version(a->element[2], &version);
+	if (has_version && !weir__version_is_ours(version))
+		return weir_fail(-EBADMSG, "set %s: the head is of version %s, which no node "
+		                 "counts up to, so another client wrote it: UNLINK %s, and nodes "
+		                 "publish again", r->o.set, a->element[2]->str, r->keys.head);
 	int err = read_manifest(r, text->str, text->len, &m);
-	if (!err && (!weir__reply_version(a->element[2], &version) ||
-	             weir__version_compare(version, m.version) != 0))
+	if (!err && (!has_version || weir__version_compare(version, m.version) != 0))
 		err = weir_fail(-EBADMSG, "set %s: the manifest is of another version than the "
 		                "head", r->o.set);
 	if (!err && r->o.trusted)

@@ -115,6 +115,8 @@ static void test_what_contradicts_itself_is_refused_with_its_line(void **state)
 		{ "set addresses.v4", "set ", "line 2", "name of a set" },
 		{ "version 2.12", "version 2.0", "line 3", "from 1.1 on" },
 		{ "version 2.12", "version 0.12", "line 3", "from 1.1 on" },
+		{ "version 2.12", "version 2.9007199254740992", "line 3", "UNLINK the head" },
+		{ "version 2.12", "version 9007199254740992.1", "line 3", "UNLINK the head" },
 		{ "id 00000000000000aa\np", "id 0000000000000000\np", "line 4", "not 0" },
 		{ "7-55 00000000000000bb", "7-55 0000000000000000", "line 5", "no tag" },
 		{ "7-55 00000000000000bb", "0-0 00000000000000bb", "line 5", "no tag" },
@@ -125,6 +127,8 @@ static void test_what_contradicts_itself_is_refused_with_its_line(void **state)
 		{ "2.11 00000000000000cc", "2.11 00000000000000aa", "line 6", "parent" },
 		{ "2.11 00000000000000cc", "2.11 0000000000000000", "line 6", "parent" },
 		{ "2.11 00000000000000cc", "0.0 00000000000000cc", "line 6", "parent" },
+		{ "2.11 00000000000000cc", "1.9007199254740992 00000000000000cc", "line 6",
+		  "parent" },
 		{ "parent 2.11 00000000000000cc", "parent none", "line 8", "no parent" },
 		{ "parent 2.11 00000000000000cc", "parent 1.11 00000000000000cc", "line 8",
 		  "no parent of its era" },
@@ -200,7 +204,7 @@ static void test_the_largest_manifest_has_room_and_one_more_id_is_refused(void *
 	(void)state;
 	assert_ok(weir__manifest_read(&m, good, strlen(good)));
 	memset(m.set, 'x', WEIR_SET_NAME);
-	m.version = m.parent = (struct weir_version){ UINT64_MAX, UINT64_MAX };
+	m.version = m.parent = (struct weir_version){ 9007199254740991, 9007199254740991 };
 	m.parent.number--;
 	m.position = (struct weir_log_id){ 9007199254739999, 9007199254739999 };
 	m.seen = (struct weir_seen){ UINT64_MAX, m.position };

@@ -100,6 +100,72 @@ static void test_a_heartbeat_alone_is_not_well(void **state)
 	assert_true(node[1].well_at + 1000 >= toy.clock);
 }
 
+static int image_too_large(void *context, const struct weir_manifest *m, struct weir_filter **out)
+{
+	(void)context, (void)m, (void)out;
+	return weir_fail(-EFBIG, "it is too large for this node");
+}
+
+/* Another client wrote a head of use to no node, and somebody deleted it. */
+static void test_an_image_of_no_use_stops_publications_until_its_head_has_gone(void **state)
+{
+	struct weir_record r;
+	(void)state;
+	sit_both_with_key_1();
+	int (*const real)(void *, const struct weir_manifest *, struct weir_filter **) =
+		toy.stores[0].store.image;
+	toy.stores[0].store.image = toy.stores[1].store.image = image_too_large;
+	struct weir_filter *f = filter(WEIR_BLOCKED, 1000, 7);
+	assert_ok(weir__node_record(&node[0], &r, NULL));
+	assert_ok(weir__node_publish_record(&node[0], &r, f));
+	weir_destroy(f);
+	run(20000);
+	const uint64_t generations = status(0).generations + status(1).generations;
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(status(i).error, -EFBIG);
+		assert_int_equal(status(i).given_up, 0);
+		toy.stores[i].store.image = real;
+	}
+	toy_flush(&toy.server[1]);
+	run(3000);
+	assert_true(status(0).generations + status(1).generations > generations);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(status(i).state, WEIR_NODE_FOLLOWING);
+		assert_true(has(i, 1) && toy_head(&toy.server[1])->version.era == 1);
+	}
+}
+
+static void set_version(uint64_t era, uint64_t number)
+{
+	struct weir_manifest *m = (struct weir_manifest *)(uintptr_t)toy_head(&toy.server[1]);
+	m->version = toy.server[1].head.version = (struct weir_version){ era, number };
+}
+
+/* Another client may write any version that a manifest may have. */
+static void test_a_set_whose_numbers_are_used_up_goes_on_in_the_next_era(void **state)
+{
+	const uint64_t last = (UINT64_C(1) << 53) - 1;
+	(void)state;
+	sit_both_with_key_1();
+	set_version(1, last);
+	assert_ok(insert(1, 2));
+	node[0].wanted = true;
+	run(2000);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(status(i).state, WEIR_NODE_FOLLOWING);
+		assert_true(status(i).joined.era == 2 && status(i).joined.number == 1);
+		assert_true(has(i, 1) && has(i, 2));
+	}
+	set_version(last, last);
+	run(2000);
+	node[0].wanted = true;
+	assert_ok(insert(1, 3));
+	run(2000);
+	assert_int_equal(status(0).error, -EOVERFLOW);
+	assert_non_null(strstr(status(0).why, "another name"));
+	assert_true(has(0, 3) && status(0).joined.number == last);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,6 +173,8 @@ int main(void)
 		TEST(test_a_rollback_past_an_entry_that_does_not_read_keeps_the_whole_set),
 		TEST(test_a_rollback_past_an_entry_that_was_given_up_keeps_the_whole_set),
 		TEST(test_a_heartbeat_alone_is_not_well),
+		TEST(test_an_image_of_no_use_stops_publications_until_its_head_has_gone),
+		TEST(test_a_set_whose_numbers_are_used_up_goes_on_in_the_next_era),
 	};
 	return cmocka_run_group_tests_name("replica_stuck", tests, NULL, NULL);
 }

@@ -263,6 +263,8 @@ static void test_a_manifest_of_another_form_is_refused(void **state)
 	sprintf(large, "*3\r\n$%d\r\n%0*d\r\n" EMPTY EMPTY, WEIR_MANIFEST_TEXT + 1,
 	        WEIR_MANIFEST_TEXT + 1, 0);
 	manifest_refused(large, -EBADMSG, "4097");
+	manifest_refused("*3\r\n" EMPTY EMPTY "$18\r\n1.9007199254740992\r\n", -EBADMSG,
+	                 "UNLINK {weir:test}:2:head");
 }
 
 static int see_kept(void *context, const struct weir_manifest *m, const char *text, size_t len,
