@@ -93,7 +93,8 @@ struct weir_node {
 
 	/* time, in milliseconds */
 	uint64_t now, met_at, beat_at, retry_at, retry_ms, send_at, lacks_since, called_at;
-	uint64_t first_call, due_since, publish_at, lease_at, image_at, joined_at;
+	uint64_t first_call, due_since, publish_at, lease_at, image_at;
+	uint64_t joined_at;                /* publish_ms counts from there; 0: not known yet */
 	uint64_t well_at;                  /* the last heartbeat behind which reading went well
 	                                      too: that of met_at may be answered alone */
 	uint32_t poll_ms, beat_ms;         /* the owner may change them between rounds */

@@ -207,6 +207,15 @@ static void sent(struct weir_node *n, size_t batches, bool called, uint64_t name
 	weir__ring_acked(&n->ring, batches, last);
 }
 
+/* The node opened with this generation, which is as old as its date says by redis's clock. A date
+ * of the future says nothing. */
+static uint64_t joined_at(const struct weir_node *n, const struct weir_head *head)
+{
+	const uint64_t date = n->joined.signed_ms;
+	const uint64_t age = date && date < head->now_ms ? head->now_ms - date : 0;
+	return age < n->now ? n->now - age : 1;
+}
+
 int weir__node_touch(struct weir_node *n, bool give_up)
 {
 	struct weir_entry entries[WEIR_NODE_SENT + 1];
@@ -233,6 +242,8 @@ int weir__node_touch(struct weir_node *n, bool give_up)
 	n->met_at = n->now;
 	n->beat_at = n->now + n->beat_ms;
 	n->send_at = n->now + n->poll_ms;
+	if (n->joined.id && !n->joined_at)
+		n->joined_at = joined_at(n, &head);
 	meet(n, &head, head.full ? 0 : touch.n);
 	if (!head.full)
 		sent(n, (size_t)batches, called, named);

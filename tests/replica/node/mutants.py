@@ -170,6 +170,9 @@ MUTANTS = [
      '\tif (weir__log_id_compare(id, n->head.lost) > 0)\n\t\tlack', '\t\tlack', STUCK),
     ('WELL_BY_A_HEARTBEAT', 'node.c', '\tif (!err)\n\t\tn->well_at = n->met_at;\n',
      '\tn->well_at = n->met_at;\n', STUCK),
+    ('PUBLISHES_AS_IT_OPENS', 'touch.c', '\t\tn->joined_at = joined_at(n, &head);\n', '\t\t;\n',
+     STUCK),
+    ('COUNTS_FROM_THE_OPENING_ALONE', 'touch.c', 'date && date < head->now_ms ?', '0 ?', STUCK),
     ('DEBT_FORGOTTEN', 'insert.c', '\t*last = (struct weir_debt){ 0, ',
      '\t*last = (struct weir_debt){ id, ', UNIT),
     # what ended nodes inserted

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What must not leave nodes stuck for ever. */
+ * What must not leave nodes stuck for ever, and what they say and do meanwhile. */
 #include "pair.h"
 
 /* Node 0 sends keys 2 to 4, each as an entry that no node has read yet. */
@@ -100,6 +100,42 @@ static void test_a_heartbeat_alone_is_not_well(void **state)
 	assert_true(node[1].well_at + 1000 >= toy.clock);
 }
 
+static void open_30_s_after(uint64_t signed_ms)
+{
+	sit(0, 1 << 20, true);
+	run(1000);
+	const uint64_t published = toy_head(&toy.server[1])->signed_ms;
+	assert_in_range(published, 1000, 2000);
+	assert_ok(insert(0, 1));
+	run((unsigned)(published + 30000 - toy.clock));
+	struct weir_manifest m = *toy_head(&toy.server[1]);
+	m.signed_ms = signed_ms ? signed_ms : published;
+	sit(1, 1 << 20, true);
+	weir__node_start(&node[1], &m);
+	node[1].publish_ms = 60000;
+}
+
+static void test_a_node_that_opens_publishes_when_the_last_generation_is_old_enough(void **state)
+{
+	(void)state;
+	open_30_s_after(0);
+	run(29000);
+	assert_int_equal(status(1).joined.number, 1);
+	assert_int_equal(status(1).state, WEIR_NODE_FOLLOWING);
+	run(2000);
+	assert_int_equal(status(1).joined.number, 2);
+}
+
+static void test_a_generation_of_the_future_counts_from_the_opening(void **state)
+{
+	(void)state;
+	open_30_s_after(UINT64_MAX);
+	run(59000);
+	assert_int_equal(status(1).joined.number, 1);
+	run(2000);
+	assert_int_equal(status(1).joined.number, 2);
+}
+
 static int image_too_large(void *context, const struct weir_manifest *m, struct weir_filter **out)
 {
 	(void)context, (void)m, (void)out;
@@ -173,6 +209,8 @@ int main(void)
 		TEST(test_a_rollback_past_an_entry_that_does_not_read_keeps_the_whole_set),
 		TEST(test_a_rollback_past_an_entry_that_was_given_up_keeps_the_whole_set),
 		TEST(test_a_heartbeat_alone_is_not_well),
+		TEST(test_a_node_that_opens_publishes_when_the_last_generation_is_old_enough),
+		TEST(test_a_generation_of_the_future_counts_from_the_opening),
 		TEST(test_an_image_of_no_use_stops_publications_until_its_head_has_gone),
 		TEST(test_a_set_whose_numbers_are_used_up_goes_on_in_the_next_era),
 	};

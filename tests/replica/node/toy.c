@@ -436,6 +436,7 @@ static int toy_publish(void *context, const struct weir_publication *p)
 	struct toy_generation *g = calloc(1, sizeof *g);
 	if (!g)
 		abort();
+	p->manifest->signed_ms = c->toy->clock;
 	*g = (struct toy_generation){ .refs = 1, .m = *p->manifest };
 	unref_generation(s->kept[TOY_KEEP - 1]);
 	memmove(s->kept + 1, s->kept, (TOY_KEEP - 1) * sizeof *s->kept);
