@@ -91,6 +91,17 @@ static int give_up(struct weir_node *n)
 	                                    (unsigned long long)n->head.lost.n)), 0;
 }
 
+/* A node that answers holds the lease while it uploads; it may be this one. Another client may hold
+ * it for ever. Any other error, as for want of a right to ask, holds nothing up. */
+static bool is_answer_coming(struct weir_node *n)
+{
+	if (n->now >= n->first_call + WEIR_NODE_LEASE_LONGEST_MS)
+		return false;
+	n->give_up_at = n->now + WEIR_NODE_LEASE_TRY_MS;
+	return n->publishing || n->recording ||
+	       n->store->lease(n->store->context, n->id, 1) == -EPERM;
+}
+
 static bool is_touch_due(const struct weir_node *n)
 {
 	const uint64_t full = atomic_load_explicit(&n->ring.full, memory_order_relaxed);
@@ -111,7 +122,8 @@ static int send(struct weir_node *n)
 	              (!n->called || n->now >= n->called_at + WEIR_NODE_CALL_MS);
 	if (!needs_answer(n))
 		n->first_call = 0;
-	else if (n->first_call && n->now >= n->first_call + WEIR_NODE_GIVE_UP_MS)
+	else if (n->first_call && n->now >= n->first_call + WEIR_NODE_GIVE_UP_MS &&
+	         n->now >= n->give_up_at && !is_answer_coming(n))
 		return give_up(n);
 	if (!is_touch_due(n))
 		return 0;

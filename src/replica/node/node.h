@@ -21,6 +21,8 @@ enum {
 	WEIR_NODE_GIVE_UP_MS = 10000, /* or nobody will answer it (U9); without the lease */
 	WEIR_NODE_JITTER_MS = 300,    /* before a publication, at most */
 	WEIR_NODE_LEASE_MS = 3000,
+	WEIR_NODE_LEASE_TRY_MS = 100, /* until it is asked for again */
+	WEIR_NODE_LEASE_LONGEST_MS = 600000, /* that another uploads; it may be anybody's */
 	WEIR_NODE_RETRY_MS = 20,      /* the first wait for redis, */
 	WEIR_NODE_RETRY_MOST_MS = 400, /* and the longest */
 	WEIR_NODE_SENT = 16,          /* batches in one touch, and entries in one reading */
@@ -93,7 +95,7 @@ struct weir_node {
 
 	/* time, in milliseconds */
 	uint64_t now, met_at, beat_at, retry_at, retry_ms, send_at, lacks_since, called_at;
-	uint64_t first_call, due_since, publish_at, lease_at, image_at;
+	uint64_t first_call, give_up_at, due_since, publish_at, lease_at, image_at;
 	uint64_t joined_at;                /* publish_ms counts from there; 0: not known yet */
 	uint64_t well_at;                  /* the last heartbeat behind which reading went well
 	                                      too: that of met_at may be answered alone */

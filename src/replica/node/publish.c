@@ -6,11 +6,6 @@
 #include <weir/text.h>
 #include "node.h"
 
-enum {
-	LEASE_TRY_MS = 100,
-	LEASE_LONGEST_MS = 600000, /* that another node uploads; a lease may be anybody's */
-};
-
 enum due { NOT_DUE, DUE, URGENT };
 
 static enum due is_due(struct weir_node *n)
@@ -209,9 +204,9 @@ int weir__node_publish(struct weir_node *n)
 		return 0;
 	n->lease_at = 0;
 	int err = lease(n);
-	const uint64_t patience = due == DUE ? LEASE_LONGEST_MS : WEIR_NODE_GIVE_UP_MS;
+	const uint64_t patience = due == DUE ? WEIR_NODE_LEASE_LONGEST_MS : WEIR_NODE_GIVE_UP_MS;
 	if (err == -EPERM && n->now - n->due_since < patience) {
-		n->publish_at = n->now + LEASE_TRY_MS;
+		n->publish_at = n->now + WEIR_NODE_LEASE_TRY_MS;
 		return 0;
 	}
 	if (err && err != -EPERM && err != -ENOSPC) /* a full server refuses leases too */

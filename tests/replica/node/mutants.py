@@ -173,6 +173,9 @@ MUTANTS = [
     ('PUBLISHES_AS_IT_OPENS', 'touch.c', '\t\tn->joined_at = joined_at(n, &head);\n', '\t\t;\n',
      STUCK),
     ('COUNTS_FROM_THE_OPENING_ALONE', 'touch.c', 'date && date < head->now_ms ?', '0 ?', STUCK),
+    ('GIVES_UP_DURING_AN_UPLOAD', 'node.c', ' && !is_answer_coming(n))', ')', STUCK),
+    ('WAITS_FOR_A_LEASE_FOR_EVER', 'node.c', 'n->first_call + WEIR_NODE_LEASE_LONGEST_MS)',
+     'UINT64_MAX)', STUCK),
     ('DEBT_FORGOTTEN', 'insert.c', '\t*last = (struct weir_debt){ 0, ',
      '\t*last = (struct weir_debt){ id, ', UNIT),
     # what ended nodes inserted

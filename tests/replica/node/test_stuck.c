@@ -136,6 +136,49 @@ static void test_a_generation_of_the_future_counts_from_the_opening(void **state
 	assert_int_equal(status(1).joined.number, 2);
 }
 
+/* Node 1 lacks key 2, and node 0 has it. */
+static void make_lack(void)
+{
+	sit_both_with_key_1();
+	for (uint64_t i = 2; i < 4; i++) {
+		assert_ok(insert(0, i));
+		(void)weir__node_round(&node[0], toy.clock += 20);
+		if (i == 2)
+			toy_delete(&toy.server[1], toy.server[1].n - 1);
+	}
+	run_from(1, 1000);
+	assert_true(status(1).lacks && node[1].first_call);
+}
+
+/* U9: an image may take more than 10 s. */
+static void test_an_answer_that_is_being_uploaded_is_waited_for(void **state)
+{
+	(void)state;
+	make_lack();
+	for (toy.slow = 1000; status(0).state != WEIR_NODE_PUBLISHING;)
+		run(20);
+	toy.slow = 0;
+	toy.stores[0].left = 30 * 50; /* rounds: 30 s */
+	run(25000);
+	assert_true(status(1).lacks && status(0).state == WEIR_NODE_PUBLISHING);
+	run(8000);
+	assert_true(!status(1).lacks && has(1, 2));
+	assert_int_equal(status(0).given_up + status(1).given_up, 0);
+}
+
+/* U9: a client can write a lease that never ends. */
+static void test_who_lacks_does_not_wait_for_a_lease_for_ever(void **state)
+{
+	(void)state;
+	make_lack();
+	toy.server[1].holder = 99;
+	toy.server[1].held_until = UINT64_MAX;
+	run_from(1, 590000); /* node 0 has ended */
+	assert_int_equal(status(1).given_up, 0);
+	run_from(1, 12000);
+	assert_int_equal(status(1).given_up, 1);
+}
+
 static int image_too_large(void *context, const struct weir_manifest *m, struct weir_filter **out)
 {
 	(void)context, (void)m, (void)out;
@@ -211,6 +254,8 @@ int main(void)
 		TEST(test_a_heartbeat_alone_is_not_well),
 		TEST(test_a_node_that_opens_publishes_when_the_last_generation_is_old_enough),
 		TEST(test_a_generation_of_the_future_counts_from_the_opening),
+		TEST(test_an_answer_that_is_being_uploaded_is_waited_for),
+		TEST(test_who_lacks_does_not_wait_for_a_lease_for_ever),
 		TEST(test_an_image_of_no_use_stops_publications_until_its_head_has_gone),
 		TEST(test_a_set_whose_numbers_are_used_up_goes_on_in_the_next_era),
 	};
