@@ -30,6 +30,35 @@ void weir__debts_paid(struct weir_node *n, uint64_t generation)
 	pthread_mutex_unlock(&n->lock);
 }
 
+/* So little that the list of ids still has room for that of the joined one. */
+static bool is_little_newer(const struct weir_node *n, const struct weir_manifest *m)
+{
+	return m->version.number <= n->joined.version.number + WEIR_HAS / 4;
+}
+
+/* In an epoch each head has the one before it of its era (U12). The list of ids has room for
+ * WEIR_HAS, so a node that was away for long may not find what it relies on, and if it may not
+ * publish, it would owe that for ever. A node that may publish does so, which is safer: a dump may
+ * have been put back unseen. Therefore the list decides where it is long enough, too. A higher era
+ * may come from another server, where none of this was. */
+static bool is_in(const struct weir_node *n, const struct weir_manifest *m, uint64_t id)
+{
+	return weir__manifest_has(m, id) ||
+	       (id && id == n->followed && !n->may_publish &&
+	        m->version.era == n->joined.version.era && !is_little_newer(n, m));
+}
+
+void weir__debts_rename(struct weir_node *n, const struct weir_manifest *m)
+{
+	pthread_mutex_lock(&n->lock);
+	for (uint32_t i = 0; i < n->n_relied; i++) {
+		struct weir_debt *d = &n->relied[i];
+		if (!weir__manifest_has(m, d->id) && is_in(n, m, d->id))
+			d->id = m->id;
+	}
+	pthread_mutex_unlock(&n->lock);
+}
+
 void weir__debts_release(struct weir_node *n, const struct weir_manifest *m)
 {
 	const bool released = weir__ring_release(&n->ring, m->position);
@@ -59,7 +88,7 @@ static bool is_lost(const struct weir_node *n, const struct weir_manifest *m)
 {
 	const struct weir_manifest *joined = &n->joined;
 	return joined->id && joined->id != n->abandoned && !weir__manifest_has(m, joined->id) &&
-	       m->version.number <= joined->version.number + WEIR_HAS / 4;
+	       is_little_newer(n, m);
 }
 
 void weir__debts_of_others(struct weir_node *n, const struct weir_manifest *m)
@@ -93,7 +122,7 @@ static bool head_has(const struct weir_node *n, uint64_t id)
 {
 	const struct weir_manifest *m = &n->newest;
 	return n->head.generation && m->id == n->head.generation && m->id != n->abandoned &&
-	       weir__manifest_has(m, id);
+	       is_in(n, m, id);
 }
 
 uint64_t weir__debts_stamp(struct weir_node *n)

@@ -42,15 +42,21 @@ static void advance(struct weir_node *n, const struct weir_manifest *m)
 		n->log_bytes = 0;
 	}
 	n->joined = *m;
+	n->followed = 0;
 	n->era = m->version.era;
 	n->unread = 0;
 	n->hopeless = false;
 }
 
+/* Only a generation of this epoch is sure to be in the next one: an older one may have been given
+ * up when the epoch began. */
 void weir__node_joined(struct weir_node *n, const struct weir_manifest *m)
 {
+	const bool follows = n->followed || m->position.epoch == n->head.last.epoch;
+	weir__debts_rename(n, m);
 	advance(n, m);
 	weir__debts_release(n, m);
+	n->followed = follows ? m->id : 0;
 }
 
 /* The oldest first, so that the newest stay. */

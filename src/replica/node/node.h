@@ -108,6 +108,8 @@ struct weir_node {
 	struct weir_head head;             /* what touch answered last */
 	struct weir_manifest newest;       /* the head's, if its id is head.generation */
 	struct weir_manifest joined;       /* of which the set has everything; id 0: none */
+	uint64_t followed;                 /* U7: joined, and each later head of this epoch and era
+	                                      has it, whether it says so or not; 0: none */
 	uint64_t era;                      /* of the set */
 	struct weir_log_id left;           /* where the cursor left its epoch, and */
 	uint64_t began;                    /* the mark of a log that began anew, UINT64_MAX: two
@@ -224,6 +226,8 @@ static inline bool weir__needs_log(const struct weir_node *n, const struct weir_
 void weir__debt_add(struct weir_node *n, uint64_t id, uint64_t stamp);
 /* What was noted is in this generation. */
 void weir__debts_paid(struct weir_node *n, uint64_t generation);
+/* U7, before @m is joined: what it has without saying so goes by its name from now on. */
+void weir__debts_rename(struct weir_node *n, const struct weir_manifest *m);
 /* U7, after @m was joined. */
 void weir__debts_release(struct weir_node *n, const struct weir_manifest *m);
 /* The lowest stamp of those that are owed; UINT64_MAX: nothing is. */

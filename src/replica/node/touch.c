@@ -61,6 +61,7 @@ void weir__node_doubt(struct weir_node *n)
 {
 	weir__ring_again(&n->ring, none, most, false);
 	n->hole = n->answer = n->gap = none;
+	n->followed = 0;
 	weir__node_lack(n, none);
 	n->doubt = n->extra = n->look = true;
 	n->at_end = false;
@@ -85,6 +86,7 @@ void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag
 static void go_on(struct weir_node *n, struct weir_log_id base)
 {
 	weir__ring_again(&n->ring, base, most, false);
+	n->followed = 0;
 	if (weir__log_id_compare(n->cursor, base) > 0) {
 		n->cursor = n->joined.position;
 		n->tag = n->joined.tag;

@@ -26,6 +26,7 @@ def sim(features, seeds=3000, ring=None):
 UNIT, RING, LACKING = ('test_node', []), ('test_ring', []), ('test_lacking', [])
 LOST, OWING = ('test_lost', []), ('test_owing', [])
 STUCK = ('test_stuck', [])
+STUCK, AWAY = ('test_stuck', []), ('test_away', [])
 CROWD = ('simulate', ['--nodes', '300', '--calm', '70', '--features', 'cf', '--well', '3000'])
 MANY = 1 << 20
 MUTANTS = [
@@ -176,6 +177,20 @@ MUTANTS = [
     ('GIVES_UP_DURING_AN_UPLOAD', 'node.c', ' && !is_answer_coming(n))', ')', STUCK),
     ('WAITS_FOR_A_LEASE_FOR_EVER', 'node.c', 'n->first_call + WEIR_NODE_LEASE_LONGEST_MS)',
      'UINT64_MAX)', STUCK),
+    ('THE_LIST_OF_IDS_IS_ALL', 'insert.c', '(id && id == n->followed && ', '(0 && ', AWAY),
+    ('FOLLOWS_THROUGH_ERAS', 'insert.c', 'm->version.era == n->joined.version.era && !is_little',
+     '!is_little', AWAY),
+    ('FOLLOWS_INSTEAD_OF_PUBLISHING', 'insert.c', 'n->followed && !n->may_publish &&',
+     'n->followed &&', AWAY),
+    ('FOLLOWS_WHAT_IS_MISSING_IN_THE_LIST', 'insert.c', ' && !is_little_newer(n, m));', ');',
+     AWAY),
+    ('RENAMES_NO_DEBT', 'join.c', '\tweir__debts_rename(n, m);\n', '', AWAY),
+    ('FOLLOWS_THROUGH_DOUBT', 'touch.c', '\tn->followed = 0;\n\tweir__node_lack(n, none);',
+     '\tweir__node_lack(n, none);', AWAY),
+    ('FOLLOWS_THROUGH_A_RESTART', 'touch.c', '\tn->followed = 0;\n\tif (weir', '\tif (weir',
+     AWAY),
+    ('FOLLOWS_WHAT_WAS_GIVEN_UP', 'join.c', ' || m->position.epoch == n->head.last.epoch;',
+     ' || 1;', AWAY),
     ('DEBT_FORGOTTEN', 'insert.c', '\t*last = (struct weir_debt){ 0, ',
      '\t*last = (struct weir_debt){ id, ', UNIT),
     # what ended nodes inserted
@@ -269,11 +284,11 @@ def main():
         sources = [*NODE.glob('*.c'), *(FORMAT / f for f in ('id.c', 'kinds.c')),
                    *(HERE / f for f in ('toy.c', 'simulate.c', 'test_node.c', 'test_ring.c',
                                         'test_lacking.c', 'test_lost.c', 'test_owing.c',
-                                        'test_stuck.c'))]
+                                        'test_stuck.c', 'test_away.c'))]
         for source in sources:
             parts[source.name] = work / (source.stem + '.o')
             compile_one(source, parts[source.name])
-        for test in (UNIT, RING, LACKING, LOST, OWING, STUCK, ('simulate', [])):
+        for test in (UNIT, RING, LACKING, LOST, OWING, STUCK, AWAY, ('simulate', [])):
             why = run_test(work, parts, library, test)
             if why:
                 raise SystemExit(f'without any bug: {why}')

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ * U7: a node that was away for more generations than a list of ids has room for. Node 1 inserted
+ * key 1 and relies on a generation for it. */
+#include "pair.h"
+
+static void round_of_0(void)
+{
+	(void)weir__node_round(&node[0], toy.clock += 20);
+}
+
+static void publish(unsigned generations)
+{
+	const uint64_t end = status(0).generations + generations;
+	for (node[0].wanted = true; status(0).generations < end; round_of_0())
+		node[0].wanted = true;
+}
+
+static void rely(bool may_publish)
+{
+	sit(0, 1 << 20, true);
+	sit(1, 1 << 20, may_publish);
+	run(1000);
+	assert_ok(insert(1, 1));
+	run(100);
+	publish(1);
+	run(100);
+	assert_int_equal(node[1].n_relied, 1);
+	assert_int_equal(node[1].relied[0].id, toy_head(&toy.server[1])->id);
+	assert_int_equal(status(1).ring_bytes, 0);
+}
+
+/* Another node, which begins with an empty set, takes the place of node 0. */
+static void replace_0(void)
+{
+	weir__node_free(&node[0]);
+	assert_ok(weir_handle_destroy(handle[0]));
+	sit(0, 1 << 20, true);
+}
+
+static void test_a_node_that_may_not_publish_owes_nothing_after_many_generations(void **state)
+{
+	(void)state;
+	rely(false);
+	publish(WEIR_HAS + 6);
+	run(2000);
+	assert_true(has(0, 1) && status(1).state == WEIR_NODE_FOLLOWING);
+	assert_false(status(1).owes);
+	assert_ok(insert(1, 2));
+	const uint64_t number = weir__node_flush(&node[1]);
+	run(1000);
+	assert_true(weir__node_acknowledged(&node[1]) >= number);
+	publish(WEIR_HAS + 6); /* and once more */
+	run(2000);
+	assert_false(status(1).owes);
+}
+
+/* Another server had that era, and this head was never there. */
+static void test_a_node_owes_what_an_era_of_elsewhere_does_not_name(void **state)
+{
+	(void)state;
+	rely(false);
+	struct weir_manifest *m = (struct weir_manifest *)(uintptr_t)toy_head(&toy.server[1]);
+	publish(1);
+	m = (struct weir_manifest *)(uintptr_t)toy_head(&toy.server[1]);
+	m->has.n = 0;
+	m->version = toy.server[1].head.version = (struct weir_version){ 2, 100 };
+	run_from(1, 1000);
+	assert_int_equal(status(1).joined.era, 2);
+	assert_true(status(1).owes);
+}
+
+/* It costs a generation, and keeps the keys whatever redis lost. */
+static void test_a_node_that_may_publish_does_so_after_many_generations(void **state)
+{
+	(void)state;
+	rely(true);
+	const uint64_t before = status(1).generations;
+	publish(WEIR_HAS + 6);
+	run(2000);
+	assert_int_equal(status(1).generations, before + 1);
+	assert_false(status(1).owes);
+}
+
+/* Redis lost the generation, and with it what node 0 had. */
+static void test_a_node_owes_what_redis_lost_while_it_was_away(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	run(1000);
+	toy_save(&toy);
+	weir__node_free(&node[0]);
+	assert_ok(weir_handle_destroy(handle[0]));
+	rely(false);
+	toy_fall_back(&toy, true);
+	replace_0();
+	publish(WEIR_HAS + 6);
+	run(2000);
+	assert_true(status(1).owes && !has(0, 1));
+}
+
+/* The same epoch, and fewer generations than the list has room for. */
+static void test_a_node_owes_what_a_dump_took_away_unseen(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	run(1000);
+	toy_save(&toy);
+	weir__node_free(&node[0]);
+	assert_ok(weir_handle_destroy(handle[0]));
+	rely(false);
+	toy_fall_back(&toy, false);
+	replace_0();
+	for (uint64_t i = 0; i < 5; i++) {
+		assert_ok(insert(0, 100 + i));
+		publish(1);
+	}
+	run(2000);
+	assert_true(status(1).owes && !has(0, 1));
+}
+
+/* What is published next may be without it: it may have been given up, or be lost. */
+static void test_no_head_of_an_earlier_epoch_is_followed(void **state)
+{
+	(void)state;
+	rely(true);
+	assert_int_equal(node[1].followed, node[1].joined.id);
+	toy_save(&toy);
+	toy_fall_back(&toy, true);
+	assert_ok(weir__node_touch(&node[1], false));
+	assert_false(node[1].doubt);
+	assert_int_equal(node[1].followed, 0);
+	run(2000);
+	publish(1);
+	run(1000);
+	assert_int_equal(node[1].followed, node[1].joined.id);
+	assert_ok(weir__node_touch(&node[0], true)); /* it gives up */
+	run(2000);
+	assert_int_equal(status(1).state, WEIR_NODE_FOLLOWING);
+	assert_true(node[1].joined.id == toy_head(&toy.server[1])->id);
+	assert_int_equal(node[1].followed, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_a_node_that_may_not_publish_owes_nothing_after_many_generations),
+		TEST(test_a_node_owes_what_an_era_of_elsewhere_does_not_name),
+		TEST(test_a_node_that_may_publish_does_so_after_many_generations),
+		TEST(test_a_node_owes_what_redis_lost_while_it_was_away),
+		TEST(test_a_node_owes_what_a_dump_took_away_unseen),
+		TEST(test_no_head_of_an_earlier_epoch_is_followed),
+	};
+	return cmocka_run_group_tests_name("replica_away", tests, NULL, NULL);
+}
