@@ -137,6 +137,27 @@ static int refuse(struct weir_node *n, int err)
 	return 0;
 }
 
+/* A publication writes both at once, so a head that keeps another name than its manifest is not of
+ * one. @there: of the manifest; 0: there is none. */
+static int astray(struct weir_node *n, uint64_t there)
+{
+	const uint64_t named = n->head.generation;
+	if (n->astray != named)
+		n->astray_at = n->now;
+	n->astray = named;
+	n->look = true;
+	if (n->now < n->astray_at + WEIR_NODE_CALL_MS)
+		return 0;
+	return refuse(n, !there ? weir_fail(-EBADMSG, "set %s: its head names generation %016"
+	                                    PRIx64 " and has no manifest: redis-cli DEL "
+	                                    "'{weir:%s}:2:head', and a node that runs publishes "
+	                                    "the set again", n->set, named, n->set) :
+	                 weir_fail(-EBADMSG, "set %s: its head names generation %016" PRIx64 ", "
+	                           "and the manifest there is of %016" PRIx64 ": a client wrote "
+	                           "to it: redis-cli HSET '{weir:%s}:2:head' generation "
+	                           "%016" PRIx64, n->set, named, there, n->set, there));
+}
+
 int weir__node_manifest(struct weir_node *n)
 {
 	struct weir_manifest m;
@@ -151,13 +172,14 @@ int weir__node_manifest(struct weir_node *n)
 		if (err == -EKEYREJECTED || err == -EKEYEXPIRED || err == -EBADMSG ||
 		    err == -ENOTSUP)
 			return refuse(n, err);
-		n->look = err == -ENOENT || (!err && m.id != n->head.generation);
-		if (err == -ENOENT || n->look)
-			return 0;
+		if (err == -ENOENT || (!err && m.id != n->head.generation))
+			return astray(n, err ? 0 : m.id);
+		n->look = false;
 		if (err)
 			return err;
 		n->newest = m;
 	}
+	n->astray = 0;
 	n->refused = (struct weir_version){ 0, 0 };
 	n->other_seed = false;
 	if (n->doubt && !n->look)

@@ -28,6 +28,7 @@ enum {
 	WEIR_NODE_SENT = 16,          /* batches in one touch, and entries in one reading */
 	WEIR_NODE_ENTRY = 72,         /* bytes of redis's that an entry takes, but for its hashes */
 	WEIR_NODE_RELIED = 32,        /* ids, before some become one debt without a name */
+	WEIR_NODE_OUTRUN = 8,         /* publications in a row that are no progress any more */
 };
 
 enum weir_node_state {
@@ -140,12 +141,16 @@ struct weir_node {
 	struct weir_version refused;       /* its version; 0.0: none is */
 	uint64_t refused_at;               /* when it is asked for again */
 	bool other_seed;                   /* why it is */
+	uint64_t astray, astray_at;        /* what the head names beside another manifest, since */
 	uint64_t unread;                   /* the generation whose image is of no use here */
 	bool hopeless;                     /* and will be as long as it is the head's */
 	uint64_t abandoned;                /* the one that is gone without it (U9) */
 	bool publishing, publishing_extra; /* of this node's set; the set was not pure */
 	uint64_t recording;                /* the record whose image is being uploaded; 0: none */
 	struct weir_record publication;
+	unsigned outrun;                   /* its last publications that others came before, */
+	uint64_t stale_mark, stale_at;     /* as redis says; the head that it said so of first, */
+	struct weir_version stale_base;    /* and when; 0: it did not */
 	const char *report;                /* that the next touch gives to the others; NULL: none */
 	bool wrote;                        /* something: set by a touch, cleared by the owner */
 	int ended;                         /* how its last publication did; 0: not yet, or well */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A generation of the set (U10), of a record or of before (U11), and its publication (U12). */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <weir/error.h>
 #include <weir/text.h>
@@ -144,7 +145,9 @@ static int end(struct weir_node *n, int err)
 	n->look = true;
 	n->due_since = n->now;
 	n->publish_at = n->now + (err == -ENOSPC ? WEIR_NODE_BEAT_MS : n->poll_ms);
-	if (err == -ESTALE || err == -EEXIST)
+	const bool outrun = err == -ESTALE || err == -EEXIST;
+	n->outrun += outrun && n->outrun < WEIR_NODE_OUTRUN;
+	if (outrun)
 		return 0;
 	n->ended = weir__node_says(n, err);
 	return err == -ENOENT || err == -ENOSPC ? 0 : err;
@@ -154,7 +157,7 @@ static void published(struct weir_node *n)
 {
 	const struct weir_manifest *m = &n->publication.manifest;
 	n->publishing = n->wanted = false;
-	n->due_since = n->abandoned = n->had.mark = 0;
+	n->due_since = n->abandoned = n->had.mark = n->stale_at = n->outrun = 0;
 	n->generations++;
 	release_lease(n);
 	n->head.version = m->version;
@@ -165,6 +168,30 @@ static void published(struct weir_node *n)
 	(void)weir__has_add(&n->has, m->id);
 	pthread_mutex_unlock(&n->lock);
 	weir__node_joined(n, m);
+}
+
+/* Redis says that another generation came first. As long as the head stays the one that this was
+ * published above, that is not so: a node that hears it for long reports it. */
+static int end_stale(struct weir_node *n, int err)
+{
+	const struct weir_record *r = &n->publication;
+	char why[WEIR_SENTENCE_BYTES];
+	if (!n->stale_at || n->stale_mark != r->mark ||
+	    weir__version_compare(n->stale_base, r->base) != 0) {
+		n->stale_mark = r->mark;
+		n->stale_base = r->base;
+		n->stale_at = n->now;
+	}
+	snprintf(why, sizeof why, "%s", weir_error_detail());
+	err = end(n, err);
+	if (n->now - n->stale_at < WEIR_NODE_GIVE_UP_MS)
+		return err;
+	n->publish_at = n->now + WEIR_NODE_CALL_MS;
+	n->ended = weir_fail(-EAGAIN, "set %s: redis refuses each generation above %" PRIu64 ".%"
+	                     PRIu64 " as if another had come first, and has none (%s): see which "
+	                     "server or proxy answers", n->set, r->base.era, r->base.number, why);
+	(void)weir__node_says(n, n->ended);
+	return err;
 }
 
 static int go_on(struct weir_node *n)
@@ -181,6 +208,8 @@ static int go_on(struct weir_node *n)
 	const struct weir_publication p = { r->mark, r->base, &n->publication.manifest };
 	if (!err)
 		err = n->store->publish(n->store->context, &p);
+	if (err == -ESTALE || err == -EEXIST)
+		return end_stale(n, err);
 	if (err)
 		return end(n, err);
 	published(n);

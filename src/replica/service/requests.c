@@ -124,13 +124,14 @@ static int stands_still(const struct weir_replica *r, struct publishing *p)
 	const bool behind = n->state == WEIR_NODE_CATCHING_UP;
 	if (n->refused.era || (p->asked && n->ended))
 		return weir_fail(n->refused.era ? n->error : n->ended, "%s", n->why);
-	if (n->publishing)
+	if (n->publishing && n->outrun < WEIR_NODE_OUTRUN)
 		p->since = now;
 	if (now - p->since < (behind ? WEIR_SERVICE_LACKS_MS : WEIR_SERVICE_LEASE_MS))
 		return 0;
 	return weir_fail(-EAGAIN, "set %s: not published: %s", r->o.set, n->error ? n->why :
-	                 behind ? "this node lacks inserts of others: see that they run" :
-	                          "another node is about to publish: call again");
+	                 behind    ? "this node lacks inserts of others: see that they run" :
+	                 n->outrun ? "other generations came first each time: call again" :
+	                             "another node is about to publish: call again");
 }
 
 static int publish(struct weir_replica *r, void *arg)
