@@ -17,6 +17,7 @@ enum {
 	LEASE_MS = 60000,  /* that another node uploads; a lease may be anybody's */
 	LOOK_MS = 50,      /* between two looks at redis while open waits */
 	ONE_TRY_MS = 1000, /* for what is pending, if redis does not answer at close */
+	STILL_MS = 60000,  /* that open waits without any progress */
 };
 
 /* ---- the node of a handle ---- */
@@ -108,17 +109,62 @@ static void compare(struct weir_replica *r, const struct weir_params *params,
 	         weir_kind_name(asked.shape.kind), asked.capacity, asked.bytes);
 }
 
-/* Until the node has what redis had when @last was the log's end. */
+/* How far the node has come, and when it came there. */
+struct progress {
+	uint64_t since, joined, image;
+	struct weir_log_id cursor;
+};
+
+/* Any client that writes to redis can keep a node from the end of what it waits for.
+ * Return: 0; -EAGAIN it has come no further for too long. */
+static int stands_still(struct weir_replica *r, struct progress *p)
+{
+	const struct weir_node *n = &r->node;
+	const uint64_t now = weir__service_now();
+	uint64_t here, all;
+	weir__redis_progress(r->redis, &here, &all);
+	const bool works = (all && (here == all || here != p->image)) ||
+	                   (n->publishing && n->outrun < WEIR_NODE_OUTRUN);
+	const bool further = weir__log_id_compare(n->cursor, p->cursor) > 0;
+	if (!p->since || works || further || n->joined.id != p->joined)
+		p->since = now;
+	p->joined = n->joined.id;
+	p->image = here;
+	if (further)
+		p->cursor = n->cursor;
+	return now - p->since < STILL_MS ? 0 :
+	       weir_fail(-EAGAIN, "set %s: no progress for %d s: %s", r->o.set, STILL_MS / 1000,
+	                 n->error ? n->why : "its log and its head do not fit together: see weir "
+	                                     "replicate status, and try again");
+}
+
+/* Until the node has what redis had when @last was the log's end. In doubt it cannot go on behind a
+ * head that is of no use here. */
 static int catch_up(struct weir_replica *r, struct weir_log_id last)
 {
 	const struct weir_node *n = &r->node;
+	struct progress p = { .since = 0 };
 	int err;
 	do {
 		err = step(r);
+		if (!err && n->doubt && n->refused.era && n->error)
+			err = weir_fail(n->error, "%s", n->why);
+		if (!err)
+			err = stands_still(r, &p);
 	} while (!err && n->state == WEIR_NODE_CATCHING_UP &&
 	         (n->doubt || weir__log_id_compare(n->cursor, last) < 0 ||
 	          (n->joined.id != n->head.generation && !n->refused.era)));
 	return err;
+}
+
+/* What files of trust fail with is hidden from the node. -EEXIST would say that another node began
+ * the set first, and that waiting helps. */
+static int distrusted(const struct weir_replica *r, int err)
+{
+	const struct weir_failure *f = &r->distrust;
+	return !f->err           ? err :
+	       f->err == -EEXIST ? weir_fail(-EKEYREJECTED, "%s", f->why) :
+	                           weir__failure_answer(f);
 }
 
 /* @image_lost: receives whether redis has not the image whole. */
@@ -130,8 +176,8 @@ static int join(struct weir_replica *r, const struct weir_params *params, struct
 	*image_lost = false;
 	r->distrust.err = 0;
 	int err = r->store->manifest(r->store->context, &m);
-	if (err) /* what files of trust fail with is hidden from the node */
-		return r->distrust.err ? weir__failure_answer(&r->distrust) : err;
+	if (err)
+		return distrusted(r, err);
 	while ((err = r->store->image(r->store->context, &m, &image)) == -EINPROGRESS)
 		weir__service_sleep(r, weir__service_now() + LOOK_MS);
 	*image_lost = err == -ENOENT || err == -EBADMSG;
@@ -160,8 +206,11 @@ static int begin(struct weir_replica *r, const struct weir_params *params)
 		err = weir_fail(-ENOENT, "set %s: there is no generation of it at %s, and this "
 		                "node cannot sign the first one: give it a secret key",
 		                r->o.set, weir__link_peer(r->link));
+	struct progress p = { .since = 0 };
 	while (!err && !(n->joined.id && n->joined.id == n->head.generation)) {
 		err = step(r);
+		if (!err)
+			err = stands_still(r, &p);
 		if (!err && (n->refused.era || n->ended))
 			err = weir_fail(n->refused.era ? -EEXIST : n->ended, "%s", n->why);
 	}
@@ -246,6 +295,7 @@ static int join_or_begin(struct weir_replica *r, const struct weir_params *param
 {
 	const uint64_t begun = weir__service_now();
 	uint64_t called = 0, lost = 0; /* when; and the generation */
+	unsigned tries = 0;
 	struct weir_head head = { .mark = 0 };
 	for (;;) {
 		bool image_lost = false;
@@ -266,6 +316,11 @@ static int join_or_begin(struct weir_replica *r, const struct weir_params *param
 			lost = head.generation;
 		else if (err != -EINPROGRESS && err != -EEXIST)
 			return err;
+		tries += err != -EINPROGRESS;
+		if (tries > WEIR_NODE_OUTRUN && weir__service_now() - begun >= STILL_MS)
+			return weir_fail(-EAGAIN, "set %s: for %d s another generation came each "
+			                 "time before this node had one: see weir replicate "
+			                 "status, and try again", r->o.set, STILL_MS / 1000);
 		(void)unmake_node(r);
 		weir__service_sleep(r, weir__service_now() + LOOK_MS);
 	}

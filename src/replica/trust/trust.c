@@ -87,8 +87,9 @@ static int judge(struct weir_trust *t, const struct weir_held *next, struct weir
 	if (!err && !order && !same(next, held))
 		return weir_fail(-EEXIST, "version " VERSION " of set %s exists twice: this "
 		                 "machine took %016" PRIx64 ", and redis has %016" PRIx64
-		                 ": publish again", next->version.era, next->version.number,
-		                 t->set, held->id, next->id);
+		                 ": publish a newer one with the secret key, or give another "
+		                 "state file", next->version.era, next->version.number, t->set,
+		                 held->id, next->id);
 	return err ? err : order;
 }
 

@@ -3,9 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include "service.h"
-
-static char secret_file[300], public_file[300], state_file[300], other_state[300];
+#include "signed.h"
 
 /* @kind: 0: that of the set. */
 static struct weir_filter *like(struct weir_replica *r, uint32_t kind, uint64_t key)
@@ -253,30 +251,6 @@ static void test_save_and_its_failure(void **state)
 }
 
 /* ---- signatures ---- */
-
-/* A node that trusts one key and has its secret. */
-static struct weir_replica_options signer(void)
-{
-	struct weir_replica_options o = options();
-	snprintf(secret_file, sizeof secret_file, "%s/secret", server.folder);
-	snprintf(public_file, sizeof public_file, "%s/public", server.folder);
-	snprintf(state_file, sizeof state_file, "%s/state", server.folder);
-	snprintf(other_state, sizeof other_state, "%s/other", server.folder);
-	if (access(secret_file, F_OK) != 0)
-		assert_ok(weir_replica_key_make(secret_file, public_file));
-	o.secret_key = secret_file;
-	o.trusted_keys = public_file;
-	o.state_file = state_file;
-	return o;
-}
-
-static struct weir_replica_options follower(void)
-{
-	struct weir_replica_options o = signer();
-	o.secret_key = NULL;
-	o.state_file = other_state;
-	return o;
-}
 
 static void test_a_node_trusts_the_key_that_it_signs_with(void **state)
 {
