@@ -408,6 +408,9 @@ int weir__node_look(struct weir_node *n)
 	if (n->doubt || !n->head.generation || m->id != n->head.generation)
 		return 0;
 	if (weir__node_head_is_old(n)) {
+		if (n->reclaims && weir__node_can_reclaim(n) &&
+		    weir__version_compare(n->joined.version, m->version) < 0)
+			return fetch(n, m);
 		if (n->lacks && reaches(n, m->position))
 			pass(n, m);
 		return 0;

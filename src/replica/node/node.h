@@ -137,6 +137,7 @@ struct weir_node {
 	bool look;                         /* the head has news: touch at once */
 	bool at_end;                       /* of the log */
 	bool wanted;                       /* the owner asks for a generation, as soon as it can */
+	bool reclaims;                     /* it asks for one above the floor, of an older head */
 	uint64_t refused_id;               /* whose manifest is of no use here, */
 	struct weir_version refused;       /* its version; 0.0: none is */
 	uint64_t refused_at;               /* when it is asked for again */
@@ -249,6 +250,13 @@ static inline bool weir__node_head_is_old(const struct weir_node *n)
 {
 	return n->head.generation && n->newest.id == n->head.generation &&
 	       weir__version_compare(n->newest.version, n->floor) < 0;
+}
+
+/* Redis was put back to it within the era: nothing was removed since, so its image may be published
+ * again, above the floor, if the owner asks for that. */
+static inline bool weir__node_can_reclaim(const struct weir_node *n)
+{
+	return weir__node_head_is_old(n) && n->newest.version.era == n->floor.era;
 }
 
 /* The head's version is what the manifest says, which is checked. Nobody publishes above a number

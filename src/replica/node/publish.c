@@ -33,8 +33,11 @@ static bool may_publish(const struct weir_node *n)
 		return !n->hole.epoch;
 	if (!weir__node_knows_head(n))
 		return false;
-	if (weir__node_head_is_old(n)) /* keys that were removed since must not come back */
-		return !n->lacks && weir__version_compare(n->joined.version, n->floor) >= 0;
+	if (weir__node_head_is_old(n)) { /* keys that were removed since must not come back */
+		const bool reclaims = n->wanted && weir__node_can_reclaim(n);
+		const struct weir_version *least = reclaims ? &h->version : &n->floor;
+		return !n->lacks && weir__version_compare(n->joined.version, *least) >= 0;
+	}
 	return !n->lacks && (h->version.era < n->era || n->joined.id == h->generation);
 }
 
@@ -287,7 +290,8 @@ int weir__node_record(struct weir_node *n, struct weir_record *r, const struct w
 	m->position = kept ? kept->position : h->last;
 	m->tag = kept ? kept->tag : h->tag;
 	m->source = kept ? WEIR_SOURCE_ROLLBACK : WEIR_SOURCE_RECORD;
-	m->version.era = (h->version.era > n->era ? h->version.era : n->era) + 1;
+	m->version.era = h->version.era > n->era ? h->version.era : n->era;
+	m->version.era = (m->version.era > n->floor.era ? m->version.era : n->floor.era) + 1;
 	m->version.number = 1;
 	for (size_t i = 0; kept && i < sizeof m->image; i++)
 		m->image[i] = kept->image[i];

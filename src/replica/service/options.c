@@ -150,6 +150,12 @@ static bool is_twin(const struct weir_replica *r, const struct weir_manifest *m)
 	return r->has_node && !r->node.images_only && m->version.era == r->node.era;
 }
 
+/* The owner of a node that signs, and begins with an own image, is about to publish above it. */
+static bool is_below(const struct weir_replica *r)
+{
+	return r->has_node && r->signer && !r->node.era;
+}
+
 /* A node that runs needs nothing of it, and goes on behind it (U5). */
 static bool is_old(const struct weir_replica *r, const struct weir_manifest *m)
 {
@@ -165,7 +171,7 @@ static int trusted(void *replica, const struct weir_manifest *m, const char *tex
 	struct weir_replica *r = replica;
 	int err = r->trust ? weir__trust_take(r->trust, m, text, len, signature, signature_len,
 	                                      weir__service_clocks()) : 0;
-	if (err == -EEXIST && is_twin(r, m)) {
+	if (err == -EEXIST && (is_twin(r, m) || is_below(r))) {
 		weir__service_say(r, err, weir_error_detail());
 		err = 0;
 	}

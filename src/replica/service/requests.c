@@ -93,21 +93,46 @@ struct publishing {
 	const struct weir_filter *more; /* NULL: none; or merged already */
 	bool asked;
 	uint64_t published;             /* generations of this node until then */
-	uint64_t since;                 /* when it began to wait */
+	uint64_t since;                 /* when it began to wait, or came further */
+	uint64_t image;                 /* how much of one has come */
 };
+
+/* Redis was put back, and has an older version than this machine took: the set that is published
+ * above that has what redis has, too. A filter that is merged before the image has come would be
+ * lost with the set that the image replaces, if their sizes differ.
+ * Return: 0; -EINPROGRESS the image has not come. */
+static int reclaim(struct weir_replica *r, struct publishing *p)
+{
+	struct weir_node *n = &r->node;
+	const struct weir_version its = n->newest.version, floor = n->floor;
+	const bool newer = weir__version_compare(n->joined.version, its) >= 0;
+	uint64_t here, all;
+	n->reclaims = weir__node_can_reclaim(n) && !newer;
+	if (weir__node_head_is_old(n) && its.era < floor.era &&
+	    weir__version_compare(n->joined.version, floor) < 0)
+		return weir_fail(-EKEYREJECTED, "set %s: redis has version %" PRIu64 ".%" PRIu64
+		                 " of an era before %" PRIu64 ".%" PRIu64 ", which this machine "
+		                 "took, so what was removed since would come back: publish what "
+		                 "the set is to have in its place (weir replicate publish "
+		                 "--replace)",
+		                 r->o.set, its.era, its.number, floor.era, floor.number);
+	if (p->asked || !n->head.generation || newer || (n->joined.id && !n->reclaims))
+		return 0;
+	weir__redis_progress(r->redis, &here, &all);
+	if (here != p->image)
+		p->since = weir__service_now();
+	p->image = here;
+	return again(r);
+}
 
 /* A publication under way lacks what was inserted since it began: wait for the next one. */
 static int want(struct weir_replica *r, struct publishing *p)
 {
 	struct weir_node *n = &r->node;
-	int err = may_publish(r);
-	if (!err && p->more)
-		err = weir__node_merge(n, p->more);
+	int err = p->more ? weir__node_merge(n, p->more) : 0;
 	if (err)
 		return err;
 	p->more = NULL;
-	if (!p->since)
-		p->since = weir__service_now();
 	if (n->publishing)
 		return 0;
 	p->asked = true;
@@ -141,11 +166,18 @@ static int publish(struct weir_replica *r, void *arg)
 	int err = offline(r);
 	if (!err && p->asked && n->generations > p->published)
 		return 0;
+	if (!p->since)
+		p->since = weir__service_now();
+	if (!err && !p->asked)
+		err = may_publish(r);
+	if (!err)
+		err = reclaim(r, p);
 	if (!err && !p->asked)
 		err = want(r, p);
-	if (!err)
+	if (!err || err == -EINPROGRESS)
 		err = stands_still(r, p);
 	n->wanted = !err && p->asked;
+	n->reclaims = n->reclaims && !err;
 	return err ? err : again(r);
 }
 
@@ -184,7 +216,9 @@ static int note_record(struct weir_replica *r, struct replacing *p,
 		err = offline(r);
 	if (!err)
 		err = weir__node_record(&r->node, &p->record, kept);
-	return err == -EAGAIN && r->node.state != WEIR_NODE_OFFLINE && !r->node.refused.era &&
+	if (err == -EAGAIN && r->node.refused.era && r->node.error)
+		return weir_fail(r->node.error, "%s", r->node.why);
+	return err == -EAGAIN && r->node.state != WEIR_NODE_OFFLINE &&
 	       now - p->since < WEIR_SERVICE_LACKS_MS ? again(r) : err;
 }
 

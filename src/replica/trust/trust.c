@@ -80,9 +80,9 @@ static int judge(struct weir_trust *t, const struct weir_held *next, struct weir
 	if (order < 0)
 		return weir_fail(-EKEYREJECTED, "version " VERSION " of set %s is older than "
 		                 VERSION ", which this machine took: redis was put back, or "
-		                 "withholds what is newer: publish again", next->version.era,
-		                 next->version.number, t->set, held->version.era,
-		                 held->version.number);
+		                 "withholds what is newer: publish again with the secret key",
+		                 next->version.era, next->version.number, t->set,
+		                 held->version.era, held->version.number);
 	err = check_expiry(t, next, order ? next->signed_ms : held->signed_ms + held->ran_ms, now);
 	if (!err && !order && !same(next, held))
 		return weir_fail(-EEXIST, "version " VERSION " of set %s exists twice: this "

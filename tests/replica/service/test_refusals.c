@@ -35,6 +35,109 @@ static void test_open_fails_at_another_generation_of_the_version_taken(void **st
 	               "publish a newer one with the secret key, or give another state file");
 }
 
+/* ---- a redis that was put back ---- */
+
+/* As a dump is: 1.2 has key 1, and 1.3, which the machine took, has key 2 too. */
+static void put_back(const struct weir_replica_options *o)
+{
+	struct weir_replica *a = open_with(o);
+	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
+	assert_ok(weir_replica_publish(a));
+	ask(&server, NULL, "COPY {weir:test}:2:head old");
+	assert_ok(insert(a, 2, WEIR_REPLICA_CONFIRMED));
+	assert_ok(weir_replica_publish(a));
+	assert_ok(weir_replica_close(a));
+	ask(&server, NULL, "COPY old {weir:test}:2:head REPLACE");
+	ask(&server, NULL, "DEL {weir:test}:2:log");
+}
+
+static struct weir_filter *own(uint64_t key)
+{
+	struct weir_filter *f;
+	assert_ok(weir_create(&f, &params));
+	assert_ok(weir_insert_u64(f, key));
+	return f;
+}
+
+static struct weir_replica *open_own(struct weir_replica_options *o)
+{
+	assert_ok(weir_handle_create(&o->handle, own(3), NULL));
+	return open_with(o);
+}
+
+static void test_a_signer_publishes_above_the_version_that_it_took(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = signer(), f = follower();
+	params.seed = 7;
+	put_back(&o);
+	assert_refused(open_wrong(&o), -EKEYREJECTED, "1.2 of set test is older than 1.3", "");
+	struct weir_replica *a = open_own(&o);
+	struct weir_filter *more = own(4);
+	assert_ok(weir_replica_publish_with(a, more));
+	weir_destroy(more);
+	struct weir_replica *b = open_with(&f);
+	assert_int_equal(stats(b).joined.number, 4);
+	assert_true(has(b, 1) && has(b, 4)); /* what redis has, too */
+	assert_ok(weir_replica_close(b));
+	assert_ok(weir_replica_close(a));
+	assert_ok(weir_handle_destroy(o.handle));
+	o.handle = NULL;
+	assert_ok(weir_replica_close(open_with(&o)));
+}
+
+static void test_a_signer_publishes_above_another_generation_of_that_version(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = signer();
+	params.seed = 7;
+	make_twin();
+	struct weir_replica *a = open_own(&o);
+	struct weir_filter *more = own(4);
+	assert_ok(weir_replica_publish_with(a, more));
+	weir_destroy(more);
+	assert_int_equal(stats(a).joined.number, 3);
+	assert_true(has(a, 4));
+	assert_ok(weir_replica_close(a));
+	assert_ok(weir_handle_destroy(o.handle));
+	o.handle = NULL;
+	assert_ok(weir_replica_close(open_with(&o)));
+}
+
+static int make(void *context, struct weir_filter **out)
+{
+	*out = own(*(const uint64_t *)context);
+	return 0;
+}
+
+/* The keys that the newer era has no more would be back. */
+static void test_a_signer_puts_no_older_era_above_the_one_that_it_took(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = signer();
+	uint64_t key = 5;
+	params.seed = 7;
+	struct weir_replica *a = open_with(&o);
+	assert_ok(weir_replica_publish_from(a, make, &key));
+	assert_ok(weir_replica_close(a));
+	struct weir_replica_options f = follower();
+	f.secret_key = secret_file;
+	ask(&server, NULL, "DEL {weir:test}:2:head {weir:test}:2:log");
+	assert_ok(weir_replica_close(open_with(&f))); /* 1.1, with another state file */
+	a = open_own(&o);
+	struct weir_filter *more = own(4);
+	assert_refused(weir_replica_publish_with(a, more), -EKEYREJECTED,
+	               "1.1 of an era before 2.1", "publish --replace");
+	weir_destroy(more);
+	assert_ok(weir_replica_publish_from(a, make, &key));
+	assert_int_equal(stats(a).joined.era, 3);
+	assert_true(has(a, 5) && !has(a, 4));
+	assert_ok(weir_replica_close(a));
+	assert_ok(weir_handle_destroy(o.handle));
+}
+
+/* ---- a client that writes to redis ---- */
+
 static void test_open_and_publish_end_at_a_head_that_names_another_generation(void **state)
 {
 	(void)state;
@@ -58,6 +161,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define OF(name) cmocka_unit_test_setup_teardown(name, begin, end)
 		OF(test_open_fails_at_another_generation_of_the_version_taken),
+		OF(test_a_signer_publishes_above_the_version_that_it_took),
+		OF(test_a_signer_publishes_above_another_generation_of_that_version),
+		OF(test_a_signer_puts_no_older_era_above_the_one_that_it_took),
 		OF(test_open_and_publish_end_at_a_head_that_names_another_generation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 """A set is published, replaced and taken back from a shell: nodes that begin then have what the
 command said. test_publish.py WEIR"""
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -171,6 +172,35 @@ class Publish(tool.Tool):
         self.client.hset(tool.SET + "head", mapping=new)
         os.unlink(path)
         self.assertTrue(self.served(550, trusted, "--state=state"))
+
+    def test_publish_above_what_an_old_dump_has(self):
+        """Its state file is newer than redis. What redis has stays, unless it is replaced."""
+        self.build("a", 0, 100, *SIZE)
+        self.build("b", 500, 600, "--like=a")
+        shutil.copy(self.path("a"), self.path("large"))  # for its seed
+        self.build("large", 500, 600, "-n", "90000")
+        signs = (*self.keys(), "--state=" + self.path("state"))
+        self.replicate("publish", *signs, "a")
+        old = self.client.hgetall(tool.SET + "head")
+        self.replicate("publish", *signs, "b")
+        self.replicate("publish", *signs, "b")
+
+        def put_back():
+            self.client.delete(tool.SET + "head", tool.SET + "log")
+            self.client.hset(tool.SET + "head", mapping=old)
+        put_back()
+        self.assertIn("weir build --like", self.replicate("publish", *signs, "large", status=1))
+        self.assertIn("generation 1.4", self.replicate("publish", *signs, "b"))
+        self.assertTrue(self.served(50, *signs[1:]) and self.served(550, *signs[1:]))
+        put_back()
+        self.replicate("publish", *signs, "--replace", "b", "--", "true")
+        self.assertEqual(self.version(), "2.1")
+        put_back()
+        said = self.replicate("publish", *signs, "b", status=1)
+        self.assertIn("redis has version 1.1 of an era before 2.1", said)
+        self.client.hset(tool.SET + "head", "signature", "")
+        self.assertIn("signature", self.replicate("publish", *signs, "b", status=None) +
+                      self.aside)
 
     # ---- meanwhile ----
 

@@ -78,7 +78,8 @@ static int open_with(struct replicate *r, const struct weir_filter *f, struct we
 	return err ? err : weir_replica_open(out, &r->options);
 }
 
-/* Redis has lost the image of a generation that is to be replaced. The file that stands at IMAGE is
+/* Redis has lost the image of a generation that is to be replaced, or was put back to one that this
+ * machine takes no more. The file that stands at IMAGE is
  * expected to have its seed. Return: as weir_replica_open(), and @err if there is no such file. */
 static int open_without(struct replicate *r, int err, struct weir_replica **out)
 {
@@ -108,7 +109,7 @@ static int open_set(struct replicate *r, struct weir_replica **out)
 		                r->options.set);
 	else if (v && !v->current.version.era)
 		err = 1;
-	else if (v && r->replace)
+	else if (r->replace && (v || (err == -EKEYREJECTED && r->options.secret_key)))
 		err = open_without(r, err, out);
 	weir_replica_view_free(v);
 	return err;
@@ -146,7 +147,8 @@ static int publish_more(struct replicate *r)
 		return TOOL_TROUBLE;
 	int err = open_set(r, &replica);
 	const bool first = err == 1;
-	if (first)
+	/* a publisher that took a newer version than redis has publishes above that */
+	if (first || (err == -EKEYREJECTED && r->options.secret_key))
 		err = open_with(r, f, &replica);
 	if (!err)
 		err = first ? publish_first(r, replica, f) : weir_replica_publish_with(replica, f);
