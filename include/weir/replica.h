@@ -148,7 +148,8 @@ struct weir_replica_options {
 	uint32_t keep;                 /* generations to keep for a rollback, the newest too:
 	                                  1 to WEIR_REPLICA_KEEP_MOST; 0: 2 */
 	int zstd_level;                /* of images; 0: not compressed */
-	const char *secret_key;        /* file of the key to sign with; NULL: none */
+	const char *secret_key;        /* file of the key to sign with, which needs trusted_keys;
+	                                  NULL: none */
 	uint32_t expires_seconds;      /* how long a signed generation is valid; it is signed again
 	                                  after a quarter of that; 0: a day */
 
@@ -297,8 +298,7 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_publish_from(
  * @version: one that is kept (weir_replica_view()).
  * Return: 0 or a negative errno.
  * Errors: as weir_replica_publish_from(); -ENOENT it is not kept; -EKEYREJECTED no trusted key
- *   signed it; -EPERM a secret key without trusted ones: this node would sign whatever redis claims
- *   to have kept.
+ *   signed it.
  * Threads: any, outside of read-side sections.  Progress: blocking.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_rollback(struct weir_replica *r,

@@ -140,9 +140,9 @@ test_a_missing_file() {
 	# shellcheck disable=SC2086
 	{
 		missing "$image" replicate publish $connect nowhere
-		for command in '--state=state --trusted' --secret; do
+		for key in --trusted '--trusted=there.weir --secret'; do
 			missing 'no key to read: weir replicate key makes a pair' replicate \
-				publish $connect $command=nowhere there.weir
+				publish $connect --state=state $key=nowhere there.weir
 		done
 		missing 'no password to read: give another file' replicate status $connect \
 			--password-file=nowhere

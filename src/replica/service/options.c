@@ -60,6 +60,10 @@ int weir__service_check(const struct weir_replica_options *o)
 		                 "not older than one that was taken", o->trusted_keys ?
 		                 "trusted_keys is given without state_file" :
 		                 "state_file is given without trusted_keys");
+	if (o->secret_key && !o->trusted_keys)
+		return weir_fail(-EINVAL, "secret_key without trusted_keys: this node would sign "
+		                 "whatever redis has: give the public key as trusted_keys (and "
+		                 "state_file)");
 	int err = check_times(o);
 	return err || !o->params ? err : weir__replicable_check(o->params->kind);
 }
@@ -253,7 +257,7 @@ int weir__service_make(struct weir_replica *r, const struct weir_replica_options
 	if (!err && o->trusted_keys)
 		err = weir__trust_open(&r->trust, r->o.trusted_keys, r->o.state_file, r->o.set,
 		                       weir__service_clocks());
-	if (!err && r->signer && r->trust)
+	if (!err && r->signer)
 		err = check_signer(r);
 	return err ? err : make_redis(r);
 }

@@ -311,9 +311,6 @@ int weir_replica_rollback(struct weir_replica *r, struct weir_replica_version ve
 	struct replacing p = { .version = { version.era, version.number } };
 	if (!r)
 		return weir_fail(-EINVAL, "the replica is NULL");
-	if (r->signer && !r->trust)
-		return weir_fail(-EPERM, "set %s: this node would sign what redis says was kept: "
-		                 "give trusted_keys too", r->o.set);
 	int err = ask(r, find, &p);
 	return err ? err : ask(r, replace, &p);
 }

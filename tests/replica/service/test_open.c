@@ -85,7 +85,6 @@ static void test_wrong_options_are_named(void **state)
 	WRONG(poll_ms, 1001, -EINVAL, "poll_ms", "1001");
 	WRONG(confirm_ms, 86400001, -EINVAL, "confirm_ms", "86400001");
 	WRONG(publish_seconds, 604801, -EINVAL, "publish_seconds", "604801");
-	WRONG(secret_key, "/no/such", -ENOENT, "/no/such", "");
 	WRONG(ca_file, "/no/such", -EINVAL, "rediss", "");
 	struct weir_params counting = params;
 	counting.kind = WEIR_COUNTING;

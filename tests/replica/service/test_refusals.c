@@ -35,6 +35,19 @@ static void test_open_fails_at_another_generation_of_the_version_taken(void **st
 	               "publish a newer one with the secret key, or give another state file");
 }
 
+/* It signed an image that any client can have written. */
+static void test_a_secret_key_needs_trusted_keys(void **state)
+{
+	(void)state;
+	struct weir_replica_options o = signer();
+	o.trusted_keys = o.state_file = NULL;
+	assert_refused(open_wrong(&o), -EINVAL, "secret_key without trusted_keys: this node would "
+	               "sign whatever redis has", "give the public key as trusted_keys");
+	o = signer();
+	o.secret_key = "/no/such";
+	assert_refused(open_wrong(&o), -ENOENT, "/no/such", "");
+}
+
 /* ---- a redis that was put back ---- */
 
 /* As a dump is: 1.2 has key 1, and 1.3, which the machine took, has key 2 too. */
@@ -161,6 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define OF(name) cmocka_unit_test_setup_teardown(name, begin, end)
 		OF(test_open_fails_at_another_generation_of_the_version_taken),
+		OF(test_a_secret_key_needs_trusted_keys),
 		OF(test_a_signer_publishes_above_the_version_that_it_took),
 		OF(test_a_signer_publishes_above_another_generation_of_that_version),
 		OF(test_a_signer_puts_no_older_era_above_the_one_that_it_took),

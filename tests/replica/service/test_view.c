@@ -98,11 +98,12 @@ static void test_a_view_says_who_signed(void **state)
 	assert_ok(weir_replica_key_make(secret, public));
 	assert_ok(weir_replica_key_make(other, others));
 	o.secret_key = secret;
-	o.expires_seconds = 1;
-	assert_ok(weir_replica_close(open_with(&o)));
-	o.secret_key = "/no/such"; /* not used */
 	o.trusted_keys = public;
 	o.state_file = state_file;
+	o.expires_seconds = 1;
+	assert_ok(weir_replica_close(open_with(&o)));
+	assert_int_equal(unlink(state_file), 0);
+	o.secret_key = "/no/such"; /* not used */
 	struct weir_replica_view *v = view_with(&o);
 	assert_true(v->current.is_signed);
 	weir_replica_view_free(v);

@@ -20,6 +20,8 @@ VERSION = ("--generation '%s': allowed: ERA.NUMBER, such as 3.14: weir replicate
 TRUSTED = ("--trusted needs --state=FILE, which has the newest version that was taken: without it "
            "redis could give an old one that was signed")
 COMMAND = "--replace: behind IMAGE stands -- and the command that makes it"
+SECRET = ("--secret needs --trusted=FILE, the public key, and --state=FILE: without them whatever "
+          "redis has would be signed")
 FILES = "the names of two files are needed: secret, public"
 # What was called wrongly, and the sentence, behind which stands that --help has more.
 MISUSED = [
@@ -34,6 +36,8 @@ MISUSED = [
     ("publish --zstd=99 b", "--zstd " + WHOLE % (99, 19)),
     ("publish --no-set b", "--set=NAME is missing"),
     ("publish --expires=9 b", "--expires is for --secret, which is missing"),
+    ("publish --secret=secret b", SECRET),
+    ("rollback --secret=secret --generation=1.1", SECRET),
     ("publish --force b", "--force is for --replace, which is missing"),
     ("publish --trusted=public b", TRUSTED),
     ("publish --state=x b", "--state is for --trusted, which is missing"),
@@ -67,7 +71,7 @@ REFUSED = [
     ("publish other", 1, "seed differs"),
     ("publish lower", 1, "what is done to keys differs"),
     ("publish --set=other cuckoo", 2, "kind cuckoo cannot be replicated"),
-    ("publish --secret=nowhere b", 2, NO_PAIR),
+    ("publish --secret=nowhere --trusted=public --state=state b", 2, NO_PAIR),
     ("publish --set=a/b b", 2, "a/b"),
     ("publish --trusted=public --state=state b", 2, "signature"),
     ("publish --replace x -- sh -c false", 2, "sh: ended by exit status 1: nothing is published"),

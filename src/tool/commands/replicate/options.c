@@ -119,6 +119,9 @@ static int check_together(const struct replicate *r, unsigned command)
 		              "taken: without it redis could give an old one that was signed");
 	if (o->state_file && !o->trusted_keys)
 		return misuse("--state is for --trusted, which is missing");
+	if (o->secret_key && !o->trusted_keys)
+		return misuse("--secret needs --trusted=FILE, the public key, and --state=FILE: "
+		              "without them whatever redis has would be signed");
 	if (o->expires_seconds && !o->secret_key)
 		return misuse("--expires is for --secret, which is missing");
 	if (command == REPLICATE_PUBLISH && r->force && !r->replace)

@@ -30,7 +30,7 @@ static int end(const struct replicate *r, struct weir_replica *replica, int err)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
 	const bool refused = err == -EEXIST || err == -ESTALE || err == -EAGAIN ||
-	                     err == -ENOSPC || err == -EPERM || err == -EKEYREJECTED ||
+	                     err == -ENOSPC || err == -EKEYREJECTED ||
 	                     err == -ENOTSUP || err == -EINVAL ||
 	                     (err == -ENOENT && r->generation.era);
 	int status = err >= 0 ? err : replica && refused ? TOOL_NO : TOOL_TROUBLE;

@@ -43,7 +43,7 @@ static const char help[] =
 	"      --trusted=FILE   take only generations signed by one of these keys\n"
 	"      --state=FILE     the newest version that was taken: with --trusted an older one\n"
 	"                       is refused; for each set, and for each use, a file of its own\n"
-	"      --secret=FILE    sign with this key\n"
+	"      --secret=FILE    sign with this key: needs --trusted, which has its public key\n"
 	"      --expires=SEC    how long the signature is valid (default: a day)\n"
 	"      --keep=N         generations to keep for a rollback (default: 2)\n"
 	"      --zstd[=LEVEL]   compress images (default level: 3)\n"
