@@ -97,8 +97,15 @@ int weir__file_lock(const char *path)
 	char *lock;
 	if (asprintf(&lock, "%s.lock", path) < 0)
 		return weir_fail(-ENOMEM, "%s: no memory for a file's name", path);
-	int fd = open(lock, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct stat st; /* not blocking, in case that another user made a FIFO */
+	int fd = open(lock, O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+	              0600);
 	int tries = LOCK_SECONDS * TRIES_A_SECOND, err = 0;
+	if (fd >= 0 && fstat(fd, &st))
+		err = failed(lock, "look at it");
+	else if (fd >= 0 && !S_ISREG(st.st_mode))
+		err = weir_fail(-EACCES, "%s: is no regular file: remove it, and choose a folder "
+		                "where others cannot make files", lock);
 	while (fd >= 0 && !err && flock(fd, LOCK_EX | LOCK_NB))
 		if (errno != EWOULDBLOCK || !tries--)
 			err = weir_fail(-errno, "%s: cannot lock it within %d s: %s: end the "

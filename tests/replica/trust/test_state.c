@@ -166,6 +166,22 @@ static void a_state_is_a_file_of_this_user_or_root(void **state)
 	}
 }
 
+/* To open a FIFO waits for the other end, for ever. */
+static void a_lock_that_is_a_fifo_is_refused(void **state)
+{
+	struct publication p = publication(1, 1, NOON);
+	struct weir_trust *t = trust_at(after(0));
+	char lock[sizeof state_path + 8];
+	(void)state;
+	snprintf(lock, sizeof lock, "%s.lock", state_path);
+	assert_int_equal(mkfifo(lock, 0600), 0);
+	assert_refused(take(t, &p, after(0)), -EACCES, lock, "no regular file: remove it");
+	assert_holds(t, 0, 0);
+	assert_int_equal(unlink(lock), 0);
+	assert_ok(take(t, &p, after(0)));
+	weir__trust_close(t);
+}
+
 /* Service asks this when redis has an older head than the state. */
 static void the_state_says_which_file_is_its_version(void **state)
 {
@@ -191,6 +207,7 @@ int main(void)
 		EACH(one_state_file_is_of_one_set),
 		EACH(others_have_no_right_to_change_the_state),
 		EACH(a_state_is_a_file_of_this_user_or_root),
+		EACH(a_lock_that_is_a_fifo_is_refused),
 		EACH(the_state_says_which_file_is_its_version),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
