@@ -53,11 +53,13 @@ int weir__file_write(const char *path, const char *text, size_t len, mode_t mode
 	int err = 0;
 	if (fd < 0 || write(fd, text, len) != (ssize_t)len || fchmod(fd, mode) || fsync(fd) ||
 	    (replace ? renameat(AT_FDCWD, new, AT_FDCWD, path) :
-	               linkat(AT_FDCWD, new, AT_FDCWD, path, 0)))
+	               linkat(AT_FDCWD, new, AT_FDCWD, path, 0))) {
+		const bool there = !replace && fd >= 0 && errno == EEXIST;
 		/* -EEXIST means another thing to whoever replaces a file */
 		err = weir_fail(replace && errno == EEXIST ? -EACCES : -errno,
-		                "%s: cannot write it by way of %s: %s", path, new,
-		                weir_strerror(errno));
+		                "%s: cannot write it%s%s: %s", path, there ? "" : " by way of ",
+		                there ? "" : new, weir_strerror(errno));
+	}
 	if (fd >= 0) {
 		close(fd);
 		(void)unlinkat(AT_FDCWD, new, 0);

@@ -231,6 +231,11 @@ class Follow(tool.Tool):
             wait_until("all is well", lambda: not any(self.errors()))
         self.ends(process)
 
+    def test_what_cannot_be_written_is_said_once(self):
+        """The library reports it too."""
+        said = self.replicate("follow", "-o", "/proc/x.weir", status=2)
+        self.assertEqual(said.count("/proc/x.weir: cannot create"), 1, said)
+
     def test_what_is_no_file_stands_there(self):
         """It does not wait at a pipe, reads nothing without end, and replaces no text."""
         process = self.begin()

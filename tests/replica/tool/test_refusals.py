@@ -86,10 +86,12 @@ REFUSED = [
     ("status --url=foo://x", 2, "it begins with redis://"),
     ("status --url=redis://127.0.0.1:1", 2, "redis://127.0.0.1:1: nobody listens there"),
     ("status --password-file=nowhere", 2, MISSING + "password to read: give another file"),
-    ("rollback --set=other --generation=1.1", 2, "set other: redis has no generation of it: "
+    ("publish --set=other --replace x -- true", 2, "set other: redis has no generation of it: "
      "publish an image first (weir replicate publish IMAGE)"),
+    ("rollback --set=other --generation=1.1", 2, "set other: there is no such set at this redis"),
     ("rollback --generation=1.7", 1, "1.7"),
-    ("key secret x", 1, "secret: cannot write it by way of secret.new: the file exists"),
+    ("key secret x", 1, "secret: cannot write it: the file exists"),
+    ("key x public", 1, "public: cannot write it: the file exists"),
 ]
 
 

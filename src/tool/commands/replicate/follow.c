@@ -158,6 +158,18 @@ static void follow(struct following *f, struct weir_replica *replica, const sigs
 		(void)save(f, replica);
 }
 
+/* The library has reported what is the node's own error, and this command would say it again. */
+static int first_save(struct following *f, struct weir_replica *replica)
+{
+	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
+	int err = save(f, replica);
+	if (!err)
+		return TOOL_OK;
+	const bool said = weir_replica_measure(replica, &s) == 0 &&
+	                  strcmp(s.error, weir_error_detail()) == 0;
+	return said ? TOOL_TROUBLE : trouble_weir(err, f->r->output);
+}
+
 /* The set is to have the traits of the image that it replaces, as one that is built. */
 static int keeps(const struct replicate *r, struct weir_replica *replica)
 {
@@ -197,9 +209,8 @@ int replicate_follow(struct replicate *r)
 	sigaddset(&ends, SIGHUP);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
 	status = keeps(r, replica);
-	err = status ? 0 : save(&f, replica);
-	if (err)
-		status = trouble_weir(err, r->output);
+	if (!status)
+		status = first_save(&f, replica);
 	if (status) {
 		(void)weir_replica_close(replica);
 		return status;

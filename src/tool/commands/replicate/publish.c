@@ -181,6 +181,9 @@ static int nobody_owes(const struct replicate *r)
 static int open_to_replace(struct replicate *r, struct weir_replica **out)
 {
 	int err = open_set(r, out);
+	if (err == 1 && !r->replace)
+		return trouble("set %s: there is no such set at this redis: is this its name?",
+		               r->options.set);
 	if (err == 1)
 		return trouble("set %s: redis has no generation of it: publish an image first "
 		               "(weir replicate publish IMAGE), whose seed the others are to have",

@@ -122,8 +122,10 @@ static void judge(struct alerts *a, const struct replicate *r, const struct weir
 	if (g->damaged)
 		alert(a, "the newest generation's manifest cannot be read");
 	else if (!g->version.era)
-		alert(a, "redis has no generation of this set%s", v->node_count ? " (any more)" :
-		      ", and no node has it: is this its name?");
+		alert(a, "redis has no generation of this set%s: nodes that run publish one within "
+		      "seconds (of a signed set: one that has the secret key)",
+		      v->node_count || v->log_length || v->lease ? " yet, or any more" :
+		      ", and no node has reported: is this its name?");
 	else if (r->max_age > 0 && age_of(v, g) > r->max_age)
 		alert(a, "generation " VERSION " is %.0f s %s, the limit is %.0f",
 		      VERSION_OF(g->version), age_of(v, g),
