@@ -57,6 +57,18 @@ def main(root):
                 print("%s: this stands in %s %d times, not once:\n%s" %
                       (name, path, text.count(old), old))
                 wrong += 1
+    # Of a node, each bug is one place or a list of places.
+    node = root / "tests/replica/node"
+    for name, *places, _ in load(root, "tests/replica/node", "mutants").MUTANTS:
+        for path, old, _ in places[0] if len(places) == 1 else [places]:
+            n += 1
+            text = next(at for at in (root / "src/replica/node" / path, node / path,
+                                      root / "src/replica/format" / path)
+                        if at.exists()).read_text()
+            if text.count(old) != 1:
+                print("%s: this stands in %s %d times, not once:\n%s" %
+                      (name, path, text.count(old), old))
+                wrong += 1
     print("%d quotes, %d stale" % (n, wrong))
     return 1 if wrong or n < 400 else 0
 

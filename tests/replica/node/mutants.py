@@ -206,7 +206,7 @@ MUTANTS = [
     ('NO_GENERATION_IS_LOST', 'insert.c', 'return joined->id && joined->id != n->abandoned',
      'return 0', LOST),
     ('EACH_LATER_GENERATION_LOST_IT', 'insert.c',
-     ' &&\n\t       m->version.number <= joined->version.number + WEIR_HAS / 4;', ';', LOST),
+     ' &&\n\t       is_little_newer(n, m);\n}\n\nvoid', ';\n}\n\nvoid', LOST),
     ('TWO_LOSSES_ARE_ONE', 'touch.c', 'twice ? most : id', 'id', LOST),
     ('LOSS_BETWEEN_HEARTBEATS_IGNORED', 'touch.c', ' || (n->began && n->began != n->head.mark)', '',
      LOST),
