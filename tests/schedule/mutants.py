@@ -158,8 +158,8 @@ MUTANTS = [
     ('SNAPSHOT_HALF_A_LINE', BITS, 'i < 8 * n;', 'i < 8 * n - 4;'),
     ('CLONE_SHORT', WHOLE, 'f->array.lines - head, (*out)->array.words',
      'f->array.lines - head - 1, (*out)->array.words'),
-    ('SAVE_SHORT', 'src/image/preface.c', 'f->kind->snapshot(f, shard * lines, lines, out);',
-     'f->kind->snapshot(f, shard * lines, lines - 1, out);'),
+    ('SAVE_SHORT', 'src/image/write.c', 'at) / 64, n / 64, w->copy);',
+     'at) / 64, n / 64 - 1, w->copy);'),
     ('SAVE_LIVE', 'src/image/save.c',
      'if (f->kind->hold || to.form == WEIR_LOCATION_FD)', 'if (f->kind->hold)'),
 ] + mutants_guard.MUTANTS + mutants_handle.MUTANTS + mutants_image.MUTANTS + \
