@@ -191,6 +191,7 @@ class Publish(tool.Tool):
         put_back()
         self.assertIn("weir build --like", self.replicate("publish", *signs, "large", status=1))
         self.assertIn("generation 1.4", self.replicate("publish", *signs, "b"))
+        self.assertIn("redis had been put back", self.aside)
         self.assertTrue(self.served(50, *signs[1:]) and self.served(550, *signs[1:]))
         put_back()
         self.replicate("publish", *signs, "--replace", "b", "--", "true")

@@ -146,12 +146,14 @@ static int publish_more(struct replicate *r)
 	if (load(&f, r) != 0)
 		return TOOL_TROUBLE;
 	int err = open_set(r, &replica);
-	const bool first = err == 1;
-	/* a publisher that took a newer version than redis has publishes above that */
-	if (first || (err == -EKEYREJECTED && r->options.secret_key))
+	const bool first = err == 1, older = err == -EKEYREJECTED && r->options.secret_key;
+	if (first || older) /* than the state file: it publishes above that */
 		err = open_with(r, f, &replica);
 	if (!err)
 		err = first ? publish_first(r, replica, f) : weir_replica_publish_with(replica, f);
+	if (!err && older && !r->quiet)
+		say("set %s: redis had been put back, so keys that were inserted since may be "
+		    "missing: see that the nodes run that had them", r->options.set);
 	weir_destroy(f);
 	return end(r, replica, err);
 }
