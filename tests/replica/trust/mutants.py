@@ -21,6 +21,7 @@ MUTANTS = [
     # files
     ('FIFO_BLOCKS', 'file.c', 'O_RDONLY | O_NONBLOCK | O_NOCTTY', 'O_RDONLY | O_NOCTTY'),
     ('ANY_KIND_OF_FILE', 'file.c', 'n == 0 && !S_ISREG(st.st_mode)', '0'),
+    ('LOCK_OF_ANY_KIND', 'file.c', 'fd >= 0 && !S_ISREG(st.st_mode)', '0'),
     ('ANY_OWNER', 'file.c', 'n == 0 && st.st_uid != geteuid() && st.st_uid != 0', '0'),
     ('ANY_MODE', 'file.c', 'n == 0 && st.st_mode & others', '0'),
     ('READ_FAILS_SILENTLY', 'file.c', 'n = failed(path, "read it");', 'n = 0;'),
