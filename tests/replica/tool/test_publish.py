@@ -46,10 +46,11 @@ class Publish(tool.Tool):
 
     def test_nothing_is_there(self):
         self.build("a", 0, 100, *SIZE)
-        for command in (("publish", "--replace", "a", "--", "true"),
-                        ("rollback", "--generation=1.1")):
-            self.assertIn("redis has no generation of it: publish an image first",
-                          self.replicate(*command, status=2))
+        for command, why in (
+                (("publish", "--replace", "a", "--", "true"),
+                 "redis has no generation of it: publish an image first"),
+                (("rollback", "--generation=1.1"), "there is no such set at this redis")):
+            self.assertIn(why, self.replicate(*command, status=2))
         self.assertEqual(self.version(), "0.0")
 
     def test_two_begin_at_once(self):
