@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inserts of any thread (U6), and what redis must have since no ring keeps it (U7). */
+ * Inserts by any thread (U6), and the debts: what redis must have since no ring keeps it (U7). */
 #include <errno.h>
 #include <stdatomic.h>
 #include <weir/error.h>
@@ -16,7 +16,7 @@ void weir__debt_add(struct weir_node *n, uint64_t id, uint64_t stamp)
 	n->noted -= n->noted == n->n_relied; /* the publication under way does not have this */
 }
 
-/* What was noted stands first. From now on the node relies on that generation for it. */
+/* The noted debts come first in the list. One debt to the new generation replaces them. */
 void weir__debts_paid(struct weir_node *n, uint64_t generation)
 {
 	pthread_mutex_lock(&n->lock);
@@ -30,17 +30,18 @@ void weir__debts_paid(struct weir_node *n, uint64_t generation)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* So little that the list of ids still has room for that of the joined one. */
+/* Is @m so little newer that its list of ids still has room for the joined generation's? */
 static bool is_little_newer(const struct weir_node *n, const struct weir_manifest *m)
 {
 	return m->version.number <= n->joined.version.number + WEIR_HAS / 4;
 }
 
-/* In an epoch each head has the one before it of its era (U12). The list of ids has room for
- * WEIR_HAS, so a node that was away for long may not find what it relies on, and if it may not
- * publish, it would owe that for ever. A node that may publish does so, which is safer: a dump may
- * have been put back unseen. Therefore the list decides where it is long enough, too. A higher era
- * may come from another server, where none of this was. */
+/* Has @m this id, by its list or by descent? Within an epoch and era each head has the one before
+ * it (U12). The list has room for WEIR_HAS ids, so after a long absence it may not name what a node
+ * relies on. A node that may not publish would owe that for ever. A node that may publish does so
+ * instead, which is safer: a dump may have been put back unseen. For the same reason the list
+ * decides alone while it is long enough. A higher era may come from another server, which never had
+ * this generation. */
 static bool is_in(const struct weir_node *n, const struct weir_manifest *m, uint64_t id)
 {
 	return weir__manifest_has(m, id) ||
@@ -76,14 +77,15 @@ void weir__debts_release(struct weir_node *n, const struct weir_manifest *m)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* Does an image have what that node applied of the log that redis lost? */
+/* Has an image everything that this node had applied of the lost log? */
 static bool covers(const struct weir_seen *image, const struct weir_seen *had)
 {
 	return image->mark == had->mark && weir__log_id_compare(had->id, image->id) <= 0;
 }
 
-/* Has redis lost the generation that this node joined? A later one has its id, unless that is so
- * much later that the list of ids has no room for it. One that was given up is not in the set. */
+/* Has redis lost the generation that this node joined? A later one names it, unless it is so much
+ * later that the list of ids has no room for it. A generation that was given up does not count: the
+ * set lacks it. */
 static bool is_lost(const struct weir_node *n, const struct weir_manifest *m)
 {
 	const struct weir_manifest *joined = &n->joined;
@@ -137,7 +139,8 @@ uint64_t weir__debts_stamp(struct weir_node *n)
 	return stamp;
 }
 
-/* The token and what it stands for come under one lock, so an image has both or neither. */
+/* The caller holds the lock until the keys are in the set, so an image has the token and its keys,
+ * or neither. */
 static int token_open(struct weir_node *n)
 {
 	if (n->token)
@@ -159,7 +162,7 @@ static int no_room(const struct weir_node *n)
 	                 n->set, (unsigned long long)n->ring.limit);
 }
 
-/* Keys for which the ring has no room. */
+/* Insert keys for which the ring has no room. */
 static int64_t insert_by_token(struct weir_node *n, struct weir_keys hashes, uint64_t *bitmap)
 {
 	if (!n->may_publish)
@@ -189,7 +192,7 @@ int weir__node_insert_hash(struct weir_node *n, uint64_t hash)
 {
 	if (n->images_only)
 		return built_once(n);
-	if (weir__ring_put_one(&n->ring, hash)) /* first: a swap that misses the key has it there */
+	if (weir__ring_put_one(&n->ring, hash)) /* first: a swap finds missed keys in it */
 		return weir_handle_insert_hash(n->handle, hash);
 	return insert_one_by_token(n, hash);
 }
@@ -241,7 +244,7 @@ int64_t weir__node_insert_keys(struct weir_node *n, struct weir_keys keys, uint6
 	return new;
 }
 
-/* Release, and acquire where it is read: what was inserted before is seen by whoever reads it. */
+/* Release: pairs with the acquire in weir__node_touch(), which then sees all inserts before it. */
 uint64_t weir__node_flush(struct weir_node *n)
 {
 	const uint64_t number =

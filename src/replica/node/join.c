@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The head's generation becomes part of the set, or takes its place (U3, U5). */
+ * Joining the head's generation: the set takes it in, or is replaced by it (U3, U5). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -16,8 +16,8 @@ static bool reaches(const struct weir_node *n, struct weir_log_id position)
 	return weir__log_id_compare(n->hole, position) <= 0;
 }
 
-/* U4: with a position beyond it, the cursor jumps. A position covers an own entry if the node read
- * the log from that entry on without a gap. The others wait again. */
+/* U4: the cursor jumps to a position beyond it. The position covers an own entry only if the node
+ * read the log from that entry on without a gap. The ring queues the others again. */
 static void reach(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (weir__log_id_compare(n->cursor, m->position) < 0)
@@ -37,7 +37,7 @@ static void advance(struct weir_node *n, const struct weir_manifest *m)
 		n->called = false;
 	if (weir__log_id_compare(n->answer, m->position) <= 0)
 		n->answer = none;
-	if (weir__log_id_compare(n->joined.position, m->position) != 0) { /* else as it was */
+	if (weir__log_id_compare(n->joined.position, m->position) != 0) {
 		n->joined_at = n->now;
 		n->log_bytes = 0;
 	}
@@ -48,8 +48,8 @@ static void advance(struct weir_node *n, const struct weir_manifest *m)
 	n->hopeless = false;
 }
 
-/* Only a generation of this epoch is sure to be in the next one: an older one may have been given
- * up when the epoch began. */
+/* Only a generation of this epoch is sure to be in the next generation: an older one may have been
+ * given up when the epoch began. */
 void weir__node_joined(struct weir_node *n, const struct weir_manifest *m)
 {
 	const bool follows = n->followed || m->position.epoch == n->head.last.epoch;
@@ -59,7 +59,7 @@ void weir__node_joined(struct weir_node *n, const struct weir_manifest *m)
 	n->followed = follows ? m->id : 0;
 }
 
-/* The oldest first, so that the newest stay. */
+/* Add the oldest first, so that the newest stay. */
 static void add_all(struct weir_has *has, const struct weir_manifest *m)
 {
 	for (uint32_t i = m->has.n; i > 0; i--)
@@ -67,8 +67,8 @@ static void add_all(struct weir_has *has, const struct weir_manifest *m)
 	(void)weir__has_add(has, m->id);
 }
 
-/* No ring has all of the log behind a generation that was returned to: each node that read it owes
- * it, by one name, until one of them has published it. */
+/* U11: no ring has all of the log after the position of a rollback. Each node that read that log
+ * owes it under one name, ~id, until one of them has published it. */
 static void owe_log(struct weir_node *n, const struct weir_manifest *m)
 {
 	pthread_mutex_lock(&n->lock);
@@ -77,8 +77,8 @@ static void owe_log(struct weir_node *n, const struct weir_manifest *m)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* Without all of that log the node does not have what the manifest says. It keeps its set, and
- * publishes that. A node that may not publish waits for another. */
+/* Without all of that log the node does not have what the manifest claims. It keeps its set and
+ * publishes that. If it may not publish, it owes the log until another node has published it. */
 static void join_part(struct weir_node *n, const struct weir_manifest *m)
 {
 	advance(n, m);
@@ -88,7 +88,7 @@ static void join_part(struct weir_node *n, const struct weir_manifest *m)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* The set has what that image has. */
+/* The set has all of that image now, so its ids too. */
 static void add_has(struct weir_node *n, const struct weir_manifest *m)
 {
 	pthread_mutex_lock(&n->lock);
@@ -115,19 +115,19 @@ static int check(const struct weir_node *n, const struct weir_manifest *m)
 	                 m->version.number, m->hashing, n->hashing);
 }
 
-/* U3: where doubt reads on. */
+/* U3: doubt ends; the node reads on from the head's position. */
 static void settle(struct weir_node *n)
 {
 	const struct weir_manifest *m = &n->newest;
 	n->doubt = false;
-	n->cursor = none; /* the jump makes what was sent in doubt wait again */
+	n->cursor = none; /* the jump then queues again what was sent in doubt */
 	n->tag = 0;
 	if (n->head.generation)
 		weir__node_jump(n, m->position, m->tag);
 	n->hole = n->cursor;
 }
 
-/* The node stays as it is: others may publish a better one. */
+/* The node keeps its set: another node may publish a better manifest. */
 static int refuse(struct weir_node *n, int err)
 {
 	n->refused_id = n->head.generation;
@@ -137,8 +137,9 @@ static int refuse(struct weir_node *n, int err)
 	return 0;
 }
 
-/* A publication writes both at once, so a head that keeps another name than its manifest is not of
- * one. @there: of the manifest; 0: there is none. */
+/* A publication writes head and manifest at once. If a head keeps another id than its manifest,
+ * another client wrote it.
+ * @there: the manifest's id; 0: redis has no manifest. */
 static int astray(struct weir_node *n, uint64_t there)
 {
 	const uint64_t named = n->head.generation;
@@ -187,8 +188,9 @@ int weir__node_manifest(struct weir_node *n)
 	return 0;
 }
 
-/* Not again for a while, and others are called (U8). Growing filters may have no room for both, and
- * will not have it the next time: then the set lacks something until a record comes. */
+/* Retry after a while, and call the others (U8).
+ * @hopeless: neither helps, as when two growing filters have no room for each other's keys: then
+ *   the set lacks something until a record comes. */
 static int unread(struct weir_node *n, int err, bool hopeless)
 {
 	n->unread = n->head.generation;
@@ -220,7 +222,7 @@ static int merge(struct weir_node *n, const struct weir_manifest *m, struct weir
 	return 0;
 }
 
-/* The log goes on behind a generation that does not become part of the set, or not all of it. */
+/* Read on after a generation that does not become part of the set, or not all of it. */
 static void pass(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (weir__log_id_compare(n->cursor, m->position) < 0)
@@ -229,17 +231,17 @@ static void pass(struct weir_node *n, const struct weir_manifest *m)
 	n->extra = true;
 }
 
-/* Of a lower era, which stays lower: what it has that this one lacks. */
+/* Merge the image of a lower era, for the keys that this set lacks. The set keeps its era. */
 static int merge_lower(struct weir_node *n, const struct weir_manifest *m,
                        struct weir_filter *image)
 {
-	(void)weir__node_says(n, unite(n, image)); /* it may be of another size: it is lost then */
+	(void)weir__node_says(n, unite(n, image)); /* if sizes differ, its keys are lost */
 	weir_destroy(image);
 	pass(n, m);
 	return 0;
 }
 
-/* U5: what the position does not cover of the ring, all of which waits or has an id. */
+/* U5: add what the position does not cover of the ring. Each batch waits or has an id. */
 static int add_ring(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next)
 {
 	int err = weir__ring_collect(&n->ring, n->collected + 1);
@@ -253,7 +255,8 @@ static int add_ring(struct weir_node *n, const struct weir_manifest *m, struct w
 	return err;
 }
 
-/* Keys of other nodes that a higher era does not have were removed. */
+/* Does the node rely on something that @m lacks? Other nodes' keys do not count: a higher era that
+ * lacks them has removed them. */
 static bool owes(struct weir_node *n, const struct weir_manifest *m)
 {
 	bool owes = false;
@@ -265,7 +268,8 @@ static bool owes(struct weir_node *n, const struct weir_manifest *m)
 	return owes;
 }
 
-/* Under the lock, so that a token that was opened meanwhile, whose keys are in both, stays. */
+/* Under the lock: a token that a thread opened during the swap must stay, since its keys are in
+ * both filters. */
 static void replace_has(struct weir_node *n, const struct weir_manifest *m, bool own)
 {
 	struct weir_has has = { 0 };
@@ -282,16 +286,16 @@ static void replace_has(struct weir_node *n, const struct weir_manifest *m, bool
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* From weir_reload_begin() on each insert goes to both. It waits for a grace period, so what came
- * before, which was put into the ring before its section, is seen here: it is in the log, in the
- * ring, or behind what the node owes: so that is asked after it.
- * @own: receives whether @next has the whole set too; @part: whether to join_part(). */
+/* After weir_reload_begin() each insert goes to both filters. That call waits for a grace period,
+ * so each insert into the old filter alone has ended. Its key went into the ring first, so it is in
+ * the log, in the ring, or covered by a debt: read these only now.
+ * @own: receives whether @next has the whole set too; @part: whether to call join_part(). */
 static int complete(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next,
                     bool *own, bool *part)
 {
 	bool whole;
 	const bool behind = weir__log_id_compare(n->cursor, m->position) < 0;
-	reach(n, m); /* before the ring is asked */
+	reach(n, m); /* before add_ring(), since it queues batches */
 	int err = weir__node_replay(n, m, next, &whole);
 	if (!err)
 		err = add_ring(n, m, next);
@@ -299,12 +303,12 @@ static int complete(struct weir_node *n, const struct weir_manifest *m, struct w
 	*own = *part || owes(n, m);
 	if (err || !*own)
 		return err;
-	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* of another size: reported, and gone */
+	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* another size: reported, and lost */
 		(void)weir__node_says(n, -EINVAL);
 	return 0;
 }
 
-/* The set is another one now. */
+/* @next has taken the set's place. */
 static void replaced(struct weir_node *n, const struct weir_manifest *m, bool own, bool part)
 {
 	n->extra = own;
@@ -346,7 +350,7 @@ static int swap(struct weir_node *n, const struct weir_manifest *m, struct weir_
 	return 0;
 }
 
-/* U8: nobody is called for an image that was superseded on its way. */
+/* U8: do not call for an image that was superseded while in flight. */
 static int missing(struct weir_node *n, const struct weir_manifest *m, int err)
 {
 	char why[WEIR_SENTENCE_BYTES];
@@ -362,14 +366,14 @@ static int fetch(struct weir_node *n, const struct weir_manifest *m)
 	struct weir_filter *image;
 	if (n->unread == m->id && n->now < n->image_at)
 		return 0;
-	if (n->recording) /* one image at a time, and that one takes the place of this */
+	if (n->recording) /* one image at a time; the record replaces this one */
 		return 0;
 	int err = n->store->image(n->store->context, m, &image);
 	if (err == -EINPROGRESS)
 		return 0;
 	if (err == -ENOENT || err == -EBADMSG || err == -EKEYREJECTED)
 		return missing(n, m, err);
-	if (err == -EFBIG || err == -ENOTSUP) /* here alone: the others can read it */
+	if (err == -EFBIG || err == -ENOTSUP) /* only here: the others can read it */
 		return unread(n, err, true);
 	if (err)
 		return err;
@@ -378,7 +382,7 @@ static int fetch(struct weir_node *n, const struct weir_manifest *m)
 	                                                   merge(n, m, image);
 }
 
-/* U9: nobody can read that image. What it had that no node has is gone. */
+/* U9: no node can read that image. Its keys that are on no node are lost. */
 static void abandon(struct weir_node *n, const struct weir_manifest *m)
 {
 	const uint64_t era = n->era;
@@ -392,7 +396,7 @@ static bool is_next(const struct weir_node *n, const struct weir_manifest *m)
 	return m->pure && m->parent_id == n->joined.id && !n->lacks;
 }
 
-/* U5: needs it no image? */
+/* U5: can the node join it without its image? */
 static bool follows(struct weir_node *n, const struct weir_manifest *m)
 {
 	pthread_mutex_lock(&n->lock);
@@ -434,7 +438,7 @@ int weir__node_look(struct weir_node *n)
 	if (higher || !follows(n, m))
 		return waits && !n->at_end ? 0 : fetch(n, m);
 	add_has(n, m);
-	if (!n->images_only) /* each generation takes the place of the one before */
+	if (!n->images_only) /* images only: each generation replaces the one before */
 		weir__debts_of_others(n, m);
 	weir__node_joined(n, m);
 	return 0;

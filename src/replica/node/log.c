@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reading the log (U4). A walk follows the tags from an entry on: the node's own, which applies to
- * the living set, and that of a swap, which applies to the next one. */
+ * Reading the log (U4). A walk follows the tags from an entry on. The node's own walk applies
+ * entries to the live set, and a swap's walk applies them to the next set. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -10,17 +10,17 @@
 static const struct weir_log_id none = { 0, 0 };
 
 enum {
-	READINGS = 64, /* in one round: then it is the turn of something else */
-	TRIES = 8,     /* to send an entry again: others derive the tags of so many */
+	READINGS = 64, /* in one round, so that other work gets its turn */
+	TRIES = 8,     /* derived tags of a resent entry that a reader knows */
 };
 
 struct walk {
 	struct weir_node *node;
-	struct weir_reload *next; /* NULL: the living set */
+	struct weir_reload *next; /* NULL: the live set */
 	struct weir_log_id at, upto, hole;
-	uint64_t tag, named; /* named: the tag before, by the entry that is another log's */
-	uint64_t missing;    /* the tag of the entry at hole, if that is all */
-	bool lacks, other, past, anew; /* anew: the log begins behind where the walk does */
+	uint64_t tag, named; /* named: the tag before, as the last entry names it */
+	uint64_t missing;    /* the tag of the entry at hole, if no other is missing */
+	bool lacks, other, past, anew; /* anew: the walk met a log's first entry */
 	bool unread;         /* an entry did not read */
 };
 
@@ -49,7 +49,7 @@ static void lack(struct walk *w, struct weir_log_id hole, uint64_t missing)
 	w->hole = hole;
 }
 
-/* What the filter refuses is lacking: then the image of this node has it not either. */
+/* If the filter refuses keys, the walk lacks that entry: this node's image will not have it. */
 static void apply(struct walk *w, struct weir_log_id id, const unsigned char *hashes, size_t count)
 {
 	if (weir__node_apply(w->node, hashes, count, w->next)) {
@@ -58,8 +58,10 @@ static void apply(struct walk *w, struct weir_log_id id, const unsigned char *ha
 	}
 }
 
-/* Own entries that are missing are in the ring; that they are this log's their tags say.
- * @last, @tag: of those that are missing; receives the last that is no own one. */
+/* Apply missing own entries from the ring, from the last one down. Their tags show that they are
+ * this log's.
+ * @last, @tag: of the last missing entry; receives the last one that is not own.
+ * Return: whether all of them were own. */
 static bool fill_own(struct walk *w, struct weir_log_id *last, uint64_t *tag)
 {
 	for (; weir__log_id_compare(*last, w->at) > 0; last->n--) {
@@ -83,7 +85,7 @@ static struct weir_log_id before(const struct weir_entry *e)
 	return e->kind == WEIR_ENTRY_EPOCH ? e->last : id;
 }
 
-/* U4. Return: false: another log. */
+/* U4: does @e continue the log? Return: false: it is another log's. */
 static bool extend(struct walk *w, const struct weir_entry *e)
 {
 	struct weir_node *n = w->node;
@@ -111,7 +113,7 @@ static bool extend(struct walk *w, const struct weir_entry *e)
 	return true;
 }
 
-/* U8: of nodes that each lack what another has, none can publish. */
+/* U8: if some nodes each lack an entry of another, none can publish. Each sends its own again. */
 static void send_again(struct weir_node *n, const struct weir_entry *call)
 {
 	const bool joined = n->head.generation && n->head.generation == n->joined.id;
@@ -132,7 +134,7 @@ static bool replaces(const struct weir_entry *e, uint64_t missing)
 	return false;
 }
 
-/* Of nodes that lack one entry each. */
+/* A node that lacks a single entry is whole again when the entry that replaces it comes. */
 static void found(struct walk *w, const struct weir_entry *e)
 {
 	struct weir_node *n = w->node;
@@ -169,8 +171,8 @@ static void take(struct walk *w, const struct weir_entry *e)
 	n->look |= e->id.epoch > n->head.last.epoch;
 }
 
-/* Another client or a later version wrote it, and no node can say which keys it had. So no call
- * brings them: once the others gave them up (U9), the node does not lack them either. */
+/* Another client or a later version wrote it, so no node knows which keys it had and no call brings
+ * them. Once it was given up (U9), this node does not lack it either. */
 static int pass_by(struct walk *w, struct weir_log_id id)
 {
 	struct weir_node *n = w->node;
@@ -243,7 +245,7 @@ int weir__node_read(struct weir_node *n)
 	n->suspect_mark = n->at_end ? 0 : n->suspect_mark;
 	if (!n->at_end || weir__log_id_compare(n->cursor, n->head.last) >= 0)
 		return 0;
-	weir__node_lack(n, n->head.last); /* emptied */
+	weir__node_lack(n, n->head.last); /* redis has emptied the log */
 	weir__node_jump(n, n->head.last, n->head.tag);
 	return 0;
 }

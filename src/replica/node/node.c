@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a node does when: its beginning, its rounds, calls (U8), giving up (U9). */
+ * The life of a node: its start, its rounds, calls (U8), giving up (U9). */
 #include "node.h"
 #include <errno.h>
 #include <stdatomic.h>
@@ -30,7 +30,7 @@ int weir__node_make(struct weir_node *n, const struct weir_node_options *options
 		                 .publish_bytes = options->publish_bytes,
 		                 .poll_ms = options->poll_ms,
 		                 .beat_ms = WEIR_NODE_BEAT_MS };
-	/* no section: until the node runs no other filter takes its place */
+	/* no read section: until the node runs, no reload replaces the filter */
 	n->inlined = weir_inline_init(&n->first, weir_handle_get(n->handle)) == 0;
 	n->images_only = weir__replicable(n->kind) == WEIR_REPLICABLE_IMAGES;
 	n->poll_ms = n->poll_ms ? n->poll_ms : WEIR_NODE_POLL_MS;
@@ -57,7 +57,7 @@ void weir__node_start(struct weir_node *n, const struct weir_manifest *m)
 	(void)weir__has_add(&n->has, m->id);
 }
 
-/* U8: what it lacks is above the head's position, or it cannot read an image that it needs. */
+/* U8: does it lack something above the head's position, or an image that it cannot read? */
 static bool needs_answer(const struct weir_node *n)
 {
 	const struct weir_head *h = &n->head;
@@ -73,7 +73,7 @@ static bool needs_answer(const struct weir_node *n)
 	       (h->version.era >= n->era || n->lacks);
 }
 
-/* U9. Images too: what only this generation has is gone. */
+/* U9, for images too: keys that only an abandoned generation had are lost. */
 static int give_up(struct weir_node *n)
 {
 	const uint64_t abandoned = n->unread == n->head.generation ? n->unread : 0;
@@ -91,8 +91,9 @@ static int give_up(struct weir_node *n)
 	                                    (unsigned long long)n->head.lost.n)), 0;
 }
 
-/* A node that answers holds the lease while it uploads; it may be this one. Another client may hold
- * it for ever. Any other error, as for want of a right to ask, holds nothing up. */
+/* A node that answers holds the lease while it uploads; it may be this one. The wait has a limit,
+ * since any client can hold the lease for ever. Any other error, such as a missing right to ask,
+ * does not delay giving up. */
 static bool is_answer_coming(struct weir_node *n)
 {
 	if (n->now >= n->first_call + WEIR_NODE_LEASE_LONGEST_MS)
@@ -136,7 +137,7 @@ static int send(struct weir_node *n)
 	return err;
 }
 
-/* While an image must be fetched a node confirms already. */
+/* A node confirms flushes even while it must fetch an image. */
 static void acknowledge(struct weir_node *n)
 {
 	const uint64_t waits = weir__ring_stamp(&n->ring), owed = weir__debts_stamp(n);
@@ -162,7 +163,7 @@ static enum weir_node_state state(const struct weir_node *n)
 	                      WEIR_NODE_FOLLOWING;
 }
 
-/* What failed in an earlier round is over. */
+/* Is the failure of an earlier round over? */
 static bool is_over(const struct weir_node *n)
 {
 	return n->state == WEIR_NODE_OFFLINE ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A generation of the set (U10), of a record or of before (U11), and its publication (U12). */
+ * Generations of the set (U10), of a record or rollback (U11), and their publication (U12). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,14 +12,14 @@ enum due { NOT_DUE, DUE, URGENT };
 static enum due is_due(struct weir_node *n)
 {
 	const struct weir_head *h = &n->head;
-	/* U8: a head that is newer than the one that the call names is its answer */
+	/* U8: a head newer than the one that the call names is its answer */
 	const bool called = n->answer.epoch && weir__version_compare(h->version, n->named) <= 0;
 	if (!h->generation || h->version.era < n->era || called || n->wanted ||
 	    n->abandoned == h->generation || weir__node_head_is_old(n) ||
 	    weir__debts_stamp(n) != UINT64_MAX)
 		return URGENT;
 	const bool late = n->publish_ms && n->now - n->joined_at >= n->publish_ms;
-	/* on a full server what waits is in no log; a few generations later the log is shorter */
+	/* a full server takes no entries; some generations later it has trimmed the log */
 	return ((n->log_bytes || h->full) && late) ||
 	       (n->publish_bytes && n->log_bytes >= n->publish_bytes) ? DUE : NOT_DUE;
 }
@@ -29,7 +29,7 @@ static bool may_publish(const struct weir_node *n)
 	const struct weir_head *h = &n->head;
 	if (!n->at_end || n->doubt || n->hopeless || n->recording)
 		return false;
-	if (!h->generation) /* without a hole in the log, it lacks only what redis has lost */
+	if (!h->generation) /* without a hole it lacks only what redis has lost */
 		return !n->hole.epoch;
 	if (!weir__node_knows_head(n))
 		return false;
@@ -41,7 +41,7 @@ static bool may_publish(const struct weir_node *n)
 	return !n->lacks && (h->version.era < n->era || n->joined.id == h->generation);
 }
 
-/* Also of a record: what every manifest says. */
+/* Fill in what every manifest says, a record's too. */
 static int describe(const struct weir_node *n, struct weir_record *r)
 {
 	struct weir_manifest *m = &r->manifest;
@@ -62,8 +62,8 @@ static int describe(const struct weir_node *n, struct weir_record *r)
 	return err;
 }
 
-/* What the set has, as it is noted: it closes the open token, whose keys are in the set. What the
- * node relies on never falls out of the list. */
+/* Note the ids in the set, and close the open token, whose keys are in the set. An id that the node
+ * relies on is added again if it fell out of the list. */
 static void note_has(struct weir_node *n, struct weir_has *has)
 {
 	pthread_mutex_lock(&n->lock);
@@ -76,8 +76,8 @@ static void note_has(struct weir_node *n, struct weir_has *has)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* Above all that this node knows. Another client can use up the numbers of an era: the set goes on
- * in the next one as it is. */
+/* Choose a version above all that this node knows. Another client can use up an era's numbers: the
+ * set then goes on unchanged in the next era. */
 static int choose_version(const struct weir_node *n, struct weir_version *out)
 {
 	const struct weir_version mine = n->joined.version, its = n->head.version;
@@ -93,7 +93,7 @@ static int choose_version(const struct weir_node *n, struct weir_version *out)
 	                 "begin a set of another name", n->set);
 }
 
-/* U10. Position, tag and has are noted before the set is copied. */
+/* U10: note position, tag and has before the set is copied. */
 static int begin(struct weir_node *n)
 {
 	struct weir_record *r = &n->publication;
@@ -121,10 +121,10 @@ static int begin(struct weir_node *n)
 	return 0;
 }
 
-/* A hint, which saves double uploads. The copy of a very large set keeps this thread for longer
- * than a lease lasts, and another node may upload meanwhile. No key is lost: publish compares the
- * head's version, so the first one is the next generation, and the other's image is dropped (U12).
- */
+/* The lease is a hint that saves double uploads. Copying a very large set keeps this thread busy
+ * for longer than a lease lasts, and another node may then upload too. No key is lost: publish
+ * compares the head's version, so the first upload becomes the next generation, and the other image
+ * is dropped (U12). */
 static int lease(struct weir_node *n)
 {
 	if (n->now < n->lease_at)
@@ -133,7 +133,7 @@ static int lease(struct weir_node *n)
 	return n->store->lease(n->store->context, n->id, WEIR_NODE_LEASE_MS);
 }
 
-/* Another that waits need not wait for its end. If this fails it ends by itself. */
+/* Spare a waiting node the rest of the lease. If this fails, the lease expires. */
 static void release_lease(struct weir_node *n)
 {
 	(void)n->store->lease(n->store->context, n->id, 1);
@@ -173,8 +173,8 @@ static void published(struct weir_node *n)
 	weir__node_joined(n, m);
 }
 
-/* Redis says that another generation came first. As long as the head stays the one that this was
- * published above, that is not so: a node that hears it for long reports it. */
+/* Redis says that another generation came first. That is wrong if the head stays the one that this
+ * node publishes above: if that lasts, the node reports it. */
 static int end_stale(struct weir_node *n, int err)
 {
 	const struct weir_record *r = &n->publication;
@@ -244,7 +244,7 @@ int weir__node_publish(struct weir_node *n)
 	if (err && err != -EPERM && err != -ENOSPC) /* a full server refuses leases too */
 		return err;
 	err = begin(n);
-	if (err == -EOVERFLOW) { /* the log goes on */
+	if (err == -EOVERFLOW) { /* not an error of redis: the node reads on */
 		n->publish_at = n->now + WEIR_NODE_CALL_MS;
 		(void)weir__node_says(n, err);
 		return 0;
@@ -337,7 +337,7 @@ int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
 	if (!err && f)
 		err = check_record(n, &r->manifest, f);
 	if (!err && n->publishing)
-		(void)end(n, -ESTALE); /* the record takes the place of what it publishes */
+		(void)end(n, -ESTALE); /* the record replaces what it publishes */
 	if (!err)
 		(void)lease(n);
 	if (!err && f)

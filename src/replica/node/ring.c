@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Lists of threads, and what becomes of their hashes. */
+ * The lists of inserting threads, and the batches made of their hashes. */
 #include "ring.h"
 #include <endian.h>
 #include <errno.h>
@@ -8,12 +8,12 @@
 #include <string.h>
 #include <weir/error.h>
 
-enum { FIRST = 64, MOST = 1024, GROWTH = 4 }; /* hashes of a list's chunks, one to the next */
+enum { FIRST = 64, MOST = 1024, GROWTH = 4 }; /* hashes in the chunks of a list, and their growth */
 
 /* ---- a list for each thread ---- */
 
 static _Atomic uint64_t owned = 1; /* a bit for each list; the first is shared */
-static _Thread_local unsigned number; /* of this thread's list, from 1; 0: it has none yet */
+static _Thread_local unsigned number; /* this thread's list, from 1; 0: it has none yet */
 static pthread_key_t at_exit;
 static bool has_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -90,8 +90,8 @@ static size_t reserve(struct weir_ring *r, size_t wanted)
 	return some;
 }
 
-/* A chunk behind the newest one, which is full. @wake: whether as much waits as is worth sending.
- * Return: whether there is one. */
+/* Append a chunk after the newest one, which is full.
+ * @wake: set if enough waits to be worth sending. Return: whether there was room for it. */
 static bool grow(struct weir_ring *r, struct weir_ring_list *list, bool *wake)
 {
 	struct weir_chunk *old = list->newest;
@@ -110,12 +110,12 @@ static bool grow(struct weir_ring *r, struct weir_ring_list *list, bool *wake)
 		*wake |= before / WEIR_RING_WAKE != (before + more) / WEIR_RING_WAKE;
 	}
 	list->newest = c;
-	/* release: with what the chunk is made of; acquire: ready(), fill() */
+	/* release: publishes the chunk's contents; acquire: ready(), oldest() */
 	atomic_store_explicit(old ? &old->newer : &list->oldest, c, memory_order_release);
 	return true;
 }
 
-/* Only this thread writes to the list, or the holder of the lock to the shared one.
+/* Only its thread writes to a list; to the shared one, the holder of the lock.
  * Return: how many hashes the newest chunk had room for. */
 static inline size_t put_here(struct weir_ring_list *list, const uint64_t *hashes, size_t n)
 {
@@ -128,7 +128,7 @@ static inline size_t put_here(struct weir_ring_list *list, const uint64_t *hashe
 		return 0;
 	for (size_t i = 0; i < some; i++)
 		c->hashes[at + i] = htole64(hashes[i]);
-	/* release: the hashes come with their number; acquire: ready() */
+	/* release: publishes the hashes with their number; acquire: ready(), fill() */
 	atomic_store_explicit(&c->n, at + some, memory_order_release);
 	return some;
 }
@@ -174,7 +174,7 @@ bool weir__ring_put_one(struct weir_ring *r, uint64_t hash)
 
 /* ---- the node's thread ---- */
 
-/* Return: how many hashes a list has; the numbers only grow until they are taken. */
+/* Return: how many hashes of a list are not taken yet; other threads only raise the number. */
 static size_t ready(const struct weir_ring_list *list)
 {
 	size_t n = 0;
@@ -192,7 +192,7 @@ bool weir__ring_has_fresh(const struct weir_ring *r)
 	return false;
 }
 
-/* The free room first: what a list has room for is reserved before it is seen here. */
+/* Count the free room first: a list's room is reserved in `used` before it is visible here. */
 uint64_t weir__ring_bytes(const struct weir_ring *r)
 {
 	uint64_t free = 0;
@@ -205,7 +205,7 @@ uint64_t weir__ring_bytes(const struct weir_ring *r)
 	return atomic_load_explicit(&r->used, memory_order_relaxed) - 8 * free;
 }
 
-/* The newest chunk stays, even if all of it is taken: its thread looks at it. */
+/* The newest chunk stays, even if all of it is taken: its thread still uses it. */
 static struct weir_chunk *oldest(struct weir_ring *r, struct weir_ring_list *list)
 {
 	struct weir_chunk *c = atomic_load_explicit(&list->oldest, memory_order_acquire);
@@ -219,7 +219,7 @@ static struct weir_chunk *oldest(struct weir_ring *r, struct weir_ring_list *lis
 	return newer;
 }
 
-/* @room of a batch: not more than the list has. */
+/* Fill a batch from a list that has at least as many hashes as the batch has room for. */
 static void fill(struct weir_ring *r, struct weir_ring_list *list, struct weir_batch *b)
 {
 	while (b->n < b->room) {
@@ -246,7 +246,7 @@ static void take_out(struct weir_batches *from, struct weir_batch *b)
 	*(b->newer ? &b->newer->older : &from->newest) = b->older;
 }
 
-/* A search does not begin at what is no longer there. */
+/* The next search must not begin at a batch that is gone. */
 static void take_acked(struct weir_ring *r, struct weir_batch *b)
 {
 	if (r->found == b)
@@ -254,7 +254,7 @@ static void take_acked(struct weir_ring *r, struct weir_batch *b)
 	take_out(&r->acked, b);
 }
 
-/* What many small batches take beside their hashes counts too. */
+/* The batches' own size counts too: many small ones add up. */
 int weir__ring_collect(struct weir_ring *r, uint64_t stamp)
 {
 	for (unsigned i = 0; i < WEIR_RING_LISTS; i++)
@@ -313,8 +313,8 @@ bool weir__ring_release(struct weir_ring *r, struct weir_log_id position)
 	return any;
 }
 
-/* A node reads its entries in order, and there may be a million: each search begins where the last
- * one ended. */
+/* A node reads its entries in order, and the ring may have a million. So each search begins where
+ * the last one ended. */
 struct weir_batch *weir__ring_find(struct weir_ring *r, struct weir_log_id id)
 {
 	struct weir_batch *b = r->found ? r->found : r->acked.newest;
@@ -326,8 +326,8 @@ struct weir_batch *weir__ring_find(struct weir_ring *r, struct weir_log_id id)
 	return b && weir__log_id_compare(b->id, id) == 0 ? b : NULL;
 }
 
-/* Each round asks, and a million that are sent again take a thousand rounds. Only what is new since
- * the last time is looked at, until the lowest one was sent. */
+/* Each round asks for it, and a million batches that are sent again take a thousand rounds. So this
+ * looks only at batches that are new since the last call, until the lowest one was sent. */
 uint64_t weir__ring_stamp(struct weir_ring *r)
 {
 	struct weir_batch *b = r->lowest ? r->looked_at->newer : r->waiting.oldest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The heartbeat, what goes with it, and what its answer says of the log (U1, U2, U3). */
+ * The heartbeat, the entries sent with it, and what its answer means for the log (U1, U2, U3). */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag)
 	n->tag = tag;
 }
 
-/* U3. The manifest of the head that is read next says where the cursor goes. */
+/* U3. The manifest of the next head says where the cursor goes. */
 void weir__node_doubt(struct weir_node *n)
 {
 	weir__ring_again(&n->ring, none, most, false);
@@ -76,13 +76,14 @@ void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag
 	n->suspect = n->cursor;
 	if (!again)
 		return;
-	n->doubt = false; /* to read again has led here before: the head is not of this log */
+	n->doubt = false; /* reading again has led here before: the head is not this log's */
 	weir__node_lack(n, (struct weir_log_id){ n->head.last.epoch, n->head.last.n + 1 });
 	weir__node_jump(n, to, tag);
 }
 
-/* U2: the log goes on behind base. A node that was beyond it does not know which entry is there:
- * a dump may have been put back unseen. It reads again, and compares the tags. */
+/* U2: the log continues after base. A node whose cursor is above base does not know which entry
+ * stands there: a dump may have been put back unseen. It reads again from the joined position and
+ * compares the tags. */
 static void go_on(struct weir_node *n, struct weir_log_id base)
 {
 	weir__ring_again(&n->ring, base, most, false);
@@ -105,7 +106,7 @@ static bool can_go_on(const struct weir_node *n, struct weir_log_id base)
 	       (n->joined.id && weir__log_id_compare(n->joined.position, base) <= 0);
 }
 
-/* U4: is it not the log and the head that the node read? */
+/* U4: is this another log, or an older head, than the node read? */
 static bool is_other(const struct weir_node *n, const struct weir_head *head)
 {
 	const int beyond = weir__log_id_compare(n->cursor, head->last);
@@ -115,21 +116,22 @@ static bool is_other(const struct weir_node *n, const struct weir_head *head)
 	       (own && weir__log_id_compare(own->id, head->last) > 0);
 }
 
-/* U3: the log is not the one that this node read, so entries of nodes that are gone may be on this
- * node alone. @old: the head that it knew. */
+/* U3: redis lost the log that this node read. Only this node may have the entries of nodes that are
+ * gone.
+ * @old: the last head of that log. */
 static void lost(struct weir_node *n, const struct weir_head *old)
 {
 	const bool twice = n->had.mark || (n->began && n->began != n->head.mark);
 	const struct weir_log_id id = n->left.epoch ? n->left : n->cursor;
 	if (!id.epoch)
 		return;
-	n->had = (struct weir_seen){ old->mark, twice ? most : id }; /* most: none covers both */
+	n->had = (struct weir_seen){ old->mark, twice ? most : id }; /* no image covers both */
 	if (!n->lacks && !twice && n->joined.id == old->generation)
 		n->seen = n->had;
-	n->era = n->era ? n->era : 1; /* a first generation is merged, and does not replace that */
+	n->era = n->era ? n->era : 1; /* so it merges a first generation and keeps its own keys */
 }
 
-/* @appended: entries of this touch, the last ones of the log. */
+/* @appended: how many of the log's last entries this touch appended. */
 static void meet(struct weir_node *n, const struct weir_head *head, uint64_t appended)
 {
 	const struct weir_head old = n->head;
@@ -138,9 +140,9 @@ static void meet(struct weir_node *n, const struct weir_head *head, uint64_t app
 	const bool back = mark == head->mark && weir__log_id_compare(before, n->head.last) < 0;
 	const bool other = mark == head->mark && !n->doubt && is_other(n, head);
 	if (head->generation != n->head.generation)
-		n->called = n->hopeless = false; /* each is of one head */
+		n->called = n->hopeless = false; /* both are valid for one head */
 	n->head = *head;
-	if (back) /* also in doubt: what was sent since is not in this log */
+	if (back) /* in doubt too: this log lacks what was sent since */
 		weir__node_doubt(n);
 	else if (other)
 		weir__node_suspect(n, head->last, head->tag);
@@ -153,7 +155,7 @@ static void meet(struct weir_node *n, const struct weir_head *head, uint64_t app
 	}
 	n->left = none;
 	n->began = 0;
-	n->look = false; /* this is the head of now */
+	n->look = false; /* this head is the current one */
 }
 
 /* Return: how many batches are among the entries; -EIO, -ENOMEM. */
@@ -184,8 +186,8 @@ static int fill(struct weir_node *n, struct weir_touch *touch, struct weir_entry
 	return weir__draw(&call->tag) ? -EIO : batches;
 }
 
-/* No two entries have one tag. After an error redis may have these, so the next try makes a tag of
- * this one, and the batch still replaces what it did. A server that is full took none. */
+/* No two entries share a tag. After an error redis may have these entries, so a batch that replaces
+ * one derives its next tag from this one. A full server took none. */
 static void tagged(struct weir_node *n, const struct weir_entry *entries, size_t batches,
                    bool accepted)
 {
@@ -196,7 +198,8 @@ static void tagged(struct weir_node *n, const struct weir_entry *entries, size_t
 	}
 }
 
-/* @named: by the call that was among them: if the head is another by now, that answers it (U8). */
+/* @named: the generation of the head that the call named. If the head has another by now, that
+ *   answers the call (U8). */
 static void sent(struct weir_node *n, size_t batches, bool called, uint64_t named)
 {
 	struct weir_log_id last = n->head.last;
@@ -209,8 +212,8 @@ static void sent(struct weir_node *n, size_t batches, bool called, uint64_t name
 	weir__ring_acked(&n->ring, batches, last);
 }
 
-/* The node opened with this generation, which is as old as its date says by redis's clock. A date
- * of the future says nothing. */
+/* The node opened with this generation. Its age follows from its date and redis's clock; a date in
+ * the future counts as no age. */
 static uint64_t joined_at(const struct weir_node *n, const struct weir_head *head)
 {
 	const uint64_t date = n->joined.signed_ms;
