@@ -71,7 +71,7 @@ int weir__redis_shape(const struct weir_redis *r, const char *of)
 	                 r->o.set, of);
 }
 
-/* An answer that is an error becomes one. */
+/* Turn an answer that is an error into a negative errno. */
 static int settle(const struct weir_redis *r, struct redisReply **reply)
 {
 	if ((*reply)->type != REDIS_REPLY_ERROR)
@@ -126,8 +126,8 @@ static int load(const struct weir_redis *r, struct weir_script *script)
 	return err;
 }
 
-/* A server that does not know the script has not run it, and is given its text: in a Cluster that
- * arrives where the keys are, as SCRIPT LOAD need not. */
+/* A server that does not know the script has not run it, so this sends the text. In a Cluster EVAL
+ * reaches the server of the keys; SCRIPT LOAD may reach another. */
 static int run(const struct weir_redis *r, struct weir_script *script, struct iovec *args, size_t n,
                struct redisReply **reply)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * An image in chunks. A chunk that no kept manifest names goes by itself, so a node that uploads or
- * fetches renews those that it still needs. GT leaves alone what has no end: the chunks of kept
- * generations. */
+ * An image in chunks. A chunk that no kept manifest names expires, so a node that uploads or
+ * fetches renews those that it still needs. EXPIRE GT does not touch chunks that never expire:
+ * those of kept generations. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sodium.h>
@@ -61,7 +61,7 @@ static int hash(const struct weir_image_job *j, unsigned char out[WEIR_IMAGE_HAS
 	return err;
 }
 
-/* A command about chunk @i: its name, the key, the rest. */
+/* Send a command about chunk @i. @args: its name, room for the key, the rest. */
 static int command(const struct weir_image_job *j, uint64_t i, struct iovec *args, size_t n,
                    struct redisReply **reply)
 {
@@ -72,7 +72,7 @@ static int command(const struct weir_image_job *j, uint64_t i, struct iovec *arg
 	return weir__redis_command(j->r, j->r->o.image_link, args, n, reply);
 }
 
-/* @renewed: receives whether it is there and has an end. */
+/* @renewed: receives whether the chunk is there and has an expiry. */
 static int renew_one(const struct weir_image_job *j, uint64_t i, bool *renewed)
 {
 	struct redisReply *reply;
@@ -86,7 +86,7 @@ static int renew_one(const struct weir_image_job *j, uint64_t i, bool *renewed)
 	return 0;
 }
 
-/* Renew chunks of [@from, @to) if it is time. Where the first has no end, none has. */
+/* Renew the chunks [@from, @to) if it is time. If the first never expires, none does. */
 static int renew(struct weir_image_job *j, uint64_t from, uint64_t to)
 {
 	bool renewed = true;
@@ -126,7 +126,7 @@ static int get(struct weir_image_job *j, uint64_t i)
 	return err;
 }
 
-/* What the manifest says of the filter, which decides who may insert what. */
+/* Has the image the kind, seed and steps of its manifest? Nodes decide by these about inserts. */
 static int check(const struct weir_image_job *j, struct weir_location image)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -189,7 +189,7 @@ int weir__image_copy(struct weir_image_job *j, const struct weir_filter *f)
 	return bytes < 0 ? (int)bytes : 0;
 }
 
-/* In place of the plain image, if that is smaller. */
+/* Replace the plain image by a packed one, if that is smaller. */
 static int pack(struct weir_image_job *j)
 {
 	struct weir_image_job packed = { .r = j->r };
@@ -214,8 +214,8 @@ static int pack(struct weir_image_job *j)
 	return bytes > 0 || bytes == -ENOSPC ? 0 : (int)bytes;
 }
 
-/* A chunk that is there already is an equal image's, so it has these bytes, or was damaged: then it
- * is written again, and keeps the time that it has. */
+/* A chunk that redis already has belongs to an equal image. If its bytes differ, it was damaged:
+ * write it again, and keep its expiry. */
 static int put(struct weir_image_job *j, uint64_t i)
 {
 	bool renewed;

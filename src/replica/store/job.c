@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * An image is fetched or uploaded on a thread of its own, one at a time: it may take minutes, in
- * which the node has to send, apply and confirm inserts. */
+ * Images are fetched and uploaded on a thread of their own, one at a time. One may take minutes,
+ * while the node must send, apply and confirm inserts. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -83,14 +83,14 @@ static int begin(struct weir_redis *r, const struct weir_manifest *m, const stru
 	return err;
 }
 
-/* Is it what is asked for? */
+/* Is this the job that the caller asks for? */
 static bool is_of(const struct weir_image_job *j, const struct weir_manifest *m, bool upload)
 {
 	return j->m.id == m->id && j->upload == upload && !atomic_load(&j->stop) &&
 	       (upload || memcmp(j->m.image, m->image, sizeof m->image) == 0);
 }
 
-/* After an error, what has come may be of use, or not. */
+/* After an error, keep the job only if a retry can use what it has done. */
 static int failed(struct weir_redis *r)
 {
 	char why[WEIR_SENTENCE_BYTES];
@@ -102,8 +102,8 @@ static int failed(struct weir_redis *r)
 	return weir_fail(err, "%s", why);
 }
 
-/* The job of this generation: begun, going on after an error, or ended.
- * @f: NULL: fetch. Return: 0: it has done all; -EINPROGRESS; an error, once. */
+/* Begin the job of this generation, resume it after an error, or take its end.
+ * @f: NULL: fetch. Return: 0: it has done all; -EINPROGRESS in flight; its error, once. */
 static int ask(struct weir_redis *r, const struct weir_manifest *m, const struct weir_filter *f)
 {
 	struct weir_image_job *j = r->job;

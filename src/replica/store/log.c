@@ -6,8 +6,8 @@
 
 enum {
 	EACH = 3,
-	READ = 16,          /* entries of one answer: a mebibyte */
-	FIELDS = 8,         /* strings of an entry that are looked at: one more is refused */
+	READ = 16,          /* entries of one answer: up to a mebibyte */
+	FIELDS = 8,         /* strings read of an entry: enough to refuse a longer one */
 	ANSWER = 12,
 };
 
@@ -27,7 +27,7 @@ static bool read_head(const struct redisReply *a, struct weir_head *out)
 	return true;
 }
 
-/* The arguments of entries. @text: receives their tags and values. */
+/* Write the arguments of the entries. @text: receives their tags and values. */
 static void put_entries(struct iovec *args, unsigned char *text, const struct weir_touch *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -91,7 +91,7 @@ int weir__redis_touch(void *context, const struct weir_touch *t, struct weir_hea
 	return err;
 }
 
-/* { id, { name, value, ... } }, behind @after. */
+/* @a: { id, { name, value, ... } }, with an id above @after. */
 static int give(const struct weir_redis *r, const struct redisReply *a, struct weir_log_id *after,
                 weir_entry_fn *entry, void *arg)
 {

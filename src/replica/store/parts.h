@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the files of this folder share. */
+ * Declarations that the files of this folder share. */
 #ifndef WEIR_REPLICA_STORE_PARTS_H
 #define WEIR_REPLICA_STORE_PARTS_H
 
@@ -11,27 +11,27 @@
 #include "redis.h"
 
 enum { WEIR_NUMBER_TEXT = 21, WEIR_SHA = 40 };
-#define WEIR_CHUNK_SECONDS "120" /* that a chunk stays which no kept manifest names */
+#define WEIR_CHUNK_SECONDS "120" /* lifetime of a chunk that no kept manifest names */
 
 struct weir_script {
 	const char *text, *keys; /* keys: how many it has */
-	char sha[WEIR_SHA + 1];  /* its name; "": not known yet */
+	char sha[WEIR_SHA + 1];  /* its name in redis; "": not loaded yet */
 };
 
-/* An image on its way. */
+/* An image in flight. */
 struct weir_image_job {
 	const struct weir_redis *r;
 	struct weir_manifest m;
 	bool upload, packed;
-	unsigned char *bytes;    /* mapped, @room of them: a page is taken when it is written */
+	unsigned char *bytes;    /* mapped, @room of them: a page uses memory once it is written */
 	size_t room;
-	_Atomic uint64_t chunks; /* that are here, or there, from the first on */
+	_Atomic uint64_t chunks; /* fetched or uploaded, from the first on */
 	uint64_t renewed_ms;
 	struct weir_filter *filter;
 	pthread_t thread;
-	bool started;            /* the thread: and it is not joined yet */
+	bool started;            /* the thread was started and is not joined yet */
 	atomic_bool stop, ended;
-	int err;                 /* when it has ended */
+	int err;                 /* valid once `ended` is set */
 	char sentence[WEIR_SENTENCE_BYTES];
 };
 
@@ -40,8 +40,8 @@ struct weir_redis {
 	struct weir_redis_options o;
 	struct weir_key_names keys;
 	struct weir_script touch, publish;
-	uint32_t renew_ms;          /* how often a chunk that is needed is renewed */
-	struct weir_image_job *job; /* NULL: none is */
+	uint32_t renew_ms;          /* between two renewals of a chunk that is needed */
+	struct weir_image_job *job; /* NULL: none */
 };
 
 static inline struct iovec weir__bytes(const void *data, size_t len)
@@ -57,23 +57,24 @@ const char *weir__number(char text[WEIR_NUMBER_TEXT], uint64_t number);
 
 /* ---- call.c ---- */
 
-/* @link: that of commands, or of images.
- * @reply: receives an answer that is no error. Return: 0, or the error as a negative errno. */
+/* @link: the link of commands or of images.
+ * @reply: receives the answer, unless it is an error.
+ * Return: 0, or the error as a negative errno. */
 int weir__redis_command(const struct weir_redis *r, void *link, const struct iovec *args, size_t n,
                         struct redisReply **reply);
-/* Likewise, on the first connection, texts up to NULL. @reply: NULL: it does not matter. */
+/* The same on the first connection, with texts up to NULL. @reply: NULL: drop the answer. */
 int weir__redis_ask(const struct weir_redis *r, struct redisReply **reply, ...)
 	__attribute__((sentinel));
-/* Likewise, a script of such keys and arguments, and behind them @n of @more. */
+/* The same for a script: texts up to NULL are its keys and arguments; @n of @more follow them. */
 int weir__redis_script(const struct weir_redis *r, struct weir_script *script,
                        const struct iovec *more, size_t n, struct redisReply **reply, ...)
 	__attribute__((sentinel));
-/* An answer of another shape than it should have. */
+/* Fail: the answer to @of has another form than it should. Return: -EPROTO. */
 int weir__redis_shape(const struct weir_redis *r, const char *of);
-/* The log, or the head, has an id beyond those of nodes. Return: -EOVERFLOW. */
+/* Fail: the log or the head has an id above those of nodes. Return: -EOVERFLOW. */
 int weir__redis_used_up(const struct weir_redis *r);
 
-/* Is it this? What strings say. */
+/* Check the form of an answer, or read a value from it. Return: whether it has that form. */
 static inline bool weir__is_array(const struct redisReply *reply, size_t elements)
 {
 	return reply->type == REDIS_REPLY_ARRAY && reply->elements == elements;
@@ -86,7 +87,8 @@ bool weir__reply_number(const struct redisReply *reply, uint64_t *out);
 bool weir__reply_hex(const struct redisReply *reply, uint64_t *out);
 bool weir__reply_log_id(const struct redisReply *reply, struct weir_log_id *out);
 bool weir__reply_version(const struct redisReply *reply, struct weir_version *out);
-/* mark prev base lost last tag version generation replicas. Return: false: that is no head. */
+/* @fields: mark prev base lost last tag version generation replicas. Return: whether they are a
+ *   head. */
 bool weir__reply_head(struct redisReply *const *fields, struct weir_head *out);
 
 /* ---- the parts of weir_store ---- */
@@ -105,9 +107,9 @@ int weir__redis_lease(void *context, uint64_t node, uint32_t milliseconds);
 void weir__job_end(struct weir_redis *r);
 /* Return: 0; -EFBIG; -ENOMEM. */
 int weir__image_room(struct weir_image_job *j, uint64_t bytes);
-/* A plain image of @f, in the calling thread. */
+/* Write a plain image of @f to the job's memory, in the calling thread. */
 int weir__image_copy(struct weir_image_job *j, const struct weir_filter *f);
-/* On the job's thread. Each goes on where it ended, after an error of the connection. */
+/* On the job's thread. After an error of the connection the next call goes on where this ended. */
 int weir__image_fetch(struct weir_image_job *j);
 int weir__image_upload(struct weir_image_job *j);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * What is seen of a set: reports, status, replicas; and its end. */
+ * Looking at a set: kept generations, reports, status, replicas. Removing it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include "parts.h"
 
-/* All fields of a hash, which each() is given two by two. */
+/* Call each() with every field of a hash and its value. */
 static int each_of(const struct weir_redis *r, const char *key, void *context,
                    int (*each)(void *context, const struct redisReply *field,
                                const struct redisReply *value))
@@ -29,7 +29,7 @@ struct caller {
 	void *context;
 };
 
-/* SIGNATURE, a newline, the manifest. */
+/* @value: SIGNATURE, a newline, the manifest. */
 static int give_kept(void *context, const struct redisReply *field, const struct redisReply *value)
 {
 	const struct caller *c = context;
@@ -50,7 +50,7 @@ int weir__redis_kept(struct weir_redis *r, weir_kept_fn *kept, void *context)
 	return each_of(r, r->keys.kept, &c, give_kept);
 }
 
-/* MILLISECONDS, a blank, the report. */
+/* @value: MILLISECONDS, a blank, the report. */
 static int give_report(void *context, const struct redisReply *field,
                        const struct redisReply *value)
 {
@@ -77,7 +77,7 @@ int weir__redis_leave(struct weir_redis *r, uint64_t node)
 
 enum { ABSENT = 1000, SOME = 64, KEY = WEIR_KEY_TEXT + WEIR_NUMBER_TEXT };
 
-/* Chunks @from to @to, which are at most SOME. @there: is added to. */
+/* Count the chunks [@from, @to) that redis has, at most SOME. @there: grows by the count. */
 static int count_chunks(struct weir_redis *r, const struct weir_manifest *m, uint64_t from,
                         uint64_t to, uint64_t *there)
 {
@@ -105,7 +105,7 @@ int weir__redis_absent(struct weir_redis *r, const struct weir_manifest *m, uint
 {
 	uint64_t there = 0;
 	int err = 0;
-	/* a manifest that somebody made up may claim a million: the rest counts as absent too */
+	/* a forged manifest may claim a million chunks: the rest counts as absent too */
 	for (uint64_t i = 0; i < m->chunks && i - there <= ABSENT && !err; i += SOME)
 		err = count_chunks(r, m, i, i + SOME < m->chunks ? i + SOME : m->chunks, &there);
 	*absent = m->chunks - there;
@@ -116,7 +116,7 @@ int weir__redis_absent(struct weir_redis *r, const struct weir_manifest *m, uint
 
 enum { HEAD, LOG, KEPT, NODES, LEASE, TIME, MEMORY, PARTS, HEAD_FIELDS = 11 };
 
-/* What is no text of that length is none. */
+/* Return: how many bytes were copied; 0 if @a is not a text that fits. */
 static size_t copy(char *to, size_t room, const struct redisReply *a)
 {
 	if (!weir__is_string(a) || a->len > room)
@@ -152,9 +152,9 @@ static bool read_status(struct weir_redis_status *s, struct redisReply *const e[
 	return true;
 }
 
-/* Each part by itself: a server that is above maxmemory refuses MULTI. The first command leads to
- * the server of the keys in a Cluster, and is so short that a server which wants a password reads
- * it. */
+/* Ask for each part by itself: a server above maxmemory refuses MULTI. In a Cluster the first
+ * command leads to the server of the keys. It has few arguments, so a server that wants a password
+ * reads it and says so. */
 int weir__redis_status(struct weir_redis *r, struct weir_redis_status *out)
 {
 	const struct weir_key_names *k = &r->keys;
@@ -197,7 +197,7 @@ int weir__redis_wait(struct weir_redis *r, uint32_t replicas, uint32_t ms)
 	return err;
 }
 
-/* Unlink what a SCAN has found. @cursor: of the next one; "0": there is none. */
+/* Unlink the keys that a SCAN has found. @cursor: receives that of the next one; "0": the last. */
 static int unlink_some(const struct weir_redis *r, const struct redisReply *a,
                        char cursor[WEIR_NUMBER_TEXT], uint64_t *n)
 {
@@ -222,7 +222,7 @@ int weir__redis_unlink(struct weir_redis *r, uint64_t *n)
 	struct redisReply *reply;
 	*n = 0;
 	snprintf(pattern, sizeof pattern, "%s*", r->keys.prefix);
-	/* in a Cluster the first leads to the server of the keys */
+	/* in a Cluster the first command leads to the server of the keys */
 	int err = weir__redis_ask(r, NULL, "UNLINK", r->keys.log, NULL);
 	do {
 		if (!err)
