@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the other files of this room share: time, sleep, what the application is told, and what
- * follows from what the node knows. */
+ * Helpers for the other files of this folder: time, sleep, telling the application, and settings
+ * that follow from what the node knows. */
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -40,7 +40,7 @@ struct weir_now weir__service_clocks(void)
 		                  (uint64_t)run.tv_sec * 1000 + (uint64_t)run.tv_nsec / 1000000 };
 }
 
-/* ---- what follows from what is known ---- */
+/* ---- settings that follow from what the node knows ---- */
 
 void weir__service_may_publish(struct weir_replica *r)
 {
@@ -49,8 +49,8 @@ void weir__service_may_publish(struct weir_replica *r)
 		atomic_store(&r->node.may_publish, may);
 }
 
-/* An image is larger than its filter: the bits of each part begin at a huge page. Redis holds some
- * chunks in buffers while one is stored. */
+/* An image is larger than its filter: each part's bits begin at a huge page. Redis holds some
+ * chunks in buffers while it stores one. */
 void weir__service_size(struct weir_replica *r, uint64_t bytes)
 {
 	const uint64_t least = UINT64_C(64) << 20;

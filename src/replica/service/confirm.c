@@ -6,19 +6,20 @@
 #include "service.h"
 
 enum {
-	WAIT_MS = 100,   /* in which the thread does nothing else */
+	WAIT_MS = 100,   /* the thread does nothing else during that time */
 	SLACK_MS = 3000, /* until touch.lua has counted the replicas again */
 };
 
 /* ---- the thread ---- */
 
-/* Until the grace is over the head counts the replicas of the old master. The one that was promoted
- * is among them, but each one that is connected by now must have a confirmed insert. */
+/* Until the grace is over, the head counts the replicas of the old master. One of them is the
+ * promoted server, so wait for one less. Each replica that is connected by now must have a
+ * confirmed insert. */
 static uint32_t wanted(const struct weir_replica *r)
 {
 	const struct weir_head *h = &r->node.head;
 	const uint32_t n = r->o.confirm_replicas, all = h->replicas;
-	/* at another address of the master, until redis counts one less itself */
+	/* the master has another address, and redis does not yet count one less */
 	const bool promoted = r->moved_ms && all >= r->moved_replicas && all > h->connected &&
 	                      r->node.now - r->moved_ms <= r->o.replica_grace_ms + SLACK_MS;
 	if (n != WEIR_REPLICAS_ALL)
@@ -26,9 +27,9 @@ static uint32_t wanted(const struct weir_replica *r)
 	return all - promoted;
 }
 
-/* Do the replicas have all that the node acknowledged? A WAIT speaks of what its own connection
- * wrote: so something is written there first, a report if nothing else was.
- * Return: 0; -EAGAIN fewer have it; -EINPROGRESS ask again; those of the connection. */
+/* Do the replicas have all that the node acknowledged? WAIT covers only what its own connection
+ * wrote, so first write something there: a report if nothing else was written.
+ * Return: 0; -EAGAIN fewer have it; -EINPROGRESS ask again; an error of the connection. */
 static int wait_for(struct weir_replica *r, uint32_t replicas)
 {
 	struct weir_node *n = &r->node;
@@ -48,7 +49,7 @@ static int wait_for(struct weir_replica *r, uint32_t replicas)
 	       weir_fail(-EINPROGRESS, "set %s: redis began anew meanwhile", r->o.set);
 }
 
-/* Why can nothing be confirmed, however long it takes? */
+/* Return: 0; or why no flush can be confirmed, however long it takes. */
 static int hopeless(const struct weir_replica *r)
 {
 	const struct weir_node *n = &r->node;
@@ -107,7 +108,8 @@ static struct timespec after(uint32_t ms)
 	return t;
 }
 
-/* @why: the failure under way. Most sentences begin with the set's name, which stands here once. */
+/* @why: the present failure. Most sentences begin with the set's name: drop it there, so that it
+ *   stands here once. */
 static int not_in_time(const struct weir_replica *r, int err, uint32_t ms, const char *why)
 {
 	const size_t n = strlen(r->o.set);
@@ -165,7 +167,7 @@ static int64_t ended(struct weir_replica *r, int64_t answer, uint32_t wait)
 	return err ? err : answer;
 }
 
-/* Most inserts: they end with the node's, and this call keeps nothing for later. */
+/* Most inserts: they end with a tail call of the node's, so this one saves no registers. */
 static inline bool is_soon(const struct weir_replica *r, uint32_t wait)
 {
 	return __builtin_expect(r && wait == WEIR_REPLICA_SOON, 1);
@@ -202,7 +204,7 @@ int64_t weir_replica_insert_keys(struct weir_replica *r, struct weir_keys keys, 
 	int err = check(r, wait);
 	if (err)
 		return err;
-	if (!form) /* which the handle refuses */
+	if (!form) /* the handle refuses that */
 		return weir_handle_insert_keys(r->handle, keys, bitmap);
 	return ended(r, weir__node_insert_keys(&r->node, keys, bitmap), wait);
 }

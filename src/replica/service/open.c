@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A replica is opened: it joins the set that redis has, or begins one; and closed again. */
+ * Opening a replica, which joins the set that redis has or begins one, and closing it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 #include "service.h"
 
 enum {
-	WAIT_MS = 3000,    /* for a living node to publish the set again */
-	CALL_MS = 10000,   /* for a node that has the image which redis lost */
-	LIVING_MS = 10000, /* after its last report a node may have ended */
-	LEASE_MS = 60000,  /* that another node uploads; a lease may be anybody's */
+	WAIT_MS = 3000,    /* for a running node to publish the set again */
+	CALL_MS = 10000,   /* for a node that has the image that redis lost */
+	LIVING_MS = 10000, /* a node without a report for this long may have ended */
+	LEASE_MS = 60000,  /* for the upload of another node: any client can hold the lease */
 	LOOK_MS = 50,      /* between two looks at redis while open waits */
 	ONE_TRY_MS = 1000, /* for what is pending, if redis does not answer at close */
 	STILL_MS = 60000,  /* that open waits without any progress */
@@ -76,7 +76,7 @@ static int unmake_node(struct weir_replica *r)
 	return 0;
 }
 
-/* A round of the node. Return: 0; or what keeps it from redis. */
+/* Run a round of the node. Return: 0; or what keeps it from redis. */
 static int step(struct weir_replica *r)
 {
 	struct weir_node *n = &r->node;
@@ -115,8 +115,8 @@ struct progress {
 	struct weir_log_id cursor;
 };
 
-/* Any client that writes to redis can keep a node from the end of what it waits for.
- * Return: 0; -EAGAIN it has come no further for too long. */
+/* Limit the wait, since any client that writes to redis can keep a node from what it waits for.
+ * Return: 0; -EAGAIN no progress for too long. */
 static int stands_still(struct weir_replica *r, struct progress *p)
 {
 	const struct weir_node *n = &r->node;
@@ -138,8 +138,8 @@ static int stands_still(struct weir_replica *r, struct progress *p)
 	                                     "replicate status, and try again");
 }
 
-/* Until the node has what redis had when @last was the log's end. In doubt it cannot go on behind a
- * head that is of no use here. */
+/* Run rounds until the node has all that redis had when @last was the log's end. In doubt the node
+ * cannot pass a head that it refuses. */
 static int catch_up(struct weir_replica *r, struct weir_log_id last)
 {
 	const struct weir_node *n = &r->node;
@@ -157,8 +157,8 @@ static int catch_up(struct weir_replica *r, struct weir_log_id last)
 	return err;
 }
 
-/* What files of trust fail with is hidden from the node. -EEXIST would say that another node began
- * the set first, and that waiting helps. */
+/* Give the error of the trust files, which the node does not see. -EEXIST becomes -EKEYREJECTED: it
+ * would say that another node began the set first, and that waiting helps. */
 static int distrusted(const struct weir_replica *r, int err)
 {
 	const struct weir_failure *f = &r->distrust;
@@ -167,7 +167,7 @@ static int distrusted(const struct weir_replica *r, int err)
 	                           weir__failure_answer(f);
 }
 
-/* @image_lost: receives whether redis has not the image whole. */
+/* @image_lost: receives whether a part of the image is missing or damaged in redis. */
 static int join(struct weir_replica *r, const struct weir_params *params, struct weir_log_id last,
                 bool *image_lost)
 {
@@ -214,7 +214,7 @@ static int begin(struct weir_replica *r, const struct weir_params *params)
 		if (!err && (n->refused.era || n->ended))
 			err = weir_fail(n->refused.era ? -EEXIST : n->ended, "%s", n->why);
 	}
-	if (!err && n->generations) /* which a name that is mistaken would be, too */
+	if (!err && n->generations) /* a mistyped name would begin a set too */
 		snprintf(r->notice, sizeof r->notice, "set %s: redis had no generation of it: it "
 		         "begins here, empty", r->o.set);
 	return err;
@@ -222,7 +222,7 @@ static int begin(struct weir_replica *r, const struct weir_params *params)
 
 struct living {
 	uint64_t now_ms;
-	char version[WEIR_ID_TEXT]; /* that one of them holds; "" */
+	char version[WEIR_ID_TEXT]; /* held by one of them; "": none */
 };
 
 static int see_living(void *context, uint64_t node, uint64_t ms, const char *report, size_t len)
@@ -242,7 +242,7 @@ static int see_living(void *context, uint64_t node, uint64_t ms, const char *rep
 	return 0;
 }
 
-/* Nodes that run and hold the set: what begins here beside theirs would be another set. */
+/* Fail if running nodes hold the set: one that begins here would be a second set. */
 static int check_living(struct weir_replica *r, uint64_t now_ms, uint64_t begun)
 {
 	struct living l = { .now_ms = now_ms };
@@ -255,9 +255,9 @@ static int check_living(struct weir_replica *r, uint64_t now_ms, uint64_t begun)
 	                 "that file", r->o.set, l.version);
 }
 
-/* May a set begin here? Nothing empty takes the place of a version that was taken here. A node that
- * signs and has no params is told -ENOENT then: it may open with the handle of a file.
- * Return: 0; -EINPROGRESS it may be published again yet. */
+/* May a set begin here? An empty set never replaces a version that was taken here. In that case a
+ * node that signs and has no params gets -ENOENT: it may open with the handle of a file.
+ * Return: 0; -EINPROGRESS another node may yet publish it again. */
 static int may_begin(struct weir_replica *r, const struct weir_params *params, uint64_t begun)
 {
 	struct weir_redis_status s = { .lease = 0 };
@@ -281,7 +281,7 @@ static int may_begin(struct weir_replica *r, const struct weir_params *params, u
 	                          weir__link_peer(r->link));
 }
 
-/* A heartbeat. @call: for a generation, since the image cannot be read (U8). */
+/* Send a heartbeat. @call: also call for a generation, since the image cannot be read (U8). */
 static int look(struct weir_replica *r, bool call, struct weir_head *head)
 {
 	struct weir_entry e = { .kind = WEIR_ENTRY_CALL, .node = r->id, .version = head->version };
@@ -294,7 +294,7 @@ static int look(struct weir_replica *r, bool call, struct weir_head *head)
 static int join_or_begin(struct weir_replica *r, const struct weir_params *params)
 {
 	const uint64_t begun = weir__service_now();
-	uint64_t called = 0, lost = 0; /* when; and the generation */
+	uint64_t called = 0, lost = 0; /* when it called; the lost generation */
 	unsigned tries = 0;
 	struct weir_head head = { .mark = 0 };
 	for (;;) {
@@ -400,7 +400,7 @@ struct weir_handle *weir_replica_handle(const struct weir_replica *r)
 	return r->handle;
 }
 
-/* Hashes that wait to be sent. */
+/* Return: the bytes of hashes that wait to be sent. */
 static uint64_t unsent(struct weir_replica *r)
 {
 	uint64_t bytes = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The options of a replica, as its parts want them. */
+ * The options of a replica: check and copy them, and make the parts from them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { DAY_MS = 24 * 3600 * 1000, SECRET = 16 };
 
-/* The texts, which are copied. */
+/* The options that are texts: they are copied. */
 #define AT(name) offsetof(struct weir_replica_options, name)
 static const size_t texts[] = { AT(set), AT(url), AT(user), AT(password), AT(password_file),
 	AT(sentinel_user), AT(sentinel_password), AT(ca_file), AT(cert_file), AT(key_file),
@@ -86,7 +86,7 @@ static int copy_options(struct weir_replica *r, const struct weir_replica_option
 		void *secret = malloc(SECRET);
 		r->o.secret = secret ? memcpy(secret, o->secret, SECRET) : NULL;
 	}
-	r->o.params = NULL; /* weir_replica_open() has them */
+	r->o.params = NULL; /* only weir_replica_open() needs them */
 	if (!all || (o->secret && !r->o.secret))
 		return weir_fail(-ENOMEM, "no memory for the options of a replica");
 	r->o.keep = o->keep ? o->keep : 2;
@@ -148,27 +148,27 @@ static void rest(void *line)
 	weir__link_rest(((struct weir_line *)line)->link);
 }
 
-/* Two generations of one version: the other may be merged into this one, and replaces nothing. */
+/* Would the node merge a second generation of one version? That replaces nothing. */
 static bool is_twin(const struct weir_replica *r, const struct weir_manifest *m)
 {
 	return r->has_node && !r->node.images_only && m->version.era == r->node.era;
 }
 
-/* The owner of a node that signs, and begins with an own image, is about to publish above it. */
+/* Does a node that signs begin with its own image? Its owner is about to publish above the head. */
 static bool is_below(const struct weir_replica *r)
 {
 	return r->has_node && r->signer && !r->node.era;
 }
 
-/* A node that runs needs nothing of it, and goes on behind it (U5). */
+/* Is @m older than the version taken here? A running node needs nothing of it, and reads on after
+ * its position (U5). */
 static bool is_old(const struct weir_replica *r, const struct weir_manifest *m)
 {
 	return r->has_node &&
 	       weir__version_compare(m->version, weir__trust_held(r->trust)->version) < 0;
 }
 
-/* Whatever keeps a manifest from being trusted, a state file that cannot be written too, the node
- * stays as it is. */
+/* If a manifest cannot be trusted, or the state file cannot be written, the node stays as it is. */
 static int trusted(void *replica, const struct weir_manifest *m, const char *text, size_t len,
                    const char *signature, size_t signature_len)
 {
@@ -229,7 +229,7 @@ static int make_redis(struct weir_replica *r)
 	return err;
 }
 
-/* A node that refused its own generations would serve others than the rest does. */
+/* A node that refuses its own generations would serve another set than the other nodes. */
 static int check_signer(const struct weir_replica *r)
 {
 	static const char text[] = "a text that is no manifest";

@@ -92,14 +92,14 @@ static int may_publish(const struct weir_replica *r)
 struct publishing {
 	const struct weir_filter *more; /* NULL: none; or merged already */
 	bool asked;
-	uint64_t published;             /* generations of this node until then */
-	uint64_t since;                 /* when it began to wait, or came further */
-	uint64_t image;                 /* how much of one has come */
+	uint64_t published;             /* generations of this node before that */
+	uint64_t since;                 /* when it began to wait, or last made progress */
+	uint64_t image;                 /* bytes of an image that have come */
 };
 
-/* Redis was put back, and has an older version than this machine took: the set that is published
- * above that has what redis has, too. A filter that is merged before the image has come would be
- * lost with the set that the image replaces, if their sizes differ.
+/* Redis was put back to an older version than this machine took. The node first joins that image,
+ * so the set that it publishes above the taken version has the image's keys too. A filter merged
+ * before that would be lost with the set that the image replaces, if their sizes differ.
  * Return: 0; -EINPROGRESS the image has not come. */
 static int reclaim(struct weir_replica *r, struct publishing *p)
 {
@@ -125,7 +125,7 @@ static int reclaim(struct weir_replica *r, struct publishing *p)
 	return again(r);
 }
 
-/* A publication under way lacks what was inserted since it began: wait for the next one. */
+/* A publication in flight lacks what was inserted since it began, so wait for the next one. */
 static int want(struct weir_replica *r, struct publishing *p)
 {
 	struct weir_node *n = &r->node;
@@ -141,7 +141,7 @@ static int want(struct weir_replica *r, struct publishing *p)
 	return 0;
 }
 
-/* Why does it not come to an end? Return: 0: it may yet. */
+/* Return: 0: the publication may yet succeed; or why it does not. */
 static int stands_still(const struct weir_replica *r, struct publishing *p)
 {
 	const struct weir_node *n = &r->node;
@@ -195,17 +195,17 @@ int weir_replica_publish_with(struct weir_replica *r, const struct weir_filter *
 	return ask(r, publish, &p);
 }
 
-/* ---- a record, or one of before ---- */
+/* ---- a record, or a rollback ---- */
 
 struct replacing {
 	struct weir_record record;
 	const struct weir_filter *filter; /* NULL: that of a kept generation */
-	struct weir_version version;      /* of that */
+	struct weir_version version;      /* of that generation */
 	bool out;
-	uint64_t since, asked;            /* when it began to wait; when the filter was there */
+	uint64_t since, asked;            /* when it began to wait; when it had the filter */
 };
 
-/* @kept: as weir__node_record(). A node that has just begun has not seen the head yet. */
+/* @kept: as weir__node_record(). A new node has not seen the head yet, so ask again. */
 static int note_record(struct weir_replica *r, struct replacing *p,
                        const struct weir_manifest *kept)
 {
@@ -227,7 +227,8 @@ static int note(struct weir_replica *r, void *arg)
 	return note_record(r, arg, NULL);
 }
 
-/* The request succeeds once redis has the generation. It ends when this node has joined it too. */
+/* The request succeeds once redis has the generation. It ends when this node has joined it too, or
+ * confirm_ms later. */
 static int replace(struct weir_replica *r, void *arg)
 {
 	struct replacing *p = arg;

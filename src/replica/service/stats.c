@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * How the node stands: for the application and for the other nodes, and what is told of it. */
+ * The state of the node: what measure() gives, what the application and other nodes are told. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -19,9 +19,9 @@ static struct weir_replica_version version(struct weir_version v)
 	return (struct weir_replica_version){ v.era, v.number };
 }
 
-/* ---- what fails ---- */
+/* ---- failures ---- */
 
-/* Another program has written entries that no node of this set can use, within the last hour. */
+/* Has another program written entries, within the last hour, that no node of this set can use? */
 static int passes_by(struct weir_replica *r)
 {
 	const struct weir_node *n = &r->node;
@@ -35,7 +35,7 @@ static int passes_by(struct weir_replica *r)
 	                 "filter of this name", r->o.set, n->foreign);
 }
 
-/* No call fails, and yet this node has lacked something for long: an image comes byte by byte, or
+/* No call fails, yet this node has lacked something for long: an image comes byte by byte, or
  * entries of the log do not come. A server that holds a node back looks like that. */
 static int lags(const struct weir_replica *r, const struct weir_replica_stats *s)
 {
@@ -54,7 +54,7 @@ static int lags(const struct weir_replica *r, const struct weir_replica_stats *s
 	                 r->o.set, lacking_ms / 1000, what);
 }
 
-/* Return: 0: all is well; or a negative errno with its sentence: the most urgent one. */
+/* Return: 0; or the most urgent failure, as a negative errno with its sentence. */
 static int failing(struct weir_replica *r, const struct weir_replica_stats *s)
 {
 	const struct weir_node *n = &r->node;
@@ -86,9 +86,9 @@ static int failing(struct weir_replica *r, const struct weir_replica_stats *s)
 	return late ? late : passed;
 }
 
-/* ---- what is told ---- */
+/* ---- telling the application ---- */
 
-/* Two sentences that differ in their numbers alone tell of one failure. */
+/* Two sentences that differ only in their numbers tell of one failure. */
 static bool is_news(const char *a, const char *b)
 {
 	static const char digits[] = "0123456789";
@@ -127,7 +127,7 @@ static void add(char *text, size_t room, const char *word, uint64_t value)
 		snprintf(text + n, room - n, " %s %" PRIu64, word, value);
 }
 
-/* How full the set is; and how large, which a growing one need not have been when it began. */
+/* Add how full the set is, and take its size, which may have grown since it began. */
 static void add_fill(struct weir_replica *r, char *text, size_t room)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
@@ -142,7 +142,7 @@ static void add_fill(struct weir_replica *r, char *text, size_t room)
 	add(text, room, "nearly_full", s.nearly_full);
 }
 
-/* Words and values; what is 0 is left out. The error, which is last, goes to the end. */
+/* Write words and values, but for those that are 0. The error comes last and extends to the end. */
 static void write_report(struct weir_replica *r, const struct weir_replica_stats *s)
 {
 	char id[WEIR_ID_TEXT], host[65] = "";
@@ -186,7 +186,7 @@ static void report(struct weir_replica *r, const struct weir_replica_stats *s)
 
 /* ---- what measure() gives ---- */
 
-/* The thread may hang in a call, so it is asked here for how long redis has not answered. */
+/* The thread may hang in a call, so ask here for how long redis has not answered. */
 static void complete(const struct weir_replica *r, struct weir_replica_stats *s, uint64_t now)
 {
 	s->complete = s->complete && now - r->met_ms <= COMPLETE_MS;
@@ -232,7 +232,7 @@ void weir__service_note(struct weir_replica *r, bool swapped)
 	struct weir_replica_stats s = r->stats; /* this thread alone writes it */
 	fill(r, &s);
 	pthread_mutex_lock(&r->lock);
-	r->met_ms = n->well_at; /* heartbeats may be answered, and readings fail for ever */
+	r->met_ms = n->well_at; /* not met_at: readings may fail although redis answers */
 	complete(r, &s, n->now);
 	r->whole_ms = s.complete ? r->met_ms : r->whole_ms;
 	pthread_mutex_unlock(&r->lock);
@@ -273,8 +273,7 @@ int weir_replica_measure(const struct weir_replica *r, struct weir_replica_stats
 	return 0;
 }
 
-/* The names are those that weir replicate status gives to the figures of nodes: the same alerts
- * serve. */
+/* The names are those that weir replicate status uses for nodes, so the same alerts serve. */
 #define GAUGE(name, help, value) { "weir_replica_node_" name, help, (double)(value), 0, 0 }
 #define COUNTER(name, help, value) { "weir_replica_node_" name, help, (double)(value), 1, 0 }
 

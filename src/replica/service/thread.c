@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The thread: it drives the node in rounds, checks redis now and then, and sleeps between. */
+ * The thread of a replica: it runs rounds of the node, checks redis at intervals, and sleeps. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,15 +9,15 @@
 #include <unistd.h>
 #include "service.h"
 
-/* ---- now and then ---- */
+/* ---- checks at intervals ---- */
 
 static uint32_t between(uint64_t least, uint64_t ms, uint64_t most)
 {
 	return (uint32_t)(ms < least ? least : ms > most ? most : ms);
 }
 
-/* All nodes together read 5,000 times a second at most, and have 1,000 heartbeats: by these a node
- * finds out that redis has lost the set. */
+/* All nodes together read at most 5,000 times a second and send at most 1,000 heartbeats, until the
+ * intervals reach WEIR_NODE_BEAT_MS. A heartbeat shows a node that redis has lost the set. */
 static void take_pace(struct weir_replica *r, uint64_t nodes)
 {
 	if (!r->o.poll_ms)
@@ -40,7 +40,8 @@ static int look_at_memory(struct weir_replica *r)
 	return 0;
 }
 
-/* The clock decides whether this node may sign; what it joined is signed again in time. */
+/* The clock decides whether this node may sign. If so, it signs the joined generation again before
+ * that expires. */
 static int look_at_signature(struct weir_replica *r, struct weir_now now)
 {
 	struct weir_node *n = &r->node;
@@ -55,12 +56,12 @@ static int look_at_signature(struct weir_replica *r, struct weir_now now)
 	return err == -EEXIST || err == -ESTALE || err == -EAGAIN ? 0 : err;
 }
 
-/* A generation of a short life is signed again, or expires, in less than a minute. */
+/* A generation with a short life is signed again, or expires, in less than a minute. */
 static uint64_t pause_of(const struct weir_replica *r)
 {
 	const struct weir_manifest *m = &r->node.joined;
 	const uint64_t eighth = (m->expires_ms - m->signed_ms) / 8;
-	if (r->evicts.err) /* so that it is over soon after it was mended */
+	if (r->evicts.err) /* look again soon whether that is over */
 		return WEIR_NODE_BEAT_MS;
 	return m->expires_ms && eighth < WEIR_SERVICE_WATCH_MS ? eighth : WEIR_SERVICE_WATCH_MS;
 }
@@ -75,7 +76,7 @@ static void note_peer(struct weir_replica *r, uint64_t now)
 	snprintf(r->peer, sizeof r->peer, "%s", peer);
 }
 
-/* At each new connection, and now and then. */
+/* Run the checks at each new connection and at intervals. */
 static void watch(struct weir_replica *r, uint64_t now)
 {
 	const struct weir_now clocks = weir__service_clocks();
@@ -92,7 +93,7 @@ static void watch(struct weir_replica *r, uint64_t now)
 		weir__failure_take(&r->watched, err);
 }
 
-/* The connection to a master that others have left may live on. */
+/* A connection to a master that was replaced may stay open. */
 static void ask_sentinel(struct weir_replica *r, uint64_t now)
 {
 	if (now < r->master_at)
@@ -104,7 +105,7 @@ static void ask_sentinel(struct weir_replica *r, uint64_t now)
 
 /* ---- rounds ---- */
 
-/* The state file covers this node's own generations too: its next start refuses older ones. */
+/* The state file records this node's own generations too: its next start refuses older ones. */
 static void take_own(struct weir_replica *r, uint64_t now)
 {
 	struct weir_manifest m;
@@ -128,9 +129,9 @@ static uint64_t round_of(struct weir_replica *r)
 	const uint64_t newest = r->node.newest.id, joined = r->node.joined.id;
 	uint64_t again = weir__node_round(&r->node, now);
 	if (r->node.newest.id != newest)
-		r->node.wrote = false; /* S1: it may acknowledge what others wrote */
+		r->node.wrote = false; /* S1: the node may acknowledge what others wrote */
 	if (r->watched.err && r->node.joined.id != joined)
-		r->watch_at = 0; /* it may be over */
+		r->watch_at = 0; /* that may have ended the failure */
 	if (r->node.state != WEIR_NODE_OFFLINE) {
 		take_own(r, now);
 		watch(r, now);

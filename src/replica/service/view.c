@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What an operator sees of a set in redis. The server is not trusted. */
+ * An operator's view of a set in redis. The server is not trusted. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <weir/kinds.h>
 #include "service.h"
 
-enum { FEW = 16 }; /* elements of a list's first room */
+enum { FEW = 16 }; /* elements in a list's first allocation */
 
 struct viewing {
 	struct weir_replica *r;
@@ -89,7 +89,7 @@ static int add_kept(void *context, const struct weir_manifest *m, const char *te
 
 /* ---- reports ---- */
 
-/* The value of a word, up to the next blank. */
+/* Find the value of a word, up to the next blank. */
 static bool value(const char *report, const char *word, char *out, size_t room)
 {
 	const size_t n = strlen(word);
@@ -123,7 +123,7 @@ static struct weir_replica_version version_of(const char *report, const char *wo
 	return version(v);
 }
 
-/* Words and values (stats.c); what is not there is 0. */
+/* Read words and values (stats.c); a missing one is 0. */
 static void read_report(struct weir_replica_node *n, const char *report)
 {
 	(void)value(report, "host", n->host, sizeof n->host);
@@ -186,7 +186,7 @@ static int add_node(void *context, uint64_t node, uint64_t ms, const char *repor
 	return 0;
 }
 
-/* The view tells of the set although all reports together are more than an answer may be. */
+/* Show the set even if all reports together exceed the limit of an answer. */
 static int read_nodes(struct viewing *x, uint64_t nodes)
 {
 	int err = weir__redis_reports(x->r->redis, add_node, x);
