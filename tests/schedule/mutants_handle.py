@@ -432,7 +432,7 @@ MUTANTS = [
     ('REFRESH_REFUSED_STAYS', REFRESH, '\t\tweir__reload_drop(r);\n',
      '\t\tweir__reload_close(r, l->began);\n'),
     ('REFRESH_REFUSED_FREED_FIRST', REFRESH, '\telse if (err)\n\t\tweir__reload_drop(r);\n',
-     '\telse if (err)\n\t\tweir_destroy(next), weir__reload_drop(r);\n'),
+     '\telse if (err)\n\t\tweir__filter_free(next), weir__reload_drop(r);\n'),
     ('REFRESH_UNCLAIMED', REFRESH,
      'err = weir__writer_begin(h, "weir_handle_refresh");',
      'err = 0;'),
