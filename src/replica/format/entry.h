@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * An entry of the log, as names and values in this order:
+ * An entry of the log: names and values in this order.
  *
- *     t HEX      its tag: drawn by its node, so that no two entries are taken for one; that of an
- *                entry that is sent again for those who lack it: weir__tag_again()
- *     a HEX      the tag of the entry before it; 16 zeros: it is the log's first (U4)
+ *     t HEX      its tag: random, drawn by its node, so each entry has a tag of its own; if a node
+ *                sends an entry again for nodes that lack it, weir__tag_again() of its old tag
+ *     a HEX      the tag of the entry before it; 16 zeros: the log's first entry (U4)
  *     then one of
- *     b BYTES    a batch: node, fingerprint of the seed, hashes, each 8 bytes, the lowest first
- *     g VERSION  that generation came
- *     c HEX VERSION  that node calls for a generation after this one (U8)
- *     p ID       the first entry of an epoch: the id before it
+ *     b BYTES    a batch: node, fingerprint of the seed, hashes; each 8 bytes, little-endian
+ *     g VERSION  this generation was published
+ *     c HEX VERSION  node HEX calls for a generation after VERSION (U8)
+ *     p ID       the first entry of an epoch; ID is the log's last id before the epoch
  *
- * Scripts add the second line, for they alone know it. Entries come from a server that may be
- * anybody's. */
+ * The scripts add "a", since only they know the tag before. The server is untrusted, so the reader
+ * checks every entry. */
 #ifndef WEIR_REPLICA_ENTRY_H
 #define WEIR_REPLICA_ENTRY_H
 
@@ -23,11 +23,11 @@ enum weir_entry_kind {
 	WEIR_ENTRY_GENERATION,
 	WEIR_ENTRY_CALL,
 	WEIR_ENTRY_EPOCH,
-	WEIR_ENTRY_UNREAD, /* it has an id, and is none of the others: no script writes one */
+	WEIR_ENTRY_UNREAD, /* weir__entry_read() refused it: only its id is known */
 };
 
 enum {
-	WEIR_ENTRY_HASHES = 8190,                       /* of a batch, at most */
+	WEIR_ENTRY_HASHES = 8190,                       /* in a batch, at most */
 	WEIR_ENTRY_BYTES = 16 + 8 * WEIR_ENTRY_HASHES,  /* 64 KiB */
 };
 
@@ -36,16 +36,16 @@ struct weir_entry {
 	uint64_t tag, before;
 	enum weir_entry_kind kind;
 	uint64_t node;               /* of a batch or call */
-	uint64_t hashing;            /* of a batch: by which seed its hashes were made */
+	uint64_t hashing;            /* of a batch: fingerprint of the seed of its hashes */
 	const unsigned char *hashes; /* of a batch: the caller's bytes, 8 a hash */
 	size_t n;
 	struct weir_version version; /* of a generation or call */
-	struct weir_log_id last;     /* of an epoch's first entry: the id before it */
+	struct weir_log_id last;     /* of an epoch's first entry: the last id before it */
 };
 
-/* Read an entry of @n strings, names and values in turn, and check all of it.
- * Return: 0; -EBADMSG what is wrong: whoever passes it by lacks its keys; -ENOTSUP a later
- *   version's, likewise. */
+/* Read and check an entry of @n strings, names and values in turn. A node that skips a refused
+ * entry lacks its keys.
+ * Return: 0; -EBADMSG the entry is malformed; -ENOTSUP a later version wrote it. */
 int weir__entry_read(struct weir_entry *out, struct weir_log_id id, const struct iovec *strings,
                      size_t n);
 
@@ -57,13 +57,13 @@ static inline uint64_t weir__entry_hash(const struct weir_entry *e, size_t i)
 	return hash;
 }
 
-/* The tag of an entry that replaces the one of this tag. */
+/* The tag of the entry that replaces the entry with @tag. */
 static inline uint64_t weir__tag_again(uint64_t tag)
 {
-	return 3 * tag; /* no two tags share it, and none has 0 */
+	return 3 * tag; /* 3 is odd: distinct tags stay distinct, and none becomes 0 */
 }
 
-/* Write what stands behind b, c or g. @to: WEIR_ENTRY_BYTES. Return: how many bytes. */
+/* Write the value of b, c or g. @to: room for WEIR_ENTRY_BYTES. Return: bytes written. */
 size_t weir__entry_write(unsigned char *to, const struct weir_entry *e);
 
 #endif

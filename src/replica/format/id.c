@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Ids: as text, random ones, and lists of them. */
+ * Ids: their text form, random ids, and lists of ids. */
 #include "id.h"
 #include <errno.h>
 #include <inttypes.h>

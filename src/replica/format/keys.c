@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Names of keys, and the scripts that the build made strings of. */
+ * Names of keys, and the scripts, which the build turns into strings. */
 #include "keys.h"
 #include <stdio.h>
 

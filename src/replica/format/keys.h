@@ -5,17 +5,17 @@
 
 #include "manifest.h"
 
-enum { WEIR_KEY_TEXT = 176 }; /* a chunk's: name, hash, number, and what joins them */
+enum { WEIR_KEY_TEXT = 176 }; /* of a chunk's key: set, hash, number and separators */
 
 struct weir_key_names {
-	char prefix[WEIR_KEY_TEXT]; /* of all of them */
+	char prefix[WEIR_KEY_TEXT]; /* of all keys */
 	char head[WEIR_KEY_TEXT], log[WEIR_KEY_TEXT], kept[WEIR_KEY_TEXT];
 	char nodes[WEIR_KEY_TEXT], lease[WEIR_KEY_TEXT];
 };
 
 void weir__keys_make(struct weir_key_names *keys, const char *set);
 
-/* What a chunk's number stands behind. Return: @text. */
+/* Make the prefix of an image's chunk keys, which a chunk's number follows. Return: @text. */
 const char *weir__key_of_image(char text[WEIR_KEY_TEXT], const struct weir_key_names *keys,
                                const unsigned char hash[WEIR_IMAGE_HASH]);
 

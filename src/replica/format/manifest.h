@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT
- * The manifest of a generation: which image it is, and the place in the log up to which that image
- * has everything. It is text of one form only, so that it can be signed: lines of a name, a blank
- * and values, each name once and in this order.
+ * The manifest of a generation names its image, and the place in the log up to which that image
+ * has every key. It is text with exactly one form, so that it can be signed: lines of a name, a
+ * blank and values, in this order, and each once except "has".
  *
  *     weir-generation 2
  *     set NAME                 1 to 64 letters, digits, - _ .
  *     version ERA.NUMBER       from 1.1 on
  *     id HEX                   drawn for this generation
- *     position ID HEX          the log's entry up to which the image has everything, and its tag
+ *     position ID HEX          the image has every key up to this log entry, whose tag is HEX
  *     parent VERSION HEX       the generation that its publisher had joined, and its id; or
  *     parent none
- *     seen HEX ID              if redis once lost the set: the epoch's mark, and the last entry of
- *                              that log that the image has
+ *     seen HEX ID              only if redis once lost the set: the mark of the lost epoch, and
+ *                              the last entry of its log that the image has
  *     source NAME              set: a node's set; record: the application's record; rollback
- *     pure                     if the image has nothing but its parent's and the log up to the
- *                              position: who has those need not fetch it (U5)
- *     image HEX64 BYTES CHUNKS BLAKE2b-256 of the whole image, which names its chunks; all of
- *                              WEIR_CHUNK bytes but the last
+ *     pure                     only if the image has just its parent and the log up to the
+ *                              position: a node that has both need not fetch it (U5)
+ *     image HEX64 BYTES CHUNKS BLAKE2b-256 of the whole image, which names its chunks; each but
+ *                              the last has WEIR_CHUNK bytes
  *     kind NAME                of the filter
  *     hashing HEX              fingerprint of its seed or key
- *     steps NUMBER             what is done to keys before hashing; 0: nothing
+ *     steps NUMBER             text steps applied to keys before hashing; 0: none
  *     publisher HEX            the node
  *     signed NUMBER            milliseconds since 1970, by its publisher's clock
- *     expires NUMBER           likewise; 0: never
+ *     expires NUMBER           milliseconds since 1970; 0: never
  *     has HEX                  0 to WEIR_HAS lines: generations and tokens that are in the image
  *
- * It comes from a server that may be anybody's: every number is checked against the others, and
- * nothing that it says decides how much memory is taken but the counts that are bounded here. */
+ * The server is untrusted: the reader checks every number against the others. Only counts that are
+ * bounded here decide how much memory is allocated. */
 #ifndef WEIR_REPLICA_MANIFEST_H
 #define WEIR_REPLICA_MANIFEST_H
 
@@ -34,7 +34,7 @@
 
 enum {
 	WEIR_SET_NAME = 64,             /* characters of a set's name */
-	WEIR_CHUNK = (1 << 20) - 64,    /* bytes: with its head it takes a mebibyte of jemalloc's */
+	WEIR_CHUNK = (1 << 20) - 64,    /* bytes: with its header it fills 1 MiB of jemalloc */
 	WEIR_CHUNKS = 1 << 20,
 	WEIR_IMAGE_HASH = 32,
 	WEIR_MANIFEST_TEXT = 4096,      /* bytes of a manifest, at most */
@@ -42,9 +42,9 @@ enum {
 
 enum weir_source { WEIR_SOURCE_SET, WEIR_SOURCE_RECORD, WEIR_SOURCE_ROLLBACK };
 
-/* How far the log of an epoch was applied that redis has lost since. */
+/* A log that redis lost: its epoch, and the last entry of it that an image or node has. */
 struct weir_seen {
-	uint64_t mark; /* of the epoch; 0: redis lost none */
+	uint64_t mark; /* of the lost epoch; 0: redis lost none */
 	struct weir_log_id id;
 };
 
@@ -69,21 +69,20 @@ struct weir_manifest {
 	struct weir_has has;
 };
 
-/* Is this a set's name? */
 bool weir__set_name_is(const char *name, size_t len);
 
-/* Return: 0; -EBADMSG with the line and what is wrong there; -ENOTSUP a later version's, or a kind
- *   that cannot be replicated. */
+/* Return: 0; -EBADMSG the sentence names the line and its error; -ENOTSUP of a later version, or
+ *   of a kind that cannot be replicated. */
 int weir__manifest_read(struct weir_manifest *out, const char *text, size_t len);
-/* Write a manifest that weir__manifest_read() takes. Return: its bytes. */
+/* Write the form that weir__manifest_read() takes. Return: its bytes. */
 size_t weir__manifest_write(char text[WEIR_MANIFEST_TEXT], const struct weir_manifest *m);
 
-/* ---- which kinds can be the same on every node ---- */
+/* ---- kinds that can be replicated ---- */
 
 enum weir_replicable {
 	WEIR_REPLICABLE_NOT,
-	WEIR_REPLICABLE_IMAGES,  /* built once: images alone */
-	WEIR_REPLICABLE_INSERTS, /* an insert may come twice, and inserts in any order */
+	WEIR_REPLICABLE_IMAGES,  /* built once: by images alone */
+	WEIR_REPLICABLE_INSERTS, /* inserts may repeat, and come in any order */
 };
 
 enum weir_replicable weir__replicable(uint32_t kind);
