@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Links: options, calls, and what becomes of the connection after each answer. */
+ * Links: options, calls, and when an answer closes the connection. */
 #include "wire.h"
 #include <errno.h>
 #include <pthread.h>
@@ -12,15 +12,15 @@
 enum { REDIRECTS = 5 };
 
 struct weir_link {
-	struct weir_link *first;     /* itself, or the link beside which it is */
-	struct weir_manner manner;   /* of the first */
-	pthread_mutex_t lock;        /* guards its place for those beside it */
+	struct weir_link *first;     /* itself, or the link that this one is beside */
+	struct weir_manner manner;   /* of the first link; unused in the others */
+	pthread_mutex_t lock;        /* guards place, which links beside this one read */
 	struct weir_place place;     /* where it is connected */
-	struct weir_place moved;     /* where a Cluster said that the keys are */
-	bool again;                  /* it has just said so */
+	struct weir_place moved;     /* the server that MOVED named */
+	bool again;                  /* the last answer was MOVED */
 	struct weir_wire wire;
 	uint64_t number;
-	size_t owed;                 /* answers */
+	size_t owed;                 /* answers not received yet */
 };
 
 /* ---- open and close ---- */
@@ -80,7 +80,7 @@ int weir__link_open_beside(struct weir_link **out, struct weir_link *of)
 	return open_link(out, NULL, of->first);
 }
 
-/* @place: NULL: nowhere. */
+/* @place: NULL: not connected. */
 static void set_place(struct weir_link *l, const struct weir_place *place)
 {
 	pthread_mutex_lock(&l->lock);
@@ -125,7 +125,7 @@ void weir__link_rest(struct weir_link *l)
 
 /* ---- connect ---- */
 
-/* Where the first link is. @l is not connected, or to that place. */
+/* Find the server of the first link. Fails if @l is connected to another one. */
 static int find_first(struct weir_link *l, struct weir_place *place)
 {
 	pthread_mutex_lock(&l->first->lock);
@@ -159,8 +159,8 @@ static int connect_it(struct weir_link *l)
 	return 0;
 }
 
-/* After an error: close what may be out of step, or whose server cannot serve. Where there are
- * several, the next one is to another: a server that hangs would be found again. */
+/* After an error, close the connection: it may be out of step, or its server cannot serve. The next
+ * connection goes to the URL's next host: the same server may still hang. */
 static int leave(struct weir_link *l, int err)
 {
 	const bool other = l->wire.stream.fd >= 0 && err != -ECANCELED && l->first == l;
@@ -176,7 +176,7 @@ static int leave(struct weir_link *l, int err)
 
 /* ---- calls ---- */
 
-/* "MOVED 3999 127.0.0.1:6381" of a Cluster: the host may be empty, then it is the same. */
+/* Take the server of a Cluster's "MOVED 3999 127.0.0.1:6381". An empty host: the same host. */
 static bool moved(struct weir_link *l, const redisReply *r)
 {
 	const struct weir_url *u = &l->first->manner.url;
@@ -188,7 +188,7 @@ static bool moved(struct weir_link *l, const redisReply *r)
 	                        len ? len : strlen(l->place.name), colon + 1);
 }
 
-/* What an answer means for the link. */
+/* Turn a reply that concerns the server into an error, and close the connection if it must. */
 static int settle(struct weir_link *l, redisReply **reply)
 {
 	const struct weir_verdict *v = weir__wire_judge(*reply);
@@ -267,7 +267,7 @@ int weir__link_call(struct weir_link *l, const struct iovec *args, size_t n, red
 		err = weir__link_send(l, args, n);
 		if (!err)
 			err = receive(l, 0, true, reply);
-		if (!l->again || l->first != l) /* which goes where the first one is */
+		if (!l->again || l->first != l) /* a link beside stays with the first */
 			return err;
 	}
 	return weir_fail(-EAGAIN, "%s: sent from one server of the Cluster to another %d times",

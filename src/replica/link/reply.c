@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Answers are read by hiredis, and limited before memory is taken for what they declare. hiredis
- * allocates an array as soon as its length is declared; everything else when it has arrived. */
+ * hiredis reads the answers. This file limits them before hiredis allocates what they declare: an
+ * array as soon as its length is declared, and everything else once it has arrived. */
 #include "wire.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <weir/error.h>
 
-enum { LENGTH = 32 }; /* of the line that declares that of a string */
+enum { LENGTH = 32 }; /* of the line that declares the length of a string */
 
 static void *create_array(const redisReadTask *task, weir_reply_count elements)
 {
@@ -53,8 +53,8 @@ int weir__reader_feed(struct weir_reader *r, const void *data, size_t len)
 		0 : weir_fail(-ENOMEM, "no memory for an answer of %s", r->peer);
 }
 
-/* Of what has not arrived whole. hiredis looks for the end of a line from its beginning each time
- * that something arrives, so a line without end would cost the square of its length. */
+/* Check the incomplete rest of the buffer. On each arrival hiredis searches for the end of a line
+ * from its start, so a line without end would cost the square of its length. */
 static int check_rest(const struct weir_reader *r)
 {
 	const redisReader *in = r->reader;
@@ -96,7 +96,7 @@ int weir__reader_next(struct weir_reader *r, redisReply **out)
 		return check_rest(r);
 	r->bytes = r->reader->len - r->reader->pos; /* of the next answer */
 	r->elements = 0;
-	/* what an error says will stand in sentences, on terminals too */
+	/* error sentences print it, on terminals too */
 	for (size_t i = 0; reply->type == REDIS_REPLY_ERROR && i < (size_t)reply->len; i++)
 		if ((unsigned char)reply->str[i] < ' ' || reply->str[i] == 0x7f)
 			reply->str[i] = '?';

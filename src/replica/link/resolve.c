@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Addresses of a name, within a time. A server of names that hangs holds getaddrinfo() for as long
- * as resolv.conf says, so glibc asks on threads of its own (getaddrinfo_a): at most 20 of them, and
- * none runs code of ours, so a module may be unloaded meanwhile. A question that is not answered in
- * time is put aside, and the next try to this host goes on with it: its answer may always take
- * longer than a try does. */
+ * Resolve a name within a time limit. A name server that hangs blocks getaddrinfo() as long as
+ * resolv.conf says, so getaddrinfo_a() asks on threads of glibc, at most 20. They run no code of
+ * ours, so a module may be unloaded while they run. A question that is not answered in time is put
+ * aside, and the next try for this host continues it: each answer may take longer than one try. */
 #include "wire.h"
 #include <errno.h>
 #include <pthread.h>
@@ -11,8 +10,8 @@
 #include <stdlib.h>
 #include <weir/error.h>
 
-enum { SLICE = 20,      /* milliseconds, after which an interruption is noticed */
-       FRESH = 60000 }; /* how old an answer may be */
+enum { SLICE = 20,      /* milliseconds between looks for an interruption */
+       FRESH = 60000 }; /* milliseconds from a question until its answer is too old */
 
 struct question {
 	struct question *next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * OpenSSL over a socket that does not block. Its own socket BIO would write without MSG_NOSIGNAL,
- * so it gets one of ours. */
+ * OpenSSL over a nonblocking socket. OpenSSL's own socket BIO writes without MSG_NOSIGNAL, so it
+ * gets a BIO of ours. */
 #include "wire.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,7 +18,7 @@ struct own {
 
 static const char *why(void)
 {
-#ifdef ERR_SYSTEM_ERROR /* OpenSSL 3: the first is of the file, those after it only name it */
+#ifdef ERR_SYSTEM_ERROR /* OpenSSL 3: the first is the system's; later ones only name the file */
 	if (ERR_SYSTEM_ERROR(ERR_peek_error()))
 		return weir_strerror(-ERR_GET_REASON(ERR_peek_error()));
 #endif
@@ -89,12 +89,12 @@ static int64_t tls_read(struct weir_stream *s, void *data, size_t room, short *e
 static void tls_end(struct weir_stream *s)
 {
 	if (SSL_is_init_finished(s->tls))
-		(void)SSL_shutdown(s->tls); /* a word of farewell, if there is room for it */
+		(void)SSL_shutdown(s->tls); /* send close_notify, best effort */
 	SSL_free(s->tls);
 	s->tls = NULL;
 }
 
-/* The name that must stand in the certificate, and is told to the other end (SNI). */
+/* Set the name or address that the certificate must have; a name is also sent (SNI). */
 static bool expect(SSL *ssl, const char *name)
 {
 	unsigned char room[16];
@@ -138,7 +138,7 @@ static int begin(struct weir_tls *t, struct weir_stream *s, const char *name, ui
 
 /* ---- what all connections share ---- */
 
-/* OpenSSL would ask for it on the terminal, and wait. */
+/* Without this OpenSSL would ask for it on the terminal, and block. */
 static int no_passphrase(char *text, int room, int writing, void *context)
 {
 	(void)text, (void)room, (void)writing, (void)context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * URLs of redis, from left to right. The password is in them, so no sentence shows more than what
- * stands behind it. */
+ * Read URLs of redis, from left to right. A URL may have a password, so error sentences show only
+ * text behind it. */
 #include "wire.h"
 #include <ctype.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 enum { REDIS = 6379, SENTINEL = 26379, DATABASES = 1 << 20, LONGEST = 8192 };
 
-/* %41 -> A; %00 is none. */
+/* Decode in place, %41 to A. Return: false for %00, or % without two digits. */
 static bool decode(char *text)
 {
 	char *to = text;
@@ -115,7 +115,7 @@ static int take_unix(struct weir_url *u, char *at)
 	return take_database(u, query ? query + 3 : NULL);
 }
 
-/* USER:PASSWORD@, USER@, :PASSWORD@ or nothing. Return: what follows; NULL: not encoded right. */
+/* USER:PASSWORD@, USER@, :PASSWORD@ or nothing. Return: the text behind it; NULL: bad encoding. */
 static char *take_user(struct weir_url *u, char *at, const char *end)
 {
 	char *sign = memrchr(at, '@', (size_t)(end - at));
@@ -148,7 +148,7 @@ static int take(struct weir_url *u)
 	if (!at)
 		return weir_fail(-EINVAL, "URL of redis: what stands before @ is not encoded "
 		                 "right: write %%41 for an A");
-	if (strchr(at, '@')) /* nothing of it may be shown */
+	if (strchr(at, '@')) /* the password may be in it: show none of it */
 		return weir_fail(-EINVAL, "URL of redis: in a user or password write %%2F %%3F "
 		                 "%%40 for / ? @");
 	return i == UNIX ? take_unix(u, at) : take_net(u, at);
@@ -172,7 +172,7 @@ int weir__url_read(struct weir_url *out, const char *text)
 void weir__url_free(struct weir_url *u)
 {
 	if (u->text)
-		explicit_bzero(u->text, u->len); /* there are NULs within */
+		explicit_bzero(u->text, u->len); /* not strlen(): decode() put NULs into it */
 	free(u->text);
 	*u = (struct weir_url){ .text = NULL };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One connection, over a socket that does not block: it is opened, introduces itself, and carries
- * commands. */
+ * One connection over a nonblocking socket: connect, authenticate, send commands, receive
+ * answers. */
 #include "wire.h"
 #include <errno.h>
 #include <netinet/in.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <weir/error.h>
 
-enum { BYTES_A_MS = 10, /* the slowest that is borne */
+enum { BYTES_A_MS = 10, /* a slower transfer times out */
        PIECE = 65536,
        ARGUMENTS = 1 << 20, COMMAND = 512 << 20 /* bytes: redis takes no larger argument */ };
 
@@ -101,7 +101,7 @@ static int connect_to(struct weir_stream *s, const struct sockaddr *at, socklen_
 		return err == -ECANCELED || err == -ETIMEDOUT ? err :
 			weir_fail(err, "%s: %s", s->peer, weir_strerror(err));
 	}
-	/* what fails here, on a Unix socket all of it, only makes it slower */
+	/* best effort; a Unix socket needs none of these */
 	(void)setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 	(void)setsockopt(s->fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
 	(void)setsockopt(s->fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
@@ -154,7 +154,7 @@ int weir__wire_send(struct weir_wire *w, const struct iovec *args, size_t n,
 	return err;
 }
 
-/* Read what has arrived, until it is an answer. *reply NULL: it is not whole yet. */
+/* Read arrived bytes until they make an answer. *reply: NULL if it is incomplete. */
 static int take(struct weir_wire *w, redisReply **reply, short *events)
 {
 	static _Thread_local char piece[PIECE];
@@ -167,7 +167,7 @@ static int take(struct weir_wire *w, redisReply **reply, short *events)
 			return n == -EAGAIN ? 0 : (int)n;
 		w->heard = weir__wire_now();
 		err = weir__reader_feed(&w->reader, piece, (size_t)n);
-		/* as long as something arrives nothing waits, and only waiting is interrupted */
+		/* while bytes keep arriving, weir__stream_wait() does not run and notice it */
 		if (!err && weir__stream_interrupted(&w->stream))
 			err = weir_fail(-ECANCELED, "%s: interrupted", w->peer);
 		if (err)
@@ -224,11 +224,11 @@ const struct weir_verdict *weir__wire_judge(const redisReply *r)
 		{ "ASK", -EAGAIN, false, ": wait until the Cluster has moved the slot" },
 		{ "MASTERDOWN", -EAGAIN, true, "" },
 		{ "CLUSTERDOWN", -EAGAIN, true, "" },
-		{ "READONLY", -EAGAIN, true, "" }, /* another is master by now */
+		{ "READONLY", -EAGAIN, true, "" }, /* another server is the master now */
 		{ "UNBLOCKED", -EAGAIN, true, "" },
 		{ "NOAUTH", -EACCES, false, ": set password_file (--password-file)" },
 		{ "WRONGPASS", -EACCES, false, ": see user and password" },
-		/* said to whoever connects, before a command is read; then it is closed */
+		/* a full server sends it before it reads a command, and closes */
 		{ "ERR max number of clients reached", -EAGAIN, true, "" },
 		{ "DENIED", -EACCES, true, "" },
 	};
@@ -240,7 +240,7 @@ const struct weir_verdict *weir__wire_judge(const redisReply *r)
 
 /* ---- to connect ---- */
 
-/* Each address has its part of the time that is left: behind one that hangs another may serve. */
+/* Each address gets an equal part of the time left: one may hang and a later one serve. */
 static int connect_name(struct weir_wire *w, struct weir_place *place, uint64_t end)
 {
 	const struct weir_host host = { place->name, place->port };
@@ -263,7 +263,7 @@ static int connect_name(struct weir_wire *w, struct weir_place *place, uint64_t 
 	return err;
 }
 
-/* Of what AUTH is answered, which may repeat a password, only known words are shown. */
+/* The answer to AUTH may repeat a password, so only known words of it are shown. */
 static int refused(const struct weir_wire *w, const char *command, const redisReply *r)
 {
 	const struct weir_verdict *v = weir__wire_judge(r);
@@ -282,7 +282,7 @@ static int introduce(struct weir_wire *w, const struct weir_manner *m, struct we
 	const struct {
 		bool said;
 		const char *words[4];
-	} all[] = { /* the form without a user is that of servers before 6 too */
+	} all[] = { /* servers before 6 know only AUTH without a user */
 		{ s.password, { "AUTH", s.user ? s.user : s.password,
 			        s.user ? s.password : NULL } },
 		{ s.selects && m->url.database, { "SELECT", database } },
@@ -297,7 +297,7 @@ static int introduce(struct weir_wire *w, const struct weir_manner *m, struct we
 			args[n] = weir__wire_text(all[i].words[n]);
 		if (n)
 			err = weir__wire_call(w, args, n, limit, &reply);
-		/* a user may not be allowed to give a name */
+		/* CLIENT SETNAME may fail: the user may lack the right */
 		if (reply && reply->type == REDIS_REPLY_ERROR && i < 2)
 			err = refused(w, all[i].words[0], reply);
 		freeReplyObject(reply);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a link is made of: a URL, addresses, bytes with or without TLS, answers, and one connection
- * to one server. Times are milliseconds of a clock that nobody sets. */
+ * The parts of a link: URL, addresses, bytes with or without TLS, answers, and a connection to one
+ * server. Times are milliseconds of CLOCK_MONOTONIC. */
 #ifndef WEIR_REPLICA_WIRE_H
 #define WEIR_REPLICA_WIRE_H
 
@@ -32,19 +32,19 @@ struct weir_url {
 	bool tls, sentinel;
 	const char *path;            /* of a Unix socket; NULL: TCP */
 	const char *user, *password; /* NULL: none */
-	const char *master;          /* the name that Sentinels know it by */
+	const char *master;          /* the name by which Sentinels know it */
 	uint32_t database;
 	size_t n;
 	struct weir_host hosts[WEIR_URL_HOSTS]; /* the first is tried first */
-	char *text;                  /* into which all of them point */
+	char *text;                  /* all of the above point into it */
 	size_t len;
 };
 
 int weir__url_read(struct weir_url *out, const char *text);
 void weir__url_free(struct weir_url *u);
-/* The first host failed: it comes last now. */
+/* Move the first host, which failed, to the end. */
 void weir__url_rotate(struct weir_url *u);
-/* As weir__link_peer(). */
+/* Write the text that weir__link_peer() returns. */
 void weir__url_print(char text[WEIR_PEER_TEXT], const struct weir_url *u, const char *name,
                      uint16_t port);
 
@@ -52,17 +52,17 @@ void weir__url_print(char text[WEIR_PEER_TEXT], const struct weir_url *u, const 
 
 struct weir_stream {
 	int fd;           /* -1: none */
-	int interrupt;    /* eventfd: readable from the interruption on */
-	const char *peer; /* for sentences */
+	int interrupt;    /* eventfd, readable once interrupted */
+	const char *peer; /* for error sentences */
 	void *tls;        /* SSL of OpenSSL; NULL: none */
 	const struct weir_transport *by;
 };
 
-/* Each moves what it can: -EAGAIN: nothing until the descriptor has @events. */
+/* Each moves as many bytes as it can. -EAGAIN: none until the descriptor has @events. */
 struct weir_transport {
 	int64_t (*read)(struct weir_stream *s, void *data, size_t room, short *events);
 	int64_t (*write)(struct weir_stream *s, const void *data, size_t len, short *events);
-	void (*end)(struct weir_stream *s); /* NULL: nothing is to be done */
+	void (*end)(struct weir_stream *s); /* NULL: nothing to do */
 };
 
 static inline bool weir__stream_interrupted(const struct weir_stream *s)
@@ -70,8 +70,8 @@ static inline bool weir__stream_interrupted(const struct weir_stream *s)
 	return poll(&(struct pollfd){ .fd = s->interrupt, .events = POLLIN }, 1, 0) > 0;
 }
 
-/* How long something may take: @ms for each piece, and all of it until @end; 0: @ms and a second
- * for each 10 KB. */
+/* A time limit: @ms for each piece, and @end for the whole. @end 0: the whole may take @ms and a
+ * second for each 10 KB. */
 struct weir_limit {
 	uint32_t ms;
 	uint64_t end;
@@ -80,10 +80,10 @@ uint64_t weir__limit_end(struct weir_limit limit, uint64_t heard, uint64_t begun
 
 /* Return: 0; -ETIMEDOUT; -ECANCELED. */
 int weir__stream_wait(const struct weir_stream *s, short events, uint64_t end);
-/* @err: of errno; 0: the other end has closed. Return: @err, or -ECONNRESET, or -EAGAIN. */
+/* @err: a negative errno; 0: the other end has closed. Return: @err, -ECONNRESET or -EAGAIN. */
 int weir__stream_failed(const struct weir_stream *s, int err);
 
-/* The addresses of a host, for freeaddrinfo(). */
+/* @out: receives the addresses of @host, which freeaddrinfo() frees. */
 int weir__resolve(const struct weir_stream *s, const struct weir_host *host, uint64_t end,
                   struct addrinfo **out);
 
@@ -98,8 +98,8 @@ int weir__tls_make(struct weir_tls **out, const struct weir_link_options *o);
 
 enum {
 	WEIR_REPLY_ELEMENTS = 1 << 18, /* of all arrays of an answer together */
-	WEIR_REPLY_DEPTH = 7,          /* arrays in each other */
-	WEIR_REPLY_LINE = 1 << 16,     /* bytes of what is no string of declared length */
+	WEIR_REPLY_DEPTH = 7,          /* nested arrays */
+	WEIR_REPLY_LINE = 1 << 16,     /* bytes of a line, other than a string of declared length */
 };
 
 #if HIREDIS_MAJOR >= 1
@@ -113,7 +113,7 @@ struct weir_reader {
 	redisReplyObjectFunctions functions;
 	void *(*create_array)(const redisReadTask *task, weir_reply_count n); /* hiredis' own */
 	size_t limit, bytes; /* of the answer that is being read */
-	uint64_t elements;   /* declared in it */
+	uint64_t elements;   /* declared in it so far */
 	const char *peer;
 };
 
@@ -121,9 +121,9 @@ struct weir_reader {
 int weir__reader_begin(struct weir_reader *r, size_t limit, const char *peer);
 void weir__reader_end(struct weir_reader *r);
 int weir__reader_feed(struct weir_reader *r, const void *data, size_t len);
-/* @out: NULL: the next answer is not whole yet. */
+/* @out: NULL if the next answer is incomplete. */
 int weir__reader_next(struct weir_reader *r, redisReply **out);
-bool weir__reader_left(const struct weir_reader *r); /* of bytes that no answer has taken */
+bool weir__reader_left(const struct weir_reader *r); /* Are there unread bytes? */
 
 /* Is it an error that begins with this word, or words? BUSY is not BUSYGROUP. */
 static inline bool weir__reply_is(const redisReply *r, const char *word)
@@ -139,20 +139,20 @@ struct weir_place {
 	char name[WEIR_HOST_NAME];
 	uint16_t port;               /* 0: nowhere */
 	struct sockaddr_storage at;
-	socklen_t len;               /* 0: the name's address is to be found */
-	uint64_t number;             /* of the first link's connection to it; 0: there is none */
+	socklen_t len;               /* 0: the name is not resolved yet */
+	uint64_t number;             /* of the first link's connection to it; 0: not connected */
 };
 
 struct weir_wire {
 	struct weir_stream stream;
 	struct weir_reader reader;
 	char peer[WEIR_PEER_TEXT];
-	uint64_t heard, begun;       /* when a piece came last; when the answer was asked for */
+	uint64_t heard, begun;       /* when the last piece came; when the wait began */
 	void (*waiting)(void *context); /* of the options */
 	void *waiting_context;
 };
 
-/* What all connections of a link have in common. */
+/* Common to all connections of a link. */
 struct weir_manner {
 	struct weir_link_options o;
 	struct weir_url url;
@@ -161,28 +161,28 @@ struct weir_manner {
 
 struct weir_speaker {
 	const char *user, *password; /* NULL: none */
-	bool selects;                /* a database, and gives its name */
+	bool selects;                /* selects the database, and sets client_name */
 };
 
-/* @w must stay where it is, zeroed but for stream.fd -1 and stream.interrupt.
+/* @w: zeroed but for stream.fd -1 and stream.interrupt; it must not move afterwards.
  * @place: receives the address, if it has none. */
 int weir__wire_open(struct weir_wire *w, const struct weir_manner *m, struct weir_place *place,
                     struct weir_speaker speaker, uint64_t end);
 void weir__wire_close(struct weir_wire *w);
 int weir__wire_send(struct weir_wire *w, const struct iovec *args, size_t n,
                     struct weir_limit limit);
-/* From now on the next answer is waited for. */
+/* Start the time limit of the next answer. */
 void weir__wire_await(struct weir_wire *w);
-/* @reply: NULL: it is not whole yet, and it was not to be waited for. */
+/* @reply: NULL if @waits is false and the answer is incomplete. */
 int weir__wire_receive(struct weir_wire *w, struct weir_limit limit, bool waits,
                        redisReply **reply);
 int weir__wire_call(struct weir_wire *w, const struct iovec *args, size_t n,
                     struct weir_limit limit, redisReply **reply);
-/* What an error says of the server (link.h). NULL: nothing. */
+/* An error reply that concerns the server and not the command (link.h); NULL for other replies. */
 struct weir_verdict {
 	const char *word;
 	int err;
-	bool closes; /* the connection is of no use */
+	bool closes; /* close the connection */
 	const char *remedy;
 };
 const struct weir_verdict *weir__wire_judge(const redisReply *r);
@@ -194,11 +194,11 @@ static inline struct iovec weir__wire_text(const char *text)
 
 /* ---- where the master is ---- */
 
-/* A host and a port that somebody else has named. Return: whether they can be such. */
+/* Take the host and port that a server named. Return: false if they cannot be valid. */
 bool weir__place_take(struct weir_place *place, const char *name, size_t len, const char *port);
-/* Where the Sentinel that is asked first says the master is. */
+/* Ask the first host of the URL, a Sentinel, where the master is. */
 int weir__master_ask(const struct weir_manner *m, int interrupt, struct weir_place *place);
-/* Connect to the master: @moved, if it has a port, else where the URL says. @place: receives it. */
+/* Connect to the master: @moved if it has a port and serves; else by the URL. Sets @place. */
 int weir__master_connect(struct weir_wire *w, struct weir_manner *m, struct weir_place *moved,
                          struct weir_place *place);
 /* Connect to @place, as the user of the options. */
