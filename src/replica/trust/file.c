@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Small files that say whom this machine trusts. One call reads or writes each. A file is synced
+ * The small files of keys and state. One call reads or writes a whole file. A new file is synced
  * under a temporary name before it gets its own, so a name never stands for half a file. */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static int failed(const char *path, const char *what)
 
 ssize_t weir__file_read(const char *path, mode_t others, int flags, char *text, size_t room)
 {
-	struct stat st; /* not blocking, in case that it is a FIFO */
+	struct stat st; /* O_NONBLOCK: the file may be a FIFO */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
 	ssize_t n = fd < 0 || fstat(fd, &st) ? failed(path, "open it") : 0;
 	if (n == 0 && !S_ISREG(st.st_mode))
@@ -45,17 +45,17 @@ int weir__file_write(const char *path, const char *text, size_t len, mode_t mode
 	char *new;
 	if (asprintf(&new, "%s.new", path) < 0)
 		return weir_fail(-ENOMEM, "%s: no memory for a file's name", path);
-	if (replace) /* of a process that was killed */
+	if (replace) /* left by a process that was killed */
 		(void)unlinkat(AT_FDCWD, new, 0);
 	int fd = open(new, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0)
-		errno = ENOSPC; /* a short write says nothing */
+		errno = ENOSPC; /* a short write sets no errno */
 	int err = 0;
 	if (fd < 0 || write(fd, text, len) != (ssize_t)len || fchmod(fd, mode) || fsync(fd) ||
 	    (replace ? renameat(AT_FDCWD, new, AT_FDCWD, path) :
 	               linkat(AT_FDCWD, new, AT_FDCWD, path, 0))) {
 		const bool there = !replace && fd >= 0 && errno == EEXIST;
-		/* -EEXIST means another thing to whoever replaces a file */
+		/* weir__trust_take() returns -EEXIST with another meaning */
 		err = weir_fail(replace && errno == EEXIST ? -EACCES : -errno,
 		                "%s: cannot write it%s%s: %s", path, there ? "" : " by way of ",
 		                there ? "" : new, weir_strerror(errno));
@@ -99,7 +99,7 @@ int weir__file_lock(const char *path)
 	char *lock;
 	if (asprintf(&lock, "%s.lock", path) < 0)
 		return weir_fail(-ENOMEM, "%s: no memory for a file's name", path);
-	struct stat st; /* not blocking, in case that another user made a FIFO */
+	struct stat st; /* O_NONBLOCK: another user may have made a FIFO */
 	int fd = open(lock, O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
 	              0600);
 	int tries = LOCK_SECONDS * TRIES_A_SECOND, err = 0;

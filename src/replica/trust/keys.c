@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Files of keys, and signatures, by libsodium. Digits are taken in constant time, and no copy is
- * made of a secret. */
+ * Key files and signatures, by libsodium. Digits are parsed in constant time, and secrets stay in
+ * memory of sodium_malloc(). */
 #include <errno.h>
 #include <inttypes.h>
 #include <sodium.h>
@@ -27,19 +27,19 @@ static void put_line(char line[WEIR_KEY_LINE], const char *first,
 {
 	memcpy(line, first, FIRST);
 	sodium_bin2hex(line + FIRST, HEX + 1, key, WEIR_KEY_BYTES);
-	line[WEIR_KEY_LINE - 1] = '\n'; /* for the NUL byte */
+	line[WEIR_KEY_LINE - 1] = '\n'; /* replaces the NUL byte */
 }
 
 static bool parse_line(unsigned char key[WEIR_KEY_BYTES], const char *line, const char *first)
 {
-	char lower = 0x20; /* a bit of digits and lower case alone */
+	char lower = 0x20; /* a bit that upper case lacks */
 	for (int i = 0; i < HEX; i++)
 		lower &= line[FIRST + i];
 	return lower && memcmp(line, first, FIRST) == 0 && line[WEIR_KEY_LINE - 1] == '\n' &&
 	       !sodium_hex2bin(key, WEIR_KEY_BYTES, line + FIRST, HEX, NULL, NULL, NULL);
 }
 
-/* Return: how many keys, or a negative errno. */
+/* Return: the number of keys, or a negative errno. */
 static int read_keys(unsigned char keys[][WEIR_KEY_BYTES], size_t most, const char *path,
                      const char *first, mode_t others)
 {
@@ -101,7 +101,7 @@ struct weir_signer {
 	unsigned char secret[crypto_sign_SECRETKEYBYTES];
 };
 
-/* What is signed. */
+/* Hash what a signature covers. */
 static void begin(crypto_sign_state *state, const char *text, size_t len)
 {
 	crypto_sign_init(state);
@@ -116,7 +116,7 @@ static void put_signature(char line[WEIR_SIGNATURE_TEXT], const unsigned char *p
 	char *id = mempcpy(line, algorithm, sizeof algorithm - 1);
 	crypto_generichash(hash, sizeof hash, public, WEIR_KEY_BYTES, NULL, 0);
 	sodium_bin2hex(id, ID + 1, hash, ID / 2);
-	id[ID] = ' '; /* for the NUL byte */
+	id[ID] = ' '; /* replaces the NUL byte */
 	sodium_bin2hex(id + ID + 1, 2 * SIGNATURE + 1, signature, SIGNATURE);
 }
 
@@ -126,7 +126,7 @@ int weir__signer_open(struct weir_signer **out, const char *secret_file)
 	struct weir_signer *s = err ? NULL : sodium_malloc(sizeof *s);
 	if (!s)
 		return err ? err : weir_fail(-ENOMEM, "%s: no memory for a key", secret_file);
-	/* Its group may read it: that is how a secret is handed to a service of another user. */
+	/* Its group may read it, so that a service of another user can have the secret. */
 	err = read_keys(s->seed, 1, secret_file, secret_first, S_IRWXO | S_IWGRP);
 	if (err < 0) {
 		sodium_free(s);

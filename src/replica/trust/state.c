@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The state file: one line, its words in one form only.
+ * The state file: one line of text with exactly one form.
  *
  *     weir-state 1 SET VERSION ID MANIFEST IMAGE SIGNED EXPIRES RAN CHECK
  *
- * They are those of struct weir_held. CHECK is the BLAKE2b-256 of what stands before it. What was
- * read is written again and compared: that finds every other form, and all damage. */
+ * VERSION to RAN are the members of struct weir_held. CHECK is the BLAKE2b-256 of the text before
+ * it. The reader writes what it read and compares: that finds any other form and any damage. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -31,7 +31,7 @@ static size_t put_text(char text[TEXT], const struct weir_held *h, const char *s
 	                            h->signed_ms, h->expires_ms, h->ran_ms);
 	crypto_generichash(check, HASH, (const unsigned char *)text, n, NULL, 0);
 	sodium_bin2hex(text + n, HEX + 1, check, HASH);
-	text[n + HEX] = '\n'; /* for the NUL byte */
+	text[n + HEX] = '\n'; /* replaces the NUL byte */
 	return n + HEX + 1;
 }
 
