@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir replicate follow: each generation becomes a file, which servers follow. */
+ * weir replicate follow: write each generation to a file, which servers follow. */
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -17,21 +17,21 @@
 #include "replicate.h"
 
 enum {
-	SOON_S = 120, /* also where attributes of files are cached */
+	SOON_S = 120, /* long enough even if the file system caches attributes */
 	MOST_TRIES = 5,
 };
 
 struct following {
 	const struct replicate *r;
-	atomic_bool another; /* generation has come, whatever its number is; the node's thread */
+	atomic_bool another; /* generation came, of any number; the node's thread sets it */
 	bool saved;
 	bool force;          /* until the first file is written */
-	time_t again;        /* when it was saved once more, since somebody had written to it */
-	struct weir_replica_version generation; /* that was, */
-	struct stat file;    /* and the file as it was written then */
+	time_t again;        /* when another writer's whole image was last found; 0: not yet */
+	struct weir_replica_version generation; /* of the last save */
+	struct stat file;    /* as this or another follower wrote it */
 };
 
-/* Seconds, from more than SOON_S on. */
+/* Seconds, always above SOON_S, so that an .again of 0 is never soon. */
 static time_t now(void)
 {
 	struct timespec t;
@@ -39,7 +39,7 @@ static time_t now(void)
 	return t.tv_sec + SOON_S + 1;
 }
 
-/* The number that an image of a generation has: 3000000014 of generation 3.14. */
+/* The generation number in an image: 3000000014 for generation 3.14. */
 static uint64_t number_of(struct weir_replica_version v)
 {
 	return v.era * 1000000000 + v.number;
@@ -54,8 +54,8 @@ static void report(void *context, int result, const char *sentence)
 		say("%s", sentence);
 }
 
-/* What stands there, for weir_save_options.replaces: 0 for an image whose head is damaged, which is
- * replaced. A live one has no commit record, and the save refuses whatever is asked for. */
+/* Return: weir_save_options.replaces for the file at @path: 0, any file, if its head is damaged. A
+ * live image has no commit record, and the save refuses to replace it in any case. */
 static uint64_t standing(const char *path)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -77,8 +77,8 @@ static bool is_as_saved(const struct following *f)
 	       st.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
 
-/* Does a whole image stand there of this generation, or of a later one? The file may be another
- * set's all the same. */
+/* Is the file a whole image of this generation or a later one? It may still be an image of another
+ * set. */
 static bool is_whole(struct following *f, const struct weir_replica *replica)
 {
 	const struct image_how how = { .only_files = true,
@@ -93,12 +93,12 @@ static bool is_whole(struct following *f, const struct weir_replica *replica)
 	    its.generation < number_of(f->generation) ||
 	    its.seed_fingerprint != filter.seed_fingerprint)
 		return false;
-	return image_verify(path, &how) == 0 && is_as_saved(f); /* still */
+	return image_verify(path, &how) == 0 && is_as_saved(f); /* unchanged */
 }
 
-/* Another follower of the set may write the same file. Its image is as good, and the two would
- * replace each other's for ever. An image that was copied there by mistake does not come again soon
- * after it was replaced. */
+/* Did another follower of the set write the file? Its image is as good, and the two would replace
+ * each other's forever. An image that was copied there by mistake does not come back soon after it
+ * was replaced. */
 static bool is_anothers(struct following *f, const struct weir_replica *replica)
 {
 	bool whole = is_whole(f, replica), soon = now() - f->again <= SOON_S;
@@ -106,7 +106,7 @@ static bool is_anothers(struct following *f, const struct weir_replica *replica)
 	return whole && soon;
 }
 
-/* Another follower may replace the file between the look and the save: look again then. */
+/* Another follower may replace the file between standing() and the save: then look again. */
 static int write_file(const struct following *f, struct weir_replica *replica,
                       struct weir_save_options *o)
 {
@@ -139,7 +139,7 @@ static int save(struct following *f, struct weir_replica *replica)
 		return 0;
 	o.zstd_level = f->r->options.zstd_level;
 	o.generation = number_of(s.joined);
-	o.allow_uneven = true; /* it is what the other nodes serve */
+	o.allow_uneven = true; /* the other nodes serve it too */
 	o.written = &f->file;
 	o.only_images = !f->force;
 	err = write_file(f, replica, &o);
@@ -149,8 +149,8 @@ static int save(struct following *f, struct weir_replica *replica)
 	return err;
 }
 
-/* Until a signal ends it. A file that cannot be written now is tried again: that is this node's
- * error meanwhile, which the library reports. */
+/* Save until a signal comes. A save that fails is retried. Until it works, the library reports its
+ * error as this node's. */
 static void follow(struct following *f, struct weir_replica *replica, const sigset_t *ends)
 {
 	const struct timespec piece = { .tv_nsec = 200000000 };
@@ -158,7 +158,7 @@ static void follow(struct following *f, struct weir_replica *replica, const sigs
 		(void)save(f, replica);
 }
 
-/* The library has reported what is the node's own error, and this command would say it again. */
+/* The library has reported an error that it keeps as the node's own: do not print it twice. */
 static int first_save(struct following *f, struct weir_replica *replica)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
@@ -170,7 +170,7 @@ static int first_save(struct following *f, struct weir_replica *replica)
 	return said ? TOOL_TROUBLE : trouble_weir(err, f->r->output);
 }
 
-/* The set is to have the traits of the image that it replaces, as one that is built. */
+/* The set must keep the traits of the image that it replaces, as a build must. */
 static int keeps(const struct replicate *r, struct weir_replica *replica)
 {
 	const struct image_how how = { .only_files = true };
@@ -198,11 +198,11 @@ int replicate_follow(struct replicate *r)
 		return status;
 	r->options.report = report;
 	r->options.context = &f;
-	r->options.confirm_ms = 1000; /* it inserts nothing: nothing is waited for at the end */
+	r->options.confirm_ms = 1000; /* it inserts nothing, so the close need not wait long */
 	int err = weir_replica_open(&replica, &r->options);
 	if (err)
 		return trouble("%s", weir_error_detail());
-	/* not before: an image may be long in coming, and then a signal ends that too */
+	/* block signals only now: until here one may end the wait for the first image */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);

@@ -16,13 +16,13 @@
 
 extern char **environ;
 
-/* The command prints the sentence of a failure itself, at its end. */
+/* Report nothing: the command prints the last error itself, at its end. */
 static void quiet(void *context, int result, const char *sentence)
 {
 	(void)context, (void)result, (void)sentence;
 }
 
-/* Leave the set. -ENOENT is a refusal only of a generation: otherwise a file is missing.
+/* Leave the set. -ENOENT refuses only a rollback's generation; otherwise a file is missing.
  * @replica: NULL if this node has not joined.
  * @err: a negative errno, or an exit status after a message.
  * Return: the exit status. */
@@ -34,7 +34,7 @@ static int end(const struct replicate *r, struct weir_replica *replica, int err)
 	                     err == -ENOTSUP || err == -EINVAL ||
 	                     (err == -ENOENT && r->generation.era);
 	int status = err >= 0 ? err : replica && refused ? TOOL_NO : TOOL_TROUBLE;
-	if (err == -EINVAL && replica) /* of weir_merge() */
+	if (err == -EINVAL && replica) /* from weir_merge() */
 		say("%s: build the image as the set's is (weir build --like)", weir_error_detail());
 	else if (err < 0)
 		say("%s", weir_error_detail());
@@ -54,7 +54,7 @@ static int load(struct weir_filter **out, const struct replicate *r)
 	return image_load(out, r->arguments[0], &how);
 }
 
-/* Return: what redis has, or NULL. The last error keeps its sentence. */
+/* Return: the state of the set in redis, or NULL. The last error keeps its sentence. */
 static struct weir_replica_view *look(const struct replicate *r)
 {
 	char why[WEIR_SENTENCE_BYTES];
@@ -65,7 +65,7 @@ static struct weir_replica_view *look(const struct replicate *r)
 	return err ? NULL : v;
 }
 
-/* Join with a node that begins with a copy of @f, and does not wait for redis. */
+/* Join with a node that starts from a copy of @f, and does not wait for redis. */
 static int open_with(struct replicate *r, const struct weir_filter *f, struct weir_replica **out)
 {
 	struct weir_filter *own;
@@ -78,9 +78,9 @@ static int open_with(struct replicate *r, const struct weir_filter *f, struct we
 	return err ? err : weir_replica_open(out, &r->options);
 }
 
-/* Redis has lost the image of a generation that is to be replaced, or was put back to one that this
- * machine takes no more. The file that stands at IMAGE is
- * expected to have its seed. Return: as weir_replica_open(), and @err if there is no such file. */
+/* Join to replace a generation that cannot be joined: redis lost its image, or was restored to a
+ * version that this machine refuses. The node starts from the file IMAGE, which should have the
+ * set's seed. Return: as weir_replica_open(); @err if IMAGE is missing or does not load. */
 static int open_without(struct replicate *r, int err, struct weir_replica **out)
 {
 	char why[WEIR_SENTENCE_BYTES];
@@ -120,8 +120,8 @@ static int copy_of(void *filter, struct weir_filter **out)
 	return weir_clone(out, filter);
 }
 
-/* Publish IMAGE as the first generation. Another node may be faster: then this one has joined that
- * generation, and adds IMAGE, or replaces the set by it if the kind has no union. This node was the
+/* Publish IMAGE as the first generation. Another node may be faster: then this node has joined that
+ * generation, and adds IMAGE, or replaces the set with it if the kind has no union. This node was
  * first if it has published all generations of era 1. */
 static int publish_first(struct replicate *r, struct weir_replica *replica, struct weir_filter *f)
 {
@@ -133,7 +133,7 @@ static int publish_first(struct replicate *r, struct weir_replica *replica, stru
 		err = weir_replica_publish_with(replica, f);
 	if (err == -ENOTSUP)
 		err = weir_replica_publish_from(replica, copy_of, f);
-	if (!err && !r->quiet) /* which a name that is mistaken would be, too */
+	if (!err && !r->quiet) /* this also shows a mistyped name */
 		say("set %s: redis had no generation of it: it begins with this image",
 		    r->options.set);
 	return err;
@@ -147,7 +147,8 @@ static int publish_more(struct replicate *r)
 		return TOOL_TROUBLE;
 	int err = open_set(r, &replica);
 	const bool first = err == 1, older = err == -EKEYREJECTED && r->options.secret_key;
-	if (first || older) /* than the state file: it publishes above that */
+	/* a publisher that took a newer version than redis has publishes above that version */
+	if (first || older)
 		err = open_with(r, f, &replica);
 	if (!err)
 		err = first ? publish_first(r, replica, f) : weir_replica_publish_with(replica, f);
@@ -158,9 +159,9 @@ static int publish_more(struct replicate *r)
 	return end(r, replica, err);
 }
 
-/* ---- what takes keys away: --replace, rollback ---- */
+/* ---- removing keys: --replace, rollback ---- */
 
-/* A node that owes unites its whole set with the new one, so removed keys would come back.
+/* A node that owes merges its whole set into the new one, so removed keys would come back.
  * Return: TOOL_OK, or TOOL_NO after a message. */
 static int nobody_owes(const struct replicate *r)
 {
@@ -212,12 +213,12 @@ static int run(char **command)
 struct instead {
 	struct replicate *r;
 	struct weir_replica *replica;
-	bool failed;       /* the command, or its image, after a message */
-	char becomes[256]; /* how the set is another then; "": it is not */
+	bool failed;       /* COMMAND or its image failed, after a message */
+	char becomes[256]; /* how the set's shape changes; "": it does not */
 };
 
-/* Nodes take a filter of another shape, which may be meant, for a record that has grown, or be a
- * mistake in COMMAND: so the command prints both shapes. */
+/* Note a change of shape. Nodes take any shape: a new one may be meant, since the record has grown,
+ * or be a mistake in COMMAND. So the user sees both shapes. */
 static void compare(struct instead *i, const struct weir_filter *f)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -282,7 +283,7 @@ int replicate_rollback(struct replicate *r)
 		              "what is kept");
 	if (r->count)
 		return misuse("'%s' is too much", r->arguments[0]);
-	if (!r->options.keep) /* what could have been returned to is not lost by a wrong guess */
+	if (!r->options.keep) /* keep all: a wrong guess must not drop what it could return to */
 		r->options.keep = WEIR_REPLICA_KEEP_MOST;
 	int err = open_to_replace(r, &replica);
 	return end(r, replica, err ? err : weir_replica_rollback(replica, r->generation));

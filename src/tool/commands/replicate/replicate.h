@@ -40,20 +40,20 @@ int replicate_key(struct replicate *r);
 
 /* ---- the status of a set ---- */
 
-/* Seconds without a report after which a node is late, and silent; and without all inserts. Nodes
- * report every 5 seconds. */
+/* Seconds without a report after which a node is late, and silent; seconds that a node may lack
+ * inserts; the most alerts. Nodes report every 5 seconds. */
 enum { LATE = 10, SILENT = 30, LACKING = 30, ALERTS = 1000 };
 
-/* Sentences about what is not well. */
+/* One sentence each. */
 struct alerts {
 	char *of[ALERTS];
 	size_t n;
 };
 
-/* All of it, named as in <weir/replica.h>. To be freed by json_decref(). */
+/* The whole status, named as in <weir/replica.h>. Free it with json_decref(). */
 json_t *status_json(const struct replicate *r, const struct weir_replica_view *v,
                     const struct alerts *a);
-/* The same as lines, and as metrics. */
+/* Print it as lines, and as metrics. */
 void status_print(json_t *status);
 void status_prometheus(json_t *status);
 
@@ -66,9 +66,9 @@ static inline bool is_version(struct weir_replica_version a, struct weir_replica
 	return a.era == b.era && a.number == b.number;
 }
 
-/* Seconds since a generation was signed, by redis's clock; or until then, if that was set back. */
+/* Seconds between the signing of a generation and now, by redis's clock; never negative. */
 double age_of(const struct weir_replica_view *v, const struct weir_replica_generation *g);
-/* Seconds until it expires, if ever, by this machine's clock, which nodes too ask. */
+/* Seconds until it expires, if ever, by this machine's clock. Nodes use their own clock too. */
 double seconds_left(const struct weir_replica_generation *g);
 /* Entries of the log that a node has not applied. */
 uint64_t entries_behind(const struct weir_replica_view *v, const struct weir_replica_node *n);

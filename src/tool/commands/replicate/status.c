@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir replicate status: how the nodes stand, and what is not well. */
+ * weir replicate status: the state of the nodes, and alerts. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>

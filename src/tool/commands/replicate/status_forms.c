@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The status of a set as JSON, and what is made of that: metrics, and lines for people. Names are
- * those of the members in <weir/replica.h>. */
+ * The status of a set as JSON, and made from that, metrics and lines for people. Names are those of
+ * the members in <weir/replica.h>. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ uint64_t entries_behind(const struct weir_replica_view *v, const struct weir_rep
 
 /* ---- JSON ---- */
 
-/* Bytes of others, which may be no UTF-8, or what a terminal obeys. */
+/* Escape text of other clients: it may be invalid UTF-8 or have control characters. */
 static json_t *text(const char *of)
 {
 	char *plain = plain_copy(of);
@@ -61,7 +61,7 @@ static json_t *integer(uint64_t n)
 	return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
 }
 
-/* @trusts: keys: else trust is not known. */
+/* @trusts: trusted keys are given; else trust is unknown. */
 static json_t *generation(bool trusts, const struct weir_replica_view *v,
                           const struct weir_replica_generation *g)
 {
@@ -165,7 +165,7 @@ static void print_line(const char *name, json_t *object)
 		if (strstr(programs, word) || !(json_is_true(value) || number != 0 || *of) ||
 		    strcmp(of, "0.0") == 0)
 			continue;
-		printf("%s%s%s", between, key, strcmp(key, "keys") ? "" : " about"); /* a sample */
+		printf("%s%s%s", between, key, strcmp(key, "keys") ? "" : " about"); /* sampled */
 		if (json_is_number(value))
 			printf(json_is_real(value) ? " %.1f" : " %.0f", number);
 		else if (*of)
@@ -192,7 +192,7 @@ void status_print(json_t *status)
 
 enum { METRICS = 48 };
 
-/* Metrics whose names say what is counted, as weir_replica_metric() has them. */
+/* Members whose metrics have another name, as in weir_replica_metric(). */
 static const char *const names[][2] = {
 	{ "age", "age_seconds" },
 	{ "error", "failing" },
@@ -250,7 +250,7 @@ static uint32_t state_of(const char *name)
 	return state;
 }
 
-/* Numbers and booleans; of texts versions, states, and whether there is an error. */
+/* Add numbers and booleans; of the texts, add versions, states, and whether there is an error. */
 static void add_all(struct series *s, const char *prefix, json_t *object)
 {
 	const char *key;
