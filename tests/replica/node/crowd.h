@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Of simulate.c: many nodes for a long time, and redis loses something now and then. What is
- * printed: how long until all are well again, and what a node costs redis. */
+ * Part of simulate.c: many nodes run for a long time while redis repeatedly loses data. It prints
+ * how long until all nodes are well again, and the load of a node on redis. */
 
 enum { INSERT_MS = 60000 }; /* between two inserts of a node */
 
 static uint64_t until_well(void)
 {
 	const uint64_t from = s->toy.clock;
-	run_until(from + 10, false); /* nobody has noticed yet */
+	run_until(from + 10, false); /* no node has noticed the loss yet */
 	while (!all(is_following) && s->toy.clock < from + QUIET_MS)
 		run_until(s->toy.clock + 10, false);
 	const uint64_t took = s->toy.clock - from;
@@ -27,7 +27,7 @@ static void some_inserts(uint64_t ms)
 	}
 }
 
-/* The letters are those of main(). */
+/* @what: a letter of mixes[]. */
 static const char *lose(char what)
 {
 	struct toy_server *at = &s->toy.server[1];
@@ -48,7 +48,7 @@ static const char *lose(char what)
 	return "10 s without redis";
 }
 
-/* @features: what happens, in turn; @calm_ms: before each; @most_ms: within which all are well. */
+/* @features: the losses, in turn; @calm_ms: time before each; @most_ms: limit until all are well */
 static int crowd(unsigned nodes, const char *features, uint64_t calm_ms, uint64_t most_ms)
 {
 	static struct sim sim;

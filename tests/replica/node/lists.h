@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Is a hash in a list of a ring still? */
+ * Is a hash still in a list of a ring? */
 #ifndef WEIR_TESTS_REPLICA_LISTS_H
 #define WEIR_TESTS_REPLICA_LISTS_H
 

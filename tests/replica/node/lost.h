@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * For tests of what redis loses after a node has inserted and ended. Node 2 is the one that ends,
- * node 1 has its keys, node 0 publishes first after the loss. */
+ * For tests in which redis loses the keys of a node that has ended. Node 2 ends, node 1 has its
+ * keys, and node 0 publishes first after the loss. */
 #ifndef WEIR_TESTS_REPLICA_LOST_H
 #define WEIR_TESTS_REPLICA_LOST_H
 
@@ -50,7 +50,7 @@ static void end_after_insert(unsigned from)
 	assert_int_equal(has(0, 1), from == 0);
 }
 
-/* Without the lease a node waits for 10 s before it publishes. */
+/* A node that does not get the lease waits for 10 s before it publishes. */
 static void hold_lease(void)
 {
 	server->holder = 99;
@@ -69,7 +69,7 @@ static void lose_and_hold(void)
 	assert_true(status(1).owes && status(1).joined.number == 2 && !status(1).lacks);
 }
 
-/* A new node has published an empty set, of which node 1 has joined 1.1. */
+/* A new node has published an empty set. Node 1 has joined its generation 1.1. */
 static void begin_anew_and_hold(void)
 {
 	end_after_insert(1);
@@ -83,7 +83,7 @@ static void begin_anew_and_hold(void)
 	assert_true(status(1).owes && node[1].joined.id == server->head.generation);
 }
 
-/* Node 1 publishes version 1.@number, and no other, and node 0 has key 1 by that. */
+/* Node 1 publishes version 1.@number and no other. Node 0 gets key 1 from it. */
 static void assert_publishes_once(uint64_t number)
 {
 	server->holder = 0;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Do the tests of a node find bugs? Plants each of these into a copy of src/replica/node, builds
-the simulation or a unit test with it and runs that: each bug must be found. The first ones are
-those of tests/model/union.pml, by their names there.
+"""Do the tests of a node find bugs? Plants each bug into a copy of src/replica/node, builds the
+simulation or a unit test with it and runs that. The test must fail. The first bugs are those of
+tests/model/union.pml and have their names.
 
 usage: mutants.py LIBRARY_FOLDER [NAME...]          CC chooses the compiler
-With WEIR_TEST_SHORT set it is every fourth of them."""
+With WEIR_TEST_SHORT set it plants every fourth bug."""
 import os, re, shlex, subprocess, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w', '-O1']
 HERE, NODE = ROOT / 'tests/replica/node', ROOT / 'src/replica/node'
 FORMAT = ROOT / 'src/replica/format'
-# Seconds, of the simulation and of others: a bug that hangs is found too.
+# Time limits in seconds for the simulation and for unit tests: they find a bug that hangs.
 PATIENCE, OTHERS = 900, 60
 
 
@@ -88,7 +88,7 @@ MUTANTS = [
 	       (h->version.era >= n->era || n->lacks);""", '\treturn false;', sim('ig', ring=MANY)),
     ('RELY_TOO_LITTLE', 'insert.c', 'if (all && n->n_relied) {', 'if (n->n_relied) {',
      sim('scg', 6000)),
-    # what the model does not have
+    # bugs that the model does not have
     ('CALLS_FOR_WHAT_WAS_SUPERSEDED', 'join.c', '\t\treturn missing(n, m, err);\n',
      '\t\treturn unread(n, err, false);\n', LACKING),
     ('CALLS_ARE_ANSWERED_FOR_EVER', [
@@ -193,7 +193,7 @@ MUTANTS = [
      ' || 1;', AWAY),
     ('DEBT_FORGOTTEN', 'insert.c', '\t*last = (struct weir_debt){ 0, ',
      '\t*last = (struct weir_debt){ id, ', UNIT),
-    # what ended nodes inserted
+    # keys of nodes that have ended
     ('HAD_FORGOTTEN', 'touch.c', '{ old->mark, twice', '{ 0, twice', LOST),
     ('SEEN_WHILE_LACKING', 'touch.c', '!n->lacks && !twice &&', '!twice &&', LOST),
     ('SEEN_BEFORE_JOINING', 'touch.c', '!twice && n->joined.id == old->generation)', '!twice)',
@@ -234,7 +234,7 @@ def source_of(name):
 
 
 def run_test(folder, parts, library, test):
-    """Return: why it failed; None: it passed."""
+    """Return: why the test failed, or None if it passed."""
     name, arguments = test
     used = [o for n, o in parts.items() if not re.match(r'(test_|simulate)', n) or
             n == name + '.c']

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * For unit tests of a node: NODES of them, two without that, at one toy of a redis. */
+ * For unit tests of a node: NODES nodes (2 by default) share one toy redis. */
 #ifndef WEIR_TESTS_REPLICA_PAIR_H
 #define WEIR_TESTS_REPLICA_PAIR_H
 
@@ -66,7 +66,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* So many milliseconds of node @from and those behind it. */
+/* Run node @from and all nodes after it for @ms milliseconds. */
 static void run_from(unsigned from, unsigned ms)
 {
 	for (const uint64_t to = toy.clock + ms; toy.clock < to; toy.clock += 20)
@@ -97,7 +97,7 @@ static int insert(unsigned i, uint64_t key)
 	return weir__node_insert(&node[i], &key, sizeof key);
 }
 
-/* Both nodes have the key, which node 0 inserted. */
+/* Node 0 inserts key 1, and both nodes have it. */
 static inline void sit_both_with_key_1(void)
 {
 	sit(0, 1 << 20, true);

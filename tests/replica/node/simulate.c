@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Nodes, an application that inserts, and a redis that loses what it may lose, by chance and all in
- * one thread: each seed is one history. What is asked of each is at the head of
- * tests/model/union.pml: own, all, well, gone.
+ * Simulates nodes, an application that inserts, and a redis that loses data at random, all in one
+ * thread. Each seed is one history. The rules that each history must keep (own, all, well, gone)
+ * are at the head of tests/model/union.pml.
  *
  * usage: simulate [--seeds N] [--first SEED] [--features LETTERS] [--ring BYTES] [--verbose]
  *        simulate --nodes N [--features LETTERS] [--calm SECONDS] [--well MILLISECONDS] */
@@ -28,7 +28,7 @@ struct seat {
 	struct weir_node node;
 	struct weir_handle *handle;
 	struct toy_store *store;
-	unsigned later; /* in its slot: 1 + the next seat */
+	unsigned later; /* 1 + the next seat of its slot; 0: the last */
 };
 
 static struct sim {
@@ -90,7 +90,7 @@ static void schedule(unsigned i, uint64_t at)
 	*slot = i + 1;
 }
 
-/* A node opens: with the head's image, if it can be read. */
+/* Open a node with the head's image, or with an empty set if that image is missing. */
 static void sit(unsigned i, unsigned server)
 {
 	struct seat *seat = &s->seats[i];
@@ -166,7 +166,7 @@ static void check_own(unsigned i)
 	}
 }
 
-/* It follows and confirms, and its own inserts are safe. */
+/* The node follows the current log and lacks nothing, and its own inserts are safe in redis. */
 static bool is_following(unsigned i)
 {
 	struct weir_node_status status;
@@ -181,7 +181,7 @@ static bool is_following(unsigned i)
 	       !(n->wanted && n->may_publish);
 }
 
-/* No other node's inserts wait on it for a generation either. */
+/* The node also owes no generation for the inserts of other nodes. */
 static bool is_well(unsigned i)
 {
 	return is_following(i) && weir__debts_stamp(&s->seats[i].node) == UINT64_MAX;
@@ -252,7 +252,7 @@ static void insert(unsigned i)
 	key->ticket = weir__node_flush(&s->seats[i].node);
 }
 
-/* What is sure to be on a server: the log, and in the image what the node let go for it. */
+/* Both servers have the hash: in the log, or in the image once the node's ring has freed it. */
 static bool is_kept(const struct seat *seat, uint64_t hash)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -272,7 +272,7 @@ static bool another_has(unsigned i, uint64_t hash)
 	return false;
 }
 
-/* If redis can lose all, what a node that died had inserted is kept as long as one node has it. */
+/* Replace node @i. If redis can only lose all ("f", "d"), other nodes must keep its keys. */
 static void die(unsigned i)
 {
 	const bool whole = strspn(s->features, "fdkgmoe") == strlen(s->features) &&
@@ -288,7 +288,7 @@ static void die(unsigned i)
 	const unsigned server = s->seats[i].store->server;
 	stand(i);
 	sit(i, server);
-	for (size_t k = 0; k < s->n_keys; k++) /* it is another node from now on */
+	for (size_t k = 0; k < s->n_keys; k++) /* their owner is dead from now on */
 		s->keys[k].owner += s->keys[k].owner == i ? MOST : 0;
 }
 
@@ -299,7 +299,7 @@ static bool settled(unsigned i)
 	       n->newest.id == n->head.generation;
 }
 
-/* Each third key goes, and is not in the record that is read meanwhile. */
+/* Publish a record without every third key. The nodes go on while it is read. */
 static void publish_record(unsigned i)
 {
 	struct weir_record r;
@@ -322,8 +322,8 @@ static void publish_record(unsigned i)
 		return;
 	s->replaced = true;
 	for (size_t k = 0; k < of; k += 3) {
-		s->keys[k].removed = true; /* perhaps, if nobody knows whether it was done */
-		s->keys[k].gone = s->keys[k].at + 1000 < now; /* its node has read it in the log */
+		s->keys[k].removed = true; /* perhaps not: -EIO leaves that open */
+		s->keys[k].gone = s->keys[k].at + 1000 < now; /* its owner has read it in the log */
 	}
 }
 
@@ -396,7 +396,7 @@ static void calm(void)
 		t->stores[i].server = s->promoted ? 0 : 1;
 }
 
-/* Return: after how long all are well. */
+/* Return: milliseconds until all are well. */
 static uint64_t quiet(void)
 {
 	calm();
@@ -465,10 +465,10 @@ static void history(uint64_t seed, const char *features, uint64_t ring)
 
 #include "crowd.h"
 
-/* Which faults a seed has, unless it is said: s save, c crash back to that, r its keys are put back
- * over living ones, p the replica is promoted, f FLUSHALL, d the log is deleted, x an entry is,
- * i the head's image is lost, k a node dies, R a record, b rollback, g a generation is asked for,
- * m redis is full, o it is down, e calls fail, n only node 0 may publish, u an entry is spoilt. */
+/* The faults of a seed unless --features names them: s save, c crash back to the save, r restore
+ * the save into the running server, p promote the replica, f FLUSHALL, d delete the log, x delete
+ * an entry, i lose the head's image, k a node dies, R record, b rollback, g ask for a generation,
+ * m redis is full, o redis is down, e calls fail, n only node 0 may publish, u spoil an entry. */
 static const char *const mixes[] = {
 	"", "g", "sc", "p", "sr", "f", "d", "x", "i", "R", "Rg", "Rsr", "Rp", "kg", "kgsc", "m",
 	"mo", "oe", "osce", "scx", "bg", "bgR", "bgsc", "Rscf", "pR", "gx", "ig", "igx", "kpg",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * U7: a node that was away for more generations than a list of ids has room for. Node 1 inserted
+ * U7: a node was away for more generations than a list of ids has room for. Node 1 has inserted
  * key 1 and relies on a generation for it. */
 #include "pair.h"
 
@@ -29,7 +29,7 @@ static void rely(bool may_publish)
 	assert_int_equal(status(1).ring_bytes, 0);
 }
 
-/* Another node, which begins with an empty set, takes the place of node 0. */
+/* Replace node 0 by a new node with an empty set. */
 static void replace_0(void)
 {
 	weir__node_free(&node[0]);
@@ -54,7 +54,7 @@ static void test_a_node_that_may_not_publish_owes_nothing_after_many_generations
 	assert_false(status(1).owes);
 }
 
-/* Another server had that era, and this head was never there. */
+/* The era comes from another server. Its ids do not name the generation that node 1 relies on. */
 static void test_a_node_owes_what_an_era_of_elsewhere_does_not_name(void **state)
 {
 	(void)state;
@@ -69,7 +69,7 @@ static void test_a_node_owes_what_an_era_of_elsewhere_does_not_name(void **state
 	assert_true(status(1).owes);
 }
 
-/* It costs a generation, and keeps the keys whatever redis lost. */
+/* One extra generation keeps the keys, whatever redis has lost. */
 static void test_a_node_that_may_publish_does_so_after_many_generations(void **state)
 {
 	(void)state;
@@ -81,7 +81,7 @@ static void test_a_node_that_may_publish_does_so_after_many_generations(void **s
 	assert_false(status(1).owes);
 }
 
-/* Redis lost the generation, and with it what node 0 had. */
+/* Redis loses the generation, and a new node without the key replaces node 0. */
 static void test_a_node_owes_what_redis_lost_while_it_was_away(void **state)
 {
 	(void)state;
@@ -98,7 +98,7 @@ static void test_a_node_owes_what_redis_lost_while_it_was_away(void **state)
 	assert_true(status(1).owes && !has(0, 1));
 }
 
-/* The same epoch, and fewer generations than the list has room for. */
+/* The epoch stays the same, and the list has room for all generations since. */
 static void test_a_node_owes_what_a_dump_took_away_unseen(void **state)
 {
 	(void)state;
@@ -118,7 +118,7 @@ static void test_a_node_owes_what_a_dump_took_away_unseen(void **state)
 	assert_true(status(1).owes && !has(0, 1));
 }
 
-/* What is published next may be without it: it may have been given up, or be lost. */
+/* The first generation of a new epoch may lack earlier keys, given up or lost. */
 static void test_no_head_of_an_earlier_epoch_is_followed(void **state)
 {
 	(void)state;

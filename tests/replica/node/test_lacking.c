@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A node that lacks something: when it calls the others, and what ends that. */
+ * A node that lacks entries or an image: when it calls the others, and when it stops. */
 #include "pair.h"
 
-/* U8: while node 0 publishes what it was asked for, node 1 calls. */
+/* U8: node 1 calls while node 0 uploads a generation that it was asked for. */
 static void test_a_generation_that_is_newer_than_the_call_names_answers_it(void **state)
 {
 	(void)state;
@@ -61,8 +61,8 @@ static void test_a_call_is_repeated_at_once_for_another_head(void **state)
 	assert_true(has(1, 1));
 }
 
-/* U11: key 2 is in the generation that is left and in node 0 alone, since its entry is deleted. So
- * what node 1 publishes after both gave up is not all. */
+/* U11: the entry of key 2 is deleted. Only node 0 and the generation that was rolled back have
+ * the key, so the generation that node 1 publishes after both gave up lacks it. */
 static void test_a_rollback_without_its_log_is_not_what_it_says(void **state)
 {
 	struct weir_record r;
@@ -90,7 +90,7 @@ static void test_a_rollback_without_its_log_is_not_what_it_says(void **state)
 	assert_true(has(1, 2));
 }
 
-/* U8: what answers the call makes room for the batches. */
+/* U8: the generation that answers the call makes room for the batches. */
 static void test_a_full_server_takes_a_call_while_inserts_wait(void **state)
 {
 	(void)state;
@@ -116,7 +116,7 @@ static void lose_last_entry(void)
 	assert_int_equal(toy.server[1].n, n - 1);
 }
 
-/* U8: each of two nodes lacks the other's entry, so none can publish. */
+/* U8: each of two nodes lacks the other's entry, so neither can publish. */
 static void test_nodes_that_lack_each_others_entries_heal_before_they_give_up(void **state)
 {
 	(void)state;
@@ -140,14 +140,14 @@ static void test_nodes_that_lack_each_others_entries_heal_before_they_give_up(vo
 	}
 }
 
-/* Node 1 lacks an entry of node 0 and knows its tag. Node 0 is to send it again for that. */
+/* Node 1 lacks an entry of node 0 and knows its tag. Node 0 must send a replacement. */
 static void make_replace(void)
 {
 	const struct weir_log_id none = { 0, 0 }, most = { UINT64_MAX, UINT64_MAX };
 	sit(0, 1 << 20, true);
 	sit(1, 1 << 20, true);
 	run(1000);
-	node[1].may_publish = false; /* its own call */
+	node[1].may_publish = false; /* it must not answer its own call */
 	for (unsigned i = 0; i < 2; i++) {
 		assert_ok(insert(0, i));
 		(void)weir__node_round(&node[0], toy.clock += 20);
@@ -224,7 +224,7 @@ static void test_a_replacement_whose_answer_is_lost_has_another_tag_the_next_tim
 	assert_true(toy.server[1].head.tag != first);
 }
 
-/* U9: the others must learn what nobody needs to look for, and send their rings again. */
+/* U9: the epoch tells the others what is given up, and makes them send their rings again. */
 static void test_who_gives_up_begins_an_epoch(void **state)
 {
 	(void)state;
@@ -238,17 +238,17 @@ static void test_who_gives_up_begins_an_epoch(void **state)
 			lose_last_entry();
 	}
 	const uint64_t mark = node[0].head.mark;
-	run_from(1, 1000); /* node 0 has ended */
+	run_from(1, 1000); /* node 0 seems to have ended */
 	assert_true(status(1).lacks);
 	run_from(1, 14000);
 	assert_int_equal(status(1).given_up, 1);
 	assert_true(has(1, 1) && !has(1, 0));
 	assert_true(node[1].head.mark != mark && !node[1].head.prev && node[1].head.lost.epoch);
-	run(1000); /* it had not */
+	run(1000); /* it comes back */
 	assert_true(has(1, 0));
 }
 
-/* U4: an old dump was put back, whose log ends as the node knows it. */
+/* U4: an old dump was put back. Its log ends where the node expects. */
 static void test_a_head_that_is_older_is_doubt(void **state)
 {
 	(void)state;
@@ -261,7 +261,7 @@ static void test_a_head_that_is_older_is_doubt(void **state)
 	assert_true(node[0].doubt);
 }
 
-/* U3: what a node sent in doubt is not in the log that is put back a second time. */
+/* U3: a node sends an entry while in doubt, and the log that is put back after that lacks it. */
 static void test_a_log_that_is_set_back_in_doubt_makes_the_ring_wait_again(void **state)
 {
 	(void)state;
@@ -308,7 +308,7 @@ static void test_an_image_is_not_swapped_in_for_a_head_that_has_gone(void **stat
 	assert_true(has(1, 1));
 }
 
-/* U10: the others must not miss an entry of this log that its image does not have. */
+/* U10: nodes skip the log before a generation's position, so its image must have all of that. */
 static void test_without_a_head_a_node_that_lacks_an_entry_does_not_publish(void **state)
 {
 	(void)state;
@@ -330,7 +330,7 @@ static void test_without_a_head_a_node_that_lacks_an_entry_does_not_publish(void
 	assert_true(status(1).lacks);
 }
 
-/* U10: the entry went missing behind the position, while the image was on its way. */
+/* U10: an entry after the position goes missing while the image is being uploaded. */
 static void test_a_publication_heals_what_its_position_reaches_alone(void **state)
 {
 	(void)state;
@@ -357,7 +357,7 @@ static void test_a_publication_heals_what_its_position_reaches_alone(void **stat
 	assert_true(has(0, 0) && has(0, 1) && !status(0).lacks);
 }
 
-/* A node has read its own entry, so it knows whose neighbour that is when both are deleted. */
+/* Two adjacent own entries are deleted. The node has read both, so it knows the tags before. */
 static void test_own_entries_side_by_side_are_filled_if_they_were_read(void **state)
 {
 	(void)state;
@@ -378,7 +378,7 @@ static void test_own_entries_side_by_side_are_filled_if_they_were_read(void **st
 	assert_false(status(0).lacks);
 }
 
-/* Two halves of a growing set that were apart may have no room in one. */
+/* Two separated halves of a growing set may not fit into one filter. */
 static void test_a_set_that_cannot_be_united_waits_for_a_record(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a node says of a redis whose answers do not fit together. */
+ * A node reports a redis whose answers contradict each other. */
 #include "pair.h"
 
 /* A client wrote to the head. */
@@ -28,7 +28,7 @@ static int say_stale(void *context, const struct weir_publication *p)
 	return weir_fail(-ESTALE, "redis is in another epoch");
 }
 
-/* Nothing came first: the head is as it was. */
+/* No other generation came first: the head is unchanged. */
 static void test_a_redis_that_refuses_every_generation_is_reported(void **state)
 {
 	(void)state;

@@ -39,7 +39,7 @@ static void test_node_that_read_as_much_as_the_first_publisher_does_not_publish(
 	assert_true(has(0, 1) && has(1, 1) && !status(1).owes);
 }
 
-/* None had a heartbeat since it read the first entry. */
+/* No node has sent a heartbeat since it read the first entry of its log. */
 static void test_first_entry_of_the_log_that_a_node_knows_is_no_loss(void **state)
 {
 	(void)state;
@@ -57,7 +57,7 @@ static void test_node_that_joined_a_generation_publishes_after_an_empty_set_bega
 	assert_publishes_once(2);
 }
 
-/* It has never met the lost log: the generation that it opened with is all that it knows of it. */
+/* Node 1 has never met the lost log. It knows only the generation that it opened with. */
 static void test_node_that_opened_with_a_lost_generation_publishes_it(void **state)
 {
 	(void)state;
@@ -74,7 +74,7 @@ static void test_node_that_opened_with_a_lost_generation_publishes_it(void **sta
 	assert_publishes_once(2);
 }
 
-/* Node 0 read beyond key 1, whose entry is missing. */
+/* The entry of key 1 is missing, and node 0 read on after it. */
 static void test_publisher_that_lacked_an_entry_does_not_claim_to_have_seen_it(void **state)
 {
 	(void)state;
@@ -95,7 +95,7 @@ static void test_publisher_that_lacked_an_entry_does_not_claim_to_have_seen_it(v
 	assert_publishes_once(3);
 }
 
-/* Key 1 is in the image of 1.2 alone, which node 0 has not fetched. */
+/* Only the image of 1.2 has key 1, and node 0 has not fetched it. */
 static void test_publisher_that_had_not_joined_the_head_does_not_claim_to_have_seen_it(void **state)
 {
 	(void)state;
@@ -119,7 +119,7 @@ static void test_publisher_that_had_not_joined_the_head_does_not_claim_to_have_s
 	assert_publishes_once(3);
 }
 
-/* Node 1 read less than node 0 and carries on what that says, so node 2 owes nothing. */
+/* Node 1 read less than node 0. Its generation keeps what node 0's saw, so node 2 owes nothing. */
 static void test_next_generation_carries_on_what_its_parent_had_seen(void **state)
 {
 	(void)state;
@@ -156,7 +156,7 @@ static void test_newcomer_carries_on_what_the_generation_that_it_took_had_seen(v
 	assert_number(3);
 }
 
-/* Redis loses the second log before node 2 has met it. Node 1 has seen the first alone. */
+/* Redis loses the second log before node 2 has met it. Node 1 has seen only the first. */
 static void test_node_carries_on_what_the_generation_that_it_opened_with_had_seen(void **state)
 {
 	(void)state;
@@ -266,7 +266,7 @@ static void test_generation_that_a_promoted_replica_lacks_is_published_again(voi
 	assert_publishes_once(2);
 }
 
-/* The list of ids has no room any more for the one that node 1 joined. */
+/* The id of the generation that node 1 joined no longer fits into the list of ids. */
 static void test_generation_of_long_ago_is_not_lost(void **state)
 {
 	(void)state;

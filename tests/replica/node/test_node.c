@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Single steps of a node that the simulation does not see: what comes before what, what is refused,
- * what a number says. */
+ * Single steps of a node that the simulation does not see: their order, what is refused, and the
+ * number that a flush returns. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include "lists.h"
 #include "pair.h"
 
-/* ---- what comes before what: these stand before the library's ---- */
+/* ---- order: these functions replace the library's and call them ---- */
 
 static unsigned looks;
 static bool in_order = true, locked;
@@ -103,7 +103,7 @@ static bool takes_a_number(unsigned i, uint64_t key)
 	       has(i, key);
 }
 
-/* The first filter's view hashes for all that come after it. */
+/* The view of a node's first filter also hashes for the filters that replace it. */
 static void test_a_number_has_the_hash_of_its_bytes(void **state)
 {
 	(void)state;
@@ -158,7 +158,7 @@ static struct weir_filter *lowercase(void)
 	return f;
 }
 
-/* The log has hashes: a node that lowers letters does not find what another inserts as it is. */
+/* The log has hashes: a node that lowercases keys does not find one that another node did not. */
 static void test_a_generation_of_other_steps_is_refused(void **state)
 {
 	(void)state;
@@ -223,7 +223,7 @@ static void test_a_kind_that_is_built_once_comes_by_records(void **state)
 	assert_int_equal(status(1).state, WEIR_NODE_FOLLOWING);
 }
 
-/* ---- what a number says ---- */
+/* ---- the number of a flush ---- */
 
 static void test_a_flush_waits_for_redis(void **state)
 {
@@ -239,7 +239,7 @@ static void test_a_flush_waits_for_redis(void **state)
 	toy.server[1].down = false;
 	run(420);
 	assert_int_equal(weir__node_acknowledged(&node[0]), number);
-	toy.server[1].full = true; /* takes heartbeats, and no entries */
+	toy.server[1].full = true; /* takes heartbeats but no entries */
 	assert_ok(insert(0, 2));
 	const uint64_t another = weir__node_flush(&node[0]);
 	run(3000);
@@ -262,7 +262,7 @@ static void test_a_flush_waits_for_the_tokens_drawn_before_it_and_no_later_one(v
 	const uint64_t token = node[0].token;
 	while (node[0].token == token)
 		run(20);
-	for (uint64_t i = 2; status(0).generations < 3; i++) { /* there is always one open */
+	for (uint64_t i = 2; status(0).generations < 3; i++) { /* a token is always open */
 		assert_ok(insert(0, i));
 		run(20);
 		if (status(0).generations == 2)
@@ -288,14 +288,14 @@ static void test_debts_beyond_the_list_are_paid_by_an_own_generation_alone(void 
 	weir__debts_release(&node[0], &m);
 	assert_int_equal(node[0].n_relied, WEIR_NODE_RELIED);
 	node[0].noted = node[0].n_relied;
-	weir__debt_add(&node[0], 1000, 1000); /* while it is published */
+	weir__debt_add(&node[0], 1000, 1000); /* during the publication */
 	weir__debts_paid(&node[0], m.id);
 	assert_int_equal(node[0].n_relied, 2);
 	assert_int_equal(node[0].relied[1].id, 0);
 }
 
-/* U4: an entry of this node was acknowledged and not read; another has its id by now, and a
- * generation's position has passed that. */
+/* U4: redis acknowledged an entry of node 0 that the node has not read. By now another entry has
+ * its id, and a generation's position is after it. */
 static void test_what_a_jump_passes_over_is_sent_again(void **state)
 {
 	(void)state;
@@ -352,7 +352,7 @@ static void test_a_rollback_keeps_what_was_inserted_since(void **state)
 	assert_true(status(0).joined.number >= 2); /* with what only the log had */
 }
 
-/* It is complete with the log behind its position alone, which that node has not read. */
+/* A rollback is complete only with the log after its position. Node 1 has not read that log. */
 static void test_a_node_that_starts_with_a_rollback_has_not_joined_it(void **state)
 {
 	(void)state;
@@ -397,7 +397,7 @@ static void test_a_generation_under_a_new_date_needs_no_image(void **state)
 	               "toy", "newest");
 }
 
-/* A client can write one that never ends. */
+/* A client can write a lease that never ends. */
 static void test_the_lease_of_a_node_that_is_none_is_not_waited_for_for_ever(void **state)
 {
 	(void)state;
@@ -410,7 +410,7 @@ static void test_the_lease_of_a_node_that_is_none_is_not_waited_for_for_ever(voi
 	assert_int_equal(status(0).joined.number, 1);
 	run(10000);
 	assert_int_equal(status(0).joined.number, 2);
-	/* what only the clock asks for can wait as long as another node may upload */
+	/* a generation that only publish_ms asks for waits as long as an upload may take */
 	toy.server[1].holder = 99;
 	toy.server[1].held_until = UINT64_MAX;
 	node[0].publish_ms = 3000;

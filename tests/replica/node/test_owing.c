@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A node that owes what redis lost: what waits for that, and what ends it. */
+ * A node that owes keys which redis lost: what waits for them, and what ends the debt. */
 #include "lost.h"
 
 static void assert_flushes(unsigned i)
@@ -61,7 +61,7 @@ static void test_record_removes_what_a_node_owed_for_a_lost_generation(void **st
 
 /* ---- what this node inserted itself ---- */
 
-/* A node that may not publish can only send it. */
+/* A node that may not publish can only send the entry again. */
 static void test_node_sends_again_what_redis_lost(void **state)
 {
 	(void)state;
@@ -100,8 +100,8 @@ static void test_flush_waits_for_own_keys_in_a_lost_generation(void **state)
 	assert_true(has(0, 1));
 }
 
-/* U4, U7: another log took the place of the one that has key 1. The entry that would show it is
- * missing, so node 0 reads on behind a gap. */
+/* U4, U7: another log has replaced the one with key 1. The entry that would show this is missing,
+ * so node 0 reads on after a gap. */
 static void test_position_does_not_cover_own_entries_before_a_gap(void **state)
 {
 	(void)state;

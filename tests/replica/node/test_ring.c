@@ -5,7 +5,7 @@
 #include "../../test.h"
 #include "node/ring.h"
 
-enum { THREADS = WEIR_RING_LISTS + 16, EACH = 20000 }; /* more than have a list of their own */
+enum { THREADS = WEIR_RING_LISTS + 16, EACH = 20000 }; /* some threads share a list */
 
 static atomic_uint wakes;
 
@@ -24,7 +24,7 @@ static void test_the_thread_is_woken_when_64_KB_wait(void **state)
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_int_equal(weir__ring_put(&r, &i, 1), 1);
 	assert_int_equal(wakes, 0);
-	for (uint64_t i = 1000; i < 8192 + 1024; i++) /* and a chunk */
+	for (uint64_t i = 1000; i < 8192 + 1024; i++) /* 64 KB, and a chunk */
 		assert_true(weir__ring_put_one(&r, i));
 	assert_int_equal(wakes, 1);
 	weir__ring_free(&r);
@@ -49,7 +49,7 @@ static void test_the_budget_is_used_to_the_last_hash(void **state)
 	weir__ring_free(&r);
 }
 
-/* One hash at a time, and as many as three chunks have room for. */
+/* Reads one hash at a time, then as many as three chunks hold. */
 static void test_hashes_keep_their_order_over_the_edges_of_chunks(void **state)
 {
 	(void)state;
@@ -91,7 +91,7 @@ static void *put(void *arg)
 static void *put_with_all(void *arg)
 {
 	const uint64_t first = (uint64_t)(uintptr_t)arg * EACH;
-	if (weir__ring_put(&shared, &first, 1) != 1) /* it has a list now */
+	if (weir__ring_put(&shared, &first, 1) != 1) /* the thread has a list now */
 		return (void *)1;
 	pthread_barrier_wait(&start);
 	for (uint64_t i = first + 1; i < first + EACH; i++)
@@ -146,7 +146,7 @@ static void test_a_thread_that_ends_leaves_its_list_to_the_next(void **state)
 	for (unsigned i = 0; i < WEIR_RING_LISTS; i++)
 		used += shared.lists[i].oldest != NULL;
 	assert_int_equal(used, 1);
-	assert_null(shared.lists[0].oldest); /* which all would share */
+	assert_null(shared.lists[0].oldest); /* the shared list */
 	assert_ok(weir__ring_collect(&shared, 1));
 	size_t n = 0;
 	for (const struct weir_batch *b = shared.waiting.oldest; b; b = b->newer)
@@ -196,8 +196,8 @@ static void test_only_what_is_jumped_over_waits_again(void **state)
 	weir__ring_free(&r);
 }
 
-/* A node that reads its log from the beginning asks for a million of them: a search that began at
- * an end would find none here. */
+/* A node that reads its log from the beginning looks up a million batches. The ends are hidden
+ * here, so a search that began at an end would find none. */
 static void test_reading_in_order_walks_from_one_batch_to_the_next(void **state)
 {
 	enum { BATCHES = 1000 };
@@ -221,7 +221,7 @@ static void test_reading_in_order_walks_from_one_batch_to_the_next(void **state)
 	weir__ring_free(&r);
 }
 
-/* A search that began with the oldest would find none while that is hidden. */
+/* The oldest batch is hidden here, so a new search would find no stamp. */
 static void test_the_lowest_stamp_is_not_sought_again_in_each_round(void **state)
 {
 	(void)state;
@@ -259,7 +259,7 @@ static void test_a_batch_that_was_found_and_is_gone_is_not_found_again(void **st
 	assert_true(weir__ring_release(&r, first));
 	assert_null(weir__ring_find(&r, first));
 	assert_non_null(weir__ring_find(&r, second));
-	weir__ring_again(&r, first, second, false); /* it has its id still */
+	weir__ring_again(&r, first, second, false); /* it still has its id */
 	assert_null(weir__ring_find(&r, second));
 	weir__ring_acked(&r, 1, (struct weir_log_id){ 5, 1 });
 	assert_non_null(weir__ring_find(&r, (struct weir_log_id){ 5, 1 }));

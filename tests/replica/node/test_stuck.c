@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What must not leave nodes stuck for ever, and what they say and do meanwhile. */
+ * No fault may leave nodes stuck in silence: each reports it, then recovers or gives up. */
 #include "pair.h"
 
 /* Node 0 sends keys 2 to 4, each as an entry that no node has read yet. */
@@ -22,7 +22,7 @@ static void assert_well(void)
 	}
 }
 
-/* U4, U9: another client wrote it, or a newer version, so no node can answer the call. */
+/* U4, U9: another client or a newer weir wrote the entry, so no node can answer the call. */
 static void test_an_entry_that_does_not_read_is_given_up_once(void **state)
 {
 	size_t entry;
@@ -43,7 +43,7 @@ static void test_an_entry_that_does_not_read_is_given_up_once(void **state)
 	assert_int_equal(status(0).given_up + status(1).given_up, given_up);
 }
 
-/* U5, U11: behind the position of the generation that is returned to. */
+/* U5, U11: the entry stands after the position of the generation that the rollback returns to. */
 static void roll_back_past_an_entry_that_does_not_read(bool given_up)
 {
 	struct weir_record r;
@@ -84,8 +84,7 @@ static void test_a_rollback_past_an_entry_that_was_given_up_keeps_the_whole_set(
 	roll_back_past_an_entry_that_does_not_read(true);
 }
 
-/* Only reading fails, as without a right for it. The owner says by well_at whether it is complete.
- */
+/* Only reads fail, as without a permission. A replica tells by well_at whether it is complete. */
 static void test_a_heartbeat_alone_is_not_well(void **state)
 {
 	(void)state;
@@ -136,7 +135,7 @@ static void test_a_generation_of_the_future_counts_from_the_opening(void **state
 	assert_int_equal(status(1).joined.number, 2);
 }
 
-/* Node 1 lacks key 2, and node 0 has it. */
+/* Node 0 has key 2, and node 1 lacks it. */
 static void make_lack(void)
 {
 	sit_both_with_key_1();
@@ -150,7 +149,7 @@ static void make_lack(void)
 	assert_true(status(1).lacks && node[1].first_call);
 }
 
-/* U9: an image may take more than 10 s. */
+/* U9: the upload of an image may take more than 10 s. */
 static void test_an_answer_that_is_being_uploaded_is_waited_for(void **state)
 {
 	(void)state;
@@ -185,7 +184,7 @@ static int image_too_large(void *context, const struct weir_manifest *m, struct 
 	return weir_fail(-EFBIG, "it is too large for this node");
 }
 
-/* Another client wrote a head of use to no node, and somebody deleted it. */
+/* No node can use the image of the head. Then FLUSHALL deletes that head. */
 static void test_an_image_of_no_use_stops_publications_until_its_head_has_gone(void **state)
 {
 	struct weir_record r;

@@ -7,7 +7,7 @@
 
 struct toy_entry {
 	unsigned refs;
-	bool spoilt; /* it does not read */
+	bool spoilt; /* nodes cannot read it */
 	struct weir_entry e;
 	unsigned char hashes[];
 };
@@ -235,7 +235,7 @@ static struct toy_server *server_of(struct toy_store *c)
 	return &c->toy->server[c->server];
 }
 
-/* 0: go on; 1: go on, and fail in the end. */
+/* Return: 0: do the call; 1: do it and lose its answer; < 0: fail at once. */
 static int fails(struct toy_store *c)
 {
 	struct toy *t = c->toy;
@@ -397,12 +397,12 @@ static void trim(struct toy_server *s)
 		cut(s, 0, i);
 }
 
-/* Images that no server names and no node fetches any more. */
+/* Free each image that no kept generation of a server names. */
 static void forget(struct toy *t)
 {
 	for (struct pool **at = &pool; *at;) {
 		struct pool *p = *at;
-		bool named = p == pool; /* just uploaded, by another perhaps */
+		bool named = p == pool; /* the newest upload may not be published yet */
 		for (unsigned i = 0; i < 2 * TOY_KEEP; i++) {
 			const struct toy_generation *g =
 				t->server[i / TOY_KEEP].kept[i % TOY_KEEP];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Two servers with the two scripts' semantics, which lose what redis may lose: server 1 is the
- * master of the beginning; server 0 is what it falls back to, a state that was saved or a replica
- * that is promoted. A store for each node, and the faults of tests/model/union.pml. */
+ * Two toy servers that do what the two scripts do, and lose what redis may lose. Server 1 is the
+ * first master. Server 0 is its fallback: a saved state or a replica that is promoted. Each node
+ * has a store. The faults are those of tests/model/union.pml. */
 #ifndef WEIR_TESTS_REPLICA_TOY_H
 #define WEIR_TESTS_REPLICA_TOY_H
 
@@ -17,10 +17,10 @@ struct toy_server {
 	bool log_there, head_there;
 	struct weir_head head;
 	uint64_t head_run;
-	struct weir_log_id last_id;      /* of the log's key, whatever was deleted */
+	struct weir_log_id last_id;      /* of the log's key; deleting entries keeps it */
 	const struct toy_entry **log;
 	size_t n, room;
-	struct toy_generation *kept[TOY_KEEP]; /* the newest first; that is the head's */
+	struct toy_generation *kept[TOY_KEEP]; /* newest first; [0] is the head's */
 	uint64_t holder, held_until;     /* the lease */
 	bool down, full;
 };
@@ -29,19 +29,19 @@ struct toy_store {
 	struct weir_store store;
 	struct toy *toy;
 	unsigned server;
-	bool no_read;                    /* its readings fail */
-	struct weir_filter *uploading;   /* a copy, of the manifest with this id */
-	uint64_t upload, image;
-	unsigned left, image_left;       /* askings until it is there */
+	bool no_read;                    /* toy_read() fails */
+	struct weir_filter *uploading;   /* copy for the generation with id upload */
+	uint64_t upload, image;          /* ids of generations; 0: none is in transfer */
+	unsigned left, image_left;       /* calls until the upload, the image is complete */
 };
 
 struct toy {
 	struct toy_server server[2];
 	uint64_t clock, random;
 	unsigned failing;                /* of 1000 calls */
-	unsigned slow;                   /* askings, at most, until an image has come or gone */
+	unsigned slow;                   /* upper bound of the calls that an image takes */
 	bool lost_image;                 /* once: the head's cannot be read any more */
-	uint64_t bytes_in, bytes_out, calls; /* by nodes: written, read */
+	uint64_t bytes_in, bytes_out, calls; /* written and read by nodes */
 	struct toy_store stores[TOY_STORES];
 };
 
@@ -51,12 +51,12 @@ struct toy_store *toy_store(struct toy *t, unsigned i, unsigned server);
 uint64_t toy_number(struct toy *t, uint64_t below);
 
 /* The faults. */
-void toy_save(struct toy *t);                    /* server 0 has what server 1 has */
-void toy_fall_back(struct toy *t, bool restart); /* and back; false: as a dump that is put back */
+void toy_save(struct toy *t);                    /* server 0 becomes a copy of server 1 */
+void toy_fall_back(struct toy *t, bool restart); /* the reverse; false: server 1 keeps running */
 void toy_flush(struct toy_server *s);
 void toy_drop_log(struct toy_server *s);
-void toy_delete(struct toy_server *s, size_t i); /* if it is a batch */
-void toy_spoil(struct toy_server *s, size_t i);  /* it does not read any more */
+void toy_delete(struct toy_server *s, size_t i); /* only a batch */
+void toy_spoil(struct toy_server *s, size_t i);  /* nodes cannot read it any more */
 void toy_lose_image(struct toy_server *s);
 
 /* Is the hash in the log, or in the head's image? */
