@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Filters, and generations of them. */
+ * Makes filters and publishes them as generations. */
 #ifndef WEIR_TESTS_REPLICA_STORE_GENERATIONS_H
 #define WEIR_TESTS_REPLICA_STORE_GENERATIONS_H
 
@@ -14,7 +14,7 @@ static inline struct weir_filter *filter_of(uint64_t from, uint64_t n, uint64_t 
 	return f;
 }
 
-/* Its manifest, at the end of the log that @n saw last. */
+/* A manifest of @f at the end of the log as node @n saw it last. */
 static inline struct weir_manifest manifest_of(const struct node *n, const struct weir_filter *f,
                                                struct weir_version version)
 {
@@ -29,7 +29,7 @@ static inline struct weir_manifest manifest_of(const struct node *n, const struc
 	return m;
 }
 
-/* The time limit of the test ends a wait. */
+/* upload() and fetch() wait without end: the test's time limit stops them. */
 static inline int upload(struct node *n, const struct weir_filter *f, struct weir_manifest *m)
 {
 	int err;
@@ -52,7 +52,7 @@ static inline int publish(struct node *n, struct weir_manifest *m)
 	return n->store->publish(n->store->context, &p);
 }
 
-/* Publish a filter of those keys as the next generation. */
+/* Publish a filter of the keys [@from, @from + @keys) as the next generation. */
 static inline struct weir_manifest generation(struct node *n, uint64_t from, uint64_t keys,
                                               uint64_t capacity)
 {
@@ -79,7 +79,7 @@ static inline long long chunks_of(struct server *s, const struct weir_manifest *
 	return there;
 }
 
-/* Seconds that a chunk has left; -1: no end; -2: it is not there. */
+/* Return: the seconds until chunk @i expires; -1: it does not expire; -2: it is missing. */
 static inline long long left_of(struct server *s, const struct weir_manifest *m, unsigned i)
 {
 	struct weir_key_names keys;

@@ -6,7 +6,7 @@
 #include "server.h"
 
 static struct server server;
-static const char *append_only = "no"; /* or "yes": it comes back with what it had */
+static const char *append_only = "no"; /* "yes": a restart keeps the data */
 
 static inline int setup(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A redis-server of the tests' own, on a Unix socket in a folder of its own, and connections to it
- * by plain hiredis. */
+ * A private redis-server for the tests, on a Unix socket in its own folder. Connections to it are
+ * plain hiredis. */
 #ifndef WEIR_TESTS_REPLICA_STORE_SERVER_H
 #define WEIR_TESTS_REPLICA_STORE_SERVER_H
 
@@ -17,7 +17,7 @@
 struct server {
 	char *folder, path[300];
 	pid_t pid;
-	redisContext *redis; /* for the test's own questions */
+	redisContext *redis; /* for ask() */
 };
 
 static inline void server_start(struct server *s, const char *option, const char *value)
@@ -33,7 +33,7 @@ static inline void server_start(struct server *s, const char *option, const char
 			       option, value, (char *)NULL);
 		_exit(127);
 	}
-	for (s->redis = NULL; !s->redis;) { /* the test's own time limit ends this */
+	for (s->redis = NULL; !s->redis;) { /* the test's time limit ends this */
 		assert_int_equal(waitpid(s->pid, NULL, WNOHANG), 0);
 		usleep(5000);
 		redisContext *c = redisConnectUnix(s->path);
@@ -49,7 +49,7 @@ static inline void server_start(struct server *s, const char *option, const char
 
 static inline void server_begin(struct server *s, const char *option, const char *value)
 {
-	signal(SIGPIPE, SIG_IGN); /* hiredis writes to connections that are gone */
+	signal(SIGPIPE, SIG_IGN); /* hiredis writes to closed connections */
 	s->folder = test_folder();
 	snprintf(s->path, sizeof s->path, "%s/s", s->folder);
 	server_start(s, option, value);
@@ -68,8 +68,8 @@ static inline void server_end(struct server *s)
 	test_folder_remove(s->folder);
 }
 
-/* A question of the test's own: its answer as a number, or the length of its text. @text: NULL, or
- * receives the text. */
+/* Send a command. @text: NULL, or receives the text of the answer. Return: the answer's number, or
+ * the length of its text. */
 static inline long long ask(struct server *s, char *text, const char *format, ...)
 {
 	va_list args;
@@ -89,7 +89,7 @@ static inline long long ask(struct server *s, char *text, const char *format, ..
 	return n;
 }
 
-/* A port that was free a moment ago becomes one of the server's. Return: it. */
+/* Let the server listen on a port that was free a moment ago. Return: the port. */
 static inline unsigned give_port(struct server *s)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -104,7 +104,7 @@ static inline unsigned give_port(struct server *s)
 	return ntohs(a.sin_port);
 }
 
-/* A link: connects if need be. */
+/* The link of a store. It connects at the first call, and again after an error. */
 struct test_link {
 	const struct server *server;
 	redisContext *redis;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Images on a real server: by a thread of its own, in chunks, checked before they are loaded. */
+ * Images on a real server: a thread transfers them in chunks and checks them before loading. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include "generations.h"
@@ -53,7 +53,7 @@ static void test_a_packed_image_is_smaller_and_the_same_set(void **state)
 	assert_ok(fetch(&n, &m, &f));
 	assert_has(f, 0, 5000);
 	weir_destroy(f);
-	/* what it is when unpacked counts too */
+	/* the limit also holds for the unpacked size */
 	node_close(&n);
 	n = (struct node){ .id = 0 };
 	o = node_options(&server, &n);
@@ -88,7 +88,7 @@ static void test_a_missing_or_damaged_chunk_is_said_and_loads_nothing(void **sta
 	node_close(&n);
 }
 
-/* Equal sets have equal images, so a new one repairs what the head names. */
+/* Equal sets have equal images, so a new upload repairs the image that the head names. */
 static void test_an_upload_repairs_a_damaged_chunk_and_leaves_its_time(void **state)
 {
 	struct node n;
@@ -135,9 +135,9 @@ struct gate {
 	struct test_link link;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	unsigned gets, allowed; /* GET, SET of chunks */
+	unsigned gets, allowed; /* GET and SET of chunks */
 	unsigned expires;
-	bool cut, interrupted;  /* cut: the next fails */
+	bool cut, interrupted;  /* cut: the next call fails */
 	unsigned wakes;
 };
 
@@ -211,7 +211,7 @@ static void open_gate(struct node *n, struct gate *g)
 		            .changed = PTHREAD_COND_INITIALIZER };
 	*n = (struct node){ .id = 0 };
 	struct weir_redis_options o = node_options(&server, n);
-	/* both ways go through the gate's function: only the image's counts */
+	/* both links use gate_call(), but only the image's has a closed gate */
 	static struct gate open;
 	open = (struct gate){ .lock = PTHREAD_MUTEX_INITIALIZER, .link = { &server, NULL },
 		              .allowed = UINT32_MAX };
@@ -344,11 +344,11 @@ static void test_closing_stops_what_is_on_its_way(void **state)
 		gate_set(&g, i, false, false);
 		assert_int_equal(n.store->image(n.store->context, &m, &f), -EINPROGRESS);
 		wait_gets(&g, i);
-		close_gate(&n, &g); /* joins */
+		close_gate(&n, &g); /* joins the thread */
 	}
 }
 
-/* What is copied is what was there at the first call. */
+/* The first call copies the filter, so later inserts are not in the image. */
 static void test_an_upload_is_of_its_first_call(void **state)
 {
 	struct node n;
@@ -398,7 +398,7 @@ static void test_chunks_are_renewed_that_would_go_and_no_others(void **state)
 	gate_set(&g, UINT32_MAX, false, false);
 	assert_ok(upload(&n, f, &m));
 	assert_in_range(left_of(&server, &m, 0), 100, 120);
-	/* a fetch renews those that it has not got yet */
+	/* a fetch renews the chunks that it has not read yet */
 	for (unsigned i = 0; i < m.chunks; i++)
 		ask(&server, NULL, "EXPIRE %s 60", chunk(key, &m, i));
 	assert_ok(fetch(&n, &m, &again));
@@ -408,7 +408,7 @@ static void test_chunks_are_renewed_that_would_go_and_no_others(void **state)
 	assert_ok(publish(&n, &m));
 	g.expires = 0;
 	assert_ok(fetch(&n, &m, &again));
-	assert_int_equal(g.expires, m.chunks); /* one each time: none has an end */
+	assert_int_equal(g.expires, m.chunks); /* one EXPIRE a chunk, since none expires */
 	for (unsigned i = 0; i < m.chunks; i++)
 		assert_int_equal(left_of(&server, &m, i), -1);
 	weir_destroy(again);

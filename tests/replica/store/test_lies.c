@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A server that answers anything: each call says what is wrong, changes nothing, and takes no
- * memory for what is declared. No server is needed. */
+ * A redis whose answers are forged: each call says what is wrong, changes nothing, and allocates no
+ * memory for sizes that an answer only declares. The tests need no server. */
 #include <hiredis/hiredis.h>
 #include "../../test.h"
 #include "store/parts.h"
@@ -16,8 +16,8 @@ enum { ANSWERS = 12 };
 struct liar {
 	const char *answers[ANSWERS];
 	unsigned asked;
-	char said[ANSWERS][32]; /* what it was asked */
-	int err;                /* of the connection, in place of an answer */
+	char said[ANSWERS][32]; /* the command of each call */
+	int err;                /* if set, each call fails with this */
 };
 
 static redisReply *parse(const char *text)
@@ -178,7 +178,7 @@ static int count(void *context, const struct weir_entry *e)
 #define ENTRY(id) "*2\r\n$3\r\n" id "\r\n*6\r\n$1\r\nt\r\n" HEX "$1\r\na\r\n" HEX \
 	"$1\r\ng\r\n$3\r\n1.1\r\n"
 
-/* Return: what read() answers; @given: how many entries it gave before. */
+/* Return: the result of read(). @given: the number of entries that it reported. */
 static int read_of(const char *answer, size_t *given)
 {
 	struct liar l = { .answers = { answer } };
@@ -195,7 +195,7 @@ static void test_a_log_of_another_form_is_refused(void **state)
 {
 	static const struct { const char *answer; int err; unsigned given; } lies[] = {
 		{ "+OK\r\n", -EPROTO, 0 },
-		/* more than asked, not behind */
+		/* more entries than asked for, or an id that is not after the last */
 		{ "*3\r\n" ENTRY("1-3") ENTRY("1-4") ENTRY("1-5"), -EPROTO, 0 },
 		{ "*1\r\n" ENTRY("1-2"), -EPROTO, 0 },
 		{ "*2\r\n" ENTRY("1-3") ENTRY("1-3"), -EPROTO, 1 },
@@ -237,7 +237,7 @@ static void test_an_entry_that_does_not_read_is_given_in_its_place(void **state)
 	}
 }
 
-/* ---- manifests, what is kept, images ---- */
+/* ---- manifests, kept generations, images ---- */
 
 static void manifest_refused(const char *answer, int err, const char *why)
 {
@@ -300,7 +300,7 @@ static int wait_image(struct weir_redis *r, const struct weir_manifest *m)
 
 static void image_refused(const char *answer, uint64_t bytes, int err, const char *why)
 {
-	struct liar l = { .answers = { ":0\r\n", answer } }; /* after a renewal */
+	struct liar l = { .answers = { ":0\r\n", answer } }; /* the answer after a renewal */
 	struct weir_redis *r = open_liar(&l);
 	const struct weir_manifest m = { .id = 1, .bytes = bytes,
 		                         .chunks = (bytes - 1) / WEIR_CHUNK + 1 };
@@ -320,7 +320,7 @@ static void test_a_chunk_of_another_form_is_refused(void **state)
 	image_refused("+OK\r\n", UINT64_C(1) << 40, -EFBIG, "raise max_image_bytes");
 }
 
-/* ---- what is seen ---- */
+/* ---- status, reports, WAIT and SCAN ---- */
 
 static int ignore(void *context, uint64_t node, uint64_t ms, const char *report, size_t len)
 {
@@ -356,7 +356,7 @@ static int sign(void *signer, const char *text, size_t len, char line[WEIR_SIGNA
 	return 0;
 }
 
-/* A signature would make a position last that another client wrote to the log. */
+/* A signature would make permanent a position that another client wrote to the log. */
 static void test_no_position_beyond_the_ids_of_nodes_is_signed(void **state)
 {
 	struct liar l = { .err = -EIO };

@@ -2,7 +2,7 @@
  * Publish on a real server: what it compares, what it keeps, what it drops. */
 #include "generations.h"
 
-/* Nothing has changed but what EXPIRE does to chunks. */
+/* The refused publication may change nothing but when chunks expire. */
 static void assert_refused_publication(struct node *n, struct weir_manifest *m, int err,
                                        const char *why)
 {
@@ -51,13 +51,13 @@ static void test_a_generation_becomes_the_head_and_is_announced(void **state)
 	assert_string_equal(fields->element[4]->str, "g");
 	assert_string_equal(fields->element[5]->str, "1.1");
 	freeReplyObject(a);
-	append(&n, 1); /* the chain goes on */
+	append(&n, 1); /* the chain of tags continues */
 	assert_true(n.head.last.n == 4);
 	node_close(&n);
 	node_close(&other);
 }
 
-/* What the log's last entry says. */
+/* Return: the tag of the entry before, as the log's last entry names it. */
 static uint64_t tag_before_the_last(void)
 {
 	uint64_t tag;
@@ -92,7 +92,7 @@ static void test_whatever_was_true_when_it_began_must_be_true_still(void **state
 	n.head.version = (struct weir_version){ 1, 1 };
 	m.version.number = 2;
 	assert_refused_publication(&n, &m, -EEXIST, "another generation");
-	assert_int_equal(chunks_of(&server, &m), 0); /* which nobody needs now */
+	assert_int_equal(chunks_of(&server, &m), 0); /* no generation needs them */
 	n.head = right;
 	assert_refused_publication(&n, &m, -ENOENT, "upload it again");
 	assert_ok(upload(&n, f, &m));
@@ -107,7 +107,7 @@ static void test_whatever_was_true_when_it_began_must_be_true_still(void **state
 	beat(&n);
 	append(&n, 1);
 	const uint64_t tag = n.head.tag;
-	assert_ok(publish(&n, &m)); /* the log went on: its position is not the end */
+	assert_ok(publish(&n, &m)); /* its position may be before the end of the log */
 	assert_true(tag_before_the_last() == tag);
 	assert_int_equal(ask_number("HGET {weir:test}:2:head bytes"), m.bytes);
 	m.version = (struct weir_version){ 1, 1 };
@@ -164,7 +164,7 @@ static void test_a_head_that_is_not_the_logs_is_stale(void **state)
 	ask(&server, NULL, "XADD {weir:test}:2:log 1-9 t 00000000000000ff");
 	assert_refused_publication(&n, &m, -ESTALE, "not the one of this log");
 	const uint64_t mark = n.head.mark;
-	beat(&n); /* else all publications failed until a node inserts */
+	beat(&n); /* a heartbeat begins the epoch, or publications fail until an insert */
 	assert_true(n.head.prev == mark && n.head.mark != mark);
 	assert_true(n.head.last.epoch == 2 && n.head.base.n == 9);
 	m = manifest_of(&n, f, (struct weir_version){ 1, 1 });
@@ -193,7 +193,7 @@ static void test_chunks_are_all_there_and_of_their_sizes(void **state)
 	assert_refused_publication(&n, &m, -ENOENT, "upload it again");
 	ask(&server, NULL, "SETRANGE %s1 %d x", image, WEIR_CHUNK);
 	assert_refused_publication(&n, &m, -ENOENT, "WEIRCHUNK 1");
-	assert_ok(upload(&n, f, &m)); /* which puts them right */
+	assert_ok(upload(&n, f, &m)); /* the upload repairs the chunks */
 	assert_ok(publish(&n, &m));
 	for (unsigned i = 0; i < m.chunks; i++)
 		assert_int_equal(left_of(&server, &m, i), -1);
@@ -218,7 +218,7 @@ static int see_kept(void *context, const struct weir_manifest *m, const char *te
 	                    line_len == 0 ? 0 : -EBADMSG;
 }
 
-/* The versions that are kept, but for their eras. */
+/* Are exactly the versions of these two numbers kept, whatever their eras? */
 static bool is_kept(struct node *n, uint64_t one, uint64_t two)
 {
 	struct kept k = { .n = 0 };
@@ -241,7 +241,7 @@ static void test_generations_beyond_keep_and_their_chunks_go(void **state)
 	assert_true(is_kept(&n, 3, 4));
 	assert_int_equal(left_of(&server, &m[3], 0), -1);
 	assert_int_equal(left_of(&server, &m[2], 0), -1);
-	for (unsigned i = 0; i < 2; i++) /* who fetches it still has time */
+	for (unsigned i = 0; i < 2; i++) /* a node that fetches it still has time */
 		assert_in_range(left_of(&server, &m[i], 0), 1, 120);
 	/* the log begins at the oldest kept position */
 	redisReply *a = redisCommand(server.redis, "XRANGE {weir:test}:2:log - + COUNT 1");
@@ -252,7 +252,7 @@ static void test_generations_beyond_keep_and_their_chunks_go(void **state)
 	node_close(&n);
 }
 
-/* Equal images have one name: neither a rollback nor a loser may lose it. */
+/* Equal images share their chunks: a refused or a trimmed generation may not delete those. */
 static void test_an_image_that_a_kept_generation_names_stays(void **state)
 {
 	struct node n, late;
@@ -266,7 +266,7 @@ static void test_an_image_that_a_kept_generation_names_stays(void **state)
 	struct weir_manifest losing = manifest_of(&late, f, (struct weir_version){ 1, 1 });
 	assert_ok(upload(&late, f, &losing));
 	assert_memory_equal(losing.image, first.image, WEIR_IMAGE_HASH);
-	assert_int_equal(left_of(&server, &first, 0), -1); /* an upload gives it no end */
+	assert_int_equal(left_of(&server, &first, 0), -1); /* it does not expire */
 	assert_int_equal(publish(&late, &losing), -EEXIST);
 	assert_int_equal(left_of(&server, &first, 0), -1);
 	struct weir_manifest other = generation(&n, 5000, 1000, 20000);
@@ -274,7 +274,7 @@ static void test_an_image_that_a_kept_generation_names_stays(void **state)
 	generation(&n, 7000, 1000, 20000);
 	assert_int_equal(left_of(&server, &again, 0), -1);
 	assert_in_range(left_of(&server, &other, 0), 1, 120);
-	generation(&n, 0, 1000, 20000); /* one that was about to go */
+	generation(&n, 0, 1000, 20000); /* its image was about to expire */
 	generation(&n, 5000, 1000, 20000);
 	assert_int_equal(left_of(&server, &other, 0), -1);
 	weir_destroy(f);
@@ -341,7 +341,7 @@ static void test_what_is_not_a_generation_goes_and_stops_nothing(void **state)
 	char text[4096];
 	ask(&server, text, "HGET {weir:test}:2:kept 1.1");
 	ask(&server, NULL, "HSET {weir:test}:2:kept 1.3 %s", text);
-	assert_true(is_kept(&n, 1, 2)); /* beside another version it is none */
+	assert_true(is_kept(&n, 1, 2)); /* a manifest under another version is ignored */
 	node_close(&n);
 }
 
@@ -379,7 +379,7 @@ static void test_a_manifest_beside_another_version_or_set_is_refused(void **stat
 	node_close(&n);
 }
 
-/* ---- trust is asked, and a signature kept ---- */
+/* ---- trust and signatures ---- */
 
 static int sign(void *signer, const char *text, size_t len, char line[WEIR_SIGNATURE_ROOM])
 {

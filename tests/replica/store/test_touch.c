@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Touch on a real server: when epochs begin, what ids and tags say, what a full server takes. */
+ * Touch on a real server: when epochs begin, ids and tags, and what a full server accepts. */
 #include "group.h"
 
 struct seen {
@@ -98,7 +98,7 @@ static void test_a_restart_begins_an_epoch_that_goes_on(void **state)
 {
 	struct node n;
 	(void)state;
-	/* else redis may answer before it has written, while it waits for its disk */
+	/* otherwise redis may answer before the entry is on disk */
 	ask(&server, NULL, "CONFIG SET appendfsync always");
 	node_open(&n, &server);
 	uint64_t tag = append(&n, 5);
@@ -183,7 +183,7 @@ static void test_an_old_head_put_back_begins_an_epoch_behind_the_log(void **stat
 	assert_int_equal(done->type, REDIS_REPLY_STATUS);
 	freeReplyObject(done);
 	freeReplyObject(dump);
-	assert_true(is_id(beat(&n)->last, 1, 2)); /* nobody has appended */
+	assert_true(is_id(beat(&n)->last, 1, 2)); /* heartbeats append nothing */
 	append(&n, 3);
 	assert_true(n.head.mark != mark && n.head.prev == mark && is_id(n.head.base, 1, 3));
 	assert_true(is_id(n.head.last, 2, 2));
@@ -193,7 +193,7 @@ static void test_an_old_head_put_back_begins_an_epoch_behind_the_log(void **stat
 	node_close(&n);
 }
 
-/* FLUSHALL: nodes whose cursors are of the old log read the new one's first entry. */
+/* After FLUSHALL a node with a cursor of the old log must read the new log's first entry. */
 static void test_where_nothing_is_left_an_epoch_is_above_the_callers(void **state)
 {
 	struct node n;
@@ -224,12 +224,12 @@ static void test_giving_up_ends_only_the_callers_epoch(void **state)
 	assert_true(n.head.mark != before.mark && n.head.prev == 0 && is_id(n.head.lost, 1, 2) &&
 	            is_id(n.head.base, 1, 2) && is_id(n.head.last, 2, 1));
 	const uint64_t mark = n.head.mark;
-	assert_ok(n.store->touch(n.store->context, &t, &n.head)); /* another node, a moment later */
+	assert_ok(n.store->touch(n.store->context, &t, &n.head)); /* as another node does */
 	assert_true(n.head.mark == mark && is_id(n.head.lost, 1, 2));
 	node_close(&n);
 }
 
-/* What batches leave free is for an image. */
+/* Batches leave room for an image. */
 static void test_a_full_server_takes_heartbeats_calls_and_epochs_and_no_batch(void **state)
 {
 	static unsigned char hashes[8 * WEIR_ENTRY_HASHES];
@@ -248,7 +248,7 @@ static void test_a_full_server_takes_heartbeats_calls_and_epochs_and_no_batch(vo
 	char name[WEIR_HEX_TEXT];
 	weir__hex_write(name, n.id);
 	assert_int_equal(ask(&server, NULL, "HLEN {weir:test}:2:nodes"), 1);
-	/* and now full for good */
+	/* and now without any room */
 	ask(&server, NULL, "HDEL {weir:test}:2:nodes %s", name);
 	ask(&server, NULL, "CONFIG SET maxmemory 100000");
 	assert_ok(n.store->touch(n.store->context, &t, &n.head));
@@ -287,7 +287,7 @@ static void test_heartbeats_go_on_where_redis_takes_no_writes(void **state)
 	(void)state;
 	node_open(&n, &server);
 	append(&n, 5);
-	ask(&server, NULL, "HSET {weir:test}:2:head seen 1"); /* to be written again */
+	ask(&server, NULL, "HSET {weir:test}:2:head seen 1"); /* old enough to be written again */
 	ask(&server, NULL, "CONFIG SET min-replicas-to-write 1");
 	beat(&n);
 	assert_true(is_id(n.head.last, 1, 2));
@@ -351,7 +351,7 @@ static void assert_used_up(struct node *n, bool entry)
 	assert_non_null(strstr(weir_error_detail(), "{weir:test}:2:head too"));
 }
 
-/* Scripts count by doubles, which are exact up to 2^53. Another client can write any id. */
+/* Scripts count in doubles, which are exact up to 2^53. Another client can write any id. */
 static void test_ids_beyond_those_of_nodes_are_an_error_with_its_remedy(void **state)
 {
 	static const char *const ids[] = { "9007199254740993-5", "9007199254740000-1",
@@ -373,7 +373,7 @@ static void test_ids_beyond_those_of_nodes_are_an_error_with_its_remedy(void **s
 		               -EOVERFLOW, "used up", "UNLINK {weir:test}:2:log");
 		assert_int_equal(some, 0);
 		assert_used_up(&n, true);
-		ask(&server, NULL, "XDEL {weir:test}:2:log %s", ids[i]); /* redis knows it still */
+		ask(&server, NULL, "XDEL {weir:test}:2:log %s", ids[i]); /* redis keeps it */
 		assert_used_up(&n, true);
 		ask(&server, NULL, "UNLINK {weir:test}:2:log");
 		append(&n, 5);
@@ -392,12 +392,12 @@ static void test_a_head_whose_ids_are_used_up_is_named_too(void **state)
 	ask(&server, NULL, "HSET {weir:test}:2:head last 9007199254739999-1");
 	assert_used_up(&n, false);
 	ask(&server, NULL, "HSET {weir:test}:2:head last 9007199254739999-9007199254740993");
-	beat(&n); /* damaged */
+	beat(&n); /* the head counts as damaged */
 	assert_true(n.head.prev == 0 && is_id(n.head.last, 1, 1));
 	node_close(&n);
 }
 
-/* Else a node that saw the highest epoch could never begin the set again. */
+/* Otherwise a node that saw the highest epoch could never begin the set again. */
 static void test_above_the_highest_epoch_comes_the_first(void **state)
 {
 	static const uint64_t most = UINT64_C(9007199254739999);
@@ -418,7 +418,7 @@ static void test_above_the_highest_epoch_comes_the_first(void **state)
 	node_close(&n);
 }
 
-/* "inf" and "nan" are numbers to Lua: one HSET kept all nodes offline, or confirmed nothing. */
+/* Lua takes "inf" and "nan" for numbers. One HSET could keep all nodes offline or unconfirmed. */
 static void test_numbers_of_the_head_that_are_none_are_0(void **state)
 {
 	static const char *const numbers[] = { "inf", "nan", "-1", "1e18", "0x7f", "" };

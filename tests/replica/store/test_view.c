@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What is seen of a set on a real server, what is kept of it, replicas, and the end of a set. */
+ * A set on a real server: its status, kept generations and replicas, and the removal of a set. */
 #include "generations.h"
 
 static void test_status_is_of_one_moment_and_has_everything(void **state)
@@ -30,7 +30,7 @@ static void test_status_is_of_one_moment_and_has_everything(void **state)
 	node_close(&n);
 }
 
-/* The moment at which an operator looks. Redis refuses MULTI then. */
+/* Operators look at the status just then. Redis refuses MULTI above maxmemory. */
 static void test_a_server_above_maxmemory_tells_its_status(void **state)
 {
 	struct node n;
@@ -65,7 +65,7 @@ static void test_a_refused_status(void **state)
 	node_close(&n);
 }
 
-/* What weir's page will tell an operator to allow, and no more is needed. */
+/* src/replica/README.md gives these rules to operators. Weir needs no more. */
 static void test_these_acl_rules_are_enough(void **state)
 {
 	struct node n;
@@ -128,7 +128,7 @@ static void test_reports_are_given_and_what_is_none_is_passed_by(void **state)
 	node_close(&n);
 }
 
-/* Redis refused to trim the log by that id, when the generation was the head already. */
+/* Redis would refuse to trim the log by such an id, after the generation became the head. */
 static void test_a_kept_position_that_is_no_id_stops_no_publication(void **state)
 {
 	static const char *const positions[] = {
@@ -203,8 +203,8 @@ static void test_the_most_replicas_are_remembered_also_over_a_restart_of_the_mas
 	wait_replicas(&n, 1);
 	append(&n, 1);
 	while (weir__redis_wait(n.redis, 1, 1000) != 0)
-		; /* it is given what was there first */
-	/* a replica says so, and takes no heartbeat */
+		; /* the replica first gets the existing data */
+	/* a replica refuses a heartbeat */
 	struct node at_replica;
 	node_open(&at_replica, &replica);
 	const struct weir_touch t = { .node = 1 };
@@ -217,7 +217,7 @@ static void test_the_most_replicas_are_remembered_also_over_a_restart_of_the_mas
 	while (ask(&server, of, "INFO replication"), !strstr(of, "connected_slaves:0"))
 		usleep(10000);
 	assert_int_equal(beat(&n)->replicas, 1);
-	char wanted[32]; /* only as many again count anew */
+	char wanted[32]; /* fewer replicas do not renew seen */
 	snprintf(wanted, sizeof wanted, "%llu", (unsigned long long)n.head.now_ms - 5000);
 	ask(&server, NULL, "HSET {weir:test}:2:head seen %s", wanted);
 	assert_int_equal(beat(&n)->replicas, 1);
@@ -248,7 +248,7 @@ static void test_options_that_cannot_be_are_refused(void **state)
 	weir__redis_close(NULL);
 }
 
-/* Signed again twice, it has pushed the generation before it out of those that are kept. */
+/* Otherwise signing a generation twice more would push the one before it out of the kept ones. */
 static void test_a_generation_that_is_signed_again_takes_no_place(void **state)
 {
 	struct node n;
