@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Replicas of the tests, and a server of their own. */
+ * Replicas for the tests, and a private server. */
 #ifndef WEIR_TESTS_REPLICA_SERVICE_SERVICE_H
 #define WEIR_TESTS_REPLICA_SERVICE_SERVICE_H
 
@@ -11,7 +11,7 @@ static struct server server;
 static char url[320];
 static struct weir_params params;
 
-/* What report() heard last, of each kind. */
+/* The calls of report() of each kind, and the last result and sentence. */
 static struct { int swaps, news, failures, result; char sentence[WEIR_SENTENCE_BYTES]; } heard;
 static pthread_mutex_t hearing = PTHREAD_MUTEX_INITIALIZER;
 
@@ -35,7 +35,7 @@ static inline bool has_heard(int result, const char *part)
 	return has;
 }
 
-/* The test's own time limit ends this. */
+/* The test's time limit ends the wait. */
 #define eventually(condition) \
 	do \
 		usleep(2000); \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * When is an insert confirmed, and what does it say when it is not? */
+ * When is an insert confirmed, and which error does it return if it is not? */
 #include "service.h"
 
 static struct server replica;
-static char both[64]; /* their URL */
+static char both[64]; /* the URL of both servers */
 
-/* @s becomes a replica of @master. It is there when this returns. */
+/* Make @s a replica of @master and wait until it is online. */
 static void replicate(struct server *s, struct server *master, unsigned port)
 {
 	char info[4096];
@@ -39,7 +39,7 @@ static void test_confirmed_needs_no_replica_where_there_is_none(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* The replica is stopped: it is connected, and has nothing. */
+/* A stopped replica is connected but receives nothing. */
 static void test_confirmed_waits_for_the_replica(void **state)
 {
 	(void)state;
@@ -62,7 +62,7 @@ static void test_confirmed_waits_for_the_replica(void **state)
 	assert_refused(insert(a, 2, WEIR_REPLICA_CONFIRMED), -EAGAIN, "not confirmed within 700 ms",
 	               "0 of 1 replicas");
 	assert_true(has(a, 2));
-	assert_ok(weir_replica_close(a)); /* redis has it */
+	assert_ok(weir_replica_close(a)); /* the master has the key */
 
 	o.confirm_replicas = WEIR_REPLICAS_NONE;
 	a = open_with(&o);
@@ -72,7 +72,7 @@ static void test_confirmed_waits_for_the_replica(void **state)
 	server_end(&replica);
 }
 
-/* S1. A WAIT on the new one speaks of what that one wrote. */
+/* S1. A WAIT on a new connection covers only what that connection wrote. */
 static void test_a_new_connection_confirms_nothing_of_the_old_one(void **state)
 {
 	(void)state;
@@ -91,8 +91,8 @@ static void test_a_new_connection_confirms_nothing_of_the_old_one(void **state)
 	server_end(&replica);
 }
 
-/* S1. The server is killed after it took the insert and before it was confirmed: what it lost is
- * sent to the next one, and counts there. */
+/* S1. The server is killed after it took the insert and before the confirmation. The node sends the
+ * lost insert to the next server, and only that server can confirm it. */
 static void test_an_epoch_that_ends_confirms_nothing(void **state)
 {
 	(void)state;
@@ -116,7 +116,7 @@ static void test_an_epoch_that_ends_confirms_nothing(void **state)
 	server_end(&replica);
 }
 
-/* The number in the head is that of the old master. */
+/* The head still has the old master's number of replicas. */
 static void test_a_promoted_replica_is_not_waited_for(void **state)
 {
 	(void)state;
@@ -134,8 +134,8 @@ static void test_a_promoted_replica_is_not_waited_for(void **state)
 	server_start(&server, NULL, NULL);
 }
 
-/* As after a planned failover: the old master comes back as a replica at once, and could be
- * promoted before it has the key. */
+/* As after a planned failover, the old master soon comes back as a replica. It could be promoted
+ * before it has the key. */
 static void test_a_replica_that_came_to_the_promoted_one_is_waited_for(void **state)
 {
 	(void)state;
@@ -160,7 +160,7 @@ static void test_a_replica_that_came_to_the_promoted_one_is_waited_for(void **st
 	server_end(&replica);
 }
 
-/* Another replica was there lately, and has not come to the new master yet. */
+/* Another replica was connected recently and has not come to the new master yet. */
 static void test_a_promoted_replica_does_not_stand_for_another(void **state)
 {
 	(void)state;
@@ -188,7 +188,7 @@ static void test_a_promoted_replica_does_not_stand_for_another(void **state)
 	server_start(&server, NULL, NULL);
 }
 
-/* Once its grace is over. The replica that is waited for came to it since. */
+/* After the grace the node waits for the old master, which is the new master's replica by then. */
 static void test_a_promoted_replica_is_one_fewer_for_the_grace_alone(void **state)
 {
 	(void)state;
@@ -204,7 +204,7 @@ static void test_a_promoted_replica_is_one_fewer_for_the_grace_alone(void **stat
 	assert_ok(weir_replica_flush(a, 20000));
 	server_start(&server, NULL, NULL);
 	replicate(&server, &replica, port);
-	sleep(5); /* the grace, and 3 s until redis has counted again */
+	sleep(5); /* the grace, and 3 s until the replicas are counted again */
 	assert_ok(weir_replica_flush(a, 20000));
 	kill(server.pid, SIGSTOP);
 	assert_refused(insert(a, 2, WEIR_REPLICA_CONFIRMED), -EAGAIN, "not confirmed",
@@ -225,7 +225,7 @@ static void test_a_server_that_may_evict_confirms_nothing(void **state)
 	eventually(has_heard(-EAGAIN, "allkeys-lru"));
 	assert_non_null(strstr(stats(a).error, "noeviction"));
 	ask(&server, NULL, "CONFIG SET maxmemory-policy noeviction");
-	/* a new connection looks again */
+	/* a new connection reads the policy again */
 	ask(&server, NULL, "CLIENT KILL TYPE normal SKIPME yes");
 	eventually(has_heard(0, "all is well again"));
 	assert_ok(insert(a, 2, WEIR_REPLICA_CONFIRMED));
@@ -239,7 +239,7 @@ static void test_a_full_server_confirms_nothing_and_is_told_once(void **state)
 	o.poll_ms = 5;
 	struct weir_replica *a = open_with(&o);
 	eventually(has_heard(0, "begins here"));
-	ask(&server, NULL, "CONFIG SET maxmemory 3mb"); /* less than an image's reserve */
+	ask(&server, NULL, "CONFIG SET maxmemory 3mb"); /* less than the reserve for an image */
 	assert_refused(insert(a, 1, WEIR_REPLICA_CONFIRMED), -EAGAIN, "full", "maxmemory");
 	eventually(has_heard(-ENOSPC, "full"));
 	assert_refused(insert(a, 2, WEIR_REPLICA_CONFIRMED), -EAGAIN, "full", "maxmemory");
@@ -250,7 +250,7 @@ static void test_a_full_server_confirms_nothing_and_is_told_once(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* The node keeps a few keys; the others stand behind a token, and a generation. */
+/* The ring has room for a few keys. The others wait for a generation, under a token. */
 static void test_a_flush_waits_for_what_no_ring_keeps(void **state)
 {
 	(void)state;
@@ -271,7 +271,7 @@ static void test_a_flush_waits_for_what_no_ring_keeps(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* How many redis has run. */
+/* Return: the number of scripts that redis has run. */
 static unsigned scripts(void)
 {
 	char text[4096];
@@ -282,7 +282,7 @@ static unsigned scripts(void)
 	return calls;
 }
 
-/* Once a second each, where there are a thousand nodes. */
+/* Each of a thousand nodes would send only one heartbeat a second. */
 static void test_few_nodes_have_heartbeats_more_often(void **state)
 {
 	(void)state;
@@ -297,7 +297,7 @@ static void test_few_nodes_have_heartbeats_more_often(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* Heartbeats are answered all the while. */
+/* Redis answers heartbeats all the time. */
 static void test_a_node_that_cannot_read_is_not_complete(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Another client gives the log ids beyond those of nodes: each node says what to do, loses nothing,
- * and goes on when that was done. */
+ * Another client writes log ids above those of nodes. Each node reports the remedy, loses nothing,
+ * and goes on after the remedy. */
 #include "service.h"
 
 static bool says_what_to_do(const struct weir_replica *r)
@@ -42,7 +42,7 @@ static bool is_in_epoch(const char *epoch)
 	return strncmp(last, epoch, strlen(epoch)) == 0 && last[strlen(epoch)] == '-';
 }
 
-/* The highest epochs come from another client too. After the last of them comes the first. */
+/* Another client writes the highest epochs too. After the last epoch comes the first. */
 static void test_a_node_that_saw_the_last_epoch_begins_with_the_first(void **state)
 {
 	static const char *const epochs[] = { "9007199254739998", "9007199254739999", "1" };

@@ -34,7 +34,7 @@ static void test_open_begins_a_set_and_another_node_joins_it(void **state)
 	eventually(has_heard(0, "it begins here, empty"));
 	assert_int_equal(insert(a, 1, WEIR_REPLICA_CONFIRMED), WEIR_NEW);
 	struct weir_replica *b = open_one();
-	assert_true(has(b, 1)); /* all that redis had */
+	assert_true(has(b, 1)); /* open() waited for all that redis had */
 	assert_int_equal(insert(b, 2, WEIR_REPLICA_SOON), WEIR_NEW);
 	eventually(has(a, 2));
 	eventually(stats(b).complete && stats(b).state == WEIR_REPLICA_FOLLOWING);
@@ -48,7 +48,7 @@ static void test_a_set_that_is_there_stays_as_it_is(void **state)
 {
 	(void)state;
 	struct weir_replica *a = open_one();
-	eventually(has_heard(0, "it begins here, empty")); /* not after the next sentence */
+	eventually(has_heard(0, "it begins here, empty")); /* before the next one */
 	params.capacity *= 2;
 	struct weir_replica *b = open_one();
 	eventually(has_heard(0, "it is there and stays blocked"));
@@ -92,7 +92,7 @@ static void test_wrong_options_are_named(void **state)
 	WRONG(url, "unix:///no/such", -ENOENT, "/no/such", "");
 }
 
-/* Each begins with a seed of its own. */
+/* Each process begins the set with its own seed. */
 static void test_two_that_begin_at_once_have_one_set(void **state)
 {
 	(void)state;
@@ -115,8 +115,8 @@ static void test_two_that_begin_at_once_have_one_set(void **state)
 	assert_ok(weir_replica_close(r[0]));
 }
 
-/* Where that node publishes nothing, the set begins once its lease has ended: after the 13 s for
- * which open() and a node that runs wait without it. */
+/* If the holder publishes nothing, the set begins when the lease ends. The lease lasts longer than
+ * the 13 s that open() and a running node wait without a lease. */
 static void test_no_set_begins_while_another_node_has_the_lease(void **state)
 {
 	char lease[4096];
@@ -129,7 +129,7 @@ static void test_no_set_begins_while_another_node_has_the_lease(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* Each in an entry of its own. A reader gets the log in pages of 1,024 entries at most. */
+/* Each key has its own entry. A reader gets the log in pages of at most 1,024 entries. */
 static void test_open_reads_a_log_of_many_pages(void **state)
 {
 	(void)state;
@@ -154,7 +154,7 @@ static void set_password(const char *path, const char *word)
 	ask(&server, NULL, "CONFIG SET requirepass %s", word);
 }
 
-/* The caller's text is gone by the time of the second connection. */
+/* The caller overwrites its path before the second connection. */
 static void test_a_password_file_is_read_again_under_its_name_at_open(void **state)
 {
 	(void)state;
@@ -172,7 +172,7 @@ static void test_a_password_file_is_read_again_under_its_name_at_open(void **sta
 	assert_ok(weir_replica_close(a));
 }
 
-/* ---- a handle of the caller's ---- */
+/* ---- the caller's handle ---- */
 
 static void test_with_a_handle_nothing_is_waited_for(void **state)
 {
@@ -199,7 +199,7 @@ static void test_with_a_handle_nothing_is_waited_for(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* It counts as older than every generation. */
+/* A caller's filter counts as older than every generation. */
 static void test_what_redis_has_takes_the_place_of_a_file(void **state)
 {
 	(void)state;
@@ -239,7 +239,7 @@ static void test_another_seed_is_another_set(void **state)
 	struct weir_replica *b = open_with(&o);
 	assert_refused(insert(b, 1, WEIR_REPLICA_CONFIRMED), -EKEYREJECTED, "another seed", "test");
 	assert_true(has(b, 1));
-	eventually(stats(b).refused.era == 1); /* the figures follow the refusal */
+	eventually(stats(b).refused.era == 1); /* set after the refusal */
 	eventually(stats(a).foreign > 0);
 	eventually(strstr(stats(a).error, "another seed"));
 	assert_refused(weir_replica_publish(b), -EKEYREJECTED, "another seed", "test");
@@ -304,7 +304,7 @@ static void test_close_says_that_a_generation_is_owed(void **state)
 	server_start(&server, NULL, NULL);
 }
 
-/* No insert waits: what was merged is in no log. */
+/* Merged keys are in no log, so no insert waits. */
 static void test_close_says_that_what_was_merged_is_not_published(void **state)
 {
 	(void)state;
@@ -323,7 +323,7 @@ static void test_close_says_that_what_was_merged_is_not_published(void **state)
 	               "stands for more");
 }
 
-/* Another has the lease, so the node cannot publish what a node that has ended inserted. */
+/* Another node has the lease, so node b cannot publish the keys of node a, which has ended. */
 static void test_close_does_not_fail_for_what_other_nodes_inserted(void **state)
 {
 	(void)state;
@@ -382,7 +382,7 @@ static void test_close_on_its_own_thread_is_refused(void **state)
 	(void)state;
 	struct weir_replica_options o = options();
 	o.report = close_it;
-	closing = open_with(&o); /* the news that it begins */
+	closing = open_with(&o); /* reports that the set begins */
 	eventually(closed);
 	assert_int_equal(closed, -EDEADLK);
 	assert_ok(weir_replica_close(closing));

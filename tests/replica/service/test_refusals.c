@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A redis whose head is of no use: each call ends with a sentence, and none waits for ever. */
+ * The head in redis is unusable: each call ends with a sentence, and none waits for ever. */
 #include "signed.h"
 
 static int open_wrong(const struct weir_replica_options *o)
@@ -10,7 +10,7 @@ static int open_wrong(const struct weir_replica_options *o)
 	return err;
 }
 
-/* A dump of before 1.2 came back, and another node published 1.2 again. */
+/* A dump from before 1.2 is put back, and another node publishes a second 1.2. */
 static void make_twin(void)
 {
 	struct weir_replica_options o = signer(), f = follower();
@@ -35,7 +35,7 @@ static void test_open_fails_at_another_generation_of_the_version_taken(void **st
 	               "publish a newer one with the secret key, or give another state file");
 }
 
-/* It signed an image that any client can have written. */
+/* Otherwise the node would sign an image that any client may have written. */
 static void test_a_secret_key_needs_trusted_keys(void **state)
 {
 	(void)state;
@@ -48,9 +48,9 @@ static void test_a_secret_key_needs_trusted_keys(void **state)
 	assert_refused(open_wrong(&o), -ENOENT, "/no/such", "");
 }
 
-/* ---- a redis that was put back ---- */
+/* ---- an old dump is put back ---- */
 
-/* As a dump is: 1.2 has key 1, and 1.3, which the machine took, has key 2 too. */
+/* Put 1.2, which has key 1, back over 1.3, which has key 2 too. The state file names 1.3. */
 static void put_back(const struct weir_replica_options *o)
 {
 	struct weir_replica *a = open_with(o);
@@ -91,7 +91,7 @@ static void test_a_signer_publishes_above_the_version_that_it_took(void **state)
 	weir_destroy(more);
 	struct weir_replica *b = open_with(&f);
 	assert_int_equal(stats(b).joined.number, 4);
-	assert_true(has(b, 1) && has(b, 4)); /* what redis has, too */
+	assert_true(has(b, 1) && has(b, 4)); /* also the keys in redis */
 	assert_ok(weir_replica_close(b));
 	assert_ok(weir_replica_close(a));
 	assert_ok(weir_handle_destroy(o.handle));
@@ -123,7 +123,7 @@ static int make(void *context, struct weir_filter **out)
 	return 0;
 }
 
-/* The keys that the newer era has no more would be back. */
+/* Otherwise keys that the newer era removed would come back. */
 static void test_a_signer_puts_no_older_era_above_the_one_that_it_took(void **state)
 {
 	(void)state;
@@ -163,7 +163,7 @@ static void test_open_and_publish_end_at_a_head_that_names_another_generation(vo
 	assert_refused(weir_replica_publish(a), -EBADMSG, "names generation", "HSET");
 	ask(&server, NULL, "HDEL {weir:test}:2:head manifest");
 	eventually(has_heard(-EBADMSG, "has no manifest"));
-	ask(&server, NULL, "DEL {weir:test}:2:head"); /* as it says */
+	ask(&server, NULL, "DEL {weir:test}:2:head"); /* the remedy in the message */
 	struct weir_replica *b = open_with(&o);
 	assert_ok(weir_replica_close(b));
 	assert_ok(weir_replica_close(a));

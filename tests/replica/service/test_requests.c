@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Generations that are asked for, and those that are signed. */
+ * Generations on request, and signed generations. */
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -98,7 +98,7 @@ static void test_publish_during_an_upload_has_what_came_since_it_began(void **st
 	assert_ok(weir_replica_publish(a));
 	pthread_join(thread, NULL);
 	assert_int_equal(stats(a).published, 3);
-	ask(&server, NULL, "DEL {weir:test}:2:log"); /* the image alone has it */
+	ask(&server, NULL, "DEL {weir:test}:2:log"); /* only the image has the keys */
 	struct weir_replica *b = open_with(&o);
 	assert_true(has(b, 0) && has(b, 1000000));
 	assert_ok(weir_replica_close(b));
@@ -118,18 +118,18 @@ static void test_publish_without_redis_says_so(void **state)
 	ask(&server, NULL, "CONFIG SET maxmemory 1mb");
 	const uint64_t failures = stats(a).failures;
 	assert_int_equal(weir_replica_publish(a), -ENOSPC);
-	assert_int_equal(stats(a).failures, failures); /* it is there all the same */
+	assert_int_equal(stats(a).failures, failures); /* redis is online all the same */
 	ask(&server, NULL, "CONFIG SET maxmemory 0");
 	assert_ok(weir_replica_publish(a));
 	assert_ok(weir_replica_close(a));
 }
 
-/* ---- a record, or one of before ---- */
+/* ---- records and rollbacks ---- */
 
 struct record {
 	struct weir_replica *r;
 	int answer;
-	bool publish;    /* meanwhile */
+	bool publish;    /* while the record is made */
 	uint32_t kind;   /* 0: that of the set */
 	uint64_t others; /* keys from 1000 on */
 };
@@ -198,7 +198,7 @@ static void *kill_at_the_lease(void *arg)
 	return NULL;
 }
 
-/* For 10 s. The record is not on its way any more, so other generations may be. */
+/* The record fails while redis is away. Then the node may publish other generations. */
 static void test_publish_after_a_record_that_redis_was_away_for(void **state)
 {
 	(void)state;
@@ -326,19 +326,19 @@ static void test_an_older_head_is_refused(void **state)
 	assert_refused(weir_replica_open(&b, &o), -EKEYREJECTED, "1.2", "");
 	ask(&server, NULL, "DEL old {weir:test}:2:head");
 	assert_refused(weir_replica_open(&b, &o), -EKEYREJECTED, "1.2", "test");
-	/* with a file of before it may be begun again, above what was taken */
+	/* with an older file a signer may begin the set again, above the version it took */
 	struct weir_filter *f;
 	params.seed = 7;
 	assert_ok(weir_create(&f, &params));
 	assert_ok(weir_handle_create(&o.handle, f, NULL));
 	a = open_with(&o);
 	eventually(stats(a).joined.number == 3);
-	assert_int_equal(stats(a).published, 1); /* none below it before */
+	assert_int_equal(stats(a).published, 1); /* and none below it */
 	assert_ok(weir_replica_close(a));
 	assert_ok(weir_handle_destroy(o.handle));
 }
 
-/* A key of another type in the lease's place keeps no node offline. */
+/* A lease key of another type takes no node offline. */
 static void test_a_lease_that_is_none_stops_publications_alone(void **state)
 {
 	(void)state;
@@ -352,7 +352,7 @@ static void test_a_lease_that_is_none_stops_publications_alone(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* Another user may lock a state file in a folder that he can read. The child holds it for @ms. */
+/* Any user who can read the folder may lock the state file. A child holds the lock for @ms ms. */
 static void lock_state(const char *path, unsigned ms)
 {
 	char name[sizeof other_state + 8];
@@ -375,14 +375,14 @@ static void test_a_replica_is_closed_while_its_state_is_locked(void **state)
 	eventually(has(b, 1));
 	lock_state(other_state, 2000);
 	assert_ok(weir_replica_publish(a));
-	assert_int_equal(insert(b, 2, WEIR_REPLICA_SOON), WEIR_NEW); /* the thread waits */
+	assert_int_equal(insert(b, 2, WEIR_REPLICA_SOON), WEIR_NEW); /* its thread waits */
 	assert_true(has(b, 1) && has(b, 2) && stats(b).joined.number == 1);
 	assert_ok(weir_replica_close(b));
 	eventually(has(a, 2));
 	assert_ok(weir_replica_close(a));
 }
 
-/* It would sign what a client has written there. */
+/* Otherwise a rollback would sign a manifest that a client wrote. */
 static void test_a_rollback_wants_a_signature(void **state)
 {
 	(void)state;
@@ -398,7 +398,7 @@ static void test_a_rollback_wants_a_signature(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* A client used up all versions so: what is signed above a number lasts. */
+/* Otherwise a client could use up all versions: a signature above a forged version lasts. */
 static void test_nothing_is_signed_above_a_version_that_no_manifest_has(void **state)
 {
 	(void)state;
@@ -422,10 +422,10 @@ static void test_a_generation_is_signed_again_before_it_expires(void **state)
 	struct weir_replica_options o = signer(), f = follower();
 	o.expires_seconds = 2;
 	struct weir_replica *a = open_with(&o), *b = open_with(&f), *c = NULL;
-	eventually(stats(b).joined.number >= 6); /* each half second */
+	eventually(stats(b).joined.number >= 6); /* one each half second */
 	assert_int_equal(stats(b).error[0], '\0');
 	assert_int_equal(stats(b).image_bytes, 0);
-	struct record of = { .r = a }; /* which nobody could sign again */
+	struct record of = { .r = a }; /* a record is signed again too */
 	assert_ok(weir_replica_publish_from(a, make, &of));
 	eventually(stats(b).joined.era == 2 && stats(b).joined.number >= 4);
 	assert_int_equal(stats(b).error[0], '\0');

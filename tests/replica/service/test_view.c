@@ -39,7 +39,7 @@ static void test_a_view_of_a_set_and_its_node(void **state)
 		assert_ok(insert(a, i, WEIR_REPLICA_SOON));
 	assert_ok(weir_replica_publish(a));
 	struct weir_replica_view *v;
-	for (bool well = false; !well; usleep(20000)) { /* its report comes each 5 s */
+	for (bool well = false; !well; usleep(20000)) { /* a node reports every 5 s */
 		v = view();
 		const struct weir_replica_node *n = v->nodes;
 		well = v->node_count == 1 && n->state == WEIR_REPLICA_FOLLOWING && n->complete &&
@@ -103,7 +103,7 @@ static void test_a_view_says_who_signed(void **state)
 	o.expires_seconds = 1;
 	assert_ok(weir_replica_close(open_with(&o)));
 	assert_int_equal(unlink(state_file), 0);
-	o.secret_key = "/no/such"; /* not used */
+	o.secret_key = "/no/such"; /* a view does not use it */
 	struct weir_replica_view *v = view_with(&o);
 	assert_true(v->current.is_signed);
 	weir_replica_view_free(v);
@@ -150,9 +150,9 @@ static void test_reports_that_somebody_made_up(void **state)
 	report_as("0000000000000003", "1 host a error \033[2J state 2");
 	report_as("0000000000000004", "1 host");
 	report_as("0000000000000005", "1 ");
-	report_as("0000000000000006", "1");        /* none: no blank */
-	report_as("7", "1 host a");                /* none: no node's name */
-	report_as("0000000000000008", "x host a"); /* none: no time */
+	report_as("0000000000000006", "1");        /* ignored: no blank */
+	report_as("7", "1 host a");                /* ignored: no id of a node */
+	report_as("0000000000000008", "x host a"); /* ignored: no time */
 	struct weir_replica_view *v = view();
 	assert_int_equal(v->node_count, 5);
 	assert_int_equal(strlen(node_of(v, 1)->host), 64);
@@ -175,7 +175,7 @@ static void test_reports_that_somebody_made_up(void **state)
 	assert_refused(weir_replica_view(&v, &o), -EBADMSG, "not weir's", "test");
 }
 
-/* 130,000 reports were the memory of whoever looked, and 132,000 hid the set from him. */
+/* Without a bound 130,000 reports fill the memory of a view, and 132,000 hide the set from it. */
 static void test_a_view_holds_the_newest_reports_and_counts_the_others(void **state)
 {
 	(void)state;
@@ -196,7 +196,7 @@ static void test_a_view_holds_the_newest_reports_and_counts_the_others(void **st
 		assert_null(node_of(v, 0xf0000));
 		assert_non_null(node_of(v, 50000));
 		weir_replica_view_free(v);
-	} while (state); /* until it has reported */
+	} while (state); /* until node a has reported */
 	ask(&server, NULL, "EVAL %s 0 50001 140000 %llu", many, old);
 	v = view();
 	assert_true(v->current.version.era == 1 && !v->node_count);
@@ -229,7 +229,7 @@ static void test_metrics_are_what_measure_says(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* The thread may hang in a call: what it said last does not count for long. */
+/* The node's thread may hang in a call, so its last state counts only for a short time. */
 static void test_a_node_whose_redis_hangs_is_not_complete(void **state)
 {
 	(void)state;
@@ -245,14 +245,15 @@ static void test_a_node_whose_redis_hangs_is_not_complete(void **state)
 	const uint64_t lacking = stats(a).lacking_ms;
 	assert_in_range(lacking, 2000, 60000);
 	eventually(stats(a).lacking_ms > lacking + 500);
-	assert_int_equal(stats(a).failures, failures); /* the thread has not said all this */
+	assert_int_equal(stats(a).failures, failures); /* the thread has reported nothing */
 	kill(server.pid, SIGCONT);
 	eventually(stats(a).complete);
 	assert_int_equal(stats(a).lacking_ms, 0);
 	assert_ok(weir_replica_close(a));
 }
 
-/* What its report says, once that speaks of a node that is complete, or that is not. */
+/* Wait for a report with this @complete. An incomplete node must have lacked something for 3 s.
+ * Return: how long it has lacked something, in seconds. */
 static double reported_lacking(bool complete)
 {
 	for (;; usleep(20000)) {
@@ -265,7 +266,7 @@ static double reported_lacking(bool complete)
 	}
 }
 
-/* Its heartbeats are answered all the while. */
+/* Redis answers its heartbeats all the time. */
 static void test_a_node_says_for_how_long_it_lacks_a_generation(void **state)
 {
 	(void)state;
