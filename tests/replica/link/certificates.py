@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""An authority and certificates of it, in a folder: ca.crt, server.crt (of redis.example and
-127.0.0.1), client.crt, expired.crt; alone.crt, which only itself has signed; and their keys."""
+"""Makes a test authority and its certificates in a folder: ca.crt, server.crt (for redis.example
+and 127.0.0.1), client.crt, expired.crt, the self-signed alone.crt, and their keys."""
 import os
 import subprocess
 
@@ -32,6 +32,6 @@ def make(folder):
 
 
 def of_server(folder, port):
-    """The options of a redis-server that asks for a client's certificate too."""
+    """The options of a redis-server that also asks for a client's certificate."""
     return ("--tls-port", str(port), "--tls-cert-file", folder + "/server.crt",
             "--tls-key-file", folder + "/server.key", "--tls-ca-cert-file", folder + "/ca.crt")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The two ends of a link: a program that calls, and one that answers whatever a test says."""
+"""The two ends of a link: a program that calls, and a server that answers as a test tells it."""
 import os
 import socket
 import ssl
@@ -15,7 +15,7 @@ PROGRAM = os.path.abspath(sys.argv[1])
 
 
 class Caller:
-    """link_call.c says what its lines mean."""
+    """Runs link_call.c, which describes the lines."""
 
     def __init__(self, test, *options):
         self.process = subprocess.Popen([PROGRAM, *options], text=True, stdin=subprocess.PIPE,
@@ -44,8 +44,8 @@ class Caller:
 
 
 class Liar:
-    """Accepts connections; each gets what is said for it: bytes are sent after a command has come,
-    numbers are seconds of silence, bytes in a tuple are sent without a command, None closes."""
+    """Accepts connections and plays one script to each. Bytes are sent after a command, a number is
+    a pause in seconds, bytes in a tuple are sent without a command, and None closes."""
 
     def __init__(self, test, *lives, host="127.0.0.1", certificate=None):
         self.lives, self.seen, self.names = list(lives), [], []
@@ -114,7 +114,7 @@ class Server(RedisServer):
 
 
 def names(port, host=b"127.0.0.1"):
-    """What a Sentinel says of the master."""
+    """A Sentinel's answer that names the master."""
     return b"*2\r\n$%d\r\n%s\r\n$%d\r\n%d\r\n" % (len(host), host, len(str(port)), port)
 
 

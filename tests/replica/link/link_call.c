@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * A link for tests of the other end: OPTION=VALUE... on the command line, then a command a line on
- * standard input, words separated by blanks. Each is answered by a line: OK and the answer, or
- * ERRNO and the sentence. Lines of its own:
+ * Drives a link for tests that play the server. The command line has OPTION=VALUE... Standard input
+ * has one command a line, with blanks between words. Each gets one line as its answer: OK and the
+ * answer, or ERRNO and the sentence. Lines with @ are for the program itself:
  *     @send COMMAND, @receive MS, @take MS   the halves of a call
  *     @ready MS      wait until the connection can be read
- *     @beside ...    the same, on a link beside the first; "@beside @close" closes it
- *     @moved, @number, @peer, @rest, @rss    what link.h says; kilobytes of memory
- *     @stop MS       interrupt the next call after so long, from another thread
- *     @close         close the link, and say how many descriptors there are then */
+ *     @beside ...    do the line on a second link beside the first; "@beside @close" closes that
+ *     @moved, @number, @peer, @rest          see link.h
+ *     @rss           the largest memory use, in kilobytes
+ *     @stop MS       interrupt the next call after MS milliseconds, from another thread
+ *     @close         close both links and print the number of open descriptors */
 #include <dirent.h>
 #include <errno.h>
 #include <hiredis/hiredis.h>
@@ -46,7 +47,7 @@ static void print(const redisReply *r)
 	}
 }
 
-/* @reply: NULL: it was no answer of redis; then @err is a number. */
+/* Print the result of a call. @reply: NULL: print the number @err in place of an answer. */
 static void say(int err, redisReply *reply)
 {
 	if (err < 0)
@@ -70,7 +71,7 @@ static size_t split(struct iovec args[64], char *line)
 static int descriptors(void)
 {
 	DIR *folder = opendir("/proc/self/fd");
-	int n = -3; /* its own, and . and .. */
+	int n = -3; /* without the folder's, and . and .. */
 	while (folder && readdir(folder))
 		n++;
 	closedir(folder);
@@ -210,7 +211,7 @@ static void take(struct weir_link_options *o, char *word)
 
 int main(int argc, char **argv)
 {
-	/* a machine that is busy is not slow to connect to itself for that */
+	/* enough for a busy machine */
 	struct weir_link_options o = { .connect_ms = 30000 };
 	static char line[1 << 20];
 	setvbuf(stdout, NULL, _IOLBF, 0);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Do the tests of links find bugs? Plants each of these into a copy of src/replica/link, builds the
-tests with it, and runs the one that is named, which must find it. Without any bug all must pass.
+"""Do the tests of links find bugs? Plants each bug into a copy of src/replica/link, builds the
+tests with it, and runs the named test, which must fail. Without a bug all tests must pass.
 
 usage: mutants.py LIBRARY_FOLDER [NAME...]          CC chooses the compiler"""
 import os
@@ -18,8 +18,7 @@ HERE, SOURCES = ROOT / 'tests/replica/link', ROOT / 'src/replica/link'
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w', '-O1']
 LIBRARIES = '-lweir -lhiredis -lssl -lcrypto -lpthread -lcmocka'.split()
 PATIENCE = 120 # seconds; a bug may make a test wait for ever
-# Name, file, what stands there, what then stands there, and the test: of C, or a file of Python
-# and its question.
+# Name, file, old text, new text, and the test: a C program, or a Python file and one of its tests.
 MUTANTS = [
     ('PASSWORD_IN_THE_URL', 'url.c', "	if (strchr(at, '@')) /*", "	if (0) /*", 'url'),
     ('NUL_IN_A_PASSWORD', 'url.c', '		if (!c)\n			return false;', '',
@@ -183,7 +182,7 @@ def compile_one(source, out, folder):
 
 
 def build(work):
-    """All of it once, without a bug: ({source: object}, {test: object})."""
+    """Build everything once, without a bug. Return: ({source: object}, {test: object})."""
     parts = {source.name: compile_one(source, work / (source.stem + '.o'), SOURCES)
              for source in sorted(SOURCES.glob('*.c')) if source.name != 'no_tls.c'}
     tests = {name: compile_one(HERE / (name + '.c'), work / (name + '.o'), SOURCES)
@@ -192,7 +191,7 @@ def build(work):
 
 
 def plant(mutant, parts, folder):
-    """Return: the objects with this bug; a text: it cannot be planted."""
+    """Return: the objects with this bug, or a text that says why it cannot be planted."""
     name, file, old, new, _ = mutant
     for source in SOURCES.glob('*.[ch]'):
         (folder / source.name).write_text(source.read_text())
@@ -217,13 +216,13 @@ def passes(test, parts, tests, folder, library):
     try:
         return process.wait(PATIENCE) == 0
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL) # its callers and servers too
+        os.killpg(process.pid, signal.SIGKILL) # with its callers and servers
         process.wait()
         return False
 
 
 def judge(mutant, built, library):
-    """Return: what is wrong with the tests; None: they find it."""
+    """Return: what is wrong with the tests, or None if they find the bug."""
     name, file, _, _, test = mutant
     parts, tests = built
     with tempfile.TemporaryDirectory(prefix='weir-mutants-') as folder:
@@ -243,7 +242,7 @@ def main():
     plain = [(None, None, None, None, test) for test in sorted({m[4] for m in chosen})]
     with tempfile.TemporaryDirectory(prefix='weir-mutants-') as folder:
         built = build(Path(folder))
-        with ThreadPoolExecutor(4) as pool: # most of the time they wait
+        with ThreadPoolExecutor(4) as pool: # the tests mostly wait
             said = list(pool.map(lambda m: judge(m, built, library), plain + chosen))
     wrong = [one for one in said if one]
     print('\n'.join(wrong) or '%d bugs, and each is found' % len(chosen))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the master is, by what others say: hosts of a URL, and a Cluster's answers.
+"""Finding the master by the hosts of a URL and by the answers of a Cluster.
 test_elsewhere.py PROGRAM"""
 import sys
 import unittest
@@ -9,7 +9,7 @@ from ends import Caller, Liar, free_port
 
 class Elsewhere(unittest.TestCase):
     def test_the_next_of_several(self):
-        """Who hangs or cannot serve is not asked again while there is another."""
+        """A host that hangs or cannot serve is skipped while there is another."""
         for said, error in ((b"", "ETIMEDOUT "), (b"-CLUSTERDOWN x\r\n", "EAGAIN "),
                             (b"nonsense\r\n", "EPROTO ")):
             with self.subTest(said=said):
@@ -28,7 +28,7 @@ class Elsewhere(unittest.TestCase):
         self.assertEqual(call("GET x"), "OK there again")
 
     def test_elsewhere_nobody_answers(self):
-        """Then the hosts of the URL are asked again."""
+        """The link then asks the hosts of the URL again."""
         there = Liar(self, [b""])
         here = Liar(self, [b"-MOVED 1 127.0.0.1:%d\r\n" % there.port], [b"+here\r\n"])
         call = Caller(self, "url=" + here.url, "answer=2000")
@@ -36,7 +36,7 @@ class Elsewhere(unittest.TestCase):
         self.assertEqual(call("GET x"), "OK here")
 
     def test_elsewhere_on_the_same_host(self):
-        """Not on the first one of the URL."""
+        """MOVED without a host means the host that answered, not the first one of the URL."""
         there = Liar(self, [b"+there\r\n"], host="127.0.0.2")
         here = Liar(self, [b"-MOVED 1 :%d\r\n" % there.port], host="127.0.0.2")
         call = Caller(self, "url=redis://127.0.0.1:%d,127.0.0.2:%d"
@@ -44,7 +44,7 @@ class Elsewhere(unittest.TestCase):
         self.assertEqual(call("GET x"), "OK there")
 
     def test_ask_is_not_followed(self):
-        """Half of a set would be there."""
+        """During a migration the other server has only half of a set."""
         here = Liar(self, [b"-ASK 1 127.0.0.1:1\r\n", b"+here\r\n"])
         call = Caller(self, "url=" + here.url)
         answer = call("GET x")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Commands sent before answers are received, and links beside each other. test_halves.py
-PROGRAM"""
+"""Commands that are sent before earlier answers arrive, and two links beside each other.
+test_halves.py PROGRAM"""
 import sys
 import time
 import unittest
@@ -22,7 +22,7 @@ class Halves(unittest.TestCase):
         self.assertEqual(call("@number"), "OK 1")
 
     def test_a_blocking_read(self):
-        """It has a time of its own, and commands of another link pass it."""
+        """A blocking read has its own time limit, and commands of another link overtake it."""
         s = Server(self)
         tail = Caller(self, "url=unix://" + s.socket, "answer=2000")
         self.assertEqual(tail("@send XREAD BLOCK 0 STREAMS log $"), "OK 0")
@@ -53,7 +53,7 @@ class Halves(unittest.TestCase):
         self.assertRegex(answer, "ETIMEDOUT .*no whole answer in time")
 
     def test_what_does_not_come_is_not_waited_for(self):
-        """When a connection ends, so does all that it owed."""
+        """A connection that ends owes no more answers."""
         liar = Liar(self, [b"+one\r\n", None], [b"+again\r\n"])
         call = Caller(self, "url=" + liar.url)
         self.assertEqual(call("@send X"), "OK 0")
@@ -71,7 +71,7 @@ class Halves(unittest.TestCase):
         self.assertEqual(call("@receive 0"), "OK two")
 
     def test_a_flight_that_is_sent_elsewhere(self):
-        """All of it is sent again, by the caller."""
+        """The caller sends all its commands again."""
         there = Liar(self, [b"+one\r\n+two\r\n"])
         moved = b"-MOVED 1 127.0.0.1:%d\r\n" % there.port
         call = Caller(self, "url=" + Liar(self, [moved * 2]).url)
@@ -91,8 +91,8 @@ class Halves(unittest.TestCase):
 
 class Beside(unittest.TestCase):
     def test_at_one_address(self):
-        """The URL names a Cluster of two; the link beside goes where the first one is, not where
-        the URL begins, and leaves with it."""
+        """The URL names two hosts. The second link uses the host of the first link, not the first
+        host of the URL, and closes with the first link."""
         one = Liar(self, [b"+1\r\n", b"", None], [b"+1 again\r\n"], [b"+never\r\n"])
         two = Liar(self, [b"+2\r\n"], [b"+2 beside\r\n"])
         call = Caller(self, "url=%s,127.0.0.1:%d" % (one.url, two.port))
@@ -133,7 +133,7 @@ class Beside(unittest.TestCase):
         self.assertEqual(call("@beside @stop 0"), "OK 0")
         time.sleep(0.3)
         self.assertTrue(call("@beside INCR n").startswith("ECANCELED "))
-        self.assertEqual(call("GET n"), "OK nil") # it was not sent
+        self.assertEqual(call("GET n"), "OK nil") # INCR was not sent
         self.assertEqual(call("@beside @rest"), "OK 0")
         self.assertEqual(call("@beside PING"), "OK PONG")
         self.assertEqual(call("@beside @number"), "OK 2")

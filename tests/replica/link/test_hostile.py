@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Another end that is no redis, or a bad one: what it says is limited before memory is taken, and
-ends in a sentence. test_hostile.py PROGRAM"""
+"""The other end is broken or not redis: the link limits each answer before it allocates memory,
+and fails with a sentence. test_hostile.py PROGRAM"""
 import re
 import socket
 import sys
@@ -12,7 +12,7 @@ from ends import Caller, Liar, names
 
 class Hostile(unittest.TestCase):
     def lie(self, said, error, *more, most=1000000):
-        """What is said fails so, and the next call has another connection."""
+        """The answer @said fails with @error, and the next call gets a new connection."""
         liar = Liar(self, [said, *more], [b"+again\r\n"])
         patience = 3000 if error == "ETIMEDOUT" else 60000
         call = Caller(self, "url=" + liar.url, "answer=%d" % patience, "max=%d" % most)
@@ -35,7 +35,7 @@ class Hostile(unittest.TestCase):
         self.lie(b"*2147483647\r\n", "EMSGSIZE")
         self.lie(b"*2\r\n*262000\r\n" + b":1\r\n" * 262000 + b"*600\r\n", "EMSGSIZE",
                  most=4000000)
-        # each is small, all together are not
+        # each array is small, the sum is not
         self.lie(b"*1000\r\n" + (b"*262\r\n" + b":1\r\n" * 262) * 1000, "EMSGSIZE",
                  most=4000000)
 
@@ -49,7 +49,7 @@ class Hostile(unittest.TestCase):
                  + b"x" * 200000, "EMSGSIZE")
 
     def test_lines_without_end(self):
-        """They are refused long before max_bytes: to look for their end takes time."""
+        """They are refused long before max_bytes, since a search for their end takes time."""
         for first in (b"+", b"-", b"*1\r\n-", b":", b"*"):
             with self.subTest(first=first):
                 self.lie(first + b"1" * 70000, "EMSGSIZE")
@@ -90,7 +90,7 @@ class Hostile(unittest.TestCase):
         self.assertEqual(call("GET x"), "OK hello")
 
     def test_slow_for_ever(self):
-        """Each piece comes in time, and there is no end."""
+        """Each piece comes in time, but the answer never ends."""
         liar = Liar(self, [b"$1000\r\n", *[0.05, (b"x",)] * 600])
         call = Caller(self, "url=" + liar.url, "answer=500")
         answer = call("GET x")
@@ -98,7 +98,7 @@ class Hostile(unittest.TestCase):
         self.assertTrue(had and int(had[1]) < 400, answer)
 
     def test_nobody_takes_the_connection(self):
-        """What waits to be taken is full: nothing answers, not even with no."""
+        """The listen queue is full: the kernel neither accepts nor refuses the connection."""
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
             listener.listen(0)
@@ -127,7 +127,7 @@ class Hostile(unittest.TestCase):
         return answer
 
     def test_drips_of_tls(self):
-        """A greeting without end, of pieces that come in time: the try has an end."""
+        """An endless handshake whose pieces come in time: the try still ends."""
         liar = Liar(self, [0.1] + [(b"\x16\x03\x03\x3f\xff",)] + [0.2, (b"\x02",)] * 100)
         call = Caller(self, "url=rediss://127.0.0.1:%d" % liar.port, "insecure", "connect=900",
                       "answer=60000")
@@ -144,14 +144,14 @@ class Hostile(unittest.TestCase):
         self.assertLess(time.monotonic() - begun, 15)
 
     def test_a_slow_greeting(self):
-        """Each answer comes in time, and all of them together do not."""
+        """Each answer comes in time, but all of them together take too long."""
         liar = Liar(self, *[[0.6, b"+OK\r\n"] * 3 + [b"+OK\r\n"]])
         call = Caller(self, "url=redis://:p@127.0.0.1:%d/1" % liar.port, "client=c",
                       "connect=900", "answer=60000")
         self.assertTrue(call("X").startswith("ETIMEDOUT "))
 
     def test_a_password_is_not_shown(self):
-        """Not even where the other end repeats it."""
+        """No error shows it, even if the other end repeats it."""
         for said in (b"-ERR SECRET\r\n", b"-LOADING SECRET\r\n", b"-WRONGPASS SECRET\r\n",
                      b"-NOPERM SECRET\r\n", b"-ERR AUTH SECRET\r\n"):
             with self.subTest(said=said):
@@ -161,7 +161,7 @@ class Hostile(unittest.TestCase):
                 self.assertNotIn("SECRET", answer)
 
     def test_interrupted_from_another_thread(self):
-        """Wherever it waits; then nothing goes until it is taken back."""
+        """A link stops wherever it waits. Then all calls fail until @rest."""
         with socket.socket() as deaf:
             deaf.bind(("127.0.0.1", 0))
             deaf.listen(0)
@@ -188,7 +188,7 @@ class Hostile(unittest.TestCase):
                 other.close()
 
     def test_no_descriptor_is_left(self):
-        """Of connections that end in any way; and none is left when the link is closed."""
+        """No failed connection leaves a descriptor, nor does a closed link."""
         there = [names(1)]
         moved = [Liar(self, *[[b"+OK\r\n", None]] * 50).port for _ in range(1)]
         for of in (["url=" + Liar(self, *[[b"+OK\r\n", None]] * 50).url],

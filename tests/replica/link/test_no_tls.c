@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A build without OpenSSL refuses URLs of TLS, and has all others. */
+ * A build without OpenSSL refuses TLS URLs and accepts all others. */
 #include <errno.h>
 #include "../../test.h"
 #include "link.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A link to a real redis, with passwords and users, as a Cluster. test_redis.py PROGRAM"""
+"""Links to a real redis: passwords, users, and a Cluster. test_redis.py PROGRAM"""
 import os
 import subprocess
 import sys
@@ -71,7 +71,7 @@ class Real(unittest.TestCase):
         with open(path, "w") as f:
             f.write("wrong\n")
         self.assertTrue(call("GET x").startswith("EACCES "))
-        with open(path, "w") as f: # it is read at each connection
+        with open(path, "w") as f: # each connection reads it
             f.write("main\n")
         self.assertEqual(call("GET x"), "OK nil")
         with open(path, "w"):
@@ -83,7 +83,7 @@ class Real(unittest.TestCase):
         self.assertIn("is too long", call("GET x"))
         os.remove(path)
         self.assertTrue(call("GET x").startswith("ENOENT "))
-        os.mkfifo(path) # nobody waits for who might write there; the second time it is empty
+        os.mkfifo(path) # a FIFO does not block the link, with or without a writer
         self.assertTrue(call("GET x").startswith("EINVAL "))
         writer = os.open(path, os.O_RDWR)
         self.addCleanup(os.close, writer)
@@ -95,7 +95,7 @@ class Real(unittest.TestCase):
                        stderr=subprocess.DEVNULL)
 
     def test_a_cluster(self):
-        """Three masters; each key is found from any of them."""
+        """Three masters: a link that begins at any of them finds each key."""
         servers = [self.serve("--cluster-enabled", "yes", "--cluster-node-timeout", "2000")
                    for _ in range(3)]
         self.make("redis-cli", "--cluster", "create",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Looking for the address of a name, by a server of names that hangs, fails, or answers when nobody
- * waits any more: getaddrinfo_a() and its like are this file's own. */
+ * Resolving a name by a name server that hangs, fails, or answers too late. This file replaces
+ * getaddrinfo_a() and its companions. */
 #include <errno.h>
 #include <arpa/inet.h>
 #include <sys/eventfd.h>
@@ -14,9 +14,9 @@ enum { QUESTIONS = 8 };
 static struct {
 	struct gaicb *of[QUESTIONS];
 	unsigned n;
-	int answer;          /* of all; EAI_INPROGRESS: none comes */
-	unsigned looks;      /* at the first */
-	const char *second;  /* port of another address of the same name; NULL: there is none */
+	int answer;          /* to each; EAI_INPROGRESS: none comes */
+	unsigned looks;      /* by gai_error() at the first */
+	const char *second;  /* port of a second address of the name, or NULL */
 } names;
 static struct weir_stream s;
 
@@ -44,7 +44,7 @@ int getaddrinfo_a(int mode, struct gaicb *list[], int n, struct sigevent *event)
 
 int gai_error(struct gaicb *of)
 {
-	/* another may have the address of one that was freed */
+	/* a new question may have the address of a freed one */
 	names.looks += of == names.of[0] && (names.n == 1 || of != names.of[names.n - 1]);
 	return names.answer;
 }
@@ -109,8 +109,8 @@ static void test_none(void **state)
 	               gai_strerror(EAI_NONAME));
 }
 
-/* What hangs is given up in time. The next try to the same host goes on with the question, since
- * the answer may always take longer than a try does; one to another host does not. */
+/* The link gives up a question that hangs. The next try for the same host waits for the same
+ * question, since an answer may take longer than a try. A try for another host asks anew. */
 static void test_hangs(void **state)
 {
 	struct addrinfo *found;
@@ -124,10 +124,10 @@ static void test_hangs(void **state)
 	assert_int_equal(names.n, 1);
 	assert_refused(resolve("name.test", 2, 10, &found), -ETIMEDOUT, "", "");
 	assert_int_equal(names.n, 2);
-	give(names.of[0], "127.0.0.1"); /* late, between two tries */
+	give(names.of[0], "127.0.0.1"); /* late: between two tries */
 	give(names.of[1], "127.0.0.1");
 	names.answer = 0;
-	assert_ok(resolve("name.test", 1, 100, &found)); /* frees the other */
+	assert_ok(resolve("name.test", 1, 100, &found)); /* frees the other question */
 	assert_int_equal(names.n, 2);
 	freeaddrinfo(found);
 	const unsigned looks = names.looks;
@@ -173,7 +173,7 @@ static int connect_to(uint16_t port)
 	return fd;
 }
 
-/* The name has two addresses, and at the first nobody answers: the queue of that socket is full. */
+/* The name has two addresses. The first does not answer, since the queue of its socket is full. */
 static void test_the_first_address_hangs(void **state)
 {
 	static struct weir_wire w;
@@ -196,7 +196,7 @@ static void test_the_first_address_hangs(void **state)
 	const uint64_t begun = weir__wire_now();
 	assert_ok(weir__wire_open(&w, &m, &place, nobody, begun + 8000));
 	const uint64_t took = weir__wire_now() - begun;
-	assert_true(took >= 3950 && took < 8000); /* half of the time was the first one's */
+	assert_true(took >= 3950 && took < 8000); /* the first address got half of the time */
 	assert_int_equal(((struct sockaddr_in *)&place.at)->sin_port, htons(port[1]));
 	weir__wire_close(&w);
 	for (size_t i = 0; i < COUNT_OF(full); i++)
@@ -205,8 +205,8 @@ static void test_the_first_address_hangs(void **state)
 	close(good);
 }
 
-/* A name may have several addresses, and others by now: the link beside another goes where that one
- * is. One whose name is not found in time can be closed. */
+/* A name may have several addresses, which may change, so a link beside another uses the address of
+ * that one. A link whose name was not resolved in time can be closed. */
 static void test_a_link_beside_does_not_ask(void **state)
 {
 	const struct iovec ping[] = { weir__wire_text("PING") };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the master is, by Sentinels: real ones, and some that lie. test_sentinel.py PROGRAM"""
+"""Finding the master by Sentinels, real and lying ones. test_sentinel.py PROGRAM"""
 import os
 import sys
 import unittest
@@ -8,7 +8,7 @@ from ends import (MASTER, SLAVE, Caller, Liar, RedisServer, Server, free_port, n
 
 
 class Sentinel(RedisServer):
-    """One alone watches "the master"; it has a password."""
+    """A single Sentinel with a password, which watches one master."""
 
     def __init__(self, test, master_port):
         self.master_port = master_port
@@ -31,7 +31,7 @@ class Sentinels(unittest.TestCase):
         return Liar(self, *[[names(p)] for p in ports])
 
     def test_a_failover(self):
-        """A real one. The link to the old master notices by asking, and finds the new one."""
+        """A real failover. The link to the old master asks the Sentinel and finds the new one."""
         old = Server(self)
         new = Server(self, "--replicaof", "127.0.0.1 %d" % old.port)
         wait_until("the replica follows",
@@ -56,12 +56,12 @@ class Sentinels(unittest.TestCase):
         def fails_over():
             try:
                 return asker.execute_command("SENTINEL", "FAILOVER", "the-master")
-            except redis.exceptions.ResponseError: # it has not asked the replica yet
+            except redis.exceptions.ResponseError: # the Sentinel has not asked the replica yet
                 return False
         wait_until("a failover begins", fails_over)
         wait_until("it is another", lambda: call("@moved") == "OK 1")
         self.assertEqual(call("@rest"), "OK 0")
-        self.assertEqual(call("@moved"), "OK 0") # it is nowhere
+        self.assertEqual(call("@moved"), "OK 0") # @rest closed the connection
 
         def there():
             return call("SET x z") == "OK OK"
@@ -80,7 +80,7 @@ class Sentinels(unittest.TestCase):
                 self.assertTrue(call("GET x").startswith("EPROTO "))
 
     def test_answers_that_are_no_address(self):
-        """Huge, nested, endless or of strange bytes: an error that says so, and soon."""
+        """Huge, nested, endless or strange answers quickly give an error that says so."""
         for said in (names(1, b"a" * 300), names(1, b"\x1b"), b"*2\r\n$-1\r\n$1\r\n1\r\n",
                      b"*2\r\n$1\r\na\r\n$5\r\n1\x00222\r\n", names(99999, b"%s"),
                      b"*2\r\n$9\r\n127.0.0.1\r\n$6\r\n+07197\r\n", b"*7\r\n" * 9, b"-\r\n",
@@ -108,8 +108,8 @@ class Sentinels(unittest.TestCase):
                 self.assertTrue(call("X").startswith(error))
 
     def test_one_that_is_cut_off(self):
-        """It goes on to name who was the master. The next one knows, in the same call, and is
-        asked first from then on."""
+        """A Sentinel that is cut off still names the old master. The same call asks the next
+        Sentinel, which knows the new master and is asked first from then on."""
         for old in (Liar(self, [SLAVE]).port, free_port()):
             with self.subTest(old=old):
                 new = Liar(self, [MASTER, b"+new\r\n", b"", None], [MASTER, b"+new again\r\n"])
@@ -122,7 +122,7 @@ class Sentinels(unittest.TestCase):
                 self.assertEqual(len(good.seen), 2)
 
     def test_one_that_is_late(self):
-        """It names a server that is no master any more, and knows better when asked again."""
+        """It names a former master, and the new one when it is asked again."""
         old, new = Liar(self, [SLAVE]), Liar(self, [MASTER, b"+new\r\n"])
         late = self.sentinel(old.port, new.port)
         call = Caller(self, "url=redis+sentinel://127.0.0.1:%d/m" % late.port)
@@ -138,7 +138,7 @@ class Sentinels(unittest.TestCase):
         self.assertTrue(answer.startswith("EAGAIN ") and "knows no master" in answer, answer)
 
     def test_has_the_master_moved(self):
-        """A Sentinel that does not say is not asked the next time."""
+        """The next call skips a Sentinel that did not answer."""
         master = Liar(self, [MASTER, b"+one\r\n", b"+two\r\n"])
         first = Liar(self, [names(master.port)], [names(master.port)],
                      [names(master.port, b"127.0.0.2")],
@@ -151,7 +151,7 @@ class Sentinels(unittest.TestCase):
             self.assertEqual(call("@moved"), "OK %d" % moved)
         self.assertTrue(call("@moved").startswith("EAGAIN "))
         self.assertEqual(call("@moved"), "OK 0")
-        self.assertEqual(call("X"), "OK two") # it was none of its answers
+        self.assertEqual(call("X"), "OK two") # @moved used other connections
 
     def test_one_that_hangs_is_not_waited_for(self):
         master = Liar(self, [MASTER, b"+one\r\n"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Links over TLS: to a real redis, and to ends whose certificates are refused. test_tls.py
+"""Links over TLS to a real redis, and to servers whose certificates are refused. test_tls.py
 PROGRAM"""
 import ssl
 import sys
@@ -38,9 +38,9 @@ class Tls(unittest.TestCase):
             answer = Caller(self, url, *options)("PING")
             self.assertTrue(answer.startswith("EKEYREJECTED ") and hint in answer, answer)
         self.assertEqual(Caller(self, url, "insecure", *own)("PING"), "OK PONG")
-        answer = Caller(self, url, ca)("PING") # the server wants to know who we are
+        answer = Caller(self, url, ca)("PING") # the server asks for a client's certificate
         self.assertTrue(answer.startswith(("EPROTO ", "ECONNRESET ")), answer)
-        server.kill() # no SIGPIPE
+        server.kill() # a SIGPIPE would end the caller
         self.assertTrue(call("PING").startswith(("ECONNRESET ", "EPROTO ")))
         self.assertTrue(call("PING").startswith("ECONNREFUSED "))
 
@@ -48,7 +48,7 @@ class Tls(unittest.TestCase):
         at, own, url = self.at, self.own, "url=rediss://127.0.0.1:1"
         for bad in (["ca=/nowhere"], [self.ca, own[0]], [self.ca, own[1]],
                     [self.ca, own[0], "key=%s/ca.key" % at],
-                    [self.ca, own[0], "key=%s/locked.key" % at], # nobody is asked for it
+                    [self.ca, own[0], "key=%s/locked.key" % at], # no prompt for its password
                     [self.ca, "cert=%s/client.key" % at, own[1]]):
             with self.subTest(bad=bad):
                 said = Caller(self, url, *bad).process.stdout.readline()
@@ -62,7 +62,7 @@ class Tls(unittest.TestCase):
         self.assertTrue(answer.startswith("EPROTO "), answer)
 
     def test_certificates_that_are_refused(self):
-        """Nothing is sent to them."""
+        """The link sends them nothing."""
         for name, why in (("expired", "expired"), ("alone", "self")):
             with self.subTest(name=name):
                 liar = self.liar(name, [b"+OK\r\n"])
@@ -76,7 +76,7 @@ class Tls(unittest.TestCase):
         self.assertEqual(call("X"), "OK OK")
 
     def test_the_name_is_told(self):
-        """Of a host, or the one that is set; an address has none."""
+        """TLS sends the name of the host or the name that is set, and none for an address."""
         for options, told in ((["name=redis.example"], "redis.example"), ([], None)):
             liar = self.liar("server", [b"+OK\r\n"])
             self.assertEqual(Caller(self, "url=" + liar.url, self.ca, *options)("X"), "OK OK")
@@ -104,13 +104,13 @@ class Tls(unittest.TestCase):
         self.assertTrue(call("X").startswith("EKEYREJECTED "))
 
     def test_half_an_answer(self):
-        """What has arrived is no answer, whether or not the end said farewell."""
+        """Half an answer is an error, whether or not the server closed TLS properly."""
         liar = self.liar("server", [b"$10\r\nabc", None])
         answer = Caller(self, "url=" + liar.url, self.ca)("X")
         self.assertTrue(answer.startswith(("ECONNRESET ", "EPROTO ")), answer)
 
     def test_what_openssl_has_already(self):
-        """Two answers in one record: the socket has nothing to read any more."""
+        """OpenSSL reads two answers at once, so the socket has nothing left to read."""
         liar = self.liar("server", [b"+one\r\n" + b"$100000\r\n" + b"x" * 100000 + b"\r\n"])
         call = Caller(self, "url=" + liar.url, self.ca)
         call("@send X"), call("@send Y")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * URLs: what each form means, what is refused, and that no sentence shows a password. */
+ * URLs: what each form means, and what is refused. No sentence shows a password. */
 #include <errno.h>
 #include "../../test.h"
 #include "wire.h"
@@ -106,7 +106,7 @@ static void test_refused(void **state)
 		{ "redis+sentinel://a/", "name of the master" },
 		{ "redis+sentinel://a/m/x", "number of a database" },
 		{ "unix://u:SECRET@", "no path" },
-		/* what was not encoded must not be taken for something that may be shown */
+		/* an unencoded password must not be taken for a part that may be shown */
 		{ "redis://u:SECRET/@h", "%2F" },
 		{ "redis://u:1/SECRET@h", "%2F" },
 		{ "redis://[u:1/SECRET@h/0", "%2F" },

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One connection to a socket of this test: what has arrived, in any pieces, limits, and
- * interruption. */
+ * One connection to a socket of this test: answers in any pieces, limits, and interruption. */
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -22,7 +21,7 @@ static int begin(void **state)
 	socklen_t len = sizeof at;
 	int room = LIMIT, listener = socket(AF_UNIX, SOCK_STREAM, 0);
 	(void)state;
-	/* Linux gives it a name that is in no file */
+	/* Linux chooses an abstract name, without a file */
 	assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof at.sun_family), 0);
 	assert_int_equal(listen(listener, 1), 0);
 	assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &len), 0);
@@ -65,7 +64,7 @@ static void interrupt_it(void)
 	assert_int_equal(eventfd_write(w.stream.interrupt, 1), 0);
 }
 
-/* Each piece of an answer that arrives alone, and each cut of it in two, give the same. */
+/* An answer that arrives in two pieces reads the same wherever it is cut. */
 static void test_pieces(void **state)
 {
 	static const char text[] = "*4\r\n$5\r\nhello\r\n:-7\r\n*2\r\n$-1\r\n$0\r\n\r\n+x\r\n";
@@ -88,8 +87,7 @@ static void test_pieces(void **state)
 	}
 }
 
-/* What arrives without a pause never lets anybody wait, so it must not be the waiting alone that
- * is interrupted. */
+/* An answer that arrives without a pause causes no wait, so an interruption must also end reads. */
 static void test_interrupted_while_it_arrives(void **state)
 {
 	static char text[150000] = "$200000\r\n";
@@ -99,7 +97,7 @@ static void test_interrupted_while_it_arrives(void **state)
 	say(text, sizeof text);
 	assert_refused(receive(&r), -ECANCELED, "interrupted", "");
 	assert_null(r);
-	/* it was not read to its end */
+	/* the rest was not read */
 	assert_int_equal(recv(w.stream.fd, text, 1, MSG_PEEK), 1);
 }
 
@@ -125,13 +123,13 @@ static void test_command(void **state)
 	assert_memory_equal(got, "*2\r\n$3\r\nGET\r\n$0\r\n\r\n", 19);
 	assert_refused(weir__wire_send(&w, args, 0, patient), -E2BIG, "0 arguments", "");
 	assert_refused(weir__wire_send(&w, many, COUNT_OF(many), patient), -E2BIG, "1048577", "");
-	/* nothing of them is read */
+	/* their bytes are not read */
 	args[1].iov_len = SIZE_MAX / 2;
 	args[2] = args[1];
 	assert_refused(weir__wire_send(&w, args, 3, patient), -E2BIG, "less than", "");
 }
 
-/* The other end takes nothing: whoever writes waits no longer than it may. */
+/* The other end reads nothing, so the writer must stop waiting in time. */
 static void test_nobody_reads(void **state)
 {
 	static char much[4 << 20];
@@ -142,7 +140,7 @@ static void test_nobody_reads(void **state)
 	assert_int_equal(weir__wire_send(&w, args, 2, patient), -ECANCELED);
 }
 
-/* No SIGPIPE: the test would end by it. */
+/* A SIGPIPE would end the test. */
 static void test_closed(void **state)
 {
 	const struct iovec args[] = { weir__wire_text("PING") };
@@ -152,7 +150,7 @@ static void test_closed(void **state)
 	assert_refused(weir__wire_call(&w, args, 1, patient, &r), -ECONNRESET, "closed", "");
 }
 
-/* A piece now and then begins the time anew, but not that of the whole: a second for each 10 KB. */
+/* Each piece restarts the time limit. The whole answer gets one more second for each 10 KB. */
 static void test_the_end_of_all_pieces(void **state)
 {
 	const struct weir_limit limit = { 1000, 0 }, fixed = { 1000, 7010 };
@@ -164,7 +162,7 @@ static void test_the_end_of_all_pieces(void **state)
 	assert_int_equal(weir__limit_end(fixed, 7000, 2000, 10 << 20), 7010);
 }
 
-/* What came of the next answer with the end of this one counts for the next. */
+/* Bytes of the next answer that arrive with this one count for the next one's limit. */
 static void test_limit_of_each_answer(void **state)
 {
 	static char half[LIMIT - 100];
