@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Do the tests find bugs? Plants each of these into a copy of src/replica/trust and runs the tests
-with it: each must be found.
+"""Do the tests find bugs? Plants each bug into a copy of src/replica/trust and runs the tests with
+it. A test must fail for each bug.
 
 usage: mutants.py LIBRARY_FOLDER [NAME...]          CC chooses the compiler"""
 import os, re, shlex, subprocess, sys, tempfile
@@ -153,7 +153,7 @@ def compile_one(source, out):
 
 
 def run_tests(folder, objects, library, files):
-    """Return: what one of them found, or None."""
+    """Return: what a test found, or None."""
     wraps = re.findall(r"'(\w+)'", re.search(r"foreach name : (\['calloc'.*?\])",
                        (FAULT / 'meson.build').read_text(), re.S).group(1))
     work = folder.parent

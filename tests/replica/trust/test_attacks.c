@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The attacks that The Update Framework names, as far as a manifest decides: what may be used, and
- * that the state never falls. */
+ * The attacks of The Update Framework that a manifest can prevent: which manifests may be used, and
+ * the version in the state never goes back. */
 #include "trusted.h"
 
 static struct weir_trust *t;
@@ -36,7 +36,7 @@ static void a_version_is_on_the_disk_before_it_is_used(void **state)
 	assert_holds(t, 1, 1);
 	assert_int_equal(weir__trust_held(t)->id, p.m.id);
 	assert_memory_equal(weir__trust_held(t)->image, p.m.image, sizeof p.m.image);
-	/* the same again */
+	/* the same manifest again */
 	assert_ok(take(t, &p, after(HOUR)));
 	restart(after(HOUR));
 	assert_holds(t, 1, 1);
@@ -59,7 +59,7 @@ static void a_rollback_is_refused(void **state)
 	assert_int_equal(version_on_disk().era, 3);
 }
 
-/* A rollback publishes one of those that redis has kept. */
+/* A rollback publishes an older generation that redis has kept. */
 static void an_older_generation_is_signed_nevertheless(void **state)
 {
 	struct publication old = publication(1, 1, NOON), new = publication(1, 2, NOON);
@@ -86,7 +86,7 @@ static void a_second_generation_of_a_version_is_told_apart(void **state)
 	assert_ok(take(t, &one, after(0)));
 	assert_refused(take(t, &other, after(0)), -EEXIST, "version 1.5", "twice");
 	assert_ok(take(t, &one, after(0)));
-	/* neither is it the same if another time is signed under its id */
+	/* the same id with another signed expiry is another generation, too */
 	other = one;
 	other.m.expires_ms++;
 	sign_it(&other, signer);
@@ -109,7 +109,7 @@ static void a_freeze_is_reported(void **state)
 	assert_holds(t, 1, 1);
 	restart(after(DAY));
 	assert_refused(weir__trust_fresh(t, after(DAY)), -EKEYEXPIRED, "version 1.1", "");
-	/* one that never expires, and the next version */
+	/* the next version, which never expires */
 	p = publication(1, 2, NOON);
 	p.m.expires_ms = 0;
 	sign_it(&p, signer);
@@ -117,7 +117,7 @@ static void a_freeze_is_reported(void **state)
 	assert_ok(weir__trust_fresh(t, after(1000 * DAY)));
 }
 
-/* By hours; the wall clock stays at NOON while the machine runs. */
+/* The machine runs on hour by hour, and its wall clock stays at NOON. */
 static void a_clock_that_is_set_back_makes_no_version_younger(void **state)
 {
 	struct publication p = publication(1, 1, NOON);
@@ -132,11 +132,11 @@ static void a_clock_that_is_set_back_makes_no_version_younger(void **state)
 	now.run_ms += HOUR;
 	assert_refused(weir__trust_fresh(t, now), -EKEYEXPIRED, "clock is behind", "set it");
 	assert_refused(take(t, &p, now), -EKEYEXPIRED, "clock is behind", "set it");
-	/* nor does a restart, and a boot, whose running time begins again */
+	/* nor do a restart and a boot, which resets the running time, make it younger */
 	restart(past);
 	assert_refused(weir__trust_fresh(t, past), -EKEYEXPIRED, "clock is behind", "");
 	assert_refused(take(t, &p, past), -EKEYEXPIRED, "clock is behind", "");
-	/* by the notes in the file a restart loses less than an hour: 23 hours are not lost */
+	/* the file notes the time, so a restart loses less than an hour: 23 hours count */
 	p = publication(1, 2, NOON);
 	assert_ok(take(t, &p, past));
 	for (unsigned hour = 0; hour < 23; hour++) {
@@ -171,7 +171,7 @@ static void a_signers_clock_of_2106_ends_with_the_next_version(void **state)
 	assert_refused(weir__trust_fresh(t, after(DAY)), -EKEYEXPIRED, "version 1.1", "");
 	assert_ok(take(t, &next, after(2 * HOUR)));
 	assert_ok(weir__trust_fresh(t, after(3 * HOUR)));
-	/* and the node's own: it has refused nothing for good */
+	/* and a wrong clock of the node refuses nothing for good */
 	assert_refused(weir__trust_fresh(t, (struct weir_now){ year_2106, 5000 + 3 * HOUR }),
 	               -EKEYEXPIRED, "version 1.2", "ago: see");
 	assert_ok(weir__trust_fresh(t, after(4 * HOUR)));
@@ -183,7 +183,7 @@ static void mixed_parts_of_two_publications_are_refused(void **state)
 	(void)state;
 	memcpy(mixed.line, b.line, sizeof mixed.line);
 	assert_refused(take(t, &mixed, after(0)), -EKEYREJECTED, "does not verify", "");
-	/* what is wrong with the signature comes before all else */
+	/* the signature is checked first */
 	strcpy(mixed.m.set, "b");
 	mixed.m.version = (struct weir_version){ 0, 0 };
 	assert_refused(take(t, &mixed, after(9 * DAY)), -EKEYREJECTED, "does not verify", "");
@@ -196,7 +196,7 @@ static void another_set_s_manifest_is_refused(void **state)
 	(void)state;
 	strcpy(p.m.set, "b");
 	sign_it(&p, signer);
-	/* before it is asked which version that is, and how old */
+	/* checked before version and age */
 	assert_refused(take(t, &p, after(0)), -EKEYREJECTED, "of set b", "not of a");
 	assert_int_equal(version_on_disk().era, 0);
 }
@@ -228,7 +228,7 @@ static void the_age_comes_after_the_version(void **state)
 	assert_refused(take(t, &old, after(9 * DAY)), -EKEYREJECTED, "older than", "");
 }
 
-/* What another process took counts, and a file that fell is not believed. */
+/* A version that another process took counts. A state file with an older one is refused. */
 static void a_state_file_that_is_put_back_is_refused(void **state)
 {
 	struct publication p[] = { publication(1, 1, NOON), publication(1, 2, NOON),
@@ -250,7 +250,7 @@ static void a_state_file_that_is_put_back_is_refused(void **state)
 	assert_refused(weir__trust_fresh(t, after(0)), -EKEYREJECTED, "has version 0.0", "");
 }
 
-/* Whatever comes in whatever order, at whatever time, with restarts. */
+/* Manifests come in any order and at any time, with restarts between them. */
 static void the_state_never_falls(void **state)
 {
 	uint64_t random = 1, ran_ms = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The n-th call to the system fails while a version is taken, for every n, or the process is killed
- * there, or the power is cut: the state is the old one or the new one, whole, and the version is
- * used only if it is the new one. */
+ * While a version is taken, the n-th system call fails, for every n, or the process is killed
+ * there, or the power is cut. Then the state is the old one or the new one, whole. The version is
+ * used only if the state is the new one. */
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -53,7 +53,7 @@ static void a_call_that_fails_leaves_the_old_state(void **state)
 			}
 			assert_int_equal(open_descriptors(), descriptors);
 			assert_in_range(version_on_disk().number, err ? 1 : 2, 2);
-			/* it is well again */
+			/* the next try succeeds */
 			assert_ok(take_new());
 			assert_holds(t, 1, 2);
 			assert_int_equal(version_on_disk().number, 2);
@@ -80,7 +80,7 @@ static void a_short_write_is_a_full_disk(void **state)
 	weir__trust_close(t);
 }
 
-/* Without a place to write to, what was taken goes on. */
+/* On a full disk the version that was taken before stays usable. */
 static void a_full_disk_refuses_a_higher_version_alone(void **state)
 {
 	(void)state;
@@ -119,7 +119,7 @@ static void a_folder_for_reading_alone_refuses_a_higher_version_alone(void **sta
 	assert_int_equal(umount(folder), 0);
 }
 
-/* Return: whether it was killed. */
+/* Return: was the process killed at call @n? */
 static bool killed_at(unsigned n)
 {
 	int status;
@@ -152,7 +152,7 @@ static void a_process_killed_at_any_call_leaves_a_whole_state(void **state)
 	}
 	assert_in_range(n, FEWEST, MOST_CALLS - 1);
 	assert_true(olds > 5 && news > 1);
-	/* nothing piles up: keys, state and lock */
+	/* no files pile up: two keys, state and lock */
 	char name[256];
 	assert_int_equal(folder_entries(folder, "none", name), 4);
 }
@@ -169,8 +169,7 @@ static bool state_is_right(const unsigned char *text, size_t n, bool answered)
 	return is_new || (is_old && !answered);
 }
 
-/* @sync_less: the sync that the disk does not do, from 1; 0: none. Return: the cuts that were
- * bad. */
+/* @sync_less: which sync the disk skips, from 1; 0: none. Return: the number of bad cuts. */
 static unsigned cut(unsigned sync_less)
 {
 	unlink(state_path);
@@ -199,8 +198,8 @@ static void a_power_cut_leaves_a_whole_state(void **state)
 	weir__trust_close(t);
 	assert_int_equal(cut(0), 0);
 	assert_true(power.cuts > 20);
-	/* of the syncs, which are of the folder twice, the file, the folder, and the folder when
-	 * it is read again, a disk that leaves out the file's is found out */
+	/* the syncs: the folder twice, the file, the folder, and the folder again at the next
+	 * read. The third is the file's: without it some cuts must be bad */
 	assert_true(cut(3) > 0);
 }
 
@@ -227,7 +226,7 @@ static void a_power_cut_leaves_a_whole_key(void **state)
 	}
 }
 
-/* Neither is there, or both. */
+/* Either both files are made or neither. */
 static void a_call_that_fails_makes_no_key(void **state)
 {
 	char secret[256], public[256];
@@ -259,7 +258,7 @@ static void a_call_that_fails_makes_no_key(void **state)
 	assert_in_range(n, 10, MOST_CALLS - 1);
 }
 
-/* What another process wrote and perhaps did not sync is synced before it is used. */
+/* Another process may not have synced the state that it wrote, so a reader syncs it before use. */
 static void a_state_that_was_read_is_on_the_disk(void **state)
 {
 	(void)state;
@@ -282,7 +281,7 @@ static void another_takes_first(const struct shim_call *call)
 	weir__trust_close(other);
 }
 
-/* Between the look at the state and the lock. */
+/* The other process takes a version between this one's read of the state and its lock. */
 static void what_another_process_takes_meanwhile_stays(void **state)
 {
 	(void)state;
@@ -311,8 +310,8 @@ static void a_process_that_hangs_with_the_lock_is_reported(void **state)
 	weir__trust_close(t);
 }
 
-/* In a folder where others may make files: -EEXIST would say that the version exists twice, so a
- * node would take it and note nothing. */
+/* Other users may create files in the folder. -EEXIST would mean that the version exists twice: a
+ * node would use the version without noting it. */
 static void what_stands_in_the_way_of_the_state_is_no_second_version(void **state)
 {
 	char way[sizeof state_path + 8];

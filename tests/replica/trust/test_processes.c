@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Several processes with one state file: none undoes what another took, and none waits for ever for
- * one that hangs. */
+ * Several processes share one state file: none undoes what another took, and a killed process
+ * leaves no lock. */
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/wait.h>
@@ -8,7 +8,7 @@
 
 enum { PROCESSES = 4, VERSIONS = 60 };
 
-/* Take every version that is not lower, in an order of its own. Return: the exit status. */
+/* Take the versions in an order of this process's own. Return: the exit status. */
 static int take_all(unsigned process, const struct publication *p)
 {
 	uint64_t random = process;

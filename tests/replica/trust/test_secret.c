@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * No secret is left in memory: everything that the process can read is searched for one that it has
- * used. What is looked for is kept inverted, lest the search find that. */
+ * No secret is left in memory: the test searches all readable memory of the process for a secret
+ * that it has used. It keeps the wanted bytes inverted, so that the search does not find those. */
 #include "trusted.h"
 
 enum { SEED = WEIR_KEY_BYTES, HEX = 2 * SEED };
@@ -21,7 +21,7 @@ static bool has(const unsigned char *bytes, size_t n, const unsigned char *inver
 	return false;
 }
 
-/* In a copy that is read by a system call: some of that memory is not for reading. */
+/* Search a copy that pread() makes, since a direct read of some of that memory would crash. */
 static bool found_between(int memory, uint64_t from, uint64_t to, const struct wanted *w)
 {
 	enum { PIECE = 1 << 16 };
@@ -86,7 +86,7 @@ static void no_secret_is_left_in_memory(void **state)
 	assert_ok(weir__key_make(secret, public));
 	learn(&w, secret);
 	assert_false(found_anywhere(&w));
-	/* the search finds what is there, in either form */
+	/* the search finds a planted secret in either form */
 	memcpy(planted, w.seed, SEED);
 	invert(planted, SEED);
 	assert_true(found_anywhere(&w));
@@ -100,7 +100,7 @@ static void no_secret_is_left_in_memory(void **state)
 	assert_ok(weir__signer_sign(mine, "text", 4, line));
 	weir__signer_close(mine);
 	assert_false(found_anywhere(&w));
-	int fd = open(secret, O_WRONLY | O_APPEND | O_CLOEXEC); /* a secret that is refused */
+	int fd = open(secret, O_WRONLY | O_APPEND | O_CLOEXEC); /* a file that is refused */
 	assert_true(fd >= 0 && write(fd, "\n", 1) == 1);
 	close(fd);
 	assert_refused(weir__signer_open(&mine, secret), -EBADMSG, secret, "line 2 of at most 1");

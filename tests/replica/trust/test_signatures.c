@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Signatures, and when to sign. The expected ones were made by another program, from RFC 8032
- * alone. */
+ * Signatures, and when to sign. Another program, written from RFC 8032 alone, made the expected
+ * ones. */
 #include "trusted.h"
 
 static const char manifest[] = "weir-generation 2\nset a\nversion 1.1\n";
@@ -8,11 +8,11 @@ static const char expected[] =
 	"ed25519 9d24e2eeaf27c2a0 "
 	"28bd64526b7ce74e31c5d084968a3b1b82c39828d654ffc428057aa47c5d4321"
 	"2a6af781374664d76f46ea5735569b1791381bd6d4f0beaad1f573396d604805";
-/* Of the same bytes, without hashing them first: another algorithm. */
+/* A signature of the same bytes by another algorithm, which does not hash them first. */
 static const char plain[] =
 	"2cc3d6f2d47ced442acefce40f3491307c08b2cfa12c02a1324698a1d213d756"
 	"ac0f068e7174f88ae5beafa8e8b6603c74d1fb09aefc37738be3f5f4b7b5430a";
-/* The second half of the expected one plus the order of the group: equal, but of another form. */
+/* The second half of the expected one plus the order of the group: equal modulo the order. */
 static const char sum[] = "173eedde51a9762f46e3e1fa13507a2c91381bd6d4f0beaad1f573396d604815";
 enum { LEN = sizeof manifest - 1, LINE = WEIR_SIGNATURE_TEXT - 1 };
 
@@ -92,13 +92,13 @@ static void no_signature_and_another_algorithm_are_refused(void **state)
 	memcpy(line, expected, sizeof line);
 	memcpy(line + LINE - 128, plain, 128);
 	assert_refused(check(line, LINE, manifest, LEN), -EKEYREJECTED, "does not verify", "");
-	/* equal modulo the order, which makes no second signature */
+	/* equal modulo the order, but not a second valid signature */
 	memcpy(line, expected, sizeof line);
 	memcpy(line + LINE - 64, sum, 64);
 	assert_refused(check(line, LINE, manifest, LEN), -EKEYREJECTED, "does not verify", "");
 }
 
-/* Keys are exchanged: both are trusted for a while, then the new one alone. */
+/* During a key exchange both keys are trusted, and afterwards only the new one. */
 static void two_keys_are_trusted_while_keys_are_exchanged(void **state)
 {
 	char secret[256], public[256], text[2 * WEIR_KEY_LINE + 1], line[WEIR_SIGNATURE_TEXT];
@@ -150,13 +150,13 @@ static void a_signer_signs_again_at_a_quarter_of_the_life(void **state)
 	assert_false(weir__signer_due(&m, NOON + DAY / 4 - 1, DAY));
 	assert_true(weir__signer_due(&m, NOON + DAY / 4, DAY));
 	assert_true(weir__signer_due(&m, NOON + 9 * DAY, DAY));
-	/* a life that was shortened since counts */
+	/* a shorter life that is set since then counts */
 	assert_true(weir__signer_due(&m, NOON + HOUR, 4 * HOUR));
-	/* one that has no end, but should */
+	/* a manifest without an expiry that should have one */
 	m.expires_ms = 0;
 	assert_true(weir__signer_due(&m, NOON, DAY));
 	assert_false(weir__signer_due(&m, NOON, 0));
-	/* by a clock that ran ahead */
+	/* signed by a clock that ran ahead */
 	m = (struct weir_manifest){ .signed_ms = NOON + 11 * 60 * 1000, .expires_ms = NOON + DAY };
 	assert_true(weir__signer_due(&m, NOON, DAY));
 	m.signed_ms = NOON + 9 * 60 * 1000;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The state file: its one form, what is damaged, and whose it may be. */
+ * The state file: its one form, damage, and its owners. */
 #include <sodium.h>
 #include "trusted.h"
 
-/* Of another program. */
+/* Made by another program. */
 static const char golden[] =
 	"weir-state 1 a 1.1 0123456789abcdef "
 	"b9bf3de7255bfcf506a2d3e7900a2f0c82b15d7f4d8d250a1b98d362afd6d7c2 "
@@ -48,12 +48,12 @@ static void a_state_has_one_form(void **state)
 	assert_memory_equal(h->image, p.m.image, sizeof h->image);
 	assert_true(h->manifest[0] == 0xb9 && h->manifest[31] == 0xc2);
 	weir__trust_close(t);
-	/* no right of others, whatever the mask is */
+	/* others have no rights, whatever the umask is */
 	struct stat st;
 	assert_true(stat(state_path, &st) == 0 && st.st_mode == (S_IFREG | 0600));
 }
 
-/* It is never taken for one that is not there. */
+/* A damaged state never counts as a missing one. */
 static void every_damage_is_found(void **state)
 {
 	char text[2 * LEN];
@@ -71,7 +71,7 @@ static void every_damage_is_found(void **state)
 			put(text, LEN);
 			assert_refused(open_it(), -EBADMSG, state_path, "put back a copy");
 		}
-		memset(text + i, 0, LEN - i); /* a page that never came to the disk */
+		memset(text + i, 0, LEN - i); /* a page that never reached the disk */
 		put(text, LEN);
 		assert_int_equal(open_it(), -EBADMSG);
 	}
@@ -83,7 +83,7 @@ static void every_damage_is_found(void **state)
 	}
 }
 
-/* The checksum is right: a form that means the same is another one nevertheless. */
+/* The checksum is right. Another form is refused even if it means the same. */
 static void a_state_of_another_form_is_refused(void **state)
 {
 	static const char *const texts[] = {
@@ -166,7 +166,7 @@ static void a_state_is_a_file_of_this_user_or_root(void **state)
 	}
 }
 
-/* To open a FIFO waits for the other end, for ever. */
+/* Opening a FIFO would wait for its other end for ever. */
 static void a_lock_that_is_a_fifo_is_refused(void **state)
 {
 	struct publication p = publication(1, 1, NOON);
@@ -182,7 +182,7 @@ static void a_lock_that_is_a_fifo_is_refused(void **state)
 	weir__trust_close(t);
 }
 
-/* Service asks this when redis has an older head than the state. */
+/* The service asks this when the head in redis is older than the state. */
 static void the_state_says_which_file_is_its_version(void **state)
 {
 	struct publication p = publication(1, 1, NOON);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Files of keys, manifests with their signatures, and moments: for the tests of trust. */
+ * Key files, signed manifests and points in time for the tests of trust. */
 #ifndef WEIR_TESTS_REPLICA_TRUST_TRUSTED_H
 #define WEIR_TESTS_REPLICA_TRUST_TRUSTED_H
 
@@ -16,12 +16,12 @@
 
 static const uint64_t NOON = UINT64_C(1800000000000), HOUR = 3600 * 1000, DAY = 24 * 3600 * 1000;
 
-/* @to: receives @folder/@name, which is made with @text in it. */
+/* Make the file @name in the folder with @text in it. @to: receives its path. */
 static inline const char *put_file(char *to, const char *name, const char *text, size_t len,
                                    mode_t mode)
 {
 	sprintf(to, "%s/%s", folder, name);
-	unlink(to); /* it may be one that only root can write */
+	unlink(to); /* it may be a file that only root can write */
 	int fd = open(to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
 	assert_true(fd >= 0 && fchmod(fd, mode) == 0);
 	assert_int_equal(write(fd, text, len), len);
@@ -48,7 +48,7 @@ static inline size_t get_file(char *text, size_t room, const char *from)
 
 /* ---- manifests ---- */
 
-/* One as its publisher made it, and as the test sends it. */
+/* A manifest as its publisher made it, and as the test sends it. */
 struct publication {
 	struct weir_manifest m;
 	char text[WEIR_MANIFEST_TEXT], line[WEIR_SIGNATURE_TEXT];
@@ -68,7 +68,7 @@ static inline void sign_it(struct publication *p, const struct weir_signer *by)
 	assert_ok(weir__signer_sign(by, p->text, p->len, p->line));
 }
 
-/* Signed at that time, for a day. */
+/* A manifest that is signed at @signed_ms and expires a day later. */
 static inline struct publication publication(uint64_t era, uint64_t number, uint64_t signed_ms)
 {
 	struct publication p = { .m = { .set = "a", .version = { era, number },
@@ -84,7 +84,7 @@ static inline int take(struct weir_trust *t, const struct publication *p, struct
 	return weir__trust_take(t, &p->m, p->text, p->len, p->line, WEIR_SIGNATURE_TEXT - 1, now);
 }
 
-/* Both clocks of a machine that has run for so long since NOON. */
+/* Both clocks of a machine, @ms after NOON. */
 static inline struct weir_now after(uint64_t ms)
 {
 	return (struct weir_now){ NOON + ms, 5000 + ms };
@@ -103,7 +103,7 @@ static inline void assert_holds(const struct weir_trust *t, uint64_t era, uint64
 	assert_int_equal(weir__trust_held(t)->version.number, number);
 }
 
-/* What the file has: read by somebody else. */
+/* The version in the state file, read by a second weir_trust. */
 static inline struct weir_version version_on_disk(void)
 {
 	struct weir_trust *t = trust_at(after(0));
