@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Entries of the log: what is written is read, and nothing else is. */
+ * Entries of the log: a written entry reads back the same, and all other forms are refused. */
 #include <errno.h>
 #include "../../test.h"
 #include "format/entry.h"
@@ -160,7 +160,7 @@ static void test_an_entry_without_its_tags_or_id_is_refused(void **state)
 		refused_at(id, strings, n, -EBADMSG, "its tag and the one before");
 	for (size_t i = 0; i < COUNT_OF(bad_ids); i++)
 		refused_at(bad_ids[i], strings, STRINGS, -EBADMSG, "counted from 1");
-	strings[3] = of("0000000000000000"); /* the log's first */
+	strings[3] = of("0000000000000000"); /* the first entry of a log */
 	struct weir_entry e;
 	assert_ok(weir__entry_read(&e, id, strings, STRINGS));
 	assert_int_equal(e.before, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A manifest has one form: what is read is written back the same, and whatever differs from it in a
- * byte is refused or says something else. */
+ * A manifest has one form: if it can be read, it is written back the same. A text that differs in a
+ * byte is refused or means something else. */
 #include <errno.h>
 #include <weir/kinds.h>
 #include "../../test.h"
@@ -46,7 +46,7 @@ static void test_every_field_is_read(void **state)
 	assert_true(m.has.n == 2 && m.has.id[0] == 0xaa && m.has.id[1] == 0xcc);
 }
 
-/* Read it; if that succeeds it must be written back as it was. Return: the answer. */
+/* Read @text. If that succeeds, the manifest must be written back the same. Return: the result. */
 static int read_and_write(const char *text, size_t len)
 {
 	struct weir_manifest m = { .id = 4711 };
@@ -61,7 +61,7 @@ static int read_and_write(const char *text, size_t len)
 	return 0;
 }
 
-/* The good one with @from replaced by @to. */
+/* Copy the good manifest with @from replaced by @to. Return: its length. */
 static size_t with(char text[2 * WEIR_MANIFEST_TEXT], const char *from, const char *to)
 {
 	const char *at = strstr(good, from);
@@ -71,7 +71,7 @@ static size_t with(char text[2 * WEIR_MANIFEST_TEXT], const char *from, const ch
 	return n;
 }
 
-/* With the line that a generation has once redis has lost the set. */
+/* Add the line that a generation has once redis has lost the set. */
 static size_t with_seen(char text[2 * WEIR_MANIFEST_TEXT])
 {
 	return with(text, "source set\n", "seen 00000000000000dd 6-77\nsource set\n");
@@ -83,7 +83,7 @@ static void change_and_cut(const char *whole, size_t n)
 	static char text[2 * WEIR_MANIFEST_TEXT];
 	assert_ok(read_and_write(whole, n));
 	for (size_t i = 0; i < n; i++) {
-		/* exactly as long, so that a sanitizer sees what is read beyond it */
+		/* a copy of its own, so that a sanitizer sees reads beyond it */
 		char *cut = malloc(i + 1);
 		memcpy(cut, whole, i);
 		int err = read_and_write(cut, i);
@@ -184,7 +184,7 @@ static void test_what_may_be_left_out_may(void **state)
 	static const struct { const char *from, *to; } other[] = {
 		{ "pure\n", "" }, { "parent 2.11 00000000000000cc\nsource set\npure\n",
 		                    "parent none\nsource rollback\n" },
-		{ "source set\n", "source record\n" }, /* it was signed again */
+		{ "source set\n", "source record\n" }, /* as if signed again */
 		{ "7-55 00000000000000bb", "0-0 0000000000000000" },
 		{ "expires 1526919031000", "expires 0" },
 		{ "has 00000000000000aa\nhas 00000000000000cc\n", "" },
@@ -234,7 +234,7 @@ static void test_seen_line_is_read_and_may_be_absent(void **state)
 	assert_ok(read_and_write(text, n));
 	assert_ok(weir__manifest_read(&m, good, strlen(good)));
 	assert_true(!m.seen.mark && !m.seen.id.epoch && !m.seen.id.n);
-	m.seen.id.epoch = 6; /* without a mark it says nothing */
+	m.seen.id.epoch = 6; /* ignored without a mark */
 	assert_int_equal(weir__manifest_write(text, &m), strlen(good));
 }
 
