@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""weir replicate follow: the file that it writes, whoever else writes there, and what it says of
-one that it cannot write. test_follow.py WEIR"""
+"""weir replicate follow: the file that it writes, other writers of that file, and what it reports
+if it cannot write the file. test_follow.py WEIR"""
 import os
 import re
 import shutil
@@ -39,7 +39,7 @@ class Follow(tool.Tool):
         return of.st_ino, of.st_size, of.st_mtime_ns
 
     def stays(self, seconds=1):
-        """It looks five times a second."""
+        """Does the file stay the same? The command looks five times a second."""
         before = self.mark()
         time.sleep(seconds)
         return self.mark() == before
@@ -50,7 +50,7 @@ class Follow(tool.Tool):
     # ---- what it writes ----
 
     def test_each_generation(self):
-        """And with a signal's end, its report goes."""
+        """The file follows each generation. A signal ends the command and removes its report."""
         process = self.begin()
         self.assertTrue(self.has_key(50) and not self.has_key(550))
         self.replicate("publish", "b")
@@ -66,18 +66,18 @@ class Follow(tool.Tool):
         self.assertEqual(os.listdir(self.at), ["image"])
 
     def test_a_set_begun_anew(self):
-        """What is written then has a lower number than what was."""
+        """The new set has a lower number than the file that it replaces."""
         for _ in range(3):
             self.replicate("publish", "a")
         process = self.begin()
-        process.send_signal(signal.SIGSTOP) # else it would begin it
+        process.send_signal(signal.SIGSTOP) # else it would begin the set
         self.client.flushall()
         self.replicate("publish", "b")
         process.send_signal(signal.SIGCONT)
         wait_until("it is written", lambda: self.has_key(550))
 
     def test_what_ends_it(self):
-        """Soon, also where redis answers nothing any more."""
+        """A signal soon ends it, also if redis no longer answers."""
         for number, stopped in ((signal.SIGINT, False), (signal.SIGHUP, False),
                                 (signal.SIGTERM, False), (signal.SIGTERM, True)):
             with self.subTest(number=number, stopped=stopped):
@@ -89,7 +89,7 @@ class Follow(tool.Tool):
                 self.assertEqual(process.wait(30), 0)
         self.server.process.send_signal(signal.SIGCONT)
 
-    # ---- what stands there ----
+    # ---- the file that is there before ----
 
     def test_what_is_no_image_stays(self):
         with open(self.path("mine"), "w") as f:
@@ -103,7 +103,7 @@ class Follow(tool.Tool):
         return re.search(r"(?m)^ +live +yes$", self.weir("info", image))
 
     def insert_live(self, image):
-        """The process that inserts, until its standard input ends."""
+        """Return: a process that inserts into @image until its standard input ends."""
         adder = subprocess.Popen([tool.WEIR, "add", "-q", "--live", image, "-"],
                                  cwd=self.folder, stdin=subprocess.PIPE, text=True)
         self.addCleanup(adder.communicate)
@@ -112,7 +112,7 @@ class Follow(tool.Tool):
         return adder
 
     def test_an_image_of_other_traits_stays(self):
-        """At the beginning: as weir build refuses to replace it, and takes it with --force."""
+        """At the start it replaces such an image only with --force, as weir build does."""
         for why, options in (("is of kind counting", ["--kind=counting"]), ("it is live", [])):
             with self.subTest(why=why):
                 self.build("old", 500, 600, "--force", *options)
@@ -124,26 +124,26 @@ class Follow(tool.Tool):
                 process, path = self.follow("old", "--force")
                 wait_until("it is written", lambda: self.has(path, 50) and
                            not self.has(path, 550))
-                shutil.copy(self.path("keys"), path) # which --force was not for
+                shutil.copy(self.path("keys"), path) # --force does not allow this
                 wait_until("status says so", lambda: any("nor an image" in e
                                                          for e in self.errors()))
                 self.ends(process)
                 os.unlink(path)
 
     def test_a_live_image_stays_until_it_is_sealed(self):
-        """Keys that a process inserts there must not be lost, however often the set changes."""
+        """Keys that a process inserts there stay, however often the set changes."""
         self.begin()
         adder = self.insert_live(self.image)
         inode = os.stat(self.image).st_ino
         self.replicate("publish", "b")
         wait_until("status says so", lambda: any("it is live" in e for e in self.errors()))
         self.assertEqual(os.stat(self.image).st_ino, inode)
-        adder.communicate("750\n") # and it seals the image
+        adder.communicate("750\n") # the process seals the image
         self.assertEqual(adder.returncode, 0)
         wait_until("it is written", lambda: self.has_key(550))
         wait_until("all is well", lambda: not any(self.errors()))
 
-    # ---- others write there too ----
+    # ---- other writers ----
 
     def spoil(self):
         with open(self.image, "r+b") as image:
@@ -160,14 +160,14 @@ class Follow(tool.Tool):
         os.utime(self.image, ns=(before.st_atime_ns, before.st_mtime_ns ^ 1))
 
     def copied(self, name):
-        """It is whole whenever somebody looks."""
+        """Replace the file in one step, so that it is always whole."""
         shutil.copy(self.path(name), self.image + ".new")
         os.replace(self.image + ".new", self.image)
 
     def test_what_somebody_did_to_it(self):
-        """It is written again, also when it happens a second time at once; then it is let be. The
-        images that are copied there are the one before, and, once, one of the same number and
-        seed, of another set: it might be another follower's."""
+        """The command writes a changed file again, also after a second change at once. Then it
+        leaves the file alone. The test copies the old image there, and once an image of another
+        set with the same number and seed, which might be another follower's."""
         process = self.begin()
         shutil.copy(self.image, self.path("old"))
         self.another(700)
@@ -185,13 +185,13 @@ class Follow(tool.Tool):
                     how()
                     wait_until("it is written", lambda: self.has_key(750) and
                                not self.has_key(550) and self.is_whole())
-                    time.sleep(0.3) # it looks again, and lets it be
+                    time.sleep(0.3) # it looks again and changes nothing
         wait_until("it stays", self.stays)
         self.ends(process)
         self.assertEqual(os.listdir(self.at), ["image"])
 
     def test_two_of_one_file(self):
-        """Neither replaces what the other has written: they would do so for ever."""
+        """Neither replaces what the other has written, or they would do so for ever."""
         processes = [self.begin("--zstd")]
         self.assertLess(os.path.getsize(self.image), os.path.getsize(self.path("a")) // 2)
         processes.append(self.begin())
@@ -208,22 +208,22 @@ class Follow(tool.Tool):
             self.ends(process)
         self.assertEqual(os.listdir(self.at), ["image"])
 
-    # ---- it cannot be written ----
+    # ---- a file that cannot be written ----
 
     def fails(self, process, why, first):
-        """Another generation comes, and cannot be written: that is said once."""
+        """Publish a generation that cannot be written. The command reports that once."""
         os.set_blocking(process.stderr.fileno(), False)
         self.another(first)
         said = []
         wait_until("it says so", lambda: said.append(process.stderr.read()) or any(said))
-        time.sleep(0.5) # it is tried five times a second
+        time.sleep(0.5) # it tries five times a second
         said = b"".join(s or b"" for s in [*said, process.stderr.read()]).decode()
         self.assertEqual((said.count("at/image: "), why in said), (1, True), said)
         wait_until("status says so", lambda: any("at/image: " in e for e in self.errors()))
 
     def test_a_folder_that_goes_away(self):
         process = self.begin()
-        for first in (700, 900): # it is heard of again
+        for first in (700, 900): # the second time is reported too
             os.rename(self.at, self.at + "2")
             self.fails(process, "no such file or directory", first)
             os.rename(self.at + "2", self.at)
@@ -232,12 +232,12 @@ class Follow(tool.Tool):
         self.ends(process)
 
     def test_what_cannot_be_written_is_said_once(self):
-        """The library reports it too."""
+        """The library reports it as well, but the command prints it once."""
         said = self.replicate("follow", "-o", "/proc/x.weir", status=2)
         self.assertEqual(said.count("/proc/x.weir: cannot create"), 1, said)
 
     def test_what_is_no_file_stands_there(self):
-        """It does not wait at a pipe, reads nothing without end, and replaces no text."""
+        """It does not block at a pipe, reads no endless file, and replaces no text."""
         process = self.begin()
         for i, how in enumerate((lambda: shutil.copy(self.path("keys"), self.image),
                                  lambda: os.mkfifo(self.image), lambda: os.mkdir(self.image),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Does each command of the guide work as it stands there? In a network of its own, in which this
-machine is 10.0.0.5, and with a /var/lib of its own. test_guide.py WEIR GUIDE PKG_CONFIG_PATH"""
+"""Does each command of the guide work as printed? The test runs in a private network, in which this
+machine is 10.0.0.5, with a private /var/lib. test_guide.py WEIR GUIDE PKG_CONFIG_PATH"""
 import fcntl
 import os
 import re
@@ -19,7 +19,7 @@ ADDRESS = "10.0.0.5"
 
 
 def here(address):
-    """Bring the loopback interface up, with that address beside its own."""
+    """Bring the loopback interface up and give it this second address."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         for name, of in (b"lo", "127.0.0.1"), (b"lo:0", address):
             packed = struct.pack("16sHH4s8x", name, socket.AF_INET, 0, socket.inet_aton(of))
@@ -48,7 +48,7 @@ class Guide(unittest.TestCase):
         shutil.rmtree(cls.folder)
 
     def block(self, has):
-        """The only block with these words. Each is asked for once at least."""
+        """Return: the only block with these words. The test uses each block at least once."""
         found = [b for b in self.blocks if has in b]
         self.assertEqual(len(found), 1, has)
         self.done.add(found[0])
@@ -69,7 +69,7 @@ class Guide(unittest.TestCase):
         return p
 
     def follow(self, command, file):
-        """Until the file is there; then ctrl-C."""
+        """Run the command until the file exists, then press ctrl-C."""
         path = os.path.join(self.folder, file)
         p = self.begin(command.split("#")[0])
         end = time.monotonic() + 60
@@ -89,7 +89,7 @@ class Guide(unittest.TestCase):
             f.write(self.program)
         build, run = self.block("./node").splitlines()
         self.sh(build)
-        self.assertIn("word: new\n", self.sh(run, stdin="word\n")) # and that it begins here
+        self.assertIn("word: new\n", self.sh(run, stdin="word\n")) # it begins here
         self.assertEqual(self.sh(run, stdin="word\nother\n"), "word: seen before\nother: new\n")
         user = [word.replace("NAME", "seen") for word in self.acl.split()]
         self.sh("redis-cli -h %s %s" % (ADDRESS, " ".join("'%s'" % word for word in user)))
@@ -108,7 +108,7 @@ class Guide(unittest.TestCase):
         signing = self.block("seen.secret").replace("\\\n", "").splitlines()
         self.sh("\n".join(signing[:-1]))
         self.follow(signing[-1], "signed.weir")
-        self.sh(self.block("DEL")) # somebody else's head
+        self.sh(self.block("DEL")) # another client's head
         self.sh("\n".join(signing[2:-1]))
         self.sh(self.block("new.secret"))
 

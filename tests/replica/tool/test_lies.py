@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""weir replicate at a server whose answers are changed on their way, some in each run: every
-command ends by itself or by SIGTERM, none crashes, and a terminal obeys nothing of what it prints.
+"""weir replicate behind a proxy that changes some answers in each run. Every command ends by itself
+or by SIGTERM, none crashes, and none prints a control sequence that a terminal obeys.
 test_lies.py WEIR [SEEDS]"""
 import contextlib
 import json
@@ -29,7 +29,7 @@ INSTEAD = (b"$-1\r\n", b"*-1\r\n", b":-5\r\n", b":9223372036854775807\r\n", b"+O
 
 
 def changed(dice, data):
-    """Another answer, or this one with some bytes that are not what they were."""
+    """Return: another answer, or @data with some bytes changed."""
     if dice.random() < 0.3:
         return dice.choice(INSTEAD)
     data = bytearray(data)
@@ -45,8 +45,8 @@ def changed(dice, data):
 
 
 class Liar:
-    """Between the command and the server. Each connection has dice of its own, so that threads of
-    the command do not change what another one gets."""
+    """A proxy between the command and the server. Each connection has its own dice, so that one
+    thread of the command does not change the answers to another."""
 
     def __init__(self, test, path):
         self.path, self.seed, self.n = path, None, 0
@@ -70,7 +70,7 @@ class Liar:
                     threading.Thread(target=self.pump, args=ends, daemon=True).start()
 
     def pump(self, source, sink, dice):
-        """@dice: of what comes from the server; None: nothing is changed."""
+        """@dice: chooses the changes to answers of the server; None: change nothing."""
         often = dice.choice((0.03, 0.2)) if dice else 0
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 20):
@@ -89,7 +89,7 @@ class Lies(tool.Tool):
         self.ended = {}
 
     def end(self, verb, *options, patience=3):
-        """It ends by itself within @patience seconds, or soon after SIGTERM."""
+        """Run a command. It must end within @patience seconds, or soon after SIGTERM."""
         process = subprocess.Popen(
             [tool.WEIR, "replicate", verb, "--set=seen", "--url=" + self.liar.url, "--timeout=1",
              *options], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -101,7 +101,7 @@ class Lies(tool.Tool):
         status = process.returncode
         self.ended[status] = self.ended.get(status, 0) + 1
         self.assertIn(status, (0, 1, 2, -signal.SIGTERM), aside)
-        out, aside = out.decode(), aside.decode() # of UTF-8, whatever came
+        out, aside = out.decode(), aside.decode() # the output must be UTF-8
         self.assertNotRegex(out + aside, HIDDEN)
         return out
 
@@ -115,7 +115,7 @@ class Lies(tool.Tool):
                         json.loads(out)
         print("status ended with", self.ended, flush=True)
         self.assertGreater(min(self.ended.get(0, 0) + self.ended.get(1, 0),
-                               self.ended.get(2, 0)), 0) # some lies are seen, some are none
+                               self.ended.get(2, 0)), 0) # some runs see a lie, some do not
 
     def test_the_others(self):
         for seed in range(max(SEEDS // 12, 1)):
@@ -126,7 +126,7 @@ class Lies(tool.Tool):
                     self.end(verb, *options)
         print("the others ended with", self.ended, flush=True)
         self.assertEqual(self.replicate("status", "-q", status=None).count("piece"), 0)
-        self.assertTrue(self.served(7)) # what redis has is whole: the lies went one way
+        self.assertTrue(self.served(7)) # the data in redis is whole: only answers were changed
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A set is published, replaced and taken back from a shell: nodes that begin then have what the
-command said. test_publish.py WEIR"""
+"""A shell publishes, replaces and rolls back a set: nodes that start after that have what the
+command reported. test_publish.py WEIR"""
 import os
 import shutil
 import signal
@@ -16,7 +16,7 @@ SIZE = ("-n", "10000", "-p", "1e-6", "--seed=7")
 
 class Publish(tool.Tool):
     def three(self):
-        """1.1 has 0 to 99, 1.2 also 500 to 599, and a of the first 100 keys stays."""
+        """Publish 1.1 with keys 0 to 99 from file a, and 1.2 with keys 500 to 599 too."""
         self.build("a", 0, 100, *SIZE)
         self.build("b", 500, 600, "--like=a")
         self.assertEqual(self.replicate("publish", "--keep=8", "a"), "set seen: generation 1.1\n")
@@ -37,7 +37,7 @@ class Publish(tool.Tool):
         self.assertEqual(self.replicate("rollback", "--generation=1.1"),
                          "set seen: generation 3.1\n")
         self.assertTrue(self.served(50) and not self.served(550))
-        self.assertEqual(self.kept()[-4:], ["3.1", "2.1", "1.2", "1.1"]) # 3.2: it owed the log
+        self.assertEqual(self.kept()[-4:], ["3.1", "2.1", "1.2", "1.1"]) # 3.2: if it owed the log
         said = self.status()
         self.assertEqual([g["source"] for g in said["kept"]][-4:],
                          ["rollback", "record", "set", "set"])
@@ -54,7 +54,7 @@ class Publish(tool.Tool):
         self.assertEqual(self.version(), "0.0")
 
     def test_two_begin_at_once(self):
-        """Whoever is second has its keys in the set as well."""
+        """The keys of the second command are in the set as well."""
         self.build("a", 0, 100, *SIZE)
         self.build("b", 500, 600, "--like=a")
         self.publish_at_once("a", "b")
@@ -69,7 +69,7 @@ class Publish(tool.Tool):
         self.assertEqual([p.wait(120) for p in all_of], [0] * len(images))
 
     def test_several_publish_at_once(self):
-        """Each says it has, so what each has is in a generation whose pieces are all there."""
+        """Each reports success, so the set has the keys of each and no piece is missing."""
         size = ("-n", "200000", "-p", "1e-6", "--seed=7")
         self.build("a", 0, 100000, *size)
         self.replicate("publish", "a")
@@ -92,7 +92,7 @@ class Publish(tool.Tool):
         self.assertTrue(self.served(550))
 
     def test_it_becomes_another(self):
-        """A record that grew may need a larger filter, and whoever publishes it is told."""
+        """A record that grew may need a larger filter. The command reports the change."""
         self.three()
         self.build("big", 0, 100, "-n", "20000", "-p", "1e-6", "--seed=7")
         self.replace("big")
@@ -109,7 +109,7 @@ class Publish(tool.Tool):
         self.assertEqual(self.version(), "1.2")
 
     def test_keyed(self):
-        """Only who has the key joins. It is compressed, too."""
+        """Only a node with the key joins. The image is compressed, too."""
         for name in ("key", "key2"):
             with open(os.open(self.path(name), os.O_CREAT | os.O_WRONLY, 0o600), "w") as f:
                 f.write(name.ljust(16))
@@ -125,7 +125,7 @@ class Publish(tool.Tool):
     # ---- signatures ----
 
     def test_signed(self):
-        """What is signed stays so, and is taken back only by who knows whose it is."""
+        """A signed set stays signed, and a rollback needs the trusted keys."""
         self.build("a", 0, 100, *SIZE)
         self.build("b", 500, 600, "--like=a")
         secret, trusted = self.keys()
@@ -149,7 +149,7 @@ class Publish(tool.Tool):
             "follow", "-o", "x", other, "--state=x.state", status=2))
 
     def test_an_older_one_that_was_signed(self):
-        """A node that took a newer one refuses it, at its start as later, and its file stays."""
+        """A node that took a newer one refuses it, at its start and later, and keeps its file."""
         self.build("a", 0, 100, *SIZE)
         self.build("b", 500, 600, "--like=a")
         secret, trusted = self.keys()
@@ -175,10 +175,10 @@ class Publish(tool.Tool):
         self.assertTrue(self.served(550, trusted, "--state=state"))
 
     def test_publish_above_what_an_old_dump_has(self):
-        """Its state file is newer than redis. What redis has stays, unless it is replaced."""
+        """The state file is newer than redis. The keys in redis stay, unless --replace is given."""
         self.build("a", 0, 100, *SIZE)
         self.build("b", 500, 600, "--like=a")
-        shutil.copy(self.path("a"), self.path("large"))  # for its seed
+        shutil.copy(self.path("a"), self.path("large"))  # large gets its seed
         self.build("large", 500, 600, "-n", "90000")
         signs = (*self.keys(), "--state=" + self.path("state"))
         self.replicate("publish", *signs, "a")
@@ -204,10 +204,10 @@ class Publish(tool.Tool):
         self.assertIn("signature", self.replicate("publish", *signs, "b", status=None) +
                       self.aside)
 
-    # ---- meanwhile ----
+    # ---- events while the record is made ----
 
     def replacing(self):
-        """Its command runs until there is a file."""
+        """Return: a publication whose command runs until the file done exists."""
         process = subprocess.Popen(
             [tool.WEIR, "replicate", "publish", "--set=seen", "--timeout=2", "--replace", "c",
              "--", "sh", "-c", "touch runs; until [ -e done ]; do sleep 0.02; done; cp a c"],
@@ -220,7 +220,7 @@ class Publish(tool.Tool):
         return process
 
     def let(self, process):
-        """Return: its exit status and what it says."""
+        """Let the command end. Return: the exit status and the output."""
         with open(self.path("done"), "w"):
             pass
         said = process.stdout.read()
@@ -246,11 +246,11 @@ class Publish(tool.Tool):
         self.assertEqual(self.version(), "1.3")
 
     def test_a_node_owes(self):
-        """What it holds would bring removed keys back."""
+        """The keys that the node owes would bring removed keys back."""
         self.three()
         process, _ = self.follows("served")
         wait_until("it reports", lambda: self.client.hlen(tool.SET + "nodes"))
-        process.send_signal(signal.SIGSTOP) # as it may any second
+        process.send_signal(signal.SIGSTOP) # or it would report again
         (node, report), = self.client.hgetall(tool.SET + "nodes").items()
         self.client.hset(tool.SET + "nodes", node, report.replace(b" state ", b" owes 1 state "))
         for command in (("publish", "--replace", "a", "--", "true"),
@@ -264,7 +264,7 @@ class Publish(tool.Tool):
     # ---- what redis has lost ----
 
     def test_pieces_that_have_gone(self):
-        """Of what is kept one sees it before a rollback is wanted, which is refused then."""
+        """Status shows missing pieces of kept generations. A rollback to those is refused."""
         self.three()
         pieces = [self.client.keys(tool.SET + "img:%s:*" % g["image"])
                   for g in self.status()["kept"]]
@@ -282,11 +282,11 @@ class Publish(tool.Tool):
         self.replicate("publish", "--replace", "new", "--", "cp", "a", "new", status=2)
         self.replicate("publish", "--replace", "b", "--", "cp", "a", "b")
         self.assertIn("it is replaced without it", self.aside)
-        self.assertIn("2.1", self.kept()) # and 2.2, if it had called for an image
+        self.assertIn("2.1", self.kept()) # and 2.2, if a node called for an image
         self.assertTrue(self.served(50) and not self.served(550))
 
     def test_a_manifest_that_cannot_be_read(self):
-        """The way out that is named leads out."""
+        """The remedy in the message works."""
         self.three()
         self.client.hset(tool.SET + "head", "manifest", "junk")
         self.assertIn("manifest cannot be read", self.status(status=1)["alerts"][0])

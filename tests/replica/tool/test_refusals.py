@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""weir replicate used wrongly: what it says, and with which exit status; nothing changes then.
+"""weir replicate used wrongly: its messages and exit statuses. It changes nothing.
 test_refusals.py WEIR"""
 import os
 import subprocess
@@ -23,7 +23,7 @@ COMMAND = "--replace: behind IMAGE stands -- and the command that makes it"
 SECRET = ("--secret needs --trusted=FILE, the public key, and --state=FILE: without them whatever "
           "redis has would be signed")
 FILES = "the names of two files are needed: secret, public"
-# What was called wrongly, and the sentence, behind which stands that --help has more.
+# Wrong arguments, and the sentence. The message ends with a hint at --help.
 MISUSED = [
     ("", "publish, follow, status, rollback or key is missing"),
     ("pubish", "'pubish' is none of publish, follow, status, rollback and key"),
@@ -62,7 +62,7 @@ MISUSED = [
     ("key secret", FILES),
     ("key --set=seen a b", "--set has no effect here"),
 ]
-# What was refused, the exit status, and words of the sentence.
+# Refused arguments, the exit status, and words of the sentence.
 REFUSED = [
     ("publish junk", 2, "junk: not a weir image"),
     ("publish nowhere", 2, NO_IMAGE),
@@ -110,7 +110,7 @@ class Refusals(tool.Tool):
         self.before = self.all()
 
     def all(self):
-        """What the server has of the set, but for the log, where nodes write; and the folder."""
+        """Return: the set's keys in redis, but those that nodes write, and the folder's files."""
         def of(key):
             return (self.client.hgetall(key) if self.client.type(key) == b"hash" else
                     self.client.dump(key))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What weir replicate status says, figure by figure, of what a test puts into redis; and how it
-gets to the server. test_status.py WEIR ALERTS"""
+"""Each figure that weir replicate status prints for data that a test puts into redis, and the
+options for its connection. test_status.py WEIR ALERTS"""
 import os
 import re
 import sys
@@ -53,7 +53,7 @@ class Figures(tool.Tool):
         return MANIFEST.format(version=version, **said)
 
     def keep(self, version, signature="", **other):
-        """A piece of its image is there."""
+        """Keep a generation whose image has one piece."""
         text = self.manifest(version, **other)
         self.client.hset(tool.SET + "kept", version, signature + "\n" + text)
         self.client.set(tool.SET + "img:%064d:0" % float(version), "x" * 2500)
@@ -107,7 +107,7 @@ class Figures(tool.Tool):
         self.assertEqual(self.status()["lease"], name(3))
 
     def test_a_signature(self):
-        """One that was taken away, that expires soon, or has expired."""
+        """A signature that is missing, expires soon, or has expired."""
         def expires(seconds, life):
             self.current("3.14", "signature", expires=self.now + 1000 * seconds,
                          signed=self.now + 1000 * (seconds - life))
@@ -206,7 +206,7 @@ class Figures(tool.Tool):
     def test_what_is_wrong_with_redis(self):
         used = self.client.info("memory")["used_memory"]
         self.client.config_set("maxmemory-policy", "allkeys-lru")
-        self.assertEqual(self.alerts(), []) # it removes nothing without a limit
+        self.assertEqual(self.alerts(), []) # without a limit redis evicts nothing
         self.client.config_set("maxmemory", 2 * used)
         self.assertEqual(self.alerts(), ["maxmemory-policy is allkeys-lru: redis may remove the "
                                          "set's keys: set it to noeviction"])
@@ -237,7 +237,7 @@ class Figures(tool.Tool):
             "redis has no generation of this set yet, or any more" + soon])
 
     def test_metrics(self):
-        """alerts.yml names what is there; without an answer of redis there is none."""
+        """alerts.yml names only existing metrics. Without an answer of redis there are none."""
         self.node(1, error="no", refused="4.1", given_up=3, lacking=1750, complete=0)
         text = self.metrics()
         for figure, value in (("era", 3), ("generation", 14), ("generation_image_bytes", 2500),
@@ -260,7 +260,7 @@ class Figures(tool.Tool):
         self.assertEqual(alerting.firing(ALERTS, ""), {"WeirReplicaUnknown"})
 
     def test_whatever_stands_there(self):
-        """A terminal obeys nothing of it, and JSON stays JSON."""
+        """Status prints no control sequence that a terminal obeys, and JSON stays JSON."""
         self.node(1, host="\x1b[31m", error="\x1b[32m\x9b2J\"\\ ", position="\x1b[7m")
         self.client.hset(tool.SET + "nodes", mapping={
             "x": "", name(7): "rubbish", name(8): "1 host \x1b generation x error ",
@@ -273,7 +273,7 @@ class Figures(tool.Tool):
         self.assertIn(name(1), [n["node"] for n in self.status(status=None)["nodes"]])
 
     def test_the_clock_was_set_back(self):
-        """What is of a time to come is as old as what is of that long ago."""
+        """A time in the future counts like a time equally far in the past."""
         self.node(1, -3600)
         self.assertRegex(self.alerts()[0], "has not reported for 36")
         self.current("3.14", signed=self.now + 3600000)
@@ -289,7 +289,7 @@ class Figures(tool.Tool):
 
 class Connections(tool.Tool):
     def test_users(self):
-        """Nobody has published the set, which is status 1."""
+        """The set was never published: exit status 1."""
         server, path = tool.Server(free_port()), self.path("password")
         self.addCleanup(server.close)
         server.client.execute_command("ACL", "SETUSER", "weir", "on", ">pw", "~{weir:seen}:*",

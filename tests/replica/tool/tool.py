@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The weir command at a redis of the test's own. The test's first argument is the command."""
+"""Runs the weir command with a private redis. The test's first argument is the command."""
 import json
 import os
 import subprocess
@@ -14,7 +14,7 @@ SET = "{weir:seen}:2:"
 
 
 class Server(RedisServer):
-    """Its append-only file is synced always: a restart loses nothing that it has answered."""
+    """It syncs its append-only file always, so a restart loses nothing that it has answered."""
 
     def command(self):
         return ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1",
@@ -32,8 +32,8 @@ class Tool(unittest.TestCase):
         self.environment = {**os.environ, "WEIR_REDIS_URL": self.url}
 
     def weir(self, *command, status=0):
-        """Return: what it prints, and behind that what it says if it is to fail. What it says is
-        self.aside too. @status: None: any."""
+        """Return: standard output, and after it standard error if @status is an error. self.aside
+        has standard error too. @status: None: any."""
         done = subprocess.run([WEIR, *command], text=True, capture_output=True, cwd=self.folder,
                               env=self.environment, timeout=120)
         self.aside = done.stderr
@@ -63,13 +63,13 @@ class Tool(unittest.TestCase):
         self.weir("build", "-q", *options, "-o", name, "keys")
 
     def has(self, image, key, *options):
-        """An image that is not there has no key."""
+        """Does the image have the key? A missing image has none."""
         done = subprocess.run([WEIR, "query", "-q", *options, image, "-"], input="%d\n" % key,
                               text=True, capture_output=True, cwd=self.folder)
         return done.returncode == 0
 
     def follow(self, name, *options):
-        """Return: the process, and the path of its file."""
+        """Start weir replicate follow. Return: the process, and the path of its file."""
         process = subprocess.Popen([WEIR, "replicate", "follow", "--set=seen", "-q", "-o", name,
                                     *options], cwd=self.folder, env=self.environment,
                                    stderr=subprocess.PIPE)
@@ -79,7 +79,7 @@ class Tool(unittest.TestCase):
         return process, self.path(name)
 
     def follows(self, name, *options):
-        """The same, when the file is there."""
+        """Do the same, and wait until the file exists."""
         process, path = self.follow(name, *options)
         wait_until("the file", lambda: os.path.exists(path) or process.poll() is not None)
         self.assertTrue(os.path.exists(path), process.poll())
@@ -90,7 +90,7 @@ class Tool(unittest.TestCase):
         self.assertEqual(process.wait(60), 0)
 
     def served(self, key, *options):
-        """A node that begins now has that key?"""
+        """Does a node that starts now have the key?"""
         process, path = self.follows("served", *options)
         has = self.has(path, key)
         self.ends(process)
@@ -98,6 +98,6 @@ class Tool(unittest.TestCase):
         return has
 
     def keys(self, name="secret", public="public"):
-        """Options of a pair of keys: to sign, and to trust it."""
+        """Make a pair of keys. Return: the options to sign with it and to trust it."""
         self.weir("replicate", "key", name, public)
         return "--secret=" + self.path(name), "--trusted=" + self.path(public)
