@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Faults of a node, of redis, and of the network between them, while nodes insert. Each function
-returns the time when redis answered again. From then on nodes have to become well soon, and to have
-all keys that were promised."""
+returns the time when redis answers again. From then on all nodes must soon be well and have all
+promised keys."""
 import os
 import random
 import shutil
@@ -10,8 +10,8 @@ import time
 
 import live
 
-SLEEP = 0.5     # of a server that is away
-PERIOD = 2.5    # of what appendfsync everysec may lose
+SLEEP = 0.5     # seconds without a server
+PERIOD = 2.5    # seconds of keys that appendfsync everysec may lose, at most
 
 
 def restart(server, meanwhile=None):
@@ -41,21 +41,21 @@ def node_stopped(w):
     return time.monotonic()
 
 
-# ---- redis ends, and begins again with what it has on its disk ----
+# ---- redis ends and starts again with the data on its disk ----
 
 def redis_killed(w):
     return restart(w.master)
 
 
 def redis_ended(w):
-    """By SIGTERM: everything is on the disk."""
+    """SIGTERM: redis writes everything to its disk."""
     w.master.process.terminate()
     w.master.process.wait()
     return restart(w.master)
 
 
 def cut_file(server, bytes_of):
-    """The append-only file as it was, if a rewrite has not begun another one."""
+    """Cut the append-only files to their old sizes. Skip those that a rewrite has removed."""
     for path, size in bytes_of.items():
         if os.path.exists(path):
             os.truncate(path, size)
@@ -68,14 +68,14 @@ def written(server):
 
 
 def power_lost(w):
-    """Redis loses what was not on the disk."""
+    """Redis loses the keys of the last second."""
     before = written(w.master)
     time.sleep(1)
     return restart(w.master, lambda: cut_file(w.master, before))
 
 
 def redis_and_node_killed(w):
-    """With everysec redis also loses the file's last part, so only older keys count."""
+    """With everysec redis also loses the end of its file, so only older keys count."""
     victim = random.choice(w.nodes)
     always = w.master.options["appendfsync"] == "always"
     promised, before = victim.count(True), None
@@ -95,7 +95,7 @@ def redis_and_node_killed(w):
 
 
 def dump_restored(w):
-    """The server forgets what came after its last save, a generation too."""
+    """The server loses everything after its last save, also a generation."""
     dump = os.path.join(w.master.folder, "dump.rdb")
     w.master.client.save()
     shutil.copy(dump, dump + ".old")
@@ -144,7 +144,7 @@ def node_killed_then_promoted(w):
 
 
 def failed_over(w):
-    """By Sentinels."""
+    """Sentinels promote the replica."""
     w.sentinels_settle()
     old, new = w.servers
     old.kill()
@@ -158,7 +158,7 @@ def failed_over(w):
 
 
 def two_masters(w):
-    """One node stays with the master of before, until that is the replica of the new one."""
+    """One node stays with the old master until that becomes a replica of the new one."""
     live.wait_until("the replica is in step", lambda: w.master.replicas() == 1)
     old, new = w.servers
     new.options.pop("replicaof", None)
@@ -188,7 +188,7 @@ def cut(seconds, ends=False):
 
 
 def one_node_cut(w):
-    """The others go on."""
+    """Only one node is cut off."""
     with random.choice(w.ways).cut():
         time.sleep(3)
     return time.monotonic()
@@ -199,7 +199,7 @@ def connections_killed(w):
     return time.monotonic()
 
 
-# ---- what redis has ----
+# ---- the data in redis ----
 
 def command(*words):
     def fault(w):
@@ -209,7 +209,7 @@ def command(*words):
 
 
 def entries_deleted(w):
-    """Delete half of the last ones: some nodes have not read them yet."""
+    """Delete half of the last entries. Some nodes have not read them yet."""
     ids = [i for i, _ in w.master.client.xrevrange(live.SET + "log", count=200)]
     w.master.client.xdel(live.SET + "log", *random.sample(ids, (len(ids) + 1) // 2))
     return time.monotonic()
@@ -221,7 +221,7 @@ def image_deleted(w):
 
 
 def put_back(w):
-    """RESTORE all keys as they were, while the server runs."""
+    """Put all keys back by RESTORE while the server runs."""
     client = w.master.client
     names = client.keys("{weir:seen}:*")
     with client.pipeline(transaction=True) as p:
@@ -239,13 +239,13 @@ def put_back(w):
 
 
 def until(node, *words):
-    """Other nodes publish too, and redis may begin anew: then it is to be called again."""
+    """Repeat a call that fails because another node publishes or the set begins again."""
     live.wait_until(words[0], lambda: node.ask(*words)["result"] == 0)
     return time.monotonic()
 
 
 def record_published(w):
-    """It has all keys that were promised, and each that was not is gone."""
+    """Publish a record of all promised keys. Keys 0 to 999 are not promised and must go."""
     node = w.nodes[0]
     node.insert(0, 1000, "confirmed", 1, 1000)
     words = [word for n in w.nodes for confirmed in (False, True)
@@ -280,7 +280,7 @@ def memory_full(w):
 
 
 def mixed(w):
-    """One after the other, but none by which redis loses what it confirmed."""
+    """A random fault by which redis does not lose confirmed keys."""
     return random.choice((node_killed, node_stopped, redis_killed, redis_ended, reloaded, cut(2),
                           connections_killed, command("FLUSHALL"), entries_deleted, put_back,
                           command("DEL", live.SET + "head"), command("DEL", live.SET + "log"),
@@ -289,15 +289,15 @@ def mixed(w):
 
 
 class Fault:
-    """@signed: the first two nodes sign, and all of them trust them alone. @ways: each node has a
-    network of its own."""
+    """@signed: the first two nodes sign, and all nodes trust only their key. @ways: each node has
+    its own network."""
 
     def __init__(self, act, options=(), signed=False, ways=False, **world):
         self.act, self.options, self.world = act, options, world
         self.signed, self.ways = signed, ways
 
     def begin(self):
-        """Three nodes that insert."""
+        """Start three nodes."""
         w = live.World(options=self.options, **self.world)
         w.ways = [w.own(live.Proxy(w.master)) for _ in range(3)]
         try:
@@ -310,7 +310,7 @@ class Fault:
         return w
 
     def round(self, w):
-        """Return: seconds until all was well again, and what is lost."""
+        """Return: the seconds until all nodes are well, and the lost keys."""
         w.work()
         time.sleep(random.uniform(0.3, 1.2))
         seconds = w.healed(self.act(w))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Nodes (node.c) at real redis-servers, a network between them that can be cut, and the list of
-keys that every node has to have. The test's argument is the program."""
+"""Nodes (node.c) with real redis-servers, a network between them that can be cut, and the list of
+keys that every node must have. The test's argument is the program."""
 import contextlib
 import errno
 import json
@@ -25,11 +25,11 @@ PROGRAM = os.path.abspath(sys.argv[1])
 SET = "{weir:seen}:2:"
 CLASSIC = 1     # WEIR_CLASSIC
 NO_REPLICAS = 2**32 - 1 # WEIR_REPLICAS_NONE
-BATCH = 64      # of confirmed inserts
+BATCH = 64      # keys of a confirmed insert
 
 
 class Server(RedisServer):
-    """A redis-server whose options are a dictionary, to be changed before it starts again."""
+    """A redis-server. A test can change its options, a dictionary, before a restart."""
 
     def __init__(self, **options):
         self.options = {"appendonly": "yes", "appendfsync": "everysec", "save": "",
@@ -51,14 +51,14 @@ class Server(RedisServer):
             return self.client.info("replication")["role"] == "master"
 
     def replicas(self):
-        """How many are in step."""
+        """Return: the number of replicas that are online."""
         about = self.client.info("replication")
         return sum(about["slave%d" % i]["state"] == "online"
                    for i in range(about["connected_slaves"]))
 
 
 class Sentinel(RedisServer):
-    """One of three that watch the group "weir"."""
+    """One of three Sentinels that watch the group "weir"."""
 
     def __init__(self, master):
         self.master = master
@@ -80,7 +80,7 @@ class Sentinel(RedisServer):
         return pairs if what != "MASTER" else pairs[0]
 
     def settled(self, master):
-        """Does it know that master, the others, and a replica that could take its place?"""
+        """Does it know this master, the other Sentinels, and a replica that it can promote?"""
         it = self.about()
         return (it[b"flags"] == b"master" and int(it[b"port"]) == master.port and
                 it[b"num-other-sentinels"] == b"2" and
@@ -89,11 +89,11 @@ class Sentinel(RedisServer):
 
 
 class Proxy:
-    """The network between nodes and a server. @server may be changed while it is cut."""
+    """The network between nodes and a server. A test may change .server while it is cut."""
 
     def __init__(self, server):
         self.server, self.open, self.pairs = server, threading.Event(), []
-        self.slow, self.lie = 0, None # seconds for 64 KiB
+        self.slow, self.lie = 0, None # slow: seconds for each 64 KiB
         self.open.set()
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=100)
         self.url = "redis://127.0.0.1:%d" % self.listener.getsockname()[1]
@@ -125,7 +125,7 @@ class Proxy:
         far.close()
 
     def pump(self, source, sink, answers):
-        """@answers: what comes from the server, of which lie() may make something else."""
+        """@answers: is @source the server? lie() may then send other data."""
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 16):
                 self.open.wait()
@@ -148,7 +148,7 @@ class Proxy:
 
     @contextlib.contextmanager
     def cut(self, ends=False):
-        """Nothing goes through. What was sent arrives afterwards, or its connection @ends."""
+        """Stop all data. It arrives after the cut, or with @ends all connections end."""
         self.open.clear()
         try:
             yield
@@ -164,7 +164,7 @@ class Proxy:
 
 
 class Node:
-    """@name: its keys are those from first() and first(confirmed=True) on."""
+    """@name: a number. The node's keys begin at first() and first(confirmed=True)."""
 
     def __init__(self, name, folder, *options, environment=None):
         self.name, self.buffer = name, b""
@@ -189,7 +189,7 @@ class Node:
         return 2 * self.name + 1 + confirmed << 40
 
     def count(self, confirmed=False):
-        """Of those that were accepted, in the background."""
+        """Return: the number of keys that the node accepted in the background."""
         return struct.unpack_from("Q", self.counts, 8 * confirmed)[0]
 
     def refused(self, confirmed=False):
@@ -253,8 +253,8 @@ class Node:
 
 
 class World:
-    """Servers (the first is the master), a proxy before the master, nodes, and the keys that were
-    promised. close() ends all of them."""
+    """Servers (the first is the master), a proxy before the master, nodes, and the promised keys.
+    close() ends all of them."""
 
     def __init__(self, replicas=0, sentinels=0, options=(), **server):
         self.stack = contextlib.ExitStack()
@@ -298,8 +298,8 @@ class World:
         wait_until("Sentinels know the master", settled, 3 * PATIENCE)
 
     def start(self, *options, opens=0, **more):
-        """@opens: what weir_replica_open() answers. A node that opens too slowly, on a busy
-        machine, opens again, as an application's would."""
+        """@opens: the expected result of weir_replica_open(). A node that times out on a busy
+        machine opens again, as an application would."""
         end = time.monotonic() + PATIENCE
         while True:
             node = Node(self.names, self.folder, "url=" + self.url, *self.options, *options, **more)
@@ -315,7 +315,7 @@ class World:
         return node
 
     def signed(self, state, signs=False, key="one"):
-        """Options of a node that trusts that key, with a state file of that name."""
+        """Return: options of a node that trusts @key, with the state file @state."""
         files = [os.path.join(self.folder, name) for name in (key + ".secret", key + ".public",
                                                               state)]
         if not os.path.exists(files[0]):
@@ -324,7 +324,7 @@ class World:
                 *["secret_key=" + files[0]] * signs]
 
     def kill(self, node, confirmed=None):
-        """@confirmed: how many keys count as promised; None: all that were."""
+        """@confirmed: how many keys count as promised; None: all that are confirmed."""
         node.process.kill()
         node.process.wait()
         self.promise(node, True, node.count(True) if confirmed is None else confirmed)
@@ -338,7 +338,7 @@ class World:
                                 for n in self.nodes for c in (False, True)]
 
     def confirmed(self):
-        """How many keys, of those that are gone too."""
+        """Return: the number of confirmed keys, with those of ended nodes."""
         return (sum(end - first for first, end in self.promises) +
                 sum(n.count(True) for n in self.nodes))
 
@@ -347,15 +347,15 @@ class World:
             node.ask("work", plain, batch, pause)
 
     def healed(self, since):
-        """Seconds until each node is well, and has confirmed what it inserted after that."""
+        """Return: the seconds from @since until all nodes are well and confirm new inserts."""
         before = {n: n.count(True) for n in self.nodes}
         wait_until("nodes are well: %s" % [n.stats()["error"] for n in self.nodes], lambda: all(
             n.count(True) >= before[n] + 2 * BATCH and n.well() for n in self.nodes))
         return time.monotonic() - since
 
     def settle(self):
-        """Nobody inserts any more. Return: (node, first key, how many are missing) of all that is
-        lost."""
+        """Stop the inserts. Return: (node, first key, number of missing keys) for all lost
+        keys."""
         self.work(0, 0, 0)
         for node in self.nodes:
             wait_until("a flush", lambda: node.ask("flush", 5000)["result"] == 0)

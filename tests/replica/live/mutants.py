@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Do the live tests find bugs? Plants each of these into a copy of src/replica, builds a node with
-it, and runs the test that is named, which must fail. Without any bug it must pass.
+"""Do the live tests find bugs? Plants each bug into a copy of src/replica, builds a node with it,
+and runs the named test, which must fail. Without a bug it must pass.
 
 usage: mutants.py BUILD_FOLDER [NAME...]          CC chooses the compiler"""
 import os
@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 HERE = ROOT / "tests/replica/live"
 CC = shlex.split(os.environ.get("CC", "gcc")) + "-std=gnu11 -D_GNU_SOURCE -w -O1".split()
-# Name, file of src/replica, what stands there, what then stands there, and the test.
+# Name, file of src/replica, old text, new text, and the test.
 MUTANTS = [
     ("ACKNOWLEDGES_WHAT_WAITS", "node/node.c", "waits < owed ? waits : owed;", "owed;",
      "room full_and_then_not"),

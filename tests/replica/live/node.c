@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * A node like an application's, for tests that start several and break things. It obeys lines on
- * its standard input, and answers each by one line of JSON.
+ * A node like that of an application, for tests that start several and break things. It obeys lines
+ * on standard input and answers each by one line of JSON.
  *
  *     node COUNTS OPTION=VALUE...
- *     node key SECRET PUBLIC  make such files
+ *     node key SECRET PUBLIC  make two key files
  *
  *     insert FROM TO soon|confirmed THREADS BATCH   keys FROM to TO - 1
- *     contains FROM TO       how many of them are missing, and the first
+ *     contains FROM TO       the number of missing keys, and the first of them
  *     work PLAIN BATCH PAUSE in the background: PLAIN inserts a second, and confirmed batches of
- *                            BATCH keys with PAUSE ms between two; 0: none
+ *                            BATCH keys with pauses of PAUSE ms; 0: none
  *     flush MS               publish               stats               quit
- *     record FROM TO...      publish_from() of these keys. TO may be the COUNTS of the node that
- *                            inserts them: the record has each key before it is inserted
+ *     record FROM TO...      publish_from() with these keys. TO may be the COUNTS of the node that
+ *                            inserts them: the record has each key before the node inserts it
  *     rollback ERA NUMBER
  *
  * Keys are numbers. Two threads insert in the background, from the keys plain= and confirmed= on,
@@ -273,14 +273,14 @@ static bool obey(char *line)
 	return true;
 }
 
-/* ---- the beginning ---- */
+/* ---- options and start ---- */
 
 enum type { TEXT, U64, U32, RATE };
 
 #define O(type, name) { #name "=", type, offsetof(struct weir_replica_options, name), &given.o }
 #define P(type, name) { #name "=", type, offsetof(struct weir_params, name), &given.params }
 
-/* Return: whether there is such an option. */
+/* Return: is there such an option? */
 static bool take(const char *word)
 {
 	static const struct {
@@ -341,7 +341,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	given.o = (struct weir_replica_options)WEIR_REPLICA_OPTIONS_INIT;
 	given.params = (struct weir_params)WEIR_PARAMS_INIT;
-	given.params.fp_rate = 1e-7; /* what is lost must not be there by chance */
+	given.params.fp_rate = 1e-7; /* a lost key must not be found by chance */
 	given.o.report = report;
 	for (int i = 2; i < argc; i++)
 		if (!take(argv[i]))

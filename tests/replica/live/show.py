@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The long show: many inserts over each fault, and a table of it.
-usage: show.py PROGRAM [--inserts N] [--seed N] [WORD...]        of faults with these words alone"""
+usage: show.py PROGRAM [--inserts N] [--seed N] [WORD...]        only faults with these words"""
 import argparse
 import random
 import statistics
@@ -12,7 +12,7 @@ import faults  # noqa: E402
 
 
 def show(name, inserts):
-    """Return: whether nothing was lost."""
+    """Return: True if no key was lost."""
     fault, seconds, lost, begun = faults.FAULTS[name], [], [], time.monotonic()
     w = fault.begin()
     try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Each fault, once, while three nodes insert: is all there that the table of <weir/replica.h>
-promises, and is all well again? test_faults.py PROGRAM PART PARTS [NAME...]"""
+"""Each fault once, while three nodes insert: do all nodes have the keys that the table of
+<weir/replica.h> promises, and are they well again? test_faults.py PROGRAM PART PARTS [NAME...]"""
 import re
 import sys
 import unittest
@@ -19,7 +19,7 @@ class Faults(unittest.TestCase):
             name, seconds, sum(n.count(True) for n in w.nodes)), flush=True)
         self.assertEqual(lost, [])
         newcomer = w.start("connect_ms=10000", *w.signed("newcomer") if fault.signed else ())
-        live.wait_until("the newcomer is well", newcomer.well) # others may have to publish
+        live.wait_until("the newcomer is well", newcomer.well) # other nodes may have to publish
         self.assertEqual(w.lost(), [])
         for node in w.nodes:
             self.assertEqual(node.quit()["result"], 0)

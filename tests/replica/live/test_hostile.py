@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A node that runs gets answers that are endless, slow, huge or wrong. Lookups go on, it takes
+"""A running node gets answers that are endless, slow, huge or wrong. Its lookups go on, it takes
 little memory, and it can be closed. test_hostile.py PROGRAM [SEEDS]"""
 import random
 import sys
@@ -82,7 +82,7 @@ class Hostile(unittest.TestCase):
             time.sleep(0.05)
 
     def heals_and_ends(self):
-        """One is closed while it is lied to, the other lives to see the truth."""
+        """One node closes during the lies. The other must recover after them."""
         begun = time.monotonic()
         self.other.quit(PATIENCE)
         self.assertLess(time.monotonic() - begun, PATIENCE)
@@ -100,7 +100,7 @@ class Hostile(unittest.TestCase):
         self.heals_and_ends()
 
     def test_numbers_that_are_changed(self):
-        """Change a digit or another byte in some of the answers."""
+        """Change a digit or another byte in some answers."""
         for seed in range(SEEDS):
             with self.subTest(seed=seed):
                 rng, lock = random.Random(seed), threading.Lock()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Redis loses the set after a node has inserted and ended, and one other node has its keys: do they
+"""A node inserts and ends. Then redis loses the set, and only one other node has its keys: do they
 reach all nodes? test_lost.py PROGRAM"""
 import sys
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Confirmed inserts wait for the replicas of redis: for which of them, and for how long?
+"""Confirmed inserts wait for the replicas of redis: for which, and for how long?
 test_replicas.py PROGRAM"""
 import errno
 import signal
@@ -41,7 +41,7 @@ class Set(unittest.TestCase):
 
 class Replicas(Set):
     def test_one_that_is_stopped(self):
-        """What was refused is on its way nevertheless."""
+        """A refused insert is sent nevertheless."""
         replica = self.begin()
         self.confirms()
         self.stop(replica)
@@ -67,7 +67,7 @@ class Replicas(Set):
         self.refuses()
 
     def test_a_master_that_is_back_before_its_replica(self):
-        """It has none yet: that does not count as none to wait for."""
+        """The master has no replica yet, but inserts must wait for one."""
         replica = self.begin()
         self.confirms()
         replica.kill()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Redis has no room, or may forget what it has. test_room.py PROGRAM"""
+"""Redis has no room, or may evict keys. test_room.py PROGRAM"""
 import errno
 import sys
 import time
@@ -20,7 +20,7 @@ class Room(unittest.TestCase):
         client.config_set("maxmemory", client.info("memory")["used_memory"] + room)
 
     def until_full(self, node):
-        """Its inserts are not refused, and wait."""
+        """Insert until redis is full. The node refuses no insert, and all wait."""
         node.ask("work", 50000, 0, 0)
         live.wait_until("it says that redis is full", lambda: "full" in node.stats()["error"] or
                         "no room" in node.stats()["error"] or "maxmemory" in
@@ -57,8 +57,8 @@ class Room(unittest.TestCase):
         self.assertEqual(len(lines), 1, lines)
 
     def test_a_publication_makes_room(self):
-        """A server that is full of the log has room for generations. The log is trimmed when the
-        one before the log is kept no more, so it takes as many as are kept."""
+        """A server that the log has filled still has room for generations. The log is trimmed when
+        the generation before it is no longer kept, which takes as many generations as are kept."""
         w, client = self.world("publish_seconds=2", "capacity=100000", "keep=3")
         node = w.start()
         self.fill(client, 20 * MIB)
@@ -67,7 +67,7 @@ class Room(unittest.TestCase):
         live.wait_until("all is confirmed", lambda: node.ask("flush", 5000)["result"] == 0)
 
     def test_a_node_that_may_not_publish_refuses(self):
-        """Its ring is full, and the key that it refuses is not in its set."""
+        """Its ring is full. A refused key is not in its set."""
         w, client = self.world()
         w.start(*w.signed("a", True))
         node = w.start(*w.signed("b"), "max_pending_bytes=80000")
@@ -94,7 +94,7 @@ class Room(unittest.TestCase):
         self.evicting("volatile-ttl")
 
     def test_a_policy_that_evicts(self):
-        """A node looks once a minute."""
+        """A node reads the policy once a minute."""
         node, client = self.evicting("allkeys-lru")
         client.config_set("maxmemory-policy", "noeviction")
         live.wait_until("it confirms", lambda: node.insert(2, 3, "confirmed")["result"] >= 0,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Inserts as fast as they go: has the other node all of them when flush says so?
+"""Inserts at full speed: does the other node have all of them after a flush?
 test_speed.py PROGRAM [KEYS]"""
 import contextlib
 import errno
@@ -59,7 +59,7 @@ class Speed(unittest.TestCase):
             n.missing(of.first(), of.first() + MANY // 2) for n in nodes for of in nodes))
 
     def test_a_server_that_is_away_meanwhile(self):
-        """What does not fit into the ring goes with a generation."""
+        """A generation carries the keys that do not fit into the ring."""
         w = self.world("max_pending_bytes=1000000")
         writer, reader = w.start(), w.start()
         with w.proxy.cut():
@@ -71,7 +71,7 @@ class Speed(unittest.TestCase):
         live.wait_until("the reader has all", lambda: reader.missing(0, MANY) == 0)
 
     def test_a_record_while_the_node_publishes(self):
-        """One upload at a time: the record's takes the place of the other."""
+        """A node uploads one image at a time: the record's replaces the other."""
         w = self.world("publish_seconds=1")
         node = w.start()
         w.proxy.slow = 0.3
@@ -97,7 +97,7 @@ class Speed(unittest.TestCase):
         self.record(w, node, 3)
 
     def test_closed_at_once(self):
-        """What was inserted is sent before it ends."""
+        """The node sends all inserts before it ends."""
         w = self.world()
         writer, reader = w.start(), w.start()
         self.assertGreaterEqual(writer.insert(0, MANY, threads=2)["result"], 0)
@@ -105,7 +105,7 @@ class Speed(unittest.TestCase):
         live.wait_until("the reader has all", lambda: reader.missing(0, MANY) == 0)
 
     def test_closed_without_redis(self):
-        """It says how much is lost, and does not wait for ever."""
+        """The node reports how much is lost, and does not wait for ever."""
         w = self.world("answer_ms=2000")
         writer = w.start()
         for what in (w.proxy.cut, w.master.kill):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A signed set at a redis that lies, or that others can write to: a node that runs keeps its keys
-and says what is wrong, and none begins with less than it had. test_trust.py PROGRAM"""
+"""A signed set in a redis that lies, or that others can write to. A running node keeps its keys and
+reports what is wrong, and no node opens with fewer keys than it had. test_trust.py PROGRAM"""
 import errno
 import os
 import subprocess
@@ -11,7 +11,7 @@ import unittest
 import live
 
 HEAD = live.SET + "head"
-SAYS = ("version", "generation", "manifest", "signature") # of the head, what a publication sets
+SAYS = ("version", "generation", "manifest", "signature") # a publication sets these fields
 CLOCK = r"""
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -30,7 +30,7 @@ DAY = 86400
 
 
 class Set(unittest.TestCase):
-    """Its generation has 100 keys, and the next() as many more."""
+    """A set with a generation of 100 keys. next() publishes 100 more."""
     signer_options = ()
 
     def setUp(self):
@@ -42,7 +42,7 @@ class Set(unittest.TestCase):
         self.reader = self.w.start(*self.w.signed("reader"))
 
     def publish(self, i, signer=None):
-        """Return: what the head says then."""
+        """Return: the head after the publication."""
         signer = signer or self.signer
         self.assertGreaterEqual(signer.insert(100 * i, 100 * (i + 1))["result"], 0)
         self.assertEqual(signer.ask("publish")["result"], 0)
@@ -78,7 +78,7 @@ class Set(unittest.TestCase):
 
 
 class Signed(Set):
-    # ---- an older one ----
+    # ---- an older head ----
 
     def test_an_old_generation_is_put_back(self):
         self.next()
@@ -93,7 +93,7 @@ class Signed(Set):
         self.assertEqual(self.state("reader"), kept)
 
     def test_all_keys_are_put_back(self):
-        """By RESTORE, while redis runs."""
+        """RESTORE puts them back while redis runs."""
         names = self.client.keys("{weir:seen}:*")
         dumps = {name: self.client.dump(name) for name in names}
         self.next()
@@ -110,7 +110,8 @@ class Signed(Set):
         self.refuses("reader")
 
     def put_back(self, how):
-        """The head of before, and the publisher of the next one is gone."""
+        """Publish by @how and kill the publisher. Return: another signer, a dump from before, and
+        the version that the nodes hold."""
         signer = self.w.start(*self.w.signed("another signer", True))
         with self.client.pipeline(transaction=True) as p:
             names = self.client.keys("{weir:seen}:*")
@@ -125,7 +126,7 @@ class Signed(Set):
         return signer, dumps, held
 
     def is_well_again(self, signer, held):
-        """A signer that runs publishes what was newer, as a version above it."""
+        """A running signer publishes its newer keys again, above version @held."""
         live.wait_until("a newer one: %s" % signer.stats(),
                         lambda: signer.stats()["newest"] > held)
         for node in (signer, self.reader):
@@ -165,13 +166,13 @@ class Signed(Set):
         self.assertGreater(self.is_well_again(signer, held).missing(0, 100), 90)
 
     def test_a_signer_publishes_again_over_a_dump_of_an_old_era(self):
-        """Which brings back no key that was removed."""
+        """No removed key comes back."""
         signer, dumps, held = self.put_back(self.record)
         self.restore(dumps)
-        self.client.hset(HEAD, "mark", "%016x" % 7) # of no epoch that nodes know: doubt
+        self.client.hset(HEAD, "mark", "%016x" % 7) # an epoch that no node knows: doubt
         self.assertGreater(self.is_well_again(signer, held).missing(0, 100), 90)
 
-    # ---- one that is no such ----
+    # ---- a forged head ----
 
     def test_unsigned(self):
         self.client.hset(HEAD, "signature", "")
@@ -184,7 +185,7 @@ class Signed(Set):
         self.keeps_all(self.reader, 100)
 
     def test_an_unsigned_node_publishes(self):
-        """Of an era above: it is no node of this set's owner."""
+        """A node without keys publishes a higher era. It is not a node of the set's owner."""
         refused = self.w.start().ask("record", 1000, 1100)
         self.assertEqual(refused["result"], -errno.EKEYREJECTED, refused)
         self.client.hset(HEAD, "signature", "")
@@ -215,7 +216,7 @@ class Signed(Set):
         self.assertIn(node.opened["result"], (-errno.EKEYREJECTED, -errno.EBADMSG))
 
     def test_mixed(self):
-        """The newest manifest, with the image of the one before."""
+        """The newest manifest with the image of the generation before."""
         def images():
             return set(self.client.keys(live.SET + "img:*:0"))
         before = images()
@@ -245,7 +246,7 @@ class Signed(Set):
 
 
 class Expiring(Set):
-    """Nobody signs any more: redis holds the set where it is."""
+    """A set whose generations expire. Redis freezes it once its signer has ended."""
     signer_options = ("expires_seconds=6",)
 
     def test_frozen(self):
@@ -265,7 +266,7 @@ class Expiring(Set):
         self.assertNotIn("expired", self.reader.reports())
 
     def at(self, ahead):
-        """The environment of a process with such a clock."""
+        """Return: the environment of a process whose clock is @ahead seconds ahead."""
         source, clock = self.w.folder + "/clock.c", self.w.folder + "/clock.so"
         with open(source, "w") as f:
             f.write(CLOCK)
@@ -273,7 +274,7 @@ class Expiring(Set):
         return {"LD_PRELOAD": clock, "SECONDS_AHEAD": str(ahead)}
 
     def test_a_clock_that_was_set_back(self):
-        """Time goes on from when the generation was signed."""
+        """The node counts its time from the signing of the generation."""
         reader = self.w.start(*self.w.signed("behind"), environment=self.at(-DAY))
         self.signer.process.kill()
         self.says(reader, "expired")
