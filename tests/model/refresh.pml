@@ -2,15 +2,15 @@
  * A refresh (src/set/follow/refresh.c): the filter is replaced by an image file that was made from
  * the application's record.
  *
- * The application writes its record before it inserts. Somebody makes a file of the record, at any
- * time and a word at a time; the refresh maps the file it finds and checks it, and then reloads
- * with the image as next: begin, carry, the gate, commit.
+ * The application writes its record before it inserts. Another process makes a file of the record,
+ * at any time and a word at a time. The refresh maps the file it finds and checks it, and then
+ * reloads with the image as next: begin, carry, the gate, commit.
  *
  *  - Found in the image's filter are the inserts that had returned before its making began, and
  *    those that started after begin's grace period (H2). Those between are in the old filter alone,
  *    unless the image happens to have them.
  *  - If it carries over the old filter's bits, nothing is missing.
- *  - As long as the old filter serves, and if the image is refused, before anybody has seen it or
+ *  - As long as the old filter serves, and if the image is refused, before a reader has seen it or
  *    by the gate after the carry, nothing is missing either.
  *  - Nothing is used, nor freed again, after it was freed (H3). There are never more than two
  *    filters.

@@ -3,7 +3,7 @@
  * next by copy or from the application's record, commit or abort.
  *
  *  - Once an insert has returned, every lookup of its key that starts later finds it, whatever
- *    reload has begun or ended meanwhile.
+ *    reload has begun or ended since.
  *  - Nothing is used, nor freed again, after it was freed (H3).
  *  - There are never more than two filters; only a deferred free can leave one more for each
  *    commit.

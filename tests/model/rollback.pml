@@ -6,7 +6,7 @@
  * rollback, drop. So a reload also runs while previous is kept, with a record of three.
  *
  *  - Once an insert has returned, every lookup of its key that starts later finds it, whatever was
- *    published meanwhile (H5).
+ *    published since (H5).
  *  - Nothing is used, nor freed again, after it was freed (H3).
  *  - There are never more than three filters; only a deferred free can leave more.
  *

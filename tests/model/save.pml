@@ -6,7 +6,7 @@
  * not at all, until an fsync. After a cut only the disk is left. Each saver has a temporary name of
  * its own, since it is random.
  *
- *  - At any moment a reader finds a whole file under the name; so does who comes after a cut.
+ *  - At any moment a reader finds a whole file under the name, also after a cut.
  *  - After a save has answered 0, a cut does not bring the old file back.
  *  - A saver at work keeps its temporary name; a leftover of a saver that was killed is never
  *    published, and no temporary name stays once all savers are done.

@@ -5,8 +5,8 @@
  * reach the disk in any order, at any time; msync waits for those it names.
  * tests/fault/test_power_cut.c and test_image_live.c ask the code itself.
  *
- *  - An image that is sealed has the bits that its checksums were made of: for whoever loads it at
- *    any moment, and on the disk after a cut.
+ *  - An image that is sealed has the bits that its checksums were made of: for a loader at any
+ *    moment, and on the disk after a cut.
  *
  * Variants, and what they must show (run.sh reads these lines):
  *  variant: holds

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT
- * One set on many machines: a head and a log in redis, nodes that unite when they are in doubt.
+ * One set on many machines: a head and a log in redis, nodes that merge their sets in doubt.
  * The rules U1 to U12 stand in UNION.md; here each is one step or one guard.
  *
- * Redis is two servers. Server 1 is the master of the beginning. Server 0 is what it falls back to:
- * the state that was saved last, which a crash returns to, or the replica, which is promoted
- * (SPLIT: server 1 goes on beside it, for those who have not heard). Two scripts, each one step:
+ * Redis is two servers. Server 1 is the first master. Server 0 is its fallback: the last saved
+ * state, to which a crash returns, or the replica, which is promoted (SPLIT: server 1 goes on
+ * beside it, for nodes that have not heard of that). Two scripts, each one step:
  * touch (U1; append) and publish (compare, swap, announce, trim).
  *
  * Each fault has a budget: CRASHES; FLUSHES; DROPS (the log's key alone is deleted); DELETES (an
  * entry of the log is); RESTORES (keys of an old dump are put back over living ones); IMAGES (the
  * head's image cannot be read any more); DEATHS (node 1 begins again with nothing); RECORDS (a
- * generation of a higher era, without OLD); GIVEUPS (nobody answers a call in time). RING is how
- * many keys have room in a node until a generation covers them. EACH: keys that a node inserts.
+ * generation of a higher era, without OLD); GIVEUPS (no node answers a call in time). RING is
+ * how many keys have room in a node until a generation covers them. EACH: keys that a node inserts.
  *
  *  own   every key whose insert returned is in its node's set from then on
  *  all   when nothing more can happen, every node has every such key, but for those of a node that
  *        died and had them neither on server 0 nor on server 1
  *  well  then no node lacks anything, owes a generation, or has keys that are not in the log
- *  gone  without faults nobody has OLD after a record without it
- * Endless repetition is not looked for. Publications are bounded (GENS), and so is the log (LEN): a
- * run that needs more is counted as unfinished, and of it only "own" is asked.
+ *  gone  without faults no node has OLD after a record without it
+ * The model does not look for endless repetition. GENS bounds the publications, LEN the log. A run
+ * that needs more counts as unfinished, and only "own" is checked for it.
  *
  * Bugs that no variant finds, since tags find the same later and cost only time: CUT_IGNORED,
  * NO_RESEND (U2), MARK_IGNORED, REVIVES (U12). SWAP_TRUSTS (U5) and RECORD_TRUSTS (U11) are found
