@@ -84,7 +84,8 @@ static void change_and_cut(const char *whole, size_t n)
 	assert_ok(read_and_write(whole, n));
 	for (size_t i = 0; i < n; i++) {
 		/* a copy of its own, so that a sanitizer sees reads beyond it */
-		char *cut = malloc(i + 1);
+		char *cut = malloc(i ? i : 1);
+		assert_non_null(cut);
 		memcpy(cut, whole, i);
 		int err = read_and_write(cut, i);
 		assert_true(err == -EBADMSG || err == -ENOTSUP ||

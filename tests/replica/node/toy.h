@@ -40,7 +40,6 @@ struct toy {
 	uint64_t clock, random;
 	unsigned failing;                /* of 1000 calls */
 	unsigned slow;                   /* upper bound of the calls that an image takes */
-	bool lost_image;                 /* once: the head's cannot be read any more */
 	uint64_t bytes_in, bytes_out, calls; /* written and read by nodes */
 	struct toy_store stores[TOY_STORES];
 };
