@@ -421,8 +421,8 @@ struct weir_stats {
 	                              no longer change; extrapolated from the sample */
 	uint64_t max_capacity;     /* growing: keys that it takes at most, or up to 3 % more, while
 	                              capacity is that of its first layer; else capacity */
-	bool nearly_full;          /* the kind can refuse keys, and the filter holds 90 % of the
-	                              keys that it was made for: make a larger one now */
+	bool nearly_full;          /* the kind can refuse keys, and the filter has 90 % of the most
+	                              keys that fit: make a larger one now */
 	uint32_t steps;            /* of normalisation: enum weir_text_steps */
 	uint32_t lookups;          /* most keys that the lookup of one text probes now
 	                              (weir_text_most()); fp_rate_estimated is the rate of each */

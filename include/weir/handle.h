@@ -54,10 +54,10 @@
  * key, and promises it, only if every filter in use takes it. If one filter refuses the key, those
  * that had taken it remove it again. A kind without removal keeps it: a false positive.
  *   - The current filter is full: reload into a larger one, filled from the application's record,
- *     since a copy needs one of equal size. weir_handle_measure() reports nearly_full from 90 % of
- *     the capacity on. Until the commit the handle refuses keys that the current filter refuses,
- *     even if the next one has room: no lookup would find them. Insert them again after it. Every
- *     key that the handle does accept is in both.
+ *     since a copy needs one of equal size. weir_handle_measure() reports nearly_full once it has
+ *     90 % of the most keys that fit. Until the commit the handle refuses keys that the current
+ *     filter refuses, even if the next one has room: no lookup would find them. Insert them again
+ *     after it. Every key that the handle does accept is in both.
  *   - The next filter is full: it is too small for its source. The handle refuses inserts, even if
  *     the current filter has room, until the reload is aborted.
  *   - The previous filter refuses: the key is inserted, but no rollback can return to that filter.
@@ -124,8 +124,8 @@ enum weir_handle_flags {
 enum weir_absent {
 	WEIR_ABSENT_REFUSED = 0, /* weir_handle_create() needs a filter or params */
 	WEIR_ABSENT_YES = 1,     /* every key may be there: ask the store */
-	/* every key is absent, even one that was inserted already: the promise to that insert
-	 * begins when the first filter is published */
+	/* every key is absent, even one that was inserted already: lookups find that key only
+	 * once the first filter is published */
 	WEIR_ABSENT_NO = 2,
 };
 
@@ -456,9 +456,9 @@ struct weir_handle_stats {
 	                             fail, without one that succeeded; 0: not so now */
 	char refused_sentence[WEIR_SENTENCE_BYTES]; /* of the last that was refused or failed, even
 	                             if one has succeeded since; "": none yet */
-	bool nearly_full;         /* the current filter can refuse a key, and holds 90 % of those
-	                             that it was made for: begin a reload into a larger one now
-	                             (see <weir/handle.h>: Full filters) */
+	bool nearly_full;         /* the current filter can refuse keys, and has 90 % of the most
+	                             keys that fit: begin a reload into a larger one now (see
+	                             <weir/handle.h>: Full filters) */
 	bool previous_void;       /* the previous filter refused a key that the current one took, so
 	                             no rollback can return to it; the next reload or refresh
 	                             frees it, or weir_handle_drop_previous() */

@@ -211,8 +211,8 @@ int weir__filter_like(struct weir_filter **out, const struct weir_filter *f);
 /* Return: 0 if weir_merge() can merge the two, else its error. */
 int weir__merge_check(const struct weir_filter *dst, const struct weir_filter *src);
 /* weir_merge() of two filters that weir__merge_check() allows. It calls @progress between pieces
- * (error.h), unless that is NULL. Return: as weir_merge(); -ECANCELED stopped: @dst has part of
- * @src. */
+ * (error.h), unless that is NULL. Return: as weir_merge(), or -ECANCELED if @progress stopped it.
+ * After -ECANCELED, and after -ENOSPC or -EAGAIN of cuckoo, @dst may have a part of @src. */
 int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
                 weir_progress_fn *progress, void *progress_arg);
 

@@ -99,7 +99,7 @@ static const uint64_t *take(const struct weir_filter *f, struct weir_keys keys,
 	return hashes;
 }
 
-/* The checks of a batch. @err: the verb's own. */
+/* The checks of a batch. @err: the result of the verb's own check. */
 static int keys_check(const struct weir_filter *f, struct weir_keys keys, int err)
 {
 	if (err || !keys.n)

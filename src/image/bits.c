@@ -44,8 +44,8 @@ static int too_short(const struct reading *r, uint64_t got)
 	                  (unsigned long long)r->preface->shard_bytes);
 }
 
-/* All bits of a frame are unpacked: check that no more follow. Steps that unpack nothing are
- * reported too, since a hostile frame may have nothing else. */
+/* All bits of a frame are unpacked: check that no more follow. Steps that unpack nothing call the
+ * progress function too, since a hostile frame may have nothing else. */
 static int finish_frame(struct reading *r)
 {
 	unsigned char more;

@@ -61,7 +61,7 @@ int weir__members_each(weir__each_fn *each, void *arg, const struct weir_preface
                        struct weir_source *source, const struct weir_load_options *options);
 /* Make filters around the members of an image that is mapped. Their bits are read only if @options
  * asks to verify them. The caller keeps the memory.
- * @insert_error: of the members. */
+ * @insert_error: what an insert into a member returns; 0: inserts are allowed. */
 int weir__members_map(struct weir_member out[WEIR_IMAGE_MEMBERS], unsigned char *image,
                       const struct weir_preface *whole, struct weir_source *source,
                       const struct weir_load_options *options, int insert_error);

@@ -55,7 +55,8 @@ static int no_delta(const unsigned char *bytes, const char *name)
 	                  ", it is an image: weir delta makes one of two images");
 }
 
-/* The checksum comes first: if it is right, the writer wrote every field. */
+/* A newer format is reported before the checksum is checked, since a newer weir made the file. The
+ * other fields come after the checksum: if it is right, the writer wrote every field. */
 static int sound(const unsigned char *bytes, const char *name)
 {
 	const uint64_t format = weir__image_get64(bytes + FORMAT);

@@ -140,8 +140,9 @@ static bool zero(struct weir_image_fault *fault, const unsigned char *bytes, uns
 	return rule(fault, -EBADMSG, "reserved bytes", any, any == 0, "zero");
 }
 
-/* Is it a complete image of this format? The checksums are checked before the fields, so that
- * damage is reported as damage. */
+/* Is it a complete image of this format? Magic and format version come first, since the version
+ * says what follows. The checksum comes before all other fields, so that damage is reported as
+ * damage. */
 static bool recognise(const unsigned char *bytes, const struct weir_image_given *given,
                       struct weir_image_fault *fault)
 {

@@ -46,7 +46,7 @@ int weir__target_check_held(const struct weir_target *target, const char *path);
  * live in between. Return: 0; or -ENOTRECOVERABLE. */
 int weir__target_release(struct weir_target *target, const char *path);
 
-/* ---- the permissions of a new file: never wider than those of the file it replaces ---- */
+/* ---- the permissions of a new file: the caller's, or no wider than the replaced file's ---- */
 
 /* The permissions to create the new file with; the umask removes some of them.
  * @given: the caller's, or 0. */

@@ -56,11 +56,12 @@ void weir__let_go(const struct weir_filter *f)
 		f->kind->let_go(f);
 }
 
-/* ---- a debug build: no removal during a copy ---- */
+/* ---- a debug build: no insert or removal during a copy, merge or fold ---- */
 
 #if defined WEIR_DEBUG && !defined WEIR_DET
 
-/* NULL if the rule does not apply. A kind with hold() copies each key in full or not at all. */
+/* NULL if the rule does not apply: the kind cannot remove, or has hold() and so copies each key in
+ * full or not at all. */
 static struct weir_apart *apart_of(const struct weir_filter *f)
 {
 	return weir__removes(f) && !f->kind->hold ?

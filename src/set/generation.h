@@ -275,7 +275,7 @@ struct weir_handle {
 
 	_Alignas(64) atomic_bool claimed;   /* H4 */
 	struct weir_absence *absence;       /* the writer's; NULL from the first set on (H10) */
-	struct weir_retired *retired;       /* the writer's: the newest left to call_rcu (H7) */
+	struct weir_retired *retired;       /* the writer's: newest of those at call_rcu (H7) */
 	atomic_uint retiring;               /* handed to call_rcu, not yet freed */
 	atomic_uint_fast64_t bytes_retired; /* of the bits in those */
 	atomic_bool followed;               /* follow.c: a thread has the handle's address */

@@ -11,7 +11,7 @@
 
 #define LEAST_RATE 1e-9 /* of a filter, so of a generation */
 
-static const uint32_t default_generations = 7; /* their columns and the spare's fill a line */
+static const uint32_t default_generations = 7; /* plus a spare: 8 columns, a line of 8 words */
 
 static int out_of_range(int err, const char *name, double value, double least, double most)
 {

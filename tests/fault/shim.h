@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Stands between weir and the C library (ld --wrap on the static library). It can fail the n-th
  * call, kill the process there, make every transfer short and interrupted, refuse all calls of one
- * name, or show each call to a test. It counts what is allocated or mapped and not given back. */
+ * name, or show the calls to a test. It counts what is allocated or mapped and not given back. */
 #ifndef WEIR_TESTS_FAULT_SHIM_H
 #define WEIR_TESTS_FAULT_SHIM_H
 
@@ -32,8 +32,8 @@ struct shim {
 	const char *refused;  /* every call of this name fails (a sandbox), even if not armed */
 	const char *refused2; /* and of this one */
 	int refused_error;    /* with this errno */
-	/* Called before every call, and after fsync and msync too. The calls that it makes itself
-	 * do not reach it. */
+	/* Called before each wrapped call, and also after an fsync or msync that succeeded. It sees
+	 * close, unlinkat and munmap only if die is set, and none of the calls that it makes. */
 	void (*look)(const struct shim_call *call);
 	/* A follower's wait of this many ms, on its own thread; true ends it at once. */
 	bool (*wait)(int milliseconds);

@@ -265,13 +265,13 @@ static void widths_that_are_chosen(void **state)
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "fingerprint_bits 2", "fp_rate");
 	p.fuse.fingerprint_bits = 0;
 	p.hash_bits = 0;
-	p.capacity = 0; /* four shards need a line each at least */
+	p.capacity = 0;
 	p.fp_rate = 0.01;
 	p.max_bytes = 64;
 	p.fp_rate = 1e-9;
 	assert_ok(weir_plan_make(&p, &plan)); /* a line has room for a key of the least rate */
 	assert_true(plan.capacity >= 1);
-	p.shards = 4;
+	p.shards = 4; /* each needs a line at least */
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "64", "");
 	p.capacity = 5000000; /* in four parts, and room for three lines more than they take */
 	p.fp_rate = 0;

@@ -99,7 +99,7 @@ static void parts_that_lack_keys(void **state)
 	build(1, last, all);
 }
 
-/* More keys in a part than it has cells are refused before one is read. */
+/* If a part has more keys than cells, the build fails before it reads a key. */
 static void a_part_with_too_many_keys(void **state)
 {
 	const struct weir_fuse part = weir__fuse_shaped(8, 4, 24, PART_BITS);

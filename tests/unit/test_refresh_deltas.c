@@ -548,7 +548,7 @@ static void an_empty_delta_alone(void **state)
 	assert_swaps_to(1);
 }
 
-/* A delta of a later version is refused, as an image of one is. */
+/* A delta of a newer format is refused, as is an image of a newer format. */
 static void of_another_version(void **state)
 {
 	char name[4300];

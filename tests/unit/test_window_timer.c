@@ -33,7 +33,7 @@ static void test_timer(void **state)
 	o.window.span_seconds = 0.03;
 	struct weir_filter *w = make(&o);
 	assert_int_equal(weir_insert_hash(w, 77), WEIR_NEW);
-	/* from here on: some advances may have come since the insert */
+	/* count five advances from here, not from the insert: some may have passed */
 	for (uint64_t before = stats_of(w).advances; stats_of(w).advances < before + 5;)
 		usleep(1000);
 	assert_false(weir_contains_hash(w, 77));

@@ -85,7 +85,7 @@ WEIR__INLINE unsigned weir__fields_take(struct weir_fields *fields, unsigned wid
 struct weir_counters {
 	uint64_t *word[WEIR_COUNTERS_MOST_Z];
 	uint64_t mask[WEIR_COUNTERS_MOST_Z];
-	/* set by weir__counters_look(): */
+	/* set by weir__counters_look(), or counters_look_lanes() with AVX-512: */
 	uint64_t seen[WEIR_COUNTERS_MOST_Z]; /* the words' values */
 	bool missing, stuck; /* one of the key's counters is 0, or stuck */
 };

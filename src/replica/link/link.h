@@ -8,7 +8,11 @@
  *     rediss+sentinel://...                                        Sentinels and master over TLS
  *
  * A call connects first if it must. The server is untrusted: answers are limited before memory is
- * allocated for them, and every wait has an end. No error sentence has a password. */
+ * allocated for them, and every wait has an end.
+ *
+ * Error sentences leave out the password options, the text of a URL up to its @, and all but known
+ * words of an error that answers AUTH. They may show the text of a URL without @, and the server's
+ * other errors, where a hostile server can repeat a password. */
 #ifndef WEIR_REPLICA_LINK_H
 #define WEIR_REPLICA_LINK_H
 

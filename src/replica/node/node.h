@@ -239,7 +239,8 @@ static inline bool weir__needs_log(const struct weir_node *n, const struct weir_
 void weir__debt_add(struct weir_node *n, uint64_t id, uint64_t stamp);
 /* The published @generation has the debts that it noted: the node relies on it instead. */
 void weir__debts_paid(struct weir_node *n, uint64_t generation);
-/* U7, before @m is joined: rename to @m each debt that @m has without naming it. */
+/* U7, before @m is joined: give the id of @m to each debt that @m has by descent but does not list
+ * (is_in() in insert.c). */
 void weir__debts_rename(struct weir_node *n, const struct weir_manifest *m);
 /* U7, after @m was joined. */
 void weir__debts_release(struct weir_node *n, const struct weir_manifest *m);

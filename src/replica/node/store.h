@@ -22,8 +22,8 @@ struct weir_touch {
 	bool give_up;                    /* U9: begin an epoch without prev, and set lost to the
 	                                    log's last id; only if the mark is still @mark */
 	uint64_t mark;
-	uint64_t epoch;                  /* the last that the node saw: without log and head the
-	                                    next one begins above it */
+	uint64_t epoch;                  /* the last that the node saw: if redis has neither log
+	                                    nor head, the next epoch is above it */
 };
 
 /* Takes an entry. Return: 0; a negative errno ends the reading, which returns it. */

@@ -12,9 +12,9 @@ enum {
 
 /* ---- the thread ---- */
 
-/* Until the grace is over, the head counts the replicas of the old master. One of them is the
- * promoted server, so wait for one less. Each replica that is connected by now must have a
- * confirmed insert. */
+/* With WEIR_REPLICAS_ALL an insert is confirmed only when every replica that is connected now has
+ * it. After a failover the head counts the replicas of the old master until the grace is over. One
+ * of them is the promoted server, so wait for one fewer. */
 static uint32_t wanted(const struct weir_replica *r)
 {
 	const struct weir_head *h = &r->node.head;

@@ -11,7 +11,8 @@
  *     the same epoch, and the epoch is still the same after its answer.
  * S2 (request) A request runs on the thread between two rounds. One that answers -EINPROGRESS runs
  *     again after the next round.
- * S3 (signed) A node publishes nothing unsigned if it trusts keys, or has seen a signature. */
+ * S3 (signed) A node publishes nothing unsigned if it trusts keys, or if the last manifest that it
+ *     accepted is signed. */
 #ifndef WEIR_REPLICA_SERVICE_H
 #define WEIR_REPLICA_SERVICE_H
 
@@ -105,13 +106,13 @@ struct weir_replica {
 	char peer[WEIR_SERVICE_PEER];     /* the address when watch() last ran */
 	uint64_t moved_ms;             /* when it last changed; 0: never */
 	uint32_t moved_replicas;       /* how many the head counted then */
-	bool is_signed;                /* the newest manifest seen is signed (S3) */
+	bool is_signed;                /* the last manifest accepted is signed (S3) */
 	struct weir_failure distrust;  /* why the last manifest was not trusted */
 	struct weir_failure clock;     /* this node's clock forbids it to sign */
 	struct weir_failure watched;   /* what the last watch() found wrong */
 	struct weir_failure evicts;    /* redis may evict the set's keys */
 	struct weir_failure saving;    /* of the last weir_replica_save() */
-	uint64_t published;            /* generations besides those that the node counts */
+	uint64_t published;            /* generations by this service; the node counts its own */
 	uint64_t passed_by, passed_ms; /* foreign entries, and when the last one was seen */
 	enum weir_node_state reported;
 	char text[WEIR_SERVICE_REPORT + 1]; /* the next report */

@@ -23,7 +23,7 @@ struct weir_image_job {
 	const struct weir_redis *r;
 	struct weir_manifest m;
 	bool upload, packed;
-	unsigned char *bytes;    /* mapped, @room of them: a page uses memory once it is written */
+	unsigned char *bytes;    /* @room bytes, mapped: a page takes memory once it is written */
 	size_t room;
 	_Atomic uint64_t chunks; /* fetched or uploaded, from the first on */
 	uint64_t renewed_ms;

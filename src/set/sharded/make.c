@@ -18,8 +18,9 @@ static uint64_t shard_most(const struct weir_params *shard, uint32_t shards)
 	return most > shard->capacity ? most : shard->capacity;
 }
 
-/* Room for the fullest shard: random hashes spread as a Poisson variable. A kind that is built
- * refuses more keys than its capacity, so it gets room for six deviations: more never come. */
+/* A shard's number of keys is a Poisson variable, as hashes are random. A kind that is built fails
+ * with more keys than its capacity, so its shards get the mean plus six deviations. Shards of other
+ * kinds get the mean plus one. */
 static uint64_t shard_capacity(uint64_t capacity, uint32_t shards, bool built)
 {
 	double mean = (double)capacity / shards;

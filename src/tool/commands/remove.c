@@ -56,14 +56,15 @@ static int none_there(const struct change *rm)
 static double wrongly_removed(const struct change *rm)
 {
 	double rate = rm->before.fp_rate_estimated;
-	if (rm->keys == rm->removed) /* all were there: nothing speaks against the list */
+	if (rm->keys == rm->removed) /* all found: no sign that one was never added */
 		return 0;
 	double about = (double)(rm->keys - rm->removed) * rate / (1 - rate);
 	return about < (double)rm->removed ? about : (double)rm->removed; /* also for NAN */
 }
 
 /* Return: the keys that one such removal may cost. In kind counting, as many as a key has counters,
- * since each may be the last of another key. With fingerprints, the key whose copy it took. */
+ * since each lowered counter may make a different key absent. With fingerprints, the key whose copy
+ * it took. */
 static unsigned lost_to_each(const struct weir_shape *shape)
 {
 	return shape->kind == WEIR_COUNTING ?

@@ -207,8 +207,8 @@ static int new_builder(struct build *build, uint64_t kept, struct weir_builder *
 	return weir_builder_create(out, &params, &options) ? trouble_refused() : TOOL_OK;
 }
 
-/* Call after a pass over the exclude list has found @keys. A list that is empty by mistake would
- * publish a set that may answer yes for all of it. */
+/* Call after a pass over the exclude list has found @keys. If the list is empty by mistake, the set
+ * may answer yes for every key that it should exclude. */
 static int ask_list(const struct build *build, uint64_t keys)
 {
 	static const char so[] = "excludes the keys of the other lists";

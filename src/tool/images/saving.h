@@ -96,8 +96,9 @@ int saving_try(saving_fn *save, const void *what, const char *path,
 /* Does @err mean that another process has inserted into the image there? The library's message says
  * whether the new image is in place. */
 bool saving_refused(int err);
-/* Saves a changed filter over the image how->replaces that it was read from. Return: TOOL_OK;
- * TOOL_NO after a message, if saving_refused(); or TOOL_TROUBLE after a message. */
+/* Saves a changed filter over the image that it was read from; how->replaces is the commit record
+ * of that image. Return: TOOL_OK; TOOL_NO after a message, if saving_refused(); or TOOL_TROUBLE
+ * after a message. */
 int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how);
 /* Saves something not derived from the image there: calls place_ask(), then saving_try(). Retries
  * if that image was removed or emptied in between. Return: as place_ask(); @err receives the result

@@ -39,9 +39,9 @@ void keying_prepare(const struct keying *how, struct lines_options *from);
 
 enum keying_what {
 	KEYING_TEXT,    /* each text, which the set normalises; its length is noted */
-	KEYING_EXCLUDE, /* each text, which the set must answer no */
-	KEYING_LOOKUP,  /* all keys that its lookup probes: for a set that does not normalise, or
-	                   if the caller asks for each of them */
+	KEYING_EXCLUDE, /* each text, for which the set must answer no */
+	KEYING_LOOKUP,  /* each key that the lookup of a text probes: if the set does not
+	                   normalise, or the caller handles these keys one by one */
 };
 
 /* Texts with a slash, as in URLs, although the keys are domains. */

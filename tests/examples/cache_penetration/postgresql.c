@@ -43,7 +43,7 @@ static void path_of(const char *program, char *path)
 	globfree(&found);
 }
 
-/* The server's user must reach the folder, so it is not in the example's. */
+/* The cluster's folder is outside the example's folder, because the server's user must reach it. */
 static void make_cluster(const struct passwd *user)
 {
 	const char *tmp = getenv("TMPDIR");

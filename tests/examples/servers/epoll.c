@@ -10,8 +10,9 @@
  *     stats     name and value a line, ended by an empty line
  *
  * The job runs once a minute, as the user of the server, from a file in /etc/cron.d. weir replaces
- * the file by renaming, and keeps the old one if anything fails; cron mails the output. The seed
- * stays that of the replaced image, and with -n the size too: "carry" below needs both.
+ * the file by renaming, and keeps the old one if anything fails; cron mails the output. Each run
+ * keeps the seed of the image that it replaces, and the same -n keeps the size. "carry" below needs
+ * both.
  *
  *     PATH=/usr/local/bin:/usr/bin:/bin
  *     * * * * *  app  weir build -q -n 1M -p 0.001 -o /var/lib/app/set.weir /var/lib/app/record

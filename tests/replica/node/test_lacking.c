@@ -44,7 +44,8 @@ static void test_a_superseded_image_calls_no_node(void **state)
 	assert_int_equal(node[1].called_at, 0);
 }
 
-/* U8: the generation that answers a call has no image either. */
+/* U8: node 1 calls because an image is lost. Then the image of the generation published in answer
+ * is lost too. */
 static void test_a_call_is_repeated_at_once_for_another_head(void **state)
 {
 	(void)state;

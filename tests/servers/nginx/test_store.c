@@ -368,7 +368,7 @@ static void test_a_file_made_to_look_the_same(void **state)
 	assert_false(file_same(&before, &after));
 }
 
-/* The file is replaced during the reading, which cannot tell the old file from the new one. */
+/* Replaces the file while it is read: the reader cannot tell the old file from the new one. */
 static int replace_it(void *arg, uint64_t done, uint64_t total)
 {
 	(void)arg, (void)done, (void)total;
