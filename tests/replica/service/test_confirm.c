@@ -134,12 +134,11 @@ static void test_a_promoted_replica_is_not_waited_for(void **state)
 	server_start(&server, NULL, NULL);
 }
 
-/* As after a planned failover, the old master soon comes back as a replica. It could be promoted
- * before it has the key. */
-static void test_a_replica_that_came_to_the_promoted_one_is_waited_for(void **state)
+/* The replica is promoted, and the old master becomes its replica: a confirmed insert waits for it
+ * @seconds later. */
+static void wait_for_the_old_master(const struct weir_replica_options *given, unsigned seconds)
 {
-	(void)state;
-	struct weir_replica_options o = options();
+	struct weir_replica_options o = *given;
 	const unsigned port = replica_begin();
 	o.url = both;
 	o.confirm_ms = 3000;
@@ -150,6 +149,7 @@ static void test_a_replica_that_came_to_the_promoted_one_is_waited_for(void **st
 	assert_ok(weir_replica_flush(a, 20000));
 	server_start(&server, NULL, NULL);
 	replicate(&server, &replica, port);
+	sleep(seconds);
 	assert_ok(weir_replica_flush(a, 20000));
 	kill(server.pid, SIGSTOP);
 	assert_refused(insert(a, 2, WEIR_REPLICA_CONFIRMED), -EAGAIN, "not confirmed",
@@ -158,6 +158,15 @@ static void test_a_replica_that_came_to_the_promoted_one_is_waited_for(void **st
 	assert_ok(weir_replica_flush(a, 20000));
 	assert_ok(weir_replica_close(a));
 	server_end(&replica);
+}
+
+/* As after a planned failover, the old master soon comes back as a replica. It could be promoted
+ * before it has the key. */
+static void test_a_replica_that_came_to_the_promoted_one_is_waited_for(void **state)
+{
+	const struct weir_replica_options o = options();
+	(void)state;
+	wait_for_the_old_master(&o, 0);
 }
 
 /* Another replica was connected recently and has not come to the new master yet. */
@@ -188,31 +197,13 @@ static void test_a_promoted_replica_does_not_stand_for_another(void **state)
 	server_start(&server, NULL, NULL);
 }
 
-/* After the grace the node waits for the old master, which is the new master's replica by then. */
+/* After the grace, and 3 s until the replicas are counted again. */
 static void test_a_promoted_replica_is_one_fewer_for_the_grace_alone(void **state)
 {
-	(void)state;
 	struct weir_replica_options o = options();
-	const unsigned port = replica_begin();
-	o.url = both;
-	o.confirm_ms = 3000;
+	(void)state;
 	o.replica_grace_ms = 1000;
-	struct weir_replica *a = open_with(&o);
-	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
-	server_kill(&server);
-	ask(&replica, NULL, "REPLICAOF NO ONE");
-	assert_ok(weir_replica_flush(a, 20000));
-	server_start(&server, NULL, NULL);
-	replicate(&server, &replica, port);
-	sleep(5); /* the grace, and 3 s until the replicas are counted again */
-	assert_ok(weir_replica_flush(a, 20000));
-	kill(server.pid, SIGSTOP);
-	assert_refused(insert(a, 2, WEIR_REPLICA_CONFIRMED), -EAGAIN, "not confirmed",
-	               "0 of 1 replicas");
-	kill(server.pid, SIGCONT);
-	assert_ok(weir_replica_flush(a, 20000));
-	assert_ok(weir_replica_close(a));
-	server_end(&replica);
+	wait_for_the_old_master(&o, 5);
 }
 
 static void test_a_server_that_may_evict_confirms_nothing(void **state)
