@@ -293,6 +293,96 @@ static void test_node_publishes_what_a_deleted_log_had_while_the_head_stays(void
 	assert_publishes_once(3);
 }
 
+/* The other nodes also read over the restart, so all have the second epoch's first entry. */
+static void test_entries_read_after_a_restart_count_as_read_of_the_second_epoch(void **state)
+{
+	(void)state;
+	sit_all();
+	toy_save(&toy);
+	toy_fall_back(&toy, true);
+	assert_ok(weir__node_touch(&node[0], false));
+	assert_ok(weir__node_read(&node[1]));
+	assert_true(node[1].left.epoch == 1 && node[1].cursor.epoch == 2);
+	run(2500);
+	const struct weir_log_id less = node[0].cursor;
+	assert_int_equal(less.epoch, 2);
+	assert_ok(insert(2, 1));
+	run_from(1, 200);
+	leave(2);
+	assert_true(has(1, 1) && !has(0, 1));
+	toy_flush(server);
+	run_one(0, 2000);
+	assert_number(2);
+	assert_id(toy_head(server)->seen.id, less);
+	assert_publishes_once(3);
+}
+
+/* Redis restarts after the loss, so the log that node 1 meets does not begin anew. */
+static void test_node_that_was_cut_off_during_a_loss_and_a_restart_publishes(void **state)
+{
+	(void)state;
+	end_after_insert(1);
+	toy_flush(server);
+	run_one(0, 2000);
+	assert_number(2);
+	toy_save(&toy);
+	toy_fall_back(&toy, true);
+	run_one(0, 2000);
+	assert_number(2);
+	assert_true(server->head.base.epoch && server->head.prev);
+	assert_int_not_equal(server->head.prev, node[1].head.mark);
+	assert_publishes_once(3);
+}
+
+/* Node 1 reads a second log, which has key 1, and the beginning of a third. */
+static void test_entries_of_a_log_that_came_and_went_between_two_heartbeats_are_kept(void **state)
+{
+	(void)state;
+	sit_all();
+	toy_flush(server);
+	node[2].may_publish = false;
+	node[2].beat_at = 0;
+	assert_ok(insert(2, 1));
+	run_one(2, 100);
+	assert_ok(weir__node_read(&node[1]));
+	assert_true(has(1, 1));
+	toy_flush(server);
+	assert_ok(weir__node_touch(&node[2], false));
+	leave(2);
+	assert_ok(weir__node_read(&node[1]));
+	assert_int_equal(node[1].cursor.epoch, 3);
+	run_one(0, 2000);
+	assert_number(2);
+	assert_int_equal(toy_head(server)->seen.mark, node[1].head.mark);
+	assert_id(toy_head(server)->seen.id, node[1].left);
+	assert_publishes_once(3);
+}
+
+/* Node 1 could not read the image of 1.2, and node 2 has neither that image nor its id. */
+static void test_generation_that_was_given_up_is_not_lost(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	sit(1, 1 << 20, false);
+	run(1000);
+	node[0].wanted = node[0].extra = true;
+	run_one(0, 1000);
+	assert_number(2);
+	const uint64_t id = server->head.generation;
+	toy_lose_image(server);
+	leave(0);
+	run_one(1, 12000);
+	assert_int_equal(status(1).given_up, 1);
+	assert_true(node[1].abandoned == id && node[1].joined.id == id);
+	sit(2, 1 << 20, true);
+	run_one(2, 13000);
+	assert_number(3);
+	assert_false(weir__manifest_has(toy_head(server), id));
+	run(2000);
+	assert_int_equal(status(1).joined.number, 3);
+	assert_false(status(1).owes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +403,10 @@ int main(void)
 		TEST(test_generation_that_a_promoted_replica_lacks_is_published_again),
 		TEST(test_generation_of_long_ago_is_not_lost),
 		TEST(test_node_publishes_what_a_deleted_log_had_while_the_head_stays),
+		TEST(test_entries_read_after_a_restart_count_as_read_of_the_second_epoch),
+		TEST(test_node_that_was_cut_off_during_a_loss_and_a_restart_publishes),
+		TEST(test_entries_of_a_log_that_came_and_went_between_two_heartbeats_are_kept),
+		TEST(test_generation_that_was_given_up_is_not_lost),
 	};
 	return cmocka_run_group_tests_name("replica_lost", tests, NULL, NULL);
 }
