@@ -126,6 +126,35 @@ static void test_position_does_not_cover_own_entries_before_a_gap(void **state)
 	assert_true(has(0, 3) && has(1, 1));
 }
 
+/* U4: another log has replaced the one with key 1. There the entry of that id was deleted, and the
+ * next one does not read for node 0. */
+static void test_position_does_not_cover_own_entries_before_one_that_does_not_read(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	sit(1, 1 << 20, true);
+	run(1000);
+	toy_save(&toy);
+	assert_ok(insert(0, 1));
+	assert_ok(weir__node_touch(&node[0], false));
+	const struct weir_log_id own = node[0].ring.acked.newest->id;
+	toy_fall_back(&toy, false);
+	for (uint64_t key = 2; key <= 3; key++) {
+		assert_ok(insert(1, key));
+		assert_ok(weir__node_touch(&node[1], false));
+	}
+	run_one(1, 20);
+	assert_true(server->head.last.epoch == own.epoch && server->head.last.n == own.n + 1);
+	toy_delete(server, server->n - 2);
+	toy_spoil(server, server->n - 1);
+	run_one(0, 20);
+	assert_true(status(0).lacks && node[0].cursor.n == own.n + 1);
+	node[1].wanted = true;
+	run_one(1, 1000);
+	run(1000);
+	assert_true(has(0, 2) && has(0, 3) && has(1, 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +165,7 @@ int main(void)
 		TEST(test_node_sends_again_what_redis_lost),
 		TEST(test_flush_waits_for_own_keys_in_a_lost_generation),
 		TEST(test_position_does_not_cover_own_entries_before_a_gap),
+		TEST(test_position_does_not_cover_own_entries_before_one_that_does_not_read),
 	};
 	return cmocka_run_group_tests_name("replica_owing", tests, NULL, NULL);
 }

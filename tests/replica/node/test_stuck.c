@@ -244,6 +244,50 @@ static void test_a_set_whose_numbers_are_used_up_goes_on_in_the_next_era(void **
 	assert_true(has(0, 3) && status(0).joined.number == last);
 }
 
+static int refuse_lease(void *context, uint64_t id, uint32_t milliseconds)
+{
+	(void)context, (void)id, (void)milliseconds;
+	return weir_fail(-EACCES, "no permission");
+}
+
+/* U9: an error says nothing about another node's upload. */
+static void test_who_may_not_ask_for_the_lease_gives_up_in_time(void **state)
+{
+	(void)state;
+	make_lack();
+	toy.stores[1].store.lease = refuse_lease;
+	run_from(1, 8000); /* node 0 has ended */
+	assert_int_equal(status(1).given_up, 0);
+	run_from(1, 3000);
+	assert_int_equal(status(1).given_up, 1);
+}
+
+/* U9: giving up would begin an epoch, in which redis refuses the record. */
+static void test_who_uploads_a_record_does_not_give_up(void **state)
+{
+	struct weir_record r;
+	(void)state;
+	make_lack();
+	struct weir_filter *f = filter(WEIR_BLOCKED, 1000, 7);
+	assert_ok(weir_insert_u64(f, 5));
+	assert_ok(weir__node_record(&node[1], &r, NULL));
+	toy.slow = 1000;
+	do
+		assert_int_equal(weir__node_publish_record(&node[1], &r, f), -EINPROGRESS);
+	while (!toy.stores[1].left);
+	toy.stores[1].left = 2000;
+	for (unsigned i = 0; i < 20 * 50; i++) { /* 20 s; node 0 has ended */
+		run_from(1, 20);
+		assert_int_equal(weir__node_publish_record(&node[1], &r, f), -EINPROGRESS);
+	}
+	assert_int_equal(status(1).given_up, 0);
+	toy.slow = toy.stores[1].left = 0;
+	assert_ok(weir__node_publish_record(&node[1], &r, f));
+	weir_destroy(f);
+	run_from(1, 1000);
+	assert_true(has(1, 5) && !status(1).lacks && status(1).joined.era == 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +301,8 @@ int main(void)
 		TEST(test_who_lacks_does_not_wait_for_a_lease_for_ever),
 		TEST(test_an_image_of_no_use_stops_publications_until_its_head_has_gone),
 		TEST(test_a_set_whose_numbers_are_used_up_goes_on_in_the_next_era),
+		TEST(test_who_may_not_ask_for_the_lease_gives_up_in_time),
+		TEST(test_who_uploads_a_record_does_not_give_up),
 	};
 	return cmocka_run_group_tests_name("replica_stuck", tests, NULL, NULL);
 }
