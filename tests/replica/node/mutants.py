@@ -25,8 +25,8 @@ def sim(features, seeds=3000, ring=None):
 
 UNIT, RING, LACKING = ('test_node', []), ('test_ring', []), ('test_lacking', [])
 LOST, OWING = ('test_lost', []), ('test_owing', [])
-STUCK = ('test_stuck', [])
 STUCK, AWAY = ('test_stuck', []), ('test_away', [])
+LIES = ('test_lies', [])
 CROWD = ('simulate', ['--nodes', '300', '--calm', '70', '--features', 'cf', '--well', '3000'])
 MANY = 1 << 20
 MUTANTS = [
@@ -183,6 +183,16 @@ MUTANTS = [
      'n->store->lease(n->store->context, n->id, 1) != 0;', STUCK),
     ('GIVES_UP_DURING_A_RECORD', 'node.c', 'n->publishing || n->recording ||', 'n->publishing ||',
      STUCK),
+    ('RECORD_THAT_FAILS_KEEPS_THE_LEASE', 'publish.c',
+     '\tif (n->recording)\n\t\treturn err;\n\tconst struct',
+     '\tif (err)\n\t\treturn err;\n\tconst struct', UNIT),
+    ('RECLAIMS_UNASKED', 'publish.c', 'n->wanted && weir__node_can_reclaim',
+     'weir__node_can_reclaim', UNIT),
+    ('REFUSED_OVER_ANY_HEAD', 'publish.c', """	if (!n->stale_at || n->stale_mark != r->mark ||
+	    weir__version_compare(n->stale_base, r->base) != 0) {""",
+     '\tif (!n->stale_at || n->stale_mark != r->mark) {', LIES),
+    ('OUTRUN_FOR_EVER', 'publish.c', 'n->had.mark = n->stale_at = n->outrun = 0;',
+     'n->had.mark = n->stale_at = 0;', LIES),
     ('THE_LIST_OF_IDS_IS_ALL', 'insert.c', '(id && id == n->followed && ', '(0 && ', AWAY),
     ('FOLLOWS_THROUGH_ERAS', 'insert.c', 'm->version.era == n->joined.version.era && !is_little',
      '!is_little', AWAY),
@@ -296,11 +306,11 @@ def main():
         sources = [*NODE.glob('*.c'), *(FORMAT / f for f in ('id.c', 'kinds.c')),
                    *(HERE / f for f in ('toy.c', 'simulate.c', 'test_node.c', 'test_ring.c',
                                         'test_lacking.c', 'test_lost.c', 'test_owing.c',
-                                        'test_stuck.c', 'test_away.c'))]
+                                        'test_stuck.c', 'test_away.c', 'test_lies.c'))]
         for source in sources:
             parts[source.name] = work / (source.stem + '.o')
             compile_one(source, parts[source.name])
-        for test in (UNIT, RING, LACKING, LOST, OWING, STUCK, AWAY, ('simulate', [])):
+        for test in (UNIT, RING, LACKING, LOST, OWING, STUCK, AWAY, LIES, ('simulate', [])):
             why = run_test(work, parts, library, test)
             if why:
                 raise SystemExit(f'without any bug: {why}')

@@ -50,11 +50,37 @@ static void test_a_redis_that_refuses_every_generation_is_reported(void **state)
 	assert_true(has(1, 1));
 }
 
+/* Another generation did come first once, so the limit counts from there. */
+static void test_a_refusal_over_another_head_is_another_refusal(void **state)
+{
+	(void)state;
+	sit_both_with_key_1();
+	struct weir_store *store = &toy.stores[0].store;
+	int (*const publish)(void *, const struct weir_publication *) = store->publish;
+	store->publish = say_stale;
+	node[0].wanted = true;
+	run(6000);
+	node[1].wanted = true;
+	run_from(1, 1000);
+	assert_int_equal(status(1).joined.number, 2);
+	run(6000);
+	assert_true(node[0].outrun && status(0).joined.number == 2);
+	assert_int_equal(status(0).error, 0);
+	run(6000);
+	assert_int_equal(status(0).error, -EAGAIN);
+	assert_non_null(strstr(status(0).why, "above 1.2 as if another had come first"));
+	store->publish = publish;
+	run(10000);
+	assert_int_equal(status(0).joined.number, 3);
+	assert_int_equal(node[0].outrun, 0); /* it counts those in a row */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_head_that_names_another_generation_is_reported),
 		TEST(test_a_redis_that_refuses_every_generation_is_reported),
+		TEST(test_a_refusal_over_another_head_is_another_refusal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

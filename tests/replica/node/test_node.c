@@ -421,6 +421,44 @@ static void test_the_lease_of_a_node_that_is_none_is_not_waited_for_for_ever(voi
 	assert_int_equal(status(0).joined.number, 3);
 }
 
+static int no_space(void *context, const struct weir_filter *f, struct weir_manifest *m)
+{
+	(void)context, (void)f, (void)m;
+	return weir_fail(-ENOSPC, "redis is full");
+}
+
+static void test_a_record_that_fails_leaves_the_lease_to_others(void **state)
+{
+	struct weir_record r;
+	(void)state;
+	sit(0, 1 << 20, true);
+	run(3000); /* the lease is due */
+	struct weir_filter *f = filter(WEIR_BLOCKED, 1000, 7);
+	assert_ok(weir__node_record(&node[0], &r, NULL));
+	toy.stores[0].store.upload = no_space;
+	assert_int_equal(weir__node_publish_record(&node[0], &r, f), -ENOSPC);
+	weir_destroy(f);
+	toy.clock++;
+	const struct weir_store *other = &toy_store(&toy, 1, 1)->store;
+	assert_ok(other->lease(other->context, 2, WEIR_NODE_LEASE_MS));
+}
+
+/* The version that was taken here is above all that redis has. */
+static void test_an_older_head_is_published_over_only_if_asked(void **state)
+{
+	(void)state;
+	sit(0, 1 << 20, true);
+	run(1000);
+	assert_int_equal(status(0).generations, 1);
+	node[0].floor = (struct weir_version){ 1, 2 };
+	run(5000);
+	assert_int_equal(status(0).generations, 1);
+	node[0].wanted = true;
+	run(1000);
+	assert_int_equal(status(0).generations, 2);
+	assert_int_equal(status(0).joined.number, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -442,6 +480,8 @@ int main(void)
 		TEST(test_a_node_that_starts_with_a_rollback_has_not_joined_it),
 		TEST(test_a_generation_under_a_new_date_needs_no_image),
 		TEST(test_the_lease_of_a_node_that_is_none_is_not_waited_for_for_ever),
+		TEST(test_a_record_that_fails_leaves_the_lease_to_others),
+		TEST(test_an_older_head_is_published_over_only_if_asked),
 	};
 	return cmocka_run_group_tests_name("replica_node", tests, NULL, NULL);
 }
