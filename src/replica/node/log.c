@@ -188,6 +188,15 @@ static int pass_by(struct walk *w, struct weir_log_id id)
 	return 0;
 }
 
+/* U3: here the walk crosses into an epoch of which no heartbeat has told. */
+static void note_left(const struct walk *w, struct weir_log_id to)
+{
+	struct weir_node *n = w->node;
+	const uint64_t known = n->head.last.epoch;
+	if (!w->next && !n->left.epoch && w->at.epoch <= known && to.epoch > known)
+		n->left = w->at;
+}
+
 /* Apply, then advance. */
 static int step(void *arg, const struct weir_entry *e)
 {
@@ -195,6 +204,7 @@ static int step(void *arg, const struct weir_entry *e)
 	w->past = weir__log_id_compare(e->id, w->upto) > 0;
 	if (w->past)
 		return 0;
+	note_left(w, e->id);
 	if (e->kind == WEIR_ENTRY_UNREAD)
 		return pass_by(w, e->id);
 	w->named = e->before;
@@ -219,8 +229,6 @@ static int read_some(struct weir_node *n, size_t *some)
 	struct walk w = { .node = n, .at = n->cursor, .tag = n->tag,
 		          .upto = { UINT64_MAX, UINT64_MAX } };
 	int err = walk(&w, some);
-	if (w.at.epoch != n->cursor.epoch && !n->left.epoch)
-		n->left = n->cursor;
 	n->cursor = w.at;
 	n->tag = w.tag;
 	if (w.lacks) {

@@ -226,6 +226,8 @@ MUTANTS = [
     ('TWO_LOSSES_ARE_ONE', 'touch.c', 'twice ? most : id', 'id', LOST),
     ('LOSS_BETWEEN_HEARTBEATS_IGNORED', 'touch.c', ' || (n->began && n->began != n->head.mark)', '',
      LOST),
+    ('KNOWN_EPOCH_IS_LEFT', 'log.c', ' && w->at.epoch <= known && to.epoch > known)',
+     ' && w->at.epoch != to.epoch)', LOST),
     ('KNOWN_LOG_IS_A_LOSS', 'log.c', ' && e->tag != n->head.mark)', ')', LOST),
     ('LEFT_KEPT_AFTER_A_HEARTBEAT', 'touch.c', '\tn->left = none;\n', '', LOST),
     ('LOSS_BEFORE_A_RESTART_IGNORED', 'touch.c',

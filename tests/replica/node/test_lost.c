@@ -293,17 +293,19 @@ static void test_node_publishes_what_a_deleted_log_had_while_the_head_stays(void
 	assert_publishes_once(3);
 }
 
-/* The other nodes also read over the restart, so all have the second epoch's first entry. */
-static void test_entries_read_after_a_restart_count_as_read_of_the_second_epoch(void **state)
+/* The other nodes also read over the restart, so all have the second epoch's first entry.
+ * @touches: node 1 meets the second epoch before it reads on. */
+static void read_after_a_restart(bool touches)
 {
-	(void)state;
 	sit_all();
 	toy_save(&toy);
 	toy_fall_back(&toy, true);
 	assert_ok(weir__node_touch(&node[0], false));
 	assert_ok(weir__node_read(&node[1]));
 	assert_true(node[1].left.epoch == 1 && node[1].cursor.epoch == 2);
-	run(2500);
+	if (touches)
+		assert_ok(weir__node_touch(&node[1], false));
+	run(touches ? 100 : 2500);
 	const struct weir_log_id less = node[0].cursor;
 	assert_int_equal(less.epoch, 2);
 	assert_ok(insert(2, 1));
@@ -315,6 +317,19 @@ static void test_entries_read_after_a_restart_count_as_read_of_the_second_epoch(
 	assert_number(2);
 	assert_id(toy_head(server)->seen.id, less);
 	assert_publishes_once(3);
+}
+
+static void test_entries_read_after_a_restart_count_as_read_of_the_second_epoch(void **state)
+{
+	(void)state;
+	read_after_a_restart(false);
+}
+
+/* The node crosses into that epoch once more, when it reads again from where it joined. */
+static void test_crossing_into_an_epoch_that_is_known_is_no_loss(void **state)
+{
+	(void)state;
+	read_after_a_restart(true);
 }
 
 /* Redis restarts after the loss, so the log that node 1 meets does not begin anew. */
@@ -404,6 +419,7 @@ int main(void)
 		TEST(test_generation_of_long_ago_is_not_lost),
 		TEST(test_node_publishes_what_a_deleted_log_had_while_the_head_stays),
 		TEST(test_entries_read_after_a_restart_count_as_read_of_the_second_epoch),
+		TEST(test_crossing_into_an_epoch_that_is_known_is_no_loss),
 		TEST(test_node_that_was_cut_off_during_a_loss_and_a_restart_publishes),
 		TEST(test_entries_of_a_log_that_came_and_went_between_two_heartbeats_are_kept),
 		TEST(test_generation_that_was_given_up_is_not_lost),
