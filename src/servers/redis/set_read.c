@@ -43,6 +43,8 @@ static int take(void *walk, const struct weir_entry *e)
 	struct walk *w = walk;
 	struct weir_log_id last = { e->id.epoch, e->id.n - 1 };
 	int answer = 0;
+	if (e->kind == WEIR_ENTRY_UNREAD)
+		return -EBADMSG; /* the store has said why */
 	if (e->kind == WEIR_ENTRY_EPOCH)
 		last = e->last;
 	const bool given_up = weir__log_id_compare(last, w->at) > 0 &&

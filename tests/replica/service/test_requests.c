@@ -346,7 +346,7 @@ static void test_a_lease_that_is_none_stops_publications_alone(void **state)
 	ask(&server, NULL, "LPUSH {weir:test}:2:lease x");
 	(void)!weir_replica_publish(a);
 	assert_int_equal(insert(a, 1, WEIR_REPLICA_CONFIRMED), WEIR_NEW);
-	assert_true(stats(a).state != WEIR_REPLICA_OFFLINE);
+	eventually(stats(a).state != WEIR_REPLICA_OFFLINE);
 	ask(&server, NULL, "DEL {weir:test}:2:lease");
 	assert_ok(weir_replica_publish(a));
 	assert_ok(weir_replica_close(a));

@@ -86,8 +86,8 @@ class Refused(Sets):
         """None follows it."""
         self.make()
         self.publish()
-        self.put_manifest({**self.manifest(), "version": "1.%d" % (2 ** 64 - 1)})
-        self.refuse("WEIR.PUBLISH", "k", "SET", "x", text="above the head's version")
+        self.put_manifest({**self.manifest(), "version": "1.%d" % (2 ** 53 - 1)})
+        self.refuse("WEIR.PUBLISH", "k", "SET", "x", text="no node counts up to such a version")
 
     def test_an_image_that_is_not_there_takes_no_memory(self):
         self.make()

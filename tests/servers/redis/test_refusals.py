@@ -141,7 +141,7 @@ class Rights(Sets):
 
     def named(self, command):
         """In the page's last lines, for one of the two. Its own right is the first."""
-        text = " ".join(self.page[self.page.rindex("WEIR.LOAD and WEIR.PUBLISH do"):].split())
+        text = " ".join(self.page[self.page.rindex("WEIR.LOAD and WEIR.PUBLISH need"):].split())
         load, publish = text.split(", for WEIR.PUBLISH also ")
         rights = re.findall(r"\+[a-z| ]+", load if command == "WEIR.LOAD" else load + publish)
         return ["+" + command.lower(), *(r.strip() for of in rights for r in of.split())]
