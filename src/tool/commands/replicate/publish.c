@@ -126,7 +126,9 @@ static int copy_of(void *filter, struct weir_filter **out)
 static int publish_first(struct replicate *r, struct weir_replica *replica, struct weir_filter *f)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
-	int err = weir_replica_publish(replica);
+	int err = weir_replica_measure(replica, &s);
+	if (!err && !s.published) /* else the node has done it since it opened */
+		err = weir_replica_publish(replica);
 	if (!err)
 		err = weir_replica_measure(replica, &s);
 	if (!err && (s.newest.era != 1 || s.newest.number != s.published))
