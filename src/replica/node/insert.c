@@ -95,6 +95,8 @@ static bool is_lost(const struct weir_node *n, const struct weir_manifest *m)
 
 void weir__debts_of_others(struct weir_node *n, const struct weir_manifest *m)
 {
+	if (n->images_only) /* each generation replaces the one before */
+		return;
 	if (is_lost(n, m)) {
 		pthread_mutex_lock(&n->lock);
 		weir__debt_add(n, n->joined.id, WEIR_NODE_OTHERS);

@@ -438,8 +438,7 @@ int weir__node_look(struct weir_node *n)
 	if (higher || !follows(n, m))
 		return waits && !n->at_end ? 0 : fetch(n, m);
 	add_has(n, m);
-	if (!n->images_only) /* images only: each generation replaces the one before */
-		weir__debts_of_others(n, m);
+	weir__debts_of_others(n, m);
 	weir__node_joined(n, m);
 	return 0;
 }

@@ -188,7 +188,7 @@ static int pass_by(struct walk *w, struct weir_log_id id)
 	return 0;
 }
 
-/* U3: here the walk crosses into an epoch of which no heartbeat has told. */
+/* U3: note where the walk crosses into an epoch that no heartbeat has reported. */
 static void note_left(const struct walk *w, struct weir_log_id to)
 {
 	struct weir_node *n = w->node;

@@ -116,14 +116,14 @@ static bool is_other(const struct weir_node *n, const struct weir_head *head)
 	       (own && weir__log_id_compare(own->id, head->last) > 0);
 }
 
-/* U3: redis lost the log that this node read. Only this node may have the entries of nodes that are
- * gone.
+/* U3: redis lost the log that this node read, and no other node may have all of its entries. A log
+ * of images alone has none.
  * @old: the last head of that log. */
 static void lost(struct weir_node *n, const struct weir_head *old)
 {
 	const bool twice = n->had.mark || (n->began && n->began != n->head.mark);
 	const struct weir_log_id id = n->left.epoch ? n->left : n->cursor;
-	if (!id.epoch)
+	if (!id.epoch || n->images_only)
 		return;
 	n->had = (struct weir_seen){ old->mark, twice ? most : id }; /* no image covers both */
 	if (!n->lacks && !twice && n->joined.id == old->generation)

@@ -50,6 +50,18 @@ static void test_first_entry_of_the_log_that_a_node_knows_is_no_loss(void **stat
 	assert_number(2);
 }
 
+/* Its log has no inserts that could be lost. */
+static void test_set_of_images_alone_is_published_once_after_a_loss(void **state)
+{
+	(void)state;
+	sit_all();
+	for (unsigned i = 0; i < NODES; i++)
+		node[i].images_only = true;
+	toy_flush(server);
+	run(5000);
+	assert_number(2);
+}
+
 static void test_node_that_joined_a_generation_publishes_after_an_empty_set_began(void **state)
 {
 	(void)state;
@@ -404,6 +416,7 @@ int main(void)
 		TEST(test_node_that_read_more_than_the_first_publisher_publishes),
 		TEST(test_node_that_read_as_much_as_the_first_publisher_does_not_publish),
 		TEST(test_first_entry_of_the_log_that_a_node_knows_is_no_loss),
+		TEST(test_set_of_images_alone_is_published_once_after_a_loss),
 		TEST(test_node_that_joined_a_generation_publishes_after_an_empty_set_began),
 		TEST(test_node_that_opened_with_a_lost_generation_publishes_it),
 		TEST(test_publisher_that_lacked_an_entry_does_not_claim_to_have_seen_it),
