@@ -54,10 +54,16 @@ static int take_host(struct weir_url *u, char *at)
 	}
 	if (colon)
 		*colon = '\0';
+	/* What follows a colon may be a password without its @: no message shows it. */
 	if (colon && (!number(&port, colon + 1, 65535) || port == 0))
-		return weir_fail(-EINVAL, "URL of redis: host %.100s: its port is 1 to 65535", at);
+		return weir_fail(-EINVAL, "URL of redis: host %.*s: its port is 1 to 65535",
+		                 (int)strcspn(at, ":"), at);
+	if (!close && strchr(at, ':'))
+		return weir_fail(-EINVAL, "URL of redis: host %.*s has two colons: write an IPv6 "
+		                 "address in brackets, a password before @",
+		                 (int)strcspn(at, ":"), at);
 	if (!*at || strlen(at) >= WEIR_HOST_NAME || strpbrk(at, " /?#@"))
-		return weir_fail(-EINVAL, "URL of redis: '%.100s' is no host", at);
+		return weir_fail(-EINVAL, "URL of redis: '%.100s' is not a host", at);
 	if (u->n == WEIR_URL_HOSTS)
 		return weir_fail(-EINVAL, "URL of redis: it has more than %d hosts",
 		                 WEIR_URL_HOSTS);
@@ -69,7 +75,7 @@ static int take_database(struct weir_url *u, const char *at)
 {
 	if (!at || !*at || number(&u->database, at, DATABASES))
 		return 0;
-	return weir_fail(-EINVAL, "URL of redis: '%.100s' is no number of a database", at);
+	return weir_fail(-EINVAL, "URL of redis: '%.100s' is not the number of a database", at);
 }
 
 /* HOSTS[/MASTER][/DATABASE] */
@@ -106,8 +112,8 @@ static int take_unix(struct weir_url *u, char *at)
 	if (query)
 		*query++ = '\0';
 	if (*at != '/' || !decode(at) || strlen(at) > most)
-		return weir_fail(-EINVAL, "URL of redis: '%.150s' is no path of a socket: it "
-		                 "begins with / and has at most %zu bytes", at, most);
+		return weir_fail(-EINVAL, "URL of redis: '%.150s' is not the path of a socket: "
+		                 "begin with /, and use at most %zu bytes", at, most);
 	u->path = at;
 	if (query && strncmp(query, "db=", 3) != 0)
 		return weir_fail(-EINVAL, "URL of redis: '%.100s' is unknown: write db=NUMBER",

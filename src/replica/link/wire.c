@@ -263,11 +263,12 @@ static int connect_name(struct weir_wire *w, struct weir_place *place, uint64_t 
 	return err;
 }
 
-/* The answer to AUTH may repeat a password, so only known words of it are shown. */
-static int refused(const struct weir_wire *w, const char *command, const redisReply *r)
+/* A server may repeat the password in an answer, so a message shows only known words of it. */
+static int refused(const struct weir_wire *w, const char *command, const char *password,
+                   const redisReply *r)
 {
 	const struct weir_verdict *v = weir__wire_judge(r);
-	bool secret = strcmp(command, "AUTH") == 0;
+	bool secret = strcmp(command, "AUTH") == 0 || (password && strstr(r->str, password));
 	return weir_fail(v ? v->err : secret || weir__reply_is(r, "NOPERM") ? -EACCES : -EINVAL,
 	                 "%s: %s is refused: %.200s%s", w->peer, command,
 	                 !secret ? r->str : v ? v->word : "see user and password",
@@ -299,7 +300,7 @@ static int introduce(struct weir_wire *w, const struct weir_manner *m, struct we
 			err = weir__wire_call(w, args, n, limit, &reply);
 		/* CLIENT SETNAME may fail: the user may lack the right */
 		if (reply && reply->type == REDIS_REPLY_ERROR && i < 2)
-			err = refused(w, all[i].words[0], reply);
+			err = refused(w, all[i].words[0], s.password, reply);
 		freeReplyObject(reply);
 	}
 	return err;

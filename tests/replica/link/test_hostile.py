@@ -159,6 +159,10 @@ class Hostile(unittest.TestCase):
                 answer = Caller(self, "url=redis://u:SECRET@127.0.0.1:%d" % liar.port)("X")
                 self.assertIn("AUTH is refused", answer)
                 self.assertNotIn("SECRET", answer)
+        liar = Liar(self, [b"+OK\r\n", b"-ERR SECRET\r\n"])
+        answer = Caller(self, "url=redis://u:SECRET@127.0.0.1:%d/1" % liar.port)("X")
+        self.assertIn("SELECT is refused", answer)
+        self.assertNotIn("SECRET", answer)
 
     def test_interrupted_from_another_thread(self):
         """A link stops wherever it waits. Then all calls fail until @rest."""
@@ -243,7 +247,7 @@ class Hostile(unittest.TestCase):
         call = Caller(self, "url=" + liar.url)
         self.assertEqual(call("X"), "OK one")
         answer = call("X")
-        self.assertTrue(answer.startswith("EPROTO ") and "nobody asked" in answer, answer)
+        self.assertTrue(answer.startswith("EPROTO ") and "without a command" in answer, answer)
         self.assertEqual(call("X"), "OK again")
 
     def test_the_server_takes_nobody(self):

@@ -84,8 +84,8 @@ static void test_refused(void **state)
 		{ "", "begins with" },
 		{ "http://h", "begins with" },
 		{ "redis:/h", "begins with" },
-		{ "redis://", "no host" },
-		{ "redis://a,,b", "no host" },
+		{ "redis://", "not a host" },
+		{ "redis://a,,b", "not a host" },
 		{ "redis://a:0", "1 to 65535" },
 		{ "redis://a:65536", "1 to 65535" },
 		{ "redis://a:6379x", "1 to 65535" },
@@ -98,14 +98,19 @@ static void test_refused(void **state)
 		{ "redis://u%4:SECRET@a", "encoded" },
 		{ "redis://u:SECRET%00@a", "encoded" },
 		{ "redis://u:SECRET%zz@a", "encoded" },
-		{ "redis://u:SECRET@a b", "no host" },
+		{ "redis://u:SECRET@a b", "not a host" },
 		{ "redis://u:6379/SECRET@a", "%2F" },
 		{ "unix://:pa/SECRET@/x", "%2F" },
 		{ "redis://u:SECRET@a:99999", "1 to 65535" },
 		{ "redis+sentinel://u:SECRET@a", "name of the master" },
 		{ "redis+sentinel://a/", "name of the master" },
 		{ "redis+sentinel://a/m/x", "number of a database" },
-		{ "unix://u:SECRET@", "no path" },
+		{ "unix://u:SECRET@", "not the path" },
+		/* a password without its @ */
+		{ "redis://u:SECRET:x", "1 to 65535" },
+		{ "redis://:SECRET", "1 to 65535" },
+		{ "redis://u:SECRET:6379", "two colons" },
+		{ "redis://::1", "two colons" },
 		/* an unencoded password must not be taken for a part that may be shown */
 		{ "redis://u:SECRET/@h", "%2F" },
 		{ "redis://u:1/SECRET@h", "%2F" },
@@ -152,7 +157,7 @@ static void test_limits(void **state)
 	memset(url + 8, 'h', sizeof url - 9);
 	assert_refused(weir__url_read(&a, url), -EINVAL, "characters", "");
 	url[8 + 300] = '\0';
-	assert_refused(weir__url_read(&a, url), -EINVAL, "no host", "");
+	assert_refused(weir__url_read(&a, url), -EINVAL, "not a host", "");
 	snprintf(url, sizeof url, "unix:///%0200d", 0);
 	assert_refused(weir__url_read(&a, url), -EINVAL, "at most", "");
 }
