@@ -164,10 +164,9 @@ static int check_values(struct weir_builder *b)
 	if (err || x <= plan.fp_rate + fmin(told, 0.5))
 		return err;
 	return weir__refused(
-		weir__fail(-EDOM, "different_keys %" PRIu64 ": there are %" PRIu64 " different "
-		           "hashes, as of some 2^%.0f values, which alone add %.2g to the rate: "
-		           "give the keys themselves to the verbs without _hash, and look up by "
-		           "those too; or the keys repeat", keys, hashes,
+		weir__fail(-EDOM, "different_keys %" PRIu64 ": only %" PRIu64 " hashes differ, as "
+		           "if of 2^%.0f values, which adds %.2g to the rate: give keys, not "
+		           "hashes, to inserts and lookups, or count each key once", keys, hashes,
 		           log2((double)keys / x), x),
 		WEIR_ERROR_UNEVEN, "different_keys", (double)keys, (double)hashes, x, 0);
 }

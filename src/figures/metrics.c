@@ -86,7 +86,7 @@ static int add_guard(struct weir__samples *to, const struct weir_metrics *m)
 		        s.bypassed),
 		COUNTER("guard_bypassed_absent_total", "Of those, the store had them not.",
 		        s.bypassed_absent),
-		GAUGE("guard_unreported", "Passed on, and nobody has reported what the store had.",
+		GAUGE("guard_unreported", "Passed on, without a report of what the store had.",
 		      s.unreported),
 		COUNTER("guard_switches_total",
 		        "Times that a thread left the filter out, or came back.", s.switches),

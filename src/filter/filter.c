@@ -333,9 +333,9 @@ int weir_inline_check_layout(const struct weir_filter *f, uint32_t words_per_key
 	f->kind->describe(&(struct weir_shape){ .kind = f->kind->id,
 	                                        .field = { words_per_key, bits_per_word } },
 	                  wanted);
-	return weir__fail(-ENOTSUP, "the filter has %s, the program is compiled for %s: make it "
-	                  "with blocked.words_per_key %u and blocked.bits_per_word %u, or compile "
-	                  "the program without WEIR_INLINE_WORDS_PER_KEY", has, wanted,
+	return weir__fail(-ENOTSUP, "the filter has %s, the program needs %s: create it with "
+	                  "blocked.words_per_key %u and bits_per_word %u, or compile without "
+	                  "WEIR_INLINE_WORDS_PER_KEY", has, wanted,
 	                  words_per_key, bits_per_word);
 }
 

@@ -131,7 +131,7 @@ size_t weir_escape(char *out, size_t room, const char *text, size_t len)
 	X(EFBIG, "larger than the limit that was given") \
 	X(EROFS, "the filter or file system is read-only") \
 	X(EBADMSG, "the image is damaged") \
-	X(EBUSY, "in use by somebody else") \
+	X(EBUSY, "in use by another thread or process") \
 	X(EKEYREJECTED, "the key is missing, or another one") \
 	X(EKEYEXPIRED, "what was signed has expired") \
 	X(ECANCELED, "stopped by the caller") \
@@ -165,7 +165,7 @@ size_t weir_escape(char *out, size_t room, const char *text, size_t len)
 	X(EOVERFLOW, "a number does not fit") \
 	X(ERANGE, "a clock is too far from the others") \
 	X(ECONNRESET, "the other end has gone") \
-	X(ECONNREFUSED, "nobody listens there") \
+	X(ECONNREFUSED, "no server listens there") \
 	X(EHOSTUNREACH, "no way to that host") \
 	X(ENETUNREACH, "no way to that network") \
 	X(EPROTO, "the other end does not speak the protocol") \
@@ -176,7 +176,7 @@ size_t weir_escape(char *out, size_t room, const char *text, size_t len)
 	X(EXDEV, "the file would leave its file system") \
 	X(EMLINK, "too many links to the file") \
 	X(EFAULT, "an address that is not the caller's") \
-	X(ENOTRECOVERABLE, "done, but inserts that came meanwhile are lost") \
+	X(ENOTRECOVERABLE, "done, but inserts made during it are lost") \
 	X(ENOSYS, "the kernel has no such call")
 
 enum { DETAIL = WEIR_SENTENCE_BYTES, CHARACTER = 4 };

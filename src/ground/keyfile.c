@@ -68,14 +68,14 @@ static int check_secret(int fd, const char *path)
 	if (fstat(fd, &st))
 		return weir__fail(-errno, "%s: %s", path, weir_strerror(errno));
 	if (S_ISDIR(st.st_mode))
-		return weir__fail(-EISDIR, "%s: is a directory, and no key", path);
+		return weir__fail(-EISDIR, "%s: a directory, not a key", path);
 	if (st.st_uid != geteuid() && st.st_uid != 0)
 		return weir__fail(-EACCES, "%s: belongs to user %u, who may write it: a key must "
 		                  "be yours or root's", path, (unsigned)st.st_uid);
 	if (st.st_mode & (S_IRWXO | S_IWGRP))
-		return weir__fail(-EACCES, "%s: its mode is %04o: a key that others may read or "
-		                  "write, or its group write, is no secret; make another one: "
-		                  MAKE, path, (unsigned)(st.st_mode & 07777));
+		return weir__fail(-EACCES, "%s: its mode is %04o, so others may read or write the "
+		                  "key: create another key: " MAKE,
+		                  path, (unsigned)(st.st_mode & 07777));
 	return 0;
 }
 
@@ -90,8 +90,8 @@ static int parse(unsigned char *key, const char *bytes, ssize_t n, const char *p
 	else if (digits && from_digits(bytes, parsed))
 		memcpy(key, parsed, WEIR_SECRET_BYTES);
 	else
-		return weir__fail(-EBADMSG, "%s: is no key: 16 bytes, or 32 hexadecimal digits and "
-		                  "a newline; make one: " MAKE, path);
+		return weir__fail(-EBADMSG, "%s: not a key of 16 bytes, or of 32 hexadecimal "
+		                  "digits and a newline: create one: " MAKE, path);
 	return 0;
 }
 

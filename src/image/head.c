@@ -257,7 +257,7 @@ static bool compound(const unsigned char *bytes, const struct weir_image_head *h
 	            h->members >= 1 && h->members <= WEIR_IMAGE_MEMBERS, "1 to 16") &&
 	       rule(fault, -EBADMSG, "shards", h->shards, h->shards == 1, "1 of a compound") &&
 	       rule(fault, -EBADMSG, "commit record", h->commit, h->commit != WEIR_IMAGE_LIVE,
-	            "not that of a live image: a compound is none") &&
+	            "not that of a live image: a compound cannot be live") &&
 	       rule(fault, -EBADMSG, "blocks", h->nblocks, h->nblocks >= h->members,
 	            "one a member at least") &&
 	       rule(fault, -EBADMSG, "length", h->length,

@@ -178,13 +178,13 @@ static int take_file(const struct attempt *a, int fd)
 	if (fstat(fd, &st))
 		return cannot_open(a, "ask for");
 	if (!S_ISREG(st.st_mode) || st.st_size > 1)
-		return refuse(a, "is another thing than a lock file");
+		return refuse(a, "is not a lock file");
 	if (st.st_nlink == 0)
 		return CHANGED;
 	if (st.st_nlink > 1)
 		return refuse(a, "has other names");
 	if (!owner_may_write(a, &st))
-		return refuse(a, "is that of a user who may not write the image");
+		return refuse(a, "belongs to a user who may not write the image");
 	mode_t allowed = rights(a, st.st_gid);
 	if (st.st_mode & ALLPERMS & ~allowed && fchmod(fd, allowed))
 		return refuse(a, "may be locked by users who may not write the image");
@@ -396,8 +396,8 @@ int weir__live_enter(const struct weir_live_lock *l, const char *name, bool mark
 {
 	if (marked)
 		return set_home(l, name, true);
-	return is_home(l) ? 0 : weir__fail(-EBUSY, "%s: was marked live or sealed by another "
-	                                   "process meanwhile: map it again", name);
+	return is_home(l) ? 0 : weir__fail(-EBUSY, "%s: another process marked it live or sealed "
+	                                   "it while it was being mapped: map it again", name);
 }
 
 /* ---- the seal ---- */
@@ -424,10 +424,10 @@ static int claim_image(const struct attempt *a)
 	    set_lock(&a->lock->image, F_WRLCK) == 0)
 		return 0;
 	int err = held_by_others(errno) ?
-	          weir__fail(-EBUSY, "%s: is mapped live elsewhere too, or a process has locked it "
-	                     "(lslocks), and users who may not write it can rename its lock file: "
-	                     "seal it when that process has gone, or use a lock_dir (--lock-dir) "
-	                     "of your own", a->image->name) : cannot_lock(a->image->name);
+	          weir__fail(-EBUSY, "%s: a process maps it live or locks it (see lslocks), and "
+	                     "other users can rename its lock file: seal it when that process "
+	                     "ends, or set a private --lock-dir",
+	                     a->image->name) : cannot_lock(a->image->name);
 	(void)set_lock(&a->lock->file, F_RDLCK);
 	return err;
 }
@@ -450,9 +450,9 @@ int weir__live_claim(struct weir_mapping *m)
 	struct attempt a = { &m->lock, &image, "its lock's folder", .acl = true };
 	if (!is_open(&l->file) || !is_open(&l->folder) || !is_open(&l->image) ||
 	    fstat(image.fd, &a.st))
-		return weir__fail(-EBADF, "%s: somebody closed descriptor %d, %d or %d, which held "
-		                  "the locks of this live mapping: map the image live again to "
-		                  "seal it", m->name, l->file.fd, l->folder.fd, l->image.fd);
+		return weir__fail(-EBADF, "%s: the program closed descriptor %d, %d or %d, which "
+		                  "held the locks of this live mapping: map the image live again "
+		                  "to seal it", m->name, l->file.fd, l->folder.fd, l->image.fd);
 	a.acl = weir__acl_has(image.fd);
 	int err = claim(m, &a);
 	if (err <= 0)

@@ -215,7 +215,7 @@ int weir__plain_check(struct weir_plain *plain, const char *name,
 	if (err)
 		return err;
 	if (p.head.compression != WEIR_IMAGE_PLAIN)
-		err = weir__fail(-EBADMSG, "%s: is compressed, and no plain form", name);
+		err = weir__fail(-EBADMSG, "%s: is compressed, not a plain image", name);
 	else
 		err = weir__room_put(&nowhere, &p, &source, options);
 	if (!err && !weir__is_compound(&p))

@@ -49,7 +49,7 @@ static int form_check(const struct weir_preface *p, const char *name)
 	if (compound != (p->head.members != 0))
 		return weir__fail(-EBADMSG, "%s: format is %u, and kind %s %s", name,
 		                  weir__image_format(&p->head), p->kind->name,
-		                  compound ? "has 3 alone" : "is no compound");
+		                  compound ? "has 3 alone" : "is not a compound");
 	for (unsigned i = p->kind->own_words; i < WEIR_IMAGE_OWN; i++)
 		if (p->head.own[i])
 			return weir__fail(-EBADMSG, "%s: the compound's own word %u, at byte %u, "
@@ -126,8 +126,8 @@ static int not_an_image(const char *name, const unsigned char *bytes, uint64_t g
 	if (at == sizeof begin || at == got)
 		return 0;
 	if (got >= 8 && weir__is_delta(bytes))
-		return weir__fail(-EBADMSG, "%s: is a delta and no image: weir apply makes an "
-		                  "image of it", name);
+		return weir__fail(-EBADMSG, "%s: a delta, not an image: make an image of it (weir "
+		                  "apply)", name);
 	const char *form = packed(bytes, got);
 	if (form)
 		return weir__fail(-EBADMSG, "%s: not a weir image: it is in %s format: unpack it "

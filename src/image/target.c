@@ -220,7 +220,7 @@ int weir__target_release(struct weir_target *t, const char *path)
 	close(t->held);
 	t->held = -1;
 	return lost ? weir__fail(-ENOTRECOVERABLE, "%s: the new image is in place, but a process "
-	                         "mapped the old one live meanwhile: insert its keys again",
+	                         "mapped the old one live during the save: insert its keys again",
 	                         path) : 0;
 }
 

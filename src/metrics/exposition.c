@@ -90,7 +90,7 @@ int weir__labels_check(const char *labels)
 		if (*end != '=')
 			return refuse(labels, end, "no = after the name");
 		if (is_double(labels, at, (size_t)(end - at)))
-			return refuse(labels, at, "a name that stands there twice");
+			return refuse(labels, at, "a name is there twice");
 		at = after_value(end + 1);
 		if (!at)
 			return refuse(labels, end + 1, "no value in quotes");

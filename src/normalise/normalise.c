@@ -250,7 +250,7 @@ static const char *wrong(const char *text, size_t len)
 	if (memchr(" \t", text[0], 2) || memchr(" \t", text[len - 1], 2))
 		return "it has blanks around it, which trim takes off";
 	if (memchr(text, '%', len))
-		return "a zone is no part of an address";
+		return "a zone does not belong to an address";
 	return "such as 192.0.2.0/24 or 2001:db8::/32";
 }
 
@@ -353,8 +353,8 @@ static int keys_of(const struct weir_text *t, struct iovec name, unsigned char *
 static int cannot_read(const struct weir_text *t, struct iovec name, const char *why)
 {
 	int shown = name.iov_len > 60 ? 60 : (int)name.iov_len;
-	return weir__fail(-EINVAL, "'%.*s': is no %s: %s", shown, (const char *)name.iov_base,
-	                  t->steps & WEIR_TEXT_CIDR ? "IP address or prefix" : "domain", why);
+	return weir__fail(-EINVAL, "'%.*s': not %s: %s", shown, (const char *)name.iov_base,
+	                  t->steps & WEIR_TEXT_CIDR ? "an IP address or prefix" : "a domain", why);
 }
 
 int weir_text_key(const struct weir_text *t, const void *text, size_t len, void *room,

@@ -76,7 +76,7 @@ static int check_ends(const struct weir_parquet *p, uint64_t length, uint32_t *f
 		return weir__fail(-ENOTSUP, "%s: its footer is encrypted, which weir cannot read",
 		                  p->name);
 	if (memcmp(first, "PAR1", MAGIC) || memcmp(last + 4, "PAR1", MAGIC))
-		return weir__fail(-EBADMSG, "%s: is no Parquet file, which begins and ends with "
+		return weir__fail(-EBADMSG, "%s: not a Parquet file, which begins and ends with "
 		                  "PAR1: give another name", p->name);
 	*footer = (uint32_t)last[0] | (uint32_t)last[1] << 8 | (uint32_t)last[2] << 16 |
 	          (uint32_t)last[3] << 24;

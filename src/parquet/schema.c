@@ -161,7 +161,7 @@ static int make_tree(struct weir_footer *footer, struct weir_thrift *t)
 		while (depth && !path[depth - 1].missing)
 			depth--;
 		if ((i == 0) != (depth == 0) || (i == 0 && !e->is_group)) {
-			weir__thrift_fault(t, "the schema is no tree");
+			weir__thrift_fault(t, "the schema is not a tree");
 			break;
 		}
 		if (depth) {

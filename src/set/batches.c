@@ -77,14 +77,13 @@ static int may_remove(const struct weir_generation *g)
 		return weir__fail(-EAGAIN, "no set is published yet: there is nothing to remove a "
 		                           "key from");
 	if (g->next)
-		return weir__fail(-EBUSY, "no removal while a reload runs: it could come too early "
-		                          "to one of the filters; keep the key's record, and "
-		                          "repeat the removal after the commit");
+		return weir__fail(-EBUSY, "a reload runs, and an insert may reach its filter after "
+		                          "this removal: keep the key, and remove it after the "
+		                          "commit");
 	if (weir__standby(g))
-		return weir__fail(-EBUSY, "no removal while the previous filter is kept: it could "
-		                          "come too early to one of the filters; keep the key's "
-		                          "record, and repeat the removal after "
-		                          "weir_handle_drop_previous()");
+		return weir__fail(-EBUSY, "the handle keeps its previous filter, and an insert may "
+		                          "reach it after this removal: keep the key, and remove "
+		                          "it after weir_handle_drop_previous()");
 	return 0;
 }
 

@@ -22,10 +22,9 @@ const struct weir_filter weir__any_hash = {
 
 int weir__refuse_hashes(const char *verb)
 {
-	return weir__fail(-EINVAL, "a hash, for a handle made with WEIR_HANDLE_ANY_SEED: its "
-	                           "filters hash differently, so %s the key, or make the "
-	                           "handle with WEIR_HANDLE_OWN_HASHES if all hashes are by a "
-	                           "function of your own", verb);
+	return weir__fail(-EINVAL, "a hash, but the filters of this handle (WEIR_HANDLE_ANY_SEED) "
+	                           "hash differently: %s the key, or add WEIR_HANDLE_OWN_HASHES if "
+	                           "the hashes are all your own", verb);
 }
 
 /* H9: the hash of the key for filter @i of the record, made once for all that hash alike.

@@ -9,7 +9,7 @@ test_main() {
 	run 0 "$weir" --help; prints '  query '
 	run 0 "$weir" help; prints '  query '
 	run 2 "$weir"; says 'Usage: weir COMMAND'
-	run 2 "$weir" frobnicate; says "^weir: 'frobnicate' is no command"
+	run 2 "$weir" frobnicate; says "^weir: 'frobnicate' is not a command"
 	run 2 "$weir" help frobnicate
 	local command
 	for command in plan build query info merge add remove count seal verify drill; do

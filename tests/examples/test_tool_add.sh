@@ -80,7 +80,7 @@ test_add_does_the_same_to_keys() {
 	run 0 "$weir" add --json nets.weir <(echo 192.0.2.0/24)
 	json out 'j["normalised"] == "cidr" and j["ipv4_lengths"] == "8 24" and j["lookups"] == 2'
 	run 0 "$weir" query -c nets.weir <(printf '10.1.1.1\n11.1.1.1\n192.0.2.9\n'); prints '^3$'
-	run 2 "$weir" add nets.weir <(echo name); says ':1: .*is no IP'
+	run 2 "$weir" add nets.weir <(echo name); says ':1: .*not an IP'
 	run 0 "$weir" add --json --allow-empty --skip-bad nets.weir <(echo name)
 	says 'lines passed over: 1'; json out 'j["passed_over"] == 1 and j["keys"] == 0'
 	run 2 "$weir" add --hosts nets.weir first; says '--hosts and --cidr'
@@ -194,7 +194,7 @@ test_seal() {
 	live True
 	run 2 "$weir" query set.weir first
 	run 1 "$weir" build -q -o set.weir first; says 'not replaced: it is live, .*weir seal'
-	run 1 "$weir" add -q set.weir first; says 'is live, .*weir seal .*--live'
+	run 1 "$weir" add -q set.weir first; says 'is live: .*weir seal.*--live'
 	run 0 "$weir" seal set.weir; prints '^set.weir: sealed$'
 	live False
 	run 0 "$weir" verify -q set.weir

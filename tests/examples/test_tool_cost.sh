@@ -119,7 +119,7 @@ test_old_frames() {
 		cp frame.zst keys.zst
 		printf '\x'$magic'\xb5\x2f\xfd\0\x38\x40\0\2z\n\xc0\0\0' >>keys.zst
 		run 2 "$weir" query -c -v large.weir keys.zst
-		says 'keys.zst: damaged zstd data: what follows a frame is none'
+		says 'keys.zst: damaged zstd data: bytes that are not a frame follow a frame'
 	done
 	{ cat frame.zst; printf '\x28\xb5'; } >keys.zst
 	run 2 "$weir" query -c large.weir keys.zst; says 'keys.zst: damaged'

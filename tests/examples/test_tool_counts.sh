@@ -44,7 +44,7 @@ test_shape_options() {
 		run 2 "$weir" build -k classic $option -o none.weir first
 		says "^weir build: ${option/=/ }: not for kind classic: leave it out, or give -k c"
 		run 2 "$weir" build --like=wide.weir -k counting $option -o none.weir first
-		says '--counters-per-word, --fingerprint-bits, --once, --max-keys and -s$'
+		says 'leave out the options that choose them (-p -n .* one kind)$'
 	done
 	run 2 "$weir" build -k counting --probes=3 -o none.weir first
 	says '^weir build: --probes 3: not for kind counting: leave it out, or give -k classic$'
@@ -161,7 +161,7 @@ test_remove_warns_of_other_keys_copies() {
 	seq 100001 300000 >never
 	cp set.weir before.weir
 	run 1 "$weir" remove --allow-shrink set.weir never
-	says 'not written: .* that were found may never have been added: .*--force$'
+	says 'not written: .* found keys may never have been added: .*--force$'
 	same set.weir before.weir 'the wrong file'
 	run 0 "$weir" remove --json --allow-shrink --force set.weir never
 	says ': about [1-9][0-9]* of the [0-9]* removed ones may never have been added. Lookups '
@@ -197,7 +197,7 @@ test_remove_as_keys_were_added() {
 		<(printf '10.0.0.0/8\n192.0.2.0/24\n')
 	run 0 "$weir" remove --json set.weir <(echo 10.9.9.9/8); json out 'j["removed"] == 1'
 	holds 1 <(printf '10.1.1.1\n192.0.2.7\n')
-	run 2 "$weir" remove set.weir <(echo name); says ':1: .*is no IP'
+	run 2 "$weir" remove set.weir <(echo name); says ':1: .*not an IP'
 	run 0 "$weir" remove --json --allow-empty --skip-bad set.weir <(echo name)
 	says 'lines passed over: 1'; json out 'j["keys"] == 0 and j["passed_over"] == 1'
 	(umask 077; head -c 16 /dev/urandom >key)

@@ -124,9 +124,9 @@ test_refused() {
 	absent wrong.weir 'of nothing'
 	run 1 "$weir" apply -o wrong.weir second.weir two.delta one.delta
 	says 'one.delta: is a delta from .*, and two.delta is '
-	run 2 "$weir" apply -o wrong.weir one.delta one.delta; says 'a delta and no image'
+	run 2 "$weir" apply -o wrong.weir one.delta one.delta; says 'a delta, not an image'
 	run 2 "$weir" apply -o wrong.weir second.weir set.weir; says 'not a delta: .* an image'
-	run 2 "$weir" query one.delta first; says 'weir apply makes an image of it'
+	run 2 "$weir" query one.delta first; says 'make an image of it (weir apply)'
 	head -c 200 one.delta >cut.delta
 	run 2 "$weir" apply -o wrong.weir first.weir cut.delta
 	says 'cut.delta: damaged: has 200 bytes .*: fetch it again, or make it anew by weir delta$'

@@ -111,7 +111,7 @@ test_query_skips_what_is_no_address() {
 	same out none 'lines that are passed over'
 	code 2 query --cidr nets mixed                            # without it the first is an error
 	same out <(printf '10.1.1.1\n10.2.2.2\n') 'what is right is answered all the same'
-	says '^weir query: mixed:1: .name.: is no IP .*(--skip-bad passes over such lines)$'
+	says '^weir query: mixed:1: .name.: not an IP .*(--skip-bad passes over such lines)$'
 	# It said that five were passed over, as if --skip-bad had been given.
 	says '^weir query: lines without an answer: 5: all others were looked up$'
 	code 0 query --cidr -q nets mixed                         # one is found: as of grep -q

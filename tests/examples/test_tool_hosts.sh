@@ -29,13 +29,13 @@ test_no_domains() {
 	local line label
 	for line in http://x.example/path x.example/path 'a.com#b' 'cache-size=10' 'a,b' 'a:80' \
 			'address=/a b.com/1.2.3.4' '0.0.0.0 a.com b/c' 'a\b' 'x|y'; do
-		refused "$line" 'is no domain: that has letters, digits, - and _ between dots'
+		refused "$line" 'not a domain: a domain has letters, digits, - and _ between dots'
 	done
 	for line in example..com ..example.com '0.0.0.0 a..b' 'example.com..' '*..com'; do
 		refused "$line" 'a label of it is empty'
 	done
 	for line in - . '*.' '0.0.0.0 -' 'address=/-/'; do
-		refused "$line" 'is no domain$\|is no domain (--skip-bad'
+		refused "$line" 'not a domain$\|not a domain (--skip-bad'
 	done
 	refused 'address=/#/1.2.3.4' '# is every domain, and no key finds all of them'
 	label=$(printf 'a%.0s' {1..63})
@@ -79,7 +79,7 @@ test_a_line_of_an_address_is_no_other() {
 	run 0 "$weir" build --json --hosts -o one.weir list
 	json out 'j["keys"] == 2 and j["local_names"] == 0'
 	run 0 "$weir" query -c one.weir <(printf '%s\n' one.test two.test); prints '^2$'
-	refused '0.0.0.0 three.test b=/y/' 'is no domain: that has letters'
+	refused '0.0.0.0 three.test b=/y/' 'not a domain: a domain has letters'
 }
 
 # Of the head of a usual hosts file local, localhost and 0.0.0.0 became domains: printer.local

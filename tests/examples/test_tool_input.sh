@@ -170,7 +170,7 @@ test_hosts_and_suffixes() {
 	run 0 "$weir" build -q -s 7 -o d.weir <(echo example.com)
 	run 1 "$weir" query d.weir <(echo www.example.com)
 	run 0 "$weir" query --suffixes d.weir <(echo www.example.com)
-	run 2 "$weir" query --cidr d.weir <(echo 1.2.3.4); says 'no set of prefixes'
+	run 2 "$weir" query --cidr d.weir <(echo 1.2.3.4); says 'not a set of prefixes'
 }
 
 # An option that is not ended names a domain all the same.
@@ -250,13 +250,13 @@ test_cidr() {
 	printf '%s\n' fe80::1%eth0 10.0.0.0/33 1.2.3 '' 10.0.0.0/255.0.0.0 $'10.0.0.1\r' \
 		1.1.1.1 >bad
 	run 2 "$weir" build -q --cidr -o bad.weir bad
-	says '^weir build: bad:1: .*a zone is no part'
+	says '^weir build: bad:1: .*a zone does not belong'
 	absent bad.weir 'wrong text'
 	run 0 "$weir" build --json --cidr --skip-bad -o bad.weir bad
 	json out 'j["keys"] == 1 and j["passed_over"] == 6'; says 'lines passed over: 6'
 	run 0 "$weir" build --json --force --cidr --trim --skip-bad --skip-empty -o bad.weir bad
 	json out 'j["keys"] == 2 and j["passed_over"] == 4'
-	run 2 "$weir" query c.weir <(printf '10.0.0.1\nname\n'); says ':2: .name.: is no IP'
+	run 2 "$weir" query c.weir <(printf '10.0.0.1\nname\n'); says ':2: .name.: not an IP'
 	run 0 "$weir" query --skip-bad -c c.weir <(printf '10.0.0.1\nname\n'); prints '^1$'
 }
 

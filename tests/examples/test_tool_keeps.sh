@@ -156,7 +156,7 @@ test_does_the_command_that_merge_names_work() {
 	works plain.weir <(cat seed.weir)
 	run 0 "$weir" route --build -q -s 8 -o sets_8.weir x=a y=c z=b
 	run 1 "$weir" merge -q -o none.weir sets.weir sets_8.weir
-	says 'weir route --build -s SEED -n N -o NEW NAME=KEYS..., with the same SEED and N$'
+	says 'the same -s SEED and -n N (weir build .* weir route --build -o NEW NAME=KEYS...)$'
 	for set in 1 2; do
 		run 0 "$weir" route --build -q -s 8 -n 9000 -o "new_$set.weir" x=a y=c z=b
 	done

@@ -56,7 +56,7 @@ test_no_key() {
 	: >none
 	local file
 	for file in short long no_digit too_long none; do
-		run 2 "$weir" build --keyed-by=$file -o new.weir keys; says "$file: is no key"
+		run 2 "$weir" build --keyed-by=$file -o new.weir keys; says "$file: not a key"
 	done
 	run 2 "$weir" build --keyed-by=no_such -o new.weir keys
 	says 'no_such: No such file or directory: no hash key to read: '
@@ -67,10 +67,10 @@ test_no_key() {
 	for mode in 604 602 644; do
 		chmod $mode hex
 		run 2 "$weir" build --keyed-by=hex -o new.weir keys; says "hex: its mode is 0$mode"
-		run 2 "$weir" query --keyed-by=hex one.weir keys; says 'no secret'
+		run 2 "$weir" query --keyed-by=hex one.weir keys; says 'others may read or write'
 	done
 	chmod 660 hex
-	run 2 "$weir" query --keyed-by=hex one.weir keys; says 'its group write'
+	run 2 "$weir" query --keyed-by=hex one.weir keys; says 'others may read or write'
 	chmod 640 hex
 	run 0 "$weir" query --keyed-by=hex -q one.weir keys
 	if [ "$(id -u)" = 0 ]; then
@@ -150,7 +150,7 @@ test_an_empty_list_replaces_no_set() {
 
 test_an_overfull_set_is_not_written() {
 	run 1 "$weir" build -n $((n / 2)) -p 1% -o over.weir keys
-	says '^weir build: over.weir: not written: .* % of the absent keys .*--allow-overfull$'
+	says '^weir build: over.weir: not written: its rate would be .* %, .*--allow-overfull$'
 	absent over.weir 'an overfull set'
 	run 1 bash -c "'$weir' build -q -n $((n / 2)) -p 1% -o - keys >stdout.weir"
 	same stdout.weir /dev/null 'an overfull set to standard output'

@@ -85,7 +85,7 @@ test_does_an_insert_survive_build() {
 	begun build -q -o set.weir late
 	inserts mine
 	ended 1 first
-	says '^weir build: set.weir: not replaced: a process has inserted into it or replaced it'
+	says '^weir build: set.weir: not replaced: another process inserted into it or replaced it'
 	found mine 1
 	begun build -q -o set.weir late
 	ended 0 first
@@ -123,7 +123,7 @@ test_does_an_insert_into_the_image_of_another_build_survive_a_build() {
 		run 0 "$weir" build -q -o set.weir <(seq 5000 6000)
 		run 0 "$weir" add -q $live set.weir <(echo mine)
 		ended 1 first
-		says '^weir build: set.weir: not replaced: .*replaced it meanwhile.*run this again'
+		says '^weir build: set.weir: not replaced: .*replaced it; .*run this again'
 		found mine 5000
 		begun build -q --force -o set.weir late
 		run 0 "$weir" build -q --force -o set.weir <(seq 3000 4000)
@@ -223,7 +223,7 @@ test_is_an_output_made_anew_that_was_removed() {
 
 # The keys are in no file: a refusal, as of an image that stays live.
 test_does_add_or_seal_of_an_image_that_was_replaced_exit_1() {
-	local gone='set.weir: was replaced or removed meanwhile, so what was to be'
+	local gone='set.weir: was replaced or removed during the call, so what was to be'
 	made
 	run 0 "$weir" build -q --like=set.weir -o other.weir first
 	begun add -q --live set.weir late

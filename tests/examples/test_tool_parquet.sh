@@ -21,7 +21,7 @@ wrong() {
 	shift 3
 	printf '%s\n' "$text" >texts
 	run 2 "$weir" query "$@" "$column" texts
-	says "^weir query: texts:1: '$text' is no $sentence"
+	says "^weir query: texts:1: '$text' is not a value of type $sentence"
 }
 
 # Value n of row group g is number 32 g + n (tests/parquet/make.mjs).
@@ -98,7 +98,7 @@ test_stored() {
 	printf '%s\n' 726177203333 7261772033333 >texts
 	run 2 "$weir" query --stored texts.parquet:b texts
 	prints '^726177203333	1$'
-	says "texts:2: '7261772033333' is no BYTE_ARRAY"
+	says "texts:2: '7261772033333' is not a value of type BYTE_ARRAY"
 	run 2 "$weir" query dated.parquet:flag texts
 	says '^weir query: dated.parquet:flag: type BOOLEAN: filters of such columns are not '
 }
@@ -134,7 +134,7 @@ test_options() {
 	printf '12288\t1\0' >want; same out want '-0'
 	run 2 "$weir" query --suffixes numbers.parquet:i32 texts
 	says 'not for the column of a Parquet'
-	run 2 "$weir" query --forget-older numbers.parquet:i32 texts; says 'is no window'
+	run 2 "$weir" query --forget-older numbers.parquet:i32 texts; says 'is not a window'
 	run 2 "$weir" query --max-memory=10 numbers.parquet:i32 texts; says '--max-memory allows'
 	run 2 "$weir" query --max-memory=100K numbers.parquet:i32 nothing; says 'nothing: '
 }
@@ -188,10 +188,10 @@ test_names() {
 	cp dated.parquet a:b.parquet
 	run 0 "$weir" query a:b.parquet:day texts
 	run 2 "$weir" query --stored keys texts
-	says '--stored: keys is no column of a Parquet file'
+	says '--stored: keys is not a column of a Parquet file'
 	head -c 3000 dated.parquet >cut.parquet
 	run 2 "$weir" query cut.parquet:day texts
-	says '^weir query: cut.parquet: is no Parquet file'
+	says '^weir query: cut.parquet: not a Parquet file'
 	printf 'PAREPARE\0\0\0\0PARE' >secret.parquet
 	run 2 "$weir" query secret.parquet:day texts; says 'footer is encrypted'
 	run 2 "$weir" parquet secret.parquet
@@ -214,7 +214,7 @@ test_list() {
 	run 2 "$weir" parquet; says 'the file is missing'
 	run 2 "$weir" parquet a.parquet b.parquet; says 'one file at a time'
 	run 2 "$weir" parquet --max-memory=10 numbers.parquet; says '--max-memory allows'
-	run 2 "$weir" parquet keys; says '^weir parquet: keys: is no Parquet file'
+	run 2 "$weir" parquet keys; says '^weir parquet: keys: not a Parquet file'
 	run 0 "$weir" parquet --help; prints '^Usage: weir parquet'
 }
 

@@ -92,7 +92,7 @@ test_plan() {
 	run 2 "$weir" plan --sets 65 -n 1M -p 1%; says 'sets'
 	run 2 "$weir" plan --sets 6 -n 1M; says 'give two of'
 	run 2 "$weir" plan --sets 6 -p 1% -m 1K; says '-m (memory) 1024: allowed'
-	run 2 "$weir" plan --sets 6 -n 1M -p 1% --counter-bits=8; says 'none of the numbers'
+	run 2 "$weir" plan --sets 6 -n 1M -p 1% --counter-bits=8; says 'no options of one kind'
 	run 2 "$weir" plan --sets 6 -n 1M -p 1% -k fuse; says 'leave out -k'
 	run 2 "$weir" plan -n 1,2 -p 1%; says 'keys'
 }

@@ -54,7 +54,7 @@ test_a_change_is_taken_back() {
 test_a_job_that_inherits_prefixes() {
 	run 0 "$weir" build -q --force --cidr -o set.weir nets
 	run 2 "$weir" build -q -o set.weir names
-	says "^weir build: names:1: 'Key-1': is no IP address"
+	says "^weir build: names:1: 'Key-1': not an IP address"
 	says '^weir build: set.weir: the image that is replaced was built with --cidr, .* mista'
 	says ' --force --plain-keys ends it$'
 	cat names nets > mixed

@@ -73,7 +73,7 @@ test_query() {
 	run 0 "$weir" query --lowercase --trim -c w.weir <(printf ' ALPHA \nBeta\nx\n')
 	prints '^2$'
 	run 0 "$weir" query --suffixes -c w.weir <(printf 'a.b.gamma\nx\n'); prints '^1$'
-	run 2 "$weir" query --cidr w.weir keys; says 'no set of prefixes'
+	run 2 "$weir" query --cidr w.weir keys; says 'not a set of prefixes'
 }
 
 # An advance was due at the save, so by now it has come, and alpha's generation is dropped.
@@ -83,7 +83,7 @@ test_forget_older() {
 	"$weir" query --forget-older w.weir keys >out 2>err; [ $? != 2 ] && ok || fail 'trouble'
 	if grep -q alpha out; then fail 'alpha is remembered for more than its time'; else ok; fi
 	run 0 "$weir" build -q -n 10 -p 1% -o set.weir keys
-	run 2 "$weir" query --forget-older set.weir keys; says 'set.weir is no window'
+	run 2 "$weir" query --forget-older set.weir keys; says 'set.weir is not a window'
 }
 
 test_others_say_whose_it_is() {

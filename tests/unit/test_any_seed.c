@@ -270,7 +270,7 @@ static void test_files_of_other_seeds(void **state)
 		expect_all(weir_handle_get(h), 0, 1000);
 	}
 	save_seeded(47, 0, 1000);
-	assert_refused(weir_handle_refresh(h, path, &carry), -EINVAL, "carried", "--like");
+	assert_refused(weir_handle_refresh(h, path, &carry), -EINVAL, "cannot carry", "--like");
 	assert_int_equal(weir_handle_refresh(h, path, &carry), 0);
 	assert_int_equal(stats_of(h).refused, 1);
 	save_seeded(46, 1000, 2000);
@@ -286,7 +286,7 @@ static void test_a_copy_needs_one_seed(void **state)
 	(void)state;
 	assert_ok(weir_handle_insert(h, "k", 1));
 	struct weir_reload *r = begun(h, &other, false);
-	assert_refused(weir_reload_copy(r, WEIR_ALL_SETS), -EINVAL, "hashed by",
+	assert_refused(weir_reload_copy(r, WEIR_ALL_SETS), -EINVAL, "hashes keys by",
 	               "fill it from the keys");
 	weir_reload_abort(r);
 	r = begun(h, NULL, false);

@@ -84,7 +84,7 @@ static void inserts_would_be_lost(void **state)
 	assert_int_equal(weir_handle_insert(h, "key", 3), WEIR_NEW);
 	save_of(0);
 	assert_refused(weir_handle_refresh(h, path, NULL), -ENOTSUP, "kind fuse takes no inserts",
-	               "give it another filter of kind blocked, or create the handle anew");
+	               "give a filter of kind blocked, or create the handle anew");
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* this file was refused before */
 	assert_true(weir_handle_contains(h, "key", 3));
 	weir_handle_destroy(h);

@@ -305,7 +305,7 @@ static void forged(void **state)
 	image = image_slurp(new_image, &n);
 	assert_ok(weir_image_verify(named(new_image), NULL, NULL));
 	forge(image, n, 0);
-	assert_refused(apply_it(), -EBADMSG, "is compressed, and no plain form", delta);
+	assert_refused(apply_it(), -EBADMSG, "is compressed, not a plain image", delta);
 	free(image);
 	assert_nothing_made();
 }
@@ -376,9 +376,9 @@ static void of_another_sort(void **state)
 	assert_refused(apply_one(made, old_image, new_image), -EBADMSG, "it is an image", "");
 	assert_refused(weir_delta_inspect(named(new_image), &info), -EBADMSG, "not a delta",
 	               new_image);
-	assert_refused(weir_load(&f, named(delta), NULL), -EBADMSG, "is a delta and no image",
+	assert_refused(weir_load(&f, named(delta), NULL), -EBADMSG, "a delta, not an image",
 	               delta);
-	assert_refused(apply_one(made, delta, delta), -EBADMSG, "is a delta and no image", "");
+	assert_refused(apply_one(made, delta, delta), -EBADMSG, "a delta, not an image", "");
 	assert_refused(apply_one(made, old_image, folder), -EISDIR, folder, "");
 	assert_refused(apply_one(made, old_image, "/nowhere"), -ENOENT, "/nowhere", "");
 	assert_refused(apply_one(folder, old_image, delta), -EISDIR, folder, "");

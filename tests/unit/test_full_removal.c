@@ -61,9 +61,9 @@ static void expect_busy(struct weir_handle *h, const char *why)
 {
 	int64_t before = copies(h), counts[KEYS];
 	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
-	assert_refused(weir_handle_remove(h, &numbers[0], 8), -EBUSY, why, "keep the key's record");
-	assert_refused(weir_handle_remove_u64(h, numbers[0]), -EBUSY, why, "repeat the removal");
-	assert_refused(weir_handle_remove_hash(h, hashes[0]), -EBUSY, why, "too early");
+	assert_refused(weir_handle_remove(h, &numbers[0], 8), -EBUSY, why, "keep the key,");
+	assert_refused(weir_handle_remove_u64(h, numbers[0]), -EBUSY, why, "remove it after");
+	assert_refused(weir_handle_remove_hash(h, hashes[0]), -EBUSY, why, "after this removal");
 	for (unsigned form = 0; form < 3; form++) {
 		memset(bitmap, 0xff, sizeof bitmap);
 		assert_refused(weir_handle_remove_keys(h, keys_of(form, KEYS), bitmap), -EBUSY,
@@ -80,10 +80,10 @@ static void beside_others(void **state)
 	struct weir_handle *h = filled();
 	(void)state;
 	struct weir_reload *r = full_begin(h, &bounded_removes, KEYS, true);
-	expect_busy(h, "while a reload runs");
+	expect_busy(h, "a reload runs");
 	assert_true(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL) > 0);
 	assert_ok(weir_reload_commit(r));
-	expect_busy(h, "while the previous filter is kept");
+	expect_busy(h, "keeps its previous filter");
 	/* a void previous filter does not prevent removals */
 	assert_ok(weir_handle_rollback(h));
 	r = full_begin(h, &bounded_removes, KEYS, false);
@@ -186,7 +186,7 @@ static void of_a_sharded_set(void **state)
 	memset(bitmap, 0xff, sizeof bitmap);
 	assert_refused(weir_handle_remove_keys(set, weir_keys_hashes(hashes + 2, KEYS - 2),
 	                                        bitmap),
-	               -EBUSY, "while a reload runs", "");
+	               -EBUSY, "a reload runs", "");
 	assert_int_equal(bitmap[0], (UINT64_C(1) << (busy - 2)) - 1);
 	assert_true(bitmap[1] == 0);
 	weir_reload_abort(r);

@@ -258,7 +258,7 @@ static void each_field_of_the_head(void **state)
 	uint64_t blocks = image_get(image + IMAGE_BLOCKS, 8), length = image_get(image + 96, 8);
 	(void)state;
 	head_field(8, 4, 4, -ENOTSUP, "format is 4; allowed: 1 to 3");
-	head_field(12, 4, WEIR_BLOCKED, -EBADMSG, "no compound");
+	head_field(12, 4, WEIR_BLOCKED, -EBADMSG, "not a compound");
 	head_field(12, 4, 77, -ENOTSUP, "kind is 77");
 	head_field(IMAGE_BLOCKS, 8, blocks + 1, -EBADMSG, "blocks");
 	head_field(IMAGE_BLOCKS, 8, blocks - 1, -EBADMSG, "blocks");

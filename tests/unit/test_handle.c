@@ -219,9 +219,9 @@ static void test_remove(void **state)
 	assert_refused(weir_handle_remove(h, "a", 1), -ENOTSUP, "blocked", "remove");
 	keep.keep_previous = true;
 	assert_ok(weir_reload_begin(&r, h, &keep));
-	assert_refused(weir_handle_remove(h, "a", 1), -EBUSY, "while a reload runs", "");
+	assert_refused(weir_handle_remove(h, "a", 1), -EBUSY, "a reload runs", "");
 	assert_ok(weir_reload_commit(r));
-	assert_refused(weir_handle_remove(h, "a", 1), -EBUSY, "while the previous filter is kept",
+	assert_refused(weir_handle_remove(h, "a", 1), -EBUSY, "keeps its previous filter",
 	               "");
 	assert_ok(weir_handle_drop_previous(h));
 	assert_refused(weir_handle_remove(h, "a", 1), -ENOTSUP, "blocked", "remove");

@@ -190,7 +190,7 @@ static void refused_as_a_whole(void **state)
 	assert_ok(weir_reload_begin(&r, h, NULL));
 	for (unsigned form = 0; form < FORMS; form++) {
 		begin_batch();
-		assert_refused(remove_in(h, form, MOST, bitmap), -EBUSY, "while a reload runs", "");
+		assert_refused(remove_in(h, form, MOST, bitmap), -EBUSY, "a reload runs", "");
 		assert_bits(NONE);
 	}
 	weir_reload_abort(r);

@@ -240,18 +240,18 @@ static void a_builder_counts_values(void **state)
 	assert_ok(build(&p, KEYS, 64, KEYS, false));
 	assert_ok(build(&p, KEYS, 64, KEYS / 2, false));
 	assert_refused(build(&p, KEYS, 20, KEYS, false), -EDOM, "different_keys 100000",
-	               "some 2^20 values, which alone add 0.09");
+	               "if of 2^20 values, which adds 0.09");
 	weir_error_last(&last);
 	assert_int_equal(last.code, WEIR_ERROR_UNEVEN);
 	assert_ok(build(&p, KEYS, 20, KEYS, true));
 	p.fp_rate = 0.001;
-	assert_refused(build(&p, KEYS, BITS, KEYS, false), -EDOM, "some 2^22", "values");
+	assert_refused(build(&p, KEYS, BITS, KEYS, false), -EDOM, "of 2^22", "values");
 	p.fp_rate = 0.0248; /* less is left than equal hashes take, as hash_bits states */
 	p.hash_bits = BITS;
 	assert_ok(build(&p, KEYS, BITS, KEYS, false));
 	p.capacity = KEYS;
 	assert_ok(build(&p, KEYS, BITS, KEYS, false));
-	assert_refused(build(&p, KEYS, BITS - 2, KEYS, false), -EDOM, "some 2^20", "values");
+	assert_refused(build(&p, KEYS, BITS - 2, KEYS, false), -EDOM, "of 2^20", "values");
 }
 
 /* @keys: receives the number of different hashes. Return: bytes. */
@@ -302,7 +302,7 @@ static void does_a_builder_take_any_number_of_keys_for_few_hash_bits(void **stat
 	assert_ok(build(&p, 1000, 32, 1000, false));
 	for (size_t i = 0; i < COUNT_OF(different); i++) {
 		assert_refused(build(&p, 1000, 32, different[i], false), -EDOM, "different_keys",
-		               "there are 1000 different hashes");
+		               "only 1000 hashes differ");
 		assert_ok(build(&p, 1000, 32, different[i], true));
 	}
 }

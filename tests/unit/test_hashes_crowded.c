@@ -175,12 +175,12 @@ static void cuckoo_names_them_when_it_is_far_from_full(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(capacities); i++) {
 		struct weir_filter *f = test_filter(WEIR_CUCKOO, capacities[i], asked);
-		assert_refused(until_refused(f, uniform), -ENOSPC, "are full.",
+		assert_refused(until_refused(f, uniform), -ENOSPC, "are full",
 		               "rebuild into a larger filter");
 		weir_destroy(f);
 		for (size_t n = 0; n < COUNT_OF(poor); n++) {
 			f = test_filter(WEIR_CUCKOO, capacities[i], asked);
-			assert_refused(until_refused(f, poor[n]), -ENOSPC, "far from full",
+			assert_refused(until_refused(f, poor[n]), -ENOSPC, "are used: it has all",
 			               "are not uniform: give such hashes to the _u64 verbs, "
 			               "which mix them, and look up by those too");
 			weir_destroy(f);

@@ -66,10 +66,10 @@ static void no_key(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(none); i++)
-		refuse(file_of(none[i].bytes, none[i].n, 0600), -EBADMSG, "is no key",
+		refuse(file_of(none[i].bytes, none[i].n, 0600), -EBADMSG, "not a key of 16 bytes",
 		       "head -c 16");
 	refuse("/no/such/key", -ENOENT, "/no/such/key: cannot open it", "no such file");
-	refuse(folder, -EISDIR, folder, "is a directory");
+	refuse(folder, -EISDIR, folder, "a directory, not a key");
 	refuse(NULL, -EINVAL, "path", "NULL");
 	assert_refused(weir_secret_read(NULL, folder), -EINVAL, "key", "NULL");
 	if (access("/proc/self/mem", R_OK) == 0) /* nothing is at address 0 */
@@ -83,7 +83,8 @@ static void no_secret(void **state)
 	for (size_t i = 0; i < COUNT_OF(modes); i++) {
 		char mode[16];
 		snprintf(mode, sizeof mode, "mode is %04o", (unsigned)modes[i]);
-		refuse(file_of(secret, sizeof secret, modes[i]), -EACCES, mode, "no secret");
+		refuse(file_of(secret, sizeof secret, modes[i]), -EACCES, mode,
+		       "others may read or write");
 	}
 	if (geteuid() != 0)
 		return;

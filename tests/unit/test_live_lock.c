@@ -200,11 +200,11 @@ static void test_is_a_strangers_file_used_as_the_lock(void **state)
 	assert_int_equal(link(victim, lock_file), 0);
 	assert_not_used(-EPERM, "has other names");
 	assert_int_equal(mkfifo(lock_file, 0600), 0);
-	assert_not_used(-EPERM, "another thing than a lock file");
+	assert_not_used(-EPERM, "is not a lock file");
 	assert_int_equal(mkdir(lock_file, 0700), 0);
 	assert_not_used(-EISDIR, "cannot open its lock file");
 	put(lock_file, "a file with contents");
-	assert_not_used(-EPERM, "another thing than a lock file");
+	assert_not_used(-EPERM, "is not a lock file");
 	seal_it(map_live(path));
 	assert_sealed(path);
 }

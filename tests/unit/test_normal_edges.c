@@ -37,7 +37,7 @@ static void the_most_labels_are_found(void **state)
 	}
 	for (unsigned labels = LABELS + 1; labels < 300; labels++)
 		assert_refused(weir_text_key(&n, text, domain_of(text, labels), NULL, &key),
-		               -EINVAL, "is no domain", "at most 127");
+		               -EINVAL, "not a domain", "at most 127");
 	for (unsigned labels = 1; labels < LABELS; labels++) {
 		assert_ok(weir_text_key(&n, text, domain_of(text, labels), NULL, &key));
 		assert_true(weir_text_note(&n, &key));
@@ -111,7 +111,7 @@ static void the_longest_texts_of_prefixes(void **state)
 	assert_memory_equal(key, "\x20\xff\xff\xff\xff", 5);
 	memset(text, '1', sizeof text);
 	for (size_t len = 40; len < sizeof text; len++) /* a sanitizer would see an overrun */
-		assert_refused(cidr(key, text, len), -EINVAL, "no IP address", "");
+		assert_refused(cidr(key, text, len), -EINVAL, "not an IP address", "");
 	assert_refused(cidr(key, "1.2.3.4/33", 10), -EINVAL, "1.2.3.4/33",
 	               "the length is 0 to 32");
 	assert_refused(cidr(key, "::/129", 6), -EINVAL, "::/129",

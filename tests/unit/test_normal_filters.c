@@ -280,7 +280,7 @@ static void refresh_refuses_other_steps_and_keeps_what_it_carries(void **state)
 	assert_ok(handle_with(&h, f, NULL));
 	put(next, "example.com");
 	assert_int_equal(refreshed(h, next, false), -EINVAL);
-	assert_non_null(strstr(weir_error_detail(), "what is done to its keys is suffixes"));
+	assert_non_null(strstr(weir_error_detail(), "it normalises keys by suffixes"));
 	next = empty(WEIR_TEXT_CIDR);
 	put(next, "11.0.0.0/9");
 	assert_int_equal(refreshed(h, next, true), 1);

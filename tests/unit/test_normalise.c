@@ -85,7 +85,7 @@ static void the_key_of_a_prefix(void **state)
 		int n = cidr(key, rows[i].text, strlen(rows[i].text));
 		if (!rows[i].key) {
 			assert_int_equal(n, -EINVAL);
-			assert_non_null(strstr(weir_error_detail(), "no IP address or prefix"));
+			assert_non_null(strstr(weir_error_detail(), "not an IP address or prefix"));
 			continue;
 		}
 		assert_true(n == 5 || n == WEIR_TEXT_CIDR_BYTES);

@@ -262,13 +262,13 @@ static void test_not_to_be_opened(void **state)
 	assert_refused(weir_parquet_open(&p, path, NULL), -EINVAL, path, "not a regular file");
 	unlink(path);
 	static const struct { const char *bytes; size_t n; int err; const char *why; } wrong[] = {
-		{ "", 0, -EBADMSG, "no Parquet file" },
-		{ "PAR1", 4, -EBADMSG, "no Parquet file" },
-		{ "PAR1\0\0\0PAR1", 11, -EBADMSG, "no Parquet file" },
+		{ "", 0, -EBADMSG, "not a Parquet file" },
+		{ "PAR1", 4, -EBADMSG, "not a Parquet file" },
+		{ "PAR1\0\0\0PAR1", 11, -EBADMSG, "not a Parquet file" },
 		{ "PAR1\0\0\0\0PAR1", 12, -EBADMSG, "end within a value" },
 		{ "PAR1\1\0\0\0PAR1", 12, -EBADMSG, "footer of 1 bytes is longer" },
-		{ "PAR1\0\0\0\0\0PAR2", 13, -EBADMSG, "no Parquet file" },
-		{ "PAR2\0\1\0\0\0PAR1", 13, -EBADMSG, "no Parquet file" },
+		{ "PAR1\0\0\0\0\0PAR2", 13, -EBADMSG, "not a Parquet file" },
+		{ "PAR2\0\1\0\0\0PAR1", 13, -EBADMSG, "not a Parquet file" },
 		{ "PAR1\0\377\377\377\377PAR1", 13, -EBADMSG, "footer of 4294967295 bytes" },
 		{ "PARE\0\1\0\0\0PARE", 13, -ENOTSUP, "encrypted" },
 		{ "PAR1\0\1\0\0\0PAR1", 13, -EBADMSG, "no schema" },

@@ -223,7 +223,7 @@ static void test_counts_that_differ(void **state)
 		put_list(&b, 2, T_STRUCT, 2);
 		put_group(&b, "root", children);
 		put_leaf(&b, "a");
-		refused(&b, children ? "ends within a group" : "is no tree");
+		refused(&b, children ? "ends within a group" : "is not a tree");
 	}
 	b.n = 0;
 	put_list(&b, 2, T_STRUCT, 0);
@@ -231,7 +231,7 @@ static void test_counts_that_differ(void **state)
 	b.n = 0;
 	put_list(&b, 2, T_STRUCT, 1);
 	put_leaf(&b, "a");
-	refused(&b, "is no tree");
+	refused(&b, "is not a tree");
 	b.n = 0;
 	put_list(&b, 2, T_STRUCT, 1);
 	put_group(&b, "root", -1);

@@ -219,8 +219,8 @@ static void test_another_shape_is_asked_again(void **state)
 	struct weir_reload *r;
 	(void)state;
 	save_of(2 * KEYS, 0, 100, "in the image");
-	assert_refused(refresh(), -EINVAL, "nothing can be carried over: the next filter has",
-	               "build both with the same capacity (weir build -n, ");
+	assert_refused(refresh(), -EINVAL, "cannot carry inserts over: the next filter has",
+	               "build both with the same capacity (weir build -n), ");
 	assert_int_equal(refresh(), 0);
 	assert_int_equal(stats_of(h).refused, 1);
 	p.capacity = 2 * KEYS, p.fp_rate = 0.01;
@@ -249,7 +249,7 @@ static void test_what_cannot_be_carried(void **state)
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
 	assert_refused(weir_handle_refresh(any, path, &options), -EINVAL,
-	               "nothing can be carried over", "hashed by");
+	               "cannot carry inserts over", "hashes keys by");
 	assert_ok(weir_handle_destroy(any));
 	p.seed = 42, p.fp_rate = 0.012, p.capacity = 0; /* as many bytes, in other blocks */
 	p.max_bytes = figures_of(h).bytes;

@@ -219,7 +219,7 @@ static void test_built_once(void **state)
 	p.seed = 1;
 	assert_ok(weir_create(&f, &p));
 	assert_ok(weir_handle_create(&h, f, NULL));
-	refused(h, next, NULL, -ENOTSUP, "takes no inserts", "would be lost");
+	refused(h, next, NULL, -ENOTSUP, "takes no inserts", "give a filter of kind");
 	weir_destroy(next);
 	assert_ok(weir_handle_destroy(h));
 }

@@ -70,7 +70,7 @@ static void test_texts_have_the_filters_steps(void **state)
 	assert_int_equal(asks(h, "192.0.2.77"), 1);
 	assert_int_equal(asks(h, "192.0.3.77"), 0);
 	assert_int_equal(asks(h, "Key"), 0);
-	assert_refused(inserts(h, "Key"), -EINVAL, "'Key'", "is no IP address");
+	assert_refused(inserts(h, "Key"), -EINVAL, "'Key'", "not an IP address");
 	assert_int_equal(inserts(h, "192.0.9.77"), WEIR_NEW); /* a new prefix length */
 	assert_int_equal(asks(h, "192.0.9.77"), 1);
 	assert_int_equal(figures_of(h).lookups, 2);
@@ -284,7 +284,7 @@ static void test_other_steps_are_asked_for(void **state)
 	(void)state;
 	save(&nets, "192.0.2.0/24");
 	assert_ok(weir_handle_create(&h, of(&lower, "Key"), &o));
-	assert_refused(weir_handle_refresh(h, path, NULL), -EINVAL, "is cidr",
+	assert_refused(weir_handle_refresh(h, path, NULL), -EINVAL, "by cidr",
 	               "WEIR_HANDLE_ANY_STEPS");
 	assert_int_equal(asks(h, "KEY"), 1);
 	assert_ok(weir_handle_destroy(h));

@@ -23,9 +23,9 @@ static uint64_t count_in(const struct weir_key_set *keys, uint64_t i, unsigned p
 
 static int does_not_peel(const struct work *w, uint64_t i, uint64_t keys)
 {
-	return weir__fail(-EAGAIN, "part %llu of %llu: %llu keys cannot be built into %llu cells, "
-	                  "whatever the seed, of which %d were tried: the hashes are probably not "
-	                  "uniform: " WEIR__UNEVEN_REMEDY, (unsigned long long)i,
+	return weir__fail(-EAGAIN, "part %llu of %llu: %llu keys cannot be built into %llu cells "
+	                  "with any of %d seeds: the hashes are probably not uniform: "
+	                  WEIR__UNEVEN_REMEDY, (unsigned long long)i,
 	                  (unsigned long long)w->parts, (unsigned long long)keys,
 	                  (unsigned long long)w->job->part.cells, TRIES);
 }

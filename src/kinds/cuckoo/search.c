@@ -168,15 +168,14 @@ static int no_room(const struct weir_array *a, unsigned width)
 	const double places = 8.0 * (double)a->lines * weir__cuckoo_places(width);
 	const double taken = load_of(a, width) * places;
 	if (taken < far_from_full * most)
-		return weir__fail(-ENOSPC, "no room for the key, though the filter is far from "
-		                  "full: %.0f of its %.0f places are taken. Either it has %u "
-		                  "copies of one key, which is the most; or the hashes, if they "
-		                  "are your own, are not uniform: " WEIR__UNEVEN_REMEDY
-		                  " (or take weir_hash())", taken, places,
+		return weir__fail(-ENOSPC, "no room for the key, but only %.0f of %.0f slots are "
+		                  "used: it has all %u copies that a key can have, or your own "
+		                  "hashes are not uniform: " WEIR__UNEVEN_REMEDY " (or take "
+		                  "weir_hash())", taken, places,
 		                  2 * weir__cuckoo_places(width));
-	return weir__fail(-ENOSPC, "no room for the key: its two buckets, and those that their "
-	                  "fingerprints could move to, are full. Of one key they hold %u copies "
-	                  "at most; of others, insert fewer or rebuild into a larger filter",
+	return weir__fail(-ENOSPC, "no room for the key: its two buckets and their neighbours are "
+	                  "full: insert fewer than %u copies of one key, or rebuild into a larger "
+	                  "filter",
 	                  2 * weir__cuckoo_places(width));
 }
 

@@ -80,8 +80,8 @@ static int read_kind(struct weir_entry *e, const struct iovec *strings)
 		return read_call(e, value->iov_base, value->iov_len);
 	if (is(strings, "p"))
 		return read_epoch(e, value->iov_base, value->iov_len);
-	return weir_fail(-ENOTSUP, "entry %llu-%llu of the log is of no kind that this library "
-	                 "knows: upgrade it", (unsigned long long)e->id.epoch,
+	return weir_fail(-ENOTSUP, "entry %llu-%llu of the log is of a kind that this library does "
+	                 "not know: upgrade it", (unsigned long long)e->id.epoch,
 	                 (unsigned long long)e->id.n);
 }
 

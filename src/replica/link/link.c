@@ -218,7 +218,8 @@ int weir__link_send(struct weir_link *l, const struct iovec *args, size_t n)
 	int err = connect_it(l);
 	l->again = false;
 	if (!err && !l->owed && weir__reader_left(&l->wire.reader))
-		err = weir_fail(-EPROTO, "%s: it answers to what nobody asked", l->wire.peer);
+		err = weir_fail(-EPROTO, "%s: sent an answer without a command: see which server "
+		                "or proxy answers", l->wire.peer);
 	if (!err)
 		err = weir__wire_send(&l->wire, args, n, limit_of(l, 0));
 	if (err)

@@ -83,7 +83,7 @@ static int take(const struct weir_wire *w, const redisReply *a, const char *mast
 		return weir_fail(-EAGAIN, "%s: this Sentinel knows no master '%s'", w->peer,
 		                 master);
 	if (weir__reply_is(a, "ERR unknown command"))
-		return weir_fail(-EPROTO, "%s: it is no Sentinel: the URL of a redis itself is "
+		return weir_fail(-EPROTO, "%s: not a Sentinel: for redis itself write "
 		                 "redis://HOST, without the name of a master", w->peer);
 	if (a->type == REDIS_REPLY_ERROR)
 		return weir_fail(weir__reply_is(a, "NOAUTH") || weir__reply_is(a, "NOPERM") ?
@@ -93,7 +93,8 @@ static int take(const struct weir_wire *w, const redisReply *a, const char *mast
 	    a->element[1]->type != REDIS_REPLY_STRING ||
 	    !weir__place_take(place, a->element[0]->str, (size_t)a->element[0]->len,
 	                      a->element[1]->str))
-		return weir_fail(-EPROTO, "%s: that is no host and port of a master", w->peer);
+		return weir_fail(-EPROTO, "%s: Sentinel's answer is not the host and port of a "
+		                 "master", w->peer);
 	return 0;
 }
 

@@ -89,7 +89,8 @@ int weir__reader_next(struct weir_reader *r, redisReply **out)
 			                 "%d arrays in each other", r->peer, WEIR_REPLY_ELEMENTS,
 			                 WEIR_REPLY_DEPTH);
 		return weir_fail(r->reader->err == REDIS_ERR_OOM ? -ENOMEM : -EPROTO,
-		                 "%s: that is no answer of redis: %s", r->peer, r->reader->errstr);
+		                 "%s: the answer is not in redis's protocol: %s",
+		r->peer, r->reader->errstr);
 	}
 	redisReply *reply = *out = any;
 	if (!reply)

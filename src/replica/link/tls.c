@@ -116,7 +116,8 @@ static int begin(struct weir_tls *t, struct weir_stream *s, const char *name, ui
 	if (!bio || !expect(ssl, name)) {
 		BIO_free(bio);
 		SSL_free(ssl);
-		return weir_fail(-ENOMEM, "%s: no memory for TLS, or '%.100s' is no name", s->peer,
+		return weir_fail(-ENOMEM, "%s: no memory for TLS, or '%.100s' is not a host name",
+		                 s->peer,
 		                 name);
 	}
 	BIO_set_data(bio, s);

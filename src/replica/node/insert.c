@@ -158,9 +158,9 @@ static int token_open(struct weir_node *n)
 
 static int no_room(const struct weir_node *n)
 {
-	return weir_fail(-ENOBUFS, "set %s: %llu bytes of inserts wait for a generation, which is "
-	                 "all that max_pending_bytes allows, and this node cannot publish one: "
-	                 "start a node that has the secret key, or raise max_pending_bytes",
+	return weir_fail(-ENOBUFS, "set %s: %llu bytes of inserts are pending, the limit, and this "
+	                 "node cannot publish: start a node with the secret key, or raise "
+	                 "max_pending_bytes",
 	                 n->set, (unsigned long long)n->ring.limit);
 }
 

@@ -314,17 +314,19 @@ static int check_record(struct weir_node *n, struct weir_manifest *m, const stru
 	m->kind = s.shape.kind;
 	if (s.seed_fingerprint == n->hashing && text.steps == n->steps)
 		return 0;
-	return weir_fail(-EKEYREJECTED, "set %s: the filter to publish is hashed by another seed "
-	                 "or key, or its keys are normalised otherwise: make it like the set's "
-	                 "(weir build --like), or publish it as another set", n->set);
+	return weir_fail(-EKEYREJECTED, "set %s: the new filter has another seed, key or "
+	                 "normalisation: build it like the set's (weir build --like), or publish "
+	                 "it under another name", n->set);
 }
 
 static int may_replace(const struct weir_node *n, const struct weir_record *r)
 {
 	if (r->mark != n->head.mark)
-		return weir_fail(-ESTALE, "set %s: redis began anew meanwhile: call again", n->set);
+		return weir_fail(-ESTALE, "set %s: redis lost the log during the call: call again",
+		                 n->set);
 	return weir__version_compare(r->base, n->head.version) == 0 ? 0 :
-	       weir_fail(-EEXIST, "set %s: another generation was published meanwhile: call again",
+	       weir_fail(-EEXIST, "set %s: another node published a generation during the call: "
+	                 "call again",
 	                 n->set);
 }
 

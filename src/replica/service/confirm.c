@@ -46,7 +46,7 @@ static int wait_for(struct weir_replica *r, uint32_t replicas)
 	if (err)
 		return err;
 	return n->head.mark == mark && !n->doubt && weir__link_number(r->link) == number ? 0 :
-	       weir_fail(-EINPROGRESS, "set %s: redis began anew meanwhile", r->o.set);
+	       weir_fail(-EINPROGRESS, "set %s: redis lost the log before it confirmed", r->o.set);
 }
 
 /* Return: 0; or why no flush can be confirmed, however long it takes. */

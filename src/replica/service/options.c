@@ -45,8 +45,8 @@ int weir__service_check(const struct weir_replica_options *o)
 		return weir_fail(-EINVAL, "struct_size is %zu, this library's is %zu: start from "
 		                 "WEIR_REPLICA_OPTIONS_INIT", o->struct_size, sizeof *o);
 	if (!o->set || !weir__set_name_is(o->set, strlen(o->set)))
-		return weir_fail(-EINVAL, "set is %.80s: name it with 1 to 64 letters, digits, "
-		                 "- _ and .", o->set ? o->set : "NULL");
+		return weir_fail(-EINVAL, "set is %.80s: choose a name of 1 to 64 letters, digits, "
+		                 "dots, - and _", o->set ? o->set : "NULL");
 	if (!o->url)
 		return weir_fail(-EINVAL, "url is NULL: say where redis is, as redis://HOST");
 	if (o->keep > WEIR_REPLICA_KEEP_MOST)
@@ -232,7 +232,7 @@ static int make_redis(struct weir_replica *r)
 /* A node that refuses its own generations would serve another set than the other nodes. */
 static int check_signer(const struct weir_replica *r)
 {
-	static const char text[] = "a text that is no manifest";
+	static const char text[] = "a text that is not a manifest";
 	struct weir_manifest m = { .version = { 0, 0 } };
 	char line[WEIR_SIGNATURE_ROOM];
 	snprintf(m.set, sizeof m.set, "%s", r->o.set);
@@ -240,8 +240,8 @@ static int check_signer(const struct weir_replica *r)
 	if (err)
 		return err;
 	return weir__trust_signed(r->trust, &m, text, sizeof text - 1, line, strlen(line)) ?
-	       weir_fail(-EINVAL, "set %s: the key in %s is none of those in %s, so this node "
-	                 "would refuse what it publishes: add its public key there", r->o.set,
+	       weir_fail(-EINVAL, "set %s: the public key of %s is not in %s, so this node would "
+	                 "refuse what it publishes: add it there", r->o.set,
 	                 r->o.secret_key, r->o.trusted_keys) : 0;
 }
 

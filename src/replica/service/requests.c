@@ -111,10 +111,9 @@ static int reclaim(struct weir_replica *r, struct publishing *p)
 	if (weir__node_head_is_old(n) && its.era < floor.era &&
 	    weir__version_compare(n->joined.version, floor) < 0)
 		return weir_fail(-EKEYREJECTED, "set %s: redis has version %" PRIu64 ".%" PRIu64
-		                 " of an era before %" PRIu64 ".%" PRIu64 ", which this machine "
-		                 "took, so what was removed since would come back: publish what "
-		                 "the set is to have in its place (weir replicate publish "
-		                 "--replace)",
+		                 ", of an earlier era than %" PRIu64 ".%" PRIu64 " here, so "
+		                 "removed keys would come back: publish what you want (weir "
+		                 "replicate publish --replace)",
 		                 r->o.set, its.era, its.number, floor.era, floor.number);
 	if (p->asked || !n->head.generation || newer || (n->joined.id && !n->reclaims))
 		return 0;

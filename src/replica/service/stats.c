@@ -69,9 +69,9 @@ static int failing(struct weir_replica *r, const struct weir_replica_stats *s)
 		                 "again", r->o.set, n->newest.version.era,
 		                 n->newest.version.number, n->floor.era, n->floor.number);
 	if (!n->may_publish && weir__debts_stamp(&r->node) != UINT64_MAX)
-		return weir_fail(-ENODATA, "set %s: redis has lost a generation that this node "
-		                 "holds and cannot sign: start a node that has the secret key and "
-		                 "had joined it, or save this set and publish that file, signed",
+		return weir_fail(-ENODATA, "set %s: redis lost a generation, and this node cannot "
+		                 "sign it: start a node with the secret key, or save this set and "
+		                 "publish the file, signed",
 		                 r->o.set);
 	if (n->head.full)
 		return weir_fail(-ENOSPC, "set %s: redis is full, so inserts stay on this node: "

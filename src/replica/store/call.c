@@ -36,7 +36,7 @@ static int error_of(const struct weir_redis *r, const char *text, size_t len)
 		const char *meaning;
 	} known[] = {
 		{ "WEIRSTALE", -ESTALE, "redis is in another epoch than the generation" },
-		{ "WEIRBASE", -EEXIST, "another generation was published meanwhile" },
+		{ "WEIRBASE", -EEXIST, "another node published a generation first" },
 		{ "WEIRCHUNK", -ENOENT, "a chunk of the image has gone: upload it again" },
 		{ "LOADING", -EAGAIN, "redis is loading its data: wait" },
 		{ "MASTERDOWN", -EAGAIN, "this replica lost its master: name another server" },

@@ -11,8 +11,8 @@
 int weir__redis_open(struct weir_redis **out, const struct weir_redis_options *o)
 {
 	if (!weir__set_name_is(o->set, strlen(o->set)))
-		return weir_fail(-EINVAL, "\"%.64s\" is not a name of a set: use 1 to %d letters, "
-		                 "digits, - _ and .", o->set, WEIR_SET_NAME);
+		return weir_fail(-EINVAL, "\"%.64s\" is not a set's name: use 1 to %d letters, "
+		                 "digits, dots, - and _", o->set, WEIR_SET_NAME);
 	if (!o->keep || !o->max_image_bytes)
 		return weir_fail(-EINVAL, "keep is %u and max_image_bytes %" PRIu64 ": set them "
 		                 "above 0", (unsigned)o->keep, o->max_image_bytes);
@@ -148,7 +148,7 @@ int weir__redis_publish(void *context, const struct weir_publication *p)
 	char text[WEIR_MANIFEST_TEXT], signature[WEIR_SIGNATURE_ROOM] = "";
 	uint64_t tag;
 	if (weir__version_compare(p->manifest->version, p->base) <= 0)
-		return weir_fail(-EINVAL, "set %s: a generation is to be above the head's version",
+		return weir_fail(-EINVAL, "set %s: a generation must be above the head's version",
 		                 r->o.set);
 	date(r, p->manifest);
 	size_t len = weir__manifest_write(text, p->manifest);

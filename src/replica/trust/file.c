@@ -25,7 +25,7 @@ ssize_t weir__file_read(const char *path, mode_t others, int flags, char *text, 
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
 	ssize_t n = fd < 0 || fstat(fd, &st) ? failed(path, "open it") : 0;
 	if (n == 0 && !S_ISREG(st.st_mode))
-		n = weir_fail(-EACCES, "%s: is no regular file: name one", path);
+		n = weir_fail(-EACCES, "%s: not a regular file: give the name of one", path);
 	else if (n == 0 && st.st_uid != geteuid() && st.st_uid != 0)
 		n = weir_fail(-EACCES, "%s: belongs to user %u, who may write it: make it yours or "
 		              "root's", path, (unsigned)st.st_uid);
@@ -106,8 +106,8 @@ int weir__file_lock(const char *path)
 	if (fd >= 0 && fstat(fd, &st))
 		err = failed(lock, "look at it");
 	else if (fd >= 0 && !S_ISREG(st.st_mode))
-		err = weir_fail(-EACCES, "%s: is no regular file: remove it, and choose a folder "
-		                "where others cannot make files", lock);
+		err = weir_fail(-EACCES, "%s: not a regular file: remove it, and choose a folder "
+		                "where others cannot create files", lock);
 	while (fd >= 0 && !err && flock(fd, LOCK_EX | LOCK_NB))
 		if (errno != EWOULDBLOCK || !tries--)
 			err = weir_fail(-errno, "%s: cannot lock it within %d s: %s: end the "

@@ -178,9 +178,9 @@ int weir__signature_check(const unsigned char *keys, size_t n, const char *text,
 	}
 	return known ? weir_fail(-EKEYREJECTED, "the signature by key %.*s does not verify: it is "
 	                         "forged, or of another manifest: publish again", ID, line + KEY) :
-	               weir_fail(-EKEYREJECTED, "the manifest is signed by key %.*s, which is none "
-	                         "of the %zu of trusted_keys: if it is yours, add it, and start "
-	                         "again", ID, line + KEY, n);
+	               weir_fail(-EKEYREJECTED, "the manifest is signed by key %.*s, not by one of "
+	                         "the %zu of trusted_keys: if it is yours, add it, and start again",
+	                         ID, line + KEY, n);
 }
 
 int weir__signer_clock(uint64_t now_ms, uint64_t server_ms)

@@ -154,8 +154,8 @@ int weir__trust_open(struct weir_trust **out, const char *public_file, const cha
                      const char *set, struct weir_now now)
 {
 	if (!state_file || !*state_file)
-		return weir_fail(-EINVAL, "trusted_keys is given without state_file: name the file "
-		                 "where this machine notes the newest version of set %s", set);
+		return weir_fail(-EINVAL, "trusted_keys needs state_file: name the file where this "
+		                 "machine notes the newest version of set %s", set);
 	const size_t bytes = strlen(state_file) + 1;
 	struct weir_trust *t = calloc(1, sizeof *t + bytes + strlen(set) + 1);
 	if (!t)

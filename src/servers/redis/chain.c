@@ -228,7 +228,8 @@ static int append_image(struct chain *c, uint64_t items, const void *image, size
 		                c->links, (unsigned long long)s.bytes,
 		                (unsigned long long)plan->bytes);
 	if (!err && chain_is_cuckoo(c) && items != chain_fingerprints(at, plan->bytes))
-		err = weir_fail(-EBADMSG, "link %zu has not the %llu items that it is said to have",
+		err = weir_fail(-EBADMSG, "link %zu does not have the %llu items that its header "
+		                "says",
 		                c->links, (unsigned long long)items);
 	if (!err)
 		err = append_bits(c, at, f, items);

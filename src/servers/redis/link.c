@@ -38,7 +38,8 @@ void *key_image(const struct weir_filter *f, size_t *bytes)
 int key_begin(struct chain **out, const struct key_kind *kind, const struct chain *head)
 {
 	if (chain_is_cuckoo(head) != kind->cuckoo)
-		return weir_fail(-EBADMSG, "a bucket size of %llu is of another kind of key",
+		return weir_fail(-EBADMSG, "a bucket size of %llu does not belong to this kind of "
+		                 "key",
 		                 (unsigned long long)head->settings.bucket);
 	if (head->deleted >= CHAIN_NUMBERS || head->changes >= CHAIN_NUMBERS)
 		return weir_fail(-EBADMSG, "%llu deletions or %llu changes are more than there "

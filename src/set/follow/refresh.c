@@ -73,10 +73,9 @@ static int check_carry(struct weir_filter *next, const struct weir_filter *curre
 	if (!err || next->kind != current->kind || next->bytes == current->bytes ||
 	    !weir__same_hashing(&current->hashing, &next->hashing))
 		return err;
-	return weir__fail(err, "nothing can be carried over: the next filter has %llu bytes, the "
-	                  "current one %llu: build both with the same capacity (weir build -n, "
-	                  "with room for all keys to come); take over the first file of "
-	                  "another size without carry",
+	return weir__fail(err, "cannot carry inserts over: the next filter has %llu bytes, the "
+	                  "current one %llu: build both with the same capacity (weir build -n), or "
+	                  "once without carry",
 	                  (unsigned long long)next->bytes,
 	                  (unsigned long long)current->bytes);
 }

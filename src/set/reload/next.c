@@ -27,9 +27,9 @@ int weir__carry_check(const struct weir_filter *next, const struct weir_filter *
 	if (weir__same_hashing(&current->hashing, &next->hashing))
 		return weir__merge_check(next, current);
 	return weir__fail(-EINVAL,
-	                  "nothing can be carried over: the next filter's keys are hashed by %s, "
-	                  "the current filter's by %s: make it with the current one's seed or key "
-	                  "(weir build --like), or fill it from the keys",
+	                  "cannot carry inserts over: the next filter hashes keys by %s, the "
+	                  "current one by %s: build it like the current one (weir build --like), "
+	                  "or fill it from the keys",
 	                  weir__hashing_text(&next->hashing, theirs),
 	                  weir__hashing_text(&current->hashing, ours));
 }
@@ -42,9 +42,9 @@ int weir__same_steps_check(const struct weir_handle *h, const struct weir_text *
 	char theirs[WEIR__TEXT_WORDS], ours[WEIR__TEXT_WORDS];
 	if (h->flags & WEIR_HANDLE_ANY_STEPS || weir__text_alike(&current->text, next))
 		return 0;
-	return weir__fail(-EINVAL, "%s: what is done to its keys is %s, to those that are asked "
-	                  "for %s: a server would miss keys; replace it by weir build --force %s, "
-	                  "or give the handle WEIR_HANDLE_ANY_STEPS",
+	return weir__fail(-EINVAL, "%s: it normalises keys by %s, lookups by %s: a server would "
+	                  "miss keys: replace it by weir build --force %s, or set "
+	                  "WEIR_HANDLE_ANY_STEPS",
 	                  whose, weir__text_words(next, theirs),
 	                  weir__text_words(&current->text, ours),
 	                  current->text.steps ? "and the options of those steps" :
@@ -148,8 +148,8 @@ static int check_inserts(const struct weir_handle *h, const struct weir_kind *ne
 		                  next->name);
 	return weir__fail(-ENOTSUP,
 	                  "kind %s takes no inserts, and the current filter, of kind %s, does: "
-	                  "those to come would be lost: give it another filter of kind %s, or "
-	                  "create the handle anew (start the server again)", next->name,
+	                  "give a filter of kind %s, or create the handle anew (start the server "
+	                  "again)", next->name,
 	                  h->generation->current->kind->name, h->generation->current->kind->name);
 }
 

@@ -155,8 +155,8 @@ static void report(const struct change *add)
 static int look(const struct change *add, const struct weir_image_info *info)
 {
 	if (info->live && !add->in_place) {
-		say("%s: is live, so a process inserts into it or was killed while it did: weir "
-		    "seal ends that; --live adds to it meanwhile",
+		say("%s: is live: a process inserts into it, or was killed while it did: seal it "
+		    "(weir seal), or add with --live",
 		    add->image);
 		return TOOL_NO;
 	}

@@ -208,9 +208,9 @@ static int option_taken(int option, struct build *build, bool *progress)
 static int contradictions(const struct build *build, bool shaped)
 {
 	if (build->like && shaped)
-		return misuse("--like takes size, layout and seed from %s: leave out -p, -n, -m, "
-		              "-k, -z, -g, --probes, --counter-bits, --counters-per-word, "
-		              "--fingerprint-bits, --once, --max-keys and -s",
+		return misuse("--like takes size, layout and seed from %s: leave out the options "
+		              "that choose them (-p -n -m -k -z -g -s, --once, --max-keys, those "
+		              "of one kind)",
 		              build->like);
 	if (build->params.secret && build->params.seed)
 		return misuse("--keyed-by takes the place of the seed: leave out -s");

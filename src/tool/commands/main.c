@@ -103,7 +103,7 @@ static int run(const char *name, int argc, char **argv)
 	if (strcmp(name, "replicate") == 0)
 		return trouble("this build has no replicate: install libhiredis-dev and "
 		               "libsodium-dev, and build weir with -Dreplicate=enabled");
-	return misuse("'%s' is no command%s", name, meant(name));
+	return misuse("'%s' is not a command%s", name, meant(name));
 }
 
 static int help(int argc, char **argv)

@@ -107,9 +107,9 @@ static void say_remedy(const struct merge *merge, const char *image)
 		    model == first ? image : first, model,
 		    merge->secret ? " --keyed-by=FILE" : "");
 	else
-		say("%s, merged into %s: %s: make both anew of their keys: weir build -s SEED -n N "
-		    "-o NEW KEYS, or of routers weir route --build -s SEED -n N -o NEW "
-		    "NAME=KEYS..., with the same SEED and N", image, first, unite_trouble());
+		say("%s, merged into %s: %s: build both again with the same -s SEED and -n N (weir "
+		    "build -o NEW KEYS, routers by weir route --build -o NEW NAME=KEYS...)",
+		    image, first, unite_trouble());
 }
 
 static void not_merged(const struct merge *merge, const char *image)

@@ -270,7 +270,7 @@ static int plan_sets(const struct weir_params *params, uint32_t sets, const char
 	struct weir_params p = WEIR_PARAMS_INIT;
 	if (shape_asked(params, "counter_bits") || shape_asked(params, "counters_per_word") ||
 	    shape_asked(params, "fingerprint_bits") || shape_asked(params, "max_capacity"))
-		return misuse("--sets: a router has none of the numbers of kinds");
+		return misuse("--sets: a router has no options of one kind: leave them out");
 	p.kind = WEIR_ROUTER;
 	p.router.sets = sets;
 	p.fp_rate = params->fp_rate;

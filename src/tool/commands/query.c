@@ -125,7 +125,7 @@ static bool normal_of(struct query *query, const char *image)
 	how->normal.steps |= asked;
 	query->sift.what = asked & ~set.steps ? KEYING_LOOKUP : KEYING_TEXT;
 	if (asked & ~set.steps & WEIR_TEXT_CIDR) {
-		say("%s: is no set of prefixes: build it with --cidr", image);
+		say("%s: not a set of prefixes: build it with --cidr", image);
 		return false;
 	}
 	if (asked & ~set.steps & WEIR_TEXT_SUFFIXES) {
@@ -151,7 +151,7 @@ static int open_and_answer(struct query *query, const char *image)
 	struct weir_filter *filter = NULL;
 	const bool is_window = window_file(image);
 	if (query->forget_older && !is_window)
-		return trouble("--forget-older: %s is no window", image);
+		return trouble("--forget-older: %s is not a window", image);
 	progress_allow(query->how.progress && !query->sift.first_only);
 	if (is_window ? window_load(&filter, image, &query->how, query->forget_older) :
 	                image_open(&filter, image, &query->how))
@@ -165,7 +165,7 @@ static int open_and_answer(struct query *query, const char *image)
 static int ask_column(const struct query *query, const char *column)
 {
 	if (query->forget_older)
-		return trouble("--forget-older: %s is no window", column);
+		return trouble("--forget-older: %s is not a window", column);
 	if (query->how.secret)
 		return trouble("--keyed-by: %s is not keyed", column);
 	return parquet_query(&(struct parquet_query){ .from = query->sift.from,
@@ -199,7 +199,8 @@ int cmd_query(int argc, char **argv)
 	if (!status && parquet_named(image))
 		return ask_column(&query, image);
 	if (query.stored && !status)
-		return trouble("--stored: %s is no column of a Parquet file", image);
+		return trouble("--stored: %s is not a column of a Parquet file: leave it out",
+		               image);
 	if (!status)
 		status = image_swapped(image, query.sift.from.names, query.sift.from.n);
 	return status ? status : open_and_answer(&query, image);

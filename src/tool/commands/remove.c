@@ -98,9 +98,8 @@ static int mostly_wrong(const struct change *rm)
 	const double about = wrongly_removed(rm);
 	if (rm->force || about <= 0.5 * (double)rm->removed)
 		return TOOL_OK;
-	say("%s: not written: keys that were not there: %llu: about %s of the %s that were found "
-	    "may never have been added: remove only keys that were added, or if it is meant, "
-	    "--force",
+	say("%s: not written: keys that were not there: %llu: about %s of %s found keys may never "
+	    "have been added: remove only added keys, or if it is meant, --force",
 	    rm->image, (unsigned long long)(rm->keys - rm->removed), show_short(SHOW, about),
 	    show_count(SHOW, rm->removed));
 	return TOOL_NO;

@@ -146,8 +146,8 @@ static void lost(struct report *r, const struct drill *d)
 		inserts += d->inserter[i].made[0] + d->inserter[i].made[1];
 	report_count(r, "source_keys", NULL, d->n);
 	report_count(r, "inserts", NULL, inserts);
-	report_line(r, "keys", "%s of the files, %s inserted meanwhile", show_count(SHOW, d->n),
-	            show_count(SHOW, inserts));
+	report_line(r, "keys", "%s of the files, %s inserted during the run",
+	            show_count(SHOW, d->n), show_count(SHOW, inserts));
 	report_count(r, "checks", NULL, checked);
 	report_count(r, "lost", NULL, all);
 	report_count(r, "lost_at_end", NULL, d->lost_at_end);

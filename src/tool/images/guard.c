@@ -45,9 +45,8 @@ int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, co
 	if (guard->allow_overfull || has_room(guard, fresh) ||
 	    fresh->fp_rate_estimated <= WEIR_SANE_RATE * fresh->fp_rate)
 		return TOOL_OK;
-	say("%s: not written: %s of the absent keys would be found in it, above twice the %s "
-	    "asked: it has room for %s different keys, and %s would be in it%s, or if it is meant, "
-	    "--allow-overfull",
+	say("%s: not written: its rate would be %s, more than twice %s: it has room for %s "
+	    "different keys, and would have %s%s, or if it is meant, --allow-overfull",
 	    path, show_rate(SHOW, fresh->fp_rate_estimated), show_rate(SHOW, fresh->fp_rate),
 	    show_count(SHOW, fresh->capacity), show_about(SHOW, fresh->keys_estimated),
 	    guard_advice(guard, fresh));

@@ -27,7 +27,7 @@ static bool can_be_made(const char *path)
 	struct stat st;
 	if (strcmp(path, "-") == 0) {
 		if (isatty(STDOUT_FILENO))
-			say("-o -: an image is no text for a terminal: redirect standard output");
+			say("-o -: an image cannot go to a terminal: redirect standard output");
 		return !isatty(STDOUT_FILENO);
 	}
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
@@ -56,8 +56,8 @@ static int note(struct image_saving *saving, const char *path, uint64_t commit)
 	if (!saving)
 		return TOOL_OK;
 	if (saving->replaces && saving->replaces != commit && commit != WEIR_REPLACES_NOTHING) {
-		say("%s: not replaced: a process has inserted into it or replaced it meanwhile; if "
-		    "it is meant, run this again", path);
+		say("%s: not replaced: another process inserted into it or replaced it; if it is "
+		    "meant, run this again", path);
 		return TOOL_NO;
 	}
 	saving->replaces = commit;

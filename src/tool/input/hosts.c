@@ -7,7 +7,7 @@
 #include <strings.h>
 #include "keyer.h"
 
-#define ADBLOCK "is no domain: it looks like a rule of an Adblock list, and --hosts takes none"
+#define ADBLOCK "not a domain: it looks like a rule of an Adblock list, which --hosts cannot take"
 
 enum { MOST_NAME = 253 };
 
@@ -91,16 +91,16 @@ static const char *no_name(struct iovec word)
 	at += begins(word, "*.") ? 2 : begins(word, ".");
 	end -= end > at && end[-1] == '.';
 	if (end - at > MOST_NAME)
-		return "is no domain: it has more than 253 bytes";
+		return "not a domain: it has more than 253 bytes";
 	if (end - at <= 0 || (end - at == 1 && *at == '-'))
-		return "is no domain";
+		return "not a domain";
 	for (const char *label = at; at <= end; at++) {
 		if (at == end || *at == '.') {
 			if (at == label)
-				return "is no domain: a label of it is empty";
+				return "not a domain: a label of it is empty";
 			label = at + 1;
 		} else if (!is_letter((unsigned char)*at)) {
-			return "is no domain: that has letters, digits, - and _ between dots";
+			return "not a domain: a domain has letters, digits, - and _ between dots";
 		}
 	}
 	return NULL;

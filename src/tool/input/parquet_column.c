@@ -65,8 +65,8 @@ int parquet_trouble(int err, const char *path, uint64_t max_memory)
 	return err == -EFBIG ? trouble("%s: its footer or its filters need more memory than "
 	                               "--max-memory allows (%s)", path,
 	                               show_bytes(SHOW, max_memory)) :
-	       image_begins(path) ? trouble("%s: is a weir image and no Parquet file: weir info "
-	                                    "shows it", path) :
+	       image_begins(path) ? trouble("%s: a weir image, not a Parquet file: weir info shows "
+	                                    "it", path) :
 	       err == -ENOENT ? trouble_unopened(ENOENT, path, SAY_PARQUET) :
 	                        trouble_weir(err, path);
 }

@@ -15,12 +15,12 @@ enum { SHOWN = 60, MOST_SCALE = 18, NUMBER_TEXT = 400 };
 
 static char sentence[2 * SHOWN + 300];
 
-/* Return: the message "'12x' is no INT32: ...". */
+/* Return: the message "'12x' is not a value of type INT32: ...". */
 static const char *is_none(const struct weir_parquet_column *column, struct iovec text,
                            const char *why)
 {
 	const char *logical = weir_parquet_logical_name(column->logical);
-	snprintf(sentence, sizeof sentence, "'%.*s%s' is no %s%s%s: %s",
+	snprintf(sentence, sizeof sentence, "'%.*s%s' is not a value of type %s%s%s: %s",
 	         (int)(text.iov_len < SHOWN ? text.iov_len : SHOWN), (const char *)text.iov_base,
 	         text.iov_len < SHOWN ? "" : "...", weir_parquet_type_name(column->type),
 	         logical ? " " : "", logical ? logical : "", why);

@@ -126,7 +126,7 @@ static bool frame_begins(struct decoder *d)
 		return false;
 	if (d->start == d->end || (d->end - d->start >= 4 && is_zstd(d->input + d->start)))
 		return true;
-	(void)unpack_damaged(d, "what follows a frame is none");
+	(void)unpack_damaged(d, "bytes that are not a frame follow a frame");
 	return false;
 }
 

@@ -53,7 +53,7 @@ static ssize_t read_bzip2(struct decoder *d, char *to, size_t room)
 			d->in_stream = false;
 		else if (result != BZ_OK)
 			return unpack_damaged(d, result == BZ_DATA_ERROR_MAGIC ?
-			                         "what follows a stream is none" :
+			                         "bytes that are not a stream follow a stream" :
 			                         result == BZ_MEM_ERROR ? "no memory to unpack it" :
 			                         "its checksums or its structure are wrong");
 	}

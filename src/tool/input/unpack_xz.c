@@ -26,7 +26,7 @@ static const char *why(lzma_ret result)
 	switch (result) {
 	case LZMA_MEM_ERROR: return "no memory to unpack it";
 	case LZMA_OPTIONS_ERROR: return "options that this liblzma does not know";
-	case LZMA_FORMAT_ERROR: return "what follows a stream is none";
+	case LZMA_FORMAT_ERROR: return "bytes that are not a stream follow a stream";
 	default: return "its checksums or its structure are wrong";
 	}
 }

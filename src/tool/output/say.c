@@ -121,7 +121,7 @@ char *plain_copy(const char *text)
 
 void say_gone(const char *path, const char *lost)
 {
-	say("%s: was replaced or removed meanwhile, so what was to be %s", path, lost);
+	say("%s: was replaced or removed during the call, so what was to be %s", path, lost);
 }
 
 static const char *saved;

@@ -140,7 +140,7 @@ static void test_a_signer_puts_no_older_era_above_the_one_that_it_took(void **st
 	a = open_own(&o);
 	struct weir_filter *more = own(4);
 	assert_refused(weir_replica_publish_with(a, more), -EKEYREJECTED,
-	               "1.1 of an era before 2.1", "publish --replace");
+	               "1.1, of an earlier era than 2.1 here", "publish --replace");
 	weir_destroy(more);
 	assert_ok(weir_replica_publish_from(a, make, &key));
 	assert_int_equal(stats(a).joined.era, 3);

@@ -91,7 +91,7 @@ static void test_whatever_was_true_when_it_began_must_be_true_still(void **state
 	n.head = right;
 	n.head.version = (struct weir_version){ 1, 1 };
 	m.version.number = 2;
-	assert_refused_publication(&n, &m, -EEXIST, "another generation");
+	assert_refused_publication(&n, &m, -EEXIST, "another node published");
 	assert_int_equal(chunks_of(&server, &m), 0); /* no generation needs them */
 	n.head = right;
 	assert_refused_publication(&n, &m, -ENOENT, "upload it again");

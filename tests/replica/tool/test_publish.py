@@ -145,7 +145,7 @@ class Publish(tool.Tool):
         _, other = self.keys("secret2", "public2")
         self.assertIn(": no trusted key has signed it",
                       self.replicate("status", other, "--state=x.state", status=1))
-        self.assertIn("none of the 1 of trusted_keys", self.replicate(
+        self.assertIn("not by one of the 1 of trusted_keys", self.replicate(
             "follow", "-o", "x", other, "--state=x.state", status=2))
 
     def test_an_older_one_that_was_signed(self):
@@ -199,7 +199,7 @@ class Publish(tool.Tool):
         self.assertEqual(self.version(), "2.1")
         put_back()
         said = self.replicate("publish", *signs, "b", status=1)
-        self.assertIn("redis has version 1.1 of an era before 2.1", said)
+        self.assertIn("redis has version 1.1, of an earlier era than 2.1 here", said)
         self.client.hset(tool.SET + "head", "signature", "")
         self.assertIn("signature", self.replicate("publish", *signs, "b", status=None) +
                       self.aside)

@@ -26,7 +26,8 @@ FILES = "the names of two files are needed: secret, public"
 # Wrong arguments, and the sentence. The message ends with a hint at --help.
 MISUSED = [
     ("", "publish, follow, status, rollback or key is missing"),
-    ("pubish", "'pubish' is none of publish, follow, status, rollback and key"),
+    ("pubish",
+     "'pubish' is not a command of replicate: give publish, follow, status, rollback or key"),
     ("publish", "the image is missing"),
     ("publish a b", "one image at a time: weir merge unites them; with --replace a command that "
      "makes it stands behind --"),
@@ -84,7 +85,7 @@ REFUSED = [
     ("follow --trusted=nowhere --state=state -o x", 2, NO_PAIR),
     ("follow --trusted=public --state=state -o x", 2, "signature"),
     ("status --url=foo://x", 2, "it begins with redis://"),
-    ("status --url=redis://127.0.0.1:1", 2, "redis://127.0.0.1:1: nobody listens there"),
+    ("status --url=redis://127.0.0.1:1", 2, "redis://127.0.0.1:1: no server listens there"),
     ("status --password-file=nowhere", 2, MISSING + "password to read: give another file"),
     ("publish --set=other --replace x -- true", 2, "set other: redis has no generation of it: "
      "publish an image first (weir replicate publish IMAGE)"),

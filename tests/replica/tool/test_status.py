@@ -191,9 +191,8 @@ class Figures(tool.Tool):
                          ([name(1), name(5001)], 10000))
         self.assertEqual(said["nodes_left_out"], 10)
         self.assertEqual(said["alerts"], [
-            "reports of 10 nodes more are not shown: a generation that is published removes "
-            "those that are ten minutes old; to remove all, since nodes that run report again: "
-            "redis-cli DEL '{weir:seen}:2:nodes'"])
+            "reports of 10 more nodes are not shown: the next generation removes reports older "
+            "than ten minutes; redis-cli DEL '{weir:seen}:2:nodes' removes all"])
 
     def test_a_full_server_and_no_reports(self):
         self.client.config_set("maxmemory", self.client.info("memory")["used_memory"] // 2)
@@ -256,7 +255,7 @@ class Figures(tool.Tool):
         self.assertGreater(len(named), 15)
         self.server.kill()
         self.assertRegex(self.replicate("status", "--prometheus", status=2),
-                         r"^weir replicate status: [^\n]*nobody listens there\n$")
+                         r"^weir replicate status: [^\n]*no server listens there\n$")
         self.assertEqual(alerting.firing(ALERTS, ""), {"WeirReplicaUnknown"})
 
     def test_whatever_stands_there(self):

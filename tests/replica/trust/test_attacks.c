@@ -213,7 +213,7 @@ static void a_key_that_is_not_trusted_is_refused(void **state)
 	assert_ok(weir__signer_open(&other, secret));
 	sign_it(&p, other);
 	weir__signer_close(other);
-	assert_refused(take(t, &p, after(0)), -EKEYREJECTED, "none of the 1", "trusted_keys");
+	assert_refused(take(t, &p, after(0)), -EKEYREJECTED, "not by one of the 1", "trusted_keys");
 	p.line[0] = '\0';
 	assert_refused(weir__trust_take(t, &p.m, p.text, p.len, NULL, 0, after(0)), -EKEYREJECTED,
 	               "0 bytes", "secret key");

@@ -118,12 +118,12 @@ static void only_a_file_of_this_user_or_root_has_keys(void **state)
 {
 	char to[256];
 	(void)state;
-	assert_refused(read_secret(folder), -EACCES, folder, "no regular file");
+	assert_refused(read_secret(folder), -EACCES, folder, "not a regular file");
 	sprintf(to, "%s/none", folder);
 	assert_refused(read_secret(to), -ENOENT, to, "cannot open");
 	assert_refused(weir__keys_read(keys, to), -ENOENT, to, "cannot open");
 	assert_int_equal(mkfifo(to, 0600), 0); /* it has no writer */
-	assert_refused(weir__keys_read(keys, to), -EACCES, to, "no regular file");
+	assert_refused(weir__keys_read(keys, to), -EACCES, to, "not a regular file");
 	sprintf(to, "%s/link", folder); /* as Kubernetes mounts a secret */
 	assert_int_equal(symlink(secret_path, to), 0);
 	assert_ok(read_secret(to));

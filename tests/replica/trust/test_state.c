@@ -152,10 +152,10 @@ static void a_state_is_a_file_of_this_user_or_root(void **state)
 	assert_refused(open_it(), -ELOOP, state_path, "");
 	assert_int_equal(unlink(state_path), 0);
 	assert_int_equal(mkfifo(state_path, 0600), 0);
-	assert_refused(open_it(), -EACCES, state_path, "no regular file");
+	assert_refused(open_it(), -EACCES, state_path, "not a regular file");
 	assert_int_equal(unlink(state_path), 0);
 	assert_int_equal(mkdir(state_path, 0700), 0);
-	assert_refused(open_it(), -EACCES, state_path, "no regular file");
+	assert_refused(open_it(), -EACCES, state_path, "not a regular file");
 	assert_int_equal(rmdir(state_path), 0);
 	put(golden, LEN);
 	if (geteuid() == 0) {
@@ -175,7 +175,7 @@ static void a_lock_that_is_a_fifo_is_refused(void **state)
 	(void)state;
 	snprintf(lock, sizeof lock, "%s.lock", state_path);
 	assert_int_equal(mkfifo(lock, 0600), 0);
-	assert_refused(take(t, &p, after(0)), -EACCES, lock, "no regular file: remove it");
+	assert_refused(take(t, &p, after(0)), -EACCES, lock, "not a regular file: remove it");
 	assert_holds(t, 0, 0);
 	assert_int_equal(unlink(lock), 0);
 	assert_ok(take(t, &p, after(0)));

@@ -237,7 +237,7 @@ class Missing(Sets):
 
     def test_of_a_later_version(self):
         self.touch(("z", "new"))
-        self.both_refuse("set x: entry 1-6 of the log is of no kind that this library knows")
+        self.both_refuse("set x: entry 1-6 of the log is of a kind that this library does not know")
 
     def test_another_epoch(self):
         """The server began anew: the log goes on."""

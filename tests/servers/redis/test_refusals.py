@@ -64,8 +64,8 @@ REFUSED = [
      "iterator 0"),
     ("WEIR.LOAD k SET none", "ERR set none has no generation here: publish one"),
     ("WEIR.LOAD k OF x", "ERR after the key comes SET and the set's name"),
-    ("WEIR.LOAD k SET a/b", "ERR \"a/b\" is not a name of a set: use 1 to 64 letters, digits, - _ "
-     "and ."),
+    ("WEIR.LOAD k SET a/b", "ERR \"a/b\" is not a set's name: use 1 to 64 letters, digits, dots, - "
+     "and _"),
     ("WEIR.LOAD b SET x", SEED),
     ("WEIR.PUBLISH none SET x", "ERR not found"),
     ("WEIR.PUBLISH b SET x", SEED),

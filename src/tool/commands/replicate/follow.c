@@ -189,7 +189,7 @@ int replicate_follow(struct replicate *r)
 	struct weir_replica *replica;
 	sigset_t ends;
 	if (!r->output || r->count)
-		return r->count ? misuse("'%s' is too much", r->arguments[0]) :
+		return r->count ? misuse("'%s': an argument too many", r->arguments[0]) :
 		                  misuse("-o FILE is missing");
 	if (strcmp(r->output, "-") == 0)
 		return misuse("-o -: a file is replaced, again and again; ./- is one of that name");

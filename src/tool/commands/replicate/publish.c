@@ -103,9 +103,9 @@ static int open_set(struct replicate *r, struct weir_replica **out)
 	int err = weir_replica_open(out, &r->options);
 	struct weir_replica_view *v = err == -ENOENT || err == -EBADMSG ? look(r) : NULL;
 	if (v && v->current.damaged)
-		err = weir_fail(err, "%s: a node that serves the set can publish it again; if none "
-		                "does, redis-cli DEL '{weir:%s}:2:head', and then weir replicate "
-		                "publish a file that was saved or followed", weir_error_detail(),
+		err = weir_fail(err, "%s: let a node that has the set publish it, or redis-cli DEL "
+		                "'{weir:%s}:2:head' and publish a saved or followed file (weir "
+		                "replicate publish)", weir_error_detail(),
 		                r->options.set);
 	else if (v && !v->current.version.era)
 		err = 1;
@@ -284,7 +284,7 @@ int replicate_rollback(struct replicate *r)
 		return misuse("--generation=ERA.NUMBER is missing: weir replicate status shows "
 		              "what is kept");
 	if (r->count)
-		return misuse("'%s' is too much", r->arguments[0]);
+		return misuse("'%s': an argument too many", r->arguments[0]);
 	if (!r->options.keep) /* keep all: a wrong guess must not drop what it could return to */
 		r->options.keep = WEIR_REPLICA_KEEP_MOST;
 	int err = open_to_replace(r, &replica);

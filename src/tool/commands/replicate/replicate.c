@@ -121,5 +121,6 @@ int cmd_replicate(int argc, char **argv)
 			status = check(&r, commands[i].command);
 		return status ? status : commands[i].run(&r);
 	}
-	return misuse("'%s' is none of publish, follow, status, rollback and key", argv[1]);
+	return misuse("'%s' is not a command of replicate: give publish, follow, status, rollback "
+	              "or key", argv[1]);
 }

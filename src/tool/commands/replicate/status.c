@@ -96,9 +96,9 @@ static void judge_reports(struct alerts *a, const char *set, const struct weir_r
 		alert(a, "no node reports: redis is full, and takes no reports, so nodes may run: "
 		      "give it more (maxmemory), and look again");
 	if (v->nodes_left_out)
-		alert(a, "reports of %" PRIu64 " nodes more are not shown: a generation that is "
-		      "published removes those that are ten minutes old; to remove all, since "
-		      "nodes that run report again: redis-cli DEL '{weir:%s}:2:nodes'",
+		alert(a, "reports of %" PRIu64 " more nodes are not shown: the next generation "
+		      "removes reports older than ten minutes; redis-cli DEL '{weir:%s}:2:nodes' "
+		      "removes all",
 		      v->nodes_left_out, set);
 }
 
@@ -145,7 +145,7 @@ int replicate_status(struct replicate *r)
 	struct weir_replica_view *v;
 	struct alerts a = { .n = 0 };
 	if (r->count)
-		return misuse("'%s' is too much", r->arguments[0]);
+		return misuse("'%s': an argument too many", r->arguments[0]);
 	if (r->json && r->prometheus)
 		return misuse("--json and --prometheus exclude each other");
 	int err = weir_replica_view(&v, &r->options);
