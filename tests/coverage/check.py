@@ -9,7 +9,10 @@ Exit: 0 all others are reached, 1 some are not: they are printed.
 The counts of all objects are added up by place in the source. An entry of not-reached is
 "FILE FUNCTION: LINE"; it excuses the branches of that line and the lines after it that never ran.
 It names no numbers, so it outlives edits elsewhere. Kernels that never ran are those that this
-machine cannot run."""
+machine cannot run.
+
+Of the command only the messages are asked for: each is printed by a test or listed."""
+import functools
 import json
 import os
 import pathlib
@@ -19,6 +22,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LISTED = pathlib.Path(__file__).with_name('not-reached')
+sys.path.insert(0, str(ROOT / 'tests/headers'))
+import messages  # noqa: E402
 
 
 def counts(build):
@@ -34,13 +39,21 @@ def counts(build):
         yield report
 
 
-def of_library(build, name):
-    """The file's path in the repository; None for all but the library. The replica is left out:
-    its tests are those of the servers, and this build has none of them."""
+def of_weir(build, name):
+    """The file's path in the repository; None for all but library and command. The replica is left
+    out: its tests are those of the servers, and this build has none of them."""
     path = os.path.relpath(os.path.normpath(build / name), ROOT)
     inside = path.startswith(('src/', 'include/weir/'))
-    outside = path.startswith(('src/replica/', 'src/tool/', 'src/servers/'))
+    outside = path.startswith(('src/replica/', 'src/servers/'))
     return path if inside and not outside else None
+
+
+@functools.lru_cache(None)
+def asked(path):
+    """The lines of a file that are asked for; None: all. Of the command, those with a message."""
+    if not path.startswith('src/tool/'):
+        return None
+    return {line for line, _, _ in messages.calls((ROOT / path).read_text())}
 
 
 def gather(build):
@@ -49,13 +62,15 @@ def gather(build):
     lines, branches, functions = {}, {}, {}
     for report in counts(build):
         for file in report['files']:
-            path = of_library(build, file['file'])
+            path = of_weir(build, file['file'])
             seen = {}
             for line in file['lines'] if path else []:
+                if asked(path) is not None and line['line_number'] not in asked(path):
+                    continue
                 place, function = (path, line['line_number']), line.get('function_name', '')
                 lines[place] = lines.get(place, 0) + line['count']
                 functions[place] = min(function, functions.get(place, function))
-                for branch in line['branches']:
+                for branch in line['branches'] if asked(path) is None else []:
                     which = seen[place, function] = seen.get((place, function), 0) + 1
                     key = (*place, function, which)
                     branches[key] = branches.get(key, 0) + branch['count']
