@@ -12,7 +12,7 @@
 unsigned crew_default(void)
 {
 	cpu_set_t allowed;
-	/* The call fails if there are more than 1024 CPUs. */
+	/* sched_getaffinity() fails on machines with more than 1024 CPUs. */
 	bool known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
 	long n = known ? CPU_COUNT(&allowed) : sysconf(_SC_NPROCESSORS_ONLN);
 	return n < 1 ? 1 : n > CREW_MOST ? CREW_MOST : (unsigned)n;
@@ -72,7 +72,7 @@ void crew_run(unsigned threads, void (*work)(void *arg), void (*tick)(void *arg)
 	unsigned started = 0;
 	while (started < threads && pthread_create(&ids[started], NULL, member, &crew) == 0)
 		started++;
-	if (!started) /* without a new thread, this one does the work */
+	if (!started) /* If no thread could be started, the calling thread does the work. */
 		work(arg);
 	pthread_mutex_lock(&crew.lock);
 	crew.working -= threads - started;

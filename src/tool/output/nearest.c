@@ -10,7 +10,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Return: the distance of Damerau and Levenshtein, computed row by row. */
+/* Return: the Damerau-Levenshtein distance. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m)
 {
 	size_t rows[3][MOST + 1] = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The progress line. The lock of stderr guards it: messages of other threads wipe it, the main
- * thread draws it. */
+ * Draws and wipes the progress line. The stdio lock of stderr guards the line, since the main
+ * thread draws it and messages of other threads wipe it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static int terminal_columns(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 }
 
-/* 12.3 M keys, 4.10 M/s, 0:12 left */
+/* Writes for example "12.3 M keys, 4.10 M/s, 0:12 left". */
 static void figures(char *to, size_t room, double part, uint64_t keys, double elapsed)
 {
 	size_t n = 0;
@@ -76,10 +76,10 @@ static void draw(double part, const char *right)
 	line.drawn = true;
 }
 
-/* Is it time to draw? */
+/* Return: true if the progress line should be drawn now. */
 static bool due(double now)
 {
-	/* Work that is over at once needs no line. */
+	/* Work shorter than 0.2 s needs no line. The line is redrawn at most every 0.1 s. */
 	if (!line.allowed || now - line.began < 0.2 || now - line.last < 0.1)
 		return false;
 	line.last = now;

@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: MIT
- * The progress line and the threads of long work. The line is redrawn in place on a terminal's
- * stderr and wiped at the end. Elsewhere it is never drawn. */
+ * Draws the progress line on stderr, and runs long work in several threads. The line is redrawn in
+ * place if stderr is a terminal, and wiped at the end. Without a terminal, the line is never
+ * drawn. */
 #ifndef WEIR_TOOL_PROGRESS_H
 #define WEIR_TOOL_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Allows the line from now on, if stderr is a terminal that can draw it. */
+/* Enables the progress line if @wanted is true and stderr is a terminal that can redraw a line. */
 void progress_allow(bool wanted);
 
-/* Begins a piece of work: "counting", "building", "saving". */
+/* Begins a piece of work. @what: the name of the work on the line, such as "counting". */
 void progress_begin(const char *what);
-/* Draws the line, at most ten times a second. @part: 0 to 1, or negative if unknown. @keys: so far;
- * 0 if the work does not count keys. */
+/* Draws the progress line, at most ten times a second. @part: the share done, 0 to 1, or negative
+ * if unknown. @keys: the number of keys so far, or 0 if the work does not count keys. */
 void progress_at(double part, uint64_t keys);
-/* Like progress_at(), for bytes. @total 0: unknown. */
+/* Draws the progress line for @done of @total bytes. @total: 0 if unknown. */
 void progress_of(uint64_t done, uint64_t total);
-/* The same as a callback of the library. Return: 0, to go on. */
+/* Calls progress_of(), as a progress callback of the library. Return: 0, which tells the library to
+ * continue. */
 int progress_reported(void *unused, uint64_t done, uint64_t total);
-/* Like progress_at(), with the caller's figures. */
+/* Draws the progress line with the caller's text in place of the number of keys and the time. */
 void progress_show(double part, const char *figures);
 void progress_end(void);
 
-/* Wipes the line to make room for a message. The next progress_at() draws it again. */
+/* Wipes the progress line before a message is printed. The next progress_at() redraws the line. */
 void progress_wipe(void);
 
 /* Return: seconds of a monotonic clock. */
@@ -36,8 +38,8 @@ double seconds_now(void);
 /* Return: the number of CPUs that this process may use, at most CREW_MOST. */
 unsigned crew_default(void);
 
-/* Runs work(arg) in @threads threads and waits for all. Unless NULL, the caller's thread runs
- * tick(arg) ten times a second. */
+/* Runs work(arg) in @threads threads and waits for all of them. If @tick is not NULL, the calling
+ * thread calls tick(arg) ten times a second while it waits. */
 void crew_run(unsigned threads, void (*work)(void *arg), void (*tick)(void *arg), void *arg);
 
 #endif

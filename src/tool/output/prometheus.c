@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Prints the metrics of images: each image is an object of weir_metrics_write(). */
+ * Prints the metrics of images. weir_metrics_write() gets one object for each image. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 static int next_of_image(const void *object, uint32_t i, struct weir_metric *out)
 {
 	const struct sample *s = object;
-	const bool bits = s->stats.sampled > 0; /* else the figures are unknown: NAN has no line */
+	/* If the bits were not read, the figures are NAN, for which no line is printed. */
+	const bool bits = s->stats.sampled > 0;
 	const struct weir_metric of[] = {
 		GAUGE("capacity_keys", "Keys that the image was made for.", s->info.capacity),
 		GAUGE("keys", "Distinct keys, estimated from the bits.",
@@ -45,8 +46,8 @@ static int next_of_image(const void *object, uint32_t i, struct weir_metric *out
 	return 1;
 }
 
-/* Return: the path as a label, escaped for people and by the format's rules, for the caller to
- * free. */
+/* Return: the label image="PATH", which the caller frees. The path is escaped for terminals, and
+ * then by the rules of Prometheus's text format. */
 static char *label_of(const char *path)
 {
 	char *shown = plain_copy(path);

@@ -9,7 +9,7 @@
 
 enum { TEXT = 512, NUMBER = 40 };
 
-/* The option that sets a parameter. */
+/* The option of this command that sets each parameter of the library. */
 static const struct {
 	const char *thing, *option;
 } options[] = {
@@ -31,9 +31,10 @@ static const struct {
 	{ "secret", "--keyed-by" },
 };
 
-/* A sentence for each code: @ is the option, {0} to {3} are values. A mark before the digit sets
- * the form: ~ three digits, * a list of numbers, k the name of a kind, m the limit of bytes, b
- * bytes as a user types them. */
+/* The message for each error code. @ stands for the option, and {0} to {3} for the values of
+ * weir_error_last(). A character before the digit sets the format: ~ is three significant digits, *
+ * is a list of numbers, k is the name of a kind, m is the limit on bytes, and b is a size as a user
+ * types it. */
 static const char *const sentences[] = {
 	[WEIR_ERROR_RANGE] = "@ {0}: allowed: {1} to {2}",
 	[WEIR_ERROR_CHOICE] = "@ {0}: allowed: {*1}",
@@ -69,7 +70,8 @@ static const char *const sentences[] = {
 
 static const char *option_of(const char *thing)
 {
-	const char *dot = strrchr(thing, '.'); /* behind the name of a group */
+	/* A parameter in a group is named "group.parameter". */
+	const char *dot = strrchr(thing, '.');
 	thing = dot ? dot + 1 : thing;
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
 		if (strcmp(thing, options[i].thing) == 0)
@@ -77,7 +79,8 @@ static const char *option_of(const char *thing)
 	return thing;
 }
 
-/* Writes limits that are large powers of two as 2^n, since users do not know their digits. */
+/* Writes a number. A power of two from 2^40 up is written as 2^n, which is easier to read than its
+ * digits. */
 static void put_number(char to[NUMBER], double value, bool short_one)
 {
 	int power;
@@ -101,7 +104,7 @@ static void put_list(char to[NUMBER], double value)
 			                      n == 0 ? "" : bits == 1 ? " or " : ", ", i);
 }
 
-/* Writes bytes exactly, as a user can type them. */
+/* Writes an exact number of bytes in the largest unit that divides the number, such as 64K. */
 static void put_bytes(char to[NUMBER], double value)
 {
 	static const char units[] = "\0KMGT";
@@ -133,7 +136,8 @@ static void put_value(char to[NUMBER], const char *mark, const struct weir_error
 
 const char *refusal(void)
 {
-	static const char spilled[] = "spill_folder "; /* the library's name for it, then a path */
+	/* start of the library's message; a path follows */
+	static const char spilled[] = "spill_folder ";
 	static char text[TEXT];
 	struct weir_error_info info = WEIR_ERROR_INFO_INIT;
 	char value[NUMBER];

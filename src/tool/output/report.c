@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reports: a table of labels and values beside a JSON object. */
+ * Reports collect figures as lines of a table and as members of a JSON object. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,7 +25,8 @@ void json_put(json_t *object, const char *key, json_t *value)
 	}
 }
 
-/* Jansson's integers end at INT64_MAX. A real would lose digits, and a cast would be negative. */
+/* Makes a string of a count above INT64_MAX, since Jansson's integers are signed and a real number
+ * would lose digits. */
 static json_t *json_count(uint64_t value)
 {
 	char text[24];
@@ -87,7 +88,8 @@ void report_estimate(struct report *report, const char *key, const char *label, 
 	line(report, label, show_estimate(SHOW, value));
 }
 
-/* JSON must be UTF-8, but a file name need not: escapes such a name, as in messages. */
+/* JSON must be UTF-8, but a file name may have any bytes. A name that is not UTF-8 is escaped as in
+ * messages. */
 static json_t *json_any_text(const char *text)
 {
 	json_t *json = json_string(text);
@@ -133,7 +135,7 @@ void report_bytes_of(struct report *report, const char *key, const char *bytes, 
 	json_put(report->json, key, json);
 }
 
-/* Other kinds that count keep copies of a key instead of counters. */
+/* A kind with WEIR_CAN_HOLD_COPIES counts by storing copies of a key, and so has no counters. */
 bool has_counters(uint32_t kind)
 {
 	return weir_kind_can(kind, WEIR_CAN_COUNT | WEIR_CAN_HOLD_COPIES) == WEIR_CAN_COUNT;
@@ -188,7 +190,8 @@ void report_uneven(struct report *report, const struct weir_stats *stats)
 	report_text(report, "hashes_uneven", "hashes uneven", answers[stats->hashes_uneven]);
 }
 
-/* Jansson escapes control characters below U+0020. A terminal would also obey U+007F. */
+/* Escapes U+007F, which terminals act on. Jansson escapes only the control characters below
+ * U+0020. */
 static void put_ascii(const char *text, FILE *to)
 {
 	for (; *text; text++)
@@ -239,7 +242,7 @@ enum { TEXT = 1024 };
 static const char *const names[] = { "trim", "lowercase", "cidr", "suffixes" };
 #define STEPS (sizeof names / sizeof *names)
 
-/* Writes the set bits below @n: "8 16-24". */
+/* Writes the numbers of the set bits below @n as ranges, such as "8 16-24". */
 static const char *runs(char text[TEXT], const uint64_t *words, unsigned n)
 {
 	size_t at = 0;
@@ -304,7 +307,8 @@ void report_normal(struct report *r, const struct weir_text *n, double rate)
 	report_runs(r, "labels", "labels of domains", n->labels, 128);
 	uint32_t most = weir_text_most(n);
 	report_count(r, "lookups", most > 1 ? "lookups an answer" : NULL, most);
-	/* The rate that any probe answers yes. It is below rate * most, which may exceed 1. */
+	/* The probability that at least one of the probes is a false positive. The simpler bound
+	 * rate * most may exceed 1. */
 	report_rate(r, "fp_rate_answer", most > 1 ? "rate of an answer" : NULL,
 	            rate < 1 ? -expm1(most * log1p(-rate)) : 1);
 }

@@ -107,7 +107,7 @@ void *need_lines(size_t bytes)
 
 char *plain_bytes(const char *text, size_t len)
 {
-	enum { LONGEST = 4 }; /* most characters for one byte */
+	enum { LONGEST = 4 }; /* characters of the longest escape for one byte */
 	size_t room = len * LONGEST + 2 * LONGEST + 1;
 	char *copy = need(room);
 	weir_escape(copy, room, text, len);
@@ -165,5 +165,5 @@ bool plain_write(const char *text, size_t len, FILE *to)
 
 void plain_put(const char *text, FILE *to)
 {
-	(void)plain_write(text, strlen(text), to); /* close_stdout() reports a failure */
+	(void)plain_write(text, strlen(text), to); /* close_stdout() reports the failure */
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Messages on stderr. Each begins with the command's name: "weir build: keys.txt: No such file or
- * directory". Quoted names and keys are escaped. Also exit codes, and memory that never fails. */
+ * Prints messages on stderr. Each message begins with the command's name: "weir build: keys.txt: No
+ * such file or directory". Quoted names and keys are escaped. This header also declares the exit
+ * codes, and allocators that exit if memory is short. */
 #ifndef WEIR_TOOL_SAY_H
 #define WEIR_TOOL_SAY_H
 
@@ -11,84 +12,88 @@
 
 /* ---- exit codes: man weir has the table ---- */
 
-/* The numbers are in order of severity: for several files, the largest is the exit code. */
+/* The numbers are in order of severity. A command that reads several files exits with the
+ * largest. */
 enum tool_exit {
-	/* Done; found; nothing was lost; all is well. */
+	/* The command succeeded: a query found a line, a drill lost no key, a set is healthy. */
 	TOOL_OK = 0,
-	/* Not found; a key was lost; a set is not well. Or refused, with nothing written: the
-	 * input was read, but the result would be wrong or is probably a mistake. The message
-	 * names the remedy. */
+	/* The answer is no: a query found no line, a drill lost a key, a set is unhealthy. Also
+	 * used if the command refused to write a result that would be wrong or is probably a
+	 * mistake; the message then names the remedy. */
 	TOOL_NO = 1,
-	/* Wrong options; a kind that cannot do this; a file that is missing, damaged or cannot be
-	 * read or written; no memory. */
+	/* An error: a wrong option, a kind that cannot do what was asked, no memory, or a file that
+	 * is missing, damaged, unreadable or not writable. */
 	TOOL_TROUBLE = 2,
 };
 
 /* ---- messages ---- */
 
-/* Sets the name at the start of every message: "weir", then "weir build". */
+/* Sets the name at the start of every message, such as "weir build". The default is "weir". */
 void say_as(const char *name);
 const char *said_as(void);
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Like say(), but returns TOOL_TROUBLE. */
 int trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Like trouble(), with a line that points to --help. */
+/* Prints a message and a line that points to --help. Return: TOOL_TROUBLE. */
 int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Return: the last refusal of weir_plan_make(), weir_create() or weir_builder_create(), as a
- * message with its numbers (weir_error_last()) and the options of this command. Valid until the
- * next call. */
+/* Return: a message for the last error of weir_plan_make(), weir_create() or weir_builder_create().
+ * The message names the options of this command instead of the library's parameters, and is valid
+ * until the next call. */
 const char *refusal(void);
 /* Prints refusal(). Return: TOOL_TROUBLE. */
 int trouble_refused(void);
-/* Prints a line that points to --help, after option_next() has reported the fault. */
+/* Prints a line that points to --help, after option_next() has reported the fault. Return:
+ * TOOL_TROUBLE. */
 int misuse_reported(void);
-/* Reports the number of input lines that could not be keys, if any. @skipped: --skip-bad was given;
- * else they are an error. */
+/* Reports how many input lines could not be keys. Prints nothing if @lines is 0. @skipped: true if
+ * --skip-bad was given. */
 void say_unanswered(uint64_t lines, bool skipped);
 
-/* Return: memory; without memory, they print a message and exit. */
+/* These allocators never return NULL. They print a message and exit if memory is short. */
 void *need(size_t bytes);
 void *need_more(void *old, size_t bytes);
-/* The same, zeroed and aligned to a cache line, for data of threads side by side. */
+/* Allocates zeroed memory that begins at a cache line, for data of several threads. Exits with a
+ * message if memory is short. */
 void *need_lines(size_t bytes);
 
 /* Reports that the file at @path was replaced or removed while the command worked on it.
  * @lost: the end of the message, such as "added is not in it". */
 void say_gone(const char *path, const char *lost);
-/* Records that the command has saved its file to @path: close_stdout() says so if it loses only the
- * report. */
+/* Records that the command has saved its file to @path. If only the report is lost, close_stdout()
+ * mentions the saved file. */
 void say_saved(const char *path);
-/* Flushes and closes stdout: a full disk shows only here. Return: TOOL_TROUBLE if output was lost,
- * else @status. */
+/* Flushes and closes stdout, since a full disk may show only then. Return: TOOL_TROUBLE if output
+ * was lost, else @status. */
 int close_stdout(int status);
 
 /* ---- the word that a user mistyped ---- */
 
-/* The nearest of the words offered so far. Start from { 0 }. */
+/* The nearest of the words offered so far. Initialise with { 0 }. */
 struct nearest {
-	const char *word; /* NULL: none is near */
+	const char *word; /* NULL if no word is near */
 	size_t distance;
 };
 
-/* Offers a word. A letter inserted, deleted or replaced, or two swapped, is a distance of 1. A word
- * is near if it begins with the typed text, or is at most a third of its letters away (2 of a short
- * word). @len: of @typed. */
+/* Offers a candidate @word. The distance counts letters inserted, deleted or replaced, and
+ * neighbours swapped. A word is near if it begins with @typed, or if its distance is at most a
+ * third of its length (at most 2 for a word of under 6 letters). @len: bytes of @typed. */
 void nearest_offer(struct nearest *nearest, const char *typed, size_t len, const char *word);
 
 /* ---- names and keys from outside ---- */
 
-/* Do people read the stream: is it standard error or a terminal? A command escapes the input lines
- * that it selects only then; a pipe gets their bytes. */
+/* Return: true if people read the stream, which is so for stderr and for a terminal. Commands
+ * escape the input lines that they select for people, and write the raw bytes to a pipe. */
 bool plain_wanted(FILE *to);
 
-/* Writes @len bytes, escaped by weir_escape(). Return: false if they cannot be written. */
+/* Writes @len bytes, escaped by weir_escape(). Return: false if the write fails. */
 bool plain_write(const char *text, size_t len, FILE *to);
 
-/* Writes text with names from outside, escaped even into a pipe: it may end at a terminal. */
+/* Writes text that may contain names from outside. The text is escaped even for a pipe, since the
+ * pipe may end at a terminal. */
 void plain_put(const char *text, FILE *to);
 
-/* Return: the text escaped, for the caller to free. */
+/* Return: an escaped copy of the text, which the caller frees. */
 char *plain_bytes(const char *text, size_t len);
 char *plain_copy(const char *text);
 

@@ -20,7 +20,7 @@ const char *show_count(struct shown *to, uint64_t count)
 	return to->text;
 }
 
-/* Three digits: 1.23, 12.3, 123. */
+/* Writes three significant digits, such as 1.23, 12.3 or 123. */
 static void three_digits(struct shown *to, double value, const char *unit)
 {
 	int places = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
@@ -50,7 +50,8 @@ const char *show_estimate(struct shown *to, double count)
 {
 	if (isfinite(count))
 		return show_short(to, count);
-	strcpy(to->text, "countless"); /* every bit is set: any number of keys may be the cause */
+	/* Every bit is set, which any number of keys may have caused. */
+	strcpy(to->text, "countless");
 	return to->text;
 }
 

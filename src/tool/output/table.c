@@ -13,7 +13,8 @@ void table_add(struct table *table, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	if ((table->n & (table->n - 1)) == 0) /* a power of two, or 0: the array is full */
+	/* The array grows at 0 cells and at each power of two. */
+	if ((table->n & (table->n - 1)) == 0)
 		table->cells = need_more(table->cells,
 		                         (table->n ? 2 * table->n : 1) * sizeof *table->cells);
 	char *cell = need(strlen(text) + 1);
@@ -46,7 +47,9 @@ void table_print(const struct table *table, FILE *to)
 			fprintf(to, "%*s", width, table->cells[i]);
 		else if (column + 1 < columns)
 			fprintf(to, "%-*s", width, table->cells[i]);
-		else /* no blanks at the end of a line; only the last column has names */
+		/* The last column is not padded. Only the last column has names, which need
+		 * escaping. */
+		else
 			plain_put(table->cells[i], to);
 		if (column + 1 == columns)
 			fputc('\n', to);

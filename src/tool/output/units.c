@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Parses figures. Keys and bytes are exact: integers, never through a double. */
+ * Parses figures. Numbers of keys and bytes are computed in integers, so they are exact. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -7,12 +7,12 @@
 #include "output/say.h"
 #include "units.h"
 
-/* mantissa * 10^exponent, and the text behind it. */
+/* The number mantissa * 10^exponent, and the text after the number. */
 struct decimal {
 	uint64_t mantissa;
 	int exponent;
 	const char *rest;
-	bool large; /* more digits than 64 bits hold */
+	bool large; /* the mantissa exceeds 64 bits */
 };
 
 static bool add_digit(uint64_t *value, char digit)
@@ -21,8 +21,8 @@ static bool add_digit(uint64_t *value, char digit)
 	       !__builtin_add_overflow(*value, (uint64_t)(digit - '0'), value);
 }
 
-/* Reads 12, 1.5, .5, 1e6, 2.5e3. Return: false without a number, or if the digits behind the point
- * do not fit. */
+/* Reads a number such as 12, 1.5, .5, 1e6 or 2.5e3. Return: false without a number, or if the
+ * digits of a fraction exceed 64 bits. */
 static bool read_decimal(const char *text, struct decimal *out)
 {
 	*out = (struct decimal){ .rest = text };
@@ -54,7 +54,7 @@ static bool read_decimal(const char *text, struct decimal *out)
 	return digits > 0;
 }
 
-/* Return: the factor of a suffix, or 0 if it is unknown. */
+/* Return: the factor of a suffix, or 0 if the suffix is unknown. */
 static uint64_t suffix_keys(const char *suffix)
 {
 	if (!*suffix)
@@ -90,7 +90,8 @@ static uint64_t suffix_bytes(const char *suffix)
 
 enum scaled { SCALED, TOO_LARGE, NOT_WHOLE, NO_NUMBER };
 
-/* Computes mantissa * by * 10^exponent. Drops a fraction and returns NOT_WHOLE. */
+/* Computes mantissa * by * 10^exponent. Return: NOT_WHOLE if a fraction was dropped, and NO_NUMBER
+ * if the result is 0. */
 static enum scaled scale(struct decimal number, uint64_t by, uint64_t *out)
 {
 	if (number.large || __builtin_mul_overflow(number.mantissa, by, out))
@@ -107,7 +108,7 @@ static enum scaled scale(struct decimal number, uint64_t by, uint64_t *out)
 	return *out ? result : NO_NUMBER;
 }
 
-/* Reads a number above 0 and its suffix. */
+/* Reads a number above 0 with its suffix. */
 static enum scaled read_scaled(const char *text, uint64_t (*suffix)(const char *), uint64_t *out)
 {
 	struct decimal number;
@@ -138,7 +139,7 @@ bool parse_bytes(const char *option, const char *text, uint64_t *out)
 	return result == SCALED || result == NOT_WHOLE;
 }
 
-/* Reads a decimal number. Refuses sign, space, hex, nan and inf, which strtod() takes. */
+/* Reads a decimal number. Refuses sign, space, hex, nan and inf, which strtod() accepts. */
 static bool read_real(const char *text, double *out, const char **rest)
 {
 	if (!isdigit((unsigned char)*text) && *text != '.')
@@ -151,7 +152,7 @@ static bool read_real(const char *text, double *out, const char **rest)
 	return end > text;
 }
 
-/* Reads 0.1, 10% or 1/10. */
+/* Reads a number such as 0.1, 10% or 1/10. */
 static bool read_part(const char *text, double *out)
 {
 	const char *rest;
