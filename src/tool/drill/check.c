@@ -55,7 +55,7 @@ int drill_check(struct drill *d)
 		check(d, record->hashes,
 		      atomic_load_explicit(&record->promised, memory_order_relaxed), "an inserter");
 	}
-	/* Other threads have ended, so the filter stays valid even without a flavor. */
+	/* All other threads have ended, so the filter stays valid after flavor_leave(). */
 	const struct weir_filter *f = weir_handle_get(d->handle);
 	flavor_leave(&d->flavor);
 	int err = weir_measure(f, WEIR_EXACT, &d->stats);

@@ -11,7 +11,7 @@
 #include "output/units.h"
 #include "ticks.h"
 
-/* Pins thread @number to a CPU. Threads share CPUs only if there are more threads than CPUs. */
+/* Pins the calling thread to a CPU. Threads take the allowed CPUs in turn, by @number. */
 static void stay(unsigned number)
 {
 	cpu_set_t all, one;
@@ -67,7 +67,7 @@ static void draw(const struct drill *d)
 	progress_show(part, figures);
 }
 
-/* Watches until the time is over. If the set is so large that no reload has ended by then, waits
+/* Draws the progress line until the time is over. If no reload has been published by then, waits
  * for the first one. */
 static void watch(struct drill *d)
 {
@@ -85,7 +85,8 @@ static void watch(struct drill *d)
 	progress_end();
 }
 
-/* Resets the kernel's peak of memory. If that fails, the peak includes the reading of the keys. */
+/* Resets the kernel's record of the peak memory. If the reset fails, the reported peak includes the
+ * reading of the keys. */
 static void forget_peak(void)
 {
 	FILE *f = fopen("/proc/self/clear_refs", "w");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * A drill rehearses a server: readers, inserters and a loader work on one handle.
  *
- * Each reader and each inserter writes its own struct, and the loader writes struct loads. Other
- * threads read only the atomic fields during the drill, and the rest after the threads end. */
+ * Each reader and each inserter writes its own struct, and the loader writes struct loads. During
+ * the drill, other threads read only the atomic fields. They read the other fields after the
+ * threads have ended. */
 #ifndef WEIR_TOOL_DRILL_H
 #define WEIR_TOOL_DRILL_H
 
@@ -22,15 +23,19 @@ struct flavor {
 	const struct rcu_flavor_struct *rcu; /* NULL: urcu-bp, the library's default */
 };
 
-/* Finds "bp", "memb", ... Return: false after a message that lists the flavors. */
+/* Finds a flavor by its name, such as "bp" or "memb". Return: false after a message that lists the
+ * flavors. */
 bool flavor_find(const char *name, struct flavor *out);
 
-/* The first and the last call of a thread. All these calls are no-ops for bp. */
+/* A thread calls flavor_enter() first and flavor_leave() last. All flavor calls are no-ops for
+ * bp. */
 void flavor_enter(const struct flavor *flavor);
 void flavor_leave(const struct flavor *flavor);
-/* Call regularly, while the thread holds no filter of the handle: ends a grace period's wait. */
+/* Tells liburcu that the thread uses no filter now, so that a grace period can end. Call regularly,
+ * between uses of the handle. */
 void flavor_quiet(const struct flavor *flavor);
-/* Call before and after a sleep, so that grace periods do not wait for the thread. */
+/* Call flavor_sleep() before a sleep and flavor_wake() after it. Grace periods do not wait for a
+ * sleeping thread. */
 void flavor_sleep(const struct flavor *flavor);
 void flavor_wake(const struct flavor *flavor);
 
@@ -38,41 +43,43 @@ void flavor_wake(const struct flavor *flavor);
 
 struct drill;
 
-/* An inserter's log of its keys, as hashes. An application keeps such a log itself. */
+/* An inserter's log of the hashes of its keys, from which a reload inserts them again. An
+ * application keeps its own log for reloads. */
 struct record {
 	uint64_t *hashes;
 	uint64_t room;
-	_Alignas(64) _Atomic uint64_t noted; /* raised before an insert: the loader reads these */
-	/* raised after the insert has returned; every lookup must find these */
+	/* number of keys whose insert has begun, which a reload inserts */
+	_Alignas(64) _Atomic uint64_t noted;
+	/* number of keys whose insert has returned, which every lookup must find */
 	_Atomic uint64_t promised;
 };
 
-/* Figures of two elements: [0] while no reload runs, [1] while one does. */
+/* In an array of two elements, [0] is measured while no reload runs, and [1] during reloads. */
 struct inserter {
 	struct drill *drill;
 	struct record record;
 	unsigned number;
 	uint64_t made[2];
-	uint64_t ticks[2]; /* of the rounds of inserts, without the pauses between */
+	uint64_t ticks[2]; /* spent on inserts, without the pauses between rounds */
 };
 
 struct reader {
 	struct drill *drill;
 	unsigned number;
 	uint64_t random;
-	struct histogram latency[2]; /* ticks, without the clock's cost */
-	uint64_t lookups[2];         /* of blocks timed as a whole, and below their time */
+	struct histogram latency[2]; /* ticks of single lookups, minus the clock's cost */
+	uint64_t lookups[2];         /* in blocks timed as a whole, which took @ticks */
 	uint64_t ticks[2];
 	uint64_t lost;
-	_Alignas(64) _Atomic uint64_t checked; /* all lookups so far */
+	_Alignas(64) _Atomic uint64_t checked; /* number of lookups so far */
 };
 
 struct loads {
-	double *seconds; /* of each reload that was published */
+	double *seconds; /* duration of each published reload */
 	size_t n, room;
 	uint64_t rollbacks, aborted;
-	double busy;              /* seconds with a reload running */
-	uint64_t bytes_most;      /* peak of bits in all filters together */
+	double busy;              /* seconds during which a reload ran */
+	uint64_t bytes_most;      /* peak size of all filters together */
 	double fp_rate_most;      /* highest rate of a filter just before it was published */
 };
 
@@ -82,7 +89,7 @@ struct drill {
 	struct weir_params params;
 	unsigned readers, inserters;
 	double seconds, every;
-	double pace; /* of the loader; 0: none */
+	double pace; /* in weir_reload_options; 0: no limit */
 	uint64_t inserts;
 	bool inserts_given, by_copy, keep_previous, pin, as_json;
 	struct flavor flavor;
@@ -96,7 +103,7 @@ struct drill {
 	struct inserter *inserter;
 	struct loads loads;
 	double began;
-	atomic_uint ready, phase; /* phase: odd while a reload runs */
+	atomic_uint ready, phase; /* @phase is odd while a reload runs */
 	atomic_bool go, over, failed;
 	atomic_uint_fast64_t swaps, lost;
 	/* the results */
@@ -106,7 +113,7 @@ struct drill {
 	struct weir_stats stats;
 	struct probe probe;
 	unsigned cpus;
-	double load; /* the load average before the drill: work of others */
+	double load; /* load average before the drill, from other processes */
 };
 
 /* source.c: hashes the keys, and makes the first filter and the handle. Return: TOOL_OK, or
@@ -117,25 +124,27 @@ void drill_free(struct drill *d);
 /* drill.c: runs the threads for the time asked. Return: TOOL_OK, or TOOL_TROUBLE after a
  * message. */
 int drill_run(struct drill *d);
-/* Return: the share of the time that is over, 0 to 1 and beyond. */
+/* Return: the elapsed share of the drill's time. The share exceeds 1 if the drill runs over its
+ * time. */
 double drill_part(const struct drill *d);
-/* Counts keys that were not found, and reports the first few. */
+/* Counts @keys lost keys. Prints the message only for the first few. */
 void drill_lost(struct drill *d, uint64_t keys, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Reports the first error of a thread, and ends all threads. */
 void drill_fail(struct drill *d, int err);
 
-/* The work of the threads: threads.c, and load.c for the loader. */
+/* The main functions of the threads: load.c has drill_load(), and threads.c the others. */
 void drill_read(struct reader *r);
 void drill_insert(struct inserter *i);
 void drill_load(struct drill *d);
 
-/* check.c: looks all keys up once more, after the threads have ended. */
+/* check.c: looks up all keys once more, after the threads have ended. */
 int drill_check(struct drill *d);
 
 void drill_report(const struct drill *d);
 
-/* Makes a key that no line can be: it begins with the delimiter, which ends a line. */
+/* Writes a key of DRILL_KEY_BYTES bytes that differs from every line of the files, since the key
+ * begins with the delimiter that ends a line. */
 enum { DRILL_KEY_BYTES = 16 };
 enum drill_key_kind { DRILL_INSERTED = 1, DRILL_ABSENT = 2 };
 void drill_key(const struct drill *d, char *key, enum drill_key_kind kind, unsigned thread,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * liburcu's flavors. The build defines WEIR_HAVE_x for each flavor that it found beside bp. */
-#include <stdbool.h> /* which flavor.h of liburcu 0.15 needs and does not include */
+ * The flavors of liburcu. The build defines WEIR_HAVE_MEMB, WEIR_HAVE_QSBR and WEIR_HAVE_MB for the
+ * flavors that it found in addition to bp. */
+#include <stdbool.h> /* flavor.h of liburcu 0.15 uses bool without this include */
 #include <string.h>
 #include <urcu/flavor.h>
 #include "drill.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Log-linear histograms: the class of a value is its highest bit and the six bits below it. */
+ * Log-linear histograms. The class of a value is its highest set bit and the six bits below that
+ * bit. */
 #include "ticks.h"
 
 static unsigned class_of(uint64_t value)

@@ -14,7 +14,7 @@ struct loader {
 	uint64_t *absent; /* hashes of keys that are in no filter */
 };
 
-/* Has the drill failed, or is its time over after at least one swap? */
+/* Return: true if the drill has failed, or if its time is over and at least one swap was made. */
 static bool done(struct drill *d)
 {
 	return atomic_load(&d->failed) || (atomic_load(&d->over) && atomic_load(&d->swaps));
@@ -30,7 +30,7 @@ static void rest_until(struct drill *d, double when)
 	flavor_wake(&d->flavor);
 }
 
-/* Inserts by slices, so that the loader soon notices the end even in a large set. */
+/* Inserts in slices, so that the loader notices the end of the drill soon even with a large set. */
 static int insert_all(struct drill *d, struct weir_reload *r, const uint64_t *hashes, uint64_t n)
 {
 	for (uint64_t i = 0; i < n && !done(d); i += SLICE) {
@@ -43,8 +43,8 @@ static int insert_all(struct drill *d, struct weir_reload *r, const uint64_t *ha
 	return 0;
 }
 
-/* Inserts the files' keys and the inserters' records. It must read the records only after
- * weir_reload_begin() has returned. */
+/* Inserts the keys of the files and of the inserters' logs. The logs must be read after
+ * weir_reload_begin() has returned: later inserts reach the new filter by themselves. */
 static int from_source(struct drill *d, struct weir_reload *r)
 {
 	int err = insert_all(d, r, d->source, d->n);
@@ -58,7 +58,8 @@ static int from_source(struct drill *d, struct weir_reload *r)
 	return err;
 }
 
-/* Measures the rate of a filter and the memory in use, before the filter is published. */
+/* Measures the rate of the new filter and the memory of all filters, before the new filter is
+ * published. */
 static int inspect(struct loader *l, const struct weir_reload *r)
 {
 	struct loads *loads = &l->drill->loads;
@@ -148,7 +149,8 @@ void drill_load(struct drill *d)
 	do {
 		rest_until(d, next);
 		next += d->every;
-		if (next < seconds_now()) /* a reload takes longer than --every: start at once */
+		/* The last reload took longer than --every, so the next one starts at once. */
+		if (next < seconds_now())
 			next = seconds_now();
 		int err = done(d) ? 0 : reload(&l);
 		if (err)

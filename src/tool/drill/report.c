@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The report of a drill: the two phases side by side, then the rest. */
+ * Prints the report of a drill: first a table that compares the two phases, then the other
+ * figures. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +10,11 @@
 #include "output/units.h"
 #include "ticks.h"
 
-/* The figures of all threads in one phase. NAN: the phase has no measurement. */
+/* The figures of all threads in one phase. A figure without a measurement is NAN. */
 struct phase {
 	double lookups, inserts; /* per second and thread */
 	double p50, p99, p999, most; /* ns */
-	double timed; /* number of lookups behind these times */
+	double timed; /* number of lookups that were timed */
 };
 
 static double ratio(double a, double b)
@@ -51,8 +52,8 @@ static const char *show_some(struct shown *to, double value)
 	return isnan(value) ? "-" : show_short(to, value);
 }
 
-/* One wait for a CPU makes the longest lookup thousands of times as long. Such a ratio measures
- * nothing, so cuts it off at 100. */
+/* Shows a ratio above 100 as "over 100". The ratio of the longest lookups is often in the
+ * thousands, after a single wait for a CPU, and then has no meaning. */
 static const char *show_ratio(struct shown *to, double value)
 {
 	snprintf(to->text, sizeof to->text,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Prepares a drill: the hashes of the keys, 8 bytes each, and a handle whose filter has them. */
+ * Prepares a drill: reads the hashes of the keys, 8 bytes each, and creates a handle whose filter
+ * contains the keys. */
 #include <stdlib.h>
 #include <string.h>
 #include "drill.h"
@@ -37,7 +38,8 @@ static int read_keys(struct drill *d, uint64_t memory)
 	struct spool spool = { .max_bytes = memory / 8 * 5,
 		               .limited_by = "this machine or its control group",
 		               .remedy = "give fewer of them" };
-	d->fill.room = memory / 2; /* batches take little of it: keys are kept, not loaded */
+	/* the pass needs little of this limit, since full batches go to the spool */
+	d->fill.room = memory / 2;
 	if (fill_spool(&d->fill, &d->params, &spool)) {
 		spool_free(&spool);
 		return TOOL_TROUBLE;
@@ -48,7 +50,7 @@ static int read_keys(struct drill *d, uint64_t memory)
 	              trouble("the files have no keys: there is nothing to rehearse with");
 }
 
-/* Sizes the filter, unless -n does: room for the keys of the files and for all inserts. */
+/* Sizes the filter for the keys of the files and all inserts, unless -n gives its capacity. */
 static int size(struct drill *d, uint64_t memory)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

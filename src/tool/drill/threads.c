@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The threads of a drill that read and insert. */
+ * The readers and the inserters of a drill. */
 #include <time.h>
 #include "drill.h"
 #include "ticks.h"
@@ -11,12 +11,12 @@ enum { BLOCK = 512 };
 struct block {
 	const uint64_t *hashes;
 	uint64_t n;
-	const char *of; /* the owner of the keys, for messages */
+	const char *of; /* the source of the keys, for messages */
 	uint64_t first;
 };
 
-/* Takes three blocks of four from the source's keys, and the fourth from an inserter's: half the
- * time its newest keys, else random ones. */
+/* Takes three quarters of the blocks from the source's keys, and one quarter from an inserter's
+ * keys. Half of the inserter's blocks are its newest keys, and half are at random. */
 static struct block choose(struct drill *d, struct reader *r, uint64_t turn)
 {
 	uint64_t random = drill_random(&r->random), n = d->n < BLOCK ? d->n : BLOCK;
@@ -61,7 +61,7 @@ static void look(struct drill *d, struct reader *r, const struct block *b, bool 
 	uint64_t found = one_by_one ? found_one_by_one(d, b, took) : found_as_a_whole(d, b);
 	uint64_t all = ticks_between(began + ticks.cost, ticks_now());
 	unsigned after = atomic_load_explicit(&d->phase, memory_order_relaxed);
-	/* a block counts as one with a reload if a reload began or ended during it */
+	/* A block counts as one during a reload if a reload began or ended within the block. */
 	unsigned with = before % 2 || before != after;
 	if (one_by_one) {
 		for (uint64_t i = 0; i < b->n; i++)
@@ -112,14 +112,14 @@ static void insert(struct inserter *i, uint64_t first, unsigned n)
 	unsigned before = atomic_load_explicit(&d->phase, memory_order_relaxed);
 	uint64_t began = ticks_now();
 	for (unsigned j = 0; j < n; j++) {
-		/* Release: the loader that reads the count finds the hash. */
+		/* Release: a loader that reads the count sees the hash. */
 		atomic_store_explicit(&record->noted, first + j + 1, memory_order_release);
 		int answer = weir_handle_insert_hash(d->handle, record->hashes[first + j]);
 		if (answer < 0) {
 			drill_fail(d, answer);
 			return;
 		}
-		/* Release: the reader that reads the count finds the key in the filter. */
+		/* Release: a reader that reads the count finds the key in the filter. */
 		atomic_store_explicit(&record->promised, first + j + 1, memory_order_release);
 	}
 	uint64_t took = ticks_between(began + ticks.cost, ticks_now());
@@ -129,7 +129,7 @@ static void insert(struct inserter *i, uint64_t first, unsigned n)
 	i->ticks[with] += took;
 }
 
-/* Sleeps at most 50 ms, to notice the end of the drill. */
+/* Sleeps @seconds, but at most 50 ms, so that the thread notices the end of the drill soon. */
 static void pause_for(struct inserter *i, double seconds)
 {
 	const struct flavor *flavor = &i->drill->flavor;

@@ -8,7 +8,8 @@
 
 struct ticks ticks;
 
-/* Does the counter run at one rate in every state of the core, and does RDTSCP exist? */
+/* Return: true if RDTSCP exists and the time stamp counter runs at a constant rate in every power
+ * state of the CPU. */
 static bool counter_is_even(void)
 {
 #if defined(__x86_64__)

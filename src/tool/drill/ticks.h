@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A clock and a histogram for times of some nanoseconds. The clock is the processor's counter if
- * that runs evenly, else clock_gettime(). */
+ * A clock and a histogram for durations of a few nanoseconds. The clock is the processor's time
+ * stamp counter if its rate is constant, else clock_gettime(). */
 #ifndef WEIR_TOOL_TICKS_H
 #define WEIR_TOOL_TICKS_H
 
@@ -12,22 +12,24 @@
 #include <x86intrin.h>
 #endif
 
-/* Set by ticks_start(), read by all. */
+/* Set by ticks_start(), and constant afterwards. */
 struct ticks {
-	bool counter;         /* the processor's */
-	/* ticks between two readings in a row: the clock's share of a measured time */
+	bool counter;         /* the clock is the time stamp counter */
+	/* ticks between two consecutive readings, which are subtracted from a measured duration */
 	uint64_t cost;
-	uint64_t began;       /* to find the counter's rate */
+	uint64_t began;       /* the first reading, to find the counter's rate */
 	double began_seconds;
 };
 extern struct ticks ticks;
 
 /* Call before any ticks_now(). */
 void ticks_start(void);
-/* Return: nanoseconds per tick, on average since ticks_start(). A longer time is more exact. */
+/* Return: nanoseconds per tick, on average since ticks_start(). The result is more exact the longer
+ * ago that call was. */
 double ticks_ns(void);
 
-/* Return: the time now. RDTSCP reads the counter after all earlier instructions have executed. */
+/* Return: the time in ticks. RDTSCP reads the counter after all earlier instructions have
+ * executed. */
 static inline uint64_t ticks_now(void)
 {
 #if defined(__x86_64__)
@@ -40,7 +42,8 @@ static inline uint64_t ticks_now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Return: @now - @before, or 0 if negative: the counters of two cores may differ a little. */
+/* Return: @now - @before, or 0 if the difference is negative, since the counters of two cores may
+ * differ a little. */
 static inline uint64_t ticks_between(uint64_t before, uint64_t now)
 {
 	return now > before ? now - before : 0;
@@ -53,7 +56,7 @@ enum { HISTOGRAM_SUB_BITS = 6,
 
 /* Start from { 0 }. */
 struct histogram {
-	uint64_t total, most; /* number of values; the exact largest value */
+	uint64_t total, most; /* number of values; largest value, exactly */
 	uint64_t counts[HISTOGRAM_CLASSES];
 };
 
