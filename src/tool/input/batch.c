@@ -5,18 +5,19 @@
 #include "batch.h"
 #include "output/say.h"
 
-/* Hashes of one batch: 32 MiB, or less if many threads have one each. The batch touches only the
- * memory of its keys. */
+/* Limits in hashes. All threads together get 32 Mi hashes, and a batch has 256 Ki to 4 Mi of them.
+ * A batch touches only the memory of its keys. */
 #define BATCH_MOST ((size_t)4 << 20)
 #define BATCH_LEAST ((size_t)256 << 10)
 #define BATCHES_MOST ((size_t)32 << 20)
-/* The least if memory is short. The allocator maps batches of this size, and so gives them back. */
+/* The smallest batch if memory is short. The allocator maps a batch of this size, and so returns
+ * its memory to the system. */
 #define BATCH_SHORT ((size_t)16 << 10)
-/* Bytes for one hash: 8 in the batch, and up to 24 if the library sorts the batch by parts of the
- * filter, in buckets with slack. */
+/* Bytes for one hash: 8 in the batch, and up to 24 more while the library sorts the batch. */
 #define HASH_BYTES ((size_t)32)
 
-enum { TEXT_BYTES = 32, HASHES_A_TEXT = 6 }; /* 6 hashes have the room of a text and its iovec */
+/* 6 hashes take the memory of one text and its iovec */
+enum { TEXT_BYTES = 32, HASHES_A_TEXT = 6 };
 
 static struct batch *batch_new(size_t room, size_t each, size_t bytes)
 {
@@ -89,7 +90,7 @@ struct weir_keys batch_keys(const struct batch *batch)
 	                      weir_keys_hashes(batch->hashes, batch->n);
 }
 
-/* ---- a list of them ---- */
+/* ---- spools ---- */
 
 bool spool_keep(struct spool *spool, struct batch *batch)
 {

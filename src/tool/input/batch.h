@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Keys on their way from files to a filter. Batches are large, so that the library can load the
- * filter part by part and write in cache. Most batches hold hashes. If a lookup probes several
- * keys, no single hash stands for a text, so batches hold texts. */
+ * Batches of keys on their way from files to a filter. A batch is large, so that the library can
+ * load the filter region by region, within the cache. Most batches contain hashes. If a lookup
+ * probes several keys, a text has no single hash, and batches contain texts. */
 #ifndef WEIR_TOOL_BATCH_H
 #define WEIR_TOOL_BATCH_H
 
@@ -9,38 +9,39 @@
 
 struct batch {
 	struct batch *next;
-	size_t n, room;      /* keys */
-	struct iovec *texts; /* NULL: hashes */
-	size_t used, bytes;  /* of the texts' bytes, which lie behind that array */
+	size_t n, room;      /* number of keys, and capacity */
+	struct iovec *texts; /* NULL if the keys are hashes */
+	size_t used, bytes;  /* bytes used and allocated behind the array @texts */
 	uint64_t hashes[];
 };
 
-/* Batches that are kept until the keys are counted. Start from { .max_bytes = ... }. */
+/* A list of batches that are kept until the keys are counted. Initialise with { .max_bytes = ...
+ * }. */
 struct spool {
 	struct batch *first, *last;
 	uint64_t keys, bytes, max_bytes;
-	const char *limited_by; /* in a message; NULL: the memory of the machine */
-	const char *remedy;     /* in a message; NULL: that of weir build */
+	const char *limited_by; /* the limit's owner, for a message; NULL: the machine */
+	const char *remedy;     /* advice for a message; NULL: that of weir build */
 };
 
-/* Make a batch for one of @threads threads. @bytes: limit of the batches of all threads, with the
- * memory that the library takes to load them; 0: no limit. @longest: bytes of a text that must
- * fit. */
+/* Make a batch for one of @threads threads. @bytes: limit on the batches of all threads and on the
+ * memory that the library takes to load them; 0: no limit. @longest: bytes of the longest text that
+ * must fit. */
 struct batch *batch_of_hashes(unsigned threads, uint64_t bytes);
 struct batch *batch_of_texts(unsigned threads, uint64_t bytes, size_t longest);
-/* Return: the least @bytes. */
+/* Return: the smallest limit @bytes for @threads threads. */
 uint64_t batch_least(unsigned threads);
-/* Return: a batch with a copy of key @at. */
+/* Return: a new batch with a copy of key @at. */
 struct batch *batch_of_one(const struct batch *batch, size_t at);
-/* Puts a text into the batch. Return: false if it does not fit. */
+/* Appends a text to the batch. Return: false if the text does not fit. */
 bool batch_put(struct batch *batch, struct iovec text);
 struct weir_keys batch_keys(const struct batch *batch);
 
 /* Appends a batch. Return: false if the spool now exceeds max_bytes. */
 bool spool_keep(struct spool *spool, struct batch *batch);
-/* Return: the first batch, for the caller to free; NULL: the spool is empty. */
+/* Removes the first batch, which the caller frees. Return: NULL if the spool is empty. */
 struct batch *spool_next(struct spool *spool);
-/* Return: all hashes as one array, for the caller to free. Empties the spool. */
+/* Empties a spool of hashes. Return: an array of all hashes, which the caller frees. */
 uint64_t *spool_take(struct spool *spool);
 void spool_free(struct spool *spool);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Reads a file's bytes, decompressed. The first bytes show the form. A name that promises another
- * is an error, because a set of the wrong bytes would answer "certainly not" for every real key. */
+ * Reads a file's bytes, and decompresses them if their first bytes are those of a compressed form.
+ * A file name whose ending names another form is an error, because a set of the wrong bytes would
+ * answer "certainly not" for every real key. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 #include "output/say.h"
 #include "output/units.h"
 
-#define LOOKED_AT ((size_t)64 << 10) /* bytes that looks_like_keys() searches for NUL */
-#define UNPACK_MOST (UINT64_C(256) << 20) /* xz -9 makes files that take 65 MiB, zstd 128 */
+#define LOOKED_AT ((size_t)64 << 10) /* bytes to search for NUL */
+#define UNPACK_MOST (UINT64_C(256) << 20) /* xz -9 needs 65 MiB to unpack, and zstd up to 128 MiB */
 
 ssize_t unpack_some(struct decoder *d, void *to, size_t room)
 {
@@ -68,7 +69,8 @@ ssize_t unpack_too_large(const struct decoder *d, uint64_t most)
 	return -1;
 }
 
-/* Forms that are refused: swapped arguments would make a set of an image's bytes. */
+/* Images and deltas are refused as input: swapped arguments would make a set of an image's
+ * bytes. */
 static const struct form form_image = { .name = "weir image",
 	                                .bytes = 8,
 	                                .magic = "WEIRIMG1",
@@ -92,7 +94,8 @@ bool form_begins(const struct form *form, const unsigned char *bytes, size_t hav
 	return true;
 }
 
-/* Reads first bytes until they show the form. A short line from a terminal shows it at once. */
+/* Reads until the first bytes identify the form. A short line from a terminal that begins no form
+ * ends the loop at once. */
 static bool sniff(struct decoder *d, const struct form **out)
 {
 	*out = NULL;
@@ -162,7 +165,7 @@ static bool start(struct decoder *d)
 #define UTF_16 "in UTF-16, as its byte order mark shows"
 #define ICONV "iconv -f UTF-16 -t UTF-8 makes lines of it"
 
-/* The known formats, each with its bytes at offset @at. */
+/* Each known format has its bytes at offset @at. */
 static const struct alien {
 	size_t at, bytes;
 	const char *magic, *is, *remedy;
@@ -188,15 +191,16 @@ static bool is_alien(const char *name, const char *is, const char *remedy)
 	return false;
 }
 
-/* Do carriage returns end the lines? A single one at the end is a line from Windows that lacks its
- * newline. */
+/* Return: true if carriage returns end the lines. A single carriage return at the end proves
+ * nothing, since a last line from Windows may lack its newline. */
 static bool ends_lines_in_cr(const char *bytes, size_t n)
 {
 	const char *cr = memchr(bytes, '\r', n);
 	return cr && cr + 1 < bytes + n && !memchr(bytes, '\n', n);
 }
 
-/* Are the bytes binary? A key may have a NUL byte, but hardly one line in four has. */
+/* Return: true if there are NUL bytes in at least a quarter as many places as lines end. A key may
+ * have a NUL byte, but few keys do. */
 static bool are_binary(const char *bytes, size_t n)
 {
 	size_t nuls = 0, lines = 0;

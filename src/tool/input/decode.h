@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reads a file's bytes, decompressed if they are compressed, and knows the compressed forms. */
+ * Reads a file's bytes, decompressed if they are compressed. Each compressed form is a struct
+ * form. */
 #ifndef WEIR_TOOL_DECODE_H
 #define WEIR_TOOL_DECODE_H
 
@@ -10,38 +11,36 @@
 
 struct decoder;
 
-/*
- * @name: a path, or "-" for standard input.
- * @as_is: take the bytes as they are, whatever they look like.
- * @most: bytes of memory to unpack, capped at 256 MiB.
- * Return: NULL after a message.
- */
+/* Opens a file. @name: a path, or "-" for standard input. @as_is: do not decompress, and accept any
+ * bytes. @most: limit on the memory for unpacking in bytes, at most 256 MiB. Return: NULL after a
+ * message. */
 struct decoder *decoder_open(const char *name, bool as_is, uint64_t most);
 
-/* Reads up to @room bytes, as soon as there are any. Return: their number; 0 at the end; -1 after a
- * message. */
+/* Reads up to @room bytes, and returns as soon as there are any. Return: the number of bytes, 0 at
+ * the end, or -1 after a message. */
 ssize_t decoder_read(struct decoder *d, char *to, size_t room);
 
-/* Return: the bytes taken from the file so far, before decompression. */
+/* Return: the bytes read from the file so far, before decompression. */
 uint64_t decoder_taken(const struct decoder *d);
 void decoder_close(struct decoder *d);
 
-/* Do the first @n decompressed bytes of a file look like keys that end with @delimiter? Return:
- * false after a message, if they are an archive or another known format, or if newlines should end
- * the keys and there are NUL bytes, or carriage returns without a newline. */
+/* Checks that the first @n decompressed bytes of a file look like keys that end with @delimiter.
+ * Return: false after a message, if the bytes are an archive or another known format. If newlines
+ * should end the keys, NUL bytes and carriage returns without a newline are refused too. */
 bool looks_like_keys(const char *name, const char *bytes, size_t n, char delimiter);
 
-/* ---- the forms, each with the first bytes that show it ---- */
+/* ---- the compressed forms, each recognised by its first bytes ---- */
 
-enum { UNPACK_MAGIC = 10 }; /* the longest */
+enum { UNPACK_MAGIC = 10 }; /* bytes of the longest magic */
 
 struct decoder;
 
 struct form {
-	const char *name, *ending; /* @ending: NULL: file names do not show the form */
+	const char *name, *ending; /* @ending is NULL if file names do not show the form */
 	size_t bytes;
 	unsigned char magic[UNPACK_MAGIC], mask[UNPACK_MAGIC];
-	/* Return: false without memory. NULL: this weir was built without @library. */
+	/* Return: false if memory is short. The callback is NULL if weir was built without
+	 * @library. */
 	bool (*begin)(struct decoder *d);
 	ssize_t (*read)(struct decoder *d, char *to, size_t room);
 	void (*end)(struct decoder *d);
@@ -54,18 +53,20 @@ struct decoder {
 	bool at_end;      /* the file has no more bytes */
 	bool in_stream;   /* a compressed stream has begun and not ended */
 	uint64_t taken, most;
-	const struct form *form; /* NULL: plain */
-	void *state;             /* the form's */
-	size_t start, end;       /* the part of input that is not used yet */
+	const struct form *form; /* NULL: not compressed */
+	void *state;             /* private to the form */
+	size_t start, end;       /* the unread bytes of @input */
 	unsigned char input[(size_t)256 << 10];
 };
 
-/* Are the first min(have, magic) bytes the form's? */
+/* Return: true if the first @have bytes match the form's magic, or the start of the magic if @have
+ * is smaller. */
 bool form_begins(const struct form *form, const unsigned char *bytes, size_t have);
 
-/* Reads bytes from the file. Return: their number, 0 at its end, -1 after a message. */
+/* Reads bytes from the file. Return: their number, 0 at the end of the file, or -1 after a
+ * message. */
 ssize_t unpack_some(struct decoder *d, void *to, size_t room);
-/* Reads input if none is left, unless the file is at its end. Return: false after a message. */
+/* Refills an empty input buffer, unless the file is at its end. Return: false after a message. */
 bool unpack_refill(struct decoder *d);
 /* Reports that the file ends within a stream. Return: -1. */
 ssize_t unpack_cut_short(const struct decoder *d);

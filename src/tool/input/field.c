@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Finds a field of a line, and the header that names it. A line without quotes is cut at its
- * delimiters; libcsv reads the others (RFC 4180). With tabs between fields, quotes are ordinary
- * bytes. */
+ * Finds a field of a line, and the column that a header names. A line without quotes is split at
+ * its delimiters, and libcsv reads a line with quotes (RFC 4180). If tabs separate fields, quotes
+ * are ordinary bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +13,13 @@ struct row_shape row_shape(const struct keying *how, struct iovec line)
 	const char *at = line.iov_base, *end = at + line.iov_len;
 	const bool quotes = how->delimiter != '\t';
 	struct row_shape shape = { .fields = 1 };
-	bool begins = true; /* a field begins; some writers put a blank before its quote */
+	bool begins = true; /* at the start of a field; blanks may precede a quote */
 	for (; at < end; at++) {
 		if (shape.open) {
 			if (*at != '"')
 				continue;
 			if (at + 1 < end && at[1] == '"')
-				at++; /* two quotes are one quote of the text */
+				at++; /* A doubled quote stands for one quote. */
 			else
 				shape.open = false;
 		} else if (*at == how->delimiter) {
@@ -71,7 +71,7 @@ static bool plain(struct keyer *k, struct iovec line, const char **why)
 #ifdef WEIR_HAVE_CSV
 #include <csv.h>
 
-/* The wanted field, copied when libcsv reaches it. */
+/* The wanted field, which is copied when libcsv reaches it. */
 struct wanted {
 	struct keyer *k;
 	uint32_t fields;
@@ -91,7 +91,7 @@ static void field_read(void *bytes, size_t len, void *arg)
 struct row {
 	void (*take)(void *bytes, size_t len, void *arg);
 	void *arg;
-	bool ended; /* libcsv found a row's end within the line */
+	bool ended; /* a row ended within the line */
 };
 
 static void row_field(void *bytes, size_t len, void *arg)
@@ -100,8 +100,8 @@ static void row_field(void *bytes, size_t len, void *arg)
 	row->take(bytes, len, row->arg);
 }
 
-/* libcsv calls this at a carriage return, or with -0 a newline, outside of quotes. csv_fini() calls
- * it at the end of the line, with -1. */
+/* libcsv calls this at a carriage return outside of quotes, and with -0 also at a newline.
+ * csv_fini() calls it at the end of the line, with -1. */
 static void row_read(int end, void *arg)
 {
 	struct row *row = arg;
@@ -122,7 +122,7 @@ static struct csv_parser *parser(struct keyer *k)
 	if (csv_init(k->csv, CSV_STRICT | CSV_STRICT_FINI))
 		exit(trouble("libcsv does not start"));
 	csv_set_delim(k->csv, (unsigned char)k->how->delimiter);
-	csv_set_space_func(k->csv, no_space); /* blanks are part of a field */
+	csv_set_space_func(k->csv, no_space); /* keep blanks around a field */
 	return k->csv;
 }
 
@@ -136,7 +136,7 @@ static bool quoted_each(struct keyer *k, struct iovec line,
 	             line.iov_len && csv_fini(csv, row_field, row_read, &row) == 0;
 	if (whole && !row.ended)
 		return true;
-	field_end(k); /* the parser's state is unknown */
+	field_end(k); /* The parser's state is unknown after an error. */
 	*why = row.ended ? "a carriage return or newline between fields, outside of quotes" :
 	                   "a quote within a field";
 	return false;
@@ -179,7 +179,7 @@ void field_end(struct keyer *k)
 }
 #endif
 
-/* Cuts off the carriage return of Windows. Return: does the line have quotes? */
+/* Cuts off the carriage return of a line from Windows. Return: true if the line has quotes. */
 static bool has_quotes(const struct keyer *k, struct iovec *line)
 {
 	const char *text = line->iov_base;
@@ -188,8 +188,7 @@ static bool has_quotes(const struct keyer *k, struct iovec *line)
 	return k->how->delimiter != '\t' && line->iov_len && memchr(text, '"', line->iov_len);
 }
 
-/* Records for a wrong line if its last field continues on the next line: the following lines are
- * its text. */
+/* Records for a wrong line whether its last field continues on the next line. */
 static void note_end(struct keyer *k, struct iovec line, const char **why)
 {
 	k->open = row_shape(k->how, line).open;
@@ -221,18 +220,19 @@ bool field_each(struct keyer *k, struct iovec line,
 	return right;
 }
 
-/* ---- the header of each file: two exports rarely have the same order of columns ---- */
+/* ---- headers: each file is searched, since two exports rarely have the same columns ---- */
 
 enum { NAMES_SHOWN = 400 }; /* bytes */
 
 struct columns {
 	struct iovec wanted;
-	uint32_t n, first, second; /* number of columns; the first two of that name, or 0 */
+	/* number of columns; the first two columns named @wanted, or 0 */
+	uint32_t n, first, second;
 	char names[NAMES_SHOWN + 8];
 	size_t len;
 };
 
-/* Cuts off blanks around a name, since some writers put one after each comma. */
+/* Trims blanks around a name, since some writers put a blank after each comma. */
 static struct iovec bare(const void *bytes, size_t len)
 {
 	return text_trim((struct iovec){ (void *)(uintptr_t)bytes, len });
@@ -268,7 +268,7 @@ static void take(void *bytes, size_t len, void *arg)
 		c->second = c->n;
 }
 
-/* Return: 1, or -1 after a message. */
+/* Return: 1 if exactly one column has the name, or -1 after a message. */
 static int settle(const struct columns *c, const char *file, const char *name)
 {
 	if (!c->first)
@@ -304,8 +304,8 @@ static int is_blank(const char *file)
 	return -1;
 }
 
-/* Refuses a title above the header: weir would skip the title, and the header would be a key.
- * Return: 1, or -1 after a message. */
+/* Checks that the header has the field. If a title stood above the header, weir would skip the
+ * title, and the header would become a key. Return: 1, or -1 after a message. */
 static int has_field(const struct keying *how, const char *file, struct iovec line)
 {
 	const struct row_shape shape = row_shape(how, line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Opens files that the command reads, and words the messages about those that it cannot read. */
+ * Opens files that the command reads, and words the messages about files that cannot be read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "file.h"
 #include "output/say.h"
 
-/* Return: a duplicate of the descriptor, if the path names a FIFO that is already open, else -1. To
- * open the FIFO again would wait for another writer. */
+/* Return: a duplicate of the descriptor, if the path names a FIFO that is already open, else -1.
+ * Opening the FIFO again would block until another process opens it for writing. */
 static int open_already(const char *path)
 {
 	struct stat st;
@@ -141,13 +141,13 @@ int trouble_weir(int err, const char *file)
 	return TOOL_TROUBLE;
 }
 
-static struct stat keyfile; /* st_nlink 0: no key file was read */
+static struct stat keyfile; /* st_nlink is 0 before a key file was read */
 
 const void *keyfile_read(const char *path)
 {
 	static unsigned char key[WEIR_SECRET_BYTES];
 	int err = weir_secret_read(key, path);
-	if (!err && stat(path, &keyfile)) /* a pipe that is closed by now */
+	if (!err && stat(path, &keyfile)) /* fails for a pipe that is closed by now */
 		keyfile.st_nlink = 0;
 	if (!err)
 		return key;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The passes over the input. Every thread takes a chunk of lines and loads their keys by large
- * batches. */
+ * Passes over the input. Every thread takes a chunk of lines and loads the keys of the lines in
+ * large batches. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,7 +14,7 @@
 #include "output/say.h"
 #include "output/units.h"
 
-#define KEYS 256 /* most keys of one call */
+#define KEYS 256 /* keys of one call of the library */
 
 enum task { COUNT, LOAD, SPOOL, UNSPOOL };
 
@@ -24,19 +24,19 @@ struct pass {
 	struct lines *lines;
 	struct weir_filter *f;
 	struct spool *spool;
-	struct weir_builder *builder; /* takes the keys instead of f */
-	int (*take)(struct weir_builder *b, struct weir_keys keys); /* by this call */
-	pthread_mutex_t lock; /* of spool, removed and the findings */
-	uint64_t *removed; /* not NULL: remove the keys; counts those that were there */
+	struct weir_builder *builder; /* receives the keys instead of f, if not NULL */
+	int (*take)(struct weir_builder *b, struct weir_keys keys); /* adds or excludes keys */
+	pthread_mutex_t lock; /* guards spool, removed and fill->found */
+	uint64_t *removed; /* not NULL: remove keys, and count those found */
 	atomic_uint_fast64_t keys;
 	atomic_uint_fast64_t bad;
-	atomic_uint_fast64_t taken; /* keys that the filter took */
-	atomic_bool full;           /* the filter refused a key, which is: */
+	atomic_uint_fast64_t taken; /* keys that the filter accepted */
+	atomic_bool full;           /* the filter refused a key for lack of capacity */
 	struct batch *refused;
 	atomic_bool failed;
-	bool keyed; /* keys are not just lines */
-	bool texts; /* batches are of texts */
-	bool hints; /* the first pass looks for a missing option */
+	bool keyed; /* the keyer makes keys of the lines; else lines are keys */
+	bool texts; /* batches contain texts, not hashes */
+	bool hints; /* the pass prints hints, as the first pass does */
 	struct tally *tally;
 };
 
@@ -48,8 +48,8 @@ static struct batch *batch_new(const struct pass *pass, size_t longest)
 	                     batch_of_hashes(threads, bytes);
 }
 
-/* Lets one thread at a time remove keys. So if a key was added once and is two lines, one removal
- * finds it and the other does not, with any number of threads. */
+/* Removes keys under a lock. So if a key was added once and has two lines, exactly one of the two
+ * removals finds the key, whatever the number of threads. */
 static int take_out(struct pass *pass, const struct batch *batch)
 {
 	pthread_mutex_lock(&pass->lock);
@@ -96,7 +96,7 @@ static bool keep(struct pass *pass, struct batch *batch)
 	return fits;
 }
 
-/* Makes room in a full batch, or replaces it. @longest: bytes of a text that must fit. */
+/* Empties a full batch, or replaces it. @longest: bytes of a text that must fit into the batch. */
 static bool flush(struct pass *pass, struct batch **batch, size_t longest)
 {
 	if (pass->task == LOAD) {
@@ -212,7 +212,7 @@ static int take_chunks(struct pass *pass, struct batch **batch)
 		slashed_add(&pass->fill->found->slashed, &keyer.slashed);
 	}
 	if (pass->fill->found && weir_text_unite(&pass->fill->found->noted, &keyer.noted))
-		got = -1; /* impossible: the steps are the same */
+		got = -1; /* cannot happen: the steps are the same */
 	pthread_mutex_unlock(&pass->lock);
 	keyer_end(&keyer);
 	chunk_free(&chunk);
@@ -248,7 +248,8 @@ static void read_tick(void *arg)
 	progress_at(part, keys);
 }
 
-/* Records, after a pass, what the filter took and refused. */
+/* Records, after a pass, how many keys the filter accepted, and how often a refused key was in
+ * it. */
 static void note_room(struct pass *pass)
 {
 	struct fill_found *found = pass->fill->found;
@@ -261,7 +262,7 @@ static void note_room(struct pass *pass)
 	free(pass->refused);
 }
 
-/* Begins a pass, and forgets the findings of the one before. */
+/* Begins a pass, and clears the findings of the previous pass. */
 static void begin(struct pass *pass)
 {
 	struct fill_found *found = pass->fill->found;
@@ -301,7 +302,7 @@ static int run(struct pass *pass, const char *what, uint64_t *keys)
 	return atomic_load(&pass->failed) ? -1 : 0;
 }
 
-/* A quarter of the room is for chunks, a quarter to unpack, and half for batches. */
+/* A pass gives a quarter of its memory to chunks, a quarter to unpacking, and half to batches. */
 uint64_t fill_least(unsigned threads)
 {
 	const uint64_t unpack = 512 << 10, batches = 2 * batch_least(threads);
@@ -347,7 +348,7 @@ int fill_remove(const struct fill *fill, struct weir_filter *f, uint64_t *keys, 
 	return run(&pass, "removing", keys);
 }
 
-/* Makes a filter that only hashes keys. All kinds hash alike, except split, whose hash has no
+/* Makes a filter that only hashes keys. All kinds share one hash, except split, whose hash has no
  * seed. */
 static int hasher_new(struct weir_filter **out, struct weir_params *wanted)
 {

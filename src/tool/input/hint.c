@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Hints about keys that look like a mistake: with a carriage return at the end, prefixes, rows of
- * fields, lines of a hosts file, domains with capitals or slashes, or the name of a column. */
+ * Hints at probable mistakes: keys with a carriage return at the end, prefixes, rows of fields,
+ * lines of a hosts file, domains with capitals or slashes, and the name of a column. */
 #include <ctype.h>
 #include <string.h>
 #include "hint_shape.h"
 #include "keyer.h"
 #include "output/say.h"
 
-enum { LINES = 2048, ROWS = 64, ROWS_LEAST = 4 }; /* sizes of the sample to judge by */
+enum { LINES = 2048, ROWS = 64, ROWS_LEAST = 4 }; /* lines and rows that the hints examine */
 
 static bool ends_in_cr(struct iovec line)
 {
@@ -20,7 +20,7 @@ static bool is_padded(struct iovec line)
 	return line.iov_len && (*at == ' ' || at[line.iov_len - 1] == ' ');
 }
 
-/* Is it an address or a prefix, perhaps with blanks around it? */
+/* Return: true if the line is an address or a prefix, perhaps with blanks around it. */
 static bool is_network(struct iovec line)
 {
 	enum { MOST = 128 };
@@ -49,7 +49,7 @@ static bool is_hosts_line(struct iovec line)
 	       is_network((struct iovec){ line.iov_base, n });
 }
 
-/* The number of lines that are not comments, and of those with one form. */
+/* Of @asked lines that are not comments, @found have some form. */
 struct share {
 	size_t asked, found;
 };
@@ -77,7 +77,7 @@ static bool all(struct share s)
 	return s.found && s.found == s.asked;
 }
 
-/* Two of three are enough: a file may have an odd line and still need the option. */
+/* Two thirds are enough, since a file that needs the option may have a few odd lines. */
 static bool most(struct share s)
 {
 	return s.found && 3 * s.found >= 2 * s.asked;
@@ -109,7 +109,7 @@ static bool any(bool (*is)(unsigned char c), const struct iovec *lines, size_t n
 	return false;
 }
 
-/* Hints about domains. */
+/* Prints hints about domains. */
 static void hint_names(const struct keying *how, const struct iovec *lines, size_t n)
 {
 	if (!how->hosts && !(how->normal.steps & WEIR_TEXT_SUFFIXES))
@@ -122,7 +122,7 @@ static void hint_names(const struct keying *how, const struct iovec *lines, size
 		    "form (xn--...): idn2 prints that");
 }
 
-/* Is it a name such as "e-mail" or "user_id": letters, blanks, - and _ only? */
+/* Return: true if the text consists of letters, blanks, - and _, such as "e-mail" or "user_id". */
 static bool is_word(struct iovec text)
 {
 	const char *at = text.iov_base;
@@ -132,7 +132,7 @@ static bool is_word(struct iovec text)
 	return text.iov_len > 0;
 }
 
-/* Is the field a word in the first line, and something else in the others? */
+/* Return: true if the field is a word in the first line, and is not a word in all others. */
 static bool has_header(const struct keying *how, const struct iovec *lines, size_t n)
 {
 	const struct keying as_is = { .field = how->field, .delimiter = how->delimiter };
@@ -146,9 +146,8 @@ static bool has_header(const struct keying *how, const struct iovec *lines, size
 	return has;
 }
 
-/* Hints at --cidr or --hosts. A prefix taken as text matches no address. One prefix is enough if
- * all other lines are addresses: a list may have few prefixes among thousands of addresses.
- * Return: was there a hint? */
+/* Hints at --cidr or --hosts. A prefix taken as text matches no address. If all other lines are
+ * addresses, a single prefix is enough for the hint. Return: true if a hint was printed. */
 static bool hint_form(const struct iovec *lines, size_t n)
 {
 	const struct share prefixes = share_of(is_prefix, lines, n);
@@ -164,7 +163,8 @@ static bool hint_form(const struct iovec *lines, size_t n)
 	return nets || most(hosts);
 }
 
-/* The delimiters of fields, with the option and the command that take one field. */
+/* The delimiters of fields, with the option of weir and the command of the shell that select a
+ * field. */
 static const struct mark {
 	char byte;
 	const char *name, *option, *cut;
@@ -178,7 +178,7 @@ static const struct mark {
 /* The first rows of a file. */
 struct rows {
 	size_t n;
-	uint32_t fields; /* of each; 0: they differ, or there are too few */
+	uint32_t fields; /* number in each row; 0: the rows differ, or are too few */
 	struct iovec last;
 };
 
@@ -212,7 +212,7 @@ static void hint_fields(const char *file, const struct iovec *lines, size_t n, b
 	}
 }
 
-/* Judges the lines by the first ones that are neither blank nor comments. */
+/* Prints hints by the first lines that are neither blank nor comments. */
 static void hint_first(const char *file, const struct iovec *lines, size_t n, bool lookup,
                        bool option)
 {
@@ -232,8 +232,8 @@ void hint_rows(const struct lines *l, const struct chunk *c)
 	hint_first(c->file, lines, chunk_keys(l, c, &at, lines, 2 * ROWS), true, false);
 }
 
-/* Prints the hints that come once, for the first file. Return: do the lines have a form that an
- * option takes? */
+/* Prints the hints that are given for the first file only. Return: true if --cidr or --hosts was
+ * suggested. */
 static bool hint_once(const struct keying *how, const struct iovec *lines, size_t n,
                       enum hint_for what)
 {

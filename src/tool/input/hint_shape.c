@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Hints about keys in a wrapping: the table of an SQL shell, statements, JSON, quotes, or a whole
- * list on one line. Each rule looks for a form that real keys do not have. */
+ * Hints at keys that are wrapped in something: the table of an SQL shell, SQL statements, JSON,
+ * quotes, or a list on one line. Each rule matches a form that real keys do not have. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -18,7 +18,8 @@ static char last_of(struct iovec line)
 	return line.iov_len ? bytes_of(line)[line.iov_len - 1] : 0;
 }
 
-/* Asks for more than "{" or "[", since ids of Windows and IPv6 addresses also begin so. */
+/* Return: true if the line is a JSON object or array. An opening bracket alone proves nothing,
+ * since GUIDs of Windows and IPv6 addresses begin with one too. */
 static bool is_json(struct iovec line)
 {
 	line = text_trim(line);
@@ -44,7 +45,7 @@ static bool is_insert(struct iovec line)
 	       !strncasecmp(line.iov_base, words, sizeof words - 1);
 }
 
-/* Is the whole line in one pair of quotes? */
+/* Return: true if one pair of quotes encloses the whole line. */
 static bool is_quoted(struct iovec line)
 {
 	if (last_of(line) == '\r')
@@ -55,7 +56,8 @@ static bool is_quoted(struct iovec line)
 	       memchr(at + 1, *at, n - 2) == NULL;
 }
 
-/* Is it the line "----+------" below the names of columns? MySQL's begins with +. */
+/* Return: true if the line is like "----+------", which SQL shells print below the names of
+ * columns. MySQL begins it with +. */
 static bool is_ruler(struct iovec line)
 {
 	size_t dashes = 0;
@@ -112,7 +114,8 @@ static bool hint_table(const char *file, const struct iovec *lines, size_t n)
 	return true;
 }
 
-/* Is it like "user1", "a@b.c" or "10.0.0.1", and not a word of a sentence? */
+/* Return: true if the text looks like "user1", "a@b.c" or "10.0.0.1", rather than a word of a
+ * sentence. */
 static bool is_name(const char *at, const char *end)
 {
 	for (const char *b = at; b < end; b++)
@@ -122,9 +125,9 @@ static bool is_name(const char *at, const char *end)
 	return false;
 }
 
-/* Return: the number of parts of a list, or 0 if it is not a list. URLs and sentences have commas
- * too. So a part of a list has no blank inside, and either all parts have a slash or none. Parts
- * between blanks must be names. */
+/* Return: the number of items in a list, or 0 if the line is not a list. To tell a list from URLs
+ * and sentences, an item must not contain blanks, and all items or none must contain a slash. Items
+ * separated by blanks must also pass is_name(). */
 static size_t parts_of(struct iovec line, char by)
 {
 	const char *at = bytes_of(line), *end = at + line.iov_len, *stop;

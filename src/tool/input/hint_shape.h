@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Keys in a wrapping: JSON, statements, quotes, a table, or a list on one line. */
+ * Hints at keys that are wrapped in JSON, statements, quotes, a table, or a list on one line. */
 #ifndef WEIR_TOOL_HINT_SHAPE_H
 #define WEIR_TOOL_HINT_SHAPE_H
 
@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <sys/uio.h>
 
-/* Looks at the first lines of a file that are neither blank nor comments. @lookup: a single line is
- * not suspicious. Return: was there a hint? */
+/* Prints a hint by the first lines of a file that are neither blank nor comments. @lookup: for a
+ * query, a list on a single line gets no hint. Return: true if a hint was printed. */
 bool hint_shape(const char *file, const struct iovec *lines, size_t n, bool lookup);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Finds the domains in a line of a hosts file ("0.0.0.0 a.example b.example # why"), of dnsmasq's
- * ("address=/a.example/b.example/0.0.0.0"), or of a list ("a.example"). */
+ * configuration ("address=/a.example/b.example/0.0.0.0"), or of a list ("a.example"). */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static bool blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Finds the next word from *@at on. Return: false at the end. */
+/* Finds the next word from *@at on, and moves *@at behind the word. Return: false at the end. */
 static bool word_next(const char **at, const char *end, struct iovec *word)
 {
 	const char *from = *at;
@@ -30,7 +30,7 @@ static bool word_next(const char **at, const char *end, struct iovec *word)
 	return to > from;
 }
 
-/* Is it an address, perhaps with a zone? */
+/* Return: true if the word is an IP address, perhaps with a zone. */
 static bool is_address(struct iovec word)
 {
 	char text[INET6_ADDRSTRLEN];
@@ -69,7 +69,7 @@ static bool has(struct iovec word, const char *what)
 	return memmem(word.iov_base, word.iov_len, what, strlen(what)) != NULL;
 }
 
-/* Does it look like a rule of an ad blocker? */
+/* Return: true if the line looks like a rule of an ad blocker. */
 static bool is_adblock(struct iovec line)
 {
 	return begins(line, "||") || begins(line, "@@") || begins(line, "!") ||
@@ -83,8 +83,8 @@ static bool is_letter(unsigned char c)
 	       c == '-' || c == '_' || c > 127;
 }
 
-/* Checks a domain: labels with a dot between each two, perhaps "*." or a dot before them, and a dot
- * after them. Return: the fault, or NULL. */
+/* Checks that a word is a domain: nonempty labels separated by dots, perhaps with "*." or a dot in
+ * front and a dot at the end. Return: the fault, or NULL. */
 static const char *no_name(struct iovec word)
 {
 	const char *at = word.iov_base, *end = at + word.iov_len;
@@ -106,9 +106,9 @@ static const char *no_name(struct iovec word)
 	return NULL;
 }
 
-/* Is it a name of this machine or its network, as at the head of a usual hosts file? As a domain,
- * "local" would match each printer. Such a name has no dot, or is localhost.localdomain or an
- * address. */
+/* Return: true if the word is a name of this machine or its network, as at the head of a usual
+ * hosts file: it has no dot, is an address, or is localhost.localdomain. As a key of a domain set,
+ * "local" would match every printer. */
 static bool is_local(struct iovec word)
 {
 	static const char whole[] = "localhost.localdomain";
@@ -119,7 +119,7 @@ static bool is_local(struct iovec word)
 	        strncasecmp(bare.iov_base, whole, bare.iov_len) == 0);
 }
 
-/* Takes one word of a line. */
+/* Adds one word of a line as a key, unless the word is a local name. */
 static bool name(struct keyer *k, struct iovec word, struct iovec line, const char **why)
 {
 	const char *reason = no_name(word);
@@ -131,8 +131,8 @@ static bool name(struct keyer *k, struct iovec word, struct iovec line, const ch
 	return true;
 }
 
-/* Takes the domains between slashes. The address or server follows the last slash. @line: for a
- * message. */
+/* Adds the domains between slashes. The text after the last slash is an address or a server. @line:
+ * the line, for messages. */
 static bool dnsmasq(struct keyer *k, struct iovec line, const char *at, const char **why)
 {
 	const char *end = (const char *)line.iov_base + line.iov_len;
@@ -150,8 +150,8 @@ static bool dnsmasq(struct keyer *k, struct iovec line, const char *at, const ch
 	return true;
 }
 
-/* Return: the start of the comment, or the end. It starts at a # after a blank; with @any, which is
- * for lines that begin with an address, at any #. */
+/* Return: the start of the comment, or @end. A comment begins at a # after a blank or at the start.
+ * With @any, for lines that begin with an address, a comment begins at every #. */
 static const char *comment(const char *from, const char *end, bool any)
 {
 	for (const char *at = from; at < end; at++)

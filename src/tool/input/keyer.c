@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Turns a text into keys, and keeps their memory. A key is the text itself, which the set
- * normalises, or each key that a lookup of the text probes. */
+ * Turns a text into keys, and owns their memory. The result is the text itself, which the set
+ * normalises later, or all keys that a lookup of the text probes. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void keyer_room(struct keyer *k, size_t more)
 struct iovec text_trim(struct iovec text)
 {
 	static const struct weir_text trim = { .steps = WEIR_TEXT_TRIM };
-	char room[WEIR_TEXT_ROOM(0)]; /* unused: the key is a part of the text */
+	char room[WEIR_TEXT_ROOM(0)]; /* not used, since the key is a part of the text */
 	return weir_text_key(&trim, text.iov_base, text.iov_len, room, &text) ?
 	               (struct iovec){ NULL, 0 } : text;
 }
@@ -69,7 +69,7 @@ bool keying_probes_several(const struct keying *how)
 	return how->normal.steps & (WEIR_TEXT_CIDR | WEIR_TEXT_SUFFIXES);
 }
 
-/* Return: a key as text that sets can read, such as "10.0.0.0/8" for a prefix. */
+/* Return: a key as text that sets can read back, such as "10.0.0.0/8" for a prefix. */
 static struct iovec spelled(struct keyer *k, struct iovec key)
 {
 	enum { ROOM = INET6_ADDRSTRLEN + 4 };
@@ -83,21 +83,23 @@ static struct iovec spelled(struct keyer *k, struct iovec key)
 	return (struct iovec){ text, len };
 }
 
-/* Makes all keys that a lookup of a text probes. Return: their number, or a negative errno. */
+/* Makes all keys that a lookup of a text probes. Return: the number of keys, or a negative
+ * errno. */
 static int lookups(struct keyer *k, struct iovec text, struct iovec *to)
 {
 	void *room = keyer_bytes(k, WEIR_TEXT_ROOM(text.iov_len));
 	return weir_text_lookups(&k->how->normal, text.iov_base, text.iov_len, room, to);
 }
 
-/* Is the key a prefix? Each address in a prefix has lookups of its own. */
+/* Return: true if the key is a prefix that covers several addresses. */
 static bool is_prefix(const struct weir_text *normal, const struct iovec *key)
 {
 	const unsigned char *length = key->iov_base;
 	return normal->steps & WEIR_TEXT_CIDR && *length < 8 * (key->iov_len - 1);
 }
 
-/* Can the set read the text? Also notes its length. Return: NULL, or why not. */
+/* Checks that the set can read the text, and records the text's prefix length or number of labels.
+ * Return: the fault, or NULL. */
 static const char *no_key(struct keyer *k, struct iovec text)
 {
 	const size_t bytes = WEIR_TEXT_ROOM(text.iov_len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Turns lines into keys. A line gives one text, or several in a hosts file. */
+ * Turns lines into keys. A line has one text, or several texts in a hosts file. */
 #include <stdlib.h>
 #include <string.h>
 #include "keyer.h"
@@ -16,7 +16,7 @@ void keying_prepare(const struct keying *how, struct lines_options *from)
 {
 	const bool any = keying_any(how);
 	from->text = from->numbered = any;
-	from->skip_empty &= !any; /* the keyer skips empty texts, after it trims them */
+	from->skip_empty &= !any; /* the keyer skips empty texts, after trimming */
 	if (!how->header && how->field != KEYING_NAMED)
 		return;
 	from->header = header_line;
@@ -83,7 +83,7 @@ static bool delimiter(struct keying *how)
 	return false;
 }
 
-/* Digits are a position; anything else is a name. */
+/* Reads the option's value: digits are a position, anything else is a column's name. */
 static bool field(struct keying *how)
 {
 	uint64_t number = KEYING_NAMED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reads keys from files. A mutex makes threads take turns at reading. They split, hash and so on
- * outside of it. */
+ * Reads keys from files. Threads take turns to read under a mutex, and split and hash lines in
+ * parallel. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,9 +16,9 @@
 #include "room.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
-#define CHUNK_SHORT ((size_t)128 << 10) /* the least, if memory is short */
-/* The longest line, without its delimiter. A small compressed file can hold many long lines, and
- * each thread may have one. */
+#define CHUNK_SHORT ((size_t)128 << 10) /* the smallest chunk, if memory is short */
+/* The longest line in bytes, without its delimiter. The limit is low because a small compressed
+ * file can contain many long lines, and each thread may have one in memory. */
 #define LINE_MOST ((size_t)16 << 20)
 
 static char standard_input[] = "-";
@@ -28,17 +28,17 @@ struct lines {
 	struct lines_options options;
 	pthread_mutex_t turn;
 	uint64_t unpack_room; /* bytes */
-	struct decoder *file; /* the one being read, or NULL */
-	size_t next;          /* of options.names */
+	struct decoder *file; /* the open file, or NULL */
+	size_t next;          /* index in options.names of the next file */
 	bool failed, torn, stopped;
 	bool awaits_header;
-	uint32_t field;       /* of the file, from its header */
-	uint64_t chunks, file_chunks, file_lines, file_bytes; /* unpacked */
-	uint64_t closed_bytes;       /* of the files before this one */
-	atomic_uint_fast64_t bytes;  /* with this one's */
-	char *rest;                  /* the beginning of a line whose end was not read yet */
+	uint32_t field;       /* of the open file, from its header */
+	uint64_t chunks, file_chunks, file_lines, file_bytes; /* of the open file, unpacked */
+	uint64_t closed_bytes;       /* read from closed files, before decompression */
+	atomic_uint_fast64_t bytes;  /* read from all files, before decompression */
+	char *rest;                  /* the start of a line whose end was not read yet */
 	size_t rest_len, rest_room;
-	uint64_t held;               /* bytes of all chunks and of rest */
+	uint64_t held;               /* size of all chunks and of @rest, in bytes */
 	uint64_t marked;             /* files that began with the byte order mark of UTF-8 */
 };
 
@@ -51,7 +51,7 @@ struct lines *lines_open(const struct lines_options *options)
 {
 	struct lines *l = need(sizeof *l);
 	*l = (struct lines){ .options = *options, .unpack_room = options->room };
-	if (!options->room) { /* leave memory for the work on the lines */
+	if (!options->room) { /* Leave memory for the work on the lines. */
 		const uint64_t left = room_left();
 		l->options.room = left / 4 + 1;
 		l->unpack_room = left / 8 * 5;
@@ -73,7 +73,8 @@ void lines_close(struct lines *l)
 	free(l);
 }
 
-/* Return: the bytes of a chunk: each thread has one, and l->rest is one more. */
+/* Return: the size of a chunk. Each thread has one chunk, and l->rest may be as large as one
+ * more. */
 static size_t chunk_bytes(const struct lines *l)
 {
 	const uint64_t share = l->options.room / (l->options.threads + 1);
@@ -121,7 +122,8 @@ static const char *file_name(const struct lines *l)
 	return strcmp(name, "-") ? name : "standard input";
 }
 
-/* Is the file a list of keys? Its first chunk shows that. Return: false after a message. */
+/* Checks the first chunk of a file. Return: false after a message if the file is not a list of
+ * keys. */
 static bool is_list(const struct lines *l, const struct chunk *c)
 {
 	return l->file_chunks || l->options.as_is ||
@@ -144,7 +146,8 @@ static bool too_long(const struct lines *l, const struct chunk *c, bool no_room)
 	return false;
 }
 
-/* Is a line too long? Only the first can be longer than the chunk was before it grew. */
+/* Return: true if the first line exceeds LINE_MOST. All other lines fit in the chunk's size before
+ * it grew. */
 static bool first_is_long(const struct lines *l, const struct chunk *c)
 {
 	return c->len > LINE_MOST && !memchr(c->data, l->options.delimiter, LINE_MOST + 1);
@@ -156,7 +159,7 @@ static int refuse_line(const struct lines *l, const struct chunk *c)
 	return -1;
 }
 
-/* Makes room for a line that is longer than the chunk. Return: false after a message. */
+/* Enlarges a chunk for a line that fills the chunk. Return: false after a message. */
 static bool chunk_grow(struct lines *l, struct chunk *c)
 {
 	const size_t left = LINE_MOST + CHUNK_BYTES - c->room;
@@ -168,7 +171,7 @@ static bool chunk_grow(struct lines *l, struct chunk *c)
 	return true;
 }
 
-/* Frees the room of an earlier long line. */
+/* Frees a chunk that an earlier long line enlarged. */
 static void chunk_shrink(struct lines *l, struct chunk *c)
 {
 	const size_t enough = chunk_bytes(l);
@@ -178,8 +181,8 @@ static void chunk_shrink(struct lines *l, struct chunk *c)
 	chunk_free(c);
 }
 
-/* Fills a chunk from the open file. Return: 1 it has lines; 0 the file has no more; -1 after a
- * message. */
+/* Fills a chunk from the open file. Return: 1 if the chunk has lines, 0 at the end of the file, or
+ * -1 after a message. */
 static int fill(struct lines *l, struct chunk *c)
 {
 	chunk_shrink(l, c);
@@ -219,7 +222,8 @@ static uint64_t count(const char *from, const char *end, char delimiter)
 	return n;
 }
 
-/* Does the file begin with the byte order mark of UTF-8? NUL-ended records may not be text. */
+/* Return: true if the file begins with the byte order mark of UTF-8. In NUL-ended records, the same
+ * bytes may be part of a key. */
 static bool is_marked(const struct lines *l, const struct chunk *c)
 {
 	const bool text = l->options.text || l->options.delimiter == '\n';
@@ -227,9 +231,9 @@ static bool is_marked(const struct lines *l, const struct chunk *c)
 	       memcmp(c->data, "\xef\xbb\xbf", 3) == 0;
 }
 
-/* Finds the first key. Return: false after a message, if the file is not a list or its header is
- * wrong. A chunk gets its number only after this, since threads that print in order wait for every
- * number. */
+/* Finds the first key of a chunk. Return: false after a message, if the file is not a list or its
+ * header is wrong. The caller numbers the chunk afterwards: threads that print in order wait for
+ * every number, so a refused chunk must get none. */
 static bool find_start(struct lines *l, struct chunk *c)
 {
 	c->file = file_name(l);
@@ -315,7 +319,7 @@ size_t chunk_keys(const struct lines *l, const struct chunk *c, size_t *at, stru
 	while (n < max && *at < c->len) {
 		char *line = c->data + *at;
 		char *end = memchr(line, l->options.delimiter, c->len - *at);
-		/* a file's last line may lack its delimiter */
+		/* The last line of a file may lack its delimiter. */
 		size_t len = end ? (size_t)(end - line) : c->len - *at;
 		*at += len + 1;
 		if (len || !l->options.skip_empty)
@@ -374,7 +378,7 @@ void lines_say_marked(uint64_t files)
 		    (unsigned long long)files);
 }
 
-/* ---- how many keys each file had: a thread adds once per chunk ---- */
+/* ---- the number of keys in each file, which threads add up chunk by chunk ---- */
 
 struct file {
 	atomic_uint_fast64_t keys, bad;
@@ -388,7 +392,7 @@ struct tally {
 
 struct tally *tally_new(const struct lines_options *from)
 {
-	const size_t n = from->n ? from->n : 1; /* without a name: standard input */
+	const size_t n = from->n ? from->n : 1; /* without names, the input is standard input */
 	struct tally *t = need(sizeof *t + n * sizeof *t->files);
 	t->from = from;
 	t->n = n;

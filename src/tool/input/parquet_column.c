@@ -12,9 +12,9 @@
 #include "output/units.h"
 #include "parquet.h"
 
-enum { FOOTER_COSTS = 32 }; /* upper bound of memory per byte of a footer, and a little */
+enum { FOOTER_COSTS = 32 }; /* upper bound on bytes of memory per byte of a footer */
 
-/* Is it a regular file that begins like a Parquet file, encrypted or not? */
+/* Return: true if the path is a regular file that begins like a Parquet file, encrypted or not. */
 static bool begins(const char *path)
 {
 	char magic[4];
@@ -29,9 +29,9 @@ static bool begins(const char *path)
 	return same;
 }
 
-/* Return: the file's name, for the caller to free, or NULL if it is not a Parquet file. @column:
- * receives the part behind the name's colon, or NULL. Both parts may have colons: takes the
- * shortest file name. */
+/* Return: the file's name, which the caller frees, or NULL if the argument names no Parquet file.
+ * @column: receives the text after the colon, or NULL. File names and columns may contain colons,
+ * so the shortest file name that exists is used. */
 static char *split(const char *argument, const char **column)
 {
 	struct stat st;
@@ -76,7 +76,7 @@ struct weir_parquet *parquet_open(const char *path, uint64_t max_memory)
 	struct weir_parquet_file_options options = WEIR_PARQUET_FILE_OPTIONS_INIT;
 	struct weir_parquet *file = NULL;
 	options.max_footer_bytes = max_memory / FOOTER_COSTS + 1;
-	options.max_filter_bytes = max_memory / 2 + 1; /* read, then copied */
+	options.max_filter_bytes = max_memory / 2 + 1; /* a filter is read and then copied */
 	int err = weir_parquet_open(&file, path, &options);
 	if (err)
 		(void)parquet_trouble(err, path, max_memory);
@@ -95,7 +95,7 @@ char *parquet_path(const struct weir_parquet *file, uint32_t column)
 
 enum { NAMES_BYTES = 300 };
 
-/* Lists the names of the columns, as many as fit. */
+/* Lists as many names of columns as fit. */
 static void names_of(const struct weir_parquet *file, char names[NAMES_BYTES])
 {
 	size_t at = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reads text as a Parquet column's value. It never guesses: text that is not exactly a value of the
- * column is an error, since the user would believe a no to another value. */
+ * Reads text as a value of a Parquet column. Text that is not exactly a value is an error: if weir
+ * guessed another value, the user would take its answer for the text's. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -36,8 +36,8 @@ static void add_hash(struct parquet_value *out, const struct weir_parquet_column
 
 /* ---- integers ---- */
 
-/* Reads a sign and digits, up to @scale of them behind a point: 1.5 at scale 2 is 150. Return:
- * false if it is not such a number, or too large. */
+/* Reads a sign and digits, with at most @scale digits after a point: at scale 2, 1.5 is 150.
+ * Return: false for any other text, and if the number exceeds 64 bits. */
 static bool read_digits(struct iovec text, int scale, bool *negative, uint64_t *out)
 {
 	const char *at = text.iov_base, *end = at + text.iov_len;
@@ -53,7 +53,7 @@ static bool read_digits(struct iovec text, int scale, bool *negative, uint64_t *
 		if (*at < '0' || *at > '9')
 			return false;
 		digits = true;
-		if (point && scale == 0) { /* further digits must be zeros */
+		if (point && scale == 0) { /* further decimals must be zeros */
 			if (*at != '0')
 				return false;
 			continue;
@@ -106,7 +106,7 @@ static const char *put_integer(const struct weir_parquet_column *column, struct 
 	return NULL;
 }
 
-/* Days since 1970-01-01 in the Gregorian calendar, of a year from 1 to 9999. */
+/* Return: the days since 1970-01-01 in the Gregorian calendar. @year: 1 to 9999. */
 static int32_t days_of(int year, int month, int day)
 {
 	static const int before[] = { 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334 };
@@ -148,7 +148,7 @@ static const char *put_date(const struct weir_parquet_column *column, struct iov
 
 /* ---- floating point ---- */
 
-/* Takes the nearest value of the column's type. For a zero, takes both 0.0 and -0.0. */
+/* Hashes the nearest value of the column's type. A zero is hashed as 0.0 and as -0.0. */
 static const char *put_real(const struct weir_parquet_column *column, struct iovec text,
                             struct parquet_value *out)
 {
@@ -188,7 +188,7 @@ static int digit(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* Reads two digits per byte; a UUID may have its dashes. */
+/* Reads two hexadecimal digits per byte. A UUID may contain its dashes. */
 static const char *put_hex(const struct weir_parquet_column *column, struct iovec text,
                            struct parquet_value *out)
 {

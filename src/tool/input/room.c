@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Reads the limits of control groups: those of a group and of all groups above it. Version 2 has
- * one tree of groups, version 1 one for each resource; a machine may have both. /proc/self/cgroup
- * names the group, and /proc/self/mountinfo the mount points of its tree, or of a part of it. In a
- * container the group may lie outside of the mounted part. Then the mounted group counts. */
+ * Reads the memory limits of control groups (cgroups). A group is also limited by all groups above
+ * it. cgroup version 2 has one tree of groups and version 1 one tree for each resource, and a
+ * machine may have both. /proc/self/cgroup names the group of this process. /proc/self/mountinfo
+ * lists the mount points, each of a whole tree or a subtree. In a container, the group may lie
+ * outside of the mounted subtree. Then the limits of the mounted group apply. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,12 +12,12 @@
 #include <sys/sysinfo.h>
 #include "room.h"
 
-/* The files of a version. The memory in use includes the cache of files, but the kernel drops that
- * before it kills a process. */
+/* The files of a cgroup version. The memory in use includes the page cache, which is subtracted
+ * because the kernel drops it before it kills a process. */
 struct version {
 	const char *type; /* of the mount */
 	const char *limits[2], *use;
-	const char *limit_above; /* in memory.stat: the least of all groups above, mounted or not */
+	const char *limit_above; /* in memory.stat; least of the group and all above */
 	const char *cache[2];    /* in memory.stat */
 };
 
@@ -40,7 +41,7 @@ static FILE *open_in(const char *folder, const char *name)
 	return len < (int)sizeof path ? fopen(path, "re") : NULL;
 }
 
-/* Return: the number that is alone on its line, else @otherwise, as for "max". */
+/* Return: the number if it is alone on its line, else @otherwise. "max" is such another value. */
 static uint64_t number_or(const char *text, uint64_t otherwise)
 {
 	char *end;
@@ -59,7 +60,7 @@ static uint64_t number_in(const char *folder, const char *name, uint64_t otherwi
 	return otherwise;
 }
 
-/* Return: a number of memory.stat, whose lines are like "inactive_file 4096", or @otherwise. */
+/* Return: the value of @name in memory.stat, or @otherwise. Lines are like "inactive_file 4096". */
 static uint64_t stat_or(const char *folder, const char *name, uint64_t otherwise)
 {
 	char line[256];
@@ -93,8 +94,8 @@ static uint64_t left_in(const char *group, const struct version *v)
 	return limit - least(limit, use);
 }
 
-/* Return: the least of a group and of those above it, up to @tree. @group: its path below @tree,
- * which the loop cuts off part by part. */
+/* Return: the least memory that a group or a group above it leaves. @group: the path below @tree,
+ * from which the loop removes one component at a time. */
 static uint64_t least_above(const char *tree, char *group, const struct version *v)
 {
 	char path[2 * PATH_MAX];
@@ -107,7 +108,7 @@ static uint64_t least_above(const char *tree, char *group, const struct version 
 	return left;
 }
 
-/* Is it one of the words of a list such as "rw,memory"? */
+/* Return: true if @word is in a list such as "rw,memory". */
 static bool has_word(const char *list, const char *word)
 {
 	const size_t len = strlen(word);
@@ -121,14 +122,14 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* ---- where the tree of a version is mounted ---- */
+/* ---- mount points ---- */
 
 struct mount {
-	char *root;  /* the mounted group */
+	char *root;  /* the group that is mounted */
 	char *place; /* the mount point */
 };
 
-/* Undoes the escapes of mountinfo: \040 is a blank, \134 a backslash. */
+/* Decodes the escapes of mountinfo: \040 is a blank, and \134 is a backslash. */
 static void unescape(char *path)
 {
 	char *to = path;
@@ -141,7 +142,8 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-/* A line of mountinfo: ID PARENT DEVICE ROOT PLACE OPTIONS [FIELD]... - TYPE SOURCE OPTIONS. */
+/* Reads a line of mountinfo: ID PARENT DEVICE ROOT PLACE OPTIONS [FIELD]... - TYPE SOURCE OPTIONS.
+ * Return: true if the line is a mount of version @v with the memory resource. */
 static bool is_mounted(char *line, const struct version *v, struct mount *out)
 {
 	char *word[6], *rest = line, *type;
@@ -160,8 +162,8 @@ static bool is_mounted(char *line, const struct version *v, struct mount *out)
 	return v == &newer || has_word(rest, "memory");
 }
 
-/* Return: the path of a group below the mounted one; NULL: it is elsewhere. In a cgroup namespace
- * both paths start at the namespace's root, and a group above that begins with "/..". */
+/* Return: the path of a group below the mounted group, or NULL if the group is elsewhere. In a
+ * cgroup namespace, the path of a group above the namespace's root begins with "/..". */
 static const char *below(const char *group, const char *root)
 {
 	const size_t len = strcmp(root, "/") == 0 ? 0 : strlen(root);
@@ -170,7 +172,8 @@ static const char *below(const char *group, const char *root)
 	return strstr(group + len, "/..") ? NULL : group + len;
 }
 
-/* Several mounts may show parts of one tree: those that contain the group count, if any do. */
+/* Return: the memory that the groups of one tree leave. If several mounts show parts of the tree,
+ * only mounts that contain the group count. Without any such mount, all mounts count. */
 static uint64_t left_by(const char *root, const char *group, const struct version *v)
 {
 	uint64_t left = ROOM_MOST, left_else = ROOM_MOST;
@@ -201,7 +204,7 @@ uint64_t room_groups(const char *root)
 	char *line = NULL;
 	size_t room = 0;
 	FILE *file = open_in(root, "proc/self/cgroup");
-	/* NUMBER:RESOURCES:PATH, in version 2 0::PATH */
+	/* Lines are NUMBER:RESOURCES:PATH, and in version 2 0::PATH. */
 	while (file && getline(&line, &room, file) > 0) {
 		char *list = strchr(line, ':'), *group = list ? strchr(list + 1, ':') : NULL;
 		if (!group || !(group == list + 1 || has_word(list + 1, "memory")))
@@ -225,7 +228,7 @@ uint64_t room_left(void)
 
 uint64_t room_machine(void)
 {
-	/* if sysinfo() is refused, sysconf() returns whatever its own record happens to hold */
+	/* sysconf() would return garbage if a sandbox refuses sysinfo(). */
 	struct sysinfo info = { 0 };
 	const uint64_t bytes = sysinfo(&info) ? 0 : (uint64_t)info.totalram * info.mem_unit;
 	return bytes ? bytes : ROOM_MOST;

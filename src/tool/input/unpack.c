@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Unpacks gzip and zstd, which every build of weir reads. */
+ * Unpacks gzip and zstd. Every build of weir has both. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -8,7 +8,7 @@
 #include "decode.h"
 #include "output/say.h"
 
-/* ---- gzip: members one after another, perhaps with zeros between them ---- */
+/* ---- gzip: a file has one or more members, perhaps with zeros between them ---- */
 
 static bool gzip_begin(struct decoder *d)
 {
@@ -24,7 +24,7 @@ static void gzip_end(struct decoder *d)
 	free(d->state);
 }
 
-/* Skips zeros between two members, which are padding. Return: does another member begin? */
+/* Skips the zeros that may pad a member. Return: true if another member begins. */
 static bool next_member(struct decoder *d)
 {
 	while (d->start < d->end && d->input[d->start] == 0)
@@ -70,13 +70,13 @@ const struct form form_gzip = { .name = "gzip",
 	                        .read = read_gzip,
 	                        .end = gzip_end };
 
-/* ---- zstd: frames one after another ---- */
+/* ---- zstd: a file has one or more frames ---- */
 
-/* Return: log2 of the largest window to accept, since a frame may declare any. Beside the window
- * zstd takes less than 1 MiB. */
+/* Return: log2 of the largest window to accept. A frame may declare a window of any size, and zstd
+ * takes less than 1 MiB in addition. */
 static unsigned window_bits(const struct decoder *d)
 {
-	unsigned bits = 27; /* the library's own limit */
+	unsigned bits = 27; /* zstd's own limit */
 	while (bits > 10 && (UINT64_C(1) << bits) + (UINT64_C(1) << (bits < 20 ? bits : 20)) >
 	                            d->most)
 		bits--;
@@ -96,7 +96,7 @@ static void zstd_end(struct decoder *d)
 	ZSTD_freeDStream(d->state);
 }
 
-/* Reads on until input has four bytes, or the file ends. Return: false after a message. */
+/* Reads until the input buffer has four bytes, or the file ends. Return: false after a message. */
 static bool refill_magic(struct decoder *d)
 {
 	if (d->end - d->start >= 4)
@@ -118,8 +118,8 @@ static bool is_zstd(const unsigned char *bytes)
 	return form_begins(&form_zstd, bytes, 4) || form_begins(&form_zstd_skippable, bytes, 4);
 }
 
-/* Checks the magic of each frame. Without this, zstd would also decode its old formats, by
- * unmaintained code. */
+/* Checks the magic of each frame. Without this check, zstd would decode its legacy formats too,
+ * with unmaintained code. */
 static bool frame_begins(struct decoder *d)
 {
 	if (!refill_magic(d))
@@ -160,7 +160,7 @@ const struct form form_zstd = { .name = "zstd",
 	                        .begin = zstd_begin,
 	                        .read = read_zstd,
 	                        .end = zstd_end };
-/* as pzstd writes */
+/* pzstd writes such frames */
 const struct form form_zstd_skippable = { .name = "zstd",
 	                                  .ending = ".zst",
 	                                  .bytes = 4,

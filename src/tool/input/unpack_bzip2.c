@@ -21,7 +21,7 @@ static void end(struct decoder *d)
 	free(d->state);
 }
 
-/* Another stream may follow one that has ended. */
+/* Begins the next stream of a file with several streams. */
 static bool next_stream(struct decoder *d)
 {
 	bz_stream *bz = d->state;
@@ -64,7 +64,8 @@ static ssize_t read_bzip2(struct decoder *d, char *to, size_t room)
 #define CODE .library = "libbz2"
 #endif
 
-/* Text may begin with BZh, so the magic includes the mark of a block, or of an empty file's end. */
+/* Text may begin with BZh, so the magic includes the next six bytes, which begin a block or the end
+ * of an empty file. */
 const struct form form_bzip2 = {
 	.name = "bzip2",
 	.ending = ".bz2",
