@@ -16,8 +16,8 @@
 
 /* ---- the kind ---- */
 
-/* Without -k and --like the kind is that of the replaced image. WEIR_ONCE and the width of its
- * counters stay, too. */
+/* Without -k and --like, takes the kind, WEIR_ONCE and the width of counters from the replaced
+ * image. Then checks that the options fit the kind. */
 static int kind_settle(struct build *build)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -37,8 +37,8 @@ static int kind_settle(struct build *build)
 	return TOOL_OK;
 }
 
-/* -k allows another kind. But a user who names one may forget that the replaced image has an
- * exclude list, sets or generations, so weir still asks about those. */
+/* Refuses to change the kind of the replaced image without --force. -k also allows the change,
+ * unless the image has an exclude list, sets or generations, which the user may have forgotten. */
 static int kind_ask(const struct build *build)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -52,7 +52,7 @@ static int kind_ask(const struct build *build)
 
 /* ---- normalisation ---- */
 
-/* Gets the steps of the replaced image. Return: are they known? */
+/* Gets the steps of the replaced image. Return: false if the steps are unknown. */
 static bool of_replaced(const struct build *build, uint32_t *steps)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -146,8 +146,8 @@ void steps_explain(const struct build *build)
 
 /* ---- the passes ---- */
 
-/* Is the size known? It takes two of capacity, rate and memory. The rate defaults to 1 % if neither
- * it nor the memory is given. */
+/* Return: true if two of capacity, rate and memory are known, which determine the size. If neither
+ * rate nor memory is given, sets the rate to 1 %. */
 static bool size_known(struct build *build)
 {
 	struct weir_params *p = &build->params;
@@ -184,7 +184,7 @@ static int find_model(struct build *build)
 	                         .secret = build->params.secret };
 	int status;
 	build->wish.params = build->params;
-	build->wish.never_smaller = build->like != NULL; /* for a merge of the two */
+	build->wish.never_smaller = build->like != NULL; /* so that the two sets can be merged */
 	if (build->like) {
 		status = model_like(&build->model, build->like, &how);
 		build->params.kind = build->model.params.kind;
@@ -209,7 +209,7 @@ static void take_size(struct build *build, uint64_t keys)
 	build->counted = !build->wish.params.capacity;
 }
 
-/* Return: the exit status after a pass into the filter has failed. */
+/* Return: the exit status after a pass that filled the filter has failed. */
 static int not_filled(const struct build *build)
 {
 	return build->found.full ? guard_full(build->filter, &build->fill, build->output,
@@ -251,7 +251,8 @@ static int through_spool(struct build *build)
 	return status;
 }
 
-/* The next checks would refuse the empty set as shrunk or too small: names all options at once. */
+/* Later checks would refuse an empty set too, as shrunk or too small. So the message names the
+ * options that disable any of these checks. */
 static int no_keys(const struct build *build)
 {
 	char so[120];
@@ -264,7 +265,7 @@ static int no_keys(const struct build *build)
 	return guard_empty(&build->guard, &build->fill.from, build->found.bad, so);
 }
 
-/* Does the input have keys, and does each of its files? */
+/* Refuses input without keys, and single files without keys. */
 static int ask_files(const struct build *build)
 {
 	return build->keys ? guard_keyless(&build->guard, &build->found.keyless,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * `weir build` of kinds that are built once, from the hashes of all their keys. Under a memory
- * limit the hashes may go to a file. Layered also takes the hashes of the exclude list. Different
- * keys of the two lists may share a hash by chance; the build then runs again with another seed. */
+ * Builds kinds that are built once, from the hashes of all keys. Under a memory limit, the hashes
+ * may go to a file. Kind layered also uses the hashes of the exclude list. If different keys of the
+ * two lists share a hash by chance, the build runs again with another seed. */
 #include <errno.h>
 #include <linux/magic.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #include "output/progress.h"
 #include "output/say.h"
 
-/* ---- find the key of a hash in files: one thread is enough, since this is rare ---- */
+/* ---- find the key of a hash in files, with one thread because this is rare ---- */
 
-/* The hash to find, and the place of its key. Start from { .hash = ... }. */
+/* A hash, and where its key was found. Initialise with { .hash = ... }. */
 struct find {
 	uint64_t hash;
 	char *file; /* NULL: not found */
@@ -44,7 +44,7 @@ static char *copy_of(const void *bytes, size_t len)
 	return copy;
 }
 
-/* Keeps the normalised key, since the two lists may spell it differently. */
+/* Records the normalised key, since the two lists may spell a key differently. */
 static void found(struct search *s, const struct chunk *chunk, const struct iovec *line,
                   const struct iovec *text)
 {
@@ -60,7 +60,7 @@ static void found(struct search *s, const struct chunk *chunk, const struct iove
 	free(room);
 }
 
-/* Looks at the keys of a line; a skipped line has none. */
+/* Compares the hashes of a line's keys with the wanted hash. Skips a line that cannot be a key. */
 static void look(struct search *s, const struct chunk *chunk, struct iovec line)
 {
 	const char *why;
@@ -91,15 +91,15 @@ static int search(struct search *s)
 	return got < 0 ? -1 : 0;
 }
 
-/* Reads the files of @fill up to the first key that has the hash in @builder. Return: 0, or -1
- * after a message. */
+/* Reads the files of @fill up to the first key whose hash by @builder is find->hash. Return: 0, or
+ * -1 after a message. */
 static int find_key(const struct fill *fill, const struct weir_builder *builder, struct find *find)
 {
 	struct lines_options from = fill->from;
 	from.numbered = true;
 	struct search s = { .fill = fill, .builder = builder, .lines = lines_open(&from),
 	                    .find = find };
-	/* To exclude a text, the list excludes all keys that its lookup probes. */
+	/* An exclude list excludes every key that a lookup of one of its texts probes. */
 	keyer_begin(&s.keyer, &fill->keying, fill->what == KEYING_EXCLUDE ? KEYING_LOOKUP :
 	                                                                     fill->what);
 	progress_begin("finding a key of both lists");
@@ -125,8 +125,9 @@ static const char *temporary_folder(void)
 	return folder && *folder ? folder : "/tmp";
 }
 
-/* A job that forgets its list would publish a set that may answer yes for all of it. With -k, the
- * user leaves the list out on purpose. */
+/* Refuses a kind with an exclude list if --exclude is missing. A job that forgets its list would
+ * publish a set that may answer yes for keys of the list. With -k, the user leaves the list out on
+ * purpose. */
 static int ask_without_list(const struct build *build)
 {
 	if (build->wish.kind_given || !weir_kind_can(build->params.kind, WEIR_CAN_EXCLUDE))
@@ -146,7 +147,7 @@ static bool reads_input(const struct lines_options *from)
 	return false;
 }
 
-/* A closed set takes only keys of the lengths that it was made with. */
+/* A closed set accepts only keys of the lengths that were known when it was made. */
 bool build_lookups_unknown(const struct build *build)
 {
 	const bool closed = build->fill.keying.normal.steps & WEIR_TEXT_CLOSED;
@@ -178,8 +179,8 @@ int build_excludes(struct build *build)
 	return TOOL_OK;
 }
 
-/* Return: the folder for hashes that do not fit in memory, or NULL. Under a control group's limit
- * it cannot be a file system in memory, because the group counts those files. */
+/* Return: the folder for hashes that do not fit in memory, or NULL. Under the limit of a control
+ * group, a folder in a memory file system does not help, because the group counts its files. */
 static const char *spill_folder(const struct build *build)
 {
 	const char *folder = temporary_folder();
@@ -207,8 +208,8 @@ static int new_builder(struct build *build, uint64_t kept, struct weir_builder *
 	return weir_builder_create(out, &params, &options) ? trouble_refused() : TOOL_OK;
 }
 
-/* Call after a pass over the exclude list has found @keys. If the list is empty by mistake, the set
- * may answer yes for every key that it should exclude. */
+/* Refuses an exclude list in which a pass found no @keys, and single files without keys. If the
+ * list is empty by mistake, the set may answer yes for every key that should be excluded. */
 static int ask_list(const struct build *build, uint64_t keys)
 {
 	static const char so[] = "excludes the keys of the other lists";
@@ -218,7 +219,7 @@ static int ask_list(const struct build *build, uint64_t keys)
 	                          "excludes nothing");
 }
 
-/* Reads the exclude list, after all keys. */
+/* Reads the exclude list. Call after all keys were added. */
 static int exclude(struct build *build, struct weir_builder *builder)
 {
 	uint64_t keys;
@@ -247,7 +248,8 @@ static int include(struct build *build, struct spool *spool, struct weir_builder
 	return err ? TOOL_TROUBLE : TOOL_OK;
 }
 
-/* Are there more different keys than -n? A full disk has the same errno, so the code decides. */
+/* Return: true if there are more different keys than -n. A full disk has the same errno, so the
+ * error's code decides. */
 static bool too_many(int err)
 {
 	struct weir_error_info info = WEIR_ERROR_INFO_INIT;
@@ -255,7 +257,8 @@ static bool too_many(int err)
 	return err == -ENOSPC && info.code == WEIR_ERROR_MORE_KEYS;
 }
 
-/* Tries one seed. *@both: receives whether a key of each list has the hash built.equal_hash. */
+/* Builds with the current seed. @both: set to true if a key of each list has the hash
+ * built.equal_hash. */
 static int try(struct build *build, struct spool *spool, struct weir_builder *builder, bool *both)
 {
 	*both = false;
@@ -290,7 +293,7 @@ static int one_hash(const struct find *in, const struct find *ex)
 	return TOOL_NO;
 }
 
-/* The list excludes all lookups of a text, and one of them is an included prefix or domain. */
+/* Reports an included prefix or domain that the lookup of an excluded text probes. */
 static int covered(const struct build *build, const struct find *in, const struct find *ex)
 {
 	say("%s:%llu '%.*s' covers what %s:%llu excludes, '%.*s': leave one of them out%s",
@@ -308,8 +311,8 @@ static int in_both(const struct build *build, const struct find *in, const struc
 	return TOOL_NO;
 }
 
-/* Finds the keys of the equal hash. Return: TOOL_OK if they differ and another seed may help, else
- * another status after a message. */
+/* Finds the two keys with an equal hash. Return: TOOL_OK if the keys differ and another seed may
+ * help, else another status after a message. */
 static int explain(const struct build *build, const struct weir_builder *builder, bool may_change)
 {
 	const uint64_t hash = build->built.equal_hash;
@@ -319,7 +322,7 @@ static int explain(const struct build *build, const struct weir_builder *builder
 		return trouble("a key is in both lists, or two keys have one hash by chance; a "
 		               "pipe cannot be read again to find out: give files, or try again");
 	if (find_key(&build->fill, builder, &in) || find_key(&build->exclude, builder, &ex))
-		status = TOOL_TROUBLE; /* reported */
+		status = TOOL_TROUBLE; /* find_key() has printed a message */
 	else if (!in.key || !ex.key)
 		trouble("the files have changed while they were read");
 	else if (in.len != ex.len || memcmp(in.key, ex.key, in.len) != 0)
@@ -332,7 +335,7 @@ static int explain(const struct build *build, const struct weir_builder *builder
 	return status;
 }
 
-/* Counts the exclude list: its length determines the width of the fingerprints. */
+/* Counts the keys of the exclude list, which determine the width of the fingerprints. */
 static int count_excluded(struct build *build)
 {
 	build->exclude.keying.normal = build->found.noted;
@@ -343,8 +346,8 @@ static int count_excluded(struct build *build)
 	return ask_list(build, build->params.layered.exclude_keys);
 }
 
-/* The rate asked is an answer's, and the list excludes all lookups of a text. So finds out the
- * lookups first: by a pass over the files, or by a spool that keeps the texts of a pipe. */
+/* Finds the number of lookups per answer, if the asked rate or the exclude list depends on it.
+ * Reads files in an extra pass, and keeps the texts of a pipe in a spool. */
 static int settle_lookups(struct build *build, struct spool *spool)
 {
 	uint64_t keys;

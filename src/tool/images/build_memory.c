@@ -5,9 +5,9 @@
 #include "output/say.h"
 #include "output/units.h"
 
-/* The memory of the process before it reads: libraries, stacks, and malloc()'s reserve. */
+/* Bytes that the process takes before it reads keys: libraries, stacks and malloc()'s reserve. */
 #define PROCESS (UINT64_C(2) << 20)
-#define PAGE (UINT64_C(2) << 20) /* a huge one */
+#define PAGE (UINT64_C(2) << 20) /* a huge page */
 
 const char *build_limited_by(const struct build *build)
 {
@@ -61,7 +61,7 @@ uint64_t build_filter_memory(uint64_t bytes)
 	return bytes < PAGE ? bytes : (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-/* Return: the bytes of zstd's context for each level, by ZSTD_estimateCCtxSize(). */
+/* Return: the bytes of zstd's context at a compression level, from ZSTD_estimateCCtxSize(). */
 static uint64_t to_compress(int level)
 {
 	const uint64_t mib = level <= 3  ? 2 :
@@ -75,7 +75,7 @@ uint64_t build_to_save(const struct build *build, uint64_t bytes, uint32_t shard
 {
 	const int level = build->saving.zstd_level;
 	const uint64_t piece = 1 << 20, shard = level ? bytes / shards : 0;
-	/* weir_save() copies the whole filter for a stream, or if keys can move */
+	/* weir_save() copies the whole filter if the output is a stream or keys can move. */
 	const bool copied = build->params.kind == WEIR_CUCKOO || strcmp(build->output, "-") == 0;
 	return piece + (copied ? build_filter_memory(bytes) : 0) + to_compress(level) +
 	       2 * shard + shard / 128;
@@ -94,13 +94,14 @@ int build_no_room(const struct build *build, uint64_t bytes, uint64_t more, cons
 
 /* ---- kinds that are built once ---- */
 
-/* The builder's memory for each thread (build.h). */
-#define WORKED_IN (UINT64_C(56) << 20)     /* reserved in max_memory; the rest holds hashes */
-#define BUILT_IN (UINT64_C(48) << 20)      /* the thread takes it after all keys are read */
-#define BUILDER_LEAST (UINT64_C(63) << 20) /* the least max_memory */
+/* The builder's memory for each thread, as stated in weir/build.h. */
+#define WORKED_IN (UINT64_C(56) << 20)     /* part of max_memory that cannot hold hashes */
+#define BUILT_IN (UINT64_C(48) << 20)      /* allocated after all keys are read */
+#define BUILDER_LEAST (UINT64_C(63) << 20) /* smallest max_memory */
 
-/* @out: receives the bytes of the filter, or 0 if they depend on the number of keys. A kind with an
- * exclude list holds its first level twice at the end. Return: 0 or a negative errno. */
+/* Computes the memory of the filter in bytes. @out: receives 0 if the size depends on the number of
+ * keys. A kind with an exclude list has its first level in memory twice at the end of the build.
+ * Return: 0 or a negative errno. */
 static int filter_bytes(const struct weir_params *p, uint64_t *out)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -111,7 +112,7 @@ static int filter_bytes(const struct weir_params *p, uint64_t *out)
 	return err;
 }
 
-/* Splits @left bytes between hashes and their filter, for an unknown number of keys. Return: the
+/* Divides @left bytes between the hashes and the filter of an unknown number of keys. Return: the
  * bytes for hashes. */
 static uint64_t for_hashes(const struct weir_params *p, uint64_t left)
 {
@@ -143,13 +144,15 @@ int build_share(struct build *build, uint64_t kept, struct weir_builder_options 
 	const uint64_t threads = build->fill.threads, all = build->fill.room;
 	const uint64_t least = threads * BUILDER_LEAST, work = threads * WORKED_IN;
 	const uint64_t fixed = build_to_save(build, 0, 1);
-	const uint64_t saved = (build_to_save(build, PAGE, 1) - fixed) / PAGE; /* of each byte */
+	/* per byte of the filter */
+	const uint64_t saved = (build_to_save(build, PAGE, 1) - fixed) / PAGE;
 	const uint64_t savable = minus(all, fixed) / (saved + 1);
 	const uint64_t buildable = minus(all, threads * BUILT_IN);
-	uint64_t most = savable < buildable ? savable : buildable; /* bytes of the filter */
+	/* limit on the bytes of the filter */
+	uint64_t most = savable < buildable ? savable : buildable;
 	options->max_memory = build->max_memory < least ? build->max_memory : least;
 	if (build->max_memory < least)
-		return build->limit == BY_OPTION ? TOOL_OK : /* the builder reports it */
+		return build->limit == BY_OPTION ? TOOL_OK : /* the builder reports the fault */
 		       trouble("kind %s is built in %s for each thread: more than %s allows (%s)",
 		               weir_kind_name(p->kind), show_bytes(SHOW, BUILDER_LEAST),
 		               build_limited_by(build), show_bytes(SHOW, build->max_memory));

@@ -11,7 +11,8 @@
 
 enum { FEW = 1000, MANY = 100000 };
 
-/* Reports what the image took over from the one it replaces, or from --like. */
+/* Reports whether seed and size come from the model, which is the replaced image or that of
+ * --like. */
 static void taken(struct report *r, const struct build *b)
 {
 	const char *of = b->like ? "--like" : "the image that is replaced";
@@ -32,8 +33,8 @@ static void taken(struct report *r, const struct build *b)
 		                                 "");
 }
 
-/* Reports how many keys differ: counted, estimated, or unknown if every bit is set. A kind that
- * stores each copy of a key does not tell. */
+/* Reports the number of different keys: counted, estimated, or unknown if every bit is set. A kind
+ * that stores every copy of a key does not count different keys. */
 static void different(struct report *r, const struct build *b, double estimated)
 {
 	const char *n = show_count(SHOW, b->keys);
@@ -50,7 +51,8 @@ static void different(struct report *r, const struct build *b, double estimated)
 		report_line(r, "keys", "%s; every bit is set: how many differ is unknown", n);
 }
 
-/* With few keys, the estimate errs by more than the tenth that triggers the hint. */
+/* Prints a hint if over a tenth of the lines repeat others. An estimate from few keys errs by more
+ * than a tenth, so there is no hint then. */
 static void hint_repeats(struct report *r, const struct build *b, double distinct, bool counted)
 {
 	if (!b->counted || !(distinct < 0.9 * (double)b->keys) || (!counted && b->keys < FEW))
@@ -65,7 +67,7 @@ static void keys(struct report *r, const struct build *b)
 {
 	const bool counted = weir_kind_can(b->stats.shape.kind, WEIR_CAN_BUILD);
 	double distinct = b->stats.keys_estimated;
-	if (distinct > (double)b->keys) /* the estimate errs a little on either side */
+	if (distinct > (double)b->keys) /* the estimate may err in both directions */
 		distinct = (double)b->keys;
 	if (counted) {
 		distinct = (double)b->built.keys;
@@ -89,7 +91,8 @@ static void keys(struct report *r, const struct build *b)
 	hint_repeats(r, b, distinct, counted);
 }
 
-/* An answer for prefixes or domains takes several lookups, so each gets a part of the rate. */
+/* An answer for prefixes or domains takes several lookups, and each lookup gets a part of the
+ * rate. */
 static const char *asked(char text[100], const struct build *b)
 {
 	const uint32_t lookups = weir_text_most(&b->found.noted);
@@ -132,7 +135,7 @@ static void sizes(struct report *r, const struct build *b)
 	double bits_per_key = keys > 0 ? (double)b->stats.bytes * 8.0 / keys : 0;
 	report_count(r, "bytes", NULL, b->stats.bytes);
 	report_real(r, "bits_per_key", NULL, bits_per_key);
-	if (b->stats.capacity < FEW) /* a filter has at least 64 bytes */
+	if (b->stats.capacity < FEW) /* the 64 bytes of the smallest filter would dominate */
 		report_line(r, "memory", "%s", show_bytes(SHOW, b->stats.bytes));
 	else
 		report_line(r, "memory", "%s, %.2f bits for each key%s",

@@ -16,7 +16,7 @@
 struct change change_new(void)
 {
 	return (struct change){ .fill = { .from.delimiter = '\n', .threads = crew_default() },
-		                .found.steps_given = true, /* by the image */
+		                .found.steps_given = true, /* those of the image */
 		                .how = image_how(),
 		                .guard.option = "weir build -n",
 		                .lost = "added is not in it: add it again",
@@ -61,7 +61,7 @@ int change_arguments(int argc, char **argv, struct change *c)
 
 /* ---- the work ---- */
 
-/* The filter is in memory by now, so the readers get what the control groups leave. */
+/* Gives the readers the memory that the control groups leave. The filter is in memory already. */
 static void share_memory(struct fill *fill)
 {
 	const uint64_t left = room_left();
@@ -104,7 +104,7 @@ int change_replace(struct change *c, const struct weir_image_info *info,
 		(void)parse_zstd(NULL, &c->saving.zstd_level);
 	c->saving.generation = info->generation;
 	c->saving.replaces = info->commit;
-	/* a server may not have followed since the set before the shrink */
+	/* A server may still have the set from before the shrink, so the mark must stay. */
 	c->saving.marks |= info->marks & WEIR_MARK_SHRINK_ALLOWED;
 	if (!status)
 		status = place_stands(c->image, c->turn, c->lost);
@@ -127,8 +127,8 @@ static int look(const struct change *c, const struct change_verb *verb,
 	return verb->look(c, info);
 }
 
-/* Looks at the image before the turn, to refuse a live one at once, and again after it, since the
- * process that had the turn may have replaced it. */
+/* Checks the image before waiting for the lock, to refuse a live image at once. Checks the image
+ * again under the lock, since the previous owner of the lock may have replaced it. */
 int change_run(struct change *c, const struct change_verb *verb)
 {
 	struct weir_image_info info;

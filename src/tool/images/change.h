@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Shared by weir add and weir remove, which change an image by the lines of files and replace it as
- * a whole. Holds their common options, as rows of tables and lines of help. */
+ * a whole. This header has their common options, as rows of option tables and lines of help
+ * texts. */
 #ifndef WEIR_TOOL_CHANGE_H
 #define WEIR_TOOL_CHANGE_H
 
@@ -54,45 +55,49 @@ struct change {
 	bool as_json, quiet;
 	bool in_place; /* weir add --live */
 	bool force;    /* weir remove --force */
-	bool left_live; /* it stays live, because another process has mapped it live */
-	int turn;      /* place_turn() */
-	const char *lost; /* for place_stands() */
+	bool left_live; /* the image stays live, since another process has mapped it live */
+	int turn;      /* lock of the image, from place_turn() */
+	const char *lost; /* part of a message of place_stands() */
 	/* the result */
 	uint64_t keys;
 	uint64_t removed;
 	struct weir_stats before, after;
 };
 
-/* The steps that differ between the commands. look() and work() return enum tool_exit, after a
- * message. */
+/* The functions that differ between the commands. look() and work() return an enum tool_exit, and
+ * print a message unless the result is TOOL_OK. */
 struct change_verb {
-	/* May the command change this image? */
+	/* Checks that the command may change the image. */
 	int (*look)(const struct change *change, const struct weir_image_info *info);
-	/* Change it and save it. */
+	/* Changes the image and saves it. */
 	int (*work)(struct change *change, const struct weir_image_info *info);
 	void (*report)(const struct change *change);
 };
 
-/* The defaults. */
+/* Return: the default options. */
 struct change change_new(void);
-/* Takes one of the options above. Return: 1 taken, 0 wrong (reported), -1 not such an option. */
+/* Applies an option of CHANGE_OPTIONS. Return: 1 if applied, 0 after a message about a wrong value,
+ * -1 if @option is unknown. */
 int change_option(int option, struct change *change);
-/* Takes the arguments behind them. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
+/* Takes the arguments after the options: the image, then files of keys. Return: TOOL_OK, or
+ * TOOL_TROUBLE after a message. */
 int change_arguments(int argc, char **argv, struct change *change);
 
-/* Runs the command. Return: enum tool_exit, after a message. */
+/* Runs the command. Return: an enum tool_exit, after a message unless it is TOOL_OK. */
 int change_run(struct change *change, const struct change_verb *verb);
 
-/* Parts of work(). change_prepare() takes over the image's steps before the lines are read.
- * change_was_read() then reports skipped lines, and refuses input without keys. Each returns enum
- * tool_exit, after a message. */
+/* For work(). Before lines are read, change_prepare() sets change->fill up with the steps of @f.
+ * After that, change_was_read() reports skipped lines and refuses input without keys. Both return
+ * an enum tool_exit, after a message unless it is TOOL_OK. */
 int change_prepare(struct change *change, const struct weir_filter *f);
 int change_was_read(const struct change *change);
-/* Loads the image, lets @put change it, and saves it in its place. */
+/* Loads the image, calls @put to change the filter, and saves the filter over the image. Return: an
+ * enum tool_exit. */
 int change_replace(struct change *change, const struct weir_image_info *info,
                    int (*put)(struct change *change, struct weir_filter *f));
 
-/* Parts of report(): the first adds the keys that are in the image now, the second prints all. */
+/* For report(). change_report_set() adds the keys, capacity and rate of the changed image.
+ * change_report_end() prints and frees the report. */
 void change_report_set(const struct change *change, struct report *r);
 void change_report_end(const struct change *change, struct report *r);
 

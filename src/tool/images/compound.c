@@ -16,7 +16,7 @@ static struct weir_load_options begin(const struct image_how *how)
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
 	options.secret = how->secret;
-	options.max_bytes = how->max_memory ? how->max_memory : 1; /* 0 would be no limit */
+	options.max_bytes = how->max_memory ? how->max_memory : 1; /* 0 would mean no limit */
 	if (how->progress) {
 		options.progress = progress_reported;
 		progress_begin("reading");
@@ -32,7 +32,7 @@ int window_load(struct weir_filter **out, const char *path, const struct image_h
 	return image_read_ended(weir_load(out, weir_location_path(path), &options), path, how);
 }
 
-/* A clock that stands still, so that all figures are of one moment. */
+/* A constant clock, so that all figures describe the same moment. */
 static uint64_t still(void *unused)
 {
 	(void)unused;
@@ -54,13 +54,13 @@ int window_stats(const char *path, const struct image_how *how, struct weir_stat
 	err = weir_measure(f, WEIR_SAMPLED, whole);
 	if (!err)
 		err = weir_window_measure(f, WEIR_SAMPLED, out);
-	if (err) /* another image has replaced the window by now */
+	if (err) /* the file is no longer a window: another image has replaced it */
 		say_weir(err, path);
 	weir_destroy(f);
 	return err;
 }
 
-/* ---- what it holds ---- */
+/* ---- the report of a window ---- */
 
 static void report_turns(struct report *r, const struct weir_window_stats *s)
 {

@@ -13,10 +13,11 @@
 
 /* ---- windows ---- */
 
-/* Reads a window. Return: 0, or a negative errno after a message. */
+/* Loads the image of a window. Return: 0, or a negative errno after a message. */
 int window_load(struct weir_filter **out, const char *path, const struct image_how *how,
                 bool forget_older);
-/* Measures a window, as a whole and per generation. A keyed one needs no key. Return: the same. */
+/* Measures a window, as a whole and per generation. A keyed window needs no key. Return: 0, or a
+ * negative errno after a message. */
 int window_stats(const char *path, const struct image_how *how, struct weir_stats *whole,
                  struct weir_window_stats *out);
 void window_report(struct report *r, const struct weir_stats *whole,
@@ -25,29 +26,31 @@ void window_report(struct report *r, const struct weir_stats *whole,
 /* ---- routers ---- */
 
 struct route_build {
-	struct weir_params params; /* capacity 0: the number of lines of the longest file */
+	/* a capacity of 0 means the number of lines of the longest file */
+	struct weir_params params;
 	struct lines_options from;
 	const char *output;
 	struct image_saving saving;
-	struct guard guard; /* allow_empty, allow_shrink */
+	struct guard guard;
 	bool quiet, as_json, force; /* force: replace any file */
 };
 
-/* Builds a router. @arguments: NAME=FILE each. Return: the exit status. */
+/* Builds a router. @arguments: each is NAME=FILE. Return: the exit status. */
 int route_build(struct route_build *b, char **arguments, size_t n);
 
-/* Reads a router. @keyless: a keyed one needs no key, but then answers no lookups. Return: 0, or a
- * negative errno after a message. */
+/* Loads the image of a router. @keyless: load a keyed router without its key, so that it answers no
+ * lookups. Return: 0, or a negative errno after a message. */
 int route_load(struct weir_filter **out, const char *path, bool keyless,
                const struct image_how *how);
-/* Measures each set, and the whole like a filter that holds the keys of all sets. Return: the
- * same. */
+/* Measures each set, and the router as if it were one filter with the keys of all sets. Return: 0,
+ * or a negative errno after a message. */
 int route_measure(const struct weir_filter *f, struct weir_router_stats *sets,
                   struct weir_stats *whole);
-/* Reports each set. Return: the same. */
+/* Adds the figures of each set to the report. Return: 0, or a negative errno after a message. */
 int route_report(struct report *report, const struct weir_filter *f);
 
-/* weir plan --sets. @keys: a number for all sets, or one for each, with commas; NULL: not given. */
+/* Runs weir plan --sets. @keys: one number for all sets, or a number for each set, separated by
+ * commas; NULL: not given. Return: the exit status. */
 int route_plan(struct weir_params *params, const char *keys, bool as_json);
 
 #endif

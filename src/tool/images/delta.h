@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Shared by weir delta and weir apply: their options and their report. */
+ * Shared by weir delta and weir apply: the options and the report of a delta. */
 #ifndef WEIR_TOOL_DELTA_H
 #define WEIR_TOOL_DELTA_H
 
@@ -15,7 +15,7 @@ struct delta_how {
 	bool force, as_json, quiet, no_progress;
 };
 
-/* Values of long options. Each command's own begin at 256. */
+/* Values of long options. The values of each command's own options begin at 256. */
 enum { DELTA_JSON = 1024, DELTA_MAX_MEMORY, DELTA_NO_PROGRESS, DELTA_MODE, DELTA_FORCE };
 
 #define DELTA_OPTIONS \
@@ -28,15 +28,16 @@ enum { DELTA_JSON = 1024, DELTA_MAX_MEMORY, DELTA_NO_PROGRESS, DELTA_MODE, DELTA
 	{ "quiet", no_argument, NULL, 'q' }, \
 	{ "help", no_argument, NULL, 'h' }
 
-/* Takes one of them, except help. Return: false if it is wrong (reported) or another option. */
+/* Applies an option of DELTA_OPTIONS except --help. Return: false after a message about a wrong
+ * value, and if @option is unknown. */
 bool delta_option(int option, struct delta_how *how);
 /* Checks, after the options, that the output and all @n arguments have names. @missing: the message
- * behind "-o". Return: TOOL_OK, or TOOL_TROUBLE after a message. */
+ * after "-o" if the output is missing. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
 int delta_named(const struct delta_how *how, const char *missing, char **arguments, int n);
-/* Return: the most bytes of bits that each of the two images may have. */
+/* Return: the limit on the bits of each of the two images, in bytes. */
 uint64_t delta_most_bytes(const struct delta_how *how);
 
-/* Reports the head of a delta. */
+/* Adds the figures of a delta's head to the report. */
 void delta_report(struct report *r, const struct weir_delta_info *info);
 /* Prints the report, unless --quiet, and frees it. */
 void delta_put(struct report *r, const struct delta_how *how);

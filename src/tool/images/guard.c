@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Refuses sets that look like a mistake. An empty list of keys builds a valid image, and every
- * server takes it. Only the user who builds it knows whether that is intended. */
+ * Refuses sets that look like a mistake. An empty list of keys would build a valid image, which
+ * every server loads. Only the user knows whether the set is meant to be empty. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "output/say.h"
 #include "output/units.h"
 
-/* Return: the capacity to advise; 0: unknown. If nearly every bit is set, the estimate says little,
- * so it is the number of keys put in. */
+/* Return: the capacity to recommend, or 0 if it is unknown. If nearly every bit is set, the
+ * estimate is unreliable, and the number of inserted keys replaces it. */
 static uint64_t room_for(const struct guard *guard, const struct weir_stats *stats)
 {
 	const uint64_t most = guard->keys ? guard->keys : guard->most;
@@ -33,8 +33,8 @@ const char *guard_advice(const struct guard *guard, const struct weir_stats *sta
 	return advice;
 }
 
-/* Few keys at a low rate spread unevenly. By chance the rate may be twice the one asked, although
- * there is room for all keys. */
+/* Return: true if the keys are within the capacity. With few keys and a low rate, the measured rate
+ * can be twice the asked rate by chance, although the keys are within the capacity. */
 static bool has_room(const struct guard *guard, const struct weir_stats *fresh)
 {
 	return guard->keys ? guard->keys <= fresh->capacity : !fresh->saturated;
@@ -53,37 +53,40 @@ int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, co
 	return TOOL_NO;
 }
 
-/* A kind that keeps copies has room for few of one key: two full buckets, no matter how much room
- * there is elsewhere. */
+/* Return: true if a key was refused because it has too many copies. All copies of a key share two
+ * buckets, whatever the number of free slots in other buckets. */
 static bool often_came(const struct weir_stats *stats, int64_t copies)
 {
 	return weir_kind_can(stats->shape.kind, WEIR_CAN_HOLD_COPIES) &&
 	       copies >= (stats->shape.field[0] == 16 ? 8 : 10);
 }
 
-/* Return: the number of keys in the input; 0 if it cannot be read again. */
+/* Return: the number of keys in the input, or 0 if the input cannot be read again. */
 static uint64_t keys_in(const struct guard *guard, const struct fill *fill)
 {
 	struct fill again = *fill;
 	uint64_t keys = 0;
-	again.found = NULL; /* keep the findings of the pass before */
+	again.found = NULL; /* keep the findings of the previous pass */
 	if (!guard->keys && fill->bytes && fill_count(&again, &keys))
-		return 0; /* after a message */
+		return 0; /* fill_count() has printed a message */
 	return guard->keys ? guard->keys : keys;
 }
 
-/* Return: a capacity for @keys, those of the input, and for the keys that were there before. */
+/* Return: a capacity for the @keys of the input and the keys that were in the filter before.
+ * @taken: keys of the input that the filter accepted. */
 static uint64_t room_for_all(uint64_t keys, uint64_t taken, const struct weir_stats *stats)
 {
 	double before = stats->keys_estimated - (double)taken;
 	return round_up(keys + (before >= 1 && isfinite(before) ? (uint64_t)before : 0));
 }
 
-/* The filter in memory took some keys, but nothing is saved; the message says that first. */
+/* Reports that the filter is too small. The message says first that nothing was saved, although the
+ * filter in memory accepted some keys. */
 static int no_room(const struct guard *guard, const struct weir_stats *stats, const char *path,
                    uint64_t taken, uint64_t keys)
 {
-	const bool anew = *guard->option != '-'; /* "weir build -n", or "-n" */
+	/* guard->option is "weir build -n" for an image that exists, else "-n" */
+	const bool anew = *guard->option != '-';
 	const char *option = weir_kind_can(stats->shape.kind, WEIR_CAN_GROW) ? "--max-keys" : "-n";
 	char all[40] = "", room[80];
 	snprintf(room, sizeof room, "a larger %s", option);
@@ -115,7 +118,7 @@ int guard_full(const struct weir_filter *f, const struct fill *fill, const char 
 	return TOOL_NO;
 }
 
-/* "keys.txt", "keys.txt and 2 more files". */
+/* Return: text such as "keys.txt" or "keys.txt and 2 more files". */
 static const char *names_of(const struct lines_options *from, char *room, size_t bytes)
 {
 	const char *first = from->n ? from->names[0] : "-";
@@ -143,8 +146,9 @@ int guard_empty(const struct guard *guard, const struct lines_options *from, uin
 	return TOOL_NO;
 }
 
-/* A complete list of min_keys keys must pass, so the limit allows for the error of the estimate. At
- * rates up to 10 % lists of 100 to 20,000 keys passed for each of 60 seeds; at 50 % nearly all. */
+/* Return: true if fewer than min_keys keys differ. The limit allows for the error of the estimate,
+ * so that complete lists pass. At rates up to 10 %, complete lists of 100 to 20,000 keys passed for
+ * each of 60 seeds, and at 50 % nearly all passed. */
 static bool fewer_differ(const struct guard *guard, const struct weir_stats *fresh,
                          const char *path)
 {
@@ -161,7 +165,8 @@ int guard_few(const struct guard *guard, const struct weir_stats *fresh,
               const struct lines_options *from, const char *path)
 {
 	char room[4096], differ[80] = "";
-	const bool few = guard->keys < guard->min_keys; /* exact: no estimate is needed */
+	/* exact, since there are at most guard->keys different keys */
+	const bool few = guard->keys < guard->min_keys;
 	if (!few && !fewer_differ(guard, fresh, path))
 		return TOOL_OK;
 	if (guard->different && guard->different < guard->keys)
@@ -189,9 +194,9 @@ static bool not_compared(const char *path, const char *why)
 	return false;
 }
 
-/* Measures the image at @path: a sample of its bits, or all of them after a check of the checksums.
- * Return: false after a message, if the image is damaged, live or too large for the memory, or has
- * all bits set. */
+/* Measures a sample of the bits of the image at @path, or with @all every bit after a check of the
+ * checksums. Return: false after a message, if the image is damaged, live, above the memory limit,
+ * or has every bit set. */
 static bool look(const struct guard *guard, const char *path, const struct weir_image_info *info,
                  bool all, struct weir_stats *old)
 {
@@ -205,8 +210,8 @@ static bool look(const struct guard *guard, const char *path, const struct weir_
 	return isfinite(old->keys_estimated) || not_compared(path, "every bit of that is set");
 }
 
-/* Is @keys under a tenth of the old keys? Return: negative: no; positive: yes; 0: the sample does
- * not tell. */
+/* Compares @keys with a tenth of the old keys. Return: 1 if @keys is smaller, -1 if not, 0 if the
+ * sample of the old image does not decide. */
 static int fewer(double keys, const struct weir_stats *old)
 {
 	if (keys >= WEIR_SANE_KEYS * (old->keys_estimated + old->keys_error))
@@ -214,13 +219,14 @@ static int fewer(double keys, const struct weir_stats *old)
 	return keys < WEIR_SANE_KEYS * (old->keys_estimated - old->keys_error);
 }
 
-/* Reads the whole old image only if a sample does not tell, which takes few keys in a large image
- * and is rare. A sparse file may declare terabytes, so skips an image above the limit. */
+/* Compares @keys with the image at @path. Reads the whole image only if a sample does not decide,
+ * which is rare. An image above the memory limit is not read, since a sparse file may declare
+ * terabytes. Return: as fewer(). */
 static int compare(const struct guard *guard, double keys, const char *path,
                    const struct weir_image_info *info, struct weir_stats *old)
 {
 	int answer = 0;
-	if (!info->compressed) { /* a sample of a compressed one would unpack the whole */
+	if (!info->compressed) { /* a sample of a compressed image would unpack all of it */
 		if (!look(guard, path, info, false, old))
 			return -1;
 		answer = fewer(keys, old);
@@ -240,7 +246,7 @@ static int shrunk(const struct guard *guard, const struct weir_stats *fresh, con
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	struct weir_stats old = WEIR_STATS_INIT;
 	struct stat st;
-	if (stat(path, &st) || st.st_size == 0) /* mktemp leaves an empty file */
+	if (stat(path, &st) || st.st_size == 0) /* such as a file from mktemp */
 		return TOOL_OK;
 	if (weir_image_inspect(weir_location_path(path), &info)) {
 		say("%s: not compared with the file that it replaces: %s", path,

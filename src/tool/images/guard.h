@@ -9,24 +9,25 @@
 #include "input/fill.h"
 
 struct guard {
-	bool allow_overfull, allow_shrink, allow_empty; /* the options of these names */
-	const char *option; /* the one that makes more room: "-n" */
+	bool allow_overfull, allow_shrink, allow_empty; /* the options of the same names */
+	const char *option; /* the option that raises the capacity, such as "-n" */
 	bool memory_given; /* -m is given, and the advice is to omit it */
-	uint64_t keys; /* all that were put in, with duplicates; 0: unknown */
-	uint64_t most; /* upper bound, if the image had keys before; 0: unknown */
-	uint64_t min_keys;  /* --min-keys: different keys; 0: not given */
-	uint64_t different; /* different keys, if the builder counted them; else 0 */
-	uint64_t max_memory; /* to unpack an old image, or to read one whose sample does not tell */
+	uint64_t keys; /* number of keys inserted, duplicates included; 0: unknown */
+	uint64_t most; /* upper bound on keys, if the image had keys before; 0: unknown */
+	uint64_t min_keys;  /* --min-keys, a number of different keys; 0: not given */
+	uint64_t different; /* number of different keys, if the builder counted them; else 0 */
+	uint64_t max_memory; /* limit for unpacking an old image, or for reading all of it */
 };
 
-/* May a set of these figures be saved to @path? Refuses more keys than the capacity at more than
- * twice the rate asked, and under a tenth of the keys of an image at @path. Return: TOOL_OK, or
- * TOOL_NO after a message for each. */
+/* Checks a new set before it is saved to @path. Refuses a set with more keys than its capacity and
+ * more than twice the asked rate, and a set with under a tenth of the keys of an image at @path.
+ * Return: TOOL_OK, or TOOL_NO after a message for each fault. */
 int guard_ask(const struct guard *guard, const struct weir_stats *fresh, const char *path);
 
-/* For input without a key: the list is empty by mistake, the program before weir failed, or every
- * line was skipped. @bad: lines skipped. @so: in the message, the effect of --allow-empty.
- * Return: TOOL_OK if it is allowed, or TOOL_NO after a message. */
+/* Refuses input without keys, unless --allow-empty is given. The list may be empty by mistake, the
+ * program that wrote it may have failed, or every line was skipped. @bad: number of skipped lines.
+ * @so: the effect of --allow-empty, for the message. Return: TOOL_OK, or TOOL_NO after a
+ * message. */
 int guard_empty(const struct guard *guard, const struct lines_options *from, uint64_t bad,
                 const char *so);
 
@@ -36,23 +37,24 @@ int guard_empty(const struct guard *guard, const struct lines_options *from, uin
 int guard_few(const struct guard *guard, const struct weir_stats *fresh,
               const struct lines_options *from, const char *path);
 
-/* Like guard_empty(), for files without a key beside others with keys. */
+/* Refuses single files without keys, although other files have keys. @so: as in guard_empty().
+ * Return: TOOL_OK, or TOOL_NO after a message. */
 int guard_keyless(const struct guard *guard, const struct keyless *keyless, const char *so);
 
-/* Asks only whether the set is too full. */
+/* Refuses a set that is too full, like guard_ask(), but does not compare it with an old image. */
 int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path);
 
-/* For a filter that has refused a key for lack of room. Reads files again to count their keys.
- * @fill: the pass that added keys, with its findings.
- * Return: TOOL_NO after a message that says how to make room; TOOL_TROUBLE after another. */
+/* Reports that a filter has refused a key, and how to raise the capacity. Reads files again to
+ * count their keys. @fill: the pass that added keys, with its findings. Return: TOOL_NO after that
+ * message, or TOOL_TROUBLE after another. */
 int guard_full(const struct weir_filter *f, const struct fill *fill, const char *path,
                const struct guard *guard);
 
-/* Return: for an overfull set, the option that makes room, "; -n 2010 has room for them", or "" if
- * the bits do not tell. */
+/* Return: advice for an overfull set, such as "; -n 2010 has room for them", or "" if the bits do
+ * not show how many keys there are. */
 const char *guard_advice(const struct guard *guard, const struct weir_stats *stats);
 
-/* The marks by which the image tells its followers what was allowed. */
+/* Return: the marks that tell followers of the image which checks the user disabled. */
 uint32_t guard_marks(const struct guard *guard);
 
 #endif

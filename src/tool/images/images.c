@@ -15,10 +15,10 @@
 #include "output/say.h"
 #include "output/units.h"
 
-/* Is the path a stream to read: a pipe, a socket or a device? A FIFO in a folder does not count: an
- * open may wait forever for a writer, and a waiting writer would take the tool for its reader. The
- * library refuses it with a message. A pipe that is already open has a name in /dev or /proc, or
- * its path does not resolve. */
+/* Return: true if the path is an open pipe, a socket or a device. A FIFO in a folder does not
+ * count, and the library refuses it: opening a FIFO may block until a writer comes, and a waiting
+ * writer would take the tool for its reader. The path of an open pipe is in /dev or /proc, or does
+ * not resolve. */
 static bool is_stream(const char *path)
 {
 	struct stat st;
@@ -67,8 +67,8 @@ int image_swapped(const char *image, char **others, size_t n)
 	return TOOL_OK;
 }
 
-/* Return: -1 if the path is not a stream or cannot be opened. The library then opens the path, or
- * reports the failure. */
+/* Return: a descriptor of the stream at @path, or -1. At -1, the library opens the path or reports
+ * the failure. */
 static int open_stream(const char *path)
 {
 	return is_stream(path) ? open_to_read(path) : -1;
@@ -102,7 +102,7 @@ uint64_t image_max_memory(void)
 	return room_half("");
 }
 
-/* The max_bytes of a load into memory: 0 would mean no limit. */
+/* Return: max_bytes of a load into memory. 0 would mean no limit. */
 static uint64_t most_bytes(const struct image_how *how)
 {
 	return how->max_memory ? how->max_memory : 1;
@@ -110,7 +110,7 @@ static uint64_t most_bytes(const struct image_how *how)
 
 static char too_large[200];
 
-/* @needed: 0 if unknown. */
+/* Formats the message that memory is short. @needed: bytes, or 0 if unknown. Return: -EFBIG. */
 static int refuse(const struct image_how *how, uint64_t needed)
 {
 	snprintf(too_large, sizeof too_large, "needs %s%s than --max-memory allows (%s)",
@@ -125,7 +125,7 @@ const char *image_trouble(int err, const char *path)
 	                                   opened_or(err, detail_without(path), SAY_IMAGE);
 }
 
-/* Return: @err, after a message if it is an error, unless how->wordless. */
+/* Prints a message if @err is an error, unless how->wordless is set. Return: @err. */
 static int settle(int err, const char *path, const struct image_how *how)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -152,14 +152,14 @@ bool window_file(const char *path)
 	       info.shape.kind == WEIR_WINDOW;
 }
 
-/* Subcommands that take a window load it through compound.h. */
+/* Subcommands that accept a window load it through compound.h. */
 static int not_a_window(const char *path)
 {
 	return weir_fail(-ENOTSUP, "%s: is a window: weir query, weir info and weir verify read it",
 	                 path);
 }
 
-/* Destroys a loaded filter that is a window. Return: @err, or -ENOTSUP after that. */
+/* Destroys a loaded filter that is a window. Return: -ENOTSUP for a window, else @err. */
 static int no_window(int err, struct weir_filter **f, const char *path)
 {
 	if (err || !weir_can(*f, WEIR_CAN_FORGET))
@@ -169,7 +169,7 @@ static int no_window(int err, struct weir_filter **f, const char *path)
 	return not_a_window(path);
 }
 
-/* Return: @err of a map, with a clearer message if the image is a window. */
+/* Return: the result @err of a map, with a clearer message if the image is a window. */
 static int no_window_mapped(int err, const char *path)
 {
 	return err == -ENOTSUP && window_file(path) ? not_a_window(path) : err;
@@ -207,8 +207,8 @@ int image_load_fd(struct weir_filter **out, int fd, const char *path, const stru
 	return settle(no_window(err, out, path), path, how);
 }
 
-/* The image mapped last, and the messages for a page of it that cannot be read. They are ready
- * before the map, because a signal handler must not format them. */
+/* The image mapped last, and the messages for a page that cannot be read. The messages are
+ * formatted before the map, because a signal handler must not do so. */
 static struct {
 	const char *path;
 	off_t bytes;
@@ -248,7 +248,7 @@ int image_open(struct weir_filter **out, const char *path, const struct image_ho
 	prepare_sentences(path);
 	int err = weir_load(out, weir_location_map(path, WEIR_MAP_READ), &options);
 	end(how);
-	/* -EINVAL: it is compressed */
+	/* -EINVAL: a compressed image cannot be mapped */
 	return err == -EINVAL ? image_load(out, path, how) :
 	                        settle(no_window_mapped(err, path), path, how);
 }
@@ -259,7 +259,7 @@ int image_stats(const char *path, const struct weir_image_info *info, bool exact
 	struct weir_load_options options = begin(how, "reading");
 	prepare_sentences(path);
 	options.no_verify = !how->check;
-	/* The library maps a plain image. But a compressed one may have replaced it by now. */
+	/* A plain image is mapped, but a compressed image may have replaced it by now. */
 	options.max_bytes = info->compressed ? most_bytes(how) : info->bytes;
 	int err = weir_image_measure(weir_location_path(path), exact ? WEIR_EXACT : WEIR_SAMPLED,
 	                             &options, out);
@@ -267,7 +267,7 @@ int image_stats(const char *path, const struct weir_image_info *info, bool exact
 	return settle(err, path, how);
 }
 
-/* Return: the memory that weir_image_verify() takes. image.h gives the upper bound. */
+/* Return: the upper bound on the memory of weir_image_verify(), as stated in weir/image.h. */
 static uint64_t needed_to_verify(const struct weir_image_info *info)
 {
 	const uint64_t mib = 1 << 20, shard = info->bytes / info->shards;

@@ -16,7 +16,7 @@
 #define OTHER_KEY "servers that follow it refuse that, also those that take any seed"
 #define NEW_SEED "servers that follow it refuse one of another seed, unless they take any"
 
-/* Makes a filter the model, and frees it. Return: 0, or a negative errno of the library's. */
+/* Makes @f the model, and destroys @f. Return: 0, or a negative errno. */
 static int take_model(struct model *out, struct weir_filter *f, const char *path, double fp_rate,
                       const struct image_how *how)
 {
@@ -27,7 +27,7 @@ static int take_model(struct model *out, struct weir_filter *f, const char *path
 	int err = weir_params_of(f, &model.params);
 	weir_text_of(f, &model.normal);
 	weir_destroy(f);
-	if (model.params.secret) { /* points to the filter's copy, which is freed */
+	if (model.params.secret) { /* points into the destroyed filter */
 		model.params.secret = how->secret;
 		model.params.seed = 0;
 	}
@@ -44,11 +44,13 @@ int model_like(struct model *out, const char *path, const struct image_how *how)
 		return image_unnamed(path, true);
 	if (image_open(&f, path, how))
 		return TOOL_TROUBLE;
-	bool known = weir_image_inspect(weir_location_path(path), &info) == 0; /* not for a pipe */
+	/* not of a pipe */
+	bool known = weir_image_inspect(weir_location_path(path), &info) == 0;
 	return take_model(out, f, path, known ? info.fp_rate : 0.0, how) ? TOOL_TROUBLE : TOOL_OK;
 }
 
-/* A user who may write the image may have chosen its seed, and keys that collide under it. */
+/* Return: false after a message, if another user may have chosen the seed of the image, and keys
+ * that collide with the seed. */
 static bool trusted(int fd, const char *path)
 {
 	struct stat st;
@@ -67,7 +69,8 @@ static bool trusted(int fd, const char *path)
 	return false;
 }
 
-/* Are the keys hashed by the same function? Only opening the image tells if the key is the same. */
+/* Return: true if the image's keys were hashed like the new keys, both with a key or both without.
+ * Whether the hash keys are equal shows only when the image is opened. */
 static bool same_hash(const struct weir_image_info *info, bool keyed, const char *path)
 {
 	if (info->keyed != keyed)
@@ -78,15 +81,16 @@ static bool same_hash(const struct weir_image_info *info, bool keyed, const char
 	return info->keyed == keyed;
 }
 
-/* The image to be replaced. The descriptor keeps it even if another process replaces the path. */
+/* The image to be replaced. The descriptor refers to this image even if another process replaces
+ * the file. */
 struct replaced {
 	const char *path;
 	int fd;
-	char name[40]; /* of the descriptor, if /proc is mounted */
+	char name[40]; /* path of the descriptor, if /proc is mounted */
 	struct weir_image_info info;
 };
 
-/* Return: is it an image that is not live? The caller then closes its descriptor. */
+/* Return: true if the path is an image that is not live. The caller then closes r->fd. */
 static bool open_replaced(struct replaced *r, const char *path)
 {
 	*r = (struct replaced){ .path = path, .info = WEIR_IMAGE_INFO_INIT };
@@ -138,7 +142,7 @@ int model_replaced(struct model *out, const char *path, const struct model_wish 
 	if (strcmp(path, "-") == 0 || !open_replaced(&r, path))
 		return TOOL_OK;
 	if (r.info.shape.kind == WEIR_WINDOW || r.info.shape.kind == WEIR_ROUTER) {
-		close(r.fd); /* neither can be a filter's model */
+		close(r.fd); /* windows and routers cannot be models */
 		return TOOL_OK;
 	}
 	int status = TOOL_OK;
@@ -155,13 +159,14 @@ int model_replaced(struct model *out, const char *path, const struct model_wish 
 	return status;
 }
 
-/* An answer is yes if any of its lookups is, so its rate is at most the sum of their rates. */
+/* Return: the upper bound on the rate of an answer, which is the sum of the rates of its
+ * lookups. */
 static double rate_of_answer(const struct model *model)
 {
 	return model->fp_rate * weir_text_most(&model->normal);
 }
 
-/* Are two rates of answers equal but for rounding? */
+/* Return: true if two rates are equal except for rounding. */
 static bool same_rate(double a, double b)
 {
 	return fabs(a - b) <= 1e-12 * b;
@@ -185,15 +190,16 @@ struct model_taken model_take(const struct model *model, const struct model_wish
 		return taken;
 	taken.seed = !wish->new_seed && !params->seed;
 	if (taken.seed)
-		params->seed = model->params.seed; /* 0 if it is keyed */
-	/* A rate that follows from a size can be below all rates that may be asked for. */
+		params->seed = model->params.seed; /* 0 if the model is keyed */
+	/* A rate that follows from a size may be outside of the range that options accept. */
 	if (params->fp_rate == 0.0 && !params->max_bytes && model->fp_rate >= 1e-9 &&
 	    model->fp_rate <= 0.5)
 		params->fp_rate = fmin(rate_of_answer(model), 0.5);
 	return taken;
 }
 
-/* Return: how often to double or, if negative, to halve. Half of an odd number is rounded up. */
+/* Return: how many times to double the capacity for @keys or, if negative, to halve it. Half of an
+ * odd number is rounded up. */
 static int steps(uint64_t capacity, uint64_t keys, bool never_smaller)
 {
 	int n = 0;
@@ -221,7 +227,7 @@ double model_rate(const struct model *model, const struct weir_text *noted, doub
 	return own ? model->fp_rate : rate / lookups;
 }
 
-/* Does the model's size follow from its rate? It does not if the size was given. */
+/* Return: true if the model's size follows from its rate, rather than from an option. */
 static bool follows_from_rate(const struct model *model, const struct weir_params *params)
 {
 	struct weir_params p = *params;
@@ -233,7 +239,7 @@ static bool follows_from_rate(const struct model *model, const struct weir_param
 	       plan.bytes == model->params.max_bytes;
 }
 
-/* Return: the keys that fit the model's size at the rate of @params. This rate differs from the
+/* Return: the capacity of the model's size at the rate of @params. This rate differs from the
  * model's if the number of lookups per answer has changed. */
 static uint64_t room_of(const struct model *model, const struct weir_params *params)
 {
@@ -247,8 +253,8 @@ static uint64_t room_of(const struct model *model, const struct weir_params *par
 	return weir_plan_make(&p, &plan) ? model->params.capacity : plan.capacity;
 }
 
-/* Doubles or halves the bytes exactly, so that weir can fold one image to the size of the other.
- * The capacity is the most keys that keep the rate. */
+/* Doubles or halves the model's bytes exactly, so that the larger of the two images can be folded
+ * to the size of the smaller. The capacity becomes the largest that keeps the rate. */
 static void step(const struct model *model, int n, uint64_t keys, struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -258,24 +264,25 @@ static void step(const struct model *model, int n, uint64_t keys, struct weir_pa
 	if (model->params.shards)
 		p.shards = (uint32_t)stepped(model->params.shards, n);
 	if (p.fp_rate == 0.0 || weir_plan_make(&p, &plan) || plan.capacity < keys) {
-		p.capacity = stepped(model->params.capacity, n); /* with the rate that follows */
+		/* without a rate */
+		p.capacity = stepped(model->params.capacity, n);
 		p.fp_rate = 0.0;
 	}
 	*params = p;
 }
 
-/* A growing filter keeps the model's first layer and its limit while that has room for the keys: it
- * adds layers by itself. Return: the doublings. */
+/* Sizes a growing filter, which adds layers by itself. The model's first layer and limit on keys
+ * are doubled only if the keys exceed the limit. Return: the number of doublings. */
 static int take_growing(const struct model *model, uint64_t keys, struct weir_params *params)
 {
-	enum { MOST = 21845 }; /* times the first layer: the default limit */
+	enum { MOST = 21845 }; /* the default limit on keys, as a multiple of the first layer */
 	const struct weir_params *is = &model->params;
 	uint64_t room = is->growing.max_capacity ? is->growing.max_capacity : is->capacity * MOST;
 	int n = steps(room, keys, true);
 	params->capacity = stepped(is->capacity, n);
 	params->growing.max_capacity = stepped(is->growing.max_capacity, n);
 	params->shards = n ? 0 : is->shards;
-	if (!n && is->max_bytes) { /* the size was given, and the rate follows */
+	if (!n && is->max_bytes) { /* the model's size was given, and the rate follows from it */
 		params->max_bytes = is->max_bytes;
 		params->fp_rate = 0.0;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A new image takes its seed, size and layout from a model: the image that it replaces, or that of
- * --like. With the same seed, servers go on following. If the size is also the same, the new image
- * can be merged and compared with the old one, and keys can be carried over to it. */
+ * A new image takes its seed, size and layout from a model, which is the image to be replaced or
+ * the image of --like. With the same seed, servers can follow the new image. With the same size
+ * too, the images can be merged and compared, and keys can be copied from the old image to the
+ * new. */
 #ifndef WEIR_TOOL_MODEL_H
 #define WEIR_TOOL_MODEL_H
 
@@ -9,24 +10,24 @@
 #include <weir/weir.h>
 #include "images.h"
 
-/* Start from { 0 }. */
+/* Initialise with { 0 }. */
 struct model {
-	const char *path;          /* the image, or NULL */
-	double fp_rate;            /* asked of it, for one lookup */
-	struct weir_text normal; /* the normalisation of its keys; set even without a path */
+	const char *path;          /* path of the image; NULL: no model */
+	double fp_rate;            /* asked rate of one lookup */
+	struct weir_text normal; /* the steps of the keys; known even without a path */
 	bool normal_known;         /* @normal comes from an image that may be trusted */
-	struct weir_params params; /* to make another one like it, except secret */
+	struct weir_params params; /* parameters of an equal filter, without its secret */
 };
 
-/* The new image as the options want it. */
+/* The options for the new image. */
 struct model_wish {
-	struct weir_params params; /* 0: not given, except for kind: */
+	struct weir_params params; /* a field of 0 is not given, except kind */
 	bool kind_given;
 	bool new_seed;             /* --new-seed */
-	bool never_smaller;        /* no size below the model's */
+	bool never_smaller;        /* do not choose a size below the model's */
 };
 
-/* The traits that the new image took over. */
+/* The traits that the new image took from the model. */
 struct model_taken {
 	bool seed, size;
 	int steps; /* doublings of the size, or if negative, halvings */
@@ -35,33 +36,29 @@ struct model_taken {
 /* Reads the image @path of --like. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
 int model_like(struct model *out, const char *path, const struct image_how *how);
 
-/*
- * Reads the image at @path that is to be replaced. It is the model, unless its keys were hashed by
- * another function or key, or another user may have written it and so chosen its seed. Prints a
- * message if servers then cannot follow.
- * Return: TOOL_OK, with or without a model; TOOL_TROUBLE after a message, if its seed is needed
- * but cannot be read.
- */
+/* Reads the image at @path that is to be replaced, and makes it the model. An image is not used if
+ * its keys were hashed by another function or key, or if another user may have written it and so
+ * chosen its seed. Then a message says that servers cannot follow the new image. Return: TOOL_OK,
+ * with or without a model; TOOL_TROUBLE after a message, if the seed is needed but cannot be
+ * read. */
 int model_replaced(struct model *out, const char *path, const struct model_wish *wish, bool force,
                    const struct image_how *how);
 
-/* Takes over the seed unless the options give another, and the rate if they give neither rate nor
- * size. Return: the traits taken over. */
+/* Copies the model's seed to @params unless the options give a seed, and the model's rate if the
+ * options give neither rate nor size. Return: the copied traits. */
 struct model_taken model_take(const struct model *model, const struct model_wish *wish,
                               struct weir_params *params);
 
-/* Return: the rate of one lookup, for @rate asked of an answer that takes the lookups of @noted. If
- * that is the model's rate, returns it bit for bit: rounding would change the image with every
- * rebuild. */
+/* Return: the rate of one lookup, if @rate is asked for an answer with the lookups of @noted. A
+ * rate that equals the model's except for rounding becomes exactly the model's, since rounding
+ * would change the image at every rebuild. */
 double model_rate(const struct model *model, const struct weir_text *noted, double rate);
 
-/*
- * Sets the size for @keys keys of the normalisation @noted. Takes the model's size if they fit and
- * use at least half of it, else doubles or halves its bytes as often as needed. If the options ask
- * for another size, rate, layout or normalisation than the model's, makes room for @keys instead.
- * The rate in @params is an answer's before the call and one lookup's after it: an answer is yes if
- * any of its lookups is.
- */
+/* Sets the size for @keys keys of the normalisation @noted. The size is the model's if the keys fit
+ * and use at least half of it, else the model's bytes are doubled or halved as often as needed. If
+ * the options differ from the model in size, rate, layout or normalisation, the size follows from
+ * @keys instead. The rate in @params is an answer's before the call and one lookup's after the
+ * call. */
 void model_size(const struct model *model, const struct model_wish *wish,
                 const struct weir_text *noted, uint64_t keys, struct weir_params *params,
                 struct model_taken *taken);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Checks the file that an image is to replace, and takes turns with other processes. */
+ * Checks the file that an image is to replace, and locks it against other processes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -21,7 +21,7 @@ static bool is_file(const struct stat *a, const struct stat *b)
 	return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Can a file be made at @path? */
+/* Checks that a file can be created at @path. Return: false after a message. */
 static bool can_be_made(const char *path)
 {
 	struct stat st;
@@ -49,8 +49,8 @@ static bool can_be_made(const char *path)
 	return ok;
 }
 
-/* Refuses to replace an image that has changed since the last look: a process relies on the keys
- * that it inserted. If the file is gone, there is nothing to lose. */
+/* Refuses to replace an image that has changed since the previous check, since a process relies on
+ * the keys that it inserted. A removed or emptied file is accepted, since no keys are lost. */
 static int note(struct image_saving *saving, const char *path, uint64_t commit)
 {
 	if (!saving)
@@ -98,12 +98,13 @@ int place_ask(const char *path, bool force, struct image_saving *saving)
 	}
 	if (force || strcmp(path, "-") == 0)
 		return TOOL_OK;
-	if (stat(path, &st) || st.st_size == 0) /* mktemp leaves an empty file */
+	if (stat(path, &st) || st.st_size == 0) /* such as a file from mktemp */
 		return note(saving, path, WEIR_REPLACES_NOTHING);
 	return refuse_to_replace(path, saving);
 }
 
-/* Return: the loss in a set of another kind, and the command that makes a set without the loss. */
+/* Return: the trait that an image loses by a change of its kind, and the command that keeps the
+ * trait. */
 static const char *lost_of(uint32_t kind)
 {
 	if (weir_kind_can(kind, WEIR_CAN_EXCLUDE))
@@ -116,7 +117,7 @@ static const char *lost_of(uint32_t kind)
 	return "";
 }
 
-/* Is there an image whose traits the new one must keep? */
+/* Return: true if an image at @path has traits that the new image must keep. */
 static bool guarded(const char *path, bool force, struct weir_image_info *info)
 {
 	*info = (struct weir_image_info)WEIR_IMAGE_INFO_INIT;
@@ -198,7 +199,8 @@ static bool has_set(const struct place_fresh *fresh, const char *name)
 	return false;
 }
 
-/* Refuses a new router that lacks sets of the old one, and names the first of them. */
+/* Refuses a new router that lacks sets of the old router. The message names the first of these
+ * sets. */
 static int keeps_sets(const char *path, const struct place_fresh *fresh, bool force,
                       const struct image_how *how)
 {
@@ -268,7 +270,7 @@ int place_ask_delta(const char *path, bool force)
 	return TOOL_NO;
 }
 
-/* "-" is standard input, as in lines.h. */
+/* Return: true if @name is @file. The name "-" is standard input, as in lines.h. */
 static bool reads(const char *name, const struct stat *file)
 {
 	struct stat st;
@@ -323,7 +325,7 @@ bool place_is_one_of(const char *path, char **names, size_t n)
 	return is;
 }
 
-/* Reports a wait of over a second. */
+/* Waits for a lock. Reports a wait of over a second. */
 static void lock(int fd, int how, const char *path)
 {
 	for (unsigned tries = 0; flock(fd, how | LOCK_NB); tries++) {
@@ -351,7 +353,7 @@ int place_turn(const char *path, bool shared)
 		lock(fd, shared ? LOCK_SH : LOCK_EX, path);
 		if (fstat(fd, &locked) || stat(path, &there) || is_file(&locked, &there))
 			return fd;
-		close(fd); /* it was replaced: lock the new one */
+		close(fd); /* the file was replaced: lock the new file */
 	}
 }
 

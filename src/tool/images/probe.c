@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The measured rate: false positives among keys that are certainly absent. */
+ * Measures the rate of false positives with keys that are certainly absent. */
 #include <endian.h>
 #include <string.h>
 #include "probe.h"
@@ -9,7 +9,8 @@
 
 bool probe_tells(const struct weir_stats *stats)
 {
-	return !(stats->keys_estimated < PROBE_KEYS); /* not a number: every bit is set */
+	/* true for an infinite estimate */
+	return !(stats->keys_estimated < PROBE_KEYS);
 }
 
 struct probe probe_rate(const struct weir_filter *f, char delimiter, double expected)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir route --build makes a router of the lines of files, one set per file. weir plan --sets tells
- * what a router costs. */
+ * weir route --build makes a router of the lines of files, one set per file. weir plan --sets
+ * prints the memory and the rates of a router. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +17,9 @@
 #include "saving.h"
 #include "shape.h"
 
-enum { KEYS = 512 }; /* most keys of one call */
+enum { KEYS = 512 }; /* keys of one call of the library */
 
-/* Splits NAME=FILE. FILE alone is also the set's name. */
+/* Splits NAME=FILE. An argument without = is both name and file. */
 static bool take_set(char *argument, const char **name, char **file)
 {
 	char *sign = strchr(argument, '=');
@@ -35,8 +35,8 @@ static bool take_set(char *argument, const char **name, char **file)
 
 typedef bool take_fn(void *arg, const struct iovec *keys, size_t n);
 
-/* Passes the lines of a file to @take, unless it is NULL. @keys: receives their number. Return:
- * TOOL_OK, or TOOL_TROUBLE after a message. */
+/* Passes the lines of a file to @take, unless @take is NULL. @keys: receives the number of lines.
+ * Return: TOOL_OK, or TOOL_TROUBLE after a message. */
 static int each_line(const struct route_build *b, char *file, take_fn *take, void *arg,
                      uint64_t *keys)
 {
@@ -75,19 +75,20 @@ static int ask_keys(const struct route_build *b, char *file, uint64_t keys)
 	return keys ? TOOL_OK : guard_empty(&b->guard, &from, 0, "makes it an empty set");
 }
 
-/* A pipe that is read twice is empty the second time. */
+/* Refuses a pipe, which would be empty when it is read the second time. */
 static int ask_regular(char *file)
 {
 	struct stat st;
 	if (stat(file, &st))
 		return trouble_unopened(errno, file, SAY_KEYS);
-	if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) /* reading a folder says what it is */
+	/* reading a folder fails with a clear message */
+	if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
 		return TOOL_OK;
 	return trouble("%s: is not a regular file, and is to be read twice: give the number of its "
 	               "keys with -n, or save it to a file first", file);
 }
 
-/* Counts the lines of each file, which size its set. */
+/* Counts the lines of each file, to size its set. */
 static int count_files(const struct route_build *b, char **files, size_t n, uint64_t *lines)
 {
 	int status = TOOL_OK;
@@ -139,7 +140,8 @@ static int save(struct route_build *b, const struct weir_filter *r)
 	return status;
 }
 
-/* @counted: the number of lines in the first pass; NULL without one. */
+/* Inserts the lines of a file into a set. @counted: the number of lines in the first pass; NULL:
+ * there was no first pass. */
 static int fill_set(const struct route_build *b, char *file, const uint64_t *counted,
                     struct filling *f)
 {
@@ -170,7 +172,8 @@ static int fill(struct route_build *b, const struct weir_params *p, char **files
 	return status;
 }
 
-/* May the image be saved there? Refuses a file of keys, and an image that has more sets. */
+/* Checks that the image may be saved. Refuses a file that keys are read from, and an image with
+ * sets that the new router lacks. */
 static int ask_place(struct route_build *b, const struct lines_options *read, const char **names)
 {
 	const struct image_how how = { .max_memory = b->guard.max_memory };
@@ -183,7 +186,8 @@ static int ask_place(struct route_build *b, const struct lines_options *read, co
 	return status ? status : place_keeps(b->output, &fresh, b->force, &how);
 }
 
-/* Return: TOOL_OK, or the exit status after a message. */
+/* Parses the arguments, and checks the output path. Return: TOOL_OK, or the exit status after a
+ * message. */
 static int take_sets(struct route_build *b, char **arguments, size_t n, const char **names,
                      char **files)
 {
@@ -216,7 +220,7 @@ int route_build(struct route_build *b, char **arguments, size_t n)
 	if (status)
 		return status;
 	memcpy(room, lines, sizeof room);
-	room[0] += room[0] == 0; /* in case all files are empty */
+	room[0] += room[0] == 0; /* the capacity must not be 0 if all files are empty */
 	p.router.keys = room;
 	return fill(b, &p, files, lines);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Saves images, also if a signal ends the process during the save. If the file system lacks unnamed
- * files, the library must still remove its temporary file. So a signal only stops the save, and
- * afterwards ends the process as usual. */
+ * Saves images, and cleans up if a signal arrives during a save. On a file system without unnamed
+ * files, the library must remove its temporary file. So a signal first only stops the save, and
+ * then ends the process as usual. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -34,8 +34,8 @@ static unsigned permissions(const struct owner *owner)
 	return (unsigned)(owner->st.st_mode & 0777);
 }
 
-/* Reports a replaced file whose user or group has changed, or that has lost permissions: a job that
- * runs as root may have taken it away from its server. @mode_given: ignores permissions. */
+/* Warns if a replaced file has another user or group, or fewer permissions: after a save by root,
+ * the server may be unable to read the file. @mode_given: ignore permissions. */
 static void owner_report(const struct owner *before, const char *path, bool mode_given)
 {
 	struct owner now = owner_of(path);
@@ -96,7 +96,7 @@ int saving_try(saving_fn *save, const void *what, const char *path, const struct
 	options.zstd_level = how->zstd_level;
 	options.mode = how->mode;
 	options.marks = how->marks;
-	options.allow_uneven = true; /* report_saturated() reports it */
+	options.allow_uneven = true; /* report_saturated() warns about uneven hashes */
 	options.generation = how->generation;
 	options.replaces = how->replaces;
 	options.progress = on_progress;
@@ -117,7 +117,8 @@ int saving_try(saving_fn *save, const void *what, const char *path, const struct
 int saving_anew(saving_fn *save, const void *what, const char *path, bool force,
                 struct image_saving *how, int *err)
 {
-	int status = place_ask(path, force, how); /* by now a link may lead elsewhere */
+	/* the path may be a link that has changed since the last check */
+	int status = place_ask(path, force, how);
 	if (status)
 		return status;
 	const uint64_t replaced = how->replaces;

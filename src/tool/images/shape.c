@@ -29,12 +29,13 @@ static bool parse_kind(const char *text, uint32_t *out)
 	return false;
 }
 
-/* An option's number, which it sets in the group of each kind that has one of that name. */
+/* An option that sets a number. Each kind that has the number has a field for it in its group of
+ * struct weir_params. */
 enum { GROUPS = 4 };
 struct number {
 	int option;
 	const char *long_name, *name;
-	uint32_t most;      /* 0: a number of keys, 64 bits wide */
+	uint32_t most;      /* largest value; 0: a number of keys, 64 bits wide */
 	size_t at[GROUPS];  /* offsets in struct weir_params; 0 past the last */
 	uint32_t of[GROUPS];
 };
@@ -119,7 +120,7 @@ uint64_t shape_asked(const struct weir_params *params, const char *name)
 	return value;
 }
 
-/* "a, b or c", of @n names. */
+/* Return: the @n names as "a, b or c". */
 static const char *any_of(const char *const *names, unsigned n)
 {
 	static char text[128];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Merges filters, and folds the larger to the size of the smaller. A key's place is a fraction of
- * the filter's size, so OR-ing neighbours makes the filter of half the size. */
+ * Merges filters, and folds the larger to the size of the smaller. A key's position is a fraction
+ * of the filter's size, so OR-ing neighbours makes the filter of half the size. */
 #include <errno.h>
 #include <stdio.h>
 #include "images.h"
@@ -47,7 +47,7 @@ static int other_kind(const struct weir_stats *a, const struct weir_stats *b)
 	return TOOL_NO;
 }
 
-/* A kind that is built once from all its keys. */
+/* Refuses a kind that is built once from all its keys. */
 static int never_merged(uint32_t kind)
 {
 	snprintf(sentence, sizeof sentence, "kind %s cannot merge: weir build makes one set from "
@@ -55,7 +55,7 @@ static int never_merged(uint32_t kind)
 	return TOOL_TROUBLE;
 }
 
-/* The keys of both do not fit. The merge has added none of them. */
+/* Reports that the keys of both filters do not fit. The failed merge has added no keys. */
 static int full(const struct weir_filter *sum)
 {
 	struct weir_stats s = stats_of(sum);
@@ -66,7 +66,7 @@ static int full(const struct weir_filter *sum)
 	return TOOL_NO;
 }
 
-/* Return: the factor by which the larger folds to the smaller, or 0 if it does not. */
+/* Return: the factor by which the larger size folds to the smaller, or 0 if it does not fold. */
 static uint32_t factor_of(uint64_t larger, uint64_t smaller)
 {
 	uint64_t factor = smaller ? larger / smaller : 0;
