@@ -44,7 +44,7 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* Puts the keys into a private filter, and asks whether it may be saved. */
+/* Adds the keys to a private filter, and checks that the filter may be saved. */
 static int fill(struct change *add, struct weir_filter *f)
 {
 	int err = weir_measure(f, WEIR_EXACT, &add->before);
@@ -69,8 +69,8 @@ static int fill(struct change *add, struct weir_filter *f)
 	             guard_overfull(&add->guard, &add->after, add->image);
 }
 
-/* Refuses keys of new lengths. The head has the lengths that lookups probe, and other processes
- * have already read it. */
+/* Refuses keys of new lengths. The image's head lists the lengths that lookups probe, and other
+ * processes have already read the head. */
 static int ask_lengths(const struct change *add)
 {
 	const struct weir_text *had = &add->fill.keying.normal;
@@ -83,7 +83,7 @@ static int ask_lengths(const struct change *add)
 	return TOOL_NO;
 }
 
-/* Fills a copy first, because refused keys must not get into the image. */
+/* Fills a copy first, because keys that are refused must not get into the live image. */
 static int add_to_live(struct change *add, struct weir_filter *live)
 {
 	struct weir_filter *copy;
@@ -124,9 +124,9 @@ static void report(const struct change *add)
 	const struct weir_stats *s = &add->after;
 	const bool copies = weir_kind_can(s->shape.kind, WEIR_CAN_HOLD_COPIES) &&
 	                    !(s->marks & WEIR_MARK_ONCE);
-	/* a kind with copies does not tell which keys were there before */
+	/* a kind with copies cannot tell which keys are new */
 	double fresh = copies ? INFINITY : s->keys_estimated - add->before.keys_estimated;
-	if (isfinite(fresh) && fresh > (double)add->keys) /* the estimates err a little */
+	if (isfinite(fresh) && fresh > (double)add->keys) /* the estimates may err */
 		fresh = (double)add->keys;
 	report_saturated(add->image, s, guard_advice(&add->guard, s));
 	if (add->quiet)

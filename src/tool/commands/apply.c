@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir apply: makes the new image from an old one and deltas. */
+ * weir apply: makes a new image from an old image and deltas. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ struct apply {
 	char **deltas;
 	size_t n;
 	bool allow_shrink;
-	struct weir_location made; /* the new image, in memory */
+	struct weir_location made; /* the new image in memory */
 	struct weir_image_info info;
 };
 
@@ -78,8 +78,8 @@ static bool is_regular(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Are all files regular? The library refuses others, with the errno of a delta that does not
- * fit. */
+/* Return: true if all files are regular. For other files, the library's errno is that of a delta
+ * that does not fit. */
 static bool all_read(const struct apply *a)
 {
 	bool all = is_regular(a->old_image);
@@ -88,7 +88,7 @@ static bool all_read(const struct apply *a)
 	return all;
 }
 
-/* Reports @err for the file that the library's message begins with. Return: TOOL_TROUBLE. */
+/* Reports @err with the file whose name begins the library's message. Return: TOOL_TROUBLE. */
 static int failed(const struct apply *a, int err)
 {
 	for (size_t i = 0; i < a->n; i++)
@@ -97,7 +97,7 @@ static int failed(const struct apply *a, int err)
 	return trouble_weir(err, a->old_image);
 }
 
-/* Makes the new image in memory. Files are read once, so weir saves exactly the bytes that it
+/* Makes the new image in memory. Each file is read once, so the bytes saved are exactly the bytes
  * checked, even if the files change in between. */
 static int make(struct apply *a)
 {
@@ -111,7 +111,7 @@ static int make(struct apply *a)
 	reading.progress = progress_reported;
 	size_t bytes = last.new_bytes;
 	void *room = NULL;
-	if (bytes / 2 > reading.max_bytes + PADDING) /* the library reports it as too large */
+	if (bytes / 2 > reading.max_bytes + PADDING) /* the library then fails: too large */
 		bytes = PADDING;
 	if (posix_memalign(&room, LINE, bytes))
 		return trouble("%s: no memory for the %s of the image that it makes", name,
@@ -127,11 +127,12 @@ static int make(struct apply *a)
 	if (!err)
 		return TOOL_OK;
 	(void)failed(a, err);
-	/* a delta was made from another image than the old one */
+	/* a delta was made from an image that is not the old one */
 	return err == -EINVAL && all_read(a) ? TOOL_NO : TOOL_TROUBLE;
 }
 
-/* Refuses an image that has shrunk, unless --allow-shrink or a mark of its publisher allows it. */
+/* Refuses an image that has shrunk, unless --allow-shrink or a mark from its publisher allows
+ * it. */
 static int ask_shrunk(const struct apply *a)
 {
 	const struct guard guard = {
@@ -146,7 +147,8 @@ static int ask_shrunk(const struct apply *a)
 	return err ? trouble_weir(err, NULL) : guard_ask(&guard, &stats, a->how.output);
 }
 
-/* Does the new image keep the traits of the old one? A router must be loaded for its names. */
+/* Checks that the new image keeps the traits of the image that it replaces. The names of a router's
+ * sets are known only after a load. */
 static int ask_traits(const struct apply *a)
 {
 	const struct image_how how = { .max_memory = delta_most_bytes(&a->how) };
@@ -166,7 +168,7 @@ static int ask_traits(const struct apply *a)
 	return status;
 }
 
-/* May the new image replace an image at the output's path? */
+/* Checks that the new image may replace an image at the output path. */
 static int ask_made(const struct apply *a)
 {
 	if (!image_begins(a->how.output))
@@ -201,7 +203,7 @@ static int run(struct apply *a)
 		return status;
 	if (!err)
 		return report(a);
-	say_weir(err, NULL); /* the message names the place */
+	say_weir(err, NULL); /* the message names the path */
 	return saving_refused(err) ? TOOL_NO : TOOL_TROUBLE;
 }
 

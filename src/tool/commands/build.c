@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir build: a filter from files of keys. */
+ * weir build: makes a filter from files of keys. */
 #include <malloc.h>
 #include <math.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ static const char help[] =
 	"                       bytes or 32 hexadecimal digits: who has the image, but\n"
 	"                       not the key, finds no keys that collide\n";
 
-/* A second string, because C compilers need not take longer ones. */
+/* Compilers need not accept longer string literals, so the help text has two. */
 static const char help_more[] =
 	"Done to keys, and by weir query and add, since the image has it; default: what\n"
 	"the image that is replaced, or that of --like, has:\n"
@@ -156,7 +156,8 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* The options that shape the filter. Return: 1 taken, 0 wrong (reported), -1 not such an option. */
+/* Applies an option that shapes the filter. Return: 1 if applied, 0 after a message about a wrong
+ * value, -1 if @option is unknown. */
 static int filter_option(int option, struct weir_params *params)
 {
 	switch (option) {
@@ -204,7 +205,7 @@ static int option_taken(int option, struct build *build, bool *progress)
 	return 1;
 }
 
-/* Refuses options that exclude each other. @shaped: an option shapes the filter. */
+/* Refuses options that exclude each other. @shaped: true if an option shapes the filter. */
 static int contradictions(const struct build *build, bool shaped)
 {
 	if (build->like && shaped)
@@ -222,7 +223,8 @@ static int contradictions(const struct build *build, bool shaped)
 	return TOOL_OK;
 }
 
-/* Return: TOOL_OK, or TOOL_TROUBLE. *@helped: set if --help was given and printed. */
+/* Return: TOOL_OK, or TOOL_TROUBLE after a message. @helped: set to true if --help was given and
+ * printed. */
 static int parse(int argc, char **argv, struct build *build, bool *helped)
 {
 	bool progress = true, shaped = false;
@@ -251,7 +253,7 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 	return contradictions(build, shaped);
 }
 
-/* May the image be saved to its place? This check needs no keys. */
+/* Checks that the image may be saved to the output path. Called before any keys are read. */
 static int ask_place(struct build *build)
 {
 	int status = place_ask(build->output, build->force, &build->saving);
@@ -297,7 +299,7 @@ static int finish(struct build *build)
 	return status;
 }
 
-/* Lowers the limit to that of the control group, whatever --max-memory allows. */
+/* Lowers the memory limit to what the control group leaves, even if --max-memory allows more. */
 static void limit_memory(struct build *build)
 {
 	const uint64_t left = room_left(), half = image_max_memory();
@@ -307,7 +309,8 @@ static void limit_memory(struct build *build)
 	}
 	build->guard.max_memory = half < build->max_memory ? half : build->max_memory;
 #ifdef __GLIBC__
-	/* By default malloc() keeps up to 64 MiB of freed memory, and more for each thread. */
+	/* By default malloc() keeps up to 64 MiB of freed memory, and more in each thread's
+	 * arena. */
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	mallopt(M_ARENA_MAX, 1);
 #endif

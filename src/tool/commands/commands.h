@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The weir command: its subcommands, and how they read their options. */
+ * The subcommands of weir, and their parser for options. */
 #ifndef WEIR_TOOL_COMMANDS_H
 #define WEIR_TOOL_COMMANDS_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include "output/say.h"
 
-/* A subcommand: argv[0] is its full name ("weir build"), as getopt and messages want it. */
+/* A subcommand. Its argv[0] is the full name, such as "weir build", for getopt and messages. */
 struct command {
 	const char *name;
 	const char *summary;
@@ -34,8 +34,8 @@ int cmd_drill(int argc, char **argv);
 
 /* ---- options ---- */
 
-/* Like getopt_long(), but say() reports a wrong option, escaped. getopt's own messages quote
- * arguments as they are. @letters must not begin with a colon. Return: '?' after a message. */
+/* Like getopt_long(), but reports a wrong option by say(), which escapes it. getopt's own messages
+ * quote arguments unescaped. @letters must not begin with a colon. Return: '?' after a message. */
 int option_next(int argc, char **argv, const char *letters, const struct option *options);
 
 #endif

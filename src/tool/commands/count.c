@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir count: prints an upper bound of how often each line is in the set. */
+ * weir count: prints an upper bound on the number of times that each line is in the set. */
 #include <stdio.h>
 #include <weir/weir.h>
 #include "commands.h"
@@ -47,27 +47,27 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-#define KEYS 512 /* most keys of one call, and lines of a group */
+#define KEYS 512 /* keys of one call of the library, and lines of a group */
 
 struct count {
 	struct lines_options from;
 	struct keying keying;
 	struct image_how how;
 	bool as_json;
-	/* while it runs */
+	/* set during the run */
 	struct weir_filter *filter;
 	struct lines *lines;
 	uint64_t full; /* the value of a full counter */
-	bool keyed;    /* keys are not just lines */
-	bool plain;    /* standard output is a terminal: lines are escaped */
+	bool keyed;    /* the keyer makes keys of the lines; else lines are keys */
+	bool plain;    /* standard output is a terminal, so lines are escaped */
 	uint64_t printed, bad;
 };
 
-/* The sum of a line's keys. */
+/* The sum of the counts of a line's keys. */
 struct sum {
 	uint64_t count;
-	bool in;   /* the line has a key at all */
-	bool full; /* a counter is full, so there may be more */
+	bool in;   /* the line has at least one key */
+	bool full; /* a counter is full, so the true count may be higher */
 };
 
 static void put_text(const struct count *c, struct iovec line, const struct sum *sum)
@@ -106,14 +106,13 @@ static void is_bad(struct count *c, const struct chunk *chunk, const struct keye
 		keyer_report(keyer, c->lines, chunk, line, why);
 }
 
-/* Return: 0 or a negative errno. */
 static int count_some(const struct count *c, struct weir_keys keys, int64_t *counts)
 {
 	int64_t counted = weir_count_keys(c->filter, keys, counts);
 	return counted < 0 ? (int)counted : 0;
 }
 
-/* Return: 0, or a negative errno of the library's. */
+/* Return: 0 or a negative errno. */
 static int ask_keyed(struct count *c, const struct chunk *chunk, struct keyer *keyer,
                      const struct iovec *lines, size_t n, struct sum *sums)
 {
@@ -162,17 +161,17 @@ static int print_chunk(struct count *c, const struct chunk *chunk, struct keyer 
 			c->printed++;
 		}
 	}
-	fflush(stdout); /* a user who types lines waits for the counts */
+	fflush(stdout); /* show counts at once to a user who types lines */
 	return 0;
 }
 
-/* Uses this thread alone: to print takes longer than to look up. */
+/* Uses one thread, since printing takes longer than lookups. */
 static int print_all(struct count *c)
 {
 	struct chunk chunk = { 0 };
 	struct keyer keyer;
 	int err = 0;
-	c->keying.keep_local = true; /* a lookup of a local name gets an answer, too */
+	c->keying.keep_local = true; /* a local name gets a count too */
 	keyer_begin(&keyer, &c->keying, keying_probes_several(&c->keying) ? KEYING_LOOKUP :
 	                                                                     KEYING_TEXT);
 	while (!err && lines_next(c->lines, &chunk) > 0) {

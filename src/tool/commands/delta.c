@@ -44,8 +44,8 @@ static const struct option options[] = {
 
 struct delta {
 	struct delta_how how;
-	char **images; /* the old one and the new one */
-	uint64_t most; /* bytes of the delta; 0: any */
+	char **images; /* the old image and the new image */
+	uint64_t most; /* limit on the bytes of the delta; 0: no limit */
 };
 
 static int64_t save(const void *what, struct weir_location to, const struct weir_save_options *file)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir drill: rehearses, on the user's machine with the user's keys, how a set in use is
- * replaced. */
+ * weir drill: rehearses, on the user's machine with the user's keys, the replacement of a set that
+ * is in use. */
 #include <stdio.h>
 #include "commands.h"
 #include "drill/drill.h"
@@ -92,7 +92,8 @@ static bool threads(const char *option, uint64_t least, unsigned *out)
 	return true;
 }
 
-/* The options that have a value. Return: 1 taken, 0 wrong (reported), -1 not such an option. */
+/* Applies an option with a value. Return: 1 if applied, 0 after a message about a wrong value, -1
+ * if @option is unknown. */
 static int value_option(int option, struct drill *d)
 {
 	switch (option) {
@@ -126,7 +127,8 @@ static bool flag_option(int option, struct drill *d, bool *progress)
 	return true;
 }
 
-/* Return: TOOL_OK, or TOOL_TROUBLE. *@helped: set if --help was given and printed. */
+/* Return: TOOL_OK, or TOOL_TROUBLE after a message. @helped: set to true if --help was given and
+ * printed. */
 static int parse(int argc, char **argv, struct drill *d, bool *helped)
 {
 	bool progress = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir info: prints the header of an image, and the figures that follow from its bits. */
+ * weir info: prints the header of an image, and figures computed from the image's bits. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static void report_fingerprint(struct report *r, const struct weir_image_info *i
 	            text);
 }
 
-/* Shows a mark to people only if it is set. */
+/* Prints a mark as a line only if it is set. JSON always gets the mark. */
 static void report_mark(struct report *r, const char *key, const char *label, bool marked)
 {
 	report_bool(r, key, marked ? label : NULL, marked);
@@ -150,7 +150,8 @@ static void report_unread(struct report *r, const char *why)
 	report_text(r, "bits", "bits", why);
 }
 
-/* Appends the report to a list, or prints it under its name. Frees it. */
+/* Appends the report to @all, or if @all is NULL, prints the report below its path. Frees the
+ * report. */
 static void info_put(struct report *r, const char *path, json_t *all)
 {
 	if (all) {
@@ -224,7 +225,8 @@ static int sample_bits(struct sample *s, bool exact, const struct image_how *how
 	return window_stats(s->path, how, &s->stats, &window);
 }
 
-/* Prints metrics for a collector. An image that cannot be read gets a message instead of lines. */
+/* Prints metrics for a collector. An image that cannot be read gets a message on stderr, and no
+ * metrics. */
 static int print_metrics(char **paths, size_t n, bool exact, const struct image_how *how)
 {
 	struct sample *samples = need(n * sizeof *samples);

@@ -58,7 +58,7 @@ static int version(void)
 	return TOOL_OK;
 }
 
-/* Words of other tools, each with this tool's word. */
+/* Command names of other tools and likely synonyms, with the matching command of weir. */
 static const struct {
 	const char *word, *command;
 } others[] = {
@@ -70,7 +70,7 @@ static const struct {
 	{ "frequency", "count" },   { "diff", "delta" },    { "patch", "apply" },
 };
 
-/* ": did you mean query?" */
+/* Return: the end of a message, such as ": did you mean query?", or "". */
 static const char *meant(const char *typed)
 {
 	static char text[64];
@@ -131,7 +131,7 @@ static int dispatch(int argc, char **argv)
 	return run(first, argc - 1, argv + 1);
 }
 
-/* A thread could not read a page of a mapped image. Runs on that thread. */
+/* Handles SIGBUS, in the thread that could not read a page of a mapped image. */
 static void on_bus_error(int number)
 {
 	(void)number;
@@ -139,9 +139,9 @@ static void on_bus_error(int number)
 	_exit(TOOL_TROUBLE);
 }
 
-/* Takes the numbers of closed standard descriptors. Otherwise the next file to be opened would get
- * one of them: weir would read an image as the keys of standard input. An O_PATH descriptor can be
- * neither read nor written, so its use fails as it should. */
+/* Opens closed standard descriptors, since the next file to be opened would get such a number: weir
+ * would read an image as the keys of standard input. An O_PATH descriptor can be neither read nor
+ * written, so its use fails as it should. Return: false if an open fails. */
 static bool standard_taken(void)
 {
 	bool taken = true;

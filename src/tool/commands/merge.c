@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir merge: saves the union of images that were built alike. */
+ * weir merge: saves the union of images that were built with the same options. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,7 +67,7 @@ struct merge {
 	uint64_t max_memory;
 	char **images;
 	int n;
-	bool folded; /* images were larger than others */
+	bool folded; /* images of different sizes were merged */
 	struct weir_text normal; /* of the union */
 };
 
@@ -86,7 +86,8 @@ static struct weir_filter *read_first(const struct merge *merge, struct image_ho
 	return sum;
 }
 
-/* Can weir build --like take the image, and make a set that merges with it? Not from a pipe. */
+/* Return: true if weir build --like=@path can make a set that merges with this image. An image from
+ * a pipe cannot be such a model. */
 static bool is_model(const char *path)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -96,7 +97,7 @@ static bool is_model(const char *path)
 	return !weir_kind_can(kind, WEIR_CAN_ROUTE) && !weir_kind_can(kind, WEIR_CAN_BUILD);
 }
 
-/* Prints a command that works as printed: its output NEW is a fresh name. */
+/* Prints a command to run. Its output is called NEW, so that it replaces no image. */
 static void say_remedy(const struct merge *merge, const char *image)
 {
 	const char *first = merge->images[0];
@@ -114,14 +115,14 @@ static void say_remedy(const struct merge *merge, const char *image)
 
 static void not_merged(const struct merge *merge, const char *image)
 {
-	/* If the sets normalise keys differently, no option makes one set of both. */
+	/* If the sets normalise keys differently, no option makes them mergeable. */
 	if (unite_unlike() && !strstr(unite_trouble(), "what is done to keys differs"))
 		say_remedy(merge, image);
 	else
 		say("%s, merged into %s: %s", image, merge->images[0], unite_trouble());
 }
 
-/* Loads the first image into private memory and merges the others into it. Return: TOOL_OK, or
+/* Loads the first image into private memory, and merges the others into it. Return: TOOL_OK, or
  * another status after a message. */
 static int merged(struct weir_filter **out, struct merge *merge)
 {
@@ -178,7 +179,7 @@ static void report(const struct merge *merge, const struct weir_stats *s)
 	report_free(&r);
 }
 
-/* May the union replace an image at the output's path? */
+/* Checks that the union may replace an image at the output path. */
 static int ask(const struct merge *merge, const struct weir_filter *sum,
                const struct weir_stats *stats)
 {
@@ -190,7 +191,7 @@ static int ask(const struct merge *merge, const struct weir_filter *sum,
 	return status ? status : guard_ask(&merge->guard, stats, merge->output);
 }
 
-/* @turn: the turn of an output that is also read, else -1. */
+/* @turn: the lock on the output if the output is also read, else -1. */
 static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stats)
 {
 	struct weir_filter *sum;
@@ -218,7 +219,7 @@ static int run(struct merge *merge)
 		return status;
 	bool adds = place_is_one_of(merge->output, merge->images, (size_t)merge->n);
 	int turn = adds ? place_turn(merge->output, false) : -1;
-	if (adds) { /* record which image is going to be read */
+	if (adds) { /* record the image that is going to be read */
 		merge->saving.replaces = 0;
 		status = place_ask(merge->output, false, &merge->saving);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * getopt_long() with this command's own messages, which suggest the option that a user meant. */
+ * getopt_long() with messages of this command, which suggest the option that a user probably
+ * meant. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +8,8 @@
 #include "commands.h"
 #include "output/say.h"
 
-/* Return: the number of options that --NAME or --NAME=VALUE names or abbreviates. @takes: receives
- * whether the named option may have a value. */
+/* Return: the number of options that --NAME or --NAME=VALUE names or abbreviates. @takes: set to
+ * true if the option takes a value. */
 static unsigned named(const char *argument, const struct option *options, bool *takes)
 {
 	size_t len = strcspn(argument + 2, "=");
@@ -24,7 +25,7 @@ static unsigned named(const char *argument, const struct option *options, bool *
 	return n;
 }
 
-/* ": did you mean --rate?" */
+/* Return: the end of a message, such as ": did you mean --rate?", or "". */
 static const char *meant(const char *argument, const struct option *options)
 {
 	static char text[64];
@@ -51,7 +52,9 @@ static void report_long(const char *argument, const struct option *options)
 		    argument);
 }
 
-/* Is the next argument a number for the option? It is if no file has that name. */
+/* Refuses a number after an option with an optional value, since getopt_long() reads the number as
+ * a file's name. The number is accepted if a file of that name exists. Return: true after a
+ * message. */
 static bool apart(const struct option *option, const char *next)
 {
 	if (option->has_arg != optional_argument || optarg || !next || !*next ||
@@ -64,7 +67,7 @@ static bool apart(const struct option *option, const char *next)
 
 int option_next(int argc, char **argv, const char *letters, const struct option *options)
 {
-	char quiet[64]; /* the colon keeps getopt_long() silent */
+	char quiet[64]; /* a leading colon silences getopt_long() */
 	int before = optind, at = -1;
 	snprintf(quiet, sizeof quiet, ":%s", letters);
 	int option = getopt_long(argc, argv, quiet, options, &at);
@@ -72,7 +75,8 @@ int option_next(int argc, char **argv, const char *letters, const struct option 
 		return '?';
 	if (option != '?' && option != ':')
 		return option;
-	/* getopt_long() moves on after a --NAME, but in a word of letters only after the last. */
+	/* After a long option, optind has moved to the next argument. Within a group of letters,
+	 * optind moves only after the last letter. */
 	const char *argument = optind > before ? argv[optind - 1] : "";
 	if (strncmp(argument, "--", 2) == 0)
 		report_long(argument, options);

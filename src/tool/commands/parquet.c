@@ -43,7 +43,7 @@ struct listing {
 	struct table table;
 };
 
-/* INT32, FIXED_LEN_BYTE_ARRAY(16) UUID */
+/* Writes for example "INT32" or "FIXED_LEN_BYTE_ARRAY(16) UUID". */
 static void put_type(const struct weir_parquet_column *column, char *out, size_t room)
 {
 	const char *logical = weir_parquet_logical_name(column->logical);
@@ -54,7 +54,7 @@ static void put_type(const struct weir_parquet_column *column, char *out, size_t
 	         logical ? " " : "", logical ? logical : "");
 }
 
-/* Return: the reason why weir cannot read a filter here. */
+/* Return: the reason why weir cannot read the filter of a column chunk. */
 static const char *lack(const struct weir_parquet_chunk *chunk)
 {
 	return chunk->encrypted ? "encrypted" : chunk->elsewhere ? "in another file" : "no filter";
@@ -141,7 +141,7 @@ static int list_all(struct listing *l)
 	int status = TOOL_OK;
 	for (uint32_t column = 0; column < columns && !status; column++) {
 		char *bytes = parquet_path(l->file, column);
-		char *path = plain_copy(bytes); /* escaped, also in JSON */
+		char *path = plain_copy(bytes); /* escaped, even for JSON */
 		for (uint32_t g = 0; g < weir_parquet_row_groups(l->file) && !status; g++)
 			status = list_chunk(l, g, column, path);
 		free(path);

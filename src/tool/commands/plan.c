@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir plan: the sizing calculator as a table of layouts. */
+ * weir plan: prints the sizing calculator's results as a table of layouts. */
 #include <stdio.h>
 #include <weir/weir.h>
 #include "commands.h"
@@ -50,9 +50,10 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* A row of the table: one for each kind, or for each number of words if the kind has words. */
+/* A row of the table. A kind has a row for each number of words, or a single row if it has no
+ * words. */
 struct layout {
-	uint32_t kind, words; /* 0: the kind has no such number */
+	uint32_t kind, words; /* @words is 0 if the kind has no such number */
 	char name[40];
 };
 
@@ -120,7 +121,8 @@ static json_t *row_json(const struct weir_plan *plan, bool marked)
 	return json;
 }
 
-/* Notes the bits per key of a kind that grows: when it is full, and just after it adds a layer. */
+/* Adds a note on the bits per key of a kind that grows: when the filter is full, and just after it
+ * adds a layer. */
 static void note_growth(struct table *notes, const struct layout *layout,
                         const struct weir_plan *plan)
 {
@@ -156,7 +158,8 @@ static void heading(struct table *table)
 		table_add(table, "%s", titles[i]);
 }
 
-/* The plans of all layouts: a table, notes on growth and on layouts without a plan, and JSON. */
+/* The plans of all layouts: a table, JSON, and notes. @missing has notes on growth and on layouts
+ * without a plan. */
 struct plans {
 	struct weir_plan chosen;
 	struct table table, missing;
@@ -232,7 +235,8 @@ static int plan(const struct weir_params *params, const uint32_t *of, unsigned n
 	return status;
 }
 
-/* Refuses numbers that no kind takes at any size, with the message of a kind that takes others. */
+/* Refuses numbers that no kind accepts at any size. The message comes from a kind that has such
+ * numbers. */
 static int numbers_had(const struct weir_params *params)
 {
 	struct weir_params one = *params;

@@ -113,8 +113,9 @@ static void print_counts(const struct query *query)
 	}
 }
 
-/* The set normalises its lookups; this command does the steps that options add. It cannot add
- * --cidr, since only a set of prefixes knows its lengths. Return: false after a message. */
+/* Merges the steps that options add into those of the set. This command then normalises texts
+ * itself. The options cannot add --cidr, since only a set of prefixes has prefix lengths. Return:
+ * false after a message. */
 static bool normal_of(struct query *query, const char *image)
 {
 	struct keying *how = &query->sift.keying;

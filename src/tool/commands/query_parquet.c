@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir query for a column of a Parquet file. Readers skip row groups by the answer, so a wrong no
- * loses rows. Therefore a row group without a filter may hold any value, and text that is not
+ * weir query for a column of a Parquet file. Users skip row groups by the answer, so a wrong no
+ * loses rows. Therefore a row group without a filter may contain any value, and text that is not
  * exactly a value of the column is an error. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +22,13 @@ struct asking {
 	struct keyer keyer;
 	bool keyed, plain;
 	uint64_t asked, selected, bad;
-	uint64_t *maybe; /* per row group, the number of lines that it may hold */
-	/* of a group of lines */
-	uint64_t in[WEIR_BITMAP_WORDS(LINES)];    /* the lines that are looked up */
-	uint64_t (*held)[WEIR_BITMAP_WORDS(LINES)]; /* per row group, the lines that it may hold */
+	uint64_t *maybe; /* for each row group, the number of lines that may be in it */
+	/* for the current group of lines */
+	uint64_t in[WEIR_BITMAP_WORDS(LINES)];    /* lines that are looked up */
+	/* for each row group, a bitmap of the lines that may be in it */
+	uint64_t (*held)[WEIR_BITMAP_WORDS(LINES)];
 	uint64_t *hashes;
-	uint32_t *of; /* per hash, its line */
+	uint32_t *of; /* for each hash, the number of its line */
 	size_t n, room;
 };
 
@@ -50,7 +51,7 @@ static void is_bad(struct asking *a, const struct chunk *chunk, const char *line
 
 /* ---- hashes ---- */
 
-/* Adds the hashes of a line's text. Return: NULL, or why the text is not a value. */
+/* Adds the hashes of a line's text. Return: NULL, or the reason why the text is not a value. */
 static const char *add(struct asking *a, struct iovec text, uint32_t line)
 {
 	struct parquet_value value;
@@ -118,7 +119,7 @@ static void ask_group(struct asking *a, uint32_t group)
 		a->maybe[group] += (uint64_t)__builtin_popcountll(held[w]);
 }
 
-/* Return: the number of row groups that may hold a line. */
+/* Return: the number of row groups that may contain a line. */
 static uint32_t held_by(const struct asking *a, size_t line)
 {
 	uint32_t n = 0;
@@ -174,7 +175,7 @@ static void answer(struct asking *a, const struct iovec *lines, size_t n)
 	}
 }
 
-/* Looks all lines up, on this thread alone. With first_only stops after a selected line. */
+/* Looks up all lines, with this thread alone. With first_only, stops at a selected line. */
 static void ask_all(struct asking *a)
 {
 	struct chunk chunk = { 0 };
@@ -190,7 +191,7 @@ static void ask_all(struct asking *a)
 			answer(a, lines, n);
 			enough = a->how->first_only && a->selected;
 		}
-		fflush(stdout); /* a user who types lines waits for the answers */
+		fflush(stdout); /* show answers at once to a user who types lines */
 	}
 	chunk_free(&chunk);
 }
@@ -217,7 +218,7 @@ static void put_figure(const char *key, uint64_t value)
 	printf("  \"%s\": %llu,\n", key, (unsigned long long)value);
 }
 
-/* Prints the count, or the rest of the JSON object, whose keys are already printed. */
+/* Prints the count, or the rest of the JSON object after its member "keys". */
 static void print_counts(const struct asking *a)
 {
 	const bool invert = a->how->invert;
@@ -252,7 +253,7 @@ static int conclude(const struct asking *a)
 
 static int ask(struct asking *a, const char *argument)
 {
-	const size_t n = a->column.n + 1; /* never allocate 0 bytes */
+	const size_t n = a->column.n + 1; /* at least 1, since need() must not get 0 bytes */
 	if (a->column.lacking && !a->how->first_only)
 		say("%s: %u of %u row groups have no filter, and may hold any value", argument,
 		    a->column.lacking, a->column.n);

@@ -41,7 +41,8 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* Refuses a wrong file, or a job that has run already: the image stays as it is. */
+/* Refuses a file if no key of it was in the set. The file is probably wrong, or the job ran
+ * before. */
 static int none_there(const struct change *rm)
 {
 	say("%s: not written: keys that were not there: %llu, all of them: remove only keys that "
@@ -50,21 +51,22 @@ static int none_there(const struct change *rm)
 	return TOOL_NO;
 }
 
-/* Return: an upper bound of the removed keys that were never added. The filter takes such a key for
- * an added one at its false-positive rate, and the removal then takes a copy of another key. The
- * other such keys count as absent. So do lines that come too often, hence the upper bound. */
+/* Return: an upper bound on the number of removed keys that were never added. A key that was never
+ * added is found at the false-positive rate, and its removal then removes a copy of another key.
+ * The bound follows from the number of keys that were not found. Lines that repeat too often count
+ * there too, so the result is only an upper bound. */
 static double wrongly_removed(const struct change *rm)
 {
 	double rate = rm->before.fp_rate_estimated;
-	if (rm->keys == rm->removed) /* all found: no sign that one was never added */
+	if (rm->keys == rm->removed) /* all keys were found, so none seems wrong */
 		return 0;
 	double about = (double)(rm->keys - rm->removed) * rate / (1 - rate);
 	return about < (double)rm->removed ? about : (double)rm->removed; /* also for NAN */
 }
 
-/* Return: the keys that one such removal may cost. In kind counting, as many as a key has counters,
- * since each lowered counter may make a different key absent. With fingerprints, the key whose copy
- * it took. */
+/* Return: the largest number of keys that become absent by the removal of a key that was never
+ * added. Kind counting: each of the lowered counters may make a different key absent. Other kinds:
+ * one key loses a copy of its fingerprint. */
 static unsigned lost_to_each(const struct weir_shape *shape)
 {
 	return shape->kind == WEIR_COUNTING ?
@@ -92,7 +94,7 @@ static void warn_of_absent(const struct change *rm, uint64_t absent)
 	    rm->image, (unsigned long long)absent, some, lost);
 }
 
-/* Refuses a wrong file: it would mostly remove copies of other keys. */
+/* Refuses a file whose removal would mostly remove copies of other keys. */
 static int mostly_wrong(const struct change *rm)
 {
 	const double about = wrongly_removed(rm);
@@ -110,7 +112,7 @@ static int take_out(struct change *rm, struct weir_filter *f)
 	int err = weir_measure(f, WEIR_EXACT, &rm->before);
 	if (err)
 		return trouble_weir(err, NULL);
-	if (!weir_can(f, WEIR_CAN_REMOVE)) /* checked before weir waits for input */
+	if (!weir_can(f, WEIR_CAN_REMOVE)) /* check before weir waits for input */
 		return trouble("%s: kind %s cannot remove keys: weir build makes one that can, "
 		               "with -k %s, or one of the keys that stay", rm->image,
 		               weir_kind_name(rm->before.shape.kind), shape_kinds(WEIR_CAN_REMOVE));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir route: prints the sets that may have each line, or builds the image for that. */
+ * weir route: prints the sets that may have each line, or builds the image of a router. */
 #include <stdio.h>
 #include <weir/weir.h>
 #include "commands.h"
@@ -69,16 +69,16 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-enum { KEYS = 512 }; /* most keys of one call */
+enum { KEYS = 512 }; /* keys of one call of the library */
 
 struct route {
 	struct route_build build;
 	struct image_how how;
 	bool builds, as_json;
-	const char *of_build; /* an option that was given and is for --build alone */
-	/* while it runs */
+	const char *of_build; /* an option that was given and needs --build, or NULL */
+	/* set during the run */
 	struct weir_filter *router;
-	bool plain;       /* standard output is a terminal: lines are escaped */
+	bool plain;       /* standard output is a terminal, so lines are escaped */
 	uint64_t printed, routed;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Selects lines by a filter. A thread looks up a whole chunk and then waits for its turn to print,
- * which keeps the order of the input. */
+ * Selects lines by a filter. A thread looks up a whole chunk, and then waits until all earlier
+ * chunks are printed, which keeps the order of the input. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,25 +13,26 @@
 #include "output/say.h"
 #include "query.h"
 
-#define KEYS 512 /* most keys of one call: the library's own groups are far smaller */
+#define KEYS 512 /* keys of one call of the library, whose own groups are far smaller */
 
 struct sifting {
 	struct sift *sift;
 	struct lines *lines;
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
-	uint64_t turn; /* the chunk to be printed next */
-	bool keyed;    /* keys are not just lines */
+	uint64_t turn; /* number of the chunk to be printed next */
+	bool keyed;    /* the keyer makes keys of the lines; else lines are keys */
 	atomic_uint_fast64_t bad;
 	struct slashed slashed;
 };
 
 struct found {
 	uint64_t lines, selected;
-	size_t bytes; /* selected lines, moved to the front of the chunk */
+	size_t bytes; /* bytes of the selected lines, which stand at the front of the chunk */
 };
 
-/* Moves the selected ones of @n keys to the front of their chunk, a run of neighbours at a time. */
+/* Moves the selected lines among @n to the front of their chunk, one run of adjacent lines at a
+ * time. */
 static void gather(struct chunk *chunk, const struct iovec *keys, size_t n, const uint64_t *bitmap,
                    char delimiter, size_t *end)
 {
@@ -43,7 +44,8 @@ static void gather(struct chunk *chunk, const struct iovec *keys, size_t n, cons
 		const char *from = keys[i].iov_base, *to = from;
 		for (; i < n && keys[i].iov_base == to && bitmap[i / 64] >> i % 64 & 1; i++)
 			to += keys[i].iov_len + 1;
-		/* a file's last line may lack its delimiter; the chunk has room for one */
+		/* The last line of a file may lack its delimiter. The chunk has a spare byte for
+		 * it. */
 		chunk->data[to - 1 - chunk->data] = delimiter;
 		memmove(chunk->data + *end, from, (size_t)(to - from));
 		*end += (size_t)(to - from);
@@ -58,8 +60,8 @@ static void is_bad(struct sifting *s, const struct chunk *chunk, const struct ke
 		keyer_report(keyer, s->lines, chunk, line, why);
 }
 
-/* Looks up one group of lines. @in: receives the lines that are looked up, without comments and
- * wrong lines. @maybe: receives those of them that may be in the set. */
+/* Looks up a group of lines. @in: receives a bitmap of the lines that are looked up, which leaves
+ * out comments and wrong lines. @maybe: receives a bitmap of the lines that may be in the set. */
 static void ask_keyed(struct sifting *s, const struct chunk *chunk, struct keyer *keyer,
                       const struct iovec *lines, size_t n, uint64_t *in, uint64_t *maybe)
 {
@@ -119,7 +121,7 @@ static struct found ask(struct sifting *s, struct chunk *chunk, struct keyer *ke
 	return found;
 }
 
-/* Prints for people: escapes each line, but not its delimiter. */
+/* Prints lines for people: escapes each line, but not its delimiter. */
 static bool print_plain(const char *data, size_t bytes, char delimiter)
 {
 	for (const char *end = data + bytes, *next; data < end; data = next) {
@@ -138,12 +140,13 @@ static void print(const struct sift *sift, const char *data, size_t bytes)
 	                                   fwrite(data, 1, bytes, stdout) == bytes);
 	if (bytes && (!ok || fflush(stdout))) {
 		say("cannot write the output: %s", strerror(errno));
-		/* other threads may still be reading, so exit without cleanup */
+		/* Other threads may still be reading, so exit without cleanup. */
 		_exit(TOOL_TROUBLE);
 	}
 }
 
-/* Waits for the turn of the chunk, then adds up its figures and prints its lines. */
+/* Waits until all earlier chunks are printed. Then adds up the chunk's figures and prints its
+ * lines. */
 static void conclude(struct sifting *s, const struct chunk *chunk, const struct found *found)
 {
 	pthread_mutex_lock(&s->lock);
@@ -152,7 +155,8 @@ static void conclude(struct sifting *s, const struct chunk *chunk, const struct 
 	s->sift->lines += found->lines;
 	s->sift->selected += found->selected;
 	if (s->sift->first_only && found->selected)
-		_exit(TOOL_OK); /* another thread may be waiting for input that never comes */
+		/* Another thread may be blocked in a read, so exit without a join. */
+		_exit(TOOL_OK);
 	print(s->sift, chunk->data, found->bytes);
 	s->turn++;
 	pthread_cond_broadcast(&s->moved);
@@ -185,7 +189,7 @@ bool sift_lines(struct sift *sift)
 	                     .moved = PTHREAD_COND_INITIALIZER };
 	sift->print = sift->print && !sift->first_only;
 	sift->plain = plain_wanted(stdout);
-	sift->keying.keep_local = true; /* a lookup of a local name gets an answer, too */
+	sift->keying.keep_local = true; /* a local name gets an answer too */
 	s.keyed = keying_any(&sift->keying);
 	keying_prepare(&sift->keying, &sift->from);
 	sift->from.threads = sift->threads;

@@ -50,7 +50,7 @@ static const struct option options[] = {
 
 struct verify {
 	struct image_how how;
-	const char *from; /* the image that the first delta was made from */
+	const char *from; /* the image that the first delta was made from, or NULL */
 	const char **deltas;
 	size_t n;         /* number of deltas so far */
 	bool quiet;
@@ -84,7 +84,8 @@ static int verify_image(const struct verify *v, const char *path)
 	return err ? TOOL_TROUBLE : TOOL_OK;
 }
 
-/* Verifies a delta. With --from, also every byte of the image that the deltas so far make. */
+/* Verifies a delta. With --from, also verifies every byte of the image that results from all deltas
+ * so far. */
 static int check_delta(const struct verify *v, const char *path)
 {
 	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
@@ -121,7 +122,7 @@ static int verify_delta(const struct verify *v, const char *path)
 		snprintf(what, sizeof what, "a delta from image %s: head, map and frames whole; "
 		         "their contents are checked by --from=IMAGE or by weir apply", ids);
 	if (err && v->from && detail_without(path) == weir_error_detail())
-		say_weir(err, v->from); /* the message begins with the name of another file */
+		say_weir(err, v->from); /* the message begins with another file's name */
 	else if (err)
 		(void)trouble_delta(err, path);
 	put(v, &r, path, err ? NULL : what);

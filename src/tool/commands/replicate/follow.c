@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir replicate follow: write each generation to a file, which servers follow. */
+ * weir replicate follow: writes each generation to a file, which servers follow. */
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -23,15 +23,16 @@ enum {
 
 struct following {
 	const struct replicate *r;
-	atomic_bool another; /* generation came, of any number; the node's thread sets it */
+	atomic_bool another; /* a new generation was published; set by the node's thread */
 	bool saved;
-	bool force;          /* until the first file is written */
-	time_t again;        /* when another writer's whole image was last found; 0: not yet */
+	bool force;          /* --force, cleared after the first file is written */
+	/* when is_anothers() last found a whole image by another writer; 0: never */
+	time_t again;
 	struct weir_replica_version generation; /* of the last save */
-	struct stat file;    /* as this or another follower wrote it */
+	struct stat file;    /* as written by this or another follower */
 };
 
-/* Seconds, always above SOON_S, so that an .again of 0 is never soon. */
+/* Return: monotonic seconds, always above SOON_S, so that an .again of 0 is never recent. */
 static time_t now(void)
 {
 	struct timespec t;
@@ -39,7 +40,7 @@ static time_t now(void)
 	return t.tv_sec + SOON_S + 1;
 }
 
-/* The generation number in an image: 3000000014 for generation 3.14. */
+/* Return: the generation number for an image, such as 3000000014 for generation 3.14. */
 static uint64_t number_of(struct weir_replica_version v)
 {
 	return v.era * 1000000000 + v.number;
@@ -54,8 +55,9 @@ static void report(void *context, int result, const char *sentence)
 		say("%s", sentence);
 }
 
-/* Return: weir_save_options.replaces for the file at @path: 0, any file, if its head is damaged. A
- * live image has no commit record, and the save refuses to replace it in any case. */
+/* Return: weir_save_options.replaces for the file at @path. The value is 0, which allows any file,
+ * if the file's head is damaged. A live image has no commit record, and a save always refuses to
+ * replace it. */
 static uint64_t standing(const char *path)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -77,8 +79,8 @@ static bool is_as_saved(const struct following *f)
 	       st.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
 
-/* Is the file a whole image of this generation or a later one? It may still be an image of another
- * set. */
+/* Return: true if the file is an undamaged image with this seed, and of this generation or a later
+ * one. The image may still belong to another set. */
 static bool is_whole(struct following *f, const struct weir_replica *replica)
 {
 	const struct image_how how = { .only_files = true,
@@ -93,12 +95,13 @@ static bool is_whole(struct following *f, const struct weir_replica *replica)
 	    its.generation < number_of(f->generation) ||
 	    its.seed_fingerprint != filter.seed_fingerprint)
 		return false;
-	return image_verify(path, &how) == 0 && is_as_saved(f); /* unchanged */
+	/* unchanged since the first stat() */
+	return image_verify(path, &how) == 0 && is_as_saved(f);
 }
 
-/* Did another follower of the set write the file? Its image is as good, and the two would replace
- * each other's forever. An image that was copied there by mistake does not come back soon after it
- * was replaced. */
+/* Return: true if another follower of the same set probably wrote the file: two whole images were
+ * found within SOON_S. Two followers would otherwise replace each other's files forever. An image
+ * that was copied to the path by mistake does not come back soon after it was replaced. */
 static bool is_anothers(struct following *f, const struct weir_replica *replica)
 {
 	bool whole = is_whole(f, replica), soon = now() - f->again <= SOON_S;
@@ -106,7 +109,8 @@ static bool is_anothers(struct following *f, const struct weir_replica *replica)
 	return whole && soon;
 }
 
-/* Another follower may replace the file between standing() and the save: then look again. */
+/* Writes the file. Retries if another follower replaces the file between standing() and the
+ * save. */
 static int write_file(const struct following *f, struct weir_replica *replica,
                       struct weir_save_options *o)
 {
@@ -121,8 +125,8 @@ static int write_file(const struct following *f, struct weir_replica *replica,
 	return err;
 }
 
-/* Write the file if the set has another generation than the file, or if the file was removed or
- * written to. */
+/* Writes the file if the set has another generation than the file, or if the file was removed or
+ * changed. */
 static int save(struct following *f, struct weir_replica *replica)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
@@ -139,7 +143,7 @@ static int save(struct following *f, struct weir_replica *replica)
 		return 0;
 	o.zstd_level = f->r->options.zstd_level;
 	o.generation = number_of(s.joined);
-	o.allow_uneven = true; /* the other nodes serve it too */
+	o.allow_uneven = true; /* other nodes serve the same bits already */
 	o.written = &f->file;
 	o.only_images = !f->force;
 	err = write_file(f, replica, &o);
@@ -149,8 +153,8 @@ static int save(struct following *f, struct weir_replica *replica)
 	return err;
 }
 
-/* Save until a signal comes. A save that fails is retried. Until it works, the library reports its
- * error as this node's. */
+/* Saves until a signal arrives, and retries a save that fails. Until a save works, the library
+ * reports the error as the node's error. */
 static void follow(struct following *f, struct weir_replica *replica, const sigset_t *ends)
 {
 	const struct timespec piece = { .tv_nsec = 200000000 };
@@ -158,7 +162,8 @@ static void follow(struct following *f, struct weir_replica *replica, const sigs
 		(void)save(f, replica);
 }
 
-/* The library has reported an error that it keeps as the node's own: do not print it twice. */
+/* Saves for the first time. Does not print an error that the library has already reported as the
+ * node's error. */
 static int first_save(struct following *f, struct weir_replica *replica)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
@@ -170,7 +175,7 @@ static int first_save(struct following *f, struct weir_replica *replica)
 	return said ? TOOL_TROUBLE : trouble_weir(err, f->r->output);
 }
 
-/* The set must keep the traits of the image that it replaces, as a build must. */
+/* Refuses a set that lacks traits of the image at the output path, as weir build does. */
 static int keeps(const struct replicate *r, struct weir_replica *replica)
 {
 	const struct image_how how = { .only_files = true };
@@ -198,11 +203,12 @@ int replicate_follow(struct replicate *r)
 		return status;
 	r->options.report = report;
 	r->options.context = &f;
-	r->options.confirm_ms = 1000; /* it inserts nothing, so the close need not wait long */
+	/* This node inserts nothing, so its close has nothing to wait for. */
+	r->options.confirm_ms = 1000;
 	int err = weir_replica_open(&replica, &r->options);
 	if (err)
 		return trouble("%s", weir_error_detail());
-	/* block signals only now: until here one may end the wait for the first image */
+	/* Block signals only now, so that until here a signal ends the wait for the first image. */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);

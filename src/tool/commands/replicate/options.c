@@ -15,19 +15,20 @@ enum {
 	ALL = REPLICATE_ANY & ~REPLICATE_KEY,
 	JOIN = ALL & ~REPLICATE_STATUS,
 	PUBLISHES = REPLICATE_PUBLISH | REPLICATE_ROLLBACK,
-	FIRST = 256, /* what getopt_long() returns for known[0]: above all letters */
+	FIRST = 256, /* value of getopt_long() for known[0], above all letters */
 };
 
 enum code { WORD, INSECURE, TIMEOUT, EXPIRES, KEEP, ZSTD, KEYED_BY, REPLACE, FORCE, MAX_AGE,
             GENERATION, JSON, PROMETHEUS, QUIET, HELP };
 
-/* Each option, and the commands that take it. Others refuse it: it would have no effect there. */
+/* The options, each with the commands that accept it. Other commands refuse the option, since it
+ * would have no effect. */
 static const struct known {
 	const char *name;
 	int argument, letter;
 	enum code code;
 	unsigned commands;
-	size_t at; /* of a WORD: the offset of its member in struct replicate */
+	size_t at; /* for code WORD, the offset of the member in struct replicate */
 } known[] = {
 #define TEXT(name, commands, member) \
 	{ name, required_argument, 0, WORD, commands, offsetof(struct replicate, member) }
@@ -107,7 +108,7 @@ static bool take(struct replicate *r, const struct known *k)
 	}
 }
 
-/* Refuse options that have no effect beside another option, or without it. */
+/* Refuses options that have no effect together with another option, or without it. */
 static int check_together(const struct replicate *r, unsigned command)
 {
 	const struct weir_replica_options *o = &r->options;
@@ -142,7 +143,7 @@ int replicate_options(struct replicate *r, unsigned command, int argc, char **ar
 		const struct known *k = option < FIRST ? known : known + (option - FIRST);
 		while (option < FIRST && k < known + KNOWN && k->letter != option)
 			k++;
-		if (k == known + KNOWN) /* '?', after a message */
+		if (k == known + KNOWN) /* '?': option_next() has printed a message */
 			return misuse_reported();
 		if (!(k->commands & command))
 			return misuse("--%s has no effect here", k->name);

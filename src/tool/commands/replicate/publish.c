@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir replicate publish, rollback, key. */
+ * weir replicate publish, rollback and key. */
 #include <errno.h>
 #include <inttypes.h>
 #include <spawn.h>
@@ -16,16 +16,15 @@
 
 extern char **environ;
 
-/* Report nothing: the command prints the last error itself, at its end. */
+/* A callback that reports nothing, since the command prints the last error itself when it ends. */
 static void quiet(void *context, int result, const char *sentence)
 {
 	(void)context, (void)result, (void)sentence;
 }
 
-/* Leave the set. -ENOENT refuses only a rollback's generation; otherwise a file is missing.
- * @replica: NULL if this node has not joined.
- * @err: a negative errno, or an exit status after a message.
- * Return: the exit status. */
+/* Leaves the set. @replica: NULL if this node has not joined. @err: a negative errno, or an exit
+ * status after a message. -ENOENT is a refusal only in a rollback, for a missing generation;
+ * otherwise a file is missing. Return: the exit status. */
 static int end(const struct replicate *r, struct weir_replica *replica, int err)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
@@ -43,7 +42,7 @@ static int end(const struct replicate *r, struct weir_replica *replica, int err)
 	err = weir_replica_close(replica);
 	if (err && !status)
 		status = trouble("%s", weir_error_detail());
-	(void)weir_handle_destroy(r->options.handle); /* one of the command's own, or NULL */
+	(void)weir_handle_destroy(r->options.handle); /* the command's own handle, or NULL */
 	return status;
 }
 
@@ -54,7 +53,7 @@ static int load(struct weir_filter **out, const struct replicate *r)
 	return image_load(out, r->arguments[0], &how);
 }
 
-/* Return: the state of the set in redis, or NULL. The last error keeps its sentence. */
+/* Return: the state of the set in redis, or NULL. Keeps the message of the last error. */
 static struct weir_replica_view *look(const struct replicate *r)
 {
 	char why[WEIR_SENTENCE_BYTES];
@@ -65,7 +64,7 @@ static struct weir_replica_view *look(const struct replicate *r)
 	return err ? NULL : v;
 }
 
-/* Join with a node that starts from a copy of @f, and does not wait for redis. */
+/* Joins with a node that starts from a copy of @f and does not wait for redis. */
 static int open_with(struct replicate *r, const struct weir_filter *f, struct weir_replica **out)
 {
 	struct weir_filter *own;
@@ -78,9 +77,10 @@ static int open_with(struct replicate *r, const struct weir_filter *f, struct we
 	return err ? err : weir_replica_open(out, &r->options);
 }
 
-/* Join to replace a generation that cannot be joined: redis lost its image, or was restored to a
- * version that this machine refuses. The node starts from the file IMAGE, which should have the
- * set's seed. Return: as weir_replica_open(); @err if IMAGE is missing or does not load. */
+/* Joins in order to replace a generation that cannot be joined, because redis has lost its image or
+ * was restored to a version that this machine refuses. The node starts from the file IMAGE, which
+ * should have the set's seed. Return: as weir_replica_open(), or @err if IMAGE is missing or does
+ * not load. */
 static int open_without(struct replicate *r, int err, struct weir_replica **out)
 {
 	char why[WEIR_SENTENCE_BYTES];
@@ -94,9 +94,9 @@ static int open_without(struct replicate *r, int err, struct weir_replica **out)
 	return err;
 }
 
-/* Join the set. -ENOENT may also stand for a missing socket, file or image, and -EBADMSG for a
- * damaged image, so a look at redis tells whether the generation itself is missing or damaged.
- * Return: 0; 1 redis has no generation; else a negative errno. */
+/* Joins the set. After -ENOENT or -EBADMSG, asks redis whether the generation itself is missing or
+ * damaged, since a missing socket, file or image and a damaged image give the same errno. Return:
+ * 0; 1 if redis has no generation; else a negative errno. */
 static int open_set(struct replicate *r, struct weir_replica **out)
 {
 	r->options.report = quiet;
@@ -120,14 +120,14 @@ static int copy_of(void *filter, struct weir_filter **out)
 	return weir_clone(out, filter);
 }
 
-/* Publish IMAGE as the first generation. Another node may be faster: then this node has joined that
- * generation, and adds IMAGE, or replaces the set with it if the kind has no union. This node was
- * first if it has published all generations of era 1. */
+/* Publishes IMAGE as the first generation. Another node may publish first. This node has then
+ * joined the other node's generation, and adds IMAGE to it, or replaces the set by IMAGE if the
+ * kind cannot merge. This node was first if it has published all generations of era 1. */
 static int publish_first(struct replicate *r, struct weir_replica *replica, struct weir_filter *f)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
 	int err = weir_replica_measure(replica, &s);
-	if (!err && !s.published) /* else the node has done it since it opened */
+	if (!err && !s.published) /* else the node has published since it was opened */
 		err = weir_replica_publish(replica);
 	if (!err)
 		err = weir_replica_measure(replica, &s);
@@ -135,7 +135,7 @@ static int publish_first(struct replicate *r, struct weir_replica *replica, stru
 		err = weir_replica_publish_with(replica, f);
 	if (err == -ENOTSUP)
 		err = weir_replica_publish_from(replica, copy_of, f);
-	if (!err && !r->quiet) /* this also shows a mistyped name */
+	if (!err && !r->quiet) /* This message also shows a mistyped name. */
 		say("set %s: redis had no generation of it: it begins with this image",
 		    r->options.set);
 	return err;
@@ -149,7 +149,7 @@ static int publish_more(struct replicate *r)
 		return TOOL_TROUBLE;
 	int err = open_set(r, &replica);
 	const bool first = err == 1, older = err == -EKEYREJECTED && r->options.secret_key;
-	/* a publisher that took a newer version than redis has publishes above that version */
+	/* A publisher whose version is newer than that of redis publishes a still newer version. */
 	if (first || older)
 		err = open_with(r, f, &replica);
 	if (!err)
@@ -163,8 +163,8 @@ static int publish_more(struct replicate *r)
 
 /* ---- removing keys: --replace, rollback ---- */
 
-/* A node that owes merges its whole set into the new one, so removed keys would come back.
- * Return: TOOL_OK, or TOOL_NO after a message. */
+/* Refuses while a node has keys that redis lacks: it would merge its whole set into the new one,
+ * and bring removed keys back. Return: TOOL_OK, or TOOL_NO after a message. */
 static int nobody_owes(const struct replicate *r)
 {
 	struct weir_replica_view *v = r->force ? NULL : look(r);
@@ -182,7 +182,7 @@ static int nobody_owes(const struct replicate *r)
 	return status;
 }
 
-/* Return: as open_set(), or an exit status after a message. */
+/* Joins the set to replace it. Return: as open_set(), or an exit status after a message. */
 static int open_to_replace(struct replicate *r, struct weir_replica **out)
 {
 	int err = open_set(r, out);
@@ -215,12 +215,12 @@ static int run(char **command)
 struct instead {
 	struct replicate *r;
 	struct weir_replica *replica;
-	bool failed;       /* COMMAND or its image failed, after a message */
-	char becomes[256]; /* how the set's shape changes; "": it does not */
+	bool failed;       /* COMMAND failed or its image did not load; a message was printed */
+	char becomes[256]; /* text on how the set's shape changes; "": no change */
 };
 
-/* Note a change of shape. Nodes take any shape: a new one may be meant, since the record has grown,
- * or be a mistake in COMMAND. So the user sees both shapes. */
+/* Records a change of the set's shape, for a message. Nodes accept any shape. A new shape may be
+ * meant, since the application's records have grown, or may be a mistake in COMMAND. */
 static void compare(struct instead *i, const struct weir_filter *f)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -285,7 +285,8 @@ int replicate_rollback(struct replicate *r)
 		              "what is kept");
 	if (r->count)
 		return misuse("'%s': an argument too many", r->arguments[0]);
-	if (!r->options.keep) /* keep all: a wrong guess must not drop what it could return to */
+	/* Keep all generations: a default would drop some that the user could return to. */
+	if (!r->options.keep)
 		r->options.keep = WEIR_REPLICA_KEEP_MOST;
 	int err = open_to_replace(r, &replica);
 	return end(r, replica, err ? err : weir_replica_rollback(replica, r->generation));

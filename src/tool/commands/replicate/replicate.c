@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir replicate: find and run the subcommand. */
+ * weir replicate: finds and runs the subcommand. */
 #include <stdio.h>
 #include <string.h>
 #include "commands/commands.h"
@@ -75,8 +75,8 @@ static const struct {
 	{ "key", replicate_key, REPLICATE_KEY },
 };
 
-/* Look for the files before asking redis, to print the message that other commands print. The
- * library looks for files of TLS, since its sentence names the option. */
+/* Checks that files exist before asking redis, for the same messages as other commands print. The
+ * library checks the files of TLS, since its message names the option. */
 static bool files_there(const struct replicate *r, unsigned command)
 {
 	const struct weir_replica_options *o = &r->options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir replicate: its subcommands. */
+ * The subcommands of weir replicate. */
 #ifndef WEIR_TOOL_REPLICATE_H
 #define WEIR_TOOL_REPLICATE_H
 
@@ -8,12 +8,12 @@
 #include <jansson.h>
 #include <weir/replica.h>
 
-/* The command line. */
+/* The parsed command line. */
 struct replicate {
 	struct weir_replica_options options;
-	const char *output;                     /* follow */
-	double max_age;                         /* status: seconds; 0: any */
-	struct weir_replica_version generation; /* rollback */
+	const char *output;                     /* for follow */
+	double max_age;                         /* for status, in seconds; 0: no limit */
+	struct weir_replica_version generation; /* for rollback */
 	bool replace, force, json, prometheus, quiet;
 	char **arguments;
 	int count;
@@ -28,8 +28,9 @@ enum {
 	REPLICATE_ANY = 31,
 };
 
-/* argv[0] is the full name, argv[1] the first option. @command: one of those above.
- * Return: TOOL_OK, TOOL_TROUBLE after a message, or -1: help is wanted. */
+/* Parses the options. argv[0] is the full name of the command, and argv[1] is the first option.
+ * @command: a value of the enum above. Return: TOOL_OK, TOOL_TROUBLE after a message, or -1 if help
+ * is wanted. */
 int replicate_options(struct replicate *r, unsigned command, int argc, char **argv);
 
 int replicate_publish(struct replicate *r);
@@ -40,24 +41,25 @@ int replicate_key(struct replicate *r);
 
 /* ---- the status of a set ---- */
 
-/* Seconds without a report after which a node is late, and silent; seconds that a node may lack
- * inserts; the most alerts. Nodes report every 5 seconds. */
+/* Limits for alerts, in seconds. A node is late, and then silent, if its last report is older than
+ * LATE and SILENT (nodes report every 5 seconds). A node may lack inserts for LACKING seconds.
+ * ALERTS is the largest number of alerts. */
 enum { LATE = 10, SILENT = 30, LACKING = 30, ALERTS = 1000 };
 
-/* One sentence each. */
+/* A list of alerts, each a sentence. */
 struct alerts {
 	char *of[ALERTS];
 	size_t n;
 };
 
-/* The whole status, named as in <weir/replica.h>. Free it with json_decref(). */
+/* Return: the whole status, with the names in <weir/replica.h>, for json_decref(). */
 json_t *status_json(const struct replicate *r, const struct weir_replica_view *v,
                     const struct alerts *a);
-/* Print it as lines, and as metrics. */
+/* Print the status, as lines or as metrics. */
 void status_print(json_t *status);
 void status_prometheus(json_t *status);
 
-/* "3.14" */
+/* Prints a version as "3.14". */
 #define VERSION "%" PRIu64 ".%" PRIu64
 #define VERSION_OF(v) (v).era, (v).number
 
@@ -66,11 +68,12 @@ static inline bool is_version(struct weir_replica_version a, struct weir_replica
 	return a.era == b.era && a.number == b.number;
 }
 
-/* Seconds between the signing of a generation and now, by redis's clock; never negative. */
+/* Return: the seconds between the signing of a generation and redis's time, never negative. */
 double age_of(const struct weir_replica_view *v, const struct weir_replica_generation *g);
-/* Seconds until it expires, if ever, by this machine's clock. Nodes use their own clock too. */
+/* Return: the seconds until a generation with an expiry expires, by this machine's clock. Nodes use
+ * their own clocks too. */
 double seconds_left(const struct weir_replica_generation *g);
-/* Entries of the log that a node has not applied. */
+/* Return: the number of log entries that a node has not applied. */
 uint64_t entries_behind(const struct weir_replica_view *v, const struct weir_replica_node *n);
 
 #endif

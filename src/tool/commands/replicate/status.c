@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir replicate status: the state of the nodes, and alerts. */
+ * weir replicate status: prints the state of the nodes, and alerts. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -46,7 +46,8 @@ static void judge_node(struct alerts *a, const struct weir_replica_node *n)
 		alert(a, "%s: %s", who, n->error);
 }
 
-/* The node with the secret key signs a generation again after a quarter of its life. */
+/* Alerts about the signature of the current generation. The node with the secret key signs the
+ * generation again after a quarter of its lifetime. */
 static void judge_signature(struct alerts *a, const struct weir_replica_view *v)
 {
 	const struct weir_replica_generation *g = &v->current;
@@ -73,7 +74,8 @@ static void judge_signature(struct alerts *a, const struct weir_replica_view *v)
 		      "does a node with the secret key run?", VERSION_OF(g->version), left);
 }
 
-/* A rollback needs the image of a kept generation: warn before it is needed. */
+/* Alerts about missing pieces of a generation's image. A rollback needs the image of a kept
+ * generation, so the user should know in advance. */
 static void judge_pieces(struct alerts *a, const struct weir_replica_view *v,
                          const struct weir_replica_generation *g, bool current)
 {
@@ -86,7 +88,7 @@ static void judge_pieces(struct alerts *a, const struct weir_replica_view *v,
 	      "are published");
 }
 
-/* A node that runs writes its report again within 5 s. */
+/* Alerts if no node reports, and if reports are not shown. A running node reports every 5 s. */
 static void judge_reports(struct alerts *a, const char *set, const struct weir_replica_view *v)
 {
 	bool reports = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The status of a set as JSON, and made from that, metrics and lines for people. Names are those of
- * the members in <weir/replica.h>. */
+ * Formats the status of a set: first as JSON, and from the JSON as metrics and as lines for people.
+ * Names are those of the members in <weir/replica.h>. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ uint64_t entries_behind(const struct weir_replica_view *v, const struct weir_rep
 
 /* ---- JSON ---- */
 
-/* Escape text of other clients: it may be invalid UTF-8 or have control characters. */
+/* Escapes text from other clients, which may be invalid UTF-8 or contain control characters. */
 static json_t *text(const char *of)
 {
 	char *plain = plain_copy(of);
@@ -61,7 +61,7 @@ static json_t *integer(uint64_t n)
 	return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
 }
 
-/* @trusts: trusted keys are given; else trust is unknown. */
+/* @trusts: true if trusted keys are given. Without them, "trusted" is null. */
 static json_t *generation(bool trusts, const struct weir_replica_view *v,
                           const struct weir_replica_generation *g)
 {
@@ -149,8 +149,8 @@ json_t *status_json(const struct replicate *r, const struct weir_replica_view *v
 
 /* ---- lines for people ---- */
 
-/* Print an object as one line behind @name, without members that are false, empty or 0, and
- * without those that only programs need. */
+/* Prints an object as one line after @name. Omits members that are false, empty or 0, and those
+ * that only programs need. */
 static void print_line(const char *name, json_t *object)
 {
 	static const char programs[] = " id parent image signed_ms expires_ms now_ms ";
@@ -165,7 +165,8 @@ static void print_line(const char *name, json_t *object)
 		if (strstr(programs, word) || !(json_is_true(value) || number != 0 || *of) ||
 		    strcmp(of, "0.0") == 0)
 			continue;
-		printf("%s%s%s", between, key, strcmp(key, "keys") ? "" : " about"); /* sampled */
+		/* the number of keys is an estimate */
+		printf("%s%s%s", between, key, strcmp(key, "keys") ? "" : " about");
 		if (json_is_number(value))
 			printf(json_is_real(value) ? " %.1f" : " %.0f", number);
 		else if (*of)
@@ -192,7 +193,7 @@ void status_print(json_t *status)
 
 enum { METRICS = 48 };
 
-/* Members whose metrics have another name, as in weir_replica_metric(). */
+/* The members whose metrics have another name, as in weir_replica_metric(). */
 static const char *const names[][2] = {
 	{ "age", "age_seconds" },
 	{ "error", "failing" },
@@ -201,7 +202,7 @@ static const char *const names[][2] = {
 	{ "lacking", "lacking_seconds" },
 };
 
-/* The metrics of the set, or of one node. */
+/* The metrics of the set or of one node. */
 struct series {
 	struct weir_metric of[METRICS];
 	char names[METRICS][64], labels[160];
@@ -250,7 +251,8 @@ static uint32_t state_of(const char *name)
 	return state;
 }
 
-/* Add numbers and booleans; of the texts, add versions, states, and whether there is an error. */
+/* Adds numbers and booleans, and from texts only versions, states, and whether there is an
+ * error. */
 static void add_all(struct series *s, const char *prefix, json_t *object)
 {
 	const char *key;
@@ -272,7 +274,7 @@ static void add_all(struct series *s, const char *prefix, json_t *object)
 	}
 }
 
-/* A set's name needs no escaping. */
+/* A set's name contains only characters that need no escaping in a label. */
 void status_prometheus(json_t *status)
 {
 	const char *set = json_string_value(json_object_get(status, "set"));
