@@ -127,7 +127,7 @@ static int make(struct apply *a)
 	if (!err)
 		return TOOL_OK;
 	(void)failed(a, err);
-	/* a delta was made from an image that is not the old one */
+	/* a delta does not fit, since it was made from another image */
 	return err == -EINVAL && all_read(a) ? TOOL_NO : TOOL_TROUBLE;
 }
 

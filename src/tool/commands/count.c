@@ -58,7 +58,7 @@ struct count {
 	struct weir_filter *filter;
 	struct lines *lines;
 	uint64_t full; /* the value of a full counter */
-	bool keyed;    /* the keyer makes keys of the lines; else lines are keys */
+	bool keyed;    /* false: each line is a key as it is */
 	bool plain;    /* standard output is a terminal, so lines are escaped */
 	uint64_t printed, bad;
 };

@@ -97,7 +97,8 @@ static bool is_model(const char *path)
 	return !weir_kind_can(kind, WEIR_CAN_ROUTE) && !weir_kind_can(kind, WEIR_CAN_BUILD);
 }
 
-/* Prints a command to run. Its output is called NEW, so that it replaces no image. */
+/* Prints the command that makes a mergeable image. The command's output is called NEW, so that no
+ * image is replaced. */
 static void say_remedy(const struct merge *merge, const char *image)
 {
 	const char *first = merge->images[0];
@@ -191,7 +192,8 @@ static int ask(const struct merge *merge, const struct weir_filter *sum,
 	return status ? status : guard_ask(&merge->guard, stats, merge->output);
 }
 
-/* @turn: the lock on the output if the output is also read, else -1. */
+/* Merges the images and saves the union. @turn: the lock on the output if the output is also read,
+ * else -1. */
 static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stats)
 {
 	struct weir_filter *sum;

@@ -53,15 +53,16 @@ static int none_there(const struct change *rm)
 
 /* Return: an upper bound on the number of removed keys that were never added. A key that was never
  * added is found at the false-positive rate, and its removal then removes a copy of another key.
- * The bound follows from the number of keys that were not found. Lines that repeat too often count
- * there too, so the result is only an upper bound. */
+ * The bound follows from the number of keys that were not found. Lines that repeat too often are
+ * not found either, so the bound may be too high. */
 static double wrongly_removed(const struct change *rm)
 {
 	double rate = rm->before.fp_rate_estimated;
 	if (rm->keys == rm->removed) /* all keys were found, so none seems wrong */
 		return 0;
 	double about = (double)(rm->keys - rm->removed) * rate / (1 - rate);
-	return about < (double)rm->removed ? about : (double)rm->removed; /* also for NAN */
+	/* also if @about is NAN */
+	return about < (double)rm->removed ? about : (double)rm->removed;
 }
 
 /* Return: the largest number of keys that become absent by the removal of a key that was never

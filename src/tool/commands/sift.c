@@ -21,7 +21,7 @@ struct sifting {
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
 	uint64_t turn; /* number of the chunk to be printed next */
-	bool keyed;    /* the keyer makes keys of the lines; else lines are keys */
+	bool keyed;    /* false: each line is a key as it is */
 	atomic_uint_fast64_t bad;
 	struct slashed slashed;
 };

@@ -68,7 +68,7 @@ struct reader {
 	unsigned number;
 	uint64_t random;
 	struct histogram latency[2]; /* ticks of single lookups, minus the clock's cost */
-	uint64_t lookups[2];         /* in blocks timed as a whole, which took @ticks */
+	uint64_t lookups[2];         /* number of lookups timed by @ticks */
 	uint64_t ticks[2];
 	uint64_t lost;
 	_Alignas(64) _Atomic uint64_t checked; /* number of lookups so far */
@@ -89,7 +89,7 @@ struct drill {
 	struct weir_params params;
 	unsigned readers, inserters;
 	double seconds, every;
-	double pace; /* in weir_reload_options; 0: no limit */
+	double pace; /* weir_reload_options.pace; 0: no limit */
 	uint64_t inserts;
 	bool inserts_given, by_copy, keep_previous, pin, as_json;
 	struct flavor flavor;

@@ -16,7 +16,7 @@ struct block {
 };
 
 /* Takes three quarters of the blocks from the source's keys, and one quarter from an inserter's
- * keys. Half of the inserter's blocks are its newest keys, and half are at random. */
+ * keys. Half of the inserter's blocks are its newest keys, and half are chosen at random. */
 static struct block choose(struct drill *d, struct reader *r, uint64_t turn)
 {
 	uint64_t random = drill_random(&r->random), n = d->n < BLOCK ? d->n : BLOCK;

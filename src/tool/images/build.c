@@ -252,7 +252,7 @@ static int through_spool(struct build *build)
 }
 
 /* Later checks would refuse an empty set too, as shrunk or too small. So the message names the
- * options that disable any of these checks. */
+ * options that disable all of these checks. */
 static int no_keys(const struct build *build)
 {
 	char so[120];

@@ -91,8 +91,8 @@ static int search(struct search *s)
 	return got < 0 ? -1 : 0;
 }
 
-/* Reads the files of @fill up to the first key whose hash by @builder is find->hash. Return: 0, or
- * -1 after a message. */
+/* Reads the files of @fill until a key has the hash find->hash. @builder: hashes the keys. Return:
+ * 0, or -1 after a message. */
 static int find_key(const struct fill *fill, const struct weir_builder *builder, struct find *find)
 {
 	struct lines_options from = fill->from;
@@ -208,8 +208,9 @@ static int new_builder(struct build *build, uint64_t kept, struct weir_builder *
 	return weir_builder_create(out, &params, &options) ? trouble_refused() : TOOL_OK;
 }
 
-/* Refuses an exclude list in which a pass found no @keys, and single files without keys. If the
- * list is empty by mistake, the set may answer yes for every key that should be excluded. */
+/* Refuses an exclude list without keys, and single files without keys. If the list is empty by
+ * mistake, the set may answer yes for every key that should be excluded. @keys: number of keys that
+ * a pass found. */
 static int ask_list(const struct build *build, uint64_t keys)
 {
 	static const char so[] = "excludes the keys of the other lists";

@@ -144,7 +144,7 @@ int build_share(struct build *build, uint64_t kept, struct weir_builder_options 
 	const uint64_t threads = build->fill.threads, all = build->fill.room;
 	const uint64_t least = threads * BUILDER_LEAST, work = threads * WORKED_IN;
 	const uint64_t fixed = build_to_save(build, 0, 1);
-	/* per byte of the filter */
+	/* bytes that a save takes per byte of the filter */
 	const uint64_t saved = (build_to_save(build, PAGE, 1) - fixed) / PAGE;
 	const uint64_t savable = minus(all, fixed) / (saved + 1);
 	const uint64_t buildable = minus(all, threads * BUILT_IN);

@@ -57,7 +57,7 @@ struct change {
 	bool force;    /* weir remove --force */
 	bool left_live; /* the image stays live, since another process has mapped it live */
 	int turn;      /* lock of the image, from place_turn() */
-	const char *lost; /* part of a message of place_stands() */
+	const char *lost; /* argument of place_stands() */
 	/* the result */
 	uint64_t keys;
 	uint64_t removed;

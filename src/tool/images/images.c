@@ -102,7 +102,7 @@ uint64_t image_max_memory(void)
 	return room_half("");
 }
 
-/* Return: max_bytes of a load into memory. 0 would mean no limit. */
+/* Return: max_bytes for a load into memory, at least 1, since 0 would mean no limit. */
 static uint64_t most_bytes(const struct image_how *how)
 {
 	return how->max_memory ? how->max_memory : 1;
@@ -208,7 +208,7 @@ int image_load_fd(struct weir_filter **out, int fd, const char *path, const stru
 }
 
 /* The image mapped last, and the messages for a page that cannot be read. The messages are
- * formatted before the map, because a signal handler must not do so. */
+ * formatted before the map, because a signal handler must not format messages. */
 static struct {
 	const char *path;
 	off_t bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Opens image files for the subcommands. Each command adds the options for this to its own
- * table. */
+ * Opens image files for the subcommands, and declares the options for opening, which each command
+ * adds to its table. */
 #ifndef WEIR_TOOL_IMAGES_H
 #define WEIR_TOOL_IMAGES_H
 
@@ -101,8 +101,8 @@ int image_arguments(int argc, char **argv, bool streams, const char **image,
 int live_open(struct weir_filter **out, const char *path, const struct image_how *how);
 
 /* Seals a live image. @lost: as for place_stands(). Return: 0, or a negative errno after a message.
- * -EBUSY: another process has mapped the image live and must seal it. -ESTALE: the file no longer
- * has its name. */
+ * -EBUSY: another process has mapped the image live and must seal it. -ESTALE: the file at @path
+ * was replaced or removed. */
 int live_seal(struct weir_filter *f, const char *path, const char *lost);
 /* Return: the exit status for a result of live_seal(). */
 int live_status(int err);

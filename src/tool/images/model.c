@@ -44,7 +44,7 @@ int model_like(struct model *out, const char *path, const struct image_how *how)
 		return image_unnamed(path, true);
 	if (image_open(&f, path, how))
 		return TOOL_TROUBLE;
-	/* not of a pipe */
+	/* fails for a pipe */
 	bool known = weir_image_inspect(weir_location_path(path), &info) == 0;
 	return take_model(out, f, path, known ? info.fp_rate : 0.0, how) ? TOOL_TROUBLE : TOOL_OK;
 }
@@ -264,7 +264,7 @@ static void step(const struct model *model, int n, uint64_t keys, struct weir_pa
 	if (model->params.shards)
 		p.shards = (uint32_t)stepped(model->params.shards, n);
 	if (p.fp_rate == 0.0 || weir_plan_make(&p, &plan) || plan.capacity < keys) {
-		/* without a rate */
+		/* Size and capacity determine the rate. */
 		p.capacity = stepped(model->params.capacity, n);
 		p.fp_rate = 0.0;
 	}

@@ -21,7 +21,7 @@ struct model {
 
 /* The options for the new image. */
 struct model_wish {
-	struct weir_params params; /* a field of 0 is not given, except kind */
+	struct weir_params params; /* 0 in a field: not given; for kind see kind_given */
 	bool kind_given;
 	bool new_seed;             /* --new-seed */
 	bool never_smaller;        /* do not choose a size below the model's */
@@ -57,8 +57,8 @@ double model_rate(const struct model *model, const struct weir_text *noted, doub
 /* Sets the size for @keys keys of the normalisation @noted. The size is the model's if the keys fit
  * and use at least half of it, else the model's bytes are doubled or halved as often as needed. If
  * the options differ from the model in size, rate, layout or normalisation, the size follows from
- * @keys instead. The rate in @params is an answer's before the call and one lookup's after the
- * call. */
+ * @keys instead. params->fp_rate is the rate of an answer before the call, and of one lookup after
+ * the call. */
 void model_size(const struct model *model, const struct model_wish *wish,
                 const struct weir_text *noted, uint64_t keys, struct weir_params *params,
                 struct model_taken *taken);

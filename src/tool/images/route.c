@@ -203,7 +203,8 @@ static int take_sets(struct route_build *b, char **arguments, size_t n, const ch
 	return ask_place(b, &read, names);
 }
 
-/* Reads each file twice, unless -n is given: the first pass counts its lines to size the router. */
+/* Reads each file twice, unless -n is given. The first pass counts the lines, to size the
+ * router. */
 int route_build(struct route_build *b, char **arguments, size_t n)
 {
 	const char *names[WEIR_ROUTER_SETS];

@@ -17,15 +17,16 @@ struct image_saving {
 	int zstd_level; /* 0: not compressed */
 	uint32_t mode, marks;
 	uint64_t generation;
-	/* commit record of the image to replace; WEIR_REPLACES_NOTHING; 0: any image */
+	/* commit record of the image that may be replaced; WEIR_REPLACES_NOTHING: no image; 0: any
+	 * image */
 	uint64_t replaces;
 };
 
-/* Checks that an image can and may be saved to @path. Commands call this before an hour of work.
- * "-" is standard output. Without @force, refuses a file that is neither empty nor a weir image, a
- * live image, and an image that has changed since the previous check, since a process may have
- * inserted keys. A damaged head is an error. @saving: records the image for the next check; NULL:
- * no record. Return: TOOL_OK; TOOL_NO or TOOL_TROUBLE after a message. */
+/* Checks that an image can and may be saved to @path. Commands call this before long work. "-" is
+ * standard output. Without @force, refuses a file that is neither empty nor a weir image, a live
+ * image, and an image that has changed since the previous check, since a process may have inserted
+ * keys. A damaged head is an error. @saving: records the image for the next check; NULL: no record.
+ * Return: TOOL_OK; TOOL_NO or TOOL_TROUBLE after a message. */
 int place_ask(const char *path, bool force, struct image_saving *saving);
 
 /* Checks that a delta can and may be saved to @path. Without @force, refuses a file that is neither

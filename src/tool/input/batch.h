@@ -20,7 +20,7 @@ struct batch {
 struct spool {
 	struct batch *first, *last;
 	uint64_t keys, bytes, max_bytes;
-	const char *limited_by; /* the limit's owner, for a message; NULL: the machine */
+	const char *limited_by; /* names the limit in a message; NULL: the machine */
 	const char *remedy;     /* advice for a message; NULL: that of weir build */
 };
 
@@ -29,7 +29,7 @@ struct spool {
  * must fit. */
 struct batch *batch_of_hashes(unsigned threads, uint64_t bytes);
 struct batch *batch_of_texts(unsigned threads, uint64_t bytes, size_t longest);
-/* Return: the smallest limit @bytes for @threads threads. */
+/* Return: the smallest @bytes that suffices for @threads threads. */
 uint64_t batch_least(unsigned threads);
 /* Return: a new batch with a copy of key @at. */
 struct batch *batch_of_one(const struct batch *batch, size_t at);

@@ -304,8 +304,8 @@ static int is_blank(const char *file)
 	return -1;
 }
 
-/* Checks that the header has the field. If a title stood above the header, weir would skip the
- * title, and the header would become a key. Return: 1, or -1 after a message. */
+/* Checks that the first line has the field. If a title above the header passed, weir would skip the
+ * title and take the header as a key. Return: 1, or -1 after a message. */
 static int has_field(const struct keying *how, const char *file, struct iovec line)
 {
 	const struct row_shape shape = row_shape(how, line);

@@ -20,7 +20,8 @@ const void *keyfile_read(const char *path);
  * be the only copy. */
 bool keyfile_is(const char *path);
 
-/* The use of a file, which decides the remedy in a message. */
+/* The use of a file. unopened() returns the message for a file that cannot be opened: the text of
+ * errno @err and, if the file is missing, a remedy that depends on the use. */
 enum say_file { SAY_IMAGE, SAY_ROUTER, SAY_KEYS, SAY_DELTA, SAY_HASH_KEY, SAY_KEY_PAIR,
                 SAY_PASSWORD, SAY_PARQUET };
 const char *unopened(int err, enum say_file what);

@@ -34,7 +34,7 @@ struct pass {
 	atomic_bool full;           /* the filter refused a key for lack of capacity */
 	struct batch *refused;
 	atomic_bool failed;
-	bool keyed; /* the keyer makes keys of the lines; else lines are keys */
+	bool keyed; /* false: each line is a key as it is */
 	bool texts; /* batches contain texts, not hashes */
 	bool hints; /* the pass prints hints, as the first pass does */
 	struct tally *tally;

@@ -22,7 +22,7 @@ struct fill_found {
 	bool full;                /* a full filter ended the pass; the caller reports it */
 	uint64_t taken;           /* keys that the filter accepted */
 	int64_t copies;           /* of the refused key, if the kind counts */
-	bool hinted;              /* a pass has printed hints */
+	bool hinted;              /* a pass has printed the hints */
 	bool steps_given;         /* the set already has its steps, so hints suggest none */
 };
 

@@ -7,7 +7,8 @@
 #include "keyer.h"
 #include "output/say.h"
 
-enum { LINES = 2048, ROWS = 64, ROWS_LEAST = 4 }; /* lines and rows that the hints examine */
+/* lines and rows to examine, fewest rows for a hint */
+enum { LINES = 2048, ROWS = 64, ROWS_LEAST = 4 };
 
 static bool ends_in_cr(struct iovec line)
 {
@@ -49,7 +50,7 @@ static bool is_hosts_line(struct iovec line)
 	       is_network((struct iovec){ line.iov_base, n });
 }
 
-/* Of @asked lines that are not comments, @found have some form. */
+/* The number of lines that were examined, and of those that have some form. */
 struct share {
 	size_t asked, found;
 };
@@ -212,7 +213,7 @@ static void hint_fields(const char *file, const struct iovec *lines, size_t n, b
 	}
 }
 
-/* Prints hints by the first lines that are neither blank nor comments. */
+/* Prints hints about the form of the first lines that are neither blank nor comments. */
 static void hint_first(const char *file, const struct iovec *lines, size_t n, bool lookup,
                        bool option)
 {

@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <sys/uio.h>
 
-/* Prints a hint by the first lines of a file that are neither blank nor comments. @lookup: for a
- * query, a list on a single line gets no hint. Return: true if a hint was printed. */
+/* Prints a hint if keys are wrapped. @lines: the first lines that are neither blank nor comments.
+ * @lookup: true for a query, where a list on a single line gets no hint. Return: true if a hint was
+ * printed. */
 bool hint_shape(const char *file, const struct iovec *lines, size_t n, bool lookup);
 
 #endif

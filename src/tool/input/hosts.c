@@ -166,7 +166,7 @@ bool hosts_texts(struct keyer *k, struct iovec line, const char **why)
 	const char *slash = memmem(at, line.iov_len, "=/", 2);
 	struct iovec word, second;
 	const bool any = word_next(&at, last, &word), address = any && is_address(word);
-	if (slash && slash < last && !address) /* a server may have a port after # */
+	if (slash && slash < last && !address) /* dnsmasq writes a server's port after # */
 		return dnsmasq(k, line, slash + 2, why);
 	if (!any)
 		return true;

@@ -51,7 +51,7 @@ struct slashed {
 	char like[80]; /* an example, shortened */
 };
 
-/* The keys of a thread, collected in groups. keyer_clear() ends a group. */
+/* The keys of a thread, collected for a group of lines. keyer_clear() begins a new group. */
 struct keyer {
 	const struct keying *how;
 	enum keying_what what;
@@ -59,11 +59,12 @@ struct keyer {
 	struct iovec *keys;       /* of the group: texts, or the keys that lookups of them probe */
 	uint32_t *of;             /* for each key, the number of its line in the group */
 	size_t n, room;
-	size_t counted;           /* number of keys; an excluded text counts all probed keys */
+	/* number of keys; an excluded text counts as all keys that its lookup probes */
+	size_t counted;
 	uint32_t lines;           /* number of lines in the group */
 	uint64_t local;           /* names of hosts files that were skipped, in all groups */
 	struct slashed slashed;   /* over all groups */
-	uint32_t texts;           /* number in the last line; 0: the line has no lookup */
+	uint32_t texts;           /* texts in the last line; 0: nothing to look up */
 	bool open;                /* the last line ends within a quoted field */
 	uint32_t field;           /* how->field, or the number that the file's header gives */
 	struct arena *arena;
@@ -72,7 +73,7 @@ struct keyer {
 
 void keyer_begin(struct keyer *k, const struct keying *how, enum keying_what what);
 void keyer_end(struct keyer *k);
-/* Removes all keys, which ends the group. */
+/* Empties the group, so that a new group can begin. */
 void keyer_clear(struct keyer *k);
 /* Call before the first line of chunk @c. */
 void keyer_chunk(struct keyer *k, const struct chunk *c);
@@ -140,8 +141,8 @@ bool keying_fits(const struct keying *how);
 /* The use of the keys. With HINT_CHANGE, the set already has its steps. */
 enum hint_for { HINT_BUILD, HINT_CHANGE, HINT_LOOKUP };
 
-/* Prints hints by the first chunk of a file. Most hints are printed for the first file only. With
- * --plain-keys there are none. */
+/* Prints hints about the lines in the first chunk of a file. Most hints are printed for the first
+ * file only. With --plain-keys there are none. */
 void hint_lines(const struct lines *l, const struct chunk *c, const struct keying *how,
                 enum hint_for what);
 /* Prints the hints about rows and wrapped keys, for a lookup by a command without --field. */

@@ -33,7 +33,8 @@ struct lines {
 	bool failed, torn, stopped;
 	bool awaits_header;
 	uint32_t field;       /* of the open file, from its header */
-	uint64_t chunks, file_chunks, file_lines, file_bytes; /* of the open file, unpacked */
+	/* file_...: of the open file, unpacked */
+	uint64_t chunks, file_chunks, file_lines, file_bytes;
 	uint64_t closed_bytes;       /* read from closed files, before decompression */
 	atomic_uint_fast64_t bytes;  /* read from all files, before decompression */
 	char *rest;                  /* the start of a line whose end was not read yet */
@@ -146,8 +147,8 @@ static bool too_long(const struct lines *l, const struct chunk *c, bool no_room)
 	return false;
 }
 
-/* Return: true if the first line exceeds LINE_MOST. All other lines fit in the chunk's size before
- * it grew. */
+/* Return: true if the first line exceeds LINE_MOST. A chunk grows only for its first line, so all
+ * other lines are shorter. */
 static bool first_is_long(const struct lines *l, const struct chunk *c)
 {
 	return c->len > LINE_MOST && !memchr(c->data, l->options.delimiter, LINE_MOST + 1);

@@ -19,12 +19,13 @@ struct lines_options {
 	bool text;        /* skip the byte order mark of UTF-8 even if lines end with NUL */
 	bool numbered;    /* the caller will use chunk_line() */
 	/* NULL, or a callback for the first lines of each file, up to the header. No such line is a
-	 * key. Return: 1 for the header, 0 for a line before the header, or -1 after a message,
-	 * which makes the file unreadable. Each chunk of the file gets the number in *@field. */
+	 * key. @field: receives the number of the key's field in this file. Return: 1 for the
+	 * header, 0 for a line before the header, or -1 after a message, which makes the file
+	 * unreadable. */
 	int (*header)(const void *arg, const char *file, struct iovec line, uint32_t *field);
 	const void *header_arg;
-	/* limit in bytes for all chunks, and again for unpacking; 0: most of what the control
-	 * groups leave */
+	/* Limit in bytes on the chunks of all threads. Unpacking may take the same amount again. 0:
+	 * both may take most of the memory that the control groups leave. */
 	uint64_t room;
 	unsigned threads; /* number of threads that take chunks; 0: one */
 	/* After an unreadable file, continue with the next file; lines_failed() reports the
@@ -50,7 +51,7 @@ struct chunk {
 	bool first;        /* this is the first chunk of its file */
 	uint64_t before;   /* number of earlier lines in the file, if numbered */
 	size_t start;      /* offset of the first key, behind the mark of UTF-8 and the header */
-	uint32_t field;    /* the number from lines_options.header, else 0 */
+	uint32_t field;    /* number of the key's field, from lines_options.header; else 0 */
 };
 
 /* Reads the next chunk into *@c. Return: 1; 0 at the end; -1 after a message. Threads: any. */

@@ -16,7 +16,7 @@ struct parquet_group {
 };
 
 struct parquet_column {
-	const char *name; /* the path of the column, within the argument */
+	const char *name; /* path of the column, points into the argument */
 	struct weir_parquet_column is;
 	struct parquet_group *groups;
 	uint32_t n, lacking; /* number of row groups, and of row groups without a filter */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reads text as a value of a Parquet column. Text that is not exactly a value is an error: if weir
- * guessed another value, the user would take its answer for the text's. */
+ * Reads text as a value of a Parquet column. Text that is not exactly a value is an error, since an
+ * answer for a guessed value would mislead the user. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>

@@ -41,7 +41,7 @@ static FILE *open_in(const char *folder, const char *name)
 	return len < (int)sizeof path ? fopen(path, "re") : NULL;
 }
 
-/* Return: the number if it is alone on its line, else @otherwise. "max" is such another value. */
+/* Return: the number if it is alone on its line, else @otherwise, for example for "max". */
 static uint64_t number_or(const char *text, uint64_t otherwise)
 {
 	char *end;
@@ -95,7 +95,7 @@ static uint64_t left_in(const char *group, const struct version *v)
 }
 
 /* Return: the least memory that a group or a group above it leaves. @group: the path below @tree,
- * from which the loop removes one component at a time. */
+ * which the call truncates. */
 static uint64_t least_above(const char *tree, char *group, const struct version *v)
 {
 	char path[2 * PATH_MAX];

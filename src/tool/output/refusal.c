@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Words the library's refusals of parameters in the options of this command. */
+ * Rewrites the library's errors about parameters in terms of this command's options. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -25,7 +25,7 @@ void json_put(json_t *object, const char *key, json_t *value)
 	}
 }
 
-/* Makes a string of a count above INT64_MAX, since Jansson's integers are signed and a real number
+/* A count above INT64_MAX becomes a string, since Jansson's integers are signed and a real number
  * would lose digits. */
 static json_t *json_count(uint64_t value)
 {

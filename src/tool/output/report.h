@@ -50,7 +50,7 @@ void report_estimate(struct report *report, const char *key, const char *label, 
 void report_text(struct report *report, const char *key, const char *label, const char *value);
 void report_bool(struct report *report, const char *key, const char *label, bool value);
 /* Adds a filter's kind and shape. JSON gets the numbers of the shape by name, and the lines get a
- * text. */
+ * description. */
 void report_shape(struct report *report, const struct weir_shape *shape);
 /* Adds a key of any bytes to JSON only. A key that is not UTF-8 is escaped. */
 void report_bytes_of(struct report *report, const char *key, const char *bytes, size_t len);

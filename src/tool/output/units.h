@@ -22,7 +22,7 @@ bool parse_rate(const char *option, const char *text, double *out);
 /* Parses a share from @least to 1, such as 10%, 0.1 or 1/10. */
 bool parse_share(const char *option, const char *text, double least, double *out);
 
-/* Return: @number rounded up to three digits and zeros. Estimates err by less. */
+/* Return: @number rounded up to three significant digits, for advice based on estimates. */
 uint64_t round_up(uint64_t number);
 
 /* Parses a number of seconds from @least to @most, such as 2 or 0.5. */

@@ -41,8 +41,8 @@ int replicate_key(struct replicate *r);
 
 /* ---- the status of a set ---- */
 
-/* Limits for alerts, in seconds. A node is late, and then silent, if its last report is older than
- * LATE and SILENT (nodes report every 5 seconds). A node may lack inserts for LACKING seconds.
+/* Limits for alerts, in seconds. A node is late if its last report is older than LATE, and silent
+ * if older than SILENT. Nodes report every 5 seconds. A node may lack inserts for LACKING seconds.
  * ALERTS is the largest number of alerts. */
 enum { LATE = 10, SILENT = 30, LACKING = 30, ALERTS = 1000 };
 
@@ -52,14 +52,15 @@ struct alerts {
 	size_t n;
 };
 
-/* Return: the whole status, with the names in <weir/replica.h>, for json_decref(). */
+/* Return: the whole status, with the names in <weir/replica.h>. The caller frees it by
+ * json_decref(). */
 json_t *status_json(const struct replicate *r, const struct weir_replica_view *v,
                     const struct alerts *a);
 /* Print the status, as lines or as metrics. */
 void status_print(json_t *status);
 void status_prometheus(json_t *status);
 
-/* Prints a version as "3.14". */
+/* The printf format and the arguments of a version, such as "3.14". */
 #define VERSION "%" PRIu64 ".%" PRIu64
 #define VERSION_OF(v) (v).era, (v).number
 
