@@ -59,7 +59,7 @@ static void keyer_room(struct keyer *k, size_t more)
 struct iovec text_trim(struct iovec text)
 {
 	static const struct weir_text trim = { .steps = WEIR_TEXT_TRIM };
-	char room[WEIR_TEXT_ROOM(0)]; /* not used, since the key is a part of the text */
+	char room[WEIR_TEXT_ROOM(0)]; /* trimming needs no room: the key is a part of the text */
 	return weir_text_key(&trim, text.iov_base, text.iov_len, room, &text) ?
 	               (struct iovec){ NULL, 0 } : text;
 }

@@ -99,9 +99,10 @@ static bool is_whole(struct following *f, const struct weir_replica *replica)
 	return image_verify(path, &how) == 0 && is_as_saved(f);
 }
 
-/* Return: true if another follower of the same set probably wrote the file: two whole images were
- * found within SOON_S. Two followers would otherwise replace each other's files forever. An image
- * that was copied to the path by mistake does not come back soon after it was replaced. */
+/* Return: true if another follower of the same set probably wrote the file. The sign is that the
+ * file was a whole image of another writer twice within SOON_S. Such a file is kept, since two
+ * followers would replace each other's files forever. An image that was copied to the path by
+ * mistake is replaced once, and does not come back soon. */
 static bool is_anothers(struct following *f, const struct weir_replica *replica)
 {
 	bool whole = is_whole(f, replica), soon = now() - f->again <= SOON_S;
