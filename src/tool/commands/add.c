@@ -71,7 +71,7 @@ static int fill(struct change *add, struct weir_filter *f)
 
 /* Refuses keys of new lengths. The image's head lists the lengths that lookups probe, and other
  * processes have already read the head. */
-static int ask_lengths(const struct change *add)
+static int check_lengths(const struct change *add)
 {
 	const struct weir_text *had = &add->fill.keying.normal;
 	if (memcmp(had, &add->found.noted, sizeof *had) == 0)
@@ -92,7 +92,7 @@ static int add_to_live(struct change *add, struct weir_filter *live)
 		return trouble_weir(err, add->image);
 	int status = fill(add, copy);
 	if (!status)
-		status = ask_lengths(add);
+		status = check_lengths(add);
 	err = status ? 0 : weir_merge(live, copy);
 	if (err)
 		status = trouble_weir(err, add->image);
@@ -116,7 +116,7 @@ static int add_in_place(struct change *add, const struct weir_image_info *info)
 		return status ? status : live_status(sealed);
 	add->left_live = sealed == -EBUSY;
 	say_saved(add->image);
-	return place_stands(add->image, add->turn, add->lost);
+	return place_check_unchanged(add->image, add->lock, add->lost);
 }
 
 static void report(const struct change *add)

@@ -133,7 +133,7 @@ static int make(struct apply *a)
 
 /* Refuses an image that has shrunk, unless --allow-shrink or a mark from its publisher allows
  * it. */
-static int ask_shrunk(const struct apply *a)
+static int check_shrunk(const struct apply *a)
 {
 	const struct guard guard = {
 		.allow_overfull = true,
@@ -144,12 +144,12 @@ static int ask_shrunk(const struct apply *a)
 	if (guard.allow_shrink)
 		return TOOL_OK;
 	int err = weir_image_measure(a->made, WEIR_EXACT, NULL, &stats);
-	return err ? trouble_weir(err, NULL) : guard_ask(&guard, &stats, a->how.output);
+	return err ? trouble_weir(err, NULL) : guard_check(&guard, &stats, a->how.output);
 }
 
 /* Checks that the new image keeps the traits of the image that it replaces. The names of a router's
  * sets are known only after a load. */
-static int ask_traits(const struct apply *a)
+static int check_traits(const struct apply *a)
 {
 	const struct image_how how = { .max_memory = delta_most_bytes(&a->how) };
 	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
@@ -169,18 +169,18 @@ static int ask_traits(const struct apply *a)
 }
 
 /* Checks that the new image may replace an image at the output path. */
-static int ask_made(const struct apply *a)
+static int check_image(const struct apply *a)
 {
 	if (!image_begins(a->how.output))
 		return TOOL_OK;
-	int status = ask_traits(a);
-	return status ? status : ask_shrunk(a);
+	int status = check_traits(a);
+	return status ? status : check_shrunk(a);
 }
 
 static int run(struct apply *a)
 {
 	const bool changes = place_is_one_of(a->how.output, &a->old_image, 1);
-	int status = place_ask(a->how.output, a->how.force && !changes, &a->how.saving);
+	int status = place_check(a->how.output, a->how.force && !changes, &a->how.saving);
 	if (!status && place_is_one_of(a->how.output, a->deltas, a->n))
 		status = trouble("%s: is one of the deltas: give the image another name",
 		                 a->how.output);
@@ -191,7 +191,7 @@ static int run(struct apply *a)
 	if (!status)
 		status = make(a);
 	if (!status)
-		status = ask_made(a);
+		status = check_image(a);
 	if (status)
 		return status;
 	int err = -EAGAIN;

@@ -172,7 +172,7 @@ static int filter_option(int option, struct weir_params *params)
 
 static void exclude(struct lines_options *list, char *name)
 {
-	list->names = need_more(list->names, (list->n + 1) * sizeof *list->names);
+	list->names = xrealloc(list->names, (list->n + 1) * sizeof *list->names);
 	list->names[list->n++] = name;
 }
 
@@ -184,7 +184,7 @@ static int option_taken(int option, struct build *build, bool *progress)
 	case EXCLUDE: exclude(&build->exclude.from, optarg); break;
 	case 't':
 		build->threads_given = true;
-		return parse_small("--threads", optarg, CREW_MOST, &build->fill.threads);
+		return parse_small("--threads", optarg, THREADS_MOST, &build->fill.threads);
 	case MAX_MEMORY:
 		build->limit = BY_OPTION;
 		return parse_bytes("--max-memory", optarg, &build->max_memory);
@@ -254,9 +254,9 @@ static int parse(int argc, char **argv, struct build *build, bool *helped)
 }
 
 /* Checks that the image may be saved to the output path. Called before any keys are read. */
-static int ask_place(struct build *build)
+static int check_output(struct build *build)
 {
-	int status = place_ask(build->output, build->force, &build->saving);
+	int status = place_check(build->output, build->force, &build->saving);
 	if (!status)
 		status = place_is_not_read(build->output, &build->fill.from);
 	if (!status && build->exclude.from.n)
@@ -264,7 +264,7 @@ static int ask_place(struct build *build)
 	return status;
 }
 
-static int ask_replaced(const struct build *build)
+static int check_replaced(const struct build *build)
 {
 	const struct image_how how = { .progress = true, .max_memory = build->guard.max_memory };
 	return build->force ? TOOL_OK : place_is_whole(build->output, build->stats.bytes, &how);
@@ -282,10 +282,10 @@ static int finish(struct build *build)
 	build->guard.keys = build->keys;
 	build->guard.different = build->built.keys;
 	int few = guard_few(&build->guard, &build->stats, &build->fill.from, build->output);
-	int status = guard_ask(&build->guard, &build->stats, build->output);
+	int status = guard_check(&build->guard, &build->stats, build->output);
 	status = status ? status : few;
 	if (!status)
-		status = ask_replaced(build);
+		status = check_replaced(build);
 	if (status)
 		return status;
 	build->probe.rate = NAN;
@@ -321,13 +321,13 @@ int cmd_build(int argc, char **argv)
 	struct build build = { .params = WEIR_PARAMS_INIT, .stats = WEIR_STATS_INIT,
 	                       .fill.from.delimiter = '\n', .guard.option = "-n" };
 	bool helped = false;
-	build.fill.threads = crew_default();
+	build.fill.threads = threads_default();
 	build.max_memory = room_machine();
 	int status = parse(argc, argv, &build, &helped);
 	limit_memory(&build);
 	if (status || helped)
 		return status;
-	status = ask_place(&build);
+	status = check_output(&build);
 	if (!status)
 		status = build_make(&build);
 	if (!status)

@@ -78,7 +78,7 @@ static int run(struct delta *d)
 {
 	const char *output = d->how.output;
 	struct stat st;
-	int status = place_ask_delta(output, d->how.force);
+	int status = place_check_delta(output, d->how.force);
 	if (status)
 		return status;
 	if (!is_there(d->images[0], SAY_IMAGE) || !is_there(d->images[1], SAY_IMAGE))

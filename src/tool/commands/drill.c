@@ -86,7 +86,7 @@ static const struct option options[] = {
 static bool threads(const char *option, uint64_t least, unsigned *out)
 {
 	uint64_t number;
-	if (!parse_number(option, optarg, least, CREW_MOST, &number))
+	if (!parse_number(option, optarg, least, THREADS_MOST, &number))
 		return false;
 	*out = (unsigned)number;
 	return true;
@@ -169,7 +169,7 @@ int cmd_drill(int argc, char **argv)
 	                          .fill.from.delimiter = '\n', .inserters = 1, .seconds = 10,
 	                          .every = 1, .flavor = { "bp", NULL } };
 	bool helped = false;
-	d.fill.threads = crew_default();
+	d.fill.threads = threads_default();
 	d.readers = d.fill.threads > 3 ? d.fill.threads - 2 : 1;
 	d.params.fp_rate = 0.01;
 	int status = parse(argc, argv, &d, &helped);

@@ -229,7 +229,7 @@ static int sample_bits(struct sample *s, bool exact, const struct image_how *how
  * metrics. */
 static int print_metrics(char **paths, size_t n, bool exact, const struct image_how *how)
 {
-	struct sample *samples = need(n * sizeof *samples);
+	struct sample *samples = xmalloc(n * sizeof *samples);
 	size_t found = 0;
 	int status = TOOL_OK;
 	for (size_t i = 0; i < n; i++) {

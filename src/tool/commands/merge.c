@@ -181,20 +181,20 @@ static void report(const struct merge *merge, const struct weir_stats *s)
 }
 
 /* Checks that the union may replace an image at the output path. */
-static int ask(const struct merge *merge, const struct weir_filter *sum,
-               const struct weir_stats *stats)
+static int check_union(const struct merge *merge, const struct weir_filter *sum,
+                       const struct weir_stats *stats)
 {
 	const struct image_how how = { .max_memory = merge->max_memory };
 	struct place_fresh fresh;
 	int status = place_fresh_of(&fresh, sum);
 	if (!status)
 		status = place_keeps(merge->output, &fresh, merge->force, &how);
-	return status ? status : guard_ask(&merge->guard, stats, merge->output);
+	return status ? status : guard_check(&merge->guard, stats, merge->output);
 }
 
-/* Merges the images and saves the union. @turn: the lock on the output if the output is also read,
+/* Merges the images and saves the union. @lock: the lock on the output if the output is also read,
  * else -1. */
-static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stats)
+static int merge_and_save(struct merge *merge, int lock, struct weir_stats *stats)
 {
 	struct weir_filter *sum;
 	int status = merged(&sum, merge);
@@ -202,10 +202,11 @@ static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stat
 		return status;
 	weir_text_of(sum, &merge->normal);
 	int err = weir_measure(sum, WEIR_EXACT, stats);
-	status = err ? trouble_weir(err, NULL) : ask(merge, sum, stats);
+	status = err ? trouble_weir(err, NULL) : check_union(merge, sum, stats);
 	if (!status)
-		status = place_stands(merge->output, turn, "merged is not in it: merge again");
-	if (!status && turn < 0)
+		status = place_check_unchanged(merge->output, lock,
+		                               "merged is not in it: merge again");
+	if (!status && lock < 0)
 		status = image_save_anew(sum, merge->output, merge->force, &merge->saving);
 	else if (!status)
 		status = image_save(sum, merge->output, &merge->saving);
@@ -216,19 +217,19 @@ static int merge_and_save(struct merge *merge, int turn, struct weir_stats *stat
 static int run(struct merge *merge)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
-	int status = place_ask(merge->output, merge->force, &merge->saving);
+	int status = place_check(merge->output, merge->force, &merge->saving);
 	if (status)
 		return status;
 	bool adds = place_is_one_of(merge->output, merge->images, (size_t)merge->n);
-	int turn = adds ? place_turn(merge->output, false) : -1;
+	int lock = adds ? place_lock(merge->output, false) : -1;
 	if (adds) { /* record the image that is going to be read */
 		merge->saving.replaces = 0;
-		status = place_ask(merge->output, false, &merge->saving);
+		status = place_check(merge->output, false, &merge->saving);
 	}
 	if (!status)
-		status = merge_and_save(merge, turn, &stats);
-	if (turn >= 0)
-		close(turn);
+		status = merge_and_save(merge, lock, &stats);
+	if (lock >= 0)
+		close(lock);
 	if (!status)
 		report(merge, &stats);
 	return status;

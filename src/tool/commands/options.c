@@ -55,7 +55,7 @@ static void report_long(const char *argument, const struct option *options)
 /* Refuses a number after an option with an optional value, since getopt_long() reads the number as
  * a file's name. The number is accepted if a file of that name exists. Return: true after a
  * message. */
-static bool apart(const struct option *option, const char *next)
+static bool refuse_separate_value(const struct option *option, const char *next)
 {
 	if (option->has_arg != optional_argument || optarg || !next || !*next ||
 	    next[strspn(next, "0123456789")] || access(next, F_OK) == 0)
@@ -71,7 +71,8 @@ int option_next(int argc, char **argv, const char *letters, const struct option 
 	int before = optind, at = -1;
 	snprintf(quiet, sizeof quiet, ":%s", letters);
 	int option = getopt_long(argc, argv, quiet, options, &at);
-	if (at >= 0 && option != '?' && option != ':' && apart(&options[at], argv[optind]))
+	if (at >= 0 && option != '?' && option != ':' &&
+	    refuse_separate_value(&options[at], argv[optind]))
 		return '?';
 	if (option != '?' && option != ':')
 		return option;

@@ -86,7 +86,7 @@ static bool option_taken(int option, struct query *query)
 	case FORGET_OLDER: query->forget_older = true; break;
 	case STORED: query->stored = true; break;
 	case 't':
-		if (!parse_number("--threads", optarg, 1, CREW_MOST, &threads))
+		if (!parse_number("--threads", optarg, 1, THREADS_MOST, &threads))
 			return false;
 		query->sift.threads = (unsigned)threads;
 		break;
@@ -185,7 +185,7 @@ int cmd_query(int argc, char **argv)
 	struct query query = { .sift = { .from.delimiter = '\n', .from.go_on = true },
 	                       .how = image_how() };
 	const char *image;
-	query.sift.threads = crew_default();
+	query.sift.threads = threads_default();
 	for (int option; (option = option_next(argc, argv, "vcq0t:h", options)) != -1;) {
 		if (option == 'h') {
 			fputs(help, stdout);

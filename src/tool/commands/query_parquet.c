@@ -60,8 +60,8 @@ static const char *add(struct asking *a, struct iovec text, uint32_t line)
 		return why;
 	if (a->room - a->n < value.n) {
 		a->room = a->room ? 2 * a->room : 2 * LINES;
-		a->hashes = need_more(a->hashes, a->room * sizeof *a->hashes);
-		a->of = need_more(a->of, a->room * sizeof *a->of);
+		a->hashes = xrealloc(a->hashes, a->room * sizeof *a->hashes);
+		a->of = xrealloc(a->of, a->room * sizeof *a->of);
 	}
 	for (unsigned i = 0; i < value.n; i++, a->n++) {
 		a->hashes[a->n] = value.hash[i];
@@ -253,7 +253,7 @@ static int conclude(const struct asking *a)
 
 static int ask(struct asking *a, const char *argument)
 {
-	const size_t n = a->column.n + 1; /* at least 1, since need() must not get 0 bytes */
+	const size_t n = a->column.n + 1; /* at least 1, so that no array is empty */
 	if (a->column.lacking && !a->how->first_only)
 		say("%s: %u of %u row groups have no filter, and may hold any value", argument,
 		    a->column.lacking, a->column.n);
@@ -262,8 +262,8 @@ static int ask(struct asking *a, const char *argument)
 	struct lines_options from = a->how->from;
 	keying_prepare(&a->how->keying, &from);
 	from.numbered = true;
-	a->held = need(n * sizeof *a->held);
-	a->maybe = need(n * sizeof *a->maybe);
+	a->held = xmalloc(n * sizeof *a->held);
+	a->maybe = xmalloc(n * sizeof *a->maybe);
 	memset(a->maybe, 0, n * sizeof *a->maybe);
 	keyer_begin(&a->keyer, &a->how->keying, KEYING_LOOKUP);
 	a->lines = lines_open(&from);

@@ -43,7 +43,7 @@ static const struct option options[] = {
 
 /* Refuses a file if no key of it was in the set. The file is probably wrong, or the job ran
  * before. */
-static int none_there(const struct change *rm)
+static int report_none_found(const struct change *rm)
 {
 	say("%s: not written: keys that were not there: %llu, all of them: remove only keys that "
 	    "were added",
@@ -68,7 +68,7 @@ static double wrongly_removed(const struct change *rm)
 /* Return: the largest number of keys that become absent by the removal of a key that was never
  * added. Kind counting: each of the lowered counters may make a different key absent. Other kinds:
  * one key loses a copy of its fingerprint. */
-static unsigned lost_to_each(const struct weir_shape *shape)
+static unsigned keys_lost_per_removal(const struct weir_shape *shape)
 {
 	return shape->kind == WEIR_COUNTING ?
 	       shape->counting.words_per_key * shape->counting.counters_per_word : 1;
@@ -77,7 +77,7 @@ static unsigned lost_to_each(const struct weir_shape *shape)
 static void warn_of_absent(const struct change *rm, uint64_t absent)
 {
 	const double about = wrongly_removed(rm);
-	const unsigned each = lost_to_each(&rm->before.shape);
+	const unsigned each = keys_lost_per_removal(&rm->before.shape);
 	char some[160], lost[80];
 	if (about >= 0.5)
 		snprintf(some, sizeof some, "about %s of the %s removed ones may never have been "
@@ -126,12 +126,12 @@ static int take_out(struct change *rm, struct weir_filter *f)
 	if (status)
 		return status;
 	if (rm->keys && !rm->removed)
-		return none_there(rm);
+		return report_none_found(rm);
 	status = mostly_wrong(rm);
 	if (status)
 		return status;
 	err = weir_measure(f, WEIR_EXACT, &rm->after);
-	return err ? trouble_weir(err, NULL) : guard_ask(&rm->guard, &rm->after, rm->image);
+	return err ? trouble_weir(err, NULL) : guard_check(&rm->guard, &rm->after, rm->image);
 }
 
 static int work(struct change *rm, const struct weir_image_info *info)

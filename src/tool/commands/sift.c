@@ -20,7 +20,7 @@ struct sifting {
 	struct lines *lines;
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
-	uint64_t turn; /* number of the chunk to be printed next */
+	uint64_t next_to_print; /* number of the chunk to be printed next */
 	bool keyed;    /* false: each line is a key as it is */
 	atomic_uint_fast64_t bad;
 	struct slashed slashed;
@@ -150,7 +150,7 @@ static void print(const struct sift *sift, const char *data, size_t bytes)
 static void conclude(struct sifting *s, const struct chunk *chunk, const struct found *found)
 {
 	pthread_mutex_lock(&s->lock);
-	while (s->turn != chunk->number)
+	while (s->next_to_print != chunk->number)
 		pthread_cond_wait(&s->moved, &s->lock);
 	s->sift->lines += found->lines;
 	s->sift->selected += found->selected;
@@ -158,7 +158,7 @@ static void conclude(struct sifting *s, const struct chunk *chunk, const struct 
 		/* Another thread may be blocked in a read, so exit without a join. */
 		_exit(TOOL_OK);
 	print(s->sift, chunk->data, found->bytes);
-	s->turn++;
+	s->next_to_print++;
 	pthread_cond_broadcast(&s->moved);
 	pthread_mutex_unlock(&s->lock);
 }
@@ -194,7 +194,7 @@ bool sift_lines(struct sift *sift)
 	keying_prepare(&sift->keying, &sift->from);
 	sift->from.threads = sift->threads;
 	s.lines = lines_open(&sift->from);
-	crew_run(sift->threads, worker, NULL, &s);
+	run_threads(sift->threads, worker, NULL, &s);
 	sift->bad = atomic_load(&s.bad);
 	say_unanswered(sift->bad, sift->keying.skip_bad);
 	bool failed = lines_failed(s.lines) || (sift->bad && !sift->keying.skip_bad);

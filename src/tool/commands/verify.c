@@ -132,7 +132,7 @@ static int verify_delta(const struct verify *v, const char *path)
 static int verify_all(struct verify *v, char **paths, size_t n)
 {
 	int worst = TOOL_OK;
-	v->deltas = need(n * sizeof *paths);
+	v->deltas = xmalloc(n * sizeof *paths);
 	for (size_t i = 0; i < n; i++) {
 		int status = TOOL_OK;
 		if (!image_named(paths[i]))

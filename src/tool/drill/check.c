@@ -53,7 +53,7 @@ int drill_check(struct drill *d)
 	for (unsigned i = 0; i < d->inserters; i++) {
 		struct record *record = &d->inserter[i].record;
 		check(d, record->hashes,
-		      atomic_load_explicit(&record->promised, memory_order_relaxed), "an inserter");
+		      atomic_load_explicit(&record->inserted, memory_order_relaxed), "an inserter");
 	}
 	/* All other threads have ended, so the filter stays valid after flavor_leave(). */
 	const struct weir_filter *f = weir_handle_get(d->handle);

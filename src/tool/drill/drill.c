@@ -12,7 +12,7 @@
 #include "ticks.h"
 
 /* Pins the calling thread to a CPU. Threads take the allowed CPUs in turn, by @number. */
-static void stay(unsigned number)
+static void pin_to_cpu(unsigned number)
 {
 	cpu_set_t all, one;
 	if (sched_getaffinity(0, sizeof all, &all) || CPU_COUNT(&all) < 1)
@@ -36,7 +36,7 @@ static void *work(void *arg)
 	struct member *m = arg;
 	struct drill *d = m->drill;
 	if (d->pin)
-		stay(m->number);
+		pin_to_cpu(m->number);
 	atomic_fetch_add(&d->ready, 1);
 	while (!atomic_load(&d->go))
 		sched_yield();
@@ -69,7 +69,7 @@ static void draw(const struct drill *d)
 
 /* Draws the progress line until the time is over. If no reload has been published by then, waits
  * for the first one. */
-static void watch(struct drill *d)
+static void wait_for_end(struct drill *d)
 {
 	progress_begin("drilling");
 	while (!atomic_load(&d->over)) {
@@ -87,7 +87,7 @@ static void watch(struct drill *d)
 
 /* Resets the kernel's record of the peak memory. If the reset fails, the reported peak includes the
  * reading of the keys. */
-static void forget_peak(void)
+static void reset_peak_memory(void)
 {
 	FILE *f = fopen("/proc/self/clear_refs", "w");
 	if (!f)
@@ -111,12 +111,12 @@ static uint64_t peak_memory(void)
 int drill_run(struct drill *d)
 {
 	unsigned threads = d->readers + d->inserters + 1, started = 0;
-	struct member *members = need(threads * sizeof *members);
-	d->cpus = crew_default();
+	struct member *members = xmalloc(threads * sizeof *members);
+	d->cpus = threads_default();
 	if (getloadavg(&d->load, 1) != 1)
 		d->load = 0;
 	ticks_start();
-	forget_peak();
+	reset_peak_memory();
 	for (; started < threads; started++) {
 		members[started] = (struct member){ .drill = d, .number = started };
 		if (pthread_create(&members[started].id, NULL, work, &members[started]))
@@ -129,7 +129,7 @@ int drill_run(struct drill *d)
 	atomic_store(&d->failed, !all);
 	atomic_store(&d->over, !all);
 	atomic_store(&d->go, true);
-	watch(d);
+	wait_for_end(d);
 	d->lasted = seconds_now() - d->began;
 	for (unsigned i = 0; i < started; i++)
 		pthread_join(members[i].id, NULL);

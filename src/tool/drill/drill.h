@@ -49,9 +49,9 @@ struct record {
 	uint64_t *hashes;
 	uint64_t room;
 	/* number of keys whose insert has begun, which a reload inserts */
-	_Alignas(64) _Atomic uint64_t noted;
+	_Alignas(64) _Atomic uint64_t begun;
 	/* number of keys whose insert has returned, which every lookup must find */
-	_Atomic uint64_t promised;
+	_Atomic uint64_t inserted;
 };
 
 /* In an array of two elements, [0] is measured while no reload runs, and [1] during reloads. */

@@ -15,7 +15,7 @@ struct loader {
 };
 
 /* Return: true if the drill has failed, or if its time is over and at least one swap was made. */
-static bool done(struct drill *d)
+static bool should_stop(struct drill *d)
 {
 	return atomic_load(&d->failed) || (atomic_load(&d->over) && atomic_load(&d->swaps));
 }
@@ -33,7 +33,7 @@ static void rest_until(struct drill *d, double when)
 /* Inserts in slices, so that the loader notices the end of the drill soon even with a large set. */
 static int insert_all(struct drill *d, struct weir_reload *r, const uint64_t *hashes, uint64_t n)
 {
-	for (uint64_t i = 0; i < n && !done(d); i += SLICE) {
+	for (uint64_t i = 0; i < n && !should_stop(d); i += SLICE) {
 		uint64_t m = n - i < SLICE ? n - i : SLICE;
 		int64_t err = weir_reload_insert_keys(r, weir_keys_hashes(hashes + i, m), NULL);
 		if (err < 0)
@@ -53,7 +53,7 @@ static int from_source(struct drill *d, struct weir_reload *r)
 		/* Acquire: pairs with the inserter's release, so that the loader sees the hashes
 		 * that the inserter wrote. */
 		err = insert_all(d, r, record->hashes,
-		                 atomic_load_explicit(&record->noted, memory_order_acquire));
+		                 atomic_load_explicit(&record->begun, memory_order_acquire));
 	}
 	return err;
 }
@@ -77,7 +77,7 @@ static void note_time(struct loads *loads, double seconds)
 {
 	if (loads->n == loads->room) {
 		loads->room = loads->room * 2 + 64;
-		loads->seconds = need_more(loads->seconds, loads->room * sizeof *loads->seconds);
+		loads->seconds = xrealloc(loads->seconds, loads->room * sizeof *loads->seconds);
 	}
 	loads->seconds[loads->n++] = seconds;
 }
@@ -96,7 +96,7 @@ static int swap(struct loader *l)
 	err = d->by_copy ? weir_reload_copy(r, WEIR_ALL_SETS) : from_source(d, r);
 	if (!err)
 		err = inspect(l, r);
-	if (err || done(d)) {
+	if (err || should_stop(d)) {
 		d->loads.aborted += !err;
 		weir_reload_abort(r);
 		return err;
@@ -124,7 +124,7 @@ static int reload(struct loader *l)
 	double began = seconds_now();
 	atomic_fetch_add(&d->phase, 1);
 	int err = swap(l);
-	if (!err && d->keep_previous && d->loads.n % ROLLBACK_EVERY == 0 && !done(d))
+	if (!err && d->keep_previous && d->loads.n % ROLLBACK_EVERY == 0 && !should_stop(d))
 		err = rollback(d);
 	atomic_fetch_add(&d->phase, 1);
 	d->loads.busy += seconds_now() - began;
@@ -133,7 +133,7 @@ static int reload(struct loader *l)
 
 static uint64_t *absent_hashes(const struct drill *d)
 {
-	uint64_t *hashes = need(ABSENT * sizeof *hashes);
+	uint64_t *hashes = xmalloc(ABSENT * sizeof *hashes);
 	char key[DRILL_KEY_BYTES];
 	for (uint64_t i = 0; i < ABSENT; i++) {
 		drill_key(d, key, DRILL_ABSENT, 0, i);
@@ -152,10 +152,10 @@ void drill_load(struct drill *d)
 		/* The last reload took longer than --every, so the next one starts at once. */
 		if (next < seconds_now())
 			next = seconds_now();
-		int err = done(d) ? 0 : reload(&l);
+		int err = should_stop(d) ? 0 : reload(&l);
 		if (err)
 			drill_fail(d, err);
 		flavor_quiet(&d->flavor);
-	} while (!done(d));
+	} while (!should_stop(d));
 	free(l.absent);
 }

@@ -24,7 +24,7 @@ static double ratio(double a, double b)
 
 static struct phase phase_of(const struct drill *d, unsigned with, double ns)
 {
-	struct histogram *all = need_lines(sizeof *all);
+	struct histogram *all = xzalloc_lines(sizeof *all);
 	uint64_t lookups = 0, reading = 0, inserts = 0, inserting = 0;
 	for (unsigned i = 0; i < d->readers; i++) {
 		histogram_merge(all, &d->reader[i].latency[with]);

@@ -51,7 +51,7 @@ static int read_keys(struct drill *d, uint64_t memory)
 }
 
 /* Sizes the filter for the keys of the files and all inserts, unless -n gives its capacity. */
-static int size(struct drill *d, uint64_t memory)
+static int size_filter(struct drill *d, uint64_t memory)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	if (!d->inserters)
@@ -91,10 +91,10 @@ static int publish(struct drill *d)
 	return trouble_weir(err, NULL);
 }
 
-static void crews(struct drill *d)
+static void allocate_threads(struct drill *d)
 {
-	d->reader = need_lines(d->readers * sizeof *d->reader);
-	d->inserter = need_lines((d->inserters + 1) * sizeof *d->inserter);
+	d->reader = xzalloc_lines(d->readers * sizeof *d->reader);
+	d->inserter = xzalloc_lines((d->inserters + 1) * sizeof *d->inserter);
 	for (unsigned i = 0; i < d->readers; i++) {
 		d->reader[i].drill = d;
 		d->reader[i].number = i;
@@ -105,7 +105,7 @@ static void crews(struct drill *d)
 		d->inserter[i].drill = d;
 		d->inserter[i].number = i;
 		record->room = d->inserts / d->inserters + (i < d->inserts % d->inserters);
-		record->hashes = need(record->room * sizeof *record->hashes);
+		record->hashes = xmalloc(record->room * sizeof *record->hashes);
 	}
 }
 
@@ -115,11 +115,11 @@ int drill_prepare(struct drill *d)
 	const uint64_t memory = machine < groups ? machine : groups;
 	int status = read_keys(d, memory);
 	if (!status)
-		status = size(d, memory);
+		status = size_filter(d, memory);
 	if (!status)
 		status = publish(d);
 	if (!status)
-		crews(d);
+		allocate_threads(d);
 	return status;
 }
 

@@ -27,9 +27,9 @@ static struct block choose(struct drill *d, struct reader *r, uint64_t turn)
 	struct record *record = &d->inserter[random % d->inserters].record;
 	/* Acquire: pairs with the inserter's release, so that its insert happens-before the
 	 * lookups below. */
-	uint64_t promised = atomic_load_explicit(&record->promised, memory_order_acquire);
-	n = promised < BLOCK ? promised : BLOCK;
-	uint64_t first = random >> 32 & 1 ? promised - n : random % (promised - n + 1);
+	uint64_t inserted = atomic_load_explicit(&record->inserted, memory_order_acquire);
+	n = inserted < BLOCK ? inserted : BLOCK;
+	uint64_t first = random >> 32 & 1 ? inserted - n : random % (inserted - n + 1);
 	return (struct block){ record->hashes + first, n, "an inserter", first };
 }
 
@@ -113,14 +113,14 @@ static void insert(struct inserter *i, uint64_t first, unsigned n)
 	uint64_t began = ticks_now();
 	for (unsigned j = 0; j < n; j++) {
 		/* Release: a loader that reads the count sees the hash. */
-		atomic_store_explicit(&record->noted, first + j + 1, memory_order_release);
+		atomic_store_explicit(&record->begun, first + j + 1, memory_order_release);
 		int answer = weir_handle_insert_hash(d->handle, record->hashes[first + j]);
 		if (answer < 0) {
 			drill_fail(d, answer);
 			return;
 		}
 		/* Release: a reader that reads the count finds the key in the filter. */
-		atomic_store_explicit(&record->promised, first + j + 1, memory_order_release);
+		atomic_store_explicit(&record->inserted, first + j + 1, memory_order_release);
 	}
 	uint64_t took = ticks_between(began + ticks.cost, ticks_now());
 	unsigned after = atomic_load_explicit(&d->phase, memory_order_relaxed);

@@ -10,7 +10,7 @@ struct ticks ticks;
 
 /* Return: true if RDTSCP exists and the time stamp counter runs at a constant rate in every power
  * state of the CPU. */
-static bool counter_is_even(void)
+static bool counter_rate_is_constant(void)
 {
 #if defined(__x86_64__)
 	unsigned a, b, c, d;
@@ -25,7 +25,7 @@ static bool counter_is_even(void)
 void ticks_start(void)
 {
 	static struct histogram h;
-	ticks.counter = counter_is_even();
+	ticks.counter = counter_rate_is_constant();
 	uint64_t last = ticks_now();
 	for (unsigned i = 0; i < 100000; i++) {
 		uint64_t now = ticks_now();

@@ -18,7 +18,7 @@
 
 /* Without -k and --like, takes the kind, WEIR_ONCE and the width of counters from the replaced
  * image. Then checks that the options fit the kind. */
-static int kind_settle(struct build *build)
+static int choose_kind(struct build *build)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	struct weir_params *p = &build->params;
@@ -39,7 +39,7 @@ static int kind_settle(struct build *build)
 
 /* Refuses to change the kind of the replaced image without --force. -k also allows the change,
  * unless the image has an exclude list, sets or generations, which the user may have forgotten. */
-static int kind_ask(const struct build *build)
+static int check_kind(const struct build *build)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	const bool named = build->wish.kind_given && strcmp(build->output, "-") != 0 &&
@@ -53,7 +53,7 @@ static int kind_ask(const struct build *build)
 /* ---- normalisation ---- */
 
 /* Gets the steps of the replaced image. Return: false if the steps are unknown. */
-static bool of_replaced(const struct build *build, uint32_t *steps)
+static bool replaced_steps(const struct build *build, uint32_t *steps)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	if (!build->like) {
@@ -97,7 +97,7 @@ static int changed(struct build *build, uint32_t before)
 	return build->force ? TOOL_OK : TOOL_NO;
 }
 
-static int takes_steps(const struct build *build)
+static int check_steps_supported(const struct build *build)
 {
 	char options[NORMAL_STEPS];
 	const struct weir_params *p = &build->params;
@@ -117,7 +117,7 @@ int steps_settle(struct build *build)
 		keying->normal.steps = is;
 	if (keying->normal.steps != is && build->like)
 		return like_differs(build);
-	if (of_replaced(build, &before) && before != keying->normal.steps)
+	if (replaced_steps(build, &before) && before != keying->normal.steps)
 		status = changed(build, before);
 	build->params.text = keying->normal;
 	if (status)
@@ -126,7 +126,7 @@ int steps_settle(struct build *build)
 		steps_explain(build);
 		return TOOL_TROUBLE;
 	}
-	return keying->normal.steps ? takes_steps(build) : TOOL_OK;
+	return keying->normal.steps ? check_steps_supported(build) : TOOL_OK;
 }
 
 void steps_explain(const struct build *build)
@@ -210,7 +210,7 @@ static void take_size(struct build *build, uint64_t keys)
 }
 
 /* Return: the exit status after a pass that filled the filter has failed. */
-static int not_filled(const struct build *build)
+static int fill_status(const struct build *build)
 {
 	return build->found.full ? guard_full(build->filter, &build->fill, build->output,
 	                                      &build->guard) :
@@ -222,7 +222,7 @@ static int in_one_pass(struct build *build)
 	int status = create(build, 0);
 	build->fill.expected = build->params.capacity;
 	if (!status && fill_load(&build->fill, build->filter, &build->keys))
-		status = not_filled(build);
+		status = fill_status(build);
 	return status;
 }
 
@@ -246,7 +246,7 @@ static int through_spool(struct build *build)
 		status = create(build, spool.bytes);
 	}
 	if (!status && fill_from_spool(&build->fill, &spool, build->filter))
-		status = not_filled(build);
+		status = fill_status(build);
 	spool_free(&spool);
 	return status;
 }
@@ -266,7 +266,7 @@ static int no_keys(const struct build *build)
 }
 
 /* Refuses input without keys, and single files without keys. */
-static int ask_files(const struct build *build)
+static int check_files(const struct build *build)
 {
 	return build->keys ? guard_keyless(&build->guard, &build->found.keyless,
 	                                   "publishes the set of the other files") :
@@ -279,14 +279,14 @@ int build_make(struct build *build)
 	if (bytes < 0)
 		return TOOL_TROUBLE;
 	build->fill.bytes = (uint64_t)bytes;
-	int status = kind_settle(build);
+	int status = choose_kind(build);
 	if (!status)
 		status = place_keeps_key(build->output, place_key(build->params.secret),
 		                         build->force);
 	if (!status)
 		status = find_model(build);
 	if (!status)
-		status = kind_ask(build);
+		status = check_kind(build);
 	if (!status)
 		status = steps_settle(build);
 	if (!status)
@@ -313,5 +313,5 @@ int build_make(struct build *build)
 		    (unsigned long long)build->exclude_found.bad);
 	if (build->found.bad || build->found.wrong)
 		steps_explain(build);
-	return status ? status : ask_files(build);
+	return status ? status : check_files(build);
 }

@@ -38,7 +38,7 @@ struct search {
 
 static char *copy_of(const void *bytes, size_t len)
 {
-	char *copy = need(len + 1);
+	char *copy = xmalloc(len + 1);
 	memcpy(copy, bytes, len);
 	copy[len] = '\0';
 	return copy;
@@ -48,7 +48,7 @@ static char *copy_of(const void *bytes, size_t len)
 static void found(struct search *s, const struct chunk *chunk, const struct iovec *line,
                   const struct iovec *text)
 {
-	void *room = need(WEIR_TEXT_ROOM(text->iov_len));
+	void *room = xmalloc(WEIR_TEXT_ROOM(text->iov_len));
 	struct iovec key = *text;
 	(void)!weir_text_key(&s->fill->keying.normal, text->iov_base, text->iov_len, room, &key);
 	s->find->file = copy_of(chunk->file, strlen(chunk->file));
@@ -61,7 +61,7 @@ static void found(struct search *s, const struct chunk *chunk, const struct iove
 }
 
 /* Compares the hashes of a line's keys with the wanted hash. Skips a line that cannot be a key. */
-static void look(struct search *s, const struct chunk *chunk, struct iovec line)
+static void compare_line(struct search *s, const struct chunk *chunk, struct iovec line)
 {
 	const char *why;
 	const bool keyed = keying_any(&s->fill->keying);
@@ -85,7 +85,7 @@ static int search(struct search *s)
 		keyer_chunk(&s->keyer, &chunk);
 		while ((n = chunk_keys(s->lines, &chunk, &at, lines, KEYS)) > 0)
 			for (size_t i = 0; i < n && !s->find->key; i++)
-				look(s, &chunk, lines[i]);
+				compare_line(s, &chunk, lines[i]);
 	}
 	chunk_free(&chunk);
 	return got < 0 ? -1 : 0;
@@ -128,7 +128,7 @@ static const char *temporary_folder(void)
 /* Refuses a kind with an exclude list if --exclude is missing. A job that forgets its list would
  * publish a set that may answer yes for keys of the list. With -k, the user leaves the list out on
  * purpose. */
-static int ask_without_list(const struct build *build)
+static int check_list_given(const struct build *build)
 {
 	if (build->wish.kind_given || !weir_kind_can(build->params.kind, WEIR_CAN_EXCLUDE))
 		return TOOL_OK;
@@ -159,7 +159,7 @@ int build_excludes(struct build *build)
 {
 	const struct lines_options list = build->exclude.from;
 	if (!list.n)
-		return ask_without_list(build);
+		return check_list_given(build);
 	if (reads_input(&list) && (!build->fill.from.n || reads_input(&build->fill.from)))
 		return misuse("--exclude -: the keys are read from standard input, so nothing is "
 		              "left there for the list");
@@ -211,7 +211,7 @@ static int new_builder(struct build *build, uint64_t kept, struct weir_builder *
 /* Refuses an exclude list without keys, and single files without keys. If the list is empty by
  * mistake, the set may answer yes for every key that should be excluded. @keys: number of keys that
  * a pass found. */
-static int ask_list(const struct build *build, uint64_t keys)
+static int check_list(const struct build *build, uint64_t keys)
 {
 	static const char so[] = "excludes the keys of the other lists";
 	const struct fill_found *found = &build->exclude_found;
@@ -234,7 +234,7 @@ static int exclude(struct build *build, struct weir_builder *builder)
 	build->exclude.keying.normal = build->found.noted;
 	if (fill_exclude(&build->exclude, builder, &keys))
 		return TOOL_TROUBLE;
-	return ask_list(build, keys);
+	return check_list(build, keys);
 }
 
 static int include(struct build *build, struct spool *spool, struct weir_builder *builder)
@@ -344,12 +344,12 @@ static int count_excluded(struct build *build)
 		return TOOL_OK;
 	if (fill_count(&build->exclude, &build->params.layered.exclude_keys))
 		return TOOL_TROUBLE;
-	return ask_list(build, build->params.layered.exclude_keys);
+	return check_list(build, build->params.layered.exclude_keys);
 }
 
 /* Finds the number of lookups per answer, if the asked rate or the exclude list depends on it.
  * Reads files in an extra pass, and keeps the texts of a pipe in a spool. */
-static int settle_lookups(struct build *build, struct spool *spool)
+static int find_lookups(struct build *build, struct spool *spool)
 {
 	uint64_t keys;
 	if (!build_lookups_unknown(build) &&
@@ -369,7 +369,7 @@ static int try_seeds(struct build *build, struct spool *spool)
 {
 	const bool may_change = build->params.seed == 0 && !build->params.secret;
 	bool both = true;
-	int status = settle_lookups(build, spool);
+	int status = find_lookups(build, spool);
 	if (!status)
 		status = count_excluded(build);
 	while (!status && both) {

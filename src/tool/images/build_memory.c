@@ -6,8 +6,8 @@
 #include "output/units.h"
 
 /* Bytes that the process takes before it reads keys: libraries, stacks and malloc()'s reserve. */
-#define PROCESS (UINT64_C(2) << 20)
-#define PAGE (UINT64_C(2) << 20) /* a huge page */
+#define PROCESS_BYTES (UINT64_C(2) << 20)
+#define HUGE_PAGE (UINT64_C(2) << 20) /* a huge page */
 
 const char *build_limited_by(const struct build *build)
 {
@@ -23,7 +23,7 @@ bool build_room(struct build *build, uint64_t taken, uint64_t each)
 {
 	unsigned *threads = &build->fill.threads;
 	const uint64_t most = build->max_memory;
-	const uint64_t left = most - (PROCESS < most ? PROCESS : most);
+	const uint64_t left = most - (PROCESS_BYTES < most ? PROCESS_BYTES : most);
 	const uint64_t room = left - (taken < left ? taken : left);
 	while (*threads > 1 && !build->threads_given &&
 	       (fill_least(*threads) > room || *threads * each > room))
@@ -37,7 +37,7 @@ int build_readable(struct build *build)
 {
 	return build_room(build, 0, 0) ? TOOL_OK :
 	       trouble("to read the keys takes %s: more than %s allows (%s)",
-	               show_bytes(SHOW, PROCESS + fill_least(build->fill.threads)),
+	               show_bytes(SHOW, PROCESS_BYTES + fill_least(build->fill.threads)),
 	               build_limited_by(build), show_bytes(SHOW, build->max_memory));
 }
 
@@ -53,16 +53,16 @@ struct spool build_spool(struct build *build)
 
 bool build_fits(const struct build *build, uint64_t bytes)
 {
-	return bytes <= build->max_memory && PROCESS <= build->max_memory - bytes;
+	return bytes <= build->max_memory && PROCESS_BYTES <= build->max_memory - bytes;
 }
 
 uint64_t build_filter_memory(uint64_t bytes)
 {
-	return bytes < PAGE ? bytes : (bytes + PAGE - 1) / PAGE * PAGE;
+	return bytes < HUGE_PAGE ? bytes : (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 }
 
 /* Return: the bytes of zstd's context at a compression level, from ZSTD_estimateCCtxSize(). */
-static uint64_t to_compress(int level)
+static uint64_t zstd_memory(int level)
 {
 	const uint64_t mib = level <= 3  ? 2 :
 	                     level <= 6  ? 4 :
@@ -77,14 +77,14 @@ uint64_t build_to_save(const struct build *build, uint64_t bytes, uint32_t shard
 	const uint64_t piece = 1 << 20, shard = level ? bytes / shards : 0;
 	/* weir_save() copies the whole filter if the output is a stream or keys can move. */
 	const bool copied = build->params.kind == WEIR_CUCKOO || strcmp(build->output, "-") == 0;
-	return piece + (copied ? build_filter_memory(bytes) : 0) + to_compress(level) +
+	return piece + (copied ? build_filter_memory(bytes) : 0) + zstd_memory(level) +
 	       2 * shard + shard / 128;
 }
 
 int build_no_room(const struct build *build, uint64_t bytes, uint64_t more, const char *what)
 {
 	return trouble("the filter needs %s, and %s to %s: more than %s allows (%s)%s",
-	               show_bytes(SHOW, bytes), show_bytes(SHOW, PROCESS + more), what,
+	               show_bytes(SHOW, bytes), show_bytes(SHOW, PROCESS_BYTES + more), what,
 	               build_limited_by(build), show_bytes(SHOW, build->max_memory),
 	               build->taken.size && !build->like ?
 	                       "; the size is that of the image that is replaced: -n gives "
@@ -95,8 +95,8 @@ int build_no_room(const struct build *build, uint64_t bytes, uint64_t more, cons
 /* ---- kinds that are built once ---- */
 
 /* The builder's memory for each thread, as stated in weir/build.h. */
-#define WORKED_IN (UINT64_C(56) << 20)     /* part of max_memory that cannot hold hashes */
-#define BUILT_IN (UINT64_C(48) << 20)      /* allocated after all keys are read */
+#define WORK_BYTES (UINT64_C(56) << 20)     /* part of max_memory that cannot hold hashes */
+#define BUILD_BYTES (UINT64_C(48) << 20)      /* allocated after all keys are read */
 #define BUILDER_LEAST (UINT64_C(63) << 20) /* smallest max_memory */
 
 /* Computes the memory of the filter in bytes. @out: receives 0 if the size depends on the number of
@@ -142,12 +142,12 @@ int build_share(struct build *build, uint64_t kept, struct weir_builder_options 
 	(void)build_room(build, kept + filter, BUILDER_LEAST);
 	(void)build_room(build, kept, 0);
 	const uint64_t threads = build->fill.threads, all = build->fill.room;
-	const uint64_t least = threads * BUILDER_LEAST, work = threads * WORKED_IN;
+	const uint64_t least = threads * BUILDER_LEAST, work = threads * WORK_BYTES;
 	const uint64_t fixed = build_to_save(build, 0, 1);
 	/* bytes that a save takes per byte of the filter */
-	const uint64_t saved = (build_to_save(build, PAGE, 1) - fixed) / PAGE;
+	const uint64_t saved = (build_to_save(build, HUGE_PAGE, 1) - fixed) / HUGE_PAGE;
 	const uint64_t savable = minus(all, fixed) / (saved + 1);
-	const uint64_t buildable = minus(all, threads * BUILT_IN);
+	const uint64_t buildable = minus(all, threads * BUILD_BYTES);
 	/* limit on the bytes of the filter */
 	uint64_t most = savable < buildable ? savable : buildable;
 	options->max_memory = build->max_memory < least ? build->max_memory : least;
@@ -165,9 +165,9 @@ int build_share(struct build *build, uint64_t kept, struct weir_builder_options 
 		options->max_memory = more;
 	build->fill.room = minus(all, options->max_memory - work);
 	if (weir_kind_can(p->kind, WEIR_CAN_EXCLUDE)) {
-		const uint64_t beside = minus(build->fill.room, threads * BUILT_IN);
+		const uint64_t beside = minus(build->fill.room, threads * BUILD_BYTES);
 		most = most / 2 < beside ? most / 2 : beside;
-		build->exclude.room = threads * BUILT_IN;
+		build->exclude.room = threads * BUILD_BYTES;
 	}
 	if (p->fp_rate != 0 && (!p->max_bytes || p->max_bytes > most))
 		params->max_bytes = most;
@@ -181,7 +181,7 @@ int build_refused(const struct build *build)
 	const bool large = info.code == WEIR_ERROR_TOO_LARGE || info.code == WEIR_ERROR_LISTS_LARGE;
 	if (!large || info.values[3] == (double)build->params.max_bytes)
 		return trouble_refused();
-	const uint64_t bytes = (uint64_t)info.values[2], work = build->fill.threads * BUILT_IN;
+	const uint64_t bytes = (uint64_t)info.values[2], work = build->fill.threads * BUILD_BYTES;
 	const uint64_t save = build_to_save(build, bytes, 1);
 	return build_no_room(build, bytes, work > save ? work : save, "build and save it");
 }

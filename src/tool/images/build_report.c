@@ -17,7 +17,7 @@ static void taken(struct report *r, const struct build *b)
 {
 	const char *of = b->like ? "--like" : "the image that is replaced";
 	report_bool(r, "seed_kept", NULL, b->taken.seed);
-	report_bool(r, "size_kept", NULL, b->taken.size && !b->taken.steps);
+	report_bool(r, "size_kept", NULL, b->taken.size && !b->taken.doublings);
 	if (!b->model.path)
 		return;
 	if (b->taken.seed)
@@ -28,8 +28,8 @@ static void taken(struct report *r, const struct build *b)
 		            "unless they take any", of);
 	if (b->taken.size)
 		report_line(r, "size", "that of %s%s", of,
-		            b->taken.steps > 0 ? ", doubled until the keys fit" :
-		            b->taken.steps < 0 ? ", halved, since under half was used" :
+		            b->taken.doublings > 0 ? ", doubled until the keys fit" :
+		            b->taken.doublings < 0 ? ", halved, since under half was used" :
 		                                 "");
 }
 

@@ -15,7 +15,7 @@
 
 struct change change_new(void)
 {
-	return (struct change){ .fill = { .from.delimiter = '\n', .threads = crew_default() },
+	return (struct change){ .fill = { .from.delimiter = '\n', .threads = threads_default() },
 		                .found.steps_given = true, /* those of the image */
 		                .how = image_how(),
 		                .guard.option = "weir build -n",
@@ -27,7 +27,7 @@ struct change change_new(void)
 static int threads(struct change *c)
 {
 	uint64_t number;
-	if (!parse_number("--threads", optarg, 1, CREW_MOST, &number))
+	if (!parse_number("--threads", optarg, 1, THREADS_MOST, &number))
 		return 0;
 	c->fill.threads = (unsigned)number;
 	return 1;
@@ -107,7 +107,7 @@ int change_replace(struct change *c, const struct weir_image_info *info,
 	/* A server may still have the set from before the shrink, so the mark must stay. */
 	c->saving.marks |= info->marks & WEIR_MARK_SHRINK_ALLOWED;
 	if (!status)
-		status = place_stands(c->image, c->turn, c->lost);
+		status = place_check_unchanged(c->image, c->lock, c->lost);
 	if (!status)
 		status = image_save(f, c->image, &c->saving);
 	weir_destroy(f);
@@ -139,14 +139,14 @@ int change_run(struct change *c, const struct change_verb *verb)
 		status = look(c, verb, &info);
 	if (status)
 		return status;
-	c->turn = place_turn(c->image, c->in_place);
+	c->lock = place_lock(c->image, c->in_place);
 	status = look(c, verb, &info);
 	if (!status && !c->in_place)
-		status = place_ask(c->image, false, NULL);
+		status = place_check(c->image, false, NULL);
 	if (!status)
 		status = verb->work(c, &info);
-	if (c->turn >= 0)
-		close(c->turn);
+	if (c->lock >= 0)
+		close(c->lock);
 	if (!status)
 		verb->report(c);
 	return status;

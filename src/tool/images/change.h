@@ -56,8 +56,8 @@ struct change {
 	bool in_place; /* weir add --live */
 	bool force;    /* weir remove --force */
 	bool left_live; /* the image stays live, since another process has mapped it live */
-	int turn;      /* lock of the image, from place_turn() */
-	const char *lost; /* argument of place_stands() */
+	int lock;      /* lock of the image, from place_lock() */
+	const char *lost; /* argument of place_check_unchanged() */
 	/* the result */
 	uint64_t keys;
 	uint64_t removed;

@@ -33,7 +33,7 @@ int window_load(struct weir_filter **out, const char *path, const struct image_h
 }
 
 /* A constant clock, so that all figures describe the same moment. */
-static uint64_t still(void *unused)
+static uint64_t constant_clock(void *unused)
 {
 	(void)unused;
 	return UINT64_C(1) << 62;
@@ -47,7 +47,7 @@ int window_stats(const char *path, const struct image_how *how, struct weir_stat
 	*whole = (struct weir_stats)WEIR_STATS_INIT;
 	*out = (struct weir_window_stats)WEIR_WINDOW_STATS_INIT;
 	options.keyless = !how->secret;
-	options.run.clock = still;
+	options.run.clock = constant_clock;
 	int err = image_read_ended(weir_load(&f, weir_location_path(path), &options), path, how);
 	if (err)
 		return err;

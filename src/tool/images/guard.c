@@ -13,7 +13,7 @@
 
 /* Return: the capacity to recommend, or 0 if it is unknown. If nearly every bit is set, the
  * estimate is unreliable, and the number of inserted keys replaces it. */
-static uint64_t room_for(const struct guard *guard, const struct weir_stats *stats)
+static uint64_t advised_capacity(const struct guard *guard, const struct weir_stats *stats)
 {
 	const uint64_t most = guard->keys ? guard->keys : guard->most;
 	double likely = 1.03 * stats->keys_estimated;
@@ -25,7 +25,7 @@ static uint64_t room_for(const struct guard *guard, const struct weir_stats *sta
 const char *guard_advice(const struct guard *guard, const struct weir_stats *stats)
 {
 	static char advice[80];
-	uint64_t room = room_for(guard, stats);
+	uint64_t room = advised_capacity(guard, stats);
 	*advice = '\0';
 	if (room)
 		snprintf(advice, sizeof advice, "; %s %llu%s has room for them", guard->option,
@@ -35,14 +35,14 @@ const char *guard_advice(const struct guard *guard, const struct weir_stats *sta
 
 /* Return: true if the keys are within the capacity. With few keys and a low rate, the measured rate
  * can be twice the asked rate by chance, although the keys are within the capacity. */
-static bool has_room(const struct guard *guard, const struct weir_stats *fresh)
+static bool is_within_capacity(const struct guard *guard, const struct weir_stats *fresh)
 {
 	return guard->keys ? guard->keys <= fresh->capacity : !fresh->saturated;
 }
 
 int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path)
 {
-	if (guard->allow_overfull || has_room(guard, fresh) ||
+	if (guard->allow_overfull || is_within_capacity(guard, fresh) ||
 	    fresh->fp_rate_estimated <= WEIR_SANE_RATE * fresh->fp_rate)
 		return TOOL_OK;
 	say("%s: not written: its rate would be %s, more than twice %s: it has room for %s "
@@ -55,7 +55,7 @@ int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, co
 
 /* Return: true if a key was refused because it has too many copies. All copies of a key share two
  * buckets, whatever the number of free slots in other buckets. */
-static bool often_came(const struct weir_stats *stats, int64_t copies)
+static bool has_too_many_copies(const struct weir_stats *stats, int64_t copies)
 {
 	return weir_kind_can(stats->shape.kind, WEIR_CAN_HOLD_COPIES) &&
 	       copies >= (stats->shape.field[0] == 16 ? 8 : 10);
@@ -74,7 +74,7 @@ static uint64_t keys_in(const struct guard *guard, const struct fill *fill)
 
 /* Return: a capacity for the @keys of the input and the keys that were in the filter before.
  * @taken: keys of the input that the filter accepted. */
-static uint64_t room_for_all(uint64_t keys, uint64_t taken, const struct weir_stats *stats)
+static uint64_t capacity_for_all(uint64_t keys, uint64_t taken, const struct weir_stats *stats)
 {
 	double before = stats->keys_estimated - (double)taken;
 	return round_up(keys + (before >= 1 && isfinite(before) ? (uint64_t)before : 0));
@@ -82,23 +82,23 @@ static uint64_t room_for_all(uint64_t keys, uint64_t taken, const struct weir_st
 
 /* Reports that the filter is too small. The message says first that nothing was saved, although the
  * filter in memory accepted some keys. */
-static int no_room(const struct guard *guard, const struct weir_stats *stats, const char *path,
-                   uint64_t taken, uint64_t keys)
+static int report_too_small(const struct guard *guard, const struct weir_stats *stats,
+                            const char *path, uint64_t taken, uint64_t keys)
 {
 	/* guard->option is "weir build -n" for an image that exists, else "-n" */
-	const bool anew = *guard->option != '-';
+	const bool image_exists = *guard->option != '-';
 	const char *option = weir_kind_can(stats->shape.kind, WEIR_CAN_GROW) ? "--max-keys" : "-n";
 	char all[40] = "", room[80];
 	snprintf(room, sizeof room, "a larger %s", option);
 	if (keys) {
 		snprintf(all, sizeof all, " %s", show_count(SHOW, keys));
 		snprintf(room, sizeof room, "%s of at least %llu", option, (unsigned long long)
-		         (anew ? room_for_all(keys, taken, stats) : round_up(keys)));
+		         (image_exists ? capacity_for_all(keys, taken, stats) : round_up(keys)));
 	}
 	say("%s: not written: there is room for %s of these%s keys; nothing was %s: build it%s "
 	    "with %s",
-	    path, show_count(SHOW, taken), all, anew ? "added" : "saved",
-	    anew ? " anew from your records" : "", room);
+	    path, show_count(SHOW, taken), all, image_exists ? "added" : "saved",
+	    image_exists ? " anew from your records" : "", room);
 	return TOOL_NO;
 }
 
@@ -110,8 +110,8 @@ int guard_full(const struct weir_filter *f, const struct fill *fill, const char 
 	int err = weir_measure(f, WEIR_EXACT, &stats);
 	if (err)
 		return trouble_weir(err, path);
-	if (!often_came(&stats, found->copies))
-		return no_room(guard, &stats, path, found->taken, keys_in(guard, fill));
+	if (!has_too_many_copies(&stats, found->copies))
+		return report_too_small(guard, &stats, path, found->taken, keys_in(guard, fill));
 	say("%s: not written: one of the keys is in it as often as it can hold a key; nothing was "
 	    "%s: leave out what comes again and again, or count it with --kind=counting",
 	    path, *guard->option == '-' ? "saved" : "added");
@@ -197,8 +197,8 @@ static bool not_compared(const char *path, const char *why)
 /* Measures a sample of the bits of the image at @path, or with @all every bit after a check of the
  * checksums. Return: false after a message, if the image is damaged, live, above the memory limit,
  * or has every bit set. */
-static bool look(const struct guard *guard, const char *path, const struct weir_image_info *info,
-                 bool all, struct weir_stats *old)
+static bool measure_old(const struct guard *guard, const char *path,
+                        const struct weir_image_info *info, bool all, struct weir_stats *old)
 {
 	const struct image_how how = { .check = all,
 		                       .progress = true,
@@ -212,7 +212,7 @@ static bool look(const struct guard *guard, const char *path, const struct weir_
 
 /* Compares @keys with a tenth of the old keys. Return: 1 if @keys is smaller, -1 if not, 0 if the
  * sample of the old image does not decide. */
-static int fewer(double keys, const struct weir_stats *old)
+static int compare_with_tenth(double keys, const struct weir_stats *old)
 {
 	if (keys >= WEIR_SANE_KEYS * (old->keys_estimated + old->keys_error))
 		return -1;
@@ -221,15 +221,15 @@ static int fewer(double keys, const struct weir_stats *old)
 
 /* Compares @keys with the image at @path. Reads the whole image only if a sample does not decide,
  * which is rare. An image above the memory limit is not read, since a sparse file may declare
- * terabytes. Return: as fewer(). */
+ * terabytes. Return: as compare_with_tenth(). */
 static int compare(const struct guard *guard, double keys, const char *path,
                    const struct weir_image_info *info, struct weir_stats *old)
 {
 	int answer = 0;
 	if (!info->compressed) { /* a sample of a compressed image would unpack all of it */
-		if (!look(guard, path, info, false, old))
+		if (!measure_old(guard, path, info, false, old))
 			return -1;
-		answer = fewer(keys, old);
+		answer = compare_with_tenth(keys, old);
 		if (answer < 0 || (answer && old->sampled < 1))
 			return answer;
 		if (old->sampled < 1 && old->bytes > guard->max_memory) {
@@ -238,7 +238,7 @@ static int compare(const struct guard *guard, double keys, const char *path,
 			return -1;
 		}
 	}
-	return look(guard, path, info, true, old) ? fewer(keys, old) : -1;
+	return measure_old(guard, path, info, true, old) ? compare_with_tenth(keys, old) : -1;
 }
 
 static int shrunk(const struct guard *guard, const struct weir_stats *fresh, const char *path)
@@ -261,7 +261,7 @@ static int shrunk(const struct guard *guard, const struct weir_stats *fresh, con
 	return TOOL_NO;
 }
 
-int guard_ask(const struct guard *guard, const struct weir_stats *fresh, const char *path)
+int guard_check(const struct guard *guard, const struct weir_stats *fresh, const char *path)
 {
 	int full = guard_overfull(guard, fresh, path), small = TOOL_OK;
 	if (!guard->allow_shrink && strcmp(path, "-"))

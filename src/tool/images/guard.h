@@ -22,7 +22,7 @@ struct guard {
 /* Checks a new set before it is saved to @path. Refuses a set with more keys than its capacity and
  * more than twice the asked rate, and a set with under a tenth of the keys of an image at @path.
  * Return: TOOL_OK, or TOOL_NO after a message for each fault. */
-int guard_ask(const struct guard *guard, const struct weir_stats *fresh, const char *path);
+int guard_check(const struct guard *guard, const struct weir_stats *fresh, const char *path);
 
 /* Refuses input without keys, unless --allow-empty is given. The list may be empty by mistake, the
  * program that wrote it may have failed, or every line was skipped. @bad: number of skipped lines.
@@ -32,7 +32,7 @@ int guard_empty(const struct guard *guard, const struct lines_options *from, uin
                 const char *so);
 
 /* Refuses fewer than min_keys different keys. An export that was cut short and still ended with
- * status 0 may leave over a tenth of the keys, which guard_ask() accepts. Only the user knows how
+ * status 0 may leave over a tenth of the keys, which guard_check() accepts. Only the user knows how
  * many keys to expect. Return: TOOL_OK, or TOOL_NO after a message. */
 int guard_few(const struct guard *guard, const struct weir_stats *fresh,
               const struct lines_options *from, const char *path);
@@ -41,7 +41,7 @@ int guard_few(const struct guard *guard, const struct weir_stats *fresh,
  * Return: TOOL_OK, or TOOL_NO after a message. */
 int guard_keyless(const struct guard *guard, const struct keyless *keyless, const char *so);
 
-/* Refuses a set that is too full, like guard_ask(), but does not compare it with an old image. */
+/* Refuses a set that is too full, like guard_check(), but does not compare it with an old image. */
 int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path);
 
 /* Reports that a filter has refused a key, and how to raise the capacity. Reads files again to

@@ -126,7 +126,7 @@ const char *image_trouble(int err, const char *path)
 }
 
 /* Prints a message if @err is an error, unless how->wordless is set. Return: @err. */
-static int settle(int err, const char *path, const struct image_how *how)
+static int report_result(int err, const char *path, const struct image_how *how)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	if (err == -EFBIG) {
@@ -178,7 +178,7 @@ static int no_window_mapped(int err, const char *path)
 int image_read_ended(int err, const char *path, const struct image_how *how)
 {
 	end(how);
-	return settle(err, path, how);
+	return report_result(err, path, how);
 }
 
 /* @fd: the descriptor of a stream, or -1 for a file. */
@@ -195,7 +195,7 @@ int image_load(struct weir_filter **out, const char *path, const struct image_ho
 	int err = weir_load(out, image_at(path, fd), &options);
 	close_stream(fd);
 	end(how);
-	return settle(no_window(err, out, path), path, how);
+	return report_result(no_window(err, out, path), path, how);
 }
 
 int image_load_fd(struct weir_filter **out, int fd, const char *path, const struct image_how *how)
@@ -204,7 +204,7 @@ int image_load_fd(struct weir_filter **out, int fd, const char *path, const stru
 	options.max_bytes = most_bytes(how);
 	int err = weir_load(out, weir_location_fd(fd), &options);
 	end(how);
-	return settle(no_window(err, out, path), path, how);
+	return report_result(no_window(err, out, path), path, how);
 }
 
 /* The image mapped last, and the messages for a page that cannot be read. The messages are
@@ -250,7 +250,7 @@ int image_open(struct weir_filter **out, const char *path, const struct image_ho
 	end(how);
 	/* -EINVAL: a compressed image cannot be mapped */
 	return err == -EINVAL ? image_load(out, path, how) :
-	                        settle(no_window_mapped(err, path), path, how);
+	                        report_result(no_window_mapped(err, path), path, how);
 }
 
 int image_stats(const char *path, const struct weir_image_info *info, bool exact,
@@ -264,7 +264,7 @@ int image_stats(const char *path, const struct weir_image_info *info, bool exact
 	int err = weir_image_measure(weir_location_path(path), exact ? WEIR_EXACT : WEIR_SAMPLED,
 	                             &options, out);
 	end(how);
-	return settle(err, path, how);
+	return report_result(err, path, how);
 }
 
 /* Return: the upper bound on the memory of weir_image_verify(), as stated in weir/image.h. */

@@ -100,9 +100,9 @@ int image_arguments(int argc, char **argv, bool streams, const char **image,
  * negative errno after a message. */
 int live_open(struct weir_filter **out, const char *path, const struct image_how *how);
 
-/* Seals a live image. @lost: as for place_stands(). Return: 0, or a negative errno after a message.
- * -EBUSY: another process has mapped the image live and must seal it. -ESTALE: the file at @path
- * was replaced or removed. */
+/* Seals a live image. @lost: as for place_check_unchanged(). Return: 0, or a negative errno after a
+ * message. -EBUSY: another process has mapped the image live and must seal it. -ESTALE: the file at
+ * @path was replaced or removed. */
 int live_seal(struct weir_filter *f, const char *path, const char *lost);
 /* Return: the exit status for a result of live_seal(). */
 int live_status(int err);

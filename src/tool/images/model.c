@@ -172,7 +172,8 @@ static bool same_rate(double a, double b)
 	return fabs(a - b) <= 1e-12 * b;
 }
 
-static bool wants_another(const struct model *model, const struct model_wish *wish, uint32_t steps)
+static bool wants_other_size(const struct model *model, const struct model_wish *wish,
+                             uint32_t steps)
 {
 	const struct weir_params *w = &wish->params, *is = &model->params;
 	return !model->path || w->max_bytes || w->capacity ||
@@ -200,7 +201,7 @@ struct model_taken model_take(const struct model *model, const struct model_wish
 
 /* Return: how many times to double the capacity for @keys or, if negative, to halve it. Half of an
  * odd number is rounded up. */
-static int steps(uint64_t capacity, uint64_t keys, bool never_smaller)
+static int doublings_for(uint64_t capacity, uint64_t keys, bool never_smaller)
 {
 	int n = 0;
 	for (; capacity < keys && capacity <= UINT64_MAX / 2; n++)
@@ -210,7 +211,7 @@ static int steps(uint64_t capacity, uint64_t keys, bool never_smaller)
 	return n;
 }
 
-static uint64_t stepped(uint64_t number, int n)
+static uint64_t times_power_of_2(uint64_t number, int n)
 {
 	for (; n > 0; n--)
 		number *= 2;
@@ -241,7 +242,7 @@ static bool follows_from_rate(const struct model *model, const struct weir_param
 
 /* Return: the capacity of the model's size at the rate of @params. This rate differs from the
  * model's if the number of lookups per answer has changed. */
-static uint64_t room_of(const struct model *model, const struct weir_params *params)
+static uint64_t capacity_of(const struct model *model, const struct weir_params *params)
 {
 	struct weir_params p = *params;
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -255,17 +256,17 @@ static uint64_t room_of(const struct model *model, const struct weir_params *par
 
 /* Doubles or halves the model's bytes exactly, so that the larger of the two images can be folded
  * to the size of the smaller. The capacity becomes the largest that keeps the rate. */
-static void step(const struct model *model, int n, uint64_t keys, struct weir_params *params)
+static void resize(const struct model *model, int n, uint64_t keys, struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	struct weir_params p = *params;
 	p.capacity = 0;
-	p.max_bytes = 64 * stepped(model->params.max_bytes / 64, n);
+	p.max_bytes = 64 * times_power_of_2(model->params.max_bytes / 64, n);
 	if (model->params.shards)
-		p.shards = (uint32_t)stepped(model->params.shards, n);
+		p.shards = (uint32_t)times_power_of_2(model->params.shards, n);
 	if (p.fp_rate == 0.0 || weir_plan_make(&p, &plan) || plan.capacity < keys) {
 		/* Size and capacity determine the rate. */
-		p.capacity = stepped(model->params.capacity, n);
+		p.capacity = times_power_of_2(model->params.capacity, n);
 		p.fp_rate = 0.0;
 	}
 	*params = p;
@@ -278,9 +279,9 @@ static int take_growing(const struct model *model, uint64_t keys, struct weir_pa
 	enum { MOST = 21845 }; /* the default limit on keys, as a multiple of the first layer */
 	const struct weir_params *is = &model->params;
 	uint64_t room = is->growing.max_capacity ? is->growing.max_capacity : is->capacity * MOST;
-	int n = steps(room, keys, true);
-	params->capacity = stepped(is->capacity, n);
-	params->growing.max_capacity = stepped(is->growing.max_capacity, n);
+	int n = doublings_for(room, keys, true);
+	params->capacity = times_power_of_2(is->capacity, n);
+	params->growing.max_capacity = times_power_of_2(is->growing.max_capacity, n);
 	params->shards = n ? 0 : is->shards;
 	if (!n && is->max_bytes) { /* the model's size was given, and the rate follows from it */
 		params->max_bytes = is->max_bytes;
@@ -298,18 +299,18 @@ void model_size(const struct model *model, const struct model_wish *wish,
 	params->fp_rate = model_rate(model, noted, params->fp_rate);
 	if (!given)
 		params->capacity = keys ? keys : 1;
-	if (wants_another(model, wish, noted->steps))
+	if (wants_other_size(model, wish, noted->steps))
 		return;
 	taken->size = true;
 	shape_as(params, is);
 	if (weir_kind_can(is->kind, WEIR_CAN_GROW)) {
-		taken->steps = take_growing(model, params->capacity, params);
+		taken->doublings = take_growing(model, params->capacity, params);
 		return;
 	}
-	uint64_t room = room_of(model, params);
-	taken->steps = steps(room, params->capacity, wish->never_smaller);
-	if (taken->steps || room != is->capacity) {
-		step(model, taken->steps, params->capacity, params);
+	uint64_t room = capacity_of(model, params);
+	taken->doublings = doublings_for(room, params->capacity, wish->never_smaller);
+	if (taken->doublings || room != is->capacity) {
+		resize(model, taken->doublings, params->capacity, params);
 		return;
 	}
 	bool from_rate = follows_from_rate(model, params);

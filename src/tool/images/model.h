@@ -30,7 +30,7 @@ struct model_wish {
 /* The traits that the new image took from the model. */
 struct model_taken {
 	bool seed, size;
-	int steps; /* doublings of the size, or if negative, halvings */
+	int doublings; /* of the size; negative: halvings */
 };
 
 /* Reads the image @path of --like. Return: TOOL_OK, or TOOL_TROUBLE after a message. */

@@ -40,7 +40,7 @@ static bool can_be_made(const char *path)
 		say("%s: is a link that does not lead to a file: %s", path, strerror(errno));
 		return false;
 	}
-	char *copy = need(strlen(path) + 1);
+	char *copy = xmalloc(strlen(path) + 1);
 	const char *folder = dirname(strcpy(copy, path));
 	bool ok = access(folder, W_OK | X_OK) == 0;
 	if (!ok)
@@ -86,7 +86,7 @@ static int refuse_to_replace(const char *path, struct image_saving *saving)
 	return err ? TOOL_TROUBLE : info.live ? TOOL_NO : note(saving, path, info.commit);
 }
 
-int place_ask(const char *path, bool force, struct image_saving *saving)
+int place_check(const char *path, bool force, struct image_saving *saving)
 {
 	struct stat st;
 	if (!can_be_made(path))
@@ -118,7 +118,7 @@ static const char *lost_of(uint32_t kind)
 }
 
 /* Return: true if an image at @path has traits that the new image must keep. */
-static bool guarded(const char *path, bool force, struct weir_image_info *info)
+static bool inspect_replaced(const char *path, bool force, struct weir_image_info *info)
 {
 	*info = (struct weir_image_info)WEIR_IMAGE_INFO_INIT;
 	return !force && strcmp(path, "-") && image_begins(path) &&
@@ -128,7 +128,7 @@ static bool guarded(const char *path, bool force, struct weir_image_info *info)
 int place_keeps_kind(const char *path, uint32_t kind, bool force)
 {
 	struct weir_image_info info;
-	if (!guarded(path, force, &info) || info.shape.kind == kind)
+	if (!inspect_replaced(path, force, &info) || info.shape.kind == kind)
 		return TOOL_OK;
 	say("%s: not replaced: is of kind %s, and would be of kind %s%s; give another name, or if "
 	    "it is meant, --force",
@@ -155,7 +155,7 @@ uint64_t place_key(const void *secret)
 int place_keeps_key(const char *path, uint64_t key, bool force)
 {
 	struct weir_image_info info;
-	if (!guarded(path, force, &info) || !info.keyed || info.seed_fingerprint == key)
+	if (!inspect_replaced(path, force, &info) || !info.keyed || info.seed_fingerprint == key)
 		return TOOL_OK;
 	say("%s: not replaced: is keyed, and would %s: give its key, --keyed-by=FILE, or if it is "
 	    "meant, --force",
@@ -183,7 +183,7 @@ static int keeps_steps(const char *path, uint32_t steps, bool force)
 {
 	struct weir_image_info info;
 	char how[PLACE_STEPS];
-	if (!guarded(path, force, &info) || info.text.steps == steps)
+	if (!inspect_replaced(path, force, &info) || info.text.steps == steps)
 		return TOOL_OK;
 	say("%s: not replaced: the image was built %s, and " STEPS_REFUSED ": give another "
 	    "name, or pass --force if you mean it",
@@ -208,7 +208,7 @@ static int keeps_sets(const char *path, const struct place_fresh *fresh, bool fo
 	struct weir_filter *old;
 	const char *lost = NULL;
 	uint32_t n = 0;
-	if (!fresh->sets || !guarded(path, force, &info) || info.shape.kind != WEIR_ROUTER)
+	if (!fresh->sets || !inspect_replaced(path, force, &info) || info.shape.kind != WEIR_ROUTER)
 		return TOOL_OK;
 	if (route_load(&old, path, true, how))
 		return TOOL_TROUBLE;
@@ -254,7 +254,7 @@ int place_fresh_of(struct place_fresh *out, const struct weir_filter *f)
 	return TOOL_OK;
 }
 
-int place_ask_delta(const char *path, bool force)
+int place_check_delta(const char *path, bool force)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
 	struct stat st;
@@ -343,7 +343,7 @@ static void lock(int fd, int how, const char *path)
 	}
 }
 
-int place_turn(const char *path, bool shared)
+int place_lock(const char *path, bool shared)
 {
 	struct stat locked, there;
 	for (;;) {
@@ -357,10 +357,10 @@ int place_turn(const char *path, bool shared)
 	}
 }
 
-int place_stands(const char *path, int turn, const char *lost)
+int place_check_unchanged(const char *path, int locked_fd, const char *lost)
 {
 	struct stat locked, there;
-	if (turn < 0 || fstat(turn, &locked) ||
+	if (locked_fd < 0 || fstat(locked_fd, &locked) ||
 	    (stat(path, &there) == 0 && is_file(&locked, &there)))
 		return TOOL_OK;
 	say_gone(path, lost);

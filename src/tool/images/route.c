@@ -69,14 +69,14 @@ static int each_line(const struct route_build *b, char *file, take_fn *take, voi
 	return ok && !more ? TOOL_OK : TOOL_TROUBLE;
 }
 
-static int ask_keys(const struct route_build *b, char *file, uint64_t keys)
+static int check_keys(const struct route_build *b, char *file, uint64_t keys)
 {
 	const struct lines_options from = { .names = &file, .n = 1 };
 	return keys ? TOOL_OK : guard_empty(&b->guard, &from, 0, "makes it an empty set");
 }
 
 /* Refuses a pipe, which would be empty when it is read the second time. */
-static int ask_regular(char *file)
+static int check_regular(char *file)
 {
 	struct stat st;
 	if (stat(file, &st))
@@ -93,11 +93,11 @@ static int count_files(const struct route_build *b, char **files, size_t n, uint
 {
 	int status = TOOL_OK;
 	for (size_t i = 0; !status && i < n; i++) {
-		status = ask_regular(files[i]);
+		status = check_regular(files[i]);
 		if (!status)
 			status = each_line(b, files[i], NULL, NULL, &lines[i]);
 		if (!status)
-			status = ask_keys(b, files[i], lines[i]);
+			status = check_keys(b, files[i], lines[i]);
 	}
 	return status;
 }
@@ -131,7 +131,7 @@ static int save(struct route_build *b, const struct weir_filter *r)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
 	int err = weir_measure(r, WEIR_EXACT, &stats);
-	int status = err ? trouble_weir(err, NULL) : guard_ask(&b->guard, &stats, b->output);
+	int status = err ? trouble_weir(err, NULL) : guard_check(&b->guard, &stats, b->output);
 	b->saving.marks = guard_marks(&b->guard) & ~(uint32_t)WEIR_MARK_OVERFULL_ALLOWED;
 	if (!status)
 		status = image_save_anew(r, b->output, b->force, &b->saving);
@@ -148,7 +148,7 @@ static int fill_set(const struct route_build *b, char *file, const uint64_t *cou
 	uint64_t keys;
 	int status = each_line(b, file, insert_lines, f, &keys);
 	if (!status && !counted)
-		status = ask_keys(b, file, keys);
+		status = check_keys(b, file, keys);
 	if (status || !counted || keys == *counted)
 		return status;
 	return trouble("%s: changed while it was read: it had %s lines, then %s: build again", file,
@@ -174,13 +174,13 @@ static int fill(struct route_build *b, const struct weir_params *p, char **files
 
 /* Checks that the image may be saved. Refuses a file that keys are read from, and an image with
  * sets that the new router lacks. */
-static int ask_place(struct route_build *b, const struct lines_options *read, const char **names)
+static int check_output(struct route_build *b, const struct lines_options *read, const char **names)
 {
 	const struct image_how how = { .max_memory = b->guard.max_memory };
 	struct place_fresh fresh = { .kind = WEIR_ROUTER, .key = place_key(b->params.secret),
 	                             .sets = (uint32_t)read->n };
 	memcpy(fresh.names, names, read->n * sizeof *names);
-	int status = place_ask(b->output, b->force, &b->saving);
+	int status = place_check(b->output, b->force, &b->saving);
 	if (!status)
 		status = place_is_not_read(b->output, read);
 	return status ? status : place_keeps(b->output, &fresh, b->force, &how);
@@ -200,7 +200,7 @@ static int take_sets(struct route_build *b, char **arguments, size_t n, const ch
 		if (strcmp(files[i], "-") == 0)
 			return misuse("'-': files are read twice, so they are no standard input");
 	}
-	return ask_place(b, &read, names);
+	return check_output(b, &read, names);
 }
 
 /* Reads each file twice, unless -n is given. The first pass counts the lines, to size the

@@ -118,14 +118,14 @@ int saving_anew(saving_fn *save, const void *what, const char *path, bool force,
                 struct image_saving *how, int *err)
 {
 	/* the path may be a link that has changed since the last check */
-	int status = place_ask(path, force, how);
+	int status = place_check(path, force, how);
 	if (status)
 		return status;
 	const uint64_t replaced = how->replaces;
 	*err = saving_try(save, what, path, how);
 	if (*err != -EAGAIN)
 		return TOOL_OK;
-	status = place_ask(path, force, how);
+	status = place_check(path, force, how);
 	if (!status && how->replaces != replaced)
 		*err = saving_try(save, what, path, how);
 	return status;

@@ -27,11 +27,11 @@ struct image_saving {
  * image, and an image that has changed since the previous check, since a process may have inserted
  * keys. A damaged head is an error. @saving: records the image for the next check; NULL: no record.
  * Return: TOOL_OK; TOOL_NO or TOOL_TROUBLE after a message. */
-int place_ask(const char *path, bool force, struct image_saving *saving);
+int place_check(const char *path, bool force, struct image_saving *saving);
 
 /* Checks that a delta can and may be saved to @path. Without @force, refuses a file that is neither
- * empty nor a delta. Return: as place_ask(). */
-int place_ask_delta(const char *path, bool force);
+ * empty nor a delta. Return: as place_check(). */
+int place_check_delta(const char *path, bool force);
 
 /* The traits of an image that is to be saved. */
 struct place_fresh {
@@ -80,12 +80,12 @@ bool place_is_one_of(const char *path, char **names, size_t n);
  * the changes of the first. Processes that add in place share the lock (@shared). Any process that
  * may read the image may lock it, so a wait of over a second is reported. Return: a descriptor,
  * which the caller closes to unlock, or -1 if the image cannot be opened. */
-int place_turn(const char *path, bool shared);
+int place_lock(const char *path, bool shared);
 
 /* Checks that the locked image is still at @path, since weir build replaces an image without the
- * lock. @turn: from place_turn(); -1: no lock. @lost: the end of a message, after "what was to be".
- * Return: TOOL_OK, or TOOL_NO after a message. */
-int place_stands(const char *path, int turn, const char *lost);
+ * lock. @locked_fd: from place_lock(); -1: no lock. @lost: the end of a message, after "what was to
+ * be". Return: TOOL_OK, or TOOL_NO after a message. */
+int place_check_unchanged(const char *path, int locked_fd, const char *lost);
 
 /* ---- saving ---- */
 
@@ -103,9 +103,9 @@ bool saving_refused(int err);
  * of that image. Return: TOOL_OK; TOOL_NO after a message if saving_refused(); TOOL_TROUBLE after a
  * message. */
 int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how);
-/* Saves something that was not made from the image at @path: calls place_ask(), then saving_try().
- * Retries if the image was removed or emptied in between. Return: as place_ask(). @err: receives
- * the result of saving_try(). */
+/* Saves something that was not made from the image at @path: calls place_check(), then
+ * saving_try(). Retries if the image was removed or emptied in between. Return: as place_check().
+ * @err: receives the result of saving_try(). */
 int saving_anew(saving_fn *save, const void *what, const char *path, bool force,
                 struct image_saving *how, int *err);
 /* Saves a filter that was not made from the image at @path. Return: as image_save(). */

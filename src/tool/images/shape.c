@@ -83,7 +83,7 @@ static void set(struct weir_params *params, const struct number *number, unsigne
 }
 
 /* Return: the index of the kind in number->of, or GROUPS. */
-static unsigned place_of(const struct number *number, uint32_t kind)
+static unsigned index_of(const struct number *number, uint32_t kind)
 {
 	unsigned i = 0;
 	while (i < GROUPS && !(number->at[i] && number->of[i] == kind))
@@ -157,7 +157,7 @@ bool shape_fits(const struct weir_params *params)
 {
 	for (const struct number *n = numbers; n < numbers + NUMBERS; n++) {
 		const uint64_t value = shape_asked(params, n->name);
-		if (!value || place_of(n, params->kind) < GROUPS)
+		if (!value || index_of(n, params->kind) < GROUPS)
 			continue;
 		say("%s %llu: not for kind %s: leave it out, or give -k %s", n->long_name,
 		    (unsigned long long)value, weir_kind_name(params->kind), kinds_of(n));
@@ -175,7 +175,7 @@ void shape_keep_counters(struct weir_params *params, const struct weir_shape *is
 	const struct number *n = numbers;
 	while (n->option != SHAPE_COUNTER_BITS)
 		n++;
-	const unsigned i = place_of(n, is->kind);
+	const unsigned i = index_of(n, is->kind);
 	if (i < GROUPS && !get(params, n, i))
 		set(params, n, i, shape_number(is, n->name));
 }
@@ -195,7 +195,7 @@ unsigned shape_own(struct weir_params *params)
 bool shape_differs(const struct weir_params *wanted, const struct weir_params *is)
 {
 	for (const struct number *n = numbers; n < numbers + NUMBERS; n++) {
-		const unsigned i = place_of(n, is->kind);
+		const unsigned i = index_of(n, is->kind);
 		const uint64_t value = shape_asked(wanted, n->name);
 		if (n->option != SHAPE_EXCLUDE_KEYS && value &&
 		    (i == GROUPS || value != get(is, n, i)))
@@ -210,7 +210,7 @@ void shape_as(struct weir_params *params, const struct weir_params *is)
 	params->flags |= is->flags & WEIR_ONCE;
 	(void)shape_own(params);
 	for (const struct number *n = numbers; n < numbers + NUMBERS; n++) {
-		const unsigned i = place_of(n, is->kind);
+		const unsigned i = index_of(n, is->kind);
 		if (n->most && i < GROUPS)
 			set(params, n, i, get(is, n, i));
 	}
@@ -218,7 +218,7 @@ void shape_as(struct weir_params *params, const struct weir_params *is)
 
 void shape_set_words(struct weir_params *params, uint32_t words)
 {
-	const unsigned i = place_of(&numbers[0], params->kind);
+	const unsigned i = index_of(&numbers[0], params->kind);
 	if (i < GROUPS)
 		set(params, &numbers[0], i, words);
 }

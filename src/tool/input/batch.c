@@ -21,7 +21,7 @@ enum { TEXT_BYTES = 32, HASHES_A_TEXT = 6 };
 
 static struct batch *batch_new(size_t room, size_t each, size_t bytes)
 {
-	struct batch *batch = need(sizeof *batch + room * each + bytes);
+	struct batch *batch = xmalloc(sizeof *batch + room * each + bytes);
 	*batch = (struct batch){ .room = room, .bytes = bytes };
 	return batch;
 }
@@ -113,7 +113,7 @@ struct batch *spool_next(struct spool *spool)
 
 uint64_t *spool_take(struct spool *spool)
 {
-	uint64_t *all = need(spool->keys * sizeof *all);
+	uint64_t *all = xmalloc(spool->keys * sizeof *all);
 	size_t at = 0;
 	for (struct batch *batch; (batch = spool_next(spool)) != NULL; free(batch)) {
 		memcpy(all + at, batch->hashes, batch->n * sizeof *all);

@@ -12,7 +12,7 @@
 #include "output/say.h"
 #include "output/units.h"
 
-#define LOOKED_AT ((size_t)64 << 10) /* bytes to search for NUL */
+#define NUL_SEARCH_BYTES ((size_t)64 << 10) /* bytes to search for NUL */
 #define UNPACK_MOST (UINT64_C(256) << 20) /* xz -9 needs 65 MiB to unpack, and zstd up to 128 MiB */
 
 ssize_t unpack_some(struct decoder *d, void *to, size_t room)
@@ -166,10 +166,10 @@ static bool start(struct decoder *d)
 #define ICONV "iconv -f UTF-16 -t UTF-8 makes lines of it"
 
 /* Each known format has its bytes at offset @at. */
-static const struct alien {
+static const struct foreign_format {
 	size_t at, bytes;
 	const char *magic, *is, *remedy;
-} aliens[] = {
+} foreign[] = {
 	{ 0, 4, "PK\3\4", "a zip archive (.zip, .xlsx, .docx, .jar)", UNPACK ", or " EXPORT },
 	{ 0, 4, "PK\5\6", "an empty zip archive", EXPORT },
 	{ 0, 6, "7z\xbc\xaf\x27\x1c", "a 7z archive", UNPACK },
@@ -184,7 +184,7 @@ static const struct alien {
 	{ 0, 2, "\xfe\xff", UTF_16, ICONV },
 };
 
-static bool is_alien(const char *name, const char *is, const char *remedy)
+static bool refuse_foreign(const char *name, const char *is, const char *remedy)
 {
 	say("%s: is %s, and no file of keys: %s (--as-is takes the bytes as they are)", name, is,
 	    remedy);
@@ -213,18 +213,20 @@ static bool are_binary(const char *bytes, size_t n)
 
 bool looks_like_keys(const char *name, const char *bytes, size_t n, char delimiter)
 {
-	const size_t few = n < LOOKED_AT ? n : LOOKED_AT;
-	for (const struct alien *a = aliens; a < aliens + sizeof aliens / sizeof *aliens; a++)
+	const size_t few = n < NUL_SEARCH_BYTES ? n : NUL_SEARCH_BYTES;
+	for (const struct foreign_format *a = foreign;
+	     a < foreign + sizeof foreign / sizeof *foreign; a++)
 		if (n >= a->at + a->bytes && memcmp(bytes + a->at, a->magic, a->bytes) == 0)
-			return is_alien(name, a->is, a->remedy);
+			return refuse_foreign(name, a->is, a->remedy);
 	if (delimiter == '\0')
 		return true;
 	if (are_binary(bytes, few))
-		return is_alien(name, "binary, with NUL bytes",
-		                EXPORT ", or give -0 if a NUL byte ends each key");
+		return refuse_foreign(name, "binary, with NUL bytes",
+		                      EXPORT ", or give -0 if a NUL byte ends each key");
 	if (ends_lines_in_cr(bytes, n))
-		return is_alien(name, "one line with carriage returns in it, as from an old Mac",
-		                "tr '\\r' '\\n' makes lines of it");
+		return refuse_foreign(name,
+		                      "one line with carriage returns in it, as from an old Mac",
+		                      "tr '\\r' '\\n' makes lines of it");
 	return true;
 }
 
@@ -238,7 +240,7 @@ struct decoder *decoder_open(const char *name, bool as_is, uint64_t most)
 	}
 	if (standard_input && isatty(fd))
 		say("reads keys from the terminal, one a line; Ctrl-D ends them");
-	struct decoder *d = need(sizeof *d);
+	struct decoder *d = xmalloc(sizeof *d);
 	memset(d, 0, offsetof(struct decoder, input));
 	d->name = standard_input ? "standard input" : name;
 	d->fd = fd;

@@ -118,7 +118,7 @@ static struct csv_parser *parser(struct keyer *k)
 {
 	if (k->csv)
 		return k->csv;
-	k->csv = need(sizeof *k->csv);
+	k->csv = xmalloc(sizeof *k->csv);
 	if (csv_init(k->csv, CSV_STRICT | CSV_STRICT_FINI))
 		exit(trouble("libcsv does not start"));
 	csv_set_delim(k->csv, (unsigned char)k->how->delimiter);
@@ -189,7 +189,7 @@ static bool has_quotes(const struct keyer *k, struct iovec *line)
 }
 
 /* Records for a wrong line whether its last field continues on the next line. */
-static void note_end(struct keyer *k, struct iovec line, const char **why)
+static void record_open_quote(struct keyer *k, struct iovec line, const char **why)
 {
 	k->open = row_shape(k->how, line).open;
 	if (k->open)
@@ -203,7 +203,7 @@ bool field_text(struct keyer *k, struct iovec line, const char **why)
 		return plain(k, line, why);
 	const bool right = quoted(k, line, why);
 	if (!right)
-		note_end(k, line, why);
+		record_open_quote(k, line, why);
 	return right;
 }
 
@@ -216,7 +216,7 @@ bool field_each(struct keyer *k, struct iovec line,
 	else
 		plain_each(k, line, take, arg);
 	if (!right)
-		note_end(k, line, why);
+		record_open_quote(k, line, why);
 	return right;
 }
 
@@ -233,7 +233,7 @@ struct columns {
 };
 
 /* Trims blanks around a name, since some writers put a blank after each comma. */
-static struct iovec bare(const void *bytes, size_t len)
+static struct iovec trim_name(const void *bytes, size_t len)
 {
 	return text_trim((struct iovec){ (void *)(uintptr_t)bytes, len });
 }
@@ -256,7 +256,7 @@ static void list(struct columns *c, struct iovec name)
 static void take(void *bytes, size_t len, void *arg)
 {
 	struct columns *c = arg;
-	const struct iovec name = bare(bytes, len);
+	const struct iovec name = trim_name(bytes, len);
 	c->n++;
 	list(c, name);
 	if (name.iov_len != c->wanted.iov_len ||
@@ -269,7 +269,7 @@ static void take(void *bytes, size_t len, void *arg)
 }
 
 /* Return: 1 if exactly one column has the name, or -1 after a message. */
-static int settle(const struct columns *c, const char *file, const char *name)
+static int check_found(const struct columns *c, const char *file, const char *name)
 {
 	if (!c->first)
 		say("%s: no column is named '%s': its first line has %s%s", file, name, c->names,
@@ -282,13 +282,13 @@ static int settle(const struct columns *c, const char *file, const char *name)
 
 static int find(const struct keying *how, const char *file, struct iovec line, uint32_t *field)
 {
-	struct columns *c = need(sizeof *c);
+	struct columns *c = xmalloc(sizeof *c);
 	struct keyer k = { .how = how }; /* used only to split fields */
 	const char *why;
-	*c = (struct columns){ .wanted = bare(how->field_name, strlen(how->field_name)) };
+	*c = (struct columns){ .wanted = trim_name(how->field_name, strlen(how->field_name)) };
 	int is = -1;
 	if (field_each(&k, line, take, c, &why))
-		is = settle(c, file, how->field_name);
+		is = check_found(c, file, how->field_name);
 	else
 		say("%s: its first line names no columns: %s", file, why);
 	*field = c->first;
@@ -324,7 +324,7 @@ static int has_field(const struct keying *how, const char *file, struct iovec li
 int header_line(const void *arg, const char *file, struct iovec line, uint32_t *field)
 {
 	const struct keying *how = arg;
-	const bool blank = !bare(line.iov_base, line.iov_len).iov_len;
+	const bool blank = !trim_name(line.iov_base, line.iov_len).iov_len;
 	if (how->comments && is_comment(how, line))
 		return 0;
 	if (blank)

@@ -50,7 +50,7 @@ static struct batch *batch_new(const struct pass *pass, size_t longest)
 
 /* Removes keys under a lock. So if a key was added once and has two lines, exactly one of the two
  * removals finds the key, whatever the number of threads. */
-static int take_out(struct pass *pass, const struct batch *batch)
+static int remove_batch(struct pass *pass, const struct batch *batch)
 {
 	pthread_mutex_lock(&pass->lock);
 	int64_t n = weir_remove_keys(pass->f, batch_keys(batch), NULL);
@@ -64,7 +64,7 @@ static bool load(struct pass *pass, struct batch *batch)
 	const struct weir_keys keys = batch_keys(batch);
 	int err = !batch->n     ? 0 :
 	          pass->builder ? pass->take(pass->builder, keys) :
-	          pass->removed ? take_out(pass, batch) :
+	          pass->removed ? remove_batch(pass, batch) :
 	                          weir_fill_keys(pass->f, keys);
 	atomic_fetch_add(&pass->taken, err ? weir_error_taken() : batch->n);
 	if (err == -ENOSPC && pass->fill->found && !pass->builder) {
@@ -81,7 +81,7 @@ static bool load(struct pass *pass, struct batch *batch)
 	return !err;
 }
 
-static bool keep(struct pass *pass, struct batch *batch)
+static bool spool_batch(struct pass *pass, struct batch *batch)
 {
 	pthread_mutex_lock(&pass->lock);
 	const bool fits = spool_keep(pass->spool, batch);
@@ -108,7 +108,7 @@ static bool flush(struct pass *pass, struct batch **batch, size_t longest)
 		*batch = batch_new(pass, longest);
 		return true;
 	}
-	bool kept = keep(pass, *batch);
+	bool kept = spool_batch(pass, *batch);
 	*batch = batch_new(pass, longest);
 	return kept;
 }
@@ -227,7 +227,7 @@ static void read_worker(void *arg)
 	if (got == 0 && pass->task == LOAD && !load(pass, batch))
 		got = -1;
 	if (pass->task == SPOOL) {
-		if (!keep(pass, batch))
+		if (!spool_batch(pass, batch))
 			got = -1;
 	} else {
 		free(batch);
@@ -250,7 +250,7 @@ static void read_tick(void *arg)
 
 /* Records, after a pass, how many keys the filter accepted, and how often a refused key was in
  * it. */
-static void note_room(struct pass *pass)
+static void record_refusal(struct pass *pass)
 {
 	struct fill_found *found = pass->fill->found;
 	if (!found)
@@ -286,7 +286,7 @@ static int run(struct pass *pass, const char *what, uint64_t *keys)
 	pass->keyed = keying_any(&pass->fill->keying);
 	pass->texts = keying_probes_several(&pass->fill->keying);
 	progress_begin(what);
-	crew_run(pass->fill->threads, read_worker, read_tick, pass);
+	run_threads(pass->fill->threads, read_worker, read_tick, pass);
 	progress_end();
 	if (found)
 		found->marked = lines_marked(pass->lines);
@@ -298,7 +298,7 @@ static int run(struct pass *pass, const char *what, uint64_t *keys)
 		found->bad = atomic_load(&pass->bad);
 		found->keyless = keyless;
 	}
-	note_room(pass);
+	record_refusal(pass);
 	return atomic_load(&pass->failed) ? -1 : 0;
 }
 
@@ -425,10 +425,10 @@ static void unspool_tick(void *arg)
 static int unspool(struct pass *pass)
 {
 	progress_begin("building");
-	crew_run(pass->fill->threads, unspool_worker, unspool_tick, pass);
+	run_threads(pass->fill->threads, unspool_worker, unspool_tick, pass);
 	progress_end();
 	pthread_mutex_destroy(&pass->lock);
-	note_room(pass);
+	record_refusal(pass);
 	return atomic_load(&pass->failed) ? -1 : 0;
 }
 

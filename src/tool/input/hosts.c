@@ -85,7 +85,7 @@ static bool is_letter(unsigned char c)
 
 /* Checks that a word is a domain: nonempty labels separated by dots, perhaps with "*." or a dot in
  * front and a dot at the end. Return: the fault, or NULL. */
-static const char *no_name(struct iovec word)
+static const char *fault_of(struct iovec word)
 {
 	const char *at = word.iov_base, *end = at + word.iov_len;
 	at += begins(word, "*.") ? 2 : begins(word, ".");
@@ -122,7 +122,7 @@ static bool is_local(struct iovec word)
 /* Adds one word of a line as a key, unless the word is a local name. */
 static bool name(struct keyer *k, struct iovec word, struct iovec line, const char **why)
 {
-	const char *reason = no_name(word);
+	const char *reason = fault_of(word);
 	if (reason)
 		return wrong(word, why, is_adblock(line) ? ADBLOCK : reason);
 	if (k->how->keep_local || !is_local(word))

@@ -18,7 +18,7 @@ struct arena {
 
 static struct arena *arena_new(size_t room, struct arena *next)
 {
-	struct arena *a = need(sizeof *a + room);
+	struct arena *a = xmalloc(sizeof *a + room);
 	*a = (struct arena){ .next = next, .room = room };
 	return a;
 }
@@ -47,13 +47,13 @@ void keyer_clear(struct keyer *k)
 	k->lines = 0;
 }
 
-static void keyer_room(struct keyer *k, size_t more)
+static void keyer_reserve(struct keyer *k, size_t more)
 {
 	if (k->room - k->n >= more)
 		return;
 	k->room = k->room ? 2 * k->room : FIRST_KEYS;
-	k->keys = need_more(k->keys, k->room * sizeof *k->keys);
-	k->of = need_more(k->of, k->room * sizeof *k->of);
+	k->keys = xrealloc(k->keys, k->room * sizeof *k->keys);
+	k->of = xrealloc(k->of, k->room * sizeof *k->of);
 }
 
 struct iovec text_trim(struct iovec text)
@@ -70,7 +70,7 @@ bool keying_probes_several(const struct keying *how)
 }
 
 /* Return: a key as text that sets can read back, such as "10.0.0.0/8" for a prefix. */
-static struct iovec spelled(struct keyer *k, struct iovec key)
+static struct iovec as_text(struct keyer *k, struct iovec key)
 {
 	enum { ROOM = INET6_ADDRSTRLEN + 4 };
 	const unsigned char *prefix = key.iov_base;
@@ -100,7 +100,7 @@ static bool is_prefix(const struct weir_text *normal, const struct iovec *key)
 
 /* Checks that the set can read the text, and records the text's prefix length or number of labels.
  * Return: the fault, or NULL. */
-static const char *no_key(struct keyer *k, struct iovec text)
+static const char *fault_of(struct keyer *k, struct iovec text)
 {
 	const size_t bytes = WEIR_TEXT_ROOM(text.iov_len);
 	const char *why = NULL;
@@ -134,12 +134,12 @@ bool keyer_text(struct keyer *k, struct iovec text, const char **why)
 	if (!bare.iov_len && k->how->skip_empty)
 		return true;
 	k->texts++;
-	*why = no_key(k, text);
+	*why = fault_of(k, text);
 	if (*why)
 		return false;
 	if (k->how->normal.steps & WEIR_TEXT_SUFFIXES && text.iov_len)
 		note_slash(&k->slashed, text);
-	keyer_room(k, WEIR_TEXT_LOOKUPS);
+	keyer_reserve(k, WEIR_TEXT_LOOKUPS);
 	struct iovec *to = k->keys + k->n;
 	const int probed = k->what == KEYING_TEXT ? 1 : lookups(k, text, to);
 	int n = probed;
@@ -150,7 +150,7 @@ bool keyer_text(struct keyer *k, struct iovec text, const char **why)
 	for (int i = 0; i < n; i++, k->n++) {
 		k->of[k->n] = k->lines;
 		if (k->what == KEYING_LOOKUP)
-			k->keys[k->n] = spelled(k, k->keys[k->n]);
+			k->keys[k->n] = as_text(k, k->keys[k->n]);
 	}
 	k->counted += (size_t)probed;
 	return true;

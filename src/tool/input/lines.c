@@ -26,8 +26,8 @@ static char *only_standard_input[] = { standard_input };
 
 struct lines {
 	struct lines_options options;
-	pthread_mutex_t turn;
-	uint64_t unpack_room; /* bytes */
+	pthread_mutex_t read_lock;
+	uint64_t unpack_memory; /* bytes */
 	struct decoder *file; /* the open file, or NULL */
 	size_t next;          /* index in options.names of the next file */
 	bool failed, torn, stopped;
@@ -39,7 +39,7 @@ struct lines {
 	atomic_uint_fast64_t bytes;  /* read from all files, before decompression */
 	char *rest;                  /* the start of a line whose end was not read yet */
 	size_t rest_len, rest_room;
-	uint64_t held;               /* size of all chunks and of @rest, in bytes */
+	uint64_t allocated;               /* size of all chunks and of @rest, in bytes */
 	uint64_t marked;             /* files that began with the byte order mark of UTF-8 */
 };
 
@@ -50,18 +50,18 @@ uint64_t lines_least(unsigned threads)
 
 struct lines *lines_open(const struct lines_options *options)
 {
-	struct lines *l = need(sizeof *l);
-	*l = (struct lines){ .options = *options, .unpack_room = options->room };
+	struct lines *l = xmalloc(sizeof *l);
+	*l = (struct lines){ .options = *options, .unpack_memory = options->room };
 	if (!options->room) { /* Leave memory for the work on the lines. */
 		const uint64_t left = room_left();
 		l->options.room = left / 4 + 1;
-		l->unpack_room = left / 8 * 5;
+		l->unpack_memory = left / 8 * 5;
 	}
 	if (!l->options.n) {
 		l->options.names = only_standard_input;
 		l->options.n = 1;
 	}
-	pthread_mutex_init(&l->turn, NULL);
+	pthread_mutex_init(&l->read_lock, NULL);
 	return l;
 }
 
@@ -69,7 +69,7 @@ void lines_close(struct lines *l)
 {
 	if (l->file)
 		decoder_close(l->file);
-	pthread_mutex_destroy(&l->turn);
+	pthread_mutex_destroy(&l->read_lock);
 	free(l->rest);
 	free(l);
 }
@@ -86,8 +86,8 @@ static void chunk_room(struct lines *l, struct chunk *c, size_t bytes)
 {
 	if (c->room >= bytes)
 		return;
-	c->data = need_more(c->data, bytes);
-	l->held += bytes - c->room;
+	c->data = xrealloc(c->data, bytes);
+	l->allocated += bytes - c->room;
 	c->room = bytes;
 }
 
@@ -100,8 +100,8 @@ void chunk_free(struct chunk *c)
 static void keep_rest(struct lines *l, const char *from, size_t len)
 {
 	if (l->rest_room < len) {
-		l->rest = need_more(l->rest, len);
-		l->held += len - l->rest_room;
+		l->rest = xrealloc(l->rest, len);
+		l->allocated += len - l->rest_room;
 		l->rest_room = len;
 	}
 	if (len)
@@ -165,7 +165,7 @@ static bool chunk_grow(struct lines *l, struct chunk *c)
 {
 	const size_t left = LINE_MOST + CHUNK_BYTES - c->room;
 	const size_t more = c->room < left ? c->room : left;
-	const bool no_room = l->held + more > l->options.room;
+	const bool no_room = l->allocated + more > l->options.room;
 	if (no_room || c->len > LINE_MOST)
 		return too_long(l, c, no_room);
 	chunk_room(l, c, c->room + more);
@@ -178,7 +178,7 @@ static void chunk_shrink(struct lines *l, struct chunk *c)
 	const size_t enough = chunk_bytes(l);
 	if (c->room <= enough || l->rest_len + 2 > enough)
 		return;
-	l->held -= c->room;
+	l->allocated -= c->room;
 	chunk_free(c);
 }
 
@@ -280,7 +280,7 @@ static int next_locked(struct lines *l, struct chunk *c)
 		int got = -1;
 		if (!l->file) {
 			l->file = decoder_open(l->options.names[l->next++], l->options.as_is,
-			                       l->unpack_room);
+			                       l->unpack_memory);
 			l->file_chunks = l->file_lines = l->file_bytes = 0;
 			l->awaits_header = l->options.header != NULL;
 			l->field = 0;
@@ -305,9 +305,9 @@ static int next_locked(struct lines *l, struct chunk *c)
 
 int lines_next(struct lines *l, struct chunk *c)
 {
-	pthread_mutex_lock(&l->turn);
+	pthread_mutex_lock(&l->read_lock);
 	int result = next_locked(l, c);
-	pthread_mutex_unlock(&l->turn);
+	pthread_mutex_unlock(&l->read_lock);
 	return result;
 }
 
@@ -355,10 +355,10 @@ uint64_t lines_done_bytes(const struct lines *l)
 
 bool lines_torn(struct lines *l)
 {
-	pthread_mutex_lock(&l->turn);
+	pthread_mutex_lock(&l->read_lock);
 	const bool first = !l->torn;
 	l->torn = l->failed = true;
-	pthread_mutex_unlock(&l->turn);
+	pthread_mutex_unlock(&l->read_lock);
 	return first;
 }
 
@@ -394,7 +394,7 @@ struct tally {
 struct tally *tally_new(const struct lines_options *from)
 {
 	const size_t n = from->n ? from->n : 1; /* without names, the input is standard input */
-	struct tally *t = need(sizeof *t + n * sizeof *t->files);
+	struct tally *t = xmalloc(sizeof *t + n * sizeof *t->files);
 	t->from = from;
 	t->n = n;
 	for (size_t i = 0; i < n; i++) {

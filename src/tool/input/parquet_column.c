@@ -35,7 +35,7 @@ static bool begins(const char *path)
 static char *split(const char *argument, const char **column)
 {
 	struct stat st;
-	char *file = need(strlen(argument) + 1);
+	char *file = xmalloc(strlen(argument) + 1);
 	*column = NULL;
 	strcpy(file, argument);
 	if (stat(file, &st) == 0 && begins(file))
@@ -86,7 +86,7 @@ struct weir_parquet *parquet_open(const char *path, uint64_t max_memory)
 char *parquet_path(const struct weir_parquet *file, uint32_t column)
 {
 	size_t room = weir_parquet_path(file, column, NULL, 0) + 1;
-	char *path = need(room);
+	char *path = xmalloc(room);
 	(void)weir_parquet_path(file, column, path, room);
 	return path;
 }
@@ -145,7 +145,7 @@ static int load_groups(struct parquet_column *c, const struct weir_parquet *file
 {
 	uint64_t left = max_memory;
 	c->n = weir_parquet_row_groups(file);
-	c->groups = need((c->n + 1) * sizeof *c->groups);
+	c->groups = xmalloc((c->n + 1) * sizeof *c->groups);
 	memset(c->groups, 0, (c->n + 1) * sizeof *c->groups);
 	for (uint32_t i = 0; i < c->n; i++) {
 		struct weir_stats stats = WEIR_STATS_INIT;

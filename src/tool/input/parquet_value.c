@@ -196,7 +196,7 @@ static const char *put_hex(const struct weir_parquet_column *column, struct iove
 	const bool dashes = fixed && column->logical == WEIR_PARQUET_UUID && text.iov_len == 36;
 	const char *at = text.iov_base;
 	char why[80];
-	unsigned char *bytes = need(text.iov_len / 2 + 1);
+	unsigned char *bytes = xmalloc(text.iov_len / 2 + 1);
 	size_t n = 0; /* digits */
 	bool right = true;
 	for (size_t i = 0; right && i < text.iov_len; i++) {

@@ -12,7 +12,7 @@
 
 static bool gzip_begin(struct decoder *d)
 {
-	z_stream *z = need(sizeof *z);
+	z_stream *z = xmalloc(sizeof *z);
 	*z = (z_stream){ 0 };
 	d->state = z;
 	return inflateInit2(z, 15 + 16) == Z_OK;

@@ -9,7 +9,7 @@
 
 static bool begin(struct decoder *d)
 {
-	bz_stream *bz = need(sizeof *bz);
+	bz_stream *bz = xmalloc(sizeof *bz);
 	*bz = (bz_stream){ 0 };
 	d->state = bz;
 	return BZ2_bzDecompressInit(bz, 0, 0) == BZ_OK;

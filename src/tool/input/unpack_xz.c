@@ -9,7 +9,7 @@
 
 static bool begin(struct decoder *d)
 {
-	lzma_stream *xz = need(sizeof *xz);
+	lzma_stream *xz = xmalloc(sizeof *xz);
 	*xz = (lzma_stream)LZMA_STREAM_INIT;
 	d->state = xz;
 	return lzma_stream_decoder(xz, d->most, LZMA_CONCATENATED) == LZMA_OK;

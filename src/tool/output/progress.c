@@ -43,7 +43,7 @@ static int terminal_columns(void)
 }
 
 /* Writes for example "12.3 M keys, 4.10 M/s, 0:12 left". */
-static void figures(char *to, size_t room, double part, uint64_t keys, double elapsed)
+static void write_figures(char *to, size_t room, double part, uint64_t keys, double elapsed)
 {
 	size_t n = 0;
 	to[0] = '\0';
@@ -77,7 +77,7 @@ static void draw(double part, const char *right)
 }
 
 /* Return: true if the progress line should be drawn now. */
-static bool due(double now)
+static bool should_draw(double now)
 {
 	/* Work shorter than 0.2 s needs no line. The line is redrawn at most every 0.1 s. */
 	if (!line.allowed || now - line.began < 0.2 || now - line.last < 0.1)
@@ -96,7 +96,7 @@ static void show(double part, const char *right)
 
 void progress_show(double part, const char *right)
 {
-	if (due(seconds_now()))
+	if (should_draw(seconds_now()))
 		show(part, right);
 }
 
@@ -104,9 +104,9 @@ void progress_at(double part, uint64_t keys)
 {
 	char right[100];
 	double now = seconds_now();
-	if (!due(now))
+	if (!should_draw(now))
 		return;
-	figures(right, sizeof right, part, keys, now - line.began);
+	write_figures(right, sizeof right, part, keys, now - line.began);
 	show(part, right);
 }
 

@@ -33,13 +33,13 @@ double seconds_now(void);
 
 /* ---- several threads at one piece of work ---- */
 
-#define CREW_MOST 1024
+#define THREADS_MOST 1024
 
-/* Return: the number of CPUs that this process may use, at most CREW_MOST. */
-unsigned crew_default(void);
+/* Return: the number of CPUs that this process may use, at most THREADS_MOST. */
+unsigned threads_default(void);
 
 /* Runs work(arg) in @threads threads and waits for all of them. If @tick is not NULL, the calling
  * thread calls tick(arg) ten times a second while it waits. */
-void crew_run(unsigned threads, void (*work)(void *arg), void (*tick)(void *arg), void *arg);
+void run_threads(unsigned threads, void (*work)(void *arg), void (*tick)(void *arg), void *arg);
 
 #endif

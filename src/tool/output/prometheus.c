@@ -51,7 +51,7 @@ static int next_of_image(const void *object, uint32_t i, struct weir_metric *out
 static char *label_of(const char *path)
 {
 	char *shown = plain_copy(path);
-	char *label = need(2 * strlen(shown) + sizeof "image=\"\""), *to = label;
+	char *label = xmalloc(2 * strlen(shown) + sizeof "image=\"\""), *to = label;
 	to = stpcpy(to, "image=\"");
 	for (const char *at = shown; *at; at++) {
 		if (strchr("\\\"", *at))
@@ -65,8 +65,8 @@ static char *label_of(const char *path)
 
 void prometheus_print(const struct sample *samples, size_t n, FILE *to)
 {
-	struct weir_metrics *of = need((n + 1) * sizeof *of);
-	char **labels = need((n + 1) * sizeof *labels);
+	struct weir_metrics *of = xmalloc((n + 1) * sizeof *of);
+	char **labels = xmalloc((n + 1) * sizeof *labels);
 	for (size_t i = 0; i < n; i++) {
 		labels[i] = label_of(samples[i].path);
 		of[i] = weir_metrics_other(&samples[i], next_of_image, labels[i]);
@@ -81,7 +81,7 @@ void prometheus_print(const struct sample *samples, size_t n, FILE *to)
 void prometheus_write(const struct weir_metrics *of, size_t n, FILE *to)
 {
 	int64_t bytes = weir_metrics_write(of, n, NULL, 0);
-	char *text = bytes < 0 ? NULL : need((size_t)bytes + 1);
+	char *text = bytes < 0 ? NULL : xmalloc((size_t)bytes + 1);
 	if (!text || weir_metrics_write(of, n, text, (size_t)bytes + 1) != bytes) {
 		say("%s", weir_error_detail());
 		exit(TOOL_TROUBLE);

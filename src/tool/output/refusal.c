@@ -81,15 +81,15 @@ static const char *option_of(const char *thing)
 
 /* Writes a number. A power of two from 2^40 up is written as 2^n, which is easier to read than its
  * digits. */
-static void put_number(char to[NUMBER], double value, bool short_one)
+static void put_number(char to[NUMBER], double value, bool three_digits)
 {
 	int power;
 	if (value >= 0x1p40 && frexp(value, &power) <= 0.5)
 		snprintf(to, NUMBER, "2^%d", power - 1);
-	else if (!short_one && value < 0x1p53 && value == floor(value))
+	else if (!three_digits && value < 0x1p53 && value == floor(value))
 		snprintf(to, NUMBER, "%.0f", value);
 	else
-		snprintf(to, NUMBER, short_one ? "%.3g" : "%.15g", value);
+		snprintf(to, NUMBER, three_digits ? "%.3g" : "%.15g", value);
 }
 
 /* Writes the set bits of a number as "1, 2, 4 or 8". */

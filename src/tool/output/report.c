@@ -243,7 +243,7 @@ static const char *const names[] = { "trim", "lowercase", "cidr", "suffixes" };
 #define STEPS (sizeof names / sizeof *names)
 
 /* Writes the numbers of the set bits below @n as ranges, such as "8 16-24". */
-static const char *runs(char text[TEXT], const uint64_t *words, unsigned n)
+static const char *write_ranges(char text[TEXT], const uint64_t *words, unsigned n)
 {
 	size_t at = 0;
 	text[0] = 0;
@@ -258,11 +258,11 @@ static const char *runs(char text[TEXT], const uint64_t *words, unsigned n)
 	return text;
 }
 
-static void report_runs(struct report *r, const char *name, const char *label,
-                        const uint64_t *words, unsigned n)
+static void report_ranges(struct report *r, const char *name, const char *label,
+                          const uint64_t *words, unsigned n)
 {
 	char text[TEXT];
-	runs(text, words, n);
+	write_ranges(text, words, n);
 	if (text[0])
 		report_text(r, name, label, text);
 }
@@ -302,9 +302,9 @@ void report_normal(struct report *r, const struct weir_text *n, double rate)
 	if (!n->steps)
 		return;
 	report_text(r, "normalised", "done to keys", normal_steps(steps, n->steps));
-	report_runs(r, "ipv4_lengths", "IPv4 lengths", &n->ipv4, 33);
-	report_runs(r, "ipv6_lengths", "IPv6 lengths", n->ipv6, 129);
-	report_runs(r, "labels", "labels of domains", n->labels, 128);
+	report_ranges(r, "ipv4_lengths", "IPv4 lengths", &n->ipv4, 33);
+	report_ranges(r, "ipv6_lengths", "IPv6 lengths", n->ipv6, 129);
+	report_ranges(r, "labels", "labels of domains", n->labels, 128);
 	uint32_t most = weir_text_most(n);
 	report_count(r, "lookups", most > 1 ? "lookups an answer" : NULL, most);
 	/* The probability that at least one of the probes is a false positive. The simpler bound

@@ -80,7 +80,7 @@ void say_unanswered(uint64_t lines, bool skipped)
 		    (unsigned long long)lines);
 }
 
-void *need_more(void *old, size_t bytes)
+void *xrealloc(void *old, size_t bytes)
 {
 	void *p = realloc(old, bytes ? bytes : 1);
 	if (!p) {
@@ -90,12 +90,12 @@ void *need_more(void *old, size_t bytes)
 	return p;
 }
 
-void *need(size_t bytes)
+void *xmalloc(size_t bytes)
 {
-	return need_more(NULL, bytes);
+	return xrealloc(NULL, bytes);
 }
 
-void *need_lines(size_t bytes)
+void *xzalloc_lines(size_t bytes)
 {
 	void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
 	if (!p) {
@@ -109,7 +109,7 @@ char *plain_bytes(const char *text, size_t len)
 {
 	enum { LONGEST = 4 }; /* characters of the longest escape for one byte */
 	size_t room = len * LONGEST + 2 * LONGEST + 1;
-	char *copy = need(room);
+	char *copy = xmalloc(room);
 	weir_escape(copy, room, text, len);
 	return copy;
 }

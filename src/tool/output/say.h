@@ -51,11 +51,11 @@ int misuse_reported(void);
 void say_unanswered(uint64_t lines, bool skipped);
 
 /* These allocators never return NULL. They print a message and exit if memory is short. */
-void *need(size_t bytes);
-void *need_more(void *old, size_t bytes);
+void *xmalloc(size_t bytes);
+void *xrealloc(void *old, size_t bytes);
 /* Allocates zeroed memory that begins at a cache line, for data of several threads. Exits with a
  * message if memory is short. */
-void *need_lines(size_t bytes);
+void *xzalloc_lines(size_t bytes);
 
 /* Reports that the file at @path was replaced or removed while the command worked on it.
  * @lost: the end of the message, such as "added is not in it". */

@@ -15,16 +15,16 @@ void table_add(struct table *table, const char *format, ...)
 	va_end(args);
 	/* The array grows at 0 cells and at each power of two. */
 	if ((table->n & (table->n - 1)) == 0)
-		table->cells = need_more(table->cells,
-		                         (table->n ? 2 * table->n : 1) * sizeof *table->cells);
-	char *cell = need(strlen(text) + 1);
+		table->cells = xrealloc(table->cells,
+		                        (table->n ? 2 * table->n : 1) * sizeof *table->cells);
+	char *cell = xmalloc(strlen(text) + 1);
 	table->cells[table->n++] = strcpy(cell, text);
 }
 
 /* Return: the width of the widest cell of each column, for the caller to free. */
 static int *widths_of(const struct table *table, size_t columns)
 {
-	int *widths = need(columns * sizeof *widths);
+	int *widths = xmalloc(columns * sizeof *widths);
 	memset(widths, 0, columns * sizeof *widths);
 	for (size_t i = 0; i < table->n; i++) {
 		int len = (int)strlen(table->cells[i]);

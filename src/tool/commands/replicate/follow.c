@@ -26,7 +26,7 @@ struct following {
 	atomic_bool another; /* a new generation was published; set by the node's thread */
 	bool saved;
 	bool force;          /* --force, cleared after the first file is written */
-	/* when is_anothers() last found a whole image by another writer; 0: never */
+	/* when is_from_other_follower() last found a whole image by another writer; 0: never */
 	time_t again;
 	struct weir_replica_version generation; /* of the last save */
 	struct stat file;    /* as written by this or another follower */
@@ -58,7 +58,7 @@ static void report(void *context, int result, const char *sentence)
 /* Return: weir_save_options.replaces for the file at @path. The value is 0, which allows any file,
  * if the file's head is damaged. A live image has no commit record, and a save always refuses to
  * replace it. */
-static uint64_t standing(const char *path)
+static uint64_t current_commit(const char *path)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	struct stat st;
@@ -81,7 +81,7 @@ static bool is_as_saved(const struct following *f)
 
 /* Return: true if the file is an undamaged image with this seed, and of this generation or a later
  * one. The image may still belong to another set. */
-static bool is_whole(struct following *f, const struct weir_replica *replica)
+static bool is_valid_image(struct following *f, const struct weir_replica *replica)
 {
 	const struct image_how how = { .only_files = true,
 		                       .wordless = true,
@@ -103,14 +103,14 @@ static bool is_whole(struct following *f, const struct weir_replica *replica)
  * file was a whole image of another writer twice within SOON_S. Such a file is kept, since two
  * followers would replace each other's files forever. An image that was copied to the path by
  * mistake is replaced once, and does not come back soon. */
-static bool is_anothers(struct following *f, const struct weir_replica *replica)
+static bool is_from_other_follower(struct following *f, const struct weir_replica *replica)
 {
-	bool whole = is_whole(f, replica), soon = now() - f->again <= SOON_S;
+	bool whole = is_valid_image(f, replica), soon = now() - f->again <= SOON_S;
 	f->again = whole ? now() : 0;
 	return whole && soon;
 }
 
-/* Writes the file. Retries if another follower replaces the file between standing() and the
+/* Writes the file. Retries if another follower replaces the file between current_commit() and the
  * save. */
 static int write_file(const struct following *f, struct weir_replica *replica,
                       struct weir_save_options *o)
@@ -119,9 +119,9 @@ static int write_file(const struct following *f, struct weir_replica *replica,
 	bool moved = true;
 	int err = -EAGAIN;
 	for (unsigned tries = 0; err == -EAGAIN && moved && tries < MOST_TRIES; tries++) {
-		o->replaces = f->force ? 0 : standing(path);
+		o->replaces = f->force ? 0 : current_commit(path);
 		err = weir_replica_save(replica, path, o);
-		moved = err == -EAGAIN && standing(path) != o->replaces;
+		moved = err == -EAGAIN && current_commit(path) != o->replaces;
 	}
 	return err;
 }
@@ -139,7 +139,7 @@ static int save(struct following *f, struct weir_replica *replica)
 	               !is_version(s.joined, f->generation);
 	if (another)
 		f->again = 0;
-	f->saved = f->saved && !another && (is_as_saved(f) || is_anothers(f, replica));
+	f->saved = f->saved && !another && (is_as_saved(f) || is_from_other_follower(f, replica));
 	if (f->saved)
 		return 0;
 	o.zstd_level = f->r->options.zstd_level;
@@ -199,7 +199,7 @@ int replicate_follow(struct replicate *r)
 		                  misuse("-o FILE is missing");
 	if (strcmp(r->output, "-") == 0)
 		return misuse("-o -: a file is replaced, again and again; ./- is one of that name");
-	int status = place_ask(r->output, r->force, NULL);
+	int status = place_check(r->output, r->force, NULL);
 	if (status)
 		return status;
 	r->options.report = report;

@@ -25,7 +25,7 @@ static void quiet(void *context, int result, const char *sentence)
 /* Leaves the set. @replica: NULL if this node has not joined. @err: a negative errno, or an exit
  * status after a message. -ENOENT is a refusal only in a rollback, for a missing generation;
  * otherwise a file is missing. Return: the exit status. */
-static int end(const struct replicate *r, struct weir_replica *replica, int err)
+static int leave_set(const struct replicate *r, struct weir_replica *replica, int err)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
 	const bool refused = err == -EEXIST || err == -ESTALE || err == -EAGAIN ||
@@ -54,7 +54,7 @@ static int load(struct weir_filter **out, const struct replicate *r)
 }
 
 /* Return: the state of the set in redis, or NULL. Keeps the message of the last error. */
-static struct weir_replica_view *look(const struct replicate *r)
+static struct weir_replica_view *view_set(const struct replicate *r)
 {
 	char why[WEIR_SENTENCE_BYTES];
 	struct weir_replica_view *v = NULL;
@@ -81,7 +81,7 @@ static int open_with(struct replicate *r, const struct weir_filter *f, struct we
  * was restored to a version that this machine refuses. The node starts from the file IMAGE, which
  * should have the set's seed. Return: as weir_replica_open(), or @err if IMAGE is missing or does
  * not load. */
-static int open_without(struct replicate *r, int err, struct weir_replica **out)
+static int open_from_file(struct replicate *r, int err, struct weir_replica **out)
 {
 	char why[WEIR_SENTENCE_BYTES];
 	struct weir_filter *f;
@@ -101,7 +101,7 @@ static int open_set(struct replicate *r, struct weir_replica **out)
 {
 	r->options.report = quiet;
 	int err = weir_replica_open(out, &r->options);
-	struct weir_replica_view *v = err == -ENOENT || err == -EBADMSG ? look(r) : NULL;
+	struct weir_replica_view *v = err == -ENOENT || err == -EBADMSG ? view_set(r) : NULL;
 	if (v && v->current.damaged)
 		err = weir_fail(err, "%s: let a node that has the set publish it, or redis-cli DEL "
 		                "'{weir:%s}:2:head' and publish a saved or followed file (weir "
@@ -110,7 +110,7 @@ static int open_set(struct replicate *r, struct weir_replica **out)
 	else if (v && !v->current.version.era)
 		err = 1;
 	else if (r->replace && (v || (err == -EKEYREJECTED && r->options.secret_key)))
-		err = open_without(r, err, out);
+		err = open_from_file(r, err, out);
 	weir_replica_view_free(v);
 	return err;
 }
@@ -158,16 +158,16 @@ static int publish_more(struct replicate *r)
 		say("set %s: redis had been put back, so keys that were inserted since may be "
 		    "missing: see that the nodes run that had them", r->options.set);
 	weir_destroy(f);
-	return end(r, replica, err);
+	return leave_set(r, replica, err);
 }
 
 /* ---- removing keys: --replace, rollback ---- */
 
 /* Refuses while a node has keys that redis lacks: it would merge its whole set into the new one,
  * and bring removed keys back. Return: TOOL_OK, or TOOL_NO after a message. */
-static int nobody_owes(const struct replicate *r)
+static int check_owing_nodes(const struct replicate *r)
 {
-	struct weir_replica_view *v = r->force ? NULL : look(r);
+	struct weir_replica_view *v = r->force ? NULL : view_set(r);
 	int status = TOOL_OK;
 	for (size_t i = 0; v && i < v->node_count && !status; i++) {
 		const struct weir_replica_node *n = &v->nodes[i];
@@ -193,7 +193,7 @@ static int open_to_replace(struct replicate *r, struct weir_replica **out)
 		return trouble("set %s: redis has no generation of it: publish an image first "
 		               "(weir replicate publish IMAGE), whose seed the others are to have",
 		               r->options.set);
-	return err ? err : nobody_owes(r);
+	return err ? err : check_owing_nodes(r);
 }
 
 static int run(char **command)
@@ -212,7 +212,7 @@ static int run(char **command)
 	                 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
-struct instead {
+struct replacement {
 	struct replicate *r;
 	struct weir_replica *replica;
 	bool failed;       /* COMMAND failed or its image did not load; a message was printed */
@@ -221,7 +221,7 @@ struct instead {
 
 /* Records a change of the set's shape, for a message. Nodes accept any shape. A new shape may be
  * meant, since the application's records have grown, or may be a mistake in COMMAND. */
-static void compare(struct instead *i, const struct weir_filter *f)
+static void compare(struct replacement *i, const struct weir_filter *f)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan old = WEIR_PLAN_INIT, new = WEIR_PLAN_INIT;
@@ -239,7 +239,7 @@ static void compare(struct instead *i, const struct weir_filter *f)
 
 static int make(void *context, struct weir_filter **out)
 {
-	struct instead *i = context;
+	struct replacement *i = context;
 	int err = run(i->r->arguments + 1);
 	if (err)
 		say("%s", weir_error_detail());
@@ -257,12 +257,12 @@ static int publish_instead(struct replicate *r)
 	if (r->count < 2)
 		return misuse("--replace: behind IMAGE stands -- and the command that makes it");
 	int err = open_to_replace(r, &replica);
-	struct instead i = { r, replica, false, "" };
+	struct replacement i = { r, replica, false, "" };
 	if (!err)
 		err = weir_replica_publish_from(replica, make, &i);
 	if (!err && i.becomes[0])
 		say("set %s: it becomes another: %s", r->options.set, i.becomes);
-	return end(r, replica, i.failed ? TOOL_TROUBLE : err);
+	return leave_set(r, replica, i.failed ? TOOL_TROUBLE : err);
 }
 
 int replicate_publish(struct replicate *r)
@@ -289,7 +289,7 @@ int replicate_rollback(struct replicate *r)
 	if (!r->options.keep)
 		r->options.keep = WEIR_REPLICA_KEEP_MOST;
 	int err = open_to_replace(r, &replica);
-	return end(r, replica, err ? err : weir_replica_rollback(replica, r->generation));
+	return leave_set(r, replica, err ? err : weir_replica_rollback(replica, r->generation));
 }
 
 int replicate_key(struct replicate *r)

@@ -280,8 +280,8 @@ void status_prometheus(json_t *status)
 	const char *set = json_string_value(json_object_get(status, "set"));
 	json_t *nodes = json_object_get(status, "nodes"), *one;
 	const size_t n = json_array_size(nodes);
-	struct weir_metrics *of = need((n + 1) * sizeof *of);
-	struct series *all = need((n + 1) * sizeof *all), *s = all;
+	struct weir_metrics *of = xmalloc((n + 1) * sizeof *of);
+	struct series *all = xmalloc((n + 1) * sizeof *all), *s = all;
 	size_t i;
 	s->n = 0;
 	snprintf(s->labels, sizeof s->labels, "set=\"%s\"", set);
