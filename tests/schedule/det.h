@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT
- * det: runs a piece of threaded code through its interleavings, and through the stale values that
+ * det runs a piece of threaded code through its interleavings, and through the stale values that
  * C11 lets a load return.
  *
- * Test threads are coroutines of one system thread. Code compiled with -fsanitize=thread and linked
- * with det_tsan.c instead of the sanitizer's run time hands every atomic operation (with its memory
- * order) and every plain access to det, so what runs is the library as it ships. Failures print a
- * schedule, which det_options.replay runs again.
+ * Test threads are coroutines of one system thread. The code under test is compiled with
+ * -fsanitize=thread and linked with det_tsan.c instead of the sanitizer's run time. So every atomic
+ * operation, with its memory order, and every plain access goes to det, and the tested code is the
+ * library as it ships. A failure prints a schedule, which det_options.replay runs again.
  *
- * Reads. A store is kept in its location's history with the clock of its thread; a load may return
- * any store that neither happens-before (through another store to the location) nor coherence rules
- * out.
- * Switches. A thread can be preempted right after a store or a read-modify-write. A load needs no
- * such point: a value that it could have read earlier it can still read, as a stale value. So a
- * load sticks to the next store of its thread, and the search stays complete with far fewer
- * executions. test_det_orders.c compares both ways (every_step).
+ * Reads. Each location keeps its history of stores, each with the clock of its thread. A load may
+ * return any store that happens-before (through a later store to the location) and coherence allow.
+ * Switches. A thread can be preempted right after a store or a read-modify-write. A preemption
+ * before a load would add nothing: a value that the load could have read earlier can still be read,
+ * as a stale value. So a load belongs to the same step as the thread's next store, and the search
+ * stays complete with far fewer executions. test_det_orders.c compares both ways (every_step).
  *
- * Limits: a location's modification order is the order of execution; no load is performed before an
- * earlier store of its thread (no load buffering); DET_THREADS threads; data races are found
- * between accesses of the same address, not overlapping ones.
- */
+ * Limits. A location's modification order is the order of execution. No load is performed before an
+ * earlier store of its thread (no load buffering). There are at most DET_THREADS threads. Data
+ * races are found between accesses of the same address, but not between accesses that only
+ * overlap. */
 #ifndef WEIR_TESTS_SCHEDULE_DET_H
 #define WEIR_TESTS_SCHEDULE_DET_H
 
@@ -26,12 +25,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DET_THREADS = 6 }; /* including the body's own */
+enum { DET_THREADS = 6 }; /* including the thread of the body */
 
 enum det_order { DET_RELAXED, DET_ACQUIRE, DET_RELEASE, DET_ACQ_REL, DET_SEQ_CST };
 
 enum det_strategy {
-	/* every schedule with at most @preemptions preemptions (Musuvathi, Qadeer 2007), every
+	/* every schedule with at most @preemptions preemptions (Musuvathi, Qadeer 2007), and every
 	 * stale read */
 	DET_DFS,
 	DET_RANDOM, /* every choice at random */
@@ -41,44 +40,44 @@ enum det_strategy {
 
 struct det_options {
 	enum det_strategy strategy;
-	int preemptions;     /* DFS: at most this many in an execution */
-	int depth;           /* PCT: d, at most 16 */
-	int stale;           /* at most this many stale reads in an execution; negative: no bound */
-	bool every_step;     /* a switch is possible before each operation, loads too */
-	/* The bits at this address that matter to the running thread, as the test knows. Values
-	 * that differ only in other bits are one choice for a load, which narrows the search. NULL:
-	 * all bits. */
+	int preemptions;     /* DFS: most preemptions in an execution */
+	int depth;           /* PCT: the depth d, at most 16 */
+	int stale;           /* most stale reads in an execution; negative: no limit */
+	bool every_step;     /* allow a switch before each operation, loads included */
+	/* NULL, or a function that returns the bits at this address that matter to the running
+	 * thread. A load does not choose between values that differ only in other bits, which
+	 * narrows the search. With NULL all bits matter. */
 	uint64_t (*relevant)(const volatile void *address);
-	/* Thread-local memory. The coroutines share the system thread's, so det ignores plain
-	 * accesses to it. */
+	/* Memory that det ignores in plain accesses, because the coroutines share what is
+	 * thread-local in real threads. */
 	const void *local;
 	size_t local_bytes;
 	uint64_t seed;
-	uint64_t executions; /* at most; 0: no bound */
+	uint64_t executions; /* most executions; 0: no limit */
 	const char *replay;  /* a schedule that failed, or NULL */
 };
 
 struct det_result {
 	uint64_t executions;
 	uint64_t steps;
-	uint64_t forgotten;  /* stores that left a full history */
+	uint64_t forgotten;  /* stores dropped from a full history */
 	bool failed;
-	bool complete;       /* DFS: the search is through, and no store was forgotten */
+	bool complete;       /* DFS: the search has ended, and no store was forgotten */
 	char why[200];
 	char schedule[4000];
 };
 
-/* The body sets up, spawns threads, joins them and checks. Each execution runs it once, as thread
- * 0. */
+/* Runs executions until the strategy ends or an execution fails. Each execution runs @body once, as
+ * thread 0. @body sets up, spawns threads, joins them and checks. */
 struct det_result det_run(const struct det_options *options, void (*body)(void));
 bool det_running(void);
 
 void det_spawn(void (*run)(void *), void *argument);
-/* A thread that only loads. A depth-first search runs it last, because it can still read whatever
- * it could have read before. A store by it is a failure. */
+/* Spawns a thread that only loads; a store by this thread is a failure. A depth-first search runs
+ * the thread last, because it can still read every value that it could have read earlier. */
 void det_spawn_reader(void (*run)(void *), void *argument);
 void det_join_all(void);
-int det_thread(void); /* the running thread: the body is 0, those it spawns count from 1 */
+int det_thread(void); /* the running thread; the body is 0, and spawned threads count from 1 */
 
 void det_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 #define det_assert(condition) \
@@ -96,38 +95,39 @@ bool det_compare_exchange(volatile void *address, unsigned bytes, uint64_t *expe
                           uint64_t desired, enum det_order success, enum det_order failure,
                           bool weak);
 void det_fence(enum det_order order);
-/* A plain access. A race is a failure. */
+/* Checks a plain access. A race is a failure. */
 void det_plain(const volatile void *address, bool write);
 void det_plain_range(const volatile void *address, size_t bytes, bool write);
-/* Memory that detects use after free, double free and leaks. The end of an execution releases all
- * of it. */
+/* Allocates memory in which det detects use after free, double free and leaks. The end of an
+ * execution frees all of it. */
 void *det_allocate(size_t bytes, size_t alignment);
 void det_free(void *block);
-size_t det_allocated(void); /* blocks not yet freed */
-/* The size of the live block around this address, in whole cells of 16; 0: no live block. */
+size_t det_allocated(void); /* number of blocks not yet freed */
+/* Return: the size of the live block around an address, rounded up to cells of 16 bytes, or 0 if no
+ * live block is there. */
 size_t det_block_bytes(const volatile void *address);
 
 void det_lock(const void *mutex);
 void det_unlock(const void *mutex);
 
-/* As futex(2): sleep until a wake at that address. If its 32 bits differ from @value, return false
- * at once. A wake gives no order; only what the sleeper reads does. */
+/* Sleeps like futex(2) until det_wake() is called for the address. Return: false at once if the 32
+ * bits there differ from @value. A wake gives no order; the sleeper's later loads may. */
 bool det_sleep(const void *address, uint32_t value);
 void det_wake(const void *address);
 
-/* Read-copy-update. A section delays only the grace periods of its own flavor. */
+/* Read-copy-update. A read-side section delays only grace periods of its own flavor. */
 enum det_flavor { DET_BP, DET_MEMB, DET_QSBR, DET_FLAVORS };
 void det_rcu_read_lock(enum det_flavor flavor);
 void det_rcu_read_unlock(enum det_flavor flavor);
-int det_rcu_nesting(enum det_flavor flavor); /* of the running thread's sections */
+int det_rcu_nesting(enum det_flavor flavor); /* nesting depth of the running thread's sections */
 void det_rcu_synchronize(enum det_flavor flavor);
-/* Call @function after a grace period, in a thread of its own. */
+/* Calls @function after a grace period, in a new thread. */
 void det_rcu_call(enum det_flavor flavor, void (*function)(void *), void *argument);
-/* Wait until all callbacks of this flavor have run. */
+/* Waits until all callbacks of this flavor have run. */
 void det_rcu_barrier(enum det_flavor flavor);
 
-/* For a loop that waits for another thread. It returns once every other thread has moved; later
- * loads then see newer values than before, if there are any. */
+/* For use in a loop that waits for another thread. Returns after every other thread has moved.
+ * Later loads then see newer values than before, if there are any. */
 void det_pause(void);
 
 #endif

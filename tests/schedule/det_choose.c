@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * det: the choices of an execution, and the strategies that make them. Every choice is recorded, so
- * that a search can return to the last one with an untried candidate, and a failure can be
+ * det: the choices of an execution, and the strategies that make them. Every choice is recorded. So
+ * a search can return to the last choice with an untried candidate, and a failure can be
  * replayed. */
 #include "det_internal.h"
 
 enum { CHOICES = 20000, DEPTH = 16 };
 
 static int taken[CHOICES], candidates_of[CHOICES];
-static int choices; /* made in this execution */
-static int prefix;  /* of these, fixed before it began */
+static int choices; /* number of choices made in this execution */
+static int prefix;  /* number of choices fixed before the execution */
 static int preemptions, stale_reads;
 static uint64_t contended; /* steps at which more than one thread could run */
 static uint64_t contended_before = 60;
@@ -44,13 +44,14 @@ int det_choose(int candidates, enum det_choice what)
 	if (choices < prefix)
 		choice = taken[choices] < candidates ? taken[choices] : candidates - 1;
 	else if (det.options.strategy != DET_DFS &&
-	         (what == DET_WHICH_THREAD || det_random() % 4 == 0)) /* mostly the newest value */
+	         /* mostly takes the newest value */
+	         (what == DET_WHICH_THREAD || det_random() % 4 == 0))
 		choice = (int)(det_random() % (uint64_t)candidates);
 	note(choice, candidates);
 	return choice;
 }
 
-/* Choose the value that a load returns, of @candidates; 0 is the newest. */
+/* Chooses one of @candidates values that a load may return. Choice 0 is the newest value. */
 int det_choose_stale(int candidates)
 {
 	if (det.options.stale >= 0 && stale_reads >= det.options.stale)
@@ -60,7 +61,8 @@ int det_choose_stale(int candidates)
 	return choice;
 }
 
-/* List the threads that can run, the running one first, so that choice 0 preempts none. */
+/* Lists the threads that can run. The running thread comes first, so that choice 0 preempts no
+ * thread. */
 static int runnable(int list[DET_THREADS], bool readers)
 {
 	int n = 0;
@@ -77,7 +79,7 @@ static int candidates(int list[DET_THREADS])
 	bool readers_last = det.options.strategy == DET_DFS && !det.options.every_step;
 	int n = runnable(list, !readers_last);
 	if (!n && readers_last && runnable(list, true))
-		return 1; /* only readers are left: any order will do */
+		return 1; /* only readers remain: their order does not matter */
 	for (int i = 0; !n && i < det.threads; i++)
 		if (det.thread[i].state != DET_DONE)
 			det_fail("deadlock: thread %d waits, and none can run", i);
@@ -135,8 +137,8 @@ void det_choose_replay(const char *schedule)
 		taken[prefix++] = *c - '0';
 }
 
-/* Advance the last choice with an untried candidate. The choices before it become the next
- * execution's prefix. */
+/* Advances the last choice with an untried candidate. The choices before it become the prefix of
+ * the next execution. Return: false if no choice has an untried candidate. */
 bool det_choose_next(void)
 {
 	while (choices && taken[choices - 1] + 1 >= candidates_of[choices - 1])

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * det: the memory that code under test allocates while det runs. No cell is given out twice within
- * an execution, so every access to freed memory is found.
+ * det: the memory that code under test allocates while det runs. A cell is allocated at most once
+ * in an execution, so every access to freed memory is found.
  *
- * Threads need not be switched at a free. It only makes later accesses fail, and a switch right
- * before the thread's next store (det_write_begins) finds these, once for everything that the
+ * A free needs no switch of threads. Its only effect is that later accesses fail. A switch right
+ * before the thread's next store (det_write_begins) finds such accesses, for all blocks that the
  * thread has freed by then. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { CELL_GUARD, CELL_LIVE, CELL_FREED };
 
 static _Alignas(4096) char arena[ARENA_BYTES];
 static uint8_t cell[ARENA_BYTES / CELL];
-static size_t top; /* first cell never given out in this execution */
+static size_t top; /* the first cell not yet allocated in this execution */
 static size_t blocks;
 
 void det_heap_begin(void)
@@ -54,7 +54,7 @@ void *det_allocate(size_t bytes, size_t alignment)
 	memset(cell + first, CELL_LIVE, cells);
 	top = first + cells + 1; /* and one to guard the end */
 	blocks++;
-	return memset(arena + first * CELL, 0xA5, bytes); /* callers may not rely on zeroes */
+	return memset(arena + first * CELL, 0xA5, bytes); /* callers must not rely on zeroes */
 }
 
 void det_free(void *block)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The state that det's parts share: the threads, their clocks, and the current execution. */
+ * The state that the parts of det share: the threads, their clocks, and the current execution. */
 #ifndef WEIR_TESTS_SCHEDULE_DET_INTERNAL_H
 #define WEIR_TESTS_SCHEDULE_DET_INTERNAL_H
 
@@ -12,7 +12,7 @@ enum {
 	DET_STACK_BYTES = 128 << 10,
 };
 
-/* A vector clock: for each thread, the last step that is known. */
+/* A vector clock: for each thread, its last known step. */
 struct det_clock {
 	uint32_t of[DET_THREADS];
 };
@@ -24,7 +24,7 @@ enum det_wait { DET_NOT, DET_FOR_MUTEX, DET_FOR_READERS, DET_FOR_CALLBACKS, DET_
 /* A thread's read-side sections of one flavor of RCU. */
 struct det_sections {
 	int nesting;
-	uint32_t number;      /* of the current section, or of the last */
+	uint32_t number;      /* of the current section, or of the last one */
 	struct det_clock end; /* of the last section */
 };
 
@@ -33,32 +33,33 @@ struct det_thread {
 	jmp_buf resume;
 	ucontext_t fresh;
 	char *stack;
-	bool parked; /* its stack waits in the trampoline for the next execution's function */
+	bool parked; /* the stack waits in the trampoline for the function of the next execution */
 	void (*run)(void *);
 	void *argument;
 	enum det_state state;
 	bool reader;
 	int priority;
-	/* what it waits for */
+	/* the state of a wait */
 	enum det_wait wait;
-	const void *mutex; /* or the address where it sleeps */
+	const void *mutex; /* or the address of a sleep */
 	bool woken;
-	/* newer stores hide those that it read up to this clock */
+	/* Stores that the thread read up to this clock are hidden if there are newer stores. */
 	uint32_t paused_clock;
-	/* for each other thread, the clock that it must reach; 0: not waited for */
+	/* for each other thread, the clock that it must reach; 0: do not wait for it */
 	uint32_t paused_at[DET_THREADS];
-	enum det_flavor flavor;          /* of the grace period or the callbacks */
-	/* for each other thread, the read-side section that must end; 0: none */
+	enum det_flavor flavor;          /* of the awaited grace period or callbacks */
+	/* for each other thread, the number of the read-side section that must end; 0: none */
 	uint32_t sections[DET_THREADS];
-	struct det_clock sections_ended; /* joined clocks of those and earlier sections */
-	/* what it knows */
+	/* joined clocks at the ends of the awaited sections and of earlier ones */
+	struct det_clock sections_ended;
+	/* what the thread knows */
 	struct det_clock clock;
 	struct det_clock release_fence;
 	struct det_clock acquire_fence;
-	bool freed; /* it has freed memory since its last store: see det_heap.c */
+	bool freed; /* the thread has freed memory since its last store: see det_heap.c */
 	/* RCU */
 	struct det_sections rcu[DET_FLAVORS];
-	bool callback; /* it runs a callback of det_rcu_call(), of this flavor: */
+	bool callback; /* the thread runs a callback of det_rcu_call() */
 	enum det_flavor callback_of;
 };
 
@@ -88,34 +89,34 @@ static inline void det_clock_join(struct det_clock *into, const struct det_clock
 			into->of[i] = from->of[i];
 }
 
-/* Is this address on the running thread's own stack, and so private? */
+/* Return: true if an address is on the running thread's own stack, which is private. */
 static inline bool det_on_stack(const volatile void *address)
 {
 	return (uintptr_t)address - (uintptr_t)det_self()->stack < DET_STACK_BYTES;
 }
 
-/* Advance the running thread's own clock. */
+/* Advances the running thread's own clock. */
 static inline uint32_t det_tick(void)
 {
 	return ++det_self()->clock.of[det.current];
 }
 
-/* Does the running thread know step @when of @thread? */
+/* Return: true if the running thread knows step @when of @thread. */
 static inline bool det_knows(int thread, uint32_t when)
 {
 	return det_self()->clock.of[thread] >= when;
 }
 
-/* The values with which threads jump back to the scheduler. */
+/* Values for the jump from a thread back to the scheduler. */
 enum { DET_ENDED = 1, DET_GIVEN_UP };
 /* det_choose.c */
 enum det_choice { DET_WHICH_THREAD, DET_WHICH_VALUE };
 int det_choose(int candidates, enum det_choice what);
 int det_choose_stale(int candidates);
-int det_choose_thread(void); /* -1: all have ended */
+int det_choose_thread(void); /* -1 if all threads have ended */
 void det_choose_begin(void);
 void det_choose_replay(const char *schedule);
-bool det_choose_next(void); /* DFS: false when the search is through */
+bool det_choose_next(void); /* DFS: false after the last schedule */
 void det_choose_print(char *out, size_t bytes);
 uint64_t det_random(void);
 void det_random_seed(uint64_t seed);
@@ -127,12 +128,12 @@ bool det_wait_over(int thread);
 void det_wait(enum det_wait wait, const void *mutex);
 void det_spawn_callback(void (*run)(void *), void *argument, enum det_flavor flavor);
 void det_operation_begins(void);
-void det_write_begins(void); /* of an operation that other threads can see */
+void det_write_begins(void); /* for an operation that other threads can see */
 void det_operation_ends(void);
 /* det_heap.c */
 void det_heap_begin(void);
 void det_heap_check(uintptr_t address);
-/* det_memory.c, det_sync.c, det_rcu.c */
+/* det_memory.c, det_plain.c, det_sync.c, det_rcu.c */
 void det_memory_begin(void);
 void det_memory_freed(uintptr_t address, size_t bytes);
 void det_sync_begin(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Replaces the libc functions that the code under test calls (det_redirect.h). Memory comes from
- * det's heap, waits go to det's scheduler, and copies count as the accesses that they are. Outside
- * of det_run all calls go to libc. */
+ * det's heap, waits go to det's scheduler, and a copy counts as plain accesses to its bytes.
+ * Outside of det_run() all calls go to libc. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -44,7 +44,7 @@ void det_libc_free(void *block)
 		free(block);
 }
 
-/* A private copy of a file comes from det's heap; every other mapping is a real one. */
+/* Maps a file privately as a copy in det's heap. All other mappings are real. */
 void *det_libc_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
 	if (!det_running() || fd < 0 || !(flags & MAP_PRIVATE))
@@ -113,8 +113,8 @@ int det_libc_mutex_unlock(pthread_mutex_t *mutex)
 	return 0;
 }
 
-/* Each look at the clock finds another ten milliseconds of work done, so a loader with a pace
- * always has a reason to sleep. */
+/* Each call advances the CPU clock by ten milliseconds, so that a loader with a pace always has a
+ * reason to sleep. */
 int det_libc_clock_gettime(clockid_t clock, struct timespec *t)
 {
 	static uint64_t looks;
@@ -125,7 +125,7 @@ int det_libc_clock_gettime(clockid_t clock, struct timespec *t)
 	return 0;
 }
 
-/* A sleep lasts until all other threads have moved. No thread may sleep in a section. */
+/* Sleeps until all other threads have moved. A sleep in a read-side section is a failure. */
 int det_libc_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
                              struct timespec *left)
 {
@@ -138,7 +138,7 @@ int det_libc_clock_nanosleep(clockid_t clock, int flags, const struct timespec *
 	return 0;
 }
 
-/* Only futex(2). */
+/* Supports futex(2) only. */
 long det_libc_syscall(long number, ...)
 {
 	va_list more;

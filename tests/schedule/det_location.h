@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * det's record of a location of memory. */
+ * det's record of a memory location. */
 #ifndef WEIR_TESTS_SCHEDULE_DET_LOCATION_H
 #define WEIR_TESTS_SCHEDULE_DET_LOCATION_H
 
@@ -9,17 +9,18 @@ enum { HISTORY = 20, LOCATIONS = 8192 };
 
 struct store {
 	uint64_t value;
-	struct det_clock released;  /* what an acquire load of it learns */
-	uint32_t when;              /* its thread's clock; 0: before all threads */
-	uint32_t seen[DET_THREADS]; /* each thread's clock when it first read it; 0: it has not */
+	struct det_clock released;  /* the clock that an acquire load of this store joins */
+	uint32_t when;              /* clock of the storing thread; 0: before all threads */
+	/* for each thread, its clock when it first read this store; 0: not read */
+	uint32_t seen[DET_THREADS];
 	uint8_t thread;
 	bool seq_cst;
 };
 
 struct location {
-	/* One cache line holds everything that a plain access needs. */
+	/* The fields that a plain access needs share one cache line. */
 	uintptr_t address;
-	uint32_t execution; /* the last one that used it */
+	uint32_t execution; /* the last execution that used the location */
 	int stores;
 	uint32_t plain_written;           /* clock of the last plain write; 0: none */
 	uint32_t plain_read[DET_THREADS]; /* clocks */
@@ -27,11 +28,12 @@ struct location {
 	struct store store[HISTORY];
 };
 
-/* det_memory.c: the slot of an address, used or not; and the location of an access. */
+/* In det_memory.c. det_slot() returns the slot of an address, used or not. det_find() returns the
+ * location of an access. */
 struct location *det_slot(uintptr_t address);
 struct location *det_find(const volatile void *address);
-/* det_plain.c: fail unless the last plain write, or these reads, are ordered before what the
- * running thread does now. */
+/* In det_plain.c. Each call fails unless the last plain write, or the given reads, happen before
+ * the running thread's current operation. */
 void det_check_plain_write(const struct location *l);
 void det_check_reads(const struct location *l, const uint32_t read[DET_THREADS]);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * det: the memory model of C11. Each location keeps its last stores; happens-before and coherence
- * decide which of them a load may return. */
+ * det: the memory model of C11. Each location keeps its last stores. Happens-before and coherence
+ * determine the stores that a load may return. */
 #include <string.h>
 #include "det_location.h"
 
@@ -39,7 +39,7 @@ struct location *det_find(const volatile void *address)
 	return l;
 }
 
-/* The location of an atomic access, with at least one store. */
+/* Return: the location of an atomic access, with at least one store. */
 static struct location *atomic_location(const volatile void *address, unsigned bytes, bool write)
 {
 	struct location *l = det_find(address);
@@ -48,7 +48,7 @@ static struct location *atomic_location(const volatile void *address, unsigned b
 	det_check_plain_write(l);
 	if (write)
 		det_check_reads(l, l->plain_read);
-	/* the initial value, or one that plain code has written since */
+	/* The memory has its initial value, or a value that plain code has written since. */
 	if (!l->stores || l->store[l->stores - 1].value != now) {
 		memset(&l->store[0], 0, sizeof l->store[0]);
 		l->store[0].value = now;
@@ -74,8 +74,8 @@ static bool releases(enum det_order order)
 	return order == DET_RELEASE || order == DET_ACQ_REL || order == DET_SEQ_CST;
 }
 
-/* @replaced: the store that a read-modify-write read, whose release sequence it continues; NULL
- * for a plain store. */
+/* Appends a store to the history. @replaced: the store that a read-modify-write has read, whose
+ * release sequence the new store continues; NULL for a plain store. */
 static void append(struct location *l, volatile void *address, unsigned bytes, uint64_t value,
                    enum det_order order, const struct store *replaced)
 {
@@ -104,7 +104,8 @@ static void read_store(struct store *s, enum det_order order)
 	det_clock_join(acquires(order) ? &t->clock : &t->acquire_fence, &s->released);
 }
 
-/* Does anything that the running thread knows forbid it to read a store older than this one? */
+/* Return: true if the running thread must not read a store older than @s, because of
+ * happens-before, coherence or the order of seq_cst operations. */
 static bool hides_older(const struct store *s, enum det_order order)
 {
 	if (!s->when || det_knows(s->thread, s->when) || (order == DET_SEQ_CST && s->seq_cst))
@@ -115,22 +116,23 @@ static bool hides_older(const struct store *s, enum det_order order)
 	return false;
 }
 
-/* Return: the number of the newest stores that a load may choose from. */
+/* Return: how many of the newest stores a load may choose from. */
 static int readable(const struct location *l, enum det_order order)
 {
 	int n = 1;
 	while (n < l->stores && !hides_older(&l->store[l->stores - n], order)) {
 		uint32_t seen = l->store[l->stores - n - 1].seen[det.current];
-		if (seen && seen <= det_self()->paused_clock) /* it waited for something newer */
+		/* the thread has paused for a newer store */
+		if (seen && seen <= det_self()->paused_clock)
 			break;
 		n++;
 	}
 	return n;
 }
 
-/* The store that a load reads; choice 0 is the newest value. The oldest store of a value stands for
- * all stores of it. It forbids the fewest later reads and reveals the least of other threads, so it
- * allows everything that a newer one allows. */
+/* Return: the store that a load reads. Choice 0 is the newest value. If several stores have equal
+ * values, the oldest stands for all of them: it forbids the fewest later reads and reveals the
+ * least about other threads, so it allows every behaviour that a newer one allows. */
 static struct store *choose_store(struct location *l, enum det_order order)
 {
 	struct store *oldest[HISTORY];
@@ -158,7 +160,7 @@ uint64_t det_load(const volatile void *address, unsigned bytes, enum det_order o
 	uint64_t value = s->value;
 	read_store(s, order);
 	if (order == DET_SEQ_CST)
-		/* its place in the total order of these operations matters, as a store's does */
+		/* the position in the total order of seq_cst operations matters */
 		det_operation_ends();
 	return value;
 }

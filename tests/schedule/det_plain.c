@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * det: plain accesses. Each must be ordered with every conflicting access, or it races. A free
- * counts as a write to the whole block. */
+ * det: plain accesses. A race is reported unless an access is ordered with every conflicting
+ * access. A free counts as a write to the whole block. */
 #include "det_location.h"
 
 void det_check_plain_write(const struct location *l)
@@ -63,7 +63,7 @@ void det_plain_range(const volatile void *address, size_t bytes, bool write)
 		det_plain((const volatile char *)address + i, write);
 }
 
-/* A free must come after every access to the block. */
+/* Checks that a free comes after every access to the block. */
 void det_memory_freed(uintptr_t address, size_t bytes)
 {
 	for (uintptr_t a = address; a < address + bytes; a += 4) {

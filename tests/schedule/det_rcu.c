@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * det: read-copy-update. A grace period gives only the order that RCU guarantees. The sections that
- * it waits for come before its end, and every other section knows what came before its
- * beginning. */
+ * it waits for happen before its end. Everything before its beginning happens before every other
+ * section. */
 #include <string.h>
 #include "det_internal.h"
 
-static struct det_clock grace_periods[DET_FLAVORS]; /* known to a section that begins now */
+static struct det_clock grace_periods[DET_FLAVORS]; /* the clock that a new section joins */
 
-/* The callbacks of det_rcu_call(); each runs in a thread of its own. */
+/* The callbacks of det_rcu_call(). Each callback runs in a thread of its own. */
 static struct callback {
 	enum det_flavor flavor;
 	void (*function)(void *);
@@ -39,7 +39,7 @@ void det_rcu_read_lock(enum det_flavor flavor)
 	det_operation_ends();
 }
 
-/* Wake the threads whose grace period waits for the section that the running thread ends. */
+/* Wakes the threads whose grace period waits for the section that the running thread ends. */
 static void wake_waiting(enum det_flavor flavor)
 {
 	const struct det_thread *t = det_self();
@@ -94,7 +94,7 @@ void det_rcu_synchronize(enum det_flavor flavor)
 			det_clock_join(&t->sections_ended, &rcu->end);
 	}
 	if (!det_rcu_sections_over(t))
-		/* no other thread sees its end, so no other switch is needed */
+		/* no other thread sees the end of the wait, so no other switch is needed */
 		det_wait(DET_FOR_READERS, NULL);
 	else
 		det_operation_ends();
@@ -140,6 +140,6 @@ void det_rcu_barrier(enum det_flavor flavor)
 		if (det.thread[i].callback && det.thread[i].callback_of == flavor)
 			det_clock_join(&t->clock, &det.thread[i].clock);
 	det_tick();
-	/* a step, so that an endless loop of calls is reported as endless */
+	/* This counts as a step, so that an endless loop of calls is detected. */
 	det_operation_ends();
 }

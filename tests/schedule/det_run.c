@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * det: runs executions until the strategy is through or one fails. */
+ * det: runs executions until the strategy ends or an execution fails. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

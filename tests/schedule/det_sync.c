@@ -58,14 +58,14 @@ void det_unlock(const void *mutex)
 }
 
 /* No switch comes between the check of the value and the sleep, because the kernel holds a lock
- * there. If the value differs, the thread may not read the old one again, or a loop could do so for
- * ever. */
+ * over both. If the value differs, the thread may not read the old value again, or a waiting loop
+ * could go on for ever. */
 bool det_sleep(const void *address, uint32_t value)
 {
 	uint32_t now;
 	det_write_begins();
 	det_tick();
-	memcpy(&now, address, sizeof now); /* the newest */
+	memcpy(&now, address, sizeof now); /* the newest value */
 	if (now != value) {
 		det_self()->paused_clock = det_tick();
 		det_operation_ends();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * det: threads as coroutines. A stack is made once and kept for all executions. Between two
+ * det: threads as coroutines. A stack is allocated once and kept for all executions. Between two
  * executions it waits in the trampoline. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ void det_operation_begins(void)
 		step();
 }
 
-/* A switch here lets other threads run into memory that this thread has freed. */
+/* A switch here lets other threads access memory that this thread has freed. */
 void det_write_begins(void)
 {
 	if (det.options.every_step || det_self()->freed) {
@@ -85,7 +85,8 @@ void det_wait(enum det_wait wait, const void *mutex)
 	det_self()->wait = DET_NOT;
 }
 
-/* Since this thread paused, has every other thread that could run moved, or begun to wait? */
+/* Return: true if every other thread that could run has moved, ended or begun to wait since this
+ * thread paused. */
 static bool others_moved(int thread)
 {
 	const struct det_thread *t = &det.thread[thread];
@@ -118,7 +119,7 @@ bool det_wait_over(int thread)
 	return false;
 }
 
-/* Without this fairness a search would follow one waiting loop for ever. */
+/* Without this fairness, a search would follow one waiting loop for ever. */
 void det_pause(void)
 {
 	struct det_thread *t = det_self();
@@ -144,7 +145,7 @@ static void spawn(void (*run)(void *), void *argument, bool reader)
 	bool parked = t->parked;
 	if (!stack)
 		stack = aligned_alloc(64, DET_STACK_BYTES);
-	/* The jump buffers stay: a parked stack is resumed through them. */
+	/* The jump buffers are kept: a parked stack is resumed through them. */
 	memset(&t->stack, 0, sizeof *t - offsetof(struct det_thread, stack));
 	t->stack = stack;
 	t->parked = parked;
@@ -197,8 +198,8 @@ void det_threads_begin(void)
 	det.current = 0;
 }
 
-/* The execution was abandoned. Its unfinished stacks are in the middle of a function, so the next
- * execution cannot resume them. */
+/* Forgets the stacks of an abandoned execution. An unfinished stack is in the middle of a function,
+ * so the next execution cannot resume it. */
 void det_threads_abandon(void)
 {
 	for (int i = 0; i < det.threads; i++)

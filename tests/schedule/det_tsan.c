@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Replaces ThreadSanitizer's run time. While det runs, the calls of the compiler's instrumentation
- * go to det; otherwise, in a test's preparations, straight to memory. */
+ * Replaces ThreadSanitizer's run time. While det runs, the calls that the compiler inserts go to
+ * det. In the setup of a test, they access memory directly. */
 #include "../tsan_calls.h"
 #include "det_internal.h"
 
@@ -42,7 +42,7 @@ void __tsan_write_range(void *address, size_t bytes)
 		det_plain_range(address, bytes, true);
 }
 
-/* The numbers of the compilers' memory orders; consume counts as acquire. */
+/* Indexed by the compilers' numbers of memory orders. Consume counts as acquire. */
 static const enum det_order order_of[] = { DET_RELAXED, DET_ACQUIRE, DET_ACQUIRE,
                                            DET_RELEASE, DET_ACQ_REL, DET_SEQ_CST };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Replaces liburcu: three flavors of RCU in the struct that liburcu gives its users, and urcu-bp's
- * sections by name. Outside of det_run there is one thread, so no call waits. */
+ * Replaces liburcu: three flavors of RCU in liburcu's struct of functions, and urcu-bp's sections
+ * by name. Outside of det_run() there is one thread, so no call waits. */
 #include <stddef.h>
 #include <urcu/urcu-bp.h>
 #include "det.h"
@@ -27,7 +27,7 @@ static void nothing(void)
 {
 }
 
-/* The calls that every flavor has. */
+/* The functions that every flavor has. */
 #define FLAVOR(name, flavor) \
 	static void name##_synchronize(void) \
 	{ \
@@ -45,7 +45,7 @@ static void nothing(void)
 	} \
 	static int name##_ongoing(void) { return det_running() ? det_rcu_nesting(flavor) : 0; }
 
-/* Sections that a thread enters and leaves. */
+/* The functions of flavors whose threads enter and leave sections. */
 #define SECTIONS(name, flavor) \
 	static void name##_lock(void) \
 	{ \
@@ -79,7 +79,7 @@ const struct rcu_flavor_struct urcu_bp_flavor = {
 	.barrier = bp_barrier,
 };
 
-/* memb and mb: registering does nothing here, because only real threads need it. */
+/* memb and mb. Registering is a no-op, because only real threads need it. */
 FLAVOR(memb, DET_MEMB)
 SECTIONS(memb, DET_MEMB)
 
@@ -112,7 +112,7 @@ static void qsbr_quiescent_state(void)
 	qsbr_online();
 }
 
-/* A waiting thread is in no section. */
+/* Waits outside of any section, as qsbr does for a thread that waits. */
 static void while_offline(void (*wait)(void))
 {
 	bool online = qsbr_offline_ongoing();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * det's flavors of RCU besides urcu_bp_flavor. */
+ * The flavors of RCU that det has in addition to urcu_bp_flavor. */
 #ifndef WEIR_TESTS_SCHEDULE_DET_URCU_H
 #define WEIR_TESTS_SCHEDULE_DET_URCU_H
 
@@ -8,7 +8,8 @@
 
 extern const struct rcu_flavor_struct urcu_bp_flavor;
 
-extern const struct rcu_flavor_struct det_memb_flavor; /* as urcu_memb_flavor and urcu_mb_flavor */
-extern const struct rcu_flavor_struct det_qsbr_flavor; /* as urcu_qsbr_flavor */
+/* stands for urcu_memb_flavor and urcu_mb_flavor */
+extern const struct rcu_flavor_struct det_memb_flavor;
+extern const struct rcu_flavor_struct det_qsbr_flavor; /* stands for urcu_qsbr_flavor */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The forms of the verbs. The count and the bitmap of a batch of one give the answer of the single
- * verb. */
+ * The forms of the verbs. A batch of one gives the answer of the single verb, in its count and its
+ * bitmap. */
 #include <sys/uio.h>
 #include "forms.h"
 
@@ -11,13 +11,13 @@ const char *const form_names[FORMS] = {
 	[KEY_RESEEDED] = "key_reseeded", [KEYS_RESEEDED] = "keys_reseeded"
 };
 
-/* The form in the verbs' names. */
+/* Return: the form of the verbs to call for the current form. */
 static enum form verbs(void)
 {
 	return form == KEY_RESEEDED || form == NUMBER ? KEY : form == KEYS_RESEEDED ? KEYS : form;
 }
 
-/* The same keys as numbers and as vectors. */
+/* A batch of keys as numbers, and as vectors of these numbers. */
 struct batch {
 	uint64_t keys[FORM_MOST];
 	struct iovec vectors[FORM_MOST];
@@ -32,7 +32,7 @@ static void write_batch(struct batch *b, const uint64_t *hashes, size_t n)
 	}
 }
 
-/* The caller's n hashes, as a batch of the current form. */
+/* Return: @n hashes as a batch of the current form. */
 static struct weir_keys by_form(struct batch *b, const uint64_t *hashes, size_t n)
 {
 	if (verbs() != KEYS && verbs() != FIXED)
@@ -80,7 +80,7 @@ static int one(int64_t count, const uint64_t *bitmap)
 	return (int)count;
 }
 
-/* A single key by @name_hash() or @name(), else by the batch function @all. */
+/* Passes a single key to @name_hash() or @name(), or in other forms to the batch function @all. */
 #define ONE(name, all, on, hash) \
 	uint64_t key, bitmap = ~UINT64_C(0); \
 	if (form == HASH) \

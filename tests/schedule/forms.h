@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * The forms of the verbs. Every scenario runs in each form, so that a promise for a hash also holds
- * for a key and for batches. A scenario has hashes. A form that takes keys gets the eight bytes
- * with that hash. */
+ * The forms of the verbs. Every scenario runs in each form, so that a promise for a hash is also
+ * tested for a key and for batches. Scenarios are written in hashes. A form that takes keys gets
+ * the eight bytes with that hash. */
 #ifndef WEIR_TESTS_SCHEDULE_FORMS_H
 #define WEIR_TESTS_SCHEDULE_FORMS_H
 
 #include "scenario.h"
 
-/* One key: by its hash, as a key, or as a batch of one in the three forms of batches. NUMBER is a
- * u64 and uses the handle's verbs. The last two need a handle whose filters hash differently: each
- * reload makes one with the other seed. */
+/* The form in which one key is passed: as a hash, as a key, or in a batch of one in the three forms
+ * of batches. NUMBER passes a u64 to the handle's verbs. The last two forms need a handle whose
+ * filters hash differently, since each reload there changes the seed. */
 enum form { HASH, KEY, HASHES, KEYS, FIXED, NUMBER, KEY_RESEEDED, KEYS_RESEEDED, FORMS };
-extern enum form form; /* of the current run */
+extern enum form form; /* the form of the current run */
 extern const char *const form_names[FORMS];
 
 static inline bool reseeds(void)
@@ -27,7 +27,7 @@ bool form_handle_contains(const struct weir_handle *h, uint64_t hash);
 /* Return: 0 or a negative errno. */
 int form_handle_remove(struct weir_handle *h, uint64_t hash);
 
-/* Batches of at most FORM_MOST keys: as hashes, unless the form takes keys. */
+/* These functions take at most FORM_MOST keys. They pass hashes, unless the form takes keys. */
 enum { FORM_MOST = 4 };
 int64_t form_insert_all(struct weir_filter *f, const uint64_t *hashes, size_t n, uint64_t *bitmap);
 int64_t form_contains_all(const struct weir_filter *f, const uint64_t *hashes, size_t n,

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
- * The filter and the keys of the cuckoo kind's scenarios. */
+ * The filter and the keys of scenarios of the cuckoo kind. */
 #include <string.h>
 #include "scenario_cuckoo.h"
 
 enum { TRIES = 1000000 };
 
 struct lodger newcomer, resident, twin, second, local;
-static unsigned width, hidden; /* hidden: the fingerprint of the fillers */
+static unsigned width, hidden; /* @hidden: the fingerprint of the fillers */
 
 unsigned cuckoo_places(void)
 {
 	return 64 / width;
 }
 
-/* Learn where copies of a key go; the first goes to its first bucket. Return: are there two
- * buckets? */
+/* Finds the buckets and the fingerprint of a key by inserting it into an empty filter. The first
+ * copy goes to its first bucket. Return: true if the key has two different buckets. */
 static bool learn(struct lodger *l, uint64_t hash)
 {
 	const uint64_t *words = subject->bits[0];

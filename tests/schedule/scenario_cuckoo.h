@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A cuckoo filter of one line, so full that an insert of the newcomer must move the resident. The
- * test itself writes the words. Bucket A holds the resident and fillers, bucket C has room. All
- * others, the newcomer's other bucket B among them, are full of fillers. */
+ * A cuckoo filter of one cache line, so full that an insert of the newcomer must move the resident.
+ * The test writes the words itself. Bucket A contains the resident and fillers, and bucket C has
+ * free slots. All other buckets, and among them the newcomer's other bucket B, are full of
+ * fillers. */
 #ifndef WEIR_TESTS_SCHEDULE_SCENARIO_CUCKOO_H
 #define WEIR_TESTS_SCHEDULE_SCENARIO_CUCKOO_H
 
@@ -9,26 +10,26 @@
 
 enum { CUCKOO_BUCKETS = 8 };
 
-/* A key, as its inserts into an empty filter show it. */
+/* A key with its buckets and fingerprint, found by inserts into an empty filter. */
 struct lodger {
 	uint64_t hash;
 	unsigned bucket[2], fingerprint;
 };
 
-/* The resident shares bucket A with the newcomer. The twin has the resident's fingerprint and the
- * same two buckets, the other one first. The second newcomer wants A and B as the first does. The
- * local shares only bucket B with it. */
+/* The resident shares bucket A with the newcomer. The twin has the resident's fingerprint and
+ * buckets, in the opposite order. The second has buckets A and B like the newcomer. The local
+ * shares only bucket B with the newcomer. */
 extern struct lodger newcomer, resident, twin, second, local;
-/* Hash number @try of the candidates. */
+/* Return: hash number @try of the candidates. */
 uint64_t cuckoo_hash(uint64_t try);
-/* prepare: find the lodgers for the subject's layout. */
+/* For scenario.prepare: finds the five keys for the subject's layout. */
 bool cuckoo_find_lodgers(void);
 
-unsigned cuckoo_places(void); /* of one bucket */
-/* Begin with @room free places in bucket C, and the resident's copy in A. */
+unsigned cuckoo_places(void); /* slots of one bucket */
+/* Begins with @room free slots in bucket C, and the resident's copy in A. */
 void cuckoo_furnish(unsigned room);
 void cuckoo_write(unsigned bucket, unsigned place, unsigned value);
-/* The number of places in use. */
+/* Return: the number of slots in use. */
 unsigned cuckoo_taken(void);
 static inline unsigned cuckoo_free(void)
 {
@@ -37,15 +38,15 @@ static inline unsigned cuckoo_free(void)
 bool cuckoo_has(const struct lodger *l);
 int64_t cuckoo_copies(const struct lodger *l);
 
-/* Threads. The first three note their answers and promise slots 0, 1 and 2. */
+/* Threads. The first three record answers 0, 1 and 2 and promise slots 0, 1 and 2. */
 void cuckoo_insert_newcomer(void *unused);
 void cuckoo_insert_second(void *unused);
 void cuckoo_remove_resident(void *unused);
 void cuckoo_look_at_the_resident(void *unused);
 
 bool cuckoo_moves(const struct subject *s);
-/* These have few random executions, because the searches find more. The arguments are the name, the
- * body, and then any other members. */
+/* These scenarios have few random executions, because the searches find more. The arguments are the
+ * name, the body, and then any other members. */
 #define CUCKOO_SCENARIO(text, ...) \
 	{ .name = text, .group = "cuckoo", .fits = cuckoo_moves, .prepare = cuckoo_find_lodgers, \
 	  .one_form = true, .cost = 3, .body = __VA_ARGS__ }

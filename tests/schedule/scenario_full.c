@@ -69,7 +69,6 @@ int64_t full_count(unsigned key)
 	return weir_count_hash(weir_handle_get(handle), key);
 }
 
-/* Key 0 and the acknowledged keys are in the filter once, the others are not. */
 void full_end_exactly(unsigned keys)
 {
 	det_assert(full_count(0) == 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The threads that most scenarios of a handle are made of. */
+ * The threads that most scenarios of a handle use. */
 #include "scenario_handle.h"
 
 static uint32_t record[SUBJECT_KEYS];
@@ -94,7 +94,7 @@ void handle_keep_thread(void *unused)
 	flavor->read_lock();
 	const struct weir_filter *f = weir_handle_get(handle);
 	det_assert(form_contains(f, hash_of(0)));
-	promise(3); /* a store, where det can switch threads */
+	promise(3); /* a store, at which det can switch threads */
 	det_assert(form_contains(f, hash_of(0)));
 	flavor->read_unlock();
 	flavor->read_quiescent_state();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The common part of the scenarios of a handle. All of them test the handle's promise. After an
- * insert has returned, every later lookup finds the key. A filter that a section found is freed
- * only after the section ends. At the end all memory is free again.
+ * The common part of scenarios of a handle. All of them test the promises of a handle: after an
+ * insert has returned, every later lookup finds the key; a filter that a read-side section has
+ * found is freed only after the section ends; and at the end all memory is freed.
  *
  * These scenarios are compiled with the instrumentation too, so det also sees the verbs that the
  * headers inline. */
@@ -12,44 +12,45 @@
 #include "det_urcu.h"
 #include "forms.h"
 
-extern struct weir_handle *handle;              /* of the current execution */
-extern const struct rcu_flavor_struct *flavor;  /* its flavor */
+extern struct weir_handle *handle;              /* the handle of the current execution */
+extern const struct rcu_flavor_struct *flavor;  /* the flavor of the handle */
 
-/* The application's record, a flag for each key. If filters hash differently, loaders read it,
- * because nothing can be copied. It is written before the insert and read after begin; no other
- * order holds between the two. */
+/* The application's record, a flag for each key. It is written before the insert and read after a
+ * reload has begun, with no other order between the two. If filters hash differently, loaders read
+ * the record, because a filter cannot be copied. */
 void note(unsigned key);
 void unnote(unsigned key);
 bool noted(unsigned key);
 
-/* A handle on a filter of the subject's layout that holds key 0. */
+/* Creates a handle on a filter of the subject's layout that contains key 0. */
 void handle_begin(const struct rcu_flavor_struct *of);
-/* Destroy it; check that all memory is free. */
+/* Destroys the handle, and checks that all memory is freed. */
 void handle_end(void);
-/* The same, after these checks: key 0 and the first @inserted keys after it are in, and @swaps
- * swaps were made. */
+/* Ends like handle_end(), after two checks: key 0 and the next @inserted keys are in the set, and
+ * @swaps swaps were made. */
 void handle_end_with(unsigned inserted, unsigned swaps);
 bool handle_holds(unsigned key);
 
-/* Threads. */
+/* Thread functions. */
 void handle_insert_thread(void *insertion);
-void handle_verify_thread(void *insertion); /* a thread that has the promise sees the key */
-/* gets a filter and looks twice in it for key 0, then gets it anew */
+void handle_verify_thread(void *insertion); /* a thread that sees the promise must find the key */
+/* gets a filter and looks up key 0 twice in it, then gets the filter again */
 void handle_keep_thread(void *unused);
-void reload_by_copy_thread(void *options);  /* NULL: none */
+void reload_by_copy_thread(void *options);  /* @options may be NULL */
 
-/* The steps of loaders. */
+/* ---- the steps of loaders ---- */
 struct weir_reload *reload_begun(const struct weir_reload_options *options);
-/* As weir_reload_begin(), with the other seed if the form reseeds. */
+/* Calls weir_reload_begin(), with the other seed if the form reseeds. */
 int reload_begin(struct weir_reload **out, const struct weir_reload_options *options);
-/* Bring over the keys of the current filter, by a copy or from the record. Return: 0, or the copy's
- * error. */
+/* Brings the keys of the current filter into the next, by a copy or from the record. Return: 0, or
+ * the copy's error. */
 int carry_over(struct weir_reload *r);
 void reload_by_copy(const struct weir_reload_options *options);
 
 extern const struct weir_reload_options keep_previous, defer_free;
 
-/* Spawn an inserter of key 1 and a thread that verifies it, besides the scenario's own threads. */
+/* Spawns a thread that inserts key 1 and a thread that verifies it, in addition to the scenario's
+ * own threads. */
 void spawn_insert_and_verify(void);
 
 static inline bool small(const struct subject *s)

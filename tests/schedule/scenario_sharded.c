@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The common part of the scenarios of a sharded set. */
+ * The common part of scenarios of a sharded set. */
 #include "scenario_sharded.h"
 
 struct weir_handle *sharded_set;
 struct insertion sharded_one = { 1, 1 }, sharded_three = { 3, 3 };
-static struct subject turned; /* takes the subject's place */
+static struct subject turned; /* replaces the subject */
 
 bool sharded_prepare(void)
 {

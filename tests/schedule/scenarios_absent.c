@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A handle before its first set (H10): that set gets every key that was inserted before, however
- * the inserts, the loader's steps and an aborted reload meet. Until then every lookup answers yes,
- * so that the promise holds all the time. */
+ * A handle before its first set (H10). The first set gets every key that was inserted before it, in
+ * any order of the inserts, the loader's steps and an aborted reload. Before the first set, every
+ * lookup returns yes, so that the promise always holds. */
 #include "scenario_handle.h"
 
 static void absent_begin(enum weir_absent says, uint64_t keep)
@@ -34,7 +34,7 @@ static struct weir_reload *first_begun(const struct weir_reload_options *options
 static void load_first(void *options)
 {
 	struct weir_reload *r = first_begun(options);
-	det_assert(weir_reload_copy(r, WEIR_ALL_SETS) == 0); /* copies nothing */
+	det_assert(weir_reload_copy(r, WEIR_ALL_SETS) == 0); /* no current filter: copies nothing */
 	det_assert(weir_reload_commit(r) == 0);
 }
 
@@ -58,7 +58,7 @@ static void kept_deferred(void)
 	kept_with(load_first, &defer_free);
 }
 
-/* The placeholder is not a previous filter. */
+/* The placeholder does not become a previous filter. */
 static void kept_no_previous(void)
 {
 	kept_with(load_first, &keep_previous);
@@ -87,7 +87,7 @@ static void two_kept(void)
 	handle_end_with(2, 1);
 }
 
-/* The reload stays open: its filter has the key already, and an abort would drop it there. */
+/* Leaves the reload open. Its filter already has the key, and an abort would drop the key there. */
 static void begin_first(void *begun)
 {
 	*(struct weir_reload **)begun = first_begun(NULL);
@@ -107,7 +107,7 @@ static void kept_and_given_up(void)
 	handle_end_with(1, 1);
 }
 
-/* There is room for one key besides key 0, so one of two is refused. */
+/* The memory for inserts suffices for key 0 and one more key, so one of two inserts is refused. */
 static void no_room(void)
 {
 	static struct insertion insertions[] = { { 1, 1 }, { 2, 2 } };
@@ -123,7 +123,7 @@ static void no_room(void)
 	handle_end_with(0, 1);
 }
 
-/* A section keeps the placeholder that it found. */
+/* A section keeps the placeholder that it has found. */
 static void placeholder_kept(void)
 {
 	absent_begin(WEIR_ABSENT_YES, 4096);

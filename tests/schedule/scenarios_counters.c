@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Kinds of counters: removals during inserts, two removals of one key, unions that add, and counts
- * that are never too low (C1 to C5 in src/kinds/counting/counting.c, F1 and F2 in
+ * Kinds with counters: removals during inserts, two removals of one key, merges that add, and
+ * counts that are never too low (C1 to C5 in src/kinds/counting/counting.c, F1 and F2 in
  * src/kinds/frequency/frequency.c). Keys 0 and 1 share a counter. */
 #include <errno.h>
 #include "forms.h"
 
-enum { MOST = 15 }; /* of a counter of four bits */
+enum { MOST = 15 }; /* largest value of a counter of four bits */
 
 static int result[PROMISES];
 
@@ -46,7 +46,8 @@ static void verify(void *insertion)
 	det_assert(!promised(i->slot) || weir_contains_hash(filter(), hash_of(i->key)));
 }
 
-/* C2: key 1 stays found while key 0, which shares a counter, is removed; nothing is left. */
+/* C2: key 1 stays in the filter while key 0, which shares a counter, is removed. After both
+ * removals the filter is empty. */
 static void removed_beside_an_insert(void)
 {
 	static struct insertion out = { 0, 0 }, in = { 1, 1 };
@@ -62,7 +63,7 @@ static void removed_beside_an_insert(void)
 	det_assert(empty());
 }
 
-/* Two threads insert and remove one key, each its own copy. */
+/* Each of two threads inserts its own copy of a key and removes one copy. */
 static void in_and_out(void *slot)
 {
 	const struct insertion *i = slot;
@@ -81,8 +82,9 @@ static void in_and_out_twice(void)
 	det_assert(result[0] == 1 && result[1] == 1 && empty());
 }
 
-/* C4: the key is in once, so one of two removals fails and changes nothing. Other keys hold all its
- * counters in the first word, so that removal has lowered this word before it meets a 0. */
+/* C4: the key is in the filter once, so one of two removals fails and changes nothing. The key's
+ * counters in the first word are also set for other keys. So the failing removal has lowered the
+ * first word before it meets a 0. */
 static void removed_twice(void)
 {
 	static struct insertion slots[] = { { 0, 0 }, { 0, 1 } };
@@ -103,7 +105,8 @@ static void removed_twice(void)
 	det_assert(empty());
 }
 
-/* C3: a counter that fills up during a removal stays full and does not run into another. */
+/* C3: a counter that fills up during a removal stays full, and does not overflow into the next
+ * counter. */
 static void filled_beside_a_removal(void)
 {
 	static struct insertion out = { 0, 0 }, in[] = { { 0, 1 }, { 0, 2 } };
@@ -116,7 +119,7 @@ static void filled_beside_a_removal(void)
 	det_spawn(insert_thread, &in[1]);
 	det_join_all();
 	det_assert(result[0] == 1 && answer[1] == WEIR_SEEN && answer[2] == WEIR_SEEN);
-	/* 14 - 1 + 2: full in any order */
+	/* 14 - 1 + 2 is full in any order */
 	det_assert(weir_count_hash(filter(), hash_of(0)) == WEIR_COUNT_FULL);
 	/* no other counter has changed */
 	for (size_t i = 0; i < subject->bytes / 8; i++)
@@ -124,8 +127,8 @@ static void filled_beside_a_removal(void)
 		                                                  false) * MOST)));
 }
 
-/* C5, as in a handle's reload by copy: key 0 is in the source before, key 1 goes into both during
- * the merge. A later removal takes no other key's share. */
+/* C5, as in a handle's reload by copy. Key 0 is in the source before the merge, and key 1 is
+ * inserted into both filters during the merge. A later removal of key 1 leaves key 0 in place. */
 static void insert_into_both(void *unused)
 {
 	(void)unused;
@@ -156,8 +159,8 @@ static void merged_beside_an_insert(void)
 	det_assert(weir_contains_hash(filter(), hash_of(0)));
 }
 
-/* F1: two threads insert key 0, whose counters differ because key 1 shares one. The count is never
- * below the number of known inserts. */
+/* F1: two threads insert key 0. The counters of key 0 differ, because key 1 shares one of them. The
+ * count is never below the number of inserts that a thread knows of. */
 static void insert_twice(void *slot)
 {
 	const struct insertion *i = slot;
@@ -187,8 +190,9 @@ static void counted(void)
 	det_assert(weir_count_hash(filter(), hash_of(1)) >= 1);
 }
 
-/* At least one of two inserts of a key is answered NEW, though another key holds its counters in
- * the last word. Both inserts find that word in use; only the first finds the first word free. */
+/* At least one of two inserts of a key returns WEIR_NEW, although the key's counters in the last
+ * word are set for another key. Both inserts find the last word in use, and only the first insert
+ * finds the first word free. */
 static void new_where_one_word_is_held(void)
 {
 	static struct insertion slots[] = { { 0, 0 }, { 0, 1 } };
@@ -202,7 +206,7 @@ static void new_where_one_word_is_held(void)
 	det_assert(weir_count_hash(filter(), hash_of(0)) == 2);
 }
 
-/* Its counts are not bounded by room for copies. */
+/* Return: true for kinds that count without a limit on copies. */
 static bool counts(const struct subject *s)
 {
 	return s->counts && !s->kind->copies;
@@ -213,7 +217,7 @@ static bool removes(const struct subject *s)
 	return s->removes && one_line(s);
 }
 
-/* The scenario itself writes counters. */
+/* Return: true if the test can write the counters itself. */
 static bool has_counters(const struct subject *s)
 {
 	return removes(s) && s->row->ask.counting.counter_bits;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Keys that move while other threads look them up, insert and remove (C1 to C5 in
- * src/kinds/cuckoo/move.h): no key is missed, none comes back, none is doubled. */
+ * src/kinds/cuckoo/move.h). No key is missed, no removed key returns, and no key is doubled. */
 #include <errno.h>
 #include "kind/kind.h"
 #include "scenario_cuckoo.h"
 
-/* A lookup of the twin finds the resident's copy, and starts at C. In this order a lookup during
- * the move to C could find the copy in neither bucket. */
+/* A lookup of the twin finds the resident's copy, and starts at bucket C. In this order, a lookup
+ * without C1 to C5 could miss the copy in both buckets while it moves to C. */
 static void look_for_all(void *unused)
 {
 	(void)unused;
@@ -26,8 +26,8 @@ static void lookup_beside_move(void)
 	det_assert(cuckoo_free() == 0);
 }
 
-/* Another insert takes the place in C to which the resident would move. C is the twin's first
- * bucket. */
+/* Another insert takes the slot in bucket C to which the resident would move. Bucket C is the
+ * twin's first bucket. */
 static void insert_twin(void *unused)
 {
 	(void)unused;
@@ -59,7 +59,7 @@ static void remove_beside_move(void)
 	det_assert(cuckoo_free() == 1);
 }
 
-/* Two removers of one copy: one of them is answered 0. */
+/* Two threads remove one copy. One of the removals returns 0. */
 static void remove_twin(void *unused)
 {
 	(void)unused;
@@ -77,7 +77,7 @@ static void two_removers(void)
 	det_assert(cuckoo_copies(&resident) == 0 && cuckoo_free() == 2);
 }
 
-/* There is always room for both, so neither is refused, whatever the other moves. */
+/* There is always a free slot for both inserts, so neither is refused, whatever the other moves. */
 static void begin_two_moves(void)
 {
 	cuckoo_furnish(2);
@@ -100,8 +100,9 @@ static void two_movers(void)
 	end_two_moves();
 }
 
-/* The movers of one fingerprint take turns (C1). So beside one thread that moves both, a lookup
- * meets all that it can meet beside two, except what the second knows of the first. */
+/* Moves of one fingerprint are serialised (C1). So a lookup during two moves by one thread meets
+ * all states that it meets during moves by two threads. The only difference is what the second
+ * mover knows of the first. */
 static void insert_both(void *unused)
 {
 	cuckoo_insert_newcomer(unused);
@@ -131,8 +132,8 @@ static void lookup_beside_movers(void)
 	end_two_moves();
 }
 
-/* The resident's copy is in C. The twin's insert brings another copy into A, then its removal takes
- * the one in C. No key moves, and yet a lookup of A, then C, could find neither. */
+/* The resident's copy is in C. The twin's insert adds a copy in A, and then the twin's removal
+ * takes the copy in C. No key moves, but a lookup of A and then C could miss both copies. */
 static void come_and_go(void *unused)
 {
 	(void)unused;
@@ -152,12 +153,14 @@ static void removed_for_another(void)
 	det_assert(answer[0] == WEIR_SEEN && cuckoo_copies(&resident) == 1 && cuckoo_taken() == 1);
 }
 
-/* ---- a filter of two lines and so two stripes; the fingerprint's stripe is the second ---- */
+/* ---- a filter of two cache lines, and so of two stripes; the fingerprint's stripe is the second
+ * ---- */
 
 enum { WIDE = 2 * CUCKOO_BUCKETS, WIDE_WIDTH = 12, WIDE_TRIES = 10000000 };
 static uint64_t wide_words[WIDE] __attribute__((aligned(64)));
 static struct weir_filter *wide;
-static uint64_t wide_resident, wide_twin; /* one fingerprint, the same buckets in opposite order */
+/* keys with one fingerprint, and the same buckets in opposite order */
+static uint64_t wide_resident, wide_twin;
 static uint64_t wide_filler[WIDE];        /* another fingerprint in the resident's first bucket */
 
 static int wide_make(void)
@@ -172,7 +175,8 @@ static int wide_make(void)
 	return weir_create(&wide, &params);
 }
 
-/* The bucket that an insert into the empty filter chooses. @fingerprint: the word it writes. */
+/* Return: the bucket that an insert into the empty filter chooses. @fingerprint: receives the word
+ * that the insert writes. */
 static unsigned wide_bucket(uint64_t hash, uint64_t *fingerprint)
 {
 	unsigned bucket = 0;
@@ -184,7 +188,7 @@ static unsigned wide_bucket(uint64_t hash, uint64_t *fingerprint)
 	return bucket;
 }
 
-/* The key's other bucket; @bucket if both are the same. */
+/* Return: the key's other bucket, or @bucket if both buckets are the same. */
 static unsigned wide_other(uint64_t hash, unsigned bucket)
 {
 	unsigned other = bucket;
@@ -234,15 +238,16 @@ static void wide_look(void *unused)
 	det_assert(wide->kernel->insert_once(wide, wide_resident) == WEIR_SEEN);
 }
 
-/* For the first subject only. */
+/* Return: true for the first subject only. */
 static bool once(const struct subject *s)
 {
 	return s == &subjects[0];
 }
 
-/* As above: a copy comes into the resident's first bucket, then the copy in the other bucket goes.
- * Lookups and inserts must notice that by the version that the removal bumps. The insert would
- * change the word of the other bucket, which has more room and is as the insert read it. */
+/* A copy is added to the resident's first bucket, and then the copy in the other bucket is removed.
+ * Lookups and inserts must notice this by the version that the removal changes. The insert would
+ * otherwise change the word of the other bucket, which has more free slots and still equals the
+ * value that the insert has read. */
 static void removed_in_its_stripe(void)
 {
 	scenario_begin();

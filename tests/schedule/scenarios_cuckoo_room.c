@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * Full cuckoo filters, and operations on whole ones (C6 to C8 in src/kinds/cuckoo/move.h): a
- * refused insert had no room and leaves nothing; copies and unions hold every copy that was
- * there. */
+ * Full cuckoo filters, and operations on whole filters (C6 to C8 in src/kinds/cuckoo/move.h). A
+ * refused insert has met a full filter and leaves no trace. Copies and merges have every copy that
+ * was in the source. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 #include "kind/kind.h"
 #include "scenario_cuckoo.h"
 
-/* There is room for one of them: the other is refused and leaves nothing. */
+/* One slot is free. One of two inserts is refused and leaves no trace. */
 static void last_place(void)
 {
 	cuckoo_furnish(1);
@@ -39,13 +39,13 @@ static void no_room(void)
 	det_assert(answer[2] == 1 && cuckoo_copies(&resident) == 0);
 	det_assert(cuckoo_free() == (unsigned)(answer[0] < 0));
 	det_assert(cuckoo_has(&newcomer) == (answer[0] == WEIR_NEW));
-	/* the refused insert left nothing that blocks the next one */
+	/* the refused insert does not block the next one */
 	det_assert(answer[0] >= 0 ||
 	           weir_insert_hash(subject->filter, newcomer.hash) == WEIR_NEW);
 }
 
-/* First C has a free place, then B, then A. There is always one, but a search that passes each
- * bucket before its place is free meets none. */
+/* Bucket C has a free slot first, then B, and then A. One slot is always free, but a search that
+ * visits each bucket before its slot becomes free finds none. */
 static void make_way(void *unused)
 {
 	(void)unused;
@@ -66,8 +66,8 @@ static void room_that_wanders(void)
 	det_assert(cuckoo_free() == (unsigned)(answer[1] < 0) + (answer[2] < 0));
 }
 
-/* The copy has what was there. An insert that waited for the walk over the array goes on after
- * it. */
+/* Checks the copy's keys. An insert that waited for the walk over the array continues after the
+ * walk. */
 static void judge(struct weir_filter *made, bool early)
 {
 	det_assert(weir_contains_hash(made, resident.hash));
@@ -119,7 +119,7 @@ static void saved_beside_move(void)
 	beside_move(save_filter);
 }
 
-/* The union gets both copies of the resident, and both can be removed from it. */
+/* The merged filter gets both copies of the resident, and both can be removed. */
 static void merge_into_other(void *unused)
 {
 	(void)unused;
@@ -138,7 +138,7 @@ static void merged_beside_move(void)
 {
 	cuckoo_furnish(1);
 	cuckoo_write(resident.bucket[0], 1, resident.fingerprint);
-	/* other fingerprints, so that no copy must move in the union */
+	/* other fingerprints, so that no copy must move in the merged filter */
 	for (unsigned i = 2; i < cuckoo_places(); i++)
 		cuckoo_write(resident.bucket[0], i, second.fingerprint);
 	det_spawn(cuckoo_insert_newcomer, NULL);
@@ -147,7 +147,7 @@ static void merged_beside_move(void)
 	det_assert(answer[0] == WEIR_NEW && cuckoo_has(&newcomer) && cuckoo_copies(&resident) == 2);
 }
 
-/* As an insert does with WEIR_ONCE. */
+/* Inserts like an insert with WEIR_ONCE. */
 static int insert_resident_once(void)
 {
 	return subject->filter->kernel->insert_once(subject->filter, resident.hash);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Full filters during a reload (H12): an acknowledged key is never lost, a refused one is taken
- * back. */
+ * Full filters during a reload (H12). An acknowledged key is never lost, and a refused key is
+ * removed again. */
 #include "scenario_full.h"
 
 /* ---- next is too small ---- */
@@ -41,7 +41,7 @@ static void two_into_too_small(void)
 	full_end_exactly(2);
 }
 
-/* ---- the way out: current is full, next is larger ---- */
+/* ---- the way out: current is full, and next is larger ---- */
 
 static void load_larger(void *unused)
 {
@@ -55,7 +55,7 @@ static void load_larger(void *unused)
 	promise(3);
 }
 
-/* A refused key has a place after the commit. */
+/* After the commit, a refused key fits. */
 static void insert_until_it_fits(void *key)
 {
 	const unsigned k = (unsigned)(uintptr_t)key;
@@ -76,7 +76,7 @@ static void way_out(void)
 	det_join_all();
 	det_assert(full_count(0) == 1);
 	for (unsigned key = 1; key < 3; key++) {
-		/* twice if the loader has read its record, too */
+		/* twice if the loader has also read the key's record */
 		det_assert(full_count(key) <= (answer[key] >= 0) + 1);
 		det_assert(answer[key] < 0 || full_count(key) >= 1);
 	}
@@ -97,7 +97,7 @@ static void way_out_verified(void)
 
 /* ---- batches ---- */
 
-/* Keys 1 and 2 in this order; next has room for one of them. */
+/* Inserts keys 1 and 2 in this order. Next has one free slot. */
 static void insert_both(void *unused)
 {
 	uint64_t hashes[2] = { 1, 2 }, bitmap = ~UINT64_C(0);
@@ -121,7 +121,8 @@ static void load_one_place(void *unused)
 	bool fits = form_reload_insert(r, 0) >= 0;
 	for (unsigned key = 1; key < 3; key++)
 		if (noted(key))
-			fits = false; /* it may come as a live insert, the case under test */
+			/* the key may come as a live insert, which is the case under test */
+			fits = false;
 	if (fits)
 		det_assert(weir_reload_commit(r) == 0);
 	else
@@ -136,11 +137,12 @@ static void batch_in_part(void)
 	full_spawn(full_verify_thread, 1);
 	det_spawn(load_one_place, NULL);
 	det_join_all();
-	det_assert(answer[1] >= 0 || answer[2] < 0); /* in the order of the keys */
+	/* a batch is inserted in the order of its keys */
+	det_assert(answer[1] >= 0 || answer[2] < 0);
 	full_end_exactly(2);
 }
 
-/* ---- current has WEIR_ONCE: a key that one inserter stored answers the other ---- */
+/* ---- current has WEIR_ONCE: a key stored by one inserter answers the other inserter ---- */
 
 static void insert_the_same(void *slot)
 {

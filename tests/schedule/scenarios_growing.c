@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A growing filter while layers are appended (G1 to G5 in src/growing/growing.h): its first layer
- * holds one key, its second four. Each execution makes its own filter, whatever the subject. A key
- * is a bit or two of a line, so that the search is about the layers. */
+ * A growing filter while layers are appended (G1 to G5 in src/growing/growing.h). Its first layer
+ * has a capacity of one key, and its second a capacity of four. Each execution makes its own
+ * filter, whatever the subject. A key has only one or two bits in one cache line, so that the
+ * search is mostly about the layers. */
 #include <errno.h>
 #include "forms.h"
 
@@ -64,7 +65,8 @@ static void grow(void *unused)
 static struct insertion each[HASHES_MADE] = { { 0, 0 }, { 1, 1 }, { 2, 2 }, { 3, 3 } };
 static unsigned all_slots[] = { 0, 1, 2, PROMISES };
 
-/* Two threads find the first layer full and append; a third puts a key into it. */
+/* Two threads find the first layer full and append a layer, while a third thread inserts into the
+ * first layer. */
 static void two_growers_and_an_inserter(void)
 {
 	begin(1);
@@ -98,8 +100,8 @@ static void lookup_beside_append(void)
 	end(3);
 }
 
-/* A thread is late with the second record, while the third is in use already: the published pointer
- * does not go back. */
+/* A thread is late with the second layer's record, and the third layer is already in use. The
+ * published pointer must not go back. */
 enum { MANY = 5 };
 
 static uint64_t one_of_many(unsigned i)
@@ -117,7 +119,7 @@ static void insert_many(void *unused)
 
 static void late_beside_appends(void)
 {
-	begin_as(1, 6); /* three layers: of one, four and one */
+	begin_as(1, 6); /* three layers, for one, four and one keys */
 	det_spawn(insert, &each[0]);
 	det_spawn(insert_many, NULL);
 	det_join_all();
@@ -126,7 +128,8 @@ static void late_beside_appends(void)
 	end(1);
 }
 
-/* Each of two threads may find the key new, in a layer of its own, and one must. */
+/* Two threads insert one key. Each may find the key new, in a different layer, and at least one
+ * must. */
 static void one_key_by_two_beside_append(void)
 {
 	static struct insertion again = { 0, 3 };
@@ -138,7 +141,7 @@ static void one_key_by_two_beside_append(void)
 	det_assert(answer[0] == WEIR_NEW || answer[3] == WEIR_NEW);
 }
 
-/* A copy has every key that was promised before, in whatever layer it is. */
+/* A copy has every key that was promised before the copy began, whatever the key's layer. */
 static void copy(void *unused)
 {
 	struct weir_filter *made = NULL;
@@ -158,7 +161,8 @@ static void copy_beside_append(void)
 	end(2);
 }
 
-/* A union has every key that was promised before, though its source gets another layer. */
+/* A merged filter has every key that was promised before the merge, even if the source gets another
+ * layer during the merge. */
 static void merge(void *unused)
 {
 	struct weir_filter *into = NULL;
@@ -181,8 +185,8 @@ static void merge_beside_append(void)
 	end(2);
 }
 
-/* The last layer takes four keys and no more. If inserts race for its last places, no acknowledged
- * key is lost. */
+/* The last layer accepts at most four keys. If inserts race for its last slots, no acknowledged key
+ * is lost. */
 static void race_for_the_last_place(void *insertion)
 {
 	const struct insertion *i = insertion;
@@ -204,7 +208,7 @@ static void full_beside_full(void)
 	weir_destroy(growing);
 }
 
-/* For the first subject only. */
+/* Return: true for the first subject only. */
 static bool once(const struct subject *s)
 {
 	return s == &subjects[0];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * A guard's figures while threads ask, report, join and leave: Q1 and Q2 in src/guard/guard.h. One
- * subject is enough, because the guard asks a set of the scenario's own.
+ * A guard's figures while threads ask, report, join and leave (Q1 and Q2 in src/guard/guard.h). One
+ * subject is enough, because the guard asks a set that the scenario makes.
  *
- * A report reads one counter after the other, so two of them may be of different moments: more
- * reports than asks may show. The scenarios assert what holds all the same. */
+ * A report reads one counter after another, so two counters may belong to different moments. There
+ * may be more reports than asks, for example. The scenarios assert only what always holds. */
 #include <weir/guard.h>
 #include "scenario.h"
 
 static struct weir_guard *guard;
 
-/* Key 1 alone is in the filter. */
+/* A set that contains only key 1. */
 static bool is_one(const void *set, const void *key, size_t len)
 {
 	(void)set;
@@ -31,7 +31,7 @@ static struct weir_guard_stats figures(void)
 	return s;
 }
 
-/* Ask twice: one key is stopped, the other passed on and reported. */
+/* Asks twice: one key is stopped, and the other is passed on and reported. */
 static void come_ask_and_go(void *unused)
 {
 	static const uint64_t keys[] = { 0, 1 };
@@ -44,7 +44,7 @@ static void come_ask_and_go(void *unused)
 	weir_guard_leave(t);
 }
 
-/* The same in a batch. */
+/* Asks for both keys in a batch: one key is stopped, and the other is passed on and reported. */
 static void come_ask_both_and_go(void *unused)
 {
 	static const uint64_t keys[] = { 0, 1 }, found = 2;
@@ -58,7 +58,7 @@ static void come_ask_both_and_go(void *unused)
 	weir_guard_leave(t);
 }
 
-/* At any moment, with at most @threads threads that come and go. */
+/* Checks the figures at any moment. @threads: upper bound on the threads that come and go. */
 static void plausible(const struct weir_guard_stats *s, uint64_t threads)
 {
 	const uint64_t closed = s->stopped + s->true_positives;
@@ -68,7 +68,7 @@ static void plausible(const struct weir_guard_stats *s, uint64_t threads)
 	det_assert(s->false_positives == 0 && s->bypassed == 0 && s->threads <= threads);
 }
 
-/* No counter goes back from one report to the next. */
+/* Checks that no counter decreases from one report to the next. */
 static void report_twice(void *threads)
 {
 	const uint64_t n = *(const uint64_t *)threads;

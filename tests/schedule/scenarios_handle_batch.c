@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Batches through a handle: each key of a batch has the promise of a single key. */
+ * Batches through a handle: each key of a batch has the promises of a single key. */
 #include "scenario_handle.h"
 
-/* Keys 1 and 2 in one section. */
+/* Inserts keys 1 and 2 in one section. */
 static void insert_batch(void *unused)
 {
 	uint64_t hashes[2] = { hash_of(1), hash_of(2) }, bitmap = 0;
@@ -11,7 +11,7 @@ static void insert_batch(void *unused)
 	for (unsigned key = 1; key < 3 && reseeds(); key++)
 		note(key);
 	int64_t fresh = form_handle_insert_all(handle, hashes, 2, &bitmap);
-	/* a loader that reads the record may insert the keys first */
+	/* a loader that reads the record may insert the keys before this thread */
 	det_assert(fresh == __builtin_popcountll(bitmap) && (bitmap == 3 || reseeds()));
 	promise(1);
 }

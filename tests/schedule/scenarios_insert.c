@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Inserts and lookups of one filter: no promised key is missed (B1 in <weir/word.h>), and inserts
- * answer WEIR_NEW when they must. */
+ * Inserts and lookups in one filter: no promised key is missed (B1 in <weir/word.h>), and inserts
+ * return WEIR_NEW when they must. */
 #include "forms.h"
 
-/* A thread that has the promise sees the key. If the kind is made of bits, its insert answers
- * WEIR_SEEN and writes nothing, because this thread is a reader. */
+/* A thread that sees the promise finds the key. If the kind is made of bits, its insert of the key
+ * returns WEIR_SEEN and writes nothing, since det forbids stores by this reader. */
 static void verify(void *insertion)
 {
 	const struct insertion *i = insertion;
@@ -22,7 +22,7 @@ static void verify_both(void *insertions)
 	verify((struct insertion *)insertions + 1);
 }
 
-/* Two keys share a word and a bit: neither insert undoes a part of the other. */
+/* Two keys share a word and a bit. Neither insert undoes a part of the other. */
 static void two_keys(void)
 {
 	static struct insertion insertions[] = { { 0, 0 }, { 1, 1 } };
@@ -53,7 +53,8 @@ static void one_key_twice(void)
 	           form_contains(subject->filter, hash_of(1)));
 }
 
-/* A thread that has seen the key sees it from then on, and so does a thread that hears of it. */
+/* A thread that has found the key finds it again, and so does a thread that learns of the key from
+ * the first thread. */
 static void look_and_tell(void *unused)
 {
 	(void)unused;
@@ -80,7 +81,7 @@ static void passed_on(void)
 	det_assert(answer[1] == WEIR_NEW);
 }
 
-/* Batches of two: the same promises for each key. */
+/* Batches of two keys: each key has the promises of a single key. */
 static uint64_t batch_new[2];
 
 static void insert_batch(void *first)
@@ -116,7 +117,8 @@ static void batches(void)
 	det_spawn_reader(verify_batches, NULL);
 	det_join_all();
 	uint64_t hashes[3] = { hash_of(0), hash_of(1), hash_of(2) };
-	int answered_new = (batch_new[0] >> 1 & 1) + (batch_new[1] & 1); /* key 1 is in both */
+	/* key 1 is in both batches */
+	int answered_new = (batch_new[0] >> 1 & 1) + (batch_new[1] & 1);
 	det_assert((batch_new[0] & 1) && (batch_new[1] & 2));
 	det_assert(subject_one_new(subject) ? answered_new == 1 : answered_new >= 1);
 	det_assert(form_contains_all(subject->filter, hashes, 3, NULL) == 3);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * weir_fill_keys(): several threads write plain stores into a private filter. Each shard has one
- * owner (O1 in src/ground/atomic.h), so no two of those stores race. After a publication with
- * release order every key is there. */
+ * weir_fill_keys(): several threads write a private filter with plain stores. Each shard has one
+ * owner (O1 in src/ground/atomic.h), so plain stores of two threads do not race. After a
+ * publication with release order, every key is in the filter. */
 #include "forms.h"
 
-/* Each thread fills in a key of either pair, so that the two meet in every shard. */
+/* Each thread adds a key of either pair, so that the two threads meet in every shard. */
 static void load(void *first)
 {
 	unsigned from = *(unsigned *)first;
 	uint64_t hashes[2] = { hash_of(from), hash_of(from + 2) };
 	det_assert(weir_fill_keys(subject->filter, weir_keys_hashes(hashes, 2)) == 0);
-	det_assert(det_allocated() <= 1); /* the other thread's scratch memory at most */
+	det_assert(det_allocated() <= 1); /* at most the other thread's scratch memory */
 	promise(from);
 }
 
@@ -31,8 +31,8 @@ static void two_loaders(void)
 	both_loaded();
 }
 
-/* Keys 0 and 2 are filled in, then the filter is published. From then on threads look up and
- * insert. */
+/* Keys 0 and 2 are added, and then the filter is published. After the publication, threads look up
+ * and insert. */
 static void use_when_published(void *unused)
 {
 	(void)unused;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A kept previous filter: returned to, given up, or still there when the next reload begins (H5).
- * None of that loses an inserted key. */
+ * A previous filter that is kept. A rollback returns to it, the handle drops it, or the next reload
+ * begins while it is still kept (H5). No inserted key is lost. */
 #include "scenario_handle.h"
 
 static void reload_and_roll_back(void *unused)
@@ -63,8 +63,8 @@ static void dropped(void)
 	handle_end_with(1, 1);
 }
 
-/* The second reload begins while the first one's previous filter is kept: records of three
- * filters. */
+/* The second reload begins while the previous filter of the first reload is kept, so the handle's
+ * records have three filters. */
 static void reload_twice(void *unused)
 {
 	(void)unused;
@@ -89,7 +89,7 @@ static void reload_begin_roll_back(void *unused)
 	det_assert(weir_handle_rollback(handle) == 0);
 }
 
-/* An abort leaves the previous filter in place. */
+/* An abort keeps the previous filter. */
 static void aborted_with_previous(void)
 {
 	handle_begin(&urcu_bp_flavor);
@@ -99,7 +99,7 @@ static void aborted_with_previous(void)
 	handle_end_with(1, 2);
 }
 
-/* A section keeps the filter that it found, even if a rollback rejects it. */
+/* A section keeps the filter that it has found, even if a rollback rejects the filter. */
 static void roll_back_thread(void *unused)
 {
 	(void)unused;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A handle takes its filter over from an image file during inserts, with and without the current
- * filter's keys. */
+ * A handle loads its filter from an image file during inserts, with and without carrying the
+ * current filter's keys over. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void remove_image(void)
 	unlink(path);
 }
 
-/* In memory, because disks are not under test. */
+/* Saves an image with these keys (bit i: key i), in memory because disks are not under test. */
 static bool save_image(unsigned keys)
 {
 	if (!*path) {
@@ -49,7 +49,7 @@ static bool prepare_whole(void)
 	return save_image(7);
 }
 
-/* The image's key 2 joins the keys of the current filter. */
+/* Carries over: key 2 of the image joins the keys of the current filter. */
 static void refresh_and_carry(void *unused)
 {
 	struct weir_refresh_options options = WEIR_REFRESH_OPTIONS_INIT;
@@ -70,7 +70,7 @@ static void carried(void)
 
 static unsigned asked;
 
-/* @next would be published. It has key 2 of the image and key 0 of the current filter. */
+/* Refuses @next, which has key 2 of the image and key 0 of the current filter. */
 static int refuse(const struct weir_filter *next, void *context)
 {
 	(void)context;
@@ -80,7 +80,8 @@ static int refuse(const struct weir_filter *next, void *context)
 	return 1;
 }
 
-/* A second look finds the same file and the same filter, so it does not ask again. */
+/* The second call finds the same file and the same current filter, so it does not call the gate
+ * again. */
 static void refresh_and_be_refused(void *unused)
 {
 	struct weir_refresh_options options = WEIR_REFRESH_OPTIONS_INIT;
@@ -104,8 +105,8 @@ static void carry_refused(void)
 	handle_end_with(1, 0);
 }
 
-/* The image holds the application's record, keys 0 to 2. A thread inserts key 3 once it knows that
- * the image was taken over. */
+/* The image has the keys of the application's record, 0 to 2. A thread inserts key 3 after it knows
+ * that the image was loaded. */
 static void refresh(void *unused)
 {
 	(void)unused;
@@ -163,7 +164,8 @@ static void refresh_and_reload(void)
 	handle_end_with(result[0] == 1 ? 2 : 0, (unsigned)(result[0] == 1) + (result[1] == 0));
 }
 
-/* Two missing paths with error sentences of one length; a thread that asks why gets one of them. */
+/* Two missing paths, whose error messages have equal lengths. A thread that asks for the reason
+ * must get one whole message. */
 static const char *const nowhere[] = { "/weir-a/a/a", "/weir-b/b/b" };
 
 static void be_refused_in_turns(void *unused)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One reload during inserts and lookups: the next filter is filled by copy or from the
- * application's record, or it is given up (H1, H2). */
+ * A reload during inserts and lookups. The next filter is filled by a copy or from the
+ * application's record, or the reload is aborted (H1, H2). */
 #include "scenario_handle.h"
 
 static void copied_with(const struct rcu_flavor_struct *of)
@@ -9,7 +9,7 @@ static void copied_with(const struct rcu_flavor_struct *of)
 	spawn_insert_and_verify();
 	det_spawn(reload_by_copy_thread, NULL);
 	det_join_all();
-	/* a loader that reads the record may insert the key first */
+	/* a loader that reads the record may insert the key before the inserter */
 	det_assert(answer[1] == WEIR_NEW || reseeds());
 	handle_end_with(1, 1);
 }
@@ -29,7 +29,7 @@ static void copied_qsbr(void)
 	copied_with(&det_qsbr_flavor);
 }
 
-/* The loader sleeps after each step, but not in a section of its own. */
+/* The loader sleeps after each step, but not within its own section. */
 static void reload_at_a_pace(void *unused)
 {
 	struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
@@ -37,7 +37,8 @@ static void reload_at_a_pace(void *unused)
 	flavor->register_thread();
 	options.pace = 0.5;
 	struct weir_reload *r = reload_begun(&options);
-	if (flavor != &det_qsbr_flavor) { /* its only section lies between quiescent states */
+	/* with qsbr, all code between quiescent states is a section */
+	if (flavor != &det_qsbr_flavor) {
 		flavor->read_lock();
 		det_assert(form_reload_insert(r, hash_of(0)) >= 0);
 		flavor->read_unlock();
@@ -77,8 +78,8 @@ static void two_inserters(void)
 	handle_end_with(2, 1);
 }
 
-/* Two threads insert one new key, and any filter may decide for each: at least one answer is
- * WEIR_NEW. More is not promised while one filter replaces another. */
+/* Two threads insert one new key, and any of the filters may decide for each thread. At least one
+ * insert returns WEIR_NEW. Exactly one is not promised while one filter replaces another. */
 static void one_key_twice(void)
 {
 	static struct insertion insertions[] = { { 1, 1 }, { 1, 2 } };
@@ -135,7 +136,7 @@ static void in_turn(void)
 	handle_end_with(1, 2);
 }
 
-/* Key 2 goes only into the next filter, which is given up. */
+/* Key 2 is inserted only into the next filter, and the reload is aborted. */
 static void begin_and_abort(void *options)
 {
 	struct weir_reload *r = reload_begun(options);
@@ -183,7 +184,7 @@ static void refused(void)
 	handle_end_with(1, 0);
 }
 
-/* The next filter exists before begin is called. It has key 2, and a copy completes it. */
+/* The next filter exists before the reload begins. It has key 2, and a copy adds the other keys. */
 static void reload_given(void *unused)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Removals during a reload (H13). Two keys share a counter. One of them is always in, so it is
- * missed if the other is removed once too often. The order that handle.h gives is safe. The wrong
- * order is here too, and a search must find that it fails. */
+ * Removals during a reload (H13). Two keys share a counter. One of them always stays in the filter,
+ * and would be missed if the other were removed once too often. The order that handle.h prescribes
+ * is safe. A scenario with the wrong order must fail. */
 #include "scenario_full.h"
 
 enum {
 	GOES = 1,
-	STAYS = 8 /* shares a counter with that one */
+	STAYS = 8 /* shares a counter with GOES */
 };
 
 static void begin_removal(void)
@@ -18,7 +18,7 @@ static void begin_removal(void)
 	det_assert(form_handle_insert(handle, STAYS) == WEIR_SEEN);
 }
 
-/* Once; after -EBUSY a second time, if the commit has come. */
+/* Removes GOES. After -EBUSY, tries once more if the commit has been promised. */
 static int remove_it(void)
 {
 	int err = form_handle_remove(handle, GOES);
@@ -55,7 +55,8 @@ static void load_recorded(void *unused)
 	promise(3);
 }
 
-static void load_by_copy(void *most) /* room as in the current filter */
+/* @most: capacity of the next filter, equal to the current filter's */
+static void load_by_copy(void *most)
 {
 	struct weir_reload *r = full_begin_into((uint32_t)(uintptr_t)most, false);
 	det_assert(weir_reload_copy(r, WEIR_ALL_SETS) == 0);
@@ -87,7 +88,8 @@ static void beside(void (*user)(void *), void (*loader)(void *))
 	det_join_all();
 }
 
-/* The count of STAYS: its insert, that of GOES unless removed, and at most @remainder more. */
+/* Checks the count of STAYS: one for its own insert, one for GOES unless GOES was removed, and at
+ * most @remainder more. */
 static void end_removal(int64_t remainder)
 {
 	const int64_t least = 1 + (answer[1] < 0), count = full_count(STAYS);
@@ -99,7 +101,7 @@ static void end_removal(int64_t remainder)
 static void safe_order(void)
 {
 	beside(remove_then_forget, load_recorded);
-	end_removal(1); /* the record was still there */
+	end_removal(1); /* the loader may have read the record before it was cleared */
 }
 
 static void wrong_order(void)
@@ -120,7 +122,8 @@ static void copied(void)
 	end_removal(0);
 }
 
-/* Insert key 0 again during a copy: next may count it once too often, never too seldom. */
+/* Inserts key 0 again during a copy. Next may count the key once too often, but never too
+ * seldom. */
 static void insert_again(void *unused)
 {
 	(void)unused;
@@ -137,7 +140,8 @@ static void inserted_while_copied(void)
 	handle_end();
 }
 
-/* A key taken back from current during a copy may stay in next. It takes no other key's share. */
+/* A key that is removed from current during a copy, because its insert is refused, may stay in
+ * next. Its removal leaves other keys in place. */
 static void refused_while_copied(void)
 {
 	full_begin_with(2);
@@ -151,9 +155,10 @@ static void refused_while_copied(void)
 	handle_end();
 }
 
-/* ---- the counting kind by copy: a counter may be too high, never too low (C5, H13) ---- */
+/* ---- kind counting, reloaded by copy: a counter may be too high, but never too low (C5, H13)
+ * ---- */
 
-enum { TIMES = 2 }; /* keys 0 and 1 are in before */
+enum { TIMES = 2 }; /* inserts of each of keys 0 and 1 at the start */
 
 static void begin_counting(uint32_t words)
 {
@@ -190,8 +195,8 @@ static void copy_counted(void *unused)
 	reload_by_copy(NULL);
 }
 
-/* The count of key 0 is at least @inserts and at most @more too high. Each removal that has its
- * insert succeeds, and the key is found until the last of them. */
+/* Checks that the count of key 0 is at least @inserts, and exceeds it by at most @more. Each
+ * removal that has its insert succeeds, and the key is found until its last removal. */
 static void end_counting(int64_t inserts, int64_t more)
 {
 	int64_t count = weir_handle_count_hash(handle, hash_of(0));
@@ -211,7 +216,7 @@ static void counting_copied_by(uint32_t words)
 	det_spawn(copy_counted, NULL);
 	det_join_all();
 	det_assert(weir_handle_count_hash(handle, hash_of(1)) >= TIMES - (answer[2] == 1));
-	/* 1 by the copy, TIMES by the counters that key 1 shares */
+	/* 1 from the copy, and TIMES from the counters that key 1 shares */
 	end_counting(TIMES + 1, 1 + TIMES);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A filter that has left the record is freed after the last section that found it has ended, and
- * not before (H3): by a wait, by call_rcu, or with the handle itself. */
+ * A filter that has left the handle's record is freed after the last section that found the filter
+ * has ended, and not before (H3). The filter is freed after a wait, by call_rcu, or with the handle
+ * itself. */
 #include "scenario_handle.h"
 
 static void spawn_reload(const struct weir_reload_options *options)
@@ -37,7 +38,7 @@ static void kept_qsbr_deferred(void)
 	kept_over(&det_qsbr_flavor, &defer_free);
 }
 
-/* The second reload begins while the first one's filter still waits for call_rcu. */
+/* The second reload begins while the first reload's old filter still waits for call_rcu. */
 static void two_deferred(void *unused)
 {
 	(void)unused;
@@ -64,7 +65,7 @@ static void deferred_kept(void)
 	handle_end_with(0, 2);
 }
 
-/* The abort is in a section, so it cannot wait. */
+/* The abort is in a section, so it cannot wait for a grace period. */
 static void abort_inside(void *unused)
 {
 	(void)unused;
@@ -84,13 +85,13 @@ static void aborted_inside(void)
 	handle_end_with(0, 0);
 }
 
-/* Measure while the filters behind the figures come and go. */
+/* Measures the handle while the measured filters are published and freed. */
 static void ask_stats(void *unused)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	struct weir_stats filter = WEIR_STATS_INIT;
 	(void)unused;
-	works_on(1u << SUBJECT_KEYS); /* none */
+	works_on(1u << SUBJECT_KEYS); /* no key */
 	det_assert(weir_handle_measure(handle, &s, &filter) == 0);
 	det_assert(s.generation >= 1 && s.generation <= 2 && s.bytes >= subject->bytes &&
 	           s.bytes <= 3 * subject->bytes);
@@ -108,7 +109,7 @@ static void measured(void)
 	handle_end_with(1, 1);
 }
 
-/* The filter of generation 2 also has key 1, so figures of two moments would contradict each
+/* The filter of generation 2 also has key 1, so figures from two moments would contradict each
  * other. */
 static double fill_of[3];
 
@@ -155,7 +156,7 @@ static void measured_at_once(void)
 	handle_end_with(1, 1);
 }
 
-/* Verbs of a key that have one form only. The kinds here cannot remove. */
+/* Verbs of a key that exist in one form only. The kinds here cannot remove. */
 static void hash_and_remove(void *unused)
 {
 	uint64_t key = subject_key(subject, hash_of(0));
@@ -175,7 +176,7 @@ static void hashed_and_removed(void)
 	handle_end_with(0, 1);
 }
 
-/* ---- the handle itself, found through a pointer of the application ---- */
+/* ---- the handle itself, which threads find through a pointer of the application ---- */
 
 static struct weir_handle *found;
 
@@ -202,7 +203,7 @@ static void insert_if_there(void *unused)
 	struct weir_handle *h = find();
 	if (reseeds())
 		note(1);
-	if (h) /* a loader that reads the record may insert the key first */
+	if (h) /* a loader that reads the record may insert the key before this thread */
 		det_assert(form_handle_insert(h, hash_of(1)) == WEIR_NEW || reseeds());
 	flavor->read_unlock();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A router in several threads: inserts into cells of one word, and reloads that clear one set. R3
- * to R5 in src/router/router.h. One subject is enough, because a router makes its own array. */
+ * A router in several threads: inserts into cells of one word, and reloads that clear one set (R3
+ * to R5 in src/router/router.h). One subject is enough, because a router makes its own array. */
 #include <errno.h>
 #include <weir/router.h>
 #include "scenario.h"
@@ -12,7 +12,8 @@ static struct weir_reload_options how;
 static uint64_t masks[TRIES];
 static int result, both[TRIES] = { 0, 1 };
 
-/* One page and two rows a key, so the cells of both sets are bits of one word. */
+/* Makes a router with one page and two rows a key, so that the cells of both sets are bits of one
+ * word. */
 static struct weir_filter *made(void)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;
@@ -53,9 +54,9 @@ static void end_handle(void)
 	det_assert(det_allocated() == 0);
 }
 
-/* ---- a router alone ---- */
+/* ---- a router without a handle ---- */
 
-/* Insert into set @slot. */
+/* Inserts the key into set @slot. */
 static void insert(void *slot)
 {
 	int i = *(int *)slot;
@@ -129,7 +130,7 @@ static void insert_and_merge(void)
 	end();
 }
 
-/* ---- generations ---- */
+/* ---- a router in a handle ---- */
 
 static void insert_through(void *slot)
 {
@@ -138,7 +139,8 @@ static void insert_through(void *slot)
 	promise((unsigned)i);
 }
 
-/* A key inserted before begin returned may be cleared with its set; a later one is not. */
+/* A key inserted before weir_reload_begin() has returned may be cleared with its set. A key
+ * inserted later stays. */
 static void insert_later(void *slot)
 {
 	if (promised(2))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A sharded set during inserts and lookups. Both shards are replaced, by copy and from the
- * application's record. A lookup sees the old filter or the new one, never a mixture. Batches go
- * over both shards. */
+ * A sharded set during inserts and lookups. Both shards are replaced, by a copy and from the
+ * application's record. A lookup reads either the old filter or the new filter, and never a
+ * mixture. Batches have keys of both shards. */
 #include "scenario_sharded.h"
 
 static void copied(void)
@@ -25,7 +25,8 @@ static void copied_qsbr(void)
 	sharded_end_with(13, 1, 1);
 }
 
-/* Written before the insert and read by fill(); no other order holds between the two. */
+/* A flag for each key, written before the insert and read by fill(). No other order holds between
+ * the two. */
 static uint32_t record[SUBJECT_KEYS];
 
 static void record_and_insert(void *insertion)
@@ -35,7 +36,8 @@ static void record_and_insert(void *insertion)
 	sharded_insert_thread(insertion);
 }
 
-/* Offer the whole record to each shard: key by key to the first, as a batch to the second. */
+/* Offers the whole record to each shard: key by key to the first shard, and as a batch to the
+ * second. */
 static int fill(struct weir_reload *r, uint32_t shard, void *context)
 {
 	uint64_t hashes[SUBJECT_KEYS];
@@ -69,8 +71,8 @@ static void recorded(void)
 	sharded_end_with(15, 1, 1);
 }
 
-/* Key 0 shares its first word with a key of the old first shard, its second word with a key of the
- * new one. A lookup that read one word of each would find it. */
+/* Key 0 shares its first word with a key of the old first shard, and its second word with a key of
+ * the new one. A lookup that read one word from each filter would find key 0. */
 static uint64_t part[2];
 
 static bool find_part(unsigned word)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Threads that replace the shards of a sharded set: one at a time, whatever the shard. A
- * replacement may be given up, and the set destroyed. */
+ * Threads that replace shards of a sharded set. Only one thread at a time may do so, whatever the
+ * shard. A replacement may be aborted, and the set may be destroyed. */
 #include "scenario_sharded.h"
 
 static int result[SHARDS];
@@ -31,7 +31,7 @@ static void spawn_loaders(void (*run)(void *))
 	}
 }
 
-/* Both reloads stay open: only one has begun, of either shard. */
+/* Both reloads stay open. Only one of them, for either shard, has begun. */
 static void two_begin(void)
 {
 	sharded_begin(&urcu_bp_flavor);
@@ -59,7 +59,7 @@ static void two_loaders(void)
 	sharded_end_with(13, result[0] == 0, result[1] == 0);
 }
 
-/* Key 3 goes only into the second shard's next filter, which is given up. */
+/* Key 3 is inserted only into the next filter of the second shard, and that reload is aborted. */
 static int stop_at_second(struct weir_reload *r, uint32_t shard, void *context)
 {
 	(void)context;
@@ -85,7 +85,7 @@ static void stopped(void)
 	sharded_end_with(7, 1, 0);
 }
 
-/* ---- the set itself, found through a pointer of the application ---- */
+/* ---- the set itself, which threads find through a pointer of the application ---- */
 
 static struct weir_handle *found;
 
@@ -116,7 +116,7 @@ static void take_away(void *unused)
 	det_assert(weir_handle_destroy(sharded_set) == 0);
 }
 
-/* The abort is in a section, so call_rcu frees the filter, and destroy waits for that. */
+/* The abort is in a section, so call_rcu frees the filter, and destroy waits for the callback. */
 static void abort_and_take_away(void *unused)
 {
 	struct weir_reload *r = sharded_begun(1);
@@ -147,7 +147,8 @@ static void destroyed_aborted(void)
 	det_assert(det_allocated() == 0);
 }
 
-/* A call that would wait for its own caller is refused, and so is a second reload by one thread. */
+/* A call that would wait for its own thread is refused. A second reload by one thread is also
+ * refused. */
 static void inside_section(void)
 {
 	struct weir_reload *none = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Domains with numbers of labels that the set does not have yet (N3 in src/normalise/normalise.c):
- * once its insert has returned, a key is found. One subject is enough, because its bits are not
- * under test. No thread looks up during the inserts: a lookup loads six words, each old or new,
- * which would make millions of executions. */
+ * Domains with numbers of labels that are new in the set (N3 in src/normalise/normalise.c). After
+ * an insert has returned, its key is found. One subject is enough, because its bits are not under
+ * test. No thread looks up during the inserts: a lookup loads six words, each with an old or a new
+ * value, which would make millions of executions. */
 #include <string.h>
 #include "scenario.h"
 
@@ -13,7 +13,7 @@ static const struct weir_reload_options keep = { .struct_size = sizeof keep,
 	                                         .gate = &any_hashes,
 	                                         .keep_previous = true };
 
-static struct weir_filter *empty; /* sized once, because that takes longer than a scenario */
+static struct weir_filter *empty; /* made once, since sizing takes longer than a scenario */
 
 static bool make_empty(void)
 {
@@ -57,7 +57,7 @@ static void insert(void *slot)
 
 static unsigned each[] = { 0, 1, 2 };
 
-/* Two numbers of labels are bits of one word: neither insert undoes the other's. */
+/* Two numbers of labels are bits of one word. Neither insert undoes the other insert's bit. */
 static void two_lengths(void)
 {
 	begin();
@@ -73,7 +73,7 @@ static void merge(void *from)
 	det_assert(weir_merge(set, from) == 0);
 }
 
-/* A merge and an insert at once. */
+/* A merge during an insert. */
 static void insert_and_merge(void)
 {
 	begin();
@@ -87,7 +87,7 @@ static void insert_and_merge(void)
 	end();
 }
 
-/* ---- generations: each filter notes a length itself ---- */
+/* ---- a set in a handle, in which each filter records a length itself ---- */
 
 static bool in_handle(unsigned i)
 {

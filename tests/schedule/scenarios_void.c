@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * A previous filter that refuses a key (H12): either the insert stands and no rollback returns to
+ * A previous filter that refuses a key (H12). Either the insert succeeds and no rollback returns to
  * that filter, or the rollback comes first and the insert is refused. */
 #include "scenario_full.h"
 
 static int rolled;
 
-/* The previous filter has room for @most keys, key 0 included. */
+/* Begins with a previous filter for @most keys, key 0 included. */
 static void begin_with_previous(uint32_t most)
 {
 	full_begin_with(most);
@@ -62,7 +62,7 @@ static void beside_freeing(unsigned keys)
 	det_spawn(reload_over_it, NULL);
 	det_join_all();
 	det_assert(full_count(0) == 1);
-	for (unsigned key = 1; key <= keys; key++) /* twice if also copied */
+	for (unsigned key = 1; key <= keys; key++) /* twice if the copy has the key too */
 		det_assert(answer[key] >= 0 && full_count(key) >= 1 && full_count(key) <= 2);
 	handle_end();
 }
@@ -77,7 +77,8 @@ static void two_void_and_freed(void)
 	beside_freeing(2);
 }
 
-/* A filter that a rollback returned to becomes the previous one again, and refuses then. */
+/* A filter that a rollback returned to becomes the previous filter again, and then refuses a
+ * key. */
 static void roll_back_and_keep(void *unused)
 {
 	(void)unused;
@@ -98,7 +99,8 @@ static void kept_once_more(void)
 	full_end_exactly(1);
 }
 
-/* A filter becomes the previous one during the insert of key 1, for which it has no room. */
+/* A filter becomes the previous filter during the insert of key 1, for which it has no free
+ * slot. */
 static void keep_and_roll_back(void *unused)
 {
 	(void)unused;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The way out of a real filter that is nearly full: a reload into a larger one, from the
- * application's record, begun when weir_handle_measure() reports it. Key 0 is in from the
- * beginning. A refused inserter retries after the commit, and then there is room. An acknowledged
- * key is never missed (H12), though in a cuckoo filter an insert moves key 0. */
+ * The way out of a real filter that is nearly full: a reload into a larger filter from the
+ * application's record, begun when weir_handle_measure() reports nearly_full. Key 0 is inserted at
+ * the start. An inserter that was refused retries after the commit, and then succeeds. An
+ * acknowledged key is never missed (H12), although an insert into a cuckoo filter moves key 0. */
 #include "scenario_cuckoo.h"
 #include "scenario_handle.h"
 
@@ -19,7 +19,7 @@ static void begin_with(struct weir_filter *initial)
 	det_assert(weir_handle_measure(handle, &s, NULL) == 0 && s.nearly_full);
 }
 
-/* @room: free places, which the copy of key 0 can move to. Key 1 wants its place. */
+/* @room: free slots, to which the copy of key 0 can move. Key 1 needs the slot of that copy. */
 static void begin_cuckoo(unsigned room)
 {
 	struct weir_filter *initial;
@@ -31,7 +31,7 @@ static void begin_cuckoo(unsigned room)
 	larger.max_bytes *= 3;
 }
 
-/* The filter's only layer takes one key. */
+/* The filter's only layer has a capacity of one key. */
 static void begin_growing(void)
 {
 	struct weir_filter *initial;
@@ -127,7 +127,7 @@ static void out_of_growing_verified(void)
 	insert_beside_reload(1, true);
 }
 
-/* Growing filters are made here, so one subject is enough. */
+/* Return: true for the first subject, since these scenarios make their own filters. */
 static bool once(const struct subject *s)
 {
 	return s == subjects;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Operations on whole filters during inserts: a merge, a copy and a saved image hold every key that
- * was promised before they began, and they lose no later key. */
+ * Operations on whole filters during inserts. A merge, a copy and a saved image have every key that
+ * was promised before the operation began, and no later key is lost. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 
 enum { MERGED = 2 };
 
-/* Key 0 is in the source, key 1 goes into the destination, key 2 into the source; their slots are
- * 0, 1 and 3. */
+/* Key 0 is in the source, key 1 is inserted into the destination, and key 2 into the source. Their
+ * slots are 0, 1 and 3. */
 static void insert_into_source(void *unused)
 {
 	(void)unused;
@@ -52,7 +52,8 @@ static void merged(void)
 	det_assert(!form_contains(subject->other, hash_of(1)));
 }
 
-/* @copy holds the keys that were promised before it began, and no key that was never inserted. */
+/* Checks that @copy has the keys that were promised before the copy began, and not a key that was
+ * never inserted. */
 static void judge(struct weir_filter *copy, bool zero, bool one)
 {
 	det_assert(!zero || form_contains(copy, hash_of(0)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A window that advances beside inserts, lookups and saves: W1 to W5, W7, W8 and W10 in
- * src/window/window.h. One subject is enough, because a window makes its own filters. */
+ * A window that advances during inserts, lookups and saves (W1 to W5, W7, W8 and W10 in
+ * src/window/window.h). One subject is enough, because a window makes its own filters. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ static struct weir_filter *window;
 static int result[TRIES], both[TRIES] = { 0, 1 };
 static bool seen;
 
-/* Two generations of a few words. */
+/* Begins with a window of two generations of a few words. */
 static void begin(uint32_t layout, uint32_t words_per_key)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;
@@ -54,7 +54,8 @@ static uint64_t advances(void)
 	return s.advances;
 }
 
-/* Two threads insert one key while the window advances. Return: how many answer WEIR_NEW. */
+/* Two threads insert one key while the window advances. Return: the number of inserts that return
+ * WEIR_NEW. */
 static int answered_new(uint32_t layout, uint32_t words_per_key)
 {
 	begin(layout, words_per_key);
@@ -83,7 +84,7 @@ static void ring_of_two(void)
 	det_assert(answered_new(WEIR_WINDOW_RING, 2) >= 1);
 }
 
-/* Without an advance exactly one answers WEIR_NEW. */
+/* Without an advance, exactly one insert returns WEIR_NEW. */
 static void still(void)
 {
 	begin(WEIR_WINDOW_COLUMNS, 1);
@@ -115,7 +116,7 @@ static void look_for_its_age(void *unused)
 	seen = age == 0 || age == 1;
 }
 
-/* The key is in the window all the time, but moves from slot to slot. */
+/* The key stays in the window, but moves from slot to slot. */
 static void carry_on(void *unused)
 {
 	advance(unused);
@@ -149,7 +150,8 @@ static void stalled_age(void)
 	stalled(look_for_its_age);
 }
 
-/* Save into a file in memory, and look the key up in a filter loaded from there. */
+/* Saves the window into a file in memory, and looks up the key in a filter loaded from that
+ * file. */
 static void save(void *unused)
 {
 	struct weir_filter *loaded = NULL;
@@ -187,7 +189,7 @@ static void promised_save(void)
 	end();
 }
 
-/* A thread that knows that the insert has returned finds the key, even across an advance. */
+/* A thread that knows that the insert has returned finds the key, even during an advance. */
 static void look_if_promised(void *unused)
 {
 	(void)unused;
@@ -222,7 +224,7 @@ static void insert_in_a_batch(void *slot)
 	det_assert(answer[i] == (int)new);
 }
 
-/* A stalled insert may not write into a cleared slot: the next newest generation is empty. */
+/* A delayed insert must not write into a cleared slot, so the next newest generation is empty. */
 static void stalled_insert_by(void (*thread)(void *))
 {
 	begin(WEIR_WINDOW_COLUMNS, 1);
@@ -249,7 +251,7 @@ static void advance_if_free(void *slot)
 	result[*(int *)slot] = weir_window_advance(window);
 }
 
-/* Advances come one at a time, and each counts. */
+/* Only one advance runs at a time, and each successful advance counts. */
 static void two_advance(void)
 {
 	begin(WEIR_WINDOW_COLUMNS, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Several threads that want to replace the filter: one at a time may, the others are refused with
- * -EBUSY (H4). */
+ * Several threads that try to replace the filter. One at a time may do so, and the others are
+ * refused with -EBUSY (H4). */
 #include "scenario_handle.h"
 
 enum { WRITERS = 2 };
@@ -23,7 +23,7 @@ static void spawn_both(void (*run)(void *))
 	}
 }
 
-/* Both reloads stay open: only one has begun, and no later insert is lost. */
+/* Both reloads stay open. Only one of them has begun, and no later insert is lost. */
 static void two_begin(void)
 {
 	static struct insertion one = { 1, 1 };
@@ -39,7 +39,7 @@ static void two_begin(void)
 	handle_end_with(1, 1);
 }
 
-/* Each thread adds a key of its own, if it may begin. */
+/* Each thread that may begin a reload adds its own key. */
 static void reload_if_free(void *which)
 {
 	int i = *(int *)which;
@@ -77,7 +77,7 @@ static void roll_back_or_drop(void *which)
 	result[i] = i ? weir_handle_drop_previous(handle) : weir_handle_rollback(handle);
 }
 
-/* One of them gets the previous filter; the other comes too early or too late. */
+/* One of the two threads gets the previous filter, and the other is refused. */
 static void rollback_and_drop(void)
 {
 	static struct insertion one = { 1, 1 };
@@ -124,8 +124,9 @@ static void rollback_and_reload(void)
 	handle_end_with(1, 1u + (result[0] == 0) + (result[1] == 0));
 }
 
-/* A writer lets in one other thread, not two: both threads that begin leave their reloads open. */
-static int finished; /* the writer's answer */
+/* While a writer works or after it, at most one of two threads begins a reload. Both threads leave
+ * their reloads open. */
+static int finished; /* the writer's result */
 
 static void lets_one_in(void (*writer)(void *))
 {
@@ -191,7 +192,7 @@ static void abort_lets_one_in(void)
 	lets_one_in(begin_and_abort);
 }
 
-/* A call that would wait for its own caller is refused. */
+/* A call that would wait for its own thread is refused. */
 static void inside_section(void)
 {
 	handle_begin(&urcu_bp_flavor);

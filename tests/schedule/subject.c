@@ -52,14 +52,14 @@ static bool share_a_bit(const struct key *a, const struct key *b)
 	return false;
 }
 
-/* A key of a single bit shares only the word with its neighbour. */
+/* Return: true if a key has a single bit. Such a key shares only the word with its neighbour. */
 static bool one_bit(const struct key *k)
 {
 	return k->words == 1 && __builtin_popcountll(k->word[0].mask) == 1;
 }
 
-/* Does key @own have a bit, in a word that its neighbour uses too, that no other key up to @last
- * has? */
+/* Return: true if key @own has a bit that no other key up to @last has, in a word that its
+ * neighbour uses too. */
 static bool private_bit(const struct subject *s, unsigned own, unsigned last)
 {
 	const struct key *k = &s->key[own], *neighbour = &s->key[own ^ 1];
@@ -73,14 +73,16 @@ static bool private_bit(const struct subject *s, unsigned own, unsigned last)
 	return false;
 }
 
-/* @hash with the shard of keys @first and @first + 1 in its lowest bit, if @s is a shard. */
+/* If @s is a shard, puts the shard of keys @first and @first + 1 into the lowest bit of @hash.
+ * Return: the resulting hash. */
 static uint64_t turned(const struct subject *s, uint64_t hash, unsigned first)
 {
 	return s->turned ? (hash & ~UINT64_C(1)) | first / 2 : hash;
 }
 
-/* Find keys @first and @first + 1. The top bit is the shard, and sixteen equal top bits put both
- * into one block. Keys of one bit share only the top bit, because those sixteen may choose it. */
+/* Finds keys @first and @first + 1. The top bit of a hash chooses the shard, and sixteen equal top
+ * bits put both keys into one block. Keys of one bit share only the top bit, because the other top
+ * bits may choose that one bit. */
 static bool find_pair(struct subject *s, unsigned first, uint64_t *state)
 {
 	uint64_t hash = random_hash(state) << 1 >> 1 | (uint64_t)(first / 2) << 63;
@@ -160,7 +162,7 @@ static bool find_flip(struct subject *s)
 	return false;
 }
 
-/* Do the keys collide with this seed as struct subject says? */
+/* Return: true if the keys also collide with @seed, as struct subject demands. */
 static bool keys_by(struct subject *s, uint64_t seed)
 {
 	struct weir_params params = subject_params(s);
@@ -253,7 +255,7 @@ uint64_t subject_bits(const struct subject *s, const volatile void *word, unsign
 	if (s->bytes == LINE && det_block_bytes(word) == LINE)
 		index = (uintptr_t)word % LINE / 8;
 	if (index >= s->bytes / 8)
-		return ~UINT64_C(0); /* not of this filter */
+		return ~UINT64_C(0); /* not in this filter */
 	for (unsigned k = 0; k < SUBJECT_KEYS; k++)
 		if (keys >> k & 1)
 			mask |= mask_in(&s->key[k], index) |

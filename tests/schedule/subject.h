@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The subject of the scenarios: a filter of one layout, in memory that the test can see, and keys
- * that collide in it. */
+ * The subject of the scenarios: a filter of one layout in memory that the test can read, and keys
+ * that collide in this filter. */
 #ifndef WEIR_TESTS_SCHEDULE_SUBJECT_H
 #define WEIR_TESTS_SCHEDULE_SUBJECT_H
 
@@ -11,8 +11,8 @@
 
 enum { SUBJECT_KEYS = 4, SUBJECT_WORDS = 32 };
 
-/* The words and bits that a key sets, learnt by inserting it into an empty filter. The test does
- * not know how they are derived. */
+/* The words and bits that a key sets. The test does not know how the library computes them, so it
+ * inserts the key into an empty filter. */
 struct key {
 	uint64_t hash;
 	unsigned words;
@@ -27,27 +27,28 @@ struct subject {
 	const struct test_kind *kind;
 	const struct test_subject *row;
 	uint64_t bytes;
-	bool turned; /* see subject_turn */
+	bool turned; /* hashes of a shard: see subject_turn() */
 	/* made by subjects_make() */
-	bool merges, copies, removes, counts; /* its kind can */
-	uint64_t *bits[2]; /* of the two filters */
+	bool merges, copies, removes, counts; /* abilities of the kind */
+	uint64_t *bits[2]; /* memory of the two filters */
 	struct weir_filter *filter;
 	struct weir_filter *other; /* of the same layout, for merging */
-	/* Keys 0 and 1 share a word and a bit of it (only a word, if a key has a single bit), and
-	 * so do 2 and 3. Each key has a bit that no other has, so its first insert is answered
-	 * WEIR_NEW whatever the others do. In a filter of two shards 0 and 1 lie in the first, 2
-	 * and 3 in the second. */
+	/* Keys 0 and 1 share a word and a bit of it, and so do keys 2 and 3. Keys with a single bit
+	 * share only a word. Each key has a bit that no other key has, so its first insert returns
+	 * WEIR_NEW whatever other threads do. In a set of two shards, keys 0 and 1 are in the first
+	 * shard, and keys 2 and 3 in the second. */
 	struct key key[SUBJECT_KEYS];
-	bool by_xxh64; /* see subject_key */
-	uint64_t flip; /* see subject_key */
-	uint64_t seed; /* SUBJECT_SEED; 0 if the kind has no seed */
-	/* In a filter of one line: a seed with which those keys collide as well, and what each key
-	 * sets then. 0: none. */
+	bool by_xxh64; /* see subject_key() */
+	uint64_t flip; /* see subject_key() */
+	uint64_t seed; /* SUBJECT_SEED, or 0 if the kind has no seed */
+	/* In a filter of one cache line: another seed with which the keys collide too, or 0, and
+	 * the bits that each key then sets. */
 	uint64_t other_seed;
 	struct key by_other_seed[SUBJECT_KEYS];
 };
 
-/* If several threads insert a new key, exactly one answer is WEIR_NEW, not only at least one. */
+/* Return: true if exactly one of several threads that insert a new key gets WEIR_NEW. Other layouts
+ * promise only that at least one does. */
 static inline bool subject_one_new(const struct subject *s)
 {
 	return s->row->one_new;
@@ -62,24 +63,26 @@ static inline unsigned subject_words(const struct subject *s)
 extern struct subject subjects[];
 extern size_t subject_count;
 
-/* Return: false, with a sentence on stderr, if it finds no such filter or no such keys. */
+/* Finds a filter and colliding keys for each layout. Return: false after a message on stderr if one
+ * is missing. */
 bool subjects_make(void);
 void subjects_unmake(void);
-/* Choose other keys in @s, for a filter of @s's layout that is one of a sharded set's two shards.
- * There the lowest bit of a hash is the shard; in the set's hash it is the top bit. Return: false,
- * with a sentence on stderr, if it finds none. */
+/* Chooses other keys in @s, for a filter that is one of a sharded set's two shards. The lowest bit
+ * of a hash in the shard is the number of the shard, and is the top bit of the set's hash. Return:
+ * false after a message on stderr without such keys. */
 bool subject_turn(struct subject *s);
-/* The eight bytes of a key that has this hash. */
+/* Return: the key of eight bytes that has this hash. */
 uint64_t subject_key(const struct subject *s, uint64_t hash);
-/* The words and bits that @hash sets in an empty filter. */
+/* Return: the words and bits that @hash sets in an empty filter. */
 struct key subject_learn(const struct subject *s, uint64_t hash);
-/* The bits of this word that a set of keys (bit i: key i) has; by either seed if @two_seeds. */
+/* Return: the bits of this word that the keys of a set (bit i: key i) use. @two_seeds: include the
+ * bits of the other seed. */
 uint64_t subject_bits(const struct subject *s, const volatile void *word, unsigned keys,
                       bool two_seeds);
-/* Parameters of a filter of its layout, with the seed of the keys' hashes. */
+/* Return: the parameters of a filter of this layout, with the seed of the keys' hashes. */
 struct weir_params subject_params(const struct subject *s);
 enum { SUBJECT_SEED = 1 };
-/* Clear every word of both filters that a key uses. */
+/* Clears every word of both filters that a key uses. */
 void subject_clear(const struct subject *s);
 
 #endif

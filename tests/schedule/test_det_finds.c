@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Does det find the faults that it is meant to find, and none in the sound twin of a program? Each
- * faulty program has one fault, and its schedule, replayed, must show the same fault. */
+ * Tests that det finds the faults that it should find, and none in the sound twin of a program.
+ * Each faulty program has one fault, and a replay of its schedule must show the same fault. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static char mutex[2];
 #define LOAD(cell, order) atomic_load_explicit(&cell, memory_order_##order)
 #define STORE(cell, value, order) atomic_store_explicit(&cell, value, memory_order_##order)
 
-/* plain accesses */
+/* ---- plain accesses ---- */
 THREAD(write_plain, plain++;)
 THREAD(write_then_relaxed, plain = 1; STORE(flag, 1, relaxed);)
 THREAD(write_then_release, plain = 1; STORE(flag, 1, release);)
@@ -46,7 +46,7 @@ BODY(published_release, det_spawn(write_then_release, NULL); det_spawn(read_if_f
 BODY(plain_and_atomic, det_spawn(store_atomic, NULL); det_spawn(write_flag_plainly, NULL);)
 BODY(copied_and_stored, det_spawn(store_atomic, NULL); det_spawn(copy_flag_plainly, NULL);)
 
-/* memory */
+/* ---- memory ---- */
 THREAD(free_published, int *p = LOAD(published, acquire); STORE(flag, 1, relaxed); free(p);)
 THREAD(read_published, det_assert(*LOAD(published, acquire) == 7);)
 THREAD(read_then_relaxed, det_assert(*LOAD(published, acquire) == 7); STORE(flag, 1, relaxed);)
@@ -72,7 +72,7 @@ BODY(written_past, atomic_init(&published, calloc(4, sizeof(int)));
 BODY(leaked, publish_new(); det_assert(det_allocated() == 0);)
 BODY(not_leaked, publish_new(); free(LOAD(published, relaxed)); det_assert(det_allocated() == 0);)
 
-/* waiting */
+/* ---- waiting ---- */
 THREAD(first_then_second, det_lock(&mutex[0]); det_lock(&mutex[1]); plain++; det_unlock(&mutex[1]);
        det_unlock(&mutex[0]);)
 THREAD(second_then_first, det_lock(&mutex[1]); det_lock(&mutex[0]); plain++; det_unlock(&mutex[0]);
@@ -89,13 +89,13 @@ BODY(waited_for_relaxed, det_spawn(wait_for_flag_relaxed, NULL);
      det_spawn(write_then_release, NULL);)
 BODY(waited_for_in_vain, det_spawn(wait_for_flag, NULL);)
 
-/* an update lost between a load and a store */
+/* ---- an update lost between a load and a store ---- */
 THREAD(count_by_store, int n = LOAD(flag, relaxed); STORE(flag, n + 1, relaxed);)
 THREAD(count_by_add, atomic_fetch_add_explicit(&flag, 1, memory_order_relaxed);)
 BODY(lost_count, det_spawn(count_by_store, NULL); det_spawn(count_by_add, NULL); det_join_all();
      det_assert(LOAD(flag, relaxed) == 2);)
 
-/* read-copy-update */
+/* ---- read-copy-update ---- */
 THREAD(read_in_section, det_rcu_read_lock(DET_BP); det_assert(*LOAD(published, acquire) == 7);
        det_rcu_read_unlock(DET_BP);)
 static void replace(bool wait)
@@ -116,15 +116,15 @@ BODY(no_grace_period, publish_new(); det_spawn(read_in_section, NULL);
      det_spawn(replace_at_once, NULL);)
 BODY(grace_period_inside, det_spawn(wait_inside, NULL);)
 
-/* a reader that stores */
+/* ---- a reader that stores ---- */
 BODY(reader_stores, det_spawn_reader(store_atomic, NULL);)
 BODY(reader_reads, det_spawn(write_then_release, NULL); det_spawn_reader(read_if_flag, NULL);)
 
 static const struct program {
 	const char *name;
 	void (*body)(void);
-	/* a part of the error, or one|another if schedules differ; NULL: the program is sound, and
-	 * the search completes */
+	/* a part of the message, or one|another if schedules differ; NULL: no fault, and the search
+	 * must complete */
 	const char *fault;
 	int preemptions;
 } programs[] = {
@@ -195,7 +195,7 @@ int main(void)
 		                                          .preemptions = p->preemptions,
 		                                          .every_step = true });
 		if (!p->preemptions)
-			continue; /* the other strategies have no bound */
+			continue; /* the other strategies have no limit on preemptions */
 		wrong += !judged(p, (struct det_options){ .strategy = DET_RANDOM,
 		                                          .executions = 5000, .seed = 1 });
 		wrong += !judged(p, (struct det_options){ .strategy = DET_PCT, .depth = 3,

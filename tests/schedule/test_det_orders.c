@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Is det's memory C11's? The litmus tests of the literature, compiled with the instrumentation. The
- * standard allows each a set of outcomes, and det must reach exactly these: by the search that
- * switches at stores, by the one that switches at every operation, and at random. */
+ * Tests det's memory model against C11 with litmus tests from the literature. The C11 standard
+ * allows a set of outcomes for each test. det must reach exactly this set by the search that
+ * switches at stores, by the search that switches at every operation, and at random. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include "det.h"
@@ -10,7 +10,7 @@ enum { PREEMPTIONS = 8, BY_CHANCE = 20000 };
 
 static atomic_int x, y;
 static int data;
-static int r[4]; /* what the threads saw: bit i of the outcome is r[i] */
+static int r[4]; /* the values that the threads read; bit i of the outcome is r[i] */
 
 #define LOAD(cell, order) atomic_load_explicit(&cell, memory_order_##order)
 #define STORE(cell, value, order) atomic_store_explicit(&cell, value, memory_order_##order)
@@ -21,7 +21,7 @@ static int r[4]; /* what the threads saw: bit i of the outcome is r[i] */
 		code \
 	}
 
-/* message passing */
+/* ---- message passing ---- */
 THREAD(send_relaxed, STORE(x, 1, relaxed); STORE(y, 1, relaxed);)
 THREAD(send_release, STORE(x, 1, relaxed); STORE(y, 1, release);)
 THREAD(send_fence, STORE(x, 1, relaxed); atomic_thread_fence(memory_order_release);
@@ -32,14 +32,14 @@ THREAD(receive_fence, r[0] = LOAD(y, relaxed); atomic_thread_fence(memory_order_
        r[1] = LOAD(x, relaxed);)
 THREAD(receive_plain, r[0] = LOAD(y, acquire); r[1] = r[0] ? data : 0;)
 THREAD(send_plain, data = 1; STORE(y, 1, release);)
-/* a release sequence goes on through another thread's relaxed read-modify-write */
+/* ---- a release sequence, which another thread's relaxed read-modify-write continues ---- */
 THREAD(pass_on, atomic_fetch_or_explicit(&y, 2, memory_order_relaxed);)
 THREAD(receive_passed, r[0] = LOAD(y, acquire) == 3; r[1] = LOAD(x, relaxed);)
-/* coherence */
+/* ---- coherence ---- */
 THREAD(store_x, STORE(x, 1, relaxed);)
 THREAD(store_y, STORE(y, 1, relaxed);)
 THREAD(load_twice, r[0] = LOAD(x, relaxed); r[1] = LOAD(x, relaxed);)
-/* store buffering */
+/* ---- store buffering ---- */
 THREAD(left_relaxed, STORE(x, 1, relaxed); r[0] = LOAD(y, relaxed);)
 THREAD(right_relaxed, STORE(y, 1, relaxed); r[1] = LOAD(x, relaxed);)
 THREAD(left_seq_cst, STORE(x, 1, seq_cst); r[0] = LOAD(y, seq_cst);)
@@ -48,32 +48,32 @@ THREAD(left_fence, STORE(x, 1, relaxed); atomic_thread_fence(memory_order_seq_cs
        r[0] = LOAD(y, relaxed);)
 THREAD(right_fence, STORE(y, 1, relaxed); atomic_thread_fence(memory_order_seq_cst);
        r[1] = LOAD(x, relaxed);)
-/* load buffering: C11 allows both loads to see the later stores; det does not produce that (det.h,
- * limits) */
+/* ---- load buffering: C11 lets both loads see the later stores, but det does not (det.h, limits)
+ * ---- */
 THREAD(load_then_x, r[0] = LOAD(y, relaxed); STORE(x, 1, relaxed);)
 THREAD(load_then_y, r[1] = LOAD(x, relaxed); STORE(y, 1, relaxed);)
-/* two readers of independent writes */
+/* ---- two readers of independent writes ---- */
 THREAD(look_xy, r[0] = LOAD(x, acquire); r[1] = LOAD(y, acquire);)
 THREAD(look_yx, r[2] = LOAD(y, acquire); r[3] = LOAD(x, acquire);)
 THREAD(store_x_seq_cst, STORE(x, 1, seq_cst);)
 THREAD(store_y_seq_cst, STORE(y, 1, seq_cst);)
 THREAD(look_xy_seq_cst, r[0] = LOAD(x, seq_cst); r[1] = LOAD(y, seq_cst);)
 THREAD(look_yx_seq_cst, r[2] = LOAD(y, seq_cst); r[3] = LOAD(x, seq_cst);)
-/* counting to two: x is 1 or 2 at the end */
+/* ---- counting to two: x is 1 or 2 at the end ---- */
 THREAD(count_by_store, STORE(x, LOAD(x, relaxed) + 1, relaxed);)
 THREAD(count_by_add, atomic_fetch_add_explicit(&x, 1, memory_order_relaxed);)
 THREAD(count_by_exchange, int old = 0;
        while (!atomic_compare_exchange_strong_explicit(&x, &old, old + 1, memory_order_relaxed,
                                                        memory_order_relaxed)) continue;)
 
-/* One bit for each outcome r[1]r[0] (two threads' worth) or r[3]..r[0]. */
+/* One bit for each outcome, r[1]r[0] of two threads or r[3]r[2]r[1]r[0] of four. */
 #define ALL4 0xfu
 #define WITHOUT(outcome) & ~(1u << (outcome))
 
 static const struct litmus {
 	const char *name;
 	void (*thread[4])(void *);
-	bool counts; /* the outcome is x itself */
+	bool counts; /* the outcome is x */
 	unsigned allowed;
 } tests[] = {
 	{ "message passing, relaxed", { send_relaxed, receive_relaxed }, false, ALL4 },

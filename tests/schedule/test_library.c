@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Runs every scenario on every layout that it fits: completely up to a number of preemptions, then
- * at random and by random priorities. A failure prints the command that repeats it. */
+ * Runs every scenario on every layout that fits it: first all schedules up to a number of
+ * preemptions, then at random, then by random priorities. A failure prints the command that repeats
+ * it. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,24 +26,26 @@ static const char *const strategy_names[] = {
 
 static struct settings {
 	const char *group, *scenario, *layout, *form, *strategy, *replay;
-	int preemptions; /* negative: as each scenario says */
-	/* of random and PCT each, in a row; by default a million of each over all rows */
+	int preemptions; /* negative: as each scenario states */
+	/* random executions, and as many of PCT, in each row; the default makes a million of each
+	 * in all rows */
 	uint64_t executions;
 	uint64_t seed;
-	bool each; /* all of them in every row, even if one takes long */
-	bool every_step, stop; /* stop: after the first failure */
+	bool each; /* run all of them in every row, even if a row takes long */
+	bool every_step, stop; /* @stop: after the first failure */
 } settings = { .preemptions = -1, .executions = 30000, .seed = 1 };
 
-/* words a key from which on only the bits of a thread's own keys tell its loads apart */
+/* From NARROWED_FROM words a key, loads choose only between values that differ in the bits of a
+ * thread's own keys. */
 enum { PREEMPTIONS = 3, NARROWED_FROM = 8 };
-/* all forms but the first have their random executions divided by this */
+/* divides the random executions of all forms but the first */
 enum { OTHER_FORMS = 6 };
 
 const struct subject *subject;
 int answer[PROMISES];
 static uint32_t flags[PROMISES];
 static unsigned seeds_given;
-static unsigned keys_of[DET_THREADS]; /* what each thread works on; 0: anything */
+static unsigned keys_of[DET_THREADS]; /* the keys that each thread acts on; 0: all */
 
 void scenario_begin(void)
 {
@@ -102,10 +105,10 @@ static struct totals {
 	double seconds;
 } totals;
 
-/* How deep a search goes. It goes all the way by hash, and in scenarios about batches. A key
- * differs from a hash only before its insert begins, in how it is hashed. Batches take three times
- * as many executions; those of keys differ from those of hashes as keys do. A short run goes one
- * less deep, except by hash. With --each a search goes all the way in every form. */
+/* Return: the preemptions of a search. By hash, and with --each in every form, a search uses them
+ * all. A key differs from a hash only in the hashing before its insert begins, so a search by key
+ * is less deep. Batches take three times as many executions. Scenarios about batches are searched
+ * fully too. A short run searches one preemption less, except by hash. */
 static int preemptions_of(const struct scenario *scenario)
 {
 	if (settings.preemptions >= 0)
@@ -131,8 +134,8 @@ static uint64_t executions_of(const struct scenario *scenario)
 static bool run(const struct scenario *scenario, enum det_strategy strategy)
 {
 	struct det_options options = {
-		/* the sentences of all threads, followed by what weir_error_taken() and
-		 * weir_error_last() return */
+		/* the error messages of all threads, followed by the results of weir_error_taken()
+		 * and weir_error_last() */
 		.local = weir_error_detail(),
 		.local_bytes = WEIR_SENTENCE_BYTES + sizeof(size_t) +
 		               sizeof(struct weir_error_info),
@@ -181,7 +184,7 @@ static bool run(const struct scenario *scenario, enum det_strategy strategy)
 	return good;
 }
 
-/* Is @name in the comma-separated @list? */
+/* Return: true if @name is in the comma-separated @list. */
 static bool listed(const char *list, const char *name)
 {
 	size_t n = strlen(name);
@@ -199,20 +202,23 @@ static bool chosen(const struct scenario *scenario)
 	       scenario->fits(subject);
 }
 
-/* The filter that holds a key and the bits of a key are separate questions: one layout will do. */
+/* Return: true if a scenario also runs with two seeds. One layout is enough, since the choice of
+ * the filter for a key does not depend on the key's bits. */
 static bool comes_reseeded(const struct scenario *s)
 {
 	return listed("reload,batch,previous,writers,retire,refresh", s->group) && !s->one_seed &&
 	       subject_words(subject) == 1;
 }
 
-/* Only by the handle's verbs: for a single filter a number is a key. */
+/* Return: true if a scenario also runs with u64 keys. Only the handle's verbs take such keys: for a
+ * single filter, a number is an ordinary key. */
 static bool comes_as_number(const struct scenario *s)
 {
 	return listed("reload,previous,absent,full", s->group) && subject_words(subject) == 1;
 }
 
-/* A batch of one is another form of a single key's verbs. Larger batches have three forms. */
+/* Return: true if a scenario runs in a form. Scenarios with batches of several keys have three
+ * forms. Others have every form, in which a batch has one key. */
 static bool comes_in(const struct scenario *scenario, enum form in)
 {
 	return (!settings.form || strcmp(settings.form, form_names[in]) == 0) &&
@@ -247,8 +253,8 @@ static void look_up(void)
 	(void)weir_contains_hash(subject->filter, hash_of(0));
 }
 
-/* Does det see the library's accesses? A kernel compiled without the instrumentation would pass any
- * test. A lookup of a key that is there reads all of its words. */
+/* Return: true if det sees the library's accesses. A kernel compiled without the instrumentation
+ * would pass any test. A lookup of an inserted key reads all of the key's words. */
 static bool instrumented(void)
 {
 	scenario_begin();
@@ -329,5 +335,6 @@ int main(int argc, char **argv)
 	printf("%llu runs, %llu executions, %.1f s, %llu failed\n", (unsigned long long)totals.rows,
 	       (unsigned long long)totals.executions, totals.seconds,
 	       (unsigned long long)totals.failed);
-	return totals.failed || (!totals.rows && !settings.form); /* no scenario has all forms */
+	/* no single scenario runs in all forms */
+	return totals.failed || (!totals.rows && !settings.form);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * XXH3 and XXH64 of eight bytes, backwards. */
+ * Inverts XXH3 and XXH64 of keys of eight bytes. */
 #include "unhash.h"
 
 static uint64_t rotate(uint64_t x, unsigned left)
@@ -7,7 +7,8 @@ static uint64_t rotate(uint64_t x, unsigned left)
 	return x << left | x >> (64 - left);
 }
 
-/* Divide by an odd factor modulo 2^64. Each of Newton's steps doubles the number of right bits. */
+/* Divides by an odd factor modulo 2^64. Each step of Newton's method doubles the number of correct
+ * bits. */
 static uint64_t without_factor(uint64_t x, uint64_t factor)
 {
 	uint64_t inverse = factor;
@@ -16,17 +17,18 @@ static uint64_t without_factor(uint64_t x, uint64_t factor)
 	return x * inverse;
 }
 
-/* ---- XXH3: the key's halves are swapped and flipped by bits of the seed, and what follows is a
- *      permutation: XXH3_rrmxmx(h, 8) of xxHash 0.8 ---- */
+/* ---- XXH3: swaps the halves of the key, flips bits by the seed, and then applies the permutation
+ * XXH3_rrmxmx(h, 8) of xxHash 0.8 ---- */
 
 uint64_t unhash_flip(uint64_t h)
 {
 	const uint64_t factor = UINT64_C(0x9FB21C651E98DF25);
 	h ^= h >> 28 ^ h >> 56;
 	h = without_factor(h, factor);
-	h ^= (h >> 35) + 8; /* this changes only the lower 30 bits */
+	h ^= (h >> 35) + 8; /* changes only the lower 30 bits */
 	h = without_factor(h, factor);
-	/* 64 times x ^ rotate(x, 49) ^ rotate(x, 24) gives x, so 63 more undo one */
+	/* 64 times x ^ rotate(x, 49) ^ rotate(x, 24) is the identity, so 63 more times invert
+	 * one. */
 	for (unsigned i = 0; i < 63; i++)
 		h ^= rotate(h, 49) ^ rotate(h, 24);
 	return h;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * Keys of eight bytes from their hashes. */
+ * Computes keys of eight bytes from their hashes. */
 #ifndef WEIR_TESTS_UNHASH_H
 #define WEIR_TESTS_UNHASH_H
 
 #include <stdint.h>
 
-/* The bits that a seed of XXH3 flips, found from the hash of eight zeros. */
+/* Return: the bits that a seed of XXH3 flips. @hash_of_zeros: the hash of eight zero bytes. */
 uint64_t unhash_flip(uint64_t hash_of_zeros);
 uint64_t unhash_xxh3(uint64_t hash, uint64_t flip);
-/* With seed 0. */
+/* For seed 0. */
 uint64_t unhash_xxh64(uint64_t hash);
 
 #endif
