@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The bugs that run-mutants.py plants into a copy of the library, one at a time: name, file, what
-stands there, what is put in its place. The sources carry no trace of them. Text that is not found
-exactly once is an error, so none goes stale unnoticed."""
+"""The bugs that run-mutants.py plants into a copy of the library, one at a time. Each has a name, a
+file, the text to replace and its replacement. The sources contain no trace of the bugs. A text that
+does not occur exactly once in its file is an error, so a stale bug is noticed."""
 
 import runpy
 from pathlib import Path
@@ -22,25 +22,25 @@ OWNER = 'src/ground/threads.c'
 WHOLE = 'src/filter/merge.c'
 BITS = 'src/kind/kind.c'
 
-# So that each load collects the hashes of its parts first. No bug by itself (HARMLESS), but bugs
-# there begin with it.
+# Makes each load collect the hashes of its stripes first. This is no bug (HARMLESS), but bugs in
+# that code need it.
 BUCKETS_ALWAYS = ('size_t done = buckets_pay(f, n) ? 0 : load_whole(f, hashes, n);',
                   'size_t done = buckets_pay(f, n) ? 0 : 0;')
-# So that no load has memory for that: who meets another loads in rounds.
+# Denies the memory for the hashes, so that concurrent loads go in rounds.
 BUCKETS_NEVER = ('if (buckets_alloc(&buckets, f->parts, n - done)) {',
                  'buckets_pay(f, n);\n\tif (1) {')
-# So that each load goes in rounds.
+# Makes each load go in rounds.
 ROUNDS_ALWAYS = (*BUCKETS_NEVER, BUCKETS_ALWAYS[0], '(void)load_whole;\n\tsize_t done = 0;')
 HARMLESS = ['BUCKETS_ALWAYS', 'BUCKETS_NEVER', 'ROUNDS_ALWAYS']
 
-# Which scenarios each file's bugs are given to.
+# The groups of scenarios that test the bugs of each file.
 WORD_GROUPS = 'insert,load,whole,counters,cuckoo'
 HANDLE_GROUPS = mutants_handle.ALL + ',window'
 GROUPS = (mutants_guard.GROUPS | mutants_handle.GROUPS | mutants_router.GROUPS |
           mutants_text.GROUPS | mutants_window.GROUPS)
 
 MUTANTS = [
-    # words (B1)
+    # atomic words (B1)
     ('PLAIN_OR', WORD,
      '(void)atomic_fetch_or_explicit((_Atomic uint64_t *)word, WEIR__LE64(mask),'
      ' memory_order_relaxed);',
@@ -93,7 +93,7 @@ MUTANTS = [
     ('BUCKET_UNOWNED', BULK, *BUCKETS_ALWAYS,
      'while (!weir__owner_take(&f->owners[part]))\n\t\tweir__owner_wait(&f->owners[part]);',
      'weir__owner_take(&f->owners[part]);'),
-    # sleeping until a part is dropped (W3 in src/ground/threads.h)
+    # sleeping until a stripe's owner drops it (W3 in src/ground/threads.h)
     ('DROP_WAKES_NOBODY', OWNER,
      'if (weir__mark_sub_release(owner, process) & ASLEEP) /* W3, W5 */',
      'if (weir__mark_sub_release(owner, process) & 8)'),
@@ -165,8 +165,8 @@ MUTANTS = [
 ] + mutants_guard.MUTANTS + mutants_handle.MUTANTS + mutants_image.MUTANTS + \
     mutants_router.MUTANTS + mutants_text.MUTANTS + mutants_window.MUTANTS
 
-# A kind's own stand beside what else the tests know of it.
+# Each kind has its bugs in the folder of its tests.
 for file in sorted((Path(__file__).resolve().parents[1] / 'kinds').glob('mutants_*.py')):
     of_kind = runpy.run_path(str(file))
     MUTANTS += of_kind['MUTANTS']
-    GROUPS = GROUPS | of_kind.get('GROUPS', {})  # of a kind with scenarios of its own
+    GROUPS = GROUPS | of_kind.get('GROUPS', {})  # for kinds with their own scenarios

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The bugs planted into the handle's side, as in mutants.py: name, file, what stands there, what is
-put in its place; where a bug needs several edits of its file, more such pairs follow. An order of
-src/ground/atomic.h is weakened where it is used, so that the scenarios of that file look for it."""
+"""The bugs of the handle, as in mutants.py: name, file, the text to replace, its replacement. If a
+bug needs several edits of its file, more such pairs follow. A memory order of src/ground/atomic.h
+is weakened in the file that uses the order, so that this file's scenarios test the bug."""
 
 GENERATION = 'src/set/generation.h'
 RECORDS = 'src/set/generation.c'
@@ -133,7 +133,7 @@ MUTANTS = [
      'r->retired->records[0] = weir__publish(h, r->after);',
      'r->retired->records[0] = weir__publish(h, r->after);\n'
      '\tif (after.previous)\n\t\tweir__standby_open_relaxed(&after.previous->standby);'),
-    # a copy of counters beside inserts (H13)
+    # a copy of counters during inserts (H13)
     ('COPY_STORES_COUNTERS', COUNTERS,
      'while (sum != seen && !weir__word_swap_relaxed(word, &seen, sum));',
      'while (0);\n\tatomic_store_explicit((_Atomic uint64_t *)word, WEIR__LE64(sum),'
@@ -299,7 +299,7 @@ MUTANTS = [
     ('ROOM_PASSED', ABSENT,
      '!weir__figure_swap_relaxed(&a->taken, &taken, taken + bytes)',
      '(weir__figure_add_relaxed(&a->taken, bytes), false)'),
-    # commit, abort and what they retire (H3)
+    # commit, abort, and the filters that they retire (H3)
     ('RETIRE_AT_ONCE', RECORDS,
      '\t\tweir__synchronize(&h->rcu);\n\t\tfree_retired(retired);',
      '\t\tfree_retired(retired);'),

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Bugs of saves, of live images and of followers, which no schedule shows: found by tests/fault/,
-whose programs look on between any two steps, cut the power there, or kill. run-mutants.py plants
-them and asks here; the library is compiled without instrumentation then, as its users have it."""
+"""Bugs of saves, live images and followers. Schedules do not show these bugs, but the programs of
+tests/fault/ do: between any two steps they inspect the file, cut the power or kill the process.
+run-mutants.py plants the bugs and calls this module, which compiles the library without
+instrumentation, as users do."""
 import re
 import subprocess
 import time
@@ -42,7 +43,7 @@ MUTANTS = [
      'return err;'),
     ('SETTLED_BY_THE_FIRST_LOOK', 'src/image/preface.c',
      'source->identity.commit = weir__image_get64(bytes + WEIR_IMAGE_COMMIT);', ''),
-    # when a follower looks, and what it watches
+    # when a follower polls, and what it watches
     ('RETRY_NOT_DOUBLED', FOLLOW, '2 * f->retry', 'f->retry'),
     ('RETRY_NOT_RESET', FOLLOW, 'f->retry = 0;\n\t\tif', 'if'),
     ('RETRY_UNBOUNDED', FOLLOW, RETRY, 'f->retry > 0 ? 2 * f->retry : first_retry'),
@@ -55,7 +56,7 @@ MUTANTS = [
      '\t\t\t/* before the look, so that a change after it is noticed */\n'
      '\t\t\tweir__notice_renew(&f->notice);\n\t\tlook(f);',
      '\t\tlook(f);\n\t\tif (!f->options.poll_only)\n\t\t\tweir__notice_renew(&f->notice);'),
-    # what may be replaced, where only images may
+    # the files that may be replaced, if only images may
     ('ONLY_IMAGES_FOLLOWS', TARGET, OLD_IMAGE, OLD_IMAGE.replace('O_NOFOLLOW | ', '')),
     ('ONLY_IMAGES_WAITS', TARGET, OLD_IMAGE, OLD_IMAGE.replace('O_NONBLOCK | ', '')),
     ('ONLY_IMAGES_ANY_KIND', TARGET, '(fstat(fd, &st) || !S_ISREG(st.st_mode))\n\t\treturn false',
@@ -77,7 +78,7 @@ WHY = re.compile(r'\w+\.[ch]:\d+', re.M)
 
 
 def compile_all(root, cc, tree, sources, out):
-    """Objects of the library in tree and of TESTS."""
+    """Compiles the library in @tree, and TESTS."""
     out.mkdir()
     flags = [*cc, '-O1', '-D_FILE_OFFSET_BITS=64', f'-I{tree}/include', f'-I{tree}/src',
              f'-I{tree}/config']
@@ -89,8 +90,8 @@ def compile_all(root, cc, tree, sources, out):
 
 
 def link(root, cc, out):
-    """TESTS, with the shim between the library and the C library: the wrapped calls stand in the
-    tests' meson.build."""
+    """Links TESTS with the shim between the library and the C library. The list of wrapped calls is
+    in tests/fault/meson.build."""
     text = (root / 'tests/fault/meson.build').read_text()
     lists = re.findall(r'foreach name : \[([^]]*)\]', text)
     calls = re.findall(r"'(\w+)'", next(part for part in lists if "'fsync'" in part))
@@ -104,7 +105,7 @@ def link(root, cc, out):
 
 
 def run(out):
-    """The test that failed, where, and the seconds it took; None: all passed."""
+    """Return: the test that failed (None if all passed), the line of the failure, the seconds."""
     begin = time.monotonic()
     for test in TESTS:
         try:

@@ -4,7 +4,7 @@
 INSERT, ADVANCE = 'src/window/insert.c', 'src/window/advance.c'
 WINDOW, KERNEL, ATOMIC = ('src/window/window.h', 'src/window/kernel.c', 'src/ground/atomic.h')
 SAVE, LOOK = 'src/window/save.c', 'src/window/look.c'
-# by file; of one that others share by name
+# By file, or by name for bugs in files that are shared.
 GROUPS = {what: 'window' for what in (INSERT, ADVANCE, WINDOW, KERNEL, SAVE, LOOK,
                                       'SECOND_LOAD_BEFORE_THE_WORDS', 'CLEAR_RELAXED')}
 OR = 'uint64_t before = weir__slot_fetch_or_seq_cst(words + p->index[i], p->mask[i]);'

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Do the schedule tests, and of images those of tests/fault/, find bugs? Plants each bug of
-mutants.py into a copy of the library, builds test_library with it (scalar kernels, no zstd) and
-runs it: the library as it is must pass, and so must an edit that is no bug; each bug must be found.
-Prints a table; exits 1 if one was missed.
+"""Tests that the schedule tests find bugs, and that tests/fault/ finds bugs of images. Plants each
+bug of mutants.py into a copy of the library, builds test_library with the copy (scalar kernels, no
+zstd) and runs it. The unchanged library must pass, and so must a harmless edit. Each bug must be
+found. Prints a table; exits 1 if a bug was missed.
 
 usage: run-mutants.py [--jobs N] [NAME...]          CC chooses the compiler"""
 import concurrent.futures, os, re, shlex, shutil, subprocess, sys, tempfile, time
@@ -14,7 +14,7 @@ from mutants import GROUPS, HANDLE_GROUPS, HARMLESS, MUTANTS, WORD_GROUPS
 
 ROOT = Path(__file__).resolve().parents[2]
 CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', '-w']
-# Most fall to the first.
+# The options of the passes. The first pass finds most bugs.
 PASSES = [['--form', 'hash', '--preemptions', '1', '--executions', '200'],
           ['--preemptions', '1', '--executions', '200'],
           ['--form', 'hash', '--preemptions', '3', '--executions', '20000']]
@@ -41,23 +41,23 @@ TOTAL = re.compile(r'^\d+ runs, (\d+) executions', re.M)
 
 
 def sources(tree):
-    """All of the library but what config.h leaves out."""
-    apart = {'tool', 'servers', 'replica'} # they stand on the library
+    """Return: the sources of the library, without those that config.h disables."""
+    apart = {'tool', 'servers', 'replica'} # use the library, but are not part of it
     found = [f for f in sorted(tree.glob('src/**/*.c'))
              if not apart & set(f.relative_to(tree).parts)]
     return [f for f in found if 'zstd' not in f.name]
 
 
 def config(folder):
-    """A config.h with every choice off: no other kernels, no zstd."""
+    """Writes a config.h without options: no vector kernels, no zstd."""
     names = re.findall(r"config.set10\('(\w+)'", (ROOT / 'src/meson.build').read_text())
     folder.mkdir()
     (folder / 'config.h').write_text(''.join(f'#define {name} 0\n' for name in names))
 
 
 def compile_library(tree, out, only=None):
-    """Objects of the library in tree; anew of those files alone that read `only`, the others as
-    they stand in out."""
+    """Return: the objects of the library in @tree. With @only, compiles only the files that include
+    @only, and takes the other objects from @out."""
     out.mkdir(exist_ok=True)
     for source in sources(tree):
         made = out / f'{"_".join(source.relative_to(tree).with_suffix("").parts)}.o'
@@ -85,7 +85,7 @@ def link(work, objects, out):
 
 
 def plant(tree, file, old, new):
-    """Where a line ends does not count: white space may stand between any two tokens."""
+    """Replaces @old by @new. White space and line ends may be between any two tokens of @old."""
     text = (tree / file).read_text()
     pattern, before = '', ''
     for token in re.findall(r'\w+|\S', old):
@@ -101,8 +101,8 @@ def plant(tree, file, old, new):
 
 
 def run(program, groups, brief=False):
-    """What test_library printed and how many executions it took, up to the first failure; whether
-    it passed. @brief: the first pass alone."""
+    """Runs test_library up to the first failure. @brief: run only the first pass. Return: the
+    output, the number of executions, and whether all passes succeeded."""
     output, executions, status = '', 0, 0
     for options in (PASSES if groups == WORD_GROUPS else HANDLE_PASSES)[:1 if brief else None]:
         ended = subprocess.run([program, '--stop', '--group', groups, *options],
@@ -115,7 +115,7 @@ def run(program, groups, brief=False):
 
 
 def judge_image(work, tree, name, file):
-    """By the tests of tests/fault/, not by schedules."""
+    """Tests a bug by the programs of tests/fault/ instead of schedules."""
     out = work / f'{name}.o'
     mutants_image.compile_all(ROOT, CC, tree, sources(tree), out)
     mutants_image.link(ROOT, CC, out)
