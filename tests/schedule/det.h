@@ -48,8 +48,8 @@ struct det_options {
 	 * thread. A load does not choose between values that differ only in other bits, which
 	 * narrows the search. With NULL all bits matter. */
 	uint64_t (*relevant)(const volatile void *address);
-	/* Memory that det ignores in plain accesses, because the coroutines share what is
-	 * thread-local in real threads. */
+	/* Thread-local memory. det ignores plain accesses to it, because the coroutines share the
+	 * memory that would be private to real threads. */
 	const void *local;
 	size_t local_bytes;
 	uint64_t seed;

@@ -8,8 +8,8 @@
 #include "scenario.h"
 
 /* The form in which one key is passed: as a hash, as a key, or in a batch of one in the three forms
- * of batches. NUMBER passes a u64 to the handle's verbs. The last two forms need a handle whose
- * filters hash differently, since each reload there changes the seed. */
+ * of batches. NUMBER passes a u64 to the handle's verbs. In the last two forms, each reload changes
+ * the seed, so the filters of the handle hash differently. */
 enum form { HASH, KEY, HASHES, KEYS, FIXED, NUMBER, KEY_RESEEDED, KEYS_RESEEDED, FORMS };
 extern enum form form; /* the form of the current run */
 extern const char *const form_names[FORMS];

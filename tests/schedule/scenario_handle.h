@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The common part of scenarios of a handle. All of them test the promises of a handle: after an
- * insert has returned, every later lookup finds the key; a filter that a read-side section has
- * found is freed only after the section ends; and at the end all memory is freed.
+ * The common part of scenarios of a handle. All of them test three promises. After an insert has
+ * returned, every later lookup finds the key. A filter that a read-side section has found is freed
+ * only after the section ends. At the end all memory is freed.
  *
  * These scenarios are compiled with the instrumentation too, so det also sees the verbs that the
  * headers inline. */

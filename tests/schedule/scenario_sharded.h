@@ -46,7 +46,7 @@ void sharded_copy_each_thread(void *unused);
 struct weir_reload *sharded_begun(uint32_t shard);
 void sharded_copy(uint32_t shard);
 
-/* The fields of a row of a sharded set. Only one row differs. */
+/* The fields that are equal in all rows of this group except one row. */
 #define SHARDED(title, function) \
 	.name = title, .group = "sharded", .body = function, .prepare = sharded_prepare, \
 	.narrowed = true, .cost = 20

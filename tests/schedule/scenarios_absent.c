@@ -123,7 +123,7 @@ static void no_room(void)
 	handle_end_with(0, 1);
 }
 
-/* A section keeps the placeholder that it has found. */
+/* The placeholder that a section has found stays valid until the section ends. */
 static void placeholder_kept(void)
 {
 	absent_begin(WEIR_ABSENT_YES, 4096);

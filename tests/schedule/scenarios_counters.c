@@ -128,7 +128,8 @@ static void filled_beside_a_removal(void)
 }
 
 /* C5, as in a handle's reload by copy. Key 0 is in the source before the merge, and key 1 is
- * inserted into both filters during the merge. A later removal of key 1 leaves key 0 in place. */
+ * inserted into both filters during the merge. A later removal of key 1 must not make key 0
+ * absent. */
 static void insert_into_both(void *unused)
 {
 	(void)unused;

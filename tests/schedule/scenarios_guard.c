@@ -2,8 +2,9 @@
  * A guard's figures while threads ask, report, join and leave (Q1 and Q2 in src/guard/guard.h). One
  * subject is enough, because the guard asks a set that the scenario makes.
  *
- * A report reads one counter after another, so two counters may belong to different moments. There
- * may be more reports than asks, for example. The scenarios assert only what always holds. */
+ * A report reads one counter after another, so two counters may belong to different moments. For
+ * example, the figures may show more reports than asks. The scenarios assert only what always
+ * holds. */
 #include <weir/guard.h>
 #include "scenario.h"
 

@@ -99,7 +99,8 @@ static void aborted_with_previous(void)
 	handle_end_with(1, 2);
 }
 
-/* A section keeps the filter that it has found, even if a rollback rejects the filter. */
+/* The filter that a section has found stays valid until the section ends, even if a rollback
+ * rejects the filter. */
 static void roll_back_thread(void *unused)
 {
 	(void)unused;

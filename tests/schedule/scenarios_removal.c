@@ -141,7 +141,7 @@ static void inserted_while_copied(void)
 }
 
 /* A key that is removed from current during a copy, because its insert is refused, may stay in
- * next. Its removal leaves other keys in place. */
+ * next. The removal leaves the other keys in current. */
 static void refused_while_copied(void)
 {
 	full_begin_with(2);

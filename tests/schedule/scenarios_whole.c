@@ -52,8 +52,8 @@ static void merged(void)
 	det_assert(!form_contains(subject->other, hash_of(1)));
 }
 
-/* Checks that @copy has the keys that were promised before the copy began, and not a key that was
- * never inserted. */
+/* Checks that @copy has the keys that were promised before the copy began, and does not have key 2,
+ * which is never inserted. */
 static void judge(struct weir_filter *copy, bool zero, bool one)
 {
 	det_assert(!zero || form_contains(copy, hash_of(0)));

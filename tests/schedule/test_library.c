@@ -35,8 +35,8 @@ static struct settings {
 	bool every_step, stop; /* @stop: after the first failure */
 } settings = { .preemptions = -1, .executions = 30000, .seed = 1 };
 
-/* From NARROWED_FROM words a key, loads choose only between values that differ in the bits of a
- * thread's own keys. */
+/* If a key has NARROWED_FROM words or more, loads choose only between values that differ in bits of
+ * the thread's own keys. */
 enum { PREEMPTIONS = 3, NARROWED_FROM = 8 };
 /* divides the random executions of all forms but the first */
 enum { OTHER_FORMS = 6 };
@@ -105,10 +105,10 @@ static struct totals {
 	double seconds;
 } totals;
 
-/* Return: the preemptions of a search. By hash, and with --each in every form, a search uses them
- * all. A key differs from a hash only in the hashing before its insert begins, so a search by key
- * is less deep. Batches take three times as many executions. Scenarios about batches are searched
- * fully too. A short run searches one preemption less, except by hash. */
+/* Return: the preemption bound of a search. The bound is full in a search by hash, with --each, and
+ * in batches of a scenario about batches. A key differs from a hash only in the hashing before its
+ * insert begins, and batches take three times as many executions, so other forms have a lower
+ * bound. A short run lowers the bound by one, except by hash. */
 static int preemptions_of(const struct scenario *scenario)
 {
 	if (settings.preemptions >= 0)
@@ -202,8 +202,8 @@ static bool chosen(const struct scenario *scenario)
 	       scenario->fits(subject);
 }
 
-/* Return: true if a scenario also runs with two seeds. One layout is enough, since the choice of
- * the filter for a key does not depend on the key's bits. */
+/* Return: true if a scenario also runs with two seeds. One layout is enough, because the choice
+ * between filters does not depend on the bits of a key. */
 static bool comes_reseeded(const struct scenario *s)
 {
 	return listed("reload,batch,previous,writers,retire,refresh", s->group) && !s->one_seed &&
