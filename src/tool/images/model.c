@@ -49,8 +49,8 @@ int model_like(struct model *out, const char *path, const struct image_how *how)
 	return take_model(out, f, path, known ? info.fp_rate : 0.0, how) ? TOOL_TROUBLE : TOOL_OK;
 }
 
-/* Return: false after a message, if another user may have chosen the seed of the image, and keys
- * that collide with the seed. */
+/* Return: false after a message, if another user can write the image. Such a user may have chosen
+ * the seed together with keys that collide under this seed. */
 static bool trusted(int fd, const char *path)
 {
 	struct stat st;

@@ -63,7 +63,7 @@ static void on_signal(int number)
 	caught = number;
 }
 
-/* A signal that is ignored (nohup) stays ignored. */
+/* Catches the signals that end the process. An ignored signal (nohup) stays ignored. */
 static void catch_ends(struct sigaction before[ENDS])
 {
 	const struct sigaction now = { .sa_handler = on_signal };

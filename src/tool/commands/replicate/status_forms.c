@@ -251,8 +251,7 @@ static uint32_t state_of(const char *name)
 	return state;
 }
 
-/* Adds numbers and booleans, and from texts only versions, states, and whether there is an
- * error. */
+/* Adds numbers and booleans. Texts are added only for versions, states and errors. */
 static void add_all(struct series *s, const char *prefix, json_t *object)
 {
 	const char *key;
